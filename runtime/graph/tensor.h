@@ -1,0 +1,52 @@
+/* Tensors: element types, shapes, memory layouts, and conversions between them. */
+#ifndef VPU_RUNTIME_GRAPH_TENSOR_H
+#define VPU_RUNTIME_GRAPH_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+typedef enum {
+    TENSOR_F16,
+    TENSOR_F32,
+    TENSOR_I32,
+    TENSOR_U8,
+    TENSOR_I8,
+    TENSOR_I16,
+    TENSOR_U16,
+    TENSOR_I64,
+    TENSOR_N_DTYPES
+} tensor_dtype;
+
+/* Memory order of the dims. PLAIN = as the IR writes them (NCHW, CHW, NC…),
+ * outermost first; MINOR = channels innermost (NHWC, HWC). */
+typedef enum { TENSOR_PLAIN, TENSOR_CHANNEL_MINOR } tensor_layout;
+
+enum { TENSOR_MAX_RANK = 5 };
+
+typedef struct {
+    tensor_dtype dtype;
+    uint32_t rank;                  /* 0 = scalar */
+    uint32_t dims[TENSOR_MAX_RANK]; /* logical (IR) order, outermost first */
+    tensor_layout layout;
+} tensor_desc;
+
+typedef struct {
+    tensor_desc desc;
+    void *data; /* tensor_bytes(desc), in desc.layout order */
+} tensor;
+
+uint32_t tensor_dtype_bytes(tensor_dtype t);
+const char *tensor_dtype_name(tensor_dtype t); /* "f16", "f32", "i32", "u8" … */
+bool tensor_dtype_parse(const char *text, tensor_dtype *out);
+uint64_t tensor_elements(const tensor_desc *d);
+uint64_t tensor_bytes(const tensor_desc *d);
+
+/* Reorder src (in src_desc.layout) into dst (in dst_layout). No dtype change. */
+void tensor_relayout(const tensor_desc *src_desc, const void *src,
+                     tensor_layout dst_layout, void *dst);
+
+#endif

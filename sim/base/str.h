@@ -1,0 +1,27 @@
+/* A growable byte string on the heap. Always terminated; all-zero is empty. */
+#ifndef VPU_SIM_BASE_STR_H
+#define VPU_SIM_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/base/err.h"
+
+typedef struct {
+    char *data; /* NULL while empty and never written */
+    size_t n, cap;
+} str;
+
+void str_free(str *s); /* back to all-zero */
+void str_add(str *s, const void *bytes, size_t n);
+void str_puts(str *s, const char *text);
+void str_printf(str *s, const char *fmt, ...) VPU_PRINTF(2, 3);
+const char *str_text(const str *s); /* "" while empty */
+
+/* Whole-string number parsing, C locale whatever the process uses. False when
+ * the text is not exactly a number or does not fit; *out then is unchanged. */
+bool str_to_u64(const char *text, unsigned long long *out);
+bool str_to_i64(const char *text, long long *out);
+bool str_to_f64(const char *text, double *out);
+
+#endif

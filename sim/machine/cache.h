@@ -1,0 +1,34 @@
+/* One SHAVE's view of global memory: its L1 data cache and its partition of L2.
+ *
+ * Compiled kernels call mach_cache_load/store for every global access (hot: the
+ * two functions are the price of the timing model). Nothing is stored here but
+ * tags: data lives in the device's memory. With the static L2 split a SHAVE's
+ * hits depend on its own accesses alone, so counts do not depend on threads.
+ *
+ * One mach_cache, one thread at a time. */
+#ifndef VPU_SIM_MACHINE_CACHE_H
+#define VPU_SIM_MACHINE_CACHE_H
+
+#include <stdint.h>
+
+#include "sim/machine/desc.h"
+#include "sim/machine/engine.h"
+
+typedef struct mach_cache mach_cache;
+
+/* n_sharing: SHAVEs taking part in the launch, between which L2 is split. */
+vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
+                             mach_cache **out, vpu_error *err);
+void mach_cache_destroy(mach_cache *c); /* NULL is fine */
+
+/* bytes is 1 .. 128; an access may cross lines. */
+void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes);
+void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
+
+/* Counts since the last take. */
+mach_mem_counts mach_cache_take(mach_cache *c);
+/* Write back all dirty lines and forget everything (end of a launch); the
+ * write-backs show in the next take. */
+void mach_cache_flush(mach_cache *c);
+
+#endif

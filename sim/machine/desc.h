@@ -1,0 +1,48 @@
+/* The machine description: every number of the timing model, with its source.
+ *
+ * The default is sim/machine/ma2x8x.xml, which the program carries inside. A
+ * field below exists once in params.def; the XML gives value, unit, source and
+ * status (documented | inferred | calibrated | assumed) of each. */
+#ifndef VPU_SIM_MACHINE_DESC_H
+#define VPU_SIM_MACHINE_DESC_H
+
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+
+/* Integers are uint64_t, reals double. Units are in params.def and the XML. */
+typedef struct mach_desc {
+#define INT(name, min, max, unit, about) uint64_t name;
+#define REAL(name, min, max, unit, about) double name;
+#include "sim/machine/params.def"
+    const char *machine;          /* name, e.g. "MA2485" */
+    const struct mach_param_note *notes; /* one per row of params.def, in order */
+} mach_desc;
+
+typedef enum {
+    MACH_DOCUMENTED, MACH_INFERRED, MACH_CALIBRATED, MACH_ASSUMED,
+    MACH_OVERRIDDEN /* by --set */
+} mach_status;
+
+typedef struct mach_param_note {
+    const char *source;
+    mach_status status;
+} mach_param_note;
+
+/* path NULL = the built-in description. Everything in the arena.
+ *
+ * VPU_ERR_IO / VPU_ERR_PARSE  file:line, what was found and expected: unknown or
+ *                             missing parameter, wrong unit, out of range */
+vpu_status mach_desc_load(const char *path, arena *a, mach_desc *out,
+                          vpu_error *err);
+/* "key=value" from --set. VPU_ERR_INVALID: unknown key (names the nearest),
+ * not a number, out of range. */
+vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
+                         vpu_error *err);
+/* The table `vpu machine` prints: name, value, unit, status, source, about. */
+void mach_desc_print(const mach_desc *d, str *out);
+double mach_desc_seconds(const mach_desc *d, uint64_t cycles);
+
+#endif
