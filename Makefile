@@ -57,7 +57,7 @@ endif
 SRC   := $(sort $(shell find $(LAYERS) -name '*.c'))
 HDR   := $(sort $(shell find $(LAYERS) tests -name '*.h'))
 MAIN  := runtime/cli/main.c
-GENC  := $(GEN)/sim/trace/perfetto.pb-c.c
+GENC  := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(shell find $(LAYERS) -name '*.proto'))
 OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN),$(SRC))) \
          $(patsubst $(GEN)/%.c,$(OUT)/gen/%.o,$(GENC))
 TESTSRC := $(sort $(shell find tests -name '*_test.c'))
