@@ -1,0 +1,14 @@
+/* Carries prelude.cl inside the program. */
+#include "sim/builtins/prelude.h"
+
+__asm__(".section .rodata\n"
+        "vpu_prelude_start:\n"
+        ".incbin \"sim/builtins/prelude.cl\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char vpu_prelude_start[];
+
+const char *sim_prelude_text(void)
+{
+    return vpu_prelude_start;
+}

@@ -1,0 +1,8 @@
+/* What every kernel sees before its own first line. */
+#ifndef VPU_SIM_BUILTINS_PRELUDE_H
+#define VPU_SIM_BUILTINS_PRELUDE_H
+
+/* The text of prelude.cl, zero-terminated, static. */
+const char *sim_prelude_text(void);
+
+#endif

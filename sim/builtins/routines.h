@@ -1,0 +1,27 @@
+/* Host code and SHAVE cost of the mathematical routines in routines.def. */
+#ifndef VPU_SIM_BUILTINS_ROUTINES_H
+#define VPU_SIM_BUILTINS_ROUTINES_H
+
+#include <stdint.h>
+
+/* The device's half; _Float16 is what compilers call it before C23. */
+__extension__ typedef _Float16 sim_half;
+
+typedef struct {
+    const char *name;
+    uint32_t n_args;
+    uint32_t cost16, cost32; /* SHAVE cycles of a scalar call */
+    void *fn16, *fn32; /* sim_half (sim_half, …), float (float, …) */
+} sim_routine;
+
+extern const sim_routine sim_routines[];
+extern const uint32_t sim_n_routines;
+
+/* The row, NULL when there is none. Compiled kernels call the routine as
+ * "__vpu_" name "_f16" or "_f32"; both spellings and the bare name are found. */
+const sim_routine *sim_routine_find(const char *name);
+
+/* float -> half with a direction: 'z' to zero, 'p' up, 'n' down. */
+sim_half sim_half_directed(float x, int direction);
+
+#endif

@@ -1,0 +1,225 @@
+/* Runs clang on a kernel and collects bitcode, diagnostics and dependencies. */
+#include "sim/compiler/frontend.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+#include "sim/builtins/prelude.h"
+
+extern char **environ;
+
+enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
+
+#define CLANG "clang-" VPU_LLVM
+
+/* What every compilation gets. No double on the device: the extension is
+ * withdrawn, and unsuffixed literals are single precision. */
+static const char *const fixed_options[] = {
+    "-x", "cl", "-cl-std=CL1.2", "-target", "spir-unknown-unknown",
+    "-Xclang", "-finclude-default-header", "-Xclang", "-cl-ext=-cl_khr_fp64",
+    "-cl-single-precision-constant", "-cl-kernel-arg-info", "-O2",
+    "-Xclang", "-disable-llvm-passes", "-ffp-contract=off",
+    "-fno-strict-aliasing", "-gline-tables-only", "-gcolumn-info",
+    "-fno-color-diagnostics",
+    "-Wno-unknown-pragmas", "-Wno-incompatible-pointer-types",
+    "-Wno-incompatible-pointer-types-discards-qualifiers",
+    "-D__VPU__=1", "-D__MYRIAD__=1", "-emit-llvm", "-c"};
+enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
+
+const char *fe_fingerprint(arena *a)
+{
+    str s = {0};
+    const char *text;
+    struct stat sb = {0};
+
+    for (int i = 0; i < N_FIXED; i++)
+        str_printf(&s, "%s ", fixed_options[i]);
+    if (!stat("/usr/bin/" CLANG, &sb))
+        str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
+                   (long long)sb.st_mtime);
+    str_puts(&s, sim_prelude_text());
+    text = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+static vpu_status temp_dir(arena *a, char **out, vpu_error *err)
+{
+    const char *base = getenv("TMPDIR");
+
+    *out = arena_printf(a, "%s/vpu-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(*out))
+        return err_set(err, VPU_ERR_IO, "%s: cannot create a directory: %s",
+                       *out, strerror(errno));
+    return VPU_OK;
+}
+
+static void temp_dir_remove(const char *dir)
+{
+    static const char *const names[] = {"prelude.h", "out.bc", "out.d",
+                                        "diag"};
+    char path[512];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
+static vpu_status run_clang(char *const *argv, const char *diag_path,
+                            int *exit_code, vpu_error *err)
+{
+    posix_spawn_file_actions_t fa;
+    pid_t pid;
+    int rc, status;
+
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", 0, 0);
+    posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", 1, 0);
+    posix_spawn_file_actions_addopen(&fa, 2, diag_path, 0x241 /* W|CREAT|TRUNC */,
+                                     0600);
+    rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&fa);
+    if (rc == ENOENT)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s is not installed (scripts/deps installs it)",
+                       argv[0]);
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
+    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return VPU_OK;
+}
+
+/* Clang's text without the lines that speak of our prelude ("In file included
+ * from …/prelude.h:3:", notes on declarations there). */
+static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
+{
+    str s = {0};
+    char *save = NULL, *text;
+
+    for (char *l = strtok_r(diag, "\n", &save); l;
+         l = strtok_r(NULL, "\n", &save)) {
+        if (strstr(l, prelude_path) || strstr(l, "opencl-c-base.h"))
+            continue;
+        if (strstr(l, "too many errors") || !strncmp(l, CLANG, strlen(CLANG)))
+            continue;
+        str_printf(&s, "%s%s", s.n ? "\n" : "", l);
+    }
+    text = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+/* Makefile-syntax dependencies: "out: a b \<newline> c", blanks escaped. */
+static void parse_deps(arena *a, const char *d, const char *source,
+                       const char *prelude, fe_unit *out)
+{
+    size_t cap = 0, n = 0;
+    const char **list = NULL;
+    const char *p = strstr(d, ": ");
+
+    for (p = p ? p + 1 : ""; *p;) {
+        str one = {0};
+
+        while (*p == ' ' || *p == '\n' || (*p == '\\' && p[1] == '\n'))
+            p += *p == '\\' ? 2 : 1;
+        while (*p && *p != ' ' && *p != '\n') {
+            if (*p == '\\' && p[1])
+                p++;
+            if (*p == '\n')
+                break;
+            str_add(&one, p++, 1);
+        }
+        if (one.n && strcmp(one.data, source) && strcmp(one.data, prelude) &&
+            !strstr(one.data, "opencl-c"))
+            *arena_append(a, list, n, cap) = arena_strdup(a, one.data);
+        str_free(&one);
+    }
+    out->deps = list;
+    out->n_deps = (uint32_t)n;
+}
+
+static vpu_status compile_in(const char *dir, const char *source,
+                             const char *const *options, uint32_t n_options,
+                             const log_sink *log, arena *a, fe_unit *out,
+                             vpu_error *err)
+{
+    char *prelude = arena_printf(a, "%s/prelude.h", dir);
+    char *bc = arena_printf(a, "%s/out.bc", dir);
+    char *dep = arena_printf(a, "%s/out.d", dir);
+    char *diag_path = arena_printf(a, "%s/diag", dir), *diag, *deps;
+    char **argv = arena_array(a, char *, N_FIXED + n_options + 20);
+    const char *text = sim_prelude_text();
+    vpu_status st;
+    size_t n = 0, len;
+    int code = 0;
+
+    argv[n++] = (char *)CLANG;
+    for (int i = 0; i < N_FIXED; i++)
+        argv[n++] = (char *)fixed_options[i];
+    argv[n++] = (char *)"-include";
+    argv[n++] = prelude;
+    for (uint32_t i = 0; i < n_options; i++)
+        argv[n++] = (char *)options[i];
+    argv[n++] = (char *)"-MD";
+    argv[n++] = (char *)"-MF";
+    argv[n++] = dep;
+    argv[n++] = (char *)"-o";
+    argv[n++] = bc;
+    argv[n++] = (char *)source;
+    st = file_write(prelude, text, strlen(text), err);
+    if (!st)
+        st = run_clang(argv, diag_path, &code, err);
+    if (!st)
+        st = file_read(diag_path, MAX_SOURCE_BYTES, a, &diag, &len, err);
+    if (st)
+        return st;
+    diag = hide_prelude(a, diag, prelude);
+    if (code)
+        return err_set(err, VPU_ERR_COMPILE, "%s",
+                       *diag ? diag : "clang failed without a message");
+    if (*diag) {
+        char *save = NULL;
+
+        for (char *l = strtok_r(diag, "\n", &save); l;
+             l = strtok_r(NULL, "\n", &save))
+            if (!strstr(l, "generated."))
+                log_warn(log, "%s", l);
+    }
+    st = file_read(bc, MAX_BITCODE_BYTES, a, &out->bitcode, &out->n_bytes, err);
+    if (!st && !file_read(dep, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
+        parse_deps(a, deps, source, prelude, out);
+    return st;
+}
+
+vpu_status fe_compile(const char *source_path, const char *const *options,
+                      uint32_t n_options, const log_sink *log, arena *a,
+                      fe_unit *out, vpu_error *err)
+{
+    char *dir, *source;
+    size_t n;
+    vpu_status st;
+
+    *out = (fe_unit){0};
+    /* Our own message for what clang would complain about at length. */
+    st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
+    if (!st)
+        st = temp_dir(a, &dir, err);
+    if (st)
+        return st;
+    st = compile_in(dir, source_path, options, n_options, log, a, out, err);
+    temp_dir_remove(dir);
+    return st;
+}

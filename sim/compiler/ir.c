@@ -1,0 +1,357 @@
+/* Helpers over LLVM's C API; see ir.h. */
+#include "sim/compiler/ir.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ir_map_init(ir_map *m, arena *a)
+{
+    *m = (ir_map){.a = a};
+}
+
+static uint32_t slot_of(const ir_map *m, const void *key)
+{
+    uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = (uint32_t)(h >> 32) & (m->cap - 1);
+
+    while (m->keys[i] && m->keys[i] != key)
+        i = (i + 1) & (m->cap - 1);
+    return i;
+}
+
+void ir_map_set(ir_map *m, const void *key, void *value)
+{
+    uint32_t i;
+
+    if ((m->n + 1) * 2 > m->cap) {
+        ir_map old = *m;
+
+        m->cap = old.cap ? old.cap * 2 : 64;
+        m->keys = arena_array(m->a, const void *, m->cap);
+        m->values = arena_array(m->a, void *, m->cap);
+        for (uint32_t k = 0; k < old.cap; k++)
+            if (old.keys[k]) {
+                i = slot_of(m, old.keys[k]);
+                m->keys[i] = old.keys[k];
+                m->values[i] = old.values[k];
+            }
+    }
+    i = slot_of(m, key);
+    m->n += !m->keys[i];
+    m->keys[i] = key;
+    m->values[i] = value;
+}
+
+void *ir_map_get(const ir_map *m, const void *key)
+{
+    return m->cap ? m->values[slot_of(m, key)] : NULL;
+}
+
+static uint32_t *edges(arena *a, uint32_t n)
+{
+    return arena_array(a, uint32_t, n + 1);
+}
+
+void ir_cfg_build(ir_cfg *c, LLVMValueRef fn, arena *a)
+{
+    uint32_t *n_preds;
+
+    *c = (ir_cfg){.n = LLVMCountBasicBlocks(fn)};
+    c->blocks = arena_array(a, LLVMBasicBlockRef, c->n);
+    LLVMGetBasicBlocks(fn, c->blocks);
+    ir_map_init(&c->index, a);
+    for (uint32_t i = 0; i < c->n; i++)
+        ir_map_set(&c->index, c->blocks[i], (void *)(uintptr_t)(i + 1));
+    c->preds = arena_array(a, uint32_t *, c->n);
+    c->succs = arena_array(a, uint32_t *, c->n);
+    n_preds = arena_array(a, uint32_t, c->n);
+    for (uint32_t i = 0; i < c->n; i++) {
+        LLVMValueRef t = LLVMGetBasicBlockTerminator(c->blocks[i]);
+        uint32_t n = t ? LLVMGetNumSuccessors(t) : 0;
+
+        c->succs[i] = edges(a, n);
+        for (uint32_t s = 0; s < n; s++) {
+            uint32_t to = ir_cfg_number(c, LLVMGetSuccessor(t, s));
+            bool seen = false;
+
+            for (uint32_t k = 1; k <= c->succs[i][0]; k++)
+                seen |= c->succs[i][k] == to;
+            if (!seen) {
+                c->succs[i][++c->succs[i][0]] = to;
+                n_preds[to]++;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < c->n; i++)
+        c->preds[i] = edges(a, n_preds[i]);
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t k = 1; k <= c->succs[i][0]; k++) {
+            uint32_t *p = c->preds[c->succs[i][k]];
+
+            p[++p[0]] = i;
+        }
+}
+
+uint32_t ir_cfg_number(const ir_cfg *c, LLVMBasicBlockRef b)
+{
+    return (uint32_t)(uintptr_t)ir_map_get(&c->index, b) - 1;
+}
+
+ir_word *ir_bits(arena *a, uint32_t n)
+{
+    return arena_array(a, ir_word, (n + 63) / 64);
+}
+
+ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
+{
+    ir_word **pd = arena_array(a, ir_word *, c->n);
+    uint32_t words = (c->n + 63) / 64;
+    bool changed = true;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        pd[i] = ir_bits(a, c->n);
+        if (c->succs[i][0])
+            memset(pd[i], 0xff, words * sizeof(ir_word));
+        else
+            ir_bit_set(pd[i], i);
+    }
+    while (changed) {
+        changed = false;
+        for (uint32_t i = c->n; i-- > 0;)
+            for (uint32_t w = 0; c->succs[i][0] && w < words; w++) {
+                ir_word v = ~(ir_word)0;
+
+                for (uint32_t k = 1; k <= c->succs[i][0]; k++)
+                    v &= pd[c->succs[i][k]][w];
+                if (w == i / 64)
+                    v |= (ir_word)1 << i % 64;
+                changed |= v != pd[i][w];
+                pd[i][w] = v;
+            }
+    }
+    return pd;
+}
+
+/* Itanium type grammar as far as OpenCL C uses it. Substitutable parts
+ * (vectors, pointers, qualified types) are remembered in order of completion. */
+typedef struct {
+    const char *p;
+    struct {
+        char letter;
+        uint8_t lanes;
+    } subst[32];
+    uint32_t n_subst;
+} demangler;
+
+static void remember(demangler *d, char letter, uint8_t lanes)
+{
+    if (d->n_subst < 32) {
+        d->subst[d->n_subst].letter = letter;
+        d->subst[d->n_subst++].lanes = lanes;
+    }
+}
+
+static void type(demangler *d, char *letter, uint8_t *lanes)
+{
+    *lanes = 1;
+    *letter = '?';
+    switch (*d->p) {
+    case '\0':
+        return;
+    case 'P': {
+        d->p++;
+        type(d, letter, lanes);
+        *letter = 'P';
+        *lanes = 1;
+        remember(d, 'P', 1);
+        return;
+    }
+    case 'U': { /* vendor qualifier: address space */
+        char *end;
+        unsigned long n = strtoul(d->p + 1, &end, 10);
+
+        if (n > strlen(end)) {
+            d->p = "";
+            return;
+        }
+        d->p = end + n;
+        type(d, letter, lanes);
+        remember(d, *letter, *lanes);
+        return;
+    }
+    case 'K':
+    case 'V': {
+        while (*d->p == 'K' || *d->p == 'V')
+            d->p++;
+        type(d, letter, lanes);
+        /* "AS1K" + type is one substitution with its vendor qualifier; which
+         * of the two clang counts does not matter for letters we look up. */
+        return;
+    }
+    case 'S': {
+        unsigned long i = 0;
+
+        d->p++;
+        if (*d->p != '_') {
+            for (; *d->p && *d->p != '_'; d->p++)
+                i = i * 36 + (unsigned long)(*d->p <= '9' ? *d->p - '0'
+                                                         : *d->p - 'A' + 10);
+            i++;
+        }
+        if (*d->p)
+            d->p++;
+        if (i < d->n_subst) {
+            *letter = d->subst[i].letter;
+            *lanes = d->subst[i].lanes;
+        }
+        return;
+    }
+    case 'D':
+        if (d->p[1] == 'h') {
+            *letter = 'H';
+            d->p += 2;
+        } else if (d->p[1] == 'v') {
+            char *end;
+            uint8_t inner, n = (uint8_t)strtoul(d->p + 2, &end, 10);
+
+            d->p = *end ? end + 1 : end;
+            type(d, letter, &inner);
+            *lanes = n;
+            remember(d, *letter, n);
+        } else {
+            d->p = "";
+        }
+        return;
+    default:
+        if (*d->p >= '0' && *d->p <= '9') {
+            char *end;
+            unsigned long n = strtoul(d->p, &end, 10);
+
+            d->p = n > strlen(end) ? "" : end + n;
+            remember(d, '?', 1);
+        } else {
+            *letter = *d->p++;
+        }
+    }
+}
+
+void ir_demangle(const char *symbol, ir_signature *out)
+{
+    demangler d = {.p = symbol};
+    char *end;
+    unsigned long n;
+
+    memset(out, 0, sizeof *out);
+    out->name = symbol;
+    out->name_len = (uint32_t)strlen(symbol);
+    if (strncmp(symbol, "_Z", 2))
+        return;
+    n = strtoul(symbol + 2, &end, 10);
+    if (!n || n > strlen(end))
+        return;
+    out->name = end;
+    out->name_len = (uint32_t)n;
+    d.p = end + n;
+    while (*d.p && out->n_args < IR_MAX_ARGS) {
+        char letter;
+        uint8_t lanes;
+
+        type(&d, &letter, &lanes);
+        if (letter == 'v')
+            break;
+        out->args[out->n_args].letter = letter;
+        out->args[out->n_args++].lanes = lanes;
+    }
+}
+
+const char *ir_callee(LLVMValueRef call)
+{
+    LLVMValueRef f;
+    size_t n;
+
+    if (!LLVMIsACallInst(call))
+        return "";
+    f = LLVMGetCalledValue(call);
+    return f && LLVMIsAFunction(f) ? LLVMGetValueName2(f, &n) : "";
+}
+
+bool ir_calls(LLVMValueRef inst, const char *name)
+{
+    return !strcmp(ir_callee(inst), name);
+}
+
+LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op)
+{
+    LLVMValueRef to = ir_map_get(map, op);
+
+    return to ? to : op;
+}
+
+LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map)
+{
+    LLVMValueRef copy = LLVMInstructionClone(inst);
+    int n = LLVMGetNumOperands(inst);
+
+    LLVMInsertIntoBuilder(b, copy);
+    /* Inserting gives the builder's position, which has none. */
+    LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(inst));
+    for (int i = 0; i < n; i++) {
+        LLVMValueRef op = LLVMGetOperand(inst, (unsigned)i);
+
+        if (op && !LLVMValueIsBasicBlock(op))
+            LLVMSetOperand(copy, (unsigned)i, ir_mapped(map, op));
+    }
+    return copy;
+}
+
+LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef t)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
+
+    return f ? f : LLVMAddFunction(m, name, t);
+}
+
+void ir_attr(LLVMValueRef fn, const char *name, uint64_t value)
+{
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(fn));
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(c, kind, value));
+}
+
+void ir_drop_attr(LLVMValueRef fn, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
+}
+
+unsigned ir_lanes(LLVMTypeRef t)
+{
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
+}
+
+LLVMTypeRef ir_element(LLVMTypeRef t)
+{
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t)
+                                                    : t;
+}
+
+unsigned ir_bits_of(LLVMTypeRef t)
+{
+    switch (LLVMGetTypeKind(t)) {
+    case LLVMHalfTypeKind:
+        return 16;
+    case LLVMFloatTypeKind:
+    case LLVMPointerTypeKind:
+        return 32;
+    case LLVMDoubleTypeKind:
+        return 64;
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(t);
+    default:
+        return 0;
+    }
+}

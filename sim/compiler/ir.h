@@ -1,0 +1,101 @@
+/* Small things LLVM's C API leaves out: value maps, block numbering, cloning a
+ * control-flow graph, reading a function name's argument types.
+ *
+ * Internal to sim/compiler. Not thread safe; one LLVM context, one thread. */
+#ifndef VPU_SIM_COMPILER_IR_H
+#define VPU_SIM_COMPILER_IR_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+
+/* The device's address spaces, as clang numbers them for spir. */
+enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };
+
+/* Pointer-keyed map to a pointer; NULL = absent. In an arena. */
+typedef struct {
+    arena *a;
+    const void **keys;
+    void **values;
+    uint32_t n, cap; /* cap is a power of two */
+} ir_map;
+
+void ir_map_init(ir_map *m, arena *a);
+void ir_map_set(ir_map *m, const void *key, void *value);
+void *ir_map_get(const ir_map *m, const void *key);
+
+/* Blocks of a function in their order, and each block's number. */
+typedef struct {
+    LLVMBasicBlockRef *blocks;
+    uint32_t n;
+    ir_map index; /* block -> number + 1 */
+    uint32_t **preds, **succs; /* per block: [0] = count, then numbers */
+} ir_cfg;
+
+void ir_cfg_build(ir_cfg *c, LLVMValueRef fn, arena *a);
+uint32_t ir_cfg_number(const ir_cfg *c, LLVMBasicBlockRef b);
+
+/* Bit sets over block or value numbers. */
+typedef uint64_t ir_word;
+ir_word *ir_bits(arena *a, uint32_t n);
+static inline bool ir_bit(const ir_word *b, uint32_t i)
+{
+    return b[i / 64] >> i % 64 & 1;
+}
+static inline void ir_bit_set(ir_word *b, uint32_t i)
+{
+    b[i / 64] |= (ir_word)1 << i % 64;
+}
+
+/* Post-dominators: pdom[b] has bit p when every path from b to an exit passes p
+ * (b itself included). Blocks that reach no exit get all bits. */
+ir_word **ir_post_dominators(const ir_cfg *c, arena *a);
+
+/* Name and argument type letters of an Itanium-mangled OpenCL function. Each
+ * argument: element letter ('c' 'h' 's' 't' 'i' 'j' 'l' 'm' 'f' 'd', 'H' = half,
+ * 'P' = pointer, '?' = other), vector length (1 for scalars). */
+enum { IR_MAX_ARGS = 16 };
+typedef struct {
+    const char *name; /* not terminated */
+    uint32_t name_len;
+    uint32_t n_args;
+    struct {
+        char letter;
+        uint8_t lanes;
+    } args[IR_MAX_ARGS];
+} ir_signature;
+/* Plain C names give their name and no arguments. */
+void ir_demangle(const char *symbol, ir_signature *out);
+
+/* The called function's name, "" for indirect calls. */
+const char *ir_callee(LLVMValueRef call);
+bool ir_calls(LLVMValueRef inst, const char *name);
+
+/* A copy of inst at the builder's position with operands looked up in map
+ * (absent = unchanged). Not for phis and terminators. */
+LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map);
+/* op looked up in map; itself when absent. */
+LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
+
+/* Declare (or find) a function of the module. */
+LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);
+/* Add an enum attribute by name ("nounwind", "memory" …) to a function. */
+void ir_attr(LLVMValueRef fn, const char *name, uint64_t value);
+void ir_drop_attr(LLVMValueRef fn, const char *name);
+
+/* Lanes of a type, 1 for scalars; its element type. */
+unsigned ir_lanes(LLVMTypeRef t);
+LLVMTypeRef ir_element(LLVMTypeRef t);
+/* Element type's bits; pointers are 32. */
+unsigned ir_bits_of(LLVMTypeRef element);
+
+#define ir_each_block(b, fn)                                                   \
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b;                  \
+         b = LLVMGetNextBasicBlock(b))
+#define ir_each_inst(i, block)                                                 \
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;                   \
+         i = LLVMGetNextInstruction(i))
+
+#endif
