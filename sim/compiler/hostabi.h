@@ -1,0 +1,52 @@
+/* The contract between compiled kernels and the engine that runs them.
+ *
+ * Everything a kernel may touch is here: one sim_wg per SHAVE. Offsets are taken
+ * with offsetof by the code generator, so the layout may change freely as long
+ * as cached objects do not survive (SIM_ABI). */
+#ifndef VPU_SIM_COMPILER_HOSTABI_H
+#define VPU_SIM_COMPILER_HOSTABI_H
+
+#include <stdint.h>
+
+/* Bump when compiled code and this header stop fitting together. */
+enum { SIM_ABI = 1 };
+
+/* Global accesses are logged and given to the cache model in batches; the code
+ * makes sure before each block that its accesses fit. */
+enum { SIM_LOG_ENTRIES = 2048 };
+#define SIM_LOG_ENTRY(addr, bytes, store)                            \
+    ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
+#define SIM_LOG_ADDR(e) ((uint32_t)(e))
+#define SIM_LOG_BYTES(e) ((uint32_t)((e) >> 32) & 0xffff)
+#define SIM_LOG_STORE(e) ((e) >> 48 & 1)
+
+typedef struct sim_wg {
+    uint64_t cycles;     /* issue cycles since the last step */
+    uint64_t max_cycles; /* hook_limit is called when cycles passes it */
+    uint64_t log_n;      /* entries in the log */
+    uint32_t ids[12];    /* group number, local size, number of groups, offset */
+    uint32_t local_base; /* device address of __local arrays of the program */
+    uint32_t stack_base; /* device address of private arrays */
+    uint32_t kept_base;  /* device address of values kept across barriers */
+    uint32_t const_base; /* device address of __constant data */
+} sim_wg;
+
+/* One work-group. window: host address of device address 0. args: the packed
+ * argument block (pointers as 32-bit device addresses). */
+typedef void sim_wg_fn(sim_wg *wg, uint8_t *window, const uint8_t *args,
+                       uint64_t *log);
+
+/* What compiled code calls; bound by name when an object is loaded. wg->cycles
+ * and wg->log_n are up to date at each call and re-read after it. */
+typedef struct {
+    void (*flush)(sim_wg *wg, uint64_t *log);
+    /* dst, src, to_cmx, bytes per plane, src/dst width, src/dst pitch, planes,
+     * src/dst plane pitch, line; returns the transfer's number plus one */
+    uint32_t (*dma)(sim_wg *wg, uint64_t *log, const uint32_t *args);
+    void (*wait)(sim_wg *wg, uint64_t *log, uint32_t n);
+    void (*touch)(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t store);
+    void (*divergence)(sim_wg *wg, uint32_t line); /* does not return */
+    void (*limit)(sim_wg *wg);                     /* does not return */
+} sim_hooks;
+
+#endif

@@ -1,0 +1,838 @@
+/* Rewrites device IR for the host; see hostcode.h.
+ *
+ * Alignment is always one: misaligned vectors must work everywhere, and on the
+ * host an unaligned access costs nothing. */
+#include "sim/compiler/hostcode.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/compiler/hostabi.h"
+#include "sim/compiler/ir.h"
+
+typedef struct {
+    arena *a;
+    LLVMContextRef c;
+    LLVMModuleRef m;
+    LLVMTargetDataRef td; /* the device's layout */
+    LLVMBuilderRef b;
+    LLVMValueRef from, fn;
+    LLVMTypeRef i8, i32, i64, ptr, wg_void;
+    const host_layout *layout;
+    const isa_function *program;
+    ir_cfg cfg;
+    uint32_t *rpo; /* block -> position in reverse post-order */
+    ir_map map, blocks, ends;
+    LLVMValueRef wg, window, args, log; /* parameters */
+    LLVMValueRef cycles, log_n;         /* allocas, promoted later */
+    LLVMValueRef bases[4];              /* local, stack, kept, const */
+    uint32_t stack;
+    vpu_error *err;
+    vpu_status st;
+} host;
+
+static void fail(host *h, LLVMValueRef at, const char *what)
+{
+    if (!h->st)
+        h->st = err_set(h->err, VPU_ERR_UNSUPPORTED,
+                        "line %u: %s has no host form yet",
+                        at && LLVMIsAInstruction(at) ? LLVMGetDebugLocLine(at)
+                                                     : 0,
+                        what);
+}
+
+static LLVMValueRef k32(host *h, uint32_t v)
+{
+    return LLVMConstInt(h->i32, v, false);
+}
+
+static LLVMValueRef k64(host *h, uint64_t v)
+{
+    return LLVMConstInt(h->i64, v, false);
+}
+
+static LLVMTypeRef host_type(host *h, LLVMTypeRef t)
+{
+    switch (LLVMGetTypeKind(t)) {
+    case LLVMPointerTypeKind:
+        return h->i32;
+    case LLVMVectorTypeKind:
+        return LLVMVectorType(host_type(h, LLVMGetElementType(t)),
+                              LLVMGetVectorSize(t));
+    case LLVMArrayTypeKind:
+        return LLVMArrayType2(host_type(h, LLVMGetElementType(t)),
+                              LLVMGetArrayLength2(t));
+    case LLVMStructTypeKind: {
+        unsigned n = LLVMCountStructElementTypes(t);
+        LLVMTypeRef *e = arena_array(h->a, LLVMTypeRef, n + 1);
+
+        LLVMGetStructElementTypes(t, e);
+        for (unsigned i = 0; i < n; i++)
+            e[i] = host_type(h, e[i]);
+        return LLVMStructTypeInContext(h->c, e, n, LLVMIsPackedStruct(t));
+    }
+    default:
+        return t;
+    }
+}
+
+static LLVMValueRef field_ptr(host *h, size_t offset)
+{
+    LLVMValueRef i = k64(h, offset);
+
+    return LLVMBuildGEP2(h->b, h->i8, h->wg, &i, 1, "");
+}
+
+static LLVMValueRef load_field(host *h, LLVMTypeRef t, size_t offset)
+{
+    return LLVMBuildLoad2(h->b, t, field_ptr(h, offset), "");
+}
+
+/* --- values -------------------------------------------------------------------- */
+
+static LLVMValueRef value(host *h, LLVMValueRef v);
+
+static LLVMValueRef global_address(host *h, LLVMValueRef g)
+{
+    bool local = LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == AS_LOCAL;
+
+    for (uint32_t i = 0; i < h->layout->n_globals; i++)
+        if (h->layout->globals[i].global == g)
+            return LLVMBuildAdd(h->b, h->bases[local ? 0 : 3],
+                                k32(h, h->layout->globals[i].offset), "");
+    fail(h, NULL, "a program-scope variable outside local and constant memory");
+    return k32(h, 0);
+}
+
+static LLVMValueRef index_address(host *h, LLVMTypeRef t, LLVMValueRef gep)
+{
+    LLVMValueRef at = value(h, LLVMGetOperand(gep, 0));
+    int n = LLVMGetNumOperands(gep);
+
+    for (int k = 1; k < n; k++) {
+        LLVMValueRef idx = LLVMGetOperand(gep, (unsigned)k);
+        uint32_t size;
+
+        if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            unsigned f = (unsigned)LLVMConstIntGetZExtValue(idx);
+
+            at = LLVMBuildAdd(
+                h->b, at,
+                k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)), "");
+            t = LLVMStructGetTypeAtIndex(t, f);
+            continue;
+        }
+        if (k > 1)
+            t = LLVMGetElementType(t);
+        size = (uint32_t)LLVMABISizeOfType(h->td, t);
+        idx = LLVMBuildIntCast2(h->b, value(h, idx), h->i32, true, "");
+        at = LLVMBuildAdd(h->b, at,
+                          LLVMBuildMul(h->b, idx, k32(h, size), ""), "");
+    }
+    return at;
+}
+
+static LLVMValueRef constant_expr(host *h, LLVMValueRef v)
+{
+    LLVMOpcode op = LLVMGetConstOpcode(v);
+    LLVMValueRef x;
+
+    switch (op) {
+    case LLVMGetElementPtr:
+        return index_address(h, LLVMGetGEPSourceElementType(v), v);
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+        return value(h, LLVMGetOperand(v, 0));
+    case LLVMPtrToInt:
+    case LLVMIntToPtr:
+    case LLVMTrunc:
+        x = value(h, LLVMGetOperand(v, 0));
+        return LLVMBuildIntCast2(h->b, x, host_type(h, LLVMTypeOf(v)), false,
+                                 "");
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMXor:
+        return LLVMBuildBinOp(h->b, op, value(h, LLVMGetOperand(v, 0)),
+                              value(h, LLVMGetOperand(v, 1)), "");
+    default:
+        fail(h, NULL, "a constant expression");
+        return LLVMGetUndef(host_type(h, LLVMTypeOf(v)));
+    }
+}
+
+/* The host value of a device value, at the builder's position. */
+static LLVMValueRef value(host *h, LLVMValueRef v)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+    LLVMValueRef got = ir_map_get(&h->map, v);
+
+    if (got || !LLVMIsConstant(v))
+        return got;
+    if (LLVMIsAGlobalVariable(v))
+        return global_address(h, v);
+    if (LLVMIsAConstantExpr(v))
+        return constant_expr(h, v);
+    if (LLVMIsAConstantPointerNull(v))
+        return k32(h, 0);
+    if (LLVMIsUndef(v))
+        return LLVMGetUndef(host_type(h, t));
+    if (host_type(h, t) != t)
+        fail(h, NULL, "a constant made of addresses");
+    return v;
+}
+
+static LLVMValueRef operand(host *h, LLVMValueRef i, unsigned k)
+{
+    return value(h, LLVMGetOperand(i, k));
+}
+
+static LLVMValueRef host_ptr(host *h, LLVMValueRef device)
+{
+    LLVMValueRef off = LLVMBuildZExt(h->b, device, h->i64, "");
+
+    return LLVMBuildInBoundsGEP2(h->b, h->i8, h->window, &off, 1, "");
+}
+
+/* --- calls out ----------------------------------------------------------------- */
+
+static void save_state(host *h)
+{
+    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->cycles, ""),
+                   field_ptr(h, offsetof(sim_wg, cycles)));
+    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->log_n, ""),
+                   field_ptr(h, offsetof(sim_wg, log_n)));
+}
+
+static void restore_state(host *h)
+{
+    LLVMBuildStore(h->b, load_field(h, h->i64, offsetof(sim_wg, cycles)),
+                   h->cycles);
+    LLVMBuildStore(h->b, load_field(h, h->i64, offsetof(sim_wg, log_n)),
+                   h->log_n);
+}
+
+static LLVMValueRef hook(host *h, const char *name, LLVMTypeRef ret,
+                         LLVMValueRef *args, unsigned n)
+{
+    LLVMTypeRef types[8], t;
+
+    for (unsigned i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(args[i]);
+    t = LLVMFunctionType(ret, types, n, false);
+    return LLVMBuildCall2(h->b, t, ir_declare(h->m, name, t), args, n, "");
+}
+
+static void no_return(host *h, const char *name, LLVMValueRef *args, unsigned n)
+{
+    hook(h, name, LLVMVoidTypeInContext(h->c), args, n);
+    ir_attr(LLVMGetNamedFunction(h->m, name), "noreturn", 0);
+    ir_attr(LLVMGetNamedFunction(h->m, name), "cold", 0);
+    LLVMBuildUnreachable(h->b);
+}
+
+/* if (cond) { unlikely } ; leaves the builder in the unlikely block and returns
+ * the block to go on in. */
+static LLVMBasicBlockRef unlikely(host *h, LLVMValueRef cond)
+{
+    LLVMBasicBlockRef rare = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, rare, on);
+    LLVMMetadataRef w[3] = {
+        LLVMMDStringInContext2(h->c, "branch_weights", 14),
+        LLVMValueAsMetadata(k32(h, 1)), LLVMValueAsMetadata(k32(h, 1 << 20))};
+
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
+                    LLVMMetadataAsValue(h->c,
+                                        LLVMMDNodeInContext2(h->c, w, 3)));
+    LLVMPositionBuilderAtEnd(h->b, rare);
+    return on;
+}
+
+static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
+{
+    LLVMValueRef n = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
+    LLVMValueRef e = LLVMBuildZExt(h->b, device, h->i64, ""), at;
+
+    e = LLVMBuildOr(h->b, e, k64(h, SIM_LOG_ENTRY(0, bytes, store)), "");
+    at = LLVMBuildInBoundsGEP2(h->b, h->i64, h->log, &n, 1, "");
+    LLVMBuildStore(h->b, e, at);
+    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, n, k64(h, 1), ""), h->log_n);
+}
+
+static bool is_global(LLVMValueRef p)
+{
+    unsigned as = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
+
+    return as == AS_GLOBAL || as == AS_CONSTANT;
+}
+
+/* --- instructions -------------------------------------------------------------- */
+
+static LLVMValueRef do_load(host *h, LLVMValueRef i)
+{
+    LLVMValueRef p = LLVMGetOperand(i, 0), at = value(h, p), v;
+    LLVMTypeRef t = LLVMTypeOf(i);
+
+    v = LLVMBuildLoad2(h->b, host_type(h, t), host_ptr(h, at), "");
+    LLVMSetAlignment(v, 1);
+    if (is_global(p))
+        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, t), false);
+    return v;
+}
+
+static void do_store(host *h, LLVMValueRef i)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0), p = LLVMGetOperand(i, 1), s;
+    LLVMValueRef at = value(h, p);
+
+    s = LLVMBuildStore(h->b, value(h, v), host_ptr(h, at));
+    LLVMSetAlignment(s, 1);
+    if (is_global(p))
+        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, LLVMTypeOf(v)),
+                   true);
+}
+
+static LLVMValueRef do_alloca(host *h, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMGetAllocatedType(i);
+    LLVMValueRef n = LLVMGetOperand(i, 0);
+    uint64_t bytes = LLVMABISizeOfType(h->td, t), at = h->stack;
+
+    if (!LLVMIsAConstantInt(n)) {
+        fail(h, i, "an array of variable length");
+        return k32(h, 0);
+    }
+    bytes *= LLVMConstIntGetZExtValue(n);
+    if (bytes > UINT32_MAX / 2 - at) {
+        fail(h, i, "a private array of this size");
+        return k32(h, 0);
+    }
+    h->stack = (uint32_t)((at + bytes + 15) & ~UINT64_C(15));
+    return LLVMBuildAdd(h->b, h->bases[1], k32(h, (uint32_t)at), "");
+}
+
+static LLVMValueRef do_cast(host *h, LLVMValueRef i)
+{
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    LLVMTypeRef t = host_type(h, LLVMTypeOf(i));
+    LLVMValueRef v = operand(h, i, 0);
+
+    if (op == LLVMPtrToInt || op == LLVMIntToPtr)
+        return LLVMBuildIntCast2(h->b, v, t, false, "");
+    if (op == LLVMAddrSpaceCast)
+        return v;
+    if (op == LLVMBitCast && LLVMTypeOf(v) == t)
+        return v;
+    return LLVMBuildCast(h->b, op, v, t, "");
+}
+
+static LLVMValueRef do_shuffle(host *h, LLVMValueRef i)
+{
+    unsigned n = LLVMGetNumMaskElements(i);
+    LLVMValueRef *mask = arena_array(h->a, LLVMValueRef, n);
+
+    for (unsigned k = 0; k < n; k++) {
+        int m = LLVMGetMaskValue(i, k);
+
+        mask[k] = m == LLVMGetUndefMaskElem() ? LLVMGetUndef(h->i32)
+                                              : k32(h, (uint32_t)m);
+    }
+    return LLVMBuildShuffleVector(h->b, operand(h, i, 0), operand(h, i, 1),
+                                  LLVMConstVector(mask, n), "");
+}
+
+static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
+{
+    LLVMValueRef p = LLVMGetOperand(i, 0), at = value(h, p), r;
+
+    if (is_global(p)) {
+        log_access(h, at, 4, false);
+        log_access(h, at, 4, true);
+    }
+    if (LLVMIsAAtomicRMWInst(i))
+        r = LLVMBuildAtomicRMW(h->b, LLVMGetAtomicRMWBinOp(i), host_ptr(h, at),
+                               operand(h, i, 1), LLVMAtomicOrderingMonotonic,
+                               false);
+    else
+        r = LLVMBuildAtomicCmpXchg(
+            h->b, host_ptr(h, at), operand(h, i, 1), operand(h, i, 2),
+            LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+    return r;
+}
+
+static void touch(host *h, LLVMValueRef p, LLVMValueRef n, bool store)
+{
+    LLVMValueRef args[4] = {h->wg, value(h, p), n, k32(h, store)};
+
+    if (is_global(p))
+        hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
+}
+
+static void do_block_move(host *h, LLVMValueRef i, const char *name)
+{
+    LLVMValueRef dst = LLVMGetOperand(i, 0), src = LLVMGetOperand(i, 1), n, n32;
+
+    n = operand(h, i, 2);
+    n32 = LLVMBuildIntCast2(h->b, n, h->i32, false, "");
+    n = LLVMBuildZExt(h->b, n32, h->i64, "");
+    touch(h, dst, n32, true);
+    if (!strncmp(name, "llvm.memset", 11)) {
+        LLVMBuildMemSet(h->b, host_ptr(h, value(h, dst)), operand(h, i, 1), n,
+                        1);
+        return;
+    }
+    touch(h, src, n32, false);
+    LLVMBuildMemMove(h->b, host_ptr(h, value(h, dst)), 1,
+                     host_ptr(h, value(h, src)), 1, n);
+}
+
+/* The same declaration, attributes included, in the host's module. */
+static LLVMValueRef import(host *h, LLVMValueRef f)
+{
+    LLVMAttributeRef attrs[32];
+    unsigned n = LLVMGetAttributeCountAtIndex(f, LLVMAttributeFunctionIndex);
+    size_t len;
+    const char *name = LLVMGetValueName2(f, &len);
+    LLVMValueRef to = LLVMGetNamedFunction(h->m, name);
+
+    if (to)
+        return to;
+    to = LLVMAddFunction(h->m, name, LLVMGlobalGetValueType(f));
+    if (n <= 32) {
+        LLVMGetAttributesAtIndex(f, LLVMAttributeFunctionIndex, attrs);
+        for (unsigned i = 0; i < n; i++)
+            LLVMAddAttributeAtIndex(to, LLVMAttributeFunctionIndex, attrs[i]);
+    }
+    return to;
+}
+
+static LLVMValueRef do_dma(host *h, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMArrayType2(h->i32, 12);
+    LLVMValueRef block, args[3], r;
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
+
+    LLVMPositionBuilderBefore(h->b, LLVMGetFirstInstruction(
+                                        LLVMGetEntryBasicBlock(h->fn)));
+    block = LLVMBuildAlloca(h->b, t, "");
+    LLVMPositionBuilderAtEnd(h->b, at);
+    for (unsigned k = 0; k < 12; k++) {
+        LLVMValueRef idx = k32(h, k);
+
+        LLVMBuildStore(h->b, operand(h, i, k),
+                       LLVMBuildGEP2(h->b, h->i32, block, &idx, 1, ""));
+    }
+    save_state(h);
+    args[0] = h->wg;
+    args[1] = h->log;
+    args[2] = block;
+    r = hook(h, "vpu_hook_dma", h->i32, args, 3);
+    restore_state(h);
+    return r;
+}
+
+static LLVMValueRef do_call(host *h, LLVMValueRef i)
+{
+    const char *name = ir_callee(i);
+    unsigned n = LLVMGetNumArgOperands(i);
+    LLVMValueRef args[16];
+
+    if (!strncmp(name, "llvm.lifetime", 13) || !strncmp(name, "llvm.dbg", 8) ||
+        !strncmp(name, "llvm.assume", 11) ||
+        !strncmp(name, "llvm.experimental.noalias", 25))
+        return NULL;
+    if (!strncmp(name, "llvm.memcpy", 11) ||
+        !strncmp(name, "llvm.memmove", 12) ||
+        !strncmp(name, "llvm.memset", 11)) {
+        do_block_move(h, i, name);
+        return NULL;
+    }
+    if (!strcmp(name, "__vpu_dma"))
+        return do_dma(h, i);
+    if (!strcmp(name, "__vpu_wait")) {
+        args[0] = h->wg;
+        args[1] = h->log;
+        args[2] = operand(h, i, 0);
+        save_state(h);
+        hook(h, "vpu_hook_wait", LLVMVoidTypeInContext(h->c), args, 3);
+        restore_state(h);
+        return NULL;
+    }
+    if (!strcmp(name, "__vpu_divergence")) {
+        LLVMBasicBlockRef dead = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+
+        args[0] = h->wg;
+        args[1] = operand(h, i, 0);
+        no_return(h, "vpu_hook_divergence", args, 2);
+        LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
+        return NULL;
+    }
+    if (n > 16 || !LLVMIsAFunction(LLVMGetCalledValue(i))) {
+        fail(h, i, "a call through a pointer");
+        return NULL;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef op = LLVMGetOperand(i, k);
+
+        if (LLVMGetTypeKind(LLVMTypeOf(op)) == LLVMPointerTypeKind) {
+            fail(h, i, name);
+            return NULL;
+        }
+        args[k] = value(h, op);
+    }
+    return LLVMBuildCall2(h->b, LLVMGetCalledFunctionType(i),
+                          import(h, LLVMGetCalledValue(i)), args, n, "");
+}
+
+static LLVMValueRef do_plain(host *h, LLVMValueRef i)
+{
+    LLVMValueRef copy;
+    ir_map ops;
+
+    /* Operands may need instructions of their own (addresses of globals), which
+     * must come before the copy. */
+    ir_map_init(&ops, h->a);
+    for (int k = 0; k < LLVMGetNumOperands(i); k++)
+        ir_map_set(&ops, LLVMGetOperand(i, (unsigned)k),
+                   operand(h, i, (unsigned)k));
+    copy = ir_clone(h->b, i, &ops);
+    LLVMInstructionSetDebugLoc(copy, NULL);
+    return copy;
+}
+
+static LLVMValueRef do_inst(host *h, LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAlloca:
+        return do_alloca(h, i);
+    case LLVMLoad:
+        return do_load(h, i);
+    case LLVMStore:
+        do_store(h, i);
+        return NULL;
+    case LLVMGetElementPtr:
+        if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMPointerTypeKind) {
+            fail(h, i, "a vector of addresses");
+            return NULL;
+        }
+        return index_address(h, LLVMGetGEPSourceElementType(i), i);
+    case LLVMICmp:
+        return LLVMBuildICmp(h->b, LLVMGetICmpPredicate(i), operand(h, i, 0),
+                             operand(h, i, 1), "");
+    case LLVMSelect:
+        return LLVMBuildSelect(h->b, operand(h, i, 0), operand(h, i, 1),
+                               operand(h, i, 2), "");
+    case LLVMFreeze:
+        return LLVMBuildFreeze(h->b, operand(h, i, 0), "");
+    case LLVMExtractElement:
+        return LLVMBuildExtractElement(h->b, operand(h, i, 0),
+                                       operand(h, i, 1), "");
+    case LLVMInsertElement:
+        return LLVMBuildInsertElement(h->b, operand(h, i, 0),
+                                      operand(h, i, 1), operand(h, i, 2), "");
+    case LLVMShuffleVector:
+        return do_shuffle(h, i);
+    case LLVMExtractValue:
+        if (LLVMGetNumIndices(i) != 1)
+            fail(h, i, "a nested structure value");
+        return LLVMBuildExtractValue(h->b, operand(h, i, 0),
+                                     LLVMGetIndices(i)[0], "");
+    case LLVMInsertValue:
+        if (LLVMGetNumIndices(i) != 1)
+            fail(h, i, "a nested structure value");
+        return LLVMBuildInsertValue(h->b, operand(h, i, 0), operand(h, i, 1),
+                                    LLVMGetIndices(i)[0], "");
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        return do_atomic(h, i);
+    case LLVMCall:
+        return do_call(h, i);
+    case LLVMFence:
+        return NULL;
+    default:
+        if (LLVMIsACastInst(i))
+            return do_cast(h, i);
+        return do_plain(h, i);
+    }
+}
+
+/* --- control flow ---------------------------------------------------------------- */
+
+/* A loop that ends by itself: its latch compares phi + constant with something
+ * computed before the loop. Such loops need no check of the cycle limit. */
+static bool counted(host *h, LLVMValueRef br, uint32_t header)
+{
+    LLVMValueRef cmp, side[2];
+
+    if (LLVMGetNumSuccessors(br) != 2)
+        return false;
+    cmp = LLVMGetOperand(br, 0);
+    if (!LLVMIsAICmpInst(cmp))
+        return false;
+    for (unsigned k = 0; k < 2; k++)
+        side[k] = LLVMGetOperand(cmp, k);
+    for (unsigned k = 0; k < 2; k++) {
+        LLVMValueRef step = side[k], limit = side[!k], phi;
+
+        if (!LLVMIsABinaryOperator(step) ||
+            LLVMGetInstructionOpcode(step) != LLVMAdd ||
+            !LLVMIsAConstantInt(LLVMGetOperand(step, 1)))
+            continue;
+        phi = LLVMGetOperand(step, 0);
+        if (!LLVMIsAPHINode(phi) ||
+            LLVMGetInstructionParent(phi) != h->cfg.blocks[header])
+            continue;
+        if (LLVMIsConstant(limit) || LLVMIsAArgument(limit))
+            return true;
+        if (LLVMIsAInstruction(limit) &&
+            h->rpo[ir_cfg_number(&h->cfg, LLVMGetInstructionParent(limit))] <
+                h->rpo[header])
+            return true;
+    }
+    return false;
+}
+
+static void check_limit(host *h)
+{
+    LLVMValueRef now = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+    LLVMValueRef max = load_field(h, h->i64, offsetof(sim_wg, max_cycles));
+    LLVMBasicBlockRef on =
+        unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
+
+    save_state(h);
+    no_return(h, "vpu_hook_limit", &h->wg, 1);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+static LLVMBasicBlockRef target(host *h, LLVMValueRef t, unsigned k)
+{
+    return ir_map_get(&h->blocks, LLVMGetSuccessor(t, k));
+}
+
+static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
+{
+    unsigned n = LLVMGetNumSuccessors(t);
+    LLVMValueRef r;
+
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t to = ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, k));
+
+        if (h->rpo[to] <= h->rpo[block] && !counted(h, t, to)) {
+            check_limit(h);
+            break;
+        }
+    }
+    switch (LLVMGetInstructionOpcode(t)) {
+    case LLVMRet:
+        save_state(h);
+        LLVMBuildRetVoid(h->b);
+        return;
+    case LLVMUnreachable:
+        LLVMBuildUnreachable(h->b);
+        return;
+    case LLVMBr:
+        if (n == 1)
+            LLVMBuildBr(h->b, target(h, t, 0));
+        else
+            LLVMBuildCondBr(h->b, operand(h, t, 0), target(h, t, 0),
+                            target(h, t, 1));
+        return;
+    case LLVMSwitch:
+        r = LLVMBuildSwitch(h->b, operand(h, t, 0),
+                            ir_map_get(&h->blocks, LLVMGetSwitchDefaultDest(t)),
+                            n);
+        for (unsigned k = 1; k < n; k++)
+            LLVMAddCase(r, LLVMGetOperand(t, 2 * k), target(h, t, k));
+        return;
+    default:
+        fail(h, t, "a branch of this kind");
+    }
+}
+
+/* What a block costs, and room in the log for its accesses. */
+static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
+{
+    uint32_t accesses = 0;
+    LLVMValueRef v;
+
+    ir_each_inst(i, b)
+    {
+        if (LLVMIsALoadInst(i))
+            accesses += is_global(LLVMGetOperand(i, 0));
+        else if (LLVMIsAStoreInst(i))
+            accesses += is_global(LLVMGetOperand(i, 1));
+        else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+            accesses += 2;
+    }
+    if (h->program->blocks[n].cycles) {
+        v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+        v = LLVMBuildAdd(h->b, v, k64(h, h->program->blocks[n].cycles), "");
+        LLVMBuildStore(h->b, v, h->cycles);
+    }
+    if (accesses > SIM_LOG_ENTRIES)
+        fail(h, LLVMGetFirstInstruction(b),
+             "a block with more than 2048 global accesses");
+    if (accesses) {
+        LLVMValueRef args[2] = {h->wg, h->log};
+        LLVMBasicBlockRef on;
+
+        v = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
+        on = unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, v,
+                                       k64(h, SIM_LOG_ENTRIES - accesses), ""));
+        save_state(h);
+        hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
+        restore_state(h);
+        LLVMBuildBr(h->b, on);
+        LLVMPositionBuilderAtEnd(h->b, on);
+    }
+}
+
+static void do_block(host *h, uint32_t n)
+{
+    LLVMBasicBlockRef b = h->cfg.blocks[n];
+    LLVMValueRef t = LLVMGetBasicBlockTerminator(b), i;
+
+    LLVMPositionBuilderAtEnd(h->b, ir_map_get(&h->blocks, b));
+    for (i = LLVMGetFirstInstruction(b); LLVMIsAPHINode(i);
+         i = LLVMGetNextInstruction(i))
+        ir_map_set(&h->map, i,
+                   LLVMBuildPhi(h->b, host_type(h, LLVMTypeOf(i)), ""));
+    enter_block(h, b, n);
+    for (; i != t && !h->st; i = LLVMGetNextInstruction(i)) {
+        LLVMValueRef v = do_inst(h, i);
+
+        if (v)
+            ir_map_set(&h->map, i, v);
+    }
+    if (h->st)
+        return;
+    do_terminator(h, t, n);
+    ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->b));
+}
+
+static void fill_phis(host *h, const ir_word *seen)
+{
+    for (uint32_t n = 0; n < h->cfg.n; n++)
+        ir_each_inst(i, h->cfg.blocks[n])
+        {
+            LLVMValueRef phi = ir_map_get(&h->map, i);
+
+            if (!LLVMIsAPHINode(i) || !ir_bit(seen, n))
+                break;
+            for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
+                LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, k);
+                LLVMBasicBlockRef end = ir_map_get(&h->ends, from);
+                LLVMValueRef v;
+
+                if (!ir_bit(seen, ir_cfg_number(&h->cfg, from)))
+                    continue;
+                LLVMPositionBuilderBefore(h->b,
+                                          LLVMGetBasicBlockTerminator(end));
+                v = value(h, LLVMGetIncomingValue(i, k));
+                LLVMAddIncoming(phi, &v, &end, 1);
+            }
+        }
+}
+
+/* --- the function ------------------------------------------------------------------ */
+
+static void declare(host *h, const char *name)
+{
+    LLVMTypeRef types[4] = {h->ptr, h->ptr, h->ptr, h->ptr};
+    unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
+
+    h->fn = LLVMAddFunction(
+        h->m, name,
+        LLVMFunctionType(LLVMVoidTypeInContext(h->c), types, 4, false));
+    ir_attr(h->fn, "nounwind", 0);
+    for (unsigned k = 1; k <= 4; k++)
+        LLVMAddAttributeAtIndex(h->fn, k,
+                                LLVMCreateEnumAttribute(h->c, noalias, 0));
+    h->wg = LLVMGetParam(h->fn, 0);
+    h->window = LLVMGetParam(h->fn, 1);
+    h->args = LLVMGetParam(h->fn, 2);
+    h->log = LLVMGetParam(h->fn, 3);
+}
+
+static void prologue(host *h)
+{
+    static const size_t bases[4] = {
+        offsetof(sim_wg, local_base), offsetof(sim_wg, stack_base),
+        offsetof(sim_wg, kept_base), offsetof(sim_wg, const_base)};
+    unsigned n_params = LLVMCountParams(h->from), n_args = n_params - 13;
+
+    LLVMPositionBuilderAtEnd(h->b,
+                             LLVMAppendBasicBlockInContext(h->c, h->fn, ""));
+    h->cycles = LLVMBuildAlloca(h->b, h->i64, "cycles");
+    h->log_n = LLVMBuildAlloca(h->b, h->i64, "log_n");
+    restore_state(h);
+    for (int k = 0; k < 4; k++)
+        h->bases[k] = load_field(h, h->i32, bases[k]);
+    for (unsigned k = 0; k < n_args; k++) {
+        LLVMValueRef p = LLVMGetParam(h->from, k), v;
+        LLVMValueRef at = k64(h, h->layout->arg_offsets[k]);
+
+        v = LLVMBuildLoad2(h->b, host_type(h, LLVMTypeOf(p)),
+                           LLVMBuildGEP2(h->b, h->i8, h->args, &at, 1, ""), "");
+        LLVMSetAlignment(v, 1);
+        ir_map_set(&h->map, p, v);
+    }
+    for (unsigned k = 0; k < 12; k++)
+        ir_map_set(&h->map, LLVMGetParam(h->from, n_args + k),
+                   load_field(h, h->i32,
+                              offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
+    ir_map_set(&h->map, LLVMGetParam(h->from, n_args + 12), h->bases[2]);
+}
+
+static void post_order(const ir_cfg *c, uint32_t b, ir_word *seen,
+                       uint32_t *order, uint32_t *n)
+{
+    ir_bit_set(seen, b);
+    for (uint32_t k = 1; k <= c->succs[b][0]; k++)
+        if (!ir_bit(seen, c->succs[b][k]))
+            post_order(c, c->succs[b][k], seen, order, n);
+    order[(*n)++] = b;
+}
+
+vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
+                        const isa_function *program, const host_layout *layout,
+                        arena *a, uint32_t *stack_bytes, vpu_error *err)
+{
+    host h = {.a = a, .m = to, .from = fn, .layout = layout,
+              .program = program, .err = err};
+    uint32_t *order, n = 0;
+    ir_word *seen;
+
+    h.c = LLVMGetModuleContext(to);
+    h.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
+    h.b = LLVMCreateBuilderInContext(h.c);
+    h.i8 = LLVMInt8TypeInContext(h.c);
+    h.i32 = LLVMInt32TypeInContext(h.c);
+    h.i64 = LLVMInt64TypeInContext(h.c);
+    h.ptr = LLVMPointerTypeInContext(h.c, 0);
+    ir_map_init(&h.map, a);
+    ir_map_init(&h.blocks, a);
+    ir_map_init(&h.ends, a);
+    ir_cfg_build(&h.cfg, fn, a);
+    order = arena_array(a, uint32_t, h.cfg.n);
+    seen = ir_bits(a, h.cfg.n);
+    post_order(&h.cfg, 0, seen, order, &n);
+    h.rpo = arena_array(a, uint32_t, h.cfg.n);
+    for (uint32_t k = 0; k < n; k++)
+        h.rpo[order[k]] = n - 1 - k;
+    declare(&h, name);
+    prologue(&h);
+    for (uint32_t k = n; k-- > 0;)
+        ir_map_set(&h.blocks, h.cfg.blocks[order[k]],
+                   LLVMAppendBasicBlockInContext(h.c, h.fn, ""));
+    LLVMBuildBr(h.b, ir_map_get(&h.blocks, h.cfg.blocks[0]));
+    for (uint32_t k = n; k-- > 0 && !h.st;)
+        do_block(&h, order[k]);
+    if (!h.st)
+        fill_phis(&h, seen);
+    LLVMDisposeBuilder(h.b);
+    *stack_bytes = h.stack;
+    return h.st;
+}
