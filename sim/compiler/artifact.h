@@ -1,0 +1,39 @@
+/* The compiled form of one kernel as bytes: what goes into a .bin and into the
+ * cache, and how it is read back. Internal to sim/compiler. */
+#ifndef VPU_SIM_COMPILER_ARTIFACT_H
+#define VPU_SIM_COMPILER_ARTIFACT_H
+
+#include "sim/compiler/frontend.h"
+#include "sim/compiler/kernel.h"
+
+typedef struct {
+    uint8_t *file; /* ELF, object.h */
+    size_t n_bytes;
+} artifact;
+
+/* Middle end, SHAVE program and, when `host`, host object of `entry` (NULL = the
+ * only kernel). deps: files whose content the result depends on. */
+vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
+                          const char *entry, const char *const *deps,
+                          uint32_t n_deps, bool host, arena *a, artifact *out,
+                          vpu_error *err);
+
+/* Describe the kernel in an artifact. host_object NULL when it has none.
+ * VPU_ERR_PARSE: not one of ours, or damaged. */
+vpu_status artifact_read(const uint8_t *file, size_t n_bytes, arena *a,
+                         sim_kernel *k, const uint8_t **host_object,
+                         size_t *host_bytes, vpu_error *err);
+
+/* Are the recorded dependencies unchanged? */
+bool artifact_deps_hold(const uint8_t *file, size_t n_bytes);
+
+/* Symbol of a variant in the host object. */
+void artifact_symbol(sim_variant_kind k, char out[32]);
+
+/* Processor and features the host object was made for; part of cache keys. */
+const char *artifact_host_cpu(arena *a);
+
+/* Content hash as 32 hex digits. */
+void artifact_hash(const void *data, size_t n, char out[33]);
+
+#endif

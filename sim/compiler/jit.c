@@ -1,0 +1,144 @@
+/* LLVM's ORC loads and links host objects; this names what they may call. */
+#include "sim/compiler/jit.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Target.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/builtins/routines.h"
+#include "sim/compiler/artifact.h"
+
+/* What LLVM's code generator falls back to on processors without F16C, and for
+ * the operations it has no instruction for. */
+extern float __extendhfsf2(sim_half);
+extern sim_half __truncsfhf2(float);
+extern sim_half __truncdfhf2(double);
+
+static sim_half half_to_zero(float x)
+{
+    return sim_half_directed(x, 'z');
+}
+static sim_half half_up(float x)
+{
+    return sim_half_directed(x, 'p');
+}
+static sim_half half_down(float x)
+{
+    return sim_half_directed(x, 'n');
+}
+
+#define ADDRESS(f) ((void *)(uintptr_t)(f))
+
+typedef struct {
+    LLVMOrcCSymbolMapPair pairs[160];
+    size_t n;
+    LLVMOrcLLJITRef jit;
+} symbols;
+
+static void add(symbols *s, const char *name, void *address)
+{
+    if (s->n == sizeof s->pairs / sizeof *s->pairs)
+        return;
+    s->pairs[s->n].Name = LLVMOrcLLJITMangleAndIntern(s->jit, name);
+    s->pairs[s->n].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)address;
+    s->pairs[s->n].Sym.Flags.GenericFlags =
+        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+    s->pairs[s->n++].Sym.Flags.TargetFlags = 0;
+}
+
+static void add_all(symbols *s, const sim_hooks *h)
+{
+    add(s, "vpu_hook_flush", ADDRESS(h->flush));
+    add(s, "vpu_hook_dma", ADDRESS(h->dma));
+    add(s, "vpu_hook_wait", ADDRESS(h->wait));
+    add(s, "vpu_hook_touch", ADDRESS(h->touch));
+    add(s, "vpu_hook_divergence", ADDRESS(h->divergence));
+    add(s, "vpu_hook_limit", ADDRESS(h->limit));
+    add(s, "__vpu_half_z", ADDRESS(half_to_zero));
+    add(s, "__vpu_half_p", ADDRESS(half_up));
+    add(s, "__vpu_half_n", ADDRESS(half_down));
+    add(s, "__extendhfsf2", ADDRESS(__extendhfsf2));
+    add(s, "__truncsfhf2", ADDRESS(__truncsfhf2));
+    add(s, "__truncdfhf2", ADDRESS(__truncdfhf2));
+    add(s, "memcpy", ADDRESS(memcpy));
+    add(s, "memmove", ADDRESS(memmove));
+    add(s, "memset", ADDRESS(memset));
+    add(s, "sqrtf", ADDRESS(sqrtf));
+    add(s, "fmodf", ADDRESS(fmodf));
+    add(s, "floorf", ADDRESS(floorf));
+    add(s, "ceilf", ADDRESS(ceilf));
+    add(s, "truncf", ADDRESS(truncf));
+    add(s, "rintf", ADDRESS(rintf));
+    add(s, "roundf", ADDRESS(roundf));
+    add(s, "fminf", ADDRESS(fminf));
+    add(s, "fmaxf", ADDRESS(fmaxf));
+    for (uint32_t i = 0; i < sim_n_routines; i++) {
+        char name[48];
+
+        snprintf(name, sizeof name, "__vpu_%s_f16", sim_routines[i].name);
+        add(s, name, sim_routines[i].fn16);
+        snprintf(name, sizeof name, "__vpu_%s_f32", sim_routines[i].name);
+        add(s, name, sim_routines[i].fn32);
+    }
+}
+
+static vpu_status report(LLVMErrorRef e, const char *what, vpu_error *err)
+{
+    char *msg = LLVMGetErrorMessage(e);
+
+    err_set(err, VPU_ERR_COMPILE, "%s: %s", what, msg);
+    LLVMDisposeErrorMessage(msg);
+    return VPU_ERR_COMPILE;
+}
+
+vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
+                    sim_kernel *k, vpu_error *err)
+{
+    symbols s = {.n = 0};
+    LLVMOrcJITDylibRef lib;
+    LLVMErrorRef e;
+
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    e = LLVMOrcCreateLLJIT(&s.jit, NULL);
+    if (e)
+        return report(e, "ORC", err);
+    k->jit = s.jit;
+    lib = LLVMOrcLLJITGetMainJITDylib(s.jit);
+    add_all(&s, hooks);
+    e = LLVMOrcJITDylibDefine(lib, LLVMOrcAbsoluteSymbols(s.pairs, s.n));
+    if (!e)
+        e = LLVMOrcLLJITAddObjectFile(
+            s.jit, lib,
+            LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)object, n,
+                                                      "kernel"));
+    for (int v = 0; v < SIM_N_VARIANTS && !e; v++) {
+        LLVMOrcExecutorAddress at;
+        char name[32];
+
+        if (!k->variants[v].present)
+            continue;
+        artifact_symbol((sim_variant_kind)v, name);
+        e = LLVMOrcLLJITLookup(s.jit, &at, name);
+        if (!e)
+            k->variants[v].fn = (sim_wg_fn *)(uintptr_t)at;
+    }
+    if (e) {
+        vpu_status st = report(e, "host code", err);
+
+        jit_unload(k->jit);
+        k->jit = NULL;
+        return st;
+    }
+    return VPU_OK;
+}
+
+void jit_unload(void *jit)
+{
+    if (jit)
+        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+}

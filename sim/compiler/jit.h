@@ -1,0 +1,13 @@
+/* Host objects into memory, ready to run. Internal to sim/compiler. */
+#ifndef VPU_SIM_COMPILER_JIT_H
+#define VPU_SIM_COMPILER_JIT_H
+
+#include "sim/compiler/kernel.h"
+
+/* Load an object and look up the variants present in *k. *k->jit owns the code.
+ * VPU_ERR_COMPILE: the object does not link (message: LLVM's). */
+vpu_status jit_load(const uint8_t *object, size_t n_bytes,
+                    const sim_hooks *hooks, sim_kernel *k, vpu_error *err);
+void jit_unload(void *jit); /* NULL is fine */
+
+#endif

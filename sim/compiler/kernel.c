@@ -1,0 +1,206 @@
+/* Kernels by name: compile, load, and the disk cache in between. */
+#include "sim/compiler/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+#include "sim/compiler/artifact.h"
+#include "sim/compiler/frontend.h"
+#include "sim/compiler/jit.h"
+#include "sim/compiler/object.h"
+
+enum { MAX_FILE_BYTES = 256 << 20 };
+
+const char *sim_variant_name(sim_variant_kind k)
+{
+    static const char *const names[] = {"scalar", "vectorized", "dma_preload",
+                                        "dma_postwrite"};
+
+    return k < SIM_N_VARIANTS ? names[k] : "unknown";
+}
+
+/* --- the cache ----------------------------------------------------------------- */
+
+static const char *cache_dir(arena *a)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+    if (xdg && xdg[0] == '/')
+        return arena_printf(a, "%s/vpusim", xdg);
+    return home && home[0] == '/' ? arena_printf(a, "%s/.cache/vpusim", home)
+                                  : NULL;
+}
+
+/* Where the result of compiling these bytes with these settings is kept. NULL:
+ * no cache. The path is part of it because messages name it. */
+static const char *cache_path(const char *path, const void *content, size_t n,
+                              const char *entry, const sim_compile_config *cfg,
+                              arena *a)
+{
+    const char *dir = cfg->no_cache ? NULL : cache_dir(a);
+    char content_hash[33], key[33];
+    str s = {0};
+
+    if (!dir)
+        return NULL;
+    artifact_hash(content, n, content_hash);
+    str_printf(&s, "%s %d %s\n%s\n%s\n%s\n", VPU_VERSION, SIM_ABI, content_hash,
+               path, entry, artifact_host_cpu(a));
+    for (uint32_t i = 0; i < cfg->n_options; i++)
+        str_printf(&s, "%s\n", cfg->options[i]);
+    str_puts(&s, fe_fingerprint(a));
+    artifact_hash(s.data, s.n, key);
+    str_free(&s);
+    return arena_printf(a, "%s/%.2s/%s.elf", dir, key, key + 2);
+}
+
+static bool cache_get(const char *path, arena *a, artifact *out)
+{
+    char *data;
+
+    if (!path || file_read(path, MAX_FILE_BYTES, a, &data, &out->n_bytes, NULL))
+        return false;
+    out->file = (uint8_t *)data;
+    return object_classify(out->file, out->n_bytes) == OBJECT_OURS &&
+           artifact_deps_hold(out->file, out->n_bytes);
+}
+
+/* A cache that cannot be written costs time, nothing else. */
+static void cache_put(const char *path, const artifact *x, arena *a)
+{
+    if (path && !file_mkdirs(file_dirname(a, path), NULL))
+        file_write(path, x->file, x->n_bytes, NULL);
+}
+
+/* --- kernels --------------------------------------------------------------------- */
+
+static vpu_status open_artifact(const artifact *x, const char *path,
+                                const sim_compile_config *cfg, arena *a,
+                                sim_kernel *k, vpu_error *err)
+{
+    const uint8_t *object;
+    size_t n;
+    vpu_status st = artifact_read(x->file, x->n_bytes, a, k, &object, &n, err);
+
+    k->source = arena_strdup(a, path);
+    if (!st && cfg->hooks) {
+        if (!object)
+            return err_set(err, VPU_ERR_PARSE, "%s: no host code", path);
+        st = jit_load(object, n, cfg->hooks, k, err);
+    }
+    return st ? err_in(err, st, "%s", path) : VPU_OK;
+}
+
+vpu_status sim_kernel_compile(const char *source, const char *entry,
+                              const sim_compile_config *cfg, arena *a,
+                              sim_kernel **out, vpu_error *err)
+{
+    sim_kernel *k = arena_new(a, sim_kernel);
+    arena *scratch = arena_create(0);
+    const char *cached;
+    artifact x;
+    fe_unit unit;
+    char *text;
+    size_t n;
+    vpu_status st = file_read(source, MAX_FILE_BYTES, scratch, &text, &n, err);
+
+    *out = NULL;
+    if (st)
+        goto out;
+    cached = cache_path(source, text, n, entry, cfg, scratch);
+    if (cache_get(cached, scratch, &x) &&
+        !open_artifact(&x, source, cfg, a, k, NULL)) {
+        k->from_cache = true;
+        *out = k;
+        goto out;
+    }
+    *k = (sim_kernel){0};
+    st = fe_compile(source, cfg->options, cfg->n_options, cfg->log, scratch,
+                    &unit, err);
+    if (!st)
+        st = artifact_build(unit.bitcode, unit.n_bytes, source, entry,
+                            unit.deps, unit.n_deps, true, scratch, &x, err);
+    if (!st)
+        st = open_artifact(&x, source, cfg, a, k, err);
+    if (!st) {
+        cache_put(cached, &x, scratch);
+        *out = k;
+    }
+out:
+    arena_destroy(scratch);
+    return st;
+}
+
+vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
+                           const char *entry, const sim_compile_config *cfg,
+                           arena *a, sim_kernel **out, vpu_error *err)
+{
+    sim_kernel *k = arena_new(a, sim_kernel), in_file = {0};
+    arena *scratch = arena_create(0);
+    const uint8_t *ir, *object;
+    const char *cached;
+    size_t n_ir, n_object;
+    artifact x;
+    vpu_status st;
+
+    *out = NULL;
+    st = artifact_read(file, n, scratch, &in_file, &object, &n_object, err);
+    if (!st && !object_find(file, n, ".vpusim.ir", &ir, &n_ir))
+        st = err_set(err, VPU_ERR_PARSE, "no .vpusim.ir section");
+    if (!st && strcmp(in_file.name, entry))
+        st = err_set(err, VPU_ERR_COMPILE,
+                     "no kernel named '%s'; the file has: %s", entry,
+                     in_file.name);
+    if (st) {
+        err_in(err, st, "%s", path);
+        goto out;
+    }
+    cached = cache_path(path, ir, n_ir, entry, cfg, scratch);
+    if (cache_get(cached, scratch, &x) &&
+        !open_artifact(&x, path, cfg, a, k, NULL)) {
+        k->from_cache = true;
+        *out = k;
+        goto out;
+    }
+    *k = (sim_kernel){0};
+    st = artifact_build((const char *)ir, n_ir, path, entry, NULL, 0, true,
+                        scratch, &x, err);
+    if (!st)
+        st = open_artifact(&x, path, cfg, a, k, err);
+    if (!st) {
+        cache_put(cached, &x, scratch);
+        *out = k;
+    }
+out:
+    arena_destroy(scratch);
+    return st;
+}
+
+vpu_status sim_kernel_build_bin(const char *source, const char *entry,
+                                const sim_compile_config *cfg, arena *a,
+                                uint8_t **file, size_t *n, vpu_error *err)
+{
+    fe_unit unit;
+    artifact x;
+    vpu_status st = fe_compile(source, cfg->options, cfg->n_options, cfg->log,
+                               a, &unit, err);
+
+    if (!st)
+        st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
+                            false, a, &x, err);
+    if (!st) {
+        *file = x.file;
+        *n = x.n_bytes;
+    }
+    return st;
+}
+
+void sim_kernel_release(sim_kernel *k)
+{
+    if (k) {
+        jit_unload(k->jit);
+        k->jit = NULL;
+    }
+}

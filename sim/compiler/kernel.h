@@ -1,0 +1,110 @@
+/* A compiled kernel: what the runtime needs to know of it, and its code.
+ *
+ * Kernels come from OpenCL C (sim_kernel_compile) or from our .bin files
+ * (sim_kernel_load). Results are cached on disk, keyed by content, options,
+ * version and host processor; includes are checked by content too. */
+#ifndef VPU_SIM_COMPILER_KERNEL_H
+#define VPU_SIM_COMPILER_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/log.h"
+#include "sim/compiler/hostabi.h"
+
+/* The variants a device binary has (custom-layer.md 10.2). The unrolled and
+ * fallback ones are the vendor compiler's business. */
+typedef enum {
+    SIM_SCALAR,
+    SIM_VECTORIZED,
+    SIM_PRELOAD,
+    SIM_POSTWRITE,
+    SIM_N_VARIANTS
+} sim_variant_kind;
+
+const char *sim_variant_name(sim_variant_kind k);
+
+typedef enum {
+    SIM_ARG_SCALAR,   /* by value */
+    SIM_ARG_GLOBAL,   /* device address in DDR */
+    SIM_ARG_CONSTANT, /* likewise */
+    SIM_ARG_LOCAL     /* device address in CMX */
+} sim_arg_space;
+
+typedef struct {
+    const char *name, *type; /* as in the source */
+    sim_arg_space space;
+    uint32_t bytes;  /* of the value; 4 for addresses */
+    uint32_t offset; /* in the packed argument block */
+    uint32_t element_bytes; /* pointed-to element, 0 = unknown */
+    bool is_float;   /* scalar half or float */
+    bool is_signed;
+    bool is_const;   /* pointer to const */
+} sim_arg;
+
+typedef struct {
+    bool present;
+    uint32_t factor;      /* items of dimension 0 per run of the item code */
+    uint32_t stack_bytes; /* private arrays left after optimisation */
+    uint32_t item_bytes;  /* kept across barriers, per factor items */
+    uint32_t n_bundles;   /* operations' cycles summed, for information */
+    sim_wg_fn *fn;
+} sim_variant;
+
+typedef struct {
+    const char *name;
+    uint32_t offset, bytes;
+} sim_local_array;
+
+typedef struct sim_kernel {
+    const char *name, *source;
+    sim_arg *args;
+    uint32_t n_args, args_bytes;
+    sim_variant variants[SIM_N_VARIANTS];
+    const char *not_vectorized; /* why, with position; NULL when it was */
+    sim_local_array *locals;    /* __local arrays of the program */
+    uint32_t n_locals, local_bytes;
+    const uint8_t *const_data;  /* __constant data */
+    uint32_t const_bytes;
+    uint32_t reqd_local[3];     /* reqd_work_group_size, 0 = none */
+    bool global_atomics;        /* groups must run in one fixed order */
+    bool from_cache;
+    void *jit;                  /* owns the code; sim_kernel_release */
+} sim_kernel;
+
+typedef struct {
+    const char *const *options; /* extra words for clang */
+    uint32_t n_options;
+    bool no_cache;
+    const sim_hooks *hooks;     /* what the code calls; NULL = do not load code */
+    const log_sink *log;
+} sim_compile_config;
+
+/* Compile `entry` of a .cl file, or find it in the cache. The kernel and its
+ * strings live in the arena; the code until sim_kernel_release.
+ *
+ * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
+ *                      unknown function; recursion
+ * VPU_ERR_UNSUPPORTED  no clang; something without host form yet
+ * VPU_ERR_IO           source cannot be read */
+vpu_status sim_kernel_compile(const char *source, const char *entry,
+                              const sim_compile_config *cfg, arena *a,
+                              sim_kernel **out, vpu_error *err);
+
+/* The same from the bytes of a .bin of ours (object_classify says OURS).
+ * VPU_ERR_PARSE: damaged. */
+vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
+                           const char *entry, const sim_compile_config *cfg,
+                           arena *a, sim_kernel **out, vpu_error *err);
+
+/* Offline compile: the .bin image. entry NULL = the only kernel (besides the
+ * __dma_ ones). In the arena. */
+vpu_status sim_kernel_build_bin(const char *source, const char *entry,
+                                const sim_compile_config *cfg, arena *a,
+                                uint8_t **file, size_t *n, vpu_error *err);
+
+void sim_kernel_release(sim_kernel *k); /* NULL is fine */
+
+#endif
