@@ -601,6 +601,7 @@ static void check_limit(host *h)
     LLVMBasicBlockRef on =
         unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
 
+    LLVMSetVolatile(max, true); /* another thread may lower it to stop us */
     save_state(h);
     no_return(h, "vpu_hook_limit", &h->wg, 1);
     LLVMPositionBuilderAtEnd(h->b, on);

@@ -321,6 +321,21 @@ void ir_attr(LLVMValueRef fn, const char *name, uint64_t value)
                             LLVMCreateEnumAttribute(c, kind, value));
 }
 
+void ir_copy_param_attrs(LLVMValueRef from, LLVMValueRef to, unsigned n)
+{
+    LLVMAttributeRef attrs[32];
+
+    for (unsigned k = 1; k <= n; k++) {
+        unsigned count = LLVMGetAttributeCountAtIndex(from, k);
+
+        if (count > 32)
+            continue;
+        LLVMGetAttributesAtIndex(from, k, attrs);
+        for (unsigned i = 0; i < count; i++)
+            LLVMAddAttributeAtIndex(to, k, attrs[i]);
+    }
+}
+
 void ir_drop_attr(LLVMValueRef fn, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));

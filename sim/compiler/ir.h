@@ -83,6 +83,8 @@ LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
 LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);
 /* Add an enum attribute by name ("nounwind", "memory" …) to a function. */
 void ir_attr(LLVMValueRef fn, const char *name, uint64_t value);
+/* Attributes (restrict, alignment) of the first n parameters. */
+void ir_copy_param_attrs(LLVMValueRef from, LLVMValueRef to, unsigned n);
 void ir_drop_attr(LLVMValueRef fn, const char *name);
 
 /* Lanes of a type, 1 for scalars; its element type. */

@@ -598,6 +598,7 @@ static void build(vec *v)
              LLVMGetValueName2(v->fn, &len));
     v->out = LLVMAddFunction(v->m, name, LLVMGlobalGetValueType(v->fn));
     LLVMSetFunctionCallConv(v->out, LLVMGetFunctionCallConv(v->fn));
+    ir_copy_param_attrs(v->fn, v->out, n_params);
     LLVMGetParams(v->out, params);
     ir_map_init(&v->scalar, v->a);
     ir_map_init(&v->vector, v->a);

@@ -899,7 +899,6 @@ static void declare(wg *w, const char *name)
 {
     unsigned n = LLVMCountParams(w->item_fn);
     LLVMTypeRef *types = arena_array(w->a, LLVMTypeRef, n + WG_N_IDS + 1), t;
-    LLVMAttributeRef attrs[16];
 
     LLVMGetParamTypes(LLVMGlobalGetValueType(w->item_fn), types);
     for (unsigned k = 0; k < WG_N_IDS; k++)
@@ -909,15 +908,7 @@ static void declare(wg *w, const char *name)
                          false);
     w->fn = LLVMAddFunction(w->m, name, t);
     ir_attr(w->fn, "nounwind", 0);
-    for (unsigned k = 0; k < n; k++) {
-        unsigned count = LLVMGetAttributeCountAtIndex(w->item_fn, k + 1);
-
-        if (count > 16)
-            continue;
-        LLVMGetAttributesAtIndex(w->item_fn, k + 1, attrs);
-        for (unsigned i = 0; i < count; i++)
-            LLVMAddAttributeAtIndex(w->fn, k + 1, attrs[i]);
-    }
+    ir_copy_param_attrs(w->item_fn, w->fn, n);
     for (unsigned k = 0; k < WG_N_IDS; k++)
         w->ids[k] = LLVMGetParam(w->fn, n + k);
     w->kept = LLVMGetParam(w->fn, n + WG_N_IDS);

@@ -6,6 +6,7 @@
 #ifndef VPU_SIM_MACHINE_DESC_H
 #define VPU_SIM_MACHINE_DESC_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/arena.h"
@@ -17,12 +18,16 @@ typedef struct mach_desc {
 #define INT(name, min, max, unit, about) uint64_t name;
 #define REAL(name, min, max, unit, about) double name;
 #include "sim/machine/params.def"
-    const char *machine;          /* name, e.g. "MA2485" */
-    const struct mach_param_note *notes; /* one per row of params.def, in order */
+    const char *machine; /* name, e.g. "MA2485" */
+    const struct mach_param_note
+        *notes; /* one per row of params.def, in order */
 } mach_desc;
 
 typedef enum {
-    MACH_DOCUMENTED, MACH_INFERRED, MACH_CALIBRATED, MACH_ASSUMED,
+    MACH_DOCUMENTED,
+    MACH_INFERRED,
+    MACH_CALIBRATED,
+    MACH_ASSUMED,
     MACH_OVERRIDDEN /* by --set */
 } mach_status;
 
@@ -33,10 +38,18 @@ typedef struct mach_param_note {
 
 /* path NULL = the built-in description. Everything in the arena.
  *
- * VPU_ERR_IO / VPU_ERR_PARSE  file:line, what was found and expected: unknown or
- *                             missing parameter, wrong unit, out of range */
+ * VPU_ERR_IO     cannot be read
+ * VPU_ERR_LIMIT  longer than 1 MiB
+ * VPU_ERR_PARSE  file:line, what was found and expected: not XML, a DOCTYPE,
+ *                unknown, missing or repeated parameter, wrong unit, not a
+ *                number, out of range, parameters that contradict each other
+ *
+ * After an error *out is not to be used. */
 vpu_status mach_desc_load(const char *path, arena *a, mach_desc *out,
                           vpu_error *err);
+/* The same from memory; name stands for the path in messages. */
+vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
+                           arena *a, mach_desc *out, vpu_error *err);
 /* "key=value" from --set. VPU_ERR_INVALID: unknown key (names the nearest),
  * not a number, out of range. */
 vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,

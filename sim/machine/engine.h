@@ -16,8 +16,8 @@
  *   DMA        [in 0][in 1]         [out 0]   [in 2]        [out 1]
  *
  * comp(n) starts when the transfers of pre(n) and of post(n-2) have ended;
- * pre(n+1) is issued before comp(n), after comp(n-1). Without DMA phases a group
- * is its comp phase alone.
+ * pre(n+1) is issued before comp(n), after comp(n-1). Without DMA phases a
+ * group is its comp phase alone.
  *
  * Not thread safe; one engine, one thread. */
 #ifndef VPU_SIM_MACHINE_ENGINE_H
@@ -35,13 +35,13 @@ typedef enum { MACH_PRE, MACH_COMP, MACH_POST, MACH_N_PHASES } mach_phase;
 /* What the global memory accesses of one RUN step did. Loads block the SHAVE;
  * stores are posted. Counted by sim/machine/cache. */
 typedef struct {
-    uint32_t load_l1_hits;  /* accesses served by L1 */
-    uint32_t load_l2_hits;  /* L1 line fills served by L2 */
-    uint32_t load_fills;    /* L2 line fills from DDR a load waited for */
-    uint32_t stores;        /* store accesses */
-    uint32_t store_fills;   /* L2 lines fetched because of a store */
-    uint32_t write_backs;   /* dirty L2 lines written to DDR */
-    uint64_t load_bytes;    /* as the kernel asked */
+    uint32_t load_l1_hits; /* accesses served by L1 */
+    uint32_t load_l2_hits; /* L1 line fills served by L2 */
+    uint32_t load_fills;   /* L2 line fills from DDR a load waited for */
+    uint32_t stores;       /* store accesses */
+    uint32_t store_fills;  /* L2 lines fetched because of a store */
+    uint32_t write_backs;  /* dirty L2 lines written to DDR */
+    uint64_t load_bytes;   /* as the kernel asked */
     uint64_t store_bytes;
 } mach_mem_counts;
 
@@ -56,9 +56,9 @@ typedef enum {
 } mach_step_kind;
 
 typedef struct {
-    uint64_t bytes;   /* moved */
-    uint32_t lines;   /* contiguous runs on the side with more of them, >= 1 */
-    bool to_cmx;      /* DDR -> CMX, else CMX -> DDR */
+    uint64_t bytes; /* moved */
+    uint32_t lines; /* contiguous runs on the side with more of them, >= 1 */
+    bool to_cmx;    /* DDR -> CMX, else CMX -> DDR */
     uint32_t src_line, dst_line; /* source line numbers of the call, 0 = none */
 } mach_transfer;
 
@@ -89,28 +89,28 @@ typedef vpu_status mach_refill(void *user, mach_queue *queues,
                                uint32_t n_shaves, vpu_error *err);
 
 typedef struct {
-    const char *name;      /* launch name, for the trace */
-    uint32_t n_shaves;     /* that take part, 1 .. desc num_shaves */
-    bool double_buffered;  /* the kernel has a preload or a postwrite phase */
-    uint64_t n_groups;     /* in all */
-    uint32_t local_bytes;  /* CMX per work-group, for the trace's counter */
-    uint64_t max_cycles;   /* 0 = no limit; else VPU_ERR_LIMIT beyond */
+    const char *name;     /* launch name, for the trace */
+    uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
+    bool double_buffered; /* the kernel has a preload or a postwrite phase */
+    uint64_t n_groups;    /* in all */
+    uint32_t local_bytes; /* CMX per work-group, for the trace's counter */
+    uint64_t max_cycles;  /* 0 = no limit; else VPU_ERR_LIMIT beyond */
     mach_refill *refill;
     void *user;
-    uint64_t start_cycle;  /* of this launch on the device's clock */
+    uint64_t start_cycle; /* of this launch on the device's clock */
 } mach_launch;
 
 /* Where a SHAVE's time went. The causes of one SHAVE add up to the launch's
  * cycles exactly. */
 typedef enum {
-    MACH_CAUSE_ISSUE,      /* bundles issued */
-    MACH_CAUSE_L2,         /* load stall, line came from L2 */
-    MACH_CAUSE_DDR,        /* load stall, line came from DDR */
-    MACH_CAUSE_STORE,      /* store buffer full */
-    MACH_CAUSE_DMA_SETUP,  /* building descriptors */
-    MACH_CAUSE_DMA_WAIT,   /* waiting for transfers */
-    MACH_CAUSE_DISPATCH,   /* group dispatch, launch overhead */
-    MACH_CAUSE_IDLE,       /* no group left */
+    MACH_CAUSE_ISSUE,     /* bundles issued */
+    MACH_CAUSE_L2,        /* load stall, line came from L2 */
+    MACH_CAUSE_DDR,       /* load stall, line came from DDR */
+    MACH_CAUSE_STORE,     /* store buffer full */
+    MACH_CAUSE_DMA_SETUP, /* building descriptors */
+    MACH_CAUSE_DMA_WAIT,  /* waiting for transfers */
+    MACH_CAUSE_DISPATCH,  /* group dispatch, launch overhead */
+    MACH_CAUSE_IDLE,      /* no group left */
     MACH_N_CAUSES
 } mach_cause;
 
@@ -119,17 +119,17 @@ const char *mach_cause_name(mach_cause c);
 enum { MACH_MAX_SHAVES = 64 };
 
 typedef struct {
-    uint64_t cycles;                /* of the launch, layer_fixed included */
-    uint64_t groups;                /* replayed */
+    uint64_t cycles; /* of the launch, layer_fixed included */
+    uint64_t groups; /* replayed */
     uint64_t by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES];
     uint64_t shave_groups[MACH_MAX_SHAVES];
-    mach_mem_counts mem;            /* summed; 64-bit sums below */
+    mach_mem_counts mem; /* summed; 64-bit sums below */
     uint64_t load_bytes, store_bytes, ddr_bytes, dma_in_bytes, dma_out_bytes;
     uint64_t transfers;
-    uint64_t dma_busy_cycles;       /* channel cycles with a transfer */
-    double utilisation;             /* issue cycles / (cycles * n_shaves) */
-    uint64_t baseline_cycles;       /* the trivial estimate: the busiest SHAVE's
-                                       issue cycles + all bytes / bandwidth */
+    uint64_t dma_busy_cycles; /* channel cycles with a transfer */
+    double utilisation;       /* issue cycles / (cycles * n_shaves) */
+    uint64_t baseline_cycles; /* the trivial estimate: the busiest SHAVE's
+                                 issue cycles + all bytes / bandwidth */
 } mach_profile;
 
 /* Replay one launch. trace may be NULL.

@@ -1,0 +1,76 @@
+/* Executing launches: work-groups on SHAVEs, functionally and for the clock.
+ *
+ * A launch's groups are split evenly and statically over its SHAVEs, as on the
+ * device; each SHAVE's groups run in order. Host threads execute SHAVEs
+ * independently and record what every group did; sim/machine turns that into
+ * time. Results, cycles and traces do not depend on the number of threads.
+ *
+ * One device is used from one thread at a time; several devices are fine. While
+ * a launch runs, the process's SIGSEGV and SIGBUS handlers are ours; faults that
+ * are not a kernel's go to the handlers found. */
+#ifndef VPU_SIM_EXEC_EXEC_H
+#define VPU_SIM_EXEC_EXEC_H
+
+#include "sim/base/log.h"
+#include "sim/compiler/kernel.h"
+#include "sim/exec/memory.h"
+#include "sim/machine/engine.h"
+
+/* What compiled kernels call; pass to sim_kernel_compile. */
+extern const sim_hooks exec_hooks;
+
+typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
+
+/* Value of one kernel argument, in the kernel's order. */
+typedef struct {
+    union {
+        uint32_t address;  /* global and constant pointers */
+        uint32_t bytes;    /* local pointers: size wanted */
+        uint8_t raw[128];  /* scalars: the argument's own representation */
+    } u;
+} exec_value;
+
+typedef struct {
+    const char *name;          /* for messages and the trace */
+    const sim_kernel *kernel;
+    const exec_value *values;
+    uint32_t groups[3], local[3];
+    uint32_t n_shaves;         /* 1 .. the machine's */
+    uint32_t n_threads;        /* 0 = as many as the host has */
+    exec_order order;
+    uint64_t seed;             /* of EXEC_RANDOM */
+    uint64_t max_cycles;       /* of one SHAVE, 0 = no limit */
+    double timeout_s;          /* host seconds, 0 = no limit */
+    uint64_t start_cycle;      /* on the device's clock */
+    trc_writer *trace;         /* may be NULL */
+    const log_sink *log;
+    /* Run this group alone (a linear number); used to find a fault's line. */
+    const uint64_t *only_group;
+} exec_launch;
+
+typedef struct {
+    mach_profile profile;
+    sim_variant_kind variant;  /* that ran as the main kernel */
+    uint32_t factor;
+    uint32_t local_bytes;      /* CMX per work-group, double buffers counted */
+    uint64_t n_groups;
+    uint64_t fault_group;      /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
+    uint32_t fault_address;
+} exec_result;
+
+/* CMX a group of this launch needs, by consumer, one "bytes  what" line each
+ * appended to *list (may be NULL). */
+uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
+                          str *list);
+/* vectorized when the kernel has it and local[0] is a multiple of its factor. */
+sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3]);
+
+/* VPU_ERR_LIMIT    local memory over the budget (lists the consumers); cycle
+ *                  limit or time-out reached (names kernel and group)
+ * VPU_ERR_FAULT    an access outside mapped memory, a copy with zero width,
+ *                  barrier divergence (names kernel, group, address, buffer)
+ * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs */
+vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
+                    exec_result *result, vpu_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* Stopping a kernel in the middle: memory faults, divergence, limits.
+ *
+ * Compiled code has no error returns. A thread that runs kernels arms a
+ * fault_scope; a fault in the window, or fault_raise from a hook, jumps back to
+ * it. Hooks must not be inside malloc or hold locks when they fault. */
+#ifndef VPU_SIM_EXEC_FAULT_H
+#define VPU_SIM_EXEC_FAULT_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+    FAULT_NONE,
+    FAULT_ACCESS,     /* address, write */
+    FAULT_DIVERGENCE, /* line */
+    FAULT_COPY,       /* zero width; line */
+    FAULT_LIMIT       /* cycles */
+} fault_kind;
+
+typedef struct {
+    sigjmp_buf env;
+    const uint8_t *window; /* 4 GiB */
+    fault_kind kind;
+    uint32_t address, line;
+    bool write;
+} fault_scope;
+
+/* Installs the handlers; nested calls count. */
+void fault_install(void);
+void fault_uninstall(void);
+
+/* The calling thread's scope, NULL to disarm. Usage:
+ *   if (!sigsetjmp(s->env, 0)) { fault_arm(s); …; }
+ *   fault_arm(NULL); look at s->kind */
+void fault_arm(fault_scope *s);
+/* From a hook: ends the armed scope. */
+_Noreturn void fault_raise(fault_kind kind, uint32_t line);
+
+#endif

@@ -1,0 +1,515 @@
+/* Sets a launch up, runs its SHAVEs on host threads, reports what stopped it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/exec/exec.h"
+#include "sim/exec/shave.h"
+
+enum { CMX_ALIGN = 16, MAX_THREADS = 64 };
+
+typedef struct {
+    const exec_launch *l;
+    const mach_desc *desc;
+    memory *mem;
+    sim_variant_kind variant;
+    shave *shaves;
+    uint32_t n_shaves;
+    atomic_bool stop;
+    /* Worker pool: threads take SHAVEs of the current round one by one. */
+    pthread_t threads[MAX_THREADS];
+    uint32_t n_threads;
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    uint64_t round;
+    uint32_t next_shave, busy;
+    bool quit;
+    /* Watchdog */
+    pthread_t watchdog;
+    bool watching, timed_out;
+    uint64_t groups_done, last_progress;
+} run;
+
+static uint32_t up(uint64_t n)
+{
+    return (uint32_t)((n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN);
+}
+
+sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
+{
+    const sim_variant *v = &k->variants[SIM_VECTORIZED];
+
+    return v->present && local[0] % v->factor == 0 ? SIM_VECTORIZED
+                                                   : SIM_SCALAR;
+}
+
+/* --- CMX --------------------------------------------------------------------------- */
+
+/* Offsets in a SHAVE's CMX. */
+typedef struct {
+    uint64_t locals, slot[2], stack, kept, total;
+} cmx_layout;
+
+static bool has_phases(const sim_kernel *k)
+{
+    return k->variants[SIM_PRELOAD].present ||
+           k->variants[SIM_POSTWRITE].present;
+}
+
+static uint64_t group_items(const exec_launch *l, uint32_t factor)
+{
+    return (uint64_t)l->local[0] * l->local[1] * l->local[2] / factor;
+}
+
+static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
+                          str *list)
+{
+    const sim_kernel *k = l->kernel;
+    const sim_variant_kind parts[] = {variant, SIM_PRELOAD, SIM_POSTWRITE};
+    uint64_t args = 0, stack = 0, kept = 0;
+    unsigned copies = has_phases(k) ? 2 : 1;
+    cmx_layout c = {0};
+
+    for (uint32_t i = 0; list && i < k->n_locals; i++)
+        str_printf(list, "\n  %8u  __local array '%s'", k->locals[i].bytes,
+                   k->locals[i].name);
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        uint64_t n;
+
+        if (k->args[i].space != SIM_ARG_LOCAL)
+            continue;
+        n = l->values[i].u.bytes;
+        args += up(n);
+        if (list)
+            str_printf(list, "\n  %8llu  local_data '%s'%s",
+                       (unsigned long long)(n * copies), k->args[i].name,
+                       copies > 1 ? ", twice for double buffering" : "");
+    }
+    for (int p = 0; p < 3; p++) {
+        const sim_variant *v = &k->variants[parts[p]];
+        uint64_t items;
+
+        if (!v->present)
+            continue;
+        items = group_items(l, v->factor) * v->item_bytes;
+        stack = v->stack_bytes > stack ? v->stack_bytes : stack;
+        kept = items > kept ? items : kept;
+    }
+    if (list && stack)
+        str_printf(list, "\n  %8llu  private arrays",
+                   (unsigned long long)stack);
+    if (list && kept)
+        str_printf(list, "\n  %8llu  private values kept across barriers",
+                   (unsigned long long)kept);
+    c.slot[0] = k->local_bytes;
+    c.slot[1] = c.slot[0] + (copies > 1 ? args : 0);
+    c.stack = c.slot[1] + args;
+    c.kept = c.stack + up(stack);
+    c.total = c.kept + kept;
+    return c;
+}
+
+uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
+                          str *list)
+{
+    uint64_t n = lay_out(l, variant, list).total;
+
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static vpu_status check_budget(const run *r, const cmx_layout *c,
+                               vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    uint64_t budget = r->desc->ocl_local_budget;
+    str list = {0};
+    vpu_status st;
+
+    if (c->total <= budget)
+        return VPU_OK;
+    lay_out(l, r->variant, &list);
+    st = err_set(err, VPU_ERR_LIMIT,
+                 "%s: kernel '%s' needs %llu bytes of local memory per "
+                 "work-group, the device has %llu:%s",
+                 l->name, l->kernel->name, (unsigned long long)c->total,
+                 (unsigned long long)budget, str_text(&list));
+    str_free(&list);
+    return st;
+}
+
+/* --- setting up ---------------------------------------------------------------------- */
+
+static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
+                               vpu_error *err)
+{
+    const sim_kernel *k = l->kernel;
+    uint64_t items = 1;
+
+    if (!l->n_shaves || l->n_shaves > d->num_shaves)
+        return err_set(err, VPU_ERR_INVALID,
+                       "%u SHAVEs asked for, the machine has %llu", l->n_shaves,
+                       (unsigned long long)d->num_shaves);
+    for (int i = 0; i < 3; i++) {
+        if (!l->local[i] || !l->groups[i])
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: dimension %d has %u groups of %u work-items",
+                           l->name, i, l->groups[i], l->local[i]);
+        if (k->reqd_local[i] && k->reqd_local[i] != l->local[i])
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: kernel '%s' requires a local size of %ux%ux%u, "
+                           "the launch has %ux%ux%u",
+                           l->name, k->name, k->reqd_local[0], k->reqd_local[1],
+                           k->reqd_local[2], l->local[0], l->local[1],
+                           l->local[2]);
+        items *= l->local[i];
+        if (items > UINT32_MAX ||
+            (uint64_t)l->groups[i] * l->local[i] > UINT32_MAX)
+            return err_set(err, VPU_ERR_LIMIT,
+                           "%s: the grid has 2^32 work-items or more in one "
+                           "dimension or group",
+                           l->name);
+    }
+    if (l->groups[0] > UINT64_MAX / l->groups[1] / l->groups[2])
+        return err_set(err, VPU_ERR_LIMIT, "%s: too many groups", l->name);
+    return VPU_OK;
+}
+
+static void write_args(const run *r, shave *s, const cmx_layout *c, arena *a)
+{
+    const sim_kernel *k = r->l->kernel;
+
+    for (int slot = 0; slot < 2; slot++) {
+        uint64_t local = s->cmx + c->slot[has_phases(k) ? slot : 0];
+
+        s->args[slot] = arena_push(a, k->args_bytes + 16, 1, 64);
+        for (uint32_t i = 0; i < k->n_args; i++) {
+            const exec_value *v = &r->l->values[i];
+            uint8_t *at = s->args[slot] + k->args[i].offset;
+
+            if (k->args[i].space == SIM_ARG_LOCAL) {
+                uint32_t address = (uint32_t)local;
+
+                memcpy(at, &address, 4);
+                local += up(v->u.bytes);
+            } else if (k->args[i].space == SIM_ARG_SCALAR) {
+                memcpy(at, v->u.raw, k->args[i].bytes);
+            } else {
+                memcpy(at, &v->u.address, 4);
+            }
+        }
+    }
+}
+
+static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
+                         uint32_t const_base, uint64_t n_groups, arena *a)
+{
+    const exec_launch *l = r->l;
+    const sim_kernel *k = l->kernel;
+    shave *s = &r->shaves[i];
+    uint64_t n = r->n_shaves;
+
+    s->launch = l;
+    s->mem = r->mem;
+    s->main = k->variants[r->variant].fn;
+    s->pre = k->variants[SIM_PRELOAD].fn;
+    s->post = k->variants[SIM_POSTWRITE].fn;
+    s->cmx = memory_cmx(r->mem, i);
+    s->fill_bytes = (uint32_t)c->total;
+    s->n_groups = n_groups;
+    s->stop = &r->stop;
+    s->scope.window = memory_window(r->mem);
+    if (r->desc->wg_split) {
+        s->next = i;
+        s->end = n_groups;
+        s->stride = n;
+    } else {
+        s->next = n_groups * i / n;
+        s->end = n_groups * (i + 1) / n;
+        s->stride = 1;
+    }
+    s->wg.max_cycles = l->max_cycles ? l->max_cycles : UINT64_MAX;
+    for (int d = 0; d < 3; d++) {
+        s->wg.ids[3 + d] = l->local[d];
+        s->wg.ids[6 + d] = l->groups[d];
+        s->wg.ids[9 + d] = 0;
+    }
+    s->wg.local_base = s->cmx;
+    s->wg.stack_base = (uint32_t)(s->cmx + c->stack);
+    s->wg.kept_base = (uint32_t)(s->cmx + c->kept);
+    s->wg.const_base = const_base;
+    write_args(r, s, c, a);
+}
+
+static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
+{
+    const sim_kernel *k = r->l->kernel;
+    vpu_status st;
+
+    *base = 0;
+    if (!k->const_bytes)
+        return VPU_OK;
+    st = memory_alloc(r->mem, "__constant data", k->const_bytes, base, err);
+    if (!st)
+        memcpy(memory_window(r->mem) + *base, k->const_data, k->const_bytes);
+    return st;
+}
+
+/* --- threads -------------------------------------------------------------------------- */
+
+/* Runs SHAVEs of the current round until none is left; lock held on entry. */
+static void take_shaves(run *r)
+{
+    while (r->next_shave < r->n_shaves) {
+        shave *s = &r->shaves[r->next_shave++];
+
+        pthread_mutex_unlock(&r->lock);
+        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
+            shave_run(s);
+        pthread_mutex_lock(&r->lock);
+    }
+}
+
+static void *worker(void *arg)
+{
+    run *r = arg;
+    uint64_t seen = 0;
+
+    pthread_mutex_lock(&r->lock);
+    for (;;) {
+        while (r->round == seen && !r->quit)
+            pthread_cond_wait(&r->work, &r->lock);
+        if (r->quit)
+            break;
+        seen = r->round;
+        take_shaves(r);
+        if (!--r->busy)
+            pthread_cond_signal(&r->idle);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void *watch(void *arg)
+{
+    run *r = arg;
+    struct timespec until;
+    double whole = r->l->timeout_s;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&r->lock);
+    while (!r->quit &&
+           !pthread_cond_timedwait(&r->work, &r->lock, &until))
+        ;
+    if (!r->quit) {
+        r->timed_out = true;
+        atomic_store(&r->stop, true);
+        /* Loops look at max_cycles on their way back. */
+        for (uint32_t i = 0; i < r->n_shaves; i++)
+            *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void start_threads(run *r)
+{
+    uint32_t n = r->l->n_threads;
+
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->work, NULL);
+    pthread_cond_init(&r->idle, NULL);
+    if (!n) {
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+        n = cpus > 0 ? (uint32_t)cpus : 1;
+    }
+    if (n > r->n_shaves)
+        n = r->n_shaves;
+    if (n > MAX_THREADS)
+        n = MAX_THREADS;
+    /* Kernels with global atomics see each other: one fixed order for all. */
+    if (r->l->kernel->global_atomics)
+        n = 1;
+    /* This thread works, too. A thread that cannot be had is not missed. */
+    while (r->n_threads + 1 < n &&
+           !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
+        r->n_threads++;
+    r->watching = r->l->timeout_s > 0 &&
+                  !pthread_create(&r->watchdog, NULL, watch, r);
+}
+
+static void stop_threads(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->quit = true;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    for (uint32_t i = 0; i < r->n_threads; i++)
+        pthread_join(r->threads[i], NULL);
+    if (r->watching)
+        pthread_join(r->watchdog, NULL);
+    pthread_cond_destroy(&r->idle);
+    pthread_cond_destroy(&r->work);
+    pthread_mutex_destroy(&r->lock);
+}
+
+/* --- rounds ------------------------------------------------------------------------------ */
+
+static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    const uint32_t *n = l->groups;
+    uint64_t g = s->group;
+    str at = {0}, where = {0};
+    vpu_status st = VPU_ERR_FAULT;
+
+    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
+               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
+               (unsigned long long)(g / n[0] % n[1]),
+               (unsigned long long)(g / n[0] / n[1]));
+    switch (s->scope.kind) {
+    case FAULT_ACCESS:
+        memory_describe(r->mem, s->scope.address, &at);
+        err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
+                str_text(&where), s->scope.write ? "write" : "access",
+                s->scope.address, str_text(&at));
+        break;
+    case FAULT_DIVERGENCE:
+        err_set(err, st,
+                "%s:%u: %s: not all work-items reach the same barrier",
+                l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    case FAULT_COPY:
+        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
+                l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    default:
+        st = VPU_ERR_LIMIT;
+        if (r->timed_out)
+            err_set(err, st, "%s: still running after %g s (--timeout)",
+                    str_text(&where), l->timeout_s);
+        else
+            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
+                    str_text(&where), (unsigned long long)l->max_cycles);
+    }
+    str_free(&at);
+    str_free(&where);
+    return st;
+}
+
+static void report_progress(run *r)
+{
+    uint64_t done = 0;
+
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        done += r->shaves[i].done;
+    log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
+}
+
+/* mach_refill: every SHAVE that has groups left runs some. */
+static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
+                         vpu_error *err)
+{
+    run *r = user;
+
+    for (uint32_t i = 0; i < n; i++)
+        r->shaves[i].queue = &queues[i];
+    pthread_mutex_lock(&r->lock);
+    r->next_shave = 0;
+    r->busy = r->n_threads;
+    r->round++;
+    pthread_cond_broadcast(&r->work);
+    take_shaves(r);
+    while (r->busy)
+        pthread_cond_wait(&r->idle, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    report_progress(r);
+    /* All SHAVEs ran their whole round, so the first one that faulted is the
+     * same whatever the threads did. */
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (r->shaves[i].scope.kind != FAULT_NONE)
+            return describe_fault(r, &r->shaves[i], err);
+    return VPU_OK;
+}
+
+static void note_fault(const run *r, exec_result *result)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (r->shaves[i].scope.kind != FAULT_NONE) {
+            result->fault_group = r->shaves[i].group;
+            result->fault_address = r->shaves[i].scope.address;
+            return;
+        }
+}
+
+static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    mach_launch ml = {.name = l->name,
+                      .n_shaves = r->n_shaves,
+                      .double_buffered = has_phases(l->kernel),
+                      .n_groups = result->n_groups,
+                      .local_bytes = result->local_bytes,
+                      .max_cycles = l->max_cycles,
+                      .refill = refill,
+                      .user = r,
+                      .start_cycle = l->start_cycle};
+    vpu_status st;
+
+    fault_install();
+    start_threads(r);
+    st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+    stop_threads(r);
+    fault_uninstall();
+    if (st)
+        note_fault(r, result);
+    return st;
+}
+
+vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
+                    exec_result *result, vpu_error *err)
+{
+    run r = {.l = l, .desc = desc, .mem = mem};
+    arena *a = NULL;
+    cmx_layout c;
+    uint32_t const_base = 0;
+    vpu_status st = check_launch(l, desc, err);
+
+    memset(result, 0, sizeof *result);
+    if (st)
+        return st;
+    r.variant = exec_pick_variant(l->kernel, l->local);
+    c = lay_out(l, r.variant, NULL);
+    st = check_budget(&r, &c, err);
+    if (!st)
+        st = place_constants(&r, &const_base, err);
+    if (st)
+        return st;
+    a = arena_create(0);
+    r.n_shaves = l->only_group ? 1 : l->n_shaves;
+    r.shaves = arena_array(a, shave, r.n_shaves);
+    result->variant = r.variant;
+    result->factor = l->kernel->variants[r.variant].factor;
+    result->local_bytes = (uint32_t)c.total;
+    result->n_groups =
+        l->only_group ? 1
+                      : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
+    for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
+        set_up_shave(&r, i, &c, const_base, result->n_groups, a);
+        st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
+    }
+    if (!st)
+        st = run_rounds(&r, result, err);
+    for (uint32_t i = 0; i < r.n_shaves; i++)
+        mach_cache_destroy(r.shaves[i].cache);
+    arena_destroy(a);
+    return st;
+}

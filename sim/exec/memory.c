@@ -1,0 +1,210 @@
+/* Reserves the window and places buffers in it. */
+#include "sim/exec/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Host pages: the mapping is done in units of the largest in common use so that
+ * layouts, and with them cache behaviour, do not depend on the host. */
+enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5 };
+
+#define WINDOW (UINT64_C(1) << 32)
+
+struct memory {
+    arena *a;
+    uint8_t *window;
+    memory_buffer *buffers;
+    size_t n, cap;
+    uint64_t ddr_base, ddr_bytes, used, next;
+    uint32_t cmx_base, cmx_bytes, slice_bytes, n_shaves;
+};
+
+static uint64_t up(uint64_t n)
+{
+    return (n + PAGE - 1) / PAGE * PAGE;
+}
+
+static vpu_status map(memory *m, uint64_t at, uint64_t bytes, vpu_error *err)
+{
+    if (mprotect(m->window + at, up(bytes), PROT_READ | PROT_WRITE))
+        return err_set(err, VPU_ERR_NOMEM, "%llu bytes of device memory: %s",
+                       (unsigned long long)bytes, strerror(errno));
+    return VPU_OK;
+}
+
+vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    memory *m = arena_new(a, memory);
+    vpu_status st = VPU_OK;
+
+    *out = NULL;
+    m->a = a;
+    m->ddr_base = m->next = d->ddr_base;
+    m->ddr_bytes = d->ddr_bytes;
+    m->cmx_base = (uint32_t)d->cmx_base;
+    m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
+    m->cmx_bytes = (uint32_t)d->ocl_local_budget;
+    m->n_shaves = (uint32_t)d->num_shaves;
+    m->window = mmap(NULL, WINDOW, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m->window == MAP_FAILED) {
+        m->window = NULL;
+        st = err_set(err, VPU_ERR_NOMEM,
+                     "cannot reserve 4 GiB of address space: %s",
+                     strerror(errno));
+    }
+    if (!st && (m->cmx_bytes > m->slice_bytes ||
+                m->cmx_base + (uint64_t)m->n_shaves * m->slice_bytes >
+                    m->ddr_base))
+        st = err_set(err, VPU_ERR_INVALID,
+                     "machine description: CMX and DDR overlap, or "
+                     "ocl_local_budget is above cmx_slice_bytes");
+    for (uint32_t s = 0; s < m->n_shaves && !st; s++)
+        st = map(m, memory_cmx(m, s), m->cmx_bytes, err);
+    if (st) {
+        memory_destroy(m);
+        return st;
+    }
+    *out = m;
+    return VPU_OK;
+}
+
+void memory_destroy(memory *m)
+{
+    if (!m)
+        return;
+    if (m->window)
+        munmap(m->window, WINDOW);
+    arena_destroy(m->a);
+}
+
+static vpu_status too_much(const memory *m, const char *name, uint64_t bytes,
+                           vpu_error *err)
+{
+    str s = {0};
+    vpu_status st;
+
+    for (size_t i = 0; i < m->n; i++)
+        str_printf(&s, "\n  %12llu  %s", (unsigned long long)m->buffers[i].bytes,
+                   m->buffers[i].name);
+    str_printf(&s, "\n  %12llu  %s", (unsigned long long)bytes, name);
+    st = err_set(err, VPU_ERR_LIMIT,
+                 "buffers need %llu bytes, the device has %llu bytes of DDR:%s",
+                 (unsigned long long)(m->used + bytes),
+                 (unsigned long long)m->ddr_bytes, str_text(&s));
+    str_free(&s);
+    return st;
+}
+
+vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
+                        uint32_t *address, vpu_error *err)
+{
+    uint64_t whole = up(bytes ? bytes : 1), at;
+    vpu_status st;
+
+    if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
+        return too_much(m, name, bytes, err);
+    if (m->next + whole + 2 * PAGE > WINDOW)
+        return err_set(err, VPU_ERR_LIMIT,
+                       "%zu buffers leave no address space for '%s'", m->n,
+                       name);
+    at = m->next + PAGE;
+    st = map(m, at, whole, err);
+    if (st)
+        return st;
+    *address = (uint32_t)(at + (whole - bytes) / ALIGN * ALIGN);
+    memset(m->window + at, FILL, *address - at);
+    m->used += bytes;
+    m->next = at + whole;
+    *arena_append(m->a, m->buffers, m->n, m->cap) =
+        (memory_buffer){arena_strdup(m->a, name), *address, bytes};
+    return VPU_OK;
+}
+
+uint8_t *memory_window(const memory *m)
+{
+    return m->window;
+}
+
+uint64_t memory_ddr_used(const memory *m)
+{
+    return m->used;
+}
+
+uint32_t memory_cmx(const memory *m, uint32_t shave)
+{
+    return m->cmx_base + shave * m->slice_bytes;
+}
+
+uint32_t memory_cmx_bytes(const memory *m)
+{
+    return m->cmx_bytes;
+}
+
+static const memory_buffer *nearest(const memory *m, uint64_t at,
+                                    uint64_t *distance)
+{
+    const memory_buffer *best = NULL;
+
+    for (size_t i = 0; i < m->n; i++) {
+        const memory_buffer *b = &m->buffers[i];
+        uint64_t d = at < b->address              ? b->address - at
+                     : at >= b->address + b->bytes ? at - b->address - b->bytes
+                                                   : 0;
+
+        if (!best || d < *distance) {
+            best = b;
+            *distance = d;
+        }
+    }
+    return best;
+}
+
+void memory_describe(const memory *m, uint32_t address, str *out)
+{
+    uint64_t cmx = (uint64_t)m->n_shaves * m->slice_bytes, d = 0;
+    const memory_buffer *b = nearest(m, address, &d);
+
+    if (address >= m->cmx_base && address < m->cmx_base + cmx)
+        str_printf(out, "CMX of SHAVE %u + %u (%u bytes are there for a "
+                        "work-group)",
+                   (address - m->cmx_base) / m->slice_bytes,
+                   (address - m->cmx_base) % m->slice_bytes, m->cmx_bytes);
+    else if (address < 0x10000)
+        str_puts(out, "a null pointer");
+    else if (!b)
+        str_puts(out, "no buffer");
+    else if (address < b->address)
+        str_printf(out, "%llu bytes before %s (%llu bytes)",
+                   (unsigned long long)(b->address - address), b->name,
+                   (unsigned long long)b->bytes);
+    else if (address >= b->address + b->bytes)
+        str_printf(out, "%llu bytes behind the end of %s (%llu bytes)",
+                   (unsigned long long)(address - b->address - b->bytes),
+                   b->name, (unsigned long long)b->bytes);
+    else
+        str_printf(out, "%s + %u", b->name, address - b->address);
+}
+
+const memory_buffer *memory_check(const memory *m, uint32_t *address)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const memory_buffer *b = &m->buffers[i];
+        uint32_t page = b->address / PAGE * PAGE;
+        uint64_t end = b->address + b->bytes;
+
+        for (uint32_t at = page; at < b->address; at++)
+            if (m->window[at] != FILL) {
+                *address = at;
+                return b;
+            }
+        for (uint64_t at = end; at < up(end); at++)
+            if (m->window[at]) {
+                *address = (uint32_t)at;
+                return b;
+            }
+    }
+    return NULL;
+}

@@ -1,0 +1,50 @@
+/* The device's address space: one reserved 4 GiB window of host memory.
+ *
+ * Device addresses are 32-bit offsets into the window. DDR buffers and each
+ * SHAVE's CMX are mapped inside, everything else is inaccessible, so whatever a
+ * kernel computes as an address, it cannot reach the simulator's own memory.
+ *
+ * DDR buffers end on a page boundary (less their 64-byte alignment) and have
+ * inaccessible pages on both sides. Bytes of the first page before a buffer are
+ * filled with a pattern which memory_check compares. Not thread safe, but the
+ * memory itself may be used from many threads. */
+#ifndef VPU_SIM_EXEC_MEMORY_H
+#define VPU_SIM_EXEC_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+#include "sim/machine/desc.h"
+
+typedef struct {
+    const char *name;
+    uint32_t address;
+    uint64_t bytes;
+} memory_buffer;
+
+typedef struct memory memory;
+
+/* VPU_ERR_NOMEM: the window cannot be reserved. */
+vpu_status memory_create(const mach_desc *desc, memory **out, vpu_error *err);
+void memory_destroy(memory *m); /* NULL is fine */
+
+/* A zeroed DDR buffer. The name is copied.
+ * VPU_ERR_LIMIT: over the device's DDR (message: the buffers by size) */
+vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
+                        uint32_t *address, vpu_error *err);
+uint8_t *memory_window(const memory *m);
+uint64_t memory_ddr_used(const memory *m);
+
+/* First address of a SHAVE's part of CMX and its bytes for kernels. */
+uint32_t memory_cmx(const memory *m, uint32_t shave);
+uint32_t memory_cmx_bytes(const memory *m);
+
+/* "in0 + 128 (16 bytes behind its end)", "CMX of SHAVE 3 + 0x100", … */
+void memory_describe(const memory *m, uint32_t address, str *out);
+/* The buffer whose surroundings were written to, NULL when all are intact. */
+const memory_buffer *memory_check(const memory *m, uint32_t *address);
+
+#endif

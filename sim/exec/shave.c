@@ -1,0 +1,176 @@
+/* The loop over a SHAVE's groups, and the hooks compiled code calls. */
+#include "sim/exec/shave.h"
+
+#include <string.h>
+
+#include "sim/exec/copy.h"
+#include "sim/exec/order.h"
+
+/* Steps a SHAVE may be ahead of the clock: what bounds memory. */
+enum { QUEUE_STEPS = 8192, CMX_FILL = 0xff };
+
+static shave *shave_of(sim_wg *wg)
+{
+    return (shave *)wg;
+}
+
+static void feed_cache(shave *s)
+{
+    const uint64_t *e = s->log, *end = s->log + s->wg.log_n;
+
+    for (; e < end; e++)
+        if (SIM_LOG_STORE(*e))
+            mach_cache_store(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
+        else
+            mach_cache_load(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
+    s->wg.log_n = 0;
+}
+
+/* Everything since the last step becomes one. */
+static void end_run(shave *s)
+{
+    mach_step *step;
+
+    feed_cache(s);
+    if (!s->wg.cycles)
+        return;
+    step = mach_queue_push(s->queue, MACH_STEP_RUN);
+    step->issue_cycles = s->wg.cycles;
+    step->u.mem = mach_cache_take(s->cache);
+    s->issued += s->wg.cycles;
+    if (s->wg.max_cycles != UINT64_MAX)
+        s->wg.max_cycles -= s->wg.cycles < s->wg.max_cycles ? s->wg.cycles
+                                                            : s->wg.max_cycles;
+    s->wg.cycles = 0;
+}
+
+/* --- hooks ------------------------------------------------------------------------ */
+
+static void hook_flush(sim_wg *wg, uint64_t *log)
+{
+    (void)log;
+    feed_cache(shave_of(wg));
+}
+
+static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
+{
+    shave *s = shave_of(wg);
+    copy_shape c = {.dst = a[0], .src = a[1], .bytes = a[3],
+                    .src_width = a[4], .dst_width = a[5], .src_pitch = a[6],
+                    .dst_pitch = a[7], .planes = a[8], .src_plane = a[9],
+                    .dst_plane = a[10]};
+    mach_step *step;
+
+    (void)log;
+    end_run(s);
+    if (!copy_run(&c, memory_window(s->mem)))
+        fault_raise(FAULT_COPY, a[11]);
+    step = mach_queue_push(s->queue, MACH_STEP_DMA);
+    step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
+                                  .lines = copy_lines(&c),
+                                  .to_cmx = a[2],
+                                  .src_line = a[11]};
+    return ++s->transfers;
+}
+
+static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
+{
+    shave *s = shave_of(wg);
+
+    (void)log;
+    end_run(s);
+    mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
+        n < s->transfers ? n : s->transfers;
+}
+
+static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
+                       uint32_t is_store)
+{
+    shave *s = shave_of(wg);
+
+    feed_cache(s);
+    while (bytes) {
+        uint32_t n = 64 - addr % 64;
+
+        n = n > bytes ? bytes : n;
+        if (is_store)
+            mach_cache_store(s->cache, addr, n);
+        else
+            mach_cache_load(s->cache, addr, n);
+        addr += n;
+        bytes -= n;
+    }
+}
+
+static void hook_divergence(sim_wg *wg, uint32_t line)
+{
+    (void)wg;
+    fault_raise(FAULT_DIVERGENCE, line);
+}
+
+static void hook_limit(sim_wg *wg)
+{
+    (void)wg;
+    fault_raise(FAULT_LIMIT, 0);
+}
+
+const sim_hooks exec_hooks = {hook_flush, hook_dma, hook_wait, hook_touch,
+                              hook_divergence, hook_limit};
+
+/* --- groups ----------------------------------------------------------------------- */
+
+static void phase(shave *s, mach_phase p, sim_wg_fn *fn, const uint8_t *args)
+{
+    bool named = s->pre || s->post;
+
+    if (!fn)
+        return;
+    if (named)
+        mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
+    s->transfers = 0;
+    fn(&s->wg, memory_window(s->mem), args, s->log);
+    end_run(s);
+}
+
+static void run_group(shave *s)
+{
+    const uint8_t *args = s->args[s->done & 1];
+    const uint32_t *n = s->launch->groups;
+
+    s->wg.ids[0] = (uint32_t)(s->group % n[0]);
+    s->wg.ids[1] = (uint32_t)(s->group / n[0] % n[1]);
+    s->wg.ids[2] = (uint32_t)(s->group / n[0] / n[1]);
+    if (s->fill_bytes)
+        memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
+    mach_queue_push(s->queue, MACH_STEP_GROUP)->id = s->group;
+    phase(s, MACH_PRE, s->pre, args);
+    phase(s, MACH_COMP, s->main, args);
+    phase(s, MACH_POST, s->post, args);
+    s->done++;
+}
+
+void shave_run(shave *s)
+{
+    if (sigsetjmp(s->scope.env, 0)) {
+        fault_arm(NULL);
+        return;
+    }
+    fault_arm(&s->scope);
+    while (s->next < s->end && s->queue->n - s->queue->head < QUEUE_STEPS) {
+        if (atomic_load_explicit(s->stop, memory_order_relaxed))
+            fault_raise(FAULT_LIMIT, 0);
+        s->group = s->launch->only_group
+                       ? *s->launch->only_group
+                       : order_at(s->launch->order, s->launch->seed,
+                                  s->n_groups, s->next);
+        run_group(s);
+        s->next += s->stride;
+    }
+    fault_arm(NULL);
+    s->queue->ended = s->next >= s->end;
+    if (s->queue->ended && s->done) { /* dirty lines leave the cache */
+        mach_cache_flush(s->cache);
+        mach_queue_push(s->queue, MACH_STEP_RUN)->u.mem =
+            mach_cache_take(s->cache);
+    }
+}

@@ -1,0 +1,214 @@
+/* Tags of a SHAVE's L1 and of its part of L2.
+ *
+ * A set is an array of ways in order of use, most recent first, so the first
+ * comparison is the one most likely to match and LRU needs no counters:
+ *
+ *   set  [ mru | ... | lru ]      entry = line number << 1 | dirty
+ *
+ * Line numbers are address / line size; an entry that no line can have marks an
+ * empty way. The set is picked by the low bits of the line number, as hardware
+ * does, so planes a power of two apart compete for the same few sets.
+ *
+ * A partition of L2 whose size is not a power of two sets (256 KiB between 7)
+ * is rounded down to one: an address bit field is what index hardware is made
+ * of, and a modulo by 292 would scatter exactly the strides whose conflicts
+ * the published GRN ratio (R2) points to. */
+#include "sim/machine/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EMPTY = -1 };
+
+typedef struct {
+    uint32_t *ways; /* n_sets * n_ways entries */
+    uint32_t n_ways, set_mask, line_shift;
+} level;
+
+struct mach_cache {
+    /* The line of the last load in L1 and of the last access in L2: asking for
+     * them again changes no order, so nothing is looked up. */
+    uint32_t l1_last, l2_last;
+    uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
+    level l1, l2;
+    mach_mem_counts n;
+};
+
+static const uint32_t NO_LINE = UINT32_MAX;
+
+static uint32_t log2_floor(uint64_t n)
+{
+    uint32_t log = 0;
+
+    while (n >>= 1)
+        log++;
+    return log;
+}
+
+static bool level_init(level *v, uint64_t bytes, uint64_t line, uint64_t ways)
+{
+    uint32_t n_sets = UINT32_C(1) << log2_floor(bytes / (line * ways));
+    size_t n = (size_t)n_sets * ways;
+
+    v->n_ways = (uint32_t)ways;
+    v->set_mask = n_sets - 1;
+    v->line_shift = log2_floor(line);
+    v->ways = malloc(n * sizeof *v->ways);
+    if (v->ways)
+        memset(v->ways, 0xff, n * sizeof *v->ways);
+    return v->ways;
+}
+
+static void forget(mach_cache *c)
+{
+    c->l1_last = c->l2_last = NO_LINE;
+    c->l2_last_entry = NULL;
+    memset(c->l1.ways, 0xff,
+           (c->l1.set_mask + 1) * c->l1.n_ways * sizeof(uint32_t));
+    memset(c->l2.ways, 0xff,
+           ((size_t)c->l2.set_mask + 1) * c->l2.n_ways * sizeof(uint32_t));
+}
+
+vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
+                             mach_cache **out, vpu_error *err)
+{
+    uint64_t share = desc->l2_bytes;
+    mach_cache *c;
+
+    *out = NULL;
+    if (!n_sharing || n_sharing > desc->num_shaves)
+        return err_set(err, VPU_ERR_INVALID,
+                       "%u SHAVEs cannot share the L2 cache of %llu", n_sharing,
+                       (unsigned long long)desc->num_shaves);
+    if (desc->l2_partition)
+        share /= n_sharing;
+    c = calloc(1, sizeof *c);
+    if (!c ||
+        !level_init(&c->l1, desc->l1d_bytes, desc->l1d_line, desc->l1d_ways) ||
+        !level_init(&c->l2, share, desc->l2_line, desc->l2_ways)) {
+        mach_cache_destroy(c);
+        return err_set(err, VPU_ERR_NOMEM, "no memory for cache tags");
+    }
+    forget(c);
+    *out = c;
+    return VPU_OK;
+}
+
+void mach_cache_destroy(mach_cache *c)
+{
+    if (!c)
+        return;
+    free(c->l1.ways);
+    free(c->l2.ways);
+    free(c);
+}
+
+/* Make line the most recent of its set. True when it was there; otherwise it
+ * takes the place of the least recent, which *victim receives. */
+static inline bool touch(level *v, uint32_t line, uint32_t **entry,
+                         uint32_t *victim)
+{
+    uint32_t *set = &v->ways[(line & v->set_mask) * v->n_ways];
+    uint32_t carried = set[0];
+
+    *entry = set;
+    if (carried >> 1 == line)
+        return true;
+    for (uint32_t i = 1; i < v->n_ways; i++) {
+        uint32_t here = set[i];
+
+        set[i] = carried;
+        if (here >> 1 == line) {
+            set[0] = here;
+            return true;
+        }
+        carried = here;
+    }
+    set[0] = line << 1;
+    *victim = carried;
+    return false;
+}
+
+/* True on a hit. */
+static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
+{
+    uint32_t victim;
+    bool hit = true;
+
+    if (line != c->l2_last) {
+        hit = touch(&c->l2, line, &c->l2_last_entry, &victim);
+        if (!hit && victim != (uint32_t)EMPTY)
+            c->n.write_backs += victim & 1;
+        c->l2_last = line;
+    }
+    *c->l2_last_entry |= dirty;
+    return hit;
+}
+
+static inline void load_line(mach_cache *c, uint32_t line)
+{
+    uint32_t *entry, victim;
+
+    c->l1_last = line;
+    if (touch(&c->l1, line, &entry, &victim)) {
+        c->n.load_l1_hits++;
+        return;
+    }
+    if (l2_access(c, line >> (c->l2.line_shift - c->l1.line_shift), 0))
+        c->n.load_l2_hits++;
+    else
+        c->n.load_fills++;
+}
+
+void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
+{
+    uint32_t first = addr >> c->l1.line_shift;
+    uint32_t last =
+        (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
+
+    c->n.load_bytes += bytes;
+    if (first == last && first == c->l1_last) {
+        c->n.load_l1_hits++;
+        return;
+    }
+    for (;; first++) {
+        load_line(c, first);
+        if (first == last)
+            return;
+    }
+}
+
+/* Stores go past L1, which keeps its (now updated) line if it has it. */
+void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
+{
+    uint32_t first = addr >> c->l2.line_shift;
+    uint32_t last =
+        (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
+
+    c->n.stores++;
+    c->n.store_bytes += bytes;
+    for (;; first++) {
+        if (!l2_access(c, first, 1))
+            c->n.store_fills++;
+        if (first == last)
+            return;
+    }
+}
+
+mach_mem_counts mach_cache_take(mach_cache *c)
+{
+    mach_mem_counts n = c->n;
+
+    memset(&c->n, 0, sizeof c->n);
+    return n;
+}
+
+void mach_cache_flush(mach_cache *c)
+{
+    size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;
+
+    for (size_t i = 0; i < n; i++)
+        if (c->l2.ways[i] != (uint32_t)EMPTY)
+            c->n.write_backs += c->l2.ways[i] & 1;
+    forget(c);
+}

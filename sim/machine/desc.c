@@ -1,0 +1,437 @@
+/* The machine description: reading the XML against the rows of params.def.
+ *
+ *   params.def --> rows[] (name, bounds, unit, offset) <--> <param .../>
+ *
+ * The reader is strict both ways: every row once, nothing else. A description
+ * is a trusted file in practice, but nothing here relies on it: the size is
+ * limited, document types (and with them entities) are refused, and nothing is
+ * ever fetched. */
+#include "sim/machine/desc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+
+#include "sim/base/file.h"
+
+/* The built-in description, as it lies in the tree. */
+__asm__(".pushsection .rodata\n"
+        ".global mach_builtin_xml, mach_builtin_xml_end\n"
+        "mach_builtin_xml:\n"
+        ".incbin \"sim/machine/ma2x8x.xml\"\n"
+        "mach_builtin_xml_end:\n"
+        ".byte 0\n"
+        ".popsection\n");
+extern const char mach_builtin_xml[], mach_builtin_xml_end[];
+
+enum { MAX_XML_BYTES = 1 << 20 };
+
+typedef struct {
+    const char *name, *unit, *about;
+    bool real;
+    uint64_t min_int, max_int;
+    double min_real, max_real;
+    size_t offset; /* in mach_desc */
+} row;
+
+static const row rows[] = {
+#define INT(n, lo, hi, u, text) \
+    {.name = #n,                \
+     .unit = u,                 \
+     .about = text,             \
+     .min_int = lo,             \
+     .max_int = hi,             \
+     .offset = offsetof(mach_desc, n)},
+#define REAL(n, lo, hi, u, text) \
+    {.name = #n,                 \
+     .unit = u,                  \
+     .about = text,              \
+     .real = true,               \
+     .min_real = lo,             \
+     .max_real = hi,             \
+     .offset = offsetof(mach_desc, n)},
+#include "sim/machine/params.def"
+};
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+static const char *const statuses[] = {
+    [MACH_DOCUMENTED] = "documented", [MACH_INFERRED] = "inferred",
+    [MACH_CALIBRATED] = "calibrated", [MACH_ASSUMED] = "assumed",
+    [MACH_OVERRIDDEN] = "overridden",
+};
+
+typedef struct {
+    const char *path; /* for messages */
+    arena *a;
+    vpu_error *err;
+    mach_desc *d;
+    mach_param_note *notes;
+    uint32_t seen_at[N_ROWS]; /* line, 0 = not yet */
+} reader;
+
+/* --- values ------------------------------------------------------------- */
+
+static const row *find_row(const char *name)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (!strcmp(rows[i].name, name))
+            return &rows[i];
+    return NULL;
+}
+
+/* Levenshtein distance, names longer than the buffer count as far away. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t line[LONGEST + 1], na = strlen(a), nb = strlen(b);
+
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= nb; j++)
+        line[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = line[0];
+
+        line[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = line[j];
+            if (line[j] + 1 < best)
+                best = line[j] + 1;
+            if (line[j - 1] + 1 < best)
+                best = line[j - 1] + 1;
+            line[j] = best;
+        }
+    }
+    return line[nb];
+}
+
+static const char *nearest_name(const char *name)
+{
+    const row *best = &rows[0];
+
+    for (size_t i = 1; i < N_ROWS; i++)
+        if (distance(name, rows[i].name) < distance(name, best->name))
+            best = &rows[i];
+    return best->name;
+}
+
+/* The value of a row from text into d; NULL, or what is wrong with it. */
+static const char *store_value(mach_desc *d, const row *r, const char *text,
+                               arena *a)
+{
+    unsigned long long n;
+    double x;
+
+    if (r->real) {
+        if (!str_to_f64(text, &x) || x != x)
+            return arena_printf(a, "\"%.40s\" is not a number", text);
+        if (x < r->min_real || x > r->max_real)
+            return arena_printf(a, "%g is outside %g .. %g %s", x, r->min_real,
+                                r->max_real, r->unit);
+        memcpy((char *)d + r->offset, &x, sizeof x);
+        return NULL;
+    }
+    if (!str_to_u64(text, &n))
+        return arena_printf(a, "\"%.40s\" is not a whole number", text);
+    if (n < r->min_int || n > r->max_int)
+        return arena_printf(a, "%llu is outside %llu .. %llu %s", n,
+                            (unsigned long long)r->min_int,
+                            (unsigned long long)r->max_int, r->unit);
+    memcpy((char *)d + r->offset, &(uint64_t){n}, sizeof(uint64_t));
+    return NULL;
+}
+
+static bool power_of_two(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+/* What single bounds cannot say. NULL, or the complaint. */
+static const char *contradiction(const mach_desc *d)
+{
+    if (!power_of_two(d->l1d_line) || !power_of_two(d->l2_line))
+        return "l1d_line and l2_line must be powers of two";
+    if (d->l2_line < d->l1d_line)
+        return "l2_line must not be below l1d_line";
+    if (d->l1d_bytes < d->l1d_line * d->l1d_ways)
+        return "l1d_bytes must hold one line per way";
+    if (d->l2_bytes < d->l2_line * d->l2_ways * d->num_shaves)
+        return "l2_bytes must hold one line per way and SHAVE";
+    if (d->shaves_default > d->num_shaves)
+        return "shaves_default must not be above num_shaves";
+    if (d->num_shaves > d->cmx_slices)
+        return "num_shaves must not be above cmx_slices";
+    if (d->cmx_slices_user > d->cmx_slices)
+        return "cmx_slices_user must not be above cmx_slices";
+    if (d->ocl_local_budget > d->cmx_slice_bytes)
+        return "ocl_local_budget must not be above cmx_slice_bytes";
+    if (d->ddr_eff_bw > d->ddr_peak_bw)
+        return "ddr_eff_bw must not be above ddr_peak_bw";
+    if (d->ddr_base + d->ddr_bytes > UINT64_C(1) << 32 ||
+        d->cmx_base + d->cmx_slices * d->cmx_slice_bytes > UINT64_C(1) << 32)
+        return "DDR and CMX must lie below 4 GiB";
+    if (d->ddr_base < d->cmx_base + d->cmx_slices * d->cmx_slice_bytes &&
+        d->cmx_base < d->ddr_base + d->ddr_bytes)
+        return "DDR and CMX must not overlap";
+    return NULL;
+}
+
+/* --- XML ---------------------------------------------------------------- */
+
+static uint32_t line_of(const xmlNode *node)
+{
+    long line = xmlGetLineNo(node);
+
+    return line > 0 ? (uint32_t)line : 0;
+}
+
+/* An attribute's text in the arena, NULL when it is not there. */
+static const char *attribute(reader *r, xmlNode *node, const char *name)
+{
+    xmlChar *text = xmlGetNoNsProp(node, (const xmlChar *)name);
+    const char *copy = arena_strdup(r->a, (const char *)text);
+
+    xmlFree(text);
+    return copy;
+}
+
+static vpu_status need_attribute(reader *r, xmlNode *node, const char *name,
+                                 const char **out)
+{
+    *out = attribute(r, node, name);
+    if (*out && **out)
+        return VPU_OK;
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line_of(node), 0,
+                  "<%s> needs the attribute %s", (const char *)node->name,
+                  name);
+}
+
+static vpu_status only_attributes(reader *r, xmlNode *node,
+                                  const char *const *names)
+{
+    for (const xmlAttr *p = node->properties; p; p = p->next) {
+        const char *const *n = names;
+
+        while (*n && strcmp(*n, (const char *)p->name))
+            n++;
+        if (!*n)
+            return err_at(r->err, VPU_ERR_PARSE, r->path, line_of(node), 0,
+                          "<%s> has no attribute %.60s",
+                          (const char *)node->name, (const char *)p->name);
+    }
+    return VPU_OK;
+}
+
+static vpu_status read_status(reader *r, xmlNode *node, const char *name,
+                              const char *text, mach_status *out)
+{
+    for (int s = MACH_DOCUMENTED; s <= MACH_ASSUMED; s++)
+        if (!strcmp(text, statuses[s])) {
+            *out = (mach_status)s;
+            return VPU_OK;
+        }
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line_of(node), 0,
+                  "%s: status is documented, inferred, calibrated or assumed, "
+                  "not \"%.40s\"",
+                  name, text);
+}
+
+static vpu_status read_param(reader *r, xmlNode *node)
+{
+    static const char *const known[] = {"name",   "value",  "unit",
+                                        "status", "source", NULL};
+    const char *name, *value, *unit, *status, *source, *wrong;
+    uint32_t line = line_of(node);
+    vpu_status st = only_attributes(r, node, known);
+    const row *p;
+    size_t i;
+
+    if (st || (st = need_attribute(r, node, "name", &name)) ||
+        (st = need_attribute(r, node, "value", &value)) ||
+        (st = need_attribute(r, node, "unit", &unit)) ||
+        (st = need_attribute(r, node, "status", &status)) ||
+        (st = need_attribute(r, node, "source", &source)))
+        return st;
+    p = find_row(name);
+    if (!p)
+        return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
+                      "unknown parameter \"%.60s\" (nearest: %s)", name,
+                      nearest_name(name));
+    i = (size_t)(p - rows);
+    if (r->seen_at[i])
+        return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
+                      "%s is already given in line %u", name, r->seen_at[i]);
+    if (strcmp(unit, p->unit))
+        return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
+                      "%s is in %s, not \"%.40s\"", name, p->unit, unit);
+    if ((wrong = store_value(r->d, p, value, r->a)))
+        return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0, "%s: %s", name,
+                      wrong);
+    r->notes[i].source = source;
+    r->seen_at[i] = line ? line : 1;
+    return read_status(r, node, name, status, &r->notes[i].status);
+}
+
+static vpu_status read_machine(reader *r, xmlNode *root)
+{
+    static const char *const known[] = {"name", NULL};
+    vpu_status st = VPU_OK;
+    const char *wrong;
+
+    if (!root || strcmp((const char *)root->name, "machine"))
+        return err_at(r->err, VPU_ERR_PARSE, r->path, root ? line_of(root) : 0,
+                      0, "the outermost element must be <machine>");
+    if ((st = only_attributes(r, root, known)) ||
+        (st = need_attribute(r, root, "name", &r->d->machine)))
+        return st;
+    for (xmlNode *n = root->children; n && !st; n = n->next) {
+        if (n->type != XML_ELEMENT_NODE)
+            continue;
+        if (strcmp((const char *)n->name, "param"))
+            return err_at(r->err, VPU_ERR_PARSE, r->path, line_of(n), 0,
+                          "<%.60s> is not known here, only <param>",
+                          (const char *)n->name);
+        st = read_param(r, n);
+    }
+    for (size_t i = 0; i < N_ROWS && !st; i++)
+        if (!r->seen_at[i])
+            st = err_at(r->err, VPU_ERR_PARSE, r->path, line_of(root), 0,
+                        "parameter %s is missing", rows[i].name);
+    if (!st && (wrong = contradiction(r->d)))
+        st = err_at(r->err, VPU_ERR_PARSE, r->path, line_of(root), 0, "%s",
+                    wrong);
+    return st;
+}
+
+static vpu_status parse_failed(reader *r, xmlParserCtxt *ctx)
+{
+    const xmlError *e = xmlCtxtGetLastError(ctx);
+    const char *text = e && e->message ? e->message : "not well-formed XML";
+    int n = (int)strcspn(text, "\n");
+
+    return err_at(r->err, VPU_ERR_PARSE, r->path,
+                  e && e->line > 0 ? (uint32_t)e->line : 0, 0, "%.*s",
+                  n < 200 ? n : 200, text);
+}
+
+static vpu_status read_xml(reader *r, const char *data, size_t n_bytes)
+{
+    xmlParserCtxt *ctx;
+    xmlDoc *doc;
+    vpu_status st;
+
+    /* Before the parser sees it: without a document type there are no
+     * entities to expand. A NUL would hide text from this search (UTF-16). */
+    if (memchr(data, 0, n_bytes) || memmem(data, n_bytes, "<!DOCTYPE", 9))
+        return err_at(r->err, VPU_ERR_PARSE, r->path, 0, 0,
+                      "a machine description is UTF-8 without DOCTYPE");
+    if (!(ctx = xmlNewParserCtxt()))
+        return err_set(r->err, VPU_ERR_NOMEM, "%s: out of memory", r->path);
+    doc = xmlCtxtReadMemory(ctx, data, (int)n_bytes, NULL, "UTF-8",
+                            XML_PARSE_NONET | XML_PARSE_NOERROR |
+                                XML_PARSE_NOWARNING | XML_PARSE_NOCDATA);
+    if (!doc)
+        st = parse_failed(r, ctx);
+    else if (doc->intSubset)
+        st = err_at(r->err, VPU_ERR_PARSE, r->path, 0, 0,
+                    "DOCTYPE is not allowed");
+    else
+        st = read_machine(r, xmlDocGetRootElement(doc));
+    xmlFreeDoc(doc);
+    xmlFreeParserCtxt(ctx);
+    return st;
+}
+
+/* --- interface ---------------------------------------------------------- */
+
+vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
+                           arena *a, mach_desc *out, vpu_error *err)
+{
+    reader r = {.path = name, .a = a, .err = err, .d = out};
+
+    memset(out, 0, sizeof *out);
+    if (n_bytes > MAX_XML_BYTES)
+        return err_set(err, VPU_ERR_LIMIT, "%s: %zu bytes, the limit is %d",
+                       name, n_bytes, MAX_XML_BYTES);
+    r.notes = arena_array(a, mach_param_note, N_ROWS);
+    out->notes = r.notes;
+    return read_xml(&r, data, n_bytes);
+}
+
+vpu_status mach_desc_load(const char *path, arena *a, mach_desc *out,
+                          vpu_error *err)
+{
+    size_t n = (size_t)(mach_builtin_xml_end - mach_builtin_xml);
+    vpu_status st;
+    char *data;
+
+    if (!path)
+        return mach_desc_parse("built-in machine description", mach_builtin_xml,
+                               n, a, out, err);
+    memset(out, 0, sizeof *out);
+    if ((st = file_read(path, MAX_XML_BYTES, a, &data, &n, err)))
+        return st;
+    return mach_desc_parse(path, data, n, a, out, err);
+}
+
+vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
+                         vpu_error *err)
+{
+    const char *eq = strchr(assignment, '='), *key, *wrong;
+    mach_param_note *notes;
+    mach_desc changed = *d;
+    const row *r;
+
+    if (!eq)
+        return err_set(err, VPU_ERR_INVALID, "\"%.100s\" is not key=value",
+                       assignment);
+    key = arena_strndup(a, assignment, (size_t)(eq - assignment));
+    if (!(r = find_row(key)))
+        return err_set(err, VPU_ERR_INVALID,
+                       "no machine parameter \"%.60s\"; the nearest is %s", key,
+                       nearest_name(key));
+    if ((wrong = store_value(&changed, r, eq + 1, a)) ||
+        (wrong = contradiction(&changed)))
+        return err_set(err, VPU_ERR_INVALID, "%s: %s", key, wrong);
+    /* Copied, so that a description made from this one keeps its own notes. */
+    notes = arena_memdup(a, d->notes, N_ROWS * sizeof *notes);
+    notes[r - rows] = (mach_param_note){"set by the user", MACH_OVERRIDDEN};
+    changed.notes = notes;
+    *d = changed;
+    return VPU_OK;
+}
+
+void mach_desc_print(const mach_desc *d, str *out)
+{
+    str_printf(out, "machine %s\n%-18s %12s %-8s %-10s %s\n", d->machine,
+               "parameter", "value", "unit", "status", "about [source]");
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const char *field = (const char *)d + rows[i].offset;
+        char value[32];
+        uint64_t n;
+        double x;
+
+        if (rows[i].real) {
+            memcpy(&x, field, sizeof x);
+            snprintf(value, sizeof value, "%g", x);
+        } else {
+            memcpy(&n, field, sizeof n);
+            snprintf(value, sizeof value,
+                     strcmp(rows[i].unit, "address") ? "%llu" : "0x%llx",
+                     (unsigned long long)n);
+        }
+        str_printf(out, "%-18s %12s %-8s %-10s %s [%s]\n", rows[i].name, value,
+                   rows[i].unit, statuses[d->notes[i].status], rows[i].about,
+                   d->notes[i].source);
+    }
+}
+
+double mach_desc_seconds(const mach_desc *d, uint64_t cycles)
+{
+    return (double)cycles / ((double)d->clk_mhz * 1e6);
+}
