@@ -153,6 +153,10 @@ static vpu_status read_ports(const reader *r, const config_xml_node *list,
     *n = count;
     if (!count)
         return VPU_OK;
+    if (count > CONFIG_MODEL_MAX_PORTS)
+        return fail(r, list->line, list->col,
+                    "%zu ports, at most %d are possible", count,
+                    CONFIG_MODEL_MAX_PORTS);
     for (const config_xml_node *c = list->first; c; c = c->next) {
         uint64_t id;
         vpu_status st;

@@ -17,7 +17,8 @@
 #define CONFIG_MODEL_MAX_BIN ((size_t)4 << 30)
 enum {
     CONFIG_MODEL_MAX_ELEMENTS = 1 << 22,
-    CONFIG_MODEL_MAX_RANK = 16 /* of a tensor in the file */
+    CONFIG_MODEL_MAX_PORTS = 4096, /* inputs, or outputs, of one layer */
+    CONFIG_MODEL_MAX_RANK = 16     /* of a tensor in the file */
 };
 
 /* Where a blob's bytes are: borrowed from the .bin in the arena. */

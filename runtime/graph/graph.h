@@ -1,9 +1,9 @@
 /* A bound layer: buffers and launches, ready for a backend.
  *
- * runtime/config says what the files contain; graph_bind resolves it against one
- * layer of a model, or against shapes and parameters given by hand, into the
- * list of kernel launches a backend executes. Nothing here knows which backend
- * that is. Everything lives in the arena passed in. */
+ * runtime/config says what the files contain; graph_bind resolves it against
+ * one layer of a model, or against shapes and parameters given by hand, into
+ * the list of kernel launches a backend executes. Nothing here knows which
+ * backend that is. Everything lives in the arena passed in. */
 #ifndef VPU_RUNTIME_GRAPH_GRAPH_H
 #define VPU_RUNTIME_GRAPH_GRAPH_H
 
@@ -25,10 +25,10 @@ typedef enum {
 typedef struct {
     const char *name; /* "in0", "out0", "buffer0", or the blob's name */
     graph_role role;
-    uint32_t port;       /* port index, blob number */
-    tensor_desc desc;    /* as the kernel sees it: dtype, dims, layout */
-    uint64_t bytes;      /* > 0 */
-    const void *init;    /* GRAPH_CONST: the bytes; else NULL */
+    uint32_t port;    /* port index, blob number */
+    tensor_desc desc; /* as the kernel sees it: dtype, dims, layout */
+    uint64_t bytes;   /* > 0 */
+    const void *init; /* GRAPH_CONST: the bytes; else NULL */
 } graph_buffer;
 
 typedef enum {
@@ -42,29 +42,29 @@ typedef enum {
 typedef struct {
     const char *name;
     graph_arg_kind kind;
-    uint32_t buffer;  /* BUFFER: index into graph.buffers */
-    uint32_t bytes;   /* LOCAL */
-    int32_t i;        /* INT */
-    float f;          /* FLOAT */
-    bool written;     /* output or output_buffer binding */
-    uint32_t line;    /* of the binding element in the XML */
+    uint32_t buffer; /* BUFFER: index into graph.buffers */
+    uint32_t bytes;  /* LOCAL */
+    int32_t i;       /* INT */
+    float f;         /* FLOAT */
+    bool written;    /* output or output_buffer binding */
+    uint32_t line;   /* of the binding element in the XML */
 } graph_arg;
 
 typedef struct {
-    const char *name;     /* layer, plus "@stage_<k>" if it has several */
-    const char *entry;    /* kernel function */
+    const char *name;           /* layer, plus "@stage_<k>" if it has several */
+    const char *entry;          /* kernel function */
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
     const graph_arg *args; /* binding order; the last of equal names counts */
     uint32_t n_args;
     uint32_t global[3], local[3]; /* groups = global / local, whole */
-    uint32_t max_shaves;   /* 0 = no limit */
-    const char *file;      /* binding XML and line of the Kernel element */
+    uint32_t max_shaves;          /* 0 = no limit */
+    const char *file; /* binding XML and line of the Kernel element */
     uint32_t line;
 } graph_launch;
 
 typedef struct {
-    const char *layer;    /* name of the layer bound */
+    const char *layer; /* name of the layer bound */
     const char *type;
     graph_buffer *buffers;
     uint32_t n_buffers;
