@@ -47,7 +47,7 @@ typedef struct {
  * VPU_ERR_INVALID  no value: division by zero, overflow, "%" of floats, a
  *                  result outside int32
  * VPU_ERR_LIMIT    longer than CONFIG_EXPR_MAX
- * The message is "path:line:col: expression 'text': reason". */
+ * The message is "path:line:col: error: expression 'text': reason". */
 vpu_status config_expr_eval(const config_expr *e, const config_var *vars,
                             size_t n_vars, int32_t *out, vpu_error *err);
 

@@ -35,7 +35,10 @@ typedef enum {
     GRAPH_ARG_BUFFER, /* global pointer */
     GRAPH_ARG_LOCAL,  /* local pointer with a size */
     GRAPH_ARG_INT,    /* int32 scalar */
-    GRAPH_ARG_FLOAT   /* float32 scalar */
+    GRAPH_ARG_FLOAT,  /* float32 scalar */
+    /* A binding without a value. That is an error only if the kernel has such
+     * an argument: the vendor's compiler never looks at the others. */
+    GRAPH_ARG_BROKEN
 } graph_arg_kind;
 
 /* Arguments go by name; the kernel's signature gives the order. */
@@ -48,6 +51,7 @@ typedef struct {
     float f;         /* FLOAT */
     bool written;    /* output or output_buffer binding */
     uint32_t line;   /* of the binding element in the XML */
+    const char *why; /* BROKEN: the error, "file:line:col: error: ..." */
 } graph_arg;
 
 typedef struct {
@@ -70,6 +74,15 @@ typedef struct {
     uint32_t n_buffers;
     graph_launch *launches; /* in stage order */
     uint32_t n_launches;
+    const char *form; /* of the binding: "flat" or "nested" */
 } graph;
+
+/* The binding of a kernel's argument: the last of that name.
+ *
+ * VPU_ERR_INVALID  there is none, or it is GRAPH_ARG_BROKEN; the message names
+ *                  the binding file and line */
+vpu_status graph_launch_arg(const graph *g, const graph_launch *l,
+                            const char *name, const graph_arg **out,
+                            vpu_error *err);
 
 #endif

@@ -228,7 +228,7 @@ vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
                      tensor *out, vpu_error *err)
 {
     header h = {.path = path, .err = err};
-    size_t at, len;
+    size_t at = 0, len = 0;
     uint64_t want;
     vpu_status st =
         find_header((const unsigned char *)data, n, path, &at, &len, err);
