@@ -33,23 +33,28 @@ static void bfyx(const tensor_desc *d, int32_t out[4])
         out[i + skip] = (int32_t)d->dims[i];
 }
 
-config_var *graph_vars(arena *a, const target *t, const tensor_desc *desc,
-                       size_t *n)
+const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
 {
     static const char *const names[] = {"B", "b", "F", "f", "Y", "y", "X", "x"};
-    config_var *vars = arena_array(a, config_var, t->n_params + 8);
+    const target *t = &b->t;
     int32_t dims[4] = {1, 1, 1, 1};
 
-    *n = 0;
-    /* The first of equal names counts here, the last among parameters. */
-    for (size_t i = t->n_params; i--;)
-        if (config_number_value(t->params[i].value, &vars[*n].value))
-            vars[(*n)++].name = t->params[i].name;
+    if (!b->vars) {
+        b->vars = arena_array(b->a, config_var, t->n_params + 8);
+        /* The first of equal names counts here, the last among parameters. */
+        for (size_t i = t->n_params; i--;) {
+            config_var *v = &b->vars[b->n_numeric];
+
+            v->name = t->params[i].name;
+            b->n_numeric += config_number_value(t->params[i].value, &v->value);
+        }
+    }
     if (desc)
         bfyx(desc, dims);
     for (size_t i = 0; i < 8; i++)
-        vars[(*n)++] = (config_var){names[i], {.i = dims[i / 2]}};
-    return vars;
+        b->vars[b->n_numeric + i] = (config_var){names[i], {.i = dims[i / 2]}};
+    *n = b->n_numeric + 8;
+    return b->vars;
 }
 
 const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
@@ -67,27 +72,27 @@ const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
     return dim->output ? &b->t.output : &b->t.inputs[dim->index].desc;
 }
 
-static vpu_status eval_list(const binder *b, const stage *s,
-                            const config_dim *dim, config_text list,
-                            config_expr parts[3], int32_t values[3], size_t *n)
+static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
+                            config_text list, config_expr parts[3],
+                            int32_t values[3], size_t *n)
 {
     const tensor_desc *d = graph_dim_desc(b, s, dim);
     config_expr all = config_text_expr(list, s->layer->path);
-    config_var *vars;
+    const config_var *vars;
     size_t n_vars;
     vpu_status st;
 
     *n = 0;
     if (!d)
         return VPU_ERR_INVALID;
-    vars = graph_vars(b->a, &b->t, d, &n_vars);
+    vars = graph_vars(b, d, &n_vars);
     st = config_expr_split(&all, 3, parts, n, b->err);
     for (size_t i = 0; i < *n && !st; i++)
         st = config_expr_eval(&parts[i], vars, n_vars, &values[i], b->err);
     return st;
 }
 
-vpu_status graph_work_size(const binder *b, const stage *s, const char *what,
+vpu_status graph_work_size(binder *b, const stage *s, const char *what,
                            config_text list, uint32_t out[3])
 {
     config_expr parts[3];
@@ -107,7 +112,7 @@ vpu_status graph_work_size(const binder *b, const stage *s, const char *what,
     return st;
 }
 
-vpu_status graph_binding_size(const binder *b, const stage *s,
+vpu_status graph_binding_size(binder *b, const stage *s,
                               const config_binding *bind, uint32_t *out)
 {
     config_text list = bind->size;

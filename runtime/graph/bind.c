@@ -197,7 +197,7 @@ static vpu_status bind_input(layout *l, const config_binding *x, graph_arg *arg)
         const graph_buffer *old = &l->g->buffers[i];
 
         if (old->role == add.role && old->port == add.port &&
-            old->desc.layout == order && !strcmp(old->name, add.name)) {
+            old->desc.layout == order && old->desc.rank == in->desc.rank) {
             arg->buffer = i;
             return VPU_OK;
         }
@@ -386,15 +386,20 @@ static vpu_status check_output(const layout *l)
                       s->layer->type);
 }
 
+/* Data blobs are constants of rank 1; layer inputs never are. */
+static bool is_input(const graph_buffer *x)
+{
+    return x->role == GRAPH_INPUT ||
+           (x->role == GRAPH_CONST && x->desc.rank != 1);
+}
+
 static void warn_unbound(const layout *l)
 {
     for (size_t p = 0; p < l->b.t.n_inputs; p++) {
         bool bound = false;
 
-        for (uint32_t i = 0; i < l->g->n_buffers; i++)
-            bound = bound || ((l->g->buffers[i].role == GRAPH_INPUT ||
-                               l->g->buffers[i].role == GRAPH_CONST) &&
-                              l->g->buffers[i].port == p);
+        for (uint32_t i = 0; i < l->g->n_buffers && !bound; i++)
+            bound = is_input(&l->g->buffers[i]) && l->g->buffers[i].port == p;
         if (!bound)
             log_warn(l->b.log, "%s:%u: no kernel reads input %zu of layer %s",
                      l->b.stages[0].layer->path, l->b.stages[0].layer->line, p,

@@ -34,6 +34,8 @@ typedef struct {
     const log_sink *log;
     vpu_error *err;
     target t;
+    config_var *vars; /* of graph_vars */
+    size_t n_numeric;
     const stage *stages;
     size_t n_stages;
 } binder;
@@ -46,18 +48,18 @@ vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
                       const char *fmt, ...) VPU_PRINTF(4, 5);
 
 /* Variables of an expression: numeric parameters, then B, F, Y, X and their
- * lower case from desc (NULL = 1 each, for checks without values). */
-config_var *graph_vars(arena *a, const target *t, const tensor_desc *desc,
-                       size_t *n);
+ * lower case from desc (NULL = 1 each, for checks without values). Valid until
+ * the next call. */
+const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n);
 /* The desc a dim names; NULL with an error when it is out of range. */
 const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
                                   const config_dim *dim);
 /* Up to three positive sizes, missing ones 1. what: "global", "local". */
-vpu_status graph_work_size(const binder *b, const stage *s, const char *what,
+vpu_status graph_work_size(binder *b, const stage *s, const char *what,
                            config_text list, uint32_t out[3]);
 /* The size of a buffer or local_data binding, positive: in the flat form the
  * product of up to three expressions. */
-vpu_status graph_binding_size(const binder *b, const stage *s,
+vpu_status graph_binding_size(binder *b, const stage *s,
                               const config_binding *bind, uint32_t *out);
 /* arg->kind and value of a Scalar. */
 vpu_status graph_scalar(const binder *b, const stage *s,

@@ -22,13 +22,13 @@ static vpu_status check_list(config_text list, const char *path,
 }
 
 /* *why is NULL when l suits the target. Errors are only those of Where. */
-static vpu_status is_suitable(const binder *b, const config_layer *l,
+static vpu_status is_suitable(binder *b, const config_layer *l,
                               const char **why)
 {
     const config_where *unmet;
     vpu_error reason;
     size_t n_vars;
-    config_var *vars;
+    const config_var *vars;
     vpu_status st =
         config_where_match(l, b->t.params, b->t.n_params, &unmet, b->err);
 
@@ -47,7 +47,7 @@ static vpu_status is_suitable(const binder *b, const config_layer *l,
                             v ? "\"" : "");
         return VPU_OK;
     }
-    vars = graph_vars(b->a, &b->t, NULL, &n_vars);
+    vars = graph_vars(b, NULL, &n_vars);
     for (size_t i = 0; i < l->n_kernels && !*why; i++) {
         const config_kernel *k = &l->kernels[i];
 

@@ -7,7 +7,7 @@
 
 #include "sim/base/str.h"
 
-enum { MAX_PORTS = 1024 };
+enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
 
 /* --- texts ------------------------------------------------------------ */
 
@@ -371,5 +371,9 @@ vpu_status graph_find_target(binder *b)
     st = b->q->model ? from_model(b) : by_hand(b);
     for (size_t i = 0; i < b->t.n_inputs && !st; i++)
         st = check_desc(b, "in", i, &b->t.inputs[i].desc);
+    if (!st && b->t.n_params > MAX_PARAMS)
+        st = err_set(b->err, VPU_ERR_LIMIT,
+                     "layer %s has %zu parameters, the limit is %d", b->t.name,
+                     b->t.n_params, MAX_PARAMS);
     return st ? st : check_desc(b, "out", 0, &b->t.output);
 }
