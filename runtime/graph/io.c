@@ -114,7 +114,7 @@ vpu_status graph_input_fill(const graph_buffer *b, const char *spec, void *data,
 {
     arena *a = arena_create(0);
     tensor_desc plain_desc = b->desc;
-    void *plain;
+    void *plain = NULL;
     vpu_status st = make_plain(b, spec, a, &plain, err);
 
     plain_desc.layout = TENSOR_PLAIN;
