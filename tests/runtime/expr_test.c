@@ -129,8 +129,8 @@ START_TEST(refuses)
 
     ck_assert_msg(st == errors[_i].st, "'%s' gives %d", errors[_i].text, st);
     ck_assert_msg(strstr(err.msg, errors[_i].says) != NULL, "%s", err.msg);
-    ck_assert_msg(!strncmp(err.msg, "layer.xml:12:30: error: expression '", 36), "%s",
-                  err.msg);
+    ck_assert_msg(!strncmp(err.msg, "layer.xml:12:30: error: expression '", 36),
+                  "%s", err.msg);
     ck_assert_uint_eq(err.line, 12);
 }
 END_TEST
