@@ -233,13 +233,13 @@ static const struct {
            SIZES),
      IN4, VPU_ERR_INVALID, "bound to input port 1, but layer GRN has 1 input"},
     {LAYER("", SRC("ANY"), GLOBAL("X/1000", "1")), IN4, VPU_ERR_INVALID,
-     "l.xml:6: error: global size 'X/1000' of dimension 0 is 0; expected"},
+     "l.xml:7: error: global size 'X/1000' of dimension 0 is 0; expected"},
     {LAYER("", SRC("ANY"), GLOBAL("X", "1,0-1")), IN4, VPU_ERR_INVALID,
      "local size '0-1' of dimension 1 is -1"},
     {LAYER("", SRC("ANY"), GLOBAL("X", "X*2")), IN4, VPU_ERR_INVALID,
      "below the local size 1024"},
     {LAYER("", SRC("ANY"), GLOBAL("X/0", "1")), IN4, VPU_ERR_INVALID,
-     "l.xml:6:30: error: expression 'X/0': division by zero"},
+     "l.xml:7:34: error: expression 'X/0': division by zero"},
     {LAYER("", SRC("ANY"), GLOBAL("X*kernel", "1")), IN4, VPU_ERR_INVALID,
      "unknown name 'kernel'"},
     {LAYER("<Where mode=\"fast\"/>", SRC("ANY"), SIZES), IN4, VPU_ERR_INVALID,
@@ -247,7 +247,7 @@ static const struct {
     {LAYER("", SRC("ANY"),
            "<WorkSizes dim=\"input,1\" global=\"1\" "
            "local=\"1\"/>"),
-     IN4, VPU_ERR_INVALID, "l.xml:6: error: dim=\"input,1\": layer GRN has 1"},
+     IN4, VPU_ERR_INVALID, "l.xml:7: error: dim=\"input,1\": layer GRN has 1"},
     {LAYER("", SRC("ANY") BUFFER("input", "0", "4"), SIZES), IN4,
      VPU_ERR_INVALID, "reads buffer 0, which no earlier stage writes"},
     {LAYER("", SRC("ANY") BUFFER("output", "0", "4") BUFFER("output", "0", "4"),
@@ -294,7 +294,7 @@ START_TEST(remainder_warns)
     ck_assert_uint_eq(g->launches->global[0], 512);
     ck_assert_uint_eq(g->launches->local[0], 100);
     ck_assert_uint_eq(g->launches->local[2], 1);
-    ck_assert_int_eq(test_log_count(&tlog, "warning: l.xml:6: dimension 0: "
+    ck_assert_int_eq(test_log_count(&tlog, "warning: l.xml:7: dimension 0: "
                                            "global size 512 is not a multiple"),
                      1);
     ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"));
