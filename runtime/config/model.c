@@ -8,7 +8,6 @@
 
 #include "runtime/config/xml.h"
 #include "sim/base/file.h"
-#include "sim/base/str.h"
 
 typedef struct {
     uint32_t id;

@@ -280,8 +280,40 @@ static void strip_prolog(reader *r)
             *p = ' ';
 }
 
-/* Find "<!" that begins neither a comment nor a CDATA section. */
-static void refuse_declarations(reader *r)
+/* From the '<' of a tag to behind its '>', counting attributes. NULL where the
+ * text is malformed: libxml2 stops there too, and says why. */
+static const char *skip_tag(reader *r, const char *p, const char *end)
+{
+    const char *start = p++;
+    size_t n_attrs = 0;
+    uint32_t line, col;
+
+    for (; p < end && *p != '>'; p++) {
+        if (*p == '<')
+            return NULL;
+        n_attrs += *p == '=';
+        if (*p == '"' || *p == '\'') {
+            const char *close = memchr(p + 1, *p, (size_t)(end - p - 1));
+
+            if (!close || memchr(p, '<', (size_t)(close - p)))
+                return NULL;
+            p = close;
+        }
+    }
+    if (n_attrs > CONFIG_XML_MAX_ATTRS) {
+        position(r, (size_t)(start - r->text), &line, &col);
+        fail_at(r, VPU_ERR_LIMIT, line, col,
+                "%zu attributes in one element, the limit is %d", n_attrs,
+                CONFIG_XML_MAX_ATTRS);
+        return NULL;
+    }
+    return p < end ? p : NULL;
+}
+
+/* Refuse what libxml2 must not see: declarations, which begin with "<!" and are
+ * neither a comment nor a CDATA section, and tags with so many attributes that
+ * its search for duplicates would take forever. */
+static void check_markup(reader *r)
 {
     static const struct {
         const char *open, *close;
@@ -289,24 +321,25 @@ static void refuse_declarations(reader *r)
     const char *p = r->text, *end = r->text + r->n;
     uint32_t line, col;
 
-    while ((p = memchr(p, '<', (size_t)(end - p)))) {
+    while (p && (p = memchr(p, '<', (size_t)(end - p)))) {
         size_t k, n_kinds = sizeof skipped / sizeof *skipped;
 
         for (k = 0; k < n_kinds; k++)
             if (!strncmp(p, skipped[k].open, strlen(skipped[k].open)))
                 break;
         if (k < n_kinds) {
-            p = memmem(p, (size_t)(end - p), skipped[k].close,
+            size_t n_open = strlen(skipped[k].open);
+
+            p = memmem(p + n_open, (size_t)(end - p) - n_open, skipped[k].close,
                        strlen(skipped[k].close));
-            if (!p)
-                return; /* libxml2 will say so */
         } else if (p[1] == '!') {
             position(r, (size_t)(p - r->text), &line, &col);
             fail_at(r, VPU_ERR_UNSUPPORTED, line, col,
                     "document type and entity declarations are refused");
             return;
+        } else {
+            p = skip_tag(r, p, end);
         }
-        p++;
     }
 }
 
@@ -374,7 +407,7 @@ vpu_status config_xml_parse(const char *data, size_t n, const char *path,
     if (!r.st)
         strip_prolog(&r);
     if (!r.st)
-        refuse_declarations(&r);
+        check_markup(&r);
     if (!r.st)
         run_libxml(&r);
     if (!r.st)

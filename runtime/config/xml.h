@@ -17,7 +17,8 @@
 
 enum {
     CONFIG_XML_MAX_DEPTH = 64,
-    CONFIG_XML_MAX_TEXT = 256 /* bytes of text kept per element */
+    CONFIG_XML_MAX_ATTRS = 1024, /* of one element */
+    CONFIG_XML_MAX_TEXT = 256    /* bytes of text kept per element */
 };
 
 typedef struct {
@@ -47,7 +48,7 @@ typedef struct {
  * VPU_ERR_PARSE        not well-formed
  * VPU_ERR_UNSUPPORTED  a DOCTYPE or entity declaration, UTF-16, or an XML
  *                      declaration with another encoding
- * VPU_ERR_LIMIT        too long, too deep or too many elements */
+ * VPU_ERR_LIMIT        too long, too deep, too many elements or attributes */
 vpu_status config_xml_parse(const char *data, size_t n, const char *path,
                             const config_xml_limits *limits, arena *a,
                             config_xml_node **roots, vpu_error *err);

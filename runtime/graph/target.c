@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/base/str.h"
-
 enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
 
 /* --- texts ------------------------------------------------------------ */

@@ -302,6 +302,14 @@ START_TEST(limits)
     ck_assert_int_eq(parse(s.data), VPU_ERR_LIMIT);
     ck_assert_ptr_nonnull(strstr(err.msg, "nested more than 64 deep"));
     s.n = 0;
+    str_puts(&s, "\n<CustomLayer");
+    for (int i = 0; s.n < 8 << 20; i++)
+        str_printf(&s, " a%d=''", i);
+    str_puts(&s, "/>");
+    ck_assert_int_eq(parse(s.data), VPU_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "layer.xml:2:1: error:"));
+    ck_assert_ptr_nonnull(strstr(err.msg, "attributes in one element"));
+    s.n = 0;
     for (int i = 0; i <= CONFIG_LAYER_MAX_ELEMENTS; i++)
         str_puts(&s, "<a/>\n");
     ck_assert_int_eq(parse(s.data), VPU_ERR_LIMIT);
