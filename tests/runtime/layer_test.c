@@ -328,6 +328,20 @@ START_TEST(limits)
 }
 END_TEST
 
+START_TEST(positions_far_into_a_file)
+{
+    str s = {0};
+
+    for (int i = 1; i < 70000; i++)
+        str_puts(&s, i % 2 ? "some text\n" : "<!-- a comment -->\n");
+    str_puts(&s, "<CustomLayer name=\"a\"\n  type=\"SW\" version=\"1\"/>");
+    ck_assert_int_eq(parse(s.data), VPU_ERR_PARSE);
+    ck_assert_msg(!strncmp(err.msg, "dir/layer.xml:70001:9: error: type", 34),
+                  "%s", err.msg);
+    str_free(&s);
+}
+END_TEST
+
 static const struct {
     const char *text, *line;
 } remarks[] = {
@@ -412,6 +426,7 @@ int main(void)
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
     tcase_add_test(t, entity_bomb_is_refused_fast);
     tcase_add_test(t, limits);
+    tcase_add_test(t, positions_far_into_a_file);
     tcase_add_loop_test(t, remarks_once, 0, sizeof remarks / sizeof *remarks);
     tcase_add_loop_test(t, where, 0, sizeof wheres / sizeof *wheres);
     suite_add_tcase(s, t);
