@@ -1,9 +1,9 @@
 /* A bound layer: buffers and launches, ready for a backend.
  *
- * runtime/config says what the files contain; graph_bind resolves it against one
- * layer of a model, or against shapes and parameters given by hand, into the
- * list of kernel launches a backend executes. Nothing here knows which backend
- * that is. Everything lives in the arena passed in. */
+ * runtime/config says what the files contain; graph_bind resolves it against
+ * one layer of a model, or against shapes and parameters given by hand, into
+ * the list of kernel launches a backend executes. Nothing here knows which
+ * backend that is. Everything lives in the arena passed in. */
 #ifndef VPU_RUNTIME_GRAPH_GRAPH_H
 #define VPU_RUNTIME_GRAPH_GRAPH_H
 
@@ -25,51 +25,64 @@ typedef enum {
 typedef struct {
     const char *name; /* "in0", "out0", "buffer0", or the blob's name */
     graph_role role;
-    uint32_t port;       /* port index, blob number */
-    tensor_desc desc;    /* as the kernel sees it: dtype, dims, layout */
-    uint64_t bytes;      /* > 0 */
-    const void *init;    /* GRAPH_CONST: the bytes; else NULL */
+    uint32_t port;    /* port index, blob number */
+    tensor_desc desc; /* as the kernel sees it: dtype, dims, layout */
+    uint64_t bytes;   /* > 0 */
+    const void *init; /* GRAPH_CONST: the bytes; else NULL */
 } graph_buffer;
 
 typedef enum {
     GRAPH_ARG_BUFFER, /* global pointer */
     GRAPH_ARG_LOCAL,  /* local pointer with a size */
     GRAPH_ARG_INT,    /* int32 scalar */
-    GRAPH_ARG_FLOAT   /* float32 scalar */
+    GRAPH_ARG_FLOAT,  /* float32 scalar */
+    /* A binding without a value. That is an error only if the kernel has such
+     * an argument: the vendor's compiler never looks at the others. */
+    GRAPH_ARG_BROKEN
 } graph_arg_kind;
 
 /* Arguments go by name; the kernel's signature gives the order. */
 typedef struct {
     const char *name;
     graph_arg_kind kind;
-    uint32_t buffer;  /* BUFFER: index into graph.buffers */
-    uint32_t bytes;   /* LOCAL */
-    int32_t i;        /* INT */
-    float f;          /* FLOAT */
-    bool written;     /* output or output_buffer binding */
-    uint32_t line;    /* of the binding element in the XML */
+    uint32_t buffer; /* BUFFER: index into graph.buffers */
+    uint32_t bytes;  /* LOCAL */
+    int32_t i;       /* INT */
+    float f;         /* FLOAT */
+    bool written;    /* output or output_buffer binding */
+    uint32_t line;   /* of the binding element in the XML */
+    const char *why; /* BROKEN: the error, "file:line:col: error: ..." */
 } graph_arg;
 
 typedef struct {
-    const char *name;     /* layer, plus "@stage_<k>" if it has several */
-    const char *entry;    /* kernel function */
+    const char *name;           /* layer, plus "@stage_<k>" if it has several */
+    const char *entry;          /* kernel function */
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
     const graph_arg *args; /* binding order; the last of equal names counts */
     uint32_t n_args;
     uint32_t global[3], local[3]; /* groups = global / local, whole */
-    uint32_t max_shaves;   /* 0 = no limit */
-    const char *file;      /* binding XML and line of the Kernel element */
+    uint32_t max_shaves;          /* 0 = no limit */
+    const char *file; /* binding XML and line of the Kernel element */
     uint32_t line;
 } graph_launch;
 
 typedef struct {
-    const char *layer;    /* name of the layer bound */
+    const char *layer; /* name of the layer bound */
     const char *type;
     graph_buffer *buffers;
     uint32_t n_buffers;
     graph_launch *launches; /* in stage order */
     uint32_t n_launches;
+    const char *form; /* of the binding: "flat" or "nested" */
 } graph;
+
+/* The binding of a kernel's argument: the last of that name.
+ *
+ * VPU_ERR_INVALID  there is none, or it is GRAPH_ARG_BROKEN; the message names
+ *                  the binding file and line */
+vpu_status graph_launch_arg(const graph *g, const graph_launch *l,
+                            const char *name, const graph_arg **out,
+                            vpu_error *err);
 
 #endif

@@ -1,0 +1,136 @@
+/* The binding file: which kernels implement a layer type, and with what.
+ *
+ * Both forms in use are read. *Nested* (OpenVINO 2020.4 to 2022): Source,
+ * Parameters and WorkSizes are children of Kernel; several stages are several
+ * Kernels. *Flat* (2019 to 2020.3, and the public guide in every edition): they
+ * are children of CustomLayer; several stages are several CustomLayers of one
+ * name, with stage="0", "1"...
+ *
+ * What the public guide promises and real compilers refuse is accepted with one
+ * note in the log that names the releases; what they ignore gets a warning. */
+#ifndef VPU_RUNTIME_CONFIG_LAYER_H
+#define VPU_RUNTIME_CONFIG_LAYER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/config/expr.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/log.h"
+
+enum {
+    CONFIG_LAYER_MAX_BYTES = 16 << 20, /* of a binding file */
+    CONFIG_LAYER_MAX_ELEMENTS = 1 << 16
+};
+
+typedef enum { CONFIG_FORM_NESTED, CONFIG_FORM_FLAT } config_form;
+
+typedef enum {
+    CONFIG_INPUT,         /* Tensor: layer input port */
+    CONFIG_OUTPUT,        /* Tensor: layer output port, always 0 */
+    CONFIG_INPUT_BUFFER,  /* Tensor: read scratch buffer number port */
+    CONFIG_OUTPUT_BUFFER, /* Tensor: written scratch buffer number port */
+    CONFIG_DATA,          /* Data: blob named by source */
+    CONFIG_LOCAL_DATA,    /* Data: local memory of size bytes per group */
+    CONFIG_INT,           /* Scalar */
+    CONFIG_FLOAT          /* Scalar */
+} config_binding_kind;
+
+/* Numbered as in the compiled graph. */
+typedef enum {
+    CONFIG_BYXF,
+    CONFIG_BFYX,
+    CONFIG_YXF,
+    CONFIG_FYX,
+    CONFIG_BF,
+    CONFIG_ANY
+} config_format;
+
+const char *config_form_name(config_form form);  /* "flat", "nested" */
+const char *config_format_name(config_format f); /* "BYXF"... */
+const char *config_binding_name(config_binding_kind kind); /* "input"... */
+
+/* An attribute's text and where it stands; text is NULL when absent, never
+ * empty. */
+typedef struct {
+    const char *text;
+    uint32_t line, col;
+} config_text;
+
+/* The tensor whose dims are B, F, Y, X in an expression. */
+typedef struct {
+    bool output; /* of the layer's outputs, else inputs */
+    uint32_t index;
+    uint32_t line;
+} config_dim;
+
+typedef struct {
+    config_binding_kind kind;
+    const char *arg; /* kernel argument */
+    int32_t port;    /* port-index; -1 = absent (scalars only) */
+    config_format format;
+    config_dim dim;     /* buffers and local_data */
+    config_text size;   /* buffers and local_data; bytes */
+    config_text source; /* data and scalars */
+    uint32_t line;
+} config_binding;
+
+typedef struct {
+    const char *entry;
+    uint32_t stage;
+    uint32_t max_shaves;        /* 0 = no limit */
+    const char *const *sources; /* joined to the binding file's folder */
+    size_t n_sources;
+    const config_binding *bindings; /* all Tensor, all Data, all Scalar; each
+                                       in document order */
+    size_t n_bindings;
+    config_dim dim;
+    config_text global, local; /* one to three expressions, comma-separated */
+    uint32_t line;
+} config_kernel;
+
+/* One restriction of Where: parameter name, and what its value must match. */
+typedef struct {
+    const char *name;
+    config_text value;
+} config_where;
+
+typedef struct {
+    const char *type; /* CustomLayer/@name: type of the layers it is for */
+    config_form form;
+    int32_t stage; /* flat form with a stage attribute, else -1 */
+    const config_where *where;
+    size_t n_where;
+    const config_kernel *kernels; /* in stage order, stages 0..n-1 (flat form:
+                                     exactly one) */
+    size_t n_kernels;
+    const char *path;
+    uint32_t line;
+} config_layer;
+
+typedef struct {
+    const char *path;
+    const config_layer *layers; /* document order, at least one */
+    size_t n_layers;
+} config_file;
+
+/* Read a binding file. Everything lives in a.
+ *
+ * VPU_ERR_IO           the file cannot be read
+ * VPU_ERR_LIMIT        it is longer or deeper than the limits
+ * VPU_ERR_UNSUPPORTED  not UTF-8, or with a document type declaration
+ * VPU_ERR_PARSE        anything else wrong in it
+ * Messages are "path:line:col: error: what was found, what was expected". */
+vpu_status config_file_read(const char *path, arena *a, const log_sink *log,
+                            config_file *out, vpu_error *err);
+/* The same from memory; sources are joined to path's folder. */
+vpu_status config_file_parse(const char *data, size_t n, const char *path,
+                             arena *a, const log_sink *log, config_file *out,
+                             vpu_error *err);
+
+/* The text of an attribute as an expression. */
+config_expr config_text_expr(config_text t, const char *path);
+
+#endif

@@ -1,0 +1,36 @@
+/* Numbers as binding files write them, in the C locale whatever the process
+ * uses. The rules are those of the vendor's compiler; they differ between
+ * places, hence three readers. */
+#ifndef VPU_RUNTIME_CONFIG_NUMBER_H
+#define VPU_RUNTIME_CONFIG_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A value of an expression: int32 or float32, never both. */
+typedef struct {
+    bool is_float;
+    int32_t i; /* when not is_float */
+    float f;   /* when is_float */
+} config_value;
+
+/* Characters of the longest decimal floating-point number at text (leading
+ * blanks and a sign allowed; no hexadecimal, no "inf", no "nan"), 0 when there
+ * is none. *out is rounded to float, infinite when out of range. */
+size_t config_number_float(const char *text, float *out);
+
+/* Characters of the decimal integer at text (leading blanks and a sign
+ * allowed), 0 when there is none. Out of range clamps to INT32_MIN/MAX. */
+size_t config_number_int(const char *text, int32_t *out);
+
+/* A whole attribute as an integer: as config_number_int, but false unless it
+ * takes all of text and fits. */
+bool config_number_int_whole(const char *text, int32_t *out);
+
+/* A layer parameter as a value: int when an integer takes all of text, else
+ * float when a finite number does (blanks may follow); false otherwise. An
+ * empty text counts as the integer 0. */
+bool config_number_value(const char *text, config_value *out);
+
+#endif

@@ -1,0 +1,294 @@
+/* Values: expression variables, work sizes, buffer sizes and scalars. */
+#include "runtime/graph/bind_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/config/number.h"
+
+vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
+                      const char *fmt, ...)
+{
+    vpu_error why;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vset(&why, VPU_ERR_INVALID, fmt, ap);
+    va_end(ap);
+    return err_at(b->err, VPU_ERR_INVALID, path, line, 0, "error: %s", why.msg);
+}
+
+/* --- dims ------------------------------------------------------------- */
+
+static const char letters[] = "BFYX";
+
+/* B, F, Y, X of a shape: [N,C], [C,H,W], [N,C,H,W]; what is missing is 1. */
+static void bfyx(const tensor_desc *d, int32_t out[4])
+{
+    uint32_t skip = d->rank == 3 ? 1 : 0;
+
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] = 1;
+    for (uint32_t i = 0; i < d->rank && i + skip < 4; i++)
+        out[i + skip] = (int32_t)d->dims[i];
+}
+
+const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
+{
+    static const char *const names[] = {"B", "b", "F", "f", "Y", "y", "X", "x"};
+    const target *t = &b->t;
+    int32_t dims[4] = {1, 1, 1, 1};
+
+    if (!b->vars) {
+        b->vars = arena_array(b->a, config_var, t->n_params + 8);
+        /* The first of equal names counts here, the last among parameters. */
+        for (size_t i = t->n_params; i--;) {
+            config_var *v = &b->vars[b->n_numeric];
+
+            v->name = t->params[i].name;
+            b->n_numeric += config_number_value(t->params[i].value, &v->value);
+        }
+    }
+    if (desc)
+        bfyx(desc, dims);
+    for (size_t i = 0; i < 8; i++)
+        b->vars[b->n_numeric + i] = (config_var){names[i], {.i = dims[i / 2]}};
+    *n = b->n_numeric + 8;
+    return b->vars;
+}
+
+const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
+                                  const config_dim *dim)
+{
+    size_t n = dim->output ? 1 : b->t.n_inputs;
+
+    if (dim->index >= n) {
+        graph_fail(b, s->layer->path, dim->line,
+                   "dim=\"%s,%u\": layer %s has %zu %s%s",
+                   dim->output ? "output" : "input", dim->index, b->t.name, n,
+                   dim->output ? "output" : "input", n == 1 ? "" : "s");
+        return NULL;
+    }
+    return dim->output ? &b->t.output : &b->t.inputs[dim->index].desc;
+}
+
+static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
+                            config_text list, config_expr parts[3],
+                            int32_t values[3], size_t *n)
+{
+    const tensor_desc *d = graph_dim_desc(b, s, dim);
+    config_expr all = config_text_expr(list, s->layer->path);
+    const config_var *vars;
+    size_t n_vars;
+    vpu_status st;
+
+    *n = 0;
+    if (!d)
+        return VPU_ERR_INVALID;
+    vars = graph_vars(b, d, &n_vars);
+    st = config_expr_split(&all, 3, parts, n, b->err);
+    for (size_t i = 0; i < *n && !st; i++)
+        st = config_expr_eval(&parts[i], vars, n_vars, &values[i], b->err);
+    return st;
+}
+
+vpu_status graph_work_size(binder *b, const stage *s, const char *what,
+                           config_text list, uint32_t out[3])
+{
+    config_expr parts[3];
+    int32_t values[3];
+    size_t n;
+    vpu_status st = eval_list(b, s, &s->kernel->dim, list, parts, values, &n);
+
+    for (size_t i = 0; i < 3 && !st; i++) {
+        out[i] = i < n ? (uint32_t)values[i] : 1;
+        if (i < n && values[i] <= 0)
+            st = graph_fail(b, s->layer->path, list.line,
+                            "%s size '%.*s' of dimension %zu is %d; expected "
+                            "at least 1",
+                            what, (int)parts[i].n, parts[i].text, i,
+                            (int)values[i]);
+    }
+    return st;
+}
+
+vpu_status graph_binding_size(binder *b, const stage *s,
+                              const config_binding *bind, uint32_t *out)
+{
+    config_text list = bind->size;
+    config_expr parts[3];
+    int32_t values[3];
+    uint64_t total = 1;
+    size_t n;
+    vpu_status st = eval_list(b, s, &bind->dim, list, parts, values, &n);
+
+    if (st)
+        return st;
+    if (n > 1 && s->layer->form == CONFIG_FORM_NESTED)
+        return graph_fail(b, s->layer->path, list.line,
+                          "size=\"%s\" of argument %s; expected one expression",
+                          list.text, bind->arg);
+    for (size_t i = 0; i < n; i++) {
+        if (values[i] <= 0)
+            return graph_fail(b, s->layer->path, list.line,
+                              "size '%.*s' of argument %s is %d; expected at "
+                              "least 1",
+                              (int)parts[i].n, parts[i].text, bind->arg,
+                              (int)values[i]);
+        if (__builtin_mul_overflow(total, (uint64_t)values[i], &total) ||
+            total > INT32_MAX)
+            return graph_fail(b, s->layer->path, list.line,
+                              "size=\"%s\" of argument %s is above 2^31 - 1",
+                              list.text, bind->arg);
+    }
+    *out = (uint32_t)total;
+    return VPU_OK;
+}
+
+/* --- scalars ---------------------------------------------------------- */
+
+typedef struct {
+    const binder *b;
+    const stage *s;
+    const config_binding *bind;
+    graph_arg *arg;
+} scalar;
+
+static vpu_status bad(const scalar *x, const char *fmt, ...) VPU_PRINTF(2, 3);
+
+static vpu_status bad(const scalar *x, const char *fmt, ...)
+{
+    vpu_error why;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vset(&why, VPU_ERR_INVALID, fmt, ap);
+    va_end(ap);
+    return graph_fail(x->b, x->s->layer->path, x->bind->source.line,
+                      "argument %s, source=\"%s\": %s", x->bind->arg,
+                      x->bind->source.text, why.msg);
+}
+
+static bool is_flat(const scalar *x)
+{
+    return x->s->layer->form == CONFIG_FORM_FLAT;
+}
+
+/* A number is the longest prefix that reads as one. */
+static vpu_status take_number(const scalar *x, const char *text)
+{
+    bool ok;
+
+    if (x->bind->kind == CONFIG_INT) {
+        x->arg->kind = GRAPH_ARG_INT;
+        ok = config_number_int(text, &x->arg->i);
+    } else {
+        x->arg->kind = GRAPH_ARG_FLOAT;
+        ok = config_number_float(text, &x->arg->f) && isfinite(x->arg->f);
+    }
+    if (ok)
+        return VPU_OK;
+    return bad(x, "'%s' is not %s", text,
+               x->bind->kind == CONFIG_INT ? "an integer"
+                                           : "a number that fits a float");
+}
+
+/* Element port of a comma-separated parameter; past the end, the last. */
+static vpu_status from_param(const scalar *x, const char *value)
+{
+    int32_t port = x->bind->port;
+    const char *start = value, *comma;
+
+    if (port < 0 && is_flat(x))
+        port = 0;
+    if (port < 0)
+        return take_number(x, value);
+    if (!strchr(value, ',') && !is_flat(x))
+        return bad(x,
+                   "port-index=%d is set, but the parameter \"%s\" is neither "
+                   "a tensor nor an array",
+                   (int)port, value);
+    while (port-- && (comma = strchr(start, ',')))
+        start = comma + 1;
+    comma = strchr(start, ',');
+    return take_number(
+        x,
+        comma ? arena_strndup(x->b->a, start, (size_t)(comma - start)) : start);
+}
+
+/* "I.X": counted from the end of the shape, unlike in expressions. */
+static vpu_status from_dim(const scalar *x, const char *dot)
+{
+    const char *source = x->bind->source.text;
+    int32_t port = x->bind->port, index;
+    const tensor_desc *d;
+    const char *letter;
+    size_t n;
+    bool input, indexed;
+    char upper = dot[1] >= 'a' && dot[1] <= 'z' ? (char)(dot[1] - 32) : dot[1];
+
+    indexed = dot > source + 1 && (*source == 'I' || *source == 'O') &&
+              strspn(source + 1, "0123456789") == (size_t)(dot - source - 1);
+    input = *source == 'I' && (dot == source + 1 || indexed);
+    if (!dot[1] || dot[2] || !(letter = strchr(letters, upper)))
+        return bad(x,
+                   "unable to deduce parameter '%s' for '%s' layer; expected "
+                   "one of B F Y X after the dot",
+                   dot + 1, x->b->t.type);
+    if (indexed) {
+        int32_t named;
+
+        if (!config_number_int(source + 1, &named))
+            named = INT32_MAX;
+        if (port >= 0 && port != named)
+            return bad(x, "it names port %d, port-index says %d", (int)named,
+                       (int)port);
+        port = named;
+    }
+    if (port < 0 && !is_flat(x))
+        return bad(x, "port-index is missing; a dimension needs one");
+    port = port < 0 ? 0 : port;
+    n = input ? x->b->t.n_inputs : 1;
+    if ((size_t)port >= n)
+        return bad(x, "%s port %d does not exist, layer %s has %zu",
+                   input ? "input" : "output", (int)port, x->b->t.name, n);
+    d = input ? &x->b->t.inputs[port].desc : &x->b->t.output;
+    index = (int32_t)(letter - letters) - 4 + (int32_t)d->rank;
+    if (index < 0 || index >= (int32_t)d->rank)
+        return bad(x, "dimension %c does not exist in the tensor %s", upper,
+                   tensor_desc_text(x->b->a, d));
+    x->arg->kind = GRAPH_ARG_INT;
+    x->arg->i = (int32_t)d->dims[index];
+    if (x->bind->kind == CONFIG_FLOAT)
+        log_warn(x->b->log,
+                 "%s:%u: argument %s is declared float, but a dimension is "
+                 "always passed as an int",
+                 x->s->layer->path, x->bind->line, x->bind->arg);
+    return VPU_OK;
+}
+
+static vpu_status from_literal(const scalar *x)
+{
+    if (x->bind->port >= 0 && !is_flat(x))
+        return bad(x,
+                   "port-index=%d is set, but the source is neither a tensor "
+                   "nor a parameter of the layer",
+                   (int)x->bind->port);
+    return take_number(x, x->bind->source.text);
+}
+
+vpu_status graph_scalar(const binder *b, const stage *s,
+                        const config_binding *bind, graph_arg *arg)
+{
+    scalar x = {b, s, bind, arg};
+    const char *source = bind->source.text;
+    const char *value = config_param_get(b->t.params, b->t.n_params, source);
+    const char *dot = strchr(source, '.');
+    config_value number;
+
+    if (value)
+        return from_param(&x, value);
+    if (dot && !config_number_value(source, &number))
+        return from_dim(&x, dot);
+    return from_literal(&x);
+}

@@ -1,0 +1,37 @@
+/* Filling a graph's inputs and saving its outputs. */
+#ifndef VPU_RUNTIME_GRAPH_IO_H
+#define VPU_RUNTIME_GRAPH_IO_H
+
+#include "runtime/graph/graph.h"
+#include "sim/base/err.h"
+
+/* Fill data, b->bytes bytes in b->desc.layout, as spec says:
+ *
+ *   zeros        every element 0
+ *   ramp         element i, in logical order, is i mod 256 for u8 and wider
+ *                integers, i mod 256 - 128 for i8, (i mod 256) / 256 for floats
+ *   random:SEED  SEED is a 64-bit number, decimal or 0x...; element i is made
+ *                of the i-th output r of splitmix64 whose state starts at SEED
+ *                + port * 0x9e3779b97f4a7c15: floats are (r >> 40) * 2^-23 - 1,
+ *                uniform in [-1, 1), rounded to the element type; integers are
+ *                the top bits of r, uniform over their whole range
+ *   FILE.npy     the file's shape and element type must be those of b
+ *
+ * Equal for every buffer of one port, whatever its layout.
+ *
+ * VPU_ERR_INVALID   spec is none of these (it must end in .npy to be a file)
+ * VPU_ERR_MISMATCH  the file's shape or element type differs
+ * and the errors of npy_read. data is then unchanged. */
+vpu_status graph_input_fill(const graph_buffer *b, const char *spec, void *data,
+                            vpu_error *err);
+
+/* Write every GRAPH_OUTPUT buffer as <dir>/<name>.npy in logical order; dir is
+ * created when missing. data[i] is the content of buffer i (only those of
+ * outputs are looked at).
+ *
+ * VPU_ERR_IO  a file or the folder cannot be written; each file that was
+ *             written is complete */
+vpu_status graph_output_save(const char *dir, const graph *g, void *const *data,
+                             vpu_error *err);
+
+#endif

@@ -1,0 +1,228 @@
+/* Which CustomLayer implements a layer: custom-layer selection as the vendor's
+ * compiler does it, with the reasons why a candidate was passed over. */
+#include "runtime/graph/bind_priv.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "sim/base/str.h"
+
+/* Whether the names in a list of expressions are known and parentheses match.
+ */
+static vpu_status check_list(config_text list, const char *path,
+                             const config_var *vars, size_t n, vpu_error *err)
+{
+    config_expr all = config_text_expr(list, path), parts[3];
+    size_t n_parts;
+    vpu_status st = config_expr_split(&all, 3, parts, &n_parts, err);
+
+    for (size_t i = 0; i < n_parts && !st; i++)
+        st = config_expr_check(&parts[i], vars, n, err);
+    return st;
+}
+
+/* *why is NULL when l suits the target. Errors are only those of Where. */
+static vpu_status is_suitable(binder *b, const config_layer *l,
+                              const char **why)
+{
+    const config_where *unmet;
+    vpu_error reason;
+    size_t n_vars;
+    const config_var *vars;
+    vpu_status st =
+        config_where_match(l, b->t.params, b->t.n_params, &unmet, b->err);
+
+    *why = NULL;
+    if (st)
+        return st;
+    if (unmet) {
+        const char *v =
+            config_param_get(b->t.params, b->t.n_params, unmet->name);
+
+        *why = arena_printf(b->a,
+                            "%s:%u: Where %s=\"%s\" is not met: the "
+                            "parameter is %s%s%s",
+                            l->path, unmet->value.line, unmet->name,
+                            unmet->value.text, v ? "\"" : "", v ? v : "missing",
+                            v ? "\"" : "");
+        return VPU_OK;
+    }
+    vars = graph_vars(b, NULL, &n_vars);
+    for (size_t i = 0; i < l->n_kernels && !*why; i++) {
+        const config_kernel *k = &l->kernels[i];
+
+        if (check_list(k->global, l->path, vars, n_vars, &reason) ||
+            check_list(k->local, l->path, vars, n_vars, &reason))
+            *why = arena_strdup(b->a, reason.msg);
+    }
+    return VPU_OK;
+}
+
+static vpu_status set_stages(binder *b, const config_layer *const *layers,
+                             size_t n)
+{
+    size_t total = 0, at = 0;
+    stage *stages;
+
+    for (size_t i = 0; i < n; i++)
+        total += layers[i]->n_kernels;
+    stages = arena_array(b->a, stage, total);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < layers[i]->n_kernels; k++)
+            stages[at++] = (stage){layers[i], &layers[i]->kernels[k]};
+    b->stages = stages;
+    b->n_stages = total;
+    return VPU_OK;
+}
+
+static bool format_fits(config_format f, uint32_t rank)
+{
+    switch (f) {
+    case CONFIG_ANY:
+        return true;
+    case CONFIG_BFYX:
+        return rank == 4;
+    case CONFIG_FYX:
+        return rank == 3;
+    case CONFIG_BF:
+        return rank == 2;
+    default:
+        return false; /* the shapes of models are channel-major */
+    }
+}
+
+/* Whether the input formats of l are those of the target. A port bound by
+ * several kernels has the first format that is not ANY. */
+static vpu_status formats_match(const binder *b, const config_layer *l,
+                                bool *match)
+{
+    config_format *formats = arena_array(b->a, config_format, b->t.n_inputs);
+
+    *match = true;
+    for (size_t i = 0; i < b->t.n_inputs; i++)
+        formats[i] = CONFIG_ANY;
+    for (size_t i = 0; i < l->n_kernels; i++)
+        for (size_t j = 0; j < l->kernels[i].n_bindings; j++) {
+            const config_binding *x = &l->kernels[i].bindings[j];
+
+            if (x->kind != CONFIG_INPUT)
+                continue;
+            if ((size_t)x->port >= b->t.n_inputs)
+                return graph_fail(b, l->path, x->line,
+                                  "argument %s is bound to input port %d, but "
+                                  "layer %s has %zu input%s",
+                                  x->arg, (int)x->port, b->t.name,
+                                  b->t.n_inputs, b->t.n_inputs == 1 ? "" : "s");
+            if (formats[x->port] == CONFIG_ANY)
+                formats[x->port] = x->format;
+        }
+    for (size_t i = 0; i < b->t.n_inputs; i++)
+        *match = *match && format_fits(formats[i], b->t.inputs[i].desc.rank);
+    return VPU_OK;
+}
+
+static vpu_status none_suits(const binder *b, const str *reasons)
+{
+    return err_set(b->err, VPU_ERR_INVALID,
+                   "%s: no CustomLayer suits layer %s of type %s%s%s",
+                   b->q->binding->path, b->t.name, b->t.type,
+                   reasons->n ? ":" : "", str_text(reasons));
+}
+
+/* Implementations without a stage attribute: pick the first whose formats
+ * match, else the first. */
+static vpu_status pick_whole(binder *b, str *reasons, bool *any)
+{
+    const config_file *f = b->q->binding;
+    const config_layer *first = NULL, *best = NULL;
+
+    *any = false;
+    for (size_t i = 0; i < f->n_layers && !best; i++) {
+        const config_layer *l = &f->layers[i];
+        const char *why;
+        bool match;
+        vpu_status st;
+
+        if (l->stage >= 0 || strcasecmp(l->type, b->t.type))
+            continue;
+        *any = true;
+        st = is_suitable(b, l, &why);
+        if (st)
+            return st;
+        if (why) {
+            str_printf(reasons, "\n  %s", why);
+            continue;
+        }
+        st = formats_match(b, l, &match);
+        if (st)
+            return st;
+        if (!first)
+            first = l;
+        if (match)
+            best = l;
+    }
+    if (!best)
+        best = first;
+    if (*any && !best)
+        return none_suits(b, reasons);
+    return best ? set_stages(b, &best, 1) : VPU_OK;
+}
+
+/* Flat form with stages: per stage the first element that suits. */
+static vpu_status pick_staged(binder *b, str *reasons)
+{
+    const config_file *f = b->q->binding;
+    const config_layer **chosen = NULL;
+    size_t n = 0, cap = 0;
+    int32_t last = -1;
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        if (!strcasecmp(f->layers[i].type, b->t.type) &&
+            f->layers[i].stage > last)
+            last = f->layers[i].stage;
+    for (int32_t s = 0; s <= last; s++) {
+        const config_layer *found = NULL;
+
+        for (size_t i = 0; i < f->n_layers && !found; i++) {
+            const config_layer *l = &f->layers[i];
+            const char *why;
+            bool match;
+            vpu_status st;
+
+            if (l->stage != s || strcasecmp(l->type, b->t.type))
+                continue;
+            st = is_suitable(b, l, &why);
+            if (st)
+                return st;
+            if (why) {
+                str_printf(reasons, "\n  %s", why);
+                continue;
+            }
+            st = formats_match(b, l, &match);
+            if (st)
+                return st;
+            found = l;
+        }
+        if (!found)
+            str_printf(reasons,
+                       "\n  there is no stage %d that suits, stage %d "
+                       "is the last",
+                       (int)s, (int)last);
+        if (!found)
+            return none_suits(b, reasons);
+        *arena_append(b->a, chosen, n, cap) = found;
+    }
+    return n ? set_stages(b, chosen, n) : none_suits(b, reasons);
+}
+
+vpu_status graph_select(binder *b)
+{
+    str reasons = {0};
+    bool any;
+    vpu_status st = pick_whole(b, &reasons, &any);
+
+    if (!st && !any)
+        st = pick_staged(b, &reasons);
+    str_free(&reasons);
+    return st;
+}

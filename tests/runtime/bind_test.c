@@ -1,0 +1,582 @@
+/* Binding: shapes and models to buffers, launches and argument values. */
+#include "runtime/graph/bind.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/graph/io.h"
+#include "runtime/graph/npy.h"
+#include "tests/runtime/util.h"
+
+static arena *a;
+static test_log tlog;
+static config_file file;
+static vpu_error err;
+static graph *g;
+static config_param params[8];
+static size_t n_params;
+
+static void setup(void)
+{
+    a = arena_create(0);
+    test_log_init(&tlog);
+    n_params = 0;
+}
+
+static void teardown(void)
+{
+    test_log_fini(&tlog);
+    arena_destroy(a);
+}
+
+static void param(const char *text)
+{
+    ck_assert(!graph_param_parse(text, a, &params[n_params++], &err));
+}
+
+/* Bind text to shapes, blank-separated as on a command line. */
+static vpu_status bind_to(const char *text, const char *shapes)
+{
+    graph_shape s[8];
+    graph_request q = {
+        .binding = &file, .shapes = s, .params = params, .n_params = n_params};
+    char *copy = arena_strdup(a, shapes);
+
+    for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
+        ck_assert_msg(!graph_shape_parse(p, &s[q.n_shapes++], &err), "%s",
+                      err.msg);
+    ck_assert_msg(
+        !config_file_parse(text, strlen(text), "l.xml", a, NULL, &file, &err),
+        "%s", err.msg);
+    return graph_bind(&q, a, &tlog.sink, &g, &err);
+}
+
+#define LAYER(where, body, sizes)                                        \
+    "<CustomLayer name=\"GRN\" type=\"MVCL\" version=\"1\">" where "\n"  \
+    "<Kernel entry=\"k\" max-shaves=\"2\"><Source filename=\"k.cl\"/>\n" \
+    "<Parameters>\n" body                                                \
+    "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "         \
+    "format=\"ANY\"/>\n</Parameters>\n" sizes "\n</Kernel></CustomLayer>\n"
+#define SIZES "<WorkSizes dim=\"input,0\" global=\"X,Y,F\" local=\"X,1,1\"/>"
+#define SRC(format)                                             \
+    "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" " \
+    "format=\"" format "\"/>\n"
+#define IN4 "in0=1x24x128x512"
+
+START_TEST(a_layer_by_hand)
+{
+    const graph_launch *l;
+    const graph_arg *arg;
+
+    param("bias=0.5");
+    ck_assert_msg(
+        !bind_to(LAYER("",
+                       SRC("BYXF") "<Data arg-name=\"l\" type=\"local_data\" "
+                                   "dim=\"input,0\" size=\"X*F*2\"/>"
+                                   "<Scalar arg-name=\"b\" type=\"float\" "
+                                   "source=\"bias\"/>"
+                                   "<Scalar arg-name=\"C\" type=\"int\" "
+                                   "port-index=\"0\" source=\"I.F\"/>",
+                       SIZES),
+                 IN4),
+        "%s", err.msg);
+    ck_assert_str_eq(g->layer, "GRN");
+    ck_assert_str_eq(g->form, "nested");
+    ck_assert_uint_eq(g->n_buffers, 2);
+    ck_assert_str_eq(g->buffers[0].name, "in0");
+    ck_assert_int_eq(g->buffers[0].role, GRAPH_INPUT);
+    ck_assert_int_eq(g->buffers[0].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_uint_eq(g->buffers[0].bytes, 2 * 24 * 128 * 512);
+    ck_assert_str_eq(g->buffers[1].name, "out0");
+    ck_assert_int_eq(g->buffers[1].desc.layout, TENSOR_PLAIN);
+    ck_assert_uint_eq(g->n_launches, 1);
+    l = g->launches;
+    ck_assert_str_eq(l->name, "GRN");
+    ck_assert_str_eq(l->entry, "k");
+    ck_assert_uint_eq(l->max_shaves, 2);
+    ck_assert_uint_eq(l->line, 2);
+    ck_assert_uint_eq(l->global[0], 512);
+    ck_assert_uint_eq(l->global[1], 128);
+    ck_assert_uint_eq(l->global[2], 24);
+    ck_assert_uint_eq(l->local[0], 512);
+    ck_assert(!graph_launch_arg(g, l, "l", &arg, &err));
+    ck_assert_int_eq(arg->kind, GRAPH_ARG_LOCAL);
+    ck_assert_uint_eq(arg->bytes, 512 * 24 * 2);
+    ck_assert(!graph_launch_arg(g, l, "b", &arg, &err));
+    ck_assert_int_eq(arg->kind, GRAPH_ARG_FLOAT);
+    ck_assert(arg->f == 0.5f);
+    ck_assert(!graph_launch_arg(g, l, "C", &arg, &err));
+    ck_assert_int_eq(arg->i, 24);
+    ck_assert(!graph_launch_arg(g, l, "dst", &arg, &err));
+    ck_assert(arg->written);
+    ck_assert_int_eq(graph_launch_arg(g, l, "nope", &arg, &err),
+                     VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(
+        strstr(err.msg, "l.xml:2: error: XML specification for GRN layer has "
+                        "no definition for 'nope'"));
+    ck_assert_int_eq(test_log_count(&tlog, ""), 0);
+}
+END_TEST
+
+/* --- scalars ---------------------------------------------------------- */
+
+static const struct {
+    const char *type, *port, *source, *shapes;
+    int kind; /* GRAPH_ARG_... */
+    double value;
+    const char *why;
+} scalars[] = {
+    {"int", "", "k", IN4, GRAPH_ARG_INT, 7, NULL},
+    {"int", "", "real", IN4, GRAPH_ARG_INT, 3, NULL},
+    {"float", "", "real", IN4, GRAPH_ARG_FLOAT, 3.75, NULL},
+    {"int", "", "list", IN4, GRAPH_ARG_INT, 10, NULL},
+    {"int", "0", "list", IN4, GRAPH_ARG_INT, 10, NULL},
+    {"int", "1", "list", IN4, GRAPH_ARG_INT, 20, NULL},
+    {"int", "9", "list", IN4, GRAPH_ARG_INT, 30, NULL},
+    {"float", "1", "list", IN4, GRAPH_ARG_FLOAT, 20, NULL},
+    {"int", "0", "k", IN4, GRAPH_ARG_BROKEN, 0,
+     "neither a tensor nor an array"},
+    {"int", "", "flag", IN4, GRAPH_ARG_BROKEN, 0, "'true' is not an integer"},
+    {"int", "", "42", IN4, GRAPH_ARG_INT, 42, NULL},
+    {"float", "", "42", IN4, GRAPH_ARG_FLOAT, 42, NULL},
+    {"float", "", "0.5", IN4, GRAPH_ARG_FLOAT, 0.5, NULL},
+    {"float", "", "1e99", IN4, GRAPH_ARG_BROKEN, 0, "fits a float"},
+    {"int", "0", "42", IN4, GRAPH_ARG_BROKEN, 0, "port-index=0 is set"},
+    {"int", "", "unknown", IN4, GRAPH_ARG_BROKEN, 0, "not an integer"},
+    {"int", "0", "I.X", IN4, GRAPH_ARG_INT, 512, NULL},
+    {"int", "0", "I.b", IN4, GRAPH_ARG_INT, 1, NULL},
+    {"float", "0", "O.Y", IN4, GRAPH_ARG_INT, 128, NULL},
+    {"int", "0", "I.F", "in0=5x6x7", GRAPH_ARG_INT, 5, NULL},
+    {"int", "0", "I.Y", "in0=5x6", GRAPH_ARG_INT, 5, NULL}, /* from the end */
+    {"int", "0", "I.F", "in0=5x6", GRAPH_ARG_BROKEN, 0, "dimension F does not"},
+    {"int", "0", "I.B", "in0=5x6x7", GRAPH_ARG_BROKEN, 0, "dimension B"},
+    {"int", "", "I.X", IN4, GRAPH_ARG_BROKEN, 0, "port-index is missing"},
+    {"int", "3", "I.X", IN4, GRAPH_ARG_BROKEN, 0, "input port 3 does not"},
+    {"int", "1", "O.X", IN4, GRAPH_ARG_BROKEN, 0, "output port 1 does not"},
+    {"int", "0", "I.Q", IN4, GRAPH_ARG_BROKEN, 0, "unable to deduce"},
+    {"int", "0", "I.XY", IN4, GRAPH_ARG_BROKEN, 0, "unable to deduce"},
+    {"int", "", "I1.X", IN4 " in1=2x9", GRAPH_ARG_INT, 9, NULL},
+    {"int", "1", "I1.X", IN4 " in1=2x9", GRAPH_ARG_INT, 9, NULL},
+    {"int", "0", "I1.X", IN4 " in1=2x9", GRAPH_ARG_BROKEN, 0, "it names port"},
+    {"int", "", "O0.F", IN4, GRAPH_ARG_INT, 24, NULL},
+    {"int", "", "O1.F", IN4, GRAPH_ARG_BROKEN, 0, "output port 1 does not"},
+};
+
+START_TEST(scalar_sources)
+{
+    char text[2048], port[32] = "";
+    const graph_arg *arg;
+
+    param("k=7"), param("real=3.75"), param("list=10,20,30");
+    param("flag=true");
+    if (*scalars[_i].port)
+        snprintf(port, sizeof port, "port-index=\"%s\"", scalars[_i].port);
+    snprintf(text, sizeof text,
+             LAYER("",
+                   SRC("ANY") "<Scalar arg-name=\"s\" type=\"%s\" %s "
+                              "source=\"%s\"/>\n",
+                   SIZES),
+             scalars[_i].type, port, scalars[_i].source);
+    ck_assert_msg(!bind_to(text, scalars[_i].shapes), "%s", err.msg);
+    arg = &g->launches[0].args[g->launches[0].n_args - 1];
+    ck_assert_msg((int)arg->kind == scalars[_i].kind, "case %d: %s", _i,
+                  arg->why ? arg->why : "");
+    if (arg->kind == GRAPH_ARG_INT)
+        ck_assert_double_eq(arg->i, scalars[_i].value);
+    if (arg->kind == GRAPH_ARG_FLOAT)
+        ck_assert_double_eq((double)arg->f, scalars[_i].value);
+    if (arg->kind == GRAPH_ARG_BROKEN) {
+        ck_assert_msg(strstr(arg->why, scalars[_i].why) != NULL, "%s",
+                      arg->why);
+        ck_assert_msg(!strncmp(arg->why, "l.xml:5: error: argument s", 26),
+                      "%s", arg->why);
+        ck_assert(graph_launch_arg(g, g->launches, "s", &arg, &err) ==
+                  VPU_ERR_INVALID);
+        ck_assert_uint_eq(err.line, 5);
+    }
+}
+END_TEST
+
+/* --- errors ----------------------------------------------------------- */
+
+#define BUFFER(kind, n, size)                                         \
+    "<Tensor arg-name=\"b\" type=\"" kind "_buffer\" port-index=\"" n \
+    "\" dim=\"input,0\" size=\"" size "\"/>\n"
+#define GLOBAL(g, l) \
+    "<WorkSizes dim=\"input,0\" global=\"" g "\" local=\"" l "\"/>"
+
+static const struct {
+    const char *text, *shapes;
+    vpu_status st;
+    const char *says;
+} errors[] = {
+    {LAYER("", SRC("ANY"), SIZES), "out0=1x2", VPU_ERR_INVALID,
+     "no input shape is given"},
+    {LAYER("", SRC("ANY"), SIZES), "in1=1x2", VPU_ERR_INVALID,
+     "the shape of in0 is missing"},
+    {LAYER("", SRC("ANY"), SIZES), "in0=1x2 in0=1x2", VPU_ERR_INVALID,
+     "shape in0 is given twice"},
+    {LAYER("", SRC("ANY"), SIZES), "in0=1x2 out1=1x2", VPU_ERR_INVALID,
+     "exactly one output"},
+    {LAYER("", SRC("ANY"), SIZES), "in0=8", VPU_ERR_UNSUPPORTED, "has rank 1"},
+    {LAYER("", SRC("ANY"), SIZES), "in0=1x2x3x4x5", VPU_ERR_UNSUPPORTED,
+     "has rank 5"},
+    {LAYER("", SRC("BFYX"), SIZES), "in0=2x3x4", VPU_ERR_INVALID,
+     "l.xml:4: error: argument src: format BFYX needs a tensor of rank 4, in0 "
+     "is f16 2x3x4"},
+    {LAYER("", SRC("YXF"), SIZES), IN4, VPU_ERR_INVALID,
+     "format YXF needs a tensor of rank 3"},
+    {LAYER("", "<Tensor arg-name=\"i\" type=\"input\" port-index=\"1\"/>",
+           SIZES),
+     IN4, VPU_ERR_INVALID, "bound to input port 1, but layer GRN has 1 input"},
+    {LAYER("", SRC("ANY"), GLOBAL("X/1000", "1")), IN4, VPU_ERR_INVALID,
+     "l.xml:7: error: global size 'X/1000' of dimension 0 is 0; expected"},
+    {LAYER("", SRC("ANY"), GLOBAL("X", "1,0-1")), IN4, VPU_ERR_INVALID,
+     "local size '0-1' of dimension 1 is -1"},
+    {LAYER("", SRC("ANY"), GLOBAL("X", "X*2")), IN4, VPU_ERR_INVALID,
+     "below the local size 1024"},
+    {LAYER("", SRC("ANY"), GLOBAL("X/0", "1")), IN4, VPU_ERR_INVALID,
+     "l.xml:7:34: error: expression 'X/0': division by zero"},
+    {LAYER("", SRC("ANY"), GLOBAL("X*kernel", "1")), IN4, VPU_ERR_INVALID,
+     "unknown name 'kernel'"},
+    {LAYER("<Where mode=\"fast\"/>", SRC("ANY"), SIZES), IN4, VPU_ERR_INVALID,
+     "l.xml:1: Where mode=\"fast\" is not met: the parameter is missing"},
+    {LAYER("", SRC("ANY"),
+           "<WorkSizes dim=\"input,1\" global=\"1\" "
+           "local=\"1\"/>"),
+     IN4, VPU_ERR_INVALID, "l.xml:7: error: dim=\"input,1\": layer GRN has 1"},
+    {LAYER("", SRC("ANY") BUFFER("input", "0", "4"), SIZES), IN4,
+     VPU_ERR_INVALID, "reads buffer 0, which no earlier stage writes"},
+    {LAYER("", SRC("ANY") BUFFER("output", "0", "4") BUFFER("output", "0", "4"),
+           SIZES),
+     IN4, VPU_ERR_INVALID, "two output_buffer bindings"},
+    {LAYER("", SRC("ANY") BUFFER("output", "0", "X-X"), SIZES), IN4,
+     VPU_ERR_INVALID, "size 'X-X' of argument b is 0"},
+    {LAYER("",
+           "<Tensor arg-name=\"o\" type=\"output\" port-index=\"0\" "
+           "format=\"BYXF\"/>",
+           SIZES),
+     IN4, VPU_ERR_INVALID, "another kernel or argument in a different order"},
+    {LAYER("", SRC("ANY"),
+           SIZES) "<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\" "
+                  "stage=\"1\">"
+                  "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+                  "<Parameters/><WorkSizes global=\"1\" "
+                  "local=\"1\"/></CustomLayer>",
+     IN4, VPU_ERR_INVALID, "binds several layer types (GRN in line 1, B in"},
+    {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\" stage=\"1\">"
+     "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+     "<Parameters/><WorkSizes global=\"1\" local=\"1\"/></CustomLayer>",
+     IN4, VPU_ERR_INVALID, "no stage 0 that suits"},
+    {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\">"
+     "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+     "<Parameters/><WorkSizes global=\"1\" local=\"1\"/></CustomLayer>",
+     IN4, VPU_ERR_INVALID, "no kernel of CustomLayer B has a Tensor of type"},
+};
+
+START_TEST(refuses)
+{
+    vpu_status st = bind_to(errors[_i].text, errors[_i].shapes);
+
+    ck_assert_msg(st == errors[_i].st, "case %d: %d: %s", _i, st, err.msg);
+    ck_assert_msg(strstr(err.msg, errors[_i].says) != NULL, "case %d: %s", _i,
+                  err.msg);
+    ck_assert_ptr_null(g);
+}
+END_TEST
+
+START_TEST(remainder_warns)
+{
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), GLOBAL("X", "100")), IN4));
+    ck_assert_uint_eq(g->launches->global[0], 512);
+    ck_assert_uint_eq(g->launches->local[0], 100);
+    ck_assert_uint_eq(g->launches->local[2], 1);
+    ck_assert_int_eq(test_log_count(&tlog, "warning: l.xml:7: dimension 0: "
+                                           "global size 512 is not a multiple"),
+                     1);
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"));
+    ck_assert_int_eq(test_log_count(&tlog, "has a batch of 2"), 2);
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), IN4 " in1=2x2"));
+    ck_assert_int_eq(test_log_count(&tlog, "no kernel reads input 1"), 1);
+}
+END_TEST
+
+START_TEST(selection)
+{
+    static const char text[] = LAYER("<Where mode=\"slow\"/>", SRC("BFYX"),
+                                     SIZES)
+        LAYER("<Where mode=\"fast\"/>", SRC("FYX"), GLOBAL("7", "1"))
+            LAYER("<Where mode=\"fast\"/>", SRC("BFYX"), GLOBAL("X*k", "1"));
+
+    param("mode=FAST"), param("k=2");
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_uint_eq(g->launches->global[0], 1024);
+    ck_assert_msg(!bind_to(text, "in0=2x3x4"), "%s", err.msg);
+    ck_assert_uint_eq(g->launches->global[0], 7);
+}
+END_TEST
+
+START_TEST(stages_share_buffers)
+{
+    static const char text[] =
+        "<CustomLayer name=\"MVN\" stage=\"1\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"two\"><Source filename=\"m.cl\"/></Kernel>"
+        "<Parameters><Tensor arg-name=\"s\" type=\"input\" port-index=\"0\" "
+        "format=\"BYXF\"/><Tensor arg-name=\"d\" type=\"output\" "
+        "port-index=\"0\"/>" BUFFER(
+            "input", "0",
+            "Y*F,4") "</Parameters><WorkSizes dim=\"output\" global=\"Y\" "
+                     "local=\"1\"/>"
+                     "</CustomLayer>\n"
+                     "<CustomLayer name=\"MVN\" stage=\"0\" type=\"MVCL\" "
+                     "version=\"1\">"
+                     "<Kernel entry=\"one\"><Source "
+                     "filename=\"m.cl\"/></Kernel>"
+                     "<Parameters>" SRC("BFYX")
+                         BUFFER("output", "0",
+                                "Y*F,4") "</Parameters><WorkSizes global=\"Y\" "
+                                         "local=\"1\"/></CustomLayer>";
+
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_str_eq(g->form, "flat");
+    ck_assert_uint_eq(g->n_launches, 2);
+    ck_assert_str_eq(g->launches[0].name, "MVN@stage_0");
+    ck_assert_str_eq(g->launches[0].entry, "one");
+    ck_assert_str_eq(g->launches[1].entry, "two");
+    /* in0 plain, buffer0, in0 minor, out0 */
+    ck_assert_uint_eq(g->n_buffers, 4);
+    ck_assert_int_eq(g->buffers[1].role, GRAPH_SCRATCH);
+    ck_assert_uint_eq(g->buffers[1].desc.dims[3], 128 * 24 * 4);
+    ck_assert_uint_eq(g->buffers[1].bytes, 2 * 128 * 24 * 4);
+    ck_assert_int_eq(g->buffers[2].role, GRAPH_INPUT);
+    ck_assert_int_eq(g->buffers[2].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_uint_eq(g->launches[0].args[1].buffer, 1);
+    ck_assert_uint_eq(g->launches[1].args[2].buffer, 1);
+    ck_assert(g->launches[0].args[1].written);
+    ck_assert(!g->launches[1].args[2].written);
+}
+END_TEST
+
+/* --- models ----------------------------------------------------------- */
+
+#define PORT(n, p, d) "<port id=\"" n "\" precision=\"" p "\">" d "</port>"
+#define D4 "<dim>1</dim><dim>2</dim><dim>2</dim><dim>2</dim>"
+#define D2 "<dim>2</dim><dim>1</dim>"
+
+static const char model_text[] =
+    "<net name=\"n\" version=\"10\"><layers>"
+    "<layer id=\"0\" name=\"p\" type=\"Parameter\" "
+    "version=\"opset1\"><output>" PORT(
+        "0", "U8",
+        D4) "</output></layer>"
+            "<layer id=\"1\" name=\"c\" type=\"Const\" version=\"opset1\">"
+            "<data offset=\"0\" size=\"8\" element_type=\"f32\"/><output>" PORT(
+                "0", "FP32",
+                D2) "</output></layer>"
+                    "<layer id=\"2\" name=\"x\" type=\"grn\" "
+                    "version=\"extension\">"
+                    "<data k=\"5\"/><input>" PORT("0", "FP32", D4)
+                        PORT("1", "FP32", D2) "</input><output>" PORT(
+                            "2", "FP32",
+                            D4) "</output>"
+                                "<blobs><w offset=\"0\" size=\"8\" "
+                                "precision=\"FP32\"/></blobs></layer>"
+                                "</layers><edges>"
+                                "<edge from-layer=\"0\" from-port=\"0\" "
+                                "to-layer=\"2\" to-port=\"0\"/>"
+                                "<edge from-layer=\"1\" from-port=\"0\" "
+                                "to-layer=\"2\" to-port=\"1\"/>"
+                                "</edges></net>";
+
+START_TEST(a_layer_of_a_model)
+{
+    static const char binding[] = LAYER(
+        "",
+        SRC("BFYX") "<Tensor arg-name=\"c\" type=\"input\" port-index=\"1\" "
+                    "format=\"BF\"/><Data arg-name=\"w\" type=\"data\" "
+                    "source=\"w\"/><Data arg-name=\"v\" type=\"data\" "
+                    "source=\"none\"/><Scalar arg-name=\"k\" type=\"int\" "
+                    "source=\"k\"/>",
+        SIZES);
+    static const float weights[2] = {1.0f, -2.0f};
+    static const uint16_t halves[2] = {0x3c00, 0xc000};
+    config_model m;
+    graph_request q = {.binding = &file, .model = &m};
+    const graph_arg *arg;
+
+    ck_assert(!config_file_parse(binding, strlen(binding), "l.xml", a, NULL,
+                                 &file, &err));
+    ck_assert_msg(!config_model_parse(model_text, strlen(model_text), "m.xml",
+                                      weights, sizeof weights, a, &m, &err),
+                  "%s", err.msg);
+    ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
+    ck_assert_str_eq(g->layer, "x");
+    ck_assert_uint_eq(g->n_buffers, 4);
+    ck_assert_int_eq(g->buffers[0].desc.dtype, TENSOR_F16); /* u8, converted */
+    ck_assert_int_eq(test_log_count(&tlog, "input p is U8"), 1);
+    ck_assert_int_eq(g->buffers[1].role, GRAPH_CONST);
+    ck_assert_str_eq(g->buffers[1].name, "in1");
+    ck_assert_mem_eq(g->buffers[1].init, halves, 4);
+    ck_assert_str_eq(g->buffers[2].name, "out0");
+    ck_assert_str_eq(g->buffers[3].name, "w");
+    ck_assert_uint_eq(g->buffers[3].desc.rank, 1);
+    ck_assert_mem_eq(g->buffers[3].init, halves, 4);
+    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    ck_assert_int_eq(arg->i, 5);
+    ck_assert(graph_launch_arg(g, g->launches, "v", &arg, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "layer x has no blob 'none'"));
+    param("k=6");
+    q.params = params;
+    q.n_params = 1;
+    q.at = "x";
+    ck_assert(!graph_bind(&q, a, &tlog.sink, &g, &err));
+    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    ck_assert_int_eq(arg->i, 6);
+    q.at = "nope";
+    ck_assert_int_eq(graph_bind(&q, a, NULL, &g, &err), VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.msg, "no layer named 'nope'"));
+    q.at = "p";
+    ck_assert_int_eq(graph_bind(&q, a, NULL, &g, &err), VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.msg, "of type Parameter, which l.xml"));
+}
+END_TEST
+
+/* --- texts, inputs, outputs ------------------------------------------- */
+
+static const struct {
+    const char *text, *says;
+} bad_shapes[] = {
+    {"in0", "'=' is missing"},
+    {"x0=1", "names neither"},
+    {"in=1x2", "the port is not a number"},
+    {"in9999=1", "the port is not a number"},
+    {"in0=", "a dim is not a number"},
+    {"in0=1x", "a dim is not a number"},
+    {"in0=1x-2", "a dim is not a number"},
+    {"in0=4294967296", "a dim is not a number"},
+    {"in0=0x2", "dim 0 of the tensor is 0"},
+    {"in0=1x2x3x4x5x6", "more than 5 dims"},
+    {"in0=1x2:f64", "the element type"},
+    {"in0=1x2,3", "unexpected text"},
+    {"in0=4294967295x4294967295x4294967295", "4 GiB"},
+};
+
+START_TEST(shape_texts)
+{
+    graph_shape s;
+    config_param p;
+
+    ck_assert(!graph_shape_parse("out0=1x24:i64", &s, &err));
+    ck_assert(s.output && s.port == 0 && s.desc.rank == 2 &&
+              s.desc.dims[1] == 24 && s.desc.dtype == TENSOR_I64);
+    for (size_t i = 0; i < sizeof bad_shapes / sizeof *bad_shapes; i++) {
+        ck_assert(graph_shape_parse(bad_shapes[i].text, &s, &err) != VPU_OK);
+        ck_assert_msg(strstr(err.msg, bad_shapes[i].says) &&
+                          strstr(err.msg, bad_shapes[i].text),
+                      "%s", err.msg);
+    }
+    ck_assert(!graph_param_parse("a==b", a, &p, &err));
+    ck_assert_str_eq(p.name, "a");
+    ck_assert_str_eq(p.value, "=b");
+    ck_assert(graph_param_parse("ab", a, &p, &err) == VPU_ERR_INVALID);
+    ck_assert(graph_param_parse("=b", a, &p, &err) == VPU_ERR_INVALID);
+}
+END_TEST
+
+START_TEST(input_fill)
+{
+    graph_buffer b = {
+        .name = "in0",
+        .desc = {.dtype = TENSOR_F16, .rank = 3, .dims = {4, 5, 30}}};
+    uint16_t plain[600], minor[600], back[600];
+    int8_t bytes[600];
+
+    b.bytes = 1200;
+    ck_assert(!graph_input_fill(&b, "ramp", plain, &err));
+    for (int i = 0; i < 600; i++)
+        ck_assert(tensor_f16_to_f32(plain[i]) == (float)(i % 256) / 256);
+    ck_assert(!graph_input_fill(&b, "random:7", plain, &err));
+    b.desc.layout = TENSOR_CHANNEL_MINOR;
+    ck_assert(!graph_input_fill(&b, "random:0x7", minor, &err));
+    tensor_relayout(&b.desc, minor, TENSOR_PLAIN, back);
+    ck_assert_mem_eq(plain, back, 1200);
+    for (int i = 0; i < 600; i++)
+        ck_assert(tensor_f16_to_f32(plain[i]) >= -1 &&
+                  tensor_f16_to_f32(plain[i]) <= 1);
+    b.port = 1;
+    ck_assert(!graph_input_fill(&b, "random:7", back, &err));
+    ck_assert_mem_ne(minor, back, 1200);
+    b.desc.dtype = TENSOR_I8;
+    b.desc.layout = TENSOR_PLAIN;
+    b.bytes = 600;
+    ck_assert(!graph_input_fill(&b, "ramp", bytes, &err));
+    ck_assert_int_eq(bytes[0], -128);
+    ck_assert_int_eq(bytes[255], 127);
+    ck_assert(!graph_input_fill(&b, "zeros", bytes, &err));
+    ck_assert_int_eq(bytes[255], 0);
+    ck_assert_int_eq(graph_input_fill(&b, "random", bytes, &err),
+                     VPU_ERR_INVALID);
+    ck_assert_int_eq(graph_input_fill(&b, "random:x", bytes, &err),
+                     VPU_ERR_INVALID);
+    ck_assert_int_eq(graph_input_fill(&b, "/nowhere.npy", bytes, &err),
+                     VPU_ERR_IO);
+}
+END_TEST
+
+START_TEST(files)
+{
+    char dir[] = "/tmp/bind_testXXXXXX";
+    uint16_t in[8], out[8], again[8];
+    void *data[2] = {NULL, in};
+    char *path, *sub;
+    graph_buffer b;
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert(!bind_to(LAYER("", SRC("BYXF"), SIZES), "in0=1x2x2x2"));
+    ck_assert(!graph_input_fill(&g->buffers[1], "ramp", in, &err));
+    sub = arena_printf(a, "%s/new/deep", dir);
+    ck_assert_msg(!graph_output_save(sub, g, data, &err), "%s", err.msg);
+    path = arena_printf(a, "%s/out0.npy", sub);
+    b = g->buffers[0]; /* the same shape, channels innermost */
+    ck_assert_msg(!graph_input_fill(&b, path, out, &err), "%s", err.msg);
+    tensor_relayout(&b.desc, out, TENSOR_PLAIN, again);
+    ck_assert_mem_eq(in, again, sizeof in);
+    b.desc.dims[1] = 1;
+    ck_assert_int_eq(graph_input_fill(&b, path, out, &err), VPU_ERR_MISMATCH);
+    ck_assert_ptr_nonnull(
+        strstr(err.msg, "the file is f16 1x2x2x2, in0 wants f16 1x1x2x2"));
+    b = g->buffers[0];
+    b.desc.dtype = TENSOR_I16;
+    ck_assert_int_eq(graph_input_fill(&b, path, out, &err), VPU_ERR_MISMATCH);
+    unlink(path), rmdir(sub), rmdir(arena_printf(a, "%s/new", dir)), rmdir(dir);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("bind");
+    TCase *t = tcase_create("bind");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_layer_by_hand);
+    tcase_add_loop_test(t, scalar_sources, 0, sizeof scalars / sizeof *scalars);
+    tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
+    tcase_add_test(t, remainder_warns);
+    tcase_add_test(t, selection);
+    tcase_add_test(t, stages_share_buffers);
+    tcase_add_test(t, a_layer_of_a_model);
+    tcase_add_test(t, shape_texts);
+    tcase_add_test(t, input_fill);
+    tcase_add_test(t, files);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
