@@ -88,6 +88,7 @@ $(OUT)/%.o: %.c $(OUT)/flags | $(GENC)
 $(OUT)/gen/%.o: $(GEN)/%.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+.SECONDARY: $(GENC)
 $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(GEN)
 	$(call say,GEN)protoc-c --c_out=$(GEN) $<

@@ -384,8 +384,8 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
 
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
-                          uint32_t n_deps, bool host, arena *a, artifact *out,
-                          vpu_error *err)
+                          uint32_t n_deps, artifact_host host, arena *a,
+                          artifact *out, vpu_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     LLVMContextRef c = LLVMContextCreate();
@@ -393,7 +393,7 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
     sim_kernel k = {.source = path};
     isa_function programs[SIM_N_VARIANTS];
     uint32_t n_programs = 0;
-    host_layout layout;
+    host_layout layout = {.track_lines = host == ARTIFACT_HOST_LINES};
     middle_unit mu = {0};
     uint8_t *object = NULL;
     size_t n_object = 0;
@@ -420,7 +420,7 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, host, a, &k, programs, &n_programs,
+        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST, a, &k, programs, &n_programs,
                        &object, &n_object, err);
     }
     if (!st)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 1 };
+enum { SIM_ABI = 2 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -29,6 +29,8 @@ typedef struct sim_wg {
     uint32_t stack_base; /* device address of private arrays */
     uint32_t kept_base;  /* device address of values kept across barriers */
     uint32_t const_base; /* device address of __constant data */
+    uint32_t line, col;  /* of the access being made; code compiled with
+                            track_lines only */
 } sim_wg;
 
 /* One work-group. window: host address of device address 0. args: the packed

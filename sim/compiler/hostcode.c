@@ -270,6 +270,19 @@ static bool is_global(LLVMValueRef p)
 
 /* --- instructions -------------------------------------------------------------- */
 
+/* Volatile, so that it stays in front of the access. */
+static void track(host *h, LLVMValueRef i)
+{
+    uint32_t pos[2] = {LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i)};
+    size_t at[2] = {offsetof(sim_wg, line), offsetof(sim_wg, col)};
+
+    if (!h->layout->track_lines || !pos[0])
+        return;
+    for (int k = 0; k < 2; k++)
+        LLVMSetVolatile(
+            LLVMBuildStore(h->b, k32(h, pos[k]), field_ptr(h, at[k])), true);
+}
+
 static LLVMValueRef do_load(host *h, LLVMValueRef i)
 {
     LLVMValueRef p = LLVMGetOperand(i, 0), at = value(h, p), v;
@@ -508,8 +521,10 @@ static LLVMValueRef do_inst(host *h, LLVMValueRef i)
     case LLVMAlloca:
         return do_alloca(h, i);
     case LLVMLoad:
+        track(h, i);
         return do_load(h, i);
     case LLVMStore:
+        track(h, i);
         do_store(h, i);
         return NULL;
     case LLVMGetElementPtr:
@@ -546,8 +561,10 @@ static LLVMValueRef do_inst(host *h, LLVMValueRef i)
                                     LLVMGetIndices(i)[0], "");
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+        track(h, i);
         return do_atomic(h, i);
     case LLVMCall:
+        track(h, i);
         return do_call(h, i);
     case LLVMFence:
         return NULL;

@@ -8,6 +8,7 @@
 #define VPU_SIM_COMPILER_HOSTCODE_H
 
 #include <llvm-c/Core.h>
+#include <stdbool.h>
 
 #include "isa/program.h"
 #include "sim/base/arena.h"
@@ -23,6 +24,7 @@ typedef struct {
     const host_global *globals;
     uint32_t n_globals;
     const uint32_t *arg_offsets; /* of each kernel argument in the block */
+    bool track_lines; /* note each access's source position in sim_wg */
 } host_layout;
 
 /* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in

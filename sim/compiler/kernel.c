@@ -39,7 +39,8 @@ static const char *cache_path(const char *path, const void *content, size_t n,
                               const char *entry, const sim_compile_config *cfg,
                               arena *a)
 {
-    const char *dir = cfg->no_cache ? NULL : cache_dir(a);
+    const char *dir =
+        cfg->no_cache || cfg->track_lines ? NULL : cache_dir(a);
     char content_hash[33], key[33];
     str s = {0};
 
@@ -72,6 +73,11 @@ static void cache_put(const char *path, const artifact *x, arena *a)
 {
     if (path && !file_mkdirs(file_dirname(a, path), NULL))
         file_write(path, x->file, x->n_bytes, NULL);
+}
+
+static artifact_host host_kind(const sim_compile_config *cfg)
+{
+    return cfg->track_lines ? ARTIFACT_HOST_LINES : ARTIFACT_HOST;
 }
 
 /* --- kernels --------------------------------------------------------------------- */
@@ -121,7 +127,8 @@ vpu_status sim_kernel_compile(const char *source, const char *entry,
                     &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry,
-                            unit.deps, unit.n_deps, true, scratch, &x, err);
+                            unit.deps, unit.n_deps, host_kind(cfg), scratch, &x,
+                            err);
     if (!st)
         st = open_artifact(&x, source, cfg, a, k, err);
     if (!st) {
@@ -165,8 +172,8 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
         goto out;
     }
     *k = (sim_kernel){0};
-    st = artifact_build((const char *)ir, n_ir, path, entry, NULL, 0, true,
-                        scratch, &x, err);
+    st = artifact_build((const char *)ir, n_ir, path, entry, NULL, 0,
+                        host_kind(cfg), scratch, &x, err);
     if (!st)
         st = open_artifact(&x, path, cfg, a, k, err);
     if (!st) {
@@ -189,7 +196,7 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
 
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
-                            false, a, &x, err);
+                            ARTIFACT_NO_HOST, a, &x, err);
     if (!st) {
         *file = x.file;
         *n = x.n_bytes;

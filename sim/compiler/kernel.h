@@ -78,6 +78,8 @@ typedef struct {
     const char *const *options; /* extra words for clang */
     uint32_t n_options;
     bool no_cache;
+    bool track_lines; /* code notes the source line of each access: slower,
+                         never cached; to find where a fault came from */
     const sim_hooks *hooks;     /* what the code calls; NULL = do not load code */
     const log_sink *log;
 } sim_compile_config;

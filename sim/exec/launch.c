@@ -378,8 +378,14 @@ static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
     switch (s->scope.kind) {
     case FAULT_ACCESS:
         memory_describe(r->mem, s->scope.address, &at);
-        err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                str_text(&where), s->scope.write ? "write" : "access",
+        if (s->wg.line)
+            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
+                   "%s: %s outside mapped memory at 0x%08x: %s",
+                   str_text(&where), s->scope.write ? "write" : "read",
+                   s->scope.address, str_text(&at));
+        else
+            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
+                str_text(&where), s->scope.write ? "write" : "read",
                 s->scope.address, str_text(&at));
         break;
     case FAULT_DIVERGENCE:
