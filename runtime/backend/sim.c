@@ -1,0 +1,374 @@
+/* Runs graphs on the simulator. */
+#include "runtime/backend/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/backend/source.h"
+#include "sim/builtins/routines.h"
+
+typedef struct {
+    sim_kernel *kernel;
+    source src;
+    exec_value *values;
+    backend_sim_launch result;
+} stage;
+
+struct backend_sim {
+    arena *a;
+    const backend_sim_config *cfg;
+    const graph *g;
+    memory *mem;
+    uint32_t *addresses; /* of the graph's buffers */
+    stage *stages;
+    uint64_t clock; /* cycles so far */
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* --- kernels and their arguments --------------------------------------------------- */
+
+static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
+                       bool track_lines, sim_kernel **out, vpu_error *err)
+{
+    sim_compile_config cfg = {.options = b->cfg->options,
+                              .n_options = b->cfg->n_options,
+                              .no_cache = b->cfg->no_cache,
+                              .track_lines = track_lines,
+                              .hooks = &exec_hooks,
+                              .log = b->cfg->log};
+
+    if (src->kind == SOURCE_OUR_BIN)
+        return sim_kernel_load(src->path, src->file, src->n_bytes, l->entry,
+                               &cfg, b->a, out, err);
+    return sim_kernel_compile(src->path, l->entry, &cfg, b->a, out, err);
+}
+
+static const char *arg_kind(const graph_arg *g)
+{
+    switch (g->kind) {
+    case GRAPH_ARG_BUFFER:
+        return "a tensor or data (global memory)";
+    case GRAPH_ARG_LOCAL:
+        return "local_data";
+    case GRAPH_ARG_INT:
+        return "an int scalar";
+    case GRAPH_ARG_FLOAT:
+        return "a float scalar";
+    default:
+        return "nothing usable";
+    }
+}
+
+static const char *space_name(sim_arg_space s)
+{
+    static const char *const names[] = {"", "__global ", "__constant ",
+                                        "__local "};
+
+    return names[s];
+}
+
+static vpu_status mismatch(const graph_launch *l, const sim_kernel *k,
+                           const sim_arg *p, const graph_arg *g, vpu_error *err)
+{
+    return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+                  "argument '%s' of kernel '%s' is %s%s in %s, but the binding "
+                  "gives %s",
+                  p->name, k->name, space_name(p->space), p->type, k->source,
+                  arg_kind(g));
+}
+
+static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
+                              const sim_arg *p, const graph_arg *g,
+                              exec_value *v, vpu_error *err)
+{
+    /* Dimensions come as int whatever the binding says: fine for both. */
+    bool is_int = g->kind == GRAPH_ARG_INT;
+    int64_t i = g->i;
+
+    if (!is_int && g->kind != GRAPH_ARG_FLOAT)
+        return mismatch(l, k, p, g, err);
+    if (!p->is_float && !is_int)
+        return mismatch(l, k, p, g, err);
+    if (p->is_float) {
+        float f = is_int ? (float)g->i : g->f;
+        sim_half h = (sim_half)f;
+
+        if (p->bytes == 2)
+            memcpy(v->u.raw, &h, 2);
+        else if (p->bytes == 4)
+            memcpy(v->u.raw, &f, 4);
+        else
+            return mismatch(l, k, p, g, err);
+        return VPU_OK;
+    }
+    if (p->bytes > 8)
+        return mismatch(l, k, p, g, err);
+    memcpy(v->u.raw, &i, p->bytes); /* little-endian: the low bytes */
+    return VPU_OK;
+}
+
+static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
+                              const sim_kernel *k, const sim_arg *p,
+                              const graph_arg *g, exec_value *v, vpu_error *err)
+{
+    const tensor_desc *d;
+    uint32_t bytes;
+    bool half_or_float = !strncmp(p->type, "half", 4) ||
+                         !strncmp(p->type, "float", 5);
+
+    if (g->kind != GRAPH_ARG_BUFFER)
+        return mismatch(l, k, p, g, err);
+    d = &b->g->buffers[g->buffer].desc;
+    bytes = tensor_dtype_bytes(d->dtype);
+    v->u.address = b->addresses[g->buffer];
+    if (half_or_float && (d->dtype == TENSOR_F16 || d->dtype == TENSOR_F32) &&
+        (p->type[0] == 'h') != (d->dtype == TENSOR_F16) &&
+        b->g->buffers[g->buffer].role != GRAPH_SCRATCH)
+        return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+                      "argument '%s' of kernel '%s' is %s%s in %s, but the "
+                      "tensor holds %s (--shape %s=…:%s gives it another type)",
+                      p->name, k->name, space_name(p->space), p->type,
+                      k->source, tensor_dtype_name(d->dtype),
+                      b->g->buffers[g->buffer].name,
+                      p->type[0] == 'h' ? "f16" : "f32");
+    if (p->element_bytes % bytes && bytes % (p->element_bytes ? p->element_bytes
+                                                              : 1))
+        log_note(b->cfg->log, "%s:%u: '%s' is %s%s, the tensor holds %s",
+                 l->file, g->line, p->name, space_name(p->space), p->type,
+                 tensor_dtype_name(d->dtype));
+    return VPU_OK;
+}
+
+static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
+                            vpu_error *err)
+{
+    const sim_kernel *k = s->kernel;
+    vpu_status st = VPU_OK;
+
+    s->values = arena_array(b->a, exec_value, k->n_args + 1);
+    for (uint32_t i = 0; i < k->n_args && !st; i++) {
+        const sim_arg *p = &k->args[i];
+        const graph_arg *g;
+
+        st = graph_launch_arg(b->g, l, p->name, &g, err);
+        if (st)
+            return st;
+        switch (p->space) {
+        case SIM_ARG_SCALAR:
+            st = bind_scalar(l, k, p, g, &s->values[i], err);
+            break;
+        case SIM_ARG_LOCAL:
+            if (g->kind != GRAPH_ARG_LOCAL)
+                st = mismatch(l, k, p, g, err);
+            s->values[i].u.bytes = g->bytes;
+            break;
+        default:
+            st = bind_buffer(b, l, k, p, g, &s->values[i], err);
+        }
+    }
+    for (uint32_t n = 0; n < l->n_args && !st; n++) {
+        bool used = false;
+
+        for (uint32_t i = 0; i < k->n_args; i++)
+            used |= !strcmp(l->args[n].name, k->args[i].name);
+        if (!used)
+            log_warn(b->cfg->log,
+                     "%s:%u: kernel '%s' has no argument '%s'; the binding is "
+                     "ignored, as the real runtime does",
+                     l->file, l->args[n].line, k->name, l->args[n].name);
+    }
+    return st;
+}
+
+/* The first of the launch's files that has the kernel. Concatenated binaries are
+ * one file to the device; here each is a source of its own. */
+static vpu_status find_kernel(backend_sim *b, const graph_launch *l, stage *s,
+                              vpu_error *err)
+{
+    vpu_status st = VPU_ERR_IO;
+
+    for (uint32_t i = 0; i < l->n_sources; i++) {
+        st = source_find(l->sources[i], b->cfg->source_dir, b->a, &s->src, err);
+        if (!st)
+            st = load(b, l, &s->src, false, &s->kernel, err);
+        if (!st)
+            return VPU_OK;
+    }
+    return st;
+}
+
+static vpu_status prepare(backend_sim *b, vpu_error *err)
+{
+    const graph *g = b->g;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
+        const graph_buffer *x = &g->buffers[i];
+
+        st = memory_alloc(b->mem, x->name, x->bytes, &b->addresses[i], err);
+        if (!st && x->init)
+            memcpy(backend_sim_buffer(b, i), x->init, x->bytes);
+    }
+    for (uint32_t i = 0; i < g->n_launches && !st; i++) {
+        stage *s = &b->stages[i];
+        double start = now();
+
+        st = find_kernel(b, &g->launches[i], s, err);
+        s->result.compile_s = now() - start;
+        s->result.kernel = s->kernel;
+        if (!st)
+            st = bind_args(b, &g->launches[i], s, err);
+    }
+    return st;
+}
+
+vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
+                            backend_sim **out, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    backend_sim *b = arena_new(a, backend_sim);
+    vpu_status st;
+
+    *out = NULL;
+    b->a = a;
+    b->cfg = cfg;
+    b->g = g;
+    b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
+    b->stages = arena_array(a, stage, g->n_launches + 1);
+    st = memory_create(cfg->desc, &b->mem, err);
+    if (!st)
+        st = prepare(b, err);
+    if (st) {
+        backend_sim_close(b);
+        return st;
+    }
+    *out = b;
+    return VPU_OK;
+}
+
+void backend_sim_close(backend_sim *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->g->n_launches; i++)
+        sim_kernel_release(b->stages[i].kernel);
+    memory_destroy(b->mem);
+    arena_destroy(b->a);
+}
+
+void *backend_sim_buffer(backend_sim *b, uint32_t i)
+{
+    return memory_window(b->mem) + b->addresses[i];
+}
+
+const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i)
+{
+    return &b->stages[i].result;
+}
+
+/* --- running ------------------------------------------------------------------------ */
+
+/* Runs the faulting group again with code that tracks source lines; what it
+ * writes is not looked at any more. Keeps the first message if it cannot. */
+static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
+                      const exec_launch *el, vpu_error *err)
+{
+    exec_launch again = *el;
+    exec_result r;
+    sim_kernel *k;
+    vpu_error with_line;
+
+    if (load(b, l, &s->src, true, &k, NULL))
+        return;
+    again.kernel = k;
+    again.trace = NULL;
+    again.log = NULL;
+    again.only_group = &s->result.exec.fault_group;
+    if (exec_run(b->mem, b->cfg->desc, &again, &r, &with_line) ==
+        VPU_ERR_FAULT)
+        *err = with_line;
+    sim_kernel_release(k);
+}
+
+static vpu_status groups_of(const backend_sim *b, const graph_launch *l,
+                            exec_launch *el, vpu_error *err)
+{
+    for (int d = 0; d < 3; d++) {
+        el->local[d] = l->local[d];
+        el->groups[d] = l->local[d] ? l->global[d] / l->local[d] : 0;
+        if (!el->groups[d])
+            return err_at(err, VPU_ERR_INVALID, l->file, l->line, 0,
+                          "%s: global size %ux%ux%u and local size %ux%ux%u "
+                          "make no work-group",
+                          l->name, l->global[0], l->global[1], l->global[2],
+                          l->local[0], l->local[1], l->local[2]);
+    }
+    el->n_shaves = b->cfg->n_shaves ? b->cfg->n_shaves
+                                    : (uint32_t)b->cfg->desc->num_shaves;
+    if (l->max_shaves && l->max_shaves < el->n_shaves)
+        el->n_shaves = l->max_shaves;
+    return VPU_OK;
+}
+
+static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
+{
+    const graph_launch *l = &b->g->launches[i];
+    const backend_sim_config *cfg = b->cfg;
+    stage *s = &b->stages[i];
+    exec_launch el = {.name = l->name,
+                      .kernel = s->kernel,
+                      .values = s->values,
+                      .n_threads = cfg->n_threads,
+                      .order = cfg->order,
+                      .seed = cfg->seed,
+                      .max_cycles = cfg->max_cycles,
+                      .timeout_s = cfg->timeout_s,
+                      .start_cycle = b->clock,
+                      .trace = cfg->trace,
+                      .log = cfg->log};
+    const memory_buffer *hurt;
+    uint32_t at;
+    double start = now();
+    vpu_status st = groups_of(b, l, &el, err);
+
+    if (st)
+        return st;
+    s->result.n_shaves = el.n_shaves;
+    st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
+    s->result.run_s = now() - start;
+    if (st == VPU_ERR_FAULT && err)
+        find_line(b, l, s, &el, err);
+    if (st)
+        return st;
+    b->clock += s->result.exec.profile.cycles;
+    hurt = memory_check(b->mem, &at);
+    if (hurt) {
+        str where = {0};
+
+        memory_describe(b->mem, at, &where);
+        st = err_set(err, VPU_ERR_FAULT,
+                     "%s: kernel '%s' wrote outside a buffer: %s", l->name,
+                     l->entry, str_text(&where));
+        str_free(&where);
+    }
+    return st;
+}
+
+vpu_status backend_sim_run(backend_sim *b, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    b->clock = 0;
+    for (uint32_t i = 0; i < b->g->n_launches && !st; i++)
+        st = run_stage(b, i, err);
+    return st;
+}

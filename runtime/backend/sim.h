@@ -1,0 +1,57 @@
+/* A graph on the simulator: buffers on the device, kernels compiled, launches
+ * run one after the other. */
+#ifndef VPU_RUNTIME_BACKEND_SIM_H
+#define VPU_RUNTIME_BACKEND_SIM_H
+
+#include "runtime/graph/graph.h"
+#include "sim/base/log.h"
+#include "sim/exec/exec.h"
+#include "sim/machine/desc.h"
+
+typedef struct {
+    const mach_desc *desc;      /* borrowed */
+    uint32_t n_shaves;          /* 0 = all of the machine's */
+    uint32_t n_threads;         /* 0 = as many as the host has */
+    exec_order order;
+    uint64_t seed;
+    uint64_t max_cycles;        /* 0 = no limit */
+    double timeout_s;           /* per launch; 0 = no limit */
+    const char *source_dir;     /* NULL = beside the binding file's sources */
+    const char *const *options; /* for clang */
+    uint32_t n_options;
+    bool no_cache;
+    trc_writer *trace;          /* borrowed; NULL = none */
+    const log_sink *log;
+} backend_sim_config;
+
+/* What became of one launch. */
+typedef struct {
+    const sim_kernel *kernel;
+    exec_result exec;
+    uint32_t n_shaves;
+    double compile_s, run_s; /* host time */
+} backend_sim_launch;
+
+typedef struct backend_sim backend_sim;
+
+/* Compile the graph's kernels, check them against their bindings, place its
+ * buffers. Owned by the caller (backend_sim_close); cfg and g must outlive it.
+ *
+ * VPU_ERR_COMPILE, VPU_ERR_UNSUPPORTED, VPU_ERR_IO  of the kernels
+ * VPU_ERR_MISMATCH  signature and binding differ (kernel, argument, both types,
+ *                   file and line of the binding)
+ * VPU_ERR_LIMIT     the buffers exceed the device's DDR */
+vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
+                            backend_sim **out, vpu_error *err);
+void backend_sim_close(backend_sim *b); /* NULL is fine */
+
+/* Buffer i of the graph in device memory. Constants are filled in. */
+void *backend_sim_buffer(backend_sim *b, uint32_t i);
+
+/* Run all launches in order. Errors are those of exec_run, and VPU_ERR_FAULT
+ * when a kernel wrote beside a buffer. */
+vpu_status backend_sim_run(backend_sim *b, vpu_error *err);
+/* After a run: launch i of the graph. */
+const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i);
+
+#endif
