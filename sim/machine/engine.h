@@ -79,9 +79,11 @@ typedef struct {
     bool ended; /* no more groups will come */
 } mach_queue;
 
+/* A zeroed step of that kind at the queue's end; NULL when memory is short. */
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
 
-/* Called when some SHAVE's queue holds no complete group: append at least one
+/* Called when some SHAVE's queue holds no group that is not begun yet (double
+ * buffering begins group n+1 before group n is done): append at least one
  * whole group to every queue that has not ended and is below the producer's own
  * low-water mark, or mark it ended. A status other than VPU_OK stops the run
  * and is returned by mach_run. Bounded queues are what keeps memory flat. */
@@ -123,7 +125,7 @@ typedef struct {
     uint64_t groups; /* replayed */
     uint64_t by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES];
     uint64_t shave_groups[MACH_MAX_SHAVES];
-    mach_mem_counts mem; /* summed; 64-bit sums below */
+    mach_mem_counts mem; /* summed, sticking at their maximum */
     uint64_t load_bytes, store_bytes, ddr_bytes, dma_in_bytes, dma_out_bytes;
     uint64_t transfers;
     uint64_t dma_busy_cycles; /* channel cycles with a transfer */
@@ -134,6 +136,9 @@ typedef struct {
 
 /* Replay one launch. trace may be NULL.
  *
+ * VPU_ERR_INVALID  n_shaves is 0 or above the machine's, or refill gave a
+ *                  queue neither a group nor its end
+ * VPU_ERR_NOMEM
  * VPU_ERR_LIMIT  max_cycles reached (message: cycles, groups done)
  * else           what refill returned */
 vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,

@@ -1,0 +1,327 @@
+/* Engine activity as trace events, and the merging that keeps traces small.
+ *
+ * At the levels groups and full each phase of a group is a slice on its SHAVE's
+ * track (double buffering interleaves the groups' phases, so a group as one
+ * slice would overlap its neighbours). At summary a track gets at most
+ * MAX_MERGED slices: a slice covers `span` consecutive items, and when the
+ * array is full neighbours are merged and span doubles. DDR rates are averaged
+ * in the same way over windows of time, at every level. */
+#include "sim/machine/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/flow.h"
+
+enum { MAX_MERGED = 256, N_WINDOWS = 512, MAX_CHANNELS = 16 };
+
+typedef struct {
+    uint64_t begin, end, items, busy, bytes;
+    uint64_t by_cause[MACH_N_CAUSES];
+} merged;
+
+typedef struct {
+    merged *m; /* MAX_MERGED */
+    uint32_t n;
+    uint64_t span;
+} merge_list;
+
+struct emitter {
+    trc_writer *w;
+    const mach_launch *launch;
+    trc_level level;
+    uint64_t start;
+    trc_track shaves[MACH_MAX_SHAVES], channels[MAX_CHANNELS], ddr, active;
+    uint64_t now_by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES]; /* of the phase */
+    merge_list lists[MACH_MAX_SHAVES + MAX_CHANNELS];
+    uint64_t windows[N_WINDOWS]; /* bytes Q20 */
+    uint32_t window_log;         /* cycles per window, as a power of two */
+    uint64_t flow_base;          /* flow ids of this launch start here */
+};
+
+/* --- merging ------------------------------------------------------------ */
+
+static void merge_into(merged *to, const merged *from)
+{
+    if (!to->items && !to->end)
+        to->begin = from->begin;
+    to->end = from->end;
+    to->items += from->items;
+    to->busy += from->busy;
+    to->bytes += from->bytes;
+    for (int c = 0; c < MACH_N_CAUSES; c++)
+        to->by_cause[c] += from->by_cause[c];
+}
+
+static void merge_add(merge_list *l, const merged *item)
+{
+    if (!l->m && !(l->m = calloc(MAX_MERGED, sizeof *l->m)))
+        return;
+    if (!l->span)
+        l->span = 1;
+    if (l->n && l->m[l->n - 1].items < l->span) {
+        merge_into(&l->m[l->n - 1], item);
+        return;
+    }
+    if (l->n == MAX_MERGED) {
+        for (uint32_t i = 0; i < MAX_MERGED / 2; i++) {
+            merged pair = l->m[2 * i];
+
+            merge_into(&pair, &l->m[2 * i + 1]);
+            l->m[i] = pair;
+        }
+        l->n = MAX_MERGED / 2;
+        l->span *= 2;
+    }
+    l->m[l->n++] = *item;
+}
+
+static size_t cause_args(trc_arg *args, const uint64_t *by_cause)
+{
+    size_t n = 0;
+
+    for (int c = 0; c < MACH_N_CAUSES; c++)
+        if (by_cause[c])
+            args[n++] = TRC_UINT(mach_cause_name((mach_cause)c), by_cause[c]);
+    return n;
+}
+
+static void write_merged(emitter *e, trc_track track, merge_list *l,
+                         const char *name)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        const merged *m = &l->m[i];
+        trc_arg args[TRC_MAX_ARGS];
+        size_t n = cause_args(args, m->by_cause);
+
+        args[n++] = TRC_UINT("items", m->items);
+        if (m->busy)
+            args[n++] = TRC_UINT("busy cycles", m->busy);
+        if (m->bytes)
+            args[n++] = TRC_UINT("bytes", m->bytes);
+        trc_slice(e->w, track, e->start + m->begin, e->start + m->end,
+                  &(trc_event){.name = name, .args = args, .n_args = n});
+    }
+    free(l->m);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+emitter *emit_create(trc_writer *trace, const mach_desc *desc,
+                     const mach_launch *launch)
+{
+    emitter *e = trace ? calloc(1, sizeof *e) : NULL;
+    trc_track device;
+    char name[32];
+
+    if (!e)
+        return NULL;
+    e->w = trace;
+    e->launch = launch;
+    e->level = trc_writer_level(trace);
+    e->start = launch->start_cycle;
+    e->flow_base = launch->start_cycle << 20;
+    device = trc_track_group(trace, 0, "device");
+    for (uint32_t i = 0; i < launch->n_shaves; i++) {
+        snprintf(name, sizeof name, "SHAVE %u", i);
+        e->shaves[i] = trc_track_slices(trace, device, name, TRC_CYCLES);
+    }
+    for (uint32_t i = 0; i < desc->dma_channels && i < MAX_CHANNELS; i++) {
+        snprintf(name, sizeof name, "DMA %u", i);
+        e->channels[i] = trc_track_slices(trace, device, name, TRC_CYCLES);
+    }
+    e->ddr = trc_track_counter(trace, device, "DDR bytes/cycle", TRC_CYCLES,
+                               TRC_UNIT_NONE);
+    e->active = trc_track_counter(trace, device, "active SHAVEs", TRC_CYCLES,
+                                  TRC_UNIT_COUNT);
+    if (e->level != TRC_SUMMARY &&
+        launch->n_groups > trc_writer_max_groups(trace)) {
+        e->level = TRC_SUMMARY;
+        trc_note(trace, "level of launch",
+                 "%s: summary, because of %llu groups",
+                 launch->name ? launch->name : "",
+                 (unsigned long long)launch->n_groups);
+    }
+    return e;
+}
+
+static void write_windows(emitter *e, uint64_t end)
+{
+    double last = -1;
+
+    for (uint64_t i = 0; i < N_WINDOWS; i++) {
+        uint64_t begin = i << e->window_log;
+        uint64_t span = end - begin < UINT64_C(1) << e->window_log
+                            ? end - begin
+                            : UINT64_C(1) << e->window_log;
+        double mean;
+
+        if (begin >= end)
+            break;
+        mean = (double)e->windows[i] / (double)(UINT64_C(1) << FLOW_Q) /
+               (double)span;
+        if (mean != last)
+            trc_count_real(e->w, e->ddr, e->start + begin, mean);
+        last = mean;
+    }
+    trc_count_real(e->w, e->ddr, e->start + end, 0);
+}
+
+/* Where the whole launch went: at every level, so that the causes in a trace
+ * add up to the SHAVE's time. */
+static void write_total(emitter *e, uint32_t shave, const mach_profile *p)
+{
+    trc_arg args[TRC_MAX_ARGS];
+    size_t n = cause_args(args, p->by_cause[shave]);
+
+    args[n++] = TRC_UINT("cycles", p->cycles);
+    args[n++] = TRC_UINT("groups", p->shave_groups[shave]);
+    trc_instant(
+        e->w, e->shaves[shave], e->start + p->cycles,
+        &(trc_event){.name = "launch total", .args = args, .n_args = n});
+}
+
+void emit_destroy(emitter *e, const mach_profile *p, bool finished)
+{
+    if (!e)
+        return;
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
+        write_merged(e, e->shaves[i], &e->lists[i], "groups");
+        if (finished)
+            write_total(e, i, p);
+    }
+    for (uint32_t i = 0; i < MAX_CHANNELS; i++)
+        write_merged(e, e->channels[i], &e->lists[MACH_MAX_SHAVES + i],
+                     "transfers");
+    if (finished)
+        write_windows(e, p->cycles);
+    free(e);
+}
+
+/* --- events ------------------------------------------------------------- */
+
+void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
+                      mach_phase phase)
+{
+    static const char *const names[] = {"pre", "comp", "post"};
+    static const trc_flow flows[] = {TRC_FLOW_START, TRC_FLOW_STEP,
+                                     TRC_FLOW_END};
+    trc_arg args[] = {
+        TRC_UINT("group", group), TRC_UINT("cycle", e ? e->start + t : 0),
+        TRC_TEXT("launch", e && e->launch->name ? e->launch->name : ""),
+        TRC_UINT("local bytes", e ? e->launch->local_bytes : 0)};
+    trc_event ev = {.name = names[phase],
+                    .numbered = true,
+                    .number = group,
+                    .args = args,
+                    .n_args = 4};
+
+    if (!e)
+        return;
+    memset(e->now_by_cause[shave], 0, sizeof e->now_by_cause[shave]);
+    if (e->level == TRC_SUMMARY) {
+        merged m = {.begin = t, .end = t, .items = phase == MACH_COMP};
+        merge_list *l = &e->lists[shave];
+
+        /* Items are groups; pre and post join the slice that is open. */
+        if (phase == MACH_COMP || !l->n)
+            merge_add(l, &m);
+        return;
+    }
+    if (e->launch->double_buffered) {
+        ev.flow = flows[phase];
+        ev.flow_id = e->flow_base + group + 1;
+    }
+    trc_begin(e->w, e->shaves[shave], e->start + t, &ev);
+}
+
+void emit_phase_end(emitter *e, uint32_t shave, uint64_t t)
+{
+    trc_arg args[TRC_MAX_ARGS];
+    size_t n;
+
+    if (!e)
+        return;
+    if (e->level == TRC_SUMMARY) {
+        merge_list *l = &e->lists[shave];
+
+        if (l->n)
+            l->m[l->n - 1].end = t;
+        return;
+    }
+    n = cause_args(args, e->now_by_cause[shave]);
+    trc_end(e->w, e->shaves[shave], e->start + t, args, n);
+}
+
+void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
+                mach_cause cause)
+{
+    merge_list *l;
+
+    if (!e || !cycles)
+        return;
+    e->now_by_cause[shave][cause] += cycles;
+    l = &e->lists[shave];
+    if (e->level == TRC_SUMMARY && l->n)
+        l->m[l->n - 1].by_cause[cause] += cycles;
+    if (e->level == TRC_FULL)
+        trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
+                  &(trc_event){.name = mach_cause_name(cause)});
+}
+
+void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
+                   uint32_t shave, uint64_t group, const mach_transfer *t)
+{
+    trc_arg args[] = {TRC_UINT("bytes", t->bytes),
+                      TRC_UINT("lines", t->lines),
+                      TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
+                      TRC_UINT("shave", shave),
+                      TRC_UINT("group", group),
+                      TRC_UINT("source line", t->src_line),
+                      TRC_UINT("target line", t->dst_line)};
+
+    if (!e)
+        return;
+    if (e->level == TRC_SUMMARY)
+        merge_add(&e->lists[MACH_MAX_SHAVES + channel],
+                  &(merged){.begin = begin,
+                            .end = end,
+                            .items = 1,
+                            .busy = end - begin,
+                            .bytes = t->bytes});
+    else
+        trc_slice(e->w, e->channels[channel], e->start + begin, e->start + end,
+                  &(trc_event){.name = t->to_cmx ? "in" : "out",
+                               .numbered = true,
+                               .number = group,
+                               .args = args,
+                               .n_args = 7});
+}
+
+void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate)
+{
+    if (!e || !rate)
+        return;
+    while ((end - 1) >> e->window_log >= N_WINDOWS) {
+        for (uint32_t i = 0; i < N_WINDOWS / 2; i++)
+            e->windows[i] = e->windows[2 * i] + e->windows[2 * i + 1];
+        memset(&e->windows[N_WINDOWS / 2], 0, sizeof e->windows / 2);
+        e->window_log++;
+    }
+    while (begin < end) {
+        uint64_t i = begin >> e->window_log;
+        uint64_t stop = (i + 1) << e->window_log;
+
+        if (stop > end)
+            stop = end;
+        e->windows[i] += rate * (stop - begin);
+        begin = stop;
+    }
+}
+
+void emit_active(emitter *e, uint64_t t, uint32_t n_shaves)
+{
+    if (e)
+        trc_count(e->w, e->active, e->start + t, n_shaves);
+}

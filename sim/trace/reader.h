@@ -1,0 +1,53 @@
+/* Reading back Perfetto traces as writer.h makes them.
+ *
+ * A reader calls back for every track and event in the order of the file; it
+ * keeps only the tracks' count and the pooled names, so memory does not grow
+ * with the number of events. Bytes may be anything: what is not a trace gives
+ * an error, what is but uses parts of the format we do not know is skipped. */
+#ifndef VPU_SIM_TRACE_READER_H
+#define VPU_SIM_TRACE_READER_H
+
+#include "sim/trace/writer.h"
+
+typedef struct {
+    uint64_t uuid, parent_uuid; /* parent 0 = outermost */
+    const char *name;           /* never NULL */
+    bool counter;
+} trc_read_track;
+
+typedef enum {
+    TRC_READ_BEGIN,
+    TRC_READ_END,
+    TRC_READ_INSTANT,
+    TRC_READ_COUNT
+} trc_read_kind;
+
+typedef struct {
+    trc_read_kind kind;
+    uint64_t uuid, ns; /* track; time */
+    const char *name;  /* never NULL */
+    const trc_arg *args;
+    size_t n_args; /* at most TRC_MAX_ARGS; more are dropped */
+    trc_flow flow; /* STEP stands for START too: files do not tell */
+    uint64_t flow_id;
+    double value; /* COUNT */
+} trc_read_event;
+
+/* Pointers are good for the call only. Either may be NULL. Returning false
+ * stops the reading with VPU_OK. */
+typedef struct {
+    bool (*track)(void *user, const trc_read_track *t);
+    bool (*event)(void *user, const trc_read_event *e);
+    void *user;
+} trc_read_ops;
+
+/* VPU_ERR_IO     cannot be opened or read
+ * VPU_ERR_PARSE  not a trace (message: path and byte position)
+ * VPU_ERR_LIMIT  a packet above 256 KiB or more than 65536 pooled names */
+vpu_status trc_read_file(const char *path, const trc_read_ops *ops,
+                         vpu_error *err);
+/* The same from memory; name stands for the path in messages. */
+vpu_status trc_read_bytes(const char *name, const void *data, size_t n_bytes,
+                          const trc_read_ops *ops, vpu_error *err);
+
+#endif

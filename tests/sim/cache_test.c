@@ -1,0 +1,235 @@
+/* Cache tags: sequences by hand, and random streams against a naive model. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/machine/cache.h"
+
+static arena *mem;
+static mach_desc desc;
+static mach_cache *c;
+static vpu_error err;
+
+static void setup(void)
+{
+    mem = arena_create(0);
+    ck_assert(!mach_desc_load(NULL, mem, &desc, &err));
+}
+static void teardown(void)
+{
+    mach_cache_destroy(c);
+    arena_destroy(mem);
+}
+static void make(uint32_t n_sharing)
+{
+    ck_assert_msg(!mach_cache_create(&desc, n_sharing, &c, &err), "%s",
+                  err.msg);
+}
+static void expect(uint32_t l1, uint32_t l2, uint32_t fills, uint32_t sfills,
+                   uint32_t wb)
+{
+    mach_mem_counts n = mach_cache_take(c);
+
+    ck_assert_uint_eq(n.load_l1_hits, l1);
+    ck_assert_uint_eq(n.load_l2_hits, l2);
+    ck_assert_uint_eq(n.load_fills, fills);
+    ck_assert_uint_eq(n.store_fills, sfills);
+    ck_assert_uint_eq(n.write_backs, wb);
+}
+
+/* L1 lines are 32 bytes, L2 lines 64. */
+START_TEST(lines)
+{
+    make(1);
+    mach_cache_load(c, 0x1000, 16);
+    expect(0, 0, 1, 0, 0);
+    mach_cache_load(c, 0x1010, 16);
+    expect(1, 0, 0, 0, 0);
+    mach_cache_load(c, 0x1020, 4); /* the L2 line's other half */
+    expect(0, 1, 0, 0, 0);
+    mach_cache_load(c, 0x103c, 8); /* crosses into the next L2 line */
+    expect(1, 0, 1, 0, 0);
+    mach_cache_load(c, 0xffffffff, 1); /* the last byte there is */
+    expect(0, 0, 1, 0, 0);
+}
+END_TEST
+
+START_TEST(stores_allocate_in_l2_and_are_written_back)
+{
+    make(1);
+    mach_cache_store(c, 0x2000, 16);
+    mach_cache_store(c, 0x2010, 16);
+    expect(0, 0, 0, 1, 0);
+    mach_cache_load(c, 0x2000, 4);
+    expect(0, 1, 0, 0, 0);
+    mach_cache_flush(c);
+    expect(0, 0, 0, 0, 1);
+    mach_cache_flush(c);
+    expect(0, 0, 0, 0, 0);
+    mach_cache_load(c, 0x2000, 4);
+    expect(0, 0, 1, 0, 0);
+}
+END_TEST
+
+/* 7 SHAVEs: 37449 bytes each, rounded down to 256 sets of 2 ways. So addresses
+ * 16 KiB apart share a set, and the third evicts the first. */
+START_TEST(plane_strides_conflict)
+{
+    make(7);
+    for (int round = 0; round < 3; round++)
+        for (uint32_t k = 0; k < 3; k++)
+            mach_cache_store(c, 0x80000000 + k * 16384, 4);
+    expect(0, 0, 0, 9, 7); /* all but the two still inside */
+}
+END_TEST
+
+START_TEST(lru_order)
+{
+    make(7);
+    mach_cache_load(c, 0, 4);
+    mach_cache_load(c, 16384, 4);
+    mach_cache_store(c, 0, 4);     /* 0 is the most recent */
+    mach_cache_store(c, 32768, 4); /* so 16384 goes, which is clean */
+    mach_cache_store(c, 0, 4);
+    expect(0, 0, 2, 1, 0);
+}
+END_TEST
+
+START_TEST(sharing_bounds)
+{
+    ck_assert_int_eq(mach_cache_create(&desc, 0, &c, &err), VPU_ERR_INVALID);
+    ck_assert_int_eq(mach_cache_create(&desc, 17, &c, &err), VPU_ERR_INVALID);
+    ck_assert_ptr_null(c);
+}
+END_TEST
+
+/* --- the naive model: time stamps, linear search ------------------------- */
+
+typedef struct {
+    struct {
+        bool valid, dirty;
+        uint32_t line;
+        uint64_t used;
+    } way[16384];
+    uint32_t sets, ways;
+    uint64_t clock;
+} naive;
+
+static bool naive_access(naive *v, uint32_t line, bool store, uint32_t *wb)
+{
+    uint32_t base = line % v->sets * v->ways, victim = base;
+
+    v->clock++;
+    for (uint32_t i = base; i < base + v->ways; i++) {
+        if (v->way[i].valid && v->way[i].line == line) {
+            v->way[i].used = v->clock;
+            v->way[i].dirty |= store;
+            return true;
+        }
+        if (!v->way[i].valid)
+            v->way[i].used = 0;
+        if (v->way[i].used < v->way[victim].used)
+            victim = i;
+    }
+    if (wb && v->way[victim].valid && v->way[victim].dirty)
+        ++*wb;
+    v->way[victim].valid = true;
+    v->way[victim].dirty = store;
+    v->way[victim].line = line;
+    v->way[victim].used = v->clock;
+    return false;
+}
+
+static naive n1, n2;
+
+START_TEST(equals_naive_model)
+{
+    static const char *const ways[] = {"l2_ways=1", "l2_ways=2", "l2_ways=8"};
+    uint32_t x = 99;
+
+    ck_assert(!mach_desc_set(&desc, mem, ways[_i], &err));
+    make(16);
+    memset(&n1, 0, sizeof n1);
+    memset(&n2, 0, sizeof n2);
+    n1.ways = 2;
+    n1.sets = 16;
+    n2.ways = (uint32_t)desc.l2_ways;
+    n2.sets = 256 / n2.ways;
+    for (int k = 0; k < 200000; k++) {
+        mach_mem_counts want = {0}, got;
+        uint32_t addr, bytes;
+
+        x = x * 1664525 + 1013904223;
+        addr = x >> 8 & (x >> 29 & 1 ? 0xff : 0xffff);
+        bytes = 1 + (x >> 24 & 31);
+        if (x >> 31) {
+            want.stores = 1;
+            want.store_bytes = bytes;
+            for (uint32_t l = addr / 64; l <= (addr + bytes - 1) / 64; l++)
+                want.store_fills +=
+                    !naive_access(&n2, l, true, &want.write_backs);
+            mach_cache_store(c, addr, bytes);
+        } else {
+            want.load_bytes = bytes;
+            for (uint32_t l = addr / 32; l <= (addr + bytes - 1) / 32; l++) {
+                if (naive_access(&n1, l, false, NULL))
+                    want.load_l1_hits++;
+                else if (naive_access(&n2, l / 2, false, &want.write_backs))
+                    want.load_l2_hits++;
+                else
+                    want.load_fills++;
+            }
+            mach_cache_load(c, addr, bytes);
+        }
+        got = mach_cache_take(c);
+        ck_assert_mem_eq(&got, &want, sizeof got);
+    }
+}
+END_TEST
+
+static double measure(uint32_t stride)
+{
+    struct timespec t0, t1;
+    enum { N = 20000000 };
+
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    for (uint32_t k = 0, a = 0; k < N; k++, a += stride)
+        mach_cache_load(c, a, 4);
+    clock_gettime(CLOCK_MONOTONIC, &t1);
+    return ((double)(t1.tv_sec - t0.tv_sec) * 1e9 +
+            (double)(t1.tv_nsec - t0.tv_nsec)) /
+           N;
+}
+
+/* Reports only: machines differ. */
+START_TEST(speed)
+{
+    make(16);
+    printf("same line %.2f ns, streaming 4 B %.2f ns, every line %.2f ns\n",
+           measure(0), measure(4), measure(64));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cache");
+    TCase *t = tcase_create("cache");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, lines);
+    tcase_add_test(t, stores_allocate_in_l2_and_are_written_back);
+    tcase_add_test(t, plane_strides_conflict);
+    tcase_add_test(t, lru_order);
+    tcase_add_test(t, sharing_bounds);
+    tcase_add_loop_test(t, equals_naive_model, 0, 3);
+    tcase_add_test(t, speed);
+    suite_add_tcase(s, t);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,501 @@
+/* The replay against cycle counts worked out by hand, and its invariants. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/machine/engine.h"
+
+/* A machine with round numbers: 10 bytes per cycle of DDR, 16 on the bus. */
+static mach_desc desc;
+static arena *mem;
+
+static void setup(void)
+{
+    static const char *const round[] = {
+        "clk_mhz=1000",   "ddr_eff_bw=10",      "wg_dispatch=0",
+        "layer_fixed=0",  "ddr_load_stall=100", "l2_hit_stall=20",
+        "dma_setup=10",   "dma_first_byte=50",  "dma_line_overhead=5",
+        "dma_channels=1", "dma_bus_bytes=16",   "store_buffer=4",
+    };
+    vpu_error err;
+
+    mem = arena_create(0);
+    ck_assert_int_eq(mach_desc_load(NULL, mem, &desc, &err), VPU_OK);
+    for (size_t i = 0; i < sizeof round / sizeof round[0]; i++)
+        ck_assert_msg(!mach_desc_set(&desc, mem, round[i], &err), "%s",
+                      err.msg);
+}
+
+static void teardown(void)
+{
+    arena_destroy(mem);
+}
+
+/* A script gives each SHAVE its steps all at once. */
+typedef void script(mach_queue *q, uint32_t shave);
+
+static vpu_status give_all(void *user, mach_queue *q, uint32_t n, vpu_error *e)
+{
+    (void)e;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!q[i].ended)
+            (*(script **)user)(&q[i], i);
+        q[i].ended = true;
+    }
+    return VPU_OK;
+}
+
+static mach_profile replay(script *s, uint32_t n_shaves, bool db)
+{
+    mach_launch l = {.name = "test",
+                     .n_shaves = n_shaves,
+                     .double_buffered = db,
+                     .refill = give_all,
+                     .user = &s};
+    mach_profile p;
+    vpu_error err = {0};
+
+    ck_assert_msg(!mach_run(&desc, &l, NULL, &p, &err), "%s", err.msg);
+    for (uint32_t i = 0; i < n_shaves; i++) {
+        uint64_t sum = 0;
+
+        for (int c = 0; c < MACH_N_CAUSES; c++)
+            sum += p.by_cause[i][c];
+        ck_assert_uint_eq(sum, p.cycles);
+    }
+    return p;
+}
+
+static void new_group(mach_queue *q, uint64_t id)
+{
+    mach_queue_push(q, MACH_STEP_GROUP)->id = id;
+}
+static void phase(mach_queue *q, mach_phase p)
+{
+    mach_queue_push(q, MACH_STEP_PHASE)->id = p;
+}
+static mach_step *run(mach_queue *q, uint64_t issue)
+{
+    mach_step *s = mach_queue_push(q, MACH_STEP_RUN);
+
+    s->issue_cycles = issue;
+    return s;
+}
+static void dma(mach_queue *q, uint64_t bytes, bool in)
+{
+    mach_queue_push(q, MACH_STEP_DMA)->u.dma =
+        (mach_transfer){.bytes = bytes, .lines = 1, .to_cmx = in};
+}
+static void wait_for(mach_queue *q, uint64_t n)
+{
+    mach_queue_push(q, MACH_STEP_WAIT)->id = n;
+}
+
+static void issue_only(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    run(q, 100 + 10 * i);
+}
+
+START_TEST(issue_cycles_and_idle)
+{
+    mach_profile p = replay(issue_only, 3, false);
+
+    ck_assert_uint_eq(p.cycles, 120);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_IDLE], 20);
+    ck_assert_uint_eq(p.groups, 3);
+}
+END_TEST
+
+START_TEST(dispatch_and_fixed_cost)
+{
+    vpu_error err;
+    mach_profile p;
+
+    mach_desc_set(&desc, mem, "wg_dispatch=7", &err);
+    mach_desc_set(&desc, mem, "layer_fixed=1000", &err);
+    p = replay(issue_only, 1, false);
+    ck_assert_uint_eq(p.cycles, 1000 + 7 + 100);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DISPATCH], 1007);
+}
+END_TEST
+
+static void nothing(mach_queue *q, uint32_t i)
+{
+    (void)q, (void)i;
+}
+
+START_TEST(no_groups)
+{
+    ck_assert_uint_eq(replay(nothing, 4, true).cycles, 0);
+}
+END_TEST
+
+static void loads(mach_queue *q, uint32_t i)
+{
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 40);
+    s->u.mem.load_l2_hits = 2;
+    s->u.mem.load_fills = 3;
+}
+
+/* 40 + 2*20 + 3*100 = 380; 3*64 bytes in 380 cycles is far below 10/cycle. */
+START_TEST(load_stalls)
+{
+    mach_profile p = replay(loads, 1, false);
+
+    ck_assert_uint_eq(p.cycles, 380);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_L2], 40);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 300);
+    ck_assert_uint_eq(p.ddr_bytes, 192);
+}
+END_TEST
+
+static void stores(mach_queue *q, uint32_t i)
+{
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 100);
+    s->u.mem.stores = 32;
+    s->u.mem.store_fills = 8;
+}
+
+/* (24*20 + 8*100) / 4 = 320 cycles in the buffer, 100 of them covered. */
+START_TEST(store_buffer_stall)
+{
+    mach_profile p = replay(stores, 1, false);
+
+    ck_assert_uint_eq(p.cycles, 320);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_STORE], 220);
+}
+END_TEST
+
+static void streams(mach_queue *q, uint32_t i)
+{
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 0);
+    s->u.mem.load_fills = 1;
+    s->u.mem.write_backs = 11; /* 768 bytes in 100 cycles: 7.68 per cycle */
+}
+
+/* Two want 7.68 each of 10: 5 each, 768 / 5 = 153.6 cycles. */
+START_TEST(two_shaves_share_ddr)
+{
+    mach_profile p = replay(streams, 2, false);
+
+    ck_assert_uint_eq(replay(streams, 1, false).cycles, 100);
+    ck_assert_uint_eq(p.cycles, 154);
+    ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DDR], 154);
+    ck_assert_uint_eq(p.ddr_bytes, 2 * 768);
+}
+END_TEST
+
+static void late_stream(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    run(q, i ? 50 : 0);
+    run(q, 0)->u.mem = (mach_mem_counts){.load_fills = 1, .write_backs = 11};
+}
+
+/* 0: alone until 50 (384 bytes), then 5 per cycle: 50 + 76.8 = 127 (126.8).
+ * 1: from 50, 77 cycles at 5 = 385 bytes, the rest at 7.68: 127 + 49.87. */
+START_TEST(flow_starts_in_the_middle)
+{
+    mach_profile p = replay(late_stream, 2, false);
+
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 127);
+    ck_assert_uint_eq(p.cycles, 177);
+}
+END_TEST
+
+static void flush(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    run(q, 0)->u.mem.write_backs = 100;
+}
+
+START_TEST(write_backs_alone_take_ddr_time)
+{
+    ck_assert_uint_eq(replay(flush, 1, false).cycles, 640);
+}
+END_TEST
+
+static void one_dma(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    dma(q, 800, true);
+    wait_for(q, 1);
+    run(q, 30);
+}
+
+/* setup 10, first byte 50, 800 bytes at 10 per cycle (the bus would do 50 + 5
+ * for the line): 80; then 30. */
+START_TEST(dma_alone)
+{
+    mach_profile p = replay(one_dma, 1, false);
+
+    ck_assert_uint_eq(p.cycles, 10 + 50 + 80 + 30);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_SETUP], 10);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 130);
+    ck_assert_uint_eq(p.dma_in_bytes, 800);
+    ck_assert_uint_eq(p.dma_busy_cycles, 130);
+}
+END_TEST
+
+/* One channel: the second SHAVE's transfer starts when the first has ended. */
+START_TEST(dma_queue)
+{
+    mach_profile p = replay(one_dma, 2, false);
+
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 130);
+    ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DMA_WAIT], 260);
+    ck_assert_uint_eq(p.cycles, 300);
+}
+END_TEST
+
+/* Two channels: first bytes at 60, both at 5 per cycle until 220. */
+START_TEST(dma_two_channels_share)
+{
+    vpu_error err;
+    mach_profile p;
+
+    mach_desc_set(&desc, mem, "dma_channels=2", &err);
+    p = replay(one_dma, 2, false);
+    ck_assert_uint_eq(p.cycles, 10 + 50 + 160 + 30);
+}
+END_TEST
+
+static void wait_first(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    dma(q, 160, true);
+    dma(q, 160, true);
+    wait_for(q, 1);
+    run(q, 1);
+    wait_for(q, 2);
+}
+
+/* 10 setup; first ends 10+50+16 = 76 (second queued at 20); 77; second
+ * 76+66 = 142. */
+START_TEST(wait_for_some)
+{
+    mach_profile p = replay(wait_first, 1, false);
+
+    ck_assert_uint_eq(p.cycles, 142);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 142 - 20 - 1);
+}
+END_TEST
+
+static void unwaited(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    dma(q, 160, false);
+}
+
+START_TEST(launch_ends_after_its_transfers)
+{
+    mach_profile p = replay(unwaited, 1, false);
+
+    ck_assert_uint_eq(p.cycles, 76);
+    ck_assert_uint_eq(p.dma_out_bytes, 160);
+}
+END_TEST
+
+static void buffered(mach_queue *q, uint32_t i)
+{
+    for (uint64_t g = 0; g < 3; g++) {
+        new_group(q, 3 * i + g);
+        phase(q, MACH_PRE);
+        dma(q, 200, true);
+        phase(q, MACH_COMP);
+        run(q, 100);
+        phase(q, MACH_POST);
+        dma(q, 200, false);
+    }
+}
+
+/* The worked example of docs/timing.md. A transfer of 200 bytes keeps the
+ * channel 50 + 20 cycles.
+ *
+ *   SHAVE  pre0 0-10, pre1 10-20, wait 80, comp0 80-180, post0 180-190,
+ *          pre2 190-200, comp1 200-300, post1 300-310,
+ *          comp2 (in 2 has ended at 330) 330-430, post2 430-440
+ *   DMA    in0 10-80, in1 80-150, out0 190-260, in2 260-330, out1 330-400,
+ *          out2 440-510 */
+START_TEST(double_buffering)
+{
+    mach_profile p = replay(buffered, 1, true);
+
+    ck_assert_uint_eq(p.cycles, 510);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_ISSUE], 300);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_SETUP], 60);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 60 + 20 + 70);
+    ck_assert_uint_eq(p.transfers, 6);
+    ck_assert_uint_eq(p.dma_busy_cycles, 6 * 70);
+}
+END_TEST
+
+static void random_steps(mach_queue *q, uint32_t i)
+{
+    uint32_t x = 12345 + i * 977;
+    uint64_t n;
+
+    for (uint64_t g = 0; g < 40; g++) {
+        new_group(q, g);
+        for (int p = 0; p < MACH_N_PHASES; p++) {
+            phase(q, (mach_phase)p);
+            for (n = 0; n < 5; n++) {
+                x = x * 1664525 + 1013904223;
+                if (x >> 30 == 0)
+                    dma(q, x >> 16 & 4095, p == MACH_PRE);
+                else if (x >> 30 == 1)
+                    wait_for(q, x >> 20 & 7);
+                else
+                    run(q, x >> 20 & 255)->u.mem =
+                        (mach_mem_counts){.load_fills = x >> 8 & 7,
+                                          .stores = x >> 12 & 31,
+                                          .store_fills = x >> 12 & 3,
+                                          .write_backs = x >> 16 & 63};
+            }
+        }
+    }
+}
+
+/* By its rows: n_shaves 1..16, with and without double buffering. */
+START_TEST(conservation_and_determinism)
+{
+    for (uint32_t n = 1; n <= 16; n++) {
+        mach_profile a = replay(random_steps, n, _i), b;
+        uint64_t lines =
+            (uint64_t)a.mem.load_fills + a.mem.store_fills + a.mem.write_backs;
+
+        b = replay(random_steps, n, _i);
+        ck_assert_mem_eq(&a, &b, sizeof a);
+        ck_assert_uint_eq(a.ddr_bytes,
+                          lines * 64 + a.dma_in_bytes + a.dma_out_bytes);
+        ck_assert_uint_eq(a.groups, 40 * n);
+        /* Never faster than DDR: capacity is 10 bytes per cycle. */
+        ck_assert_uint_ge(a.cycles, a.ddr_bytes / 10 * 98 / 100);
+    }
+}
+END_TEST
+
+START_TEST(cycle_limit)
+{
+    script *s = issue_only;
+    mach_launch l = {
+        .n_shaves = 1, .refill = give_all, .user = &s, .max_cycles = 99};
+    mach_profile p;
+    vpu_error err;
+
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_LIMIT);
+    l.max_cycles = 100;
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_OK);
+    l.n_shaves = 0;
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_INVALID);
+}
+END_TEST
+
+static vpu_status give_nothing(void *user, mach_queue *q, uint32_t n,
+                               vpu_error *e)
+{
+    (void)user, (void)q, (void)n;
+    return e ? VPU_OK : VPU_ERR_IO;
+}
+
+START_TEST(refill_must_give)
+{
+    mach_launch l = {.n_shaves = 1, .refill = give_nothing};
+    mach_profile p;
+    vpu_error err;
+
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_INVALID);
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, NULL), VPU_ERR_IO);
+}
+END_TEST
+
+typedef struct {
+    uint64_t left[16];
+    uint32_t most;
+} supply;
+
+static vpu_status give_some(void *user, mach_queue *q, uint32_t n, vpu_error *e)
+{
+    supply *s = user;
+
+    (void)e;
+    for (uint32_t i = 0; i < n; i++) {
+        for (int k = 0; k < 64 && s->left[i] && q[i].n - q[i].head < 256; k++) {
+            new_group(&q[i], s->left[i]--);
+            run(&q[i], 100 + s->left[i] % 7)->u.mem =
+                (mach_mem_counts){.load_fills = 4, .write_backs = 4};
+        }
+        q[i].ended = !s->left[i];
+        if (q[i].cap > s->most)
+            s->most = q[i].cap;
+    }
+    return VPU_OK;
+}
+
+START_TEST(a_million_groups)
+{
+    supply s = {.most = 0};
+    mach_launch l = {
+        .n_shaves = 16, .n_groups = 1000000, .refill = give_some, .user = &s};
+    struct timespec t0, t1;
+    mach_profile p;
+
+    for (int i = 0; i < 16; i++)
+        s.left[i] = 62500;
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, NULL), VPU_OK);
+    clock_gettime(CLOCK_MONOTONIC, &t1);
+    printf("1M groups: %.3f s, %llu cycles\n",
+           (double)(t1.tv_sec - t0.tv_sec) +
+               (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9,
+           (unsigned long long)p.cycles);
+    ck_assert_uint_eq(p.groups, 1000000);
+    ck_assert_uint_le(s.most, 1024); /* memory stays flat */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("engine");
+    TCase *t = tcase_create("replay");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, issue_cycles_and_idle);
+    tcase_add_test(t, dispatch_and_fixed_cost);
+    tcase_add_test(t, no_groups);
+    tcase_add_test(t, load_stalls);
+    tcase_add_test(t, store_buffer_stall);
+    tcase_add_test(t, two_shaves_share_ddr);
+    tcase_add_test(t, flow_starts_in_the_middle);
+    tcase_add_test(t, write_backs_alone_take_ddr_time);
+    tcase_add_test(t, dma_alone);
+    tcase_add_test(t, dma_queue);
+    tcase_add_test(t, dma_two_channels_share);
+    tcase_add_test(t, wait_for_some);
+    tcase_add_test(t, launch_ends_after_its_transfers);
+    tcase_add_test(t, double_buffering);
+    tcase_add_loop_test(t, conservation_and_determinism, 0, 2);
+    tcase_add_test(t, cycle_limit);
+    tcase_add_test(t, refill_must_give);
+    tcase_add_test(t, a_million_groups);
+    suite_add_tcase(s, t);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
