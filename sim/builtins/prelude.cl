@@ -22,6 +22,8 @@ typedef uint __vpu_event_t;
         const __global T *src, size_t n, event_t e);                         \
     __vpu_over event_t __vpu_async_copy(__global T *dst,                     \
         const __local T *src, size_t n, event_t e);                          \
+    __vpu_over event_t __vpu_async_copy(const __global T *dst,               \
+        const __local T *src, size_t n, event_t e);                          \
     __vpu_over event_t __vpu_async_strided_copy(__local T *dst,              \
         const __global T *src, size_t n, size_t stride, event_t e);          \
     __vpu_over event_t __vpu_async_strided_copy(__global T *dst,             \
@@ -38,7 +40,10 @@ __vpu_copy(half) __vpu_copy(float)
 
 void __vpu_wait_group_events(int n, event_t *events) __attribute__((nothrow));
 
-/* 2020 generation: source first, bytes, pitch between line and plane starts. */
+/* Published kernels pass const pointers as destinations; the vendor's compiler
+ * takes them.
+ *
+ * 2020 generation: source first, bytes, pitch between line and plane starts. */
 #define __vpu_dma_dir(T, S, D)                                               \
     __vpu_over event_t WorkGroupDmaCreateTransaction(                        \
         const S T *src, D T *dst, size_t size, event_t e);                   \
@@ -61,7 +66,9 @@ void __vpu_wait_group_events(int n, event_t *events) __attribute__((nothrow));
         size_t src_plane_gap, size_t dst_plane_gap, event_t e);
 #define __vpu_dma(T)                                                         \
     __vpu_dma_dir(T, __global, __local) __vpu_dma_dir(T, __local, __global)  \
-    __vpu_2d_dir(T, __global, __local) __vpu_2d_dir(T, __local, __global)
+    __vpu_dma_dir(T, __local, const __global)                                \
+    __vpu_2d_dir(T, __global, __local) __vpu_2d_dir(T, __local, __global)    \
+    __vpu_2d_dir(T, __local, const __global)
 
 __vpu_dma(char) __vpu_dma(uchar) __vpu_dma(short) __vpu_dma(ushort)
 __vpu_dma(int) __vpu_dma(uint) __vpu_dma(long) __vpu_dma(ulong)
