@@ -145,6 +145,10 @@ install: all
 	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
 clean:
 	rm -rf build
+est: # rows of the ISA tables whose numbers are estimates
+	@grep -nH 'EST("' isa/*.def || true
+fuzz: deps
+	@scripts/fuzz
 FORCE:
-.PHONY: all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: est fuzz all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

@@ -73,8 +73,13 @@ vpu_status err_in(vpu_error *e, vpu_status code, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", old);
+    if (n >= 0 && (size_t)n + 2 < sizeof e->msg) {
+        size_t room = sizeof e->msg - (size_t)n - 3, len = strlen(old);
+
+        memcpy(e->msg + n, ": ", 2);
+        memcpy(e->msg + n + 2, old, len < room ? len : room);
+        e->msg[(size_t)n + 2 + (len < room ? len : room)] = '\0';
+    }
     e->code = code;
     return code;
 }

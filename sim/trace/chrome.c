@@ -44,8 +44,9 @@ static void write_args(FILE *f, const sink_event *e)
         fputs(i ? "," : ",\"args\":{", f);
         write_text(f, a->name);
         putc(':', f);
+        /* JSON readers keep numbers as doubles: above 2^53 as text. */
         if (a->kind == TRC_ARG_UINT)
-            fprintf(f, "%" PRIu64, a->u);
+            fprintf(f, a->u >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, a->u);
         else if (a->kind == TRC_ARG_REAL)
             write_real(f, a->x);
         else

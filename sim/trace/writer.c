@@ -107,7 +107,6 @@ vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
 
 static void writer_free(trc_writer *w)
 {
-    free(w->tracks);
     arena_destroy(w->a);
     free(w);
 }
@@ -178,16 +177,7 @@ static trc_track get_track(trc_writer *w, const sink_track *want,
             !strcmp(s->name, want->name))
             return s->id;
     }
-    if (w->n_tracks == w->cap_tracks) {
-        size_t cap = w->cap_tracks ? 2 * w->cap_tracks : 32;
-
-        t = realloc(w->tracks, cap * sizeof *t);
-        if (!t)
-            return w->n_tracks ? 1 : 0;
-        w->tracks = t;
-        w->cap_tracks = cap;
-    }
-    t = &w->tracks[w->n_tracks++];
+    t = arena_append(w->a, w->tracks, w->n_tracks, w->cap_tracks);
     *t = (track){.s = *want, .clock = clock};
     t->s.id = (trc_track)w->n_tracks;
     t->s.name = arena_strdup(w->a, want->name);

@@ -1,0 +1,103 @@
+/* vpu cc: offline compilation, with the command line of the vendor's clc. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cli/cli.h"
+#include "sim/base/arena.h"
+#include "sim/base/file.h"
+#include "sim/compiler/kernel.h"
+
+static const char help[] =
+    "usage: vpu cc [OPTIONS] FILE.cl -o FILE.bin\n\n"
+    "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE metadata\n"
+    "host software reads, LLVM IR and the SHAVE program. A binding's\n"
+    "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; a\n"
+    "stick needs the vendor's compiler.\n\n"
+    "  -o FILE                  output (default: FILE.bin beside the source)\n"
+    "  --kernel NAME            which kernel, when the file has several\n"
+    "  -D NAME[=VALUE], -I DIR  for the preprocessor\n"
+    "  -cl-…                    passed to clang\n"
+    "  --strip-binary-header    accepted, as clc has it\n\n"
+    "Examples:\n"
+    "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
+    "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n";
+
+static const char *default_output(arena *a, const char *source)
+{
+    size_t n = strlen(source);
+
+    if (n > 3 && !strcmp(source + n - 3, ".cl"))
+        n -= 3;
+    return arena_printf(a, "%.*s.bin", (int)n, source);
+}
+
+typedef struct {
+    const char *source, *output, *kernel;
+    const char **options;
+    size_t n_options, cap;
+} cc_args;
+
+static int parse(arena *a, int argc, char **argv, cc_args *out)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *s = argv[i];
+        bool more = i + 1 < argc;
+
+        if (!strcmp(s, "-o") || !strcmp(s, "--kernel")) {
+            if (!more)
+                return cli_usage(&cli_cc, "%s needs a value", s);
+            *(s[1] == 'o' ? &out->output : &out->kernel) = argv[++i];
+        } else if (!strcmp(s, "-D") || !strcmp(s, "-I") || !strcmp(s, "-U")) {
+            if (!more)
+                return cli_usage(&cli_cc, "%s needs a value", s);
+            *arena_append(a, out->options, out->n_options, out->cap) =
+                arena_printf(a, "%s%s", s, argv[++i]);
+        } else if (!strcmp(s, "--strip-binary-header")) {
+            continue;
+        } else if (!strncmp(s, "-D", 2) || !strncmp(s, "-I", 2) ||
+                   !strncmp(s, "-U", 2) || !strncmp(s, "-cl-", 4)) {
+            *arena_append(a, out->options, out->n_options, out->cap) = s;
+        } else if (s[0] == '-' && s[1]) {
+            return cli_usage(&cli_cc, "unknown option %s", s);
+        } else if (out->source) {
+            return cli_usage(&cli_cc, "one source file at a time (%s, %s)",
+                             out->source, s);
+        } else {
+            out->source = s;
+        }
+    }
+    if (!out->source)
+        return cli_usage(&cli_cc, "no source file");
+    return CLI_OK;
+}
+
+static int cc_main(int argc, char **argv)
+{
+    arena *a = arena_create(0);
+    log_sink log = cli_log(false);
+    cc_args args = {0};
+    sim_compile_config cfg = {.log = &log};
+    vpu_error err = {0};
+    uint8_t *file;
+    size_t n;
+    vpu_status st;
+    int rc = parse(a, argc, argv, &args);
+
+    if (rc)
+        goto out;
+    if (!args.output)
+        args.output = default_output(a, args.source);
+    cfg.options = args.options;
+    cfg.n_options = (uint32_t)args.n_options;
+    st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,
+                              &err);
+    if (!st)
+        st = file_write(args.output, file, n, &err);
+    if (st)
+        rc = cli_fail(&err);
+out:
+    arena_destroy(a);
+    return rc;
+}
+
+const cli_command cli_cc = {"cc", "compile a kernel to a .bin", help, cc_main};

@@ -1,0 +1,32 @@
+/* The vpu program: one file per subcommand, this is what they share. */
+#ifndef VPU_RUNTIME_CLI_CLI_H
+#define VPU_RUNTIME_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "sim/base/err.h"
+#include "sim/base/log.h"
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };
+
+typedef struct {
+    const char *name;
+    const char *summary; /* one line for `vpu --help` */
+    const char *help;    /* whole text of `vpu NAME --help` */
+    int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
+} cli_command;
+
+extern const cli_command cli_run, cli_cc, cli_machine;
+
+/* Warnings and notes to stderr, progress when stderr is a terminal. quiet
+ * leaves warnings only. */
+log_sink cli_log(bool quiet);
+/* Removes a progress line, if one is shown. */
+void cli_progress_done(void);
+
+/* "vpu: message" to stderr; returns CLI_ERROR. */
+int cli_fail(const vpu_error *err);
+int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
+
+#endif

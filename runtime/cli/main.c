@@ -1,0 +1,153 @@
+/* Entry of the vpu program: picks the subcommand. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/cli/cli.h"
+#include "sim/base/file.h"
+
+static const cli_command *const commands[] = {&cli_run, &cli_cc, &cli_machine};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static bool quiet_log, progress_shown;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void cli_progress_done(void)
+{
+    if (progress_shown)
+        fputs("\r\033[K", stderr);
+    progress_shown = false;
+}
+
+static void on_line(void *user, log_level level, const char *text)
+{
+    (void)user;
+    if (level == LOG_NOTE && quiet_log)
+        return;
+    cli_progress_done();
+    fprintf(stderr, "vpu: %s: %s\n", level == LOG_WARNING ? "warning" : "note",
+            text);
+}
+
+/* Shown only once something has taken a second, and only to a person. */
+static void on_progress(void *user, const char *what, uint64_t done,
+                        uint64_t total)
+{
+    static double first, last;
+    double t = now();
+
+    (void)user;
+    if (!first)
+        first = t;
+    if (!isatty(2) || t - first < 1 || t - last < 0.2)
+        return;
+    last = t;
+    if (total)
+        fprintf(stderr, "\r\033[K%s: %llu of %llu work-groups (%.0f %%)", what,
+                (unsigned long long)done, (unsigned long long)total,
+                100.0 * (double)done / (double)total);
+    fflush(stderr);
+    progress_shown = true;
+}
+
+log_sink cli_log(bool quiet)
+{
+    quiet_log = quiet;
+    return (log_sink){.line = on_line, .progress = on_progress};
+}
+
+int cli_fail(const vpu_error *err)
+{
+    cli_progress_done();
+    fprintf(stderr, "vpu: %s\n",
+            err->msg[0] ? err->msg : vpu_status_text(err->code));
+    return CLI_ERROR;
+}
+
+int cli_usage(const cli_command *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "vpu %s: ", c->name);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "\nTry 'vpu %s --help'.\n", c->name);
+    return CLI_ERROR;
+}
+
+static void on_interrupt(int sig)
+{
+    file_out_remove_all();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void print_help(FILE *f)
+{
+    fputs("vpu: simulator of the Myriad X VPU for OpenCL custom layers\n\n"
+          "usage: vpu COMMAND [OPTIONS]\n\n",
+          f);
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help       what a command does: vpu help COMMAND\n"
+          "  version    version of this program\n\n"
+          "Example:\n"
+          "  vpu run kernels/grn/layer.xml --layer GRN "
+          "--shape in0=1x16x64x64 \\\n"
+          "      --param bias=1.0 --input 0=random:1 --output out\n",
+          f);
+}
+
+static const cli_command *find(const char *name)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const cli_command *c;
+    const char *word = argc > 1 ? argv[1] : "--help";
+
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    signal(SIGHUP, on_interrupt);
+    if (!strcmp(word, "help") && argc > 2 && (c = find(argv[2]))) {
+        fputs(c->help, stdout);
+        return CLI_OK;
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+        !strcmp(word, "help")) {
+        print_help(argc > 1 ? stdout : stderr);
+        return argc > 1 ? CLI_OK : CLI_ERROR;
+    }
+    if (!strcmp(word, "--version") || !strcmp(word, "version")) {
+        printf("vpu %s (LLVM %s)\n", VPU_VERSION, VPU_LLVM);
+        return CLI_OK;
+    }
+    c = find(word);
+    if (!c) {
+        fprintf(stderr, "vpu: no command '%s'\n\n", word);
+        print_help(stderr);
+        return CLI_ERROR;
+    }
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(c->help, stdout);
+            return CLI_OK;
+        }
+    return c->main(argc - 1, argv + 1);
+}

@@ -1,0 +1,448 @@
+/* vpu run: a layer on the simulated VPU. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backend/sim.h"
+#include "runtime/cli/cli.h"
+#include "runtime/cli/report.h"
+#include "runtime/graph/bind.h"
+#include "runtime/graph/io.h"
+#include "sim/base/file.h"
+
+static const char help[] =
+    "usage: vpu run LAYER.xml [OPTIONS]\n\n"
+    "Runs a custom layer on the simulated VPU: binding file and OpenCL C in,\n"
+    "output tensors, a report and a timeline out.\n\n"
+    "Which layer, with what:\n"
+    "  --layer NAME            the CustomLayer, when the file binds several\n"
+    "  --model MODEL.xml       take shapes, parameters and weights from an\n"
+    "                          OpenVINO IR; --at NAME picks the layer\n"
+    "  --shape in0=1x24x128x512[:f16]\n"
+    "                          shape of an input by hand, outermost first; out0=…\n"
+    "                          where the output differs from input 0. Types: f16\n"
+    "                          (default) f32 i32 u8 i8 i16 u16 i64\n"
+    "  --param NAME=VALUE      a layer parameter\n"
+    "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n"
+    "                          (default: random:N)\n"
+    "  --source-dir DIR        look for .cl files there first\n"
+    "  -D NAME[=VALUE], -I DIR for the OpenCL preprocessor\n"
+    "What comes out:\n"
+    "  --output DIR            write out0.npy … and report.json to DIR\n"
+    "  --report text|json      on standard output (default text)\n"
+    "  --trace FILE            timeline for ui.perfetto.dev\n"
+    "  --trace-json FILE       the same for chrome://tracing\n"
+    "How it runs:\n"
+    "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
+    "                          plugin gives a network 7)\n"
+    "  --machine FILE          another machine description\n"
+    "  --set KEY=VALUE         override one of its numbers (see vpu machine)\n"
+    "  --order sequential|reverse|random:SEED\n"
+    "                          order of the work-groups\n"
+    "  --threads N             host threads (default: all); results and cycles\n"
+    "                          do not depend on it\n"
+    "  --timeout SECONDS       stop a launch after this much host time\n"
+    "                          (default 3600, 0 = never)\n"
+    "  --max-cycles N          stop when a SHAVE exceeds N cycles\n"
+    "  --no-cache              compile anew\n"
+    "  --quiet                 no notes\n\n"
+    "Examples:\n"
+    "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
+    "      --param bias=1.0 --input 0=random:1 --output out --trace out/t.pftrace\n"
+    "  vpu run layer.xml --model net.xml --at norm1 --input 0=image.npy\n"
+    "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape out0=1x3x64x64 \\\n"
+    "      --shaves 7 --report json\n";
+
+enum { MAX_LIST = 64 };
+
+typedef struct {
+    const char *xml, *layer, *model, *at, *output, *machine, *trace,
+        *trace_json, *report, *source_dir;
+    const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
+        *sets[MAX_LIST], *options[MAX_LIST];
+    uint32_t n_shapes, n_params, n_inputs, n_sets, n_options;
+    uint32_t shaves, threads;
+    exec_order order;
+    uint64_t seed, max_cycles;
+    double timeout_s;
+    bool no_cache, quiet;
+} run_options;
+
+/* --- options ------------------------------------------------------------------------- */
+
+static bool push(const char **list, uint32_t *n, const char *value)
+{
+    if (*n == MAX_LIST)
+        return false;
+    list[(*n)++] = value;
+    return true;
+}
+
+static bool parse_count(const char *text, uint32_t *out)
+{
+    unsigned long long v;
+
+    if (!str_to_u64(text, &v) || !v || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
+static bool parse_order(const char *text, run_options *o)
+{
+    unsigned long long seed;
+
+    if (!strcmp(text, "sequential"))
+        o->order = EXEC_SEQUENTIAL;
+    else if (!strcmp(text, "reverse"))
+        o->order = EXEC_REVERSE;
+    else if (!strncmp(text, "random:", 7) && str_to_u64(text + 7, &seed)) {
+        o->order = EXEC_RANDOM;
+        o->seed = seed;
+    } else
+        return false;
+    return true;
+}
+
+enum {
+    OPT_LAYER = 256, OPT_MODEL, OPT_AT, OPT_SHAPE, OPT_PARAM, OPT_INPUT,
+    OPT_OUTPUT, OPT_SHAVES, OPT_MACHINE, OPT_SET, OPT_ORDER, OPT_TRACE,
+    OPT_TRACE_JSON, OPT_REPORT, OPT_THREADS, OPT_SOURCE_DIR, OPT_TIMEOUT,
+    OPT_MAX_CYCLES, OPT_NO_CACHE, OPT_QUIET
+};
+
+static const struct option long_options[] = {
+    {"layer", required_argument, NULL, OPT_LAYER},
+    {"model", required_argument, NULL, OPT_MODEL},
+    {"at", required_argument, NULL, OPT_AT},
+    {"shape", required_argument, NULL, OPT_SHAPE},
+    {"param", required_argument, NULL, OPT_PARAM},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"output", required_argument, NULL, OPT_OUTPUT},
+    {"shaves", required_argument, NULL, OPT_SHAVES},
+    {"machine", required_argument, NULL, OPT_MACHINE},
+    {"set", required_argument, NULL, OPT_SET},
+    {"order", required_argument, NULL, OPT_ORDER},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
+    {"report", required_argument, NULL, OPT_REPORT},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"max-cycles", required_argument, NULL, OPT_MAX_CYCLES},
+    {"no-cache", no_argument, NULL, OPT_NO_CACHE},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {NULL, 0, NULL, 0}};
+
+/* False: the value is not one the option takes. */
+static bool apply(run_options *o, int c, arena *a)
+{
+    unsigned long long n;
+
+    switch (c) {
+    case OPT_LAYER:
+        o->layer = optarg;
+        return true;
+    case OPT_MODEL:
+        o->model = optarg;
+        return true;
+    case OPT_AT:
+        o->at = optarg;
+        return true;
+    case OPT_SHAPE:
+        return push(o->shapes, &o->n_shapes, optarg);
+    case OPT_PARAM:
+        return push(o->params, &o->n_params, optarg);
+    case OPT_INPUT:
+        return push(o->inputs, &o->n_inputs, optarg);
+    case OPT_OUTPUT:
+        o->output = optarg;
+        return true;
+    case OPT_SHAVES:
+        return parse_count(optarg, &o->shaves);
+    case OPT_MACHINE:
+        o->machine = optarg;
+        return true;
+    case OPT_SET:
+        return push(o->sets, &o->n_sets, optarg);
+    case OPT_ORDER:
+        return parse_order(optarg, o);
+    case OPT_TRACE:
+        o->trace = optarg;
+        return true;
+    case OPT_TRACE_JSON:
+        o->trace_json = optarg;
+        return true;
+    case OPT_REPORT:
+        o->report = optarg;
+        return !strcmp(optarg, "text") || !strcmp(optarg, "json");
+    case OPT_THREADS:
+        return parse_count(optarg, &o->threads);
+    case OPT_SOURCE_DIR:
+        o->source_dir = optarg;
+        return true;
+    case OPT_TIMEOUT:
+        return str_to_f64(optarg, &o->timeout_s) && o->timeout_s >= 0 &&
+               o->timeout_s < 1e9;
+    case OPT_MAX_CYCLES:
+        if (!str_to_u64(optarg, &n) || !n)
+            return false;
+        o->max_cycles = n;
+        return true;
+    case OPT_NO_CACHE:
+        o->no_cache = true;
+        return true;
+    case OPT_QUIET:
+        o->quiet = true;
+        return true;
+    default: /* -D, -I */
+        return push(o->options, &o->n_options,
+                    arena_printf(a, "-%c%s", c, optarg));
+    }
+}
+
+static int parse(int argc, char **argv, run_options *o, arena *a)
+{
+    int c, which = 0;
+
+    *o = (run_options){.report = "text", .timeout_s = 3600};
+    while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
+        if (c == '?')
+            return cli_usage(&cli_run, "bad command line");
+        if (!apply(o, c, a))
+            return cli_usage(&cli_run, "--%s does not take '%s'",
+                             c < 256 ? "D" : long_options[which].name, optarg);
+    }
+    if (optind + 1 < argc)
+        return cli_usage(&cli_run, "one binding file at a time ('%s', '%s')",
+                         argv[optind], argv[optind + 1]);
+    if (optind == argc)
+        return cli_usage(&cli_run, "no binding file");
+    o->xml = argv[optind];
+    if (o->model && o->n_shapes)
+        return cli_usage(&cli_run, "--model and --shape exclude each other");
+    if (o->at && !o->model)
+        return cli_usage(&cli_run, "--at needs --model");
+    return CLI_OK;
+}
+
+/* --- the steps ------------------------------------------------------------------------ */
+
+typedef struct {
+    run_options o;
+    arena *a;
+    log_sink log;
+    mach_desc desc;
+    config_file binding;
+    config_model model;
+    graph *g;
+    backend_sim *sim;
+    trc_writer *trace;
+} session;
+
+static vpu_status load_machine(session *s, vpu_error *err)
+{
+    vpu_status st = mach_desc_load(s->o.machine, s->a, &s->desc, err);
+
+    for (uint32_t i = 0; i < s->o.n_sets && !st; i++)
+        st = mach_desc_set(&s->desc, s->a, s->o.sets[i], err);
+    if (!st && s->o.shaves > s->desc.num_shaves)
+        st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
+                     s->o.shaves, (unsigned long long)s->desc.num_shaves);
+    return st;
+}
+
+static vpu_status bind(session *s, vpu_error *err)
+{
+    const run_options *o = &s->o;
+    graph_shape shapes[MAX_LIST];
+    config_param params[MAX_LIST];
+    graph_request q = {.binding = &s->binding,
+                       .at = o->at,
+                       .type = o->layer,
+                       .shapes = shapes,
+                       .n_shapes = o->n_shapes,
+                       .params = params,
+                       .n_params = o->n_params};
+    vpu_status st = config_file_read(o->xml, s->a, &s->log, &s->binding, err);
+
+    for (uint32_t i = 0; i < o->n_shapes && !st; i++)
+        st = graph_shape_parse(o->shapes[i], &shapes[i], err);
+    for (uint32_t i = 0; i < o->n_params && !st; i++)
+        st = graph_param_parse(o->params[i], s->a, &params[i], err);
+    if (!st && o->model) {
+        st = config_model_read(o->model, NULL, s->a, &s->model, err);
+        q.model = &s->model;
+    }
+    if (!st)
+        st = graph_bind(&q, s->a, &s->log, &s->g, err);
+    return st;
+}
+
+/* "N=SPEC" for port N; the last one counts. */
+static vpu_status input_spec(session *s, uint32_t port, const char **spec,
+                             vpu_error *err)
+{
+    *spec = arena_printf(s->a, "random:%u", port);
+    for (uint32_t i = 0; i < s->o.n_inputs; i++) {
+        const char *text = s->o.inputs[i], *eq = strchr(text, '=');
+        unsigned long long n;
+
+        if (!eq || !str_to_u64(arena_strndup(s->a, text, (size_t)(eq - text)),
+                               &n))
+            return err_set(err, VPU_ERR_INVALID,
+                           "--input %s: expected N=FILE.npy|zeros|ramp|"
+                           "random:SEED",
+                           text);
+        if (n == port)
+            *spec = eq + 1;
+    }
+    return VPU_OK;
+}
+
+static vpu_status check_ports(session *s, vpu_error *err)
+{
+    for (uint32_t i = 0; i < s->o.n_inputs; i++) {
+        unsigned long long n = strtoull(s->o.inputs[i], NULL, 10);
+        bool found = false;
+
+        for (uint32_t k = 0; k < s->g->n_buffers; k++)
+            found |= s->g->buffers[k].role == GRAPH_INPUT &&
+                     s->g->buffers[k].port == n;
+        if (!found)
+            return err_set(err, VPU_ERR_INVALID,
+                           "--input %s: the layer has no input %llu that its "
+                           "kernels use",
+                           s->o.inputs[i], n);
+    }
+    return VPU_OK;
+}
+
+static vpu_status fill_inputs(session *s, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < s->g->n_buffers && !st; i++) {
+        const graph_buffer *b = &s->g->buffers[i];
+        const char *spec;
+
+        if (b->role != GRAPH_INPUT)
+            continue;
+        st = input_spec(s, b->port, &spec, err);
+        if (!st)
+            st = graph_input_fill(b, spec, backend_sim_buffer(s->sim, i), err);
+    }
+    return st ? st : check_ports(s, err);
+}
+
+static vpu_status open_trace(session *s, vpu_error *err)
+{
+    trc_config cfg = {.level = TRC_FULL, .clk_mhz = (uint32_t)s->desc.clk_mhz};
+    vpu_status st;
+
+    if (!s->o.trace && !s->o.trace_json)
+        return VPU_OK;
+    st = trc_writer_create(&cfg, &s->trace, err);
+    if (!st && s->o.trace)
+        st = trc_writer_add(s->trace, TRC_PERFETTO, s->o.trace, err);
+    if (!st && s->o.trace_json)
+        st = trc_writer_add(s->trace, TRC_CHROME_JSON, s->o.trace_json, err);
+    return st;
+}
+
+static vpu_status save(session *s, vpu_error *err)
+{
+    void **data = arena_array(s->a, void *, s->g->n_buffers + 1);
+    report_source r = {s->g, s->sim, &s->desc};
+    str json = {0};
+    vpu_status st;
+
+    for (uint32_t i = 0; i < s->g->n_buffers; i++)
+        data[i] = backend_sim_buffer(s->sim, i);
+    st = graph_output_save(s->o.output, s->g, data, err);
+    report_json(&r, &json);
+    if (!st)
+        st = file_write(file_join(s->a, s->o.output, "report.json"), json.data,
+                        json.n, err);
+    str_free(&json);
+    return st;
+}
+
+static void print_report(session *s)
+{
+    report_source r = {s->g, s->sim, &s->desc};
+    str out = {0};
+
+    if (!strcmp(s->o.report, "json"))
+        report_json(&r, &out);
+    else
+        report_text(&r, &out);
+    cli_progress_done();
+    fputs(str_text(&out), stdout);
+    str_free(&out);
+}
+
+static vpu_status run(session *s, vpu_error *err)
+{
+    backend_sim_config cfg = {.desc = &s->desc,
+                              .n_shaves = s->o.shaves,
+                              .n_threads = s->o.threads,
+                              .order = s->o.order,
+                              .seed = s->o.seed,
+                              .max_cycles = s->o.max_cycles,
+                              .timeout_s = s->o.timeout_s,
+                              .source_dir = s->o.source_dir,
+                              .options = s->o.options,
+                              .n_options = s->o.n_options,
+                              .no_cache = s->o.no_cache,
+                              .log = &s->log};
+    vpu_status st = load_machine(s, err);
+
+    if (!st)
+        st = bind(s, err);
+    /* The output folder before the work: a run of minutes must not end in
+     * "permission denied". */
+    if (!st && s->o.output)
+        st = file_mkdirs(s->o.output, err);
+    if (!st)
+        st = open_trace(s, err);
+    cfg.trace = s->trace;
+    if (!st)
+        st = backend_sim_open(&cfg, s->g, &s->sim, err);
+    if (!st)
+        st = fill_inputs(s, err);
+    if (!st)
+        st = backend_sim_run(s->sim, err);
+    if (!st && s->o.output)
+        st = save(s, err);
+    if (!st && s->trace) {
+        trc_writer *w = s->trace;
+
+        s->trace = NULL;
+        st = trc_writer_commit(w, err);
+    }
+    if (!st)
+        print_report(s);
+    return st;
+}
+
+static int run_main(int argc, char **argv)
+{
+    session s = {.a = arena_create(0)};
+    vpu_error err = {0};
+    int rc = parse(argc, argv, &s.o, s.a);
+
+    if (!rc) {
+        s.log = cli_log(s.o.quiet);
+        if (run(&s, &err))
+            rc = cli_fail(&err);
+    }
+    trc_writer_abandon(s.trace);
+    backend_sim_close(s.sim);
+    arena_destroy(s.a);
+    return rc;
+}
+
+const cli_command cli_run = {"run", "run a layer on the simulated VPU", help,
+                             run_main};
