@@ -68,6 +68,7 @@ typedef struct {
     LLVMBasicBlockRef latch;
     LLVMValueRef lid[3], linear, next;
     uint32_t n_exits, only_exit;
+    LLVMValueRef sync_exit; /* a collective call it leads to, or NULL */
 } region;
 
 static LLVMValueRef k32(wg *w, uint32_t v)
@@ -596,10 +597,12 @@ static void reach(wg *w, region *r)
         uint32_t *succ = w->cfg.succs[s->block];
         uint32_t exit = UINT32_MAX;
 
-        if (s->ends_in_sync)
+        if (s->ends_in_sync) {
             exit = (s + 1)->region;
-        else if (!succ[0])
+            r->sync_exit = s->end;
+        } else if (!succ[0]) {
             exit = 0;
+        }
         if (exit != UINT32_MAX) {
             if (!r->n_exits) {
                 r->n_exits = 1;
@@ -682,7 +685,9 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
                                                               "diverged");
         LLVMBasicBlockRef good = LLVMAppendBasicBlockInContext(w->c, w->fn,
                                                                "agreed");
-        LLVMValueRef line = k32(w, LLVMGetDebugLocLine(at));
+        /* An item that returns: the line of what it does not reach. */
+        LLVMValueRef line = k32(w, LLVMGetDebugLocLine(exit ? at
+                                                            : r->sync_exit));
         LLVMValueRef f = ir_declare(w->m, "__vpu_divergence", t);
 
         ir_attr(f, "noreturn", 0);
