@@ -216,7 +216,7 @@ static void float_expr(gen *g, int depth)
     }
     switch (below(g, 10)) {
     case 0:
-        put(g, "(-");
+        put(g, "(- ");
         float_expr(g, depth - 1);
         break;
     case 1:
