@@ -278,9 +278,19 @@ static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
     return true;
 }
 
+/* i1 has no memory form of its own. */
+static LLVMTypeRef memory_type(wg *w, LLVMTypeRef t)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
+
+    if (ir_bits_of(ir_element(t)) != 1)
+        return t;
+    return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
+}
+
 static uint32_t stored_bytes(wg *w, LLVMTypeRef t)
 {
-    return (uint32_t)LLVMABISizeOfType(w->td, t);
+    return (uint32_t)LLVMABISizeOfType(w->td, memory_type(w, t));
 }
 
 static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
@@ -407,16 +417,6 @@ static LLVMValueRef item_address(wg *w, const value_info *vi, uint32_t bytes,
                       LLVMBuildMul(w->b, linear, k32(w, bytes), ""), "");
     return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
                          "");
-}
-
-/* i1 has no memory form of its own. */
-static LLVMTypeRef memory_type(wg *w, LLVMTypeRef t)
-{
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
-
-    if (ir_bits_of(ir_element(t)) != 1)
-        return t;
-    return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
 }
 
 static LLVMValueRef load_kept(wg *w, LLVMTypeRef t, LLVMValueRef p)

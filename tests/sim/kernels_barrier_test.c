@@ -118,6 +118,17 @@ HOST(flags)
     }
 }
 
+HOST(half_flags)
+{
+    (void)n;
+    ITEMS
+    {
+        int mirrored = in[base + L - 1 - l] & 127;
+
+        out[i] = (mirrored > 60 ? 1000 : 0) + (l + 1) % L;
+    }
+}
+
 HOST(private_array)
 {
     (void)n;
@@ -333,6 +344,11 @@ static const struct {
      KERNEL("bool a = in[i] & 1, b = (in[i] & 6) == 4; t[l] = in[i]; SYNC;"
             "out[i] = (a ? t[(l + 1) % L] : -1) ^ (b ? 5 : 9) ^ (a & b);"),
      flags},
+    {"conditions on halves",
+     KERNEL("__local half *s = (__local half *)t; s[l] = (half)(in[i] & 127);"
+            "SYNC; bool a = s[L - 1 - l] > (half)60; SYNC; s[l] = (half)l;"
+            "SYNC; out[i] = (a ? 1000 : 0) + (int)s[(l + 1) % L];"),
+     half_flags},
     {"private array",
      KERNEL("int a[8]; for (int k = 0; k < 8; k++) a[k] = in[i] + k * l;"
             "t[l] = in[i]; SYNC; int next = t[(l + 1) % L];"
