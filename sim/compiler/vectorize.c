@@ -165,10 +165,7 @@ static bool transfer(vec *v, LLVMValueRef i, int64_t *step)
             return true;
         }
         return false;
-    case LLVMSExt:
-    case LLVMZExt: /* an index that wraps is out of bounds anyway */
-        return LLVMGetIntTypeWidth(LLVMTypeOf(LLVMGetOperand(i, 0))) >= 32 &&
-               stride_of(v, LLVMGetOperand(i, 0), step);
+    /* Not SExt and ZExt: narrow lanes may wrap, (ulong)(gid - 3u) does. */
     case LLVMTrunc:
         return LLVMGetIntTypeWidth(LLVMTypeOf(i)) >= 32 &&
                stride_of(v, LLVMGetOperand(i, 0), step);

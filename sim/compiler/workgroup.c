@@ -70,6 +70,7 @@ typedef struct {
     LLVMBasicBlockRef latch;
     LLVMValueRef lid[3], linear, next;
     uint32_t n_exits, only_exit;
+    LLVMValueRef sync_exit; /* a collective call it leads to, or NULL */
 } region;
 
 static LLVMValueRef k32(wg *w, uint32_t v)
@@ -281,9 +282,19 @@ static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
     return true;
 }
 
+/* i1 has no memory form of its own. */
+static LLVMTypeRef memory_type(wg *w, LLVMTypeRef t)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
+
+    if (ir_bits_of(ir_element(t)) != 1)
+        return t;
+    return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
+}
+
 static uint32_t stored_bytes(wg *w, LLVMTypeRef t)
 {
-    return (uint32_t)LLVMABISizeOfType(w->td, t);
+    return (uint32_t)LLVMABISizeOfType(w->td, memory_type(w, t));
 }
 
 static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
@@ -411,16 +422,6 @@ static LLVMValueRef item_address(wg *w, const value_info *vi, uint32_t bytes,
                       "");
     return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
                          "");
-}
-
-/* i1 has no memory form of its own. */
-static LLVMTypeRef memory_type(wg *w, LLVMTypeRef t)
-{
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
-
-    if (ir_bits_of(ir_element(t)) != 1)
-        return t;
-    return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
 }
 
 static LLVMValueRef load_kept(wg *w, LLVMTypeRef t, LLVMValueRef p)
@@ -602,10 +603,12 @@ static void reach(wg *w, region *r)
         uint32_t *succ = w->cfg.succs[s->block];
         uint32_t exit = UINT32_MAX;
 
-        if (s->ends_in_sync)
+        if (s->ends_in_sync) {
             exit = (s + 1)->region;
-        else if (!succ[0])
+            r->sync_exit = s->end;
+        } else if (!succ[0]) {
             exit = 0;
+        }
         if (exit != UINT32_MAX) {
             if (!r->n_exits) {
                 r->n_exits = 1;
@@ -685,7 +688,9 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
             LLVMAppendBasicBlockInContext(w->c, w->fn, "diverged");
         LLVMBasicBlockRef good =
             LLVMAppendBasicBlockInContext(w->c, w->fn, "agreed");
-        LLVMValueRef line = k32(w, LLVMGetDebugLocLine(at));
+        /* An item that returns: the line of what it does not reach. */
+        LLVMValueRef line =
+            k32(w, LLVMGetDebugLocLine(exit ? at : r->sync_exit));
         LLVMValueRef f = ir_declare(w->m, "__vpu_divergence", t);
 
         ir_attr(f, "noreturn", 0);

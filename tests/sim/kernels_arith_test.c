@@ -1,0 +1,465 @@
+/* Element-wise arithmetic: one expression, compiled as OpenCL C for the device
+ * and as C for the host, must give the same bits for every element.
+ *
+ * Each case runs in groups of 16 (the vectorized variant, when there is one)
+ * and of 5 (the scalar one). */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/rig.h"
+
+typedef _Float16 half;
+typedef unsigned char uchar;
+
+/* The device rounds halves after every operation; the host's compiler may keep
+ * more digits until it is told not to. */
+#define H(x) ((half)(x))
+
+enum { N = 4160 }; /* 64 * 65: all pairs of special values, and a tail */
+
+/* --- the built-ins of OpenCL C that the cases use, for the host ------------
+ */
+
+#undef isnan
+#undef isless
+#define min(x, y) ((y) < (x) ? (y) : (x))
+#define max(x, y) ((x) < (y) ? (y) : (x))
+#define clamp(x, lo, hi) min(max(x, lo), hi)
+#define abs(x) ((x) < 0 ? 0u - (uint)(x) : (uint)(x))
+#define mad24(x, y, z) ((x) * (y) + (z))
+#define mul24(x, y) ((x) * (y))
+#define popcount(x) ((uint)__builtin_popcount(x))
+#define clz(x) ((x) ? (uint)__builtin_clz(x) : 32u)
+#define fmin(x, y) fminf(x, y)
+#define fmax(x, y) fmaxf(x, y)
+#define fabs(x) fabsf(x)
+#define floor(x) floorf(x)
+#define ceil(x) ceilf(x)
+#define trunc(x) truncf(x)
+#define rint(x) rintf(x)
+#define round(x) roundf(x)
+#define sqrt(x) sqrtf(x)
+#define copysign(x, y) copysignf(x, y)
+#define isnan(x) ((x) != (x))
+#define isless(x, y) ((x) < (y))
+#define isequal(x, y) ((x) == (y))
+#define step(edge, x) ((x) < (edge) ? 0.0f : 1.0f)
+#define mix(x, y, t) ((x) + ((y) - (x)) * (t))
+#define mad(x, y, z) ((x) * (y) + (z))
+#define half_mad(x, y, z) (H((x) * (y)) + (z))
+#define select(x, y, c) ((c) ? (y) : (x))
+
+/* Conversions clamp; NaN becomes 0. */
+#define SATURATE(T, x, lo, hi) \
+    ((x) != (x) ? (T)0 : (x) <= (lo) ? (T)(lo) : (x) >= (hi) ? (T)(hi) : (T)(x))
+#define convert_char_sat(x) SATURATE(signed char, x, -128, 127)
+#define convert_uchar_sat(x) SATURATE(uchar, x, 0, 255)
+#define convert_short_sat(x) SATURATE(short, x, -32768, 32767)
+#define convert_ushort_sat(x) SATURATE(ushort, x, 0, 65535)
+#define convert_int_sat(x) \
+    SATURATE(int, (double)(x), -2147483648.0, 2147483647.0)
+#define convert_uint_sat(x) SATURATE(uint, (double)(x), 0, 4294967295.0)
+#define convert_int_rte(x) convert_int_sat(rintf(x))
+#define convert_int_rtz(x) convert_int_sat(truncf(x))
+#define convert_int_rtp(x) convert_int_sat(ceilf(x))
+#define convert_int_rtn(x) convert_int_sat(floorf(x))
+#define convert_uchar_sat_rte(x) convert_uchar_sat(rintf(x))
+#define convert_short_sat_rtn(x) convert_short_sat(floorf(x))
+#define convert_char(x) ((signed char)(x))
+#define convert_uchar(x) ((uchar)(x))
+#define convert_short(x) ((short)(x))
+#define convert_ushort(x) ((ushort)(x))
+#define convert_int(x) ((int)(x))
+#define convert_uint(x) ((uint)(x))
+#define convert_long(x) ((long)(x))
+#define convert_ulong(x) ((ulong)(x))
+#define convert_float(x) ((float)(x))
+#define convert_half(x) ((half)(x))
+
+static inline int as_int(float x)
+{
+    int r;
+
+    memcpy(&r, &x, 4);
+    return r;
+}
+
+static inline ushort as_ushort(half x)
+{
+    ushort r;
+
+    memcpy(&r, &x, 2);
+    return r;
+}
+
+static inline half as_half(ushort x)
+{
+    half r;
+
+    memcpy(&r, &x, 2);
+    return r;
+}
+
+/* Some value of a half or float directly above, towards zero and so on. */
+static half half_up(float x)
+{
+    half h = (half)x;
+
+    if ((float)h < x) {
+        ushort b = as_ushort(h);
+
+        return as_half((ushort)(b == 0x8000 ? 1 : b & 0x8000 ? b - 1 : b + 1));
+    }
+    return h;
+}
+#define convert_half_rtp(x) half_up(x)
+#define convert_half_rtn(x) ((half) - half_up(-(x)))
+#define convert_half_rtz(x) \
+    ((x) < 0 ? convert_half_rtp(x) : convert_half_rtn(x))
+
+/* --- the cases --------------------------------------------------------------
+ * X(name, result, type of a, type of b, expression of a[i], b[i] and i) */
+
+#define HALF_CASES(X)                                                          \
+    X(half_add, half, half, half, a[i] + b[i])                                 \
+    X(half_sub, half, half, half, a[i] - b[i])                                 \
+    X(half_mul, half, half, half, a[i] * b[i])                                 \
+    X(half_div, half, half, half, a[i] / b[i])                                 \
+    X(half_neg, half, half, half, -a[i])                                       \
+    X(half_chain, half, half, half, H(H(a[i] * b[i]) + a[i]) - H(b[i] * b[i])) \
+    X(half_third, half, half, half, H(a[i] / (half)3) + H(b[i] * (half)0.1f))  \
+    X(half_sum, half, half, half, H(H(a[i] + b[i]) + b[i]) + b[i])             \
+    X(half_sqrt, half, half, half, sqrt(a[i]))                                 \
+    X(half_fabs, half, half, half, fabs(a[i]))                                 \
+    X(half_floor, half, half, half, floor(a[i]))                               \
+    X(half_rint, half, half, half, rint(a[i]))                                 \
+    X(half_less, int, half, half, a[i] < b[i])                                 \
+    X(half_le, int, half, half, a[i] <= b[i])                                  \
+    X(half_eq, int, half, half, a[i] == b[i])                                  \
+    X(half_ne, int, half, half, a[i] != b[i])                                  \
+    X(half_select, half, half, half, a[i] > b[i] ? a[i] : b[i])                \
+    X(half_max, half, half, half, max(a[i], b[i]))                             \
+    X(half_min, half, half, half, min(a[i], b[i]))                             \
+    X(half_clamp, half, half, half, clamp(a[i], (half) - 1, (half)2))          \
+    X(half_mad, half, half, half, half_mad(a[i], b[i], b[i]))                  \
+    X(half_to_float, float, half, half, (float)a[i] * (float)b[i])             \
+    X(half_bits, ushort, half, half, as_ushort(a[i]) ^ as_ushort(b[i]))        \
+    X(half_to_uchar, uchar, half, half, convert_uchar_sat(a[i]))               \
+    X(half_to_short, short, half, half, convert_short_sat(a[i]))               \
+    X(half_to_ushort, ushort, half, half, convert_ushort_sat(a[i]))            \
+    X(half_to_int, int, half, half, convert_int_sat(a[i]))                     \
+    X(half_from_float, half, float, float, convert_half(a[i]))                 \
+    X(half_cast, half, float, float, (half)(a[i] + b[i]))                      \
+    X(half_from_int, half, int, int, (half)a[i])                               \
+    X(half_from_ushort, half, ushort, ushort, convert_half(a[i]))              \
+    X(half_rtp, half, float, float, convert_half_rtp(a[i]))                    \
+    X(half_rtn, half, float, float, convert_half_rtn(a[i]))                    \
+    X(half_rtz, half, float, float, convert_half_rtz(a[i]))
+
+#define FLOAT_CASES(X)                                                   \
+    X(float_add, float, float, float, a[i] + b[i])                       \
+    X(float_sub, float, float, float, a[i] - b[i])                       \
+    X(float_mul, float, float, float, a[i] * b[i])                       \
+    X(float_div, float, float, float, a[i] / b[i])                       \
+    X(float_muladd, float, float, float, a[i] * b[i] + a[i])             \
+    X(float_mad, float, float, float, mad(a[i], b[i], a[i]))             \
+    X(float_sqrt, float, float, float, sqrt(a[i]))                       \
+    X(float_fmin, float, float, float, fmin(a[i], 1.5f))                 \
+    X(float_fmax, float, float, float, fmax(a[i], -1.5f))                \
+    X(float_min, float, float, float, min(a[i], b[i]))                   \
+    X(float_max, float, float, float, max(a[i], b[i]))                   \
+    X(float_clamp, float, float, float, clamp(a[i], -2.0f, 3.0f))        \
+    X(float_abs, float, float, float, fabs(a[i]))                        \
+    X(float_floor, float, float, float, floor(a[i]))                     \
+    X(float_ceil, float, float, float, ceil(a[i]))                       \
+    X(float_trunc, float, float, float, trunc(a[i]))                     \
+    X(float_rint, float, float, float, rint(a[i]))                       \
+    X(float_round, float, float, float, round(a[i]))                     \
+    X(float_copysign, float, float, float, copysign(a[i], b[i]))         \
+    X(float_mix, float, float, float, mix(a[i], b[i], 0.25f))            \
+    X(float_step, float, float, float, step(a[i], b[i]))                 \
+    X(float_isnan, int, float, float, isnan(a[i]))                       \
+    X(float_isless, int, float, float, isless(a[i], b[i]))               \
+    X(float_isequal, int, float, float, isequal(a[i], b[i]))             \
+    X(float_select, float, float, float, a[i] < b[i] ? a[i] * 2 : b[i])  \
+    X(float_logic, int, float, float,                                    \
+      ((a[i] < 1) & (b[i] > 0)) | (a[i] == b[i]))                        \
+    X(float_bits, int, float, float, as_int(a[i]) & 0x7fffffff)          \
+    X(float_rte, int, float, float, convert_int_rte(a[i]))               \
+    X(float_rtz, int, float, float, convert_int_rtz(a[i]))               \
+    X(float_rtp, int, float, float, convert_int_rtp(a[i]))               \
+    X(float_rtn, int, float, float, convert_int_rtn(a[i]))               \
+    X(float_uchar_rte, uchar, float, float, convert_uchar_sat_rte(a[i])) \
+    X(float_short_rtn, short, float, float, convert_short_sat_rtn(a[i])) \
+    X(float_char, char, float, float, convert_char_sat(a[i]))            \
+    X(float_uint, uint, float, float, convert_uint_sat(a[i]))            \
+    X(float_of_int, float, int, int, convert_float(a[i]))                \
+    X(float_of_uint, float, uint, uint, (float)a[i])                     \
+    X(float_of_long, float, long, long, (float)a[i])                     \
+    X(float_of_uchar, float, uchar, uchar, a[i] * 0.5f)                  \
+    X(float_of_i, float, float, float, a[i] + i)
+
+#define INT_CASES(X)                                                          \
+    X(int_add, uint, uint, uint, a[i] + b[i])                                 \
+    X(int_mul, uint, uint, uint, a[i] * b[i])                                 \
+    X(int_div, int, int, int, a[i] / (b[i] % 1000 * 2 + 1))                   \
+    X(int_rem, int, int, int, a[i] % (b[i] % 1000 * 2 + 1))                   \
+    X(int_div_7, int, int, int, a[i] / 7 - a[i] % 7)                          \
+    X(uint_div, uint, uint, uint, a[i] / (b[i] | 1))                          \
+    X(uint_rem, uint, uint, uint, a[i] % (b[i] | 1))                          \
+    X(uint_div_10, uint, uint, uint, a[i] / 10 + a[i] % 10)                   \
+    X(int_shl, uint, uint, uint, a[i] << (b[i] & 31))                         \
+    X(int_shr, uint, uint, uint, a[i] >> (b[i] & 31))                         \
+    X(int_sar, int, int, int, a[i] >> (b[i] & 31))                            \
+    X(int_bits, int, int, int, (a[i] & b[i]) ^ (~a[i] | b[i]))                \
+    X(int_less, int, int, int, a[i] < b[i])                                   \
+    X(uint_less, int, uint, uint, a[i] < b[i])                                \
+    X(int_min, int, int, int, min(a[i], b[i]))                                \
+    X(uint_min, uint, uint, uint, min(a[i], b[i]))                            \
+    X(int_max, int, int, int, max(a[i], b[i]))                                \
+    X(int_clamp, int, int, int, clamp(a[i], -100, 100))                       \
+    X(int_abs, uint, int, int, abs(a[i]))                                     \
+    X(int_mad24, int, short, short, mad24((int)a[i], 31, (int)b[i]))          \
+    X(int_mul24, int, short, short, mul24((int)a[i], 77))                     \
+    X(int_popcount, uint, uint, uint, popcount(a[i]))                         \
+    X(int_clz, uint, uint, uint, clz(a[i] >> (b[i] & 31)))                    \
+    X(int_select, int, int, int, select(a[i], b[i], a[i] & 1))                \
+    X(int_ternary, uint, uint, uint, a[i] & 4 ? a[i] + 1u : i * 3u)           \
+    X(int_not, int, int, int, !(a[i] & 3))                                    \
+    X(char_add, char, char, char, (char)(a[i] + b[i]))                        \
+    X(char_mul, char, char, char, (char)(a[i] * b[i]))                        \
+    X(char_div, char, char, char, (char)(a[i] / (b[i] | 1)))                  \
+    X(char_less, int, char, char, a[i] < b[i])                                \
+    X(char_sar, char, char, char, (char)(a[i] >> 3))                          \
+    X(uchar_add, uchar, uchar, uchar, (uchar)(a[i] + b[i]))                   \
+    X(uchar_avg, uchar, uchar, uchar, (uchar)((a[i] + b[i] + 1) / 2))         \
+    X(uchar_min, uchar, uchar, uchar, min(a[i], b[i]))                        \
+    X(short_mul, short, short, short, (short)(a[i] * b[i]))                   \
+    X(short_max, short, short, short, max(a[i], b[i]))                        \
+    X(short_wide, int, short, short, a[i] * b[i])                             \
+    X(ushort_shr, ushort, ushort, ushort, (ushort)(a[i] >> (b[i] & 15)))      \
+    X(ushort_of_i, ushort, ushort, ushort, (ushort)(a[i] + i * 3))            \
+    X(long_mul, ulong, ulong, ulong, a[i] * b[i])                             \
+    X(long_add, long, long, long, (a[i] >> 1) + (b[i] >> 1))                  \
+    X(long_div, ulong, ulong, ulong, a[i] / (b[i] >> 33 | 1))                 \
+    X(long_shift, ulong, ulong, ulong, a[i] << (b[i] & 63))                   \
+    X(long_less, int, long, long, a[i] < b[i])                                \
+    X(long_high, uint, uint, uint, (uint)((ulong)a[i] * b[i] >> 32))          \
+    X(long_of_wrapping, ulong, uint, uint, (ulong)((uint)i - 3u) + a[i])      \
+    X(long_of_index, ulong, uint, uint, (ulong)(uint)(i - 3) * 5 + b[i])      \
+    X(long_of_signed, long, int, int, (long)(i - 70) * 3 + a[i])              \
+    X(long_of_odd, long, uint, uint, (long)(int)(i * 715827883u) + a[i])      \
+    X(float_of_wrapping, float, uint, uint, (float)((uint)i - 3u) + b[i] % 7) \
+    X(uint_of_index, uint, uint, uint, ((uint)i - 9u) / 3u + a[i] % 5)        \
+    X(index_shift, uint, uint, uint, (uint)i << 29 | a[i] >> 5)               \
+    X(index_mul, uint, uint, uint, (uint)i * 0x30000001u ^ a[i])              \
+    X(index_less, int, int, int, i * 3 - 7 < i + 1000 + (a[i] & 1))           \
+    X(sat_char, char, int, int, convert_char_sat(a[i]))                       \
+    X(sat_uchar, uchar, int, int, convert_uchar_sat(a[i]))                    \
+    X(sat_uchar_s, uchar, short, short, convert_uchar_sat(a[i]))              \
+    X(sat_uchar_c, uchar, char, char, convert_uchar_sat(a[i]))                \
+    X(sat_char_u, char, uchar, uchar, convert_char_sat(a[i]))                 \
+    X(sat_short, short, int, int, convert_short_sat(a[i]))                    \
+    X(sat_ushort_u, ushort, uint, uint, convert_ushort_sat(a[i]))             \
+    X(sat_int_u, int, uint, uint, convert_int_sat(a[i]))                      \
+    X(sat_uint_i, uint, int, int, convert_uint_sat(a[i]))                     \
+    X(cut_char, char, int, int, convert_char(a[i]))                           \
+    X(cut_ushort, ushort, int, int, convert_ushort(a[i]))                     \
+    X(grow_long, long, int, int, convert_long(a[i]))                          \
+    X(grow_ulong, ulong, uchar, uchar, convert_ulong(a[i]))                   \
+    X(grow_short, short, char, char, convert_short(a[i]))                     \
+    X(grow_uint, uint, ushort, ushort, convert_uint(a[i]))
+
+#define FUNCTION(name, R, A, B, ...)                                      \
+    static void host_##name(void *o, const void *p, const void *q, int i) \
+    {                                                                     \
+        const A *a = p;                                                   \
+        const B *b = q;                                                   \
+                                                                          \
+        (void)a;                                                          \
+        (void)b;                                                          \
+        ((R *)o)[i] = (R)(__VA_ARGS__);                                   \
+    }
+
+HALF_CASES(FUNCTION)
+FLOAT_CASES(FUNCTION)
+INT_CASES(FUNCTION)
+
+#define ROW(name, R, A, B, ...) \
+    {#name, #R, #A, #B, #__VA_ARGS__, sizeof(R), sizeof(A), host_##name},
+
+static const struct {
+    const char *name, *r, *a, *b, *text;
+    size_t r_bytes, in_bytes;
+    void (*host)(void *, const void *, const void *, int);
+} cases[] = {HALF_CASES(ROW) FLOAT_CASES(ROW) INT_CASES(ROW)};
+
+/* --- inputs ------------------------------------------------------------------
+ */
+
+static const ushort special_halves[] = {
+    0x0000, 0x8000, 0x0001, 0x8001, 0x0002, 0x03ff, 0x83ff, 0x0400, 0x8400,
+    0x0401, 0x1400, 0x2e66, 0x3555, 0x3800, 0xb800, 0x3bff, 0x3c00, 0xbc00,
+    0x3c01, 0x3e00, 0xbe00, 0x4000, 0x4100, 0xc100, 0x4248, 0x4900, 0x57ff,
+    0x6400, 0xe400, 0x6401, 0x67ff, 0x7800, 0x7bfe, 0x7bff, 0xfbff, 0x7c00,
+    0xfc00, 0x7e00, 0x7fff, 0xfe00, 0x5bf8, 0x5c00, 0x77ff, 0xf800};
+static const float special_floats[] = {0.0f,
+                                       -0.0f,
+                                       1.0f,
+                                       -1.0f,
+                                       0.5f,
+                                       -0.5f,
+                                       1.5f,
+                                       2.5f,
+                                       -2.5f,
+                                       -3.5f,
+                                       0x1p-24f,
+                                       0x1p-25f,
+                                       0x1.8p-25f,
+                                       0x1p-14f,
+                                       65504.0f,
+                                       65519.0f,
+                                       65520.0f,
+                                       -65520.0f,
+                                       0x1p-149f,
+                                       0x1p-126f,
+                                       -0x1p-127f,
+                                       0x1.fffffep127f,
+                                       2147483648.0f,
+                                       -2147483648.0f,
+                                       4294967296.0f,
+                                       127.5f,
+                                       128.0f,
+                                       -129.0f,
+                                       254.5f,
+                                       255.5f,
+                                       32767.5f,
+                                       -32768.9f,
+                                       1.0009765f,
+                                       1.00048828125f,
+                                       1.0014648f,
+                                       0x1.555556p-2f,
+                                       (float)INFINITY,
+                                       -(float)INFINITY,
+                                       (float)NAN,
+                                       3.14159265f};
+
+static void fill(const char *type, void *data, uint64_t seed, bool slow)
+{
+    size_t nh = sizeof special_halves / 2, nf = sizeof special_floats / 4;
+
+    for (unsigned i = 0; i < N; i++) {
+        unsigned pick = slow ? i / 64 : i % 64;
+        uint32_t r = rig_noise(seed * N + i);
+        uint64_t wide = (uint64_t)rig_noise(~seed * N + i) << 32 | r;
+
+        if (!strcmp(type, "half")) {
+            ((ushort *)data)[i] = pick < nh ? special_halves[pick] : (ushort)r;
+        } else if (!strcmp(type, "float")) {
+            float f = (float)((int32_t)r >> (r & 31)) * 0x1p-8f;
+
+            ((float *)data)[i] = pick < nf ? special_floats[pick] : f;
+        } else if (strstr(type, "char")) {
+            ((uchar *)data)[i] = (uchar)r;
+        } else if (strstr(type, "short")) {
+            ((ushort *)data)[i] = (ushort)r;
+        } else if (strstr(type, "int")) {
+            ((uint32_t *)data)[i] = r >> (wide >> 40 & 3) * 8;
+        } else {
+            ((uint64_t *)data)[i] = wide >> (wide >> 20 & 3) * 16;
+        }
+    }
+}
+
+static bool same(const char *type, const void *x, const void *y, size_t bytes)
+{
+    if (!memcmp(x, y, bytes))
+        return true;
+    if (!strcmp(type, "float"))
+        return isnan(*(const float *)x) && isnan(*(const float *)y);
+    return !strcmp(type, "half") && isnan(*(const half *)x) &&
+           isnan(*(const half *)y);
+}
+
+static uint64_t low_bits(const void *p, size_t n)
+{
+    uint64_t v = 0;
+
+    memcpy(&v, p, n);
+    return v;
+}
+
+START_TEST(element_wise)
+{
+    const char *text;
+    uint8_t *out, *a, *b, want[8] = {0};
+    size_t r_bytes = cases[_i].r_bytes, in_bytes = cases[_i].in_bytes;
+    rig r;
+
+    rig_open(&r);
+    text = arena_printf(r.a,
+                        "#define H(x) (x)\n"
+                        "#define half_mad(x, y, z) mad(x, y, z)\n"
+                        "__kernel void k(__global %s *out, __global const %s "
+                        "*a, __global const %s *b)\n"
+                        "{\n    int i = get_global_id(0);\n"
+                        "    out[i] = %s;\n}\n",
+                        cases[_i].r, cases[_i].a, cases[_i].b, cases[_i].text);
+    rig_compile(&r, text, "k");
+    out = rig_buffer(&r, N * r_bytes);
+    a = rig_buffer(&r, N * in_bytes);
+    b = rig_buffer(&r, N * in_bytes);
+    fill(cases[_i].a, a, 1, true);
+    fill(cases[_i].b, b, 2, false);
+    ck_assert_msg(r.kernel->variants[SIM_VECTORIZED].present, "%s: %s",
+                  cases[_i].name, r.kernel->not_vectorized);
+    for (uint32_t local = 16; local; local = local == 16 ? 5 : 0) {
+        memset(out, 0xcc, N * r_bytes);
+        rig_run_1d(&r, N / local, local);
+        ck_assert_int_eq(r.result.variant,
+                         local == 16 ? SIM_VECTORIZED : SIM_SCALAR);
+        for (int i = 0; i < N; i++) {
+            union {
+                uint64_t align;
+                uint8_t bytes[8];
+            } one;
+            uint8_t *all = out + (size_t)i * r_bytes;
+            uint8_t keep[8];
+
+            memcpy(keep, all, r_bytes);
+            cases[_i].host(out, a, b, i);
+            memcpy(want, all, r_bytes);
+            memcpy(one.bytes, keep, r_bytes);
+            ck_assert_msg(same(cases[_i].r, one.bytes, want, r_bytes),
+                          "%s, local %u, element %d: device %#llx, host %#llx "
+                          "(a %#llx, b %#llx)",
+                          cases[_i].text, local, i,
+                          (unsigned long long)low_bits(keep, r_bytes),
+                          (unsigned long long)low_bits(want, r_bytes),
+                          (unsigned long long)low_bits(a + (size_t)i * in_bytes,
+                                                       in_bytes),
+                          (unsigned long long)low_bits(b + (size_t)i * in_bytes,
+                                                       in_bytes));
+        }
+    }
+    rig_close(&r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("kernels: arithmetic");
+    TCase *c = tcase_create("element-wise");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, element_wise, 0, sizeof cases / sizeof *cases);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,25 @@
+/* Random kernels with one meaning: no undefined behaviour, no races.
+ *
+ * The body is one text that is OpenCL C with one prologue and C with another.
+ * It is made of ITEMS { … } blocks, which every item of the group runs, and
+ * SYNC between them, in uniform loops and conditions. */
+#ifndef VPU_TESTS_SUPPORT_KERNEL_GEN_H
+#define VPU_TESTS_SUPPORT_KERNEL_GEN_H
+
+#include "sim/base/str.h"
+
+enum { GEN_ITEMS = 512, GEN_OUTPUTS = 6 };
+
+/* What a generated C group function takes; arrays have GEN_ITEMS elements, out
+ * GEN_OUTPUTS times as many. */
+typedef void gen_group_fn(const int group[2], const int groups[2],
+                          const int local[2], unsigned n, const unsigned *in,
+                          const float *fin, const unsigned short *hin,
+                          const unsigned char *bin, unsigned *out,
+                          unsigned short *hout, unsigned char *bout);
+
+/* Both sources of the kernel `k` and of the C function `group` for a seed.
+ * Every second seed makes kernels whose control flow is uniform. */
+void gen_kernel(uint64_t seed, str *opencl, str *c);
+
+#endif

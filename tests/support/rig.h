@@ -1,0 +1,54 @@
+/* A device and one kernel on it, for tests that look at what kernels compute.
+ *
+ * Everything that must work asserts; only rig_run hands its status back. */
+#ifndef VPU_TESTS_SUPPORT_RIG_H
+#define VPU_TESTS_SUPPORT_RIG_H
+
+#include "sim/base/log.h"
+#include "sim/exec/exec.h"
+
+enum { RIG_MAX_ARGS = 24 };
+
+typedef struct {
+    arena *a;
+    mach_desc desc;
+    memory *mem;
+    char dir[40]; /* for the source; removed by rig_close */
+    sim_kernel *kernel;
+    exec_value values[RIG_MAX_ARGS];
+    uint32_t n_values;
+    /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
+    uint32_t n_shaves, n_threads;
+    exec_order order;
+    uint64_t seed, max_cycles;
+    double timeout_s;
+    /* What came of the last rig_run. */
+    exec_result result;
+    vpu_error err;
+} rig;
+
+void rig_open(rig *r);
+void rig_close(rig *r);
+
+/* Write source to dir/k.cl and compile its kernel. Forgets the arguments. */
+void rig_compile(rig *r, const char *source, const char *entry);
+vpu_status rig_try_compile(rig *r, const char *source, const char *entry);
+
+/* The next argument. Buffers are zeroed; their host address is returned. */
+void *rig_buffer(rig *r, uint64_t bytes);
+void rig_int(rig *r, int32_t v);
+void rig_float(rig *r, float v);
+void rig_raw(rig *r, const void *v, uint32_t bytes);
+void rig_local(rig *r, uint32_t bytes);
+
+/* groups of local work-items each, three dimensions. */
+vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3]);
+/* One dimension; must succeed. */
+void rig_run_1d(rig *r, uint32_t groups, uint32_t local);
+/* Three dimensions; must succeed. */
+void rig_run_3d(rig *r, const uint32_t groups[3], const uint32_t local[3]);
+
+/* The n-th number of a fixed pseudo-random sequence. */
+uint32_t rig_noise(uint64_t n);
+
+#endif
