@@ -1,9 +1,11 @@
-/* Builds work-group functions: segments, liveness at collective points, regions.
+/* Builds work-group functions: segments, liveness at collective points,
+ * regions.
  *
  * A *segment* is a run of instructions of one block that contains no collective
- * call but perhaps as its first instruction. A *region* starts at a segment with
- * such a call (or the entry) and is everything reachable from there without
- * passing another one. Blocks shared by several regions are copied into each. */
+ * call but perhaps as its first instruction. A *region* starts at a segment
+ * with such a call (or the entry) and is everything reachable from there
+ * without passing another one. Blocks shared by several regions are copied into
+ * each. */
 #include "sim/compiler/workgroup.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -15,12 +17,12 @@
 #include "sim/compiler/uniform.h"
 
 typedef struct {
-    uint32_t block;      /* in the CFG */
-    LLVMValueRef sync;   /* collective call it starts with, or NULL */
-    LLVMValueRef first;  /* first instruction after sync */
-    LLVMValueRef end;    /* terminator, or the next segment's sync */
-    bool ends_in_sync;   /* then the next segment follows it */
-    uint32_t region;     /* number of the region that starts here + 1, or 0 */
+    uint32_t block;     /* in the CFG */
+    LLVMValueRef sync;  /* collective call it starts with, or NULL */
+    LLVMValueRef first; /* first instruction after sync */
+    LLVMValueRef end;   /* terminator, or the next segment's sync */
+    bool ends_in_sync;  /* then the next segment follows it */
+    uint32_t region;    /* number of the region that starts here + 1, or 0 */
     ir_word *use, *def, *phi_out, *live_in, *live_out;
 } segment;
 
@@ -30,9 +32,9 @@ typedef enum { KEEP_NOT, KEEP_REMAT, KEEP_ONCE, KEEP_PER_ITEM } keep;
 typedef struct {
     LLVMValueRef inst;
     keep how;
-    bool cheap;       /* recomputable from ids and arguments */
+    bool cheap; /* recomputable from ids and arguments */
     bool cheap_known;
-    uint32_t offset;  /* PER_ITEM (and allocas): bytes before it per item */
+    uint32_t offset;   /* PER_ITEM (and allocas): bytes before it per item */
     LLVMValueRef once; /* ONCE: alloca that holds it between regions */
     LLVMValueRef temp; /* alloca that holds it within a region */
 } value_info;
@@ -61,9 +63,9 @@ typedef struct {
 
 /* The region being built. */
 typedef struct {
-    uint32_t start; /* segment */
-    ir_word *segs;  /* reachable */
-    ir_map map;     /* values inside the item loops */
+    uint32_t start;            /* segment */
+    ir_word *segs;             /* reachable */
+    ir_map map;                /* values inside the item loops */
     LLVMBasicBlockRef *blocks; /* by segment */
     LLVMBasicBlockRef latch;
     LLVMValueRef lid[3], linear, next;
@@ -90,19 +92,20 @@ static value_info *info(wg *w, LLVMValueRef v)
     return n ? &w->vals[n - 1] : NULL;
 }
 
-/* --- segments and liveness ---------------------------------------------------- */
+/* --- segments and liveness
+ * ---------------------------------------------------- */
 
 static void number_values(wg *w)
 {
     size_t n = 0, cap = 0;
 
     ir_map_init(&w->val_index, w->a);
-    ir_each_block(b, w->item_fn)
-        ir_each_inst(i, b)
-            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) {
-                arena_append(w->a, w->vals, n, cap)->inst = i;
-                ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
-            }
+    ir_each_block(b, w->item_fn) ir_each_inst(
+        i, b) if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
+    {
+        arena_append(w->a, w->vals, n, cap)->inst = i;
+        ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
+    }
     w->n_vals = (uint32_t)n;
 }
 
@@ -180,8 +183,8 @@ static void local_liveness(wg *w, segment *s)
         if (LLVMIsAPHINode(i)) {
             for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
                 uint32_t p = ir_cfg_number(&w->cfg, LLVMGetIncomingBlock(i, k));
-                uintptr_t v = (uintptr_t)ir_map_get(
-                    &w->val_index, LLVMGetIncomingValue(i, k));
+                uintptr_t v = (uintptr_t)ir_map_get(&w->val_index,
+                                                    LLVMGetIncomingValue(i, k));
 
                 if (v)
                     ir_bit_set(w->segs[w->last_seg[p]].phi_out,
@@ -224,7 +227,8 @@ static void liveness(wg *w)
     }
 }
 
-/* --- what to do with values that live across ----------------------------------- */
+/* --- what to do with values that live across
+ * ----------------------------------- */
 
 static bool is_id(LLVMValueRef i)
 {
@@ -363,7 +367,8 @@ static void decide_all(wg *w)
                              LLVMGetAllocatedType(w->vals[v].inst));
 }
 
-/* --- the function being built --------------------------------------------------- */
+/* --- the function being built
+ * --------------------------------------------------- */
 
 static LLVMValueRef alloca_in_entry(wg *w, LLVMTypeRef t)
 {
@@ -402,8 +407,8 @@ static LLVMValueRef item_address(wg *w, const value_info *vi, uint32_t bytes,
 {
     LLVMValueRef at = LLVMBuildMul(w->b, w->n_items, k32(w, vi->offset), "");
 
-    at = LLVMBuildAdd(w->b, at,
-                      LLVMBuildMul(w->b, linear, k32(w, bytes), ""), "");
+    at = LLVMBuildAdd(w->b, at, LLVMBuildMul(w->b, linear, k32(w, bytes), ""),
+                      "");
     return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
                          "");
 }
@@ -532,7 +537,8 @@ static void define(wg *w, region *r, LLVMValueRef inst, LLVMValueRef copy)
         store_kept(w, copy, vi->temp);
 }
 
-/* --- item loops ------------------------------------------------------------------ */
+/* --- item loops
+ * ------------------------------------------------------------------ */
 
 typedef struct {
     LLVMBasicBlockRef head[3], latch[3], after;
@@ -569,20 +575,20 @@ static void close_loops(wg *w, region *r, loops *l)
         if (!d)
             LLVMBuildStore(
                 w->b,
-                LLVMBuildAdd(w->b,
-                             LLVMBuildLoad2(w->b, w->i32, r->linear, ""),
+                LLVMBuildAdd(w->b, LLVMBuildLoad2(w->b, w->i32, r->linear, ""),
                              k32(w, 1), ""),
                 r->linear);
         i = LLVMBuildNUWAdd(w->b, r->lid[d], k32(w, step), "");
         LLVMAddIncoming(r->lid[d], &i, &l->latch[d], 1);
         more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[3 + d], "");
-        LLVMBuildCondBr(w->b, more, l->head[d], d < 2 ? l->latch[d + 1]
-                                                      : l->after);
+        LLVMBuildCondBr(w->b, more, l->head[d],
+                        d < 2 ? l->latch[d + 1] : l->after);
     }
     LLVMPositionBuilderAtEnd(w->b, l->after);
 }
 
-/* --- regions ----------------------------------------------------------------------- */
+/* --- regions
+ * ----------------------------------------------------------------------- */
 
 static void reach(wg *w, region *r)
 {
@@ -646,10 +652,8 @@ static void enter_items(wg *w, region *r)
 static void read_once_values(wg *w, region *r, LLVMValueRef *out)
 {
     for (uint32_t v = 0; v < w->n_vals; v++)
-        if (ir_bit(w->segs[r->start].live_in, v) &&
-            w->vals[v].how == KEEP_ONCE)
-            out[v] = load_kept(w, LLVMTypeOf(w->vals[v].inst),
-                               w->vals[v].once);
+        if (ir_bit(w->segs[r->start].live_in, v) && w->vals[v].how == KEEP_ONCE)
+            out[v] = load_kept(w, LLVMTypeOf(w->vals[v].inst), w->vals[v].once);
 }
 
 static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
@@ -667,21 +671,20 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
         if (vi->how == KEEP_ONCE)
             store_kept(w, use_of(w, r, vi->inst), vi->once);
         else if (vi->how == KEEP_PER_ITEM)
-            store_kept(w, use_of(w, r, vi->inst),
-                       kept_address(w, vi, linear));
+            store_kept(w, use_of(w, r, vi->inst), kept_address(w, vi, linear));
     }
     if (r->n_exits > 1) {
-        LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32,
-                                         1, false);
+        LLVMTypeRef t =
+            LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32, 1, false);
         LLVMValueRef now = LLVMBuildLoad2(w->b, w->i32, r->next, "");
-        LLVMValueRef same = LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit),
-                                          "");
-        LLVMValueRef none = LLVMBuildICmp(w->b, LLVMIntEQ, now,
-                                          k32(w, UINT32_MAX), "");
-        LLVMBasicBlockRef bad = LLVMAppendBasicBlockInContext(w->c, w->fn,
-                                                              "diverged");
-        LLVMBasicBlockRef good = LLVMAppendBasicBlockInContext(w->c, w->fn,
-                                                               "agreed");
+        LLVMValueRef same =
+            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit), "");
+        LLVMValueRef none =
+            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, UINT32_MAX), "");
+        LLVMBasicBlockRef bad =
+            LLVMAppendBasicBlockInContext(w->c, w->fn, "diverged");
+        LLVMBasicBlockRef good =
+            LLVMAppendBasicBlockInContext(w->c, w->fn, "agreed");
         LLVMValueRef line = k32(w, LLVMGetDebugLocLine(at));
         LLVMValueRef f = ir_declare(w->m, "__vpu_divergence", t);
 
@@ -722,8 +725,7 @@ static void clone_inst(wg *w, region *r, LLVMValueRef i)
             recompute(w, i, &r->map, r->lid,
                       LLVMBuildLoad2(w->b, w->i32, r->linear, ""));
         else
-            ir_map_set(&r->map, i,
-                       alloca_in_entry(w, LLVMGetAllocatedType(i)));
+            ir_map_set(&r->map, i, alloca_in_entry(w, LLVMGetAllocatedType(i)));
         return;
     }
     copy = LLVMInstructionClone(i);
@@ -761,7 +763,8 @@ static void clone_segment(wg *w, region *r, uint32_t n)
     bool phis = s->first && LLVMIsAPHINode(s->first);
 
     LLVMPositionBuilderAtEnd(w->b, r->blocks[n]);
-    for (LLVMValueRef i = s->first; i != s->end; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = s->first; i != s->end;
+         i = LLVMGetNextInstruction(i)) {
         if (phis && !LLVMIsAPHINode(i)) {
             store_phis(w, r, s);
             phis = false;
@@ -803,8 +806,8 @@ static void fill_phis(wg *w, region *r, const segment *s)
         if (!LLVMIsAPHINode(phi))
             continue;
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
-            uint32_t p = w->last_seg[ir_cfg_number(
-                &w->cfg, LLVMGetIncomingBlock(i, k))];
+            uint32_t p =
+                w->last_seg[ir_cfg_number(&w->cfg, LLVMGetIncomingBlock(i, k))];
             LLVMValueRef x;
 
             if (!ir_bit(r->segs, p))
@@ -893,7 +896,8 @@ static void build_region(wg *w, uint32_t start)
     go_on(w, &r);
 }
 
-/* --- the top ------------------------------------------------------------------------ */
+/* --- the top
+ * ------------------------------------------------------------------------ */
 
 static void declare(wg *w, const char *name)
 {
