@@ -148,9 +148,7 @@ format:
 tidy: compile_commands.json
 	@$(CLANG_TIDY) --quiet $(SRC)
 compile_commands.json: FORCE
-	@{ echo '['; sep=; for f in $(SRC) $(TESTSRC); do \
-	  printf '%s{"directory":"%s","file":"%s","command":"%s"}' "$$sep" "$(CURDIR)" $$f \
-	  '$(subst ",\\\",$(subst ',,$(CC) $(ALL_CFLAGS))) -c '$$f; sep=",\n"; done; echo; echo ']'; } > $@
+	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vpusim
 	install -m 755 $(OUT)/vpu $(DESTDIR)$(PREFIX)/bin/vpu
