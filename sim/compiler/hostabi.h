@@ -16,9 +16,6 @@ enum { SIM_ABI = 3 };
 enum { SIM_LOG_ENTRIES = 2048 };
 #define SIM_LOG_ENTRY(addr, bytes, store) \
     ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
-#define SIM_LOG_ADDR(e) ((uint32_t)(e))
-#define SIM_LOG_BYTES(e) ((uint32_t)((e) >> 32) & 0xffff)
-#define SIM_LOG_STORE(e) ((e) >> 48 & 1)
 
 /* In front of each printf argument: its bytes, bytes of an element, float? */
 #define SIM_PRINT_TAG(bytes, element, is_float) \

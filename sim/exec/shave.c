@@ -14,6 +14,10 @@ enum {
     MAX_PRINTED = 16 << 20 /* bytes of printf output kept per round */
 };
 
+/* Compiled code logs what the cache model reads. */
+_Static_assert(SIM_LOG_ENTRY(1, 2, 1) == MACH_ACCESS(1, 2, 1),
+               "access log and cache model disagree");
+
 static shave *shave_of(sim_wg *wg)
 {
     return (shave *)wg;
@@ -21,13 +25,7 @@ static shave *shave_of(sim_wg *wg)
 
 static void feed_cache(shave *s)
 {
-    const uint64_t *e = s->log, *end = s->log + s->wg.log_n;
-
-    for (; e < end; e++)
-        if (SIM_LOG_STORE(*e))
-            mach_cache_store(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
-        else
-            mach_cache_load(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
+    mach_cache_run(s->cache, s->log, s->wg.log_n);
     s->wg.log_n = 0;
 }
 
