@@ -30,7 +30,8 @@ static vpu_status map(memory *m, uint64_t at, uint64_t bytes, vpu_error *err)
     if (mprotect(m->window + at, up(bytes), PROT_READ | PROT_WRITE))
         return err_set(err, VPU_ERR_NOMEM, "%llu bytes of device memory: %s",
                        (unsigned long long)bytes, strerror(errno));
-    /* Planes of a tensor are far apart: fewer, larger pages for large buffers. */
+    /* Planes of a tensor are far apart: fewer, larger pages for large buffers.
+     */
     madvise(m->window + at, up(bytes), MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
     /* All pages in one call instead of a fault each; older kernels refuse. */
