@@ -104,7 +104,7 @@ static void print_ratio(double theirs, double ours)
     if (isnan(theirs))
         printf(" %9s", "-");
     else
-        printf(" %8.1fx", theirs / ours);
+        printf(" %8.*fx", theirs < ours * 10 ? 2 : 0, theirs / ours);
 }
 
 static void add_row(const char *name, double ours, double oclgrind, double pocl)
