@@ -62,17 +62,35 @@ static vpu_status temp_dir(arena *a, char **out, vpu_error *err)
     return VPU_OK;
 }
 
+/* For fe_interrupted: what stands there while clang runs. One compilation at a
+ * time is enough: the program compiles from its main thread. */
+static char *volatile running_dir;
+static volatile pid_t running_clang;
+
 static void temp_dir_remove(const char *dir)
 {
     static const char *const names[] = {"prelude.h", "out.bc", "out.d",
                                         "diag"};
     char path[512];
+    size_t n = strlen(dir);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (n + 16 > sizeof path)
+            return;
+        memcpy(path, dir, n);
+        path[n] = '/';
+        memcpy(path + n + 1, names[i], strlen(names[i]) + 1);
         unlink(path);
     }
     rmdir(dir);
+}
+
+void fe_interrupted(void)
+{
+    if (running_clang > 0 && !kill(running_clang, SIGTERM))
+        waitpid(running_clang, NULL, 0); /* clang removes its own first */
+    if (running_dir)
+        temp_dir_remove(running_dir);
 }
 
 static vpu_status run_clang(char *const *argv, const char *diag_path,
@@ -95,9 +113,13 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
                        argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
+    running_clang = pid;
+    do
+        rc = waitpid(pid, &status, 0) < 0 ? errno : 0;
+    while (rc == EINTR);
+    running_clang = 0;
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(rc));
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
     return VPU_OK;
 }
@@ -257,7 +279,9 @@ vpu_status fe_compile(const char *source_path, const char *const *options,
         st = temp_dir(a, &dir, err);
     if (st)
         return st;
+    running_dir = dir;
     st = compile_in(dir, source_path, options, n_options, log, a, out, err);
     temp_dir_remove(dir);
+    running_dir = NULL;
     return st;
 }

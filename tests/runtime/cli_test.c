@@ -497,6 +497,28 @@ START_TEST(interrupted)
 }
 END_TEST
 
+/* Long enough to be caught in the middle. */
+START_TEST(interrupted_compilation)
+{
+    str s = {0};
+    pid_t pid;
+
+    str_puts(&s, add_cl);
+    for (int i = 0; i < 20000; i++)
+        str_printf(&s, "float f%d(float x) { return x * %d + %d; }\n", i, i, i);
+    program_text(&p, "add.cl", s.data);
+    str_free(&s);
+    pid = program_start(&p, RUN OUT);
+    for (int i = 0; i < 200 && !*program_files(&p, "layer.xml\nadd.cl"); i++)
+        usleep(5000);
+    usleep(50000);
+    ck_assert(!kill(pid, _i ? SIGTERM : SIGINT));
+    program_wait(&p, pid);
+    ck_assert_int_eq(p.status, 128 + (_i ? SIGTERM : SIGINT));
+    expect_files("");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("vpu");
@@ -521,6 +543,7 @@ int main(void)
     tcase_add_test(c, vendor_bin);
     tcase_add_test(c, damaged_bin);
     tcase_add_loop_test(c, interrupted, 0, 3);
+    tcase_add_loop_test(c, interrupted_compilation, 0, 2);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
