@@ -62,9 +62,13 @@ OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN),$(SRC))) \
          $(patsubst $(GEN)/%.c,$(OUT)/gen/%.o,$(GENC))
 TESTSRC := $(sort $(shell find tests -name '*_test.c'))
 TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
-# Everything in tests/ that is neither a test nor a benchmark is shared by tests.
-TESTLIB := $(patsubst %.c,$(OUT)/%.o,$(sort $(shell find tests -name '*.c' \
-             ! -name '*_test.c' ! -path 'tests/bench/*' ! -path 'tests/fuzz/*')))
+# What make demo and make bench run besides the program itself.
+DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
+BENCH   := $(OUT)/tests/bench/bench
+# Everything else in tests/ is shared by tests.
+TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
+             $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
+             ! -path 'tests/bench/*' ! -path 'tests/fuzz/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -100,7 +104,16 @@ $(OUT)/flags: FORCE
 
 $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(shell pkg-config --libs check) $(LIB_LDLIBS)
-$(TESTS:=.o): ALL_CFLAGS += -Wno-pedantic
+# private: flags is a prerequisite too, and must not see this one.
+$(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
+$(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
+            $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# An OpenCL host program that our own library has no part in.
+$(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lOpenCL
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
@@ -114,12 +127,12 @@ run-check: all $(TESTS) headers layers
 	@scripts/run-tests $(OUT) $(TESTS)
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
-run-demo: all
+run-demo: all $(DEMO)
 	@scripts/demo build/vpu
 bench: deps
 	@scripts/deps bench
 	@$(MAKE) --no-print-directory run-bench
-run-bench: all
+run-bench: all $(BENCH) $(OUT)/tests/bench/clhost
 	@scripts/bench build/vpu
 
 headers: # every header compiles alone
@@ -135,9 +148,7 @@ format:
 tidy: compile_commands.json
 	@$(CLANG_TIDY) --quiet $(SRC)
 compile_commands.json: FORCE
-	@{ echo '['; sep=; for f in $(SRC) $(TESTSRC); do \
-	  printf '%s{"directory":"%s","file":"%s","command":"%s"}' "$$sep" "$(CURDIR)" $$f \
-	  '$(subst ",\\\",$(subst ',,$(CC) $(ALL_CFLAGS))) -c '$$f; sep=",\n"; done; echo; echo ']'; } > $@
+	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vpusim
 	install -m 755 $(OUT)/vpu $(DESTDIR)$(PREFIX)/bin/vpu
@@ -145,6 +156,10 @@ install: all
 	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
 clean:
 	rm -rf build
+est: # rows of the ISA tables whose numbers are estimates
+	@grep -nH 'EST("' isa/*.def || true
+fuzz: deps
+	@scripts/fuzz
 FORCE:
-.PHONY: all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: est fuzz all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

@@ -21,9 +21,14 @@
 
 /* units and src expand to two initialisers each, hence the second macro. */
 #define ROW(op, units_, units_all, lat_, int_, fl, source_, evidence_, about_) \
-    [ISA_OP_##op] = {.name = #op, .about = about_, .source = source_,          \
-                     .evidence = evidence_, .units = units_,                   \
-                     .all_units = units_all, .lat = lat_, .interval = int_,    \
+    [ISA_OP_##op] = {.name = #op,                                              \
+                     .about = about_,                                          \
+                     .source = source_,                                        \
+                     .evidence = evidence_,                                    \
+                     .units = units_,                                          \
+                     .all_units = units_all,                                   \
+                     .lat = lat_,                                              \
+                     .interval = int_,                                         \
                      .flags = fl},
 #define ROW_(...) ROW(__VA_ARGS__)
 

@@ -31,7 +31,7 @@ typedef enum { ISA_DOCUMENTED, ISA_INFERRED, ISA_ESTIMATED } isa_evidence;
 typedef struct {
     const char *name, *about, *source;
     isa_evidence evidence;
-    uint8_t units; /* bit per isa_unit that can issue it; 0 = none */
+    uint8_t units;  /* bit per isa_unit that can issue it; 0 = none */
     bool all_units; /* takes every unit of the mask, not one of them */
     uint8_t lat, interval, flags;
 } isa_op_info;

@@ -17,15 +17,15 @@ enum { ISA_MAX_SRC = 4 };
 #define ISA_NO_REG UINT32_C(0xffffffff)
 
 typedef struct {
-    uint16_t op;   /* isa_op */
-    uint8_t unit;  /* isa_unit that issues it */
+    uint16_t op;  /* isa_op */
+    uint8_t unit; /* isa_unit that issues it */
     uint8_t n_src;
-    uint32_t dst;  /* register, ISA_NO_REG = none */
+    uint32_t dst; /* register, ISA_NO_REG = none */
     uint32_t src[ISA_MAX_SRC];
-    uint32_t cycle; /* of issue, from the start of the block */
+    uint32_t cycle;     /* of issue, from the start of the block */
     uint32_t line, col; /* source position, 0 = none */
-    uint32_t cost;  /* cycles until its result when not the row's latency
-                       (routines), else 0 */
+    uint32_t cost;      /* cycles until its result when not the row's latency
+                           (routines), else 0 */
 } isa_instr;
 
 typedef struct {

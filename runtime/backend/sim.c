@@ -34,7 +34,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- kernels and their arguments --------------------------------------------------- */
+/* --- kernels and their arguments
+ * --------------------------------------------------- */
 
 static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                        bool track_lines, sim_kernel **out, vpu_error *err)
@@ -122,8 +123,8 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
 {
     const tensor_desc *d;
     uint32_t bytes;
-    bool half_or_float = !strncmp(p->type, "half", 4) ||
-                         !strncmp(p->type, "float", 5);
+    bool half_or_float =
+        !strncmp(p->type, "half", 4) || !strncmp(p->type, "float", 5);
 
     if (g->kind != GRAPH_ARG_BUFFER)
         return mismatch(l, k, p, g, err);
@@ -140,8 +141,8 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
                       k->source, tensor_dtype_name(d->dtype),
                       b->g->buffers[g->buffer].name,
                       p->type[0] == 'h' ? "f16" : "f32");
-    if (p->element_bytes % bytes && bytes % (p->element_bytes ? p->element_bytes
-                                                              : 1))
+    if (p->element_bytes % bytes &&
+        bytes % (p->element_bytes ? p->element_bytes : 1))
         log_note(b->cfg->log, "%s:%u: '%s' is %s%s, the tensor holds %s",
                  l->file, g->line, p->name, space_name(p->space), p->type,
                  tensor_dtype_name(d->dtype));
@@ -189,8 +190,8 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
     return st;
 }
 
-/* The first of the launch's files that has the kernel. Concatenated binaries are
- * one file to the device; here each is a source of its own. */
+/* The first of the launch's files that has the kernel. Concatenated binaries
+ * are one file to the device; here each is a source of its own. */
 static vpu_status find_kernel(backend_sim *b, const graph_launch *l, stage *s,
                               vpu_error *err)
 {
@@ -275,7 +276,8 @@ const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i)
     return &b->stages[i].result;
 }
 
-/* --- running ------------------------------------------------------------------------ */
+/* --- running
+ * ------------------------------------------------------------------------ */
 
 /* Runs the faulting group again with code that tracks source lines; what it
  * writes is not looked at any more. Keeps the first message if it cannot. */
@@ -292,9 +294,9 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
     again.kernel = k;
     again.trace = NULL;
     again.log = NULL;
+    again.print = NULL;
     again.only_group = &s->result.exec.fault_group;
-    if (exec_run(b->mem, b->cfg->desc, &again, &r, &with_line) ==
-        VPU_ERR_FAULT)
+    if (exec_run(b->mem, b->cfg->desc, &again, &r, &with_line) == VPU_ERR_FAULT)
         *err = with_line;
     sim_kernel_release(k);
 }
@@ -334,7 +336,9 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .timeout_s = cfg->timeout_s,
                       .start_cycle = b->clock,
                       .trace = cfg->trace,
-                      .log = cfg->log};
+                      .log = cfg->log,
+                      .print = cfg->print,
+                      .print_user = cfg->print_user};
     const memory_buffer *hurt;
     uint32_t at;
     double start = now();

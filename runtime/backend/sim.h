@@ -9,9 +9,9 @@
 #include "sim/machine/desc.h"
 
 typedef struct {
-    const mach_desc *desc;      /* borrowed */
-    uint32_t n_shaves;          /* 0 = all of the machine's */
-    uint32_t n_threads;         /* 0 = as many as the host has */
+    const mach_desc *desc; /* borrowed */
+    uint32_t n_shaves;     /* 0 = all of the machine's */
+    uint32_t n_threads;    /* 0 = as many as the host has */
     exec_order order;
     uint64_t seed;
     uint64_t max_cycles;        /* 0 = no limit */
@@ -20,8 +20,11 @@ typedef struct {
     const char *const *options; /* for clang */
     uint32_t n_options;
     bool no_cache;
-    trc_writer *trace;          /* borrowed; NULL = none */
+    trc_writer *trace; /* borrowed; NULL = none */
     const log_sink *log;
+    /* Output of the kernels' printf; NULL = dropped. */
+    void (*print)(void *user, const char *text, size_t n);
+    void *print_user;
 } backend_sim_config;
 
 /* What became of one launch. */

@@ -72,6 +72,7 @@ vpu_status source_find(const char *path, const char *source_dir, arena *a,
                        "simulator needs the source: put %s beside it or name "
                        "its folder with --source-dir",
                        path, base_name(beside));
-    return err_set(err, VPU_ERR_IO, "%s: no such kernel file; looked for %s%s%s",
-                   path, beside, in_dir ? " and " : "", in_dir ? in_dir : "");
+    return err_set(err, VPU_ERR_IO,
+                   "%s: no such kernel file; looked for %s%s%s", path, beside,
+                   in_dir ? " and " : "", in_dir ? in_dir : "");
 }

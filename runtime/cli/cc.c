@@ -9,9 +9,11 @@
 
 static const char help[] =
     "usage: vpu cc [OPTIONS] FILE.cl -o FILE.bin\n\n"
-    "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE metadata\n"
+    "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE "
+    "metadata\n"
     "host software reads, LLVM IR and the SHAVE program. A binding's\n"
-    "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; a\n"
+    "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; "
+    "a\n"
     "stick needs the vendor's compiler.\n\n"
     "  -o FILE                  output (default: FILE.bin beside the source)\n"
     "  --kernel NAME            which kernel, when the file has several\n"

@@ -12,8 +12,8 @@ enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };
 
 typedef struct {
     const char *name;
-    const char *summary; /* one line for `vpu --help` */
-    const char *help;    /* whole text of `vpu NAME --help` */
+    const char *summary;                /* one line for `vpu --help` */
+    const char *help;                   /* whole text of `vpu NAME --help` */
     int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
 } cli_command;
 

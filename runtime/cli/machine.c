@@ -8,7 +8,8 @@
 static const char help[] =
     "usage: vpu machine [--machine FILE] [--set KEY=VALUE]…\n\n"
     "Prints the machine description: every parameter of the timing model with\n"
-    "value, unit, status (documented, inferred, calibrated, assumed) and source.\n"
+    "value, unit, status (documented, inferred, calibrated, assumed) and "
+    "source.\n"
     "\n"
     "  --machine FILE    another description than the built-in MA2x8x\n"
     "  --set KEY=VALUE   override one number\n\n"

@@ -85,8 +85,8 @@ void report_text(const report_source *r, str *out)
 {
     uint64_t n = total_cycles(r);
 
-    str_printf(out, "layer %s (%s form), machine %s\n", r->g->layer,
-               r->g->form, r->desc->machine);
+    str_printf(out, "layer %s (%s form), machine %s\n", r->g->layer, r->g->form,
+               r->desc->machine);
     for (uint32_t i = 0; i < r->g->n_launches; i++)
         add_stage(r, i, out);
     if (r->g->n_launches > 1)
@@ -109,16 +109,17 @@ static json_t *stage_json(const report_source *r, uint32_t i)
 
     json_object_set_new(o, "name", json_string(l->name));
     json_object_set_new(o, "kernel", json_string(l->entry));
-    json_object_set_new(o, "variant", json_string(sim_variant_name(e->variant)));
+    json_object_set_new(o, "variant",
+                        json_string(sim_variant_name(e->variant)));
     json_object_set_new(o, "factor", u64(e->factor));
     json_object_set_new(o, "groups", u64(e->n_groups));
-    json_object_set_new(o, "local", json_pack("[i,i,i]", (int)l->local[0],
-                                              (int)l->local[1],
-                                              (int)l->local[2]));
+    json_object_set_new(o, "local",
+                        json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
+                                  (int)l->local[2]));
     json_object_set_new(o, "shaves", u64(s->n_shaves));
     json_object_set_new(o, "cycles", u64(p->cycles));
-    json_object_set_new(
-        o, "ms", json_real(mach_desc_seconds(r->desc, p->cycles) * 1e3));
+    json_object_set_new(o, "ms",
+                        json_real(mach_desc_seconds(r->desc, p->cycles) * 1e3));
     json_object_set_new(o, "baseline_cycles", u64(p->baseline_cycles));
     json_object_set_new(o, "utilisation", json_real(p->utilisation));
     json_object_set_new(o, "dma_in_bytes", u64(p->dma_in_bytes));

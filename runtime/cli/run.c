@@ -20,8 +20,10 @@ static const char help[] =
     "  --model MODEL.xml       take shapes, parameters and weights from an\n"
     "                          OpenVINO IR; --at NAME picks the layer\n"
     "  --shape in0=1x24x128x512[:f16]\n"
-    "                          shape of an input by hand, outermost first; out0=…\n"
-    "                          where the output differs from input 0. Types: f16\n"
+    "                          shape of an input by hand, outermost first; "
+    "out0=…\n"
+    "                          where the output differs from input 0. Types: "
+    "f16\n"
     "                          (default) f32 i32 u8 i8 i16 u16 i64\n"
     "  --param NAME=VALUE      a layer parameter\n"
     "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n"
@@ -40,7 +42,8 @@ static const char help[] =
     "  --set KEY=VALUE         override one of its numbers (see vpu machine)\n"
     "  --order sequential|reverse|random:SEED\n"
     "                          order of the work-groups\n"
-    "  --threads N             host threads (default: all); results and cycles\n"
+    "  --threads N             host threads (default: all); results and "
+    "cycles\n"
     "                          do not depend on it\n"
     "  --timeout SECONDS       stop a launch after this much host time\n"
     "                          (default 3600, 0 = never)\n"
@@ -49,7 +52,8 @@ static const char help[] =
     "  --quiet                 no notes\n\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
-    "      --param bias=1.0 --input 0=random:1 --output out --trace out/t.pftrace\n"
+    "      --param bias=1.0 --input 0=random:1 --output out --trace "
+    "out/t.pftrace\n"
     "  vpu run layer.xml --model net.xml --at norm1 --input 0=image.npy\n"
     "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape out0=1x3x64x64 \\\n"
     "      --shaves 7 --report json\n";
@@ -69,7 +73,8 @@ typedef struct {
     bool no_cache, quiet;
 } run_options;
 
-/* --- options ------------------------------------------------------------------------- */
+/* --- options
+ * ------------------------------------------------------------------------- */
 
 static bool push(const char **list, uint32_t *n, const char *value)
 {
@@ -106,10 +111,26 @@ static bool parse_order(const char *text, run_options *o)
 }
 
 enum {
-    OPT_LAYER = 256, OPT_MODEL, OPT_AT, OPT_SHAPE, OPT_PARAM, OPT_INPUT,
-    OPT_OUTPUT, OPT_SHAVES, OPT_MACHINE, OPT_SET, OPT_ORDER, OPT_TRACE,
-    OPT_TRACE_JSON, OPT_REPORT, OPT_THREADS, OPT_SOURCE_DIR, OPT_TIMEOUT,
-    OPT_MAX_CYCLES, OPT_NO_CACHE, OPT_QUIET
+    OPT_LAYER = 256,
+    OPT_MODEL,
+    OPT_AT,
+    OPT_SHAPE,
+    OPT_PARAM,
+    OPT_INPUT,
+    OPT_OUTPUT,
+    OPT_SHAVES,
+    OPT_MACHINE,
+    OPT_SET,
+    OPT_ORDER,
+    OPT_TRACE,
+    OPT_TRACE_JSON,
+    OPT_REPORT,
+    OPT_THREADS,
+    OPT_SOURCE_DIR,
+    OPT_TIMEOUT,
+    OPT_MAX_CYCLES,
+    OPT_NO_CACHE,
+    OPT_QUIET
 };
 
 static const struct option long_options[] = {
@@ -227,7 +248,8 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     return CLI_OK;
 }
 
-/* --- the steps ------------------------------------------------------------------------ */
+/* --- the steps
+ * ------------------------------------------------------------------------ */
 
 typedef struct {
     run_options o;
@@ -289,8 +311,8 @@ static vpu_status input_spec(session *s, uint32_t port, const char **spec,
         const char *text = s->o.inputs[i], *eq = strchr(text, '=');
         unsigned long long n;
 
-        if (!eq || !str_to_u64(arena_strndup(s->a, text, (size_t)(eq - text)),
-                               &n))
+        if (!eq ||
+            !str_to_u64(arena_strndup(s->a, text, (size_t)(eq - text)), &n))
             return err_set(err, VPU_ERR_INVALID,
                            "--input %s: expected N=FILE.npy|zeros|ramp|"
                            "random:SEED",
@@ -383,6 +405,15 @@ static void print_report(session *s)
     str_free(&out);
 }
 
+/* What kernels print goes where a person sees it, but not into the JSON. */
+static void print_text(void *user, const char *text, size_t n)
+{
+    const session *s = user;
+
+    cli_progress_done();
+    fwrite(text, 1, n, strcmp(s->o.report, "json") ? stdout : stderr);
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     backend_sim_config cfg = {.desc = &s->desc,
@@ -396,7 +427,9 @@ static vpu_status run(session *s, vpu_error *err)
                               .options = s->o.options,
                               .n_options = s->o.n_options,
                               .no_cache = s->o.no_cache,
-                              .log = &s->log};
+                              .log = &s->log,
+                              .print = print_text,
+                              .print_user = s};
     vpu_status st = load_machine(s, err);
 
     if (!st)

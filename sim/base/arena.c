@@ -1,4 +1,5 @@
-/* Block-chained bump allocator; blocks double in size and are freed together. */
+/* Block-chained bump allocator; blocks double in size and are freed together.
+ */
 #include "sim/base/arena.h"
 
 #include <stdint.h>
@@ -87,8 +88,8 @@ void *arena_push(arena *a, size_t n, size_t size, size_t align)
     if (at > b->size || b->size - at < bytes) {
         if (a->block_bytes < (size_t)1 << 24)
             a->block_bytes *= 2;
-        b = a->top = block_create(
-            bytes > a->block_bytes ? bytes : a->block_bytes, b);
+        b = a->top =
+            block_create(bytes > a->block_bytes ? bytes : a->block_bytes, b);
         at = 0;
     }
     p = b->data + at;

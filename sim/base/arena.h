@@ -39,11 +39,11 @@ char *arena_vprintf(arena *a, const char *fmt, va_list ap);
 
 /* Growable array in an arena: T *items; size_t n, cap. Old storage stays in
  * the arena until it dies, so use it for arrays that are built once. */
-#define arena_append(a, items, n, cap)                                       \
-    ((n) == (cap) ? ((items) = arena_grow((a), (items), (n), &(cap),         \
-                                          sizeof *(items)),                  \
-                     &(items)[(n)++])                                        \
-                  : &(items)[(n)++])
+#define arena_append(a, items, n, cap)                                        \
+    ((n) == (cap)                                                             \
+         ? ((items) = arena_grow((a), (items), (n), &(cap), sizeof *(items)), \
+            &(items)[(n)++])                                                  \
+         : &(items)[(n)++])
 void *arena_grow(arena *a, const void *items, size_t n, size_t *cap,
                  size_t size);
 

@@ -1,4 +1,5 @@
-/* The error record: formatting only, no allocation, so that it works when memory is short. */
+/* The error record: formatting only, no allocation, so that it works when
+ * memory is short. */
 #include "sim/base/err.h"
 
 #include <stdio.h>

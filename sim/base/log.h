@@ -1,8 +1,8 @@
 /* Notes for the user from deep inside: warnings and progress.
  *
  * Libraries never print; they tell a log what they noticed and the program
- * decides where it goes. A NULL log swallows everything. Functions may be called
- * from one thread at a time. */
+ * decides where it goes. A NULL log swallows everything. Functions may be
+ * called from one thread at a time. */
 #ifndef VPU_SIM_BASE_LOG_H
 #define VPU_SIM_BASE_LOG_H
 

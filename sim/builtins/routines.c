@@ -5,6 +5,21 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* C23 gives some of these names to the C library; ours must not clash. */
+#define acospi own_acospi
+#define asinpi own_asinpi
+#define atan2pi own_atan2pi
+#define atanpi own_atanpi
+#define cospi own_cospi
+#define pown own_pown
+#define powr own_powr
+#define powrf own_powrf
+#define rootn own_rootn
+#define rsqrt own_rsqrt
+#define rsqrtf own_rsqrtf
+#define sinpi own_sinpi
+#define tanpi own_tanpi
+
 static double powr(double x, double y)
 {
     return x < 0 ? NAN : pow(x, y);
@@ -24,31 +39,198 @@ static float rsqrtf(float x)
     return (float)(1.0 / sqrt((double)x));
 }
 /* A half product has at most 22 significant bits, so fma in double is exact
- * unless the addend lies more than 30 binary places away; the double result then
- * still holds the sticky bits a single rounding to half needs. */
+ * unless the addend lies more than 30 binary places away; the double result
+ * then still holds the sticky bits a single rounding to half needs. */
 
-#define ARGS_1(t, c) t a
-#define ARGS_2(t, c) t a, t b
-#define ARGS_3(t, c) t a, t b, t d
+/* --- what the C library does not have ------------------------------------- */
+
+/* sin and cos of pi x: the reduction to [-1/4, 1/4] is exact in double. */
+static double sinpi(double x)
+{
+    double r;
+
+    if (!isfinite(x))
+        return NAN;
+    r = fmod(x, 2.0);
+    if (r == trunc(r))
+        return copysign(0.0, x);
+    if (r > 1)
+        r -= 2;
+    if (r < -1)
+        r += 2;
+    if (r > 0.5)
+        r = 1 - r;
+    if (r < -0.5)
+        r = -1 - r;
+    if (fabs(r) > 0.25)
+        return copysign(cos(M_PI * (0.5 - fabs(r))), r);
+    return sin(M_PI * r);
+}
+
+static double cospi(double x)
+{
+    double r;
+
+    if (!isfinite(x))
+        return NAN;
+    r = fabs(fmod(x, 2.0));
+    if (r > 1)
+        r = 2 - r;
+    if (r == 0.5)
+        return 0.0;
+    if (r <= 0.25)
+        return cos(M_PI * r);
+    if (r >= 0.75)
+        return -cos(M_PI * (1 - r));
+    return sin(M_PI * (0.5 - r));
+}
+
+/* At half odd integers tan is infinite, at integers zero, with the signs that
+ * the specification lists (7.5.1). */
+static double tanpi(double x)
+{
+    double s = sinpi(x), c = cospi(x), r;
+
+    if (!isfinite(x))
+        return NAN;
+    r = fmod(fabs(x), 2.0);
+    if (s == 0)
+        return copysign(0.0, r == 1 ? -x : x);
+    if (c == 0)
+        return copysign(INFINITY, r == 0.5 ? x : -x);
+    return s / c;
+}
+
+static double acospi(double x)
+{
+    return acos(x) / M_PI;
+}
+static double asinpi(double x)
+{
+    return asin(x) / M_PI;
+}
+static double atanpi(double x)
+{
+    return atan(x) / M_PI;
+}
+static double atan2pi(double y, double x)
+{
+    return atan2(y, x) / M_PI;
+}
+
+static double maxmag(double x, double y)
+{
+    return fabs(x) > fabs(y) ? x : fabs(y) > fabs(x) ? y : fmax(x, y);
+}
+static double minmag(double x, double y)
+{
+    return fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ? y : fmin(x, y);
+}
+
+static double pown(double x, int n)
+{
+    return pow(x, n);
+}
+
+static double rootn(double x, int n)
+{
+    double r;
+
+    if (!n)
+        return NAN;
+    if (x < 0 && !(n & 1))
+        return NAN;
+    if (x == 0) /* poles keep the sign for odd n only */
+        return n & 1 ? (n < 0 ? copysign(INFINITY, x) : x)
+                     : (n < 0 ? INFINITY : 0.0);
+    r = pow(fabs(x), 1.0 / n);
+    return x < 0 ? -r : r;
+}
+
+static double frexp_m(double x)
+{
+    int e;
+
+    return frexp(x, &e);
+}
+static int frexp_e(double x)
+{
+    int e = 0;
+
+    frexp(x, &e);
+    return isfinite(x) ? e : 0;
+}
+
+static int lgamma_sign(double x)
+{
+    if (isnan(x) || (x <= 0 && x == floor(x) && x != 0))
+        return 0;
+    if (x == 0)
+        return signbit(x) ? -1 : 1;
+    return x > 0 || fmod(floor(x), 2.0) == 0 ? 1 : -1;
+}
+
+static int remquo_q(double x, double y)
+{
+    int q = 0;
+
+    if (!isfinite(x) || isnan(y) || y == 0)
+        return 0;
+    remquo(x, y, &q);
+    /* The low seven bits of the quotient, with its sign. */
+    return q < 0 ? -(-q & 0x7f) : q & 0x7f;
+}
+
+/* --- both precisions -------------------------------------------------------
+ */
+
+#define ARGS_1(t) t a
+#define ARGS_2(t) t a, t b
+#define ARGS_3(t) t a, t b, t d
 #define PASS_1(c) (c) a
-#define PASS_2(c) (c) a, (c) b
-#define PASS_3(c) (c) a, (c) b, (c) d
+#define PASS_2(c) (c) a, (c)b
+#define PASS_3(c) (c) a, (c)b, (c)d
 
-#define ROUTINE(name, n, cost16, cost32, about)                 \
-    static sim_half name##_16(ARGS_##n(sim_half, double))       \
-    {                                                           \
-        return (sim_half)name(PASS_##n(double));                \
-    }                                                           \
-    static float name##_32(ARGS_##n(float, float))              \
-    {                                                           \
-        return name##f(PASS_##n(float));                        \
+#define BODY(ret, type, suffix, fn, args, pass) \
+    static ret suffix(args)                     \
+    {                                           \
+        return (ret)fn(pass);                   \
     }
+
+#define ROUTINE(name, n, c16, c32, about)                         \
+    BODY(sim_half, sim_half, name##_16, name, ARGS_##n(sim_half), \
+         PASS_##n(double))                                        \
+    BODY(float, float, name##_32, name##f, ARGS_##n(float), PASS_##n(float))
+#define ROUTINE_D(name, n, c16, c32, about)                       \
+    BODY(sim_half, sim_half, name##_16, name, ARGS_##n(sim_half), \
+         PASS_##n(double))                                        \
+    BODY(float, float, name##_32, name, ARGS_##n(float), PASS_##n(double))
+#define ROUTINE_TI(name, c16, c32, about)        \
+    static sim_half name##_16(sim_half a, int k) \
+    {                                            \
+        return (sim_half)name((double)a, k);     \
+    }                                            \
+    static float name##_32(float a, int k)       \
+    {                                            \
+        return (float)name((double)a, k);        \
+    }
+#define ROUTINE_IT(name, n, c16, c32, about)                                   \
+    BODY(int, sim_half, name##_16, name, ARGS_##n(sim_half), PASS_##n(double)) \
+    BODY(int, float, name##_32, name, ARGS_##n(float), PASS_##n(double))
 #include "sim/builtins/routines.def"
 
-const sim_routine sim_routines[] = {
+/* # and ## see the name as it stands in the table, not its own_ macro. */
+#define CODE(f) (void *)(uintptr_t)(f)
 #define ROUTINE(name, n, c16, c32, about) \
-    {#name, n, c16, c32, (void *)(uintptr_t)name##_16, \
-     (void *)(uintptr_t)name##_32},
+    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+#define ROUTINE_D(name, n, c16, c32, about) \
+    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+#define ROUTINE_TI(name, c16, c32, about) \
+    {#name, 2, c16, c32, CODE(name##_16), CODE(name##_32)},
+#define ROUTINE_IT(name, n, c16, c32, about) \
+    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+
+const sim_routine sim_routines[] = {
 #include "sim/builtins/routines.def"
 };
 const uint32_t sim_n_routines = sizeof sim_routines / sizeof *sim_routines;
@@ -60,13 +242,68 @@ const sim_routine *sim_routine_find(const char *name)
     if (!strncmp(name, "__vpu_", 6))
         name += 6;
     n = strlen(name);
-    if (n > 4 && (!strcmp(name + n - 4, "_f16") || !strcmp(name + n - 4, "_f32")))
+    if (n > 4 &&
+        (!strcmp(name + n - 4, "_f16") || !strcmp(name + n - 4, "_f32")))
         n -= 4;
     for (uint32_t i = 0; i < sim_n_routines; i++)
         if (strlen(sim_routines[i].name) == n &&
             !strncmp(sim_routines[i].name, name, n))
             return &sim_routines[i];
     return NULL;
+}
+
+float sim_float_directed(double x, int direction)
+{
+    float f = (float)x;
+    bool up = direction == 'p' || (direction == 'z' && x < 0);
+
+    if (isnan(x) || (double)f == x || (up ? (double)f > x : (double)f < x))
+        return f;
+    return nextafterf(f, up ? INFINITY : -INFINITY);
+}
+
+/* A 64-bit integer need not fit a double: cut it to 53 bits first, keeping what
+ * is cut as a sticky bit, which the second rounding cannot tell from the rest.
+ */
+static float from_u64(uint64_t x, bool negative, int direction)
+{
+    unsigned shift = 0;
+    double d;
+
+    while (x >> 53) {
+        x = x >> 1 | (x & 1);
+        shift++;
+    }
+    d = ldexp((double)x, (int)shift);
+    return sim_float_directed(negative ? -d : d, direction);
+}
+
+float sim_float_from_i64(int64_t x, int direction)
+{
+    return x < 0 ? from_u64((uint64_t)0 - (uint64_t)x, true, direction)
+                 : from_u64((uint64_t)x, false, direction);
+}
+
+float sim_float_from_u64(uint64_t x, int direction)
+{
+    return from_u64(x, false, direction);
+}
+
+sim_half sim_half_nextafter(sim_half x, sim_half y)
+{
+    uint16_t bits;
+
+    if (isnan((float)x) || isnan((float)y))
+        return (sim_half)NAN;
+    if (x == y)
+        return y;
+    memcpy(&bits, &x, 2);
+    if (x == 0)
+        bits = y > 0 ? 0x0001 : 0x8001;
+    else
+        bits = (uint16_t)((x < y) == (x > 0) ? bits + 1 : bits - 1);
+    memcpy(&x, &bits, 2);
+    return x;
 }
 
 sim_half sim_half_directed(float x, int direction)

@@ -11,17 +11,24 @@ typedef struct {
     const char *name;
     uint32_t n_args;
     uint32_t cost16, cost32; /* SHAVE cycles of a scalar call */
-    void *fn16, *fn32; /* sim_half (sim_half, …), float (float, …) */
+    void *fn16, *fn32; /* of half and of float; types as in routines.def */
 } sim_routine;
 
 extern const sim_routine sim_routines[];
 extern const uint32_t sim_n_routines;
 
 /* The row, NULL when there is none. Compiled kernels call the routine as
- * "__vpu_" name "_f16" or "_f32"; both spellings and the bare name are found. */
+ * "__vpu_" name "_f16" or "_f32"; both spellings and the bare name are found.
+ */
 const sim_routine *sim_routine_find(const char *name);
 
 /* float -> half with a direction: 'z' to zero, 'p' up, 'n' down. */
 sim_half sim_half_directed(float x, int direction);
+
+/* Into float: from double, and from 64-bit integers without rounding twice. */
+float sim_float_directed(double x, int direction);
+float sim_float_from_i64(int64_t x, int direction);
+float sim_float_from_u64(uint64_t x, int direction);
+sim_half sim_half_nextafter(sim_half x, sim_half y);
 
 #endif

@@ -57,7 +57,8 @@ const char *artifact_host_cpu(arena *a)
     return r;
 }
 
-/* --- layout of program-scope data ------------------------------------------------- */
+/* --- layout of program-scope data
+ * ------------------------------------------------- */
 
 typedef struct {
     uint8_t *out;
@@ -146,9 +147,8 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
         at = as == AS_LOCAL ? &local : &constant;
         *at = (*at + 15) & ~UINT64_C(15);
         if (bytes > (UINT64_C(1) << 30))
-            return err_at(err, VPU_ERR_LIMIT, path, 0, 0,
-                          "'%s' has %llu bytes", name,
-                          (unsigned long long)bytes);
+            return err_at(err, VPU_ERR_LIMIT, path, 0, 0, "'%s' has %llu bytes",
+                          name, (unsigned long long)bytes);
         *arena_append(a, globals, n, cap) =
             (host_global){g, (uint32_t)*at, (uint32_t)bytes};
         if (as == AS_LOCAL)
@@ -179,7 +179,8 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
     return VPU_OK;
 }
 
-/* --- the parts -------------------------------------------------------------------- */
+/* --- the parts
+ * -------------------------------------------------------------------- */
 
 static vpu_status make_host_object(LLVMModuleRef m, arena *a, uint8_t **out,
                                    size_t *n, vpu_error *err)
@@ -268,24 +269,21 @@ static json_t *info_json(const sim_kernel *k, const char *const *deps,
                       "type", g->type, "space", (int)g->space, "bytes",
                       (int)g->bytes, "offset", (int)g->offset, "element",
                       (int)g->element_bytes, "float", (int)g->is_float,
-                      "signed", (int)g->is_signed, "const",
-                      (int)g->is_const));
+                      "signed", (int)g->is_signed, "const", (int)g->is_const));
     }
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         json_array_append_new(
-            variants,
-            json_pack("{s:b,s:i,s:i,s:i,s:i}", "present",
-                      (int)k->variants[v].present, "factor",
-                      (int)k->variants[v].factor, "stack",
-                      (int)k->variants[v].stack_bytes, "item",
-                      (int)k->variants[v].item_bytes, "bundles",
-                      (int)k->variants[v].n_bundles));
+            variants, json_pack("{s:b,s:i,s:i,s:i,s:i}", "present",
+                                (int)k->variants[v].present, "factor",
+                                (int)k->variants[v].factor, "stack",
+                                (int)k->variants[v].stack_bytes, "item",
+                                (int)k->variants[v].item_bytes, "bundles",
+                                (int)k->variants[v].n_bundles));
     for (uint32_t i = 0; i < k->n_locals; i++)
-        json_array_append_new(locals,
-                              json_pack("{s:s,s:i,s:i}", "name",
-                                        k->locals[i].name, "offset",
-                                        (int)k->locals[i].offset, "bytes",
-                                        (int)k->locals[i].bytes));
+        json_array_append_new(
+            locals, json_pack("{s:s,s:i,s:i}", "name", k->locals[i].name,
+                              "offset", (int)k->locals[i].offset, "bytes",
+                              (int)k->locals[i].bytes));
     return json_pack("{s:s,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:[i,i,i],s:b,s:s*,s:o}",
                      "kernel", k->name, "version", VPU_VERSION, "abi", SIM_ABI,
                      "args", args, "args_bytes", (int)k->args_bytes, "variants",
@@ -420,12 +418,12 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST, a, &k, programs, &n_programs,
-                       &object, &n_object, err);
+        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST, a, &k, programs,
+                       &n_programs, &object, &n_object, err);
     }
     if (!st)
-        pack(&k, programs, n_programs, bitcode, n_bytes, object, n_object,
-             deps, n_deps, a, out);
+        pack(&k, programs, n_programs, bitcode, n_bytes, object, n_object, deps,
+             n_deps, a, out);
     else if (st != VPU_ERR_COMPILE)
         err_in(err, st, "%s: kernel '%s'", path, entry);
 out:
@@ -435,7 +433,8 @@ out:
     return st;
 }
 
-/* --- reading back ------------------------------------------------------------------- */
+/* --- reading back
+ * ------------------------------------------------------------------- */
 
 static json_t *read_info(const uint8_t *file, size_t n)
 {
@@ -542,8 +541,8 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
     }
     k->local_bytes = get_u32(info, "local_bytes", &ok);
     for (i = 0; i < 3; i++)
-        k->reqd_local[i] = (uint32_t)json_integer_value(json_array_get(
-            json_object_get(info, "reqd_local"), i));
+        k->reqd_local[i] = (uint32_t)json_integer_value(
+            json_array_get(json_object_get(info, "reqd_local"), i));
     k->global_atomics = json_is_true(json_object_get(info, "atomics"));
     k->not_vectorized = arena_strdup(a, why);
     return ok && k->variants[SIM_SCALAR].present;
@@ -568,6 +567,7 @@ vpu_status artifact_read(const uint8_t *file, size_t n, arena *a, sim_kernel *k,
         object_find(file, n, ".vpusim.host", host_object, host_bytes);
     json_decref(info);
     return ok ? VPU_OK
-              : err_set(err, VPU_ERR_PARSE, "not a compiled kernel of ours, "
-                                            "or damaged");
+              : err_set(err, VPU_ERR_PARSE,
+                        "not a compiled kernel of ours, "
+                        "or damaged");
 }

@@ -12,13 +12,13 @@ typedef struct {
 } artifact;
 
 typedef enum {
-    ARTIFACT_NO_HOST,    /* as in a .bin */
+    ARTIFACT_NO_HOST, /* as in a .bin */
     ARTIFACT_HOST,
-    ARTIFACT_HOST_LINES  /* host code that tracks source lines */
+    ARTIFACT_HOST_LINES /* host code that tracks source lines */
 } artifact_host;
 
-/* Middle end, SHAVE program and host object of `entry` (NULL = the only kernel).
- * deps: files whose content the result depends on. */
+/* Middle end, SHAVE program and host object of `entry` (NULL = the only
+ * kernel). deps: files whose content the result depends on. */
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
                           uint32_t n_deps, artifact_host host, arena *a,

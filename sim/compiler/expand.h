@@ -2,13 +2,14 @@
  * intrinsics, the mathematical routines (__vpu_<name>_f16/_f32), and the
  * operations below, which later passes give their meaning:
  *
- *   i32  __vpu_lid<d> lsz<d> grp<d> ngrp<d> off<d>    d = 0, 1, 2; no side effects
- *   void __vpu_barrier()
- *   i32  __vpu_dma(ptr dst, ptr src, to_cmx, bytes per plane, src width, dst
- *        width, src pitch, dst pitch, planes, src plane pitch, dst plane pitch,
- *        line)                                        all i32; pointers as i32
- *   void __vpu_wait(i32 n)      waits for the transfers numbered below n
- *   half __vpu_half_z/_p/_n(float)                    directed rounding
+ *   i32  __vpu_lid<d> lsz<d> grp<d> ngrp<d> off<d>    d = 0, 1, 2; no side
+ * effects void __vpu_barrier() i32  __vpu_dma(ptr dst, ptr src, to_cmx, bytes
+ * per plane, src width, dst width, src pitch, dst pitch, planes, src plane
+ * pitch, dst plane pitch, line)                                        all i32;
+ * pointers as i32 void __vpu_wait(i32 n)      waits for the transfers numbered
+ * below n half __vpu_half_z/_p/_n(float)                    directed rounding
+ *   float __vpu_float_{i,u}{z,p,n}(i64)               likewise, from integers
+ *   void __vpu_printf(i32 format, i32 args, i32 n)    device addresses
  *
  * __vpu_dma returns the transfer's number in its group plus one: what OpenCL's
  * event_t holds. Barrier, dma and wait are collective: every item of the group

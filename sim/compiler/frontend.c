@@ -23,15 +23,32 @@ enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
 /* What every compilation gets. No double on the device: the extension is
  * withdrawn, and unsuffixed literals are single precision. */
 static const char *const fixed_options[] = {
-    "-x", "cl", "-cl-std=CL1.2", "-target", "spir-unknown-unknown",
-    "-Xclang", "-finclude-default-header", "-Xclang", "-cl-ext=-cl_khr_fp64",
-    "-cl-single-precision-constant", "-cl-kernel-arg-info", "-O2",
-    "-Xclang", "-disable-llvm-passes", "-ffp-contract=off",
-    "-fno-strict-aliasing", "-gline-tables-only", "-gcolumn-info",
+    "-x",
+    "cl",
+    "-cl-std=CL1.2",
+    "-target",
+    "spir-unknown-unknown",
+    "-Xclang",
+    "-finclude-default-header",
+    "-Xclang",
+    "-cl-ext=-cl_khr_fp64",
+    "-cl-single-precision-constant",
+    "-cl-kernel-arg-info",
+    "-O2",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-gline-tables-only",
+    "-gcolumn-info",
     "-fno-color-diagnostics",
-    "-Wno-unknown-pragmas", "-Wno-incompatible-pointer-types",
+    "-Wno-unknown-pragmas",
+    "-Wno-incompatible-pointer-types",
     "-Wno-incompatible-pointer-types-discards-qualifiers",
-    "-D__VPU__=1", "-D__MYRIAD__=1", "-emit-llvm", "-c"};
+    "-D__VPU__=1",
+    "-D__MYRIAD__=1",
+    "-emit-llvm",
+    "-c"};
 enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
 
 const char *fe_fingerprint(arena *a)
@@ -69,8 +86,7 @@ static volatile pid_t running_clang;
 
 static void temp_dir_remove(const char *dir)
 {
-    static const char *const names[] = {"prelude.h", "out.bc", "out.d",
-                                        "diag"};
+    static const char *const names[] = {"prelude.h", "out.bc", "out.d", "diag"};
     char path[512];
     size_t n = strlen(dir);
 
@@ -103,8 +119,8 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", 0, 0);
     posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", 1, 0);
-    posix_spawn_file_actions_addopen(&fa, 2, diag_path, 0x241 /* W|CREAT|TRUNC */,
-                                     0600);
+    posix_spawn_file_actions_addopen(&fa, 2, diag_path,
+                                     0x241 /* W|CREAT|TRUNC */, 0600);
     rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     if (rc == ENOENT)

@@ -24,8 +24,8 @@ typedef struct {
  * Warnings of the compiler go to the log. Result in the arena.
  *
  * VPU_ERR_IO       source cannot be read, no temporary file
- * VPU_ERR_COMPILE  clang's own diagnostics, whole, positions in the user's files
- * VPU_ERR_UNSUPPORTED  clang-19 is not installed */
+ * VPU_ERR_COMPILE  clang's own diagnostics, whole, positions in the user's
+ * files VPU_ERR_UNSUPPORTED  clang-19 is not installed */
 vpu_status fe_compile(const char *source_path, const char *const *options,
                       uint32_t n_options, const log_sink *log, arena *a,
                       fe_unit *out, vpu_error *err);

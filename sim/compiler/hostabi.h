@@ -1,30 +1,31 @@
 /* The contract between compiled kernels and the engine that runs them.
  *
- * Everything a kernel may touch is here: one sim_wg per SHAVE. Offsets are taken
- * with offsetof by the code generator, so the layout may change freely as long
- * as cached objects do not survive (SIM_ABI). */
+ * Everything a kernel may touch is here: one sim_wg per SHAVE. Offsets are
+ * taken with offsetof by the code generator, so the layout may change freely as
+ * long as cached objects do not survive (SIM_ABI). */
 #ifndef VPU_SIM_COMPILER_HOSTABI_H
 #define VPU_SIM_COMPILER_HOSTABI_H
 
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 2 };
+enum { SIM_ABI = 3 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
 enum { SIM_LOG_ENTRIES = 2048 };
-#define SIM_LOG_ENTRY(addr, bytes, store)                            \
+#define SIM_LOG_ENTRY(addr, bytes, store) \
     ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
-#define SIM_LOG_ADDR(e) ((uint32_t)(e))
-#define SIM_LOG_BYTES(e) ((uint32_t)((e) >> 32) & 0xffff)
-#define SIM_LOG_STORE(e) ((e) >> 48 & 1)
+
+/* In front of each printf argument: its bytes, bytes of an element, float? */
+#define SIM_PRINT_TAG(bytes, element, is_float) \
+    ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
 
 typedef struct sim_wg {
     uint64_t cycles;     /* issue cycles since the last step */
     uint64_t max_cycles; /* hook_limit is called when cycles passes it */
     uint64_t log_n;      /* entries in the log */
-    uint32_t ids[12];    /* group number, local size, number of groups, offset */
+    uint32_t ids[12]; /* group number, local size, number of groups, offset */
     uint32_t local_base; /* device address of __local arrays of the program */
     uint32_t stack_base; /* device address of private arrays */
     uint32_t kept_base;  /* device address of values kept across barriers */
@@ -47,6 +48,8 @@ typedef struct {
     uint32_t (*dma)(sim_wg *wg, uint64_t *log, const uint32_t *args);
     void (*wait)(sim_wg *wg, uint64_t *log, uint32_t n);
     void (*touch)(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t store);
+    /* Format string and arguments (exec/print.h) at device addresses. */
+    void (*print)(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
     void (*divergence)(sim_wg *wg, uint32_t line); /* does not return */
     void (*limit)(sim_wg *wg);                     /* does not return */
 } sim_hooks;

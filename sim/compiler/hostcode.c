@@ -36,11 +36,9 @@ typedef struct {
 static void fail(host *h, LLVMValueRef at, const char *what)
 {
     if (!h->st)
-        h->st = err_set(h->err, VPU_ERR_UNSUPPORTED,
-                        "line %u: %s has no host form yet",
-                        at && LLVMIsAInstruction(at) ? LLVMGetDebugLocLine(at)
-                                                     : 0,
-                        what);
+        h->st = err_set(
+            h->err, VPU_ERR_UNSUPPORTED, "line %u: %s has no host form yet",
+            at && LLVMIsAInstruction(at) ? LLVMGetDebugLocLine(at) : 0, what);
 }
 
 static LLVMValueRef k32(host *h, uint32_t v)
@@ -90,7 +88,8 @@ static LLVMValueRef load_field(host *h, LLVMTypeRef t, size_t offset)
     return LLVMBuildLoad2(h->b, t, field_ptr(h, offset), "");
 }
 
-/* --- values -------------------------------------------------------------------- */
+/* --- values
+ * -------------------------------------------------------------------- */
 
 static LLVMValueRef value(host *h, LLVMValueRef v);
 
@@ -119,8 +118,8 @@ static LLVMValueRef index_address(host *h, LLVMTypeRef t, LLVMValueRef gep)
             unsigned f = (unsigned)LLVMConstIntGetZExtValue(idx);
 
             at = LLVMBuildAdd(
-                h->b, at,
-                k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)), "");
+                h->b, at, k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)),
+                "");
             t = LLVMStructGetTypeAtIndex(t, f);
             continue;
         }
@@ -128,8 +127,8 @@ static LLVMValueRef index_address(host *h, LLVMTypeRef t, LLVMValueRef gep)
             t = LLVMGetElementType(t);
         size = (uint32_t)LLVMABISizeOfType(h->td, t);
         idx = LLVMBuildIntCast2(h->b, value(h, idx), h->i32, true, "");
-        at = LLVMBuildAdd(h->b, at,
-                          LLVMBuildMul(h->b, idx, k32(h, size), ""), "");
+        at = LLVMBuildAdd(h->b, at, LLVMBuildMul(h->b, idx, k32(h, size), ""),
+                          "");
     }
     return at;
 }
@@ -195,7 +194,8 @@ static LLVMValueRef host_ptr(host *h, LLVMValueRef device)
     return LLVMBuildInBoundsGEP2(h->b, h->i8, h->window, &off, 1, "");
 }
 
-/* --- calls out ----------------------------------------------------------------- */
+/* --- calls out
+ * ----------------------------------------------------------------- */
 
 static void save_state(host *h)
 {
@@ -239,13 +239,13 @@ static LLVMBasicBlockRef unlikely(host *h, LLVMValueRef cond)
     LLVMBasicBlockRef rare = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
     LLVMValueRef br = LLVMBuildCondBr(h->b, cond, rare, on);
-    LLVMMetadataRef w[3] = {
-        LLVMMDStringInContext2(h->c, "branch_weights", 14),
-        LLVMValueAsMetadata(k32(h, 1)), LLVMValueAsMetadata(k32(h, 1 << 20))};
+    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
+                            LLVMValueAsMetadata(k32(h, 1)),
+                            LLVMValueAsMetadata(k32(h, 1 << 20))};
 
-    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
-                    LLVMMetadataAsValue(h->c,
-                                        LLVMMDNodeInContext2(h->c, w, 3)));
+    LLVMSetMetadata(
+        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
+        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
     LLVMPositionBuilderAtEnd(h->b, rare);
     return on;
 }
@@ -268,7 +268,8 @@ static bool is_global(LLVMValueRef p)
     return as == AS_GLOBAL || as == AS_CONSTANT;
 }
 
-/* --- instructions -------------------------------------------------------------- */
+/* --- instructions
+ * -------------------------------------------------------------- */
 
 /* Volatile, so that it stays in front of the access. */
 static void track(host *h, LLVMValueRef i)
@@ -427,8 +428,8 @@ static LLVMValueRef do_dma(host *h, LLVMValueRef i)
     LLVMValueRef block, args[3], r;
     LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
 
-    LLVMPositionBuilderBefore(h->b, LLVMGetFirstInstruction(
-                                        LLVMGetEntryBasicBlock(h->fn)));
+    LLVMPositionBuilderBefore(
+        h->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
     block = LLVMBuildAlloca(h->b, t, "");
     LLVMPositionBuilderAtEnd(h->b, at);
     for (unsigned k = 0; k < 12; k++) {
@@ -471,6 +472,13 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
         save_state(h);
         hook(h, "vpu_hook_wait", LLVMVoidTypeInContext(h->c), args, 3);
         restore_state(h);
+        return NULL;
+    }
+    if (!strcmp(name, "__vpu_printf")) {
+        args[0] = h->wg;
+        for (unsigned k = 0; k < 3; k++)
+            args[1 + k] = operand(h, i, k);
+        hook(h, "vpu_hook_print", LLVMVoidTypeInContext(h->c), args, 4);
         return NULL;
     }
     if (!strcmp(name, "__vpu_divergence")) {
@@ -542,11 +550,11 @@ static LLVMValueRef do_inst(host *h, LLVMValueRef i)
     case LLVMFreeze:
         return LLVMBuildFreeze(h->b, operand(h, i, 0), "");
     case LLVMExtractElement:
-        return LLVMBuildExtractElement(h->b, operand(h, i, 0),
-                                       operand(h, i, 1), "");
+        return LLVMBuildExtractElement(h->b, operand(h, i, 0), operand(h, i, 1),
+                                       "");
     case LLVMInsertElement:
-        return LLVMBuildInsertElement(h->b, operand(h, i, 0),
-                                      operand(h, i, 1), operand(h, i, 2), "");
+        return LLVMBuildInsertElement(h->b, operand(h, i, 0), operand(h, i, 1),
+                                      operand(h, i, 2), "");
     case LLVMShuffleVector:
         return do_shuffle(h, i);
     case LLVMExtractValue:
@@ -575,7 +583,8 @@ static LLVMValueRef do_inst(host *h, LLVMValueRef i)
     }
 }
 
-/* --- control flow ---------------------------------------------------------------- */
+/* --- control flow
+ * ---------------------------------------------------------------- */
 
 /* A loop that ends by itself: its latch compares phi + constant with something
  * computed before the loop. Such loops need no check of the cycle limit. */
@@ -754,7 +763,8 @@ static void fill_phis(host *h, const ir_word *seen)
         }
 }
 
-/* --- the function ------------------------------------------------------------------ */
+/* --- the function
+ * ------------------------------------------------------------------ */
 
 static void declare(host *h, const char *name)
 {
@@ -818,8 +828,12 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const isa_function *program, const host_layout *layout,
                         arena *a, uint32_t *stack_bytes, vpu_error *err)
 {
-    host h = {.a = a, .m = to, .from = fn, .layout = layout,
-              .program = program, .err = err};
+    host h = {.a = a,
+              .m = to,
+              .from = fn,
+              .layout = layout,
+              .program = program,
+              .err = err};
     uint32_t *order, n = 0;
     ir_word *seen;
 

@@ -1,9 +1,11 @@
 /* A device work-group function as host code.
  *
- * The same IR that became the SHAVE program is rewritten for the host with three
- * additions: every memory access goes through the device's address window (base
- * + zero-extended 32-bit address), every block adds its cycles, and every access
- * to global memory is logged for the cache model. Pointers become i32. */
+ * The same IR that became the SHAVE program is rewritten for the host with
+ * three additions: every memory access goes through the device's address window
+ * (base
+ * + zero-extended 32-bit address), every block adds its cycles, and every
+ * access to global memory is logged for the cache model. Pointers become i32.
+ */
 #ifndef VPU_SIM_COMPILER_HOSTCODE_H
 #define VPU_SIM_COMPILER_HOSTCODE_H
 
@@ -28,8 +30,8 @@ typedef struct {
 } host_layout;
 
 /* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in
- * the same context as fn's. program->blocks match fn's blocks. *stack_bytes: the
- * private arrays left in fn.
+ * the same context as fn's. program->blocks match fn's blocks. *stack_bytes:
+ * the private arrays left in fn.
  *
  * VPU_ERR_UNSUPPORTED  an instruction or constant without host form */
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,

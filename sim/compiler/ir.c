@@ -134,7 +134,8 @@ ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
 }
 
 /* Itanium type grammar as far as OpenCL C uses it. Substitutable parts
- * (vectors, pointers, qualified types) are remembered in order of completion. */
+ * (vectors, pointers, qualified types) are remembered in order of completion.
+ */
 typedef struct {
     const char *p;
     struct {
@@ -196,7 +197,7 @@ static void type(demangler *d, char *letter, uint8_t *lanes)
         if (*d->p != '_') {
             for (; *d->p && *d->p != '_'; d->p++)
                 i = i * 36 + (unsigned long)(*d->p <= '9' ? *d->p - '0'
-                                                         : *d->p - 'A' + 10);
+                                                          : *d->p - 'A' + 10);
             i++;
         }
         if (*d->p)
@@ -358,8 +359,7 @@ unsigned ir_lanes(LLVMTypeRef t)
 
 LLVMTypeRef ir_element(LLVMTypeRef t)
 {
-    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t)
-                                                    : t;
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t;
 }
 
 unsigned ir_bits_of(LLVMTypeRef t)

@@ -30,7 +30,7 @@ void *ir_map_get(const ir_map *m, const void *key);
 typedef struct {
     LLVMBasicBlockRef *blocks;
     uint32_t n;
-    ir_map index; /* block -> number + 1 */
+    ir_map index;              /* block -> number + 1 */
     uint32_t **preds, **succs; /* per block: [0] = count, then numbers */
 } ir_cfg;
 
@@ -54,8 +54,8 @@ static inline void ir_bit_set(ir_word *b, uint32_t i)
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a);
 
 /* Name and argument type letters of an Itanium-mangled OpenCL function. Each
- * argument: element letter ('c' 'h' 's' 't' 'i' 'j' 'l' 'm' 'f' 'd', 'H' = half,
- * 'P' = pointer, '?' = other), vector length (1 for scalars). */
+ * argument: element letter ('c' 'h' 's' 't' 'i' 'j' 'l' 'm' 'f' 'd', 'H' =
+ * half, 'P' = pointer, '?' = other), vector length (1 for scalars). */
 enum { IR_MAX_ARGS = 16 };
 typedef struct {
     const char *name; /* not terminated */
@@ -96,11 +96,11 @@ LLVMTypeRef ir_element(LLVMTypeRef t);
 /* Element type's bits; pointers are 32. */
 unsigned ir_bits_of(LLVMTypeRef element);
 
-#define ir_each_block(b, fn)                                                   \
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b;                  \
+#define ir_each_block(b, fn)                                  \
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b; \
          b = LLVMGetNextBasicBlock(b))
-#define ir_each_inst(i, block)                                                 \
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;                   \
+#define ir_each_inst(i, block)                               \
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; \
          i = LLVMGetNextInstruction(i))
 
 #endif

@@ -31,10 +31,22 @@ static sim_half half_down(float x)
     return sim_half_directed(x, 'n');
 }
 
+#define FLOAT_FROM(letter, mode, type, convert) \
+    static float float_##letter##mode(type x)   \
+    {                                           \
+        return convert(x, #mode[0]);            \
+    }
+FLOAT_FROM(i, z, int64_t, sim_float_from_i64)
+FLOAT_FROM(i, p, int64_t, sim_float_from_i64)
+FLOAT_FROM(i, n, int64_t, sim_float_from_i64)
+FLOAT_FROM(u, z, uint64_t, sim_float_from_u64)
+FLOAT_FROM(u, p, uint64_t, sim_float_from_u64)
+FLOAT_FROM(u, n, uint64_t, sim_float_from_u64)
+
 #define ADDRESS(f) ((void *)(uintptr_t)(f))
 
 typedef struct {
-    LLVMOrcCSymbolMapPair pairs[160];
+    LLVMOrcCSymbolMapPair pairs[256];
     size_t n;
     LLVMOrcLLJITRef jit;
 } symbols;
@@ -61,6 +73,15 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "__vpu_half_z", ADDRESS(half_to_zero));
     add(s, "__vpu_half_p", ADDRESS(half_up));
     add(s, "__vpu_half_n", ADDRESS(half_down));
+    add(s, "__vpu_float_iz", ADDRESS(float_iz));
+    add(s, "__vpu_float_ip", ADDRESS(float_ip));
+    add(s, "__vpu_float_in", ADDRESS(float_in));
+    add(s, "__vpu_float_uz", ADDRESS(float_uz));
+    add(s, "__vpu_float_up", ADDRESS(float_up));
+    add(s, "__vpu_float_un", ADDRESS(float_un));
+    add(s, "__vpu_nextafter_f16", ADDRESS(sim_half_nextafter));
+    add(s, "__vpu_nextafter_f32", ADDRESS(nextafterf));
+    add(s, "vpu_hook_print", ADDRESS(h->print));
     add(s, "__extendhfsf2", ADDRESS(__extendhfsf2));
     add(s, "__truncsfhf2", ADDRESS(__truncsfhf2));
     add(s, "__truncdfhf2", ADDRESS(__truncdfhf2));
@@ -112,10 +133,9 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
     add_all(&s, hooks);
     e = LLVMOrcJITDylibDefine(lib, LLVMOrcAbsoluteSymbols(s.pairs, s.n));
     if (!e)
-        e = LLVMOrcLLJITAddObjectFile(
-            s.jit, lib,
-            LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)object, n,
-                                                      "kernel"));
+        e = LLVMOrcLLJITAddObjectFile(s.jit, lib,
+                                      LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                                          (const char *)object, n, "kernel"));
     for (int v = 0; v < SIM_N_VARIANTS && !e; v++) {
         LLVMOrcExecutorAddress at;
         char name[32];

@@ -21,7 +21,8 @@ const char *sim_variant_name(sim_variant_kind k)
     return k < SIM_N_VARIANTS ? names[k] : "unknown";
 }
 
-/* --- the cache ----------------------------------------------------------------- */
+/* --- the cache
+ * ----------------------------------------------------------------- */
 
 static const char *cache_dir(arena *a)
 {
@@ -39,8 +40,7 @@ static const char *cache_path(const char *path, const void *content, size_t n,
                               const char *entry, const sim_compile_config *cfg,
                               arena *a)
 {
-    const char *dir =
-        cfg->no_cache || cfg->track_lines ? NULL : cache_dir(a);
+    const char *dir = cfg->no_cache || cfg->track_lines ? NULL : cache_dir(a);
     char content_hash[33], key[33];
     str s = {0};
 
@@ -80,7 +80,8 @@ static artifact_host host_kind(const sim_compile_config *cfg)
     return cfg->track_lines ? ARTIFACT_HOST_LINES : ARTIFACT_HOST;
 }
 
-/* --- kernels --------------------------------------------------------------------- */
+/* --- kernels
+ * --------------------------------------------------------------------- */
 
 static vpu_status open_artifact(const artifact *x, const char *path,
                                 const sim_compile_config *cfg, arena *a,
@@ -126,9 +127,9 @@ vpu_status sim_kernel_compile(const char *source, const char *entry,
     st = fe_compile(source, cfg->options, cfg->n_options, cfg->log, scratch,
                     &unit, err);
     if (!st)
-        st = artifact_build(unit.bitcode, unit.n_bytes, source, entry,
-                            unit.deps, unit.n_deps, host_kind(cfg), scratch, &x,
-                            err);
+        st =
+            artifact_build(unit.bitcode, unit.n_bytes, source, entry, unit.deps,
+                           unit.n_deps, host_kind(cfg), scratch, &x, err);
     if (!st)
         st = open_artifact(&x, source, cfg, a, k, err);
     if (!st) {

@@ -36,12 +36,12 @@ typedef enum {
 typedef struct {
     const char *name, *type; /* as in the source */
     sim_arg_space space;
-    uint32_t bytes;  /* of the value; 4 for addresses */
-    uint32_t offset; /* in the packed argument block */
+    uint32_t bytes;         /* of the value; 4 for addresses */
+    uint32_t offset;        /* in the packed argument block */
     uint32_t element_bytes; /* pointed-to element, 0 = unknown */
-    bool is_float;   /* scalar half or float */
+    bool is_float;          /* scalar half or float */
     bool is_signed;
-    bool is_const;   /* pointer to const */
+    bool is_const; /* pointer to const */
 } sim_arg;
 
 typedef struct {
@@ -66,12 +66,12 @@ typedef struct sim_kernel {
     const char *not_vectorized; /* why, with position; NULL when it was */
     sim_local_array *locals;    /* __local arrays of the program */
     uint32_t n_locals, local_bytes;
-    const uint8_t *const_data;  /* __constant data */
+    const uint8_t *const_data; /* __constant data */
     uint32_t const_bytes;
-    uint32_t reqd_local[3];     /* reqd_work_group_size, 0 = none */
-    bool global_atomics;        /* groups must run in one fixed order */
+    uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */
+    bool global_atomics;    /* groups must run in one fixed order */
     bool from_cache;
-    void *jit;                  /* owns the code; sim_kernel_release */
+    void *jit; /* owns the code; sim_kernel_release */
 } sim_kernel;
 
 typedef struct {
@@ -80,7 +80,7 @@ typedef struct {
     bool no_cache;
     bool track_lines; /* code notes the source line of each access: slower,
                          never cached; to find where a fault came from */
-    const sim_hooks *hooks;     /* what the code calls; NULL = do not load code */
+    const sim_hooks *hooks; /* what the code calls; NULL = do not load code */
     const log_sink *log;
 } sim_compile_config;
 

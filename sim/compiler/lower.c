@@ -18,7 +18,7 @@ typedef struct {
 } access;
 
 typedef struct {
-    arena *a;      /* the program */
+    arena *a;       /* the program */
     arena *scratch; /* one block */
     LLVMTargetDataRef td;
     isa_instr *in; /* of the block */
@@ -89,8 +89,8 @@ static uint32_t op(low *l, isa_op o, LLVMValueRef v)
     isa_instr *in = arena_append(l->scratch, l->in, l->n, l->cap);
     uint32_t i = (uint32_t)l->n - 1;
 
-    *in = (isa_instr){.op = (uint16_t)o, .dst = ISA_NO_REG, .line = l->line,
-                      .col = l->col};
+    *in = (isa_instr){
+        .op = (uint16_t)o, .dst = ISA_NO_REG, .line = l->line, .col = l->col};
     *arena_append(l->scratch, l->origin, l->n_origin, l->origin_cap) = v;
     if (l->fence && !(isa_ops[o].flags & ISA_F_SERIAL))
         edge(l, l->fence - 1, i, lat_of(l, l->fence - 1));
@@ -140,7 +140,8 @@ static void simple(low *l, LLVMValueRef i, isa_op o, unsigned n)
     }
 }
 
-/* --- memory -------------------------------------------------------------------- */
+/* --- memory
+ * -------------------------------------------------------------------- */
 
 static LLVMValueRef underlying(LLVMValueRef p)
 {
@@ -233,9 +234,9 @@ static void block_move(low *l, LLVMValueRef call)
     bool set = !strncmp(ir_callee(call), "llvm.memset", 11);
     uint64_t bytes = LLVMIsAConstantInt(n) ? LLVMConstIntGetZExtValue(n) : 64;
     uint64_t steps = bytes > 1 << 20 ? 1 << 16 : (bytes + 15) / 16;
-    uint32_t at = serial(l, ISA_OP_call, NULL,
-                         (uint32_t)(steps * (set ? 1 : 2) +
-                                    isa_ops[ISA_OP_ld128].lat));
+    uint32_t at =
+        serial(l, ISA_OP_call, NULL,
+               (uint32_t)(steps * (set ? 1 : 2) + isa_ops[ISA_OP_ld128].lat));
 
     reads(l, at, operand(call, 0));
 }
@@ -287,7 +288,8 @@ static void address(low *l, LLVMValueRef i)
         same(l, i, base);
 }
 
-/* --- arithmetic ---------------------------------------------------------------- */
+/* --- arithmetic
+ * ---------------------------------------------------------------- */
 
 static void integer(low *l, LLVMValueRef i, isa_op scalar, isa_op vector)
 {
@@ -387,13 +389,14 @@ static void call(low *l, LLVMValueRef i)
     if (!strncmp(name, "llvm.mem", 8)) {
         block_move(l, i);
     } else if (!strncmp(name, "llvm.", 5)) {
-        if (strncmp(name, "llvm.dbg", 8) && strncmp(name, "llvm.lifetime", 13) &&
+        if (strncmp(name, "llvm.dbg", 8) &&
+            strncmp(name, "llvm.lifetime", 13) &&
             strncmp(name, "llvm.assume", 11) &&
             strncmp(name, "llvm.experimental", 17))
             intrinsic(l, i, name);
     } else if ((r = sim_routine_find(name))) {
-        uint32_t cost = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16
-                                                               : r->cost32;
+        uint32_t cost =
+            LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
         uint32_t at;
 
         if (cost == isa_ops[ISA_OP_sfspec].lat) {
@@ -406,9 +409,9 @@ static void call(low *l, LLVMValueRef i)
     } else if (!strncmp(name, "__vpu_half_", 11)) {
         simple(l, i, ISA_OP_cvt, 8); /* software path: hardware.md R10, EST */
     } else if (strcmp(name, "__vpu_divergence")) {
-        uint32_t at = serial(l, ISA_OP_sync,
-                             LLVMGetTypeKind(t) == LLVMVoidTypeKind ? NULL : i,
-                             0);
+        uint32_t at =
+            serial(l, ISA_OP_sync,
+                   LLVMGetTypeKind(t) == LLVMVoidTypeKind ? NULL : i, 0);
 
         for (unsigned k = 0; k < LLVMGetNumArgOperands(i) && k < 4; k++)
             reads(l, at, operand(i, k));
@@ -417,8 +420,7 @@ static void call(low *l, LLVMValueRef i)
 
 static void terminator(low *l, LLVMValueRef i)
 {
-    LLVMBasicBlockRef next =
-        LLVMGetNextBasicBlock(LLVMGetInstructionParent(i));
+    LLVMBasicBlockRef next = LLVMGetNextBasicBlock(LLVMGetInstructionParent(i));
     uint32_t at;
 
     if (LLVMIsAUnreachableInst(i))
@@ -551,8 +553,7 @@ static void lower_block(low *l, LLVMBasicBlockRef b, isa_function *f,
     l->n_origin = l->origin_cap = 0;
     l->fence = 0;
     ir_map_init(&l->where, l->scratch);
-    ir_each_inst(i, b)
-        instruction(l, i);
+    ir_each_inst(i, b) instruction(l, i);
     lives_out = arena_array(l->scratch, unsigned char, l->n + 1);
     for (size_t k = 0; k < l->n; k++)
         lives_out[k] = l->origin[k] && used_outside(l->origin[k], b);
@@ -587,13 +588,11 @@ vpu_status lower_function(LLVMValueRef fn, const char *name, arena *a,
     }
     why = isa_verify(out, &bad_block, &bad_instr);
     if (why)
-        return err_set(err, VPU_ERR_MISMATCH,
-                       "%s: block %u, operation %u (%s): %s", name, bad_block,
-                       bad_instr,
-                       isa_ops[out->instrs[out->blocks[bad_block].first +
-                                           bad_instr]
-                                   .op]
-                           .name,
-                       why);
+        return err_set(
+            err, VPU_ERR_MISMATCH, "%s: block %u, operation %u (%s): %s", name,
+            bad_block, bad_instr,
+            isa_ops[out->instrs[out->blocks[bad_block].first + bad_instr].op]
+                .name,
+            why);
     return VPU_OK;
 }

@@ -1,9 +1,9 @@
 /* A work-group function as a SHAVE program.
  *
- * Each IR instruction becomes operations of isa/ops.def (wide vectors in 128-bit
- * pieces, address constants folded into the access, routines at their table
- * cost), each block is list-scheduled. The cycles of a block are what the host
- * code adds to the SHAVE's issue cycles when it runs that block. */
+ * Each IR instruction becomes operations of isa/ops.def (wide vectors in
+ * 128-bit pieces, address constants folded into the access, routines at their
+ * table cost), each block is list-scheduled. The cycles of a block are what the
+ * host code adds to the SHAVE's issue cycles when it runs that block. */
 #ifndef VPU_SIM_COMPILER_LOWER_H
 #define VPU_SIM_COMPILER_LOWER_H
 

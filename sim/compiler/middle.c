@@ -58,7 +58,8 @@ static vpu_status run_passes(LLVMModuleRef m, const char *passes,
     return st;
 }
 
-/* --- which functions ----------------------------------------------------------- */
+/* --- which functions
+ * ----------------------------------------------------------- */
 
 static bool is_kernel(LLVMValueRef f)
 {
@@ -77,7 +78,8 @@ const char *middle_only_kernel(LLVMModuleRef m, arena *a)
     const char *found = NULL;
     size_t n;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f)) {
         const char *name = LLVMGetValueName2(f, &n);
 
         if (!is_kernel(f) || is_companion(name))
@@ -96,7 +98,8 @@ static vpu_status no_such_kernel(LLVMModuleRef m, const char *path,
     vpu_status st;
     size_t n;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
         if (is_kernel(f) && !is_companion(LLVMGetValueName2(f, &n)))
             str_printf(&list, "%s%s", list.n ? ", " : "",
                        LLVMGetValueName2(f, &n));
@@ -133,32 +136,31 @@ static vpu_status check_recursion(LLVMModuleRef m, const char *path,
 {
     size_t n;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        ir_each_block(b, f)
-            ir_each_inst(i, b)
-            {
-                LLVMValueRef callee =
-                    LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f) ir_each_inst(i, b)
+        {
+            LLVMValueRef callee =
+                LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
 
-                if (!callee)
-                    continue;
-                if (!LLVMIsAFunction(callee))
-                    return err_at(err, VPU_ERR_COMPILE, path,
-                                  LLVMGetDebugLocLine(i),
-                                  LLVMGetDebugLocColumn(i),
-                                  "call through a function pointer");
-                if (!LLVMIsDeclaration(callee))
-                    return err_at(err, VPU_ERR_COMPILE, path,
-                                  LLVMGetDebugLocLine(i),
-                                  LLVMGetDebugLocColumn(i),
-                                  "recursive call of '%s' (OpenCL C has no "
-                                  "recursion)",
-                                  LLVMGetValueName2(callee, &n));
-            }
+            if (!callee)
+                continue;
+            if (!LLVMIsAFunction(callee))
+                return err_at(err, VPU_ERR_COMPILE, path,
+                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
+                              "call through a function pointer");
+            if (!LLVMIsDeclaration(callee))
+                return err_at(err, VPU_ERR_COMPILE, path,
+                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
+                              "recursive call of '%s' (OpenCL C has no "
+                              "recursion)",
+                              LLVMGetValueName2(callee, &n));
+        }
     return VPU_OK;
 }
 
-/* --- what the source says about the kernel --------------------------------------- */
+/* --- what the source says about the kernel
+ * --------------------------------------- */
 
 /* Operand i of the function's metadata node `kind`, NULL when absent. */
 static LLVMValueRef metadata_operand(LLVMValueRef f, const char *kind,
@@ -203,8 +205,8 @@ static uint32_t type_bytes(const char *type)
     static const struct {
         const char *name;
         uint32_t bytes;
-    } sizes[] = {{"uchar", 1}, {"char", 1},  {"ushort", 2}, {"short", 2},
-                 {"uint", 4},  {"int", 4},   {"ulong", 8},  {"long", 8},
+    } sizes[] = {{"uchar", 1}, {"char", 1}, {"ushort", 2}, {"short", 2},
+                 {"uint", 4},  {"int", 4},  {"ulong", 8},  {"long", 8},
                  {"half", 2},  {"float", 4}};
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -255,17 +257,18 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
                        : as == AS_CONSTANT ? SIM_ARG_CONSTANT
                                            : SIM_ARG_LOCAL;
             g->element_bytes = type_bytes(g->type);
-            g->is_const = strstr(metadata_string(f, "kernel_arg_type_qual", i,
-                                                 a),
-                                 "const") != NULL;
+            g->is_const =
+                strstr(metadata_string(f, "kernel_arg_type_qual", i, a),
+                       "const") != NULL;
         } else {
             LLVMTypeKind kind = LLVMGetTypeKind(ir_element(t));
 
-            g->is_float =
-                kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind;
+            g->is_float = kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind;
         }
-        align = g->bytes > 8 ? 16 : g->bytes > 4 ? 8 : g->bytes > 2 ? 4
-                                                     : g->bytes;
+        align = g->bytes > 8   ? 16
+                : g->bytes > 4 ? 8
+                : g->bytes > 2 ? 4
+                               : g->bytes;
         align = align ? align : 1;
         at = (at + align - 1) / align * align;
         g->offset = at;
@@ -283,15 +286,15 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
 
 static void find_atomics(LLVMValueRef f, sim_kernel *k)
 {
-    ir_each_block(b, f)
-        ir_each_inst(i, b)
-            if ((LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) &&
-                LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) ==
-                    AS_GLOBAL)
-                k->global_atomics = true;
+    ir_each_block(b, f) ir_each_inst(
+        i,
+        b) if ((LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) &&
+               LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) ==
+                   AS_GLOBAL) k->global_atomics = true;
 }
 
-/* --- the steps --------------------------------------------------------------------- */
+/* --- the steps
+ * --------------------------------------------------------------------- */
 
 static vpu_status pick(LLVMModuleRef m, const char *path, const char *entry,
                        arena *a, LLVMValueRef *fns, vpu_error *err)
@@ -324,7 +327,8 @@ static bool source_has_vectors(LLVMModuleRef m, unsigned *line)
 {
     size_t n;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
         if (!is_companion(LLVMGetValueName2(f, &n)) &&
             vectorize_source_has_vectors(f, line))
             return true;
@@ -428,8 +432,8 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     dump(m, "items");
     find_atomics(fns[SIM_SCALAR], k);
     if (vectors)
-        k->not_vectorized = explain(a, path, line, 0,
-                                    "the source uses vector types");
+        k->not_vectorized =
+            explain(a, path, line, 0, "the source uses vector types");
     else
         try_vectorize(fns[SIM_SCALAR], path, a, &fns[SIM_VECTORIZED],
                       &factors[SIM_VECTORIZED], k);

@@ -1,10 +1,10 @@
 /* From a compiled translation unit to work-group functions of one kernel.
  *
- * Picks the kernel and its __dma_preload_ / __dma_postwrite_ companions, inlines
- * everything, expands built-ins, optimises as a compiler for this device would
- * (never unrolling uninvited, never vectorizing but over work-items), and builds
- * the variants. What comes out is still device IR: 32-bit pointers in four
- * address spaces. */
+ * Picks the kernel and its __dma_preload_ / __dma_postwrite_ companions,
+ * inlines everything, expands built-ins, optimises as a compiler for this
+ * device would (never unrolling uninvited, never vectorizing but over
+ * work-items), and builds the variants. What comes out is still device IR:
+ * 32-bit pointers in four address spaces. */
 #ifndef VPU_SIM_COMPILER_MIDDLE_H
 #define VPU_SIM_COMPILER_MIDDLE_H
 
@@ -30,8 +30,8 @@ vpu_status middle_build(LLVMModuleRef module, const char *path,
                         const char *entry, arena *a, middle_unit *out,
                         sim_kernel *k, vpu_error *err);
 
-/* The name of the only kernel without __dma_ prefix; NULL when there are none or
- * several. In the arena. */
+/* The name of the only kernel without __dma_ prefix; NULL when there are none
+ * or several. In the arena. */
 const char *middle_only_kernel(LLVMModuleRef module, arena *a);
 
 #endif

@@ -30,11 +30,10 @@ static uint32_t name(str *strings, const char *text)
 
 static void put_kernel(str *m, str *strings, const sim_kernel *k)
 {
-    static const int slot_of[8] = {
-        [NEO_SCALAR] = SIM_SCALAR + 1,
-        [NEO_VECTORIZED] = SIM_VECTORIZED + 1,
-        [NEO_PRELOAD] = SIM_PRELOAD + 1,
-        [NEO_POSTWRITE] = SIM_POSTWRITE + 1};
+    static const int slot_of[8] = {[NEO_SCALAR] = SIM_SCALAR + 1,
+                                   [NEO_VECTORIZED] = SIM_VECTORIZED + 1,
+                                   [NEO_PRELOAD] = SIM_PRELOAD + 1,
+                                   [NEO_POSTWRITE] = SIM_POSTWRITE + 1};
     uint32_t func = 0;
 
     put(m, 3); /* reads and writes DDR */
@@ -63,7 +62,8 @@ static void put_kernel(str *m, str *strings, const sim_kernel *k)
 
 static void put_arg(str *m, str *strings, const sim_kernel *k, uint32_t i)
 {
-    static const uint32_t space[] = {[SIM_ARG_SCALAR] = 0, [SIM_ARG_GLOBAL] = 1,
+    static const uint32_t space[] = {[SIM_ARG_SCALAR] = 0,
+                                     [SIM_ARG_GLOBAL] = 1,
                                      [SIM_ARG_CONSTANT] = 2,
                                      [SIM_ARG_LOCAL] = 3};
     const sim_arg *g = i < k->n_args ? &k->args[i] : NULL;

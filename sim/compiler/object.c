@@ -101,8 +101,8 @@ bool object_find(const uint8_t *f, size_t n, const char *name,
     shoff = r32(f + 32);
     count = r16(f + 48);
     names_idx = r16(f + 50);
-    if (shoff > n || count > MAX_SECTIONS * 16u ||
-        (n - shoff) / SHDR < count || names_idx >= count)
+    if (shoff > n || count > MAX_SECTIONS * 16u || (n - shoff) / SHDR < count ||
+        names_idx >= count)
         return false;
     names_at = r32(f + shoff + SHDR * (size_t)names_idx + 16);
     names_n = r32(f + shoff + SHDR * (size_t)names_idx + 20);

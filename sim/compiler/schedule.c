@@ -11,9 +11,9 @@ typedef struct {
     uint32_t *first_out; /* edges sorted by from: index of the first */
     const sched_edge *edges;
     uint32_t n_edges;
-    uint32_t *height;    /* longest latency path to the block's end */
+    uint32_t *height; /* longest latency path to the block's end */
     uint32_t *earliest;
-    uint32_t *waiting;   /* unscheduled predecessors */
+    uint32_t *waiting; /* unscheduled predecessors */
     uint32_t free_at[ISA_N_UNITS];
 } sched;
 
@@ -156,8 +156,8 @@ uint32_t schedule_block(isa_instr *instrs, uint32_t n, const sched_edge *edges,
             }
             release(&s, i, t);
             done++;
-            leave = t + (lives_out[i] || instrs[i].cost ? latency(&instrs[i])
-                                                        : 1);
+            leave =
+                t + (lives_out[i] || instrs[i].cost ? latency(&instrs[i]) : 1);
             if (leave > end)
                 end = leave;
             while (pending[k] != i)

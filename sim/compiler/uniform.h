@@ -9,13 +9,14 @@
 #include "sim/compiler/ir.h"
 
 typedef struct {
-    ir_map varying;          /* instruction -> itself */
-    LLVMValueRef divergent;  /* a terminator whose condition varies, or NULL */
+    ir_map varying;         /* instruction -> itself */
+    LLVMValueRef divergent; /* a terminator whose condition varies, or NULL */
 } uniformity;
 
 /* dims: bit d = the local id of dimension d varies. fn is a work-item function
  * whose built-ins are expanded (expand.h). */
-void uniformity_analyse(uniformity *u, LLVMValueRef fn, unsigned dims, arena *a);
+void uniformity_analyse(uniformity *u, LLVMValueRef fn, unsigned dims,
+                        arena *a);
 bool uniformity_varies(const uniformity *u, LLVMValueRef v);
 
 #endif

@@ -55,26 +55,26 @@ static void refuse(vec *v, LLVMValueRef where, const char *why)
 
 bool vectorize_source_has_vectors(LLVMValueRef kernel, unsigned *line)
 {
-    ir_each_block(b, kernel)
-        ir_each_inst(i, b)
-        {
-            LLVMTypeRef t = LLVMTypeOf(i);
+    ir_each_block(b, kernel) ir_each_inst(i, b)
+    {
+        LLVMTypeRef t = LLVMTypeOf(i);
 
-            if (LLVMIsAAllocaInst(i))
-                t = LLVMGetAllocatedType(i);
-            if (LLVMIsAStoreInst(i))
-                t = LLVMTypeOf(LLVMGetOperand(i, 0));
-            while (LLVMGetTypeKind(t) == LLVMArrayTypeKind)
-                t = LLVMGetElementType(t);
-            if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
-                *line = LLVMIsAAllocaInst(i) ? 0 : LLVMGetDebugLocLine(i);
-                return true;
-            }
+        if (LLVMIsAAllocaInst(i))
+            t = LLVMGetAllocatedType(i);
+        if (LLVMIsAStoreInst(i))
+            t = LLVMTypeOf(LLVMGetOperand(i, 0));
+        while (LLVMGetTypeKind(t) == LLVMArrayTypeKind)
+            t = LLVMGetElementType(t);
+        if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
+            *line = LLVMIsAAllocaInst(i) ? 0 : LLVMGetDebugLocLine(i);
+            return true;
         }
+    }
     return false;
 }
 
-/* --- strides --------------------------------------------------------------- */
+/* --- strides ---------------------------------------------------------------
+ */
 
 static bool varies(const vec *v, LLVMValueRef x)
 {
@@ -200,28 +200,27 @@ static void find_strides(vec *v)
     ir_map_init(&v->stride, v->a);
     while (changed) {
         changed = false;
-        ir_each_block(b, v->fn)
-            ir_each_inst(i, b)
-            {
-                stride *s = ir_map_get(&v->stride, i);
-                int64_t step = 0;
-                LLVMTypeKind k = LLVMGetTypeKind(LLVMTypeOf(i));
-                bool known;
+        ir_each_block(b, v->fn) ir_each_inst(i, b)
+        {
+            stride *s = ir_map_get(&v->stride, i);
+            int64_t step = 0;
+            LLVMTypeKind k = LLVMGetTypeKind(LLVMTypeOf(i));
+            bool known;
 
-                if (!varies(v, i) ||
-                    (k != LLVMIntegerTypeKind && k != LLVMPointerTypeKind))
-                    continue;
-                known = transfer(v, i, &step);
-                if (!s) {
-                    s = arena_new(v->a, stride);
-                    *s = (stride){known, step};
-                    ir_map_set(&v->stride, i, s);
-                    changed = true;
-                } else if (s->known && (!known || s->step != step)) {
-                    s->known = false;
-                    changed = true;
-                }
+            if (!varies(v, i) ||
+                (k != LLVMIntegerTypeKind && k != LLVMPointerTypeKind))
+                continue;
+            known = transfer(v, i, &step);
+            if (!s) {
+                s = arena_new(v->a, stride);
+                *s = (stride){known, step};
+                ir_map_set(&v->stride, i, s);
+                changed = true;
+            } else if (s->known && (!known || s->step != step)) {
+                s->known = false;
+                changed = true;
             }
+        }
     }
 }
 
@@ -232,7 +231,8 @@ static bool is_affine(const vec *v, LLVMValueRef x)
     return varies(v, x) && stride_of(v, x, &step);
 }
 
-/* --- value forms ------------------------------------------------------------ */
+/* --- value forms ------------------------------------------------------------
+ */
 
 static LLVMValueRef k32(vec *v, uint64_t x)
 {
@@ -263,9 +263,9 @@ static LLVMValueRef splat(vec *v, LLVMValueRef s)
         return LLVMConstVector(lanes, v->n);
     }
     u = LLVMBuildInsertElement(v->b, u, s, k32(v, 0), "");
-    return LLVMBuildShuffleVector(
-        v->b, u, LLVMGetUndef(t),
-        LLVMConstNull(LLVMVectorType(v->i32, v->n)), "");
+    return LLVMBuildShuffleVector(v->b, u, LLVMGetUndef(t),
+                                  LLVMConstNull(LLVMVectorType(v->i32, v->n)),
+                                  "");
 }
 
 static LLVMValueRef affine_vector(vec *v, LLVMValueRef s, int64_t step)
@@ -273,8 +273,8 @@ static LLVMValueRef affine_vector(vec *v, LLVMValueRef s, int64_t step)
     LLVMValueRef lanes[MAX_FACTOR];
 
     for (unsigned k = 0; k < v->n; k++)
-        lanes[k] = LLVMConstInt(LLVMTypeOf(s), (uint64_t)(step * (int64_t)k),
-                                true);
+        lanes[k] =
+            LLVMConstInt(LLVMTypeOf(s), (uint64_t)(step * (int64_t)k), true);
     return LLVMBuildAdd(v->b, splat(v, s), LLVMConstVector(lanes, v->n), "");
 }
 
@@ -290,8 +290,9 @@ static LLVMValueRef vector(vec *v, LLVMValueRef x)
         return splat(v, scalar(v, x));
     if (stride_of(v, x, &step))
         return affine_vector(v, scalar(v, x), step);
-    refuse(v, x, "a pointer differs between items in a way that is not "
-                 "base + index");
+    refuse(v, x,
+           "a pointer differs between items in a way that is not "
+           "base + index");
     return LLVMGetUndef(wide_type(v, LLVMTypeOf(x)));
 }
 
@@ -338,7 +339,8 @@ static LLVMValueRef lane(vec *v, LLVMValueRef x, unsigned k)
     return LLVMBuildExtractElement(v->b, vector(v, x), k32(v, k), "");
 }
 
-/* --- instructions ------------------------------------------------------------ */
+/* --- instructions ------------------------------------------------------------
+ */
 
 static LLVMValueRef vec_load(vec *v, LLVMValueRef i)
 {
@@ -388,9 +390,8 @@ static LLVMValueRef vec_intrinsic(vec *v, LLVMValueRef i, unsigned id)
 
     over[0] = w;
     for (unsigned k = 0; k < n; k++)
-        args[k] = imm_last && k == n - 1
-                      ? LLVMGetOperand(i, k)
-                      : vector(v, LLVMGetOperand(i, k));
+        args[k] = imm_last && k == n - 1 ? LLVMGetOperand(i, k)
+                                         : vector(v, LLVMGetOperand(i, k));
     if (strstr(name, ".sat") && strstr(name, "llvm.fpto")) {
         over[1] = LLVMTypeOf(args[0]);
         n_over = 2;
@@ -491,12 +492,14 @@ static void check(vec *v, LLVMValueRef i)
         refuse(v, i, "atomic operations");
     else if (k == LLVMVectorTypeKind)
         refuse(v, i, "vector types");
-    else if (varies(v, i) && (k == LLVMStructTypeKind || k == LLVMArrayTypeKind))
+    else if (varies(v, i) &&
+             (k == LLVMStructTypeKind || k == LLVMArrayTypeKind))
         refuse(v, i, "structures that differ between items");
     else if (varies(v, i) && k == LLVMPointerTypeKind && !is_affine(v, i) &&
              !LLVMIsAGetElementPtrInst(i))
-        refuse(v, i, "a pointer that differs between items in a way that is "
-                     "not base + index");
+        refuse(v, i,
+               "a pointer that differs between items in a way that is "
+               "not base + index");
     else if (!strncmp(ir_callee(i), "llvm.mem", 8))
         refuse(v, i, "block copies");
 }
@@ -550,8 +553,7 @@ static void emit_terminator(vec *v, LLVMValueRef t)
     LLVMSetCurrentDebugLocation2(v->b, LLVMInstructionGetDebugLoc(t));
     r = ir_clone(v->b, t, &v->scalar);
     for (unsigned k = 0; k < LLVMGetNumSuccessors(t); k++)
-        LLVMSetSuccessor(r, k,
-                         ir_map_get(&v->blocks, LLVMGetSuccessor(t, k)));
+        LLVMSetSuccessor(r, k, ir_map_get(&v->blocks, LLVMGetSuccessor(t, k)));
 }
 
 static void fill_phi(vec *v, LLVMValueRef i)
@@ -560,8 +562,8 @@ static void fill_phi(vec *v, LLVMValueRef i)
     LLVMValueRef to = ir_map_get(wide ? &v->vector : &v->scalar, i);
 
     for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
-        LLVMBasicBlockRef from = ir_map_get(&v->blocks,
-                                            LLVMGetIncomingBlock(i, k));
+        LLVMBasicBlockRef from =
+            ir_map_get(&v->blocks, LLVMGetIncomingBlock(i, k));
         LLVMValueRef in = LLVMGetIncomingValue(i, k), x;
 
         x = ir_incoming_from(to, from);
@@ -617,15 +619,12 @@ static void build(vec *v)
         LLVMValueRef t = LLVMGetBasicBlockTerminator(from);
 
         LLVMPositionBuilderAtEnd(v->b, ir_map_get(&v->blocks, from));
-        ir_each_inst(i, from)
-            if (i != t)
-                emit(v, i);
+        ir_each_inst(i, from) if (i != t) emit(v, i);
         emit_terminator(v, t);
     }
-    ir_each_block(b, v->fn)
-        ir_each_inst(i, b)
-            if (LLVMIsAPHINode(i) && ir_bit(seen, ir_cfg_number(&cfg, b)))
-                fill_phi(v, i);
+    ir_each_block(b, v->fn) ir_each_inst(
+        i, b) if (LLVMIsAPHINode(i) && ir_bit(seen, ir_cfg_number(&cfg, b)))
+        fill_phi(v, i);
 }
 
 /* 128 bits hold 8 halves or 4 words: the smallest element that items load or
@@ -635,26 +634,25 @@ static unsigned choose_factor(vec *v)
 {
     unsigned smallest = 0;
 
-    ir_each_block(b, v->fn)
-        ir_each_inst(i, b)
-        {
-            LLVMValueRef p;
-            LLVMTypeRef t;
-            unsigned bits;
+    ir_each_block(b, v->fn) ir_each_inst(i, b)
+    {
+        LLVMValueRef p;
+        LLVMTypeRef t;
+        unsigned bits;
 
-            if (LLVMIsALoadInst(i)) {
-                p = LLVMGetOperand(i, 0);
-                t = LLVMTypeOf(i);
-            } else if (LLVMIsAStoreInst(i)) {
-                p = LLVMGetOperand(i, 1);
-                t = LLVMTypeOf(LLVMGetOperand(i, 0));
-            } else {
-                continue;
-            }
-            bits = ir_bits_of(t);
-            if (varies(v, p) && bits && (!smallest || bits < smallest))
-                smallest = bits;
+        if (LLVMIsALoadInst(i)) {
+            p = LLVMGetOperand(i, 0);
+            t = LLVMTypeOf(i);
+        } else if (LLVMIsAStoreInst(i)) {
+            p = LLVMGetOperand(i, 1);
+            t = LLVMTypeOf(LLVMGetOperand(i, 0));
+        } else {
+            continue;
         }
+        bits = ir_bits_of(t);
+        if (varies(v, p) && bits && (!smallest || bits < smallest))
+            smallest = bits;
+    }
     return !smallest ? 0 : smallest <= 16 ? 8 : 4;
 }
 
@@ -677,9 +675,7 @@ void vectorize(LLVMValueRef fn, arena *a, vectorized *out)
         return;
     }
     find_strides(&v);
-    ir_each_block(b, fn)
-        ir_each_inst(i, b)
-            check(&v, i);
+    ir_each_block(b, fn) ir_each_inst(i, b) check(&v, i);
     v.n = choose_factor(&v);
     if (!v.n)
         refuse(&v, NULL, "no access differs between items of dimension 0");

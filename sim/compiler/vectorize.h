@@ -12,10 +12,10 @@
 #include "sim/base/arena.h"
 
 typedef struct {
-    unsigned factor;     /* 8 (half, short, char) or 4 (32-bit); 0 = not done */
-    LLVMValueRef fn;     /* the vectorized function */
-    const char *reason;  /* why not; NULL when done. In the arena */
-    unsigned line, col;  /* where, 0 = the kernel as a whole */
+    unsigned factor;    /* 8 (half, short, char) or 4 (32-bit); 0 = not done */
+    LLVMValueRef fn;    /* the vectorized function */
+    const char *reason; /* why not; NULL when done. In the arena */
+    unsigned line, col; /* where, 0 = the kernel as a whole */
 } vectorized;
 
 /* Does the kernel's source use vector types? Ask before any optimisation. */

@@ -1,380 +1,30 @@
-/* Builds work-group functions: segments, liveness at collective points, regions.
- *
- * A *segment* is a run of instructions of one block that contains no collective
- * call but perhaps as its first instruction. A *region* starts at a segment with
- * such a call (or the entry) and is everything reachable from there without
- * passing another one. Blocks shared by several regions are copied into each. */
+/* Builds work-group functions: every region becomes a loop over the items, with
+ * what lives across collective points brought in and out. */
 #include "sim/compiler/workgroup.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/Target.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "sim/compiler/ir.h"
-#include "sim/compiler/uniform.h"
-
-typedef struct {
-    uint32_t block;      /* in the CFG */
-    LLVMValueRef sync;   /* collective call it starts with, or NULL */
-    LLVMValueRef first;  /* first instruction after sync */
-    LLVMValueRef end;    /* terminator, or the next segment's sync */
-    bool ends_in_sync;   /* then the next segment follows it */
-    uint32_t region;     /* number of the region that starts here + 1, or 0 */
-    ir_word *use, *def, *phi_out, *live_in, *live_out;
-} segment;
-
-/* How a value gets across collective points. */
-typedef enum { KEEP_NOT, KEEP_REMAT, KEEP_ONCE, KEEP_PER_ITEM } keep;
-
-typedef struct {
-    LLVMValueRef inst;
-    keep how;
-    bool cheap;       /* recomputable from ids and arguments */
-    bool cheap_known;
-    uint32_t offset;  /* PER_ITEM (and allocas): bytes before it per item */
-    LLVMValueRef once; /* ONCE: alloca that holds it between regions */
-    LLVMValueRef temp; /* alloca that holds it within a region */
-} value_info;
-
-typedef struct {
-    arena *a;
-    LLVMContextRef c;
-    LLVMModuleRef m;
-    LLVMTargetDataRef td;
-    LLVMBuilderRef b;
-    LLVMTypeRef i32;
-    LLVMValueRef item_fn, fn;
-    unsigned lanes;
-    ir_cfg cfg;
-    uniformity uni;
-    segment *segs;
-    uint32_t n_segs, *first_seg, *last_seg; /* by block */
-    value_info *vals;
-    uint32_t n_vals;
-    ir_map val_index; /* instruction -> number + 1 */
-    uint32_t n_regions, item_bytes;
-    /* the function being built */
-    LLVMBasicBlockRef entry, *region_pre;
-    LLVMValueRef ids[WG_N_IDS], kept, n_items;
-} wg;
+#include "sim/compiler/workgroup_priv.h"
 
 /* The region being built. */
 typedef struct {
-    uint32_t start; /* segment */
-    ir_word *segs;  /* reachable */
-    ir_map map;     /* values inside the item loops */
+    uint32_t start;            /* segment */
+    ir_word *segs;             /* reachable */
+    ir_map map;                /* values inside the item loops */
     LLVMBasicBlockRef *blocks; /* by segment */
     LLVMBasicBlockRef latch;
     LLVMValueRef lid[3], linear, next;
     uint32_t n_exits, only_exit;
     LLVMValueRef sync_exit; /* a collective call it leads to, or NULL */
 } region;
-
 static LLVMValueRef k32(wg *w, uint32_t v)
 {
     return LLVMConstInt(w->i32, v, false);
 }
 
-static bool is_sync(LLVMValueRef i)
-{
-    const char *c = ir_callee(i);
-
-    return !strcmp(c, "__vpu_barrier") || !strcmp(c, "__vpu_dma") ||
-           !strcmp(c, "__vpu_wait");
-}
-
-static value_info *info(wg *w, LLVMValueRef v)
-{
-    uintptr_t n = (uintptr_t)ir_map_get(&w->val_index, v);
-
-    return n ? &w->vals[n - 1] : NULL;
-}
-
-/* --- segments and liveness ---------------------------------------------------- */
-
-static void number_values(wg *w)
-{
-    size_t n = 0, cap = 0;
-
-    ir_map_init(&w->val_index, w->a);
-    ir_each_block(b, w->item_fn)
-        ir_each_inst(i, b)
-            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) {
-                arena_append(w->a, w->vals, n, cap)->inst = i;
-                ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
-            }
-    w->n_vals = (uint32_t)n;
-}
-
-static segment *add_segment(wg *w, size_t *n, size_t *cap, uint32_t block,
-                            LLVMValueRef sync, LLVMValueRef first)
-{
-    segment *s = arena_append(w->a, w->segs, *n, *cap);
-
-    *s = (segment){.block = block, .sync = sync, .first = first};
-    s->use = ir_bits(w->a, w->n_vals);
-    s->def = ir_bits(w->a, w->n_vals);
-    s->phi_out = ir_bits(w->a, w->n_vals);
-    s->live_in = ir_bits(w->a, w->n_vals);
-    s->live_out = ir_bits(w->a, w->n_vals);
-    return s;
-}
-
-static void cut_segments(wg *w)
-{
-    size_t n = 0, cap = 0;
-
-    w->first_seg = arena_array(w->a, uint32_t, w->cfg.n);
-    w->last_seg = arena_array(w->a, uint32_t, w->cfg.n);
-    for (uint32_t b = 0; b < w->cfg.n; b++) {
-        LLVMBasicBlockRef block = w->cfg.blocks[b];
-        segment *s;
-
-        w->first_seg[b] = (uint32_t)n;
-        s = add_segment(w, &n, &cap, b, NULL, LLVMGetFirstInstruction(block));
-        if (!b)
-            s->region = ++w->n_regions;
-        ir_each_inst(i, block)
-        {
-            if (!is_sync(i))
-                continue;
-            s->end = i;
-            s->ends_in_sync = true;
-            s = add_segment(w, &n, &cap, b, i, LLVMGetNextInstruction(i));
-            s->region = ++w->n_regions;
-        }
-        s->end = LLVMGetBasicBlockTerminator(block);
-        w->last_seg[b] = (uint32_t)n - 1;
-    }
-    w->n_segs = (uint32_t)n;
-}
-
-static void note_uses(wg *w, segment *s, LLVMValueRef i)
-{
-    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
-        uintptr_t v = (uintptr_t)ir_map_get(&w->val_index,
-                                            LLVMGetOperand(i, (unsigned)k));
-
-        if (v && !ir_bit(s->def, (uint32_t)v - 1))
-            ir_bit_set(s->use, (uint32_t)v - 1);
-    }
-}
-
-static void note_def(wg *w, segment *s, LLVMValueRef i)
-{
-    uintptr_t v = (uintptr_t)ir_map_get(&w->val_index, i);
-
-    if (v)
-        ir_bit_set(s->def, (uint32_t)v - 1);
-}
-
-static void local_liveness(wg *w, segment *s)
-{
-    if (s->sync) {
-        note_uses(w, s, s->sync);
-        note_def(w, s, s->sync);
-    }
-    for (LLVMValueRef i = s->first; i; i = LLVMGetNextInstruction(i)) {
-        if (i == s->end && s->ends_in_sync)
-            break;
-        if (LLVMIsAPHINode(i)) {
-            for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
-                uint32_t p = ir_cfg_number(&w->cfg, LLVMGetIncomingBlock(i, k));
-                uintptr_t v = (uintptr_t)ir_map_get(
-                    &w->val_index, LLVMGetIncomingValue(i, k));
-
-                if (v)
-                    ir_bit_set(w->segs[w->last_seg[p]].phi_out,
-                               (uint32_t)v - 1);
-            }
-        } else {
-            note_uses(w, s, i);
-        }
-        note_def(w, s, i);
-    }
-}
-
-static void liveness(wg *w)
-{
-    uint32_t words = (w->n_vals + 63) / 64;
-    bool changed = true;
-
-    for (uint32_t i = 0; i < w->n_segs; i++)
-        local_liveness(w, &w->segs[i]);
-    while (changed) {
-        changed = false;
-        for (uint32_t i = w->n_segs; i-- > 0;) {
-            segment *s = &w->segs[i];
-            uint32_t *succ = w->cfg.succs[s->block];
-
-            for (uint32_t q = 0; q < words; q++) {
-                ir_word out = s->phi_out[q], in;
-
-                if (s->ends_in_sync)
-                    out = w->segs[i + 1].live_in[q];
-                else
-                    for (uint32_t k = 1; k <= succ[0]; k++)
-                        out |= w->segs[w->first_seg[succ[k]]].live_in[q];
-                in = s->use[q] | (out & ~s->def[q]);
-                changed |= in != s->live_in[q] || out != s->live_out[q];
-                s->live_in[q] = in;
-                s->live_out[q] = out;
-            }
-        }
-    }
-}
-
-/* --- what to do with values that live across ----------------------------------- */
-
-static bool is_id(LLVMValueRef i)
-{
-    const char *c = ir_callee(i);
-
-    return !strncmp(c, "__vpu_lid", 9) || !strncmp(c, "__vpu_grp", 9) ||
-           !strncmp(c, "__vpu_lsz", 9) || !strncmp(c, "__vpu_ngrp", 10) ||
-           !strncmp(c, "__vpu_off", 9);
-}
-
-static bool cheap_opcode(LLVMValueRef i)
-{
-    switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMTrunc:
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMICmp:
-    case LLVMSelect:
-    case LLVMGetElementPtr:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A tree of at most budget cheap operations over ids, arguments, constants and
- * the addresses of private arrays. */
-static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
-{
-    value_info *vi = info(w, v);
-
-    if (!vi || is_id(v) || LLVMIsAAllocaInst(v))
-        return true;
-    if (vi->cheap_known && !vi->cheap)
-        return false;
-    if (!cheap_opcode(v) || --*budget < 0)
-        return false;
-    for (int k = 0; k < LLVMGetNumOperands(v); k++)
-        if (!is_cheap(w, LLVMGetOperand(v, (unsigned)k), budget))
-            return false;
-    return true;
-}
-
-/* i1 has no memory form of its own. */
-static LLVMTypeRef memory_type(wg *w, LLVMTypeRef t)
-{
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
-
-    if (ir_bits_of(ir_element(t)) != 1)
-        return t;
-    return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
-}
-
-static uint32_t stored_bytes(wg *w, LLVMTypeRef t)
-{
-    return (uint32_t)LLVMABISizeOfType(w->td, memory_type(w, t));
-}
-
-static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
-{
-    if (vi->how == KEEP_PER_ITEM)
-        return;
-    vi->how = KEEP_PER_ITEM;
-    /* Sixteen bytes keep vectors whole; item counts multiply the offset. */
-    vi->offset = w->item_bytes;
-    w->item_bytes += (stored_bytes(w, t) + 3) & ~3u;
-}
-
-/* Private arrays reached from a recomputed address live across, too. */
-static void keep_arrays_of(wg *w, LLVMValueRef v)
-{
-    value_info *vi = info(w, v);
-
-    if (!vi)
-        return;
-    if (LLVMIsAAllocaInst(v)) {
-        give_item_memory(w, vi, LLVMGetAllocatedType(v));
-        return;
-    }
-    if (cheap_opcode(v))
-        for (int k = 0; k < LLVMGetNumOperands(v); k++)
-            keep_arrays_of(w, LLVMGetOperand(v, (unsigned)k));
-}
-
-static void decide(wg *w, value_info *vi)
-{
-    int budget = 16;
-
-    vi->cheap = is_cheap(w, vi->inst, &budget);
-    vi->cheap_known = true;
-    if (vi->cheap) {
-        if (!LLVMIsAAllocaInst(vi->inst))
-            vi->how = KEEP_REMAT;
-        keep_arrays_of(w, vi->inst);
-    } else if (!uniformity_varies(&w->uni, vi->inst)) {
-        vi->how = KEEP_ONCE;
-    } else {
-        give_item_memory(w, vi, LLVMTypeOf(vi->inst));
-    }
-}
-
-/* Is the array's address used for more than loads, stores and indexing? Then
- * what a pointer kept across a collective point refers to may be this array. */
-static bool address_escapes(LLVMValueRef v)
-{
-    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
-        LLVMValueRef user = LLVMGetUser(u);
-
-        if (LLVMIsALoadInst(user) ||
-            !strncmp(ir_callee(user), "llvm.lifetime", 13))
-            continue;
-        if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != v)
-            continue;
-        if (LLVMIsAGetElementPtrInst(user) && !address_escapes(user))
-            continue;
-        return true;
-    }
-    return false;
-}
-
-static void decide_all(wg *w)
-{
-    uint32_t words = (w->n_vals + 63) / 64;
-    ir_word *across = ir_bits(w->a, w->n_vals);
-
-    for (uint32_t i = 0; i < w->n_segs; i++)
-        if (w->segs[i].sync)
-            for (uint32_t q = 0; q < words; q++)
-                across[q] |= w->segs[i].live_in[q];
-    for (uint32_t v = 0; v < w->n_vals; v++)
-        if (ir_bit(across, v))
-            decide(w, &w->vals[v]);
-    for (uint32_t v = 0; w->n_regions > 1 && v < w->n_vals; v++)
-        if (LLVMIsAAllocaInst(w->vals[v].inst) &&
-            address_escapes(w->vals[v].inst))
-            give_item_memory(w, &w->vals[v],
-                             LLVMGetAllocatedType(w->vals[v].inst));
-}
-
-/* --- the function being built --------------------------------------------------- */
+/* --- the function being built
+ * --------------------------------------------------- */
 
 static LLVMValueRef alloca_in_entry(wg *w, LLVMTypeRef t)
 {
@@ -413,15 +63,15 @@ static LLVMValueRef item_address(wg *w, const value_info *vi, uint32_t bytes,
 {
     LLVMValueRef at = LLVMBuildMul(w->b, w->n_items, k32(w, vi->offset), "");
 
-    at = LLVMBuildAdd(w->b, at,
-                      LLVMBuildMul(w->b, linear, k32(w, bytes), ""), "");
+    at = LLVMBuildAdd(w->b, at, LLVMBuildMul(w->b, linear, k32(w, bytes), ""),
+                      "");
     return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
                          "");
 }
 
 static LLVMValueRef load_kept(wg *w, LLVMTypeRef t, LLVMValueRef p)
 {
-    LLVMTypeRef mt = memory_type(w, t);
+    LLVMTypeRef mt = wg_memory_type(w, t);
     LLVMValueRef v = LLVMBuildLoad2(w->b, mt, p, "");
 
     LLVMSetAlignment(v, 4);
@@ -430,7 +80,7 @@ static LLVMValueRef load_kept(wg *w, LLVMTypeRef t, LLVMValueRef p)
 
 static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
 {
-    LLVMTypeRef t = LLVMTypeOf(v), mt = memory_type(w, t);
+    LLVMTypeRef t = LLVMTypeOf(v), mt = wg_memory_type(w, t);
     LLVMValueRef s;
 
     if (mt != t)
@@ -442,7 +92,7 @@ static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
 static LLVMValueRef kept_address(wg *w, const value_info *vi,
                                  LLVMValueRef linear)
 {
-    uint32_t n = (stored_bytes(w, LLVMTypeOf(vi->inst)) + 3) & ~3u;
+    uint32_t n = (wg_stored_bytes(w, LLVMTypeOf(vi->inst)) + 3) & ~3u;
 
     return item_address(w, vi, n, linear);
 }
@@ -451,17 +101,17 @@ static LLVMValueRef kept_address(wg *w, const value_info *vi,
 static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
                               LLVMValueRef *lid, LLVMValueRef linear)
 {
-    value_info *vi = info(w, v);
+    value_info *vi = wg_value(w, v);
     LLVMValueRef r = ir_map_get(map, v);
 
     if (r)
         return r;
     if (!vi)
         return v; /* a constant: arguments are in the map */
-    if (is_id(v)) {
+    if (wg_is_id(v)) {
         r = id_value(w, v, lid);
     } else if (LLVMIsAAllocaInst(v)) {
-        uint32_t n = (stored_bytes(w, LLVMGetAllocatedType(v)) + 3) & ~3u;
+        uint32_t n = (wg_stored_bytes(w, LLVMGetAllocatedType(v)) + 3) & ~3u;
 
         r = item_address(w, vi, n, linear);
     } else {
@@ -491,7 +141,7 @@ static void emit_sync(wg *w, region *r, LLVMValueRef sync)
     map_arguments(w, &map);
     for (int k = 0; k < LLVMGetNumOperands(sync) - 1; k++) {
         LLVMValueRef v = LLVMGetOperand(sync, (unsigned)k), x;
-        value_info *vi = info(w, v);
+        value_info *vi = wg_value(w, v);
 
         if (!vi || ir_map_get(&map, v))
             continue;
@@ -517,7 +167,7 @@ static bool in_region_slot(wg *w, const region *r, const value_info *vi)
 /* op as seen inside the region, at the builder's position. */
 static LLVMValueRef use_of(wg *w, region *r, LLVMValueRef op)
 {
-    value_info *vi = info(w, op);
+    value_info *vi = wg_value(w, op);
 
     if (vi && in_region_slot(w, r, vi))
         return load_kept(w, LLVMTypeOf(op), vi->temp);
@@ -526,14 +176,15 @@ static LLVMValueRef use_of(wg *w, region *r, LLVMValueRef op)
 
 static void define(wg *w, region *r, LLVMValueRef inst, LLVMValueRef copy)
 {
-    value_info *vi = info(w, inst);
+    value_info *vi = wg_value(w, inst);
 
     ir_map_set(&r->map, inst, copy);
     if (vi && in_region_slot(w, r, vi) && !LLVMIsAPHINode(inst))
         store_kept(w, copy, vi->temp);
 }
 
-/* --- item loops ------------------------------------------------------------------ */
+/* --- item loops
+ * ------------------------------------------------------------------ */
 
 typedef struct {
     LLVMBasicBlockRef head[3], latch[3], after;
@@ -570,20 +221,20 @@ static void close_loops(wg *w, region *r, loops *l)
         if (!d)
             LLVMBuildStore(
                 w->b,
-                LLVMBuildAdd(w->b,
-                             LLVMBuildLoad2(w->b, w->i32, r->linear, ""),
+                LLVMBuildAdd(w->b, LLVMBuildLoad2(w->b, w->i32, r->linear, ""),
                              k32(w, 1), ""),
                 r->linear);
         i = LLVMBuildNUWAdd(w->b, r->lid[d], k32(w, step), "");
         LLVMAddIncoming(r->lid[d], &i, &l->latch[d], 1);
         more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[3 + d], "");
-        LLVMBuildCondBr(w->b, more, l->head[d], d < 2 ? l->latch[d + 1]
-                                                      : l->after);
+        LLVMBuildCondBr(w->b, more, l->head[d],
+                        d < 2 ? l->latch[d + 1] : l->after);
     }
     LLVMPositionBuilderAtEnd(w->b, l->after);
 }
 
-/* --- regions ----------------------------------------------------------------------- */
+/* --- regions
+ * ----------------------------------------------------------------------- */
 
 static void reach(wg *w, region *r)
 {
@@ -637,7 +288,7 @@ static void enter_items(wg *w, region *r)
         if (!ir_bit(in, v))
             continue;
         if (vi->how == KEEP_REMAT || LLVMIsAAllocaInst(vi->inst) ||
-            is_id(vi->inst))
+            wg_is_id(vi->inst))
             recompute(w, vi->inst, &r->map, r->lid, linear);
         else if (vi->how == KEEP_PER_ITEM)
             store_kept(w, load_kept(w, t, kept_address(w, vi, linear)),
@@ -649,10 +300,8 @@ static void enter_items(wg *w, region *r)
 static void read_once_values(wg *w, region *r, LLVMValueRef *out)
 {
     for (uint32_t v = 0; v < w->n_vals; v++)
-        if (ir_bit(w->segs[r->start].live_in, v) &&
-            w->vals[v].how == KEEP_ONCE)
-            out[v] = load_kept(w, LLVMTypeOf(w->vals[v].inst),
-                               w->vals[v].once);
+        if (ir_bit(w->segs[r->start].live_in, v) && w->vals[v].how == KEEP_ONCE)
+            out[v] = load_kept(w, LLVMTypeOf(w->vals[v].inst), w->vals[v].once);
 }
 
 static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
@@ -670,24 +319,23 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
         if (vi->how == KEEP_ONCE)
             store_kept(w, use_of(w, r, vi->inst), vi->once);
         else if (vi->how == KEEP_PER_ITEM)
-            store_kept(w, use_of(w, r, vi->inst),
-                       kept_address(w, vi, linear));
+            store_kept(w, use_of(w, r, vi->inst), kept_address(w, vi, linear));
     }
     if (r->n_exits > 1) {
-        LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32,
-                                         1, false);
+        LLVMTypeRef t =
+            LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32, 1, false);
         LLVMValueRef now = LLVMBuildLoad2(w->b, w->i32, r->next, "");
-        LLVMValueRef same = LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit),
-                                          "");
-        LLVMValueRef none = LLVMBuildICmp(w->b, LLVMIntEQ, now,
-                                          k32(w, UINT32_MAX), "");
-        LLVMBasicBlockRef bad = LLVMAppendBasicBlockInContext(w->c, w->fn,
-                                                              "diverged");
-        LLVMBasicBlockRef good = LLVMAppendBasicBlockInContext(w->c, w->fn,
-                                                               "agreed");
+        LLVMValueRef same =
+            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit), "");
+        LLVMValueRef none =
+            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, UINT32_MAX), "");
+        LLVMBasicBlockRef bad =
+            LLVMAppendBasicBlockInContext(w->c, w->fn, "diverged");
+        LLVMBasicBlockRef good =
+            LLVMAppendBasicBlockInContext(w->c, w->fn, "agreed");
         /* An item that returns: the line of what it does not reach. */
-        LLVMValueRef line = k32(w, LLVMGetDebugLocLine(exit ? at
-                                                            : r->sync_exit));
+        LLVMValueRef line =
+            k32(w, LLVMGetDebugLocLine(exit ? at : r->sync_exit));
         LLVMValueRef f = ir_declare(w->m, "__vpu_divergence", t);
 
         ir_attr(f, "noreturn", 0);
@@ -712,7 +360,7 @@ static void clone_inst(wg *w, region *r, LLVMValueRef i)
         return;
     if (ir_map_get(&r->map, i))
         return; /* recomputed at the start */
-    if (is_id(i)) {
+    if (wg_is_id(i)) {
         ir_map_set(&r->map, i, id_value(w, i, r->lid));
         return;
     }
@@ -721,14 +369,13 @@ static void clone_inst(wg *w, region *r, LLVMValueRef i)
         return;
     }
     if (LLVMIsAAllocaInst(i)) {
-        value_info *vi = info(w, i);
+        value_info *vi = wg_value(w, i);
 
         if (vi->how == KEEP_PER_ITEM)
             recompute(w, i, &r->map, r->lid,
                       LLVMBuildLoad2(w->b, w->i32, r->linear, ""));
         else
-            ir_map_set(&r->map, i,
-                       alloca_in_entry(w, LLVMGetAllocatedType(i)));
+            ir_map_set(&r->map, i, alloca_in_entry(w, LLVMGetAllocatedType(i)));
         return;
     }
     copy = LLVMInstructionClone(i);
@@ -753,7 +400,7 @@ static void store_phis(wg *w, region *r, const segment *s)
     LLVMSetCurrentDebugLocation2(w->b, NULL);
     for (LLVMValueRef i = s->first; i && LLVMIsAPHINode(i);
          i = LLVMGetNextInstruction(i)) {
-        value_info *vi = info(w, i);
+        value_info *vi = wg_value(w, i);
 
         if (in_region_slot(w, r, vi))
             store_kept(w, ir_mapped(&r->map, i), vi->temp);
@@ -766,7 +413,8 @@ static void clone_segment(wg *w, region *r, uint32_t n)
     bool phis = s->first && LLVMIsAPHINode(s->first);
 
     LLVMPositionBuilderAtEnd(w->b, r->blocks[n]);
-    for (LLVMValueRef i = s->first; i != s->end; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = s->first; i != s->end;
+         i = LLVMGetNextInstruction(i)) {
         if (phis && !LLVMIsAPHINode(i)) {
             store_phis(w, r, s);
             phis = false;
@@ -808,8 +456,8 @@ static void fill_phis(wg *w, region *r, const segment *s)
         if (!LLVMIsAPHINode(phi))
             continue;
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
-            uint32_t p = w->last_seg[ir_cfg_number(
-                &w->cfg, LLVMGetIncomingBlock(i, k))];
+            uint32_t p =
+                w->last_seg[ir_cfg_number(&w->cfg, LLVMGetIncomingBlock(i, k))];
             LLVMValueRef x;
 
             if (!ir_bit(r->segs, p))
@@ -901,7 +549,8 @@ static void build_region(wg *w, uint32_t start)
     go_on(w, &r);
 }
 
-/* --- the top ------------------------------------------------------------------------ */
+/* --- the top
+ * ------------------------------------------------------------------------ */
 
 static void declare(wg *w, const char *name)
 {
@@ -940,7 +589,7 @@ static void prepare_entry(wg *w)
     w->n_items = LLVMBuildMul(w->b, n, w->ids[5], "items");
     for (uint32_t v = 0; v < w->n_vals; v++) {
         value_info *vi = &w->vals[v];
-        LLVMTypeRef t = memory_type(w, LLVMTypeOf(vi->inst));
+        LLVMTypeRef t = wg_memory_type(w, LLVMTypeOf(vi->inst));
 
         if (LLVMIsAAllocaInst(vi->inst) ||
             (vi->how != KEEP_ONCE && vi->how != KEEP_PER_ITEM))
@@ -967,10 +616,7 @@ void workgroup_build(LLVMValueRef item_fn, unsigned lanes, const char *name,
     w.b = LLVMCreateBuilderInContext(w.c);
     ir_cfg_build(&w.cfg, item_fn, a);
     uniformity_analyse(&w.uni, item_fn, 7, a);
-    number_values(&w);
-    cut_segments(&w);
-    liveness(&w);
-    decide_all(&w);
+    wg_analyse(&w);
     declare(&w, name);
     prepare_entry(&w);
     for (uint32_t s = 0; s < w.n_segs; s++)

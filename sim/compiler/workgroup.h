@@ -10,8 +10,8 @@
  * may stand in loops and conditions.
  *
  * Values that live across a collective point are recomputed when that is cheap
- * and depends on ids alone, kept once when all items agree on them, and kept per
- * item in the memory behind `kept` otherwise (item_bytes per item). */
+ * and depends on ids alone, kept once when all items agree on them, and kept
+ * per item in the memory behind `kept` otherwise (item_bytes per item). */
 #ifndef VPU_SIM_COMPILER_WORKGROUP_H
 #define VPU_SIM_COMPILER_WORKGROUP_H
 

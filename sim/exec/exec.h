@@ -6,8 +6,8 @@
  * time. Results, cycles and traces do not depend on the number of threads.
  *
  * One device is used from one thread at a time; several devices are fine. While
- * a launch runs, the process's SIGSEGV and SIGBUS handlers are ours; faults that
- * are not a kernel's go to the handlers found. */
+ * a launch runs, the process's SIGSEGV and SIGBUS handlers are ours; faults
+ * that are not a kernel's go to the handlers found. */
 #ifndef VPU_SIM_EXEC_EXEC_H
 #define VPU_SIM_EXEC_EXEC_H
 
@@ -24,37 +24,41 @@ typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 /* Value of one kernel argument, in the kernel's order. */
 typedef struct {
     union {
-        uint32_t address;  /* global and constant pointers */
-        uint32_t bytes;    /* local pointers: size wanted */
-        uint8_t raw[128];  /* scalars: the argument's own representation */
+        uint32_t address; /* global and constant pointers */
+        uint32_t bytes;   /* local pointers: size wanted */
+        uint8_t raw[128]; /* scalars: the argument's own representation */
     } u;
 } exec_value;
 
 typedef struct {
-    const char *name;          /* for messages and the trace */
+    const char *name; /* for messages and the trace */
     const sim_kernel *kernel;
     const exec_value *values;
     uint32_t groups[3], local[3];
-    uint32_t n_shaves;         /* 1 .. the machine's */
-    uint32_t n_threads;        /* 0 = as many as the host has */
+    uint32_t n_shaves;  /* 1 .. the machine's */
+    uint32_t n_threads; /* 0 = as many as the host has */
     exec_order order;
-    uint64_t seed;             /* of EXEC_RANDOM */
-    uint64_t max_cycles;       /* of one SHAVE, 0 = no limit */
-    double timeout_s;          /* host seconds, 0 = no limit */
-    uint64_t start_cycle;      /* on the device's clock */
-    trc_writer *trace;         /* may be NULL */
+    uint64_t seed;        /* of EXEC_RANDOM */
+    uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */
+    double timeout_s;     /* host seconds, 0 = no limit */
+    uint64_t start_cycle; /* on the device's clock */
+    trc_writer *trace;    /* may be NULL */
     const log_sink *log;
+    /* Output of the kernel's printf, group by group of each SHAVE; may be NULL.
+     */
+    void (*print)(void *user, const char *text, size_t n);
+    void *print_user;
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;
 
 typedef struct {
     mach_profile profile;
-    sim_variant_kind variant;  /* that ran as the main kernel */
+    sim_variant_kind variant; /* that ran as the main kernel */
     uint32_t factor;
-    uint32_t local_bytes;      /* CMX per work-group, double buffers counted */
+    uint32_t local_bytes; /* CMX per work-group, double buffers counted */
     uint64_t n_groups;
-    uint64_t fault_group;      /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
+    uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;
 } exec_result;
 
@@ -62,8 +66,10 @@ typedef struct {
  * appended to *list (may be NULL). */
 uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
                           str *list);
-/* vectorized when the kernel has it and local[0] is a multiple of its factor. */
-sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3]);
+/* vectorized when the kernel has it and local[0] is a multiple of its factor.
+ */
+sim_variant_kind exec_pick_variant(const sim_kernel *k,
+                                   const uint32_t local[3]);
 
 /* VPU_ERR_LIMIT    local memory over the budget (lists the consumers); cycle
  *                  limit or time-out reached (names kernel and group)

@@ -1,4 +1,5 @@
-/* Sets a launch up, runs its SHAVEs on host threads, reports what stopped it. */
+/* Sets a launch up, runs its SHAVEs on host threads, reports what stopped it.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,9 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
                                                    : SIM_SCALAR;
 }
 
-/* --- CMX --------------------------------------------------------------------------- */
+/* --- CMX
+ * ---------------------------------------------------------------------------
+ */
 
 /* Offsets in a SHAVE's CMX. */
 typedef struct {
@@ -139,7 +142,8 @@ static vpu_status check_budget(const run *r, const cmx_layout *c,
     return st;
 }
 
-/* --- setting up ---------------------------------------------------------------------- */
+/* --- setting up
+ * ---------------------------------------------------------------------- */
 
 static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
                                vpu_error *err)
@@ -256,7 +260,8 @@ static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
     return st;
 }
 
-/* --- threads -------------------------------------------------------------------------- */
+/* --- threads
+ * -------------------------------------------------------------------------- */
 
 /* Runs SHAVEs of the current round until none is left; lock held on entry. */
 static void take_shaves(run *r)
@@ -305,8 +310,7 @@ static void *watch(void *arg)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&r->lock);
-    while (!r->quit &&
-           !pthread_cond_timedwait(&r->work, &r->lock, &until))
+    while (!r->quit && !pthread_cond_timedwait(&r->work, &r->lock, &until))
         ;
     if (!r->quit) {
         r->timed_out = true;
@@ -342,8 +346,8 @@ static void start_threads(run *r)
     while (r->n_threads + 1 < n &&
            !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
         r->n_threads++;
-    r->watching = r->l->timeout_s > 0 &&
-                  !pthread_create(&r->watchdog, NULL, watch, r);
+    r->watching =
+        r->l->timeout_s > 0 && !pthread_create(&r->watchdog, NULL, watch, r);
 }
 
 static void stop_threads(run *r)
@@ -361,7 +365,9 @@ static void stop_threads(run *r)
     pthread_mutex_destroy(&r->lock);
 }
 
-/* --- rounds ------------------------------------------------------------------------------ */
+/* --- rounds
+ * ------------------------------------------------------------------------------
+ */
 
 static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
 {
@@ -385,12 +391,11 @@ static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
                    s->scope.address, str_text(&at));
         else
             err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                str_text(&where), s->scope.write ? "write" : "read",
-                s->scope.address, str_text(&at));
+                    str_text(&where), s->scope.write ? "write" : "read",
+                    s->scope.address, str_text(&at));
         break;
     case FAULT_DIVERGENCE:
-        err_set(err, st,
-                "%s:%u: %s: not all work-items reach the same barrier",
+        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
                 l->kernel->source, s->scope.line, str_text(&where));
         break;
     case FAULT_COPY:
@@ -409,6 +414,18 @@ static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
     str_free(&at);
     str_free(&where);
     return st;
+}
+
+/* In the order of SHAVEs, which is the same whatever the threads. */
+static void deliver_prints(run *r)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        str *p = &r->shaves[i].printed;
+
+        if (p->n && r->l->print)
+            r->l->print(r->l->print_user, p->data, p->n);
+        str_free(p);
+    }
 }
 
 static void report_progress(run *r)
@@ -437,6 +454,7 @@ static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
     while (r->busy)
         pthread_cond_wait(&r->idle, &r->lock);
     pthread_mutex_unlock(&r->lock);
+    deliver_prints(r);
     report_progress(r);
     /* All SHAVEs ran their whole round, so the first one that faulted is the
      * same whatever the threads did. */

@@ -5,9 +5,18 @@
 
 #include "sim/exec/copy.h"
 #include "sim/exec/order.h"
+#include "sim/exec/print.h"
 
 /* Steps a SHAVE may be ahead of the clock: what bounds memory. */
-enum { QUEUE_STEPS = 8192, CMX_FILL = 0xff };
+enum {
+    QUEUE_STEPS = 8192,
+    CMX_FILL = 0xff,
+    MAX_PRINTED = 16 << 20 /* bytes of printf output kept per round */
+};
+
+/* Compiled code logs what the cache model reads. */
+_Static_assert(SIM_LOG_ENTRY(1, 2, 1) == MACH_ACCESS(1, 2, 1),
+               "access log and cache model disagree");
 
 static shave *shave_of(sim_wg *wg)
 {
@@ -16,13 +25,7 @@ static shave *shave_of(sim_wg *wg)
 
 static void feed_cache(shave *s)
 {
-    const uint64_t *e = s->log, *end = s->log + s->wg.log_n;
-
-    for (; e < end; e++)
-        if (SIM_LOG_STORE(*e))
-            mach_cache_store(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
-        else
-            mach_cache_load(s->cache, SIM_LOG_ADDR(*e), SIM_LOG_BYTES(*e));
+    mach_cache_run(s->cache, s->log, s->wg.log_n);
     s->wg.log_n = 0;
 }
 
@@ -39,12 +42,13 @@ static void end_run(shave *s)
     step->u.mem = mach_cache_take(s->cache);
     s->issued += s->wg.cycles;
     if (s->wg.max_cycles != UINT64_MAX)
-        s->wg.max_cycles -= s->wg.cycles < s->wg.max_cycles ? s->wg.cycles
-                                                            : s->wg.max_cycles;
+        s->wg.max_cycles -=
+            s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
     s->wg.cycles = 0;
 }
 
-/* --- hooks ------------------------------------------------------------------------ */
+/* --- hooks
+ * ------------------------------------------------------------------------ */
 
 static void hook_flush(sim_wg *wg, uint64_t *log)
 {
@@ -55,9 +59,15 @@ static void hook_flush(sim_wg *wg, uint64_t *log)
 static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     shave *s = shave_of(wg);
-    copy_shape c = {.dst = a[0], .src = a[1], .bytes = a[3],
-                    .src_width = a[4], .dst_width = a[5], .src_pitch = a[6],
-                    .dst_pitch = a[7], .planes = a[8], .src_plane = a[9],
+    copy_shape c = {.dst = a[0],
+                    .src = a[1],
+                    .bytes = a[3],
+                    .src_width = a[4],
+                    .dst_width = a[5],
+                    .src_pitch = a[6],
+                    .dst_pitch = a[7],
+                    .planes = a[8],
+                    .src_plane = a[9],
                     .dst_plane = a[10]};
     mach_step *step;
 
@@ -102,6 +112,14 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
     }
 }
 
+static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
+{
+    shave *s = shave_of(wg);
+
+    if (s->printed.n < MAX_PRINTED)
+        print_format(memory_window(s->mem), format, args, n, &s->printed);
+}
+
 static void hook_divergence(sim_wg *wg, uint32_t line)
 {
     (void)wg;
@@ -114,10 +132,12 @@ static void hook_limit(sim_wg *wg)
     fault_raise(FAULT_LIMIT, 0);
 }
 
-const sim_hooks exec_hooks = {hook_flush, hook_dma, hook_wait, hook_touch,
-                              hook_divergence, hook_limit};
+const sim_hooks exec_hooks = {hook_flush, hook_dma,   hook_wait,
+                              hook_touch, hook_print, hook_divergence,
+                              hook_limit};
 
-/* --- groups ----------------------------------------------------------------------- */
+/* --- groups
+ * ----------------------------------------------------------------------- */
 
 static void phase(shave *s, mach_phase p, sim_wg_fn *fn, const uint8_t *args)
 {

@@ -16,18 +16,19 @@ typedef struct shave {
     mach_cache *cache;
     mach_queue *queue;
     sim_wg_fn *pre, *main, *post;
-    uint8_t *args[2];       /* argument blocks of the two buffer slots */
-    uint32_t cmx;           /* first address */
-    uint32_t fill_bytes;    /* of CMX to make undefined before each group */
-    uint64_t next, end;     /* positions in the launch's order */
-    uint64_t stride;        /* between this SHAVE's positions */
-    uint64_t n_groups;      /* of the launch */
-    uint64_t issued;        /* cycles of groups so far, for max_cycles */
-    uint32_t transfers;     /* of the current group and phase */
-    uint64_t group;         /* running now */
-    uint64_t done;          /* groups */
+    uint8_t *args[2];    /* argument blocks of the two buffer slots */
+    uint32_t cmx;        /* first address */
+    uint32_t fill_bytes; /* of CMX to make undefined before each group */
+    uint64_t next, end;  /* positions in the launch's order */
+    uint64_t stride;     /* between this SHAVE's positions */
+    uint64_t n_groups;   /* of the launch */
+    uint64_t issued;     /* cycles of groups so far, for max_cycles */
+    uint32_t transfers;  /* of the current group and phase */
+    uint64_t group;      /* running now */
+    uint64_t done;       /* groups */
     fault_scope scope;
-    atomic_bool *stop;      /* time is over */
+    str printed;       /* printf output of this round */
+    atomic_bool *stop; /* time is over */
 } shave;
 
 /* Run groups until the queue holds enough steps, the groups end, or a fault

@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EMPTY = -1 };
+/* Not dirty, and no line: line numbers have fewer bits. */
+#define EMPTY UINT32_C(0xfffffffe)
+
+#define INLINE inline __attribute__((always_inline))
 
 typedef struct {
     uint32_t *ways; /* n_sets * n_ways entries */
@@ -45,6 +48,12 @@ static uint32_t log2_floor(uint64_t n)
     return log;
 }
 
+static void fill_empty(uint32_t *ways, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ways[i] = EMPTY;
+}
+
 static bool level_init(level *v, uint64_t bytes, uint64_t line, uint64_t ways)
 {
     uint32_t n_sets = UINT32_C(1) << log2_floor(bytes / (line * ways));
@@ -55,7 +64,7 @@ static bool level_init(level *v, uint64_t bytes, uint64_t line, uint64_t ways)
     v->line_shift = log2_floor(line);
     v->ways = malloc(n * sizeof *v->ways);
     if (v->ways)
-        memset(v->ways, 0xff, n * sizeof *v->ways);
+        fill_empty(v->ways, n);
     return v->ways;
 }
 
@@ -63,10 +72,8 @@ static void forget(mach_cache *c)
 {
     c->l1_last = c->l2_last = NO_LINE;
     c->l2_last_entry = NULL;
-    memset(c->l1.ways, 0xff,
-           (c->l1.set_mask + 1) * c->l1.n_ways * sizeof(uint32_t));
-    memset(c->l2.ways, 0xff,
-           ((size_t)c->l2.set_mask + 1) * c->l2.n_ways * sizeof(uint32_t));
+    fill_empty(c->l1.ways, (c->l1.set_mask + 1) * c->l1.n_ways);
+    fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
 }
 
 vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
@@ -137,7 +144,7 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
 
     if (line != c->l2_last) {
         hit = touch(&c->l2, line, &c->l2_last_entry, &victim);
-        if (!hit && victim != (uint32_t)EMPTY)
+        if (!hit)
             c->n.write_backs += victim & 1;
         c->l2_last = line;
     }
@@ -195,6 +202,150 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
+/* A set of two ways as one word, most recent in the low half (hosts are
+ * little-endian: LLVM's code for the window's memory needs that, too). */
+typedef uint64_t __attribute__((may_alias)) pair_of_ways;
+
+static INLINE pair_of_ways *pair(const level *v, uint32_t line)
+{
+    return (pair_of_ways *)(void *)v->ways + (line & v->set_mask);
+}
+
+/* The two levels in two passes over a batch: each pass needs few enough values
+ * to keep them in registers. */
+
+/* The set used last. Access after access to one set (planes a power of two
+ * apart) would otherwise wait for its own stores to come back from memory. */
+typedef struct {
+    pair_of_ways *set, both;
+} warm_set;
+
+static INLINE void warm(warm_set *w, pair_of_ways *set)
+{
+    if (set != w->set) {
+        w->set = set;
+        w->both = *set;
+    }
+}
+
+enum { BATCH = 512, MAX_LINES = 5 /* that 128 bytes touch, 32-byte lines */ };
+
+/* First pass: what L1 does not serve, as L2 line << 1 | store. */
+static size_t filter_l1(mach_cache *c, const uint64_t *list, size_t n,
+                        uint32_t *out)
+{
+    const level l1 = c->l1;
+    const uint32_t to_l2 = c->l2.line_shift;
+    uint64_t bytes[2] = {0, 0};
+    uint32_t stores = 0, hits = 0;
+    warm_set w = {NULL, 0};
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t addr = MACH_ACCESS_ADDR(list[i]);
+        uint32_t size = MACH_ACCESS_BYTES(list[i]);
+        uint64_t end = addr + size - 1;
+
+        if (MACH_ACCESS_IS_STORE(list[i])) { /* past L1 */
+            bytes[1] += size;
+            stores++;
+            for (uint32_t line = (uint32_t)(addr >> to_l2);; line++) {
+                out[m++] = line << 1 | 1;
+                if (line == (uint32_t)(end >> to_l2))
+                    break;
+            }
+            continue;
+        }
+        bytes[0] += size;
+        for (uint32_t line = (uint32_t)(addr >> l1.line_shift);; line++) {
+            /* L1 lines are never dirty: on a hit in the second way and on a
+             * miss alike the new set is (line, old first way). */
+            uint32_t key = line << 1, mru;
+            bool hit;
+
+            warm(&w, pair(&l1, line));
+            mru = (uint32_t)w.both;
+            hit = mru == key || (uint32_t)(w.both >> 32) == key;
+            if (mru != key) {
+                w.both = key | (uint64_t)mru << 32;
+                *w.set = w.both;
+            }
+            out[m] = line >> (to_l2 - l1.line_shift) << 1;
+            m += !hit;
+            hits += hit;
+            if (line == (uint32_t)(end >> l1.line_shift))
+                break;
+        }
+    }
+    c->n.load_bytes += bytes[0];
+    c->n.store_bytes += bytes[1];
+    c->n.stores += stores;
+    c->n.load_l1_hits += hits;
+    return m;
+}
+
+/* Second pass. */
+static void run_l2(mach_cache *c, const uint32_t *list, size_t n)
+{
+    const level l2 = c->l2;
+    uint32_t misses[2] = {0, 0}, loads = 0, write_backs = 0;
+    warm_set w = {NULL, 0};
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t line = list[i] >> 1, dirty = list[i] & 1, mru, lru;
+
+        warm(&w, pair(&l2, line));
+        mru = (uint32_t)w.both;
+        lru = (uint32_t)(w.both >> 32);
+        loads += !dirty;
+        if (mru >> 1 == line) {
+            w.both |= dirty;
+        } else if (lru >> 1 == line) {
+            w.both = lru | dirty | (uint64_t)mru << 32;
+        } else {
+            w.both = line << 1 | dirty | (uint64_t)mru << 32;
+            misses[dirty]++;
+            write_backs += lru & 1;
+        }
+        *w.set = w.both;
+    }
+    c->n.load_fills += misses[0];
+    c->n.load_l2_hits += loads - misses[0];
+    c->n.store_fills += misses[1];
+    c->n.write_backs += write_backs;
+}
+
+static void run_pairs(mach_cache *c, const uint64_t *list, size_t n)
+{
+    uint32_t missed[BATCH * MAX_LINES + 1];
+
+    while (n) {
+        size_t now = n < BATCH ? n : BATCH;
+
+        run_l2(c, missed, filter_l1(c, list, now, missed));
+        list += now;
+        n -= now;
+    }
+    c->l1_last = c->l2_last = NO_LINE;
+    c->l2_last_entry = NULL;
+}
+
+void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
+{
+    /* The common shape gets code of its own. */
+    if (c->l1.n_ways == 2 && c->l2.n_ways == 2 && c->l1.line_shift >= 5) {
+        run_pairs(c, list, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (MACH_ACCESS_IS_STORE(list[i]))
+            mach_cache_store(c, MACH_ACCESS_ADDR(list[i]),
+                             MACH_ACCESS_BYTES(list[i]));
+        else
+            mach_cache_load(c, MACH_ACCESS_ADDR(list[i]),
+                            MACH_ACCESS_BYTES(list[i]));
+}
+
 mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n = c->n;
@@ -208,7 +359,6 @@ void mach_cache_flush(mach_cache *c)
     size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;
 
     for (size_t i = 0; i < n; i++)
-        if (c->l2.ways[i] != (uint32_t)EMPTY)
-            c->n.write_backs += c->l2.ways[i] & 1;
+        c->n.write_backs += c->l2.ways[i] & 1;
     forget(c);
 }

@@ -25,6 +25,15 @@ void mach_cache_destroy(mach_cache *c); /* NULL is fine */
 void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes);
 void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
 
+/* The same for n accesses in order, each packed in 64 bits: several times
+ * faster than one call each. */
+#define MACH_ACCESS(addr, bytes, is_store) \
+    ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(is_store) << 48)
+#define MACH_ACCESS_ADDR(a) ((uint32_t)(a))
+#define MACH_ACCESS_BYTES(a) ((uint32_t)((a) >> 32) & 0xffff)
+#define MACH_ACCESS_IS_STORE(a) ((a) >> 48 & 1)
+void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
+
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
 /* Write back all dirty lines and forget everything (end of a launch); the

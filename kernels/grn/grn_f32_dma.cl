@@ -1,0 +1,63 @@
+/* Global response normalisation through local memory, on float tensors.
+ *
+ * Three kernels with one signature make one work-group, which is one image row:
+ * __dma_preload_ copies the row of every channel to local memory, the kernel
+ * computes there, __dma_postwrite_ copies the result back. The device runs the
+ * copies of neighbouring groups while it computes this one.
+ *
+ * A row in DDR is W elements every H * W; in local memory the rows of the
+ * channels follow each other. */
+
+__kernel void __dma_preload_grn_f32_dma(__global const float *restrict src,
+                                        __global float *restrict dst, int C,
+                                        float bias,
+                                        __local float *restrict row_in,
+                                        __local float *restrict row_out)
+{
+    const size_t row_bytes = get_local_size(0) * sizeof(float);
+    const size_t W = get_global_size(0), H = get_global_size(1);
+    const size_t first = get_group_id(2) * C * H * W + get_group_id(1) * W +
+                         get_group_id(0) * get_local_size(0);
+
+    WorkGroupDmaCreateStrideTransaction(src + first, row_in, row_bytes,
+                                        row_bytes, H * W * sizeof(float),
+                                        row_bytes, row_bytes * C, 0);
+}
+
+__kernel void grn_f32_dma(__global const float *restrict src,
+                          __global float *restrict dst, int C, float bias,
+                          __local float *restrict row_in,
+                          __local float *restrict row_out)
+{
+    const int x = get_local_id(0), width = get_local_size(0);
+    float sum = bias;
+
+#pragma unroll 8
+    for (int c = 0; c < C; c++) {
+        const float v = row_in[c * width + x];
+
+        sum += v * v;
+    }
+
+    const float factor = rsqrt(sum);
+
+#pragma unroll 8
+    for (int c = 0; c < C; c++)
+        row_out[c * width + x] = row_in[c * width + x] * factor;
+}
+
+__kernel void __dma_postwrite_grn_f32_dma(__global const float *restrict src,
+                                          __global float *restrict dst, int C,
+                                          float bias,
+                                          __local float *restrict row_in,
+                                          __local float *restrict row_out)
+{
+    const size_t row_bytes = get_local_size(0) * sizeof(float);
+    const size_t W = get_global_size(0), H = get_global_size(1);
+    const size_t first = get_group_id(2) * C * H * W + get_group_id(1) * W +
+                         get_group_id(0) * get_local_size(0);
+
+    WorkGroupDmaCreateStrideTransaction(
+        row_out, dst + first, row_bytes, row_bytes, row_bytes,
+        H * W * sizeof(float), row_bytes * C, 0);
+}

@@ -1,0 +1,287 @@
+/* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
+ *
+ * Kernel rows compare the time a launch takes, without compilation, of one
+ * source in all three; the simulator runs with its timing model, on all host
+ * threads, as PoCL does. Oclgrind would take minutes, so it gets a part of the
+ * work-items, and its time is scaled by their number. Other rows are whole
+ * processes. Every figure is the median of several runs. */
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/bench/proc.h"
+
+enum { RUNS = 7, OCLGRIND_RUNS = 5 };
+
+/* One source on all three. */
+typedef struct {
+    const char *name;
+    const char *run;       /* words after `vpu run` */
+    const char *host;      /* words of clhost from FILE.cl on, or NULL */
+    const char *host_part; /* the same for Oclgrind: 1 / share of the items */
+    double share;
+    double buffer_mib; /* inputs and outputs */
+} kernel_bench;
+
+static const kernel_bench kernels[] = {
+    {"GRN float, DDR, 1x16x256x512",
+     "kernels/grn/layer.xml --layer GRNFloat --shape in0=1x16x256x512:f32 "
+     "--param bias=1.0",
+     "kernels/grn/grn_f32.cl grn_f32 512,256,1 512,1,1 in:2097152 out:2097152 "
+     "int:16 float:1.0",
+     "kernels/grn/grn_f32.cl grn_f32 512,8,1 512,1,1 in:65536 out:65536 "
+     "int:16 float:1.0",
+     32, 16},
+    /* More than the host's caches hold. */
+    {"GRN float, DDR, 1x16x1024x512",
+     "kernels/grn/layer.xml --layer GRNFloat --shape in0=1x16x1024x512:f32 "
+     "--param bias=1.0",
+     "kernels/grn/grn_f32.cl grn_f32 512,1024,1 512,1,1 in:8388608 "
+     "out:8388608 int:16 float:1.0",
+     "kernels/grn/grn_f32.cl grn_f32 512,8,1 512,1,1 in:65536 out:65536 "
+     "int:16 float:1.0",
+     128, 64},
+    {"matmul float, tiled, 512x512x512",
+     "kernels/matmul/layer.xml --layer MatMulFloat --shape in0=512x512:f32 "
+     "--shape in1=512x512:f32 --shape out0=512x512:f32",
+     "kernels/matmul/matmul_f32.cl matmul_f32 512,512,1 16,16,1 in:262144 "
+     "in:262144 out:262144 int:512 int:512",
+     "kernels/matmul/matmul_f32.cl matmul_f32 512,16,1 16,16,1 in:8192 "
+     "in:262144 out:8192 int:512 int:512",
+     32, 3},
+    {"GRN half, DDR, 1x16x256x512",
+     "kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 "
+     "--param bias=1.0",
+     NULL, NULL, 0, 8},
+    {"GRN half, DMA, 1x16x256x512",
+     "kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 "
+     "--param bias=1.0",
+     NULL, NULL, 0, 8},
+    {"matmul half, tiled, 512x512x512",
+     "kernels/matmul/layer.xml --layer MatMul --shape in0=512x512 "
+     "--shape in1=512x512 --shape out0=512x512",
+     NULL, NULL, 0, 1.5},
+    {"1,000,000 one-item work-groups",
+     "tests/bench/layer.xml --shape in0=1x1x1x1000000:f32",
+     "tests/bench/tiny.cl tiny 1000000,1,1 1,1,1 in:1000000 out:1000000",
+     "tests/bench/tiny.cl tiny 10000,1,1 1,1,1 in:10000 out:10000", 100, 7.6},
+};
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+
+static const char small[] = "kernels/grn/layer.xml --layer GRN "
+                            "--shape in0=1x16x8x16 --param bias=1.0";
+
+static const char *vpu, *clhost;
+static json_t *rows;
+static double peak_mib; /* above the buffers, of all kernel rows */
+static const char *peak_name;
+
+static void progress(const char *name)
+{
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K%s...", name);
+}
+
+static json_t *ratio(double theirs, double ours)
+{
+    return isnan(theirs) ? json_null() : json_real(theirs / ours);
+}
+
+static void print_time(double s)
+{
+    if (isnan(s))
+        printf(" %11s", "-");
+    else
+        printf(" %8.2f ms", s * 1e3);
+}
+
+static void print_ratio(double theirs, double ours)
+{
+    if (isnan(theirs))
+        printf(" %9s", "-");
+    else
+        printf(" %8.*fx", theirs < ours * 10 ? 2 : 0, theirs / ours);
+}
+
+static void add_row(const char *name, double ours, double oclgrind, double pocl)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(name));
+    json_object_set_new(o, "seconds", json_real(ours));
+    json_object_set_new(o, "vs_oclgrind", ratio(oclgrind, ours));
+    json_object_set_new(o, "vs_pocl", ratio(pocl, ours));
+    json_array_append_new(rows, o);
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K");
+    printf("%-34s", name);
+    print_time(ours);
+    print_time(oclgrind);
+    print_time(pocl);
+    print_ratio(oclgrind, ours);
+    print_ratio(pocl, ours);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* --- kernels -------------------------------------------------------------- */
+
+static double report_seconds(const char *text)
+{
+    json_t *r = json_loads(text, 0, NULL), *stage;
+    double s = 0;
+    size_t i;
+
+    json_array_foreach(json_object_get(r, "stages"), i, stage) s +=
+        json_number_value(json_object_get(stage, "host_run_s"));
+    json_decref(r);
+    if (s <= 0) {
+        fprintf(stderr, "bench: no host_run_s in the report\n");
+        exit(1);
+    }
+    return s;
+}
+
+static double time_vpu(const kernel_bench *k)
+{
+    static proc_result r;
+    double s[RUNS], above;
+    char words[1024];
+
+    snprintf(words, sizeof words, "%s run %s --quiet --report json", vpu,
+             k->run);
+    proc_run(words, &r); /* fills the cache */
+    for (int i = 0; i < RUNS; i++) {
+        proc_run(words, &r);
+        s[i] = report_seconds(r.out);
+        above = (double)r.peak_kib / 1024 - k->buffer_mib;
+        if (above > peak_mib) {
+            peak_mib = above;
+            peak_name = k->name;
+        }
+    }
+    return proc_median(s, RUNS);
+}
+
+static double time_clhost(const char *prefix, const char *platform, int runs,
+                          const char *host)
+{
+    static proc_result r;
+    double s[RUNS] = {0};
+    char words[1024], *at = r.out;
+
+    if (!host)
+        return NAN;
+    snprintf(words, sizeof words, "%s%s %s %d %s", prefix, clhost, platform,
+             runs, host);
+    proc_run(words, &r);
+    for (int i = 0; i < runs; i++)
+        s[i] = strtod(at, &at);
+    return proc_median(s, (size_t)runs);
+}
+
+static void bench_kernel(const kernel_bench *k)
+{
+    double ours, pocl, oclgrind;
+
+    progress(k->name);
+    ours = time_vpu(k);
+    pocl = time_clhost("", "Portable", RUNS, k->host);
+    oclgrind =
+        time_clhost("oclgrind ", "Oclgrind", OCLGRIND_RUNS, k->host_part) *
+        k->share;
+    add_row(k->name, ours, oclgrind, pocl);
+}
+
+/* --- whole processes ------------------------------------------------------ */
+
+static void remove_tree(const char *dir)
+{
+    static proc_result r;
+    char words[512];
+
+    snprintf(words, sizeof words, "rm -rf %s", dir);
+    proc_run(words, &r);
+}
+
+/* Runs of a small layer: each with a cache of its own, or all with one. */
+static double time_small(bool cold)
+{
+    static proc_result r;
+    char dir[] = "/tmp/vpu-bench-XXXXXX", words[512];
+    double s[RUNS];
+
+    if (!mkdtemp(dir)) {
+        perror(dir);
+        exit(1);
+    }
+    snprintf(words, sizeof words,
+             "env XDG_CACHE_HOME=%s/cache %s run %s --quiet", dir, vpu, small);
+    if (!cold)
+        proc_run(words, &r);
+    for (int i = 0; i < RUNS; i++) {
+        proc_run(words, &r);
+        s[i] = r.wall_s;
+        if (cold)
+            remove_tree(dir);
+    }
+    remove_tree(dir);
+    return proc_median(s, RUNS);
+}
+
+static void bench_processes(void)
+{
+    progress("cold and cached runs");
+    add_row("cold compile and run, small layer", time_small(true), NAN, NAN);
+    add_row("cached run, small layer", time_small(false), NAN, NAN);
+}
+
+static void add_memory(void)
+{
+    static const char name[] = "peak memory above the buffers";
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(name));
+    json_object_set_new(o, "seconds", json_null());
+    json_object_set_new(o, "mib", json_real(peak_mib));
+    json_object_set_new(o, "vs_oclgrind", json_null());
+    json_object_set_new(o, "vs_pocl", json_null());
+    json_array_append_new(rows, o);
+    printf("%-34s %7.1f MiB   (most: %s)\n", name, peak_mib, peak_name);
+}
+
+int main(int argc, char **argv)
+{
+    json_t *all;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json\n");
+        return 2;
+    }
+    vpu = argv[1];
+    clhost = argv[2];
+    rows = json_array();
+    printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
+           "vs O.", "vs PoCL");
+    for (int i = 0; i < N_KERNELS; i++)
+        bench_kernel(&kernels[i]);
+    bench_processes();
+    add_memory();
+    all = json_pack("{s:o}", "benchmarks", rows);
+    if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
+        perror(argv[3]);
+        return 1;
+    }
+    json_decref(all);
+    printf("\nMedians of %d runs (Oclgrind: %d). Kernel times are launches "
+           "without\ncompilation: for the simulator the first in a fresh "
+           "process, for the others repeated\nones on warm buffers. Oclgrind "
+           "runs a part of the items (1/32 to 1/128), scaled up.\nRatios are "
+           "speed-ups: higher is better. Written to %s.\n",
+           RUNS, OCLGRIND_RUNS, argv[3]);
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* fork-free process running: posix_spawn, a pipe, wait4. */
+#include "tests/bench/proc.h"
+
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void die(const char *words, const char *why)
+{
+    fprintf(stderr, "bench: %s: %s\n", words, why);
+    exit(1);
+}
+
+static pid_t start(const char *words, int *from)
+{
+    char *copy = strdup(words), *save = NULL, *argv[PROC_MAX_ARGS + 1];
+    posix_spawn_file_actions_t fa;
+    int n = 0, ends[2];
+    pid_t pid;
+
+    for (char *w = strtok_r(copy, " ", &save); w && n < PROC_MAX_ARGS;
+         w = strtok_r(NULL, " ", &save))
+        argv[n++] = w;
+    argv[n] = NULL;
+    if (!n || pipe(ends))
+        die(words, "cannot start");
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_adddup2(&fa, ends[1], 1);
+    posix_spawn_file_actions_addclose(&fa, ends[0]);
+    posix_spawn_file_actions_addclose(&fa, ends[1]);
+    if (posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ))
+        die(words, "cannot start");
+    posix_spawn_file_actions_destroy(&fa);
+    close(ends[1]);
+    free(copy);
+    *from = ends[0];
+    return pid;
+}
+
+static void read_all(int fd, char *out)
+{
+    char rest[4096];
+    size_t n = 0;
+    ssize_t got;
+
+    for (;;) {
+        size_t room = PROC_OUT_BYTES - 1 - n;
+
+        got = read(fd, room ? out + n : rest, room ? room : sizeof rest);
+        if (got <= 0)
+            break;
+        n += room ? (size_t)got : 0;
+    }
+    out[n] = 0;
+    close(fd);
+}
+
+void proc_run(const char *words, proc_result *r)
+{
+    struct rusage used;
+    double begin = now();
+    int status, fd;
+    pid_t pid = start(words, &fd);
+
+    read_all(fd, r->out);
+    if (wait4(pid, &status, 0, &used) != pid)
+        die(words, "lost");
+    r->wall_s = now() - begin;
+    r->peak_kib = used.ru_maxrss;
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        die(words, "failed");
+}
+
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+
+    return (a > b) - (a < b);
+}
+
+double proc_median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, ascending);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}

@@ -1,0 +1,21 @@
+/* Running a command and measuring it. */
+#ifndef VPU_TESTS_BENCH_PROC_H
+#define VPU_TESTS_BENCH_PROC_H
+
+#include <stddef.h>
+
+enum { PROC_MAX_ARGS = 64, PROC_OUT_BYTES = 1 << 16 };
+
+typedef struct {
+    double wall_s;
+    long peak_kib;            /* most memory it held */
+    char out[PROC_OUT_BYTES]; /* what it printed, cut when longer */
+} proc_result;
+
+/* Run words, separated by single blanks, found by PATH. Its standard error is
+ * ours. Exits with a message when it cannot be run or fails. */
+void proc_run(const char *words, proc_result *r);
+
+double proc_median(double *values, size_t n); /* sorts values */
+
+#endif
