@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "tests/support/program.h"
+#include "tests/support/terminal.h"
 
 /* --- pieces of a good layer, on known lines --------------------------------
  */
@@ -515,16 +515,16 @@ START_TEST(is_refused)
 {
     const bad_case *c = &cases[_i];
     const char *args = c->args ? c->args : GOOD_ARGS, *left;
-    program p;
+    terminal p;
 
-    program_open(&p);
-    program_text(&p, "layer.xml", c->xml ? c->xml : GOOD);
-    program_text(&p, "add.cl", c->cl ? c->cl : GOOD_CL);
-    program_run(&p,
-                arena_printf(p.a,
-                             "run %s%s --output out --trace t.pftrace "
-                             "--trace-json t.json",
-                             strstr(args, ".xml") ? "" : "layer.xml ", args));
+    terminal_open(&p);
+    terminal_text(&p, "layer.xml", c->xml ? c->xml : GOOD);
+    terminal_text(&p, "add.cl", c->cl ? c->cl : GOOD_CL);
+    terminal_run(&p,
+                 arena_printf(p.a,
+                              "run %s%s --output out --trace t.pftrace "
+                              "--trace-json t.json",
+                              strstr(args, ".xml") ? "" : "layer.xml ", args));
     ck_assert_msg(p.status == 2, "%s: exit status %d\n%s%s", c->name, p.status,
                   p.err, p.out);
     for (int i = 0; i < 6 && c->want[i]; i++)
@@ -537,9 +537,9 @@ START_TEST(is_refused)
                   "%s: the message speaks of the prelude or temporaries\n%s",
                   c->name, p.err);
     ck_assert_msg(!*p.out, "%s: printed a report\n%s", c->name, p.out);
-    left = program_files(&p, good_files);
+    left = terminal_files(&p, good_files);
     ck_assert_msg(!*left, "%s: left behind:\n%s", c->name, left);
-    program_close(&p);
+    terminal_close(&p);
 }
 END_TEST
 

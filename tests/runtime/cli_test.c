@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "sim/base/file.h"
-#include "tests/support/program.h"
+#include "tests/support/terminal.h"
 
 #define HEAD "<CustomLayer name=\"Add\" type=\"MVCL\" version=\"1\">\n"
 #define BODY(source, sizes)                                               \
@@ -36,18 +36,18 @@ static const char endless_cl[] =
 #define RUN "run layer.xml --shape in0=1x2x4x16 --param bias=1 "
 #define OUT "--output out --trace t.pftrace --trace-json t.json "
 
-static program p;
+static terminal p;
 
 static void setup(void)
 {
-    program_open(&p);
-    program_text(&p, "layer.xml", GOOD);
-    program_text(&p, "add.cl", add_cl);
+    terminal_open(&p);
+    terminal_text(&p, "layer.xml", GOOD);
+    terminal_text(&p, "add.cl", add_cl);
 }
 
 static void teardown(void)
 {
-    program_close(&p);
+    terminal_close(&p);
 }
 
 static void expect(int status, const char *fragment)
@@ -63,7 +63,7 @@ static void expect(int status, const char *fragment)
 static void expect_files(const char *more)
 {
     const char *left =
-        program_files(&p, arena_printf(p.a, "layer.xml\nadd.cl\n%s", more));
+        terminal_files(&p, arena_printf(p.a, "layer.xml\nadd.cl\n%s", more));
 
     ck_assert_msg(!*left, "unexpected files:\n%s", left);
 }
@@ -147,7 +147,7 @@ static const struct {
 
 START_TEST(command_line)
 {
-    program_run(&p, lines[_i].args);
+    terminal_run(&p, lines[_i].args);
     for (int k = 0; k < 3 && lines[_i].want[k]; k++)
         expect(lines[_i].status, lines[_i].want[k]);
     expect_files("");
@@ -185,32 +185,32 @@ static const struct {
 
 START_TEST(accepted)
 {
-    program_text(&p, "layer.xml", odd[_i].xml);
+    terminal_text(&p, "layer.xml", odd[_i].xml);
     if (odd[_i].cl)
-        program_text(&p, "add.cl", odd[_i].cl);
-    program_run(&p, RUN OUT);
+        terminal_text(&p, "add.cl", odd[_i].cl);
+    terminal_run(&p, RUN OUT);
     expect(0, "cycles");
     if (*odd[_i].want)
         ck_assert_msg(strstr(p.err, "warning") && strstr(p.err, odd[_i].want),
                       "%s: %s", odd[_i].name, p.err);
     expect_files("out/out0.npy\nout/report.json\nt.json\nt.pftrace");
-    ck_assert(program_has(&p, "out/out0.npy"));
-    ck_assert(program_has(&p, "out/report.json"));
-    ck_assert(program_has(&p, "t.pftrace") && program_has(&p, "t.json"));
+    ck_assert(terminal_has(&p, "out/out0.npy"));
+    ck_assert(terminal_has(&p, "out/report.json"));
+    ck_assert(terminal_has(&p, "t.pftrace") && terminal_has(&p, "t.json"));
 }
 END_TEST
 
 START_TEST(several_layers)
 {
-    program_text(&p, "layer.xml",
-                 GOOD
-                 "<CustomLayer name=\"Other\" type=\"MVCL\" "
-                 "version=\"1\">\n" BODY("none.cl", SIZES) "</CustomLayer>\n");
-    program_run(&p, RUN);
+    terminal_text(&p, "layer.xml",
+                  GOOD
+                  "<CustomLayer name=\"Other\" type=\"MVCL\" "
+                  "version=\"1\">\n" BODY("none.cl", SIZES) "</CustomLayer>\n");
+    terminal_run(&p, RUN);
     expect(2, "binds several layer types (Add in line 1, Other in line");
-    program_run(&p, RUN "--layer Add");
+    terminal_run(&p, RUN "--layer Add");
     expect(0, "cycles");
-    program_run(&p, RUN "--layer other");
+    terminal_run(&p, RUN "--layer other");
     expect(2, "none.cl");
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(same_result_whatever_the_order)
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         const void *data;
 
-        program_run(&p, arena_printf(p.a, RUN "--output out %s", how[i]));
+        terminal_run(&p, arena_printf(p.a, RUN "--output out %s", how[i]));
         expect(0, "cycles");
         data = npy_data("out/out0.npy", &n);
         if (!first) {
@@ -241,7 +241,7 @@ START_TEST(same_result_whatever_the_order)
         }
         ck_assert_msg(n == first_n && !memcmp(data, first, n), "%s", how[i]);
     }
-    program_run(&p, RUN "--report json");
+    terminal_run(&p, RUN "--report json");
     expect(0, "\"cycles\"");
     ck_assert(p.out[0] == '{');
 }
@@ -254,7 +254,7 @@ START_TEST(threads_do_not_change_cycles_and_traces)
     char *report[2];
 
     for (int i = 0; i < 2; i++) {
-        program_run(&p, arena_printf(p.a, RUN OUT "--threads %d", i + 1));
+        terminal_run(&p, arena_printf(p.a, RUN OUT "--threads %d", i + 1));
         expect(0, "cycles");
         report[i] = arena_strdup(p.a, p.out);
         trace[i] = npy_data("t.pftrace", &n[i]);
@@ -317,14 +317,14 @@ static void write_npy(const char *head, size_t n_data)
         str_puts(&s, i + 1 < pad ? " " : "\n");
     for (size_t i = 0; i < n_data; i++)
         str_add(&s, &(char){(char)(i & 1 ? 0x3c : 0)}, 1);
-    program_file(&p, "t.npy", s.data, s.n);
+    terminal_file(&p, "t.npy", s.data, s.n);
     str_free(&s);
 }
 
 START_TEST(bad_tensor)
 {
     write_npy(tensors[_i].head, tensors[_i].n_data);
-    program_run(&p, RUN OUT "--input 0=t.npy");
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
     for (int k = 0; k < 3 && tensors[_i].want[k]; k++)
         expect(2, tensors[_i].want[k]);
     expect_files("t.npy");
@@ -337,7 +337,7 @@ START_TEST(good_tensor)
     size_t n;
 
     write_npy(NPY("<f2", "False", "(1, 2, 4, 16)"), 256);
-    program_run(&p, RUN OUT "--input 0=t.npy");
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
     expect(0, "cycles");
     data = npy_data("out/out0.npy", &n);
     ck_assert_uint_eq(n, 256);
@@ -348,11 +348,11 @@ END_TEST
 
 START_TEST(truncated_tensor)
 {
-    program_file(&p, "t.npy", "\x93NUMPY\x01\x00\x76", 9);
-    program_run(&p, RUN OUT "--input 0=t.npy");
+    terminal_file(&p, "t.npy", "\x93NUMPY\x01\x00\x76", 9);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
     expect(2, "t.npy");
-    program_file(&p, "t.npy", "", 0);
-    program_run(&p, RUN OUT "--input 0=t.npy");
+    terminal_file(&p, "t.npy", "", 0);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
     expect(2, "t.npy");
     expect_files("t.npy");
 }
@@ -376,7 +376,7 @@ static const struct {
 
 START_TEST(cannot_write)
 {
-    program_run(&p, arena_printf(p.a, RUN "%s", unwritable[_i].args));
+    terminal_run(&p, arena_printf(p.a, RUN "%s", unwritable[_i].args));
     expect(2, unwritable[_i].want);
     expect_files("");
 }
@@ -392,19 +392,19 @@ START_TEST(own_bin)
     const void *from_cl, *from_bin;
     size_t n, m;
 
-    program_run(&p, RUN "--output out");
+    terminal_run(&p, RUN "--output out");
     expect(0, "cycles");
     from_cl = npy_data("out/out0.npy", &n);
-    program_run(&p, "cc --strip-binary-header add.cl -o add.bin");
+    terminal_run(&p, "cc --strip-binary-header add.cl -o add.bin");
     expect(0, "");
-    program_text(&p, "add.cl", "this is not used any more");
-    program_text(&p, "layer.xml", BIN_LAYER);
-    program_run(&p, RUN "--output out");
+    terminal_text(&p, "add.cl", "this is not used any more");
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_run(&p, RUN "--output out");
     expect(0, "cycles");
     from_bin = npy_data("out/out0.npy", &m);
     ck_assert_uint_eq(n, m);
     ck_assert_mem_eq(from_cl, from_bin, n);
-    program_run(&p, "cc add.cl");
+    terminal_run(&p, "cc add.cl");
     expect(2, "add.cl:1:1: error");
     expect_files("add.bin\nout/out0.npy\nout/report.json");
 }
@@ -412,12 +412,12 @@ END_TEST
 
 START_TEST(bin_falls_back_to_source)
 {
-    program_text(&p, "layer.xml", BIN_LAYER);
-    program_run(&p, RUN);
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_run(&p, RUN);
     expect(0, "cycles");
-    program_run(&p, "cc add.cl"); /* the default name is add.bin */
+    terminal_run(&p, "cc add.cl"); /* the default name is add.bin */
     expect(0, "");
-    ck_assert(program_has(&p, "add.bin"));
+    ck_assert(terminal_has(&p, "add.bin"));
 }
 END_TEST
 
@@ -430,18 +430,18 @@ START_TEST(vendor_bin)
     elf[32] = 52; /* section headers: one, empty */
     elf[40] = 52;
     elf[46] = 40;
-    program_text(&p, "layer.xml", BIN_LAYER);
-    program_file(&p, "add.bin", elf, sizeof elf);
-    program_run(&p, RUN);
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_file(&p, "add.bin", elf, sizeof elf);
+    terminal_run(&p, RUN);
     expect(0, "cycles"); /* add.cl is beside it */
-    program_text(&p, "src/add.cl", add_cl);
+    terminal_text(&p, "src/add.cl", add_cl);
     unlink(arena_printf(p.a, "%s/add.cl", p.dir));
-    program_run(&p, RUN OUT);
+    terminal_run(&p, RUN OUT);
     expect(2, "add.bin");
     expect(2, "vendor");
     expect(2, "add.cl");
     expect_files("add.bin\nsrc/add.cl");
-    program_run(&p, RUN "--source-dir src");
+    terminal_run(&p, RUN "--source-dir src");
     expect(0, "cycles");
 }
 END_TEST
@@ -452,15 +452,15 @@ START_TEST(damaged_bin)
     size_t n;
     vpu_error err;
 
-    program_run(&p, "cc add.cl -o add.bin");
+    terminal_run(&p, "cc add.cl -o add.bin");
     expect(0, "");
-    program_text(&p, "layer.xml", BIN_LAYER);
+    terminal_text(&p, "layer.xml", BIN_LAYER);
     ck_assert(!file_read(arena_printf(p.a, "%s/add.bin", p.dir), 1 << 20, p.a,
                          &data, &n, &err));
     unlink(arena_printf(p.a, "%s/add.cl", p.dir));
     for (size_t cut = n - 1; cut > 60; cut -= n / 23) {
-        program_file(&p, "add.bin", data, cut);
-        program_run(&p, RUN OUT);
+        terminal_file(&p, "add.bin", data, cut);
+        terminal_run(&p, RUN OUT);
         expect(2, "add.bin");
         expect_files("add.bin");
     }
@@ -468,9 +468,9 @@ START_TEST(damaged_bin)
         char old = data[at];
 
         data[at] ^= 0x55;
-        program_file(&p, "add.bin", data, n);
+        terminal_file(&p, "add.bin", data, n);
         data[at] = old;
-        program_run(&p, RUN "--quiet");
+        terminal_run(&p, RUN "--quiet");
         ck_assert_msg(p.status == 0 || p.status == 2,
                       "byte %zu changed: exit status %d\n%s", at, p.status,
                       p.err);
@@ -486,11 +486,11 @@ START_TEST(interrupted)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     pid_t pid;
 
-    program_text(&p, "add.cl", endless_cl);
-    pid = program_start(&p, RUN OUT);
+    terminal_text(&p, "add.cl", endless_cl);
+    pid = terminal_start(&p, RUN OUT);
     usleep(700000);
     ck_assert(!kill(pid, signals[_i]));
-    program_wait(&p, pid);
+    terminal_wait(&p, pid);
     ck_assert_int_eq(p.status, 128 + signals[_i]);
     ck_assert_str_eq(p.out, "");
     expect_files("");
@@ -506,14 +506,14 @@ START_TEST(interrupted_compilation)
     str_puts(&s, add_cl);
     for (int i = 0; i < 20000; i++)
         str_printf(&s, "float f%d(float x) { return x * %d + %d; }\n", i, i, i);
-    program_text(&p, "add.cl", s.data);
+    terminal_text(&p, "add.cl", s.data);
     str_free(&s);
-    pid = program_start(&p, RUN OUT);
-    for (int i = 0; i < 200 && !*program_files(&p, "layer.xml\nadd.cl"); i++)
+    pid = terminal_start(&p, RUN OUT);
+    for (int i = 0; i < 200 && !*terminal_files(&p, "layer.xml\nadd.cl"); i++)
         usleep(5000);
     usleep(50000);
     ck_assert(!kill(pid, _i ? SIGTERM : SIGINT));
-    program_wait(&p, pid);
+    terminal_wait(&p, pid);
     ck_assert_int_eq(p.status, 128 + (_i ? SIGTERM : SIGINT));
     expect_files("");
 }

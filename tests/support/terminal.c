@@ -1,4 +1,4 @@
-#include "tests/support/program.h"
+#include "tests/support/terminal.h"
 
 #include <check.h>
 #include <ftw.h>
@@ -14,14 +14,14 @@
 
 enum { MAX_WORDS = 64, MAX_OUTPUT = 16 << 20, MAX_FILES = 256 };
 
-static const char *path_of(program *p, const char *name)
+static const char *path_of(terminal *p, const char *name)
 {
     return arena_printf(p->a, "%s/%s", p->dir, name);
 }
 
-void program_open(program *p)
+void terminal_open(terminal *p)
 {
-    *p = (program){.a = arena_create(0), .dir = "/tmp/vpu-test-XXXXXX"};
+    *p = (terminal){.a = arena_create(0), .dir = "/tmp/vpu-test-XXXXXX"};
     ck_assert_ptr_nonnull(mkdtemp(p->dir));
     ck_assert(!mkdir(path_of(p, "tmp"), 0700));
 }
@@ -35,13 +35,13 @@ static int remove_one(const char *path, const struct stat *sb, int flag,
     return remove(path);
 }
 
-void program_close(program *p)
+void terminal_close(terminal *p)
 {
     nftw(p->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     arena_destroy(p->a);
 }
 
-void program_file(program *p, const char *name, const void *data, size_t n)
+void terminal_file(terminal *p, const char *name, const void *data, size_t n)
 {
     vpu_error err = {0};
 
@@ -50,19 +50,19 @@ void program_file(program *p, const char *name, const void *data, size_t n)
     ck_assert_msg(!file_write(path_of(p, name), data, n, &err), "%s", err.msg);
 }
 
-void program_text(program *p, const char *name, const char *text)
+void terminal_text(terminal *p, const char *name, const char *text)
 {
-    program_file(p, name, text, strlen(text));
+    terminal_file(p, name, text, strlen(text));
 }
 
-bool program_has(program *p, const char *name)
+bool terminal_has(terminal *p, const char *name)
 {
     struct stat sb;
 
     return !stat(path_of(p, name), &sb);
 }
 
-static _Noreturn void become_it(program *p, char **argv)
+static _Noreturn void become_it(terminal *p, char **argv)
 {
     if (chdir(p->dir) || !freopen("/dev/null", "r", stdin) ||
         !freopen(".out", "w", stdout) || !freopen(".err", "w", stderr))
@@ -74,7 +74,7 @@ static _Noreturn void become_it(program *p, char **argv)
     _exit(98);
 }
 
-pid_t program_start(program *p, const char *args)
+pid_t terminal_start(terminal *p, const char *args)
 {
     const char *vpu = getenv("VPU");
     char *words = arena_strdup(p->a, args), *save = NULL;
@@ -96,7 +96,7 @@ pid_t program_start(program *p, const char *args)
     return pid;
 }
 
-static const char *slurp(program *p, const char *name)
+static const char *slurp(terminal *p, const char *name)
 {
     char *data;
     size_t n;
@@ -108,7 +108,7 @@ static const char *slurp(program *p, const char *name)
     return data;
 }
 
-void program_wait(program *p, pid_t pid)
+void terminal_wait(terminal *p, pid_t pid)
 {
     int status;
 
@@ -119,9 +119,9 @@ void program_wait(program *p, pid_t pid)
     p->err = slurp(p, ".err");
 }
 
-void program_run(program *p, const char *args)
+void terminal_run(terminal *p, const char *args)
 {
-    program_wait(p, program_start(p, args));
+    terminal_wait(p, terminal_start(p, args));
 }
 
 /* nftw takes no user data. */
@@ -161,7 +161,7 @@ static bool listed(const char *lines, const char *name)
     return false;
 }
 
-const char *program_files(program *p, const char *except)
+const char *terminal_files(terminal *p, const char *except)
 {
     str s = {0};
     const char *text;
