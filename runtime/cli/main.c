@@ -8,6 +8,7 @@
 
 #include "runtime/cli/cli.h"
 #include "sim/base/file.h"
+#include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {&cli_run, &cli_cc, &cli_machine};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -89,6 +90,7 @@ int cli_usage(const cli_command *c, const char *fmt, ...)
 static void on_interrupt(int sig)
 {
     file_out_remove_all();
+    fe_interrupted();
     signal(sig, SIG_DFL);
     raise(sig);
 }

@@ -79,16 +79,34 @@ static vpu_status temp_dir(arena *a, char **out, vpu_error *err)
     return VPU_OK;
 }
 
+/* For fe_interrupted: what stands there while clang runs. One compilation at a
+ * time is enough: the program compiles from its main thread. */
+static char *volatile running_dir;
+static volatile pid_t running_clang;
+
 static void temp_dir_remove(const char *dir)
 {
     static const char *const names[] = {"prelude.h", "out.bc", "out.d", "diag"};
     char path[512];
+    size_t n = strlen(dir);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (n + 16 > sizeof path)
+            return;
+        memcpy(path, dir, n);
+        path[n] = '/';
+        memcpy(path + n + 1, names[i], strlen(names[i]) + 1);
         unlink(path);
     }
     rmdir(dir);
+}
+
+void fe_interrupted(void)
+{
+    if (running_clang > 0 && !kill(running_clang, SIGTERM))
+        waitpid(running_clang, NULL, 0); /* clang removes its own first */
+    if (running_dir)
+        temp_dir_remove(running_dir);
 }
 
 static vpu_status run_clang(char *const *argv, const char *diag_path,
@@ -111,27 +129,69 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
                        argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
+    running_clang = pid;
+    do
+        rc = waitpid(pid, &status, 0) < 0 ? errno : 0;
+    while (rc == EINTR);
+    running_clang = 0;
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(rc));
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
     return VPU_OK;
 }
 
-/* Clang's text without the lines that speak of our prelude ("In file included
- * from …/prelude.h:3:", notes on declarations there). */
+/* A line of source, or of marks below it, that belongs to the message above. */
+static bool is_snippet(const char *l)
+{
+    l += strspn(l, " ");
+    l += strspn(l, "0123456789");
+    l += strspn(l, " ");
+    return *l == '|';
+}
+
+/* Names of the prelude that stand in for the standard's. */
+static void put_names(str *s, const char *l)
+{
+    static const char *const names[][2] = {
+        {"__vpu_async_copy", "async_work_group_copy"},
+        {"__vpu_async_strided_copy", "async_work_group_strided_copy"},
+        {"__vpu_wait_group_events", "wait_group_events"},
+        {"__vpu_prefetch", "prefetch"},
+        {"__vpu_event_t", "event_t"}};
+    enum { N_NAMES = sizeof names / sizeof *names };
+    size_t i;
+
+    for (; *l; l += i < N_NAMES ? strlen(names[i][0]) : 1) {
+        for (i = 0; i < N_NAMES; i++)
+            if (!strncmp(l, names[i][0], strlen(names[i][0])))
+                break;
+        if (i < N_NAMES)
+            str_puts(s, names[i][1]);
+        else
+            str_add(s, l, 1);
+    }
+}
+
+/* Clang's text without what speaks of our prelude and of clang's own header ("In
+ * file included from …/prelude.h:3:", notes on declarations there). */
 static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
 {
     str s = {0};
     char *save = NULL, *text;
+    bool hidden = false;
 
     for (char *l = strtok_r(diag, "\n", &save); l;
          l = strtok_r(NULL, "\n", &save)) {
-        if (strstr(l, prelude_path) || strstr(l, "opencl-c-base.h"))
+        if (hidden && is_snippet(l))
             continue;
-        if (strstr(l, "too many errors") || !strncmp(l, CLANG, strlen(CLANG)))
+        hidden = strstr(l, prelude_path) || strstr(l, "opencl-c-base.h") ||
+                 strstr(l, "opencl-c.h");
+        if (hidden || strstr(l, "too many errors") ||
+            !strncmp(l, CLANG, strlen(CLANG)))
             continue;
-        str_printf(&s, "%s%s", s.n ? "\n" : "", l);
+        if (s.n)
+            str_puts(&s, "\n");
+        put_names(&s, l);
     }
     text = arena_strdup(a, str_text(&s));
     str_free(&s);
@@ -235,7 +295,9 @@ vpu_status fe_compile(const char *source_path, const char *const *options,
         st = temp_dir(a, &dir, err);
     if (st)
         return st;
+    running_dir = dir;
     st = compile_in(dir, source_path, options, n_options, log, a, out, err);
     temp_dir_remove(dir);
+    running_dir = NULL;
     return st;
 }

@@ -33,4 +33,8 @@ vpu_status fe_compile(const char *source_path, const char *const *options,
 /* Changes whenever the prelude or the options every compilation gets change. */
 const char *fe_fingerprint(arena *a);
 
+/* From a signal handler that ends the process: stops a clang that runs and
+ * removes the temporary files of its compilation. Async-signal-safe. */
+void fe_interrupted(void);
+
 #endif

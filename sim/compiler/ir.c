@@ -289,6 +289,14 @@ LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op)
     return to ? to : op;
 }
 
+LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
+{
+    for (unsigned k = LLVMCountIncoming(phi); k-- > 0;)
+        if (LLVMGetIncomingBlock(phi, k) == block)
+            return LLVMGetIncomingValue(phi, k);
+    return NULL;
+}
+
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map)
 {
     LLVMValueRef copy = LLVMInstructionClone(inst);

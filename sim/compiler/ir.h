@@ -78,6 +78,9 @@ bool ir_calls(LLVMValueRef inst, const char *name);
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map);
 /* op looked up in map; itself when absent. */
 LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
+/* What phi already gets from block, or NULL. A block that comes in several times
+ * (cases of a switch) must bring the same value each time. */
+LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);
 
 /* Declare (or find) a function of the module. */
 LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);

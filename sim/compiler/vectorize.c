@@ -566,8 +566,11 @@ static void fill_phi(vec *v, LLVMValueRef i)
             ir_map_get(&v->blocks, LLVMGetIncomingBlock(i, k));
         LLVMValueRef in = LLVMGetIncomingValue(i, k), x;
 
-        LLVMPositionBuilderBefore(v->b, LLVMGetBasicBlockTerminator(from));
-        x = wide ? vector(v, in) : scalar(v, in);
+        x = ir_incoming_from(to, from);
+        if (!x) {
+            LLVMPositionBuilderBefore(v->b, LLVMGetBasicBlockTerminator(from));
+            x = wide ? vector(v, in) : scalar(v, in);
+        }
         LLVMAddIncoming(to, &x, &from, 1);
     }
 }

@@ -462,9 +462,12 @@ static void fill_phis(wg *w, region *r, const segment *s)
 
             if (!ir_bit(r->segs, p))
                 continue;
-            LLVMPositionBuilderBefore(
-                w->b, LLVMGetBasicBlockTerminator(r->blocks[p]));
-            x = use_of(w, r, LLVMGetIncomingValue(i, k));
+            x = ir_incoming_from(phi, r->blocks[p]);
+            if (!x) {
+                LLVMPositionBuilderBefore(
+                    w->b, LLVMGetBasicBlockTerminator(r->blocks[p]));
+                x = use_of(w, r, LLVMGetIncomingValue(i, k));
+            }
             LLVMAddIncoming(phi, &x, &r->blocks[p], 1);
         }
     }

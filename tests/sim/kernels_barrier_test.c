@@ -233,6 +233,51 @@ HOST(switched)
     ITEMS out[i] = n == 3 ? in[base + (l + 3) % L] : in[base + (l + 1) % L];
 }
 
+HOST(shared_cases)
+{
+    (void)n;
+    ITEMS
+    {
+        int v = in[i] & 0xffff, w = v / 3;
+
+        switch (in[i] & 7) {
+        case 1:
+        case 5:
+            break;
+        case 2:
+            w = in[base + (l + 1) % L] % 1000;
+            break;
+        case 3:
+            w = 0;
+            break;
+        default:
+            w = v / 7;
+        }
+        out[i] = w + v;
+    }
+}
+
+HOST(shared_uniform_cases)
+{
+    ITEMS
+    {
+        int w = i;
+
+        switch (n) {
+        case 1:
+        case 3:
+        case 4:
+            break;
+        case 2:
+            w = in[i];
+            break;
+        default:
+            w = in[0];
+        }
+        out[i] = w ^ in[base + (l + 1) % L];
+    }
+}
+
 HOST(do_while)
 {
     (void)n;
@@ -312,6 +357,19 @@ static const struct {
             "case 3: SYNC; v = t[(l + 3) % L]; break;"
             "default: SYNC; v = t[0]; } out[i] = v;"),
      switched},
+    {"cases that share their end",
+     KERNEL("int v = in[i] & 0xffff, w = v / 3; t[l] = in[i]; SYNC;"
+            "switch (in[i] & 7) { case 1: case 5: break;"
+            "case 2: w = t[(l + 1) % L] % 1000; break;"
+            "case 3: w = 0; break; default: w = v / 7; }"
+            "SYNC; out[i] = w + v;"),
+     shared_cases},
+    {"uniform cases that share their end",
+     KERNEL("int w = i; t[l] = in[i]; switch (n) {"
+            "case 1: case 3: case 4: break; case 2: w = in[i]; break;"
+            "default: w = in[0]; }"
+            "SYNC; out[i] = w ^ t[(l + 1) % L];"),
+     shared_uniform_cases},
     {"one item writes",
      KERNEL("if (l == 0) t[0] = in[i]; if (l == L / 2) t[L] = in[i]; SYNC;"
             "out[i] = t[0] + 7 * t[L] + l;"),

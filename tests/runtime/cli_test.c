@@ -1,0 +1,553 @@
+/* The vpu program from outside: options, what it accepts with a warning, files
+ * it reads and writes, .bin files, being interrupted. */
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/file.h"
+#include "tests/support/terminal.h"
+
+#define HEAD "<CustomLayer name=\"Add\" type=\"MVCL\" version=\"1\">\n"
+#define BODY(source, sizes)                                               \
+    "  <Kernel entry=\"add\">\n"                                          \
+    "    <Source filename=\"" source "\"/>\n"                             \
+    "    <Parameters>\n"                                                  \
+    "      <Tensor arg-name=\"src\" type=\"input\" port-index=\"0\"/>\n"  \
+    "      <Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\"/>\n" \
+    "      <Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>\n"  \
+    "    </Parameters>\n"                                                 \
+    "    <WorkSizes dim=\"input,0\" " sizes "/>\n"                        \
+    "  </Kernel>\n"
+#define SIZES "global=\"X,Y,F\" local=\"X,1,1\""
+#define GOOD HEAD BODY("add.cl", SIZES) "</CustomLayer>\n"
+
+static const char add_cl[] =
+    "__kernel void add(__global const half *src, __global half *dst,\n"
+    "                  float bias)\n{\n"
+    "    int i = (get_global_id(2) * get_global_size(1) + get_global_id(1)) *\n"
+    "            get_global_size(0) + get_global_id(0);\n"
+    "    dst[i] = src[i] + (half)bias;\n}\n";
+static const char endless_cl[] =
+    "__kernel void add(__global const half *src, __global half *dst,\n"
+    "                  float bias)\n{\n    while (1) dst[0] += src[0];\n}\n";
+
+#define RUN "run layer.xml --shape in0=1x2x4x16 --param bias=1 "
+#define OUT "--output out --trace t.pftrace --trace-json t.json "
+
+static terminal p;
+
+static void setup(void)
+{
+    terminal_open(&p);
+    terminal_text(&p, "layer.xml", GOOD);
+    terminal_text(&p, "add.cl", add_cl);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+static void expect(int status, const char *fragment)
+{
+    ck_assert_msg(p.status == status, "exit status %d, expected %d\n%s%s",
+                  p.status, status, p.err, p.out);
+    ck_assert_msg(strstr(status ? p.err : p.out, fragment) ||
+                      strstr(p.err, fragment),
+                  "'%s' is not in\n%s%s", fragment, p.err, p.out);
+}
+
+/* Beside the files given and those setup wrote there is nothing. */
+static void expect_files(const char *more)
+{
+    const char *left =
+        terminal_files(&p, arena_printf(p.a, "layer.xml\nadd.cl\n%s", more));
+
+    ck_assert_msg(!*left, "unexpected files:\n%s", left);
+}
+
+static const void *npy_data(const char *name, size_t *n)
+{
+    char *data;
+    vpu_error err = {0};
+
+    ck_assert_msg(!file_read(arena_printf(p.a, "%s/%s", p.dir, name), 1 << 20,
+                             p.a, &data, n, &err),
+                  "%s", err.msg);
+    ck_assert_uint_gt(*n, 128);
+    *n -= 128;
+    return data + 128;
+}
+
+/* --- command lines
+ * ------------------------------------------------------------ */
+
+static const struct {
+    const char *args;
+    int status;
+    const char *want[3];
+} lines[] = {
+    {"--help", 0, {"run", "cc", "machine"}},
+    {"help", 0, {"run", "cc", "machine"}},
+    {"", 2, {"usage: vpu COMMAND"}},
+    {"help run", 0, {"usage: vpu run", "Examples:"}},
+    {"help cc", 0, {"usage: vpu cc", "Examples:"}},
+    {"help machine", 0, {"usage: vpu machine", "Examples:"}},
+    {"run --help", 0, {"usage: vpu run", "--max-cycles", "Examples:"}},
+    {"cc --help", 0, {"usage: vpu cc", "--strip-binary-header", "Examples:"}},
+    {"machine --help", 0, {"usage: vpu machine", "Examples:"}},
+    {"run layer.xml -h", 0, {"usage: vpu run"}},
+    {"--version", 0, {"vpu ", "LLVM"}},
+    {"fly", 2, {"no command 'fly'"}},
+    {"run", 2, {"no binding file", "vpu run --help"}},
+    {RUN "other.xml", 2, {"one binding file", "layer.xml", "other.xml"}},
+    {RUN "--fast", 2, {"--fast", "vpu run --help"}},
+    {RUN "--order shuffled", 2, {"--order", "shuffled"}},
+    {RUN "--order random:x", 2, {"--order", "random:x"}},
+    {RUN "--shaves 0", 2, {"--shaves", "'0'"}},
+    {RUN "--shaves 17", 2, {"--shaves 17", "16"}},
+    {RUN "--shaves many", 2, {"--shaves", "many"}},
+    {RUN "--shaves -1", 2, {"--shaves", "-1"}},
+    {RUN "--threads 0", 2, {"--threads", "'0'"}},
+    {RUN "--timeout soon", 2, {"--timeout", "soon"}},
+    {RUN "--timeout -1", 2, {"--timeout", "-1"}},
+    {RUN "--max-cycles 0", 2, {"--max-cycles", "'0'"}},
+    {RUN "--report xml", 2, {"--report", "xml"}},
+    {RUN "--set ddr_load_stal=3", 2, {"ddr_load_stal", "ddr_load_stall"}},
+    {RUN "--set ddr_load_stall", 2, {"ddr_load_stall", "key=value"}},
+    {RUN "--set ddr_load_stall=fast", 2, {"ddr_load_stall"}},
+    {RUN "--machine nowhere.xml", 2, {"nowhere.xml"}},
+    {RUN "--machine layer.xml", 2, {"layer.xml", "machine"}},
+    {RUN "--input 0", 2, {"--input 0", "expected"}},
+    {RUN "--input 0=ones", 2, {"ones", "in0", "zeros"}},
+    {RUN "--input 3=zeros", 2, {"--input 3=zeros"}},
+    {RUN "--input 0=nowhere.npy", 2, {"nowhere.npy"}},
+    {RUN "--layer Mul", 2, {"Mul", "layer.xml"}},
+    {RUN "--at x", 2, {"--at", "--model"}},
+    {RUN "--model m.xml", 2, {"--model", "--shape"}},
+    {"run layer.xml --model m.xml", 2, {"m.xml"}},
+    {RUN "--shape in0=1x2x4x16", 2, {"in0"}},
+    {RUN "--shape out1=1x2x4x16", 2, {"out1"}},
+    {RUN "-I", 2, {"-- 'I'"}},
+    {"cc", 2, {"no source file", "vpu cc --help"}},
+    {"cc add.cl other.cl", 2, {"add.cl", "other.cl"}},
+    {"cc add.cl --fast", 2, {"--fast"}},
+    {"cc add.cl -o", 2, {"-o"}},
+    {"cc nowhere.cl", 2, {"nowhere.cl"}},
+    {"cc add.cl --kernel sub", 2, {"add.cl", "'sub'", "add"}},
+    {"cc add.cl -o add.cl/x.bin", 2, {"add.cl/x.bin"}},
+    {"machine", 0, {"clk_mhz", "documented", "assumed"}},
+    {"machine --set ddr_load_stall=77", 0, {"77", "set by the user"}},
+    {"machine --set dd=1", 2, {"dd", "nearest"}},
+    {"machine extra", 2, {"machine --help"}},
+    {"machine --machine nowhere.xml", 2, {"nowhere.xml"}},
+};
+
+START_TEST(command_line)
+{
+    terminal_run(&p, lines[_i].args);
+    for (int k = 0; k < 3 && lines[_i].want[k]; k++)
+        expect(lines[_i].status, lines[_i].want[k]);
+    expect_files("");
+}
+END_TEST
+
+/* --- accepted with a warning
+ * ----------------------------------------------------- */
+
+static const struct {
+    const char *name, *xml, *cl, *want;
+} odd[] = {
+    {"unknown attribute",
+     "<CustomLayer name=\"Add\" type=\"MVCL\" version=\"1\" "
+     "colour=\"red\">\n" BODY("add.cl", SIZES) "</CustomLayer>\n",
+     NULL, "layer.xml:1: unknown attribute colour"},
+    {"unknown element",
+     HEAD "  <Colour/>\n" BODY("add.cl", SIZES) "</CustomLayer>\n", NULL,
+     "layer.xml:2: unknown element Colour"},
+    {"remainder dropped",
+     HEAD BODY("add.cl", "global=\"X,Y,F\" local=\"5,1,1\"") "</CustomLayer>\n",
+     NULL, "global size 16 is not a multiple"},
+    {"binding without argument", GOOD,
+     "__kernel void add(__global const half *src, __global half *dst)\n"
+     "{ dst[get_global_id(0)] = src[get_global_id(0)]; }\n",
+     "no argument 'bias'"},
+    {"compiler's warning", GOOD,
+     "__kernel void add(__global const half *src, __global half *dst,\n"
+     "                  float bias)\n{\n    if (bias = 2)\n"
+     "        dst[0] = src[0];\n}\n",
+     "add.cl:4:"},
+    {"comments and stray text", "hello\n<!-- a --> b\n" GOOD "the end\n", NULL,
+     ""},
+};
+
+START_TEST(accepted)
+{
+    terminal_text(&p, "layer.xml", odd[_i].xml);
+    if (odd[_i].cl)
+        terminal_text(&p, "add.cl", odd[_i].cl);
+    terminal_run(&p, RUN OUT);
+    expect(0, "cycles");
+    if (*odd[_i].want)
+        ck_assert_msg(strstr(p.err, "warning") && strstr(p.err, odd[_i].want),
+                      "%s: %s", odd[_i].name, p.err);
+    expect_files("out/out0.npy\nout/report.json\nt.json\nt.pftrace");
+    ck_assert(terminal_has(&p, "out/out0.npy"));
+    ck_assert(terminal_has(&p, "out/report.json"));
+    ck_assert(terminal_has(&p, "t.pftrace") && terminal_has(&p, "t.json"));
+}
+END_TEST
+
+START_TEST(several_layers)
+{
+    terminal_text(&p, "layer.xml",
+                  GOOD
+                  "<CustomLayer name=\"Other\" type=\"MVCL\" "
+                  "version=\"1\">\n" BODY("none.cl", SIZES) "</CustomLayer>\n");
+    terminal_run(&p, RUN);
+    expect(2, "binds several layer types (Add in line 1, Other in line");
+    terminal_run(&p, RUN "--layer Add");
+    expect(0, "cycles");
+    terminal_run(&p, RUN "--layer other");
+    expect(2, "none.cl");
+}
+END_TEST
+
+START_TEST(same_result_whatever_the_order)
+{
+    static const char *const how[] = {"",
+                                      "--threads 1",
+                                      "--threads 2",
+                                      "--order reverse",
+                                      "--order random:7",
+                                      "--shaves 3",
+                                      "--no-cache",
+                                      "--quiet"};
+    size_t n, first_n = 0;
+    const void *first = NULL;
+
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        const void *data;
+
+        terminal_run(&p, arena_printf(p.a, RUN "--output out %s", how[i]));
+        expect(0, "cycles");
+        data = npy_data("out/out0.npy", &n);
+        if (!first) {
+            first = data;
+            first_n = n;
+            ck_assert_uint_eq(n, 2 * 2 * 4 * 16);
+        }
+        ck_assert_msg(n == first_n && !memcmp(data, first, n), "%s", how[i]);
+    }
+    terminal_run(&p, RUN "--report json");
+    expect(0, "\"cycles\"");
+    ck_assert(p.out[0] == '{');
+}
+END_TEST
+
+START_TEST(threads_do_not_change_cycles_and_traces)
+{
+    size_t n[2];
+    const void *trace[2];
+    char *report[2];
+
+    for (int i = 0; i < 2; i++) {
+        terminal_run(&p, arena_printf(p.a, RUN OUT "--threads %d", i + 1));
+        expect(0, "cycles");
+        report[i] = arena_strdup(p.a, p.out);
+        trace[i] = npy_data("t.pftrace", &n[i]);
+    }
+    ck_assert_str_eq(report[0], report[1]);
+    ck_assert_uint_eq(n[0], n[1]);
+    ck_assert_mem_eq(trace[0], trace[1], n[0]);
+}
+END_TEST
+
+/* --- tensors from files
+ * -------------------------------------------------------------- */
+
+#define NPY(descr, order, shape) \
+    "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }"
+
+static const struct {
+    const char *name, *head;
+    size_t n_data;
+    const char *want[3];
+} tensors[] = {
+    {"wrong type",
+     NPY("<f4", "False", "(1, 2, 4, 16)"),
+     512,
+     {"t.npy", "f32 1x2x4x16", "f16 1x2x4x16"}},
+    {"wrong shape",
+     NPY("<f2", "False", "(1, 2, 16, 4)"),
+     256,
+     {"t.npy", "f16 1x2x16x4", "f16 1x2x4x16"}},
+    {"unsupported type",
+     NPY("<c8", "False", "(1, 2, 4, 16)"),
+     1024,
+     {"t.npy", "<c8", "<f2"}},
+    {"Fortran order",
+     NPY("<f2", "True", "(1, 2, 4, 16)"),
+     256,
+     {"t.npy", "Fortran"}},
+    {"too short",
+     NPY("<f2", "False", "(1, 2, 4, 16)"),
+     200,
+     {"t.npy", "200 bytes", "256"}},
+    {"too long",
+     NPY("<f2", "False", "(1, 2, 4, 16)"),
+     300,
+     {"t.npy", "300 bytes", "256"}},
+    {"no header", "", 0, {"t.npy"}},
+    {"broken header", "{'descr': '<f2', 'shape'", 256, {"t.npy", "header"}},
+};
+
+static void write_npy(const char *head, size_t n_data)
+{
+    size_t n = strlen(head), pad = (118 - n % 64) % 64;
+    str s = {0};
+
+    str_add(&s, "\x93NUMPY\x01\x00", 8);
+    str_add(&s, &(char){(char)(n + pad)}, 1);
+    str_add(&s, "", 1);
+    str_puts(&s, head);
+    for (size_t i = 0; i < pad; i++)
+        str_puts(&s, i + 1 < pad ? " " : "\n");
+    for (size_t i = 0; i < n_data; i++)
+        str_add(&s, &(char){(char)(i & 1 ? 0x3c : 0)}, 1);
+    terminal_file(&p, "t.npy", s.data, s.n);
+    str_free(&s);
+}
+
+START_TEST(bad_tensor)
+{
+    write_npy(tensors[_i].head, tensors[_i].n_data);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
+    for (int k = 0; k < 3 && tensors[_i].want[k]; k++)
+        expect(2, tensors[_i].want[k]);
+    expect_files("t.npy");
+}
+END_TEST
+
+START_TEST(good_tensor)
+{
+    const unsigned short *data;
+    size_t n;
+
+    write_npy(NPY("<f2", "False", "(1, 2, 4, 16)"), 256);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
+    expect(0, "cycles");
+    data = npy_data("out/out0.npy", &n);
+    ck_assert_uint_eq(n, 256);
+    for (int i = 0; i < 128; i++)
+        ck_assert_uint_eq(data[i], 0x4000); /* 1 + 1 */
+}
+END_TEST
+
+START_TEST(truncated_tensor)
+{
+    terminal_file(&p, "t.npy", "\x93NUMPY\x01\x00\x76", 9);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
+    expect(2, "t.npy");
+    terminal_file(&p, "t.npy", "", 0);
+    terminal_run(&p, RUN OUT "--input 0=t.npy");
+    expect(2, "t.npy");
+    expect_files("t.npy");
+}
+END_TEST
+
+/* --- output that cannot be written
+ * ----------------------------------------------------- */
+
+static const struct {
+    const char *args, *want;
+} unwritable[] = {
+    {"--output add.cl/out", "add.cl"},
+    {"--output add.cl", "add.cl"},
+    {"--output out --trace add.cl/t.pftrace", "add.cl/t.pftrace"},
+    {"--output out --trace-json add.cl/t.json", "add.cl/t.json"},
+    {"--output out --trace no/such/dir/t.pftrace", "no/such/dir/t.pftrace"},
+    {"--output /proc/out", "/proc/out"},
+    {"--output out --trace t.pftrace --trace-json add.cl/t.json",
+     "add.cl/t.json"},
+};
+
+START_TEST(cannot_write)
+{
+    terminal_run(&p, arena_printf(p.a, RUN "%s", unwritable[_i].args));
+    expect(2, unwritable[_i].want);
+    expect_files("");
+}
+END_TEST
+
+/* --- .bin files
+ * -------------------------------------------------------------------------- */
+
+#define BIN_LAYER HEAD BODY("add.bin", SIZES) "</CustomLayer>\n"
+
+START_TEST(own_bin)
+{
+    const void *from_cl, *from_bin;
+    size_t n, m;
+
+    terminal_run(&p, RUN "--output out");
+    expect(0, "cycles");
+    from_cl = npy_data("out/out0.npy", &n);
+    terminal_run(&p, "cc --strip-binary-header add.cl -o add.bin");
+    expect(0, "");
+    terminal_text(&p, "add.cl", "this is not used any more");
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_run(&p, RUN "--output out");
+    expect(0, "cycles");
+    from_bin = npy_data("out/out0.npy", &m);
+    ck_assert_uint_eq(n, m);
+    ck_assert_mem_eq(from_cl, from_bin, n);
+    terminal_run(&p, "cc add.cl");
+    expect(2, "add.cl:1:1: error");
+    expect_files("add.bin\nout/out0.npy\nout/report.json");
+}
+END_TEST
+
+START_TEST(bin_falls_back_to_source)
+{
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_run(&p, RUN);
+    expect(0, "cycles");
+    terminal_run(&p, "cc add.cl"); /* the default name is add.bin */
+    expect(0, "");
+    ck_assert(terminal_has(&p, "add.bin"));
+}
+END_TEST
+
+START_TEST(vendor_bin)
+{
+    unsigned char elf[84] = "\177ELF\1\1\1";
+
+    elf[16] = 2; /* executable */
+    elf[20] = 1;
+    elf[32] = 52; /* section headers: one, empty */
+    elf[40] = 52;
+    elf[46] = 40;
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    terminal_file(&p, "add.bin", elf, sizeof elf);
+    terminal_run(&p, RUN);
+    expect(0, "cycles"); /* add.cl is beside it */
+    terminal_text(&p, "src/add.cl", add_cl);
+    unlink(arena_printf(p.a, "%s/add.cl", p.dir));
+    terminal_run(&p, RUN OUT);
+    expect(2, "add.bin");
+    expect(2, "vendor");
+    expect(2, "add.cl");
+    expect_files("add.bin\nsrc/add.cl");
+    terminal_run(&p, RUN "--source-dir src");
+    expect(0, "cycles");
+}
+END_TEST
+
+START_TEST(damaged_bin)
+{
+    char *data;
+    size_t n;
+    vpu_error err;
+
+    terminal_run(&p, "cc add.cl -o add.bin");
+    expect(0, "");
+    terminal_text(&p, "layer.xml", BIN_LAYER);
+    ck_assert(!file_read(arena_printf(p.a, "%s/add.bin", p.dir), 1 << 20, p.a,
+                         &data, &n, &err));
+    unlink(arena_printf(p.a, "%s/add.cl", p.dir));
+    for (size_t cut = n - 1; cut > 60; cut -= n / 23) {
+        terminal_file(&p, "add.bin", data, cut);
+        terminal_run(&p, RUN OUT);
+        expect(2, "add.bin");
+        expect_files("add.bin");
+    }
+    for (size_t at = 80; at < n; at += n / 23) {
+        char old = data[at];
+
+        data[at] ^= 0x55;
+        terminal_file(&p, "add.bin", data, n);
+        data[at] = old;
+        terminal_run(&p, RUN "--quiet");
+        ck_assert_msg(p.status == 0 || p.status == 2,
+                      "byte %zu changed: exit status %d\n%s", at, p.status,
+                      p.err);
+    }
+}
+END_TEST
+
+/* --- being interrupted
+ * --------------------------------------------------------------------- */
+
+START_TEST(interrupted)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    pid_t pid;
+
+    terminal_text(&p, "add.cl", endless_cl);
+    pid = terminal_start(&p, RUN OUT);
+    usleep(700000);
+    ck_assert(!kill(pid, signals[_i]));
+    terminal_wait(&p, pid);
+    ck_assert_int_eq(p.status, 128 + signals[_i]);
+    ck_assert_str_eq(p.out, "");
+    expect_files("");
+}
+END_TEST
+
+/* Long enough to be caught in the middle. */
+START_TEST(interrupted_compilation)
+{
+    str s = {0};
+    pid_t pid;
+
+    str_puts(&s, add_cl);
+    for (int i = 0; i < 20000; i++)
+        str_printf(&s, "float f%d(float x) { return x * %d + %d; }\n", i, i, i);
+    terminal_text(&p, "add.cl", s.data);
+    str_free(&s);
+    pid = terminal_start(&p, RUN OUT);
+    for (int i = 0; i < 200 && !*terminal_files(&p, "layer.xml\nadd.cl"); i++)
+        usleep(5000);
+    usleep(50000);
+    ck_assert(!kill(pid, _i ? SIGTERM : SIGINT));
+    terminal_wait(&p, pid);
+    ck_assert_int_eq(p.status, 128 + (_i ? SIGTERM : SIGINT));
+    expect_files("");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("vpu");
+    TCase *c = tcase_create("vpu");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(c, 120);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_loop_test(c, command_line, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(c, accepted, 0, sizeof odd / sizeof *odd);
+    tcase_add_test(c, several_layers);
+    tcase_add_test(c, same_result_whatever_the_order);
+    tcase_add_test(c, threads_do_not_change_cycles_and_traces);
+    tcase_add_loop_test(c, bad_tensor, 0, sizeof tensors / sizeof *tensors);
+    tcase_add_test(c, good_tensor);
+    tcase_add_test(c, truncated_tensor);
+    tcase_add_loop_test(c, cannot_write, 0,
+                        sizeof unwritable / sizeof *unwritable);
+    tcase_add_test(c, own_bin);
+    tcase_add_test(c, bin_falls_back_to_source);
+    tcase_add_test(c, vendor_bin);
+    tcase_add_test(c, damaged_bin);
+    tcase_add_loop_test(c, interrupted, 0, 3);
+    tcase_add_loop_test(c, interrupted_compilation, 0, 2);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

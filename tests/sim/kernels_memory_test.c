@@ -1,0 +1,554 @@
+/* Memory as kernels see it: strides and gathers, vectors at any alignment,
+ * structures, tables, atomics, orders of groups and threads. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/rig.h"
+
+enum { N = 640 };
+
+/* --- access patterns: out[i] and in[…] of one type
+ * ----------------------------- */
+
+typedef int pattern(int i);
+
+static int same_place(int i)
+{
+    return i;
+}
+
+static int reversed(int i)
+{
+    return N - 1 - i;
+}
+
+static int every_second(int i)
+{
+    return 2 * i % N;
+}
+
+static int first(int i)
+{
+    (void)i;
+    return 0;
+}
+
+static int scattered(int i)
+{
+    return (i * 271 + 13) % N;
+}
+
+static int next_but(int i)
+{
+    return (i + 3) % N;
+}
+
+static const struct {
+    const char *index;
+    pattern *host;
+} patterns[] = {
+    {"i", same_place},
+    {"N - 1 - i", reversed},
+    {"2 * i % N", every_second},
+    {"0", first},
+    {"(i * 271 + 13) % N", scattered},
+    {"(i + 3) % N", next_but},
+    {"N - i - 1 - get_global_offset(0)", reversed},
+    {"get_group_id(0) * get_local_size(0) + get_local_id(0)", same_place},
+    {"table[i & 3] * 0 + i", same_place},
+};
+enum { N_PATTERNS = sizeof patterns / sizeof *patterns };
+static const struct {
+    const char *name;
+    unsigned bytes;
+} types[] = {{"uchar", 1}, {"short", 2}, {"half", 2},
+             {"float", 4}, {"uint", 4},  {"ulong", 8}};
+enum { N_TYPES = sizeof types / sizeof *types };
+
+/* Loads with one pattern, stores with a permutation. */
+START_TEST(access_patterns)
+{
+    const char *type = types[_i % N_TYPES].name;
+    unsigned bytes = types[_i % N_TYPES].bytes;
+    int load = _i / N_TYPES, store = load % 2; /* straight or reversed */
+    uint8_t *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                arena_printf(r.a,
+                             "#define N %d\n"
+                             "__constant int table[4] = {1, 2, 3, 4};\n"
+                             "__kernel void k(__global %s *out,\n"
+                             "                __global const %s *in)\n{\n"
+                             "    int i = get_global_id(0);\n"
+                             "    out[%s] = in[%s];\n}\n",
+                             N, type, type, patterns[store].index,
+                             patterns[load].index),
+                "k");
+    out = rig_buffer(&r, N * bytes);
+    in = rig_buffer(&r, N * bytes);
+    for (unsigned i = 0; i < N * bytes; i++)
+        in[i] = (uint8_t)(rig_noise(i) & 0x3f); /* no NaN */
+    for (uint32_t local = 16; local; local = local == 16 ? 5 : 0) {
+        memset(out, 0xee, N * bytes);
+        rig_run_1d(&r, N / local, local);
+        ck_assert_int_eq(r.result.variant,
+                         local == 16 ? SIM_VECTORIZED : SIM_SCALAR);
+        for (int i = 0; i < N; i++)
+            ck_assert_msg(
+                !memcmp(out + (unsigned)patterns[store].host(i) * bytes,
+                        in + (unsigned)patterns[load].host(i) * bytes, bytes),
+                "%s: out[%s] = in[%s], groups of %u, item %d", type,
+                patterns[store].index, patterns[load].index, local, i);
+    }
+    rig_close(&r);
+}
+END_TEST
+
+/* --- kernels over ints with a C twin
+ * ---------------------------------------------- */
+
+typedef void host_fn(int *out, const int *in, int i);
+
+static int at(const int *in, int i)
+{
+    return in[((i % N) + N) % N];
+}
+
+static void window(int *out, const int *in, int i)
+{
+    int sum = 0;
+
+    for (int k = -3; k <= 3; k++)
+        sum += at(in, i + k) * (k + 4);
+    out[i] = sum;
+}
+
+static void misaligned(int *out, const int *in, int i)
+{
+    const uint16_t *s = (const uint16_t *)in;
+    uint32_t sum = 0;
+
+    for (int k = 0; k < 8; k++)
+        sum = sum * 3 + s[i + k];
+    out[i] = (int)sum;
+}
+
+static void bytes_of(int *out, const int *in, int i)
+{
+    uint32_t v;
+
+    memcpy(&v, (const char *)in + i, 4);
+    out[i] = (int)v;
+}
+
+static void pairs(int *out, const int *in, int i)
+{
+    out[i] = (in[i] & 255) * 3 + (in[i] >> 8 & 255) + (short)(in[i] >> 16);
+}
+
+static void table(int *out, const int *in, int i)
+{
+    static const int t[] = {3, 1, 4, 1, 5, 9, 2, 6};
+
+    out[i] = t[in[i] & 7] * 100 + t[i & 7];
+}
+
+static void halves(int *out, const int *in, int i)
+{
+    float f = (float)(in[i] & 2047) * 0.25f;
+    _Float16 h = (_Float16)(f + 0.0625f);
+
+    out[i] = (int)((float)h * 16);
+}
+
+static void elements(int *out, const int *in, int i)
+{
+    int v[4] = {in[i], i, 7, -1};
+
+    v[in[i] & 3] += 10;
+    out[i] = v[in[i] >> 2 & 3] + v[0] * 3;
+}
+
+static void swizzled(int *out, const int *in, int i)
+{
+    out[i] = (at(in, 4 * (i % 100) + 3) - at(in, 4 * (i % 100))) * 2 +
+             at(in, 4 * (i % 100) + 1);
+}
+
+static void lanes_compared(int *out, const int *in, int i)
+{
+    out[i] = (in[i] > 1000 ? -1 : 0) + 2 * (i > 300 ? 5 : 9) +
+             (in[i] > 1000 && i > 300 ? -1 : 0);
+}
+
+static void sums(int *out, const int *in, int i)
+{
+    int sum = 0;
+
+    for (int k = 0; k < 37; k++)
+        sum += at(in, i + k * 5) ^ k;
+    out[i] = sum;
+}
+
+static void steps(int *out, const int *in, int i)
+{
+    uint32_t v = (uint32_t)in[i];
+    int n = 0;
+
+    for (; v > 1 && n < 50; n++)
+        v = v & 1 ? v * 3 + 1 : v / 2;
+    out[i] = n;
+}
+
+static const struct {
+    const char *name, *text;
+    host_fn *host;
+} twins[] = {
+    {"window",
+     "int sum = 0; for (int k = -3; k <= 3; k++)"
+     "    sum += in[(i + k + N) % N] * (k + 4); out[i] = sum;",
+     window},
+    {"window, unrolled",
+     "int sum = 0;\n#pragma unroll\nfor (int k = -3; k <= 3; k++)"
+     "    sum += in[(i + k + N) % N] * (k + 4); out[i] = sum;",
+     window},
+    {"vload8 at 2 bytes",
+     "ushort8 v = vload8(0, (__global const ushort *)in + i); uint sum = 0;"
+     "ushort a[8]; vstore8(v, 0, a);"
+     "for (int k = 0; k < 8; k++) sum = sum * 3 + a[k]; out[i] = sum;",
+     misaligned},
+    {"ushort8 pointer at 2 bytes",
+     "__global const ushort *p = (__global const ushort *)in + i;"
+     "ushort8 v = *(__global const ushort8 *)p; uint sum = v.s0;"
+     "sum = sum * 3 + v.s1; sum = sum * 3 + v.s2; sum = sum * 3 + v.s3;"
+     "sum = sum * 3 + v.s4; sum = sum * 3 + v.s5; sum = sum * 3 + v.s6;"
+     "out[i] = sum * 3 + v.s7;",
+     misaligned},
+    {"ushort8 in local memory at 2 bytes",
+     "__local ushort t[1024]; int l = get_local_id(0);"
+     "for (int k = 0; k < 8; k++)"
+     "    t[l * 8 + 1 + k] = ((__global const ushort *)in)[i + k];"
+     "ushort8 v = *(__local ushort8 *)(t + l * 8 + 1); uint sum = 0;"
+     "for (int k = 0; k < 8; k++) sum = sum * 3 + v[k]; out[i] = sum;",
+     misaligned},
+    {"int at a byte",
+     "out[i] = *(__global const int *)((__global const char *)in + i);",
+     bytes_of},
+    {"structure in private memory",
+     "struct pair { uchar a, b; short c; } p;"
+     "p.a = in[i]; p.b = in[i] >> 8; p.c = in[i] >> 16;"
+     "struct pair q = p; struct pair *z = in[i] & 1 ? &p : &q;"
+     "out[i] = z->a * 3 + z->b + z->c;",
+     pairs},
+    {"structure in local memory",
+     "struct pair { uchar a; short c; uchar b; }; __local struct pair t[64];"
+     "__local struct pair *p = &t[get_local_id(0)];"
+     "p->a = in[i]; p->b = in[i] >> 8; p->c = in[i] >> 16;"
+     "barrier(CLK_LOCAL_MEM_FENCE); out[i] = p->a * 3 + p->b + p->c;",
+     pairs},
+    {"union",
+     "union { int i; uchar b[4]; short s[2]; } u; u.i = in[i];"
+     "out[i] = u.b[0] * 3 + u.b[1] + u.s[1];",
+     pairs},
+    {"table", "out[i] = t8[in[i] & 7] * 100 + t8[i & 7];", table},
+    {"table of a function's own",
+     "__constant int own[] = {3, 1, 4, 1, 5, 9, 2, 6};"
+     "out[i] = own[in[i] & 7] * 100 + t8[i & 7];",
+     table},
+    {"table in two dimensions",
+     "out[i] = t2[in[i] >> 2 & 1][in[i] & 3] * 100 + t8[i & 7];", table},
+    {"table behind helpers", "out[i] = look(in[i]) * 100 + look_inline(i);",
+     table},
+    {"vload_half, vstore_half",
+     "float f = (in[i] & 2047) * 0.25f; half h; vstore_half(f + 0.0625f, 0, "
+     "&h);"
+     "out[i] = (int)(vload_half(0, &h) * 16);",
+     halves},
+    {"vstore_half4",
+     "float f = (in[i] & 2047) * 0.25f; half h[4];"
+     "vstore_half4((float4)(f, f + 1, f + 0.0625f, f), 0, h);"
+     "float4 g = vload_half4(0, h); out[i] = (int)(g.z * 16);",
+     halves},
+    {"variable element",
+     "int4 v = (int4)(in[i], i, 7, -1); v[in[i] & 3] += 10;"
+     "out[i] = v[in[i] >> 2 & 3] + v.x * 3;",
+     elements},
+    {"components",
+     "int4 v = vload4(i % 100, in); v.xw = v.wx; int2 d = v.xy * 2;"
+     "int4 z = v.wwww * 2; out[i] = d.x - z.y + v.y;",
+     swizzled},
+    {"vectors compared",
+     "int2 v = (int2)(in[i], i), w = (int2)(1000, 300); int2 c = v > w;"
+     "int2 z = v > w ? (int2)(1, 5) : (int2)(2, 9);"
+     "out[i] = c.x + 2 * z.y + (c.x && c.y ? -1 : 0);",
+     lanes_compared},
+    {"reduction",
+     "int sum = 0; for (int k = 0; k < 37; k++) sum += in[(i + k * 5) % N] ^ k;"
+     "out[i] = sum;",
+     sums},
+    {"loop until a condition",
+     "uint v = in[i]; int n = 0; for (; v > 1 && n < 50; n++)"
+     "    v = v & 1 ? v * 3 + 1 : v / 2; out[i] = n;",
+     steps},
+};
+
+START_TEST(like_c)
+{
+    int want[N], *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                arena_printf(r.a,
+                             "#define N %d\n"
+                             "__constant int t8[] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
+                             "__constant static int t2[2][4] = {{3, 1, 4, 1},\n"
+                             "                                 {5, 9, 2, 6}};\n"
+                             "inline int look_inline(int i)\n"
+                             "{ return t8[i & 7]; }\n"
+                             "__attribute__((noinline)) int look(int i)\n"
+                             "{ return look_inline(i); }\n"
+                             "kernel void k(global int *out,\n"
+                             "              global const int *in)\n{\n"
+                             "    int i = get_global_id(0);\n%s\n}\n",
+                             N, twins[_i].text),
+                "k");
+    out = rig_buffer(&r, sizeof want);
+    in = rig_buffer(&r, sizeof want + 64);
+    for (unsigned i = 0; i < N; i++)
+        in[i] = (int)(rig_noise(i) >> (i & 3) * 8);
+    for (int i = 0; i < N; i++)
+        twins[_i].host(want, in, i);
+    for (uint32_t local = 16; local; local = local == 16 ? 5 : 0) {
+        memset(out, 0xee, sizeof want);
+        rig_run_1d(&r, N / local, local);
+        for (int i = 0; i < N; i++)
+            ck_assert_msg(out[i] == want[i],
+                          "%s, %s, groups of %u, item %d: %d, expected %d",
+                          twins[_i].name, sim_variant_name(r.result.variant),
+                          local, i, out[i], want[i]);
+    }
+    rig_close(&r);
+}
+END_TEST
+
+/* --- which variant runs
+ * -------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    unsigned factor; /* 0: never vectorized */
+    const char *why;
+} variants[] = {
+    {"out[i] = in[i] + 1;", 4, NULL},
+    {"((__global half *)out)[i] = ((__global const half *)in)[i];", 8, NULL},
+    {"((__global uchar *)out)[i] = in[i];", 8, NULL},
+    {"if (in[0] > 3) out[i] = in[i];", 4, NULL},
+    {"for (int k = 0; k < in[0]; k++) out[i] += in[k];", 4, NULL},
+    {"if (in[i] > 3) out[i] = in[0] / in[i];", 0, "control flow"},
+    {"out[i] = in[i]; int4 v = vload4(0, in); out[i] += v.x;", 0, "vector"},
+    {"atomic_add(out, in[i]);", 0, "atomic"},
+    {"out[0] = in[0];", 0, "no access"},
+};
+
+START_TEST(variant_chosen)
+{
+    unsigned f = variants[_i].factor;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                arena_printf(r.a,
+                             "__kernel void k(__global int *out,\n"
+                             "                __global const int *in)\n{\n"
+                             "    int i = get_global_id(0);\n    %s\n}\n",
+                             variants[_i].text),
+                "k");
+    rig_buffer(&r, 4 * N);
+    rig_buffer(&r, 4 * N);
+    for (uint32_t local = 1; local < 35; local++) {
+        rig_run_1d(&r, 2, local);
+        ck_assert_msg(r.result.variant ==
+                          (f && local % f == 0 ? SIM_VECTORIZED : SIM_SCALAR),
+                      "%s in groups of %u: %s", variants[_i].text, local,
+                      sim_variant_name(r.result.variant));
+        ck_assert_uint_eq(r.result.factor, f && local % f == 0 ? f : 1);
+    }
+    if (f)
+        ck_assert_ptr_null(r.kernel->not_vectorized);
+    else
+        ck_assert_msg(strstr(r.kernel->not_vectorized, variants[_i].why), "%s",
+                      r.kernel->not_vectorized);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- atomics
+ * ---------------------------------------------------------------------------
+ */
+
+START_TEST(atomics)
+{
+    enum { L = 8, GROUPS = 20 };
+    uint32_t *out, *old, min = UINT32_MAX, max = 0, and = UINT32_MAX, or = 0,
+                         xor = 0, sum = 0;
+    int32_t *in, smin = INT32_MAX;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global uint *out, __global uint *old,\n"
+                "                __global const int *in)\n{\n"
+                "    __local uint n, most;\n"
+                "    int i = get_global_id(0), l = get_local_id(0);\n"
+                "    if (l == 0) n = most = 0;\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    atomic_inc(&n); atomic_max(&most, (uint)in[i]);\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    if (l == 0) atomic_add(&out[8], n + (most > 0));\n"
+                "    old[atomic_inc(&out[0])] = 1;\n"
+                "    atomic_add(&out[1], (uint)in[i]);\n"
+                "    atomic_min(&out[2], (uint)in[i]);\n"
+                "    atomic_max(&out[3], (uint)in[i]);\n"
+                "    atomic_and(&out[4], (uint)in[i]);\n"
+                "    atomic_or(&out[5], (uint)in[i]);\n"
+                "    atomic_xor(&out[6], (uint)in[i]);\n"
+                "    atomic_min((__global int *)&out[7], in[i]);\n"
+                "    atomic_sub(&out[9], 3u); atomic_dec(&out[10]);\n"
+                "    for (;;) {\n"
+                "        uint v = out[11];\n"
+                "        if (atomic_cmpxchg(&out[11], v, v * 5 + 1) == v)\n"
+                "            break;\n    }\n"
+                "    if (atomic_xchg(&out[12], 7) != 7) atomic_inc(&out[13]);\n"
+                "}\n",
+                "k");
+    out = rig_buffer(&r, 64);
+    old = rig_buffer(&r, 4 * L * GROUPS);
+    in = rig_buffer(&r, 4 * L * GROUPS);
+    out[2] = out[4] = UINT32_MAX;
+    out[7] = INT32_MAX;
+    out[9] = out[10] = 1000;
+    for (unsigned i = 0; i < L * GROUPS; i++) {
+        uint32_t v = rig_noise(i);
+
+        in[i] = (int32_t)v;
+        min = v < min ? v : min;
+        max = v > max ? v : max;
+        smin = in[i] < smin ? in[i] : smin;
+        and &= v;
+        or |= v;
+        xor ^= v;
+        sum += v;
+    }
+    r.n_threads = 2;
+    rig_run_1d(&r, GROUPS, L);
+    ck_assert(r.kernel->global_atomics);
+    ck_assert_uint_eq(out[0], L * GROUPS);
+    ck_assert_uint_eq(out[1], sum);
+    ck_assert_uint_eq(out[2], min);
+    ck_assert_uint_eq(out[3], max);
+    ck_assert_uint_eq(out[4], and);
+    ck_assert_uint_eq(out[5], or);
+    ck_assert_uint_eq(out[6], xor);
+    ck_assert_int_eq((int32_t)out[7], smin);
+    ck_assert_uint_eq(out[8], (L + 1) * GROUPS);
+    ck_assert_uint_eq(out[9], 1000u - 3 * L * GROUPS);
+    ck_assert_uint_eq(out[10], 1000u - L * GROUPS);
+    sum = 0;
+    for (int i = 0; i < L * GROUPS; i++) {
+        sum = sum * 5 + 1;
+        ck_assert_uint_eq(old[i], 1);
+    }
+    ck_assert_uint_eq(out[11], sum);
+    ck_assert_uint_eq(out[13], 1);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- orders and threads
+ * ------------------------------------------------------------------ */
+
+START_TEST(order_and_threads)
+{
+    enum { GROUPS = 200, L = 8 };
+    static uint32_t first_out[GROUPS * L];
+    uint32_t *out;
+    uint64_t cycles[4] = {0};
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global uint *out, __local uint *t)\n{\n"
+                "    uint l = get_local_id(0), g = get_group_id(0), s = 0;\n"
+                "    t[l] = g * 77 + l;\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    for (uint k = 0; k < (g & 15) * 10; k++)\n"
+                "        s = s * 3 + t[(l + k) & 7];\n"
+                "    out[get_global_id(0)] = s;\n}\n",
+                "k");
+    out = rig_buffer(&r, sizeof first_out);
+    rig_local(&r, 4 * L);
+    for (unsigned run = 0; run < 16; run++) {
+        r.order = (exec_order[]){EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM,
+                                 EXEC_RANDOM}[run / 4];
+        r.seed = run / 4;
+        r.n_threads = (run & 1) + 1;
+        r.n_shaves = run & 2 ? 16 : 5;
+        memset(out, 0, sizeof first_out);
+        rig_run_1d(&r, GROUPS, L);
+        if (!run)
+            memcpy(first_out, out, sizeof first_out);
+        ck_assert_msg(!memcmp(out, first_out, sizeof first_out), "run %u", run);
+        if (run & 1)
+            ck_assert_uint_eq(r.result.profile.cycles, cycles[run >> 1 & 1]);
+        cycles[run >> 1 & 1] = r.result.profile.cycles;
+    }
+    rig_close(&r);
+}
+END_TEST
+
+/* What a group leaves in local memory is not there for the next one. */
+START_TEST(local_memory_is_undefined)
+{
+    uint32_t *out;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global uint *out, __local uint *t)\n{\n"
+                "    out[get_global_id(0)] = t[get_local_id(0)];\n"
+                "    t[get_local_id(0)] = 42;\n}\n",
+                "k");
+    out = rig_buffer(&r, 4 * 64);
+    rig_local(&r, 4 * 8);
+    rig_run_1d(&r, 8, 8);
+    for (int i = 0; i < 64; i++)
+        ck_assert_uint_eq(out[i], UINT32_MAX);
+    rig_close(&r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("kernels: memory");
+    TCase *c = tcase_create("memory");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(c, 30);
+    tcase_add_loop_test(c, access_patterns, 0, N_PATTERNS * N_TYPES);
+    tcase_add_loop_test(c, like_c, 0, sizeof twins / sizeof *twins);
+    tcase_add_loop_test(c, variant_chosen, 0,
+                        sizeof variants / sizeof *variants);
+    tcase_add_test(c, atomics);
+    tcase_add_test(c, order_and_threads);
+    tcase_add_test(c, local_memory_is_undefined);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
