@@ -32,7 +32,8 @@ typedef struct {
     const sim_kernel *kernel;
     exec_result exec;
     uint32_t n_shaves;
-    double compile_s, run_s; /* host time */
+    double compile_s; /* host time */
+    double run_s;     /* host time of a run, the median of all so far */
 } backend_sim_launch;
 
 typedef struct backend_sim backend_sim;

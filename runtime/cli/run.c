@@ -48,6 +48,10 @@ static const char help[] =
     "  --timeout SECONDS       stop a launch after this much host time\n"
     "                          (default 3600, 0 = never)\n"
     "  --max-cycles N          stop when a SHAVE exceeds N cycles\n"
+    "  --repeat N              run N times (at most 64): host_run_s in the "
+    "JSON\n"
+    "                          report is the median; the rest is of the last "
+    "run\n"
     "  --no-cache              compile anew\n"
     "  --quiet                 no notes\n\n"
     "Examples:\n"
@@ -66,7 +70,7 @@ typedef struct {
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_sets, n_options;
-    uint32_t shaves, threads;
+    uint32_t shaves, threads, repeat;
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
@@ -129,6 +133,7 @@ enum {
     OPT_SOURCE_DIR,
     OPT_TIMEOUT,
     OPT_MAX_CYCLES,
+    OPT_REPEAT,
     OPT_NO_CACHE,
     OPT_QUIET
 };
@@ -152,6 +157,7 @@ static const struct option long_options[] = {
     {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"max-cycles", required_argument, NULL, OPT_MAX_CYCLES},
+    {"repeat", required_argument, NULL, OPT_REPEAT},
     {"no-cache", no_argument, NULL, OPT_NO_CACHE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0}};
@@ -211,6 +217,8 @@ static bool apply(run_options *o, int c, arena *a)
             return false;
         o->max_cycles = n;
         return true;
+    case OPT_REPEAT:
+        return parse_count(optarg, &o->repeat) && o->repeat <= 64;
     case OPT_NO_CACHE:
         o->no_cache = true;
         return true;
@@ -227,7 +235,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
 {
     int c, which = 0;
 
-    *o = (run_options){.report = "text", .timeout_s = 3600};
+    *o = (run_options){.report = "text", .timeout_s = 3600, .repeat = 1};
     while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
         if (c == '?')
             return cli_usage(&cli_run, "bad command line");
@@ -440,13 +448,15 @@ static vpu_status run(session *s, vpu_error *err)
         st = file_mkdirs(s->o.output, err);
     if (!st)
         st = open_trace(s, err);
-    cfg.trace = s->trace;
     if (!st)
         st = backend_sim_open(&cfg, s->g, &s->sim, err);
-    if (!st)
+    for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
         st = fill_inputs(s, err);
-    if (!st)
-        st = backend_sim_run(s->sim, err);
+        /* One run in the trace, the last. */
+        cfg.trace = i + 1 == s->o.repeat ? s->trace : NULL;
+        if (!st)
+            st = backend_sim_run(s->sim, err);
+    }
     if (!st && s->o.output)
         st = save(s, err);
     if (!st && s->trace) {

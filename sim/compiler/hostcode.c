@@ -447,11 +447,29 @@ static LLVMValueRef do_dma(host *h, LLVMValueRef i)
     return r;
 }
 
+/* Routines that are exact sequences of host instructions need no call. The same
+ * operations as in routines.c, so results do not change. */
+static LLVMValueRef inline_routine(host *h, LLVMValueRef i, const char *name)
+{
+    LLVMTypeRef d = LLVMDoubleTypeInContext(h->c), t;
+    unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
+    LLVMValueRef v;
+
+    if (strcmp(name, "__vpu_rsqrt_f32"))
+        return NULL;
+    v = LLVMBuildFPExt(h->b, operand(h, i, 0), d, "");
+    t = LLVMIntrinsicGetType(h->c, id, &d, 1);
+    v = LLVMBuildCall2(h->b, t, LLVMGetIntrinsicDeclaration(h->m, id, &d, 1),
+                       &v, 1, "");
+    v = LLVMBuildFDiv(h->b, LLVMConstReal(d, 1.0), v, "");
+    return LLVMBuildFPTrunc(h->b, v, LLVMFloatTypeInContext(h->c), "");
+}
+
 static LLVMValueRef do_call(host *h, LLVMValueRef i)
 {
     const char *name = ir_callee(i);
     unsigned n = LLVMGetNumArgOperands(i);
-    LLVMValueRef args[16];
+    LLVMValueRef args[16], v;
 
     if (!strncmp(name, "llvm.lifetime", 13) || !strncmp(name, "llvm.dbg", 8) ||
         !strncmp(name, "llvm.assume", 11) ||
@@ -490,6 +508,9 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
         LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
         return NULL;
     }
+    v = inline_routine(h, i, name);
+    if (v)
+        return v;
     if (n > 16 || !LLVMIsAFunction(LLVMGetCalledValue(i))) {
         fail(h, i, "a call through a pointer");
         return NULL;

@@ -505,6 +505,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     arena *a = NULL;
     cmx_layout c;
     uint32_t const_base = 0;
+    size_t n_buffers = memory_count(mem);
     vpu_status st = check_launch(l, desc, err);
 
     memset(result, 0, sizeof *result);
@@ -534,6 +535,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
         st = run_rounds(&r, result, err);
     for (uint32_t i = 0; i < r.n_shaves; i++)
         mach_cache_destroy(r.shaves[i].cache);
+    memory_release(mem, n_buffers);
     arena_destroy(a);
     return st;
 }

@@ -108,9 +108,11 @@ static vpu_status too_much(const memory *m, const char *name, uint64_t bytes,
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
                         uint32_t *address, vpu_error *err)
 {
-    uint64_t whole = up(bytes ? bytes : 1), at;
+    uint64_t whole = up(bytes), at;
     vpu_status st;
 
+    if (!bytes)
+        return err_set(err, VPU_ERR_INVALID, "buffer '%s' has no bytes", name);
     if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
         return too_much(m, name, bytes, err);
     if (m->next + whole + 2 * PAGE > WINDOW)
@@ -128,6 +130,24 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
     *arena_append(m->a, m->buffers, m->n, m->cap) =
         (memory_buffer){arena_strdup(m->a, name), *address, bytes};
     return VPU_OK;
+}
+
+size_t memory_count(const memory *m)
+{
+    return m->n;
+}
+
+void memory_release(memory *m, size_t n_buffers)
+{
+    while (m->n > n_buffers) {
+        const memory_buffer *b = &m->buffers[--m->n];
+        uint64_t at = b->address / PAGE * PAGE, whole = up(b->bytes);
+
+        madvise(m->window + at, whole, MADV_DONTNEED);
+        mprotect(m->window + at, whole, PROT_NONE);
+        m->used -= b->bytes;
+        m->next = at - PAGE;
+    }
 }
 
 uint8_t *memory_window(const memory *m)

@@ -32,9 +32,14 @@ vpu_status memory_create(const mach_desc *desc, memory **out, vpu_error *err);
 void memory_destroy(memory *m); /* NULL is fine */
 
 /* A zeroed DDR buffer. The name is copied.
+ * VPU_ERR_INVALID: no bytes
  * VPU_ERR_LIMIT: over the device's DDR (message: the buffers by size) */
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
                         uint32_t *address, vpu_error *err);
+/* Give back every buffer allocated since n_buffers was what memory_count says.
+ */
+size_t memory_count(const memory *m);
+void memory_release(memory *m, size_t n_buffers);
 uint8_t *memory_window(const memory *m);
 uint64_t memory_ddr_used(const memory *m);
 

@@ -228,58 +228,63 @@ static INLINE void warm(warm_set *w, pair_of_ways *set)
     }
 }
 
-enum { BATCH = 512, MAX_LINES = 5 /* that 128 bytes touch, 32-byte lines */ };
+/* BATCH * 128 bytes stay below 2^16: see `all` below. */
+enum { BATCH = 511, MAX_LINES = 5 /* that 128 bytes touch, 32-byte lines */ };
 
-/* First pass: what L1 does not serve, as L2 line << 1 | store. */
-static size_t filter_l1(mach_cache *c, const uint64_t *list, size_t n,
-                        uint32_t *out)
+/* First pass: what L1 does not serve, as L2 line << 1 | store. The shifts are
+ * parameters so that the usual line sizes are constants. */
+static INLINE size_t filter_l1(mach_cache *c, unsigned shift1, unsigned shift2,
+                               const uint64_t *list, size_t n, uint32_t *out)
 {
     const level l1 = c->l1;
-    const uint32_t to_l2 = c->l2.line_shift;
-    uint64_t bytes[2] = {0, 0};
-    uint32_t stores = 0, hits = 0;
+    /* Sum of the entries' upper halves: bytes, and stores << 16. */
+    uint64_t all = 0, stored = 0;
+    uint32_t hits = 0;
     warm_set w = {NULL, 0};
     size_t m = 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t addr = MACH_ACCESS_ADDR(list[i]);
-        uint32_t size = MACH_ACCESS_BYTES(list[i]);
-        uint64_t end = addr + size - 1;
+        uint64_t addr = MACH_ACCESS_ADDR(list[i]), upper = list[i] >> 32, end;
+        uint32_t line, last;
 
+        all += upper;
         if (MACH_ACCESS_IS_STORE(list[i])) { /* past L1 */
-            bytes[1] += size;
-            stores++;
-            for (uint32_t line = (uint32_t)(addr >> to_l2);; line++) {
+            end = addr + (upper & 0xffff) - 1;
+            stored += upper & 0xffff;
+            for (line = (uint32_t)(addr >> shift2);; line++) {
                 out[m++] = line << 1 | 1;
-                if (line == (uint32_t)(end >> to_l2))
+                if (line == (uint32_t)(end >> shift2))
                     break;
             }
             continue;
         }
-        bytes[0] += size;
-        for (uint32_t line = (uint32_t)(addr >> l1.line_shift);; line++) {
+        end = addr + upper - 1;
+        last = (uint32_t)(end >> shift1);
+        for (line = (uint32_t)(addr >> shift1);; line++) {
             /* L1 lines are never dirty: on a hit in the second way and on a
              * miss alike the new set is (line, old first way). */
-            uint32_t key = line << 1, mru;
-            bool hit;
+            uint32_t key = line << 1, mru, lru;
 
             warm(&w, pair(&l1, line));
             mru = (uint32_t)w.both;
-            hit = mru == key || (uint32_t)(w.both >> 32) == key;
-            if (mru != key) {
+            lru = (uint32_t)(w.both >> 32);
+            if (mru == key) {
+                hits++;
+            } else {
                 w.both = key | (uint64_t)mru << 32;
                 *w.set = w.both;
+                if (lru == key)
+                    hits++;
+                else
+                    out[m++] = line >> (shift2 - shift1) << 1;
             }
-            out[m] = line >> (to_l2 - l1.line_shift) << 1;
-            m += !hit;
-            hits += hit;
-            if (line == (uint32_t)(end >> l1.line_shift))
+            if (line == last)
                 break;
         }
     }
-    c->n.load_bytes += bytes[0];
-    c->n.store_bytes += bytes[1];
-    c->n.stores += stores;
+    c->n.load_bytes += (all & 0xffff) - stored;
+    c->n.store_bytes += stored;
+    c->n.stores += (uint32_t)(all >> 16);
     c->n.load_l1_hits += hits;
     return m;
 }
@@ -288,7 +293,7 @@ static size_t filter_l1(mach_cache *c, const uint64_t *list, size_t n,
 static void run_l2(mach_cache *c, const uint32_t *list, size_t n)
 {
     const level l2 = c->l2;
-    uint32_t misses[2] = {0, 0}, loads = 0, write_backs = 0;
+    uint32_t misses = 0, store_misses = 0, stores = 0, write_backs = 0;
     warm_set w = {NULL, 0};
 
     for (size_t i = 0; i < n; i++) {
@@ -297,32 +302,34 @@ static void run_l2(mach_cache *c, const uint32_t *list, size_t n)
         warm(&w, pair(&l2, line));
         mru = (uint32_t)w.both;
         lru = (uint32_t)(w.both >> 32);
-        loads += !dirty;
+        stores += dirty;
         if (mru >> 1 == line) {
             w.both |= dirty;
         } else if (lru >> 1 == line) {
             w.both = lru | dirty | (uint64_t)mru << 32;
         } else {
             w.both = line << 1 | dirty | (uint64_t)mru << 32;
-            misses[dirty]++;
+            misses++;
+            store_misses += dirty;
             write_backs += lru & 1;
         }
         *w.set = w.both;
     }
-    c->n.load_fills += misses[0];
-    c->n.load_l2_hits += loads - misses[0];
-    c->n.store_fills += misses[1];
+    c->n.load_fills += misses - store_misses;
+    c->n.load_l2_hits += (uint32_t)n - stores - (misses - store_misses);
+    c->n.store_fills += store_misses;
     c->n.write_backs += write_backs;
 }
 
-static void run_pairs(mach_cache *c, const uint64_t *list, size_t n)
+static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
+                             const uint64_t *list, size_t n)
 {
-    uint32_t missed[BATCH * MAX_LINES + 1];
+    uint32_t missed[BATCH * MAX_LINES];
 
     while (n) {
         size_t now = n < BATCH ? n : BATCH;
 
-        run_l2(c, missed, filter_l1(c, list, now, missed));
+        run_l2(c, missed, filter_l1(c, shift1, shift2, list, now, missed));
         list += now;
         n -= now;
     }
@@ -334,7 +341,10 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
     /* The common shape gets code of its own. */
     if (c->l1.n_ways == 2 && c->l2.n_ways == 2 && c->l1.line_shift >= 5) {
-        run_pairs(c, list, n);
+        if (c->l1.line_shift == 5 && c->l2.line_shift == 6)
+            run_pairs(c, 5, 6, list, n);
+        else
+            run_pairs(c, c->l1.line_shift, c->l2.line_shift, list, n);
         return;
     }
     for (size_t i = 0; i < n; i++)

@@ -188,6 +188,53 @@ START_TEST(equals_naive_model)
 }
 END_TEST
 
+/* A batch counts what one call per access counts: other ways, other line sizes,
+ * batches longer and shorter than those the code works in. */
+START_TEST(batches_equal_single_calls)
+{
+    static const char *const sets[] = {"l2_ways=2", "l2_ways=4", "l1d_ways=1",
+                                       "l2_line=128", "l1d_line=64"};
+    static uint64_t list[1300];
+    mach_cache *single;
+    uint32_t x = 7;
+
+    ck_assert(!mach_desc_set(&desc, mem, sets[_i], &err));
+    make(16);
+    ck_assert(!mach_cache_create(&desc, 16, &single, &err));
+    for (int round = 0; round < 300; round++) {
+        mach_mem_counts want, got;
+        size_t n;
+
+        x = x * 1664525 + 1013904223;
+        n = x >> 8 & 1023;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t addr, bytes;
+
+            x = x * 1664525 + 1013904223;
+            /* some near, some far, some in one set */
+            addr = x >> 28 & 1   ? x >> 8 & 0xff
+                   : x >> 28 & 2 ? x >> 8 & 0xffff
+                                 : 0x80000000u + (x >> 8 & 0xf) * 16384;
+            bytes = 1 + (x >> 20 & 127);
+            list[k] = MACH_ACCESS(addr, bytes, x >> 31);
+            if (x >> 31)
+                mach_cache_store(single, addr, bytes);
+            else
+                mach_cache_load(single, addr, bytes);
+        }
+        mach_cache_run(c, list, n);
+        if (round % 50 == 49) {
+            mach_cache_flush(c);
+            mach_cache_flush(single);
+        }
+        want = mach_cache_take(single);
+        got = mach_cache_take(c);
+        ck_assert_mem_eq(&got, &want, sizeof got);
+    }
+    mach_cache_destroy(single);
+}
+END_TEST
+
 static double measure(uint32_t stride)
 {
     struct timespec t0, t1;
@@ -226,6 +273,7 @@ int main(void)
     tcase_add_test(t, lru_order);
     tcase_add_test(t, sharing_bounds);
     tcase_add_loop_test(t, equals_naive_model, 0, 3);
+    tcase_add_loop_test(t, batches_equal_single_calls, 0, 5);
     tcase_add_test(t, speed);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
