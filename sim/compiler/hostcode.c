@@ -247,16 +247,6 @@ static void prologue(host *h)
     ir_map_set(&h->map, LLVMGetParam(h->from, n_args + 12), h->bases[2]);
 }
 
-static void post_order(const ir_cfg *c, uint32_t b, ir_word *seen,
-                       uint32_t *order, uint32_t *n)
-{
-    ir_bit_set(seen, b);
-    for (uint32_t k = 1; k <= c->succs[b][0]; k++)
-        if (!ir_bit(seen, c->succs[b][k]))
-            post_order(c, c->succs[b][k], seen, order, n);
-    order[(*n)++] = b;
-}
-
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const isa_function *program, const host_layout *layout,
                         arena *a, uint32_t *stack_bytes, vpu_error *err)
@@ -283,7 +273,7 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     ir_cfg_build(&h.cfg, fn, a);
     order = arena_array(a, uint32_t, h.cfg.n);
     seen = ir_bits(a, h.cfg.n);
-    post_order(&h.cfg, 0, seen, order, &n);
+    n = ir_post_order(&h.cfg, order, seen);
     h.rpo = arena_array(a, uint32_t, h.cfg.n);
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;
