@@ -49,6 +49,19 @@ static void fill_ties(ref_tensor *t, uint32_t port)
         ref_put(t, i, (float)(i * 7 % 65) / 16 - 2);
 }
 
+/* Scores on a coarse grid, so that equal ones occur; and as mask, at port 1,
+ * sequences that end one step after another, the last at the end. */
+static void fill_steps(ref_tensor *t, uint32_t port)
+{
+    uint32_t N = t->dims[1];
+
+    ref_random(t, port, SEED);
+    for (size_t i = 0; i < ref_elements(t); i++)
+        ref_put(t, i,
+                port ? i / N + (N - 1 - i % N) < t->dims[0]
+                     : (float)(int)(3 * ref_get(t, i)));
+}
+
 /* --- rows ----------------------------------------------------------------- */
 
 #define MVN(eps, ...)          \
@@ -86,6 +99,47 @@ static void fill_ties(ref_tensor *t, uint32_t port)
                 {"out_low", ol},              \
                 {"out_high", oh}},            \
      .fill = how}
+#define CORRELATION(b, f, h, w) \
+    {.folder = "correlation",   \
+     .layer = "Correlation",    \
+     .in0 = {b, f, h, w},       \
+     .in1 = {b, f, h, w},       \
+     .out = {b, 25, h, w},      \
+     .compute = ref_correlation}
+#define SHUFFLE(groups, ...)        \
+    {.folder = "shuffle_channels",  \
+     .layer = "ShuffleChannels",    \
+     .in0 = {__VA_ARGS__},          \
+     .out = {__VA_ARGS__},          \
+     .params = {{"group", groups}}, \
+     .compute = ref_shuffle}
+#define RESAMPLE(b, f, h, w, to_h, to_w) \
+    {.folder = "resample",               \
+     .layer = "Resample",                \
+     .in0 = {b, f, h, w},                \
+     .out = {b, f, to_h, to_w},          \
+     .compute = ref_resample}
+#define RESAMPLE_BY(k, b, f, h, w, to_h, to_w) \
+    {.folder = "resample",                     \
+     .layer = "ResampleFactor",                \
+     .in0 = {b, f, h, w},                      \
+     .out = {b, f, to_h, to_w},                \
+     .params = {{"factor", k}},                \
+     .compute = ref_resample}
+#define CTC(t, n, c)              \
+    {.folder = "ctc",             \
+     .layer = "CTCGreedyDecoder", \
+     .in0 = {t, n, c},            \
+     .in1 = {t, n},               \
+     .out = {n, t, 1, 1},         \
+     .compute = ref_ctc,          \
+     .fill = fill_steps}
+#define COPY(...)               \
+    {.folder = "copy_item_dma", \
+     .layer = "CopyItemDma",    \
+     .in0 = {__VA_ARGS__},      \
+     .out = {__VA_ARGS__},      \
+     .compute = ref_copy}
 
 static const sample samples[] = {
     MVN(0.001, 1, 16, 16, 24),
@@ -117,6 +171,31 @@ static const sample samples[] = {
     QUANTIZE(2, 0, 1, -1, 1, fill_ties, 1, 1, 1, 65),
     QUANTIZE(9, -1, 1, -4, 4, fill_ties, 1, 1, 5, 104),
     QUANTIZE(255, -2, 2, 1, -1, fill_ties, 3, 1, 1, 1),
+    SHUFFLE(3, 1, 24, 8, 16),
+    SHUFFLE(4, 2, 12, 5, 13),
+    SHUFFLE(1, 1, 5, 3, 8),
+    SHUFFLE(5, 3, 5, 7, 1),
+    RESAMPLE(1, 8, 13, 16, 26, 32),
+    RESAMPLE(2, 3, 7, 11, 5, 17),
+    RESAMPLE(1, 2, 1, 1, 9, 8),
+    RESAMPLE(1, 2, 19, 24, 1, 1),
+    RESAMPLE_BY(2.5, 1, 3, 6, 8, 15, 20),
+    RESAMPLE_BY(0.3, 2, 3, 11, 13, 3, 4),
+    RESAMPLE_BY(1.5, 1, 1, 3, 5, 5, 8),
+    CORRELATION(1, 16, 12, 32),
+    CORRELATION(2, 3, 7, 13),
+    CORRELATION(1, 5, 2, 1),
+    CORRELATION(1, 1, 1, 3),
+    CTC(88, 1, 71),
+    CTC(20, 16, 3),
+    CTC(7, 5, 2),
+    CTC(33, 21, 4),
+    CTC(1, 1, 1),
+    COPY(1, 3, 16, 512),
+    COPY(2, 5, 7, 257),
+    COPY(1, 2, 3, 255),
+    COPY(3, 1, 5, 1),
+    COPY(1, 1, 1, 1000),
 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 

@@ -157,6 +157,106 @@ void ref_convolution3x3(const ref_tensor *in, const double *param,
                     ref_put(out, i++, window(flat, b, o, y, x));
 }
 
+static void correlated(const ref_tensor *in, size_t b, size_t y, size_t x,
+                       ref_tensor *out)
+{
+    size_t H = in->dims[2], W = in->dims[3];
+
+    for (size_t k = 0; k < 25; k++) {
+        size_t oy = y + k / 5, ox = x + k % 5; /* both two too large */
+        float sum = 0;
+
+        if (oy >= 2 && oy < H + 2 && ox >= 2 && ox < W + 2)
+            for (size_t c = 0; c < in->dims[1]; c++) {
+                float product = ref_get(&in[0], at(in, b, c, y, x)) *
+                                ref_get(&in[1], at(in, b, c, oy - 2, ox - 2));
+
+                sum = sum + product;
+            }
+        ref_put(out, at(out, b, k, y, x), sum / (float)in->dims[1]);
+    }
+}
+
+void ref_correlation(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    (void)param;
+    for (size_t b = 0; b < in->dims[0]; b++)
+        for (size_t y = 0; y < in->dims[2]; y++)
+            for (size_t x = 0; x < in->dims[3]; x++)
+                correlated(in, b, y, x, out);
+}
+
+/* --- moving elements ------------------------------------------------------ */
+
+void ref_copy(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    (void)param;
+    memcpy(out->data, in->data, ref_bytes(in));
+}
+
+/* Walks the input, where the kernel walks the output. */
+void ref_shuffle(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    size_t G = (size_t)param[0], K = in->dims[1] / G, from = 0;
+    size_t plane = (size_t)in->dims[2] * in->dims[3];
+
+    for (size_t b = 0; b < in->dims[0]; b++)
+        for (size_t g = 0; g < G; g++)
+            for (size_t k = 0; k < K; k++)
+                for (size_t i = 0; i < plane; i++, from++)
+                    ref_put(out, ((b * K + k) * G + g) * plane + i,
+                            ref_get(in, from));
+}
+
+void ref_resample(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    size_t i = 0;
+
+    (void)param;
+    for (size_t b = 0; b < out->dims[0]; b++)
+        for (size_t c = 0; c < out->dims[1]; c++)
+            for (size_t y = 0; y < out->dims[2]; y++)
+                for (size_t x = 0; x < out->dims[3]; x++) {
+                    size_t from = at(in, b, c, y * in->dims[2] / out->dims[2],
+                                     x * in->dims[3] / out->dims[3]);
+
+                    ref_put(out, i++, ref_get(in, from));
+                }
+}
+
+/* --- sequences ------------------------------------------------------------ */
+
+static size_t best_class(const ref_tensor *in, size_t t, size_t n)
+{
+    size_t C = in->dims[2], first = (t * in->dims[1] + n) * C, best = 0;
+
+    for (size_t c = C; c-- > 0;) /* so that the first of equal ones stays */
+        if (ref_get(in, first + c) >= ref_get(in, first + best) || c == C - 1)
+            best = c;
+    return best;
+}
+
+void ref_ctc(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    size_t T = in->dims[0], N = in->dims[1], C = in->dims[2];
+
+    (void)param;
+    for (size_t i = 0; i < N * T; i++)
+        ref_put(out, i, -1);
+    for (size_t n = 0; n < N; n++) {
+        size_t to = n * T;
+
+        for (size_t t = 0; t < T; t++) {
+            size_t best = best_class(in, t, n);
+
+            if (ref_get(&in[1], t * N + n) == 0)
+                break;
+            if (best != C - 1 && (t == 0 || best != best_class(in, t - 1, n)))
+                ref_put(out, to++, (float)best);
+        }
+    }
+}
+
 /* --- comparison ----------------------------------------------------------- */
 
 /* Halves in order of their values, one apart from their neighbours. */
