@@ -5,7 +5,8 @@
  *
  * One work-item is one output element; dimension 2 counts output channels of
  * all batch items. Sums are float, in order of c, i, j; taps outside the plane
- * are left out. */
+ * are left out: above and below for the whole row, left and right by choosing
+ * the old sum, so that the items of a row stay together. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 __kernel void convolution3x3(__global const half *restrict src,
@@ -27,10 +28,11 @@ __kernel void convolution3x3(__global const half *restrict src,
             if (sy < 0 || sy >= H)
                 continue;
             for (int j = 0; j < 3; j++) {
-                const int sx = x + j - 1;
+                const int sx = x + j - 1, inside = clamp(sx, 0, W - 1);
+                const float product =
+                    (float)from[sy * W + inside] * (float)w[i * 3 + j];
 
-                if (sx >= 0 && sx < W)
-                    sum += (float)from[sy * W + sx] * (float)w[i * 3 + j];
+                sum = sx == inside ? sum + product : sum;
             }
         }
     }
