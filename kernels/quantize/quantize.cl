@@ -13,15 +13,11 @@ __kernel void quantize(__global const half *restrict src,
                       get_global_size(0) +
                   get_global_id(0);
     const float v = (float)src[i], steps = (float)(levels - 1);
-    float out;
+    const float level = rint((v - in_low) / (in_high - in_low) * steps);
+    const float out = level / steps * (out_high - out_low) + out_low;
 
-    if (v <= in_low)
-        out = out_low;
-    else if (v > in_high)
-        out = out_high;
-    else
-        out = rint((v - in_low) / (in_high - in_low) * steps) / steps *
-                  (out_high - out_low) +
-              out_low;
-    dst[i] = convert_half(out);
+    /* Chosen, not branched to, so that the items stay together. */
+    dst[i] = convert_half(v <= in_low   ? out_low
+                          : v > in_high ? out_high
+                                        : out);
 }
