@@ -5,6 +5,7 @@
  * The program is run as a user runs it. */
 #include <check.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,13 +303,18 @@ START_TEST(layer_equals_plain_c)
         program_args_add(&p, "--param");
         program_args_add(&p, "%s=%.9g", s->params[i].name, values[i]);
     }
-    status = program_run(&p, dir);
-    ck_assert_msg(status == 0, "%s: exit status %d: %s", s->layer, status,
-                  program_file(a, dir, "stderr", &n));
-
     ref_alloc(&want);
     s->compute(in, values, &want);
-    check_output(s, &want);
+    for (int again = 0; again < 2; again++) {
+        status = program_run(&p, dir);
+        ck_assert_msg(status == 0, "%s: exit status %d: %s", s->layer, status,
+                      program_file(a, dir, "stderr", &n));
+        check_output(s, &want);
+        /* The second time work-groups meet other SHAVEs in another order. */
+        remove(file_join(a, dir, "out0.npy"));
+        program_args_add(&p, "--shaves=3");
+        program_args_add(&p, "--order=reverse");
+    }
     ref_free(&want);
     ref_free(&in[1]);
     ref_free(&in[0]);
