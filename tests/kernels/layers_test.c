@@ -365,6 +365,70 @@ START_TEST(layer_equals_plain_c)
 }
 END_TEST
 
+/* --- weights of a model --------------------------------------------------- */
+
+#define DIM(n) "<dim>" #n "</dim>"
+#define PORT(id, c) \
+    "<port id=\"" #id "\">" DIM(1) DIM(c) DIM(9) DIM(24) "</port>"
+static const char net[] =
+    "<net name=\"n\" version=\"7\" precision=\"FP16\"><layers>"
+    "<layer id=\"0\" name=\"in\" type=\"Input\" precision=\"FP16\">"
+    "<output>" PORT(
+        0, 5) "</output></layer>"
+              "<layer id=\"1\" name=\"conv\" type=\"Convolution3x3Model\""
+              " precision=\"FP16\"><input>" PORT(
+                  0, 5) "</input>"
+                        "<output>" PORT(
+                            1, 7) "</output>"
+                                  "<blobs><weights offset=\"64\" size=\"630\" "
+                                  "precision=\"FP16\"/></blobs>"
+                                  "</layer></layers><edges>"
+                                  "<edge from-layer=\"0\" from-port=\"0\" "
+                                  "to-layer=\"1\" to-port=\"0\"/>"
+                                  "</edges></net>";
+
+static void write_at(const char *path, long offset, const void *p, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, offset, SEEK_SET), 0);
+    ck_assert_uint_eq(fwrite(p, 1, n, f), n);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(weights_of_a_model)
+{
+    const sample s = CONV(NULL, 3, 1, 5, 7, 9, 24);
+    ref_tensor in[2] = {{.dims = {1, 5, 9, 24}, .is_half = true},
+                        {.dims = {7, 5, 3, 3}, .is_half = true}};
+    ref_tensor want = {.dims = {1, 7, 9, 24}, .is_half = true};
+    const char *model = file_join(a, dir, "net.xml");
+    program_args p;
+    size_t n;
+    int status;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        ref_alloc(&in[i]);
+        ref_random(&in[i], i, SEED);
+    }
+    write_at(model, 0, net, sizeof net - 1);
+    write_at(file_join(a, dir, "net.bin"), 64, in[1].data, ref_bytes(&in[1]));
+    program_args_init(&p, a, "run", "kernels/convolution3x3/layer.xml",
+                      "--model", model, "--at", "conv", "--output", dir, NULL);
+    program_args_add(&p, "--input=0=random:%d", SEED);
+    status = program_run(&p, dir);
+    ck_assert_msg(status == 0, "exit status %d: %s", status,
+                  program_file(a, dir, "stderr", &n));
+    ref_alloc(&want);
+    ref_convolution3x3(in, NULL, &want);
+    check_output(&s, &want);
+    ref_free(&want);
+    ref_free(&in[1]);
+    ref_free(&in[0]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("layers");
@@ -375,6 +439,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, layer_equals_plain_c, 0, N_SAMPLES);
+    tcase_add_test(tc, weights_of_a_model);
     suite_add_tcase(suite, tc);
     sr = srunner_create(suite);
     srunner_run_all(sr, CK_NORMAL);
