@@ -63,23 +63,47 @@ static void fill_steps(ref_tensor *t, uint32_t port)
                      : (float)(int)(3 * ref_get(t, i)));
 }
 
+/* Every kind of half: subnormal ones, infinities and NaNs among them. */
+static void fill_bits(ref_tensor *t, uint32_t port)
+{
+    uint32_t state = SEED + port;
+
+    for (size_t i = 0; i < ref_elements(t); i++) {
+        uint16_t h;
+
+        state = state * 1664525 + 1013904223;
+        h = (uint16_t)(state >> 16);
+        memcpy((ref_half *)t->data + i, &h, sizeof h);
+    }
+}
+
+/* Values whose products are subnormal halves, at port 0 some of them too. */
+static void fill_tiny(ref_tensor *t, uint32_t port)
+{
+    ref_random(t, port, SEED);
+    for (size_t i = 0; i < ref_elements(t); i++)
+        ref_put(t, i, ref_get(t, i) * (port ? 0x1p-5f : 0x1p-12f));
+}
+
 /* --- rows ----------------------------------------------------------------- */
 
-#define MVN(eps, ...)          \
+#define MVN(how, eps, ...)     \
     {.folder = "mvn",          \
      .layer = "MVN",           \
      .in0 = {__VA_ARGS__},     \
      .out = {__VA_ARGS__},     \
      .params = {{"eps", eps}}, \
-     .compute = ref_mvn}
-#define CONV(k, b, c, o, h, w)          \
-    {.folder = "convolution" #k "x" #k, \
-     .layer = "Convolution" #k "x" #k,  \
-     .in0 = {b, c, h, w},               \
-     .in1 = {o, c, k, k},               \
-     .out = {b, o, h, w},               \
-     .compute = ref_convolution##k##x##k}
-#define SOFTMAX(axis, how, ...)  \
+     .compute = ref_mvn,       \
+     .fill = how}
+#define CONV(how, k, b, c, o, h, w)       \
+    {.folder = "convolution" #k "x" #k,   \
+     .layer = "Convolution" #k "x" #k,    \
+     .in0 = {b, c, h, w},                 \
+     .in1 = {o, c, k, k},                 \
+     .out = {b, o, h, w},                 \
+     .compute = ref_convolution##k##x##k, \
+     .fill = how}
+#define SOFTMAX(how, axis, ...)  \
     {.folder = "softmax",        \
      .layer = "SoftMax",         \
      .compute = ref_softmax,     \
@@ -88,7 +112,7 @@ static void fill_steps(ref_tensor *t, uint32_t port)
      .params = {{"axis", axis}}, \
      .fill = how,                \
      .ulp = 1}
-#define QUANTIZE(n, il, ih, ol, oh, how, ...) \
+#define QUANTIZE(how, n, il, ih, ol, oh, ...) \
     {.folder = "quantize",                    \
      .layer = "FakeQuantize",                 \
      .compute = ref_quantize,                 \
@@ -100,26 +124,29 @@ static void fill_steps(ref_tensor *t, uint32_t port)
                 {"out_low", ol},              \
                 {"out_high", oh}},            \
      .fill = how}
-#define CORRELATION(b, f, h, w) \
-    {.folder = "correlation",   \
-     .layer = "Correlation",    \
-     .in0 = {b, f, h, w},       \
-     .in1 = {b, f, h, w},       \
-     .out = {b, 25, h, w},      \
-     .compute = ref_correlation}
-#define SHUFFLE(groups, ...)        \
+#define CORRELATION(how, b, f, h, w) \
+    {.folder = "correlation",        \
+     .layer = "Correlation",         \
+     .in0 = {b, f, h, w},            \
+     .in1 = {b, f, h, w},            \
+     .out = {b, 25, h, w},           \
+     .compute = ref_correlation,     \
+     .fill = how}
+#define SHUFFLE(how, groups, ...)   \
     {.folder = "shuffle_channels",  \
      .layer = "ShuffleChannels",    \
      .in0 = {__VA_ARGS__},          \
      .out = {__VA_ARGS__},          \
      .params = {{"group", groups}}, \
-     .compute = ref_shuffle}
-#define RESAMPLE(b, f, h, w, to_h, to_w) \
-    {.folder = "resample",               \
-     .layer = "Resample",                \
-     .in0 = {b, f, h, w},                \
-     .out = {b, f, to_h, to_w},          \
-     .compute = ref_resample}
+     .compute = ref_shuffle,        \
+     .fill = how}
+#define RESAMPLE(how, b, f, h, w, to_h, to_w) \
+    {.folder = "resample",                    \
+     .layer = "Resample",                     \
+     .in0 = {b, f, h, w},                     \
+     .out = {b, f, to_h, to_w},               \
+     .compute = ref_resample,                 \
+     .fill = how}
 #define RESAMPLE_BY(k, b, f, h, w, to_h, to_w) \
     {.folder = "resample",                     \
      .layer = "ResampleFactor",                \
@@ -135,68 +162,85 @@ static void fill_steps(ref_tensor *t, uint32_t port)
      .out = {n, t, 1, 1},         \
      .compute = ref_ctc,          \
      .fill = fill_steps}
-#define COPY(...)               \
+#define COPY(how, ...)          \
     {.folder = "copy_item_dma", \
      .layer = "CopyItemDma",    \
      .in0 = {__VA_ARGS__},      \
      .out = {__VA_ARGS__},      \
-     .compute = ref_copy}
+     .compute = ref_copy,       \
+     .fill = how}
 
 static const sample samples[] = {
-    MVN(0.001, 1, 16, 16, 24),
-    MVN(1e-9, 2, 5, 7, 13),
-    MVN(0.5, 3, 1, 1, 8),
-    MVN(1.0, 1, 3, 1, 1),
-    MVN(0.001, 1, 40, 33, 3),
-    CONV(1, 1, 32, 64, 14, 16),
-    CONV(1, 2, 7, 3, 5, 13),
-    CONV(1, 1, 1, 1, 1, 1),
-    CONV(1, 3, 130, 2, 1, 9),
-    CONV(1, 1, 3, 17, 2, 40),
-    CONV(3, 1, 16, 8, 14, 16),
-    CONV(3, 2, 3, 5, 7, 13),
-    CONV(3, 1, 1, 1, 1, 1),
-    CONV(3, 1, 5, 2, 1, 24),
-    CONV(3, 3, 2, 3, 9, 1),
-    CONV(3, 1, 2, 2, 2, 2),
-    SOFTMAX(1, NULL, 1, 21, 8, 16),
-    SOFTMAX(1, fill_wide, 2, 7, 5, 13),
-    SOFTMAX(1, fill_wide, 1, 1, 1, 1),
-    SOFTMAX(1, fill_wide, 1, 1000, 1, 1),
-    SOFTMAX(3, NULL, 1, 4, 16, 40),
-    SOFTMAX(3, fill_wide, 2, 3, 5, 13),
-    SOFTMAX(3, fill_wide, 1, 1, 1, 999),
-    SOFTMAX(3, fill_wide, 3, 2, 8, 1),
-    QUANTIZE(16, -1, 1, 0, 15, NULL, 1, 3, 16, 32),
-    QUANTIZE(256, -0.75, 0.5, -0.7, 0.45, NULL, 2, 5, 7, 13),
-    QUANTIZE(2, 0, 1, -1, 1, fill_ties, 1, 1, 1, 65),
-    QUANTIZE(9, -1, 1, -4, 4, fill_ties, 1, 1, 5, 104),
-    QUANTIZE(255, -2, 2, 1, -1, fill_ties, 3, 1, 1, 1),
-    SHUFFLE(3, 1, 24, 8, 16),
-    SHUFFLE(4, 2, 12, 5, 13),
-    SHUFFLE(1, 1, 5, 3, 8),
-    SHUFFLE(5, 3, 5, 7, 1),
-    RESAMPLE(1, 8, 13, 16, 26, 32),
-    RESAMPLE(2, 3, 7, 11, 5, 17),
-    RESAMPLE(1, 2, 1, 1, 9, 8),
-    RESAMPLE(1, 2, 19, 24, 1, 1),
+    MVN(NULL, 0.001, 1, 16, 16, 24),
+    MVN(NULL, 1e-9, 2, 5, 7, 13),
+    MVN(NULL, 0.5, 3, 1, 1, 8),
+    MVN(NULL, 1.0, 1, 3, 1, 1),
+    MVN(NULL, 0.001, 1, 40, 33, 3),
+    CONV(NULL, 1, 1, 32, 64, 14, 16),
+    CONV(NULL, 1, 2, 7, 3, 5, 13),
+    CONV(NULL, 1, 1, 1, 1, 1, 1),
+    CONV(NULL, 1, 3, 130, 2, 1, 9),
+    CONV(NULL, 1, 1, 3, 17, 2, 40),
+    CONV(NULL, 3, 1, 16, 8, 14, 16),
+    CONV(NULL, 3, 2, 3, 5, 7, 13),
+    CONV(NULL, 3, 1, 1, 1, 1, 1),
+    CONV(NULL, 3, 1, 5, 2, 1, 24),
+    CONV(NULL, 3, 3, 2, 3, 9, 1),
+    CONV(NULL, 3, 1, 2, 2, 2, 2),
+    SOFTMAX(NULL, 1, 1, 21, 8, 16),
+    SOFTMAX(fill_wide, 1, 2, 7, 5, 13),
+    SOFTMAX(fill_wide, 1, 1, 1, 1, 1),
+    SOFTMAX(fill_wide, 1, 1, 1000, 1, 1),
+    SOFTMAX(NULL, 3, 1, 4, 16, 40),
+    SOFTMAX(fill_wide, 3, 2, 3, 5, 13),
+    SOFTMAX(fill_wide, 3, 1, 1, 1, 999),
+    SOFTMAX(fill_wide, 3, 3, 2, 8, 1),
+    QUANTIZE(NULL, 16, -1, 1, 0, 15, 1, 3, 16, 32),
+    QUANTIZE(NULL, 256, -0.75, 0.5, -0.7, 0.45, 2, 5, 7, 13),
+    QUANTIZE(fill_ties, 2, 0, 1, -1, 1, 1, 1, 1, 65),
+    QUANTIZE(fill_ties, 9, -1, 1, -4, 4, 1, 1, 5, 104),
+    QUANTIZE(fill_ties, 255, -2, 2, 1, -1, 3, 1, 1, 1),
+    SHUFFLE(NULL, 3, 1, 24, 8, 16),
+    SHUFFLE(NULL, 4, 2, 12, 5, 13),
+    SHUFFLE(NULL, 1, 1, 5, 3, 8),
+    SHUFFLE(NULL, 5, 3, 5, 7, 1),
+    RESAMPLE(NULL, 1, 8, 13, 16, 26, 32),
+    RESAMPLE(NULL, 2, 3, 7, 11, 5, 17),
+    RESAMPLE(NULL, 1, 2, 1, 1, 9, 8),
+    RESAMPLE(NULL, 1, 2, 19, 24, 1, 1),
     RESAMPLE_BY(2.5, 1, 3, 6, 8, 15, 20),
     RESAMPLE_BY(0.3, 2, 3, 11, 13, 3, 4),
     RESAMPLE_BY(1.5, 1, 1, 3, 5, 5, 8),
-    CORRELATION(1, 16, 12, 32),
-    CORRELATION(2, 3, 7, 13),
-    CORRELATION(1, 5, 2, 1),
-    CORRELATION(1, 1, 1, 3),
+    CORRELATION(NULL, 1, 16, 12, 32),
+    CORRELATION(NULL, 2, 3, 7, 13),
+    CORRELATION(NULL, 1, 5, 2, 1),
+    CORRELATION(NULL, 1, 1, 1, 3),
     CTC(88, 1, 71),
     CTC(20, 16, 3),
     CTC(7, 5, 2),
     CTC(33, 21, 4),
     CTC(1, 1, 1),
-    COPY(1, 3, 16, 512),
-    COPY(2, 5, 7, 257),
-    COPY(1, 2, 3, 255),
-    COPY(3, 1, 5, 1),
-    COPY(1, 1, 1, 1000),
+    COPY(NULL, 1, 3, 16, 512),
+    COPY(NULL, 2, 5, 7, 257),
+    COPY(NULL, 1, 2, 3, 255),
+    COPY(NULL, 3, 1, 5, 1),
+    COPY(NULL, 1, 1, 1, 1000),
+    COPY(fill_bits, 1, 3, 16, 300),
+    SHUFFLE(fill_bits, 2, 1, 16, 12, 16),
+    RESAMPLE(fill_bits, 1, 2, 24, 24, 30, 40),
+    QUANTIZE(fill_bits, 37, -1.5, 3, -7, 12, 1, 3, 16, 32),
+    QUANTIZE(fill_bits, 37, -1.5, 3, -7, 12, 1, 3, 16, 31),
+    CONV(fill_bits, 1, 1, 4, 16, 12, 16),
+    CONV(fill_bits, 1, 1, 4, 16, 12, 15),
+    CONV(fill_bits, 3, 1, 2, 16, 12, 16),
+    CONV(fill_bits, 3, 1, 2, 16, 12, 15),
+    CONV(fill_tiny, 1, 1, 24, 16, 12, 16),
+    CONV(fill_tiny, 1, 1, 24, 16, 12, 15),
+    CONV(fill_tiny, 3, 1, 24, 4, 12, 16),
+    CONV(fill_tiny, 3, 1, 24, 4, 12, 15),
+    CORRELATION(fill_tiny, 1, 7, 6, 16),
+    MVN(fill_tiny, 1e-9, 1, 8, 12, 16),
+    MVN(fill_tiny, 1e-9, 1, 8, 12, 15),
 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
@@ -321,6 +365,70 @@ START_TEST(layer_equals_plain_c)
 }
 END_TEST
 
+/* --- weights of a model --------------------------------------------------- */
+
+#define DIM(n) "<dim>" #n "</dim>"
+#define PORT(id, c) \
+    "<port id=\"" #id "\">" DIM(1) DIM(c) DIM(9) DIM(24) "</port>"
+static const char net[] =
+    "<net name=\"n\" version=\"7\" precision=\"FP16\"><layers>"
+    "<layer id=\"0\" name=\"in\" type=\"Input\" precision=\"FP16\">"
+    "<output>" PORT(
+        0, 5) "</output></layer>"
+              "<layer id=\"1\" name=\"conv\" type=\"Convolution3x3Model\""
+              " precision=\"FP16\"><input>" PORT(
+                  0, 5) "</input>"
+                        "<output>" PORT(
+                            1, 7) "</output>"
+                                  "<blobs><weights offset=\"64\" size=\"630\" "
+                                  "precision=\"FP16\"/></blobs>"
+                                  "</layer></layers><edges>"
+                                  "<edge from-layer=\"0\" from-port=\"0\" "
+                                  "to-layer=\"1\" to-port=\"0\"/>"
+                                  "</edges></net>";
+
+static void write_at(const char *path, long offset, const void *p, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, offset, SEEK_SET), 0);
+    ck_assert_uint_eq(fwrite(p, 1, n, f), n);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(weights_of_a_model)
+{
+    const sample s = CONV(NULL, 3, 1, 5, 7, 9, 24);
+    ref_tensor in[2] = {{.dims = {1, 5, 9, 24}, .is_half = true},
+                        {.dims = {7, 5, 3, 3}, .is_half = true}};
+    ref_tensor want = {.dims = {1, 7, 9, 24}, .is_half = true};
+    const char *model = file_join(a, dir, "net.xml");
+    program_args p;
+    size_t n;
+    int status;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        ref_alloc(&in[i]);
+        ref_random(&in[i], i, SEED);
+    }
+    write_at(model, 0, net, sizeof net - 1);
+    write_at(file_join(a, dir, "net.bin"), 64, in[1].data, ref_bytes(&in[1]));
+    program_args_init(&p, a, "run", "kernels/convolution3x3/layer.xml",
+                      "--model", model, "--at", "conv", "--output", dir, NULL);
+    program_args_add(&p, "--input=0=random:%d", SEED);
+    status = program_run(&p, dir);
+    ck_assert_msg(status == 0, "exit status %d: %s", status,
+                  program_file(a, dir, "stderr", &n));
+    ref_alloc(&want);
+    ref_convolution3x3(in, NULL, &want);
+    check_output(&s, &want);
+    ref_free(&want);
+    ref_free(&in[1]);
+    ref_free(&in[0]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("layers");
@@ -331,6 +439,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, layer_equals_plain_c, 0, N_SAMPLES);
+    tcase_add_test(tc, weights_of_a_model);
     suite_add_tcase(suite, tc);
     sr = srunner_create(suite);
     srunner_run_all(sr, CK_NORMAL);

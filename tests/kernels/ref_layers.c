@@ -121,7 +121,7 @@ void ref_convolution1x1(const ref_tensor *in, const double *param,
     }
 }
 
-/* Walks the window with the padding in it, where the kernel skips that. */
+/* Walks the window as a row of nine. */
 static float window(const ref_tensor *in, size_t b, size_t o, size_t y,
                     size_t x)
 {
@@ -131,11 +131,12 @@ static float window(const ref_tensor *in, size_t b, size_t o, size_t y,
     for (size_t c = 0; c < in->dims[1]; c++)
         for (size_t k = 0; k < 9; k++) {
             size_t sy = y + k / 3, sx = x + k % 3; /* both one too large */
-            float v = sy < 1 || sy > H || sx < 1 || sx > W
-                          ? 0
-                          : ref_get(&in[0], at(&in[0], b, c, sy - 1, sx - 1));
-            float product = v * ref_get(&in[1], at(&in[1], o, c, 0, k));
+            float product;
 
+            if (sy < 1 || sy > H || sx < 1 || sx > W)
+                continue;
+            product = ref_get(&in[0], at(&in[0], b, c, sy - 1, sx - 1)) *
+                      ref_get(&in[1], at(&in[1], o, c, 0, k));
             sum = sum + product;
         }
     return sum;
