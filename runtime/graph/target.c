@@ -351,7 +351,8 @@ static vpu_status check_desc(const binder *b, const char *side, size_t port,
             st = err_set(b->err, VPU_ERR_LIMIT, "dim %u is above 2^31 - 1", i);
     if (st)
         return err_in(b->err, st, "%s%zu of layer %s", side, port, b->t.name);
-    if (d->rank == 4 && d->dims[0] > 1)
+    /* The first input decides; weights, bound as ANY, are never split. */
+    if (d->rank == 4 && d->dims[0] > 1 && !port && !strcmp(side, "in"))
         log_warn(b->log,
                  "%s%zu of layer %s has a batch of %u; the compiler runs the "
                  "stages once per item, here they see the whole tensor",

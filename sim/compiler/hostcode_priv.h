@@ -3,6 +3,7 @@
 #ifndef VPU_SIM_COMPILER_HOSTCODE_PRIV_H
 #define VPU_SIM_COMPILER_HOSTCODE_PRIV_H
 
+#include <llvm-c/Target.h>
 #include <stddef.h>
 
 #include "sim/compiler/hostcode.h"

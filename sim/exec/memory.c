@@ -209,8 +209,8 @@ void memory_describe(const memory *m, uint32_t address, str *out)
                    (unsigned long long)(b->address - address), b->name,
                    (unsigned long long)b->bytes);
     else if (address >= b->address + b->bytes)
-        str_printf(out, "%llu bytes behind the end of %s (%llu bytes)",
-                   (unsigned long long)(address - b->address - b->bytes),
+        str_printf(out, "byte %llu behind the end of %s (%llu bytes)",
+                   (unsigned long long)(address - b->address - b->bytes + 1),
                    b->name, (unsigned long long)b->bytes);
     else
         str_printf(out, "%s + %u", b->name, address - b->address);
