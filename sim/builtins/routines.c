@@ -20,13 +20,20 @@
 #define sinpi own_sinpi
 #define tanpi own_tanpi
 
+/* powr is exp(y log x): undefined where pow has a value by convention (0^0,
+ * inf^0, 1^inf, NaN^0), and without the sign of a zero. */
+static bool powr_defined(double x, double y)
+{
+    return x >= 0 && !isnan(y) && !(y == 0 && (x == 0 || isinf(x))) &&
+           !(x == 1 && isinf(y));
+}
 static double powr(double x, double y)
 {
-    return x < 0 ? NAN : pow(x, y);
+    return powr_defined(x, y) ? pow(fabs(x), y) : NAN;
 }
 static float powrf(float x, float y)
 {
-    return x < 0 ? NAN : powf(x, y);
+    return powr_defined(x, y) ? powf(fabsf(x), y) : NAN;
 }
 static double rsqrt(double x)
 {

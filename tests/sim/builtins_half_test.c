@@ -1,7 +1,6 @@
 /* Mathematical built-ins on halves against MPFR: those of one argument over
  * all 65,536 halves, the others over special values and a random sample. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/math_check.h"
@@ -65,6 +64,9 @@ START_TEST(function)
     static const unsigned widths[] = {2, 3, 4, 8, 16};
     const oracle_fn *f = &oracle_fns[_i];
     bool alone = f->n_args == 1;
+    /* A multiply by a constant that is rounded, too. */
+    double most =
+        !strcmp(f->name, "degrees") || !strcmp(f->name, "radians") ? 1.5 : 1;
     math_result m;
 
     if (!strncmp(f->name, "half_", 5) || !strncmp(f->name, "native_", 7))
@@ -75,8 +77,8 @@ START_TEST(function)
                    : f->kind == ORACLE_TI ? with_int
                                           : many);
     math_report(f, &m);
-    ck_assert_msg(m.worst <= 1, "%s(%a, %a, %a): %a, not %a", f->name, m.x, m.y,
-                  m.z, m.got, m.want);
+    ck_assert_msg(m.worst <= most, "%s(%a, %a, %a): %a, not %a", f->name, m.x,
+                  m.y, m.z, m.got, m.want);
     ck_assert_msg(!m.n_vector_wrong, "%s: %u lanes differ from the scalar form",
                   f->name, m.n_vector_wrong);
 }
