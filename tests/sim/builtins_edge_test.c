@@ -88,17 +88,17 @@ static double gamma_sign(double x)
 /* X(name, device statements on x, y, i, o and p, host expressions for both) */
 #define ROWS(X)                                                                \
     X(fract, "T s; PUT(fract(x, &s), o); PUT(s, p);",                          \
-      isinf(x) ? copysign(0, x)                                                \
-      : x == 0 ? x                                                             \
-               : fmin(narrowed(c, x - floor(x)),                               \
-                      c->half ? 0x1.ffcp-1 : 0x1.fffffep-1),                   \
+      isinf(x)             ? copysign(0, x)                                    \
+      : x == 0 || isnan(x) ? x                                                 \
+                           : fmin(narrowed(c, x - floor(x)),                   \
+                                  c->half ? 0x1.ffcp-1 : 0x1.fffffep-1),       \
       floor(x))                                                                \
     X(modf, "T s; PUT(modf(x, &s), o); PUT(s, p);",                            \
       isinf(x) ? copysign(0, x) : copysign(x - trunc(x), x), trunc(x))         \
     X(frexp, "K k; PUT(frexp(x, &k), o); PUT(OF_K(k), p);", frexp(x, &k),      \
       isfinite(x) ? (frexp(x, &k), k) : 0)                                     \
     X(lgamma_r, "K k; PUT(lgamma_r(x, &k) - lgamma(x), o); PUT(OF_K(k), p);",  \
-      isfinite(lgamma(x)) ? 0 : NAN, gamma_sign(x))                            \
+      isfinite(narrowed(c, lgamma(x))) ? 0 : NAN, gamma_sign(x))               \
     X(remquo, "K k; PUT(remquo(x, y, &k), o); PUT(OF_K(k), p);",               \
       remainder(x, y), quotient(x, y))                                         \
     X(sincos, "T s; PUT(sincos(x, &s) - sin(x), o); PUT(s - cos(x), p);",      \
@@ -109,10 +109,10 @@ static double gamma_sign(double x)
     X(fract_local,                                                             \
       "__local T *s = w + get_local_id(0); PUT(fract(x, s), o); "              \
       "PUT(*s, p);",                                                           \
-      isinf(x) ? copysign(0, x)                                                \
-      : x == 0 ? x                                                             \
-               : fmin(narrowed(c, x - floor(x)),                               \
-                      c->half ? 0x1.ffcp-1 : 0x1.fffffep-1),                   \
+      isinf(x)             ? copysign(0, x)                                    \
+      : x == 0 || isnan(x) ? x                                                 \
+                           : fmin(narrowed(c, x - floor(x)),                   \
+                                  c->half ? 0x1.ffcp-1 : 0x1.fffffep-1),       \
       floor(x))                                                                \
     X(isnan, "PUT(REL(isnan(x)), o); PUT(REL(signbit(x)), p);",                \
       truth(c, isnan(x)), truth(c, signbit(x)))                                \
@@ -145,10 +145,10 @@ static double gamma_sign(double x)
       y < x ? 0 : 1)                                                           \
     X(min_max, "PUT(min(x, y), o); PUT(max(x, y), p);", y < x ? y : x,         \
       x < y ? y : x)                                                           \
-    X(mix, "PUT(mix(x, y, (T)0.25f), o); PUT(mix(x, y, 0.25f), p);",           \
+    X(mix, "PUT(mix(x, y, (T)0.25f), o); PUT(mix(x, y, (E)0.25f), p);",        \
       narrowed(c, x + narrowed(c, narrowed(c, y - x) * 0.25)),                 \
       narrowed(c, x + narrowed(c, narrowed(c, y - x) * 0.25)))                 \
-    X(clamp, "PUT(clamp(x, (T)-2, (T)3), o); PUT(clamp(x, -2, 3), p);",        \
+    X(clamp, "PUT(clamp(x, (T)-2, (T)3), o); PUT(clamp(x, (E)-2, (E)3), p);",  \
       isnan(x) ? NAN                                                           \
       : x < -2 ? -2                                                            \
       : x > 3  ? 3                                                             \
@@ -158,7 +158,7 @@ static double gamma_sign(double x)
       : x > 3  ? 3                                                             \
                : x)                                                             \
     X(smoothstep,                                                              \
-      "PUT(smoothstep((T)0, (T)4, x), o); PUT(smoothstep(0, 4, x), p);",       \
+      "PUT(smoothstep((T)0, (T)4, x), o); PUT(smoothstep((E)0, (E)4, x), p);", \
       smooth(c, x), smooth(c, x))
 
 static double smooth(const sample *c, double x)
@@ -266,15 +266,15 @@ static const char *source(arena *a, const char *body, bool half, unsigned width)
     }
     return arena_printf(
         a,
-        "typedef %s%s T;\ntypedef int%s K;\ntypedef %s%s I;\n"
+        "typedef %s%s T;\ntypedef %s E;\ntypedef int%s K;\ntypedef %s%s I;\n"
         "#define GET(p) %s\n#define PUT(v, p) %s\n#define REL(e) %s\n"
         "#define OF_K(k) %s\n#define U_OF(x) %s\n"
         "__kernel void k(__global %s *o, __global %s *p, __global const %s *a, "
         "__global const %s *b)\n{\n    int i = get_global_id(0);\n"
         "    __local T w[16];\n"
         "    T x = GET(a), y = GET(b);\n    %s\n}\n",
-        t, w, w, half ? "short" : "int", w, load, put, rel, of_k, u_of, t, t, t,
-        t, body);
+        t, w, t, w, half ? "short" : "int", w, load, put, rel, of_k, u_of, t, t,
+        t, t, body);
 }
 
 static double at(const void *p, bool half, uint32_t i)
