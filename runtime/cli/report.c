@@ -65,7 +65,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
                (unsigned long long)p->cycles,
                mach_desc_seconds(r->desc, p->cycles) * 1e3,
                (unsigned long long)r->desc->clk_mhz);
-    str_printf(out, "  %-26s %llu (operations + bytes / bandwidth)\n",
+    str_printf(out, "  %-26s %llu (operations, then bytes / bandwidth, no overlap)\n",
                "trivial estimate", (unsigned long long)p->baseline_cycles);
     str_printf(out, "  %-26s %.1f %%\n", "SHAVE utilisation",
                p->utilisation * 100);

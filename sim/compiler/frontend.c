@@ -172,8 +172,8 @@ static void put_names(str *s, const char *l)
     }
 }
 
-/* Clang's text without what speaks of our prelude and of clang's own header ("In
- * file included from …/prelude.h:3:", notes on declarations there). */
+/* Clang's text without what speaks of our prelude and of clang's own header
+ * ("In file included from …/prelude.h:3:", notes on declarations there). */
 static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
 {
     str s = {0};

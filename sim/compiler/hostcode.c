@@ -1,607 +1,17 @@
-/* Rewrites device IR for the host; see hostcode.h.
- *
- * Alignment is always one: misaligned vectors must work everywhere, and on the
- * host an unaligned access costs nothing. */
+/* The function around translated instructions: entry, blocks with their cycles
+ * and log room, branches with their limit checks, phis. */
 #include "sim/compiler/hostcode.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "sim/compiler/hostabi.h"
-#include "sim/compiler/ir.h"
-
-typedef struct {
-    arena *a;
-    LLVMContextRef c;
-    LLVMModuleRef m;
-    LLVMTargetDataRef td; /* the device's layout */
-    LLVMBuilderRef b;
-    LLVMValueRef from, fn;
-    LLVMTypeRef i8, i32, i64, ptr, wg_void;
-    const host_layout *layout;
-    const isa_function *program;
-    ir_cfg cfg;
-    uint32_t *rpo; /* block -> position in reverse post-order */
-    ir_map map, blocks, ends;
-    LLVMValueRef wg, window, args, log; /* parameters */
-    LLVMValueRef cycles, log_n;         /* allocas, promoted later */
-    LLVMValueRef bases[4];              /* local, stack, kept, const */
-    uint32_t stack;
-    vpu_error *err;
-    vpu_status st;
-} host;
-
-static void fail(host *h, LLVMValueRef at, const char *what)
-{
-    if (!h->st)
-        h->st = err_set(
-            h->err, VPU_ERR_UNSUPPORTED, "line %u: %s has no host form yet",
-            at && LLVMIsAInstruction(at) ? LLVMGetDebugLocLine(at) : 0, what);
-}
-
-static LLVMValueRef k32(host *h, uint32_t v)
-{
-    return LLVMConstInt(h->i32, v, false);
-}
+#include "sim/compiler/hostcode_priv.h"
 
 static LLVMValueRef k64(host *h, uint64_t v)
 {
     return LLVMConstInt(h->i64, v, false);
-}
-
-static LLVMTypeRef host_type(host *h, LLVMTypeRef t)
-{
-    switch (LLVMGetTypeKind(t)) {
-    case LLVMPointerTypeKind:
-        return h->i32;
-    case LLVMVectorTypeKind:
-        return LLVMVectorType(host_type(h, LLVMGetElementType(t)),
-                              LLVMGetVectorSize(t));
-    case LLVMArrayTypeKind:
-        return LLVMArrayType2(host_type(h, LLVMGetElementType(t)),
-                              LLVMGetArrayLength2(t));
-    case LLVMStructTypeKind: {
-        unsigned n = LLVMCountStructElementTypes(t);
-        LLVMTypeRef *e = arena_array(h->a, LLVMTypeRef, n + 1);
-
-        LLVMGetStructElementTypes(t, e);
-        for (unsigned i = 0; i < n; i++)
-            e[i] = host_type(h, e[i]);
-        return LLVMStructTypeInContext(h->c, e, n, LLVMIsPackedStruct(t));
-    }
-    default:
-        return t;
-    }
-}
-
-static LLVMValueRef field_ptr(host *h, size_t offset)
-{
-    LLVMValueRef i = k64(h, offset);
-
-    return LLVMBuildGEP2(h->b, h->i8, h->wg, &i, 1, "");
-}
-
-static LLVMValueRef load_field(host *h, LLVMTypeRef t, size_t offset)
-{
-    return LLVMBuildLoad2(h->b, t, field_ptr(h, offset), "");
-}
-
-/* --- values
- * -------------------------------------------------------------------- */
-
-static LLVMValueRef value(host *h, LLVMValueRef v);
-
-static LLVMValueRef global_address(host *h, LLVMValueRef g)
-{
-    bool local = LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == AS_LOCAL;
-
-    for (uint32_t i = 0; i < h->layout->n_globals; i++)
-        if (h->layout->globals[i].global == g)
-            return LLVMBuildAdd(h->b, h->bases[local ? 0 : 3],
-                                k32(h, h->layout->globals[i].offset), "");
-    fail(h, NULL, "a program-scope variable outside local and constant memory");
-    return k32(h, 0);
-}
-
-static LLVMValueRef index_address(host *h, LLVMTypeRef t, LLVMValueRef gep)
-{
-    LLVMValueRef at = value(h, LLVMGetOperand(gep, 0));
-    int n = LLVMGetNumOperands(gep);
-
-    for (int k = 1; k < n; k++) {
-        LLVMValueRef idx = LLVMGetOperand(gep, (unsigned)k);
-        uint32_t size;
-
-        if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
-            unsigned f = (unsigned)LLVMConstIntGetZExtValue(idx);
-
-            at = LLVMBuildAdd(
-                h->b, at, k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)),
-                "");
-            t = LLVMStructGetTypeAtIndex(t, f);
-            continue;
-        }
-        if (k > 1)
-            t = LLVMGetElementType(t);
-        size = (uint32_t)LLVMABISizeOfType(h->td, t);
-        idx = LLVMBuildIntCast2(h->b, value(h, idx), h->i32, true, "");
-        at = LLVMBuildAdd(h->b, at, LLVMBuildMul(h->b, idx, k32(h, size), ""),
-                          "");
-    }
-    return at;
-}
-
-static LLVMValueRef constant_expr(host *h, LLVMValueRef v)
-{
-    LLVMOpcode op = LLVMGetConstOpcode(v);
-    LLVMValueRef x;
-
-    switch (op) {
-    case LLVMGetElementPtr:
-        return index_address(h, LLVMGetGEPSourceElementType(v), v);
-    case LLVMAddrSpaceCast:
-    case LLVMBitCast:
-        return value(h, LLVMGetOperand(v, 0));
-    case LLVMPtrToInt:
-    case LLVMIntToPtr:
-    case LLVMTrunc:
-        x = value(h, LLVMGetOperand(v, 0));
-        return LLVMBuildIntCast2(h->b, x, host_type(h, LLVMTypeOf(v)), false,
-                                 "");
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMXor:
-        return LLVMBuildBinOp(h->b, op, value(h, LLVMGetOperand(v, 0)),
-                              value(h, LLVMGetOperand(v, 1)), "");
-    default:
-        fail(h, NULL, "a constant expression");
-        return LLVMGetUndef(host_type(h, LLVMTypeOf(v)));
-    }
-}
-
-/* The host value of a device value, at the builder's position. */
-static LLVMValueRef value(host *h, LLVMValueRef v)
-{
-    LLVMTypeRef t = LLVMTypeOf(v);
-    LLVMValueRef got = ir_map_get(&h->map, v);
-
-    if (got || !LLVMIsConstant(v))
-        return got;
-    if (LLVMIsAGlobalVariable(v))
-        return global_address(h, v);
-    if (LLVMIsAConstantExpr(v))
-        return constant_expr(h, v);
-    if (LLVMIsAConstantPointerNull(v))
-        return k32(h, 0);
-    if (LLVMIsUndef(v))
-        return LLVMGetUndef(host_type(h, t));
-    if (host_type(h, t) != t)
-        fail(h, NULL, "a constant made of addresses");
-    return v;
-}
-
-static LLVMValueRef operand(host *h, LLVMValueRef i, unsigned k)
-{
-    return value(h, LLVMGetOperand(i, k));
-}
-
-static LLVMValueRef host_ptr(host *h, LLVMValueRef device)
-{
-    LLVMValueRef off = LLVMBuildZExt(h->b, device, h->i64, "");
-
-    return LLVMBuildInBoundsGEP2(h->b, h->i8, h->window, &off, 1, "");
-}
-
-/* --- calls out
- * ----------------------------------------------------------------- */
-
-static void save_state(host *h)
-{
-    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->cycles, ""),
-                   field_ptr(h, offsetof(sim_wg, cycles)));
-    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->log_n, ""),
-                   field_ptr(h, offsetof(sim_wg, log_n)));
-}
-
-static void restore_state(host *h)
-{
-    LLVMBuildStore(h->b, load_field(h, h->i64, offsetof(sim_wg, cycles)),
-                   h->cycles);
-    LLVMBuildStore(h->b, load_field(h, h->i64, offsetof(sim_wg, log_n)),
-                   h->log_n);
-}
-
-static LLVMValueRef hook(host *h, const char *name, LLVMTypeRef ret,
-                         LLVMValueRef *args, unsigned n)
-{
-    LLVMTypeRef types[8], t;
-
-    for (unsigned i = 0; i < n; i++)
-        types[i] = LLVMTypeOf(args[i]);
-    t = LLVMFunctionType(ret, types, n, false);
-    return LLVMBuildCall2(h->b, t, ir_declare(h->m, name, t), args, n, "");
-}
-
-static void no_return(host *h, const char *name, LLVMValueRef *args, unsigned n)
-{
-    hook(h, name, LLVMVoidTypeInContext(h->c), args, n);
-    ir_attr(LLVMGetNamedFunction(h->m, name), "noreturn", 0);
-    ir_attr(LLVMGetNamedFunction(h->m, name), "cold", 0);
-    LLVMBuildUnreachable(h->b);
-}
-
-/* if (cond) { unlikely } ; leaves the builder in the unlikely block and returns
- * the block to go on in. */
-static LLVMBasicBlockRef unlikely(host *h, LLVMValueRef cond)
-{
-    LLVMBasicBlockRef rare = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, rare, on);
-    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
-                            LLVMValueAsMetadata(k32(h, 1)),
-                            LLVMValueAsMetadata(k32(h, 1 << 20))};
-
-    LLVMSetMetadata(
-        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
-        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
-    LLVMPositionBuilderAtEnd(h->b, rare);
-    return on;
-}
-
-static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
-{
-    LLVMValueRef n = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
-    LLVMValueRef e = LLVMBuildZExt(h->b, device, h->i64, ""), at;
-
-    e = LLVMBuildOr(h->b, e, k64(h, SIM_LOG_ENTRY(0, bytes, store)), "");
-    at = LLVMBuildInBoundsGEP2(h->b, h->i64, h->log, &n, 1, "");
-    LLVMBuildStore(h->b, e, at);
-    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, n, k64(h, 1), ""), h->log_n);
-}
-
-static bool is_global(LLVMValueRef p)
-{
-    unsigned as = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
-
-    return as == AS_GLOBAL || as == AS_CONSTANT;
-}
-
-/* --- instructions
- * -------------------------------------------------------------- */
-
-/* Volatile, so that it stays in front of the access. */
-static void track(host *h, LLVMValueRef i)
-{
-    uint32_t pos[2] = {LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i)};
-    size_t at[2] = {offsetof(sim_wg, line), offsetof(sim_wg, col)};
-
-    if (!h->layout->track_lines || !pos[0])
-        return;
-    for (int k = 0; k < 2; k++)
-        LLVMSetVolatile(
-            LLVMBuildStore(h->b, k32(h, pos[k]), field_ptr(h, at[k])), true);
-}
-
-static LLVMValueRef do_load(host *h, LLVMValueRef i)
-{
-    LLVMValueRef p = LLVMGetOperand(i, 0), at = value(h, p), v;
-    LLVMTypeRef t = LLVMTypeOf(i);
-
-    v = LLVMBuildLoad2(h->b, host_type(h, t), host_ptr(h, at), "");
-    LLVMSetAlignment(v, 1);
-    if (is_global(p))
-        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, t), false);
-    return v;
-}
-
-static void do_store(host *h, LLVMValueRef i)
-{
-    LLVMValueRef v = LLVMGetOperand(i, 0), p = LLVMGetOperand(i, 1), s;
-    LLVMValueRef at = value(h, p);
-
-    s = LLVMBuildStore(h->b, value(h, v), host_ptr(h, at));
-    LLVMSetAlignment(s, 1);
-    if (is_global(p))
-        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, LLVMTypeOf(v)),
-                   true);
-}
-
-static LLVMValueRef do_alloca(host *h, LLVMValueRef i)
-{
-    LLVMTypeRef t = LLVMGetAllocatedType(i);
-    LLVMValueRef n = LLVMGetOperand(i, 0);
-    uint64_t bytes = LLVMABISizeOfType(h->td, t), at = h->stack;
-
-    if (!LLVMIsAConstantInt(n)) {
-        fail(h, i, "an array of variable length");
-        return k32(h, 0);
-    }
-    bytes *= LLVMConstIntGetZExtValue(n);
-    if (bytes > UINT32_MAX / 2 - at) {
-        fail(h, i, "a private array of this size");
-        return k32(h, 0);
-    }
-    h->stack = (uint32_t)((at + bytes + 15) & ~UINT64_C(15));
-    return LLVMBuildAdd(h->b, h->bases[1], k32(h, (uint32_t)at), "");
-}
-
-static LLVMValueRef do_cast(host *h, LLVMValueRef i)
-{
-    LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    LLVMTypeRef t = host_type(h, LLVMTypeOf(i));
-    LLVMValueRef v = operand(h, i, 0);
-
-    if (op == LLVMPtrToInt || op == LLVMIntToPtr)
-        return LLVMBuildIntCast2(h->b, v, t, false, "");
-    if (op == LLVMAddrSpaceCast)
-        return v;
-    if (op == LLVMBitCast && LLVMTypeOf(v) == t)
-        return v;
-    return LLVMBuildCast(h->b, op, v, t, "");
-}
-
-static LLVMValueRef do_shuffle(host *h, LLVMValueRef i)
-{
-    unsigned n = LLVMGetNumMaskElements(i);
-    LLVMValueRef *mask = arena_array(h->a, LLVMValueRef, n);
-
-    for (unsigned k = 0; k < n; k++) {
-        int m = LLVMGetMaskValue(i, k);
-
-        mask[k] = m == LLVMGetUndefMaskElem() ? LLVMGetUndef(h->i32)
-                                              : k32(h, (uint32_t)m);
-    }
-    return LLVMBuildShuffleVector(h->b, operand(h, i, 0), operand(h, i, 1),
-                                  LLVMConstVector(mask, n), "");
-}
-
-static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
-{
-    LLVMValueRef p = LLVMGetOperand(i, 0), at = value(h, p), r;
-
-    if (is_global(p)) {
-        log_access(h, at, 4, false);
-        log_access(h, at, 4, true);
-    }
-    if (LLVMIsAAtomicRMWInst(i))
-        r = LLVMBuildAtomicRMW(h->b, LLVMGetAtomicRMWBinOp(i), host_ptr(h, at),
-                               operand(h, i, 1), LLVMAtomicOrderingMonotonic,
-                               false);
-    else
-        r = LLVMBuildAtomicCmpXchg(
-            h->b, host_ptr(h, at), operand(h, i, 1), operand(h, i, 2),
-            LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
-    return r;
-}
-
-static void touch(host *h, LLVMValueRef p, LLVMValueRef n, bool store)
-{
-    LLVMValueRef args[4] = {h->wg, value(h, p), n, k32(h, store)};
-
-    if (is_global(p))
-        hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
-}
-
-static void do_block_move(host *h, LLVMValueRef i, const char *name)
-{
-    LLVMValueRef dst = LLVMGetOperand(i, 0), src = LLVMGetOperand(i, 1), n, n32;
-
-    n = operand(h, i, 2);
-    n32 = LLVMBuildIntCast2(h->b, n, h->i32, false, "");
-    n = LLVMBuildZExt(h->b, n32, h->i64, "");
-    touch(h, dst, n32, true);
-    if (!strncmp(name, "llvm.memset", 11)) {
-        LLVMBuildMemSet(h->b, host_ptr(h, value(h, dst)), operand(h, i, 1), n,
-                        1);
-        return;
-    }
-    touch(h, src, n32, false);
-    LLVMBuildMemMove(h->b, host_ptr(h, value(h, dst)), 1,
-                     host_ptr(h, value(h, src)), 1, n);
-}
-
-/* The same declaration, attributes included, in the host's module. */
-static LLVMValueRef import(host *h, LLVMValueRef f)
-{
-    LLVMAttributeRef attrs[32];
-    unsigned n = LLVMGetAttributeCountAtIndex(f, LLVMAttributeFunctionIndex);
-    size_t len;
-    const char *name = LLVMGetValueName2(f, &len);
-    LLVMValueRef to = LLVMGetNamedFunction(h->m, name);
-
-    if (to)
-        return to;
-    to = LLVMAddFunction(h->m, name, LLVMGlobalGetValueType(f));
-    if (n <= 32) {
-        LLVMGetAttributesAtIndex(f, LLVMAttributeFunctionIndex, attrs);
-        for (unsigned i = 0; i < n; i++)
-            LLVMAddAttributeAtIndex(to, LLVMAttributeFunctionIndex, attrs[i]);
-    }
-    return to;
-}
-
-static LLVMValueRef do_dma(host *h, LLVMValueRef i)
-{
-    LLVMTypeRef t = LLVMArrayType2(h->i32, 12);
-    LLVMValueRef block, args[3], r;
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
-
-    LLVMPositionBuilderBefore(
-        h->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
-    block = LLVMBuildAlloca(h->b, t, "");
-    LLVMPositionBuilderAtEnd(h->b, at);
-    for (unsigned k = 0; k < 12; k++) {
-        LLVMValueRef idx = k32(h, k);
-
-        LLVMBuildStore(h->b, operand(h, i, k),
-                       LLVMBuildGEP2(h->b, h->i32, block, &idx, 1, ""));
-    }
-    save_state(h);
-    args[0] = h->wg;
-    args[1] = h->log;
-    args[2] = block;
-    r = hook(h, "vpu_hook_dma", h->i32, args, 3);
-    restore_state(h);
-    return r;
-}
-
-/* Routines that are exact sequences of host instructions need no call. The same
- * operations as in routines.c, so results do not change. */
-static LLVMValueRef inline_routine(host *h, LLVMValueRef i, const char *name)
-{
-    LLVMTypeRef d = LLVMDoubleTypeInContext(h->c), t;
-    unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
-    LLVMValueRef v;
-
-    if (strcmp(name, "__vpu_rsqrt_f32"))
-        return NULL;
-    v = LLVMBuildFPExt(h->b, operand(h, i, 0), d, "");
-    t = LLVMIntrinsicGetType(h->c, id, &d, 1);
-    v = LLVMBuildCall2(h->b, t, LLVMGetIntrinsicDeclaration(h->m, id, &d, 1),
-                       &v, 1, "");
-    v = LLVMBuildFDiv(h->b, LLVMConstReal(d, 1.0), v, "");
-    return LLVMBuildFPTrunc(h->b, v, LLVMFloatTypeInContext(h->c), "");
-}
-
-static LLVMValueRef do_call(host *h, LLVMValueRef i)
-{
-    const char *name = ir_callee(i);
-    unsigned n = LLVMGetNumArgOperands(i);
-    LLVMValueRef args[16], v;
-
-    if (!strncmp(name, "llvm.lifetime", 13) || !strncmp(name, "llvm.dbg", 8) ||
-        !strncmp(name, "llvm.assume", 11) ||
-        !strncmp(name, "llvm.experimental.noalias", 25))
-        return NULL;
-    if (!strncmp(name, "llvm.memcpy", 11) ||
-        !strncmp(name, "llvm.memmove", 12) ||
-        !strncmp(name, "llvm.memset", 11)) {
-        do_block_move(h, i, name);
-        return NULL;
-    }
-    if (!strcmp(name, "__vpu_dma"))
-        return do_dma(h, i);
-    if (!strcmp(name, "__vpu_wait")) {
-        args[0] = h->wg;
-        args[1] = h->log;
-        args[2] = operand(h, i, 0);
-        save_state(h);
-        hook(h, "vpu_hook_wait", LLVMVoidTypeInContext(h->c), args, 3);
-        restore_state(h);
-        return NULL;
-    }
-    if (!strcmp(name, "__vpu_printf")) {
-        args[0] = h->wg;
-        for (unsigned k = 0; k < 3; k++)
-            args[1 + k] = operand(h, i, k);
-        hook(h, "vpu_hook_print", LLVMVoidTypeInContext(h->c), args, 4);
-        return NULL;
-    }
-    if (!strcmp(name, "__vpu_divergence")) {
-        LLVMBasicBlockRef dead = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-
-        args[0] = h->wg;
-        args[1] = operand(h, i, 0);
-        no_return(h, "vpu_hook_divergence", args, 2);
-        LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
-        return NULL;
-    }
-    v = inline_routine(h, i, name);
-    if (v)
-        return v;
-    if (n > 16 || !LLVMIsAFunction(LLVMGetCalledValue(i))) {
-        fail(h, i, "a call through a pointer");
-        return NULL;
-    }
-    for (unsigned k = 0; k < n; k++) {
-        LLVMValueRef op = LLVMGetOperand(i, k);
-
-        if (LLVMGetTypeKind(LLVMTypeOf(op)) == LLVMPointerTypeKind) {
-            fail(h, i, name);
-            return NULL;
-        }
-        args[k] = value(h, op);
-    }
-    return LLVMBuildCall2(h->b, LLVMGetCalledFunctionType(i),
-                          import(h, LLVMGetCalledValue(i)), args, n, "");
-}
-
-static LLVMValueRef do_plain(host *h, LLVMValueRef i)
-{
-    LLVMValueRef copy;
-    ir_map ops;
-
-    /* Operands may need instructions of their own (addresses of globals), which
-     * must come before the copy. */
-    ir_map_init(&ops, h->a);
-    for (int k = 0; k < LLVMGetNumOperands(i); k++)
-        ir_map_set(&ops, LLVMGetOperand(i, (unsigned)k),
-                   operand(h, i, (unsigned)k));
-    copy = ir_clone(h->b, i, &ops);
-    LLVMInstructionSetDebugLoc(copy, NULL);
-    return copy;
-}
-
-static LLVMValueRef do_inst(host *h, LLVMValueRef i)
-{
-    switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAlloca:
-        return do_alloca(h, i);
-    case LLVMLoad:
-        track(h, i);
-        return do_load(h, i);
-    case LLVMStore:
-        track(h, i);
-        do_store(h, i);
-        return NULL;
-    case LLVMGetElementPtr:
-        if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMPointerTypeKind) {
-            fail(h, i, "a vector of addresses");
-            return NULL;
-        }
-        return index_address(h, LLVMGetGEPSourceElementType(i), i);
-    case LLVMICmp:
-        return LLVMBuildICmp(h->b, LLVMGetICmpPredicate(i), operand(h, i, 0),
-                             operand(h, i, 1), "");
-    case LLVMSelect:
-        return LLVMBuildSelect(h->b, operand(h, i, 0), operand(h, i, 1),
-                               operand(h, i, 2), "");
-    case LLVMFreeze:
-        return LLVMBuildFreeze(h->b, operand(h, i, 0), "");
-    case LLVMExtractElement:
-        return LLVMBuildExtractElement(h->b, operand(h, i, 0), operand(h, i, 1),
-                                       "");
-    case LLVMInsertElement:
-        return LLVMBuildInsertElement(h->b, operand(h, i, 0), operand(h, i, 1),
-                                      operand(h, i, 2), "");
-    case LLVMShuffleVector:
-        return do_shuffle(h, i);
-    case LLVMExtractValue:
-        if (LLVMGetNumIndices(i) != 1)
-            fail(h, i, "a nested structure value");
-        return LLVMBuildExtractValue(h->b, operand(h, i, 0),
-                                     LLVMGetIndices(i)[0], "");
-    case LLVMInsertValue:
-        if (LLVMGetNumIndices(i) != 1)
-            fail(h, i, "a nested structure value");
-        return LLVMBuildInsertValue(h->b, operand(h, i, 0), operand(h, i, 1),
-                                    LLVMGetIndices(i)[0], "");
-    case LLVMAtomicRMW:
-    case LLVMAtomicCmpXchg:
-        track(h, i);
-        return do_atomic(h, i);
-    case LLVMCall:
-        track(h, i);
-        return do_call(h, i);
-    case LLVMFence:
-        return NULL;
-    default:
-        if (LLVMIsACastInst(i))
-            return do_cast(h, i);
-        return do_plain(h, i);
-    }
 }
 
 /* --- control flow
@@ -644,13 +54,13 @@ static bool counted(host *h, LLVMValueRef br, uint32_t header)
 static void check_limit(host *h)
 {
     LLVMValueRef now = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
-    LLVMValueRef max = load_field(h, h->i64, offsetof(sim_wg, max_cycles));
+    LLVMValueRef max = host_load_field(h, h->i64, offsetof(sim_wg, max_cycles));
     LLVMBasicBlockRef on =
-        unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
+        host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
 
     LLVMSetVolatile(max, true); /* another thread may lower it to stop us */
-    save_state(h);
-    no_return(h, "vpu_hook_limit", &h->wg, 1);
+    host_save_state(h);
+    host_no_return(h, "vpu_hook_limit", &h->wg, 1);
     LLVMPositionBuilderAtEnd(h->b, on);
 }
 
@@ -674,7 +84,7 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     }
     switch (LLVMGetInstructionOpcode(t)) {
     case LLVMRet:
-        save_state(h);
+        host_save_state(h);
         LLVMBuildRetVoid(h->b);
         return;
     case LLVMUnreachable:
@@ -684,18 +94,18 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
         if (n == 1)
             LLVMBuildBr(h->b, target(h, t, 0));
         else
-            LLVMBuildCondBr(h->b, operand(h, t, 0), target(h, t, 0),
+            LLVMBuildCondBr(h->b, host_operand(h, t, 0), target(h, t, 0),
                             target(h, t, 1));
         return;
     case LLVMSwitch:
-        r = LLVMBuildSwitch(h->b, operand(h, t, 0),
+        r = LLVMBuildSwitch(h->b, host_operand(h, t, 0),
                             ir_map_get(&h->blocks, LLVMGetSwitchDefaultDest(t)),
                             n);
         for (unsigned k = 1; k < n; k++)
             LLVMAddCase(r, LLVMGetOperand(t, 2 * k), target(h, t, k));
         return;
     default:
-        fail(h, t, "a branch of this kind");
+        host_fail(h, t, "a branch of this kind");
     }
 }
 
@@ -708,9 +118,9 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
     ir_each_inst(i, b)
     {
         if (LLVMIsALoadInst(i))
-            accesses += is_global(LLVMGetOperand(i, 0));
+            accesses += host_is_global(LLVMGetOperand(i, 0));
         else if (LLVMIsAStoreInst(i))
-            accesses += is_global(LLVMGetOperand(i, 1));
+            accesses += host_is_global(LLVMGetOperand(i, 1));
         else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
             accesses += 2;
     }
@@ -720,18 +130,19 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
         LLVMBuildStore(h->b, v, h->cycles);
     }
     if (accesses > SIM_LOG_ENTRIES)
-        fail(h, LLVMGetFirstInstruction(b),
-             "a block with more than 2048 global accesses");
+        host_fail(h, LLVMGetFirstInstruction(b),
+                  "a block with more than 2048 global accesses");
     if (accesses) {
         LLVMValueRef args[2] = {h->wg, h->log};
         LLVMBasicBlockRef on;
 
         v = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
-        on = unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, v,
-                                       k64(h, SIM_LOG_ENTRIES - accesses), ""));
-        save_state(h);
-        hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
-        restore_state(h);
+        on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, v,
+                                            k64(h, SIM_LOG_ENTRIES - accesses),
+                                            ""));
+        host_save_state(h);
+        host_hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
+        host_restore_state(h);
         LLVMBuildBr(h->b, on);
         LLVMPositionBuilderAtEnd(h->b, on);
     }
@@ -749,7 +160,7 @@ static void do_block(host *h, uint32_t n)
                    LLVMBuildPhi(h->b, host_type(h, LLVMTypeOf(i)), ""));
     enter_block(h, b, n);
     for (; i != t && !h->st; i = LLVMGetNextInstruction(i)) {
-        LLVMValueRef v = do_inst(h, i);
+        LLVMValueRef v = host_inst(h, i);
 
         if (v)
             ir_map_set(&h->map, i, v);
@@ -778,7 +189,7 @@ static void fill_phis(host *h, const ir_word *seen)
                     continue;
                 LLVMPositionBuilderBefore(h->b,
                                           LLVMGetBasicBlockTerminator(end));
-                v = value(h, LLVMGetIncomingValue(i, k));
+                v = host_value(h, LLVMGetIncomingValue(i, k));
                 LLVMAddIncoming(phi, &v, &end, 1);
             }
         }
@@ -816,9 +227,9 @@ static void prologue(host *h)
                              LLVMAppendBasicBlockInContext(h->c, h->fn, ""));
     h->cycles = LLVMBuildAlloca(h->b, h->i64, "cycles");
     h->log_n = LLVMBuildAlloca(h->b, h->i64, "log_n");
-    restore_state(h);
+    host_restore_state(h);
     for (int k = 0; k < 4; k++)
-        h->bases[k] = load_field(h, h->i32, bases[k]);
+        h->bases[k] = host_load_field(h, h->i32, bases[k]);
     for (unsigned k = 0; k < n_args; k++) {
         LLVMValueRef p = LLVMGetParam(h->from, k), v;
         LLVMValueRef at = k64(h, h->layout->arg_offsets[k]);
@@ -829,20 +240,11 @@ static void prologue(host *h)
         ir_map_set(&h->map, p, v);
     }
     for (unsigned k = 0; k < 12; k++)
-        ir_map_set(&h->map, LLVMGetParam(h->from, n_args + k),
-                   load_field(h, h->i32,
-                              offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
+        ir_map_set(
+            &h->map, LLVMGetParam(h->from, n_args + k),
+            host_load_field(h, h->i32,
+                            offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
     ir_map_set(&h->map, LLVMGetParam(h->from, n_args + 12), h->bases[2]);
-}
-
-static void post_order(const ir_cfg *c, uint32_t b, ir_word *seen,
-                       uint32_t *order, uint32_t *n)
-{
-    ir_bit_set(seen, b);
-    for (uint32_t k = 1; k <= c->succs[b][0]; k++)
-        if (!ir_bit(seen, c->succs[b][k]))
-            post_order(c, c->succs[b][k], seen, order, n);
-    order[(*n)++] = b;
 }
 
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
@@ -871,7 +273,7 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     ir_cfg_build(&h.cfg, fn, a);
     order = arena_array(a, uint32_t, h.cfg.n);
     seen = ir_bits(a, h.cfg.n);
-    post_order(&h.cfg, 0, seen, order, &n);
+    n = ir_post_order(&h.cfg, order, seen);
     h.rpo = arena_array(a, uint32_t, h.cfg.n);
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;

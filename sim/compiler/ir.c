@@ -103,6 +103,24 @@ ir_word *ir_bits(arena *a, uint32_t n)
     return arena_array(a, ir_word, (n + 63) / 64);
 }
 
+static void visit(const ir_cfg *c, uint32_t b, ir_word *seen, uint32_t *order,
+                  uint32_t *n)
+{
+    ir_bit_set(seen, b);
+    for (uint32_t k = 1; k <= c->succs[b][0]; k++)
+        if (!ir_bit(seen, c->succs[b][k]))
+            visit(c, c->succs[b][k], seen, order, n);
+    order[(*n)++] = b;
+}
+
+uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen)
+{
+    uint32_t n = 0;
+
+    visit(c, 0, seen, order, &n);
+    return n;
+}
+
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
 {
     ir_word **pd = arena_array(a, ir_word *, c->n);

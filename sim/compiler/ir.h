@@ -49,6 +49,11 @@ static inline void ir_bit_set(ir_word *b, uint32_t i)
     b[i / 64] |= (ir_word)1 << i % 64;
 }
 
+/* Blocks reachable from block 0 in post-order into order (c->n entries);
+ * returns how many. Backwards it visits definitions before uses. seen gets
+ * their bits. */
+uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen);
+
 /* Post-dominators: pdom[b] has bit p when every path from b to an exit passes p
  * (b itself included). Blocks that reach no exit get all bits. */
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a);
@@ -78,8 +83,8 @@ bool ir_calls(LLVMValueRef inst, const char *name);
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map);
 /* op looked up in map; itself when absent. */
 LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
-/* What phi already gets from block, or NULL. A block that comes in several times
- * (cases of a switch) must bring the same value each time. */
+/* What phi already gets from block, or NULL. A block that comes in several
+ * times (cases of a switch) must bring the same value each time. */
 LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);
 
 /* Declare (or find) a function of the module. */

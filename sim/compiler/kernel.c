@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sim/base/file.h"
 #include "sim/base/str.h"
@@ -34,6 +35,16 @@ static const char *cache_dir(arena *a)
                                   : NULL;
 }
 
+/* Another build of the program compiles differently under the same version. */
+static void add_build(str *s)
+{
+    struct stat sb;
+
+    if (!stat("/proc/self/exe", &sb))
+        str_printf(s, "%lld %lld %ld\n", (long long)sb.st_size,
+                   (long long)sb.st_mtim.tv_sec, sb.st_mtim.tv_nsec);
+}
+
 /* Where the result of compiling these bytes with these settings is kept. NULL:
  * no cache. The path is part of it because messages name it. */
 static const char *cache_path(const char *path, const void *content, size_t n,
@@ -51,6 +62,7 @@ static const char *cache_path(const char *path, const void *content, size_t n,
                path, entry, artifact_host_cpu(a));
     for (uint32_t i = 0; i < cfg->n_options; i++)
         str_printf(&s, "%s\n", cfg->options[i]);
+    add_build(&s);
     str_puts(&s, fe_fingerprint(a));
     artifact_hash(s.data, s.n, key);
     str_free(&s);

@@ -579,17 +579,6 @@ static void fill_phi(vec *v, LLVMValueRef i)
     }
 }
 
-/* Definitions before uses: blocks in reverse post-order. */
-static void visit_order(const ir_cfg *c, uint32_t b, ir_word *seen,
-                        uint32_t *order, uint32_t *n)
-{
-    ir_bit_set(seen, b);
-    for (uint32_t k = 1; k <= c->succs[b][0]; k++)
-        if (!ir_bit(seen, c->succs[b][k]))
-            visit_order(c, c->succs[b][k], seen, order, n);
-    order[(*n)++] = b;
-}
-
 static void build(vec *v)
 {
     LLVMValueRef params[64];
@@ -617,7 +606,7 @@ static void build(vec *v)
     for (uint32_t k = 0; k < cfg.n; k++)
         ir_map_set(&v->blocks, cfg.blocks[k],
                    LLVMAppendBasicBlockInContext(v->c, v->out, ""));
-    visit_order(&cfg, 0, seen, order, &n);
+    n = ir_post_order(&cfg, order, seen);
     while (n-- > 0) {
         LLVMBasicBlockRef from = cfg.blocks[order[n]];
         LLVMValueRef t = LLVMGetBasicBlockTerminator(from);

@@ -45,6 +45,9 @@ static void end_run(shave *s)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
     s->wg.cycles = 0;
+    /* The watchdog's 0 may just have been overwritten. */
+    if (atomic_load(s->stop))
+        s->wg.max_cycles = 0;
 }
 
 /* --- hooks

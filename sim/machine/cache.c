@@ -211,11 +211,9 @@ static INLINE pair_of_ways *pair(const level *v, uint32_t line)
     return (pair_of_ways *)(void *)v->ways + (line & v->set_mask);
 }
 
-/* The two levels in two passes over a batch: each pass needs few enough values
- * to keep them in registers. */
-
-/* The set used last. Access after access to one set (planes a power of two
- * apart) would otherwise wait for its own stores to come back from memory. */
+/* The set used last, held in registers and written back when another is used.
+ * Access after access to one set (planes a power of two apart) would otherwise
+ * wait for its own stores to come back from memory. */
 typedef struct {
     pair_of_ways *set, both;
 } warm_set;
@@ -223,128 +221,121 @@ typedef struct {
 static INLINE void warm(warm_set *w, pair_of_ways *set)
 {
     if (set != w->set) {
+        *w->set = w->both;
         w->set = set;
         w->both = *set;
     }
 }
 
-/* BATCH * 128 bytes stay below 2^16: see `all` below. */
-enum { BATCH = 511, MAX_LINES = 5 /* that 128 bytes touch, 32-byte lines */ };
+/* What a batch adds to the counts; `all` sums the entries' upper halves, that
+ * is bytes, and stores << 16. */
+typedef struct {
+    uint64_t all, stored;
+    uint32_t l1_hits, l1_misses, load_fills, store_fills, write_backs;
+} tally;
 
-/* First pass: what L1 does not serve, as L2 line << 1 | store. The shifts are
+static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
+                           uint32_t dirty, uint32_t *fills,
+                           uint32_t *write_backs)
+{
+    uint32_t mru, lru;
+
+    warm(w, pair(l2, line));
+    mru = (uint32_t)w->both;
+    lru = (uint32_t)(w->both >> 32);
+    if (mru >> 1 == line) {
+        w->both |= dirty;
+        return;
+    }
+    if (lru >> 1 == line) {
+        w->both = lru | dirty | (uint64_t)mru << 32;
+        return;
+    }
+    w->both = line << 1 | dirty | (uint64_t)mru << 32;
+    ++*fills;
+    *write_backs += lru & 1;
+}
+
+/* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
+ * miss alike the new set is (line, old first way). */
+static INLINE bool l1_pair(const level *l1, warm_set *w, uint32_t line)
+{
+    uint32_t key = line << 1, mru, lru;
+
+    warm(w, pair(l1, line));
+    mru = (uint32_t)w->both;
+    lru = (uint32_t)(w->both >> 32);
+    if (mru == key)
+        return true;
+    w->both = key | (uint64_t)mru << 32;
+    return lru == key;
+}
+
+/* n < 512, so that their bytes stay below 2^16 in t->all. The shifts are
  * parameters so that the usual line sizes are constants. */
-static INLINE size_t filter_l1(mach_cache *c, unsigned shift1, unsigned shift2,
-                               const uint64_t *list, size_t n, uint32_t *out)
-{
-    const level l1 = c->l1;
-    /* Sum of the entries' upper halves: bytes, and stores << 16. */
-    uint64_t all = 0, stored = 0;
-    uint32_t hits = 0;
-    warm_set w = {NULL, 0};
-    size_t m = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        uint64_t addr = MACH_ACCESS_ADDR(list[i]), upper = list[i] >> 32, end;
-        uint32_t line, last;
-
-        all += upper;
-        if (MACH_ACCESS_IS_STORE(list[i])) { /* past L1 */
-            end = addr + (upper & 0xffff) - 1;
-            stored += upper & 0xffff;
-            for (line = (uint32_t)(addr >> shift2);; line++) {
-                out[m++] = line << 1 | 1;
-                if (line == (uint32_t)(end >> shift2))
-                    break;
-            }
-            continue;
-        }
-        end = addr + upper - 1;
-        last = (uint32_t)(end >> shift1);
-        for (line = (uint32_t)(addr >> shift1);; line++) {
-            /* L1 lines are never dirty: on a hit in the second way and on a
-             * miss alike the new set is (line, old first way). */
-            uint32_t key = line << 1, mru, lru;
-
-            warm(&w, pair(&l1, line));
-            mru = (uint32_t)w.both;
-            lru = (uint32_t)(w.both >> 32);
-            if (mru == key) {
-                hits++;
-            } else {
-                w.both = key | (uint64_t)mru << 32;
-                *w.set = w.both;
-                if (lru == key)
-                    hits++;
-                else
-                    out[m++] = line >> (shift2 - shift1) << 1;
-            }
-            if (line == last)
-                break;
-        }
-    }
-    c->n.load_bytes += (all & 0xffff) - stored;
-    c->n.store_bytes += stored;
-    c->n.stores += (uint32_t)(all >> 16);
-    c->n.load_l1_hits += hits;
-    return m;
-}
-
-/* Second pass. */
-static void run_l2(mach_cache *c, const uint32_t *list, size_t n)
-{
-    const level l2 = c->l2;
-    uint32_t misses = 0, store_misses = 0, stores = 0, write_backs = 0;
-    warm_set w = {NULL, 0};
-
-    for (size_t i = 0; i < n; i++) {
-        uint32_t line = list[i] >> 1, dirty = list[i] & 1, mru, lru;
-
-        warm(&w, pair(&l2, line));
-        mru = (uint32_t)w.both;
-        lru = (uint32_t)(w.both >> 32);
-        stores += dirty;
-        if (mru >> 1 == line) {
-            w.both |= dirty;
-        } else if (lru >> 1 == line) {
-            w.both = lru | dirty | (uint64_t)mru << 32;
-        } else {
-            w.both = line << 1 | dirty | (uint64_t)mru << 32;
-            misses++;
-            store_misses += dirty;
-            write_backs += lru & 1;
-        }
-        *w.set = w.both;
-    }
-    c->n.load_fills += misses - store_misses;
-    c->n.load_l2_hits += (uint32_t)n - stores - (misses - store_misses);
-    c->n.store_fills += store_misses;
-    c->n.write_backs += write_backs;
-}
-
 static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
                              const uint64_t *list, size_t n)
 {
-    uint32_t missed[BATCH * MAX_LINES];
+    const level l1 = c->l1, l2 = c->l2;
+    pair_of_ways nowhere = 0;
+    warm_set w1 = {&nowhere, 0}, w2 = {&nowhere, 0};
+    tally t = {0};
 
-    while (n) {
-        size_t now = n < BATCH ? n : BATCH;
+    for (const uint64_t *end = list + n; list < end; list++) {
+        uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
+        uint32_t bytes = upper & 0xffff, line, last;
 
-        run_l2(c, missed, filter_l1(c, shift1, shift2, list, now, missed));
-        list += now;
-        n -= now;
+        t.all += upper;
+        if (MACH_ACCESS_IS_STORE(*list)) { /* past L1 */
+            t.stored += bytes;
+            line = (uint32_t)(addr >> shift2);
+            last = (uint32_t)((addr + bytes - 1) >> shift2);
+            do
+                l2_pair(&l2, &w2, line, 1, &t.store_fills, &t.write_backs);
+            while (line++ != last);
+            continue;
+        }
+        line = (uint32_t)(addr >> shift1);
+        last = (uint32_t)((addr + upper - 1) >> shift1);
+        do {
+            if (l1_pair(&l1, &w1, line)) {
+                t.l1_hits++;
+                continue;
+            }
+            t.l1_misses++;
+            l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t.load_fills,
+                    &t.write_backs);
+        } while (line++ != last);
     }
-    c->l1_last = c->l2_last = NO_LINE;
-    c->l2_last_entry = NULL;
+    *w1.set = w1.both;
+    *w2.set = w2.both;
+    c->n.load_bytes += (t.all & 0xffff) - t.stored;
+    c->n.store_bytes += t.stored;
+    c->n.stores += (uint32_t)(t.all >> 16);
+    c->n.load_l1_hits += t.l1_hits;
+    c->n.load_l2_hits += t.l1_misses - t.load_fills;
+    c->n.load_fills += t.load_fills;
+    c->n.store_fills += t.store_fills;
+    c->n.write_backs += t.write_backs;
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
+    enum { BATCH = 511 };
+
     /* The common shape gets code of its own. */
-    if (c->l1.n_ways == 2 && c->l2.n_ways == 2 && c->l1.line_shift >= 5) {
-        if (c->l1.line_shift == 5 && c->l2.line_shift == 6)
-            run_pairs(c, 5, 6, list, n);
-        else
-            run_pairs(c, c->l1.line_shift, c->l2.line_shift, list, n);
+    if (c->l1.n_ways == 2 && c->l2.n_ways == 2) {
+        unsigned shift1 = c->l1.line_shift, shift2 = c->l2.line_shift;
+
+        for (size_t now; n; list += now, n -= now) {
+            now = n < BATCH ? n : BATCH;
+            if (shift1 == 5 && shift2 == 6)
+                run_pairs(c, 5, 6, list, now);
+            else
+                run_pairs(c, shift1, shift2, list, now);
+        }
+        c->l1_last = c->l2_last = NO_LINE;
+        c->l2_last_entry = NULL;
         return;
     }
     for (size_t i = 0; i < n; i++)

@@ -37,13 +37,13 @@ void ref_free(ref_tensor *t)
     t->data = NULL;
 }
 
-static float get(const ref_tensor *t, size_t i)
+float ref_get(const ref_tensor *t, size_t i)
 {
     return t->is_half ? (float)((const ref_half *)t->data)[i]
                       : ((const float *)t->data)[i];
 }
 
-static void put(ref_tensor *t, size_t i, float v)
+void ref_put(ref_tensor *t, size_t i, float v)
 {
     if (t->is_half)
         ((ref_half *)t->data)[i] = (ref_half)v;
@@ -65,7 +65,7 @@ void ref_random(ref_tensor *t, uint32_t port, uint64_t seed)
         r = (r ^ (r >> 30)) * 0xbf58476d1ce4e5b9;
         r = (r ^ (r >> 27)) * 0x94d049bb133111eb;
         r ^= r >> 31;
-        put(t, i, (float)(r >> 40) / 8388608.0f - 1.0f);
+        ref_put(t, i, (float)(r >> 40) / 8388608.0f - 1.0f);
     }
 }
 
@@ -74,7 +74,7 @@ void ref_ramp(ref_tensor *t)
     size_t n = ref_elements(t);
 
     for (size_t i = 0; i < n; i++)
-        put(t, i, (float)(i % 256) / 256.0f);
+        ref_put(t, i, (float)(i % 256) / 256.0f);
 }
 
 /* --- layers --------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void grn_pixel(const ref_tensor *in, float bias, size_t first,
     float sum = bias, factor;
 
     for (uint32_t c = 0; c < n; c++) {
-        float v = get(in, first + c * plane);
+        float v = ref_get(in, first + c * plane);
         float square = v * v;
 
         sum = sum + square;
@@ -96,7 +96,8 @@ static void grn_pixel(const ref_tensor *in, float bias, size_t first,
         factor = (float)(ref_half)factor;
     /* The product of two halves is exact in float: put rounds it once. */
     for (uint32_t c = 0; c < n; c++)
-        put(out, first + c * plane, get(in, first + c * plane) * factor);
+        ref_put(out, first + c * plane,
+                ref_get(in, first + c * plane) * factor);
 }
 
 void ref_grn(const ref_tensor *in, double param, ref_tensor *out)
@@ -124,7 +125,7 @@ void ref_reorg(const ref_tensor *in, double param, ref_tensor *out)
                     to = b * C * s * s + to;
                     to = to * (H / s) + y / s;
                     to = to * (W / s) + x / s;
-                    put(out, to, get(in, i));
+                    ref_put(out, to, ref_get(in, i));
                 }
 }
 
@@ -134,7 +135,7 @@ void ref_cvt(const ref_tensor *in, double param, ref_tensor *out)
 
     (void)param;
     for (size_t i = 0; i < n; i++)
-        put(out, i, get(in, i));
+        ref_put(out, i, ref_get(in, i));
 }
 
 void ref_matmul(const ref_tensor *in, double param, ref_tensor *out)
@@ -147,11 +148,12 @@ void ref_matmul(const ref_tensor *in, double param, ref_tensor *out)
             float sum = 0;
 
             for (size_t k = 0; k < K; k++) {
-                float product = get(&in[0], m * K + k) * get(&in[1], k * N + n);
+                float product =
+                    ref_get(&in[0], m * K + k) * ref_get(&in[1], k * N + n);
 
                 sum = sum + product;
             }
-            put(out, m * N + n, sum);
+            ref_put(out, m * N + n, sum);
         }
 }
 
@@ -184,8 +186,8 @@ static size_t describe(const ref_tensor *want, const ref_tensor *got, size_t i,
         }
     n = snprintf(text, n_text,
                  "\n  [%u,%u,%u,%u] is %.9g (%#x), expected %.9g (%#x)", at[0],
-                 at[1], at[2], at[3], (double)get(got, i), bits(got, i),
-                 (double)get(want, i), bits(want, i));
+                 at[1], at[2], at[3], (double)ref_get(got, i), bits(got, i),
+                 (double)ref_get(want, i), bits(want, i));
     return n < 0 ? 0 : (size_t)n < n_text ? (size_t)n : n_text - 1;
 }
 
@@ -199,7 +201,7 @@ size_t ref_compare(const ref_tensor *want, const void *got, char *text,
     text[0] = 0;
     for (size_t i = 0; i < n; i++) {
         if (bits(want, i) == bits(&other, i) ||
-            (isnan(get(want, i)) && isnan(get(&other, i))))
+            (isnan(ref_get(want, i)) && isnan(ref_get(&other, i))))
             continue;
         if (++differ <= 5)
             used += describe(want, &other, i, text + used, n_text - used);

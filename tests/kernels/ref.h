@@ -25,6 +25,10 @@ size_t ref_bytes(const ref_tensor *t);
 void ref_alloc(ref_tensor *t);
 void ref_free(ref_tensor *t);
 
+/* Element i, row-major; ref_put rounds to half where the tensor is half. */
+float ref_get(const ref_tensor *t, size_t i);
+void ref_put(ref_tensor *t, size_t i, float v);
+
 /* The program's `--input port=random:seed` and `--input port=ramp`. */
 void ref_random(ref_tensor *t, uint32_t port, uint64_t seed);
 void ref_ramp(ref_tensor *t);

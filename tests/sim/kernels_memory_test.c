@@ -318,7 +318,7 @@ START_TEST(like_c)
     out = rig_buffer(&r, sizeof want);
     in = rig_buffer(&r, sizeof want + 64);
     for (unsigned i = 0; i < N; i++)
-        in[i] = (int)(rig_noise(i) >> (i & 3) * 8);
+        in[i] = (int)(rig_noise(i) >> 8 >> (i & 3) * 6);
     for (int i = 0; i < N; i++)
         twins[_i].host(want, in, i);
     for (uint32_t local = 16; local; local = local == 16 ? 5 : 0) {

@@ -156,7 +156,7 @@ int main(void)
     int failed;
 
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, device_equals_c, 0, colon ? atoi(colon + 1) : 60);
+    tcase_add_loop_test(c, device_equals_c, 0, colon ? atoi(colon + 1) : 50);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

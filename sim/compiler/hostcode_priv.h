@@ -1,0 +1,59 @@
+/* What the two halves of the host code generator share: hostcode.c makes the
+ * function and its control flow, hostcode_inst.c what stands in a block. */
+#ifndef VPU_SIM_COMPILER_HOSTCODE_PRIV_H
+#define VPU_SIM_COMPILER_HOSTCODE_PRIV_H
+
+#include <stddef.h>
+
+#include "sim/compiler/hostcode.h"
+#include "sim/compiler/ir.h"
+
+typedef struct {
+    arena *a;
+    LLVMContextRef c;
+    LLVMModuleRef m;
+    LLVMTargetDataRef td; /* the device's layout */
+    LLVMBuilderRef b;
+    LLVMValueRef from, fn;
+    LLVMTypeRef i8, i32, i64, ptr, wg_void;
+    const host_layout *layout;
+    const isa_function *program;
+    ir_cfg cfg;
+    uint32_t *rpo; /* block -> position in reverse post-order */
+    ir_map map, blocks, ends;
+    LLVMValueRef wg, window, args, log; /* parameters */
+    LLVMValueRef cycles, log_n;         /* allocas, promoted later */
+    LLVMValueRef bases[4];              /* local, stack, kept, const */
+    uint32_t stack;
+    vpu_error *err;
+    vpu_status st;
+} host;
+
+/* Remembers the first problem; building goes on with something harmless. */
+void host_fail(host *h, LLVMValueRef at, const char *what);
+/* Device type to host type: pointers become i32. */
+LLVMTypeRef host_type(host *h, LLVMTypeRef t);
+/* The host value of a device value, at the builder's position. */
+LLVMValueRef host_value(host *h, LLVMValueRef v);
+LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k);
+/* Is this device pointer one to DDR? */
+bool host_is_global(LLVMValueRef p);
+
+/* Fields of sim_wg, by offset. */
+LLVMValueRef host_field_ptr(host *h, size_t offset);
+LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset);
+/* cycles and log_n to and from sim_wg, around calls out. */
+void host_save_state(host *h);
+void host_restore_state(host *h);
+LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
+                       LLVMValueRef *args, unsigned n);
+void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
+/* if (cond) { unlikely }: leaves the builder in the unlikely block and returns
+ * the block to go on in. */
+LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);
+
+/* One device instruction that is neither phi nor terminator; NULL when it has
+ * no value. */
+LLVMValueRef host_inst(host *h, LLVMValueRef i);
+
+#endif
