@@ -84,13 +84,12 @@ math_result math_check(const oracle_fn *f, bool half, unsigned width,
 {
     math_result m = {.n = n = n / (16 * width) * (16 * width)};
     bool loose = f->kind == ORACLE_LOOSE, ints = f->kind == ORACLE_IT;
-    rig scalar, vector;
+    rig r;
     void *out, *wide;
 
-    rig_open(&scalar);
-    rig_open(&vector);
-    out = run(&scalar, f, half, 1, n, input);
-    wide = run(&vector, f, half, width, n, input);
+    rig_open(&r);
+    out = run(&r, f, half, 1, n, input);
+    wide = run(&r, f, half, width, n, input);
     for (uint32_t i = 0; i < n; i++) {
         double x = 0, y = 0, z = 0, got, other, want, e;
 
@@ -115,8 +114,7 @@ math_result math_check(const oracle_fn *f, bool half, unsigned width,
             m.want = want;
         }
     }
-    rig_close(&vector);
-    rig_close(&scalar);
+    rig_close(&r);
     return m;
 }
 
