@@ -103,7 +103,7 @@ $(OUT)/flags: FORCE
 	    echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
 
 $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
-	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(shell pkg-config --libs check) $(LIB_LDLIBS)
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(shell pkg-config --libs check) -lmpfr -lgmp $(LIB_LDLIBS)
 # private: flags is a prerequisite too, and must not see this one.
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a

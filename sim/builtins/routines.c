@@ -20,13 +20,20 @@
 #define sinpi own_sinpi
 #define tanpi own_tanpi
 
+/* powr is exp(y log x): undefined where pow has a value by convention (0^0,
+ * inf^0, 1^inf, NaN^0), and without the sign of a zero. */
+static bool powr_defined(double x, double y)
+{
+    return x >= 0 && !isnan(y) && !(y == 0 && (x == 0 || isinf(x))) &&
+           !(x == 1 && isinf(y));
+}
 static double powr(double x, double y)
 {
-    return x < 0 ? NAN : pow(x, y);
+    return powr_defined(x, y) ? pow(fabs(x), y) : NAN;
 }
 static float powrf(float x, float y)
 {
-    return x < 0 ? NAN : powf(x, y);
+    return powr_defined(x, y) ? powf(fabsf(x), y) : NAN;
 }
 static double rsqrt(double x)
 {
@@ -170,15 +177,26 @@ static int lgamma_sign(double x)
     return x > 0 || fmod(floor(x), 2.0) == 0 ? 1 : -1;
 }
 
+/* The low seven bits of the quotient rounded to the nearest integer, with its
+ * sign (the C library's remquo gives three). Exact: the arguments are floats,
+ * and everything here a multiple of the smaller one's last place. */
 static int remquo_q(double x, double y)
 {
+    double r, d = fabs(y);
     int q = 0;
 
     if (!isfinite(x) || isnan(y) || y == 0)
         return 0;
-    remquo(x, y, &q);
-    /* The low seven bits of the quotient, with its sign. */
-    return q < 0 ? -(-q & 0x7f) : q & 0x7f;
+    r = fmod(fabs(x), 128 * d);
+    for (int k = 6; k >= 0; k--)
+        if (r >= ldexp(d, k)) {
+            r -= ldexp(d, k);
+            q += 1 << k;
+        }
+    if (2 * r > d || (2 * r == d && q & 1))
+        q++;
+    q &= 0x7f;
+    return !signbit(x) == !signbit(y) ? q : -q;
 }
 
 /* --- both precisions -------------------------------------------------------

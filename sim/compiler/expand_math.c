@@ -130,10 +130,12 @@ static LLVMValueRef is_infinite(xp *x, LLVMValueRef v)
                          xp_real(x, LLVMTypeOf(v), HUGE_VAL), "");
 }
 
-/* x - floor(x), below 1 even where that rounds up. */
+/* x - floor(x), below 1 even where that rounds up; zeros and infinities leave a
+ * zero of their sign. */
 LLVMValueRef x_fract(xp *x)
 {
     LLVMValueRef v = xp_arg(x, 0), f = round_by(x, "llvm.floor", v), d, below;
+    LLVMValueRef none;
     LLVMTypeRef t = xp_result(x);
     bool half = LLVMGetTypeKind(ir_element(t)) == LLVMHalfTypeKind;
     LLVMValueRef top = xp_real(x, t, half ? 0x1.ffcp-1 : 0x1.fffffep-1);
@@ -142,8 +144,11 @@ LLVMValueRef x_fract(xp *x)
     d = LLVMBuildFSub(x->b, v, f, "");
     below = LLVMBuildFCmp(x->b, LLVMRealOGT, d, top, "");
     d = LLVMBuildSelect(x->b, below, top, d, "");
-    d = LLVMBuildSelect(x->b, is_infinite(x, v), xp_real(x, t, 0), d, "");
-    return with_sign(x, d, v);
+    none = LLVMBuildOr(
+        x->b, is_infinite(x, v),
+        LLVMBuildFCmp(x->b, LLVMRealOEQ, v, xp_real(x, t, 0), ""), "");
+    return LLVMBuildSelect(x->b, none, with_sign(x, xp_real(x, t, 0), v), d,
+                           "");
 }
 
 LLVMValueRef x_modf(xp *x)

@@ -386,15 +386,19 @@ static LLVMValueRef vec_intrinsic(vec *v, LLVMValueRef i, unsigned id)
     size_t len;
     const char *name = LLVMIntrinsicGetName(id, &len);
     bool imm_last = !strcmp(name, "llvm.abs") || !strcmp(name, "llvm.ctlz") ||
-                    !strcmp(name, "llvm.cttz");
+                    !strcmp(name, "llvm.cttz") ||
+                    !strcmp(name, "llvm.is.fpclass");
 
     over[0] = w;
     for (unsigned k = 0; k < n; k++)
         args[k] = imm_last && k == n - 1 ? LLVMGetOperand(i, k)
                                          : vector(v, LLVMGetOperand(i, k));
-    if (strstr(name, ".sat") && strstr(name, "llvm.fpto")) {
+    if ((strstr(name, ".sat") && strstr(name, "llvm.fpto")) ||
+        !strcmp(name, "llvm.ucmp") || !strcmp(name, "llvm.scmp")) {
         over[1] = LLVMTypeOf(args[0]);
         n_over = 2;
+    } else if (!strcmp(name, "llvm.is.fpclass")) {
+        over[0] = LLVMTypeOf(args[0]);
     }
     t = LLVMIntrinsicGetType(v->c, id, over, n_over);
     return LLVMBuildCall2(v->b, t,

@@ -21,6 +21,7 @@ typedef struct {
     char flags[8];
     int width, precision; /* -1 = none */
     unsigned lanes;
+    unsigned bytes; /* that hh and h cut an integer to; 0 = whole */
     char conversion;
 } spec;
 
@@ -71,8 +72,11 @@ static const char *parse_spec(const char *p, spec *s)
         p = parse_number(p + 1, &lanes);
         s->lanes = lanes > 0 && lanes <= 16 ? (unsigned)lanes : 1;
     }
+    /* Otherwise the argument's tag knows its size; hl is for vectors only. */
+    if (p[0] == 'h' && p[1] != 'l')
+        s->bytes = p[1] == 'h' ? 1 : 2;
     while (*p && strchr("hl", *p))
-        p++; /* the argument's tag knows its size */
+        p++;
     s->conversion = *p;
     return *p ? p + 1 : p;
 }
@@ -91,7 +95,9 @@ static void emit(str *out, const spec *s, const char *kind, const void *value)
              s->conversion);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (kind[0])
+    if (s->conversion == 'c')
+        snprintf(text, sizeof text, format, *(const int *)value);
+    else if (kind[0])
         snprintf(text, sizeof text, format, *(const long long *)value);
     else
         snprintf(text, sizeof text, format, *(const double *)value);
@@ -127,17 +133,34 @@ static void print_element(const spec *s, const uint8_t *p, unsigned bytes,
 {
     bool wants_float = strchr("fFeEgGaA", s->conversion) != NULL;
     double d = is_float ? as_double(p, bytes) : 0;
-    long long i =
-        is_float ? 0 : as_integer(p, bytes, strchr("di", s->conversion));
+    long long i = 0;
+    int c;
+
+    if (!is_float)
+        i = as_integer(p, s->bytes && s->bytes < bytes ? s->bytes : bytes,
+                       strchr("di", s->conversion));
+    c = (int)(i & 0x7f);
 
     if (wants_float != is_float)
         str_puts(out, "(wrong type)");
     else if (wants_float)
         emit(out, s, "", &d);
     else if (s->conversion == 'c')
-        str_printf(out, "%c", (int)(i & 0x7f));
+        emit(out, s, "", &c);
     else
         emit(out, s, "ll", &i);
+}
+
+/* Width and precision as in C: the text is cut, then padded. */
+static void print_text(const spec *s, const char *text, str *out)
+{
+    int most = s->precision >= 0 ? s->precision : MAX_FORMAT;
+    int n = (int)strnlen(text, (size_t)most);
+    int pad = s->width > n ? s->width - n : 0;
+    bool left = strchr(s->flags, '-');
+
+    str_printf(out, "%*s%.*s%*s", left ? 0 : pad, "", n, text, left ? pad : 0,
+               "");
 }
 
 static void print_argument(const spec *s, arguments *a, str *out)
@@ -156,9 +179,7 @@ static void print_argument(const spec *s, arguments *a, str *out)
     a->left--;
     a->at += 4 + ((bytes + 3) & ~3u);
     if (s->conversion == 's') {
-        const char *text = (const char *)a->window + word(p, 0);
-
-        str_printf(out, "%.*s", (int)strnlen(text, MAX_FORMAT), text);
+        print_text(s, (const char *)a->window + word(p, 0), out);
         return;
     }
     if (s->conversion == 'p') {
