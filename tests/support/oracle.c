@@ -48,6 +48,7 @@ static double to_odd(mpfr_t r, int inexact)
 #define FN1(name) FN(e_##name, mpfr_##name(r, a, MPFR_RNDZ))
 #define FN2(name) FN(e_##name, mpfr_##name(r, a, b, MPFR_RNDZ))
 
+/* clang-format off */
 FN1(acos)
 FN1(acosh)
 FN1(asin)
@@ -72,8 +73,7 @@ FN1(asinh) FN1(atan) FN1(atanh) FN1(cbrt) FN1(cos) FN1(cosh) FN1(erf) FN1(erfc)
                                                 mpfr_div_ui(r, r, 180,
                                                             MPFR_RNDN),
                                                 mpfr_mul(r, a, r, MPFR_RNDZ)))
-    /* clang-format off */
-FN(e_ceil, mpfr_rint_ceil(r, a, MPFR_RNDZ))
+    FN(e_ceil, mpfr_rint_ceil(r, a, MPFR_RNDZ))
 FN(e_floor, mpfr_rint_floor(r, a, MPFR_RNDZ))
 FN(e_trunc, mpfr_rint_trunc(r, a, MPFR_RNDZ))
 FN(e_rint, mpfr_rint_roundeven(r, a, MPFR_RNDZ))
