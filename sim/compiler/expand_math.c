@@ -305,10 +305,10 @@ LLVMValueRef x_dot(xp *x)
     return dot(x, xp_arg(x, 0), xp_arg(x, 1));
 }
 
-/* In float whatever the type, so that squares of halves do not overflow. */
+/* In double whatever the type, so that squares neither overflow nor vanish. */
 static LLVMValueRef norm(xp *x, LLVMValueRef v)
 {
-    LLVMTypeRef f = LLVMFloatTypeInContext(x->c), t = LLVMTypeOf(v);
+    LLVMTypeRef f = LLVMDoubleTypeInContext(x->c), t = LLVMTypeOf(v);
 
     if (ir_lanes(t) > 1)
         f = LLVMVectorType(f, ir_lanes(t));
@@ -327,7 +327,7 @@ LLVMValueRef x_length(xp *x)
 
 LLVMValueRef x_normalize(xp *x)
 {
-    LLVMTypeRef t = xp_result(x), f = LLVMFloatTypeInContext(x->c);
+    LLVMTypeRef t = xp_result(x), f = LLVMDoubleTypeInContext(x->c);
     LLVMValueRef v = xp_arg(x, 0), n = norm(x, v), zero, r;
 
     zero = LLVMBuildFCmp(x->b, LLVMRealOEQ, n, LLVMConstReal(f, 0), "");

@@ -33,7 +33,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 
     if (s) {
         at = (uint64_t)((const uint8_t *)info->si_addr - s->window);
-        if (at < UINT64_C(1) << 32) {
+        if (at < s->reserved) {
             s->kind = FAULT_ACCESS;
             s->address = (uint32_t)at;
             s->write = was_write(context);

@@ -20,7 +20,8 @@ typedef enum {
 
 typedef struct {
     sigjmp_buf env;
-    const uint8_t *window; /* 4 GiB */
+    const uint8_t *window;
+    uint64_t reserved; /* bytes from there that are the device's */
     fault_kind kind;
     uint32_t address, line;
     bool write;

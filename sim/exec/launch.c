@@ -224,6 +224,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     s->n_groups = n_groups;
     s->stop = &r->stop;
     s->scope.window = memory_window(r->mem);
+    s->scope.reserved = MEMORY_RESERVED;
     if (r->desc->wg_split) {
         s->next = i;
         s->end = n_groups;

@@ -54,12 +54,12 @@ vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
     m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
     m->cmx_bytes = (uint32_t)d->ocl_local_budget;
     m->n_shaves = (uint32_t)d->num_shaves;
-    m->window = mmap(NULL, WINDOW, PROT_NONE,
+    m->window = mmap(NULL, MEMORY_RESERVED, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (m->window == MAP_FAILED) {
         m->window = NULL;
         st = err_set(err, VPU_ERR_NOMEM,
-                     "cannot reserve 4 GiB of address space: %s",
+                     "cannot reserve 8 GiB of address space: %s",
                      strerror(errno));
     }
     if (!st &&
@@ -83,7 +83,7 @@ void memory_destroy(memory *m)
     if (!m)
         return;
     if (m->window)
-        munmap(m->window, WINDOW);
+        munmap(m->window, MEMORY_RESERVED);
     arena_destroy(m->a);
 }
 

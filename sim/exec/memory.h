@@ -19,6 +19,10 @@
 #include "sim/base/str.h"
 #include "sim/machine/desc.h"
 
+/* Bytes reserved on the host from the window's start: an access or copy of up
+ * to 4 GiB that begins at any device address stays inside. */
+#define MEMORY_RESERVED (UINT64_C(2) << 32 | 0x10000)
+
 typedef struct {
     const char *name;
     uint32_t address;
