@@ -39,6 +39,7 @@ static const char *const fixed_options[] = {
     "-disable-llvm-passes",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
+    "-ffile-compilation-dir=.",
     "-gline-tables-only",
     "-gcolumn-info",
     "-fno-color-diagnostics",
