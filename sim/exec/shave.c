@@ -40,7 +40,6 @@ static void end_run(shave *s)
     step = mach_queue_push(s->queue, MACH_STEP_RUN);
     step->issue_cycles = s->wg.cycles;
     step->u.mem = mach_cache_take(s->cache);
-    s->issued += s->wg.cycles;
     if (s->wg.max_cycles != UINT64_MAX)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;

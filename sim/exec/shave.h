@@ -22,7 +22,6 @@ typedef struct shave {
     uint64_t next, end;  /* positions in the launch's order */
     uint64_t stride;     /* between this SHAVE's positions */
     uint64_t n_groups;   /* of the launch */
-    uint64_t issued;     /* cycles of groups so far, for max_cycles */
     uint32_t transfers;  /* of the current group and phase */
     uint64_t group;      /* running now */
     uint64_t done;       /* groups */
