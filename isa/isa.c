@@ -11,30 +11,48 @@
 #define U_SAU BIT(SAU), false
 #define U_VAU BIT(VAU), false
 #define U_CMU BIT(CMU), false
+#define S_NONE ISA_SUB_NONE
+#define S_SPACE ISA_SUB_SPACE
+#define S_COND ISA_SUB_COND
+#define S_LANE ISA_SUB_LANE
+#define S_GROUP ISA_SUB_GROUP
+#define S_ROUND ISA_SUB_ROUND
+#define S_REDUCE ISA_SUB_REDUCE
+#define S_SENSE ISA_SUB_SENSE
+#define S_AREA ISA_SUB_AREA
 #define F_LOAD ISA_F_LOAD
 #define F_STORE ISA_F_STORE
 #define F_BRANCH ISA_F_BRANCH
 #define F_SERIAL ISA_F_SERIAL
+#define F_TYPED ISA_F_TYPED
+#define F_FROM ISA_F_FROM
+#define F_OFFSET ISA_F_OFFSET
+#define F_TABLE ISA_F_TABLE
+#define F_CALLEE ISA_F_CALLEE
+#define F_TARGET ISA_F_TARGET
 #define DOC(s) s, ISA_DOCUMENTED
 #define INF(s) s, ISA_INFERRED
 #define EST(s) s, ISA_ESTIMATED
 
 /* units and src expand to two initialisers each, hence the second macro. */
-#define ROW(op, units_, units_all, lat_, int_, fl, source_, evidence_, about_) \
-    [ISA_OP_##op] = {.name = #op,                                              \
-                     .about = about_,                                          \
-                     .source = source_,                                        \
-                     .evidence = evidence_,                                    \
-                     .units = units_,                                          \
-                     .all_units = units_all,                                   \
-                     .lat = lat_,                                              \
-                     .interval = int_,                                         \
+#define ROW(op, units_, units_all, lat_, int_, form_, sub_, fl, source_, \
+            evidence_, about_)                                           \
+    [ISA_OP_##op] = {.name = #op,                                        \
+                     .about = about_,                                    \
+                     .source = source_,                                  \
+                     .form = form_,                                      \
+                     .evidence = evidence_,                              \
+                     .sub = sub_,                                        \
+                     .units = units_,                                    \
+                     .all_units = units_all,                             \
+                     .lat = lat_,                                        \
+                     .interval = int_,                                   \
                      .flags = fl},
 #define ROW_(...) ROW(__VA_ARGS__)
 
 const isa_op_info isa_ops[ISA_N_OPS] = {
-#define OP(name, units, lat, interval, flags, src, about) \
-    ROW_(name, units, lat, interval, flags, src, about)
+#define OP(name, units, lat, interval, form, sub, flags, src, about) \
+    ROW_(name, units, lat, interval, form, sub, flags, src, about)
 #include "isa/ops.def"
 };
 
@@ -46,3 +64,48 @@ const char *const isa_unit_names[ISA_N_UNITS] = {
 #define UNIT(name, about) #name,
 #include "isa/units.def"
 };
+const char *const isa_type_names[ISA_N_TYPES] = {
+    "", "s8", "u8", "s16", "u16", "s32", "u32", "f16", "f32"};
+const char *const isa_cond_names[ISA_N_CONDS] = {
+    "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "ueq",
+    "one", "ult", "ule", "ugt", "uge", "ord", "uno"};
+const char *const isa_round_names[ISA_N_ROUNDS] = {"floor", "ceil", "trunc",
+                                                   "rint", "round"};
+const char *const isa_reduce_names[ISA_N_REDUCES] = {
+    "sum", "product", "all", "any", "parity", "least", "most"};
+const char *const isa_space_names[ISA_N_SPACES] = {"local", "global", "const"};
+const char *const isa_area_names[ISA_N_AREAS] = {"args", "group"};
+
+static unsigned colon(const char *form)
+{
+    unsigned n = 0;
+
+    while (form[n] != ':')
+        n++;
+    return n;
+}
+
+unsigned isa_n_dst(isa_op op)
+{
+    return colon(isa_ops[op].form);
+}
+
+unsigned isa_n_src(isa_op op)
+{
+    const char *p = isa_ops[op].form + colon(isa_ops[op].form) + 1;
+    unsigned n = 0;
+
+    while (p[n])
+        n++;
+    return n;
+}
+
+char isa_dst_class(isa_op op, unsigned k)
+{
+    return isa_ops[op].form[k];
+}
+
+char isa_src_class(isa_op op, unsigned k)
+{
+    return isa_ops[op].form[colon(isa_ops[op].form) + 1 + k];
+}

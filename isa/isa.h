@@ -1,5 +1,6 @@
-/* The SHAVE as tables: issue slots and operations, straight from units.def and
- * ops.def. Freestanding: no allocation, no state; everything is thread safe. */
+/* The SHAVE as tables: issue slots, registers and operations, straight from
+ * units.def and ops.def. Freestanding: no allocation, no state; everything is
+ * thread safe. */
 #ifndef VPU_ISA_ISA_H
 #define VPU_ISA_ISA_H
 
@@ -13,7 +14,8 @@ typedef enum {
 } isa_unit;
 
 typedef enum {
-#define OP(name, units, lat, interval, flags, src, about) ISA_OP_##name,
+#define OP(name, units, lat, interval, form, sub, flags, src, about) \
+    ISA_OP_##name,
 #include "isa/ops.def"
     ISA_N_OPS
 } isa_op;
@@ -22,25 +24,141 @@ enum {
     ISA_F_LOAD = 1,
     ISA_F_STORE = 2,
     ISA_F_BRANCH = 4,
-    ISA_F_SERIAL = 8 /* a scheduling fence */
+    ISA_F_SERIAL = 8, /* a scheduling fence */
+    ISA_F_TYPED = 16,
+    ISA_F_FROM = 32,
+    /* what imm means; at most one */
+    ISA_F_OFFSET = 64,  /* bytes added to the address; argument number */
+    ISA_F_TABLE = 128,  /* of the function's vectors */
+    ISA_F_CALLEE = 256, /* of the function's callees */
+    ISA_F_TARGET = 512  /* block */
 };
+
+/* Types of an operand, or of a lane. */
+typedef enum {
+    ISA_NO_TYPE,
+    ISA_S8,
+    ISA_U8,
+    ISA_S16,
+    ISA_U16,
+    ISA_S32,
+    ISA_U32,
+    ISA_F16,
+    ISA_F32,
+    ISA_N_TYPES
+} isa_type;
+
+/* Comparisons: integers use EQ to GE, floats all. O = false with a NaN, U =
+ * true with a NaN. For floats EQ to GE are the O forms but NE, which is U. */
+typedef enum {
+    ISA_EQ,
+    ISA_NE,
+    ISA_LT,
+    ISA_LE,
+    ISA_GT,
+    ISA_GE,
+    ISA_UEQ,
+    ISA_ONE,
+    ISA_ULT,
+    ISA_ULE,
+    ISA_UGT,
+    ISA_UGE,
+    ISA_ORD,
+    ISA_UNO,
+    ISA_N_CONDS
+} isa_cond;
+
+typedef enum {
+    ISA_FLOOR,
+    ISA_CEIL,
+    ISA_TRUNC,
+    ISA_RINT,  /* halves to even */
+    ISA_ROUND, /* halves away from zero */
+    ISA_N_ROUNDS
+} isa_round;
+
+typedef enum {
+    ISA_SUM,
+    ISA_PRODUCT,
+    ISA_ALL, /* and */
+    ISA_ANY, /* or */
+    ISA_PARITY,
+    ISA_LEAST,
+    ISA_MOST,
+    ISA_N_REDUCES
+} isa_reduce;
+
+/* Memory an access goes to. The address space is one; this is what the compiler
+ * knows, and what decides whether caches are asked. */
+typedef enum {
+    ISA_LOCAL, /* CMX: __local, private arrays, spills, values kept */
+    ISA_GLOBAL,
+    ISA_CONST, /* the program's own constants, in CMX */
+    ISA_N_SPACES
+} isa_space;
+
+/* Where ldarg reads. */
+typedef enum { ISA_ARGS, ISA_GROUP, ISA_N_AREAS } isa_area;
+
+typedef enum {
+    ISA_SUB_NONE,
+    ISA_SUB_SPACE,
+    ISA_SUB_COND,
+    ISA_SUB_LANE,
+    ISA_SUB_GROUP,
+    ISA_SUB_ROUND,
+    ISA_SUB_REDUCE,
+    ISA_SUB_SENSE,
+    ISA_SUB_AREA
+} isa_sub;
 
 /* How sure a row's timing is. */
 typedef enum { ISA_DOCUMENTED, ISA_INFERRED, ISA_ESTIMATED } isa_evidence;
 
 typedef struct {
     const char *name, *about, *source;
+    const char *form; /* "results:sources" */
     isa_evidence evidence;
+    isa_sub sub;
     uint8_t units;  /* bit per isa_unit that can issue it; 0 = none */
     bool all_units; /* takes every unit of the mask, not one of them */
-    uint8_t lat, interval, flags;
+    uint8_t lat, interval;
+    uint16_t flags;
 } isa_op_info;
 
-/* Cycles between a branch and the first bundle at its target, minus one: the
- * slots behind a branch are always executed (hardware.md 3.4, INF, 4..7). */
-enum { ISA_BRANCH_DELAY = 6, ISA_VECTOR_BYTES = 16 };
+enum {
+    /* Cycles between a branch and the first bundle at its target, minus one:
+     * the slots behind a branch are always executed (hardware.md 3.4, INF,
+     * 4..7). */
+    ISA_BRANCH_DELAY = 6,
+    /* Bundles between rep and the block it repeats (hardware.md 14.2, EST). */
+    ISA_REP_DELAY = 6,
+    ISA_VECTOR_BYTES = 16,
+    ISA_N_IREGS = 32, /* hardware.md 3.3 (R) */
+    ISA_N_VREGS = 32,
+    ISA_MAX_CALL_ARGS = 64
+};
 
 extern const isa_op_info isa_ops[ISA_N_OPS];
 extern const char *const isa_unit_names[ISA_N_UNITS];
+extern const char *const isa_type_names[ISA_N_TYPES]; /* "", "s8"… */
+extern const char *const isa_cond_names[ISA_N_CONDS];
+extern const char *const isa_round_names[ISA_N_ROUNDS];
+extern const char *const isa_reduce_names[ISA_N_REDUCES];
+extern const char *const isa_space_names[ISA_N_SPACES];
+extern const char *const isa_area_names[ISA_N_AREAS];
+
+static inline unsigned isa_type_bytes(isa_type t)
+{
+    static const unsigned char bytes[ISA_N_TYPES] = {0, 1, 1, 2, 2, 4, 4, 2, 4};
+
+    return bytes[t];
+}
+
+/* Results and sources of an operation. */
+unsigned isa_n_dst(isa_op op);
+unsigned isa_n_src(isa_op op);
+char isa_dst_class(isa_op op, unsigned k); /* 'i', 'v' */
+char isa_src_class(isa_op op, unsigned k); /* 'i', 'v', 'j' */
 
 #endif

@@ -1,0 +1,42 @@
+/* The reference interpreter: executes a finished program bundle by bundle on
+ * real register files, with the pipeline exposed as program.h describes.
+ *
+ * It is the slow, obvious twin of the compiled host code: same results, same
+ * cycles, same order of global accesses (program order: a scheduled block's
+ * accesses are reported when it ends, by seq; a software-pipelined loop's when
+ * their iteration is complete, iteration by iteration). One run touches only
+ * what the environment hands it. */
+#ifndef VPU_ISA_INTERP_H
+#define VPU_ISA_INTERP_H
+
+#include "isa/program.h"
+
+typedef struct {
+    uint8_t *window;     /* host address of device address 0 */
+    const uint8_t *args; /* ldarg's ISA_ARGS: the packed argument block */
+    const uint32_t *group; /* ldarg's ISA_GROUP: words */
+    uint32_t sp;           /* value of ISA_SP */
+    uint32_t const_base;   /* unused by operations; for callers' bookkeeping */
+    void *user;
+    /* A block of so many cycles starts (each time it runs). Returning false
+     * stops the run. */
+    bool (*block)(void *user, uint32_t cycles);
+    /* A global access (ISA_GLOBAL), see above for the order. */
+    void (*global)(void *user, uint32_t addr, uint32_t bytes, bool store);
+    /* Callee number `callee` of the function with the arguments set so far
+     * (n = highest starg number + 1). ret is what ldret reads. false stops. */
+    bool (*call)(void *user, uint32_t callee, const uint32_t *args, uint32_t n,
+                 uint32_t line, uint32_t ret[2]);
+} isa_env;
+
+typedef enum {
+    ISA_DONE,    /* ret */
+    ISA_STOPPED, /* a callback said so */
+    ISA_FELL_OFF /* control left the last block: a defect of the program */
+} isa_outcome;
+
+/* The function must have passed isa_verify. Registers start as 0xdeadbeef
+ * patterns, so that reading one that was never written shows. */
+isa_outcome isa_run(const isa_function *f, const isa_env *env);
+
+#endif
