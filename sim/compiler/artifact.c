@@ -16,8 +16,8 @@
 
 #include "sim/base/file.h"
 #include "sim/compiler/hostcode.h"
-#include "sim/compiler/ir.h"
-#include "sim/compiler/lower.h"
+#include "sim/ir/ir.h"
+#include "sim/shave/shave.h"
 #include "sim/compiler/middle.h"
 #include "sim/compiler/neo.h"
 #include "sim/compiler/object.h"
@@ -124,12 +124,12 @@ static const char *plain_name(const char *name)
 }
 
 static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
-                                sim_kernel *k, host_layout *layout,
+                                sim_kernel *k, shave_layout *layout,
                                 vpu_error *err)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(m);
     size_t n = 0, cap = 0, nl = 0, cl = 0, len;
-    host_global *globals = NULL;
+    shave_global *globals = NULL;
     flattener f = {.td = td};
     uint64_t local = 0, constant = 0;
 
@@ -150,7 +150,7 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
             return err_at(err, VPU_ERR_LIMIT, path, 0, 0, "'%s' has %llu bytes",
                           name, (unsigned long long)bytes);
         *arena_append(a, globals, n, cap) =
-            (host_global){g, (uint32_t)*at, (uint32_t)bytes};
+            (shave_global){g, (uint32_t)*at, (uint32_t)bytes};
         if (as == AS_LOCAL)
             *arena_append(a, k->locals, nl, cl) =
                 (sim_local_array){arena_strdup(a, plain_name(name)),
@@ -295,8 +295,8 @@ static json_t *info_json(const sim_kernel *k, const char *const *deps,
 }
 
 /* Programs of all variants, and their host functions when `host`. */
-static vpu_status make_code(middle_unit *mu, const host_layout *layout,
-                            bool host, arena *a, sim_kernel *k,
+static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
+                            bool host, bool track_lines, arena *a, sim_kernel *k,
                             isa_function *programs, uint32_t *n_programs,
                             uint8_t **object, size_t *n_object, vpu_error *err)
 {
@@ -305,7 +305,7 @@ static vpu_status make_code(middle_unit *mu, const host_layout *layout,
     vpu_status st = VPU_OK;
 
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
-        isa_function *p = &programs[*n_programs];
+        shave_program p;
         char symbol[32];
 
         if (!mu->variants[v].fn)
@@ -313,16 +313,18 @@ static vpu_status make_code(middle_unit *mu, const host_layout *layout,
         k->variants[v].present = true;
         k->variants[v].factor = mu->variants[v].factor;
         k->variants[v].item_bytes = mu->variants[v].item_bytes;
-        st = lower_function(mu->variants[v].fn,
-                            sim_variant_name((sim_variant_kind)v), a, p, err);
+        st = shave_build(mu->variants[v].fn,
+                         sim_variant_name((sim_variant_kind)v), layout, a, &p,
+                         err);
         if (st)
             break;
-        ++*n_programs;
-        for (uint32_t b = 0; b < p->n_blocks; b++)
-            k->variants[v].n_bundles += p->blocks[b].cycles;
+        programs[(*n_programs)++] = p.fn;
+        for (uint32_t b = 0; b < p.fn.n_blocks; b++)
+            k->variants[v].n_bundles += p.fn.blocks[b].cycles;
+        k->variants[v].stack_bytes = p.fn.private_bytes;
         artifact_symbol((sim_variant_kind)v, symbol);
-        st = hostcode_add(hm, mu->variants[v].fn, symbol, p, layout, a,
-                          &k->variants[v].stack_bytes, err);
+        st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
+                          track_lines, a, err);
     }
     if (!st && host)
         st = make_host_object(hm, a, object, n_object, err);
@@ -391,7 +393,7 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
     sim_kernel k = {.source = path};
     isa_function programs[SIM_N_VARIANTS];
     uint32_t n_programs = 0;
-    host_layout layout = {.track_lines = host == ARTIFACT_HOST_LINES};
+    shave_layout layout = {0};
     middle_unit mu = {0};
     uint8_t *object = NULL;
     size_t n_object = 0;
@@ -418,7 +420,8 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST, a, &k, programs,
+        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST,
+                       host == ARTIFACT_HOST_LINES, a, &k, programs,
                        &n_programs, &object, &n_object, err);
     }
     if (!st)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 
 LLVMValueRef xp_arg(xp *x, unsigned i)
 {

@@ -3,7 +3,7 @@
 #define VPU_SIM_COMPILER_EXPAND_PRIV_H
 
 #include "sim/compiler/expand.h"
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 
 typedef struct {
     LLVMModuleRef m;

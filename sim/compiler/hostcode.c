@@ -109,6 +109,45 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     }
 }
 
+static void add_cycles(host *h, LLVMValueRef n)
+{
+    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+
+    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, n, ""), h->cycles);
+}
+
+/* What the way out of a block costs on top of the block: a jump, the tests of
+ * a switch. */
+static void leave_block(host *h, LLVMValueRef t, uint32_t block)
+{
+    const uint32_t *edge = h->program->costs[block].edge;
+    unsigned n = LLVMGetNumSuccessors(t);
+    LLVMValueRef cost, v;
+
+    if (!edge)
+        return;
+    v = host_operand(h, t, 0);
+    if (LLVMIsASwitchInst(t)) {
+        cost = k64(h, edge[0]);
+        for (unsigned k = 1; k < n; k++)
+            cost = LLVMBuildSelect(
+                h->b,
+                LLVMBuildICmp(h->b, LLVMIntEQ, v, LLVMGetOperand(t, 2 * k), ""),
+                k64(h, edge[k]), cost, "");
+    } else {
+        cost = LLVMBuildSelect(h->b, v, k64(h, edge[0]), k64(h, edge[1]), "");
+    }
+    add_cycles(h, cost);
+}
+
+/* Entries in the log of an access. */
+static uint32_t log_entries(host *h, LLVMTypeRef t)
+{
+    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(h->td, t);
+
+    return shave_pieces(bytes, arena_array(h->a, uint8_t, bytes / 16 + 4));
+}
+
 /* What a block costs, and room in the log for its accesses. */
 static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
 {
@@ -117,18 +156,15 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
 
     ir_each_inst(i, b)
     {
-        if (LLVMIsALoadInst(i))
-            accesses += host_is_global(LLVMGetOperand(i, 0));
-        else if (LLVMIsAStoreInst(i))
-            accesses += host_is_global(LLVMGetOperand(i, 1));
+        if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
+            accesses += log_entries(h, LLVMTypeOf(i));
+        else if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
+            accesses += log_entries(h, LLVMTypeOf(LLVMGetOperand(i, 0)));
         else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
             accesses += 2;
     }
-    if (h->program->blocks[n].cycles) {
-        v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
-        v = LLVMBuildAdd(h->b, v, k64(h, h->program->blocks[n].cycles), "");
-        LLVMBuildStore(h->b, v, h->cycles);
-    }
+    if (h->program->costs[n].cycles)
+        add_cycles(h, k64(h, h->program->costs[n].cycles));
     if (accesses > SIM_LOG_ENTRIES)
         host_fail(h, LLVMGetFirstInstruction(b),
                   "a block with more than 2048 global accesses");
@@ -167,6 +203,7 @@ static void do_block(host *h, uint32_t n)
     }
     if (h->st)
         return;
+    leave_block(h, t, n);
     do_terminator(h, t, n);
     ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->b));
 }
@@ -248,14 +285,16 @@ static void prologue(host *h)
 }
 
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
-                        const isa_function *program, const host_layout *layout,
-                        arena *a, uint32_t *stack_bytes, vpu_error *err)
+                        const shave_program *program,
+                        const shave_layout *layout, bool track_lines, arena *a,
+                        vpu_error *err)
 {
     host h = {.a = a,
               .m = to,
               .from = fn,
               .layout = layout,
               .program = program,
+              .track_lines = track_lines,
               .err = err};
     uint32_t *order, n = 0;
     ir_word *seen;
@@ -288,6 +327,5 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     if (!h.st)
         fill_phis(&h, seen);
     LLVMDisposeBuilder(h.b);
-    *stack_bytes = h.stack;
     return h.st;
 }

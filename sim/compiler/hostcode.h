@@ -12,30 +12,18 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "isa/program.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-
-/* Where __local and __constant variables of the program go. */
-typedef struct {
-    LLVMValueRef global;
-    uint32_t offset, bytes;
-} host_global;
-
-typedef struct {
-    const host_global *globals;
-    uint32_t n_globals;
-    const uint32_t *arg_offsets; /* of each kernel argument in the block */
-    bool track_lines; /* note each access's source position in sim_wg */
-} host_layout;
+#include "sim/shave/shave.h"
 
 /* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in
- * the same context as fn's. program->blocks match fn's blocks. *stack_bytes:
- * the private arrays left in fn.
+ * the same context as fn's. program is what fn became on the SHAVE. With
+ * track_lines the code notes each access's source position in sim_wg.
  *
  * VPU_ERR_UNSUPPORTED  an instruction or constant without host form */
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
-                        const isa_function *program, const host_layout *layout,
-                        arena *a, uint32_t *stack_bytes, vpu_error *err);
+                        const shave_program *program,
+                        const shave_layout *layout, bool track_lines, arena *a,
+                        vpu_error *err);
 
 #endif

@@ -225,7 +225,7 @@ LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond)
     return on;
 }
 
-static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
+static void log_piece(host *h, LLVMValueRef device, uint32_t bytes, bool store)
 {
     LLVMValueRef n = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
     LLVMValueRef e = LLVMBuildZExt(h->b, device, h->i64, ""), at;
@@ -234,6 +234,17 @@ static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
     at = LLVMBuildInBoundsGEP2(h->b, h->i64, h->log, &n, 1, "");
     LLVMBuildStore(h->b, e, at);
     LLVMBuildStore(h->b, LLVMBuildAdd(h->b, n, k64(h, 1), ""), h->log_n);
+}
+
+/* As the SHAVE makes the access: in pieces of 16 bytes and less. */
+static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
+{
+    uint8_t *pieces = arena_array(h->a, uint8_t, bytes / 16 + 4);
+    uint32_t n = shave_pieces(bytes, pieces), at = 0;
+
+    for (uint32_t k = 0; k < n; at += pieces[k++])
+        log_piece(h, LLVMBuildAdd(h->b, device, k32(h, at), ""), pieces[k],
+                  store);
 }
 
 bool host_is_global(LLVMValueRef p)
@@ -252,7 +263,7 @@ static void track(host *h, LLVMValueRef i)
     uint32_t pos[2] = {LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i)};
     size_t at[2] = {offsetof(sim_wg, line), offsetof(sim_wg, col)};
 
-    if (!h->layout->track_lines || !pos[0])
+    if (!h->track_lines || !pos[0])
         return;
     for (int k = 0; k < 2; k++)
         LLVMSetVolatile(

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "sim/compiler/hostcode.h"
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 
 typedef struct {
     arena *a;
@@ -17,8 +17,9 @@ typedef struct {
     LLVMBuilderRef b;
     LLVMValueRef from, fn;
     LLVMTypeRef i8, i32, i64, ptr, wg_void;
-    const host_layout *layout;
-    const isa_function *program;
+    const shave_layout *layout;
+    const shave_program *program;
+    bool track_lines;
     ir_cfg cfg;
     uint32_t *rpo; /* block -> position in reverse post-order */
     ir_map map, blocks, ends;

@@ -12,7 +12,7 @@
 
 #include "sim/base/str.h"
 #include "sim/compiler/expand.h"
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 #include "sim/compiler/vectorize.h"
 #include "sim/compiler/workgroup.h"
 

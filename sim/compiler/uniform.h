@@ -6,7 +6,7 @@
 #ifndef VPU_SIM_COMPILER_UNIFORM_H
 #define VPU_SIM_COMPILER_UNIFORM_H
 
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 
 typedef struct {
     ir_map varying;         /* instruction -> itself */

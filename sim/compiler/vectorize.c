@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 #include "sim/compiler/uniform.h"
 
 enum { MAX_FACTOR = 8 };

@@ -11,7 +11,7 @@
 
 #include <llvm-c/Target.h>
 
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 #include "sim/compiler/uniform.h"
 #include "sim/compiler/workgroup.h"
 

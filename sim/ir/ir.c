@@ -1,5 +1,5 @@
 /* Helpers over LLVM's C API; see ir.h. */
-#include "sim/compiler/ir.h"
+#include "sim/ir/ir.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Small things LLVM's C API leaves out: value maps, block numbering, cloning a
  * control-flow graph, reading a function name's argument types.
  *
- * Internal to sim/compiler. Not thread safe; one LLVM context, one thread. */
-#ifndef VPU_SIM_COMPILER_IR_H
-#define VPU_SIM_COMPILER_IR_H
+ * Not thread safe; one LLVM context, one thread. */
+#ifndef VPU_SIM_IR_IR_H
+#define VPU_SIM_IR_IR_H
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>

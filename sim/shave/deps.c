@@ -1,0 +1,235 @@
+/* Dependences among the operations of a block. */
+#include "sim/shave/passes.h"
+
+#include <string.h>
+
+#include "sim/ir/ir.h"
+
+uint32_t deps_latency(const isa_instr *i, unsigned dst)
+{
+    if (i->cost)
+        return i->cost;
+    return dst ? 1 : isa_ops[i->op].lat;
+}
+
+/* --- memory
+ * ------------------------------------------------------------------ */
+
+static bool is_access(const vop *o)
+{
+    return isa_ops[o->in.op].flags & (ISA_F_LOAD | ISA_F_STORE);
+}
+
+static bool is_store(const vop *o)
+{
+    return isa_ops[o->in.op].flags & ISA_F_STORE;
+}
+
+static uint32_t bytes_of(const isa_instr *i)
+{
+    switch (i->op) {
+    case ISA_OP_ldv64:
+    case ISA_OP_ldv64p:
+    case ISA_OP_stv64:
+    case ISA_OP_stv64p:
+        return 8;
+    case ISA_OP_ldv128:
+    case ISA_OP_ldv128p:
+    case ISA_OP_stv128:
+    case ISA_OP_stv128p:
+        return 16;
+    default:
+        return isa_type_bytes((isa_type)i->type);
+    }
+}
+
+/* The operand that holds the address. */
+static isa_operand address_of(const isa_instr *i)
+{
+    return i->src[isa_ops[i->op].flags & ISA_F_STORE ? 1 : 0];
+}
+
+static bool has_noalias(LLVMValueRef arg)
+{
+    LLVMValueRef fn = LLVMGetParamParent(arg);
+    unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7), k = 0;
+
+    while (k < LLVMCountParams(fn) && LLVMGetParam(fn, k) != arg)
+        k++;
+    return LLVMGetEnumAttributeAtIndex(fn, k + 1, kind) != NULL;
+}
+
+static bool is_object(LLVMValueRef v)
+{
+    return v && (LLVMIsAGlobalVariable(v) || LLVMIsAAllocaInst(v) ||
+                 (LLVMIsAArgument(v) && has_noalias(v)));
+}
+
+bool deps_may_alias(const vop *a, const vop *b, bool same_base_value)
+{
+    isa_operand pa = address_of(&a->in), pb = address_of(&b->in);
+
+    if ((a->in.sub == ISA_GLOBAL) != (b->in.sub == ISA_GLOBAL))
+        return false;
+    if (vp_same(pa, pb) && (same_base_value || pa.kind == ISA_SP)) {
+        int64_t at = a->in.imm, bt = b->in.imm;
+
+        return at < bt + bytes_of(&b->in) && bt < at + bytes_of(&a->in);
+    }
+    if (a->object && a->object == b->object)
+        return true;
+    /* restrict: what one such pointer reaches no other pointer does */
+    return !is_object(a->object) && !is_object(b->object);
+}
+
+/* --- all
+ * --------------------------------------------------------------------- */
+
+typedef struct {
+    const vblock *b;
+    arena *a;
+    dep_list *out;
+    /* Per register of the block, by position in `keys`. */
+    ir_map last; /* key -> last operation that wrote it + 1 */
+    uint32_t *next_read; /* per operation and source: earlier reader of the
+                            same register since its last write, + 1 */
+    ir_map reader; /* key -> last reading (operation * ISA_MAX_SRC + k) + 1 */
+    uint32_t fence; /* last serial operation + 1 */
+} deps;
+
+/* Register numbers as map keys, never NULL. */
+static const void *key(isa_operand x)
+{
+    return (const void *)(((uintptr_t)x.n + 1) << 4);
+}
+
+static void add(deps *d, uint32_t from, uint32_t to, int32_t lat)
+{
+    if (from != to)
+        *arena_append(d->a, d->out->list, d->out->n, d->out->cap) =
+            (dep){from, to, lat};
+}
+
+static void reads(deps *d, uint32_t i)
+{
+    const isa_instr *in = &d->b->ops[i].in;
+
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        isa_operand x = in->src[k];
+        uintptr_t def;
+
+        if (!vp_is_reg(x))
+            continue;
+        def = (uintptr_t)ir_map_get(&d->last, key(x));
+        if (def) {
+            const isa_instr *from = &d->b->ops[def - 1].in;
+            unsigned r = vp_same(from->dst[0], x) ? 0 : 1;
+
+            add(d, (uint32_t)def - 1, i, (int32_t)deps_latency(from, r));
+        }
+        d->next_read[i * ISA_MAX_SRC + k] =
+            (uint32_t)(uintptr_t)ir_map_get(&d->reader, key(x));
+        ir_map_set(&d->reader, key(x),
+                   (void *)(uintptr_t)(i * ISA_MAX_SRC + k + 1));
+    }
+}
+
+static void writes(deps *d, uint32_t i)
+{
+    const isa_instr *in = &d->b->ops[i].in;
+
+    for (unsigned k = 0; k < ISA_MAX_DST; k++) {
+        isa_operand x = in->dst[k];
+        uintptr_t def, r;
+
+        if (!vp_is_reg(x))
+            continue;
+        def = (uintptr_t)ir_map_get(&d->last, key(x));
+        if (def) {
+            const isa_instr *old = &d->b->ops[def - 1].in;
+            int32_t gap =
+                (int32_t)deps_latency(old, vp_same(old->dst[0], x) ? 0 : 1) -
+                (int32_t)deps_latency(in, k) + 1;
+
+            add(d, (uint32_t)def - 1, i, gap < 1 ? 1 : gap);
+        }
+        for (r = (uintptr_t)ir_map_get(&d->reader, key(x)); r;
+             r = d->next_read[r - 1])
+            add(d, (uint32_t)(r - 1) / ISA_MAX_SRC, i, 0);
+        ir_map_set(&d->reader, key(x), NULL);
+        ir_map_set(&d->last, key(x), (void *)(uintptr_t)(i + 1));
+    }
+}
+
+/* Does a register keep its value from operation a to operation b? */
+static bool unchanged(const deps *d, isa_operand x, uint32_t a, uint32_t b)
+{
+    uintptr_t def;
+
+    if (!vp_is_reg(x))
+        return true;
+    def = (uintptr_t)ir_map_get(&d->last, key(x));
+    (void)b;
+    return def <= a; /* last write before a; a itself may write it */
+}
+
+static void accesses(deps *d, uint32_t i, const uint32_t *mem, uint32_t n_mem)
+{
+    const vop *o = &d->b->ops[i];
+
+    for (uint32_t k = 0; k < n_mem; k++) {
+        const vop *m = &d->b->ops[mem[k]];
+        bool same;
+
+        if (!is_store(m) && !is_store(o))
+            continue;
+        same = unchanged(d, address_of(&o->in), mem[k], i);
+        if (deps_may_alias(m, o, same))
+            add(d, mem[k], i, is_store(m) || is_store(o) ? 1 : 0);
+    }
+}
+
+static bool is_serial(const isa_instr *in)
+{
+    return isa_ops[in->op].flags & ISA_F_SERIAL;
+}
+
+/* Everything before must be done, everything behind waits. starg and ldret
+ * belong to their call. */
+static void serial(deps *d, uint32_t i)
+{
+    const isa_instr *in = &d->b->ops[i].in;
+
+    if (d->fence)
+        add(d, d->fence - 1, i,
+            (int32_t)deps_latency(&d->b->ops[d->fence - 1].in, 0));
+    if (!is_serial(in))
+        return;
+    for (uint32_t k = d->fence ? d->fence - 1 : 0; k < i; k++) {
+        const isa_instr *p = &d->b->ops[k].in;
+
+        add(d, k, i, isa_n_dst((isa_op)p->op) || p->cost
+                         ? (int32_t)deps_latency(p, 0)
+                         : 1);
+    }
+    d->fence = i + 1;
+}
+
+void deps_of_block(const vblock *b, arena *a, dep_list *out)
+{
+    deps d = {.b = b, .a = a, .out = out};
+    uint32_t *mem = arena_array(a, uint32_t, b->n + 1), n_mem = 0;
+
+    ir_map_init(&d.last, a);
+    ir_map_init(&d.reader, a);
+    d.next_read = arena_array(a, uint32_t, b->n * ISA_MAX_SRC + 1);
+    for (uint32_t i = 0; i < b->n; i++) {
+        reads(&d, i);
+        if (is_access(&b->ops[i])) {
+            accesses(&d, i, mem, n_mem);
+            mem[n_mem++] = i;
+        }
+        writes(&d, i);
+        serial(&d, i);
+    }
+}

@@ -1,0 +1,49 @@
+/* The steps between selection and a finished program, in their order. */
+#ifndef VPU_SIM_SHAVE_PASSES_H
+#define VPU_SIM_SHAVE_PASSES_H
+
+#include "sim/shave/vprog.h"
+
+/* Registers live on entry to and exit from each block, one bit each. */
+typedef struct {
+    uint64_t **in, **out;
+    uint32_t words;
+} liveness;
+
+void liveness_compute(const vprog *p, arena *a, liveness *l);
+
+/* Loops around each block: 0 outside all. */
+uint32_t *loop_depths(const vprog *p, arena *a);
+
+/* Phis become copies at the ends of predecessors; what can share a register
+ * does. Afterwards registers may be written in several places. */
+void phis_remove(vprog *p);
+
+/* Dependences of a block's operations, in program order. */
+typedef struct {
+    uint32_t from, to;
+    int32_t lat; /* to issues at least so many cycles after from */
+} dep;
+
+typedef struct {
+    dep *list;
+    size_t n, cap;
+} dep_list;
+
+void deps_of_block(const vblock *b, arena *a, dep_list *out);
+/* May two accesses touch the same bytes? Same base register means the same
+ * value: callers compare only within its lifetime. */
+bool deps_may_alias(const vop *a, const vop *b, bool same_base_value);
+uint32_t deps_latency(const isa_instr *i, unsigned dst);
+
+/* Issue cycles and slots of a block: list scheduling, longest path first; or,
+ * when `narrow`, program order first, which keeps fewer registers alive.
+ * Operations stay in program order; their cycles and block->cycles are set. */
+void schedule_block(vblock *b, bool narrow, arena *scratch);
+
+/* Assigns the machine's registers to a scheduled program. Registers that do not
+ * fit are sent to private memory: their code is inserted, and the result is
+ * false: schedule again and come back. */
+bool registers_assign(vprog *p, uint32_t *n_spills);
+
+#endif

@@ -1,0 +1,419 @@
+/* Register allocation on a schedule: every virtual register holds its machine
+ * register from the issue of what writes it to its last reader, block by block,
+ * with holes where it is not live. What does not fit is spilled: kept in
+ * private memory, or made anew where that takes no register. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/shave/passes.h"
+
+typedef struct {
+    uint32_t from, to; /* cycles of the whole program, to exclusive */
+} range;
+
+typedef struct {
+    range *list; /* ascending, apart */
+    uint32_t n, cap;
+    uint64_t weight; /* what spilling costs; UINT64_MAX = must not */
+    uint32_t defs;
+    const vop *def; /* the only one, when defs is 1 */
+    int32_t reg;    /* machine register, -1 = none yet */
+    bool spilled;
+} life;
+
+typedef struct {
+    uint32_t *members; /* virtual registers */
+    size_t n, cap;
+} occupants;
+
+typedef struct {
+    vprog *p;
+    arena *a;
+    life *lives;
+    uint32_t *base; /* first cycle of each block */
+    uint32_t *first, *last; /* per register, in the block being looked at:
+                               first cycle + 1, last cycle; 0 = not there */
+    occupants files[2][ISA_N_IREGS];
+    bool any_spilled;
+} alloc;
+
+/* --- lives
+ * ------------------------------------------------------------------- */
+
+static void extend(alloc *s, life *l, uint32_t from, uint32_t to)
+{
+    size_t n = l->n, cap = l->cap;
+
+    if (to <= from)
+        to = from + 1;
+    if (l->n && l->list[l->n - 1].to >= from) {
+        if (to > l->list[l->n - 1].to)
+            l->list[l->n - 1].to = to;
+        return;
+    }
+    *arena_append(s->a, l->list, n, cap) = (range){from, to};
+    l->n = (uint32_t)n;
+    l->cap = (uint32_t)cap;
+}
+
+/* Ranges of one block. Operations are in program order, and a register written
+ * several times in a block is one life from first to last. */
+static void block_lives(alloc *s, uint32_t b, const liveness *live,
+                        uint32_t depth)
+{
+    const vblock *x = &s->p->blocks[b];
+    uint32_t start = s->base[b], end = s->base[b + 1];
+    uint64_t worth = 1;
+    uint32_t *first = s->first, *last = s->last, n_seen = 0;
+    uint32_t *seen = arena_array(s->a, uint32_t, x->n * 5 + 1);
+
+    for (uint32_t d = 0; d < depth && d < 8; d++)
+        worth *= 10;
+    for (size_t i = 0; i < x->n; i++) {
+        const isa_instr *in = &x->ops[i].in;
+        uint32_t at = start + in->cycle;
+
+        for (unsigned k = 0; k < ISA_MAX_SRC + ISA_MAX_DST; k++) {
+            bool is_src = k < ISA_MAX_SRC;
+            isa_operand o = is_src ? in->src[k] : in->dst[k - ISA_MAX_SRC];
+            uint32_t until = at;
+            life *l;
+
+            if (!vp_is_reg(o))
+                continue;
+            l = &s->lives[o.n];
+            if (!first[o.n]) {
+                seen[n_seen++] = o.n;
+                first[o.n] = at + 1;
+                last[o.n] = at;
+            }
+            if (!is_src) {
+                until = at + deps_latency(in, k - ISA_MAX_SRC);
+                l->def = &x->ops[i];
+                l->defs++;
+            }
+            if (at + 1 < first[o.n])
+                first[o.n] = at + 1;
+            if (until > last[o.n])
+                last[o.n] = until;
+            if (l->weight != UINT64_MAX)
+                l->weight += worth;
+        }
+    }
+    for (uint32_t q = 0; q < live->words; q++) {
+        uint64_t through = live->in[b][q] | live->out[b][q];
+
+        for (; through; through &= through - 1) {
+            uint32_t r = q * 64 + (uint32_t)__builtin_ctzll(through);
+            bool in = live->in[b][q] >> r % 64 & 1;
+            bool out = live->out[b][q] >> r % 64 & 1;
+            uint32_t from = in || !first[r] ? start : first[r] - 1;
+            uint32_t to = out ? end : last[r];
+
+            extend(s, &s->lives[r], from, to);
+            first[r] = 0; /* done */
+        }
+    }
+    for (uint32_t i = 0; i < n_seen; i++) {
+        if (first[seen[i]])
+            extend(s, &s->lives[seen[i]], first[seen[i]] - 1, last[seen[i]]);
+        first[seen[i]] = 0;
+    }
+}
+
+static void find_lives(alloc *s)
+{
+    vprog *p = s->p;
+    uint32_t *depth = loop_depths(p, s->a);
+    liveness live;
+
+    s->lives = arena_array(s->a, life, p->n_regs + 1);
+    s->base = arena_array(s->a, uint32_t, p->n_blocks + 1);
+    s->first = arena_array(s->a, uint32_t, p->n_regs + 1);
+    s->last = arena_array(s->a, uint32_t, p->n_regs + 1);
+    for (size_t r = 0; r < p->n_regs; r++)
+        s->lives[r].reg = -1;
+    for (size_t b = 0; b < p->n_blocks; b++)
+        s->base[b + 1] = s->base[b] +
+                         (p->blocks[b].cycles ? p->blocks[b].cycles : 1);
+    liveness_compute(p, s->a, &live);
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        block_lives(s, b, &live, depth[b]);
+}
+
+/* --- fitting
+ * ----------------------------------------------------------------- */
+
+static bool overlap(const life *a, const life *b)
+{
+    uint32_t i = 0, j = 0;
+
+    while (i < a->n && j < b->n) {
+        if (a->list[i].to <= b->list[j].from)
+            i++;
+        else if (b->list[j].to <= a->list[i].from)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+static occupants *file_of(alloc *s, uint32_t v, uint32_t reg)
+{
+    return &s->files[s->p->classes[v] == ISA_V][reg];
+}
+
+/* What would have to leave machine register reg for v, as a weight. */
+static uint64_t price(alloc *s, uint32_t v, uint32_t reg)
+{
+    const occupants *o = file_of(s, v, reg);
+    uint64_t sum = 0;
+
+    for (size_t k = 0; k < o->n; k++) {
+        const life *l = &s->lives[o->members[k]];
+
+        if (!overlap(l, &s->lives[v]))
+            continue;
+        if (l->weight == UINT64_MAX)
+            return UINT64_MAX;
+        sum += l->weight;
+    }
+    return sum;
+}
+
+static void evict(alloc *s, uint32_t v, uint32_t reg)
+{
+    occupants *o = file_of(s, v, reg);
+    size_t n = 0;
+
+    for (size_t k = 0; k < o->n; k++) {
+        life *l = &s->lives[o->members[k]];
+
+        if (overlap(l, &s->lives[v])) {
+            l->reg = -1;
+            l->spilled = s->any_spilled = true;
+        } else {
+            o->members[n++] = o->members[k];
+        }
+    }
+    o->n = n;
+}
+
+static void place(alloc *s, uint32_t v)
+{
+    life *l = &s->lives[v];
+    uint32_t n = s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS, best = 0;
+    uint64_t least = UINT64_MAX;
+    occupants *o;
+
+    for (uint32_t r = 0; r < n && least; r++) {
+        uint64_t cost = price(s, v, r);
+
+        if (cost < least) {
+            least = cost;
+            best = r;
+        }
+    }
+    if (least && least >= l->weight) {
+        l->spilled = s->any_spilled = true;
+        return;
+    }
+    if (least)
+        evict(s, v, best);
+    l->reg = (int32_t)best;
+    o = file_of(s, v, best);
+    *arena_append(s->a, o->members, o->n, o->cap) = v;
+}
+
+static const life *sort_lives;
+
+static int by_start(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint32_t fx = sort_lives[x].list[0].from, fy = sort_lives[y].list[0].from;
+
+    if (fx != fy)
+        return fx < fy ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* --- spilling
+ * ---------------------------------------------------------------- */
+
+/* Can the value be made anew anywhere, without a register? */
+static bool made_anew(const life *l)
+{
+    if (l->defs != 1)
+        return false;
+    switch (l->def->in.op) {
+    case ISA_OP_ldarg:
+    case ISA_OP_vcon:
+        return true;
+    case ISA_OP_imov:
+    case ISA_OP_vsplat:
+        return !vp_is_reg(l->def->in.src[0]);
+    default:
+        return false;
+    }
+}
+
+typedef struct {
+    alloc *s;
+    int32_t *slot;       /* per register: offset in private memory, -1 = none */
+    vop *remake;         /* per register: the operation that makes it anew */
+    bool *is_remade;
+    vblock out;
+    bool *no_spill; /* per register, grows */
+} spiller;
+
+static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
+                      const isa_instr *near)
+{
+    bool vector = reg.kind == ISA_V;
+    isa_op op = store ? (vector ? ISA_OP_stv128 : ISA_OP_st)
+                      : (vector ? ISA_OP_ldv128 : ISA_OP_ld);
+    vop *o = vp_add(sp->s->p, &sp->out, op);
+
+    o->in.type = vector ? ISA_NO_TYPE : ISA_U32;
+    o->in.sub = ISA_LOCAL;
+    o->in.imm = sp->slot[v];
+    o->in.line = near->line;
+    o->in.col = near->col;
+    if (store) {
+        o->in.src[0] = reg;
+        o->in.src[1] = (isa_operand){ISA_SP, 0};
+    } else {
+        o->in.src[0] = (isa_operand){ISA_SP, 0};
+        o->in.dst[0] = reg;
+    }
+}
+
+static void reload(spiller *sp, vop *user, unsigned k, uint32_t n_old)
+{
+    isa_operand old = user->in.src[k], fresh;
+
+    if (!vp_is_reg(old) || old.n >= n_old || !sp->s->lives[old.n].spilled)
+        return;
+    fresh = vp_reg(sp->s->p, old.kind);
+    if (sp->is_remade[old.n]) {
+        vop *o = vp_add(sp->s->p, &sp->out, ISA_OP_nop);
+
+        *o = sp->remake[old.n];
+        o->in.dst[0] = fresh;
+        o->in.line = user->in.line;
+        o->in.col = user->in.col;
+    } else {
+        memory_op(sp, fresh, old.n, false, &user->in);
+    }
+    for (unsigned j = k; j < ISA_MAX_SRC; j++)
+        if (vp_same(user->in.src[j], old))
+            user->in.src[j] = fresh;
+}
+
+static void rewrite_block(spiller *sp, vblock *b, uint32_t n_old)
+{
+    sp->out = (vblock){0};
+    for (size_t i = 0; i < b->n; i++) {
+        vop o = b->ops[i];
+        isa_operand stored[ISA_MAX_DST] = {{0}};
+        uint32_t slots[ISA_MAX_DST] = {0};
+
+        if (vp_is_reg(o.in.dst[0]) && o.in.dst[0].n < n_old &&
+            sp->s->lives[o.in.dst[0].n].spilled &&
+            sp->is_remade[o.in.dst[0].n])
+            continue;
+        for (unsigned k = 0; k < ISA_MAX_SRC; k++)
+            reload(sp, &o, k, n_old);
+        for (unsigned k = 0; k < ISA_MAX_DST; k++) {
+            isa_operand d = o.in.dst[k];
+
+            if (!vp_is_reg(d) || d.n >= n_old || !sp->s->lives[d.n].spilled)
+                continue;
+            stored[k] = vp_reg(sp->s->p, d.kind);
+            slots[k] = d.n;
+            o.in.dst[k] = stored[k];
+        }
+        *arena_append(sp->s->p->a, sp->out.ops, sp->out.n, sp->out.cap) = o;
+        for (unsigned k = 0; k < ISA_MAX_DST; k++)
+            if (stored[k].kind)
+                memory_op(sp, stored[k], slots[k], true, &o.in);
+    }
+    b->ops = sp->out.ops;
+    b->n = sp->out.n;
+    b->cap = sp->out.cap;
+}
+
+static void spill(alloc *s, uint32_t *n_spills)
+{
+    uint32_t n_old = (uint32_t)s->p->n_regs;
+    spiller sp = {.s = s};
+
+    sp.slot = arena_array(s->a, int32_t, n_old + 1);
+    sp.remake = arena_array(s->a, vop, n_old + 1);
+    sp.is_remade = arena_array(s->a, bool, n_old + 1);
+    for (uint32_t v = 0; v < n_old; v++) {
+        const life *l = &s->lives[v];
+
+        if (!l->spilled)
+            continue;
+        ++*n_spills;
+        if (made_anew(l)) {
+            sp.is_remade[v] = true;
+            sp.remake[v] = *l->def;
+            continue;
+        }
+        sp.slot[v] = (int32_t)s->p->private_bytes;
+        s->p->private_bytes += 16;
+    }
+    for (size_t b = 0; b < s->p->n_blocks; b++)
+        rewrite_block(&sp, &s->p->blocks[b], n_old);
+}
+
+/* --- the result
+ * -------------------------------------------------------------- */
+
+static void write_registers(alloc *s)
+{
+    for (size_t b = 0; b < s->p->n_blocks; b++)
+        for (size_t i = 0; i < s->p->blocks[b].n; i++) {
+            isa_instr *in = &s->p->blocks[b].ops[i].in;
+
+            for (unsigned k = 0; k < ISA_MAX_SRC; k++)
+                if (vp_is_reg(in->src[k]))
+                    in->src[k].n = (uint32_t)s->lives[in->src[k].n].reg;
+            for (unsigned k = 0; k < ISA_MAX_DST; k++)
+                if (vp_is_reg(in->dst[k]))
+                    in->dst[k].n = (uint32_t)s->lives[in->dst[k].n].reg;
+        }
+}
+
+/* A life of one read or write right beside its spill code cannot get shorter. */
+static bool is_short(const life *l)
+{
+    return l->n == 1 && l->list[0].to - l->list[0].from <= 10;
+}
+
+bool registers_assign(vprog *p, uint32_t *n_spills)
+{
+    alloc s = {.p = p, .a = arena_create(0)};
+    uint32_t *order = arena_array(s.a, uint32_t, p->n_regs + 1), n = 0;
+
+    find_lives(&s);
+    for (uint32_t v = 0; v < p->n_regs; v++)
+        if (s.lives[v].n) {
+            order[n++] = v;
+            if (is_short(&s.lives[v]))
+                s.lives[v].weight = UINT64_MAX;
+        }
+    sort_lives = s.lives;
+    qsort(order, n, sizeof *order, by_start);
+    for (uint32_t k = 0; k < n; k++)
+        place(&s, order[k]);
+    if (s.any_spilled)
+        spill(&s, n_spills);
+    else
+        write_registers(&s);
+    arena_destroy(s.a);
+    return !s.any_spilled;
+}

@@ -1,0 +1,971 @@
+/* Selection of scalar operations and control flow; values and constants. */
+#include "sim/shave/select.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+void sel_fail(sel *s, const char *what)
+{
+    if (!s->st)
+        s->st = err_set(s->err, VPU_ERR_UNSUPPORTED,
+                        "line %u: %s has no SHAVE form yet", s->line, what);
+}
+
+/* --- types
+ * ------------------------------------------------------------------- */
+
+sty sel_type(LLVMTypeRef t)
+{
+    LLVMTypeRef e = ir_element(t);
+
+    return (sty){LLVMGetTypeKind(e), ir_bits_of(e), ir_lanes(t)};
+}
+
+static bool is_wide(sty t)
+{
+    return t.kind == LLVMIntegerTypeKind && t.bits > 32;
+}
+
+bool sel_is_vector(LLVMTypeRef t)
+{
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind && !is_wide(sel_type(t));
+}
+
+uint32_t sel_lanes_per_part(sty t)
+{
+    return 8 * ISA_VECTOR_BYTES / (t.bits < 8 ? 16 : t.bits);
+}
+
+uint32_t sel_parts(sel *s, LLVMTypeRef t)
+{
+    sty y;
+    uint32_t n = 0, per;
+
+    switch (LLVMGetTypeKind(t)) {
+    case LLVMVoidTypeKind:
+        return 0;
+    case LLVMStructTypeKind:
+        for (unsigned k = 0; k < LLVMCountStructElementTypes(t); k++)
+            n += sel_parts(s, LLVMStructGetTypeAtIndex(t, k));
+        return n;
+    case LLVMArrayTypeKind:
+        return (uint32_t)LLVMGetArrayLength2(t) *
+               sel_parts(s, LLVMGetElementType(t));
+    default:
+        break;
+    }
+    y = sel_type(t);
+    if (y.bits > 64)
+        sel_fail(s, "an integer of more than 64 bits");
+    if (is_wide(y))
+        return 2 * y.lanes;
+    if (!sel_is_vector(t))
+        return 1;
+    per = sel_lanes_per_part(y);
+    return (y.lanes + per - 1) / per;
+}
+
+isa_type sel_isa_type(sty t, bool is_signed)
+{
+    if (t.kind == LLVMHalfTypeKind)
+        return ISA_F16;
+    if (t.kind == LLVMFloatTypeKind)
+        return ISA_F32;
+    if (t.bits <= 8)
+        return is_signed ? ISA_S8 : ISA_U8;
+    if (t.bits <= 16)
+        return is_signed ? ISA_S16 : ISA_U16;
+    return is_signed ? ISA_S32 : ISA_U32;
+}
+
+/* --- emission
+ * ---------------------------------------------------------------- */
+
+/* x as the source class c of an operation wants it. */
+static isa_operand fit(sel *s, char c, isa_operand x)
+{
+    if (c == 'i' && x.kind == ISA_IMM)
+        return sel1(s, x, .op = ISA_OP_imov);
+    return x;
+}
+
+isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
+                     isa_operand c)
+{
+    isa_operand src[ISA_MAX_SRC] = {a, b, c};
+    vop *x;
+
+    for (unsigned k = 0; k < isa_n_src(o.op); k++)
+        src[k] = fit(s, isa_src_class(o.op, k), src[k]);
+    x = vp_add(s->p, s->cur, o.op);
+    x->in.type = (uint8_t)o.type;
+    x->in.from = (uint8_t)o.from;
+    x->in.sub = (uint8_t)o.sub;
+    x->in.imm = o.imm;
+    x->in.cost = o.cost;
+    x->in.line = s->line;
+    x->in.col = s->col;
+    x->object = o.object;
+    memcpy(x->in.src, src, sizeof src);
+    for (unsigned k = 0; k < isa_n_dst(o.op); k++)
+        x->in.dst[k] =
+            vp_reg(s->p, isa_dst_class(o.op, k) == 'v' ? ISA_V : ISA_I);
+    return x->in.dst[0];
+}
+
+void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
+              uint32_t cost, isa_operand *ret, uint32_t n_ret)
+{
+    for (uint32_t k = 0; k < n; k++)
+        sel1(s, args[k], .op = ISA_OP_starg, .imm = (int32_t)k);
+    sel0(s, .op = ISA_OP_call, .imm = (int32_t)vp_callee(s->p, callee),
+         .cost = cost ? cost : 1);
+    for (uint32_t k = 0; k < n_ret; k++)
+        ret[k] = sel0(s, .op = ISA_OP_ldret, .imm = (int32_t)k);
+}
+
+/* --- values
+ * ------------------------------------------------------------------ */
+
+sv *sel_new(sel *s, LLVMTypeRef t)
+{
+    sv *x = arena_new(s->a, sv);
+
+    x->n = sel_parts(s, t);
+    x->p = arena_array(s->a, isa_operand, x->n + 1);
+    return x;
+}
+
+void sel_set(sel *s, LLVMValueRef v, sv *x)
+{
+    ir_map_set(&s->values, v, x);
+}
+
+static uint32_t scalar_bits(sel *s, LLVMValueRef c)
+{
+    LLVMTypeRef t = LLVMTypeOf(c);
+    LLVMBool lost;
+    uint32_t bits = 0;
+
+    if (LLVMIsAConstantInt(c))
+        return (uint32_t)LLVMConstIntGetZExtValue(c);
+    if (LLVMIsAConstantFP(c)) {
+        double d = LLVMConstRealGetDouble(c, &lost);
+        float f = (float)d;
+        __extension__ _Float16 h = (_Float16)d;
+
+        if (LLVMGetTypeKind(t) == LLVMHalfTypeKind)
+            memcpy(&bits, &h, 2);
+        else
+            memcpy(&bits, &f, 4);
+        return bits;
+    }
+    if (!LLVMIsUndef(c) && !LLVMIsNull(c))
+        sel_fail(s, "a constant of this kind");
+    return 0;
+}
+
+static LLVMValueRef element(LLVMValueRef c, unsigned k)
+{
+    LLVMValueRef e = LLVMGetAggregateElement(c, k);
+
+    return e ? e : LLVMGetUndef(LLVMGetElementType(LLVMTypeOf(c)));
+}
+
+/* A vector constant, made once in the head of the function. */
+static void vector_constant(sel *s, LLVMValueRef c, sv *x)
+{
+    sty t = sel_type(LLVMTypeOf(c));
+    uint32_t per = sel_lanes_per_part(t), bytes = ISA_VECTOR_BYTES / per;
+    vblock *at = s->cur;
+
+    s->cur = &s->head;
+    if (t.bits == 1)
+        x->mask = 16;
+    for (uint32_t k = 0; k < x->n; k++) {
+        uint8_t v[ISA_VECTOR_BYTES] = {0};
+        bool same = true;
+
+        for (uint32_t l = 0; l < per && k * per + l < t.lanes; l++) {
+            uint32_t bits = scalar_bits(s, element(c, k * per + l));
+
+            if (t.bits == 1)
+                bits = bits ? 0xffff : 0;
+            memcpy(v + l * bytes, &bits, bytes);
+        }
+        for (uint32_t l = 1; l < per && k * per + l < t.lanes; l++)
+            same &= !memcmp(v, v + l * bytes, bytes);
+        if (same) {
+            uint32_t bits = 0;
+
+            memcpy(&bits, v, bytes);
+            x->p[k] = sel1(s, vp_imm(bits), .op = ISA_OP_vsplat,
+                           .type = bytes == 1   ? ISA_U8
+                                   : bytes == 2 ? ISA_U16
+                                                : ISA_U32);
+        } else {
+            x->p[k] = sel0(s, .op = ISA_OP_vcon,
+                           .imm = (int32_t)vp_vector(s->p, v));
+        }
+    }
+    s->cur = at;
+}
+
+static isa_operand group_word(sel *s, uint32_t word)
+{
+    return sel0(s, .op = ISA_OP_ldarg, .type = ISA_U32, .sub = ISA_GROUP,
+                .imm = (int32_t)word * 4);
+}
+
+static sv *global_variable(sel *s, LLVMValueRef g)
+{
+    bool local = LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == AS_LOCAL;
+    sv *x = sel_new(s, LLVMTypeOf(g));
+
+    for (uint32_t i = 0; i < s->layout->n_globals; i++)
+        if (s->layout->globals[i].global == g) {
+            vblock *at = s->cur;
+
+            s->cur = &s->head;
+            x->p[0] =
+                group_word(s, local ? SHAVE_WORD_LOCAL : SHAVE_WORD_CONST);
+            s->cur = at;
+            x->addend = (int32_t)s->layout->globals[i].offset;
+            ir_map_set(&s->constants, g, x);
+            return x;
+        }
+    sel_fail(s, "a program-scope variable outside local and constant memory");
+    return x;
+}
+
+static sv *constant_expr(sel *s, LLVMValueRef c)
+{
+    sv *x, *from;
+
+    switch (LLVMGetConstOpcode(c)) {
+    case LLVMGetElementPtr:
+        return sel_index(s, c);
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMPtrToInt:
+    case LLVMIntToPtr:
+        return sel_value(s, LLVMGetOperand(c, 0));
+    case LLVMAdd:
+    case LLVMSub:
+        x = sel_new(s, LLVMTypeOf(c));
+        from = sel_value(s, LLVMGetOperand(c, 1));
+        x->p[0] = sel2(s, sel_scalar(s, LLVMGetOperand(c, 0)), from->p[0],
+                       .op = LLVMGetConstOpcode(c) == LLVMAdd ? ISA_OP_iadd
+                                                              : ISA_OP_isub);
+        return x;
+    default:
+        sel_fail(s, "a constant expression");
+        return sel_new(s, LLVMTypeOf(c));
+    }
+}
+
+static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
+{
+    LLVMTypeRef t = LLVMTypeOf(c);
+    sty y;
+
+    if (LLVMGetTypeKind(t) == LLVMStructTypeKind ||
+        LLVMGetTypeKind(t) == LLVMArrayTypeKind ||
+        (LLVMGetTypeKind(t) == LLVMVectorTypeKind && !sel_is_vector(t))) {
+        unsigned n = LLVMGetTypeKind(t) == LLVMStructTypeKind
+                         ? LLVMCountStructElementTypes(t)
+                     : LLVMGetTypeKind(t) == LLVMArrayTypeKind
+                         ? (unsigned)LLVMGetArrayLength2(t)
+                         : LLVMGetVectorSize(t);
+
+        for (unsigned k = 0; k < n; k++) {
+            LLVMValueRef e = LLVMGetAggregateElement(c, k);
+            sv *x = e ? sel_value(s, e) : NULL;
+
+            if (!x) {
+                sel_fail(s, "a constant structure");
+                return;
+            }
+            memcpy(out, x->p, x->n * sizeof *out);
+            out += x->n;
+        }
+        return;
+    }
+    y = sel_type(t);
+    if (is_wide(y)) {
+        uint64_t v = LLVMIsAConstantInt(c) ? LLVMConstIntGetZExtValue(c) : 0;
+
+        out[0] = vp_imm((uint32_t)v);
+        out[1] = vp_imm((uint32_t)(v >> 32));
+    } else {
+        uint32_t bits = scalar_bits(s, c);
+
+        if (y.kind == LLVMIntegerTypeKind && y.bits < 32)
+            bits &= (1u << y.bits) - 1;
+        out[0] = vp_imm(bits);
+    }
+}
+
+static sv *constant(sel *s, LLVMValueRef c)
+{
+    sv *x = ir_map_get(&s->constants, c);
+
+    if (x)
+        return x;
+    if (LLVMIsAGlobalVariable(c))
+        return global_variable(s, c);
+    if (LLVMIsAConstantExpr(c))
+        return constant_expr(s, c);
+    x = sel_new(s, LLVMTypeOf(c));
+    if (sel_is_vector(LLVMTypeOf(c)))
+        vector_constant(s, c, x);
+    else
+        constant_parts(s, c, x->p);
+    ir_map_set(&s->constants, c, x);
+    return x;
+}
+
+sv *sel_value(sel *s, LLVMValueRef v)
+{
+    sv *x = ir_map_get(&s->values, v);
+
+    if (x)
+        return x;
+    if (LLVMIsConstant(v))
+        return constant(s, v);
+    sel_fail(s, "a value used before it is made");
+    return sel_new(s, LLVMTypeOf(v));
+}
+
+isa_operand sel_scalar(sel *s, LLVMValueRef v)
+{
+    sv *x = sel_value(s, v);
+
+    if (x->addend)
+        return sel2(s, x->p[0], vp_imm((uint32_t)x->addend), .op = ISA_OP_iadd);
+    return x->p[0];
+}
+
+/* --- scalars
+ * ----------------------------------------------------------------- */
+
+isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed)
+{
+    if (x.kind == ISA_IMM) {
+        uint32_t v = bits < 32 ? x.n & ((1u << bits) - 1) : x.n;
+
+        if (is_signed && bits < 32 && v >> (bits - 1))
+            v |= ~0u << bits;
+        return vp_imm(v);
+    }
+    if (bits == 32)
+        return x;
+    if (bits == 8 || bits == 16)
+        return sel1(s, x, .op = ISA_OP_iext,
+                    .type = bits == 8 ? (is_signed ? ISA_S8 : ISA_U8)
+                                      : (is_signed ? ISA_S16 : ISA_U16));
+    if (!is_signed)
+        return sel2(s, x, vp_imm((1u << bits) - 1), .op = ISA_OP_iand);
+    x = sel2(s, x, vp_imm(32 - bits), .op = ISA_OP_ishl);
+    return sel2(s, x, vp_imm(32 - bits), .op = ISA_OP_ishr, .type = ISA_S32);
+}
+
+isa_cond sel_int_cond(LLVMIntPredicate p, bool *is_signed)
+{
+    *is_signed = p >= LLVMIntSGT;
+    switch (p) {
+    case LLVMIntEQ:
+        return ISA_EQ;
+    case LLVMIntNE:
+        return ISA_NE;
+    case LLVMIntUGT:
+    case LLVMIntSGT:
+        return ISA_GT;
+    case LLVMIntUGE:
+    case LLVMIntSGE:
+        return ISA_GE;
+    case LLVMIntULT:
+    case LLVMIntSLT:
+        return ISA_LT;
+    default:
+        return ISA_LE;
+    }
+}
+
+isa_cond sel_float_cond(LLVMRealPredicate p, int *always)
+{
+    static const isa_cond conds[] = {
+        [LLVMRealOEQ] = ISA_EQ,  [LLVMRealOGT] = ISA_GT,
+        [LLVMRealOGE] = ISA_GE,  [LLVMRealOLT] = ISA_LT,
+        [LLVMRealOLE] = ISA_LE,  [LLVMRealONE] = ISA_ONE,
+        [LLVMRealORD] = ISA_ORD, [LLVMRealUNO] = ISA_UNO,
+        [LLVMRealUEQ] = ISA_UEQ, [LLVMRealUGT] = ISA_UGT,
+        [LLVMRealUGE] = ISA_UGE, [LLVMRealULT] = ISA_ULT,
+        [LLVMRealULE] = ISA_ULE, [LLVMRealUNE] = ISA_NE};
+
+    *always = p == LLVMRealPredicateFalse ? 0
+              : p == LLVMRealPredicateTrue ? 1
+                                           : -1;
+    return *always < 0 ? conds[p] : ISA_EQ;
+}
+
+isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t,
+                       isa_operand a, isa_operand b)
+{
+    bool is_float = t == ISA_F16 || t == ISA_F32;
+    isa_op op = vector     ? (max ? ISA_OP_vmax : ISA_OP_vmin)
+                : is_float ? (max ? ISA_OP_fmax : ISA_OP_fmin)
+                           : (max ? ISA_OP_imax : ISA_OP_imin);
+
+    return sel2(s, a, b, .op = op, .type = t);
+}
+
+static isa_operand binary(sel *s, LLVMValueRef i, sty t)
+{
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    LLVMValueRef va = LLVMGetOperand(i, 0), vb = LLVMGetOperand(i, 1);
+    isa_operand a = sel_scalar(s, va), b = sel_scalar(s, vb), x;
+    bool is_signed = op == LLVMSDiv || op == LLVMSRem || op == LLVMAShr;
+
+    if (op == LLVMSDiv || op == LLVMSRem || op == LLVMUDiv || op == LLVMURem ||
+        op == LLVMAShr || op == LLVMLShr)
+        a = sel_extend(s, a, t.bits, is_signed);
+    if (op == LLVMSDiv || op == LLVMSRem || op == LLVMUDiv || op == LLVMURem)
+        b = sel_extend(s, b, t.bits, is_signed);
+    /* The immediate stands second. */
+    if (a.kind == ISA_IMM && b.kind != ISA_IMM &&
+        (op == LLVMAdd || op == LLVMMul || op == LLVMAnd || op == LLVMOr ||
+         op == LLVMXor))
+        x = a, a = b, b = x;
+    switch (op) {
+    case LLVMAdd:
+        return sel2(s, a, b, .op = ISA_OP_iadd);
+    case LLVMSub:
+        return sel2(s, a, b, .op = ISA_OP_isub);
+    case LLVMMul:
+        return sel2(s, a, b, .op = ISA_OP_imul);
+    case LLVMAnd:
+        return sel2(s, a, b, .op = ISA_OP_iand);
+    case LLVMOr:
+        return sel2(s, a, b, .op = ISA_OP_ior);
+    case LLVMXor:
+        return sel2(s, a, b, .op = ISA_OP_ixor);
+    case LLVMShl:
+        return sel2(s, a, b, .op = ISA_OP_ishl);
+    case LLVMLShr:
+        return sel2(s, a, b, .op = ISA_OP_ishr, .type = ISA_U32);
+    case LLVMAShr:
+        return sel2(s, a, b, .op = ISA_OP_ishr, .type = ISA_S32);
+    case LLVMUDiv:
+    case LLVMSDiv:
+        return sel2(s, a, b, .op = ISA_OP_idiv,
+                    .type = is_signed ? ISA_S32 : ISA_U32);
+    case LLVMURem:
+    case LLVMSRem:
+        return sel2(s, a, b, .op = ISA_OP_irem,
+                    .type = is_signed ? ISA_S32 : ISA_U32);
+    case LLVMFAdd:
+        return sel2(s, a, b, .op = ISA_OP_fadd, .type = sel_isa_type(t, true));
+    case LLVMFSub:
+        return sel2(s, a, b, .op = ISA_OP_fsub, .type = sel_isa_type(t, true));
+    case LLVMFMul:
+        return sel2(s, a, b, .op = ISA_OP_fmul, .type = sel_isa_type(t, true));
+    case LLVMFDiv:
+        return sel2(s, a, b, .op = ISA_OP_fdiv, .type = sel_isa_type(t, true));
+    default: { /* frem */
+        isa_operand args[2] = {a, b};
+
+        sel_call(s, t.bits == 16 ? "frem.f16" : "frem.f32", args, 2, 40, &x, 1);
+        return x;
+    }
+    }
+}
+
+static isa_operand compare(sel *s, LLVMValueRef i)
+{
+    LLVMValueRef va = LLVMGetOperand(i, 0), vb = LLVMGetOperand(i, 1);
+    sty t = sel_type(LLVMTypeOf(va));
+    isa_operand a = sel_scalar(s, va), b = sel_scalar(s, vb);
+    bool is_signed;
+    int always;
+    isa_cond c;
+
+    if (LLVMIsAFCmpInst(i)) {
+        c = sel_float_cond(LLVMGetFCmpPredicate(i), &always);
+        if (always >= 0)
+            return vp_imm((uint32_t)always);
+        return sel2(s, a, b, .op = ISA_OP_fcmp, .type = sel_isa_type(t, true),
+                    .sub = c);
+    }
+    c = sel_int_cond(LLVMGetICmpPredicate(i), &is_signed);
+    a = sel_extend(s, a, t.bits, is_signed);
+    b = sel_extend(s, b, t.bits, is_signed);
+    return sel2(s, a, b, .op = ISA_OP_icmp,
+                .type = is_signed ? ISA_S32 : ISA_U32, .sub = c);
+}
+
+static isa_operand cast(sel *s, LLVMValueRef i)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0);
+    sty from = sel_type(LLVMTypeOf(v)), to = sel_type(LLVMTypeOf(i));
+    isa_operand x = sel_scalar(s, v);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+
+    switch (op) {
+    case LLVMZExt:
+        return sel_extend(s, x, from.bits, false);
+    case LLVMSExt:
+        return sel_extend(s, x, from.bits, true);
+    case LLVMFPTrunc:
+    case LLVMFPExt:
+        return sel1(s, x, .op = ISA_OP_cvt, .type = sel_isa_type(to, true),
+                    .from = sel_isa_type(from, true));
+    case LLVMFPToSI:
+    case LLVMFPToUI:
+        return sel1(s, x, .op = ISA_OP_cvt,
+                    .type = to.bits == 1 ? ISA_S32
+                                         : sel_isa_type(to, op == LLVMFPToSI),
+                    .from = sel_isa_type(from, true));
+    case LLVMSIToFP:
+    case LLVMUIToFP:
+        x = sel_extend(s, x, from.bits, op == LLVMSIToFP);
+        return sel1(s, x, .op = ISA_OP_cvt, .type = sel_isa_type(to, true),
+                    .from = op == LLVMSIToFP ? ISA_S32 : ISA_U32);
+    default: /* bits stay as they are, or the upper ones are dropped */
+        return x;
+    }
+}
+
+static void scalar_inst(sel *s, LLVMValueRef i)
+{
+    sv *x = sel_new(s, LLVMTypeOf(i)), *a;
+    sty t = sel_type(LLVMTypeOf(i));
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+
+    if (LLVMIsABinaryOperator(i)) {
+        x->p[0] = binary(s, i, t);
+    } else if (op == LLVMFNeg) {
+        x->p[0] = sel2(s, sel_scalar(s, LLVMGetOperand(i, 0)),
+                       vp_imm(t.bits == 16 ? 0x8000 : 0x80000000),
+                       .op = ISA_OP_ixor);
+    } else if (op == LLVMICmp || op == LLVMFCmp) {
+        x->p[0] = compare(s, i);
+    } else if (op == LLVMSelect) {
+        x->p[0] = sel3(s, sel_scalar(s, LLVMGetOperand(i, 0)),
+                       sel_scalar(s, LLVMGetOperand(i, 1)),
+                       sel_scalar(s, LLVMGetOperand(i, 2)), .op = ISA_OP_isel);
+    } else if (op == LLVMPtrToInt || op == LLVMIntToPtr ||
+               op == LLVMAddrSpaceCast || op == LLVMFreeze ||
+               op == LLVMBitCast) {
+        a = sel_value(s, LLVMGetOperand(i, 0));
+        *x = *a;
+    } else if (LLVMIsACastInst(i)) {
+        x->p[0] = cast(s, i);
+    } else {
+        sel_fail(s, "this instruction");
+    }
+    sel_set(s, i, x);
+}
+
+/* --- structures
+ * -------------------------------------------------------------- */
+
+static uint32_t member_start(sel *s, LLVMTypeRef t, const unsigned *idx,
+                             unsigned n, uint32_t *count)
+{
+    uint32_t at = 0;
+
+    for (unsigned k = 0; k < n; k++) {
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            for (unsigned m = 0; m < idx[k]; m++)
+                at += sel_parts(s, LLVMStructGetTypeAtIndex(t, m));
+            t = LLVMStructGetTypeAtIndex(t, idx[k]);
+        } else {
+            t = LLVMGetElementType(t);
+            at += idx[k] * sel_parts(s, t);
+        }
+    }
+    *count = sel_parts(s, t);
+    return at;
+}
+
+static void member_inst(sel *s, LLVMValueRef i)
+{
+    LLVMValueRef agg = LLVMGetOperand(i, 0);
+    uint32_t n, at = member_start(s, LLVMTypeOf(agg), LLVMGetIndices(i),
+                                  LLVMGetNumIndices(i), &n);
+    sv *x = sel_new(s, LLVMTypeOf(i)), *from = sel_value(s, agg), *put;
+
+    if (LLVMGetInstructionOpcode(i) == LLVMExtractValue) {
+        memcpy(x->p, from->p + at, n * sizeof *x->p);
+    } else {
+        put = sel_value(s, LLVMGetOperand(i, 1));
+        memcpy(x->p, from->p, x->n * sizeof *x->p);
+        memcpy(x->p + at, put->p, n * sizeof *x->p);
+    }
+    sel_set(s, i, x);
+}
+
+/* --- control flow
+ * ------------------------------------------------------------ */
+
+static vblock *add_block(sel *s, uint32_t ir)
+{
+    vblock *b = arena_append(s->p->a, s->p->blocks, s->p->n_blocks,
+                             s->p->blocks_cap);
+
+    memset(b, 0, sizeof *b);
+    b->ir = ir;
+    return b;
+}
+
+static void jump(sel *s, isa_op op, isa_operand cond, uint32_t sense,
+                 LLVMBasicBlockRef to)
+{
+    sel1(s, cond, .op = op, .sub = sense,
+         .imm = (int32_t)ir_cfg_number(&s->cfg, to));
+}
+
+/* A block of its own that only jumps: the way out when control cannot fall
+ * through. */
+static void jump_block(sel *s, uint32_t ir, uint32_t edge,
+                       LLVMBasicBlockRef to)
+{
+    s->cur = add_block(s, ir);
+    s->cur->edge = edge + 1;
+    jump(s, ISA_OP_bra, SEL_NO, 0, to);
+}
+
+static void two_ways(sel *s, LLVMValueRef t, uint32_t n)
+{
+    LLVMBasicBlockRef yes = LLVMGetSuccessor(t, 0), no = LLVMGetSuccessor(t, 1);
+    LLVMBasicBlockRef next = LLVMGetNextBasicBlock(s->cfg.blocks[n]);
+    isa_operand c = sel_scalar(s, LLVMGetOperand(t, 0));
+
+    if (yes == no) {
+        if (yes != next)
+            jump(s, ISA_OP_bra, SEL_NO, 0, yes);
+    } else if (yes == next) {
+        c = sel_extend(s, c, 1, false);
+        jump(s, ISA_OP_brc, c, 0, no);
+    } else {
+        c = sel_extend(s, c, 1, false);
+        jump(s, ISA_OP_brc, c, 1, yes);
+        if (no != next)
+            jump_block(s, n, 1, no);
+    }
+}
+
+static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
+{
+    LLVMBasicBlockRef other = LLVMGetSwitchDefaultDest(t);
+    LLVMValueRef v = LLVMGetOperand(t, 0);
+    sty y = sel_type(LLVMTypeOf(v));
+    isa_operand x = sel_extend(s, sel_scalar(s, v), y.bits, false), c;
+
+    if (y.bits > 32)
+        sel_fail(s, "a switch over 64 bits");
+    for (unsigned k = 1; k < LLVMGetNumSuccessors(t); k++) {
+        uint64_t to = LLVMConstIntGetZExtValue(LLVMGetOperand(t, 2 * k));
+
+        c = sel2(s, x, vp_imm((uint32_t)to), .op = ISA_OP_icmp,
+                 .type = ISA_U32, .sub = ISA_EQ);
+        jump(s, ISA_OP_brc, c, 1, LLVMGetSuccessor(t, k));
+        s->cur = add_block(s, n);
+        s->cur->edge = UINT32_MAX; /* what it costs depends on the case */
+    }
+    if (other != LLVMGetNextBasicBlock(s->cfg.blocks[n]))
+        jump(s, ISA_OP_bra, SEL_NO, 0, other);
+}
+
+static void terminator(sel *s, LLVMValueRef t, uint32_t n)
+{
+    LLVMBasicBlockRef next = LLVMGetNextBasicBlock(s->cfg.blocks[n]);
+
+    switch (LLVMGetInstructionOpcode(t)) {
+    case LLVMRet:
+        sel0(s, .op = ISA_OP_ret);
+        return;
+    case LLVMUnreachable:
+        return;
+    case LLVMSwitch:
+        many_ways(s, t, n);
+        return;
+    case LLVMBr:
+        if (LLVMGetNumSuccessors(t) == 2)
+            two_ways(s, t, n);
+        else if (LLVMGetSuccessor(t, 0) != next)
+            jump(s, ISA_OP_bra, SEL_NO, 0, LLVMGetSuccessor(t, 0));
+        return;
+    default:
+        sel_fail(s, "a branch of this kind");
+    }
+}
+
+/* --- the function
+ * ------------------------------------------------------------ */
+
+static void instruction(sel *s, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMTypeOf(i);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+
+    s->line = LLVMGetDebugLocLine(i);
+    s->col = LLVMGetDebugLocColumn(i);
+    if (op == LLVMPHI || op == LLVMFence)
+        return;
+    if (op == LLVMCall) {
+        sel_call_inst(s, i);
+        return;
+    }
+    if (op == LLVMExtractValue || op == LLVMInsertValue) {
+        member_inst(s, i);
+        return;
+    }
+    if (sel_memory_inst(s, i) || sel_wide_inst(s, i) || sel_vector_inst(s, i))
+        return;
+    if (LLVMGetTypeKind(t) == LLVMStructTypeKind ||
+        LLVMGetTypeKind(t) == LLVMArrayTypeKind)
+        sel_fail(s, "an operation on structures");
+    else
+        scalar_inst(s, i);
+}
+
+static void make_parameter(sel *s, unsigned k, unsigned n_args)
+{
+    LLVMValueRef v = LLVMGetParam(s->fn, k);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    sv *x = sel_new(s, t);
+    sty y = sel_type(t);
+
+    if (k >= n_args) {
+        x->p[0] = group_word(s, k < n_args + 12 ? SHAVE_WORD_IDS + k - n_args
+                                                : SHAVE_WORD_KEPT);
+    } else if (sel_is_vector(t)) {
+        uint32_t bytes = y.bits / 8, per = sel_lanes_per_part(y);
+        isa_operand lanes[16];
+
+        for (uint32_t p = 0; p < x->n; p++) {
+            uint32_t l = 0;
+
+            for (; l < per && p * per + l < y.lanes; l++)
+                lanes[l] =
+                    sel0(s, .op = ISA_OP_ldarg,
+                         .type = sel_isa_type((sty){LLVMIntegerTypeKind, y.bits,
+                                                    1},
+                                              false),
+                         .sub = ISA_ARGS,
+                         .imm = (int32_t)(s->layout->arg_offsets[k] +
+                                          (p * per + l) * bytes));
+            x->p[p] = sel_from_lanes(
+                s, sel_isa_type((sty){LLVMIntegerTypeKind, y.bits, 1}, false),
+                lanes, l);
+        }
+    } else {
+        for (uint32_t p = 0; p < x->n; p++)
+            x->p[p] = sel0(
+                s, .op = ISA_OP_ldarg,
+                .type = y.bits <= 8    ? ISA_U8
+                        : y.bits <= 16 ? ISA_U16
+                                       : ISA_U32,
+                .sub = ISA_ARGS,
+                .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
+    }
+    sel_set(s, v, x);
+}
+
+static void make_phis(sel *s, uint32_t n)
+{
+    ir_each_inst(i, s->cfg.blocks[n])
+    {
+        sv *x;
+        bool vector = sel_is_vector(LLVMTypeOf(i));
+
+        if (!LLVMIsAPHINode(i))
+            return;
+        x = sel_new(s, LLVMTypeOf(i));
+        if (vector && sel_type(LLVMTypeOf(i)).bits == 1)
+            x->mask = 16;
+        for (uint32_t k = 0; k < x->n; k++)
+            x->p[k] = vp_reg(s->p, vector ? ISA_V : ISA_I);
+        sel_set(s, i, x);
+    }
+}
+
+/* The machine block an edge of the basic block leaves from. */
+static uint32_t edge_block(sel *s, uint32_t from, uint32_t to, uint32_t after)
+{
+    for (uint32_t b = after; b <= s->last[from]; b++) {
+        vblock *x = &s->p->blocks[b];
+        vop *br = vp_branch(x);
+
+        if (br && isa_ops[br->in.op].flags & ISA_F_TARGET &&
+            (uint32_t)br->in.imm == to)
+            return b;
+    }
+    return s->last[from];
+}
+
+/* An incoming value is brought into form at the end of its block. */
+static void fill_phi(sel *s, LLVMValueRef i, uint32_t n)
+{
+    sv *x = sel_value(s, i);
+    unsigned n_in = LLVMCountIncoming(i);
+    LLVMTypeRef t = LLVMTypeOf(i);
+    size_t first = s->p->blocks[s->first[n]].n_phis;
+
+    for (uint32_t k = 0; k < x->n; k++) {
+        vblock *b = &s->p->blocks[s->first[n]];
+        vphi *f = arena_append(s->p->a, b->phis, b->n_phis, b->phis_cap);
+
+        *f = (vphi){.dst = x->p[k]};
+        f->src = arena_array(s->a, isa_operand, n_in);
+        f->from = arena_array(s->a, uint32_t, n_in);
+    }
+    for (unsigned k = 0; k < n_in; k++) {
+        uint32_t from = ir_cfg_number(&s->cfg, LLVMGetIncomingBlock(i, k)), at;
+        LLVMValueRef v = LLVMGetIncomingValue(i, k);
+        vop branch;
+        bool has_branch;
+        sv *y;
+
+        if (!ir_bit(s->reached, from))
+            continue;
+        at = edge_block(s, from, n, s->first[from]);
+        s->cur = &s->p->blocks[at];
+        has_branch = vp_branch(s->cur) != NULL;
+        if (has_branch)
+            branch = s->cur->ops[--s->cur->n];
+        y = sel_value(s, v);
+        if (x->mask && y->mask != x->mask)
+            y = sel_mask(s, y, ir_lanes(t), x->mask);
+        if (y->addend) {
+            sv *z = sel_new(s, t);
+
+            z->p[0] = sel_scalar(s, v);
+            y = z;
+        }
+        if (has_branch)
+            *arena_append(s->p->a, s->cur->ops, s->cur->n, s->cur->cap) =
+                branch;
+        for (uint32_t p = 0; p < x->n; p++) {
+            vphi *f = &s->p->blocks[s->first[n]].phis[first + p];
+
+            f->src[f->n] = y->p[p];
+            f->from[f->n++] = at;
+        }
+    }
+}
+
+/* Block numbers of branches are those of basic blocks until here. */
+static void link_blocks(sel *s)
+{
+    for (size_t b = 0; b < s->p->n_blocks; b++) {
+        vblock *x = &s->p->blocks[b];
+        vop *br = vp_branch(x);
+
+        x->n_succs = 0;
+        if (br && isa_ops[br->in.op].flags & ISA_F_TARGET) {
+            br->in.imm = (int32_t)s->first[br->in.imm];
+            x->succs[x->n_succs++] = (uint32_t)br->in.imm;
+        }
+        if (LLVMIsAUnreachableInst(
+                LLVMGetBasicBlockTerminator(s->cfg.blocks[x->ir])))
+            continue;
+        if ((!br || br->in.op == ISA_OP_brc) && b + 1 < s->p->n_blocks)
+            x->succs[x->n_succs++] = (uint32_t)b + 1;
+    }
+}
+
+static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
+{
+    /* Values are made before their uses; blocks stand in their own order. */
+    struct blocks {
+        vblock *b;
+        size_t n;
+    } *done = arena_array(s->a, struct blocks, s->cfg.n);
+
+    for (uint32_t k = n; k-- > 0;)
+        make_phis(s, order[k]);
+    for (uint32_t k = n; k-- > 0 && !s->st;) {
+        uint32_t b = order[k];
+
+        s->p->blocks = NULL;
+        s->p->n_blocks = s->p->blocks_cap = 0;
+        s->cur = add_block(s, b);
+        ir_each_inst(i, s->cfg.blocks[b])
+        {
+            if (LLVMIsATerminatorInst(i)) {
+                s->line = LLVMGetDebugLocLine(i);
+                s->col = LLVMGetDebugLocColumn(i);
+                terminator(s, i, b);
+            } else {
+                instruction(s, i);
+            }
+        }
+        done[b].b = s->p->blocks;
+        done[b].n = s->p->n_blocks;
+    }
+    s->p->blocks = NULL;
+    s->p->n_blocks = s->p->blocks_cap = 0;
+    for (uint32_t b = 0; b < s->cfg.n; b++) {
+        s->first[b] = (uint32_t)s->p->n_blocks;
+        for (size_t k = 0; k < done[b].n; k++)
+            *arena_append(s->p->a, s->p->blocks, s->p->n_blocks,
+                          s->p->blocks_cap) = done[b].b[k];
+        if (!done[b].n) /* unreachable: stays empty, so that numbers hold */
+            add_block(s, b);
+        s->last[b] = (uint32_t)s->p->n_blocks - 1;
+    }
+}
+
+static void put_head(sel *s)
+{
+    vblock *b = &s->p->blocks[0];
+    vop *ops = arena_array(s->a, vop, s->head.n + b->n + 1);
+
+    if (s->head.n)
+        memcpy(ops, s->head.ops, s->head.n * sizeof *ops);
+    if (b->n)
+        memcpy(ops + s->head.n, b->ops, b->n * sizeof *ops);
+    b->ops = ops;
+    b->n += s->head.n;
+    b->cap = b->n;
+}
+
+vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
+                           arena *a, vprog *p, vpu_error *err)
+{
+    sel s = {.a = a, .p = p, .fn = fn, .layout = layout, .err = err};
+    unsigned n_params = LLVMCountParams(fn);
+    uint32_t *order, n;
+
+    *p = (vprog){.a = a};
+    s.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
+    ir_cfg_build(&s.cfg, fn, a);
+    ir_map_init(&s.values, a);
+    ir_map_init(&s.constants, a);
+    s.first = arena_array(a, uint32_t, s.cfg.n);
+    s.last = arena_array(a, uint32_t, s.cfg.n);
+    order = arena_array(a, uint32_t, s.cfg.n);
+    s.reached = ir_bits(a, s.cfg.n);
+    n = ir_post_order(&s.cfg, order, s.reached);
+    s.cur = &s.head;
+    for (unsigned k = 0; k < n_params; k++)
+        make_parameter(&s, k, n_params - 13);
+    select_blocks(&s, order, n);
+    for (uint32_t b = 0; b < s.cfg.n && !s.st; b++)
+        ir_each_inst(i, s.cfg.blocks[b])
+        {
+            if (!LLVMIsAPHINode(i))
+                break;
+            if (ir_bit(s.reached, b))
+                fill_phi(&s, i, b);
+        }
+    if (s.st)
+        return s.st;
+    put_head(&s);
+    link_blocks(&s);
+    vp_drop_dead(p);
+    return VPU_OK;
+}

@@ -1,0 +1,128 @@
+/* Selection: IR instructions as operations on virtual registers. */
+#ifndef VPU_SIM_SHAVE_SELECT_H
+#define VPU_SIM_SHAVE_SELECT_H
+
+#include <llvm-c/Target.h>
+
+#include "sim/ir/ir.h"
+#include "sim/shave/shave.h"
+#include "sim/shave/vprog.h"
+
+/* fn as a program with phis; block k of fn starts at p->blocks[first[k]].
+ * p->private_bytes gets the private arrays.
+ *
+ * VPU_ERR_UNSUPPORTED  something without SHAVE form */
+vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
+                           arena *a, vprog *p, vpu_error *err);
+
+/* --- between the files of selection --- */
+
+/* A value: its parts in order. Scalars have one I register, 64-bit integers two
+ * (low first), vectors V registers of 128 bits, vectors of 64-bit integers two
+ * I registers a lane, structures the parts of their members. */
+typedef struct {
+    uint32_t n;
+    /* Vectors of i1 are masks, all bits of a lane or none; this is the lane's
+     * width in bits. */
+    uint8_t mask;
+    int32_t addend; /* of an address: to be added to the part */
+    isa_operand *p;
+} sv;
+
+/* A scalar or vector type, flattened. */
+typedef struct {
+    LLVMTypeKind kind; /* of the element */
+    uint32_t bits, lanes;
+} sty;
+
+typedef struct {
+    arena *a;
+    vprog *p;
+    LLVMValueRef fn;
+    LLVMTargetDataRef td;
+    const shave_layout *layout;
+    ir_cfg cfg;
+    uint32_t *first, *last; /* machine blocks of each basic block */
+    ir_word *reached;       /* basic blocks */
+    ir_map values;          /* LLVMValueRef -> sv */
+    ir_map constants;       /* LLVMValueRef -> sv, made in the head */
+    vblock head;            /* goes in front of block 0 */
+    vblock *cur;
+    uint32_t n_params;
+    uint32_t line, col;
+    vpu_error *err;
+    vpu_status st;
+} sel;
+
+/* Remembers the first problem; building goes on with something harmless. */
+void sel_fail(sel *s, const char *what);
+
+sty sel_type(LLVMTypeRef t);
+/* Registers of one value of this type; lanes in one part. */
+uint32_t sel_parts(sel *s, LLVMTypeRef t);
+uint32_t sel_lanes_per_part(sty t);
+/* The lane type of the tables. */
+isa_type sel_isa_type(sty t, bool is_signed);
+bool sel_is_vector(LLVMTypeRef t); /* in V registers */
+
+sv *sel_value(sel *s, LLVMValueRef v);
+sv *sel_new(sel *s, LLVMTypeRef t); /* parts are set by the caller */
+void sel_set(sel *s, LLVMValueRef v, sv *x);
+/* Part 0 of a scalar, addend added. */
+isa_operand sel_scalar(sel *s, LLVMValueRef v);
+
+/* Emission at the current block. Sources that must be registers become so. */
+typedef struct {
+    isa_op op;
+    isa_type type, from;
+    uint32_t sub;
+    int32_t imm;
+    uint32_t cost;
+    LLVMValueRef object;
+} sel_op;
+
+isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
+                     isa_operand c);
+#define SEL_NO ((isa_operand){0})
+#define sel1(s, a, ...) \
+    sel_emit(s, (sel_op){__VA_ARGS__}, a, SEL_NO, SEL_NO)
+#define sel2(s, a, b, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, b, SEL_NO)
+#define sel3(s, a, b, c, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, b, c)
+#define sel0(s, ...) \
+    sel_emit(s, (sel_op){__VA_ARGS__}, SEL_NO, SEL_NO, SEL_NO)
+
+/* A routine: arguments in order, n_ret words back. cost in cycles. */
+void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
+              uint32_t cost, isa_operand *ret, uint32_t n_ret);
+
+/* Lanes (select_vector.c). A 64-bit lane is two operands. */
+isa_operand sel_lane(sel *s, LLVMTypeRef t, const sv *x, uint32_t lane);
+isa_operand sel_from_lanes(sel *s, isa_type t, const isa_operand *lanes,
+                           uint32_t n);
+/* A value of type t from its scalar lanes (those of i1 are 0 or 1); 64-bit
+ * lanes are two operands. */
+void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes, sv *x);
+sv *sel_convert_lanes(sel *s, const isa_operand *parts, uint32_t lanes,
+                      isa_type from, isa_type to);
+/* A mask's parts with lanes of another width. */
+sv *sel_mask(sel *s, const sv *x, uint32_t lanes, uint32_t bits);
+bool sel_vector_inst(sel *s, LLVMValueRef i);
+
+/* Memory (select_memory.c). */
+bool sel_memory_inst(sel *s, LLVMValueRef i);
+void sel_address(sel *s, LLVMValueRef p, isa_operand *base, int32_t *imm);
+sv *sel_index(sel *s, LLVMValueRef gep);
+
+/* Calls, intrinsics, 64-bit arithmetic (select_call.c, select_wide.c). */
+void sel_call_inst(sel *s, LLVMValueRef i);
+bool sel_wide_inst(sel *s, LLVMValueRef i);
+
+/* One element-wise operation on registers of the given class. */
+isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t,
+                       isa_operand a, isa_operand b);
+/* A narrow scalar with its upper bits right. */
+isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed);
+isa_cond sel_int_cond(LLVMIntPredicate p, bool *is_signed);
+isa_cond sel_float_cond(LLVMRealPredicate p, int *always);
+
+#endif

@@ -1,0 +1,294 @@
+/* Selection of 64-bit integers: pairs of words, and vectors of them lane by
+ * lane. Sums and logic are a few operations; the rest are routines. */
+#include <string.h>
+
+#include "sim/shave/select.h"
+
+/* Cycles of the 64-bit routines: estimates from their word operations. */
+enum { COST_SHIFT = 6, COST_MUL = 10, COST_DIV = 90, COST_CONVERT = 12 };
+
+typedef struct {
+    isa_operand lo, hi;
+} pair;
+
+static pair sum(sel *s, pair a, pair b)
+{
+    pair r;
+    isa_operand carry;
+
+    r.lo = sel2(s, a.lo, b.lo, .op = ISA_OP_iadd);
+    carry = sel2(s, r.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32,
+                 .sub = ISA_LT);
+    r.hi = sel2(s, a.hi, b.hi, .op = ISA_OP_iadd);
+    r.hi = sel2(s, r.hi, carry, .op = ISA_OP_iadd);
+    return r;
+}
+
+static pair difference(sel *s, pair a, pair b)
+{
+    pair r;
+    isa_operand borrow =
+        sel2(s, a.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32, .sub = ISA_LT);
+
+    r.lo = sel2(s, a.lo, b.lo, .op = ISA_OP_isub);
+    r.hi = sel2(s, a.hi, b.hi, .op = ISA_OP_isub);
+    r.hi = sel2(s, r.hi, borrow, .op = ISA_OP_isub);
+    return r;
+}
+
+static pair routine(sel *s, const char *name, pair a, pair b, uint32_t cost)
+{
+    isa_operand args[4] = {a.lo, a.hi, b.lo, b.hi}, ret[2];
+
+    sel_call(s, name, args, 4, cost, ret, 2);
+    return (pair){ret[0], ret[1]};
+}
+
+static pair constant_shift(sel *s, LLVMOpcode op, pair a, uint32_t n)
+{
+    pair r = a;
+    isa_type t = op == LLVMAShr ? ISA_S32 : ISA_U32;
+
+    n &= 63;
+    if (!n)
+        return r;
+    if (op == LLVMShl) {
+        if (n >= 32) {
+            r.hi = sel2(s, a.lo, vp_imm(n - 32), .op = ISA_OP_ishl);
+            r.lo = vp_imm(0);
+            return r;
+        }
+        r.lo = sel2(s, a.lo, vp_imm(n), .op = ISA_OP_ishl);
+        r.hi = sel2(s, sel2(s, a.hi, vp_imm(n), .op = ISA_OP_ishl),
+                    sel2(s, a.lo, vp_imm(32 - n), .op = ISA_OP_ishr,
+                         .type = ISA_U32),
+                    .op = ISA_OP_ior);
+        return r;
+    }
+    if (n >= 32) {
+        r.lo = sel2(s, a.hi, vp_imm(n - 32), .op = ISA_OP_ishr, .type = t);
+        r.hi = op == LLVMAShr
+                   ? sel2(s, a.hi, vp_imm(31), .op = ISA_OP_ishr, .type = t)
+                   : vp_imm(0);
+        return r;
+    }
+    r.lo = sel2(s, sel2(s, a.lo, vp_imm(n), .op = ISA_OP_ishr, .type = ISA_U32),
+                sel2(s, a.hi, vp_imm(32 - n), .op = ISA_OP_ishl),
+                .op = ISA_OP_ior);
+    r.hi = sel2(s, a.hi, vp_imm(n), .op = ISA_OP_ishr, .type = t);
+    return r;
+}
+
+static pair bitwise(sel *s, isa_op op, pair a, pair b)
+{
+    return (pair){sel2(s, a.lo, b.lo, .op = op), sel2(s, a.hi, b.hi, .op = op)};
+}
+
+static pair binary(sel *s, LLVMOpcode op, pair a, pair b)
+{
+    switch (op) {
+    case LLVMAdd:
+        return sum(s, a, b);
+    case LLVMSub:
+        return difference(s, a, b);
+    case LLVMAnd:
+        return bitwise(s, ISA_OP_iand, a, b);
+    case LLVMOr:
+        return bitwise(s, ISA_OP_ior, a, b);
+    case LLVMXor:
+        return bitwise(s, ISA_OP_ixor, a, b);
+    case LLVMMul:
+        return routine(s, "i64.mul", a, b, COST_MUL);
+    case LLVMUDiv:
+        return routine(s, "i64.udiv", a, b, COST_DIV);
+    case LLVMSDiv:
+        return routine(s, "i64.sdiv", a, b, COST_DIV);
+    case LLVMURem:
+        return routine(s, "i64.urem", a, b, COST_DIV);
+    case LLVMSRem:
+        return routine(s, "i64.srem", a, b, COST_DIV);
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+        if (b.lo.kind == ISA_IMM)
+            return constant_shift(s, op, a, b.lo.n);
+        return routine(s,
+                       op == LLVMShl    ? "i64.shl"
+                       : op == LLVMLShr ? "i64.lshr"
+                                        : "i64.ashr",
+                       a, b, COST_SHIFT);
+    default:
+        sel_fail(s, "this operation on 64 bits");
+        return a;
+    }
+}
+
+static isa_operand compare(sel *s, LLVMIntPredicate p, pair a, pair b)
+{
+    bool is_signed;
+    isa_cond c = sel_int_cond(p, &is_signed);
+    isa_operand same, low, high;
+
+    if (c == ISA_EQ || c == ISA_NE) {
+        isa_operand d = sel2(s, sel2(s, a.lo, b.lo, .op = ISA_OP_ixor),
+                             sel2(s, a.hi, b.hi, .op = ISA_OP_ixor),
+                             .op = ISA_OP_ior);
+
+        return sel2(s, d, vp_imm(0), .op = ISA_OP_icmp, .type = ISA_U32,
+                    .sub = c);
+    }
+    same = sel2(s, a.hi, b.hi, .op = ISA_OP_icmp, .type = ISA_U32,
+                .sub = ISA_EQ);
+    low = sel2(s, a.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32, .sub = c);
+    high = sel2(s, a.hi, b.hi, .op = ISA_OP_icmp,
+                .type = is_signed ? ISA_S32 : ISA_U32, .sub = c);
+    return sel3(s, same, low, high, .op = ISA_OP_isel);
+}
+
+static pair lane_pair(const sv *x, uint32_t k)
+{
+    return (pair){x->p[2 * k], x->p[2 * k + 1]};
+}
+
+/* A pair from a narrower integer, or from a float by a routine. */
+static pair widen(sel *s, LLVMOpcode op, sty from, isa_operand x)
+{
+    isa_operand args[1], ret[2];
+
+    if (op == LLVMFPToSI || op == LLVMFPToUI) {
+        args[0] = x;
+        sel_call(s,
+                 arena_printf(s->a, "i64.from_%s_%c",
+                              from.bits == 16 ? "f16" : "f32",
+                              op == LLVMFPToSI ? 's' : 'u'),
+                 args, 1, COST_CONVERT, ret, 2);
+        return (pair){ret[0], ret[1]};
+    }
+    x = sel_extend(s, x, from.bits, op == LLVMSExt);
+    return (pair){x, op == LLVMSExt ? sel2(s, x, vp_imm(31), .op = ISA_OP_ishr,
+                                           .type = ISA_S32)
+                                    : vp_imm(0)};
+}
+
+static isa_operand narrow(sel *s, LLVMOpcode op, sty to, pair x)
+{
+    isa_operand args[2] = {x.lo, x.hi}, ret;
+
+    if (op == LLVMSIToFP || op == LLVMUIToFP) {
+        sel_call(s,
+                 arena_printf(s->a, "i64.to_%s_%c",
+                              to.bits == 16 ? "f16" : "f32",
+                              op == LLVMSIToFP ? 's' : 'u'),
+                 args, 2, COST_CONVERT, &ret, 1);
+        return ret;
+    }
+    return x.lo;
+}
+
+static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
+{
+    LLVMValueRef c = LLVMGetOperand(i, 0);
+    sv *m = sel_value(s, c), *a = sel_value(s, LLVMGetOperand(i, 1));
+    sv *b = sel_value(s, LLVMGetOperand(i, 2));
+
+    for (uint32_t k = 0; k < t.lanes; k++) {
+        isa_operand here = ir_lanes(LLVMTypeOf(c)) > 1
+                               ? sel_lane(s, LLVMTypeOf(c), m, k)
+                               : sel_extend(s, m->p[0], 1, false);
+
+        for (uint32_t q = 2 * k; q < 2 * k + 2; q++)
+            x->p[q] = sel3(s, here, a->p[q], b->p[q], .op = ISA_OP_isel);
+    }
+}
+
+static void cast(sel *s, LLVMValueRef i, sv *x)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0);
+    LLVMTypeRef ft = LLVMTypeOf(v), tt = LLVMTypeOf(i);
+    sty f = sel_type(ft), t = sel_type(tt);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    sv *a = sel_value(s, v);
+    isa_operand *lanes = arena_array(s->a, isa_operand, t.lanes);
+
+    for (uint32_t k = 0; k < t.lanes; k++) {
+        if (t.bits == 64 && t.kind == LLVMIntegerTypeKind) {
+            pair r = widen(s, op, f, f.lanes > 1 ? sel_lane(s, ft, a, k)
+                                                 : sel_scalar(s, v));
+
+            x->p[2 * k] = r.lo;
+            x->p[2 * k + 1] = r.hi;
+        } else {
+            lanes[k] = narrow(s, op, t, lane_pair(a, k));
+        }
+    }
+    if (t.bits != 64)
+        sel_set_lanes(s, tt, lanes, x);
+}
+
+static bool is_wide(LLVMTypeRef t)
+{
+    sty y;
+
+    if (LLVMGetTypeKind(t) != LLVMIntegerTypeKind &&
+        LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+        return false;
+    y = sel_type(t);
+    return y.kind == LLVMIntegerTypeKind && y.bits > 32;
+}
+
+bool sel_wide_inst(sel *s, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMTypeOf(i);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    bool to = is_wide(t), from = LLVMGetNumOperands(i) > 0 &&
+                                 is_wide(LLVMTypeOf(LLVMGetOperand(i, 0)));
+    sv *x;
+
+    if (!to && !from)
+        return false;
+    /* Lanes and bit patterns are select_vector.c's. */
+    if (op == LLVMExtractElement || op == LLVMInsertElement ||
+        op == LLVMShuffleVector)
+        return false;
+    if (op == LLVMBitCast) {
+        if (to && from) {
+            sel_set(s, i, sel_value(s, LLVMGetOperand(i, 0)));
+            return true;
+        }
+        return false;
+    }
+    if (sel_type(t).bits > 64)
+        sel_fail(s, "an integer of more than 64 bits");
+    x = sel_new(s, t);
+    if (op == LLVMICmp) {
+        sv *a = sel_value(s, LLVMGetOperand(i, 0));
+        sv *b = sel_value(s, LLVMGetOperand(i, 1));
+        uint32_t n = ir_lanes(t);
+        isa_operand *lanes = arena_array(s->a, isa_operand, n);
+
+        for (uint32_t k = 0; k < n; k++)
+            lanes[k] = compare(s, LLVMGetICmpPredicate(i), lane_pair(a, k),
+                               lane_pair(b, k));
+        sel_set_lanes(s, t, lanes, x);
+    } else if (LLVMIsABinaryOperator(i)) {
+        sv *a = sel_value(s, LLVMGetOperand(i, 0));
+        sv *b = sel_value(s, LLVMGetOperand(i, 1));
+
+        for (uint32_t k = 0; k < x->n / 2; k++) {
+            pair r = binary(s, op, lane_pair(a, k), lane_pair(b, k));
+
+            x->p[2 * k] = r.lo;
+            x->p[2 * k + 1] = r.hi;
+        }
+    } else if (op == LLVMSelect) {
+        choose(s, i, sel_type(t), x);
+    } else if (op == LLVMFreeze) {
+        *x = *sel_value(s, LLVMGetOperand(i, 0));
+    } else if (LLVMIsACastInst(i)) {
+        cast(s, i, x);
+    } else {
+        sel_fail(s, "this instruction on 64 bits");
+    }
+    sel_set(s, i, x);
+    return true;
+}

@@ -1,0 +1,143 @@
+/* From IR to a finished program: the steps in their order. */
+#include "sim/shave/shave.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/shave/passes.h"
+#include "sim/shave/select.h"
+
+/* Rounds of spilling before registers are given up on: each makes the lives of
+ * what is left shorter, so more than a few mean a defect. */
+enum { MAX_ROUNDS = 24 };
+
+static void schedule_all(vprog *p, bool narrow)
+{
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        arena *scratch = arena_create(0);
+
+        schedule_block(&p->blocks[b], narrow, scratch);
+        arena_destroy(scratch);
+    }
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+    const isa_instr *x = a, *y = b;
+
+    if (x->cycle != y->cycle)
+        return x->cycle < y->cycle ? -1 : 1;
+    if (x->unit != y->unit)
+        return x->unit < y->unit ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static void finish(const vprog *p, const char *name, arena *a,
+                   isa_function *out)
+{
+    uint32_t n = 0;
+
+    for (size_t b = 0; b < p->n_blocks; b++)
+        n += (uint32_t)p->blocks[b].n;
+    *out = (isa_function){.name = arena_strdup(a, name),
+                          .n_blocks = (uint32_t)p->n_blocks,
+                          .vectors = p->vectors,
+                          .n_vectors = (uint32_t)p->n_vectors,
+                          .callees = p->callees,
+                          .n_callees = (uint32_t)p->n_callees,
+                          .private_bytes = p->private_bytes};
+    out->blocks = arena_array(a, isa_block, p->n_blocks + 1);
+    out->instrs = arena_array(a, isa_instr, n + 1);
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        const vblock *x = &p->blocks[b];
+        isa_block *y = &out->blocks[b];
+
+        *y = (isa_block){.first = out->n_instrs,
+                         .n = (uint32_t)x->n,
+                         .cycles = x->cycles,
+                         .n_stages = 1};
+        for (size_t i = 0; i < x->n; i++)
+            out->instrs[out->n_instrs++] = x->ops[i].in;
+        qsort(out->instrs + y->first, y->n, sizeof *out->instrs, by_cycle);
+    }
+}
+
+/* Blocks of a basic block alone are paid on entry; those on one way out when
+ * that way is taken. */
+static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
+{
+    LLVMBasicBlockRef *blocks =
+        arena_array(a, LLVMBasicBlockRef, LLVMCountBasicBlocks(fn));
+    ir_cfg cfg;
+
+    LLVMGetBasicBlocks(fn, blocks);
+    ir_cfg_build(&cfg, fn, a);
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        const vblock *x = &p->blocks[b];
+        shave_cost *c = &out[x->ir];
+        LLVMValueRef t = LLVMGetBasicBlockTerminator(blocks[x->ir]);
+        unsigned n = LLVMGetNumSuccessors(t);
+
+        if (!x->edge) {
+            c->cycles += x->cycles;
+            continue;
+        }
+        if (!c->edge)
+            c->edge = arena_array(a, uint32_t, n + 1);
+        if (x->edge != UINT32_MAX) {
+            c->edge[x->edge - 1] += x->cycles;
+            continue;
+        }
+        /* A switch: this test runs for the cases behind those before it, and
+         * for the default, which is successor 0. */
+        {
+            size_t first = b;
+
+            while (first && p->blocks[first - 1].ir == x->ir)
+                first--;
+            for (unsigned k = 0; k < n; k++)
+                if (!k || k > b - first)
+                    c->edge[k] += x->cycles;
+        }
+    }
+}
+
+static vpu_status refused(const isa_function *f, const char *why,
+                          uint32_t block, uint32_t instr, vpu_error *err)
+{
+    return err_set(
+        err, VPU_ERR_MISMATCH, "%s: block %u, operation %u (%s): %s", f->name,
+        block, instr,
+        isa_ops[f->instrs[f->blocks[block].first + instr].op].name, why);
+}
+
+vpu_status shave_build(LLVMValueRef fn, const char *name,
+                       const shave_layout *layout, arena *a,
+                       shave_program *out, vpu_error *err)
+{
+    vprog p;
+    uint32_t n_spills = 0, block = 0, instr = 0;
+    const char *why;
+    bool done = false;
+    vpu_status st = select_function(fn, layout, a, &p, err);
+
+    *out = (shave_program){0};
+    if (st)
+        return st;
+    out->array_bytes = p.private_bytes;
+    phis_remove(&p);
+    for (int round = 0; round < MAX_ROUNDS && !done; round++) {
+        schedule_all(&p, round > 0);
+        done = registers_assign(&p, &n_spills);
+    }
+    if (!done)
+        return err_set(err, VPU_ERR_MISMATCH,
+                       "%s: registers were not found in %d rounds", name,
+                       MAX_ROUNDS);
+    out->costs = arena_array(a, shave_cost, LLVMCountBasicBlocks(fn));
+    costs(&p, fn, a, out->costs);
+    finish(&p, name, a, &out->fn);
+    out->fn.n_spills = n_spills;
+    why = isa_verify(&out->fn, &block, &instr);
+    return why ? refused(&out->fn, why, block, instr, err) : VPU_OK;
+}

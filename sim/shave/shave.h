@@ -1,0 +1,64 @@
+/* A work-group function as a SHAVE program.
+ *
+ * Selection turns IR into operations on virtual registers (wide vectors in
+ * 128-bit parts), phis become copies where they cannot share a register,
+ * blocks are list-scheduled and loops that may be are software-pipelined,
+ * registers are allocated with spills to the SHAVE's private memory, and the
+ * verifier looks at the result. What each part of the program costs is what the
+ * host code adds to the SHAVE's issue cycles. */
+#ifndef VPU_SIM_SHAVE_SHAVE_H
+#define VPU_SIM_SHAVE_SHAVE_H
+
+#include <llvm-c/Core.h>
+
+#include "isa/program.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+/* Where a program-scope variable lies. */
+typedef struct {
+    LLVMValueRef global;
+    uint32_t offset, bytes;
+} shave_global;
+
+/* What the runtime decided about memory. */
+typedef struct {
+    const shave_global *globals;
+    uint32_t n_globals;
+    const uint32_t *arg_offsets; /* of each kernel argument in the block */
+} shave_layout;
+
+/* Words of ldarg's ISA_GROUP area: group number, local size, number of groups,
+ * offset (three each), then bases. */
+enum {
+    SHAVE_WORD_IDS = 0,
+    SHAVE_WORD_LOCAL = 12, /* base of __local arrays of the program */
+    SHAVE_WORD_KEPT,       /* values kept across barriers */
+    SHAVE_WORD_CONST,      /* __constant data */
+    SHAVE_N_WORDS
+};
+
+/* What the host code adds when control goes through the IR. */
+typedef struct {
+    uint32_t cycles;  /* on entering the block */
+    uint32_t *edge;   /* on leaving for successor k; NULL = nothing */
+} shave_cost;
+
+typedef struct {
+    isa_function fn;
+    shave_cost *costs; /* per basic block, in the function's order */
+    uint32_t array_bytes; /* private arrays; fn.private_bytes has spills too */
+} shave_program;
+
+/* The pieces an access of n bytes is made of, largest first: 16, 8, 4, 2, 1.
+ * Returns how many went to out (room for at least n / 16 + 4). */
+uint32_t shave_pieces(uint32_t n, uint8_t *out);
+
+/* In the arena.
+ * VPU_ERR_UNSUPPORTED  something without SHAVE form; names line and what
+ * VPU_ERR_MISMATCH     the verifier refused the program (a defect of ours) */
+vpu_status shave_build(LLVMValueRef fn, const char *name,
+                       const shave_layout *layout, arena *a,
+                       shave_program *out, vpu_error *err);
+
+#endif

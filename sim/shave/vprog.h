@@ -1,0 +1,74 @@
+/* The program while it is being built: operations on virtual registers, in
+ * program order, in blocks with phis. Selection fills it, phis.c takes the phis
+ * out, schedule.c and pipeline.c give cycles, registers.c gives registers. */
+#ifndef VPU_SIM_SHAVE_VPROG_H
+#define VPU_SIM_SHAVE_VPROG_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "isa/program.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+typedef struct {
+    isa_instr in;
+    LLVMValueRef object; /* what a memory access is based on; NULL = unknown */
+} vop;
+
+typedef struct {
+    isa_operand dst;
+    isa_operand *src; /* per entry of from */
+    uint32_t *from;   /* blocks */
+    uint32_t n;
+} vphi;
+
+typedef struct {
+    vop *ops; /* a branch, if any, is the last */
+    size_t n, cap;
+    vphi *phis;
+    size_t n_phis, phis_cap;
+    uint32_t succs[2], n_succs; /* blocks; the fall-through one last */
+    uint32_t ir;                /* number of the basic block it is from */
+    uint32_t edge; /* it stands on that edge of the basic block alone: 1 + k */
+    uint32_t cycles;
+} vblock;
+
+typedef struct {
+    arena *a;
+    vblock *blocks;
+    size_t n_blocks, blocks_cap;
+    uint8_t *classes; /* per register: ISA_I or ISA_V */
+    size_t n_regs, regs_cap;
+    uint8_t (*vectors)[ISA_VECTOR_BYTES];
+    size_t n_vectors, vectors_cap;
+    const char **callees;
+    size_t n_callees, callees_cap;
+    uint32_t private_bytes;
+} vprog;
+
+static inline isa_operand vp_imm(uint32_t n)
+{
+    return (isa_operand){ISA_IMM, n};
+}
+static inline bool vp_is_reg(isa_operand x)
+{
+    return x.kind == ISA_I || x.kind == ISA_V;
+}
+static inline bool vp_same(isa_operand a, isa_operand b)
+{
+    return a.kind == b.kind && a.n == b.n;
+}
+
+isa_operand vp_reg(vprog *p, isa_operand_kind kind);
+uint32_t vp_vector(vprog *p, const uint8_t bytes[ISA_VECTOR_BYTES]);
+uint32_t vp_callee(vprog *p, const char *name);
+vop *vp_add(vprog *p, vblock *b, isa_op op);
+
+/* The branch that ends a block, or NULL. */
+vop *vp_branch(vblock *b);
+
+/* Operations whose results nobody reads are dropped. */
+void vp_drop_dead(vprog *p);
+
+#endif
