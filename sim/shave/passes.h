@@ -36,10 +36,13 @@ void deps_of_block(const vblock *b, arena *a, dep_list *out);
 bool deps_may_alias(const vop *a, const vop *b, bool same_base_value);
 uint32_t deps_latency(const isa_instr *i, unsigned dst);
 
-/* Issue cycles and slots of a block: list scheduling, longest path first; or,
- * when `narrow`, program order first, which keeps fewer registers alive.
- * Operations stay in program order; their cycles and block->cycles are set. */
-void schedule_block(vblock *b, bool narrow, arena *scratch);
+/* Issue cycles and slots of a block: list scheduling, longest path first.
+ * `room` registers of each file may be alive at once; when they are, only what
+ * frees some or is next in program order goes on. in and out are the block's
+ * rows of its liveness. Operations stay in program order; their cycles and
+ * block->cycles are set. */
+void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
+                    const uint64_t *out, uint32_t room, arena *scratch);
 
 /* Assigns the machine's registers to a scheduled program. Registers that do not
  * fit are sent to private memory: their code is inserted, and the result is

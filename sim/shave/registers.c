@@ -4,6 +4,7 @@
  * private memory, or made anew where that takes no register. */
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
 
 #include "sim/shave/passes.h"
 
@@ -264,7 +265,6 @@ typedef struct {
     vop *remake;         /* per register: the operation that makes it anew */
     bool *is_remade;
     vblock out;
-    bool *no_spill; /* per register, grows */
 } spiller;
 
 static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
@@ -349,6 +349,8 @@ static void spill(alloc *s, uint32_t *n_spills)
     uint32_t n_old = (uint32_t)s->p->n_regs;
     spiller sp = {.s = s};
 
+    if (!s->p->first_temp)
+        s->p->first_temp = n_old;
     sp.slot = arena_array(s->a, int32_t, n_old + 1);
     sp.remake = arena_array(s->a, vop, n_old + 1);
     sp.is_remade = arena_array(s->a, bool, n_old + 1);
@@ -388,12 +390,6 @@ static void write_registers(alloc *s)
         }
 }
 
-/* A life of one read or write right beside its spill code cannot get shorter. */
-static bool is_short(const life *l)
-{
-    return l->n == 1 && l->list[0].to - l->list[0].from <= 10;
-}
-
 bool registers_assign(vprog *p, uint32_t *n_spills)
 {
     alloc s = {.p = p, .a = arena_create(0)};
@@ -403,13 +399,14 @@ bool registers_assign(vprog *p, uint32_t *n_spills)
     for (uint32_t v = 0; v < p->n_regs; v++)
         if (s.lives[v].n) {
             order[n++] = v;
-            if (is_short(&s.lives[v]))
+            if (p->first_temp && v >= p->first_temp)
                 s.lives[v].weight = UINT64_MAX;
         }
     sort_lives = s.lives;
     qsort(order, n, sizeof *order, by_start);
     for (uint32_t k = 0; k < n; k++)
         place(&s, order[k]);
+    if (getenv("RADBG")) { unsigned ns=0,nt=0,mx=0; for (uint32_t v=0;v<p->n_regs;v++) if (s.lives[v].spilled){ns++; if (p->first_temp&&v>=p->first_temp){nt++; for(uint32_t q=0;q<s.lives[v].n;q++) if (s.lives[v].list[q].to-s.lives[v].list[q].from>mx) mx=s.lives[v].list[q].to-s.lives[v].list[q].from;}} fprintf(stderr,"regs %zu spilled %u temps %u maxlen %u\n",p->n_regs,ns,nt,mx);}
     if (s.any_spilled)
         spill(&s, n_spills);
     else

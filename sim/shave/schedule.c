@@ -1,7 +1,9 @@
-/* List scheduling: one bundle at a time, the longest path first. */
+/* List scheduling: one bundle at a time, the longest path first, within the
+ * registers there are. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/ir/ir.h"
 #include "sim/shave/passes.h"
 
 typedef struct {
@@ -14,7 +16,14 @@ typedef struct {
     uint32_t *earliest;
     uint32_t *waiting; /* unscheduled predecessors */
     uint32_t free_at[ISA_N_UNITS];
-    bool narrow;
+    /* Register pressure. */
+    const vprog *p;
+    const uint64_t *out;
+    ir_map readers;   /* register -> reads left + 1 */
+    uint32_t alive[2]; /* per file */
+    uint32_t room;
+    uint32_t oldest; /* first operation in program order not yet issued */
+    bool *issued;
 } sched;
 
 static int by_from(const void *a, const void *b)
@@ -104,6 +113,113 @@ static void release(sched *s, uint32_t i, uint32_t t)
     }
 }
 
+/* --- pressure
+ * ---------------------------------------------------------------- */
+
+static const void *key(isa_operand x)
+{
+    return (const void *)(((uintptr_t)x.n + 1) << 4);
+}
+
+static bool lives_out(const sched *s, isa_operand x)
+{
+    return s->out[x.n / 64] >> x.n % 64 & 1;
+}
+
+static uint32_t reads_left(const sched *s, isa_operand x)
+{
+    uintptr_t n = (uintptr_t)ir_map_get(&s->readers, key(x));
+
+    return n ? (uint32_t)n - 1 : 0;
+}
+
+static void set_reads(sched *s, isa_operand x, uint32_t n)
+{
+    ir_map_set(&s->readers, key(x), (void *)((uintptr_t)n + 1));
+}
+
+static void start_pressure(sched *s, const uint64_t *in, arena *a)
+{
+    uint32_t words = (uint32_t)s->p->n_regs / 64 + 1;
+
+    ir_map_init(&s->readers, a);
+    for (uint32_t i = 0; i < s->n; i++)
+        for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+            isa_operand x = s->b->ops[i].in.src[k];
+
+            if (vp_is_reg(x))
+                set_reads(s, x, reads_left(s, x) + 1);
+        }
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
+            uint32_t r = w * 64 + (uint32_t)__builtin_ctzll(bits);
+
+            s->alive[s->p->classes[r] == ISA_V]++;
+        }
+}
+
+/* Registers more (or fewer) alive in each file once i has issued. */
+static void change(const sched *s, uint32_t i, int delta[2])
+{
+    const isa_instr *in = &s->b->ops[i].in;
+
+    delta[0] = delta[1] = 0;
+    for (unsigned k = 0; k < ISA_MAX_DST; k++)
+        if (vp_is_reg(in->dst[k]))
+            delta[in->dst[k].kind == ISA_V]++;
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        isa_operand x = in->src[k];
+        uint32_t here = 0;
+        bool first = true;
+
+        if (!vp_is_reg(x) || lives_out(s, x))
+            continue;
+        for (unsigned j = 0; j < ISA_MAX_SRC; j++)
+            if (vp_same(in->src[j], x)) {
+                first &= j >= k;
+                here++;
+            }
+        if (first && reads_left(s, x) == here)
+            delta[x.kind == ISA_V]--;
+    }
+}
+
+static bool fits(const sched *s, uint32_t i)
+{
+    int delta[2];
+
+    if (i == s->oldest)
+        return true;
+    change(s, i, delta);
+    for (int f = 0; f < 2; f++)
+        if (delta[f] > 0 && s->alive[f] + (uint32_t)delta[f] > s->room)
+            return false;
+    return true;
+}
+
+static void account(sched *s, uint32_t i)
+{
+    int delta[2];
+
+    change(s, i, delta);
+    for (int f = 0; f < 2; f++)
+        s->alive[f] = (int)s->alive[f] + delta[f] < 0
+                          ? 0
+                          : s->alive[f] + (uint32_t)delta[f];
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        isa_operand x = s->b->ops[i].in.src[k];
+
+        if (vp_is_reg(x))
+            set_reads(s, x, reads_left(s, x) - 1);
+    }
+    s->issued[i] = true;
+    while (s->oldest < s->n && s->issued[s->oldest])
+        s->oldest++;
+}
+
+/* --- the loop
+ * ---------------------------------------------------------------- */
+
 /* The ready operation to take; program order breaks ties. */
 static uint32_t best_ready(const sched *s, const uint32_t *pending,
                            uint32_t n_pending, uint32_t t, const bool *refused)
@@ -115,9 +231,8 @@ static uint32_t best_ready(const sched *s, const uint32_t *pending,
 
         if (s->waiting[i] || s->earliest[i] > t || refused[i])
             continue;
-        if (s->narrow)
-            return i;
-        if (best == UINT32_MAX || s->height[i] > s->height[best])
+        if ((best == UINT32_MAX || s->height[i] > s->height[best]) &&
+            fits(s, i))
             best = i;
     }
     return best;
@@ -135,9 +250,11 @@ static uint32_t place_branch(sched *s, uint32_t i, uint32_t end)
     return at + tail > end ? at + tail : end;
 }
 
-void schedule_block(vblock *b, bool narrow, arena *scratch)
+void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
+                    const uint64_t *out, uint32_t room, arena *scratch)
 {
-    sched s = {.b = b, .n = (uint32_t)b->n, .narrow = narrow};
+    sched s = {
+        .b = b, .n = (uint32_t)b->n, .p = p, .out = out, .room = room};
     uint32_t *pending = arena_array(scratch, uint32_t, s.n + 1), n_pending = 0;
     bool *refused = arena_array(scratch, bool, s.n + 1);
     uint32_t body = s.n - (vp_branch(b) ? 1 : 0), end = 0, done = 0;
@@ -147,7 +264,9 @@ void schedule_block(vblock *b, bool narrow, arena *scratch)
         return;
     for (uint32_t i = 0; i < s.n; i++)
         b->ops[i].in.seq = i;
+    s.issued = arena_array(scratch, bool, s.n + 1);
     prepare(&s, scratch);
+    start_pressure(&s, in, scratch);
     for (uint32_t i = 0; i < body; i++)
         pending[n_pending++] = i;
     for (uint32_t t = 0; done < body; t++) {
@@ -163,6 +282,7 @@ void schedule_block(vblock *b, bool narrow, arena *scratch)
                 continue;
             }
             release(&s, i, t);
+            account(&s, i);
             done++;
             leave = t + own_latency(&b->ops[i].in);
             if (leave > end)

@@ -11,14 +11,29 @@
  * what is left shorter, so more than a few mean a defect. */
 enum { MAX_ROUNDS = 24 };
 
-static void schedule_all(vprog *p, bool narrow)
+/* The more rounds were in vain, the fewer registers a schedule may use: what
+ * is alive longer than it looks (across blocks) needs room, too. */
+static uint32_t room(int round)
 {
+    uint32_t less = 2 + 2 * (uint32_t)round;
+
+    return less < ISA_N_IREGS - 8 ? ISA_N_IREGS - less : 8;
+}
+
+static void schedule_all(vprog *p, int round)
+{
+    arena *a = arena_create(0);
+    liveness l;
+
+    liveness_compute(p, a, &l);
     for (size_t b = 0; b < p->n_blocks; b++) {
         arena *scratch = arena_create(0);
 
-        schedule_block(&p->blocks[b], narrow, scratch);
+        schedule_block(p, &p->blocks[b], l.in[b], l.out[b], room(round),
+                       scratch);
         arena_destroy(scratch);
     }
+    arena_destroy(a);
 }
 
 static int by_cycle(const void *a, const void *b)
@@ -127,7 +142,7 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
     out->array_bytes = p.private_bytes;
     phis_remove(&p);
     for (int round = 0; round < MAX_ROUNDS && !done; round++) {
-        schedule_all(&p, round > 0);
+        schedule_all(&p, round);
         done = registers_assign(&p, &n_spills);
     }
     if (!done)

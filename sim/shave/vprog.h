@@ -40,6 +40,7 @@ typedef struct {
     size_t n_blocks, blocks_cap;
     uint8_t *classes; /* per register: ISA_I or ISA_V */
     size_t n_regs, regs_cap;
+    size_t first_temp; /* registers from here on carry spilled values */
     uint8_t (*vectors)[ISA_VECTOR_BYTES];
     size_t n_vectors, vectors_cap;
     const char **callees;
