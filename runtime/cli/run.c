@@ -26,6 +26,9 @@ static const char help[] =
     "f16\n"
     "                          (default) f32 i32 u8 i8 i16 u16 i64\n"
     "  --param NAME=VALUE      a layer parameter\n"
+    "  --strict RELEASE        refuse what that release's compiler refuses, "
+    "2019R3\n"
+    "                          to 2022.3 (default: a note)\n"
     "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n"
     "                          (default: random:N)\n"
     "  --source-dir DIR        look for .cl files there first\n"
@@ -74,6 +77,7 @@ typedef struct {
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
+    config_release strict;
     bool no_cache, quiet;
 } run_options;
 
@@ -121,6 +125,7 @@ enum {
     OPT_SHAPE,
     OPT_PARAM,
     OPT_INPUT,
+    OPT_STRICT,
     OPT_OUTPUT,
     OPT_SHAVES,
     OPT_MACHINE,
@@ -145,6 +150,7 @@ static const struct option long_options[] = {
     {"shape", required_argument, NULL, OPT_SHAPE},
     {"param", required_argument, NULL, OPT_PARAM},
     {"input", required_argument, NULL, OPT_INPUT},
+    {"strict", required_argument, NULL, OPT_STRICT},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"shaves", required_argument, NULL, OPT_SHAVES},
     {"machine", required_argument, NULL, OPT_MACHINE},
@@ -183,6 +189,8 @@ static bool apply(run_options *o, int c, arena *a)
         return push(o->params, &o->n_params, optarg);
     case OPT_INPUT:
         return push(o->inputs, &o->n_inputs, optarg);
+    case OPT_STRICT:
+        return config_release_parse(optarg, &o->strict);
     case OPT_OUTPUT:
         o->output = optarg;
         return true;
@@ -295,7 +303,8 @@ static vpu_status bind(session *s, vpu_error *err)
                        .n_shapes = o->n_shapes,
                        .params = params,
                        .n_params = o->n_params};
-    vpu_status st = config_file_read(o->xml, s->a, &s->log, &s->binding, err);
+    vpu_status st =
+        config_file_read(o->xml, s->a, &s->log, o->strict, &s->binding, err);
 
     for (uint32_t i = 0; i < o->n_shapes && !st; i++)
         st = graph_shape_parse(o->shapes[i], &shapes[i], err);

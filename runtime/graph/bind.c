@@ -47,17 +47,20 @@ static graph_buffer *find_buffer(layout *l, graph_role role, uint32_t port,
 static vpu_status format_order(const layout *l, const config_binding *x,
                                const tensor_desc *d, tensor_layout *out)
 {
-    uint32_t rank = 0;
+    const char *ranks = "3";
 
     *out = TENSOR_PLAIN;
     switch (x->format) {
     case CONFIG_BYXF:
     case CONFIG_BFYX:
-        rank = 4;
+        ranks = "4 or 5";
+        if (d->rank >= 4)
+            ranks = NULL;
         break;
     case CONFIG_YXF:
     case CONFIG_FYX:
-        rank = 3;
+        if (d->rank == 3)
+            ranks = NULL;
         break;
     case CONFIG_BF:
     case CONFIG_ANY:
@@ -65,12 +68,12 @@ static vpu_status format_order(const layout *l, const config_binding *x,
     }
     if (x->format == CONFIG_BYXF || x->format == CONFIG_YXF)
         *out = TENSOR_CHANNEL_MINOR;
-    if (d->rank == rank)
+    if (!ranks)
         return VPU_OK;
     return graph_fail(&l->b, l->s->layer->path, x->line,
-                      "argument %s: format %s needs a tensor of rank %u, %s%d "
+                      "argument %s: format %s needs a tensor of rank %s, %s%d "
                       "is %s",
-                      x->arg, config_format_name(x->format), rank,
+                      x->arg, config_format_name(x->format), ranks,
                       x->kind == CONFIG_INPUT ? "in" : "out", (int)x->port,
                       tensor_desc_text(l->b.a, d));
 }
@@ -433,6 +436,27 @@ static vpu_status lay_out(layout *l)
     return st;
 }
 
+/* The compilers know 2-D to 4-D tensors; ours runs what a kernel can. */
+static vpu_status check_ranks(binder *b)
+{
+    const config_layer *l = b->stages[0].layer;
+    config_context c = graph_context(b, l);
+    vpu_status st = VPU_OK;
+
+    for (size_t i = 0; i <= b->t.n_inputs && !st; i++) {
+        bool is_output = i == b->t.n_inputs;
+        const tensor_desc *d = is_output ? &b->t.output : &b->t.inputs[i].desc;
+
+        if (d->rank < 2 || d->rank > 4)
+            st = config_refused_by(
+                &c, CONFIG_RELEASES, l->line, 0, "refuse it",
+                "%s%zu of layer %s is %s, a tensor of rank %u",
+                is_output ? "out" : "in", is_output ? 0 : i, b->t.name,
+                tensor_desc_text(b->a, d), d->rank);
+    }
+    return st;
+}
+
 vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
                       graph **out, vpu_error *err)
 {
@@ -446,7 +470,9 @@ vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
     if (st)
         return st;
     l.g = arena_new(a, graph);
-    st = lay_out(&l);
+    st = check_ranks(&l.b);
+    if (!st)
+        st = lay_out(&l);
     if (!st)
         *out = l.g;
     return st;

@@ -47,6 +47,9 @@ vpu_status graph_select(binder *b);
 vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
                       const char *fmt, ...) VPU_PRINTF(4, 5);
 
+/* For config_refused_by about l. */
+config_context graph_context(const binder *b, const config_layer *l);
+
 /* Variables of an expression: numeric parameters, then B, F, Y, X and their
  * lower case from desc (NULL = 1 each, for checks without values). Valid until
  * the next call. */

@@ -341,18 +341,17 @@ static vpu_status check_desc(const binder *b, const char *side, size_t port,
 {
     vpu_status st = tensor_desc_check(d, b->err);
 
-    if (!st && (d->rank < 2 || d->rank > 4))
+    if (!st && !d->rank)
         st = err_set(b->err, VPU_ERR_UNSUPPORTED,
-                     "the tensor, %s, has rank %u; the compiler takes custom "
-                     "layers with tensors of rank 2 to 4 only",
-                     tensor_desc_text(b->a, d), d->rank);
+                     "the tensor, %s, has no dims; expected 1 to %d",
+                     tensor_desc_text(b->a, d), TENSOR_MAX_RANK);
     for (uint32_t i = 0; i < d->rank && !st; i++)
         if (d->dims[i] > INT32_MAX)
             st = err_set(b->err, VPU_ERR_LIMIT, "dim %u is above 2^31 - 1", i);
     if (st)
         return err_in(b->err, st, "%s%zu of layer %s", side, port, b->t.name);
     /* The first input decides; weights, bound as ANY, are never split. */
-    if (d->rank == 4 && d->dims[0] > 1 && !port && !strcmp(side, "in"))
+    if (d->rank >= 4 && d->dims[0] > 1 && !port && !strcmp(side, "in"))
         log_warn(b->log,
                  "%s%zu of layer %s has a batch of %u; the compiler runs the "
                  "stages once per item, here they see the whole tensor",

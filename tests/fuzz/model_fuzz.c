@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (!config_model_parse((const char *)data, n, "m.xml", bin, sizeof bin, a,
                             &m, &err) &&
-        !config_file_parse(binding, strlen(binding), "b.xml", a, NULL, &file,
-                           &err))
+        !config_file_parse(binding, strlen(binding), "b.xml", a, NULL,
+                           CONFIG_EVERY_RELEASE, &file, &err))
         for (size_t i = 0; i < m.n_layers; i++) {
             graph_request q = {
                 .binding = &file, .model = &m, .at = m.layers[i].name};

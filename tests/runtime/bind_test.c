@@ -37,6 +37,8 @@ static void param(const char *text)
     ck_assert(!graph_param_parse(text, a, &params[n_params++], &err));
 }
 
+static config_release strict = CONFIG_EVERY_RELEASE;
+
 /* Bind text to shapes, blank-separated as on a command line. */
 static vpu_status bind_to(const char *text, const char *shapes)
 {
@@ -48,9 +50,9 @@ static vpu_status bind_to(const char *text, const char *shapes)
     for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
         ck_assert_msg(!graph_shape_parse(p, &s[q.n_shapes++], &err), "%s",
                       err.msg);
-    ck_assert_msg(
-        !config_file_parse(text, strlen(text), "l.xml", a, NULL, &file, &err),
-        "%s", err.msg);
+    ck_assert_msg(!config_file_parse(text, strlen(text), "l.xml", a, NULL,
+                                     strict, &file, &err),
+                  "%s", err.msg);
     return graph_bind(&q, a, &tlog.sink, &g, &err);
 }
 
@@ -221,11 +223,13 @@ static const struct {
      "shape in0 is given twice"},
     {LAYER("", SRC("ANY"), SIZES), "in0=1x2 out1=1x2", VPU_ERR_INVALID,
      "exactly one output"},
-    {LAYER("", SRC("ANY"), SIZES), "in0=8", VPU_ERR_UNSUPPORTED, "has rank 1"},
-    {LAYER("", SRC("ANY"), SIZES), "in0=1x2x3x4x5", VPU_ERR_UNSUPPORTED,
-     "has rank 5"},
+    {LAYER("", SRC("BFYX"), SIZES), "in0=8", VPU_ERR_INVALID,
+     "format BFYX needs a tensor of rank 4 or 5, in0 is f16 8"},
+    {LAYER("", SRC("YXF"), SIZES), "in0=1x2x3x4x5", VPU_ERR_INVALID,
+     "format YXF needs a tensor of rank 3"},
     {LAYER("", SRC("BFYX"), SIZES), "in0=2x3x4", VPU_ERR_INVALID,
-     "l.xml:4: error: argument src: format BFYX needs a tensor of rank 4, in0 "
+     "l.xml:4: error: argument src: format BFYX needs a tensor of rank 4 or 5, "
+     "in0 "
      "is f16 2x3x4"},
     {LAYER("", SRC("YXF"), SIZES), IN4, VPU_ERR_INVALID,
      "format YXF needs a tensor of rank 3"},
@@ -360,6 +364,101 @@ START_TEST(stages_share_buffers)
 }
 END_TEST
 
+/* --- ranks ------------------------------------------------------------ */
+
+static const struct {
+    const char *format, *shape;
+    uint32_t global[4]; /* B F Y X */
+} ranks[] = {
+    {"ANY", "in0=7", {1, 7, 1, 1}},
+    {"BF", "in0=7", {1, 7, 1, 1}},
+    {"BF", "in0=3x7", {3, 7, 1, 1}},
+    {"FYX", "in0=3x7x5", {1, 3, 7, 5}},
+    {"BFYX", "in0=2x3x7x5", {2, 3, 7, 5}},
+    {"ANY", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+    {"BFYX", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+    {"BYXF", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+};
+
+START_TEST(variables_by_rank)
+{
+    char text[2048];
+    const uint32_t *want = ranks[_i].global;
+    bool odd = strlen(ranks[_i].shape) < 6 || strlen(ranks[_i].shape) > 11;
+
+    snprintf(text, sizeof text,
+             LAYER("",
+                   "<Tensor arg-name=\"src\" type=\"input\" "
+                   "port-index=\"0\" format=\"%s\"/>\n",
+                   GLOBAL("X,Y,F*8+B", "1")),
+             ranks[_i].format);
+    ck_assert_msg(!bind_to(text, ranks[_i].shape), "%s", err.msg);
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (!strcmp(g->launches[i].name, "GRN")) {
+            ck_assert_uint_eq(g->launches[i].global[0], want[3]);
+            ck_assert_uint_eq(g->launches[i].global[1], want[2]);
+            ck_assert_uint_eq(g->launches[i].global[2], want[1] * 8 + want[0]);
+        }
+    ck_assert_int_eq(test_log_count(&tlog, "a tensor of rank"), odd ? 2 : 0);
+    strict = CONFIG_2021_3;
+    ck_assert_int_eq(bind_to(text, ranks[_i].shape),
+                     odd ? VPU_ERR_PARSE : VPU_OK);
+    if (odd)
+        ck_assert_ptr_nonnull(
+            strstr(err.msg, "l.xml:1: error: in0 of layer GRN is f16"));
+    strict = CONFIG_EVERY_RELEASE;
+}
+END_TEST
+
+static const struct {
+    const char *global;
+    config_release strict;
+    bool refused;
+} uses[] = {
+    {"round(X)", CONFIG_2020_4, false}, {"X*k", CONFIG_2020_4, false},
+    {"X*real", CONFIG_2020_4, true},    {"X*real", CONFIG_2021_1, true},
+    {"X*real", CONFIG_2021_2, false},   {"X*2.0", CONFIG_2021_1, true},
+    {"X*2", CONFIG_2021_1, false},
+};
+
+START_TEST(expressions_by_release)
+{
+    char text[2048];
+
+    param("k=2"), param("real=1.5");
+    snprintf(text, sizeof text, LAYER("", SRC("ANY"), GLOBAL("%s", "1")),
+             uses[_i].global);
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, "cut it to an integer"),
+                     strpbrk(uses[_i].global, ".l") ? 1 : 0);
+    strict = uses[_i].strict;
+    ck_assert_int_eq(bind_to(text, IN4),
+                     uses[_i].refused ? VPU_ERR_PARSE : VPU_OK);
+    if (uses[_i].refused)
+        ck_assert_msg(strstr(err.msg, "l.xml:7:34: error: expression") != NULL,
+                      "%s", err.msg);
+}
+END_TEST
+
+START_TEST(flat_expressions)
+{
+    static const char text[] =
+        "<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+        "<Parameters>" SRC("BFYX") "<Tensor arg-name=\"d\" type=\"output\" "
+                                   "port-index=\"0\"/></Parameters>"
+                                   "<WorkSizes global=\"X*k,Y\" "
+                                   "local=\"1\"/></CustomLayer>";
+
+    param("k=2");
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, "know no names but b f y x B F Y X"),
+                     1);
+    strict = CONFIG_2020_2;
+    ck_assert_int_eq(bind_to(text, IN4), VPU_ERR_PARSE);
+}
+END_TEST
+
 /* --- models ----------------------------------------------------------- */
 
 #define PORT(n, p, d) "<port id=\"" n "\" precision=\"" p "\">" d "</port>"
@@ -408,7 +507,7 @@ START_TEST(a_layer_of_a_model)
     const graph_arg *arg;
 
     ck_assert(!config_file_parse(binding, strlen(binding), "l.xml", a, NULL,
-                                 &file, &err));
+                                 CONFIG_EVERY_RELEASE, &file, &err));
     ck_assert_msg(!config_model_parse(model_text, strlen(model_text), "m.xml",
                                       weights, sizeof weights, a, &m, &err),
                   "%s", err.msg);
@@ -569,6 +668,10 @@ int main(void)
     tcase_add_test(t, remainder_warns);
     tcase_add_test(t, selection);
     tcase_add_test(t, stages_share_buffers);
+    tcase_add_loop_test(t, variables_by_rank, 0, sizeof ranks / sizeof *ranks);
+    tcase_add_loop_test(t, expressions_by_release, 0,
+                        sizeof uses / sizeof *uses);
+    tcase_add_test(t, flat_expressions);
     tcase_add_test(t, a_layer_of_a_model);
     tcase_add_test(t, shape_texts);
     tcase_add_test(t, input_fill);
