@@ -51,6 +51,11 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .hooks = &exec_hooks,
                               .log = b->cfg->log};
 
+    if (l->text) {
+        cfg.n_options = 0; /* those are for the user's kernels */
+        return sim_kernel_compile_text(src->path, l->text, l->entry, &cfg, b->a,
+                                       out, err);
+    }
     if (src->kind == SOURCE_OUR_BIN)
         return sim_kernel_load(src->path, src->file, src->n_bytes, l->entry,
                                &cfg, b->a, out, err);
@@ -137,7 +142,7 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
     v->u.address = b->addresses[g->buffer];
     if (half_or_float && (d->dtype == TENSOR_F16 || d->dtype == TENSOR_F32) &&
         (p->type[0] == 'h') != (d->dtype == TENSOR_F16) &&
-        b->g->buffers[g->buffer].role != GRAPH_SCRATCH)
+        !b->g->buffers[g->buffer].untyped)
         return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
                       "argument '%s' of kernel '%s' is %s%s in %s, but the "
                       "tensor holds %s (--shape %s=…:%s gives it another type)",
@@ -164,7 +169,7 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
         const sim_arg *p = &k->args[i];
         const graph_arg *g;
 
-        st = graph_launch_arg(b->g, l, p->name, &g, err);
+        st = graph_launch_arg(l, p->name, &g, err);
         if (st)
             return st;
         switch (p->space) {
@@ -201,6 +206,10 @@ static vpu_status find_kernel(backend_sim *b, const graph_launch *l, stage *s,
 {
     vpu_status st = VPU_ERR_IO;
 
+    if (l->text) {
+        s->src = (source){.path = l->sources[0]};
+        return load(b, l, &s->src, false, &s->kernel, err);
+    }
     for (uint32_t i = 0; i < l->n_sources; i++) {
         st = source_find(l->sources[i], b->cfg->source_dir, b->a, &s->src, err);
         if (!st)

@@ -78,7 +78,7 @@ const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
                    dim->output ? "output" : "input", n == 1 ? "" : "s");
         return NULL;
     }
-    return dim->output ? &b->t.output : &b->t.inputs[dim->index].desc;
+    return dim->output ? &b->t.output->desc : &b->t.inputs[dim->index]->desc;
 }
 
 /* Earlier compilers know less of an expression, or compute it otherwise. */
@@ -285,7 +285,7 @@ static vpu_status from_dim(const scalar *x, const char *dot)
     if ((size_t)port >= n)
         return bad(x, "%s port %d does not exist, layer %s has %zu",
                    input ? "input" : "output", (int)port, x->b->t.name, n);
-    d = input ? &x->b->t.inputs[port].desc : &x->b->t.output;
+    d = input ? &x->b->t.inputs[port]->desc : &x->b->t.output->desc;
     index = (int32_t)(letter - letters) - 4 + (int32_t)d->rank;
     if (index < 0 || index >= (int32_t)d->rank)
         return bad(x, "dimension %c does not exist in the tensor %s", upper,

@@ -118,7 +118,7 @@ static vpu_status formats_match(const binder *b, const config_layer *l,
                 formats[x->port] = x->format;
         }
     for (size_t i = 0; i < b->t.n_inputs; i++)
-        *match = *match && format_fits(formats[i], b->t.inputs[i].desc.rank);
+        *match = *match && format_fits(formats[i], b->t.inputs[i]->desc.rank);
     return VPU_OK;
 }
 

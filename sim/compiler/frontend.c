@@ -87,7 +87,7 @@ static volatile pid_t running_clang;
 
 static void temp_dir_remove(const char *dir)
 {
-    static const char *const names[] = {"prelude.h", "out.bc", "out.d", "diag"};
+    static const char *const names[] = {"prelude.h", "text.cl", "out.bc", "out.d", "diag"};
     char path[512];
     size_t n = strlen(dir);
 
@@ -281,23 +281,40 @@ static vpu_status compile_in(const char *dir, const char *source,
     return st;
 }
 
-vpu_status fe_compile(const char *source_path, const char *const *options,
-                      uint32_t n_options, const log_sink *log, arena *a,
-                      fe_unit *out, vpu_error *err)
+/* A text as a file of dir whose diagnostics name it `name`. */
+static vpu_status write_text(const char *dir, const char *name,
+                             const char *text, arena *a, const char **path,
+                             vpu_error *err)
 {
+    char *whole = arena_printf(a, "#line 1 \"%s\"\n%s", name, text);
+
+    *path = arena_printf(a, "%s/text.cl", dir);
+    return file_write(*path, whole, strlen(whole), err);
+}
+
+vpu_status fe_compile(const char *source_path, const char *text,
+                      const char *const *options, uint32_t n_options,
+                      const log_sink *log, arena *a, fe_unit *out,
+                      vpu_error *err)
+{
+    const char *path = source_path;
     char *dir, *source;
     size_t n;
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
     *out = (fe_unit){0};
     /* Our own message for what clang would complain about at length. */
-    st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
+    if (!text)
+        st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
     if (!st)
         st = temp_dir(a, &dir, err);
     if (st)
         return st;
     running_dir = dir;
-    st = compile_in(dir, source_path, options, n_options, log, a, out, err);
+    if (text)
+        st = write_text(dir, source_path, text, a, &path, err);
+    if (!st)
+        st = compile_in(dir, path, options, n_options, log, a, out, err);
     temp_dir_remove(dir);
     running_dir = NULL;
     return st;

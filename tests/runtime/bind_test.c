@@ -87,15 +87,29 @@ START_TEST(a_layer_by_hand)
         "%s", err.msg);
     ck_assert_str_eq(g->layer, "GRN");
     ck_assert_str_eq(g->form, "nested");
-    ck_assert_uint_eq(g->n_buffers, 2);
+    ck_assert_uint_eq(g->n_buffers, 3);
     ck_assert_str_eq(g->buffers[0].name, "in0");
     ck_assert_int_eq(g->buffers[0].role, GRAPH_INPUT);
-    ck_assert_int_eq(g->buffers[0].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_int_eq(g->buffers[0].desc.layout, TENSOR_PLAIN);
     ck_assert_uint_eq(g->buffers[0].bytes, 2 * 24 * 128 * 512);
-    ck_assert_str_eq(g->buffers[1].name, "out0");
-    ck_assert_int_eq(g->buffers[1].desc.layout, TENSOR_PLAIN);
-    ck_assert_uint_eq(g->n_launches, 1);
+    ck_assert_str_eq(g->buffers[1].name, "in0@NHWC");
+    ck_assert_int_eq(g->buffers[1].role, GRAPH_SCRATCH);
+    ck_assert_int_eq(g->buffers[1].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_str_eq(g->buffers[2].name, "out0");
+    ck_assert_int_eq(g->buffers[2].desc.layout, TENSOR_PLAIN);
+    ck_assert_uint_eq(g->n_launches, 2);
     l = g->launches;
+    ck_assert_str_eq(l->name, "GRN@reorder-input-data=0");
+    ck_assert_str_eq(l->entry, "permute_2");
+    ck_assert_ptr_nonnull(l->text);
+    ck_assert_uint_eq(l->global[0], 24); /* channels innermost */
+    ck_assert_uint_eq(l->global[1], 128 * 512);
+    ck_assert_uint_eq(l->local[0], 24);
+    ck_assert_uint_eq(l->args[0].buffer, 0);
+    ck_assert_uint_eq(l->args[1].buffer, 1);
+    l++;
+    ck_assert_ptr_null(l->text);
+    ck_assert_uint_eq(l->args[0].buffer, 1);
     ck_assert_str_eq(l->name, "GRN");
     ck_assert_str_eq(l->entry, "k");
     ck_assert_uint_eq(l->max_shaves, 2);
@@ -104,18 +118,17 @@ START_TEST(a_layer_by_hand)
     ck_assert_uint_eq(l->global[1], 128);
     ck_assert_uint_eq(l->global[2], 24);
     ck_assert_uint_eq(l->local[0], 512);
-    ck_assert(!graph_launch_arg(g, l, "l", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "l", &arg, &err));
     ck_assert_int_eq(arg->kind, GRAPH_ARG_LOCAL);
     ck_assert_uint_eq(arg->bytes, 512 * 24 * 2);
-    ck_assert(!graph_launch_arg(g, l, "b", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "b", &arg, &err));
     ck_assert_int_eq(arg->kind, GRAPH_ARG_FLOAT);
     ck_assert(arg->f == 0.5f);
-    ck_assert(!graph_launch_arg(g, l, "C", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "C", &arg, &err));
     ck_assert_int_eq(arg->i, 24);
-    ck_assert(!graph_launch_arg(g, l, "dst", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "dst", &arg, &err));
     ck_assert(arg->written);
-    ck_assert_int_eq(graph_launch_arg(g, l, "nope", &arg, &err),
-                     VPU_ERR_INVALID);
+    ck_assert_int_eq(graph_launch_arg(l, "nope", &arg, &err), VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(
         strstr(err.msg, "l.xml:2: error: XML specification for GRN layer has "
                         "no definition for 'nope'"));
@@ -195,7 +208,7 @@ START_TEST(scalar_sources)
                       arg->why);
         ck_assert_msg(!strncmp(arg->why, "l.xml:5: error: argument s", 26),
                       "%s", arg->why);
-        ck_assert(graph_launch_arg(g, g->launches, "s", &arg, &err) ==
+        ck_assert(graph_launch_arg(g->launches, "s", &arg, &err) ==
                   VPU_ERR_INVALID);
         ck_assert_uint_eq(err.line, 5);
     }
@@ -346,21 +359,24 @@ START_TEST(stages_share_buffers)
 
     ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
     ck_assert_str_eq(g->form, "flat");
-    ck_assert_uint_eq(g->n_launches, 2);
+    ck_assert_uint_eq(g->n_launches, 3);
     ck_assert_str_eq(g->launches[0].name, "MVN@stage_0");
     ck_assert_str_eq(g->launches[0].entry, "one");
-    ck_assert_str_eq(g->launches[1].entry, "two");
+    ck_assert_str_eq(g->launches[1].name, "MVN@stage_1@reorder-input-data=0");
+    ck_assert_str_eq(g->launches[2].entry, "two");
     /* in0 plain, buffer0, in0 minor, out0 */
     ck_assert_uint_eq(g->n_buffers, 4);
     ck_assert_int_eq(g->buffers[1].role, GRAPH_SCRATCH);
     ck_assert_uint_eq(g->buffers[1].desc.dims[3], 128 * 24 * 4);
     ck_assert_uint_eq(g->buffers[1].bytes, 2 * 128 * 24 * 4);
-    ck_assert_int_eq(g->buffers[2].role, GRAPH_INPUT);
+    ck_assert(g->buffers[1].untyped);
+    ck_assert_int_eq(g->buffers[2].role, GRAPH_SCRATCH);
+    ck_assert(!g->buffers[2].untyped);
     ck_assert_int_eq(g->buffers[2].desc.layout, TENSOR_CHANNEL_MINOR);
     ck_assert_uint_eq(g->launches[0].args[1].buffer, 1);
-    ck_assert_uint_eq(g->launches[1].args[2].buffer, 1);
+    ck_assert_uint_eq(g->launches[2].args[2].buffer, 1);
     ck_assert(g->launches[0].args[1].written);
-    ck_assert(!g->launches[1].args[2].written);
+    ck_assert(!g->launches[2].args[2].written);
 }
 END_TEST
 
@@ -513,26 +529,37 @@ START_TEST(a_layer_of_a_model)
                   "%s", err.msg);
     ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
     ck_assert_str_eq(g->layer, "x");
-    ck_assert_uint_eq(g->n_buffers, 4);
-    ck_assert_int_eq(g->buffers[0].desc.dtype, TENSOR_F16); /* u8, converted */
-    ck_assert_int_eq(test_log_count(&tlog, "input p is U8"), 1);
-    ck_assert_int_eq(g->buffers[1].role, GRAPH_CONST);
-    ck_assert_str_eq(g->buffers[1].name, "in1");
-    ck_assert_mem_eq(g->buffers[1].init, halves, 4);
-    ck_assert_str_eq(g->buffers[2].name, "out0");
-    ck_assert_str_eq(g->buffers[3].name, "w");
-    ck_assert_uint_eq(g->buffers[3].desc.rank, 1);
-    ck_assert_mem_eq(g->buffers[3].init, halves, 4);
-    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    /* in0 as the model has it, as the kernel sees it, the constant... */
+    ck_assert_uint_eq(g->n_buffers, 6);
+    ck_assert_int_eq(g->buffers[0].desc.dtype, TENSOR_U8);
+    ck_assert_str_eq(g->buffers[1].name, "in0@FP16");
+    ck_assert_int_eq(g->buffers[1].desc.dtype, TENSOR_F16);
+    ck_assert_int_eq(g->buffers[2].role, GRAPH_CONST);
+    ck_assert_str_eq(g->buffers[2].name, "in1");
+    ck_assert_mem_eq(g->buffers[2].init, halves, 4);
+    ck_assert_str_eq(g->buffers[3].name, "out0@FP16");
+    ck_assert_str_eq(g->buffers[4].name, "w");
+    ck_assert_uint_eq(g->buffers[4].desc.rank, 1);
+    ck_assert_mem_eq(g->buffers[4].init, halves, 4);
+    ck_assert_str_eq(g->buffers[5].name, "out0");
+    ck_assert_int_eq(g->buffers[5].role, GRAPH_OUTPUT);
+    ck_assert_int_eq(g->buffers[5].desc.dtype, TENSOR_F32);
+    ck_assert_uint_eq(g->n_launches, 3);
+    ck_assert_str_eq(g->launches[0].name, "p@FP16");
+    ck_assert_str_eq(g->launches[0].entry, "convert_u8_f16");
+    ck_assert_str_eq(g->launches[1].name, "x");
+    ck_assert_str_eq(g->launches[2].name, "x@FP32");
+    ck_assert_str_eq(g->launches[2].entry, "convert_f16_f32");
+    ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
     ck_assert_int_eq(arg->i, 5);
-    ck_assert(graph_launch_arg(g, g->launches, "v", &arg, &err));
+    ck_assert(graph_launch_arg(&g->launches[1], "v", &arg, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "layer x has no blob 'none'"));
     param("k=6");
     q.params = params;
     q.n_params = 1;
     q.at = "x";
     ck_assert(!graph_bind(&q, a, &tlog.sink, &g, &err));
-    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
     ck_assert_int_eq(arg->i, 6);
     q.at = "nope";
     ck_assert_int_eq(graph_bind(&q, a, NULL, &g, &err), VPU_ERR_INVALID);
@@ -629,17 +656,18 @@ START_TEST(files)
 {
     char dir[] = "/tmp/bind_testXXXXXX";
     uint16_t in[8], out[8], again[8];
-    void *data[2] = {NULL, in};
+    void *data[3] = {NULL, NULL, in};
     char *path, *sub;
     graph_buffer b;
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert(!bind_to(LAYER("", SRC("BYXF"), SIZES), "in0=1x2x2x2"));
-    ck_assert(!graph_input_fill(&g->buffers[1], "ramp", in, &err));
+    ck_assert(!graph_input_fill(&g->buffers[2], "ramp", in, &err));
     sub = arena_printf(a, "%s/new/deep", dir);
     ck_assert_msg(!graph_output_save(sub, g, data, &err), "%s", err.msg);
     path = arena_printf(a, "%s/out0.npy", sub);
-    b = g->buffers[0]; /* the same shape, channels innermost */
+    b = g->buffers[1]; /* the same shape, channels innermost */
+    b.name = "in0";
     ck_assert_msg(!graph_input_fill(&b, path, out, &err), "%s", err.msg);
     tensor_relayout(&b.desc, out, TENSOR_PLAIN, again);
     ck_assert_mem_eq(in, again, sizeof in);
