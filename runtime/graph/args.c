@@ -1,6 +1,7 @@
 /* Values: expression variables, work sizes, buffer sizes and scalars. */
 #include "runtime/graph/bind_priv.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -307,6 +308,11 @@ static vpu_status from_literal(const scalar *x)
                    "port-index=%d is set, but the source is neither a tensor "
                    "nor a parameter of the layer",
                    (int)x->bind->port);
+    if (isalpha((unsigned char)*x->bind->source.text))
+        return bad(x,
+                   "layer %s has no parameter '%s'; give it with --param "
+                   "%s=…",
+                   x->b->t.name, x->bind->source.text, x->bind->source.text);
     return take_number(x, x->bind->source.text);
 }
 

@@ -82,6 +82,7 @@ static vpu_status bind_data(layout *l, const config_binding *x, graph_arg *arg)
     const target *t = &l->b->t;
     const char *path = l->s->layer->path;
     const config_blob *blob = NULL;
+    bool by_hand = !l->b->q->model;
     graph_buffer add = {.role = GRAPH_CONST};
     graph_place at = place_of(l, x, 0);
     tensor_dtype stored;
@@ -94,9 +95,11 @@ static vpu_status bind_data(layout *l, const config_binding *x, graph_arg *arg)
             add.port = (uint32_t)i;
         }
     if (!blob)
-        return graph_fail(l->b, path, x->source.line,
-                          "argument %s: layer %s has no blob '%s'", x->arg,
-                          t->name, x->source.text);
+        return graph_fail(
+            l->b, path, x->source.line,
+            "argument %s: layer %s has no blob '%s'%s%s%s", x->arg, t->name,
+            x->source.text, by_hand ? "; give it with --blob " : "",
+            by_hand ? x->source.text : "", by_hand ? "=FILE.npy" : "");
     if (!tensor_dtype_parse(blob->precision, &stored) ||
         (stored != TENSOR_F16 && stored != TENSOR_F32))
         return graph_fail(l->b, path, x->source.line,

@@ -34,6 +34,14 @@ vpu_status graph_shape_parse(const char *text, graph_shape *out,
 vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
                              vpu_error *err);
 
+/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order.
+ *
+ * VPU_ERR_INVALID      not of that form
+ * VPU_ERR_UNSUPPORTED  elements other than f16 and f32
+ * and the errors of npy_read */
+vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
+                           vpu_error *err);
+
 /* What to bind. All-zero but for binding is valid: a layer without inputs is
  * then refused. */
 typedef struct {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "runtime/graph/npy.h"
+
 enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
 
 /* --- texts ------------------------------------------------------------ */
@@ -80,6 +82,30 @@ vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
                        "parameter '%s': expected name=value", text);
     out->name = arena_strndup(a, text, (size_t)(eq - text));
     out->value = arena_strdup(a, eq + 1);
+    return VPU_OK;
+}
+
+vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
+                           vpu_error *err)
+{
+    const char *eq = strchr(text, '=');
+    tensor t;
+    vpu_status st;
+
+    if (!eq || eq == text || !eq[1])
+        return err_set(err, VPU_ERR_INVALID,
+                       "blob '%s': expected NAME=FILE.npy", text);
+    st = npy_read(eq + 1, a, &t, err);
+    if (st)
+        return st;
+    if (t.desc.dtype != TENSOR_F16 && t.desc.dtype != TENSOR_F32)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "blob '%s': the file is %s; expected f16 or f32", text,
+                       tensor_desc_text(a, &t.desc));
+    *out = (config_blob){.name = arena_strndup(a, text, (size_t)(eq - text)),
+                         .precision = tensor_dtype_name(t.desc.dtype),
+                         .data = t.data,
+                         .bytes = tensor_bytes(&t.desc)};
     return VPU_OK;
 }
 
