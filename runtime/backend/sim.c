@@ -143,13 +143,14 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
     if (half_or_float && (d->dtype == TENSOR_F16 || d->dtype == TENSOR_F32) &&
         (p->type[0] == 'h') != (d->dtype == TENSOR_F16) &&
         !b->g->buffers[g->buffer].untyped)
-        return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
-                      "argument '%s' of kernel '%s' is %s%s in %s, but the "
-                      "tensor holds %s (--shape %s=…:%s gives it another type)",
-                      p->name, k->name, space_name(p->space), p->type,
-                      k->source, tensor_dtype_name(d->dtype),
-                      b->g->buffers[g->buffer].name,
-                      p->type[0] == 'h' ? "f16" : "f32");
+        return err_at(
+            err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+            "argument '%s' of kernel '%s' is %s%s in %s, but the "
+            "tensor holds %s (--shape %.*s=…:%s gives it another type)",
+            p->name, k->name, space_name(p->space), p->type, k->source,
+            tensor_dtype_name(d->dtype),
+            (int)strcspn(b->g->buffers[g->buffer].name, "@"),
+            b->g->buffers[g->buffer].name, p->type[0] == 'h' ? "f16" : "f32");
     if (p->element_bytes % bytes &&
         bytes % (p->element_bytes ? p->element_bytes : 1))
         log_note(b->cfg->log, "%s:%u: '%s' is %s%s, the tensor holds %s",

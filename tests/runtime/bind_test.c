@@ -323,6 +323,23 @@ START_TEST(remainder_warns)
 }
 END_TEST
 
+START_TEST(first_edge_any_with_a_batch)
+{
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"));
+    ck_assert_int_eq(test_log_count(&tlog, "fail to split it"), 1);
+    ck_assert(!bind_to(LAYER("", SRC("BFYX"), SIZES), "in0=2x4x4x4"));
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=1x4x4x4"));
+    ck_assert_int_eq(test_log_count(&tlog, "fail to split it"), 1);
+    strict = CONFIG_2022_1;
+    ck_assert(!bind_to(LAYER("", SRC("BFYX"), SIZES), "in0=2x4x4x4"));
+    ck_assert_int_eq(bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"),
+                     VPU_ERR_PARSE);
+    ck_assert_msg(strstr(err.msg, "l.xml:4: error: argument src: the first "
+                                  "input of stage GRN has format ANY") != NULL,
+                  "%s", err.msg);
+}
+END_TEST
+
 START_TEST(selection)
 {
     static const char text[] = LAYER("<Where mode=\"slow\"/>", SRC("BFYX"),
@@ -696,6 +713,7 @@ int main(void)
     tcase_add_loop_test(t, scalar_sources, 0, sizeof scalars / sizeof *scalars);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
     tcase_add_test(t, remainder_warns);
+    tcase_add_test(t, first_edge_any_with_a_batch);
     tcase_add_test(t, selection);
     tcase_add_test(t, stages_share_buffers);
     tcase_add_loop_test(t, variables_by_rank, 0, sizeof ranks / sizeof *ranks);
