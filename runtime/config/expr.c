@@ -367,6 +367,7 @@ static unsigned token_uses(const char *text, size_t n, const config_var *vars,
                            size_t n_vars, size_t *len)
 {
     char copy[CONFIG_EXPR_MAX + 1];
+    unsigned uses;
     int32_t i;
     float f;
 
@@ -382,11 +383,11 @@ static unsigned token_uses(const char *text, size_t n, const config_var *vars,
     while (*len < n &&
            (is_alpha(text[*len]) || is_digit(text[*len]) || text[*len] == '_'))
         (*len)++;
+    uses = is_dimension(text, *len) ? 0 : CONFIG_EXPR_NAMES;
     for (size_t v = 0; v < n_vars; v++)
         if (strlen(vars[v].name) == *len && !memcmp(vars[v].name, text, *len))
-            return (is_dimension(text, *len) ? 0 : CONFIG_EXPR_NAMES) |
-                   (vars[v].value.is_float ? CONFIG_EXPR_FRACTIONS : 0);
-    return CONFIG_EXPR_NAMES;
+            return uses | (vars[v].value.is_float ? CONFIG_EXPR_FRACTIONS : 0);
+    return uses;
 }
 
 unsigned config_expr_uses(const config_expr *e, const config_var *vars,
