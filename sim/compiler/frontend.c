@@ -87,7 +87,8 @@ static volatile pid_t running_clang;
 
 static void temp_dir_remove(const char *dir)
 {
-    static const char *const names[] = {"prelude.h", "text.cl", "out.bc", "out.d", "diag"};
+    static const char *const names[] = {"prelude.h", "text.cl", "out.bc",
+                                        "out.d", "diag"};
     char path[512];
     size_t n = strlen(dir);
 

@@ -21,9 +21,9 @@ typedef struct {
 } fe_unit;
 
 /* options: extra words for clang (-D, -I, -U, -cl-…), may be NULL when n is 0.
- * text: the source, NULL = that of the file source_path; a text is read as if it
- * stood in a file of that name, which is not looked at.
- * Warnings of the compiler go to the log. Result in the arena.
+ * text: the source, NULL = that of the file source_path; a text is read as if
+ * it stood in a file of that name, which is not looked at. Warnings of the
+ * compiler go to the log. Result in the arena.
  *
  * VPU_ERR_IO       source cannot be read, no temporary file
  * VPU_ERR_COMPILE  clang's own diagnostics, whole, positions in the user's

@@ -190,8 +190,7 @@ vpu_status sim_kernel_compile_text(const char *name, const char *text,
                                    sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
-    origin o = {
-        .name = name, .content = text, .n = strlen(text), .text = text};
+    origin o = {.name = name, .content = text, .n = strlen(text), .text = text};
     vpu_status st;
 
     *out = NULL;
@@ -235,8 +234,8 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
 {
     fe_unit unit;
     artifact x;
-    vpu_status st = fe_compile(source, NULL, cfg->options, cfg->n_options, cfg->log,
-                               a, &unit, err);
+    vpu_status st = fe_compile(source, NULL, cfg->options, cfg->n_options,
+                               cfg->log, a, &unit, err);
 
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
