@@ -8,7 +8,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char vpu_convert_start[];
 
-enum { MAX_LOCAL = 512 };
+enum { MAX_LOCAL = 512, LINE = 64 /* bytes one item moves */ };
 
 static const char *const source_name[] = {"<vpusim>/convert.cl"};
 
@@ -22,8 +22,8 @@ static uint32_t local_for(uint32_t global)
 }
 
 static void set_up(arena *a, const char *entry, uint32_t src, uint32_t dst,
-                   uint32_t n_sizes, const uint32_t global[3],
-                   graph_launch *out)
+                   uint32_t n_sizes, const uint32_t *sizes,
+                   const uint32_t global[3], graph_launch *out)
 {
     graph_arg *args = arena_array(a, graph_arg, 2 + n_sizes);
 
@@ -47,7 +47,7 @@ static void set_up(arena *a, const char *entry, uint32_t src, uint32_t dst,
     for (uint32_t i = 0; i < n_sizes; i++)
         args[2 + i] = (graph_arg){.name = i ? "cols" : "rows",
                                   .kind = GRAPH_ARG_INT,
-                                  .i = (int32_t)global[i]};
+                                  .i = (int32_t)sizes[i]};
 }
 
 void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
@@ -56,15 +56,17 @@ void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
     uint32_t channel_dim = from->rank > 3 ? 1 : 0;
     uint32_t channels = from->dims[channel_dim], inner = 1;
     uint32_t outer = channel_dim ? from->dims[0] : 1;
+    uint32_t bytes = tensor_dtype_bytes(from->dtype), per_item = LINE / bytes;
     bool to_minor = from->layout == TENSOR_PLAIN;
+    uint32_t rows, cols;
 
     for (uint32_t i = channel_dim + 1; i < from->rank; i++)
         inner *= from->dims[i];
-    set_up(a, arena_printf(a, "permute_%u", tensor_dtype_bytes(from->dtype)),
-           src, dst, 2,
-           (uint32_t[3]){to_minor ? channels : inner,
-                         to_minor ? inner : channels, outer},
-           out);
+    rows = to_minor ? channels : inner;
+    cols = to_minor ? inner : channels;
+    set_up(a, arena_printf(a, "permute_%u", bytes), src, dst, 2,
+           (uint32_t[2]){rows, cols},
+           (uint32_t[3]){rows, (cols - 1) / per_item + 1, outer}, out);
 }
 
 bool graph_can_retype(tensor_dtype from, tensor_dtype to)
@@ -82,6 +84,6 @@ void graph_retype(arena *a, const tensor_desc *from, tensor_dtype to,
     set_up(a,
            arena_printf(a, "convert_%s_%s", tensor_dtype_name(from->dtype),
                         tensor_dtype_name(to)),
-           src, dst, 0,
+           src, dst, 0, NULL,
            (uint32_t[3]){row, (uint32_t)(tensor_elements(from) / row), 1}, out);
 }

@@ -3,16 +3,19 @@
 
 /* dst[outer][col][row] = src[outer][row][col]: channel-major to channel-minor
  * with rows = channels, the way back with cols = channels. Dimension 0 runs
- * along what is written contiguously. */
-#define PERMUTE(bytes, type)                                                 \
-    __kernel void permute_##bytes(__global const type *src,                  \
-                                  __global type *dst, uint rows, uint cols)  \
-    {                                                                        \
-        uint row = get_global_id(0), col = get_global_id(1);                 \
-        uint outer = get_global_id(2);                                       \
-                                                                             \
-        dst[(outer * cols + col) * rows + row] =                             \
-            src[(outer * rows + row) * cols + col];                          \
+ * along what is written contiguously; each item reads a cache line of 64 bytes
+ * contiguously, or every element would fetch a line of its own. */
+#define PERMUTE(bytes, type)                                                \
+    __kernel void permute_##bytes(__global const type *src,                 \
+                                  __global type *dst, uint rows, uint cols) \
+    {                                                                       \
+        uint row = get_global_id(0), outer = get_global_id(2);              \
+        uint first = get_global_id(1) * (64 / bytes);                       \
+        uint end = min(first + 64 / bytes, cols);                           \
+                                                                            \
+        for (uint col = first; col < end; col++)                            \
+            dst[(outer * cols + col) * rows + row] =                        \
+                src[(outer * rows + row) * cols + col];                     \
     }
 
 PERMUTE(1, uchar)

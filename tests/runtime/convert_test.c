@@ -234,6 +234,34 @@ START_TEST(types_of_a_model)
 }
 END_TEST
 
+/* What the graph's own launches are made with. */
+START_TEST(compiled_from_memory)
+{
+    sim_compile_config cfg = {.no_cache = true};
+    sim_kernel *k;
+
+    ck_assert(!setenv("TMPDIR", dir, 1));
+    ck_assert_msg(!sim_kernel_compile_text("<vpusim>/t.cl",
+                                           "__kernel void k(__global int *p)\n"
+                                           "{ p[get_global_id(0)] = 1; }\n",
+                                           "k", &cfg, a, &k, &err),
+                  "%s", err.msg);
+    ck_assert_str_eq(k->source, "<vpusim>/t.cl");
+    ck_assert_uint_eq(k->n_args, 1);
+    sim_kernel_release(k);
+    ck_assert_int_eq(sim_kernel_compile_text("<vpusim>/t.cl",
+                                             "\n\nkernel void k() { x; }\n",
+                                             "k", &cfg, a, &k, &err),
+                     VPU_ERR_COMPILE);
+    ck_assert_ptr_null(k);
+    ck_assert_msg(!strncmp(err.msg, "<vpusim>/t.cl:3:19: error:", 26), "%s",
+                  err.msg);
+    /* Nothing but copy.cl is left in the folder. */
+    unlink(file_join(a, dir, "copy.cl"));
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("convert");
@@ -245,6 +273,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, orders, 0, sizeof cases / sizeof *cases);
     tcase_add_loop_test(t, types_of_a_model, 0, sizeof types / sizeof *types);
+    tcase_add_test(t, compiled_from_memory);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
