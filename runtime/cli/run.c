@@ -270,6 +270,9 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     o->xml = argv[optind];
     if (o->model && o->n_shapes)
         return cli_usage(&cli_run, "--model and --shape exclude each other");
+    if (o->model && o->layer)
+        return cli_usage(&cli_run, "--model and --layer exclude each other; "
+                                   "--at NAME picks a layer of the model");
     if (o->model && o->n_blobs)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)

@@ -51,7 +51,8 @@ typedef struct {
     const char
         *at; /* name of the layer; NULL = all of a bound type, in a row */
     /* (b) By hand. */
-    const char *type; /* NULL = the only type the binding file has */
+    const char *type; /* NULL = the only type the binding file has; not used
+                         with a model */
     const graph_shape *shapes;
     size_t n_shapes;          /* no out0: as in0 */
     const config_blob *blobs; /* for Data bindings, by name */

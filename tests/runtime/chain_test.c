@@ -103,6 +103,14 @@ static const chain chains[] = {
               "r Result y", "x Plain y", "s Result x"},
      .launches = "y@reorder-input-data=1 y x ",
      .buffers = "in1 in0 in0@NHWC out0> out1> "},
+    /* one layer's output for the host and for another layer */
+    {.rows = {"p Parameter", "x Minor p", "y Plain x", "r Result x",
+              "s Result y"},
+     .launches = "x@reorder-input-data=0 x x@reorder-output-data=0 y ",
+     .buffers = "in0 in0@NHWC out0@NHWC out0> out1> "},
+    {.rows = {"p Parameter", "x Plain:FP32 p", "y Minor x", "r Result x"},
+     .launches = "x x@FP32 y@reorder-input-data=0 y y@reorder-output-data=0 ",
+     .buffers = "in0 out0@FP16 out0> out0@NHWC out1@NHWC out1> "},
     /* ANY takes a tensor as it stands */
     {.rows = {"p Parameter", "x Minor p", "y Any x", "r Result y"},
      .launches = "x@reorder-input-data=0 x y ",

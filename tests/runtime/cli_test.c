@@ -130,6 +130,7 @@ static const struct {
     {RUN "--strict 2023.0", 2, {"--strict", "2023.0"}},
     {RUN "--at x", 2, {"--at", "--model"}},
     {RUN "--model m.xml", 2, {"--model", "--shape"}},
+    {"run layer.xml --model m.xml --layer Add", 2, {"--layer", "--at NAME"}},
     {"run layer.xml --model m.xml", 2, {"m.xml"}},
     {RUN "--shape in0=1x2x4x16", 2, {"in0"}},
     {RUN "--shape out1=1x2x4x16", 2, {"out1"}},
