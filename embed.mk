@@ -1,3 +1,4 @@
 # Files the program carries inside: .incbin is invisible to the compiler's -MMD.
 $(OUT)/sim/builtins/prelude.o: sim/builtins/prelude.cl
 $(OUT)/sim/machine/desc.o: sim/machine/ma2x8x.xml
+$(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/backend/source.h"
+#include "sim/base/str.h"
 #include "sim/builtins/routines.h"
 
 enum { MAX_TIMES = 64 };
@@ -51,6 +52,11 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .hooks = &exec_hooks,
                               .log = b->cfg->log};
 
+    if (l->text) {
+        cfg.n_options = 0; /* those are for the user's kernels */
+        return sim_kernel_compile_text(src->path, l->text, l->entry, &cfg, b->a,
+                                       out, err);
+    }
     if (src->kind == SOURCE_OUR_BIN)
         return sim_kernel_load(src->path, src->file, src->n_bytes, l->entry,
                                &cfg, b->a, out, err);
@@ -137,20 +143,46 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
     v->u.address = b->addresses[g->buffer];
     if (half_or_float && (d->dtype == TENSOR_F16 || d->dtype == TENSOR_F32) &&
         (p->type[0] == 'h') != (d->dtype == TENSOR_F16) &&
-        b->g->buffers[g->buffer].role != GRAPH_SCRATCH)
-        return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
-                      "argument '%s' of kernel '%s' is %s%s in %s, but the "
-                      "tensor holds %s (--shape %s=…:%s gives it another type)",
-                      p->name, k->name, space_name(p->space), p->type,
-                      k->source, tensor_dtype_name(d->dtype),
-                      b->g->buffers[g->buffer].name,
-                      p->type[0] == 'h' ? "f16" : "f32");
+        !b->g->buffers[g->buffer].untyped)
+        return err_at(
+            err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+            "argument '%s' of kernel '%s' is %s%s in %s, but the "
+            "tensor holds %s (--shape %.*s=…:%s gives it another type)",
+            p->name, k->name, space_name(p->space), p->type, k->source,
+            tensor_dtype_name(d->dtype),
+            (int)strcspn(b->g->buffers[g->buffer].name, "@"),
+            b->g->buffers[g->buffer].name, p->type[0] == 'h' ? "f16" : "f32");
     if (p->element_bytes % bytes &&
         bytes % (p->element_bytes ? p->element_bytes : 1))
         log_note(b->cfg->log, "%s:%u: '%s' is %s%s, the tensor holds %s",
                  l->file, g->line, p->name, space_name(p->space), p->type,
                  tensor_dtype_name(d->dtype));
     return VPU_OK;
+}
+
+/* Shipped bindings carry more than their kernels use: one line for all. */
+static void note_unused(const backend_sim *b, const graph_launch *l,
+                        const sim_kernel *k)
+{
+    uint32_t line = 0;
+    str names = {0};
+
+    for (uint32_t n = 0; n < l->n_args; n++) {
+        bool used = false;
+
+        for (uint32_t i = 0; i < k->n_args; i++)
+            used |= !strcmp(l->args[n].name, k->args[i].name);
+        if (used)
+            continue;
+        line = line ? line : l->args[n].line;
+        str_printf(&names, "%s'%s'", names.n ? ", " : "", l->args[n].name);
+    }
+    if (names.n)
+        log_note(b->cfg->log,
+                 "%s:%u: kernel '%s' has no argument %s: ignored, as the real "
+                 "runtime does",
+                 l->file, line, k->name, str_text(&names));
+    str_free(&names);
 }
 
 static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
@@ -164,7 +196,7 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
         const sim_arg *p = &k->args[i];
         const graph_arg *g;
 
-        st = graph_launch_arg(b->g, l, p->name, &g, err);
+        st = graph_launch_arg(l, p->name, &g, err);
         if (st)
             return st;
         switch (p->space) {
@@ -180,17 +212,8 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
             st = bind_buffer(b, l, k, p, g, &s->values[i], err);
         }
     }
-    for (uint32_t n = 0; n < l->n_args && !st; n++) {
-        bool used = false;
-
-        for (uint32_t i = 0; i < k->n_args; i++)
-            used |= !strcmp(l->args[n].name, k->args[i].name);
-        if (!used)
-            log_warn(b->cfg->log,
-                     "%s:%u: kernel '%s' has no argument '%s'; the binding is "
-                     "ignored, as the real runtime does",
-                     l->file, l->args[n].line, k->name, l->args[n].name);
-    }
+    if (!st)
+        note_unused(b, l, k);
     return st;
 }
 
@@ -201,6 +224,10 @@ static vpu_status find_kernel(backend_sim *b, const graph_launch *l, stage *s,
 {
     vpu_status st = VPU_ERR_IO;
 
+    if (l->text) {
+        s->src = (source){.path = l->sources[0]};
+        return load(b, l, &s->src, false, &s->kernel, err);
+    }
     for (uint32_t i = 0; i < l->n_sources; i++) {
         st = source_find(l->sources[i], b->cfg->source_dir, b->a, &s->src, err);
         if (!st)

@@ -18,7 +18,11 @@ static const char help[] =
     "Which layer, with what:\n"
     "  --layer NAME            the CustomLayer, when the file binds several\n"
     "  --model MODEL.xml       take shapes, parameters and weights from an\n"
-    "                          OpenVINO IR; --at NAME picks the layer\n"
+    "                          OpenVINO IR; --at NAME picks the layer, else "
+    "all\n"
+    "                          layers of bound types run in a row, with inputs "
+    "0…\n"
+    "                          and outputs 0… in the order of the document\n"
     "  --shape in0=1x24x128x512[:f16]\n"
     "                          shape of an input by hand, outermost first; "
     "out0=…\n"
@@ -26,6 +30,12 @@ static const char help[] =
     "f16\n"
     "                          (default) f32 i32 u8 i8 i16 u16 i64\n"
     "  --param NAME=VALUE      a layer parameter\n"
+    "  --blob NAME=FILE.npy    a blob for Data bindings, f16 or f32 (a model "
+    "has its\n"
+    "                          own)\n"
+    "  --strict RELEASE        refuse what that release's compiler refuses, "
+    "2019R3\n"
+    "                          to 2022.3 (default: a note)\n"
     "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n"
     "                          (default: random:N)\n"
     "  --source-dir DIR        look for .cl files there first\n"
@@ -68,12 +78,13 @@ typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
         *trace_json, *report, *source_dir;
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
-        *sets[MAX_LIST], *options[MAX_LIST];
-    uint32_t n_shapes, n_params, n_inputs, n_sets, n_options;
+        *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
+    uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
     uint32_t shaves, threads, repeat;
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
+    config_release strict;
     bool no_cache, quiet;
 } run_options;
 
@@ -121,6 +132,8 @@ enum {
     OPT_SHAPE,
     OPT_PARAM,
     OPT_INPUT,
+    OPT_BLOB,
+    OPT_STRICT,
     OPT_OUTPUT,
     OPT_SHAVES,
     OPT_MACHINE,
@@ -145,6 +158,8 @@ static const struct option long_options[] = {
     {"shape", required_argument, NULL, OPT_SHAPE},
     {"param", required_argument, NULL, OPT_PARAM},
     {"input", required_argument, NULL, OPT_INPUT},
+    {"blob", required_argument, NULL, OPT_BLOB},
+    {"strict", required_argument, NULL, OPT_STRICT},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"shaves", required_argument, NULL, OPT_SHAVES},
     {"machine", required_argument, NULL, OPT_MACHINE},
@@ -183,6 +198,10 @@ static bool apply(run_options *o, int c, arena *a)
         return push(o->params, &o->n_params, optarg);
     case OPT_INPUT:
         return push(o->inputs, &o->n_inputs, optarg);
+    case OPT_BLOB:
+        return push(o->blobs, &o->n_blobs, optarg);
+    case OPT_STRICT:
+        return config_release_parse(optarg, &o->strict);
     case OPT_OUTPUT:
         o->output = optarg;
         return true;
@@ -251,6 +270,11 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     o->xml = argv[optind];
     if (o->model && o->n_shapes)
         return cli_usage(&cli_run, "--model and --shape exclude each other");
+    if (o->model && o->layer)
+        return cli_usage(&cli_run, "--model and --layer exclude each other; "
+                                   "--at NAME picks a layer of the model");
+    if (o->model && o->n_blobs)
+        return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
     return CLI_OK;
@@ -288,19 +312,25 @@ static vpu_status bind(session *s, vpu_error *err)
     const run_options *o = &s->o;
     graph_shape shapes[MAX_LIST];
     config_param params[MAX_LIST];
+    config_blob blobs[MAX_LIST];
     graph_request q = {.binding = &s->binding,
                        .at = o->at,
                        .type = o->layer,
                        .shapes = shapes,
                        .n_shapes = o->n_shapes,
+                       .blobs = blobs,
+                       .n_blobs = o->n_blobs,
                        .params = params,
                        .n_params = o->n_params};
-    vpu_status st = config_file_read(o->xml, s->a, &s->log, &s->binding, err);
+    vpu_status st =
+        config_file_read(o->xml, s->a, &s->log, o->strict, &s->binding, err);
 
     for (uint32_t i = 0; i < o->n_shapes && !st; i++)
         st = graph_shape_parse(o->shapes[i], &shapes[i], err);
     for (uint32_t i = 0; i < o->n_params && !st; i++)
         st = graph_param_parse(o->params[i], s->a, &params[i], err);
+    for (uint32_t i = 0; i < o->n_blobs && !st; i++)
+        st = graph_blob_read(o->blobs[i], s->a, &blobs[i], err);
     if (!st && o->model) {
         st = config_model_read(o->model, NULL, s->a, &s->model, err);
         q.model = &s->model;

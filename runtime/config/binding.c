@@ -7,10 +7,6 @@
 
 #include "runtime/config/number.h"
 
-static const char all_compilers[] = "the compilers of OpenVINO 2019 to 2022";
-static const char nested_compilers[] =
-    "the compilers of OpenVINO 2020.4 to 2022";
-
 static const char *const format_names[] = {"BYXF", "BFYX", "YXF",
                                            "FYX",  "BF",   "ANY"};
 static const char *const kind_names[] = {
@@ -35,21 +31,17 @@ static vpu_status read_format(const config_reader *r,
     *out = CONFIG_BFYX;
     if (!t.text)
         return VPU_OK;
-    if (!strcasecmp(t.text, "BFXY")) {
-        config_note(r, t.line,
-                    "format=\"%s\" is read as BFYX; %s refuse this spelling of "
-                    "the guide",
-                    t.text, all_compilers);
-        return VPU_OK;
-    }
+    if (!strcasecmp(t.text, "BFXY"))
+        return config_refuse(r, CONFIG_RELEASES, t,
+                             "refuse this spelling of the guide",
+                             "format=\"%s\" is read as BFYX", t.text);
     for (size_t i = 0; i < sizeof format_names / sizeof *format_names; i++)
         if (!strcasecmp(t.text, format_names[i])) {
             *out = (config_format)i;
-            if (*out == CONFIG_BF && r->form == CONFIG_FORM_FLAT)
-                config_note(r, t.line,
-                            "format=\"BF\" in the flat form: the compilers of "
-                            "OpenVINO 2019 to 2020.3 refuse it");
-            return VPU_OK;
+            if (*out != CONFIG_BF)
+                return VPU_OK;
+            return config_refuse(r, CONFIG_FLAT_RELEASES, t, "refuse it",
+                                 "format=\"%s\" is new in 2020.4", t.text);
         }
     return config_fail(r, t.line, t.col,
                        "Tensor node has an invalid format '%s'; expected BFYX, "
@@ -103,13 +95,13 @@ static vpu_status read_tensor(const config_reader *r,
         return st;
     if (!strcasecmp(type.text, "data")) {
         config_warn_attrs(r, node, "arg-name type source port-index format");
-        config_note(r, type.line,
-                    "Tensor type=\"data\" is read as Data type=\"data\"; %s "
-                    "read no source here and cannot bind the argument",
-                    nested_compilers);
         b->kind = CONFIG_DATA;
         b->format = CONFIG_ANY;
-        return config_need_text(r, node, "source", &b->source);
+        st =
+            config_refuse(r, CONFIG_RELEASES, type,
+                          "read no source here and cannot bind the argument",
+                          "Tensor type=\"data\" is read as Data type=\"data\"");
+        return st ? st : config_need_text(r, node, "source", &b->source);
     }
     for (b->kind = CONFIG_INPUT; b->kind <= CONFIG_OUTPUT_BUFFER; b->kind++)
         if (!strcasecmp(type.text, kind_names[b->kind]))
@@ -198,23 +190,25 @@ static bool is_port_source(const char *s)
            strchr("bBfFyYxX", s[2 + n]);
 }
 
-static void note_source(const config_reader *r, const config_binding *b)
+static vpu_status check_source(const config_reader *r, const config_binding *b)
 {
     config_value v;
     const char *s = b->source.text;
 
     if (is_port_source(s))
-        config_note(r, b->source.line,
-                    "source=\"%s\" is read as %s %d; %s do not know this form "
-                    "of the guide and would read an output: write "
-                    "source=\"%c.%c\" port-index=\"%d\"",
-                    s, *s == 'I' ? "input" : "output", atoi(s + 1),
-                    nested_compilers, *s, s[strlen(s) - 1], atoi(s + 1));
-    else if (strchr(s, '.') && config_number_value(s, &v))
-        config_note(r, b->source.line,
-                    "source=\"%s\" is read as a number; %s take a text with a "
-                    "dot for a dimension and refuse it",
-                    s, nested_compilers);
+        return config_refuse(
+            r, CONFIG_RELEASES, b->source,
+            "do not know this form of the guide and read an output",
+            "source=\"%s\" is read as %s %d, which is written "
+            "source=\"%c.%c\" port-index=\"%d\"",
+            s, *s == 'I' ? "input" : "output", atoi(s + 1), *s,
+            s[strlen(s) - 1], atoi(s + 1));
+    if (strchr(s, '.') && config_number_value(s, &v))
+        return config_refuse(
+            r, CONFIG_RELEASES, b->source,
+            "take a text with a dot for a dimension and refuse it",
+            "source=\"%s\" is read as a number", s);
+    return VPU_OK;
 }
 
 static vpu_status read_scalar(const config_reader *r,
@@ -240,9 +234,7 @@ static vpu_status read_scalar(const config_reader *r,
     st = config_get_int(r, node, "port-index", -1, &b->port);
     if (!st)
         st = config_need_text(r, node, "source", &b->source);
-    if (!st)
-        note_source(r, b);
-    return st;
+    return st ? st : check_source(r, b);
 }
 
 vpu_status config_read_bindings(const config_reader *r,

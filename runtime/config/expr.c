@@ -357,6 +357,50 @@ vpu_status config_expr_check(const config_expr *e, const config_var *vars,
     return parse(&p);
 }
 
+static bool is_dimension(const char *name, size_t n)
+{
+    return n == 1 && strchr("bBfFyYxX", *name);
+}
+
+/* Of the name or number at text; *len is its length. */
+static unsigned token_uses(const char *text, size_t n, const config_var *vars,
+                           size_t n_vars, size_t *len)
+{
+    char copy[CONFIG_EXPR_MAX + 1];
+    unsigned uses;
+    int32_t i;
+    float f;
+
+    *len = 1;
+    if (is_digit(*text) && n <= CONFIG_EXPR_MAX) {
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+        *len = config_number_float(copy, &f);
+        return config_number_int(copy, &i) < *len ? CONFIG_EXPR_FRACTIONS : 0;
+    }
+    if (!is_alpha(*text))
+        return 0;
+    while (*len < n &&
+           (is_alpha(text[*len]) || is_digit(text[*len]) || text[*len] == '_'))
+        (*len)++;
+    uses = is_dimension(text, *len) ? 0 : CONFIG_EXPR_NAMES;
+    for (size_t v = 0; v < n_vars; v++)
+        if (strlen(vars[v].name) == *len && !memcmp(vars[v].name, text, *len))
+            return uses | (vars[v].value.is_float ? CONFIG_EXPR_FRACTIONS : 0);
+    return uses;
+}
+
+unsigned config_expr_uses(const config_expr *e, const config_var *vars,
+                          size_t n_vars)
+{
+    unsigned uses = 0;
+    size_t len;
+
+    for (size_t at = 0; at < e->n; at += len)
+        uses |= token_uses(e->text + at, e->n - at, vars, n_vars, &len);
+    return uses;
+}
+
 vpu_status config_expr_split(const config_expr *list, size_t max,
                              config_expr *items, size_t *n, vpu_error *err)
 {

@@ -56,6 +56,16 @@ vpu_status config_expr_eval(const config_expr *e, const config_var *vars,
 vpu_status config_expr_check(const config_expr *e, const config_var *vars,
                              size_t n_vars, vpu_error *err);
 
+/* What an expression uses that not every release knows. */
+typedef enum {
+    CONFIG_EXPR_NAMES = 1,    /* functions, layer parameters, long names */
+    CONFIG_EXPR_FRACTIONS = 2 /* floating-point literals and variables */
+} config_expr_use;
+
+/* The config_expr_use of an expression that config_expr_check accepts. */
+unsigned config_expr_uses(const config_expr *e, const config_var *vars,
+                          size_t n_vars);
+
 /* Split a comma-separated list into at most max expressions; *n is their
  * number. An empty text is one empty expression.
  *

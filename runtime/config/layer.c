@@ -37,15 +37,31 @@ vpu_status config_fail(const config_reader *r, uint32_t line, uint32_t col,
                   why.msg);
 }
 
-void config_note(const config_reader *r, uint32_t line, const char *fmt, ...)
+static config_range readers_of(config_form form)
 {
+    return form == CONFIG_FORM_FLAT ? CONFIG_FLAT_RELEASES
+                                    : CONFIG_NESTED_RELEASES;
+}
+
+config_context config_layer_context(const config_layer *l,
+                                    config_release strict, const log_sink *log,
+                                    vpu_error *err)
+{
+    return (config_context){strict, readers_of(l->form), l->path, log, err};
+}
+
+vpu_status config_refuse(const config_reader *r, config_range by, config_text t,
+                         const char *what, const char *fmt, ...)
+{
+    config_context c = {r->strict, readers_of(r->form), r->path, r->log,
+                        r->err};
     vpu_error text;
     va_list ap;
 
     va_start(ap, fmt);
     err_vset(&text, VPU_OK, fmt, ap);
     va_end(ap);
-    log_note(r->log, "%s:%u: %s", r->path, line, text.msg);
+    return config_refused_by(&c, by, t.line, t.col, what, "%s", text.msg);
 }
 
 void config_warn(const config_reader *r, uint32_t line, const char *fmt, ...)
@@ -353,14 +369,14 @@ static vpu_status layer_shaves(const config_reader *r,
     int32_t shaves = 0;
     vpu_status st = config_get_int(r, node, "max-shaves", 0, &shaves);
 
+    if (!st && t.text)
+        st = config_refuse(r, CONFIG_NESTED_RELEASES, t,
+                           "ignore it: write it on Kernel",
+                           "max-shaves=\"%s\" on CustomLayer holds for its "
+                           "kernels",
+                           t.text);
     if (st || !t.text)
         return st;
-    if (r->form == CONFIG_FORM_NESTED)
-        config_note(r, t.line,
-                    "max-shaves=\"%s\" on CustomLayer holds for its kernels; "
-                    "the compilers of OpenVINO 2020.4 to 2022 ignore it: write "
-                    "it on Kernel",
-                    t.text);
     for (size_t i = 0; i < n; i++)
         if (!k[i].max_shaves)
             k[i].max_shaves = (uint32_t)shaves;
@@ -429,29 +445,30 @@ static vpu_status read_flat(const config_reader *r, const config_xml_node *node,
     warn_children(r, kernel, "Source");
     config_warn_attrs(r, node, "name type version stage max-shaves");
     warn_children(r, node, "Kernel Parameters WorkSizes Where");
-    config_note(r, node->line,
-                "CustomLayer %s is in the flat form; the compilers of OpenVINO "
-                "2020.4 to 2022 refuse it (\"Required parameter Parameters is "
-                "not found\")",
-                r->layer);
     k->stage = out->stage > 0 ? (uint32_t)out->stage : 0;
     out->kernels = k;
     out->n_kernels = 1;
     return VPU_OK;
 }
 
-static void read_where(const config_reader *r, const config_xml_node *node,
-                       config_layer *out)
+static vpu_status read_where(const config_reader *r,
+                             const config_xml_node *node, config_layer *out)
 {
     const config_xml_node *where = config_xml_child(node, "Where");
     config_where *items;
+    vpu_status st = VPU_OK;
 
     if (!where)
-        return;
+        return VPU_OK;
     items = arena_array(r->a, config_where, where->n_attrs);
-    for (size_t i = 0; i < where->n_attrs; i++) {
-        items[i].name = where->attrs[i].name;
-        items[i].value = config_get_text(where, where->attrs[i].name);
+    for (size_t i = 0; i < where->n_attrs && !st; i++) {
+        config_text t = config_get_text(where, where->attrs[i].name);
+
+        items[i] = (config_where){where->attrs[i].name, t};
+        if (strchr("<>", *t.text) || !strncmp(t.text, "!=", 2))
+            st = config_refuse(r, CONFIG_FLAT_RELEASES, t, "compare texts only",
+                               "Where %s=\"%s\" has an operator", items[i].name,
+                               t.text);
     }
     out->where = items;
     out->n_where = where->n_attrs;
@@ -460,6 +477,7 @@ static void read_where(const config_reader *r, const config_xml_node *node,
             config_warn(r, c->line,
                         "only the first Where of a CustomLayer counts; this "
                         "one is ignored");
+    return st;
 }
 
 /* Which form the layer is in; mixing them is an error. */
@@ -521,6 +539,30 @@ static vpu_status read_head(config_reader *r, const config_xml_node *node,
     return st;
 }
 
+/* The guide shows the flat form in every edition, so its readers are told even
+ * though no compiler of that form refuses it. */
+static vpu_status check_form(config_reader *r, const config_xml_node *node)
+{
+    config_context c = {r->strict, CONFIG_RELEASES, r->path, r->log, r->err};
+
+    if (r->form_told[r->form])
+        return VPU_OK;
+    r->form_told[r->form] = true;
+    if (r->form == CONFIG_FORM_FLAT)
+        return config_refused_by(
+            &c, CONFIG_NESTED_RELEASES, node->line, node->col,
+            "refuse it (\"Required parameter Parameters is not found\")",
+            "CustomLayer %s is in the flat form (told once per file)",
+            r->layer);
+    c.readers = CONFIG_NESTED_RELEASES;
+    return config_refused_by(
+        &c, CONFIG_FLAT_RELEASES, node->line, node->col,
+        "know the flat form only",
+        "CustomLayer %s is in the nested form (told once per "
+        "file)",
+        r->layer);
+}
+
 static vpu_status read_layer(config_reader *r, const config_xml_node *node,
                              config_layer *out)
 {
@@ -528,16 +570,20 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
 
     if (!st)
         st = find_form(r, node, &r->form);
+    if (!st)
+        st = check_form(r, node);
+    out->form = r->form;
+    if (!st)
+        st = read_where(r, node, out);
     if (st)
         return st;
-    out->form = r->form;
-    read_where(r, node, out);
     return out->form == CONFIG_FORM_FLAT ? read_flat(r, node, out)
                                          : read_nested(r, node, out);
 }
 
 vpu_status config_file_parse(const char *data, size_t n, const char *path,
-                             arena *a, const log_sink *log, config_file *out,
+                             arena *a, const log_sink *log,
+                             config_release strict, config_file *out,
                              vpu_error *err)
 {
     static const config_xml_limits limits = {CONFIG_LAYER_MAX_BYTES,
@@ -546,7 +592,8 @@ vpu_status config_file_parse(const char *data, size_t n, const char *path,
                        .dir = file_dirname(a, path),
                        .a = a,
                        .log = log,
-                       .err = err};
+                       .err = err,
+                       .strict = strict};
     config_layer *layers = NULL;
     size_t n_layers = 0, cap = 0;
     config_xml_node *roots;
@@ -566,17 +613,18 @@ vpu_status config_file_parse(const char *data, size_t n, const char *path,
     if (!n_layers)
         return err_at(err, VPU_ERR_PARSE, path, 0, 0,
                       "error: found no element; expected CustomLayer");
-    *out = (config_file){r.path, layers, n_layers};
+    *out = (config_file){r.path, layers, n_layers, strict};
     return VPU_OK;
 }
 
 vpu_status config_file_read(const char *path, arena *a, const log_sink *log,
-                            config_file *out, vpu_error *err)
+                            config_release strict, config_file *out,
+                            vpu_error *err)
 {
     char *data;
     size_t n;
     vpu_status st = file_read(path, CONFIG_LAYER_MAX_BYTES, a, &data, &n, err);
 
     *out = (config_file){0};
-    return st ? st : config_file_parse(data, n, path, a, log, out, err);
+    return st ? st : config_file_parse(data, n, path, a, log, strict, out, err);
 }

@@ -7,7 +7,8 @@
  * name, with stage="0", "1"...
  *
  * What the public guide promises and real compilers refuse is accepted with one
- * note in the log that names the releases; what they ignore gets a warning. */
+ * note in the log that names the releases, or refused when the file is read for
+ * one of them; what they ignore gets a warning. */
 #ifndef VPU_RUNTIME_CONFIG_LAYER_H
 #define VPU_RUNTIME_CONFIG_LAYER_H
 
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "runtime/config/expr.h"
+#include "runtime/config/release.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
@@ -114,21 +116,30 @@ typedef struct {
     const char *path;
     const config_layer *layers; /* document order, at least one */
     size_t n_layers;
+    config_release strict; /* it was read for */
 } config_file;
 
-/* Read a binding file. Everything lives in a.
+/* Read a binding file as the given release does, or with notes instead
+ * (CONFIG_EVERY_RELEASE). Everything lives in a.
  *
  * VPU_ERR_IO           the file cannot be read
  * VPU_ERR_LIMIT        it is longer or deeper than the limits
  * VPU_ERR_UNSUPPORTED  not UTF-8, or with a document type declaration
- * VPU_ERR_PARSE        anything else wrong in it
+ * VPU_ERR_PARSE        anything else wrong in it, or refused by the release
  * Messages are "path:line:col: error: what was found, what was expected". */
 vpu_status config_file_read(const char *path, arena *a, const log_sink *log,
-                            config_file *out, vpu_error *err);
+                            config_release strict, config_file *out,
+                            vpu_error *err);
 /* The same from memory; sources are joined to path's folder. */
 vpu_status config_file_parse(const char *data, size_t n, const char *path,
-                             arena *a, const log_sink *log, config_file *out,
+                             arena *a, const log_sink *log,
+                             config_release strict, config_file *out,
                              vpu_error *err);
+
+/* What config_refused_by needs to speak about a place in l. */
+config_context config_layer_context(const config_layer *l,
+                                    config_release strict, const log_sink *log,
+                                    vpu_error *err);
 
 /* The text of an attribute as an expression. */
 config_expr config_text_expr(config_text t, const char *path);

@@ -11,17 +11,22 @@ typedef struct {
     arena *a;
     const log_sink *log;
     vpu_error *err;
+    config_release strict;
     config_form form; /* of the layer being read */
+    bool form_told[2]; /* by form: its note stands once per file */
     const char *layer;
 } config_reader;
 
 /* "path:line:col: error: text". */
 vpu_status config_fail(const config_reader *r, uint32_t line, uint32_t col,
                        const char *fmt, ...) VPU_PRINTF(4, 5);
-void config_note(const config_reader *r, uint32_t line, const char *fmt, ...)
-    VPU_PRINTF(3, 4);
 void config_warn(const config_reader *r, uint32_t line, const char *fmt, ...)
     VPU_PRINTF(3, 4);
+
+/* config_refused_by for the place t, in a layer of r->form. */
+vpu_status config_refuse(const config_reader *r, config_range by, config_text t,
+                         const char *what, const char *fmt, ...)
+    VPU_PRINTF(5, 6);
 
 /* Attribute readers. A required one that is missing is an error; an optional
  * one leaves *out as it is. */

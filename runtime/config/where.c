@@ -1,6 +1,7 @@
 /* Where, as OpenVINO 2021.2 and later compare it. */
 #include "runtime/config/where.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -43,8 +44,30 @@ static bool holds(relation rel, float v, float r)
     return false;
 }
 
+/* Earlier compilers: texts up to 2020.3, then integers up to 2021.1. */
+static vpu_status check_release(const config_context *c, const config_where *w,
+                                const char *value, relation rel, float v,
+                                bool met)
+{
+    static const config_range cut = {CONFIG_2020_4, CONFIG_2021_1};
+    vpu_status st = VPU_OK;
+
+    if (v != truncf(v))
+        st = config_refused_by(c, cut, w->value.line, w->value.col,
+                               "cut the parameter to an integer",
+                               "Where %s=\"%s\" is compared with \"%s\"",
+                               w->name, w->value.text, value);
+    if (!st && rel == EQ && met && strcasecmp(value, w->value.text))
+        st = config_refused_by(c, CONFIG_FLAT_RELEASES, w->value.line,
+                               w->value.col, "compare texts only",
+                               "Where %s=\"%s\" equals \"%s\" as a number",
+                               w->name, w->value.text, value);
+    return st;
+}
+
 static vpu_status match_one(const config_layer *layer, const config_where *w,
-                            const char *value, bool *met, vpu_error *err)
+                            const char *value, const config_context *c,
+                            bool *met)
 {
     config_value number;
     const char *text = w->value.text;
@@ -62,19 +85,20 @@ static vpu_status match_one(const config_layer *layer, const config_where *w,
             break;
         }
     if (!config_number_float(text, &r))
-        return err_at(err, VPU_ERR_PARSE, layer->path, w->value.line,
+        return err_at(c->err, VPU_ERR_PARSE, layer->path, w->value.line,
                       w->value.col,
                       "error: Where %s=\"%s\": found no number, expected one "
                       "because the layer's parameter is \"%s\"",
                       w->name, w->value.text, value);
     v = number.is_float ? number.f : (float)number.i;
     *met = holds(rel, v, r);
-    return VPU_OK;
+    return check_release(c, w, value, rel, v, *met);
 }
 
 vpu_status config_where_match(const config_layer *layer,
                               const config_param *params, size_t n_params,
-                              const config_where **unmet, vpu_error *err)
+                              const config_context *c,
+                              const config_where **unmet)
 {
     *unmet = NULL;
     for (size_t i = 0; i < layer->n_where && !*unmet; i++) {
@@ -83,7 +107,7 @@ vpu_status config_where_match(const config_layer *layer,
         bool met = false;
 
         if (value) {
-            vpu_status st = match_one(layer, w, value, &met, err);
+            vpu_status st = match_one(layer, w, value, c, &met);
 
             if (st)
                 return st;

@@ -23,9 +23,11 @@ const char *config_param_get(const config_param *params, size_t n,
  *
  * *unmet  the first restriction that does not hold, NULL when all do
  *
- * VPU_ERR_PARSE  the parameter is numeric and the restriction has no number */
+ * VPU_ERR_PARSE  the parameter is numeric and the restriction has no number,
+ *                or the release that c is strict about compares otherwise */
 vpu_status config_where_match(const config_layer *layer,
                               const config_param *params, size_t n_params,
-                              const config_where **unmet, vpu_error *err);
+                              const config_context *c,
+                              const config_where **unmet);
 
 #endif

@@ -1,10 +1,16 @@
 /* Values: expression variables, work sizes, buffer sizes and scalars. */
 #include "runtime/graph/bind_priv.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "runtime/config/number.h"
+
+config_context graph_context(const binder *b, const config_layer *l)
+{
+    return config_layer_context(l, b->q->binding->strict, b->log, b->err);
+}
 
 vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
                       const char *fmt, ...)
@@ -22,15 +28,19 @@ vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
 
 static const char letters[] = "BFYX";
 
-/* B, F, Y, X of a shape: [N,C], [C,H,W], [N,C,H,W]; what is missing is 1. */
+/* B, F, Y, X of a shape: [C], [N,C], [C,H,W], [N,C,H,W], [N,C,D,H,W]; what is
+ * missing is 1, and depth has no letter. */
 static void bfyx(const tensor_desc *d, int32_t out[4])
 {
-    uint32_t skip = d->rank == 3 ? 1 : 0;
+    enum { NONE = 4 };
+    static const uint8_t letter_of[TENSOR_MAX_RANK][TENSOR_MAX_RANK] = {
+        {1}, {0, 1}, {1, 2, 3}, {0, 1, 2, 3}, {0, 1, NONE, 2, 3}};
 
     for (uint32_t i = 0; i < 4; i++)
         out[i] = 1;
-    for (uint32_t i = 0; i < d->rank && i + skip < 4; i++)
-        out[i + skip] = (int32_t)d->dims[i];
+    for (uint32_t i = 0; i < d->rank; i++)
+        if (letter_of[d->rank - 1][i] != NONE)
+            out[letter_of[d->rank - 1][i]] = (int32_t)d->dims[i];
 }
 
 const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
@@ -69,7 +79,29 @@ const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
                    dim->output ? "output" : "input", n == 1 ? "" : "s");
         return NULL;
     }
-    return dim->output ? &b->t.output : &b->t.inputs[dim->index].desc;
+    return dim->output ? &b->t.output->desc : &b->t.inputs[dim->index]->desc;
+}
+
+/* Earlier compilers know less of an expression, or compute it otherwise. */
+static vpu_status check_uses(binder *b, const stage *s, const config_expr *e,
+                             const config_var *vars, size_t n_vars)
+{
+    static const config_range whole = {CONFIG_2020_4, CONFIG_2021_1};
+    config_context c = graph_context(b, s->layer);
+    unsigned uses = config_expr_uses(e, vars, n_vars);
+    vpu_status st = VPU_OK;
+
+    if (uses & CONFIG_EXPR_NAMES)
+        st = config_refused_by(&c, CONFIG_FLAT_RELEASES, e->line, e->col,
+                               "know no names but b f y x B F Y X",
+                               "expression '%.*s' has a function or a "
+                               "parameter",
+                               (int)e->n, e->text);
+    if (!st && uses & CONFIG_EXPR_FRACTIONS)
+        st = config_refused_by(
+            &c, whole, e->line, e->col, "cut it to an integer first",
+            "expression '%.*s' has a fraction", (int)e->n, e->text);
+    return st;
 }
 
 static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
@@ -87,6 +119,8 @@ static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
         return VPU_ERR_INVALID;
     vars = graph_vars(b, d, &n_vars);
     st = config_expr_split(&all, 3, parts, n, b->err);
+    for (size_t i = 0; i < *n && !st; i++)
+        st = check_uses(b, s, &parts[i], vars, n_vars);
     for (size_t i = 0; i < *n && !st; i++)
         st = config_expr_eval(&parts[i], vars, n_vars, &values[i], b->err);
     return st;
@@ -252,7 +286,7 @@ static vpu_status from_dim(const scalar *x, const char *dot)
     if ((size_t)port >= n)
         return bad(x, "%s port %d does not exist, layer %s has %zu",
                    input ? "input" : "output", (int)port, x->b->t.name, n);
-    d = input ? &x->b->t.inputs[port].desc : &x->b->t.output;
+    d = input ? &x->b->t.inputs[port]->desc : &x->b->t.output->desc;
     index = (int32_t)(letter - letters) - 4 + (int32_t)d->rank;
     if (index < 0 || index >= (int32_t)d->rank)
         return bad(x, "dimension %c does not exist in the tensor %s", upper,
@@ -274,6 +308,11 @@ static vpu_status from_literal(const scalar *x)
                    "port-index=%d is set, but the source is neither a tensor "
                    "nor a parameter of the layer",
                    (int)x->bind->port);
+    if (isalpha((unsigned char)*x->bind->source.text))
+        return bad(x,
+                   "layer %s has no parameter '%s'; give it with --param "
+                   "%s=…",
+                   x->b->t.name, x->bind->source.text, x->bind->source.text);
     return take_number(x, x->bind->source.text);
 }
 

@@ -34,15 +34,25 @@ vpu_status graph_shape_parse(const char *text, graph_shape *out,
 vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
                              vpu_error *err);
 
+/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order.
+ *
+ * VPU_ERR_INVALID      not of that form
+ * VPU_ERR_UNSUPPORTED  elements other than f16 and f32
+ * and the errors of npy_read */
+vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
+                           vpu_error *err);
+
 /* What to bind. All-zero but for binding is valid: a layer without inputs is
  * then refused. */
 typedef struct {
     const config_file *binding;
     /* (a) A layer of a model. */
     const config_model *model; /* NULL = by hand */
-    const char *at; /* name of the layer; NULL = the only one of a bound type */
+    const char
+        *at; /* name of the layer; NULL = all of a bound type, in a row */
     /* (b) By hand. */
-    const char *type; /* NULL = the only type the binding file has */
+    const char *type; /* NULL = the only type the binding file has; not used
+                         with a model */
     const graph_shape *shapes;
     size_t n_shapes;          /* no out0: as in0 */
     const config_blob *blobs; /* for Data bindings, by name */
@@ -54,23 +64,42 @@ typedef struct {
 
 /* Bind. Everything in *out lives in a or in the request's binding and model.
  *
- * Element types: by hand as given; from a model, float tensors are f16 and u8
- * tensors that come straight from a network input too, others as in the model.
- * Constant inputs (f32 and f16 become f16, i32 stays) and data blobs (one f16
- * per element) are GRAPH_CONST buffers.
- * Formats: BYXF and YXF give TENSOR_CHANNEL_MINOR, the rest TENSOR_PLAIN. An
- * input that kernels want in two layouts is two GRAPH_INPUT buffers of one
- * port. Scratch buffers are f16 [1,1,1,size], that is 2 * size bytes, as the
- * vendor's compiler allocates them.
+ * Several layers: each input of each comes from a network input, a constant or
+ * another of the layers, and nothing else takes their outputs. They run
+ * producers first. The network's inputs that are used are in0, in1... in the
+ * order of the document, out0... the outputs that feed a Result or nothing. A
+ * layer alone: its input p is in<p>, its output out0, whatever is around it.
+ *
+ * Element types: by hand as given. From a model, floats are f16 to the kernels;
+ * so are network inputs of u8. The host's side of network inputs and outputs
+ * has the model's type, and where that differs a launch converts. Constant
+ * inputs (f32 and f16 become f16, i32 stays) and data blobs (one f16 per
+ * element) are GRAPH_CONST buffers.
+ *
+ * Orders: BYXF and YXF want channels innermost, BFYX and FYX the order of the
+ * model, BF and ANY take what there is (and write the order of the model). The
+ * host's side is in the order of the model; where that differs from what a
+ * kernel wants a launch converts, once per tensor and order. A tensor between
+ * layers stands as its producer writes it. Constants are converted here. Ranks
+ * 4 and 5 go by BFYX and BYXF, 3 by FYX and YXF, lower ones by BF and ANY.
+ *
+ * Scratch buffers are f16 [1,1,1,size], that is 2 * size bytes, as the vendor's
+ * compiler allocates them.
+ *
+ * A batch: the vendor's compiler runs a stage once per item of the first
+ * dimension, with the work sizes of all items. Here a stage runs once and sees
+ * the whole tensor, with a warning; kernels whose sizes count B expect that.
  *
  * VPU_ERR_INVALID      the request does not fit the file or the model: no such
  *                      layer, missing shapes, no suitable CustomLayer, ports
  *                      out of range, work sizes of zero, a rank that does not
- *                      fit the format, scratch read before it is written...
- * VPU_ERR_PARSE        an expression or a Where that cannot be read
- * VPU_ERR_UNSUPPORTED  ranks other than 2 to 4, several outputs, element types
+ *                      fit the format, scratch read before it is written, a
+ *                      layer between or behind that is not bound...
+ * VPU_ERR_PARSE        an expression or a Where that cannot be read, or what
+ *                      the release that binding was read for refuses
+ * VPU_ERR_UNSUPPORTED  tensors without dims, several outputs, element types
  *                      the device does not have
- * VPU_ERR_LIMIT        a tensor above TENSOR_MAX_BYTES
+ * VPU_ERR_LIMIT        a tensor above TENSOR_MAX_BYTES, more than 1024 layers
  * Scalars, local_data and data that cannot be resolved are not errors yet: see
  * GRAPH_ARG_BROKEN. *out is NULL on failure. */
 vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,

@@ -1,21 +1,32 @@
-/* Steps of graph_bind, one file each: target.c (what layer), select.c (which
- * CustomLayer), args.c (values), bind.c (buffers and launches). */
+/* Steps of graph_bind, one file each: target.c (a layer by hand), network.c
+ * (layers of a model), select.c (which CustomLayer), args.c (values), data.c
+ * (tensors and their conversions), bind.c (stages and their arguments). */
 #ifndef VPU_RUNTIME_GRAPH_BIND_PRIV_H
 #define VPU_RUNTIME_GRAPH_BIND_PRIV_H
 
 #include "runtime/graph/bind.h"
 
-/* The layer to bind, wherever it came from. */
+/* A tensor that layers read or write, and the memory orders it stands in so
+ * far. Shared by everyone who reads it. */
 typedef struct {
-    tensor_desc desc;        /* as the kernel sees it, layout still PLAIN */
-    const config_blob *blob; /* input fed by a constant, else NULL */
-} target_input;
+    const char *name;   /* of its buffers */
+    const char *origin; /* network input or layer it comes from */
+    graph_role role;    /* of what the host sees; GRAPH_SCRATCH: nothing */
+    uint32_t port;
+    tensor_desc desc;        /* as kernels see it; layout: as it is made */
+    tensor_dtype host;       /* the host's element type */
+    const config_blob *blob; /* GRAPH_CONST */
+    bool written;            /* by a stage laid out already */
+    bool placed[2];          /* by order: buffers[order] is valid */
+    uint32_t buffers[2];     /* with desc.dtype */
+} graph_data;
 
+/* A layer to bind, wherever it came from. */
 typedef struct {
     const char *name, *type;
-    target_input *inputs;
+    graph_data **inputs;
     size_t n_inputs;
-    tensor_desc output;
+    graph_data *output;
     const config_param *params;
     size_t n_params;
     const config_blob *blobs;
@@ -33,19 +44,38 @@ typedef struct {
     arena *a;
     const log_sink *log;
     vpu_error *err;
-    target t;
+    target t;         /* being bound */
     config_var *vars; /* of graph_vars */
     size_t n_numeric;
     const stage *stages;
     size_t n_stages;
+    bool chained; /* several targets: buffers carry the layer's name */
+    graph *g;
+    size_t n_buffers, cap_buffers, n_launches, cap_launches;
 } binder;
 
-vpu_status graph_find_target(binder *b);
+/* Where in the graph and in the binding file a tensor is used. */
+typedef struct {
+    const char *stage;
+    uint32_t edge; /* of the stage's inputs, or outputs */
+    const char *path;
+    uint32_t line;
+} graph_place;
+
+/* Everything to bind, producers before consumers; at least one. */
+vpu_status graph_find_targets(binder *b, target **out, size_t *n);
+vpu_status graph_targets_of_model(binder *b, target **out, size_t *n);
 vpu_status graph_select(binder *b);
+
+/* A tensor not placed anywhere yet. */
+graph_data *graph_data_new(arena *a, const char *name, graph_role role,
+                           uint32_t port, const tensor_desc *desc);
 
 /* "path:line: error: text" with VPU_ERR_INVALID. */
 vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
                       const char *fmt, ...) VPU_PRINTF(4, 5);
+/* For config_refused_by about l. */
+config_context graph_context(const binder *b, const config_layer *l);
 
 /* Variables of an expression: numeric parameters, then B, F, Y, X and their
  * lower case from desc (NULL = 1 each, for checks without values). Valid until
@@ -64,5 +94,27 @@ vpu_status graph_binding_size(binder *b, const stage *s,
 /* arg->kind and value of a Scalar. */
 vpu_status graph_scalar(const binder *b, const stage *s,
                         const config_binding *bind, graph_arg *arg);
+
+/* A new buffer (bytes is filled in), a new launch. */
+vpu_status graph_add_buffer(binder *b, graph_buffer add, const graph_place *at,
+                            uint32_t *index);
+void graph_add_launch(binder *b, const graph_launch *add);
+/* The name of something that each layer has: as it is when there is one layer,
+ * else "<layer>@name". */
+const char *graph_local_name(const binder *b, const char *name);
+/* The first n elements of a blob as the device holds them: f32 becomes f16. */
+void *graph_const_elements(arena *a, const config_blob *blob, size_t n);
+
+/* The buffer with d in that order. What is missing is made: the host's buffer,
+ * a constant, conversions before the stage. */
+vpu_status graph_read_data(binder *b, graph_data *d, tensor_layout order,
+                           const graph_place *at, uint32_t *index);
+/* The buffer a stage writes d to, in an order that all writers must agree on:
+ * else *index is not set and *agrees false. */
+vpu_status graph_write_data(binder *b, graph_data *d, tensor_layout order,
+                            const graph_place *at, uint32_t *index,
+                            bool *agrees);
+/* After the last writer: conversions to what the host sees. */
+vpu_status graph_finish_data(binder *b, graph_data *d, const graph_place *at);
 
 #endif

@@ -1,7 +1,7 @@
-/* A bound layer: buffers and launches, ready for a backend.
+/* Bound layers: buffers and launches, ready for a backend.
  *
  * runtime/config says what the files contain; graph_bind resolves it against
- * one layer of a model, or against shapes and parameters given by hand, into
+ * layers of a model, or against shapes and parameters given by hand, into
  * the list of kernel launches a backend executes. Nothing here knows which
  * backend that is. Everything lives in the arena passed in. */
 #ifndef VPU_RUNTIME_GRAPH_GRAPH_H
@@ -16,17 +16,22 @@
 #include "sim/base/log.h"
 
 typedef enum {
-    GRAPH_INPUT,   /* given by the user */
-    GRAPH_OUTPUT,  /* wanted by the user */
-    GRAPH_SCRATCH, /* input_buffer / output_buffer, shared by the stages */
+    GRAPH_INPUT,   /* given by the user, in plain order */
+    GRAPH_OUTPUT,  /* wanted by the user, in plain order */
+    GRAPH_SCRATCH, /* between stages: converted tensors, tensors from layer to
+                      layer, input_buffer / output_buffer */
     GRAPH_CONST    /* weights and data blobs */
 } graph_role;
 
 typedef struct {
-    const char *name; /* "in0", "out0", "buffer0", or the blob's name */
+    const char *name; /* "in0", "out0", "buffer0", or the blob's name; what is
+                         converted has the new order or type behind it, as in
+                         "in0@NHWC" */
     graph_role role;
-    uint32_t port;    /* port index, blob number */
-    tensor_desc desc; /* as the kernel sees it: dtype, dims, layout */
+    uint32_t port;    /* number of the input or output, port index, blob number;
+                         seeds random inputs */
+    tensor_desc desc; /* dtype, dims, layout */
+    bool untyped;     /* input_buffer / output_buffer: kernels see any type */
     uint64_t bytes;   /* > 0 */
     const void *init; /* GRAPH_CONST: the bytes; else NULL */
 } graph_buffer;
@@ -55,8 +60,14 @@ typedef struct {
 } graph_arg;
 
 typedef struct {
-    const char *name;           /* layer, plus "@stage_<k>" if it has several */
+    const char *name; /* layer, plus "@stage_<k>" if it has several; conversions
+                         "<stage>@reorder-input-data=<edge>",
+                         "<stage>@reorder-output-data=<edge>", "<in>@FP16",
+                         "<layer>@FP32" */
+    const char *layer, *type;   /* it belongs to */
     const char *entry;          /* kernel function */
+    const char *text;           /* built-in source, sources[0] is its name; or
+                                   NULL */
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
     const graph_arg *args; /* binding order; the last of equal names counts */
@@ -68,21 +79,20 @@ typedef struct {
 } graph_launch;
 
 typedef struct {
-    const char *layer; /* name of the layer bound */
-    const char *type;
+    const char *layer; /* names of the layers bound, ", " between several */
+    const char *type;  /* likewise their types */
     graph_buffer *buffers;
     uint32_t n_buffers;
-    graph_launch *launches; /* in stage order */
+    graph_launch *launches; /* in the order they run */
     uint32_t n_launches;
-    const char *form; /* of the binding: "flat" or "nested" */
+    const char *form; /* of the first binding: "flat" or "nested" */
 } graph;
 
 /* The binding of a kernel's argument: the last of that name.
  *
  * VPU_ERR_INVALID  there is none, or it is GRAPH_ARG_BROKEN; the message names
  *                  the binding file and line */
-vpu_status graph_launch_arg(const graph *g, const graph_launch *l,
-                            const char *name, const graph_arg **out,
-                            vpu_error *err);
+vpu_status graph_launch_arg(const graph_launch *l, const char *name,
+                            const graph_arg **out, vpu_error *err);
 
 #endif

@@ -29,8 +29,9 @@ static vpu_status is_suitable(binder *b, const config_layer *l,
     vpu_error reason;
     size_t n_vars;
     const config_var *vars;
+    config_context c = graph_context(b, l);
     vpu_status st =
-        config_where_match(l, b->t.params, b->t.n_params, &unmet, b->err);
+        config_where_match(l, b->t.params, b->t.n_params, &c, &unmet);
 
     *why = NULL;
     if (st)
@@ -81,11 +82,11 @@ static bool format_fits(config_format f, uint32_t rank)
     case CONFIG_ANY:
         return true;
     case CONFIG_BFYX:
-        return rank == 4;
+        return rank == 4 || rank == 5;
     case CONFIG_FYX:
         return rank == 3;
     case CONFIG_BF:
-        return rank == 2;
+        return rank == 1 || rank == 2;
     default:
         return false; /* the shapes of models are channel-major */
     }
@@ -117,7 +118,7 @@ static vpu_status formats_match(const binder *b, const config_layer *l,
                 formats[x->port] = x->format;
         }
     for (size_t i = 0; i < b->t.n_inputs; i++)
-        *match = *match && format_fits(formats[i], b->t.inputs[i].desc.rank);
+        *match = *match && format_fits(formats[i], b->t.inputs[i]->desc.rank);
     return VPU_OK;
 }
 

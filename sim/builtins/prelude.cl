@@ -62,7 +62,7 @@ void __vpu_wait_group_events(int n, event_t *events) __attribute__((nothrow));
         size_t src_gap, size_t dst_gap, event_t e);                          \
     __vpu_over event_t async_work_group_copy_3D3D(                           \
         D T *dst, const S T *src, size_t elements_per_line, size_t lines,    \
-        size_t planes, size_t src_gap, size_t dst_gap,                       \
+        size_t src_gap, size_t dst_gap, size_t planes,                       \
         size_t src_plane_gap, size_t dst_plane_gap, event_t e);
 #define __vpu_dma(T)                                                         \
     __vpu_dma_dir(T, __global, __local) __vpu_dma_dir(T, __local, __global)  \

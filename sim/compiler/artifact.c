@@ -25,7 +25,7 @@
 static const char host_passes[] =
     "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm),gvn,"
-    "instcombine<no-verify-fixpoint>,loop(indvars),loop-unroll<O2>,"
+    "instcombine<no-verify-fixpoint>,loop(indvars),loop-unroll<O2;no-runtime>,"
     "instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
 void artifact_symbol(sim_variant_kind k, char out[32])

@@ -275,7 +275,7 @@ LLVMValueRef x_copy_2d2d(xp *x)
 
 LLVMValueRef x_copy_3d3d(xp *x)
 {
-    return copy_gaps(x, xp_arg(x, 4), xp_arg(x, 5), xp_arg(x, 6), xp_arg(x, 7),
+    return copy_gaps(x, xp_arg(x, 6), xp_arg(x, 4), xp_arg(x, 5), xp_arg(x, 7),
                      xp_arg(x, 8));
 }
 

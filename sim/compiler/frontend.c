@@ -44,6 +44,7 @@ static const char *const fixed_options[] = {
     "-gcolumn-info",
     "-fno-color-diagnostics",
     "-Wno-unknown-pragmas",
+    "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
     "-Wno-incompatible-pointer-types",
     "-Wno-incompatible-pointer-types-discards-qualifiers",
     "-D__VPU__=1",
@@ -87,7 +88,8 @@ static volatile pid_t running_clang;
 
 static void temp_dir_remove(const char *dir)
 {
-    static const char *const names[] = {"prelude.h", "out.bc", "out.d", "diag"};
+    static const char *const names[] = {"prelude.h", "text.cl", "out.bc",
+                                        "out.d", "diag"};
     char path[512];
     size_t n = strlen(dir);
 
@@ -228,6 +230,29 @@ static void parse_deps(arena *a, const char *d, const char *source,
     out->n_deps = (uint32_t)n;
 }
 
+/* One message a diagnostic: what clang shows of the source belongs to it. */
+static void pass_on_warnings(const log_sink *log, const char *diag)
+{
+    str message = {0};
+
+    while (*diag) {
+        size_t n = strcspn(diag, "\n");
+        bool starts = memmem(diag, n, ": warning: ", 11) ||
+                      memmem(diag, n, " generated.", 11);
+
+        if (starts && message.n) {
+            log_warn(log, "%s", str_text(&message));
+            str_free(&message);
+        }
+        if (!memmem(diag, n, " generated.", 11))
+            str_printf(&message, "%s%.*s", message.n ? "\n" : "", (int)n, diag);
+        diag += n + (diag[n] != 0);
+    }
+    if (message.n)
+        log_warn(log, "%s", str_text(&message));
+    str_free(&message);
+}
+
 static vpu_status compile_in(const char *dir, const char *source,
                              const char *const *options, uint32_t n_options,
                              const log_sink *log, arena *a, fe_unit *out,
@@ -267,37 +292,47 @@ static vpu_status compile_in(const char *dir, const char *source,
     if (code)
         return err_set(err, VPU_ERR_COMPILE, "%s",
                        *diag ? diag : "clang failed without a message");
-    if (*diag) {
-        char *save = NULL;
-
-        for (char *l = strtok_r(diag, "\n", &save); l;
-             l = strtok_r(NULL, "\n", &save))
-            if (!strstr(l, "generated."))
-                log_warn(log, "%s", l);
-    }
+    pass_on_warnings(log, diag);
     st = file_read(bc, MAX_BITCODE_BYTES, a, &out->bitcode, &out->n_bytes, err);
     if (!st && !file_read(dep, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
         parse_deps(a, deps, source, prelude, out);
     return st;
 }
 
-vpu_status fe_compile(const char *source_path, const char *const *options,
-                      uint32_t n_options, const log_sink *log, arena *a,
-                      fe_unit *out, vpu_error *err)
+/* A text as a file of dir whose diagnostics name it `name`. */
+static vpu_status write_text(const char *dir, const char *name,
+                             const char *text, arena *a, const char **path,
+                             vpu_error *err)
 {
+    char *whole = arena_printf(a, "#line 1 \"%s\"\n%s", name, text);
+
+    *path = arena_printf(a, "%s/text.cl", dir);
+    return file_write(*path, whole, strlen(whole), err);
+}
+
+vpu_status fe_compile(const char *source_path, const char *text,
+                      const char *const *options, uint32_t n_options,
+                      const log_sink *log, arena *a, fe_unit *out,
+                      vpu_error *err)
+{
+    const char *path = source_path;
     char *dir, *source;
     size_t n;
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
     *out = (fe_unit){0};
     /* Our own message for what clang would complain about at length. */
-    st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
+    if (!text)
+        st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
     if (!st)
         st = temp_dir(a, &dir, err);
     if (st)
         return st;
     running_dir = dir;
-    st = compile_in(dir, source_path, options, n_options, log, a, out, err);
+    if (text)
+        st = write_text(dir, source_path, text, a, &path, err);
+    if (!st)
+        st = compile_in(dir, path, options, n_options, log, a, out, err);
     temp_dir_remove(dir);
     running_dir = NULL;
     return st;

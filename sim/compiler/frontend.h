@@ -21,14 +21,17 @@ typedef struct {
 } fe_unit;
 
 /* options: extra words for clang (-D, -I, -U, -cl-…), may be NULL when n is 0.
- * Warnings of the compiler go to the log. Result in the arena.
+ * text: the source, NULL = that of the file source_path; a text is read as if
+ * it stood in a file of that name, which is not looked at. Warnings of the
+ * compiler go to the log. Result in the arena.
  *
  * VPU_ERR_IO       source cannot be read, no temporary file
  * VPU_ERR_COMPILE  clang's own diagnostics, whole, positions in the user's
  * files VPU_ERR_UNSUPPORTED  clang-19 is not installed */
-vpu_status fe_compile(const char *source_path, const char *const *options,
-                      uint32_t n_options, const log_sink *log, arena *a,
-                      fe_unit *out, vpu_error *err);
+vpu_status fe_compile(const char *source_path, const char *text,
+                      const char *const *options, uint32_t n_options,
+                      const log_sink *log, arena *a, fe_unit *out,
+                      vpu_error *err);
 
 /* Changes whenever the prelude or the options every compilation gets change. */
 const char *fe_fingerprint(arena *a);

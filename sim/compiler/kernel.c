@@ -112,43 +112,89 @@ static vpu_status open_artifact(const artifact *x, const char *path,
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
 
+/* What a kernel is made from: OpenCL C, from a file or from memory, or the
+ * bitcode of a .bin of ours. */
+typedef struct {
+    const char *name;    /* path, for messages and the cache's key */
+    const char *content; /* what is hashed */
+    size_t n;
+    const char *text; /* OpenCL C that is in no file; else NULL */
+    bool is_bitcode;
+} origin;
+
+static vpu_status build(const origin *o, const char *entry,
+                        const sim_compile_config *cfg, arena *scratch,
+                        artifact *x, vpu_error *err)
+{
+    fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
+    vpu_status st = VPU_OK;
+
+    if (!o->is_bitcode)
+        st = fe_compile(o->name, o->text, cfg->options, cfg->n_options,
+                        cfg->log, scratch, &unit, err);
+    return st ? st
+              : artifact_build(unit.bitcode, unit.n_bytes, o->name, entry,
+                               unit.deps, unit.n_deps, host_kind(cfg), scratch,
+                               x, err);
+}
+
+/* From the cache, or built and put there. */
+static vpu_status obtain(const origin *o, const char *entry,
+                         const sim_compile_config *cfg, arena *a,
+                         arena *scratch, sim_kernel **out, vpu_error *err)
+{
+    const char *cached =
+        cache_path(o->name, o->content, o->n, entry, cfg, scratch);
+    sim_kernel *k = arena_new(a, sim_kernel);
+    artifact x;
+    vpu_status st;
+
+    if (cache_get(cached, scratch, &x) &&
+        !open_artifact(&x, o->name, cfg, a, k, NULL)) {
+        k->from_cache = true;
+        *out = k;
+        return VPU_OK;
+    }
+    *k = (sim_kernel){0};
+    st = build(o, entry, cfg, scratch, &x, err);
+    if (!st)
+        st = open_artifact(&x, o->name, cfg, a, k, err);
+    if (st)
+        return st;
+    cache_put(cached, &x, scratch);
+    *out = k;
+    return VPU_OK;
+}
+
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
                               sim_kernel **out, vpu_error *err)
 {
-    sim_kernel *k = arena_new(a, sim_kernel);
     arena *scratch = arena_create(0);
-    const char *cached;
-    artifact x;
-    fe_unit unit;
-    char *text;
-    size_t n;
-    vpu_status st = file_read(source, MAX_FILE_BYTES, scratch, &text, &n, err);
+    origin o = {.name = source};
+    char *content;
+    vpu_status st =
+        file_read(source, MAX_FILE_BYTES, scratch, &content, &o.n, err);
 
     *out = NULL;
-    if (st)
-        goto out;
-    cached = cache_path(source, text, n, entry, cfg, scratch);
-    if (cache_get(cached, scratch, &x) &&
-        !open_artifact(&x, source, cfg, a, k, NULL)) {
-        k->from_cache = true;
-        *out = k;
-        goto out;
-    }
-    *k = (sim_kernel){0};
-    st = fe_compile(source, cfg->options, cfg->n_options, cfg->log, scratch,
-                    &unit, err);
+    o.content = content;
     if (!st)
-        st =
-            artifact_build(unit.bitcode, unit.n_bytes, source, entry, unit.deps,
-                           unit.n_deps, host_kind(cfg), scratch, &x, err);
-    if (!st)
-        st = open_artifact(&x, source, cfg, a, k, err);
-    if (!st) {
-        cache_put(cached, &x, scratch);
-        *out = k;
-    }
-out:
+        st = obtain(&o, entry, cfg, a, scratch, out, err);
+    arena_destroy(scratch);
+    return st;
+}
+
+vpu_status sim_kernel_compile_text(const char *name, const char *text,
+                                   const char *entry,
+                                   const sim_compile_config *cfg, arena *a,
+                                   sim_kernel **out, vpu_error *err)
+{
+    arena *scratch = arena_create(0);
+    origin o = {.name = name, .content = text, .n = strlen(text), .text = text};
+    vpu_status st;
+
+    *out = NULL;
+    st = obtain(&o, entry, cfg, a, scratch, out, err);
     arena_destroy(scratch);
     return st;
 }
@@ -157,17 +203,16 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
                            const char *entry, const sim_compile_config *cfg,
                            arena *a, sim_kernel **out, vpu_error *err)
 {
-    sim_kernel *k = arena_new(a, sim_kernel), in_file = {0};
     arena *scratch = arena_create(0);
+    origin o = {.name = path, .is_bitcode = true};
+    sim_kernel in_file = {0};
     const uint8_t *ir, *object;
-    const char *cached;
-    size_t n_ir, n_object;
-    artifact x;
+    size_t n_object;
     vpu_status st;
 
     *out = NULL;
     st = artifact_read(file, n, scratch, &in_file, &object, &n_object, err);
-    if (!st && !object_find(file, n, ".vpusim.ir", &ir, &n_ir))
+    if (!st && !object_find(file, n, ".vpusim.ir", &ir, &o.n))
         st = err_set(err, VPU_ERR_PARSE, "no .vpusim.ir section");
     if (!st && strcmp(in_file.name, entry))
         st = err_set(err, VPU_ERR_COMPILE,
@@ -175,25 +220,10 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
                      in_file.name);
     if (st) {
         err_in(err, st, "%s", path);
-        goto out;
+    } else {
+        o.content = (const char *)ir;
+        st = obtain(&o, entry, cfg, a, scratch, out, err);
     }
-    cached = cache_path(path, ir, n_ir, entry, cfg, scratch);
-    if (cache_get(cached, scratch, &x) &&
-        !open_artifact(&x, path, cfg, a, k, NULL)) {
-        k->from_cache = true;
-        *out = k;
-        goto out;
-    }
-    *k = (sim_kernel){0};
-    st = artifact_build((const char *)ir, n_ir, path, entry, NULL, 0,
-                        host_kind(cfg), scratch, &x, err);
-    if (!st)
-        st = open_artifact(&x, path, cfg, a, k, err);
-    if (!st) {
-        cache_put(cached, &x, scratch);
-        *out = k;
-    }
-out:
     arena_destroy(scratch);
     return st;
 }
@@ -204,8 +234,8 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
 {
     fe_unit unit;
     artifact x;
-    vpu_status st = fe_compile(source, cfg->options, cfg->n_options, cfg->log,
-                               a, &unit, err);
+    vpu_status st = fe_compile(source, NULL, cfg->options, cfg->n_options,
+                               cfg->log, a, &unit, err);
 
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,

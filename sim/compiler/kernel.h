@@ -95,6 +95,13 @@ vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
                               sim_kernel **out, vpu_error *err);
 
+/* The same from OpenCL C in memory; name stands for the path in messages and
+ * must be one no file has, as in "<vpusim>/convert.cl". */
+vpu_status sim_kernel_compile_text(const char *name, const char *text,
+                                   const char *entry,
+                                   const sim_compile_config *cfg, arena *a,
+                                   sim_kernel **out, vpu_error *err);
+
 /* The same from the bytes of a .bin of ours (object_classify says OURS).
  * VPU_ERR_PARSE: damaged. */
 vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,

@@ -7,7 +7,9 @@
 
 /* Host pages: the mapping is done in units of the largest in common use so that
  * layouts, and with them cache behaviour, do not depend on the host. */
-enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5 };
+enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
+
+enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 
 #define WINDOW (UINT64_C(1) << 32)
 
@@ -40,6 +42,24 @@ static vpu_status map(memory *m, uint64_t at, uint64_t bytes, vpu_error *err)
     return VPU_OK;
 }
 
+/* Kernels with sliding windows load a vector that begins a few elements before
+ * their first local array and drop those lanes. The device has CMX there: a
+ * page that can be read, not written. */
+static vpu_status map_front(memory *m, uint32_t cmx, vpu_error *err)
+{
+    uint8_t *page = m->window + cmx - PAGE;
+
+    if (cmx < NULL_END + PAGE ||
+        (cmx > m->cmx_base && m->slice_bytes < up(m->cmx_bytes) + PAGE))
+        return VPU_OK;
+    if (mprotect(page, PAGE, PROT_READ | PROT_WRITE))
+        return err_set(err, VPU_ERR_NOMEM, "%d bytes of device memory: %s",
+                       PAGE, strerror(errno));
+    memset(page, FRONT_FILL, PAGE);
+    mprotect(page, PAGE, PROT_READ);
+    return VPU_OK;
+}
+
 vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
 {
     arena *a = arena_create(0);
@@ -68,8 +88,11 @@ vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
         st = err_set(err, VPU_ERR_INVALID,
                      "machine description: CMX and DDR overlap, or "
                      "ocl_local_budget is above cmx_slice_bytes");
-    for (uint32_t s = 0; s < m->n_shaves && !st; s++)
+    for (uint32_t s = 0; s < m->n_shaves && !st; s++) {
         st = map(m, memory_cmx(m, s), m->cmx_bytes, err);
+        if (!st)
+            st = map_front(m, memory_cmx(m, s), err);
+    }
     if (st) {
         memory_destroy(m);
         return st;
@@ -194,13 +217,16 @@ void memory_describe(const memory *m, uint32_t address, str *out)
     uint64_t cmx = (uint64_t)m->n_shaves * m->slice_bytes, d = 0;
     const memory_buffer *b = nearest(m, address, &d);
 
-    if (address >= m->cmx_base && address < m->cmx_base + cmx)
+    if (address < m->cmx_base && m->cmx_base - address <= PAGE)
+        str_printf(out, "%u bytes before the CMX of SHAVE 0",
+                   m->cmx_base - address);
+    else if (address >= m->cmx_base && address < m->cmx_base + cmx)
         str_printf(out,
                    "CMX of SHAVE %u + %u (%u bytes are there for a "
                    "work-group)",
                    (address - m->cmx_base) / m->slice_bytes,
                    (address - m->cmx_base) % m->slice_bytes, m->cmx_bytes);
-    else if (address < 0x10000)
+    else if (address < NULL_END)
         str_puts(out, "a null pointer");
     else if (!b)
         str_puts(out, "no buffer");

@@ -6,8 +6,9 @@
  *
  * DDR buffers end on a page boundary (less their 64-byte alignment) and have
  * inaccessible pages on both sides. Bytes of the first page before a buffer are
- * filled with a pattern which memory_check compares. Not thread safe, but the
- * memory itself may be used from many threads. */
+ * filled with a pattern which memory_check compares. The page in front of a
+ * SHAVE's CMX can be read. Not thread safe, but the memory itself may be used
+ * from many threads. */
 #ifndef VPU_SIM_EXEC_MEMORY_H
 #define VPU_SIM_EXEC_MEMORY_H
 

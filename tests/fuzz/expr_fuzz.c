@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int32_t v;
     size_t n_parts;
 
+    config_expr_uses(&e, vars, 4);
     config_expr_eval(&e, vars, 4, &v, &err);
     config_expr_split(&e, 3, parts, &n_parts, &err);
     return 0;

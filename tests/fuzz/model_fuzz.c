@@ -1,4 +1,5 @@
-/* Any bytes as a model with a small weights file; each layer is bound. */
+/* Any bytes as a model with a small weights file; each layer is bound,
+ * then all in a row. */
 #include "runtime/config/model.h"
 
 #include <string.h>
@@ -28,11 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (!config_model_parse((const char *)data, n, "m.xml", bin, sizeof bin, a,
                             &m, &err) &&
-        !config_file_parse(binding, strlen(binding), "b.xml", a, NULL, &file,
-                           &err))
-        for (size_t i = 0; i < m.n_layers; i++) {
-            graph_request q = {
-                .binding = &file, .model = &m, .at = m.layers[i].name};
+        !config_file_parse(binding, strlen(binding), "b.xml", a, NULL,
+                           CONFIG_EVERY_RELEASE, &file, &err))
+        for (size_t i = 0; i <= m.n_layers; i++) {
+            graph_request q = {.binding = &file,
+                               .model = &m,
+                               .at = i < m.n_layers ? m.layers[i].name : NULL};
 
             graph_bind(&q, a, NULL, &g, &err);
         }

@@ -37,6 +37,8 @@ static void param(const char *text)
     ck_assert(!graph_param_parse(text, a, &params[n_params++], &err));
 }
 
+static config_release strict = CONFIG_EVERY_RELEASE;
+
 /* Bind text to shapes, blank-separated as on a command line. */
 static vpu_status bind_to(const char *text, const char *shapes)
 {
@@ -48,9 +50,9 @@ static vpu_status bind_to(const char *text, const char *shapes)
     for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
         ck_assert_msg(!graph_shape_parse(p, &s[q.n_shapes++], &err), "%s",
                       err.msg);
-    ck_assert_msg(
-        !config_file_parse(text, strlen(text), "l.xml", a, NULL, &file, &err),
-        "%s", err.msg);
+    ck_assert_msg(!config_file_parse(text, strlen(text), "l.xml", a, NULL,
+                                     strict, &file, &err),
+                  "%s", err.msg);
     return graph_bind(&q, a, &tlog.sink, &g, &err);
 }
 
@@ -85,15 +87,29 @@ START_TEST(a_layer_by_hand)
         "%s", err.msg);
     ck_assert_str_eq(g->layer, "GRN");
     ck_assert_str_eq(g->form, "nested");
-    ck_assert_uint_eq(g->n_buffers, 2);
+    ck_assert_uint_eq(g->n_buffers, 3);
     ck_assert_str_eq(g->buffers[0].name, "in0");
     ck_assert_int_eq(g->buffers[0].role, GRAPH_INPUT);
-    ck_assert_int_eq(g->buffers[0].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_int_eq(g->buffers[0].desc.layout, TENSOR_PLAIN);
     ck_assert_uint_eq(g->buffers[0].bytes, 2 * 24 * 128 * 512);
-    ck_assert_str_eq(g->buffers[1].name, "out0");
-    ck_assert_int_eq(g->buffers[1].desc.layout, TENSOR_PLAIN);
-    ck_assert_uint_eq(g->n_launches, 1);
+    ck_assert_str_eq(g->buffers[1].name, "in0@NHWC");
+    ck_assert_int_eq(g->buffers[1].role, GRAPH_SCRATCH);
+    ck_assert_int_eq(g->buffers[1].desc.layout, TENSOR_CHANNEL_MINOR);
+    ck_assert_str_eq(g->buffers[2].name, "out0");
+    ck_assert_int_eq(g->buffers[2].desc.layout, TENSOR_PLAIN);
+    ck_assert_uint_eq(g->n_launches, 2);
     l = g->launches;
+    ck_assert_str_eq(l->name, "GRN@reorder-input-data=0");
+    ck_assert_str_eq(l->entry, "permute_2");
+    ck_assert_ptr_nonnull(l->text);
+    ck_assert_uint_eq(l->global[0], 24);             /* channels innermost */
+    ck_assert_uint_eq(l->global[1], 128 * 512 / 32); /* a line each */
+    ck_assert_uint_eq(l->local[0], 24);
+    ck_assert_uint_eq(l->args[0].buffer, 0);
+    ck_assert_uint_eq(l->args[1].buffer, 1);
+    l++;
+    ck_assert_ptr_null(l->text);
+    ck_assert_uint_eq(l->args[0].buffer, 1);
     ck_assert_str_eq(l->name, "GRN");
     ck_assert_str_eq(l->entry, "k");
     ck_assert_uint_eq(l->max_shaves, 2);
@@ -102,18 +118,17 @@ START_TEST(a_layer_by_hand)
     ck_assert_uint_eq(l->global[1], 128);
     ck_assert_uint_eq(l->global[2], 24);
     ck_assert_uint_eq(l->local[0], 512);
-    ck_assert(!graph_launch_arg(g, l, "l", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "l", &arg, &err));
     ck_assert_int_eq(arg->kind, GRAPH_ARG_LOCAL);
     ck_assert_uint_eq(arg->bytes, 512 * 24 * 2);
-    ck_assert(!graph_launch_arg(g, l, "b", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "b", &arg, &err));
     ck_assert_int_eq(arg->kind, GRAPH_ARG_FLOAT);
     ck_assert(arg->f == 0.5f);
-    ck_assert(!graph_launch_arg(g, l, "C", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "C", &arg, &err));
     ck_assert_int_eq(arg->i, 24);
-    ck_assert(!graph_launch_arg(g, l, "dst", &arg, &err));
+    ck_assert(!graph_launch_arg(l, "dst", &arg, &err));
     ck_assert(arg->written);
-    ck_assert_int_eq(graph_launch_arg(g, l, "nope", &arg, &err),
-                     VPU_ERR_INVALID);
+    ck_assert_int_eq(graph_launch_arg(l, "nope", &arg, &err), VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(
         strstr(err.msg, "l.xml:2: error: XML specification for GRN layer has "
                         "no definition for 'nope'"));
@@ -145,7 +160,9 @@ static const struct {
     {"float", "", "0.5", IN4, GRAPH_ARG_FLOAT, 0.5, NULL},
     {"float", "", "1e99", IN4, GRAPH_ARG_BROKEN, 0, "fits a float"},
     {"int", "0", "42", IN4, GRAPH_ARG_BROKEN, 0, "port-index=0 is set"},
-    {"int", "", "unknown", IN4, GRAPH_ARG_BROKEN, 0, "not an integer"},
+    {"int", "", "unknown", IN4, GRAPH_ARG_BROKEN, 0,
+     "layer GRN has no parameter 'unknown'; give it with --param unknown=…"},
+    {"int", "", "-", IN4, GRAPH_ARG_BROKEN, 0, "not an integer"},
     {"int", "0", "I.X", IN4, GRAPH_ARG_INT, 512, NULL},
     {"int", "0", "I.b", IN4, GRAPH_ARG_INT, 1, NULL},
     {"float", "0", "O.Y", IN4, GRAPH_ARG_INT, 128, NULL},
@@ -193,7 +210,7 @@ START_TEST(scalar_sources)
                       arg->why);
         ck_assert_msg(!strncmp(arg->why, "l.xml:5: error: argument s", 26),
                       "%s", arg->why);
-        ck_assert(graph_launch_arg(g, g->launches, "s", &arg, &err) ==
+        ck_assert(graph_launch_arg(g->launches, "s", &arg, &err) ==
                   VPU_ERR_INVALID);
         ck_assert_uint_eq(err.line, 5);
     }
@@ -221,11 +238,13 @@ static const struct {
      "shape in0 is given twice"},
     {LAYER("", SRC("ANY"), SIZES), "in0=1x2 out1=1x2", VPU_ERR_INVALID,
      "exactly one output"},
-    {LAYER("", SRC("ANY"), SIZES), "in0=8", VPU_ERR_UNSUPPORTED, "has rank 1"},
-    {LAYER("", SRC("ANY"), SIZES), "in0=1x2x3x4x5", VPU_ERR_UNSUPPORTED,
-     "has rank 5"},
+    {LAYER("", SRC("BFYX"), SIZES), "in0=8", VPU_ERR_INVALID,
+     "format BFYX needs a tensor of rank 4 or 5, in0 is f16 8"},
+    {LAYER("", SRC("YXF"), SIZES), "in0=1x2x3x4x5", VPU_ERR_INVALID,
+     "format YXF needs a tensor of rank 3"},
     {LAYER("", SRC("BFYX"), SIZES), "in0=2x3x4", VPU_ERR_INVALID,
-     "l.xml:4: error: argument src: format BFYX needs a tensor of rank 4, in0 "
+     "l.xml:4: error: argument src: format BFYX needs a tensor of rank 4 or 5, "
+     "in0 "
      "is f16 2x3x4"},
     {LAYER("", SRC("YXF"), SIZES), IN4, VPU_ERR_INVALID,
      "format YXF needs a tensor of rank 3"},
@@ -304,6 +323,23 @@ START_TEST(remainder_warns)
 }
 END_TEST
 
+START_TEST(first_edge_any_with_a_batch)
+{
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"));
+    ck_assert_int_eq(test_log_count(&tlog, "fail to split it"), 1);
+    ck_assert(!bind_to(LAYER("", SRC("BFYX"), SIZES), "in0=2x4x4x4"));
+    ck_assert(!bind_to(LAYER("", SRC("ANY"), SIZES), "in0=1x4x4x4"));
+    ck_assert_int_eq(test_log_count(&tlog, "fail to split it"), 1);
+    strict = CONFIG_2022_1;
+    ck_assert(!bind_to(LAYER("", SRC("BFYX"), SIZES), "in0=2x4x4x4"));
+    ck_assert_int_eq(bind_to(LAYER("", SRC("ANY"), SIZES), "in0=2x4x4x4"),
+                     VPU_ERR_PARSE);
+    ck_assert_msg(strstr(err.msg, "l.xml:4: error: argument src: the first "
+                                  "input of stage GRN has format ANY") != NULL,
+                  "%s", err.msg);
+}
+END_TEST
+
 START_TEST(selection)
 {
     static const char text[] = LAYER("<Where mode=\"slow\"/>", SRC("BFYX"),
@@ -342,21 +378,119 @@ START_TEST(stages_share_buffers)
 
     ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
     ck_assert_str_eq(g->form, "flat");
-    ck_assert_uint_eq(g->n_launches, 2);
+    ck_assert_uint_eq(g->n_launches, 3);
     ck_assert_str_eq(g->launches[0].name, "MVN@stage_0");
     ck_assert_str_eq(g->launches[0].entry, "one");
-    ck_assert_str_eq(g->launches[1].entry, "two");
+    ck_assert_str_eq(g->launches[1].name, "MVN@stage_1@reorder-input-data=0");
+    ck_assert_str_eq(g->launches[2].entry, "two");
     /* in0 plain, buffer0, in0 minor, out0 */
     ck_assert_uint_eq(g->n_buffers, 4);
     ck_assert_int_eq(g->buffers[1].role, GRAPH_SCRATCH);
     ck_assert_uint_eq(g->buffers[1].desc.dims[3], 128 * 24 * 4);
     ck_assert_uint_eq(g->buffers[1].bytes, 2 * 128 * 24 * 4);
-    ck_assert_int_eq(g->buffers[2].role, GRAPH_INPUT);
+    ck_assert(g->buffers[1].untyped);
+    ck_assert_int_eq(g->buffers[2].role, GRAPH_SCRATCH);
+    ck_assert(!g->buffers[2].untyped);
     ck_assert_int_eq(g->buffers[2].desc.layout, TENSOR_CHANNEL_MINOR);
     ck_assert_uint_eq(g->launches[0].args[1].buffer, 1);
-    ck_assert_uint_eq(g->launches[1].args[2].buffer, 1);
+    ck_assert_uint_eq(g->launches[2].args[2].buffer, 1);
     ck_assert(g->launches[0].args[1].written);
-    ck_assert(!g->launches[1].args[2].written);
+    ck_assert(!g->launches[2].args[2].written);
+}
+END_TEST
+
+/* --- ranks ------------------------------------------------------------ */
+
+static const struct {
+    const char *format, *shape;
+    uint32_t global[4]; /* B F Y X */
+} ranks[] = {
+    {"ANY", "in0=7", {1, 7, 1, 1}},
+    {"BF", "in0=7", {1, 7, 1, 1}},
+    {"BF", "in0=3x7", {3, 7, 1, 1}},
+    {"FYX", "in0=3x7x5", {1, 3, 7, 5}},
+    {"BFYX", "in0=2x3x7x5", {2, 3, 7, 5}},
+    {"ANY", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+    {"BFYX", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+    {"BYXF", "in0=2x3x4x7x5", {2, 3, 7, 5}},
+};
+
+START_TEST(variables_by_rank)
+{
+    char text[2048];
+    const uint32_t *want = ranks[_i].global;
+    bool odd = strlen(ranks[_i].shape) < 6 || strlen(ranks[_i].shape) > 11;
+
+    snprintf(text, sizeof text,
+             LAYER("",
+                   "<Tensor arg-name=\"src\" type=\"input\" "
+                   "port-index=\"0\" format=\"%s\"/>\n",
+                   GLOBAL("X,Y,F*8+B", "1")),
+             ranks[_i].format);
+    ck_assert_msg(!bind_to(text, ranks[_i].shape), "%s", err.msg);
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (!strcmp(g->launches[i].name, "GRN")) {
+            ck_assert_uint_eq(g->launches[i].global[0], want[3]);
+            ck_assert_uint_eq(g->launches[i].global[1], want[2]);
+            ck_assert_uint_eq(g->launches[i].global[2], want[1] * 8 + want[0]);
+        }
+    ck_assert_int_eq(test_log_count(&tlog, "a tensor of rank"), odd ? 2 : 0);
+    strict = CONFIG_2021_3;
+    ck_assert_int_eq(bind_to(text, ranks[_i].shape),
+                     odd ? VPU_ERR_PARSE : VPU_OK);
+    if (odd)
+        ck_assert_ptr_nonnull(
+            strstr(err.msg, "l.xml:1: error: in0 of layer GRN is f16"));
+    strict = CONFIG_EVERY_RELEASE;
+}
+END_TEST
+
+static const struct {
+    const char *global;
+    config_release strict;
+    bool refused;
+} uses[] = {
+    {"round(X)", CONFIG_2020_4, false}, {"X*k", CONFIG_2020_4, false},
+    {"X*real", CONFIG_2020_4, true},    {"X*real", CONFIG_2021_1, true},
+    {"X*real", CONFIG_2021_2, false},   {"X*2.0", CONFIG_2021_1, true},
+    {"X*2", CONFIG_2021_1, false},
+};
+
+START_TEST(expressions_by_release)
+{
+    char text[2048];
+
+    param("k=2"), param("real=1.5");
+    snprintf(text, sizeof text, LAYER("", SRC("ANY"), GLOBAL("%s", "1")),
+             uses[_i].global);
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, "cut it to an integer"),
+                     strpbrk(uses[_i].global, ".l") ? 1 : 0);
+    strict = uses[_i].strict;
+    ck_assert_int_eq(bind_to(text, IN4),
+                     uses[_i].refused ? VPU_ERR_PARSE : VPU_OK);
+    if (uses[_i].refused)
+        ck_assert_msg(strstr(err.msg, "l.xml:7:34: error: expression") != NULL,
+                      "%s", err.msg);
+}
+END_TEST
+
+START_TEST(flat_expressions)
+{
+    static const char text[] =
+        "<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+        "<Parameters>" SRC("BFYX") "<Tensor arg-name=\"d\" type=\"output\" "
+                                   "port-index=\"0\"/></Parameters>"
+                                   "<WorkSizes global=\"X*k,Y\" "
+                                   "local=\"1\"/></CustomLayer>";
+
+    param("k=2");
+    ck_assert_msg(!bind_to(text, IN4), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, "know no names but b f y x B F Y X"),
+                     1);
+    strict = CONFIG_2020_2;
+    ck_assert_int_eq(bind_to(text, IN4), VPU_ERR_PARSE);
 }
 END_TEST
 
@@ -408,32 +542,43 @@ START_TEST(a_layer_of_a_model)
     const graph_arg *arg;
 
     ck_assert(!config_file_parse(binding, strlen(binding), "l.xml", a, NULL,
-                                 &file, &err));
+                                 CONFIG_EVERY_RELEASE, &file, &err));
     ck_assert_msg(!config_model_parse(model_text, strlen(model_text), "m.xml",
                                       weights, sizeof weights, a, &m, &err),
                   "%s", err.msg);
     ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
     ck_assert_str_eq(g->layer, "x");
-    ck_assert_uint_eq(g->n_buffers, 4);
-    ck_assert_int_eq(g->buffers[0].desc.dtype, TENSOR_F16); /* u8, converted */
-    ck_assert_int_eq(test_log_count(&tlog, "input p is U8"), 1);
-    ck_assert_int_eq(g->buffers[1].role, GRAPH_CONST);
-    ck_assert_str_eq(g->buffers[1].name, "in1");
-    ck_assert_mem_eq(g->buffers[1].init, halves, 4);
-    ck_assert_str_eq(g->buffers[2].name, "out0");
-    ck_assert_str_eq(g->buffers[3].name, "w");
-    ck_assert_uint_eq(g->buffers[3].desc.rank, 1);
-    ck_assert_mem_eq(g->buffers[3].init, halves, 4);
-    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    /* in0 as the model has it, as the kernel sees it, the constant... */
+    ck_assert_uint_eq(g->n_buffers, 6);
+    ck_assert_int_eq(g->buffers[0].desc.dtype, TENSOR_U8);
+    ck_assert_str_eq(g->buffers[1].name, "in0@FP16");
+    ck_assert_int_eq(g->buffers[1].desc.dtype, TENSOR_F16);
+    ck_assert_int_eq(g->buffers[2].role, GRAPH_CONST);
+    ck_assert_str_eq(g->buffers[2].name, "in1");
+    ck_assert_mem_eq(g->buffers[2].init, halves, 4);
+    ck_assert_str_eq(g->buffers[3].name, "out0@FP16");
+    ck_assert_str_eq(g->buffers[4].name, "w");
+    ck_assert_uint_eq(g->buffers[4].desc.rank, 1);
+    ck_assert_mem_eq(g->buffers[4].init, halves, 4);
+    ck_assert_str_eq(g->buffers[5].name, "out0");
+    ck_assert_int_eq(g->buffers[5].role, GRAPH_OUTPUT);
+    ck_assert_int_eq(g->buffers[5].desc.dtype, TENSOR_F32);
+    ck_assert_uint_eq(g->n_launches, 3);
+    ck_assert_str_eq(g->launches[0].name, "p@FP16");
+    ck_assert_str_eq(g->launches[0].entry, "convert_u8_f16");
+    ck_assert_str_eq(g->launches[1].name, "x");
+    ck_assert_str_eq(g->launches[2].name, "x@FP32");
+    ck_assert_str_eq(g->launches[2].entry, "convert_f16_f32");
+    ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
     ck_assert_int_eq(arg->i, 5);
-    ck_assert(graph_launch_arg(g, g->launches, "v", &arg, &err));
+    ck_assert(graph_launch_arg(&g->launches[1], "v", &arg, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "layer x has no blob 'none'"));
     param("k=6");
     q.params = params;
     q.n_params = 1;
     q.at = "x";
     ck_assert(!graph_bind(&q, a, &tlog.sink, &g, &err));
-    ck_assert(!graph_launch_arg(g, g->launches, "k", &arg, &err));
+    ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
     ck_assert_int_eq(arg->i, 6);
     q.at = "nope";
     ck_assert_int_eq(graph_bind(&q, a, NULL, &g, &err), VPU_ERR_INVALID);
@@ -530,17 +675,18 @@ START_TEST(files)
 {
     char dir[] = "/tmp/bind_testXXXXXX";
     uint16_t in[8], out[8], again[8];
-    void *data[2] = {NULL, in};
+    void *data[3] = {NULL, NULL, in};
     char *path, *sub;
     graph_buffer b;
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert(!bind_to(LAYER("", SRC("BYXF"), SIZES), "in0=1x2x2x2"));
-    ck_assert(!graph_input_fill(&g->buffers[1], "ramp", in, &err));
+    ck_assert(!graph_input_fill(&g->buffers[2], "ramp", in, &err));
     sub = arena_printf(a, "%s/new/deep", dir);
     ck_assert_msg(!graph_output_save(sub, g, data, &err), "%s", err.msg);
     path = arena_printf(a, "%s/out0.npy", sub);
-    b = g->buffers[0]; /* the same shape, channels innermost */
+    b = g->buffers[1]; /* the same shape, channels innermost */
+    b.name = "in0";
     ck_assert_msg(!graph_input_fill(&b, path, out, &err), "%s", err.msg);
     tensor_relayout(&b.desc, out, TENSOR_PLAIN, again);
     ck_assert_mem_eq(in, again, sizeof in);
@@ -567,8 +713,13 @@ int main(void)
     tcase_add_loop_test(t, scalar_sources, 0, sizeof scalars / sizeof *scalars);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
     tcase_add_test(t, remainder_warns);
+    tcase_add_test(t, first_edge_any_with_a_batch);
     tcase_add_test(t, selection);
     tcase_add_test(t, stages_share_buffers);
+    tcase_add_loop_test(t, variables_by_rank, 0, sizeof ranks / sizeof *ranks);
+    tcase_add_loop_test(t, expressions_by_release, 0,
+                        sizeof uses / sizeof *uses);
+    tcase_add_test(t, flat_expressions);
     tcase_add_test(t, a_layer_of_a_model);
     tcase_add_test(t, shape_texts);
     tcase_add_test(t, input_fill);

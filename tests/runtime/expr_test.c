@@ -216,6 +216,28 @@ START_TEST(parameter_values)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    unsigned uses;
+} uses[] = {
+    {"X+y*2", 0},
+    {"(X - 1) % 3", 0},
+    {"round(X)", CONFIG_EXPR_NAMES},
+    {"big", CONFIG_EXPR_NAMES},
+    {"1.5*X", CONFIG_EXPR_FRACTIONS},
+    {"2e3", CONFIG_EXPR_FRACTIONS},
+    {"floor(Y*0.5)", CONFIG_EXPR_NAMES | CONFIG_EXPR_FRACTIONS},
+    {"", 0},
+};
+
+START_TEST(features)
+{
+    config_expr e = at(uses[_i].text);
+
+    ck_assert_uint_eq(config_expr_uses(&e, vars, N_VARS), uses[_i].uses);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("expr");
@@ -224,6 +246,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(t, evaluates, 0, sizeof values / sizeof *values);
+    tcase_add_loop_test(t, features, 0, sizeof uses / sizeof *uses);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
     tcase_add_test(t, checks_without_evaluating);
     tcase_add_test(t, long_ones);

@@ -30,7 +30,7 @@ static void teardown(void)
 static vpu_status parse(const char *text)
 {
     return config_file_parse(text, strlen(text), "dir/layer.xml", a, &tlog.sink,
-                             &file, &err);
+                             CONFIG_EVERY_RELEASE, &file, &err);
 }
 
 /* One nested layer on lines 1 to 12 with pieces to replace. */
@@ -121,7 +121,8 @@ START_TEST(flat_and_several_roots)
     ck_assert_int_eq(test_log_count(&tlog, "dir/layer.xml:4: CustomLayer MVN "
                                            "is in the flat form"),
                      1);
-    ck_assert_int_eq(test_log_count(&tlog, "2020.4 to 2022 refuse it"), 2);
+    /* Once for the file, not for each of its layers. */
+    ck_assert_int_eq(test_log_count(&tlog, "2020.4 to 2022.3 refuse it"), 1);
 }
 END_TEST
 
@@ -246,6 +247,11 @@ static const struct {
      VPU_ERR_PARSE, "can only have source or dim"},
     {ONE("<Data arg-name=\"a\" type=\"local_data\" dim=\"input,0\"/>"),
      VPU_ERR_PARSE, "missing mandatory attribute size"},
+    {ONE("<Data arg-name=\"a\" type=\"local_data\" size=\"1\"/>"),
+     VPU_ERR_PARSE, "Data node has no source or dim"},
+    {ONE("<Data arg-name=\"a\" type=\"local_data\" dim=\"input\" "
+         "size=\"1\"/>"),
+     VPU_ERR_PARSE, "has no index"},
     {ONE("<Scalar arg-name=\"a\" type=\"half\" source=\"1\"/>"), VPU_ERR_PARSE,
      "Scalar node has an invalid type 'half'"},
     {ONE("<Scalar arg-name=\"a\" type=\"int\"/>"), VPU_ERR_PARSE,
@@ -317,13 +323,15 @@ START_TEST(limits)
                   "%s", err.msg);
     while (s.n <= CONFIG_LAYER_MAX_BYTES)
         str_printf(&s, "%1000s", "");
-    ck_assert_int_eq(config_file_parse(s.data, s.n, "x", a, NULL, &file, &err),
+    ck_assert_int_eq(config_file_parse(s.data, s.n, "x", a, NULL,
+                                       CONFIG_EVERY_RELEASE, &file, &err),
                      VPU_ERR_LIMIT);
     str_free(&s);
-    ck_assert_int_eq(
-        config_file_parse("<a>\0</a>", 8, "x", a, NULL, &file, &err),
-        VPU_ERR_PARSE);
-    ck_assert_int_eq(config_file_read("/nowhere/x", a, NULL, &file, &err),
+    ck_assert_int_eq(config_file_parse("<a>\0</a>", 8, "x", a, NULL,
+                                       CONFIG_EVERY_RELEASE, &file, &err),
+                     VPU_ERR_PARSE);
+    ck_assert_int_eq(config_file_read("/nowhere/x", a, NULL,
+                                      CONFIG_EVERY_RELEASE, &file, &err),
                      VPU_ERR_IO);
 }
 END_TEST
@@ -351,7 +359,7 @@ static const struct {
     {ONE("<Tensor arg-name=\"a\" type=\"data\" source=\"w\"/>"),
      "note: dir/layer.xml:6: Tensor type=\"data\" is read as Data"},
     {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"I0.X\"/>"),
-     "source=\"I0.X\" is read as input 0; the compilers of OpenVINO 2020.4"},
+     "source=\"I0.X\" is read as input 0, which is written"},
     {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"O1.F\"/>"),
      "note: dir/layer.xml:6: source=\"O1.F\" is read as output 1"},
     {ONE("<Scalar arg-name=\"a\" type=\"float\" source=\"0.5\"/>"),
@@ -398,17 +406,137 @@ START_TEST(where)
     config_param params[] = {{"other", "1"}, {"k", wheres[_i].value}};
     char text[1024];
     const config_where *unmet;
+    config_context c;
     vpu_status st;
 
     snprintf(text, sizeof text, "%s<Where k=\"%s\"/>\n%s", HEAD,
              wheres[_i].restriction, KERNEL PARAMS SIZES TAIL);
     ck_assert_msg(!parse(text), "%s", err.msg);
-    st = config_where_match(file.layers, params, wheres[_i].value ? 2 : 1,
-                            &unmet, &err);
+    c = config_layer_context(file.layers, CONFIG_EVERY_RELEASE, NULL, &err);
+    st = config_where_match(file.layers, params, wheres[_i].value ? 2 : 1, &c,
+                            &unmet);
     ck_assert_msg((st ? -1 : !unmet) == wheres[_i].met, "case %d: %s", _i,
                   err.msg);
     if (st)
         ck_assert_ptr_nonnull(strstr(err.msg, "layer.xml:2:"));
+}
+END_TEST
+
+/* --- releases --------------------------------------------------------- */
+
+#define FLAT(params, sizes)                                                   \
+    "<CustomLayer name=\"GRN\" type=\"MVCL\" version=\"1\">\n"                \
+    "<Kernel entry=\"k\"><Source "                                            \
+    "filename=\"k.cl\"/></Kernel>\n<Parameters>" params "</Parameters>" sizes \
+    "</CustomLayer>"
+#define IN(format)                                            \
+    "<Tensor arg-name=\"a\" type=\"input\" port-index=\"0\" " \
+    "format=\"" format "\"/>"
+#define OLD {CONFIG_2019R3, CONFIG_2020_3}
+#define NEW {CONFIG_2020_4, CONFIG_2022_3}
+#define ALL {CONFIG_2019R3, CONFIG_2022_3}
+
+static const struct {
+    const char *text;
+    config_range refused;
+    const char *says;
+} releases[] = {
+    {FLAT("", SIZES), NEW, "layer.xml:1:1: error: CustomLayer GRN is in the"},
+    {ONE(""), OLD, "layer.xml:1:1: error: CustomLayer GRN is in the nested"},
+    {ONE(IN("BFXY")), ALL, "error: "},
+    {FLAT(IN("BF"), SIZES), ALL, "error: "},
+    {ONE(IN("BF")), OLD, "error: "},
+    {ONE("<Tensor arg-name=\"a\" type=\"data\" source=\"w\"/>"), ALL,
+     "error: "},
+    {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"I0.X\"/>"), ALL,
+     "error: "},
+    {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"0.5\"/>"), ALL,
+     "error: "},
+    {"<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\" "
+     "max-shaves=\"3\">" KERNEL PARAMS SIZES TAIL,
+     ALL, "error: "},
+    {FLAT("<Scalar arg-name=\"a\" type=\"int\" source=\"1\"/>", SIZES), NEW,
+     "strict reading for 20"},
+};
+
+START_TEST(strict)
+{
+    bool any = false;
+
+    for (int r = CONFIG_2019R3; r <= CONFIG_2022_3; r++) {
+        bool want = r >= (int)releases[_i].refused.first &&
+                    r <= (int)releases[_i].refused.last;
+        const char *text = releases[_i].text;
+        vpu_status st =
+            config_file_parse(text, strlen(text), "layer.xml", a, &tlog.sink,
+                              (config_release)r, &file, &err);
+
+        ck_assert_msg((st == VPU_ERR_PARSE) == want, "case %d, %s: %s", _i,
+                      config_release_name((config_release)r), err.msg);
+        if (st)
+            ck_assert_msg(strstr(err.msg, releases[_i].says) != NULL, "%s",
+                          err.msg);
+        any |= st != VPU_OK;
+    }
+    ck_assert(any);
+}
+END_TEST
+
+START_TEST(release_names)
+{
+    config_release r = CONFIG_EVERY_RELEASE;
+
+    ck_assert(config_release_parse("2019r3", &r) && r == CONFIG_2019R3);
+    ck_assert(config_release_parse("2022.3", &r) && r == CONFIG_2022_3);
+    ck_assert(!config_release_parse("2022.4", &r) && r == CONFIG_2022_3);
+    ck_assert(!config_release_parse("", &r));
+    for (int i = CONFIG_2019R3; i <= CONFIG_2022_3; i++) {
+        const char *name = config_release_name((config_release)i);
+
+        ck_assert(config_release_parse(name, &r) && (int)r == i);
+        ck_assert_ptr_nonnull(strstr(config_release_names(), name));
+    }
+}
+END_TEST
+
+/* Who compares a parameter with Where in another way. */
+static const struct {
+    const char *restriction, *value;
+    config_release release;
+    bool refused;
+} where_releases[] = {
+    {"0.5", "0.5", CONFIG_2020_4, true},  {"0.5", "0.5", CONFIG_2021_1, true},
+    {"0.5", "0.5", CONFIG_2021_2, false}, {"3.0", "3", CONFIG_2022_1, false},
+    {"3,3", "3,3", CONFIG_2020_4, false},
+};
+
+START_TEST(where_by_release)
+{
+    config_param k = {"k", where_releases[_i].value};
+    const config_where *unmet;
+    config_context c;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s<Where k=\"%s\"/>\n%s", HEAD,
+             where_releases[_i].restriction, KERNEL PARAMS SIZES TAIL);
+    ck_assert_msg(!parse(text), "%s", err.msg);
+    c = config_layer_context(file.layers, where_releases[_i].release, NULL,
+                             &err);
+    ck_assert_int_eq(config_where_match(file.layers, &k, 1, &c, &unmet),
+                     where_releases[_i].refused ? VPU_ERR_PARSE : VPU_OK);
+    c.strict = CONFIG_2020_1;
+    ck_assert_int_eq(config_where_match(file.layers, &k, 1, &c, &unmet),
+                     strcmp(where_releases[_i].restriction, k.value)
+                         ? VPU_ERR_PARSE
+                         : VPU_OK);
+    snprintf(text, sizeof text, "%s<Where k=\"&gt;2\"/>\n%s",
+             "<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\">",
+             "<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel>"
+             "<Parameters/>" SIZES "</CustomLayer>");
+    ck_assert_int_eq(config_file_parse(text, strlen(text), "l", a, NULL,
+                                       CONFIG_2020_3, &file, &err),
+                     VPU_ERR_PARSE);
+    ck_assert_ptr_nonnull(strstr(err.msg, "compare texts only"));
 }
 END_TEST
 
@@ -429,6 +557,10 @@ int main(void)
     tcase_add_test(t, positions_far_into_a_file);
     tcase_add_loop_test(t, remarks_once, 0, sizeof remarks / sizeof *remarks);
     tcase_add_loop_test(t, where, 0, sizeof wheres / sizeof *wheres);
+    tcase_add_loop_test(t, strict, 0, sizeof releases / sizeof *releases);
+    tcase_add_test(t, release_names);
+    tcase_add_loop_test(t, where_by_release, 0,
+                        sizeof where_releases / sizeof *where_releases);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -30,7 +30,8 @@ static void walk_bytes(const walk *w, const uint8_t *src, uint8_t *dst)
 /* --- calls and what they mean
  * ---------------------------------------------------- */
 
-/* The 2021 generation counts elements and gaps. */
+/* The 2021 generation counts elements and gaps; in three dimensions the gaps
+ * behind lines come before the number of planes. */
 #define GAPS(e, n, lines, planes, sg, dg, spg, dpg) \
     {(e) * (n),                                     \
      (e) * (n),                                     \
@@ -86,11 +87,11 @@ static const struct {
      GAPS(1, 5, 20, 1, 1, 2, 0, 0)},
     {"ulong", "async_work_group_copy_2D2D(DST, SRC, n, 4, 2, 1, e)",
      GAPS(8, 3, 4, 1, 2, 1, 0, 0)},
-    {"half", "async_work_group_copy_3D3D(DST, SRC, 6, 4, 3, 2, 0, 5, 0, e)",
+    {"half", "async_work_group_copy_3D3D(DST, SRC, 6, 4, 2, 0, 3, 5, 0, e)",
      GAPS(2, 6, 4, 3, 2, 0, 5, 0)},
-    {"float", "async_work_group_copy_3D3D(DST, SRC, 3, 4, 5, 1, 2, 3, 4, e)",
+    {"float", "async_work_group_copy_3D3D(DST, SRC, 3, 4, 1, 2, 5, 3, 4, e)",
      GAPS(4, 3, 4, 5, 1, 2, 3, 4)},
-    {"short", "async_work_group_copy_3D3D(DST, SRC, 1, 1, 30, 0, 0, 1, 2, e)",
+    {"short", "async_work_group_copy_3D3D(DST, SRC, 1, 1, 0, 0, 30, 1, 2, e)",
      GAPS(2, 1, 1, 30, 0, 0, 1, 2)},
 };
 enum { N_COPIES = sizeof copies / sizeof *copies };

@@ -530,6 +530,46 @@ START_TEST(local_memory_is_undefined)
 }
 END_TEST
 
+/* A window over a line starts before the line: lanes that are dropped may come
+ * from in front of the first local array. Nothing may be written there. */
+START_TEST(before_local_memory)
+{
+    const char *sources[] = {
+        "__kernel void k(__global ushort *out, __local ushort *t, int cut)\n{\n"
+        "    int l = get_local_id(0); t[l] = 100 + l;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    ushort8 v = *(__local ushort8 *)(t + l - 3);\n"
+        "    for (int i = 0; i < cut; i++) v[i] = 0;\n"
+        "    vstore8(v, get_global_id(0), out);\n}\n",
+        "__kernel void k(__global ushort *out, __local ushort *t, int cut)\n{\n"
+        "    t[(int)get_local_id(0) - cut] = 1;\n"
+        "    out[get_global_id(0)] = t[get_local_id(0)];\n}\n"};
+    const uint32_t groups[3] = {9, 1, 1}, local[3] = {1, 1, 1};
+
+    for (int writes = 0; writes < 2; writes++) {
+        uint16_t *out;
+        vpu_status st;
+        rig r;
+
+        rig_open(&r);
+        rig_compile(&r, sources[writes], "k");
+        out = rig_buffer(&r, 9 * 8 * sizeof *out);
+        rig_local(&r, 32);
+        rig_int(&r, 3);
+        st = rig_run(&r, groups, local);
+        ck_assert_int_eq(st, writes ? VPU_ERR_FAULT : VPU_OK);
+        if (writes)
+            ck_assert_msg(strstr(r.err.msg, "write outside mapped memory"),
+                          "%s", r.err.msg);
+        for (unsigned i = 0; !writes && i < 9 * 8; i += 8) {
+            ck_assert_uint_eq(out[i + 2], 0);
+            ck_assert_uint_eq(out[i + 3], 100);
+        }
+        rig_close(&r);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: memory");
@@ -545,6 +585,7 @@ int main(void)
     tcase_add_test(c, atomics);
     tcase_add_test(c, order_and_threads);
     tcase_add_test(c, local_memory_is_undefined);
+    tcase_add_test(c, before_local_memory);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -118,13 +118,13 @@ MAIN(copy_3d)
 {
     const int gap = WIDTH - COLUMNS, plane_gap = PLANE - ROWS * WIDTH;
     event_t e = async_work_group_copy_3D3D(in, src + corner(), COLUMNS, ROWS,
-                                           CHANNELS, gap, 0, plane_gap, 0, 0);
+                                           gap, 0, CHANNELS, plane_gap, 0, 0);
 
     wait_group_events(1, &e);
     compute(in, out);
     barrier(CLK_LOCAL_MEM_FENCE);
-    e = async_work_group_copy_3D3D(dst + corner(), out, COLUMNS, ROWS, CHANNELS,
-                                   0, gap, 0, plane_gap, 0);
+    e = async_work_group_copy_3D3D(dst + corner(), out, COLUMNS, ROWS, 0, gap,
+                                   CHANNELS, 0, plane_gap, 0);
     wait_group_events(1, &e);
 }
 

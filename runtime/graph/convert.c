@@ -1,0 +1,89 @@
+/* Carries convert.cl inside the program and lays out its launches. */
+#include "runtime/graph/convert.h"
+
+__asm__(".section .rodata\n"
+        "vpu_convert_start:\n"
+        ".incbin \"runtime/graph/convert.cl\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char vpu_convert_start[];
+
+enum { MAX_LOCAL = 512, LINE = 64 /* bytes one item moves */ };
+
+static const char *const source_name[] = {"<vpusim>/convert.cl"};
+
+/* The longest local size that leaves no remainder. */
+static uint32_t local_for(uint32_t global)
+{
+    for (uint32_t n = MAX_LOCAL; n > 1; n--)
+        if (global % n == 0)
+            return n;
+    return 1;
+}
+
+static void set_up(arena *a, const char *entry, uint32_t src, uint32_t dst,
+                   uint32_t n_sizes, const uint32_t *sizes,
+                   const uint32_t global[3], graph_launch *out)
+{
+    graph_arg *args = arena_array(a, graph_arg, 2 + n_sizes);
+
+    args[0] =
+        (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = src};
+    args[1] = (graph_arg){.name = "dst",
+                          .kind = GRAPH_ARG_BUFFER,
+                          .buffer = dst,
+                          .written = true};
+    *out = (graph_launch){.entry = entry,
+                          .text = vpu_convert_start,
+                          .sources = source_name,
+                          .n_sources = 1,
+                          .args = args,
+                          .n_args = 2 + n_sizes,
+                          .local = {local_for(global[0]), 1, 1}};
+    for (int i = 0; i < 3; i++)
+        out->global[i] = global[i];
+    /* Dims fit 32 bits, but not always a sign: the kernel reads them as uint.
+     */
+    for (uint32_t i = 0; i < n_sizes; i++)
+        args[2 + i] = (graph_arg){.name = i ? "cols" : "rows",
+                                  .kind = GRAPH_ARG_INT,
+                                  .i = (int32_t)sizes[i]};
+}
+
+void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
+                   uint32_t dst, graph_launch *out)
+{
+    uint32_t channel_dim = from->rank > 3 ? 1 : 0;
+    uint32_t channels = from->dims[channel_dim], inner = 1;
+    uint32_t outer = channel_dim ? from->dims[0] : 1;
+    uint32_t bytes = tensor_dtype_bytes(from->dtype), per_item = LINE / bytes;
+    bool to_minor = from->layout == TENSOR_PLAIN;
+    uint32_t rows, cols;
+
+    for (uint32_t i = channel_dim + 1; i < from->rank; i++)
+        inner *= from->dims[i];
+    rows = to_minor ? channels : inner;
+    cols = to_minor ? inner : channels;
+    set_up(a, arena_printf(a, "permute_%u", bytes), src, dst, 2,
+           (uint32_t[2]){rows, cols},
+           (uint32_t[3]){rows, (cols - 1) / per_item + 1, outer}, out);
+}
+
+bool graph_can_retype(tensor_dtype from, tensor_dtype to)
+{
+    return from == TENSOR_F16
+               ? to == TENSOR_F32
+               : to == TENSOR_F16 && (from == TENSOR_U8 || from == TENSOR_F32);
+}
+
+void graph_retype(arena *a, const tensor_desc *from, tensor_dtype to,
+                  uint32_t src, uint32_t dst, graph_launch *out)
+{
+    uint32_t row = from->rank ? from->dims[from->rank - 1] : 1;
+
+    set_up(a,
+           arena_printf(a, "convert_%s_%s", tensor_dtype_name(from->dtype),
+                        tensor_dtype_name(to)),
+           src, dst, 0, NULL,
+           (uint32_t[3]){row, (uint32_t)(tensor_elements(from) / row), 1}, out);
+}
