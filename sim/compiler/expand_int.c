@@ -67,24 +67,108 @@ static LLVMValueRef widened(xp *x, unsigned i, LLVMTypeRef to)
     return LLVMBuildIntCast2(x->b, xp_arg(x, i), to, xp_is_signed(x, 0), "");
 }
 
+/* --- products wider than the operands. Up to 32 bits the wider type is one
+ * the device has; 64 bits are multiplied in halves. */
+
+typedef struct {
+    LLVMValueRef lo, hi;
+} product;
+
+static LLVMValueRef shifted(xp *x, LLVMValueRef v, uint64_t n)
+{
+    return LLVMBuildLShr(x->b, v, xp_int(x, LLVMTypeOf(v), n), "");
+}
+
+static LLVMValueRef low_half(xp *x, LLVMValueRef v)
+{
+    return LLVMBuildAnd(x->b, v, xp_int(x, LLVMTypeOf(v), UINT32_MAX), "");
+}
+
+/* other where v is negative, else 0 */
+static LLVMValueRef if_negative(xp *x, LLVMValueRef v, LLVMValueRef other)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    return LLVMBuildAnd(x->b, LLVMBuildAShr(x->b, v, xp_int(x, t, 63), ""),
+                        other, "");
+}
+
+static product wide_product(xp *x, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef q = x->b;
+    LLVMValueRef al = low_half(x, a), ah = shifted(x, a, 32);
+    LLVMValueRef bl = low_half(x, b), bh = shifted(x, b, 32), t, u, hi;
+
+    t = LLVMBuildAdd(q, LLVMBuildMul(q, ah, bl, ""),
+                     shifted(x, LLVMBuildMul(q, al, bl, ""), 32), "");
+    u = LLVMBuildAdd(q, LLVMBuildMul(q, al, bh, ""), low_half(x, t), "");
+    hi = LLVMBuildAdd(q, LLVMBuildMul(q, ah, bh, ""), shifted(x, t, 32), "");
+    hi = LLVMBuildAdd(q, hi, shifted(x, u, 32), "");
+    if (xp_is_signed(x, 0)) {
+        hi = LLVMBuildSub(q, hi, if_negative(x, a, b), "");
+        hi = LLVMBuildSub(q, hi, if_negative(x, b, a), "");
+    }
+    return (product){LLVMBuildMul(q, a, b, ""), hi};
+}
+
+static bool is_64(LLVMTypeRef t)
+{
+    return ir_bits_of(ir_element(t)) == 64;
+}
+
 /* mul_hi(a, b), and mad_hi(a, b, c) = mul_hi(a, b) + c */
 LLVMValueRef x_mul_hi(xp *x)
 {
-    LLVMTypeRef t = xp_result(x), w = doubled(x, t);
-    LLVMValueRef p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
+    LLVMTypeRef t = xp_result(x), w;
+    LLVMValueRef p;
 
-    p = LLVMBuildLShr(x->b, p, xp_int(x, w, ir_bits_of(ir_element(t))), "");
-    p = LLVMBuildTrunc(x->b, p, t, "");
+    if (is_64(t)) {
+        p = wide_product(x, xp_arg(x, 0), xp_arg(x, 1)).hi;
+    } else {
+        w = doubled(x, t);
+        p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
+        p = shifted(x, p, ir_bits_of(ir_element(t)));
+        p = LLVMBuildTrunc(x->b, p, t, "");
+    }
     return x->n_args == 3 ? LLVMBuildAdd(x->b, p, xp_arg(x, 2), "") : p;
+}
+
+static LLVMValueRef mad_sat_64(xp *x)
+{
+    LLVMTypeRef t = xp_result(x);
+    LLVMBuilderRef q = x->b;
+    LLVMValueRef c = xp_arg(x, 2), max = xp_int(x, t, INT64_MAX), lost;
+    product p = wide_product(x, xp_arg(x, 0), xp_arg(x, 1));
+
+    p.lo = LLVMBuildAdd(q, p.lo, c, "");
+    p.hi = LLVMBuildAdd(q, p.hi,
+                        LLVMBuildZExt(q,
+                                      LLVMBuildICmp(q, LLVMIntULT, p.lo, c, ""),
+                                      t, ""),
+                        "");
+    if (!xp_is_signed(x, 0)) {
+        lost = LLVMBuildICmp(q, LLVMIntNE, p.hi, xp_int(x, t, 0), "");
+        return LLVMBuildSelect(q, lost, xp_int(x, t, UINT64_MAX), p.lo, "");
+    }
+    p.hi = LLVMBuildAdd(q, p.hi, if_negative(x, c, xp_int(x, t, UINT64_MAX)),
+                        "");
+    lost = LLVMBuildICmp(q, LLVMIntNE, p.hi,
+                         LLVMBuildAShr(q, p.lo, xp_int(x, t, 63), ""), "");
+    /* The greatest, or the least when the sum is below zero. */
+    max = LLVMBuildXor(q, max,
+                       LLVMBuildAShr(q, p.hi, xp_int(x, t, 63), ""), "");
+    return LLVMBuildSelect(q, lost, max, p.lo, "");
 }
 
 LLVMValueRef x_mad_sat(xp *x)
 {
     LLVMTypeRef t = xp_result(x), w = doubled(x, t);
     unsigned bits = ir_bits_of(ir_element(t));
-    LLVMValueRef p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
-    LLVMValueRef top, low;
+    LLVMValueRef p, top, low;
 
+    if (is_64(t))
+        return mad_sat_64(x);
+    p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
     p = LLVMBuildAdd(x->b, p, widened(x, 2, w), "");
     if (xp_is_signed(x, 0)) {
         top = xp_int(x, w, (UINT64_C(1) << (bits - 1)) - 1);
@@ -174,17 +258,28 @@ LLVMValueRef x_shave_min(xp *x)
 /* Sixteen bytes at byte offset n of a followed by b. */
 LLVMValueRef x_shave_alignvec(xp *x)
 {
-    LLVMTypeRef t = xp_result(x), i256 = LLVMIntTypeInContext(x->c, 256);
-    LLVMTypeRef i128 = LLVMIntTypeInContext(x->c, 128);
-    LLVMValueRef lo = LLVMBuildBitCast(x->b, xp_arg(x, 0), i128, "");
-    LLVMValueRef hi = LLVMBuildBitCast(x->b, xp_arg(x, 1), i128, ""), n;
+    LLVMTypeRef bytes = LLVMVectorType(LLVMInt8TypeInContext(x->c), 16);
+    LLVMValueRef a = LLVMBuildBitCast(x->b, xp_arg(x, 0), bytes, "");
+    LLVMValueRef b = LLVMBuildBitCast(x->b, xp_arg(x, 1), bytes, "");
+    LLVMValueRef n = LLVMBuildAnd(x->b, xp_arg(x, 2), xp_int(x, x->i32, 15),
+                                  ""),
+                 lanes[32], row, r = LLVMGetUndef(bytes);
 
-    hi = LLVMBuildShl(x->b, LLVMBuildZExt(x->b, hi, i256, ""),
-                      LLVMConstInt(i256, 128, false), "");
-    lo = LLVMBuildOr(x->b, LLVMBuildZExt(x->b, lo, i256, ""), hi, "");
-    n = LLVMBuildIntCast2(x->b, xp_arg(x, 2), i256, false, "");
-    n = LLVMBuildAnd(x->b, n, LLVMConstInt(i256, 15, false), "");
-    n = LLVMBuildMul(x->b, n, LLVMConstInt(i256, 8, false), "");
-    lo = LLVMBuildTrunc(x->b, LLVMBuildLShr(x->b, lo, n, ""), i128, "");
-    return LLVMBuildBitCast(x->b, lo, t, "");
+    if (LLVMIsAConstantInt(n)) {
+        for (uint64_t k = 0; k < 16; k++)
+            lanes[k] = xp_int(x, x->i32, k + LLVMConstIntGetZExtValue(n));
+        r = LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(lanes, 16), "");
+        return LLVMBuildBitCast(x->b, r, xp_result(x), "");
+    }
+    for (uint64_t k = 0; k < 32; k++)
+        lanes[k] = xp_int(x, x->i32, k);
+    row = LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(lanes, 32), "");
+    for (uint64_t k = 0; k < 16; k++) {
+        LLVMValueRef at = LLVMBuildAdd(x->b, n, xp_int(x, x->i32, k), "");
+
+        r = LLVMBuildInsertElement(
+            x->b, r, LLVMBuildExtractElement(x->b, row, at, ""),
+            xp_int(x, x->i32, k), "");
+    }
+    return LLVMBuildBitCast(x->b, r, xp_result(x), "");
 }
