@@ -12,6 +12,7 @@ typedef struct {
     const mach_desc *desc; /* borrowed */
     uint32_t n_shaves;     /* 0 = all of the machine's */
     uint32_t n_threads;    /* 0 = as many as the host has */
+    exec_engine engine;
     exec_order order;
     uint64_t seed;
     uint64_t max_cycles;        /* 0 = no limit */

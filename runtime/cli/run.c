@@ -52,6 +52,11 @@ static const char help[] =
     "  --set KEY=VALUE         override one of its numbers (see vpu machine)\n"
     "  --order sequential|reverse|random:SEED\n"
     "                          order of the work-groups\n"
+    "  --engine compiled|interpreted\n"
+    "                          how work-groups run: as host code (default), "
+    "or\n"
+    "                          bundle by bundle from the SHAVE program; same\n"
+    "                          results, same cycles, much slower\n"
     "  --threads N             host threads (default: all); results and "
     "cycles\n"
     "                          do not depend on it\n"
@@ -81,6 +86,7 @@ typedef struct {
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
     uint32_t shaves, threads, repeat;
+    exec_engine engine;
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
@@ -138,6 +144,7 @@ enum {
     OPT_SHAVES,
     OPT_MACHINE,
     OPT_SET,
+    OPT_ENGINE,
     OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
@@ -164,6 +171,7 @@ static const struct option long_options[] = {
     {"shaves", required_argument, NULL, OPT_SHAVES},
     {"machine", required_argument, NULL, OPT_MACHINE},
     {"set", required_argument, NULL, OPT_SET},
+    {"engine", required_argument, NULL, OPT_ENGINE},
     {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
@@ -212,6 +220,10 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_SET:
         return push(o->sets, &o->n_sets, optarg);
+    case OPT_ENGINE:
+        o->engine = strcmp(optarg, "compiled") ? EXEC_INTERPRETED
+                                               : EXEC_COMPILED;
+        return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
     case OPT_ORDER:
         return parse_order(optarg, o);
     case OPT_TRACE:
@@ -457,6 +469,7 @@ static vpu_status run(session *s, vpu_error *err)
     backend_sim_config cfg = {.desc = &s->desc,
                               .n_shaves = s->o.shaves,
                               .n_threads = s->o.threads,
+                              .engine = s->o.engine,
                               .order = s->o.order,
                               .seed = s->o.seed,
                               .max_cycles = s->o.max_cycles,

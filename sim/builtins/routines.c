@@ -240,13 +240,13 @@ static int remquo_q(double x, double y)
 /* # and ## see the name as it stands in the table, not its own_ macro. */
 #define CODE(f) (void *)(uintptr_t)(f)
 #define ROUTINE(name, n, c16, c32, about) \
-    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+    {#name, SIM_T_OF_T, n, c16, c32, CODE(name##_16), CODE(name##_32)},
 #define ROUTINE_D(name, n, c16, c32, about) \
-    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+    {#name, SIM_T_OF_T, n, c16, c32, CODE(name##_16), CODE(name##_32)},
 #define ROUTINE_TI(name, c16, c32, about) \
-    {#name, 2, c16, c32, CODE(name##_16), CODE(name##_32)},
+    {#name, SIM_T_OF_INT, 2, c16, c32, CODE(name##_16), CODE(name##_32)},
 #define ROUTINE_IT(name, n, c16, c32, about) \
-    {#name, n, c16, c32, CODE(name##_16), CODE(name##_32)},
+    {#name, SIM_INT_OF_T, n, c16, c32, CODE(name##_16), CODE(name##_32)},
 
 const sim_routine sim_routines[] = {
 #include "sim/builtins/routines.def"

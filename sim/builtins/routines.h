@@ -7,8 +7,15 @@
 /* The device's half; _Float16 is what compilers call it before C23. */
 __extension__ typedef _Float16 sim_half;
 
+typedef enum {
+    SIM_T_OF_T,   /* T (T, …) */
+    SIM_T_OF_INT, /* T (T, int) */
+    SIM_INT_OF_T  /* int (T, …) */
+} sim_routine_form;
+
 typedef struct {
     const char *name;
+    sim_routine_form form;
     uint32_t n_args;
     uint32_t cost16, cost32; /* SHAVE cycles of a scalar call */
     void *fn16, *fn32; /* of half and of float; types as in routines.def */

@@ -564,6 +564,10 @@ vpu_status artifact_read(const uint8_t *file, size_t n, arena *a, sim_kernel *k,
         k->const_data = arena_memdup(a, data, size);
         k->const_bytes = (uint32_t)size;
     }
+    if (ok && object_find(file, n, ".vpusim.program", &data, &size)) {
+        k->program = arena_memdup(a, data, size);
+        k->program_bytes = size;
+    }
     *host_object = NULL;
     *host_bytes = 0;
     if (ok && json_integer_value(json_object_get(info, "abi")) == SIM_ABI)

@@ -247,6 +247,33 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
     return st;
 }
 
+static void *in_arena(void *user, size_t n)
+{
+    return arena_push(user, n, 1, _Alignof(max_align_t));
+}
+
+vpu_status sim_kernel_programs(const sim_kernel *k, arena *a,
+                               const isa_function *out[SIM_N_VARIANTS],
+                               vpu_error *err)
+{
+    isa_memory mem = {in_arena, a};
+    isa_function *fs = NULL;
+    uint32_t n = 0;
+    const char *why = isa_decode(k->program, k->program_bytes, &mem, &fs, &n);
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        out[v] = NULL;
+    for (uint32_t i = 0; i < n && !why; i++) {
+        why = isa_verify(&fs[i], NULL, NULL);
+        for (int v = 0; v < SIM_N_VARIANTS; v++)
+            if (!strcmp(fs[i].name, sim_variant_name((sim_variant_kind)v)))
+                out[v] = &fs[i];
+    }
+    return why ? err_set(err, VPU_ERR_PARSE, "%s: SHAVE program: %s", k->source,
+                         why)
+               : VPU_OK;
+}
+
 void sim_kernel_release(sim_kernel *k)
 {
     if (k) {

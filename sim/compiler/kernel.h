@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/program.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
@@ -72,6 +73,8 @@ typedef struct sim_kernel {
     bool global_atomics;    /* groups must run in one fixed order */
     bool from_cache;
     void *jit; /* owns the code; sim_kernel_release */
+    const uint8_t *program; /* its SHAVE programs, serialised */
+    size_t program_bytes;
 } sim_kernel;
 
 typedef struct {
@@ -113,6 +116,14 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
 vpu_status sim_kernel_build_bin(const char *source, const char *entry,
                                 const sim_compile_config *cfg, arena *a,
                                 uint8_t **file, size_t *n, vpu_error *err);
+
+/* The SHAVE program of each variant, NULL where there is none, verified. In the
+ * arena.
+ *
+ * VPU_ERR_PARSE  the kernel's file has none, or a damaged one */
+vpu_status sim_kernel_programs(const sim_kernel *k, arena *a,
+                               const isa_function *out[SIM_N_VARIANTS],
+                               vpu_error *err);
 
 void sim_kernel_release(sim_kernel *k); /* NULL is fine */
 

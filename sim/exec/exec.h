@@ -19,6 +19,10 @@
 /* What compiled kernels call; pass to sim_kernel_compile. */
 extern const sim_hooks exec_hooks;
 
+/* What executes work-groups: compiled host code, or the interpreter of the
+ * finished SHAVE program. Same results, same cycles. */
+typedef enum { EXEC_COMPILED, EXEC_INTERPRETED } exec_engine;
+
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 
 /* Value of one kernel argument, in the kernel's order. */
@@ -37,6 +41,7 @@ typedef struct {
     uint32_t groups[3], local[3];
     uint32_t n_shaves;  /* 1 .. the machine's */
     uint32_t n_threads; /* 0 = as many as the host has */
+    exec_engine engine;
     exec_order order;
     uint64_t seed;        /* of EXEC_RANDOM */
     uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */

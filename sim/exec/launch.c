@@ -16,6 +16,7 @@ typedef struct {
     const mach_desc *desc;
     memory *mem;
     sim_variant_kind variant;
+    shave_code codes[SIM_N_VARIANTS];
     shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;
@@ -210,15 +211,14 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
     const exec_launch *l = r->l;
-    const sim_kernel *k = l->kernel;
     shave *s = &r->shaves[i];
     uint64_t n = r->n_shaves;
 
     s->launch = l;
     s->mem = r->mem;
-    s->main = k->variants[r->variant].fn;
-    s->pre = k->variants[SIM_PRELOAD].fn;
-    s->post = k->variants[SIM_POSTWRITE].fn;
+    s->main = r->codes[r->variant];
+    s->pre = r->codes[SIM_PRELOAD];
+    s->post = r->codes[SIM_POSTWRITE];
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->total;
     s->n_groups = n_groups;
@@ -245,6 +245,27 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     s->wg.kept_base = (uint32_t)(s->cmx + c->kept);
     s->wg.const_base = const_base;
     write_args(r, s, c, a);
+}
+
+static vpu_status find_codes(run *r, arena *a, vpu_error *err)
+{
+    const sim_kernel *k = r->l->kernel;
+    const isa_function *programs[SIM_N_VARIANTS];
+    vpu_status st = VPU_OK;
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        r->codes[v] = (shave_code){.fn = k->variants[v].fn};
+    if (r->l->engine == EXEC_COMPILED)
+        return VPU_OK;
+    st = sim_kernel_programs(k, a, programs, err);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
+        interp_code *c = NULL;
+
+        if (programs[v])
+            st = interp_prepare(programs[v], a, &c, err);
+        r->codes[v] = (shave_code){.interp = c};
+    }
+    return st;
 }
 
 static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
@@ -520,6 +541,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     a = arena_create(0);
+    st = find_codes(&r, a, err);
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
     result->variant = r.variant;

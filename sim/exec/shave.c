@@ -141,16 +141,26 @@ const sim_hooks exec_hooks = {hook_flush, hook_dma,   hook_wait,
 /* --- groups
  * ----------------------------------------------------------------------- */
 
-static void phase(shave *s, mach_phase p, sim_wg_fn *fn, const uint8_t *args)
+static bool present(const shave_code *c)
 {
-    bool named = s->pre || s->post;
+    return c->fn || c->interp;
+}
 
-    if (!fn)
+static void phase(shave *s, mach_phase p, const shave_code *code,
+                  const uint8_t *args)
+{
+    bool named = present(&s->pre) || present(&s->post);
+
+    if (!present(code))
         return;
     if (named)
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
-    fn(&s->wg, memory_window(s->mem), args, s->log);
+    if (code->interp)
+        interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
+                     args, s->log);
+    else
+        code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
 }
 
@@ -165,9 +175,9 @@ static void run_group(shave *s)
     if (s->fill_bytes)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
     mach_queue_push(s->queue, MACH_STEP_GROUP)->id = s->group;
-    phase(s, MACH_PRE, s->pre, args);
-    phase(s, MACH_COMP, s->main, args);
-    phase(s, MACH_POST, s->post, args);
+    phase(s, MACH_PRE, &s->pre, args);
+    phase(s, MACH_COMP, &s->main, args);
+    phase(s, MACH_POST, &s->post, args);
     s->done++;
 }
 

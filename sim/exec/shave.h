@@ -6,7 +6,14 @@
 
 #include "sim/exec/exec.h"
 #include "sim/exec/fault.h"
+#include "sim/exec/interp.h"
 #include "sim/machine/cache.h"
+
+/* A phase of the kernel, for one engine or the other; both NULL: none. */
+typedef struct {
+    sim_wg_fn *fn;
+    const interp_code *interp;
+} shave_code;
 
 typedef struct shave {
     sim_wg wg; /* first: hooks get back from it */
@@ -15,7 +22,7 @@ typedef struct shave {
     memory *mem;
     mach_cache *cache;
     mach_queue *queue;
-    sim_wg_fn *pre, *main, *post;
+    shave_code pre, main, post;
     uint8_t *args[2];    /* argument blocks of the two buffer slots */
     uint32_t cmx;        /* first address */
     uint32_t fill_bytes; /* of CMX to make undefined before each group */

@@ -268,15 +268,6 @@ static isa_operand lane_bswap(sel *s, const call *c, const isa_operand *a)
                           : ret;
 }
 
-static isa_operand fused(sel *s, const call *c, const isa_operand *a)
-{
-    isa_operand ret;
-
-    sel_call(s, c->y.bits == 16 ? "fma.f16" : "fma.f32", a, 3, COST_ODD, &ret,
-             1);
-    return ret;
-}
-
 /* --- conversions and classes
  * ------------------------------------------------- */
 
@@ -476,7 +467,6 @@ static bool by_table(sel *s, call *c, const char *name)
         {"llvm.ssub.sat.", lane_ssub, 2},
         {"llvm.bitreverse.", lane_bitreverse, 1},
         {"llvm.bswap.", lane_bswap, 1},
-        {"llvm.fma.", fused, 3},
     };
     static const struct {
         const char *prefix;

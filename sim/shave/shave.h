@@ -14,6 +14,7 @@
 #include "isa/program.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/shave/abi.h"
 
 /* Where a program-scope variable lies. */
 typedef struct {
@@ -27,16 +28,6 @@ typedef struct {
     uint32_t n_globals;
     const uint32_t *arg_offsets; /* of each kernel argument in the block */
 } shave_layout;
-
-/* Words of ldarg's ISA_GROUP area: group number, local size, number of groups,
- * offset (three each), then bases. */
-enum {
-    SHAVE_WORD_IDS = 0,
-    SHAVE_WORD_LOCAL = 12, /* base of __local arrays of the program */
-    SHAVE_WORD_KEPT,       /* values kept across barriers */
-    SHAVE_WORD_CONST,      /* __constant data */
-    SHAVE_N_WORDS
-};
 
 /* What the host code adds when control goes through the IR. */
 typedef struct {

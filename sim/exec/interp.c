@@ -1,0 +1,573 @@
+/* The interpreter's environment: routines, 64-bit arithmetic, atomics, and the
+ * hooks, by name. */
+#include "sim/exec/interp.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/builtins/routines.h"
+#include "sim/shave/abi.h"
+
+typedef struct call_frame {
+    const uint32_t *args;
+    uint32_t n, line;
+    uint32_t *ret;
+    sim_wg *wg;
+    uint8_t *window;
+    uint64_t *log;
+    const sim_hooks *hooks;
+} call_frame;
+
+typedef struct {
+    bool (*run)(const call_frame *f); /* false: does not come back */
+    const sim_routine *routine;
+    bool half;
+} callee;
+
+struct interp_code {
+    const isa_function *f;
+    callee *callees;
+};
+
+/* --- values
+ * ------------------------------------------------------------------ */
+
+static float as_float(uint32_t bits)
+{
+    float f;
+
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+static uint32_t of_float(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+
+static sim_half as_half(uint32_t bits)
+{
+    uint16_t low = (uint16_t)bits;
+    sim_half h;
+
+    memcpy(&h, &low, 2);
+    return h;
+}
+
+static uint32_t of_half(sim_half h)
+{
+    uint16_t bits;
+
+    memcpy(&bits, &h, 2);
+    return bits;
+}
+
+static uint64_t arg64(const call_frame *f, unsigned k)
+{
+    return f->args[2 * k] | (uint64_t)f->args[2 * k + 1] << 32;
+}
+
+static bool give64(const call_frame *f, uint64_t v)
+{
+    f->ret[0] = (uint32_t)v;
+    f->ret[1] = (uint32_t)(v >> 32);
+    return true;
+}
+
+/* --- 64-bit integers
+ * --------------------------------------------------------- */
+
+/* Division by zero and the one overflow are undefined; anything but a trap. */
+static uint64_t quotient(int64_t a, int64_t b)
+{
+    if (!b)
+        return 0;
+    return b == -1 ? 0 - (uint64_t)a : (uint64_t)(a / b);
+}
+
+static uint64_t rest(int64_t a, int64_t b)
+{
+    return !b || b == -1 ? 0 : (uint64_t)(a % b);
+}
+
+static unsigned count64(uint64_t x, bool leading)
+{
+    if (!x)
+        return 64;
+    return (unsigned)(leading ? __builtin_clzll(x) : __builtin_ctzll(x));
+}
+
+static uint64_t funnel64(uint64_t hi, uint64_t lo, uint64_t n, bool left)
+{
+    n &= 63;
+    if (!n)
+        return left ? hi : lo;
+    return left ? hi << n | lo >> (64 - n) : hi << (64 - n) | lo >> n;
+}
+
+static uint64_t saturated(uint64_t a, uint64_t b, bool add, bool is_signed)
+{
+    int64_t s;
+    uint64_t u;
+
+    if (is_signed) {
+        bool over = add ? __builtin_add_overflow((int64_t)a, (int64_t)b, &s)
+                        : __builtin_sub_overflow((int64_t)a, (int64_t)b, &s);
+
+        if (!over)
+            return (uint64_t)s;
+        return (int64_t)a < 0 ? (uint64_t)INT64_MIN : (uint64_t)INT64_MAX;
+    }
+    if (add ? __builtin_add_overflow(a, b, &u)
+            : __builtin_sub_overflow(a, b, &u))
+        return add ? UINT64_MAX : 0;
+    return u;
+}
+
+static uint64_t from_float(float x, bool is_signed)
+{
+    if (isnan(x))
+        return 0;
+    if (is_signed)
+        return x >= 0x1p63f    ? (uint64_t)INT64_MAX
+               : x < -0x1p63f ? (uint64_t)INT64_MIN
+                              : (uint64_t)(int64_t)x;
+    return x >= 0x1p64f ? UINT64_MAX : x <= 0 ? 0 : (uint64_t)x;
+}
+
+#define A arg64(f, 0)
+#define B arg64(f, 1)
+#define SA ((int64_t)A)
+#define SB ((int64_t)B)
+#define WIDE(name, value)                      \
+    static bool wide_##name(const call_frame *f) \
+    {                                          \
+        return give64(f, (uint64_t)(value));   \
+    }
+WIDE(mul, A *B)
+WIDE(udiv, B ? A / B : 0)
+WIDE(sdiv, quotient(SA, SB))
+WIDE(urem, B ? A % B : 0)
+WIDE(srem, rest(SA, SB))
+WIDE(shl, B < 64 ? A << B : 0)
+WIDE(lshr, B < 64 ? A >> B : 0)
+WIDE(ashr, SA >> (B < 64 ? B : 63))
+WIDE(umin, A < B ? A : B)
+WIDE(umax, A > B ? A : B)
+WIDE(smin, SA < SB ? A : B)
+WIDE(smax, SA > SB ? A : B)
+WIDE(abs, SA < 0 ? 0 - A : A)
+WIDE(ctlz, count64(A, true))
+WIDE(cttz, count64(A, false))
+WIDE(ctpop, __builtin_popcountll(A))
+WIDE(fshl, funnel64(A, B, arg64(f, 2), true))
+WIDE(fshr, funnel64(A, B, arg64(f, 2), false))
+WIDE(uadd, saturated(A, B, true, false))
+WIDE(sadd, saturated(A, B, true, true))
+WIDE(usub, saturated(A, B, false, false))
+WIDE(ssub, saturated(A, B, false, true))
+WIDE(bswap, __builtin_bswap64(A))
+WIDE(from_f32_s, from_float(as_float(f->args[0]), true))
+WIDE(from_f32_u, from_float(as_float(f->args[0]), false))
+WIDE(from_f16_s, from_float((float)as_half(f->args[0]), true))
+WIDE(from_f16_u, from_float((float)as_half(f->args[0]), false))
+
+#define NARROW(name, value)                        \
+    static bool narrow_##name(const call_frame *f) \
+    {                                              \
+        f->ret[0] = (value);                       \
+        return true;                               \
+    }
+NARROW(to_f32_s, of_float((float)SA))
+NARROW(to_f32_u, of_float((float)A))
+NARROW(to_f16_s, of_half((sim_half)SA))
+NARROW(to_f16_u, of_half((sim_half)A))
+NARROW(float_iz, of_float(sim_float_from_i64(SA, 'z')))
+NARROW(float_ip, of_float(sim_float_from_i64(SA, 'p')))
+NARROW(float_in, of_float(sim_float_from_i64(SA, 'n')))
+NARROW(float_uz, of_float(sim_float_from_u64(A, 'z')))
+NARROW(float_up, of_float(sim_float_from_u64(A, 'p')))
+NARROW(float_un, of_float(sim_float_from_u64(A, 'n')))
+#undef A
+#undef B
+#undef SA
+#undef SB
+
+/* --- words
+ * ------------------------------------------------------------------- */
+
+#define A f->args[0]
+#define B f->args[1]
+NARROW(half_z, of_half(sim_half_directed(as_float(A), 'z')))
+NARROW(half_p, of_half(sim_half_directed(as_float(A), 'p')))
+NARROW(half_n, of_half(sim_half_directed(as_float(A), 'n')))
+NARROW(next16, of_half(sim_half_nextafter(as_half(A), as_half(B))))
+NARROW(next32, of_float(nextafterf(as_float(A), as_float(B))))
+NARROW(frem16, of_half((sim_half)fmodf((float)as_half(A), (float)as_half(B))))
+NARROW(frem32, of_float(fmodf(as_float(A), as_float(B))))
+NARROW(uadd32, A + B < A ? UINT32_MAX : A + B)
+NARROW(usub32, A < B ? 0 : A - B)
+NARROW(swap, __builtin_bswap32(A))
+
+static bool narrow_sadd32(const call_frame *f)
+{
+    int32_t r;
+
+    if (__builtin_add_overflow((int32_t)A, (int32_t)B, &r))
+        r = (int32_t)A < 0 ? INT32_MIN : INT32_MAX;
+    f->ret[0] = (uint32_t)r;
+    return true;
+}
+
+static bool narrow_ssub32(const call_frame *f)
+{
+    int32_t r;
+
+    if (__builtin_sub_overflow((int32_t)A, (int32_t)B, &r))
+        r = (int32_t)A < 0 ? INT32_MIN : INT32_MAX;
+    f->ret[0] = (uint32_t)r;
+    return true;
+}
+
+static bool narrow_reverse(const call_frame *f)
+{
+    uint32_t r = 0;
+
+    for (int k = 0; k < 32; k++)
+        r |= (A >> k & 1) << (31 - k);
+    f->ret[0] = r;
+    return true;
+}
+
+#define OVERFLOW(name, type, builtin)                          \
+    static bool overflow_##name(const call_frame *f)           \
+    {                                                          \
+        type r;                                                \
+                                                               \
+        f->ret[1] = builtin((type)A, (type)B, &r);             \
+        f->ret[0] = (uint32_t)r;                               \
+        return true;                                           \
+    }
+OVERFLOW(sadd, int32_t, __builtin_add_overflow)
+OVERFLOW(uadd, uint32_t, __builtin_add_overflow)
+OVERFLOW(ssub, int32_t, __builtin_sub_overflow)
+OVERFLOW(usub, uint32_t, __builtin_sub_overflow)
+OVERFLOW(smul, int32_t, __builtin_mul_overflow)
+OVERFLOW(umul, uint32_t, __builtin_mul_overflow)
+#undef A
+#undef B
+
+/* --- memory
+ * ------------------------------------------------------------------ */
+
+static void log_access(const call_frame *f, uint32_t addr, uint32_t bytes,
+                       bool store)
+{
+    if (f->wg->log_n == SIM_LOG_ENTRIES)
+        f->hooks->flush(f->wg, f->log);
+    f->log[f->wg->log_n++] = SIM_LOG_ENTRY(addr, bytes, store);
+}
+
+static uint32_t combined(const char *op, uint32_t old, uint32_t x)
+{
+    switch (op[0]) {
+    case 'x':
+        return op[1] == 'c' ? x : old ^ x;
+    case 'a':
+        return op[1] == 'd' ? old + x : old & x;
+    case 's':
+        return old - x;
+    case 'o':
+        return old | x;
+    case 'm':
+        return op[1] == 'a' ? ((int32_t)old > (int32_t)x ? old : x)
+                            : ((int32_t)old < (int32_t)x ? old : x);
+    default: /* umax, umin */
+        return op[2] == 'a' ? (old > x ? old : x) : (old < x ? old : x);
+    }
+}
+
+static bool atomic(const call_frame *f, const char *name)
+{
+    const char *op = name + strlen("atomic.");
+    uint32_t at = f->args[0], old, fresh;
+
+    if (strstr(op, ".global")) {
+        log_access(f, at, 4, false);
+        log_access(f, at, 4, true);
+    }
+    /* One thread runs a kernel with global atomics; local ones are a SHAVE's
+     * own. */
+    memcpy(&old, f->window + at, 4);
+    if (op[0] == 'c')
+        fresh = old == f->args[1] ? f->args[2] : old;
+    else
+        fresh = combined(op, old, f->args[1]);
+    memcpy(f->window + at, &fresh, 4);
+    f->ret[0] = old;
+    f->ret[1] = op[0] == 'c' && old == f->args[1];
+    return true;
+}
+
+static void touch(const call_frame *f, uint32_t at, uint32_t global, bool store)
+{
+    if (global)
+        f->hooks->touch(f->wg, at, f->args[2], store);
+}
+
+static bool mem_set(const call_frame *f)
+{
+    touch(f, f->args[0], f->args[3], true);
+    memset(f->window + f->args[0], (int)(f->args[1] & 255), f->args[2]);
+    return true;
+}
+
+static bool mem_move(const call_frame *f)
+{
+    touch(f, f->args[0], f->args[3], true);
+    touch(f, f->args[1], f->args[4], false);
+    memmove(f->window + f->args[0], f->window + f->args[1], f->args[2]);
+    return true;
+}
+
+/* --- the runtime
+ * ------------------------------------------------------------- */
+
+static bool run_dma(const call_frame *f)
+{
+    f->ret[0] = f->hooks->dma(f->wg, f->log, f->args);
+    return true;
+}
+
+static bool run_wait(const call_frame *f)
+{
+    f->hooks->wait(f->wg, f->log, f->args[0]);
+    return true;
+}
+
+static bool run_print(const call_frame *f)
+{
+    f->hooks->print(f->wg, f->args[0], f->args[1], f->args[2]);
+    return true;
+}
+
+static bool run_divergence(const call_frame *f)
+{
+    f->hooks->divergence(f->wg, f->args[0]);
+    return false;
+}
+
+/* --- names
+ * ------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bool (*run)(const call_frame *);
+} table[] = {
+    {"i64.mul", wide_mul},
+    {"i64.udiv", wide_udiv},
+    {"i64.sdiv", wide_sdiv},
+    {"i64.urem", wide_urem},
+    {"i64.srem", wide_srem},
+    {"i64.shl", wide_shl},
+    {"i64.lshr", wide_lshr},
+    {"i64.ashr", wide_ashr},
+    {"i64.umin.i", wide_umin},
+    {"i64.umax.i", wide_umax},
+    {"i64.smin.i", wide_smin},
+    {"i64.smax.i", wide_smax},
+    {"i64.abs.i", wide_abs},
+    {"i64.ctlz.i", wide_ctlz},
+    {"i64.cttz.i", wide_cttz},
+    {"i64.ctpop.i", wide_ctpop},
+    {"i64.fshl.i", wide_fshl},
+    {"i64.fshr.i", wide_fshr},
+    {"i64.uadd.sat.i", wide_uadd},
+    {"i64.sadd.sat.i", wide_sadd},
+    {"i64.usub.sat.i", wide_usub},
+    {"i64.ssub.sat.i", wide_ssub},
+    {"i64.bswap.i", wide_bswap},
+    {"i64.from_f32_s", wide_from_f32_s},
+    {"i64.from_f32_u", wide_from_f32_u},
+    {"i64.from_f16_s", wide_from_f16_s},
+    {"i64.from_f16_u", wide_from_f16_u},
+    {"i64.sat_f32_s", wide_from_f32_s},
+    {"i64.sat_f32_u", wide_from_f32_u},
+    {"i64.sat_f16_s", wide_from_f16_s},
+    {"i64.sat_f16_u", wide_from_f16_u},
+    {"i64.to_f32_s", narrow_to_f32_s},
+    {"i64.to_f32_u", narrow_to_f32_u},
+    {"i64.to_f16_s", narrow_to_f16_s},
+    {"i64.to_f16_u", narrow_to_f16_u},
+    {"__vpu_float_iz", narrow_float_iz},
+    {"__vpu_float_ip", narrow_float_ip},
+    {"__vpu_float_in", narrow_float_in},
+    {"__vpu_float_uz", narrow_float_uz},
+    {"__vpu_float_up", narrow_float_up},
+    {"__vpu_float_un", narrow_float_un},
+    {"__vpu_half_z", narrow_half_z},
+    {"__vpu_half_p", narrow_half_p},
+    {"__vpu_half_n", narrow_half_n},
+    {"__vpu_nextafter_f16", narrow_next16},
+    {"__vpu_nextafter_f32", narrow_next32},
+    {"frem.f16", narrow_frem16},
+    {"frem.f32", narrow_frem32},
+    {"sat.uadd", narrow_uadd32},
+    {"sat.sadd", narrow_sadd32},
+    {"sat.usub", narrow_usub32},
+    {"sat.ssub", narrow_ssub32},
+    {"bits.reverse", narrow_reverse},
+    {"bits.swap", narrow_swap},
+    {"overflow.sadd", overflow_sadd},
+    {"overflow.uadd", overflow_uadd},
+    {"overflow.ssub", overflow_ssub},
+    {"overflow.usub", overflow_usub},
+    {"overflow.smul", overflow_smul},
+    {"overflow.umul", overflow_umul},
+    {"mem.set", mem_set},
+    {"mem.move", mem_move},
+    {"__vpu_dma", run_dma},
+    {"__vpu_wait", run_wait},
+    {"__vpu_printf", run_print},
+    {"__vpu_divergence", run_divergence},
+};
+
+static bool find(const char *name, callee *out)
+{
+    size_t n = strlen(name);
+
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (!strcmp(table[k].name, name)) {
+            out->run = table[k].run;
+            return true;
+        }
+    out->routine = sim_routine_find(name);
+    out->half = n > 4 && !strcmp(name + n - 4, "_f16");
+    return out->routine || !strncmp(name, "atomic.", 7);
+}
+
+vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
+                          vpu_error *err)
+{
+    interp_code *c = arena_new(a, interp_code);
+
+    c->f = f;
+    c->callees = arena_array(a, callee, f->n_callees + 1);
+    for (uint32_t k = 0; k < f->n_callees; k++)
+        if (!find(f->callees[k], &c->callees[k]))
+            return err_set(err, VPU_ERR_MISMATCH,
+                           "%s: the interpreter has no routine '%s'", f->name,
+                           f->callees[k]);
+    *out = c;
+    return VPU_OK;
+}
+
+/* --- routines of the table
+ * --------------------------------------------------- */
+
+#define CALL(R, T, expr_of, arg)                                           \
+    switch (r->n_args) {                                                   \
+    case 1:                                                                \
+        return expr_of(((R(*)(T))code)(arg(f->args[0])));                  \
+    case 2:                                                                \
+        return expr_of(                                                    \
+            ((R(*)(T, T))code)(arg(f->args[0]), arg(f->args[1])));         \
+    default:                                                               \
+        return expr_of(((R(*)(T, T, T))code)(                              \
+            arg(f->args[0]), arg(f->args[1]), arg(f->args[2])));           \
+    }
+
+static uint32_t routine16(const sim_routine *r, const call_frame *f)
+{
+    uintptr_t code = (uintptr_t)r->fn16;
+
+    if (r->form == SIM_T_OF_INT)
+        return of_half(((sim_half(*)(sim_half, int))code)(
+            as_half(f->args[0]), (int)f->args[1]));
+    if (r->form == SIM_INT_OF_T)
+        CALL(int, sim_half, (uint32_t), as_half)
+    CALL(sim_half, sim_half, of_half, as_half)
+}
+
+static uint32_t routine32(const sim_routine *r, const call_frame *f)
+{
+    uintptr_t code = (uintptr_t)r->fn32;
+
+    if (r->form == SIM_T_OF_INT)
+        return of_float(((float (*)(float, int))code)(as_float(f->args[0]),
+                                                      (int)f->args[1]));
+    if (r->form == SIM_INT_OF_T)
+        CALL(int, float, (uint32_t), as_float)
+    CALL(float, float, of_float, as_float)
+}
+
+/* --- a group
+ * ----------------------------------------------------------------- */
+
+typedef struct {
+    const interp_code *code;
+    call_frame frame;
+} running;
+
+static bool on_block(void *user, uint32_t cycles)
+{
+    running *r = user;
+    sim_wg *wg = r->frame.wg;
+
+    wg->cycles += cycles;
+    if (wg->cycles > *(volatile uint64_t *)&wg->max_cycles) {
+        r->frame.hooks->limit(wg);
+        return false;
+    }
+    return true;
+}
+
+static void on_global(void *user, uint32_t addr, uint32_t bytes, bool store)
+{
+    running *r = user;
+
+    log_access(&r->frame, addr, bytes, store);
+}
+
+static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
+                    uint32_t n, uint32_t line, uint32_t ret[2])
+{
+    running *r = user;
+    const callee *c = &r->code->callees[n_callee];
+    call_frame f = r->frame;
+
+    f.args = args;
+    f.n = n;
+    f.line = line;
+    f.ret = ret;
+    if (c->run)
+        return c->run(&f);
+    if (!c->routine)
+        return atomic(&f, r->code->f->callees[n_callee]);
+    ret[0] = c->half ? routine16(c->routine, &f) : routine32(c->routine, &f);
+    return true;
+}
+
+void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
+                  uint8_t *window, const uint8_t *args, uint64_t *log)
+{
+    uint32_t words[SHAVE_N_WORDS];
+    running r = {c, {.wg = wg, .window = window, .log = log, .hooks = hooks}};
+    isa_env env = {.window = window,
+                   .args = args,
+                   .group = words,
+                   .sp = wg->stack_base,
+                   .user = &r,
+                   .block = on_block,
+                   .global = on_global,
+                   .call = on_call};
+
+    memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);
+    words[SHAVE_WORD_LOCAL] = wg->local_base;
+    words[SHAVE_WORD_KEPT] = wg->kept_base;
+    words[SHAVE_WORD_CONST] = wg->const_base;
+    isa_run(c->f, &env);
+}

@@ -1,0 +1,23 @@
+/* Work-groups on the reference interpreter: the finished SHAVE program, bundle
+ * by bundle, with the hooks compiled code has. Slow; for holding the two
+ * against each other, and for who wants to see the program itself run. */
+#ifndef VPU_SIM_EXEC_INTERP_H
+#define VPU_SIM_EXEC_INTERP_H
+
+#include "isa/interp.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/compiler/hostabi.h"
+
+typedef struct interp_code interp_code;
+
+/* f with its callees found, in the arena; f must stay.
+ * VPU_ERR_MISMATCH  a callee nobody knows, named (a defect of ours) */
+vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
+                          vpu_error *err);
+
+/* What a sim_wg_fn does. */
+void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
+                  uint8_t *window, const uint8_t *args, uint64_t *log);
+
+#endif
