@@ -12,8 +12,8 @@
 #include "isa/program.h"
 
 typedef struct {
-    uint8_t *window;     /* host address of device address 0 */
-    const uint8_t *args; /* ldarg's ISA_ARGS: the packed argument block */
+    uint8_t *window;       /* host address of device address 0 */
+    const uint8_t *args;   /* ldarg's ISA_ARGS: the packed argument block */
     const uint32_t *group; /* ldarg's ISA_GROUP: words */
     uint32_t sp;           /* value of ISA_SP */
     uint32_t const_base;   /* unused by operations; for callers' bookkeeping */
