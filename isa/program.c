@@ -411,6 +411,8 @@ static const char *pipeline(const place *p)
 
     if (!b->n_stages)
         return "a pipelined loop without stages";
+    if (!b->cycles && (b->kind == ISA_KERNEL || b->n_stages > 1))
+        return "a pipelined loop without length";
     if (b->kind == ISA_KERNEL) {
         bool framed = n && is_kind(p->f, n - 1, ISA_PROLOGUE, b->n_stages) &&
                       is_kind(p->f, n + 1, ISA_EPILOGUE, b->n_stages);
