@@ -11,12 +11,20 @@
 
 #include "isa/program.h"
 
+/* A global access that was made but not reported yet. */
 typedef struct {
-    uint8_t *window;     /* host address of device address 0 */
-    const uint8_t *args; /* ldarg's ISA_ARGS: the packed argument block */
-    const uint32_t *group; /* ldarg's ISA_GROUP: words */
+    int64_t iteration; /* of a software-pipelined loop, else 0 */
+    uint32_t seq, addr, bytes;
+    bool store;
+} isa_access;
+
+typedef struct {
+    uint8_t *window;       /* host address of device address 0 */
+    const uint8_t *args;   /* ldarg's ISA_ARGS: the packed argument block */
+    const uint32_t *group; /* ldarg's ISA_GROUP; imm is in bytes there too */
     uint32_t sp;           /* value of ISA_SP */
     uint32_t const_base;   /* unused by operations; for callers' bookkeeping */
+    isa_access *log;       /* scratch, room for isa_log_size(f) */
     void *user;
     /* A block of so many cycles starts (each time it runs). Returning false
      * stops the run. */
@@ -35,7 +43,22 @@ typedef enum {
     ISA_FELL_OFF /* control left the last block: a defect of the program */
 } isa_outcome;
 
-/* The function must have passed isa_verify. Registers start as 0xdeadbeef
+/* Accesses that can be waiting to be reported at any time. */
+size_t isa_log_size(const isa_function *f);
+
+/* What program.h does not say:
+ *
+ *   - All of a bundle's operations read registers as they are when it issues; a
+ *     result is there for bundles lat or more cycles later, across blocks too.
+ *   - Loads read memory when they issue, before the stores of their bundle;
+ *     stores write when they issue.
+ *   - A call happens when it issues; starg of the same bundle are too late for
+ *     it. Accesses in front of it are reported before it.
+ *   - A step of a software-pipelined loop is as long as its kernel. The
+ *     prologue's steps end with it, the epilogue's start with it; an
+ * operation's iteration is its step less its stage.
+ *
+ * The function must have passed isa_verify. Registers start as 0xdeadbeef
  * patterns, so that reading one that was never written shows. */
 isa_outcome isa_run(const isa_function *f, const isa_env *env);
 

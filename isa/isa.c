@@ -56,8 +56,10 @@ const isa_op_info isa_ops[ISA_N_OPS] = {
 #include "isa/ops.def"
 };
 
-#define OP(name, units, lat, interval, ...) \
-    _Static_assert((lat) >= 1 && (interval) >= 1, #name ": bad timing");
+#define OP(name, units, lat, interval, ...)                                  \
+    _Static_assert((lat) >= 1 && (interval) >= 1 && (lat) <= ISA_MAX_WAIT && \
+                       (interval) <= ISA_MAX_WAIT,                           \
+                   #name ": bad timing");
 #include "isa/ops.def"
 
 const char *const isa_unit_names[ISA_N_UNITS] = {
@@ -108,4 +110,46 @@ char isa_dst_class(isa_op op, unsigned k)
 char isa_src_class(isa_op op, unsigned k)
 {
     return isa_ops[op].form[colon(isa_ops[op].form) + 1 + k];
+}
+
+unsigned isa_n_subs(isa_op op)
+{
+    switch (isa_ops[op].sub) {
+    case ISA_SUB_SPACE:
+        return ISA_N_SPACES;
+    case ISA_SUB_COND:
+        return ISA_N_CONDS;
+    case ISA_SUB_LANE:
+        return ISA_VECTOR_BYTES;
+    case ISA_SUB_GROUP:
+        return 4; /* 32-bit lanes to 8-bit ones and back */
+    case ISA_SUB_ROUND:
+        return ISA_N_ROUNDS;
+    case ISA_SUB_REDUCE:
+        return ISA_N_REDUCES;
+    case ISA_SUB_SENSE:
+        return 2;
+    case ISA_SUB_AREA:
+        return ISA_N_AREAS;
+    default:
+        return 1;
+    }
+}
+
+unsigned isa_access_bytes(isa_op op, isa_type t)
+{
+    switch (op) {
+    case ISA_OP_ldv64:
+    case ISA_OP_ldv64p:
+    case ISA_OP_stv64:
+    case ISA_OP_stv64p:
+        return ISA_VECTOR_BYTES / 2;
+    case ISA_OP_ldv128:
+    case ISA_OP_ldv128p:
+    case ISA_OP_stv128:
+    case ISA_OP_stv128p:
+        return ISA_VECTOR_BYTES;
+    default:
+        return isa_type_bytes(t);
+    }
 }

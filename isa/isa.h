@@ -136,7 +136,15 @@ enum {
     ISA_VECTOR_BYTES = 16,
     ISA_N_IREGS = 32, /* hardware.md 3.3 (R) */
     ISA_N_VREGS = 32,
-    ISA_MAX_CALL_ARGS = 64
+    /* Ports of the register files (3.3, R). No bundle can read more, whatever
+     * is in it; what writes at the same time is not counted (3.3: "can be
+     * ignored at first"). */
+    ISA_I_PORTS = 18,
+    ISA_V_PORTS = 12,
+    ISA_MAX_CALL_ARGS = 64,
+    ISA_MAX_CALL_RETS = 2,
+    /* No row's lat or interval is longer. */
+    ISA_MAX_WAIT = 64
 };
 
 extern const isa_op_info isa_ops[ISA_N_OPS];
@@ -160,5 +168,10 @@ unsigned isa_n_dst(isa_op op);
 unsigned isa_n_src(isa_op op);
 char isa_dst_class(isa_op op, unsigned k); /* 'i', 'v' */
 char isa_src_class(isa_op op, unsigned k); /* 'i', 'v', 'j' */
+
+/* isa_instr.sub of this operation is below this. */
+unsigned isa_n_subs(isa_op op);
+/* Bytes a load or store moves; t is its type, if it has one. */
+unsigned isa_access_bytes(isa_op op, isa_type t);
 
 #endif

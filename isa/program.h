@@ -84,14 +84,30 @@ typedef struct {
     uint32_t n_spills;      /* registers that did not fit */
 } isa_function;
 
-/* What a bad program would break, or NULL when it is sound: operand kinds that
- * are not the form's, registers the machine does not have, two operations in
- * one slot, a value read before it is there, a missing delay slot, order.
- * *block and *instr (NULL is fine) tell where. */
+/* What a bad program would break, or NULL when it is sound: operands, types and
+ * fields that are not the row's, registers the machine does not have, two
+ * operations in one slot, a value read before it is there, a missing delay
+ * slot, order. *block and *instr (of the block; NULL is fine) tell where. */
 const char *isa_verify(const isa_function *f, uint32_t *block, uint32_t *instr);
+/* The same while registers are still virtual: any number will do. */
+const char *isa_verify_virtual(const isa_function *f, uint32_t *block,
+                               uint32_t *instr);
 
 /* Serialised form, little-endian, of the file section `.vpusim.program`.
  * Returns the bytes needed; what does not fit in cap is not written. */
 size_t isa_encode(const isa_function *fs, uint32_t n, uint8_t *out, size_t cap);
+
+/* Where what is read goes: n bytes aligned for anything, or NULL. Nothing is
+ * ever given back, so an arena will do. */
+typedef struct {
+    void *(*alloc)(void *user, size_t n);
+    void *user;
+} isa_memory;
+
+/* Reads what isa_encode wrote. NULL, or what is wrong with the bytes. Every
+ * field of the result is in its range, which does not make it a sound program:
+ * isa_verify follows. */
+const char *isa_decode(const uint8_t *in, size_t size, const isa_memory *mem,
+                       isa_function **fs, uint32_t *n);
 
 #endif
