@@ -143,9 +143,9 @@ static void leave_block(host *h, LLVMValueRef t, uint32_t block)
 /* Entries in the log of an access. */
 static uint32_t log_entries(host *h, LLVMTypeRef t)
 {
-    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(h->td, t);
+    uint8_t pieces[SHAVE_MAX_PIECES];
 
-    return shave_pieces(bytes, arena_array(h->a, uint8_t, bytes / 16 + 4));
+    return shave_pieces(h->td, t, pieces);
 }
 
 /* What a block costs, and room in the log for its accesses. */

@@ -237,10 +237,10 @@ static void log_piece(host *h, LLVMValueRef device, uint32_t bytes, bool store)
 }
 
 /* As the SHAVE makes the access: in pieces of 16 bytes and less. */
-static void log_access(host *h, LLVMValueRef device, uint32_t bytes, bool store)
+static void log_access(host *h, LLVMValueRef device, LLVMTypeRef t, bool store)
 {
-    uint8_t *pieces = arena_array(h->a, uint8_t, bytes / 16 + 4);
-    uint32_t n = shave_pieces(bytes, pieces), at = 0;
+    uint8_t pieces[SHAVE_MAX_PIECES];
+    uint32_t n = shave_pieces(h->td, t, pieces), at = 0;
 
     for (uint32_t k = 0; k < n; at += pieces[k++])
         log_piece(h, LLVMBuildAdd(h->b, device, k32(h, at), ""), pieces[k],
@@ -279,7 +279,7 @@ static LLVMValueRef do_load(host *h, LLVMValueRef i)
     v = LLVMBuildLoad2(h->b, host_type(h, t), host_ptr(h, at), "");
     LLVMSetAlignment(v, 1);
     if (host_is_global(p))
-        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, t), false);
+        log_access(h, at, t, false);
     return v;
 }
 
@@ -291,8 +291,7 @@ static void do_store(host *h, LLVMValueRef i)
     s = LLVMBuildStore(h->b, host_value(h, v), host_ptr(h, at));
     LLVMSetAlignment(s, 1);
     if (host_is_global(p))
-        log_access(h, at, (uint32_t)LLVMStoreSizeOfType(h->td, LLVMTypeOf(v)),
-                   true);
+        log_access(h, at, LLVMTypeOf(v), true);
 }
 
 static LLVMValueRef do_alloca(host *h, LLVMValueRef i)
@@ -350,8 +349,8 @@ static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
     LLVMValueRef p = LLVMGetOperand(i, 0), at = host_value(h, p), r;
 
     if (host_is_global(p)) {
-        log_access(h, at, 4, false);
-        log_access(h, at, 4, true);
+        log_piece(h, at, 4, false);
+        log_piece(h, at, 4, true);
     }
     if (LLVMIsAAtomicRMWInst(i))
         r = LLVMBuildAtomicRMW(h->b, LLVMGetAtomicRMWBinOp(i), host_ptr(h, at),

@@ -375,21 +375,21 @@ static const struct {
     {"i64.shl", wide_shl},
     {"i64.lshr", wide_lshr},
     {"i64.ashr", wide_ashr},
-    {"i64.umin.i", wide_umin},
-    {"i64.umax.i", wide_umax},
-    {"i64.smin.i", wide_smin},
-    {"i64.smax.i", wide_smax},
-    {"i64.abs.i", wide_abs},
-    {"i64.ctlz.i", wide_ctlz},
-    {"i64.cttz.i", wide_cttz},
-    {"i64.ctpop.i", wide_ctpop},
-    {"i64.fshl.i", wide_fshl},
-    {"i64.fshr.i", wide_fshr},
-    {"i64.uadd.sat.i", wide_uadd},
-    {"i64.sadd.sat.i", wide_sadd},
-    {"i64.usub.sat.i", wide_usub},
-    {"i64.ssub.sat.i", wide_ssub},
-    {"i64.bswap.i", wide_bswap},
+    {"i64.umin", wide_umin},
+    {"i64.umax", wide_umax},
+    {"i64.smin", wide_smin},
+    {"i64.smax", wide_smax},
+    {"i64.abs", wide_abs},
+    {"i64.ctlz", wide_ctlz},
+    {"i64.cttz", wide_cttz},
+    {"i64.ctpop", wide_ctpop},
+    {"i64.fshl", wide_fshl},
+    {"i64.fshr", wide_fshr},
+    {"i64.uadd.sat", wide_uadd},
+    {"i64.sadd.sat", wide_sadd},
+    {"i64.usub.sat", wide_usub},
+    {"i64.ssub.sat", wide_ssub},
+    {"i64.bswap", wide_bswap},
     {"i64.from_f32_s", wide_from_f32_s},
     {"i64.from_f32_u", wide_from_f32_u},
     {"i64.from_f16_s", wide_from_f16_s},
@@ -552,7 +552,8 @@ static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
 }
 
 void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                  uint8_t *window, const uint8_t *args, uint64_t *log)
+                  uint8_t *window, const uint8_t *args, uint64_t *log,
+                  isa_access *accesses)
 {
     uint32_t words[SHAVE_N_WORDS];
     running r = {c, {.wg = wg, .window = window, .log = log, .hooks = hooks}};
@@ -560,6 +561,7 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                    .args = args,
                    .group = words,
                    .sp = wg->stack_base,
+                   .log = accesses,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
@@ -570,4 +572,9 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
     words[SHAVE_WORD_KEPT] = wg->kept_base;
     words[SHAVE_WORD_CONST] = wg->const_base;
     isa_run(c->f, &env);
+}
+
+size_t interp_log_size(const interp_code *c)
+{
+    return isa_log_size(c->f);
 }

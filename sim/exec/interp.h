@@ -16,8 +16,11 @@ typedef struct interp_code interp_code;
 vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
                           vpu_error *err);
 
-/* What a sim_wg_fn does. */
+/* What a sim_wg_fn does. accesses: isa_log_size of the function, the caller's,
+ * one for each thread. */
 void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                  uint8_t *window, const uint8_t *args, uint64_t *log);
+                  uint8_t *window, const uint8_t *args, uint64_t *log,
+                  isa_access *accesses);
+size_t interp_log_size(const interp_code *c);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct {
     memory *mem;
     sim_variant_kind variant;
     shave_code codes[SIM_N_VARIANTS];
+    size_t n_accesses; /* the interpreter looks at together */
     shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;
@@ -219,6 +220,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     s->main = r->codes[r->variant];
     s->pre = r->codes[SIM_PRELOAD];
     s->post = r->codes[SIM_POSTWRITE];
+    s->accesses = arena_array(a, isa_access, r->n_accesses + 1);
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->total;
     s->n_groups = n_groups;
@@ -264,6 +266,8 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
         if (programs[v])
             st = interp_prepare(programs[v], a, &c, err);
         r->codes[v] = (shave_code){.interp = c};
+        if (c && interp_log_size(c) > r->n_accesses)
+            r->n_accesses = interp_log_size(c);
     }
     return st;
 }

@@ -158,7 +158,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     s->transfers = 0;
     if (code->interp)
         interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
-                     args, s->log);
+                     args, s->log, s->accesses);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);

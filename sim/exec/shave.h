@@ -23,6 +23,7 @@ typedef struct shave {
     mach_cache *cache;
     mach_queue *queue;
     shave_code pre, main, post;
+    isa_access *accesses; /* the interpreter's */
     uint8_t *args[2];    /* argument blocks of the two buffer slots */
     uint32_t cmx;        /* first address */
     uint32_t fill_bytes; /* of CMX to make undefined before each group */

@@ -535,7 +535,8 @@ static void wide_intrinsic(sel *s, call *c, const char *name)
         const sv *in[3] = {c->a, c->b, c->c};
         uint32_t n = 0;
         char op[64];
-        size_t len = strcspn(name + 5, "0123456789");
+        /* "llvm.smin.v2i64" is "smin" */
+        size_t len = (size_t)(strrchr(name, '.') - (name + 5));
 
         for (int q = 0; q < 3 && in[q]; q++) {
             LLVMTypeRef t = LLVMTypeOf(arg(c, (unsigned)q));

@@ -95,14 +95,22 @@ static LLVMValueRef object_of(LLVMValueRef p)
 /* --- accesses
  * ---------------------------------------------------------------- */
 
-uint32_t shave_pieces(uint32_t n, uint8_t *out)
+static uint32_t pieces(uint32_t n, uint32_t largest, uint8_t *out)
 {
     uint32_t k = 0;
 
-    for (uint32_t size = 16; n; size /= 2)
+    for (uint32_t size = largest; n; size /= 2)
         for (; n >= size; n -= size)
             out[k++] = (uint8_t)size;
     return k;
+}
+
+/* What is in I registers moves a word at a time. */
+uint32_t shave_pieces(LLVMTargetDataRef td, LLVMTypeRef t, uint8_t *out)
+{
+    uint32_t n = (uint32_t)LLVMStoreSizeOfType(td, t);
+
+    return pieces(n, sel_is_vector(t) ? 16 : 4, out);
 }
 
 static isa_type uint_of_bytes(uint32_t bytes)
@@ -137,12 +145,12 @@ static isa_operand load_scalar(sel *s, const place *at, uint32_t off,
 static isa_operand load_part(sel *s, const place *at, uint32_t off,
                              uint32_t bytes)
 {
-    uint8_t pieces[8];
-    uint32_t n = shave_pieces(bytes, pieces), done = 0;
+    uint8_t parts[8];
+    uint32_t n = pieces(bytes, 16, parts), done = 0;
     isa_operand v = SEL_NO;
 
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t size = pieces[k];
+        uint32_t size = parts[k];
 
         if (size >= 8) {
             v = sel1(s, at->base,
@@ -165,11 +173,11 @@ static isa_operand load_part(sel *s, const place *at, uint32_t off,
 static void store_part(sel *s, const place *at, uint32_t off, uint32_t bytes,
                        isa_operand v)
 {
-    uint8_t pieces[8];
-    uint32_t n = shave_pieces(bytes, pieces), done = 0;
+    uint8_t parts[8];
+    uint32_t n = pieces(bytes, 16, parts), done = 0;
 
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t size = pieces[k];
+        uint32_t size = parts[k];
         int32_t imm = at->imm + (int32_t)(off + done);
 
         if (size >= 8) {

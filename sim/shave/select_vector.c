@@ -620,9 +620,9 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
     sv *r;
 
     if (is_mask_type(LLVMTypeOf(v))) {
-        /* All ones are -1; zero-extension wants 1. */
+        /* All ones are -1; unsigned readings want 1. */
         r = sel_mask(s, a, f.lanes, t.bits);
-        if (op != LLVMSExt) {
+        if (op == LLVMZExt || op == LLVMUIToFP) {
             isa_operand one = sel1(s, vp_imm(1), .op = ISA_OP_vsplat,
                                    .type = uint_of(t.bits));
 

@@ -10,6 +10,7 @@
 #define VPU_SIM_SHAVE_SHAVE_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
 
 #include "isa/program.h"
 #include "sim/base/arena.h"
@@ -41,9 +42,10 @@ typedef struct {
     uint32_t array_bytes; /* private arrays; fn.private_bytes has spills too */
 } shave_program;
 
-/* The pieces an access of n bytes is made of, largest first: 16, 8, 4, 2, 1.
- * Returns how many went to out (room for at least n / 16 + 4). */
-uint32_t shave_pieces(uint32_t n, uint8_t *out);
+/* The pieces a load or store of type t is made of, in bytes each, in order of
+ * address. Returns how many; out has room for SHAVE_MAX_PIECES. */
+enum { SHAVE_MAX_PIECES = 128 };
+uint32_t shave_pieces(LLVMTargetDataRef td, LLVMTypeRef t, uint8_t *out);
 
 /* In the arena.
  * VPU_ERR_UNSUPPORTED  something without SHAVE form; names line and what

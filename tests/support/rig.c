@@ -12,6 +12,7 @@ void rig_open(rig *r)
     const char *base = getenv("TMPDIR");
 
     *r = (rig){.a = arena_create(0), .n_shaves = 3, .n_threads = 1};
+    r->both_engines = getenv("VPU_BOTH") != NULL;
     snprintf(r->dir, sizeof r->dir, "%.20s/rig-XXXXXX",
              base && *base && strlen(base) <= 20 ? base : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(r->dir));
@@ -53,6 +54,7 @@ static exec_value *next_value(rig *r)
 {
     ck_assert_uint_lt(r->n_values, RIG_MAX_ARGS);
     r->values[r->n_values] = (exec_value){.u.bytes = 0};
+    r->buffer_bytes[r->n_values] = 0;
     return &r->values[r->n_values++];
 }
 
@@ -64,6 +66,7 @@ void *rig_buffer(rig *r, uint64_t bytes)
     st = memory_alloc(r->mem, arena_printf(r->a, "arg%u", r->n_values - 1),
                       bytes, &v->u.address, &r->err);
     ck_assert_msg(!st, "%s", r->err.msg);
+    r->buffer_bytes[r->n_values - 1] = bytes;
     return memory_window(r->mem) + v->u.address;
 }
 
@@ -87,6 +90,80 @@ void rig_local(rig *r, uint32_t bytes)
     next_value(r)->u.bytes = bytes;
 }
 
+/* All buffers' bytes one after the other; put back when given. */
+static uint8_t *copy_buffers(rig *r, const uint8_t *back)
+{
+    uint64_t n = 0, at = 0;
+    uint8_t *all;
+
+    for (uint32_t k = 0; k < r->n_values; k++)
+        n += r->buffer_bytes[k];
+    all = malloc(n + 1);
+    for (uint32_t k = 0; k < r->n_values; at += r->buffer_bytes[k++]) {
+        uint8_t *p = memory_window(r->mem) + r->values[k].u.address;
+
+        if (!r->buffer_bytes[k])
+            continue;
+        memcpy(all + at, p, r->buffer_bytes[k]);
+        if (back)
+            memcpy(p, back + at, r->buffer_bytes[k]);
+    }
+    return all;
+}
+
+static bool is_nan(const uint8_t *p, unsigned bytes)
+{
+    uint32_t v = 0;
+
+    memcpy(&v, p, bytes);
+    return bytes == 2 ? (v & 0x7fff) > 0x7c00 : (v & 0x7fffffff) > 0x7f800000;
+}
+
+/* A NaN is a NaN, whatever its payload: OpenCL leaves that open. */
+static void same_buffer(const rig *r, uint32_t k, const uint8_t *compiled,
+                        const uint8_t *interpreted)
+{
+    const char *type = r->kernel->args[k].type;
+    unsigned step = !strncmp(type, "half", 4)    ? 2
+                    : !strncmp(type, "float", 5) ? 4
+                                                 : 0;
+
+    for (uint64_t i = 0; i < r->buffer_bytes[k]; i++) {
+        uint64_t e = step ? i / step * step : i;
+
+        if (compiled[i] == interpreted[i] ||
+            (step && is_nan(compiled + e, step) &&
+             is_nan(interpreted + e, step)))
+            continue;
+        ck_abort_msg("byte %llu of %s %s: compiled %02x, interpreted %02x",
+                     (unsigned long long)i, type, r->kernel->args[k].name,
+                     compiled[i], interpreted[i]);
+    }
+}
+
+/* The same launch on the interpreter of the SHAVE program: the same bytes and
+ * the same cycles. */
+static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
+{
+    exec_launch twin = *l;
+    exec_result result;
+    uint8_t *compiled = copy_buffers(r, before), *interpreted;
+    vpu_error err = {0};
+    uint64_t n = 0;
+    vpu_status st;
+
+    twin.engine = EXEC_INTERPRETED;
+    twin.print = NULL;
+    st = exec_run(r->mem, &r->desc, &twin, &result, &err);
+    ck_assert_msg(!st, "interpreter: %s", err.msg);
+    interpreted = copy_buffers(r, compiled);
+    for (uint32_t k = 0; k < r->n_values; n += r->buffer_bytes[k++])
+        same_buffer(r, k, compiled + n, interpreted + n);
+    ck_assert_uint_eq(r->result.profile.cycles, result.profile.cycles);
+    free(compiled);
+    free(interpreted);
+}
+
 vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
 {
     exec_launch l = {.name = "test",
@@ -102,10 +179,17 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
     uint32_t at;
     vpu_status st;
 
+    uint8_t *before = NULL;
+
     ck_assert_uint_eq(r->n_values, r->kernel->n_args);
     memcpy(l.groups, groups, sizeof l.groups);
     memcpy(l.local, local, sizeof l.local);
+    if (r->both_engines)
+        before = copy_buffers(r, NULL);
     st = exec_run(r->mem, &r->desc, &l, &r->result, &r->err);
+    if (!st && before)
+        interpret(r, &l, before);
+    free(before);
     hurt = memory_check(r->mem, &at);
     ck_assert_msg(!hurt, "the kernel wrote beside %s", hurt ? hurt->name : "");
     return st;

@@ -16,7 +16,11 @@ typedef struct {
     char dir[40]; /* for the source; removed by rig_close */
     sim_kernel *kernel;
     exec_value values[RIG_MAX_ARGS];
+    uint64_t buffer_bytes[RIG_MAX_ARGS]; /* 0 for what is no buffer */
     uint32_t n_values;
+    /* Each run that ends well is repeated on the interpreter, which must leave
+     * the same bytes after the same cycles. */
+    bool both_engines;
     /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
     uint32_t n_shaves, n_threads;
     exec_order order;
