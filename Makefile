@@ -3,6 +3,7 @@
 #   make            the program, at build/vpu
 #   make demo       install what is missing, build, run the GRN sample
 #   make check      install what is missing, build, run all tests
+#   make check-engines  the tests, all of them on both engines (long)
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make lint       formatting, header and layer checks; make format rewrites
@@ -125,6 +126,9 @@ check demo: deps
 	@$(MAKE) --no-print-directory run-$@
 run-check: all $(TESTS) headers layers
 	@scripts/run-tests $(OUT) $(TESTS)
+# The heavy tests, too, on the interpreter of the SHAVE program.
+check-engines: deps
+	@VPU_BOTH=1 $(MAKE) --no-print-directory run-check
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 run-demo: all $(DEMO)

@@ -305,36 +305,89 @@ LLVMValueRef x_dot(xp *x)
     return dot(x, xp_arg(x, 0), xp_arg(x, 1));
 }
 
-/* In double whatever the type, so that squares neither overflow nor vanish. */
-static LLVMValueRef norm(xp *x, LLVMValueRef v)
+/* A vector in float, brought near 1 by a power of two, so that squares neither
+ * overflow nor vanish; and its length there. Halves fit as they are. */
+typedef struct {
+    LLVMValueRef v, length;
+    LLVMValueRef unscale; /* NULL = 1 */
+} scaled;
+
+/* bits, no less than lo and no more than hi */
+static LLVMValueRef bounded(xp *x, LLVMValueRef bits, uint32_t lo, uint32_t hi)
 {
-    LLVMTypeRef f = LLVMDoubleTypeInContext(x->c), t = LLVMTypeOf(v);
+    LLVMValueRef a[2] = {bits, xp_k32(x, lo)};
+
+    a[0] = xp_intrinsic(x, "llvm.smax", &x->i32, 1, a, 2);
+    a[1] = xp_k32(x, hi);
+    return xp_intrinsic(x, "llvm.smin", &x->i32, 1, a, 2);
+}
+
+/* Exponents of float: 2^-E for a largest element of 2^E, within 2^-126 and
+ * 2^126, whose inverses are there, too. */
+static void scale(xp *x, scaled *r)
+{
+    LLVMTypeRef t = LLVMTypeOf(r->v), f = ir_element(t);
+    LLVMValueRef m = magnitude(x, r->v), most = lane_of(x, m, 0), bits, by;
+
+    for (unsigned i = 1; i < ir_lanes(t); i++) {
+        LLVMValueRef a[2] = {most, lane_of(x, m, i)};
+
+        most = xp_intrinsic(x, "llvm.maxnum", &f, 1, a, 2);
+    }
+    bits = LLVMBuildBitCast(x->b, most, x->i32, "");
+    bits = LLVMBuildAnd(x->b, bits, xp_k32(x, 0x7f800000), "");
+    bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
+    bits = bounded(x, bits, 0x00800000, 0x7e800000);
+    by = LLVMBuildBitCast(x->b, bits, f, "");
+    r->v = LLVMBuildFMul(x->b, r->v,
+                         ir_lanes(t) > 1 ? xp_splat(x, by, t) : by, "");
+    bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
+    r->unscale = LLVMBuildBitCast(x->b, bits, f, "");
+}
+
+static scaled norm(xp *x, LLVMValueRef v)
+{
+    LLVMTypeRef f = LLVMFloatTypeInContext(x->c), t = LLVMTypeOf(v);
+    bool half = LLVMGetTypeKind(ir_element(t)) == LLVMHalfTypeKind;
+    scaled r = {.v = v};
 
     if (ir_lanes(t) > 1)
         f = LLVMVectorType(f, ir_lanes(t));
-    v = LLVMBuildFPCast(x->b, v, f, "");
-    return round_by(x, "llvm.sqrt", dot(x, v, v));
+    if (half)
+        r.v = LLVMBuildFPCast(x->b, v, f, "");
+    else
+        scale(x, &r);
+    r.length = round_by(x, "llvm.sqrt", dot(x, r.v, r.v));
+    return r;
 }
 
 LLVMValueRef x_length(xp *x)
 {
     LLVMValueRef v = xp_arg(x, 0);
+    scaled n;
 
     if (!strcmp(x->data, "distance"))
         v = LLVMBuildFSub(x->b, v, xp_arg(x, 1), "");
-    return LLVMBuildFPCast(x->b, norm(x, v), xp_result(x), "");
+    n = norm(x, v);
+    if (n.unscale)
+        n.length = LLVMBuildFMul(x->b, n.length, n.unscale, "");
+    return LLVMBuildFPCast(x->b, n.length, xp_result(x), "");
 }
 
 LLVMValueRef x_normalize(xp *x)
 {
-    LLVMTypeRef t = xp_result(x), f = LLVMDoubleTypeInContext(x->c);
-    LLVMValueRef v = xp_arg(x, 0), n = norm(x, v), zero, r;
+    LLVMTypeRef t = xp_result(x), f;
+    scaled n = norm(x, xp_arg(x, 0));
+    LLVMValueRef zero, r;
 
-    zero = LLVMBuildFCmp(x->b, LLVMRealOEQ, n, LLVMConstReal(f, 0), "");
-    n = LLVMBuildSelect(x->b, zero, LLVMConstReal(f, 1), n, "");
-    if (ir_lanes(t) > 1)
-        f = LLVMVectorType(f, ir_lanes(t));
-    r = LLVMBuildFDiv(x->b, LLVMBuildFPCast(x->b, v, f, ""), xp_splat(x, n, f),
+    f = LLVMTypeOf(n.length);
+    zero = LLVMBuildFCmp(x->b, LLVMRealOEQ, n.length, LLVMConstReal(f, 0), "");
+    n.length =
+        LLVMBuildSelect(x->b, zero, LLVMConstReal(f, 1), n.length, "");
+    r = LLVMBuildFDiv(x->b, n.v,
+                      ir_lanes(t) > 1
+                          ? xp_splat(x, n.length, LLVMTypeOf(n.v))
+                          : n.length,
                       "");
     return LLVMBuildFPCast(x->b, r, t, "");
 }

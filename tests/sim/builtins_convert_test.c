@@ -295,6 +295,7 @@ START_TEST(pairs)
     rig r;
 
     rig_open(&r);
+    rig_heavy(&r);
     for (unsigned to = 0; to < N_TYPES; to++) {
         run_pair(&r, &types[from], &types[to], 1);
         if ((from + to) % 3 == 0)

@@ -257,6 +257,7 @@ START_TEST(function)
     rig r;
 
     rig_open(&r);
+    rig_heavy(&r);
     for (unsigned i = 0; i < 8; i++) {
         const int_type *t = &types[i];
 
@@ -281,6 +282,7 @@ START_TEST(scalar_bounds)
     rig r;
 
     rig_open(&r);
+    rig_heavy(&r);
     text = arena_printf(r.a,
                         "__kernel void k(__global %s4 *o, __global const %s4 "
                         "*a)\n{\n    int i = get_global_id(0);\n"

@@ -33,6 +33,9 @@ typedef struct {
 
 void rig_open(rig *r);
 void rig_close(rig *r);
+/* Millions of items: only one engine, unless VPU_BOTH is set (make
+ * check-engines). */
+void rig_heavy(rig *r);
 
 /* Write source to dir/k.cl and compile its kernel. Forgets the arguments. */
 void rig_compile(rig *r, const char *source, const char *entry);
