@@ -165,7 +165,7 @@ START_TEST(readers_in_the_same_bundle_see_the_old_value)
 {
     run(HEAD "block 0 plain cycles=10 stages=1\n"
              "0: IAU.imov i1, 5\n"
-             "1: IAU.imov i1, 6 || CMU.isel i2, 1, i1, 0\n"
+             "1: IAU.imov i1, 6 || CMU.isel i2, sp, i1, 0\n"
              "2: LSU0.st.u32.local i1, [64] || LSU1.st.u32.local i2, [68]\n"
              "3: BRU.ret\n"
              "9: LSU0.st.u32.local i3, [72]\n");
@@ -178,8 +178,8 @@ END_TEST
 START_TEST(a_swap_needs_no_third_register)
 {
     run(HEAD "block 0 plain cycles=10 stages=1\n"
-             "0: IAU.imov i1, 1 || CMU.isel i2, 1, 2, 0\n"
-             "1: IAU.imov i1, i2 || CMU.isel i2, 1, i1, 0\n"
+             "0: IAU.imov i1, 1 || CMU.isel i2, sp, 2, 0\n"
+             "1: IAU.imov i1, i2 || CMU.isel i2, sp, i1, 0\n"
              "2: LSU0.st.u32.local i1, [64] || LSU1.st.u32.local i2, [68]\n"
              "3: BRU.ret\n");
     ck_assert_uint_eq(word(64), 2);
@@ -252,7 +252,7 @@ static const struct {
      * 1 + 20 + 1, and 7 */
     {HEAD "block 0 plain cycles=29 stages=1\n0: LSU0.starg 41, arg[0]\n"
           "1: BRU.call callee[0] cost=20\n21: IAU.ldret i1, ret[0]\n"
-          "22: LSU0.st.u32.local i1, [64] || BRU.ret\n",
+          "22: BRU.ret || LSU0.st.u32.local i1, [64]\n",
      ISA_DONE, 29, 1, 42},
     /* control leaves the last block */
     {HEAD "block 0 plain cycles=3 stages=1\n0: LSU0.st.u32.local 1, [64]\n",
@@ -300,11 +300,11 @@ START_TEST(predicates)
         mem,
         HEAD "block 0 plain cycles=11 stages=1\n"
              "0: IAU.imov i1, %d\n1: IAU.imov i2, 5\n"
-             "2: PEU.pred.%s i1 || ?LSU0.st.u32.global 9, [64] || "
-             "?LSU1.ldp.u8.global i4, i3, [0], 4 || ?IAU.imov i2, 6 || "
-             "CMU.isel i5, 1, 7, 8\n"
+             "2: PEU.pred.%s i1 || ?LSU0.st.u32.global 9, [64] #1 || "
+             "?LSU1.ldp.u8.global i4, i3, [0], 4 #2 || ?IAU.imov i2, 6 || "
+             "CMU.isel i5, sp, 7, 8\n"
              "3: LSU0.st.u32.local i2, [68] || LSU1.st.u32.local i5, [72]\n"
-             "4: LSU0.st.u32.local i3, [76] || BRU.ret\n",
+             "4: BRU.ret || LSU0.st.u32.local i3, [76]\n",
         _i / 2 ? 5 : 0, senses[_i % 2]);
 
     run(text);
@@ -424,7 +424,7 @@ END_TEST
          "5: BRU.call callee[0] cost=1\n"                                 \
          "6: BRU.call callee[0] @6:1 cost=4\n10: IAU.ldret i3, ret[0]\n"  \
          "11: LSU0.st.u32.local i1, [64] || LSU1.st.u32.local i2, [68]\n" \
-         "13: LSU0.st.u32.local i3, [72] || BRU.ret\n"
+         "13: BRU.ret || LSU0.st.u32.local i3, [72]\n"
 
 START_TEST(calls)
 {
@@ -473,7 +473,7 @@ START_TEST(program_order_around_calls_and_blocks)
              "2: BRU.call callee[0] #2 cost=1\n"
              "3: LSU0.ld.u8.global i1, [6] #3\n"
              "block 1 plain cycles=7 stages=1\n"
-             "0: LSU0.ld.u8.global i1, [7] #0 || BRU.ret #1\n");
+             "0: BRU.ret #1 || LSU0.ld.u8.global i1, [7] #0\n");
     ck_assert_str_eq(w.log, "L5+1 L4+1 call0@0() L6+1 L7+1 ");
 }
 END_TEST
@@ -518,7 +518,7 @@ static void make_input(void)
 START_TEST(pipelined_loop)
 {
     make_input();
-    run(PIPELINED("1: BRU.rep 3 #9\n", 1, 4, 7, 8, 8));
+    run(PIPELINED("0: BRU.rep 3 #9\n", 0, 4, 7, 8, 8));
     ck_assert_uint_eq(w.blocks, 7);
     check_pipelined(37);
 }
@@ -542,7 +542,7 @@ START_TEST(pipelined_loop_stopped)
 {
     make_input();
     w.stop_at = 4;
-    run(PIPELINED("0: BRU.rep 3 #9\n", 1, 4, 7, 8, 8));
+    run(PIPELINED("0: BRU.rep 3 #9\n", 0, 4, 7, 8, 8));
     ck_assert_int_eq(w.outcome, ISA_STOPPED);
     ck_assert_str_eq(w.log, "L100+4 S200+4 L104+4 S204+4 L108+4 L112+4 ");
 }
@@ -551,7 +551,7 @@ END_TEST
 START_TEST(log_size)
 {
     isa_function *f =
-        isa_rig_read(mem, PIPELINED("1: BRU.rep 3 #9\n", 1, 4, 7, 8, 8));
+        isa_rig_read(mem, PIPELINED("0: BRU.rep 3 #9\n", 0, 4, 7, 8, 8));
 
     ck_assert_uint_ge(isa_log_size(f), 2 * 3);
     ck_assert_uint_le(isa_log_size(f), 2 * 4 + 2 + 2);
