@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+__extension__ typedef __int128 int128;
+
 /* --- numbers ---------------------------------------------------------------
  */
 
@@ -275,7 +277,7 @@ static uint32_t quotient(isa_type t, uint32_t a, uint32_t b, bool remainder)
 
 static uint32_t integer_lane(isa_op op, isa_type t, uint32_t a, uint32_t b)
 {
-    __int128 wide = (__int128)oracle_whole(t, a) * oracle_whole(t, b);
+    int128 wide = (int128)oracle_whole(t, a) * oracle_whole(t, b);
 
     switch (op) {
     case ISA_OP_imov:

@@ -88,6 +88,7 @@ math_result math_check(const oracle_fn *f, bool half, unsigned width,
     void *out, *wide;
 
     rig_open(&r);
+    rig_heavy(&r);
     out = run(&r, f, half, 1, n, input);
     wide = run(&r, f, half, width, n, input);
     for (uint32_t i = 0; i < n; i++) {
