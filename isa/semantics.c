@@ -117,12 +117,12 @@ static uint32_t divide(isa_type t, uint32_t a, uint32_t b, bool remainder)
     return y ? (uint32_t)(remainder ? x % y : x / y) : 0;
 }
 
+/* by: a word, or a lane with zeros above it. */
 static uint32_t shift(isa_type t, uint32_t a, uint32_t by, bool left)
 {
     unsigned bits = 8 * isa_type_bytes(t);
     int64_t x = whole(t, a);
 
-    by &= mask_of(t);
     if (left)
         return by < bits ? a << by : 0;
     if (by >= bits)

@@ -221,8 +221,8 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_SET:
         return push(o->sets, &o->n_sets, optarg);
     case OPT_ENGINE:
-        o->engine = strcmp(optarg, "compiled") ? EXEC_INTERPRETED
-                                               : EXEC_COMPILED;
+        o->engine =
+            strcmp(optarg, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
         return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
     case OPT_ORDER:
         return parse_order(optarg, o);

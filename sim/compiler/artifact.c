@@ -296,9 +296,10 @@ static json_t *info_json(const sim_kernel *k, const char *const *deps,
 
 /* Programs of all variants, and their host functions when `host`. */
 static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
-                            bool host, bool track_lines, arena *a, sim_kernel *k,
-                            isa_function *programs, uint32_t *n_programs,
-                            uint8_t **object, size_t *n_object, vpu_error *err)
+                            bool host, bool track_lines, arena *a,
+                            sim_kernel *k, isa_function *programs,
+                            uint32_t *n_programs, uint8_t **object,
+                            size_t *n_object, vpu_error *err)
 {
     LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
         "kernel", LLVMGetModuleContext(mu->module));

@@ -141,22 +141,20 @@ static LLVMValueRef mad_sat_64(xp *x)
     product p = wide_product(x, xp_arg(x, 0), xp_arg(x, 1));
 
     p.lo = LLVMBuildAdd(q, p.lo, c, "");
-    p.hi = LLVMBuildAdd(q, p.hi,
-                        LLVMBuildZExt(q,
-                                      LLVMBuildICmp(q, LLVMIntULT, p.lo, c, ""),
-                                      t, ""),
-                        "");
+    p.hi = LLVMBuildAdd(
+        q, p.hi,
+        LLVMBuildZExt(q, LLVMBuildICmp(q, LLVMIntULT, p.lo, c, ""), t, ""), "");
     if (!xp_is_signed(x, 0)) {
         lost = LLVMBuildICmp(q, LLVMIntNE, p.hi, xp_int(x, t, 0), "");
         return LLVMBuildSelect(q, lost, xp_int(x, t, UINT64_MAX), p.lo, "");
     }
-    p.hi = LLVMBuildAdd(q, p.hi, if_negative(x, c, xp_int(x, t, UINT64_MAX)),
-                        "");
+    p.hi =
+        LLVMBuildAdd(q, p.hi, if_negative(x, c, xp_int(x, t, UINT64_MAX)), "");
     lost = LLVMBuildICmp(q, LLVMIntNE, p.hi,
                          LLVMBuildAShr(q, p.lo, xp_int(x, t, 63), ""), "");
     /* The greatest, or the least when the sum is below zero. */
-    max = LLVMBuildXor(q, max,
-                       LLVMBuildAShr(q, p.hi, xp_int(x, t, 63), ""), "");
+    max =
+        LLVMBuildXor(q, max, LLVMBuildAShr(q, p.hi, xp_int(x, t, 63), ""), "");
     return LLVMBuildSelect(q, lost, max, p.lo, "");
 }
 
@@ -277,9 +275,9 @@ LLVMValueRef x_shave_alignvec(xp *x)
     for (uint64_t k = 0; k < 16; k++) {
         LLVMValueRef at = LLVMBuildAdd(x->b, n, xp_int(x, x->i32, k), "");
 
-        r = LLVMBuildInsertElement(
-            x->b, r, LLVMBuildExtractElement(x->b, row, at, ""),
-            xp_int(x, x->i32, k), "");
+        r = LLVMBuildInsertElement(x->b, r,
+                                   LLVMBuildExtractElement(x->b, row, at, ""),
+                                   xp_int(x, x->i32, k), "");
     }
     return LLVMBuildBitCast(x->b, r, xp_result(x), "");
 }

@@ -339,8 +339,8 @@ static void scale(xp *x, scaled *r)
     bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
     bits = bounded(x, bits, 0x00800000, 0x7e800000);
     by = LLVMBuildBitCast(x->b, bits, f, "");
-    r->v = LLVMBuildFMul(x->b, r->v,
-                         ir_lanes(t) > 1 ? xp_splat(x, by, t) : by, "");
+    r->v = LLVMBuildFMul(x->b, r->v, ir_lanes(t) > 1 ? xp_splat(x, by, t) : by,
+                         "");
     bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
     r->unscale = LLVMBuildBitCast(x->b, bits, f, "");
 }
@@ -382,12 +382,10 @@ LLVMValueRef x_normalize(xp *x)
 
     f = LLVMTypeOf(n.length);
     zero = LLVMBuildFCmp(x->b, LLVMRealOEQ, n.length, LLVMConstReal(f, 0), "");
-    n.length =
-        LLVMBuildSelect(x->b, zero, LLVMConstReal(f, 1), n.length, "");
+    n.length = LLVMBuildSelect(x->b, zero, LLVMConstReal(f, 1), n.length, "");
     r = LLVMBuildFDiv(x->b, n.v,
-                      ir_lanes(t) > 1
-                          ? xp_splat(x, n.length, LLVMTypeOf(n.v))
-                          : n.length,
+                      ir_lanes(t) > 1 ? xp_splat(x, n.length, LLVMTypeOf(n.v))
+                                      : n.length,
                       "");
     return LLVMBuildFPCast(x->b, r, t, "");
 }

@@ -72,7 +72,7 @@ typedef struct sim_kernel {
     uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */
     bool global_atomics;    /* groups must run in one fixed order */
     bool from_cache;
-    void *jit; /* owns the code; sim_kernel_release */
+    void *jit;              /* owns the code; sim_kernel_release */
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;

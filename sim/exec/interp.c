@@ -132,7 +132,7 @@ static uint64_t from_float(float x, bool is_signed)
     if (isnan(x))
         return 0;
     if (is_signed)
-        return x >= 0x1p63f    ? (uint64_t)INT64_MAX
+        return x >= 0x1p63f   ? (uint64_t)INT64_MAX
                : x < -0x1p63f ? (uint64_t)INT64_MIN
                               : (uint64_t)(int64_t)x;
     return x >= 0x1p64f ? UINT64_MAX : x <= 0 ? 0 : (uint64_t)x;
@@ -142,10 +142,10 @@ static uint64_t from_float(float x, bool is_signed)
 #define B arg64(f, 1)
 #define SA ((int64_t)A)
 #define SB ((int64_t)B)
-#define WIDE(name, value)                      \
+#define WIDE(name, value)                        \
     static bool wide_##name(const call_frame *f) \
-    {                                          \
-        return give64(f, (uint64_t)(value));   \
+    {                                            \
+        return give64(f, (uint64_t)(value));     \
     }
 WIDE(mul, A *B)
 WIDE(udiv, B ? A / B : 0)
@@ -242,14 +242,14 @@ static bool narrow_reverse(const call_frame *f)
     return true;
 }
 
-#define OVERFLOW(name, type, builtin)                          \
-    static bool overflow_##name(const call_frame *f)           \
-    {                                                          \
-        type r;                                                \
-                                                               \
-        f->ret[1] = builtin((type)A, (type)B, &r);             \
-        f->ret[0] = (uint32_t)r;                               \
-        return true;                                           \
+#define OVERFLOW(name, type, builtin)                \
+    static bool overflow_##name(const call_frame *f) \
+    {                                                \
+        type r;                                      \
+                                                     \
+        f->ret[1] = builtin((type)A, (type)B, &r);   \
+        f->ret[0] = (uint32_t)r;                     \
+        return true;                                 \
     }
 OVERFLOW(sadd, int32_t, __builtin_add_overflow)
 OVERFLOW(uadd, uint32_t, __builtin_add_overflow)
@@ -468,16 +468,15 @@ vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
 /* --- routines of the table
  * --------------------------------------------------- */
 
-#define CALL(R, T, expr_of, arg)                                           \
-    switch (r->n_args) {                                                   \
-    case 1:                                                                \
-        return expr_of(((R(*)(T))code)(arg(f->args[0])));                  \
-    case 2:                                                                \
-        return expr_of(                                                    \
-            ((R(*)(T, T))code)(arg(f->args[0]), arg(f->args[1])));         \
-    default:                                                               \
-        return expr_of(((R(*)(T, T, T))code)(                              \
-            arg(f->args[0]), arg(f->args[1]), arg(f->args[2])));           \
+#define CALL(R, T, expr_of, arg)                                               \
+    switch (r->n_args) {                                                       \
+    case 1:                                                                    \
+        return expr_of(((R(*)(T))code)(arg(f->args[0])));                      \
+    case 2:                                                                    \
+        return expr_of(((R(*)(T, T))code)(arg(f->args[0]), arg(f->args[1])));  \
+    default:                                                                   \
+        return expr_of(((R(*)(T, T, T))code)(arg(f->args[0]), arg(f->args[1]), \
+                                             arg(f->args[2])));                \
     }
 
 static uint32_t routine16(const sim_routine *r, const call_frame *f)
@@ -485,8 +484,8 @@ static uint32_t routine16(const sim_routine *r, const call_frame *f)
     uintptr_t code = (uintptr_t)r->fn16;
 
     if (r->form == SIM_T_OF_INT)
-        return of_half(((sim_half(*)(sim_half, int))code)(
-            as_half(f->args[0]), (int)f->args[1]));
+        return of_half(((sim_half(*)(sim_half, int))code)(as_half(f->args[0]),
+                                                          (int)f->args[1]));
     if (r->form == SIM_INT_OF_T)
         CALL(int, sim_half, (uint32_t), as_half)
     CALL(sim_half, sim_half, of_half, as_half)

@@ -24,15 +24,15 @@ typedef struct shave {
     mach_queue *queue;
     shave_code pre, main, post;
     isa_access *accesses; /* the interpreter's */
-    uint8_t *args[2];    /* argument blocks of the two buffer slots */
-    uint32_t cmx;        /* first address */
-    uint32_t fill_bytes; /* of CMX to make undefined before each group */
-    uint64_t next, end;  /* positions in the launch's order */
-    uint64_t stride;     /* between this SHAVE's positions */
-    uint64_t n_groups;   /* of the launch */
-    uint32_t transfers;  /* of the current group and phase */
-    uint64_t group;      /* running now */
-    uint64_t done;       /* groups */
+    uint8_t *args[2];     /* argument blocks of the two buffer slots */
+    uint32_t cmx;         /* first address */
+    uint32_t fill_bytes;  /* of CMX to make undefined before each group */
+    uint64_t next, end;   /* positions in the launch's order */
+    uint64_t stride;      /* between this SHAVE's positions */
+    uint64_t n_groups;    /* of the launch */
+    uint32_t transfers;   /* of the current group and phase */
+    uint64_t group;       /* running now */
+    uint64_t done;        /* groups */
     fault_scope scope;
     str printed;       /* printf output of this round */
     atomic_bool *stop; /* time is over */

@@ -90,10 +90,10 @@ typedef struct {
     arena *a;
     dep_list *out;
     /* Per register of the block, by position in `keys`. */
-    ir_map last; /* key -> last operation that wrote it + 1 */
+    ir_map last;         /* key -> last operation that wrote it + 1 */
     uint32_t *next_read; /* per operation and source: earlier reader of the
                             same register since its last write, + 1 */
-    ir_map reader; /* key -> last reading (operation * ISA_MAX_SRC + k) + 1 */
+    ir_map reader;  /* key -> last reading (operation * ISA_MAX_SRC + k) + 1 */
     uint32_t fence; /* last serial operation + 1 */
 } deps;
 
@@ -208,9 +208,9 @@ static void serial(deps *d, uint32_t i)
     for (uint32_t k = d->fence ? d->fence - 1 : 0; k < i; k++) {
         const isa_instr *p = &d->b->ops[k].in;
 
-        add(d, k, i, isa_n_dst((isa_op)p->op) || p->cost
-                         ? (int32_t)deps_latency(p, 0)
-                         : 1);
+        add(d, k, i,
+            isa_n_dst((isa_op)p->op) || p->cost ? (int32_t)deps_latency(p, 0)
+                                                : 1);
     }
     d->fence = i + 1;
 }
@@ -222,7 +222,7 @@ void deps_of_block(const vblock *b, arena *a, dep_list *out)
 
     ir_map_init(&d.last, a);
     ir_map_init(&d.reader, a);
-    d.next_read = arena_array(a, uint32_t, b->n * ISA_MAX_SRC + 1);
+    d.next_read = arena_array(a, uint32_t, b->n *ISA_MAX_SRC + 1);
     for (uint32_t i = 0; i < b->n; i++) {
         reads(&d, i);
         if (is_access(&b->ops[i])) {

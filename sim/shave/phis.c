@@ -19,11 +19,11 @@ typedef struct {
     vprog *p;
     arena *a;
     copies *at_start, *at_end; /* per block, each a parallel copy */
-    uint32_t *candidate; /* register -> candidate number + 1 */
-    uint32_t n;          /* candidates */
-    uint32_t *regs;      /* candidate -> register */
-    uint32_t *parent;    /* classes, by candidate */
-    uint64_t **adj;      /* interference, by class */
+    uint32_t *candidate;       /* register -> candidate number + 1 */
+    uint32_t n;                /* candidates */
+    uint32_t *regs;            /* candidate -> register */
+    uint32_t *parent;          /* classes, by candidate */
+    uint64_t **adj;            /* interference, by class */
     uint32_t words;
 } web;
 
@@ -163,8 +163,8 @@ static void measure(web *w, liveness *l)
     vprog with = *w->p;
 
     with.a = w->a;
-    with.blocks = arena_memdup(w->a, w->p->blocks,
-                               w->p->n_blocks * sizeof *with.blocks);
+    with.blocks =
+        arena_memdup(w->a, w->p->blocks, w->p->n_blocks * sizeof *with.blocks);
     for (size_t b = 0; b < with.n_blocks; b++) {
         vblock *x = &with.blocks[b];
         const copies *c = &w->at_end[b];

@@ -31,7 +31,7 @@ typedef struct {
     vprog *p;
     arena *a;
     life *lives;
-    uint32_t *base; /* first cycle of each block */
+    uint32_t *base;         /* first cycle of each block */
     uint32_t *first, *last; /* per register, in the block being looked at:
                                first cycle + 1, last cycle; 0 = not there */
     occupants files[2][ISA_N_IREGS];
@@ -135,8 +135,8 @@ static void find_lives(alloc *s)
     for (size_t r = 0; r < p->n_regs; r++)
         s->lives[r].reg = -1;
     for (size_t b = 0; b < p->n_blocks; b++)
-        s->base[b + 1] = s->base[b] +
-                         (p->blocks[b].cycles ? p->blocks[b].cycles : 1);
+        s->base[b + 1] =
+            s->base[b] + (p->blocks[b].cycles ? p->blocks[b].cycles : 1);
     liveness_compute(p, s->a, &live);
     for (uint32_t b = 0; b < p->n_blocks; b++)
         block_lives(s, b, &live, depth[b]);
@@ -204,7 +204,8 @@ static void evict(alloc *s, uint32_t v, uint32_t reg)
 static void place(alloc *s, uint32_t v)
 {
     life *l = &s->lives[v];
-    uint32_t n = s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS, best = 0;
+    uint32_t n = s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS,
+             best = 0;
     uint64_t least = UINT64_MAX;
     occupants *o;
 
@@ -261,8 +262,8 @@ static bool made_anew(const life *l)
 
 typedef struct {
     alloc *s;
-    int32_t *slot;       /* per register: offset in private memory, -1 = none */
-    vop *remake;         /* per register: the operation that makes it anew */
+    int32_t *slot; /* per register: offset in private memory, -1 = none */
+    vop *remake;   /* per register: the operation that makes it anew */
     bool *is_remade;
     vblock out;
 } spiller;
@@ -320,8 +321,7 @@ static void rewrite_block(spiller *sp, vblock *b, uint32_t n_old)
         uint32_t slots[ISA_MAX_DST] = {0};
 
         if (vp_is_reg(o.in.dst[0]) && o.in.dst[0].n < n_old &&
-            sp->s->lives[o.in.dst[0].n].spilled &&
-            sp->is_remade[o.in.dst[0].n])
+            sp->s->lives[o.in.dst[0].n].spilled && sp->is_remade[o.in.dst[0].n])
             continue;
         for (unsigned k = 0; k < ISA_MAX_SRC; k++)
             reload(sp, &o, k, n_old);
@@ -406,7 +406,23 @@ bool registers_assign(vprog *p, uint32_t *n_spills)
     qsort(order, n, sizeof *order, by_start);
     for (uint32_t k = 0; k < n; k++)
         place(&s, order[k]);
-    if (getenv("RADBG")) { unsigned ns=0,nt=0,mx=0; for (uint32_t v=0;v<p->n_regs;v++) if (s.lives[v].spilled){ns++; if (p->first_temp&&v>=p->first_temp){nt++; for(uint32_t q=0;q<s.lives[v].n;q++) if (s.lives[v].list[q].to-s.lives[v].list[q].from>mx) mx=s.lives[v].list[q].to-s.lives[v].list[q].from;}} fprintf(stderr,"regs %zu spilled %u temps %u maxlen %u\n",p->n_regs,ns,nt,mx);}
+    if (getenv("RADBG")) {
+        unsigned ns = 0, nt = 0, mx = 0;
+        for (uint32_t v = 0; v < p->n_regs; v++)
+            if (s.lives[v].spilled) {
+                ns++;
+                if (p->first_temp && v >= p->first_temp) {
+                    nt++;
+                    for (uint32_t q = 0; q < s.lives[v].n; q++)
+                        if (s.lives[v].list[q].to - s.lives[v].list[q].from >
+                            mx)
+                            mx =
+                                s.lives[v].list[q].to - s.lives[v].list[q].from;
+                }
+            }
+        fprintf(stderr, "regs %zu spilled %u temps %u maxlen %u\n", p->n_regs,
+                ns, nt, mx);
+    }
     if (s.any_spilled)
         spill(&s, n_spills);
     else

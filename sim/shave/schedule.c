@@ -19,7 +19,7 @@ typedef struct {
     /* Register pressure. */
     const vprog *p;
     const uint64_t *out;
-    ir_map readers;   /* register -> reads left + 1 */
+    ir_map readers;    /* register -> reads left + 1 */
     uint32_t alive[2]; /* per file */
     uint32_t room;
     uint32_t oldest; /* first operation in program order not yet issued */
@@ -253,8 +253,7 @@ static uint32_t place_branch(sched *s, uint32_t i, uint32_t end)
 void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch)
 {
-    sched s = {
-        .b = b, .n = (uint32_t)b->n, .p = p, .out = out, .room = room};
+    sched s = {.b = b, .n = (uint32_t)b->n, .p = p, .out = out, .room = room};
     uint32_t *pending = arena_array(scratch, uint32_t, s.n + 1), n_pending = 0;
     bool *refused = arena_array(scratch, bool, s.n + 1);
     uint32_t body = s.n - (vp_branch(b) ? 1 : 0), end = 0, done = 0;

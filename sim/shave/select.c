@@ -204,8 +204,8 @@ static void vector_constant(sel *s, LLVMValueRef c, sv *x)
                                    : bytes == 2 ? ISA_U16
                                                 : ISA_U32);
         } else {
-            x->p[k] = sel0(s, .op = ISA_OP_vcon,
-                           .imm = (int32_t)vp_vector(s->p, v));
+            x->p[k] =
+                sel0(s, .op = ISA_OP_vcon, .imm = (int32_t)vp_vector(s->p, v));
         }
     }
     s->cur = at;
@@ -403,14 +403,14 @@ isa_cond sel_float_cond(LLVMRealPredicate p, int *always)
         [LLVMRealUGE] = ISA_UGE, [LLVMRealULT] = ISA_ULT,
         [LLVMRealULE] = ISA_ULE, [LLVMRealUNE] = ISA_NE};
 
-    *always = p == LLVMRealPredicateFalse ? 0
+    *always = p == LLVMRealPredicateFalse  ? 0
               : p == LLVMRealPredicateTrue ? 1
                                            : -1;
     return *always < 0 ? conds[p] : ISA_EQ;
 }
 
-isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t,
-                       isa_operand a, isa_operand b)
+isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t, isa_operand a,
+                       isa_operand b)
 {
     bool is_float = t == ISA_F16 || t == ISA_F32;
     isa_op op = vector     ? (max ? ISA_OP_vmax : ISA_OP_vmin)
@@ -545,9 +545,9 @@ static void scalar_inst(sel *s, LLVMValueRef i)
     if (LLVMIsABinaryOperator(i)) {
         x->p[0] = binary(s, i, t);
     } else if (op == LLVMFNeg) {
-        x->p[0] = sel2(s, sel_scalar(s, LLVMGetOperand(i, 0)),
-                       vp_imm(t.bits == 16 ? 0x8000 : 0x80000000),
-                       .op = ISA_OP_ixor);
+        x->p[0] =
+            sel2(s, sel_scalar(s, LLVMGetOperand(i, 0)),
+                 vp_imm(t.bits == 16 ? 0x8000 : 0x80000000), .op = ISA_OP_ixor);
     } else if (op == LLVMICmp || op == LLVMFCmp) {
         x->p[0] = compare(s, i);
     } else if (op == LLVMSelect) {
@@ -611,8 +611,8 @@ static void member_inst(sel *s, LLVMValueRef i)
 
 static vblock *add_block(sel *s, uint32_t ir)
 {
-    vblock *b = arena_append(s->p->a, s->p->blocks, s->p->n_blocks,
-                             s->p->blocks_cap);
+    vblock *b =
+        arena_append(s->p->a, s->p->blocks, s->p->n_blocks, s->p->blocks_cap);
 
     memset(b, 0, sizeof *b);
     b->ir = ir;
@@ -628,8 +628,7 @@ static void jump(sel *s, isa_op op, isa_operand cond, uint32_t sense,
 
 /* A block of its own that only jumps: the way out when control cannot fall
  * through. */
-static void jump_block(sel *s, uint32_t ir, uint32_t edge,
-                       LLVMBasicBlockRef to)
+static void jump_block(sel *s, uint32_t ir, uint32_t edge, LLVMBasicBlockRef to)
 {
     s->cur = add_block(s, ir);
     s->cur->edge = edge + 1;
@@ -668,8 +667,8 @@ static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
     for (unsigned k = 1; k < LLVMGetNumSuccessors(t); k++) {
         uint64_t to = LLVMConstIntGetZExtValue(LLVMGetOperand(t, 2 * k));
 
-        c = sel2(s, x, vp_imm((uint32_t)to), .op = ISA_OP_icmp,
-                 .type = ISA_U32, .sub = ISA_EQ);
+        c = sel2(s, x, vp_imm((uint32_t)to), .op = ISA_OP_icmp, .type = ISA_U32,
+                 .sub = ISA_EQ);
         jump(s, ISA_OP_brc, c, 1, LLVMGetSuccessor(t, k));
         s->cur = add_block(s, n);
         s->cur->edge = UINT32_MAX; /* what it costs depends on the case */
@@ -751,9 +750,8 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
             for (; l < per && p * per + l < y.lanes; l++)
                 lanes[l] =
                     sel0(s, .op = ISA_OP_ldarg,
-                         .type = sel_isa_type((sty){LLVMIntegerTypeKind, y.bits,
-                                                    1},
-                                              false),
+                         .type = sel_isa_type(
+                             (sty){LLVMIntegerTypeKind, y.bits, 1}, false),
                          .sub = ISA_ARGS,
                          .imm = (int32_t)(s->layout->arg_offsets[k] +
                                           (p * per + l) * bytes));
@@ -763,13 +761,12 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
         }
     } else {
         for (uint32_t p = 0; p < x->n; p++)
-            x->p[p] = sel0(
-                s, .op = ISA_OP_ldarg,
-                .type = y.bits <= 8    ? ISA_U8
-                        : y.bits <= 16 ? ISA_U16
-                                       : ISA_U32,
-                .sub = ISA_ARGS,
-                .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
+            x->p[p] = sel0(s, .op = ISA_OP_ldarg,
+                           .type = y.bits <= 8    ? ISA_U8
+                                   : y.bits <= 16 ? ISA_U16
+                                                  : ISA_U32,
+                           .sub = ISA_ARGS,
+                           .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
     }
     sel_set(s, v, x);
 }

@@ -84,12 +84,10 @@ typedef struct {
 isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
                      isa_operand c);
 #define SEL_NO ((isa_operand){0})
-#define sel1(s, a, ...) \
-    sel_emit(s, (sel_op){__VA_ARGS__}, a, SEL_NO, SEL_NO)
+#define sel1(s, a, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, SEL_NO, SEL_NO)
 #define sel2(s, a, b, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, b, SEL_NO)
 #define sel3(s, a, b, c, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, b, c)
-#define sel0(s, ...) \
-    sel_emit(s, (sel_op){__VA_ARGS__}, SEL_NO, SEL_NO, SEL_NO)
+#define sel0(s, ...) sel_emit(s, (sel_op){__VA_ARGS__}, SEL_NO, SEL_NO, SEL_NO)
 
 /* A routine: arguments in order, n_ret words back. cost in cycles. */
 void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
@@ -118,8 +116,8 @@ void sel_call_inst(sel *s, LLVMValueRef i);
 bool sel_wide_inst(sel *s, LLVMValueRef i);
 
 /* One element-wise operation on registers of the given class. */
-isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t,
-                       isa_operand a, isa_operand b);
+isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t, isa_operand a,
+                       isa_operand b);
 /* A narrow scalar with its upper bits right. */
 isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed);
 isa_cond sel_int_cond(LLVMIntPredicate p, bool *is_signed);

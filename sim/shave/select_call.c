@@ -32,9 +32,7 @@ static bool begins(const char *name, const char *prefix)
 
 static isa_operand splat(sel *s, const call *c, uint32_t bits)
 {
-    isa_type t = c->y.bits == 8    ? ISA_U8
-                 : c->y.bits == 16 ? ISA_U16
-                                   : ISA_U32;
+    isa_type t = c->y.bits == 8 ? ISA_U8 : c->y.bits == 16 ? ISA_U16 : ISA_U32;
 
     return c->vector ? sel1(s, vp_imm(bits), .op = ISA_OP_vsplat, .type = t)
                      : vp_imm(bits);
@@ -60,8 +58,8 @@ static isa_operand absolute(sel *s, const call *c, isa_operand a)
 static isa_operand copy_sign(sel *s, const call *c, isa_operand a,
                              isa_operand b)
 {
-    isa_operand sign = logic(s, c, ISA_OP_iand, ISA_OP_vand, b,
-                             splat(s, c, sign_bit(c)));
+    isa_operand sign =
+        logic(s, c, ISA_OP_iand, ISA_OP_vand, b, splat(s, c, sign_bit(c)));
 
     if (b.kind == ISA_IMM)
         sign = splat(s, c, b.n & sign_bit(c));
@@ -97,8 +95,8 @@ static void int_abs(sel *s, call *c)
 
         neg = c->vector ? sel2(s, zero, a, .op = ISA_OP_vsub, .type = t)
                         : sel2(s, zero, a, .op = ISA_OP_isub);
-        c->x->p[k] = sel_minmax(s, c->vector, true, c->vector ? t : ISA_S32, a,
-                                neg);
+        c->x->p[k] =
+            sel_minmax(s, c->vector, true, c->vector ? t : ISA_S32, a, neg);
     }
 }
 
@@ -107,9 +105,9 @@ static void rounding(sel *s, call *c, isa_round how)
     isa_type t = sel_isa_type(c->y, true);
 
     for (uint32_t k = 0; k < c->x->n; k++)
-        c->x->p[k] = sel1(s, c->a->p[k],
-                          .op = c->vector ? ISA_OP_vround : ISA_OP_fround,
-                          .type = t, .sub = how);
+        c->x->p[k] =
+            sel1(s, c->a->p[k], .op = c->vector ? ISA_OP_vround : ISA_OP_fround,
+                 .type = t, .sub = how);
 }
 
 /* --- lane by lane
@@ -143,8 +141,8 @@ static isa_operand lane_sqrt(sel *s, const call *c, const isa_operand *a)
 
 static isa_operand lane_clz(sel *s, const call *c, const isa_operand *a)
 {
-    isa_operand n = sel1(s, sel_extend(s, a[0], c->y.bits, false),
-                         .op = ISA_OP_iclz);
+    isa_operand n =
+        sel1(s, sel_extend(s, a[0], c->y.bits, false), .op = ISA_OP_iclz);
 
     return c->y.bits < 32
                ? sel2(s, n, vp_imm(32 - c->y.bits), .op = ISA_OP_isub)
@@ -221,9 +219,9 @@ static isa_operand saturating(sel *s, const call *c, const isa_operand *in,
     isa_operand args[2] = {a, b};
 
     if (c->y.bits < 32)
-        return saturate(
-            s, c, sel2(s, a, b, .op = add ? ISA_OP_iadd : ISA_OP_isub),
-            is_signed);
+        return saturate(s, c,
+                        sel2(s, a, b, .op = add ? ISA_OP_iadd : ISA_OP_isub),
+                        is_signed);
     sel_call(s,
              add ? (is_signed ? "sat.sadd" : "sat.uadd")
                  : (is_signed ? "sat.ssub" : "sat.usub"),
@@ -282,8 +280,8 @@ static void saturating_convert(sel *s, call *c, bool is_signed)
         isa_operand *lanes = c->x->p;
 
         for (uint32_t k = 0; k < c->y.lanes; k++) {
-            isa_operand a = sel_is_vector(ft) ? sel_lane(s, ft, c->a, k)
-                                              : c->a->p[0];
+            isa_operand a =
+                sel_is_vector(ft) ? sel_lane(s, ft, c->a, k) : c->a->p[0];
 
             sel_call(s,
                      arena_printf(s->a, "i64.sat_%s_%c",
@@ -296,8 +294,8 @@ static void saturating_convert(sel *s, call *c, bool is_signed)
 
         memcpy(c->x->p, r->p, c->x->n * sizeof *r->p);
     } else {
-        c->x->p[0] = sel1(s, c->a->p[0], .op = ISA_OP_cvt, .type = to,
-                          .from = from);
+        c->x->p[0] =
+            sel1(s, c->a->p[0], .op = ISA_OP_cvt, .type = to, .from = from);
     }
 }
 
@@ -373,9 +371,9 @@ static void fp_class(sel *s, call *c)
     isa_operand *lanes = arena_array(s->a, isa_operand, c->y.lanes);
 
     for (uint32_t k = 0; k < c->y.lanes; k++)
-        lanes[k] = class_of(
-            s, f.bits, c->vector ? sel_lane(s, ft, c->a, k) : c->a->p[0],
-            wanted);
+        lanes[k] =
+            class_of(s, f.bits,
+                     c->vector ? sel_lane(s, ft, c->a, k) : c->a->p[0], wanted);
     sel_set_lanes(s, c->t, lanes, c->x);
 }
 
@@ -388,11 +386,11 @@ static void reduce(sel *s, call *c, const char *name)
         const char *name;
         isa_reduce how;
         bool is_signed;
-    } rows[] = {{"add", ISA_SUM, false},   {"mul", ISA_PRODUCT, false},
-                {"and", ISA_ALL, false},   {"or", ISA_ANY, false},
+    } rows[] = {{"add", ISA_SUM, false},    {"mul", ISA_PRODUCT, false},
+                {"and", ISA_ALL, false},    {"or", ISA_ANY, false},
                 {"xor", ISA_PARITY, false}, {"smin", ISA_LEAST, true},
-                {"smax", ISA_MOST, true},  {"umin", ISA_LEAST, false},
-                {"umax", ISA_MOST, false}, {"fmin", ISA_LEAST, true},
+                {"smax", ISA_MOST, true},   {"umin", ISA_LEAST, false},
+                {"umax", ISA_MOST, false},  {"fmin", ISA_LEAST, true},
                 {"fmax", ISA_MOST, true}};
     const char *what = name + strlen("llvm.vector.reduce.");
     LLVMTypeRef vt = LLVMTypeOf(arg(c, 0));
@@ -429,14 +427,13 @@ static void reduce(sel *s, call *c, const char *name)
             else if (op != ISA_OP_nop)
                 c->x->p[0] = sel2(s, c->x->p[0], r, .op = op);
             else
-                c->x->p[0] = sel_minmax(s, false, rows[k].how == ISA_MOST,
-                                        v.kind != LLVMIntegerTypeKind ? t
-                                        : rows[k].is_signed           ? ISA_S32
-                                                                      : ISA_U32,
-                                        sel_extend(s, c->x->p[0], v.bits,
-                                                   rows[k].is_signed),
-                                        sel_extend(s, r, v.bits,
-                                                   rows[k].is_signed));
+                c->x->p[0] = sel_minmax(
+                    s, false, rows[k].how == ISA_MOST,
+                    v.kind != LLVMIntegerTypeKind ? t
+                    : rows[k].is_signed           ? ISA_S32
+                                                  : ISA_U32,
+                    sel_extend(s, c->x->p[0], v.bits, rows[k].is_signed),
+                    sel_extend(s, r, v.bits, rows[k].is_signed));
         }
         if (v.bits == 1)
             c->x->p[0] = sel2(s, c->x->p[0], vp_imm(1), .op = ISA_OP_iand);
@@ -471,16 +468,16 @@ static bool by_table(sel *s, call *c, const char *name)
     static const struct {
         const char *prefix;
         isa_round how;
-    } rounds[] = {{"llvm.floor.", ISA_FLOOR},  {"llvm.ceil.", ISA_CEIL},
-                  {"llvm.trunc.", ISA_TRUNC},  {"llvm.rint.", ISA_RINT},
-                  {"llvm.round.", ISA_ROUND},  {"llvm.roundeven.", ISA_RINT},
+    } rounds[] = {{"llvm.floor.", ISA_FLOOR},   {"llvm.ceil.", ISA_CEIL},
+                  {"llvm.trunc.", ISA_TRUNC},   {"llvm.rint.", ISA_RINT},
+                  {"llvm.round.", ISA_ROUND},   {"llvm.roundeven.", ISA_RINT},
                   {"llvm.nearbyint.", ISA_RINT}};
     static const struct {
         const char *prefix;
         bool max, is_signed;
-    } minmax[] = {{"llvm.smin.", false, true},    {"llvm.smax.", true, true},
-                  {"llvm.umin.", false, false},   {"llvm.umax.", true, false},
-                  {"llvm.minnum.", false, true},  {"llvm.maxnum.", true, true}};
+    } minmax[] = {{"llvm.smin.", false, true},   {"llvm.smax.", true, true},
+                  {"llvm.umin.", false, false},  {"llvm.umax.", true, false},
+                  {"llvm.minnum.", false, true}, {"llvm.maxnum.", true, true}};
 
     for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++)
         if (begins(name, lanes[k].prefix)) {
@@ -520,8 +517,7 @@ static void three_way(sel *s, call *c, bool is_signed)
                                    f.bits, is_signed);
 
         lanes[k] = sel2(
-            s,
-            sel2(s, a, b, .op = ISA_OP_icmp, .type = type, .sub = ISA_GT),
+            s, sel2(s, a, b, .op = ISA_OP_icmp, .type = type, .sub = ISA_GT),
             sel2(s, a, b, .op = ISA_OP_icmp, .type = type, .sub = ISA_LT),
             .op = ISA_OP_isub);
     }
@@ -645,8 +641,7 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
         LLVMValueRef v = LLVMGetOperand(i, k);
         sv *a = sel_value(s, v);
 
-        if (sel_is_vector(LLVMTypeOf(v)) ||
-            n_args + a->n > ISA_MAX_CALL_ARGS) {
+        if (sel_is_vector(LLVMTypeOf(v)) || n_args + a->n > ISA_MAX_CALL_ARGS) {
             sel_fail(s, name);
             return;
         }

@@ -185,9 +185,9 @@ static void store_part(sel *s, const place *at, uint32_t off, uint32_t bytes,
                  .op = size == 16 ? ISA_OP_stv128 : ISA_OP_stv64,
                  .sub = at->space, .imm = imm, .object = at->object);
         } else {
-            isa_operand x = sel1(s, v, .op = ISA_OP_vext,
-                                 .type = uint_of_bytes(size),
-                                 .sub = done / size);
+            isa_operand x =
+                sel1(s, v, .op = ISA_OP_vext, .type = uint_of_bytes(size),
+                     .sub = done / size);
 
             sel2(s, x, at->base, .op = ISA_OP_st, .type = uint_of_bytes(size),
                  .sub = at->space, .imm = imm, .object = at->object);
@@ -230,8 +230,8 @@ static void load(sel *s, LLVMValueRef i)
         return;
     }
     for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] = load_scalar(s, &at, 4 * k,
-                              bytes - 4 * k < 4 ? bytes - 4 * k : 4);
+        x->p[k] =
+            load_scalar(s, &at, 4 * k, bytes - 4 * k < 4 ? bytes - 4 * k : 4);
 }
 
 static void store(sel *s, LLVMValueRef i)
@@ -319,10 +319,10 @@ static void atomic(sel *s, LLVMValueRef i)
         sel_fail(s, "an atomic operation of this kind");
         name = "add";
     }
-    sel_call(s,
-             arena_printf(s->a, "atomic.%s.%s", name,
-                          global ? "global" : "local"),
-             args, 2, cost, x->p, 1);
+    sel_call(
+        s,
+        arena_printf(s->a, "atomic.%s.%s", name, global ? "global" : "local"),
+        args, 2, cost, x->p, 1);
     sel_set(s, i, x);
 }
 

@@ -189,11 +189,11 @@ static void divide(sel *s, LLVMValueRef i, sty t, sv *x)
         } else {
             l = sel_extend(s, l, t.bits, is_signed);
             r = sel_extend(s, r, t.bits, is_signed);
-            lanes[k] = sel2(
-                s, l, r,
-                .op = op == LLVMUDiv || op == LLVMSDiv ? ISA_OP_idiv
-                                                       : ISA_OP_irem,
-                .type = type);
+            lanes[k] =
+                sel2(s, l, r,
+                     .op = op == LLVMUDiv || op == LLVMSDiv ? ISA_OP_idiv
+                                                            : ISA_OP_irem,
+                     .type = type);
         }
     }
     sel_set_lanes(s, ty, lanes, x);
@@ -247,12 +247,10 @@ static void compare(sel *s, LLVMValueRef i, sv *x)
     x->n = a->n;
     x->p = arena_array(s->a, isa_operand, x->n + 1);
     for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] =
-            always >= 0
-                ? sel1(s, vp_imm(always ? ~0u : 0), .op = ISA_OP_vsplat,
-                       .type = ISA_U32)
-                : sel2(s, a->p[k], b->p[k], .op = ISA_OP_vcmp, .type = type,
-                       .sub = c);
+        x->p[k] = always >= 0 ? sel1(s, vp_imm(always ? ~0u : 0),
+                                     .op = ISA_OP_vsplat, .type = ISA_U32)
+                              : sel2(s, a->p[k], b->p[k], .op = ISA_OP_vcmp,
+                                     .type = type, .sub = c);
 }
 
 static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
@@ -408,15 +406,14 @@ static isa_operand variable_lane(sel *s, const sv *x, uint32_t bits,
                                  isa_operand idx)
 {
     uint32_t per = 128 / bits;
-    isa_operand r = sel2(s, x->p[0], idx, .op = ISA_OP_vextd,
-                         .type = uint_of(bits));
+    isa_operand r =
+        sel2(s, x->p[0], idx, .op = ISA_OP_vextd, .type = uint_of(bits));
 
     for (uint32_t p = 1; p < x->n; p++) {
-        isa_operand l = sel2(s, x->p[p], idx, .op = ISA_OP_vextd,
-                             .type = uint_of(bits));
-        isa_operand here =
-            sel2(s, idx, vp_imm(p * per), .op = ISA_OP_icmp, .type = ISA_U32,
-                 .sub = ISA_GE);
+        isa_operand l =
+            sel2(s, x->p[p], idx, .op = ISA_OP_vextd, .type = uint_of(bits));
+        isa_operand here = sel2(s, idx, vp_imm(p * per), .op = ISA_OP_icmp,
+                                .type = ISA_U32, .sub = ISA_GE);
 
         r = sel3(s, here, l, r, .op = ISA_OP_isel);
     }
@@ -473,15 +470,17 @@ static void insert_variable(sel *s, sv *x, uint32_t bits, isa_operand v,
 
     for (uint32_t p = 0; p < x->n; p++) {
         isa_operand with =
-            sel3(s, x->p[p], v, idx, .op = ISA_OP_vinsd, .type = t), m;
+                        sel3(s, x->p[p], v, idx, .op = ISA_OP_vinsd, .type = t),
+                    m;
 
         if (x->n == 1) {
             x->p[p] = with;
             return;
         }
-        m = sel2(s, idx, vp_imm(per == 16  ? 4
-                                : per == 8 ? 3
-                                           : 2),
+        m = sel2(s, idx,
+                 vp_imm(per == 16  ? 4
+                        : per == 8 ? 3
+                                   : 2),
                  .op = ISA_OP_ishr, .type = ISA_U32);
         m = sel2(s, m, vp_imm(p), .op = ISA_OP_icmp, .type = ISA_U32,
                  .sub = ISA_EQ);
@@ -513,8 +512,8 @@ static void insert(sel *s, LLVMValueRef i)
                                         .type = ISA_U32, .sub = ISA_EQ);
 
                 for (uint32_t q = 0; q < w; q++)
-                    x->p[k * w + q] = sel3(s, here, put->p[q],
-                                           x->p[k * w + q], .op = ISA_OP_isel);
+                    x->p[k * w + q] = sel3(s, here, put->p[q], x->p[k * w + q],
+                                           .op = ISA_OP_isel);
             }
         } else {
             uint32_t k = (uint32_t)LLVMConstIntGetZExtValue(idx) % t.lanes;
@@ -532,11 +531,11 @@ static void insert(sel *s, LLVMValueRef i)
         uint32_t k = (uint32_t)LLVMConstIntGetZExtValue(idx) % t.lanes;
         uint32_t per = 128 / bits;
 
-        x->p[k / per] = LLVMIsUndef(v) && t.lanes == 1
-                            ? sel1(s, lane, .op = ISA_OP_vsplat,
-                                   .type = uint_of(bits))
-                            : sel2(s, x->p[k / per], lane, .op = ISA_OP_vins,
-                                   .type = uint_of(bits), .sub = k % per);
+        x->p[k / per] =
+            LLVMIsUndef(v) && t.lanes == 1
+                ? sel1(s, lane, .op = ISA_OP_vsplat, .type = uint_of(bits))
+                : sel2(s, x->p[k / per], lane, .op = ISA_OP_vins,
+                       .type = uint_of(bits), .sub = k % per);
     } else {
         insert_variable(s, x, bits, lane,
                         sel_extend(s, sel_scalar(s, idx), 32, false));
@@ -561,12 +560,11 @@ static bool bit_cast(sel *s, LLVMValueRef i)
         uint32_t per = 128 / a->mask;
 
         for (uint32_t p = 0; p < a->n; p++) {
-            isa_operand m = sel1(s, a->p[p], .op = ISA_OP_vmask,
-                                 .type = sint_of(a->mask));
+            isa_operand m =
+                sel1(s, a->p[p], .op = ISA_OP_vmask, .type = sint_of(a->mask));
 
             if (p)
-                m = sel2(s, r,
-                         sel2(s, m, vp_imm(p * per), .op = ISA_OP_ishl),
+                m = sel2(s, r, sel2(s, m, vp_imm(p * per), .op = ISA_OP_ishl),
                          .op = ISA_OP_ior);
             r = m;
         }
@@ -577,10 +575,10 @@ static bool bit_cast(sel *s, LLVMValueRef i)
         if (t.lanes > 32)
             sel_fail(s, "a mask of more than 32 lanes");
         for (uint32_t k = 0; k < t.lanes && k < 32; k++)
-            lanes[k] = sel2(s,
-                            sel2(s, a->p[0], vp_imm(k), .op = ISA_OP_ishr,
-                                 .type = ISA_U32),
-                            vp_imm(1), .op = ISA_OP_iand);
+            lanes[k] = sel2(
+                s,
+                sel2(s, a->p[0], vp_imm(k), .op = ISA_OP_ishr, .type = ISA_U32),
+                vp_imm(1), .op = ISA_OP_iand);
         sel_set_lanes(s, tt, lanes, x);
     } else if (from_v && to_v) {
         *x = *a;
@@ -593,9 +591,9 @@ static bool bit_cast(sel *s, LLVMValueRef i)
         for (uint32_t p = 0; p < x->n; p++) {
             uint32_t n = a->n - 4 * p < 4 ? a->n - 4 * p : 4;
 
-            x->p[p] = sel_from_lanes(
-                s, uint_of(f.bits > 32 ? 32 : f.bits * f.lanes), a->p + 4 * p,
-                n);
+            x->p[p] =
+                sel_from_lanes(s, uint_of(f.bits > 32 ? 32 : f.bits * f.lanes),
+                               a->p + 4 * p, n);
         }
     } else {
         return false;
@@ -637,15 +635,15 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
     }
     if (t.bits == 1) { /* the lowest bit to a mask */
         sv *m = sel_new(s, LLVMTypeOf(i));
-        isa_operand one = sel1(s, vp_imm(1), .op = ISA_OP_vsplat,
-                               .type = uint_of(f.bits));
+        isa_operand one =
+            sel1(s, vp_imm(1), .op = ISA_OP_vsplat, .type = uint_of(f.bits));
 
         m->n = a->n;
         m->p = arena_array(s->a, isa_operand, a->n + 1);
         for (uint32_t k = 0; k < a->n; k++)
-            m->p[k] = sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
-                           .op = ISA_OP_vcmp, .type = uint_of(f.bits),
-                           .sub = ISA_EQ);
+            m->p[k] =
+                sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
+                     .op = ISA_OP_vcmp, .type = uint_of(f.bits), .sub = ISA_EQ);
         *x = *m;
         x->mask = (uint8_t)f.bits;
         return;
@@ -712,9 +710,8 @@ bool sel_vector_inst(sel *s, LLVMValueRef i)
         *x = *sel_value(s, LLVMGetOperand(i, 0));
     } else if (op == LLVMFNeg) {
         sv *a = sel_value(s, LLVMGetOperand(i, 0));
-        isa_operand sign =
-            sel1(s, vp_imm(y.bits == 16 ? 0x8000 : 0x80000000),
-                 .op = ISA_OP_vsplat, .type = uint_of(y.bits));
+        isa_operand sign = sel1(s, vp_imm(y.bits == 16 ? 0x8000 : 0x80000000),
+                                .op = ISA_OP_vsplat, .type = uint_of(y.bits));
 
         for (uint32_t k = 0; k < x->n; k++)
             x->p[k] = sel2(s, a->p[k], sign, .op = ISA_OP_vxor);

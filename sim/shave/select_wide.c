@@ -17,8 +17,8 @@ static pair sum(sel *s, pair a, pair b)
     isa_operand carry;
 
     r.lo = sel2(s, a.lo, b.lo, .op = ISA_OP_iadd);
-    carry = sel2(s, r.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32,
-                 .sub = ISA_LT);
+    carry =
+        sel2(s, r.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32, .sub = ISA_LT);
     r.hi = sel2(s, a.hi, b.hi, .op = ISA_OP_iadd);
     r.hi = sel2(s, r.hi, carry, .op = ISA_OP_iadd);
     return r;
@@ -59,10 +59,10 @@ static pair constant_shift(sel *s, LLVMOpcode op, pair a, uint32_t n)
             return r;
         }
         r.lo = sel2(s, a.lo, vp_imm(n), .op = ISA_OP_ishl);
-        r.hi = sel2(s, sel2(s, a.hi, vp_imm(n), .op = ISA_OP_ishl),
-                    sel2(s, a.lo, vp_imm(32 - n), .op = ISA_OP_ishr,
-                         .type = ISA_U32),
-                    .op = ISA_OP_ior);
+        r.hi = sel2(
+            s, sel2(s, a.hi, vp_imm(n), .op = ISA_OP_ishl),
+            sel2(s, a.lo, vp_imm(32 - n), .op = ISA_OP_ishr, .type = ISA_U32),
+            .op = ISA_OP_ior);
         return r;
     }
     if (n >= 32) {
@@ -130,15 +130,15 @@ static isa_operand compare(sel *s, LLVMIntPredicate p, pair a, pair b)
     isa_operand same, low, high;
 
     if (c == ISA_EQ || c == ISA_NE) {
-        isa_operand d = sel2(s, sel2(s, a.lo, b.lo, .op = ISA_OP_ixor),
-                             sel2(s, a.hi, b.hi, .op = ISA_OP_ixor),
-                             .op = ISA_OP_ior);
+        isa_operand d =
+            sel2(s, sel2(s, a.lo, b.lo, .op = ISA_OP_ixor),
+                 sel2(s, a.hi, b.hi, .op = ISA_OP_ixor), .op = ISA_OP_ior);
 
         return sel2(s, d, vp_imm(0), .op = ISA_OP_icmp, .type = ISA_U32,
                     .sub = c);
     }
-    same = sel2(s, a.hi, b.hi, .op = ISA_OP_icmp, .type = ISA_U32,
-                .sub = ISA_EQ);
+    same =
+        sel2(s, a.hi, b.hi, .op = ISA_OP_icmp, .type = ISA_U32, .sub = ISA_EQ);
     low = sel2(s, a.lo, b.lo, .op = ISA_OP_icmp, .type = ISA_U32, .sub = c);
     high = sel2(s, a.hi, b.hi, .op = ISA_OP_icmp,
                 .type = is_signed ? ISA_S32 : ISA_U32, .sub = c);
@@ -212,8 +212,9 @@ static void cast(sel *s, LLVMValueRef i, sv *x)
 
     for (uint32_t k = 0; k < t.lanes; k++) {
         if (t.bits == 64 && t.kind == LLVMIntegerTypeKind) {
-            pair r = widen(s, op, f, f.lanes > 1 ? sel_lane(s, ft, a, k)
-                                                 : sel_scalar(s, v));
+            pair r =
+                widen(s, op, f,
+                      f.lanes > 1 ? sel_lane(s, ft, a, k) : sel_scalar(s, v));
 
             x->p[2 * k] = r.lo;
             x->p[2 * k + 1] = r.hi;

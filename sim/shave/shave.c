@@ -120,15 +120,15 @@ static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
 static vpu_status refused(const isa_function *f, const char *why,
                           uint32_t block, uint32_t instr, vpu_error *err)
 {
-    return err_set(
-        err, VPU_ERR_MISMATCH, "%s: block %u, operation %u (%s): %s", f->name,
-        block, instr,
-        isa_ops[f->instrs[f->blocks[block].first + instr].op].name, why);
+    return err_set(err, VPU_ERR_MISMATCH, "%s: block %u, operation %u (%s): %s",
+                   f->name, block, instr,
+                   isa_ops[f->instrs[f->blocks[block].first + instr].op].name,
+                   why);
 }
 
 vpu_status shave_build(LLVMValueRef fn, const char *name,
-                       const shave_layout *layout, arena *a,
-                       shave_program *out, vpu_error *err)
+                       const shave_layout *layout, arena *a, shave_program *out,
+                       vpu_error *err)
 {
     vprog p;
     uint32_t n_spills = 0, block = 0, instr = 0;

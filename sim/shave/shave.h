@@ -32,13 +32,13 @@ typedef struct {
 
 /* What the host code adds when control goes through the IR. */
 typedef struct {
-    uint32_t cycles;  /* on entering the block */
-    uint32_t *edge;   /* on leaving for successor k; NULL = nothing */
+    uint32_t cycles; /* on entering the block */
+    uint32_t *edge;  /* on leaving for successor k; NULL = nothing */
 } shave_cost;
 
 typedef struct {
     isa_function fn;
-    shave_cost *costs; /* per basic block, in the function's order */
+    shave_cost *costs;    /* per basic block, in the function's order */
     uint32_t array_bytes; /* private arrays; fn.private_bytes has spills too */
 } shave_program;
 
@@ -51,7 +51,7 @@ uint32_t shave_pieces(LLVMTargetDataRef td, LLVMTypeRef t, uint8_t *out);
  * VPU_ERR_UNSUPPORTED  something without SHAVE form; names line and what
  * VPU_ERR_MISMATCH     the verifier refused the program (a defect of ours) */
 vpu_status shave_build(LLVMValueRef fn, const char *name,
-                       const shave_layout *layout, arena *a,
-                       shave_program *out, vpu_error *err);
+                       const shave_layout *layout, arena *a, shave_program *out,
+                       vpu_error *err);
 
 #endif

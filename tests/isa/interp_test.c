@@ -206,6 +206,10 @@ static const struct {
      "block 0 plain cycles=7 stages=1\n0: BRU.bra block[2]\n"
      "block 1 plain cycles=100 stages=1\n0: LSU0.st.u32.local 1, [64]\n" RET(2),
      ISA_DONE, 14, 2, 0},
+    /* what a branch goes to falls through: 7 + 3 + 7 */
+    {HEAD "block 0 plain cycles=7 stages=1\n0: BRU.bra block[1]\n"
+          "block 1 plain cycles=3 stages=1\n" RET(2),
+     ISA_DONE, 17, 3, 0},
     /* all six slots behind a branch happen, nothing of the next block does */
     {HEAD "block 0 plain cycles=8 stages=1\n0: IAU.imov i1, 0\n"
           "1: BRU.bra block[2]\n2: IAU.iadd i1, i1, 1\n3: IAU.iadd i1, i1, 1\n"

@@ -172,6 +172,8 @@ static const rule flight_rules[] = {
      on_top, 0, 1},
     {PLAIN "5: IAU.imov i1, 2 || CMU.isel $, i2, i3, i4", "i2", "i1", on_top, 0,
      1},
+    {PLAIN "5: IAU.imov $, 2 || CMU.cvt.f32.s32 i1, i3", "i2", "i1", on_top, 0,
+     1},
     {PLAIN "5: LSU0.ldp.u8.local i1, $, [i3], 1", "i3", "i1",
      "two results in one register", 0, 0},
 };
