@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef __int128 int128;
-
 /* --- numbers ---------------------------------------------------------------
  */
 
@@ -277,12 +275,8 @@ static uint32_t quotient(isa_type t, uint32_t a, uint32_t b, bool remainder)
 
 static uint32_t integer_lane(isa_op op, isa_type t, uint32_t a, uint32_t b)
 {
-<<<<<<< HEAD
-    int128 wide = (int128)oracle_whole(t, a) * oracle_whole(t, b);
-=======
     /* Modulo 2^64, which is the whole product of 32-bit numbers. */
     uint64_t wide = (uint64_t)oracle_whole(t, a) * (uint64_t)oracle_whole(t, b);
->>>>>>> refs/heads/isa
 
     switch (op) {
     case ISA_OP_imov:
