@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/backend/source.h"
+#include "sim/base/str.h"
 #include "sim/builtins/routines.h"
 
 enum { MAX_TIMES = 64 };
@@ -159,6 +160,31 @@ static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
     return VPU_OK;
 }
 
+/* Shipped bindings carry more than their kernels use: one line for all. */
+static void note_unused(const backend_sim *b, const graph_launch *l,
+                        const sim_kernel *k)
+{
+    uint32_t line = 0;
+    str names = {0};
+
+    for (uint32_t n = 0; n < l->n_args; n++) {
+        bool used = false;
+
+        for (uint32_t i = 0; i < k->n_args; i++)
+            used |= !strcmp(l->args[n].name, k->args[i].name);
+        if (used)
+            continue;
+        line = line ? line : l->args[n].line;
+        str_printf(&names, "%s'%s'", names.n ? ", " : "", l->args[n].name);
+    }
+    if (names.n)
+        log_note(b->cfg->log,
+                 "%s:%u: kernel '%s' has no argument %s: ignored, as the real "
+                 "runtime does",
+                 l->file, line, k->name, str_text(&names));
+    str_free(&names);
+}
+
 static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
                             vpu_error *err)
 {
@@ -186,17 +212,8 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
             st = bind_buffer(b, l, k, p, g, &s->values[i], err);
         }
     }
-    for (uint32_t n = 0; n < l->n_args && !st; n++) {
-        bool used = false;
-
-        for (uint32_t i = 0; i < k->n_args; i++)
-            used |= !strcmp(l->args[n].name, k->args[i].name);
-        if (!used)
-            log_warn(b->cfg->log,
-                     "%s:%u: kernel '%s' has no argument '%s'; the binding is "
-                     "ignored, as the real runtime does",
-                     l->file, l->args[n].line, k->name, l->args[n].name);
-    }
+    if (!st)
+        note_unused(b, l, k);
     return st;
 }
 

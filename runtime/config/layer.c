@@ -541,20 +541,26 @@ static vpu_status read_head(config_reader *r, const config_xml_node *node,
 
 /* The guide shows the flat form in every edition, so its readers are told even
  * though no compiler of that form refuses it. */
-static vpu_status check_form(const config_reader *r,
-                             const config_xml_node *node)
+static vpu_status check_form(config_reader *r, const config_xml_node *node)
 {
     config_context c = {r->strict, CONFIG_RELEASES, r->path, r->log, r->err};
 
+    if (r->form_told[r->form])
+        return VPU_OK;
+    r->form_told[r->form] = true;
     if (r->form == CONFIG_FORM_FLAT)
         return config_refused_by(
             &c, CONFIG_NESTED_RELEASES, node->line, node->col,
             "refuse it (\"Required parameter Parameters is not found\")",
-            "CustomLayer %s is in the flat form", r->layer);
+            "CustomLayer %s is in the flat form (told once per file)",
+            r->layer);
     c.readers = CONFIG_NESTED_RELEASES;
-    return config_refused_by(&c, CONFIG_FLAT_RELEASES, node->line, node->col,
-                             "know the flat form only",
-                             "CustomLayer %s is in the nested form", r->layer);
+    return config_refused_by(
+        &c, CONFIG_FLAT_RELEASES, node->line, node->col,
+        "know the flat form only",
+        "CustomLayer %s is in the nested form (told once per "
+        "file)",
+        r->layer);
 }
 
 static vpu_status read_layer(config_reader *r, const config_xml_node *node,

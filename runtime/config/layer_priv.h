@@ -13,6 +13,7 @@ typedef struct {
     vpu_error *err;
     config_release strict;
     config_form form; /* of the layer being read */
+    bool form_told[2]; /* by form: its note stands once per file */
     const char *layer;
 } config_reader;
 

@@ -44,6 +44,7 @@ static const char *const fixed_options[] = {
     "-gcolumn-info",
     "-fno-color-diagnostics",
     "-Wno-unknown-pragmas",
+    "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
     "-Wno-incompatible-pointer-types",
     "-Wno-incompatible-pointer-types-discards-qualifiers",
     "-D__VPU__=1",
@@ -229,6 +230,29 @@ static void parse_deps(arena *a, const char *d, const char *source,
     out->n_deps = (uint32_t)n;
 }
 
+/* One message a diagnostic: what clang shows of the source belongs to it. */
+static void pass_on_warnings(const log_sink *log, const char *diag)
+{
+    str message = {0};
+
+    while (*diag) {
+        size_t n = strcspn(diag, "\n");
+        bool starts = memmem(diag, n, ": warning: ", 11) ||
+                      memmem(diag, n, " generated.", 11);
+
+        if (starts && message.n) {
+            log_warn(log, "%s", str_text(&message));
+            str_free(&message);
+        }
+        if (!memmem(diag, n, " generated.", 11))
+            str_printf(&message, "%s%.*s", message.n ? "\n" : "", (int)n, diag);
+        diag += n + (diag[n] != 0);
+    }
+    if (message.n)
+        log_warn(log, "%s", str_text(&message));
+    str_free(&message);
+}
+
 static vpu_status compile_in(const char *dir, const char *source,
                              const char *const *options, uint32_t n_options,
                              const log_sink *log, arena *a, fe_unit *out,
@@ -268,14 +292,7 @@ static vpu_status compile_in(const char *dir, const char *source,
     if (code)
         return err_set(err, VPU_ERR_COMPILE, "%s",
                        *diag ? diag : "clang failed without a message");
-    if (*diag) {
-        char *save = NULL;
-
-        for (char *l = strtok_r(diag, "\n", &save); l;
-             l = strtok_r(NULL, "\n", &save))
-            if (!strstr(l, "generated."))
-                log_warn(log, "%s", l);
-    }
+    pass_on_warnings(log, diag);
     st = file_read(bc, MAX_BITCODE_BYTES, a, &out->bitcode, &out->n_bytes, err);
     if (!st && !file_read(dep, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
         parse_deps(a, deps, source, prelude, out);

@@ -250,8 +250,9 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
 
             if (as == AS_PRIVATE)
                 return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
-                              "argument '%s' of kernel '%s': structures by "
-                              "value are not supported yet",
+                              "argument '%s' of kernel '%s' is a structure by "
+                              "value; a custom layer's binding can give "
+                              "buffers, ints and floats only",
                               g->name, k->name);
             g->space = as == AS_GLOBAL     ? SIM_ARG_GLOBAL
                        : as == AS_CONSTANT ? SIM_ARG_CONSTANT
