@@ -181,7 +181,7 @@ static const sample samples[] = {
     REGION(fill_wide, VECTOR, 1, 1, 2, 1, 3, 8),
     REGION(fill_wide, SCALAR, 1, 2, 5, 80, 1, 1),
     REGION_MASK(NULL, VECTOR, "0,1,2", 1, 3, 4, 20, 13, 16),
-    REGION_MASK(fill_wide, SCALAR, "2,0,1", 2, 3, 4, 7, 5, 13),
+    REGION_MASK(fill_wide, SCALAR, "4,0,1", 2, 5, 4, 7, 5, 13),
     REGION_MASK(fill_wide, VECTOR, "6,7,3", 1, 9, 4, 2, 3, 24),
     REGION_MASK(fill_wide, SCALAR, "1,1,4", 1, 5, 3, 80, 1, 1),
     BINARY(VECTOR, 1, 0.0, 1, 64, 32, 14, 16),
