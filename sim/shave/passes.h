@@ -15,6 +15,11 @@ void liveness_compute(const vprog *p, arena *a, liveness *l);
 /* Loops around each block: 0 outside all. */
 uint32_t *loop_depths(const vprog *p, arena *a);
 
+/* Addresses in single-block loops that grow by the same amount each time get
+ * registers of their own, stepped by the accesses themselves. Before phis are
+ * removed. */
+void strength_reduce(vprog *p);
+
 /* Phis become copies at the ends of predecessors; what can share a register
  * does. Afterwards registers may be written in several places. */
 void phis_remove(vprog *p);

@@ -446,8 +446,9 @@ static isa_operand binary(sel *s, LLVMValueRef i, sty t)
         return sel2(s, a, b, .op = ISA_OP_imul);
     case LLVMAnd:
         return sel2(s, a, b, .op = ISA_OP_iand);
-    case LLVMOr:
-        return sel2(s, a, b, .op = ISA_OP_ior);
+    case LLVMOr: /* without common bits a sum, which strength.c follows */
+        return sel2(s, a, b,
+                    .op = LLVMGetIsDisjoint(i) ? ISA_OP_iadd : ISA_OP_ior);
     case LLVMXor:
         return sel2(s, a, b, .op = ISA_OP_ixor);
     case LLVMShl:

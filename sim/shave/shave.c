@@ -140,6 +140,8 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
     if (st)
         return st;
     out->array_bytes = p.private_bytes;
+    strength_reduce(&p);
+    vp_drop_dead(&p);
     phis_remove(&p);
     for (int round = 0; round < MAX_ROUNDS && !done; round++) {
         schedule_all(&p, round);
