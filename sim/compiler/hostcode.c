@@ -69,6 +69,61 @@ static LLVMBasicBlockRef target(host *h, LLVMValueRef t, unsigned k)
     return ir_map_get(&h->blocks, LLVMGetSuccessor(t, k));
 }
 
+static void add_cycles(host *h, LLVMValueRef n)
+{
+    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+
+    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, n, ""), h->cycles);
+}
+
+/* --- software-pipelined loops
+ * ------------------------------------------------- */
+
+static void count_trip(host *h)
+{
+    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->trips, "");
+
+    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, k64(h, 1), ""), h->trips);
+}
+
+/* The block on the way out, where what the loop took is known. */
+static LLVMBasicBlockRef pay_for_loop(host *h, const shave_cost *c,
+                                      LLVMBasicBlockRef to)
+{
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
+    LLVMBasicBlockRef exit = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    LLVMValueRef n, many, piped, plain;
+
+    LLVMPositionBuilderAtEnd(h->b, exit);
+    n = LLVMBuildLoad2(h->b, h->i64, h->trips, "");
+    LLVMBuildStore(h->b, k64(h, 0), h->trips);
+    many = LLVMBuildICmp(h->b, LLVMIntUGE, n, k64(h, c->loop_stages), "");
+    piped = LLVMBuildMul(h->b, n, k64(h, c->loop_interval), "");
+    piped =
+        LLVMBuildAdd(h->b, piped, k64(h, c->loop_entry + c->loop_frame), "");
+    plain = LLVMBuildMul(h->b, n, k64(h, c->loop_plain), "");
+    plain = LLVMBuildAdd(h->b, plain, k64(h, c->loop_entry), "");
+    add_cycles(h, LLVMBuildSelect(h->b, many, piped, plain, ""));
+    LLVMBuildBr(h->b, to);
+    LLVMPositionBuilderAtEnd(h->b, at);
+    return exit;
+}
+
+/* Where successor k of a two-way branch is; a pipelined loop is paid for on the
+ * way out. */
+static LLVMBasicBlockRef way(host *h, LLVMValueRef t, unsigned k,
+                             uint32_t block)
+{
+    const shave_cost *c = &h->program->costs[block];
+    LLVMBasicBlockRef to = target(h, t, k), from = h->cfg.blocks[block];
+
+    if (!c->loop_stages || LLVMGetSuccessor(t, k) == from)
+        return to;
+    to = pay_for_loop(h, c, to);
+    ir_map_set(&h->exits, from, to);
+    return to;
+}
+
 static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
 {
     unsigned n = LLVMGetNumSuccessors(t);
@@ -94,8 +149,8 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
         if (n == 1)
             LLVMBuildBr(h->b, target(h, t, 0));
         else
-            LLVMBuildCondBr(h->b, host_operand(h, t, 0), target(h, t, 0),
-                            target(h, t, 1));
+            LLVMBuildCondBr(h->b, host_operand(h, t, 0), way(h, t, 0, block),
+                            way(h, t, 1, block));
         return;
     case LLVMSwitch:
         r = LLVMBuildSwitch(h->b, host_operand(h, t, 0),
@@ -107,13 +162,6 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     default:
         host_fail(h, t, "a branch of this kind");
     }
-}
-
-static void add_cycles(host *h, LLVMValueRef n)
-{
-    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
-
-    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, n, ""), h->cycles);
 }
 
 /* What the way out of a block costs on top of the block: a jump, the tests of
@@ -163,6 +211,8 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
         else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
             accesses += 2;
     }
+    if (h->program->costs[n].loop_stages)
+        count_trip(h);
     if (h->program->costs[n].cycles)
         add_cycles(h, k64(h, h->program->costs[n].cycles));
     if (accesses > SIM_LOG_ENTRIES)
@@ -219,9 +269,11 @@ static void fill_phis(host *h, const ir_word *seen)
                 break;
             for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, k);
-                LLVMBasicBlockRef end = ir_map_get(&h->ends, from);
+                LLVMBasicBlockRef end = ir_map_get(&h->exits, from);
                 LLVMValueRef v;
 
+                if (!end || from == h->cfg.blocks[n])
+                    end = ir_map_get(&h->ends, from);
                 if (!ir_bit(seen, ir_cfg_number(&h->cfg, from)))
                     continue;
                 LLVMPositionBuilderBefore(h->b,
@@ -264,6 +316,8 @@ static void prologue(host *h)
                              LLVMAppendBasicBlockInContext(h->c, h->fn, ""));
     h->cycles = LLVMBuildAlloca(h->b, h->i64, "cycles");
     h->log_n = LLVMBuildAlloca(h->b, h->i64, "log_n");
+    h->trips = LLVMBuildAlloca(h->b, h->i64, "trips");
+    LLVMBuildStore(h->b, k64(h, 0), h->trips);
     host_restore_state(h);
     for (int k = 0; k < 4; k++)
         h->bases[k] = host_load_field(h, h->i32, bases[k]);
@@ -309,6 +363,7 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     ir_map_init(&h.map, a);
     ir_map_init(&h.blocks, a);
     ir_map_init(&h.ends, a);
+    ir_map_init(&h.exits, a);
     ir_cfg_build(&h.cfg, fn, a);
     order = arena_array(a, uint32_t, h.cfg.n);
     seen = ir_bits(a, h.cfg.n);

@@ -214,7 +214,7 @@ static void open_loops(wg *w, region *r, loops *l)
 static void close_loops(wg *w, region *r, loops *l)
 {
     for (int d = 0; d < 3; d++) {
-        LLVMValueRef i, more;
+        LLVMValueRef i, more, br;
         uint32_t step = d ? 1 : w->lanes;
 
         LLVMPositionBuilderAtEnd(w->b, l->latch[d]);
@@ -227,8 +227,11 @@ static void close_loops(wg *w, region *r, loops *l)
         i = LLVMBuildNUWAdd(w->b, r->lid[d], k32(w, step), "");
         LLVMAddIncoming(r->lid[d], &i, &l->latch[d], 1);
         more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[3 + d], "");
-        LLVMBuildCondBr(w->b, more, l->head[d],
-                        d < 2 ? l->latch[d + 1] : l->after);
+        br = LLVMBuildCondBr(w->b, more, l->head[d],
+                             d < 2 ? l->latch[d + 1] : l->after);
+        LLVMSetMetadata(
+            br, LLVMGetMDKindIDInContext(w->c, "vpu.items", 9),
+            LLVMMetadataAsValue(w->c, LLVMMDNodeInContext2(w->c, NULL, 0)));
     }
     LLVMPositionBuilderAtEnd(w->b, l->after);
 }

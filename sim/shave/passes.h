@@ -49,9 +49,19 @@ uint32_t deps_latency(const isa_instr *i, unsigned dst);
 void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch);
 
-/* Assigns the machine's registers to a scheduled program. Registers that do not
- * fit are sent to private memory: their code is inserted, and the result is
- * false: schedule again and come back. */
-bool registers_assign(vprog *p, uint32_t *n_spills);
+/* Assigns the machine's registers to a scheduled program. */
+typedef enum {
+    ASSIGN_DONE,
+    /* Registers that do not fit go to private memory: their code is inserted;
+     * schedule again and come back. */
+    ASSIGN_SPILLED,
+    /* A software-pipelined loop cannot have all it needs; no_pipeline of its
+     * basic block is set, and the program must be built anew. */
+    ASSIGN_NO_PIPELINE
+} assignment;
+
+/* Without may_spill ASSIGN_SPILLED changes nothing: schedule more narrowly. */
+assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
+                            bool *no_pipeline);
 
 #endif

@@ -4,7 +4,6 @@
  * private memory, or made anew where that takes no register. */
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 
 #include "sim/shave/passes.h"
 
@@ -100,6 +99,12 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
             if (l->weight != UINT64_MAX)
                 l->weight += worth;
         }
+    }
+    /* In a pipelined loop iterations overlap: what it touches is taken from
+     * end to end. */
+    for (uint32_t i = 0; i < n_seen && x->fixed; i++) {
+        first[seen[i]] = start + 1;
+        last[seen[i]] = end;
     }
     for (uint32_t q = 0; q < live->words; q++) {
         uint64_t through = live->in[b][q] | live->out[b][q];
@@ -228,10 +233,10 @@ static void place(alloc *s, uint32_t v)
     *arena_append(s->a, o->members, o->n, o->cap) = v;
 }
 
-static const life *sort_lives;
-
-static int by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b, void *lives)
 {
+    const life *sort_lives = lives;
+
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     uint32_t fx = sort_lives[x].list[0].from, fy = sort_lives[y].list[0].from;
 
@@ -369,7 +374,8 @@ static void spill(alloc *s, uint32_t *n_spills)
         s->p->private_bytes += 16;
     }
     for (size_t b = 0; b < s->p->n_blocks; b++)
-        rewrite_block(&sp, &s->p->blocks[b], n_old);
+        if (!s->p->blocks[b].fixed) /* nothing spilled is in those */
+            rewrite_block(&sp, &s->p->blocks[b], n_old);
 }
 
 /* --- the result
@@ -390,10 +396,35 @@ static void write_registers(alloc *s)
         }
 }
 
-bool registers_assign(vprog *p, uint32_t *n_spills)
+/* Does spilling touch a loop whose schedule is fixed? Such loops stay plain. */
+static bool breaks_pipeline(const alloc *s, bool *no_pipeline)
+{
+    bool any = false;
+
+    for (size_t b = 0; b < s->p->n_blocks; b++) {
+        const vblock *x = &s->p->blocks[b];
+
+        for (size_t i = 0; x->fixed && i < x->n; i++) {
+            const isa_instr *in = &x->ops[i].in;
+            bool hit = false;
+
+            for (unsigned k = 0; k < ISA_MAX_SRC; k++)
+                hit |= vp_is_reg(in->src[k]) && s->lives[in->src[k].n].spilled;
+            for (unsigned k = 0; k < ISA_MAX_DST; k++)
+                hit |= vp_is_reg(in->dst[k]) && s->lives[in->dst[k].n].spilled;
+            if (hit)
+                no_pipeline[x->ir] = any = true;
+        }
+    }
+    return any;
+}
+
+assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
+                            bool *no_pipeline)
 {
     alloc s = {.p = p, .a = arena_create(0)};
     uint32_t *order = arena_array(s.a, uint32_t, p->n_regs + 1), n = 0;
+    assignment got = ASSIGN_DONE;
 
     find_lives(&s);
     for (uint32_t v = 0; v < p->n_regs; v++)
@@ -402,31 +433,18 @@ bool registers_assign(vprog *p, uint32_t *n_spills)
             if (p->first_temp && v >= p->first_temp)
                 s.lives[v].weight = UINT64_MAX;
         }
-    sort_lives = s.lives;
-    qsort(order, n, sizeof *order, by_start);
+    qsort_r(order, n, sizeof *order, by_start, s.lives);
     for (uint32_t k = 0; k < n; k++)
         place(&s, order[k]);
-    if (getenv("RADBG")) {
-        unsigned ns = 0, nt = 0, mx = 0;
-        for (uint32_t v = 0; v < p->n_regs; v++)
-            if (s.lives[v].spilled) {
-                ns++;
-                if (p->first_temp && v >= p->first_temp) {
-                    nt++;
-                    for (uint32_t q = 0; q < s.lives[v].n; q++)
-                        if (s.lives[v].list[q].to - s.lives[v].list[q].from >
-                            mx)
-                            mx =
-                                s.lives[v].list[q].to - s.lives[v].list[q].from;
-                }
-            }
-        fprintf(stderr, "regs %zu spilled %u temps %u maxlen %u\n", p->n_regs,
-                ns, nt, mx);
-    }
-    if (s.any_spilled)
+    if (s.any_spilled && !may_spill)
+        got = ASSIGN_SPILLED;
+    else if (s.any_spilled)
+        got = breaks_pipeline(&s, no_pipeline) ? ASSIGN_NO_PIPELINE
+                                               : ASSIGN_SPILLED;
+    if (got == ASSIGN_SPILLED && may_spill)
         spill(&s, n_spills);
-    else
+    else if (got == ASSIGN_DONE)
         write_registers(&s);
     arena_destroy(s.a);
-    return !s.any_spilled;
+    return got;
 }

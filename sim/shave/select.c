@@ -360,6 +360,8 @@ isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed)
     }
     if (bits == 32)
         return x;
+    if (bits == 1) /* truth is 0 or 1 in all 32 bits, always */
+        return is_signed ? sel2(s, vp_imm(0), x, .op = ISA_OP_isub) : x;
     if (bits == 8 || bits == 16)
         return sel1(s, x, .op = ISA_OP_iext,
                     .type = bits == 8 ? (is_signed ? ISA_S8 : ISA_U8)
@@ -533,7 +535,9 @@ static isa_operand cast(sel *s, LLVMValueRef i)
         return sel1(s, x, .op = ISA_OP_cvt, .type = sel_isa_type(to, true),
                     .from = op == LLVMSIToFP ? ISA_S32 : ISA_U32);
     default: /* bits stay as they are, or the upper ones are dropped */
-        return x;
+        return to.bits == 1 && from.bits > 1
+                   ? sel2(s, x, vp_imm(1), .op = ISA_OP_iand)
+                   : x;
     }
 }
 
@@ -545,6 +549,8 @@ static void scalar_inst(sel *s, LLVMValueRef i)
 
     if (LLVMIsABinaryOperator(i)) {
         x->p[0] = binary(s, i, t);
+        if (t.bits == 1 && (op == LLVMAdd || op == LLVMSub || op == LLVMShl))
+            x->p[0] = sel2(s, x->p[0], vp_imm(1), .op = ISA_OP_iand);
     } else if (op == LLVMFNeg) {
         x->p[0] =
             sel2(s, sel_scalar(s, LLVMGetOperand(i, 0)),
@@ -678,6 +684,40 @@ static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
         jump(s, ISA_OP_bra, SEL_NO, 0, other);
 }
 
+static LLVMValueRef metadata(LLVMValueRef i, const char *kind)
+{
+    return LLVMGetMetadata(
+        i, LLVMGetMDKindIDInContext(
+               LLVMGetModuleContext(LLVMGetGlobalParent(
+                   LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)))),
+               kind, (unsigned)strlen(kind)));
+}
+
+/* After unrolling on request LLVM marks what is left "do not unroll". */
+static bool was_unrolled(LLVMValueRef loop)
+{
+    LLVMValueRef ops[16], parts[4];
+    int n = loop ? LLVMGetMDNodeNumOperands(loop) : 0;
+
+    if (n > 16)
+        return false;
+    if (n)
+        LLVMGetMDNodeOperands(loop, ops);
+    for (int k = 1; k < n; k++) {
+        const char *text;
+        unsigned len;
+
+        if (!ops[k] || LLVMGetMDNodeNumOperands(ops[k]) < 1 ||
+            LLVMGetMDNodeNumOperands(ops[k]) > 4)
+            continue;
+        LLVMGetMDNodeOperands(ops[k], parts);
+        text = parts[0] ? LLVMGetMDString(parts[0], &len) : NULL;
+        if (text && len == 24 && !memcmp(text, "llvm.loop.unroll.disable", 24))
+            return true;
+    }
+    return false;
+}
+
 static void terminator(sel *s, LLVMValueRef t, uint32_t n)
 {
     LLVMBasicBlockRef next = LLVMGetNextBasicBlock(s->cfg.blocks[n]);
@@ -692,6 +732,8 @@ static void terminator(sel *s, LLVMValueRef t, uint32_t n)
         many_ways(s, t, n);
         return;
     case LLVMBr:
+        s->cur->may_pipeline =
+            metadata(t, "vpu.items") || was_unrolled(metadata(t, "llvm.loop"));
         if (LLVMGetNumSuccessors(t) == 2)
             two_ways(s, t, n);
         else if (LLVMGetSuccessor(t, 0) != next)

@@ -182,7 +182,7 @@ static isa_operand narrow(sel *s, LLVMOpcode op, sty to, pair x)
                  args, 2, COST_CONVERT, &ret, 1);
         return ret;
     }
-    return x.lo;
+    return to.bits == 1 ? sel2(s, x.lo, vp_imm(1), .op = ISA_OP_iand) : x.lo;
 }
 
 static void choose(sel *s, LLVMValueRef i, sty t, sv *x)

@@ -5,18 +5,21 @@
 #include <string.h>
 
 #include "sim/shave/passes.h"
+#include "sim/shave/pipeline.h"
 #include "sim/shave/select.h"
 
 /* Rounds of spilling before registers are given up on: each makes the lives of
  * what is left shorter, so more than a few mean a defect. */
 enum { MAX_ROUNDS = 24 };
 
-/* The more rounds were in vain, the fewer registers a schedule may use: what
- * is alive longer than it looks (across blocks) needs room, too. */
+/* First without a thought of registers; then within them; then spilling, with
+ * less and less in use, as what lives across blocks needs room, too. */
 static uint32_t room(int round)
 {
-    uint32_t less = 2 + 2 * (uint32_t)round;
+    uint32_t less = 2 * (uint32_t)round;
 
+    if (!round)
+        return UINT32_MAX;
     return less < ISA_N_IREGS - 8 ? ISA_N_IREGS - less : 8;
 }
 
@@ -27,8 +30,11 @@ static void schedule_all(vprog *p, int round)
 
     liveness_compute(p, a, &l);
     for (size_t b = 0; b < p->n_blocks; b++) {
-        arena *scratch = arena_create(0);
+        arena *scratch;
 
+        if (p->blocks[b].fixed)
+            continue;
+        scratch = arena_create(0);
         schedule_block(p, &p->blocks[b], l.in[b], l.out[b], room(round),
                        scratch);
         arena_destroy(scratch);
@@ -70,7 +76,8 @@ static void finish(const vprog *p, const char *name, arena *a,
         *y = (isa_block){.first = out->n_instrs,
                          .n = (uint32_t)x->n,
                          .cycles = x->cycles,
-                         .n_stages = 1};
+                         .kind = x->kind,
+                         .n_stages = x->kind ? x->n_stages : 1};
         for (size_t i = 0; i < x->n; i++)
             out->instrs[out->n_instrs++] = x->ops[i].in;
         qsort(out->instrs + y->first, y->n, sizeof *out->instrs, by_cycle);
@@ -93,6 +100,12 @@ static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
         LLVMValueRef t = LLVMGetBasicBlockTerminator(blocks[x->ir]);
         unsigned n = LLVMGetNumSuccessors(t);
 
+        if (x->fixed)
+            continue; /* of a pipelined loop, see loop_costs */
+        if (x->in_loop_entry) {
+            c->loop_entry = x->cycles;
+            continue;
+        }
         if (!x->edge) {
             c->cycles += x->cycles;
             continue;
@@ -117,6 +130,19 @@ static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
     }
 }
 
+static void loop_costs(const pipelined *loops, size_t n, shave_cost *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        shave_cost *c = &out[loops[i].ir];
+
+        c->loop_stages = loops[i].stages;
+        c->loop_frame = loops[i].frame;
+        c->loop_interval = loops[i].interval;
+        c->loop_plain = c->cycles;
+        c->cycles = 0;
+    }
+}
+
 static vpu_status refused(const isa_function *f, const char *why,
                           uint32_t block, uint32_t instr, vpu_error *err)
 {
@@ -126,35 +152,70 @@ static vpu_status refused(const isa_function *f, const char *why,
                    why);
 }
 
+typedef struct {
+    LLVMValueRef fn;
+    const char *name;
+    const shave_layout *layout;
+    bool *no_pipeline; /* per basic block */
+    vprog p;
+    pipelined *loops;
+    size_t n_loops;
+    uint32_t array_bytes, n_spills;
+} builder;
+
+/* One attempt. *again: a pipelined loop did not get its registers and must stay
+ * plain. */
+static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
+{
+    vpu_status st = select_function(b->fn, b->layout, a, &b->p, err);
+    assignment got = ASSIGN_SPILLED;
+
+    *again = false;
+    if (st)
+        return st;
+    b->array_bytes = b->p.private_bytes;
+    b->n_spills = 0;
+    strength_reduce(&b->p);
+    vp_drop_dead(&b->p);
+    phis_remove(&b->p);
+    pipeline_loops(&b->p, b->no_pipeline, &b->loops, &b->n_loops);
+    for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
+        schedule_all(&b->p, round);
+        got = registers_assign(&b->p, round > 0, &b->n_spills, b->no_pipeline);
+    }
+    *again = got == ASSIGN_NO_PIPELINE;
+    return got != ASSIGN_SPILLED
+               ? VPU_OK
+               : err_set(err, VPU_ERR_MISMATCH,
+                         "%s: registers were not found in %d rounds", b->name,
+                         MAX_ROUNDS);
+}
+
 vpu_status shave_build(LLVMValueRef fn, const char *name,
                        const shave_layout *layout, arena *a, shave_program *out,
                        vpu_error *err)
 {
-    vprog p;
-    uint32_t n_spills = 0, block = 0, instr = 0;
+    uint32_t n = LLVMCountBasicBlocks(fn), block = 0, instr = 0;
+    builder b = {.fn = fn,
+                 .name = name,
+                 .layout = layout,
+                 .no_pipeline = arena_array(a, bool, n + 1)};
     const char *why;
-    bool done = false;
-    vpu_status st = select_function(fn, layout, a, &p, err);
+    bool again = true;
+    vpu_status st = VPU_OK;
 
     *out = (shave_program){0};
+    /* Each time at least one more loop stays plain. */
+    while (again && !st)
+        st = attempt(&b, a, &again, err);
     if (st)
         return st;
-    out->array_bytes = p.private_bytes;
-    strength_reduce(&p);
-    vp_drop_dead(&p);
-    phis_remove(&p);
-    for (int round = 0; round < MAX_ROUNDS && !done; round++) {
-        schedule_all(&p, round);
-        done = registers_assign(&p, &n_spills);
-    }
-    if (!done)
-        return err_set(err, VPU_ERR_MISMATCH,
-                       "%s: registers were not found in %d rounds", name,
-                       MAX_ROUNDS);
-    out->costs = arena_array(a, shave_cost, LLVMCountBasicBlocks(fn));
-    costs(&p, fn, a, out->costs);
-    finish(&p, name, a, &out->fn);
-    out->fn.n_spills = n_spills;
+    out->array_bytes = b.array_bytes;
+    out->costs = arena_array(a, shave_cost, n);
+    costs(&b.p, fn, a, out->costs);
+    loop_costs(b.loops, b.n_loops, out->costs);
+    finish(&b.p, name, a, &out->fn);
+    out->fn.n_spills = b.n_spills;
     why = isa_verify(&out->fn, &block, &instr);
     return why ? refused(&out->fn, why, block, instr, err) : VPU_OK;
 }

@@ -34,6 +34,12 @@ typedef struct {
 typedef struct {
     uint32_t cycles; /* on entering the block */
     uint32_t *edge;  /* on leaving for successor k; NULL = nothing */
+    /* A block that loops on itself and was software-pipelined costs nothing on
+     * entry; leaving after n iterations, stages or more of them:
+     * loop_entry + loop_frame + n * loop_interval, fewer:
+     * loop_entry + n * loop_plain. */
+    uint32_t loop_stages; /* 0 = it was not */
+    uint32_t loop_entry, loop_frame, loop_interval, loop_plain;
 } shave_cost;
 
 typedef struct {

@@ -26,6 +26,7 @@ typedef struct {
     linear form; /* constant is 0 */
     isa_operand reg;
     size_t last; /* operation whose access steps it */
+    isa_operand by;
 } walk;
 
 typedef struct {
@@ -224,8 +225,8 @@ static bool find_counter(loop *l)
         if (back.kind != ISA_I || !in.kind)
             continue;
         o = l->def[back.n];
-        if (!o || o->in.op != ISA_OP_iadd ||
-            !vp_same(o->in.src[0], f->dst) || o->in.src[1].kind != ISA_IMM)
+        if (!o || o->in.op != ISA_OP_iadd || !vp_same(o->in.src[0], f->dst) ||
+            o->in.src[1].kind != ISA_IMM)
             continue;
         l->counter = f->dst;
         l->next = back;
@@ -266,8 +267,8 @@ static isa_operand times(loop *l, isa_operand x, int32_t n)
     if (x.kind == ISA_IMM)
         return vp_imm(x.n * (uint32_t)n);
     if (n > 0 && !(n & (n - 1)))
-        return emit(l, ISA_OP_ishl, x, vp_imm((uint32_t)__builtin_ctz(
-                                          (unsigned)n)));
+        return emit(l, ISA_OP_ishl, x,
+                    vp_imm((uint32_t)__builtin_ctz((unsigned)n)));
     return emit(l, ISA_OP_imul, x, vp_imm((uint32_t)n));
 }
 
@@ -296,12 +297,18 @@ static isa_operand initial(loop *l, const linear *f)
     return r.kind ? r : vp_imm(0);
 }
 
-static isa_operand increment(loop *l, const linear *f)
+/* Walks of one stride share the register that holds it. */
+static isa_operand increment(loop *l, const walk *w)
 {
+    const linear *f = &w->form;
     int32_t n = (int32_t)((uint32_t)f->k * (uint32_t)l->step);
 
-    return f->mul.kind ? as_register(l, times(l, f->mul, n))
-                       : vp_imm((uint32_t)n);
+    if (!f->mul.kind)
+        return vp_imm((uint32_t)n);
+    for (const walk *o = l->walks; o < w; o++)
+        if (o->form.k == f->k && vp_same(o->form.mul, f->mul))
+            return o->by;
+    return as_register(l, times(l, f->mul, n));
 }
 
 /* --- walking
@@ -376,14 +383,15 @@ static void find_walks(loop *l)
  */
 static void close_walk(loop *l, walk *w)
 {
-    isa_operand start = initial(l, &w->form), by = increment(l, &w->form);
+    isa_operand start = initial(l, &w->form);
     vblock *b = &l->p->blocks[l->b];
     isa_instr *in = &b->ops[w->last].in;
     bool is_store = isa_ops[in->op].flags & ISA_F_STORE;
     vphi *f = arena_append(l->p->a, b->phis, b->n_phis, b->phis_cap);
 
     in->op = (uint8_t)stepping_form((isa_op)in->op);
-    in->src[is_store ? 2 : 1] = by;
+    w->by = increment(l, w);
+    in->src[is_store ? 2 : 1] = w->by;
     in->dst[is_store ? 0 : 1] = vp_reg(l->p, ISA_I);
     *f = (vphi){.dst = w->reg, .n = 2};
     f->src = arena_array(l->p->a, isa_operand, 2);

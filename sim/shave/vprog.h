@@ -32,6 +32,12 @@ typedef struct {
     uint32_t ir;                /* number of the basic block it is from */
     uint32_t edge; /* it stands on that edge of the basic block alone: 1 + k */
     uint32_t cycles;
+    /* Software pipelining */
+    bool may_pipeline;  /* a loop by itself that the policy allows */
+    bool in_loop_entry; /* decides between the pipelined and the plain loop */
+    bool fixed;         /* scheduled for good, slots and all */
+    uint8_t kind;       /* isa_block_kind */
+    uint32_t n_stages;
 } vblock;
 
 typedef struct {
