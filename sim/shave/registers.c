@@ -11,9 +11,18 @@ typedef struct {
     uint32_t from, to; /* cycles of the whole program, to exclusive */
 } range;
 
+/* Where a value of a software-pipelined loop is, in cycles modulo the interval:
+ * from landing to last read, again and again while the loop runs. */
+typedef struct {
+    uint32_t interval; /* 0 = there is no such place */
+    uint32_t from, length;
+    range loop; /* prologue to epilogue */
+} arc;
+
 typedef struct {
     range *list; /* ascending, apart */
     uint32_t n, cap;
+    arc arc;
     uint64_t weight; /* what spilling costs; UINT64_MAX = must not */
     uint32_t defs;
     const vop *def; /* the only one, when defs is 1 */
@@ -101,8 +110,12 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
         }
     }
     /* In a pipelined loop iterations overlap: what it touches is taken from
-     * end to end. */
+     * end to end, but for what each iteration makes for itself. */
     for (uint32_t i = 0; i < n_seen && x->fixed; i++) {
+        if (s->lives[seen[i]].arc.interval) {
+            first[seen[i]] = 0;
+            continue;
+        }
         first[seen[i]] = start + 1;
         last[seen[i]] = end;
     }
@@ -113,9 +126,12 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
             uint32_t r = q * 64 + (uint32_t)__builtin_ctzll(through);
             bool in = live->in[b][q] >> r % 64 & 1;
             bool out = live->out[b][q] >> r % 64 & 1;
-            uint32_t from = in || !first[r] ? start : first[r] - 1;
-            uint32_t to = out ? end : last[r];
+            uint32_t from, to;
 
+            if (x->fixed && s->lives[r].arc.interval)
+                continue;
+            from = in || !first[r] ? start : first[r] - 1;
+            to = out ? end : last[r];
             extend(s, &s->lives[r], from, to);
             first[r] = 0; /* done */
         }
@@ -124,6 +140,38 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
         if (first[seen[i]])
             extend(s, &s->lives[seen[i]], first[seen[i]] - 1, last[seen[i]]);
         first[seen[i]] = 0;
+    }
+}
+
+/* Values that neither come into the loop nor leave it. */
+static void kernel_arcs(alloc *s, uint32_t b, const liveness *live)
+{
+    const vblock *x = &s->p->blocks[b];
+    uint32_t ii = x->cycles;
+    range loop = {s->base[b - 1], s->base[b + 2]};
+
+    for (size_t d = 0; d < x->n; d++) {
+        const isa_instr *def = &x->ops[d].in;
+
+        for (unsigned k = 0; k < ISA_MAX_DST; k++) {
+            isa_operand r = def->dst[k];
+            uint32_t land, last;
+
+            if (!vp_is_reg(r) || live->in[b - 1][r.n / 64] >> r.n % 64 & 1 ||
+                live->out[b + 1][r.n / 64] >> r.n % 64 & 1)
+                continue;
+            land = def->stage * ii + def->cycle + deps_latency(def, k);
+            last = land;
+            for (size_t u = 0; u < x->n; u++)
+                for (unsigned j = 0; j < ISA_MAX_SRC; j++) {
+                    const isa_instr *use = &x->ops[u].in;
+                    uint32_t at = use->stage * ii + use->cycle;
+
+                    if (vp_same(use->src[j], r) && at > last)
+                        last = at;
+                }
+            s->lives[r.n].arc = (arc){ii, land % ii, last - land + 1, loop};
+        }
     }
 }
 
@@ -144,16 +192,42 @@ static void find_lives(alloc *s)
             s->base[b] + (p->blocks[b].cycles ? p->blocks[b].cycles : 1);
     liveness_compute(p, s->a, &live);
     for (uint32_t b = 0; b < p->n_blocks; b++)
+        if (p->blocks[b].kind == ISA_KERNEL)
+            kernel_arcs(s, b, &live);
+    for (uint32_t b = 0; b < p->n_blocks; b++)
         block_lives(s, b, &live, depth[b]);
 }
 
 /* --- fitting
  * ----------------------------------------------------------------- */
 
+static bool within(const life *l, range r)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->list[i].from < r.to && r.from < l->list[i].to)
+            return true;
+    return false;
+}
+
+static bool arcs_meet(const arc *a, const arc *b)
+{
+    uint32_t ii = a->interval;
+
+    if (a->loop.from != b->loop.from)
+        return false;
+    return (b->from + ii - a->from) % ii < a->length ||
+           (a->from + ii - b->from) % ii < b->length;
+}
+
 static bool overlap(const life *a, const life *b)
 {
     uint32_t i = 0, j = 0;
 
+    if (a->arc.interval && b->arc.interval && arcs_meet(&a->arc, &b->arc))
+        return true;
+    if ((a->arc.interval && within(b, a->arc.loop)) ||
+        (b->arc.interval && within(a, b->arc.loop)))
+        return true;
     while (i < a->n && j < b->n) {
         if (a->list[i].to <= b->list[j].from)
             i++;
@@ -233,12 +307,17 @@ static void place(alloc *s, uint32_t v)
     *arena_append(s->a, o->members, o->n, o->cap) = v;
 }
 
+static uint32_t starts(const life *l)
+{
+    return l->n ? l->list[0].from : l->arc.loop.from;
+}
+
 static int by_start(const void *a, const void *b, void *lives)
 {
     const life *sort_lives = lives;
 
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    uint32_t fx = sort_lives[x].list[0].from, fy = sort_lives[y].list[0].from;
+    uint32_t fx = starts(&sort_lives[x]), fy = starts(&sort_lives[y]);
 
     if (fx != fy)
         return fx < fy ? -1 : 1;
@@ -428,7 +507,7 @@ assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
 
     find_lives(&s);
     for (uint32_t v = 0; v < p->n_regs; v++)
-        if (s.lives[v].n) {
+        if (s.lives[v].n || s.lives[v].arc.interval) {
             order[n++] = v;
             if (p->first_temp && v >= p->first_temp)
                 s.lives[v].weight = UINT64_MAX;

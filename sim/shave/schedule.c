@@ -20,6 +20,7 @@ typedef struct {
     const vprog *p;
     const uint64_t *out;
     ir_map readers;    /* register -> reads left + 1 */
+    ir_map holds;      /* register -> non-NULL once it is alive */
     uint32_t alive[2]; /* per file */
     uint32_t room;
     uint32_t oldest; /* first operation in program order not yet issued */
@@ -143,6 +144,7 @@ static void start_pressure(sched *s, const uint64_t *in, arena *a)
     uint32_t words = (uint32_t)s->p->n_regs / 64 + 1;
 
     ir_map_init(&s->readers, a);
+    ir_map_init(&s->holds, a);
     for (uint32_t i = 0; i < s->n; i++)
         for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
             isa_operand x = s->b->ops[i].in.src[k];
@@ -155,6 +157,7 @@ static void start_pressure(sched *s, const uint64_t *in, arena *a)
             uint32_t r = w * 64 + (uint32_t)__builtin_ctzll(bits);
 
             s->alive[s->p->classes[r] == ISA_V]++;
+            ir_map_set(&s->holds, key((isa_operand){ISA_I, r}), s);
         }
 }
 
@@ -165,7 +168,7 @@ static void change(const sched *s, uint32_t i, int delta[2])
 
     delta[0] = delta[1] = 0;
     for (unsigned k = 0; k < ISA_MAX_DST; k++)
-        if (vp_is_reg(in->dst[k]))
+        if (vp_is_reg(in->dst[k]) && !ir_map_get(&s->holds, key(in->dst[k])))
             delta[in->dst[k].kind == ISA_V]++;
     for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
         isa_operand x = in->src[k];
@@ -209,9 +212,15 @@ static void account(sched *s, uint32_t i)
     for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
         isa_operand x = s->b->ops[i].in.src[k];
 
-        if (vp_is_reg(x))
-            set_reads(s, x, reads_left(s, x) - 1);
+        if (!vp_is_reg(x))
+            continue;
+        set_reads(s, x, reads_left(s, x) - 1);
+        if (!reads_left(s, x) && !lives_out(s, x))
+            ir_map_set(&s->holds, key(x), NULL);
     }
+    for (unsigned k = 0; k < ISA_MAX_DST; k++)
+        if (vp_is_reg(s->b->ops[i].in.dst[k]))
+            ir_map_set(&s->holds, key(s->b->ops[i].in.dst[k]), s);
     s->issued[i] = true;
     while (s->oldest < s->n && s->issued[s->oldest])
         s->oldest++;
