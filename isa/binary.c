@@ -14,7 +14,7 @@
 
 enum {
     MAGIC = 0x41535056, /* "VPSA" */
-    VERSION = 1,
+    VERSION = 2,
     BLOCK_BYTES = 17,
     INSTR_BYTES = 57
 };

@@ -41,6 +41,9 @@ static unsigned types_of(const isa_instr *in)
     case ISA_OP_fmul:
     case ISA_OP_fdiv:
     case ISA_OP_fsqrt:
+    case ISA_OP_frsqrt:
+    case ISA_OP_fexp2:
+    case ISA_OP_flog2:
     case ISA_OP_fcmp:
     case ISA_OP_fmin:
     case ISA_OP_fmax:

@@ -223,6 +223,23 @@ static isa_type type_of(const isa_instr *in)
     }
 }
 
+/* The special functions as the mathematical routines compute them: halves
+ * rounded once from double, floats by the C library. */
+static uint32_t special(isa_op op, isa_type t, float x)
+{
+    double d = op == ISA_OP_frsqrt  ? 1.0 / sqrt((double)x)
+               : op == ISA_OP_fexp2 ? exp2((double)x)
+                                    : log2((double)x);
+    half h = (half)d;
+    float f = op == ISA_OP_frsqrt  ? (float)d
+              : op == ISA_OP_fexp2 ? exp2f(x)
+                                   : log2f(x);
+    uint32_t bits = 0;
+
+    memcpy(&bits, t == ISA_F16 ? (void *)&h : (void *)&f, isa_type_bytes(t));
+    return bits;
+}
+
 static uint32_t float_element(const isa_instr *in, isa_type t, uint32_t a,
                               uint32_t b)
 {
@@ -245,6 +262,10 @@ static uint32_t float_element(const isa_instr *in, isa_type t, uint32_t a,
         return rounded(t, x / y);
     case ISA_OP_fsqrt:
         return rounded(t, sqrtf(x));
+    case ISA_OP_frsqrt:
+    case ISA_OP_fexp2:
+    case ISA_OP_flog2:
+        return special((isa_op)in->op, t, x);
     default: /* fround, vround */
         return rounded(t, integral((isa_round)in->sub, x));
     }

@@ -622,6 +622,29 @@ static void block_move(sel *s, LLVMValueRef i, const char *name)
              NULL, 0);
 }
 
+/* What the SAU does itself. */
+static bool on_the_sau(sel *s, LLVMValueRef i, const char *name)
+{
+    static const struct {
+        const char *name;
+        isa_op op;
+    } rows[] = {{"__vpu_rsqrt_f", ISA_OP_frsqrt},
+                {"__vpu_exp2_f", ISA_OP_fexp2},
+                {"__vpu_log2_f", ISA_OP_flog2}};
+    sv *x;
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (begins(name, rows[k].name)) {
+            x = sel_new(s, LLVMTypeOf(i));
+            x->p[0] =
+                sel1(s, sel_scalar(s, LLVMGetOperand(i, 0)), .op = rows[k].op,
+                     .type = sel_isa_type(sel_type(LLVMTypeOf(i)), true));
+            sel_set(s, i, x);
+            return true;
+        }
+    return false;
+}
+
 /* Everything else that has a name: mathematical routines, conversions with a
  * direction, the runtime's collective operations. */
 static void routine(sel *s, LLVMValueRef i, const char *name)
@@ -631,8 +654,11 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     unsigned n = LLVMGetNumArgOperands(i);
     isa_operand args[ISA_MAX_CALL_ARGS];
     uint32_t cost = COST_COLLECTIVE, n_args = 0;
-    sv *x = sel_new(s, t);
+    sv *x;
 
+    if (on_the_sau(s, i, name))
+        return;
+    x = sel_new(s, t);
     if (r)
         cost = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
     else if (begins(name, "__vpu_half_") || begins(name, "__vpu_float_"))

@@ -230,6 +230,15 @@ static uint32_t real_lane(isa_op op, isa_type t, unsigned sub, uint32_t a,
     case ISA_OP_fsqrt:
         r = sqrt(x);
         break;
+    case ISA_OP_frsqrt:
+        r = 1 / sqrt(x);
+        break;
+    case ISA_OP_fexp2: /* the C library's own result, a float already */
+        r = t == ISA_F16 ? exp2(x) : (double)exp2f((float)x);
+        break;
+    case ISA_OP_flog2:
+        r = t == ISA_F16 ? log2(x) : (double)log2f((float)x);
+        break;
     default:
         r = copysign(to_integral(sub, x), x);
     }
