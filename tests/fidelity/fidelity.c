@@ -28,7 +28,12 @@ typedef struct {
     const char *run, *shape, *small;
 } experiment;
 
-/* The shape of the vendor's own GRN test; 24 channels divide by 4 and by 6. */
+/* 24 channels divide by 4 and by 6. The planes of the first shape spread over
+ * the sets of L2; those of the second, the shape of the vendor's own GRN test,
+ * are 7 * 8 KiB and share the same few. */
+#define GRN_FREE                                 \
+    "--shape in0=1x24x135x240 --param bias=1.0", \
+        "--shape in0=1x24x16x40 --param bias=1.0"
 #define GRN_TEST                                 \
     "--shape in0=1x24x128x224 --param bias=1.0", \
         "--shape in0=1x24x16x32 --param bias=1.0"
@@ -59,6 +64,13 @@ enum {
     UNROLL_4,
     UNROLL_6,
     NO_RESTRICT,
+    ROLLED_TEST,
+    UNROLL_4_TEST,
+    NO_RESTRICT_TEST,
+    THREE_26,
+    THREE_32,
+    THREE_CLAMP,
+    THREE_EXIT,
     REORG_26,
     REORG_32,
     CLAMP_26,
@@ -90,10 +102,17 @@ static const experiment experiments[N_EXPERIMENTS] = {
     [DMA_16] = {GRN "GRNDma", R2_SHAPE},
     [GRN_7] = {GRN "GRN --shaves 7", R2_SHAPE},
     [DMA_7] = {GRN "GRNDma --shaves 7", R2_SHAPE},
-    [ROLLED] = {OWN "GrnDdr -D UNROLL=1", GRN_TEST},
-    [UNROLL_4] = {OWN "GrnDdr -D UNROLL=4", GRN_TEST},
-    [UNROLL_6] = {OWN "GrnDdr -D UNROLL=6", GRN_TEST},
-    [NO_RESTRICT] = {OWN "GrnDdr -D UNROLL=4 -D NO_RESTRICT", GRN_TEST},
+    [ROLLED] = {OWN "GrnDdr -D UNROLL=1", GRN_FREE},
+    [UNROLL_4] = {OWN "GrnDdr -D UNROLL=4", GRN_FREE},
+    [UNROLL_6] = {OWN "GrnDdr -D UNROLL=6", GRN_FREE},
+    [NO_RESTRICT] = {OWN "GrnDdr -D UNROLL=4 -D NO_RESTRICT", GRN_FREE},
+    [ROLLED_TEST] = {OWN "GrnDdr -D UNROLL=1", GRN_TEST},
+    [UNROLL_4_TEST] = {OWN "GrnDdr -D UNROLL=4", GRN_TEST},
+    [NO_RESTRICT_TEST] = {OWN "GrnDdr -D UNROLL=4 -D NO_RESTRICT", GRN_TEST},
+    [THREE_26] = {OWN "ReorgThree --param stride=2 -D CHECK=0", W26},
+    [THREE_32] = {OWN "ReorgThree --param stride=2 -D CHECK=0", W32},
+    [THREE_CLAMP] = {OWN "ReorgThreeRounded --param stride=2 -D CHECK=1", W26},
+    [THREE_EXIT] = {OWN "ReorgThreeRounded --param stride=2 -D CHECK=2", W26},
     [REORG_26] = {REORG "Reorg", W26},
     [REORG_32] = {REORG "Reorg", W32},
     [CLAMP_26] = {REORG "ReorgClamp", W26},
@@ -167,25 +186,30 @@ typedef struct {
     double low, high; /* 0, 0: reported, without a window */
 } ratio;
 
-enum { N_RATIOS = 16 };
+enum { N_RATIOS = 21 };
 
 static const ratio ratios[N_RATIOS] = {
     {"R1", "local / DDR throughput, 16 SHAVEs, DDR by DMA", 20, 24},
     {"R1/loads", "the same, DDR by the SHAVEs' own loads", 0, 0},
     {"R2", "GRN 1x16x256x512, DDR form / DMA form, 16 SHAVEs", 18, 22},
     {"R2/7", "the same, 7 SHAVEs", 18, 22},
-    {"R3", "GRN on DDR, rolled / unrolled by 4", 1.3, 1.5},
-    {"R3/6", "GRN on DDR, unrolled by 6 / by 4", 0.97, 1.03},
-    {"R4", "the same unrolled by 4, without / with restrict", 1.1, 1.2},
+    {"R3", "GRN on DDR, 1x24x135x240, rolled / unrolled by 4", 1.3, 1.5},
+    {"R3/6", "the same, unrolled by 6 / by 4", 0.97, 1.03},
+    {"R4", "the same, unrolled by 4, without / with restrict", 1.1, 1.2},
     {"R5", "reorg per element, scalar at 26 / vectorised at 32", 1.2, 1.4},
     {"R6", "reorg at 26, clamped index / scalar", 0.95, 1.05},
     {"R7", "reorg at 26, early exit / none", 1.5, 2.0},
     {"R8", "reorg at 32, time, line-wise / vectorised", 0.60, 0.75},
     {"R9", "reorg at 26, cycles, unrolled by stride / line-wise", 0.55, 0.70},
     {"R10", "float to half, vstore_half / convert_half", 0, 0},
+    {"R3/test", "R3 where planes share L2 sets, 1x24x128x224", 1.3, 1.5},
+    {"R4/test", "R4 there", 1.1, 1.2},
     {"R3/issue", "R3 in issue cycles: what it were without stalls", 0, 0},
     {"R4/issue", "R4 in issue cycles", 0, 0},
     {"R5/raw", "R5 in time of the layer, not per element", 0, 0},
+    {"R5/three", "R5 with three divisions an item, not six", 0, 0},
+    {"R6/three", "R6 likewise", 0, 0},
+    {"R7/three", "R7 likewise", 0, 0},
 };
 
 /* c: cycles of all experiments. NaN is never made: measure fails first. */
@@ -210,9 +234,14 @@ static void compute(const outcome *c, double out[N_RATIOS])
         c[LINE_32].cycles / c[REORG_32].cycles,
         c[UNROLLED_26].cycles / c[LINE_26].cycles,
         c[VSTORE].cycles / c[CONVERT].cycles,
+        c[ROLLED_TEST].cycles / c[UNROLL_4_TEST].cycles,
+        c[NO_RESTRICT_TEST].cycles / c[UNROLL_4_TEST].cycles,
         c[ROLLED].issue / c[UNROLL_4].issue,
         c[NO_RESTRICT].issue / c[UNROLL_4].issue,
         c[REORG_26].cycles / c[REORG_32].cycles,
+        c[THREE_26].cycles / 26 / (c[THREE_32].cycles / 32),
+        c[THREE_CLAMP].cycles / c[THREE_26].cycles,
+        c[THREE_EXIT].cycles / c[THREE_26].cycles,
     };
 
     memcpy(out, values, sizeof values);
