@@ -16,10 +16,32 @@ __kernel void ddr_stream(__global const half *restrict src,
 {
 }
 
-/* Local memory: every group reads `block`, 32 KiB, `passes` times. */
+/* Local memory: every group reads `block`, 32 KiB, `passes` times. A pointer
+ * walks, so that 64 loads differ in their offset alone. */
 __kernel void local_stream(__global const half *restrict src,
                            __global half *restrict dst, int passes,
                            __local half8 *restrict block)
+{
+    half8 a = 0, b = 0, c = 0, d = 0;
+
+    for (int p = 0; p < passes; p++) {
+        for (__local const half8 *at = block; at < block + 2048; at += 64) {
+#pragma unroll
+            for (int i = 0; i < 64; i += 4) {
+                a += at[i];
+                b += at[i + 1];
+                c += at[i + 2];
+                d += at[i + 3];
+            }
+        }
+    }
+    vstore8(a + b + c + d, get_group_id(0), dst);
+}
+
+/* The same by a counter and an unrolled loop. */
+__kernel void local_indexed(__global const half *restrict src,
+                            __global half *restrict dst, int passes,
+                            __local half8 *restrict block)
 {
     half8 a = 0, b = 0, c = 0, d = 0;
 
