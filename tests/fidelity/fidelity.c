@@ -288,7 +288,7 @@ static void print_table(FILE *f, const double *v, const double *curve)
     for (int i = 0; i < N_RATIOS; i++) {
         const ratio *r = &ratios[i];
 
-        fprintf(f, "| %s | %s | %.2f |", r->id, r->what, v[i]);
+        fprintf(f, "| %s | %s | %.3f |", r->id, r->what, v[i]);
         if (r->high > 0)
             fprintf(f, " %.2f to %.2f | %s |\n", r->low, r->high,
                     within(r, v[i]) ? "yes" : "no");
