@@ -6,6 +6,8 @@
 #   make check-engines  the tests, all of them on both engines (long)
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
+#   make fidelity   published ratios beside ours, build/fidelity.json
+#   make sensitivity  the ratios at both ends of every parameter's range
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make install    honours DESTDIR and PREFIX
 #
@@ -66,10 +68,12 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
+FIDELITY := $(OUT)/tests/fidelity/fidelity $(OUT)/tests/fidelity/asm
 # Everything else in tests/ is shared by tests.
 TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
-             ! -path 'tests/bench/*' ! -path 'tests/fuzz/*'))))
+             ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
+             ! -path 'tests/fidelity/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -112,6 +116,8 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(FIDELITY): %: %.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lOpenCL
@@ -122,9 +128,9 @@ deps:
 	@scripts/deps
 
 # Package flags are read when make starts, so what deps installs needs a new make.
-check demo: deps
+check demo fidelity sensitivity: deps
 	@$(MAKE) --no-print-directory run-$@
-run-check: all $(TESTS) headers layers
+run-check: all $(TESTS) $(FIDELITY) headers layers
 	@scripts/run-tests $(OUT) $(TESTS)
 # The heavy tests, too, on the interpreter of the SHAVE program.
 check-engines: deps
@@ -138,6 +144,11 @@ bench: deps
 	@$(MAKE) --no-print-directory run-bench
 run-bench: all $(BENCH) $(OUT)/tests/bench/clhost
 	@scripts/bench build/vpu
+
+run-fidelity: all $(FIDELITY)
+	@scripts/fidelity build/vpu --doc docs/timing.md
+run-sensitivity: all $(FIDELITY)
+	@scripts/fidelity build/vpu --sensitivity --doc docs/timing.md
 
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
@@ -165,5 +176,6 @@ est: # rows of the ISA tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
+.PHONY: fidelity run-fidelity sensitivity run-sensitivity
 .PHONY: est fuzz all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

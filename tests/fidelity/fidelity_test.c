@@ -1,0 +1,104 @@
+/* The table of ratios is complete and its JSON is what readers expect. Shapes
+ * are small here: which values come out is not tested. */
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const with_window[] = {
+    "R1", "R2", "R2/7", "R3", "R3/6", "R4", "R5", "R6", "R7", "R8", "R9"};
+
+static const char *env(const char *name, const char *otherwise)
+{
+    const char *v = getenv(name);
+
+    return v && *v ? v : otherwise;
+}
+
+static json_t *find(json_t *list, const char *id)
+{
+    json_t *o;
+    size_t i;
+
+    json_array_foreach(list, i, o)
+    {
+        const char *this = json_string_value(json_object_get(o, "id"));
+
+        if (this && !strcmp(this, id))
+            return o;
+    }
+    ck_abort_msg("no %s", id);
+    return NULL;
+}
+
+static double number(json_t *o, const char *key)
+{
+    json_t *v = json_object_get(o, key);
+
+    ck_assert_msg(json_is_number(v), "no number %s", key);
+    return json_number_value(v);
+}
+
+static void check_curve(json_t *list)
+{
+    json_t *points = json_object_get(find(list, "curve"), "points"), *o;
+    size_t i;
+
+    ck_assert_uint_eq(json_array_size(points), 16);
+    json_array_foreach(points, i, o)
+    {
+        ck_assert(number(o, "shaves") == (double)(i + 1));
+        ck_assert(number(o, "cycles") > 0);
+    }
+}
+
+START_TEST(table)
+{
+    char path[] = "/tmp/vpu-fidelity-XXXXXX", command[1024];
+    int fd = mkstemp(path);
+    json_error_t e;
+    json_t *list;
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    snprintf(command, sizeof command,
+             "'%s/tests/fidelity/fidelity' --small --json %s '%s' >/dev/null",
+             env("VPU_BUILD", "build/release"), path, env("VPU", "build/vpu"));
+    ck_assert_int_eq(system(command), 0);
+    list = json_load_file(path, 0, &e);
+    unlink(path);
+    ck_assert_msg(json_is_array(list), "%s", e.text);
+    for (size_t i = 0; i < sizeof with_window / sizeof *with_window; i++) {
+        json_t *o = find(list, with_window[i]);
+        double v = number(o, "value");
+
+        ck_assert(isfinite(v) && v > 0);
+        ck_assert(number(o, "low") < number(o, "high"));
+        ck_assert(json_is_boolean(json_object_get(o, "within")));
+    }
+    ck_assert(number(find(list, "R10"), "value") > 0);
+    ck_assert_ptr_null(json_object_get(find(list, "R10"), "within"));
+    check_curve(list);
+    json_decref(list);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("fidelity");
+    TCase *c = tcase_create("fidelity");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(c, 120);
+    tcase_add_test(c, table);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
