@@ -6,6 +6,7 @@
 #   make check-engines  the tests, all of them on both engines (long)
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
+#   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make install    honours DESTDIR and PREFIX
 #
@@ -66,10 +67,13 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
+# Writes docs/opencl-c.md.
+LIST    := $(OUT)/tests/conformance/opencl_c
 # Everything else in tests/ is shared by tests.
 TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
-             ! -path 'tests/bench/*' ! -path 'tests/fuzz/*'))))
+             ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
+             ! -path 'tests/conformance/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -112,6 +116,8 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(LIST): %: %.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lOpenCL
@@ -139,6 +145,11 @@ bench: deps
 run-bench: all $(BENCH) $(OUT)/tests/bench/clhost
 	@scripts/bench build/vpu
 
+opencl-c: deps # docs/opencl-c.md, from what the tests measure
+	@$(MAKE) --no-print-directory run-opencl-c
+run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins_half_test $(OUT)/tests/sim/builtins_float_test
+	@scripts/opencl-c $(OUT)
+
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
 	    -fsyntax-only -x c - || exit 1; done; echo "  ok   headers"
@@ -165,5 +176,5 @@ est: # rows of the ISA tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
-.PHONY: est fuzz all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE
