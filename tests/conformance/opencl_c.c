@@ -47,6 +47,7 @@ typedef struct {
 #define EXACT "exact"
 #define STEPS "each step rounded"
 #define AS(of) "as " of
+#define VECTOR "in steps"
 #define CHAPTER(title, text) {.chapter = title, .about = text},
 #define FN(n, t, c, a) {.name = #n, .call = c, .types = t, .accuracy = a},
 #define RAW(n, t, s, c) \
@@ -172,9 +173,10 @@ static void put_one(const row *r, unsigned t, str *s)
 typedef struct {
     bool known;
     uint32_t cycles;
-    char ops[160];      /* of the call's line */
-    char routine[48];   /* or the routine it is */
-    uint32_t call_cost; /* of that alone */
+    char ops[160];        /* of the call's line */
+    const char *calls[4]; /* routines and helpers it calls */
+    unsigned n_calls;
+    uint32_t call_cost; /* of those alone */
     isa_evidence weakest;
 } cost;
 
@@ -197,7 +199,8 @@ static void note_op(const isa_function *f, const isa_instr *in, cost *c)
         is_global(in, ISA_F_LOAD | ISA_F_STORE))
         return;
     if (op->flags & ISA_F_CALLEE) {
-        snprintf(c->routine, sizeof c->routine, "%s", f->callees[in->imm]);
+        if (c->n_calls < 4)
+            c->calls[c->n_calls++] = f->callees[in->imm];
         c->call_cost += in->cost;
         return;
     }
@@ -237,6 +240,8 @@ static void measure(const isa_function *f, const char *mode, cost *c)
         from = first;
     if (!strcmp(mode, "@store"))
         to++;
+    if (!strcmp(mode, "@call"))
+        from = 0, to = c->call_cost;
     c->known = true;
     c->cycles = to > from ? (uint32_t)(to - from) : 0;
 }
@@ -402,6 +407,9 @@ static const char *evidence_name(isa_evidence e)
     return e == ISA_DOCUMENTED ? "DOC" : e == ISA_INFERRED ? "INF" : "EST";
 }
 
+/* A function that nothing measured. */
+static bool missing;
+
 static void put_ulp(const row *r, unsigned t)
 {
     const ulp *u;
@@ -411,12 +419,13 @@ static void put_ulp(const row *r, unsigned t)
     } else if (r->accuracy) {
         printf(" %s |", r->accuracy);
     } else if ((u = find_ulp(r->name, types[t].name))) {
-        printf(u->worst > 9999 || (u->worst && u->worst < 0.01) ? " %.1e"
-                                                                : " %.2f",
-               u->worst);
-        printf(u->limit > 0.5 && u->limit < 1000 ? " of %g |" : " |", u->limit);
+        printf(u->worst > 9999 ? " %.1e" : " %.2f", u->worst);
+        if (t == FLOAT_T)
+            printf(" of %g", u->limit);
+        printf(" |");
     } else {
         printf(" ? |");
+        missing = true;
     }
 }
 
@@ -431,16 +440,25 @@ static void put_cost(const cost *c)
 /* Where the cost of the first type that has one comes from. */
 static void put_from(const cost *c)
 {
-    const sim_routine *r = *c->routine ? sim_routine_find(c->routine) : NULL;
+    const char *sep = " ";
 
-    if (r)
-        printf(" EST: routine `%s`, %u / %u: %s%s%s%s", r->name, r->cost16,
-               r->cost32, routine_about(r), *c->ops ? "; `" : "", c->ops,
-               *c->ops ? "`" : "");
-    else if (*c->ops)
-        printf(" %s: `%s`", evidence_name(c->weakest), c->ops);
-    else
+    if (!c->n_calls && !*c->ops)
         printf(" no operation of its own");
+    if (c->n_calls)
+        printf(" EST:");
+    for (unsigned k = 0; k < c->n_calls; k++, sep = "; ") {
+        const sim_routine *r = sim_routine_find(c->calls[k]);
+
+        if (r)
+            printf("%sroutine `%s`, %u / %u: %s", sep, r->name, r->cost16,
+                   r->cost32, routine_about(r));
+        else
+            printf("%shelper `%s`", sep, c->calls[k]);
+    }
+    if (*c->ops && !c->n_calls)
+        printf(" %s:", evidence_name(c->weakest));
+    if (*c->ops)
+        printf("%s`%s`", sep, c->ops);
     printf(" |\n");
 }
 
@@ -484,7 +502,36 @@ static void put_supported(const row *r, const findings *f)
     printf(" |");
 }
 
-static bool put_row(const row *r)
+enum { COL_RAW = 0, COL_REAL = 1, COL_INT = 2 };
+
+/* The columns a chapter's rows need. */
+static int columns(size_t chapter)
+{
+    int c = COL_RAW;
+
+    for (size_t k = chapter + 1; k < N_ROWS && !rows[k].chapter; k++)
+        if (!rows[k].raw)
+            c |= (takes(rows[k].types, FLOAT_T) ? COL_REAL : 0) |
+                 (takes(rows[k].types, INT) ? COL_INT : 0);
+    return c;
+}
+
+static void put_columns(int c)
+{
+    static const char *const heads[] = {
+        [COL_RAW] = "cycles | from |\n|---|---|---|---|---|\n",
+        [COL_REAL] = "half ULP | float ULP | half cycles | float cycles | from "
+                     "|\n|---|---|---|---|---|---|---|---|\n",
+        [COL_INT] = "accuracy | int cycles | from |\n|---|---|---|---|---|---|"
+                    "\n",
+        [COL_REAL | COL_INT] =
+            "half ULP | float ULP | integers | half cycles | float cycles | "
+            "int cycles | from |\n|---|---|---|---|---|---|---|---|---|---|\n"};
+
+    printf("\n| built-in | types | supported | %s", heads[c]);
+}
+
+static bool put_row(const row *r, int cols)
 {
     arena *a = arena_create(0);
     findings f = {0};
@@ -496,53 +543,29 @@ static bool put_row(const row *r)
     put_supported(r, &f);
     if (r->raw) {
         put_cost(&f.costs[INT]);
-        if (f.costs[INT].known)
+        if (f.costs[INT].known && !strcmp(r->raw_cost, "@group"))
+            printf(" EST: `ldarg` and multiplies |\n");
+        else if (f.costs[INT].known)
             put_from(&f.costs[INT]);
         else
             printf(" %s |\n", r->raw_cost);
     } else {
-        bool has_int = takes(r->types, INT),
-             has_real = takes(r->types, FLOAT_T);
-
-        if (has_real) {
+        if (cols & COL_REAL) {
             put_ulp(r, HALF);
             put_ulp(r, FLOAT_T);
+        }
+        if (cols & COL_INT)
+            printf(" %s |", takes(r->types, INT) ? r->accuracy : "–");
+        if (cols & COL_REAL) {
             put_cost(&f.costs[HALF]);
             put_cost(&f.costs[FLOAT_T]);
-        } else {
-            printf(" %s |", r->accuracy);
         }
-        if (has_int)
+        if (cols & COL_INT)
             put_cost(&f.costs[INT]);
         put_from(main_cost(&f));
     }
     arena_destroy(a);
     return f.ok;
-}
-
-/* The columns of a row; a chapter's table is begun anew where they change. */
-static int columns(const row *r)
-{
-    if (r->raw)
-        return 0;
-    return 1 + takes(r->types, FLOAT_T) + 2 * takes(r->types, INT);
-}
-
-static void put_columns(int kind)
-{
-    static const char *const heads[] = {
-        "| built-in | types | supported | cycles | from |\n"
-        "|---|---|---|---|---|\n",
-        NULL,
-        "| built-in | types | supported | half ULP | float ULP | half cycles | "
-        "float cycles | from |\n|---|---|---|---|---|---|---|---|\n",
-        "| built-in | types | supported | accuracy | int cycles | from |\n"
-        "|---|---|---|---|---|---|\n",
-        "| built-in | types | supported | half | float | half cycles | float "
-        "cycles | int cycles | from "
-        "|\n|---|---|---|---|---|---|---|---|---|\n"};
-
-    printf("\n%s", heads[kind]);
 }
 
 static void put_operations(void)
@@ -592,7 +615,7 @@ int main(int argc, char **argv)
     bool ok = true;
     char *text;
     size_t n;
-    int kind = -1;
+    int cols = COL_RAW;
 
     if (argc != 3 || !read_ulps(argv[1]) ||
         file_read(argv[2], MAX_FILE, a, &text, &n, &err)) {
@@ -607,15 +630,15 @@ int main(int argc, char **argv)
             printf("\n## %s\n", rows[k].chapter);
             if (*rows[k].about)
                 printf("\n%s\n", rows[k].about);
-            kind = -1;
+            put_columns(cols = columns(k));
             continue;
         }
-        if (columns(&rows[k]) != kind)
-            put_columns(kind = columns(&rows[k]));
-        ok &= put_row(&rows[k]);
+        ok &= put_row(&rows[k], cols);
     }
     put_operations();
     arena_destroy(a);
     free(ulps);
-    return !ok;
+    if (missing)
+        fprintf(stderr, "opencl_c: ? marks functions that no test measured\n");
+    return !ok || missing;
 }
