@@ -138,6 +138,13 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel *k,
 }
 
 /* The .cl itself; of a .bin, the one beside it. */
+static const char *source_path(const char *path, arena *a)
+{
+    return is_bin(path)
+               ? arena_printf(a, "%.*s.cl", (int)strlen(path) - 4, path)
+               : path;
+}
+
 static vpu_status read_source(const char *path, arena *a, listing_source *out,
                               vpu_error *err)
 {
@@ -146,8 +153,6 @@ static vpu_status read_source(const char *path, arena *a, listing_source *out,
     char *text;
     vpu_status st;
 
-    if (is_bin(path))
-        path = arena_printf(a, "%.*s.cl", (int)strlen(path) - 4, path);
     st = file_read(path, MAX_FILE_BYTES, a, &text, &n, err);
     if (st)
         return st;
@@ -167,15 +172,49 @@ static vpu_status read_source(const char *path, arena *a, listing_source *out,
     return VPU_OK;
 }
 
-/* Reasons about the whole kernel have no position. */
+static bool is_letter(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* The line that names the kernel in front of its parameters; 0 = none. */
+static uint32_t line_of(const listing_source *src, const char *kernel)
+{
+    size_t n = strlen(kernel);
+
+    for (uint32_t k = 0; k < src->n; k++) {
+        const char *s = src->lines[k], *end = s + src->lengths[k], *at = s;
+
+        while ((at = memmem(at, (size_t)(end - at), kernel, n))) {
+            const char *behind = at + n;
+
+            while (behind < end && (*behind == ' ' || *behind == '\t'))
+                behind++;
+            if ((at == s || !is_letter(at[-1])) && behind < end &&
+                *behind == '(')
+                return k + 1;
+            at += n;
+        }
+    }
+    return 0;
+}
+
+/* Reasons about the whole kernel have no position: then the kernel's own. */
 static const char *reason(const sim_kernel *k, arena *a)
 {
     const char *why = k->not_vectorized ? k->not_vectorized : "not recorded";
     const char *colon = strchr(why, ':');
+    const char *path = source_path(k->source, a);
+    listing_source src = {0};
+    uint32_t line = 0;
 
-    return colon && colon[1] >= '0' && colon[1] <= '9'
-               ? why
-               : arena_printf(a, "%s: %s", k->source, why);
+    if (colon && colon[1] >= '0' && colon[1] <= '9')
+        return why;
+    if (!read_source(path, a, &src, NULL))
+        line = line_of(&src, k->name);
+    return line ? arena_printf(a, "%s:%u: %s", path, line, why)
+                : arena_printf(a, "%s: %s", k->source, why);
 }
 
 static void explain(const sim_kernel *k, arena *a)
@@ -198,7 +237,7 @@ static vpu_status show(const asm_args *args, const sim_kernel *k, arena *a,
     vpu_status st = sim_kernel_programs(k, a, programs, err);
 
     if (!st && args->source)
-        st = read_source(args->file, a, &src, err);
+        st = read_source(source_path(args->file, a), a, &src, err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
         if (!programs[v] ||
             (args->variant != v && args->variant != SIM_N_VARIANTS))
