@@ -8,6 +8,7 @@
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make sensitivity  the ratios at both ends of every parameter's range
+#   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make install    honours DESTDIR and PREFIX
 #
@@ -69,11 +70,13 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
 FIDELITY := $(OUT)/tests/fidelity/fidelity $(OUT)/tests/fidelity/asm
+# Writes docs/opencl-c.md.
+LIST    := $(OUT)/tests/conformance/opencl_c
 # Everything else in tests/ is shared by tests.
 TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
              ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
-             ! -path 'tests/fidelity/*'))))
+             ! -path 'tests/fidelity/*' ! -path 'tests/conformance/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -116,7 +119,7 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
-$(FIDELITY): %: %.o $(OUT)/libvpu.a
+$(FIDELITY) $(LIST): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
@@ -149,6 +152,10 @@ run-fidelity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md
 run-sensitivity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --sensitivity --doc docs/timing.md
+opencl-c: deps # docs/opencl-c.md, from what the tests measure
+	@$(MAKE) --no-print-directory run-opencl-c
+run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins_half_test $(OUT)/tests/sim/builtins_float_test
+	@scripts/opencl-c $(OUT)
 
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
@@ -176,6 +183,6 @@ est: # rows of the ISA tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
-.PHONY: fidelity run-fidelity sensitivity run-sensitivity
-.PHONY: est fuzz all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: fidelity run-fidelity sensitivity run-sensitivity check-engines
+.PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

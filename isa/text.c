@@ -153,7 +153,7 @@ static void put_operands(printer *p, const isa_instr *in)
         put(p, "%s%s[%d]", sep, what, in->imm);
 }
 
-static void put_instr(printer *p, const isa_instr *in)
+static void put_op(printer *p, const isa_instr *in)
 {
     const isa_op_info *row = &isa_ops[in->op];
 
@@ -168,7 +168,11 @@ static void put_instr(printer *p, const isa_instr *in)
         put(p, ".%s", isa_type_names[in->from]);
     put_sub(p, in);
     put_operands(p, in);
-    put(p, " #%u", in->seq);
+}
+
+static void put_marks(printer *p, const isa_instr *in)
+{
+    put(p, "#%u", in->seq);
     if (in->line || in->col)
         put(p, " @%u:%u", in->line, in->col);
     if (in->stage)
@@ -187,15 +191,22 @@ static void put_empty(printer *p, uint64_t from, uint64_t to)
         put(p, "  %llu: -\n", (unsigned long long)from);
 }
 
-static void put_block(printer *p, const isa_function *f, uint32_t n)
+static void put_block_line(printer *p, const isa_function *f, uint32_t n)
 {
     static const char *const kinds[] = {"plain", "prologue", "kernel",
                                         "epilogue"};
     const isa_block *b = &f->blocks[n];
-    uint64_t next = 0;
 
     put(p, "block %u %s cycles=%u stages=%u\n", n, kinds[b->kind], b->cycles,
         b->n_stages);
+}
+
+static void put_block(printer *p, const isa_function *f, uint32_t n)
+{
+    const isa_block *b = &f->blocks[n];
+    uint64_t next = 0;
+
+    put_block_line(p, f, n);
     for (uint32_t k = 0; k < b->n; k++) {
         const isa_instr *in = &f->instrs[b->first + k];
 
@@ -206,34 +217,79 @@ static void put_block(printer *p, const isa_function *f, uint32_t n)
             put_empty(p, next, in->cycle);
             put(p, "  %u: ", in->cycle);
         }
-        put_instr(p, in);
+        put_op(p, in);
+        put(p, " ");
+        put_marks(p, in);
         next = (uint64_t)in->cycle + 1;
     }
     put(p, "%s", b->n ? "\n" : "");
     put_empty(p, next, b->cycles);
 }
 
-size_t isa_print(const isa_function *f, char *out, size_t cap)
+static printer start(char *out, size_t cap)
 {
-    printer p = {out, cap, 0};
-
     if (cap)
         *out = 0;
-    put(&p, "function ");
-    put_name(&p, f->name);
-    put(&p, " private=%u spills=%u\n", f->private_bytes, f->n_spills);
+    return (printer){out, cap, 0};
+}
+
+static void put_head(printer *p, const isa_function *f)
+{
+    put(p, "function ");
+    put_name(p, f->name);
+    put(p, " private=%u spills=%u\n", f->private_bytes, f->n_spills);
     for (uint32_t k = 0; k < f->n_vectors; k++) {
-        put(&p, "vector %u: ", k);
+        put(p, "vector %u: ", k);
         for (unsigned b = 0; b < ISA_VECTOR_BYTES; b++)
-            put(&p, "%02x", f->vectors[k][b]);
-        put(&p, "\n");
+            put(p, "%02x", f->vectors[k][b]);
+        put(p, "\n");
     }
     for (uint32_t k = 0; k < f->n_callees; k++) {
-        put(&p, "callee %u: ", k);
-        put_name(&p, f->callees[k]);
-        put(&p, "\n");
+        put(p, "callee %u: ", k);
+        put_name(p, f->callees[k]);
+        put(p, "\n");
     }
+}
+
+size_t isa_print(const isa_function *f, char *out, size_t cap)
+{
+    printer p = start(out, cap);
+
+    put_head(&p, f);
     for (uint32_t k = 0; k < f->n_blocks; k++)
         put_block(&p, f, k);
+    return p.n;
+}
+
+size_t isa_print_head(const isa_function *f, char *out, size_t cap)
+{
+    printer p = start(out, cap);
+
+    put_head(&p, f);
+    return p.n;
+}
+
+size_t isa_print_block(const isa_function *f, uint32_t block, char *out,
+                       size_t cap)
+{
+    printer p = start(out, cap);
+
+    put_block_line(&p, f, block);
+    return p.n;
+}
+
+size_t isa_print_op(const isa_instr *in, char *out, size_t cap)
+{
+    printer p = start(out, cap);
+
+    put_op(&p, in);
+    return p.n;
+}
+
+size_t isa_print_marks(const isa_instr *in, char *out, size_t cap)
+{
+    printer p = start(out, cap);
+
+    put_marks(&p, in);
     return p.n;
 }

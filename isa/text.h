@@ -30,6 +30,15 @@
  * isa_decode or isa_parse. */
 size_t isa_print(const isa_function *f, char *out, size_t cap);
 
+/* Pieces of it, for listings of another layout: what stands in front of the
+ * blocks, a block's first line, an operation as in a bundle, and the marks
+ * behind it ("#7 @7:12"). */
+size_t isa_print_head(const isa_function *f, char *out, size_t cap);
+size_t isa_print_block(const isa_function *f, uint32_t block, char *out,
+                       size_t cap);
+size_t isa_print_op(const isa_instr *in, char *out, size_t cap);
+size_t isa_print_marks(const isa_instr *in, char *out, size_t cap);
+
 enum { ISA_ERROR_BYTES = 160 };
 
 /* All functions of a text. False: error says "line:col: what". The text's

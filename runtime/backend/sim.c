@@ -127,36 +127,87 @@ static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
     return VPU_OK;
 }
 
+/* Scalar types of OpenCL C as a tensor has them. */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+    tensor_dtype dtype;
+} scalar_types[] = {{"char", 1, TENSOR_I8},   {"uchar", 1, TENSOR_U8},
+                    {"short", 2, TENSOR_I16}, {"ushort", 2, TENSOR_U16},
+                    {"int", 4, TENSOR_I32},   {"uint", 4, TENSOR_I32},
+                    {"long", 8, TENSOR_I64},  {"ulong", 8, TENSOR_I64},
+                    {"half", 2, TENSOR_F16},  {"float", 4, TENSOR_F32}};
+enum { N_SCALAR_TYPES = sizeof scalar_types / sizeof *scalar_types };
+
+/* The scalar type behind "ushort*" or "half8*"; N_SCALAR_TYPES for structs and
+ * names of the kernel's own. */
+static unsigned scalar_type(const sim_arg *p)
+{
+    size_t n = strspn(p->type, "abcdefghijklmnopqrstuvwxyz");
+    size_t digits = strspn(p->type + n, "0123456789");
+    unsigned k = 0;
+
+    if (p->type[n + digits] != '*')
+        return N_SCALAR_TYPES;
+    while (k < N_SCALAR_TYPES && (strlen(scalar_types[k].name) != n ||
+                                  strncmp(p->type, scalar_types[k].name, n)))
+        k++;
+    return k;
+}
+
+static vpu_status wrong_type(const backend_sim *b, const graph_launch *l,
+                             const sim_kernel *k, const sim_arg *p,
+                             const graph_arg *g, vpu_error *err)
+{
+    const graph_buffer *x = &b->g->buffers[g->buffer];
+    unsigned t = scalar_type(p);
+
+    return err_at(
+        err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+        "argument '%s' of kernel '%s' is %s%s in %s, but the tensor holds %s "
+        "(--shape %.*s=…:%s gives it another type)",
+        p->name, k->name, space_name(p->space), p->type, k->source,
+        tensor_dtype_name(x->desc.dtype), (int)strcspn(x->name, "@"), x->name,
+        t < N_SCALAR_TYPES ? tensor_dtype_name(scalar_types[t].dtype) : "TYPE");
+}
+
+/* Kernels may take a tensor for something else of the same size, or read
+ * several elements at once; scratch and data have no type of their own. Smaller
+ * elements would be halves of numbers. */
 static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
                               const sim_kernel *k, const sim_arg *p,
                               const graph_arg *g, exec_value *v, vpu_error *err)
 {
-    const tensor_desc *d;
-    uint32_t bytes;
-    bool half_or_float =
-        !strncmp(p->type, "half", 4) || !strncmp(p->type, "float", 5);
+    const graph_buffer *x;
+    uint32_t bytes, element = p->element_bytes;
+    unsigned t = scalar_type(p);
+    bool is_float, tensor_is_float;
 
     if (g->kind != GRAPH_ARG_BUFFER)
         return mismatch(l, k, p, g, err);
-    d = &b->g->buffers[g->buffer].desc;
-    bytes = tensor_dtype_bytes(d->dtype);
     v->u.address = b->addresses[g->buffer];
-    if (half_or_float && (d->dtype == TENSOR_F16 || d->dtype == TENSOR_F32) &&
-        (p->type[0] == 'h') != (d->dtype == TENSOR_F16) &&
-        !b->g->buffers[g->buffer].untyped)
-        return err_at(
-            err, VPU_ERR_MISMATCH, l->file, g->line, 0,
-            "argument '%s' of kernel '%s' is %s%s in %s, but the "
-            "tensor holds %s (--shape %.*s=…:%s gives it another type)",
-            p->name, k->name, space_name(p->space), p->type, k->source,
-            tensor_dtype_name(d->dtype),
-            (int)strcspn(b->g->buffers[g->buffer].name, "@"),
-            b->g->buffers[g->buffer].name, p->type[0] == 'h' ? "f16" : "f32");
-    if (p->element_bytes % bytes &&
-        bytes % (p->element_bytes ? p->element_bytes : 1))
-        log_note(b->cfg->log, "%s:%u: '%s' is %s%s, the tensor holds %s",
+    x = &b->g->buffers[g->buffer];
+    if (x->untyped)
+        return VPU_OK;
+    bytes = tensor_dtype_bytes(x->desc.dtype);
+    if (t < N_SCALAR_TYPES)
+        element = scalar_types[t].bytes;
+    is_float = t < N_SCALAR_TYPES && (scalar_types[t].dtype == TENSOR_F16 ||
+                                      scalar_types[t].dtype == TENSOR_F32);
+    tensor_is_float =
+        x->desc.dtype == TENSOR_F16 || x->desc.dtype == TENSOR_F32;
+    if (is_float && tensor_is_float && element != bytes)
+        return wrong_type(b, l, k, p, g, err);
+    if (x->role == GRAPH_CONST || !element || element == bytes)
+        return VPU_OK;
+    if (element < bytes)
+        return wrong_type(b, l, k, p, g, err);
+    if (t < N_SCALAR_TYPES)
+        log_note(b->cfg->log,
+                 "%s:%u: '%s' is %s%s: each element is %u of the tensor, which "
+                 "holds %s",
                  l->file, g->line, p->name, space_name(p->space), p->type,
-                 tensor_dtype_name(d->dtype));
+                 element / bytes, tensor_dtype_name(x->desc.dtype));
     return VPU_OK;
 }
 

@@ -35,30 +35,24 @@ static const char *default_output(arena *a, const char *source)
 
 typedef struct {
     const char *source, *output, *kernel;
-    const char **options;
-    size_t n_options, cap;
+    cli_clang clang;
 } cc_args;
 
 static int parse(arena *a, int argc, char **argv, cc_args *out)
 {
-    for (int i = 1; i < argc; i++) {
+    int rc = CLI_OK;
+
+    for (int i = 1; i < argc && !rc; i++) {
         const char *s = argv[i];
-        bool more = i + 1 < argc;
 
         if (!strcmp(s, "-o") || !strcmp(s, "--kernel")) {
-            if (!more)
+            if (i + 1 == argc)
                 return cli_usage(&cli_cc, "%s needs a value", s);
             *(s[1] == 'o' ? &out->output : &out->kernel) = argv[++i];
-        } else if (!strcmp(s, "-D") || !strcmp(s, "-I") || !strcmp(s, "-U")) {
-            if (!more)
-                return cli_usage(&cli_cc, "%s needs a value", s);
-            *arena_append(a, out->options, out->n_options, out->cap) =
-                arena_printf(a, "%s%s", s, argv[++i]);
-        } else if (!strcmp(s, "--strip-binary-header")) {
+        } else if (!strcmp(s, "--strip-binary-header") ||
+                   cli_clang_option(&cli_cc, a, argc, argv, &i, &out->clang,
+                                    &rc)) {
             continue;
-        } else if (!strncmp(s, "-D", 2) || !strncmp(s, "-I", 2) ||
-                   !strncmp(s, "-U", 2) || !strncmp(s, "-cl-", 4)) {
-            *arena_append(a, out->options, out->n_options, out->cap) = s;
         } else if (s[0] == '-' && s[1]) {
             return cli_usage(&cli_cc, "unknown option %s", s);
         } else if (out->source) {
@@ -68,6 +62,8 @@ static int parse(arena *a, int argc, char **argv, cc_args *out)
             out->source = s;
         }
     }
+    if (rc)
+        return rc;
     if (!out->source)
         return cli_usage(&cli_cc, "no source file");
     return CLI_OK;
@@ -89,8 +85,8 @@ static int cc_main(int argc, char **argv)
         goto out;
     if (!args.output)
         args.output = default_output(a, args.source);
-    cfg.options = args.options;
-    cfg.n_options = (uint32_t)args.n_options;
+    cfg.options = args.clang.words;
+    cfg.n_options = (uint32_t)args.clang.n;
     st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,
                               &err);
     if (!st)

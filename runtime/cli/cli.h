@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
 
@@ -17,7 +18,7 @@ typedef struct {
     int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
 } cli_command;
 
-extern const cli_command cli_run, cli_cc, cli_machine;
+extern const cli_command cli_run, cli_cc, cli_asm, cli_machine;
 
 /* Warnings and notes to stderr, progress when stderr is a terminal. quiet
  * leaves warnings only. */
@@ -28,5 +29,17 @@ void cli_progress_done(void);
 /* "vpu: message" to stderr; returns CLI_ERROR. */
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
+
+/* Words for clang, collected from a command line. */
+typedef struct {
+    const char **words;
+    size_t n, cap;
+} cli_clang;
+
+/* Takes -D, -I, -U (joined or as two words) and -cl-… at argv[*i], leaving *i
+ * at the last word taken. False when it is another option; *rc is CLI_ERROR
+ * when a value is missing. */
+bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
+                      int *i, cli_clang *out, int *rc);
 
 #endif

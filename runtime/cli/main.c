@@ -10,7 +10,8 @@
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
 
-static const cli_command *const commands[] = {&cli_run, &cli_cc, &cli_machine};
+static const cli_command *const commands[] = {&cli_run, &cli_cc, &cli_asm,
+                                              &cli_machine};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;
@@ -85,6 +86,26 @@ int cli_usage(const cli_command *c, const char *fmt, ...)
     va_end(ap);
     fprintf(stderr, "\nTry 'vpu %s --help'.\n", c->name);
     return CLI_ERROR;
+}
+
+bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
+                      int *i, cli_clang *out, int *rc)
+{
+    const char *s = argv[*i];
+    bool valued =
+        s[0] == '-' && s[1] && strchr("DIU", s[1]); /* -D NAME or -DNAME */
+
+    if (!valued && strncmp(s, "-cl-", 4))
+        return false;
+    if (valued && !s[2]) {
+        if (*i + 1 == argc) {
+            *rc = cli_usage(c, "%s needs a value", s);
+            return true;
+        }
+        s = arena_printf(a, "%s%s", s, argv[++*i]);
+    }
+    *arena_append(a, out->words, out->n, out->cap) = s;
+    return true;
 }
 
 static void on_interrupt(int sig)

@@ -277,6 +277,24 @@ static const bad_case cases[] = {
      "float bias) { dst[0] = src[0]; }\n",
      NULL,
      {"layer.xml:5", "'src'", "__global float*", "f16", "f32"}},
+    {"byte kernel, half tensor",
+     NULL,
+     "__kernel void add(__global const uchar *src, __global half *dst, "
+     "float bias) { dst[0] = src[0]; }\n",
+     NULL,
+     {"layer.xml:5", "'src'", "__global uchar*", "f16", "in0=", ":u8"}},
+    {"byte vectors, half tensor",
+     NULL,
+     "__kernel void add(__global const half *src, __global char4 *dst, "
+     "float bias) { dst[0] = (char4)src[0]; }\n",
+     NULL,
+     {"layer.xml:6", "'dst'", "__global char4*", "f16", "out0=", ":i8"}},
+    {"short kernel, int tensor",
+     NULL,
+     "__kernel void add(__global const short *src, __global half *dst, "
+     "float bias) { dst[0] = src[0]; }\n",
+     "--shape in0=1x2x4x16:i32 --shape out0=1x2x4x16 --param bias=1",
+     {"layer.xml:5", "'src'", "__global short*", "i32", ":i16"}},
     {"no such kernel",
      NULL,
      "__kernel void first(__global half *d) {}\n"

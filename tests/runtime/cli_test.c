@@ -95,6 +95,7 @@ static const struct {
     {"help run", 0, {"usage: vpu run", "Examples:"}},
     {"help cc", 0, {"usage: vpu cc", "Examples:"}},
     {"help machine", 0, {"usage: vpu machine", "Examples:"}},
+    {"help asm", 0, {"usage: vpu asm", "Examples:"}},
     {"run --help", 0, {"usage: vpu run", "--max-cycles", "Examples:"}},
     {"cc --help", 0, {"usage: vpu cc", "--strip-binary-header", "Examples:"}},
     {"machine --help", 0, {"usage: vpu machine", "Examples:"}},
@@ -178,6 +179,14 @@ static const struct {
      "__kernel void add(__global const half *src, __global half *dst)\n"
      "{ dst[get_global_id(0)] = src[get_global_id(0)]; }\n",
      "note: layer.xml:7: kernel 'add' has no argument 'bias'"},
+    {"wider elements", GOOD,
+     "__kernel void add(__global const uint2 *src, __global half *dst,\n"
+     "                  float bias)\n{\n    dst[0] = src[0].y + bias;\n}\n",
+     "layer.xml:5: 'src' is __global uint2*: each element is 2 of the tensor"},
+    {"the same size", GOOD,
+     "__kernel void add(__global const ushort8 *src, __global short *dst,\n"
+     "                  float bias)\n{\n    dst[0] = src[0].s7 + bias;\n}\n",
+     ""},
     {"compiler's warning", GOOD,
      "__kernel void add(__global const half *src, __global half *dst,\n"
      "                  float bias)\n{\n    if (bias = 2)\n"

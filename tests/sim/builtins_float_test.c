@@ -144,7 +144,7 @@ START_TEST(function)
                    f->kind == ORACLE_TI ? with_int
                    : angle              ? small
                                         : numbers);
-    math_report(f, &m);
+    math_report(f, false, &m);
     ck_assert_msg(m.worst <= f->ulps, "%s(%a, %a, %a): %a, not %a", f->name,
                   m.x, m.y, m.z, m.got, m.want);
     ck_assert_msg(!m.n_vector_wrong, "%s: %u lanes differ from the scalar form",

@@ -76,7 +76,7 @@ START_TEST(function)
                    alone                  ? one
                    : f->kind == ORACLE_TI ? with_int
                                           : many);
-    math_report(f, &m);
+    math_report(f, true, &m);
     ck_assert_msg(m.worst <= most, "%s(%a, %a, %a): %a, not %a", f->name, m.x,
                   m.y, m.z, m.got, m.want);
     ck_assert_msg(!m.n_vector_wrong, "%s: %u lanes differ from the scalar form",

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/str.h"
@@ -119,10 +120,23 @@ math_result math_check(const oracle_fn *f, bool half, unsigned width,
     return m;
 }
 
-void math_report(const oracle_fn *f, const math_result *r)
+static void to_file(const oracle_fn *f, bool half, const math_result *r)
+{
+    const char *path = getenv("VPU_ULP_FILE");
+    FILE *out = path && *path ? fopen(path, "a") : NULL;
+
+    if (!out)
+        return;
+    fprintf(out, "%s %s %.17g %g %u\n", f->name, half ? "half" : "float",
+            r->worst, f->ulps, r->n);
+    fclose(out);
+}
+
+void math_report(const oracle_fn *f, bool half, const math_result *r)
 {
     printf("%-14s worst %10.4f ulp at (%a, %a, %a): %a, nearest %a; %u of %u "
            "not nearest\n",
            f->name, r->worst, r->x, r->y, r->z, r->got, r->want, r->n_wrong,
            r->n);
+    to_file(f, half, r);
 }

@@ -20,7 +20,8 @@ typedef struct {
 /* Scalar form over n inputs and width lanes over the same ones. */
 math_result math_check(const oracle_fn *f, bool half, unsigned width,
                        uint32_t n, math_input *input);
-/* Prints one line. */
-void math_report(const oracle_fn *f, const math_result *r);
+/* Prints one line. With VPU_ULP_FILE in the environment, adds another to that
+ * file: name, half or float, worst, the limit, n. */
+void math_report(const oracle_fn *f, bool half, const math_result *r);
 
 #endif
