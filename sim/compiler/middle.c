@@ -376,6 +376,24 @@ static void build_groups(LLVMValueRef *fns, const unsigned *factors, arena *a,
             LLVMDeleteFunction(fns[v]);
 }
 
+/* "Do not unroll" says nothing new: nothing is unrolled uninvited. What LLVM
+ * marks so from here on it has unrolled, and sim/shave pipelines those. */
+static void forget_rolled(LLVMModuleRef m)
+{
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f)
+        {
+            LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
+
+            if (t && ir_unroll_disabled(t))
+                LLVMSetMetadata(t, kind, NULL);
+        }
+}
+
 static vpu_status check_module(LLVMModuleRef m, const char *when,
                                vpu_error *err)
 {
@@ -426,6 +444,7 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     st = run_passes(m, inline_passes, err);
     if (!st)
         st = expand_builtins(m, path, err);
+    forget_rolled(m);
     if (!st)
         st = run_passes(m, item_passes, err);
     if (st)

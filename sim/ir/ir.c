@@ -396,3 +396,39 @@ unsigned ir_bits_of(LLVMTypeRef t)
         return 0;
     }
 }
+
+/* --- metadata
+ * ---------------------------------------------------------------- */
+
+LLVMValueRef ir_metadata(LLVMValueRef inst, const char *kind)
+{
+    LLVMValueRef fn = LLVMGetBasicBlockParent(LLVMGetInstructionParent(inst));
+    LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(fn));
+
+    return LLVMGetMetadata(
+        inst, LLVMGetMDKindIDInContext(c, kind, (unsigned)strlen(kind)));
+}
+
+bool ir_unroll_disabled(LLVMValueRef branch)
+{
+    static const char mark[] = "llvm.loop.unroll.disable";
+    LLVMValueRef loop = ir_metadata(branch, "llvm.loop"), ops[16], parts[4];
+    int n = loop ? LLVMGetMDNodeNumOperands(loop) : 0;
+
+    if (!n || n > 16)
+        return false;
+    LLVMGetMDNodeOperands(loop, ops);
+    for (int k = 1; k < n; k++) {
+        const char *text;
+        unsigned len;
+
+        if (!ops[k] || LLVMGetMDNodeNumOperands(ops[k]) < 1 ||
+            LLVMGetMDNodeNumOperands(ops[k]) > 4)
+            continue;
+        LLVMGetMDNodeOperands(ops[k], parts);
+        text = parts[0] ? LLVMGetMDString(parts[0], &len) : NULL;
+        if (text && len == sizeof mark - 1 && !memcmp(text, mark, len))
+            return true;
+    }
+    return false;
+}

@@ -95,6 +95,12 @@ void ir_attr(LLVMValueRef fn, const char *name, uint64_t value);
 void ir_copy_param_attrs(LLVMValueRef from, LLVMValueRef to, unsigned n);
 void ir_drop_attr(LLVMValueRef fn, const char *name);
 
+/* Metadata of a kind on an instruction, NULL when there is none. */
+LLVMValueRef ir_metadata(LLVMValueRef inst, const char *kind);
+/* Is this branch's loop marked "do not unroll"? LLVM's unroller leaves the mark
+ * on what it has unrolled. */
+bool ir_unroll_disabled(LLVMValueRef branch);
+
 /* Lanes of a type, 1 for scalars; its element type. */
 unsigned ir_lanes(LLVMTypeRef t);
 LLVMTypeRef ir_element(LLVMTypeRef t);

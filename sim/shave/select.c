@@ -684,40 +684,6 @@ static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
         jump(s, ISA_OP_bra, SEL_NO, 0, other);
 }
 
-static LLVMValueRef metadata(LLVMValueRef i, const char *kind)
-{
-    return LLVMGetMetadata(
-        i, LLVMGetMDKindIDInContext(
-               LLVMGetModuleContext(LLVMGetGlobalParent(
-                   LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)))),
-               kind, (unsigned)strlen(kind)));
-}
-
-/* After unrolling on request LLVM marks what is left "do not unroll". */
-static bool was_unrolled(LLVMValueRef loop)
-{
-    LLVMValueRef ops[16], parts[4];
-    int n = loop ? LLVMGetMDNodeNumOperands(loop) : 0;
-
-    if (n > 16)
-        return false;
-    if (n)
-        LLVMGetMDNodeOperands(loop, ops);
-    for (int k = 1; k < n; k++) {
-        const char *text;
-        unsigned len;
-
-        if (!ops[k] || LLVMGetMDNodeNumOperands(ops[k]) < 1 ||
-            LLVMGetMDNodeNumOperands(ops[k]) > 4)
-            continue;
-        LLVMGetMDNodeOperands(ops[k], parts);
-        text = parts[0] ? LLVMGetMDString(parts[0], &len) : NULL;
-        if (text && len == 24 && !memcmp(text, "llvm.loop.unroll.disable", 24))
-            return true;
-    }
-    return false;
-}
-
 static void terminator(sel *s, LLVMValueRef t, uint32_t n)
 {
     LLVMBasicBlockRef next = LLVMGetNextBasicBlock(s->cfg.blocks[n]);
@@ -733,7 +699,7 @@ static void terminator(sel *s, LLVMValueRef t, uint32_t n)
         return;
     case LLVMBr:
         s->cur->may_pipeline =
-            metadata(t, "vpu.items") || was_unrolled(metadata(t, "llvm.loop"));
+            ir_metadata(t, "vpu.items") || ir_unroll_disabled(t);
         if (LLVMGetNumSuccessors(t) == 2)
             two_ways(s, t, n);
         else if (LLVMGetSuccessor(t, 0) != next)
