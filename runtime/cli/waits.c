@@ -237,7 +237,7 @@ bool waits_of_op(const isa_function *f, uint32_t block, uint32_t k, str *out)
 
     if (result(&p, in) || call(&p, in) || unit(&p, in) || branch(&p, in))
         return true;
-    if (p.ii || !in->cycle)
+    if (p.b->kind != ISA_PLAIN || !in->cycle)
         return false;
     if (!memory(&p, in) && !old_value(&p, in))
         str_puts(out, "held back, to save registers");
@@ -251,8 +251,7 @@ static void cut(str *s, size_t n)
         s->data[n] = 0;
 }
 
-void waits_of_gap(const isa_function *f, uint32_t block, uint32_t from,
-                  str *out)
+static void gap(const isa_function *f, uint32_t block, uint32_t from, str *out)
 {
     place p = at(f, block, out);
     const isa_instr *next = NULL;
@@ -286,4 +285,14 @@ void waits_of_gap(const isa_function *f, uint32_t block, uint32_t from,
         }
     cut(out, start);
     waits_of_op(f, block, (uint32_t)(next - f->instrs), out);
+}
+
+void waits_of_gap(const isa_function *f, uint32_t block, uint32_t from,
+                  str *out)
+{
+    size_t start = out->n;
+
+    gap(f, block, from, out);
+    if (out->n == start && f->blocks[block].kind != ISA_PLAIN)
+        str_puts(out, "the pipelined loop's pace");
 }

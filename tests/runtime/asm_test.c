@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "isa/text.h"
+#include "runtime/cli/listing.h"
 #include "sim/compiler/kernel.h"
 #include "tests/support/terminal.h"
 
@@ -283,6 +284,36 @@ START_TEST(options_reach_the_compiler)
 }
 END_TEST
 
+/* A pipelined loop: what arrives comes from the iteration before. */
+START_TEST(pipelined_loops)
+{
+    static const char text[] = "function \"loop\" private=0 spills=0\n"
+                               "block 0 prologue cycles=4 stages=2\n"
+                               "  0: LSU0.ld.u16.global i1, [i2] #0\n"
+                               "block 1 kernel cycles=4 stages=2\n"
+                               "  0: LSU0.ld.u16.global i1, [i2] #0\n"
+                               "  3: SAU.fmul.f16 i3, i1, i1 #1 ^1\n"
+                               "block 2 epilogue cycles=7 stages=2\n"
+                               "  3: SAU.fmul.f16 i3, i1, i1 #1 ^1\n";
+    uint32_t n;
+    const char *why;
+    isa_function *f = parsed(text, &n);
+    str out = {0};
+
+    why = isa_verify(f, NULL, NULL);
+    ck_assert_msg(!why, "%s", why);
+    listing_print(f, NULL, &out);
+    p.out = str_text(&out);
+    has("; an iteration every 4 cycles, 2 at once\n");
+    has("; waits for i1 (ld at 0, 7)\n");
+    has("; the pipelined loop's pace\n");
+    ck_assert_ptr_null(strstr(p.out, "held back"));
+    explained();
+    ck_assert_str_eq(printed(parsed(p.out, &n)), printed(f));
+    str_free(&out);
+}
+END_TEST
+
 /* --- bad input -------------------------------------------------------------
  */
 
@@ -355,6 +386,7 @@ int main(void)
     tcase_add_test(c, only_one_variant);
     tcase_add_test(c, of_a_bin);
     tcase_add_test(c, explains);
+    tcase_add_test(c, pipelined_loops);
     tcase_add_test(c, options_reach_the_compiler);
     tcase_add_loop_test(c, bad_input, 0, sizeof bad / sizeof *bad);
     tcase_add_test(c, help);
