@@ -515,6 +515,33 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
                           import(h, LLVMGetCalledValue(i)), args, n, "");
 }
 
+/* Integer division never traps on the device: by zero it gives 0, and the least
+ * number over -1 is itself, without a rest (isa/ops.def). */
+static LLVMValueRef do_divide(host *h, LLVMValueRef i)
+{
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    LLVMValueRef a = host_operand(h, i, 0), b = host_operand(h, i, 1), q;
+    LLVMTypeRef t = LLVMTypeOf(b);
+    LLVMValueRef zero = LLVMConstNull(t), ones = LLVMConstAllOnes(t), one;
+    LLVMValueRef none = LLVMBuildICmp(h->b, LLVMIntEQ, b, zero, ""), minus;
+
+    one = LLVMBuildSub(h->b, zero, ones, "");
+    b = LLVMBuildSelect(h->b, none, one, b, "");
+    if (op == LLVMUDiv || op == LLVMURem) {
+        q = LLVMBuildBinOp(h->b, op, a, b, "");
+    } else {
+        minus = LLVMBuildICmp(h->b, LLVMIntEQ, b, ones, "");
+        b = LLVMBuildSelect(h->b, minus, one, b, "");
+        q = LLVMBuildBinOp(h->b, op, a, b, "");
+        if (op == LLVMSDiv)
+            q = LLVMBuildSelect(h->b, minus, LLVMBuildSub(h->b, zero, a, ""), q,
+                                "");
+    }
+    return op == LLVMUDiv || op == LLVMSDiv
+               ? LLVMBuildSelect(h->b, none, zero, q, "")
+               : q; /* x % 1 is 0 already */
+}
+
 static LLVMValueRef do_plain(host *h, LLVMValueRef i)
 {
     LLVMValueRef copy;
@@ -587,6 +614,11 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
         return do_call(h, i);
     case LLVMFence:
         return NULL;
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+        return do_divide(h, i);
     default:
         if (LLVMIsACastInst(i))
             return do_cast(h, i);

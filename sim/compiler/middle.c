@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/base/str.h"
+#include "sim/compiler/divide.h"
 #include "sim/compiler/expand.h"
 #include "sim/ir/ir.h"
 #include "sim/compiler/vectorize.h"
@@ -460,8 +461,10 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     build_groups(fns, factors, a, out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
+    divisions_hide(m);
     if (!st)
         st = run_passes(m, group_passes, err);
+    divisions_show(m);
     dump(m, "device");
     return st;
 }

@@ -447,6 +447,81 @@ START_TEST(element_wise)
 }
 END_TEST
 
+/* --- division where it is not defined ----------------------------------------
+ */
+
+static const struct {
+    const char *type;
+    unsigned bytes;
+    bool is_signed;
+} integers[] = {{"char", 1, true},    {"uchar", 1, false}, {"short", 2, true},
+                {"ushort", 2, false}, {"int", 4, true},    {"uint", 4, false},
+                {"long", 8, true},    {"ulong", 8, false}};
+
+/* The device's division does not trap: by zero it gives 0 (and no rest), the
+ * least number over -1 is itself. Divisors vary, or are the same for all. */
+START_TEST(division)
+{
+    const char *t = integers[_i / 2].type;
+    unsigned bytes = integers[_i / 2].bytes;
+    bool uniform = _i % 2;
+    uint64_t least = UINT64_C(1) << (8 * bytes - 1), ones = least | (least - 1);
+    uint64_t values[] = {0, 1, ones, least, 7, least - 1};
+    enum { N_VALUES = sizeof values / sizeof *values };
+    uint8_t *q, *m, *a, *b;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                arena_printf(r.a,
+                             "__kernel void k(__global %s *q, __global %s *m, "
+                             "__global const %s *a, __global const %s *b)\n"
+                             "{\n    int i = get_global_id(0);\n"
+                             "    %s d = b[%s];\n"
+                             "    q[i] = a[i] / d;\n    m[i] = a[i] %% d;\n}\n",
+                             t, t, t, t, t, uniform ? "get_group_id(0)" : "i"),
+                "k");
+    q = rig_buffer(&r, 64 * bytes);
+    m = rig_buffer(&r, 64 * bytes);
+    a = rig_buffer(&r, 64 * bytes);
+    b = rig_buffer(&r, 64 * bytes);
+    for (unsigned i = 0; i < 64; i++) {
+        memcpy(a + i * bytes, &values[i % N_VALUES], bytes);
+        memcpy(b + i * bytes, &values[i / N_VALUES % N_VALUES], bytes);
+    }
+    rig_run_1d(&r, 4, 16);
+    for (unsigned i = 0; i < 64; i++) {
+        uint64_t x = low_bits(a + i * bytes, bytes), want, rest;
+        uint64_t d = low_bits(b + (uniform ? i / 16 : i) * bytes, bytes);
+
+        if (!d) {
+            want = rest = 0;
+        } else if (integers[_i / 2].is_signed && d == ones) {
+            want = (0 - x) & ones;
+            rest = 0;
+        } else if (integers[_i / 2].is_signed) {
+            int64_t sx = (int64_t)(x ^ least) - (int64_t)least;
+            int64_t sd = (int64_t)(d ^ least) - (int64_t)least;
+
+            if (bytes == 8) {
+                sx = (int64_t)x;
+                sd = (int64_t)d;
+            }
+            want = (uint64_t)(sx / sd) & ones;
+            rest = (uint64_t)(sx % sd) & ones;
+        } else {
+            want = x / d;
+            rest = x % d;
+        }
+        ck_assert_msg(low_bits(q + i * bytes, bytes) == want &&
+                          low_bits(m + i * bytes, bytes) == rest,
+                      "%s: %llx / %llx", t, (unsigned long long)x,
+                      (unsigned long long)d);
+    }
+    rig_close(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: arithmetic");
@@ -456,6 +531,7 @@ int main(void)
 
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, element_wise, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(c, division, 0, 2 * sizeof integers / sizeof *integers);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
