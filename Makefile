@@ -69,7 +69,7 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
-FIDELITY := $(OUT)/tests/fidelity/fidelity $(OUT)/tests/fidelity/asm
+FIDELITY := $(OUT)/tests/fidelity/fidelity
 # Writes docs/opencl-c.md.
 LIST    := $(OUT)/tests/conformance/opencl_c
 # Everything else in tests/ is shared by tests.
