@@ -335,21 +335,21 @@ static void bundle(machine *m, const isa_instr *in, uint32_t n)
 
 static void run_bundles(machine *m)
 {
-    const isa_instr *in = m->f->instrs + m->b->first;
-    const isa_instr *end = in + m->b->n;
+    const isa_instr *all = m->f->instrs;
+    uint32_t at = m->b->first, end = at + m->b->n;
 
     for (uint32_t t = 0; t < m->b->cycles && !m->stopped; t++, m->now++) {
         uint32_t n = 0;
 
         land(m);
-        while (in + n < end && in[n].cycle == t)
+        while (at + n < end && all[at + n].cycle == t)
             n++;
-        bundle(m, in, n);
-        in += n;
+        if (n)
+            bundle(m, &all[at], n);
+        at += n;
     }
 }
 
-/* Tells where in a pipelined loop the block starts. */
 static void enter(machine *m, const isa_block *from)
 {
     bool goes_on = (m->b->kind == ISA_KERNEL || m->b->kind == ISA_EPILOGUE) &&

@@ -478,7 +478,7 @@ static const char *verify(const isa_function *f, bool is_virtual,
     for (uint32_t n = 0; n < f->n_blocks && !why; n++) {
         p.number = n;
         p.b = &f->blocks[n];
-        p.in = f->instrs + p.b->first;
+        p.in = f->instrs ? f->instrs + p.b->first : NULL;
         why = verify_block(&p, &k);
     }
     if (block)

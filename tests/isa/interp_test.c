@@ -269,6 +269,8 @@ static const struct {
     {HEAD "block 0 plain cycles=0 stages=1\n"
           "block 1 plain cycles=0 stages=1\n" RET(2),
      ISA_DONE, 7, 3, 0},
+    /* time without any operation */
+    {HEAD "block 0 plain cycles=3 stages=1\n", ISA_FELL_OFF, 3, 1, 0},
     {HEAD, ISA_FELL_OFF, 0, 0, 0},
 };
 
