@@ -23,7 +23,6 @@ typedef struct {
     const uint8_t *args;   /* ldarg's ISA_ARGS: the packed argument block */
     const uint32_t *group; /* ldarg's ISA_GROUP; imm is in bytes there too */
     uint32_t sp;           /* value of ISA_SP */
-    uint32_t const_base;   /* unused by operations; for callers' bookkeeping */
     isa_access *log;       /* scratch, room for isa_log_size(f) */
     void *user;
     /* A block of so many cycles starts (each time it runs). Returning false

@@ -27,26 +27,13 @@ static bool is_store(const vop *o)
 
 static uint32_t bytes_of(const isa_instr *i)
 {
-    switch (i->op) {
-    case ISA_OP_ldv64:
-    case ISA_OP_ldv64p:
-    case ISA_OP_stv64:
-    case ISA_OP_stv64p:
-        return 8;
-    case ISA_OP_ldv128:
-    case ISA_OP_ldv128p:
-    case ISA_OP_stv128:
-    case ISA_OP_stv128p:
-        return 16;
-    default:
-        return isa_type_bytes((isa_type)i->type);
-    }
+    return isa_access_bytes((isa_op)i->op, (isa_type)i->type);
 }
 
 /* The operand that holds the address. */
 static isa_operand address_of(const isa_instr *i)
 {
-    return i->src[isa_ops[i->op].flags & ISA_F_STORE ? 1 : 0];
+    return i->src[vp_address(i)];
 }
 
 static bool has_noalias(LLVMValueRef arg)
@@ -97,12 +84,6 @@ typedef struct {
     uint32_t fence; /* last serial operation + 1 */
 } deps;
 
-/* Register numbers as map keys, never NULL. */
-static const void *key(isa_operand x)
-{
-    return (const void *)(((uintptr_t)x.n + 1) << 4);
-}
-
 static void add(deps *d, uint32_t from, uint32_t to, int32_t lat)
 {
     if (from != to)
@@ -120,7 +101,7 @@ static void reads(deps *d, uint32_t i)
 
         if (!vp_is_reg(x))
             continue;
-        def = (uintptr_t)ir_map_get(&d->last, key(x));
+        def = (uintptr_t)ir_map_get(&d->last, vp_key(x));
         if (def) {
             const isa_instr *from = &d->b->ops[def - 1].in;
             unsigned r = vp_same(from->dst[0], x) ? 0 : 1;
@@ -128,8 +109,8 @@ static void reads(deps *d, uint32_t i)
             add(d, (uint32_t)def - 1, i, (int32_t)deps_latency(from, r));
         }
         d->next_read[i * ISA_MAX_SRC + k] =
-            (uint32_t)(uintptr_t)ir_map_get(&d->reader, key(x));
-        ir_map_set(&d->reader, key(x),
+            (uint32_t)(uintptr_t)ir_map_get(&d->reader, vp_key(x));
+        ir_map_set(&d->reader, vp_key(x),
                    (void *)(uintptr_t)(i * ISA_MAX_SRC + k + 1));
     }
 }
@@ -144,7 +125,7 @@ static void writes(deps *d, uint32_t i)
 
         if (!vp_is_reg(x))
             continue;
-        def = (uintptr_t)ir_map_get(&d->last, key(x));
+        def = (uintptr_t)ir_map_get(&d->last, vp_key(x));
         if (def) {
             const isa_instr *old = &d->b->ops[def - 1].in;
             int32_t gap =
@@ -153,23 +134,22 @@ static void writes(deps *d, uint32_t i)
 
             add(d, (uint32_t)def - 1, i, gap < 1 ? 1 : gap);
         }
-        for (r = (uintptr_t)ir_map_get(&d->reader, key(x)); r;
+        for (r = (uintptr_t)ir_map_get(&d->reader, vp_key(x)); r;
              r = d->next_read[r - 1])
             add(d, (uint32_t)(r - 1) / ISA_MAX_SRC, i, 0);
-        ir_map_set(&d->reader, key(x), NULL);
-        ir_map_set(&d->last, key(x), (void *)(uintptr_t)(i + 1));
+        ir_map_set(&d->reader, vp_key(x), NULL);
+        ir_map_set(&d->last, vp_key(x), (void *)(uintptr_t)(i + 1));
     }
 }
 
-/* Does a register keep its value from operation a to operation b? */
-static bool unchanged(const deps *d, isa_operand x, uint32_t a, uint32_t b)
+/* Does a register keep its value since operation a read it? */
+static bool unchanged(const deps *d, isa_operand x, uint32_t a)
 {
     uintptr_t def;
 
     if (!vp_is_reg(x))
         return true;
-    def = (uintptr_t)ir_map_get(&d->last, key(x));
-    (void)b;
+    def = (uintptr_t)ir_map_get(&d->last, vp_key(x));
     return def <= a; /* last write before a; a itself may write it */
 }
 
@@ -183,7 +163,7 @@ static void accesses(deps *d, uint32_t i, const uint32_t *mem, uint32_t n_mem)
 
         if (!is_store(m) && !is_store(o))
             continue;
-        same = unchanged(d, address_of(&o->in), mem[k], i);
+        same = unchanged(d, address_of(&o->in), mem[k]);
         if (deps_may_alias(m, o, same))
             add(d, mem[k], i, is_store(m) || is_store(o) ? 1 : 0);
     }

@@ -239,7 +239,7 @@ static bool is_store(const vop *o)
 
 static isa_operand address_of(const vop *o)
 {
-    return o->in.src[is_store(o) ? 1 : 0];
+    return o->in.src[vp_address(&o->in)];
 }
 
 /* By how much the register grows each iteration; false when not by a constant.
@@ -597,7 +597,6 @@ static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipelined *out)
     made[2] = kernel(&x);
     made[3] = epilogue(&x);
     *out = (pipelined){.ir = loop->ir,
-                       .entry = b,
                        .stages = x.mod.stages,
                        .interval = x.mod.interval,
                        .frame = made[1].cycles + made[3].cycles -

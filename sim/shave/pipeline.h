@@ -14,7 +14,6 @@
 /* What the host code needs to know of a pipelined loop. */
 typedef struct {
     uint32_t ir;       /* basic block */
-    uint32_t entry;    /* vblock that decides, run once a time the loop runs */
     uint32_t stages;   /* fewer iterations than that run the plain loop */
     uint32_t interval; /* initiation interval */
     uint32_t frame;    /* cycles besides interval * iterations */

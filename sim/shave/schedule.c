@@ -117,11 +117,6 @@ static void release(sched *s, uint32_t i, uint32_t t)
 /* --- pressure
  * ---------------------------------------------------------------- */
 
-static const void *key(isa_operand x)
-{
-    return (const void *)(((uintptr_t)x.n + 1) << 4);
-}
-
 static bool lives_out(const sched *s, isa_operand x)
 {
     return s->out[x.n / 64] >> x.n % 64 & 1;
@@ -129,14 +124,14 @@ static bool lives_out(const sched *s, isa_operand x)
 
 static uint32_t reads_left(const sched *s, isa_operand x)
 {
-    uintptr_t n = (uintptr_t)ir_map_get(&s->readers, key(x));
+    uintptr_t n = (uintptr_t)ir_map_get(&s->readers, vp_key(x));
 
     return n ? (uint32_t)n - 1 : 0;
 }
 
 static void set_reads(sched *s, isa_operand x, uint32_t n)
 {
-    ir_map_set(&s->readers, key(x), (void *)((uintptr_t)n + 1));
+    ir_map_set(&s->readers, vp_key(x), (void *)((uintptr_t)n + 1));
 }
 
 static void start_pressure(sched *s, const uint64_t *in, arena *a)
@@ -157,7 +152,7 @@ static void start_pressure(sched *s, const uint64_t *in, arena *a)
             uint32_t r = w * 64 + (uint32_t)__builtin_ctzll(bits);
 
             s->alive[s->p->classes[r] == ISA_V]++;
-            ir_map_set(&s->holds, key((isa_operand){ISA_I, r}), s);
+            ir_map_set(&s->holds, vp_key((isa_operand){ISA_I, r}), s);
         }
 }
 
@@ -168,7 +163,7 @@ static void change(const sched *s, uint32_t i, int delta[2])
 
     delta[0] = delta[1] = 0;
     for (unsigned k = 0; k < ISA_MAX_DST; k++)
-        if (vp_is_reg(in->dst[k]) && !ir_map_get(&s->holds, key(in->dst[k])))
+        if (vp_is_reg(in->dst[k]) && !ir_map_get(&s->holds, vp_key(in->dst[k])))
             delta[in->dst[k].kind == ISA_V]++;
     for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
         isa_operand x = in->src[k];
@@ -216,11 +211,11 @@ static void account(sched *s, uint32_t i)
             continue;
         set_reads(s, x, reads_left(s, x) - 1);
         if (!reads_left(s, x) && !lives_out(s, x))
-            ir_map_set(&s->holds, key(x), NULL);
+            ir_map_set(&s->holds, vp_key(x), NULL);
     }
     for (unsigned k = 0; k < ISA_MAX_DST; k++)
         if (vp_is_reg(s->b->ops[i].in.dst[k]))
-            ir_map_set(&s->holds, key(s->b->ops[i].in.dst[k]), s);
+            ir_map_set(&s->holds, vp_key(s->b->ops[i].in.dst[k]), s);
     s->issued[i] = true;
     while (s->oldest < s->n && s->issued[s->oldest])
         s->oldest++;

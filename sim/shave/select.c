@@ -65,6 +65,11 @@ uint32_t sel_parts(sel *s, LLVMTypeRef t)
     return (y.lanes + per - 1) / per;
 }
 
+isa_type sel_uint(uint32_t bits)
+{
+    return bits <= 8 ? ISA_U8 : bits <= 16 ? ISA_U16 : ISA_U32;
+}
+
 isa_type sel_isa_type(sty t, bool is_signed)
 {
     if (t.kind == LLVMHalfTypeKind)
@@ -200,9 +205,7 @@ static void vector_constant(sel *s, LLVMValueRef c, sv *x)
 
             memcpy(&bits, v, bytes);
             x->p[k] = sel1(s, vp_imm(bits), .op = ISA_OP_vsplat,
-                           .type = bytes == 1   ? ISA_U8
-                                   : bytes == 2 ? ISA_U16
-                                                : ISA_U32);
+                           .type = sel_uint(8 * bytes));
         } else {
             x->p[k] =
                 sel0(s, .op = ISA_OP_vcon, .imm = (int32_t)vp_vector(s->p, v));
@@ -757,23 +760,15 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
             uint32_t l = 0;
 
             for (; l < per && p * per + l < y.lanes; l++)
-                lanes[l] =
-                    sel0(s, .op = ISA_OP_ldarg,
-                         .type = sel_isa_type(
-                             (sty){LLVMIntegerTypeKind, y.bits, 1}, false),
-                         .sub = ISA_ARGS,
-                         .imm = (int32_t)(s->layout->arg_offsets[k] +
-                                          (p * per + l) * bytes));
-            x->p[p] = sel_from_lanes(
-                s, sel_isa_type((sty){LLVMIntegerTypeKind, y.bits, 1}, false),
-                lanes, l);
+                lanes[l] = sel0(s, .op = ISA_OP_ldarg, .type = sel_uint(y.bits),
+                                .sub = ISA_ARGS,
+                                .imm = (int32_t)(s->layout->arg_offsets[k] +
+                                                 (p * per + l) * bytes));
+            x->p[p] = sel_from_lanes(s, sel_uint(y.bits), lanes, l);
         }
     } else {
         for (uint32_t p = 0; p < x->n; p++)
-            x->p[p] = sel0(s, .op = ISA_OP_ldarg,
-                           .type = y.bits <= 8    ? ISA_U8
-                                   : y.bits <= 16 ? ISA_U16
-                                                  : ISA_U32,
+            x->p[p] = sel0(s, .op = ISA_OP_ldarg, .type = sel_uint(y.bits),
                            .sub = ISA_ARGS,
                            .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
     }

@@ -48,7 +48,6 @@ typedef struct {
     ir_map constants;       /* LLVMValueRef -> sv, made in the head */
     vblock head;            /* goes in front of block 0 */
     vblock *cur;
-    uint32_t n_params;
     uint32_t line, col;
     vpu_error *err;
     vpu_status st;
@@ -64,6 +63,8 @@ uint32_t sel_lanes_per_part(sty t);
 /* The lane type of the tables. */
 isa_type sel_isa_type(sty t, bool is_signed);
 bool sel_is_vector(LLVMTypeRef t); /* in V registers */
+/* Bits without a meaning, of 8, 16 or 32. */
+isa_type sel_uint(uint32_t bits);
 
 sv *sel_value(sel *s, LLVMValueRef v);
 sv *sel_new(sel *s, LLVMTypeRef t); /* parts are set by the caller */

@@ -32,7 +32,7 @@ static bool begins(const char *name, const char *prefix)
 
 static isa_operand splat(sel *s, const call *c, uint32_t bits)
 {
-    isa_type t = c->y.bits == 8 ? ISA_U8 : c->y.bits == 16 ? ISA_U16 : ISA_U32;
+    isa_type t = sel_uint(c->y.bits);
 
     return c->vector ? sel1(s, vp_imm(bits), .op = ISA_OP_vsplat, .type = t)
                      : vp_imm(bits);

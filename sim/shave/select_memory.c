@@ -113,11 +113,6 @@ uint32_t shave_pieces(LLVMTargetDataRef td, LLVMTypeRef t, uint8_t *out)
     return pieces(n, sel_is_vector(t) ? 16 : 4, out);
 }
 
-static isa_type uint_of_bytes(uint32_t bytes)
-{
-    return bytes == 1 ? ISA_U8 : bytes == 2 ? ISA_U16 : ISA_U32;
-}
-
 typedef struct {
     isa_operand base;
     int32_t imm;
@@ -136,7 +131,7 @@ static place place_of(sel *s, LLVMValueRef p)
 static isa_operand load_scalar(sel *s, const place *at, uint32_t off,
                                uint32_t bytes)
 {
-    return sel1(s, at->base, .op = ISA_OP_ld, .type = uint_of_bytes(bytes),
+    return sel1(s, at->base, .op = ISA_OP_ld, .type = sel_uint(8 * bytes),
                 .sub = at->space, .imm = at->imm + (int32_t)off,
                 .object = at->object);
 }
@@ -161,9 +156,9 @@ static isa_operand load_part(sel *s, const place *at, uint32_t off,
             isa_operand x = load_scalar(s, at, off + done, size);
 
             v = v.kind ? sel2(s, v, x, .op = ISA_OP_vins,
-                              .type = uint_of_bytes(size), .sub = done / size)
+                              .type = sel_uint(8 * size), .sub = done / size)
                        : sel1(s, x, .op = ISA_OP_vsplat,
-                              .type = uint_of_bytes(size));
+                              .type = sel_uint(8 * size));
         }
         done += size;
     }
@@ -186,10 +181,10 @@ static void store_part(sel *s, const place *at, uint32_t off, uint32_t bytes,
                  .sub = at->space, .imm = imm, .object = at->object);
         } else {
             isa_operand x =
-                sel1(s, v, .op = ISA_OP_vext, .type = uint_of_bytes(size),
+                sel1(s, v, .op = ISA_OP_vext, .type = sel_uint(8 * size),
                      .sub = done / size);
 
-            sel2(s, x, at->base, .op = ISA_OP_st, .type = uint_of_bytes(size),
+            sel2(s, x, at->base, .op = ISA_OP_st, .type = sel_uint(8 * size),
                  .sub = at->space, .imm = imm, .object = at->object);
         }
         done += size;
@@ -258,7 +253,7 @@ static void store(sel *s, LLVMValueRef i)
 
         if (sel_type(t).bits == 1)
             y = sel_extend(s, y, 1, false);
-        sel2(s, y, at.base, .op = ISA_OP_st, .type = uint_of_bytes(size),
+        sel2(s, y, at.base, .op = ISA_OP_st, .type = sel_uint(8 * size),
              .sub = at.space, .imm = at.imm + (int32_t)(4 * k),
              .object = at.object);
     }

@@ -12,11 +12,6 @@ static uint32_t width(isa_type t)
     return 8 * isa_type_bytes(t);
 }
 
-static isa_type uint_of(uint32_t bits)
-{
-    return bits <= 8 ? ISA_U8 : bits <= 16 ? ISA_U16 : ISA_U32;
-}
-
 static isa_type sint_of(uint32_t bits)
 {
     return bits <= 8 ? ISA_S8 : bits <= 16 ? ISA_S16 : ISA_S32;
@@ -36,7 +31,7 @@ isa_operand sel_lane(sel *s, LLVMTypeRef t, const sv *x, uint32_t lane)
 
     if (!sel_is_vector(t))
         return x->p[lane];
-    r = sel1(s, x->p[lane / per], .op = ISA_OP_vext, .type = uint_of(bits),
+    r = sel1(s, x->p[lane / per], .op = ISA_OP_vext, .type = sel_uint(bits),
              .sub = lane % per);
     if (y.bits == 1)
         r = sel2(s, r, vp_imm(1), .op = ISA_OP_iand);
@@ -76,7 +71,7 @@ void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes, sv *x)
             if (y.bits == 1)
                 part[n] = sel2(s, vp_imm(0), part[n], .op = ISA_OP_isub);
         }
-        x->p[p] = sel_from_lanes(s, uint_of(bits), part, n);
+        x->p[p] = sel_from_lanes(s, sel_uint(bits), part, n);
     }
 }
 
@@ -407,11 +402,11 @@ static isa_operand variable_lane(sel *s, const sv *x, uint32_t bits,
 {
     uint32_t per = 128 / bits;
     isa_operand r =
-        sel2(s, x->p[0], idx, .op = ISA_OP_vextd, .type = uint_of(bits));
+        sel2(s, x->p[0], idx, .op = ISA_OP_vextd, .type = sel_uint(bits));
 
     for (uint32_t p = 1; p < x->n; p++) {
         isa_operand l =
-            sel2(s, x->p[p], idx, .op = ISA_OP_vextd, .type = uint_of(bits));
+            sel2(s, x->p[p], idx, .op = ISA_OP_vextd, .type = sel_uint(bits));
         isa_operand here = sel2(s, idx, vp_imm(p * per), .op = ISA_OP_icmp,
                                 .type = ISA_U32, .sub = ISA_GE);
 
@@ -466,7 +461,7 @@ static void insert_variable(sel *s, sv *x, uint32_t bits, isa_operand v,
                             isa_operand idx)
 {
     uint32_t per = 128 / bits;
-    isa_type t = uint_of(bits);
+    isa_type t = sel_uint(bits);
 
     for (uint32_t p = 0; p < x->n; p++) {
         isa_operand with =
@@ -533,9 +528,9 @@ static void insert(sel *s, LLVMValueRef i)
 
         x->p[k / per] =
             LLVMIsUndef(v) && t.lanes == 1
-                ? sel1(s, lane, .op = ISA_OP_vsplat, .type = uint_of(bits))
+                ? sel1(s, lane, .op = ISA_OP_vsplat, .type = sel_uint(bits))
                 : sel2(s, x->p[k / per], lane, .op = ISA_OP_vins,
-                       .type = uint_of(bits), .sub = k % per);
+                       .type = sel_uint(bits), .sub = k % per);
     } else {
         insert_variable(s, x, bits, lane,
                         sel_extend(s, sel_scalar(s, idx), 32, false));
@@ -584,15 +579,16 @@ static bool bit_cast(sel *s, LLVMValueRef i)
         *x = *a;
     } else if (from_v) { /* 16, 32 or 64 bits of a vector; wide vectors */
         for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] = sel1(s, a->p[k / 4], .op = ISA_OP_vext,
-                           .type = uint_of(t.bits > 32 ? 32 : t.bits * t.lanes),
-                           .sub = k % 4);
+            x->p[k] =
+                sel1(s, a->p[k / 4], .op = ISA_OP_vext,
+                     .type = sel_uint(t.bits > 32 ? 32 : t.bits * t.lanes),
+                     .sub = k % 4);
     } else if (to_v) {
         for (uint32_t p = 0; p < x->n; p++) {
             uint32_t n = a->n - 4 * p < 4 ? a->n - 4 * p : 4;
 
             x->p[p] =
-                sel_from_lanes(s, uint_of(f.bits > 32 ? 32 : f.bits * f.lanes),
+                sel_from_lanes(s, sel_uint(f.bits > 32 ? 32 : f.bits * f.lanes),
                                a->p + 4 * p, n);
         }
     } else {
@@ -622,7 +618,7 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
         r = sel_mask(s, a, f.lanes, t.bits);
         if (op == LLVMZExt || op == LLVMUIToFP) {
             isa_operand one = sel1(s, vp_imm(1), .op = ISA_OP_vsplat,
-                                   .type = uint_of(t.bits));
+                                   .type = sel_uint(t.bits));
 
             for (uint32_t k = 0; k < r->n; k++)
                 r->p[k] = sel2(s, r->p[k], one, .op = ISA_OP_vand);
@@ -636,21 +632,21 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
     if (t.bits == 1) { /* the lowest bit to a mask */
         sv *m = sel_new(s, LLVMTypeOf(i));
         isa_operand one =
-            sel1(s, vp_imm(1), .op = ISA_OP_vsplat, .type = uint_of(f.bits));
+            sel1(s, vp_imm(1), .op = ISA_OP_vsplat, .type = sel_uint(f.bits));
 
         m->n = a->n;
         m->p = arena_array(s->a, isa_operand, a->n + 1);
         for (uint32_t k = 0; k < a->n; k++)
-            m->p[k] =
-                sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
-                     .op = ISA_OP_vcmp, .type = uint_of(f.bits), .sub = ISA_EQ);
+            m->p[k] = sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
+                           .op = ISA_OP_vcmp, .type = sel_uint(f.bits),
+                           .sub = ISA_EQ);
         *x = *m;
         x->mask = (uint8_t)f.bits;
         return;
     }
     if (op == LLVMTrunc) {
-        r = sel_convert_lanes(s, a->p, t.lanes, uint_of(f.bits),
-                              uint_of(t.bits));
+        r = sel_convert_lanes(s, a->p, t.lanes, sel_uint(f.bits),
+                              sel_uint(t.bits));
     } else {
         r = sel_convert_lanes(s, a->p, t.lanes, sel_isa_type(f, from_signed),
                               sel_isa_type(t, to_signed || from_signed));
@@ -711,7 +707,7 @@ bool sel_vector_inst(sel *s, LLVMValueRef i)
     } else if (op == LLVMFNeg) {
         sv *a = sel_value(s, LLVMGetOperand(i, 0));
         isa_operand sign = sel1(s, vp_imm(y.bits == 16 ? 0x8000 : 0x80000000),
-                                .op = ISA_OP_vsplat, .type = uint_of(y.bits));
+                                .op = ISA_OP_vsplat, .type = sel_uint(y.bits));
 
         for (uint32_t k = 0; k < x->n; k++)
             x->p[k] = sel2(s, a->p[k], sign, .op = ISA_OP_vxor);

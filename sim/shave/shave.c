@@ -160,7 +160,7 @@ typedef struct {
     vprog p;
     pipelined *loops;
     size_t n_loops;
-    uint32_t array_bytes, n_spills;
+    uint32_t n_spills;
 } builder;
 
 /* One attempt. *again: a pipelined loop did not get its registers and must stay
@@ -173,7 +173,6 @@ static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
     *again = false;
     if (st)
         return st;
-    b->array_bytes = b->p.private_bytes;
     b->n_spills = 0;
     strength_reduce(&b->p);
     vp_drop_dead(&b->p);
@@ -210,7 +209,6 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
         st = attempt(&b, a, &again, err);
     if (st)
         return st;
-    out->array_bytes = b.array_bytes;
     out->costs = arena_array(a, shave_cost, n);
     costs(&b.p, fn, a, out->costs);
     loop_costs(b.loops, b.n_loops, out->costs);

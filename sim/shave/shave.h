@@ -44,8 +44,7 @@ typedef struct {
 
 typedef struct {
     isa_function fn;
-    shave_cost *costs;    /* per basic block, in the function's order */
-    uint32_t array_bytes; /* private arrays; fn.private_bytes has spills too */
+    shave_cost *costs; /* per basic block, in the function's order */
 } shave_program;
 
 /* The pieces a load or store of type t is made of, in bytes each, in order of

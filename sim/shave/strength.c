@@ -316,7 +316,7 @@ static isa_operand increment(loop *l, const walk *w)
 
 static isa_operand *address_of(isa_instr *in)
 {
-    return &in->src[isa_ops[in->op].flags & ISA_F_STORE ? 1 : 0];
+    return &in->src[vp_address(in)];
 }
 
 static isa_op stepping_form(isa_op op)

@@ -67,6 +67,17 @@ static inline bool vp_same(isa_operand a, isa_operand b)
     return a.kind == b.kind && a.n == b.n;
 }
 
+/* A register as a key of an ir_map, never NULL. */
+static inline const void *vp_key(isa_operand x)
+{
+    return (const void *)(((uintptr_t)x.n + 1) << 4);
+}
+/* Which source of a load or store is the address. */
+static inline unsigned vp_address(const isa_instr *in)
+{
+    return isa_ops[in->op].flags & ISA_F_STORE ? 1 : 0;
+}
+
 isa_operand vp_reg(vprog *p, isa_operand_kind kind);
 uint32_t vp_vector(vprog *p, const uint8_t bytes[ISA_VECTOR_BYTES]);
 uint32_t vp_callee(vprog *p, const char *name);
