@@ -500,6 +500,26 @@ static void note_fault(const run *r, exec_result *result)
         }
 }
 
+/* As mach_run, without time. */
+static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
+{
+    mach_queue queues[MACH_MAX_SHAVES] = {0};
+    vpu_status st = VPU_OK;
+    bool more = true;
+
+    while (more && !st) {
+        st = ml->refill(ml->user, queues, ml->n_shaves, err);
+        more = false;
+        for (uint32_t i = 0; i < ml->n_shaves; i++) {
+            more |= !queues[i].ended;
+            queues[i].n = queues[i].head = 0;
+        }
+    }
+    for (uint32_t i = 0; i < ml->n_shaves; i++)
+        free(queues[i].items);
+    return st;
+}
+
 static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -511,12 +531,16 @@ static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
                       .max_cycles = l->max_cycles,
                       .refill = refill,
                       .user = r,
-                      .start_cycle = l->start_cycle};
+                      .start_cycle = l->start_cycle,
+                      .transactions = l->timing == EXEC_TRANSACTIONS};
     vpu_status st;
 
     fault_install();
     start_threads(r);
-    st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+    if (l->timing == EXEC_NO_TIMING)
+        st = run_untimed(&ml, err);
+    else
+        st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
     stop_threads(r);
     fault_uninstall();
     if (st)
@@ -557,6 +581,8 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);
         st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
+        if (!st && l->timing == EXEC_TRANSACTIONS)
+            mach_cache_record(r.shaves[i].cache);
     }
     if (!st)
         st = run_rounds(&r, result, err);
