@@ -45,6 +45,12 @@ static const char help[] =
     "  --report text|json      on standard output (default text)\n"
     "  --trace FILE            timeline for ui.perfetto.dev\n"
     "  --trace-json FILE       the same for chrome://tracing\n"
+    "  --trace-level summary|groups|full\n"
+    "                          what traces hold: at most 256 merged slices "
+    "per\n"
+    "                          track; a slice per work-group phase and "
+    "transfer;\n"
+    "                          and in it what each cycle went to (default)\n"
     "How it runs:\n"
     "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
     "                          plugin gives a network 7)\n"
@@ -89,6 +95,7 @@ typedef struct {
     exec_engine engine;
     exec_order order;
     uint64_t seed, max_cycles;
+    trc_level trace_level;
     double timeout_s;
     config_release strict;
     bool no_cache, quiet;
@@ -131,6 +138,20 @@ static bool parse_order(const char *text, run_options *o)
     return true;
 }
 
+static bool parse_level(const char *text, trc_level *out)
+{
+    static const char *const names[] = {[TRC_SUMMARY] = "summary",
+                                        [TRC_GROUPS] = "groups",
+                                        [TRC_FULL] = "full"};
+
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(text, names[k])) {
+            *out = (trc_level)k;
+            return true;
+        }
+    return false;
+}
+
 enum {
     OPT_LAYER = 256,
     OPT_MODEL,
@@ -148,6 +169,7 @@ enum {
     OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
+    OPT_TRACE_LEVEL,
     OPT_REPORT,
     OPT_THREADS,
     OPT_SOURCE_DIR,
@@ -175,6 +197,7 @@ static const struct option long_options[] = {
     {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
+    {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
     {"report", required_argument, NULL, OPT_REPORT},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
@@ -232,6 +255,8 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_TRACE_JSON:
         o->trace_json = optarg;
         return true;
+    case OPT_TRACE_LEVEL:
+        return parse_level(optarg, &o->trace_level);
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -266,7 +291,10 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
 {
     int c, which = 0;
 
-    *o = (run_options){.report = "text", .timeout_s = 3600, .repeat = 1};
+    *o = (run_options){.report = "text",
+                       .timeout_s = 3600,
+                       .repeat = 1,
+                       .trace_level = TRC_FULL};
     while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
         if (c == '?')
             return cli_usage(&cli_run, "bad command line");
@@ -410,7 +438,8 @@ static vpu_status fill_inputs(session *s, vpu_error *err)
 
 static vpu_status open_trace(session *s, vpu_error *err)
 {
-    trc_config cfg = {.level = TRC_FULL, .clk_mhz = (uint32_t)s->desc.clk_mhz};
+    trc_config cfg = {.level = s->o.trace_level,
+                      .clk_mhz = (uint32_t)s->desc.clk_mhz};
     vpu_status st;
 
     if (!s->o.trace && !s->o.trace_json)
