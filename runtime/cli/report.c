@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "runtime/cli/profile.h"
+
 static uint64_t total_cycles(const report_source *r)
 {
     uint64_t n = 0;
@@ -106,7 +108,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     const backend_sim_launch *s = backend_sim_result(r->run, i);
     const exec_result *e = &s->exec;
     const mach_profile *p = &e->profile;
-    json_t *o = json_object(), *causes = json_object();
+    json_t *o = json_object(), *causes = json_object(), *profile;
 
     json_object_set_new(o, "name", json_string(l->name));
     json_object_set_new(o, "kernel", json_string(l->entry));
@@ -141,6 +143,9 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
     json_object_set_new(o, "host_run_s", json_real(s->run_s));
+    profile = cli_profile_json(r, i);
+    if (profile)
+        json_object_set_new(o, "profile", profile);
     return o;
 }
 

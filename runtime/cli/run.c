@@ -6,6 +6,7 @@
 
 #include "runtime/backend/sim.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
@@ -51,6 +52,13 @@ static const char help[] =
     "                          track; a slice per work-group phase and "
     "transfer;\n"
     "                          and in it what each cycle went to (default)\n"
+    "  --profile[=N]           after the report, the N (default 20) source "
+    "lines\n"
+    "                          with most cycles; all of them in the JSON "
+    "report\n"
+    "  --folded FILE           the same as folded stacks, for flamegraph.pl,\n"
+    "                          inferno and speedscope. Both count on the\n"
+    "                          interpreter: --engine interpreted is implied\n"
     "How it runs:\n"
     "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
     "                          plugin gives a network 7)\n"
@@ -87,12 +95,14 @@ enum { MAX_LIST = 64 };
 
 typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *report, *source_dir;
+        *trace_json, *folded, *report, *source_dir;
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
     uint32_t shaves, threads, repeat;
+    uint32_t profile; /* lines in the table, 0 = none */
     exec_engine engine;
+    bool engine_given;
     exec_order order;
     uint64_t seed, max_cycles;
     trc_level trace_level;
@@ -170,6 +180,8 @@ enum {
     OPT_TRACE,
     OPT_TRACE_JSON,
     OPT_TRACE_LEVEL,
+    OPT_PROFILE,
+    OPT_FOLDED,
     OPT_REPORT,
     OPT_THREADS,
     OPT_SOURCE_DIR,
@@ -198,6 +210,8 @@ static const struct option long_options[] = {
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
     {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
+    {"profile", optional_argument, NULL, OPT_PROFILE},
+    {"folded", required_argument, NULL, OPT_FOLDED},
     {"report", required_argument, NULL, OPT_REPORT},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
@@ -246,6 +260,7 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_ENGINE:
         o->engine =
             strcmp(optarg, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
+        o->engine_given = true;
         return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
     case OPT_ORDER:
         return parse_order(optarg, o);
@@ -257,6 +272,12 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_TRACE_LEVEL:
         return parse_level(optarg, &o->trace_level);
+    case OPT_PROFILE:
+        o->profile = 20;
+        return !optarg || parse_count(optarg, &o->profile);
+    case OPT_FOLDED:
+        o->folded = optarg;
+        return true;
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -317,6 +338,12 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
+    if ((o->profile || o->folded) && o->engine_given &&
+        o->engine == EXEC_COMPILED)
+        return cli_usage(&cli_run,
+                         "%s counts on the interpreter: not with --engine "
+                         "compiled",
+                         o->profile ? "--profile" : "--folded");
     return CLI_OK;
 }
 
@@ -333,6 +360,7 @@ typedef struct {
     graph *g;
     backend_sim *sim;
     trc_writer *trace;
+    file_out folded;
 } session;
 
 static vpu_status load_machine(session *s, vpu_error *err)
@@ -452,6 +480,17 @@ static vpu_status open_trace(session *s, vpu_error *err)
     return st;
 }
 
+static vpu_status write_folded(session *s, vpu_error *err)
+{
+    report_source r = {s->g, s->sim, &s->desc};
+    str out = {0};
+
+    cli_profile_folded(&r, &out);
+    fwrite(str_text(&out), 1, out.n, s->folded.f);
+    str_free(&out);
+    return file_out_commit(&s->folded, err);
+}
+
 static vpu_status save(session *s, vpu_error *err)
 {
     void **data = arena_array(s->a, void *, s->g->n_buffers + 1);
@@ -479,6 +518,8 @@ static void print_report(session *s)
         report_json(&r, &out);
     else
         report_text(&r, &out);
+    if (s->o.profile && strcmp(s->o.report, "json"))
+        cli_profile_text(&r, s->o.profile, &out);
     cli_progress_done();
     fputs(str_text(&out), stdout);
     str_free(&out);
@@ -507,6 +548,7 @@ static vpu_status run(session *s, vpu_error *err)
                               .options = s->o.options,
                               .n_options = s->o.n_options,
                               .no_cache = s->o.no_cache,
+                              .profile = s->o.profile || s->o.folded,
                               .log = &s->log,
                               .print = print_text,
                               .print_user = s};
@@ -520,6 +562,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = file_mkdirs(s->o.output, err);
     if (!st)
         st = open_trace(s, err);
+    if (!st && s->o.folded)
+        st = file_out_open(&s->folded, s->o.folded, err);
     if (!st)
         st = backend_sim_open(&cfg, s->g, &s->sim, err);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
@@ -537,6 +581,8 @@ static vpu_status run(session *s, vpu_error *err)
         s->trace = NULL;
         st = trc_writer_commit(w, err);
     }
+    if (!st && s->folded.f)
+        st = write_folded(s, err);
     if (!st)
         print_report(s);
     return st;
@@ -554,6 +600,7 @@ static int run_main(int argc, char **argv)
             rc = cli_fail(&err);
     }
     trc_writer_abandon(s.trace);
+    file_out_abandon(&s.folded);
     backend_sim_close(s.sim);
     arena_destroy(s.a);
     return rc;

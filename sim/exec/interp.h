@@ -10,6 +10,7 @@
 #include "sim/compiler/hostabi.h"
 
 typedef struct interp_code interp_code;
+struct profile_shave;
 
 /* f with its callees found, in the arena; f must stay.
  * VPU_ERR_MISMATCH  a callee nobody knows, named (a defect of ours) */
@@ -17,10 +18,12 @@ vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
                           vpu_error *err);
 
 /* What a sim_wg_fn does. accesses: isa_log_size of the function, the caller's,
- * one for each thread. */
+ * one for each thread. profile: is told which block and line is at work; NULL
+ * = nobody. */
 void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                   uint8_t *window, const uint8_t *args, uint64_t *log,
-                  isa_access *accesses);
+                  isa_access *accesses, struct profile_shave *profile);
+const isa_function *interp_function(const interp_code *c);
 size_t interp_log_size(const interp_code *c);
 
 #endif

@@ -25,6 +25,11 @@ static shave *shave_of(sim_wg *wg)
 
 static void feed_cache(shave *s)
 {
+    if (s->profile) {
+        profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
+        s->wg.log_n = 0;
+        return;
+    }
     mach_cache_run(s->cache, s->log, s->wg.log_n);
     s->wg.log_n = 0;
 }
@@ -39,7 +44,8 @@ static void end_run(shave *s)
         return;
     step = mach_queue_push(s->queue, MACH_STEP_RUN);
     step->issue_cycles = s->wg.cycles;
-    step->u.mem = mach_cache_take(s->cache);
+    step->u.mem =
+        s->profile ? profile_run_step(s->profile) : mach_cache_take(s->cache);
     if (s->wg.max_cycles != UINT64_MAX)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
@@ -82,6 +88,8 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
                                   .lines = copy_lines(&c),
                                   .to_cmx = a[2],
                                   .src_line = a[11]};
+    if (s->profile)
+        profile_dma_step(s->profile, step->u.dma.bytes);
     return ++s->transfers;
 }
 
@@ -93,6 +101,8 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
     end_run(s);
     mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
         n < s->transfers ? n : s->transfers;
+    if (s->profile)
+        profile_wait_step(s->profile);
 }
 
 static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
@@ -112,6 +122,8 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
         addr += n;
         bytes -= n;
     }
+    if (s->profile)
+        profile_touched(s->profile, s->cache);
 }
 
 static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
@@ -156,9 +168,11 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (named)
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
+    if (s->profile)
+        profile_phase(s->profile, s->group, p);
     if (code->interp)
         interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
-                     args, s->log, s->accesses);
+                     args, s->log, s->accesses, s->profile);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);

@@ -13,6 +13,7 @@ typedef struct {
     uint8_t window[WINDOW];
     isa_outcome outcome;
     uint32_t cycles, blocks, stop_at; /* blocks allowed, 0 = all */
+    uint32_t block, line; /* told last */
     bool refuse_calls;
     char log[1024]; /* what the callbacks saw */
 } world;
@@ -30,9 +31,10 @@ static void teardown(void)
     arena_destroy(mem);
 }
 
-static bool on_block(void *user, uint32_t cycles)
+static bool on_block(void *user, uint32_t block, uint32_t cycles)
 {
     ck_assert_ptr_eq(user, &w);
+    w.block = block;
     if (w.stop_at && w.blocks == w.stop_at)
         return false;
     w.blocks++;
@@ -40,11 +42,13 @@ static bool on_block(void *user, uint32_t cycles)
     return true;
 }
 
-static void on_global(void *user, uint32_t addr, uint32_t bytes, bool store)
+static void on_global(void *user, uint32_t line, uint32_t addr, uint32_t bytes,
+                      bool store)
 {
     size_t n = strlen(w.log);
 
     ck_assert_ptr_eq(user, &w);
+    w.line = line;
     snprintf(w.log + n, sizeof w.log - n, "%c%u+%u ", store ? 'S' : 'L', addr,
              bytes);
 }
