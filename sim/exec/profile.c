@@ -272,6 +272,15 @@ mach_mem_counts profile_run_step(profile_shave *s)
     return sum;
 }
 
+/* With what accesses left behind the last RUN step. */
+mach_mem_counts profile_flush_step(profile_shave *s, mach_cache *cache)
+{
+    mach_mem_counts n = mach_cache_take(cache);
+
+    add_counts(&s->sum, &n);
+    return s->sum;
+}
+
 void profile_dma_step(profile_shave *s, uint64_t bytes)
 {
     s->rows[s->row].dma_bytes += bytes;

@@ -56,6 +56,8 @@ void profile_feed(profile_shave *s, mach_cache *cache, const uint64_t *log,
 void profile_touched(profile_shave *s, mach_cache *cache);
 /* A step ends; of RUN: what its accesses did. */
 mach_mem_counts profile_run_step(profile_shave *s);
+/* The step without issue cycles at a SHAVE's end, after mach_cache_flush. */
+mach_mem_counts profile_flush_step(profile_shave *s, mach_cache *cache);
 void profile_dma_step(profile_shave *s, uint64_t bytes);
 void profile_wait_step(profile_shave *s);
 

@@ -217,6 +217,7 @@ void shave_run(shave *s)
     if (s->queue->ended && s->done) { /* dirty lines leave the cache */
         mach_cache_flush(s->cache);
         mach_queue_push(s->queue, MACH_STEP_RUN)->u.mem =
-            mach_cache_take(s->cache);
+            s->profile ? profile_flush_step(s->profile, s->cache)
+                       : mach_cache_take(s->cache);
     }
 }
