@@ -376,6 +376,7 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
     again.kernel = k;
     again.trace = NULL;
     again.profile = NULL;
+    again.group_watch = NULL;
     again.log = NULL;
     again.print = NULL;
     again.only_group = &s->result.exec.fault_group;
@@ -434,6 +435,7 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .trace = cfg->trace,
                       .profile = cfg->profile ? &s->result.profile : NULL,
                       .profile_arena = b->a,
+                      .group_watch = cfg->group_watch,
                       .log = cfg->log,
                       .print = cfg->print,
                       .print_user = cfg->print_user};

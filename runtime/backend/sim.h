@@ -23,6 +23,7 @@ typedef struct {
     bool no_cache;
     trc_writer *trace; /* borrowed; NULL = none */
     bool profile; /* count by source line; interpreted, whatever engine says */
+    const exec_group_watch *group_watch; /* NULL = none; of every launch */
     const log_sink *log;
     /* Output of the kernels' printf; NULL = dropped. */
     void (*print)(void *user, const char *text, size_t n);

@@ -6,6 +6,7 @@
 
 #include "runtime/backend/sim.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/kanata.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/graph/bind.h"
@@ -59,6 +60,12 @@ static const char help[] =
     "  --folded FILE           the same as folded stacks, for flamegraph.pl,\n"
     "                          inferno and speedscope. Both count on the\n"
     "                          interpreter: --engine interpreted is implied\n"
+    "  --kanata FILE           one work-group in the pipeline, for the viewer "
+    "Konata;\n"
+    "                          implies --engine interpreted\n"
+    "  --kanata-group N        which one, in every stage that has it (default "
+    "0)\n"
+    "  --kanata-bundles N      at most so many bundles (default 10000)\n"
     "How it runs:\n"
     "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
     "                          plugin gives a network 7)\n"
@@ -95,7 +102,7 @@ enum { MAX_LIST = 64 };
 
 typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *folded, *report, *source_dir;
+        *trace_json, *folded, *kanata, *report, *source_dir;
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
@@ -104,7 +111,8 @@ typedef struct {
     exec_engine engine;
     bool engine_given;
     exec_order order;
-    uint64_t seed, max_cycles;
+    uint64_t seed, max_cycles, kanata_group;
+    uint32_t kanata_bundles;
     trc_level trace_level;
     double timeout_s;
     config_release strict;
@@ -182,6 +190,9 @@ enum {
     OPT_TRACE_LEVEL,
     OPT_PROFILE,
     OPT_FOLDED,
+    OPT_KANATA,
+    OPT_KANATA_GROUP,
+    OPT_KANATA_BUNDLES,
     OPT_REPORT,
     OPT_THREADS,
     OPT_SOURCE_DIR,
@@ -212,6 +223,9 @@ static const struct option long_options[] = {
     {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
     {"profile", optional_argument, NULL, OPT_PROFILE},
     {"folded", required_argument, NULL, OPT_FOLDED},
+    {"kanata", required_argument, NULL, OPT_KANATA},
+    {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
+    {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
     {"report", required_argument, NULL, OPT_REPORT},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
@@ -278,6 +292,16 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_FOLDED:
         o->folded = optarg;
         return true;
+    case OPT_KANATA:
+        o->kanata = optarg;
+        return true;
+    case OPT_KANATA_GROUP:
+        if (!str_to_u64(optarg, &n))
+            return false;
+        o->kanata_group = n;
+        return true;
+    case OPT_KANATA_BUNDLES:
+        return parse_count(optarg, &o->kanata_bundles);
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -315,6 +339,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     *o = (run_options){.report = "text",
                        .timeout_s = 3600,
                        .repeat = 1,
+                       .kanata_bundles = 10000,
                        .trace_level = TRC_FULL};
     while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
         if (c == '?')
@@ -338,12 +363,16 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
-    if ((o->profile || o->folded) && o->engine_given &&
-        o->engine == EXEC_COMPILED)
-        return cli_usage(&cli_run,
-                         "%s counts on the interpreter: not with --engine "
-                         "compiled",
-                         o->profile ? "--profile" : "--folded");
+    if (o->profile || o->folded || o->kanata) {
+        if (o->engine_given && o->engine == EXEC_COMPILED)
+            return cli_usage(&cli_run,
+                             "%s needs the interpreter: not with --engine "
+                             "compiled",
+                             o->profile  ? "--profile"
+                             : o->folded ? "--folded"
+                                         : "--kanata");
+        o->engine = EXEC_INTERPRETED;
+    }
     return CLI_OK;
 }
 
@@ -360,7 +389,8 @@ typedef struct {
     graph *g;
     backend_sim *sim;
     trc_writer *trace;
-    file_out folded;
+    file_out folded, kanata_file;
+    kanata *kanata;
 } session;
 
 static vpu_status load_machine(session *s, vpu_error *err)
@@ -480,6 +510,33 @@ static vpu_status open_trace(session *s, vpu_error *err)
     return st;
 }
 
+static vpu_status open_kanata(session *s, vpu_error *err)
+{
+    uint64_t most = 0;
+    vpu_status st;
+
+    if (!s->o.kanata)
+        return VPU_OK;
+    for (uint32_t i = 0; i < s->g->n_launches; i++) {
+        const graph_launch *l = &s->g->launches[i];
+        uint64_t n = 1;
+
+        for (int d = 0; d < 3; d++)
+            n *= l->local[d] ? l->global[d] / l->local[d] : 0;
+        most = n > most ? n : most;
+    }
+    if (s->o.kanata_group >= most)
+        return err_set(err, VPU_ERR_INVALID,
+                       "--kanata-group %llu: there are %llu work-groups",
+                       (unsigned long long)s->o.kanata_group,
+                       (unsigned long long)most);
+    st = file_out_open(&s->kanata_file, s->o.kanata, err);
+    if (!st)
+        s->kanata = kanata_create(s->kanata_file.f, s->o.kanata_group,
+                                  s->o.kanata_bundles);
+    return st;
+}
+
 static vpu_status write_folded(session *s, vpu_error *err)
 {
     report_source r = {s->g, s->sim, &s->desc};
@@ -562,6 +619,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = file_mkdirs(s->o.output, err);
     if (!st)
         st = open_trace(s, err);
+    if (!st)
+        st = open_kanata(s, err);
     if (!st && s->o.folded)
         st = file_out_open(&s->folded, s->o.folded, err);
     if (!st)
@@ -570,6 +629,7 @@ static vpu_status run(session *s, vpu_error *err)
         st = fill_inputs(s, err);
         /* One run in the trace, the last. */
         cfg.trace = i + 1 == s->o.repeat ? s->trace : NULL;
+        cfg.group_watch = i + 1 == s->o.repeat ? kanata_watch(s->kanata) : NULL;
         if (!st)
             st = backend_sim_run(s->sim, err);
     }
@@ -583,6 +643,8 @@ static vpu_status run(session *s, vpu_error *err)
     }
     if (!st && s->folded.f)
         st = write_folded(s, err);
+    if (!st && s->kanata)
+        st = file_out_commit(&s->kanata_file, err);
     if (!st)
         print_report(s);
     return st;
@@ -601,6 +663,8 @@ static int run_main(int argc, char **argv)
     }
     trc_writer_abandon(s.trace);
     file_out_abandon(&s.folded);
+    file_out_abandon(&s.kanata_file);
+    kanata_free(s.kanata);
     backend_sim_close(s.sim);
     arena_destroy(s.a);
     return rc;

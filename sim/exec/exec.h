@@ -54,6 +54,18 @@ typedef struct {
     uint32_t n;
 } exec_profile;
 
+/* Who looks at one work-group's program while it runs on the interpreter. Its
+ * phases come one after the other, called from one thread at a time. */
+typedef struct exec_group_watch {
+    uint64_t group; /* linear number */
+    void (*phase_begin)(void *user, mach_phase phase, const isa_function *f);
+    /* The n operations (in f->instrs) that issue `cycle` issue cycles after the
+     * phase's start; stalls are not in it. */
+    void (*bundle)(void *user, uint64_t cycle, const isa_instr *in, uint32_t n);
+    void (*phase_end)(void *user, uint64_t cycles);
+    void *user;
+} exec_group_watch;
+
 /* Value of one kernel argument, in the kernel's order. */
 typedef struct {
     union {
@@ -86,6 +98,7 @@ typedef struct {
      * says. NULL: no. The rows are put into profile_arena. */
     exec_profile *profile;
     arena *profile_arena;
+    const exec_group_watch *group_watch; /* NULL; interpreter only */
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;

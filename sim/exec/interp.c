@@ -513,6 +513,8 @@ static uint32_t routine32(const sim_routine *r, const call_frame *f)
 typedef struct {
     const interp_code *code;
     call_frame frame;
+    uint64_t cycles;
+    const exec_group_watch *watch;
 } running;
 
 static bool on_block(void *user, uint32_t block, uint32_t cycles)
@@ -522,6 +524,7 @@ static bool on_block(void *user, uint32_t block, uint32_t cycles)
 
     if (r->frame.profile)
         profile_block(r->frame.profile, block);
+    r->cycles += cycles;
     wg->cycles += cycles;
     if (wg->cycles > *(volatile uint64_t *)&wg->max_cycles) {
         r->frame.hooks->limit(wg);
@@ -561,9 +564,17 @@ static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
     return true;
 }
 
-void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                  uint8_t *window, const uint8_t *args, uint64_t *log,
-                  isa_access *accesses, profile_shave *profile)
+static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
+                      uint32_t n)
+{
+    const running *r = user;
+
+    r->watch->bundle(r->watch->user, cycle, in, n);
+}
+
+uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
+                      uint8_t *window, const uint8_t *args, uint64_t *log,
+                      isa_access *accesses, interp_watch watch)
 {
     uint32_t words[SHAVE_N_WORDS];
     running r = {c,
@@ -571,7 +582,8 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                   .window = window,
                   .log = log,
                   .hooks = hooks,
-                  .profile = profile}};
+                  .profile = watch.profile},
+                 .watch = watch.group};
     isa_env env = {.window = window,
                    .args = args,
                    .group = words,
@@ -580,6 +592,7 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
+                   .bundle = watch.group ? on_bundle : NULL,
                    .call = on_call};
 
     memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);
@@ -587,6 +600,7 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
     words[SHAVE_WORD_KEPT] = wg->kept_base;
     words[SHAVE_WORD_CONST] = wg->const_base;
     isa_run(c->f, &env);
+    return r.cycles;
 }
 
 const isa_function *interp_function(const interp_code *c)

@@ -158,6 +158,23 @@ static bool present(const shave_code *c)
     return c->fn || c->interp;
 }
 
+static void interpret(shave *s, mach_phase p, const interp_code *code,
+                      const uint8_t *args)
+{
+    const exec_group_watch *w = s->launch->group_watch;
+    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL};
+    uint64_t cycles;
+
+    if (s->profile)
+        profile_phase(s->profile, s->group, p);
+    if (watch.group)
+        w->phase_begin(w->user, p, interp_function(code));
+    cycles = interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem),
+                          args, s->log, s->accesses, watch);
+    if (watch.group)
+        w->phase_end(w->user, cycles);
+}
+
 static void phase(shave *s, mach_phase p, const shave_code *code,
                   const uint8_t *args)
 {
@@ -168,11 +185,8 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (named)
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
-    if (s->profile)
-        profile_phase(s->profile, s->group, p);
     if (code->interp)
-        interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
-                     args, s->log, s->accesses, s->profile);
+        interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);

@@ -189,6 +189,186 @@ START_TEST(profile_table)
 }
 END_TEST
 
+/* --- Kanata logs ---------------------------------------------------------- */
+
+typedef struct {
+    bool begun, retired;
+    uint64_t issued; /* when its unit's stage began, UINT64_MAX: not yet */
+    char name[32];   /* operation without unit and operands */
+} op_seen;
+
+typedef struct {
+    op_seen *ops;
+    size_t n, cap;
+    uint64_t now, bundles, last_issue, arrows;
+} pipeline;
+
+static bool is_unit(const char *stage)
+{
+    static const char *const units[] = {"PEU", "BRU", "LSU0", "LSU1", "IAU",
+                                        "SAU", "VAU", "CMU",  "nop"};
+
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (!strcmp(stage, units[k]))
+            return true;
+    return false;
+}
+
+static op_seen *op_of(pipeline *l, const char *id)
+{
+    uint64_t n = strtoull(id, NULL, 10);
+
+    ck_assert_uint_lt(n, l->n);
+    ck_assert_msg(l->ops[n].begun && !l->ops[n].retired, "%s is not alive", id);
+    return &l->ops[n];
+}
+
+/* "3.7: LSU0.ldp.u16.global i20, …" */
+static void read_label(op_seen *op, const char *label)
+{
+    const char *at = strstr(label, ": ");
+
+    ck_assert_msg(at, "%s", label);
+    at += 2;
+    if (!strncmp(at, "nop", 3))
+        return;
+    at = strchr(at, '.');
+    ck_assert_msg(at, "%s", label);
+    snprintf(op->name, sizeof op->name, "%.*s", (int)strcspn(at + 1, ". "),
+             at + 1);
+}
+
+static void read_stage(pipeline *l, op_seen *op, const char *stage)
+{
+    if (!strcmp(stage, "Wt")) {
+        ck_assert_uint_eq(op->issued, UINT64_MAX);
+    } else if (is_unit(stage)) {
+        ck_assert_uint_eq(op->issued, UINT64_MAX);
+        op->issued = l->now;
+        l->bundles += l->last_issue != l->now;
+        l->last_issue = l->now;
+    } else {
+        ck_assert_msg(!strcmp(stage, "Lt") || !strcmp(stage, "Rt"), "%s",
+                      stage);
+        ck_assert_uint_eq(op->issued + 1, l->now);
+    }
+}
+
+static void read_retired(const pipeline *l, op_seen *op, bool cut_short)
+{
+    static const struct {
+        const char *name;
+        uint64_t lat;
+    } known[] = {{"ld", 7}, {"ldp", 7}, {"iadd", 1}, {"imov", 1}, {"fmul", 3}};
+
+    op->retired = true;
+    ck_assert_uint_lt(op->issued, l->now);
+    for (size_t k = 0; !cut_short && k < sizeof known / sizeof *known; k++)
+        if (!strcmp(op->name, known[k].name))
+            ck_assert_msg(l->now - op->issued == known[k].lat, "%s after %u",
+                          op->name, (unsigned)(l->now - op->issued));
+}
+
+static pipeline read_kanata(const char *name)
+{
+    pipeline l = {.last_issue = UINT64_MAX};
+    char *data = file_text(name), *line, *w[4];
+    bool ends = false;
+
+    ck_assert_str_eq(strsep(&data, "\n"), "Kanata\t0004");
+    ck_assert_str_eq(strsep(&data, "\n"), "C=\t0");
+    while ((line = strsep(&data, "\n")) && *line) {
+        for (int k = 0; k < 4; k++)
+            w[k] = k < 3 ? strsep(&line, "\t") : line;
+        ck_assert(w[1]);
+        /* Results the end cuts short retire with it. */
+        ends = *w[0] == 'R' && !(data && strstr(data, "\nC\t"));
+        if (*w[0] == 'C') {
+            ck_assert_str_eq(w[0], "C");
+            ck_assert_uint_gt(strtoull(w[1], NULL, 10), 0);
+            l.now += strtoull(w[1], NULL, 10);
+        } else if (*w[0] == 'I') {
+            ck_assert_uint_eq(strtoull(w[1], NULL, 10), l.n);
+            *arena_append(p.a, l.ops, l.n, l.cap) =
+                (op_seen){.begun = true, .issued = UINT64_MAX};
+        } else if (*w[0] == 'L' && *w[2] == '0') {
+            read_label(op_of(&l, w[1]), w[3]);
+        } else if (*w[0] == 'S') {
+            ck_assert_str_eq(w[2], "0");
+            read_stage(&l, op_of(&l, w[1]), w[3]);
+        } else if (*w[0] == 'R') {
+            read_retired(&l, op_of(&l, w[1]), ends);
+        } else if (*w[0] == 'W') {
+            op_of(&l, w[1]);
+            ck_assert_uint_lt(strtoull(w[2], NULL, 10), l.n);
+            l.arrows++;
+        } else {
+            ck_assert_msg(!strcmp(w[0], "L"), "%s", w[0]);
+        }
+    }
+    for (size_t k = 0; k < l.n; k++)
+        ck_assert_msg(l.ops[k].retired, "%zu never retires", k);
+    return l;
+}
+
+/* Issue cycles of a group's phases in all stages, from the trace. */
+static uint64_t issue_in_trace(const char *name, unsigned group)
+{
+    json_error_t e;
+    json_t *j = json_loads(file_text(name), 0, &e), *ev;
+    uint64_t n = 0;
+    size_t i;
+    int64_t tid = -1;
+
+    ck_assert_msg(j, "%s", e.text);
+    json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
+    {
+        const char *ph = text(ev, "ph");
+        const char *what = json_string_value(json_object_get(ev, "name"));
+        char kind[8];
+        unsigned of;
+
+        if (*ph == 'B' && sscanf(what, "%7s %u", kind, &of) == 2 &&
+            of == group &&
+            (!strcmp(kind, "pre") || !strcmp(kind, "comp") ||
+             !strcmp(kind, "post")))
+            tid = (int64_t)number(ev, "tid");
+        if (*ph == 'E' && tid == (int64_t)number(ev, "tid")) {
+            n += number(json_object_get(ev, "args"), "issue");
+            tid = -1;
+        }
+    }
+    json_decref(j);
+    return n;
+}
+
+START_TEST(kanata_is_the_group)
+{
+    unsigned group = _i >= N_LAYERS ? 3 : 0;
+    pipeline l;
+    uint64_t bundles;
+
+    run_layer(_i % N_LAYERS,
+              arena_printf(p.a,
+                           "--shaves 1 --kanata k.log --kanata-group %u "
+                           "--kanata-bundles 100000 --trace-level groups "
+                           "--trace-json t.json",
+                           group));
+    l = read_kanata("k.log");
+    ck_assert_uint_eq(l.now, issue_in_trace("t.json", group));
+    ck_assert_uint_le(l.bundles, l.now);
+    ck_assert_uint_gt(l.bundles, 40);
+    ck_assert_uint_gt(l.arrows, 40);
+    bundles = l.bundles;
+    run_layer(_i % N_LAYERS, "--kanata k.log --kanata-bundles 30");
+    l = read_kanata("k.log");
+    ck_assert_uint_eq(l.bundles, 30);
+    ck_assert_uint_gt(bundles, 30);
+}
+END_TEST
+
+/* --- options -------------------------------------------------------------- */
+
 static const struct {
     const char *args, *want[2];
 } bad[] = {
@@ -197,6 +377,11 @@ static const struct {
     {"--profile --engine compiled", {"--profile", "compiled"}},
     {"--folded f.txt --engine compiled", {"--folded", "compiled"}},
     {"--folded no/such/f.txt", {"no/such/f.txt"}},
+    {"--kanata k.log --engine compiled", {"--kanata", "compiled"}},
+    {"--kanata k.log --kanata-group 9", {"--kanata-group 9", "9 work-groups"}},
+    {"--kanata k.log --kanata-group x", {"--kanata-group", "'x'"}},
+    {"--kanata-bundles 0", {"--kanata-bundles", "'0'"}},
+    {"--kanata no/such/k.log", {"no/such/k.log"}},
 };
 
 START_TEST(bad_options)
@@ -223,6 +408,7 @@ int main(void)
     tcase_add_loop_test(c, rows_add_up, 0, N_LAYERS);
     tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
+    tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
     tcase_add_loop_test(c, bad_options, 0, sizeof bad / sizeof *bad);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
