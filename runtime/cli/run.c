@@ -47,6 +47,9 @@ static const char help[] =
     "  --report text|json      on standard output (default text)\n"
     "  --trace FILE            timeline for ui.perfetto.dev\n"
     "  --trace-json FILE       the same for chrome://tracing\n"
+    "  --vcd FILE              the same as value change dump, for GTKWave: "
+    "busy and\n"
+    "                          state of every SHAVE and DMA channel\n"
     "  --trace-level summary|groups|full\n"
     "                          what traces hold: at most 256 merged slices "
     "per\n"
@@ -102,7 +105,7 @@ enum { MAX_LIST = 64 };
 
 typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *folded, *kanata, *report, *source_dir;
+        *trace_json, *vcd, *folded, *kanata, *report, *source_dir;
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
@@ -187,6 +190,7 @@ enum {
     OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
+    OPT_VCD,
     OPT_TRACE_LEVEL,
     OPT_PROFILE,
     OPT_FOLDED,
@@ -220,6 +224,7 @@ static const struct option long_options[] = {
     {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
+    {"vcd", required_argument, NULL, OPT_VCD},
     {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
     {"profile", optional_argument, NULL, OPT_PROFILE},
     {"folded", required_argument, NULL, OPT_FOLDED},
@@ -283,6 +288,9 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_TRACE_JSON:
         o->trace_json = optarg;
+        return true;
+    case OPT_VCD:
+        o->vcd = optarg;
         return true;
     case OPT_TRACE_LEVEL:
         return parse_level(optarg, &o->trace_level);
@@ -500,13 +508,15 @@ static vpu_status open_trace(session *s, vpu_error *err)
                       .clk_mhz = (uint32_t)s->desc.clk_mhz};
     vpu_status st;
 
-    if (!s->o.trace && !s->o.trace_json)
+    if (!s->o.trace && !s->o.trace_json && !s->o.vcd)
         return VPU_OK;
     st = trc_writer_create(&cfg, &s->trace, err);
     if (!st && s->o.trace)
         st = trc_writer_add(s->trace, TRC_PERFETTO, s->o.trace, err);
     if (!st && s->o.trace_json)
         st = trc_writer_add(s->trace, TRC_CHROME_JSON, s->o.trace_json, err);
+    if (!st && s->o.vcd)
+        st = trc_writer_add(s->trace, TRC_VCD, s->o.vcd, err);
     return st;
 }
 

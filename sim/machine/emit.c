@@ -290,7 +290,8 @@ void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
         l->m[l->n - 1].by_cause[cause] += cycles;
     if (e->level == TRC_FULL)
         trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
-                  &(trc_event){.name = mach_cause_name(cause)});
+                  &(trc_event){.name = mach_cause_name(cause),
+                               .idle = cause == MACH_CAUSE_IDLE});
 }
 
 void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,

@@ -621,14 +621,15 @@ START_TEST(interrupted_writing)
 
     terminal_text(&p, "t.pftrace", "old");
     pid = terminal_start(&p, "run layer.xml --shape in0=1x90x1000x16 --param "
-                             "bias=1 --trace t.pftrace --trace-json t.json");
+                             "bias=1 --trace t.pftrace --trace-json t.json "
+                             "--vcd t.vcd");
     for (int i = 0; i < 4000 && temporary_bytes("t.pftrace") < 1 << 16; i++)
         usleep(2000);
     ck_assert_int_ge(temporary_bytes("t.pftrace"), 1 << 16);
     ck_assert(!kill(pid, signals[_i]));
     terminal_wait(&p, pid);
     ck_assert_int_eq(p.status, 128 + signals[_i]);
-    ck_assert(!terminal_has(&p, "t.json"));
+    ck_assert(!terminal_has(&p, "t.json") && !terminal_has(&p, "t.vcd"));
     ck_assert_mem_eq(file_bytes("t.pftrace", &n), "old", 3);
     ck_assert_uint_eq(n, 3);
     if (signals[_i] != SIGKILL)

@@ -28,12 +28,16 @@ static const char *const layers[] = {
     "grn/layer.xml --layer GRNDma --shape in0=1x5x11x48 --param bias=1",
     "mvn/layer.xml --shape in0=1x6x10x16 --param eps=0.001",
     "grn/layer.xml --layer GRNRolled --shape in0=1x7x9x20 --param bias=1"};
+/* Beside them, for dumps: more changes on a track than are kept in memory. */
+static const char many[] =
+    "grn/layer.xml --layer GRNDma --shape in0=1x5x900x16 --param bias=1 "
+    "--shaves 2";
 enum { N_LAYERS = sizeof layers / sizeof *layers };
 
 static void run_layer(int i, const char *options)
 {
-    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home, layers[i],
-                                  options));
+    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home,
+                                  i < N_LAYERS ? layers[i] : many, options));
     ck_assert_msg(!p.status, "%s%s", p.err, p.out);
 }
 
@@ -367,6 +371,197 @@ START_TEST(kanata_is_the_group)
 }
 END_TEST
 
+/* --- value change dumps --------------------------------------------------- */
+
+/* What a track is in from `ns` on; "" = in nothing. */
+typedef struct {
+    uint64_t ns;
+    bool busy;
+    char state[24];
+} span;
+
+enum { MAX_SPANS = 20000, MAX_SIGNALS = 40 };
+
+typedef struct {
+    char name[24]; /* blanks as _ */
+    span *s;
+    size_t n;
+} line_of_time;
+
+/* At one time the last value counts; the same value again is none. */
+static void add_span(line_of_time *t, const span *s)
+{
+    if (t->n && t->s[t->n - 1].ns == s->ns)
+        t->n--;
+    if (t->n && t->s[t->n - 1].busy == s->busy &&
+        !strcmp(t->s[t->n - 1].state, s->state))
+        return;
+    if (!t->n && !s->busy && !*s->state)
+        return;
+    ck_assert_uint_lt(t->n, MAX_SPANS);
+    t->s[t->n++] = *s;
+}
+
+static line_of_time *track_named(line_of_time *t, const char *name)
+{
+    char flat[24];
+
+    snprintf(flat, sizeof flat, "%s", name);
+    for (char *c = flat; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
+    while (t->s && strcmp(t->name, flat) != 0)
+        t++;
+    if (!t->s) {
+        memcpy(t->name, flat, sizeof flat);
+        t->s = arena_array(p.a, span, MAX_SPANS);
+    }
+    return t;
+}
+
+/* From Chrome's form: B and E of each thread that is a SHAVE or a channel. */
+static void from_slices(const char *name, line_of_time *tracks)
+{
+    struct {
+        line_of_time *track;
+        char open[8][24];
+        int depth, idle;
+    } tid[64] = {0};
+    json_error_t e;
+    json_t *j = json_loads(file_text(name), 0, &e), *ev;
+    size_t i;
+
+    ck_assert_msg(j, "%s", e.text);
+    json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
+    {
+        const char *ph = text(ev, "ph");
+        const char *what = json_string_value(json_object_get(ev, "name"));
+        json_t *id = json_object_get(ev, "tid");
+        int64_t t = id ? json_integer_value(id) : 0;
+        span s = {0};
+
+        ck_assert(t >= 0 && t < 64);
+        if (*ph == 'M' && !strcmp(what, "thread_name")) {
+            const char *of = text(json_object_get(ev, "args"), "name");
+
+            if (!strncmp(of, "SHAVE", 5) || !strncmp(of, "DMA", 3))
+                tid[t].track = track_named(tracks, of);
+        }
+        if ((*ph != 'B' && *ph != 'E') || !tid[t].track)
+            continue;
+        if (*ph == 'B') {
+            ck_assert_int_lt(tid[t].depth, 8);
+            snprintf(tid[t].open[tid[t].depth], 24, "%s", what);
+            for (char *c = tid[t].open[tid[t].depth]; *c; c++)
+                if (*c == ' ')
+                    *c = c[1] >= '0' && c[1] <= '9' ? '\0' : '_';
+            tid[t].idle += !strcmp(what, "idle");
+            tid[t].depth++;
+        } else {
+            tid[t].depth--;
+            tid[t].idle -= !strcmp(tid[t].open[tid[t].depth], "idle");
+        }
+        s.ns = (uint64_t)(json_number_value(json_object_get(ev, "ts")) * 1000 +
+                          0.5);
+        s.busy = tid[t].depth > tid[t].idle;
+        if (tid[t].depth)
+            memcpy(s.state, tid[t].open[tid[t].depth - 1], 24);
+        add_span(tid[t].track, &s);
+    }
+    json_decref(j);
+}
+
+typedef struct {
+    char id[8];
+    bool state; /* else busy */
+    line_of_time *track;
+    span now; /* the track's; in the signal that is busy */
+} vcd_signal;
+
+/* "states: 1=issue 2=…" -> names[1] … */
+static void read_states(const char *list, char names[64][24])
+{
+    unsigned k;
+    int used;
+
+    for (; sscanf(list, " %u=%n", &k, &used) == 1; list += strcspn(list, " ")) {
+        ck_assert_uint_lt(k, 64);
+        list += used;
+        snprintf(names[k], 24, "%.*s", (int)strcspn(list, " "), list);
+    }
+}
+
+static void from_dump(const char *name, line_of_time *tracks)
+{
+    char names[64][24] = {""}, scope[24] = "", *data = file_text(name), *line;
+    vcd_signal sig[2 * MAX_SIGNALS] = {0};
+    unsigned n = 0, width;
+    uint64_t ns = 0;
+    bool values = false;
+
+    while ((line = strsep(&data, "\n")) && *line) {
+        if (!strncmp(line, "$comment states:", 16)) {
+            read_states(line + 16, names);
+        } else if (sscanf(line, "$scope module %23s $end", scope) == 1) {
+            continue;
+        } else if (!strncmp(line, "$var", 4)) {
+            sig[n].state = strstr(line, " state ") != NULL;
+            ck_assert_int_eq(sscanf(line, "$var %*s %u %7s", &width, sig[n].id),
+                             2);
+            ck_assert(sig[n].state || width == 1);
+            sig[n].track = track_named(tracks, scope);
+            n++;
+        } else if (*line == '#') {
+            ck_assert(!values || strtoull(line + 1, NULL, 10) > ns);
+            values = true;
+            ns = strtoull(line + 1, NULL, 10);
+        } else if (*line != '$') {
+            bool vector = *line == 'b';
+            const char *id = vector ? strchr(line, ' ') + 1 : line + 1;
+            unsigned k = 0;
+
+            while (k < n && strcmp(sig[k].id, id) != 0)
+                k++;
+            ck_assert_msg(k < n && sig[k].state == vector, "%s", line);
+            if (vector) /* busy comes in front of state */
+                memcpy(sig[k - 1].now.state,
+                       names[strtoul(line + 1, NULL, 2) & 63], 24);
+            else
+                sig[k].now.busy = *line == '1';
+            k -= vector;
+            sig[k].now.ns = ns;
+            add_span(sig[k].track, &sig[k].now);
+        }
+    }
+}
+
+START_TEST(dump_is_the_trace)
+{
+    static const char *const levels[] = {"full", "groups"};
+    line_of_time slices[MAX_SIGNALS] = {0}, dump[MAX_SIGNALS] = {0};
+    size_t spans = 0;
+
+    run_layer(_i / 2,
+              arena_printf(p.a,
+                           "--vcd t.vcd --trace-json t.json --trace-level %s",
+                           levels[_i % 2]));
+    from_slices("t.json", slices);
+    from_dump("t.vcd", dump);
+    for (line_of_time *a = slices; a->s; a++) {
+        const line_of_time *b = track_named(dump, a->name);
+
+        ck_assert_msg(a->n == b->n, "%s: %zu changes in the trace, %zu dumped",
+                      a->name, a->n, b->n);
+        for (size_t k = 0; k < a->n; k++) {
+            ck_assert_uint_eq(a->s[k].ns, b->s[k].ns);
+            ck_assert_str_eq(a->s[k].state, b->s[k].state);
+            ck_assert_int_eq(a->s[k].busy, b->s[k].busy);
+        }
+        spans += a->n;
+    }
+    ck_assert_uint_ge(spans, 16);
+}
+END_TEST
+
 /* --- options -------------------------------------------------------------- */
 
 static const struct {
@@ -380,6 +575,7 @@ static const struct {
     {"--kanata k.log --engine compiled", {"--kanata", "compiled"}},
     {"--kanata k.log --kanata-group 9", {"--kanata-group 9", "9 work-groups"}},
     {"--kanata k.log --kanata-group x", {"--kanata-group", "'x'"}},
+    {"--vcd no/such/t.vcd", {"no/such/t.vcd"}},
     {"--kanata-bundles 0", {"--kanata-bundles", "'0'"}},
     {"--kanata no/such/k.log", {"no/such/k.log"}},
 };
@@ -409,6 +605,7 @@ int main(void)
     tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
+    tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);
     tcase_add_loop_test(c, bad_options, 0, sizeof bad / sizeof *bad);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
