@@ -30,12 +30,15 @@ static bool timed(const shave *s)
 
 static void feed_cache(shave *s)
 {
-    if (timed(s))
+    if (s->profile)
+        profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
+    else if (timed(s))
         mach_cache_run(s->cache, s->log, s->wg.log_n);
     s->wg.log_n = 0;
 }
 
-static void push_run(shave *s)
+/* flush: it is the launch's last, nothing but write-backs. */
+static void push_run(shave *s, bool flush)
 {
     mach_step *step = mach_queue_push(s->queue, MACH_STEP_RUN);
 
@@ -43,7 +46,12 @@ static void push_run(shave *s)
     if (s->launch->timing == EXEC_TRANSACTIONS &&
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
-    step->u.mem = mach_cache_take(s->cache);
+    if (!s->profile)
+        step->u.mem = mach_cache_take(s->cache);
+    else if (flush)
+        step->u.mem = profile_flush_step(s->profile, s->cache);
+    else
+        step->u.mem = profile_run_step(s->profile);
 }
 
 /* Everything since the last step becomes one. */
@@ -53,7 +61,7 @@ static void end_run(shave *s)
     if (!s->wg.cycles)
         return;
     if (timed(s))
-        push_run(s);
+        push_run(s, false);
     if (s->wg.max_cycles != UINT64_MAX)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
@@ -100,6 +108,8 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
                                   .to_cmx = a[2],
                                   .ddr = copy_side(&c, !a[2]),
                                   .src_line = a[11]};
+    if (s->profile)
+        profile_dma_step(s->profile, step->u.dma.bytes);
     return s->transfers;
 }
 
@@ -112,6 +122,8 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
     if (timed(s))
         mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
             n < s->transfers ? n : s->transfers;
+    if (s->profile)
+        profile_wait_step(s->profile);
 }
 
 static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
@@ -131,6 +143,8 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
         addr += n;
         bytes -= n;
     }
+    if (s->profile)
+        profile_touched(s->profile, s->cache);
 }
 
 static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
@@ -165,6 +179,23 @@ static bool present(const shave_code *c)
     return c->fn || c->interp;
 }
 
+static void interpret(shave *s, mach_phase p, const interp_code *code,
+                      const uint8_t *args)
+{
+    const exec_group_watch *w = s->launch->group_watch;
+    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL};
+    uint64_t cycles;
+
+    if (s->profile)
+        profile_phase(s->profile, s->group, p);
+    if (watch.group)
+        w->phase_begin(w->user, p, interp_function(code));
+    cycles = interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem),
+                          args, s->log, s->accesses, watch);
+    if (watch.group)
+        w->phase_end(w->user, cycles);
+}
+
 static void phase(shave *s, mach_phase p, const shave_code *code,
                   const uint8_t *args)
 {
@@ -176,8 +207,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
     if (code->interp)
-        interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
-                     args, s->log, s->accesses);
+        interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
@@ -221,6 +251,6 @@ void shave_run(shave *s)
     s->queue->ended = s->next >= s->end;
     if (s->queue->ended && s->done && timed(s)) {
         mach_cache_flush(s->cache); /* dirty lines leave the cache */
-        push_run(s);
+        push_run(s, true);
     }
 }

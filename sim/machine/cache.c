@@ -459,6 +459,22 @@ bool mach_cache_take_misses(mach_cache *c, mach_step *step)
     return step->misses;
 }
 
+void mach_mem_add(mach_mem_counts *to, const mach_mem_counts *n)
+{
+    to->load_l1_hits += n->load_l1_hits;
+    to->load_l2_hits += n->load_l2_hits;
+    to->load_fills += n->load_fills;
+    to->stores += n->stores;
+    to->store_fills += n->store_fills;
+    to->write_backs += n->write_backs;
+    to->load_bytes += n->load_bytes;
+    to->store_bytes += n->store_bytes;
+    to->loads_behind += n->loads_behind;
+    to->lines_before += n->lines_before;
+    for (uint32_t b = 0; b < MACH_MAX_BANKS; b++)
+        to->bank_lines[b] += n->bank_lines[b];
+}
+
 void mach_cache_flush(mach_cache *c)
 {
     size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;

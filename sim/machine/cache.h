@@ -44,6 +44,7 @@ bool mach_cache_take_misses(mach_cache *c, mach_step *step);
 
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
+void mach_mem_add(mach_mem_counts *to, const mach_mem_counts *n);
 /* Write back all dirty lines and forget everything (end of a launch); the
  * write-backs show in the next take. */
 void mach_cache_flush(mach_cache *c);

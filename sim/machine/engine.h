@@ -124,6 +124,8 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
 typedef vpu_status mach_refill(void *user, mach_queue *queues,
                                uint32_t n_shaves, vpu_error *err);
 
+typedef struct mach_watch mach_watch;
+
 typedef struct {
     const char *name;     /* launch name, for the trace */
     uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
@@ -137,6 +139,7 @@ typedef struct {
     /* Each line of DDR, each burst of DMA and each posted store an event of its
      * own, instead of flows. Steps must carry their misses. */
     bool transactions;
+    const mach_watch *watch; /* NULL: nobody; not at transaction level */
 } mach_launch;
 
 /* Where a SHAVE's time went. The causes of one SHAVE add up to the launch's
@@ -154,6 +157,21 @@ typedef enum {
 } mach_cause;
 
 const char *mach_cause_name(mach_cause c);
+
+/* Who wants to know what each cycle went to, as it is decided. Calls come in
+ * the order of each SHAVE's time; all causes of a SHAVE add up to the launch's
+ * cycles. Costs nothing when nobody watches. */
+struct mach_watch {
+    /* A phase of a group begins, ends. In between are the causes of its steps,
+     * in their order: ISSUE first of what a RUN step caused. */
+    void (*phase_begin)(void *user, uint32_t shave, uint64_t group,
+                        mach_phase phase);
+    void (*phase_end)(void *user, uint32_t shave);
+    /* now: the common clock; the causes of one step have the same. */
+    void (*cause)(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
+                  mach_cause cause);
+    void *user;
+};
 
 typedef struct {
     uint64_t cycles; /* of the launch, layer_fixed included */
