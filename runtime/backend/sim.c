@@ -427,6 +427,7 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .values = s->values,
                       .n_threads = cfg->n_threads,
                       .engine = cfg->engine,
+                      .timing = cfg->timing,
                       .order = cfg->order,
                       .seed = cfg->seed,
                       .max_cycles = cfg->max_cycles,

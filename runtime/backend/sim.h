@@ -13,6 +13,7 @@ typedef struct {
     uint32_t n_shaves;     /* 0 = all of the machine's */
     uint32_t n_threads;    /* 0 = as many as the host has */
     exec_engine engine;
+    exec_timing timing;
     exec_order order;
     uint64_t seed;
     uint64_t max_cycles;        /* 0 = no limit */

@@ -81,6 +81,10 @@ static const char help[] =
     "or\n"
     "                          bundle by bundle from the SHAVE program; same\n"
     "                          results, same cycles, much slower\n"
+    "  --timing flow|transaction|none\n"
+    "                          how cycles are found: DDR bandwidth shared\n"
+    "                          between flows (default), every line of DDR an\n"
+    "                          event, or not at all\n"
     "  --threads N             host threads (default: all); results and "
     "cycles\n"
     "                          do not depend on it\n"
@@ -113,6 +117,7 @@ typedef struct {
     uint32_t profile; /* lines in the table, 0 = none */
     exec_engine engine;
     bool engine_given;
+    exec_timing timing;
     exec_order order;
     uint64_t seed, max_cycles, kanata_group;
     uint32_t kanata_bundles;
@@ -141,6 +146,20 @@ static bool parse_count(const char *text, uint32_t *out)
         return false;
     *out = (uint32_t)v;
     return true;
+}
+
+static bool parse_timing(const char *text, exec_timing *out)
+{
+    static const char *const names[] = {[EXEC_FLOWS] = "flow",
+                                        [EXEC_TRANSACTIONS] = "transaction",
+                                        [EXEC_NO_TIMING] = "none"};
+
+    for (int k = 0; k < 3; k++)
+        if (!strcmp(text, names[k])) {
+            *out = (exec_timing)k;
+            return true;
+        }
+    return false;
 }
 
 static bool parse_order(const char *text, run_options *o)
@@ -187,6 +206,7 @@ enum {
     OPT_MACHINE,
     OPT_SET,
     OPT_ENGINE,
+    OPT_TIMING,
     OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
@@ -221,6 +241,7 @@ static const struct option long_options[] = {
     {"machine", required_argument, NULL, OPT_MACHINE},
     {"set", required_argument, NULL, OPT_SET},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"timing", required_argument, NULL, OPT_TIMING},
     {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
@@ -281,6 +302,8 @@ static bool apply(run_options *o, int c, arena *a)
             strcmp(optarg, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
         o->engine_given = true;
         return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
+    case OPT_TIMING:
+        return parse_timing(optarg, &o->timing);
     case OPT_ORDER:
         return parse_order(optarg, o);
     case OPT_TRACE:
@@ -371,6 +394,9 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
+    if ((o->profile || o->folded) && o->timing != EXEC_FLOWS)
+        return cli_usage(&cli_run, "%s goes with --timing flow only",
+                         o->profile ? "--profile" : "--folded");
     if (o->profile || o->folded || o->kanata) {
         if (o->engine_given && o->engine == EXEC_COMPILED)
             return cli_usage(&cli_run,
@@ -607,6 +633,7 @@ static vpu_status run(session *s, vpu_error *err)
                               .n_shaves = s->o.shaves,
                               .n_threads = s->o.threads,
                               .engine = s->o.engine,
+                              .timing = s->o.timing,
                               .order = s->o.order,
                               .seed = s->o.seed,
                               .max_cycles = s->o.max_cycles,

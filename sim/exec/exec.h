@@ -23,6 +23,13 @@ extern const sim_hooks exec_hooks;
  * finished SHAVE program. Same results, same cycles. */
 typedef enum { EXEC_COMPILED, EXEC_INTERPRETED } exec_engine;
 
+/* How the time of what was executed is found; see docs/timing.md. */
+typedef enum {
+    EXEC_FLOWS,        /* bandwidth shared between flows */
+    EXEC_TRANSACTIONS, /* every line of DDR an event; slower */
+    EXEC_NO_TIMING     /* not at all: the profile is zero, the trace empty */
+} exec_timing;
+
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 
 /* Where cycles of SHAVEs go: to a line of the kernel, or to what has none. */
@@ -83,6 +90,7 @@ typedef struct {
     uint32_t n_shaves;  /* 1 .. the machine's */
     uint32_t n_threads; /* 0 = as many as the host has */
     exec_engine engine;
+    exec_timing timing;
     exec_order order;
     uint64_t seed;        /* of EXEC_RANDOM */
     uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */

@@ -274,7 +274,7 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
     return st;
 }
 
-static void start_profile(run *r, arena *a)
+static vpu_status start_profile(run *r, arena *a, vpu_error *err)
 {
     const sim_variant_kind kinds[MACH_N_PHASES] = {[MACH_PRE] = SIM_PRELOAD,
                                                    [MACH_COMP] = r->variant,
@@ -285,7 +285,7 @@ static void start_profile(run *r, arena *a)
         programs[k] = r->codes[kinds[k]].interp
                           ? interp_function(r->codes[kinds[k]].interp)
                           : NULL;
-    r->profile = profile_create(r->desc, programs, r->n_shaves, a);
+    return profile_create(r->desc, programs, r->n_shaves, a, &r->profile, err);
 }
 
 static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
@@ -516,6 +516,26 @@ static void note_fault(const run *r, exec_result *result)
         }
 }
 
+/* As mach_run, without time. */
+static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
+{
+    mach_queue queues[MACH_MAX_SHAVES] = {0};
+    vpu_status st = VPU_OK;
+    bool more = true;
+
+    while (more && !st) {
+        st = ml->refill(ml->user, queues, ml->n_shaves, err);
+        more = false;
+        for (uint32_t i = 0; i < ml->n_shaves; i++) {
+            more |= !queues[i].ended;
+            queues[i].n = queues[i].head = 0;
+        }
+    }
+    for (uint32_t i = 0; i < ml->n_shaves; i++)
+        free(queues[i].items);
+    return st;
+}
+
 static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -528,12 +548,16 @@ static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
                       .refill = refill,
                       .user = r,
                       .start_cycle = l->start_cycle,
-                      .watch = profile_watch(r->profile)};
+                      .watch = profile_watch(r->profile),
+                      .transactions = l->timing == EXEC_TRANSACTIONS};
     vpu_status st;
 
     fault_install();
     start_threads(r);
-    st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+    if (l->timing == EXEC_NO_TIMING)
+        st = run_untimed(&ml, err);
+    else
+        st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
     stop_threads(r);
     fault_uninstall();
     if (st)
@@ -569,7 +593,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
     if (!st && l->profile)
-        start_profile(&r, a);
+        st = start_profile(&r, a, err);
     result->variant = r.variant;
     result->factor = l->kernel->variants[r.variant].factor;
     result->local_bytes = (uint32_t)c.total;
@@ -579,6 +603,8 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);
         st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
+        if (!st && l->timing == EXEC_TRANSACTIONS)
+            mach_cache_record(r.shaves[i].cache);
     }
     if (!st)
         st = run_rounds(&r, result, err);

@@ -58,8 +58,8 @@ struct profile_shave {
     mach_phase phase;
     uint32_t row; /* of the current line */
     uint32_t logged[SIM_LOG_ENTRIES];
-    mach_mem_counts sum;    /* since the last step */
-    mach_mem_counts *mem;   /* likewise, by row */
+    mach_cache *twin;
+    mach_mem_counts *mem;   /* since the last step, by row */
     uint32_t *used, n_used; /* rows with something in mem */
     bool *in_use;
     /* Replaying: */
@@ -211,11 +211,12 @@ static void add_counts(mach_mem_counts *to, const mach_mem_counts *n)
     to->store_bytes += n->store_bytes;
 }
 
-static void count(profile_shave *s, uint32_t row, mach_cache *cache)
+static void count(profile_shave *s, uint32_t row, uint64_t access)
 {
-    mach_mem_counts n = mach_cache_take(cache);
+    mach_mem_counts n;
 
-    add_counts(&s->sum, &n);
+    mach_cache_run(s->twin, &access, 1);
+    n = mach_cache_take(s->twin);
     add_counts(&s->mem[row], &n);
     s->rows[row].load_bytes += n.load_bytes;
     s->rows[row].store_bytes += n.store_bytes;
@@ -225,18 +226,15 @@ static void count(profile_shave *s, uint32_t row, mach_cache *cache)
     }
 }
 
-void profile_feed(profile_shave *s, mach_cache *cache, const uint64_t *log,
-                  uint64_t n)
+void profile_feed(profile_shave *s, const uint64_t *log, uint64_t n)
 {
-    for (uint64_t k = 0; k < n; k++) {
-        mach_cache_run(cache, &log[k], 1);
-        count(s, s->logged[k], cache);
-    }
+    for (uint64_t k = 0; k < n; k++)
+        count(s, s->logged[k], log[k]);
 }
 
-void profile_touched(profile_shave *s, mach_cache *cache)
+void profile_touched(profile_shave *s, uint64_t access)
 {
-    count(s, s->row, cache);
+    count(s, s->row, access);
 }
 
 /* As the engine reckons them (cost_of): loads stall by level; a store holds an
@@ -252,10 +250,8 @@ static void weigh(const mach_desc *d, const mach_mem_counts *n, item *it)
         hits * d->l2_hit_stall + n->store_fills * d->ddr_load_stall;
 }
 
-mach_mem_counts profile_run_step(profile_shave *s)
+void profile_run_step(profile_shave *s)
 {
-    mach_mem_counts sum = s->sum;
-
     push(s, ITEM_RUN);
     qsort(s->used, s->n_used, sizeof *s->used, ascending);
     for (uint32_t k = 0; k < s->n_used; k++) {
@@ -268,17 +264,6 @@ mach_mem_counts profile_run_step(profile_shave *s)
         s->in_use[row] = false;
     }
     s->n_used = 0;
-    s->sum = (mach_mem_counts){0};
-    return sum;
-}
-
-/* With what accesses left behind the last RUN step. */
-mach_mem_counts profile_flush_step(profile_shave *s, mach_cache *cache)
-{
-    mach_mem_counts n = mach_cache_take(cache);
-
-    add_counts(&s->sum, &n);
-    return s->sum;
 }
 
 void profile_dma_step(profile_shave *s, uint64_t bytes)
@@ -419,11 +404,12 @@ static void on_cause(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
 
 /* --- life ----------------------------------------------------------------- */
 
-profile_launch *
-profile_create(const mach_desc *desc,
-               const isa_function *const programs[MACH_N_PHASES],
-               uint32_t n_shaves, arena *a)
+vpu_status profile_create(const mach_desc *desc,
+                          const isa_function *const programs[MACH_N_PHASES],
+                          uint32_t n_shaves, arena *a, profile_launch **out,
+                          vpu_error *err)
 {
+    vpu_status st = VPU_OK;
     profile_launch *p = arena_new(a, profile_launch);
 
     p->desc = desc;
@@ -441,16 +427,21 @@ profile_create(const mach_desc *desc,
         p->n_rows += c->n_lines;
     }
     p->shaves = arena_array(a, profile_shave, n_shaves);
-    for (uint32_t i = 0; i < n_shaves; i++)
+    *out = p;
+    for (uint32_t i = 0; i < n_shaves && !st; i++) {
         set_up_shave(p, &p->shaves[i], a);
-    return p;
+        st = mach_cache_create(desc, n_shaves, &p->shaves[i].twin, err);
+    }
+    return st;
 }
 
 void profile_free(profile_launch *p)
 {
-    for (uint32_t i = 0; p && i < p->n_shaves; i++)
+    for (uint32_t i = 0; p && i < p->n_shaves; i++) {
+        mach_cache_destroy(p->shaves[i].twin);
         for (int k = 0; k < MACH_N_PHASES; k++)
             free(p->shaves[i].steps[k].items);
+    }
 }
 
 profile_shave *profile_of_shave(profile_launch *p, uint32_t shave)

@@ -9,6 +9,9 @@
  *   interpreter --> block counts, per step: lines and their cache events
  *   engine      --> causes of each step in order --> rows
  *
+ * A SHAVE's cache counts whole steps. A twin of it, given the same accesses one
+ * by one, tells what each of them did; the step's own counts stay untouched.
+ *
  * Issue cycles come from the block counts and isa/lines.h. Of a step's L2
  * stalls each line gets what its own hits cost; a DDR stall, contention
  * included, is divided by fills, a store stall by what the stores hold of the
@@ -27,11 +30,12 @@ typedef struct profile_launch profile_launch;
 typedef struct profile_shave profile_shave;
 
 /* Programs of the phases, NULL where there is none. In the arena, but for what
- * profile_free frees. */
-profile_launch *
-profile_create(const mach_desc *desc,
-               const isa_function *const programs[MACH_N_PHASES],
-               uint32_t n_shaves, arena *a);
+ * profile_free frees.
+ * VPU_ERR_NOMEM */
+vpu_status profile_create(const mach_desc *desc,
+                          const isa_function *const programs[MACH_N_PHASES],
+                          uint32_t n_shaves, arena *a, profile_launch **out,
+                          vpu_error *err);
 void profile_free(profile_launch *p); /* NULL is fine */
 profile_shave *profile_of_shave(profile_launch *p, uint32_t shave);
 const mach_watch *profile_watch(profile_launch *p);
@@ -49,15 +53,12 @@ void profile_block(profile_shave *s, uint32_t block);
 void profile_line(profile_shave *s, uint32_t line);
 /* Entry n of the access log is of the current line. */
 void profile_logged(profile_shave *s, uint64_t n);
-/* Gives the log to the cache, entry by entry. */
-void profile_feed(profile_shave *s, mach_cache *cache, const uint64_t *log,
-                  uint64_t n);
-/* The current line used the cache itself. */
-void profile_touched(profile_shave *s, mach_cache *cache);
-/* A step ends; of RUN: what its accesses did. */
-mach_mem_counts profile_run_step(profile_shave *s);
-/* The step without issue cycles at a SHAVE's end, after mach_cache_flush. */
-mach_mem_counts profile_flush_step(profile_shave *s, mach_cache *cache);
+/* The log has gone to the SHAVE's cache. */
+void profile_feed(profile_shave *s, const uint64_t *log, uint64_t n);
+/* The current line made one access (MACH_ACCESS) past the log. */
+void profile_touched(profile_shave *s, uint64_t access);
+/* A step ends. */
+void profile_run_step(profile_shave *s);
 void profile_dma_step(profile_shave *s, uint64_t bytes);
 void profile_wait_step(profile_shave *s);
 

@@ -23,29 +23,41 @@ static shave *shave_of(sim_wg *wg)
     return (shave *)wg;
 }
 
+static bool timed(const shave *s)
+{
+    return s->launch->timing != EXEC_NO_TIMING;
+}
+
 static void feed_cache(shave *s)
 {
-    if (s->profile) {
-        profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
-        s->wg.log_n = 0;
-        return;
-    }
-    mach_cache_run(s->cache, s->log, s->wg.log_n);
+    if (timed(s))
+        mach_cache_run(s->cache, s->log, s->wg.log_n);
+    if (s->profile)
+        profile_feed(s->profile, s->log, s->wg.log_n);
     s->wg.log_n = 0;
+}
+
+static void push_run(shave *s)
+{
+    mach_step *step = mach_queue_push(s->queue, MACH_STEP_RUN);
+
+    step->issue_cycles = s->wg.cycles;
+    if (s->launch->timing == EXEC_TRANSACTIONS &&
+        !mach_cache_take_misses(s->cache, step))
+        fault_raise(FAULT_MISSES, 0);
+    step->u.mem = mach_cache_take(s->cache);
+    if (s->profile)
+        profile_run_step(s->profile);
 }
 
 /* Everything since the last step becomes one. */
 static void end_run(shave *s)
 {
-    mach_step *step;
-
     feed_cache(s);
     if (!s->wg.cycles)
         return;
-    step = mach_queue_push(s->queue, MACH_STEP_RUN);
-    step->issue_cycles = s->wg.cycles;
-    step->u.mem =
-        s->profile ? profile_run_step(s->profile) : mach_cache_take(s->cache);
+    if (timed(s))
+        push_run(s);
     if (s->wg.max_cycles != UINT64_MAX)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
@@ -83,14 +95,18 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     end_run(s);
     if (!copy_run(&c, memory_window(s->mem)))
         fault_raise(FAULT_COPY, a[11]);
+    s->transfers++;
+    if (!timed(s))
+        return s->transfers;
     step = mach_queue_push(s->queue, MACH_STEP_DMA);
     step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                   .lines = copy_lines(&c),
                                   .to_cmx = a[2],
+                                  .ddr = copy_side(&c, !a[2]),
                                   .src_line = a[11]};
     if (s->profile)
         profile_dma_step(s->profile, step->u.dma.bytes);
-    return ++s->transfers;
+    return s->transfers;
 }
 
 static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
@@ -99,8 +115,9 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 
     (void)log;
     end_run(s);
-    mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
-        n < s->transfers ? n : s->transfers;
+    if (timed(s))
+        mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
+            n < s->transfers ? n : s->transfers;
     if (s->profile)
         profile_wait_step(s->profile);
 }
@@ -111,7 +128,7 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
     shave *s = shave_of(wg);
 
     feed_cache(s);
-    while (bytes) {
+    while (bytes && timed(s)) {
         uint32_t n = 64 - addr % 64;
 
         n = n > bytes ? bytes : n;
@@ -119,11 +136,11 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
             mach_cache_store(s->cache, addr, n);
         else
             mach_cache_load(s->cache, addr, n);
+        if (s->profile)
+            profile_touched(s->profile, MACH_ACCESS(addr, n, is_store != 0));
         addr += n;
         bytes -= n;
     }
-    if (s->profile)
-        profile_touched(s->profile, s->cache);
 }
 
 static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
@@ -182,7 +199,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
 
     if (!present(code))
         return;
-    if (named)
+    if (named && timed(s))
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
     if (code->interp)
@@ -228,10 +245,8 @@ void shave_run(shave *s)
     }
     fault_arm(NULL);
     s->queue->ended = s->next >= s->end;
-    if (s->queue->ended && s->done) { /* dirty lines leave the cache */
-        mach_cache_flush(s->cache);
-        mach_queue_push(s->queue, MACH_STEP_RUN)->u.mem =
-            s->profile ? profile_flush_step(s->profile, s->cache)
-                       : mach_cache_take(s->cache);
+    if (s->queue->ended && s->done && timed(s)) {
+        mach_cache_flush(s->cache); /* dirty lines leave the cache */
+        push_run(s);
     }
 }
