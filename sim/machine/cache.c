@@ -28,6 +28,15 @@ typedef struct {
     uint32_t n_ways, set_mask, line_shift;
 } level;
 
+/* What DDR sees. posted: a bank's lines posted since the load fill before, as a
+ * count (low byte, sticking) that is valid when the rest is load_number. */
+typedef struct {
+    struct {
+        uint32_t lines, posted;
+    } banks[MACH_MAX_BANKS];
+    uint32_t load_number, loads_behind, lines_before;
+} ddr_view;
+
 struct mach_cache {
     /* The line of the last load in L1 and of the last access in L2: asking for
      * them again changes no order, so nothing is looked up. */
@@ -36,7 +45,7 @@ struct mach_cache {
     level l1, l2;
     uint32_t bank_shift, bank_mask; /* of an L2 line number */
     mach_mem_counts n;
-    uint32_t posted[MACH_MAX_BANKS], load_number;
+    ddr_view ddr;
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;
@@ -149,29 +158,26 @@ static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
     return line >> c->bank_shift & c->bank_mask;
 }
 
-/* What load fills find in front of them: a bank's lines posted since the load
- * fill before, as a count (low byte, sticking) that is valid when the rest is
- * the number of that load fill. */
-static INLINE void posted_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+static INLINE void posted_line(ddr_view *v, uint32_t bank)
 {
-    uint32_t *p = &c->posted[bank];
+    uint32_t *p = &v->banks[bank].posted;
 
-    n->bank_lines[bank]++;
-    if (*p >> 8 != c->load_number)
-        *p = c->load_number << 8;
+    v->banks[bank].lines++;
+    if (*p >> 8 != v->load_number)
+        *p = v->load_number << 8;
     *p += (uint8_t)*p != UINT8_MAX;
 }
 
-static INLINE void loaded_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+static INLINE void loaded_line(ddr_view *v, uint32_t bank)
 {
-    uint32_t p = c->posted[bank];
+    uint32_t p = v->banks[bank].posted;
 
-    n->bank_lines[bank]++;
-    if (p >> 8 == c->load_number && (uint8_t)p) {
-        n->loads_behind++;
-        n->lines_before += (uint8_t)p;
+    v->banks[bank].lines++;
+    if (p >> 8 == v->load_number && (uint8_t)p) {
+        v->loads_behind++;
+        v->lines_before += (uint8_t)p;
     }
-    c->load_number = (c->load_number + 1) & 0xffffff;
+    v->load_number = (v->load_number + 1) & 0xffffff;
 }
 
 static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
@@ -198,7 +204,7 @@ static inline void write_back(mach_cache *c, uint32_t line)
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
     c->n.write_backs++;
-    posted_line(c, &c->n, bank_of(c, line));
+    posted_line(&c->ddr, bank_of(c, line));
 }
 
 /* True on a hit. */
@@ -213,9 +219,9 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
             if (c->recording)
                 record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
             if (dirty)
-                posted_line(c, &c->n, bank_of(c, line));
+                posted_line(&c->ddr, bank_of(c, line));
             else
-                loaded_line(c, &c->n, bank_of(c, line));
+                loaded_line(&c->ddr, bank_of(c, line));
             if (victim & 1)
                 write_back(c, victim >> 1);
         }
@@ -308,11 +314,13 @@ static INLINE void warm(warm_set *w, pair_of_ways *set)
  * is bytes, and stores << 16. */
 typedef struct {
     uint64_t all, stored;
-    uint32_t l1_hits, l1_misses;
+    uint32_t l1_hits, l1_misses, load_fills, store_fills, write_backs;
+    uint32_t bank_shift, bank_mask;
+    ddr_view ddr;
 } tally;
 
-static INLINE void l2_pair(mach_cache *c, const level *l2, warm_set *w,
-                           uint32_t line, uint32_t dirty)
+static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
+                           uint32_t dirty, tally *t)
 {
     uint32_t mru, lru;
 
@@ -329,15 +337,15 @@ static INLINE void l2_pair(mach_cache *c, const level *l2, warm_set *w,
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
     if (dirty) {
-        c->n.store_fills++;
-        posted_line(c, &c->n, bank_of(c, line));
+        t->store_fills++;
+        posted_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
     } else {
-        c->n.load_fills++;
-        loaded_line(c, &c->n, bank_of(c, line));
+        t->load_fills++;
+        loaded_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
     }
     if (lru & 1) {
-        c->n.write_backs++;
-        posted_line(c, &c->n, bank_of(c, lru >> 1));
+        t->write_backs++;
+        posted_line(&t->ddr, lru >> 1 >> t->bank_shift & t->bank_mask);
     }
 }
 
@@ -364,8 +372,10 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
     warm_set w1 = {&nowhere, 0}, w2 = {&nowhere, 0};
-    uint32_t fills_before = c->n.load_fills;
-    tally t = {0};
+    /* A copy: sets are written through pointers that may alias anything, and
+     * what is local need not be fetched again after each. */
+    tally t = {
+        .bank_shift = c->bank_shift, .bank_mask = c->bank_mask, .ddr = c->ddr};
 
     for (const uint64_t *end = list + n; list < end; list++) {
         uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
@@ -377,7 +387,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
             line = (uint32_t)(addr >> shift2);
             last = (uint32_t)((addr + bytes - 1) >> shift2);
             do
-                l2_pair(c, &l2, &w2, line, 1);
+                l2_pair(&l2, &w2, line, 1, &t);
             while (line++ != last);
             continue;
         }
@@ -389,7 +399,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
                 continue;
             }
             t.l1_misses++;
-            l2_pair(c, &l2, &w2, line >> (shift2 - shift1), 0);
+            l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t);
         } while (line++ != last);
     }
     *w1.set = w1.both;
@@ -398,15 +408,19 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     c->n.store_bytes += t.stored;
     c->n.stores += (uint32_t)(t.all >> 16);
     c->n.load_l1_hits += t.l1_hits;
-    c->n.load_l2_hits += t.l1_misses - (c->n.load_fills - fills_before);
+    c->n.load_l2_hits += t.l1_misses - t.load_fills;
+    c->n.load_fills += t.load_fills;
+    c->n.store_fills += t.store_fills;
+    c->n.write_backs += t.write_backs;
+    c->ddr = t.ddr;
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    enum { BATCH = 511 };
+    enum { BATCH = 511, FEW = 8 };
 
     /* The common shape gets code of its own. */
-    if (!c->recording && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
+    if (!c->recording && n >= FEW && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
         unsigned shift1 = c->l1.line_shift, shift2 = c->l2.line_shift;
 
         for (size_t now; n; list += now, n -= now) {
@@ -433,6 +447,13 @@ mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n = c->n;
 
+    n.loads_behind = c->ddr.loads_behind;
+    n.lines_before = c->ddr.lines_before;
+    c->ddr.loads_behind = c->ddr.lines_before = 0;
+    for (uint32_t b = 0; b <= c->bank_mask; b++) {
+        n.bank_lines[b] = c->ddr.banks[b].lines;
+        c->ddr.banks[b].lines = 0;
+    }
     memset(&c->n, 0, sizeof c->n);
     c->n_accesses = 0;
     c->n_misses = 0;

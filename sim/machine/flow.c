@@ -265,6 +265,12 @@ typedef struct {
     uint64_t used[MACH_MAX_BANKS]; /* by all flows together, Q20 */
 } busy_banks;
 
+/* u / (1 - u), Q11, for u Q20 below one: a division of 32 bits. */
+static uint32_t fraction(uint32_t u)
+{
+    return (u << 11) / ((uint32_t)ONE - u);
+}
+
 /* What flow k's blocking requests wait, in cycles per cycle of work (Q20). */
 static uint64_t queueing(const flow_set *s, const plan *p,
                          const busy_banks *busy, uint32_t k)
@@ -282,7 +288,7 @@ static uint64_t queueing(const flow_set *s, const plan *p,
         others = busy->used[n] - own;
         if (others > ONE / 16 * MOST)
             others = ONE / 16 * MOST;
-        sum += f->queue[b] * others / (ONE - others);
+        sum += f->queue[b] * (uint64_t)fraction((uint32_t)others) >> 11;
     }
     return sum;
 }
