@@ -60,8 +60,16 @@ typedef enum {
     ASSIGN_NO_PIPELINE
 } assignment;
 
-/* Without may_spill ASSIGN_SPILLED changes nothing: schedule more narrowly. */
-assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
-                            bool *no_pipeline);
+/* When not all fits. */
+typedef struct {
+    bool allowed; /* without, ASSIGN_SPILLED changes nothing: schedule more
+                     narrowly */
+    /* Registers of each file that what is kept leaves alone, for the scheduler
+     * to overlap operations in. */
+    uint32_t spare;
+} spill_policy;
+
+assignment registers_assign(vprog *p, const spill_policy *policy,
+                            uint32_t *n_spills, bool *no_pipeline);
 
 #endif

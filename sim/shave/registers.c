@@ -43,6 +43,7 @@ typedef struct {
     uint32_t *first, *last; /* per register, in the block being looked at:
                                first cycle + 1, last cycle; 0 = not there */
     occupants files[2][ISA_N_IREGS];
+    uint32_t spare; /* machine registers of each file left alone */
     bool any_spilled;
 } alloc;
 
@@ -175,6 +176,18 @@ static void kernel_arcs(alloc *s, uint32_t b, const liveness *live)
     }
 }
 
+/* What spilling costs for each cycle it gives: long lives with few uses go
+ * first. */
+static void weigh(life *l)
+{
+    uint64_t cycles = 0;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        cycles += l->list[i].to - l->list[i].from;
+    if (l->weight < UINT64_MAX / 4096)
+        l->weight = l->weight * 4096 / (cycles + 1) + 1;
+}
+
 static void find_lives(alloc *s)
 {
     vprog *p = s->p;
@@ -283,7 +296,8 @@ static void evict(alloc *s, uint32_t v, uint32_t reg)
 static void place(alloc *s, uint32_t v)
 {
     life *l = &s->lives[v];
-    uint32_t n = s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS,
+    uint32_t n = (s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS) -
+                 s->spare,
              best = 0;
     uint64_t least = UINT64_MAX;
     occupants *o;
@@ -498,32 +512,50 @@ static bool breaks_pipeline(const alloc *s, bool *no_pipeline)
     return any;
 }
 
-assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
-                            bool *no_pipeline)
+static void place_all(alloc *s, const uint32_t *order, uint32_t n,
+                      uint32_t spare)
+{
+    s->spare = spare;
+    s->any_spilled = false;
+    memset(s->files, 0, sizeof s->files);
+    for (uint32_t k = 0; k < n; k++) {
+        s->lives[order[k]].reg = -1;
+        s->lives[order[k]].spilled = false;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        place(s, order[k]);
+}
+
+assignment registers_assign(vprog *p, const spill_policy *policy,
+                            uint32_t *n_spills, bool *no_pipeline)
 {
     alloc s = {.p = p, .a = arena_create(0)};
     uint32_t *order = arena_array(s.a, uint32_t, p->n_regs + 1), n = 0;
     assignment got = ASSIGN_DONE;
 
     find_lives(&s);
-    for (uint32_t v = 0; v < p->n_regs; v++)
+    for (uint32_t v = 0; v < p->n_regs; v++) {
+        weigh(&s.lives[v]);
         if (s.lives[v].n || s.lives[v].arc.interval) {
             order[n++] = v;
             if (p->first_temp && v >= p->first_temp)
                 s.lives[v].weight = UINT64_MAX;
         }
+    }
     qsort_r(order, n, sizeof *order, by_start, s.lives);
-    for (uint32_t k = 0; k < n; k++)
-        place(&s, order[k]);
-    if (s.any_spilled && !may_spill)
+    place_all(&s, order, n, 0);
+    if (s.any_spilled)
         got = ASSIGN_SPILLED;
-    else if (s.any_spilled)
-        got = breaks_pipeline(&s, no_pipeline) ? ASSIGN_NO_PIPELINE
-                                               : ASSIGN_SPILLED;
-    if (got == ASSIGN_SPILLED && may_spill)
-        spill(&s, n_spills);
-    else if (got == ASSIGN_DONE)
+    if (s.any_spilled && policy->allowed) {
+        if (policy->spare)
+            place_all(&s, order, n, policy->spare);
+        if (breaks_pipeline(&s, no_pipeline))
+            got = ASSIGN_NO_PIPELINE;
+        else
+            spill(&s, n_spills);
+    } else if (got == ASSIGN_DONE) {
         write_registers(&s);
+    }
     arena_destroy(s.a);
     return got;
 }

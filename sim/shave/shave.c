@@ -2,6 +2,7 @@
 #include "sim/shave/shave.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/shave/passes.h"
@@ -12,11 +13,12 @@
  * what is left shorter, so more than a few mean a defect. */
 enum { MAX_ROUNDS = 24 };
 
-/* First without a thought of registers; then within them; then spilling, with
- * less and less in use, as what lives across blocks needs room, too. */
+/* First without a thought of registers; then within them; when spilling has not
+ * ended after a few rounds, with less and less in use, as what lives across
+ * blocks needs room, too. */
 static uint32_t room(int round)
 {
-    uint32_t less = 2 * (uint32_t)round;
+    uint32_t less = round < 6 ? 0 : 2 * (uint32_t)(round - 5);
 
     if (!round)
         return UINT32_MAX;
@@ -161,11 +163,13 @@ typedef struct {
     pipelined *loops;
     size_t n_loops;
     uint32_t n_spills;
+    uint64_t weight; /* of the result, see weighted_cycles */
 } builder;
 
 /* One attempt. *again: a pipelined loop did not get its registers and must stay
  * plain. */
-static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
+static vpu_status attempt(builder *b, uint32_t spare, arena *a, bool *again,
+                          vpu_error *err)
 {
     vpu_status st = select_function(b->fn, b->layout, a, &b->p, err);
     assignment got = ASSIGN_SPILLED;
@@ -179,8 +183,10 @@ static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
     phis_remove(&b->p);
     pipeline_loops(&b->p, b->no_pipeline, &b->loops, &b->n_loops);
     for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
+        spill_policy policy = {round > 0, round == 1 ? spare : 0};
+
         schedule_all(&b->p, round);
-        got = registers_assign(&b->p, round > 0, &b->n_spills, b->no_pipeline);
+        got = registers_assign(&b->p, &policy, &b->n_spills, b->no_pipeline);
     }
     *again = got == ASSIGN_NO_PIPELINE;
     return got != ASSIGN_SPILLED
@@ -190,23 +196,68 @@ static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
                          MAX_ROUNDS);
 }
 
+/* What the program takes when every loop runs ten times. */
+static uint64_t weighted_cycles(const vprog *p)
+{
+    arena *a = arena_create(0);
+    uint32_t *depth = loop_depths(p, a);
+    uint64_t sum = 0;
+
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        uint64_t times = 1;
+
+        for (uint32_t d = 0; d < depth[b] && d < 8; d++)
+            times *= 10;
+        sum += times * p->blocks[b].cycles;
+    }
+    arena_destroy(a);
+    return sum;
+}
+
+/* Each time around at least one more loop stays plain. */
+static vpu_status build(builder *b, uint32_t spare, arena *a, vpu_error *err)
+{
+    bool again = true;
+    vpu_status st = VPU_OK;
+
+    b->no_pipeline = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
+    while (again && !st)
+        st = attempt(b, spare, a, &again, err);
+    b->weight = st ? 0 : weighted_cycles(&b->p);
+    return st;
+}
+
+/* What is spilled to give the rest room pays where it lets operations overlap;
+ * how much room is best shows when it is tried. */
+static vpu_status build_best(builder *b, arena *a, vpu_error *err)
+{
+    static const uint32_t spares[] = {4, 8, 12, 18};
+    vpu_status st = build(b, 0, a, err);
+    bool spills = b->n_spills > 0;
+
+    for (size_t i = 0; i < sizeof spares / sizeof *spares && !st && spills;
+         i++) {
+        builder other = *b;
+
+        st = build(&other, spares[i], a, err);
+if(getenv("DBG"))fprintf(stderr,"spare %u: %lu vs %lu, spills %u %u\n",spares[i],other.weight,b->weight,other.n_spills,b->n_spills);
+        if (!st && other.weight < b->weight)
+            *b = other;
+    }
+    return st;
+}
+
 vpu_status shave_build(LLVMValueRef fn, const char *name,
                        const shave_layout *layout, arena *a, shave_program *out,
                        vpu_error *err)
 {
     uint32_t n = LLVMCountBasicBlocks(fn), block = 0, instr = 0;
-    builder b = {.fn = fn,
-                 .name = name,
-                 .layout = layout,
-                 .no_pipeline = arena_array(a, bool, n + 1)};
+    builder b = {.fn = fn, .name = name, .layout = layout};
     const char *why;
-    bool again = true;
-    vpu_status st = VPU_OK;
+    vpu_status st;
 
     *out = (shave_program){0};
-    /* Each time at least one more loop stays plain. */
-    while (again && !st)
-        st = attempt(&b, a, &again, err);
+    st = build_best(&b, a, err);
     if (st)
         return st;
     out->costs = arena_array(a, shave_cost, n);
