@@ -106,8 +106,7 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
                 first[o.n] = at + 1;
             if (until > last[o.n])
                 last[o.n] = until;
-            if (l->weight != UINT64_MAX)
-                l->weight += worth;
+            l->weight += worth;
         }
     }
     /* In a pipelined loop iterations overlap: what it touches is taken from
@@ -184,8 +183,7 @@ static void weigh(life *l)
 
     for (uint32_t i = 0; i < l->n; i++)
         cycles += l->list[i].to - l->list[i].from;
-    if (l->weight < UINT64_MAX / 4096)
-        l->weight = l->weight * 4096 / (cycles + 1) + 1;
+    l->weight = l->weight * 4096 / (cycles + 1) + 1;
 }
 
 static void find_lives(alloc *s)

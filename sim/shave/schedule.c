@@ -25,6 +25,10 @@ typedef struct {
     uint32_t *height; /* longest latency path to the block's end */
     uint32_t *earliest;
     uint32_t *waiting; /* unscheduled predecessors */
+    uint32_t *ready;   /* operations that wait for none */
+    uint32_t n_ready;
+    uint32_t *refused; /* cycle an operation found no slot in, + 1 */
+    uint32_t body;     /* operations but the branch */
     uint32_t free_at[ISA_N_UNITS];
     /* Register pressure. */
     const vprog *p;
@@ -121,7 +125,8 @@ static void release(sched *s, uint32_t i, uint32_t t)
 
         if (at > s->earliest[to])
             s->earliest[to] = at;
-        s->waiting[to]--;
+        if (!--s->waiting[to] && to < s->body)
+            s->ready[s->n_ready++] = to;
     }
 }
 
@@ -310,20 +315,24 @@ static void account(sched *s, uint32_t i)
 /* --- the loop
  * ---------------------------------------------------------------- */
 
-/* The ready operation to take; program order breaks ties. */
-static uint32_t best_ready(const sched *s, const uint32_t *pending,
-                           uint32_t n_pending, uint32_t t, const bool *refused)
+/* Which of the operations that wait for no other goes first; program order
+ * breaks ties. */
+static bool before(const sched *s, uint32_t a, uint32_t b)
+{
+    return s->height[a] != s->height[b] ? s->height[a] > s->height[b] : a < b;
+}
+
+/* The one to take at t, as a place in `ready`. */
+static uint32_t best_ready(const sched *s, uint32_t t)
 {
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t k = 0; k < n_pending; k++) {
-        uint32_t i = pending[k];
+    for (uint32_t k = 0; k < s->n_ready; k++) {
+        uint32_t i = s->ready[k];
 
-        if (s->waiting[i] || s->earliest[i] > t || refused[i])
-            continue;
-        if ((best == UINT32_MAX || s->height[i] > s->height[best]) &&
-            fits(s, i))
-            best = i;
+        if (s->earliest[i] <= t && s->refused[i] != t + 1 &&
+            (best == UINT32_MAX || before(s, i, s->ready[best])) && fits(s, i))
+            best = k;
     }
     return best;
 }
@@ -344,8 +353,6 @@ void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch)
 {
     sched s = {.b = b, .n = (uint32_t)b->n, .p = p, .room = room};
-    uint32_t *pending = arena_array(scratch, uint32_t, s.n + 1), n_pending = 0;
-    bool *refused = arena_array(scratch, bool, s.n + 1);
     uint32_t body = s.n - (vp_branch(b) ? 1 : 0), end = 0, done = 0;
 
     b->cycles = 0;
@@ -353,34 +360,33 @@ void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
         return;
     for (uint32_t i = 0; i < s.n; i++)
         b->ops[i].in.seq = i;
+    s.body = body;
     s.issued = arena_array(scratch, bool, s.n + 1);
+    s.refused = arena_array(scratch, uint32_t, s.n + 1);
+    s.ready = arena_array(scratch, uint32_t, s.n + 1);
     prepare(&s, scratch);
     if (room != UINT32_MAX)
         start_pressure(&s, in, out, scratch);
     for (uint32_t i = 0; i < body; i++)
-        pending[n_pending++] = i;
+        if (!s.waiting[i])
+            s.ready[s.n_ready++] = i;
     for (uint32_t t = 0; done < body; t++) {
-        uint32_t i;
+        uint32_t k;
 
-        memset(refused, 0, s.n * sizeof *refused);
-        while ((i = best_ready(&s, pending, n_pending, t, refused)) !=
-               UINT32_MAX) {
-            uint32_t k = 0, leave;
+        while ((k = best_ready(&s, t)) != UINT32_MAX) {
+            uint32_t i = s.ready[k], leave;
 
             if (!issue(&s, i, t)) {
-                refused[i] = true;
+                s.refused[i] = t + 1;
                 continue;
             }
+            s.ready[k] = s.ready[--s.n_ready];
             release(&s, i, t);
             account(&s, i);
             done++;
             leave = t + own_latency(&b->ops[i].in);
             if (leave > end)
                 end = leave;
-            while (pending[k] != i)
-                k++;
-            memmove(&pending[k], &pending[k + 1],
-                    (--n_pending - k) * sizeof *pending);
         }
     }
     if (body < s.n)
