@@ -45,7 +45,7 @@ typedef struct {
     occupants files[2][ISA_N_IREGS];
     liveness live;
     uint32_t **users, *n_users; /* of spilled values, see find_users */
-    uint32_t spare; /* machine registers of each file left alone */
+    uint32_t spare;             /* machine registers of each file left alone */
     bool any_spilled;
 } alloc;
 
@@ -440,7 +440,7 @@ typedef struct {
 typedef struct {
     alloc *s;
     uint32_t block;
-    copy *copy; /* per register */
+    copy *copy;    /* per register */
     int32_t *slot; /* per register: offset in private memory, -1 = none */
     vop *remake;   /* per register: the operation that makes it anew */
     bool *is_remade;

@@ -6,6 +6,11 @@
 #include "sim/ir/ir.h"
 #include "sim/shave/passes.h"
 
+/* What makes a value goes no further ahead of program order than so many
+ * operations, a few latencies of full bundles: what is fetched much earlier
+ * holds the registers that what is wanted now needs. */
+enum { AHEAD = 112 };
+
 /* What a register holds between a write and the last read. Point k of a block
  * is in front of operation k. */
 typedef struct {
@@ -34,8 +39,8 @@ typedef struct {
     const vprog *p;
     value *values;
     size_t n_values, values_cap;
-    uint32_t *src;  /* per operation and source: the value */
-    ir_map current; /* register -> value it holds, + 1 */
+    uint32_t *src;                     /* per operation and source: the value */
+    ir_map current;                    /* register -> value it holds, + 1 */
     uint32_t *profile[2], *highest[2]; /* per file and point */
     uint32_t room;
     uint32_t oldest; /* first operation in program order not yet issued */
@@ -226,7 +231,7 @@ static void start_pressure(sched *s, const uint64_t *in, const uint64_t *out,
                            arena *a)
 {
     ir_map_init(&s->current, a);
-    s->src = arena_array(a, uint32_t, s->n * ISA_MAX_SRC + 1);
+    s->src = arena_array(a, uint32_t, s->n *ISA_MAX_SRC + 1);
     for (uint32_t i = 0; i < s->n; i++) {
         read_values(s, i, a);
         write_values(s, i, a);
@@ -260,18 +265,23 @@ static bool is_first(const sched *s, uint32_t i, unsigned k)
 static bool fits(const sched *s, uint32_t i)
 {
     const isa_instr *in = &s->b->ops[i].in;
-    int more[2] = {0};
+    int more[2] = {0}, made[2] = {0};
 
     if (i == s->oldest || s->room == UINT32_MAX)
         return true;
     for (unsigned k = 0; k < ISA_MAX_DST; k++)
         if (vp_is_reg(in->dst[k]))
-            more[in->dst[k].kind == ISA_V]++;
+            made[in->dst[k].kind == ISA_V]++;
+    for (int f = 0; f < 2; f++)
+        more[f] = made[f];
     for (unsigned k = 0; k < ISA_MAX_SRC; k++)
         if (is_first(s, i, k) && ends_with(s, s->src[i * ISA_MAX_SRC + k], i))
             more[in->src[k].kind == ISA_V]--;
     for (int f = 0; f < 2; f++)
-        if (more[f] > 0 && s->highest[f][i] + (uint32_t)more[f] > s->room)
+        if (made[f] &&
+            (i > s->oldest + AHEAD ||
+             s->highest[f][i] + (uint32_t)(more[f] > 0 ? more[f] : 0) >
+                 s->room))
             return false;
     return true;
 }

@@ -236,15 +236,17 @@ static vpu_status build_best(builder *b, arena *a, vpu_error *err)
 {
     static const uint32_t spares[] = {4, 8, 12, 18};
     vpu_status st = build(b, 0, a, err);
-    bool spills = b->n_spills > 0;
+    bool spills = b->n_spills > 0 || st == VPU_ERR_MISMATCH;
 
-    for (size_t i = 0; i < sizeof spares / sizeof *spares && !st && spills;
-         i++) {
+    for (size_t i = 0; i < sizeof spares / sizeof *spares && spills; i++) {
         builder other = *b;
+        vpu_error ignored;
 
-        st = build(&other, spares[i], a, err);
-        if (!st && other.weight < b->weight)
+        if (build(&other, spares[i], a, &ignored))
+            continue; /* b, or another, will do */
+        if (st || other.weight < b->weight)
             *b = other;
+        st = VPU_OK;
     }
     return st;
 }
