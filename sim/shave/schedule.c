@@ -213,13 +213,15 @@ static void live_out(sched *s, const uint64_t *in, const uint64_t *out,
         }
 }
 
-/* The greatest need from the front of the order to each point. */
+/* The greatest need from the front of the order to each point that something
+ * may be taken from. */
 static void measure(sched *s)
 {
     for (int f = 0; f < 2; f++) {
         uint32_t most = 0;
 
-        for (uint32_t at = s->oldest; at < s->n; at++) {
+        for (uint32_t at = s->oldest; at < s->n && at <= s->oldest + AHEAD;
+             at++) {
             if (s->profile[f][at] > most)
                 most = s->profile[f][at];
             s->highest[f][at] = most;

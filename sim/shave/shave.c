@@ -158,6 +158,7 @@ typedef struct {
     const char *name;
     const shave_layout *layout;
     bool *no_pipeline; /* per basic block */
+    vprog start;       /* before schedules and registers */
     vprog p;
     pipelined *loops;
     size_t n_loops;
@@ -165,34 +166,35 @@ typedef struct {
     uint64_t weight; /* of the result, see weighted_cycles */
 } builder;
 
-/* One attempt. *again: a pipelined loop did not get its registers and must stay
- * plain. */
-static vpu_status attempt(builder *b, uint32_t spare, arena *a, bool *again,
-                          vpu_error *err)
+/* Everything before registers, with the loops that may be pipelined. */
+static vpu_status prepare(builder *b, arena *a, vpu_error *err)
 {
-    vpu_status st = select_function(b->fn, b->layout, a, &b->p, err);
-    assignment got = ASSIGN_SPILLED;
+    vpu_status st = select_function(b->fn, b->layout, a, &b->start, err);
 
-    *again = false;
     if (st)
         return st;
-    b->n_spills = 0;
-    strength_reduce(&b->p);
-    vp_drop_dead(&b->p);
-    phis_remove(&b->p);
-    pipeline_loops(&b->p, b->no_pipeline, &b->loops, &b->n_loops);
-    for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
-        spill_policy policy = {round > 0, round == 1 ? spare : 0};
+    strength_reduce(&b->start);
+    vp_drop_dead(&b->start);
+    phis_remove(&b->start);
+    pipeline_loops(&b->start, b->no_pipeline, &b->loops, &b->n_loops);
+    return VPU_OK;
+}
 
-        schedule_all(&b->p, round);
-        got = registers_assign(&b->p, &policy, &b->n_spills, b->no_pipeline);
+static void copy_program(const vprog *from, arena *a, vprog *to)
+{
+    *to = *from;
+    to->classes = arena_memdup(a, from->classes, from->n_regs);
+    to->regs_cap = from->n_regs;
+    to->blocks =
+        arena_memdup(a, from->blocks, from->n_blocks * sizeof *to->blocks);
+    to->blocks_cap = from->n_blocks;
+    for (size_t b = 0; b < to->n_blocks; b++) {
+        vblock *x = &to->blocks[b];
+
+        if (x->n)
+            x->ops = arena_memdup(a, x->ops, x->n * sizeof *x->ops);
+        x->cap = x->n;
     }
-    *again = got == ASSIGN_NO_PIPELINE;
-    return got != ASSIGN_SPILLED
-               ? VPU_OK
-               : err_set(err, VPU_ERR_MISMATCH,
-                         "%s: registers were not found in %d rounds", b->name,
-                         MAX_ROUNDS);
 }
 
 /* What the program takes when every loop runs ten times. The plain form of a
@@ -217,38 +219,59 @@ static uint64_t weighted_cycles(const vprog *p)
     return sum;
 }
 
-/* Each time around at least one more loop stays plain. */
-static vpu_status build(builder *b, uint32_t spare, arena *a, vpu_error *err)
+/* Schedules and registers for what was prepared. */
+static assignment fit(builder *b, uint32_t spare, bool *no_pipeline, arena *a)
 {
-    bool again = true;
-    vpu_status st = VPU_OK;
+    assignment got = ASSIGN_SPILLED;
 
-    b->no_pipeline = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
-    while (again && !st)
-        st = attempt(b, spare, a, &again, err);
-    b->weight = st ? 0 : weighted_cycles(&b->p);
-    return st;
+    copy_program(&b->start, a, &b->p);
+    b->n_spills = 0;
+    for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
+        spill_policy policy = {round > 0, round == 1 ? spare : 0};
+
+        schedule_all(&b->p, round);
+        got = registers_assign(&b->p, &policy, &b->n_spills, no_pipeline);
+    }
+    b->weight = got == ASSIGN_DONE ? weighted_cycles(&b->p) : UINT64_MAX;
+    return got;
 }
 
 /* What is spilled to give the rest room pays where it lets operations overlap;
  * how much room is best shows when it is tried. */
-static vpu_status build_best(builder *b, arena *a, vpu_error *err)
+static void try_spares(builder *b, arena *a)
 {
     static const uint32_t spares[] = {4, 8, 12, 18};
-    vpu_status st = build(b, 0, a, err);
-    bool spills = b->n_spills > 0 || st == VPU_ERR_MISMATCH;
+    bool *ignored = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
 
-    for (size_t i = 0; i < sizeof spares / sizeof *spares && spills; i++) {
+    for (size_t i = 0; i < sizeof spares / sizeof *spares; i++) {
         builder other = *b;
-        vpu_error ignored;
 
-        if (build(&other, spares[i], a, &ignored))
-            continue; /* b, or another, will do */
-        if (st || other.weight < b->weight)
+        fit(&other, spares[i], ignored, a);
+        if (other.weight < b->weight)
             *b = other;
-        st = VPU_OK;
     }
-    return st;
+}
+
+static vpu_status build(builder *b, arena *a, vpu_error *err)
+{
+    assignment got = ASSIGN_NO_PIPELINE;
+
+    b->no_pipeline = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
+    /* Each time at least one more loop stays plain. */
+    while (got == ASSIGN_NO_PIPELINE) {
+        vpu_status st = prepare(b, a, err);
+
+        if (st)
+            return st;
+        got = fit(b, 0, b->no_pipeline, a);
+    }
+    if (b->n_spills || got != ASSIGN_DONE)
+        try_spares(b, a);
+    return b->weight < UINT64_MAX
+               ? VPU_OK
+               : err_set(err, VPU_ERR_MISMATCH,
+                         "%s: registers were not found in %d rounds", b->name,
+                         MAX_ROUNDS);
 }
 
 vpu_status shave_build(LLVMValueRef fn, const char *name,
@@ -261,7 +284,7 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
     vpu_status st;
 
     *out = (shave_program){0};
-    st = build_best(&b, a, err);
+    st = build(&b, a, err);
     if (st)
         return st;
     out->costs = arena_array(a, shave_cost, n);
