@@ -131,7 +131,10 @@ static bool before(const isa_access *a, const isa_access *b)
 
 static void note(machine *m, const isa_instr *in, uint32_t addr, bool store)
 {
-    isa_access a = {iteration(m, in), in->seq, addr,
+    isa_access a = {iteration(m, in),
+                    in->seq,
+                    in->line,
+                    addr,
                     isa_access_bytes((isa_op)in->op, (isa_type)in->type),
                     store};
     size_t k = m->n_log;
@@ -150,8 +153,8 @@ static void report(machine *m, int64_t last)
     size_t n = 0;
 
     for (; n < m->n_log && m->log[n].iteration <= last; n++)
-        m->env->global(m->env->user, m->log[n].addr, m->log[n].bytes,
-                       m->log[n].store);
+        m->env->global(m->env->user, m->log[n].line, m->log[n].addr,
+                       m->log[n].bytes, m->log[n].store);
     if (!n)
         return;
     m->n_log -= n;
@@ -344,6 +347,8 @@ static void run_bundles(machine *m)
         land(m);
         while (at + n < end && all[at + n].cycle == t)
             n++;
+        if (n && m->env->bundle)
+            m->env->bundle(m->env->user, m->now, &all[at], n);
         if (n)
             bundle(m, &all[at], n);
         at += n;
@@ -391,7 +396,9 @@ static void run_block(machine *m, const isa_block *from)
     m->taken = false;
     enter(m, from);
     for (uint32_t k = 0; k < times && !m->stopped; k++) {
-        if (m->env->block && !m->env->block(m->env->user, m->b->cycles)) {
+        if (m->env->block &&
+            !m->env->block(m->env->user, (uint32_t)(m->b - m->f->blocks),
+                           m->b->cycles)) {
             m->stopped = true;
             break;
         }

@@ -14,7 +14,7 @@
 /* A global access that was made but not reported yet. */
 typedef struct {
     int64_t iteration; /* of a software-pipelined loop, else 0 */
-    uint32_t seq, addr, bytes;
+    uint32_t seq, line, addr, bytes;
     bool store;
 } isa_access;
 
@@ -25,11 +25,16 @@ typedef struct {
     uint32_t sp;           /* value of ISA_SP */
     isa_access *log;       /* scratch, room for isa_log_size(f) */
     void *user;
-    /* A block of so many cycles starts (each time it runs). Returning false
-     * stops the run. */
-    bool (*block)(void *user, uint32_t cycles);
-    /* A global access (ISA_GLOBAL), see above for the order. */
-    void (*global)(void *user, uint32_t addr, uint32_t bytes, bool store);
+    /* Block number `block`, of so many cycles, starts (each time it runs).
+     * Returning false stops the run. */
+    bool (*block)(void *user, uint32_t block, uint32_t cycles);
+    /* A global access (ISA_GLOBAL), see above for the order; line is the
+     * operation's. */
+    void (*global)(void *user, uint32_t line, uint32_t addr, uint32_t bytes,
+                   bool store);
+    /* The n operations of a bundle (never 0) issue, `cycle` cycles after the
+     * run's start. NULL: nobody looks. */
+    void (*bundle)(void *user, uint64_t cycle, const isa_instr *in, uint32_t n);
     /* Callee number `callee` of the function with the arguments set so far
      * (n = highest starg number + 1). ret is what ldret reads. false stops. */
     bool (*call)(void *user, uint32_t callee, const uint32_t *args, uint32_t n,

@@ -375,6 +375,8 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
         return;
     again.kernel = k;
     again.trace = NULL;
+    again.profile = NULL;
+    again.group_watch = NULL;
     again.log = NULL;
     again.print = NULL;
     again.only_group = &s->result.exec.fault_group;
@@ -425,12 +427,16 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .values = s->values,
                       .n_threads = cfg->n_threads,
                       .engine = cfg->engine,
+                      .timing = cfg->timing,
                       .order = cfg->order,
                       .seed = cfg->seed,
                       .max_cycles = cfg->max_cycles,
                       .timeout_s = cfg->timeout_s,
                       .start_cycle = b->clock,
                       .trace = cfg->trace,
+                      .profile = cfg->profile ? &s->result.profile : NULL,
+                      .profile_arena = b->a,
+                      .group_watch = cfg->group_watch,
                       .log = cfg->log,
                       .print = cfg->print,
                       .print_user = cfg->print_user};

@@ -13,6 +13,7 @@ typedef struct {
     uint32_t n_shaves;     /* 0 = all of the machine's */
     uint32_t n_threads;    /* 0 = as many as the host has */
     exec_engine engine;
+    exec_timing timing;
     exec_order order;
     uint64_t seed;
     uint64_t max_cycles;        /* 0 = no limit */
@@ -22,6 +23,8 @@ typedef struct {
     uint32_t n_options;
     bool no_cache;
     trc_writer *trace; /* borrowed; NULL = none */
+    bool profile; /* count by source line; interpreted, whatever engine says */
+    const exec_group_watch *group_watch; /* NULL = none; of every launch */
     const log_sink *log;
     /* Output of the kernels' printf; NULL = dropped. */
     void (*print)(void *user, const char *text, size_t n);
@@ -32,6 +35,7 @@ typedef struct {
 typedef struct {
     const sim_kernel *kernel;
     exec_result exec;
+    exec_profile profile; /* without rows unless asked for */
     uint32_t n_shaves;
     double compile_s; /* host time */
     double run_s;     /* host time of a run, the median of all so far */

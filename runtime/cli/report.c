@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "runtime/cli/profile.h"
+
 static uint64_t total_cycles(const report_source *r)
 {
     uint64_t n = 0;
@@ -61,6 +63,11 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     str_printf(out, ", %llu work-groups of %ux%ux%u on %u SHAVEs\n",
                (unsigned long long)e->n_groups, l->local[0], l->local[1],
                l->local[2], s->n_shaves);
+    if (r->timing == EXEC_NO_TIMING) {
+        str_printf(out, "  %-26s not asked for (--timing none)\n", "cycles");
+        add_bytes(out, "local memory per group", e->local_bytes);
+        return;
+    }
     str_printf(out, "  %-26s %llu (%.3f ms at %llu MHz)\n", "cycles",
                (unsigned long long)p->cycles,
                mach_desc_seconds(r->desc, p->cycles) * 1e3,
@@ -90,7 +97,7 @@ void report_text(const report_source *r, str *out)
                r->desc->machine);
     for (uint32_t i = 0; i < r->g->n_launches; i++)
         add_stage(r, i, out);
-    if (r->g->n_launches > 1)
+    if (r->g->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
 }
@@ -100,24 +107,12 @@ static json_t *u64(uint64_t v)
     return json_integer((json_int_t)v);
 }
 
-static json_t *stage_json(const report_source *r, uint32_t i)
+static void add_times(const report_source *r, const backend_sim_launch *s,
+                      json_t *o)
 {
-    const graph_launch *l = &r->g->launches[i];
-    const backend_sim_launch *s = backend_sim_result(r->run, i);
-    const exec_result *e = &s->exec;
-    const mach_profile *p = &e->profile;
-    json_t *o = json_object(), *causes = json_object();
+    const mach_profile *p = &s->exec.profile;
+    json_t *causes = json_object();
 
-    json_object_set_new(o, "name", json_string(l->name));
-    json_object_set_new(o, "kernel", json_string(l->entry));
-    json_object_set_new(o, "variant",
-                        json_string(sim_variant_name(e->variant)));
-    json_object_set_new(o, "factor", u64(e->factor));
-    json_object_set_new(o, "groups", u64(e->n_groups));
-    json_object_set_new(o, "local",
-                        json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
-                                  (int)l->local[2]));
-    json_object_set_new(o, "shaves", u64(s->n_shaves));
     json_object_set_new(o, "cycles", u64(p->cycles));
     json_object_set_new(o, "ms",
                         json_real(mach_desc_seconds(r->desc, p->cycles) * 1e3));
@@ -129,11 +124,32 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     json_object_set_new(o, "load_bytes", u64(p->load_bytes));
     json_object_set_new(o, "store_bytes", u64(p->store_bytes));
     json_object_set_new(o, "ddr_bytes", u64(p->ddr_bytes));
-    json_object_set_new(o, "local_bytes", u64(e->local_bytes));
     for (int c = 0; c < MACH_N_CAUSES; c++)
         json_object_set_new(causes, mach_cause_name((mach_cause)c),
                             u64(cause_sum(s, (mach_cause)c)));
     json_object_set_new(o, "shave_cycles_by_cause", causes);
+}
+
+static json_t *stage_json(const report_source *r, uint32_t i)
+{
+    const graph_launch *l = &r->g->launches[i];
+    const backend_sim_launch *s = backend_sim_result(r->run, i);
+    const exec_result *e = &s->exec;
+    json_t *o = json_object(), *profile;
+
+    json_object_set_new(o, "name", json_string(l->name));
+    json_object_set_new(o, "kernel", json_string(l->entry));
+    json_object_set_new(o, "variant",
+                        json_string(sim_variant_name(e->variant)));
+    json_object_set_new(o, "factor", u64(e->factor));
+    json_object_set_new(o, "groups", u64(e->n_groups));
+    json_object_set_new(o, "local",
+                        json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
+                                  (int)l->local[2]));
+    json_object_set_new(o, "shaves", u64(s->n_shaves));
+    if (r->timing != EXEC_NO_TIMING)
+        add_times(r, s, o);
+    json_object_set_new(o, "local_bytes", u64(e->local_bytes));
     json_object_set_new(o, "not_vectorized",
                         s->kernel->not_vectorized
                             ? json_string(s->kernel->not_vectorized)
@@ -141,6 +157,9 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
     json_object_set_new(o, "host_run_s", json_real(s->run_s));
+    profile = cli_profile_json(r, i);
+    if (profile)
+        json_object_set_new(o, "profile", profile);
     return o;
 }
 
@@ -152,11 +171,15 @@ void report_json(const report_source *r, str *out)
 
     for (uint32_t i = 0; i < r->g->n_launches; i++)
         json_array_append_new(stages, stage_json(r, i));
-    o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:o,s:I,s:f}", "layer", r->g->layer,
-                  "type", r->g->type, "form", r->g->form, "machine",
-                  r->desc->machine, "clk_mhz", (json_int_t)r->desc->clk_mhz,
-                  "stages", stages, "cycles", (json_int_t)n, "ms",
-                  mach_desc_seconds(r->desc, n) * 1e3);
+    o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->g->layer, "type",
+                  r->g->type, "form", r->g->form, "machine", r->desc->machine,
+                  "clk_mhz", (json_int_t)r->desc->clk_mhz, "timing",
+                  exec_timing_name(r->timing), "stages", stages);
+    if (r->timing != EXEC_NO_TIMING) {
+        json_object_set_new(o, "cycles", u64(n));
+        json_object_set_new(o, "ms",
+                            json_real(mach_desc_seconds(r->desc, n) * 1e3));
+    }
     text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     str_printf(out, "%s\n", text);
     free(text);

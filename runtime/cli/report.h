@@ -10,6 +10,7 @@ typedef struct {
     const graph *g;
     const backend_sim *run;
     const mach_desc *desc;
+    exec_timing timing; /* without, there are no cycles to tell */
 } report_source;
 
 /* A table for people. */

@@ -6,6 +6,8 @@
 
 #include "runtime/backend/sim.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/kanata.h"
+#include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
@@ -45,6 +47,28 @@ static const char help[] =
     "  --report text|json      on standard output (default text)\n"
     "  --trace FILE            timeline for ui.perfetto.dev\n"
     "  --trace-json FILE       the same for chrome://tracing\n"
+    "  --vcd FILE              the same as value change dump, for GTKWave: "
+    "busy and\n"
+    "                          state of every SHAVE and DMA channel\n"
+    "  --trace-level summary|groups|full\n"
+    "                          what traces hold: at most 256 merged slices "
+    "per\n"
+    "                          track; a slice per work-group phase and "
+    "transfer;\n"
+    "                          and in it what each cycle went to (default)\n"
+    "  --profile[=N]           after the report, the N (default 20) source "
+    "lines\n"
+    "                          with most cycles; all of them in the JSON "
+    "report\n"
+    "  --folded FILE           the same as folded stacks, for flamegraph.pl,\n"
+    "                          inferno and speedscope. Both count on the\n"
+    "                          interpreter: --engine interpreted is implied\n"
+    "  --kanata FILE           one work-group in the pipeline, for the viewer "
+    "Konata;\n"
+    "                          implies --engine interpreted\n"
+    "  --kanata-group N        which one, in every stage that has it (default "
+    "0)\n"
+    "  --kanata-bundles N      at most so many bundles (default 10000)\n"
     "How it runs:\n"
     "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
     "                          plugin gives a network 7)\n"
@@ -57,6 +81,10 @@ static const char help[] =
     "or\n"
     "                          bundle by bundle from the SHAVE program; same\n"
     "                          results, same cycles, much slower\n"
+    "  --timing flow|transaction|none\n"
+    "                          how cycles are found: DDR bandwidth shared\n"
+    "                          between flows (default), every line of DDR an\n"
+    "                          event, or not at all\n"
     "  --threads N             host threads (default: all); results and "
     "cycles\n"
     "                          do not depend on it\n"
@@ -81,14 +109,19 @@ enum { MAX_LIST = 64 };
 
 typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *report, *source_dir;
+        *trace_json, *vcd, *folded, *kanata, *report, *source_dir;
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
     uint32_t shaves, threads, repeat;
+    uint32_t profile; /* lines in the table, 0 = none */
     exec_engine engine;
+    exec_timing timing;
+    bool engine_given;
     exec_order order;
-    uint64_t seed, max_cycles;
+    uint64_t seed, max_cycles, kanata_group;
+    uint32_t kanata_bundles;
+    trc_level trace_level;
     double timeout_s;
     config_release strict;
     bool no_cache, quiet;
@@ -131,6 +164,20 @@ static bool parse_order(const char *text, run_options *o)
     return true;
 }
 
+static bool parse_level(const char *text, trc_level *out)
+{
+    static const char *const names[] = {[TRC_SUMMARY] = "summary",
+                                        [TRC_GROUPS] = "groups",
+                                        [TRC_FULL] = "full"};
+
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(text, names[k])) {
+            *out = (trc_level)k;
+            return true;
+        }
+    return false;
+}
+
 enum {
     OPT_LAYER = 256,
     OPT_MODEL,
@@ -145,9 +192,17 @@ enum {
     OPT_MACHINE,
     OPT_SET,
     OPT_ENGINE,
+    OPT_TIMING,
     OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
+    OPT_VCD,
+    OPT_TRACE_LEVEL,
+    OPT_PROFILE,
+    OPT_FOLDED,
+    OPT_KANATA,
+    OPT_KANATA_GROUP,
+    OPT_KANATA_BUNDLES,
     OPT_REPORT,
     OPT_THREADS,
     OPT_SOURCE_DIR,
@@ -172,9 +227,17 @@ static const struct option long_options[] = {
     {"machine", required_argument, NULL, OPT_MACHINE},
     {"set", required_argument, NULL, OPT_SET},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"timing", required_argument, NULL, OPT_TIMING},
     {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
+    {"vcd", required_argument, NULL, OPT_VCD},
+    {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
+    {"profile", optional_argument, NULL, OPT_PROFILE},
+    {"folded", required_argument, NULL, OPT_FOLDED},
+    {"kanata", required_argument, NULL, OPT_KANATA},
+    {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
+    {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
     {"report", required_argument, NULL, OPT_REPORT},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
@@ -223,7 +286,10 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_ENGINE:
         o->engine =
             strcmp(optarg, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
+        o->engine_given = true;
         return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
+    case OPT_TIMING:
+        return exec_timing_parse(optarg, &o->timing);
     case OPT_ORDER:
         return parse_order(optarg, o);
     case OPT_TRACE:
@@ -232,6 +298,27 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_TRACE_JSON:
         o->trace_json = optarg;
         return true;
+    case OPT_VCD:
+        o->vcd = optarg;
+        return true;
+    case OPT_TRACE_LEVEL:
+        return parse_level(optarg, &o->trace_level);
+    case OPT_PROFILE:
+        o->profile = 20;
+        return !optarg || parse_count(optarg, &o->profile);
+    case OPT_FOLDED:
+        o->folded = optarg;
+        return true;
+    case OPT_KANATA:
+        o->kanata = optarg;
+        return true;
+    case OPT_KANATA_GROUP:
+        if (!str_to_u64(optarg, &n))
+            return false;
+        o->kanata_group = n;
+        return true;
+    case OPT_KANATA_BUNDLES:
+        return parse_count(optarg, &o->kanata_bundles);
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -262,11 +349,39 @@ static bool apply(run_options *o, int c, arena *a)
     }
 }
 
+/* What looks into a run needs the interpreter, and time as flows. */
+static int check_observers(run_options *o)
+{
+    const char *asker = o->profile  ? "--profile"
+                        : o->folded ? "--folded"
+                        : o->kanata ? "--kanata"
+                                    : NULL;
+
+    if (asker && o->engine_given && o->engine == EXEC_COMPILED)
+        return cli_usage(&cli_run,
+                         "%s needs the interpreter: not with --engine compiled",
+                         asker);
+    if (asker)
+        o->engine = EXEC_INTERPRETED;
+    else if (o->trace || o->trace_json || o->vcd)
+        asker = "a trace";
+    if (asker && o->timing == EXEC_NO_TIMING)
+        return cli_usage(&cli_run, "%s needs time: not with --timing none",
+                         asker);
+    if ((o->profile || o->folded) && o->timing == EXEC_TRANSACTIONS)
+        return cli_usage(&cli_run, "%s works with --timing flow only", asker);
+    return CLI_OK;
+}
+
 static int parse(int argc, char **argv, run_options *o, arena *a)
 {
     int c, which = 0;
 
-    *o = (run_options){.report = "text", .timeout_s = 3600, .repeat = 1};
+    *o = (run_options){.report = "text",
+                       .timeout_s = 3600,
+                       .repeat = 1,
+                       .kanata_bundles = 10000,
+                       .trace_level = TRC_FULL};
     while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
         if (c == '?')
             return cli_usage(&cli_run, "bad command line");
@@ -289,7 +404,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
-    return CLI_OK;
+    return check_observers(o);
 }
 
 /* --- the steps
@@ -305,6 +420,8 @@ typedef struct {
     graph *g;
     backend_sim *sim;
     trc_writer *trace;
+    file_out folded, kanata_file;
+    kanata *kanata;
 } session;
 
 static vpu_status load_machine(session *s, vpu_error *err)
@@ -410,23 +527,64 @@ static vpu_status fill_inputs(session *s, vpu_error *err)
 
 static vpu_status open_trace(session *s, vpu_error *err)
 {
-    trc_config cfg = {.level = TRC_FULL, .clk_mhz = (uint32_t)s->desc.clk_mhz};
+    trc_config cfg = {.level = s->o.trace_level,
+                      .clk_mhz = (uint32_t)s->desc.clk_mhz};
     vpu_status st;
 
-    if (!s->o.trace && !s->o.trace_json)
+    if (!s->o.trace && !s->o.trace_json && !s->o.vcd)
         return VPU_OK;
     st = trc_writer_create(&cfg, &s->trace, err);
     if (!st && s->o.trace)
         st = trc_writer_add(s->trace, TRC_PERFETTO, s->o.trace, err);
     if (!st && s->o.trace_json)
         st = trc_writer_add(s->trace, TRC_CHROME_JSON, s->o.trace_json, err);
+    if (!st && s->o.vcd)
+        st = trc_writer_add(s->trace, TRC_VCD, s->o.vcd, err);
     return st;
+}
+
+static vpu_status open_kanata(session *s, vpu_error *err)
+{
+    uint64_t most = 0;
+    vpu_status st;
+
+    if (!s->o.kanata)
+        return VPU_OK;
+    for (uint32_t i = 0; i < s->g->n_launches; i++) {
+        const graph_launch *l = &s->g->launches[i];
+        uint64_t n = 1;
+
+        for (int d = 0; d < 3; d++)
+            n *= l->local[d] ? l->global[d] / l->local[d] : 0;
+        most = n > most ? n : most;
+    }
+    if (s->o.kanata_group >= most)
+        return err_set(err, VPU_ERR_INVALID,
+                       "--kanata-group %llu: there are %llu work-groups",
+                       (unsigned long long)s->o.kanata_group,
+                       (unsigned long long)most);
+    st = file_out_open(&s->kanata_file, s->o.kanata, err);
+    if (!st)
+        s->kanata = kanata_create(s->kanata_file.f, s->o.kanata_group,
+                                  s->o.kanata_bundles);
+    return st;
+}
+
+static vpu_status write_folded(session *s, vpu_error *err)
+{
+    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
+    str out = {0};
+
+    cli_profile_folded(&r, &out);
+    fwrite(str_text(&out), 1, out.n, s->folded.f);
+    str_free(&out);
+    return file_out_commit(&s->folded, err);
 }
 
 static vpu_status save(session *s, vpu_error *err)
 {
     void **data = arena_array(s->a, void *, s->g->n_buffers + 1);
-    report_source r = {s->g, s->sim, &s->desc};
+    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
     str json = {0};
     vpu_status st;
 
@@ -443,13 +601,15 @@ static vpu_status save(session *s, vpu_error *err)
 
 static void print_report(session *s)
 {
-    report_source r = {s->g, s->sim, &s->desc};
+    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
     str out = {0};
 
     if (!strcmp(s->o.report, "json"))
         report_json(&r, &out);
     else
         report_text(&r, &out);
+    if (s->o.profile && strcmp(s->o.report, "json"))
+        cli_profile_text(&r, s->o.profile, &out);
     cli_progress_done();
     fputs(str_text(&out), stdout);
     str_free(&out);
@@ -470,6 +630,7 @@ static vpu_status run(session *s, vpu_error *err)
                               .n_shaves = s->o.shaves,
                               .n_threads = s->o.threads,
                               .engine = s->o.engine,
+                              .timing = s->o.timing,
                               .order = s->o.order,
                               .seed = s->o.seed,
                               .max_cycles = s->o.max_cycles,
@@ -478,6 +639,7 @@ static vpu_status run(session *s, vpu_error *err)
                               .options = s->o.options,
                               .n_options = s->o.n_options,
                               .no_cache = s->o.no_cache,
+                              .profile = s->o.profile || s->o.folded,
                               .log = &s->log,
                               .print = print_text,
                               .print_user = s};
@@ -492,11 +654,16 @@ static vpu_status run(session *s, vpu_error *err)
     if (!st)
         st = open_trace(s, err);
     if (!st)
+        st = open_kanata(s, err);
+    if (!st && s->o.folded)
+        st = file_out_open(&s->folded, s->o.folded, err);
+    if (!st)
         st = backend_sim_open(&cfg, s->g, &s->sim, err);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
         st = fill_inputs(s, err);
         /* One run in the trace, the last. */
         cfg.trace = i + 1 == s->o.repeat ? s->trace : NULL;
+        cfg.group_watch = i + 1 == s->o.repeat ? kanata_watch(s->kanata) : NULL;
         if (!st)
             st = backend_sim_run(s->sim, err);
     }
@@ -508,6 +675,10 @@ static vpu_status run(session *s, vpu_error *err)
         s->trace = NULL;
         st = trc_writer_commit(w, err);
     }
+    if (!st && s->folded.f)
+        st = write_folded(s, err);
+    if (!st && s->kanata)
+        st = file_out_commit(&s->kanata_file, err);
     if (!st)
         print_report(s);
     return st;
@@ -525,6 +696,9 @@ static int run_main(int argc, char **argv)
             rc = cli_fail(&err);
     }
     trc_writer_abandon(s.trace);
+    file_out_abandon(&s.folded);
+    file_out_abandon(&s.kanata_file);
+    kanata_free(s.kanata);
     backend_sim_close(s.sim);
     arena_destroy(s.a);
     return rc;

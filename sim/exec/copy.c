@@ -62,3 +62,14 @@ uint32_t copy_lines(const copy_shape *s)
 
     return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
+
+mach_walk copy_side(const copy_shape *s, bool destination)
+{
+    mach_walk w = {.bytes = s->planes ? s->bytes : 0, .planes = s->planes};
+
+    w.addr = destination ? s->dst : s->src;
+    w.width = destination ? s->dst_width : s->src_width;
+    w.pitch = destination ? s->dst_pitch : s->src_pitch;
+    w.plane_pitch = destination ? s->dst_plane : s->src_plane;
+    return w;
+}

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/machine/engine.h"
+
 /* Lines of each side are consecutive runs of width bytes, pitch bytes apart;
  * both sides walk their own lines until `bytes` are moved, per plane. */
 typedef struct {
@@ -20,5 +22,8 @@ bool copy_run(const copy_shape *s, uint8_t *window);
 
 /* Contiguous runs on the side that has more of them; at least 1. */
 uint32_t copy_lines(const copy_shape *s);
+
+/* What the timing model needs to know of one side. */
+mach_walk copy_side(const copy_shape *s, bool destination);
 
 #endif

@@ -23,7 +23,59 @@ extern const sim_hooks exec_hooks;
  * finished SHAVE program. Same results, same cycles. */
 typedef enum { EXEC_COMPILED, EXEC_INTERPRETED } exec_engine;
 
+/* How the time of what was executed is found; see docs/timing.md. */
+typedef enum {
+    EXEC_FLOWS,        /* bandwidth shared between flows */
+    EXEC_TRANSACTIONS, /* every line of DDR an event; slower */
+    EXEC_NO_TIMING     /* not at all: the profile is zero, the trace empty */
+} exec_timing;
+
+/* "flow", "transaction", "none". */
+const char *exec_timing_name(exec_timing t);
+bool exec_timing_parse(const char *text, exec_timing *out);
+
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
+
+/* Where cycles of SHAVEs go: to a line of the kernel, or to what has none. */
+typedef enum {
+    EXEC_AT_LINE,
+    EXEC_AT_DISPATCH,   /* of the launch and its groups */
+    EXEC_AT_PHASE_WAIT, /* for transfers, before a phase of a group */
+    EXEC_AT_FLUSH,      /* dirty lines leave the caches, at the end */
+    EXEC_AT_IDLE        /* no group left */
+} exec_place;
+
+/* One row of a profile, of all SHAVEs together. */
+typedef struct {
+    exec_place place;
+    mach_phase phase; /* of AT_LINE; AT_PHASE_WAIT: that follows, MACH_N_PHASES
+                         = none, the launch ends */
+    uint32_t line;    /* of AT_LINE: 0 = the program names none */
+    uint64_t cycles[MACH_N_CAUSES];
+    uint64_t executions; /* of the line's most often issued operation */
+    uint64_t load_bytes, store_bytes; /* global memory, as the kernel asked */
+    uint64_t dma_bytes;               /* of transfers started there */
+} exec_profile_row;
+
+/* The rows' cycles, added up by cause, are those of all SHAVEs of the launch:
+ * rows x causes = launch's cycles x SHAVEs. Rows without any are left out;
+ * order: by place, phase, line. */
+typedef struct {
+    exec_profile_row *rows;
+    uint32_t n;
+} exec_profile;
+
+/* Who looks at one work-group's program while it runs on the interpreter. Its
+ * phases come one after the other, called from one thread at a time. */
+typedef struct exec_group_watch {
+    uint64_t group; /* linear number */
+    void (*phase_begin)(void *user, mach_phase phase, const isa_function *f);
+    /* The n operations (in f->instrs) that issue `cycle` issue cycles after the
+     * phase's start; stalls are not in it. */
+    void (*bundle)(void *user, uint64_t cycle, const isa_instr *in, uint32_t n);
+    void (*phase_end)(void *user, uint64_t cycles);
+    void *user;
+} exec_group_watch;
 
 /* Value of one kernel argument, in the kernel's order. */
 typedef struct {
@@ -42,6 +94,7 @@ typedef struct {
     uint32_t n_shaves;  /* 1 .. the machine's */
     uint32_t n_threads; /* 0 = as many as the host has */
     exec_engine engine;
+    exec_timing timing;
     exec_order order;
     uint64_t seed;        /* of EXEC_RANDOM */
     uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */
@@ -53,6 +106,11 @@ typedef struct {
      */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
+    /* Count by source line, which the interpreter must do, whatever `engine`
+     * says. NULL: no. The rows are put into profile_arena. */
+    exec_profile *profile;
+    arena *profile_arena;
+    const exec_group_watch *group_watch; /* NULL; interpreter only */
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;
@@ -80,7 +138,8 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  *                  limit or time-out reached (names kernel and group)
  * VPU_ERR_FAULT    an access outside mapped memory, a copy with zero width,
  *                  barrier divergence (names kernel, group, address, buffer)
- * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs */
+ * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs
+ * VPU_ERR_MISMATCH, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
 

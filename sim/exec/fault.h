@@ -15,6 +15,7 @@ typedef enum {
     FAULT_ACCESS,     /* address, write */
     FAULT_DIVERGENCE, /* line */
     FAULT_COPY,       /* zero width; line */
+    FAULT_MISSES,     /* more than can be kept at transaction level */
     FAULT_LIMIT       /* cycles */
 } fault_kind;
 

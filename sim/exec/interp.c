@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
+#include "sim/exec/profile.h"
 #include "sim/shave/abi.h"
 
 typedef struct call_frame {
@@ -16,6 +17,7 @@ typedef struct call_frame {
     uint8_t *window;
     uint64_t *log;
     const sim_hooks *hooks;
+    profile_shave *profile; /* NULL: none */
 } call_frame;
 
 typedef struct {
@@ -268,6 +270,8 @@ static void log_access(const call_frame *f, uint32_t addr, uint32_t bytes,
 {
     if (f->wg->log_n == SIM_LOG_ENTRIES)
         f->hooks->flush(f->wg, f->log);
+    if (f->profile)
+        profile_logged(f->profile, f->wg->log_n);
     f->log[f->wg->log_n++] = SIM_LOG_ENTRY(addr, bytes, store);
 }
 
@@ -509,13 +513,18 @@ static uint32_t routine32(const sim_routine *r, const call_frame *f)
 typedef struct {
     const interp_code *code;
     call_frame frame;
+    uint64_t cycles;
+    const exec_group_watch *watch;
 } running;
 
-static bool on_block(void *user, uint32_t cycles)
+static bool on_block(void *user, uint32_t block, uint32_t cycles)
 {
     running *r = user;
     sim_wg *wg = r->frame.wg;
 
+    if (r->frame.profile)
+        profile_block(r->frame.profile, block);
+    r->cycles += cycles;
     wg->cycles += cycles;
     if (wg->cycles > *(volatile uint64_t *)&wg->max_cycles) {
         r->frame.hooks->limit(wg);
@@ -524,10 +533,13 @@ static bool on_block(void *user, uint32_t cycles)
     return true;
 }
 
-static void on_global(void *user, uint32_t addr, uint32_t bytes, bool store)
+static void on_global(void *user, uint32_t line, uint32_t addr, uint32_t bytes,
+                      bool store)
 {
     running *r = user;
 
+    if (r->frame.profile)
+        profile_line(r->frame.profile, line);
     log_access(&r->frame, addr, bytes, store);
 }
 
@@ -538,6 +550,8 @@ static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
     const callee *c = &r->code->callees[n_callee];
     call_frame f = r->frame;
 
+    if (f.profile)
+        profile_line(f.profile, line);
     f.args = args;
     f.n = n;
     f.line = line;
@@ -550,12 +564,26 @@ static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
     return true;
 }
 
-void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                  uint8_t *window, const uint8_t *args, uint64_t *log,
-                  isa_access *accesses)
+static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
+                      uint32_t n)
+{
+    const running *r = user;
+
+    r->watch->bundle(r->watch->user, cycle, in, n);
+}
+
+uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
+                      uint8_t *window, const uint8_t *args, uint64_t *log,
+                      isa_access *accesses, interp_watch watch)
 {
     uint32_t words[SHAVE_N_WORDS];
-    running r = {c, {.wg = wg, .window = window, .log = log, .hooks = hooks}};
+    running r = {c,
+                 {.wg = wg,
+                  .window = window,
+                  .log = log,
+                  .hooks = hooks,
+                  .profile = watch.profile},
+                 .watch = watch.group};
     isa_env env = {.window = window,
                    .args = args,
                    .group = words,
@@ -564,6 +592,7 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
+                   .bundle = watch.group ? on_bundle : NULL,
                    .call = on_call};
 
     memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);
@@ -571,6 +600,12 @@ void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
     words[SHAVE_WORD_KEPT] = wg->kept_base;
     words[SHAVE_WORD_CONST] = wg->const_base;
     isa_run(c->f, &env);
+    return r.cycles;
+}
+
+const isa_function *interp_function(const interp_code *c)
+{
+    return c->f;
 }
 
 size_t interp_log_size(const interp_code *c)

@@ -10,6 +10,14 @@
 #include "sim/compiler/hostabi.h"
 
 typedef struct interp_code interp_code;
+struct profile_shave;
+struct exec_group_watch;
+
+/* Who is told what happens; NULL = nobody. */
+typedef struct {
+    struct profile_shave *profile;        /* which block and line is at work */
+    const struct exec_group_watch *group; /* every bundle */
+} interp_watch;
 
 /* f with its callees found, in the arena; f must stay.
  * VPU_ERR_MISMATCH  a callee nobody knows, named (a defect of ours) */
@@ -17,10 +25,11 @@ vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
                           vpu_error *err);
 
 /* What a sim_wg_fn does. accesses: isa_log_size of the function, the caller's,
- * one for each thread. */
-void interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                  uint8_t *window, const uint8_t *args, uint64_t *log,
-                  isa_access *accesses);
+ * one for each thread. Returns the issue cycles. */
+uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
+                      uint8_t *window, const uint8_t *args, uint64_t *log,
+                      isa_access *accesses, interp_watch watch);
+const isa_function *interp_function(const interp_code *c);
 size_t interp_log_size(const interp_code *c);
 
 #endif

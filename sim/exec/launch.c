@@ -17,7 +17,8 @@ typedef struct {
     memory *mem;
     sim_variant_kind variant;
     shave_code codes[SIM_N_VARIANTS];
-    size_t n_accesses; /* the interpreter looks at together */
+    size_t n_accesses;       /* the interpreter looks at together */
+    profile_launch *profile; /* NULL: none */
     shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;
@@ -38,6 +39,25 @@ typedef struct {
 static uint32_t up(uint64_t n)
 {
     return (uint32_t)((n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN);
+}
+
+static const char *const timing_names[] = {[EXEC_FLOWS] = "flow",
+                                           [EXEC_TRANSACTIONS] = "transaction",
+                                           [EXEC_NO_TIMING] = "none"};
+
+const char *exec_timing_name(exec_timing t)
+{
+    return timing_names[t];
+}
+
+bool exec_timing_parse(const char *text, exec_timing *out)
+{
+    for (int t = EXEC_FLOWS; t <= EXEC_NO_TIMING; t++)
+        if (!strcmp(text, timing_names[t])) {
+            *out = (exec_timing)t;
+            return true;
+        }
+    return false;
 }
 
 sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
@@ -221,6 +241,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     s->pre = r->codes[SIM_PRELOAD];
     s->post = r->codes[SIM_POSTWRITE];
     s->accesses = arena_array(a, isa_access, r->n_accesses + 1);
+    s->profile = profile_of_shave(r->profile, i);
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->total;
     s->n_groups = n_groups;
@@ -257,7 +278,7 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
 
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         r->codes[v] = (shave_code){.fn = k->variants[v].fn};
-    if (r->l->engine == EXEC_COMPILED)
+    if (r->l->engine == EXEC_COMPILED && !r->l->profile)
         return VPU_OK;
     st = sim_kernel_programs(k, a, programs, err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
@@ -270,6 +291,20 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
             r->n_accesses = interp_log_size(c);
     }
     return st;
+}
+
+static void start_profile(run *r, arena *a)
+{
+    const sim_variant_kind kinds[MACH_N_PHASES] = {[MACH_PRE] = SIM_PRELOAD,
+                                                   [MACH_COMP] = r->variant,
+                                                   [MACH_POST] = SIM_POSTWRITE};
+    const isa_function *programs[MACH_N_PHASES];
+
+    for (int k = 0; k < MACH_N_PHASES; k++)
+        programs[k] = r->codes[kinds[k]].interp
+                          ? interp_function(r->codes[kinds[k]].interp)
+                          : NULL;
+    r->profile = profile_create(r->desc, programs, r->n_shaves, a);
 }
 
 static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
@@ -500,6 +535,26 @@ static void note_fault(const run *r, exec_result *result)
         }
 }
 
+/* As mach_run, without time. */
+static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
+{
+    mach_queue queues[MACH_MAX_SHAVES] = {0};
+    vpu_status st = VPU_OK;
+    bool more = true;
+
+    while (more && !st) {
+        st = ml->refill(ml->user, queues, ml->n_shaves, err);
+        more = false;
+        for (uint32_t i = 0; i < ml->n_shaves; i++) {
+            more |= !queues[i].ended;
+            queues[i].n = queues[i].head = 0;
+        }
+    }
+    for (uint32_t i = 0; i < ml->n_shaves; i++)
+        free(queues[i].items);
+    return st;
+}
+
 static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -511,16 +566,24 @@ static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
                       .max_cycles = l->max_cycles,
                       .refill = refill,
                       .user = r,
-                      .start_cycle = l->start_cycle};
+                      .start_cycle = l->start_cycle,
+                      .transactions = l->timing == EXEC_TRANSACTIONS,
+                      .watch = profile_watch(r->profile)};
     vpu_status st;
 
     fault_install();
     start_threads(r);
-    st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+    if (l->timing == EXEC_NO_TIMING)
+        st = run_untimed(&ml, err);
+    else
+        st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
     stop_threads(r);
     fault_uninstall();
     if (st)
         note_fault(r, result);
+    else if (r->profile)
+        st = profile_finish(r->profile, &result->profile, l->profile_arena,
+                            l->profile, err);
     return st;
 }
 
@@ -548,6 +611,8 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     st = find_codes(&r, a, err);
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
+    if (!st && l->profile)
+        start_profile(&r, a);
     result->variant = r.variant;
     result->factor = l->kernel->variants[r.variant].factor;
     result->local_bytes = (uint32_t)c.total;
@@ -557,11 +622,14 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);
         st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
+        if (!st && l->timing == EXEC_TRANSACTIONS)
+            mach_cache_record(r.shaves[i].cache);
     }
     if (!st)
         st = run_rounds(&r, result, err);
     for (uint32_t i = 0; i < r.n_shaves; i++)
         mach_cache_destroy(r.shaves[i].cache);
+    profile_free(r.profile);
     memory_release(mem, n_buffers);
     arena_destroy(a);
     return st;

@@ -19,6 +19,8 @@ struct memory {
     memory_buffer *buffers;
     size_t n, cap;
     uint64_t ddr_base, ddr_bytes, used, next;
+    uint64_t packed;    /* where the next buffer would be without guards */
+    uint64_t bank_span; /* after these bytes banks repeat */
     uint32_t cmx_base, cmx_bytes, slice_bytes, n_shaves;
 };
 
@@ -68,7 +70,8 @@ vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
 
     *out = NULL;
     m->a = a;
-    m->ddr_base = m->next = d->ddr_base;
+    m->ddr_base = m->next = m->packed = d->ddr_base;
+    m->bank_span = d->ddr_banks * d->ddr_row_bytes;
     m->ddr_bytes = d->ddr_bytes;
     m->cmx_base = (uint32_t)d->cmx_base;
     m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
@@ -128,6 +131,18 @@ static vpu_status too_much(const memory *m, const char *name, uint64_t bytes,
     return st;
 }
 
+/* The device packs buffers; here a guard page lies in front of each. The guard
+ * is made so long that a buffer begins in the page of DDR's banks, and of the
+ * caches' sets, that it would begin in on the device. */
+static uint64_t place(const memory *m)
+{
+    uint64_t at = m->next + PAGE;
+
+    while (m->bank_span > PAGE && (at ^ m->packed) % m->bank_span / PAGE)
+        at += PAGE;
+    return at;
+}
+
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
                         uint32_t *address, vpu_error *err)
 {
@@ -138,20 +153,21 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
         return err_set(err, VPU_ERR_INVALID, "buffer '%s' has no bytes", name);
     if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
         return too_much(m, name, bytes, err);
-    if (m->next + whole + 2 * PAGE > WINDOW)
+    at = place(m);
+    if (at + whole + PAGE > WINDOW)
         return err_set(err, VPU_ERR_LIMIT,
                        "%zu buffers leave no address space for '%s'", m->n,
                        name);
-    at = m->next + PAGE;
     st = map(m, at, whole, err);
     if (st)
         return st;
     *address = (uint32_t)(at + (whole - bytes) / ALIGN * ALIGN);
     memset(m->window + at, FILL, *address - at);
+    *arena_append(m->a, m->buffers, m->n, m->cap) = (memory_buffer){
+        arena_strdup(m->a, name), *address, bytes, m->next, m->packed};
     m->used += bytes;
     m->next = at + whole;
-    *arena_append(m->a, m->buffers, m->n, m->cap) =
-        (memory_buffer){arena_strdup(m->a, name), *address, bytes};
+    m->packed += (bytes + ALIGN - 1) / ALIGN * ALIGN;
     return VPU_OK;
 }
 
@@ -169,7 +185,8 @@ void memory_release(memory *m, size_t n_buffers)
         madvise(m->window + at, whole, MADV_DONTNEED);
         mprotect(m->window + at, whole, PROT_NONE);
         m->used -= b->bytes;
-        m->next = at - PAGE;
+        m->next = b->next_before;
+        m->packed = b->packed_before;
     }
 }
 

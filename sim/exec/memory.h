@@ -28,6 +28,7 @@ typedef struct {
     const char *name;
     uint32_t address;
     uint64_t bytes;
+    uint64_t next_before, packed_before; /* for memory_release */
 } memory_buffer;
 
 typedef struct memory memory;

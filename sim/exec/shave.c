@@ -23,23 +23,45 @@ static shave *shave_of(sim_wg *wg)
     return (shave *)wg;
 }
 
+static bool timed(const shave *s)
+{
+    return s->launch->timing != EXEC_NO_TIMING;
+}
+
 static void feed_cache(shave *s)
 {
-    mach_cache_run(s->cache, s->log, s->wg.log_n);
+    if (s->profile)
+        profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
+    else if (timed(s))
+        mach_cache_run(s->cache, s->log, s->wg.log_n);
     s->wg.log_n = 0;
+}
+
+/* flush: it is the launch's last, nothing but write-backs. */
+static void push_run(shave *s, bool flush)
+{
+    mach_step *step = mach_queue_push(s->queue, MACH_STEP_RUN);
+
+    step->issue_cycles = s->wg.cycles;
+    if (s->launch->timing == EXEC_TRANSACTIONS &&
+        !mach_cache_take_misses(s->cache, step))
+        fault_raise(FAULT_MISSES, 0);
+    if (!s->profile)
+        step->u.mem = mach_cache_take(s->cache);
+    else if (flush)
+        step->u.mem = profile_flush_step(s->profile, s->cache);
+    else
+        step->u.mem = profile_run_step(s->profile);
 }
 
 /* Everything since the last step becomes one. */
 static void end_run(shave *s)
 {
-    mach_step *step;
-
     feed_cache(s);
     if (!s->wg.cycles)
         return;
-    step = mach_queue_push(s->queue, MACH_STEP_RUN);
-    step->issue_cycles = s->wg.cycles;
-    step->u.mem = mach_cache_take(s->cache);
+    if (timed(s))
+        push_run(s, false);
     if (s->wg.max_cycles != UINT64_MAX)
         s->wg.max_cycles -=
             s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
@@ -77,12 +99,18 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     end_run(s);
     if (!copy_run(&c, memory_window(s->mem)))
         fault_raise(FAULT_COPY, a[11]);
+    s->transfers++;
+    if (!timed(s))
+        return s->transfers;
     step = mach_queue_push(s->queue, MACH_STEP_DMA);
     step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                   .lines = copy_lines(&c),
                                   .to_cmx = a[2],
+                                  .ddr = copy_side(&c, !a[2]),
                                   .src_line = a[11]};
-    return ++s->transfers;
+    if (s->profile)
+        profile_dma_step(s->profile, step->u.dma.bytes);
+    return s->transfers;
 }
 
 static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
@@ -91,8 +119,11 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 
     (void)log;
     end_run(s);
-    mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
-        n < s->transfers ? n : s->transfers;
+    if (timed(s))
+        mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
+            n < s->transfers ? n : s->transfers;
+    if (s->profile)
+        profile_wait_step(s->profile);
 }
 
 static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
@@ -101,7 +132,7 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
     shave *s = shave_of(wg);
 
     feed_cache(s);
-    while (bytes) {
+    while (bytes && timed(s)) {
         uint32_t n = 64 - addr % 64;
 
         n = n > bytes ? bytes : n;
@@ -112,6 +143,8 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
         addr += n;
         bytes -= n;
     }
+    if (s->profile)
+        profile_touched(s->profile, s->cache);
 }
 
 static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
@@ -146,6 +179,23 @@ static bool present(const shave_code *c)
     return c->fn || c->interp;
 }
 
+static void interpret(shave *s, mach_phase p, const interp_code *code,
+                      const uint8_t *args)
+{
+    const exec_group_watch *w = s->launch->group_watch;
+    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL};
+    uint64_t cycles;
+
+    if (s->profile)
+        profile_phase(s->profile, s->group, p);
+    if (watch.group)
+        w->phase_begin(w->user, p, interp_function(code));
+    cycles = interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem),
+                          args, s->log, s->accesses, watch);
+    if (watch.group)
+        w->phase_end(w->user, cycles);
+}
+
 static void phase(shave *s, mach_phase p, const shave_code *code,
                   const uint8_t *args)
 {
@@ -153,12 +203,11 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
 
     if (!present(code))
         return;
-    if (named)
+    if (named && timed(s))
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
     if (code->interp)
-        interp_group(code->interp, &exec_hooks, &s->wg, memory_window(s->mem),
-                     args, s->log, s->accesses);
+        interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
@@ -200,9 +249,8 @@ void shave_run(shave *s)
     }
     fault_arm(NULL);
     s->queue->ended = s->next >= s->end;
-    if (s->queue->ended && s->done) { /* dirty lines leave the cache */
-        mach_cache_flush(s->cache);
-        mach_queue_push(s->queue, MACH_STEP_RUN)->u.mem =
-            mach_cache_take(s->cache);
+    if (s->queue->ended && s->done && timed(s)) {
+        mach_cache_flush(s->cache); /* dirty lines leave the cache */
+        push_run(s, true);
     }
 }

@@ -7,6 +7,7 @@
 #include "sim/exec/exec.h"
 #include "sim/exec/fault.h"
 #include "sim/exec/interp.h"
+#include "sim/exec/profile.h"
 #include "sim/machine/cache.h"
 
 /* A phase of the kernel, for one engine or the other; both NULL: none. */
@@ -23,16 +24,17 @@ typedef struct shave {
     mach_cache *cache;
     mach_queue *queue;
     shave_code pre, main, post;
-    isa_access *accesses; /* the interpreter's */
-    uint8_t *args[2];     /* argument blocks of the two buffer slots */
-    uint32_t cmx;         /* first address */
-    uint32_t fill_bytes;  /* of CMX to make undefined before each group */
-    uint64_t next, end;   /* positions in the launch's order */
-    uint64_t stride;      /* between this SHAVE's positions */
-    uint64_t n_groups;    /* of the launch */
-    uint32_t transfers;   /* of the current group and phase */
-    uint64_t group;       /* running now */
-    uint64_t done;        /* groups */
+    isa_access *accesses;   /* the interpreter's */
+    profile_shave *profile; /* NULL: none */
+    uint8_t *args[2];       /* argument blocks of the two buffer slots */
+    uint32_t cmx;           /* first address */
+    uint32_t fill_bytes;    /* of CMX to make undefined before each group */
+    uint64_t next, end;     /* positions in the launch's order */
+    uint64_t stride;        /* between this SHAVE's positions */
+    uint64_t n_groups;      /* of the launch */
+    uint32_t transfers;     /* of the current group and phase */
+    uint64_t group;         /* running now */
+    uint64_t done;          /* groups */
     fault_scope scope;
     str printed;       /* printf output of this round */
     atomic_bool *stop; /* time is over */

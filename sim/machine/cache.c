@@ -34,7 +34,12 @@ struct mach_cache {
     uint32_t l1_last, l2_last;
     uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
     level l1, l2;
+    uint32_t bank_shift, bank_mask; /* of an L2 line number */
     mach_mem_counts n;
+    uint32_t posted[MACH_MAX_BANKS], load_number;
+    bool recording, lost;
+    mach_miss *misses;
+    uint32_t n_misses, cap_misses, n_accesses;
 };
 
 static const uint32_t NO_LINE = UINT32_MAX;
@@ -96,6 +101,8 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
         mach_cache_destroy(c);
         return err_set(err, VPU_ERR_NOMEM, "no memory for cache tags");
     }
+    c->bank_shift = log2_floor(desc->ddr_row_bytes) - c->l2.line_shift;
+    c->bank_mask = (uint32_t)desc->ddr_banks - 1;
     forget(c);
     *out = c;
     return VPU_OK;
@@ -107,6 +114,7 @@ void mach_cache_destroy(mach_cache *c)
         return;
     free(c->l1.ways);
     free(c->l2.ways);
+    free(c->misses);
     free(c);
 }
 
@@ -136,18 +144,85 @@ static inline bool touch(level *v, uint32_t line, uint32_t **entry,
     return false;
 }
 
+static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
+{
+    return line >> c->bank_shift & c->bank_mask;
+}
+
+/* What load fills find in front of them: a bank's lines posted since the load
+ * fill before, as a count (low byte, sticking) that is valid when the rest is
+ * the number of that load fill. */
+static INLINE void posted_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+{
+    uint32_t *p = &c->posted[bank];
+
+    n->bank_lines[bank]++;
+    if (*p >> 8 != c->load_number)
+        *p = c->load_number << 8;
+    *p += (uint8_t)*p != UINT8_MAX;
+}
+
+static INLINE void loaded_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+{
+    uint32_t p = c->posted[bank];
+
+    n->bank_lines[bank]++;
+    if (p >> 8 == c->load_number && (uint8_t)p) {
+        n->loads_behind++;
+        n->lines_before += (uint8_t)p;
+    }
+    c->load_number = (c->load_number + 1) & 0xffffff;
+}
+
+static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
+{
+    if (c->n_misses == c->cap_misses) {
+        uint32_t cap = c->cap_misses ? 2 * c->cap_misses : 256;
+        mach_miss *list = cap <= MACH_MAX_MISSES
+                              ? realloc(c->misses, cap * sizeof *list)
+                              : NULL;
+
+        if (!list) {
+            c->lost = true;
+            return;
+        }
+        c->misses = list;
+        c->cap_misses = cap;
+    }
+    c->misses[c->n_misses++] = (mach_miss){line << c->l2.line_shift, kind,
+                                           c->n_accesses, c->n.load_l2_hits};
+}
+
+static inline void write_back(mach_cache *c, uint32_t line)
+{
+    if (c->recording)
+        record(c, MACH_WRITE_BACK, line);
+    c->n.write_backs++;
+    posted_line(c, &c->n, bank_of(c, line));
+}
+
 /* True on a hit. */
 static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
 {
-    uint32_t victim;
+    uint32_t victim = 0;
     bool hit = true;
 
     if (line != c->l2_last) {
         hit = touch(&c->l2, line, &c->l2_last_entry, &victim);
-        if (!hit)
-            c->n.write_backs += victim & 1;
+        if (!hit) {
+            if (c->recording)
+                record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
+            if (dirty)
+                posted_line(c, &c->n, bank_of(c, line));
+            else
+                loaded_line(c, &c->n, bank_of(c, line));
+            if (victim & 1)
+                write_back(c, victim >> 1);
+        }
         c->l2_last = line;
     }
+    if (hit && dirty && c->recording)
+        record(c, MACH_STORE_HIT, line);
     *c->l2_last_entry |= dirty;
     return hit;
 }
@@ -173,6 +248,7 @@ void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
 
+    c->n_accesses++;
     c->n.load_bytes += bytes;
     if (first == last && first == c->l1_last) {
         c->n.load_l1_hits++;
@@ -192,6 +268,7 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
 
+    c->n_accesses++;
     c->n.stores++;
     c->n.store_bytes += bytes;
     for (;; first++) {
@@ -231,12 +308,11 @@ static INLINE void warm(warm_set *w, pair_of_ways *set)
  * is bytes, and stores << 16. */
 typedef struct {
     uint64_t all, stored;
-    uint32_t l1_hits, l1_misses, load_fills, store_fills, write_backs;
+    uint32_t l1_hits, l1_misses;
 } tally;
 
-static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
-                           uint32_t dirty, uint32_t *fills,
-                           uint32_t *write_backs)
+static INLINE void l2_pair(mach_cache *c, const level *l2, warm_set *w,
+                           uint32_t line, uint32_t dirty)
 {
     uint32_t mru, lru;
 
@@ -252,8 +328,17 @@ static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
         return;
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    ++*fills;
-    *write_backs += lru & 1;
+    if (dirty) {
+        c->n.store_fills++;
+        posted_line(c, &c->n, bank_of(c, line));
+    } else {
+        c->n.load_fills++;
+        loaded_line(c, &c->n, bank_of(c, line));
+    }
+    if (lru & 1) {
+        c->n.write_backs++;
+        posted_line(c, &c->n, bank_of(c, lru >> 1));
+    }
 }
 
 /* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
@@ -279,6 +364,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
     warm_set w1 = {&nowhere, 0}, w2 = {&nowhere, 0};
+    uint32_t fills_before = c->n.load_fills;
     tally t = {0};
 
     for (const uint64_t *end = list + n; list < end; list++) {
@@ -291,7 +377,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
             line = (uint32_t)(addr >> shift2);
             last = (uint32_t)((addr + bytes - 1) >> shift2);
             do
-                l2_pair(&l2, &w2, line, 1, &t.store_fills, &t.write_backs);
+                l2_pair(c, &l2, &w2, line, 1);
             while (line++ != last);
             continue;
         }
@@ -303,8 +389,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
                 continue;
             }
             t.l1_misses++;
-            l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t.load_fills,
-                    &t.write_backs);
+            l2_pair(c, &l2, &w2, line >> (shift2 - shift1), 0);
         } while (line++ != last);
     }
     *w1.set = w1.both;
@@ -313,10 +398,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     c->n.store_bytes += t.stored;
     c->n.stores += (uint32_t)(t.all >> 16);
     c->n.load_l1_hits += t.l1_hits;
-    c->n.load_l2_hits += t.l1_misses - t.load_fills;
-    c->n.load_fills += t.load_fills;
-    c->n.store_fills += t.store_fills;
-    c->n.write_backs += t.write_backs;
+    c->n.load_l2_hits += t.l1_misses - (c->n.load_fills - fills_before);
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
@@ -324,7 +406,7 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
     enum { BATCH = 511 };
 
     /* The common shape gets code of its own. */
-    if (c->l1.n_ways == 2 && c->l2.n_ways == 2) {
+    if (!c->recording && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
         unsigned shift1 = c->l1.line_shift, shift2 = c->l2.line_shift;
 
         for (size_t now; n; list += now, n -= now) {
@@ -352,7 +434,45 @@ mach_mem_counts mach_cache_take(mach_cache *c)
     mach_mem_counts n = c->n;
 
     memset(&c->n, 0, sizeof c->n);
+    c->n_accesses = 0;
+    c->n_misses = 0;
     return n;
+}
+
+void mach_cache_record(mach_cache *c)
+{
+    c->recording = true;
+}
+
+bool mach_cache_take_misses(mach_cache *c, mach_step *step)
+{
+    step->misses = NULL;
+    step->n_misses = c->n_misses;
+    step->n_accesses = c->n_accesses;
+    if (c->lost)
+        return false;
+    if (!c->n_misses)
+        return true;
+    step->misses = malloc(c->n_misses * sizeof *step->misses);
+    if (step->misses)
+        memcpy(step->misses, c->misses, c->n_misses * sizeof *step->misses);
+    return step->misses;
+}
+
+void mach_mem_add(mach_mem_counts *to, const mach_mem_counts *n)
+{
+    to->load_l1_hits += n->load_l1_hits;
+    to->load_l2_hits += n->load_l2_hits;
+    to->load_fills += n->load_fills;
+    to->stores += n->stores;
+    to->store_fills += n->store_fills;
+    to->write_backs += n->write_backs;
+    to->load_bytes += n->load_bytes;
+    to->store_bytes += n->store_bytes;
+    to->loads_behind += n->loads_behind;
+    to->lines_before += n->lines_before;
+    for (uint32_t b = 0; b < MACH_MAX_BANKS; b++)
+        to->bank_lines[b] += n->bank_lines[b];
 }
 
 void mach_cache_flush(mach_cache *c)
@@ -360,6 +480,7 @@ void mach_cache_flush(mach_cache *c)
     size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;
 
     for (size_t i = 0; i < n; i++)
-        c->n.write_backs += c->l2.ways[i] & 1;
+        if (c->l2.ways[i] & 1)
+            write_back(c, c->l2.ways[i] >> 1);
     forget(c);
 }

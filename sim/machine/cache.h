@@ -34,8 +34,17 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
 #define MACH_ACCESS_IS_STORE(a) ((a) >> 48 & 1)
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
 
+/* From now on keep a list of what DDR and the store buffer see: for the
+ * engine's transaction level. Slower. */
+void mach_cache_record(mach_cache *c);
+enum { MACH_MAX_MISSES = 1 << 26 };
+/* Give step the list since the last take, before taking the counts. False: more
+ * than MACH_MAX_MISSES, or no memory for them; the step has none then. */
+bool mach_cache_take_misses(mach_cache *c, mach_step *step);
+
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
+void mach_mem_add(mach_mem_counts *to, const mach_mem_counts *n);
 /* Write back all dirty lines and forget everything (end of a launch); the
  * write-backs show in the next take. */
 void mach_cache_flush(mach_cache *c);

@@ -158,6 +158,8 @@ static const char *contradiction(const mach_desc *d)
         return "l1d_line and l2_line must be powers of two";
     if (d->l2_line < d->l1d_line)
         return "l2_line must not be below l1d_line";
+    if (!power_of_two(d->ddr_banks) || !power_of_two(d->ddr_row_bytes))
+        return "ddr_banks and ddr_row_bytes must be powers of two";
     if (d->l1d_bytes < d->l1d_line * d->l1d_ways)
         return "l1d_bytes must hold one line per way";
     if (d->l2_bytes < d->l2_line * d->l2_ways * d->num_shaves)

@@ -1,4 +1,5 @@
-/* Engine activity as trace events, and the merging that keeps traces small.
+/* Engine activity as trace events, and the merging that keeps traces small; and
+ * for a mach_watch as calls.
  *
  * At the levels groups and full each phase of a group is a slice on its SHAVE's
  * track (double buffering interleaves the groups' phases, so a group as one
@@ -28,7 +29,9 @@ typedef struct {
 } merge_list;
 
 struct emitter {
-    trc_writer *w;
+    trc_writer *w;           /* NULL: only watched */
+    const mach_watch *watch; /* NULL: only written */
+    uint64_t now;            /* the common clock, for the watch */
     const mach_launch *launch;
     trc_level level;
     uint64_t start;
@@ -108,17 +111,13 @@ static void write_merged(emitter *e, trc_track track, merge_list *l,
 
 /* --- life --------------------------------------------------------------- */
 
-emitter *emit_create(trc_writer *trace, const mach_desc *desc,
-                     const mach_launch *launch)
+static void make_tracks(emitter *e, const mach_desc *desc)
 {
-    emitter *e = trace ? calloc(1, sizeof *e) : NULL;
+    const mach_launch *launch = e->launch;
+    trc_writer *trace = e->w;
     trc_track device;
     char name[32];
 
-    if (!e)
-        return NULL;
-    e->w = trace;
-    e->launch = launch;
     e->level = trc_writer_level(trace);
     e->start = launch->start_cycle;
     e->flow_base = launch->start_cycle << 20;
@@ -143,6 +142,20 @@ emitter *emit_create(trc_writer *trace, const mach_desc *desc,
                  launch->name ? launch->name : "",
                  (unsigned long long)launch->n_groups);
     }
+}
+
+emitter *emit_create(trc_writer *trace, const mach_desc *desc,
+                     const mach_launch *launch)
+{
+    emitter *e = trace || launch->watch ? calloc(1, sizeof *e) : NULL;
+
+    if (!e)
+        return NULL;
+    e->w = trace;
+    e->watch = launch->watch;
+    e->launch = launch;
+    if (trace)
+        make_tracks(e, desc);
     return e;
 }
 
@@ -184,8 +197,10 @@ static void write_total(emitter *e, uint32_t shave, const mach_profile *p)
 
 void emit_destroy(emitter *e, const mach_profile *p, bool finished)
 {
-    if (!e)
+    if (!e || !e->w) {
+        free(e);
         return;
+    }
     for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
         write_merged(e, e->shaves[i], &e->lists[i], "groups");
         if (finished)
@@ -217,7 +232,9 @@ void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
                     .args = args,
                     .n_args = 4};
 
-    if (!e)
+    if (e && e->watch)
+        e->watch->phase_begin(e->watch->user, shave, group, phase);
+    if (!e || !e->w)
         return;
     memset(e->now_by_cause[shave], 0, sizeof e->now_by_cause[shave]);
     if (e->level == TRC_SUMMARY) {
@@ -241,7 +258,9 @@ void emit_phase_end(emitter *e, uint32_t shave, uint64_t t)
     trc_arg args[TRC_MAX_ARGS];
     size_t n;
 
-    if (!e)
+    if (e && e->watch)
+        e->watch->phase_end(e->watch->user, shave);
+    if (!e || !e->w)
         return;
     if (e->level == TRC_SUMMARY) {
         merge_list *l = &e->lists[shave];
@@ -261,13 +280,18 @@ void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
 
     if (!e || !cycles)
         return;
+    if (e->watch)
+        e->watch->cause(e->watch->user, shave, e->now, cycles, cause);
+    if (!e->w)
+        return;
     e->now_by_cause[shave][cause] += cycles;
     l = &e->lists[shave];
     if (e->level == TRC_SUMMARY && l->n)
         l->m[l->n - 1].by_cause[cause] += cycles;
     if (e->level == TRC_FULL)
         trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
-                  &(trc_event){.name = mach_cause_name(cause)});
+                  &(trc_event){.name = mach_cause_name(cause),
+                               .idle = cause == MACH_CAUSE_IDLE});
 }
 
 void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
@@ -281,7 +305,7 @@ void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
                       TRC_UINT("source line", t->src_line),
                       TRC_UINT("target line", t->dst_line)};
 
-    if (!e)
+    if (!e || !e->w)
         return;
     if (e->level == TRC_SUMMARY)
         merge_add(&e->lists[MACH_MAX_SHAVES + channel],
@@ -301,7 +325,10 @@ void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
 
 void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate)
 {
-    if (!e || !rate)
+    if (!e)
+        return;
+    e->now = end;
+    if (!e->w || !rate)
         return;
     while ((end - 1) >> e->window_log >= N_WINDOWS) {
         for (uint32_t i = 0; i < N_WINDOWS / 2; i++)
@@ -322,6 +349,6 @@ void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate)
 
 void emit_active(emitter *e, uint64_t t, uint32_t n_shaves)
 {
-    if (e)
+    if (e && e->w)
         trc_count(e->w, e->active, e->start + t, n_shaves);
 }

@@ -1,8 +1,8 @@
 /* What the engine writes into a trace. Private to sim/machine.
  *
  * Tracks of the group "device": "SHAVE n", "DMA n", and the counters "DDR
- * bytes/cycle" and "active SHAVEs". All functions accept a NULL emitter, which
- * means no trace. */
+ * bytes/cycle" and "active SHAVEs"; and what it tells a mach_watch. All
+ * functions accept a NULL emitter, which means neither. */
 #ifndef VPU_SIM_MACHINE_EMIT_H
 #define VPU_SIM_MACHINE_EMIT_H
 
@@ -10,7 +10,7 @@
 
 typedef struct emitter emitter;
 
-/* NULL when trace is NULL or memory is short. */
+/* NULL when there is neither trace nor watch, or memory is short. */
 emitter *emit_create(trc_writer *trace, const mach_desc *desc,
                      const mach_launch *launch);
 /* Writes what was merged, and each SHAVE's totals from the profile, which

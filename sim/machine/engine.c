@@ -8,80 +8,11 @@
  * the first thing others can see (a flow, a transfer, a wait) until the common
  * clock is there. Rates are shared again only when the clock moves on after a
  * flow started or ended under contention. */
-#include "sim/machine/engine.h"
+#include "sim/machine/engine_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/machine/emit.h"
-#include "sim/machine/flow.h"
-
-#define NEVER UINT64_MAX
-
-enum { N_SLOTS = 2, MAX_CHANNELS = 16 };
-
-/* A group in the queue; positions count from the queue's head. */
-typedef struct {
-    uint64_t id;
-    uint32_t end;
-    uint32_t phase_at[MACH_N_PHASES], phase_end[MACH_N_PHASES];
-    uint32_t n_transfers;
-} group;
-
-/* Transfers of one phase of one slot. They start in order of number, so what
- * has not started is known by a count alone. */
-typedef struct {
-    uint32_t first, issued, started, ended;
-} phase_transfers;
-
-typedef enum { CHOOSE, ENTER, STEPS, RUNNING, DRAIN, DONE } shave_state;
-
-typedef struct {
-    shave_state state;
-    uint64_t t;         /* accounted up to here */
-    uint64_t n_loaded;  /* groups taken from the queue */
-    uint64_t n_retired; /* groups done */
-    uint64_t pos;       /* of the group whose phase is running, from 0 */
-    mach_phase phase;
-    bool any;     /* some phase has been chosen */
-    bool charged; /* the step's own cycles are accounted */
-    bool blocked; /* waits for transfers, since t */
-    uint32_t at;  /* step in the queue, from its head */
-    uint32_t loaded_end;
-    group groups[N_SLOTS];
-    phase_transfers transfers[N_SLOTS][MACH_N_PHASES];
-} shave;
-
-typedef struct {
-    uint32_t shave, slot, number;
-    mach_phase phase;
-    uint64_t group;
-    mach_transfer t;
-} request;
-
-typedef struct {
-    bool busy, flowing;
-    uint64_t begin;
-    request r;
-} channel;
-
-typedef struct {
-    const mach_desc *d;
-    const mach_launch *l;
-    mach_profile *p;
-    vpu_error *err;
-    emitter *trace;
-    uint64_t now;
-    uint32_t n_channels, n_actors, n_active;
-    uint64_t next[FLOW_MAX];
-    flow_set flows;
-    channel channels[MAX_CHANNELS];
-    shave shaves[MACH_MAX_SHAVES];
-    mach_queue queues[MACH_MAX_SHAVES];
-    request *waiting; /* ring of cap_waiting, a power of two */
-    uint32_t waiting_head, n_waiting, cap_waiting;
-} engine;
 
 static const char *const cause_names[] = {
     [MACH_CAUSE_ISSUE] = "issue",         [MACH_CAUSE_L2] = "L2 stall",
@@ -115,10 +46,9 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
     return &q->items[q->n++];
 }
 
-/* --- accounting --------------------------------------------------------- */
+/* --- shared with the other parts ---------------------------------------- */
 
-static inline void account(engine *e, uint32_t i, mach_cause cause,
-                           uint64_t cycles)
+void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles)
 {
     shave *s = &e->shaves[i];
 
@@ -130,180 +60,14 @@ static inline void account(engine *e, uint32_t i, mach_cause cause,
     s->t += cycles;
 }
 
-static void add_saturating(uint32_t *sum, uint32_t n)
+bool engine_in_step(engine *e, uint32_t i)
 {
-    *sum = *sum > UINT32_MAX - n ? UINT32_MAX : *sum + n;
-}
+    shave *s = &e->shaves[i];
 
-static void count_memory(mach_profile *p, const mach_mem_counts *m,
-                         uint64_t ddr_bytes)
-{
-    add_saturating(&p->mem.load_l1_hits, m->load_l1_hits);
-    add_saturating(&p->mem.load_l2_hits, m->load_l2_hits);
-    add_saturating(&p->mem.load_fills, m->load_fills);
-    add_saturating(&p->mem.stores, m->stores);
-    add_saturating(&p->mem.store_fills, m->store_fills);
-    add_saturating(&p->mem.write_backs, m->write_backs);
-    p->mem.load_bytes += m->load_bytes;
-    p->mem.store_bytes += m->store_bytes;
-    p->load_bytes += m->load_bytes;
-    p->store_bytes += m->store_bytes;
-    p->ddr_bytes += ddr_bytes;
-}
-
-/* --- a RUN step --------------------------------------------------------- */
-
-typedef struct {
-    uint64_t issue, l2, ddr, store; /* cycles when alone */
-    uint64_t bytes;                 /* on DDR */
-} run_cost;
-
-/* Stores leave through a buffer of posted stores; each holds an entry while it
- * is on its way (as long as a load of the same kind would stall). Only what the
- * rest of the step does not cover is a stall, and a handful of stores that all
- * fit into the buffer never is. */
-static run_cost cost_of(const mach_desc *d, const mach_step *step)
-{
-    const mach_mem_counts *m = &step->u.mem;
-    run_cost c = {.issue = step->issue_cycles};
-    uint64_t fills = m->store_fills, hits, held, covered;
-
-    c.l2 =
-        m->load_l1_hits * d->l1_hit_stall + m->load_l2_hits * d->l2_hit_stall;
-    c.ddr = m->load_fills * d->ddr_load_stall;
-    c.bytes = ((uint64_t)m->load_fills + m->store_fills + m->write_backs) *
-              d->l2_line;
-    if (m->stores > d->store_buffer) {
-        hits = m->stores > fills ? m->stores - fills : 0;
-        held = (hits * d->l2_hit_stall + fills * d->ddr_load_stall +
-                d->store_buffer - 1) /
-               d->store_buffer;
-        covered = c.issue + c.l2 + c.ddr;
-        c.store = held > covered ? held - covered : 0;
-    }
-    return c;
-}
-
-static void account_run(engine *e, uint32_t i, const mach_step *step,
-                        const run_cost *c, uint64_t stretch)
-{
-    account(e, i, MACH_CAUSE_ISSUE, c->issue);
-    account(e, i, MACH_CAUSE_L2, c->l2);
-    account(e, i, MACH_CAUSE_DDR, c->ddr);
-    account(e, i, MACH_CAUSE_STORE, c->store);
-    account(e, i, step->u.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
-            stretch);
-    count_memory(e->p, &step->u.mem, c->bytes);
-}
-
-/* --- DMA ---------------------------------------------------------------- */
-
-static void start_transfer(engine *e, uint32_t c, const request *r)
-{
-    channel *ch = &e->channels[c];
-
-    *ch = (channel){.busy = true, .begin = e->now, .r = *r};
-    e->shaves[r->shave].transfers[r->slot][r->phase].started++;
-    e->next[c] = e->now + (e->d->dma_first_byte ? e->d->dma_first_byte : 1);
-}
-
-static vpu_status request_transfer(engine *e, const request *r)
-{
-    for (uint32_t c = 0; c < e->n_channels; c++)
-        if (!e->channels[c].busy) {
-            start_transfer(e, c, r);
-            return VPU_OK;
-        }
-    if (e->n_waiting == e->cap_waiting) {
-        uint32_t cap = e->cap_waiting ? 2 * e->cap_waiting : 64;
-        request *ring = malloc(cap * sizeof *ring);
-
-        if (!ring)
-            return err_set(e->err, VPU_ERR_NOMEM,
-                           "no memory for %u waiting transfers", e->n_waiting);
-        for (uint32_t k = 0; k < e->n_waiting; k++)
-            ring[k] = e->waiting[(e->waiting_head + k) & (e->cap_waiting - 1)];
-        free(e->waiting);
-        e->waiting = ring;
-        e->waiting_head = 0;
-        e->cap_waiting = cap;
-    }
-    e->waiting[(e->waiting_head + e->n_waiting++) & (e->cap_waiting - 1)] = *r;
-    return VPU_OK;
-}
-
-static void end_transfer(engine *e, uint32_t c)
-{
-    channel *ch = &e->channels[c];
-    request *r = &ch->r;
-    shave *s = &e->shaves[r->shave];
-
-    if (ch->flowing)
-        flow_end(&e->flows, c);
-    ch->busy = false;
-    e->next[c] = NEVER;
-    s->transfers[r->slot][r->phase].ended++;
-    e->p->transfers++;
-    e->p->dma_busy_cycles += e->now - ch->begin;
-    e->p->ddr_bytes += r->t.bytes;
-    *(r->t.to_cmx ? &e->p->dma_in_bytes : &e->p->dma_out_bytes) += r->t.bytes;
-    emit_transfer(e->trace, c, ch->begin, e->now, r->shave, r->group, &r->t);
-    if (s->blocked)
-        e->next[e->n_channels + r->shave] = e->now; /* looks again itself */
-    if (e->n_waiting) {
-        start_transfer(e, c, &e->waiting[e->waiting_head]);
-        e->waiting_head = (e->waiting_head + 1) & (e->cap_waiting - 1);
-        e->n_waiting--;
-    }
-}
-
-/* The first byte is there: the rest is a flow. */
-static void channel_event(engine *e, uint32_t c)
-{
-    channel *ch = &e->channels[c];
-    const mach_transfer *t = &ch->r.t;
-    uint64_t bus = e->d->dma_bus_bytes, work;
-
-    work = t->bytes / bus + (t->bytes % bus != 0) +
-           t->lines * e->d->dma_line_overhead;
-    if (ch->flowing || !work) {
-        end_transfer(e, c);
-        return;
-    }
-    ch->flowing = true;
-    if (t->bytes)
-        flow_start(&e->flows, c, e->now, t->bytes, work);
-    else
-        e->flows.flows[c] = (flow){.finish = e->now + work};
-    e->next[c] = e->flows.flows[c].finish;
-}
-
-static bool all_ended(const shave *s, uint64_t slot, mach_phase phase)
-{
-    const phase_transfers *p = &s->transfers[slot][phase];
-
-    return p->ended == p->issued;
-}
-
-/* Whether the transfers of s's current group and phase below number ended. */
-static bool ended_below(const engine *e, uint32_t i, uint64_t number)
-{
-    const shave *s = &e->shaves[i];
-    uint32_t slot = (uint32_t)(s->pos % N_SLOTS);
-    const phase_transfers *p = &s->transfers[slot][s->phase];
-
-    if (p->ended == p->issued)
+    if (s->t <= e->now)
         return true;
-    if (p->started < p->issued && p->first + p->started < number)
-        return false;
-    for (uint32_t c = 0; c < e->n_channels; c++) {
-        const channel *ch = &e->channels[c];
-
-        if (ch->busy && ch->r.shave == i && ch->r.slot == slot &&
-            ch->r.phase == s->phase && ch->r.number < number)
-            return false;
-    }
-    return true;
+    e->next[e->n_channels + i] = s->t;
+    return false;
 }
 
 /* --- groups and phases -------------------------------------------------- */
@@ -356,7 +120,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     }
     g->end = s->loaded_end = at;
     s->n_loaded++;
-    account(e, i, MACH_CAUSE_DISPATCH, e->d->wg_dispatch);
+    engine_account(e, i, MACH_CAUSE_DISPATCH, e->d->wg_dispatch);
     return VPU_OK;
 }
 
@@ -366,6 +130,8 @@ static void retire_group(engine *e, uint32_t i)
     uint32_t gone = s->groups[s->n_retired % N_SLOTS].end;
     group *other = &s->groups[(s->n_retired + 1) % N_SLOTS];
 
+    for (uint32_t k = 0; k < gone && e->l->transactions; k++)
+        free(e->queues[i].items[e->queues[i].head + k].misses);
     e->queues[i].head += gone;
     s->loaded_end -= gone;
     s->n_retired++;
@@ -446,18 +212,6 @@ static void enter_phase(engine *e, uint32_t i)
 
 /* --- SHAVEs ------------------------------------------------------------- */
 
-/* The SHAVE is about to do something others can see. False: the common clock
- * is not there yet; it will be called again then. */
-static bool in_step(engine *e, uint32_t i)
-{
-    shave *s = &e->shaves[i];
-
-    if (s->t <= e->now)
-        return true;
-    e->next[e->n_channels + i] = s->t;
-    return false;
-}
-
 /* Wait for transfers until ready. False: not yet. */
 static bool wait_until(engine *e, uint32_t i, bool ready)
 {
@@ -470,34 +224,9 @@ static bool wait_until(engine *e, uint32_t i, bool ready)
     }
     if (s->blocked) {
         s->blocked = false;
-        account(e, i, MACH_CAUSE_DMA_WAIT, e->now - s->t);
+        engine_account(e, i, MACH_CAUSE_DMA_WAIT, e->now - s->t);
     }
     return true;
-}
-
-static bool run_step(engine *e, uint32_t i, const mach_step *step)
-{
-    uint32_t actor = e->n_channels + i;
-    shave *s = &e->shaves[i];
-    run_cost c = cost_of(e->d, step);
-    uint64_t alone = c.issue + c.l2 + c.ddr + c.store;
-
-    if (s->state == RUNNING) {
-        flow_end(&e->flows, actor);
-        s->state = STEPS;
-        account_run(e, i, step, &c, e->now - s->t - alone);
-        return true;
-    }
-    if (!c.bytes) {
-        account_run(e, i, step, &c, 0);
-        return true;
-    }
-    if (!in_step(e, i))
-        return false;
-    flow_start(&e->flows, actor, e->now, c.bytes, alone ? alone : 1);
-    e->next[actor] = e->flows.flows[actor].finish;
-    s->state = RUNNING;
-    return false;
 }
 
 /* Do the step at s->at. False: it is not finished, the SHAVE sleeps. */
@@ -510,26 +239,26 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
     request r;
 
     if (step->kind == MACH_STEP_RUN)
-        return run_step(e, i, step);
+        return engine_run_step(e, i, step);
     if (!s->charged) {
-        account(e, i, MACH_CAUSE_ISSUE, step->issue_cycles);
+        engine_account(e, i, MACH_CAUSE_ISSUE, step->issue_cycles);
         if (step->kind == MACH_STEP_DMA)
-            account(e, i, MACH_CAUSE_DMA_SETUP, e->d->dma_setup);
+            engine_account(e, i, MACH_CAUSE_DMA_SETUP, e->d->dma_setup);
         s->charged = true;
     }
     if (step->kind == MACH_STEP_WAIT && !all_ended(s, slot, s->phase)) {
-        if (!s->blocked && !in_step(e, i))
+        if (!s->blocked && !engine_in_step(e, i))
             return false;
-        if (!wait_until(e, i, ended_below(e, i, step->id)))
+        if (!wait_until(e, i, engine_ended_below(e, i, step->id)))
             return false;
     } else if (step->kind == MACH_STEP_WAIT) {
         wait_until(e, i, true);
     } else if (step->kind == MACH_STEP_DMA) {
-        if (!in_step(e, i))
+        if (!engine_in_step(e, i))
             return false;
         s->transfers[slot][s->phase].issued++;
         r = (request){i, slot, g->n_transfers++, s->phase, g->id, step->u.dma};
-        *st = request_transfer(e, &r);
+        *st = engine_request(e, &r);
     }
     s->charged = false;
     return true;
@@ -581,7 +310,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
                 s->state = CHOOSE; /* the group has no such phase */
                 break;
             }
-            if (!may_enter(s) && !s->blocked && !in_step(e, i))
+            if (!may_enter(s) && !s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
             if (!wait_until(e, i, may_enter(s)))
                 return VPU_OK;
@@ -599,7 +328,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
             s->at++;
             break;
         case DRAIN:
-            if (!s->blocked && !in_step(e, i))
+            if (!s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
             if (!wait_until(e, i, drained(s)))
                 return VPU_OK;
@@ -647,7 +376,7 @@ static vpu_status replay(engine *e)
             emit_ddr(e->trace, e->now, t, flow_total(&e->flows));
         e->now = t;
         if (k < e->n_channels)
-            channel_event(e, k);
+            engine_channel_event(e, k);
         else
             st = shave_event(e, k - e->n_channels);
     }
@@ -658,7 +387,11 @@ static void begin_launch(engine *e)
 {
     double per_cycle = e->d->ddr_eff_bw * 1000 / (double)e->d->clk_mhz;
 
-    flow_init(&e->flows, (uint64_t)(per_cycle * (1 << FLOW_Q) + 0.5));
+    e->dram = dram_of(e->d);
+    flow_init(&e->flows, (uint64_t)(per_cycle * (1 << FLOW_Q) + 0.5),
+              e->dram.n_banks);
+    e->server.bytes_per_cycle = e->flows.capacity[FLOW_BUS];
+    e->server.line_bytes = (uint32_t)e->d->l2_line;
     e->n_channels = (uint32_t)e->d->dma_channels;
     e->n_active = e->l->n_shaves;
     e->n_actors = e->n_channels + e->l->n_shaves;
@@ -666,12 +399,14 @@ static void begin_launch(engine *e)
     for (uint32_t c = 0; c < e->n_channels; c++)
         e->next[c] = NEVER;
     for (uint32_t i = 0; i < e->l->n_shaves; i++)
-        account(e, i, MACH_CAUSE_DISPATCH, e->d->layer_fixed);
+        engine_account(e, i, MACH_CAUSE_DISPATCH,
+                       e->d->layer_fixed + i * e->d->shave_start);
 }
 
 static void end_launch(engine *e)
 {
     uint64_t most_issue = 0, issue = 0, bytes_cycles;
+    uint64_t capacity = e->flows.capacity[FLOW_BUS];
     mach_profile *p = e->p;
 
     for (uint32_t i = 0; i < e->l->n_shaves; i++)
@@ -680,7 +415,7 @@ static void end_launch(engine *e)
     for (uint32_t i = 0; i < e->l->n_shaves; i++) {
         uint64_t sum = 0;
 
-        account(e, i, MACH_CAUSE_IDLE, p->cycles - e->shaves[i].t);
+        engine_account(e, i, MACH_CAUSE_IDLE, p->cycles - e->shaves[i].t);
         for (int c = 0; c < MACH_N_CAUSES; c++)
             sum += p->by_cause[i][c];
         assert(sum == p->cycles);
@@ -692,10 +427,16 @@ static void end_launch(engine *e)
     if (p->cycles)
         p->utilisation = (double)issue / ((double)p->cycles * e->l->n_shaves);
     /* In two parts, so that bytes << Q cannot overflow. */
-    bytes_cycles = p->ddr_bytes / e->flows.capacity << FLOW_Q;
-    bytes_cycles +=
-        ((p->ddr_bytes % e->flows.capacity) << FLOW_Q) / e->flows.capacity;
+    bytes_cycles = p->ddr_bytes / capacity << FLOW_Q;
+    bytes_cycles += ((p->ddr_bytes % capacity) << FLOW_Q) / capacity;
     p->baseline_cycles = most_issue + bytes_cycles;
+}
+
+static void free_queue(mach_queue *q)
+{
+    for (uint32_t k = q->head; k < q->n; k++)
+        free(q->items[k].misses);
+    free(q->items);
 }
 
 vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
@@ -723,7 +464,7 @@ vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
         end_launch(e);
     emit_destroy(e->trace, profile, !st);
     for (uint32_t i = 0; i < launch->n_shaves; i++)
-        free(e->queues[i].items);
+        free_queue(&e->queues[i]);
     free(e->waiting);
     free(e);
     return st;

@@ -6,8 +6,9 @@
  * against the machine's shared resources. It works at flow level: a step that
  * moves DDR bytes, and a DMA transfer, is a flow with a highest rate; the rates
  * of all running flows are shared max-min fairly under the DDR bandwidth and
- * change only when a flow starts or ends. All time is integer cycles and all
- * rates fixed point, so a run's cycles are the same everywhere.
+ * change only when a flow starts or ends. (At transaction level, for
+ * comparison, every line is an event instead.) All time is integer cycles and
+ * all rates fixed point, so a run's cycles are the same everywhere.
  *
  * Phases of the groups g0, g1, … of one SHAVE, when the kernel has DMA phases
  * (double buffered, slot = position in the SHAVE's list modulo 2):
@@ -30,6 +31,8 @@
 #include "sim/machine/desc.h"
 #include "sim/trace/writer.h"
 
+enum { MACH_MAX_SHAVES = 64, MACH_MAX_BANKS = 16 };
+
 typedef enum { MACH_PRE, MACH_COMP, MACH_POST, MACH_N_PHASES } mach_phase;
 
 /* What the global memory accesses of one RUN step did. Loads block the SHAVE;
@@ -43,6 +46,11 @@ typedef struct {
     uint32_t write_backs;  /* dirty L2 lines written to DDR */
     uint64_t load_bytes;   /* as the kernel asked */
     uint64_t store_bytes;
+    /* Load fills right behind store fills and write-backs of the same bank
+     * (since the load fill before), and how many of these there were. */
+    uint32_t loads_behind, lines_before;
+    /* load_fills, store_fills and write_backs by DDR bank */
+    uint32_t bank_lines[MACH_MAX_BANKS];
 } mach_mem_counts;
 
 typedef enum {
@@ -55,17 +63,43 @@ typedef enum {
                         number < id have ended */
 } mach_step_kind;
 
+/* One side of a strided copy: lines of width bytes, pitch apart, until `bytes`
+ * are reached; that in each of the planes. */
+typedef struct {
+    uint32_t addr, bytes, width, pitch, planes, plane_pitch;
+} mach_walk;
+
 typedef struct {
     uint64_t bytes; /* moved */
     uint32_t lines; /* contiguous runs on the side with more of them, >= 1 */
     bool to_cmx;    /* DDR -> CMX, else CMX -> DDR */
     uint32_t src_line, dst_line; /* source line numbers of the call, 0 = none */
+    mach_walk ddr;               /* the side in DDR; bytes 0 = unknown */
 } mach_transfer;
+
+/* An access of a RUN step that DDR or the store buffer sees. */
+typedef enum {
+    MACH_LOAD_FILL,
+    MACH_STORE_FILL,
+    MACH_STORE_HIT, /* in L2 */
+    MACH_WRITE_BACK
+} mach_miss_kind;
+
+typedef struct {
+    uint32_t addr;    /* of the line */
+    uint32_t kind;    /* mach_miss_kind */
+    uint32_t access;  /* number of the access in the step, from 1 */
+    uint32_t l2_hits; /* of loads in the step before it */
+} mach_miss;
 
 typedef struct {
     mach_step_kind kind;
     uint64_t id;
     uint64_t issue_cycles;
+    /* RUN at transaction level: the step's misses in order; the engine frees
+     * them. n_accesses: all, hits included. */
+    mach_miss *misses;
+    uint32_t n_misses, n_accesses;
     union {
         mach_mem_counts mem; /* RUN */
         mach_transfer dma;   /* DMA */
@@ -90,6 +124,8 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
 typedef vpu_status mach_refill(void *user, mach_queue *queues,
                                uint32_t n_shaves, vpu_error *err);
 
+typedef struct mach_watch mach_watch;
+
 typedef struct {
     const char *name;     /* launch name, for the trace */
     uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
@@ -100,6 +136,10 @@ typedef struct {
     mach_refill *refill;
     void *user;
     uint64_t start_cycle; /* of this launch on the device's clock */
+    /* Each line of DDR, each burst of DMA and each posted store an event of its
+     * own, instead of flows. Steps must carry their misses. */
+    bool transactions;
+    const mach_watch *watch; /* NULL: nobody; not at transaction level */
 } mach_launch;
 
 /* Where a SHAVE's time went. The causes of one SHAVE add up to the launch's
@@ -118,7 +158,20 @@ typedef enum {
 
 const char *mach_cause_name(mach_cause c);
 
-enum { MACH_MAX_SHAVES = 64 };
+/* Who wants to know what each cycle went to, as it is decided. Calls come in
+ * the order of each SHAVE's time; all causes of a SHAVE add up to the launch's
+ * cycles. Costs nothing when nobody watches. */
+struct mach_watch {
+    /* A phase of a group begins, ends. In between are the causes of its steps,
+     * in their order: ISSUE first of what a RUN step caused. */
+    void (*phase_begin)(void *user, uint32_t shave, uint64_t group,
+                        mach_phase phase);
+    void (*phase_end)(void *user, uint32_t shave);
+    /* now: the common clock; the causes of one step have the same. */
+    void (*cause)(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
+                  mach_cause cause);
+    void *user;
+};
 
 typedef struct {
     uint64_t cycles; /* of the launch, layer_fixed included */

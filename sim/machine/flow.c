@@ -1,10 +1,10 @@
 /* Flows: see flow.h for the model.
  *
  * Two shortcuts keep the common cases cheap. While the demand fits, starting
- * and ending a flow is an addition. And a flow that asks for less than 1/4096
- * of the capacity always runs at full speed without being counted: under
- * max-min fairness small demands are served in full anyway, and even 64 such
- * flows overdraw the capacity by less than 1.6 %. */
+ * and ending a flow is an addition per resource. And a flow that asks for less
+ * than 1/4096 of everything always runs at full speed without being counted:
+ * under max-min fairness small demands are served in full anyway, and even 64
+ * such flows overdraw a resource by less than 1.6 %. */
 #include "sim/machine/flow.h"
 
 #include <assert.h>
@@ -14,10 +14,13 @@
 
 enum { NEGLIGIBLE = 4096 };
 
-void flow_init(flow_set *s, uint64_t capacity)
+void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks)
 {
     memset(s, 0, sizeof *s);
-    s->capacity = capacity ? capacity : 1;
+    s->capacity[FLOW_BUS] = capacity ? capacity : 1;
+    for (uint32_t b = 0; b < n_banks; b++)
+        s->capacity[b] = ONE;
+    s->n_banks = n_banks;
 }
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
@@ -25,30 +28,76 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-uint64_t flow_start(flow_set *s, uint32_t i, uint64_t now, uint64_t bytes,
-                    uint64_t work)
+/* The cycles the flow takes with every resource to itself. */
+static uint64_t least_work(const flow_set *s, const flow_need *need,
+                           uint64_t work)
+{
+    uint64_t bus = ceil_div(need->bytes << FLOW_Q, s->capacity[FLOW_BUS]);
+
+    if (work < bus)
+        work = bus;
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        if (work < need->bank_busy[b])
+            work = need->bank_busy[b];
+    return work;
+}
+
+/* Rounding up must not make the only flow slower than alone. */
+static uint32_t rate_of(const flow_set *s, uint32_t r, uint64_t amount,
+                        uint64_t work, bool *counts)
+{
+    uint64_t rate;
+
+    if (!amount)
+        return 0;
+    rate = ceil_div(amount << FLOW_Q, work);
+    if (rate > s->capacity[r])
+        rate = s->capacity[r];
+    *counts |= rate > s->capacity[r] / NEGLIGIBLE;
+    return (uint32_t)rate;
+}
+
+/* Queues for banks that are used less are shorter than 1/30 of a service and
+ * not worth reckoning. */
+#define QUEUES (ONE / 16)
+
+/* Whether flows may slow each other down. */
+static bool crowded(const flow_set *s)
+{
+    bool any = s->demand[FLOW_BUS] > s->capacity[FLOW_BUS];
+
+    if (s->n_running < 2)
+        return false;
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        any |= s->demand[b] > QUEUES;
+    return any;
+}
+
+void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
+                uint64_t work)
 {
     flow *f = &s->flows[i];
-    uint64_t least = ceil_div(bytes << FLOW_Q, s->capacity);
+    bool counts = false;
 
-    assert(bytes >> 43 == 0 && work >> 43 == 0);
-    if (work < least)
-        work = least;
-    f->rate = ceil_div(bytes << FLOW_Q, work);
-    /* Rounding up must not make the only flow slower than alone. */
-    if (f->rate > s->capacity)
-        f->rate = s->capacity;
+    assert(need->bytes >> 43 == 0 && work >> 43 == 0);
+    work = least_work(s, need, work);
+    f->rate[FLOW_BUS] = rate_of(s, FLOW_BUS, need->bytes, work, &counts);
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        f->rate[b] = rate_of(s, b, need->bank_busy[b], work, &counts);
+        f->queue[b] = (uint32_t)((need->blocking[b] << FLOW_Q) / work / 2);
+    }
+    f->dma = need->dma;
     f->work = work << FLOW_Q;
     f->speed = ONE;
     f->since = now;
     f->finish = now + work;
-    f->counted = f->rate > s->capacity / NEGLIGIBLE;
-    if (f->counted) {
-        s->demand += f->rate;
-        s->running[s->n_running++] = (uint8_t)i;
-        s->dirty |= s->demand > s->capacity;
-    }
-    return work;
+    f->counted = counts;
+    if (!counts)
+        return;
+    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
+        s->demand[r] += f->rate[r];
+    s->running[s->n_running++] = (uint8_t)i;
+    s->dirty |= crowded(s);
 }
 
 void flow_end(flow_set *s, uint32_t i)
@@ -62,29 +111,58 @@ void flow_end(flow_set *s, uint32_t i)
         at++;
     s->n_running--;
     memmove(&s->running[at], &s->running[at + 1], s->n_running - at);
-    s->demand -= f->rate;
+    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
+        s->demand[r] -= f->rate[r];
     f->counted = false;
     s->dirty |= s->contended;
 }
 
-/* The rate above which flows are cut: those at or below it are served in full,
- * the others share the rest equally. */
-static uint64_t fair_rate(const flow_set *s)
-{
-    uint64_t rest = s->capacity, level = 0, small = 0;
-    uint32_t n = s->n_running, n_small = 0;
+/* --- sharing -------------------------------------------------------------- */
 
+/* Speeds as they are decided: scarcest resource first, each fixes the speed of
+ * the flows it cuts. */
+typedef struct {
+    uint64_t speed[FLOW_MAX]; /* of running[k]; ONE until fixed */
+    bool fixed[FLOW_MAX];
+} plan;
+
+static uint64_t taken(const flow_set *s, const plan *p, uint32_t r, uint32_t k)
+{
+    return s->flows[s->running[k]].rate[r] * p->speed[k] >> FLOW_Q;
+}
+
+/* The rate of resource r above which flows not yet fixed are cut: those at or
+ * below it are served in full, the others share the rest equally. UINT64_MAX
+ * when all are served. *greatest: the highest rate among the cut. */
+static uint64_t fair_rate(const flow_set *s, const plan *p, uint32_t r,
+                          uint64_t *greatest)
+{
+    uint64_t rest = s->capacity[r], level, small = 0, used = 0;
+    uint32_t n = 0, n_small = 0;
+
+    *greatest = 0;
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        uint64_t rate = s->flows[s->running[k]].rate[r];
+
+        if (p->fixed[k])
+            used += taken(s, p, r, k);
+        else if (rate) {
+            n++;
+            *greatest = rate > *greatest ? rate : *greatest;
+        }
+    }
+    rest = rest > used ? rest - used : 0;
     for (;;) {
         uint64_t sum = 0;
         uint32_t served = 0;
 
         if (n == n_small)
             return UINT64_MAX;
-        level = (rest - small) / (n - n_small);
-        for (uint32_t k = 0; k < n; k++) {
-            uint64_t rate = s->flows[s->running[k]].rate;
+        level = (rest > small ? rest - small : 0) / (n - n_small);
+        for (uint32_t k = 0; k < s->n_running; k++) {
+            uint64_t rate = s->flows[s->running[k]].rate[r];
 
-            if (rate <= level) {
+            if (!p->fixed[k] && rate && rate <= level) {
                 sum += rate;
                 served++;
             }
@@ -96,38 +174,189 @@ static uint64_t fair_rate(const flow_set *s)
     }
 }
 
-bool flow_share(flow_set *s, uint64_t now)
+static uint64_t speed_under(uint64_t fair, uint64_t rate)
 {
-    uint64_t fair, last_rate = 0, last_speed = 0;
+    uint64_t speed = (fair << FLOW_Q) / rate;
 
-    s->dirty = false;
-    s->contended = s->demand > s->capacity;
-    fair = s->contended ? fair_rate(s) : UINT64_MAX;
-    for (uint32_t k = 0; k < s->n_running; k++) {
-        flow *f = &s->flows[s->running[k]];
-        uint64_t speed = ONE, done;
+    return speed ? speed : 1;
+}
 
-        if (f->rate > fair) {
-            if (f->rate != last_rate) {
-                last_rate = f->rate;
-                last_speed = (fair << FLOW_Q) / f->rate;
-                if (!last_speed)
-                    last_speed = 1;
-            }
-            speed = last_speed;
-        }
-        if (speed == f->speed)
+/* Find the resource that cuts deepest and fix the flows it cuts. False: none
+ * is scarce any more. */
+static bool fix_scarcest(const flow_set *s, plan *p)
+{
+    uint64_t deepest = ONE, fair = 0, last_rate = 0, last_speed = 0;
+    uint32_t resource = 0;
+
+    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++) {
+        uint64_t level, greatest;
+
+        if (s->demand[r] <= s->capacity[r])
             continue;
-        done = (now - f->since) * f->speed;
-        f->work = f->work > done ? f->work - done : 0;
-        f->since = now;
-        f->speed = speed;
-        f->finish = now + ceil_div(f->work, speed);
+        level = fair_rate(s, p, r, &greatest);
+        if (level >= greatest || speed_under(level, greatest) >= deepest)
+            continue;
+        deepest = speed_under(level, greatest);
+        fair = level;
+        resource = r;
+    }
+    if (deepest == ONE)
+        return false;
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        uint64_t rate = s->flows[s->running[k]].rate[resource];
+
+        if (p->fixed[k] || rate <= fair)
+            continue;
+        if (rate != last_rate) { /* flows are often alike */
+            last_rate = rate;
+            last_speed = speed_under(fair, rate);
+        }
+        p->speed[k] = last_speed;
+        p->fixed[k] = true;
     }
     return true;
 }
 
+static bool banks_suffice(const flow_set *s, const plan *p)
+{
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        uint64_t used = 0;
+
+        for (uint32_t k = 0; k < s->n_running && s->demand[b] > ONE; k++)
+            used += taken(s, p, b, k);
+        if (used > ONE)
+            return false;
+    }
+    return true;
+}
+
+/* DMA's part of the interface to its oldest transfers, unless that would take
+ * more of a bank than there is. */
+static void share_by_age(const flow_set *s, plan *p)
+{
+    uint64_t part = 0;
+    uint32_t n = 0;
+    plan aged;
+
+    for (uint32_t k = 0; k < s->n_running; k++)
+        if (p->fixed[k] && s->flows[s->running[k]].dma) {
+            part += taken(s, p, FLOW_BUS, k);
+            n++;
+        }
+    if (n < 2)
+        return;
+    aged = *p;
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        uint64_t rate = s->flows[s->running[k]].rate[FLOW_BUS], mine;
+
+        if (!p->fixed[k] || !s->flows[s->running[k]].dma)
+            continue;
+        mine = rate < part ? rate : part;
+        part -= mine;
+        aged.speed[k] = speed_under(mine, rate);
+    }
+    if (part < ONE && banks_suffice(s, &aged))
+        *p = aged;
+}
+
+/* Banks used enough for queues to matter. */
+typedef struct {
+    uint32_t bank[MACH_MAX_BANKS], n;
+    uint64_t used[MACH_MAX_BANKS]; /* by all flows together, Q20 */
+} busy_banks;
+
+/* What flow k's blocking requests wait, in cycles per cycle of work (Q20). */
+static uint64_t queueing(const flow_set *s, const plan *p,
+                         const busy_banks *busy, uint32_t k)
+{
+    enum { MOST = 15 }; /* of 16: longer queues are scarcity, shared above */
+    const flow *f = &s->flows[s->running[k]];
+    uint64_t sum = 0;
+
+    for (uint32_t n = 0; n < busy->n; n++) {
+        uint32_t b = busy->bank[n];
+        uint64_t own = taken(s, p, b, k), others;
+
+        if (!f->queue[b] || busy->used[n] <= own)
+            continue;
+        others = busy->used[n] - own;
+        if (others > ONE / 16 * MOST)
+            others = ONE / 16 * MOST;
+        sum += f->queue[b] * others / (ONE - others);
+    }
+    return sum;
+}
+
+/* Queues make flows slower, slower flows make queues shorter: a few rounds
+ * towards where both agree, from the speeds scarcity allows. */
+static void add_queues(const flow_set *s, plan *p)
+{
+    enum { ROUNDS = 4 };
+    uint64_t allowed[FLOW_MAX], next[FLOW_MAX];
+    busy_banks busy = {.n = 0};
+
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        if (s->demand[b] > QUEUES)
+            busy.bank[busy.n++] = b;
+    if (!busy.n)
+        return;
+    memcpy(allowed, p->speed, s->n_running * sizeof *allowed);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (uint32_t n = 0; n < busy.n; n++) {
+            busy.used[n] = 0;
+            for (uint32_t k = 0; k < s->n_running; k++)
+                busy.used[n] += taken(s, p, busy.bank[n], k);
+        }
+        for (uint32_t k = 0; k < s->n_running; k++) {
+            next[k] = (ONE << FLOW_Q) / (ONE + queueing(s, p, &busy, k));
+            if (next[k] > allowed[k])
+                next[k] = allowed[k];
+        }
+        for (uint32_t k = 0; k < s->n_running; k++)
+            p->speed[k] = round ? (p->speed[k] + next[k]) / 2 : next[k];
+    }
+}
+
+void flow_share(flow_set *s, uint64_t now)
+{
+    plan p;
+
+    s->dirty = false;
+    s->contended = crowded(s);
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        p.speed[k] = ONE;
+        p.fixed[k] = false;
+    }
+    if (s->contended) {
+        while (fix_scarcest(s, &p))
+            ;
+        share_by_age(s, &p);
+        add_queues(s, &p);
+    }
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        flow *f = &s->flows[s->running[k]];
+        uint64_t done;
+
+        if (p.speed[k] == f->speed)
+            continue;
+        done = (now - f->since) * f->speed;
+        f->work = f->work > done ? f->work - done : 0;
+        f->since = now;
+        f->speed = p.speed[k];
+        f->finish = now + ceil_div(f->work, f->speed);
+    }
+}
+
 uint64_t flow_total(const flow_set *s)
 {
-    return s->demand < s->capacity ? s->demand : s->capacity;
+    uint64_t sum = 0;
+
+    if (!s->contended)
+        return s->demand[FLOW_BUS];
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        const flow *f = &s->flows[s->running[k]];
+
+        sum += f->rate[FLOW_BUS] * f->speed >> FLOW_Q;
+    }
+    return sum < s->capacity[FLOW_BUS] ? sum : s->capacity[FLOW_BUS];
 }

@@ -1,22 +1,54 @@
-/* Max-min fair sharing of DDR bandwidth between running flows. Private to
- * sim/machine.
+/* Max-min fair sharing of DDR, its bandwidth and its banks, between running
+ * flows. Private to sim/machine.
  *
- * A flow has work: the cycles it takes when nothing else runs. Its greatest
- * rate is bytes / work. While all rates fit under the capacity each flow
- * advances one cycle of work per cycle; otherwise capacity is shared max-min
- * fairly (nobody gets more while somebody who wants more has less) and a flow
- * advances at its share / greatest rate. Work and speed are Q20, finish times
- * are rounded up, so everything is exact integer arithmetic. */
+ * A flow has work: the cycles it takes when nothing else runs. In that time it
+ * moves bytes and keeps banks busy; these amounts by its work are what it takes
+ * of each resource in a cycle. The resources are the interface (capacity bytes
+ * a cycle) and each bank (one cycle a cycle). While every resource has enough
+ * each flow advances one cycle of work per cycle; otherwise the scarce one is
+ * shared max-min fairly (nobody gets more while somebody who wants more has
+ * less), scarcest first, and a flow advances as slowly as its scarcest resource
+ * lets it.
+ *
+ * Requests that block their flow also queue for banks that are not scarce. Of a
+ * bank that others keep busy for the share U of time, one waits
+ * U / (1 - U) * half a service (M/D/1), which slows the flow.
+ *
+ * DMA transfers share what they get of the interface by age, the oldest first.
+ * Equal shares would lock equal transfers into step, with all channels waiting
+ * for their first byte at once; line by line they drift apart until they do
+ * not.
+ *
+ * Rates, work and speed are Q20, finish times are rounded up, so everything is
+ * exact integer arithmetic. */
 #ifndef VPU_SIM_MACHINE_FLOW_H
 #define VPU_SIM_MACHINE_FLOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FLOW_MAX = 64 + 16, FLOW_Q = 20 };
+#include "sim/machine/engine.h"
+
+enum {
+    FLOW_MAX = 64 + 16,
+    FLOW_Q = 20,
+    FLOW_BUS = MACH_MAX_BANKS, /* banks come first */
+    FLOW_N_RESOURCES
+};
+
+/* What a flow needs in all. */
+typedef struct {
+    uint64_t bytes;                     /* below 2^43 */
+    uint64_t bank_busy[MACH_MAX_BANKS]; /* cycles, each below 2^43 */
+    uint64_t blocking[MACH_MAX_BANKS];  /* of bank_busy, for requests the flow
+                                           stands still for */
+    bool dma;
+} flow_need;
 
 typedef struct {
-    uint64_t rate;   /* greatest, bytes per cycle Q20 */
+    uint32_t rate[FLOW_N_RESOURCES]; /* greatest, per cycle Q20 */
+    uint32_t queue[MACH_MAX_BANKS];  /* half the blocking part of rate */
+    bool dma;
     uint64_t work;   /* left at `since`, cycles Q20 */
     uint64_t speed;  /* Q20, at most one */
     uint64_t since;  /* cycle */
@@ -25,8 +57,9 @@ typedef struct {
 } flow;
 
 typedef struct {
-    uint64_t capacity; /* bytes per cycle Q20 */
-    uint64_t demand;   /* sum of the counted flows' greatest rates */
+    uint64_t capacity[FLOW_N_RESOURCES]; /* per cycle Q20 */
+    uint64_t demand[FLOW_N_RESOURCES];   /* sum of the counted flows' rates */
+    uint32_t n_banks;
     flow flows[FLOW_MAX];
     uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
@@ -34,16 +67,17 @@ typedef struct {
     bool contended; /* some speed may be below one */
 } flow_set;
 
-void flow_init(flow_set *s, uint64_t capacity);
-/* Start flow i at cycle now: bytes over work cycles (both >= 1) when alone. A
- * flow that asks for more than the capacity is given the work it takes at full
- * capacity. Returns that work. Bytes must be below 2^43. */
-uint64_t flow_start(flow_set *s, uint32_t i, uint64_t now, uint64_t bytes,
-                    uint64_t work);
+/* capacity: of the interface, bytes per cycle Q20. */
+void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks);
+/* Start flow i at cycle now: the need over work cycles (>= 1) when alone. A
+ * flow that asks for more than a resource has is given the work it takes with
+ * all of it. */
+void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
+                uint64_t work);
 void flow_end(flow_set *s, uint32_t i);
-/* Bring speeds and finish times up to date. True when any may have changed;
- * to be called before time moves on past now while dirty is set. */
-bool flow_share(flow_set *s, uint64_t now);
+/* Bring speeds and finish times up to date; to be called before time moves on
+ * past now while dirty is set. */
+void flow_share(flow_set *s, uint64_t now);
 /* Bytes per cycle Q20 that all counted flows move now. */
 uint64_t flow_total(const flow_set *s);
 

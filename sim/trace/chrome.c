@@ -56,16 +56,19 @@ static void write_args(FILE *f, const sink_event *e)
         putc('}', f);
 }
 
-static void open_trace(FILE *f)
+static bool open_trace(sink *s)
 {
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
           "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\","
           "\"args\":{\"name\":\"trace\"}}",
-          f);
+          s->f);
+    return true;
 }
 
-static void write_track(FILE *f, const sink_track *t)
+static void write_track(sink *s, const sink_track *t)
 {
+    FILE *f = s->f;
+
     if (t->kind == SINK_COUNTER)
         return; /* named by its events */
     fprintf(f, ",\n{\"ph\":\"M\",\"pid\":%u,", t->process);
@@ -86,8 +89,9 @@ static void start_event(FILE *f, const sink_event *e, const char *phase)
             phase, e->track->process, e->track->id, e->ns / 1000, e->ns % 1000);
 }
 
-static void write_event(FILE *f, const sink_event *e)
+static void write_event(sink *s, const sink_event *e)
 {
+    FILE *f = s->f;
     static const char *const phases[] = {[SINK_BEGIN] = "B",
                                          [SINK_END] = "E",
                                          [SINK_INSTANT] = "i",
@@ -121,10 +125,11 @@ static void write_event(FILE *f, const sink_event *e)
             e->flow_id);
 }
 
-static void close_trace(FILE *f)
+static bool close_trace(sink *s)
 {
-    fputs("\n]}\n", f);
+    fputs("\n]}\n", s->f);
+    return true;
 }
 
-const sink_ops sink_chrome = {open_trace, write_track, write_event,
-                              close_trace};
+const sink_ops sink_chrome = {open_trace, write_track, write_event, close_trace,
+                              NULL};

@@ -33,7 +33,7 @@ static void write_packet(FILE *f, const Trc__Pb__TracePacket *p)
         free(bytes);
 }
 
-static void open_trace(FILE *f)
+static bool open_trace(sink *s)
 {
     Trc__Pb__TracePacket p = TRC__PB__TRACE_PACKET__INIT;
 
@@ -44,10 +44,11 @@ static void open_trace(FILE *f)
     p.first_packet_on_sequence = true;
     p.has_previous_packet_dropped = true;
     p.previous_packet_dropped = 1;
-    write_packet(f, &p);
+    write_packet(s->f, &p);
+    return true;
 }
 
-static void write_track(FILE *f, const sink_track *t)
+static void write_track(sink *s, const sink_track *t)
 {
     Trc__Pb__TracePacket p = TRC__PB__TRACE_PACKET__INIT;
     Trc__Pb__TrackDescriptor d = TRC__PB__TRACK_DESCRIPTOR__INIT;
@@ -78,7 +79,7 @@ static void write_track(FILE *f, const sink_track *t)
         }
         d.counter = &counter;
     }
-    write_packet(f, &p);
+    write_packet(s->f, &p);
 }
 
 /* The arguments of an event and what they add to the pool. */
@@ -130,7 +131,7 @@ static void fill_args(Trc__Pb__TrackEvent *t, Trc__Pb__InternedData *pool,
     pool->debug_annotation_names = s->fresh_list;
 }
 
-static void write_event(FILE *f, const sink_event *e)
+static void write_event(sink *s, const sink_event *e)
 {
     static const Trc__Pb__TrackEvent__Type types[] = {
         [SINK_BEGIN] = TRC__PB__TRACK_EVENT__TYPE__SLICE_BEGIN,
@@ -184,13 +185,14 @@ static void write_event(FILE *f, const sink_event *e)
         t.has_counter_value = !e->real;
         t.counter_value = e->value;
     }
-    write_packet(f, &p);
+    write_packet(s->f, &p);
 }
 
-static void close_trace(FILE *f)
+static bool close_trace(sink *s)
 {
-    (void)f; /* a Trace message has no end mark */
+    (void)s; /* a Trace message has no end mark */
+    return true;
 }
 
 const sink_ops sink_perfetto = {open_trace, write_track, write_event,
-                                close_trace};
+                                close_trace, NULL};

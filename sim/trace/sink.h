@@ -27,6 +27,8 @@ typedef struct {
     const sink_track *track;
     uint64_t ns;
     const char *name;            /* NULL for END and COUNT */
+    const char *base;            /* the name without its number, likewise */
+    bool idle;                   /* BEGIN: nothing is done in this slice */
     uint32_t name_iid, name_new; /* from 1, 0 = spell it out; new: first use */
     const trc_arg *args;
     const uint32_t *arg_iids; /* one per argument, 0 = spell it out */
@@ -40,12 +42,20 @@ typedef struct {
 } sink_event;
 
 typedef struct {
-    void (*open)(FILE *f);
-    void (*track)(FILE *f, const sink_track *t);
-    void (*event)(FILE *f, const sink_event *e);
-    void (*close)(FILE *f);
+    FILE *f;
+    void *state; /* the sink's own; NULL at first */
+} sink;
+
+/* False: no memory or no temporary file. drop frees the state, also after a
+ * failed open, and may be NULL. */
+typedef struct {
+    bool (*open)(sink *s);
+    void (*track)(sink *s, const sink_track *t);
+    void (*event)(sink *s, const sink_event *e);
+    bool (*close)(sink *s);
+    void (*drop)(sink *s);
 } sink_ops;
 
-extern const sink_ops sink_perfetto, sink_chrome;
+extern const sink_ops sink_perfetto, sink_chrome, sink_vcd;
 
 #endif

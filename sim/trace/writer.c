@@ -6,6 +6,7 @@
 #include "sim/trace/writer.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ typedef struct {
 
 typedef struct {
     const sink_ops *ops;
+    sink s;
     file_out out;
 } output;
 
@@ -87,9 +89,20 @@ vpu_status trc_writer_create(const trc_config *cfg, trc_writer **out,
     return VPU_OK;
 }
 
+/* Frees everything; the file goes unless it is committed. */
+static void close_output(output *o)
+{
+    if (o->ops->drop)
+        o->ops->drop(&o->s);
+    file_out_abandon(&o->out);
+}
+
 vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
                           vpu_error *err)
 {
+    static const sink_ops *const formats[] = {[TRC_PERFETTO] = &sink_perfetto,
+                                              [TRC_CHROME_JSON] = &sink_chrome,
+                                              [TRC_VCD] = &sink_vcd};
     output *o = &w->outputs[w->n_outputs];
     vpu_status st;
 
@@ -99,8 +112,13 @@ vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
                                    : "too many trace outputs");
     if ((st = file_out_open(&o->out, path, err)))
         return st;
-    o->ops = format == TRC_PERFETTO ? &sink_perfetto : &sink_chrome;
-    o->ops->open(o->out.f);
+    o->ops = formats[format];
+    o->s = (sink){.f = o->out.f};
+    if (!o->ops->open(&o->s)) {
+        close_output(o);
+        return err_set(err, VPU_ERR_IO, "%s: no temporary file: %s", path,
+                       strerror(errno));
+    }
     w->n_outputs++;
     return VPU_OK;
 }
@@ -116,14 +134,14 @@ void trc_writer_abandon(trc_writer *w)
     if (!w)
         return;
     for (size_t i = 0; i < w->n_outputs; i++)
-        file_out_abandon(&w->outputs[i].out);
+        close_output(&w->outputs[i]);
     writer_free(w);
 }
 
 static void emit(trc_writer *w, const sink_event *e)
 {
     for (size_t i = 0; i < w->n_outputs; i++)
-        w->outputs[i].ops->event(w->outputs[i].out.f, e);
+        w->outputs[i].ops->event(&w->outputs[i].s, e);
 }
 
 vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
@@ -142,11 +160,12 @@ vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
     for (size_t i = 0; i < w->n_outputs; i++) {
         output *o = &w->outputs[i];
 
-        o->ops->close(o->out.f);
-        if (st)
-            file_out_abandon(&o->out);
-        else
+        if (!o->ops->close(&o->s) && !st)
+            st = err_set(err, VPU_ERR_IO, "%s: its temporary file: %s",
+                         o->out.path, strerror(errno));
+        if (!st)
             st = file_out_commit(&o->out, err);
+        close_output(o);
     }
     writer_free(w);
     return st;
@@ -184,7 +203,7 @@ static trc_track get_track(trc_writer *w, const sink_track *want,
     t->s.process =
         want->parent ? w->tracks[want->parent - 1].s.process : ++w->n_processes;
     for (size_t i = 0; i < w->n_outputs; i++)
-        w->outputs[i].ops->track(w->outputs[i].out.f, &t->s);
+        w->outputs[i].ops->track(&w->outputs[i].s, &t->s);
     return t->s.id;
 }
 
@@ -290,7 +309,8 @@ static void send(trc_writer *w, const track *t, sink_event_kind kind,
         s.flow_id = e->flow_id;
     }
     if (e && kind != SINK_END) {
-        s.name = e->name;
+        s.name = s.base = e->name;
+        s.idle = e->idle;
         if (e->numbered) {
             snprintf(name, sizeof name, "%.200s %llu", e->name,
                      (unsigned long long)e->number);

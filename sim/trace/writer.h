@@ -1,5 +1,6 @@
 /* Writing traces: tracks with slices, instants, counters and flows, to any
- * number of files at once, in Perfetto's protobuf or Chrome's JSON form.
+ * number of files at once, in Perfetto's protobuf or Chrome's JSON form or as a
+ * value change dump.
  *
  * Time. Device tracks count cycles of a clock of clk_mhz, host tracks count
  * nanoseconds since the trace's start. Files hold nanoseconds: cycle c is at
@@ -14,7 +15,8 @@
  *
  * Errors while writing are remembered and told by trc_writer_commit, so that
  * the calls in between need no checks. The same calls give the same bytes.
- * Memory does not grow with the number of events. Not thread safe. */
+ * Memory does not grow with the number of events; a value change dump keeps
+ * them in an anonymous temporary file until commit. Not thread safe. */
 #ifndef VPU_SIM_TRACE_WRITER_H
 #define VPU_SIM_TRACE_WRITER_H
 
@@ -32,7 +34,7 @@ typedef enum {
     TRC_FULL     /* and inside it what each cycle went to */
 } trc_level;
 
-typedef enum { TRC_PERFETTO, TRC_CHROME_JSON } trc_format;
+typedef enum { TRC_PERFETTO, TRC_CHROME_JSON, TRC_VCD } trc_format;
 
 typedef struct {
     trc_level level;
@@ -51,7 +53,7 @@ vpu_status trc_writer_create(const trc_config *cfg, trc_writer **out,
 /* Add a file, before the first track. At most 4. The file appears under its
  * name when the writer is committed.
  *
- * VPU_ERR_IO       cannot be written
+ * VPU_ERR_IO       cannot be written; no temporary file for a dump
  * VPU_ERR_INVALID  too many, or tracks exist already */
 vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
                           vpu_error *err);
@@ -122,6 +124,7 @@ typedef enum {
 
 typedef struct {
     const char *name; /* copied, "" = nameless */
+    bool idle;        /* in this slice nothing is done: not busy in dumps */
     bool numbered;    /* shown as "name number"; such names are not pooled */
     uint64_t number;
     const trc_arg *args; /* n_args of them, borrowed for the call */

@@ -14,7 +14,8 @@ typedef struct {
     isa_outcome outcome;
     uint32_t cycles, blocks, stop_at; /* blocks allowed, 0 = all */
     bool refuse_calls;
-    char log[1024]; /* what the callbacks saw */
+    char log[1024];  /* what the callbacks saw */
+    char seen[4096]; /* blocks, bundles, lines of accesses */
 } world;
 
 static arena *mem;
@@ -30,9 +31,27 @@ static void teardown(void)
     arena_destroy(mem);
 }
 
-static bool on_block(void *user, uint32_t cycles)
+static void see(const char *fmt, unsigned n)
+{
+    size_t at = strlen(w.seen);
+
+    snprintf(w.seen + at, sizeof w.seen - at, fmt, n);
+}
+
+static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
+                      uint32_t n)
 {
     ck_assert_ptr_eq(user, &w);
+    see("%u:", (unsigned)cycle);
+    for (uint32_t k = 0; k < n; k++)
+        see(k ? "+%u" : "%u", in[k].seq);
+    see(" ", 0);
+}
+
+static bool on_block(void *user, uint32_t block, uint32_t cycles)
+{
+    ck_assert_ptr_eq(user, &w);
+    see("b%u ", block);
     if (w.stop_at && w.blocks == w.stop_at)
         return false;
     w.blocks++;
@@ -40,11 +59,13 @@ static bool on_block(void *user, uint32_t cycles)
     return true;
 }
 
-static void on_global(void *user, uint32_t addr, uint32_t bytes, bool store)
+static void on_global(void *user, uint32_t line, uint32_t addr, uint32_t bytes,
+                      bool store)
 {
     size_t n = strlen(w.log);
 
     ck_assert_ptr_eq(user, &w);
+    see("@%u ", line);
     snprintf(w.log + n, sizeof w.log - n, "%c%u+%u ", store ? 'S' : 'L', addr,
              bytes);
 }
@@ -93,6 +114,7 @@ static void run(const char *text)
                    .user = &w,
                    .block = on_block,
                    .global = on_global,
+                   .bundle = on_bundle,
                    .call = on_call};
     const char *why = isa_verify(f, NULL, NULL);
 
@@ -566,6 +588,22 @@ START_TEST(log_size)
 }
 END_TEST
 
+/* Every bundle with its cycle from the start, across blocks and repeats; the
+ * line of each access when its block ends. */
+START_TEST(what_is_told)
+{
+    run(HEAD "block 0 plain cycles=7 stages=1\n"
+             "0: BRU.rep 2 #2 || IAU.imov i1, 64 #1\n"
+             "block 1 plain cycles=9 stages=1\n"
+             "0: LSU0.ld.u32.global i2, [i1] #3 @8:1\n"
+             "2: LSU0.ld.u32.global i3, [i1 + 4] #4 @9:1\n"
+             "block 2 plain cycles=7 stages=1\n0: BRU.ret #5\n");
+    ck_assert_int_eq(w.outcome, ISA_DONE);
+    ck_assert_str_eq(w.seen, "b0 0:2+1 b1 7:3 9:4 @8 @9 b1 16:3 18:4 @8 @9 "
+                             "b2 25:5 ");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("isa interpreter");
@@ -576,6 +614,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, results_take_their_time, 0,
                         sizeof delays / sizeof *delays);
+    tcase_add_test(t, what_is_told);
     tcase_add_test(t, readers_in_the_same_bundle_see_the_old_value);
     tcase_add_test(t, a_swap_needs_no_third_register);
     tcase_add_loop_test(t, cycles_by_hand, 0, sizeof counts / sizeof *counts);

@@ -1,12 +1,16 @@
 /* The vpu program from outside: options, what it accepts with a warning, files
  * it reads and writes, .bin files, being interrupted. */
 #include <check.h>
+#include <glob.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/base/file.h"
+#include "sim/trace/reader.h"
 #include "tests/support/terminal.h"
 
 #define HEAD "<CustomLayer name=\"Add\" type=\"MVCL\" version=\"1\">\n"
@@ -68,14 +72,21 @@ static void expect_files(const char *more)
     ck_assert_msg(!*left, "unexpected files:\n%s", left);
 }
 
-static const void *npy_data(const char *name, size_t *n)
+static const char *file_bytes(const char *name, size_t *n)
 {
     char *data;
     vpu_error err = {0};
 
-    ck_assert_msg(!file_read(arena_printf(p.a, "%s/%s", p.dir, name), 1 << 20,
+    ck_assert_msg(!file_read(arena_printf(p.a, "%s/%s", p.dir, name), 1 << 26,
                              p.a, &data, n, &err),
                   "%s", err.msg);
+    return data;
+}
+
+static const void *npy_data(const char *name, size_t *n)
+{
+    const char *data = file_bytes(name, n);
+
     ck_assert_uint_gt(*n, 128);
     *n -= 128;
     return data + 128;
@@ -96,7 +107,7 @@ static const struct {
     {"help cc", 0, {"usage: vpu cc", "Examples:"}},
     {"help machine", 0, {"usage: vpu machine", "Examples:"}},
     {"help asm", 0, {"usage: vpu asm", "Examples:"}},
-    {"run --help", 0, {"usage: vpu run", "--max-cycles", "Examples:"}},
+    {"run --help", 0, {"usage: vpu run", "--trace-level", "Examples:"}},
     {"cc --help", 0, {"usage: vpu cc", "--strip-binary-header", "Examples:"}},
     {"machine --help", 0, {"usage: vpu machine", "Examples:"}},
     {"run layer.xml -h", 0, {"usage: vpu run"}},
@@ -116,6 +127,7 @@ static const struct {
     {RUN "--timeout -1", 2, {"--timeout", "-1"}},
     {RUN "--max-cycles 0", 2, {"--max-cycles", "'0'"}},
     {RUN "--report xml", 2, {"--report", "xml"}},
+    {RUN "--trace-level fine", 2, {"--trace-level", "fine"}},
     {RUN "--set ddr_load_stal=3", 2, {"ddr_load_stal", "ddr_load_stall"}},
     {RUN "--set ddr_load_stall", 2, {"ddr_load_stall", "key=value"}},
     {RUN "--set ddr_load_stall=fast", 2, {"ddr_load_stall"}},
@@ -276,6 +288,80 @@ START_TEST(threads_do_not_change_cycles_and_traces)
     ck_assert_str_eq(report[0], report[1]);
     ck_assert_uint_eq(n[0], n[1]);
     ck_assert_mem_eq(trace[0], trace[1], n[0]);
+}
+END_TEST
+
+/* --- what traces hold --- */
+
+typedef struct {
+    uint64_t tracks[64];
+    const char *names[64];
+    uint32_t n_tracks, slices, causes, phases;
+    char level[16];
+} trace_seen;
+
+static bool see_track(void *user, const trc_read_track *t)
+{
+    trace_seen *s = user;
+
+    ck_assert_uint_lt(s->n_tracks, 64);
+    s->tracks[s->n_tracks] = t->uuid;
+    s->names[s->n_tracks++] = arena_strdup(p.a, t->name);
+    return true;
+}
+
+static bool see_event(void *user, const trc_read_event *e)
+{
+    trace_seen *s = user;
+
+    if (e->kind == TRC_READ_INSTANT && e->n_args &&
+        !strcmp(e->args[0].name, "level"))
+        snprintf(s->level, sizeof s->level, "%s", e->args[0].text);
+    if (e->kind != TRC_READ_BEGIN)
+        return true;
+    s->slices++;
+    s->causes += !strcmp(e->name, "issue");
+    s->phases += !strncmp(e->name, "comp ", 5);
+    return true;
+}
+
+static trace_seen read_trace(const char *name)
+{
+    trace_seen s = {0};
+    trc_read_ops ops = {see_track, see_event, &s};
+    vpu_error err = {0};
+
+    ck_assert_msg(
+        !trc_read_file(arena_printf(p.a, "%s/%s", p.dir, name), &ops, &err),
+        "%s", err.msg);
+    return s;
+}
+
+/* 400 groups on one SHAVE: more than merged slices. */
+#define MANY "run layer.xml --shape in0=1x4x100x16 --param bias=1 --shaves 1 "
+
+START_TEST(trace_levels)
+{
+    static const char *const levels[] = {"summary", "groups", "full"};
+    trace_seen s[3];
+
+    for (int i = 0; i < 3; i++) {
+        terminal_run(&p, arena_printf(p.a,
+                                      MANY "--trace t.pftrace "
+                                           "--trace-level %s",
+                                      levels[i]));
+        expect(0, "cycles");
+        s[i] = read_trace("t.pftrace");
+        ck_assert_str_eq(s[i].level, levels[i]);
+    }
+    ck_assert_uint_eq(s[0].phases, 0);
+    ck_assert_uint_le(s[0].slices, 256);
+    ck_assert_uint_eq(s[1].phases, 400);
+    ck_assert_uint_eq(s[1].causes, 0);
+    ck_assert_uint_eq(s[2].phases, 400);
+    ck_assert_uint_eq(s[2].causes, 400);
+    terminal_run(&p, MANY "--trace t.pftrace");
+    ck_assert_uint_eq(read_trace("t.pftrace").slices, s[2].slices);
 }
 END_TEST
 
@@ -511,6 +597,46 @@ START_TEST(interrupted)
 }
 END_TEST
 
+/* Bytes of the temporary beside `name`, 0 when there is none. */
+static off_t temporary_bytes(const char *name)
+{
+    const char *pattern = arena_printf(p.a, "%s/%s.??????", p.dir, name);
+    struct stat sb = {0};
+    glob_t g;
+
+    if (!glob(pattern, 0, NULL, &g)) {
+        stat(g.gl_pathv[0], &sb);
+        globfree(&g);
+    }
+    return sb.st_size;
+}
+
+/* While a trace is being written: what stood under its name stays; what a
+ * handled signal ends leaves no temporary either. */
+START_TEST(interrupted_writing)
+{
+    static const int signals[] = {SIGKILL, SIGINT, SIGTERM};
+    size_t n;
+    pid_t pid;
+
+    terminal_text(&p, "t.pftrace", "old");
+    pid = terminal_start(&p, "run layer.xml --shape in0=1x90x1000x16 --param "
+                             "bias=1 --trace t.pftrace --trace-json t.json "
+                             "--vcd t.vcd");
+    for (int i = 0; i < 4000 && temporary_bytes("t.pftrace") < 1 << 16; i++)
+        usleep(2000);
+    ck_assert_int_ge(temporary_bytes("t.pftrace"), 1 << 16);
+    ck_assert(!kill(pid, signals[_i]));
+    terminal_wait(&p, pid);
+    ck_assert_int_eq(p.status, 128 + signals[_i]);
+    ck_assert(!terminal_has(&p, "t.json") && !terminal_has(&p, "t.vcd"));
+    ck_assert_mem_eq(file_bytes("t.pftrace", &n), "old", 3);
+    ck_assert_uint_eq(n, 3);
+    if (signals[_i] != SIGKILL)
+        expect_files("t.pftrace\n");
+}
+END_TEST
+
 /* Long enough to be caught in the middle. */
 START_TEST(interrupted_compilation)
 {
@@ -547,6 +673,7 @@ int main(void)
     tcase_add_test(c, several_layers);
     tcase_add_test(c, same_result_whatever_the_order);
     tcase_add_test(c, threads_do_not_change_cycles_and_traces);
+    tcase_add_test(c, trace_levels);
     tcase_add_loop_test(c, bad_tensor, 0, sizeof tensors / sizeof *tensors);
     tcase_add_test(c, good_tensor);
     tcase_add_test(c, truncated_tensor);
@@ -557,6 +684,7 @@ int main(void)
     tcase_add_test(c, vendor_bin);
     tcase_add_test(c, damaged_bin);
     tcase_add_loop_test(c, interrupted, 0, 3);
+    tcase_add_loop_test(c, interrupted_writing, 0, 3);
     tcase_add_loop_test(c, interrupted_compilation, 0, 2);
     suite_add_tcase(s, c);
     r = srunner_create(s);

@@ -1,6 +1,7 @@
 /* Cache tags: sequences by hand, and random streams against a naive model. */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,7 +117,28 @@ typedef struct {
     uint64_t clock;
 } naive;
 
-static bool naive_access(naive *v, uint32_t line, bool store, uint32_t *wb)
+/* Lines posted to each bank of DDR since the last load fill. */
+static uint32_t posted[8];
+
+static void naive_posted(mach_mem_counts *n, uint32_t line)
+{
+    posted[line * 64 / 4096 % 8]++;
+    n->bank_lines[line * 64 / 4096 % 8]++;
+}
+
+static void naive_loaded(mach_mem_counts *n, uint32_t line)
+{
+    uint32_t *p = &posted[line * 64 / 4096 % 8];
+
+    n->bank_lines[line * 64 / 4096 % 8]++;
+    n->loads_behind += *p > 0;
+    n->lines_before += *p;
+    memset(posted, 0, sizeof posted);
+}
+
+/* n: NULL for L1, which DDR does not see. */
+static bool naive_access(naive *v, uint32_t line, bool store,
+                         mach_mem_counts *n)
 {
     uint32_t base = line % v->sets * v->ways, victim = base;
 
@@ -132,8 +154,14 @@ static bool naive_access(naive *v, uint32_t line, bool store, uint32_t *wb)
         if (v->way[i].used < v->way[victim].used)
             victim = i;
     }
-    if (wb && v->way[victim].valid && v->way[victim].dirty)
-        ++*wb;
+    if (n && store)
+        naive_posted(n, line);
+    else if (n)
+        naive_loaded(n, line);
+    if (n && v->way[victim].valid && v->way[victim].dirty) {
+        n->write_backs++;
+        naive_posted(n, v->way[victim].line);
+    }
     v->way[victim].valid = true;
     v->way[victim].dirty = store;
     v->way[victim].line = line;
@@ -152,6 +180,7 @@ START_TEST(equals_naive_model)
     make(16);
     memset(&n1, 0, sizeof n1);
     memset(&n2, 0, sizeof n2);
+    memset(posted, 0, sizeof posted);
     n1.ways = 2;
     n1.sets = 16;
     n2.ways = (uint32_t)desc.l2_ways;
@@ -167,15 +196,14 @@ START_TEST(equals_naive_model)
             want.stores = 1;
             want.store_bytes = bytes;
             for (uint32_t l = addr / 64; l <= (addr + bytes - 1) / 64; l++)
-                want.store_fills +=
-                    !naive_access(&n2, l, true, &want.write_backs);
+                want.store_fills += !naive_access(&n2, l, true, &want);
             mach_cache_store(c, addr, bytes);
         } else {
             want.load_bytes = bytes;
             for (uint32_t l = addr / 32; l <= (addr + bytes - 1) / 32; l++) {
                 if (naive_access(&n1, l, false, NULL))
                     want.load_l1_hits++;
-                else if (naive_access(&n2, l / 2, false, &want.write_backs))
+                else if (naive_access(&n2, l / 2, false, &want))
                     want.load_l2_hits++;
                 else
                     want.load_fills++;
@@ -235,6 +263,58 @@ START_TEST(batches_equal_single_calls)
 }
 END_TEST
 
+/* What is recorded is what is counted, in the order of the accesses. */
+START_TEST(a_recording_agrees_with_the_counts)
+{
+    static uint64_t list[1000];
+    mach_cache *plain;
+    uint32_t x = 3;
+
+    make(16);
+    mach_cache_record(c);
+    ck_assert(!mach_cache_create(&desc, 16, &plain, &err));
+    for (int round = 0; round < 50; round++) {
+        mach_mem_counts want, got, sum = {0};
+        uint32_t hits = 0, before = 0;
+        mach_step step = {.n_misses = 9};
+
+        for (size_t k = 0; k < 1000; k++) {
+            x = x * 1664525 + 1013904223;
+            list[k] = MACH_ACCESS(x >> 8 & 0x3ffc, 4, x >> 31);
+        }
+        mach_cache_run(c, list, 1000);
+        mach_cache_run(plain, list, 1000);
+        ck_assert(mach_cache_take_misses(c, &step));
+        want = mach_cache_take(plain);
+        got = mach_cache_take(c);
+        ck_assert_mem_eq(&got, &want, sizeof got);
+        ck_assert_uint_eq(step.n_accesses, 1000);
+        for (uint32_t k = 0; k < step.n_misses; k++) {
+            const mach_miss *m = &step.misses[k];
+
+            ck_assert_uint_ge(m->access, before);
+            ck_assert_uint_ge(m->l2_hits, sum.load_l2_hits);
+            before = m->access;
+            sum.load_l2_hits = m->l2_hits;
+            sum.load_fills += m->kind == MACH_LOAD_FILL;
+            sum.store_fills += m->kind == MACH_STORE_FILL;
+            sum.write_backs += m->kind == MACH_WRITE_BACK;
+            hits += m->kind == MACH_STORE_HIT;
+            if (m->kind != MACH_STORE_HIT)
+                sum.bank_lines[m->addr / 4096 % 8]++;
+        }
+        ck_assert_uint_eq(sum.load_fills, want.load_fills);
+        ck_assert_uint_eq(sum.store_fills, want.store_fills);
+        ck_assert_uint_eq(sum.write_backs, want.write_backs);
+        ck_assert_mem_eq(sum.bank_lines, want.bank_lines,
+                         sizeof sum.bank_lines);
+        ck_assert_uint_eq(hits + sum.store_fills, want.stores);
+        free(step.misses);
+    }
+    mach_cache_destroy(plain);
+}
+END_TEST
+
 static double measure(uint32_t stride)
 {
     struct timespec t0, t1;
@@ -274,6 +354,7 @@ int main(void)
     tcase_add_test(t, sharing_bounds);
     tcase_add_loop_test(t, equals_naive_model, 0, 3);
     tcase_add_loop_test(t, batches_equal_single_calls, 0, 5);
+    tcase_add_test(t, a_recording_agrees_with_the_counts);
     tcase_add_test(t, speed);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);

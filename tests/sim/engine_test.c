@@ -18,6 +18,8 @@ static void setup(void)
         "layer_fixed=0",  "ddr_load_stall=100", "l2_hit_stall=20",
         "dma_setup=10",   "dma_first_byte=50",  "dma_line_overhead=5",
         "dma_channels=1", "dma_bus_bytes=16",   "store_buffer=4",
+        "shave_start=0",  "ddr_row_cycle=60",   "ddr_row_switch=36",
+        "ddr_banks=8",    "ddr_row_bytes=4096", "ddr_peak_bw=16",
     };
     vpu_error err;
 
@@ -119,6 +121,10 @@ START_TEST(dispatch_and_fixed_cost)
     p = replay(issue_only, 1, false);
     ck_assert_uint_eq(p.cycles, 1000 + 7 + 100);
     ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DISPATCH], 1007);
+    mach_desc_set(&desc, mem, "shave_start=30", &err);
+    p = replay(issue_only, 3, false);
+    ck_assert_uint_eq(p.cycles, 1000 + 2 * 30 + 7 + 120);
+    ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DISPATCH], 1000 + 30 + 7);
 }
 END_TEST
 
@@ -421,6 +427,164 @@ START_TEST(refill_must_give)
 }
 END_TEST
 
+/* --- banks -----------------------------------------------------------------
+ */
+
+/* One group of 10 loads from DDR, all in one bank: bank `i % spread`. */
+static uint32_t spread;
+
+static void loads_in_a_bank(mach_queue *q, uint32_t i)
+{
+    mach_mem_counts *m;
+
+    new_group(q, i);
+    m = &run(q, 0)->u.mem;
+    m->load_fills = 10;
+    m->bank_lines[i % spread] = 10;
+}
+
+/* Alone each step takes 10 * 100 cycles and keeps its bank busy for 10 * 60.
+ * Two in one bank want 1.2 of it: both run at 1 / 1.2. In banks of their own
+ * nothing happens. */
+START_TEST(a_bank_is_shared)
+{
+    spread = 1;
+    ck_assert_uint_eq(replay(loads_in_a_bank, 1, false).cycles, 1000);
+    ck_assert_uint_le(abs((int)replay(loads_in_a_bank, 4, false).cycles - 2400),
+                      2);
+    spread = 8;
+    ck_assert_uint_eq(replay(loads_in_a_bank, 8, false).cycles, 1000);
+}
+END_TEST
+
+/* Behind a posted line of its own in the same bank a load waits its 60 cycles,
+ * less what is issued between two accesses (40 / 4). */
+static void load_behind_write_back(mach_queue *q, uint32_t i)
+{
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 40);
+    s->u.mem = (mach_mem_counts){.load_fills = 2,
+                                 .stores = 2,
+                                 .store_fills = 1,
+                                 .loads_behind = 1,
+                                 .lines_before = 1};
+    s->u.mem.bank_lines[0] = 3;
+}
+
+START_TEST(own_posted_lines_are_in_front)
+{
+    mach_profile p = replay(load_behind_write_back, 1, false);
+
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 2 * 100 + 60 - 40 / 4);
+}
+END_TEST
+
+/* A strided transfer of 8 lines of 64 bytes, each in another row of one bank:
+ * the bank takes max(60, 36 + 4) for each, more than the channel's 9 each. */
+static void rows_of_a_bank(mach_queue *q, uint32_t i)
+{
+    mach_step *s;
+
+    new_group(q, i);
+    s = mach_queue_push(q, MACH_STEP_DMA);
+    s->u.dma = (mach_transfer){.bytes = 512, .lines = 8, .to_cmx = true};
+    s->u.dma.ddr = (mach_walk){.addr = 0x80000000u,
+                               .bytes = 512,
+                               .width = 64,
+                               .pitch = 8 * 4096,
+                               .planes = 1};
+    wait_for(q, 1);
+}
+
+START_TEST(rows_of_a_bank_take_turns)
+{
+    /* setup 10, first byte 50 */
+    ck_assert_uint_eq(replay(rows_of_a_bank, 1, false).cycles,
+                      10 + 50 + 8 * 60);
+}
+END_TEST
+
+/* --- transaction level ------------------------------------------------------
+ */
+
+static void give_misses(mach_step *s, const mach_miss *list, uint32_t n)
+{
+    s->misses = malloc(n * sizeof *list);
+    memcpy(s->misses, list, n * sizeof *list);
+    s->n_misses = n;
+}
+
+/* 100 issue cycles over 4 accesses; the second and the third load a line. */
+static void two_line_loads(mach_queue *q, uint32_t i)
+{
+    static const mach_miss list[] = {{0x80000000u, MACH_LOAD_FILL, 2, 0},
+                                     {0x80008000u, MACH_LOAD_FILL, 3, 0}};
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 100);
+    s->n_accesses = 4;
+    s->u.mem.load_fills = 2;
+    s->u.mem.bank_lines[0] = 2;
+    give_misses(s, list, 2);
+}
+
+static mach_profile replay_lines(script *s, uint32_t n_shaves)
+{
+    mach_launch l = {.name = "test",
+                     .n_shaves = n_shaves,
+                     .refill = give_all,
+                     .user = &s,
+                     .transactions = true};
+    mach_profile p;
+    vpu_error err = {0};
+
+    ck_assert_msg(!mach_run(&desc, &l, NULL, &p, &err), "%s", err.msg);
+    return p;
+}
+
+/* Both SHAVEs want the bank at 50 and one waits 60; at 175 (50 + 100 + 25) the
+ * first comes again, when the second (from 50 to 210) is served until 170: no
+ * wait; the second comes at 235, when the bank is free since that second. */
+START_TEST(lines_queue_for_their_bank)
+{
+    mach_profile p = replay_lines(two_line_loads, 1);
+
+    ck_assert_uint_eq(p.cycles, 100 + 2 * 100);
+    p = replay_lines(two_line_loads, 2);
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 200);
+    ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DDR], 260);
+    ck_assert_uint_eq(p.cycles, 360);
+}
+END_TEST
+
+/* Five stores in a row, each fetching its line from a bank of its own: four fit
+ * into the buffer, the fifth waits until the first, from 20 on, has landed. */
+static void five_stores(mach_queue *q, uint32_t i)
+{
+    mach_miss list[5];
+    mach_step *s;
+
+    new_group(q, i);
+    s = run(q, 100);
+    s->n_accesses = 5;
+    s->u.mem.stores = s->u.mem.store_fills = 5;
+    for (uint32_t k = 0; k < 5; k++)
+        list[k] =
+            (mach_miss){0x80000000u + 4096 * k, MACH_STORE_FILL, k + 1, 0};
+    give_misses(s, list, 5);
+}
+
+START_TEST(a_full_store_buffer)
+{
+    mach_profile p = replay_lines(five_stores, 1);
+
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_STORE], 20 + 100 - 100);
+}
+END_TEST
+
 typedef struct {
     uint64_t left[16];
     uint32_t most;
@@ -492,6 +656,11 @@ int main(void)
     tcase_add_loop_test(t, conservation_and_determinism, 0, 2);
     tcase_add_test(t, cycle_limit);
     tcase_add_test(t, refill_must_give);
+    tcase_add_test(t, a_bank_is_shared);
+    tcase_add_test(t, own_posted_lines_are_in_front);
+    tcase_add_test(t, rows_of_a_bank_take_turns);
+    tcase_add_test(t, lines_queue_for_their_bank);
+    tcase_add_test(t, a_full_store_buffer);
     tcase_add_test(t, a_million_groups);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);

@@ -146,11 +146,36 @@ static void same_buffer(const rig *r, uint32_t k, const uint8_t *compiled,
     }
 }
 
-/* The same launch on the interpreter of the SHAVE program: the same bytes and
- * the same cycles. */
+void rig_check_profile(const exec_profile *lines, const mach_profile *p,
+                       uint32_t n_shaves)
+{
+    uint64_t loaded = 0, stored = 0;
+
+    for (int c = 0; c < MACH_N_CAUSES; c++) {
+        uint64_t rows = 0, shaves = 0;
+
+        for (uint32_t k = 0; k < lines->n; k++)
+            rows += lines->rows[k].cycles[c];
+        for (uint32_t i = 0; i < n_shaves; i++)
+            shaves += p->by_cause[i][c];
+        ck_assert_msg(rows == shaves, "%s: %llu by line, %llu by SHAVE",
+                      mach_cause_name((mach_cause)c), (unsigned long long)rows,
+                      (unsigned long long)shaves);
+    }
+    for (uint32_t k = 0; k < lines->n; k++) {
+        loaded += lines->rows[k].load_bytes;
+        stored += lines->rows[k].store_bytes;
+    }
+    ck_assert_uint_eq(loaded, p->load_bytes);
+    ck_assert_uint_eq(stored, p->store_bytes);
+}
+
+/* The same launch on the interpreter of the SHAVE program, counting by line:
+ * the same bytes and the same cycles, and no cycle is lost. */
 static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 {
     exec_launch twin = *l;
+    exec_profile lines;
     exec_result result;
     uint8_t *compiled = copy_buffers(r, before), *interpreted;
     vpu_error err = {0};
@@ -159,12 +184,15 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 
     twin.engine = EXEC_INTERPRETED;
     twin.print = NULL;
+    twin.profile = &lines;
+    twin.profile_arena = r->a;
     st = exec_run(r->mem, &r->desc, &twin, &result, &err);
     ck_assert_msg(!st, "interpreter: %s", err.msg);
     interpreted = copy_buffers(r, compiled);
     for (uint32_t k = 0; k < r->n_values; n += r->buffer_bytes[k++])
         same_buffer(r, k, compiled + n, interpreted + n);
     ck_assert_uint_eq(r->result.profile.cycles, result.profile.cycles);
+    rig_check_profile(&lines, &result.profile, l->n_shaves);
     free(compiled);
     free(interpreted);
 }

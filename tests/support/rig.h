@@ -19,7 +19,7 @@ typedef struct {
     uint64_t buffer_bytes[RIG_MAX_ARGS]; /* 0 for what is no buffer */
     uint32_t n_values;
     /* Each run that ends well is repeated on the interpreter, which must leave
-     * the same bytes after the same cycles. */
+     * the same bytes after the same cycles, all of them found by line. */
     bool both_engines;
     /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
     uint32_t n_shaves, n_threads;
@@ -54,6 +54,10 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3]);
 void rig_run_1d(rig *r, uint32_t groups, uint32_t local);
 /* Three dimensions; must succeed. */
 void rig_run_3d(rig *r, const uint32_t groups[3], const uint32_t local[3]);
+
+/* The rows' cycles, cause by cause, and bytes are those of the launch. */
+void rig_check_profile(const exec_profile *lines, const mach_profile *p,
+                       uint32_t n_shaves);
 
 /* The n-th number of a fixed pseudo-random sequence. */
 uint32_t rig_noise(uint64_t n);

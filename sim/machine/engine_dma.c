@@ -1,0 +1,156 @@
+/* DMA transfers: the queue of requests, the channels, the wait for them. */
+#include <stdlib.h>
+
+#include "sim/machine/engine_priv.h"
+
+static void start_transfer(engine *e, uint32_t c, const request *r)
+{
+    channel *ch = &e->channels[c];
+
+    *ch = (channel){.busy = true, .begin = e->now, .r = *r};
+    e->shaves[r->shave].transfers[r->slot][r->phase].started++;
+    e->next[c] = e->now + (e->d->dma_first_byte ? e->d->dma_first_byte : 1);
+}
+
+vpu_status engine_request(engine *e, const request *r)
+{
+    for (uint32_t c = 0; c < e->n_channels; c++)
+        if (!e->channels[c].busy) {
+            start_transfer(e, c, r);
+            return VPU_OK;
+        }
+    if (e->n_waiting == e->cap_waiting) {
+        uint32_t cap = e->cap_waiting ? 2 * e->cap_waiting : 64;
+        request *ring = malloc(cap * sizeof *ring);
+
+        if (!ring)
+            return err_set(e->err, VPU_ERR_NOMEM,
+                           "no memory for %u waiting transfers", e->n_waiting);
+        for (uint32_t k = 0; k < e->n_waiting; k++)
+            ring[k] = e->waiting[(e->waiting_head + k) & (e->cap_waiting - 1)];
+        free(e->waiting);
+        e->waiting = ring;
+        e->waiting_head = 0;
+        e->cap_waiting = cap;
+    }
+    e->waiting[(e->waiting_head + e->n_waiting++) & (e->cap_waiting - 1)] = *r;
+    return VPU_OK;
+}
+
+static void end_transfer(engine *e, uint32_t c)
+{
+    channel *ch = &e->channels[c];
+    request *r = &ch->r;
+    shave *s = &e->shaves[r->shave];
+
+    if (ch->flowing && !e->l->transactions)
+        flow_end(&e->flows, c);
+    ch->busy = false;
+    e->next[c] = NEVER;
+    s->transfers[r->slot][r->phase].ended++;
+    e->p->transfers++;
+    e->p->dma_busy_cycles += e->now - ch->begin;
+    e->p->ddr_bytes += r->t.bytes;
+    *(r->t.to_cmx ? &e->p->dma_in_bytes : &e->p->dma_out_bytes) += r->t.bytes;
+    emit_transfer(e->trace, c, ch->begin, e->now, r->shave, r->group, &r->t);
+    if (s->blocked)
+        e->next[e->n_channels + r->shave] = e->now; /* looks again itself */
+    if (e->n_waiting) {
+        start_transfer(e, c, &e->waiting[e->waiting_head]);
+        e->waiting_head = (e->waiting_head + 1) & (e->cap_waiting - 1);
+        e->n_waiting--;
+    }
+}
+
+/* The channel's own cycles for the transfer. */
+static uint64_t work_of(const engine *e, const mach_transfer *t)
+{
+    uint64_t bus = e->d->dma_bus_bytes;
+
+    return t->bytes / bus + (t->bytes % bus != 0) +
+           t->lines * e->d->dma_line_overhead;
+}
+
+/* The first byte is there: the rest is a flow. */
+static void flow_event(engine *e, uint32_t c)
+{
+    channel *ch = &e->channels[c];
+    const mach_transfer *t = &ch->r.t;
+    uint64_t work = work_of(e, t);
+    flow_need need = {.bytes = t->bytes, .dma = true};
+
+    if (ch->flowing || !work) {
+        end_transfer(e, c);
+        return;
+    }
+    ch->flowing = true;
+    dram_walk_busy(&e->dram, &t->ddr, need.bank_busy);
+    if (t->bytes)
+        flow_start(&e->flows, c, e->now, &need, work);
+    else
+        e->flows.flows[c] = (flow){.finish = e->now + work};
+    e->next[c] = e->flows.flows[c].finish;
+}
+
+/* Transaction level: the next piece goes to DDR. Pieces follow each other as
+ * fast as the channel moves them, MAX_OUTSTANDING at most on their way. */
+static void piece_event(engine *e, uint32_t c)
+{
+    channel *ch = &e->channels[c];
+    const mach_transfer *t = &ch->r.t;
+    mach_walk whole = {.bytes = (uint32_t)t->bytes, .planes = 1};
+    uint64_t *slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING], due;
+
+    whole.width = whole.pitch = whole.bytes;
+    if (!ch->flowing) {
+        ch->flowing = true;
+        ch->work = work_of(e, t);
+    }
+    if (!dram_next(&e->dram, t->ddr.bytes ? &t->ddr : &whole, PIECE_BYTES,
+                   &ch->piece)) {
+        end_transfer(e, c);
+        return;
+    }
+    *slot = dram_serve_piece(&e->dram, &e->server, e->now, &ch->piece);
+    ch->n_pieces++;
+    ch->moved += ch->piece.bytes;
+    due = ch->work * ch->moved / t->bytes;
+    e->next[c] = e->now + (due - ch->worked);
+    ch->worked = due;
+    /* The last piece ends the transfer when all have landed. */
+    if (ch->moved >= t->bytes)
+        for (int k = 0; k < MAX_OUTSTANDING; k++)
+            slot = ch->landed[k] > *slot ? &ch->landed[k] : slot;
+    else
+        slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING];
+    if (e->next[c] < *slot)
+        e->next[c] = *slot;
+}
+
+void engine_channel_event(engine *e, uint32_t c)
+{
+    if (e->l->transactions)
+        piece_event(e, c);
+    else
+        flow_event(e, c);
+}
+
+bool engine_ended_below(const engine *e, uint32_t i, uint64_t number)
+{
+    const shave *s = &e->shaves[i];
+    uint32_t slot = (uint32_t)(s->pos % N_SLOTS);
+    const phase_transfers *p = &s->transfers[slot][s->phase];
+
+    if (p->ended == p->issued)
+        return true;
+    if (p->started < p->issued && p->first + p->started < number)
+        return false;
+    for (uint32_t c = 0; c < e->n_channels; c++) {
+        const channel *ch = &e->channels[c];
+
+        if (ch->busy && ch->r.shave == i && ch->r.slot == slot &&
+            ch->r.phase == s->phase && ch->r.number < number)
+            return false;
+    }
+    return true;
+}

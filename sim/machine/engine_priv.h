@@ -1,0 +1,124 @@
+/* The engine's parts and what they share. Private to engine*.c. */
+#ifndef VPU_SIM_MACHINE_ENGINE_PRIV_H
+#define VPU_SIM_MACHINE_ENGINE_PRIV_H
+
+#include "sim/machine/dram.h"
+#include "sim/machine/emit.h"
+#include "sim/machine/engine.h"
+#include "sim/machine/flow.h"
+
+#define NEVER UINT64_MAX
+
+enum {
+    N_SLOTS = 2,
+    MAX_CHANNELS = 16,
+    MAX_OUTSTANDING = 4, /* pieces of a transfer on their way [assumed] */
+    PIECE_BYTES = 256,   /* a burst of DMA [assumed] */
+    MAX_STORE_BUFFER = 64
+};
+
+/* A group in the queue; positions count from the queue's head. */
+typedef struct {
+    uint64_t id;
+    uint32_t end;
+    uint32_t phase_at[MACH_N_PHASES], phase_end[MACH_N_PHASES];
+    uint32_t n_transfers;
+} group;
+
+/* Transfers of one phase of one slot. They start in order of number, so what
+ * has not started is known by a count alone. */
+typedef struct {
+    uint32_t first, issued, started, ended;
+} phase_transfers;
+
+/* How far a SHAVE is in a RUN step at transaction level. */
+typedef struct {
+    uint32_t miss;                      /* the next of the step's list */
+    bool reached;                       /* and its moment has come */
+    uint64_t landed;                    /* cycle the last line is done */
+    uint64_t issued;                    /* issue cycles accounted */
+    uint64_t landing[MAX_STORE_BUFFER]; /* cycle each posted store is done */
+} run_progress;
+
+typedef enum { CHOOSE, ENTER, STEPS, RUNNING, DRAIN, DONE } shave_state;
+
+typedef struct {
+    shave_state state;
+    uint64_t t;         /* accounted up to here */
+    uint64_t n_loaded;  /* groups taken from the queue */
+    uint64_t n_retired; /* groups done */
+    uint64_t pos;       /* of the group whose phase is running, from 0 */
+    mach_phase phase;
+    bool any;     /* some phase has been chosen */
+    bool charged; /* the step's own cycles are accounted */
+    bool blocked; /* waits for transfers, since t */
+    run_progress run;
+    uint32_t at; /* step in the queue, from its head */
+    uint32_t loaded_end;
+    group groups[N_SLOTS];
+    phase_transfers transfers[N_SLOTS][MACH_N_PHASES];
+} shave;
+
+typedef struct {
+    uint32_t shave, slot, number;
+    mach_phase phase;
+    uint64_t group;
+    mach_transfer t;
+} request;
+
+typedef struct {
+    bool busy, flowing;
+    uint64_t begin;
+    request r;
+    /* transaction level */
+    dram_piece piece;
+    uint64_t work, worked; /* cycles alone; of them for pieces issued */
+    uint64_t moved;        /* bytes issued */
+    uint64_t landed[MAX_OUTSTANDING];
+    uint32_t n_pieces;
+} channel;
+
+typedef struct {
+    const mach_desc *d;
+    const mach_launch *l;
+    mach_profile *p;
+    vpu_error *err;
+    emitter *trace;
+    uint64_t now;
+    uint32_t n_channels, n_actors, n_active;
+    uint64_t next[FLOW_MAX];
+    dram dram;
+    flow_set flows;     /* flow level */
+    dram_server server; /* transaction level */
+    channel channels[MAX_CHANNELS];
+    shave shaves[MACH_MAX_SHAVES];
+    mach_queue queues[MACH_MAX_SHAVES];
+    request *waiting; /* ring of cap_waiting, a power of two */
+    uint32_t waiting_head, n_waiting, cap_waiting;
+} engine;
+
+/* Cycles of cause on SHAVE i, from its clock on. */
+void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles);
+
+/* The SHAVE is about to do something others can see. False: the common clock
+ * is not there yet; it will be called again then. */
+bool engine_in_step(engine *e, uint32_t i);
+
+static inline bool all_ended(const shave *s, uint64_t slot, mach_phase phase)
+{
+    const phase_transfers *p = &s->transfers[slot][phase];
+
+    return p->ended == p->issued;
+}
+
+/* engine_run.c: do the RUN step. False: not finished, the SHAVE sleeps. */
+bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
+
+/* engine_dma.c */
+vpu_status engine_request(engine *e, const request *r);
+void engine_channel_event(engine *e, uint32_t c);
+/* Whether the transfers of SHAVE i's current group and phase whose number is
+ * below that ended. */
+bool engine_ended_below(const engine *e, uint32_t i, uint64_t number);
+
+#endif

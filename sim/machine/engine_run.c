@@ -1,0 +1,224 @@
+/* A RUN step: cycles issued, and the memory accesses among them.
+ *
+ * At flow level a step is one flow over its whole length. At transaction level
+ * each line of DDR is an event: the step's list of misses says where between
+ * the accesses it lies, and issue cycles pass evenly from access to access. */
+#include "sim/machine/engine_priv.h"
+
+static void add_saturating(uint32_t *sum, uint32_t n)
+{
+    *sum = *sum > UINT32_MAX - n ? UINT32_MAX : *sum + n;
+}
+
+static void count_memory(mach_profile *p, const mach_mem_counts *m,
+                         uint64_t ddr_bytes)
+{
+    add_saturating(&p->mem.load_l1_hits, m->load_l1_hits);
+    add_saturating(&p->mem.load_l2_hits, m->load_l2_hits);
+    add_saturating(&p->mem.load_fills, m->load_fills);
+    add_saturating(&p->mem.stores, m->stores);
+    add_saturating(&p->mem.store_fills, m->store_fills);
+    add_saturating(&p->mem.write_backs, m->write_backs);
+    p->mem.load_bytes += m->load_bytes;
+    p->mem.store_bytes += m->store_bytes;
+    p->load_bytes += m->load_bytes;
+    p->store_bytes += m->store_bytes;
+    p->ddr_bytes += ddr_bytes;
+}
+
+typedef struct {
+    uint64_t issue, l2, ddr, store; /* cycles when alone */
+    uint64_t bytes;                 /* on DDR */
+} run_cost;
+
+/* Cycles load fills wait for their own SHAVE's posted lines in their bank. A
+ * posted line keeps it busy from the store on; what is issued between two
+ * accesses has passed when the load comes. */
+static uint64_t behind_posted(const dram *ram, const mach_step *step)
+{
+    const mach_mem_counts *m = &step->u.mem;
+    uint64_t accesses =
+        (uint64_t)m->load_l1_hits + m->load_l2_hits + m->load_fills + m->stores;
+    uint64_t busy = (uint64_t)m->lines_before * ram->line_busy, passed;
+
+    if (!m->loads_behind)
+        return 0;
+    passed = step->issue_cycles / accesses * m->loads_behind;
+    return busy > passed ? busy - passed : 0;
+}
+
+/* Stores leave through a buffer of posted stores; each holds an entry while it
+ * is on its way (as long as a load of the same kind would stall). Only what the
+ * rest of the step does not cover is a stall, and a handful of stores that all
+ * fit into the buffer never is. */
+static run_cost cost_of(const mach_desc *d, const dram *ram,
+                        const mach_step *step)
+{
+    const mach_mem_counts *m = &step->u.mem;
+    run_cost c = {.issue = step->issue_cycles};
+    uint64_t fills = m->store_fills, hits, held, covered;
+
+    c.l2 =
+        m->load_l1_hits * d->l1_hit_stall + m->load_l2_hits * d->l2_hit_stall;
+    c.ddr = m->load_fills * d->ddr_load_stall + behind_posted(ram, step);
+    c.bytes = ((uint64_t)m->load_fills + m->store_fills + m->write_backs) *
+              d->l2_line;
+    if (m->stores > d->store_buffer) {
+        hits = m->stores > fills ? m->stores - fills : 0;
+        held = (hits * d->l2_hit_stall + fills * d->ddr_load_stall +
+                d->store_buffer - 1) /
+               d->store_buffer;
+        covered = c.issue + c.l2 + c.ddr;
+        c.store = held > covered ? held - covered : 0;
+    }
+    return c;
+}
+
+static void account_run(engine *e, uint32_t i, const mach_step *step,
+                        const run_cost *c, uint64_t stretch)
+{
+    engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
+    engine_account(e, i, MACH_CAUSE_L2, c->l2);
+    engine_account(e, i, MACH_CAUSE_DDR, c->ddr);
+    engine_account(e, i, MACH_CAUSE_STORE, c->store);
+    engine_account(e, i,
+                   step->u.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
+                   stretch);
+    count_memory(e->p, &step->u.mem, c->bytes);
+}
+
+static flow_need need_of(const engine *e, const mach_step *step, uint64_t bytes)
+{
+    const mach_mem_counts *m = &step->u.mem;
+    uint64_t lines = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
+    flow_need need = {.bytes = bytes};
+
+    for (uint32_t b = 0; b < e->dram.n_banks; b++) {
+        need.bank_busy[b] = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
+        need.blocking[b] = need.bank_busy[b] * m->load_fills / lines;
+    }
+    return need;
+}
+
+static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
+{
+    uint32_t actor = e->n_channels + i;
+    shave *s = &e->shaves[i];
+    run_cost c = cost_of(e->d, &e->dram, step);
+    uint64_t alone = c.issue + c.l2 + c.ddr + c.store;
+    flow_need need;
+
+    if (s->state == RUNNING) {
+        flow_end(&e->flows, actor);
+        s->state = STEPS;
+        account_run(e, i, step, &c, e->now - s->t - alone);
+        return true;
+    }
+    if (!c.bytes) {
+        account_run(e, i, step, &c, 0);
+        return true;
+    }
+    if (!engine_in_step(e, i))
+        return false;
+    need = need_of(e, step, c.bytes);
+    flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
+    e->next[actor] = e->flows.flows[actor].finish;
+    s->state = RUNNING;
+    return false;
+}
+
+/* --- transaction level -------------------------------------------------- */
+
+/* Account what passes until the miss: its share of issue cycles, and the hits
+ * in L2 in front of it. */
+static void pass_until(engine *e, uint32_t i, const mach_step *step,
+                       uint64_t accesses, uint32_t l2_hits)
+{
+    run_progress *r = &e->shaves[i].run;
+    uint64_t n = step->n_accesses ? step->n_accesses : 1;
+    /* In two parts, so that the product cannot overflow. */
+    uint64_t due = step->issue_cycles / n * accesses +
+                   step->issue_cycles % n * accesses / n;
+
+    engine_account(e, i, MACH_CAUSE_ISSUE, due - r->issued);
+    engine_account(e, i, MACH_CAUSE_L2, l2_hits * e->d->l2_hit_stall);
+    r->issued = due;
+}
+
+/* The entry of the store buffer that is free first. */
+static uint64_t *store_entry(engine *e, uint32_t i)
+{
+    uint64_t *landing = e->shaves[i].run.landing, *first = landing;
+
+    for (uint64_t k = 1; k < e->d->store_buffer; k++)
+        if (landing[k] < *first)
+            first = &landing[k];
+    return first;
+}
+
+/* False: the SHAVE sleeps and comes back to the same miss. */
+static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
+{
+    shave *s = &e->shaves[i];
+    uint64_t *entry = NULL, waited;
+
+    if (m->kind == MACH_STORE_HIT || m->kind == MACH_STORE_FILL) {
+        entry = store_entry(e, i);
+        if (*entry > s->t)
+            engine_account(e, i, MACH_CAUSE_STORE, *entry - s->t);
+    }
+    if (m->kind == MACH_STORE_HIT) {
+        *entry = s->t + e->d->l2_hit_stall;
+        return true;
+    }
+    if (!engine_in_step(e, i))
+        return false;
+    waited = dram_serve_line(&e->dram, &e->server, e->now, m->addr);
+    s->run.landed = e->now + waited + e->dram.line_busy;
+    if (m->kind == MACH_LOAD_FILL)
+        engine_account(e, i, MACH_CAUSE_DDR, e->d->ddr_load_stall + waited);
+    else if (entry)
+        *entry = e->now + e->d->ddr_load_stall + waited;
+    return true;
+}
+
+/* Posted lines delay nobody but the last step of a launch, which is nothing but
+ * write-backs: it ends when they have landed. */
+static bool run_as_transactions(engine *e, uint32_t i, const mach_step *step)
+{
+    const mach_mem_counts *m = &step->u.mem;
+    run_progress *r = &e->shaves[i].run;
+    uint64_t ddr_lines =
+        (uint64_t)m->load_fills + m->store_fills + m->write_backs;
+
+    for (; r->miss < step->n_misses; r->miss++) {
+        const mach_miss *miss = &step->misses[r->miss];
+
+        if (!r->reached) {
+            uint32_t before = r->miss ? miss[-1].l2_hits : 0;
+
+            pass_until(e, i, step, miss->access, miss->l2_hits - before);
+            r->reached = true;
+        }
+        if (!do_miss(e, i, miss))
+            return false;
+        r->reached = false;
+    }
+    pass_until(e, i, step, step->n_accesses ? step->n_accesses : 1,
+               m->load_l2_hits -
+                   (r->miss ? step->misses[r->miss - 1].l2_hits : 0));
+    engine_account(e, i, MACH_CAUSE_L2, m->load_l1_hits * e->d->l1_hit_stall);
+    if (m->write_backs && !m->stores && !m->load_fills &&
+        r->landed > e->shaves[i].t)
+        engine_account(e, i, MACH_CAUSE_STORE, r->landed - e->shaves[i].t);
+    count_memory(e->p, m, ddr_lines * e->d->l2_line);
+    r->miss = 0;
+    r->issued = 0;
+    return true;
+}
+
+bool engine_run_step(engine *e, uint32_t i, const mach_step *step)
+{
+    return e->l->transactions ? run_as_transactions(e, i, step)
+                              : run_as_flow(e, i, step);
+}
