@@ -28,7 +28,7 @@ typedef struct {
     uint32_t n_ways, set_mask, line_shift;
 } level;
 
-/* What DDR sees. posted: a bank's lines posted since the load fill before, as a
+/* What DDR sees. posted: a bank's store fills since the load fill before, as a
  * count (low byte, sticking) that is valid when the rest is load_number. */
 typedef struct {
     struct {
@@ -158,7 +158,7 @@ static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
     return line >> c->bank_shift & c->bank_mask;
 }
 
-static INLINE void posted_line(ddr_view *v, uint32_t bank)
+static INLINE void stored_line(ddr_view *v, uint32_t bank)
 {
     uint32_t *p = &v->banks[bank].posted;
 
@@ -204,7 +204,7 @@ static inline void write_back(mach_cache *c, uint32_t line)
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
     c->n.write_backs++;
-    posted_line(&c->ddr, bank_of(c, line));
+    c->ddr.banks[bank_of(c, line)].lines++;
 }
 
 /* True on a hit. */
@@ -219,7 +219,7 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
             if (c->recording)
                 record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
             if (dirty)
-                posted_line(&c->ddr, bank_of(c, line));
+                stored_line(&c->ddr, bank_of(c, line));
             else
                 loaded_line(&c->ddr, bank_of(c, line));
             if (victim & 1)
@@ -338,14 +338,14 @@ static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
     if (dirty) {
         t->store_fills++;
-        posted_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
+        stored_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
     } else {
         t->load_fills++;
         loaded_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
     }
     if (lru & 1) {
         t->write_backs++;
-        posted_line(&t->ddr, lru >> 1 >> t->bank_shift & t->bank_mask);
+        t->ddr.banks[lru >> 1 >> t->bank_shift & t->bank_mask].lines++;
     }
 }
 
