@@ -21,6 +21,8 @@
 /* Not dirty, and no line: line numbers have fewer bits. */
 #define EMPTY UINT32_C(0xfffffffe)
 
+#define LOAD_NUMBERS 0xffffffu /* of ddr_view.load_number */
+
 #define INLINE inline __attribute__((always_inline))
 
 typedef struct {
@@ -177,7 +179,7 @@ static INLINE void loaded_line(ddr_view *v, uint32_t bank)
         v->loads_behind++;
         v->lines_before += (uint8_t)p;
     }
-    v->load_number = (v->load_number + 1) & 0xffffff;
+    v->load_number = (v->load_number + 1) & LOAD_NUMBERS;
 }
 
 static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
@@ -310,11 +312,12 @@ static INLINE void warm(warm_set *w, pair_of_ways *set)
     }
 }
 
-/* What a batch adds to the counts; `all` sums the entries' upper halves, that
- * is bytes, and stores << 16. */
+/* What a batch adds to the counts; what follows from others is not counted.
+ * `all` sums the entries' upper halves, that is bytes, and stores << 16. */
 typedef struct {
     uint64_t all, stored;
-    uint32_t l1_hits, l1_misses, load_fills, store_fills, write_backs;
+    uint32_t crossings; /* lines that loads touched beyond their first */
+    uint32_t l1_misses, write_backs;
     uint32_t bank_shift, bank_mask;
     ddr_view ddr;
 } tally;
@@ -336,13 +339,10 @@ static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
         return;
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    if (dirty) {
-        t->store_fills++;
+    if (dirty)
         stored_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
-    } else {
-        t->load_fills++;
+    else
         loaded_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
-    }
     if (lru & 1) {
         t->write_backs++;
         t->ddr.banks[lru >> 1 >> t->bank_shift & t->bank_mask].lines++;
@@ -363,6 +363,24 @@ static INLINE bool l1_pair(const level *l1, uint32_t line)
     return (uint32_t)(both >> 32) == key;
 }
 
+static void add_tally(mach_cache *c, const tally *t, uint32_t n)
+{
+    uint32_t stores = (uint32_t)(t->all >> 16), lines = 0;
+    uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
+
+    for (uint32_t b = 0; b <= c->bank_mask; b++)
+        lines += t->ddr.banks[b].lines - c->ddr.banks[b].lines;
+    c->n.load_bytes += (t->all & 0xffff) - t->stored;
+    c->n.store_bytes += t->stored;
+    c->n.stores += stores;
+    c->n.load_l1_hits += n - stores + t->crossings - t->l1_misses;
+    c->n.load_l2_hits += t->l1_misses - fills;
+    c->n.load_fills += fills;
+    c->n.store_fills += lines - fills - t->write_backs;
+    c->n.write_backs += t->write_backs;
+    c->ddr = t->ddr;
+}
+
 /* n < 512, so that their bytes stay below 2^16 in t->all. The shifts are
  * parameters so that the usual line sizes are constants. */
 static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
@@ -371,6 +389,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
     warm_set w2 = {&nowhere, 0};
+    uint32_t recent = NO_LINE;
     /* A copy: sets are written through pointers that may alias anything, and
      * what is local need not be fetched again after each. */
     tally t = {
@@ -392,25 +411,20 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
         }
         line = (uint32_t)(addr >> shift1);
         last = (uint32_t)((addr + upper - 1) >> shift1);
+        t.crossings += last - line;
+        /* The line touched last is where it is. */
+        if (line == recent && line++ == last)
+            continue;
+        recent = last;
         do {
-            if (l1_pair(&l1, line)) {
-                t.l1_hits++;
+            if (l1_pair(&l1, line))
                 continue;
-            }
             t.l1_misses++;
             l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t);
         } while (line++ != last);
     }
     *w2.set = w2.both;
-    c->n.load_bytes += (t.all & 0xffff) - t.stored;
-    c->n.store_bytes += t.stored;
-    c->n.stores += (uint32_t)(t.all >> 16);
-    c->n.load_l1_hits += t.l1_hits;
-    c->n.load_l2_hits += t.l1_misses - t.load_fills;
-    c->n.load_fills += t.load_fills;
-    c->n.store_fills += t.store_fills;
-    c->n.write_backs += t.write_backs;
-    c->ddr = t.ddr;
+    add_tally(c, &t, (uint32_t)n);
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
