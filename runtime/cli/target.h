@@ -89,7 +89,51 @@ enum {
 
 /* The part of a command's help for these options: which layer, with what; how
  * it runs. */
-extern const char target_help_layer[], target_help_run[];
+/* clang-format off */
+#define TARGET_HELP_LAYER \
+    "Which layer, with what:\n" \
+    "  --layer NAME            the CustomLayer, when the file binds several\n" \
+    "  --model MODEL.xml       take shapes, parameters and weights from an\n" \
+    "                          OpenVINO IR; --at NAME picks the layer, else all\n" \
+    "                          layers of bound types run in a row, with inputs 0…\n" \
+    "                          and outputs 0… in the order of the document\n" \
+    "  --shape in0=1x24x128x512[:f16]\n" \
+    "                          shape of an input by hand, outermost first; out0=…\n" \
+    "                          where the output differs from input 0. Types: f16\n" \
+    "                          (default) f32 i32 u8 i8 i16 u16 i64\n" \
+    "  --param NAME=VALUE      a layer parameter\n" \
+    "  --blob NAME=FILE.npy    a blob for Data bindings, f16 or f32 (a model has its\n" \
+    "                          own)\n" \
+    "  --strict RELEASE        refuse what that release's compiler refuses, 2019R3\n" \
+    "                          to 2022.3 (default: a note)\n" \
+    "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n" \
+    "                          (default: random:N)\n" \
+    "  --source-dir DIR        look for .cl files there first\n" \
+    "  -D NAME[=VALUE], -I DIR for the OpenCL preprocessor\n"
+
+#define TARGET_HELP_RUN \
+    "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n" \
+    "                          plugin gives a network 7)\n" \
+    "  --machine FILE          another machine description\n" \
+    "  --set KEY=VALUE         override one of its numbers (see vpu machine)\n" \
+    "  --order sequential|reverse|random:SEED\n" \
+    "                          order of the work-groups\n" \
+    "  --engine compiled|interpreted\n" \
+    "                          how work-groups run: as host code (default), or\n" \
+    "                          bundle by bundle from the SHAVE program; same\n" \
+    "                          results, same cycles, much slower\n" \
+    "  --timing flow|transaction|none\n" \
+    "                          how cycles are found: DDR bandwidth shared\n" \
+    "                          between flows (default), every line of DDR an\n" \
+    "                          event, or not at all\n" \
+    "  --threads N             host threads (default: all); results and cycles\n" \
+    "                          do not depend on it\n" \
+    "  --timeout SECONDS       stop a launch after this much host time\n" \
+    "                          (default 3600, 0 = never)\n" \
+    "  --max-cycles N          stop when a SHAVE exceeds N cycles\n" \
+    "  --no-cache              compile anew\n" \
+    "  --quiet                 no notes\n"
+/* clang-format on */
 
 void target_init(target_options *o);
 /* Take an option of getopt_long (its val and optarg). False: the value is not
