@@ -5,8 +5,10 @@
 
 #include "sim/base/str.h"
 
-const backend_ops *const backend_all[] = {&backend_null_ops, &backend_sim_ops,
-                                          NULL};
+const backend_ops *const backend_all[] = {
+    &backend_null_ops, &backend_sim_ops, &backend_opencl_ops,
+    NULL, /* the end */
+};
 
 vpu_status backend_find(const char *id, const backend_ops **ops,
                         const char **device, vpu_error *err)

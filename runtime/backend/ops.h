@@ -4,6 +4,6 @@
 
 #include "runtime/backend/backend.h"
 
-extern const backend_ops backend_null_ops, backend_sim_ops;
+extern const backend_ops backend_null_ops, backend_sim_ops, backend_opencl_ops;
 
 #endif

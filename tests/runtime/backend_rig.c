@@ -57,6 +57,7 @@ void layer_bind(backend_rig *r, const char *xml, const char *layer,
     const char *words[MAX_WORDS];
     graph_shape s[MAX_WORDS];
     config_param p[MAX_WORDS];
+    config_blob blob;
     graph_request q = {
         .binding = &r->file, .type = layer, .shapes = s, .params = p};
 
@@ -71,6 +72,12 @@ void layer_bind(backend_rig *r, const char *xml, const char *layer,
     for (uint32_t i = 0; i < q.n_params; i++)
         ck_assert_msg(!graph_param_parse(words[i], r->a, &p[i], &r->err), "%s",
                       r->err.msg);
+    if (r->blob) {
+        ck_assert_msg(!graph_blob_read(r->blob, r->a, &blob, &r->err), "%s",
+                      r->err.msg);
+        q.blobs = &blob;
+        q.n_blobs = 1;
+    }
     ck_assert_msg(!graph_bind(&q, r->a, NULL, &r->g, &r->err), "%s",
                   r->err.msg);
 }

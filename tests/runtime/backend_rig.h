@@ -13,6 +13,7 @@ typedef struct {
     char *dir; /* temporary; where kernels and bindings of text go */
     test_log log;
     config_file file;
+    const char *blob; /* "NAME=FILE" for Data bindings, or NULL */
     graph *g;
     backend_config cfg;
     const backend_ops *ops;
