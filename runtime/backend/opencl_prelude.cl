@@ -91,6 +91,9 @@ typedef __vpu_float16 __vpu_half16;
     __vpu_over ulong F(int a, ulong b) { return F((ulong)(uint)a, b); }
 __vpu_mixed(min) __vpu_mixed(max)
 
+#define __vpu_all barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+#ifdef __VPU_COPIES /* the kernel has some; compiling them takes time */
 /* --- copies ------------------------------------------------------------- */
 
 /* n bytes a plane; both sides walk their own lines. Item `first` of `step`
@@ -127,7 +130,6 @@ __vpu_engine(__global, __private) __vpu_engine(__private, __global)
 #define __vpu_item                                                     \
     ((get_local_id(2) * get_local_size(1) + get_local_id(1)) *         \
          get_local_size(0) + get_local_id(0))
-#define __vpu_all barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 typedef uint __vpu_event_t;
 typedef uint item_dma_event_t;
@@ -255,6 +257,7 @@ __vpu_copies(ushort) __vpu_copies(int) __vpu_copies(uint)
 __vpu_copies(long) __vpu_copies(ulong) __vpu_copies(float)
 #ifndef __VPU_PROMOTE
 __vpu_copies(half)
+#endif
 #endif
 
 /* --- the SHAVE's own instructions --------------------------------------- */

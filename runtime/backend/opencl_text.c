@@ -166,6 +166,11 @@ static vpu_status check_word(rewriter *w, const char *p, size_t n)
 
 static void put_word(rewriter *w, const char *p, size_t n)
 {
+    w->out->copies |= is_copy_word(p, n) || starts(p, n, "async_work_group_") ||
+                      starts(p, n, "WorkGroupDma") ||
+                      starts(p, n, "WorkItemDma") ||
+                      is(p, n, "item_dma_event_t");
+
     str *o = &w->out->body;
     size_t access = w->s->promote ? half_access(p, n) : 0;
 
@@ -482,6 +487,8 @@ void opencl_text_program(const opencl_text *t, const sim_kernel *k,
 
     if (promote)
         str_puts(&o, "#define __VPU_PROMOTE 1\n");
+    if (t->copies)
+        str_puts(&o, "#define __VPU_COPIES 1\n");
     str_puts(&o, "# 1 \"<vpusim>/opencl_prelude.cl\"\n");
     str_puts(&o, vpu_opencl_prelude_start);
     str_puts(&o, "\n");

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     str body;    /* heap; opencl_text_free */
     bool halves; /* the text names half at all */
+    bool copies; /* and functions that start transfers */
     /* A cast to a pointer to half, 0 = none: what it points into must have been
      * promoted. */
     uint32_t half_cast_line;
