@@ -7,6 +7,7 @@
 #include "runtime/backend/sim.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
+#include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/graph/bind.h"
@@ -70,6 +71,11 @@ static const char help[] =
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
     "How it runs:\n"
+    "  --backend ID            what runs it: sim (default), opencl, "
+    "opencl:P:D,\n"
+    "                          opencl:NAME, null (see vpu devices); options "
+    "that only\n"
+    "                          the simulator knows are refused then\n"
     "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
     "                          plugin gives a network 7)\n"
     "  --machine FILE          another machine description\n"
@@ -109,7 +115,8 @@ enum { MAX_LIST = 64 };
 
 typedef struct {
     const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *vcd, *folded, *kanata, *report, *source_dir;
+        *trace_json, *vcd, *folded, *kanata, *report, *source_dir, *backend;
+    const char *sim_only; /* name of an option given that only sim knows */
     const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
         *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
     uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
@@ -180,6 +187,7 @@ static bool parse_level(const char *text, trc_level *out)
 
 enum {
     OPT_LAYER = 256,
+    OPT_BACKEND,
     OPT_MODEL,
     OPT_AT,
     OPT_SHAPE,
@@ -215,6 +223,7 @@ enum {
 
 static const struct option long_options[] = {
     {"layer", required_argument, NULL, OPT_LAYER},
+    {"backend", required_argument, NULL, OPT_BACKEND},
     {"model", required_argument, NULL, OPT_MODEL},
     {"at", required_argument, NULL, OPT_AT},
     {"shape", required_argument, NULL, OPT_SHAPE},
@@ -257,6 +266,9 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_LAYER:
         o->layer = optarg;
         return true;
+    case OPT_BACKEND:
+        o->backend = optarg;
+        return *optarg;
     case OPT_MODEL:
         o->model = optarg;
         return true;
@@ -349,6 +361,32 @@ static bool apply(run_options *o, int c, arena *a)
     }
 }
 
+/* Options about the simulated machine. */
+static bool is_sim_only(int c)
+{
+    return (c >= OPT_SHAVES && c <= OPT_KANATA_BUNDLES) || c == OPT_MAX_CYCLES;
+}
+
+static bool on_sim(const run_options *o)
+{
+    return !strcmp(o->backend, "sim");
+}
+
+static int check_backend(const run_options *o)
+{
+    const backend_ops *ops;
+    const char *device;
+    vpu_error err;
+
+    if (backend_find(o->backend, &ops, &device, &err))
+        return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
+    if (strcmp(ops->name, "sim") && o->sim_only)
+        return cli_usage(&cli_run,
+                         "--%s is about the simulator: not with --backend %s",
+                         o->sim_only, o->backend);
+    return CLI_OK;
+}
+
 /* What looks into a run needs the interpreter, and time as flows. */
 static int check_observers(run_options *o)
 {
@@ -378,6 +416,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     int c, which = 0;
 
     *o = (run_options){.report = "text",
+                       .backend = "sim",
                        .timeout_s = 3600,
                        .repeat = 1,
                        .kanata_bundles = 10000,
@@ -388,6 +427,8 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         if (!apply(o, c, a))
             return cli_usage(&cli_run, "--%s does not take '%s'",
                              c < 256 ? "D" : long_options[which].name, optarg);
+        if (is_sim_only(c))
+            o->sim_only = long_options[which].name;
     }
     if (optind + 1 < argc)
         return cli_usage(&cli_run, "one binding file at a time ('%s', '%s')",
@@ -404,7 +445,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         return cli_usage(&cli_run, "--model and --blob exclude each other");
     if (o->at && !o->model)
         return cli_usage(&cli_run, "--at needs --model");
-    return check_observers(o);
+    return check_backend(o) ? CLI_ERROR : check_observers(o);
 }
 
 /* --- the steps
@@ -624,6 +665,43 @@ static void print_text(void *user, const char *text, size_t n)
     fwrite(text, 1, n, strcmp(s->o.report, "json") ? stdout : stderr);
 }
 
+/* On another backend than the simulator. */
+static vpu_status run_other(session *s, vpu_error *err)
+{
+    const run_options *o = &s->o;
+    backend_config cfg = {.source_dir = o->source_dir,
+                          .options = o->options,
+                          .n_options = o->n_options,
+                          .no_cache = o->no_cache,
+                          .timeout_s = o->timeout_s,
+                          .n_threads = o->threads,
+                          .params = o->params,
+                          .n_params = o->n_params,
+                          .log = &s->log,
+                          .print = print_text,
+                          .print_user = s};
+    other_run r = {.id = o->backend,
+                   .repeat = o->repeat,
+                   .output = o->output,
+                   .json = !strcmp(o->report, "json")};
+    vpu_status st = bind(s, err);
+    const char **inputs;
+
+    if (st)
+        return st;
+    inputs = arena_array(s->a, const char *, s->g->n_buffers + 1);
+    for (uint32_t i = 0; i < s->g->n_buffers && !st; i++)
+        if (s->g->buffers[i].role == GRAPH_INPUT)
+            st = input_spec(s, s->g->buffers[i].port, &inputs[i], err);
+    if (!st)
+        st = check_ports(s, err);
+    if (!st && o->output)
+        st = file_mkdirs(o->output, err);
+    r.g = s->g;
+    r.inputs = inputs;
+    return st ? st : other_run_all(&r, &cfg, err);
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     backend_sim_config cfg = {.desc = &s->desc,
@@ -692,7 +770,7 @@ static int run_main(int argc, char **argv)
 
     if (!rc) {
         s.log = cli_log(s.o.quiet);
-        if (run(&s, &err))
+        if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
     }
     trc_writer_abandon(s.trace);
