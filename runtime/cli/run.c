@@ -5,6 +5,7 @@
 
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
+#include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/cli/target.h"
@@ -42,7 +43,13 @@ static const char help[] =
     "  --kanata-group N        which one, in every stage that has it (default "
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
-    "How it runs:\n" TARGET_HELP_RUN
+    "How it runs:\n"
+    "  --backend ID            what runs it: sim (default), opencl, "
+    "opencl:P:D,\n"
+    "                          opencl:NAME, null (see vpu devices); options "
+    "that\n"
+    "                          only the simulator knows are refused "
+    "then\n" TARGET_HELP_RUN
     "  --repeat N              run N times (at most 64): host_run_s in the "
     "JSON\n"
     "                          report is the median; the rest is of the last "
@@ -58,7 +65,8 @@ static const char help[] =
 
 typedef struct {
     target_options t;
-    const char *output, *trace, *trace_json, *vcd, *folded, *kanata, *report;
+    const char *backend, *output, *trace, *trace_json, *vcd, *folded, *kanata,
+        *report;
     uint32_t repeat;
     uint32_t profile; /* lines in the table, 0 = none */
     uint64_t kanata_group;
@@ -94,7 +102,8 @@ static bool parse_level(const char *text, trc_level *out)
 }
 
 enum {
-    OPT_OUTPUT = TARGET_OWN,
+    OPT_BACKEND = TARGET_OWN,
+    OPT_OUTPUT,
     OPT_TRACE,
     OPT_TRACE_JSON,
     OPT_VCD,
@@ -110,6 +119,7 @@ enum {
 
 static const struct option long_options[] = {
     TARGET_LONG,
+    {"backend", required_argument, NULL, OPT_BACKEND},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
@@ -130,6 +140,9 @@ static bool apply(run_options *o, int c, arena *a)
     unsigned long long n;
 
     switch (c) {
+    case OPT_BACKEND:
+        o->backend = optarg;
+        return *optarg;
     case OPT_OUTPUT:
         o->output = optarg;
         return true;
@@ -170,6 +183,32 @@ static bool apply(run_options *o, int c, arena *a)
     }
 }
 
+/* Options about the simulated machine and its insides. */
+static bool is_sim_only(int c)
+{
+    return c >= OPT_TRACE && c <= OPT_KANATA_BUNDLES;
+}
+
+static bool on_sim(const run_options *o)
+{
+    return !strcmp(o->backend, "sim");
+}
+
+static int check_backend(const run_options *o)
+{
+    const backend_ops *ops;
+    const char *device;
+    vpu_error err;
+
+    if (backend_find(o->backend, &ops, &device, &err))
+        return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
+    if (strcmp(ops->name, "sim") && o->t.sim_only)
+        return cli_usage(&cli_run,
+                         "%s is about the simulator: not with --backend %s",
+                         o->t.sim_only, o->backend);
+    return CLI_OK;
+}
+
 /* What looks into a run needs the interpreter, and time as flows. */
 static int check_observers(run_options *o)
 {
@@ -199,6 +238,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     int c, which = 0;
 
     *o = (run_options){.report = "text",
+                       .backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
                        .trace_level = TRC_FULL};
@@ -210,8 +250,11 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
         if (!apply(o, c, a))
             return cli_usage(&cli_run, "--%s does not take '%s'",
                              c < 256 ? "D" : long_options[which].name, optarg);
+        if (is_sim_only(c))
+            o->t.sim_only = arena_printf(a, "--%s", long_options[which].name);
     }
     c = target_check(&o->t, &cli_run, argc, argv);
+    c = c ? c : check_backend(o);
     return c ? c : check_observers(o);
 }
 
@@ -342,6 +385,37 @@ static void print_text(void *user, const char *text, size_t n)
     fwrite(text, 1, n, strcmp(s->o.report, "json") ? stdout : stderr);
 }
 
+/* On another backend than the simulator. */
+static vpu_status run_other(session *s, vpu_error *err)
+{
+    const run_options *o = &s->o;
+    other_run r = {.id = o->backend,
+                   .repeat = o->repeat,
+                   .output = o->output,
+                   .json = !strcmp(o->report, "json")};
+    vpu_status st = target_bind(&o->t, s->a, &s->log, &s->t, err);
+    backend_config cfg = target_backend(&o->t, &s->t, NULL);
+    const char **inputs;
+
+    cfg.log = &s->log;
+    cfg.print = print_text;
+    cfg.print_user = s;
+    if (st)
+        return st;
+    inputs = arena_array(s->a, const char *, s->t.g->n_buffers + 1);
+    for (uint32_t i = 0; i < s->t.g->n_buffers && !st; i++)
+        if (s->t.g->buffers[i].role == GRAPH_INPUT)
+            st =
+                target_input(&o->t, &s->t.g->buffers[i], s->a, &inputs[i], err);
+    if (!st)
+        st = target_check_inputs(&o->t, &s->t, s->a, err);
+    if (!st && o->output)
+        st = file_mkdirs(o->output, err);
+    r.g = s->t.g;
+    r.inputs = inputs;
+    return st ? st : other_run_all(&r, &cfg, err);
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
@@ -396,7 +470,7 @@ static int run_main(int argc, char **argv)
 
     if (!rc) {
         s.log = cli_log(s.o.t.quiet);
-        if (run(&s, &err))
+        if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
     }
     trc_writer_abandon(s.trace);

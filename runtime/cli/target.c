@@ -216,18 +216,28 @@ static vpu_status split_input(const char *text, arena *a, uint64_t *port,
     return VPU_OK;
 }
 
-vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
-                       void *data, vpu_error *err)
+vpu_status target_input(const target_options *o, const graph_buffer *b,
+                        arena *a, const char **spec, vpu_error *err)
 {
-    const char *spec = arena_printf(a, "random:%u", b->port), *text;
+    const char *text;
     vpu_status st = VPU_OK;
     uint64_t port;
 
+    *spec = arena_printf(a, "random:%u", b->port);
     for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
         st = split_input(o->inputs.items[i], a, &port, &text, err);
         if (!st && port == b->port)
-            spec = text; /* the last one counts */
+            *spec = text; /* the last one counts */
     }
+    return st;
+}
+
+vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
+                       void *data, vpu_error *err)
+{
+    const char *spec;
+    vpu_status st = target_input(o, b, a, &spec, err);
+
     return st ? st : graph_input_fill(b, spec, data, err);
 }
 
@@ -269,4 +279,20 @@ backend_sim_config target_sim(const target_options *o, const target *t)
                                 .options = o->clang.items,
                                 .n_options = o->clang.n,
                                 .no_cache = o->no_cache};
+}
+
+backend_config target_backend(const target_options *o, const target *t,
+                              const backend_sim_config *sim)
+{
+    (void)t;
+    return (backend_config){.device = "",
+                            .source_dir = o->source_dir,
+                            .options = o->clang.items,
+                            .n_options = o->clang.n,
+                            .no_cache = o->no_cache,
+                            .timeout_s = o->timeout_s,
+                            .n_threads = o->threads,
+                            .params = o->params.items,
+                            .n_params = o->params.n,
+                            .sim = sim};
 }

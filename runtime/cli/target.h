@@ -5,7 +5,7 @@
 
 #include <getopt.h>
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 #include "runtime/config/layer.h"
 #include "runtime/config/model.h"
@@ -157,6 +157,10 @@ typedef struct {
  * and VPU_ERR_INVALID for values that do not fit (message quotes them). */
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err);
+/* What the options say of input buffer b, default random:N; see
+ * graph_input_fill. VPU_ERR_INVALID: not "N=SPEC". */
+vpu_status target_input(const target_options *o, const graph_buffer *b,
+                        arena *a, const char **spec, vpu_error *err);
 /* Fill data with what the options say of input buffer b; default random:N.
  * VPU_ERR_INVALID, and the errors of graph_input_fill. */
 vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
@@ -166,5 +170,8 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
 /* The simulator as the options describe it; log and print stay to be set. */
 backend_sim_config target_sim(const target_options *o, const target *t);
+/* The same for any backend; sim: for the simulator, borrowed, may be NULL. */
+backend_config target_backend(const target_options *o, const target *t,
+                              const backend_sim_config *sim);
 
 #endif
