@@ -122,8 +122,9 @@ static vpu_status build_failed(opencl *o, const stage *s, cl_int code,
 static vpu_status build(opencl *o, stage *s, vpu_error *err)
 {
     const char *text, *entry;
+    /* Warnings came from our front end. */
     const char *options = arena_printf(
-        o->a, "-cl-std=CL1.2 -cl-single-precision-constant%s",
+        o->a, "-w -cl-std=CL1.2 -cl-single-precision-constant%s",
         o->device.divides ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     cl_int code;
 

@@ -26,10 +26,12 @@ typedef struct {
     uint32_t line;
     const char *p;
     /* For typedef half NAME; */
-    bool in_typedef, typedef_half;
+    bool in_typedef, typedef_half, typedef_integer;
     char last[MAX_WORD]; /* the last word of it */
     bool after_name;     /* the token before is a name, not return */
     size_t half_names_cap, half_names;
+    const char **integer_names; /* typedefs of integers */
+    size_t n_integer_names, integer_names_cap;
 } rewriter;
 
 static bool is_name_char(char c)
@@ -185,14 +187,31 @@ static void put_word(rewriter *w, const char *p, size_t n)
         str_add(o, p, n);
 }
 
+static bool is_half_name(const rewriter *w, const char *p, size_t n)
+{
+    for (size_t i = 0; i < w->half_names; i++)
+        if (is(p, n, w->out->half_names[i]))
+            return true;
+    return is_half(p, n);
+}
+
+static bool is_integer_name(const rewriter *w, const char *p, size_t n)
+{
+    for (size_t i = 0; i < w->n_integer_names; i++)
+        if (is(p, n, w->integer_names[i]))
+            return true;
+    return is_integer_type(p, n);
+}
+
 /* typedef ... half ... NAME; */
 static void watch_typedef(rewriter *w, const char *p, size_t n)
 {
     if (is(p, n, "typedef")) {
         w->in_typedef = true;
-        w->typedef_half = false;
+        w->typedef_half = w->typedef_integer = false;
     } else if (w->in_typedef) {
-        w->typedef_half |= is_half(p, n);
+        w->typedef_half |= is_half_name(w, p, n);
+        w->typedef_integer |= is_integer_name(w, p, n);
         snprintf(w->last, sizeof w->last, "%.*s", (int)n, p);
     }
 }
@@ -202,15 +221,10 @@ static void end_typedef(rewriter *w)
     if (w->in_typedef && w->typedef_half)
         *arena_append(w->a, w->out->half_names, w->half_names,
                       w->half_names_cap) = arena_strdup(w->a, w->last);
+    if (w->in_typedef && w->typedef_integer)
+        *arena_append(w->a, w->integer_names, w->n_integer_names,
+                      w->integer_names_cap) = arena_strdup(w->a, w->last);
     w->in_typedef = false;
-}
-
-static bool is_half_name(const rewriter *w, const char *p, size_t n)
-{
-    for (size_t i = 0; i < w->half_names; i++)
-        if (is(p, n, w->out->half_names[i]))
-            return true;
-    return is_half(p, n);
 }
 
 /* At '(': a cast to a pointer, "(__global const short8 *)"? Looks ahead only.
@@ -226,7 +240,7 @@ static vpu_status check_cast(rewriter *w)
         n = name_length(p);
         if (!n)
             break;
-        if (is_integer_type(p, n)) {
+        if (is_integer_name(w, p, n)) {
             integer = p;
             n_integer = n;
         }
@@ -249,7 +263,7 @@ static vpu_status check_cast(rewriter *w)
     }
     if (integer && w->s->promote && w->out->halves)
         return refuse(w, integer, n_integer,
-                      "* made from another pointer may look at the bits of "
+                      "behind a cast pointer may look at the bits of "
                       "halves: halves are floats here, because the device has "
                       "no cl_khr_fp16");
     return VPU_OK;

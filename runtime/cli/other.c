@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/cli/cli.h"
 #include "runtime/graph/io.h"
@@ -147,6 +148,26 @@ static vpu_status save(session *s, const str *json, vpu_error *err)
     return st;
 }
 
+/* Drivers print what kernels print themselves, on standard output: not into the
+ * JSON there. */
+static vpu_status launch(session *s, backend_result *results, vpu_error *err)
+{
+    int kept = s->r->json ? dup(1) : -1;
+    vpu_status st;
+
+    if (kept >= 0) {
+        fflush(stdout);
+        dup2(2, 1);
+    }
+    st = s->ops->run(s->self, 0, s->r->g->n_launches, results, err);
+    if (kept >= 0) {
+        fflush(stdout);
+        dup2(kept, 1);
+        close(kept);
+    }
+    return st;
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     uint32_t n = s->r->g->n_launches;
@@ -158,7 +179,7 @@ static vpu_status run(session *s, vpu_error *err)
     for (uint32_t k = 0; k < s->r->repeat && !st; k++) {
         st = fill(s, err);
         if (!st)
-            st = s->ops->run(s->self, 0, n, s->results + k * n, err);
+            st = launch(s, s->results + k * n, err);
     }
     if (st)
         return st;
