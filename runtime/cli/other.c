@@ -148,51 +148,51 @@ static vpu_status save(session *s, const str *json, vpu_error *err)
     return st;
 }
 
-/* Drivers print what kernels print themselves, on standard output: not into the
- * JSON there. */
-static vpu_status launch(session *s, backend_result *results, vpu_error *err)
+/* Drivers print what kernels print themselves, on standard output, some when
+ * the queue is closed: while this holds, it goes to standard error. */
+static int redirect(void)
 {
-    int kept = s->r->json ? dup(1) : -1;
-    vpu_status st;
+    int kept;
 
-    if (kept >= 0) {
-        fflush(stdout);
+    fflush(stdout);
+    kept = dup(1);
+    if (kept >= 0)
         dup2(2, 1);
-    }
-    st = s->ops->run(s->self, 0, s->r->g->n_launches, results, err);
+    return kept;
+}
+
+static void restore(int kept)
+{
+    fflush(stdout);
     if (kept >= 0) {
-        fflush(stdout);
         dup2(kept, 1);
         close(kept);
     }
-    return st;
 }
 
-static vpu_status run(session *s, vpu_error *err)
+static vpu_status run(session *s, str *report, vpu_error *err)
 {
     uint32_t n = s->r->g->n_launches;
-    str json = {0}, text = {0};
     vpu_status st = VPU_OK;
+    str json = {0};
 
     s->caps = s->ops->caps(s->self);
     s->results = arena_array(s->a, backend_result, s->r->repeat * n + 1);
     for (uint32_t k = 0; k < s->r->repeat && !st; k++) {
         st = fill(s, err);
         if (!st)
-            st = launch(s, s->results + k * n, err);
+            st = s->ops->run(s->self, 0, n, s->results + k * n, err);
     }
     if (st)
         return st;
     json_report(s, &json);
-    text_report(s, &text);
     if (s->r->output)
         st = save(s, &json, err);
-    if (!st) {
-        cli_progress_done();
-        fputs(str_text(s->r->json ? &json : &text), stdout);
-    }
+    if (s->r->json)
+        str_add(report, json.data, json.n);
+    else
+        text_report(s, report);
     str_free(&json);
-    str_free(&text);
     return st;
 }
 
@@ -201,13 +201,22 @@ vpu_status other_run_all(const other_run *r, backend_config *cfg,
 {
     session s = {.r = r, .a = arena_create(0)};
     vpu_status st = backend_find(r->id, &s.ops, &cfg->device, err);
+    int kept = r->json ? redirect() : -1;
+    str report = {0};
 
     if (!st)
         st = s.ops->open(cfg, r->g, &s.self, err);
     if (!st) {
-        st = run(&s, err);
+        st = run(&s, &report, err);
         s.ops->close(s.self);
     }
+    if (r->json)
+        restore(kept);
+    if (!st) {
+        cli_progress_done();
+        fputs(str_text(&report), stdout);
+    }
+    str_free(&report);
     arena_destroy(s.a);
     return st;
 }
