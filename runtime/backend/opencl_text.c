@@ -129,6 +129,13 @@ static bool is_copy_word(const char *p, size_t n)
            is(p, n, "wait_group_events");
 }
 
+/* Calls of min and max; p stands in the text. */
+static bool is_min_max(const char *p, size_t n)
+{
+    return (is(p, n, "min") || is(p, n, "max")) &&
+           p[n + strspn(p + n, " \t\n")] == '(';
+}
+
 /* Length of a vload or vstore of halves without its rounding mode; 0 = it is
  * none. */
 static size_t half_access(const char *p, size_t n)
@@ -168,19 +175,20 @@ static vpu_status check_word(rewriter *w, const char *p, size_t n)
 
 static void put_word(rewriter *w, const char *p, size_t n)
 {
+    str *o = &w->out->body;
+    size_t access = w->s->promote ? half_access(p, n) : 0;
+
+    w->out->min_max |= is_min_max(p, n);
     w->out->copies |= is_copy_word(p, n) || starts(p, n, "async_work_group_") ||
                       starts(p, n, "WorkGroupDma") ||
                       starts(p, n, "WorkItemDma") ||
                       is(p, n, "item_dma_event_t");
 
-    str *o = &w->out->body;
-    size_t access = w->s->promote ? half_access(p, n) : 0;
-
     if (access)
         str_printf(o, "__vpu_%.*s", (int)access, p);
     else if (w->s->promote && starts(p, n, "convert_half"))
         str_printf(o, "convert_float%.*s", (int)(n - 12), p + 12);
-    else if (is_vector(p, n) || is_copy_word(p, n) ||
+    else if (is_vector(p, n) || is_copy_word(p, n) || is_min_max(p, n) ||
              (w->s->promote && (is_half(p, n) || is_half_constant(p, n))))
         str_printf(o, "__vpu_%.*s", (int)n, p);
     else
@@ -501,6 +509,8 @@ void opencl_text_program(const opencl_text *t, const sim_kernel *k,
 
     if (promote)
         str_puts(&o, "#define __VPU_PROMOTE 1\n");
+    if (t->min_max)
+        str_puts(&o, "#define __VPU_MIN_MAX 1\n");
     if (t->copies)
         str_puts(&o, "#define __VPU_COPIES 1\n");
     str_puts(&o, "# 1 \"<vpusim>/opencl_prelude.cl\"\n");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/backend/opencl_text.h"
 #include "sim/base/file.h"
 #include "sim/builtins/routines.h"
 #include "tests/runtime/backend_rig.h"
@@ -215,6 +216,53 @@ START_TEST(conversions_carry_promoted_halves)
 }
 END_TEST
 
+/* --- devices with half ------------------------------------------------------
+ */
+
+static const struct {
+    const char *file, *entry;
+} with_half[] = {{"kernels/grn/grn_dma.cl", "grn_dma"},
+                 {"kernels/grn/grn_vector.cl", "grn_vector"},
+                 {"kernels/grn/grn_async_rows.cl", "grn_async_rows"},
+                 {"kernels/copy_item_dma/copy_item_dma.cl", "copy_item_dma"},
+                 {"kernels/cvtf32f16/cvtf32f16_store.cl", "cvtf32f16_store"},
+                 {"kernels/binary_convolution/pack.cl", "pack"}};
+enum { N_WITH_HALF = sizeof with_half / sizeof *with_half };
+
+/* PoCL has none, but clang says whether their text would compile: for devices
+ * of 64 and of 32 bits, and promoted too, which finds what only PoCL takes. */
+START_TEST(text_compiles_with_half)
+{
+    opencl_source src = {.path = with_half[_i].file};
+    sim_compile_config cfg = {0};
+    sim_kernel *k;
+
+    ck_assert_msg(!sim_kernel_compile(src.path, with_half[_i].entry, &cfg, r.a,
+                                      &k, &r.err),
+                  "%s", r.err.msg);
+    for (int i = 0; i < 4; i++) {
+        const char *program, *entry;
+        opencl_text text;
+
+        src.promote = i & 2;
+        ck_assert_msg(!opencl_text_read(&src, r.a, &text, &r.err), "%s",
+                      r.err.msg);
+        opencl_text_program(&text, k, src.promote, r.a, &program, &entry);
+        ck_assert_ptr_nonnull(strstr(program, entry));
+        ck_assert(!!strstr(program, "__VPU_PROMOTE 1") == src.promote);
+        program = layer_file(&r, "k.cl", program);
+        ck_assert_int_eq(system(arena_printf(
+                             r.a,
+                             "clang-19 -x cl -cl-std=CL1.2 -target spir%s -w "
+                             "-fsyntax-only %s",
+                             i & 1 ? "" : "64", program)),
+                         0);
+        opencl_text_free(&text);
+    }
+    sim_kernel_release(k);
+}
+END_TEST
+
 /* --- refusals --------------------------------------------------------------
  */
 
@@ -236,6 +284,9 @@ static const struct {
      VPU_ERR_UNSUPPORTED, "k.cl:3: 'bits' behind a cast", ""},
     {HEAD "dst[0] = as_short(src[0]); }", VPU_ERR_COMPILE, "k.cl:2",
      "halves are floats here"},
+    {HEAD "dst[0] =\n__builtin_shave_no_such(src[0]); }", VPU_ERR_UNSUPPORTED,
+     "k.cl:3: '__builtin_shave_no_such' is an instruction",
+     "backend opencl cannot"},
     {HEAD "dst[0] = nothing; }", VPU_ERR_COMPILE, "k.cl:2:10", "nothing"},
     {"typedef struct { half a, b; } pair;\n"
      "__kernel void k(__global const pair *src, __global half *dst) {\n"
@@ -286,9 +337,9 @@ START_TEST(refuses_a_buffer_of_both)
             "</CustomLayer>"),
         "L", "in0=1x1x1x8", "");
     ck_assert_int_eq(layer_open(&r, "opencl"), VPU_ERR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(
-        strstr(r.err.msg, "l.xml:3: buffer 'buffer0' is half* to kernel "
-                          "'one' and ushort* to kernel 'two'"));
+    ck_assert_ptr_nonnull(strstr(r.err.msg,
+                                 "l.xml:3: buffer 'buffer0' is half* to kernel "
+                                 "'one' and ushort* to kernel 'two'"));
 }
 END_TEST
 
@@ -543,6 +594,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, promoted_text_computes_the_same, 0, N_EQUAL);
     tcase_add_test(tc, conversions_carry_promoted_halves);
+    tcase_add_loop_test(tc, text_compiles_with_half, 0, N_WITH_HALF);
     tcase_add_loop_test(tc, refuses_what_floats_cannot_do, 0, N_REFUSED);
     tcase_add_test(tc, refuses_a_buffer_of_both);
     tcase_add_test(tc, mismatch_reads_as_on_sim);
