@@ -93,8 +93,22 @@ static vpu_status read_text(opencl *o, const graph_launch *l, stage *s,
                          .n_options = l->text ? 0 : o->cfg->n_options,
                          .promote = !o->device.half};
 
-    src.moves_halves = opencl_moves_words(o->g, l, s->k, s->args);
+    src.moves_halves = s->k && opencl_moves_words(o->g, l, s->k, s->args);
     return opencl_text_read(&src, o->a, &s->text, err);
+}
+
+/* The front end does not compile it: perhaps because of something that no
+ * device but the SHAVE has. */
+static vpu_status explain(opencl *o, const graph_launch *l, stage *s,
+                          vpu_error *err)
+{
+    vpu_error other;
+
+    if (read_text(o, l, s, &other) != VPU_ERR_UNSUPPORTED)
+        return VPU_ERR_COMPILE;
+    if (err)
+        *err = other;
+    return VPU_ERR_UNSUPPORTED;
 }
 
 static vpu_status build_failed(opencl *o, const stage *s, cl_int code,
@@ -122,8 +136,9 @@ static vpu_status build_failed(opencl *o, const stage *s, cl_int code,
 static vpu_status build(opencl *o, stage *s, vpu_error *err)
 {
     const char *text, *entry;
+    /* Warnings came from our front end. */
     const char *options = arena_printf(
-        o->a, "-cl-std=CL1.2 -cl-single-precision-constant%s",
+        o->a, "-w -cl-std=CL1.2 -cl-single-precision-constant%s",
         o->device.divides ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     cl_int code;
 
@@ -411,6 +426,8 @@ static vpu_status read_kernels(opencl *o, vpu_error *err)
         stage *s = &o->stages[i];
 
         st = load_signature(o, l, s, err);
+        if (st == VPU_ERR_COMPILE && s->src.path)
+            st = explain(o, l, s, err);
         if (!st)
             st =
                 backend_args_bind(g, l, s->k, o->cfg->log, o->a, &s->args, err);
@@ -458,6 +475,8 @@ static vpu_status opencl_open(const backend_config *cfg, const graph *g,
     vpu_status st;
 
     *self = NULL;
+    if (cfg->n_threads)
+        log_note(cfg->log, "backend opencl: the driver decides about threads");
     o->a = a;
     o->cfg = cfg;
     o->g = g;

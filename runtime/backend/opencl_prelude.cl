@@ -83,13 +83,42 @@ typedef __vpu_float16 __vpu_half16;
 
 #define __vpu_over static __attribute__((overloadable))
 
-/* The VPU's size_t has 32 bits, so kernels mix it with uint. */
-#define __vpu_mixed(F)                                                     \
-    __vpu_over ulong F(ulong a, uint b) { return F(a, (ulong)b); }         \
-    __vpu_over ulong F(uint a, ulong b) { return F((ulong)a, b); }         \
-    __vpu_over ulong F(ulong a, int b) { return F(a, (ulong)(uint)b); }    \
-    __vpu_over ulong F(int a, ulong b) { return F((ulong)(uint)a, b); }
-__vpu_mixed(min) __vpu_mixed(max)
+#ifdef __VPU_MIN_MAX
+/* The VPU's size_t has 32 bits, so kernels mix it with uint. A set of our own:
+ * where a driver's compiler makes up the standard's functions as they are
+ * called, another function of their name would hide them. */
+#define __vpu_mixed(N, F)                                                   \
+    __vpu_over ulong N(ulong a, uint b) { return F(a, (ulong)b); } \
+    __vpu_over ulong N(uint a, ulong b) { return F((ulong)a, b); } \
+    __vpu_over ulong N(ulong a, int b)                           \
+    {                                                                    \
+        return F(a, (ulong)(uint)b);                                     \
+    }                                                                    \
+    __vpu_over ulong N(int a, ulong b)                           \
+    {                                                                    \
+        return F((ulong)(uint)a, b);                                     \
+    }
+#define __vpu_min_max_v(N, F, T, V)                            \
+    __vpu_over V N(V a, V b) { return F(a, b); }    \
+    __vpu_over V N(V a, T b) { return F(a, (V)(b)); }
+#define __vpu_min_max(N, F, T)                                 \
+    __vpu_over T N(T a, T b) { return F(a, b); }    \
+    __vpu_min_max_v(N, F, T, T##2) __vpu_min_max_v(N, F, T, T##3) \
+    __vpu_min_max_v(N, F, T, T##4) __vpu_min_max_v(N, F, T, T##8) \
+    __vpu_min_max_v(N, F, T, T##16)
+#define __vpu_min_max_all(N, F)                              \
+    __vpu_mixed(N, F)                                        \
+    __vpu_min_max(N, F, char) __vpu_min_max(N, F, uchar)        \
+    __vpu_min_max(N, F, short) __vpu_min_max(N, F, ushort)      \
+    __vpu_min_max(N, F, int) __vpu_min_max(N, F, uint)          \
+    __vpu_min_max(N, F, long) __vpu_min_max(N, F, ulong)        \
+    __vpu_min_max(N, F, float)
+/* Drivers may have macros of these names. */
+__vpu_min_max_all(__vpu_min, min) __vpu_min_max_all(__vpu_max, max)
+#ifndef __VPU_PROMOTE
+__vpu_min_max(__vpu_min, min, half) __vpu_min_max(__vpu_max, max, half)
+#endif
+#endif
 
 #define __vpu_all barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
@@ -287,5 +316,5 @@ static __vpu_short8 __builtin_shave_cmu_alignvec_rri_short8(__vpu_short8 a, __vp
 
 static int __builtin_shave_cmu_min_i32_rr_int(int a, int b)
 {
-    return min(a, b);
+    return a < b ? a : b;
 }

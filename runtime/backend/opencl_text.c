@@ -26,10 +26,12 @@ typedef struct {
     uint32_t line;
     const char *p;
     /* For typedef half NAME; */
-    bool in_typedef, typedef_half;
+    bool in_typedef, typedef_half, typedef_integer;
     char last[MAX_WORD]; /* the last word of it */
     bool after_name;     /* the token before is a name, not return */
     size_t half_names_cap, half_names;
+    const char **integer_names; /* typedefs of integers */
+    size_t n_integer_names, integer_names_cap;
 } rewriter;
 
 static bool is_name_char(char c)
@@ -127,6 +129,13 @@ static bool is_copy_word(const char *p, size_t n)
            is(p, n, "wait_group_events");
 }
 
+/* Calls of min and max; p stands in the text. */
+static bool is_min_max(const char *p, size_t n)
+{
+    return (is(p, n, "min") || is(p, n, "max")) &&
+           p[n + strspn(p + n, " \t\n")] == '(';
+}
+
 /* Length of a vload or vstore of halves without its rounding mode; 0 = it is
  * none. */
 static size_t half_access(const char *p, size_t n)
@@ -166,23 +175,40 @@ static vpu_status check_word(rewriter *w, const char *p, size_t n)
 
 static void put_word(rewriter *w, const char *p, size_t n)
 {
+    str *o = &w->out->body;
+    size_t access = w->s->promote ? half_access(p, n) : 0;
+
+    w->out->min_max |= is_min_max(p, n);
     w->out->copies |= is_copy_word(p, n) || starts(p, n, "async_work_group_") ||
                       starts(p, n, "WorkGroupDma") ||
                       starts(p, n, "WorkItemDma") ||
                       is(p, n, "item_dma_event_t");
 
-    str *o = &w->out->body;
-    size_t access = w->s->promote ? half_access(p, n) : 0;
-
     if (access)
         str_printf(o, "__vpu_%.*s", (int)access, p);
     else if (w->s->promote && starts(p, n, "convert_half"))
         str_printf(o, "convert_float%.*s", (int)(n - 12), p + 12);
-    else if (is_vector(p, n) || is_copy_word(p, n) ||
+    else if (is_vector(p, n) || is_copy_word(p, n) || is_min_max(p, n) ||
              (w->s->promote && (is_half(p, n) || is_half_constant(p, n))))
         str_printf(o, "__vpu_%.*s", (int)n, p);
     else
         str_add(o, p, n);
+}
+
+static bool is_half_name(const rewriter *w, const char *p, size_t n)
+{
+    for (size_t i = 0; i < w->half_names; i++)
+        if (is(p, n, w->out->half_names[i]))
+            return true;
+    return is_half(p, n);
+}
+
+static bool is_integer_name(const rewriter *w, const char *p, size_t n)
+{
+    for (size_t i = 0; i < w->n_integer_names; i++)
+        if (is(p, n, w->integer_names[i]))
+            return true;
+    return is_integer_type(p, n);
 }
 
 /* typedef ... half ... NAME; */
@@ -190,9 +216,10 @@ static void watch_typedef(rewriter *w, const char *p, size_t n)
 {
     if (is(p, n, "typedef")) {
         w->in_typedef = true;
-        w->typedef_half = false;
+        w->typedef_half = w->typedef_integer = false;
     } else if (w->in_typedef) {
-        w->typedef_half |= is_half(p, n);
+        w->typedef_half |= is_half_name(w, p, n);
+        w->typedef_integer |= is_integer_name(w, p, n);
         snprintf(w->last, sizeof w->last, "%.*s", (int)n, p);
     }
 }
@@ -202,15 +229,10 @@ static void end_typedef(rewriter *w)
     if (w->in_typedef && w->typedef_half)
         *arena_append(w->a, w->out->half_names, w->half_names,
                       w->half_names_cap) = arena_strdup(w->a, w->last);
+    if (w->in_typedef && w->typedef_integer)
+        *arena_append(w->a, w->integer_names, w->n_integer_names,
+                      w->integer_names_cap) = arena_strdup(w->a, w->last);
     w->in_typedef = false;
-}
-
-static bool is_half_name(const rewriter *w, const char *p, size_t n)
-{
-    for (size_t i = 0; i < w->half_names; i++)
-        if (is(p, n, w->out->half_names[i]))
-            return true;
-    return is_half(p, n);
 }
 
 /* At '(': a cast to a pointer, "(__global const short8 *)"? Looks ahead only.
@@ -226,7 +248,7 @@ static vpu_status check_cast(rewriter *w)
         n = name_length(p);
         if (!n)
             break;
-        if (is_integer_type(p, n)) {
+        if (is_integer_name(w, p, n)) {
             integer = p;
             n_integer = n;
         }
@@ -249,7 +271,7 @@ static vpu_status check_cast(rewriter *w)
     }
     if (integer && w->s->promote && w->out->halves)
         return refuse(w, integer, n_integer,
-                      "* made from another pointer may look at the bits of "
+                      "behind a cast pointer may look at the bits of "
                       "halves: halves are floats here, because the device has "
                       "no cl_khr_fp16");
     return VPU_OK;
@@ -487,6 +509,8 @@ void opencl_text_program(const opencl_text *t, const sim_kernel *k,
 
     if (promote)
         str_puts(&o, "#define __VPU_PROMOTE 1\n");
+    if (t->min_max)
+        str_puts(&o, "#define __VPU_MIN_MAX 1\n");
     if (t->copies)
         str_puts(&o, "#define __VPU_COPIES 1\n");
     str_puts(&o, "# 1 \"<vpusim>/opencl_prelude.cl\"\n");

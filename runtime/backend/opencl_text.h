@@ -18,9 +18,10 @@ typedef struct {
 } opencl_source;
 
 typedef struct {
-    str body;    /* heap; opencl_text_free */
-    bool halves; /* the text names half at all */
-    bool copies; /* and functions that start transfers */
+    str body;     /* heap; opencl_text_free */
+    bool halves;  /* the text names half at all */
+    bool copies;  /* functions that start transfers */
+    bool min_max; /* min or max */
     /* A cast to a pointer to half, 0 = none: what it points into must have been
      * promoted. */
     uint32_t half_cast_line;

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/cli/cli.h"
 #include "runtime/graph/io.h"
@@ -147,11 +148,33 @@ static vpu_status save(session *s, const str *json, vpu_error *err)
     return st;
 }
 
-static vpu_status run(session *s, vpu_error *err)
+/* Drivers print what kernels print themselves, on standard output, some when
+ * the queue is closed: while this holds, it goes to standard error. */
+static int redirect(void)
+{
+    int kept;
+
+    fflush(stdout);
+    kept = dup(1);
+    if (kept >= 0)
+        dup2(2, 1);
+    return kept;
+}
+
+static void restore(int kept)
+{
+    fflush(stdout);
+    if (kept >= 0) {
+        dup2(kept, 1);
+        close(kept);
+    }
+}
+
+static vpu_status run(session *s, str *report, vpu_error *err)
 {
     uint32_t n = s->r->g->n_launches;
-    str json = {0}, text = {0};
     vpu_status st = VPU_OK;
+    str json = {0};
 
     s->caps = s->ops->caps(s->self);
     s->results = arena_array(s->a, backend_result, s->r->repeat * n + 1);
@@ -163,15 +186,13 @@ static vpu_status run(session *s, vpu_error *err)
     if (st)
         return st;
     json_report(s, &json);
-    text_report(s, &text);
     if (s->r->output)
         st = save(s, &json, err);
-    if (!st) {
-        cli_progress_done();
-        fputs(str_text(s->r->json ? &json : &text), stdout);
-    }
+    if (s->r->json)
+        str_add(report, json.data, json.n);
+    else
+        text_report(s, report);
     str_free(&json);
-    str_free(&text);
     return st;
 }
 
@@ -180,13 +201,22 @@ vpu_status other_run_all(const other_run *r, backend_config *cfg,
 {
     session s = {.r = r, .a = arena_create(0)};
     vpu_status st = backend_find(r->id, &s.ops, &cfg->device, err);
+    int kept = r->json ? redirect() : -1;
+    str report = {0};
 
     if (!st)
         st = s.ops->open(cfg, r->g, &s.self, err);
     if (!st) {
-        st = run(&s, err);
+        st = run(&s, &report, err);
         s.ops->close(s.self);
     }
+    if (r->json)
+        restore(kept);
+    if (!st) {
+        cli_progress_done();
+        fputs(str_text(&report), stdout);
+    }
+    str_free(&report);
     arena_destroy(s.a);
     return st;
 }

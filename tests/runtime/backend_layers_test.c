@@ -11,6 +11,7 @@
 
 #include "runtime/graph/npy.h"
 #include "sim/base/file.h"
+#include "sim/base/str.h"
 #include "sim/builtins/routines.h"
 #include "tests/runtime/backend_rig.h"
 
@@ -100,6 +101,12 @@ static const sample samples[] = {
 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
+/* tests/kernels/cl: every kind of copy, of floats and of halves. */
+static const char *const copies[] = {
+    "dma_3d",  "dma_widths", "dma_preload_only",     "dma_postwrite_only",
+    "copy_3d", "copy_2d",    "copy_rows_and_columns"};
+enum { N_COPIES = sizeof copies / sizeof *copies };
+
 static backend_rig r;
 
 static void setup(void)
@@ -159,18 +166,14 @@ static void write_blob(const sample *s)
     r.blob = arena_printf(r.a, "weights=%s", path);
 }
 
-START_TEST(opencl_agrees_with_sim)
+/* r is bound: run it on both and compare. */
+static void check(const sample *s)
 {
-    const sample *s = &samples[_i];
     backend_result results[8];
     unsigned char *want[32];
     bool halves = false;
     uint64_t n;
 
-    if (s->words)
-        write_blob(s);
-    layer_bind(&r, arena_printf(r.a, "kernels/%s/layer.xml", s->folder),
-               s->layer, s->shapes, s->params);
     ck_assert_msg(!layer_open(&r, "sim"), "%s", r.err.msg);
     ck_assert_msg(!layer_run(&r, "random:3", NULL), "%s", r.err.msg);
     for (uint32_t i = 0; i < r.g->n_buffers; i++) {
@@ -195,6 +198,53 @@ START_TEST(opencl_agrees_with_sim)
     for (uint32_t i = 0; i < r.g->n_launches; i++)
         ck_assert(results[i].seconds > 0 && results[i].cycles == 0);
 }
+
+START_TEST(opencl_agrees_with_sim)
+{
+    const sample *s = &samples[_i];
+
+    if (s->words)
+        write_blob(s);
+    layer_bind(&r, arena_printf(r.a, "kernels/%s/layer.xml", s->folder),
+               s->layer, s->shapes, s->params);
+    check(s);
+}
+END_TEST
+
+/* The file with one word for another. */
+static char *replaced(const char *path, const char *from, const char *to)
+{
+    char *text;
+    size_t n;
+    str out = {0};
+
+    ck_assert(!file_read(path, 1 << 20, r.a, &text, &n, &r.err));
+    for (const char *p = text; *p;) {
+        bool here = !strncmp(p, from, strlen(from));
+
+        str_add(&out, here ? to : p, here ? strlen(to) : 1);
+        p += here ? strlen(from) : 1;
+    }
+    text = arena_strdup(r.a, str_text(&out));
+    str_free(&out);
+    return text;
+}
+
+START_TEST(copies_move_what_they_say)
+{
+    bool half = _i % 2;
+    sample s = {.layer = copies[_i / 2],
+                .shapes = half ? "in0=1x6x10x24" : "in0=1x6x10x24:f32"};
+    const char *xml = "tests/kernels/cl/dma.xml";
+
+    if (half) {
+        layer_file(&r, "dma.cl",
+                   replaced("tests/kernels/cl/dma.cl", "float", "half"));
+        xml = layer_file(&r, "dma.xml", replaced(xml, "*5*F*4", "*5*F*2"));
+    }
+    layer_bind(&r, xml, s.layer, s.shapes, "");
+    check(&s);
+}
 END_TEST
 
 int main(void)
@@ -207,6 +257,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, opencl_agrees_with_sim, 0, N_SAMPLES);
+    tcase_add_loop_test(tc, copies_move_what_they_say, 0, 2 * N_COPIES);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);

@@ -72,6 +72,11 @@ void layer_bind(backend_rig *r, const char *xml, const char *layer,
     for (uint32_t i = 0; i < q.n_params; i++)
         ck_assert_msg(!graph_param_parse(words[i], r->a, &p[i], &r->err), "%s",
                       r->err.msg);
+    if (r->model) {
+        ck_assert_msg(!config_model_read(r->model, NULL, r->a, &r->ir, &r->err),
+                      "%s", r->err.msg);
+        q.model = &r->ir;
+    }
     if (r->blob) {
         ck_assert_msg(!graph_blob_read(r->blob, r->a, &blob, &r->err), "%s",
                       r->err.msg);

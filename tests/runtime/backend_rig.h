@@ -5,6 +5,7 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/config/layer.h"
+#include "runtime/config/model.h"
 #include "sim/base/arena.h"
 #include "tests/runtime/util.h"
 
@@ -13,7 +14,9 @@ typedef struct {
     char *dir; /* temporary; where kernels and bindings of text go */
     test_log log;
     config_file file;
-    const char *blob; /* "NAME=FILE" for Data bindings, or NULL */
+    const char *blob;  /* "NAME=FILE" for Data bindings, or NULL */
+    const char *model; /* an IR instead of a layer and shapes, or NULL */
+    config_model ir;
     graph *g;
     backend_config cfg;
     const backend_ops *ops;
