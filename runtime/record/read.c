@@ -375,7 +375,7 @@ vpu_status recording_parse(const void *data, size_t n, const char *path,
 {
     vpu_error mine;
     reader r = {data, n, path, a, out, err ? err : &mine, false};
-    uint32_t n_sections;
+    uint32_t n_sections = 0;
     const unsigned char *e;
     json_error_t why;
     json_t *root;

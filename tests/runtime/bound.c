@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "runtime/diff/record.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
 
@@ -84,3 +85,70 @@ uint32_t bound_output(const bound *b)
         i++;
     return i;
 }
+
+/* --- canned results ------------------------------------------------------- */
+
+canned *canned_new(const bound *b, bool stages)
+{
+    canned *c = arena_new(b->a, canned);
+
+    c->g = b->g;
+    c->caps = (backend_caps){
+        .device = "canned", .version = "1", .stages = stages, .cycles = true};
+    c->cycles = 1000;
+    c->fail_at = UINT32_MAX;
+    c->data = arena_array(b->a, void *, b->g->n_buffers + 1);
+    c->now = arena_array(b->a, void *, b->g->n_buffers + 1);
+    for (uint32_t i = 0; i < b->g->n_buffers; i++) {
+        c->data[i] = arena_push(b->a, b->g->buffers[i].bytes, 1, 64);
+        memcpy(c->data[i], b->data[i], b->g->buffers[i].bytes);
+        c->now[i] = arena_push(b->a, b->g->buffers[i].bytes, 1, 64);
+    }
+    return c;
+}
+
+static const backend_caps *canned_caps(const void *self)
+{
+    return &((const canned *)self)->caps;
+}
+
+static vpu_status canned_write(void *self, uint32_t i, const void *data,
+                               vpu_error *e)
+{
+    canned *c = self;
+
+    (void)e;
+    memcpy(c->now[i], data, c->g->buffers[i].bytes);
+    return VPU_OK;
+}
+
+static vpu_status canned_read(void *self, uint32_t i, void *data, vpu_error *e)
+{
+    canned *c = self;
+
+    (void)e;
+    memcpy(data, c->now[i], c->g->buffers[i].bytes);
+    return VPU_OK;
+}
+
+static vpu_status canned_run(void *self, uint32_t first, uint32_t n,
+                             backend_result *results, vpu_error *e)
+{
+    canned *c = self;
+
+    for (uint32_t l = first; l < first + n; l++) {
+        if (l == c->fail_at)
+            return err_set(e, VPU_ERR_FAULT, "launch %u fails", l);
+        results[l - first] = (backend_result){0.5, c->cycles};
+        for (uint32_t i = 0; i < c->g->n_buffers; i++)
+            if (diff_writes(&c->g->launches[l], i))
+                memcpy(c->now[i], c->data[i], c->g->buffers[i].bytes);
+    }
+    return VPU_OK;
+}
+
+const backend_ops canned_ops = {.name = "canned",
+                                .caps = canned_caps,
+                                .write = canned_write,
+                                .read = canned_read,
+                                .run = canned_run};

@@ -3,7 +3,7 @@
 #ifndef VPU_TESTS_RUNTIME_BOUND_H
 #define VPU_TESTS_RUNTIME_BOUND_H
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
 #include "sim/machine/desc.h"
 
@@ -30,5 +30,20 @@ void bound_layer(arena *a, const bound_request *q, bound *out);
 void bound_simulate(bound *b);
 /* The only output's number. */
 uint32_t bound_output(const bound *b);
+
+/* A device whose launches put canned contents into what they write: those of a
+ * bound layer after bound_simulate, or changed ones. */
+typedef struct {
+    const graph *g;
+    void **data; /* after everything */
+    void **now;  /* what is there */
+    backend_caps caps;
+    uint64_t cycles;  /* of each launch */
+    uint32_t fail_at; /* launch that fails; UINT32_MAX = none */
+} canned;
+
+extern const backend_ops canned_ops;
+/* Copies b->data. */
+canned *canned_new(const bound *b, bool stages);
 
 #endif
