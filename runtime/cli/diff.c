@@ -34,7 +34,7 @@ static const char help[] =
     "  --junit FILE            the result for CI\n"
     "  --verbose               figures of tensors that agree, "
     "too\n" TARGET_HELP_LAYER "How it runs (machine, order and so on are of "
-                              "the simulator):\n" TARGET_HELP_RUN "\n"
+    "the simulator):\n" TARGET_HELP_RUN "\n"
     "Exit status: 0 they agree, 1 they do not, 2 it could not be found out.\n\n"
     "Examples:\n"
     "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
@@ -173,10 +173,10 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
 }
 
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
-                           const void *const **inputs, vpu_error *err)
+                           void *const **inputs, vpu_error *err)
 {
     const graph *g = t->g;
-    const void **list = arena_array(a, const void *, g->n_buffers + 1);
+    void **list = arena_array(a, void *, g->n_buffers + 1);
     vpu_status st = target_check_inputs(o, t, a, err);
 
     for (uint32_t i = 0; i < g->n_buffers && !st; i++) {

@@ -11,5 +11,5 @@ int cli_diff_own_option(const char *word);
 /* A buffer per input of the graph, filled as the options say; others NULL.
  * Everything in the arena. */
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
-                           const void *const **inputs, vpu_error *err);
+                           void *const **inputs, vpu_error *err);
 #endif

@@ -29,10 +29,10 @@ typedef struct {
 typedef struct {
     const diff_rule *rules; /* none = exact */
     uint32_t n_rules;
-    const void *const *inputs; /* per buffer of the graph: what to put into each
-                                  input; others are not looked at */
-    bool outputs_only;         /* do not compare between stages */
-    bool no_groups;            /* do not trace back */
+    void *const *inputs;  /* per buffer of the graph: what to put into each
+                                   input; others are not looked at */
+    bool outputs_only;    /* do not compare between stages */
+    bool no_groups;       /* do not trace back */
     const char *heat_map; /* file for a picture of the first buffer that differs
                              (diff_heat_map); NULL = none */
     const backend_config *sim; /* for tracing back; its sim field says how */
