@@ -10,6 +10,7 @@
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make lint       formatting, header and layer checks; make format rewrites
+#   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR and PREFIX
 #
 # V=1 shows commands; CONF=debug|release|asan picks the object folder.
@@ -28,7 +29,7 @@ CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
@@ -105,7 +106,7 @@ $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(GEN)
 	$(call say,GEN)protoc-c --c_out=$(GEN) $<
 # Files that the program carries inside (.incbin) are not seen by -MMD.
-include $(wildcard embed.mk)
+include $(wildcard embed.mk) $(wildcard plugins.mk)
 $(OUT)/flags: FORCE
 	@mkdir -p $(@D); echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || \
 	    echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
@@ -133,7 +134,7 @@ deps:
 # Package flags are read when make starts, so what deps installs needs a new make.
 check demo fidelity sensitivity: deps
 	@$(MAKE) --no-print-directory run-$@
-run-check: all $(TESTS) $(FIDELITY) headers layers
+run-check: all plugins $(TESTS) $(FIDELITY) headers layers
 	@scripts/run-tests $(OUT) $(TESTS)
 # The heavy tests, too, on the interpreter of the SHAVE program.
 check-engines: deps
@@ -172,14 +173,16 @@ tidy: compile_commands.json
 compile_commands.json: FORCE
 	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vpusim
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vpusim \
+	    $(DESTDIR)$(PREFIX)/include
+	install -m 644 runtime/vpu_plugin.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 $(OUT)/vpu $(DESTDIR)$(PREFIX)/bin/vpu
 	install -m 644 sim/machine/ma2x8x.xml $(DESTDIR)$(PREFIX)/share/vpusim/
 	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
 clean:
 	rm -rf build
-est: # rows of the ISA tables whose numbers are estimates
-	@grep -nH 'EST("' isa/*.def || true
+est: # rows of the tables whose numbers are estimates
+	@grep -nH 'EST("' isa/*.def sim/shave/*.def || true
 fuzz: deps
 	@scripts/fuzz
 FORCE:

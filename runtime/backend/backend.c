@@ -1,4 +1,5 @@
 /* The list of backends, and looking one up. */
+#include "runtime/backend/host.h"
 #include "runtime/backend/ops.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 const backend_ops *const backend_all[] = {
     &backend_null_ops, &backend_sim_ops, &backend_opencl_ops,
-    NULL, /* the end */
+    &backend_host,     &backend_replay,  NULL, /* the end */
 };
 
 vpu_status backend_find(const char *id, const backend_ops **ops,

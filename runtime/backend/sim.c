@@ -200,6 +200,7 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
     again.trace = NULL;
     again.profile = NULL;
     again.group_watch = NULL;
+    again.n_writers = 0;
     again.log = NULL;
     again.print = NULL;
     again.only_group = &s->result.exec.fault_group;
@@ -240,7 +241,8 @@ static void note_time(stage *s, double t)
     s->result.run_s = s->times[s->n_times / 2];
 }
 
-static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
+static vpu_status run_stage(backend_sim *b, uint32_t i,
+                            const exec_writers *writers, vpu_error *err)
 {
     const graph_launch *l = &b->g->launches[i];
     const backend_sim_config *cfg = b->cfg;
@@ -260,6 +262,8 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .profile = cfg->profile ? &s->result.profile : NULL,
                       .profile_arena = b->a,
                       .group_watch = cfg->group_watch,
+                      .writers = writers,
+                      .n_writers = writers ? 1 : 0,
                       .log = cfg->log,
                       .print = cfg->print,
                       .print_user = cfg->print_user};
@@ -304,5 +308,17 @@ vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err)
 {
     if (i == 0)
         b->clock = 0;
-    return run_stage(b, i, err);
+    return run_stage(b, i, NULL, err);
+}
+
+vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
+                                  uint32_t *groups, vpu_error *err)
+{
+    const graph_buffer *x = &b->g->buffers[buffer];
+    exec_writers w = {.address = b->addresses[buffer],
+                      .bytes = (uint32_t)x->bytes,
+                      .element_bytes = tensor_dtype_bytes(x->desc.dtype),
+                      .groups = groups};
+
+    return run_stage(b, i, &w, err);
 }

@@ -1,0 +1,54 @@
+/* Between host.c, which stays, and host_child.c, which loads the plug-in. */
+#ifndef VPU_RUNTIME_BACKEND_HOST_PRIV_H
+#define VPU_RUNTIME_BACKEND_HOST_PRIV_H
+
+#include <stdbool.h>
+
+#include "runtime/graph/tensor.h"
+#include "runtime/vpu_plugin.h"
+#include "sim/base/err.h"
+
+enum { HOST_MAX_PORTS = 64 };
+
+/* What the child is doing, for messages about its end. */
+typedef enum {
+    HOST_LOADING,
+    HOST_INIT,
+    HOST_FORMATS,
+    HOST_SHAPE,
+    HOST_EXECUTE,
+    HOST_DESTROY,
+    HOST_N_STEPS
+} host_step;
+
+/* Written by the child, in memory both have. */
+typedef struct {
+    volatile uint32_t step; /* host_step */
+    volatile uint32_t done; /* it came to the end, well or with an error */
+    int32_t status;         /* vpu_status */
+    double seconds;         /* of execute */
+    char name[64], version[64];
+    char message[2048];
+} host_shared;
+
+/* A tensor as the graph has it; data is memory both have. */
+typedef struct {
+    const char *name;
+    uint32_t port;
+    tensor_desc desc;
+    void *data;
+} host_tensor;
+
+typedef struct {
+    const char *path;
+    vpu_plugin_layer layer;
+    host_tensor in[HOST_MAX_PORTS], out[HOST_MAX_PORTS];
+    uint32_t n_in, n_out;
+    bool execute; /* else only up to shape */
+    host_shared *shared;
+} host_job;
+
+/* The child's whole life. */
+_Noreturn void host_child(const host_job *job);
+
+#endif

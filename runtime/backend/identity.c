@@ -1,0 +1,211 @@
+/* Nothing here may depend on paths, locale or the machine: it is compared on
+ * another one. */
+#include "runtime/backend/identity.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "runtime/backend/source.h"
+#include "sim/base/file.h"
+
+enum { MAX_DEPTH = 32 };
+#define MAX_SOURCE ((size_t)64 << 20)
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* --- kernels
+ * -----------------------------------------------------------------------------
+ */
+
+static vpu_status hash_file(arena *a, const char *path, int depth,
+                            XXH64_state_t *h, vpu_error *err);
+
+/* Files a source includes by "name" stand beside it; others, and those that
+ * are not there, are the compiler's affair. */
+static vpu_status hash_includes(arena *a, const char *path, const char *text,
+                                int depth, XXH64_state_t *h, vpu_error *err)
+{
+    char *dir = file_dirname(a, path);
+    vpu_status st = VPU_OK;
+
+    for (const char *line = text; line && !st; line = strchr(line, '\n')) {
+        const char *p = line + (*line == '\n'), *end;
+        char *name;
+
+        line = p;
+        p += strspn(p, " \t");
+        if (*p != '#')
+            continue;
+        p += 1 + strspn(p + 1, " \t");
+        if (strncmp(p, "include", 7))
+            continue;
+        p += 7 + strspn(p + 7, " \t");
+        end = *p == '"' ? strpbrk(p + 1, "\"\n") : NULL;
+        if (!end || *end != '"')
+            continue;
+        name =
+            file_join(a, dir, arena_strndup(a, p + 1, (size_t)(end - p - 1)));
+        if (file_exists(name))
+            st = hash_file(a, name, depth + 1, h, err);
+    }
+    return st;
+}
+
+static vpu_status hash_file(arena *a, const char *path, int depth,
+                            XXH64_state_t *h, vpu_error *err)
+{
+    char *data;
+    size_t n;
+    vpu_status st;
+
+    if (depth > MAX_DEPTH)
+        return err_set(err, VPU_ERR_LIMIT, "%s: includes more than %d deep",
+                       path, MAX_DEPTH);
+    st = file_read(path, MAX_SOURCE, a, &data, &n, err);
+    if (st)
+        return st;
+    XXH64_update(h, base_name(path), strlen(base_name(path)) + 1);
+    XXH64_update(h, data, n);
+    return hash_includes(a, path, data, depth, h, err);
+}
+
+static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
+                              arena *a, uint64_t *out, vpu_error *err)
+{
+    XXH64_state_t *h = XXH64_createState();
+    vpu_status st = VPU_OK;
+    source src;
+
+    if (!h)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for a hash");
+    XXH64_reset(h, 0);
+    if (l->text)
+        XXH64_update(h, l->text, strlen(l->text));
+    for (uint32_t i = 0; i < l->n_sources && !l->text && !st; i++) {
+        st = source_find(l->sources[i], cfg->source_dir, a, &src, err);
+        if (!st && src.kind == SOURCE_OUR_BIN)
+            XXH64_update(h, src.file, src.n_bytes);
+        else if (!st)
+            st = hash_file(a, src.path, 0, h, err);
+    }
+    for (uint32_t i = 0; i < cfg->n_options && !l->text; i++)
+        if (strncmp(cfg->options[i], "-I", 2)) /* a path */
+            XXH64_update(h, cfg->options[i], strlen(cfg->options[i]) + 1);
+    *out = XXH64_digest(h);
+    XXH64_freeState(h);
+    return st;
+}
+
+/* --- bindings
+ * ----------------------------------------------------------------------------
+ */
+
+/* A float as JSON writes it: exact, and with a point in every locale. */
+static const char *float_text(arena *a, float f)
+{
+    json_t *j = json_real((double)f);
+    char *text =
+        j ? json_dumps(j, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
+    char *kept = arena_strdup(a, text);
+    uint32_t bits;
+
+    free(text);
+    json_decref(j);
+    memcpy(&bits, &f, sizeof bits);
+    return kept ? kept : arena_printf(a, "bits %08x", bits);
+}
+
+static const char *arg_text(arena *a, const graph *g, const graph_arg *x)
+{
+    switch (x->kind) {
+    case GRAPH_ARG_BUFFER:
+        return arena_printf(a, "%s = tensor %s%s", x->name,
+                            g->buffers[x->buffer].name,
+                            x->written ? ", written" : "");
+    case GRAPH_ARG_LOCAL:
+        return arena_printf(a, "%s = local %u bytes", x->name, x->bytes);
+    case GRAPH_ARG_INT:
+        return arena_printf(a, "%s = int %d", x->name, x->i);
+    case GRAPH_ARG_FLOAT:
+        return arena_printf(a, "%s = float %s", x->name, float_text(a, x->f));
+    default:
+        return arena_printf(a, "%s = nothing", x->name);
+    }
+}
+
+static const char *size_text(arena *a, const char *name, const uint32_t *s)
+{
+    return arena_printf(a, "%s = %ux%ux%u", name, s[0], s[1], s[2]);
+}
+
+static void bindings(arena *a, const graph *g, const graph_launch *l,
+                     recording_launch *out)
+{
+    const char **lines = arena_array(a, const char *, l->n_args + 3);
+    uint32_t n = 0;
+
+    lines[n++] = size_text(a, "global", l->global);
+    lines[n++] = size_text(a, "local", l->local);
+    lines[n++] = arena_printf(a, "max-shaves = %u", l->max_shaves);
+    for (uint32_t i = 0; i < l->n_args; i++)
+        lines[n++] = arg_text(a, g, &l->args[i]);
+    out->binding = lines;
+    out->n_binding = n;
+}
+
+static vpu_status launches(const backend_config *cfg, const graph *g, arena *a,
+                           recording *out, vpu_error *err)
+{
+    recording_launch *list =
+        arena_array(a, recording_launch, g->n_launches + 1);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->n_launches && !st; i++) {
+        const graph_launch *l = &g->launches[i];
+
+        list[i] = (recording_launch){
+            .name = l->name, .entry = l->entry, .sources = "", .seconds = -1};
+        for (uint32_t k = 0; k < l->n_sources; k++)
+            list[i].sources =
+                arena_printf(a, "%s%s%s", list[i].sources, k ? ", " : "",
+                             base_name(l->sources[k]));
+        bindings(a, g, l, &list[i]);
+        st = hash_kernel(cfg, l, a, &list[i].kernel, err);
+    }
+    out->launches = list;
+    out->n_launches = g->n_launches;
+    return st;
+}
+
+vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
+                            recording *out, vpu_error *err)
+{
+    recording_buffer *buffers =
+        arena_array(a, recording_buffer, g->n_buffers + 1);
+
+    for (uint32_t i = 0; i < g->n_buffers; i++) {
+        const graph_buffer *b = &g->buffers[i];
+
+        buffers[i] = (recording_buffer){b->name, b->role,    b->port,
+                                        b->desc, b->untyped, b->bytes};
+    }
+    *out = (recording){.layer = g->layer,
+                       .type = g->type,
+                       .tool = VPU_VERSION,
+                       .backend = "",
+                       .device = "",
+                       .version = "",
+                       .params = cfg->params,
+                       .n_params = cfg->n_params,
+                       .buffers = buffers,
+                       .n_buffers = g->n_buffers};
+    return launches(cfg, g, a, out, err);
+}

@@ -1,0 +1,116 @@
+/* Times go into a recording only if they are the device's own: those of the
+ * host would make every file another one. */
+#include "runtime/diff/record.h"
+
+#include <string.h>
+
+#include "runtime/backend/identity.h"
+
+typedef struct {
+    const backend_ops *ops;
+    void *self;
+    const graph *g;
+    arena *a;
+    recording *out;
+    size_t cap;
+    vpu_error *err;
+} recorder;
+
+bool diff_writes(const graph_launch *l, uint32_t i)
+{
+    for (uint32_t k = 0; k < l->n_args; k++)
+        if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written &&
+            l->args[k].buffer == i)
+            return true;
+    return false;
+}
+
+static void keep(recorder *r, uint32_t buffer, int32_t launch, const void *data)
+{
+    size_t n = r->out->n_contents;
+
+    *arena_append(r->a, r->out->contents, n, r->cap) =
+        (recording_content){.buffer = buffer, .launch = launch, .data = data};
+    r->out->n_contents = (uint32_t)n;
+}
+
+static vpu_status give_inputs(recorder *r, void *const *inputs)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < r->g->n_buffers && !st; i++) {
+        const graph_buffer *b = &r->g->buffers[i];
+        const void *data = b->role == GRAPH_INPUT ? inputs[i] : b->init;
+
+        if (!data)
+            continue;
+        if (b->role == GRAPH_INPUT)
+            st = r->ops->write(r->self, i, data, r->err);
+        keep(r, i, RECORDING_BEFORE, data);
+    }
+    return st;
+}
+
+static vpu_status take(recorder *r, uint32_t buffer, uint32_t launch)
+{
+    void *data = arena_push(r->a, r->g->buffers[buffer].bytes, 1, 64);
+    vpu_status st = r->ops->read(r->self, buffer, data, r->err);
+
+    if (!st)
+        keep(r, buffer, (int32_t)launch, data);
+    return st;
+}
+
+static vpu_status run_stages(recorder *r, backend_result *results)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t l = 0; l < r->g->n_launches && !st; l++) {
+        st = r->ops->run(r->self, l, 1, &results[l], r->err);
+        for (uint32_t i = 0; i < r->g->n_buffers && !st; i++)
+            if (diff_writes(&r->g->launches[l], i))
+                st = take(r, i, l);
+    }
+    return st;
+}
+
+static vpu_status run_all(recorder *r, backend_result *results)
+{
+    uint32_t n = r->g->n_launches;
+    vpu_status st = r->ops->run(r->self, 0, n, results, r->err);
+
+    for (uint32_t i = 0; i < r->g->n_buffers && !st && n; i++)
+        if (r->g->buffers[i].role == GRAPH_OUTPUT)
+            st = take(r, i, n - 1);
+    return st;
+}
+
+vpu_status diff_record(const backend_ops *ops, void *self,
+                       const backend_config *cfg, const graph *g,
+                       void *const *inputs, bool stages, arena *a,
+                       recording *out, vpu_error *err)
+{
+    const backend_caps *caps = ops->caps(self);
+    recorder r = {ops, self, g, a, out, 0, err};
+    backend_result *results = arena_array(a, backend_result, g->n_launches + 1);
+    vpu_status st = backend_identity(cfg, g, a, out, err);
+    recording_launch *launches =
+        (recording_launch *)(uintptr_t)out->launches; /* ours, in a */
+
+    if (!st)
+        st = give_inputs(&r, inputs);
+    out->stages = stages && caps->stages;
+    if (!st)
+        st = out->stages ? run_stages(&r, results) : run_all(&r, results);
+    if (st)
+        return st;
+    out->backend = ops->name;
+    out->device = caps->device ? caps->device : "";
+    out->version = caps->version ? caps->version : "";
+    out->promoted = caps->promoted;
+    for (uint32_t i = 0; i < g->n_launches; i++) {
+        launches[i].seconds = caps->timed ? results[i].seconds : -1;
+        launches[i].cycles = caps->cycles ? results[i].cycles : 0;
+    }
+    return VPU_OK;
+}
