@@ -181,8 +181,8 @@ install: all
 	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
 clean:
 	rm -rf build
-est: # rows of the ISA tables whose numbers are estimates
-	@grep -nH 'EST("' isa/*.def || true
+est: # rows of the tables whose numbers are estimates
+	@grep -nH 'EST("' isa/*.def sim/shave/*.def || true
 fuzz: deps
 	@scripts/fuzz
 FORCE:

@@ -2,3 +2,4 @@
 $(OUT)/sim/builtins/prelude.o: sim/builtins/prelude.cl
 $(OUT)/sim/machine/desc.o: sim/machine/ma2x8x.xml
 $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
+$(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl

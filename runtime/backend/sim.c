@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/backend/args.h"
 #include "runtime/backend/source.h"
 #include "sim/base/str.h"
-#include "sim/builtins/routines.h"
 
 enum { MAX_TIMES = 64 };
 
@@ -63,208 +63,31 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
     return sim_kernel_compile(src->path, l->entry, &cfg, b->a, out, err);
 }
 
-static const char *arg_kind(const graph_arg *g)
-{
-    switch (g->kind) {
-    case GRAPH_ARG_BUFFER:
-        return "a tensor or data (global memory)";
-    case GRAPH_ARG_LOCAL:
-        return "local_data";
-    case GRAPH_ARG_INT:
-        return "an int scalar";
-    case GRAPH_ARG_FLOAT:
-        return "a float scalar";
-    default:
-        return "nothing usable";
-    }
-}
-
-static const char *space_name(sim_arg_space s)
-{
-    static const char *const names[] = {"", "__global ", "__constant ",
-                                        "__local "};
-
-    return names[s];
-}
-
-static vpu_status mismatch(const graph_launch *l, const sim_kernel *k,
-                           const sim_arg *p, const graph_arg *g, vpu_error *err)
-{
-    return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
-                  "argument '%s' of kernel '%s' is %s%s in %s, but the binding "
-                  "gives %s",
-                  p->name, k->name, space_name(p->space), p->type, k->source,
-                  arg_kind(g));
-}
-
-static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
-                              const sim_arg *p, const graph_arg *g,
-                              exec_value *v, vpu_error *err)
-{
-    /* Dimensions come as int whatever the binding says: fine for both. */
-    bool is_int = g->kind == GRAPH_ARG_INT;
-    int64_t i = g->i;
-
-    if (!is_int && g->kind != GRAPH_ARG_FLOAT)
-        return mismatch(l, k, p, g, err);
-    if (!p->is_float && !is_int)
-        return mismatch(l, k, p, g, err);
-    if (p->is_float) {
-        float f = is_int ? (float)g->i : g->f;
-        sim_half h = (sim_half)f;
-
-        if (p->bytes == 2)
-            memcpy(v->u.raw, &h, 2);
-        else if (p->bytes == 4)
-            memcpy(v->u.raw, &f, 4);
-        else
-            return mismatch(l, k, p, g, err);
-        return VPU_OK;
-    }
-    if (p->bytes > 8)
-        return mismatch(l, k, p, g, err);
-    memcpy(v->u.raw, &i, p->bytes); /* little-endian: the low bytes */
-    return VPU_OK;
-}
-
-/* Scalar types of OpenCL C as a tensor has them. */
-static const struct {
-    const char *name;
-    uint32_t bytes;
-    tensor_dtype dtype;
-} scalar_types[] = {{"char", 1, TENSOR_I8},   {"uchar", 1, TENSOR_U8},
-                    {"short", 2, TENSOR_I16}, {"ushort", 2, TENSOR_U16},
-                    {"int", 4, TENSOR_I32},   {"uint", 4, TENSOR_I32},
-                    {"long", 8, TENSOR_I64},  {"ulong", 8, TENSOR_I64},
-                    {"half", 2, TENSOR_F16},  {"float", 4, TENSOR_F32}};
-enum { N_SCALAR_TYPES = sizeof scalar_types / sizeof *scalar_types };
-
-/* The scalar type behind "ushort*" or "half8*"; N_SCALAR_TYPES for structs and
- * names of the kernel's own. */
-static unsigned scalar_type(const sim_arg *p)
-{
-    size_t n = strspn(p->type, "abcdefghijklmnopqrstuvwxyz");
-    size_t digits = strspn(p->type + n, "0123456789");
-    unsigned k = 0;
-
-    if (p->type[n + digits] != '*')
-        return N_SCALAR_TYPES;
-    while (k < N_SCALAR_TYPES && (strlen(scalar_types[k].name) != n ||
-                                  strncmp(p->type, scalar_types[k].name, n)))
-        k++;
-    return k;
-}
-
-static vpu_status wrong_type(const backend_sim *b, const graph_launch *l,
-                             const sim_kernel *k, const sim_arg *p,
-                             const graph_arg *g, vpu_error *err)
-{
-    const graph_buffer *x = &b->g->buffers[g->buffer];
-    unsigned t = scalar_type(p);
-
-    return err_at(
-        err, VPU_ERR_MISMATCH, l->file, g->line, 0,
-        "argument '%s' of kernel '%s' is %s%s in %s, but the tensor holds %s "
-        "(--shape %.*s=…:%s gives it another type)",
-        p->name, k->name, space_name(p->space), p->type, k->source,
-        tensor_dtype_name(x->desc.dtype), (int)strcspn(x->name, "@"), x->name,
-        t < N_SCALAR_TYPES ? tensor_dtype_name(scalar_types[t].dtype) : "TYPE");
-}
-
-/* Kernels may take a tensor for something else of the same size, or read
- * several elements at once; scratch and data have no type of their own. Smaller
- * elements would be halves of numbers. */
-static vpu_status bind_buffer(const backend_sim *b, const graph_launch *l,
-                              const sim_kernel *k, const sim_arg *p,
-                              const graph_arg *g, exec_value *v, vpu_error *err)
-{
-    const graph_buffer *x;
-    uint32_t bytes, element = p->element_bytes;
-    unsigned t = scalar_type(p);
-    bool is_float, tensor_is_float;
-
-    if (g->kind != GRAPH_ARG_BUFFER)
-        return mismatch(l, k, p, g, err);
-    v->u.address = b->addresses[g->buffer];
-    x = &b->g->buffers[g->buffer];
-    if (x->untyped)
-        return VPU_OK;
-    bytes = tensor_dtype_bytes(x->desc.dtype);
-    if (t < N_SCALAR_TYPES)
-        element = scalar_types[t].bytes;
-    is_float = t < N_SCALAR_TYPES && (scalar_types[t].dtype == TENSOR_F16 ||
-                                      scalar_types[t].dtype == TENSOR_F32);
-    tensor_is_float =
-        x->desc.dtype == TENSOR_F16 || x->desc.dtype == TENSOR_F32;
-    if (is_float && tensor_is_float && element != bytes)
-        return wrong_type(b, l, k, p, g, err);
-    if (x->role == GRAPH_CONST || !element || element == bytes)
-        return VPU_OK;
-    if (element < bytes)
-        return wrong_type(b, l, k, p, g, err);
-    if (t < N_SCALAR_TYPES)
-        log_note(b->cfg->log,
-                 "%s:%u: '%s' is %s%s: each element is %u of the tensor, which "
-                 "holds %s",
-                 l->file, g->line, p->name, space_name(p->space), p->type,
-                 element / bytes, tensor_dtype_name(x->desc.dtype));
-    return VPU_OK;
-}
-
-/* Shipped bindings carry more than their kernels use: one line for all. */
-static void note_unused(const backend_sim *b, const graph_launch *l,
-                        const sim_kernel *k)
-{
-    uint32_t line = 0;
-    str names = {0};
-
-    for (uint32_t n = 0; n < l->n_args; n++) {
-        bool used = false;
-
-        for (uint32_t i = 0; i < k->n_args; i++)
-            used |= !strcmp(l->args[n].name, k->args[i].name);
-        if (used)
-            continue;
-        line = line ? line : l->args[n].line;
-        str_printf(&names, "%s'%s'", names.n ? ", " : "", l->args[n].name);
-    }
-    if (names.n)
-        log_note(b->cfg->log,
-                 "%s:%u: kernel '%s' has no argument %s: ignored, as the real "
-                 "runtime does",
-                 l->file, line, k->name, str_text(&names));
-    str_free(&names);
-}
-
+/* The arguments as exec takes them. */
 static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
                             vpu_error *err)
 {
     const sim_kernel *k = s->kernel;
-    vpu_status st = VPU_OK;
+    backend_arg *args;
+    vpu_status st =
+        backend_args_bind(b->g, l, k, b->cfg->log, b->a, &args, err);
 
     s->values = arena_array(b->a, exec_value, k->n_args + 1);
     for (uint32_t i = 0; i < k->n_args && !st; i++) {
-        const sim_arg *p = &k->args[i];
-        const graph_arg *g;
+        exec_value *v = &s->values[i];
 
-        st = graph_launch_arg(l, p->name, &g, err);
-        if (st)
-            return st;
-        switch (p->space) {
-        case SIM_ARG_SCALAR:
-            st = bind_scalar(l, k, p, g, &s->values[i], err);
+        switch (args[i].kind) {
+        case BACKEND_ARG_SCALAR:
+            memcpy(v->u.raw, args[i].raw, sizeof args[i].raw);
             break;
-        case SIM_ARG_LOCAL:
-            if (g->kind != GRAPH_ARG_LOCAL)
-                st = mismatch(l, k, p, g, err);
-            s->values[i].u.bytes = g->bytes;
+        case BACKEND_ARG_LOCAL:
+            v->u.bytes = args[i].bytes;
             break;
-        default:
-            st = bind_buffer(b, l, k, p, g, &s->values[i], err);
+        case BACKEND_ARG_BUFFER:
+            v->u.address = b->addresses[args[i].buffer];
+            break;
         }
     }
-    if (!st)
-        note_unused(b, l, k);
     return st;
 }
 
@@ -377,6 +200,7 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
     again.trace = NULL;
     again.profile = NULL;
     again.group_watch = NULL;
+    again.n_writers = 0;
     again.log = NULL;
     again.print = NULL;
     again.only_group = &s->result.exec.fault_group;
@@ -417,7 +241,8 @@ static void note_time(stage *s, double t)
     s->result.run_s = s->times[s->n_times / 2];
 }
 
-static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
+static vpu_status run_stage(backend_sim *b, uint32_t i,
+                            const exec_writers *writers, vpu_error *err)
 {
     const graph_launch *l = &b->g->launches[i];
     const backend_sim_config *cfg = b->cfg;
@@ -437,6 +262,8 @@ static vpu_status run_stage(backend_sim *b, uint32_t i, vpu_error *err)
                       .profile = cfg->profile ? &s->result.profile : NULL,
                       .profile_arena = b->a,
                       .group_watch = cfg->group_watch,
+                      .writers = writers,
+                      .n_writers = writers ? 1 : 0,
                       .log = cfg->log,
                       .print = cfg->print,
                       .print_user = cfg->print_user};
@@ -472,8 +299,26 @@ vpu_status backend_sim_run(backend_sim *b, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
-    b->clock = 0;
     for (uint32_t i = 0; i < b->g->n_launches && !st; i++)
-        st = run_stage(b, i, err);
+        st = backend_sim_run_one(b, i, err);
     return st;
+}
+
+vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err)
+{
+    if (i == 0)
+        b->clock = 0;
+    return run_stage(b, i, NULL, err);
+}
+
+vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
+                                  uint32_t *groups, vpu_error *err)
+{
+    const graph_buffer *x = &b->g->buffers[buffer];
+    exec_writers w = {.address = b->addresses[buffer],
+                      .bytes = (uint32_t)x->bytes,
+                      .element_bytes = tensor_dtype_bytes(x->desc.dtype),
+                      .groups = groups};
+
+    return run_stage(b, i, &w, err);
 }

@@ -60,6 +60,14 @@ void *backend_sim_buffer(backend_sim *b, uint32_t i);
 /* Run all launches in order. Errors are those of exec_run, and VPU_ERR_FAULT
  * when a kernel wrote beside a buffer. */
 vpu_status backend_sim_run(backend_sim *b, vpu_error *err);
+/* Launch i alone, after those before it; the clock starts again with 0. Errors
+ * as backend_sim_run. */
+vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err);
+/* The same, noting in groups, one number per element of the graph's buffer, the
+ * linear number of the work-group that wrote it last; of others the number
+ * stays. One host thread. */
+vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
+                                  uint32_t *groups, vpu_error *err);
 /* After a run: launch i of the graph. */
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i);
 

@@ -18,7 +18,8 @@ typedef struct {
     int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
 } cli_command;
 
-extern const cli_command cli_run, cli_cc, cli_asm, cli_machine;
+extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
+    cli_asm, cli_machine, cli_devices;
 
 /* Warnings and notes to stderr, progress when stderr is a terminal. quiet
  * leaves warnings only. */

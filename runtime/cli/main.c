@@ -10,8 +10,9 @@
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
 
-static const cli_command *const commands[] = {&cli_run, &cli_cc, &cli_asm,
-                                              &cli_machine};
+static const cli_command *const commands[] = {
+    &cli_run, &cli_diff,    &cli_suite,  &cli_cc,
+    &cli_asm, &cli_machine, &cli_devices};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;

@@ -1,47 +1,21 @@
 /* vpu run: a layer on the simulated VPU. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/sim.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
+#include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
-#include "runtime/graph/bind.h"
+#include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
 #include "sim/base/file.h"
 
 static const char help[] =
     "usage: vpu run LAYER.xml [OPTIONS]\n\n"
     "Runs a custom layer on the simulated VPU: binding file and OpenCL C in,\n"
-    "output tensors, a report and a timeline out.\n\n"
-    "Which layer, with what:\n"
-    "  --layer NAME            the CustomLayer, when the file binds several\n"
-    "  --model MODEL.xml       take shapes, parameters and weights from an\n"
-    "                          OpenVINO IR; --at NAME picks the layer, else "
-    "all\n"
-    "                          layers of bound types run in a row, with inputs "
-    "0…\n"
-    "                          and outputs 0… in the order of the document\n"
-    "  --shape in0=1x24x128x512[:f16]\n"
-    "                          shape of an input by hand, outermost first; "
-    "out0=…\n"
-    "                          where the output differs from input 0. Types: "
-    "f16\n"
-    "                          (default) f32 i32 u8 i8 i16 u16 i64\n"
-    "  --param NAME=VALUE      a layer parameter\n"
-    "  --blob NAME=FILE.npy    a blob for Data bindings, f16 or f32 (a model "
-    "has its\n"
-    "                          own)\n"
-    "  --strict RELEASE        refuse what that release's compiler refuses, "
-    "2019R3\n"
-    "                          to 2022.3 (default: a note)\n"
-    "  --input N=SPEC          input N: FILE.npy, zeros, ramp or random:SEED\n"
-    "                          (default: random:N)\n"
-    "  --source-dir DIR        look for .cl files there first\n"
-    "  -D NAME[=VALUE], -I DIR for the OpenCL preprocessor\n"
+    "output tensors, a report and a timeline out.\n\n" TARGET_HELP_LAYER
     "What comes out:\n"
     "  --output DIR            write out0.npy … and report.json to DIR\n"
     "  --report text|json      on standard output (default text)\n"
@@ -70,33 +44,17 @@ static const char help[] =
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
     "How it runs:\n"
-    "  --shaves N              SHAVEs to use (default: all 16; the vendor's\n"
-    "                          plugin gives a network 7)\n"
-    "  --machine FILE          another machine description\n"
-    "  --set KEY=VALUE         override one of its numbers (see vpu machine)\n"
-    "  --order sequential|reverse|random:SEED\n"
-    "                          order of the work-groups\n"
-    "  --engine compiled|interpreted\n"
-    "                          how work-groups run: as host code (default), "
-    "or\n"
-    "                          bundle by bundle from the SHAVE program; same\n"
-    "                          results, same cycles, much slower\n"
-    "  --timing flow|transaction|none\n"
-    "                          how cycles are found: DDR bandwidth shared\n"
-    "                          between flows (default), every line of DDR an\n"
-    "                          event, or not at all\n"
-    "  --threads N             host threads (default: all); results and "
-    "cycles\n"
-    "                          do not depend on it\n"
-    "  --timeout SECONDS       stop a launch after this much host time\n"
-    "                          (default 3600, 0 = never)\n"
-    "  --max-cycles N          stop when a SHAVE exceeds N cycles\n"
+    "  --backend ID            what runs it: sim (default), opencl, "
+    "opencl:P:D,\n"
+    "                          opencl:NAME, null (see vpu devices); options "
+    "that\n"
+    "                          only the simulator knows are refused "
+    "then\n" TARGET_HELP_RUN
     "  --repeat N              run N times (at most 64): host_run_s in the "
     "JSON\n"
     "                          report is the median; the rest is of the last "
     "run\n"
-    "  --no-cache              compile anew\n"
-    "  --quiet                 no notes\n\n"
+    "\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
     "      --param bias=1.0 --input 0=random:1 --output out --trace "
@@ -105,38 +63,19 @@ static const char help[] =
     "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape out0=1x3x64x64 \\\n"
     "      --shaves 7 --report json\n";
 
-enum { MAX_LIST = 64 };
-
 typedef struct {
-    const char *xml, *layer, *model, *at, *output, *machine, *trace,
-        *trace_json, *vcd, *folded, *kanata, *report, *source_dir;
-    const char *shapes[MAX_LIST], *params[MAX_LIST], *inputs[MAX_LIST],
-        *blobs[MAX_LIST], *sets[MAX_LIST], *options[MAX_LIST];
-    uint32_t n_shapes, n_params, n_inputs, n_blobs, n_sets, n_options;
-    uint32_t shaves, threads, repeat;
+    target_options t;
+    const char *backend, *output, *trace, *trace_json, *vcd, *folded, *kanata,
+        *report;
+    uint32_t repeat;
     uint32_t profile; /* lines in the table, 0 = none */
-    exec_engine engine;
-    exec_timing timing;
-    bool engine_given;
-    exec_order order;
-    uint64_t seed, max_cycles, kanata_group;
+    uint64_t kanata_group;
     uint32_t kanata_bundles;
     trc_level trace_level;
-    double timeout_s;
-    config_release strict;
-    bool no_cache, quiet;
 } run_options;
 
 /* --- options
  * ------------------------------------------------------------------------- */
-
-static bool push(const char **list, uint32_t *n, const char *value)
-{
-    if (*n == MAX_LIST)
-        return false;
-    list[(*n)++] = value;
-    return true;
-}
 
 static bool parse_count(const char *text, uint32_t *out)
 {
@@ -145,22 +84,6 @@ static bool parse_count(const char *text, uint32_t *out)
     if (!str_to_u64(text, &v) || !v || v > UINT32_MAX)
         return false;
     *out = (uint32_t)v;
-    return true;
-}
-
-static bool parse_order(const char *text, run_options *o)
-{
-    unsigned long long seed;
-
-    if (!strcmp(text, "sequential"))
-        o->order = EXEC_SEQUENTIAL;
-    else if (!strcmp(text, "reverse"))
-        o->order = EXEC_REVERSE;
-    else if (!strncmp(text, "random:", 7) && str_to_u64(text + 7, &seed)) {
-        o->order = EXEC_RANDOM;
-        o->seed = seed;
-    } else
-        return false;
     return true;
 }
 
@@ -179,21 +102,8 @@ static bool parse_level(const char *text, trc_level *out)
 }
 
 enum {
-    OPT_LAYER = 256,
-    OPT_MODEL,
-    OPT_AT,
-    OPT_SHAPE,
-    OPT_PARAM,
-    OPT_INPUT,
-    OPT_BLOB,
-    OPT_STRICT,
+    OPT_BACKEND = TARGET_OWN,
     OPT_OUTPUT,
-    OPT_SHAVES,
-    OPT_MACHINE,
-    OPT_SET,
-    OPT_ENGINE,
-    OPT_TIMING,
-    OPT_ORDER,
     OPT_TRACE,
     OPT_TRACE_JSON,
     OPT_VCD,
@@ -204,31 +114,13 @@ enum {
     OPT_KANATA_GROUP,
     OPT_KANATA_BUNDLES,
     OPT_REPORT,
-    OPT_THREADS,
-    OPT_SOURCE_DIR,
-    OPT_TIMEOUT,
-    OPT_MAX_CYCLES,
     OPT_REPEAT,
-    OPT_NO_CACHE,
-    OPT_QUIET
 };
 
 static const struct option long_options[] = {
-    {"layer", required_argument, NULL, OPT_LAYER},
-    {"model", required_argument, NULL, OPT_MODEL},
-    {"at", required_argument, NULL, OPT_AT},
-    {"shape", required_argument, NULL, OPT_SHAPE},
-    {"param", required_argument, NULL, OPT_PARAM},
-    {"input", required_argument, NULL, OPT_INPUT},
-    {"blob", required_argument, NULL, OPT_BLOB},
-    {"strict", required_argument, NULL, OPT_STRICT},
+    TARGET_LONG,
+    {"backend", required_argument, NULL, OPT_BACKEND},
     {"output", required_argument, NULL, OPT_OUTPUT},
-    {"shaves", required_argument, NULL, OPT_SHAVES},
-    {"machine", required_argument, NULL, OPT_MACHINE},
-    {"set", required_argument, NULL, OPT_SET},
-    {"engine", required_argument, NULL, OPT_ENGINE},
-    {"timing", required_argument, NULL, OPT_TIMING},
-    {"order", required_argument, NULL, OPT_ORDER},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
     {"vcd", required_argument, NULL, OPT_VCD},
@@ -239,13 +131,7 @@ static const struct option long_options[] = {
     {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
     {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
     {"report", required_argument, NULL, OPT_REPORT},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"max-cycles", required_argument, NULL, OPT_MAX_CYCLES},
     {"repeat", required_argument, NULL, OPT_REPEAT},
-    {"no-cache", no_argument, NULL, OPT_NO_CACHE},
-    {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0}};
 
 /* False: the value is not one the option takes. */
@@ -254,44 +140,12 @@ static bool apply(run_options *o, int c, arena *a)
     unsigned long long n;
 
     switch (c) {
-    case OPT_LAYER:
-        o->layer = optarg;
-        return true;
-    case OPT_MODEL:
-        o->model = optarg;
-        return true;
-    case OPT_AT:
-        o->at = optarg;
-        return true;
-    case OPT_SHAPE:
-        return push(o->shapes, &o->n_shapes, optarg);
-    case OPT_PARAM:
-        return push(o->params, &o->n_params, optarg);
-    case OPT_INPUT:
-        return push(o->inputs, &o->n_inputs, optarg);
-    case OPT_BLOB:
-        return push(o->blobs, &o->n_blobs, optarg);
-    case OPT_STRICT:
-        return config_release_parse(optarg, &o->strict);
+    case OPT_BACKEND:
+        o->backend = optarg;
+        return *optarg;
     case OPT_OUTPUT:
         o->output = optarg;
         return true;
-    case OPT_SHAVES:
-        return parse_count(optarg, &o->shaves);
-    case OPT_MACHINE:
-        o->machine = optarg;
-        return true;
-    case OPT_SET:
-        return push(o->sets, &o->n_sets, optarg);
-    case OPT_ENGINE:
-        o->engine =
-            strcmp(optarg, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
-        o->engine_given = true;
-        return o->engine == EXEC_COMPILED || !strcmp(optarg, "interpreted");
-    case OPT_TIMING:
-        return exec_timing_parse(optarg, &o->timing);
-    case OPT_ORDER:
-        return parse_order(optarg, o);
     case OPT_TRACE:
         o->trace = optarg;
         return true;
@@ -322,31 +176,37 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
-    case OPT_THREADS:
-        return parse_count(optarg, &o->threads);
-    case OPT_SOURCE_DIR:
-        o->source_dir = optarg;
-        return true;
-    case OPT_TIMEOUT:
-        return str_to_f64(optarg, &o->timeout_s) && o->timeout_s >= 0 &&
-               o->timeout_s < 1e9;
-    case OPT_MAX_CYCLES:
-        if (!str_to_u64(optarg, &n) || !n)
-            return false;
-        o->max_cycles = n;
-        return true;
     case OPT_REPEAT:
         return parse_count(optarg, &o->repeat) && o->repeat <= 64;
-    case OPT_NO_CACHE:
-        o->no_cache = true;
-        return true;
-    case OPT_QUIET:
-        o->quiet = true;
-        return true;
-    default: /* -D, -I */
-        return push(o->options, &o->n_options,
-                    arena_printf(a, "-%c%s", c, optarg));
+    default:
+        return target_option(&o->t, c, optarg, a);
     }
+}
+
+/* Options about the simulated machine and its insides. */
+static bool is_sim_only(int c)
+{
+    return c >= OPT_TRACE && c <= OPT_KANATA_BUNDLES;
+}
+
+static bool on_sim(const run_options *o)
+{
+    return !strcmp(o->backend, "sim");
+}
+
+static int check_backend(const run_options *o)
+{
+    const backend_ops *ops;
+    const char *device;
+    vpu_error err;
+
+    if (backend_find(o->backend, &ops, &device, &err))
+        return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
+    if (strcmp(ops->name, "sim") && o->t.sim_only)
+        return cli_usage(&cli_run,
+                         "%s is about the simulator: not with --backend %s",
+                         o->t.sim_only, o->backend);
+    return CLI_OK;
 }
 
 /* What looks into a run needs the interpreter, and time as flows. */
@@ -357,18 +217,18 @@ static int check_observers(run_options *o)
                         : o->kanata ? "--kanata"
                                     : NULL;
 
-    if (asker && o->engine_given && o->engine == EXEC_COMPILED)
+    if (asker && o->t.engine_given && o->t.engine == EXEC_COMPILED)
         return cli_usage(&cli_run,
                          "%s needs the interpreter: not with --engine compiled",
                          asker);
     if (asker)
-        o->engine = EXEC_INTERPRETED;
+        o->t.engine = EXEC_INTERPRETED;
     else if (o->trace || o->trace_json || o->vcd)
         asker = "a trace";
-    if (asker && o->timing == EXEC_NO_TIMING)
+    if (asker && o->t.timing == EXEC_NO_TIMING)
         return cli_usage(&cli_run, "%s needs time: not with --timing none",
                          asker);
-    if ((o->profile || o->folded) && o->timing == EXEC_TRANSACTIONS)
+    if ((o->profile || o->folded) && o->t.timing == EXEC_TRANSACTIONS)
         return cli_usage(&cli_run, "%s works with --timing flow only", asker);
     return CLI_OK;
 }
@@ -378,33 +238,24 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     int c, which = 0;
 
     *o = (run_options){.report = "text",
-                       .timeout_s = 3600,
+                       .backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
                        .trace_level = TRC_FULL};
-    while ((c = getopt_long(argc, argv, "D:I:", long_options, &which)) != -1) {
+    target_init(&o->t);
+    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
+           -1) {
         if (c == '?')
             return cli_usage(&cli_run, "bad command line");
         if (!apply(o, c, a))
             return cli_usage(&cli_run, "--%s does not take '%s'",
                              c < 256 ? "D" : long_options[which].name, optarg);
+        if (is_sim_only(c))
+            o->t.sim_only = arena_printf(a, "--%s", long_options[which].name);
     }
-    if (optind + 1 < argc)
-        return cli_usage(&cli_run, "one binding file at a time ('%s', '%s')",
-                         argv[optind], argv[optind + 1]);
-    if (optind == argc)
-        return cli_usage(&cli_run, "no binding file");
-    o->xml = argv[optind];
-    if (o->model && o->n_shapes)
-        return cli_usage(&cli_run, "--model and --shape exclude each other");
-    if (o->model && o->layer)
-        return cli_usage(&cli_run, "--model and --layer exclude each other; "
-                                   "--at NAME picks a layer of the model");
-    if (o->model && o->n_blobs)
-        return cli_usage(&cli_run, "--model and --blob exclude each other");
-    if (o->at && !o->model)
-        return cli_usage(&cli_run, "--at needs --model");
-    return check_observers(o);
+    c = target_check(&o->t, &cli_run, argc, argv);
+    c = c ? c : check_backend(o);
+    return c ? c : check_observers(o);
 }
 
 /* --- the steps
@@ -414,121 +265,31 @@ typedef struct {
     run_options o;
     arena *a;
     log_sink log;
-    mach_desc desc;
-    config_file binding;
-    config_model model;
-    graph *g;
+    target t;
     backend_sim *sim;
     trc_writer *trace;
     file_out folded, kanata_file;
     kanata *kanata;
 } session;
 
-static vpu_status load_machine(session *s, vpu_error *err)
-{
-    vpu_status st = mach_desc_load(s->o.machine, s->a, &s->desc, err);
-
-    for (uint32_t i = 0; i < s->o.n_sets && !st; i++)
-        st = mach_desc_set(&s->desc, s->a, s->o.sets[i], err);
-    if (!st && s->o.shaves > s->desc.num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
-                     s->o.shaves, (unsigned long long)s->desc.num_shaves);
-    return st;
-}
-
-static vpu_status bind(session *s, vpu_error *err)
-{
-    const run_options *o = &s->o;
-    graph_shape shapes[MAX_LIST];
-    config_param params[MAX_LIST];
-    config_blob blobs[MAX_LIST];
-    graph_request q = {.binding = &s->binding,
-                       .at = o->at,
-                       .type = o->layer,
-                       .shapes = shapes,
-                       .n_shapes = o->n_shapes,
-                       .blobs = blobs,
-                       .n_blobs = o->n_blobs,
-                       .params = params,
-                       .n_params = o->n_params};
-    vpu_status st =
-        config_file_read(o->xml, s->a, &s->log, o->strict, &s->binding, err);
-
-    for (uint32_t i = 0; i < o->n_shapes && !st; i++)
-        st = graph_shape_parse(o->shapes[i], &shapes[i], err);
-    for (uint32_t i = 0; i < o->n_params && !st; i++)
-        st = graph_param_parse(o->params[i], s->a, &params[i], err);
-    for (uint32_t i = 0; i < o->n_blobs && !st; i++)
-        st = graph_blob_read(o->blobs[i], s->a, &blobs[i], err);
-    if (!st && o->model) {
-        st = config_model_read(o->model, NULL, s->a, &s->model, err);
-        q.model = &s->model;
-    }
-    if (!st)
-        st = graph_bind(&q, s->a, &s->log, &s->g, err);
-    return st;
-}
-
-/* "N=SPEC" for port N; the last one counts. */
-static vpu_status input_spec(session *s, uint32_t port, const char **spec,
-                             vpu_error *err)
-{
-    *spec = arena_printf(s->a, "random:%u", port);
-    for (uint32_t i = 0; i < s->o.n_inputs; i++) {
-        const char *text = s->o.inputs[i], *eq = strchr(text, '=');
-        unsigned long long n;
-
-        if (!eq ||
-            !str_to_u64(arena_strndup(s->a, text, (size_t)(eq - text)), &n))
-            return err_set(err, VPU_ERR_INVALID,
-                           "--input %s: expected N=FILE.npy|zeros|ramp|"
-                           "random:SEED",
-                           text);
-        if (n == port)
-            *spec = eq + 1;
-    }
-    return VPU_OK;
-}
-
-static vpu_status check_ports(session *s, vpu_error *err)
-{
-    for (uint32_t i = 0; i < s->o.n_inputs; i++) {
-        unsigned long long n = strtoull(s->o.inputs[i], NULL, 10);
-        bool found = false;
-
-        for (uint32_t k = 0; k < s->g->n_buffers; k++)
-            found |= s->g->buffers[k].role == GRAPH_INPUT &&
-                     s->g->buffers[k].port == n;
-        if (!found)
-            return err_set(err, VPU_ERR_INVALID,
-                           "--input %s: the layer has no input %llu that its "
-                           "kernels use",
-                           s->o.inputs[i], n);
-    }
-    return VPU_OK;
-}
-
 static vpu_status fill_inputs(session *s, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < s->g->n_buffers && !st; i++) {
-        const graph_buffer *b = &s->g->buffers[i];
-        const char *spec;
+    for (uint32_t i = 0; i < s->t.g->n_buffers && !st; i++) {
+        const graph_buffer *b = &s->t.g->buffers[i];
 
-        if (b->role != GRAPH_INPUT)
-            continue;
-        st = input_spec(s, b->port, &spec, err);
-        if (!st)
-            st = graph_input_fill(b, spec, backend_sim_buffer(s->sim, i), err);
+        if (b->role == GRAPH_INPUT)
+            st = target_fill(&s->o.t, b, s->a, backend_sim_buffer(s->sim, i),
+                             err);
     }
-    return st ? st : check_ports(s, err);
+    return st ? st : target_check_inputs(&s->o.t, &s->t, s->a, err);
 }
 
 static vpu_status open_trace(session *s, vpu_error *err)
 {
     trc_config cfg = {.level = s->o.trace_level,
-                      .clk_mhz = (uint32_t)s->desc.clk_mhz};
+                      .clk_mhz = (uint32_t)s->t.desc.clk_mhz};
     vpu_status st;
 
     if (!s->o.trace && !s->o.trace_json && !s->o.vcd)
@@ -550,8 +311,8 @@ static vpu_status open_kanata(session *s, vpu_error *err)
 
     if (!s->o.kanata)
         return VPU_OK;
-    for (uint32_t i = 0; i < s->g->n_launches; i++) {
-        const graph_launch *l = &s->g->launches[i];
+    for (uint32_t i = 0; i < s->t.g->n_launches; i++) {
+        const graph_launch *l = &s->t.g->launches[i];
         uint64_t n = 1;
 
         for (int d = 0; d < 3; d++)
@@ -572,7 +333,7 @@ static vpu_status open_kanata(session *s, vpu_error *err)
 
 static vpu_status write_folded(session *s, vpu_error *err)
 {
-    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
+    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
     str out = {0};
 
     cli_profile_folded(&r, &out);
@@ -583,14 +344,14 @@ static vpu_status write_folded(session *s, vpu_error *err)
 
 static vpu_status save(session *s, vpu_error *err)
 {
-    void **data = arena_array(s->a, void *, s->g->n_buffers + 1);
-    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
+    void **data = arena_array(s->a, void *, s->t.g->n_buffers + 1);
+    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
     str json = {0};
     vpu_status st;
 
-    for (uint32_t i = 0; i < s->g->n_buffers; i++)
+    for (uint32_t i = 0; i < s->t.g->n_buffers; i++)
         data[i] = backend_sim_buffer(s->sim, i);
-    st = graph_output_save(s->o.output, s->g, data, err);
+    st = graph_output_save(s->o.output, s->t.g, data, err);
     report_json(&r, &json);
     if (!st)
         st = file_write(file_join(s->a, s->o.output, "report.json"), json.data,
@@ -601,7 +362,7 @@ static vpu_status save(session *s, vpu_error *err)
 
 static void print_report(session *s)
 {
-    report_source r = {s->g, s->sim, &s->desc, s->o.timing};
+    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
     str out = {0};
 
     if (!strcmp(s->o.report, "json"))
@@ -624,29 +385,46 @@ static void print_text(void *user, const char *text, size_t n)
     fwrite(text, 1, n, strcmp(s->o.report, "json") ? stdout : stderr);
 }
 
+/* On another backend than the simulator. */
+static vpu_status run_other(session *s, vpu_error *err)
+{
+    const run_options *o = &s->o;
+    other_run r = {.id = o->backend,
+                   .repeat = o->repeat,
+                   .output = o->output,
+                   .json = !strcmp(o->report, "json")};
+    vpu_status st = target_bind(&o->t, s->a, &s->log, &s->t, err);
+    backend_config cfg = target_backend(&o->t, &s->t, NULL);
+    const char **inputs;
+
+    cfg.log = &s->log;
+    cfg.print = print_text;
+    cfg.print_user = s;
+    if (st)
+        return st;
+    inputs = arena_array(s->a, const char *, s->t.g->n_buffers + 1);
+    for (uint32_t i = 0; i < s->t.g->n_buffers && !st; i++)
+        if (s->t.g->buffers[i].role == GRAPH_INPUT)
+            st =
+                target_input(&o->t, &s->t.g->buffers[i], s->a, &inputs[i], err);
+    if (!st)
+        st = target_check_inputs(&o->t, &s->t, s->a, err);
+    if (!st && o->output)
+        st = file_mkdirs(o->output, err);
+    r.g = s->t.g;
+    r.inputs = inputs;
+    return st ? st : other_run_all(&r, &cfg, err);
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
-    backend_sim_config cfg = {.desc = &s->desc,
-                              .n_shaves = s->o.shaves,
-                              .n_threads = s->o.threads,
-                              .engine = s->o.engine,
-                              .timing = s->o.timing,
-                              .order = s->o.order,
-                              .seed = s->o.seed,
-                              .max_cycles = s->o.max_cycles,
-                              .timeout_s = s->o.timeout_s,
-                              .source_dir = s->o.source_dir,
-                              .options = s->o.options,
-                              .n_options = s->o.n_options,
-                              .no_cache = s->o.no_cache,
-                              .profile = s->o.profile || s->o.folded,
-                              .log = &s->log,
-                              .print = print_text,
-                              .print_user = s};
-    vpu_status st = load_machine(s, err);
+    vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
+    backend_sim_config cfg = target_sim(&s->o.t, &s->t);
 
-    if (!st)
-        st = bind(s, err);
+    cfg.profile = s->o.profile || s->o.folded;
+    cfg.log = &s->log;
+    cfg.print = print_text;
+    cfg.print_user = s;
     /* The output folder before the work: a run of minutes must not end in
      * "permission denied". */
     if (!st && s->o.output)
@@ -658,7 +436,7 @@ static vpu_status run(session *s, vpu_error *err)
     if (!st && s->o.folded)
         st = file_out_open(&s->folded, s->o.folded, err);
     if (!st)
-        st = backend_sim_open(&cfg, s->g, &s->sim, err);
+        st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
         st = fill_inputs(s, err);
         /* One run in the trace, the last. */
@@ -691,8 +469,8 @@ static int run_main(int argc, char **argv)
     int rc = parse(argc, argv, &s.o, s.a);
 
     if (!rc) {
-        s.log = cli_log(s.o.quiet);
-        if (run(&s, &err))
+        s.log = cli_log(s.o.t.quiet);
+        if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
     }
     trc_writer_abandon(s.trace);

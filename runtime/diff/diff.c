@@ -1,251 +1,280 @@
-/* Both sides launch by launch, comparing what each launch wrote. */
+/* Running both sides and comparing; see diff.h. */
 #include "runtime/diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/diff/record.h"
+#include "runtime/diff/report.h"
+#include "runtime/diff/trace_back.h"
 
 typedef struct {
-    const diff_side *sides[2];
+    const diff_side *side;
+    const char *letter;
+    void *self;
+    const backend_caps *caps;
+} opened;
+
+typedef struct {
     const graph *g;
-    const diff_options *o;
-    arena *a;
+    const diff_config *cfg;
+    arena *mem;
     diff_report *r;
+    opened sides[2];
     size_t cap;
-    void *data[2]; /* the largest tensor each */
+    void *data[2]; /* heap, as large as the largest buffer compared */
     vpu_error *err;
-} runner;
+} run;
 
-/* A side's failure is a verdict, not an error of ours. */
-static bool failed(runner *x, int side)
+static vpu_status of_side(const run *x, const opened *o, vpu_status st)
 {
-    x->r->verdict = DIFF_NOT_RUN;
-    x->r->failed = x->sides[side]->label;
-    return false;
+    return st ? err_in(x->err, st, "%s (%s)", o->letter, o->side->id) : st;
 }
 
-static const diff_rule *rule_of(const runner *x, const char *name)
+static vpu_status open_side(run *x, opened *o)
 {
-    const diff_rule *found = NULL;
+    vpu_status st = o->side->ops->open(o->side->cfg, x->g, &o->self, x->err);
 
-    for (uint32_t i = 0; i < x->o->n_rules; i++)
-        if (!strcmp(x->o->rules[i].name, name))
-            found = &x->o->rules[i];
-    return found;
+    for (uint32_t i = 0; i < x->g->n_buffers && !st; i++)
+        if (x->g->buffers[i].role == GRAPH_INPUT)
+            st = o->side->ops->write(o->self, i, x->cfg->inputs[i], x->err);
+    if (!st)
+        o->caps = o->side->ops->caps(o->self);
+    return of_side(x, o, st);
 }
 
-static vpu_status check_rules(const runner *x)
+static diff_tolerance tolerance_of(const run *x, const graph_buffer *b)
 {
-    for (uint32_t i = 0; i < x->o->n_rules; i++) {
-        const diff_rule *rule = &x->o->rules[i];
-        const graph_buffer *b = NULL;
+    diff_tolerance t = {0};
 
-        for (uint32_t k = 0; k < x->g->n_buffers; k++)
-            if (!strcmp(x->g->buffers[k].name, rule->name))
-                b = &x->g->buffers[k];
-        if (!b)
-            return err_set(x->err, VPU_ERR_INVALID,
-                           "a tolerance for '%s': layer '%s' has no such "
-                           "tensor",
-                           rule->name, x->g->layer);
-        if (rule->typed && b->bytes % tensor_dtype_bytes(rule->dtype))
-            return err_set(x->err, VPU_ERR_INVALID,
-                           "'%s' has %llu bytes, no whole number of %s",
-                           rule->name, (unsigned long long)b->bytes,
-                           tensor_dtype_name(rule->dtype));
+    for (uint32_t k = 0; k < x->cfg->n_rules; k++) {
+        const diff_rule *rule = &x->cfg->rules[k];
+
+        if (!rule->output ||
+            (b->role == GRAPH_OUTPUT && !strcmp(rule->output, b->name)))
+            t = rule->tolerance;
     }
-    return VPU_OK;
+    return t;
 }
 
-/* What to compare a buffer as. */
-static tensor_desc desc_of(const runner *x, const graph_buffer *b,
-                           diff_tolerance *tol)
+static void place(const tensor_desc *d, const diff_element *e, diff_place *p)
 {
-    const diff_rule *rule = rule_of(x, b->name);
-    tensor_desc d = b->desc;
+    p->e = *e;
+    diff_unravel(d, e->index, p->at);
+}
 
-    *tol = rule ? rule->tolerance : x->o->tolerance;
-    if (b->untyped) {
-        d = (tensor_desc){.dtype = TENSOR_U8, .rank = 1};
-        if (rule && rule->typed)
-            d.dtype = rule->dtype;
-        else
-            *tol = (diff_tolerance){0};
-        d.dims[0] = (uint32_t)(b->bytes / tensor_dtype_bytes(d.dtype));
+static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
+{
+    const graph_buffer *b = &x->g->buffers[buffer];
+    diff_buffer *d;
+    vpu_status st = VPU_OK;
+    size_t n = x->r->n_buffers;
+
+    d = arena_append(x->mem, x->r->buffers, n, x->cap);
+    *d = (diff_buffer){.buffer = buffer,
+                       .launch = launch,
+                       .output = b->role == GRAPH_OUTPUT,
+                       .tolerance = tolerance_of(x, b)};
+    for (int k = 0; k < 2 && !st; k++) {
+        const opened *o = &x->sides[k];
+
+        st = of_side(x, o,
+                     o->side->ops->read(o->self, buffer, x->data[k], x->err));
     }
-    return d;
-}
-
-static vpu_status judge(runner *x, diff_tensor *t, const tensor_desc *d)
-{
-    diff_watch watch;
-    vpu_status st;
-
-    diff_map_init(x->g, t->launch, t->buffer, d, x->o->provenance, &t->map);
-    if (x->o->no_places)
-        return diff_compare(d, x->data[0], x->data[1], &t->tolerance, NULL,
-                            &t->result, x->err);
-    diff_places_init(&t->map, d, x->a, &t->places, &watch);
-    st = diff_compare(d, x->data[0], x->data[1], &t->tolerance, &watch,
-                      &t->result, x->err);
-    t->located = !st && t->result.n_diff &&
-                 diff_map_who(&t->map, t->result.first.index, &t->first) &&
-                 diff_map_who(&t->map, t->result.worst.index, &t->worst);
+    if (!st)
+        st = diff_compare(&b->desc, x->data[0], x->data[1], &d->tolerance, NULL,
+                          &d->r, x->err);
+    if (st)
+        return st;
+    x->r->n_buffers = (uint32_t)n;
+    if (d->r.n_diff) {
+        place(&b->desc, &d->r.first, &d->first);
+        place(&b->desc, &d->r.worst, &d->worst);
+        place(&b->desc, &d->r.worst_ulp, &d->worst_ulp);
+    }
+    if (!d->r.equal) {
+        if (x->r->equal && x->cfg->heat_map)
+            st = diff_heat_map(x->cfg->heat_map, &b->desc, x->data[0],
+                               x->data[1], x->err);
+        x->r->equal = false;
+        x->r->launches[launch].deviates = true;
+        if (x->r->first_deviating < 0)
+            x->r->first_deviating = launch;
+        if (!st && !x->cfg->no_groups)
+            st = trace_back(x->g, x->cfg, d, x->data[0], x->data[1], x->mem,
+                            &x->r->not_traced, x->err);
+    }
     return st;
 }
 
-/* False: *st tells, or a side failed. */
-static bool compare(runner *x, uint32_t buffer, uint32_t launch, bool *equal,
-                    vpu_status *st)
+/* The launch that last writes a buffer; n_launches: none. */
+static uint32_t writer_of(const graph *g, uint32_t buffer)
 {
-    const graph_buffer *b = &x->g->buffers[buffer];
-    diff_tensor *t;
-    tensor_desc d;
-    size_t n = x->r->n_tensors;
+    for (uint32_t i = g->n_launches; i-- > 0;)
+        for (uint32_t k = 0; k < g->launches[i].n_args; k++) {
+            const graph_arg *a = &g->launches[i].args[k];
 
-    for (int s = 0; s < 2; s++)
-        if (x->sides[s]->ops->read(x->sides[s]->self, buffer, x->data[s],
-                                   &x->r->error))
-            return failed(x, s);
-    t = arena_append(x->a, x->r->tensors, n, x->cap);
-    x->r->n_tensors = (uint32_t)n;
-    *t = (diff_tensor){.name = b->name,
-                       .buffer = buffer,
-                       .launch = launch,
-                       .output = b->role == GRAPH_OUTPUT};
-    d = desc_of(x, b, &t->tolerance);
-    *st = judge(x, t, &d);
-    *equal = t->result.equal;
-    if (!*st && t->output && !t->result.equal)
-        x->r->verdict = DIFF_DIFFERENT;
-    return !*st;
+            if (a->kind == GRAPH_ARG_BUFFER && a->written &&
+                a->buffer == buffer)
+                return i;
+        }
+    return g->n_launches;
 }
 
-static bool launch(runner *x, uint32_t first, uint32_t n)
+static vpu_status run_both(run *x, uint32_t first, uint32_t n)
 {
-    backend_result *results = arena_array(x->a, backend_result, n + 1);
+    backend_result *results = arena_array(x->mem, backend_result, n + 1);
+    vpu_status st = VPU_OK;
 
-    for (int s = 0; s < 2; s++) {
-        if (x->sides[s]->ops->run(x->sides[s]->self, first, n, results,
-                                  &x->r->error))
-            return failed(x, s);
+    for (int k = 0; k < 2 && !st; k++) {
+        const opened *o = &x->sides[k];
+
+        memset(results, 0, n * sizeof *results);
+        st = of_side(x, o,
+                     o->side->ops->run(o->self, first, n, results, x->err));
         for (uint32_t i = 0; i < n; i++)
-            *(s ? &x->r->stages[first + i].b : &x->r->stages[first + i].a) =
+            *(k ? &x->r->launches[first + i].b : &x->r->launches[first + i].a) =
                 results[i];
     }
-    return true;
+    return st;
 }
 
-static vpu_status by_stage(runner *x)
+/* Buffers a launch writes for the last time, each once. */
+static vpu_status compare_written(run *x, uint32_t launch, bool all)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t l = 0; l < x->g->n_launches; l++) {
-        diff_stage *s = &x->r->stages[l];
+    for (uint32_t i = 0; i < x->g->n_buffers && !st; i++) {
+        const graph_buffer *b = &x->g->buffers[i];
 
-        if (!launch(x, l, 1))
-            return VPU_OK;
-        s->compared = s->equal = true;
-        for (uint32_t i = 0; i < x->g->n_buffers; i++) {
-            bool equal;
-
-            if (!diff_writes(&x->g->launches[l], i))
-                continue;
-            if (!compare(x, i, l, &equal, &st))
-                return st;
-            s->equal &= equal;
-        }
-        if (!s->equal && x->r->first_stage < 0)
-            x->r->first_stage = (int32_t)l;
-    }
-    return VPU_OK;
-}
-
-static vpu_status at_once(runner *x)
-{
-    vpu_status st = VPU_OK;
-    bool equal;
-
-    if (!launch(x, 0, x->g->n_launches))
-        return VPU_OK;
-    for (uint32_t i = 0; i < x->g->n_buffers; i++) {
-        uint32_t last = x->g->n_launches;
-
-        if (x->g->buffers[i].role != GRAPH_OUTPUT)
+        if (writer_of(x->g, i) != launch)
             continue;
-        while (last && !diff_writes(&x->g->launches[last - 1], i))
-            last--;
-        if (!compare(x, i, last ? last - 1 : x->g->n_launches, &equal, &st))
-            return st;
+        if (b->role == GRAPH_OUTPUT ||
+            (all && b->role == GRAPH_SCRATCH && !b->untyped))
+            st = compare(x, i, launch);
     }
-    return VPU_OK;
+    return st;
 }
 
-static bool give_inputs(runner *x, void *const *inputs)
+static vpu_status run_and_compare(run *x)
 {
-    for (int s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < x->g->n_buffers; i++)
-            if (x->g->buffers[i].role == GRAPH_INPUT &&
-                x->sides[s]->ops->write(x->sides[s]->self, i, inputs[i],
-                                        &x->r->error))
-                return failed(x, s);
-    return true;
+    bool stages = x->sides[0].caps->stages && x->sides[1].caps->stages;
+    vpu_status st = VPU_OK;
+
+    x->r->by_stage = stages && !x->cfg->outputs_only;
+    if (!x->r->by_stage)
+        st = run_both(x, 0, x->g->n_launches);
+    for (uint32_t i = 0; i < x->g->n_launches && !st; i++) {
+        if (x->r->by_stage)
+            st = run_both(x, i, 1);
+        if (!st)
+            st = compare_written(x, i, x->r->by_stage);
+    }
+    return st;
 }
 
-static vpu_status get_memory(runner *x)
+static const char *index_text(arena *a, const tensor_desc *d,
+                              const diff_place *p)
 {
+    const char *s = "[";
+
+    for (uint32_t k = 0; k < d->rank; k++)
+        s = arena_printf(a, "%s%s%u", s, k ? "," : "", p->at[k]);
+    return arena_printf(a, "%s]", s);
+}
+
+static const char *differing(const run *x, const diff_buffer *d)
+{
+    const graph_buffer *b = &x->g->buffers[d->buffer];
+    const char *s;
+
+    if (!d->r.n_diff)
+        return arena_printf(x->mem, "%s: beyond the limits of mvNCCheck",
+                            b->name);
+    s = arena_printf(
+        x->mem, "%s: %llu of %llu differ, first at %s: %g instead of %g",
+        b->name, (unsigned long long)d->r.n_diff, (unsigned long long)d->r.n,
+        index_text(x->mem, &b->desc, &d->first), d->first.e.a, d->first.e.b);
+    if (d->first.group_known)
+        s = arena_printf(x->mem, "%s, work-group (%llu, %llu, %llu)", s,
+                         (unsigned long long)d->first.group[0],
+                         (unsigned long long)d->first.group[1],
+                         (unsigned long long)d->first.group[2]);
+    return s;
+}
+
+static void summarise(run *x)
+{
+    uint64_t n = 0, bits = 0;
+
+    for (uint32_t i = 0; i < x->r->n_buffers; i++) {
+        const diff_buffer *d = &x->r->buffers[i];
+
+        n += d->r.n;
+        bits += d->r.n_bits;
+        if (d->r.equal || x->r->equal)
+            continue;
+        x->r->summary = differing(x, d);
+        if (x->g->n_launches > 1)
+            x->r->summary = arena_printf(x->mem, "%s, stage %s", x->r->summary,
+                                         x->g->launches[d->launch].name);
+        return;
+    }
+    x->r->summary =
+        bits ? arena_printf(x->mem,
+                            "%llu elements, %llu not the same bits but within "
+                            "tolerance",
+                            (unsigned long long)n, (unsigned long long)bits)
+             : arena_printf(x->mem, "%llu elements, bit for bit",
+                            (unsigned long long)n);
+    if (x->r->caps_a.promoted || x->r->caps_b.promoted)
+        x->r->summary =
+            arena_printf(x->mem, "%s (halves promoted)", x->r->summary);
+}
+
+vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
+                    const diff_config *cfg, arena *mem, diff_report *report,
+                    vpu_error *err)
+{
+    run x = {.g = g,
+             .cfg = cfg,
+             .mem = mem,
+             .r = report,
+             .sides = {{.side = a, .letter = "a"}, {.side = b, .letter = "b"}},
+             .err = err};
     uint64_t most = 1;
+    vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < x->g->n_buffers; i++)
-        if (x->g->buffers[i].bytes > most)
-            most = x->g->buffers[i].bytes;
-    for (int s = 0; s < 2; s++) {
-        x->data[s] = malloc(most);
-        if (!x->data[s])
-            return err_set(x->err, VPU_ERR_NOMEM,
-                           "no memory for a tensor of %llu bytes",
-                           (unsigned long long)most);
+    *report = (diff_report){.g = g,
+                            .id_a = a->id,
+                            .id_b = b->id,
+                            .equal = true,
+                            .first_deviating = -1,
+                            .summary = ""};
+    report->launches = arena_array(mem, diff_launch, g->n_launches + 1);
+    for (uint32_t i = 0; i < g->n_buffers; i++)
+        if (g->buffers[i].bytes > most)
+            most = g->buffers[i].bytes;
+    for (int k = 0; k < 2 && !st; k++) {
+        x.data[k] = malloc(most);
+        st = x.data[k] ? open_side(&x, &x.sides[k])
+                       : err_set(err, VPU_ERR_NOMEM,
+                                 "no memory for %llu bytes of a tensor",
+                                 (unsigned long long)most);
     }
-    return VPU_OK;
-}
-
-static void start_report(runner *x)
-{
-    diff_report *r = x->r;
-
-    memset(r, 0, sizeof *r);
-    r->layer = x->g->layer;
-    r->type = x->g->type;
-    r->a = x->sides[0]->label;
-    r->b = x->sides[1]->label;
-    r->caps_a = *x->sides[0]->ops->caps(x->sides[0]->self);
-    r->caps_b = *x->sides[1]->ops->caps(x->sides[1]->self);
-    r->by_stage = r->caps_a.stages && r->caps_b.stages && !x->o->outputs_only;
-    r->first_stage = -1;
-    r->n_stages = x->g->n_launches;
-    r->stages = arena_array(x->a, diff_stage, r->n_stages + 1);
-    for (uint32_t l = 0; l < r->n_stages; l++) {
-        r->stages[l].name = x->g->launches[l].name;
-        r->stages[l].kernel = x->g->launches[l].entry;
+    if (!st) {
+        report->caps_a = *x.sides[0].caps;
+        report->caps_b = *x.sides[1].caps;
+        report->caps_a.device = arena_strdup(mem, report->caps_a.device);
+        report->caps_b.device = arena_strdup(mem, report->caps_b.device);
+        report->caps_a.version = arena_strdup(mem, report->caps_a.version);
+        report->caps_b.version = arena_strdup(mem, report->caps_b.version);
+        st = run_and_compare(&x);
     }
-}
-
-vpu_status diff_run(const diff_side *a, const diff_side *b, const graph *g,
-                    void *const *inputs, const diff_options *o, arena *mem,
-                    diff_report *out, vpu_error *err)
-{
-    runner x = {
-        .sides = {a, b}, .g = g, .o = o, .a = mem, .r = out, .err = err};
-    vpu_status st;
-
-    start_report(&x);
-    st = check_rules(&x);
     if (!st)
-        st = get_memory(&x);
-    if (!st && give_inputs(&x, inputs))
-        st = out->by_stage ? by_stage(&x) : at_once(&x);
-    free(x.data[0]);
-    free(x.data[1]);
+        summarise(&x);
+    for (int k = 0; k < 2; k++) {
+        x.sides[k].side->ops->close(x.sides[k].self);
+        free(x.data[k]);
+    }
     return st;
 }

@@ -1,83 +1,92 @@
-/* One bound layer on two backends: stage by stage if both can, and a verdict.
+/* A graph on two backends, and what came out compared.
  *
- * Side a is judged, side b is what it should be. */
+ * Both get the same inputs. Where both can, launches run one by one and every
+ * buffer a launch wrote is compared behind it, so the first launch that
+ * deviates is known; else outputs are compared at the end. b is what should be.
+ *
+ * Elements that differ are traced back to the work-group that wrote them, by
+ * running the launch once more on the simulator: groups of a launch are the
+ * same on every backend. */
 #ifndef VPU_RUNTIME_DIFF_DIFF_H
 #define VPU_RUNTIME_DIFF_DIFF_H
 
 #include "runtime/backend/backend.h"
 #include "runtime/diff/compare.h"
-#include "runtime/diff/map.h"
 
+/* The tolerance of outputs of one name ("out0"), or of all (NULL). Later rules
+ * win. Buffers between stages have the rule for NULL. */
 typedef struct {
-    const backend_ops *ops;
-    void *self;        /* opened for the graph */
-    const char *label; /* the user's name for it: "sim", "host:libgrn.so" */
-} diff_side;
-
-/* For one tensor, by its name in the graph: "out0", "buffer0". */
-typedef struct {
-    const char *name;
+    const char *output;
     diff_tolerance tolerance;
-    bool typed;         /* an untyped buffer's elements are of this type; its */
-    tensor_dtype dtype; /* bytes must be whole elements */
 } diff_rule;
 
 typedef struct {
-    diff_tolerance tolerance; /* of outputs, and of stages' tensors */
-    const diff_rule *rules;   /* the last of equal names counts */
+    const char *id; /* as the user wrote it */
+    const backend_ops *ops;
+    const backend_config *cfg;
+} diff_side;
+
+typedef struct {
+    const diff_rule *rules; /* none = exact */
     uint32_t n_rules;
-    bool outputs_only;                 /* no stages, even if both could */
-    bool no_places;                    /* no failure map, no heat map */
-    const diff_provenance *provenance; /* of side a; NULL = inferred */
-} diff_options;
+    void *const *inputs;  /* per buffer of the graph: what to put into each
+                                   input; others are not looked at */
+    bool outputs_only;    /* do not compare between stages */
+    bool no_groups;       /* do not trace back */
+    const char *heat_map; /* file for a picture of the first buffer that differs
+                             (diff_heat_map); NULL = none */
+    const backend_config *sim; /* for tracing back; its sim field says how */
+} diff_config;
 
-typedef enum { DIFF_EQUAL, DIFF_DIFFERENT, DIFF_NOT_RUN } diff_verdict;
-
-/* A tensor that was compared. Untyped buffers without a rule are compared byte
- * by byte, as u8, exactly. */
+/* Where an element is. */
 typedef struct {
-    const char *name;
-    uint32_t buffer, launch; /* which wrote it */
-    bool output;
+    diff_element e;
+    uint32_t at[TENSOR_MAX_RANK]; /* logical index */
+    bool group_known, item_known;
+    uint64_t group[3];
+    uint32_t item[3]; /* local id */
+} diff_place;
+
+/* One buffer, compared. */
+typedef struct {
+    uint32_t buffer; /* of the graph */
+    uint32_t launch; /* that wrote it */
+    bool output;     /* else between stages */
     diff_tolerance tolerance;
-    diff_result result;
-    diff_map map;
-    diff_places places; /* counted if n_diff > 0, unless no_places */
-    bool located;       /* the two below are known */
-    diff_writer first, worst;
-} diff_tensor;
+    diff_result r;
+    diff_place first, worst, worst_ulp; /* valid when r.n_diff > 0 */
+    /* Elements that differ by linear work-group of the launch, when traced
+     * back; NULL otherwise. */
+    uint64_t n_groups;
+    uint32_t *bad_in_group;
+    uint64_t n_bad_groups;
+} diff_buffer;
 
 typedef struct {
-    const char *name, *kernel;
     backend_result a, b;
-    bool compared, equal; /* what it wrote; not compared: no stages */
-} diff_stage;
+    bool deviates; /* some buffer it wrote is not equal */
+} diff_launch;
 
 typedef struct {
-    diff_verdict verdict; /* also the exit status; of the outputs */
-    vpu_error error;      /* DIFF_NOT_RUN: why */
-    const char *failed;   /* DIFF_NOT_RUN: label of the side, or NULL */
-    const char *layer, *type, *a, *b;
+    const graph *g;
+    const char *id_a, *id_b;
     backend_caps caps_a, caps_b;
-    bool by_stage;
-    diff_stage *stages;
-    uint32_t n_stages;
-    diff_tensor *tensors; /* in the order they were written */
-    uint32_t n_tensors;
-    int32_t first_stage; /* that deviates; -1 = none, or not by stage */
+    bool by_stage, equal;
+    diff_buffer *buffers; /* in the order they were compared */
+    uint32_t n_buffers;
+    diff_launch *launches;   /* g->n_launches */
+    int64_t first_deviating; /* launch; -1 = none */
+    const char *not_traced;  /* why elements were not traced back, or NULL */
+    const char *summary;     /* one line */
 } diff_report;
 
-/* Give both the inputs (inputs[i] is that of graph buffer i; others are not
- * looked at), run both, compare. Host memory: the two largest tensors. What is
- * in the report lives in a, in g, or in the sides.
+/* Everything of the report is in the arena. When a buffer differs, different
+ * (if not NULL) is called for its elements as diff_compare would.
  *
- * When a side fails the verdict is DIFF_NOT_RUN and the status VPU_OK.
- *
- * VPU_ERR_INVALID  a rule names no tensor of the graph, or a type that does not
- *                  divide it; a tolerance below 0
- * VPU_ERR_NOMEM    no memory for two tensors */
-vpu_status diff_run(const diff_side *a, const diff_side *b, const graph *g,
-                    void *const *inputs, const diff_options *o, arena *mem,
-                    diff_report *out, vpu_error *err);
+ * VPU_ERR_*  a backend's, with "a (ID): " or "b (ID): " in front. That values
+ *            differ is no error. */
+vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
+                    const diff_config *cfg, arena *mem, diff_report *report,
+                    vpu_error *err);
 
 #endif

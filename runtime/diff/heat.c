@@ -1,5 +1,5 @@
-/* The heat map as a PNG. Stored, not deflated: the bytes then do not depend on
- * the version of zlib. */
+/* Pictures of differences; see report.h. */
+#include <math.h>
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,108 +7,163 @@
 #include "runtime/diff/report.h"
 #include "sim/base/file.h"
 
-enum { COLOURS = 256, WANTED = 256, MAX_SCALE = 16 };
+/* The picture of one plane, and how planes lie: as near to a square as whole
+ * planes allow. */
+typedef struct {
+    uint64_t width, height, planes, columns, rows;
+    uint64_t scale; /* elements per pixel, each way */
+} layout;
 
-/* 0 is grey; then from yellow over red to dark red. */
-static void palette(png_color *p)
+static layout lay_out(const tensor_desc *d)
 {
-    p[0] = (png_color){64, 64, 64};
-    for (int i = 1; i < COLOURS; i++)
-        p[i] = (png_color){(png_byte)(i < 192 ? 255 : 255 - (i - 192) * 2),
-                           (png_byte)(i < 192 ? 255 - i * 255 / 192 : 0), 0};
+    layout l = {.width = 1, .height = 1, .planes = 1};
+    uint64_t w, h;
+
+    if (d->rank > 0)
+        l.width = d->dims[d->rank - 1];
+    if (d->rank > 1)
+        l.height = d->dims[d->rank - 2];
+    for (uint32_t k = 0; k + 2 < d->rank; k++)
+        l.planes *= d->dims[k];
+    l.columns = 1;
+    while (l.columns < l.planes &&
+           l.columns * l.width <
+               (l.planes + l.columns - 1) / l.columns * l.height)
+        l.columns++;
+    l.rows = (l.planes + l.columns - 1) / l.columns;
+    w = l.columns * l.width;
+    h = l.rows * l.height;
+    l.scale = ((w > h ? w : h) + HEAT_SIDE - 1) / HEAT_SIDE;
+    return l;
 }
 
-/* The share of a cell's elements that differ; some is never none. */
-static png_byte colour(const diff_heat *h, uint32_t x, uint32_t y)
+/* 0 = equal … 64 = every bit; 65: a NaN against something else. */
+static uint8_t heat_of(const diff_result *one)
 {
-    uint64_t left = h->columns - (uint64_t)x * h->cell_w;
-    uint64_t below = h->rows - (uint64_t)y * h->cell_h;
-    uint64_t n = (left < h->cell_w ? left : h->cell_w) *
-                 (below < h->cell_h ? below : h->cell_h);
-    uint64_t failed = h->failed[(size_t)y * h->width + x];
+    int k = DIFF_ULP_CLASSES - 1;
 
-    return (png_byte)(failed ? 1 + failed * (COLOURS - 2) / n : 0);
+    if (one->n_nan_a != one->n_nan_b)
+        return 65;
+    while (k && !one->ulp_classes[k])
+        k--;
+    return (uint8_t)k;
 }
 
-static uint32_t scale_of(const diff_heat *h)
-{
-    uint32_t most = h->width > h->height ? h->width : h->height;
-    uint32_t scale = WANTED / most;
+typedef struct {
+    const tensor_desc *d;
+    const uint8_t *a, *b;
+    layout l;
+    uint8_t *heat;
+    uint64_t w, h;
+} picture;
 
-    return scale < 1 ? 1 : scale > MAX_SCALE ? MAX_SCALE : scale;
+static void add_heat(picture *p, uint64_t index)
+{
+    static const diff_tolerance exact = {0};
+    uint32_t bytes = tensor_dtype_bytes(p->d->dtype);
+    uint32_t at[TENSOR_MAX_RANK];
+    tensor_desc scalar = {.dtype = p->d->dtype};
+    uint64_t plane = 0, x = 0, y = 0;
+    diff_result one;
+    uint8_t *pixel, heat;
+
+    diff_unravel(p->d, index, at);
+    for (uint32_t k = 0; k + 2 < p->d->rank; k++)
+        plane = plane * p->d->dims[k] + at[k];
+    x = p->d->rank > 0 ? at[p->d->rank - 1] : 0;
+    y = p->d->rank > 1 ? at[p->d->rank - 2] : 0;
+    x = (plane % p->l.columns * p->l.width + x) / p->l.scale;
+    y = (plane / p->l.columns * p->l.height + y) / p->l.scale;
+    if (diff_compare(&scalar, p->a + index * bytes, p->b + index * bytes,
+                     &exact, NULL, &one, NULL))
+        return;
+    heat = heat_of(&one);
+    pixel = &p->heat[y * p->w + x];
+    if (*pixel < heat)
+        *pixel = heat;
 }
 
-static void picture(FILE *f, png_structp png, png_infop info,
-                    const diff_heat *h, png_byte *row)
+static void on_block(void *user, uint64_t first, uint32_t n,
+                     const uint8_t *different)
 {
-    const uint32_t scale = scale_of(h);
-    png_color colours[COLOURS];
+    for (uint32_t k = 0; k < n; k++)
+        if (different[k])
+            add_heat(user, first + k);
+}
 
-    palette(colours);
-    png_init_io(png, f);
-    png_set_IHDR(png, info, h->width * scale, h->height * scale, 8,
-                 PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_PLTE(png, info, colours, COLOURS);
-    png_set_compression_level(png, 0);
-    png_set_filter(png, 0, PNG_FILTER_NONE);
-    png_write_info(png, info);
-    for (uint32_t y = 0; y < h->height * scale; y++) {
-        for (uint32_t x = 0; x < h->width * scale; x++)
-            row[x] = colour(h, x / scale, y / scale);
-        png_write_row(png, row);
+/* Dark blue, then blue, green, yellow, red; white. */
+static void palette(png_color *colors, unsigned top)
+{
+    colors[0] = (png_color){16, 16, 48};
+    for (unsigned k = 1; k <= 64; k++) {
+        double t = top > 1 ? (double)(k - 1) / (double)(top - 1) : 1;
+
+        t = t > 1 ? 1 : t;
+        colors[k] =
+            (png_color){(png_byte)(255 * fmin(1, 2 * t)),
+                        (png_byte)(255 * (t < 0.5 ? 0.4 + 1.2 * t : 2 - 2 * t)),
+                        (png_byte)(255 * fmax(0, 1 - 2 * t))};
     }
-    png_write_end(png, NULL);
+    colors[65] = (png_color){255, 255, 255};
 }
 
-/* libpng jumps here when a write fails; picture allocates nothing. */
-static bool put(FILE *f, png_structp png, png_infop info, const diff_heat *h,
-                png_byte *row)
+static bool write_png(FILE *f, const picture *p, unsigned top)
 {
-    if (setjmp(png_jmpbuf(png)))
-        return false;
-    picture(f, png, info, h, row);
-    return true;
-}
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    png_color colors[66];
+    bool ok = false;
 
-static void give_up(png_structp png, png_const_charp message)
-{
-    (void)message;
-    png_longjmp(png, 1);
-}
-
-static void ignore(png_structp png, png_const_charp message)
-{
-    (void)png;
-    (void)message;
-}
-
-vpu_status diff_heat_write(const char *path, const diff_tensor *t,
-                           vpu_error *err)
-{
-    const diff_heat *h = &t->places.heat;
-    png_structp png;
-    png_infop info = NULL;
-    png_byte *row;
-    file_out out;
-    vpu_status st;
-    bool ok;
-
-    if (!h->failed)
-        return err_set(err, VPU_ERR_INVALID,
-                       "%s: no places of '%s' were counted", path, t->name);
-    st = file_out_open(&out, path, err);
-    if (st)
-        return st;
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, give_up, ignore);
-    row = malloc((size_t)h->width * MAX_SCALE);
-    if (png)
-        info = png_create_info_struct(png);
-    ok = row && info && put(out.f, png, info, h, row);
+    palette(colors, top);
+    if (info && !setjmp(png_jmpbuf(png))) {
+        png_init_io(png, f);
+        png_set_IHDR(png, info, (png_uint_32)p->w, (png_uint_32)p->h, 8,
+                     PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE,
+                     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_PLTE(png, info, colors, 66);
+        png_write_info(png, info);
+        for (uint64_t y = 0; y < p->h; y++)
+            png_write_row(png, p->heat + y * p->w);
+        png_write_end(png, info);
+        ok = true;
+    }
     png_destroy_write_struct(&png, &info);
-    free(row);
-    if (ok)
-        return file_out_commit(&out, err);
-    file_out_abandon(&out);
-    return err_set(err, VPU_ERR_IO, "%s: the picture cannot be written", path);
+    return ok;
+}
+
+vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
+                         const void *a, const void *b, vpu_error *err)
+{
+    static const diff_tolerance exact = {0};
+    picture p = {.d = desc, .a = a, .b = b, .l = lay_out(desc)};
+    diff_watch watch = {on_block, &p};
+    diff_result all;
+    file_out out = {0};
+    vpu_status st;
+    unsigned top;
+
+    p.w = (p.l.columns * p.l.width + p.l.scale - 1) / p.l.scale;
+    p.h = (p.l.rows * p.l.height + p.l.scale - 1) / p.l.scale;
+    p.heat = calloc(p.w, p.h);
+    if (!p.heat)
+        return err_set(err, VPU_ERR_NOMEM,
+                       "no memory for a picture of %llux"
+                       "%llu",
+                       (unsigned long long)p.w, (unsigned long long)p.h);
+    st = diff_compare(desc, a, b, &exact, &watch, &all, err);
+    top = DIFF_ULP_CLASSES - 1;
+    while (top > 1 && !all.ulp_classes[top])
+        top--;
+    if (!st)
+        st = file_out_open(&out, path, err);
+    if (!st && !write_png(out.f, &p, top))
+        st =
+            err_set(err, VPU_ERR_IO, "%s: the picture cannot be written", path);
+    if (!st)
+        st = file_out_commit(&out, err);
+    else
+        file_out_abandon(&out);
+    free(p.heat);
+    return st;
 }

@@ -1,214 +1,405 @@
-/* The text report, and what all forms share. */
+/* Reports of a comparison; see report.h. */
 #include "runtime/diff/report.h"
 
-#include <inttypes.h>
+#include <jansson.h>
+#include <libxml/xmlwriter.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "runtime/diff/report_priv.h"
+enum { MAX_BAD_GROUPS = 8 };
 
-char *diff_tolerance_text(const diff_tolerance *t, arena *a)
+/* --- text ----------------------------------------------------------------- */
+
+static void add_side(str *out, const char *letter, const char *id,
+                     const backend_caps *c)
 {
-    static const char *const nans[] = {"", ",nan=bits", ",nan=never"};
-    char *s = arena_printf(a, "exact");
-
-    if (t->by_metrics)
-        s = arena_printf(a, "mvnc");
-    else if (t->ulp || t->absolute > 0 || t->relative > 0)
-        s = arena_printf(a, "ulp=%" PRIu64 ",abs=%.9g,rel=%.9g", t->ulp,
-                         t->absolute, t->relative);
-    return arena_printf(a, "%s%s%s", s, nans[t->nan],
-                        t->zero == DIFF_ZERO_EQUAL ? ",zero=equal" : "");
+    str_printf(out, "%s  %-24s %s%s%s\n", letter, id, c->device,
+               c->version && *c->version ? ", " : "",
+               c->version ? c->version : "");
+    if (c->promoted)
+        str_puts(out, "   halves promoted to float: rounding differs in the "
+                      "last places\n");
 }
 
-char *diff_index_text(const tensor_desc *d, uint64_t index, arena *a)
+static void add_time(str *out, const backend_result *r, const backend_caps *c)
 {
-    uint32_t at[TENSOR_MAX_RANK];
-    char *s = arena_printf(a, "[");
-
-    diff_unravel(d, index, at);
-    for (uint32_t i = 0; i < d->rank; i++)
-        s = arena_printf(a, "%s%s%u", s, i ? "," : "", at[i]);
-    return arena_printf(a, "%s]", s);
+    if (r->cycles)
+        str_printf(out, " %14llu", (unsigned long long)r->cycles);
+    else
+        str_printf(out, " %14s", "-");
+    str_printf(out, " %11.3f ms%s", r->seconds * 1e3, c->timed ? " " : "*");
 }
 
-char *diff_summary(const diff_tensor *t, arena *a)
+static void add_launches(const diff_report *r, str *out)
 {
-    const diff_result *r = &t->result;
+    bool host = !r->caps_a.timed || !r->caps_b.timed;
 
-    if (!r->n_diff)
-        return arena_printf(
-            a,
-            "%s: all %" PRIu64 " elements equal (%s), at most %" PRIu64
-            " ULP apart",
-            t->name, r->n, diff_tolerance_text(&t->tolerance, a), r->max_ulp);
-    return arena_printf(
-        a,
-        "%s: %" PRIu64 " of %" PRIu64 " elements differ (%s), first %s: "
-        "%.9g, expected %.9g",
-        t->name, r->n_diff, r->n, diff_tolerance_text(&t->tolerance, a),
-        diff_index_text(&r->desc, r->first.index, a), r->first.a, r->first.b);
-}
+    str_printf(out, "\n%-32s %14s %11s %18s %11s\n", "stage", "a cycles",
+               "a time", "b cycles", "b time");
+    for (uint32_t i = 0; i < r->g->n_launches; i++) {
+        const diff_launch *l = &r->launches[i];
 
-void diff_metric_rows(const diff_tensor *t, diff_metric_row *rows)
-{
-    const diff_metrics limits =
-        t->tolerance.by_metrics ? t->tolerance.limits : DIFF_MVNC_LIMITS;
-    const diff_metrics *m = &t->result.metrics;
-
-    rows[0] =
-        (diff_metric_row){"Obtained Min Pixel Accuracy", "min_pixel_accuracy",
-                          m->min_accuracy, limits.min_accuracy};
-    rows[1] = (diff_metric_row){"Obtained Average Pixel Accuracy",
-                                "average_pixel_accuracy", m->average_accuracy,
-                                limits.average_accuracy};
-    rows[2] = (diff_metric_row){"Obtained Percentage of wrong values",
-                                "wrong_values", m->wrong, limits.wrong};
-    rows[3] = (diff_metric_row){"Obtained Pixel-wise L2 error", "pixel_wise_l2",
-                                m->l2, limits.l2};
-}
-
-uint64_t diff_groups_failed(const diff_groups *g, uint32_t *worst)
-{
-    uint64_t n = 0;
-
-    *worst = 0;
-    for (uint32_t i = 0; i < g->n_cells; i++) {
-        n += g->failed[i] != 0;
-        if (g->failed[i] > g->failed[*worst])
-            *worst = i;
+        str_printf(out, "%-32.32s", r->g->launches[i].name);
+        add_time(out, &l->a, &r->caps_a);
+        add_time(out, &l->b, &r->caps_b);
+        str_printf(out, "%s\n", l->deviates ? "  deviates" : "");
     }
-    return n;
-}
-
-/* --- text
- * ---------------------------------------------------------------------------
- */
-
-static void element(const diff_tensor *t, const char *what,
-                    const diff_element *e, const diff_writer *w, arena *a,
-                    str *out)
-{
-    str_printf(out,
-               "    %-10s %s: %.9g, expected %.9g, %" PRIu64 " ULP, %.6g apart",
-               what, diff_index_text(&t->result.desc, e->index, a), e->a, e->b,
-               e->ulp, e->apart);
-    if (w)
-        str_printf(out, "; group (%u,%u,%u), item (%u,%u,%u)", w->group[0],
-                   w->group[1], w->group[2], w->local[0], w->local[1],
-                   w->local[2]);
+    if (host)
+        str_puts(out, "* by the host's clock\n");
     str_puts(out, "\n");
 }
 
-static void histogram(const diff_result *r, str *out)
+static void add_index(str *out, const tensor_desc *d, const diff_place *p)
 {
-    str_puts(out, "    ULP apart      elements\n");
-    for (uint32_t c = 0; c < DIFF_ULP_CLASSES; c++) {
-        uint64_t low = c ? (uint64_t)1 << (c - 1) : 0;
-        uint64_t high = c == 64 ? UINT64_MAX : c ? low * 2 - 1 : 0;
+    str_puts(out, "[");
+    for (uint32_t k = 0; k < d->rank; k++)
+        str_printf(out, "%s%u", k ? "," : "", p->at[k]);
+    str_puts(out, "]");
+}
 
-        if (!r->ulp_classes[c])
+static void add_place(str *out, const char *what, const tensor_desc *d,
+                      const diff_place *p)
+{
+    str_printf(out, "  %-22s ", what);
+    add_index(out, d, p);
+    str_printf(out, ": %.9g instead of %.9g, %.3g apart, %llu ULP", p->e.a,
+               p->e.b, p->e.apart, (unsigned long long)p->e.ulp);
+    if (p->group_known)
+        str_printf(out, "; work-group (%llu, %llu, %llu)",
+                   (unsigned long long)p->group[0],
+                   (unsigned long long)p->group[1],
+                   (unsigned long long)p->group[2]);
+    if (p->item_known)
+        str_printf(out, ", work-item (%u, %u, %u)", p->item[0], p->item[1],
+                   p->item[2]);
+    str_puts(out, "\n");
+}
+
+static void add_classes(str *out, const diff_result *r)
+{
+    str_printf(out, "  %-22s", "elements by ULP");
+    for (int k = 0; k < DIFF_ULP_CLASSES; k++) {
+        unsigned long long n = r->ulp_classes[k];
+
+        if (!n)
             continue;
-        if (low == high)
-            str_printf(out, "      %-12" PRIu64 " %" PRIu64 "\n", low,
-                       r->ulp_classes[c]);
+        if (k < 2)
+            str_printf(out, "  %d: %llu", k, n);
         else
-            str_printf(out, "      %" PRIu64 " - %-8" PRIu64 " %" PRIu64 "\n",
-                       low, high, r->ulp_classes[c]);
+            str_printf(out, "  %llu..%llu: %llu", 1ULL << (k - 1),
+                       (1ULL << (k - 1)) * 2 - 1, n);
     }
     if (r->n_nan_a || r->n_nan_b)
-        str_printf(out,
-                   "      NaN          %" PRIu64 ", expected %" PRIu64 "\n",
-                   r->n_nan_a, r->n_nan_b);
+        str_printf(out, "  NaN: %llu in a, %llu in b",
+                   (unsigned long long)r->n_nan_a,
+                   (unsigned long long)r->n_nan_b);
+    str_puts(out, "\n");
 }
 
-static void groups(const diff_tensor *t, str *out)
+static void add_metrics(str *out, const diff_buffer *d)
 {
-    const diff_groups *g = &t->places.groups;
-    uint32_t worst;
-    uint64_t n;
+    static const char *const names[] = {"min pixel accuracy",
+                                        "average pixel accuracy",
+                                        "wrong values", "pixel-wise L2"};
+    const diff_metrics *m = &d->r.metrics, *limit = &d->tolerance.limits;
+    double values[] = {m->min_accuracy, m->average_accuracy, m->wrong, m->l2};
+    double limits[] = {limit->min_accuracy, limit->average_accuracy,
+                       limit->wrong, limit->l2};
 
-    str_printf(out, "    who wrote: %s\n", t->map.rule);
-    if (!g->n_cells)
+    for (int k = 0; k < 4; k++) {
+        str_printf(out, "  %-22s %.4g %%", names[k], values[k]);
+        if (d->tolerance.by_metrics)
+            str_printf(out, " (limit %g %%)%s", limits[k],
+                       values[k] <= limits[k] ? "" : " beyond");
+        str_puts(out, "\n");
+    }
+}
+
+static int more_bad(const void *x, const void *y)
+{
+    const uint64_t *a = x, *b = y;
+
+    if (a[1] != b[1])
+        return a[1] < b[1] ? 1 : -1;
+    return a[0] > b[0] ? 1 : -1;
+}
+
+static void add_groups(str *out, const diff_report *r, const diff_buffer *d)
+{
+    const graph_launch *l = &r->g->launches[d->launch];
+    uint64_t(*bad)[2], n = 0;
+
+    if (!d->bad_in_group || !d->n_bad_groups)
         return;
-    n = diff_groups_failed(g, &worst);
-    str_printf(out,
-               "    work-groups with differences: %" PRIu64 " of %u%s, most in "
-               "(%u,%u,%u): %" PRIu64 " elements\n",
-               n, g->n_cells, g->per_cell > 1 ? " bunches" : "",
-               (uint32_t)(worst * g->per_cell % g->groups[0]),
-               (uint32_t)(worst * g->per_cell / g->groups[0] % g->groups[1]),
-               (uint32_t)(worst * g->per_cell / g->groups[0] / g->groups[1]),
-               g->failed[worst]);
-}
+    bad = malloc(d->n_bad_groups * sizeof *bad);
+    for (uint64_t g = 0; bad && g < d->n_groups; g++)
+        if (d->bad_in_group[g]) {
+            bad[n][0] = g;
+            bad[n++][1] = d->bad_in_group[g];
+        }
+    if (!bad)
+        return;
+    qsort(bad, n, sizeof *bad, more_bad);
+    str_printf(out, "  %-22s %llu of %llu:", "work-groups with them",
+               (unsigned long long)n, (unsigned long long)d->n_groups);
+    for (uint64_t k = 0; k < n && k < MAX_BAD_GROUPS; k++) {
+        uint64_t nx = l->global[0] / l->local[0];
+        uint64_t ny = l->global[1] / l->local[1];
 
-static void tensor_text(const diff_tensor *t, arena *a, str *out)
-{
-    const diff_result *r = &t->result;
-    diff_metric_row rows[4];
-
-    str_printf(out, "  %s\n", diff_summary(t, a));
-    if (r->n_diff) {
-        element(t, "first", &r->first, t->located ? &t->first : NULL, a, out);
-        element(t, "worst", &r->worst, t->located ? &t->worst : NULL, a, out);
-        element(t, "worst ULP", &r->worst_ulp, NULL, a, out);
-        groups(t, out);
+        str_printf(out, " (%llu, %llu, %llu): %llu%s",
+                   (unsigned long long)(bad[k][0] % nx),
+                   (unsigned long long)(bad[k][0] / nx % ny),
+                   (unsigned long long)(bad[k][0] / nx / ny),
+                   (unsigned long long)bad[k][1], k + 1 < n ? "," : "");
     }
-    if (t->output) {
-        diff_metric_rows(t, rows);
-        for (int i = 0; i < 4; i++)
-            str_printf(out, "    %s: %.6g%% (max allowed=%g%%), %s\n",
-                       rows[i].title, rows[i].value, rows[i].limit,
-                       rows[i].value <= rows[i].limit ? "Pass" : "Fail");
-    }
-    if (r->max_ulp || r->n_nan_a || r->n_nan_b)
-        histogram(r, out);
+    str_puts(out, n > MAX_BAD_GROUPS ? " …\n" : "\n");
+    free(bad);
 }
 
-static void one_time(const backend_result *x, const backend_caps *caps,
-                     str *out)
+static void add_buffer(str *out, const diff_report *r, const diff_buffer *d,
+                       bool verbose)
 {
-    if (caps->cycles)
-        str_printf(out, " %14" PRIu64, x->cycles);
-    else
-        str_printf(out, " %14s", "-");
-    str_printf(out, " %11.3f", x->seconds * 1e3);
-}
-
-static void stages(const diff_report *r, str *out)
-{
-    str_printf(out, "  %-32s %14s %11s %14s %11s\n", "stage", "cycles", "ms",
-               "cycles", "ms");
-    for (uint32_t i = 0; i < r->n_stages; i++) {
-        const diff_stage *s = &r->stages[i];
-
-        str_printf(out, "  %-32s", s->name);
-        one_time(&s->a, &r->caps_a, out);
-        one_time(&s->b, &r->caps_b, out);
-        str_puts(out, !s->compared ? "\n"
-                      : s->equal   ? "  equal\n"
-                                   : "  DIFFERENT\n");
-    }
-}
-
-void diff_report_text(const diff_report *r, str *out)
-{
-    static const char *const verdicts[] = {"equal", "DIFFERENT",
-                                           "could not run"};
+    const graph_buffer *b = &r->g->buffers[d->buffer];
     arena *a = arena_create(0);
 
-    str_printf(out, "%s: %s against %s: %s\n", r->layer, r->a, r->b,
-               verdicts[r->verdict]);
-    if (r->verdict == DIFF_NOT_RUN)
-        str_printf(out, "  %s: %s\n", r->failed ? r->failed : "", r->error.msg);
-    if (r->caps_a.promoted || r->caps_b.promoted)
-        str_printf(out, "  %s computes halves as floats\n",
-                   r->caps_a.promoted ? r->a : r->b);
-    if (r->first_stage >= 0)
-        str_printf(out, "  first stage that deviates: %s (kernel %s)\n",
-                   r->stages[r->first_stage].name,
-                   r->stages[r->first_stage].kernel);
-    for (uint32_t i = 0; i < r->n_tensors; i++)
-        tensor_text(&r->tensors[i], a, out);
-    stages(r, out);
+    str_printf(out, "%s %s: ", b->name, tensor_desc_text(a, &b->desc));
     arena_destroy(a);
+    if (!d->r.n_bits)
+        str_puts(out, "equal, bit for bit\n");
+    else if (d->r.equal)
+        str_printf(out,
+                   "equal within the tolerance, %llu of %llu not bit for bit\n",
+                   (unsigned long long)d->r.n_bits, (unsigned long long)d->r.n);
+    else
+        str_printf(out, "DIFFERENT, %llu of %llu elements (%.3g %%)\n",
+                   (unsigned long long)d->r.n_diff, (unsigned long long)d->r.n,
+                   100.0 * (double)d->r.n_diff / (double)d->r.n);
+    if (d->r.equal && (!verbose || !d->r.n_bits))
+        return;
+    if (d->r.n_diff) {
+        add_place(out, "first", &b->desc, &d->first);
+        add_place(out, "farthest apart", &b->desc, &d->worst);
+        add_place(out, "most ULP", &b->desc, &d->worst_ulp);
+    }
+    add_classes(out, &d->r);
+    add_metrics(out, d);
+    add_groups(out, r, d);
+}
+
+void diff_report_text(const diff_report *r, bool verbose, str *out)
+{
+    add_side(out, "a", r->id_a, &r->caps_a);
+    add_side(out, "b", r->id_b, &r->caps_b);
+    add_launches(r, out);
+    for (uint32_t i = 0; i < r->n_buffers; i++)
+        if (verbose || r->buffers[i].output || !r->buffers[i].r.equal)
+            add_buffer(out, r, &r->buffers[i], verbose);
+    if (r->first_deviating >= 0 && r->g->n_launches > 1)
+        str_printf(out, "first stage that deviates: %s%s\n",
+                   r->g->launches[r->first_deviating].name,
+                   r->by_stage ? "" : " (only outputs were compared)");
+    if (r->not_traced)
+        str_printf(out, "work-groups not known: %s\n", r->not_traced);
+    str_printf(out, "%s: %s\n", r->equal ? "equal" : "DIFFERENT", r->summary);
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *u64(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+/* JSON has no infinities and no NaN. */
+static json_t *number(double x)
+{
+    if (isnan(x))
+        return json_string("nan");
+    if (isinf(x))
+        return json_string(x > 0 ? "inf" : "-inf");
+    return json_real(x);
+}
+
+static json_t *side_json(const char *id, const backend_caps *c)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "id", json_string(id));
+    json_object_set_new(o, "device", json_string(c->device ? c->device : ""));
+    json_object_set_new(o, "version",
+                        json_string(c->version ? c->version : ""));
+    json_object_set_new(o, "promoted", json_boolean(c->promoted));
+    json_object_set_new(o, "device_times", json_boolean(c->timed));
+    return o;
+}
+
+static json_t *place_json(const tensor_desc *d, const diff_place *p)
+{
+    json_t *o = json_object(), *at = json_array(), *v;
+
+    for (uint32_t k = 0; k < d->rank; k++)
+        json_array_append_new(at, u64(p->at[k]));
+    json_object_set_new(o, "index", at);
+    json_object_set_new(o, "offset", u64(p->e.index));
+    json_object_set_new(o, "a", number(p->e.a));
+    json_object_set_new(o, "b", number(p->e.b));
+    json_object_set_new(o, "apart", number(p->e.apart));
+    json_object_set_new(o, "ulp", u64(p->e.ulp));
+    v = json_array();
+    for (int k = 0; k < 3; k++)
+        json_array_append_new(v, u64(p->group[k]));
+    json_object_set_new(o, "work_group", p->group_known ? v : json_null());
+    if (!p->group_known)
+        json_decref(v);
+    v = json_array();
+    for (int k = 0; k < 3; k++)
+        json_array_append_new(v, u64(p->item[k]));
+    json_object_set_new(o, "work_item", p->item_known ? v : json_null());
+    if (!p->item_known)
+        json_decref(v);
+    return o;
+}
+
+static json_t *groups_json(const diff_buffer *d)
+{
+    json_t *o = json_object();
+    char key[24];
+
+    for (uint64_t g = 0; g < d->n_groups; g++)
+        if (d->bad_in_group[g]) {
+            snprintf(key, sizeof key, "%llu", (unsigned long long)g);
+            json_object_set_new(o, key, u64(d->bad_in_group[g]));
+        }
+    return o;
+}
+
+static json_t *buffer_json(const diff_report *r, const diff_buffer *d)
+{
+    const graph_buffer *b = &r->g->buffers[d->buffer];
+    const diff_metrics *m = &d->r.metrics;
+    json_t *o = json_object(), *ulp = json_array();
+    int last = DIFF_ULP_CLASSES;
+
+    json_object_set_new(o, "name", json_string(b->name));
+    json_object_set_new(o, "stage",
+                        json_string(r->g->launches[d->launch].name));
+    json_object_set_new(o, "output", json_boolean(d->output));
+    json_object_set_new(o, "equal", json_boolean(d->r.equal));
+    json_object_set_new(o, "elements", u64(d->r.n));
+    json_object_set_new(o, "different", u64(d->r.n_diff));
+    json_object_set_new(o, "not_bit_for_bit", u64(d->r.n_bits));
+    if (d->r.n_diff) {
+        json_object_set_new(o, "first", place_json(&b->desc, &d->first));
+        json_object_set_new(o, "worst", place_json(&b->desc, &d->worst));
+        json_object_set_new(o, "worst_ulp",
+                            place_json(&b->desc, &d->worst_ulp));
+    }
+    json_object_set_new(o, "nan_a", u64(d->r.n_nan_a));
+    json_object_set_new(o, "nan_b", u64(d->r.n_nan_b));
+    while (last && !d->r.ulp_classes[last - 1])
+        last--;
+    for (int k = 0; k < last; k++)
+        json_array_append_new(ulp, u64(d->r.ulp_classes[k]));
+    json_object_set_new(o, "ulp_classes", ulp);
+    json_object_set_new(o, "min_pixel_accuracy", number(m->min_accuracy));
+    json_object_set_new(o, "average_pixel_accuracy",
+                        number(m->average_accuracy));
+    json_object_set_new(o, "wrong_values", number(m->wrong));
+    json_object_set_new(o, "pixel_wise_l2", number(m->l2));
+    if (d->bad_in_group)
+        json_object_set_new(o, "different_by_work_group", groups_json(d));
+    return o;
+}
+
+static json_t *launch_json(const diff_report *r, uint32_t i)
+{
+    const diff_launch *l = &r->launches[i];
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(r->g->launches[i].name));
+    json_object_set_new(o, "a_seconds", number(l->a.seconds));
+    json_object_set_new(o, "b_seconds", number(l->b.seconds));
+    json_object_set_new(o, "a_cycles",
+                        l->a.cycles ? u64(l->a.cycles) : json_null());
+    json_object_set_new(o, "b_cycles",
+                        l->b.cycles ? u64(l->b.cycles) : json_null());
+    json_object_set_new(o, "deviates", json_boolean(l->deviates));
+    return o;
+}
+
+void diff_report_json(const diff_report *r, str *out)
+{
+    json_t *o = json_object(), *buffers = json_array(), *stages = json_array();
+    char *text;
+
+    for (uint32_t i = 0; i < r->g->n_launches; i++)
+        json_array_append_new(stages, launch_json(r, i));
+    for (uint32_t i = 0; i < r->n_buffers; i++)
+        json_array_append_new(buffers, buffer_json(r, &r->buffers[i]));
+    json_object_set_new(o, "verdict",
+                        json_string(r->equal ? "equal" : "different"));
+    json_object_set_new(o, "summary", json_string(r->summary));
+    json_object_set_new(o, "layer", json_string(r->g->layer));
+    json_object_set_new(o, "a", side_json(r->id_a, &r->caps_a));
+    json_object_set_new(o, "b", side_json(r->id_b, &r->caps_b));
+    json_object_set_new(o, "by_stage", json_boolean(r->by_stage));
+    json_object_set_new(
+        o, "first_deviating_stage",
+        r->first_deviating < 0
+            ? json_null()
+            : json_string(r->g->launches[r->first_deviating].name));
+    json_object_set_new(o, "stages", stages);
+    json_object_set_new(o, "buffers", buffers);
+    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    str_printf(out, "%s\n", text ? text : "{}");
+    free(text);
+    json_decref(o);
+}
+
+/* --- JUnit ---------------------------------------------------------------- */
+
+#define X(text) BAD_CAST(text)
+
+static void junit_case(xmlTextWriter *w, const diff_report *r,
+                       const diff_buffer *d)
+{
+    str text = {0};
+
+    xmlTextWriterStartElement(w, X("testcase"));
+    xmlTextWriterWriteAttribute(w, X("classname"), X(r->g->layer));
+    xmlTextWriterWriteFormatAttribute(
+        w, X("name"), "%s of %s, %s against %s", r->g->buffers[d->buffer].name,
+        r->g->launches[d->launch].name, r->id_a, r->id_b);
+    if (!d->r.equal) {
+        add_buffer(&text, r, d, true);
+        xmlTextWriterStartElement(w, X("failure"));
+        xmlTextWriterWriteAttribute(w, X("message"), X(r->summary));
+        xmlTextWriterWriteString(w, X(str_text(&text)));
+        xmlTextWriterEndElement(w);
+        str_free(&text);
+    }
+    xmlTextWriterEndElement(w);
+}
+
+void diff_report_junit(const diff_report *r, str *out)
+{
+    xmlBuffer *buffer = xmlBufferCreate();
+    xmlTextWriter *w = xmlNewTextWriterMemory(buffer, 0);
+    uint32_t bad = 0;
+
+    for (uint32_t i = 0; i < r->n_buffers; i++)
+        bad += !r->buffers[i].r.equal;
+    xmlTextWriterSetIndent(w, 1);
+    xmlTextWriterStartDocument(w, NULL, "UTF-8", NULL);
+    xmlTextWriterStartElement(w, X("testsuite"));
+    xmlTextWriterWriteAttribute(w, X("name"), X("vpu diff"));
+    xmlTextWriterWriteFormatAttribute(w, X("tests"), "%u", r->n_buffers);
+    xmlTextWriterWriteFormatAttribute(w, X("failures"), "%u", bad);
+    for (uint32_t i = 0; i < r->n_buffers; i++)
+        junit_case(w, r, &r->buffers[i]);
+    xmlTextWriterEndDocument(w);
+    xmlFreeTextWriter(w);
+    str_add(out, buffer->content, buffer->use);
+    xmlBufferFree(buffer);
 }

@@ -1,39 +1,27 @@
-/* What a comparison found, for people, programs and CI. Same report, same
- * bytes. */
+/* What a comparison found, for people, programs and CI. */
 #ifndef VPU_RUNTIME_DIFF_REPORT_H
 #define VPU_RUNTIME_DIFF_REPORT_H
 
 #include "runtime/diff/diff.h"
 #include "sim/base/str.h"
 
-/* Several lines for a terminal. */
-void diff_report_text(const diff_report *r, str *out);
-/* One JSON object, as docs/diff.md describes it; ends with a newline. */
+/* A table, then each buffer that differs (all of them when verbose), and the
+ * verdict as the last line. */
+void diff_report_text(const diff_report *r, bool verbose, str *out);
+/* One JSON object; docs/diff.md says what is in it. Newline at the end. */
 void diff_report_json(const diff_report *r, str *out);
+/* A JUnit test suite with a test case per buffer. */
+void diff_report_junit(const diff_report *r, str *out);
 
-/* A comparison as a case of a suite. */
-typedef struct {
-    const char *name;
-    const diff_report *report;
-    double seconds; /* host time; negative = left out */
-} diff_case;
-
-/* JUnit XML: one testsuite, a testcase each, <failure> when different, <error>
- * when it could not run. Bytes that XML does not allow become '?'. */
-void diff_report_junit(const char *suite, const diff_case *cases, uint32_t n,
-                       str *out);
-
-/* A PNG of where a tensor differs: across the last dim, down all others in
- * order; grey where equal, yellow to red by the share of elements that differ.
+/* A PNG of where a and b differ, HEAT_SIDE pixels wide and high at most: the
+ * tensor's last two dimensions are the picture, the planes of the others side
+ * by side; a pixel is the worst of the elements it stands for, dark blue for
+ * equal, then from blue over yellow to red by the logarithm of the ULPs, white
+ * for NaN against a number. Same tensors, same bytes.
  *
- * VPU_ERR_IO       it cannot be written
- * VPU_ERR_INVALID  the tensor has no places (no_places) */
-vpu_status diff_heat_write(const char *path, const diff_tensor *t,
-                           vpu_error *err);
-
-/* "1 of 5 elements differ, ..."; one line, in a. */
-char *diff_summary(const diff_tensor *t, arena *a);
-/* Of diff_tolerance_parse's form. In a. */
-char *diff_tolerance_text(const diff_tolerance *t, arena *a);
+ * VPU_ERR_IO  the file cannot be written */
+enum { HEAT_SIDE = 2048 };
+vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
+                         const void *a, const void *b, vpu_error *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "sim/base/str.h"
 #include "sim/compiler/divide.h"
 #include "sim/compiler/expand.h"
+#include "sim/compiler/flatten.h"
 #include "sim/ir/ir.h"
 #include "sim/compiler/vectorize.h"
 #include "sim/compiler/workgroup.h"
@@ -36,8 +37,12 @@ static const char item_passes[] =
     "full-unroll-max=0>,sroa,early-cse<memssa>,gvn," INSTCOMBINE ",dse,"
     "simplifycfg,adce)";
 
+static const char first_group_passes[] =
+    "function(sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ")";
+
+/* Behind flatten. */
 static const char group_passes[] =
-    "function(sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ","
+    "function(simplifycfg,"
     "loop-simplify,lcssa,loop(loop-rotate),loop-mssa(licm),"
     "loop(indvars,loop-deletion)," INSTCOMBINE ",gvn,dse,loop-mssa(licm),"
     "loop(loop-reduce)," INSTCOMBINE ",early-cse<memssa>,simplifycfg,adce)";
@@ -462,6 +467,10 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     divisions_hide(m);
+    if (!st)
+        st = run_passes(m, first_group_passes, err);
+    if (!st)
+        flatten(m);
     if (!st)
         st = run_passes(m, group_passes, err);
     divisions_show(m);

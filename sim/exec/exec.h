@@ -77,6 +77,14 @@ typedef struct exec_group_watch {
     void *user;
 } exec_group_watch;
 
+/* Which work-group wrote each element of a buffer last. For who wants to know,
+ * after the fact, whose mistake it is; slow. */
+typedef struct {
+    uint32_t address, bytes, element_bytes; /* of the buffer */
+    uint32_t *groups; /* bytes / element_bytes linear group numbers; those
+                         nobody wrote keep what they were */
+} exec_writers;
+
 /* Value of one kernel argument, in the kernel's order. */
 typedef struct {
     union {
@@ -111,6 +119,8 @@ typedef struct {
     exec_profile *profile;
     arena *profile_arena;
     const exec_group_watch *group_watch; /* NULL; interpreter only */
+    const exec_writers *writers; /* n_writers of them; with one host thread */
+    uint32_t n_writers;
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;

@@ -401,7 +401,7 @@ static void start_threads(run *r)
     if (n > MAX_THREADS)
         n = MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics)
+    if (r->l->kernel->global_atomics || r->l->n_writers)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&

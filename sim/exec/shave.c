@@ -28,8 +28,36 @@ static bool timed(const shave *s)
     return s->launch->timing != EXEC_NO_TIMING;
 }
 
+static void note_store(const shave *s, uint32_t addr, uint32_t bytes)
+{
+    const exec_launch *l = s->launch;
+
+    for (uint32_t k = 0; k < l->n_writers; k++) {
+        const exec_writers *w = &l->writers[k];
+        uint64_t begin = addr > w->address ? addr - w->address : 0;
+        uint64_t end = (uint64_t)addr + bytes;
+
+        end = end > w->address ? end - w->address : 0;
+        if (end > w->bytes)
+            end = w->bytes;
+        for (uint64_t at = begin / w->element_bytes;
+             at * w->element_bytes < end; at++)
+            w->groups[at] = (uint32_t)s->group;
+    }
+}
+
+static void note_stores(const shave *s)
+{
+    for (uint64_t k = 0; k < s->wg.log_n; k++)
+        if (MACH_ACCESS_IS_STORE(s->log[k]))
+            note_store(s, MACH_ACCESS_ADDR(s->log[k]),
+                       MACH_ACCESS_BYTES(s->log[k]));
+}
+
 static void feed_cache(shave *s)
 {
+    if (s->launch->n_writers)
+        note_stores(s);
     if (s->profile)
         profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
     else if (timed(s))
@@ -80,6 +108,20 @@ static void hook_flush(sim_wg *wg, uint64_t *log)
     feed_cache(shave_of(wg));
 }
 
+static void note_copy(const shave *s, const copy_shape *c)
+{
+    for (uint32_t plane = 0; plane < c->planes; plane++) {
+        uint32_t at = c->dst + plane * c->dst_plane, left = c->bytes;
+
+        for (; left; at += c->dst_pitch) {
+            uint32_t n = left < c->dst_width ? left : c->dst_width;
+
+            note_store(s, at, n);
+            left -= n;
+        }
+    }
+}
+
 static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     shave *s = shave_of(wg);
@@ -99,6 +141,8 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     end_run(s);
     if (!copy_run(&c, memory_window(s->mem)))
         fault_raise(FAULT_COPY, a[11]);
+    if (s->launch->n_writers && !a[2])
+        note_copy(s, &c);
     s->transfers++;
     if (!timed(s))
         return s->transfers;
@@ -132,6 +176,8 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
     shave *s = shave_of(wg);
 
     feed_cache(s);
+    if (is_store && s->launch->n_writers)
+        note_store(s, addr, bytes);
     while (bytes && timed(s)) {
         uint32_t n = 64 - addr % 64;
 

@@ -21,12 +21,23 @@
 /* Not dirty, and no line: line numbers have fewer bits. */
 #define EMPTY UINT32_C(0xfffffffe)
 
+#define LOAD_NUMBERS 0xffffffu /* of ddr_view.load_number */
+
 #define INLINE inline __attribute__((always_inline))
 
 typedef struct {
     uint32_t *ways; /* n_sets * n_ways entries */
     uint32_t n_ways, set_mask, line_shift;
 } level;
+
+/* What DDR sees. posted: a bank's store fills since the load fill before, as a
+ * count (low byte, sticking) that is valid when the rest is load_number. */
+typedef struct {
+    struct {
+        uint32_t lines, posted;
+    } banks[MACH_MAX_BANKS];
+    uint32_t load_number, loads_behind, lines_before;
+} ddr_view;
 
 struct mach_cache {
     /* The line of the last load in L1 and of the last access in L2: asking for
@@ -36,7 +47,7 @@ struct mach_cache {
     level l1, l2;
     uint32_t bank_shift, bank_mask; /* of an L2 line number */
     mach_mem_counts n;
-    uint32_t posted[MACH_MAX_BANKS], load_number;
+    ddr_view ddr;
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;
@@ -149,29 +160,26 @@ static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
     return line >> c->bank_shift & c->bank_mask;
 }
 
-/* What load fills find in front of them: a bank's lines posted since the load
- * fill before, as a count (low byte, sticking) that is valid when the rest is
- * the number of that load fill. */
-static INLINE void posted_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+static INLINE void stored_line(ddr_view *v, uint32_t bank)
 {
-    uint32_t *p = &c->posted[bank];
+    uint32_t *p = &v->banks[bank].posted;
 
-    n->bank_lines[bank]++;
-    if (*p >> 8 != c->load_number)
-        *p = c->load_number << 8;
+    v->banks[bank].lines++;
+    if (*p >> 8 != v->load_number)
+        *p = v->load_number << 8;
     *p += (uint8_t)*p != UINT8_MAX;
 }
 
-static INLINE void loaded_line(mach_cache *c, mach_mem_counts *n, uint32_t bank)
+static INLINE void loaded_line(ddr_view *v, uint32_t bank)
 {
-    uint32_t p = c->posted[bank];
+    uint32_t p = v->banks[bank].posted;
 
-    n->bank_lines[bank]++;
-    if (p >> 8 == c->load_number && (uint8_t)p) {
-        n->loads_behind++;
-        n->lines_before += (uint8_t)p;
+    v->banks[bank].lines++;
+    if (p >> 8 == v->load_number && (uint8_t)p) {
+        v->loads_behind++;
+        v->lines_before += (uint8_t)p;
     }
-    c->load_number = (c->load_number + 1) & 0xffffff;
+    v->load_number = (v->load_number + 1) & LOAD_NUMBERS;
 }
 
 static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
@@ -198,7 +206,7 @@ static inline void write_back(mach_cache *c, uint32_t line)
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
     c->n.write_backs++;
-    posted_line(c, &c->n, bank_of(c, line));
+    c->ddr.banks[bank_of(c, line)].lines++;
 }
 
 /* True on a hit. */
@@ -213,9 +221,9 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
             if (c->recording)
                 record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
             if (dirty)
-                posted_line(c, &c->n, bank_of(c, line));
+                stored_line(&c->ddr, bank_of(c, line));
             else
-                loaded_line(c, &c->n, bank_of(c, line));
+                loaded_line(&c->ddr, bank_of(c, line));
             if (victim & 1)
                 write_back(c, victim >> 1);
         }
@@ -304,15 +312,18 @@ static INLINE void warm(warm_set *w, pair_of_ways *set)
     }
 }
 
-/* What a batch adds to the counts; `all` sums the entries' upper halves, that
- * is bytes, and stores << 16. */
+/* What a batch adds to the counts; what follows from others is not counted.
+ * `all` sums the entries' upper halves, that is bytes, and stores << 16. */
 typedef struct {
     uint64_t all, stored;
-    uint32_t l1_hits, l1_misses;
+    uint32_t crossings; /* lines that loads touched beyond their first */
+    uint32_t l1_misses, write_backs;
+    uint32_t bank_shift, bank_mask;
+    ddr_view ddr;
 } tally;
 
-static INLINE void l2_pair(mach_cache *c, const level *l2, warm_set *w,
-                           uint32_t line, uint32_t dirty)
+static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
+                           uint32_t dirty, tally *t)
 {
     uint32_t mru, lru;
 
@@ -328,32 +339,46 @@ static INLINE void l2_pair(mach_cache *c, const level *l2, warm_set *w,
         return;
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    if (dirty) {
-        c->n.store_fills++;
-        posted_line(c, &c->n, bank_of(c, line));
-    } else {
-        c->n.load_fills++;
-        loaded_line(c, &c->n, bank_of(c, line));
-    }
+    if (dirty)
+        stored_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
+    else
+        loaded_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
     if (lru & 1) {
-        c->n.write_backs++;
-        posted_line(c, &c->n, bank_of(c, lru >> 1));
+        t->write_backs++;
+        t->ddr.banks[lru >> 1 >> t->bank_shift & t->bank_mask].lines++;
     }
 }
 
 /* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
- * miss alike the new set is (line, old first way). */
-static INLINE bool l1_pair(const level *l1, warm_set *w, uint32_t line)
+ * miss alike the new set is (line, old first way). Most accesses find their
+ * line first in its set, so nothing is written then. */
+static INLINE bool l1_pair(const level *l1, uint32_t line)
 {
-    uint32_t key = line << 1, mru, lru;
+    pair_of_ways *set = pair(l1, line), both = *set;
+    uint32_t key = line << 1, mru = (uint32_t)both;
 
-    warm(w, pair(l1, line));
-    mru = (uint32_t)w->both;
-    lru = (uint32_t)(w->both >> 32);
     if (mru == key)
         return true;
-    w->both = key | (uint64_t)mru << 32;
-    return lru == key;
+    *set = key | (uint64_t)mru << 32;
+    return (uint32_t)(both >> 32) == key;
+}
+
+static void add_tally(mach_cache *c, const tally *t, uint32_t n)
+{
+    uint32_t stores = (uint32_t)(t->all >> 16), lines = 0;
+    uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
+
+    for (uint32_t b = 0; b <= c->bank_mask; b++)
+        lines += t->ddr.banks[b].lines - c->ddr.banks[b].lines;
+    c->n.load_bytes += (t->all & 0xffff) - t->stored;
+    c->n.store_bytes += t->stored;
+    c->n.stores += stores;
+    c->n.load_l1_hits += n - stores + t->crossings - t->l1_misses;
+    c->n.load_l2_hits += t->l1_misses - fills;
+    c->n.load_fills += fills;
+    c->n.store_fills += lines - fills - t->write_backs;
+    c->n.write_backs += t->write_backs;
+    c->ddr = t->ddr;
 }
 
 /* n < 512, so that their bytes stay below 2^16 in t->all. The shifts are
@@ -363,9 +388,12 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
 {
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
-    warm_set w1 = {&nowhere, 0}, w2 = {&nowhere, 0};
-    uint32_t fills_before = c->n.load_fills;
-    tally t = {0};
+    warm_set w2 = {&nowhere, 0};
+    uint32_t recent = NO_LINE;
+    /* A copy: sets are written through pointers that may alias anything, and
+     * what is local need not be fetched again after each. */
+    tally t = {
+        .bank_shift = c->bank_shift, .bank_mask = c->bank_mask, .ddr = c->ddr};
 
     for (const uint64_t *end = list + n; list < end; list++) {
         uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
@@ -377,36 +405,34 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
             line = (uint32_t)(addr >> shift2);
             last = (uint32_t)((addr + bytes - 1) >> shift2);
             do
-                l2_pair(c, &l2, &w2, line, 1);
+                l2_pair(&l2, &w2, line, 1, &t);
             while (line++ != last);
             continue;
         }
         line = (uint32_t)(addr >> shift1);
         last = (uint32_t)((addr + upper - 1) >> shift1);
+        t.crossings += last - line;
+        /* The line touched last is where it is. */
+        if (line == recent && line++ == last)
+            continue;
+        recent = last;
         do {
-            if (l1_pair(&l1, &w1, line)) {
-                t.l1_hits++;
+            if (l1_pair(&l1, line))
                 continue;
-            }
             t.l1_misses++;
-            l2_pair(c, &l2, &w2, line >> (shift2 - shift1), 0);
+            l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t);
         } while (line++ != last);
     }
-    *w1.set = w1.both;
     *w2.set = w2.both;
-    c->n.load_bytes += (t.all & 0xffff) - t.stored;
-    c->n.store_bytes += t.stored;
-    c->n.stores += (uint32_t)(t.all >> 16);
-    c->n.load_l1_hits += t.l1_hits;
-    c->n.load_l2_hits += t.l1_misses - (c->n.load_fills - fills_before);
+    add_tally(c, &t, (uint32_t)n);
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    enum { BATCH = 511 };
+    enum { BATCH = 511, FEW = 8 };
 
     /* The common shape gets code of its own. */
-    if (!c->recording && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
+    if (!c->recording && n >= FEW && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
         unsigned shift1 = c->l1.line_shift, shift2 = c->l2.line_shift;
 
         for (size_t now; n; list += now, n -= now) {
@@ -433,6 +459,13 @@ mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n = c->n;
 
+    n.loads_behind = c->ddr.loads_behind;
+    n.lines_before = c->ddr.lines_before;
+    c->ddr.loads_behind = c->ddr.lines_before = 0;
+    for (uint32_t b = 0; b <= c->bank_mask; b++) {
+        n.bank_lines[b] = c->ddr.banks[b].lines;
+        c->ddr.banks[b].lines = 0;
+    }
     memset(&c->n, 0, sizeof c->n);
     c->n_accesses = 0;
     c->n_misses = 0;

@@ -108,11 +108,41 @@ static uint64_t pass(dram_server *s, uint64_t now, uint64_t ready,
     return begin;
 }
 
+/* The writes that bank b has begun by cycle now: those there was time for, and
+ * those that are too many to wait. */
+static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
+{
+    while (s->writes[b]) {
+        uint64_t begin = later(s->bank_free[b], s->newest[b]);
+
+        if (begin >= now && s->writes[b] <= DRAM_MAX_WRITES)
+            return;
+        s->writes[b]--;
+        s->bank_free[b] = later(begin, s->bank_free[b]) + d->line_busy;
+        pass(s, now, now, s->line_bytes);
+    }
+}
+
+uint64_t dram_write_line(const dram *d, dram_server *s, uint64_t now,
+                         uint32_t addr)
+{
+    uint32_t b = dram_bank(d, addr);
+
+    drain(d, s, b, now);
+    s->open_row[b] = 0;
+    s->writes[b]++;
+    s->newest[b] = now;
+    return later(s->bank_free[b], now) + s->writes[b] * d->line_busy;
+}
+
 uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,
                          uint32_t addr)
 {
     uint32_t b = dram_bank(d, addr);
-    uint64_t opens = later(now, s->bank_free[b]);
+    uint64_t opens;
+
+    drain(d, s, b, now);
+    opens = later(now, s->bank_free[b]);
 
     s->open_row[b] = 0;
     s->bank_free[b] = opens + d->line_busy;
@@ -126,6 +156,7 @@ uint64_t dram_serve_piece(const dram *d, dram_server *s, uint64_t now,
     uint64_t row = (uint64_t)(p->addr >> d->row_shift) + 1, ready = now;
     uint64_t whole = (uint64_t)p->bytes << Q, begin;
 
+    drain(d, s, b, now);
     if (p->opens && s->open_row[b] == row) {
         s->bank_free[b] = later(s->bank_free[b], now) + moving(d, p->in_row);
     } else if (p->opens) {

@@ -52,15 +52,27 @@ typedef struct {
 /* The first piece when p is zeroed, then the next. False: no more. */
 bool dram_next(const dram *d, const mach_walk *w, uint32_t most, dram_piece *p);
 
-/* DDR serving one request after the other, first come, first served. */
+/* DDR serving one request after the other, first come, first served, but reads
+ * before the lines that caches write back: those wait in the controller until
+ * their bank is idle or DRAM_MAX_WRITES of them wait for it. */
+enum { DRAM_MAX_WRITES = 16 }; /* assumed */
+
 typedef struct {
     uint64_t bank_free[MACH_MAX_BANKS]; /* cycle the next activation may be */
     uint64_t open_row[MACH_MAX_BANKS];  /* row + 1; 0 = closed */
-    uint64_t bus_free;                  /* cycle, Q20 */
-    uint64_t bytes_per_cycle;           /* Q20, of streams */
+    /* Lines to be written wait here until their bank has nothing to read: how
+     * many, and since when at the latest. */
+    uint32_t writes[MACH_MAX_BANKS];
+    uint64_t newest[MACH_MAX_BANKS];
+    uint64_t bus_free;        /* cycle, Q20 */
+    uint64_t bytes_per_cycle; /* Q20, of streams */
     uint32_t line_bytes;
 } dram_server;
 
+/* A line of L2 to be written. Returns the cycle it is done if nothing else
+ * comes. */
+uint64_t dram_write_line(const dram *d, dram_server *s, uint64_t now,
+                         uint32_t addr);
 /* A line of L2 asked for at cycle now, which never goes back. Returns how many
  * cycles it waits for its bank and the interface. */
 uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,

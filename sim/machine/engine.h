@@ -46,8 +46,8 @@ typedef struct {
     uint32_t write_backs;  /* dirty L2 lines written to DDR */
     uint64_t load_bytes;   /* as the kernel asked */
     uint64_t store_bytes;
-    /* Load fills right behind store fills and write-backs of the same bank
-     * (since the load fill before), and how many of these there were. */
+    /* Load fills right behind store fills of the same bank (since the load fill
+     * before), and how many of these there were. */
     uint32_t loads_behind, lines_before;
     /* load_fills, store_fills and write_backs by DDR bank */
     uint32_t bank_lines[MACH_MAX_BANKS];

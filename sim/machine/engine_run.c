@@ -31,10 +31,10 @@ typedef struct {
     uint64_t bytes;                 /* on DDR */
 } run_cost;
 
-/* Cycles load fills wait for their own SHAVE's posted lines in their bank. A
- * posted line keeps it busy from the store on; what is issued between two
+/* Cycles load fills wait for lines that their own SHAVE's stores fetch from the
+ * same bank. A line keeps it busy from the store on; what is issued between two
  * accesses has passed when the load comes. */
-static uint64_t behind_posted(const dram *ram, const mach_step *step)
+static uint64_t behind_stores(const dram *ram, const mach_step *step)
 {
     const mach_mem_counts *m = &step->u.mem;
     uint64_t accesses =
@@ -60,7 +60,7 @@ static run_cost cost_of(const mach_desc *d, const dram *ram,
 
     c.l2 =
         m->load_l1_hits * d->l1_hit_stall + m->load_l2_hits * d->l2_hit_stall;
-    c.ddr = m->load_fills * d->ddr_load_stall + behind_posted(ram, step);
+    c.ddr = m->load_fills * d->ddr_load_stall + behind_stores(ram, step);
     c.bytes = ((uint64_t)m->load_fills + m->store_fills + m->write_backs) *
               d->l2_line;
     if (m->stores > d->store_buffer) {
@@ -173,11 +173,15 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
     }
     if (!engine_in_step(e, i))
         return false;
+    if (m->kind == MACH_WRITE_BACK) {
+        s->run.landed = dram_write_line(&e->dram, &e->server, e->now, m->addr);
+        return true;
+    }
     waited = dram_serve_line(&e->dram, &e->server, e->now, m->addr);
     s->run.landed = e->now + waited + e->dram.line_busy;
     if (m->kind == MACH_LOAD_FILL)
         engine_account(e, i, MACH_CAUSE_DDR, e->d->ddr_load_stall + waited);
-    else if (entry)
+    else
         *entry = e->now + e->d->ddr_load_stall + waited;
     return true;
 }

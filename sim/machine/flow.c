@@ -259,61 +259,91 @@ static void share_by_age(const flow_set *s, plan *p)
         *p = aged;
 }
 
-/* Banks used enough for queues to matter. */
-typedef struct {
-    uint32_t bank[MACH_MAX_BANKS], n;
-    uint64_t used[MACH_MAX_BANKS]; /* by all flows together, Q20 */
-} busy_banks;
+/* u / (1 - u), Q11, for u Q20 below one: a division of 32 bits. */
+static uint32_t fraction(uint32_t u)
+{
+    return (u << 11) / ((uint32_t)ONE - u);
+}
 
-/* What flow k's blocking requests wait, in cycles per cycle of work (Q20). */
-static uint64_t queueing(const flow_set *s, const plan *p,
-                         const busy_banks *busy, uint32_t k)
+/* 1 / (1 + wait), Q20, to 11 bits: likewise. */
+static uint32_t slowed(uint64_t wait)
+{
+    uint64_t d = (ONE + wait) >> 9;
+
+    return (UINT32_C(1) << 31) / (d < UINT32_MAX ? (uint32_t)d : UINT32_MAX);
+}
+
+/* A flow that uses a bank. */
+typedef struct {
+    uint32_t k, bank, rate, queue;
+} use;
+
+/* The uses of banks for which queues may form. */
+static uint32_t list_uses(const flow_set *s, use uses[])
+{
+    uint32_t n = 0;
+
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        if (s->demand[b] <= QUEUES)
+            continue;
+        for (uint32_t k = 0; k < s->n_running; k++) {
+            const flow *f = &s->flows[s->running[k]];
+
+            if (f->rate[b])
+                uses[n++] = (use){k, b, f->rate[b], f->queue[b]};
+        }
+    }
+    return n;
+}
+
+/* What blocking requests wait, in cycles per cycle of work (Q20), is added to
+ * the flows' `waits`. */
+static void wait_in_queues(const plan *p, const use *uses, uint32_t n,
+                           uint64_t waits[])
 {
     enum { MOST = 15 }; /* of 16: longer queues are scarcity, shared above */
-    const flow *f = &s->flows[s->running[k]];
-    uint64_t sum = 0;
+    uint64_t used[MACH_MAX_BANKS] = {0};
 
-    for (uint32_t n = 0; n < busy->n; n++) {
-        uint32_t b = busy->bank[n];
-        uint64_t own = taken(s, p, b, k), others;
+    for (uint32_t u = 0; u < n; u++)
+        used[uses[u].bank] += uses[u].rate * p->speed[uses[u].k] >> FLOW_Q;
+    for (uint32_t u = 0; u < n; u++) {
+        uint64_t own = uses[u].rate * p->speed[uses[u].k] >> FLOW_Q;
+        uint64_t others = used[uses[u].bank] - own;
 
-        if (!f->queue[b] || busy->used[n] <= own)
+        if (!uses[u].queue)
             continue;
-        others = busy->used[n] - own;
         if (others > ONE / 16 * MOST)
             others = ONE / 16 * MOST;
-        sum += f->queue[b] * others / (ONE - others);
+        waits[uses[u].k] +=
+            uses[u].queue * (uint64_t)fraction((uint32_t)others) >> 11;
     }
-    return sum;
 }
 
 /* Queues make flows slower, slower flows make queues shorter: a few rounds
  * towards where both agree, from the speeds scarcity allows. */
 static void add_queues(const flow_set *s, plan *p)
 {
-    enum { ROUNDS = 4 };
-    uint64_t allowed[FLOW_MAX], next[FLOW_MAX];
-    busy_banks busy = {.n = 0};
+    enum { ROUNDS = 3 };
+    use uses[FLOW_MAX * MACH_MAX_BANKS];
+    uint64_t allowed[FLOW_MAX];
+    uint32_t n = list_uses(s, uses);
 
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        if (s->demand[b] > QUEUES)
-            busy.bank[busy.n++] = b;
-    if (!busy.n)
+    if (!n)
         return;
     memcpy(allowed, p->speed, s->n_running * sizeof *allowed);
     for (int round = 0; round < ROUNDS; round++) {
-        for (uint32_t n = 0; n < busy.n; n++) {
-            busy.used[n] = 0;
-            for (uint32_t k = 0; k < s->n_running; k++)
-                busy.used[n] += taken(s, p, busy.bank[n], k);
-        }
+        uint64_t waits[FLOW_MAX];
+
+        memset(waits, 0, s->n_running * sizeof *waits);
+        wait_in_queues(p, uses, n, waits);
         for (uint32_t k = 0; k < s->n_running; k++) {
-            next[k] = (ONE << FLOW_Q) / (ONE + queueing(s, p, &busy, k));
-            if (next[k] > allowed[k])
-                next[k] = allowed[k];
+            uint64_t next = slowed(waits[k]);
+
+            if (next > allowed[k])
+                next = allowed[k];
+            next = round ? (p->speed[k] + next) / 2 : next;
+            p->speed[k] = next ? next : 1;
         }
-        for (uint32_t k = 0; k < s->n_running; k++)
-            p->speed[k] = round ? (p->speed[k] + next[k]) / 2 : next[k];
     }
 }
 

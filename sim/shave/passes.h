@@ -42,10 +42,10 @@ bool deps_may_alias(const vop *a, const vop *b, bool same_base_value);
 uint32_t deps_latency(const isa_instr *i, unsigned dst);
 
 /* Issue cycles and slots of a block: list scheduling, longest path first.
- * `room` registers of each file may be alive at once; when they are, only what
- * frees some or is next in program order goes on. in and out are the block's
- * rows of its liveness. Operations stay in program order; their cycles and
- * block->cycles are set. */
+ * `room` registers of each file may be alive at once: operations go ahead of
+ * program order as far as that allows (UINT32_MAX: as far as they like). in and
+ * out are the block's rows of its liveness. Operations stay in program order;
+ * their cycles and block->cycles are set. */
 void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch);
 
@@ -60,8 +60,16 @@ typedef enum {
     ASSIGN_NO_PIPELINE
 } assignment;
 
-/* Without may_spill ASSIGN_SPILLED changes nothing: schedule more narrowly. */
-assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
-                            bool *no_pipeline);
+/* When not all fits. */
+typedef struct {
+    bool allowed; /* without, ASSIGN_SPILLED changes nothing: schedule more
+                     narrowly */
+    /* Registers of each file that what is kept leaves alone, for the scheduler
+     * to overlap operations in. */
+    uint32_t spare;
+} spill_policy;
+
+assignment registers_assign(vprog *p, const spill_policy *policy,
+                            uint32_t *n_spills, bool *no_pipeline);
 
 #endif

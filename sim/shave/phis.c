@@ -83,7 +83,8 @@ static void interfere(web *w, uint32_t a, uint32_t b)
 }
 
 /* x is written where `live` lives afterwards; `same` holds the same value. */
-static void defined(web *w, uint64_t *live, isa_operand x, isa_operand same)
+static void defined(web *w, const uint64_t *live, isa_operand x,
+                    isa_operand same)
 {
     uint32_t c;
 
@@ -113,10 +114,22 @@ static void live_set(const web *w, uint64_t *live, isa_operand x, bool on)
         live[c / 64] &= ~(UINT64_C(1) << c % 64);
 }
 
+/* Targets of one source hold the same value: what goes around a loop and what
+ * leaves it can be one register. */
+static void copied(web *w, const uint64_t *live, const copies *c, size_t i)
+{
+    uint64_t *others = arena_memdup(w->a, live, w->words * sizeof *live);
+
+    for (size_t k = 0; k < c->n; k++)
+        if (vp_same(c->list[k].src, c->list[i].src))
+            live_set(w, others, c->list[k].dst, false);
+    defined(w, others, c->list[i].dst, c->list[i].src);
+}
+
 static void group(web *w, uint64_t *live, const copies *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        defined(w, live, c->list[i].dst, c->list[i].src);
+        copied(w, live, c, i);
     for (size_t i = 0; i < c->n; i++)
         live_set(w, live, c->list[i].dst, false);
     for (size_t i = 0; i < c->n; i++)
@@ -245,6 +258,14 @@ static bool is_source(const copy *list, size_t n, isa_operand x)
     return false;
 }
 
+static bool is_target(const copy *list, size_t n, isa_operand x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (vp_same(list[i].dst, x))
+            return true;
+    return false;
+}
+
 /* A parallel copy as single ones: first those whose target nobody reads any
  * more; a cycle is broken with one more register. */
 static void sequence(web *w, vblock *b, size_t at, const copies *group)
@@ -256,7 +277,7 @@ static void sequence(web *w, vblock *b, size_t at, const copies *group)
         copy c = {renamed(w, group->list[i].dst),
                   renamed(w, group->list[i].src), false};
 
-        if (!vp_same(c.dst, c.src))
+        if (!vp_same(c.dst, c.src) && !is_target(todo, n, c.dst))
             todo[n++] = c;
     }
     while (n) {

@@ -121,33 +121,40 @@ static bool counts(piper *x, const vblock *b, const vop *branch)
 /* --- the body
  * ---------------------------------------------------------------- */
 
-static bool reads(const vop *o, isa_operand r)
-{
-    for (unsigned k = 0; k < ISA_MAX_SRC; k++)
-        if (vp_same(o->in.src[k], r))
-            return true;
-    return false;
-}
-
 static bool live_after(const uint64_t *in_exit, isa_operand r)
 {
     return in_exit[r.n / 64] >> r.n % 64 & 1;
 }
 
+/* o's sources are read once more, or no more; a register counts once an
+ * operation. */
+static void count_reads(uint32_t *readers, const isa_instr *in, bool more)
+{
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        bool seen = !vp_is_reg(in->src[k]);
+
+        for (unsigned j = 0; j < k; j++)
+            seen |= vp_same(in->src[j], in->src[k]);
+        if (!seen)
+            readers[in->src[k].n] += more ? 1 : UINT32_MAX;
+    }
+}
+
 /* Does anything but o itself want what o makes? */
-static bool is_wanted(const vop *body, uint32_t n, uint32_t o,
+static bool is_wanted(const isa_instr *in, const uint32_t *readers,
                       const uint64_t *in_exit)
 {
-    const isa_instr *in = &body[o].in;
     bool any = !isa_n_dst((isa_op)in->op) ||
                isa_ops[in->op].flags & (ISA_F_STORE | ISA_F_LOAD);
 
     for (unsigned k = 0; k < ISA_MAX_DST && !any; k++) {
+        uint32_t own = 0;
+
         if (!vp_is_reg(in->dst[k]))
             continue;
-        any = live_after(in_exit, in->dst[k]);
-        for (uint32_t i = 0; i < n && !any; i++)
-            any = i != o && reads(&body[i], in->dst[k]);
+        for (unsigned j = 0; j < ISA_MAX_SRC; j++)
+            own |= vp_same(in->src[j], in->dst[k]);
+        any = live_after(in_exit, in->dst[k]) || readers[in->dst[k].n] > own;
     }
     return any;
 }
@@ -155,21 +162,25 @@ static bool is_wanted(const vop *body, uint32_t n, uint32_t o,
 /* Without the branch its comparison and often the counter are idle. */
 static void take_body(piper *x, const vblock *b, const uint64_t *in_exit)
 {
-    bool again = true;
+    uint32_t *readers = arena_array(x->a, uint32_t, x->p->n_regs + 1);
+    uint32_t before;
 
     x->n = (uint32_t)b->n - 1;
     x->body = arena_memdup(x->a, b->ops, b->n * sizeof *b->ops);
-    while (again) {
-        again = false;
-        for (uint32_t i = 0; i < x->n; i++)
-            if (!is_wanted(x->body, x->n, i, in_exit)) {
-                memmove(&x->body[i], &x->body[i + 1],
-                        (x->n - 1 - i) * sizeof *x->body);
-                x->n--;
-                again = true;
-                break;
-            }
-    }
+    for (uint32_t i = 0; i < x->n; i++)
+        count_reads(readers, &x->body[i].in, true);
+    do {
+        uint32_t n = 0;
+
+        before = x->n;
+        for (uint32_t i = 0; i < before; i++) {
+            if (is_wanted(&x->body[i].in, readers, in_exit))
+                x->body[n++] = x->body[i];
+            else
+                count_reads(readers, &x->body[i].in, false);
+        }
+        x->n = n;
+    } while (x->n < before);
     for (uint32_t i = 0; i < x->n; i++)
         x->body[i].in.seq = i;
 }

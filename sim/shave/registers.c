@@ -43,6 +43,9 @@ typedef struct {
     uint32_t *first, *last; /* per register, in the block being looked at:
                                first cycle + 1, last cycle; 0 = not there */
     occupants files[2][ISA_N_IREGS];
+    liveness live;
+    uint32_t **users, *n_users; /* of spilled values, see find_users */
+    uint32_t spare;             /* machine registers of each file left alone */
     bool any_spilled;
 } alloc;
 
@@ -105,8 +108,7 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
                 first[o.n] = at + 1;
             if (until > last[o.n])
                 last[o.n] = until;
-            if (l->weight != UINT64_MAX)
-                l->weight += worth;
+            l->weight += worth;
         }
     }
     /* In a pipelined loop iterations overlap: what it touches is taken from
@@ -175,11 +177,21 @@ static void kernel_arcs(alloc *s, uint32_t b, const liveness *live)
     }
 }
 
+/* What spilling costs for each cycle it gives: long lives with few uses go
+ * first. */
+static void weigh(life *l)
+{
+    uint64_t cycles = 0;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        cycles += l->list[i].to - l->list[i].from;
+    l->weight = l->weight * 4096 / (cycles + 1) + 1;
+}
+
 static void find_lives(alloc *s)
 {
     vprog *p = s->p;
     uint32_t *depth = loop_depths(p, s->a);
-    liveness live;
 
     s->lives = arena_array(s->a, life, p->n_regs + 1);
     s->base = arena_array(s->a, uint32_t, p->n_blocks + 1);
@@ -190,12 +202,12 @@ static void find_lives(alloc *s)
     for (size_t b = 0; b < p->n_blocks; b++)
         s->base[b + 1] =
             s->base[b] + (p->blocks[b].cycles ? p->blocks[b].cycles : 1);
-    liveness_compute(p, s->a, &live);
+    liveness_compute(p, s->a, &s->live);
     for (uint32_t b = 0; b < p->n_blocks; b++)
         if (p->blocks[b].kind == ISA_KERNEL)
-            kernel_arcs(s, b, &live);
+            kernel_arcs(s, b, &s->live);
     for (uint32_t b = 0; b < p->n_blocks; b++)
-        block_lives(s, b, &live, depth[b]);
+        block_lives(s, b, &s->live, depth[b]);
 }
 
 /* --- fitting
@@ -283,7 +295,8 @@ static void evict(alloc *s, uint32_t v, uint32_t reg)
 static void place(alloc *s, uint32_t v)
 {
     life *l = &s->lives[v];
-    uint32_t n = s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS,
+    uint32_t n = (s->p->classes[v] == ISA_V ? ISA_N_VREGS : ISA_N_IREGS) -
+                 s->spare,
              best = 0;
     uint64_t least = UINT64_MAX;
     occupants *o;
@@ -327,9 +340,55 @@ static int by_start(const void *a, const void *b, void *lives)
 /* --- spilling
  * ---------------------------------------------------------------- */
 
-/* Can the value be made anew anywhere, without a register? */
-static bool made_anew(const life *l)
+/* Operations of one or two cycles on the IAU that depend on their sources only.
+ */
+static bool is_cheap(isa_op op)
 {
+    return isa_ops[op].units == 1 << ISA_UNIT_IAU && isa_ops[op].lat <= 2 &&
+           op != ISA_OP_ldret;
+}
+
+/* Is the IAU so busy in block b that a reload is better than an operation? */
+static bool iau_is_busy(const alloc *s, uint32_t b)
+{
+    const vblock *x = &s->p->blocks[b];
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < x->n; i++)
+        n += isa_ops[x->ops[i].in.op].units == 1 << ISA_UNIT_IAU;
+    return n * 4 > x->cycles * 3;
+}
+
+/* Where v is read, are the sources of its operation alive to the block's end
+ * and in registers, so that nothing new has to be kept? Values written once
+ * never change. */
+static bool sources_live(const alloc *s, uint32_t v)
+{
+    const isa_instr *def = &s->lives[v].def->in;
+
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        isa_operand x = def->src[k];
+
+        if (!vp_is_reg(x))
+            continue;
+        if (s->lives[x.n].defs != 1 || s->lives[x.n].spilled)
+            return false;
+        for (uint32_t n = 0; n < s->n_users[v]; n++)
+            if (!(s->live.out[s->users[v][n]][x.n / 64] >> x.n % 64 & 1))
+                return false;
+    }
+    for (uint32_t n = 0; n < s->n_users[v]; n++)
+        if (iau_is_busy(s, s->users[v][n]))
+            return false;
+    return true;
+}
+
+/* Can the value be made anew wherever it is read, without a register of its
+ * own? */
+static bool made_anew(const alloc *s, uint32_t v)
+{
+    const life *l = &s->lives[v];
+
     if (l->defs != 1)
         return false;
     switch (l->def->in.op) {
@@ -338,14 +397,50 @@ static bool made_anew(const life *l)
         return true;
     case ISA_OP_imov:
     case ISA_OP_vsplat:
-        return !vp_is_reg(l->def->in.src[0]);
+        if (!vp_is_reg(l->def->in.src[0]))
+            return true;
+        break;
     default:
-        return false;
+        break;
     }
+    return is_cheap((isa_op)l->def->in.op) && sources_live(s, v);
 }
+
+/* Blocks that read each spilled value. */
+static void find_users(alloc *s)
+{
+    s->users = arena_array(s->a, uint32_t *, s->p->n_regs + 1);
+    s->n_users = arena_array(s->a, uint32_t, s->p->n_regs + 1);
+    for (uint32_t b = 0; b < s->p->n_blocks; b++)
+        for (size_t i = 0; i < s->p->blocks[b].n; i++)
+            for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+                isa_operand x = s->p->blocks[b].ops[i].in.src[k];
+                size_t n, cap;
+
+                if (!vp_is_reg(x) || !s->lives[x.n].spilled)
+                    continue;
+                n = cap = s->n_users[x.n];
+                if (n && s->users[x.n][n - 1] == b)
+                    continue;
+                *arena_append(s->a, s->users[x.n], n, cap) = b;
+                s->n_users[x.n] = (uint32_t)n;
+            }
+}
+
+/* A spilled value is read from the register it last went through for so many
+ * operations: longer, and what must have a register would fill the file. */
+enum { NEARBY = 6 };
+
+typedef struct {
+    isa_operand reg;
+    uint32_t block;
+    size_t at; /* operations of the block in front of its reader */
+} copy;
 
 typedef struct {
     alloc *s;
+    uint32_t block;
+    copy *copy;    /* per register */
     int32_t *slot; /* per register: offset in private memory, -1 = none */
     vop *remake;   /* per register: the operation that makes it anew */
     bool *is_remade;
@@ -374,6 +469,18 @@ static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
     }
 }
 
+static bool recent(const spiller *sp, uint32_t v)
+{
+    const copy *c = &sp->copy[v];
+
+    return c->reg.kind && c->block == sp->block && sp->out.n - c->at <= NEARBY;
+}
+
+static void remember(spiller *sp, uint32_t v, isa_operand reg)
+{
+    sp->copy[v] = (copy){reg, sp->block, sp->out.n};
+}
+
 static void reload(spiller *sp, vop *user, unsigned k, uint32_t n_old)
 {
     isa_operand old = user->in.src[k], fresh;
@@ -381,7 +488,9 @@ static void reload(spiller *sp, vop *user, unsigned k, uint32_t n_old)
     if (!vp_is_reg(old) || old.n >= n_old || !sp->s->lives[old.n].spilled)
         return;
     fresh = vp_reg(sp->s->p, old.kind);
-    if (sp->is_remade[old.n]) {
+    if (recent(sp, old.n)) {
+        fresh = sp->copy[old.n].reg;
+    } else if (sp->is_remade[old.n]) {
         vop *o = vp_add(sp->s->p, &sp->out, ISA_OP_nop);
 
         *o = sp->remake[old.n];
@@ -391,6 +500,8 @@ static void reload(spiller *sp, vop *user, unsigned k, uint32_t n_old)
     } else {
         memory_op(sp, fresh, old.n, false, &user->in);
     }
+    if (!recent(sp, old.n))
+        remember(sp, old.n, fresh);
     for (unsigned j = k; j < ISA_MAX_SRC; j++)
         if (vp_same(user->in.src[j], old))
             user->in.src[j] = fresh;
@@ -420,8 +531,10 @@ static void rewrite_block(spiller *sp, vblock *b, uint32_t n_old)
         }
         *arena_append(sp->s->p->a, sp->out.ops, sp->out.n, sp->out.cap) = o;
         for (unsigned k = 0; k < ISA_MAX_DST; k++)
-            if (stored[k].kind)
+            if (stored[k].kind) {
                 memory_op(sp, stored[k], slots[k], true, &o.in);
+                remember(sp, slots[k], stored[k]);
+            }
     }
     b->ops = sp->out.ops;
     b->n = sp->out.n;
@@ -433,9 +546,11 @@ static void spill(alloc *s, uint32_t *n_spills)
     uint32_t n_old = (uint32_t)s->p->n_regs;
     spiller sp = {.s = s};
 
+    find_users(s);
     if (!s->p->first_temp)
         s->p->first_temp = n_old;
     sp.slot = arena_array(s->a, int32_t, n_old + 1);
+    sp.copy = arena_array(s->a, copy, n_old + 1);
     sp.remake = arena_array(s->a, vop, n_old + 1);
     sp.is_remade = arena_array(s->a, bool, n_old + 1);
     for (uint32_t v = 0; v < n_old; v++) {
@@ -444,7 +559,7 @@ static void spill(alloc *s, uint32_t *n_spills)
         if (!l->spilled)
             continue;
         ++*n_spills;
-        if (made_anew(l)) {
+        if (made_anew(s, v)) {
             sp.is_remade[v] = true;
             sp.remake[v] = *l->def;
             continue;
@@ -452,9 +567,11 @@ static void spill(alloc *s, uint32_t *n_spills)
         sp.slot[v] = (int32_t)s->p->private_bytes;
         s->p->private_bytes += 16;
     }
-    for (size_t b = 0; b < s->p->n_blocks; b++)
-        if (!s->p->blocks[b].fixed) /* nothing spilled is in those */
+    for (uint32_t b = 0; b < s->p->n_blocks; b++)
+        if (!s->p->blocks[b].fixed) { /* nothing spilled is in those */
+            sp.block = b;
             rewrite_block(&sp, &s->p->blocks[b], n_old);
+        }
 }
 
 /* --- the result
@@ -498,32 +615,50 @@ static bool breaks_pipeline(const alloc *s, bool *no_pipeline)
     return any;
 }
 
-assignment registers_assign(vprog *p, bool may_spill, uint32_t *n_spills,
-                            bool *no_pipeline)
+static void place_all(alloc *s, const uint32_t *order, uint32_t n,
+                      uint32_t spare)
+{
+    s->spare = spare;
+    s->any_spilled = false;
+    memset(s->files, 0, sizeof s->files);
+    for (uint32_t k = 0; k < n; k++) {
+        s->lives[order[k]].reg = -1;
+        s->lives[order[k]].spilled = false;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        place(s, order[k]);
+}
+
+assignment registers_assign(vprog *p, const spill_policy *policy,
+                            uint32_t *n_spills, bool *no_pipeline)
 {
     alloc s = {.p = p, .a = arena_create(0)};
     uint32_t *order = arena_array(s.a, uint32_t, p->n_regs + 1), n = 0;
     assignment got = ASSIGN_DONE;
 
     find_lives(&s);
-    for (uint32_t v = 0; v < p->n_regs; v++)
+    for (uint32_t v = 0; v < p->n_regs; v++) {
+        weigh(&s.lives[v]);
         if (s.lives[v].n || s.lives[v].arc.interval) {
             order[n++] = v;
             if (p->first_temp && v >= p->first_temp)
                 s.lives[v].weight = UINT64_MAX;
         }
+    }
     qsort_r(order, n, sizeof *order, by_start, s.lives);
-    for (uint32_t k = 0; k < n; k++)
-        place(&s, order[k]);
-    if (s.any_spilled && !may_spill)
+    place_all(&s, order, n, 0);
+    if (s.any_spilled)
         got = ASSIGN_SPILLED;
-    else if (s.any_spilled)
-        got = breaks_pipeline(&s, no_pipeline) ? ASSIGN_NO_PIPELINE
-                                               : ASSIGN_SPILLED;
-    if (got == ASSIGN_SPILLED && may_spill)
-        spill(&s, n_spills);
-    else if (got == ASSIGN_DONE)
+    if (s.any_spilled && policy->allowed) {
+        if (policy->spare)
+            place_all(&s, order, n, policy->spare);
+        if (breaks_pipeline(&s, no_pipeline))
+            got = ASSIGN_NO_PIPELINE;
+        else
+            spill(&s, n_spills);
+    } else if (got == ASSIGN_DONE) {
         write_registers(&s);
+    }
     arena_destroy(s.a);
     return got;
 }

@@ -6,6 +6,21 @@
 #include "sim/ir/ir.h"
 #include "sim/shave/passes.h"
 
+/* What makes a value goes no further ahead of program order than so many
+ * operations, a few latencies of full bundles: what is fetched much earlier
+ * holds the registers that what is wanted now needs. */
+enum { AHEAD = 112 };
+
+/* What a register holds between a write and the last read. Point k of a block
+ * is in front of operation k. */
+typedef struct {
+    uint32_t first, last; /* points it is alive at */
+    uint32_t *uses;       /* operations, ascending */
+    size_t n, cap;
+    uint32_t left; /* of them, not yet issued */
+    bool file;     /* V */
+} value;
+
 typedef struct {
     vblock *b;
     uint32_t n;
@@ -15,13 +30,18 @@ typedef struct {
     uint32_t *height; /* longest latency path to the block's end */
     uint32_t *earliest;
     uint32_t *waiting; /* unscheduled predecessors */
+    uint32_t *ready;   /* operations that wait for none */
+    uint32_t n_ready;
+    uint32_t *refused; /* cycle an operation found no slot in, + 1 */
+    uint32_t body;     /* operations but the branch */
     uint32_t free_at[ISA_N_UNITS];
     /* Register pressure. */
     const vprog *p;
-    const uint64_t *out;
-    ir_map readers;    /* register -> reads left + 1 */
-    ir_map holds;      /* register -> non-NULL once it is alive */
-    uint32_t alive[2]; /* per file */
+    value *values;
+    size_t n_values, values_cap;
+    uint32_t *src;                     /* per operation and source: the value */
+    ir_map current;                    /* register -> value it holds, + 1 */
+    uint32_t *profile[2], *highest[2]; /* per file and point */
     uint32_t room;
     uint32_t oldest; /* first operation in program order not yet issued */
     bool *issued;
@@ -110,134 +130,221 @@ static void release(sched *s, uint32_t i, uint32_t t)
 
         if (at > s->earliest[to])
             s->earliest[to] = at;
-        s->waiting[to]--;
+        if (!--s->waiting[to] && to < s->body)
+            s->ready[s->n_ready++] = to;
     }
 }
 
 /* --- pressure
- * ---------------------------------------------------------------- */
+ * ----------------------------------------------------------------
+ *
+ * What has issued, and then the rest in program order, is one order of the
+ * operations; `profile` says how many values are alive at each of its points.
+ * An operation may go ahead of that order when its results have room at every
+ * point they are now carried over, so the order never needs more than `room`
+ * unless program order itself does. */
 
-static bool lives_out(const sched *s, isa_operand x)
+static uint32_t new_value(sched *s, arena *a, isa_operand x)
 {
-    return s->out[x.n / 64] >> x.n % 64 & 1;
+    value *v = arena_append(a, s->values, s->n_values, s->values_cap);
+
+    *v = (value){.file = x.kind == ISA_V};
+    return (uint32_t)s->n_values - 1;
 }
 
-static uint32_t reads_left(const sched *s, isa_operand x)
+static uint32_t value_of(sched *s, isa_operand x, arena *a)
 {
-    uintptr_t n = (uintptr_t)ir_map_get(&s->readers, vp_key(x));
+    uintptr_t n = (uintptr_t)ir_map_get(&s->current, vp_key(x));
 
-    return n ? (uint32_t)n - 1 : 0;
+    if (!n) { /* alive since before the block */
+        n = new_value(s, a, x) + 1;
+        ir_map_set(&s->current, vp_key(x), (void *)n);
+    }
+    return (uint32_t)n - 1;
 }
 
-static void set_reads(sched *s, isa_operand x, uint32_t n)
+static void read_values(sched *s, uint32_t i, arena *a)
 {
-    ir_map_set(&s->readers, vp_key(x), (void *)((uintptr_t)n + 1));
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
+        isa_operand x = s->b->ops[i].in.src[k];
+        value *v;
+
+        s->src[i * ISA_MAX_SRC + k] = UINT32_MAX;
+        if (!vp_is_reg(x))
+            continue;
+        s->src[i * ISA_MAX_SRC + k] = value_of(s, x, a);
+        v = &s->values[s->src[i * ISA_MAX_SRC + k]];
+        if (!v->n || v->uses[v->n - 1] != i)
+            *arena_append(a, v->uses, v->n, v->cap) = i;
+        v->left = (uint32_t)v->n;
+        v->last = i;
+    }
 }
 
-static void start_pressure(sched *s, const uint64_t *in, arena *a)
+static void write_values(sched *s, uint32_t i, arena *a)
+{
+    for (unsigned k = 0; k < ISA_MAX_DST; k++) {
+        isa_operand x = s->b->ops[i].in.dst[k];
+        uint32_t v;
+
+        if (!vp_is_reg(x))
+            continue;
+        v = new_value(s, a, x);
+        s->values[v].first = s->values[v].last = i + 1;
+        ir_map_set(&s->current, vp_key(x), (void *)((uintptr_t)v + 1));
+    }
+}
+
+/* Values that live through or out of the block end behind it. */
+static void live_out(sched *s, const uint64_t *in, const uint64_t *out,
+                     arena *a)
 {
     uint32_t words = (uint32_t)s->p->n_regs / 64 + 1;
 
-    ir_map_init(&s->readers, a);
-    ir_map_init(&s->holds, a);
-    for (uint32_t i = 0; i < s->n; i++)
-        for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
-            isa_operand x = s->b->ops[i].in.src[k];
-
-            if (vp_is_reg(x))
-                set_reads(s, x, reads_left(s, x) + 1);
-        }
     for (uint32_t w = 0; w < words; w++)
-        for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
+        for (uint64_t bits = in[w] | out[w]; bits; bits &= bits - 1) {
             uint32_t r = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            uint32_t v;
 
-            s->alive[s->p->classes[r] == ISA_V]++;
-            ir_map_set(&s->holds, vp_key((isa_operand){ISA_I, r}), s);
+            if (!(out[w] & bits & -bits))
+                continue;
+            v = value_of(s, (isa_operand){s->p->classes[r], r}, a);
+            s->values[v].last = s->n;
         }
 }
 
-/* Registers more (or fewer) alive in each file once i has issued. */
-static void change(const sched *s, uint32_t i, int delta[2])
+/* The greatest need from the front of the order to each point that something
+ * may be taken from. */
+static void measure(sched *s)
 {
-    const isa_instr *in = &s->b->ops[i].in;
+    for (int f = 0; f < 2; f++) {
+        uint32_t most = 0;
 
-    delta[0] = delta[1] = 0;
-    for (unsigned k = 0; k < ISA_MAX_DST; k++)
-        if (vp_is_reg(in->dst[k]) && !ir_map_get(&s->holds, vp_key(in->dst[k])))
-            delta[in->dst[k].kind == ISA_V]++;
-    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
-        isa_operand x = in->src[k];
-        uint32_t here = 0;
-        bool first = true;
-
-        if (!vp_is_reg(x) || lives_out(s, x))
-            continue;
-        for (unsigned j = 0; j < ISA_MAX_SRC; j++)
-            if (vp_same(in->src[j], x)) {
-                first &= j >= k;
-                here++;
-            }
-        if (first && reads_left(s, x) == here)
-            delta[x.kind == ISA_V]--;
+        for (uint32_t at = s->oldest; at < s->n && at <= s->oldest + AHEAD;
+             at++) {
+            if (s->profile[f][at] > most)
+                most = s->profile[f][at];
+            s->highest[f][at] = most;
+        }
     }
+}
+
+static void start_pressure(sched *s, const uint64_t *in, const uint64_t *out,
+                           arena *a)
+{
+    ir_map_init(&s->current, a);
+    s->src = arena_array(a, uint32_t, s->n *ISA_MAX_SRC + 1);
+    for (uint32_t i = 0; i < s->n; i++) {
+        read_values(s, i, a);
+        write_values(s, i, a);
+    }
+    live_out(s, in, out, a);
+    for (int f = 0; f < 2; f++) {
+        s->profile[f] = arena_array(a, uint32_t, s->n + 2);
+        s->highest[f] = arena_array(a, uint32_t, s->n + 2);
+    }
+    for (size_t v = 0; v < s->n_values; v++)
+        for (uint32_t at = s->values[v].first; at <= s->values[v].last; at++)
+            s->profile[s->values[v].file][at]++;
+    measure(s);
+}
+
+/* Is operation i the only one left that reads v, which ends with it? */
+static bool ends_with(const sched *s, uint32_t v, uint32_t i)
+{
+    return s->values[v].last == i && s->values[v].left == 1;
+}
+
+/* Is source k of i not the same value as an earlier one? */
+static bool is_first(const sched *s, uint32_t i, unsigned k)
+{
+    for (unsigned j = 0; j < k; j++)
+        if (s->src[i * ISA_MAX_SRC + j] == s->src[i * ISA_MAX_SRC + k])
+            return false;
+    return s->src[i * ISA_MAX_SRC + k] != UINT32_MAX;
 }
 
 static bool fits(const sched *s, uint32_t i)
 {
-    int delta[2];
+    const isa_instr *in = &s->b->ops[i].in;
+    int more[2] = {0}, made[2] = {0};
 
-    if (i == s->oldest)
+    if (i == s->oldest || s->room == UINT32_MAX)
         return true;
-    change(s, i, delta);
+    for (unsigned k = 0; k < ISA_MAX_DST; k++)
+        if (vp_is_reg(in->dst[k]))
+            made[in->dst[k].kind == ISA_V]++;
     for (int f = 0; f < 2; f++)
-        if (delta[f] > 0 && s->alive[f] + (uint32_t)delta[f] > s->room)
+        more[f] = made[f];
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++)
+        if (is_first(s, i, k) && ends_with(s, s->src[i * ISA_MAX_SRC + k], i))
+            more[in->src[k].kind == ISA_V]--;
+    for (int f = 0; f < 2; f++)
+        if (made[f] &&
+            (i > s->oldest + AHEAD ||
+             s->highest[f][i] + (uint32_t)(more[f] > 0 ? more[f] : 0) >
+                 s->room))
             return false;
     return true;
 }
 
+/* One reader of v, operation i, is taken to the front. */
+static void read_early(sched *s, value *v, uint32_t i)
+{
+    uint32_t from = s->oldest;
+
+    v->left--;
+    if (v->last != i)
+        return;
+    while (v->n && s->issued[v->uses[v->n - 1]])
+        v->n--;
+    if (v->n) {
+        v->last = v->uses[v->n - 1];
+        from = v->last + 1;
+    }
+    for (uint32_t at = from; at <= i; at++)
+        s->profile[v->file][at]--;
+}
+
 static void account(sched *s, uint32_t i)
 {
-    int delta[2];
+    const isa_instr *in = &s->b->ops[i].in;
 
-    change(s, i, delta);
-    for (int f = 0; f < 2; f++)
-        s->alive[f] = (int)s->alive[f] + delta[f] < 0
-                          ? 0
-                          : s->alive[f] + (uint32_t)delta[f];
-    for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
-        isa_operand x = s->b->ops[i].in.src[k];
-
-        if (!vp_is_reg(x))
-            continue;
-        set_reads(s, x, reads_left(s, x) - 1);
-        if (!reads_left(s, x) && !lives_out(s, x))
-            ir_map_set(&s->holds, vp_key(x), NULL);
-    }
-    for (unsigned k = 0; k < ISA_MAX_DST; k++)
-        if (vp_is_reg(s->b->ops[i].in.dst[k]))
-            ir_map_set(&s->holds, vp_key(s->b->ops[i].in.dst[k]), s);
+    if (s->room == UINT32_MAX)
+        return;
+    for (unsigned k = 0; k < ISA_MAX_DST && i != s->oldest; k++)
+        for (uint32_t at = s->oldest; vp_is_reg(in->dst[k]) && at <= i; at++)
+            s->profile[in->dst[k].kind == ISA_V][at]++;
     s->issued[i] = true;
+    for (unsigned k = 0; k < ISA_MAX_SRC; k++)
+        if (is_first(s, i, k))
+            read_early(s, &s->values[s->src[i * ISA_MAX_SRC + k]], i);
     while (s->oldest < s->n && s->issued[s->oldest])
         s->oldest++;
+    measure(s);
 }
 
 /* --- the loop
  * ---------------------------------------------------------------- */
 
-/* The ready operation to take; program order breaks ties. */
-static uint32_t best_ready(const sched *s, const uint32_t *pending,
-                           uint32_t n_pending, uint32_t t, const bool *refused)
+/* Which of the operations that wait for no other goes first; program order
+ * breaks ties. */
+static bool before(const sched *s, uint32_t a, uint32_t b)
+{
+    return s->height[a] != s->height[b] ? s->height[a] > s->height[b] : a < b;
+}
+
+/* The one to take at t, as a place in `ready`. */
+static uint32_t best_ready(const sched *s, uint32_t t)
 {
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t k = 0; k < n_pending; k++) {
-        uint32_t i = pending[k];
+    for (uint32_t k = 0; k < s->n_ready; k++) {
+        uint32_t i = s->ready[k];
 
-        if (s->waiting[i] || s->earliest[i] > t || refused[i])
-            continue;
-        if ((best == UINT32_MAX || s->height[i] > s->height[best]) &&
-            fits(s, i))
-            best = i;
+        if (s->earliest[i] <= t && s->refused[i] != t + 1 &&
+            (best == UINT32_MAX || before(s, i, s->ready[best])) && fits(s, i))
+            best = k;
     }
     return best;
 }
@@ -257,9 +364,7 @@ static uint32_t place_branch(sched *s, uint32_t i, uint32_t end)
 void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch)
 {
-    sched s = {.b = b, .n = (uint32_t)b->n, .p = p, .out = out, .room = room};
-    uint32_t *pending = arena_array(scratch, uint32_t, s.n + 1), n_pending = 0;
-    bool *refused = arena_array(scratch, bool, s.n + 1);
+    sched s = {.b = b, .n = (uint32_t)b->n, .p = p, .room = room};
     uint32_t body = s.n - (vp_branch(b) ? 1 : 0), end = 0, done = 0;
 
     b->cycles = 0;
@@ -267,33 +372,33 @@ void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
         return;
     for (uint32_t i = 0; i < s.n; i++)
         b->ops[i].in.seq = i;
+    s.body = body;
     s.issued = arena_array(scratch, bool, s.n + 1);
+    s.refused = arena_array(scratch, uint32_t, s.n + 1);
+    s.ready = arena_array(scratch, uint32_t, s.n + 1);
     prepare(&s, scratch);
-    start_pressure(&s, in, scratch);
+    if (room != UINT32_MAX)
+        start_pressure(&s, in, out, scratch);
     for (uint32_t i = 0; i < body; i++)
-        pending[n_pending++] = i;
+        if (!s.waiting[i])
+            s.ready[s.n_ready++] = i;
     for (uint32_t t = 0; done < body; t++) {
-        uint32_t i;
+        uint32_t k;
 
-        memset(refused, 0, s.n * sizeof *refused);
-        while ((i = best_ready(&s, pending, n_pending, t, refused)) !=
-               UINT32_MAX) {
-            uint32_t k = 0, leave;
+        while ((k = best_ready(&s, t)) != UINT32_MAX) {
+            uint32_t i = s.ready[k], leave;
 
             if (!issue(&s, i, t)) {
-                refused[i] = true;
+                s.refused[i] = t + 1;
                 continue;
             }
+            s.ready[k] = s.ready[--s.n_ready];
             release(&s, i, t);
             account(&s, i);
             done++;
             leave = t + own_latency(&b->ops[i].in);
             if (leave > end)
                 end = leave;
-            while (pending[k] != i)
-                k++;
-            memmove(&pending[k], &pending[k + 1],
-                    (--n_pending - k) * sizeof *pending);
         }
     }
     if (body < s.n)

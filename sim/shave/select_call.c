@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
+#include "sim/shave/costs.h"
 #include "sim/shave/select.h"
-
-/* Cycles of what is neither an operation nor in routines.def: estimates. */
-enum { COST_ODD = 8, COST_COLLECTIVE = 4 };
 
 typedef struct {
     LLVMValueRef i;
@@ -225,7 +223,7 @@ static isa_operand saturating(sel *s, const call *c, const isa_operand *in,
     sel_call(s,
              add ? (is_signed ? "sat.sadd" : "sat.uadd")
                  : (is_signed ? "sat.ssub" : "sat.usub"),
-             args, 2, COST_ODD / 2, &ret, 1);
+             args, 2, COST_SATURATE, &ret, 1);
     return ret;
 }
 
@@ -250,7 +248,7 @@ static isa_operand lane_bitreverse(sel *s, const call *c, const isa_operand *a)
 {
     isa_operand ret;
 
-    sel_call(s, "bits.reverse", a, 1, COST_ODD, &ret, 1);
+    sel_call(s, "bits.reverse", a, 1, COST_BITS, &ret, 1);
     return c->y.bits < 32 ? sel2(s, ret, vp_imm(32 - c->y.bits),
                                  .op = ISA_OP_ishr, .type = ISA_U32)
                           : ret;
@@ -260,7 +258,7 @@ static isa_operand lane_bswap(sel *s, const call *c, const isa_operand *a)
 {
     isa_operand ret;
 
-    sel_call(s, "bits.swap", a, 1, COST_ODD, &ret, 1);
+    sel_call(s, "bits.swap", a, 1, COST_BITS, &ret, 1);
     return c->y.bits < 32 ? sel2(s, ret, vp_imm(32 - c->y.bits),
                                  .op = ISA_OP_ishr, .type = ISA_U32)
                           : ret;
@@ -546,7 +544,7 @@ static void wide_intrinsic(sel *s, call *c, const char *name)
             len = sizeof op - 1;
         memcpy(op, name + 5, len);
         op[len] = 0;
-        sel_call(s, arena_printf(s->a, "i64.%s", op), args, n, 2 * COST_ODD,
+        sel_call(s, arena_printf(s->a, "i64.%s", op), args, n, COST_WIDE_ODD,
                  ret, 2);
         c->x->p[2 * k] = ret[0];
         c->x->p[2 * k + 1] = ret[1];
@@ -565,7 +563,7 @@ static void overflowing(sel *s, call *c, const char *name)
         return;
     }
     sel_call(s, arena_printf(s->a, "overflow.%.4s", name + 5), args, 2,
-             COST_ODD / 2, c->x->p, 2);
+             COST_OVERFLOW, c->x->p, 2);
 }
 
 static void intrinsic(sel *s, call *c, const char *name)
@@ -662,7 +660,7 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     if (r)
         cost = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
     else if (begins(name, "__vpu_half_") || begins(name, "__vpu_float_"))
-        cost = 8 * isa_ops[ISA_OP_cvt].lat; /* software path: R10, EST */
+        cost = COST_DIRECTED;
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef v = LLVMGetOperand(i, k);
         sv *a = sel_value(s, v);

@@ -2,10 +2,8 @@
  * lane. Sums and logic are a few operations; the rest are routines. */
 #include <string.h>
 
+#include "sim/shave/costs.h"
 #include "sim/shave/select.h"
-
-/* Cycles of the 64-bit routines: estimates from their word operations. */
-enum { COST_SHIFT = 6, COST_MUL = 10, COST_DIV = 90, COST_CONVERT = 12 };
 
 typedef struct {
     isa_operand lo, hi;
@@ -98,15 +96,15 @@ static pair binary(sel *s, LLVMOpcode op, pair a, pair b)
     case LLVMXor:
         return bitwise(s, ISA_OP_ixor, a, b);
     case LLVMMul:
-        return routine(s, "i64.mul", a, b, COST_MUL);
+        return routine(s, "i64.mul", a, b, COST_WIDE_MUL);
     case LLVMUDiv:
-        return routine(s, "i64.udiv", a, b, COST_DIV);
+        return routine(s, "i64.udiv", a, b, COST_WIDE_DIV);
     case LLVMSDiv:
-        return routine(s, "i64.sdiv", a, b, COST_DIV);
+        return routine(s, "i64.sdiv", a, b, COST_WIDE_DIV);
     case LLVMURem:
-        return routine(s, "i64.urem", a, b, COST_DIV);
+        return routine(s, "i64.urem", a, b, COST_WIDE_DIV);
     case LLVMSRem:
-        return routine(s, "i64.srem", a, b, COST_DIV);
+        return routine(s, "i64.srem", a, b, COST_WIDE_DIV);
     case LLVMShl:
     case LLVMLShr:
     case LLVMAShr:
@@ -116,7 +114,7 @@ static pair binary(sel *s, LLVMOpcode op, pair a, pair b)
                        op == LLVMShl    ? "i64.shl"
                        : op == LLVMLShr ? "i64.lshr"
                                         : "i64.ashr",
-                       a, b, COST_SHIFT);
+                       a, b, COST_WIDE_SHIFT);
     default:
         sel_fail(s, "this operation on 64 bits");
         return a;
@@ -161,7 +159,7 @@ static pair widen(sel *s, LLVMOpcode op, sty from, isa_operand x)
                  arena_printf(s->a, "i64.from_%s_%c",
                               from.bits == 16 ? "f16" : "f32",
                               op == LLVMFPToSI ? 's' : 'u'),
-                 args, 1, COST_CONVERT, ret, 2);
+                 args, 1, COST_WIDE_FLOAT, ret, 2);
         return (pair){ret[0], ret[1]};
     }
     x = sel_extend(s, x, from.bits, op == LLVMSExt);
@@ -179,7 +177,7 @@ static isa_operand narrow(sel *s, LLVMOpcode op, sty to, pair x)
                  arena_printf(s->a, "i64.to_%s_%c",
                               to.bits == 16 ? "f16" : "f32",
                               op == LLVMSIToFP ? 's' : 'u'),
-                 args, 2, COST_CONVERT, &ret, 1);
+                 args, 2, COST_WIDE_FLOAT, &ret, 1);
         return ret;
     }
     return to.bits == 1 ? sel2(s, x.lo, vp_imm(1), .op = ISA_OP_iand) : x.lo;

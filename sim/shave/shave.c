@@ -12,11 +12,12 @@
  * what is left shorter, so more than a few mean a defect. */
 enum { MAX_ROUNDS = 24 };
 
-/* First without a thought of registers; then within them; then spilling, with
- * less and less in use, as what lives across blocks needs room, too. */
+/* First without a thought of registers; then within them; when spilling has not
+ * ended after a few rounds, with less and less in use, as what lives across
+ * blocks needs room, too. */
 static uint32_t room(int round)
 {
-    uint32_t less = 2 * (uint32_t)round;
+    uint32_t less = round < 6 ? 0 : 2 * (uint32_t)(round - 5);
 
     if (!round)
         return UINT32_MAX;
@@ -157,33 +158,116 @@ typedef struct {
     const char *name;
     const shave_layout *layout;
     bool *no_pipeline; /* per basic block */
+    vprog start;       /* before schedules and registers */
     vprog p;
     pipelined *loops;
     size_t n_loops;
     uint32_t n_spills;
+    uint64_t weight; /* of the result, see weighted_cycles */
 } builder;
 
-/* One attempt. *again: a pipelined loop did not get its registers and must stay
- * plain. */
-static vpu_status attempt(builder *b, arena *a, bool *again, vpu_error *err)
+/* Everything before registers, with the loops that may be pipelined. */
+static vpu_status prepare(builder *b, arena *a, vpu_error *err)
 {
-    vpu_status st = select_function(b->fn, b->layout, a, &b->p, err);
-    assignment got = ASSIGN_SPILLED;
+    vpu_status st = select_function(b->fn, b->layout, a, &b->start, err);
 
-    *again = false;
     if (st)
         return st;
-    b->n_spills = 0;
-    strength_reduce(&b->p);
-    vp_drop_dead(&b->p);
-    phis_remove(&b->p);
-    pipeline_loops(&b->p, b->no_pipeline, &b->loops, &b->n_loops);
-    for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
-        schedule_all(&b->p, round);
-        got = registers_assign(&b->p, round > 0, &b->n_spills, b->no_pipeline);
+    strength_reduce(&b->start);
+    vp_drop_dead(&b->start);
+    phis_remove(&b->start);
+    pipeline_loops(&b->start, b->no_pipeline, &b->loops, &b->n_loops);
+    return VPU_OK;
+}
+
+static void copy_program(const vprog *from, arena *a, vprog *to)
+{
+    *to = *from;
+    to->classes = arena_memdup(a, from->classes, from->n_regs);
+    to->regs_cap = from->n_regs;
+    to->blocks =
+        arena_memdup(a, from->blocks, from->n_blocks * sizeof *to->blocks);
+    to->blocks_cap = from->n_blocks;
+    for (size_t b = 0; b < to->n_blocks; b++) {
+        vblock *x = &to->blocks[b];
+
+        if (x->n)
+            x->ops = arena_memdup(a, x->ops, x->n * sizeof *x->ops);
+        x->cap = x->n;
     }
-    *again = got == ASSIGN_NO_PIPELINE;
-    return got != ASSIGN_SPILLED
+}
+
+/* What the program takes when every loop runs ten times. The plain form of a
+ * pipelined loop, four blocks behind what decides between the two, hardly runs.
+ */
+static uint64_t weighted_cycles(const vprog *p)
+{
+    arena *a = arena_create(0);
+    uint32_t *depth = loop_depths(p, a);
+    uint64_t sum = 0;
+
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        uint64_t times = 1;
+
+        if (b >= 4 && p->blocks[b - 4].in_loop_entry)
+            continue;
+        for (uint32_t d = 0; d < depth[b] && d < 8; d++)
+            times *= 10;
+        sum += times * p->blocks[b].cycles;
+    }
+    arena_destroy(a);
+    return sum;
+}
+
+/* Schedules and registers for what was prepared. */
+static assignment fit(builder *b, uint32_t spare, bool *no_pipeline, arena *a)
+{
+    assignment got = ASSIGN_SPILLED;
+
+    copy_program(&b->start, a, &b->p);
+    b->n_spills = 0;
+    for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
+        spill_policy policy = {round > 0, round == 1 ? spare : 0};
+
+        schedule_all(&b->p, round);
+        got = registers_assign(&b->p, &policy, &b->n_spills, no_pipeline);
+    }
+    b->weight = got == ASSIGN_DONE ? weighted_cycles(&b->p) : UINT64_MAX;
+    return got;
+}
+
+/* What is spilled to give the rest room pays where it lets operations overlap;
+ * how much room is best shows when it is tried. */
+static void try_spares(builder *b, arena *a)
+{
+    static const uint32_t spares[] = {4, 8, 12, 18};
+    bool *ignored = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
+
+    for (size_t i = 0; i < sizeof spares / sizeof *spares; i++) {
+        builder other = *b;
+
+        fit(&other, spares[i], ignored, a);
+        if (other.weight < b->weight)
+            *b = other;
+    }
+}
+
+static vpu_status build(builder *b, arena *a, vpu_error *err)
+{
+    assignment got = ASSIGN_NO_PIPELINE;
+
+    b->no_pipeline = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
+    /* Each time at least one more loop stays plain. */
+    while (got == ASSIGN_NO_PIPELINE) {
+        vpu_status st = prepare(b, a, err);
+
+        if (st)
+            return st;
+        got = fit(b, 0, b->no_pipeline, a);
+    }
+    if (b->n_spills || got != ASSIGN_DONE)
+        try_spares(b, a);
+    return b->weight < UINT64_MAX
                ? VPU_OK
                : err_set(err, VPU_ERR_MISMATCH,
                          "%s: registers were not found in %d rounds", b->name,
@@ -195,18 +279,12 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
                        vpu_error *err)
 {
     uint32_t n = LLVMCountBasicBlocks(fn), block = 0, instr = 0;
-    builder b = {.fn = fn,
-                 .name = name,
-                 .layout = layout,
-                 .no_pipeline = arena_array(a, bool, n + 1)};
+    builder b = {.fn = fn, .name = name, .layout = layout};
     const char *why;
-    bool again = true;
-    vpu_status st = VPU_OK;
+    vpu_status st;
 
     *out = (shave_program){0};
-    /* Each time at least one more loop stays plain. */
-    while (again && !st)
-        st = attempt(&b, a, &again, err);
+    st = build(&b, a, err);
     if (st)
         return st;
     out->costs = arena_array(a, shave_cost, n);

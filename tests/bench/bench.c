@@ -65,8 +65,23 @@ static const kernel_bench kernels[] = {
      "kernels/matmul/layer.xml --layer MatMul --shape in0=512x512 "
      "--shape in1=512x512 --shape out0=512x512",
      NULL, NULL, 0, 1.5},
+    {"stencil float, 1024x1024",
+     "tests/bench/layer.xml --layer Stencil --shape in0=1x1x1032x1040:f32",
+     "tests/bench/stencil.cl stencil 1024,1024,1 1024,1,1 in:1073280 "
+     "out:1073280 int:1040",
+     "tests/bench/stencil.cl stencil 1024,32,1 1024,1,1 in:1073280 "
+     "out:1073280 int:1040",
+     32, 8},
+    {"reduction float, 16384 groups of 256",
+     "tests/bench/layer.xml --layer Reduction "
+     "--shape in0=1x1x1x4194304:f32 --shape out0=1x1x1x16384:f32",
+     "tests/bench/reduction.cl reduction 4194304,1,1 256,1,1 in:4194304 "
+     "out:16384 local:1024",
+     "tests/bench/reduction.cl reduction 65536,1,1 256,1,1 in:65536 "
+     "out:256 local:1024",
+     64, 16},
     {"1,000,000 one-item work-groups",
-     "tests/bench/layer.xml --shape in0=1x1x1x1000000:f32",
+     "tests/bench/layer.xml --layer Tiny --shape in0=1x1x1x1000000:f32",
      "tests/bench/tiny.cl tiny 1000000,1,1 1,1,1 in:1000000 out:1000000",
      "tests/bench/tiny.cl tiny 10000,1,1 1,1,1 in:10000 out:10000", 100, 7.6},
 };
@@ -76,7 +91,7 @@ static const char small[] = "kernels/grn/layer.xml --layer GRN "
                             "--shape in0=1x16x8x16 --param bias=1.0";
 
 static const char *vpu, *clhost;
-static json_t *rows;
+static json_t *rows, *model_rows;
 static double peak_mib; /* above the buffers, of all kernel rows */
 static const char *peak_name;
 
@@ -196,6 +211,116 @@ static void bench_kernel(const kernel_bench *k)
     add_row(k->name, ours, oclgrind, pocl);
 }
 
+/* --- the model's own cost ------------------------------------------------- */
+
+/* A launch of the simulator alone, with options: seconds, and the cycles all
+ * its SHAVEs together spent, of them issuing. */
+typedef struct {
+    double seconds, cycles, issued;
+} model_time;
+
+static model_time time_model(const char *run, const char *options)
+{
+    static proc_result r;
+    double s[PROCESSES];
+    model_time t = {0};
+    char words[1024];
+
+    snprintf(words, sizeof words,
+             "%s run %s --quiet --report json --repeat %d %s", vpu, run, RUNS,
+             options);
+    for (int i = 0; i < PROCESSES; i++) {
+        json_t *report, *stage, *causes;
+
+        proc_run(words, &r);
+        s[i] = report_seconds(r.out);
+        report = json_loads(r.out, 0, NULL);
+        stage = json_array_get(json_object_get(report, "stages"), 0);
+        causes = json_object_get(stage, "shave_cycles_by_cause");
+        t.cycles = 0;
+        for (void *it = json_object_iter(causes); it;
+             it = json_object_iter_next(causes, it))
+            t.cycles += json_number_value(json_object_iter_value(it));
+        t.issued = json_number_value(json_object_get(causes, "issue"));
+        json_decref(report);
+    }
+    t.seconds = proc_median(s, PROCESSES);
+    return t;
+}
+
+/* What timing costs, how it scales over host threads, and how fast simulated
+ * time passes. */
+static void bench_model(const char *name, const char *run)
+{
+    json_t *o = json_object();
+    model_time none, flow, lines, one, two;
+
+    progress(name);
+    none = time_model(run, "--timing none");
+    flow = time_model(run, "--timing flow");
+    lines = time_model(run, "--timing transaction");
+    one = time_model(run, "--threads 1");
+    two = time_model(run, "--threads 2");
+    json_object_set_new(o, "name", json_string(name));
+    json_object_set_new(o, "seconds_untimed", json_real(none.seconds));
+    json_object_set_new(o, "flow", json_real(flow.seconds / none.seconds));
+    json_object_set_new(o, "transaction",
+                        json_real(lines.seconds / none.seconds));
+    json_object_set_new(o, "two_threads", json_real(one.seconds / two.seconds));
+    json_object_set_new(o, "shave_cycles_per_s",
+                        json_real(one.cycles / one.seconds));
+    json_object_set_new(o, "issue_cycles_per_s",
+                        json_real(one.issued / one.seconds));
+    json_array_append_new(model_rows, o);
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K");
+    printf("%-34s %8.2f ms %10.2fx %10.2fx %8.2fx %9.0f %9.0f\n", name,
+           none.seconds * 1e3, flow.seconds / none.seconds,
+           lines.seconds / none.seconds, one.seconds / two.seconds,
+           one.cycles / one.seconds * 1e-6, one.issued / one.seconds * 1e-6);
+    fflush(stdout);
+}
+
+static const char tiny_groups[] =
+    "tests/bench/layer.xml --layer Tiny --shape in0=1x1x1x%d:f32";
+
+static void bench_growth(void)
+{
+    char run[256];
+    double before = 0;
+
+    for (int n = 100000; n <= 10000000; n *= 10) {
+        double s;
+
+        progress("growth with work-groups");
+        snprintf(run, sizeof run, tiny_groups, n);
+        s = time_model(run, "").seconds;
+        if (isatty(2))
+            fprintf(stderr, "\r\033[K");
+        printf("%9d one-item groups %20.2f ms %9.0f ns each", n, s * 1e3,
+               s / n * 1e9);
+        if (before > 0)
+            printf(", %.1f times the row above", s / before);
+        printf("\n");
+        fflush(stdout);
+        before = s;
+    }
+}
+
+static void bench_models(void)
+{
+    static const int chosen[] = {0, 2, 3, 4, 6, 7};
+
+    printf("\n%-34s %11s %11s %11s %9s %9s %9s\n", "the timing model",
+           "untimed", "flow", "transaction", "2 threads", "Mcycles/s",
+           "issue M/s");
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        bench_model(kernels[chosen[i]].name, kernels[chosen[i]].run);
+    printf("\n");
+    bench_growth();
+    printf("\n");
+}
+
 /* --- whole processes ------------------------------------------------------ */
 
 static void remove_tree(const char *dir)
@@ -264,23 +389,28 @@ int main(int argc, char **argv)
     vpu = argv[1];
     clhost = argv[2];
     rows = json_array();
+    model_rows = json_array();
     printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
            "vs O.", "vs PoCL");
     for (int i = 0; i < N_KERNELS; i++)
         bench_kernel(&kernels[i]);
     bench_processes();
     add_memory();
-    all = json_pack("{s:o}", "benchmarks", rows);
+    bench_models();
+    all = json_pack("{s:o,s:o}", "benchmarks", rows, "model", model_rows);
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;
     }
     json_decref(all);
-    printf("\nKernel times are launches without compilation, repeated on warm "
-           "buffers: medians\nof %d runs (Oclgrind: %d), for the simulator of "
-           "%d processes of %d runs. Oclgrind\nruns a part of the items (1/32 "
-           "to 1/128), scaled up. Ratios are speed-ups: higher\nis better. "
-           "Written to %s.\n",
-           RUNS, OCLGRIND_RUNS, PROCESSES, RUNS, argv[3]);
+    printf(
+        "\nKernel times are launches without compilation, repeated on warm "
+        "buffers: medians\nof %d runs (Oclgrind: %d), for the simulator of "
+        "%d processes of %d runs. Oclgrind\nruns a part of the items (1/32 "
+        "to 1/128), scaled up. Ratios are speed-ups: higher\nis better. "
+        "Of the timing model: how many times as long as untimed; one "
+        "thread's time by\nthat of two; and cycles of all SHAVEs, then those "
+        "issued, that one thread\nsimulates in a second. Written to %s.\n",
+        RUNS, OCLGRIND_RUNS, PROCESSES, RUNS, argv[3]);
     return 0;
 }

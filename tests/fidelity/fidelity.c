@@ -3,6 +3,7 @@
  *   --json FILE      the ratios as JSON
  *   --doc FILE       replace the table between the marker comments of FILE
  *   --sensitivity    every parameter with a published range at both its ends
+ *   --with WORDS     options added to every run, "--set ddr_load_stall=200"
  *   --small          small shapes: for tests of this program, not for reading
  *
  * Every experiment is a plain `vpu run` of the default machine; kernels that
@@ -349,7 +350,9 @@ static const struct {
     {"dma_channels", {1, 4}},        {"dma_bus_bytes", {8, 32}},
     {"dma_setup", {100, 1000}},      {"dma_first_byte", {100, 700}},
     {"dma_line_overhead", {0, 32}},  {"wg_dispatch", {100, 2000}},
-    {"layer_fixed", {14000, 56000}},
+    {"layer_fixed", {14000, 56000}}, {"ddr_banks", {8, 16}},
+    {"ddr_row_bytes", {2048, 4096}}, {"ddr_row_cycle", {48, 72}},
+    {"ddr_row_switch", {30, 44}},    {"shave_start", {10, 200}},
 };
 
 static void print_values(FILE *f, const double *v, const double *base)
@@ -454,6 +457,7 @@ static void replace(const char *path, const char *name, const char *text)
 typedef struct {
     const char *json, *doc;
     bool sensitivity;
+    const char *with;
 } options;
 
 static options parse(int argc, char **argv)
@@ -465,6 +469,8 @@ static options parse(int argc, char **argv)
             small = true;
         else if (!strcmp(argv[i], "--sensitivity"))
             o.sensitivity = true;
+        else if (!strcmp(argv[i], "--with") && i + 1 < argc)
+            o.with = argv[++i];
         else if (!strcmp(argv[i], "--json") && i + 1 < argc)
             o.json = argv[++i];
         else if (!strcmp(argv[i], "--doc") && i + 1 < argc)
@@ -476,7 +482,7 @@ static options parse(int argc, char **argv)
     }
     if (!vpu)
         fail("usage: fidelity [--json FILE] [--doc FILE] [--sensitivity] "
-             "[--small] VPU");
+             "[--with WORDS] [--small] VPU");
     return o;
 }
 
@@ -494,7 +500,7 @@ int main(int argc, char **argv)
     if (o.sensitivity)
         print_sensitivity(f);
     else {
-        measure_all("", c);
+        measure_all(o.with ? o.with : "", c);
         compute(c, v);
         measure_curve(curve);
         print_table(f, v, curve);

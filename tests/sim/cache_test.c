@@ -117,10 +117,10 @@ typedef struct {
     uint64_t clock;
 } naive;
 
-/* Lines posted to each bank of DDR since the last load fill. */
+/* Store fills of each bank of DDR since the last load fill. */
 static uint32_t posted[8];
 
-static void naive_posted(mach_mem_counts *n, uint32_t line)
+static void naive_stored(mach_mem_counts *n, uint32_t line)
 {
     posted[line * 64 / 4096 % 8]++;
     n->bank_lines[line * 64 / 4096 % 8]++;
@@ -155,12 +155,12 @@ static bool naive_access(naive *v, uint32_t line, bool store,
             victim = i;
     }
     if (n && store)
-        naive_posted(n, line);
+        naive_stored(n, line);
     else if (n)
         naive_loaded(n, line);
     if (n && v->way[victim].valid && v->way[victim].dirty) {
         n->write_backs++;
-        naive_posted(n, v->way[victim].line);
+        n->bank_lines[v->way[victim].line * 64 / 4096 % 8]++;
     }
     v->way[victim].valid = true;
     v->way[victim].dirty = store;

@@ -101,11 +101,13 @@ START_TEST(loads_by_level)
     ck_assert_uint_eq(l2.cycles[MACH_CAUSE_L2], r.desc.l2_hit_stall);
     ck_assert_uint_eq(l2.load_bytes, 4);
     ck_assert_uint_eq(l2.store_bytes, 4);
-    /* Two SHAVEs have nothing to do, but for the launch itself. */
+    /* The last SHAVE has the group, the others nothing but their start. */
     ck_assert_uint_eq(at_place(&p, EXEC_AT_IDLE, 0),
-                      2 * (r.result.profile.cycles - r.desc.layer_fixed));
+                      2 * (r.result.profile.cycles - r.desc.layer_fixed) -
+                          r.desc.shave_start);
     ck_assert_uint_eq(at_place(&p, EXEC_AT_DISPATCH, 0),
-                      3 * r.desc.layer_fixed + r.desc.wg_dispatch);
+                      3 * (r.desc.layer_fixed + r.desc.shave_start) +
+                          r.desc.wg_dispatch);
 }
 END_TEST
 

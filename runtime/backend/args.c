@@ -1,0 +1,231 @@
+/* Checks kernels' signatures against their bindings. */
+#include "runtime/backend/args.h"
+
+#include <string.h>
+
+#include "sim/base/str.h"
+#include "sim/builtins/routines.h"
+
+typedef struct {
+    const graph *g;
+    const log_sink *log;
+} binder;
+
+static const char *arg_kind(const graph_arg *g)
+{
+    switch (g->kind) {
+    case GRAPH_ARG_BUFFER:
+        return "a tensor or data (global memory)";
+    case GRAPH_ARG_LOCAL:
+        return "local_data";
+    case GRAPH_ARG_INT:
+        return "an int scalar";
+    case GRAPH_ARG_FLOAT:
+        return "a float scalar";
+    default:
+        return "nothing usable";
+    }
+}
+
+static const char *space_name(sim_arg_space s)
+{
+    static const char *const names[] = {"", "__global ", "__constant ",
+                                        "__local "};
+
+    return names[s];
+}
+
+static vpu_status mismatch(const graph_launch *l, const sim_kernel *k,
+                           const sim_arg *p, const graph_arg *g, vpu_error *err)
+{
+    return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+                  "argument '%s' of kernel '%s' is %s%s in %s, but the binding "
+                  "gives %s",
+                  p->name, k->name, space_name(p->space), p->type, k->source,
+                  arg_kind(g));
+}
+
+static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
+                              const sim_arg *p, const graph_arg *g,
+                              backend_arg *v, vpu_error *err)
+{
+    /* Dimensions come as int whatever the binding says: fine for both. */
+    bool is_int = g->kind == GRAPH_ARG_INT;
+    int64_t i = g->i;
+
+    if (!is_int && g->kind != GRAPH_ARG_FLOAT)
+        return mismatch(l, k, p, g, err);
+    if (!p->is_float && !is_int)
+        return mismatch(l, k, p, g, err);
+    if (p->is_float) {
+        float f = is_int ? (float)g->i : g->f;
+        sim_half h = (sim_half)f;
+
+        if (p->bytes == 2)
+            memcpy(v->raw, &h, 2);
+        else if (p->bytes == 4)
+            memcpy(v->raw, &f, 4);
+        else
+            return mismatch(l, k, p, g, err);
+        return VPU_OK;
+    }
+    if (p->bytes > 8)
+        return mismatch(l, k, p, g, err);
+    memcpy(v->raw, &i, p->bytes); /* little-endian: the low bytes */
+    return VPU_OK;
+}
+
+/* Scalar types of OpenCL C as a tensor has them. */
+static const struct {
+    const char *name;
+    uint32_t bytes;
+    tensor_dtype dtype;
+} scalar_types[] = {{"char", 1, TENSOR_I8},   {"uchar", 1, TENSOR_U8},
+                    {"short", 2, TENSOR_I16}, {"ushort", 2, TENSOR_U16},
+                    {"int", 4, TENSOR_I32},   {"uint", 4, TENSOR_I32},
+                    {"long", 8, TENSOR_I64},  {"ulong", 8, TENSOR_I64},
+                    {"half", 2, TENSOR_F16},  {"float", 4, TENSOR_F32}};
+enum { N_SCALAR_TYPES = sizeof scalar_types / sizeof *scalar_types };
+
+/* The scalar type behind "ushort*" or "half8*"; N_SCALAR_TYPES for structs and
+ * names of the kernel's own. */
+static unsigned scalar_type(const sim_arg *p)
+{
+    size_t n = strspn(p->type, "abcdefghijklmnopqrstuvwxyz");
+    size_t digits = strspn(p->type + n, "0123456789");
+    unsigned k = 0;
+
+    if (p->type[n + digits] != '*')
+        return N_SCALAR_TYPES;
+    while (k < N_SCALAR_TYPES && (strlen(scalar_types[k].name) != n ||
+                                  strncmp(p->type, scalar_types[k].name, n)))
+        k++;
+    return k;
+}
+
+bool backend_arg_type(const sim_arg *p, tensor_dtype *out)
+{
+    unsigned t = scalar_type(p);
+
+    if (t < N_SCALAR_TYPES)
+        *out = scalar_types[t].dtype;
+    return t < N_SCALAR_TYPES;
+}
+
+static vpu_status wrong_type(const binder *b, const graph_launch *l,
+                             const sim_kernel *k, const sim_arg *p,
+                             const graph_arg *g, vpu_error *err)
+{
+    const graph_buffer *x = &b->g->buffers[g->buffer];
+    unsigned t = scalar_type(p);
+
+    return err_at(
+        err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+        "argument '%s' of kernel '%s' is %s%s in %s, but the tensor holds %s "
+        "(--shape %.*s=…:%s gives it another type)",
+        p->name, k->name, space_name(p->space), p->type, k->source,
+        tensor_dtype_name(x->desc.dtype), (int)strcspn(x->name, "@"), x->name,
+        t < N_SCALAR_TYPES ? tensor_dtype_name(scalar_types[t].dtype) : "TYPE");
+}
+
+/* Kernels may take a tensor for something else of the same size, or read
+ * several elements at once; scratch and data have no type of their own. Smaller
+ * elements would be halves of numbers. */
+static vpu_status bind_buffer(const binder *b, const graph_launch *l,
+                              const sim_kernel *k, const sim_arg *p,
+                              const graph_arg *g, backend_arg *v,
+                              vpu_error *err)
+{
+    const graph_buffer *x;
+    uint32_t bytes, element = p->element_bytes;
+    unsigned t = scalar_type(p);
+    bool is_float, tensor_is_float;
+
+    if (g->kind != GRAPH_ARG_BUFFER)
+        return mismatch(l, k, p, g, err);
+    v->kind = BACKEND_ARG_BUFFER;
+    v->buffer = g->buffer;
+    x = &b->g->buffers[g->buffer];
+    if (x->untyped)
+        return VPU_OK;
+    bytes = tensor_dtype_bytes(x->desc.dtype);
+    if (t < N_SCALAR_TYPES)
+        element = scalar_types[t].bytes;
+    is_float = t < N_SCALAR_TYPES && (scalar_types[t].dtype == TENSOR_F16 ||
+                                      scalar_types[t].dtype == TENSOR_F32);
+    tensor_is_float =
+        x->desc.dtype == TENSOR_F16 || x->desc.dtype == TENSOR_F32;
+    if (is_float && tensor_is_float && element != bytes)
+        return wrong_type(b, l, k, p, g, err);
+    if (x->role == GRAPH_CONST || !element || element == bytes)
+        return VPU_OK;
+    if (element < bytes)
+        return wrong_type(b, l, k, p, g, err);
+    if (t < N_SCALAR_TYPES)
+        log_note(b->log,
+                 "%s:%u: '%s' is %s%s: each element is %u of the tensor, which "
+                 "holds %s",
+                 l->file, g->line, p->name, space_name(p->space), p->type,
+                 element / bytes, tensor_dtype_name(x->desc.dtype));
+    return VPU_OK;
+}
+
+/* Shipped bindings carry more than their kernels use: one line for all. */
+static void note_unused(const binder *b, const graph_launch *l,
+                        const sim_kernel *k)
+{
+    uint32_t line = 0;
+    str names = {0};
+
+    for (uint32_t n = 0; n < l->n_args; n++) {
+        bool used = false;
+
+        for (uint32_t i = 0; i < k->n_args; i++)
+            used |= !strcmp(l->args[n].name, k->args[i].name);
+        if (used)
+            continue;
+        line = line ? line : l->args[n].line;
+        str_printf(&names, "%s'%s'", names.n ? ", " : "", l->args[n].name);
+    }
+    if (names.n)
+        log_note(b->log,
+                 "%s:%u: kernel '%s' has no argument %s: ignored, as the real "
+                 "runtime does",
+                 l->file, line, k->name, str_text(&names));
+    str_free(&names);
+}
+
+vpu_status backend_args_bind(const graph *g, const graph_launch *l,
+                             const sim_kernel *k, const log_sink *log, arena *a,
+                             backend_arg **out, vpu_error *err)
+{
+    const binder b = {g, log};
+    vpu_status st = VPU_OK;
+
+    *out = arena_array(a, backend_arg, k->n_args + 1);
+    for (uint32_t i = 0; i < k->n_args && !st; i++) {
+        const sim_arg *p = &k->args[i];
+        backend_arg *v = &(*out)[i];
+        const graph_arg *ga;
+
+        st = graph_launch_arg(l, p->name, &ga, err);
+        if (st)
+            return st;
+        switch (p->space) {
+        case SIM_ARG_SCALAR:
+            st = bind_scalar(l, k, p, ga, v, err);
+            break;
+        case SIM_ARG_LOCAL:
+            if (ga->kind != GRAPH_ARG_LOCAL)
+                st = mismatch(l, k, p, ga, err);
+            v->kind = BACKEND_ARG_LOCAL;
+            v->bytes = ga->bytes;
+            break;
+        default:
+            st = bind_buffer(&b, l, k, p, ga, v, err);
+        }
+    }
+    if (!st)
+        note_unused(&b, l, k);
+    return st;
+}

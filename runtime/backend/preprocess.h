@@ -1,0 +1,21 @@
+/* A kernel's text with includes and macros resolved as for the simulator. */
+#ifndef VPU_RUNTIME_BACKEND_PREPROCESS_H
+#define VPU_RUNTIME_BACKEND_PREPROCESS_H
+
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+/* text: the source; NULL = that of the file `path`. Lines beginning with "# N"
+ * in the result say where its lines come from. Names of the standard's header
+ * stay as they are. In the arena.
+ *
+ * VPU_ERR_UNSUPPORTED  clang is not installed
+ * VPU_ERR_COMPILE      it refuses; the compiler proper says why
+ * VPU_ERR_IO           no process, no memory file */
+vpu_status preprocess(const char *path, const char *text,
+                      const char *const *options, uint32_t n_options, arena *a,
+                      char **out, vpu_error *err);
+
+#endif

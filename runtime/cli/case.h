@@ -1,0 +1,43 @@
+/* Cases of a suite: files that hold the words of a `vpu diff`.
+ *
+ *   # GRN against its definition           a comment, to the end of the line
+ *   layer.xml --layer GRN                  words, as a shell would split them
+ *   --shape in0=1x16x24x40 --param bias=1.0
+ *   --b "host:my plug-ins/grn.so"          quotes keep blanks; \ escapes
+ *
+ * Paths are meant from the folder of the file. */
+#ifndef VPU_RUNTIME_CLI_CASE_H
+#define VPU_RUNTIME_CLI_CASE_H
+
+#include <stddef.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+typedef struct {
+    const char *path; /* of the file */
+    const char *name; /* path from the folder asked for, without ".case" */
+    const char *dir;  /* of the file */
+    char **words;     /* NULL at the end */
+    size_t n_words;
+} suite_case;
+
+/* One file.
+ *
+ * VPU_ERR_IO     cannot be read
+ * VPU_ERR_LIMIT  longer than 64 KiB
+ * VPU_ERR_PARSE  an open quote, a NUL byte, or no words (file:line) */
+vpu_status case_read(const char *path, const char *name, arena *a,
+                     suite_case *out, vpu_error *err);
+
+/* All files *.case below path, a folder, in order of name; or path itself, a
+ * file. Symbolic links to folders are not followed.
+ *
+ * VPU_ERR_IO  cannot be read, or there are none; and those of case_read */
+vpu_status case_find(const char *path, arena *a, suite_case **out, size_t *n,
+                     vpu_error *err);
+
+/* The value behind option, as "--b x" or "--b=x"; NULL when it is not there. */
+const char *case_option(const suite_case *c, const char *option);
+
+#endif

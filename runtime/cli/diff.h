@@ -1,0 +1,15 @@
+/* What `vpu diff` and the commands around it share. */
+#ifndef VPU_RUNTIME_CLI_DIFF_H
+#define VPU_RUNTIME_CLI_DIFF_H
+
+#include "runtime/cli/target.h"
+
+/* Words of a command line that an option of `vpu diff` alone takes, itself
+ * included; 0 when word is no such option. */
+int cli_diff_own_option(const char *word);
+
+/* A buffer per input of the graph, filled as the options say; others NULL.
+ * Everything in the arena. */
+vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
+                           void *const **inputs, vpu_error *err);
+#endif

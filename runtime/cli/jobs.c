@@ -1,0 +1,164 @@
+/* Processes side by side. Output goes to anonymous files, so nobody waits for a
+ * full pipe. */
+#include "runtime/cli/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_PARALLEL = 64, MAX_OUTPUT = 16 << 20 };
+
+typedef struct {
+    pid_t pid; /* 0 = free */
+    size_t job;
+    FILE *out, *errors;
+    double start;
+} slot;
+
+static slot slots[MAX_PARALLEL];
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void kill_all(void)
+{
+    for (int i = 0; i < MAX_PARALLEL; i++)
+        if (slots[i].pid)
+            kill(-slots[i].pid, SIGKILL);
+}
+
+static void on_signal(int sig)
+{
+    kill_all();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void child(const job *j, const slot *s)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+
+    setpgid(0, 0);
+    dup2(nothing, 0);
+    dup2(fileno(s->out), 1);
+    dup2(fileno(s->errors), 2);
+    if (chdir(j->dir)) {
+        dprintf(2, "%s: %s\n", j->dir, strerror(errno));
+        _exit(2);
+    }
+    execv(j->argv[0], j->argv);
+    dprintf(2, "%s: %s\n", j->argv[0], strerror(errno));
+    _exit(2);
+}
+
+static vpu_status start(slot *s, job *j, size_t i, vpu_error *err)
+{
+    pid_t pid;
+
+    *s = (slot){.job = i, .out = tmpfile(), .errors = tmpfile()};
+    if (!s->out || !s->errors)
+        return err_set(err, VPU_ERR_IO, "no temporary file: %s",
+                       strerror(errno));
+    s->start = now();
+    fflush(NULL);
+    pid = fork();
+    if (pid < 0)
+        return err_set(err, VPU_ERR_IO, "no process: %s", strerror(errno));
+    if (!pid)
+        child(j, s);
+    setpgid(pid, pid); /* whoever is first */
+    s->pid = pid;
+    return VPU_OK;
+}
+
+static void take(FILE *f, str *out)
+{
+    static char piece[1 << 16];
+    size_t n;
+
+    rewind(f);
+    while (out->n < MAX_OUTPUT && (n = fread(piece, 1, sizeof piece, f)))
+        str_add(out, piece, n);
+    fclose(f);
+}
+
+static void finish(slot *s, job *j, int status)
+{
+    j->seconds = now() - s->start;
+    j->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    j->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    kill(-s->pid, SIGKILL); /* what it left behind */
+    take(s->out, &j->out);
+    take(s->errors, &j->errors);
+    s->pid = 0;
+}
+
+static void kill_late(job *jobs, unsigned n_slots, double timeout_s)
+{
+    for (unsigned k = 0; k < n_slots; k++)
+        if (slots[k].pid && timeout_s > 0 &&
+            now() - slots[k].start > timeout_s) {
+            jobs[slots[k].job].timed_out = true;
+            kill(-slots[k].pid, SIGKILL);
+        }
+}
+
+vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
+                    void (*done)(void *user, size_t i), void *user,
+                    vpu_error *err)
+{
+    void (*old_int)(int) = signal(SIGINT, on_signal);
+    void (*old_term)(int) = signal(SIGTERM, on_signal);
+    size_t next = 0, running = 0;
+    vpu_status st = VPU_OK;
+
+    if (n_parallel > MAX_PARALLEL)
+        n_parallel = MAX_PARALLEL;
+    if (!n_parallel)
+        n_parallel = 1;
+    while ((next < n && !st) || running) {
+        bool ended = false;
+
+        for (unsigned k = 0; k < n_parallel; k++) {
+            int status;
+
+            if (!slots[k].pid && next < n && !st) {
+                st = start(&slots[k], &jobs[next], next, err);
+                running += !st;
+                next += !st;
+            } else if (slots[k].pid &&
+                       waitpid(slots[k].pid, &status, WNOHANG) > 0) {
+                finish(&slots[k], &jobs[slots[k].job], status);
+                running--;
+                ended = true;
+                if (done)
+                    done(user, slots[k].job);
+            }
+        }
+        kill_late(jobs, n_parallel, timeout_s);
+        if (st)
+            kill_all();
+        if (!ended && running)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    signal(SIGINT, old_int);
+    signal(SIGTERM, old_term);
+    return st;
+}
+
+void job_free(job *j)
+{
+    str_free(&j->out);
+    str_free(&j->errors);
+}

@@ -1,0 +1,35 @@
+/* Running commands side by side, each in a process group of its own, so that
+ * one that crashes or hangs takes nothing else along. */
+#ifndef VPU_RUNTIME_CLI_JOBS_H
+#define VPU_RUNTIME_CLI_JOBS_H
+
+#include <stddef.h>
+
+#include "sim/base/err.h"
+#include "sim/base/str.h"
+
+typedef struct {
+    char *const *argv; /* NULL at the end; argv[0] is a path */
+    const char *dir;   /* to run in */
+    /* After it ended: */
+    int exit_status; /* 0 .. 255; -1: it did not end by itself */
+    int signal;      /* that ended it, 0 = none */
+    bool timed_out;
+    double seconds;
+    str out, errors; /* standard output and error, each cut at 16 MiB;
+                        job_free */
+} job;
+
+/* Run all, at most n_parallel at a time, each for at most timeout_s (0 = no
+ * limit; then it is killed with all it started). done, if not NULL, is called
+ * from this thread as each ends. An interrupt (SIGINT, SIGTERM) kills what runs
+ * before it takes effect.
+ *
+ * VPU_ERR_NOMEM, VPU_ERR_IO  a process or a temporary file could not be made;
+ *                            what was running is killed */
+vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
+                    void (*done)(void *user, size_t i), void *user,
+                    vpu_error *err);
+void job_free(job *j);
+
+#endif

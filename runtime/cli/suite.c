@@ -1,0 +1,396 @@
+/* vpu suite: many comparisons, each a `vpu diff` in a process of its own. */
+#include <getopt.h>
+#include <jansson.h>
+#include <libxml/xmlwriter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/cli/case.h"
+#include "runtime/cli/cli.h"
+#include "runtime/cli/diff.h"
+#include "runtime/cli/jobs.h"
+#include "sim/base/file.h"
+
+static const char help[] =
+    "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
+    "Runs every case of a folder, and those below it, and says which came out\n"
+    "equal. A case is a text file NAME.case with what one would write behind\n"
+    "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
+    "  # GRN against its definition\n"
+    "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
+    "  --b host:../../build/plugins/grn.so\n\n"
+    "Each case runs by itself: one that crashes or hangs spoils no other.\n\n"
+    "  --jobs N        so many at a time (default: processors)\n"
+    "  --timeout S     kill a case after S seconds (default 600, 0 = never)\n"
+    "  --filter TEXT   only cases with TEXT in their name\n"
+    "  --junit FILE    results for CI, as JUnit XML\n"
+    "  --update        record anew, instead of comparing with, the recordings\n"
+    "                  cases name (--a or --b replay:FILE); look at what "
+    "changed\n"
+    "                  before you commit it\n"
+    "  --list          names of the cases, run nothing\n"
+    "  --quiet         only what is not equal, and the sum\n\n"
+    "Exit status: 0 all equal, 1 some different, 2 some could not run.\n\n"
+    "Example:\n"
+    "  vpu suite kernels --junit build/suite.xml\n";
+
+typedef struct {
+    const char *junit, *filter;
+    unsigned n_jobs;
+    double timeout_s;
+    bool update, list, quiet;
+} suite_options;
+
+typedef enum { EQUAL, DIFFERENT, FAILED } outcome;
+
+typedef struct {
+    suite_options o;
+    arena *a;
+    suite_case *cases;
+    size_t n;
+    job *jobs;
+    outcome *outcomes;
+    const char **texts; /* what to say of each */
+    size_t done;
+} suite;
+
+enum {
+    OPT_JOBS = 256,
+    OPT_TIMEOUT,
+    OPT_FILTER,
+    OPT_JUNIT,
+    OPT_UPDATE,
+    OPT_LIST,
+    OPT_QUIET
+};
+
+static const struct option long_options[] = {
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"filter", required_argument, NULL, OPT_FILTER},
+    {"junit", required_argument, NULL, OPT_JUNIT},
+    {"update", no_argument, NULL, OPT_UPDATE},
+    {"list", no_argument, NULL, OPT_LIST},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {NULL, 0, NULL, 0}};
+
+static bool apply(suite_options *o, int c)
+{
+    unsigned long long n;
+
+    switch (c) {
+    case OPT_JOBS:
+        if (!str_to_u64(optarg, &n) || !n || n > 1024)
+            return false;
+        o->n_jobs = (unsigned)n;
+        return true;
+    case OPT_TIMEOUT:
+        return str_to_f64(optarg, &o->timeout_s) && o->timeout_s >= 0 &&
+               o->timeout_s <= 1e9;
+    case OPT_FILTER:
+        o->filter = optarg;
+        return true;
+    case OPT_JUNIT:
+        o->junit = optarg;
+        return true;
+    case OPT_UPDATE:
+        return o->update = true;
+    case OPT_LIST:
+        return o->list = true;
+    default:
+        return o->quiet = true;
+    }
+}
+
+static int parse(int argc, char **argv, suite_options *o)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    int c, which = 0;
+
+    *o = (suite_options){.n_jobs = cpus > 0 ? (unsigned)cpus : 1,
+                         .timeout_s = 600};
+    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
+        if (c == '?')
+            return cli_usage(&cli_suite, "bad command line");
+        if (!apply(o, c))
+            return cli_usage(&cli_suite, "--%s does not take '%s'",
+                             long_options[which].name, optarg);
+    }
+    if (optind == argc)
+        return cli_usage(&cli_suite, "no folder and no case");
+    return CLI_OK;
+}
+
+static vpu_status find_cases(suite *s, int argc, char **argv, vpu_error *err)
+{
+    size_t cap = 0;
+    vpu_status st = VPU_OK;
+
+    for (int i = optind; i < argc && !st; i++) {
+        suite_case *found;
+        size_t n;
+
+        st = case_find(argv[i], s->a, &found, &n, err);
+        for (size_t k = 0; k < n && !st; k++)
+            if (!s->o.filter || strstr(found[k].name, s->o.filter))
+                *arena_append(s->a, s->cases, s->n, cap) = found[k];
+    }
+    if (!st && !s->n)
+        st = err_set(err, VPU_ERR_INVALID, "--filter %s: no case of that name",
+                     s->o.filter);
+    return st;
+}
+
+/* --- commands ------------------------------------------------------------- */
+
+static char *self_path(arena *a)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    return arena_strndup(a, path, n > 0 ? (size_t)n : 0);
+}
+
+/* `vpu diff` with the case's words. */
+static char **diff_words(suite *s, const suite_case *c)
+{
+    char **w = arena_array(s->a, char *, c->n_words + 6);
+    size_t n = 0;
+
+    w[n++] = self_path(s->a);
+    w[n++] = arena_strdup(s->a, "diff");
+    for (size_t i = 0; i < c->n_words; i++)
+        w[n++] = c->words[i];
+    w[n++] = arena_strdup(s->a, "--report");
+    w[n++] = arena_strdup(s->a, "json");
+    w[n++] = arena_strdup(s->a, "--quiet");
+    return w;
+}
+
+/* The recording the case compares with, and the side that makes it. */
+static bool recording_of(const suite_case *c, const char **file,
+                         const char **maker)
+{
+    const char *a = case_option(c, "--a"), *b = case_option(c, "--b");
+    static const char scheme[] = "replay:";
+
+    a = a ? a : "sim";
+    if (b && !strncmp(b, scheme, sizeof scheme - 1)) {
+        *file = b + sizeof scheme - 1;
+        *maker = a;
+        return true;
+    }
+    if (b && !strncmp(a, scheme, sizeof scheme - 1)) {
+        *file = a + sizeof scheme - 1;
+        *maker = b;
+        return true;
+    }
+    return false;
+}
+
+/* `vpu record` with what of the case's words is not about comparing. NULL: the
+ * case has no recording. */
+static char **record_words(suite *s, const suite_case *c)
+{
+    char **w = arena_array(s->a, char *, c->n_words + 8);
+    const char *file, *maker;
+    size_t n = 0;
+
+    if (!recording_of(c, &file, &maker))
+        return NULL;
+    w[n++] = self_path(s->a);
+    w[n++] = arena_strdup(s->a, "record");
+    for (size_t i = 0; i < c->n_words; i++) {
+        int words = cli_diff_own_option(c->words[i]);
+
+        if (words)
+            i += (size_t)words - 1;
+        else
+            w[n++] = c->words[i];
+    }
+    w[n++] = arena_strdup(s->a, "--backend");
+    w[n++] = arena_strdup(s->a, maker);
+    w[n++] = arena_strdup(s->a, "--to");
+    w[n++] = arena_strdup(s->a, file);
+    w[n++] = arena_strdup(s->a, "--quiet");
+    return w;
+}
+
+/* --- results -------------------------------------------------------------- */
+
+static const char *last_line(arena *a, const str *text)
+{
+    const char *all = str_text(text);
+    size_t end = text->n, begin;
+
+    while (end && (all[end - 1] == '\n' || all[end - 1] == ' '))
+        end--;
+    for (begin = end; begin && all[begin - 1] != '\n';)
+        begin--;
+    return arena_strndup(a, all + begin, end - begin);
+}
+
+static const char *summary_of(arena *a, const job *j)
+{
+    json_t *report = json_loadb(str_text(&j->out), j->out.n, 0, NULL);
+    const char *text = json_string_value(json_object_get(report, "summary"));
+
+    text = text ? arena_strdup(a, text) : "no summary in the report";
+    json_decref(report);
+    return text;
+}
+
+static void judge(suite *s, size_t i)
+{
+    const job *j = &s->jobs[i];
+
+    s->outcomes[i] = FAILED;
+    if (j->timed_out)
+        s->texts[i] =
+            arena_printf(s->a, "killed after %g s (--timeout)", s->o.timeout_s);
+    else if (j->signal)
+        s->texts[i] = arena_printf(s->a, "ended by signal %d (%s)", j->signal,
+                                   strsignal(j->signal));
+    else if (s->o.update && !j->exit_status) {
+        s->outcomes[i] = EQUAL;
+        s->texts[i] = "recorded";
+    } else if (!s->o.update && j->exit_status <= CLI_DIFFERS) {
+        s->outcomes[i] = j->exit_status ? DIFFERENT : EQUAL;
+        s->texts[i] = summary_of(s->a, j);
+    } else
+        s->texts[i] = last_line(s->a, &j->errors);
+}
+
+static void on_done(void *user, size_t i)
+{
+    static const char *const words[] = {"ok", "DIFFERENT", "FAILED"};
+    suite *s = user;
+
+    judge(s, i);
+    s->done++;
+    if (s->o.quiet && s->outcomes[i] == EQUAL)
+        return;
+    printf("%*zu/%zu %-9s %6.2f s  %-32s %s\n", s->n < 10 ? 1 : 3, s->done,
+           s->n, words[s->outcomes[i]], s->jobs[i].seconds, s->cases[i].name,
+           s->texts[i]);
+    fflush(stdout);
+}
+
+static size_t count(const suite *s, outcome o)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += s->outcomes[i] == o;
+    return n;
+}
+
+#define X(text) BAD_CAST(text)
+
+static void write_case(xmlTextWriter *w, const suite *s, size_t i)
+{
+    const suite_case *c = &s->cases[i];
+
+    xmlTextWriterStartElement(w, X("testcase"));
+    xmlTextWriterWriteAttribute(w, X("classname"), X("vpu.suite"));
+    xmlTextWriterWriteAttribute(w, X("name"), X(c->name));
+    xmlTextWriterWriteFormatAttribute(w, X("time"), "%.3f", s->jobs[i].seconds);
+    if (s->outcomes[i] != EQUAL) {
+        xmlTextWriterStartElement(w, s->outcomes[i] == DIFFERENT ? X("failure")
+                                                                 : X("error"));
+        xmlTextWriterWriteAttribute(w, X("message"), X(s->texts[i]));
+        xmlTextWriterWriteFormatString(
+            w, "cd %s && vpu diff …  # %s\n%s", c->dir, c->path,
+            s->jobs[i].errors.n < 1 << 16 ? str_text(&s->jobs[i].errors) : "");
+        xmlTextWriterEndElement(w);
+    }
+    xmlTextWriterEndElement(w);
+}
+
+static vpu_status write_junit(const suite *s, vpu_error *err)
+{
+    xmlBuffer *buffer = xmlBufferCreate();
+    xmlTextWriter *w = xmlNewTextWriterMemory(buffer, 0);
+    vpu_status st;
+
+    xmlTextWriterSetIndent(w, 1);
+    xmlTextWriterStartDocument(w, NULL, "UTF-8", NULL);
+    xmlTextWriterStartElement(w, X("testsuite"));
+    xmlTextWriterWriteAttribute(w, X("name"), X("vpu suite"));
+    xmlTextWriterWriteFormatAttribute(w, X("tests"), "%zu", s->n);
+    xmlTextWriterWriteFormatAttribute(w, X("failures"), "%zu",
+                                      count(s, DIFFERENT));
+    xmlTextWriterWriteFormatAttribute(w, X("errors"), "%zu", count(s, FAILED));
+    for (size_t i = 0; i < s->n; i++)
+        write_case(w, s, i);
+    xmlTextWriterEndDocument(w);
+    xmlFreeTextWriter(w);
+    st = file_write(s->o.junit, buffer->content, buffer->use, err);
+    xmlBufferFree(buffer);
+    return st;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+/* Drops the cases there is nothing to do for. */
+static void prepare(suite *s)
+{
+    size_t n = 0;
+
+    s->jobs = arena_array(s->a, job, s->n + 1);
+    s->outcomes = arena_array(s->a, outcome, s->n + 1);
+    s->texts = arena_array(s->a, const char *, s->n + 1);
+    for (size_t i = 0; i < s->n; i++) {
+        char **words = s->o.update ? record_words(s, &s->cases[i])
+                                   : diff_words(s, &s->cases[i]);
+
+        if (!words)
+            continue;
+        s->cases[n] = s->cases[i];
+        s->jobs[n++] = (job){.argv = words, .dir = s->cases[i].dir};
+    }
+    s->n = n;
+}
+
+static int run(suite *s)
+{
+    vpu_error err = {0};
+
+    if (jobs_run(s->jobs, s->n, s->o.n_jobs, s->o.timeout_s, on_done, s, &err))
+        return cli_fail(&err);
+    printf("%zu %s", count(s, EQUAL), s->o.update ? "recorded" : "equal");
+    if (!s->o.update)
+        printf(", %zu different", count(s, DIFFERENT));
+    printf(", %zu failed\n", count(s, FAILED));
+    if (s->o.junit && write_junit(s, &err))
+        return cli_fail(&err);
+    return count(s, FAILED)      ? CLI_ERROR
+           : count(s, DIFFERENT) ? CLI_DIFFERS
+                                 : CLI_OK;
+}
+
+static int suite_main(int argc, char **argv)
+{
+    suite s = {.a = arena_create(0)};
+    vpu_error err = {0};
+    int rc = parse(argc, argv, &s.o);
+
+    if (!rc && find_cases(&s, argc, argv, &err))
+        rc = cli_fail(&err);
+    if (!rc && s.o.list)
+        for (size_t i = 0; i < s.n; i++)
+            printf("%s\n", s.cases[i].name);
+    else if (!rc) {
+        prepare(&s);
+        rc = run(&s);
+    }
+    for (size_t i = 0; s.jobs && i < s.n; i++)
+        job_free(&s.jobs[i]);
+    arena_destroy(s.a);
+    return rc;
+}
+
+const cli_command cli_suite = {"suite", "compare many cases, for CI", help,
+                               suite_main};

@@ -1,0 +1,298 @@
+/* Options that say which layer to run, and how; see target.h. */
+#include "runtime/cli/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/graph/io.h"
+#include "sim/base/str.h"
+
+/* --- options -------------------------------------------------------------- */
+
+void target_init(target_options *o)
+{
+    *o = (target_options){.timeout_s = 3600};
+}
+
+static bool push(target_list *l, const char *value)
+{
+    if (l->n == TARGET_MAX_LIST)
+        return false;
+    l->items[l->n++] = value;
+    return true;
+}
+
+static bool parse_count(const char *text, uint32_t *out)
+{
+    unsigned long long v;
+
+    if (!str_to_u64(text, &v) || !v || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
+static bool parse_order(const char *text, target_options *o)
+{
+    unsigned long long seed;
+
+    if (!strcmp(text, "sequential"))
+        o->order = EXEC_SEQUENTIAL;
+    else if (!strcmp(text, "reverse"))
+        o->order = EXEC_REVERSE;
+    else if (!strncmp(text, "random:", 7) && str_to_u64(text + 7, &seed)) {
+        o->order = EXEC_RANDOM;
+        o->seed = seed;
+    } else
+        return false;
+    return true;
+}
+
+/* Options that say how the simulator runs. */
+static bool sim_option(target_options *o, int c, const char *value)
+{
+    unsigned long long v;
+
+    switch (c) {
+    case TARGET_SHAVES:
+        o->sim_only = "--shaves";
+        return parse_count(value, &o->shaves);
+    case TARGET_MACHINE:
+        o->sim_only = "--machine";
+        o->machine = value;
+        return true;
+    case TARGET_SET:
+        o->sim_only = "--set";
+        return push(&o->sets, value);
+    case TARGET_ENGINE:
+        o->sim_only = "--engine";
+        o->engine =
+            strcmp(value, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
+        o->engine_given = true;
+        return o->engine == EXEC_COMPILED || !strcmp(value, "interpreted");
+    case TARGET_TIMING:
+        o->sim_only = "--timing";
+        return exec_timing_parse(value, &o->timing);
+    case TARGET_ORDER:
+        o->sim_only = "--order";
+        return parse_order(value, o);
+    case TARGET_MAX_CYCLES:
+        o->sim_only = "--max-cycles";
+        if (!str_to_u64(value, &v) || !v)
+            return false;
+        o->max_cycles = v;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool target_option(target_options *o, int c, const char *value, arena *a)
+{
+    switch (c) {
+    case 'D':
+    case 'I':
+        return push(&o->clang, arena_printf(a, "-%c%s", c, value));
+    case TARGET_LAYER:
+        o->layer = value;
+        return true;
+    case TARGET_MODEL:
+        o->model = value;
+        return true;
+    case TARGET_AT:
+        o->at = value;
+        return true;
+    case TARGET_SHAPE:
+        return push(&o->shapes, value);
+    case TARGET_PARAM:
+        return push(&o->params, value);
+    case TARGET_INPUT:
+        return push(&o->inputs, value);
+    case TARGET_BLOB:
+        return push(&o->blobs, value);
+    case TARGET_STRICT:
+        return config_release_parse(value, &o->strict);
+    case TARGET_SOURCE_DIR:
+        o->source_dir = value;
+        return true;
+    case TARGET_THREADS:
+        return parse_count(value, &o->threads);
+    case TARGET_TIMEOUT:
+        return str_to_f64(value, &o->timeout_s) && o->timeout_s >= 0 &&
+               o->timeout_s <= 1e9;
+    case TARGET_NO_CACHE:
+        return o->no_cache = true;
+    case TARGET_QUIET:
+        return o->quiet = true;
+    default:
+        return sim_option(o, c, value);
+    }
+}
+
+int target_check(target_options *o, const cli_command *c, int argc, char **argv)
+{
+    if (optind + 1 < argc)
+        return cli_usage(c, "one binding file at a time ('%s', '%s')",
+                         argv[optind], argv[optind + 1]);
+    if (optind == argc)
+        return cli_usage(c, "no binding file");
+    o->xml = argv[optind];
+    if (o->model && o->shapes.n)
+        return cli_usage(c, "--model and --shape exclude each other");
+    if (o->model && o->layer)
+        return cli_usage(c, "--model and --layer exclude each other; "
+                            "--at NAME picks a layer of the model");
+    if (o->model && o->blobs.n)
+        return cli_usage(c, "--model and --blob exclude each other");
+    if (o->at && !o->model)
+        return cli_usage(c, "--at needs --model");
+    return CLI_OK;
+}
+
+/* --- binding -------------------------------------------------------------- */
+
+static vpu_status load_machine(const target_options *o, arena *a,
+                               mach_desc *desc, vpu_error *err)
+{
+    vpu_status st = mach_desc_load(o->machine, a, desc, err);
+
+    for (uint32_t i = 0; i < o->sets.n && !st; i++)
+        st = mach_desc_set(desc, a, o->sets.items[i], err);
+    if (!st && o->shaves > desc->num_shaves)
+        st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
+                     o->shaves, (unsigned long long)desc->num_shaves);
+    return st;
+}
+
+vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
+                       target *t, vpu_error *err)
+{
+    graph_shape shapes[TARGET_MAX_LIST];
+    config_param params[TARGET_MAX_LIST];
+    config_blob blobs[TARGET_MAX_LIST];
+    graph_request q = {.binding = &t->binding,
+                       .at = o->at,
+                       .type = o->layer,
+                       .shapes = shapes,
+                       .n_shapes = o->shapes.n,
+                       .blobs = blobs,
+                       .n_blobs = o->blobs.n,
+                       .params = params,
+                       .n_params = o->params.n};
+    vpu_status st = load_machine(o, a, &t->desc, err);
+
+    if (!st)
+        st = config_file_read(o->xml, a, log, o->strict, &t->binding, err);
+    for (uint32_t i = 0; i < o->shapes.n && !st; i++)
+        st = graph_shape_parse(o->shapes.items[i], &shapes[i], err);
+    for (uint32_t i = 0; i < o->params.n && !st; i++)
+        st = graph_param_parse(o->params.items[i], a, &params[i], err);
+    for (uint32_t i = 0; i < o->blobs.n && !st; i++)
+        st = graph_blob_read(o->blobs.items[i], a, &blobs[i], err);
+    if (!st && o->model) {
+        st = config_model_read(o->model, NULL, a, &t->model, err);
+        q.model = &t->model;
+    }
+    if (!st)
+        st = graph_bind(&q, a, log, &t->g, err);
+    return st;
+}
+
+/* --- inputs --------------------------------------------------------------- */
+
+/* The port and the text behind '=' of "N=SPEC". */
+static vpu_status split_input(const char *text, arena *a, uint64_t *port,
+                              const char **spec, vpu_error *err)
+{
+    const char *eq = strchr(text, '=');
+    unsigned long long n;
+
+    if (!eq || !str_to_u64(arena_strndup(a, text, (size_t)(eq - text)), &n))
+        return err_set(err, VPU_ERR_INVALID,
+                       "--input %s: expected N=FILE.npy|zeros|ramp|random:SEED",
+                       text);
+    *port = n;
+    *spec = eq + 1;
+    return VPU_OK;
+}
+
+vpu_status target_input(const target_options *o, const graph_buffer *b,
+                        arena *a, const char **spec, vpu_error *err)
+{
+    const char *text;
+    vpu_status st = VPU_OK;
+    uint64_t port;
+
+    *spec = arena_printf(a, "random:%u", b->port);
+    for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
+        st = split_input(o->inputs.items[i], a, &port, &text, err);
+        if (!st && port == b->port)
+            *spec = text; /* the last one counts */
+    }
+    return st;
+}
+
+vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
+                       void *data, vpu_error *err)
+{
+    const char *spec;
+    vpu_status st = target_input(o, b, a, &spec, err);
+
+    return st ? st : graph_input_fill(b, spec, data, err);
+}
+
+vpu_status target_check_inputs(const target_options *o, const target *t,
+                               arena *a, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
+        const char *spec;
+        bool found = false;
+        uint64_t port;
+
+        st = split_input(o->inputs.items[i], a, &port, &spec, err);
+        for (uint32_t k = 0; k < t->g->n_buffers && !st; k++)
+            found |= t->g->buffers[k].role == GRAPH_INPUT &&
+                     t->g->buffers[k].port == port;
+        if (!st && !found)
+            st = err_set(err, VPU_ERR_INVALID,
+                         "--input %s: the layer has no input %llu that its "
+                         "kernels use",
+                         o->inputs.items[i], (unsigned long long)port);
+    }
+    return st;
+}
+
+backend_sim_config target_sim(const target_options *o, const target *t)
+{
+    return (backend_sim_config){.desc = &t->desc,
+                                .n_shaves = o->shaves,
+                                .n_threads = o->threads,
+                                .engine = o->engine,
+                                .timing = o->timing,
+                                .order = o->order,
+                                .seed = o->seed,
+                                .max_cycles = o->max_cycles,
+                                .timeout_s = o->timeout_s,
+                                .source_dir = o->source_dir,
+                                .options = o->clang.items,
+                                .n_options = o->clang.n,
+                                .no_cache = o->no_cache};
+}
+
+backend_config target_backend(const target_options *o, const target *t,
+                              const backend_sim_config *sim)
+{
+    (void)t;
+    return (backend_config){.device = "",
+                            .source_dir = o->source_dir,
+                            .options = o->clang.items,
+                            .n_options = o->clang.n,
+                            .no_cache = o->no_cache,
+                            .timeout_s = o->timeout_s,
+                            .n_threads = o->threads,
+                            .params = o->params.items,
+                            .n_params = o->params.n,
+                            .sim = sim};
+}

@@ -1,0 +1,155 @@
+/* Who wrote what, by running it again; see trace_back.h. */
+#include "runtime/diff/trace_back.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOBODY = UINT32_MAX };
+
+typedef struct {
+    diff_buffer *d;
+    const uint32_t *groups; /* per element */
+} counting;
+
+static void count_block(void *user, uint64_t first, uint32_t n,
+                        const uint8_t *different)
+{
+    counting *c = user;
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t group = c->groups[first + k];
+
+        if (different[k] && group < c->d->n_groups)
+            c->d->n_bad_groups += c->d->bad_in_group[group]++ == 0;
+    }
+}
+
+/* The tensor's dimension that dimension d of the launch runs along: the usual
+ * one (x innermost) or the only one as long as the launch is; -1 = not clear.
+ */
+static int axis_of(const tensor_desc *t, const graph_launch *l, int d)
+{
+    int usual = (int)t->rank - 1 - d, found = -1;
+
+    if (usual >= 0 && t->dims[usual] == l->global[d])
+        return usual;
+    for (uint32_t k = 0; k < t->rank; k++)
+        if (t->dims[k] == l->global[d]) {
+            if (found >= 0)
+                return -1;
+            found = (int)k;
+        }
+    return found;
+}
+
+static void find_item(const tensor_desc *t, const graph_launch *l,
+                      diff_place *p)
+{
+    p->item_known = true;
+    for (int d = 0; d < 3; d++) {
+        uint64_t begin = p->group[d] * l->local[d];
+        int axis;
+
+        p->item[d] = 0;
+        if (l->local[d] == 1)
+            continue;
+        axis = axis_of(t, l, d);
+        if (axis < 0 || p->at[axis] < begin ||
+            p->at[axis] >= begin + l->local[d])
+            p->item_known = false;
+        else
+            p->item[d] = p->at[axis] - (uint32_t)begin;
+    }
+}
+
+static void find_group(const tensor_desc *t, const graph_launch *l,
+                       const uint32_t *groups, diff_place *p)
+{
+    uint64_t n[3], g = groups[p->e.index];
+
+    for (int d = 0; d < 3; d++)
+        n[d] = l->global[d] / l->local[d];
+    p->group_known = g != NOBODY;
+    if (!p->group_known)
+        return;
+    p->group[0] = g % n[0];
+    p->group[1] = g / n[0] % n[1];
+    p->group[2] = g / n[0] / n[1];
+    find_item(t, l, p);
+}
+
+static vpu_status note_groups(const graph *g, const diff_config *cfg,
+                              const diff_buffer *d, uint32_t *groups,
+                              vpu_error *err)
+{
+    backend_sim_config sim =
+        cfg->sim && cfg->sim->sim ? *cfg->sim->sim : (backend_sim_config){0};
+    arena *a = arena_create(0);
+    mach_desc desc;
+    backend_sim *s = NULL;
+    vpu_status st = VPU_OK;
+
+    if (cfg->sim) {
+        sim.source_dir = cfg->sim->source_dir;
+        sim.options = cfg->sim->options;
+        sim.n_options = cfg->sim->n_options;
+        sim.timeout_s = cfg->sim->timeout_s;
+    }
+    sim.timing = EXEC_NO_TIMING;
+    sim.trace = NULL;
+    if (!sim.desc) {
+        st = mach_desc_load(NULL, a, &desc, err);
+        sim.desc = &desc;
+    }
+    if (!st)
+        st = backend_sim_open(&sim, g, &s, err);
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++)
+        if (g->buffers[i].role == GRAPH_INPUT)
+            memcpy(backend_sim_buffer(s, i), cfg->inputs[i],
+                   g->buffers[i].bytes);
+    for (uint32_t i = 0; i < d->launch && !st; i++)
+        st = backend_sim_run_one(s, i, err);
+    if (!st)
+        st = backend_sim_run_noting(s, d->launch, d->buffer, groups, err);
+    backend_sim_close(s);
+    arena_destroy(a);
+    return st;
+}
+
+vpu_status trace_back(const graph *g, const diff_config *cfg, diff_buffer *d,
+                      const void *a, const void *b, arena *mem,
+                      const char **why, vpu_error *err)
+{
+    const graph_launch *l = &g->launches[d->launch];
+    const tensor_desc *t = &g->buffers[d->buffer].desc;
+    uint32_t *groups;
+    diff_place *places[] = {&d->first, &d->worst, &d->worst_ulp};
+    counting c = {.d = d};
+    diff_watch watch = {count_block, &c};
+    diff_result again;
+    vpu_error reason;
+    vpu_status st;
+
+    d->n_groups = 1;
+    for (int k = 0; k < 3; k++)
+        d->n_groups *= l->global[k] / l->local[k];
+    groups = malloc(d->r.n * sizeof *groups);
+    if (!groups)
+        return err_set(err, VPU_ERR_NOMEM,
+                       "no memory for the work-group of %llu elements",
+                       (unsigned long long)d->r.n);
+    for (uint64_t i = 0; i < d->r.n; i++)
+        groups[i] = NOBODY;
+    if (note_groups(g, cfg, d, groups, &reason)) {
+        *why = arena_strdup(mem, reason.msg);
+        free(groups);
+        return VPU_OK;
+    }
+    d->bad_in_group = arena_array(mem, uint32_t, d->n_groups + 1);
+    c.groups = groups;
+    st = diff_compare(t, a, b, &d->tolerance, &watch, &again, err);
+    for (int k = 0; k < 3 && !st && d->r.n_diff; k++)
+        find_group(t, l, groups, places[k]);
+    free(groups);
+    return st;
+}
