@@ -32,7 +32,8 @@ void bound_simulate(bound *b);
 uint32_t bound_output(const bound *b);
 
 /* A device whose launches put canned contents into what they write: those of a
- * bound layer after bound_simulate, or changed ones. */
+ * bound layer after bound_simulate, or changed ones. open takes one from
+ * backend_config.print_user. */
 typedef struct {
     const graph *g;
     void **data; /* after everything */
