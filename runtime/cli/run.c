@@ -46,10 +46,11 @@ static const char help[] =
     "How it runs:\n"
     "  --backend ID            what runs it: sim (default), opencl, "
     "opencl:P:D,\n"
-    "                          opencl:NAME, null (see vpu devices); options "
-    "that\n"
-    "                          only the simulator knows are refused "
-    "then\n" TARGET_HELP_RUN
+    "                          opencl:NAME, host:FILE.so, replay:FILE, null "
+    "(see\n"
+    "                          vpu devices); options that only the simulator "
+    "knows\n"
+    "                          are refused then\n" TARGET_HELP_RUN
     "  --repeat N              run N times (at most 64): host_run_s in the "
     "JSON\n"
     "                          report is the median; the rest is of the last "

@@ -135,3 +135,19 @@ void *layer_read(backend_rig *r, const char *name, uint64_t *bytes)
     ck_abort_msg("no buffer '%s'", name);
     return NULL;
 }
+
+bool layer_opencl_has_half(backend_rig *r)
+{
+    const backend_ops *ops;
+    const char *device;
+    backend_device *list;
+    uint32_t n;
+
+    ck_assert(!backend_find("opencl", &ops, &device, &r->err));
+    ck_assert(!ops->probe(r->a, &list, &n, &r->err));
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].usable)
+            return list[i].half;
+    ck_abort_msg("no OpenCL device: %s", list[0].why);
+    return false;
+}

@@ -39,6 +39,9 @@ vpu_status layer_open(backend_rig *r, const char *id);
  * NULL. */
 vpu_status layer_run(backend_rig *r, const char *inputs,
                      backend_result *results);
+/* Does the first usable OpenCL device compute in half? PoCL on most CPUs does
+ * not; where it does nothing is promoted. */
+bool layer_opencl_has_half(backend_rig *r);
 /* Contents of the first buffer with this name. */
 void *layer_read(backend_rig *r, const char *name, uint64_t *bytes);
 
