@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cli/case.h"
+#include "runtime/suite/case.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/diff.h"
-#include "runtime/cli/jobs.h"
+#include "runtime/suite/jobs.h"
 #include "sim/base/file.h"
 
 static const char help[] =

@@ -1,7 +1,7 @@
 /* Running commands side by side, each in a process group of its own, so that
  * one that crashes or hangs takes nothing else along. */
-#ifndef VPU_RUNTIME_CLI_JOBS_H
-#define VPU_RUNTIME_CLI_JOBS_H
+#ifndef VPU_RUNTIME_SUITE_JOBS_H
+#define VPU_RUNTIME_SUITE_JOBS_H
 
 #include <stddef.h>
 

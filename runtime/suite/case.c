@@ -1,5 +1,5 @@
 /* Reading and finding case files; see case.h for the form. */
-#include "runtime/cli/case.h"
+#include "runtime/suite/case.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -61,17 +61,14 @@ static vpu_status read_word(scanner *s, str *word, vpu_error *err)
     return VPU_OK;
 }
 
-vpu_status case_read(const char *path, const char *name, arena *a,
-                     suite_case *out, vpu_error *err)
+vpu_status case_parse(const char *path, const char *name, const char *text,
+                      size_t n_bytes, arena *a, suite_case *out, vpu_error *err)
 {
     scanner s = {.path = path, .line = 1};
-    size_t n_bytes, cap = 0;
-    char *text;
-    vpu_status st = file_read(path, MAX_BYTES, a, &text, &n_bytes, err);
+    size_t cap = 0;
+    vpu_status st = VPU_OK;
 
     *out = (suite_case){.path = path, .name = name};
-    if (st)
-        return st;
     if (memchr(text, 0, n_bytes))
         return err_at(err, VPU_ERR_PARSE, path, 0, 0,
                       "a zero byte: this is not a text file");
@@ -92,6 +89,16 @@ vpu_status case_read(const char *path, const char *name, arena *a,
     *arena_append(a, out->words, out->n_words, cap) = NULL;
     out->n_words--;
     return st;
+}
+
+vpu_status case_read(const char *path, const char *name, arena *a,
+                     suite_case *out, vpu_error *err)
+{
+    size_t n_bytes;
+    char *text;
+    vpu_status st = file_read(path, MAX_BYTES, a, &text, &n_bytes, err);
+
+    return st ? st : case_parse(path, name, text, n_bytes, a, out, err);
 }
 
 /* --- finding -------------------------------------------------------------- */

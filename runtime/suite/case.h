@@ -6,8 +6,8 @@
  *   --b "host:my plug-ins/grn.so"          quotes keep blanks; \ escapes
  *
  * Paths are meant from the folder of the file. */
-#ifndef VPU_RUNTIME_CLI_CASE_H
-#define VPU_RUNTIME_CLI_CASE_H
+#ifndef VPU_RUNTIME_SUITE_CASE_H
+#define VPU_RUNTIME_SUITE_CASE_H
 
 #include <stddef.h>
 
@@ -29,6 +29,12 @@ typedef struct {
  * VPU_ERR_PARSE  an open quote, a NUL byte, or no words (file:line) */
 vpu_status case_read(const char *path, const char *name, arena *a,
                      suite_case *out, vpu_error *err);
+
+/* The same from memory; path stands for it in messages and places the folder.
+ */
+vpu_status case_parse(const char *path, const char *name, const char *text,
+                      size_t n_bytes, arena *a, suite_case *out,
+                      vpu_error *err);
 
 /* All files *.case below path, a folder, in order of name; or path itself, a
  * file. Symbolic links to folders are not followed.

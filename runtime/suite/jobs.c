@@ -1,6 +1,6 @@
 /* Processes side by side. Output goes to anonymous files, so nobody waits for a
  * full pipe. */
-#include "runtime/cli/jobs.h"
+#include "runtime/suite/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
