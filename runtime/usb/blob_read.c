@@ -96,7 +96,7 @@ static void check_layout(reader *r, const layout *l, uint64_t n)
     uint32_t least = WIRE_FIRST_SECTION;
 
     if (l->file_size > n)
-        bad(r, 56, "a file of %u bytes, there are %" PRIu64, l->file_size, n);
+        bad(r, 56, "a file of %u bytes, expected at most %" PRIu64, l->file_size, n);
     if (l->sections[0] != WIRE_FIRST_SECTION)
         bad(r, 116, "section of inputs at %u, expected %d", l->sections[0],
             WIRE_FIRST_SECTION);
