@@ -96,7 +96,8 @@ static void check_layout(reader *r, const layout *l, uint64_t n)
     uint32_t least = WIRE_FIRST_SECTION;
 
     if (l->file_size > n)
-        bad(r, 56, "a file of %u bytes, expected at most %" PRIu64, l->file_size, n);
+        bad(r, 56, "a file of %u bytes, expected at most %" PRIu64,
+            l->file_size, n);
     if (l->sections[0] != WIRE_FIRST_SECTION)
         bad(r, 116, "section of inputs at %u, expected %d", l->sections[0],
             WIRE_FIRST_SECTION);
@@ -368,7 +369,7 @@ static const char *get_text(reader *r, uint64_t n)
 
     if (nul)
         bad(r, at + (uint64_t)(nul - p),
-            "00 inside a text of %" PRIu64 " bytes", n);
+            "00, expected a text of %" PRIu64 " bytes without", n);
     return p ? arena_strndup(r->a, (const char *)p, n) : "";
 }
 
