@@ -2,29 +2,45 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cli/cli.h"
+#include "runtime/backend/source.h"
+#include "runtime/cli/target.h"
 #include "runtime/usb/blob.h"
 #include "runtime/usb/check.h"
+#include "runtime/usb/network.h"
 #include "runtime/usb/release.h"
 #include "sim/base/file.h"
+#include "sim/compiler/kernel.h"
+#include "sim/compiler/object.h"
 
+/* clang-format off */
 static const char help[] =
     "usage: vpu blob show FILE\n"
-    "       vpu blob verify FILE\n\n"
-    "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and "
-    "loads into\n"
+    "       vpu blob verify FILE\n"
+    "       vpu blob make LAYER.xml --release R --to FILE [OPTIONS]\n\n"
+    "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and loads into\n"
     "a stick (docs/formats.md).\n\n"
-    "  show                    header, inputs, outputs, stages with their "
-    "parameters\n"
+    "  show                    header, inputs, outputs, stages with their parameters\n"
     "                          and buffers, as text\n"
-    "  verify                  whether everything in it agrees: sizes, "
-    "offsets,\n"
-    "                          cross references, kernels' metadata\n\n"
-    "Exit status: 0 fine, 1 verify found something (a line each), 2 the file "
-    "is not a\n"
-    "blob or cannot be read.\n\n"
-    "Example:\n"
+    "  verify                  whether everything in it agrees: sizes, offsets,\n"
+    "                          cross references, kernels' metadata\n"
+    "  make                    a network of custom layers as a blob\n\n"
+    "Exit status: 0 fine, 1 verify found something (a line each), 2 bad input.\n\n"
+    "Of make:\n"
+    "  --to FILE               the blob\n"
+    "  --release R             the OpenVINO release whose form it has, 2020.1 to\n"
+    "                          2022.3; the stick's firmware must be of the same\n"
+    "  --shaves N              SHAVEs of the network: 1 to 16 (default 7, and 9\n"
+    "                          slices of CMX; more than 7 take all 19)\n"
+    "Kernels are the .bin files the binding names, of the vendor's clc. Where only\n"
+    "a .cl is there it is compiled here (2021.1 and later): such a blob is for the\n"
+    "simulator, not for a stick, and a warning says so.\n\n"
+    TARGET_HELP_LAYER
+    "  --quiet                 no notes\n"
+    "(--input has no meaning here; nor have the simulator's options.)\n\n"
+    "Examples:\n"
+    "  vpu blob make layer.xml --shape in0=1x3x64x64 --release 2021.4 --to net.blob\n"
     "  vpu blob show net.blob\n";
+/* clang-format on */
 
 #define MAX_BLOB ((size_t)1 << 30)
 
@@ -70,23 +86,190 @@ static int look(const char *word, const char *path, arena *a)
     return n ? CLI_DIFFERS : CLI_OK;
 }
 
+/* --- make ----------------------------------------------------------------- */
+
+typedef struct {
+    target_options t;
+    config_release release;
+    const char *to;
+} make_options;
+
+enum { OPT_RELEASE = TARGET_OWN, OPT_TO };
+
+static const struct option long_options[] = {
+    TARGET_LONG,
+    {"release", required_argument, NULL, OPT_RELEASE},
+    {"to", required_argument, NULL, OPT_TO},
+    {NULL, 0, NULL, 0}};
+
+static bool apply(make_options *o, int c, arena *a)
+{
+    switch (c) {
+    case OPT_RELEASE:
+        return config_release_parse(optarg, &o->release);
+    case OPT_TO:
+        o->to = optarg;
+        return *optarg;
+    default:
+        return target_option(&o->t, c, optarg, a);
+    }
+}
+
+static int parse(int argc, char **argv, make_options *o, arena *a)
+{
+    int c, which = 0;
+
+    *o = (make_options){0};
+    target_init(&o->t);
+    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
+           -1) {
+        if (c == '?')
+            return cli_usage(&cli_blob, "bad command line");
+        if (!apply(o, c, a))
+            return cli_usage(&cli_blob, "--%s does not take '%s'",
+                             c < 256 ? "D" : long_options[which].name, optarg);
+        if (o->t.sim_only && c != TARGET_SHAVES && c >= TARGET_SHAVES &&
+            c <= TARGET_MAX_CYCLES)
+            return cli_usage(&cli_blob, "%s is for the simulator",
+                             o->t.sim_only);
+    }
+    if (!o->to)
+        return cli_usage(&cli_blob, "--to says which file to write");
+    if (!o->release)
+        return cli_usage(&cli_blob, "--release says of which OpenVINO: %s",
+                         config_release_names());
+    if (o->t.shaves > 16)
+        return cli_usage(&cli_blob, "--shaves %u: there are 16", o->t.shaves);
+    return target_check(&o->t, &cli_blob, argc, argv);
+}
+
+static bool is_bin(const char *path)
+{
+    size_t n = strlen(path);
+
+    return !(n > 3 && !strcmp(path + n - 3, ".cl")) && file_exists(path);
+}
+
+/* No .bin: the .cl, compiled here. */
+static vpu_status compile(const make_options *o, const graph_launch *l,
+                          arena *a, const log_sink *log, network_kernel *k,
+                          vpu_error *err)
+{
+    sim_compile_config cfg = {.options = o->t.clang.items,
+                              .n_options = o->t.clang.n,
+                              .no_cache = o->t.no_cache,
+                              .log = log};
+    uint8_t *file;
+    source s;
+    vpu_status st;
+
+    if (l->n_sources != 1)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s:%u: kernel '%s' of %u sources, not all of them .bin",
+                       l->file, l->line, l->entry, l->n_sources);
+    st = source_find(l->sources[0], o->t.source_dir, a, &s, err);
+    if (!st)
+        st = sim_kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->n, err);
+    if (!st)
+        k->file = file;
+    return st;
+}
+
+/* The kernel's file: all its .bin, one behind the other. */
+static vpu_status find_kernel(const make_options *o, const graph_launch *l,
+                              arena *a, const log_sink *log, network_kernel *k,
+                              vpu_error *err)
+{
+    str all = {0};
+    bool bins = l->n_sources > 0;
+    vpu_status st = VPU_OK;
+
+    k->path = l->n_sources ? l->sources[0] : l->entry;
+    for (uint32_t i = 0; i < l->n_sources; i++)
+        bins = bins && is_bin(l->sources[i]);
+    for (uint32_t i = 0; i < l->n_sources && bins && !st; i++) {
+        char *data;
+        size_t n;
+
+        st = file_read(l->sources[i], MAX_BLOB, a, &data, &n, err);
+        if (!st)
+            str_add(&all, data, n);
+    }
+    if (bins && !st) {
+        k->file = arena_memdup(a, str_text(&all), all.n);
+        k->n = all.n;
+    } else if (!st) {
+        st = compile(o, l, a, log, k, err);
+    }
+    str_free(&all);
+    if (!st && object_classify(k->file, k->n) == OBJECT_OURS)
+        log_warn(log,
+                 "%s: compiled by this program, for the simulator: on a "
+                 "stick the blob needs a .bin of the vendor's clc",
+                 k->path);
+    return st;
+}
+
+static vpu_status make(const make_options *o, arena *a, const log_sink *log,
+                       vpu_error *err)
+{
+    uint32_t shaves = o->t.shaves ? o->t.shaves : 7;
+    network_config cfg = {.release = o->release,
+                          .n_shaves = shaves,
+                          .n_slices = shaves > 7 ? 19 : 9};
+    network_kernel *kernels;
+    target t = {0};
+    str bytes = {0};
+    blob b;
+    vpu_status st = target_bind(&o->t, a, log, &t, err);
+
+    if (st)
+        return st;
+    cfg.kernels = kernels = arena_array(a, network_kernel, t.g->n_launches + 1);
+    for (uint32_t i = 0; i < t.g->n_launches && !st; i++)
+        if (!t.g->launches[i].text)
+            st = find_kernel(o, &t.g->launches[i], a, log, &kernels[i], err);
+    if (!st)
+        st = network_blob(&cfg, t.g, a, &b, err);
+    if (!st)
+        st = blob_build(&b, &bytes, err);
+    if (!st)
+        st = file_write(o->to, bytes.data, bytes.n, err);
+    str_free(&bytes);
+    return st;
+}
+
+static int make_main(int argc, char **argv, arena *a)
+{
+    make_options o;
+    vpu_error err = {0};
+    log_sink log;
+    int rc = parse(argc, argv, &o, a);
+
+    if (rc)
+        return rc;
+    log = cli_log(o.t.quiet);
+    return make(&o, a, &log, &err) ? cli_fail(&err) : CLI_OK;
+}
+
 static int blob_main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    bool making = !strcmp(word, "make");
     arena *a;
     int rc;
 
-    if (strcmp(word, "show") && strcmp(word, "verify"))
-        return cli_usage(
-            &cli_blob, *word ? "no '%s': show or verify" : "%sshow or verify?",
-            word);
-    if (argc != 3)
+    if (!*word)
+        return cli_usage(&cli_blob, "show, verify or make?");
+    if (!making && strcmp(word, "show") && strcmp(word, "verify"))
+        return cli_usage(&cli_blob, "no '%s': show, verify or make", word);
+    if (!making && argc != 3)
         return cli_usage(&cli_blob, "%s takes one file", word);
     a = arena_create(0);
-    rc = look(word, argv[2], a);
+    rc = making ? make_main(argc - 1, argv + 1, a) : look(word, argv[2], a);
     arena_destroy(a);
     return rc;
 }
 
-const cli_command cli_blob = {"blob", "look at the graph blobs of a stick",
+const cli_command cli_blob = {"blob", "graph blobs of a stick: make, show",
                               help, blob_main};
