@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/usb/check.h"
+#include "runtime/usb/meta.h"
 #include "runtime/usb/plan.h"
 #include "runtime/usb/stage.h"
+#include "tests/kernels/program.h"
 
 static arena *a;
 static vpu_error err;
@@ -508,6 +511,187 @@ START_TEST(custom_params)
 }
 END_TEST
 
+/* --- what does not agree -------------------------------------------------- */
+
+/* One word of the worked example changed, one line of what is wrong. Its kernel
+ * is no ELF file, which makes another. */
+static const struct {
+    size_t at;
+    uint32_t value;
+    const char *expected;
+} wrongs[] = {
+    {92, 6016, "6024 bytes at 0 of bss, expected them within 6016"},
+    {104, 1, "byte 104: flag of hardware stages is 1, expected 0"},
+    {196, 64, "'data' at 64 of the inputs, expected 0"},
+    {80, 192, "byte 80: inputs of 192 bytes, expected 128"},
+    {224, 0x3321, "4 dims in order 0x3321"},
+    {100, 6, "byte 328: 7 SHAVEs, expected at most 6"},
+    {336, 0, "work size 0: 0 of 8"},
+    {396, (uint32_t)-4, "argument 0 has tag -4, expected -3 to 2"},
+    {404, 3, "argument 1 has tag 3, expected -3 to 2"},
+    {384, 4, "4 inputs and outputs, the record has 4 buffers"},
+    {448, 1, "input 1, expected less than 1"},
+    {452, 64, "owner 'data' of 64 bytes, expected 128"},
+    {488, 6, "location 6, expected 0 to 5"},
+    {456, 2, "128 bytes at 2 of input, expected them within 128"},
+    {492, 1, "a constant at 1, expected a multiple of 64"},
+};
+
+START_TEST(check_names)
+{
+    str text = {0};
+    uint32_t plain;
+    blob b;
+
+    example(CONFIG_2021_3, &b);
+    ck_assert(!blob_build(&b, &bytes, &err));
+    ck_assert(!blob_parse(bytes.data, bytes.n, "x", a, &b, &err));
+    plain = blob_check(&b, a, &text);
+    ck_assert_uint_eq(plain, 1);
+    ck_assert_ptr_nonnull(strstr(str_text(&text), "not an ELF file"));
+    ck_assert_ptr_null(strstr(str_text(&text), wrongs[_i].expected));
+    text.n = 0;
+    put((uint8_t *)bytes.data, wrongs[_i].at, 1, &wrongs[_i].value);
+    ck_assert_msg(!blob_parse(bytes.data, bytes.n, "x", a, &b, &err), "%s",
+                  err.msg);
+    ck_assert_uint_ge(blob_check(&b, a, &text), 1);
+    ck_assert_msg(strstr(str_text(&text), wrongs[_i].expected) != NULL, "%s",
+                  str_text(&text));
+    str_free(&text);
+}
+END_TEST
+
+/* --- kernels' metadata ---------------------------------------------------- */
+
+/* An ELF file of the earlier generation as custom-layer.md 10.4 has it: two
+ * kernels, the second with arguments `src` and `n`. Sections: none, names,
+ * symbols, info, strings. */
+static size_t old_elf(uint8_t file[600])
+{
+    enum { NAMES = 100, SYMBOLS = 180, INFO = 260, STRINGS = 380 };
+    static const char names[] = "\0OpenCL.KernelArgs.Info\0"
+                                "opencl.kernelArgs.strings\0first\0second";
+    static const char strings[] = "src\0n";
+    const uint32_t sections[5][6] = {{0},
+                                     {0, 3, 0, 0, NAMES, sizeof names},
+                                     {0, 2, 0, 0, SYMBOLS, 64},
+                                     {0, 1, 0, 0, INFO, 110},
+                                     {0, 1, 0, 0, STRINGS, sizeof strings}};
+
+    memset(file, 0, 600);
+    memcpy(file, "\177ELF", 4);
+    PUT(28, 60);
+    PUT(32, 396);
+    file[48] = 5;
+    PUT(60 + 8, 0x1000);
+    memcpy(file + NAMES, names, sizeof names);
+    PUT(SYMBOLS, 1, 0, 0, 3 << 16, 24, 0, 0, 4 << 16, 50, 0x1010, 0, 0, 56,
+        0x1020, 0, 0);
+    /* Count; {address, flags, size, args, stacks}: 16 more and 8 to the next;
+     * the second's count and arguments stand behind it. */
+    PUT(INFO, 2, 0x10, 0, 24, 0, 0, 0, 0, 0);
+    PUT(INFO + 36, 0x20, 0, 64, 12, 0, 0, 2, 0, 1, 0, 4, 0, 4, 0, 0, 4, 0);
+    memcpy(file + STRINGS, strings, sizeof strings);
+    for (int i = 0; i < 5; i++)
+        put(file, 396 + 40 * (size_t)i, 6, sections[i]);
+    return 596;
+}
+
+START_TEST(metadata_2020)
+{
+    uint8_t file[600];
+    size_t n = old_elf(file);
+    meta_kernel m;
+
+    ck_assert_msg(!meta_read(file, n, "k", "second", a, &m, &err), "%s",
+                  err.msg);
+    ck_assert(!m.neo);
+    ck_assert_uint_eq(m.n_kernels, 2);
+    ck_assert_uint_eq(m.kernel, 1);
+    ck_assert_uint_eq(m.n_args, 2);
+    ck_assert_str_eq(m.args[0], "src");
+    ck_assert_str_eq(m.args[1], "n");
+    ck_assert_int_eq(meta_read(file, n, "k", "third", a, &m, &err),
+                     VPU_ERR_INVALID);
+    for (size_t k = 0; k < n; k++) {
+        uint8_t *cut = malloc(k + 1);
+
+        memcpy(cut, file, k);
+        ck_assert(meta_read(cut, k, "k", "second", a, &m, &err));
+        free(cut);
+    }
+}
+END_TEST
+
+/* --- the program ---------------------------------------------------------- */
+
+/* A sample's blob: fine, says that its kernel is ours, has the arguments in the
+ * kernel's order; the same bytes again. */
+START_TEST(program_makes)
+{
+    char *dir = program_temp_dir(a), *first;
+    const char *to = arena_printf(a, "%s/x.blob", dir);
+    size_t n, m;
+    program_args p;
+    stage_custom c;
+    blob b;
+
+    for (int i = 0; i < 2; i++) {
+        program_args_init(&p, a, "blob", "make", "kernels/grn/layer.xml",
+                          "--layer", "GRN", "--shape", "in0=1x16x8x64",
+                          "--param", "bias=1.5", "--release", "2021.4", "--to",
+                          to, NULL);
+        ck_assert_int_eq(program_run(&p, dir), 0);
+        ck_assert_ptr_nonnull(
+            strstr(program_file(a, dir, "stderr", &n), "for the simulator"));
+        first = i ? first : program_file(a, dir, "x.blob", &n);
+    }
+    ck_assert_mem_eq(program_file(a, dir, "x.blob", &m), first, m);
+    ck_assert(!blob_parse(first, m, "x", a, &b, &err));
+    ck_assert(stage_custom_read(&b.stages[0], a, &c));
+    ck_assert_uint_eq(c.n_args, 4);
+    ck_assert_int_eq(c.args[0].tag, 0);
+    ck_assert_int_eq(c.args[1].tag, 2);
+    ck_assert_int_eq(c.args[2].tag, STAGE_ARG_INT);
+    ck_assert_uint_eq(c.args[2].value, 16);
+    ck_assert_int_eq(c.args[3].tag, STAGE_ARG_FLOAT);
+    ck_assert_uint_eq(c.args[3].value, 0x3fc00000);
+    program_args_init(&p, a, "blob", "verify", to, NULL);
+    ck_assert_int_eq(program_run(&p, dir), 0);
+    program_args_init(&p, a, "blob", "show", to, NULL);
+    ck_assert_int_eq(program_run(&p, dir), 0);
+    ck_assert_ptr_nonnull(
+        strstr(program_file(a, dir, "stdout", &n), "argument 3: float 1.5"));
+    program_remove_dir(dir);
+}
+END_TEST
+
+START_TEST(program_refuses)
+{
+    static const char *const cases[][4] = {
+        {"show", "tests/README.md", NULL, "expected 7f"},
+        {"show", "nowhere.blob", NULL, "nowhere.blob"},
+        {"verify", NULL, NULL, "takes one file"},
+        {"paint", "x", NULL, "no 'paint'"},
+        {"make", "kernels/grn/layer.xml", "--engine=compiled",
+         "--engine is for the simulator"},
+        {"make", "kernels/grn/layer.xml", "--release=2018",
+         "--release does not take '2018'"},
+        {"make", "kernels/grn/layer.xml", "--to=x", "--release says"}};
+    char *dir = program_temp_dir(a);
+    program_args p;
+    size_t n;
+
+    program_args_init(&p, a, "blob", cases[_i][0], cases[_i][1], cases[_i][2],
+                      NULL);
+    ck_assert_int_eq(program_run(&p, dir), 2);
+    ck_assert_msg(strstr(program_file(a, dir, "stderr", &n), cases[_i][3]) !=
+                      NULL,
+                  "%s", program_file(a, dir, "stderr", &n));
+    program_remove_dir(dir);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blob");
@@ -525,6 +709,10 @@ int main(void)
     tcase_add_test(tc, builder_refuses);
     tcase_add_test(tc, permutes);
     tcase_add_loop_test(tc, custom_params, 0, 2);
+    tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
+    tcase_add_test(tc, metadata_2020);
+    tcase_add_test(tc, program_makes);
+    tcase_add_loop_test(tc, program_refuses, 0, 7);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);
