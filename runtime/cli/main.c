@@ -11,8 +11,8 @@
 #include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {
-    &cli_run, &cli_diff,    &cli_suite,  &cli_cc,
-    &cli_asm, &cli_machine, &cli_devices};
+    &cli_run, &cli_diff, &cli_record,  &cli_suite,
+    &cli_cc,  &cli_asm,  &cli_machine, &cli_devices};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;

@@ -17,8 +17,7 @@ static const char help[] =
     "  --backend ID            what runs it (default sim; see vpu devices)\n"
     "  --outputs-only          not the tensors between "
     "stages\n" TARGET_HELP_LAYER "How it runs (machine, order and so on are of "
-                                 "the simulator):\n" TARGET_HELP_RUN
-    "\nExample:\n"
+    "the simulator):\n" TARGET_HELP_RUN "\nExample:\n"
     "  vpu record layer.xml --shape in0=1x3x64x64 --backend sim --to "
     "golden.vpurec\n"
     "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:golden.vpurec\n";

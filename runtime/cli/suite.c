@@ -220,16 +220,21 @@ static char **record_words(suite *s, const suite_case *c)
 
 /* --- results -------------------------------------------------------------- */
 
-static const char *last_line(arena *a, const str *text)
+/* The line that says what was wrong: the first that is no note or warning. */
+static const char *complaint(arena *a, const str *text)
 {
-    const char *all = str_text(text);
-    size_t end = text->n, begin;
+    const char *at = str_text(text), *first = at;
 
-    while (end && (all[end - 1] == '\n' || all[end - 1] == ' '))
-        end--;
-    for (begin = end; begin && all[begin - 1] != '\n';)
-        begin--;
-    return arena_strndup(a, all + begin, end - begin);
+    while (*at) {
+        size_t n = strcspn(at, "\n");
+
+        if (n && strncmp(at, "vpu: note:", 10) &&
+            strncmp(at, "vpu: warning:", 13))
+            return arena_strndup(a, at, n);
+        at += n + (at[n] == '\n');
+    }
+    return *first ? arena_strndup(a, first, strcspn(first, "\n"))
+                  : "it said nothing";
 }
 
 static const char *summary_of(arena *a, const job *j)
@@ -260,7 +265,7 @@ static void judge(suite *s, size_t i)
         s->outcomes[i] = j->exit_status ? DIFFERENT : EQUAL;
         s->texts[i] = summary_of(s->a, j);
     } else
-        s->texts[i] = last_line(s->a, &j->errors);
+        s->texts[i] = complaint(s->a, &j->errors);
 }
 
 static void on_done(void *user, size_t i)
