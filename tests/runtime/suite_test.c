@@ -151,7 +151,7 @@ START_TEST(junit)
 
     put_grn("a.case", "--b sim");
     put_grn("b.case", "--b null");
-    put_grn("c.case", "--b host:nothing.so");
+    put_grn("c\x01\xff\xe2\x82\xac.case", "--b 'host:nothing\x1b\xc0.so'");
     ck_assert_int_eq(suite("--junit", file), 2);
     doc = xmlReadFile(file, NULL, 0);
     ck_assert_ptr_nonnull(doc);
