@@ -213,6 +213,29 @@ START_TEST(record_and_replay)
 }
 END_TEST
 
+/* Options of the simulated machine where no side is simulated are a mistake,
+ * not ignored. */
+START_TEST(options_of_the_simulator_need_it)
+{
+    program_args p;
+
+    program_args_init(&p, mem, "diff", "kernels/grn/layer.xml", "--layer=GRN",
+                      "--shape=in0=1x3x4x8", "--param=bias=1.0", "--a=null",
+                      "--b=null", NULL);
+    ck_assert_int_eq(program_run(&p, dir), 0);
+    program_args_add(&p, "--shaves=3");
+    ck_assert_int_eq(program_run(&p, dir), 2);
+    has(errors(), "--shaves");
+    program_args_init(&p, mem, "record", "kernels/grn/layer.xml", "--layer=GRN",
+                      "--shape=in0=1x3x4x8", "--param=bias=1.0",
+                      "--backend=null", "--order=reverse", NULL);
+    program_args_add(&p, "--to=%s/x.rec", dir);
+    ck_assert_int_eq(program_run(&p, dir), 2);
+    has(errors(), "--order");
+    ck_assert(!file_exists(file_join(mem, dir, "x.rec")));
+}
+END_TEST
+
 /* --- what goes wrong stays where it is
  * ------------------------------------------ */
 
@@ -301,6 +324,7 @@ int main(void)
     tcase_add_loop_test(t, files_that_are_no_cases, 0, N_BAD);
     tcase_add_test(t, no_cases);
     tcase_add_test(t, record_and_replay);
+    tcase_add_test(t, options_of_the_simulator_need_it);
     tcase_add_test(t, a_crash_and_a_hang_spoil_one_case_each);
     tcase_add_test(t, an_interrupt_ends_all);
     tcase_add_test(t, samples);
