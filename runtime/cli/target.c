@@ -164,6 +164,30 @@ static vpu_status load_machine(const target_options *o, arena *a,
     return st;
 }
 
+/* The model's layer that was bound, if it is one alone. */
+static const config_model_layer *bound_layer(const target *t)
+{
+    for (size_t i = 0; i < t->model.n_layers; i++)
+        if (!strcmp(t->model.layers[i].name, t->g->layer))
+            return &t->model.layers[i];
+    return NULL;
+}
+
+static void list_params(const target_options *o, arena *a, target *t)
+{
+    const config_model_layer *l = o->model ? bound_layer(t) : NULL;
+    size_t n = 0, most = o->params.n + (l ? l->n_params : 0);
+    const char **list = arena_array(a, const char *, most + 1);
+
+    for (uint32_t i = 0; i < o->params.n; i++)
+        list[n++] = o->params.items[i];
+    for (size_t i = 0; l && i < l->n_params; i++)
+        list[n++] =
+            arena_printf(a, "%s=%s", l->params[i].name, l->params[i].value);
+    t->params = list;
+    t->n_params = (uint32_t)n;
+}
+
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
@@ -195,6 +219,8 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     }
     if (!st)
         st = graph_bind(&q, a, log, &t->g, err);
+    if (!st)
+        list_params(o, a, t);
     return st;
 }
 
@@ -284,7 +310,6 @@ backend_sim_config target_sim(const target_options *o, const target *t)
 backend_config target_backend(const target_options *o, const target *t,
                               const backend_sim_config *sim)
 {
-    (void)t;
     return (backend_config){.device = "",
                             .source_dir = o->source_dir,
                             .options = o->clang.items,
@@ -292,7 +317,7 @@ backend_config target_backend(const target_options *o, const target *t,
                             .no_cache = o->no_cache,
                             .timeout_s = o->timeout_s,
                             .n_threads = o->threads,
-                            .params = o->params.items,
-                            .n_params = o->params.n,
+                            .params = t->params,
+                            .n_params = t->n_params,
                             .sim = sim};
 }

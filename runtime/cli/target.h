@@ -150,6 +150,10 @@ typedef struct {
     config_model model;
     mach_desc desc;
     graph *g;
+    /* "name=value": those given, then, of a single layer of a model, its own.
+     */
+    const char *const *params;
+    uint32_t n_params;
 } target;
 
 /* Machine, binding, model, graph; everything in the arena.

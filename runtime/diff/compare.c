@@ -154,6 +154,11 @@ static double largest(tensor_dtype t, const void *b, uint64_t n)
  * ----------------------------------------------------------------------------
  */
 
+static int64_t infinity_of(tensor_dtype t)
+{
+    return t == TENSOR_F16 ? 0x7c00 : t == TENSOR_F32 ? 0x7f800000 : INT64_MAX;
+}
+
 static bool beyond(int64_t order, int64_t limit)
 {
     return order > limit || order < -limit;
@@ -396,9 +401,7 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
     out->desc = *desc;
     out->n = tensor_elements(desc);
     s.is_float = desc->dtype == TENSOR_F16 || desc->dtype == TENSOR_F32;
-    s.infinity = desc->dtype == TENSOR_F16   ? 0x7c00
-                 : desc->dtype == TENSOR_F32 ? 0x7f800000
-                                             : INT64_MAX;
+    s.infinity = infinity_of(desc->dtype);
     out->max_abs_b = largest(desc->dtype, b, out->n);
     s.wrong_from = DIFF_WRONG_FRACTION * out->max_abs_b;
     for (uint64_t i = 0; i < out->n; i += BLOCK) {
@@ -416,6 +419,22 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
 
 /* --- small things
  * ----------------------------------------------------------------------- */
+
+uint64_t diff_ulp(tensor_dtype t, const void *a, const void *b, bool *nan)
+{
+    int64_t infinity = infinity_of(t), oa, ob;
+    decoded d;
+
+    decode[t](a, 1, &d);
+    oa = d.order[0];
+    decode[t](b, 1, &d);
+    ob = d.order[0];
+    *nan =
+        infinity != INT64_MAX && (beyond(oa, infinity) || beyond(ob, infinity));
+    if (*nan)
+        return 0;
+    return oa > ob ? (uint64_t)oa - (uint64_t)ob : (uint64_t)ob - (uint64_t)oa;
+}
 
 /* The number behind "name="; false when it is none or negative. */
 static bool number_after(const char *word, size_t n_name, double *out)

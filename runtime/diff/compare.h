@@ -98,6 +98,10 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
                         const diff_tolerance *tol, const diff_watch *watch,
                         diff_result *out, vpu_error *err);
 
+/* Steps between the elements at a and b. *nan: one of them, or both, are NaNs;
+ * then 0. */
+uint64_t diff_ulp(tensor_dtype t, const void *a, const void *b, bool *nan);
+
 /* "ulp=2,abs=1e-3,rel=0.01,nan=any|bits|never,zero=signed|equal,mvnc", any of
  * them in any order; "exact" and "" are all-zero.
  *

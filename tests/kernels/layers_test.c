@@ -423,6 +423,15 @@ START_TEST(weights_of_a_model)
     ref_alloc(&want);
     ref_convolution3x3(in, NULL, &want);
     check_output(&s, &want);
+    /* The layer's definition gets parameters and weights from the model, too.
+     */
+    program_args_init(&p, a, "diff", "kernels/convolution3x3/layer.xml",
+                      "--model", model, "--at", "conv", "--b",
+                      "host:build/plugins/convolution3x3.so", NULL);
+    status = program_run(&p, dir);
+    ck_assert_msg(status == 0, "exit status %d: %s%s", status,
+                  program_file(a, dir, "stderr", &n),
+                  program_file(a, dir, "stdout", &n));
     ref_free(&want);
     ref_free(&in[1]);
     ref_free(&in[0]);

@@ -11,6 +11,7 @@
 #include "runtime/usb/meta.h"
 #include "runtime/usb/plan.h"
 #include "runtime/usb/stage.h"
+#include "sim/base/file.h"
 #include "tests/kernels/program.h"
 
 static arena *a;
@@ -666,6 +667,102 @@ START_TEST(program_makes)
 }
 END_TEST
 
+/* A model of floats, a layer that wants channels innermost: Convert, Permute,
+ * custom, Permute back, Convert; every stage reads what the one before wrote.
+ */
+static void write_text(const char *dir, const char *name, const char *text)
+{
+    const char *path = arena_strdup(a, file_join(a, dir, name));
+
+    ck_assert(!file_write(path, text, strlen(text), &err));
+}
+
+static const char layer_xml[] =
+    "<CustomLayer name='Twice' type='MVCL' version='1'><Kernel entry='twice'>"
+    "<Source filename='twice.cl'/><Parameters>"
+    "<Tensor arg-name='src' type='input' port-index='0' format='BYXF'/>"
+    "<Tensor arg-name='dst' type='output' port-index='0' format='BYXF'/>"
+    "<Data arg-name='tmp' type='local_data' dim='input,0' size='X*2'/>"
+    "</Parameters><WorkSizes dim='input,0' global='X,Y,1' local='X,1,1'/>"
+    "</Kernel></CustomLayer>";
+static const char kernel_cl[] =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "__kernel void twice(__global half *restrict dst, __local half *tmp,\n"
+    "                    __global const half *restrict src) {\n"
+    "  uint i = get_global_id(1) * get_global_size(0) + get_global_id(0);\n"
+    "  dst[i] = src[i] * 2.0h;\n"
+    "}\n";
+
+#define PORT \
+    "<port id='0'><dim>1</dim><dim>2</dim><dim>4</dim><dim>8</dim></port>"
+
+static const char model_xml[] =
+    "<net name='n' version='7'><layers>"
+    "<layer id='0' name='i' type='Input' precision='FP32'><output>" PORT
+    "</output></layer>"
+    "<layer id='1' name='t' type='Twice' precision='FP32'><input>" PORT
+    "</input><output>"
+    "<port id='1'><dim>1</dim><dim>2</dim><dim>4</dim><dim>8</dim></port>"
+    "</output></layer></layers><edges><edge from-layer='0' from-port='0' "
+    "to-layer='1' to-port='0'/></edges></net>";
+
+START_TEST(program_converts)
+{
+    static const uint32_t types[] = {STAGE_CONVERT, STAGE_PERMUTE, STAGE_CUSTOM,
+                                     STAGE_PERMUTE, STAGE_CONVERT};
+    static const uint32_t there[] = {2, 0, 1, 3}, back[] = {1, 2, 0, 3};
+    char *dir = program_temp_dir(a), *data;
+    const blob_buffer *last = NULL;
+    program_args p;
+    stage_custom c;
+    size_t n;
+    blob b;
+
+    write_text(dir, "layer.xml", layer_xml);
+    write_text(dir, "twice.cl", kernel_cl);
+    write_text(dir, "net.xml", model_xml);
+    write_text(dir, "net.bin", "");
+    program_args_init(&p, a, "blob", "make", NULL);
+    program_args_add(&p, "%s/layer.xml", dir);
+    program_args_add(&p, "--model=%s/net.xml", dir);
+    program_args_add(&p, "--to=%s/x.blob", dir);
+    program_args_add(&p, "--release=2022.1");
+    ck_assert_msg(!program_run(&p, dir), "%s",
+                  program_file(a, dir, "stderr", &n));
+    data = program_file(a, dir, "x.blob", &n);
+    ck_assert(!blob_parse(data, n, "x", a, &b, &err));
+    ck_assert_uint_eq(blob_check(&b, a, &bytes), 0);
+    ck_assert_uint_eq(b.n_stages, 5);
+    ck_assert_uint_eq(b.inputs_size, 256);
+    ck_assert_uint_eq(b.outputs_size, 256);
+    for (int i = 0; i < 5; i++) {
+        const blob_stage *s = &b.stages[i];
+        const blob_buffer *in = &s->buffers[0];
+
+        ck_assert_uint_eq(s->type, types[i]);
+        ck_assert_uint_eq(in->location, i ? BLOB_BSS : BLOB_INPUT);
+        if (last)
+            ck_assert_mem_eq(&in->desc, &last->desc, sizeof in->desc);
+        if (last)
+            ck_assert_uint_eq(in->offset, last->offset);
+        last = &s->buffers[i == 2 ? 2 : 1];
+    }
+    ck_assert_uint_eq(last->location, BLOB_OUTPUT);
+    ck_assert_mem_eq(b.stages[1].params, there, sizeof there);
+    ck_assert_mem_eq(b.stages[3].params, back, sizeof back);
+    ck_assert_uint_eq(b.stages[0].params[0], 0x3f800000);
+    ck_assert_uint_eq(b.stages[0].params[3], 1);
+    ck_assert_uint_eq(b.stages[4].params[3], 0);
+    ck_assert_uint_eq(b.stages[2].buffers[0].desc.order, 0x4213);
+    ck_assert(stage_custom_read(&b.stages[2], a, &c));
+    ck_assert_int_eq(c.args[0].tag, 2); /* the kernel's order */
+    ck_assert_int_eq(c.args[1].tag, STAGE_ARG_LOCAL);
+    ck_assert_uint_eq(c.args[1].value, 16);
+    ck_assert_int_eq(c.args[2].tag, 0);
+    program_remove_dir(dir);
+}
+END_TEST
+
 START_TEST(program_refuses)
 {
     static const char *const cases[][4] = {
@@ -712,6 +809,7 @@ int main(void)
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
     tcase_add_test(tc, metadata_2020);
     tcase_add_test(tc, program_makes);
+    tcase_add_test(tc, program_converts);
     tcase_add_loop_test(tc, program_refuses, 0, 7);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);

@@ -381,6 +381,27 @@ START_TEST(symmetry)
 }
 END_TEST
 
+START_TEST(single_elements)
+{
+    const uint16_t h[] = {0x3c00, 0x3c05, 0x8000, 0, 0x8001, 0x7c00, 0x7e00};
+    const int64_t i[] = {INT64_MIN, INT64_MAX};
+    bool nan;
+
+    for (int x = 0; x < 6; x++)
+        for (int y = 0; y < 6; y++) {
+            uint32_t rx = rank_of[h[x]], ry = rank_of[h[y]];
+
+            ck_assert_uint_eq(diff_ulp(TENSOR_F16, &h[x], &h[y], &nan),
+                              rx > ry ? rx - ry : ry - rx);
+            ck_assert(!nan);
+        }
+    ck_assert_uint_eq(diff_ulp(TENSOR_F16, &h[6], &h[0], &nan), 0);
+    ck_assert(nan);
+    ck_assert_uint_eq(diff_ulp(TENSOR_I64, &i[0], &i[1], &nan), UINT64_MAX);
+    ck_assert(!nan);
+}
+END_TEST
+
 START_TEST(bad_tolerances)
 {
     static const char *const bad[] = {
@@ -476,6 +497,7 @@ int main(void)
     tcase_add_test(tc, limits_of_mvnccheck);
     tcase_add_test(tc, watched_blocks);
     tcase_add_test(tc, symmetry);
+    tcase_add_test(tc, single_elements);
     tcase_add_test(tc, bad_tolerances);
     tcase_add_test(tc, unravels);
     if (getenv("VPU_DIFF_SPEED"))
