@@ -9,6 +9,7 @@
 
 #include "runtime/usb/check.h"
 #include "runtime/usb/meta.h"
+#include "runtime/usb/network.h"
 #include "runtime/usb/plan.h"
 #include "runtime/usb/stage.h"
 #include "sim/base/file.h"
@@ -624,6 +625,57 @@ START_TEST(metadata_2020)
 }
 END_TEST
 
+/* The same kernel as a stage of each earlier form. */
+START_TEST(network_2020)
+{
+    static const config_release releases[] = {CONFIG_2020_2, CONFIG_2020_4,
+                                              CONFIG_2021_4, CONFIG_2019R3};
+    static const vpu_status expected[] = {VPU_OK, VPU_OK, VPU_ERR_MISMATCH,
+                                          VPU_ERR_UNSUPPORTED};
+    const tensor_desc desc = {TENSOR_F16, 4, {1, 2, 4, 8}, TENSOR_PLAIN};
+    graph_buffer buffers[] = {
+        {.name = "in0", .role = GRAPH_INPUT, .desc = desc, .bytes = 128},
+        {.name = "out0", .role = GRAPH_OUTPUT, .desc = desc, .bytes = 128}};
+    const graph_arg args[] = {
+        {.name = "src", .kind = GRAPH_ARG_BUFFER},
+        {.name = "dst", .kind = GRAPH_ARG_BUFFER, .buffer = 1, .written = true},
+        {.name = "n", .kind = GRAPH_ARG_INT, .i = -5}};
+    graph_launch l = {.name = "L",
+                      .entry = "second",
+                      .args = args,
+                      .n_args = 3,
+                      .global = {8, 4, 1},
+                      .local = {4, 1, 1},
+                      .max_shaves = 3};
+    const graph g = {"L", "T", buffers, 2, &l, 1, "flat"};
+    uint8_t file[600];
+    const network_kernel k = {"k.bin", file, old_elf(file)};
+    const network_config cfg = {releases[_i], 9, 7, &k};
+    stage_custom c;
+    blob b, again;
+
+    ck_assert_int_eq(network_blob(&cfg, &g, a, &b, &err), expected[_i]);
+    if (expected[_i])
+        return;
+    ck_assert(!blob_build(&b, &bytes, &err));
+    ck_assert(!blob_parse(bytes.data, bytes.n, "x", a, &again, &err));
+    ck_assert_uint_eq(again.major, _i ? 6 : 5);
+    ck_assert_uint_eq(again.n_constants, _i ? 768 : 640);
+    ck_assert_uint_eq(again.inputs[0].name_bytes, 16);
+    ck_assert(stage_custom_read(&again.stages[0], a, &c));
+    ck_assert_uint_eq(c.groups[0], 2);
+    ck_assert_uint_eq(c.max_shaves, 3);
+    ck_assert_uint_eq(c.kernel, 1);
+    ck_assert_uint_eq(c.n_args, 2);
+    ck_assert_int_eq(c.args[0].tag, 0);
+    ck_assert_int_eq((int32_t)c.args[1].value, -5);
+    bytes.n = 0;
+    ck_assert_msg(!blob_check(&again, a, &bytes), "%s", str_text(&bytes));
+    l.local[0] = 3;
+    ck_assert_int_eq(network_blob(&cfg, &g, a, &b, &err), VPU_ERR_INVALID);
+}
+END_TEST
+
 /* --- the program ---------------------------------------------------------- */
 
 /* A sample's blob: fine, says that its kernel is ours, has the arguments in the
@@ -808,6 +860,7 @@ int main(void)
     tcase_add_loop_test(tc, custom_params, 0, 2);
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
     tcase_add_test(tc, metadata_2020);
+    tcase_add_loop_test(tc, network_2020, 0, 4);
     tcase_add_test(tc, program_makes);
     tcase_add_test(tc, program_converts);
     tcase_add_loop_test(tc, program_refuses, 0, 7);
