@@ -169,6 +169,10 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     }
     if (!o->b)
         return cli_usage(&cli_diff, "--b says what to compare with");
+    if (o->t.sim_only && strcmp(o->a, "sim") && strcmp(o->b, "sim"))
+        return cli_usage(&cli_diff,
+                         "%s is about the simulator, and neither side is sim",
+                         o->t.sim_only);
     return target_check(&o->t, &cli_diff, argc, argv);
 }
 

@@ -67,6 +67,10 @@ static int parse(int argc, char **argv, record_options *o, arena *a)
             return cli_usage(&cli_record, "--%s does not take '%s'",
                              c < 256 ? "D" : long_options[which].name, optarg);
     }
+    if (o->t.sim_only && strcmp(o->backend, "sim"))
+        return cli_usage(&cli_record,
+                         "%s is about the simulator: not with --backend %s",
+                         o->t.sim_only, o->backend);
     if (!o->to)
         return cli_usage(&cli_record, "--to says which file to write");
     return target_check(&o->t, &cli_record, argc, argv);

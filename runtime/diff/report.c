@@ -361,23 +361,36 @@ void diff_report_json(const diff_report *r, str *out)
 
 #define X(text) BAD_CAST(text)
 
-static void junit_case(xmlTextWriter *w, const diff_report *r,
-                       const diff_buffer *d)
+static void junit_attribute(xmlTextWriter *w, const char *name,
+                            const char *value)
 {
     str text = {0};
 
+    str_puts_xml(&text, value);
+    xmlTextWriterWriteAttribute(w, X(name), X(str_text(&text)));
+    str_free(&text);
+}
+
+static void junit_case(xmlTextWriter *w, const diff_report *r,
+                       const diff_buffer *d)
+{
+    str text = {0}, clean = {0};
+
+    str_printf(&text, "%s of %s, %s against %s", r->g->buffers[d->buffer].name,
+               r->g->launches[d->launch].name, r->id_a, r->id_b);
     xmlTextWriterStartElement(w, X("testcase"));
-    xmlTextWriterWriteAttribute(w, X("classname"), X(r->g->layer));
-    xmlTextWriterWriteFormatAttribute(
-        w, X("name"), "%s of %s, %s against %s", r->g->buffers[d->buffer].name,
-        r->g->launches[d->launch].name, r->id_a, r->id_b);
+    junit_attribute(w, "classname", r->g->layer);
+    junit_attribute(w, "name", str_text(&text));
+    str_free(&text);
     if (!d->r.equal) {
         add_buffer(&text, r, d, true);
+        str_puts_xml(&clean, str_text(&text));
         xmlTextWriterStartElement(w, X("failure"));
-        xmlTextWriterWriteAttribute(w, X("message"), X(r->summary));
-        xmlTextWriterWriteString(w, X(str_text(&text)));
+        junit_attribute(w, "message", r->summary);
+        xmlTextWriterWriteString(w, X(str_text(&clean)));
         xmlTextWriterEndElement(w);
         str_free(&text);
+        str_free(&clean);
     }
     xmlTextWriterEndElement(w);
 }

@@ -64,6 +64,43 @@ void str_printf(str *s, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Bytes of the character at p that XML may hold; 0 = none. */
+static size_t xml_char(const unsigned char *p)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : 4;
+    uint32_t c = n == 1 ? *p : *p & (0x7fu >> n);
+
+    if (n == 1)
+        return c >= 0x20 || c == '\t' || c == '\n' || c == '\r';
+    if (n == 4 && *p >> 3 != 30)
+        return 0;
+    for (size_t k = 1; k < n; k++) {
+        if (p[k] >> 6 != 2)
+            return 0;
+        c = c << 6 | (p[k] & 0x3f);
+    }
+    if (c < least[n] || (c >= 0xd800 && c < 0xe000) || c == 0xfffe ||
+        c == 0xffff || c > 0x10ffff)
+        return 0;
+    return n;
+}
+
+void str_puts_xml(str *s, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    while (*p) {
+        size_t n = xml_char(p);
+
+        if (n)
+            str_add(s, p, n);
+        else
+            str_add(s, "?", n = 1);
+        p += n;
+    }
+}
+
 const char *str_text(const str *s)
 {
     return s->data ? s->data : "";

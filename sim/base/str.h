@@ -17,6 +17,9 @@ void str_add(str *s, const void *bytes, size_t n);
 void str_puts(str *s, const char *text);
 void str_printf(str *s, const char *fmt, ...) VPU_PRINTF(2, 3);
 const char *str_text(const str *s); /* "" while empty */
+/* Append text as far as XML 1.0 can hold it: control characters and what is not
+ * UTF-8 become '?', byte by byte. Markup stays for whoever writes the XML. */
+void str_puts_xml(str *s, const char *text);
 
 /* Whole-string number parsing, C locale whatever the process uses. False when
  * the text is not exactly a number or does not fit; *out then is unchanged. */

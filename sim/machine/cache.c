@@ -318,12 +318,18 @@ typedef struct {
     uint64_t all, stored;
     uint32_t crossings; /* lines that loads touched beyond their first */
     uint32_t l1_misses, write_backs;
-    uint32_t bank_shift, bank_mask;
     ddr_view ddr;
 } tally;
 
-static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
-                           uint32_t dirty, tally *t)
+/* Shifts and masks of line numbers: parameters, so that the usual ones are
+ * constants where they are used. */
+typedef struct {
+    unsigned l1, l2, bank;
+    uint32_t bank_mask;
+} geometry;
+
+static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
+                           uint32_t line, uint32_t dirty, tally *t)
 {
     uint32_t mru, lru;
 
@@ -340,12 +346,12 @@ static INLINE void l2_pair(const level *l2, warm_set *w, uint32_t line,
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
     if (dirty)
-        stored_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
+        stored_line(&t->ddr, line >> g.bank & g.bank_mask);
     else
-        loaded_line(&t->ddr, line >> t->bank_shift & t->bank_mask);
+        loaded_line(&t->ddr, line >> g.bank & g.bank_mask);
     if (lru & 1) {
         t->write_backs++;
-        t->ddr.banks[lru >> 1 >> t->bank_shift & t->bank_mask].lines++;
+        t->ddr.banks[lru >> 1 >> g.bank & g.bank_mask].lines++;
     }
 }
 
@@ -381,10 +387,9 @@ static void add_tally(mach_cache *c, const tally *t, uint32_t n)
     c->ddr = t->ddr;
 }
 
-/* n < 512, so that their bytes stay below 2^16 in t->all. The shifts are
- * parameters so that the usual line sizes are constants. */
-static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
-                             const uint64_t *list, size_t n)
+/* n < 512, so that their bytes stay below 2^16 in t->all. */
+static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
+                             size_t n)
 {
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
@@ -392,8 +397,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
     uint32_t recent = NO_LINE;
     /* A copy: sets are written through pointers that may alias anything, and
      * what is local need not be fetched again after each. */
-    tally t = {
-        .bank_shift = c->bank_shift, .bank_mask = c->bank_mask, .ddr = c->ddr};
+    tally t = {.ddr = c->ddr};
 
     for (const uint64_t *end = list + n; list < end; list++) {
         uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
@@ -402,15 +406,15 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
         t.all += upper;
         if (MACH_ACCESS_IS_STORE(*list)) { /* past L1 */
             t.stored += bytes;
-            line = (uint32_t)(addr >> shift2);
-            last = (uint32_t)((addr + bytes - 1) >> shift2);
+            line = (uint32_t)(addr >> g.l2);
+            last = (uint32_t)((addr + bytes - 1) >> g.l2);
             do
-                l2_pair(&l2, &w2, line, 1, &t);
+                l2_pair(&l2, g, &w2, line, 1, &t);
             while (line++ != last);
             continue;
         }
-        line = (uint32_t)(addr >> shift1);
-        last = (uint32_t)((addr + upper - 1) >> shift1);
+        line = (uint32_t)(addr >> g.l1);
+        last = (uint32_t)((addr + upper - 1) >> g.l1);
         t.crossings += last - line;
         /* The line touched last is where it is. */
         if (line == recent && line++ == last)
@@ -420,7 +424,7 @@ static INLINE void run_pairs(mach_cache *c, unsigned shift1, unsigned shift2,
             if (l1_pair(&l1, line))
                 continue;
             t.l1_misses++;
-            l2_pair(&l2, &w2, line >> (shift2 - shift1), 0, &t);
+            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &t);
         } while (line++ != last);
     }
     *w2.set = w2.both;
@@ -433,14 +437,16 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 
     /* The common shape gets code of its own. */
     if (!c->recording && n >= FEW && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
-        unsigned shift1 = c->l1.line_shift, shift2 = c->l2.line_shift;
+        const geometry usual = {5, 6, 6, 7};
+        const geometry g = {c->l1.line_shift, c->l2.line_shift, c->bank_shift,
+                            c->bank_mask};
 
         for (size_t now; n; list += now, n -= now) {
             now = n < BATCH ? n : BATCH;
-            if (shift1 == 5 && shift2 == 6)
-                run_pairs(c, 5, 6, list, now);
+            if (!memcmp(&g, &usual, sizeof g))
+                run_pairs(c, usual, list, now);
             else
-                run_pairs(c, shift1, shift2, list, now);
+                run_pairs(c, g, list, now);
         }
         c->l1_last = c->l2_last = NO_LINE;
         c->l2_last_entry = NULL;

@@ -423,7 +423,8 @@ START_TEST(weights_of_a_model)
     ref_alloc(&want);
     ref_convolution3x3(in, NULL, &want);
     check_output(&s, &want);
-    /* The layer's definition gets parameters and weights from the model, too. */
+    /* The layer's definition gets parameters and weights from the model, too.
+     */
     program_args_init(&p, a, "diff", "kernels/convolution3x3/layer.xml",
                       "--model", model, "--at", "conv", "--b",
                       "host:build/plugins/convolution3x3.so", NULL);

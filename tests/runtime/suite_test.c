@@ -151,7 +151,7 @@ START_TEST(junit)
 
     put_grn("a.case", "--b sim");
     put_grn("b.case", "--b null");
-    put_grn("c.case", "--b host:nothing.so");
+    put_grn("c\x01\xff\xe2\x82\xac.case", "--b 'host:nothing\x1b\xc0.so'");
     ck_assert_int_eq(suite("--junit", file), 2);
     doc = xmlReadFile(file, NULL, 0);
     ck_assert_ptr_nonnull(doc);
@@ -210,6 +210,29 @@ START_TEST(record_and_replay)
     put_grn("r.case", "--param bias=2.0 --b replay:grn.vpurec");
     ck_assert_int_eq(suite("--filter=r", NULL), 2);
     has(out(), "bias");
+}
+END_TEST
+
+/* Options of the simulated machine where no side is simulated are a mistake,
+ * not ignored. */
+START_TEST(options_of_the_simulator_need_it)
+{
+    program_args p;
+
+    program_args_init(&p, mem, "diff", "kernels/grn/layer.xml", "--layer=GRN",
+                      "--shape=in0=1x3x4x8", "--param=bias=1.0", "--a=null",
+                      "--b=null", NULL);
+    ck_assert_int_eq(program_run(&p, dir), 0);
+    program_args_add(&p, "--shaves=3");
+    ck_assert_int_eq(program_run(&p, dir), 2);
+    has(errors(), "--shaves");
+    program_args_init(&p, mem, "record", "kernels/grn/layer.xml", "--layer=GRN",
+                      "--shape=in0=1x3x4x8", "--param=bias=1.0",
+                      "--backend=null", "--order=reverse", NULL);
+    program_args_add(&p, "--to=%s/x.rec", dir);
+    ck_assert_int_eq(program_run(&p, dir), 2);
+    has(errors(), "--order");
+    ck_assert(!file_exists(file_join(mem, dir, "x.rec")));
 }
 END_TEST
 
@@ -301,6 +324,7 @@ int main(void)
     tcase_add_loop_test(t, files_that_are_no_cases, 0, N_BAD);
     tcase_add_test(t, no_cases);
     tcase_add_test(t, record_and_replay);
+    tcase_add_test(t, options_of_the_simulator_need_it);
     tcase_add_test(t, a_crash_and_a_hang_spoil_one_case_each);
     tcase_add_test(t, an_interrupt_ends_all);
     tcase_add_test(t, samples);
