@@ -206,9 +206,11 @@ START_TEST(silence_ends_in_time)
 {
     config.timeout_ms = 50;
     FAILS(LIMIT, xlink_start(end[0], &config, &host, &err));
-    config.device = true;
+    transport_close(end[0]);
+    transport_close(end[1]);
     setup();
     config.timeout_ms = 50;
+    config.device = true;
     FAILS(IO, (transport_close(end[0]), end[0] = NULL,
                xlink_start(end[1], &config, &device, &err)));
     end[0] = end[1];
@@ -288,7 +290,6 @@ START_TEST(refusals_are_told)
     pthread_t thread;
     uint32_t s = 0;
 
-    (void)thread;
     pthread_create(&thread, NULL, start_device, NULL);
     send((xlink_header){.event = XLINK_PING, .id = 10});
     receive();
