@@ -11,6 +11,9 @@ typedef struct {
     int32_t *time, *never; /* never: earliest time it may be tried at again */
     int32_t *height;
     int32_t *taken[ISA_N_UNITS]; /* by slot: operation + 1 */
+    /* Edges of operation i, in their order: all of touching[first[i]] up to
+     * touching[first[i + 1] - 1]. */
+    uint32_t *first, *touching;
 } state;
 
 static const isa_op_info *info(const state *s, uint32_t i)
@@ -144,13 +147,33 @@ static unsigned make_room(state *s, uint32_t i, int32_t t)
 /* --- placing
  * ----------------------------------------------------------------- */
 
+static void index_edges(state *s, arena *a)
+{
+    const mod_loop *l = s->l;
+    uint32_t *next = arena_array(a, uint32_t, l->n + 1);
+
+    s->first = arena_array(a, uint32_t, l->n + 1);
+    s->touching = arena_array(a, uint32_t, 2 * l->n_edges + 1);
+    for (size_t e = 0; e < l->n_edges; e++) {
+        s->first[l->edges[e].from + 1]++;
+        s->first[l->edges[e].to + 1] += l->edges[e].to != l->edges[e].from;
+    }
+    for (uint32_t i = 0; i < l->n; i++)
+        next[i + 1] = s->first[i + 1] += s->first[i];
+    for (size_t e = 0; e < l->n_edges; e++) {
+        s->touching[next[l->edges[e].from]++] = (uint32_t)e;
+        if (l->edges[e].to != l->edges[e].from)
+            s->touching[next[l->edges[e].to]++] = (uint32_t)e;
+    }
+}
+
 static int32_t earliest(const state *s, uint32_t i)
 {
     const mod_loop *l = s->l;
     int32_t t = 0;
 
-    for (size_t e = 0; e < l->n_edges; e++) {
-        const mod_edge *d = &l->edges[e];
+    for (uint32_t k = s->first[i]; k < s->first[i + 1]; k++) {
+        const mod_edge *d = &l->edges[s->touching[k]];
         int32_t at;
 
         if (d->to != i || d->from == i || s->time[d->from] == UNSET)
@@ -165,12 +188,11 @@ static void put_back_broken(state *s, uint32_t i)
 {
     const mod_loop *l = s->l;
 
-    for (size_t e = 0; e < l->n_edges; e++) {
-        const mod_edge *d = &l->edges[e];
+    for (uint32_t k = s->first[i]; k < s->first[i + 1]; k++) {
+        const mod_edge *d = &l->edges[s->touching[k]];
         uint32_t other = d->from == i ? d->to : d->from;
 
-        if ((d->from != i && d->to != i) || other == i ||
-            s->time[other] == UNSET || s->time[i] == UNSET)
+        if (other == i || s->time[other] == UNSET || s->time[i] == UNSET)
             continue;
         if (s->time[d->to] <
             s->time[d->from] + d->lat - s->ii * (int32_t)d->distance)
@@ -265,6 +287,7 @@ bool modulo_schedule(mod_loop *l, uint32_t limit, arena *a)
     l->unit = arena_array(a, uint8_t, l->n);
     for (int u = 0; u < ISA_N_UNITS; u++)
         s.taken[u] = arena_array(a, int32_t, limit + 1);
+    index_edges(&s, a);
     for (uint32_t ii = bound; ii < limit; ii++) {
         s.ii = (int32_t)ii;
         if (!try_interval(&s))
