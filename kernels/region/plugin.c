@@ -1,6 +1,6 @@
 /* Boxes of a YOLO head: logistic of the first two coordinates and of the score,
- * softmax or logistic of the classes. In double: the kernel is within one step
- * of it. */
+ * softmax or logistic of the classes. In float, with an exp that is rounded
+ * once, and to half at the end. */
 #include <math.h>
 
 #include "vpu_plugin.h"
@@ -19,9 +19,14 @@ static int init(const vpu_plugin_layer *layer, void **self,
            vpu_plugin_keep(layer, self, error);
 }
 
-static double logistic(double v)
+static float exp_float(float v)
 {
-    return 1 / (1 + exp(-v));
+    return (float)exp((double)v);
+}
+
+static float logistic(float v)
+{
+    return 1.0f / (1.0f + exp_float(-v));
 }
 
 /* One box at one pixel: n channels, step apart. */
@@ -29,18 +34,20 @@ static void region(const vpu_plugin_tensor *in, size_t from,
                    const vpu_plugin_tensor *out, size_t to, size_t step,
                    size_t coords, size_t n, int softmax)
 {
-    double sum = 0;
+    float sum = 0, largest = -INFINITY;
 
     for (size_t c = coords + 1; c < n; c++)
-        sum += exp((double)get(in, from + c * step));
+        largest = fmaxf(largest, get(in, from + c * step));
+    for (size_t c = coords + 1; c < n; c++)
+        sum = sum + exp_float(get(in, from + c * step) - largest);
     for (size_t c = 0; c < n; c++) {
-        double v = (double)get(in, from + c * step);
+        float v = get(in, from + c * step);
 
         if (c > coords && softmax)
-            v = exp(v) / sum;
+            v = exp_float(v - largest) / sum;
         else if (c < 2 || c >= coords)
             v = logistic(v);
-        put(out, to + c * step, (float)v);
+        put(out, to + c * step, v);
     }
 }
 
