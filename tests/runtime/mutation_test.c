@@ -180,6 +180,7 @@ static char *run_copy(const sample *s, size_t *n_bytes, uint32_t *element_bytes)
                       arena_printf(mem, "%s/layer.xml", s->copy), NULL);
     add_words(&p, s, false);
     program_args_add(&p, "--timing=none");
+    program_args_add(&p, "--threads=1"); /* some mistakes make groups race */
     program_args_add(&p, "--output");
     program_args_add(&p, "%s/out", dir);
     if (program_run(&p, dir))
@@ -208,6 +209,7 @@ static int diff_copy(const sample *s, json_t **report)
     program_args_add(&p, "--report");
     program_args_add(&p, "json");
     program_args_add(&p, "--timeout=20");
+    program_args_add(&p, "--threads=1");
     rc = program_run(&p, dir);
     *report = json_loads(program_file(mem, dir, "stdout", &n), 0, NULL);
     return rc;
