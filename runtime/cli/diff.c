@@ -207,7 +207,7 @@ typedef struct {
     backend_config cfg[2];
 } session;
 
-static void print_text(void *user, const char *text, size_t n)
+void cli_print_aside(void *user, const char *text, size_t n)
 {
     (void)user;
     cli_progress_done();
@@ -219,7 +219,7 @@ static vpu_status find_side(session *s, int k, diff_side *side, vpu_error *err)
     side->id = k ? s->o.b : s->o.a;
     s->cfg[k] = target_backend(&s->o.t, &s->t, &s->sim);
     s->cfg[k].log = &s->log;
-    s->cfg[k].print = print_text;
+    s->cfg[k].print = cli_print_aside;
     side->cfg = &s->cfg[k];
     return backend_find(side->id, &side->ops, &s->cfg[k].device, err);
 }

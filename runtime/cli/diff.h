@@ -12,4 +12,7 @@ int cli_diff_own_option(const char *word);
  * Everything in the arena. */
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
                            void *const **inputs, vpu_error *err);
+/* What kernels print, to stderr: standard output is the report's. */
+void cli_print_aside(void *user, const char *text, size_t n);
+
 #endif

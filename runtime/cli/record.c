@@ -76,13 +76,6 @@ static int parse(int argc, char **argv, record_options *o, arena *a)
     return target_check(&o->t, &cli_record, argc, argv);
 }
 
-static void print_text(void *user, const char *text, size_t n)
-{
-    (void)user;
-    cli_progress_done();
-    fwrite(text, 1, n, stderr);
-}
-
 static vpu_status run(const record_options *o, arena *a, const log_sink *log,
                       vpu_error *err)
 {
@@ -98,7 +91,7 @@ static vpu_status run(const record_options *o, arena *a, const log_sink *log,
     sim = target_sim(&o->t, &t);
     cfg = target_backend(&o->t, &t, &sim);
     cfg.log = log;
-    cfg.print = print_text;
+    cfg.print = cli_print_aside;
     if (!st)
         st = backend_find(o->backend, &ops, &cfg.device, err);
     if (!st)

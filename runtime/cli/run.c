@@ -78,16 +78,6 @@ typedef struct {
 /* --- options
  * ------------------------------------------------------------------------- */
 
-static bool parse_count(const char *text, uint32_t *out)
-{
-    unsigned long long v;
-
-    if (!str_to_u64(text, &v) || !v || v > UINT32_MAX)
-        return false;
-    *out = (uint32_t)v;
-    return true;
-}
-
 static bool parse_level(const char *text, trc_level *out)
 {
     static const char *const names[] = {[TRC_SUMMARY] = "summary",
@@ -160,7 +150,7 @@ static bool apply(run_options *o, int c, arena *a)
         return parse_level(optarg, &o->trace_level);
     case OPT_PROFILE:
         o->profile = 20;
-        return !optarg || parse_count(optarg, &o->profile);
+        return !optarg || target_count(optarg, &o->profile);
     case OPT_FOLDED:
         o->folded = optarg;
         return true;
@@ -173,12 +163,12 @@ static bool apply(run_options *o, int c, arena *a)
         o->kanata_group = n;
         return true;
     case OPT_KANATA_BUNDLES:
-        return parse_count(optarg, &o->kanata_bundles);
+        return target_count(optarg, &o->kanata_bundles);
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
     case OPT_REPEAT:
-        return parse_count(optarg, &o->repeat) && o->repeat <= 64;
+        return target_count(optarg, &o->repeat) && o->repeat <= 64;
     default:
         return target_option(&o->t, c, optarg, a);
     }

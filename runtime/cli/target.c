@@ -22,7 +22,7 @@ static bool push(target_list *l, const char *value)
     return true;
 }
 
-static bool parse_count(const char *text, uint32_t *out)
+bool target_count(const char *text, uint32_t *out)
 {
     unsigned long long v;
 
@@ -56,7 +56,7 @@ static bool sim_option(target_options *o, int c, const char *value)
     switch (c) {
     case TARGET_SHAVES:
         o->sim_only = "--shaves";
-        return parse_count(value, &o->shaves);
+        return target_count(value, &o->shaves);
     case TARGET_MACHINE:
         o->sim_only = "--machine";
         o->machine = value;
@@ -116,7 +116,7 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
         o->source_dir = value;
         return true;
     case TARGET_THREADS:
-        return parse_count(value, &o->threads);
+        return target_count(value, &o->threads);
     case TARGET_TIMEOUT:
         return str_to_f64(value, &o->timeout_s) && o->timeout_s >= 0 &&
                o->timeout_s <= 1e9;

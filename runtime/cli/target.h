@@ -135,6 +135,8 @@ enum {
     "  --quiet                 no notes\n"
 /* clang-format on */
 
+/* A number from 1 to UINT32_MAX. False: text is none; *out stays. */
+bool target_count(const char *text, uint32_t *out);
 void target_init(target_options *o);
 /* Take an option of getopt_long (its val and optarg). False: the value is not
  * one of those allowed, or there are too many. */

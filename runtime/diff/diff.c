@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/diff/record.h"
 #include "runtime/diff/report.h"
 #include "runtime/diff/trace_back.h"
 
@@ -110,13 +111,8 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
 static uint32_t writer_of(const graph *g, uint32_t buffer)
 {
     for (uint32_t i = g->n_launches; i-- > 0;)
-        for (uint32_t k = 0; k < g->launches[i].n_args; k++) {
-            const graph_arg *a = &g->launches[i].args[k];
-
-            if (a->kind == GRAPH_ARG_BUFFER && a->written &&
-                a->buffer == buffer)
-                return i;
-        }
+        if (diff_writes(&g->launches[i], buffer))
+            return i;
     return g->n_launches;
 }
 
