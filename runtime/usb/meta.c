@@ -153,6 +153,7 @@ static vpu_status neo_read(const elf *e, range m, const char *entry,
         return err_set(e->err, VPU_ERR_INVALID,
                        "%s: no kernel '%s', its kernel is '%s'", e->path, entry,
                        name);
+    out->name = arena_strdup(e->a, name);
     return neo_args(e, m, strings, head + first, out);
 }
 
@@ -230,6 +231,7 @@ static vpu_status old_read(const elf *e, range info, const char *entry,
     if (!entry || !find_symbol(e, entry, &address, &code))
         return err_set(e->err, VPU_ERR_INVALID, "%s: no kernel '%s'", e->path,
                        entry ? entry : "");
+    out->name = arena_strdup(e->a, entry);
     base = wire_get(e->p + phoff + 8);
     for (uint32_t i = 0; i < out->n_kernels; i++) {
         if (!inside(e, at, INFO))

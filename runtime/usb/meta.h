@@ -11,6 +11,7 @@
 #include "sim/base/err.h"
 
 typedef struct {
+    const char *name;
     bool neo; /* .neo_metadata (2021.1 on), else opencl.kernelArgs.* */
     uint32_t n_kernels;      /* in the file */
     uint32_t kernel;         /* index of this one */
