@@ -29,5 +29,10 @@ typedef struct {
 vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
                      const char *entry, arena *a, meta_kernel *out,
                      vpu_error *err);
+/* The kernel of that number in the file. Errors as above; VPU_ERR_INVALID: no
+ * such number, or no symbol names it. */
+vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
+                         uint32_t kernel, arena *a, meta_kernel *out,
+                         vpu_error *err);
 
 #endif

@@ -67,9 +67,12 @@ static void *ping(void *arg)
                 m->config.dead_ms, err.msg);
         if (rc != VPU_ERR_IO) /* else the link says why itself */
             xlink_fail(m->x, &why);
-        pause_for(m, 0);
         break;
     } while (pause_for(m, m->config.ping_ms));
+    pthread_mutex_lock(&m->lock);
+    m->ping_out = false;
+    pthread_cond_broadcast(&m->changed);
+    pthread_mutex_unlock(&m->lock);
     return NULL;
 }
 
