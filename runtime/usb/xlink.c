@@ -338,18 +338,20 @@ static bool must_end(xlink *x)
     return end;
 }
 
-/* Waits for the first byte as long as the link lasts, then timeout_ms. */
+/* Waits for a header as long as the link lasts; for the rest of one, timeout_ms.
+ * Reads ask for all of it: over USB a shorter read would overflow. */
 static vpu_status read_header(xlink *x, uint8_t *buf, size_t n, vpu_error *err)
 {
-    size_t got = 0;
+    size_t got = 0, more = 0;
     vpu_status rc;
 
     do
-        rc = transport_read(x->t, buf, 1, &got, SLICE_MS, err);
-    while (rc == VPU_ERR_LIMIT && !must_end(x));
-    return rc ? rc
-              : transport_read(x->t, buf + 1, n - 1, &got, x->config.timeout_ms,
-                               err);
+        rc = transport_read(x->t, buf, n, &got, SLICE_MS, err);
+    while (rc == VPU_ERR_LIMIT && !got && !must_end(x));
+    if (rc == VPU_ERR_LIMIT && got)
+        rc = transport_read(x->t, buf + got, n - got, &more,
+                            x->config.timeout_ms, err);
+    return rc;
 }
 
 static void *read_events(void *arg)
