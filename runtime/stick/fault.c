@@ -34,6 +34,15 @@ const char *stick_fault_about(stick_fault_kind k)
     return table[k].about;
 }
 
+/* '-' and '_' are the same. */
+static bool same_name(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != (b[i] == '_' ? '-' : b[i]))
+            return false;
+    return true;
+}
+
 vpu_status stick_fault_parse(const char *text, stick_fault *out, vpu_error *err)
 {
     size_t length = strcspn(text, ":");
@@ -44,7 +53,7 @@ vpu_status stick_fault_parse(const char *text, stick_fault *out, vpu_error *err)
     for (int k = 0; k < STICK_N_FAULTS; k++) {
         stick_fault_name((stick_fault_kind)k, name);
         str_printf(&names, "%s%s", k ? ", " : "", name);
-        if (strlen(name) != length || strncmp(name, text, length))
+        if (strlen(name) != length || !same_name(name, text, length))
             continue;
         str_free(&names);
         *out = (stick_fault){(stick_fault_kind)k, table[k].n};

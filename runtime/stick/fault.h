@@ -18,7 +18,7 @@ typedef struct {
     uint32_t n;
 } stick_fault;
 
-/* "NAME" or "NAME:N", '-' for '_' in names.
+/* "NAME" or "NAME:N"; '-' and '_' are the same.
  *
  * VPU_ERR_INVALID  no such name (message: which there are), no number */
 vpu_status stick_fault_parse(const char *text, stick_fault *out,

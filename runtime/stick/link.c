@@ -52,7 +52,7 @@ static vpu_status slow_read(transport *t, void *buf, size_t n, size_t *got,
     slow *s = (slow *)t;
     vpu_status rc = transport_read(s->inner, buf, n, got, timeout_ms, err);
 
-    if (*got > 1) /* the rest of an event's header, or payload */
+    if (*got)
         take_time(s, *got);
     return rc;
 }
