@@ -113,6 +113,17 @@ static void tell(stick_session *s, const char *text)
         session_send(s, console, text, (uint32_t)strlen(text), NULL);
 }
 
+/* What kernels print, by the thread that runs them. */
+static void print(void *user, const char *text, size_t n)
+{
+    stick_session *s = user;
+    uint32_t console;
+
+    if (n && n <= MVNC_CONSOLE_STREAM &&
+        !xlink_find(s->x, "console", &console, 0, NULL))
+        session_send(s, console, text, (uint32_t)n, NULL);
+}
+
 static uint32_t load(stick_session *s, graph_slot *g, const void *file,
                      size_t n)
 {
@@ -120,7 +131,9 @@ static uint32_t load(stick_session *s, graph_slot *g, const void *file,
                                 .n_threads = s->c->n_threads,
                                 .timeout_s = s->c->timeout_s,
                                 .no_cache = s->c->no_cache,
-                                .log = s->c->log};
+                                .log = s->c->log,
+                                .print = print,
+                                .print_user = s};
     vpu_error err;
     vpu_status st;
 

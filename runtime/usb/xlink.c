@@ -425,7 +425,7 @@ static void *write_events(void *arg)
         if (x->config.watch &&
             !xlink_decode(x->config.layout, e->header,
                           xlink_header_size(x->config.layout), &h, &err))
-            seen(x, true, &h, e->payload, e->n);
+            seen(x, true, &h, e->n ? e->payload : NULL, e->n);
         pthread_mutex_unlock(&x->lock);
         rc = send_event(x, e, &err);
         free(e);
