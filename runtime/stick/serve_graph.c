@@ -195,6 +195,7 @@ vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
     if (g->wants == WANTS_HEADER) {
         g->wants = WANTS_NOTHING;
         status = maybe(s, STICK_FAULT_verify_status, check_header(&p));
+        g->used = !status; /* hosts take nothing back that was refused */
         rc = session_release(s, stream, err);
         return rc ? rc : send_status(s, status, err);
     }
@@ -203,6 +204,10 @@ vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
     rc = session_release(s, stream, err);
     if (!rc)
         rc = describe(s, g, stream, err);
+    if (status) {
+        forget_program(g);
+        g->used = false;
+    }
     return rc ? rc : send_status(s, status, err);
 }
 

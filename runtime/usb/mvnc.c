@@ -163,8 +163,11 @@ static vpu_status open_session(mvnc *m, vpu_error *err)
 vpu_status mvnc_open(transport *t, const mvnc_config *config, mvnc **out,
                      vpu_error *err)
 {
+    /* Half an event is noticed before an answer that waits for it is missed, so
+     * that the message is about the event. */
     xlink_config link = {.layout = config->layout,
-                         .timeout_ms = config->timeout_ms,
+                         .timeout_ms = config->timeout_ms -
+                                       config->timeout_ms / 4,
                          .max_packet = MAX_PACKET,
                          .watch = config->watch};
     mvnc *m = calloc(1, sizeof *m);

@@ -188,7 +188,7 @@ vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
         rc = open_fifo(g, &g->info.output, false, elements, err);
     pthread_mutex_unlock(&m->monitor_lock);
     if (rc)
-        mvnc_graph_forget(g, m->config.timeout_ms);
+        mvnc_graph_destroy(g, NULL);
     else
         *out = g;
     return rc;
