@@ -115,7 +115,7 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
     *x->queue_end = e;
     x->queue_end = &e->next;
     x->n_queue++;
-    pthread_cond_broadcast(&x->changed);
+    pthread_cond_signal(&x->work);
     return VPU_OK;
 }
 
@@ -415,7 +415,7 @@ static void *write_events(void *arg)
         if (!e && x->stopping)
             break;
         if (!e) {
-            pthread_cond_wait(&x->changed, &x->lock);
+            pthread_cond_wait(&x->work, &x->lock);
             continue;
         }
         x->queue = e->next;
@@ -432,7 +432,6 @@ static void *write_events(void *arg)
         pthread_mutex_lock(&x->lock);
         if (rc)
             xlink_end(x, &err);
-        pthread_cond_broadcast(&x->changed);
     }
     x->writing = false;
     pthread_cond_broadcast(&x->changed);
@@ -498,6 +497,7 @@ vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&x->changed, &attr);
     pthread_condattr_destroy(&attr);
+    pthread_cond_init(&x->work, NULL);
     pthread_mutex_init(&x->lock, NULL);
     if (pthread_create(&x->writer, NULL, write_events, x)) {
         free(x);
@@ -526,6 +526,7 @@ void xlink_stop(xlink *x)
     pthread_mutex_lock(&x->lock);
     x->stopping = true;
     pthread_cond_broadcast(&x->changed);
+    pthread_cond_signal(&x->work);
     while (x->writing && xlink_wait(x, &deadline))
         ;
     pthread_mutex_unlock(&x->lock);
@@ -544,5 +545,6 @@ void xlink_stop(xlink *x)
     }
     pthread_mutex_destroy(&x->lock);
     pthread_cond_destroy(&x->changed);
+    pthread_cond_destroy(&x->work);
     free(x);
 }

@@ -40,7 +40,8 @@ struct xlink {
     transport *t;
     xlink_config config;
     pthread_mutex_t lock; /* all below */
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* something the calls wait for */
+    pthread_cond_t work;    /* for the writer */
     pthread_t reader, writer;
     bool connected, over, stopping, writing, was_reset;
     vpu_error why; /* when over */
