@@ -20,8 +20,7 @@ static bool is_bin(const char *path)
 
 /* No .bin: the .cl, compiled here. */
 static vpu_status compile(const backend_binaries_config *c,
-                          const graph_launch *l,
-                          arena *a, network_kernel *k,
+                          const graph_launch *l, arena *a, network_kernel *k,
                           vpu_error *err)
 {
     sim_compile_config cfg = {.options = c->options,
@@ -46,9 +45,8 @@ static vpu_status compile(const backend_binaries_config *c,
 
 /* The kernel's file: all its .bin, one behind the other. */
 static vpu_status find_kernel(const backend_binaries_config *c,
-                              const graph_launch *l,
-                              arena *a, network_kernel *k,
-                              vpu_error *err)
+                              const graph_launch *l, arena *a,
+                              network_kernel *k, vpu_error *err)
 {
     str all = {0};
     bool bins = l->n_sources > 0;
@@ -72,8 +70,7 @@ static vpu_status find_kernel(const backend_binaries_config *c,
         st = compile(c, l, a, k, err);
     }
     str_free(&all);
-    if (!st && !c->simulator &&
-        object_classify(k->file, k->n) == OBJECT_OURS)
+    if (!st && !c->simulator && object_classify(k->file, k->n) == OBJECT_OURS)
         log_warn(c->log,
                  "%s: compiled by this program, for the simulator: on a "
                  "stick the blob needs a .bin of the vendor's clc",

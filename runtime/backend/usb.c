@@ -49,9 +49,10 @@ static vpu_status probe(arena *a, backend_device **list, uint32_t *n,
     if (!n_found)
         **list = (backend_device){
             .id = "usb",
-            .why = st ? arena_strdup(a, why.msg)
-                      : "no stick is plugged in (a virtual one: vpu stick, then "
-                        "usb:unix:PATH or usb:tcp:ADDRESS:PORT)"};
+            .why =
+                st ? arena_strdup(a, why.msg)
+                   : "no stick is plugged in (a virtual one: vpu stick, then "
+                     "usb:unix:PATH or usb:tcp:ADDRESS:PORT)"};
     return VPU_OK;
 }
 
@@ -89,7 +90,6 @@ static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
     return st ? st : blob_build(&t->b, bytes, err);
 }
 
-/* Inputs and outputs of the blob go by the graph's names. */
 static vpu_status find_places(stick *t, vpu_error *err)
 {
     t->offsets = arena_array(t->a, uint32_t, t->g->n_buffers + 1);
@@ -101,7 +101,7 @@ static vpu_status find_places(stick *t, vpu_error *err)
 
         if (!in && x->role != GRAPH_OUTPUT)
             continue;
-        while (k < n && strcmp(list[k].name, x->name))
+        while (k < n && strcmp(list[k].name, network_name(t->g, i)))
             k++;
         if (k == n || list[k].offset + x->bytes >
                           (in ? t->b.inputs_size : t->b.outputs_size))
@@ -116,9 +116,8 @@ static vpu_status find_places(stick *t, vpu_error *err)
 static vpu_status load(stick *t, const str *bytes, vpu_error *err)
 {
     mvnc_graph_info about;
-    vpu_status st =
-        mvnc_graph_create(t->s.m, bytes->data, bytes->n, EXECUTORS, ELEMENTS,
-                          USB_LOADING_MS, &t->graph, err);
+    vpu_status st = mvnc_graph_create(t->s.m, bytes->data, bytes->n, EXECUTORS,
+                                      ELEMENTS, USB_LOADING_MS, &t->graph, err);
 
     if (st)
         return st;
@@ -230,8 +229,8 @@ static void trace_stages(stick *t)
 
     if (!w)
         return;
-    track = trc_track_slices(w, trc_track_group(w, 0, "stick"), "stages",
-                             TRC_NS);
+    track =
+        trc_track_slices(w, trc_track_group(w, 0, "stick"), "stages", TRC_NS);
     for (uint32_t i = 0; i < t->g->n_launches; i++) {
         uint64_t ns = t->ms[i] > 0 ? (uint64_t)((double)t->ms[i] * 1e6) : 0;
         trc_event e = {.name = t->g->launches[i].name};
@@ -288,13 +287,12 @@ static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
     return VPU_OK;
 }
 
-const backend_ops backend_usb = {
-    .name = "usb",
-    .about = "a Myriad X stick, or vpu stick",
-    .probe = probe,
-    .open = stick_open,
-    .close = stick_close,
-    .caps = stick_caps,
-    .write = stick_write,
-    .read = stick_read,
-    .run = stick_run};
+const backend_ops backend_usb = {.name = "usb",
+                                 .about = "a Myriad X stick, or vpu stick",
+                                 .probe = probe,
+                                 .open = stick_open,
+                                 .close = stick_close,
+                                 .caps = stick_caps,
+                                 .write = stick_write,
+                                 .read = stick_read,
+                                 .run = stick_run};

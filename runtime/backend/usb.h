@@ -21,7 +21,7 @@ struct backend_usb_config {
     const char *firmware; /* to boot a stick with; NULL = none */
     config_release release; /* whose compiler's blobs; 0 = the layout's last */
     uint32_t n_shaves;      /* 0 = 7 */
-    const char *log; /* file for every packet, "-" = standard error; or NULL */
+    const char *log;  /* file for every packet, "-" = standard error; or NULL */
     bool take_booted; /* a stick another program may use */
     trc_writer *trace; /* tracks of packets and stages; borrowed, or NULL */
 };

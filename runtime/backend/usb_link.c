@@ -29,11 +29,12 @@ static vpu_status firmware_says(const char *path, xlink_layout *out,
     vpu_status st = file_read(path, MAX_FIRMWARE, a, &data, &n, err);
 
     if (!st && !firmware_layout((const uint8_t *)data, n, out, &release))
-        st = err_set(err, VPU_ERR_INVALID,
-                     "%s: not a firmware whose XLink layout is known: --xlink A "
-                     "(OpenVINO up to 2021.4.0), B (2021.4.2, 2022.1) or C "
-                     "(2022.2 and later) says",
-                     path);
+        st =
+            err_set(err, VPU_ERR_INVALID,
+                    "%s: not a firmware whose XLink layout is known: --xlink A "
+                    "(OpenVINO up to 2021.4.0), B (2021.4.2, 2022.1) or C "
+                    "(2022.2 and later) says",
+                    path);
     arena_destroy(a);
     return st;
 }
@@ -49,11 +50,12 @@ vpu_status backend_usb_layout(const backend_usb_config *c, xlink_layout *out,
                              c->layout);
     if (c && c->firmware)
         return firmware_says(c->firmware, out, err);
-    return err_set(err, VPU_ERR_INVALID,
-                   "which XLink layout does the stick speak? Its firmware "
-                   "decides, nothing announces it: --xlink A (OpenVINO up to "
-                   "2021.4.0), B (2021.4.2, 2022.1) or C (2022.2 and later), or "
-                   "--firmware with a known file");
+    return err_set(
+        err, VPU_ERR_INVALID,
+        "which XLink layout does the stick speak? Its firmware "
+        "decides, nothing announces it: --xlink A (OpenVINO up to "
+        "2021.4.0), B (2021.4.2, 2022.1) or C (2022.2 and later), or "
+        "--firmware with a known file");
 }
 
 vpu_status usb_session_choose(usb_session *s, const char *device,
@@ -109,9 +111,8 @@ static vpu_status connect_link(usb_session *s, vpu_error *err)
                              .log = s->log,
                              .stop = &backend_usb_stop};
 
-    return s->is_virtual
-               ? transport_connect(s->device, CONNECT_MS, &s->t, err)
-               : usb_connect(s->device, &o, &s->t, err);
+    return s->is_virtual ? transport_connect(s->device, CONNECT_MS, &s->t, err)
+                         : usb_connect(s->device, &o, &s->t, err);
 }
 
 vpu_status usb_session_open(usb_session *s,

@@ -172,8 +172,9 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     if (!o->b)
         return cli_usage(&cli_diff, "--b says what to compare with");
     if (o->t.usb_only && strncmp(o->a, "usb", 3) && strncmp(o->b, "usb", 3))
-        return cli_usage(&cli_diff, "%s is about sticks, and neither side is "
-                                    "usb",
+        return cli_usage(&cli_diff,
+                         "%s is about sticks, and neither side is "
+                         "usb",
                          o->t.usb_only);
     if (o->t.sim_only && strcmp(o->a, "sim") && strcmp(o->b, "sim"))
         return cli_usage(&cli_diff,

@@ -7,7 +7,8 @@
 
 static const char help[] =
     "usage: vpu reset [DEVICE] --xlink A|B|C [OPTIONS]\n\n"
-    "Ends whatever runs on a booted stick (after a program died, say): it comes "
+    "Ends whatever runs on a booted stick (after a program died, say): it "
+    "comes "
     "back\n"
     "unbooted, as plugged in. Not for a stick that another program uses.\n\n"
     "  DEVICE                  usb (default: the first), usb:BUS-PORT, "

@@ -157,8 +157,8 @@ static int serve(const stick_options *o, transport_listener *l, vpu_error *err)
         if (st)
             log_warn(o->c.log, "the session ended: %s", err->msg);
         else
-            log_note(o->c.log, how == STICK_RESET ? "reset by the host"
-                                                  : "stopped");
+            log_note(o->c.log,
+                     how == STICK_RESET ? "reset by the host" : "stopped");
         if (o->once)
             return how == STICK_GONE ? CLI_DIFFERS : CLI_OK;
     }
@@ -198,11 +198,11 @@ static int stick_main(int argc, char **argv)
         err_set(&err, VPU_ERR_IO, "%s: cannot be written", o.log);
         return cli_fail(&err);
     }
-    if (o.log && xlink_log_create(
-                     &(xlink_log_config){.layout = o.c.layout,
-                                         .device = true,
-                                         .file = file ? file : stderr},
-                     &packets, &err))
+    if (o.log &&
+        xlink_log_create(&(xlink_log_config){.layout = o.c.layout,
+                                             .device = true,
+                                             .file = file ? file : stderr},
+                         &packets, &err))
         rc = cli_fail(&err);
     if (packets)
         o.c.watch = xlink_log_watch(packets);

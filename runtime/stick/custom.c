@@ -60,9 +60,8 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
         arena_mark mark = arena_save(p->a);
         char *text;
         size_t bytes;
-        bool has =
-            !file_read(path, MAX_SOURCE, p->a, &text, &bytes, NULL) &&
-            mentions(text, kernel);
+        bool has = !file_read(path, MAX_SOURCE, p->a, &text, &bytes, NULL) &&
+                   mentions(text, kernel);
 
         arena_restore(p->a, mark);
         if (has)
@@ -71,10 +70,10 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
     }
     free(names);
     out->sources = list;
-    return out->n_sources ? VPU_OK
-                          : err_set(err, VPU_ERR_UNSUPPORTED,
-                                    "no .cl file in %s has a kernel '%s'", dir,
-                                    kernel);
+    return out->n_sources
+               ? VPU_OK
+               : err_set(err, VPU_ERR_UNSUPPORTED,
+                         "no .cl file in %s has a kernel '%s'", dir, kernel);
 }
 
 static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
@@ -84,15 +83,14 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
     uint64_t n = blob_desc_bytes(&f->desc);
     const uint8_t *file = p->b.constants + f->offset; /* blob_check saw it */
     const char **name = arena_array(p->a, const char *, 1);
-    vpu_status st = meta_read_nth(file, n, "the kernel's file", u->kernel, p->a,
-                                  m, err);
+    vpu_status st =
+        meta_read_nth(file, n, "the kernel's file", u->kernel, p->a, m, err);
 
     if (st)
         return st;
     if (m->n_args != u->n_args)
-        return err_set(err, VPU_ERR_PARSE,
-                       "%u arguments, kernel '%s' has %u", u->n_args, m->name,
-                       m->n_args);
+        return err_set(err, VPU_ERR_PARSE, "%u arguments, kernel '%s' has %u",
+                       u->n_args, m->name, m->n_args);
     out->entry = m->name;
     if (object_classify(file, n) != OBJECT_OURS)
         return find_sources(p, m->name, out, err);
@@ -168,16 +166,16 @@ static vpu_status sizes(const stage_custom *u, graph_launch *out,
             return err_set(err, VPU_ERR_UNSUPPORTED, "a global offset of %u",
                            u->offset[i]);
         if (global > UINT32_MAX)
-            return err_set(err, VPU_ERR_UNSUPPORTED,
-                           "%u groups of %u items", u->groups[i], u->local[i]);
+            return err_set(err, VPU_ERR_UNSUPPORTED, "%u groups of %u items",
+                           u->groups[i], u->local[i]);
         out->global[i] = (uint32_t)global;
         out->local[i] = u->local[i];
     }
     return VPU_OK;
 }
 
-vpu_status stick_custom(stick_program *p, const blob_stage *s,
-                        const char *name, graph_launch *out, vpu_error *err)
+vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
+                        graph_launch *out, vpu_error *err)
 {
     stage_custom u;
     meta_kernel m;
@@ -192,7 +190,7 @@ vpu_status stick_custom(stick_program *p, const blob_stage *s,
     if (s->n_shaves && (!u.max_shaves || s->n_shaves < u.max_shaves))
         out->max_shaves = s->n_shaves;
     if (!st)
-        st = find_kernel(p, &s->buffers[stage_custom_elf(&u)], &u, &m, out,
-                         err);
+        st =
+            find_kernel(p, &s->buffers[stage_custom_elf(&u)], &u, &m, out, err);
     return st ? st : arguments(p, s, &u, &m, out, err);
 }

@@ -13,7 +13,7 @@ typedef struct stick_jobs stick_jobs;
  * stick_jobs_wait before. */
 typedef struct {
     stick_program *program;
-    float *ms; /* n_stages + 2 */
+    float *ms;                      /* n_stages + 2 */
     char message[JOBS_MAX_MESSAGE]; /* why it failed, or what it was */
 } stick_loaded;
 
@@ -21,8 +21,8 @@ typedef struct {
     xlink *x;
     const log_sink *log;
     const atomic_bool *stop; /* ends waits; or NULL */
-    uint32_t result_bytes; /* UINT32_MAX = as many as there are */
-    uint32_t no_result;    /* from which inference on none is sent; 0 = never */
+    uint32_t result_bytes;   /* UINT32_MAX = as many as there are */
+    uint32_t no_result; /* from which inference on none is sent; 0 = never */
 } stick_jobs_config;
 
 vpu_status stick_jobs_start(const stick_jobs_config *c, stick_jobs **out,

@@ -123,10 +123,10 @@ static float load(uint32_t type, const uint8_t *p)
 /* To integers: towards zero, held in range [?]. */
 static int32_t whole(float v, int32_t least, int32_t most)
 {
-    return isnan(v)                ? 0
-           : v <= (float)least     ? least
-           : v >= (float)most      ? most
-                                   : (int32_t)v;
+    return isnan(v)            ? 0
+           : v <= (float)least ? least
+           : v >= (float)most  ? most
+                               : (int32_t)v;
 }
 
 static void store(uint32_t type, float v, uint8_t *p)

@@ -5,10 +5,10 @@
 #include "runtime/usb/blob.h"
 
 typedef struct {
-    uint32_t from_type, to_type; /* blob_type */
+    uint32_t from_type, to_type;        /* blob_type */
     uint32_t rank, dims[BLOB_MAX_DIMS]; /* of the result, the fastest first */
     uint32_t from_strides[BLOB_MAX_DIMS], to_strides[BLOB_MAX_DIMS]; /* bytes */
-    uint32_t from_offset, to_offset; /* bytes */
+    uint32_t from_offset, to_offset;                                 /* bytes */
     float scale, bias; /* 1, 0: bits are kept where the type is */
 } stick_move;
 

@@ -144,8 +144,9 @@ static vpu_status check(stick_program *p, vpu_error *err)
     vpu_status st = VPU_OK;
 
     if (blob_check(&p->b, p->a, &text))
-        st = err_set(err, VPU_ERR_PARSE, "the blob does not agree with itself: "
-                                         "%.1000s",
+        st = err_set(err, VPU_ERR_PARSE,
+                     "the blob does not agree with itself: "
+                     "%.1000s",
                      str_text(&text));
     str_free(&text);
     if (!st && p->b.batch != 1)
@@ -241,9 +242,9 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
         if (s->kind != STEP_LAUNCH)
             continue;
         st = backend_sim_run_one(p->sim, s->launch, err);
-        ms[i] = (float)(mach_desc_seconds(
-                            &p->desc, backend_sim_result(p->sim, s->launch)
-                                          ->exec.profile.cycles) *
+        ms[i] = (float)(mach_desc_seconds(&p->desc,
+                                          backend_sim_result(p->sim, s->launch)
+                                              ->exec.profile.cycles) *
                         1e3);
     }
     if (!st)

@@ -7,7 +7,13 @@
 #include "runtime/usb/blob.h"
 
 /* The device's memory, a buffer of the graph each. */
-typedef enum { AREA_INPUT, AREA_OUTPUT, AREA_SCRATCH, AREA_CONST, N_AREAS } area;
+typedef enum {
+    AREA_INPUT,
+    AREA_OUTPUT,
+    AREA_SCRATCH,
+    AREA_CONST,
+    N_AREAS
+} area;
 
 typedef struct {
     enum { STEP_NOTHING, STEP_LAUNCH, STEP_MOVE } kind;
@@ -32,7 +38,7 @@ bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
                  uint32_t *offset);
 
 /* The launch of a custom stage. s is in p->b. */
-vpu_status stick_custom(stick_program *p, const blob_stage *s,
-                        const char *name, graph_launch *out, vpu_error *err);
+vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
+                        graph_launch *out, vpu_error *err);
 
 #endif

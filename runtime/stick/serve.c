@@ -43,16 +43,19 @@ static vpu_status tell_capabilities(stick_session *s, uint32_t stream,
                                     vpu_error *err)
 {
     const stick_fault *f = session_fault(s, STICK_FAULT_capabilities_size);
-    mvnc_capabilities caps = {
-        MAX_GRAPHS, MAX_FIFOS, MAX_MEMORY, MAX_EXECUTORS,
-        {0x444c4454, 0x2480, 0, 0}, {0}};
+    mvnc_capabilities caps = {MAX_GRAPHS,
+                              MAX_FIFOS,
+                              MAX_MEMORY,
+                              MAX_EXECUTORS,
+                              {0x444c4454, 0x2480, 0, 0},
+                              {0}};
     uint8_t bytes[256] = {0};
 
     mvnc_encode_capabilities(&caps, bytes);
     return session_send(s, stream, bytes,
-                        !f                      ? MVNC_CAPABILITIES
+                        !f                    ? MVNC_CAPABILITIES
                         : f->n > sizeof bytes ? sizeof bytes
-                                                : f->n,
+                                              : f->n,
                         err);
 }
 
@@ -188,9 +191,8 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
 vpu_status stick_serve(transport *t, const stick_config *c, stick_end *how,
                        vpu_error *err)
 {
-    stick_session s = {.c = c,
-                       .timeout_ms =
-                           c->timeout_ms ? c->timeout_ms : TIMEOUT_MS};
+    stick_session s = {
+        .c = c, .timeout_ms = c->timeout_ms ? c->timeout_ms : TIMEOUT_MS};
     transport *paced = NULL, *faulty = NULL, *end = t;
     vpu_status rc = VPU_OK;
 

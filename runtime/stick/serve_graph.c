@@ -141,9 +141,9 @@ static uint32_t load(stick_session *s, graph_slot *g, const void *file,
     forget_program(g);
     st = stick_program_load(file, n, &cfg, &g->loaded.program, &err);
     if (!st) {
-        g->loaded.ms = calloc(
-            (size_t)stick_program_about(g->loaded.program).n_stages + 2,
-            sizeof *g->loaded.ms);
+        g->loaded.ms =
+            calloc((size_t)stick_program_about(g->loaded.program).n_stages + 2,
+                   sizeof *g->loaded.ms);
         if (!g->loaded.ms) {
             err_set(&err, st = VPU_ERR_NOMEM, "no memory for times");
             forget_program(g);
@@ -165,12 +165,11 @@ static vpu_status describe(stick_session *s, const graph_slot *g,
 
     if (g->loaded.program) {
         about = stick_program_about(g->loaded.program);
-        mvnc_encode_tensor(&(mvnc_tensor){1, 1, about.input_bytes, 1,
-                                          about.input_bytes},
-                           in);
-        mvnc_encode_tensor(&(mvnc_tensor){1, 1, about.output_bytes, 1,
-                                          about.output_bytes},
-                           out);
+        mvnc_encode_tensor(
+            &(mvnc_tensor){1, 1, about.input_bytes, 1, about.input_bytes}, in);
+        mvnc_encode_tensor(
+            &(mvnc_tensor){1, 1, about.output_bytes, 1, about.output_bytes},
+            out);
     }
     wire_set(stages, about.n_stages);
     rc = session_send(s, stream, in, sizeof in, err);
@@ -369,9 +368,9 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
     }
     rc = session_send(s, stream, data, n, err);
     return rc ? rc
-              : send_status(s, g ? MVNC_STATUS_SUCCESS
-                                 : MVNC_STATUS_INVALID_HANDLE,
-                            err);
+              : send_status(
+                    s, g ? MVNC_STATUS_SUCCESS : MVNC_STATUS_INVALID_HANDLE,
+                    err);
 }
 
 /* --- commands ------------------------------------------------------------- */

@@ -17,15 +17,15 @@ typedef enum {
 
 typedef struct {
     xlink_layout layout;
-    const char *kernels;       /* folder of .cl files, by kernel name; or NULL */
+    const char *kernels; /* folder of .cl files, by kernel name; or NULL */
     const stick_fault *faults; /* what it does wrong */
     uint32_t n_faults;
     stick_link link;    /* how fast bytes go */
     uint32_t n_threads; /* of the host, for running kernels; 0 = all */
     bool no_cache;
-    double timeout_s;       /* per stage, host time; 0 = no limit */
-    unsigned timeout_ms;    /* of answers of the host; 0 = 20 s */
-    unsigned ping_ms;       /* for its first packet; 0 = for ever */
+    double timeout_s;        /* per stage, host time; 0 = no limit */
+    unsigned timeout_ms;     /* of answers of the host; 0 = 20 s */
+    unsigned ping_ms;        /* for its first packet; 0 = for ever */
     const atomic_bool *stop; /* or NULL */
     const xlink_watch *watch;
     const log_sink *log; /* called from one thread at a time */

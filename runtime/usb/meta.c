@@ -304,9 +304,10 @@ static vpu_status old_nth(const elf *e, range info, uint32_t kernel,
     for (uint32_t i = 0; i < wire_get(e->p + info.at) && i <= kernel; i++) {
         if (!inside(e, at, INFO))
             return bad(e, at, "expected the record of a kernel");
-        name = i == kernel ? symbol_at(e, wire_get(e->p + at) +
-                                              wire_get(e->p + phoff + 8))
-                           : NULL;
+        name =
+            i == kernel
+                ? symbol_at(e, wire_get(e->p + at) + wire_get(e->p + phoff + 8))
+                : NULL;
         at += 8 + (uint64_t)wire_get(e->p + at + 8);
     }
     if (!name)

@@ -7,9 +7,9 @@
 #include "runtime/usb/wire.h"
 
 enum {
-    SLICE_MS = 100,            /* how soon a wait sees *stop */
-    CLOSE_MS = 2000,           /* of each step of closing */
-    MAX_PACKET = 1u << 30,     /* from the stick */
+    SLICE_MS = 100,        /* how soon a wait sees *stop */
+    CLOSE_MS = 2000,       /* of each step of closing */
+    MAX_PACKET = 1u << 30, /* from the stick */
 };
 
 /* --- packets -------------------------------------------------------------- */
@@ -166,8 +166,8 @@ vpu_status mvnc_open(transport *t, const mvnc_config *config, mvnc **out,
     /* Half an event is noticed before an answer that waits for it is missed, so
      * that the message is about the event. */
     xlink_config link = {.layout = config->layout,
-                         .timeout_ms = config->timeout_ms -
-                                       config->timeout_ms / 4,
+                         .timeout_ms =
+                             config->timeout_ms - config->timeout_ms / 4,
                          .max_packet = MAX_PACKET,
                          .watch = config->watch};
     mvnc *m = calloc(1, sizeof *m);
@@ -180,8 +180,9 @@ vpu_status mvnc_open(transport *t, const mvnc_config *config, mvnc **out,
     rc = xlink_start(t, &link, &m->x, err);
     if (rc) {
         free(m);
-        return err_in(err, rc, "no answer to PING, the first packet (layout "
-                               "%s)",
+        return err_in(err, rc,
+                      "no answer to PING, the first packet (layout "
+                      "%s)",
                       xlink_layout_name(config->layout));
     }
     pthread_mutex_init(&m->device_lock, NULL);

@@ -30,15 +30,15 @@ static vpu_status get_status(mvnc *m, uint32_t type, unsigned timeout_ms,
         return rc;
     status = p.n < 4 ? MVNC_STATUS_INTERNAL : wire_get(p.data);
     if (p.n < 4)
-        rc = err_set(err, VPU_ERR_MISMATCH,
-                     "the stick sent %u bytes, expected %s: 4 bytes", p.n,
-                     what);
+        rc =
+            err_set(err, VPU_ERR_MISMATCH,
+                    "the stick sent %u bytes, expected %s: 4 bytes", p.n, what);
     else if (status)
         rc = err_set(err,
                      status == MVNC_STATUS_OUT_OF_MEMORY ? VPU_ERR_NOMEM
                                                          : VPU_ERR_MISMATCH,
-                     "%s: the stick answered %u, %s",
-                     mvnc_graph_name(type), status, mvnc_status_text(status));
+                     "%s: the stick answered %u, %s", mvnc_graph_name(type),
+                     status, mvnc_status_text(status));
     if (xlink_release(m->x, m->monitor, m->config.timeout_ms, rc ? NULL : err))
         return rc ? rc : VPU_ERR_IO;
     return rc;
@@ -250,8 +250,8 @@ static vpu_status drop_fifo(mvnc_graph *g, bool input, vpu_error *err)
 
     wire_set(stop, MVNC_STOP);
     if (input)
-        rc = mvnc_send(m, g->input, stop, sizeof stop, "the end of inputs",
-                       err);
+        rc =
+            mvnc_send(m, g->input, stop, sizeof stop, "the end of inputs", err);
     return rc ? rc : command(m, &c, err);
 }
 
@@ -298,8 +298,8 @@ vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
                       .id = g->id,
                       .input = g->input_id,
                       .output = g->output_id};
-    vpu_status rc = mvnc_send(m, g->input, input, g->info.input.bytes,
-                              "the input", err);
+    vpu_status rc =
+        mvnc_send(m, g->input, input, g->info.input.bytes, "the input", err);
 
     if (rc)
         return rc;

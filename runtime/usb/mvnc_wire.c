@@ -177,8 +177,12 @@ void mvnc_encode_capabilities(const mvnc_capabilities *c,
 
 mvnc_capabilities mvnc_decode_capabilities(const uint8_t in[MVNC_CAPABILITIES])
 {
-    mvnc_capabilities c = {wire_get(in), wire_get(in + 4), wire_get(in + 8),
-                           wire_get(in + 12), {0}, {0}};
+    mvnc_capabilities c = {wire_get(in),
+                           wire_get(in + 4),
+                           wire_get(in + 8),
+                           wire_get(in + 12),
+                           {0},
+                           {0}};
 
     for (int i = 0; i < 4; i++)
         c.firmware[i] = wire_get(in + 16 + 4 * i);

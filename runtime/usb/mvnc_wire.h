@@ -25,13 +25,14 @@ typedef enum {
 } mvnc_status;
 
 enum {
-    MVNC_NAME = 64,          /* bytes of a stream's name in a command */
-    MVNC_MAX_COMMAND = 100,  /* bytes */
-    MVNC_DEVICE_BYTES = 8, /* of a command: type, argument */
+    MVNC_NAME = 64,         /* bytes of a stream's name in a command */
+    MVNC_MAX_COMMAND = 100, /* bytes */
+    MVNC_DEVICE_BYTES = 8,  /* of a command: type, argument */
     MVNC_CAPABILITIES = 40,
     MVNC_TENSOR = 20,
-    MVNC_N_THERMAL = 26, /* floats: throttling level, temperature, 24 more [U] */
-    MVNC_DEBUG = 120,    /* bytes of text */
+    MVNC_N_THERMAL =
+        26,           /* floats: throttling level, temperature, 24 more [U] */
+    MVNC_DEBUG = 120, /* bytes of text */
     MVNC_DEVICE_STREAM = 2000, /* write sizes hosts open the streams with */
     MVNC_GRAPH_STREAM = 4096,
     MVNC_CONSOLE_STREAM = 10240,
@@ -45,9 +46,10 @@ typedef struct {
 
 /* A command on graphMonitor. */
 typedef struct {
-    uint32_t type; /* mvnc_graph_type */
-    uint32_t id;   /* of the graph; of the FIFO for BUFFER_* */
-    char stream[MVNC_NAME]; /* ALLOCATE, VERIFY, ALLOCATION_VERIFY, BUFFER_ALLOCATE */
+    uint32_t type;          /* mvnc_graph_type */
+    uint32_t id;            /* of the graph; of the FIFO for BUFFER_* */
+    char stream[MVNC_NAME]; /* ALLOCATE, VERIFY, ALLOCATION_VERIFY,
+                               BUFFER_ALLOCATE */
     uint32_t input, output; /* TRIGGER: FIFOs */
     uint32_t executors;     /* ALLOCATE, VERIFY, ALLOCATION_VERIFY */
     uint32_t elements;      /* the rest: BUFFER_ALLOCATE */
@@ -74,8 +76,8 @@ void mvnc_encode_capabilities(const mvnc_capabilities *c,
                               uint8_t out[MVNC_CAPABILITIES]);
 mvnc_capabilities mvnc_decode_capabilities(const uint8_t in[MVNC_CAPABILITIES]);
 
-const char *mvnc_graph_name(uint32_t type);   /* "VERIFY"; NULL: no such */
-const char *mvnc_device_name(uint32_t type);  /* "GET_CAPABILITIES"; likewise */
+const char *mvnc_graph_name(uint32_t type);  /* "VERIFY"; NULL: no such */
+const char *mvnc_device_name(uint32_t type); /* "GET_CAPABILITIES"; likewise */
 const char *mvnc_status_text(uint32_t status); /* never NULL */
 /* Bytes of the reply packet of a device command, 0 = none. */
 uint32_t mvnc_reply_bytes(uint32_t type);

@@ -106,9 +106,10 @@ static void seen(void *user, bool sent, const xlink_header *h,
     learn(l, h);
     name_of(l, sent, h, payload, n, name);
     xlink_text(l->c.layout, h, payload, n, &text);
-    snprintf(l->last[l->n++ % KEPT], LINE, "%" PRIu64 ".%06" PRIu64 " %s %s%s%.*s",
-             ns / 1000000000, ns / 1000 % 1000000, sent ? "->" : "<-", name,
-             name[0] ? ": " : "", LINE / 2, str_text(&text));
+    snprintf(l->last[l->n++ % KEPT], LINE,
+             "%" PRIu64 ".%06" PRIu64 " %s %s%s%.*s", ns / 1000000000,
+             ns / 1000 % 1000000, sent ? "->" : "<-", name, name[0] ? ": " : "",
+             LINE / 2, str_text(&text));
     if (l->c.file)
         fprintf(l->c.file, "%" PRIu64 ".%06" PRIu64 " %s %s%s%s\n",
                 ns / 1000000000, ns / 1000 % 1000000, sent ? "->" : "<-", name,

@@ -25,7 +25,7 @@ typedef struct {
     struct {
         void *data;
         uint32_t n;
-        uint64_t seq; /* of arrival, over all streams */
+        uint64_t seq;        /* of arrival, over all streams */
     } in[XLINK_MAX_PACKETS]; /* a ring, the oldest at first */
 } stream_entry;
 
@@ -39,7 +39,7 @@ typedef struct event {
 struct xlink {
     transport *t;
     xlink_config config;
-    pthread_mutex_t lock; /* all below */
+    pthread_mutex_t lock;   /* all below */
     pthread_cond_t changed; /* something the calls wait for */
     pthread_cond_t work;    /* for the writer */
     pthread_t reader, writer;

@@ -158,7 +158,8 @@ static void count_packet(void *user, bool sent, const xlink_header *h,
 
 static inferences time_inferences(const char *file, size_t n, stick_link link)
 {
-    mvnc_config c = {.timeout_ms = WAIT_MS, .ping_ms = 1000, .dead_ms = WAIT_MS};
+    mvnc_config c = {
+        .timeout_ms = WAIT_MS, .ping_ms = 1000, .dead_ms = WAIT_MS};
     served s = {.c = {.link = link, .n_threads = 1}};
     transport *ends[2];
     atomic_uint count = 0;
@@ -227,8 +228,9 @@ json_t *bench_link(const char *vpu)
     fast = time_inferences(file, n, STICK_LINK_none);
     usb2 = time_inferences(file, n, STICK_LINK_usb2);
     arena_destroy(a);
-    printf("echo of %d MB through XLink      %8.2f GB/s there and as much back\n",
-           ECHO_PACKET / 1000 * ECHO_PACKETS / 1000, rate * 1e-9);
+    printf(
+        "echo of %d MB through XLink      %8.2f GB/s there and as much back\n",
+        ECHO_PACKET / 1000 * ECHO_PACKETS / 1000, rate * 1e-9);
     printf("an inference on a virtual stick %8.0f us, %.0f packets\n",
            fast.each_s * 1e6, fast.packets);
     printf("the same with --link usb2       %8.0f us, %.0f %% of the time on a "

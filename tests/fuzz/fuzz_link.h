@@ -42,7 +42,8 @@ static inline uint32_t fuzz_word(fuzz_link *l)
     return low | (uint32_t)fuzz_byte(l) << 8;
 }
 
-static inline void fuzz_event(fuzz_link *l, xlink_header *h, const void *payload)
+static inline void fuzz_event(fuzz_link *l, xlink_header *h,
+                              const void *payload)
 {
     uint8_t bytes[XLINK_HEADER_MAX];
 

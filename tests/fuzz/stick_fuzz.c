@@ -20,9 +20,8 @@ static const str *good_blob(void)
         {"", BLOB_BSS, BLOB_F16, 0x4213, 4, {2, 4, 3, 1}, NULL},
         {"out", BLOB_OUTPUT, BLOB_F16, 0x4213, 4, {2, 4, 3, 1}, NULL}};
     static const uint32_t convert[] = {0x3f800000, 0, 0, 1};
-    static const uint32_t permute[] = {2,          0,          1,
-                                       3,          UINT32_MAX, UINT32_MAX,
-                                       UINT32_MAX, UINT32_MAX};
+    static const uint32_t permute[] = {
+        2, 0, 1, 3, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     static const uint32_t used[][2] = {{0, 1}, {1, 2}, {2, 3}};
     const plan_stage stages[] = {{STAGE_CONVERT, convert, 4, used[0], 2},
                                  {STAGE_PERMUTE, permute, 8, used[1], 2},
@@ -86,10 +85,9 @@ static void write_command(fuzz_link *l, uint32_t stream)
 
 static void create(fuzz_link *l)
 {
-    static const char *const names[] = {"deviceMonitor", "graphMonitor",
-                                        "graphBuffer0",  "FIFO0",
-                                        "FIFO1",         "console",
-                                        "graphBuffer1",  "FIFO2"};
+    static const char *const names[] = {
+        "deviceMonitor", "graphMonitor", "graphBuffer0", "FIFO0",
+        "FIFO1",         "console",      "graphBuffer1", "FIFO2"};
     uint8_t which = fuzz_byte(l);
     xlink_header h = {.event = XLINK_CREATE_STREAM,
                       .stream = fuzz_byte(l) & 15,
@@ -131,7 +129,7 @@ static bool script(fuzz_link *l)
         fuzz_event(l, &h, NULL);
         break;
     case 6:
-        h.event = fuzz_byte(l) % 16      ? XLINK_PING
+        h.event = fuzz_byte(l) % 16             ? XLINK_PING
                   : l->layout == XLINK_LAYOUT_C ? XLINK_DROP
                                                 : XLINK_RESET;
         fuzz_event(l, &h, NULL);

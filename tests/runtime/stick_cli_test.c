@@ -43,9 +43,8 @@ static void teardown(void)
 /* Waits until it listens. */
 static void start_stick(const char *options)
 {
-    pid = terminal_start(&stick,
-                         arena_printf(stick.a, "stick --listen %s %s", address,
-                                      options));
+    pid = terminal_start(&stick, arena_printf(stick.a, "stick --listen %s %s",
+                                              address, options));
     for (int i = 0; i < 500 && !terminal_has(&stick, "s"); i++)
         usleep(10000);
     ck_assert(terminal_has(&stick, "s"));
@@ -63,11 +62,11 @@ static void expect(int status, const char *fragment)
 static void run(const char *command, const char *folder, const char *words,
                 const char *option, const char *more)
 {
-    terminal_run(&host,
-                 arena_printf(host.a, "%s %s/kernels/%s/layer.xml %s %s usb:%s "
-                                      "%s",
-                              command, root, folder, words, option, address,
-                              more));
+    terminal_run(&host, arena_printf(host.a,
+                                     "%s %s/kernels/%s/layer.xml %s %s usb:%s "
+                                     "%s",
+                                     command, root, folder, words, option,
+                                     address, more));
 }
 
 #define GRN "--layer GRN --shape in0=1x16x32x64 --param bias=1.0"
@@ -123,8 +122,7 @@ START_TEST(samples_are_the_simulators)
 {
     static const char *const layouts[] = {"A", "B", "C"};
     const char *folder = samples[_i].folder, *words = samples[_i].words;
-    const char *xlink =
-        arena_printf(host.a, "--xlink %s", layouts[_i % 3]);
+    const char *xlink = arena_printf(host.a, "--xlink %s", layouts[_i % 3]);
 
     start_stick(xlink);
     run("diff", folder, words ? words : case_words(folder), "--b", xlink);
@@ -166,8 +164,8 @@ START_TEST(report_log_and_trace)
     ck_assert(strstr(log, "-> graphMonitor: TRIGGER: WRITE request"));
     ck_assert(strstr(log, "<- graphMonitor: success: WRITE request"));
     ck_assert(strstr(log, "-> RESET request"));
-    ck_assert(!trc_read_file(arena_printf(host.a, "%s/t.pf", host.dir), &ops,
-                             &err));
+    ck_assert(
+        !trc_read_file(arena_printf(host.a, "%s/t.pf", host.dir), &ops, &err));
     ck_assert_int_gt(s.packets, 50);
     ck_assert_int_eq(s.stages, 3);
     end_stick(SIGTERM);
@@ -208,11 +206,12 @@ START_TEST(a_signal_leaves_the_stick_clean)
     pid_t running;
 
     start_stick("--xlink A --once --fault no-result");
-    running = terminal_start(
-        &host, arena_printf(host.a, "run %s/kernels/grn/layer.xml " GRN
-                                    " --backend usb:%s --xlink A "
-                                    "--xlink-log=log",
-                            root, address));
+    running =
+        terminal_start(&host, arena_printf(host.a,
+                                           "run %s/kernels/grn/layer.xml " GRN
+                                           " --backend usb:%s --xlink A "
+                                           "--xlink-log=log",
+                                           root, address));
     for (int i = 0; i < 500; i++) {
         vpu_error err;
         char *log;
@@ -239,12 +238,14 @@ END_TEST
 START_TEST(reset_of_a_stick)
 {
     start_stick("--xlink C --once");
-    terminal_run(&host, arena_printf(host.a, "reset usb:%s --xlink C", address));
+    terminal_run(&host,
+                 arena_printf(host.a, "reset usb:%s --xlink C", address));
     ck_assert_msg(host.status == 0, "%s", host.err);
     terminal_wait(&stick, pid);
     pid = 0;
     ck_assert_int_eq(stick.status, 0);
-    terminal_run(&host, arena_printf(host.a, "reset usb:%s --xlink C", address));
+    terminal_run(&host,
+                 arena_printf(host.a, "reset usb:%s --xlink C", address));
     expect(2, "No such file");
 }
 END_TEST

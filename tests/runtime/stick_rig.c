@@ -24,10 +24,8 @@ void rig_stick_start(rig_stick *r, xlink_layout layout, const char *fault)
     ck_assert(!transport_pair(ends, &err));
     r->host_end = ends[0];
     r->device_end = ends[1];
-    r->c = (stick_config){.layout = layout,
-                          .timeout_ms = 500,
-                          .ping_ms = 5000,
-                          .stop = &r->stop};
+    r->c = (stick_config){
+        .layout = layout, .timeout_ms = 500, .ping_ms = 5000, .stop = &r->stop};
     if (fault) {
         ck_assert_msg(!stick_fault_parse(fault, &r->fault, &err), "%s",
                       err.msg);

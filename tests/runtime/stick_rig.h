@@ -28,6 +28,7 @@ void rig_stick_end(rig_stick *r);
 
 /* A sample as a blob for OpenVINO 2021.4, in a; what it should give is in
  * b->data. */
-void rig_blob(arena *a, const bound_request *q, bound *b, blob *out, str *bytes);
+void rig_blob(arena *a, const bound_request *q, bound *b, blob *out,
+              str *bytes);
 
 #endif

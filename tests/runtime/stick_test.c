@@ -11,9 +11,7 @@
 
 /* Two stages, no conversions. */
 static const bound_request mvn = {
-    .folder = "mvn",
-    .shapes = {"in0=1x4x8x16"},
-    .params = {"eps=0.001"}};
+    .folder = "mvn", .shapes = {"in0=1x4x8x16"}, .params = {"eps=0.001"}};
 
 static arena *a;
 static bound layer;
@@ -175,13 +173,13 @@ START_TEST(life_cycle)
     ck_assert_int_eq(r.how, STICK_RESET);
     free(out);
 
-#define NEXT(...)                                            \
-    do {                                                     \
-        char want[32];                                       \
-        snprintf(want, sizeof want, __VA_ARGS__);            \
-        ck_assert_int_lt(at, seen.n);                        \
-        ck_assert_str_eq(seen.list[at], want);               \
-        at++;                                                \
+#define NEXT(...)                                 \
+    do {                                          \
+        char want[32];                            \
+        snprintf(want, sizeof want, __VA_ARGS__); \
+        ck_assert_int_lt(at, seen.n);             \
+        ck_assert_str_eq(seen.list[at], want);    \
+        at++;                                     \
     } while (0)
     NEXT("PING 0");
     NEXT("CREATE deviceMonitor 2048");
@@ -243,8 +241,8 @@ START_TEST(several_on_their_way)
         if (k < 3)
             continue;
         OK(mvnc_result(g, out, 20000, &err));
-        ck_assert_int_eq(
-            !memcmp(out, layer.data[buffer_of(GRAPH_OUTPUT)], n), k % 2);
+        ck_assert_int_eq(!memcmp(out, layer.data[buffer_of(GRAPH_OUTPUT)], n),
+                         k % 2);
     }
     OK(mvnc_close(m, &err)); /* with results nobody took */
     rig_stick_end(&r);
@@ -276,8 +274,7 @@ static vpu_status session(rig_stick *r, const mvnc_config *c)
         st = mvnc_infer(g, layer.data[0], &err);
         if (!st)
             st = mvnc_result(g, out, c->ping_ms ? 5000 : 1000, &err);
-        if (!st &&
-            memcmp(out, layer.data[buffer_of(GRAPH_OUTPUT)], n))
+        if (!st && memcmp(out, layer.data[buffer_of(GRAPH_OUTPUT)], n))
             ck_abort_msg("a wrong result");
     }
     if (!st)
@@ -310,7 +307,8 @@ static const struct {
     {"alloc-status", VPU_ERR_MISMATCH, "ALLOCATE: the stick answered 9"},
     {"fit-status", VPU_ERR_NOMEM, "ALLOCATION_VERIFY: the stick answered 10"},
     {"trigger-status:5", VPU_ERR_MISMATCH, "TRIGGER: the stick answered 5"},
-    {"capabilities-size", VPU_ERR_MISMATCH, "sent 36 bytes, expected the reply"},
+    {"capabilities-size", VPU_ERR_MISMATCH,
+     "sent 36 bytes, expected the reply"},
     {"result-size", VPU_ERR_MISMATCH, "sent 1 bytes, expected the output"},
     {"no-result:2", VPU_ERR_LIMIT, "did not send the output within 1000 ms"},
     {"vanish", VPU_ERR_IO, ""},
@@ -388,10 +386,9 @@ START_TEST(vanishing_anywhere)
 
         snprintf(fault, sizeof fault, "vanish:%u", at);
         rig_stick_start(&r, (xlink_layout)_i, fault);
-        ck_assert_int_eq(
-            session(&r, &(mvnc_config){.layout = (xlink_layout)_i,
-                                       .timeout_ms = 5000}),
-            VPU_ERR_IO);
+        ck_assert_int_eq(session(&r, &(mvnc_config){.layout = (xlink_layout)_i,
+                                                    .timeout_ms = 5000}),
+                         VPU_ERR_IO);
         ck_assert(now() - start < 4);
         rig_stick_end(&r);
     }
@@ -451,8 +448,8 @@ START_TEST(hostile_blobs)
             OK(mvnc_graph_destroy(g, &err));
     }
     ck_assert_int_gt(refused, 100);
-    ck_assert(mvnc_graph_create(m, bytes.data, BLOB_HEADER, 1, 2, 9999, &g,
-                                &err));
+    ck_assert(
+        mvnc_graph_create(m, bytes.data, BLOB_HEADER, 1, 2, 9999, &g, &err));
     OK(mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err));
     OK(mvnc_close(m, &err));
     rig_stick_end(&r);
