@@ -94,7 +94,8 @@ void xlink_drop_if_closed(stream_entry *s)
     s->used = false;
 }
 
-/* Copies the payload: whoever waits may give up before it is sent. */
+/* Copies the payload: whoever waits may give up before it is sent. The caller
+ * wakes the writer. */
 static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
                           uint32_t n, vpu_error *err)
 {
@@ -115,7 +116,6 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
     *x->queue_end = e;
     x->queue_end = &e->next;
     x->n_queue++;
-    pthread_cond_signal(&x->work);
     return VPU_OK;
 }
 
@@ -160,6 +160,7 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
     rc = enqueue(x, h, payload, n, err);
     if (rc)
         return rc;
+    pthread_cond_signal(&x->work);
     *sent = true;
     *p = (pending){.used = true, .id = h->id, .event = h->event};
     rc = await(x, p, deadline, err);
@@ -379,8 +380,10 @@ static void *read_events(void *arg)
                                         : on_request(x, &h, &err);
         if (rc)
             xlink_end(x, &err);
-        pthread_cond_broadcast(&x->changed);
         pthread_mutex_unlock(&x->lock);
+        /* Unlocked, or who wakes waits at once for the lock. */
+        pthread_cond_broadcast(&x->changed);
+        pthread_cond_signal(&x->work);
     } while (!rc && !must_end(x));
     return NULL;
 }
