@@ -326,8 +326,9 @@ static bool must_end(xlink *x)
     return end;
 }
 
-/* Waits for a header as long as the link lasts; for the rest of one, timeout_ms.
- * Reads ask for all of it: over USB a shorter read would overflow. */
+/* Waits for a header as long as the link lasts; for the rest of one,
+ * timeout_ms. Reads ask for all of it: over USB a shorter read would overflow.
+ */
 static vpu_status read_header(xlink *x, uint8_t *buf, size_t n, vpu_error *err)
 {
     size_t got = 0, more = 0;
