@@ -51,6 +51,8 @@ typedef struct {
     const char *name;
     graph_arg_kind kind;
     uint32_t buffer; /* BUFFER: index into graph.buffers */
+    uint32_t offset; /* BUFFER: byte in it; 0 in graphs of bindings, which is
+                        all that backends other than sim know */
     uint32_t bytes;  /* LOCAL */
     int32_t i;       /* INT */
     float f;         /* FLOAT */
@@ -68,6 +70,9 @@ typedef struct {
     const char *entry;          /* kernel function */
     const char *text;           /* built-in source, sources[0] is its name; or
                                    NULL */
+    const void *bin;            /* compiled kernel of ours in memory, or NULL;
+                                   sources[0] is its name; sim alone */
+    size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
     const graph_arg *args; /* binding order; the last of equal names counts */

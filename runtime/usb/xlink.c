@@ -256,6 +256,7 @@ static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
     case XLINK_READ_REL_SPEC:
         return on_release(x, h, err);
     case XLINK_RESET:
+        x->was_reset = true;
         rc = respond(x, h, XLINK_FLAG_ACK, 0, 0, err);
         return rc ? rc
                   : err_set(err, VPU_ERR_IO, "the other end reset the link");
@@ -279,6 +280,15 @@ static void on_response(xlink *x, const xlink_header *h)
             !xlink_by_name(x, h->name))
             xlink_add_stream(x, h->name, h->stream);
     }
+}
+
+static void seen(const xlink *x, bool sent, const xlink_header *h,
+                 const void *payload, uint32_t n)
+{
+    const xlink_watch *w = x->config.watch;
+
+    if (w)
+        w->seen(w->user, sent, h, payload, n);
 }
 
 /* With the lock; gives it up while the payload arrives. */
@@ -307,6 +317,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
             transport_read(x->t, data + at, n, &got, x->config.timeout_ms, err);
     }
     pthread_mutex_lock(&x->lock);
+    seen(x, false, h, data, rc ? 0 : h->size);
     s = xlink_by_id(x, h->stream);
     if (rc || !s) { /* without s: closed here meanwhile */
         free(data);
@@ -315,6 +326,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
     unsigned last = (s->first + s->n_in++) % XLINK_MAX_PACKETS;
     s->in[last].data = data;
     s->in[last].n = h->size;
+    s->in[last].seq = x->next_seq++;
     return respond(x, h, XLINK_FLAG_ACK, h->stream, h->size, err);
 }
 
@@ -358,6 +370,8 @@ static void *read_events(void *arg)
         if (!rc)
             rc = xlink_decode(x->config.layout, bytes, n, &h, &err);
         pthread_mutex_lock(&x->lock);
+        if (!rc && (h.response || h.event != XLINK_WRITE))
+            seen(x, false, &h, NULL, 0);
         if (!rc && h.response)
             on_response(x, &h);
         else if (!rc)
@@ -396,6 +410,7 @@ static void *write_events(void *arg)
     pthread_mutex_lock(&x->lock);
     while (!rc) {
         event *e = x->queue;
+        xlink_header h;
         vpu_error err;
 
         if (!e && x->stopping)
@@ -408,6 +423,10 @@ static void *write_events(void *arg)
         if (!x->queue)
             x->queue_end = &x->queue;
         x->n_queue--;
+        if (x->config.watch &&
+            !xlink_decode(x->config.layout, e->header,
+                          xlink_header_size(x->config.layout), &h, &err))
+            seen(x, true, &h, e->n ? e->payload : NULL, e->n);
         pthread_mutex_unlock(&x->lock);
         rc = send_event(x, e, &err);
         free(e);
@@ -422,22 +441,42 @@ static void *write_events(void *arg)
     return NULL;
 }
 
+/* In slices, to see that it should stop. */
+static vpu_status await_ping(xlink *x, vpu_error *err)
+{
+    unsigned left =
+        x->config.ping_ms ? x->config.ping_ms : x->config.timeout_ms;
+
+    while (!x->connected) {
+        unsigned slice = left < SLICE_MS ? left : SLICE_MS;
+        struct timespec deadline = xlink_deadline(slice);
+
+        if (x->over)
+            return xlink_over(x, err);
+        if (x->config.stop && atomic_load(x->config.stop))
+            return err_set(err, VPU_ERR_IO, "stopped before a PING came");
+        if (!left)
+            return err_set(err, VPU_ERR_LIMIT, "no PING within %u ms",
+                           x->config.ping_ms ? x->config.ping_ms
+                                             : x->config.timeout_ms);
+        while (!x->connected && !x->over && xlink_wait(x, &deadline))
+            ;
+        left -= slice;
+    }
+    return VPU_OK;
+}
+
 static vpu_status handshake(xlink *x, vpu_error *err)
 {
     struct timespec deadline = xlink_deadline(x->config.timeout_ms);
     xlink_header h = {.event = XLINK_PING}, answer;
-    vpu_status rc = VPU_OK;
+    vpu_status rc;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
-    if (!x->config.device)
-        rc = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
-    while (x->config.device && !x->connected && !rc)
-        if (x->over)
-            rc = xlink_over(x, err);
-        else if (!xlink_wait(x, &deadline) && !x->connected)
-            rc = err_set(err, VPU_ERR_LIMIT, "no PING within %u ms",
-                         x->config.timeout_ms);
+    rc = x->config.device
+             ? await_ping(x, err)
+             : xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
     pthread_mutex_unlock(&x->lock);
     return rc;
 }
