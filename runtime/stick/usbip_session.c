@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/usb/firmware.h"
@@ -344,8 +345,10 @@ void usbip_session_over(usbip_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-size_t usbip_session_firmware(const usbip_session *s)
+size_t usbip_session_firmware(const usbip_session *s, uint64_t *hash)
 {
+    if (hash)
+        *hash = XXH64(s->firmware.data, s->firmware.n, 0);
     return s->firmware.n;
 }
 

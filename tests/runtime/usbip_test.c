@@ -234,7 +234,7 @@ START_TEST(firmware_boots_once_it_is_whole)
         expect(false, (uint32_t)at + 1, 0, (uint32_t)n);
     }
     ck_assert_int_eq(finish(), USBIP_BOOTED);
-    ck_assert_uint_eq(usbip_session_firmware(session), sizeof firmware);
+    ck_assert_uint_eq(usbip_session_firmware(session, NULL), sizeof firmware);
 }
 END_TEST
 
