@@ -1,4 +1,4 @@
-/* What the protocols of a stick cost, both ends in this process. */
+/* What the protocols of a stick cost. */
 #ifndef VPU_TESTS_BENCH_LINK_H
 #define VPU_TESTS_BENCH_LINK_H
 

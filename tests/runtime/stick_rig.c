@@ -15,7 +15,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-void rig_stick_start(rig_stick *r, xlink_layout layout, const char *fault)
+void rig_stick_prepare(rig_stick *r, xlink_layout layout, const char *fault)
 {
     transport *ends[2];
     vpu_error err;
@@ -32,7 +32,17 @@ void rig_stick_start(rig_stick *r, xlink_layout layout, const char *fault)
         r->c.faults = &r->fault;
         r->c.n_faults = 1;
     }
+}
+
+void rig_stick_run(rig_stick *r)
+{
     ck_assert(!pthread_create(&r->thread, NULL, serve, r));
+}
+
+void rig_stick_start(rig_stick *r, xlink_layout layout, const char *fault)
+{
+    rig_stick_prepare(r, layout, fault);
+    rig_stick_run(r);
 }
 
 void rig_stick_end(rig_stick *r)

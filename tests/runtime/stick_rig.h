@@ -23,6 +23,9 @@ typedef struct {
 /* fault: as on a command line, or NULL. Fails the test when something is wrong.
  */
 void rig_stick_start(rig_stick *r, xlink_layout layout, const char *fault);
+/* The same in two steps, c to be changed in between. */
+void rig_stick_prepare(rig_stick *r, xlink_layout layout, const char *fault);
+void rig_stick_run(rig_stick *r);
 /* Ends it if it still runs. */
 void rig_stick_end(rig_stick *r);
 
