@@ -22,14 +22,14 @@ VERSION := $(shell cat VERSION)
 
 OUT    := build/$(CONF)
 GEN    := build/gen
-LAYERS := isa sim runtime
+LAYERS := isa sim visualizer runtime
 
 # cc is whatever the machine calls its C compiler; the fuzzers need clang.
 CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng sdl2 SDL2_ttf
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
