@@ -24,7 +24,14 @@ typedef enum {
     CV_N_PATTERNS
 } cv_pattern;
 
-typedef enum { CV_SMALL, CV_NORMAL, CV_BOLD, CV_TITLE, CV_MONO, CV_N_FONTS } cv_font;
+typedef enum {
+    CV_SMALL,
+    CV_NORMAL,
+    CV_BOLD,
+    CV_TITLE,
+    CV_MONO,
+    CV_N_FONTS
+} cv_font;
 
 typedef struct font_set font_set;
 

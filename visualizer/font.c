@@ -29,11 +29,10 @@ static const struct {
 
 static bool find_face(const char *file, char *path, size_t n)
 {
-    static const char *const dirs[] = {"/usr/share/fonts/truetype/dejavu",
-                                       "/usr/share/fonts/dejavu-sans-fonts",
-                                       "/usr/share/fonts/dejavu",
-                                       "/usr/share/fonts/TTF",
-                                       "/usr/local/share/fonts/dejavu"};
+    static const char *const dirs[] = {
+        "/usr/share/fonts/truetype/dejavu",
+        "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/dejavu",
+        "/usr/share/fonts/TTF", "/usr/local/share/fonts/dejavu"};
     const char *own = getenv("VPU_FONT_DIR");
 
     if (own && *own) {
@@ -174,7 +173,7 @@ uint32_t font_decode(const char **text)
 {
     const uint8_t *p = (const uint8_t *)*text;
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    int more = *p < 0x80               ? 0
+    int more = *p < 0x80                 ? 0
                : *p >= 0xc2 && *p < 0xe0 ? 1
                : *p >= 0xe0 && *p < 0xf0 ? 2
                : *p >= 0xf0 && *p < 0xf5 ? 3

@@ -5,7 +5,7 @@
 #include "visualizer/canvas.h"
 
 typedef struct {
-    uint32_t code; /* + 1; 0 = free slot */
+    uint32_t code;  /* + 1; 0 = free slot */
     int left, w, h; /* of the bitmap; its top is the line's top */
     int advance;    /* device pixels */
     uint8_t *alpha;

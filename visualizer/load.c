@@ -90,8 +90,9 @@ static vpu_status finish(timeline *tl, vpu_status st, const char *name,
                          vpu_error *err)
 {
     if (tl->failed)
-        return err_set(err, VPU_ERR_NOMEM, "%s: out of memory after %llu events",
-                       name, (unsigned long long)tl->n_events);
+        return err_set(err, VPU_ERR_NOMEM,
+                       "%s: out of memory after %llu events", name,
+                       (unsigned long long)tl->n_events);
     tl_finish(tl);
     if (st && st != VPU_ERR_NOMEM && tl->n_events) {
         snprintf(tl->partial, sizeof tl->partial, "%.500s", err->msg);

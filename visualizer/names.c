@@ -9,11 +9,16 @@
 enum { MAX_NAMES = 1 << 24, MAX_BYTES = 256 << 20 };
 
 static const char *const class_names[TL_N_CLASSES] = {
-    [TL_ISSUE] = "issue",         [TL_L2] = "L2 stall",
-    [TL_DDR] = "DDR stall",       [TL_STORE] = "store stall",
-    [TL_DMA_SETUP] = "DMA setup", [TL_DMA_WAIT] = "DMA wait",
-    [TL_DISPATCH] = "dispatch",   [TL_IDLE] = "idle",
-    [TL_IN] = "in",               [TL_OUT] = "out"};
+    [TL_ISSUE] = "issue",
+    [TL_L2] = "L2 stall",
+    [TL_DDR] = "DDR stall",
+    [TL_STORE] = "store stall",
+    [TL_DMA_SETUP] = "DMA setup",
+    [TL_DMA_WAIT] = "DMA wait",
+    [TL_DISPATCH] = "dispatch",
+    [TL_IDLE] = "idle",
+    [TL_IN] = "in",
+    [TL_OUT] = "out"};
 
 const char *tl_class_name(tl_class c)
 {
@@ -31,9 +36,15 @@ static uint32_t hash_of(const char *text, size_t n)
 
 static tl_class classify(const char *text, size_t n)
 {
+    /* A group's phases are drawn in shades of their own. */
+    static const char *const phases[] = {"pre", "comp", "post"};
+
     for (int c = 0; c < TL_OTHER; c++)
         if (strlen(class_names[c]) == n && !memcmp(class_names[c], text, n))
             return (tl_class)c;
+    for (int k = 0; k < 3; k++)
+        if (strlen(phases[k]) == n && !memcmp(phases[k], text, n))
+            return (tl_class)(TL_OTHER + k);
     return (tl_class)(TL_OTHER + hash_of(text, n) % (TL_N_CLASSES - TL_OTHER));
 }
 

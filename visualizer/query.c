@@ -152,7 +152,8 @@ void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
     uint64_t a, b;
     double first = integral_to(c, from, &a), high;
 
-    *mean = (integral_to(c, to, &b) - first) / (double)(to > from ? to - from : 1);
+    *mean =
+        (integral_to(c, to, &b) - first) / (double)(to > from ? to - from : 1);
     if (b && c->time[b - 1] == to && to > from)
         b = count_before(c->time, 0, b, to); /* a point at to is outside */
     high = a ? c->value[a - 1] : 0;

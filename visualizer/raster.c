@@ -10,14 +10,17 @@
 
 static uint32_t blend(uint32_t under, uint32_t over, uint32_t a)
 {
-    uint32_t r = (((over >> 16 & 255) * a) + ((under >> 16 & 255) * (255 - a))) / 255;
-    uint32_t g = (((over >> 8 & 255) * a) + ((under >> 8 & 255) * (255 - a))) / 255;
+    uint32_t r =
+        (((over >> 16 & 255) * a) + ((under >> 16 & 255) * (255 - a))) / 255;
+    uint32_t g =
+        (((over >> 8 & 255) * a) + ((under >> 8 & 255) * (255 - a))) / 255;
     uint32_t b = (((over & 255) * a) + ((under & 255) * (255 - a))) / 255;
 
     return 0xff000000 | r << 16 | g << 8 | b;
 }
 
-/* Whether a pattern's ink is on this pixel; unit is device pixels per logical. */
+/* Whether a pattern's ink is on this pixel; unit is device pixels per logical.
+ */
 static bool inked(cv_pattern p, int x, int y, int unit)
 {
     int step = 6 * unit;
@@ -39,8 +42,8 @@ static bool inked(cv_pattern p, int x, int y, int unit)
 /* Ink darkens bright colours and lightens dark ones. */
 static uint32_t ink_of(uint32_t color)
 {
-    uint32_t light = (color >> 16 & 255) * 3 + (color >> 8 & 255) * 6 +
-                     (color & 255);
+    uint32_t light =
+        (color >> 16 & 255) * 3 + (color >> 8 & 255) * 6 + (color & 255);
 
     return light > 1100 ? blend(color, 0xff000000, 60)
                         : blend(color, 0xffffffff, 70);
@@ -49,7 +52,8 @@ static uint32_t ink_of(uint32_t color)
 static void raster_fill(canvas *c, double x, double y, double w, double h,
                         cv_color color, cv_pattern pattern)
 {
-    int x0 = (int)floor(x * c->scale + 0.5), y0 = (int)floor(y * c->scale + 0.5);
+    int x0 = (int)floor(x * c->scale + 0.5),
+        y0 = (int)floor(y * c->scale + 0.5);
     int x1 = (int)floor((x + w) * c->scale + 0.5);
     int y1 = (int)floor((y + h) * c->scale + 0.5);
     uint32_t a = color >> 24, ink = pattern ? ink_of(color) : 0;

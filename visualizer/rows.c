@@ -108,7 +108,7 @@ static bool longest_in(const tl_lane *l, uint64_t from, uint64_t to,
     bool found = false;
 
     if (i)
-        i--; /* it may reach into the stretch */
+        i--;          /* it may reach into the stretch */
     if (n - i > 4096) /* nobody can tell which of thousands is meant */
         n = i + 4096;
     for (; i < n; i++) {
@@ -220,8 +220,9 @@ static bool search_from(const view *v, const char *text, bool numbers,
                              t + (dir > 0 ? !inside : inside), dir, &i))
                 continue;
             begin = r->lanes[lane].begin[i];
-            if (found && (dir > 0 ? begin > best || (begin == best && place > key)
-                                  : begin < best || (begin == best && place < key)))
+            if (found &&
+                (dir > 0 ? begin > best || (begin == best && place > key)
+                         : begin < best || (begin == best && place < key)))
                 continue;
             found = true;
             best = begin;
@@ -241,7 +242,8 @@ bool view_search(const view *v, const char *text, int dir, view_slice *out)
     if (!*text)
         return false;
     if (v->has_selection) {
-        t = v->tl->rows[v->selection.row].lanes[v->selection.lane]
+        t = v->tl->rows[v->selection.row]
+                .lanes[v->selection.lane]
                 .begin[v->selection.slice];
         for (uint32_t k = 0; k < v->n_rows; k++)
             if (v->rows[k].row == v->selection.row)

@@ -1,18 +1,18 @@
 #include "visualizer/theme.h"
 
-#define CLASSES                                                           \
-    .class_color = {[TL_ISSUE] = 0xff009e73,     [TL_L2] = 0xffcc79a7,    \
-                    [TL_DDR] = 0xffd55e00,       [TL_STORE] = 0xff8c564b, \
-                    [TL_DMA_SETUP] = 0xfff0e442, [TL_DMA_WAIT] = 0xffe69f00, \
-                    [TL_DISPATCH] = 0xff8f8f8f,  [TL_IDLE] = IDLE,        \
-                    [TL_IN] = 0xff0072b2,        [TL_OUT] = 0xff56b4e9,   \
-                    [TL_OTHER] = 0xff7fa8c9,     [TL_OTHER + 1] = 0xff8fbf9f, \
-                    [TL_OTHER + 2] = 0xffc9a66b, [TL_OTHER + 3] = 0xffb295c7, \
+#define CLASSES                                                                \
+    .class_color = {[TL_ISSUE] = 0xff009e73,     [TL_L2] = 0xffcc79a7,         \
+                    [TL_DDR] = 0xffd55e00,       [TL_STORE] = 0xff8c564b,      \
+                    [TL_DMA_SETUP] = 0xfff0e442, [TL_DMA_WAIT] = 0xffe69f00,   \
+                    [TL_DISPATCH] = 0xff8f8f8f,  [TL_IDLE] = IDLE,             \
+                    [TL_IN] = 0xff0072b2,        [TL_OUT] = 0xff56b4e9,        \
+                    [TL_OTHER] = 0xff7fa8c9,     [TL_OTHER + 1] = 0xff8fbf9f,  \
+                    [TL_OTHER + 2] = 0xffc9a66b, [TL_OTHER + 3] = 0xffb295c7,  \
                     [TL_OTHER + 4] = 0xffc98f8f, [TL_OTHER + 5] = 0xff9aa0a6}, \
-    .class_pattern = {[TL_L2] = CV_DOTS,                                  \
-                      [TL_DDR] = CV_SLASH,                                \
-                      [TL_STORE] = CV_DASHES,                             \
-                      [TL_DMA_WAIT] = CV_BACKSLASH,                       \
+    .class_pattern = {[TL_L2] = CV_DOTS,                                       \
+                      [TL_DDR] = CV_SLASH,                                     \
+                      [TL_STORE] = CV_DASHES,                                  \
+                      [TL_DMA_WAIT] = CV_BACKSLASH,                            \
                       [TL_OUT] = CV_SLASH}
 
 #define IDLE 0xffe9edf1
@@ -53,8 +53,8 @@ const theme theme_dark = {.page = 0xff16191d,
 
 cv_color theme_on(cv_color b)
 {
-    uint32_t light = (b >> 16 & 255) * 299 + (b >> 8 & 255) * 587 +
-                     (b & 255) * 114;
+    uint32_t light =
+        (b >> 16 & 255) * 299 + (b >> 8 & 255) * 587 + (b & 255) * 114;
 
     return light > 140000 ? 0xff101418 : 0xffffffff;
 }

@@ -159,8 +159,8 @@ uint32_t tl_row_at(timeline *tl, uint64_t uuid)
         return *slot - 1;
     if (!grow_rows(tl))
         return UINT32_MAX;
-    tl->rows[tl->n_rows] = (tl_row){
-        .kind = TL_ROW_OTHER, .uuid = uuid, .name = tl_text(tl, 0)};
+    tl->rows[tl->n_rows] =
+        (tl_row){.kind = TL_ROW_OTHER, .uuid = uuid, .name = tl_text(tl, 0)};
     *row_slot(tl, uuid) = ++tl->n_rows;
     return tl->n_rows - 1;
 }

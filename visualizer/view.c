@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/str.h"
+
 static const double LEAST = 8; /* ticks */
 
 static bool has_content(const tl_row *r)
@@ -26,7 +28,7 @@ static int rank(const tl_row *r)
 
 vpu_status view_init(view *v, const timeline *tl, vpu_error *err)
 {
-    *v = (view){.tl = tl};
+    *v = (view){.tl = tl, .extent = tl->end};
     v->rows = calloc(tl->n_rows + 1, sizeof *v->rows);
     if (!v->rows)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
@@ -59,7 +61,7 @@ double view_t(const view *v, double width, double x)
 
 void view_move(view *v, double from, double to)
 {
-    double first = (double)v->tl->begin, last = (double)v->tl->end;
+    double first = (double)v->tl->begin, last = (double)v->extent;
     double all = fmax(last - first, LEAST), span = to - from;
 
     if (!(span >= LEAST)) { /* also NaN */
@@ -95,7 +97,7 @@ void view_show(view *v, double from, double to)
 
 void view_fit(view *v)
 {
-    double first = (double)v->tl->begin, last = (double)v->tl->end;
+    double first = (double)v->tl->begin, last = (double)v->extent;
 
     view_show(v, first, fmax(last, first + LEAST));
 }
@@ -134,7 +136,7 @@ void view_forward(view *v)
 
 void view_mark(view *v, double a, double b)
 {
-    double first = (double)v->tl->begin, last = (double)v->tl->end;
+    double first = (double)v->tl->begin, last = (double)v->extent;
     double lo = fmin(fmax(fmin(a, b), first), last);
     double hi = fmin(fmax(fmax(a, b), first), last);
 
@@ -219,4 +221,29 @@ double view_step(const view *v, double width, double room)
     if (step * unit < 1)
         return 1;
     return step * unit;
+}
+
+bool view_parse_time(const timeline *tl, const char *text, double *ticks)
+{
+    static const struct {
+        const char *suffix;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"cycles", 0}, {"", 0}};
+    double per_ns = tl->clk_mhz ? tl->clk_mhz / 1000.0 : 1;
+    size_t n = strspn(text, "0123456789.eE+-");
+    char number[64];
+    double value;
+
+    if (!n || n >= sizeof number)
+        return false;
+    memcpy(number, text, n);
+    number[n] = 0;
+    if (!str_to_f64(number, &value) || !(value >= 0 && value < 1e18))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(text + n, units[i].suffix)) {
+            *ticks = units[i].ns > 0 ? value * units[i].ns * per_ns : value;
+            return true;
+        }
+    return false;
 }

@@ -30,10 +30,12 @@ typedef struct {
 typedef struct {
     const timeline *tl;
     double from, to; /* visible */
+    uint64_t extent; /* what can be shown ends here: the trace's end, or the
+                        later of two compared traces */
     view_row *rows;  /* in the order shown */
     uint32_t n_rows;
-    double height;  /* of all rows */
-    double scroll;  /* logical pixels the rows are moved up */
+    double height; /* of all rows */
+    double scroll; /* logical pixels the rows are moved up */
     view_unit unit;
     bool has_selection, has_range;
     view_slice selection;
@@ -99,6 +101,9 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out);
  * it stands on, for the digits; 0 = the value itself. */
 void view_time_text(const view *v, double ticks, double step, char *to,
                     size_t n);
+/* "12000", "12000cycles", "1.5us", "2ms", "300ns" as ticks; without a unit
+ * cycles, or nanoseconds in traces not ours. False: not a time. */
+bool view_parse_time(const timeline *tl, const char *text, double *ticks);
 /* Round steps of the axis in the view's unit, at least `room` apart. */
 double view_step(const view *v, double width, double room);
 

@@ -12,7 +12,7 @@
 
 static const cli_command *const commands[] = {
     &cli_run, &cli_diff,    &cli_record,  &cli_suite, &cli_cc,
-    &cli_asm, &cli_machine, &cli_devices, &cli_blob};
+    &cli_asm, &cli_machine, &cli_devices, &cli_blob, &cli_view};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;
