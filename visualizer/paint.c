@@ -160,9 +160,11 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
 {
     const view *v = p->v;
     uint64_t from = (uint64_t)v->from, end = (uint64_t)v->to;
+
     uint64_t sums[TL_N_CLASSES], busy = 0;
     double mean, high;
 
+    end = end > v->tl->end ? v->tl->end : end;
     to[0] = 0;
     if (end <= from)
         return;
@@ -317,10 +319,26 @@ static void paint_range(canvas *c, const paint_page *p, const paint_boxes *b)
                 b->axis.y + 6, CV_SMALL, theme_on(p->colors->accent), label);
 }
 
+/* Of two compared traces the shorter one's end. */
+static void paint_end(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const view *v = p->v;
+    double x = view_x(v, b->rows.w, (double)v->tl->end);
+    char time[64], text[80];
+
+    if (v->extent <= v->tl->end || x < 0 || x >= b->rows.w)
+        return;
+    view_time_text(v, (double)v->tl->end, 0, time, sizeof time);
+    snprintf(text, sizeof text, "done after %s", time);
+    cv_fill(c, b->rows.x + x, b->rows.y, 1, b->rows.h, p->colors->strong_line);
+    cv_text_fit(c, b->rows.x + x + 10, b->rows.y + 12, b->rows.w - x - 10,
+                CV_BOLD, p->colors->text, text);
+}
+
 static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
 {
     const view *v = p->v;
-    bool odd = false;
+    double end = view_x(v, b->rows.w, (double)v->tl->end);
 
     for (uint32_t i = 0; i < v->n_rows; i++) {
         const view_row *row = &v->rows[i];
@@ -331,14 +349,15 @@ static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
         if (row->h <= 0 || at.y + at.h < b->rows.y ||
             at.y > b->rows.y + b->rows.h)
             continue;
-        odd = !odd;
         cv_clip(c, b->labels.x - 8, b->rows.y, b->labels.w + 8, b->rows.h);
         paint_label(c, p, &v->tl->rows[row->row], row, label);
         cv_clip(c, b->rows.x, b->rows.y, b->rows.w, b->rows.h);
-        cv_fill(c, at.x, at.y, at.w, at.h, p->colors->class_color[TL_IDLE]);
+        cv_fill(c, at.x, at.y, fmin(at.w, fmax(0, end)), at.h,
+                p->colors->class_color[TL_IDLE]);
         paint_row(c, p, row, at);
     }
     cv_clip(c, b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h);
+    paint_end(c, p, b);
     paint_range(c, p, b);
     paint_flows(c, p, b);
     cv_unclip(c);

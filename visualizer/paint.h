@@ -22,6 +22,7 @@ typedef struct {
     const char *title;  /* of the file */
     const char *status; /* at the bottom; NULL = none */
     paint_box area;     /* of the whole page on the canvas */
+    const timeline *beside; /* compared with: counters get one scale; or NULL */
     bool panel;         /* numbers at the right, if there is room */
     bool minimap;
     bool has_hover;
@@ -42,6 +43,7 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
 void paint_panel(canvas *c, const paint_page *p, paint_box at);
 void paint_tooltip(canvas *c, const paint_page *p);
 void paint_minimap(canvas *c, const paint_page *p, paint_box at);
+double paint_top(const paint_page *p, const tl_row *r); /* of its scale */
 cv_color paint_class_color(const paint_page *p, tl_class c);
 /* "12.3", three significant digits, no exponent. */
 void paint_number(char *to, size_t n, double value);

@@ -3,6 +3,7 @@
  * shares: so nothing is drawn that is smaller than a pixel, and what is shown
  * is exact at every zoom. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "visualizer/paint.h"
@@ -196,6 +197,10 @@ static void paint_slices(lane_painter *k)
         if (x1 - x0 < 14 || k->at.h < 9)
             continue;
         tl_slice_name(v->tl, k->l, i, name, sizeof name);
+        /* Of "comp 7" the 7 says more. */
+        if (k->l->number && k->l->number[i] != UINT32_MAX &&
+            cv_text_width(k->c, CV_SMALL, name) > x1 - x0)
+            snprintf(name, sizeof name, "%u", k->l->number[i]);
         cv_text_fit(
             k->c, k->at.x + x0, k->at.y + k->at.h / 2, x1 - x0, CV_SMALL,
             theme_on(color_of(k, tl_class_of(v->tl, k->l->name[i]))), name);
@@ -218,13 +223,26 @@ void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
         paint_slices(&k);
 }
 
+double paint_top(const paint_page *p, const tl_row *r)
+{
+    double top = r->counter->max;
+
+    for (uint32_t i = 0; p->beside && i < p->beside->n_rows; i++) {
+        const tl_row *o = &p->beside->rows[i];
+
+        if (o->counter && !strcmp(o->name, r->name))
+            top = fmax(top, o->counter->max);
+    }
+    return top > 0 ? top : 1;
+}
+
 void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
                    paint_box at)
 {
     const view *v = p->v;
     const tl_counter *k = r->counter;
     int n = (int)floor(at.w * c->scale);
-    double per = (v->to - v->from) / n, top = k->max > 0 ? k->max : 1;
+    double per = (v->to - v->from) / n, top = paint_top(p, r);
 
     for (int i = 0; i < n; i++) {
         uint64_t t0 = (uint64_t)(v->from + i * per);

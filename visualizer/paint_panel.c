@@ -183,7 +183,8 @@ void paint_panel(canvas *c, const paint_page *p, paint_box at)
     if (v->has_range)
         stats_of(v->tl, v->range_from, v->range_to, &s);
     else
-        stats_of(v->tl, (uint64_t)v->from, (uint64_t)ceil(v->to), &s);
+        stats_of(v->tl, (uint64_t)v->from,
+                 (uint64_t)fmin(ceil(v->to), (double)v->tl->end), &s);
     heading(&k, v->has_range                           ? "Marked range"
                 : v->to - v->from >= (double)v->extent ? "Whole trace"
                                                        : "Visible range");
@@ -195,6 +196,9 @@ void paint_panel(canvas *c, const paint_page *p, paint_box at)
         snprintf(text, sizeof text, "%u SHAVEs: where time goes", s.n_shaves);
         heading(&k, text);
         causes(&k, s.cause, (s.to - s.from) * s.n_shaves);
+        if (s.uncovered) /* other levels than full leave waits out */
+            percent_line(&k, "not recorded", (double)s.uncovered,
+                         (double)(s.to - s.from) * s.n_shaves);
     }
     cv_unclip(c);
 }

@@ -124,6 +124,7 @@ vpu_status picture_write(const picture_options *o, const view *a,
         s.pages[i] = (paint_page){.v = i ? b : a,
                                   .colors = colors,
                                   .title = i ? title_b : title_a,
+                                  .beside = b ? (i ? a : b)->tl : NULL,
                                   .panel = true};
     arrange(&s, o);
     if (!(scale >= 0.5 && scale <= 4))

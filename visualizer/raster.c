@@ -45,8 +45,8 @@ static uint32_t ink_of(uint32_t color)
     uint32_t light =
         (color >> 16 & 255) * 3 + (color >> 8 & 255) * 6 + (color & 255);
 
-    return light > 1100 ? blend(color, 0xff000000, 60)
-                        : blend(color, 0xffffffff, 70);
+    return light > 1100 ? blend(color, 0xff000000, 38)
+                        : blend(color, 0xffffffff, 60);
 }
 
 static void raster_fill(canvas *c, double x, double y, double w, double h,

@@ -159,7 +159,9 @@ static bool holds(const char *text, const char *part)
         while (part[i] && tolower((unsigned char)text[i]) ==
                               tolower((unsigned char)part[i]))
             i++;
-        if (!part[i])
+        /* "comp 2" is not in "comp 20": numbers match whole. */
+        if (!part[i] && !(i && isdigit((unsigned char)part[i - 1]) &&
+                          isdigit((unsigned char)text[i])))
             return true;
     }
     return !*part;

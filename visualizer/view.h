@@ -75,7 +75,7 @@ void view_hide(view *v, uint32_t at, bool hidden);
 void view_raise(view *v, uint32_t at, int by); /* moves it up or down */
 
 /* Heights in a SHAVE's row: the phases above, the causes below. */
-enum { VIEW_PHASES = 9, VIEW_CAUSES = 15, VIEW_LANE = 16, VIEW_GAP = 3 };
+enum { VIEW_PHASES = 12, VIEW_CAUSES = 15, VIEW_LANE = 16, VIEW_GAP = 3 };
 /* Where a lane is inside a row that begins at 0. */
 void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
                      double *h);

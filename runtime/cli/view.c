@@ -223,7 +223,8 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
         return err_set(err, VPU_ERR_INVALID, "--select: nothing holds '%s'",
                        o->select);
     view_select(&s->v, &found);
-    view_reveal(&s->v, &found);
+    if (!o->range)
+        view_reveal(&s->v, &found);
     return VPU_OK;
 }
 
