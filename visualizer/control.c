@@ -23,6 +23,14 @@ static void boxes(const control *k, paint_boxes *b)
     paint_layout(&k->pages[k->focus], b);
 }
 
+static void say(control *k, const char *text)
+{
+    snprintf(k->status, sizeof k->status, "%s", text);
+}
+
+static const char hint[] =
+    "? help   W S zoom   A D move   / search   drag: move, shift+drag: measure";
+
 void control_init(control *k, view *a, const char *title_a, view *b,
                   const char *title_b)
 {
@@ -32,6 +40,7 @@ void control_init(control *k, view *a, const char *title_a, view *b,
                    .text_scale = 1,
                    .mouse_x = -1};
     control_resize(k, 1280, 800);
+    say(k, hint);
 }
 
 static void clamp_scroll(control *k)
@@ -51,26 +60,18 @@ void control_resize(control *k, double width, double height)
     k->width = width;
     k->height = height;
     for (int i = 0; i < k->n; i++) {
-        k->pages[i] = (paint_page){
-            .v = k->v[i],
-            .colors = k->dark ? &theme_dark : &theme_light,
-            .title = k->titles[i],
-            .beside = k->n == 2 ? k->v[!i]->tl : NULL,
-            .area = {0, height * i / k->n, width, height / k->n},
-            .panel = true,
-            .minimap = true,
-            .status = i + 1 == k->n ? k->status : NULL};
+        k->pages[i] =
+            (paint_page){.v = k->v[i],
+                         .colors = k->dark ? &theme_dark : &theme_light,
+                         .title = k->titles[i],
+                         .beside = k->n == 2 ? k->v[!i]->tl : NULL,
+                         .area = {0, height * i / k->n, width, height / k->n},
+                         .panel = true,
+                         .minimap = true,
+                         .status = i + 1 == k->n ? k->status : NULL};
     }
     clamp_scroll(k);
 }
-
-static void say(control *k, const char *text)
-{
-    snprintf(k->status, sizeof k->status, "%s", text);
-}
-
-static const char hint[] =
-    "? help   W S zoom   A D move   / search   drag: move, shift+drag: measure";
 
 /* --- hovering ----------------------------------------------------------- */
 
@@ -113,7 +114,8 @@ static void hover(control *k)
         p->hover_y = k->mouse_y;
         p->has_hover =
             i == k->focus && k->drag == DRAG_NONE && k->mouse_y >= b.rows.y &&
-            k->mouse_y < b.rows.y + b.rows.h && k->mouse_x < b.rows.x + b.rows.w &&
+            k->mouse_y < b.rows.y + b.rows.h &&
+            k->mouse_x < b.rows.x + b.rows.w &&
             view_hit(p->v, b.rows.w, k->mouse_x - b.rows.x,
                      k->mouse_y - b.rows.y + p->v->scroll, &p->hover);
     }
@@ -368,8 +370,8 @@ bool control_key(control *k, uint32_t key, unsigned mods)
     if (k->searching)
         changed = search_key(k, key);
     else
-        changed = move_key(k, key, mods) || mode_key(k, key, mods) ||
-                  row_key(k, key);
+        changed =
+            move_key(k, key, mods) || mode_key(k, key, mods) || row_key(k, key);
     if (!changed)
         return false;
     link_views(k);
@@ -517,11 +519,13 @@ static void paint_help(const control *k, canvas *c)
         {"0, Home, double-click", "the whole trace"},
         {"Enter", "zoom to the marked range or the selection"},
         {"Backspace, Alt+\xe2\x86\x90 \xe2\x86\x92", "back, forward"},
-        {"click, Tab, \xe2\x86\x91 \xe2\x86\x93", "select; next slice; next row"},
+        {"click, Tab, \xe2\x86\x91 \xe2\x86\x93",
+         "select; next slice; next row"},
         {"shift+drag, drag on the axis", "measure a range"},
         {"m", "measure the selection; again: no range"},
         {"/  n  N", "search names and groups; next, previous"},
-        {"ctrl+1 \xe2\x80\xa6 9,  1 \xe2\x80\xa6 9", "set a bookmark, go to it"},
+        {"ctrl+1 \xe2\x80\xa6 9,  1 \xe2\x80\xa6 9",
+         "set a bookmark, go to it"},
         {"f  p  h  H", "fold, pin, hide the row; show all"},
         {"J K", "move the row down, up"},
         {"PgUp PgDn, ctrl+wheel", "scroll the rows"},

@@ -19,11 +19,11 @@ typedef struct {
 typedef struct {
     const view *v;
     const theme *colors;
-    const char *title;  /* of the file */
-    const char *status; /* at the bottom; NULL = none */
-    paint_box area;     /* of the whole page on the canvas */
+    const char *title;      /* of the file */
+    const char *status;     /* at the bottom; NULL = none */
+    paint_box area;         /* of the whole page on the canvas */
     const timeline *beside; /* compared with: counters get one scale; or NULL */
-    bool panel;         /* numbers at the right, if there is room */
+    bool panel;             /* numbers at the right, if there is room */
     bool minimap;
     bool has_hover;
     view_slice hover;

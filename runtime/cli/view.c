@@ -6,8 +6,10 @@
 
 #include "runtime/cli/cli.h"
 #include "sim/base/str.h"
+#include "visualizer/export.h"
 #include "visualizer/load.h"
 #include "visualizer/picture.h"
+#include "visualizer/window.h"
 
 static const char help[] =
     "usage: vpu view FILE [OPTIONS]\n\n"
@@ -18,6 +20,7 @@ static const char help[] =
     "tracks. A file that is cut off is shown as far as it goes.\n\n"
     "  --png OUT             write a picture instead of opening a window\n"
     "  --svg OUT             the same as SVG\n"
+    "  --csv OUT             every slice of FILE in the range as a table\n"
     "  --compare FILE2       a second trace below, on the same scale of time\n"
     "  --range A..B          from time A to B: cycles, or with ns, us, ms "
     "behind\n"
@@ -28,6 +31,7 @@ static const char help[] =
     "                        picture as high as it needs\n"
     "  --scale F             pixels for each of those, 0.5 to 4, default 1\n"
     "  --theme light|dark\n\n"
+    "Without --png, --svg and --csv a window opens: ? shows its keys.\n\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 "
     "\\\n"
@@ -36,7 +40,7 @@ static const char help[] =
     "  vpu view ddr.pftrace --compare dma.pftrace --svg both.svg\n";
 
 typedef struct {
-    const char *file, *compare, *range, *select;
+    const char *file, *compare, *range, *select, *csv;
     view_unit unit;
     picture_options picture;
 } options;
@@ -44,6 +48,7 @@ typedef struct {
 enum {
     OPT_PNG = 256,
     OPT_SVG,
+    OPT_CSV,
     OPT_COMPARE,
     OPT_RANGE,
     OPT_SELECT,
@@ -56,6 +61,7 @@ enum {
 static const struct option long_options[] = {
     {"png", required_argument, NULL, OPT_PNG},
     {"svg", required_argument, NULL, OPT_SVG},
+    {"csv", required_argument, NULL, OPT_CSV},
     {"compare", required_argument, NULL, OPT_COMPARE},
     {"range", required_argument, NULL, OPT_RANGE},
     {"select", required_argument, NULL, OPT_SELECT},
@@ -110,6 +116,9 @@ static bool take(options *o, int c)
         return *optarg;
     case OPT_SVG:
         o->picture.svg = optarg;
+        return *optarg;
+    case OPT_CSV:
+        o->csv = optarg;
         return *optarg;
     case OPT_COMPARE:
         o->compare = optarg;
@@ -228,6 +237,21 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
     return VPU_OK;
 }
 
+static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
+{
+    window_options w = {
+        .views = {&s[0].v, o->compare ? &s[1].v : NULL},
+        .titles = {s[0].title, s[1].title},
+        .file = o->file,
+        .width = o->picture.width,
+        .height = o->picture.height,
+        .scale = o->picture.scale,
+        .dark = o->picture.colors ? o->picture.colors == &theme_dark : -1,
+        .export_to = s[0].title};
+
+    return window_run(&w, err);
+}
+
 static vpu_status show(const options *o, shown s[2], vpu_error *err)
 {
     vpu_status st = open_shown(&s[0], o->file, o, err);
@@ -247,8 +271,14 @@ static vpu_status show(const options *o, shown s[2], vpu_error *err)
         view_show(&s[1].v, s[0].v.from, s[0].v.to);
     if (st)
         return st;
-    return picture_write(&o->picture, &s[0].v, s[0].title,
-                         o->compare ? &s[1].v : NULL, s[1].title, err);
+    if (o->csv)
+        st = export_csv(&s[0].v, o->csv, err);
+    if (!st && (o->picture.png || o->picture.svg))
+        st = picture_write(&o->picture, &s[0].v, s[0].title,
+                           o->compare ? &s[1].v : NULL, s[1].title, err);
+    if (st || o->csv || o->picture.png || o->picture.svg)
+        return st;
+    return open_window(o, s, err);
 }
 
 static int view_main(int argc, char **argv)
