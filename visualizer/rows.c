@@ -25,6 +25,7 @@ static double row_height(const view *v, const view_row *r)
 void view_layout(view *v)
 {
     double y = 0;
+    int last = -1; /* kind of the row above */
 
     for (int pinned = 1; pinned >= 0; pinned--)
         for (uint32_t i = 0; i < v->n_rows; i++) {
@@ -34,10 +35,11 @@ void view_layout(view *v)
             if (r->pinned != (pinned == 1))
                 continue;
             /* A little air where the kind changes. */
-            if (i && v->tl->rows[v->rows[i - 1].row].kind != t->kind)
-                y += 5;
-            r->y = y;
             r->h = row_height(v, r);
+            if (r->h > 0 && last >= 0 && last != (int)t->kind)
+                y += 5;
+            last = r->h > 0 ? (int)t->kind : last;
+            r->y = y;
             y += r->h > 0 ? r->h + VIEW_GAP : 0;
         }
     v->height = y;

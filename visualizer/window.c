@@ -25,6 +25,8 @@ typedef struct {
     double scale; /* device pixels per logical */
     font_set *fonts;
     bool dirty;
+    unsigned mods; /* as the events say: SDL's own state is that of the last
+                      event waiting */
 } win;
 
 static vpu_status sdl_failed(vpu_error *err, const char *what)
@@ -152,7 +154,11 @@ static bool on_event(win *w, const SDL_Event *e, vpu_error *err)
             fit_buffers(w, err))
             k->quit = true;
         return true;
+    case SDL_KEYUP:
+        w->mods = mods_of((SDL_Keymod)e->key.keysym.mod);
+        return false;
     case SDL_KEYDOWN:
+        w->mods = mods_of((SDL_Keymod)e->key.keysym.mod);
         return on_key(w, &e->key);
     case SDL_TEXTINPUT:
         return on_text(w, e->text.text);
@@ -160,13 +166,11 @@ static bool on_event(win *w, const SDL_Event *e, vpu_error *err)
         return control_motion(k, e->motion.x / f, e->motion.y / f);
     case SDL_MOUSEBUTTONDOWN:
         return control_press(k, e->button.x / f, e->button.y / f,
-                             e->button.button, e->button.clicks,
-                             mods_of(SDL_GetModState()));
+                             e->button.button, e->button.clicks, w->mods);
     case SDL_MOUSEBUTTONUP:
         return control_release(k, e->button.x / f, e->button.y / f);
     case SDL_MOUSEWHEEL:
-        return control_wheel(k, e->wheel.preciseX, e->wheel.preciseY,
-                             mods_of(SDL_GetModState()));
+        return control_wheel(k, e->wheel.preciseX, e->wheel.preciseY, w->mods);
     }
     return false;
 }
