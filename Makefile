@@ -9,6 +9,7 @@
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
+#   make docs-pictures  the pictures of docs/viewer.md, again
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR and PREFIX
@@ -117,10 +118,13 @@ $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
-$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
+$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(FIDELITY) $(LIST): %: %.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# The viewer's figures.
+$(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
@@ -146,7 +150,7 @@ run-demo: all $(DEMO)
 bench: deps
 	@scripts/deps bench
 	@$(MAKE) --no-print-directory run-bench
-run-bench: all $(BENCH) $(OUT)/tests/bench/clhost
+run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 	@scripts/bench build/vpu
 
 run-fidelity: all $(FIDELITY)
@@ -186,6 +190,8 @@ est: # rows of the tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
-.PHONY: fidelity run-fidelity sensitivity run-sensitivity check-engines
+docs-pictures: all # what the viewer makes of the GRN sample
+	@scripts/docs-pictures build/vpu
+.PHONY: docs-pictures fidelity run-fidelity sensitivity run-sensitivity check-engines
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

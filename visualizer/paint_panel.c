@@ -227,42 +227,51 @@ void paint_tooltip(canvas *c, const paint_page *p)
     cv_text(c, x + 8, y + 12, CV_NORMAL, p->colors->page, text);
 }
 
+enum { MAP_COLUMNS = 2048 };
+
+/* Adds a lane's busy and issuing ticks to the columns. */
+static void add_to_map(const timeline *tl, const tl_row *r, int n, double all,
+                       uint64_t busy[], uint64_t issue[])
+{
+    const tl_lane *l = &r->lanes[r->kind == TL_ROW_SHAVE];
+    uint64_t last[TL_N_CLASSES] = {0}, sums[TL_N_CLASSES];
+    tl_cursor at = {0};
+
+    for (int i = 0; i < n; i++) {
+        tl_walk(tl, l, &at, (uint64_t)(all * (i + 1) / n), sums);
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            busy[i] += c == TL_IDLE ? 0 : sums[c] - last[c];
+        issue[i] += tl->clk_mhz ? sums[TL_ISSUE] - last[TL_ISSUE] : 0;
+        memcpy(last, sums, sizeof last);
+    }
+}
+
 /* Computing over all SHAVEs through the whole trace, and where the view is. */
 void paint_minimap(canvas *c, const paint_page *p, paint_box at)
 {
     const view *v = p->v;
     const timeline *tl = v->tl;
-    int n = (int)floor(at.w / 2);
-    double all = fmax((double)v->extent, 1);
+    uint64_t busy[MAP_COLUMNS] = {0}, issue[MAP_COLUMNS] = {0}, lanes = 0;
+    int n = (int)fmin(at.w / 2, MAP_COLUMNS);
+    double all = fmax((double)v->extent, 1), w = at.w / n;
     double x0 = at.x + v->from / all * at.w, x1 = at.x + v->to / all * at.w;
 
-    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->class_color[TL_IDLE]);
-    for (int i = 0; i < n; i++) {
-        uint64_t t0 = (uint64_t)(all * i / n),
-                 t1 = (uint64_t)(all * (i + 1) / n);
-        uint64_t issue = 0, busy = 0, lanes = 0;
-
-        for (uint32_t k = 0; k < tl->n_rows && t1 > t0; k++) {
-            const tl_row *r = &tl->rows[k];
-            uint64_t sums[TL_N_CLASSES];
-
-            if (!r->lanes || !(r->kind == TL_ROW_SHAVE || !tl->clk_mhz))
-                continue;
-            tl_sums(tl, &r->lanes[r->kind == TL_ROW_SHAVE], t0, t1, sums);
-            for (int q = 0; q < TL_N_CLASSES; q++)
-                busy += q == TL_IDLE ? 0 : sums[q];
-            issue += tl->clk_mhz ? sums[TL_ISSUE] : 0;
+    for (uint32_t k = 0; k < tl->n_rows; k++)
+        if (tl->rows[k].lanes &&
+            (tl->rows[k].kind == TL_ROW_SHAVE || !tl->clk_mhz)) {
+            add_to_map(tl, &tl->rows[k], n, all, busy, issue);
             lanes++;
         }
-        if (lanes) {
-            double scale = at.h / ((double)lanes * (double)(t1 - t0));
-            double hb = (double)busy * scale, hi = (double)issue * scale;
+    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->class_color[TL_IDLE]);
+    for (int i = 0; i < n && lanes; i++) {
+        double scale = at.h / ((double)lanes * fmax(all / n, 1));
+        double hb = fmin((double)busy[i] * scale, at.h);
+        double hi = fmin((double)issue[i] * scale, at.h);
 
-            cv_fill(c, at.x + 2 * i, at.y + at.h - hb, 2, hb,
-                    p->colors->area_light);
-            cv_fill(c, at.x + 2 * i, at.y + at.h - hi, 2, hi,
-                    p->colors->class_color[TL_ISSUE]);
-        }
+        cv_fill(c, at.x + w * i, at.y + at.h - hb, w, hb,
+                p->colors->area_light);
+        cv_fill(c, at.x + w * i, at.y + at.h - hi, w, hi,
+                p->colors->class_color[TL_ISSUE]);
     }
     cv_fill(c, at.x, at.y, x0 - at.x, at.h, p->colors->shade);
     cv_fill(c, x1, at.y, at.x + at.w - x1, at.h, p->colors->shade);

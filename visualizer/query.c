@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "visualizer/names.h"
 #include "visualizer/timeline.h"
 
 uint64_t tl_length(const tl_lane *l, uint64_t i)
@@ -74,6 +75,7 @@ static void advance(const timeline *tl, const tl_lane *l, tl_cursor *at,
                     uint64_t t)
 {
     uint64_t block = at->slice / TL_BLOCK + 1, step = 1;
+    const uint8_t *class = tl->names->class;
 
     if (block < l->n_sums && l->begin[block * TL_BLOCK] < t) {
         uint64_t lo = block, hi;
@@ -94,9 +96,13 @@ static void advance(const timeline *tl, const tl_lane *l, tl_cursor *at,
         at->slice = lo * TL_BLOCK;
         memcpy(at->before, l->sums[lo], sizeof at->before);
     }
-    for (; at->slice < l->n && l->begin[at->slice] < t; at->slice++)
-        at->before[tl_class_of(tl, l->name[at->slice])] +=
-            tl_length(l, at->slice);
+    for (; at->slice < l->n && l->begin[at->slice] < t; at->slice++) {
+        uint64_t length = l->length[at->slice];
+
+        if (length == UINT32_MAX)
+            length = tl_length(l, at->slice);
+        at->before[class[l->name[at->slice]]] += length;
+    }
 }
 
 void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,

@@ -19,23 +19,39 @@ static uint32_t blend(uint32_t under, uint32_t over, uint32_t a)
     return 0xff000000 | r << 16 | g << 8 | b;
 }
 
-/* Whether a pattern's ink is on this pixel; unit is device pixels per logical.
- */
-static bool inked(cv_pattern p, int x, int y, int unit)
+/* A pattern on one line: ink on `unit` pixels of every `period`, where
+ * (x + shift) % period begins a stroke; period 1 = all, 0 = none. */
+static void pattern_line(cv_pattern p, int y, int unit, int *period, int *shift)
 {
-    int step = 6 * unit;
+    bool on = y % (4 * unit) < unit;
 
-    switch (p) {
-    case CV_SLASH:
-        return (x + y) % step < unit;
-    case CV_BACKSLASH:
-        return ((x - y) % step + step) % step < unit;
-    case CV_DOTS:
-        return x % (4 * unit) < unit && y % (4 * unit) < unit;
-    case CV_DASHES:
-        return y % (4 * unit) < unit;
-    default:
-        return false;
+    *shift = 0;
+    *period = 0;
+    if (p == CV_SLASH || p == CV_BACKSLASH) {
+        *period = 6 * unit;
+        *shift = p == CV_SLASH ? y % *period : *period - 1 - y % *period;
+    } else if (p == CV_DOTS && on) {
+        *period = 4 * unit;
+    } else if (p == CV_DASHES && on) {
+        *period = 1;
+    }
+}
+
+static void fill_line(uint32_t *row, int x0, int x1, uint32_t color,
+                      uint32_t ink, cv_pattern p, int y, int unit)
+{
+    int period, shift, at;
+
+    pattern_line(p, y, unit, &period, &shift);
+    if (period <= 1) {
+        for (int i = x0; i < x1; i++)
+            row[i] = period ? ink : color;
+        return;
+    }
+    at = (x0 + shift) % period;
+    for (int i = x0; i < x1; i++) {
+        row[i] = at < unit ? ink : color;
+        at = at + 1 == period ? 0 : at + 1;
     }
 }
 
@@ -70,8 +86,7 @@ static void raster_fill(canvas *c, double x, double y, double w, double h,
             for (int i = x0; i < x1; i++)
                 row[i] = color;
         else if (a == 255)
-            for (int i = x0; i < x1; i++)
-                row[i] = inked(pattern, i, y0, unit) ? ink : color;
+            fill_line(row, x0, x1, color, ink, pattern, y0, unit);
         else
             for (int i = x0; i < x1; i++)
                 row[i] = blend(row[i], color, a);

@@ -25,7 +25,7 @@ typedef struct {
     uint64_t transferring, overlapped;
 } stats;
 
-enum { STATS_MAX_SWEEP = 50000 };
+enum { STATS_MAX_SWEEP = 20000 };
 
 /* Sums are exact. A trace of the level groups or summary gives a phase's
  * causes no order: parts of a phase are then estimates. */
