@@ -4,6 +4,7 @@
 #   make demo       install what is missing, build, run the GRN sample
 #   make check      install what is missing, build, run all tests
 #   make check-engines  the tests, all of them on both engines (long)
+#   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
@@ -12,12 +13,13 @@
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
-#   make install    honours DESTDIR and PREFIX
+#   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
 # V=1 shows commands; CONF=debug|release|asan picks the object folder.
 
 CONF    ?= release
 PREFIX  ?= /usr/local
+UDEVDIR ?= /lib/udev/rules.d
 LLVM    := 19
 VERSION := $(shell cat VERSION)
 
@@ -30,7 +32,7 @@ CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng sdl2 SDL2_ttf
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
@@ -143,6 +145,11 @@ run-check: all plugins $(TESTS) $(FIDELITY) headers layers
 # The heavy tests, too, on the interpreter of the SHAVE program.
 check-engines: deps
 	@VPU_BOTH=1 $(MAKE) --no-print-directory run-check
+check-usb: deps
+	@scripts/deps usb
+	@$(MAKE) --no-print-directory run-check-usb
+run-check-usb: all
+	@scripts/check-usb build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 run-demo: all $(DEMO)
@@ -169,7 +176,7 @@ layers: # includes only go downhill
 	@scripts/check-layers && echo "  ok   layers"
 lint: headers layers
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
-	@shellcheck scripts/* .ci/run
+	@shellcheck scripts/* .ci/run tests/usb/guest
 format:
 	@$(CLANG_FORMAT) -i $(SRC) $(HDR) $(shell find tests -name '*.c')
 tidy: compile_commands.json
@@ -182,6 +189,8 @@ install: all
 	install -m 644 runtime/vpu_plugin.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 $(OUT)/vpu $(DESTDIR)$(PREFIX)/bin/vpu
 	install -m 644 sim/machine/ma2x8x.xml $(DESTDIR)$(PREFIX)/share/vpusim/
+	install -d $(DESTDIR)$(UDEVDIR)
+	install -m 644 runtime/usb/70-vpusim.rules $(DESTDIR)$(UDEVDIR)/
 	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
 clean:
 	rm -rf build
@@ -192,6 +201,6 @@ fuzz: deps
 FORCE:
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: docs-pictures fidelity run-fidelity sensitivity run-sensitivity check-engines
+.PHONY: check-usb run-check-usb fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

@@ -145,6 +145,7 @@ static vpu_status bind_buffer(const binder *b, const graph_launch *l,
         return mismatch(l, k, p, g, err);
     v->kind = BACKEND_ARG_BUFFER;
     v->buffer = g->buffer;
+    v->offset = g->offset;
     x = &b->g->buffers[g->buffer];
     if (x->untyped)
         return VPU_OK;

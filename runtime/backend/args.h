@@ -16,6 +16,7 @@ typedef struct {
     uint8_t raw[8];  /* SCALAR: as the kernel has it, sim_arg.bytes of them */
     uint32_t bytes;  /* LOCAL: as the binding says */
     uint32_t buffer; /* BUFFER: index into graph.buffers */
+    uint32_t offset; /* BUFFER: byte in it */
 } backend_arg;
 
 /* k->n_args of them, in the arena. Bindings no argument takes are noted.

@@ -1,14 +1,20 @@
 /* The list of backends, and looking one up. */
 #include "runtime/backend/host.h"
 #include "runtime/backend/ops.h"
+#include "runtime/backend/usb.h"
 
 #include <string.h>
 
 #include "sim/base/str.h"
 
 const backend_ops *const backend_all[] = {
-    &backend_null_ops, &backend_sim_ops, &backend_opencl_ops,
-    &backend_host,     &backend_replay,  NULL, /* the end */
+    &backend_null_ops,
+    &backend_sim_ops,
+    &backend_opencl_ops,
+    &backend_host,
+    &backend_replay,
+    &backend_usb,
+    NULL, /* the end */
 };
 
 vpu_status backend_find(const char *id, const backend_ops **ops,

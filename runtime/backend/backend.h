@@ -11,7 +11,9 @@
  *   opencl    P:D or a name       the .cl files on an OpenCL device
  *   host      FILE.so             a C plug-in that says what is right
  *   replay    FILE                a recording
- *   usb       bus-port            a stick
+ *   usb       bus-port, or        a stick; a virtual one
+ *             unix:PATH,
+ *             tcp:ADDRESS:PORT
  *
  * A device is asked for by id: "sim", "opencl", "opencl:0:1", "opencl:pthread",
  * "host:libgrn.so", "replay:grn.vpurec". Threading: an opened backend is used
@@ -42,6 +44,8 @@ typedef struct {
     bool cycles;   /* and it counts cycles */
 } backend_caps;
 
+typedef struct backend_usb_config backend_usb_config;
+
 typedef struct {
     const char
         *device; /* the id's part behind the first ':'; "" = none given */
@@ -62,6 +66,8 @@ typedef struct {
     /* What the simulator alone needs (machine, order, engine, trace); its
      * fields that also stand above are ignored. NULL = the default machine. */
     const backend_sim_config *sim;
+    const backend_usb_config *usb; /* what sticks need (usb.h); NULL = nothing
+                                      is known */
 } backend_config;
 
 /* Of one launch. */

@@ -84,7 +84,7 @@ static vpu_status bind_args(backend_sim *b, const graph_launch *l, stage *s,
             v->u.bytes = args[i].bytes;
             break;
         case BACKEND_ARG_BUFFER:
-            v->u.address = b->addresses[args[i].buffer];
+            v->u.address = b->addresses[args[i].buffer] + args[i].offset;
             break;
         }
     }
@@ -100,6 +100,10 @@ static vpu_status find_kernel(backend_sim *b, const graph_launch *l, stage *s,
 
     if (l->text) {
         s->src = (source){.path = l->sources[0]};
+        return load(b, l, &s->src, false, &s->kernel, err);
+    }
+    if (l->bin) {
+        s->src = (source){SOURCE_OUR_BIN, l->sources[0], l->bin, l->n_bin};
         return load(b, l, &s->src, false, &s->kernel, err);
     }
     for (uint32_t i = 0; i < l->n_sources; i++) {

@@ -2,15 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/backend/source.h"
+#include "runtime/backend/binaries.h"
 #include "runtime/cli/target.h"
 #include "runtime/usb/blob.h"
 #include "runtime/usb/check.h"
 #include "runtime/usb/network.h"
 #include "runtime/usb/release.h"
 #include "sim/base/file.h"
-#include "sim/compiler/kernel.h"
-#include "sim/compiler/object.h"
 
 /* clang-format off */
 static const char help[] =
@@ -143,73 +141,6 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     return target_check(&o->t, &cli_blob, argc, argv);
 }
 
-static bool is_bin(const char *path)
-{
-    size_t n = strlen(path);
-
-    return !(n > 3 && !strcmp(path + n - 3, ".cl")) && file_exists(path);
-}
-
-/* No .bin: the .cl, compiled here. */
-static vpu_status compile(const make_options *o, const graph_launch *l,
-                          arena *a, const log_sink *log, network_kernel *k,
-                          vpu_error *err)
-{
-    sim_compile_config cfg = {.options = o->t.clang.items,
-                              .n_options = o->t.clang.n,
-                              .no_cache = o->t.no_cache,
-                              .log = log};
-    uint8_t *file;
-    source s;
-    vpu_status st;
-
-    if (l->n_sources != 1)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%s:%u: kernel '%s' of %u sources, not all of them .bin",
-                       l->file, l->line, l->entry, l->n_sources);
-    st = source_find(l->sources[0], o->t.source_dir, a, &s, err);
-    if (!st)
-        st = sim_kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->n, err);
-    if (!st)
-        k->file = file;
-    return st;
-}
-
-/* The kernel's file: all its .bin, one behind the other. */
-static vpu_status find_kernel(const make_options *o, const graph_launch *l,
-                              arena *a, const log_sink *log, network_kernel *k,
-                              vpu_error *err)
-{
-    str all = {0};
-    bool bins = l->n_sources > 0;
-    vpu_status st = VPU_OK;
-
-    k->path = l->n_sources ? l->sources[0] : l->entry;
-    for (uint32_t i = 0; i < l->n_sources; i++)
-        bins = bins && is_bin(l->sources[i]);
-    for (uint32_t i = 0; i < l->n_sources && bins && !st; i++) {
-        char *data;
-        size_t n;
-
-        st = file_read(l->sources[i], MAX_BLOB, a, &data, &n, err);
-        if (!st)
-            str_add(&all, data, n);
-    }
-    if (bins && !st) {
-        k->file = arena_memdup(a, str_text(&all), all.n);
-        k->n = all.n;
-    } else if (!st) {
-        st = compile(o, l, a, log, k, err);
-    }
-    str_free(&all);
-    if (!st && object_classify(k->file, k->n) == OBJECT_OURS)
-        log_warn(log,
-                 "%s: compiled by this program, for the simulator: on a "
-                 "stick the blob needs a .bin of the vendor's clc",
-                 k->path);
-    return st;
-}
-
 static vpu_status make(const make_options *o, arena *a, const log_sink *log,
                        vpu_error *err)
 {
@@ -217,7 +148,12 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
     network_config cfg = {.release = o->release,
                           .n_shaves = shaves,
                           .n_slices = shaves > 7 ? 19 : 9};
-    network_kernel *kernels;
+    backend_binaries_config bins = {.source_dir = o->t.source_dir,
+                                    .options = o->t.clang.items,
+                                    .n_options = o->t.clang.n,
+                                    .no_cache = o->t.no_cache,
+                                    .log = log};
+    network_kernel *kernels = NULL;
     target t = {0};
     str bytes = {0};
     blob b;
@@ -225,10 +161,8 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
 
     if (st)
         return st;
-    cfg.kernels = kernels = arena_array(a, network_kernel, t.g->n_launches + 1);
-    for (uint32_t i = 0; i < t.g->n_launches && !st; i++)
-        if (!t.g->launches[i].text)
-            st = find_kernel(o, &t.g->launches[i], a, log, &kernels[i], err);
+    st = backend_binaries(t.g, &bins, a, &kernels, err);
+    cfg.kernels = kernels;
     if (!st)
         st = network_blob(&cfg, t.g, a, &b, err);
     if (!st)

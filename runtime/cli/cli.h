@@ -2,11 +2,16 @@
 #ifndef VPU_RUNTIME_CLI_CLI_H
 #define VPU_RUNTIME_CLI_CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
+
+/* Set by a command that a signal is to end in order: backend_usb_stop is set
+ * then, and the command's own status is the program's. */
+extern volatile sig_atomic_t cli_serving;
 
 /* Exit statuses. */
 enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };
@@ -19,7 +24,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
-    cli_asm, cli_machine, cli_devices, cli_blob, cli_view;
+    cli_asm, cli_machine, cli_devices, cli_blob, cli_stick, cli_reset, cli_view;
 
 /* Warnings and notes to stderr, progress when stderr is a terminal. quiet
  * leaves warnings only. */

@@ -15,7 +15,9 @@ static const char help[] =
     "  --a ID, --b ID          backends (see vpu devices; a is sim by "
     "default):\n"
     "                          sim, opencl[:P:D], host:PLUGIN.so, "
-    "replay:FILE\n"
+    "replay:FILE,\n"
+    "                          usb[:BUS-PORT], usb:unix:PATH, "
+    "usb:tcp:ADDRESS:PORT\n"
     "  --tolerance [OUT=]SPEC  how far elements may be apart: exact (default), "
     "or\n"
     "                          any of ulp=N,abs=X,rel=X, of which one must "
@@ -169,6 +171,11 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     }
     if (!o->b)
         return cli_usage(&cli_diff, "--b says what to compare with");
+    if (o->t.usb_only && strncmp(o->a, "usb", 3) && strncmp(o->b, "usb", 3))
+        return cli_usage(&cli_diff,
+                         "%s is about sticks, and neither side is "
+                         "usb",
+                         o->t.usb_only);
     if (o->t.sim_only && strcmp(o->a, "sim") && strcmp(o->b, "sim"))
         return cli_usage(&cli_diff,
                          "%s is about the simulator, and neither side is sim",

@@ -6,15 +6,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {
-    &cli_run, &cli_diff,    &cli_record,  &cli_suite, &cli_cc,
-    &cli_asm, &cli_machine, &cli_devices, &cli_blob, &cli_view};
+    &cli_run,  &cli_diff,    &cli_record,  &cli_suite, &cli_cc,    &cli_asm,
+    &cli_view, &cli_machine, &cli_devices, &cli_blob,  &cli_stick, &cli_reset};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
+volatile sig_atomic_t cli_serving;
 static bool quiet_log, progress_shown;
 
 static double now(void)
@@ -109,8 +111,17 @@ bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
     return true;
 }
 
+static volatile sig_atomic_t held; /* the signal a session took */
+
+/* While a stick is open the first one only ends its session, which leaves it
+ * clean; main ends the program then. */
 static void on_interrupt(int sig)
 {
+    if ((atomic_load(&backend_usb_sessions) || cli_serving) &&
+        !atomic_exchange(&backend_usb_stop, true)) {
+        held = sig;
+        return;
+    }
     file_out_remove_all();
     fe_interrupted();
     signal(sig, SIG_DFL);
@@ -145,6 +156,7 @@ int main(int argc, char **argv)
 {
     const cli_command *c;
     const char *word = argc > 1 ? argv[1] : "--help";
+    int status;
 
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
@@ -173,5 +185,11 @@ int main(int argc, char **argv)
             fputs(c->help, stdout);
             return CLI_OK;
         }
-    return c->main(argc - 1, argv + 1);
+    status = c->main(argc - 1, argv + 1);
+    if (held && !cli_serving) {
+        file_out_remove_all();
+        signal(held, SIG_DFL);
+        raise(held);
+    }
+    return status;
 }

@@ -46,11 +46,13 @@ static const char help[] =
     "How it runs:\n"
     "  --backend ID            what runs it: sim (default), opencl, "
     "opencl:P:D,\n"
-    "                          opencl:NAME, host:FILE.so, replay:FILE, null "
-    "(see\n"
-    "                          vpu devices); options that only the simulator "
-    "knows\n"
-    "                          are refused then\n" TARGET_HELP_RUN
+    "                          opencl:NAME, host:FILE.so, replay:FILE, null, "
+    "usb,\n"
+    "                          usb:BUS-PORT, usb:unix:PATH, "
+    "usb:tcp:ADDRESS:PORT\n"
+    "                          (see vpu devices); options that only the "
+    "simulator\n"
+    "                          knows are refused then\n" TARGET_HELP_RUN
     "  --repeat N              run N times (at most 64): host_run_s in the "
     "JSON\n"
     "                          report is the median; the rest is of the last "
@@ -177,7 +179,14 @@ static bool apply(run_options *o, int c, arena *a)
 /* Options about the simulated machine and its insides. */
 static bool is_sim_only(int c)
 {
-    return c >= OPT_TRACE && c <= OPT_KANATA_BUNDLES;
+    return c >= OPT_VCD && c <= OPT_KANATA_BUNDLES;
+}
+
+/* A stick's packets and stages have a timeline, too. */
+static bool is_traced_only(const run_options *o, const char *backend)
+{
+    return (o->trace || o->trace_json) && strcmp(backend, "sim") &&
+           strcmp(backend, "usb");
 }
 
 static bool on_sim(const run_options *o)
@@ -193,10 +202,18 @@ static int check_backend(const run_options *o)
 
     if (backend_find(o->backend, &ops, &device, &err))
         return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
-    if (strcmp(ops->name, "sim") && o->t.sim_only)
+    if (o->t.usb_only && strcmp(ops->name, "usb"))
+        return cli_usage(&cli_run, "%s is about sticks: not with --backend %s",
+                         o->t.usb_only, o->backend);
+    if (strcmp(ops->name, "sim") && target_sim_only(&o->t, ops->name))
         return cli_usage(&cli_run,
                          "%s is about the simulator: not with --backend %s",
                          o->t.sim_only, o->backend);
+    if (is_traced_only(o, ops->name))
+        return cli_usage(&cli_run,
+                         "%s is about the simulator and sticks: not with "
+                         "--backend %s",
+                         o->trace ? "--trace" : "--trace-json", o->backend);
     return CLI_OK;
 }
 
@@ -404,7 +421,18 @@ static vpu_status run_other(session *s, vpu_error *err)
         st = file_mkdirs(o->output, err);
     r.g = s->t.g;
     r.inputs = inputs;
-    return st ? st : other_run_all(&r, &cfg, err);
+    if (!st)
+        st = open_trace(s, err);
+    s->o.t.usb.trace = s->trace;
+    if (!st)
+        st = other_run_all(&r, &cfg, err);
+    if (!st && s->trace) {
+        trc_writer *w = s->trace;
+
+        s->trace = NULL;
+        st = trc_writer_commit(w, err);
+    }
+    return st;
 }
 
 static vpu_status run(session *s, vpu_error *err)

@@ -55,7 +55,7 @@ static bool sim_option(target_options *o, int c, const char *value)
 
     switch (c) {
     case TARGET_SHAVES:
-        o->sim_only = "--shaves";
+        o->sim_only = o->sim_only ? o->sim_only : "--shaves";
         return target_count(value, &o->shaves);
     case TARGET_MACHINE:
         o->sim_only = "--machine";
@@ -82,6 +82,32 @@ static bool sim_option(target_options *o, int c, const char *value)
             return false;
         o->max_cycles = v;
         return true;
+    default:
+        return false;
+    }
+}
+
+/* Options that say how to talk to a stick. */
+static bool usb_option(target_options *o, int c, const char *value)
+{
+    xlink_layout layout;
+
+    switch (c) {
+    case TARGET_XLINK:
+        o->usb_only = "--xlink";
+        o->usb.layout = value;
+        return xlink_layout_parse(value, &layout);
+    case TARGET_FIRMWARE:
+        o->usb_only = "--firmware";
+        o->usb.firmware = value;
+        return *value;
+    case TARGET_XLINK_LOG:
+        o->usb_only = "--xlink-log";
+        o->usb.log = value ? value : "-";
+        return *o->usb.log;
+    case TARGET_TAKE_BOOTED:
+        o->usb_only = "--take-booted";
+        return o->usb.take_booted = true;
     default:
         return false;
     }
@@ -125,8 +151,15 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
     case TARGET_QUIET:
         return o->quiet = true;
     default:
-        return sim_option(o, c, value);
+        return c >= TARGET_XLINK ? usb_option(o, c, value)
+                                 : sim_option(o, c, value);
     }
+}
+
+bool target_sim_only(const target_options *o, const char *backend)
+{
+    return o->sim_only &&
+           (strcmp(backend, "usb") || strcmp(o->sim_only, "--shaves"));
 }
 
 int target_check(target_options *o, const cli_command *c, int argc, char **argv)
@@ -137,6 +170,8 @@ int target_check(target_options *o, const cli_command *c, int argc, char **argv)
     if (optind == argc)
         return cli_usage(c, "no binding file");
     o->xml = argv[optind];
+    o->usb.release = o->strict;
+    o->usb.n_shaves = o->shaves;
     if (o->model && o->shapes.n)
         return cli_usage(c, "--model and --shape exclude each other");
     if (o->model && o->layer)
@@ -319,5 +354,6 @@ backend_config target_backend(const target_options *o, const target *t,
                             .n_threads = o->threads,
                             .params = t->params,
                             .n_params = t->n_params,
-                            .sim = sim};
+                            .sim = sim,
+                            .usb = &o->usb};
 }

@@ -5,7 +5,7 @@
 
 #include <getopt.h>
 
-#include "runtime/backend/backend.h"
+#include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
 #include "runtime/config/layer.h"
 #include "runtime/config/model.h"
@@ -31,6 +31,8 @@ typedef struct {
     double timeout_s;
     config_release strict;
     bool engine_given, no_cache, quiet;
+    backend_usb_config usb; /* for backend usb */
+    const char *usb_only;   /* an option that only it knows */
     /* Some option that only the simulator knows was given: its name. */
     const char *sim_only;
 } target_options;
@@ -58,6 +60,10 @@ enum {
     TARGET_MAX_CYCLES,
     TARGET_NO_CACHE,
     TARGET_QUIET,
+    TARGET_XLINK,
+    TARGET_FIRMWARE,
+    TARGET_XLINK_LOG,
+    TARGET_TAKE_BOOTED,
     TARGET_OWN = 512
 };
 
@@ -83,6 +89,10 @@ enum {
         {"timeout", required_argument, NULL, TARGET_TIMEOUT},       \
         {"max-cycles", required_argument, NULL, TARGET_MAX_CYCLES}, \
         {"no-cache", no_argument, NULL, TARGET_NO_CACHE},           \
+        {"xlink", required_argument, NULL, TARGET_XLINK},           \
+        {"firmware", required_argument, NULL, TARGET_FIRMWARE},     \
+        {"xlink-log", optional_argument, NULL, TARGET_XLINK_LOG},   \
+        {"take-booted", no_argument, NULL, TARGET_TAKE_BOOTED},     \
     {                                                               \
         "quiet", no_argument, NULL, TARGET_QUIET                    \
     }
@@ -132,7 +142,14 @@ enum {
     "                          (default 3600, 0 = never)\n" \
     "  --max-cycles N          stop when a SHAVE exceeds N cycles\n" \
     "  --no-cache              compile anew\n" \
-    "  --quiet                 no notes\n"
+    "  --quiet                 no notes\n" \
+    "On a stick (backend usb; --shaves and --strict, whose blob it gets, too):\n" \
+    "  --xlink A|B|C           layout of its packets, which its firmware decides: A up\n" \
+    "                          to OpenVINO 2021.4.0, B 2021.4.2 and 2022.1, C from\n" \
+    "                          2022.2 on (default: what --firmware is known to speak)\n" \
+    "  --firmware FILE         usb-ma2x8x.mvcmd of an OpenVINO, to boot it with\n" \
+    "  --take-booted           a stick that is booted already, too: it may be in use\n" \
+    "  --xlink-log[=FILE]      every packet as a line, to FILE or standard error\n"
 /* clang-format on */
 
 /* A number from 1 to UINT32_MAX. False: text is none; *out stays. */
@@ -141,6 +158,8 @@ void target_init(target_options *o);
 /* Take an option of getopt_long (its val and optarg). False: the value is not
  * one of those allowed, or there are too many. */
 bool target_option(target_options *o, int c, const char *value, arena *a);
+/* An option was given that this backend ("usb") does not know. */
+bool target_sim_only(const target_options *o, const char *backend);
 /* After the options: the binding file and what excludes each other. CLI_OK, or
  * the exit status after saying what is wrong. */
 int target_check(target_options *o, const cli_command *c, int argc,

@@ -67,6 +67,11 @@ static const char *with_suffix(const binder *b, const char *name,
     return arena_printf(b->a, "%s@%s", name, suffix);
 }
 
+static const char *label_of(const graph_data *d)
+{
+    return d->origin == d->name ? NULL : d->origin;
+}
+
 /* --- conversions ------------------------------------------------------ */
 
 static void add_conversion(binder *b, graph_launch *x, const char *name,
@@ -162,8 +167,11 @@ static vpu_status place_const(binder *b, graph_data *d, tensor_layout order,
 /* The host's buffer, and behind it the type that kernels see. */
 static vpu_status place_input(binder *b, graph_data *d, const graph_place *at)
 {
-    graph_buffer host = {
-        .name = d->name, .role = GRAPH_INPUT, .port = d->port, .desc = d->desc};
+    graph_buffer host = {.name = d->name,
+                         .label = label_of(d),
+                         .role = GRAPH_INPUT,
+                         .port = d->port,
+                         .desc = d->desc};
     graph_buffer seen = host;
     uint32_t from;
     vpu_status st;
@@ -213,6 +221,7 @@ vpu_status graph_read_data(binder *b, graph_data *d, tensor_layout order,
 static graph_buffer host_output(const graph_data *d)
 {
     graph_buffer x = {.name = d->name,
+                      .label = label_of(d),
                       .role = GRAPH_OUTPUT,
                       .port = d->port,
                       .desc = d->desc};

@@ -24,9 +24,11 @@ typedef enum {
 } graph_role;
 
 typedef struct {
-    const char *name; /* "in0", "out0", "buffer0", or the blob's name; what is
-                         converted has the new order or type behind it, as in
-                         "in0@NHWC" */
+    const char *name;  /* "in0", "out0", "buffer0", or the blob's name; what is
+                          converted has the new order or type behind it, as in
+                          "in0@NHWC" */
+    const char *label; /* inputs and outputs of a model: its name for it, that
+                          of the layer it comes from; else NULL */
     graph_role role;
     uint32_t port;    /* number of the input or output, port index, blob number;
                          seeds random inputs */
@@ -51,6 +53,8 @@ typedef struct {
     const char *name;
     graph_arg_kind kind;
     uint32_t buffer; /* BUFFER: index into graph.buffers */
+    uint32_t offset; /* BUFFER: byte in it; 0 in graphs of bindings, which is
+                        all that backends other than sim know */
     uint32_t bytes;  /* LOCAL */
     int32_t i;       /* INT */
     float f;         /* FLOAT */
@@ -64,10 +68,13 @@ typedef struct {
                          "<stage>@reorder-input-data=<edge>",
                          "<stage>@reorder-output-data=<edge>", "<in>@FP16",
                          "<layer>@FP32" */
-    const char *layer, *type;   /* it belongs to */
-    const char *entry;          /* kernel function */
-    const char *text;           /* built-in source, sources[0] is its name; or
-                                   NULL */
+    const char *layer, *type; /* it belongs to */
+    const char *entry;        /* kernel function */
+    const char *text;         /* built-in source, sources[0] is its name; or
+                                 NULL */
+    const void *bin;          /* compiled kernel of ours in memory, or NULL;
+                                 sources[0] is its name; sim alone */
+    size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
     const graph_arg *args; /* binding order; the last of equal names counts */

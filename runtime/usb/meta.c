@@ -153,6 +153,7 @@ static vpu_status neo_read(const elf *e, range m, const char *entry,
         return err_set(e->err, VPU_ERR_INVALID,
                        "%s: no kernel '%s', its kernel is '%s'", e->path, entry,
                        name);
+    out->name = arena_strdup(e->a, name);
     return neo_args(e, m, strings, head + first, out);
 }
 
@@ -230,6 +231,7 @@ static vpu_status old_read(const elf *e, range info, const char *entry,
     if (!entry || !find_symbol(e, entry, &address, &code))
         return err_set(e->err, VPU_ERR_INVALID, "%s: no kernel '%s'", e->path,
                        entry ? entry : "");
+    out->name = arena_strdup(e->a, entry);
     base = wire_get(e->p + phoff + 8);
     for (uint32_t i = 0; i < out->n_kernels; i++) {
         if (!inside(e, at, INFO))
@@ -264,4 +266,72 @@ vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
                    "%s: no SHAVE metadata: expected a section .neo_metadata or "
                    "a symbol opencl.kernelArgs.info",
                    path);
+}
+
+/* The name of the symbol with that value, of whatever section; NULL: none. */
+static const char *symbol_at(const elf *e, uint32_t value)
+{
+    range tables[2] = {{0, 0}, {0, 0}};
+
+    for (uint32_t i = e->n_sections; i-- > 0;) {
+        uint32_t type =
+            wire_get(e->p + e->sections + SECTION * (uint64_t)i + 4);
+
+        if (type == SYMTAB || type == STRTAB)
+            tables[type - SYMTAB] = section(e, i);
+    }
+    for (uint64_t at = 0; at + SYMBOL <= tables[0].n; at += SYMBOL) {
+        const uint8_t *s = e->p + tables[0].at + at;
+        const char *text = text_at(e, tables[1], wire_get(s));
+        uint32_t in = wire_get(s + 12) >> 16;
+
+        if (text && *text && in && in < e->n_sections &&
+            wire_get(s + 4) == value && strncmp(text, "opencl.", 7))
+            return text;
+    }
+    return NULL;
+}
+
+static vpu_status old_nth(const elf *e, range info, uint32_t kernel,
+                          meta_kernel *out)
+{
+    uint32_t phoff = wire_get(e->p + 28);
+    uint64_t at = info.at + 4;
+    const char *name = NULL;
+
+    if (!phoff || !inside(e, phoff, 32) || info.n < 4)
+        return bad(e, 28, "expected a program header inside the file");
+    for (uint32_t i = 0; i < wire_get(e->p + info.at) && i <= kernel; i++) {
+        if (!inside(e, at, INFO))
+            return bad(e, at, "expected the record of a kernel");
+        name =
+            i == kernel
+                ? symbol_at(e, wire_get(e->p + at) + wire_get(e->p + phoff + 8))
+                : NULL;
+        at += 8 + (uint64_t)wire_get(e->p + at + 8);
+    }
+    if (!name)
+        return err_set(e->err, VPU_ERR_INVALID, "%s: no kernel %u", e->path,
+                       kernel);
+    return old_read(e, info, name, out);
+}
+
+vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
+                         uint32_t kernel, arena *a, meta_kernel *out,
+                         vpu_error *err)
+{
+    elf e = {.p = file, .n = n, .path = path, .a = a, .err = err};
+    vpu_status st = open_elf(&e);
+    uint32_t value;
+    range r;
+
+    *out = (meta_kernel){0};
+    if (st)
+        return st;
+    if (!find_section(&e, ".neo_metadata", &r) &&
+        find_symbol(&e, "opencl.kernelArgs.info", &value, &r))
+        return old_nth(&e, r, kernel, out);
+    if (kernel)
+        return err_set(err, VPU_ERR_INVALID, "%s: no kernel %u", path, kernel);
+    return meta_read(file, n, path, NULL, a, out, err);
 }

@@ -11,6 +11,7 @@
 #include "sim/base/err.h"
 
 typedef struct {
+    const char *name;
     bool neo; /* .neo_metadata (2021.1 on), else opencl.kernelArgs.* */
     uint32_t n_kernels;      /* in the file */
     uint32_t kernel;         /* index of this one */
@@ -28,5 +29,10 @@ typedef struct {
 vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
                      const char *entry, arena *a, meta_kernel *out,
                      vpu_error *err);
+/* The kernel of that number in the file. Errors as above; VPU_ERR_INVALID: no
+ * such number, or no symbol names it. */
+vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
+                         uint32_t kernel, arena *a, meta_kernel *out,
+                         vpu_error *err);
 
 #endif

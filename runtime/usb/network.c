@@ -72,6 +72,21 @@ static void form_of(const tensor_desc *d, plan_tensor *t)
     t->rank = n;
 }
 
+const char *network_name(const graph *g, uint32_t buffer)
+{
+    const graph_buffer *b = &g->buffers[buffer];
+
+    for (uint32_t i = 0; i < g->n_buffers && b->label; i++) {
+        const graph_buffer *x = &g->buffers[i];
+
+        if (i != buffer && x->role == b->role &&
+            (!strcmp(x->name, b->label) ||
+             (x->label && !strcmp(x->label, b->label))))
+            return b->name;
+    }
+    return b->label ? b->label : b->name;
+}
+
 static vpu_status add_buffers(network *w)
 {
     static const blob_location where[] = {[GRAPH_INPUT] = BLOB_INPUT,
@@ -83,8 +98,9 @@ static vpu_status add_buffers(network *w)
         const graph_buffer *b = &w->g->buffers[i];
         plan_tensor *t = &w->tensors[w->n_tensors++];
 
-        *t = (plan_tensor){
-            .name = b->name, .location = where[b->role], .bytes = b->init};
+        *t = (plan_tensor){.name = network_name(w->g, i),
+                           .location = where[b->role],
+                           .bytes = b->init};
         if (!type_of(b->desc.dtype, &t->type))
             return unsupported(w, tensor_dtype_name(b->desc.dtype), b->name);
         if (b->role != GRAPH_CONST && b->desc.rank >= 4 && b->desc.dims[0] > 1)

@@ -22,7 +22,11 @@ typedef struct {
     const network_kernel *kernels;
 } network_config;
 
-/* Inputs and outputs keep the names of the graph's buffers. Inputs a Data
+/* What an input or output is called in the blob: the model's name, where it has
+ * one and no other input (output) has the same; else the buffer's. */
+const char *network_name(const graph *g, uint32_t buffer);
+
+/* Inputs and outputs are called by network_name. Inputs a Data
  * binding names but the layer does not have are not counted among a custom
  * stage's (the graph does not know of them). In a.
  *

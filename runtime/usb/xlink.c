@@ -94,7 +94,8 @@ void xlink_drop_if_closed(stream_entry *s)
     s->used = false;
 }
 
-/* Copies the payload: whoever waits may give up before it is sent. */
+/* Copies the payload: whoever waits may give up before it is sent. The caller
+ * wakes the writer. */
 static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
                           uint32_t n, vpu_error *err)
 {
@@ -115,7 +116,6 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
     *x->queue_end = e;
     x->queue_end = &e->next;
     x->n_queue++;
-    pthread_cond_broadcast(&x->changed);
     return VPU_OK;
 }
 
@@ -160,6 +160,7 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
     rc = enqueue(x, h, payload, n, err);
     if (rc)
         return rc;
+    pthread_cond_signal(&x->work);
     *sent = true;
     *p = (pending){.used = true, .id = h->id, .event = h->event};
     rc = await(x, p, deadline, err);
@@ -256,6 +257,7 @@ static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
     case XLINK_READ_REL_SPEC:
         return on_release(x, h, err);
     case XLINK_RESET:
+        x->was_reset = true;
         rc = respond(x, h, XLINK_FLAG_ACK, 0, 0, err);
         return rc ? rc
                   : err_set(err, VPU_ERR_IO, "the other end reset the link");
@@ -279,6 +281,15 @@ static void on_response(xlink *x, const xlink_header *h)
             !xlink_by_name(x, h->name))
             xlink_add_stream(x, h->name, h->stream);
     }
+}
+
+static void seen(const xlink *x, bool sent, const xlink_header *h,
+                 const void *payload, uint32_t n)
+{
+    const xlink_watch *w = x->config.watch;
+
+    if (w)
+        w->seen(w->user, sent, h, payload, n);
 }
 
 /* With the lock; gives it up while the payload arrives. */
@@ -307,6 +318,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
             transport_read(x->t, data + at, n, &got, x->config.timeout_ms, err);
     }
     pthread_mutex_lock(&x->lock);
+    seen(x, false, h, data, rc ? 0 : h->size);
     s = xlink_by_id(x, h->stream);
     if (rc || !s) { /* without s: closed here meanwhile */
         free(data);
@@ -315,6 +327,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
     unsigned last = (s->first + s->n_in++) % XLINK_MAX_PACKETS;
     s->in[last].data = data;
     s->in[last].n = h->size;
+    s->in[last].seq = x->next_seq++;
     return respond(x, h, XLINK_FLAG_ACK, h->stream, h->size, err);
 }
 
@@ -326,18 +339,21 @@ static bool must_end(xlink *x)
     return end;
 }
 
-/* Waits for the first byte as long as the link lasts, then timeout_ms. */
+/* Waits for a header as long as the link lasts; for the rest of one,
+ * timeout_ms. Reads ask for all of it: over USB a shorter read would overflow.
+ */
 static vpu_status read_header(xlink *x, uint8_t *buf, size_t n, vpu_error *err)
 {
-    size_t got = 0;
+    size_t got = 0, more = 0;
     vpu_status rc;
 
     do
-        rc = transport_read(x->t, buf, 1, &got, SLICE_MS, err);
-    while (rc == VPU_ERR_LIMIT && !must_end(x));
-    return rc ? rc
-              : transport_read(x->t, buf + 1, n - 1, &got, x->config.timeout_ms,
-                               err);
+        rc = transport_read(x->t, buf, n, &got, SLICE_MS, err);
+    while (rc == VPU_ERR_LIMIT && !got && !must_end(x));
+    if (rc == VPU_ERR_LIMIT && got)
+        rc = transport_read(x->t, buf + got, n - got, &more,
+                            x->config.timeout_ms, err);
+    return rc;
 }
 
 static void *read_events(void *arg)
@@ -355,6 +371,8 @@ static void *read_events(void *arg)
         if (!rc)
             rc = xlink_decode(x->config.layout, bytes, n, &h, &err);
         pthread_mutex_lock(&x->lock);
+        if (!rc && (h.response || h.event != XLINK_WRITE))
+            seen(x, false, &h, NULL, 0);
         if (!rc && h.response)
             on_response(x, &h);
         else if (!rc)
@@ -362,8 +380,10 @@ static void *read_events(void *arg)
                                         : on_request(x, &h, &err);
         if (rc)
             xlink_end(x, &err);
-        pthread_cond_broadcast(&x->changed);
         pthread_mutex_unlock(&x->lock);
+        /* Unlocked, or who wakes waits at once for the lock. */
+        pthread_cond_broadcast(&x->changed);
+        pthread_cond_signal(&x->work);
     } while (!rc && !must_end(x));
     return NULL;
 }
@@ -393,25 +413,29 @@ static void *write_events(void *arg)
     pthread_mutex_lock(&x->lock);
     while (!rc) {
         event *e = x->queue;
+        xlink_header h;
         vpu_error err;
 
         if (!e && x->stopping)
             break;
         if (!e) {
-            pthread_cond_wait(&x->changed, &x->lock);
+            pthread_cond_wait(&x->work, &x->lock);
             continue;
         }
         x->queue = e->next;
         if (!x->queue)
             x->queue_end = &x->queue;
         x->n_queue--;
+        if (x->config.watch &&
+            !xlink_decode(x->config.layout, e->header,
+                          xlink_header_size(x->config.layout), &h, &err))
+            seen(x, true, &h, e->n ? e->payload : NULL, e->n);
         pthread_mutex_unlock(&x->lock);
         rc = send_event(x, e, &err);
         free(e);
         pthread_mutex_lock(&x->lock);
         if (rc)
             xlink_end(x, &err);
-        pthread_cond_broadcast(&x->changed);
     }
     x->writing = false;
     pthread_cond_broadcast(&x->changed);
@@ -419,22 +443,42 @@ static void *write_events(void *arg)
     return NULL;
 }
 
+/* In slices, to see that it should stop. */
+static vpu_status await_ping(xlink *x, vpu_error *err)
+{
+    unsigned left =
+        x->config.ping_ms ? x->config.ping_ms : x->config.timeout_ms;
+
+    while (!x->connected) {
+        unsigned slice = left < SLICE_MS ? left : SLICE_MS;
+        struct timespec deadline = xlink_deadline(slice);
+
+        if (x->over)
+            return xlink_over(x, err);
+        if (x->config.stop && atomic_load(x->config.stop))
+            return err_set(err, VPU_ERR_IO, "stopped before a PING came");
+        if (!left)
+            return err_set(err, VPU_ERR_LIMIT, "no PING within %u ms",
+                           x->config.ping_ms ? x->config.ping_ms
+                                             : x->config.timeout_ms);
+        while (!x->connected && !x->over && xlink_wait(x, &deadline))
+            ;
+        left -= slice;
+    }
+    return VPU_OK;
+}
+
 static vpu_status handshake(xlink *x, vpu_error *err)
 {
     struct timespec deadline = xlink_deadline(x->config.timeout_ms);
     xlink_header h = {.event = XLINK_PING}, answer;
-    vpu_status rc = VPU_OK;
+    vpu_status rc;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
-    if (!x->config.device)
-        rc = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
-    while (x->config.device && !x->connected && !rc)
-        if (x->over)
-            rc = xlink_over(x, err);
-        else if (!xlink_wait(x, &deadline) && !x->connected)
-            rc = err_set(err, VPU_ERR_LIMIT, "no PING within %u ms",
-                         x->config.timeout_ms);
+    rc = x->config.device
+             ? await_ping(x, err)
+             : xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
     pthread_mutex_unlock(&x->lock);
     return rc;
 }
@@ -457,6 +501,7 @@ vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&x->changed, &attr);
     pthread_condattr_destroy(&attr);
+    pthread_cond_init(&x->work, NULL);
     pthread_mutex_init(&x->lock, NULL);
     if (pthread_create(&x->writer, NULL, write_events, x)) {
         free(x);
@@ -485,6 +530,7 @@ void xlink_stop(xlink *x)
     pthread_mutex_lock(&x->lock);
     x->stopping = true;
     pthread_cond_broadcast(&x->changed);
+    pthread_cond_signal(&x->work);
     while (x->writing && xlink_wait(x, &deadline))
         ;
     pthread_mutex_unlock(&x->lock);
@@ -503,5 +549,6 @@ void xlink_stop(xlink *x)
     }
     pthread_mutex_destroy(&x->lock);
     pthread_cond_destroy(&x->changed);
+    pthread_cond_destroy(&x->work);
     free(x);
 }

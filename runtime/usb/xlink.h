@@ -13,10 +13,21 @@
 #ifndef VPU_RUNTIME_USB_XLINK_H
 #define VPU_RUNTIME_USB_XLINK_H
 
+#include <stdatomic.h>
+
 #include "runtime/usb/transport.h"
 #include "runtime/usb/xlink_wire.h"
 
 typedef struct xlink xlink;
+
+/* Told of every event that crosses the link, in order, before it is sent and
+ * when it has arrived. Called with the link's lock held, from its threads: it
+ * must not call the link. */
+typedef struct {
+    void (*seen)(void *user, bool sent, const xlink_header *h,
+                 const void *payload, uint32_t n);
+    void *user;
+} xlink_watch;
 
 typedef struct {
     xlink_layout layout;
@@ -24,6 +35,10 @@ typedef struct {
     unsigned timeout_ms; /* for the PING, and for the rest of an event once its
                             first byte is there or is sent */
     uint32_t max_packet; /* bytes; a larger one fails the link */
+    unsigned ping_ms;    /* how long a device waits for the PING; 0 = as
+                            timeout_ms */
+    const atomic_bool *stop;  /* set: a device no longer waits for the PING */
+    const xlink_watch *watch; /* NULL = nobody; borrowed */
 } xlink_config;
 
 typedef struct {
@@ -58,14 +73,24 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
  * What arrived can be read even when the link is gone. */
 vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
                       unsigned timeout_ms, vpu_error *err);
+/* The packet not read yet that arrived first, of whatever stream. */
+vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
+                          unsigned timeout_ms, vpu_error *err);
+/* False: no such stream is open. */
+bool xlink_stream_name(xlink *x, uint32_t stream, char out[XLINK_NAME_BYTES]);
 /* Free the oldest packet that was read, tell the other end.
  * VPU_ERR_INVALID: none was. */
 vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                          vpu_error *err);
 /* Wait until all we wrote is released, then close our direction. The stream is
- * gone, with its packets, if the other end has not opened its own. */
+ * gone, with its packets, if the other end has not opened its own. A refusal is
+ * answered by trying again, a few times. */
 vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
                        vpu_error *err);
+/* Fail the link from here: calls in progress and later ones say why. */
+void xlink_fail(xlink *x, const vpu_error *why);
+/* Whether the other end sent RESET. */
+bool xlink_was_reset(xlink *x);
 /* End the session: the device reboots. Later calls fail. */
 vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err);
 

@@ -194,6 +194,81 @@ vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
     return rc;
 }
 
+/* Of the packets not read yet, the one that arrived first; NULL: there is none.
+ */
+static stream_entry *earliest(xlink *x)
+{
+    stream_entry *best = NULL;
+    uint64_t seq = UINT64_MAX;
+
+    for (int i = 0; i < XLINK_MAX_STREAMS; i++) {
+        stream_entry *s = &x->streams[i];
+        unsigned at = (s->first + s->n_taken) % XLINK_MAX_PACKETS;
+
+        if (s->used && s->n_taken < s->n_in && s->in[at].seq < seq) {
+            seq = s->in[at].seq;
+            best = s;
+        }
+    }
+    return best;
+}
+
+vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
+                          unsigned timeout_ms, vpu_error *err)
+{
+    struct timespec deadline = xlink_deadline(timeout_ms);
+    vpu_status rc = VPU_OK;
+    bool in_time = true;
+    stream_entry *s;
+
+    pthread_mutex_lock(&x->lock);
+    while (!(s = earliest(x)) && !rc)
+        if (x->over)
+            rc = xlink_over(x, err);
+        else if (!in_time)
+            rc = err_set(err, VPU_ERR_LIMIT, "nothing arrived within %u ms",
+                         timeout_ms);
+        else
+            in_time = xlink_wait(x, &deadline);
+    if (s) {
+        unsigned at = (s->first + s->n_taken++) % XLINK_MAX_PACKETS;
+
+        *stream = s->id;
+        *out = (xlink_packet){s->in[at].data, s->in[at].n};
+    }
+    pthread_mutex_unlock(&x->lock);
+    return rc;
+}
+
+bool xlink_stream_name(xlink *x, uint32_t stream, char out[XLINK_NAME_BYTES])
+{
+    stream_entry *s;
+
+    pthread_mutex_lock(&x->lock);
+    s = xlink_by_id(x, stream);
+    if (s)
+        memcpy(out, s->name, XLINK_NAME_BYTES);
+    pthread_mutex_unlock(&x->lock);
+    return s;
+}
+
+bool xlink_was_reset(xlink *x)
+{
+    bool was;
+
+    pthread_mutex_lock(&x->lock);
+    was = x->was_reset;
+    pthread_mutex_unlock(&x->lock);
+    return was;
+}
+
+void xlink_fail(xlink *x, const vpu_error *why)
+{
+    pthread_mutex_lock(&x->lock);
+    xlink_end(x, why);
+    pthread_mutex_unlock(&x->lock);
+}
+
 vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                          vpu_error *err)
 {
@@ -246,19 +321,42 @@ static vpu_status wait_released(xlink *x, uint32_t stream,
     }
 }
 
+enum { CLOSE_TRIES = 5, CLOSE_PAUSE_MS = 20 };
+
+/* The other end refuses while it has packets of the stream it has not released:
+ * then again, a little later. */
+static vpu_status request_close(xlink *x, uint32_t stream,
+                                const struct timespec *deadline,
+                                xlink_header *answer, vpu_error *err)
+{
+    vpu_status rc = VPU_OK;
+
+    for (int i = 0; i < CLOSE_TRIES && !rc; i++) {
+        xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream};
+        struct timespec pause = xlink_deadline(CLOSE_PAUSE_MS);
+        bool sent;
+
+        while (i && !x->over && xlink_wait(x, &pause))
+            ;
+        rc = xlink_request(x, &h, NULL, 0, deadline, answer, &sent, err);
+        if (!rc && answer->flags & XLINK_FLAG_ACK)
+            break;
+    }
+    return rc;
+}
+
 vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
                        vpu_error *err)
 {
     struct timespec deadline = xlink_deadline(timeout_ms);
-    xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream}, answer;
+    xlink_header answer;
     stream_entry *s;
     vpu_status rc;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
     rc = wait_released(x, stream, &deadline, err);
     if (!rc) {
-        rc = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+        rc = request_close(x, stream, &deadline, &answer, err);
         s = xlink_by_id(x, stream);
         /* Whatever the answer [S]. */
         if (!rc && s) {

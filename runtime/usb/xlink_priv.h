@@ -25,6 +25,7 @@ typedef struct {
     struct {
         void *data;
         uint32_t n;
+        uint64_t seq;        /* of arrival, over all streams */
     } in[XLINK_MAX_PACKETS]; /* a ring, the oldest at first */
 } stream_entry;
 
@@ -38,12 +39,14 @@ typedef struct event {
 struct xlink {
     transport *t;
     xlink_config config;
-    pthread_mutex_t lock; /* all below */
-    pthread_cond_t changed;
+    pthread_mutex_t lock;   /* all below */
+    pthread_cond_t changed; /* something the calls wait for */
+    pthread_cond_t work;    /* for the writer */
     pthread_t reader, writer;
-    bool connected, over, stopping, writing;
+    bool connected, over, stopping, writing, was_reset;
     vpu_error why; /* when over */
     uint32_t next_id, last_stream;
+    uint64_t next_seq;
     pending pending[XLINK_MAX_IN_FLIGHT];
     stream_entry streams[XLINK_MAX_STREAMS];
     event *queue, **queue_end;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/bench/link.h"
 #include "tests/bench/proc.h"
 
 enum { RUNS = 7, PROCESSES = 3, OCLGRIND_RUNS = 5 };
@@ -380,7 +381,7 @@ static void add_memory(void)
 
 int main(int argc, char **argv)
 {
-    json_t *all;
+    json_t *all, *link;
 
     if (argc != 4) {
         fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json\n");
@@ -397,7 +398,9 @@ int main(int argc, char **argv)
     bench_processes();
     add_memory();
     bench_models();
-    all = json_pack("{s:o,s:o}", "benchmarks", rows, "model", model_rows);
+    link = bench_link(vpu);
+    all = json_pack("{s:o,s:o,s:o}", "benchmarks", rows, "model", model_rows,
+                    "link", link);
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;

@@ -1,0 +1,91 @@
+/* Finds or compiles what blobs carry. */
+#include "runtime/backend/binaries.h"
+
+#include <string.h>
+
+#include "runtime/backend/source.h"
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+#include "sim/compiler/kernel.h"
+#include "sim/compiler/object.h"
+
+#define MAX_BIN ((size_t)1 << 30)
+
+static bool is_bin(const char *path)
+{
+    size_t n = strlen(path);
+
+    return !(n > 3 && !strcmp(path + n - 3, ".cl")) && file_exists(path);
+}
+
+/* No .bin: the .cl, compiled here. */
+static vpu_status compile(const backend_binaries_config *c,
+                          const graph_launch *l, arena *a, network_kernel *k,
+                          vpu_error *err)
+{
+    sim_compile_config cfg = {.options = c->options,
+                              .n_options = c->n_options,
+                              .no_cache = c->no_cache,
+                              .log = c->log};
+    uint8_t *file;
+    source s;
+    vpu_status st;
+
+    if (l->n_sources != 1)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s:%u: kernel '%s' of %u sources, not all of them .bin",
+                       l->file, l->line, l->entry, l->n_sources);
+    st = source_find(l->sources[0], c->source_dir, a, &s, err);
+    if (!st)
+        st = sim_kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->n, err);
+    if (!st)
+        k->file = file;
+    return st;
+}
+
+/* The kernel's file: all its .bin, one behind the other. */
+static vpu_status find_kernel(const backend_binaries_config *c,
+                              const graph_launch *l, arena *a,
+                              network_kernel *k, vpu_error *err)
+{
+    str all = {0};
+    bool bins = l->n_sources > 0;
+    vpu_status st = VPU_OK;
+
+    k->path = l->n_sources ? l->sources[0] : l->entry;
+    for (uint32_t i = 0; i < l->n_sources; i++)
+        bins = bins && is_bin(l->sources[i]);
+    for (uint32_t i = 0; i < l->n_sources && bins && !st; i++) {
+        char *data;
+        size_t n;
+
+        st = file_read(l->sources[i], MAX_BIN, a, &data, &n, err);
+        if (!st)
+            str_add(&all, data, n);
+    }
+    if (bins && !st) {
+        k->file = arena_memdup(a, str_text(&all), all.n);
+        k->n = all.n;
+    } else if (!st) {
+        st = compile(c, l, a, k, err);
+    }
+    str_free(&all);
+    if (!st && !c->simulator && object_classify(k->file, k->n) == OBJECT_OURS)
+        log_warn(c->log,
+                 "%s: compiled by this program, for the simulator: on a "
+                 "stick the blob needs a .bin of the vendor's clc",
+                 k->path);
+    return st;
+}
+
+vpu_status backend_binaries(const graph *g, const backend_binaries_config *cfg,
+                            arena *a, network_kernel **out, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    *out = arena_array(a, network_kernel, g->n_launches + 1);
+    for (uint32_t i = 0; i < g->n_launches && !st; i++)
+        if (!g->launches[i].text)
+            st = find_kernel(cfg, &g->launches[i], a, &(*out)[i], err);
+    return st;
+}

@@ -1,0 +1,27 @@
+/* The compiled kernels of a graph, as blobs carry them. */
+#ifndef VPU_RUNTIME_BACKEND_BINARIES_H
+#define VPU_RUNTIME_BACKEND_BINARIES_H
+
+#include "runtime/graph/graph.h"
+#include "runtime/usb/network.h"
+#include "sim/base/log.h"
+
+typedef struct {
+    const char *source_dir;
+    const char *const *options; /* for clang */
+    uint32_t n_options;
+    bool no_cache;
+    bool simulator; /* they need not run on a stick: ours are no surprise */
+    const log_sink *log;
+} backend_binaries_config;
+
+/* A network_kernel per launch, in a. The .bin files a launch names, one behind
+ * the other; where one is missing, its only source compiled here, with a
+ * warning that a stick does not take it.
+ *
+ * VPU_ERR_UNSUPPORTED  several sources, not all of them .bin
+ * VPU_ERR_IO, VPU_ERR_COMPILE  of the files */
+vpu_status backend_binaries(const graph *g, const backend_binaries_config *cfg,
+                            arena *a, network_kernel **out, vpu_error *err);
+
+#endif

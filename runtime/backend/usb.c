@@ -1,0 +1,298 @@
+/* A graph as a blob on a stick. */
+#include "runtime/backend/usb.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backend/binaries.h"
+#include "runtime/backend/usb_link.h"
+#include "runtime/usb/mvnc.h"
+
+enum { EXECUTORS = 1, ELEMENTS = 2, ALL_SLICES = 19, SOME_SLICES = 9 };
+
+typedef struct {
+    arena *a;
+    const backend_config *cfg;
+    const graph *g;
+    backend_caps caps;
+    usb_session s;
+    blob b;
+    mvnc_graph *graph;
+    uint8_t *input, *output;
+    float *ms;
+    uint32_t *offsets; /* of the graph's inputs and outputs in these */
+    uint64_t clock;    /* ns of the trace's stages */
+} stick;
+
+static vpu_status probe(arena *a, backend_device **list, uint32_t *n,
+                        vpu_error *err)
+{
+    usb_stick *found = NULL;
+    uint32_t n_found = 0;
+    vpu_error why;
+    vpu_status st = usb_list(a, &found, &n_found, &why);
+
+    if (st == VPU_ERR_NOMEM)
+        return err_set(err, st, "%s", why.msg);
+    *list = arena_array(a, backend_device, n_found + 1);
+    *n = n_found ? n_found : 1;
+    for (uint32_t i = 0; i < n_found; i++)
+        (*list)[i] = (backend_device){
+            .id = arena_printf(a, "usb:%s", found[i].name),
+            .name = arena_printf(a, "Myriad X stick, %s, %s",
+                                 found[i].booted ? "booted" : "not booted",
+                                 found[i].speed),
+            .version = "layout as its firmware's",
+            .half = true,
+            .usable = found[i].usable,
+            .why = found[i].why};
+    if (!n_found)
+        **list = (backend_device){
+            .id = "usb",
+            .why =
+                st ? arena_strdup(a, why.msg)
+                   : "no stick is plugged in (a virtual one: vpu stick, then "
+                     "usb:unix:PATH or usb:tcp:ADDRESS:PORT)"};
+    return VPU_OK;
+}
+
+/* --- the blob ------------------------------------------------------------- */
+
+static config_release release_of(const stick *t)
+{
+    static const config_release last[] = {[XLINK_LAYOUT_A] = CONFIG_2021_4,
+                                          [XLINK_LAYOUT_B] = CONFIG_2022_1,
+                                          [XLINK_LAYOUT_C] = CONFIG_2022_3};
+
+    return t->cfg->usb && t->cfg->usb->release ? t->cfg->usb->release
+                                               : last[t->s.layout];
+}
+
+static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
+{
+    const backend_config *c = t->cfg;
+    uint32_t shaves = c->usb && c->usb->n_shaves ? c->usb->n_shaves : 7;
+    backend_binaries_config bins = {.source_dir = c->source_dir,
+                                    .options = c->options,
+                                    .n_options = c->n_options,
+                                    .no_cache = c->no_cache,
+                                    .simulator = t->s.is_virtual,
+                                    .log = c->log};
+    network_config net = {.release = release_of(t),
+                          .n_shaves = shaves,
+                          .n_slices = shaves > 7 ? ALL_SLICES : SOME_SLICES};
+    network_kernel *kernels;
+    vpu_status st = backend_binaries(t->g, &bins, t->a, &kernels, err);
+
+    net.kernels = kernels;
+    if (!st)
+        st = network_blob(&net, t->g, t->a, &t->b, err);
+    return st ? st : blob_build(&t->b, bytes, err);
+}
+
+static vpu_status find_places(stick *t, vpu_error *err)
+{
+    t->offsets = arena_array(t->a, uint32_t, t->g->n_buffers + 1);
+    for (uint32_t i = 0; i < t->g->n_buffers; i++) {
+        const graph_buffer *x = &t->g->buffers[i];
+        bool in = x->role == GRAPH_INPUT;
+        const blob_io *list = in ? t->b.inputs : t->b.outputs;
+        uint32_t n = in ? t->b.n_inputs : t->b.n_outputs, k = 0;
+
+        if (!in && x->role != GRAPH_OUTPUT)
+            continue;
+        while (k < n && strcmp(list[k].name, network_name(t->g, i)))
+            k++;
+        if (k == n || list[k].offset + x->bytes >
+                          (in ? t->b.inputs_size : t->b.outputs_size))
+            return err_set(err, VPU_ERR_MISMATCH,
+                           "the blob has no '%s' of %llu bytes", x->name,
+                           (unsigned long long)x->bytes);
+        t->offsets[i] = list[k].offset;
+    }
+    return VPU_OK;
+}
+
+static vpu_status load(stick *t, const str *bytes, vpu_error *err)
+{
+    mvnc_graph_info about;
+    vpu_status st = mvnc_graph_create(t->s.m, bytes->data, bytes->n, EXECUTORS,
+                                      ELEMENTS, USB_LOADING_MS, &t->graph, err);
+
+    if (st)
+        return st;
+    about = mvnc_graph_about(t->graph);
+    if (about.input.bytes != t->b.inputs_size ||
+        about.output.bytes != t->b.outputs_size ||
+        about.n_stages != t->b.n_stages)
+        return err_set(err, VPU_ERR_MISMATCH,
+                       "the stick says %u bytes in, %u out, %u stages; the "
+                       "blob has %u, %u, %u",
+                       about.input.bytes, about.output.bytes, about.n_stages,
+                       t->b.inputs_size, t->b.outputs_size, t->b.n_stages);
+    t->input = arena_array(t->a, uint8_t, (size_t)about.input.bytes + 1);
+    t->output = arena_array(t->a, uint8_t, (size_t)about.output.bytes + 1);
+    t->ms = arena_array(t->a, float, (size_t)about.n_stages + 2);
+    return VPU_OK;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static void stick_close(void *self)
+{
+    stick *t = self;
+    vpu_error err;
+    vpu_status st;
+
+    if (!t)
+        return;
+    st = t->s.failed ? VPU_OK : mvnc_graph_destroy(t->graph, &err);
+    if (st)
+        log_warn(t->cfg->log, "closing the stick: %s", err.msg);
+    usb_session_close(&t->s);
+    arena_destroy(t->a);
+}
+
+static vpu_status stick_open(const backend_config *cfg, const graph *g,
+                             void **self, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    stick *t = arena_new(a, stick);
+    str bytes = {0};
+    vpu_status st;
+
+    *self = NULL;
+    t->a = a;
+    t->cfg = cfg;
+    t->g = g;
+    st = usb_session_choose(&t->s, cfg->device, cfg->usb, cfg->log, err);
+    if (!st)
+        st = make_blob(t, &bytes, err);
+    if (!st)
+        st = find_places(t, err);
+    if (!st)
+        st = usb_session_open(&t->s, cfg->print, cfg->print_user, err);
+    if (!st) {
+        st = load(t, &bytes, err);
+        if (st)
+            usb_session_explain(&t->s, err);
+    }
+    str_free(&bytes);
+    if (st) {
+        stick_close(t);
+        return st;
+    }
+    t->caps = (backend_caps){.device = t->s.is_virtual ? "virtual stick"
+                                                       : "Myriad X stick",
+                             .version = t->s.about,
+                             .timed = true};
+    *self = t;
+    return VPU_OK;
+}
+
+static const backend_caps *stick_caps(const void *self)
+{
+    return &((const stick *)self)->caps;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+static vpu_status stick_write(void *self, uint32_t i, const void *data,
+                              vpu_error *err)
+{
+    stick *t = self;
+
+    if (t->g->buffers[i].role != GRAPH_INPUT)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "'%s' cannot be written on a stick",
+                       t->g->buffers[i].name);
+    memcpy(t->input + t->offsets[i], data, t->g->buffers[i].bytes);
+    return VPU_OK;
+}
+
+static vpu_status stick_read(void *self, uint32_t i, void *data, vpu_error *err)
+{
+    stick *t = self;
+
+    if (t->g->buffers[i].role != GRAPH_OUTPUT)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "'%s' cannot be read from a stick",
+                       t->g->buffers[i].name);
+    memcpy(data, t->output + t->offsets[i], t->g->buffers[i].bytes);
+    return VPU_OK;
+}
+
+static void trace_stages(stick *t)
+{
+    trc_writer *w = t->cfg->usb ? t->cfg->usb->trace : NULL;
+    trc_track track;
+
+    if (!w)
+        return;
+    track =
+        trc_track_slices(w, trc_track_group(w, 0, "stick"), "stages", TRC_NS);
+    for (uint32_t i = 0; i < t->g->n_launches; i++) {
+        uint64_t ns = t->ms[i] > 0 ? (uint64_t)((double)t->ms[i] * 1e6) : 0;
+        trc_event e = {.name = t->g->launches[i].name};
+
+        trc_slice(w, track, t->clock, t->clock + ns, &e);
+        t->clock += ns;
+    }
+}
+
+static unsigned run_ms(const stick *t)
+{
+    double ms = t->cfg->timeout_s * 1e3 * (t->g->n_launches + 1);
+
+    return !t->cfg->timeout_s || ms > 2e9 ? 2000000000 : (unsigned)ms + 1;
+}
+
+static vpu_status infer(stick *t, vpu_error *err)
+{
+    vpu_status st = mvnc_infer(t->graph, t->input, err);
+
+    if (!st)
+        st = mvnc_result(t->graph, t->output, run_ms(t), err);
+    if (st == VPU_ERR_MISMATCH) {
+        char why[MVNC_DEBUG + 1] = {0};
+        size_t n = strlen(err->msg);
+
+        if (!mvnc_debug(t->graph, why, NULL) && *why)
+            snprintf(err->msg + n, sizeof err->msg - n, "; the stick says: %s",
+                     why);
+    }
+    return st ? st : mvnc_timings(t->graph, t->ms, err);
+}
+
+static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
+                            backend_result *results, vpu_error *err)
+{
+    stick *t = self;
+    vpu_error local;
+    vpu_status st;
+
+    if (first || n != t->g->n_launches)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "a stick runs all launches of a graph at once");
+    st = infer(t, &local);
+    if (st) {
+        usb_session_explain(&t->s, &local);
+        if (err)
+            *err = local;
+        return st;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = (backend_result){.seconds = (double)t->ms[i] * 1e-3};
+    trace_stages(t);
+    return VPU_OK;
+}
+
+const backend_ops backend_usb = {.name = "usb",
+                                 .about = "a Myriad X stick, or vpu stick",
+                                 .probe = probe,
+                                 .open = stick_open,
+                                 .close = stick_close,
+                                 .caps = stick_caps,
+                                 .write = stick_write,
+                                 .read = stick_read,
+                                 .run = stick_run};

@@ -1,0 +1,194 @@
+/* Sessions with sticks. */
+#include "runtime/backend/usb_link.h"
+
+#include <string.h>
+
+#include "runtime/usb/firmware.h"
+#include "sim/base/file.h"
+
+enum {
+    CONNECT_MS = 5000,
+    ANSWER_MS = 12000, /* as published hosts wait for a ping [S] */
+    PING_MS = 1000,
+    GONE_MS = 10000,
+    MAX_FIRMWARE = 64 << 20
+};
+
+atomic_bool backend_usb_stop;
+atomic_int backend_usb_sessions;
+
+/* --- choosing ------------------------------------------------------------- */
+
+static vpu_status firmware_says(const char *path, xlink_layout *out,
+                                vpu_error *err)
+{
+    arena *a = arena_create(0);
+    const char *release;
+    char *data;
+    size_t n;
+    vpu_status st = file_read(path, MAX_FIRMWARE, a, &data, &n, err);
+
+    if (!st && !firmware_layout((const uint8_t *)data, n, out, &release))
+        st =
+            err_set(err, VPU_ERR_INVALID,
+                    "%s: not a firmware whose XLink layout is known: --xlink A "
+                    "(OpenVINO up to 2021.4.0), B (2021.4.2, 2022.1) or C "
+                    "(2022.2 and later) says",
+                    path);
+    arena_destroy(a);
+    return st;
+}
+
+vpu_status backend_usb_layout(const backend_usb_config *c, xlink_layout *out,
+                              vpu_error *err)
+{
+    if (c && c->layout)
+        return xlink_layout_parse(c->layout, out)
+                   ? VPU_OK
+                   : err_set(err, VPU_ERR_INVALID,
+                             "XLink layout '%s': expected A, B or C",
+                             c->layout);
+    if (c && c->firmware)
+        return firmware_says(c->firmware, out, err);
+    return err_set(
+        err, VPU_ERR_INVALID,
+        "which XLink layout does the stick speak? Its firmware "
+        "decides, nothing announces it: --xlink A (OpenVINO up to "
+        "2021.4.0), B (2021.4.2, 2022.1) or C (2022.2 and later), or "
+        "--firmware with a known file");
+}
+
+vpu_status usb_session_choose(usb_session *s, const char *device,
+                              const backend_usb_config *c, const log_sink *log,
+                              vpu_error *err)
+{
+    s->device = device;
+    s->c = c;
+    s->log = log;
+    s->is_virtual = !strncmp(device, "unix:", 5) || !strncmp(device, "tcp:", 4);
+    return backend_usb_layout(c, &s->layout, err);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static void trace_packet(void *user, uint64_t ns, bool sent, const char *name,
+                         uint32_t bytes)
+{
+    usb_session *s = user;
+    trc_arg args[] = {TRC_UINT("bytes", bytes)};
+    trc_event e = {.name = name, .args = args, .n_args = 1};
+
+    trc_instant(s->c->trace, sent ? s->out : s->in, ns, &e);
+}
+
+static vpu_status open_log(usb_session *s, vpu_error *err)
+{
+    const char *path = s->c ? s->c->log : NULL;
+    trc_writer *w = s->c ? s->c->trace : NULL;
+    xlink_log_config c = {.layout = s->layout, .user = s};
+
+    if (path && strcmp(path, "-")) {
+        s->file = fopen(path, "w");
+        if (!s->file)
+            return err_set(err, VPU_ERR_IO, "%s: cannot be written", path);
+    }
+    c.file = s->file ? s->file : path ? stderr : NULL;
+    if (w) {
+        trc_track usb = trc_track_group(w, 0, "USB");
+
+        s->out = trc_track_slices(w, usb, "to the stick", TRC_NS);
+        s->in = trc_track_slices(w, usb, "from the stick", TRC_NS);
+        c.packet = trace_packet;
+    }
+    return xlink_log_create(&c, &s->packets, err);
+}
+
+static vpu_status connect_link(usb_session *s, vpu_error *err)
+{
+    usb_connect_options o = {.firmware = s->c ? s->c->firmware : NULL,
+                             .watchdog = true,
+                             .take_booted = s->c && s->c->take_booted,
+                             .log = s->log,
+                             .stop = &backend_usb_stop};
+
+    return s->is_virtual ? transport_connect(s->device, CONNECT_MS, &s->t, err)
+                         : usb_connect(s->device, &o, &s->t, err);
+}
+
+vpu_status usb_session_open(usb_session *s,
+                            void (*print)(void *user, const char *text,
+                                          size_t n),
+                            void *print_user, vpu_error *err)
+{
+    mvnc_config c = {.layout = s->layout,
+                     .timeout_ms = ANSWER_MS,
+                     .ping_ms = PING_MS,
+                     .dead_ms = ANSWER_MS,
+                     .print = print,
+                     .print_user = print_user,
+                     .stop = &backend_usb_stop};
+    vpu_status st = open_log(s, err);
+
+    if (!st)
+        st = connect_link(s, err);
+    if (st)
+        return st;
+    atomic_fetch_add(&backend_usb_sessions, 1);
+    s->counted = true;
+    c.watch = xlink_log_watch(s->packets);
+    st = mvnc_open(s->t, &c, &s->m, err);
+    if (st) {
+        usb_session_explain(s, err);
+        return st;
+    }
+    snprintf(s->about, sizeof s->about, "XLink %s, firmware %x.%x.%x.%x",
+             xlink_layout_name(s->layout), mvnc_caps(s->m)->firmware[0],
+             mvnc_caps(s->m)->firmware[1], mvnc_caps(s->m)->firmware[2],
+             mvnc_caps(s->m)->firmware[3]);
+    return VPU_OK;
+}
+
+void usb_session_explain(usb_session *s, vpu_error *err)
+{
+    s->failed = true;
+    if (s->packets && err)
+        xlink_log_last(s->packets, err);
+}
+
+/* --- closing -------------------------------------------------------------- */
+
+void usb_session_close(usb_session *s)
+{
+    bool was_open = s->m;
+    char name[64] = "";
+    vpu_error err;
+
+    if (s->t && !s->is_virtual)
+        snprintf(name, sizeof name, "%s", usb_link_name(s->t));
+    if (mvnc_close(s->m, &err) && !s->failed)
+        log_warn(s->log, "closing the stick: %s", err.msg);
+    transport_close(s->t);
+    if (*name && was_open && usb_wait_gone(name, GONE_MS, &err))
+        log_warn(s->log, "%s", err.msg);
+    xlink_log_free(s->packets);
+    if (s->file)
+        fclose(s->file);
+    if (s->counted)
+        atomic_fetch_sub(&backend_usb_sessions, 1);
+    *s = (usb_session){0};
+}
+
+vpu_status backend_usb_reset(const char *device, const backend_usb_config *c,
+                             const log_sink *log, vpu_error *err)
+{
+    backend_usb_config taking = c ? *c : (backend_usb_config){0};
+    usb_session s = {0};
+    vpu_status st;
+
+    taking.take_booted = true;
+    st = usb_session_choose(&s, device, &taking, log, err);
+    if (!st)
+        st = usb_session_open(&s, NULL, NULL, err);
+    usb_session_close(&s);
+    return st;
+}

@@ -1,0 +1,48 @@
+/* A session with a stick as a backend needs one: choosing, connecting, logging,
+ * closing. */
+#ifndef VPU_RUNTIME_BACKEND_USB_LINK_H
+#define VPU_RUNTIME_BACKEND_USB_LINK_H
+
+#include "runtime/backend/usb.h"
+#include "runtime/usb/mvnc.h"
+#include "runtime/usb/usb_device.h"
+#include "runtime/usb/xlink_log.h"
+
+enum { USB_LOADING_MS = 120000 }; /* kernels of a virtual stick compile */
+
+/* All-zero before usb_session_choose. */
+typedef struct {
+    const char *device;
+    const backend_usb_config *c;
+    const log_sink *log;
+    xlink_layout layout;
+    bool is_virtual; /* behind a socket */
+    bool failed;     /* after an error: closing does not wait for answers */
+    char about[64];
+    transport *t;
+    FILE *file;
+    xlink_log *packets;
+    mvnc *m;
+    trc_track out, in;
+    bool counted;
+} usb_session;
+
+/* The layout, and what kind of device it is; nothing is opened yet.
+ *
+ * VPU_ERR_INVALID  no layout */
+vpu_status usb_session_choose(usb_session *s, const char *device,
+                              const backend_usb_config *c, const log_sink *log,
+                              vpu_error *err);
+/* Connect, boot if need be. print: the stick's text, or NULL. Errors of
+ * transport_connect, usb_connect and mvnc_open. */
+vpu_status usb_session_open(usb_session *s,
+                            void (*print)(void *user, const char *text,
+                                          size_t n),
+                            void *print_user, vpu_error *err);
+/* Remember that it failed; add the last packets to the message. */
+void usb_session_explain(usb_session *s, vpu_error *err);
+/* Reset the stick, wait for it to leave; whatever was opened. Problems are
+ * warnings in the log. */
+void usb_session_close(usb_session *s);
+
+#endif

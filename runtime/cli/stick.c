@@ -1,0 +1,313 @@
+/* vpu stick: a virtual stick, on USB or behind a socket. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backend/usb.h"
+#include "runtime/cli/cli.h"
+#include "runtime/stick/stick.h"
+#include "runtime/stick/usbip.h"
+#include "runtime/usb/transport.h"
+#include "runtime/usb/xlink_log.h"
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+
+/* clang-format off */
+static const char help[] =
+    "usage: vpu stick --xlink A|B|C --listen ADDRESS|--usbip [OPTIONS]\n\n"
+    "A virtual stick: what a Myriad X is to OpenVINO's host software, on the USB of\n"
+    "Linux, or, booted already, behind a socket. Custom, copy, permute and convert stages of the blobs it is sent run on\n"
+    "the simulator; others are refused as a stick does. One host at a time; after a\n"
+    "session the next one is a fresh stick. Ends with Ctrl-C, status 0.\n\n"
+    "  --xlink A|B|C           layout of its packets: OpenVINO up to 2021.4.0, 2021.4.2\n"
+    "                          and 2022.1, 2022.2 and later\n"
+    "  --listen ADDRESS        tcp:127.0.0.1:PORT (0: a free one) or unix:PATH; the\n"
+    "                          address to connect to is printed\n"
+    "  --usbip                 plug it into this machine's USB (root, module vhci-hcd):\n"
+    "                          it waits for firmware, like a real one\n"
+    "  --usbip=ADDRESS[:PORT]  the same, for usbip attach -r ADDRESS -b 1-1, again after\n"
+    "                          the boot and after each reset; port 3240 if none is given\n"
+    "  --usb-speed high|super  of the booted stick (default high)\n"
+    "  --serial TEXT           of the booted stick's USB descriptor\n"
+    "  --kernels DIR           .cl files, for kernels compiled by the vendor's clc\n"
+    "  --link none|usb3|usb2   how fast bytes go\n"
+    "  --fault NAME[:N]        do something wrong (below); may be repeated\n"
+    "  --once                  end after the first session: status 0 if it ended with\n"
+    "                          a reset, 1 if not\n"
+    "  --log[=FILE]            every packet as a line, to FILE or standard error\n"
+    "  --threads N             host threads that run kernels (default: all)\n"
+    "  --timeout SECONDS       stop a stage after this much host time (default 3600,\n"
+    "                          0 = never)\n"
+    "  --quiet                 no notes\n\n"
+    "Links ([?]: inferred):\n"
+#define STICK_LINK(name, rate, each, about) "  " #name "\t" about "\n"
+#include "runtime/stick/link.def"
+    "\nFaults:\n"
+#define STICK_FAULT(name, n, about) "  " #name " (" #n "): " about "\n"
+#include "runtime/stick/fault.def"
+    "Names may be written with '-'; N in brackets is the default.\n\n"
+    "Example:\n"
+    "  vpu stick --xlink C --listen unix:/tmp/stick &\n"
+    "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
+    "      --param bias=1.0 --backend usb:unix:/tmp/stick --xlink C\n";
+/* clang-format on */
+
+/* 14 digits, as seen on real ones [L]. */
+#define DEFAULT_SERIAL "14442C10218CCC"
+
+enum { MAX_FAULTS = 16, ACCEPT_MS = 200, MAX_SERIAL = 64 };
+
+typedef struct {
+    const char *listen, *layout, *log;
+    stick_config c;
+    stick_fault faults[MAX_FAULTS];
+    const char *serial;
+    char usbip_address[64]; /* "" = this machine's own USB */
+    unsigned usbip_port;
+    bool usbip, super, once, quiet;
+} stick_options;
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, 'a'},
+    {"usbip", optional_argument, NULL, 'u'},
+    {"usb-speed", required_argument, NULL, 'v'},
+    {"serial", required_argument, NULL, 'n'},
+    {"xlink", required_argument, NULL, 'x'},
+    {"kernels", required_argument, NULL, 'k'},
+    {"link", required_argument, NULL, 'l'},
+    {"fault", required_argument, NULL, 'f'},
+    {"once", no_argument, NULL, 'o'},
+    {"log", optional_argument, NULL, 'g'},
+    {"threads", required_argument, NULL, 't'},
+    {"timeout", required_argument, NULL, 's'},
+    {"quiet", no_argument, NULL, 'q'},
+    {NULL, 0, NULL, 0}};
+
+static bool add_fault(stick_options *o, const char *text)
+{
+    vpu_error err;
+
+    if (o->c.n_faults == MAX_FAULTS)
+        return false;
+    if (stick_fault_parse(text, &o->faults[o->c.n_faults], &err)) {
+        cli_fail(&err);
+        return false;
+    }
+    o->c.n_faults++;
+    return true;
+}
+
+static bool usbip_at(stick_options *o, const char *text)
+{
+    const char *colon = text ? strchr(text, ':') : NULL;
+    size_t n = colon ? (size_t)(colon - text) : text ? strlen(text) : 0;
+    unsigned long long port = 0;
+
+    o->usbip = true;
+    if (!text)
+        return true;
+    if (!n || n >= sizeof o->usbip_address ||
+        (colon &&
+         (!str_to_u64(colon + 1, &port) || !port || port > UINT16_MAX)))
+        return false;
+    memcpy(o->usbip_address, text, n);
+    o->usbip_port = (unsigned)port;
+    return true;
+}
+
+static bool apply(stick_options *o, int c)
+{
+    unsigned long long n;
+
+    switch (c) {
+    case 'a':
+        o->listen = optarg;
+        return *optarg;
+    case 'u':
+        return usbip_at(o, optarg);
+    case 'v':
+        o->super = !strcmp(optarg, "super");
+        return o->super || !strcmp(optarg, "high");
+    case 'n':
+        o->serial = optarg;
+        return *optarg && strlen(optarg) <= MAX_SERIAL;
+    case 'x':
+        o->layout = optarg;
+        return xlink_layout_parse(optarg, &o->c.layout);
+    case 'k':
+        o->c.kernels = optarg;
+        return *optarg;
+    case 'l':
+        return stick_link_parse(optarg, &o->c.link);
+    case 'f':
+        return add_fault(o, optarg);
+    case 'o':
+        return o->once = true;
+    case 'g':
+        o->log = optarg ? optarg : "-";
+        return *o->log;
+    case 't':
+        if (!str_to_u64(optarg, &n) || !n || n > UINT32_MAX)
+            return false;
+        o->c.n_threads = (uint32_t)n;
+        return true;
+    case 's':
+        return str_to_f64(optarg, &o->c.timeout_s) && o->c.timeout_s >= 0 &&
+               o->c.timeout_s <= 1e9;
+    default:
+        return o->quiet = true;
+    }
+}
+
+static int parse(int argc, char **argv, stick_options *o)
+{
+    int c, which = 0;
+
+    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
+        if (c == '?')
+            return cli_usage(&cli_stick, "bad command line");
+        if (!apply(o, c))
+            return cli_usage(&cli_stick, "--%s does not take '%s'",
+                             long_options[which].name, optarg ? optarg : "");
+    }
+    if (optind < argc)
+        return cli_usage(&cli_stick, "unexpected '%s'", argv[optind]);
+    if (!o->layout)
+        return cli_usage(&cli_stick,
+                         "--xlink A, B or C says which OpenVINO it is for");
+    if (!o->listen && !o->usbip)
+        return cli_usage(&cli_stick,
+                         "--listen says where: tcp:127.0.0.1:0 or unix:PATH; "
+                         "or --usbip");
+    if (o->listen && o->usbip)
+        return cli_usage(&cli_stick, "--listen and --usbip: one of them");
+    return CLI_OK;
+}
+
+/* Sessions, one after the other, until a signal. */
+static int serve(const stick_options *o, transport_listener *l, vpu_error *err)
+{
+    while (!atomic_load(&backend_usb_stop)) {
+        transport *t;
+        stick_end how;
+        vpu_status st = transport_accept(l, ACCEPT_MS, &t, err);
+
+        if (st == VPU_ERR_LIMIT)
+            continue;
+        if (st)
+            return cli_fail(err);
+        st = stick_serve(t, &o->c, &how, err);
+        transport_close(t);
+        if (st)
+            log_warn(o->c.log, "the session ended: %s", err->msg);
+        else
+            log_note(o->c.log,
+                     how == STICK_RESET ? "reset by the host" : "stopped");
+        if (o->once)
+            return how == STICK_GONE ? CLI_DIFFERS : CLI_OK;
+    }
+    return CLI_OK;
+}
+
+static int listen_and_serve(stick_options *o, vpu_error *err)
+{
+    transport_listener *l;
+    int rc;
+
+    if (transport_listen(o->listen, &l, err))
+        return cli_fail(err);
+    printf("%s\n", transport_listener_address(l));
+    fflush(stdout);
+    rc = serve(o, l, err);
+    transport_unlisten(l);
+    return rc;
+}
+
+static vpu_status serve_usb(void *user, transport *link,
+                            const atomic_bool *stop, vpu_error *err)
+{
+    const stick_options *o = user;
+    stick_end how;
+
+    (void)stop; /* the same as c.stop */
+    return stick_serve(link, &o->c, &how, err);
+}
+
+static void say_ready(void *user)
+{
+    const stick_options *o = user;
+
+    if (!*o->usbip_address)
+        printf("plugged in\n");
+    else
+        printf("usbip attach -r %s -b 1-1\n", o->usbip_address);
+    fflush(stdout);
+}
+
+static uint64_t fault_bytes(const stick_options *o, stick_fault_kind k)
+{
+    const stick_fault *f = stick_fault_find(o->faults, o->c.n_faults, k);
+
+    return f ? f->n : UINT64_MAX;
+}
+
+static int run_usbip(stick_options *o, vpu_error *err)
+{
+    usbip_config c = {
+        .address = *o->usbip_address ? o->usbip_address : NULL,
+        .port = o->usbip_port,
+        .super = o->super,
+        .once = o->once,
+        .serial = o->serial ? o->serial : DEFAULT_SERIAL,
+        .faults = {fault_bytes(o, STICK_FAULT_usb_stall_in),
+                   fault_bytes(o, STICK_FAULT_usb_stall_out),
+                   fault_bytes(o, STICK_FAULT_usb_unplug_boot),
+                   fault_bytes(o, STICK_FAULT_usb_no_boot) != UINT64_MAX},
+        .serve = serve_usb,
+        .user = o,
+        .stop = o->c.stop,
+        .log = o->c.log,
+        .ready = say_ready};
+
+    return usbip_run(&c, err) ? cli_fail(err) : CLI_OK;
+}
+
+static int stick_main(int argc, char **argv)
+{
+    stick_options o = {.c = {.timeout_s = 3600, .stop = &backend_usb_stop}};
+    xlink_log *packets = NULL;
+    FILE *file = NULL;
+    vpu_error err = {0};
+    log_sink log;
+    int rc = parse(argc, argv, &o);
+
+    if (rc)
+        return rc;
+    log = cli_log(o.quiet);
+    log.progress = NULL;
+    o.c.log = &log;
+    o.c.faults = o.faults;
+    if (o.log && strcmp(o.log, "-") && !(file = fopen(o.log, "w"))) {
+        err_set(&err, VPU_ERR_IO, "%s: cannot be written", o.log);
+        return cli_fail(&err);
+    }
+    if (o.log &&
+        xlink_log_create(&(xlink_log_config){.layout = o.c.layout,
+                                             .device = true,
+                                             .file = file ? file : stderr},
+                         &packets, &err))
+        rc = cli_fail(&err);
+    if (packets)
+        o.c.watch = xlink_log_watch(packets);
+    cli_serving = 1;
+    if (!rc)
+        rc = o.usbip ? run_usbip(&o, &err) : listen_and_serve(&o, &err);
+    xlink_log_free(packets);
+    if (file)
+        fclose(file);
+    return rc;
+}
+
+const cli_command cli_stick = {
+    "stick", "a virtual stick, on USB or behind a socket", help, stick_main};

@@ -1,0 +1,254 @@
+/* From a blob to a graph the simulator runs. Its memory is what the device's
+ * is: four areas, with buffers at offsets that may overlap. */
+#include "runtime/stick/program_priv.h"
+
+#include <string.h>
+
+#include "runtime/usb/check.h"
+#include "runtime/usb/stage.h"
+
+/* --- memory --------------------------------------------------------------- */
+
+static uint64_t area_bytes(const blob *b, area at)
+{
+    const uint64_t bytes[N_AREAS] = {b->inputs_size, b->outputs_size,
+                                     b->bss_size, b->n_constants};
+
+    return bytes[at];
+}
+
+bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
+                 uint32_t *offset)
+{
+    uint64_t start = f->offset;
+
+    switch (f->location) {
+    case BLOB_INPUT:
+        *at = AREA_INPUT;
+        if (f->data.index >= b->n_inputs)
+            return false;
+        start += b->inputs[f->data.index].offset;
+        break;
+    case BLOB_OUTPUT:
+        *at = AREA_OUTPUT;
+        if (f->data.index >= b->n_outputs)
+            return false;
+        start += b->outputs[f->data.index].offset;
+        break;
+    case BLOB_BSS:
+        *at = AREA_SCRATCH;
+        break;
+    case BLOB_CONST:
+        *at = AREA_CONST;
+        break;
+    default:
+        return false;
+    }
+    if (start > area_bytes(b, *at) || bytes > area_bytes(b, *at) - start)
+        return false;
+    *offset = (uint32_t)start;
+    return true;
+}
+
+static void make_buffers(stick_program *p)
+{
+    static const char *const names[] = {"input", "output", "scratch",
+                                        "constants"};
+    static const graph_role roles[] = {GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_SCRATCH,
+                                       GRAPH_CONST};
+    graph_buffer *list = arena_array(p->a, graph_buffer, N_AREAS);
+
+    for (int i = 0; i < N_AREAS; i++) {
+        uint64_t n = area_bytes(&p->b, (area)i);
+
+        list[i] = (graph_buffer){
+            .name = names[i],
+            .role = roles[i],
+            .desc = {TENSOR_U8, 1, {n ? (uint32_t)n : 1}, TENSOR_PLAIN},
+            .untyped = true,
+            .bytes = n ? n : 1,
+            .init = i == AREA_CONST && n ? p->b.constants : NULL};
+    }
+    p->g.buffers = list;
+    p->g.n_buffers = N_AREAS;
+}
+
+/* --- stages --------------------------------------------------------------- */
+
+static vpu_status make_move(stick_program *p, const blob_stage *s, step *out,
+                            vpu_error *err)
+{
+    stick_move *m = &out->move;
+    vpu_status st = stick_move_of(s, m, err);
+
+    if (st)
+        return st;
+    out->kind = STEP_MOVE;
+    if (!stick_place(&p->b, &s->buffers[0], stick_move_span(m, false),
+                     &out->from, &m->from_offset) ||
+        !stick_place(&p->b, &s->buffers[1], stick_move_span(m, true), &out->to,
+                     &m->to_offset) ||
+        out->to == AREA_CONST)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s: its input and output are not both in DDR",
+                       stage_name(s->type));
+    return VPU_OK;
+}
+
+static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
+{
+    const blob_stage *s = &p->b.stages[i];
+    graph_launch *l = &p->g.launches[p->g.n_launches];
+
+    switch (s->type) {
+    case STAGE_NONE:
+        return VPU_OK;
+    case STAGE_COPY:
+    case STAGE_PERMUTE:
+    case STAGE_CONVERT:
+        return make_move(p, s, &p->steps[i], err);
+    case STAGE_CUSTOM:
+        p->steps[i].kind = STEP_LAUNCH;
+        p->steps[i].launch = p->g.n_launches++;
+        return stick_custom(p, s, arena_printf(p->a, "stage %u", i), l, err);
+    default:
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "a stage of type %u, %s, is not run here", s->type,
+                       stage_name(s->type) ? stage_name(s->type) : "unknown");
+    }
+}
+
+static vpu_status make_graph(stick_program *p, vpu_error *err)
+{
+    uint32_t n = p->b.n_stages;
+    vpu_status st = VPU_OK;
+
+    make_buffers(p);
+    p->g.layer = p->g.type = "blob";
+    p->g.form = "blob";
+    p->g.launches = arena_array(p->a, graph_launch, n + 1);
+    p->steps = arena_array(p->a, step, n + 1);
+    for (uint32_t i = 0; i < n && !st; i++) {
+        st = make_step(p, i, err);
+        if (st)
+            err_in(err, st, "stage %u", i);
+    }
+    return st;
+}
+
+/* --- loading -------------------------------------------------------------- */
+
+static vpu_status check(stick_program *p, vpu_error *err)
+{
+    str text = {0};
+    vpu_status st = VPU_OK;
+
+    if (blob_check(&p->b, p->a, &text))
+        st = err_set(err, VPU_ERR_PARSE,
+                     "the blob does not agree with itself: "
+                     "%.1000s",
+                     str_text(&text));
+    str_free(&text);
+    if (!st && p->b.batch != 1)
+        st = err_set(err, VPU_ERR_UNSUPPORTED, "a batch of %u", p->b.batch);
+    return st;
+}
+
+static vpu_status open_sim(stick_program *p, vpu_error *err)
+{
+    const stick_program_config *c = &p->cfg;
+    vpu_status st = mach_desc_load(NULL, p->a, &p->desc, err);
+
+    p->sim_cfg = (backend_sim_config){.desc = &p->desc,
+                                      .n_shaves = p->b.n_shaves,
+                                      .n_threads = c->n_threads,
+                                      .timeout_s = c->timeout_s,
+                                      .source_dir = c->kernels,
+                                      .no_cache = c->no_cache,
+                                      .log = c->log,
+                                      .print = c->print,
+                                      .print_user = c->print_user};
+    return st ? st : backend_sim_open(&p->sim_cfg, &p->g, &p->sim, err);
+}
+
+vpu_status stick_program_load(const void *file, size_t n,
+                              const stick_program_config *cfg,
+                              stick_program **out, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    stick_program *p = arena_new(a, stick_program);
+    vpu_status st;
+
+    p->a = a;
+    p->cfg = *cfg;
+    st = blob_parse(arena_memdup(a, file, n), n, "the blob", a, &p->b, err);
+    if (!st)
+        st = check(p, err);
+    if (!st)
+        st = make_graph(p, err);
+    if (!st)
+        st = open_sim(p, err);
+    if (st)
+        stick_program_free(p);
+    else
+        *out = p;
+    return st;
+}
+
+void stick_program_free(stick_program *p)
+{
+    if (!p)
+        return;
+    backend_sim_close(p->sim);
+    arena_destroy(p->a);
+}
+
+stick_program_info stick_program_about(const stick_program *p)
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < N_AREAS; i++)
+        n += area_bytes(&p->b, (area)i);
+    return (stick_program_info){p->b.inputs_size, p->b.outputs_size,
+                                p->b.n_stages, p->b.batch, n};
+}
+
+/* --- running -------------------------------------------------------------- */
+
+static float run_move(stick_program *p, const step *s)
+{
+    const stick_move *m = &s->move;
+    double bytes = blob_type_bytes(m->from_type) + blob_type_bytes(m->to_type);
+
+    stick_move_run(m, backend_sim_buffer(p->sim, s->from),
+                   backend_sim_buffer(p->sim, s->to));
+    for (uint32_t i = 0; i < m->rank; i++)
+        bytes *= m->dims[i];
+    return (float)(bytes / (p->desc.ddr_eff_bw * 1e9) * 1e3);
+}
+
+vpu_status stick_program_run(stick_program *p, const void *input, void *output,
+                             float *ms, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    memcpy(backend_sim_buffer(p->sim, AREA_INPUT), input, p->b.inputs_size);
+    for (uint32_t i = 0; i < p->b.n_stages && !st; i++) {
+        const step *s = &p->steps[i];
+
+        ms[i] = 0;
+        if (s->kind == STEP_MOVE)
+            ms[i] = run_move(p, s);
+        if (s->kind != STEP_LAUNCH)
+            continue;
+        st = backend_sim_run_one(p->sim, s->launch, err);
+        ms[i] = (float)(mach_desc_seconds(&p->desc,
+                                          backend_sim_result(p->sim, s->launch)
+                                              ->exec.profile.cycles) *
+                        1e3);
+    }
+    if (!st)
+        memcpy(output, backend_sim_buffer(p->sim, AREA_OUTPUT),
+               p->b.outputs_size);
+    return st;
+}

@@ -1,0 +1,49 @@
+/* A received blob, ready to run: custom stages on the simulator, copies,
+ * permutations and conversions as they are. One thread at a time. */
+#ifndef VPU_RUNTIME_STICK_PROGRAM_H
+#define VPU_RUNTIME_STICK_PROGRAM_H
+
+#include "runtime/backend/sim.h"
+
+typedef struct stick_program stick_program;
+
+typedef struct {
+    const char *kernels; /* folder of .cl files, for kernels that another
+                            compiler made; NULL = none */
+    uint32_t n_threads;  /* of the host; 0 = all */
+    double timeout_s;    /* per stage, host time; 0 = no limit */
+    bool no_cache;
+    const log_sink *log;
+    /* What kernels print; NULL = dropped. */
+    void (*print)(void *user, const char *text, size_t n);
+    void *print_user;
+} stick_program_config;
+
+typedef struct {
+    uint32_t input_bytes, output_bytes, n_stages, batch;
+    uint64_t memory_bytes; /* of blob, scratch, input and output */
+} stick_program_info;
+
+/* The file's bytes are copied; cfg's texts must outlive the program.
+ *
+ * VPU_ERR_PARSE        malformed, or its numbers do not agree
+ * VPU_ERR_UNSUPPORTED  a version, a stage, a batch or dynamic shapes that are
+ *                      not run here; a kernel of another compiler without
+ *                      a .cl that has it
+ * VPU_ERR_LIMIT        more memory than the device has
+ * and errors of compiling kernels */
+vpu_status stick_program_load(const void *file, size_t n,
+                              const stick_program_config *cfg,
+                              stick_program **out, vpu_error *err);
+void stick_program_free(stick_program *p); /* NULL is fine */
+stick_program_info stick_program_about(const stick_program *p);
+
+/* One inference: input_bytes in, output_bytes out, a time per stage in
+ * milliseconds: simulated cycles, for other stages the bytes over the DDR
+ * bandwidth.
+ *
+ * Errors are backend_sim_run_one's. */
+vpu_status stick_program_run(stick_program *p, const void *input, void *output,
+                             float *ms, vpu_error *err);
+
+#endif

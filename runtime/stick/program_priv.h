@@ -1,0 +1,44 @@
+/* What building and running a program share. */
+#ifndef VPU_RUNTIME_STICK_PROGRAM_PRIV_H
+#define VPU_RUNTIME_STICK_PROGRAM_PRIV_H
+
+#include "runtime/stick/move.h"
+#include "runtime/stick/program.h"
+#include "runtime/usb/blob.h"
+
+/* The device's memory, a buffer of the graph each. */
+typedef enum {
+    AREA_INPUT,
+    AREA_OUTPUT,
+    AREA_SCRATCH,
+    AREA_CONST,
+    N_AREAS
+} area;
+
+typedef struct {
+    enum { STEP_NOTHING, STEP_LAUNCH, STEP_MOVE } kind;
+    uint32_t launch;
+    area from, to; /* MOVE */
+    stick_move move;
+} step;
+
+struct stick_program {
+    arena *a;
+    stick_program_config cfg;
+    blob b;
+    graph g;
+    mach_desc desc;
+    backend_sim_config sim_cfg;
+    backend_sim *sim;
+    step *steps; /* a step per stage */
+};
+
+/* Where a buffer of the blob is; false: in none of the areas, or outside. */
+bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
+                 uint32_t *offset);
+
+/* The launch of a custom stage. s is in p->b. */
+vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
+                        graph_launch *out, vpu_error *err);
+
+#endif

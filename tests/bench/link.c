@@ -1,0 +1,243 @@
+/* XLink over a socket, and inferences of a tiny layer on a virtual stick. */
+#include "tests/bench/link.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/stick/stick.h"
+#include "runtime/usb/mvnc.h"
+#include "sim/base/file.h"
+#include "tests/bench/proc.h"
+
+enum {
+    ECHO_PACKET = 1000000,
+    ECHO_PACKETS = 100,
+    ECHO_WINDOW = 8,
+    INFERENCES = 1000,
+    WAIT_MS = 60000
+};
+
+static void must(vpu_status st, const vpu_error *err)
+{
+    if (!st)
+        return;
+    fprintf(stderr, "bench: %s\n", err->msg);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* --- echo ----------------------------------------------------------------- */
+
+static void *echo(void *arg)
+{
+    xlink_config c = {
+        .device = true, .timeout_ms = WAIT_MS, .max_packet = 1 << 30};
+    vpu_error err;
+    uint32_t stream;
+    xlink *x;
+
+    must(xlink_start(arg, &c, &x, &err), &err);
+    must(xlink_find(x, "echo", &stream, WAIT_MS, &err), &err);
+    for (int i = 0; i < ECHO_PACKETS; i++) {
+        xlink_packet p;
+
+        must(xlink_read(x, stream, &p, WAIT_MS, &err), &err);
+        must(xlink_write(x, stream, p.data, p.n, WAIT_MS, &err), &err);
+        must(xlink_release(x, stream, WAIT_MS, &err), &err);
+    }
+    while (!xlink_was_reset(x))
+        usleep(1000);
+    xlink_stop(x);
+    return NULL;
+}
+
+typedef struct {
+    xlink *x;
+    uint32_t stream;
+} taking;
+
+static void *take(void *arg)
+{
+    taking *t = arg;
+    vpu_error err;
+
+    for (int i = 0; i < ECHO_PACKETS; i++) {
+        xlink_packet p;
+
+        must(xlink_read(t->x, t->stream, &p, WAIT_MS, &err), &err);
+        must(xlink_release(t->x, t->stream, WAIT_MS, &err), &err);
+    }
+    return NULL;
+}
+
+/* Bytes per second that go out and come back. */
+static double time_echo(void)
+{
+    xlink_config c = {.timeout_ms = WAIT_MS, .max_packet = 1 << 30};
+    char *data = calloc(1, ECHO_PACKET);
+    transport *ends[2];
+    pthread_t device, taker;
+    vpu_error err;
+    double start;
+    taking t;
+
+    must(transport_pair(ends, &err), &err);
+    pthread_create(&device, NULL, echo, ends[1]);
+    must(xlink_start(ends[0], &c, &t.x, &err), &err);
+    must(xlink_open(t.x, "echo", ECHO_WINDOW * ECHO_PACKET, &t.stream, WAIT_MS,
+                    &err),
+         &err);
+    start = now();
+    pthread_create(&taker, NULL, take, &t);
+    for (int i = 0; i < ECHO_PACKETS; i++)
+        must(xlink_write(t.x, t.stream, data, ECHO_PACKET, WAIT_MS, &err),
+             &err);
+    pthread_join(taker, NULL);
+    start = now() - start;
+    must(xlink_reset(t.x, WAIT_MS, &err), &err);
+    pthread_join(device, NULL);
+    xlink_stop(t.x);
+    transport_close(ends[0]);
+    transport_close(ends[1]);
+    free(data);
+    return (double)ECHO_PACKET * ECHO_PACKETS / start;
+}
+
+/* --- inferences ----------------------------------------------------------- */
+
+typedef struct {
+    transport *end;
+    stick_config c;
+} served;
+
+static void *serve(void *arg)
+{
+    served *s = arg;
+    stick_end how;
+    vpu_error err;
+
+    must(stick_serve(s->end, &s->c, &how, &err), &err);
+    return NULL;
+}
+
+typedef struct {
+    double each_s, cpu_share, packets;
+} inferences;
+
+static void count_packet(void *user, bool sent, const xlink_header *h,
+                         const void *payload, uint32_t n)
+{
+    (void)sent;
+    (void)h;
+    (void)payload;
+    (void)n;
+    atomic_fetch_add((atomic_uint *)user, 1);
+}
+
+static inferences time_inferences(const char *file, size_t n, stick_link link)
+{
+    mvnc_config c = {
+        .timeout_ms = WAIT_MS, .ping_ms = 1000, .dead_ms = WAIT_MS};
+    served s = {.c = {.link = link, .n_threads = 1}};
+    transport *ends[2];
+    atomic_uint count = 0;
+    const xlink_watch watch = {count_packet, &count};
+    uint8_t *in, *out;
+    mvnc_graph *g;
+    pthread_t device;
+    vpu_error err;
+    double start, used;
+    uint64_t packets;
+    mvnc *m;
+
+    must(transport_pair(ends, &err), &err);
+    s.end = ends[1];
+    c.watch = &watch;
+    pthread_create(&device, NULL, serve, &s);
+    must(mvnc_open(ends[0], &c, &m, &err), &err);
+    must(mvnc_graph_create(m, file, n, 1, 2, WAIT_MS, &g, &err), &err);
+    in = calloc(1, mvnc_graph_about(g).input.bytes);
+    out = calloc(1, mvnc_graph_about(g).output.bytes);
+    packets = count;
+    start = now();
+    used = cpu();
+    for (int i = 0; i < INFERENCES; i++) {
+        must(mvnc_infer(g, in, &err), &err);
+        must(mvnc_result(g, out, WAIT_MS, &err), &err);
+    }
+    start = now() - start;
+    used = cpu() - used;
+    packets = count - packets;
+    must(mvnc_close(m, &err), &err);
+    pthread_join(device, NULL);
+    transport_close(ends[0]);
+    transport_close(ends[1]);
+    free(in);
+    free(out);
+    return (inferences){start / INFERENCES, used / start,
+                        (double)packets / INFERENCES};
+}
+
+json_t *bench_link(const char *vpu)
+{
+    static proc_result made;
+    char path[] = "/tmp/vpu-bench-XXXXXX", words[512];
+    arena *a = arena_create(0);
+    inferences fast, usb2;
+    vpu_error err;
+    double rate;
+    char *file;
+    size_t n;
+    int fd = mkstemp(path);
+
+    if (fd < 0) {
+        perror(path);
+        exit(1);
+    }
+    close(fd);
+    snprintf(words, sizeof words,
+             "%s blob make tests/bench/layer.xml --layer Tiny --shape "
+             "in0=1x1x1x64:f32 --release 2021.4 --to %s --quiet",
+             vpu, path);
+    proc_run(words, &made);
+    must(file_read(path, 1 << 24, a, &file, &n, &err), &err);
+    unlink(path);
+    rate = time_echo();
+    fast = time_inferences(file, n, STICK_LINK_none);
+    usb2 = time_inferences(file, n, STICK_LINK_usb2);
+    arena_destroy(a);
+    printf(
+        "echo of %d MB through XLink      %8.2f GB/s there and as much back\n",
+        ECHO_PACKET / 1000 * ECHO_PACKETS / 1000, rate * 1e-9);
+    printf("an inference on a virtual stick %8.0f us, %.0f packets\n",
+           fast.each_s * 1e6, fast.packets);
+    printf("the same with --link usb2       %8.0f us, %.0f %% of the time on a "
+           "processor\n\n",
+           usb2.each_s * 1e6, usb2.cpu_share * 100);
+    return json_pack("{s:f,s:f,s:f,s:f,s:f}", "echo_bytes_per_s", rate,
+                     "inference_s", fast.each_s, "packets", fast.packets,
+                     "usb2_inference_s", usb2.each_s, "usb2_cpu_share",
+                     usb2.cpu_share);
+}
