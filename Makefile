@@ -5,6 +5,7 @@
 #   make check      install what is missing, build, run all tests
 #   make check-engines  the tests, all of them on both engines (long)
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
+#   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
@@ -150,6 +151,11 @@ check-usb: deps
 	@$(MAKE) --no-print-directory run-check-usb
 run-check-usb: all
 	@scripts/check-usb build/vpu
+check-openvino: deps
+	@scripts/deps usb
+	@$(MAKE) --no-print-directory run-check-openvino
+run-check-openvino: all
+	@scripts/check-openvino build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 run-demo: all $(DEMO)
@@ -176,7 +182,7 @@ layers: # includes only go downhill
 	@scripts/check-layers && echo "  ok   layers"
 lint: headers layers
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
-	@shellcheck scripts/* .ci/run tests/usb/guest
+	@shellcheck scripts/* .ci/run tests/usb/guest tests/usb/openvino_guest
 format:
 	@$(CLANG_FORMAT) -i $(SRC) $(HDR) $(shell find tests -name '*.c')
 tidy: compile_commands.json
@@ -201,6 +207,6 @@ fuzz: deps
 FORCE:
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

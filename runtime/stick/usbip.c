@@ -195,15 +195,21 @@ static usbip_end booted_session(server *v, usbip_session *s)
 
 static usbip_end unbooted_session(server *v, usbip_session *s)
 {
+    uint64_t hash;
+    size_t n;
     usbip_end end;
 
     log_note(v->c->log, "stick: plugged in");
     end = usbip_session_run(s, v->c->stop, on_tick, v);
-    if (usbip_session_firmware(s) >= v->faults.boot_unplug)
+    n = usbip_session_firmware(s, &hash);
+    if (n >= v->faults.boot_unplug)
         v->faults.boot_unplug = UINT64_MAX;
-    log_note(v->c->log, "stick: %s after %zu bytes of firmware",
-             end == USBIP_BOOTED ? "boots" : "unplugged",
-             usbip_session_firmware(s));
+    if (end == USBIP_BOOTED)
+        log_note(v->c->log,
+                 "stick: boots after %zu bytes of firmware, XXH64 %016llx", n,
+                 (unsigned long long)hash);
+    else
+        log_note(v->c->log, "stick: unplugged after %zu bytes of firmware", n);
     return end;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/usb/firmware.h"
@@ -77,24 +78,36 @@ static void queue_add(urb_queue *q, urb *u)
     q->last = &u->next;
 }
 
-static urb *queue_take(urb_queue *q, uint32_t seqnum)
+static urb *queue_find(const urb_queue *q, uint32_t seqnum)
 {
-    for (urb **at = &q->first; *at; at = &(*at)->next)
-        if ((*at)->seqnum == seqnum) {
-            urb *u = *at;
+    urb *u = q->first;
 
-            *at = u->next;
-            if (q->last == &u->next)
-                q->last = at;
-            return u;
-        }
-    return NULL;
+    while (u && u->seqnum != seqnum)
+        u = u->next;
+    return u;
+}
+
+/* By the URB itself: numbers are the host's, and may repeat. */
+static void queue_remove(urb_queue *q, urb *u)
+{
+    urb **at = &q->first;
+
+    while (*at != u)
+        at = &(*at)->next;
+    *at = u->next;
+    if (q->last == &u->next)
+        q->last = at;
 }
 
 static void queue_free(urb_queue *q)
 {
-    while (q->first)
-        free(queue_take(q, q->first->seqnum));
+    while (q->first) {
+        urb *u = q->first;
+
+        q->first = u->next;
+        free(u);
+    }
+    queue_init(q);
 }
 
 static bool send_all(usbip_session *s, const void *bytes, size_t n)
@@ -131,7 +144,7 @@ static void complete(usbip_session *s, urb_queue *q, urb *u, int32_t status)
 {
     bool in = u->endpoint & 0x80;
 
-    queue_take(q, u->seqnum);
+    queue_remove(q, u);
     reply(s, USBIP_RET_SUBMIT, u->seqnum, status, u->at, u->data,
           in ? u->at : 0);
     free(u);
@@ -164,10 +177,20 @@ static bool move_packet(usbip_session *s, urb *u, int32_t *status)
     s->in_bytes += n;
     if (n < packet && u->at < u->length && (u->flags & USBIP_SHORT_NOT_OK)) {
         *status = USBIP_EREMOTEIO;
-        s->in_halted = u->next != NULL;
+        s->in_halted = true;
         return true;
     }
     return n < packet || u->at == u->length;
+}
+
+/* A transfer that the kernel split comes as URBs that must not be short and a
+ * last one that may; served before all are there, what follows a short one
+ * could not be told from the next transfer. */
+static bool is_whole(const urb *u)
+{
+    while (u && (u->flags & USBIP_SHORT_NOT_OK))
+        u = u->next;
+    return u;
 }
 
 static void pump_in(usbip_session *s)
@@ -177,6 +200,8 @@ static void pump_in(usbip_session *s)
         urb *u = s->in.first;
         int32_t status;
 
+        if (!is_whole(u))
+            break;
         if (move_packet(s, u, &status))
             complete(s, &s->in, u, status);
     }
@@ -344,8 +369,10 @@ void usbip_session_over(usbip_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-size_t usbip_session_firmware(const usbip_session *s)
+size_t usbip_session_firmware(const usbip_session *s, uint64_t *hash)
 {
+    if (hash)
+        *hash = XXH64(s->firmware.data, s->firmware.n, 0);
     return s->firmware.n;
 }
 
@@ -447,15 +474,15 @@ static void on_unlink(usbip_session *s, const usbip_request *r)
 
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
-        urb *u = queue_take(queues[i], r->victim);
+        urb *u = queue_find(queues[i], r->victim);
 
         if (!u)
             continue;
         if (u->at) {
-            queue_add(queues[i], u);
             complete(s, queues[i], u, 0);
         } else {
             status = USBIP_ECONNRESET;
+            queue_remove(queues[i], u);
             free(u);
         }
     }

@@ -43,7 +43,7 @@ void usbip_session_over(usbip_session *s);
  * called some times a second. */
 usbip_end usbip_session_run(usbip_session *s, const _Atomic bool *stop,
                             void (*tick)(void *user), void *user);
-/* Bytes of firmware that arrived. */
-size_t usbip_session_firmware(const usbip_session *s);
+/* Bytes of firmware that arrived, and their XXH64 (hash may be NULL). */
+size_t usbip_session_firmware(const usbip_session *s, uint64_t *hash);
 
 #endif

@@ -15,10 +15,16 @@ typedef struct {
 } place;
 
 typedef struct {
+    uint64_t at, bytes;
+} free_range;
+
+typedef struct {
     const plan *p;
     arena *a;
     place *at;
-    uint64_t n_bss;
+    free_range *free; /* of scratch, sorted, none touching another */
+    uint32_t n_free;
+    uint64_t end_bss, n_bss; /* of what is used now; the most ever */
     str consts;
     vpu_error *err;
 } planner;
@@ -134,6 +140,91 @@ static uint32_t same_constant(const planner *w, uint32_t i)
     return i;
 }
 
+/* Best fit, as the vendor's compiler; behind everything when nothing fits. */
+static uint64_t take_scratch(planner *w, uint64_t bytes)
+{
+    uint32_t best = w->n_free;
+    uint64_t at;
+
+    for (uint32_t i = 0; i < w->n_free; i++)
+        if (w->free[i].bytes >= bytes &&
+            (best == w->n_free || w->free[i].bytes < w->free[best].bytes))
+            best = i;
+    if (best == w->n_free) {
+        at = w->end_bss;
+        w->end_bss += bytes;
+        if (w->end_bss > w->n_bss)
+            w->n_bss = w->end_bss;
+        return at;
+    }
+    at = w->free[best].at;
+    w->free[best].at += bytes;
+    w->free[best].bytes -= bytes;
+    if (!w->free[best].bytes)
+        memmove(&w->free[best], &w->free[best + 1],
+                (--w->n_free - best) * sizeof *w->free);
+    return at;
+}
+
+/* Joined with the free ranges beside it; at the end, it is none [I]. */
+static void give_scratch(planner *w, uint64_t at, uint64_t bytes)
+{
+    uint32_t i = 0;
+
+    while (i < w->n_free && w->free[i].at < at)
+        i++;
+    memmove(&w->free[i + 1], &w->free[i], (w->n_free++ - i) * sizeof *w->free);
+    w->free[i] = (free_range){at, bytes};
+    for (uint32_t k = i ? i - 1 : 0; k + 1 < w->n_free && k <= i;)
+        if (w->free[k].at + w->free[k].bytes == w->free[k + 1].at) {
+            w->free[k].bytes += w->free[k + 1].bytes;
+            memmove(&w->free[k + 1], &w->free[k + 2],
+                    (--w->n_free - k - 1) * sizeof *w->free);
+        } else {
+            k++;
+        }
+    if (w->free[w->n_free - 1].at + w->free[w->n_free - 1].bytes == w->end_bss)
+        w->end_bss = w->free[--w->n_free].at;
+}
+
+/* A scratch tensor has its place from the first stage that names it to the
+ * last. */
+static void place_scratch(planner *w)
+{
+    const plan *p = w->p;
+    uint32_t *last = arena_array(w->a, uint32_t, p->n_tensors + 1);
+    bool *placed = arena_array(w->a, bool, p->n_tensors + 1);
+
+    w->free = arena_array(w->a, free_range, p->n_tensors + 1);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        for (uint32_t k = 0; k < p->stages[s].n_tensors; k++)
+            last[p->stages[s].tensors[k]] = s;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const uint32_t *list = p->stages[s].tensors;
+        uint32_t n = p->stages[s].n_tensors;
+
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t i = list[k];
+
+            if (p->tensors[i].location != BLOB_BSS || placed[i])
+                continue;
+            placed[i] = true;
+            w->at[i].offset =
+                take_scratch(w, blob_align(w->at[i].bytes, BLOB_ALIGN));
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t i = list[k];
+
+            if (p->tensors[i].location != BLOB_BSS || !placed[i] ||
+                last[i] != s)
+                continue;
+            placed[i] = false; /* a stage may name it twice */
+            give_scratch(w, w->at[i].offset,
+                         blob_align(w->at[i].bytes, BLOB_ALIGN));
+        }
+    }
+}
+
 static vpu_status place_memory(planner *w)
 {
     for (uint32_t i = 0; i < w->p->n_tensors; i++) {
@@ -141,21 +232,19 @@ static vpu_status place_memory(planner *w)
         place *at = &w->at[i];
         uint32_t same;
 
-        if (t->location == BLOB_BSS) {
-            at->offset = w->n_bss;
-            w->n_bss += blob_align(at->bytes, BLOB_ALIGN);
-        } else if (t->location == BLOB_CONST) {
-            same = same_constant(w, i);
-            at->offset = w->at[same].offset;
-            if (same == i) {
-                at->offset = w->consts.n;
-                add_aligned(&w->consts, t->bytes, at->bytes);
-            }
+        if (t->location != BLOB_CONST)
+            continue;
+        same = same_constant(w, i);
+        at->offset = w->at[same].offset;
+        if (same == i) {
+            at->offset = w->consts.n;
+            add_aligned(&w->consts, t->bytes, at->bytes);
         }
-        if (w->n_bss > UINT32_MAX || w->consts.n > UINT32_MAX)
-            return too_much(w, "scratch memory or constants");
+        if (w->consts.n > UINT32_MAX)
+            return too_much(w, "constants");
     }
-    return VPU_OK;
+    place_scratch(w);
+    return w->n_bss > UINT32_MAX ? too_much(w, "scratch memory") : VPU_OK;
 }
 
 static uint32_t add_words(planner *w, const uint32_t *words, uint32_t n)

@@ -32,9 +32,9 @@ typedef struct {
 } plan;
 
 /* Inputs and outputs go by name, each at a multiple of 64; constants in the
- * order of tensors, equal ones once; every scratch tensor has a place of its
- * own, where the vendor's compiler reuses memory; shapes in the order stages
- * use them. Everything in a.
+ * order of tensors, equal ones once; scratch tensors share memory where no
+ * stage needs two at once, best fit; shapes in the order stages use them.
+ * Everything in a.
  *
  * VPU_ERR_INVALID  two inputs or two outputs of one name, or a name longer
  *                  than BLOB_MAX_NAME

@@ -234,7 +234,7 @@ START_TEST(firmware_boots_once_it_is_whole)
         expect(false, (uint32_t)at + 1, 0, (uint32_t)n);
     }
     ck_assert_int_eq(finish(), USBIP_BOOTED);
-    ck_assert_uint_eq(usbip_session_firmware(session), sizeof firmware);
+    ck_assert_uint_eq(usbip_session_firmware(session, NULL), sizeof firmware);
 }
 END_TEST
 
@@ -408,6 +408,23 @@ START_TEST(cancelled_urbs)
     unlink_urb(5, 4); /* what was taken counts */
     expect(false, 4, 0, 40);
     ck_assert_uint_eq(next(true).command, 4);
+}
+END_TEST
+
+/* The host's numbers need not be unique. */
+START_TEST(urbs_of_one_number)
+{
+    start(true);
+    for (int i = 0; i < 3; i++)
+        submit(5, 1, true, 0, 64, NULL, NULL);
+    submit(5, 1, false, 0, 0, NULL, NULL);
+    expect(false, 5, 0, 0);
+    fill_pattern();
+    stick_writes(pattern, 64);
+    expect(true, 5, 0, 64);
+    written(VPU_OK, 64);
+    unlink_urb(6, 5);
+    ck_assert_int_eq(next(true).status, -104);
 }
 END_TEST
 
@@ -656,6 +673,7 @@ int main(void)
     tcase_add_test(t, a_short_packet_stops_a_split_transfer);
     tcase_add_test(t, transfers_to_the_stick);
     tcase_add_test(t, cancelled_urbs);
+    tcase_add_test(t, urbs_of_one_number);
     tcase_add_test(t, stalled_endpoints);
     tcase_add_test(t, unplugging_ends_everything);
     tcase_add_loop_test(t, what_no_kernel_sends, 0, 2);
