@@ -6,6 +6,7 @@
 #   make check-engines  the tests, all of them on both engines (long)
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
+#   make check-perfetto  traces through Perfetto's own message definitions
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
@@ -156,6 +157,10 @@ check-openvino: deps
 	@$(MAKE) --no-print-directory run-check-openvino
 run-check-openvino: all
 	@scripts/check-openvino build/vpu
+check-perfetto: deps
+	@$(MAKE) --no-print-directory run-check-perfetto
+run-check-perfetto: all
+	@scripts/check-perfetto build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 run-demo: all $(DEMO)
@@ -207,6 +212,6 @@ fuzz: deps
 FORCE:
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE
