@@ -112,7 +112,7 @@ static void tell_inference(surveyor *v, const mvnc_graph *g, size_t from)
         survey_see(v, SURVEY_graph_input, survey_whether(freed < done),
                    "%.2f ms from TRIGGER, the result %.2f ms",
                    survey_ms(&trigger, &release), survey_ms(&trigger, &result));
-    else
+    else if (done != SIZE_MAX)
         survey_miss(v, SURVEY_graph_input, SURVEY_NO_ANSWER,
                     "not released before the second result");
 }
@@ -184,7 +184,7 @@ static vpu_status infer_twice(surveyor *v, mvnc_graph *g, const blob *b,
     host_ms = (double)(survey_now_ms() - start) + 1;
     tell_inference(v, g, from);
     if (st)
-        return survey_failed(v, SURVEY_graph_order, st, err);
+        return st;
     survey_see(v, SURVEY_graph_order, survey_whether(first && second), "%s",
                first && second ? "in order, each its inputs' copy"
                : swapped       ? "the second first"

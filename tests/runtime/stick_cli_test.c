@@ -1,6 +1,7 @@
 /* vpu stick and the backend usb from outside: samples on a virtual stick
  * against the simulator, logs, traces, wrong input, signals. */
 #include <check.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,52 @@ START_TEST(samples_are_the_simulators)
     expect(0, "equal, bit for bit");
     end_stick(SIGTERM);
     ck_assert_int_eq(stick.status, 0);
+}
+END_TEST
+
+/* Seconds of each stage: of the simulator's report, or a stick's. */
+static size_t stage_seconds(double *out, size_t room)
+{
+    json_t *j = json_loads(host.out, 0, NULL), *stages, *s;
+    size_t i;
+
+    ck_assert_msg(j != NULL, "%s%s", host.err, host.out);
+    stages = json_object_get(j, "stages");
+    ck_assert_uint_le(json_array_size(stages), room);
+    json_array_foreach(stages, i, s)
+    {
+        double cycles = json_number_value(json_object_get(s, "cycles"));
+
+        out[i] = json_object_get(s, "seconds")
+                     ? json_number_value(json_object_get(s, "seconds"))
+                     : cycles /
+                           json_number_value(json_object_get(j, "clk_mhz")) *
+                           1e-6;
+    }
+    i = json_array_size(stages);
+    json_decref(j);
+    return i;
+}
+
+/* Reordered, computed, reordered back: each stage takes what the simulator says
+ * it takes, but for where buffers lie and what caches still hold. */
+START_TEST(conversions_are_simulated)
+{
+    static const char words[] =
+        "--layer ReorgLast --shape in0=1x64x26x26 --param stride=2";
+    double here[4], there[4];
+
+    start_stick("--xlink C");
+    terminal_run(&host, arena_printf(host.a,
+                                     "run %s/kernels/reorg/layer.xml %s "
+                                     "--shaves 7 --report json --quiet",
+                                     root, words));
+    ck_assert_uint_eq(stage_seconds(here, 4), 3);
+    run("run", "reorg", words, "--backend", "--xlink C --report json --quiet");
+    ck_assert_uint_eq(stage_seconds(there, 4), 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(there[i] > 0.95 * here[i] && there[i] < 1.05 * here[i],
+                      "stage %d: %g s, simulated %g s", i, there[i], here[i]);
 }
 END_TEST
 
@@ -306,6 +353,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, samples_are_the_simulators, 0, N_SAMPLES);
+    tcase_add_test(t, conversions_are_simulated);
     tcase_add_test(t, report_log_and_trace);
     tcase_add_test(t, errors_have_the_last_packets);
     tcase_add_test(t, a_signal_leaves_the_stick_clean);
