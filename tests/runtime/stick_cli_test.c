@@ -162,7 +162,7 @@ static size_t stage_seconds(double *out, size_t room)
 START_TEST(conversions_are_simulated)
 {
     static const char words[] =
-        "--layer ReorgLast --shape in0=1x64x26x26 --param stride=2";
+        "--layer ReorgLastLine --shape in0=1x64x26x26 --param stride=2";
     double here[4], there[4];
 
     start_stick("--xlink C");
@@ -176,6 +176,44 @@ START_TEST(conversions_are_simulated)
     for (int i = 0; i < 3; i++)
         ck_assert_msg(there[i] > 0.95 * here[i] && there[i] < 1.05 * here[i],
                       "stage %d: %g s, simulated %g s", i, there[i], here[i]);
+}
+END_TEST
+
+/* count halves of some pattern, as a file of NumPy. */
+static void write_npy(const char *name, uint32_t count)
+{
+    enum { HEAD = 128 };
+    uint8_t *f = arena_array(host.a, uint8_t, HEAD + 2 * (size_t)count);
+    int n;
+
+    memcpy(f, "\x93NUMPY\1\0v\0", 10);
+    n = snprintf((char *)f + 10, HEAD - 10,
+                 "{'descr': '<f2', 'fortran_order': False, 'shape': (%u,), }",
+                 count);
+    memset(f + 10 + n, ' ', (size_t)(HEAD - 11 - n));
+    f[HEAD - 1] = '\n';
+    for (uint32_t i = 0; i < count; i++) {
+        f[HEAD + 2 * i] = (uint8_t)(i * 37);
+        f[HEAD + 2 * i + 1] = (uint8_t)(0x30 + (i % 3 == 1) * 0x80);
+    }
+    terminal_file(&host, name, f, HEAD + 2 * (size_t)count);
+}
+
+/* Weights: an input of format ANY, whose dim 0 is no batch; or a Data. */
+START_TEST(weights)
+{
+    static const char *const words[][2] = {
+        {"convolution1x1", "--shape in0=1x32x14x14 --shape in1=16x32x1x1 "
+                           "--shape out0=1x16x14x14"},
+        {"convolution3x3", "--layer Convolution3x3 --shape in0=1x8x14x14 "
+                           "--shape in1=8x8x3x3 --shape out0=1x8x14x14"},
+        {"convolution3x3", "--layer Convolution3x3Model --shape in0=1x8x14x14 "
+                           "--shape out0=1x8x14x14 --blob weights=w.npy"}};
+
+    write_npy("w.npy", 8 * 8 * 9);
+    start_stick("--xlink B");
+    run("diff", words[_i][0], words[_i][1], "--b", "--xlink B");
+    expect(0, "equal, bit for bit");
 }
 END_TEST
 
@@ -315,6 +353,9 @@ static const struct {
     {"run L " GRN " --backend usb:unix:/nowhere --firmware none.mvcmd",
      "none.mvcmd"},
     {"run L " GRN " --backend sim --xlink A", "about sticks"},
+    {"run L --layer GRN --shape in0=2x16x8x8 --param bias=1.0 --backend "
+     "usb:unix:/nowhere --xlink A",
+     "give one item at a time"},
     {"run L " GRN " --backend usb --xlink A --order reverse", "--order"},
     {"run L " GRN " --backend usb --xlink A --vcd x", "--vcd"},
     {"run L " GRN " --backend usb:unix:/x --xlink A --xlink-log=/no/where",
@@ -353,6 +394,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, samples_are_the_simulators, 0, N_SAMPLES);
+    tcase_add_loop_test(t, weights, 0, 3);
     tcase_add_test(t, conversions_are_simulated);
     tcase_add_test(t, report_log_and_trace);
     tcase_add_test(t, errors_have_the_last_packets);
