@@ -197,7 +197,7 @@ END_TEST
  * kernel's order; the same bytes again. */
 START_TEST(program_makes)
 {
-    char *dir = program_temp_dir(a), *first;
+    char *dir = program_temp_dir(a), *first = NULL;
     const char *to = arena_printf(a, "%s/x.blob", dir);
     size_t n, m;
     program_args p;
