@@ -11,6 +11,7 @@
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
+#   make docs-pictures  the pictures of docs/viewer.md, again
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
@@ -25,14 +26,14 @@ VERSION := $(shell cat VERSION)
 
 OUT    := build/$(CONF)
 GEN    := build/gen
-LAYERS := isa sim runtime
+LAYERS := isa sim visualizer runtime
 
 # cc is whatever the machine calls its C compiler; the fuzzers need clang.
 CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
@@ -122,10 +123,13 @@ $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
-$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c,\
+$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(FIDELITY) $(LIST): %: %.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# The viewer's figures.
+$(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
@@ -161,7 +165,7 @@ run-demo: all $(DEMO)
 bench: deps
 	@scripts/deps bench
 	@$(MAKE) --no-print-directory run-bench
-run-bench: all $(BENCH) $(OUT)/tests/bench/clhost
+run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 	@scripts/bench build/vpu
 
 run-fidelity: all $(FIDELITY)
@@ -203,6 +207,8 @@ est: # rows of the tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino fidelity run-fidelity sensitivity run-sensitivity check-engines
+docs-pictures: all # what the viewer makes of the GRN sample
+	@scripts/docs-pictures build/vpu
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

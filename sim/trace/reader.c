@@ -1,7 +1,6 @@
-/* One packet at a time: frame it, unpack it, resolve pooled names, call back.
- *
- * The outermost framing is read by hand (field 1, length, bytes), everything
- * inside by protobuf-c, whose memory is bounded by the packet's size. */
+/* One packet at a time: frame it, walk its fields, resolve pooled names, call
+ * back. Nothing is allocated per packet: texts go to a scratch buffer as large
+ * as a packet may be. Field numbers are Perfetto's, as in perfetto.proto. */
 #include "sim/trace/reader.h"
 
 #include <errno.h>
@@ -10,14 +9,27 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
-#include "sim/trace/perfetto.pb-c.h"
+#include "sim/trace/wire.h"
 
-enum { MAX_PACKET = 256 << 10, MAX_NAMES = 65536, MAX_NAME_BYTES = 4096 };
+enum {
+    MAX_PACKET = 256 << 10,
+    WINDOW = 1 << 20, /* read at once; more than MAX_PACKET and its head */
+    MAX_NAMES = 65536,
+    MAX_NAME_BYTES = 4096,
+    MAX_SEQUENCES = 1024
+};
 
 typedef struct {
-    const char **text; /* MAX_NAMES, by iid; NULL until used */
-
+    const char **text; /* by iid; NULL until used */
+    uint32_t cap;
 } name_pool;
+
+/* Pooled names belong to the sequence of packets they came in. */
+typedef struct {
+    uint32_t id;
+    name_pool events, args;
+    uint64_t default_track;
+} sequence;
 
 typedef struct {
     const char *name; /* of the file */
@@ -25,8 +37,13 @@ typedef struct {
     const trc_read_ops *ops;
     vpu_error *err;
     arena *a;
-    name_pool events, args;
-    uint64_t at;
+    sequence *seqs[MAX_SEQUENCES];
+    uint32_t n_seqs;
+    uint8_t *window;
+    size_t n_window, at_window;
+    char *scratch; /* texts of the packet */
+    size_t n_scratch;
+    uint64_t at; /* byte of the file, for messages */
     bool stopped;
 } reader;
 
@@ -36,186 +53,399 @@ static vpu_status malformed(reader *r, const char *what)
                    (unsigned long long)r->at, what);
 }
 
+/* A terminated copy; every text takes two bytes of the packet besides its own,
+ * so they all fit. */
+static const char *text_of(reader *r, wire_span s)
+{
+    size_t n = (size_t)(s.end - s.p);
+    char *to = r->scratch + r->n_scratch;
+
+    memcpy(to, s.p, n);
+    to[n] = 0;
+    r->n_scratch += n + 1;
+    return to;
+}
+
 /* --- names -------------------------------------------------------------- */
 
-static vpu_status learn(reader *r, name_pool *p,
-                        Trc__Pb__InternedName *const *names, size_t n)
+static sequence *find_sequence(reader *r, uint32_t id)
 {
-    for (size_t i = 0; i < n; i++) {
-        const Trc__Pb__InternedName *in = names[i];
+    uint32_t i = 0;
 
-        if (!in->name)
-            continue;
-        if (in->iid >= MAX_NAMES || strlen(in->name) > MAX_NAME_BYTES)
-            return err_set(r->err, VPU_ERR_LIMIT,
-                           "%s: byte %llu: pooled name %llu is out of bounds",
-                           r->name, (unsigned long long)r->at,
-                           (unsigned long long)in->iid);
-        if (!p->text)
-            p->text = arena_array(r->a, const char *, MAX_NAMES);
-        /* Repeating an entry is legal when it says the same. */
-        if (!p->text[in->iid])
-            p->text[in->iid] = arena_strdup(r->a, in->name);
-        else if (strcmp(p->text[in->iid], in->name))
-            return malformed(r, "a pooled name is given twice");
+    while (i < r->n_seqs && r->seqs[i]->id != id)
+        i++;
+    if (i == r->n_seqs) {
+        if (r->n_seqs == MAX_SEQUENCES)
+            return NULL;
+        r->seqs[r->n_seqs++] = arena_new(r->a, sequence);
+        r->seqs[i]->id = id;
     }
+    if (i) { /* packets of a sequence come in runs */
+        sequence *s = r->seqs[i];
+
+        r->seqs[i] = r->seqs[i - 1];
+        r->seqs[i - 1] = s;
+        return s;
+    }
+    return r->seqs[0];
+}
+
+static void pool_reserve(reader *r, name_pool *p, uint32_t iid)
+{
+    uint32_t cap = p->cap ? p->cap : 64;
+    const char **text;
+
+    if (iid < p->cap)
+        return;
+    while (cap <= iid)
+        cap *= 2;
+    text = arena_array(r->a, const char *, cap);
+    if (p->cap)
+        memcpy(text, p->text, p->cap * sizeof *text);
+    p->text = text;
+    p->cap = cap;
+}
+
+static vpu_status learn_name(reader *r, name_pool *p, wire_span s)
+{
+    wire_span name = {0};
+    uint64_t iid = 0;
+    wire_field f;
+    bool bad = false;
+
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number == 1 && f.type == 0)
+            iid = f.u;
+        else if (f.number == 2 && f.type == 2)
+            name = f.bytes;
+    }
+    if (bad)
+        return malformed(r, "not a trace packet");
+    if (!name.p)
+        return VPU_OK;
+    if (iid >= MAX_NAMES || name.end - name.p > MAX_NAME_BYTES)
+        return err_set(r->err, VPU_ERR_LIMIT,
+                       "%s: byte %llu: pooled name %llu is out of bounds",
+                       r->name, (unsigned long long)r->at,
+                       (unsigned long long)iid);
+    pool_reserve(r, p, (uint32_t)iid);
+    /* Repeating an entry is legal when it says the same. */
+    if (!p->text[iid])
+        p->text[iid] = arena_strndup(r->a, (const char *)name.p,
+                                     (size_t)(name.end - name.p));
+    else if (strlen(p->text[iid]) != (size_t)(name.end - name.p) ||
+             memcmp(p->text[iid], name.p, (size_t)(name.end - name.p)))
+        return malformed(r, "a pooled name is given twice");
     return VPU_OK;
 }
 
-static const char *resolve(const name_pool *p, const char *spelled,
-                           bool has_iid, uint64_t iid)
+static vpu_status learn(reader *r, sequence *q, wire_span s)
 {
-    if (spelled)
-        return spelled;
-    if (has_iid && p->text && iid < MAX_NAMES && p->text[iid])
-        return p->text[iid];
-    return "";
+    vpu_status st = VPU_OK;
+    wire_field f;
+    bool bad = false;
+
+    while (!st && wire_next(&s, &f, &bad)) {
+        if (f.type != 2)
+            continue;
+        if (f.number == 2)
+            st = learn_name(r, &q->events, f.bytes);
+        else if (f.number == 3)
+            st = learn_name(r, &q->args, f.bytes);
+    }
+    return !st && bad ? malformed(r, "not a trace packet") : st;
+}
+
+static const char *pooled(const name_pool *p, uint64_t iid)
+{
+    return iid < p->cap && p->text[iid] ? p->text[iid] : "";
 }
 
 /* --- packets ------------------------------------------------------------ */
 
-static void tell_track(reader *r, const Trc__Pb__TrackDescriptor *d)
+/* The text in field `number` of a message, NULL without. */
+static const char *text_in(reader *r, wire_span s, uint32_t number)
 {
-    trc_read_track t = {.uuid = d->uuid,
-                        .parent_uuid = d->parent_uuid,
-                        .name = d->name ? d->name : "",
-                        .counter = d->counter};
+    const char *text = NULL;
+    wire_field f;
+    bool bad = false;
 
+    while (wire_next(&s, &f, &bad))
+        if (f.number == number && f.type == 2 && !text)
+            text = text_of(r, f.bytes);
+    return text;
+}
+
+static trc_unit unit_in(wire_span s)
+{
+    trc_unit unit = TRC_UNIT_NONE;
+    wire_field f;
+    bool bad = false;
+
+    while (wire_next(&s, &f, &bad))
+        if (f.number == 3 && f.type == 0)
+            unit = f.u == 3   ? TRC_UNIT_BYTES
+                   : f.u == 2 ? TRC_UNIT_COUNT
+                              : TRC_UNIT_NONE;
+    return unit;
+}
+
+static vpu_status read_track(reader *r, wire_span s)
+{
+    trc_read_track t = {.name = NULL};
+    const char *other = NULL;
+    wire_field f;
+    bool bad = false;
+
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number == 1)
+            t.uuid = f.u;
+        else if (f.number == 5)
+            t.parent_uuid = f.u;
+        else if (f.type != 2)
+            continue;
+        else if (f.number == 2 || f.number == 10)
+            t.name = text_of(r, f.bytes);
+        else if (f.number == 3 && !other)
+            other = text_in(r, f.bytes, 6);
+        else if (f.number == 4 && !other)
+            other = text_in(r, f.bytes, 5);
+        else if (f.number == 8) {
+            t.counter = true;
+            t.unit = unit_in(f.bytes);
+        }
+    }
+    if (bad)
+        return malformed(r, "not a trace packet");
+    if (!t.name)
+        t.name = other ? other : "";
     if (r->ops->track && !r->ops->track(r->ops->user, &t))
         r->stopped = true;
+    return VPU_OK;
 }
 
-static trc_arg read_arg(const reader *r, const Trc__Pb__DebugAnnotation *d)
+static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a)
 {
-    const char *name = resolve(&r->args, d->name, d->has_name_iid, d->name_iid);
+    wire_field f;
+    bool bad = false;
 
-    if (d->string_value)
-        return TRC_TEXT(name, d->string_value);
-    if (d->has_double_value)
-        return TRC_REAL(name, d->double_value);
-    return TRC_UINT(name,
-                    d->has_int_value ? (uint64_t)d->int_value : d->uint_value);
+    *a = (trc_arg){.name = ""};
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number == 1 && f.type == 0)
+            a->name = pooled(&q->args, f.u);
+        else if (f.number == 10 && f.type == 2)
+            a->name = text_of(r, f.bytes);
+        else if (f.number >= 2 && f.number <= 4 && f.type == 0)
+            a->u = f.u;
+        else if (f.number == 5 && f.type == 1) {
+            a->kind = TRC_ARG_REAL;
+            a->x = wire_double(f.u);
+        } else if (f.number == 6 && f.type == 2) {
+            a->kind = TRC_ARG_TEXT;
+            a->text = text_of(r, f.bytes);
+        }
+    }
+    return !bad;
 }
 
-static void tell_event(reader *r, const Trc__Pb__TracePacket *p)
+static void add_field(reader *r, const sequence *q, const wire_field *f,
+                      trc_read_event *e)
 {
-    const Trc__Pb__TrackEvent *t = p->track_event;
-    trc_read_event e = {.uuid = t->track_uuid, .ns = p->timestamp};
+    switch (f->number) {
+    case 10:
+        if (!e->name[0])
+            e->name = pooled(&q->events, f->u);
+        break;
+    case 11:
+        e->uuid = f->u;
+        break;
+    case 23:
+        if (f->type == 2)
+            e->name = text_of(r, f->bytes);
+        break;
+    case 30:
+        e->value = (double)(int64_t)f->u;
+        e->real = false;
+        break;
+    case 44:
+        e->value = wire_double(f->u);
+        e->real = true;
+        break;
+    case 36: /* as varints, before Perfetto had 47 and 48 */
+    case 47:
+        if (e->flow == TRC_FLOW_NONE && f->type != 2) {
+            e->flow = TRC_FLOW_STEP;
+            e->flow_id = f->u;
+        }
+        break;
+    case 42:
+    case 48:
+        if (f->type != 2) {
+            e->flow = TRC_FLOW_END;
+            e->flow_id = f->u;
+        }
+        break;
+    }
+}
+
+static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
+                             wire_span s)
+{
+    static const trc_read_kind kinds[] = {[1] = TRC_READ_BEGIN,
+                                          [2] = TRC_READ_END,
+                                          [3] = TRC_READ_INSTANT,
+                                          [4] = TRC_READ_COUNT};
+    trc_read_event e = {.ns = ns, .name = "", .uuid = q->default_track};
     trc_arg args[TRC_MAX_ARGS];
+    uint64_t type = 0;
+    wire_field f;
+    bool bad = false;
 
-    switch (t->type) {
-    case TRC__PB__TRACK_EVENT__TYPE__SLICE_BEGIN:
-        e.kind = TRC_READ_BEGIN;
-        break;
-    case TRC__PB__TRACK_EVENT__TYPE__SLICE_END:
-        e.kind = TRC_READ_END;
-        break;
-    case TRC__PB__TRACK_EVENT__TYPE__INSTANT:
-        e.kind = TRC_READ_INSTANT;
-        break;
-    case TRC__PB__TRACK_EVENT__TYPE__COUNTER:
-        e.kind = TRC_READ_COUNT;
-        break;
-    default:
-        return;
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number == 9) {
+            type = f.u;
+        } else if (f.number == 4 && f.type == 2) {
+            if (e.n_args < TRC_MAX_ARGS &&
+                !read_arg(r, q, f.bytes, &args[e.n_args++]))
+                return malformed(r, "not a trace packet");
+        } else {
+            add_field(r, q, &f, &e);
+        }
     }
-    e.name = resolve(&r->events, t->name, t->has_name_iid, t->name_iid);
-    for (size_t i = 0; i < t->n_debug_annotations && i < TRC_MAX_ARGS; i++)
-        args[e.n_args++] = read_arg(r, t->debug_annotations[i]);
+    if (bad)
+        return malformed(r, "not a trace packet");
+    if (type < 1 || type > 4)
+        return VPU_OK;
+    e.kind = kinds[type];
     e.args = args;
-    if (t->n_terminating_flow_ids) {
-        e.flow = TRC_FLOW_END;
-        e.flow_id = t->terminating_flow_ids[0];
-    } else if (t->n_flow_ids) {
-        e.flow = TRC_FLOW_STEP;
-        e.flow_id = t->flow_ids[0];
-    }
-    e.value = t->has_double_counter_value ? t->double_counter_value
-                                          : (double)t->counter_value;
     if (r->ops->event && !r->ops->event(r->ops->user, &e))
         r->stopped = true;
+    return VPU_OK;
+}
+
+/* TracePacketDefaults.track_event_defaults.track_uuid */
+static void read_defaults(sequence *q, wire_span s)
+{
+    wire_field f, g;
+    bool bad = false;
+
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number != 11 || f.type != 2)
+            continue;
+        while (wire_next(&f.bytes, &g, &bad))
+            if (g.number == 11 && g.type == 0)
+                q->default_track = g.u;
+    }
 }
 
 static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
 {
-    Trc__Pb__TracePacket *p = trc__pb__trace_packet__unpack(NULL, n, bytes);
+    wire_span s = {bytes, bytes + n}, track = {0}, event = {0}, pool = {0},
+              defaults = {0};
+    uint64_t ns = 0, seq = 0, flags = 0;
     vpu_status st = VPU_OK;
+    wire_field f;
+    sequence *q;
+    bool bad = false;
 
-    if (!p)
-        return malformed(r, "not a trace packet");
-    if (p->interned_data) {
-        const Trc__Pb__InternedData *in = p->interned_data;
-
-        st = learn(r, &r->events, in->event_names, in->n_event_names);
-        if (!st)
-            st = learn(r, &r->args, in->debug_annotation_names,
-                       in->n_debug_annotation_names);
+    r->n_scratch = 0;
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number == 8)
+            ns = f.u;
+        else if (f.number == 10)
+            seq = f.u;
+        else if (f.number == 13)
+            flags = f.u;
+        else if (f.type == 2 && f.number == 11)
+            event = f.bytes;
+        else if (f.type == 2 && f.number == 12)
+            pool = f.bytes;
+        else if (f.type == 2 && f.number == 59)
+            defaults = f.bytes;
+        else if (f.type == 2 && f.number == 60)
+            track = f.bytes;
     }
-    if (!st && p->track_descriptor)
-        tell_track(r, p->track_descriptor);
-    if (!st && p->track_event && !r->stopped)
-        tell_event(r, p);
-    trc__pb__trace_packet__free_unpacked(p, NULL);
+    if (bad)
+        return malformed(r, "not a trace packet");
+    if (!(q = find_sequence(r, (uint32_t)seq)))
+        return err_set(r->err, VPU_ERR_LIMIT,
+                       "%s: byte %llu: more than %d packet sequences", r->name,
+                       (unsigned long long)r->at, MAX_SEQUENCES);
+    if (flags & 1) /* the sequence's state is cleared */
+        *q = (sequence){.id = q->id};
+    if (defaults.p)
+        read_defaults(q, defaults);
+    if (pool.p)
+        st = learn(r, q, pool);
+    if (!st && track.p)
+        st = read_track(r, track);
+    if (!st && event.p && !r->stopped)
+        st = read_event(r, q, ns, event);
     return st;
 }
 
 /* --- framing ------------------------------------------------------------ */
 
-static bool read_length(reader *r, uint64_t *out)
+/* At least n bytes ahead in the window, fewer at the end of the file. */
+static size_t ahead(reader *r, size_t n)
 {
-    *out = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-        int c = getc(r->f);
+    size_t left = r->n_window - r->at_window;
 
-        if (c == EOF)
-            return false;
-        r->at++;
-        *out |= (uint64_t)(c & 127) << shift;
-        if (c < 128)
-            return true;
-    }
-    return false;
+    if (left >= n)
+        return left;
+    memmove(r->window, r->window + r->at_window, left);
+    r->at_window = 0;
+    r->n_window = left + fread(r->window + left, 1, WINDOW - left, r->f);
+    return r->n_window;
 }
 
-static vpu_status read_all(reader *r)
+static vpu_status next_packet(reader *r)
 {
-    uint8_t *bytes = malloc(MAX_PACKET);
-    vpu_status st = VPU_OK;
-    uint64_t n = 0;
-    int tag;
+    size_t left = ahead(r, 16);
+    const uint8_t *p = r->window + r->at_window;
+    wire_span s = {p + 1, p + (left < 6 ? left : 6)};
+    uint64_t n;
+    size_t head;
 
-    if (!bytes)
-        return err_set(r->err, VPU_ERR_NOMEM, "%s: out of memory", r->name);
-    while (!st && !r->stopped && (tag = getc(r->f)) != EOF) {
-        r->at++;
-        if (tag != (1 << 3 | 2))
-            st = malformed(r, "not a trace packet's tag");
-        else if (!read_length(r, &n))
-            st = malformed(r, "a packet's length is cut off or too long");
-        else if (n > MAX_PACKET)
-            st = err_set(r->err, VPU_ERR_LIMIT,
-                         "%s: byte %llu: a packet of %llu bytes", r->name,
-                         (unsigned long long)r->at, (unsigned long long)n);
-        else if (fread(bytes, 1, n, r->f) != n)
-            st = malformed(r, "the last packet is cut off");
-        else
-            st = read_packet(r, bytes, n);
-        r->at += n;
-    }
-    if (!st && ferror(r->f))
-        st = err_set(r->err, VPU_ERR_IO, "%s: %s", r->name, strerror(errno));
-    free(bytes);
-    return st;
+    r->at++;
+    if (p[0] != (1 << 3 | 2))
+        return malformed(r, "not a trace packet's tag");
+    if (!wire_varint(&s, &n))
+        return malformed(r, "a packet's length is cut off or too long");
+    head = (size_t)(s.p - p);
+    r->at += head - 1;
+    if (n > MAX_PACKET)
+        return err_set(r->err, VPU_ERR_LIMIT,
+                       "%s: byte %llu: a packet of %llu bytes", r->name,
+                       (unsigned long long)r->at, (unsigned long long)n);
+    if (ahead(r, head + n) < head + n)
+        return ferror(r->f) ? err_set(r->err, VPU_ERR_IO, "%s: %s", r->name,
+                                      strerror(errno))
+                            : malformed(r, "the last packet is cut off");
+    r->at_window += head;
+    p = r->window + r->at_window;
+    r->at_window += n;
+    r->at += n;
+    return read_packet(r, p, n);
 }
 
 static vpu_status read_stream(const char *name, FILE *f,
                               const trc_read_ops *ops, vpu_error *err)
 {
     reader r = {.name = name, .f = f, .ops = ops, .err = err};
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
     r.a = arena_create(0);
-    st = read_all(&r);
+    r.window = malloc(WINDOW);
+    r.scratch = malloc(2 * MAX_PACKET);
+    if (!r.window || !r.scratch)
+        st = err_set(err, VPU_ERR_NOMEM, "%s: out of memory", name);
+    while (!st && !r.stopped && ahead(&r, 1))
+        st = next_packet(&r);
+    if (!st && ferror(f))
+        st = err_set(err, VPU_ERR_IO, "%s: %s", name, strerror(errno));
+    free(r.window);
+    free(r.scratch);
     arena_destroy(r.a);
     fclose(f);
     return st;

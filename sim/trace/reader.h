@@ -1,4 +1,5 @@
-/* Reading back Perfetto traces as writer.h makes them.
+/* Reading Perfetto traces: those writer.h makes, and as far as track events go
+ * those of others.
  *
  * A reader calls back for every track and event in the order of the file; it
  * keeps only the tracks' count and the pooled names, so memory does not grow
@@ -13,6 +14,7 @@ typedef struct {
     uint64_t uuid, parent_uuid; /* parent 0 = outermost */
     const char *name;           /* never NULL */
     bool counter;
+    trc_unit unit; /* of a counter */
 } trc_read_track;
 
 typedef enum {
@@ -31,6 +33,7 @@ typedef struct {
     trc_flow flow; /* STEP stands for START too: files do not tell */
     uint64_t flow_id;
     double value; /* COUNT */
+    bool real;    /* it was written as a floating-point number */
 } trc_read_event;
 
 /* Pointers are good for the call only. Either may be NULL. Returning false
@@ -43,7 +46,11 @@ typedef struct {
 
 /* VPU_ERR_IO     cannot be opened or read
  * VPU_ERR_PARSE  not a trace (message: path and byte position)
- * VPU_ERR_LIMIT  a packet above 256 KiB or more than 65536 pooled names */
+ * VPU_ERR_LIMIT  a packet above 256 KiB, a sequence's pooled name above number
+ *                65535 or 4096 bytes, more than 1024 packet sequences
+ *
+ * An error comes after the calls for all packets in front of it, so a caller
+ * may keep what it has got */
 vpu_status trc_read_file(const char *path, const trc_read_ops *ops,
                          vpu_error *err);
 /* The same from memory; name stands for the path in messages. */

@@ -1,13 +1,35 @@
-/* Any bytes as a trace. */
-#include "sim/trace/reader.h"
+/* Any bytes as a trace: read, put in columns, looked at. */
+#include "visualizer/load.h"
+#include "visualizer/stats.h"
+#include "visualizer/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
+static void look(const timeline *tl)
+{
+    vpu_error err;
+    view_slice s;
+    stats st;
+    view v;
+
+    if (view_init(&v, tl, &err))
+        return;
+    stats_of(tl, tl->end / 3, tl->end, &st);
+    view_zoom(&v, 0.3, (double)tl->end / 2);
+    for (double y = 0; y < v.height && y < 2000; y += 5)
+        if (view_hit(&v, 100, 50, y, &s))
+            view_select(&v, &s);
+    view_search(&v, "a", 1, &s);
+    view_free(&v);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    trc_read_ops ops = {0};
     vpu_error err;
+    timeline tl;
 
-    trc_read_bytes("fuzz", data, n, &ops, &err);
+    if (!load_bytes("fuzz", data, n, &tl, &err))
+        look(&tl);
+    tl_free(&tl);
     return 0;
 }

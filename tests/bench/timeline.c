@@ -1,0 +1,155 @@
+/* The viewer's figures on a made-up trace: timeline EVENTS FILE.
+ *
+ * Writes a trace of that many slices (16 SHAVEs, groups with three causes each,
+ * 2 DMA channels) to FILE, opens it, and draws frames of a zoom and a pan at
+ * 1920 x 1080 into memory. Prints one line of JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/trace/writer.h"
+#include "visualizer/control.h"
+#include "visualizer/load.h"
+
+enum { SHAVES = 16, CHANNELS = 2, FRAMES = 300, WIDTH = 1920, HEIGHT = 1080 };
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void write_group(trc_writer *w, trc_track shave, uint64_t t, uint64_t i)
+{
+    static const char *const names[] = {"issue", "DDR stall", "DMA wait"};
+    trc_arg args[] = {TRC_UINT("group", i), TRC_UINT("cycle", t),
+                      TRC_TEXT("launch", "L"), TRC_UINT("local bytes", 4096)};
+    trc_arg causes[] = {TRC_UINT("issue", 100 + i % 50),
+                        TRC_UINT("DDR stall", 200), TRC_UINT("DMA wait", 100)};
+
+    trc_begin(w, shave, t,
+              &(trc_event){.name = "comp",
+                           .numbered = true,
+                           .number = i,
+                           .args = args,
+                           .n_args = 4});
+    for (int k = 0; k < 3; k++) {
+        uint64_t length = causes[k].u;
+
+        trc_slice(w, shave, t, t + length, &(trc_event){.name = names[k]});
+        t += length;
+    }
+    trc_end(w, shave, t, causes, 3);
+}
+
+static bool write_trace(uint64_t events, const char *path)
+{
+    trc_config cfg = {.level = TRC_FULL};
+    trc_track device, shave[SHAVES], dma[CHANNELS];
+    uint64_t groups = events * 16 / (SHAVES * 65);
+    char name[16];
+    trc_writer *w;
+    vpu_error err;
+
+    if (trc_writer_create(&cfg, &w, &err) ||
+        trc_writer_add(w, TRC_PERFETTO, path, &err)) {
+        fprintf(stderr, "timeline: %s\n", err.msg);
+        return false;
+    }
+    device = trc_track_group(w, 0, "device");
+    for (int i = 0; i < SHAVES; i++) {
+        snprintf(name, sizeof name, "SHAVE %d", i);
+        shave[i] = trc_track_slices(w, device, name, TRC_CYCLES);
+    }
+    for (int i = 0; i < CHANNELS; i++) {
+        snprintf(name, sizeof name, "DMA %d", i);
+        dma[i] = trc_track_slices(w, device, name, TRC_CYCLES);
+    }
+    for (uint64_t g = 0; g < groups; g++) {
+        for (uint64_t i = 0; i < SHAVES; i++)
+            write_group(w, shave[i], g * 500 + i * 7, g * SHAVES + i);
+        trc_slice(w, dma[g % CHANNELS], g * 500, g * 500 + 450,
+                  &(trc_event){.name = "in", .numbered = true, .number = g});
+    }
+    if (!trc_writer_commit(w, &err))
+        return true;
+    fprintf(stderr, "timeline: %s\n", err.msg);
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* 99 of 100 frames are drawn in, in milliseconds. */
+static double frames(view *v, font_set *fonts, uint32_t *px)
+{
+    static double took[FRAMES];
+    control k;
+
+    control_init(&k, v, "bench", NULL, NULL);
+    control_resize(&k, WIDTH, HEIGHT);
+    control_motion(&k, 700, 300);
+    for (int i = 0; i < FRAMES; i++) {
+        double start = now();
+        canvas c;
+
+        if (i < FRAMES / 3)
+            control_wheel(&k, 0, 1, 0);
+        else if (i < 2 * FRAMES / 3)
+            control_wheel(&k, 0, -1, 0);
+        else
+            control_key(&k, i % 2 ? 'd' : 'w', 0);
+        cv_raster(&c, fonts, px, WIDTH, HEIGHT, WIDTH, 1);
+        control_paint(&k, &c);
+        took[i] = (now() - start) * 1e3;
+    }
+    qsort(took, FRAMES, sizeof *took, ascending);
+    return took[FRAMES * 99 / 100];
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long events = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
+    uint32_t *px = calloc((size_t)WIDTH * HEIGHT, sizeof *px);
+    struct rusage use;
+    font_set *fonts;
+    double start, opened;
+    timeline tl;
+    vpu_error err;
+    view v;
+
+    if (!events || !px) {
+        fprintf(stderr, "usage: timeline EVENTS FILE\n");
+        return 2;
+    }
+    if (!write_trace(events, argv[2]))
+        return 2;
+    start = now();
+    if (load_file(argv[2], &tl, &err) || view_init(&v, &tl, &err) ||
+        fonts_open(1, &fonts, &err)) {
+        fprintf(stderr, "timeline: %s\n", err.msg);
+        unlink(argv[2]);
+        return 2;
+    }
+    opened = now() - start;
+    getrusage(RUSAGE_SELF, &use);
+    printf("{\"slices\": %llu, \"open_s\": %.3f, \"memory_mib\": %ld, "
+           "\"frame_p99_ms\": %.2f}\n",
+           events, opened, use.ru_maxrss / 1024, frames(&v, fonts, px));
+    unlink(argv[2]);
+    fonts_close(fonts);
+    view_free(&v);
+    tl_free(&tl);
+    free(px);
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* vpu view from outside: pictures of a real run, and everything it refuses. */
+#include <check.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "tests/support/terminal.h"
+
+static terminal p;
+
+static void setup(void)
+{
+    terminal_open(&p);
+    terminal_text(&p, "layer.xml",
+                  "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+                  "<Kernel entry=\"k\"><Source filename=\"k.cl\"/>"
+                  "<Parameters><Tensor arg-name=\"in\" type=\"input\" "
+                  "port-index=\"0\" format=\"BFYX\"/><Tensor arg-name=\"out\" "
+                  "type=\"output\" port-index=\"0\" format=\"BFYX\"/>"
+                  "</Parameters><WorkSizes dim=\"input,0\" global=\"Y,F,B\" "
+                  "local=\"1,1,1\"/></Kernel></CustomLayer>");
+    terminal_text(&p, "k.cl",
+                  "__kernel void k(__global const half *in, __global half "
+                  "*out) { int i = get_global_id(0) + get_global_id(1) * "
+                  "get_global_size(0); for (int x = 0; x < 16; x++) out[i * 16 "
+                  "+ x] = in[i * 16 + x] * (half)2; }");
+    terminal_run(&p, "run layer.xml --shape in0=1x4x8x16 --input 0=random:1 "
+                     "--trace t.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+/* How many pixels have that colour. */
+static int count_color(const char *name, uint32_t rgb, png_image *image)
+{
+    uint8_t *bytes;
+    int n = 0;
+
+    *image = (png_image){.version = PNG_IMAGE_VERSION};
+    ck_assert_msg(png_image_begin_read_from_file(
+                      image, arena_printf(p.a, "%s/%s", p.dir, name)),
+                  "%s", image->message);
+    image->format = PNG_FORMAT_RGB;
+    bytes = arena_push(p.a, PNG_IMAGE_SIZE(*image), 1, 1);
+    ck_assert(png_image_finish_read(image, NULL, bytes, 0, NULL));
+    for (size_t i = 0; i < PNG_IMAGE_SIZE(*image); i += 3)
+        n += (uint32_t)(bytes[i] << 16 | bytes[i + 1] << 8 | bytes[i + 2]) ==
+             rgb;
+    return n;
+}
+
+START_TEST(pictures)
+{
+    png_image image;
+    char *a, *b, *svg;
+    size_t na, nb, ns;
+    vpu_error err;
+
+    terminal_run(&p, "view t.pftrace --png a.png --svg a.svg --csv a.csv");
+    ck_assert_msg(!p.status, "%s", p.err);
+    terminal_run(&p, "view t.pftrace --png b.png");
+    ck_assert(!file_read(arena_printf(p.a, "%s/a.png", p.dir), 1 << 24, p.a, &a,
+                         &na, &err));
+    ck_assert(!file_read(arena_printf(p.a, "%s/b.png", p.dir), 1 << 24, p.a, &b,
+                         &nb, &err));
+    ck_assert_uint_eq(na, nb);
+    ck_assert_mem_eq(a, b, na);
+    /* Computing is somewhere, in its colour; the page is white. */
+    ck_assert_int_gt(count_color("a.png", 0x009e73, &image), 20);
+    ck_assert_uint_eq(image.width, 1600);
+    ck_assert_int_gt(count_color("a.png", 0xffffff, &image), 10000);
+    ck_assert(!file_read(arena_printf(p.a, "%s/a.svg", p.dir), 1 << 24, p.a,
+                         &svg, &ns, &err));
+    ck_assert(strstr(svg, "SHAVE 0</text>"));
+    ck_assert(!strcmp(svg + ns - 7, "</svg>\n"));
+    terminal_run(&p, "view t.pftrace --png c.png --size 640x300 --scale 2 "
+                     "--theme dark --range 1us..5us --select comp");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert_int_eq(count_color("c.png", 0xffffff, &image) > 10000, 0);
+    ck_assert_uint_eq(image.width, 1280);
+    ck_assert_uint_eq(image.height, 600);
+    terminal_run(&p, "view t.pftrace --compare t.pftrace --png d.png");
+    ck_assert_msg(!p.status, "%s", p.err);
+}
+END_TEST
+
+/* A row of the table per group's phase. */
+START_TEST(table_has_every_group)
+{
+    char *csv, *at;
+    size_t n;
+    vpu_error err;
+    int groups = 0;
+
+    terminal_run(&p, "view t.pftrace --csv a.csv");
+    ck_assert(!file_read(arena_printf(p.a, "%s/a.csv", p.dir), 1 << 24, p.a,
+                         &csv, &n, &err));
+    for (at = csv; (at = strstr(at, "\"comp ")); at++)
+        groups++;
+    ck_assert_int_eq(groups, 32);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    static const struct {
+        const char *args, *says;
+    } bad[] = {{"view", "which FILE"},
+               {"view t.pftrace u.pftrace", "u.pftrace"},
+               {"view none.pftrace --png x.png", "none.pftrace"},
+               {"view k.cl --png x.png", "not a trace packet"},
+               {"view empty --png x.png", "without events"},
+               {"view t.pftrace --png x.png --size 5", "--size: not '5'"},
+               {"view t.pftrace --png x.png --size 99999x9", "--size"},
+               {"view t.pftrace --png x.png --size 20x20", "200 x 100"},
+               {"view t.pftrace --png x.png --scale 9", "--scale"},
+               {"view t.pftrace --png x.png --theme pink", "--theme"},
+               {"view t.pftrace --png x.png --unit years", "--unit"},
+               {"view t.pftrace --png x.png --range 5", "--range"},
+               {"view t.pftrace --png x.png --range 9..5", "TIME..TIME"},
+               {"view t.pftrace --png x.png --select zzz", "zzz"},
+               {"view t.pftrace --png no/such/x.png", "no/such"},
+               {"view t.pftrace --png x.png --compare none", "none"},
+               {"view t.pftrace --frob", "--help"}};
+
+    terminal_text(&p, "empty", "");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        terminal_run(&p, bad[i].args);
+        ck_assert_msg(p.status == 2, "%s: %d", bad[i].args, p.status);
+        ck_assert_msg(strstr(p.err, bad[i].says), "%s: %s", bad[i].args, p.err);
+        ck_assert(!terminal_has(&p, "x.png"));
+    }
+}
+END_TEST
+
+START_TEST(a_cut_file_is_shown_in_part)
+{
+    char *bytes;
+    size_t n;
+    vpu_error err;
+
+    ck_assert(!file_read(arena_printf(p.a, "%s/t.pftrace", p.dir), 1 << 24, p.a,
+                         &bytes, &n, &err));
+    terminal_file(&p, "cut", bytes, n * 2 / 3);
+    terminal_run(&p, "view cut --png x.png");
+    ck_assert_int_eq(p.status, 0);
+    ck_assert(strstr(p.err, "shown in part"));
+    ck_assert(terminal_has(&p, "x.png"));
+}
+END_TEST
+
+START_TEST(without_a_display_it_says_what_to_do)
+{
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    unsetenv("SDL_VIDEODRIVER");
+    terminal_run(&p, "view t.pftrace");
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_msg(strstr(p.err, "--png"), "%s", p.err);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("view");
+    TCase *t = tcase_create("view");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    suite_add_tcase(s, t);
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, pictures);
+    tcase_add_test(t, table_has_every_group);
+    tcase_add_test(t, refusals);
+    tcase_add_test(t, a_cut_file_is_shown_in_part);
+    tcase_add_test(t, without_a_display_it_says_what_to_do);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

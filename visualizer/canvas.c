@@ -1,0 +1,92 @@
+/* What all canvases share: measuring, cutting and placing text. */
+#include "visualizer/canvas.h"
+
+#include <string.h>
+
+#include "visualizer/font.h"
+
+void cv_fill(canvas *c, double x, double y, double w, double h, cv_color color)
+{
+    c->ops->fill(c, x, y, w, h, color, CV_PLAIN);
+}
+
+void cv_fill_pattern(canvas *c, double x, double y, double w, double h,
+                     cv_color color, cv_pattern pattern)
+{
+    c->ops->fill(c, x, y, w, h, color, pattern);
+}
+
+void cv_frame(canvas *c, double x, double y, double w, double h, cv_color color)
+{
+    double t = 1;
+
+    cv_fill(c, x, y, w, t, color);
+    cv_fill(c, x, y + h - t, w, t, color);
+    cv_fill(c, x, y + t, t, h - 2 * t, color);
+    cv_fill(c, x + w - t, y + t, t, h - 2 * t, color);
+}
+
+void cv_line(canvas *c, double x0, double y0, double x1, double y1,
+             cv_color color)
+{
+    c->ops->line(c, x0, y0, x1, y1, color);
+}
+
+void cv_clip(canvas *c, double x, double y, double w, double h)
+{
+    c->ops->clip(c, x, y, w, h);
+}
+
+void cv_unclip(canvas *c)
+{
+    c->ops->clip(c, 0, 0, c->width, c->height);
+}
+
+double cv_text_width(const canvas *c, cv_font font, const char *text)
+{
+    int w = 0;
+
+    while (*text)
+        w += font_get(c->fonts, font, font_decode(&text))->advance;
+    return w / font_scale(c->fonts);
+}
+
+double cv_text(canvas *c, double x, double y, cv_font font, cv_color color,
+               const char *text)
+{
+    c->ops->text(c, x, y, font, color, text);
+    return cv_text_width(c, font, text);
+}
+
+void cv_text_right(canvas *c, double x, double y, cv_font font, cv_color color,
+                   const char *text)
+{
+    cv_text(c, x - cv_text_width(c, font, text), y, font, color, text);
+}
+
+void cv_text_fit(canvas *c, double x, double y, double room, cv_font font,
+                 cv_color color, const char *text)
+{
+    static const char dots[] = "\xe2\x80\xa6";
+    double left = room - cv_text_width(c, font, dots);
+    const char *p = text;
+    char cut[512];
+    size_t n = 0;
+
+    if (cv_text_width(c, font, text) <= room) {
+        cv_text(c, x, y, font, color, text);
+        return;
+    }
+    while (*p) {
+        left -= font_get(c->fonts, font, font_decode(&p))->advance /
+                font_scale(c->fonts);
+        if (left < 0 || (size_t)(p - text) + sizeof dots > sizeof cut)
+            break;
+        n = (size_t)(p - text);
+    }
+    if (n < 2) /* a letter and dots say nothing */
+        return;
+    memcpy(cut, text, n);
+    memcpy(cut + n, dots, sizeof dots);
+    cv_text(c, x, y, font, color, cut);
+}

@@ -1,0 +1,66 @@
+/* What keys and the mouse do to a view: the window without the window, so that
+ * tests need no display. One or two traces; two share their stretch of time. */
+#ifndef VPU_VISUALIZER_CONTROL_H
+#define VPU_VISUALIZER_CONTROL_H
+
+#include "visualizer/paint.h"
+
+typedef enum {
+    KEY_NONE,
+    KEY_LEFT = 0x10000,
+    KEY_RIGHT,
+    KEY_UP,
+    KEY_DOWN,
+    KEY_HOME,
+    KEY_PAGE_UP,
+    KEY_PAGE_DOWN,
+    KEY_TAB,
+    KEY_ENTER,
+    KEY_BACKSPACE,
+    KEY_ESCAPE /* others: their character, as typed */
+} control_key_code;
+
+enum { MOD_SHIFT = 1, MOD_CTRL = 2, MOD_ALT = 4 };
+enum { CONTROL_BOOKMARKS = 9, CONTROL_TEXT = 128 };
+
+typedef enum { DRAG_NONE, DRAG_PAN, DRAG_MARK, DRAG_MINIMAP } control_drag;
+
+typedef struct {
+    view *v[2];
+    const char *titles[2];
+    int n, focus; /* views; the one the mouse is over */
+    paint_page pages[2];
+    bool dark, help, searching, quit, export;
+    double text_scale; /* user's, times the display's */
+    double width, height;
+    char search[CONTROL_TEXT];
+    char status[256];
+    bool failed_search;
+    double mouse_x, mouse_y, drag_x, drag_from, drag_to, drag_scroll, drag_y;
+    control_drag drag;
+    bool moved; /* since the button went down */
+    struct {
+        bool set;
+        double from, to;
+    } bookmarks[CONTROL_BOOKMARKS];
+    bool bookmarks_changed;
+} control;
+
+void control_init(control *k, view *a, const char *title_a, view *b,
+                  const char *title_b);
+void control_resize(control *k, double width, double height);
+
+/* Coordinates are logical pixels. Each returns whether the picture changed. */
+bool control_key(control *k, uint32_t key, unsigned mods);
+bool control_text(control *k, const char *utf8); /* typed, while searching */
+bool control_motion(control *k, double x, double y);
+bool control_press(control *k, double x, double y, int button, int clicks,
+                   unsigned mods);
+bool control_release(control *k, double x, double y);
+/* y: notches, up zooms in; x: to the right. With shift y pans, with ctrl it
+ * scrolls the rows. */
+bool control_wheel(control *k, double x, double y, unsigned mods);
+
+void control_paint(control *k, canvas *c);
+
+#endif

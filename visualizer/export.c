@@ -1,0 +1,88 @@
+#include "visualizer/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+
+static void quoted(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', f);
+        putc(*text, f);
+    }
+    putc('"', f);
+}
+
+static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
+{
+    tl_arg args[48];
+    size_t n = tl_slice_args(v->tl, l, i, args, 48);
+    str out = {0};
+
+    for (size_t k = 0; k < n; k++) {
+        str_printf(&out, "%s%s=", k ? "; " : "", tl_text(v->tl, args[k].name));
+        if (args[k].kind == TL_ARG_TEXT)
+            str_puts(&out, tl_text(v->tl, args[k].text));
+        else if (args[k].kind == TL_ARG_REAL)
+            str_printf(&out, "%.17g", args[k].x);
+        else
+            str_printf(&out, "%llu", (unsigned long long)args[k].u);
+    }
+    quoted(f, str_text(&out));
+    str_free(&out);
+}
+
+static void write_slice(FILE *f, const view *v, const tl_row *r, uint32_t lane,
+                        uint64_t i)
+{
+    const tl_lane *l = &r->lanes[lane];
+    char name[300];
+
+    tl_slice_name(v->tl, l, i, name, sizeof name);
+    quoted(f, r->name);
+    fprintf(f, ",%u,", lane);
+    quoted(f, name);
+    fprintf(f, ",%llu,%llu,%.0f,%.0f,", (unsigned long long)l->begin[i],
+            (unsigned long long)tl_length(l, i),
+            floor(tl_ns(v->tl, l->begin[i])),
+            floor(tl_ns(v->tl, tl_length(l, i))));
+    write_args(f, v, l, i);
+    fputs("\r\n", f);
+}
+
+vpu_status export_csv(const view *v, const char *path, vpu_error *err)
+{
+    uint64_t from = v->has_range ? v->range_from : (uint64_t)v->from;
+    uint64_t to = v->has_range ? v->range_to : (uint64_t)ceil(v->to);
+    file_out out;
+    vpu_status st = file_out_open(&out, path, err);
+
+    if (st)
+        return st;
+    fprintf(out.f,
+            "row,lane,name,begin_%s,length_%s,begin_ns,length_ns,args\r\n",
+            v->tl->clk_mhz ? "cycles" : "ticks",
+            v->tl->clk_mhz ? "cycles" : "ticks");
+    for (uint32_t k = 0; k < v->n_rows; k++) {
+        const tl_row *r = &v->tl->rows[v->rows[k].row];
+
+        for (uint32_t lane = 0;
+             r->lanes && !v->rows[k].hidden && lane < r->n_lanes; lane++) {
+            const tl_lane *l = &r->lanes[lane];
+            uint64_t i = tl_count_before(l, from), n = tl_count_before(l, to);
+
+            if (i && l->begin[i - 1] + tl_length(l, i - 1) > from)
+                i--;
+            for (; i < n; i++)
+                write_slice(out.f, v, r, lane, i);
+        }
+    }
+    st = file_out_commit(&out, err);
+    file_out_abandon(&out);
+    return st;
+}

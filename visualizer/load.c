@@ -1,0 +1,126 @@
+/* The trace reader's calls as additions to a timeline. */
+#include "visualizer/load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/str.h"
+#include "sim/trace/reader.h"
+
+static uint64_t ticks_of(const timeline *tl, uint64_t ns)
+{
+    /* Beyond 584 years the conversion overflows: not a time. */
+    if (ns > UINT64_MAX / 1000)
+        ns = UINT64_MAX / 1000;
+    return tl->clk_mhz ? trc_ns_to_cycles(tl->clk_mhz, ns) : ns;
+}
+
+static bool on_track(void *user, const trc_read_track *t)
+{
+    timeline *tl = user;
+
+    tl_row_describe(tl, tl_row_at(tl, t->uuid), t->parent_uuid, t->name,
+                    t->counter);
+    return !tl->failed;
+}
+
+static uint64_t keep_args(timeline *tl, const trc_read_event *e)
+{
+    tl_arg args[TRC_MAX_ARGS];
+
+    for (size_t i = 0; i < e->n_args; i++) {
+        const trc_arg *a = &e->args[i];
+
+        args[i] = (tl_arg){.name = tl_intern(tl, a->name, strlen(a->name)),
+                           .u = a->u,
+                           .x = a->x};
+        if (a->kind == TRC_ARG_TEXT) {
+            args[i].kind = TL_ARG_TEXT;
+            args[i].text = tl_intern(tl, a->text, strlen(a->text));
+        } else if (a->kind == TRC_ARG_REAL) {
+            args[i].kind = TL_ARG_REAL;
+        }
+    }
+    return tl_pack_args(tl, args, e->n_args);
+}
+
+/* Our own notes at the start say what the clock is. */
+static void see_note(timeline *tl, const trc_read_event *e)
+{
+    unsigned long long mhz;
+
+    for (size_t i = 0; i < e->n_args; i++)
+        if (e->args[i].kind == TRC_ARG_TEXT &&
+            !strcmp(e->args[i].name, "clk_mhz") &&
+            str_to_u64(e->args[i].text, &mhz) && mhz >= 1 && mhz <= 1000 &&
+            !tl->end)
+            tl->clk_mhz = (uint32_t)mhz;
+}
+
+static bool on_event(void *user, const trc_read_event *e)
+{
+    timeline *tl = user;
+    uint32_t row = tl_row_at(tl, e->uuid);
+    uint64_t t = ticks_of(tl, e->ns);
+
+    switch (e->kind) {
+    case TRC_READ_BEGIN:
+        tl_add_begin(tl, row, t, e->name);
+        if (e->n_args)
+            tl_add_args(tl, row, keep_args(tl, e));
+        break;
+    case TRC_READ_END:
+        if (e->n_args)
+            tl_add_args(tl, row, keep_args(tl, e));
+        tl_add_end(tl, row, t);
+        break;
+    case TRC_READ_COUNT:
+        tl_add_value(tl, row, t, e->value);
+        break;
+    case TRC_READ_INSTANT:
+        if (!strcmp(e->name, "note"))
+            see_note(tl, e);
+        tl_add_instant(tl, row, t, e->name, keep_args(tl, e));
+        break;
+    }
+    return !tl->failed;
+}
+
+static vpu_status finish(timeline *tl, vpu_status st, const char *name,
+                         vpu_error *err)
+{
+    if (tl->failed)
+        return err_set(err, VPU_ERR_NOMEM,
+                       "%s: out of memory after %llu events", name,
+                       (unsigned long long)tl->n_events);
+    tl_finish(tl);
+    if (st && st != VPU_ERR_NOMEM && tl->n_events) {
+        snprintf(tl->partial, sizeof tl->partial, "%.500s", err->msg);
+        return VPU_OK;
+    }
+    if (!st && !tl->n_events)
+        return err_set(err, VPU_ERR_PARSE, "%s: a trace without events", name);
+    return st;
+}
+
+vpu_status load_file(const char *path, timeline *tl, vpu_error *err)
+{
+    trc_read_ops ops = {on_track, on_event, tl};
+    vpu_status st = tl_init(tl, err);
+
+    if (st)
+        return st;
+    return finish(tl, trc_read_file(path, &ops, err), path, err);
+}
+
+vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
+                      timeline *tl, vpu_error *err)
+{
+    trc_read_ops ops = {on_track, on_event, tl};
+    vpu_status st = tl_init(tl, err);
+
+    if (st)
+        return st;
+    return finish(tl, trc_read_bytes(name, data, n_bytes, &ops, err), name,
+                  err);
+}

@@ -1,0 +1,134 @@
+/* Texts kept once, found by an open hash table, with the class of each. */
+#include "visualizer/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "visualizer/timeline.h"
+
+enum { MAX_NAMES = 1 << 24, MAX_BYTES = 256 << 20 };
+
+static const char *const class_names[TL_N_CLASSES] = {
+    [TL_ISSUE] = "issue",
+    [TL_L2] = "L2 stall",
+    [TL_DDR] = "DDR stall",
+    [TL_STORE] = "store stall",
+    [TL_DMA_SETUP] = "DMA setup",
+    [TL_DMA_WAIT] = "DMA wait",
+    [TL_DISPATCH] = "dispatch",
+    [TL_IDLE] = "idle",
+    [TL_IN] = "in",
+    [TL_OUT] = "out"};
+
+const char *tl_class_name(tl_class c)
+{
+    return class_names[c] ? class_names[c] : "other";
+}
+
+static uint32_t hash_of(const char *text, size_t n)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+static tl_class classify(const char *text, size_t n)
+{
+    /* A group's phases are drawn in shades of their own. */
+    static const char *const phases[] = {"pre", "comp", "post"};
+
+    for (int c = 0; c < TL_OTHER; c++)
+        if (strlen(class_names[c]) == n && !memcmp(class_names[c], text, n))
+            return (tl_class)c;
+    for (int k = 0; k < 3; k++)
+        if (strlen(phases[k]) == n && !memcmp(phases[k], text, n))
+            return (tl_class)(TL_OTHER + k);
+    return (tl_class)(TL_OTHER + hash_of(text, n) % (TL_N_CLASSES - TL_OTHER));
+}
+
+tl_names *names_create(void)
+{
+    tl_names *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    n->cap = 256;
+    n->n_slots = 1024;
+    n->text = calloc(n->cap, sizeof *n->text);
+    n->class = calloc(n->cap, 1);
+    n->slots = calloc(n->n_slots, sizeof *n->slots);
+    if (!n->text || !n->class || !n->slots || !(n->text[0] = strdup(""))) {
+        names_free(n);
+        return NULL;
+    }
+    n->class[0] = TL_OTHER;
+    n->n = 1;
+    return n;
+}
+
+void names_free(tl_names *n)
+{
+    if (!n)
+        return;
+    for (uint32_t i = 0; i < n->n; i++)
+        free(n->text[i]);
+    free(n->text);
+    free(n->class);
+    free(n->slots);
+    free(n);
+}
+
+static int grow(tl_names *n)
+{
+    if (n->n == n->cap) {
+        char **text = realloc(n->text, 2 * n->cap * sizeof *text);
+        uint8_t *class = text ? realloc(n->class, 2 * n->cap) : NULL;
+
+        if (text)
+            n->text = text;
+        if (!class)
+            return 0;
+        n->class = class;
+        n->cap *= 2;
+    }
+    if (n->n * 2 > n->n_slots) {
+        uint32_t *slots = calloc(2 * (size_t)n->n_slots, sizeof *slots);
+
+        if (!slots)
+            return 0;
+        free(n->slots);
+        n->slots = slots;
+        n->n_slots *= 2;
+        for (uint32_t i = 1; i < n->n; i++) {
+            uint32_t at = hash_of(n->text[i], strlen(n->text[i]));
+
+            while (slots[at & (n->n_slots - 1)])
+                at++;
+            slots[at & (n->n_slots - 1)] = i;
+        }
+    }
+    return 1;
+}
+
+uint32_t names_add(tl_names *n, const char *text, size_t len)
+{
+    uint32_t at = hash_of(text, len), i;
+
+    if (!len)
+        return 0;
+    for (; (i = n->slots[at & (n->n_slots - 1)]); at++)
+        if (!strncmp(n->text[i], text, len) && !n->text[i][len])
+            return i;
+    if (n->n == MAX_NAMES || n->bytes + len > MAX_BYTES || !grow(n))
+        return 0;
+    if (!(n->text[n->n] = strndup(text, len)))
+        return 0;
+    n->class[n->n] = (uint8_t)classify(text, len);
+    n->bytes += len + 1;
+    for (at = hash_of(text, len); n->slots[at & (n->n_slots - 1)];)
+        at++;
+    n->slots[at & (n->n_slots - 1)] = n->n;
+    return n->n++;
+}

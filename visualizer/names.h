@@ -1,0 +1,22 @@
+/* Texts kept once and numbered. Private to the visualizer. */
+#ifndef VPU_VISUALIZER_NAMES_H
+#define VPU_VISUALIZER_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tl_names {
+    char **text; /* by number; 0 is "" */
+    uint8_t *class;
+    uint32_t n, cap;
+    uint32_t *slots, n_slots; /* hash table, a power of two */
+    uint64_t bytes;
+} tl_names;
+
+/* NULL: out of memory. */
+tl_names *names_create(void);
+void names_free(tl_names *n);
+/* 0 when memory or numbers (2^24) or room (256 MiB) run out. */
+uint32_t names_add(tl_names *n, const char *text, size_t len);
+
+#endif

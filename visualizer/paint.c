@@ -1,0 +1,388 @@
+/* The page: title, legend, axis, rows, and where they are. */
+#include "visualizer/paint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TITLE = 34,
+    LEGEND = 24,
+    AXIS = 26,
+    LABELS = 136,
+    PANEL = 282,
+    MINIMAP = 40,
+    STATUS = 24,
+    MARGIN = 12
+};
+
+void paint_layout(const paint_page *p, paint_boxes *b)
+{
+    paint_box a = p->area;
+    double bottom = a.y + a.h - (p->status ? STATUS : 6), x, w;
+    bool panel = p->panel && a.w >= 860;
+
+    *b = (paint_boxes){0};
+    b->title = (paint_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};
+    b->legend =
+        (paint_box){a.x + MARGIN, a.y + TITLE, a.w - 2 * MARGIN, LEGEND};
+    if (p->status)
+        b->status = (paint_box){a.x, bottom, a.w, STATUS};
+    if (panel)
+        b->panel = (paint_box){a.x + a.w - PANEL, a.y + TITLE + LEGEND, PANEL,
+                               bottom - a.y - TITLE - LEGEND};
+    x = a.x + MARGIN + LABELS;
+    w = a.x + a.w - (panel ? PANEL : 0) - MARGIN - x;
+    if (w < 40)
+        w = 40;
+    if (p->minimap) {
+        bottom -= MINIMAP;
+        b->minimap = (paint_box){x, bottom + 6, w, MINIMAP - 12};
+    }
+    b->axis = (paint_box){x, a.y + TITLE + LEGEND, w, AXIS};
+    b->rows = (paint_box){x, b->axis.y + AXIS, w, bottom - b->axis.y - AXIS};
+    if (b->rows.h < 0)
+        b->rows.h = 0;
+    b->labels = (paint_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
+}
+
+double paint_height(const paint_page *p)
+{
+    return TITLE + LEGEND + AXIS + p->v->height + 4 +
+           (p->minimap ? MINIMAP : 0) + (p->status ? STATUS : 6);
+}
+
+void paint_number(char *to, size_t n, double value)
+{
+    double a = fabs(value);
+    int decimals = a >= 100 || a == 0 ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : 3;
+
+    snprintf(to, n, "%.*f", decimals, value);
+}
+
+/* --- title and legend --------------------------------------------------- */
+
+static void paint_title(canvas *c, const paint_page *p, paint_box at)
+{
+    const timeline *tl = p->v->tl;
+    double y = at.y + at.h / 2 + 2, x = at.x;
+    char total[64], cycles[64], line[256];
+    view whole = *p->v;
+
+    x += cv_text(c, x, y, CV_TITLE, p->colors->text, p->title) + 14;
+    whole.unit = VIEW_AUTO;
+    view_time_text(&whole, (double)tl->end, 0, total, sizeof total);
+    whole.unit = VIEW_CYCLES;
+    view_time_text(&whole, (double)tl->end, 0, cycles, sizeof cycles);
+    if (tl->clk_mhz)
+        snprintf(line, sizeof line, "%s   %s at %u MHz", cycles, total,
+                 tl->clk_mhz);
+    else
+        snprintf(line, sizeof line, "%s", total);
+    x += cv_text(c, x, y, CV_NORMAL, p->colors->text, line) + 14;
+    if (tl->partial[0]) {
+        snprintf(line, sizeof line, "partial: %.200s", tl->partial);
+        cv_text_fit(c, x, y, at.x + at.w - x, CV_NORMAL, p->colors->warn, line);
+    } else if (!tl->clk_mhz) {
+        cv_text(c, x, y, CV_NORMAL, p->colors->dim,
+                "not a trace of vpusim: generic tracks");
+    }
+}
+
+static bool class_occurs(const timeline *tl, int class)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        const tl_row *r = &tl->rows[i];
+
+        if (!r->lanes || (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_DMA))
+            continue;
+        for (uint32_t k = 0; k < r->n_lanes; k++)
+            if (r->lanes[k].now[class])
+                return true;
+    }
+    return false;
+}
+
+static void paint_legend(canvas *c, const paint_page *p, paint_box at)
+{
+    static const char *const names[TL_OTHER] = {
+        [TL_ISSUE] = "issue (computing)",
+        [TL_L2] = "waits for L2",
+        [TL_DDR] = "waits for DDR loads",
+        [TL_STORE] = "waits for DDR stores",
+        [TL_DMA_SETUP] = "sets up DMA",
+        [TL_DMA_WAIT] = "waits for DMA",
+        [TL_DISPATCH] = "dispatch",
+        [TL_IDLE] = "idle",
+        [TL_IN] = "DMA in: DDR \xe2\x86\x92 CMX",
+        [TL_OUT] = "DMA out: CMX \xe2\x86\x92 DDR"};
+    double x = at.x, y = at.y + at.h / 2 - 2;
+
+    for (int k = 0; k < TL_OTHER; k++) {
+        if (!class_occurs(p->v->tl, k))
+            continue;
+        if (x + 16 + cv_text_width(c, CV_NORMAL, names[k]) > at.x + at.w)
+            break;
+        cv_fill_pattern(c, x, y - 6, 12, 12, p->colors->class_color[k],
+                        p->colors->class_pattern[k]);
+        cv_frame(c, x, y - 6, 12, 12, p->colors->strong_line);
+        x += 17;
+        x += cv_text(c, x, y, CV_NORMAL, p->colors->text, names[k]) + 18;
+    }
+}
+
+/* --- axis --------------------------------------------------------------- */
+
+static void paint_axis(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const view *v = p->v;
+    double step = view_step(v, b->axis.w, 110), bottom = b->axis.y + b->axis.h;
+    double t = ceil(v->from / step) * step;
+
+    for (int i = 0; t + i * step <= v->to && i < 1000; i++) {
+        double x = view_x(v, b->axis.w, t + i * step);
+        char label[64];
+
+        cv_fill(c, b->axis.x + x, bottom - 6, 1, 6 + b->rows.h,
+                p->colors->line);
+        view_time_text(v, t + i * step, step, label, sizeof label);
+        if (x + cv_text_width(c, CV_SMALL, label) + 4 < b->axis.w)
+            cv_text(c, b->axis.x + x + 4, bottom - 11, CV_SMALL, p->colors->dim,
+                    label);
+        cv_fill(c, b->axis.x + x, bottom - 14, 1, 10, p->colors->strong_line);
+    }
+}
+
+/* --- rows --------------------------------------------------------------- */
+
+/* The share that counts for a row, of the visible stretch: "38 %". */
+static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
+{
+    const view *v = p->v;
+    uint64_t from = (uint64_t)v->from, end = (uint64_t)v->to;
+
+    uint64_t sums[TL_N_CLASSES], busy = 0;
+    double mean, high;
+
+    end = end > v->tl->end ? v->tl->end : end;
+    to[0] = 0;
+    if (end <= from)
+        return;
+    if (r->kind == TL_ROW_SHAVE) {
+        tl_sums(v->tl, &r->lanes[1], from, end, sums);
+        snprintf(to, n, "%.0f %%",
+                 100.0 * (double)sums[TL_ISSUE] / (double)(end - from));
+    } else if (r->kind == TL_ROW_DMA) {
+        tl_sums(v->tl, &r->lanes[0], from, end, sums);
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            busy += sums[c];
+        snprintf(to, n, "%.0f %%", 100.0 * (double)busy / (double)(end - from));
+    } else if (r->kind == TL_ROW_COUNTER) {
+        tl_mean(r->counter, from, end, &mean, &high);
+        paint_number(to, n, mean);
+    }
+}
+
+static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
+                        const view_row *at, paint_box box)
+{
+    char figure[32], high[48];
+    double y = box.y + box.h / 2, room = box.w - 8;
+
+    row_figure(p, r, figure, sizeof figure);
+    if (figure[0] && box.h >= 10) {
+        cv_text_right(c, box.x + box.w - 8, y, CV_SMALL, p->colors->dim,
+                      figure);
+        room -= cv_text_width(c, CV_SMALL, figure) + 6;
+    }
+    if (r->kind == TL_ROW_COUNTER && box.h > 30) {
+        paint_number(high, sizeof high - 8, r->counter->max);
+        cv_text_fit(c, box.x, y - 7, room, CV_NORMAL, p->colors->text, r->name);
+        strcat(high, " peak");
+        cv_text(c, box.x, y + 8, CV_SMALL, p->colors->dim, high);
+        return;
+    }
+    cv_text_fit(c, box.x, y, room, box.h < 12 ? CV_SMALL : CV_NORMAL,
+                p->colors->text, r->name);
+    if (at->pinned)
+        cv_fill(c, box.x - 6, box.y, 2, box.h, p->colors->accent);
+}
+
+static void mark_slice(canvas *c, const paint_page *p, const view_row *row,
+                       const view_slice *s, paint_box at, cv_color color)
+{
+    const tl_lane *l = &p->v->tl->rows[s->row].lanes[s->lane];
+    double x0 = view_x(p->v, at.w, (double)l->begin[s->slice]);
+    double x1 = view_x(p->v, at.w,
+                       (double)(l->begin[s->slice] + tl_length(l, s->slice)));
+    double y, h;
+
+    if (row->row != s->row || x1 < 0 || x0 > at.w)
+        return;
+    x0 = fmax(x0, -3);
+    x1 = fmin(x1, at.w + 3);
+    view_lane_place(p->v, row, s->lane, &y, &h);
+    cv_frame(c, at.x + x0 - 1, at.y + y - 1, fmax(x1 - x0, 1) + 2, h + 2,
+             color);
+}
+
+static void paint_row(canvas *c, const paint_page *p, const view_row *row,
+                      paint_box at)
+{
+    const tl_row *r = &p->v->tl->rows[row->row];
+
+    if (r->kind == TL_ROW_COUNTER) {
+        paint_counter(c, p, r, at);
+        return;
+    }
+    for (uint32_t k = 0; k < r->n_lanes; k++) {
+        paint_box lane = at;
+        double y, h;
+
+        if (r->kind == TL_ROW_SHAVE && row->folded && !k && r->n_lanes > 1)
+            continue;
+        view_lane_place(p->v, row, k, &y, &h);
+        lane.y += y;
+        lane.h = h;
+        paint_lane(c, p, r, &r->lanes[k], r->kind == TL_ROW_SHAVE && !k, lane);
+    }
+    if (p->v->has_selection)
+        mark_slice(c, p, row, &p->v->selection, at, p->colors->select);
+    if (p->has_hover)
+        mark_slice(c, p, row, &p->hover, at, p->colors->accent);
+}
+
+static bool slice_middle(const paint_page *p, const view_slice *s,
+                         const paint_boxes *b, bool end, double *x, double *y)
+{
+    const tl_lane *l = &p->v->tl->rows[s->row].lanes[s->lane];
+
+    for (uint32_t i = 0; i < p->v->n_rows; i++) {
+        const view_row *r = &p->v->rows[i];
+
+        if (r->row != s->row || r->h <= 0)
+            continue;
+        *x = b->rows.x + view_x(p->v, b->rows.w,
+                                (double)(l->begin[s->slice] +
+                                         (end ? tl_length(l, s->slice) : 0)));
+        *y = b->rows.y + r->y - p->v->scroll + VIEW_PHASES / 2.0;
+        return true;
+    }
+    return false;
+}
+
+/* From the end of one phase to the begin of the next, of the selected group. */
+static void paint_flows(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    view_slice from = p->v->selection, to;
+
+    if (!p->v->has_selection)
+        return;
+    for (int k = 0; k < 2 && view_flow(p->v, &from, -1, &to); k++)
+        from = to;
+    for (int k = 0; k < 2 && view_flow(p->v, &from, 1, &to); k++) {
+        double x0, y0, x1, y1;
+
+        if (slice_middle(p, &from, b, true, &x0, &y0) &&
+            slice_middle(p, &to, b, false, &x1, &y1)) {
+            cv_line(c, x0, y0, x0, y0 - 8, p->colors->select);
+            cv_line(c, x0, y0 - 8, x1, y1 - 8, p->colors->select);
+            cv_line(c, x1, y1 - 8, x1, y1 - 1, p->colors->select);
+            cv_line(c, x1, y1 - 1, x1 - 3, y1 - 4, p->colors->select);
+            cv_line(c, x1, y1 - 1, x1 + 3, y1 - 4, p->colors->select);
+        }
+        from = to;
+    }
+}
+
+static void paint_range(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    double x0 = fmax(0, view_x(p->v, b->rows.w, (double)p->v->range_from));
+    double x1 =
+        fmin(b->rows.w, view_x(p->v, b->rows.w, (double)p->v->range_to));
+    double top = b->axis.y + b->axis.h - 6;
+    char label[64];
+
+    if (!p->v->has_range || x1 <= 0 || x0 >= b->rows.w)
+        return;
+    cv_fill(c, b->rows.x + x0, top, x1 - x0, b->rows.h + 6, p->colors->shade);
+    cv_fill(c, b->rows.x + x0, top, 1, b->rows.h + 6, p->colors->accent);
+    cv_fill(c, b->rows.x + x1 - 1, top, 1, b->rows.h + 6, p->colors->accent);
+    view_time_text(p->v, (double)(p->v->range_to - p->v->range_from), 0, label,
+                   sizeof label);
+    cv_fill(c, b->rows.x + x0, b->axis.y, fmax(x1 - x0, 1), 12,
+            p->colors->accent);
+    if (cv_text_width(c, CV_SMALL, label) + 6 < x1 - x0)
+        cv_text(c,
+                b->rows.x + (x0 + x1) / 2 -
+                    cv_text_width(c, CV_SMALL, label) / 2,
+                b->axis.y + 6, CV_SMALL, theme_on(p->colors->accent), label);
+}
+
+/* Of two compared traces the shorter one's end. */
+static void paint_end(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const view *v = p->v;
+    double x = view_x(v, b->rows.w, (double)v->tl->end);
+    char time[64], text[80];
+
+    if (v->extent <= v->tl->end || x < 0 || x >= b->rows.w)
+        return;
+    view_time_text(v, (double)v->tl->end, 0, time, sizeof time);
+    snprintf(text, sizeof text, "done after %s", time);
+    cv_fill(c, b->rows.x + x, b->rows.y, 1, b->rows.h, p->colors->strong_line);
+    cv_text_fit(c, b->rows.x + x + 10, b->rows.y + 12, b->rows.w - x - 10,
+                CV_BOLD, p->colors->text, text);
+}
+
+static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const view *v = p->v;
+    double end = view_x(v, b->rows.w, (double)v->tl->end);
+
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const view_row *row = &v->rows[i];
+        paint_box at = {b->rows.x, b->rows.y + row->y - v->scroll, b->rows.w,
+                        row->h};
+        paint_box label = {b->labels.x, at.y, b->labels.w, at.h};
+
+        if (row->h <= 0 || at.y + at.h < b->rows.y ||
+            at.y > b->rows.y + b->rows.h)
+            continue;
+        cv_clip(c, b->labels.x - 8, b->rows.y, b->labels.w + 8, b->rows.h);
+        paint_label(c, p, &v->tl->rows[row->row], row, label);
+        cv_clip(c, b->rows.x, b->rows.y, b->rows.w, b->rows.h);
+        cv_fill(c, at.x, at.y, fmin(at.w, fmax(0, end)), at.h,
+                p->colors->class_color[TL_IDLE]);
+        paint_row(c, p, row, at);
+    }
+    cv_clip(c, b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h);
+    paint_end(c, p, b);
+    paint_range(c, p, b);
+    paint_flows(c, p, b);
+    cv_unclip(c);
+}
+
+void paint(canvas *c, const paint_page *p)
+{
+    paint_boxes b;
+
+    paint_layout(p, &b);
+    cv_fill(c, p->area.x, p->area.y, p->area.w, p->area.h, p->colors->page);
+    paint_title(c, p, b.title);
+    paint_legend(c, p, b.legend);
+    paint_axis(c, p, &b);
+    paint_rows(c, p, &b);
+    if (b.minimap.h > 0)
+        paint_minimap(c, p, b.minimap);
+    if (b.panel.w > 0)
+        paint_panel(c, p, b.panel);
+    if (p->status) {
+        cv_fill(c, b.status.x, b.status.y, b.status.w, b.status.h,
+                p->colors->panel);
+        cv_text_fit(c, b.status.x + MARGIN, b.status.y + b.status.h / 2,
+                    b.status.w - 2 * MARGIN, CV_NORMAL, p->colors->dim,
+                    p->status);
+    }
+    paint_tooltip(c, p);
+}

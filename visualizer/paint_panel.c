@@ -1,0 +1,280 @@
+/* Numbers beside the picture: a stretch's causes and figures, the selected
+ * slice, the tooltip, the minimap. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "visualizer/paint.h"
+
+enum { LINE = 18, PAD = 14 };
+
+typedef struct {
+    canvas *c;
+    const paint_page *p;
+    double x, y, w, bottom;
+} column;
+
+static bool room_for(const column *k)
+{
+    return k->y + LINE <= k->bottom;
+}
+
+static void heading(column *k, const char *text)
+{
+    if (!room_for(k))
+        return;
+    k->y += 8;
+    cv_text(k->c, k->x, k->y + LINE / 2.0, CV_BOLD, k->p->colors->text, text);
+    k->y += LINE + 2;
+}
+
+static void line(column *k, const char *key, const char *value)
+{
+    double w = cv_text_width(k->c, CV_NORMAL, value);
+
+    if (!room_for(k))
+        return;
+    if (w > k->w * 0.75)
+        w = k->w * 0.75;
+    cv_text_fit(k->c, k->x, k->y + LINE / 2.0, k->w - w - 8, CV_NORMAL,
+                k->p->colors->dim, key);
+    cv_text_fit(k->c, k->x + k->w - w, k->y + LINE / 2.0, w + 1, CV_NORMAL,
+                k->p->colors->text, value);
+    k->y += LINE;
+}
+
+static void line_time(column *k, const char *key, double ticks)
+{
+    char text[64];
+
+    view_time_text(k->p->v, ticks, 0, text, sizeof text);
+    line(k, key, text);
+}
+
+/* Causes from the longest down, as bars, with what each waits for. */
+static void causes(column *k, const uint64_t *cause, uint64_t all)
+{
+    bool done[TL_N_CAUSES] = {0};
+
+    for (int n = 0; n < TL_N_CAUSES; n++) {
+        int best = -1;
+        char text[64];
+        double share, bar = k->w - 48;
+
+        for (int c = 0; c < TL_N_CAUSES; c++)
+            if (!done[c] && cause[c] && (best < 0 || cause[c] > cause[best]))
+                best = c;
+        if (best < 0 || !room_for(k) || !all)
+            return;
+        done[best] = true;
+        share = (double)cause[best] / (double)all;
+        cv_text(k->c, k->x, k->y + 8, CV_NORMAL, k->p->colors->text,
+                tl_class_name((tl_class)best));
+        cv_text(
+            k->c,
+            k->x + 8 +
+                cv_text_width(k->c, CV_NORMAL, tl_class_name((tl_class)best)),
+            k->y + 8, CV_SMALL, k->p->colors->dim,
+            stats_resource((tl_class)best));
+        snprintf(text, sizeof text, share < 0.0995 ? "%.1f %%" : "%.0f %%",
+                 share * 100);
+        cv_text_right(k->c, k->x + k->w, k->y + 18, CV_NORMAL,
+                      k->p->colors->text, text);
+        cv_fill(k->c, k->x, k->y + 17, bar, 7, k->p->colors->line);
+        cv_fill_pattern(k->c, k->x, k->y + 17, fmax(bar * share, 1), 7,
+                        k->p->colors->class_color[best],
+                        k->p->colors->class_pattern[best]);
+        k->y += 30;
+    }
+}
+
+static void rate_line(column *k, const char *key, double bytes_per_tick)
+{
+    char number[32], text[96];
+    double mhz = k->p->v->tl->clk_mhz ? k->p->v->tl->clk_mhz : 1000;
+
+    paint_number(number, sizeof number, bytes_per_tick * mhz / 1000);
+    snprintf(text, sizeof text, "%s GB/s", number);
+    line(k, key, text);
+}
+
+static void percent_line(column *k, const char *key, double part, double all)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.1f %%", all > 0 ? 100 * part / all : 0);
+    line(k, key, text);
+}
+
+static void figures(column *k, const stats *s)
+{
+    double span = (double)(s->to - s->from);
+
+    if (s->has_ddr) {
+        rate_line(k, "DDR traffic, mean", s->ddr_mean);
+        rate_line(k, "DDR traffic, peak", s->ddr_peak);
+    }
+    if (s->n_channels) {
+        percent_line(k, "DMA channels busy", (double)s->dma_busy,
+                     span * s->n_channels);
+        if (s->has_overlap)
+            percent_line(k, "DMA time with computing", (double)s->overlapped,
+                         (double)s->transferring);
+    }
+    if (s->n_shaves)
+        percent_line(k, "busiest SHAVE above mean", s->imbalance, 1);
+}
+
+static void arg_line(column *k, const tl_arg *a)
+{
+    const timeline *tl = k->p->v->tl;
+    char text[64];
+
+    if (a->kind == TL_ARG_TEXT) {
+        line(k, tl_text(tl, a->name), tl_text(tl, a->text));
+        return;
+    }
+    if (a->kind == TL_ARG_REAL)
+        snprintf(text, sizeof text, "%g", a->x);
+    else
+        snprintf(text, sizeof text, "%llu", (unsigned long long)a->u);
+    line(k, tl_text(tl, a->name), text);
+}
+
+static void selection(column *k)
+{
+    const view *v = k->p->v;
+    const view_slice *s = &v->selection;
+    const tl_row *r = &v->tl->rows[s->row];
+    const tl_lane *l = &r->lanes[s->lane];
+    uint64_t begin = l->begin[s->slice], length = tl_length(l, s->slice);
+    tl_arg args[48];
+    size_t n = tl_slice_args(v->tl, l, s->slice, args, 48);
+    char name[300];
+
+    tl_slice_name(v->tl, l, s->slice, name, sizeof name);
+    heading(k, name);
+    line(k, "on", r->name);
+    line_time(k, "begins", (double)begin);
+    line_time(k, "takes", (double)length);
+    for (size_t i = 0; i < n; i++)
+        if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
+            arg_line(k, &args[i]);
+    if (r->kind == TL_ROW_SHAVE && !s->lane && length) {
+        uint64_t sums[TL_N_CLASSES];
+
+        tl_sums(v->tl, &r->lanes[1], begin, begin + length, sums);
+        k->y += 6;
+        causes(k, sums, length);
+    }
+}
+
+void paint_panel(canvas *c, const paint_page *p, paint_box at)
+{
+    const view *v = p->v;
+    column k = {c, p, at.x + PAD, at.y, at.w - 2 * PAD, at.y + at.h - 6};
+    stats s;
+
+    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
+    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
+    cv_clip(c, at.x, at.y, at.w, at.h);
+    if (v->has_selection)
+        selection(&k);
+    if (v->has_range)
+        stats_of(v->tl, v->range_from, v->range_to, &s);
+    else
+        stats_of(v->tl, (uint64_t)v->from,
+                 (uint64_t)fmin(ceil(v->to), (double)v->tl->end), &s);
+    heading(&k, v->has_range                           ? "Marked range"
+                : v->to - v->from >= (double)v->extent ? "Whole trace"
+                                                       : "Visible range");
+    line_time(&k, "takes", (double)(s.to - s.from));
+    figures(&k, &s);
+    if (s.n_shaves) {
+        char text[64];
+
+        snprintf(text, sizeof text, "%u SHAVEs: where time goes", s.n_shaves);
+        heading(&k, text);
+        causes(&k, s.cause, (s.to - s.from) * s.n_shaves);
+        if (s.uncovered) /* other levels than full leave waits out */
+            percent_line(&k, "not recorded", (double)s.uncovered,
+                         (double)(s.to - s.from) * s.n_shaves);
+    }
+    cv_unclip(c);
+}
+
+void paint_tooltip(canvas *c, const paint_page *p)
+{
+    const tl_row *r;
+    const tl_lane *l;
+    char name[300], length[64], text[420];
+    double w, x = p->hover_x + 14, y = p->hover_y + 18;
+
+    if (!p->has_hover)
+        return;
+    r = &p->v->tl->rows[p->hover.row];
+    l = &r->lanes[p->hover.lane];
+    tl_slice_name(p->v->tl, l, p->hover.slice, name, sizeof name);
+    view_time_text(p->v, (double)tl_length(l, p->hover.slice), 0, length,
+                   sizeof length);
+    snprintf(text, sizeof text, "%s   %s", name, length);
+    w = cv_text_width(c, CV_NORMAL, text) + 16;
+    if (x + w > p->area.x + p->area.w)
+        x = p->area.x + p->area.w - w;
+    if (y + 24 > p->area.y + p->area.h)
+        y = p->hover_y - 30;
+    cv_fill(c, x, y, w, 24, p->colors->text);
+    cv_text(c, x + 8, y + 12, CV_NORMAL, p->colors->page, text);
+}
+
+enum { MAP_COLUMNS = 2048 };
+
+/* Adds a lane's busy and issuing ticks to the columns. */
+static void add_to_map(const timeline *tl, const tl_row *r, int n, double all,
+                       uint64_t busy[], uint64_t issue[])
+{
+    const tl_lane *l = &r->lanes[r->kind == TL_ROW_SHAVE];
+    uint64_t last[TL_N_CLASSES] = {0}, sums[TL_N_CLASSES];
+    tl_cursor at = {0};
+
+    for (int i = 0; i < n; i++) {
+        tl_walk_near(tl, l, &at, (uint64_t)(all * (i + 1) / n),
+                     (uint64_t)(all / n / 4), sums);
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            busy[i] += c == TL_IDLE ? 0 : sums[c] - last[c];
+        issue[i] += tl->clk_mhz ? sums[TL_ISSUE] - last[TL_ISSUE] : 0;
+        memcpy(last, sums, sizeof last);
+    }
+}
+
+/* Computing over all SHAVEs through the whole trace, and where the view is. */
+void paint_minimap(canvas *c, const paint_page *p, paint_box at)
+{
+    const view *v = p->v;
+    const timeline *tl = v->tl;
+    uint64_t busy[MAP_COLUMNS] = {0}, issue[MAP_COLUMNS] = {0}, lanes = 0;
+    int n = (int)fmin(at.w / 2, MAP_COLUMNS);
+    double all = fmax((double)v->extent, 1), w = at.w / n;
+    double x0 = at.x + v->from / all * at.w, x1 = at.x + v->to / all * at.w;
+
+    for (uint32_t k = 0; k < tl->n_rows; k++)
+        if (tl->rows[k].lanes &&
+            (tl->rows[k].kind == TL_ROW_SHAVE || !tl->clk_mhz)) {
+            add_to_map(tl, &tl->rows[k], n, all, busy, issue);
+            lanes++;
+        }
+    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->class_color[TL_IDLE]);
+    for (int i = 0; i < n && lanes; i++) {
+        double scale = at.h / ((double)lanes * fmax(all / n, 1));
+        double hb = fmin((double)busy[i] * scale, at.h);
+        double hi = fmin((double)issue[i] * scale, at.h);
+
+        cv_fill(c, at.x + w * i, at.y + at.h - hb, w, hb,
+                p->colors->area_light);
+        cv_fill(c, at.x + w * i, at.y + at.h - hi, w, hi,
+                p->colors->class_color[TL_ISSUE]);
+    }
+    cv_fill(c, at.x, at.y, x0 - at.x, at.h, p->colors->shade);
+    cv_fill(c, x1, at.y, at.x + at.w - x1, at.h, p->colors->shade);
+    cv_frame(c, x0, at.y - 2, fmax(x1 - x0, 2), at.h + 4, p->colors->accent);
+}

@@ -1,0 +1,213 @@
+/* The canvas of pixels, and PNG files of it. */
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "visualizer/canvas.h"
+#include "visualizer/font.h"
+
+static uint32_t blend(uint32_t under, uint32_t over, uint32_t a)
+{
+    uint32_t r =
+        (((over >> 16 & 255) * a) + ((under >> 16 & 255) * (255 - a))) / 255;
+    uint32_t g =
+        (((over >> 8 & 255) * a) + ((under >> 8 & 255) * (255 - a))) / 255;
+    uint32_t b = (((over & 255) * a) + ((under & 255) * (255 - a))) / 255;
+
+    return 0xff000000 | r << 16 | g << 8 | b;
+}
+
+/* A pattern on one line: ink on `unit` pixels of every `period`, where
+ * (x + shift) % period begins a stroke; period 1 = all, 0 = none. */
+static void pattern_line(cv_pattern p, int y, int unit, int *period, int *shift)
+{
+    bool on = y % (4 * unit) < unit;
+
+    *shift = 0;
+    *period = 0;
+    if (p == CV_SLASH || p == CV_BACKSLASH) {
+        *period = 6 * unit;
+        *shift = p == CV_SLASH ? y % *period : *period - 1 - y % *period;
+    } else if (p == CV_DOTS && on) {
+        *period = 4 * unit;
+    } else if (p == CV_DASHES && on) {
+        *period = 1;
+    }
+}
+
+static void fill_line(uint32_t *row, int x0, int x1, uint32_t color,
+                      uint32_t ink, cv_pattern p, int y, int unit)
+{
+    int period, shift, at;
+
+    pattern_line(p, y, unit, &period, &shift);
+    if (period <= 1) {
+        for (int i = x0; i < x1; i++)
+            row[i] = period ? ink : color;
+        return;
+    }
+    at = (x0 + shift) % period;
+    for (int i = x0; i < x1; i++) {
+        row[i] = at < unit ? ink : color;
+        at = at + 1 == period ? 0 : at + 1;
+    }
+}
+
+/* Ink darkens bright colours and lightens dark ones. */
+static uint32_t ink_of(uint32_t color)
+{
+    uint32_t light =
+        (color >> 16 & 255) * 3 + (color >> 8 & 255) * 6 + (color & 255);
+
+    return light > 1100 ? blend(color, 0xff000000, 38)
+                        : blend(color, 0xffffffff, 60);
+}
+
+static void raster_fill(canvas *c, double x, double y, double w, double h,
+                        cv_color color, cv_pattern pattern)
+{
+    int x0 = (int)floor(x * c->scale + 0.5),
+        y0 = (int)floor(y * c->scale + 0.5);
+    int x1 = (int)floor((x + w) * c->scale + 0.5);
+    int y1 = (int)floor((y + h) * c->scale + 0.5);
+    uint32_t a = color >> 24, ink = pattern ? ink_of(color) : 0;
+    int unit = c->scale < 1.5 ? 1 : (int)(c->scale + 0.5);
+
+    x0 = x0 < c->cx0 ? c->cx0 : x0;
+    y0 = y0 < c->cy0 ? c->cy0 : y0;
+    x1 = x1 > c->cx1 ? c->cx1 : x1;
+    y1 = y1 > c->cy1 ? c->cy1 : y1;
+    for (; y0 < y1; y0++) {
+        uint32_t *row = c->px + (size_t)y0 * (size_t)c->stride;
+
+        if (a == 255 && !pattern)
+            for (int i = x0; i < x1; i++)
+                row[i] = color;
+        else if (a == 255)
+            fill_line(row, x0, x1, color, ink, pattern, y0, unit);
+        else
+            for (int i = x0; i < x1; i++)
+                row[i] = blend(row[i], color, a);
+    }
+}
+
+static void raster_line(canvas *c, double x0, double y0, double x1, double y1,
+                        cv_color color)
+{
+    double dx = (x1 - x0) * c->scale, dy = (y1 - y0) * c->scale;
+    int n = (int)ceil(fmax(fabs(dx), fabs(dy)));
+    int wide = c->scale < 1.5 ? 1 : (int)(c->scale + 0.5);
+
+    if (n > 100000)
+        return;
+    for (int i = 0; i <= n; i++) {
+        double t = n ? (double)i / n : 0;
+        int px = (int)floor(x0 * c->scale + dx * t);
+        int py = (int)floor(y0 * c->scale + dy * t);
+
+        for (int ky = 0; ky < wide; ky++)
+            for (int kx = 0; kx < wide; kx++)
+                if (px + kx >= c->cx0 && px + kx < c->cx1 &&
+                    py + ky >= c->cy0 && py + ky < c->cy1) {
+                    uint32_t *p = &c->px[(size_t)(py + ky) * (size_t)c->stride +
+                                         (size_t)(px + kx)];
+                    *p = blend(*p, color, color >> 24);
+                }
+    }
+}
+
+static void draw_glyph(canvas *c, const font_glyph *g, int x, int y,
+                       cv_color color)
+{
+    for (int j = 0; j < g->h; j++) {
+        uint32_t *row;
+
+        if (y + j < c->cy0 || y + j >= c->cy1)
+            continue;
+        row = c->px + (size_t)(y + j) * (size_t)c->stride;
+        for (int i = 0; i < g->w; i++) {
+            uint32_t a = g->alpha[j * g->w + i] * (color >> 24) / 255;
+
+            if (a && x + i >= c->cx0 && x + i < c->cx1)
+                row[x + i] = blend(row[x + i], color, a);
+        }
+    }
+}
+
+static void raster_text(canvas *c, double x, double y, cv_font font,
+                        cv_color color, const char *text)
+{
+    int px = (int)floor(x * c->scale + 0.5);
+    int py = (int)floor(y * c->scale - font_height(c->fonts, font) / 2.0 + 0.5);
+
+    while (*text) {
+        const font_glyph *g = font_get(c->fonts, font, font_decode(&text));
+
+        draw_glyph(c, g, px + g->left, py, color);
+        px += g->advance;
+    }
+}
+
+static void raster_clip(canvas *c, double x, double y, double w, double h)
+{
+    double s = c->scale;
+
+    c->cx0 = (int)fmax(0, floor(x * s + 0.5));
+    c->cy0 = (int)fmax(0, floor(y * s + 0.5));
+    c->cx1 = (int)fmin(c->pw, floor((x + w) * s + 0.5));
+    c->cy1 = (int)fmin(c->ph, floor((y + h) * s + 0.5));
+}
+
+static const cv_ops raster_ops = {raster_fill, raster_line, raster_text,
+                                  raster_clip};
+
+void cv_raster(canvas *c, font_set *fonts, uint32_t *px, int pw, int ph,
+               int stride, double scale)
+{
+    *c = (canvas){.ops = &raster_ops,
+                  .fonts = fonts,
+                  .px = px,
+                  .pw = pw,
+                  .ph = ph,
+                  .stride = stride,
+                  .cx1 = pw,
+                  .cy1 = ph,
+                  .width = pw / scale,
+                  .height = ph / scale,
+                  .scale = scale};
+}
+
+vpu_status cv_write_png(const canvas *c, const char *path, vpu_error *err)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (uint32_t)c->pw,
+                       .height = (uint32_t)c->ph,
+                       .format = PNG_FORMAT_BGR};
+    uint8_t *bytes = malloc((size_t)c->pw * (size_t)c->ph * 3);
+    file_out out;
+    vpu_status st;
+
+    if (!bytes)
+        return err_set(err, VPU_ERR_NOMEM, "%s: no memory for a picture", path);
+    for (int y = 0; y < c->ph; y++)
+        for (int x = 0; x < c->pw; x++) {
+            uint32_t p = c->px[(size_t)y * (size_t)c->stride + (size_t)x];
+            uint8_t *to = &bytes[((size_t)y * (size_t)c->pw + (size_t)x) * 3];
+
+            to[0] = (uint8_t)p;
+            to[1] = (uint8_t)(p >> 8);
+            to[2] = (uint8_t)(p >> 16);
+        }
+    if (!(st = file_out_open(&out, path, err))) {
+        if (!png_image_write_to_stdio(&image, out.f, 0, bytes, 0, NULL))
+            st = err_set(err, VPU_ERR_IO, "%s: %s", path, image.message);
+        else
+            st = file_out_commit(&out, err);
+        file_out_abandon(&out);
+    }
+    png_image_free(&image);
+    free(bytes);
+    return st;
+}

@@ -1,0 +1,308 @@
+/* Rows on the page: where they are, what is at a point, what has a name. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "visualizer/view.h"
+
+/* --- places ------------------------------------------------------------- */
+
+static double row_height(const view *v, const view_row *r)
+{
+    const tl_row *t = &v->tl->rows[r->row];
+
+    if (r->hidden)
+        return 0;
+    if (t->kind == TL_ROW_COUNTER)
+        return r->folded ? 14 : 40;
+    if (r->folded)
+        return 10;
+    if (t->kind == TL_ROW_SHAVE)
+        return VIEW_PHASES + VIEW_CAUSES;
+    return VIEW_LANE * t->n_lanes;
+}
+
+void view_layout(view *v)
+{
+    double y = 0;
+    int last = -1; /* kind of the row above */
+
+    for (int pinned = 1; pinned >= 0; pinned--)
+        for (uint32_t i = 0; i < v->n_rows; i++) {
+            view_row *r = &v->rows[i];
+            const tl_row *t = &v->tl->rows[r->row];
+
+            if (r->pinned != (pinned == 1))
+                continue;
+            /* A little air where the kind changes. */
+            r->h = row_height(v, r);
+            if (r->h > 0 && last >= 0 && last != (int)t->kind)
+                y += 5;
+            last = r->h > 0 ? (int)t->kind : last;
+            r->y = y;
+            y += r->h > 0 ? r->h + VIEW_GAP : 0;
+        }
+    v->height = y;
+}
+
+void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
+                     double *h)
+{
+    const tl_row *t = &v->tl->rows[r->row];
+
+    *y = 0;
+    *h = r->h;
+    if (t->kind == TL_ROW_SHAVE && !r->folded) {
+        *y = lane ? VIEW_PHASES : 0;
+        *h = lane ? VIEW_CAUSES : VIEW_PHASES;
+    } else if (t->kind != TL_ROW_SHAVE && t->kind != TL_ROW_COUNTER) {
+        *h = r->h / t->n_lanes;
+        *y = *h * lane;
+    }
+}
+
+void view_fold(view *v, uint32_t at, bool folded)
+{
+    v->rows[at].folded = folded;
+    view_layout(v);
+}
+
+void view_pin(view *v, uint32_t at, bool pinned)
+{
+    v->rows[at].pinned = pinned;
+    view_layout(v);
+}
+
+void view_hide(view *v, uint32_t at, bool hidden)
+{
+    v->rows[at].hidden = hidden;
+    view_layout(v);
+}
+
+void view_raise(view *v, uint32_t at, int by)
+{
+    int64_t to = (int64_t)at + by;
+    view_row moved = v->rows[at];
+
+    if (to < 0 || to >= (int64_t)v->n_rows)
+        return;
+    for (int64_t i = at; i != to; i += by > 0 ? 1 : -1)
+        v->rows[i] = v->rows[i + (by > 0 ? 1 : -1)];
+    v->rows[to] = moved;
+    view_layout(v);
+}
+
+uint32_t view_row_at(const view *v, double y)
+{
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        if (v->rows[i].h > 0 && y >= v->rows[i].y &&
+            y < v->rows[i].y + v->rows[i].h)
+            return i;
+    return UINT32_MAX;
+}
+
+/* --- slices at a point -------------------------------------------------- */
+
+static bool longest_in(const tl_lane *l, uint64_t from, uint64_t to,
+                       uint64_t *slice)
+{
+    uint64_t i = tl_count_before(l, from), n = tl_count_before(l, to), most = 0;
+    bool found = false;
+
+    if (i)
+        i--;          /* it may reach into the stretch */
+    if (n - i > 4096) /* nobody can tell which of thousands is meant */
+        n = i + 4096;
+    for (; i < n; i++) {
+        uint64_t a = l->begin[i], b = a + tl_length(l, i);
+
+        a = a < from ? from : a;
+        b = b > to ? to : b;
+        if (b > a && b - a > most) {
+            most = b - a;
+            *slice = i;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool view_hit(const view *v, double width, double x, double y, view_slice *out)
+{
+    uint32_t at = view_row_at(v, y);
+    double t0 = view_t(v, width, floor(x)), t1 = view_t(v, width, floor(x) + 1);
+    const tl_row *r;
+
+    if (at == UINT32_MAX || x < 0 || x >= width)
+        return false;
+    r = &v->tl->rows[v->rows[at].row];
+    for (uint32_t lane = r->lanes ? r->n_lanes : 0; lane-- > 0;) {
+        double ly, lh;
+        uint64_t slice, a = (uint64_t)fmax(t0, 0), b = (uint64_t)ceil(t1);
+
+        view_lane_place(v, &v->rows[at], lane, &ly, &lh);
+        if (y < v->rows[at].y + ly || y >= v->rows[at].y + ly + lh)
+            continue;
+        if (!longest_in(&r->lanes[lane], a, b > a ? b : a + 1, &slice))
+            continue;
+        *out = (view_slice){v->rows[at].row, lane, slice};
+        return true;
+    }
+    return false;
+}
+
+/* --- search ------------------------------------------------------------- */
+
+static bool holds(const char *text, const char *part)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+
+        while (part[i] && tolower((unsigned char)text[i]) ==
+                              tolower((unsigned char)part[i]))
+            i++;
+        /* "comp 2" is not in "comp 20": numbers match whole. */
+        if (!part[i] && !(i && isdigit((unsigned char)part[i - 1]) &&
+                          isdigit((unsigned char)text[i])))
+            return true;
+    }
+    return !*part;
+}
+
+static bool matches(const view *v, const tl_lane *l, uint64_t i,
+                    const char *text, bool numbers)
+{
+    char name[300];
+
+    if (!numbers || !l->number)
+        return holds(tl_text(v->tl, l->name[i]), text);
+    tl_slice_name(v->tl, l, i, name, sizeof name);
+    return holds(name, text);
+}
+
+/* The first match in a lane at or after t (dir 1), or the last before t. */
+static bool search_lane(const view *v, const tl_lane *l, const char *text,
+                        bool numbers, uint64_t t, int dir, uint64_t *slice)
+{
+    uint64_t i = tl_count_before(l, t);
+
+    if (dir > 0) {
+        for (; i < l->n; i++)
+            if (matches(v, l, i, text, numbers)) {
+                *slice = i;
+                return true;
+            }
+        return false;
+    }
+    while (i-- > 0)
+        if (matches(v, l, i, text, numbers)) {
+            *slice = i;
+            return true;
+        }
+    return false;
+}
+
+/* Matches are in order of (time, row, lane). */
+static bool search_from(const view *v, const char *text, bool numbers,
+                        uint64_t t, int64_t after, int dir, view_slice *out)
+{
+    uint64_t best = 0;
+    int64_t key = -1;
+    bool found = false;
+
+    for (uint32_t k = 0; k < v->n_rows; k++) {
+        const tl_row *r = &v->tl->rows[v->rows[k].row];
+
+        for (uint32_t lane = 0; r->lanes && lane < r->n_lanes; lane++) {
+            int64_t place = (int64_t)k * TL_MAX_LANES + lane;
+            uint64_t i, begin;
+            /* Those at t itself count when their place is on the far side. */
+            bool inside = dir > 0 ? place > after : place < after;
+
+            if (v->rows[k].hidden ||
+                !search_lane(v, &r->lanes[lane], text, numbers,
+                             t + (dir > 0 ? !inside : inside), dir, &i))
+                continue;
+            begin = r->lanes[lane].begin[i];
+            if (found &&
+                (dir > 0 ? begin > best || (begin == best && place > key)
+                         : begin < best || (begin == best && place < key)))
+                continue;
+            found = true;
+            best = begin;
+            key = place;
+            *out = (view_slice){v->rows[k].row, lane, i};
+        }
+    }
+    return found;
+}
+
+bool view_search(const view *v, const char *text, int dir, view_slice *out)
+{
+    uint64_t t = dir > 0 ? 0 : v->tl->end + 1;
+    int64_t after = -1;
+    bool numbers = strpbrk(text, "0123456789") != NULL;
+
+    if (!*text)
+        return false;
+    if (v->has_selection) {
+        t = v->tl->rows[v->selection.row]
+                .lanes[v->selection.lane]
+                .begin[v->selection.slice];
+        for (uint32_t k = 0; k < v->n_rows; k++)
+            if (v->rows[k].row == v->selection.row)
+                after = (int64_t)k * TL_MAX_LANES + v->selection.lane;
+    }
+    if (search_from(v, text, numbers, t, after, dir, out))
+        return true;
+    return search_from(v, text, numbers, dir > 0 ? 0 : v->tl->end + 1,
+                       dir > 0 ? -1 : INT64_MAX, dir, out);
+}
+
+void view_select(view *v, const view_slice *s)
+{
+    v->has_selection = s != NULL;
+    if (s)
+        v->selection = *s;
+}
+
+void view_reveal(view *v, const view_slice *s)
+{
+    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    double a = (double)l->begin[s->slice];
+    double b = a + (double)tl_length(l, s->slice), span = v->to - v->from;
+
+    if (a >= v->from && b <= v->to)
+        return;
+    if (b - a > span * 0.8)
+        span = (b - a) / 0.8;
+    view_show(v, (a + b) / 2 - span / 2, (a + b) / 2 + span / 2);
+}
+
+bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
+{
+    enum { FAR = 4096 }; /* a group's phases are near each other */
+    const tl_row *r = &v->tl->rows[s->row];
+    const tl_lane *l = &r->lanes[s->lane];
+    uint64_t i = s->slice;
+
+    if (r->kind != TL_ROW_SHAVE || s->lane || !l->number ||
+        l->number[i] == UINT32_MAX)
+        return false;
+    for (int k = 0; k < FAR; k++) {
+        tl_arg a = {0}, b = {0};
+
+        if (dir < 0 ? !i : i + 1 >= l->n)
+            return false;
+        i += dir < 0 ? UINT64_MAX : 1;
+        if (l->number[i] != l->number[s->slice])
+            continue;
+        if (l->name[i] == l->name[s->slice])
+            return false; /* the same phase: another launch */
+        tl_slice_arg(v->tl, l, i, "launch", &a);
+        tl_slice_arg(v->tl, l, s->slice, "launch", &b);
+        *out = (view_slice){s->row, s->lane, i};
+        return a.text == b.text;
+    }
+    return false;
+}

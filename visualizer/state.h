@@ -1,0 +1,20 @@
+/* What the viewer remembers: of itself, and bookmarks beside a trace. Text
+ * files of "key value" lines; lines it does not know are ignored, files it
+ * cannot read or write too. */
+#ifndef VPU_VISUALIZER_STATE_H
+#define VPU_VISUALIZER_STATE_H
+
+#include "visualizer/control.h"
+
+typedef struct {
+    uint32_t width, height;
+    double scale;
+    int dark;
+} state;
+
+void state_load(state *s); /* fields without a remembered value keep theirs */
+void state_save(const state *s);
+void state_load_marks(const char *trace, control *k);
+void state_save_marks(const char *trace, const control *k);
+
+#endif

@@ -1,0 +1,23 @@
+/* Colours and patterns. The causes' colours are Okabe and Ito's set, which
+ * people with any colour vision tell apart; patterns say the same again. */
+#ifndef VPU_VISUALIZER_THEME_H
+#define VPU_VISUALIZER_THEME_H
+
+#include "visualizer/canvas.h"
+#include "visualizer/timeline.h"
+
+typedef struct {
+    cv_color page, panel, row, row_alternate, line, strong_line, text, dim,
+        accent, select, warn, shade;
+    cv_color class_color[TL_N_CLASSES];
+    cv_pattern class_pattern[TL_N_CLASSES];
+    cv_color phase[3]; /* preload, compute, postwrite */
+    cv_color area, area_light;
+} theme;
+
+extern const theme theme_light, theme_dark;
+
+/* Black or white, whichever reads better on it. */
+cv_color theme_on(cv_color background);
+
+#endif

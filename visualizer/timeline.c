@@ -1,0 +1,516 @@
+/* Building the columns: every event is put at its place as it comes, nothing
+ * is sorted or gone through again. */
+#include "visualizer/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "visualizer/names.h"
+
+enum { NO_NUMBER = -1 };
+
+/* Doubles *cap elements of size bytes; large blocks move without copying. */
+static bool grow(timeline *tl, void *items, uint64_t *cap, size_t size)
+{
+    uint64_t want = *cap ? *cap * 2 : 64;
+    void *old, *p;
+
+    memcpy(&old, items, sizeof old);
+    p = realloc(old, want * size);
+    if (!p) {
+        tl->failed = true;
+        return false;
+    }
+    memcpy(items, &p, sizeof p);
+    *cap = want;
+    return true;
+}
+
+vpu_status tl_init(timeline *tl, vpu_error *err)
+{
+    memset(tl, 0, sizeof *tl);
+    tl->names = names_create();
+    tl->n_row_slots = 1024;
+    tl->row_slots = calloc(tl->n_row_slots, sizeof *tl->row_slots);
+    if (tl->names && tl->row_slots)
+        return VPU_OK;
+    tl_free(tl);
+    return err_set(err, VPU_ERR_NOMEM, "no memory for a timeline");
+}
+
+static void free_lane(tl_lane *l)
+{
+    free(l->begin);
+    free(l->length);
+    free(l->name);
+    free(l->number);
+    free(l->sums);
+    free(l->block);
+    free(l->longs);
+    free(l->arg_slice);
+    free(l->arg_at);
+}
+
+void tl_free(timeline *tl)
+{
+    if (!tl)
+        return;
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        tl_row *r = &tl->rows[i];
+
+        for (uint32_t k = 0; r->lanes && k < TL_MAX_LANES; k++)
+            free_lane(&r->lanes[k]);
+        free(r->lanes);
+        if (r->counter) {
+            free(r->counter->time);
+            free(r->counter->value);
+            free(r->counter->integral);
+            free(r->counter->highest);
+        }
+        free(r->counter);
+    }
+    free(tl->rows);
+    free(tl->instants);
+    free(tl->row_slots);
+    free(tl->blob);
+    names_free(tl->names);
+    memset(tl, 0, sizeof *tl);
+}
+
+uint64_t tl_bytes(const timeline *tl)
+{
+    uint64_t n = tl->cap_blob + tl->cap_instants * sizeof *tl->instants +
+                 tl->names->bytes;
+
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        const tl_row *r = &tl->rows[i];
+
+        for (uint32_t k = 0; r->lanes && k < TL_MAX_LANES; k++) {
+            const tl_lane *l = &r->lanes[k];
+
+            n += l->cap * (l->number ? 18 : 14) +
+                 l->cap_sums * (sizeof *l->sums + sizeof *l->block) +
+                 l->cap_args * 12;
+        }
+        if (r->counter)
+            n += r->counter->cap * 16 + r->counter->cap_blocks * 16;
+    }
+    return n;
+}
+
+/* --- names -------------------------------------------------------------- */
+
+tl_name tl_intern(timeline *tl, const char *text, size_t n)
+{
+    return names_add(tl->names, text, n);
+}
+
+const char *tl_text(const timeline *tl, tl_name name)
+{
+    return name < tl->names->n ? tl->names->text[name] : "";
+}
+
+tl_class tl_class_of(const timeline *tl, tl_name name)
+{
+    return (tl_class)tl->names->class[name < tl->names->n ? name : 0];
+}
+
+/* --- rows --------------------------------------------------------------- */
+
+static uint32_t *row_slot(timeline *tl, uint64_t uuid)
+{
+    uint64_t at = uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    for (;; at++) {
+        uint32_t *slot = &tl->row_slots[at & (tl->n_row_slots - 1)];
+
+        if (!*slot || tl->rows[*slot - 1].uuid == uuid)
+            return slot;
+    }
+}
+
+static bool grow_rows(timeline *tl)
+{
+    uint64_t cap = tl->cap_rows;
+    uint32_t *slots;
+
+    if (tl->n_rows == cap && !grow(tl, &tl->rows, &cap, sizeof *tl->rows))
+        return false;
+    tl->cap_rows = (uint32_t)cap;
+    if (tl->n_rows * 2 < tl->n_row_slots)
+        return true;
+    slots = calloc(2 * (size_t)tl->n_row_slots, sizeof *slots);
+    if (!slots) {
+        tl->failed = true;
+        return false;
+    }
+    free(tl->row_slots);
+    tl->row_slots = slots;
+    tl->n_row_slots *= 2;
+    for (uint32_t i = 0; i < tl->n_rows; i++)
+        *row_slot(tl, tl->rows[i].uuid) = i + 1;
+    return true;
+}
+
+uint32_t tl_row_at(timeline *tl, uint64_t uuid)
+{
+    uint32_t *slot = row_slot(tl, uuid);
+
+    if (*slot)
+        return *slot - 1;
+    if (!grow_rows(tl))
+        return UINT32_MAX;
+    tl->rows[tl->n_rows] =
+        (tl_row){.kind = TL_ROW_OTHER, .uuid = uuid, .name = tl_text(tl, 0)};
+    *row_slot(tl, uuid) = ++tl->n_rows;
+    return tl->n_rows - 1;
+}
+
+static bool numbered(const char *name, const char *stem, uint32_t *index)
+{
+    size_t n = strlen(stem);
+    char *end;
+
+    if (strncmp(name, stem, n) || name[n] < '0' || name[n] > '9')
+        return false;
+    *index = (uint32_t)strtoul(name + n, &end, 10);
+    return !*end;
+}
+
+void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
+                     const char *name, bool counter)
+{
+    tl_row *r;
+
+    if (row >= tl->n_rows)
+        return;
+    r = &tl->rows[row];
+    r->parent = parent;
+    r->name = tl_text(tl, tl_intern(tl, name, strlen(name)));
+    if (r->lanes || r->counter)
+        return; /* events came first: what it is stands */
+    if (counter)
+        r->kind = TL_ROW_COUNTER;
+    else if (tl->clk_mhz && numbered(name, "SHAVE ", &r->index))
+        r->kind = TL_ROW_SHAVE;
+    else if (tl->clk_mhz && numbered(name, "DMA ", &r->index))
+        r->kind = TL_ROW_DMA;
+    else if (tl->clk_mhz && !strcmp(name, "stages"))
+        r->kind = TL_ROW_STAGES;
+}
+
+/* --- slices ------------------------------------------------------------- */
+
+static bool grow_lane(timeline *tl, tl_lane *l)
+{
+    uint64_t c1 = l->cap, c2 = l->cap, c3 = l->cap, c4 = l->cap;
+
+    if (l->n < l->cap)
+        return true;
+    if (!grow(tl, &l->begin, &c1, sizeof *l->begin) ||
+        !grow(tl, &l->length, &c2, sizeof *l->length) ||
+        !grow(tl, &l->name, &c3, sizeof *l->name) ||
+        (l->number && !grow(tl, &l->number, &c4, sizeof *l->number)))
+        return false;
+    l->cap = c1;
+    return true;
+}
+
+static bool set_number(timeline *tl, tl_lane *l, int64_t number)
+{
+    if (!l->number) {
+        if (number == NO_NUMBER)
+            return true;
+        l->number = malloc(l->cap * sizeof *l->number);
+        if (!l->number) {
+            tl->failed = true;
+            return false;
+        }
+        memset(l->number, 255, l->n * sizeof *l->number);
+    }
+    l->number[l->n] = (uint32_t)number;
+    return true;
+}
+
+static bool push(timeline *tl, tl_lane *l, uint64_t t, tl_name name,
+                 int64_t number)
+{
+    if (name > UINT16_MAX) {
+        tl->n_nameless++;
+        name = 0;
+    }
+    if (l->n == UINT32_MAX || !grow_lane(tl, l) || !set_number(tl, l, number))
+        return false;
+    if (l->n % TL_BLOCK == 0) {
+        uint64_t cap = l->cap_sums;
+
+        if (l->n_sums == cap &&
+            (!grow(tl, &l->sums, &cap, sizeof *l->sums) ||
+             !grow(tl, &l->block, &l->cap_sums, sizeof *l->block)))
+            return false;
+        l->block[l->n_sums] = t;
+        memcpy(l->sums[l->n_sums++], l->now, sizeof l->now);
+    }
+    l->begin[l->n] = t;
+    l->length[l->n] = 0;
+    l->name[l->n] = (uint16_t)name;
+    l->n++;
+    l->open = true;
+    return true;
+}
+
+static void close_slice(timeline *tl, tl_lane *l, uint64_t t)
+{
+    uint64_t i = l->n - 1, length = t - l->begin[i];
+
+    l->open = false;
+    l->now[tl_class_of(tl, l->name[i])] += length;
+    if (length < UINT32_MAX) {
+        l->length[i] = (uint32_t)length;
+        return;
+    }
+    if (l->n_longs == l->cap_longs &&
+        !grow(tl, &l->longs, &l->cap_longs, sizeof *l->longs))
+        return;
+    l->length[i] = UINT32_MAX;
+    l->longs[l->n_longs].slice = i;
+    l->longs[l->n_longs++].length = length;
+}
+
+/* "comp 7": 4 and 7. Only what can be put together again: no leading zeros,
+ * below 2^32 - 1. */
+static size_t split_number(const char *name, size_t n, int64_t *number)
+{
+    size_t at = n;
+    uint64_t value = 0, scale = 1;
+
+    *number = NO_NUMBER;
+    while (at && name[at - 1] >= '0' && name[at - 1] <= '9' && n - at < 10) {
+        value += (uint64_t)(name[--at] - '0') * scale;
+        scale *= 10;
+    }
+    if (at == n || at < 2 || name[at - 1] != ' ' || value >= UINT32_MAX ||
+        (name[at] == '0' && n - at > 1))
+        return n;
+    *number = (int64_t)value;
+    return at - 1;
+}
+
+static uint64_t forward(timeline *tl, tl_row *r, uint64_t t)
+{
+    tl->n_events++;
+    if (t < r->last) {
+        tl->n_backwards++;
+        t = r->last;
+    }
+    r->last = t;
+    if (t > tl->end)
+        tl->end = t;
+    return t;
+}
+
+static bool make_lanes(timeline *tl, tl_row *r)
+{
+    if (!r->lanes && !(r->lanes = calloc(TL_MAX_LANES, sizeof *r->lanes)))
+        tl->failed = true;
+    return r->lanes;
+}
+
+void tl_add_begin(timeline *tl, uint32_t row, uint64_t t, const char *name)
+{
+    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
+    int64_t number;
+    size_t n = split_number(name, strlen(name), &number);
+    tl_name id = tl_intern(tl, name, n);
+    uint32_t lane;
+
+    if (!r || tl->failed || r->counter || !make_lanes(tl, r))
+        return;
+    t = forward(tl, r, t);
+    lane = r->depth;
+    if (r->kind == TL_ROW_SHAVE && tl_class_of(tl, id) < TL_N_CAUSES)
+        lane = 1;
+    if (r->depth == sizeof r->stack || lane >= TL_MAX_LANES ||
+        r->lanes[lane].open || !push(tl, &r->lanes[lane], t, id, number))
+        lane = UINT8_MAX; /* not kept, but its end must match */
+    if (lane == UINT8_MAX)
+        tl->n_unmatched++;
+    else if (lane >= r->n_lanes)
+        r->n_lanes = lane + 1;
+    if (r->depth < sizeof r->stack)
+        r->stack[r->depth] = (uint8_t)lane;
+    r->depth++;
+}
+
+/* A phase with its causes as arguments only, as at the levels groups and
+ * summary: they become slices of the cause lane. */
+static void spread_causes(timeline *tl, tl_row *r, uint64_t end)
+{
+    tl_lane *phases = &r->lanes[0], *causes = &r->lanes[1];
+    uint64_t t = phases->begin[phases->n - 1];
+    tl_arg args[32];
+    size_t n;
+
+    if (causes->open || (causes->n && causes->begin[causes->n - 1] >= t))
+        return;
+    n = tl_slice_args(tl, phases, phases->n - 1, args, 32);
+    for (size_t i = 0; i < n && t < end; i++) {
+        uint64_t ticks = args[i].u;
+
+        if (args[i].kind != TL_ARG_UINT || !ticks ||
+            tl_class_of(tl, args[i].name) >= TL_N_CAUSES)
+            continue;
+        if (!push(tl, causes, t, args[i].name, NO_NUMBER))
+            return;
+        t = ticks < end - t ? t + ticks : end;
+        close_slice(tl, causes, t);
+        r->spread = true;
+        r->n_lanes = 2;
+    }
+}
+
+void tl_add_end(timeline *tl, uint32_t row, uint64_t t)
+{
+    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
+    uint32_t lane;
+
+    if (!r || tl->failed)
+        return;
+    if (!r->depth || !r->lanes) {
+        tl->n_unmatched++;
+        return;
+    }
+    t = forward(tl, r, t);
+    r->depth--;
+    lane = r->depth < sizeof r->stack ? r->stack[r->depth] : UINT8_MAX;
+    if (lane == UINT8_MAX)
+        return;
+    close_slice(tl, &r->lanes[lane], t);
+    if (r->kind == TL_ROW_SHAVE && lane == 0)
+        spread_causes(tl, r, t);
+}
+
+void tl_finish(timeline *tl)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        tl_row *r = &tl->rows[i];
+
+        while (r->depth)
+            tl_add_end(tl, i, r->kind == TL_ROW_OTHER ? tl->end : r->last);
+    }
+}
+
+/* --- counters ----------------------------------------------------------- */
+
+void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value)
+{
+    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
+    tl_counter *c;
+    uint64_t cap;
+
+    if (!r || tl->failed || r->lanes ||
+        (!r->counter && !(r->counter = calloc(1, sizeof *r->counter))))
+        return;
+    c = r->counter;
+    r->kind = TL_ROW_COUNTER;
+    if (value != value) /* NaN would poison every sum behind it */
+        value = 0;
+    t = forward(tl, r, t);
+    if (c->n == c->cap) {
+        cap = c->cap;
+        if (!grow(tl, &c->time, &cap, sizeof *c->time))
+            return;
+        if (!grow(tl, &c->value, &c->cap, sizeof *c->value))
+            return;
+    }
+    if (c->n)
+        c->integral_now += c->value[c->n - 1] * (double)(t - c->time[c->n - 1]);
+    if (c->n % TL_BLOCK == 0) {
+        uint64_t block = c->n / TL_BLOCK;
+
+        cap = c->cap_blocks;
+        if (block == cap &&
+            (!grow(tl, &c->integral, &cap, sizeof *c->integral) ||
+             !grow(tl, &c->highest, &c->cap_blocks, sizeof *c->highest)))
+            return;
+        c->integral[block] = c->integral_now;
+        c->highest[block] = value;
+    }
+    if (value > c->highest[c->n / TL_BLOCK])
+        c->highest[c->n / TL_BLOCK] = value;
+    if (!c->n || value > c->max)
+        c->max = value;
+    if (!c->n || value < c->min)
+        c->min = value;
+    c->time[c->n] = t;
+    c->value[c->n++] = value;
+}
+
+void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
+                    uint64_t arg_at)
+{
+    if (row >= tl->n_rows || tl->failed)
+        return;
+    if (tl->n_instants == tl->cap_instants &&
+        !grow(tl, &tl->instants, &tl->cap_instants, sizeof *tl->instants))
+        return;
+    tl->instants[tl->n_instants++] =
+        (tl_instant){.row = row,
+                     .time = forward(tl, &tl->rows[row], t),
+                     .name = tl_intern(tl, name, strlen(name)),
+                     .arg_at = arg_at};
+}
+
+/* --- arguments ---------------------------------------------------------- */
+
+static uint8_t *put_varint(uint8_t *p, uint64_t u)
+{
+    for (; u > 127; u >>= 7)
+        *p++ = (uint8_t)(u | 128);
+    *p++ = (uint8_t)u;
+    return p;
+}
+
+uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n)
+{
+    uint64_t at = tl->n_blob;
+    uint8_t *p;
+
+    while (tl->cap_blob - tl->n_blob < 10 + n * 20)
+        if (!grow(tl, &tl->blob, &tl->cap_blob, 1))
+            return 0;
+    p = put_varint(tl->blob + at, n);
+    for (size_t i = 0; i < n; i++) {
+        p = put_varint(p, (uint64_t)args[i].name << 2 | args[i].kind);
+        if (args[i].kind == TL_ARG_REAL) {
+            memcpy(p, &args[i].x, 8);
+            p += 8;
+        } else {
+            p = put_varint(p, args[i].kind == TL_ARG_UINT ? args[i].u
+                                                          : args[i].text);
+        }
+    }
+    tl->n_blob = (uint64_t)(p - tl->blob);
+    return at;
+}
+
+void tl_add_args(timeline *tl, uint32_t row, uint64_t arg_at)
+{
+    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
+    tl_lane *l;
+    uint64_t cap;
+
+    if (!r || tl->failed || !r->depth || r->depth > sizeof r->stack ||
+        r->stack[r->depth - 1] == UINT8_MAX)
+        return;
+    l = &r->lanes[r->stack[r->depth - 1]];
+    if (l->n_args == l->cap_args) {
+        cap = l->cap_args;
+        if (!grow(tl, &l->arg_slice, &cap, sizeof *l->arg_slice) ||
+            !grow(tl, &l->arg_at, &l->cap_args, sizeof *l->arg_at))
+            return;
+    }
+    l->arg_slice[l->n_args] = (uint32_t)(l->n - 1);
+    l->arg_at[l->n_args++] = arg_at;
+}

@@ -1,0 +1,203 @@
+/* A trace in memory, made for looking at: rows of slices and of counter
+ * values, in columns, with running sums that answer "how much of what is in
+ * this stretch of time" exactly, for any stretch, in logarithmic time.
+ *
+ * Time is in ticks: cycles of the device's clock where the trace is ours,
+ * nanoseconds otherwise. A row has lanes; the slices of a lane are in order of
+ * time and do not overlap. A slice takes 14 bytes, 18 with a number, and 2 for
+ * the sums; its arguments are packed bytes beside it.
+ *
+ * Built by one thread, through tl_add_*; read-only queries may then come from
+ * several. */
+#ifndef VPU_VISUALIZER_TIMELINE_H
+#define VPU_VISUALIZER_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+
+/* What a slice's time counts as. The causes of a SHAVE's cycles first. */
+typedef enum {
+    TL_ISSUE,
+    TL_L2,
+    TL_DDR,
+    TL_STORE,
+    TL_DMA_SETUP,
+    TL_DMA_WAIT,
+    TL_DISPATCH,
+    TL_IDLE,
+    TL_N_CAUSES,
+    TL_IN = TL_N_CAUSES, /* transfers DDR to CMX */
+    TL_OUT,
+    TL_OTHER, /* and five more, by the name's hash */
+    TL_N_CLASSES = TL_OTHER + 6
+} tl_class;
+
+const char *tl_class_name(tl_class c);
+
+typedef uint32_t tl_name; /* 0 = "" */
+
+enum { TL_BLOCK = 64, TL_MAX_LANES = 16 };
+
+typedef struct {
+    uint64_t *begin;
+    uint32_t *length; /* UINT32_MAX: in long_length */
+    uint16_t *name;
+    uint32_t *number; /* "comp 7": 7; NULL when no slice has one */
+    uint64_t n, cap;
+    /* Before slice i * TL_BLOCK, per class; what long ones add, too. */
+    uint64_t (*sums)[TL_N_CLASSES];
+    uint64_t *block; /* begin of slice i * TL_BLOCK, once more: to search in */
+    uint64_t n_sums, cap_sums, now[TL_N_CLASSES];
+    struct {
+        uint64_t slice, length;
+    } *longs; /* ascending */
+    uint64_t n_longs, cap_longs;
+    /* Arguments: packed bytes at arg_at in the timeline's blob, for slice
+     * arg_slice; ascending, up to two for a slice (its begin's, its end's). */
+    uint32_t *arg_slice;
+    uint64_t *arg_at;
+    uint64_t n_args, cap_args;
+    bool open; /* the last slice has no end yet */
+} tl_lane;
+
+typedef struct {
+    uint64_t *time;
+    double *value;
+    uint64_t n, cap;
+    double *integral; /* of value over ticks, before point i * TL_BLOCK */
+    double *highest;  /* of each full block */
+    uint64_t cap_blocks;
+    double integral_now, highest_now, max, min;
+} tl_counter;
+
+typedef enum {
+    TL_ROW_SHAVE, /* lanes: 0 groups' phases, 1 causes */
+    TL_ROW_DMA,
+    TL_ROW_COUNTER,
+    TL_ROW_STAGES,
+    TL_ROW_OTHER
+} tl_row_kind;
+
+typedef struct {
+    tl_row_kind kind;
+    uint64_t uuid, parent;
+    const char *name;
+    uint32_t index; /* SHAVE 3: 3 */
+    tl_lane *lanes; /* TL_MAX_LANES of them; NULL for counters */
+    uint32_t n_lanes;
+    tl_counter *counter;
+    uint64_t last; /* time of the last event */
+    uint32_t depth;
+    uint8_t stack[64]; /* lanes of the open slices */
+    bool spread;       /* the cause lane was made from phases' arguments: its
+                          order inside a phase means nothing */
+} tl_row;
+
+typedef struct {
+    uint32_t row;
+    uint64_t time;
+    tl_name name;
+    uint64_t arg_at;
+} tl_instant;
+
+typedef struct {
+    tl_row *rows;
+    uint32_t n_rows, cap_rows;
+    tl_instant *instants;
+    uint64_t n_instants, cap_instants;
+    uint64_t begin, end;  /* of everything */
+    uint32_t clk_mhz;     /* ticks are cycles of it; 0: ticks are ns */
+    uint64_t n_events;    /* read */
+    uint64_t n_backwards; /* before an event of their row: moved to it */
+    uint64_t n_unmatched; /* ends without a begin, or deeper than we show */
+    uint64_t n_nameless;  /* slices whose name came after 65535 others */
+    bool failed;          /* memory ran out */
+    char partial[512];    /* why not all of the file is here, "" otherwise */
+    struct tl_names *names;
+    uint32_t *row_slots;
+    uint32_t n_row_slots;
+    uint8_t *blob;
+    uint64_t n_blob, cap_blob;
+} timeline;
+
+/* Zeroed tl in; NULL-safe. VPU_ERR_NOMEM */
+vpu_status tl_init(timeline *tl, vpu_error *err);
+void tl_free(timeline *tl);
+uint64_t tl_bytes(const timeline *tl); /* memory in use, about */
+
+/* --- names --- */
+tl_name tl_intern(timeline *tl, const char *text, size_t n);
+const char *tl_text(const timeline *tl, tl_name name);
+tl_class tl_class_of(const timeline *tl, tl_name name);
+
+/* --- building --- */
+uint32_t tl_row_at(timeline *tl, uint64_t uuid); /* made when new */
+void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
+                     const char *name, bool counter);
+/* Names as files spell them: "comp 7" becomes "comp" and 7. */
+void tl_add_begin(timeline *tl, uint32_t row, uint64_t t, const char *name);
+void tl_add_end(timeline *tl, uint32_t row, uint64_t t);
+void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value);
+void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
+                    uint64_t arg_at);
+/* Open slices end at the end of the trace. */
+void tl_finish(timeline *tl);
+
+/* --- arguments --- */
+typedef struct {
+    tl_name name;
+    enum { TL_ARG_UINT, TL_ARG_REAL, TL_ARG_TEXT } kind;
+    uint64_t u;
+    double x;
+    tl_name text;
+} tl_arg;
+
+/* Packs n arguments; where they are. */
+uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n);
+/* Gives packed arguments to the innermost open slice of a row. */
+void tl_add_args(timeline *tl, uint32_t row, uint64_t arg_at);
+size_t tl_unpack_args(const timeline *tl, uint64_t arg_at, tl_arg *args,
+                      size_t cap);
+/* All of a slice; how many. */
+size_t tl_slice_args(const timeline *tl, const tl_lane *l, uint64_t slice,
+                     tl_arg *args, size_t cap);
+bool tl_slice_arg(const timeline *tl, const tl_lane *l, uint64_t slice,
+                  const char *name, tl_arg *out);
+
+/* --- queries --- */
+uint64_t tl_length(const tl_lane *l, uint64_t slice);
+/* "comp 7" */
+void tl_slice_name(const timeline *tl, const tl_lane *l, uint64_t slice,
+                   char *to, size_t n);
+/* Number of slices that begin before t; so the candidate at t is that - 1. */
+uint64_t tl_count_before(const tl_lane *l, uint64_t t);
+/* The slice that covers t. */
+bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice);
+/* Ticks of each class in [from, to), exactly. */
+void tl_sums(const timeline *tl, const tl_lane *l, uint64_t from, uint64_t to,
+             uint64_t sums[TL_N_CLASSES]);
+/* Mean over [from, to) and highest value in it. */
+void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
+             double *highest);
+
+/* For walks along a lane, as a painter makes: the sums of everything before t,
+ * t not going back. A zeroed cursor is at the start. */
+typedef struct {
+    uint64_t slice; /* slices that begin before t */
+    uint64_t before[TL_N_CLASSES];
+} tl_cursor;
+
+void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
+             uint64_t sums[TL_N_CLASSES]);
+/* The same for a time that may be up to slack earlier than t, where that is
+ * quicker; which it is. Sums of stretches between such times add up, too. */
+uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
+                      uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES]);
+
+/* --- units --- */
+double tl_ns(const timeline *tl, uint64_t ticks);
+
+#endif

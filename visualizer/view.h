@@ -1,0 +1,110 @@
+/* What is shown of a timeline: the stretch of time, the rows, what is
+ * selected. No pixels are drawn here, and nothing here needs a display.
+ *
+ * Times of the visible stretch are ticks as doubles: zoomed in far, a pixel is
+ * less than a tick. */
+#ifndef VPU_VISUALIZER_VIEW_H
+#define VPU_VISUALIZER_VIEW_H
+
+#include "visualizer/timeline.h"
+
+typedef enum { VIEW_AUTO, VIEW_CYCLES, VIEW_NS, VIEW_US, VIEW_MS } view_unit;
+
+typedef struct {
+    uint32_t row; /* of the timeline */
+    bool folded, pinned, hidden;
+    double y, h; /* laid out, from the top of the rows' area; h 0 = hidden */
+} view_row;
+
+typedef struct {
+    double from, to;
+} view_span;
+
+enum { VIEW_HISTORY = 64 };
+
+typedef struct {
+    uint32_t row, lane; /* of the timeline */
+    uint64_t slice;
+} view_slice;
+
+typedef struct {
+    const timeline *tl;
+    double from, to; /* visible */
+    uint64_t extent; /* what can be shown ends here: the trace's end, or the
+                        later of two compared traces */
+    view_row *rows;  /* in the order shown */
+    uint32_t n_rows;
+    double height; /* of all rows */
+    double scroll; /* logical pixels the rows are moved up */
+    view_unit unit;
+    bool has_selection, has_range;
+    view_slice selection;
+    uint64_t range_from, range_to; /* marked, in order */
+    view_span history[VIEW_HISTORY];
+    uint32_t n_history, at_history;
+} view;
+
+/* Rows with something in them: stages, SHAVEs, DMA channels, counters, others.
+ * VPU_ERR_NOMEM */
+vpu_status view_init(view *v, const timeline *tl, vpu_error *err);
+void view_free(view *v);
+
+/* --- time --- */
+/* x in 0 .. width of the rows' area */
+double view_x(const view *v, double width, double t);
+double view_t(const view *v, double width, double x);
+/* Shows [from, to), kept inside the trace and at least 8 ticks wide; the
+ * stretch before can be come back to. */
+void view_show(view *v, double from, double to);
+/* As view_show, without a place in the history: for steps of a movement. */
+void view_move(view *v, double from, double to);
+void view_fit(view *v);
+/* factor < 1 zooms in; the tick `at` stays where it is. */
+void view_zoom(view *v, double factor, double at);
+void view_pan(view *v, double share); /* of the visible stretch */
+void view_back(view *v);
+void view_forward(view *v);
+void view_mark(view *v, double a, double b); /* range, any order, clamped */
+
+/* --- rows --- */
+/* Places the rows; call after any change to them. */
+void view_layout(view *v);
+void view_fold(view *v, uint32_t at, bool folded);
+void view_pin(view *v, uint32_t at, bool pinned);
+void view_hide(view *v, uint32_t at, bool hidden);
+void view_raise(view *v, uint32_t at, int by); /* moves it up or down */
+
+/* Heights in a SHAVE's row: the phases above, the causes below. */
+enum { VIEW_PHASES = 12, VIEW_CAUSES = 15, VIEW_LANE = 16, VIEW_GAP = 3 };
+/* Where a lane is inside a row that begins at 0. */
+void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
+                     double *h);
+
+/* --- finding --- */
+/* The row at y (from the top of the rows' area, scrolling included); rows or
+ * UINT32_MAX. */
+uint32_t view_row_at(const view *v, double y);
+/* The innermost slice at a point; at subpixel zoom the longest in the pixel. */
+bool view_hit(const view *v, double width, double x, double y, view_slice *out);
+/* The next slice whose name, "name number", launch or row holds the text (case
+ * does not matter), from the selection on, round the end; dir 1 or -1. */
+bool view_search(const view *v, const char *text, int dir, view_slice *out);
+void view_select(view *v, const view_slice *s);
+/* Moves the visible stretch so that the slice is in it. */
+void view_reveal(view *v, const view_slice *s);
+/* The phase of the same group that comes before or after on that SHAVE: "pre"
+ * to "comp" to "post". */
+bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out);
+
+/* --- units --- */
+/* A time or a length as text: "812 244 cycles", "1.160 ms". step: of the scale
+ * it stands on, for the digits; 0 = the value itself. */
+void view_time_text(const view *v, double ticks, double step, char *to,
+                    size_t n);
+/* "12000", "12000cycles", "1.5us", "2ms", "300ns" as ticks; without a unit
+ * cycles, or nanoseconds in traces not ours. False: not a time. */
+bool view_parse_time(const timeline *tl, const char *text, double *ticks);
+/* Round steps of the axis in the view's unit, at least `room` apart. */
+double view_step(const view *v, double width, double room);
+
+#endif

@@ -1,0 +1,305 @@
+/* SDL's window and events around a control. The picture is made in memory by
+ * the same canvas that makes PNG files, and shown as one texture. */
+#include "visualizer/window.h"
+
+#include <SDL.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "visualizer/export.h"
+#include "visualizer/picture.h"
+#include "visualizer/state.h"
+
+typedef struct {
+    const window_options *o;
+    control k;
+    state st;
+    SDL_Window *window;
+    SDL_Renderer *renderer;
+    SDL_Texture *texture;
+    uint32_t *px;
+    int pw, ph;
+    double scale; /* device pixels per logical */
+    font_set *fonts;
+    bool dirty;
+    unsigned mods; /* as the events say: SDL's own state is that of the last
+                      event waiting */
+} win;
+
+static vpu_status sdl_failed(vpu_error *err, const char *what)
+{
+    return err_set(err, VPU_ERR_UNSUPPORTED,
+                   "%s: %s; without a display use --png OUT or --svg OUT", what,
+                   SDL_GetError());
+}
+
+/* --- size --------------------------------------------------------------- */
+
+/* After a change of size or scale: the buffer, the texture, the fonts. */
+static vpu_status fit_buffers(win *w, vpu_error *err)
+{
+    int lw, lh, pw, ph;
+    double scale;
+
+    SDL_GetWindowSize(w->window, &lw, &lh);
+    if (SDL_GetRendererOutputSize(w->renderer, &pw, &ph))
+        return sdl_failed(err, "window");
+    scale = (double)pw / (lw > 0 ? lw : 1) * w->st.scale;
+    if (pw != w->pw || ph != w->ph || !w->texture) {
+        uint32_t *px = realloc(w->px, (size_t)pw * (size_t)ph * sizeof *px);
+
+        if (!px)
+            return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
+        w->px = px;
+        w->pw = pw;
+        w->ph = ph;
+        if (w->texture)
+            SDL_DestroyTexture(w->texture);
+        w->texture = SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888,
+                                       SDL_TEXTUREACCESS_STREAMING, pw, ph);
+        if (!w->texture)
+            return sdl_failed(err, "window");
+    }
+    if (scale != w->scale || !w->fonts) {
+        fonts_close(w->fonts);
+        w->fonts = NULL;
+        w->scale = scale;
+        if (fonts_open(scale, &w->fonts, err))
+            return err->code;
+    }
+    control_resize(&w->k, pw / scale, ph / scale);
+    w->st.width = (uint32_t)lw;
+    w->st.height = (uint32_t)lh;
+    w->dirty = true;
+    return VPU_OK;
+}
+
+static void draw(win *w)
+{
+    canvas c;
+
+    cv_raster(&c, w->fonts, w->px, w->pw, w->ph, w->pw, w->scale);
+    control_paint(&w->k, &c);
+    SDL_UpdateTexture(w->texture, NULL, w->px, w->pw * 4);
+    SDL_RenderCopy(w->renderer, w->texture, NULL, NULL);
+    SDL_RenderPresent(w->renderer);
+    w->dirty = false;
+}
+
+/* --- events ------------------------------------------------------------- */
+
+static unsigned mods_of(SDL_Keymod m)
+{
+    return (m & KMOD_SHIFT ? MOD_SHIFT : 0) | (m & KMOD_CTRL ? MOD_CTRL : 0) |
+           (m & KMOD_ALT ? MOD_ALT : 0);
+}
+
+static uint32_t special_key(SDL_Keycode sym)
+{
+    static const struct {
+        SDL_Keycode sym;
+        uint32_t key;
+    } keys[] = {{SDLK_LEFT, KEY_LEFT},
+                {SDLK_RIGHT, KEY_RIGHT},
+                {SDLK_UP, KEY_UP},
+                {SDLK_DOWN, KEY_DOWN},
+                {SDLK_HOME, KEY_HOME},
+                {SDLK_PAGEUP, KEY_PAGE_UP},
+                {SDLK_PAGEDOWN, KEY_PAGE_DOWN},
+                {SDLK_TAB, KEY_TAB},
+                {SDLK_RETURN, KEY_ENTER},
+                {SDLK_KP_ENTER, KEY_ENTER},
+                {SDLK_BACKSPACE, KEY_BACKSPACE},
+                {SDLK_ESCAPE, KEY_ESCAPE}};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].sym == sym)
+            return keys[i].key;
+    return KEY_NONE;
+}
+
+static bool on_key(win *w, const SDL_KeyboardEvent *e)
+{
+    uint32_t key = special_key(e->keysym.sym);
+    unsigned mods = mods_of((SDL_Keymod)e->keysym.mod);
+
+    if (!key && mods & MOD_CTRL && e->keysym.sym >= '1' && e->keysym.sym <= '9')
+        key = (uint32_t)e->keysym.sym; /* no text comes with ctrl */
+    return key && control_key(&w->k, key, mods);
+}
+
+/* Letters come as text, so that every keyboard's layout works. The text that
+ * opens the search is not part of it. */
+static bool on_text(win *w, const char *text)
+{
+    if (w->k.searching)
+        return control_text(&w->k, text);
+    return !text[1] && control_key(&w->k, (uint32_t)(unsigned char)text[0], 0);
+}
+
+static bool on_event(win *w, const SDL_Event *e, vpu_error *err)
+{
+    double f = w->st.scale; /* SDL's coordinates are the window's */
+    control *k = &w->k;
+
+    switch (e->type) {
+    case SDL_QUIT:
+        k->quit = true;
+        return false;
+    case SDL_WINDOWEVENT:
+        if (e->window.event == SDL_WINDOWEVENT_SIZE_CHANGED &&
+            fit_buffers(w, err))
+            k->quit = true;
+        return true;
+    case SDL_KEYUP:
+        w->mods = mods_of((SDL_Keymod)e->key.keysym.mod);
+        return false;
+    case SDL_KEYDOWN:
+        w->mods = mods_of((SDL_Keymod)e->key.keysym.mod);
+        return on_key(w, &e->key);
+    case SDL_TEXTINPUT:
+        return on_text(w, e->text.text);
+    case SDL_MOUSEMOTION:
+        return control_motion(k, e->motion.x / f, e->motion.y / f);
+    case SDL_MOUSEBUTTONDOWN:
+        return control_press(k, e->button.x / f, e->button.y / f,
+                             e->button.button, e->button.clicks, w->mods);
+    case SDL_MOUSEBUTTONUP:
+        return control_release(k, e->button.x / f, e->button.y / f);
+    case SDL_MOUSEWHEEL:
+        return control_wheel(k, e->wheel.preciseX, e->wheel.preciseY, w->mods);
+    }
+    return false;
+}
+
+/* --- export ------------------------------------------------------------- */
+
+/* The first number whose files do not exist yet. */
+static void export_all(win *w)
+{
+    char path[3][4096];
+    picture_options o = {.png = path[0],
+                         .svg = path[1],
+                         .width = (uint32_t)w->k.width,
+                         .height = (uint32_t)w->k.height,
+                         .scale = w->scale < 0.5 ? 0.5 : w->scale,
+                         .colors = w->k.dark ? &theme_dark : &theme_light};
+    vpu_error err = {0};
+    int n = 0;
+
+    do {
+        static const char *const ends[] = {"png", "svg", "csv"};
+
+        n++;
+        for (int i = 0; i < 3; i++)
+            snprintf(path[i], sizeof path[i], "%.4000s-%d.%s", w->o->export_to,
+                     n, ends[i]);
+    } while (n < 10000 && (file_exists(path[0]) || file_exists(path[1]) ||
+                           file_exists(path[2])));
+    if (picture_write(&o, w->k.v[0], w->k.titles[0], w->k.v[1], w->k.titles[1],
+                      &err) ||
+        export_csv(w->k.v[w->k.focus], path[2], &err))
+        snprintf(w->k.status, sizeof w->k.status, "%.250s", err.msg);
+    else
+        snprintf(w->k.status, sizeof w->k.status,
+                 "written: %.200s, .svg and .csv", path[0]);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+static vpu_status open_window(win *w, vpu_error *err)
+{
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    if (SDL_Init(SDL_INIT_VIDEO))
+        return sdl_failed(err, "no window");
+    /* SDL falls back to drivers that show nothing and never end. */
+    if (!getenv("SDL_VIDEODRIVER") &&
+        (!strcmp(SDL_GetCurrentVideoDriver(), "offscreen") ||
+         !strcmp(SDL_GetCurrentVideoDriver(), "dummy") ||
+         !strcmp(SDL_GetCurrentVideoDriver(), "evdev"))) {
+        SDL_SetError("no display");
+        return sdl_failed(err, "no window");
+    }
+    w->window = SDL_CreateWindow(
+        w->o->titles[0], SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+        (int)w->st.width, (int)w->st.height,
+        SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    if (!w->window)
+        return sdl_failed(err, "no window");
+    w->renderer = SDL_CreateRenderer(w->window, -1, 0);
+    if (!w->renderer)
+        w->renderer = SDL_CreateRenderer(w->window, -1, SDL_RENDERER_SOFTWARE);
+    if (!w->renderer)
+        return sdl_failed(err, "no window");
+    SDL_SetWindowMinimumSize(w->window, 400, 240);
+    SDL_StartTextInput();
+    return fit_buffers(w, err);
+}
+
+static void loop(win *w, vpu_error *err)
+{
+    SDL_Event e;
+
+    while (!w->k.quit) {
+        if (w->dirty)
+            draw(w);
+        if (!SDL_WaitEvent(&e))
+            break;
+        do /* all that wait, then one picture */
+            w->dirty |= on_event(w, &e, err);
+        while (!w->k.quit && SDL_PollEvent(&e));
+        if (w->k.export) {
+            w->k.export = false;
+            export_all(w);
+        }
+        if (w->k.bookmarks_changed) {
+            w->k.bookmarks_changed = false;
+            state_save_marks(w->o->file, &w->k);
+        }
+    }
+}
+
+vpu_status window_run(const window_options *o, vpu_error *err)
+{
+    win *w = calloc(1, sizeof *w);
+    vpu_status st;
+
+    if (!w)
+        return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
+    w->o = o;
+    w->st = (state){.width = 1440, .height = 900, .scale = 1};
+    state_load(&w->st);
+    if (o->width) {
+        w->st.width = o->width;
+        w->st.height = o->height;
+    }
+    if (o->scale > 0)
+        w->st.scale = o->scale;
+    if (o->dark >= 0)
+        w->st.dark = o->dark;
+    err->code = VPU_OK;
+    control_init(&w->k, o->views[0], o->titles[0], o->views[1], o->titles[1]);
+    w->k.dark = w->st.dark;
+    state_load_marks(o->file, &w->k);
+    st = open_window(w, err);
+    if (!st) {
+        loop(w, err);
+        st = err->code;
+        w->st.dark = w->k.dark;
+        state_save(&w->st);
+    }
+    fonts_close(w->fonts);
+    free(w->px);
+    if (w->texture)
+        SDL_DestroyTexture(w->texture);
+    if (w->renderer)
+        SDL_DestroyRenderer(w->renderer);
+    if (w->window)
+        SDL_DestroyWindow(w->window);
+    SDL_Quit();
+    free(w);
+    return st;
+}

@@ -1,0 +1,25 @@
+/* The window. */
+#ifndef VPU_VISUALIZER_WINDOW_H
+#define VPU_VISUALIZER_WINDOW_H
+
+#include "visualizer/view.h"
+
+typedef struct {
+    view *views[2]; /* the second NULL without a comparison */
+    const char *titles[2];
+    const char *file;       /* bookmarks are kept in FILE.marks */
+    uint32_t width, height; /* 0 = as last time */
+    double scale;           /* user's; 0 = as last time */
+    int dark;               /* 1, 0; -1 = as last time */
+    const char *export_to;  /* stem of exported files: STEM-1.png, .svg, .csv */
+} window_options;
+
+/* Until the user closes it. Size, scale and theme are remembered in
+ * $XDG_STATE_HOME/vpusim/window (default ~/.local/state).
+ *
+ * VPU_ERR_UNSUPPORTED  no display (message: what --png is for)
+ * VPU_ERR_IO           no fonts
+ * VPU_ERR_NOMEM */
+vpu_status window_run(const window_options *o, vpu_error *err);
+
+#endif
