@@ -61,7 +61,7 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
 vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
                       uint32_t *stream, unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_CREATE_STREAM};
     vpu_status rc;
 
@@ -110,7 +110,7 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
 vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
                       unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     stream_entry *s;
 
@@ -162,7 +162,7 @@ static vpu_status wait_room(xlink *x, uint32_t stream, uint32_t n,
 vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
                        unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_WRITE, .stream = stream, .size = n};
     xlink_header answer;
     stream_entry *s;
@@ -189,7 +189,7 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
 vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
                       unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     bool in_time = true;
 
@@ -241,7 +241,7 @@ static stream_entry *earliest(xlink *x)
 vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
                           unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     bool in_time = true;
     stream_entry *s;
@@ -297,7 +297,7 @@ void xlink_fail(xlink *x, const vpu_error *why)
 vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                          vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_READ_REL, .stream = stream}, answer;
     stream_entry *s;
     vpu_status rc;
@@ -358,7 +358,7 @@ static vpu_status request_close(xlink *x, uint32_t stream,
 
     for (int i = 0; i < CLOSE_TRIES && !rc; i++) {
         xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream};
-        struct timespec pause = xlink_deadline(CLOSE_PAUSE_MS);
+        struct timespec pause = clock_deadline(CLOSE_PAUSE_MS);
         bool sent;
 
         while (i && !x->over && xlink_wait(x, &pause))
@@ -373,7 +373,7 @@ static vpu_status request_close(xlink *x, uint32_t stream,
 vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
                        vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header answer;
     stream_entry *s;
     vpu_status rc;
@@ -397,7 +397,7 @@ vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
 
 vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_RESET}, answer;
     vpu_error why;
     vpu_status rc;
