@@ -5,6 +5,7 @@
 
 #include "runtime/usb/survey_priv.h"
 #include "runtime/usb/wire.h"
+#include "sim/base/clock.h"
 
 static uint64_t now_ns(void)
 {
@@ -16,7 +17,7 @@ static uint64_t now_ns(void)
 
 uint64_t survey_now_ms(void)
 {
-    return now_ns() / 1000000;
+    return (uint64_t)clock_ms();
 }
 
 static void seen(void *user, bool sent, const xlink_header *h,

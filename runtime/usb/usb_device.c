@@ -246,15 +246,15 @@ static vpu_status boot(const usb_scan *s, const usb_found *f,
     if (rc)
         return rc;
     log_note(o->log, "stick %s: sending %s", f->name, o->firmware);
-    start = now_ms();
+    start = clock_ms();
     rc = usb_send_firmware(f, o, err);
-    sent = now_ms();
+    sent = clock_ms();
     if (!rc)
         rc = wait_back(f->name, &before, o, out, err);
     if (!rc && o->record) {
         o->record->booted = true;
         o->record->upload_ms = (double)(sent - start);
-        o->record->back_ms = (double)(now_ms() - sent);
+        o->record->back_ms = (double)(clock_ms() - sent);
     }
     if (!rc)
         log_note(o->log, "stick %s: booted", usb_link_name(*out));

@@ -86,7 +86,7 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
                             xlink_header *answer, unsigned timeout_ms,
                             vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {
         .event = XLINK_CREATE_STREAM, .stream = XLINK_NO_STREAM, .size = size};
     stream_entry *s;
