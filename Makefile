@@ -17,7 +17,7 @@
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
-# V=1 shows commands; CONF=debug|release|asan picks the object folder.
+# V=1 shows commands; CONF=debug|release|asan|tsan picks the object folder.
 
 CONF    ?= release
 PREFIX  ?= /usr/local
@@ -42,11 +42,13 @@ OPT.debug   := -O0 -g3
 OPT.release := -O2 -g
 OPT.asan    := -O1 -g3 -fsanitize=address,undefined \
                -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT.tsan    := -O1 -g3 -fsanitize=thread -fno-omit-frame-pointer \
+               -Wno-maybe-uninitialized
 # Simulated time is integer arithmetic, but results must not depend on the
 # compiler's taste in fused multiply-add either.
 FLOAT := -ffp-contract=off
 ifeq ($(OPT.$(CONF)),)
-$(error CONF=$(CONF) is not one of debug release asan)
+$(error CONF=$(CONF) is not one of debug release asan tsan)
 endif
 
 LIB_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
@@ -58,7 +60,7 @@ LIB_LDLIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) \
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) $(FLOAT) -I. -I$(GEN) -Wa,-I. \
              -DVPU_VERSION='"$(VERSION)"' -DVPU_LLVM='"$(LLVM)"' \
              $(OPT.$(CONF)) $(LIB_CFLAGS) -pthread $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = $(filter -fsanitize=address%,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
+ALL_LDFLAGS = $(filter -fsanitize=address% -fsanitize=thread,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
 
 ifndef V
 say = @printf '  %-4s %s\n' $(1) $@;
