@@ -1,0 +1,307 @@
+/* Goes through a binding file, compiles its kernels and lets the checks look.
+ */
+#include "runtime/lint/lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backend/source.h"
+#include "runtime/lint/lint_priv.h"
+#include "sim/base/file.h"
+#include "sim/compiler/artifact.h"
+
+const lint_check_info lint_checks[LINT_N_CHECKS] = {
+#define CHECK(id, name, summary, tip) {name, summary, tip},
+#include "runtime/lint/checks.def"
+#undef CHECK
+};
+
+static vpu_status bad_check(const char *name, int n, vpu_error *err)
+{
+    str list = {0};
+    vpu_status st;
+
+    for (int c = 0; c < LINT_N_CHECKS; c++)
+        str_printf(&list, "%s%s", c ? ", " : "", lint_checks[c].name);
+    st = err_set(err, VPU_ERR_INVALID,
+                 "no check is called '%.*s'; expected all, none or some of %s",
+                 n, name, str_text(&list));
+    str_free(&list);
+    return st;
+}
+
+vpu_status lint_checks_parse(const char *text, uint32_t *mask, vpu_error *err)
+{
+    *mask = 0;
+    if (!strcmp(text, "none"))
+        return VPU_OK;
+    if (!strcmp(text, "all")) {
+        *mask = (1u << LINT_N_CHECKS) - 1;
+        return VPU_OK;
+    }
+    for (const char *s = text;; s++) {
+        int n = (int)strcspn(s, ","), c = 0;
+
+        while (c < LINT_N_CHECKS && (strlen(lint_checks[c].name) != (size_t)n ||
+                                     strncmp(lint_checks[c].name, s, n)))
+            c++;
+        if (c == LINT_N_CHECKS)
+            return bad_check(s, n, err);
+        *mask |= 1u << c;
+        s += n;
+        if (!*s)
+            return VPU_OK;
+    }
+}
+
+bool lint_is_on(const linter *l, lint_check check)
+{
+    return l->cfg->checks >> check & 1;
+}
+
+static void add(linter *l, lint_finding f)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->findings[i].check == f.check && l->findings[i].line == f.line &&
+            l->findings[i].col == f.col &&
+            !strcmp(l->findings[i].path, f.path) &&
+            !strcmp(l->findings[i].text, f.text))
+            return;
+    *arena_append(l->a, l->findings, l->n, l->cap) = f;
+}
+
+void lint_report(linter *l, lint_check check, const char *path, uint32_t line,
+                 uint32_t col, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!lint_is_on(l, check))
+        return;
+    va_start(ap, fmt);
+    add(l, (lint_finding){check, path, line, col,
+                          arena_vprintf(l->a, fmt, ap)});
+    va_end(ap);
+}
+
+void lint_report_at(linter *l, lint_check check, const source_text *s,
+                    size_t at, const char *fmt, ...)
+{
+    uint32_t line, col;
+    va_list ap;
+
+    if (!lint_is_on(l, check))
+        return;
+    source_position(s, at, &line, &col);
+    va_start(ap, fmt);
+    add(l, (lint_finding){check, s->path, line, col,
+                          arena_vprintf(l->a, fmt, ap)});
+    va_end(ap);
+}
+
+/* --- kernels -------------------------------------------------------------- */
+
+static vpu_status compile(linter *l, const char *path, const char *text,
+                          const char *entry, const log_sink *log,
+                          sim_kernel *k, const isa_function **programs,
+                          vpu_error *err)
+{
+    const lint_config *c = l->cfg;
+    fe_unit unit = {0};
+    artifact art = {0};
+    const uint8_t *object;
+    size_t n_object;
+    vpu_status st;
+
+    st = fe_compile(path, text, c->options, c->n_options, log, l->a, &unit,
+                    err);
+    if (!st)
+        st = artifact_build(unit.bitcode, unit.n_bytes, path, entry, unit.deps,
+                            unit.n_deps, ARTIFACT_NO_HOST, l->a, &art, err);
+    if (!st)
+        st = artifact_read(art.file, art.n_bytes, l->a, k, &object, &n_object,
+                           err);
+    if (!st)
+        st = sim_kernel_programs(k, l->a, programs, err);
+    k->source = path;
+    return st;
+}
+
+bool lint_variant(linter *l, const stage *s, const char *text, sim_kernel *k,
+                  const isa_function **programs)
+{
+    vpu_error err = {0};
+
+    return !compile(l, s->src->path, text, s->k->name, NULL, k, programs, &err);
+}
+
+const isa_function *lint_program(const isa_function *const *programs)
+{
+    return programs[SIM_VECTORIZED] ? programs[SIM_VECTORIZED]
+                                    : programs[SIM_SCALAR];
+}
+
+static const char *base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool same_stem(const char *a, const char *b)
+{
+    size_t n = strcspn(base(a), "."), m = strcspn(base(b), ".");
+
+    return n == m && !strncmp(base(a), base(b), n);
+}
+
+/* A file of the command line that is meant for the kernel. */
+static vpu_status given_source(linter *l, const config_kernel *k, bool *used,
+                               const char **out, vpu_error *err)
+{
+    const lint_config *c = l->cfg;
+    vpu_status st = VPU_OK;
+
+    *out = NULL;
+    for (uint32_t i = 0; i < c->n_sources && !*out && !st; i++) {
+        source_kernel found;
+        source_text s;
+        bool meant = false;
+
+        for (size_t n = 0; n < k->n_sources; n++)
+            meant |= same_stem(k->sources[n], c->sources[i]);
+        st = source_read(c->sources[i], l->a, &s, err);
+        if (!st && (meant || source_find_kernel(&s, k->entry, l->a, &found))) {
+            *out = c->sources[i];
+            used[i] = true;
+        }
+    }
+    return st;
+}
+
+static vpu_status find_source(linter *l, const config_kernel *k, bool *used,
+                              const char **out, vpu_error *err)
+{
+    const char *path;
+    source found;
+    vpu_status st = given_source(l, k, used, out, err);
+
+    if (st || *out)
+        return st;
+    st = source_find(k->sources[0], l->cfg->source_dir, l->a, &found, err);
+    if (st)
+        return st;
+    path = found.path;
+    if (found.kind == SOURCE_OUR_BIN) {
+        size_t stem = strlen(path) - strlen(base(path)) +
+                      strcspn(base(path), ".");
+
+        path = arena_printf(l->a, "%.*s.cl", (int)stem, path);
+        if (!file_exists(path))
+            return err_set(err, VPU_ERR_UNSUPPORTED,
+                           "%s: only compiled; lint needs the source (%s)",
+                           found.path, path);
+    }
+    *out = path;
+    return VPU_OK;
+}
+
+/* Is what the text shows what the compiler saw? */
+static bool agrees(const stage *s)
+{
+    if (s->in_src.n_params != s->k->n_args)
+        return false;
+    for (uint32_t i = 0; i < s->k->n_args; i++) {
+        const source_param *p = &s->in_src.params[i];
+
+        if (strlen(s->k->args[i].name) != p->n_name ||
+            strncmp(s->k->args[i].name, s->src->text + p->name, p->n_name))
+            return false;
+    }
+    return true;
+}
+
+static vpu_status look(linter *l, const config_layer *layer,
+                       const config_kernel *k, bool *used, vpu_error *err)
+{
+    const isa_function *programs[SIM_N_VARIANTS] = {0};
+    stage s = {.layer = layer, .binding = k, .programs = programs};
+    source_text src;
+    sim_kernel kernel = {0};
+    const char *path;
+    vpu_status st = find_source(l, k, used, &path, err);
+
+    if (!st)
+        st = source_read(path, l->a, &src, err);
+    if (!st)
+        st = compile(l, path, NULL, k->entry, l->cfg->log, &kernel, programs,
+                     err);
+    if (st)
+        return st;
+    s.k = &kernel;
+    s.src = &src;
+    s.shown = source_find_kernel(&src, k->entry, l->a, &s.in_src) && agrees(&s);
+    lint_check_args(l, &s);
+    lint_check_ports(l, &s);
+    lint_check_sizes(l, &s);
+    lint_check_kernel(l, &s);
+    return VPU_OK;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const lint_finding *a = x, *b = y;
+    int c = strcmp(a->path, b->path);
+
+    if (c)
+        return c;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->col != b->col)
+        return a->col < b->col ? -1 : 1;
+    if (a->check != b->check)
+        return a->check < b->check ? -1 : 1;
+    return strcmp(a->text, b->text);
+}
+
+static vpu_status check_used(const lint_config *c, const bool *used,
+                             const lint_result *out, vpu_error *err)
+{
+    if (!out->n_layers)
+        return err_set(err, VPU_ERR_INVALID, "%s: no CustomLayer named '%s'",
+                       c->binding->path, c->layer);
+    for (uint32_t i = 0; i < c->n_sources; i++)
+        if (!used[i])
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: no kernel of %s is in it", c->sources[i],
+                           c->binding->path);
+    return VPU_OK;
+}
+
+vpu_status lint_run(const lint_config *cfg, arena *a, lint_result *out,
+                    vpu_error *err)
+{
+    linter l = {.cfg = cfg, .a = a};
+    bool *used = arena_array(a, bool, cfg->n_sources + 1);
+    vpu_status st = VPU_OK;
+
+    *out = (lint_result){.checks = cfg->checks};
+    for (size_t i = 0; i < cfg->binding->n_layers && !st; i++) {
+        const config_layer *x = &cfg->binding->layers[i];
+
+        if (cfg->layer && strcasecmp(cfg->layer, x->type))
+            continue;
+        out->n_layers++;
+        for (size_t k = 0; k < x->n_kernels && !st; k++) {
+            st = look(&l, x, &x->kernels[k], used, err);
+            out->n_kernels++;
+        }
+    }
+    if (!st)
+        st = check_used(cfg, used, out, err);
+    if (l.n)
+        qsort(l.findings, l.n, sizeof *l.findings, by_place);
+    out->findings = l.findings;
+    out->n_findings = (uint32_t)l.n;
+    out->sizes = l.sizes;
+    return st;
+}

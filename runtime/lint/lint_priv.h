@@ -1,0 +1,50 @@
+/* What the checks share. Internal to runtime/lint. */
+#ifndef VPU_RUNTIME_LINT_LINT_PRIV_H
+#define VPU_RUNTIME_LINT_LINT_PRIV_H
+
+#include "runtime/lint/lint.h"
+#include "runtime/lint/source.h"
+#include "sim/compiler/kernel.h"
+
+typedef struct {
+    const lint_config *cfg;
+    arena *a;
+    lint_finding *findings;
+    size_t n, cap;
+    bool sizes;
+} linter;
+
+/* A stage with the kernel it names. */
+typedef struct {
+    const config_layer *layer;
+    const config_kernel *binding;
+    const sim_kernel *k;
+    const isa_function *const *programs; /* SIM_N_VARIANTS */
+    const source_text *src;
+    source_kernel in_src;
+    bool shown; /* in_src is what the compiler saw: same arguments */
+    /* Work sizes as far as they are known, else 0. */
+    uint32_t global[3], local[3];
+    const graph_launch *launch; /* or NULL */
+} stage;
+
+void lint_report(linter *l, lint_check check, const char *path, uint32_t line,
+                 uint32_t col, const char *fmt, ...) VPU_PRINTF(6, 7);
+/* At an offset of a kernel's source. */
+void lint_report_at(linter *l, lint_check check, const source_text *s,
+                    size_t at, const char *fmt, ...) VPU_PRINTF(5, 6);
+bool lint_is_on(const linter *l, lint_check check);
+
+/* A kernel of changed source text, its programs and no host code. False: it
+ * does not compile. */
+bool lint_variant(linter *l, const stage *s, const char *text, sim_kernel *k,
+                  const isa_function **programs);
+/* The one that runs: vectorized if there is one. */
+const isa_function *lint_program(const isa_function *const *programs);
+
+void lint_check_args(linter *l, const stage *s);   /* args.c */
+void lint_check_ports(linter *l, const stage *s);  /* args.c */
+void lint_check_sizes(linter *l, stage *s);        /* sizes.c */
+void lint_check_kernel(linter *l, const stage *s); /* kernel.c */
+
+#endif

@@ -1,0 +1,179 @@
+/* Work sizes and local memory against the device, as far as they are known. */
+#include <string.h>
+
+#include "runtime/lint/lint_priv.h"
+#include "sim/exec/exec.h"
+
+static void constants(config_text t, const char *path,
+                      uint32_t out[3])
+{
+    config_expr list = config_text_expr(t, path), items[3];
+    size_t n = 0;
+
+    for (int d = 0; d < 3; d++)
+        out[d] = 0;
+    if (!t.text || config_expr_split(&list, 3, items, &n, NULL))
+        return;
+    for (size_t d = 0; d < 3; d++) {
+        int32_t v = 1; /* left out */
+
+        if (d < n && config_expr_eval(&items[d], NULL, 0, &v, NULL))
+            v = 0;
+        out[d] = v > 0 ? (uint32_t)v : 0;
+    }
+}
+
+static void know(const linter *l, stage *s)
+{
+    const graph *g = l->cfg->g;
+
+    constants(s->binding->global, s->layer->path, s->global);
+    constants(s->binding->local, s->layer->path, s->local);
+    for (uint32_t i = 0; g && i < g->n_launches; i++) {
+        const graph_launch *x = &g->launches[i];
+
+        if (x->line != s->binding->line || !x->file ||
+            strcmp(x->file, s->layer->path) ||
+            strcmp(x->entry, s->binding->entry))
+            continue;
+        s->launch = x;
+        memcpy(s->global, x->global, sizeof s->global);
+        memcpy(s->local, x->local, sizeof s->local);
+        return;
+    }
+}
+
+static bool all_known(const uint32_t v[3])
+{
+    return v[0] && v[1] && v[2];
+}
+
+static void check_remainder(linter *l, const stage *s)
+{
+    const config_kernel *k = s->binding;
+    const uint32_t *reqd = s->k->reqd_local;
+
+    for (int d = 0; d < 3; d++)
+        if (s->global[d] && s->local[d] && s->global[d] % s->local[d])
+            lint_report(l, LINT_WORK_SIZE, s->layer->path, k->global.line,
+                        k->global.col,
+                        "dimension %d: global size %u is not a multiple of the "
+                        "local size %u: the last %u work-items do not run",
+                        d, s->global[d], s->local[d],
+                        s->global[d] % s->local[d]);
+    for (int d = 0; reqd[0] && d < 3; d++)
+        if (s->local[d] && s->local[d] != reqd[d])
+            lint_report(l, LINT_WORK_SIZE, s->layer->path, k->local.line,
+                        k->local.col,
+                        "dimension %d: the local size is %u, but "
+                        "reqd_work_group_size of kernel '%s' says %u",
+                        d, s->local[d], s->k->name, reqd[d]);
+}
+
+/* Told from a tenth on: below that other things matter more. */
+static void check_split(linter *l, const stage *s)
+{
+    static const uint32_t shaves[] = {16, 7};
+    const config_kernel *k = s->binding;
+    uint64_t groups = 1;
+    str text = {0};
+
+    if (!all_known(s->global) || !all_known(s->local))
+        return;
+    for (int d = 0; d < 3; d++)
+        groups *= s->global[d] / s->local[d];
+    for (int i = 0; i < 2 && groups; i++) {
+        uint64_t n = k->max_shaves && k->max_shaves < shaves[i] ? k->max_shaves
+                                                                : shaves[i];
+        uint64_t most = (groups + n - 1) / n;
+
+        if (groups * 10 > most * n * 9)
+            continue;
+        str_printf(&text,
+                   "%s on %llu SHAVEs the busiest has %llu of them and %.0f %% "
+                   "of the SHAVEs' time is idle if all take equally long",
+                   text.n ? ";" : "", (unsigned long long)n,
+                   (unsigned long long)most,
+                   100.0 * (1 - (double)groups / (double)(most * n)));
+    }
+    if (text.n)
+        lint_report(l, LINT_SPLIT, s->layer->path, k->global.line,
+                    k->global.col, "%llu work-groups:%s",
+                    (unsigned long long)groups, str_text(&text));
+    str_free(&text);
+}
+
+/* Groups of one item are meant to do their own loop. */
+static void check_multiple(linter *l, const stage *s)
+{
+    const sim_variant *v = &s->k->variants[SIM_VECTORIZED];
+    const uint32_t *n = s->local;
+
+    if (v->present && n[0] && n[0] % v->factor &&
+        !(n[0] == 1 && n[1] == 1 && n[2] == 1))
+        lint_report(l, LINT_LOCAL_MULTIPLE, s->layer->path,
+                    s->binding->local.line, s->binding->local.col,
+                    "local size %u of dimension 0 is not a multiple of %u: the "
+                    "scalar variant of kernel '%s' runs, not the vectorized "
+                    "one",
+                    n[0], v->factor, s->k->name);
+}
+
+/* Bytes of a __local argument: as bound, else as far as constant. */
+static uint32_t local_bytes(const stage *s, const char *name)
+{
+    uint32_t bytes = 0;
+
+    for (uint32_t i = 0; s->launch && i < s->launch->n_args; i++)
+        if (!strcmp(s->launch->args[i].name, name) &&
+            s->launch->args[i].kind == GRAPH_ARG_LOCAL)
+            return s->launch->args[i].bytes;
+    for (size_t i = 0; i < s->binding->n_bindings; i++) {
+        const config_binding *b = &s->binding->bindings[i];
+        config_expr e = config_text_expr(b->size, s->layer->path);
+        int32_t v;
+
+        if (b->kind == CONFIG_LOCAL_DATA && !strcmp(b->arg, name) &&
+            b->size.text && !config_expr_eval(&e, NULL, 0, &v, NULL) && v > 0)
+            bytes = (uint32_t)v;
+    }
+    return bytes;
+}
+
+/* What is not known counts as nothing, so this is never too much. */
+static void check_memory(linter *l, const stage *s)
+{
+    exec_value *values = arena_array(l->a, exec_value, s->k->n_args + 1);
+    exec_launch x = {.kernel = s->k, .values = values};
+    sim_variant_kind variant;
+    uint32_t need;
+    str list = {0};
+
+    for (uint32_t i = 0; i < s->k->n_args; i++)
+        if (s->k->args[i].space == SIM_ARG_LOCAL)
+            values[i].u.bytes = local_bytes(s, s->k->args[i].name);
+    for (int d = 0; d < 3; d++)
+        x.local[d] = all_known(s->local) ? s->local[d] : 0;
+    variant = s->k->variants[SIM_VECTORIZED].present && x.local[0] &&
+                      !(x.local[0] % s->k->variants[SIM_VECTORIZED].factor)
+                  ? SIM_VECTORIZED
+                  : SIM_SCALAR;
+    need = exec_local_bytes(&x, variant, &list);
+    if (need > l->cfg->local_budget)
+        lint_report(l, LINT_LOCAL_MEMORY, s->layer->path, s->binding->line, 0,
+                    "kernel '%s' needs %u bytes of local memory per "
+                    "work-group, the device has %llu:%s",
+                    s->k->name, need,
+                    (unsigned long long)l->cfg->local_budget, str_text(&list));
+    str_free(&list);
+}
+
+void lint_check_sizes(linter *l, stage *s)
+{
+    know(l, s);
+    l->sizes |= s->launch != NULL;
+    check_remainder(l, s);
+    check_split(l, s);
+    check_multiple(l, s);
+    check_memory(l, s);
+}

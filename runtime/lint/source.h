@@ -1,0 +1,71 @@
+/* Just enough of OpenCL C's text to point into it and to change it: comments
+ * blanked, kernels' signatures, loops, pragmas, returns. What macros make is
+ * not seen. Positions are byte offsets. */
+#ifndef VPU_RUNTIME_LINT_SOURCE_H
+#define VPU_RUNTIME_LINT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+typedef struct {
+    size_t name, n_name; /* the parameter's name */
+    size_t star;         /* of its last '*', 0 = not a pointer */
+    bool restricted;
+    bool global; /* says __global or global */
+    bool is_const;
+} source_param;
+
+typedef struct {
+    size_t name;
+    const source_param *params;
+    uint32_t n_params;
+    size_t body, end; /* of { and } */
+} source_kernel;
+
+typedef struct {
+    size_t first, end; /* of the keyword; of the last character */
+} source_span;
+
+typedef struct {
+    const char *path;
+    const char *text; /* as in the file */
+    size_t n;
+    const char *code; /* the same length; comments and literals are blanks */
+    const source_span *loops; /* by their first character */
+    uint32_t n_loops;
+    bool includes; /* a file of the user's: lines may be of that one */
+} source_text;
+
+/* VPU_ERR_IO, VPU_ERR_LIMIT as file_read. */
+vpu_status source_read(const char *path, arena *a, source_text *out,
+                       vpu_error *err);
+void source_position(const source_text *s, size_t at, uint32_t *line,
+                     uint32_t *col);
+/* Offset of a position; s->n when there is none. */
+size_t source_offset(const source_text *s, uint32_t line, uint32_t col);
+/* The definition of kernel `name`; false when the text shows none, or several.
+ */
+bool source_find_kernel(const source_text *s, const char *name, arena *a,
+                        source_kernel *out);
+/* The first `return` of a kernel that something follows; 0 = none. */
+size_t source_early_return(const source_text *s, const source_kernel *k);
+/* The next "#pragma unroll" from offset `from`; SIZE_MAX = none. *loop is the
+ * loop behind it; false in *found when none is. */
+size_t source_next_unroll(const source_text *s, size_t from, source_span *loop,
+                          bool *found);
+/* Is offset `at` inside a loop? */
+bool source_in_loop(const source_text *s, size_t at);
+
+/* The text with n bytes at `at` replaced. In the arena. */
+char *source_replace(const source_text *s, size_t at, size_t n,
+                     const char *with, arena *a);
+/* The text with " restrict" behind the star of every __global pointer of the
+ * kernel that has none. Lines stay. */
+char *source_with_restrict(const source_text *s, const source_kernel *k,
+                           arena *a);
+
+#endif
