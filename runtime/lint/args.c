@@ -103,10 +103,9 @@ void lint_check_args(linter *l, const stage *s)
         for (size_t j = 0; j < i; j++)
             again |= !strcmp(k->bindings[j].arg, k->bindings[i].arg);
         if (again)
-            lint_report(l, LINT_ARG_DUPLICATE, s->layer->path,
-                        k->bindings[i].line, 0,
-                        "argument '%s' is bound more than once",
-                        k->bindings[i].arg);
+            lint_report(
+                l, LINT_ARG_DUPLICATE, s->layer->path, k->bindings[i].line, 0,
+                "argument '%s' is bound more than once", k->bindings[i].arg);
         check_binding(l, s, &k->bindings[i]);
     }
     for (uint32_t i = 0; i < s->k->n_args; i++) {

@@ -78,8 +78,8 @@ void lint_report(linter *l, lint_check check, const char *path, uint32_t line,
     if (!lint_is_on(l, check))
         return;
     va_start(ap, fmt);
-    add(l, (lint_finding){check, path, line, col,
-                          arena_vprintf(l->a, fmt, ap)});
+    add(l,
+        (lint_finding){check, path, line, col, arena_vprintf(l->a, fmt, ap)});
     va_end(ap);
 }
 
@@ -101,9 +101,8 @@ void lint_report_at(linter *l, lint_check check, const source_text *s,
 /* --- kernels -------------------------------------------------------------- */
 
 static vpu_status compile(linter *l, const char *path, const char *text,
-                          const char *entry, const log_sink *log,
-                          sim_kernel *k, const isa_function **programs,
-                          vpu_error *err)
+                          const char *entry, const log_sink *log, sim_kernel *k,
+                          const isa_function **programs, vpu_error *err)
 {
     const lint_config *c = l->cfg;
     fe_unit unit = {0};
@@ -112,8 +111,8 @@ static vpu_status compile(linter *l, const char *path, const char *text,
     size_t n_object;
     vpu_status st;
 
-    st = fe_compile(path, text, c->options, c->n_options, log, l->a, &unit,
-                    err);
+    st =
+        fe_compile(path, text, c->options, c->n_options, log, l->a, &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, path, entry, unit.deps,
                             unit.n_deps, ARTIFACT_NO_HOST, l->a, &art, err);
@@ -192,8 +191,8 @@ static vpu_status find_source(linter *l, const config_kernel *k, bool *used,
         return st;
     path = found.path;
     if (found.kind == SOURCE_OUR_BIN) {
-        size_t stem = strlen(path) - strlen(base(path)) +
-                      strcspn(base(path), ".");
+        size_t stem =
+            strlen(path) - strlen(base(path)) + strcspn(base(path), ".");
 
         path = arena_printf(l->a, "%.*s.cl", (int)stem, path);
         if (!file_exists(path))
@@ -271,9 +270,8 @@ static vpu_status check_used(const lint_config *c, const bool *used,
                        c->binding->path, c->layer);
     for (uint32_t i = 0; i < c->n_sources; i++)
         if (!used[i])
-            return err_set(err, VPU_ERR_INVALID,
-                           "%s: no kernel of %s is in it", c->sources[i],
-                           c->binding->path);
+            return err_set(err, VPU_ERR_INVALID, "%s: no kernel of %s is in it",
+                           c->sources[i], c->binding->path);
     return VPU_OK;
 }
 

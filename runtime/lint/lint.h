@@ -51,7 +51,7 @@ typedef struct {
     const char *const *sources; /* .cl files to take instead of those of the
                                    same name, or for the kernels in them */
     uint32_t n_sources;
-    const char *source_dir; /* look there for .cl files first, or NULL */
+    const char *source_dir;     /* look there for .cl files first, or NULL */
     const char *const *options; /* words for clang */
     uint32_t n_options;
     uint64_t local_budget; /* bytes of a work-group */
@@ -65,7 +65,7 @@ typedef struct {
     uint32_t n_layers, n_kernels; /* looked at; a kernel of several layers
                                      counts in each */
     uint32_t checks;              /* those that were on */
-    bool sizes; /* work sizes of some launch were known */
+    bool sizes;                   /* work sizes of some launch were known */
 } lint_result;
 
 /* Look. Everything in the arena. One thread: clang is run.
@@ -83,6 +83,6 @@ void lint_print_text(const lint_result *r, const char *binding, arena *a,
                      str *out);
 void lint_print_json(const lint_result *r, const char *binding, str *out);
 /* SARIF 2.1.0. */
-void lint_print_sarif(const lint_result *r, const char *binding, str *out);
+void lint_print_sarif(const lint_result *r, str *out);
 
 #endif

@@ -49,12 +49,10 @@ static uint32_t copies(const isa_function *f, uint32_t b, uint32_t line,
 /* Post-increment or not, an access is the same. */
 static uint32_t plain(uint32_t op)
 {
-    static const uint8_t pairs[][2] = {{ISA_OP_ldp, ISA_OP_ld},
-                                       {ISA_OP_ldv64p, ISA_OP_ldv64},
-                                       {ISA_OP_ldv128p, ISA_OP_ldv128},
-                                       {ISA_OP_stp, ISA_OP_st},
-                                       {ISA_OP_stv64p, ISA_OP_stv64},
-                                       {ISA_OP_stv128p, ISA_OP_stv128}};
+    static const uint8_t pairs[][2] = {
+        {ISA_OP_ldp, ISA_OP_ld},         {ISA_OP_ldv64p, ISA_OP_ldv64},
+        {ISA_OP_ldv128p, ISA_OP_ldv128}, {ISA_OP_stp, ISA_OP_st},
+        {ISA_OP_stv64p, ISA_OP_stv64},   {ISA_OP_stv128p, ISA_OP_stv128}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][0] == op)

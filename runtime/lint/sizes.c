@@ -4,8 +4,7 @@
 #include "runtime/lint/lint_priv.h"
 #include "sim/exec/exec.h"
 
-static void constants(config_text t, const char *path,
-                      uint32_t out[3])
+static void constants(config_text t, const char *path, uint32_t out[3])
 {
     config_expr list = config_text_expr(t, path), items[3];
     size_t n = 0;
@@ -163,8 +162,8 @@ static void check_memory(linter *l, const stage *s)
         lint_report(l, LINT_LOCAL_MEMORY, s->layer->path, s->binding->line, 0,
                     "kernel '%s' needs %u bytes of local memory per "
                     "work-group, the device has %llu:%s",
-                    s->k->name, need,
-                    (unsigned long long)l->cfg->local_budget, str_text(&list));
+                    s->k->name, need, (unsigned long long)l->cfg->local_budget,
+                    str_text(&list));
     str_free(&list);
 }
 

@@ -108,8 +108,7 @@ static void find_loops(source_text *s, arena *a)
         bool head = keyword(s, i, "for") || keyword(s, i, "while");
 
         if (head)
-            *arena_append(a, v, n, cap) =
-                (source_span){i, statement_end(s, i)};
+            *arena_append(a, v, n, cap) = (source_span){i, statement_end(s, i)};
         else if (keyword(s, i, "do"))
             *arena_append(a, v, n, cap) =
                 (source_span){i, statement_end(s, i + 2)};
@@ -219,8 +218,8 @@ bool source_find_kernel(const source_text *s, const char *name, arena *a,
         if (s->code[body] != '{')
             continue;
         found++;
-        *out = (source_kernel){
-            .name = i, .body = body, .end = closing(s, body)};
+        *out =
+            (source_kernel){.name = i, .body = body, .end = closing(s, body)};
         out->n_params = list_params(s, open, close, a, &out->params);
     }
     return found == 1;
