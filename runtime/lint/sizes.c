@@ -129,11 +129,14 @@ static uint32_t local_bytes(const stage *s, const char *name)
             return s->launch->args[i].bytes;
     for (size_t i = 0; i < s->binding->n_bindings; i++) {
         const config_binding *b = &s->binding->bindings[i];
-        config_expr e = config_text_expr(b->size, s->layer->path);
+        config_expr e;
         int32_t v;
 
-        if (b->kind == CONFIG_LOCAL_DATA && !strcmp(b->arg, name) &&
-            b->size.text && !config_expr_eval(&e, NULL, 0, &v, NULL) && v > 0)
+        if (b->kind != CONFIG_LOCAL_DATA || strcmp(b->arg, name) ||
+            !b->size.text)
+            continue;
+        e = config_text_expr(b->size, s->layer->path);
+        if (!config_expr_eval(&e, NULL, 0, &v, NULL) && v > 0)
             bytes = (uint32_t)v;
     }
     return bytes;
