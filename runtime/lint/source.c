@@ -249,6 +249,28 @@ size_t source_early_return(const source_text *s, const source_kernel *k)
     return 0;
 }
 
+static bool vector_type(const char *s)
+{
+    static const char *const names[] = {"char",  "uchar", "short", "ushort",
+                                        "int",   "uint",  "long",  "ulong",
+                                        "float", "half"};
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+    size_t digits = strspn(s + n, "0123456789");
+
+    for (size_t i = 0; digits && i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && !strncmp(names[i], s, n))
+            return !word(s[n + digits]);
+    return false;
+}
+
+size_t source_vector_type(const source_text *s, const source_kernel *k)
+{
+    for (size_t i = k->name; i < k->end; i++)
+        if (i && !word(s->code[i - 1]) && vector_type(s->code + i))
+            return i;
+    return 0;
+}
+
 size_t source_next_unroll(const source_text *s, size_t from, source_span *loop,
                           bool *found)
 {

@@ -53,6 +53,8 @@ bool source_find_kernel(const source_text *s, const char *name, arena *a,
                         source_kernel *out);
 /* The first `return` of a kernel that something follows; 0 = none. */
 size_t source_early_return(const source_text *s, const source_kernel *k);
+/* The first vector type a kernel names; 0 = none. */
+size_t source_vector_type(const source_text *s, const source_kernel *k);
 /* The next "#pragma unroll" from offset `from`; SIZE_MAX = none. *loop is the
  * loop behind it; false in *found when none is. */
 size_t source_next_unroll(const source_text *s, size_t from, source_span *loop,
