@@ -292,7 +292,7 @@ START_TEST(spills_in_a_loop_are_found)
 
     lint(xml, sums(60), "spills", "");
     ck_assert_msg(p.status == 1 && strstr(p.out, "of spilled values") &&
-                      !strncmp(p.out, "k.cl:65:", 9),
+                      !strncmp(p.out, "k.cl:65:", 8),
                   "%s%s", p.out, p.err);
     lint(xml, sums(4), "spills", "");
     ck_assert_msg(!p.status, "%s%s", p.out, p.err);
