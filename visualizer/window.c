@@ -186,6 +186,9 @@ static void export_all(win *w)
                          .width = (uint32_t)w->k.width,
                          .height = (uint32_t)w->k.height,
                          .scale = w->scale < 0.5 ? 0.5 : w->scale,
+                         .cmp = w->k.cmp,
+                         .mode = w->k.mode,
+                         .panel = w->k.shows,
                          .colors = w->k.dark ? &theme_dark : &theme_light};
     vpu_error err = {0};
     int n = 0;
@@ -283,6 +286,9 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     err->code = VPU_OK;
     control_init(&w->k, o->views[0], o->titles[0], o->views[1], o->titles[1]);
     w->k.dark = w->st.dark;
+    w->k.cmp = o->cmp;
+    w->k.mode = o->mode;
+    w->k.shows = o->panel;
     state_load_marks(o->file, &w->k);
     st = open_window(w, err);
     if (!st) {

@@ -2,11 +2,14 @@
 #ifndef VPU_VISUALIZER_WINDOW_H
 #define VPU_VISUALIZER_WINDOW_H
 
-#include "visualizer/view.h"
+#include "visualizer/paint.h"
 
 typedef struct {
     view *views[2]; /* the second NULL without a comparison */
     const char *titles[2];
+    const compare *cmp; /* of the two; NULL without */
+    compare_mode mode;
+    paint_panel_kind panel;
     const char *file;       /* bookmarks are kept in FILE.marks */
     uint32_t width, height; /* 0 = as last time */
     double scale;           /* user's; 0 = as last time */
