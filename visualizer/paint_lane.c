@@ -8,6 +8,8 @@
 
 #include "visualizer/paint.h"
 
+enum { DENSE = 2 * TL_BLOCK }; /* slices of a column */
+
 /* From the bottom up: work, then waiting, what is worst on top. */
 static const uint8_t stack_order[TL_N_CLASSES] = {
     TL_ISSUE,     TL_IN,        TL_OUT,       TL_OTHER,
@@ -135,6 +137,31 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
     *span = k->phase_to - k->phase_from;
 }
 
+/* Columns of so many slices that a quarter of one more or less does not show.
+ */
+static void paint_dense(lane_painter *k, double from, double per, int n)
+{
+    const timeline *tl = k->p->v->tl;
+    uint64_t before[TL_N_CLASSES], sums[TL_N_CLASSES], t0, t1;
+    uint64_t slack = (uint64_t)(per / 4);
+    tl_cursor at = {0};
+
+    t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, before);
+    for (int i = 0; i < n; i++, t0 = t1) {
+        uint64_t column[TL_N_CLASSES], span;
+
+        t1 = tl_walk_near(tl, k->l, &at, (uint64_t)(from + (i + 1) * per),
+                          slack, sums);
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            column[c] = sums[c] - before[c];
+        memcpy(before, sums, sizeof before);
+        span = t1 - t0;
+        settle(column, &span, TL_BLOCK);
+        add_column(k, i, column, span);
+    }
+    flush(k);
+}
+
 static void paint_columns(lane_painter *k)
 {
     const timeline *tl = k->p->v->tl;
@@ -142,7 +169,13 @@ static void paint_columns(lane_painter *k)
     double from = k->p->v->from, per = (k->p->v->to - from) / n;
     tl_cursor a = {0}, b = {0};
     uint64_t last_end = UINT64_MAX, last_sums[TL_N_CLASSES] = {0};
+    uint64_t slices = tl_count_before(k->l, (uint64_t)k->p->v->to) -
+                      tl_count_before(k->l, (uint64_t)fmax(from, 0));
 
+    if (n > 0 && from >= 0 && slices / (uint64_t)n >= DENSE) {
+        paint_dense(k, from, per, n);
+        return;
+    }
     for (int i = 0; i < n; i++) {
         uint64_t t0 = (uint64_t)(from + i * per);
         uint64_t t1 = (uint64_t)(from + (i + 1) * per), first;

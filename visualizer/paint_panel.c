@@ -284,7 +284,8 @@ static void add_to_map(const timeline *tl, const tl_row *r, int n, double all,
     tl_cursor at = {0};
 
     for (int i = 0; i < n; i++) {
-        tl_walk(tl, l, &at, (uint64_t)(all * (i + 1) / n), sums);
+        tl_walk_near(tl, l, &at, (uint64_t)(all * (i + 1) / n),
+                     (uint64_t)(all / n / 4), sums);
         for (int c = 0; c < TL_N_CLASSES; c++)
             busy[i] += c == TL_IDLE ? 0 : sums[c] - last[c];
         issue[i] += tl->clk_mhz ? sums[TL_ISSUE] - last[TL_ISSUE] : 0;

@@ -69,33 +69,37 @@ bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice)
 
 /* --- sums --------------------------------------------------------------- */
 
-/* The cursor to the first slice that begins at t or later, sums of those
- * before it; at most TL_BLOCK additions. */
-static void advance(const timeline *tl, const tl_lane *l, tl_cursor *at,
-                    uint64_t t)
+/* The cursor to the last block that begins before t, if that is further on. */
+static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
 {
-    uint64_t block = at->slice / TL_BLOCK + 1, step = 1;
+    uint64_t lo = at->slice / TL_BLOCK + 1, step = 1, hi;
+
+    if (lo >= l->n_sums || l->block[lo] >= t)
+        return;
+    while (lo + step < l->n_sums && l->block[lo + step] < t) {
+        lo += step;
+        step *= 2;
+    }
+    hi = lo + step < l->n_sums ? lo + step : l->n_sums;
+    while (lo + 1 < hi) {
+        uint64_t mid = (lo + hi) / 2;
+
+        if (l->block[mid] < t)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    at->slice = lo * TL_BLOCK;
+    memcpy(at->before, l->sums[lo], sizeof at->before);
+}
+
+/* Then slice by slice, at most TL_BLOCK, to the first that begins at t or
+ * later. */
+static void to_slice(const timeline *tl, const tl_lane *l, tl_cursor *at,
+                     uint64_t t)
+{
     const uint8_t *class = tl->names->class;
 
-    if (block < l->n_sums && l->begin[block * TL_BLOCK] < t) {
-        uint64_t lo = block, hi;
-
-        while (lo + step < l->n_sums && l->begin[(lo + step) * TL_BLOCK] < t) {
-            lo += step;
-            step *= 2;
-        }
-        hi = lo + step < l->n_sums ? lo + step : l->n_sums;
-        while (lo + 1 < hi) {
-            uint64_t mid = (lo + hi) / 2;
-
-            if (l->begin[mid * TL_BLOCK] < t)
-                lo = mid;
-            else
-                hi = mid;
-        }
-        at->slice = lo * TL_BLOCK;
-        memcpy(at->before, l->sums[lo], sizeof at->before);
-    }
     for (; at->slice < l->n && l->begin[at->slice] < t; at->slice++) {
         uint64_t length = l->length[at->slice];
 
@@ -108,7 +112,8 @@ static void advance(const timeline *tl, const tl_lane *l, tl_cursor *at,
 void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
              uint64_t sums[TL_N_CLASSES])
 {
-    advance(tl, l, at, t);
+    to_block(l, at, t);
+    to_slice(tl, l, at, t);
     memcpy(sums, at->before, sizeof at->before);
     if (at->slice) { /* the part of the last one behind t */
         uint64_t i = at->slice - 1, end = l->begin[i] + tl_length(l, i);
@@ -116,6 +121,23 @@ void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
         if (end > t)
             sums[tl_class_of(tl, l->name[i])] -= end - t;
     }
+}
+
+uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
+                      uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES])
+{
+    uint64_t block;
+
+    to_block(l, at, t);
+    block = at->slice / TL_BLOCK;
+    /* What began before a block has ended when the block begins. */
+    if (at->slice % TL_BLOCK == 0 && block < l->n_sums && at->slice &&
+        l->block[block] < t && t - l->block[block] <= slack) {
+        memcpy(sums, at->before, sizeof at->before);
+        return l->block[block];
+    }
+    tl_walk(tl, l, at, t, sums);
+    return t;
 }
 
 void tl_sums(const timeline *tl, const tl_lane *l, uint64_t from, uint64_t to,

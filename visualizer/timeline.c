@@ -46,6 +46,7 @@ static void free_lane(tl_lane *l)
     free(l->name);
     free(l->number);
     free(l->sums);
+    free(l->block);
     free(l->longs);
     free(l->arg_slice);
     free(l->arg_at);
@@ -89,7 +90,8 @@ uint64_t tl_bytes(const timeline *tl)
             const tl_lane *l = &r->lanes[k];
 
             n += l->cap * (l->number ? 18 : 14) +
-                 l->cap_sums * sizeof *l->sums + l->cap_args * 12;
+                 l->cap_sums * (sizeof *l->sums + sizeof *l->block) +
+                 l->cap_args * 12;
         }
         if (r->counter)
             n += r->counter->cap * 16 + r->counter->cap_blocks * 16;
@@ -256,9 +258,13 @@ static bool push(timeline *tl, tl_lane *l, uint64_t t, tl_name name,
     if (l->n == UINT32_MAX || !grow_lane(tl, l) || !set_number(tl, l, number))
         return false;
     if (l->n % TL_BLOCK == 0) {
-        if (l->n_sums == l->cap_sums &&
-            !grow(tl, &l->sums, &l->cap_sums, sizeof *l->sums))
+        uint64_t cap = l->cap_sums;
+
+        if (l->n_sums == cap &&
+            (!grow(tl, &l->sums, &cap, sizeof *l->sums) ||
+             !grow(tl, &l->block, &l->cap_sums, sizeof *l->block)))
             return false;
+        l->block[l->n_sums] = t;
         memcpy(l->sums[l->n_sums++], l->now, sizeof l->now);
     }
     l->begin[l->n] = t;

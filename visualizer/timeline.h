@@ -49,6 +49,7 @@ typedef struct {
     uint64_t n, cap;
     /* Before slice i * TL_BLOCK, per class; what long ones add, too. */
     uint64_t (*sums)[TL_N_CLASSES];
+    uint64_t *block; /* begin of slice i * TL_BLOCK, once more: to search in */
     uint64_t n_sums, cap_sums, now[TL_N_CLASSES];
     struct {
         uint64_t slice, length;
@@ -192,6 +193,10 @@ typedef struct {
 
 void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
              uint64_t sums[TL_N_CLASSES]);
+/* The same for a time that may be up to slack earlier than t, where that is
+ * quicker; which it is. Sums of stretches between such times add up, too. */
+uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
+                      uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES]);
 
 /* --- units --- */
 double tl_ns(const timeline *tl, uint64_t ticks);

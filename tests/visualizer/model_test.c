@@ -119,6 +119,32 @@ START_TEST(columns_add_up)
 }
 END_TEST
 
+/* Where only the neighbourhood of a time is asked for, the answer is that of a
+ * time in it, exactly. */
+START_TEST(near_sums_are_exact_for_their_time)
+{
+    timeline tl;
+
+    make(&tl, (uint64_t)_i);
+    for (uint64_t slack = 0; slack < 5000; slack = slack * 5 + 1) {
+        const tl_lane *l = &tl.rows[0].lanes[1];
+        tl_cursor at = {0};
+
+        for (uint64_t k = 0, t = 0; k < 200;
+             k++, t += next_random(tl.end / 99)) {
+            uint64_t want[TL_N_CLASSES], got[TL_N_CLASSES];
+            uint64_t when = tl_walk_near(&tl, l, &at, t, slack, got);
+
+            ck_assert_uint_le(when, t);
+            ck_assert_uint_le(t - when, slack);
+            tl_sums(&tl, l, 0, when, want);
+            ck_assert_mem_eq(want, got, sizeof want);
+        }
+    }
+    tl_free(&tl);
+}
+END_TEST
+
 START_TEST(slice_at_finds_what_covers_a_time)
 {
     timeline tl;
@@ -570,6 +596,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, sums_are_exact_for_any_stretch, 0, 12);
     tcase_add_loop_test(t, columns_add_up, 0, 12);
+    tcase_add_loop_test(t, near_sums_are_exact_for_their_time, 0, 12);
     tcase_add_loop_test(t, slice_at_finds_what_covers_a_time, 0, 6);
     tcase_add_loop_test(t, counters_mean_and_peak, 0, 4);
     tcase_add_test(t, pixels_and_ticks_round_trip);
