@@ -201,7 +201,7 @@ static void join_equal(compare *c)
     c->n_rows = n;
 }
 
-/* Most lost first, equal ones in the order of the table. */
+/* Most lost first, then most gained; equal ones in the order of the table. */
 typedef struct {
     double lost;
     uint32_t row;
@@ -211,8 +211,10 @@ static int by_loss(const void *x, const void *y)
 {
     const ranked *a = x, *b = y;
 
+    if ((a->lost > 0) != (b->lost > 0))
+        return a->lost > 0 ? -1 : 1;
     if (a->lost != b->lost)
-        return a->lost > b->lost ? -1 : 1;
+        return fabs(a->lost) > fabs(b->lost) ? -1 : 1;
     return a->row < b->row ? -1 : a->row > b->row;
 }
 

@@ -44,7 +44,7 @@ typedef struct {
     uint32_t n_pairs;
     compare_row *rows; /* by kind, stage, number */
     uint64_t n_rows, cap_rows;
-    uint32_t *slower; /* rows that differ, most lost first; then gained */
+    uint32_t *slower; /* rows that differ: most lost first, then most gained */
     uint64_t n_slower;
 } compare;
 
