@@ -474,6 +474,12 @@ bool control_key(control *k, uint32_t key, unsigned mods)
     return true;
 }
 
+void control_refresh(control *k)
+{
+    control_resize(k, k->width, k->height);
+    hover(k);
+}
+
 bool control_text(control *k, const char *utf8)
 {
     size_t n = strlen(k->search), more = strlen(utf8);

@@ -52,6 +52,8 @@ typedef struct {
 
 void control_init(control *k, view *a, const char *title_a, view *b,
                   const char *title_b);
+/* After the views' contents were replaced. */
+void control_refresh(control *k);
 void control_resize(control *k, double width, double height);
 
 /* Coordinates are logical pixels. Each returns whether the picture changed. */

@@ -242,6 +242,24 @@ static vpu_status open_window(win *w, vpu_error *err)
     return fit_buffers(w, err);
 }
 
+/* False: none came, but what is shown may have changed. */
+static bool wait_event(win *w, SDL_Event *e)
+{
+    enum { REFRESH_MS = 100 };
+
+    if (!w->o->refresh) {
+        w->k.quit = !SDL_WaitEvent(e);
+        return !w->k.quit;
+    }
+    if (SDL_WaitEventTimeout(e, REFRESH_MS))
+        return true;
+    if (w->o->refresh(w->o->user)) {
+        control_refresh(&w->k);
+        w->dirty = true;
+    }
+    return false;
+}
+
 static void loop(win *w, vpu_error *err)
 {
     SDL_Event e;
@@ -249,8 +267,8 @@ static void loop(win *w, vpu_error *err)
     while (!w->k.quit) {
         if (w->dirty)
             draw(w);
-        if (!SDL_WaitEvent(&e))
-            break;
+        if (!wait_event(w, &e))
+            continue;
         do /* all that wait, then one picture */
             w->dirty |= on_event(w, &e, err);
         while (!w->k.quit && SDL_PollEvent(&e));

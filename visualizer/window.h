@@ -14,7 +14,11 @@ typedef struct {
     uint32_t width, height; /* 0 = as last time */
     double scale;           /* user's; 0 = as last time */
     int dark;               /* 1, 0; -1 = as last time */
-    const char *export_to;  /* stem of exported files: STEM-1.png, .svg, .csv */
+    /* Called a few times a second: whether the views changed (the first one
+     * only). NULL: they do not. */
+    bool (*refresh)(void *user);
+    void *user;
+    const char *export_to; /* stem of exported files: STEM-1.png, .svg, .csv */
 } window_options;
 
 /* Until the user closes it. Size, scale and theme are remembered in

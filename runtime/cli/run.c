@@ -6,6 +6,7 @@
 
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
+#include "runtime/cli/live.h"
 #include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
@@ -31,6 +32,9 @@ static const char help[] =
     "                          track; a slice per work-group phase and "
     "transfer;\n"
     "                          and in it what each cycle went to (default)\n"
+    "  --view                  the timeline in a window while it runs (vpu "
+    "view); ends\n"
+    "                          when the window is closed\n"
     "  --trace-host            and a track of what the host did (compile, "
     "transfer,\n"
     "                          run) in wall-clock time: such a trace is never "
@@ -81,7 +85,7 @@ typedef struct {
     uint64_t kanata_group;
     uint32_t kanata_bundles;
     trc_level trace_level;
-    bool trace_host;
+    bool trace_host, view;
 } run_options;
 
 /* --- options
@@ -109,6 +113,7 @@ enum {
     OPT_VCD,
     OPT_TRACE_LEVEL,
     OPT_TRACE_HOST,
+    OPT_VIEW,
     OPT_PROFILE,
     OPT_FOLDED,
     OPT_KANATA,
@@ -126,6 +131,7 @@ static const struct option long_options[] = {
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
     {"vcd", required_argument, NULL, OPT_VCD},
     {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
+    {"view", no_argument, NULL, OPT_VIEW},
     {"trace-host", no_argument, NULL, OPT_TRACE_HOST},
     {"profile", optional_argument, NULL, OPT_PROFILE},
     {"folded", required_argument, NULL, OPT_FOLDED},
@@ -159,6 +165,9 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_TRACE_LEVEL:
         return parse_level(optarg, &o->trace_level);
+    case OPT_VIEW:
+        o->view = true;
+        return true;
     case OPT_TRACE_HOST:
         o->trace_host = true;
         return true;
@@ -243,7 +252,7 @@ static int check_observers(run_options *o)
                          asker);
     if (asker)
         o->t.engine = EXEC_INTERPRETED;
-    else if (o->trace || o->trace_json || o->vcd)
+    else if (o->trace || o->trace_json || o->vcd || o->view)
         asker = "a trace";
     if (asker && o->t.timing == EXEC_NO_TIMING)
         return cli_usage(&cli_run, "%s needs time: not with --timing none",
@@ -301,6 +310,7 @@ typedef struct {
     file_out folded, kanata_file;
     kanata *kanata;
     host_work host;
+    live live;
 } session;
 
 static uint64_t now_ns(void)
@@ -360,10 +370,12 @@ static vpu_status open_trace(session *s, vpu_error *err)
 {
     trc_config cfg = {.level = s->o.trace_level,
                       .clk_mhz = (uint32_t)s->t.desc.clk_mhz};
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
-    if (!s->o.trace && !s->o.trace_json && !s->o.vcd)
-        return VPU_OK;
+    if (s->o.view && !(st = live_prepare(&s->live, s->o.trace, s->a, err)))
+        s->o.trace = s->live.path;
+    if (st || (!s->o.trace && !s->o.trace_json && !s->o.vcd))
+        return st;
     st = trc_writer_create(&cfg, &s->trace, err);
     if (!st && s->o.trace)
         st = trc_writer_add(s->trace, TRC_PERFETTO, s->o.trace, err);
@@ -371,6 +383,8 @@ static vpu_status open_trace(session *s, vpu_error *err)
         st = trc_writer_add(s->trace, TRC_CHROME_JSON, s->o.trace_json, err);
     if (!st && s->o.vcd)
         st = trc_writer_add(s->trace, TRC_VCD, s->o.vcd, err);
+    if (!st && s->o.view)
+        st = live_start(&s->live, err);
     return st;
 }
 
@@ -561,6 +575,9 @@ static int run_main(int argc, char **argv)
         if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
     }
+    fflush(stdout); /* the report, before the window is closed */
+    if (live_end(&s.live, rc) && !rc)
+        rc = CLI_ERROR;
     trc_writer_abandon(s.trace);
     file_out_abandon(&s.folded);
     file_out_abandon(&s.kanata_file);

@@ -7,6 +7,7 @@
 #include "runtime/cli/cli.h"
 #include "sim/base/str.h"
 #include "visualizer/export.h"
+#include "visualizer/follow.h"
 #include "visualizer/load.h"
 #include "visualizer/picture.h"
 #include "visualizer/window.h"
@@ -31,6 +32,9 @@ static const char help[] =
     "                        both (default), one of them, or the second in "
     "the\n"
     "                        rows of the first\n"
+    "  --follow              FILE is being written (or will be, within a "
+    "minute) by\n"
+    "                        vpu run --trace FILE: show it as it grows\n"
     "  --panel figures|source|changes\n"
     "                        at the right: numbers (default), the kernel's "
     "lines with\n"
@@ -56,7 +60,7 @@ typedef struct {
     const char *file, *compare, *range, *select, *csv;
     compare_mode mode;
     paint_panel_kind panel;
-    bool panel_given, mode_given;
+    bool panel_given, mode_given, follow;
     view_unit unit;
     picture_options picture;
 } options;
@@ -67,6 +71,7 @@ enum {
     OPT_CSV,
     OPT_COMPARE,
     OPT_MODE,
+    OPT_FOLLOW,
     OPT_PANEL,
     OPT_RANGE,
     OPT_SELECT,
@@ -82,6 +87,7 @@ static const struct option long_options[] = {
     {"csv", required_argument, NULL, OPT_CSV},
     {"compare", required_argument, NULL, OPT_COMPARE},
     {"compare-view", required_argument, NULL, OPT_MODE},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
     {"panel", required_argument, NULL, OPT_PANEL},
     {"range", required_argument, NULL, OPT_RANGE},
     {"select", required_argument, NULL, OPT_SELECT},
@@ -170,6 +176,8 @@ static bool take(options *o, int c)
     case OPT_MODE:
         o->mode_given = true;
         return parse_mode(optarg, &o->mode);
+    case OPT_FOLLOW:
+        return o->follow = true;
     case OPT_PANEL:
         o->panel_given = true;
         return parse_panel(optarg, &o->panel);
@@ -209,6 +217,11 @@ static int parse(options *o, int argc, char **argv)
                                        : "which FILE?%s",
                          optind < argc ? argv[optind + 1] : "");
     o->file = argv[optind];
+    if (o->follow && (o->compare || o->csv || o->picture.png ||
+                      o->picture.svg || o->range || o->select))
+        return cli_usage(&cli_view, "--follow opens a window of one trace: not "
+                                    "with --compare, --png, --svg, --csv, "
+                                    "--range, --select");
     if (o->mode_given && !o->compare)
         return cli_usage(&cli_view, "--compare-view needs --compare FILE2");
     if (o->panel == PANEL_CHANGES && !o->compare)
@@ -221,8 +234,16 @@ static int parse(options *o, int argc, char **argv)
 typedef struct {
     timeline tl;
     view v;
+    follow live;
     char title[256];
 } shown;
+
+static bool refresh(void *user)
+{
+    shown *s = user;
+
+    return follow_step(&s->live, &s->tl, &s->v);
+}
 
 /* The launches' names, or the file's. */
 static void make_title(shown *s, const char *path)
@@ -304,9 +325,26 @@ static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
         .height = o->picture.height,
         .scale = o->picture.scale,
         .dark = o->picture.colors ? o->picture.colors == &theme_dark : -1,
+        .refresh = o->follow ? refresh : NULL,
+        .user = &s[0],
         .export_to = s[0].title};
 
     return window_run(&w, err);
+}
+
+/* The window of a trace that is being written. */
+static vpu_status show_live(const options *o, shown s[2], vpu_error *err)
+{
+    enum { PATIENCE_S = 60 };
+
+    follow_open(&s[0].live, o->file);
+    make_title(&s[0], o->file);
+    if (!follow_wait(&s[0].live, PATIENCE_S, &s[0].tl, &s[0].v))
+        return err_set(err, VPU_ERR_IO,
+                       "%s: no trace there, nor one being written, for %d s",
+                       o->file, PATIENCE_S);
+    s[0].v.unit = o->unit;
+    return open_window(o, s, err);
 }
 
 static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
@@ -361,10 +399,11 @@ static int view_main(int argc, char **argv)
         return rc;
     if (!(s = calloc(2, sizeof *s)))
         return cli_usage(&cli_view, "out of memory");
-    if ((st = show(&o, s, &cmp, &err)))
+    if ((st = o.follow ? show_live(&o, s, &err) : show(&o, s, &cmp, &err)))
         rc = cli_fail(&err);
     compare_free(&cmp);
     for (int i = 0; i < 2; i++) {
+        follow_close(&s[i].live);
         view_free(&s[i].v);
         tl_free(&s[i].tl);
     }

@@ -274,6 +274,30 @@ START_TEST(session_of_two_traces)
 }
 END_TEST
 
+/* The first part of a trace under its temporary name, then all of it. */
+START_TEST(a_trace_that_grows)
+{
+    vpu_error err;
+    char *data;
+    size_t n;
+    pid_t pid;
+
+    ck_assert(!file_read(arena_printf(p.a, "%s/before.pftrace", p.dir), 1 << 20,
+                         p.a, &data, &n, &err));
+    terminal_file(&p, "live.pftrace.aB3dE6", data, n / 2);
+    pid = terminal_start(&p, "view --follow live.pftrace --size 1000x640 "
+                             "--theme light --scale 1");
+    screen_focus(&s, "live");
+    screen_do(&s, "mousemove 300 600");
+    expect("live-half");
+    terminal_file(&p, "live.pftrace.aB3dE6", data, n);
+    expect("live-whole");
+    ck_assert(!rename(arena_printf(p.a, "%s/live.pftrace.aB3dE6", p.dir),
+                      arena_printf(p.a, "%s/live.pftrace", p.dir)));
+    quit(pid);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("window");
@@ -285,6 +309,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, session_of_one_trace);
     tcase_add_test(tc, session_of_two_traces);
+    tcase_add_test(tc, a_trace_that_grows);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
