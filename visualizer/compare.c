@@ -11,35 +11,60 @@ enum { NONE = UINT32_MAX };
 
 /* --- stages ------------------------------------------------------------- */
 
-static uint32_t named(const facts *f, const facts_stage *s)
+/* Stages in order of name and occurrence, to find those of a name. */
+typedef struct {
+    const facts_stage *s;
+    uint32_t at;
+} stage_key;
+
+static int by_name(const void *x, const void *y)
 {
-    for (uint32_t i = 0; i < f->n_stages; i++)
-        if (f->stages[i].occurrence == s->occurrence &&
-            !strcmp(f->stages[i].name, s->name))
-            return i;
-    return NONE;
+    const stage_key *a = x, *b = y;
+    int order = strcmp(a->s->name, b->s->name);
+
+    if (order)
+        return order;
+    return (a->s->occurrence > b->s->occurrence) -
+           (a->s->occurrence < b->s->occurrence);
 }
 
-static bool pair_stages(compare *c)
+static stage_key *sorted(const facts *f)
 {
-    const facts *a = c->f[0], *b = c->f[1];
-    uint32_t left_a = 0, left_b = 0, k = 0;
+    stage_key *k = calloc((size_t)f->n_stages + 1, sizeof *k);
 
-    c->pairs = calloc((size_t)a->n_stages + b->n_stages + 1, sizeof *c->pairs);
-    if (!c->pairs)
-        return false;
-    for (uint32_t i = 0; i < a->n_stages; i++) {
-        uint32_t j = named(b, &a->stages[i]);
+    for (uint32_t i = 0; k && i < f->n_stages; i++)
+        k[i] = (stage_key){&f->stages[i], i};
+    if (k)
+        qsort(k, f->n_stages, sizeof *k, by_name);
+    return k;
+}
 
-        left_a += j == NONE;
+static uint32_t named(const stage_key *keys, const facts *in,
+                      const facts_stage *s)
+{
+    stage_key want = {s, 0};
+    const stage_key *k =
+        bsearch(&want, keys, in->n_stages, sizeof *keys, by_name);
+
+    return k ? k->at : NONE;
+}
+
+static void pair_named(compare *c, const stage_key *a, const stage_key *b)
+{
+    uint32_t left[2] = {0}, k = 0;
+
+    for (uint32_t i = 0; i < c->f[0]->n_stages; i++) {
+        uint32_t j = named(b, c->f[1], &c->f[0]->stages[i]);
+
+        left[0] += j == NONE;
         c->pairs[c->n_pairs++] = (compare_pair){{i, j}};
     }
-    for (uint32_t j = 0; j < b->n_stages; j++)
-        left_b += named(a, &b->stages[j]) == NONE;
-    for (uint32_t j = 0; j < b->n_stages; j++) {
-        if (named(a, &b->stages[j]) != NONE)
+    for (uint32_t j = 0; j < c->f[1]->n_stages; j++)
+        left[1] += named(a, c->f[0], &c->f[1]->stages[j]) == NONE;
+    for (uint32_t j = 0; j < c->f[1]->n_stages; j++) {
+        if (named(a, c->f[0], &c->f[1]->stages[j]) != NONE)
             continue;
-        if (left_a != left_b) {
+        if (left[0] != left[1]) {
             c->pairs[c->n_pairs++] = (compare_pair){{NONE, j}};
             continue;
         }
@@ -47,15 +72,33 @@ static bool pair_stages(compare *c)
             k++;
         c->pairs[k].stage[1] = j;
     }
-    return true;
+}
+
+static bool pair_stages(compare *c)
+{
+    stage_key *a = sorted(c->f[0]), *b = sorted(c->f[1]);
+    bool ok;
+
+    c->pairs = calloc((size_t)c->f[0]->n_stages + c->f[1]->n_stages + 1,
+                      sizeof *c->pairs);
+    for (int side = 0; side < 2; side++)
+        c->pair_of[side] =
+            calloc((size_t)c->f[side]->n_stages + 1, sizeof(uint32_t));
+    ok = a && b && c->pairs && c->pair_of[0] && c->pair_of[1];
+    if (ok)
+        pair_named(c, a, b);
+    for (uint32_t i = 0; ok && i < c->n_pairs; i++)
+        for (int side = 0; side < 2; side++)
+            if (c->pairs[i].stage[side] != NONE)
+                c->pair_of[side][c->pairs[i].stage[side]] = i;
+    free(a);
+    free(b);
+    return ok;
 }
 
 static uint32_t pair_of(const compare *c, int side, uint32_t stage)
 {
-    for (uint32_t i = 0; i < c->n_pairs; i++)
-        if (c->pairs[i].stage[side] == stage)
-            return i;
-    return 0;
+    return c->pair_of[side][stage];
 }
 
 /* --- rows --------------------------------------------------------------- */
@@ -273,6 +316,8 @@ vpu_status compare_make(const view *a, const view *b, compare *out,
 void compare_free(compare *c)
 {
     free(c->pairs);
+    free(c->pair_of[0]);
+    free(c->pair_of[1]);
     free(c->rows);
     free(c->slower);
     *c = (compare){0};

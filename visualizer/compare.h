@@ -42,7 +42,8 @@ typedef struct {
     const char *unit; /* of times: "cycles", or "ns" when clocks differ */
     compare_pair *pairs;
     uint32_t n_pairs;
-    compare_row *rows; /* by kind, stage, number */
+    uint32_t *pair_of[2]; /* by stage of each trace */
+    compare_row *rows;    /* by kind, stage, number */
     uint64_t n_rows, cap_rows;
     uint32_t *slower; /* rows that differ: most lost first, then most gained */
     uint64_t n_slower;

@@ -33,7 +33,8 @@ static uint64_t arg_uint(const timeline *tl, const tl_arg *a, size_t n,
 
 /* --- stages and local memory -------------------------------------------- */
 
-static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i)
+static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i,
+                      uint32_t *seen)
 {
     const tl_lane *l = &tl->rows[row].lanes[0];
     facts_stage *s = &f->stages[f->n_stages];
@@ -49,12 +50,14 @@ static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i)
                        .ddr_capacity = arg_number(tl, a, n, "DDR capacity"),
                        .local_bytes = arg_uint(tl, a, n, "local bytes"),
                        .local_budget = arg_uint(tl, a, n, "local budget")};
-    for (uint32_t k = 0; k < f->n_stages; k++)
-        s->occurrence += !strcmp(f->stages[k].name, s->name);
+    s->occurrence = seen[l->name[i]]++;
+    if (!(s->ddr_capacity > 0 && s->ddr_capacity < 1e9)) /* also NaN */
+        s->ddr_capacity = 0;
     f->n_stages++;
 }
 
-static void find_stages(const timeline *tl, facts *f)
+/* seen: zeros, for each name a lane can have. */
+static void find_stages(const timeline *tl, facts *f, uint32_t *seen)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
@@ -62,7 +65,7 @@ static void find_stages(const timeline *tl, facts *f)
         if (r->kind != TL_ROW_STAGES || !r->lanes)
             continue;
         for (uint64_t k = 0; k < r->lanes[0].n; k++)
-            add_stage(tl, f, i, k);
+            add_stage(tl, f, i, k, seen);
         break;
     }
     if (!f->n_stages)
@@ -144,6 +147,7 @@ static void find_source(const timeline *tl, facts *f)
 vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err)
 {
     uint64_t stages = 1, lines = 0, costs = 0;
+    uint32_t *seen = calloc(UINT16_MAX + 1, sizeof *seen);
 
     for (uint32_t i = 0; i < tl->n_rows; i++)
         if (tl->rows[i].kind == TL_ROW_STAGES && tl->rows[i].lanes)
@@ -158,11 +162,14 @@ vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err)
                    .lines = calloc(lines + 1, sizeof *out->lines),
                    .costs = calloc(costs + 1, sizeof *out->costs),
                    .row_bytes = calloc(tl->n_rows + 1, sizeof(uint64_t))};
-    if (!out->stages || !out->lines || !out->costs || !out->row_bytes) {
+    if (!out->stages || !out->lines || !out->costs || !out->row_bytes ||
+        !seen) {
+        free(seen);
         facts_free(out);
         return err_set(err, VPU_ERR_NOMEM, "no memory for a trace's stages");
     }
-    find_stages(tl, out);
+    find_stages(tl, out, seen);
+    free(seen);
     find_local(tl, out);
     if (tl->clk_mhz)
         find_source(tl, out);

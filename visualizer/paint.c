@@ -196,6 +196,7 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
 static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
                         const view_row *at, paint_box box)
 {
+    const char *name = r->name, *local;
     char figure[32], high[48];
     double y = box.y + box.h / 2, room = box.w - 8;
 
@@ -215,11 +216,12 @@ static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
     }
     if (box.h < 7) /* of a map of memory: too thin for a name */
         return;
-    if (r->kind == TL_ROW_LOCAL) /* "local 1 of SHAVE 0" has no room */
-        snprintf(high, sizeof high, "S%u%.20s", r->index,
-                 strstr(r->name, " local"));
+    if (r->kind == TL_ROW_LOCAL && (local = strstr(r->name, " local"))) {
+        snprintf(high, sizeof high, "S%u%.20s", r->index, local);
+        name = high; /* "SHAVE 0 local 1" has no room */
+    }
     cv_text_fit(c, box.x, y, room, box.h < 12 ? CV_SMALL : CV_NORMAL,
-                p->colors->text, r->kind == TL_ROW_LOCAL ? high : r->name);
+                p->colors->text, name);
     if (at->pinned)
         cv_fill(c, box.x - 6, box.y, 2, box.h, p->colors->accent);
 }

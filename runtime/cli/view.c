@@ -268,6 +268,11 @@ static vpu_status open_shown(shown *s, const char *path, const options *o,
         return st;
     make_title(s, path);
     s->v.unit = o->unit;
+    if (o->unit == VIEW_CYCLES && !s->tl.clk_mhz)
+        return err_set(err, VPU_ERR_INVALID,
+                       "--unit cycles: %s is not a trace of vpusim; it has no "
+                       "clock to count cycles of, only nanoseconds",
+                       path);
     if (s->tl.partial[0])
         fprintf(stderr, "vpu: warning: shown in part: %s\n", s->tl.partial);
     return VPU_OK;
