@@ -1,5 +1,6 @@
-/* A use is written when the next one of its buffers begins: only then is it
- * known that no transfer came behind. */
+/* A use is written when the next but one of its buffers begins: a SHAVE begins
+ * its phases ahead of the common clock, so transfers of the use before may end
+ * later than what is told first. */
 #include "sim/machine/emit_local.h"
 
 #include <stdio.h>
@@ -10,10 +11,11 @@ enum { N_SLOTS = 2 };
 typedef struct {
     bool open;
     uint64_t group, begin, end;
+    uint64_t limit; /* the next use begins there; 0 = not yet known */
 } use;
 
 typedef struct {
-    use once, slots[N_SLOTS];
+    use once, slots[N_SLOTS], before[N_SLOTS];
     uint64_t n_groups; /* begun */
     uint32_t running;  /* slot of the phase that runs */
     trc_track once_track, slot_tracks[N_SLOTS];
@@ -97,9 +99,12 @@ void emit_local_destroy(emit_local *m)
         shave_local *s = &m->shaves[i];
 
         write_use(m, s->once_track, &s->once, m->once_bytes, true);
-        for (unsigned k = 0; k < N_SLOTS; k++)
+        for (unsigned k = 0; k < N_SLOTS; k++) {
+            write_use(m, s->slot_tracks[k], &s->before[k], m->slot_bytes,
+                      false);
             write_use(m, s->slot_tracks[k], &s->slots[k], m->slot_bytes,
                       m->merged);
+        }
     }
     free(m);
 }
@@ -111,6 +116,8 @@ static void begin_use(use *u, uint64_t t, uint64_t group)
 
 static void extend(use *u, uint64_t t)
 {
+    if (u->limit && t > u->limit)
+        t = u->limit;
     if (u->open && t > u->end)
         u->end = t;
 }
@@ -120,6 +127,9 @@ static use *find_group(shave_local *s, uint64_t group)
     for (unsigned k = 0; k < N_SLOTS; k++)
         if (s->slots[k].open && s->slots[k].group == group)
             return &s->slots[k];
+    for (unsigned k = 0; k < N_SLOTS; k++)
+        if (s->before[k].open && s->before[k].group == group)
+            return &s->before[k];
     return NULL;
 }
 
@@ -138,8 +148,15 @@ void emit_local_phase(emit_local *m, uint32_t shave, uint64_t t, uint64_t group)
     if (!(u = find_group(s, group))) {
         u = &s->slots[s->n_groups % N_SLOTS];
         s->n_groups++;
-        if (!m->merged)
-            write_use(m, s->slot_tracks[u - s->slots], u, m->slot_bytes, false);
+        if (!m->merged && u->open) {
+            use *last = &s->before[u - s->slots];
+
+            write_use(m, s->slot_tracks[u - s->slots], last, m->slot_bytes,
+                      false);
+            *last = *u;
+            last->limit = t;
+            u->open = false;
+        }
         if (!u->open)
             begin_use(u, t, group);
         u->group = group;

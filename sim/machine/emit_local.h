@@ -3,7 +3,9 @@
  * "SHAVE n local" is what there is once, in use from a launch's first group on
  * the SHAVE to its last. Of a kernel with DMA phases "SHAVE n local 0" and "…
  * 1" are the two sets of buffers: a group takes one from the begin of its
- * preload until its last transfer has ended. Slices carry their bytes. */
+ * preload until its last transfer has ended, or the next group's preload
+ * begins, which need not wait for results to leave. Slices carry their bytes.
+ */
 #ifndef VPU_SIM_MACHINE_EMIT_LOCAL_H
 #define VPU_SIM_MACHINE_EMIT_LOCAL_H
 
