@@ -12,8 +12,9 @@
 #include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,  &cli_diff,    &cli_record,  &cli_suite, &cli_cc,    &cli_asm,
-    &cli_view, &cli_machine, &cli_devices, &cli_blob,  &cli_stick, &cli_reset};
+    &cli_run,  &cli_diff,  &cli_record, &cli_suite,   &cli_cc,
+    &cli_asm,  &cli_view,  &cli_trace,  &cli_machine, &cli_devices,
+    &cli_blob, &cli_stick, &cli_reset};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 volatile sig_atomic_t cli_serving;

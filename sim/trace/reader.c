@@ -275,9 +275,11 @@ static void add_field(reader *r, const sequence *q, const wire_field *f,
         break;
     case 30:
         e->value = (double)(int64_t)f->u;
+        e->real = false;
         break;
     case 44:
         e->value = wire_double(f->u);
+        e->real = true;
         break;
     case 36: /* as varints, before Perfetto had 47 and 48 */
     case 47:

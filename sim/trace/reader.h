@@ -33,6 +33,7 @@ typedef struct {
     trc_flow flow; /* STEP stands for START too: files do not tell */
     uint64_t flow_id;
     double value; /* COUNT */
+    bool real;    /* it was written as a floating-point number */
 } trc_read_event;
 
 /* Pointers are good for the call only. Either may be NULL. Returning false

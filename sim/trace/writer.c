@@ -189,7 +189,7 @@ static trc_track get_track(trc_writer *w, const sink_track *want,
     track *t;
 
     assert(want->parent <= w->n_tracks);
-    for (size_t i = 0; i < w->n_tracks; i++) {
+    for (size_t i = 0; i < w->n_tracks && !w->cfg.bare; i++) {
         const sink_track *s = &w->tracks[i].s;
 
         if (s->parent == want->parent && s->kind == want->kind &&
@@ -211,7 +211,7 @@ static void about_once(trc_writer *w)
 {
     static const char *const levels[] = {"summary", "groups", "full"};
 
-    if (w->n_tracks)
+    if (w->n_tracks || w->cfg.bare)
         return;
     get_track(w, &(sink_track){.kind = SINK_GROUP, .name = "vpusim"}, TRC_NS);
     get_track(w,

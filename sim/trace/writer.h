@@ -41,6 +41,9 @@ typedef struct {
     uint32_t clk_mhz;    /* 1 .. 1000, of the device tracks; 0 = 700 */
     uint64_t max_groups; /* more in one launch: its level falls to summary;
                             0 = 100 000 */
+    /* For copies: no remarks about the trace of its own, and every track asked
+     * for is a new one. */
+    bool bare;
 } trc_config;
 
 /* A writer without outputs; cfg NULL = all-zero. Owned by the caller, who ends

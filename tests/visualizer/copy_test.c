@@ -1,0 +1,394 @@
+/* vpu trace, and copies of traces: a converted trace is what the run itself
+ * would have written; a slice of one holds exactly what the whole holds there;
+ * foreign and damaged ones. */
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/file.h"
+#include "sim/trace/copy.h"
+#include "sim/trace/writer.h"
+#include "tests/support/terminal.h"
+#include "visualizer/load.h"
+
+enum { MHZ = 700, SHAVES = 3, GROUPS = 60 };
+
+static terminal p;
+static vpu_error err;
+static uint64_t seed;
+
+static uint64_t next_random(uint64_t below)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % below;
+}
+
+static void setup(void)
+{
+    terminal_open(&p);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+static const char *file(const char *name)
+{
+    return arena_printf(p.a, "%s/%s", p.dir, name);
+}
+
+/* --- a made-up run, written in all forms at once -------------------------- */
+
+static void phase(trc_writer *w, trc_track shave, uint64_t *t, uint64_t group,
+                  trc_flow flow)
+{
+    static const char *const causes[] = {"issue", "DDR stall", "DMA wait",
+                                         "idle"};
+    trc_arg args[] = {TRC_UINT("group", group), TRC_TEXT("launch", "k \"1\""),
+                      TRC_REAL("x", (double)group / 3)};
+    trc_arg sums[] = {TRC_UINT("issue", 5)};
+
+    trc_begin(w, shave, *t,
+              &(trc_event){.name = next_random(2) ? "comp" : "pre",
+                           .numbered = true,
+                           .number = group,
+                           .args = args,
+                           .n_args = 3,
+                           .flow = flow,
+                           .flow_id = group + 1});
+    for (uint64_t k = next_random(5); k; k--) {
+        uint64_t length = next_random(3) ? next_random(900) : 0;
+        uint64_t c = next_random(4);
+
+        trc_slice(w, shave, *t, *t + length,
+                  &(trc_event){.name = causes[c], .idle = c == 3});
+        *t += length;
+    }
+    trc_end(w, shave, *t, sums, next_random(2));
+    *t += next_random(200);
+}
+
+static void write_run(trc_writer *w)
+{
+    trc_track device = trc_track_group(w, 0, "device"), shave[SHAVES];
+    trc_track host = trc_track_group(w, 0, "host"), compile, ddr, active;
+    uint64_t t[SHAVES] = {0}, c = 0;
+    char name[16];
+
+    for (int i = 0; i < SHAVES; i++) {
+        snprintf(name, sizeof name, "SHAVE %d", i);
+        shave[i] = trc_track_slices(w, device, name, TRC_CYCLES);
+    }
+    ddr = trc_track_counter(w, device, "DDR bytes/cycle", TRC_CYCLES,
+                            TRC_UNIT_BYTES);
+    active = trc_track_counter(w, device, "active SHAVEs", TRC_CYCLES,
+                               TRC_UNIT_COUNT);
+    compile = trc_track_slices(w, host, "compile", TRC_NS);
+    trc_note(w, "layer", "made up by a test");
+    trc_slice(w, compile, 3, 12345, &(trc_event){.name = "clang 007"});
+    for (uint64_t g = 0; g < GROUPS; g++) {
+        uint64_t i = next_random(SHAVES);
+
+        phase(w, shave[i], &t[i], g, TRC_FLOW_START);
+        phase(w, shave[i], &t[i], g, TRC_FLOW_END);
+        c += next_random(500);
+        trc_count_real(w, ddr, c, (double)next_random(1000) / 8);
+        trc_count(w, active, c, (int64_t)next_random(SHAVES + 1));
+        if (!next_random(8))
+            trc_instant(w, shave[i], t[i], &(trc_event){.name = "mark"});
+    }
+}
+
+static void make(int how)
+{
+    trc_config cfg = {.level = TRC_FULL, .clk_mhz = MHZ};
+    trc_writer *w;
+
+    seed = (uint64_t)how * 7919 + 1;
+    ck_assert(!trc_writer_create(&cfg, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO, file("a.pftrace"), &err));
+    ck_assert(!trc_writer_add(w, TRC_CHROME_JSON, file("a.json"), &err));
+    ck_assert(!trc_writer_add(w, TRC_VCD, file("a.vcd"), &err));
+    write_run(w);
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+static void expect_same(const char *a, const char *b)
+{
+    char *x, *y;
+    size_t n, m;
+
+    ck_assert(!file_read(file(a), 1 << 26, p.a, &x, &n, &err));
+    ck_assert(!file_read(file(b), 1 << 26, p.a, &y, &m, &err));
+    ck_assert_uint_eq(n, m);
+    ck_assert_mem_eq(x, y, n);
+}
+
+START_TEST(converted_is_what_the_run_would_have_written)
+{
+    make(_i);
+    terminal_run(&p, "trace convert a.pftrace --to b.pftrace");
+    ck_assert_msg(!p.status && !*p.err, "%s", p.err);
+    expect_same("a.pftrace", "b.pftrace");
+    terminal_run(&p, "trace convert a.pftrace --to b.json");
+    ck_assert_msg(!p.status, "%s", p.err);
+    expect_same("a.json", "b.json");
+    terminal_run(&p, "trace convert a.pftrace --to b.vcd");
+    ck_assert_msg(!p.status, "%s", p.err);
+    expect_same("a.vcd", "b.vcd");
+}
+END_TEST
+
+/* --- slices ----------------------------------------------------------------
+ */
+
+static const tl_row *row_named(const timeline *tl, const char *name)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++)
+        if (!strcmp(tl->rows[i].name, name))
+            return &tl->rows[i];
+    return NULL;
+}
+
+static void expect_counter(const timeline *whole, const timeline *part,
+                           const char *name, uint64_t a, uint64_t b)
+{
+    const tl_row *r = row_named(whole, name), *q = row_named(part, name);
+    double mean[2], high[2];
+
+    ck_assert_ptr_nonnull(q);
+    tl_mean(r->counter, a, b, &mean[0], &high[0]);
+    if (!q->counter) {
+        ck_assert_double_eq(mean[0], 0);
+        return;
+    }
+    tl_mean(q->counter, a, b, &mean[1], &high[1]);
+    ck_assert(fabs(mean[0] - mean[1]) <= 1e-9 * (1 + fabs(mean[0])));
+    ck_assert_double_eq(high[0], high[1]);
+}
+
+START_TEST(a_slice_holds_what_the_whole_holds_there)
+{
+    timeline whole, part;
+
+    make(_i);
+    ck_assert(!load_file(file("a.pftrace"), &whole, &err));
+    for (int k = 0; k < 8; k++) {
+        uint64_t a = next_random(whole.end), b = a + 1 + next_random(whole.end);
+
+        terminal_run(
+            &p, arena_printf(p.a,
+                             "trace slice a.pftrace --range %llu..%llu "
+                             "--to s.pftrace",
+                             (unsigned long long)a, (unsigned long long)b));
+        ck_assert_msg(!p.status && !*p.err, "%s", p.err);
+        ck_assert(!load_file(file("s.pftrace"), &part, &err));
+        ck_assert_uint_eq(part.clk_mhz, MHZ);
+        ck_assert_uint_le(part.end, b);
+        for (int i = 0; i < SHAVES; i++) {
+            const char *name = arena_printf(p.a, "SHAVE %d", i);
+            const tl_row *r = row_named(&whole, name);
+            const tl_row *q = row_named(&part, name);
+
+            ck_assert_ptr_nonnull(q);
+            for (uint32_t l = 0; l < r->n_lanes; l++) {
+                uint64_t want[TL_N_CLASSES], got[TL_N_CLASSES] = {0};
+
+                tl_sums(&whole, &r->lanes[l], a, b, want);
+                if (q->lanes)
+                    tl_sums(&part, &q->lanes[l], 0, part.end + 1, got);
+                ck_assert_mem_eq(want, got, sizeof want);
+            }
+        }
+        expect_counter(&whole, &part, "DDR bytes/cycle", a, b);
+        expect_counter(&whole, &part, "active SHAVEs", a, b);
+        tl_free(&part);
+    }
+    tl_free(&whole);
+}
+END_TEST
+
+START_TEST(a_slice_of_everything_is_everything)
+{
+    make(3);
+    terminal_run(&p, "trace slice a.pftrace --range 0..1s --to s.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+    expect_same("a.pftrace", "s.pftrace");
+}
+END_TEST
+
+/* --- summary ---------------------------------------------------------------
+ */
+
+START_TEST(summary_adds_up)
+{
+    json_t *j, *cause, *shave, *value;
+    json_int_t sum = 0, of_shaves = 0;
+    const char *key, *name;
+    timeline tl;
+
+    make(5);
+    terminal_run(&p, "trace summary a.pftrace --json");
+    ck_assert_msg(!p.status, "%s", p.err);
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_ptr_nonnull(j);
+    ck_assert(!load_file(file("a.pftrace"), &tl, &err));
+    json_object_foreach(json_object_get(j, "causes"), key, cause) sum +=
+        json_integer_value(cause);
+    json_object_foreach(json_object_get(j, "shaves"), name, shave)
+        json_object_foreach(shave, key, value) of_shaves +=
+        json_integer_value(value);
+    ck_assert_int_eq(sum, of_shaves);
+    ck_assert_int_eq(sum +
+                         json_integer_value(json_object_get(j, "not_recorded")),
+                     (json_int_t)(tl.end * SHAVES));
+    ck_assert_int_eq(json_integer_value(json_object_get(j, "clk_mhz")), MHZ);
+    tl_free(&tl);
+    json_decref(j);
+    terminal_run(&p, "trace summary a.pftrace");
+    ck_assert_ptr_nonnull(strstr(p.out, "cycles at 700 MHz"));
+}
+END_TEST
+
+/* --- what others wrote, and what is broken -------------------------------- */
+
+/* Same names under one parent, times that go back, an end too many: packets
+ * made by hand. Tracks stay apart, what cannot be kept is counted. */
+static void packet(str *out, const char *bytes, size_t n)
+{
+    char head[2] = {10, (char)n};
+
+    str_add(out, head, 2);
+    str_add(out, bytes, n);
+}
+
+static void descriptor(str *out, char uuid)
+{
+    /* sequence 1; track_descriptor 60 {uuid 1, name 2 "T"} */
+    char b[] = {0x50, 1, (char)0xe2, 3, 5, 8, uuid, 18, 1, 'T'};
+
+    packet(out, b, sizeof b);
+}
+
+static void event(str *out, char time, char type, char uuid)
+{
+    /* timestamp 8; track_event 11 {type 9, uuid 11, name 23 "e"} */
+    char b[] = {0x40, time, 0x50, 1,          0x5a, 8, 0x48,
+                type, 0x58, uuid, (char)0xba, 1,    1, 'e'};
+
+    packet(out, b, sizeof b);
+}
+
+START_TEST(foreign_traces)
+{
+    str t = {0};
+    timeline tl;
+
+    descriptor(&t, 1);
+    descriptor(&t, 2);
+    event(&t, 10, 1, 1);
+    event(&t, 12, 1, 2);
+    event(&t, 20, 2, 1);
+    event(&t, 25, 2, 2);
+    event(&t, 26, 2, 2); /* ends nothing */
+    event(&t, 5, 1, 1);  /* goes back */
+    event(&t, 30, 2, 1);
+    ck_assert(!file_write(file("f.pftrace"), t.data, t.n, &err));
+    str_free(&t);
+    terminal_run(&p, "trace convert f.pftrace --to g.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert_ptr_nonnull(strstr(p.err, "events left out"));
+    ck_assert(!load_file(file("g.pftrace"), &tl, &err));
+    ck_assert_uint_eq(tl.clk_mhz, 0);
+    ck_assert_uint_eq(tl.n_rows, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        ck_assert_uint_eq(tl.rows[i].lanes[0].n, 1);
+    tl_free(&tl);
+    terminal_run(&p, "trace slice f.pftrace --range 1..2 --to g.pftrace");
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_ptr_nonnull(strstr(p.err, "notes no clock"));
+    terminal_run(&p, "trace summary f.pftrace --range 1..2");
+    ck_assert_int_eq(p.status, 2);
+    terminal_run(&p, "trace slice f.pftrace --range 11ns..22ns --to g.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+}
+END_TEST
+
+/* A trace that breaks off leaves no half of a copy. */
+START_TEST(cut_off_traces)
+{
+    char *x;
+    size_t n;
+
+    make(7);
+    ck_assert(!file_read(file("a.pftrace"), 1 << 26, p.a, &x, &n, &err));
+    for (size_t k = 1; k < 20; k++) {
+        ck_assert(
+            !file_write(file("cut.pftrace"), x, n * k / 20 + k % 3, &err));
+        terminal_run(&p, "trace convert cut.pftrace --to c.pftrace");
+        ck_assert(p.status ? *p.err != 0 : 1);
+        ck_assert(p.status == 0 || !file_exists(file("c.pftrace")));
+        if (!p.status)
+            remove(file("c.pftrace"));
+    }
+}
+END_TEST
+
+START_TEST(wrong_words)
+{
+    static const struct {
+        const char *args, *says;
+    } cases[] = {
+        {"trace", "not summary, convert or slice"},
+        {"trace look a.pftrace", "not summary"},
+        {"trace summary", "which file"},
+        {"trace summary a b", "one file"},
+        {"trace summary none.pftrace", "none.pftrace"},
+        {"trace convert a.pftrace", "--to"},
+        {"trace slice a.pftrace --to x", "--range"},
+        {"trace slice a.pftrace --range 5..5 --to x", "not before"},
+        {"trace slice a.pftrace --range 5 --to x", "TIME..TIME"},
+        {"trace slice a.pftrace --range 1h..2h --to x", "TIME..TIME"},
+        {"trace summary a.pftrace --range 9..3", "does not end"},
+        {"trace convert a.pftrace --to no/such/x", "no/such/x"},
+        {"trace convert a.pftrace --to x --json", "--json"},
+        {"trace convert a.pftrace --to x --range 1..2", "slice"},
+    };
+
+    make(1);
+    terminal_run(&p, cases[_i].args);
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_msg(strstr(p.err, cases[_i].says), "%s", p.err);
+    ck_assert(!file_exists(file("x")));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("copy");
+    TCase *t = tcase_create("copy");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, converted_is_what_the_run_would_have_written, 0, 6);
+    tcase_add_loop_test(t, a_slice_holds_what_the_whole_holds_there, 0, 6);
+    tcase_add_test(t, a_slice_of_everything_is_everything);
+    tcase_add_test(t, summary_adds_up);
+    tcase_add_test(t, foreign_traces);
+    tcase_add_test(t, cut_off_traces);
+    tcase_add_loop_test(t, wrong_words, 0, 14);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
