@@ -204,7 +204,8 @@ static void export_all(win *w)
                            file_exists(path[2])));
     if (picture_write(&o, w->k.v[0], w->k.titles[0], w->k.v[1], w->k.titles[1],
                       &err) ||
-        export_csv(w->k.v[w->k.focus], path[2], &err))
+        (w->k.cmp ? compare_csv(w->k.cmp, path[2], &err)
+                  : export_csv(w->k.v[w->k.focus], path[2], &err)))
         snprintf(w->k.status, sizeof w->k.status, "%.250s", err.msg);
     else
         snprintf(w->k.status, sizeof w->k.status,
