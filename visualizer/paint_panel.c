@@ -185,6 +185,34 @@ static void compared(column *k)
     line(k, "from A to B", badge);
 }
 
+/* What the local memory of a group is made of: the stage says. */
+static void buffers(column *k)
+{
+    static const char *const known[] = {"kernel",       "groups",
+                                        "SHAVEs",       "local bytes",
+                                        "local budget", "DDR capacity"};
+    const view *v = k->p->v;
+    const view_slice *s = &v->selection;
+    const facts_stage *stage = facts_stage_at(
+        &v->facts, v->tl->rows[s->row].lanes[s->lane].begin[s->slice]);
+    tl_arg a[48];
+    size_t n = 0;
+
+    if (v->tl->rows[s->row].kind != TL_ROW_LOCAL || stage->row == UINT32_MAX)
+        return;
+    n = tl_slice_args(v->tl, &v->tl->rows[stage->row].lanes[0], stage->slice, a,
+                      48);
+    heading(k, "Local memory of the stage, by buffer");
+    for (size_t i = 0; i < n; i++) {
+        bool told = false;
+
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+            told |= !strcmp(tl_text(v->tl, a[i].name), known[j]);
+        if (!told)
+            arg_line(k, &a[i]);
+    }
+}
+
 static void selection(column *k)
 {
     const view *v = k->p->v;
@@ -205,6 +233,7 @@ static void selection(column *k)
         if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
             arg_line(k, &args[i]);
     hottest_line(k);
+    buffers(k);
     compared(k);
     if (r->kind == TL_ROW_SHAVE && !s->lane && length) {
         uint64_t sums[TL_N_CLASSES];

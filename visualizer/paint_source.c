@@ -162,7 +162,8 @@ static void paint_code(canvas *c, const paint_page *p, const char *text,
                        double x, double y, double room)
 {
     const char *code = paint_trim(text);
-    double indent = cv_text_width(c, CV_MONO, "m") * (double)(code - text);
+    double indent = /* parameters far to the right would not be seen */
+        cv_text_width(c, CV_MONO, "m") * fmin((double)(code - text), 12);
 
     cv_text_fit(c, x + indent, y + LINE / 2.0, room - indent, CV_MONO,
                 p->colors->text, code);
