@@ -389,12 +389,24 @@ void compare_badge(const compare_row *r, char *to, size_t n)
                  percent);
 }
 
+/* Whether both traces say what the time went to. */
+static bool has_causes(const compare_row *r)
+{
+    uint64_t sums[2] = {0};
+
+    for (int k = 0; k < TL_N_CAUSES; k++) {
+        sums[0] += r->cause[0][k];
+        sums[1] += r->cause[1][k];
+    }
+    return sums[0] && sums[1];
+}
+
 tl_class compare_reason(const compare_row *r)
 {
     double sign = r->time[1] >= r->time[0] ? 1 : -1, most = 0;
     tl_class best = TL_N_CAUSES;
 
-    if (r->time[0] == r->time[1])
+    if (r->time[0] == r->time[1] || !has_causes(r))
         return best;
     for (int k = 0; k < TL_N_CAUSES; k++) {
         double d = sign * ((double)r->cause[1][k] - (double)r->cause[0][k]);
@@ -465,8 +477,12 @@ static void write_row(FILE *f, const compare *c, const compare_row *r)
             why < TL_N_CAUSES && r->in[0] && r->in[1] ? tl_class_name(why)
                                                       : "");
     for (int k = 0; k < TL_N_CAUSES; k++)
-        fprintf(f, ",%.0f",
-                in_unit(c, 1, r->cause[1][k]) - in_unit(c, 0, r->cause[0][k]));
+        if (has_causes(r))
+            fprintf(f, ",%.0f",
+                    in_unit(c, 1, r->cause[1][k]) -
+                        in_unit(c, 0, r->cause[0][k]));
+        else
+            putc(',', f);
     fputs("\r\n", f);
 }
 

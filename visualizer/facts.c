@@ -187,6 +187,13 @@ void facts_free(facts *f)
 
 /* --- questions ---------------------------------------------------------- */
 
+uint64_t facts_work(const facts *f)
+{
+    uint64_t end = f->stages[f->n_stages - 1].end;
+
+    return end > f->stages[0].begin ? end - f->stages[0].begin : 0;
+}
+
 const facts_stage *facts_stage_at(const facts *f, uint64_t t)
 {
     uint32_t lo = 0, hi = f->n_stages;

@@ -44,6 +44,9 @@ typedef struct {
 vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err);
 void facts_free(facts *f);
 
+/* From the first stage's begin to the last one's end; without stages, all. A
+ * stick's trace goes on for long before and after. */
+uint64_t facts_work(const facts *f);
 /* The stage at a time, or the last before it. */
 const facts_stage *facts_stage_at(const facts *f, uint64_t t);
 double facts_capacity(const facts *f); /* of DDR, highest; 0 = not told */

@@ -15,11 +15,24 @@ static cv_color badge_color(const paint_page *p, const compare_row *r)
                : p->colors->class_color[TL_DDR];
 }
 
+/* A trace of stages only says nothing about what runs in them. */
+static bool both_have_shaves(const compare *c)
+{
+    bool has[2] = {false};
+
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < c->tl[side]->n_rows; i++)
+            has[side] |= c->tl[side]->rows[i].kind == TL_ROW_SHAVE;
+    return has[0] && has[1];
+}
+
 bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n)
 {
     compare_row sum = {.kind = COMPARE_SHAVE};
 
     if (!p->cmp || (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
+        return false;
+    if (r->kind == TL_ROW_SHAVE && !both_have_shaves(p->cmp))
         return false;
     for (uint32_t i = 0; i < p->cmp->n_pairs; i++) {
         const compare_row *row = compare_find(
@@ -97,13 +110,17 @@ static void mark_lane(canvas *c, const paint_page *p, const paint_boxes *b,
 void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b)
 {
     const view *v = p->v;
+    bool shaves;
 
     if (!p->cmp && !v->line_file)
         return;
+    shaves = p->cmp && both_have_shaves(p->cmp);
     for (uint32_t i = 0; i < v->n_rows; i++) {
         const view_row *row = &v->rows[i];
         const tl_row *r = &v->tl->rows[row->row];
 
+        if (p->cmp && r->kind == TL_ROW_SHAVE && !shaves && !v->line_file)
+            continue;
         if (row->h < 10 || !r->lanes ||
             (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
             continue;

@@ -299,6 +299,7 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
                     : p->colors->area);
     }
     if (capacity > 0)
-        cv_fill(c, at.x, at.y + at.h * (1 - capacity / top), at.w, 1,
+        cv_fill(c, at.x, at.y + at.h * (1 - capacity / top),
+                fmax(0, fmin(at.w, view_x(v, at.w, (double)v->tl->end))), 1,
                 p->colors->warn);
 }

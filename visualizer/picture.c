@@ -20,7 +20,8 @@ static void paint_banner(canvas *c, const sheet *s)
 {
     const timeline *a = s->pages[0].v->tl, *b = s->pages[1].v->tl;
     const theme *colors = s->pages[0].colors;
-    double na = tl_ns(a, a->end), nb = tl_ns(b, b->end);
+    double na = tl_ns(a, facts_work(&s->pages[0].v->facts));
+    double nb = tl_ns(b, facts_work(&s->pages[1].v->facts));
     double ratio = na > nb ? na / fmax(nb, 1) : nb / fmax(na, 1);
     const char *fast = s->pages[na > nb].title,
                *slow = s->pages[na <= nb].title;

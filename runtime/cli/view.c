@@ -1,5 +1,6 @@
 /* vpu view: the timeline of a run, in a window or as a picture. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,20 @@ static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
     return window_run(&w, err);
 }
 
+/* All of both traces' stages; what a stick sent before and after is outside. */
+static void show_stages(shown s[2])
+{
+    double end = 0;
+
+    for (int i = 0; i < 2; i++) {
+        const facts *f = &s[i].v.facts;
+
+        end = fmax(end, (double)f->stages[f->n_stages - 1].end);
+    }
+    for (int i = 0; i < 2; i++)
+        view_show(&s[i].v, 0, end);
+}
+
 /* The window of a trace that is being written. */
 static vpu_status show_live(const options *o, shown s[2], vpu_error *err)
 {
@@ -362,8 +377,7 @@ static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
         uint64_t a = s[0].tl.end, b = s[1].tl.end;
 
         s[0].v.extent = s[1].v.extent = a > b ? a : b;
-        view_fit(&s[0].v);
-        view_fit(&s[1].v);
+        show_stages(s);
         st = compare_make(&s[0].v, &s[1].v, cmp, err);
         o->picture.cmp = cmp;
         if (!o->panel_given)

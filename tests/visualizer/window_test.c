@@ -165,7 +165,7 @@ static void expect(const char *name)
                   "%s: not there, or of another size", reference(name));
     ck_assert_msg(!small_same(&want, &last),
                   "%s cannot be told from the step before", name);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 300; i++) {
         screen_look(&s, &got);
         if (small_same(&want, &got)) {
             last = want;
