@@ -7,15 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "sim/base/clock.h"
 #include "visualizer/load.h"
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void follow_open(follow *f, const char *path)
 {
@@ -79,7 +72,7 @@ static bool look(follow *f)
     struct stat sb;
     char *name;
 
-    if (now_s() < f->next_s || !(name = find(f, &sb)))
+    if (clock_seconds() < f->next_s || !(name = find(f, &sb)))
         return false;
     free(f->now);
     f->now = name;
@@ -92,7 +85,7 @@ static bool look(follow *f)
 
 static bool read_it(follow *f, timeline *tl)
 {
-    double start = now_s();
+    double start = clock_seconds();
     vpu_error err = {0};
     bool ok = f->bytes && !load_file(f->now, tl, &err);
 
@@ -100,14 +93,14 @@ static bool read_it(follow *f, timeline *tl)
         tl_free(tl);
     else if (strcmp(f->now, f->path)) /* not whole yet is no defect */
         tl->partial[0] = 0;
-    f->load_s = now_s() - start;
-    f->next_s = now_s() + 3 * f->load_s;
+    f->load_s = clock_seconds() - start;
+    f->next_s = clock_seconds() + 3 * f->load_s;
     return ok;
 }
 
 bool follow_wait(follow *f, double seconds, timeline *tl, view *v)
 {
-    double until = now_s() + seconds;
+    double until = clock_seconds() + seconds;
     struct timespec nap = {0, 50 * 1000000};
     vpu_error err;
 
@@ -118,7 +111,7 @@ bool follow_wait(follow *f, double seconds, timeline *tl, view *v)
             tl_free(tl);
         }
         nanosleep(&nap, NULL);
-    } while (now_s() < until);
+    } while (clock_seconds() < until);
     return false;
 }
 

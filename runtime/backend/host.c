@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/backend/host_priv.h"
+#include "sim/base/clock.h"
 #include "sim/base/str.h"
 
 #define MAX_PRINTED ((size_t)1 << 20) /* of what it may print */
@@ -66,14 +67,6 @@ static vpu_status host_probe(arena *a, backend_device **list, uint32_t *n,
 /* --- the child and its end
  * --------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static const char *const steps[HOST_N_STEPS] = {
     "loading", "init", "formats", "shape", "execute", "destroy"};
 
@@ -106,11 +99,11 @@ static _Noreturn void start_child(const host_job *j, int output, pid_t parent)
 /* Waits up to seconds (0 = as long as it takes). False: it had to be killed. */
 static bool wait_for(pid_t pid, double seconds, int *status)
 {
-    const double start = now();
+    const double start = clock_seconds();
     struct timespec nap = {0, 100000};
 
     while (waitpid(pid, status, WNOHANG) != pid) {
-        if (seconds > 0 && now() - start > seconds) {
+        if (seconds > 0 && clock_seconds() - start > seconds) {
             kill(-pid, SIGKILL);
             kill(pid, SIGKILL);
             while (waitpid(pid, status, 0) < 0 && errno == EINTR)

@@ -1,6 +1,7 @@
 /* Loads a plug-in, negotiates formats and runs it, in a process of its own:
  * nothing here is freed or unloaded, the process ends. */
 #include "runtime/backend/host_priv.h"
+#include "sim/base/clock.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -281,14 +282,6 @@ static void convert(const child *c, const tensor_desc *from, const void *data,
     tensor_relayout(&d, data, to->layout, out);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void execute(child *c)
 {
     const host_job *j = c->job;
@@ -311,11 +304,11 @@ static void execute(child *c)
     }
     j->shared->step = HOST_EXECUTE;
     c->text[0] = 0;
-    start = now();
+    start = clock_seconds();
     if (c->p->execute(c->self, in, j->n_in, out, j->n_out, &c->error))
         finish(c, VPU_ERR_FAULT, "%s, layer '%s': %s", j->path, j->layer.name,
                text_of(c));
-    j->shared->seconds = now() - start;
+    j->shared->seconds = clock_seconds() - start;
     for (uint32_t i = 0; i < j->n_out; i++) {
         tensor_desc d = back(&c->out[i]);
 

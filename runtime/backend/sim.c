@@ -9,6 +9,7 @@
 #include "runtime/backend/args.h"
 #include "runtime/backend/source.h"
 #include "runtime/backend/trace_source.h"
+#include "sim/base/clock.h"
 #include "sim/base/str.h"
 
 enum { MAX_TIMES = 64 };
@@ -31,14 +32,6 @@ struct backend_sim {
     stage *stages;
     uint64_t clock; /* cycles so far */
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* --- kernels and their arguments
  * --------------------------------------------------- */
@@ -131,10 +124,10 @@ static vpu_status prepare(backend_sim *b, vpu_error *err)
     }
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {
         stage *s = &b->stages[i];
-        double start = now();
+        double start = clock_seconds();
 
         st = find_kernel(b, &g->launches[i], s, err);
-        s->result.compile_s = now() - start;
+        s->result.compile_s = clock_seconds() - start;
         s->result.kernel = s->kernel;
         if (!st)
             st = bind_args(b, &g->launches[i], s, err);
@@ -288,14 +281,14 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
                       .print_user = cfg->print_user};
     const memory_buffer *hurt;
     uint32_t at;
-    double start = now();
+    double start = clock_seconds();
     vpu_status st = groups_of(b, l, &el, err);
 
     if (st)
         return st;
     s->result.n_shaves = el.n_shaves;
     st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
-    note_time(s, now() - start);
+    note_time(s, clock_seconds() - start);
     if (st == VPU_ERR_FAULT && err)
         find_line(b, l, s, &el, err);
     if (st)

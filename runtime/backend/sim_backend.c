@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "runtime/backend/ops.h"
+#include "sim/base/clock.h"
 
 typedef struct {
     arena *a;
@@ -115,14 +116,6 @@ static vpu_status sim_read(void *self, uint32_t i, void *data, vpu_error *err)
     return VPU_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
                           backend_result *results, vpu_error *err)
 {
@@ -130,7 +123,7 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < n && !st; i++) {
-        double start = now();
+        double start = clock_seconds();
         uint64_t cycles;
 
         st = backend_sim_run_one(t->sim, first + i, err);
@@ -139,7 +132,7 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
             t->caps.cycles
                 ? (backend_result){mach_desc_seconds(t->cfg.desc, cycles),
                                    cycles}
-                : (backend_result){now() - start, 0};
+                : (backend_result){clock_seconds() - start, 0};
     }
     return st;
 }

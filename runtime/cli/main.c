@@ -8,6 +8,7 @@
 
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
+#include "sim/base/clock.h"
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
 
@@ -19,14 +20,6 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 volatile sig_atomic_t cli_serving;
 static bool quiet_log, progress_shown;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void cli_progress_done(void)
 {
@@ -50,7 +43,7 @@ static void on_progress(void *user, const char *what, uint64_t done,
                         uint64_t total)
 {
     static double first, last;
-    double t = now();
+    double t = clock_seconds();
 
     (void)user;
     if (!first)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
@@ -12,6 +11,7 @@
 #include "runtime/cli/report.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
+#include "sim/base/clock.h"
 #include "sim/base/file.h"
 
 static const char help[] =
@@ -313,19 +313,11 @@ typedef struct {
     live live;
 } session;
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* What the host does from now on; NULL = nothing more. */
 static void host_does(session *s, const char *what)
 {
     host_work *h = &s->host;
-    uint64_t t = now_ns();
+    uint64_t t = (uint64_t)(clock_seconds() * 1e9);
 
     if (h->n && !h->done[h->n - 1].end)
         h->done[h->n - 1].end = t;

@@ -14,6 +14,7 @@
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/usb/firmware.h"
 #include "runtime/usb/usb_device.h"
+#include "sim/base/clock.h"
 
 enum {
     TICK_MS = 50,
@@ -56,14 +57,6 @@ struct usbip_session {
     str firmware;
     int64_t last_firmware; /* when, in ms */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static void queue_init(urb_queue *q)
 {
@@ -241,7 +234,7 @@ static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,
                             unsigned timeout_ms, vpu_error *err)
 {
     usbip_session *s = (usbip_session *)t;
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
     vpu_status rc = VPU_OK;
 
     pthread_mutex_lock(&s->lock);
@@ -275,7 +268,7 @@ static vpu_status link_write(transport *t, const void *buf, size_t n,
                              size_t *put, unsigned timeout_ms, vpu_error *err)
 {
     usbip_session *s = (usbip_session *)t;
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
     vpu_status rc = VPU_OK;
 
     if (!n)
@@ -421,7 +414,7 @@ static void collect(usbip_session *s, urb *u)
     size_t room = MAX_FIRMWARE - s->firmware.n;
 
     str_add(&s->firmware, u->data, u->length < room ? u->length : room);
-    s->last_firmware = now_ms();
+    s->last_firmware = clock_ms();
     u->at = u->length;
     complete(s, &s->out, u, 0);
 }
@@ -521,7 +514,7 @@ static bool boots(usbip_session *s)
         return false;
     rc = firmware_scan((uint8_t *)s->firmware.data, s->firmware.n, &info, NULL);
     return rc ? memcmp(s->firmware.data, "MA2x", 4) == 0 &&
-                    now_ms() - s->last_firmware > QUIET_MS
+                    clock_ms() - s->last_firmware > QUIET_MS
               : info.complete;
 }
 

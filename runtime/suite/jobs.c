@@ -1,6 +1,7 @@
 /* Processes side by side. Output goes to anonymous files, so nobody waits for a
  * full pipe. */
 #include "runtime/suite/jobs.h"
+#include "sim/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +23,6 @@ typedef struct {
 } slot;
 
 static slot slots[MAX_PARALLEL];
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void kill_all(void)
 {
@@ -70,7 +63,7 @@ static vpu_status start(slot *s, job *j, size_t i, vpu_error *err)
     if (!s->out || !s->errors)
         return err_set(err, VPU_ERR_IO, "no temporary file: %s",
                        strerror(errno));
-    s->start = now();
+    s->start = clock_seconds();
     fflush(NULL);
     pid = fork();
     if (pid < 0)
@@ -95,7 +88,7 @@ static void take(FILE *f, str *out)
 
 static void finish(slot *s, job *j, int status)
 {
-    j->seconds = now() - s->start;
+    j->seconds = clock_seconds() - s->start;
     j->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     j->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     kill(-s->pid, SIGKILL); /* what it left behind */
@@ -108,7 +101,7 @@ static void kill_late(job *jobs, unsigned n_slots, double timeout_s)
 {
     for (unsigned k = 0; k < n_slots; k++)
         if (slots[k].pid && timeout_s > 0 &&
-            now() - slots[k].start > timeout_s) {
+            clock_seconds() - slots[k].start > timeout_s) {
             jobs[slots[k].job].timed_out = true;
             kill(-slots[k].pid, SIGKILL);
         }

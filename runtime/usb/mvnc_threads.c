@@ -2,6 +2,7 @@
 #include "runtime/usb/mvnc_priv.h"
 
 #include "runtime/usb/wire.h"
+#include "sim/base/clock.h"
 
 enum { READ_MS = 100 };
 
@@ -15,24 +16,10 @@ static bool ending(mvnc *m)
     return e;
 }
 
-static struct timespec deadline_in(unsigned ms)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
-
 /* False: the session ends. Else the caller is to ping. */
 static bool pause_for(mvnc *m, unsigned ms)
 {
-    struct timespec t = deadline_in(ms);
+    struct timespec t = clock_deadline(ms);
     bool go_on;
 
     pthread_mutex_lock(&m->lock);
@@ -112,7 +99,7 @@ vpu_status mvnc_start_reading(mvnc *m, vpu_error *err)
 
 bool mvnc_end_pings(mvnc *m, unsigned timeout_ms)
 {
-    struct timespec t = deadline_in(timeout_ms);
+    struct timespec t = clock_deadline(timeout_ms);
     bool quiet;
 
     pthread_mutex_lock(&m->lock);

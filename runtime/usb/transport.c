@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
 #include "sim/base/str.h"
 
 typedef struct {
@@ -63,20 +64,12 @@ void transport_close(transport *t)
         t->ops->close(t);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Whether to try again; false: the time is up. A peer that sends single bytes
  * does not move the deadline. */
 static bool wait_for(int fd, short events, int64_t deadline)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    int64_t left = deadline - now_ms();
+    int64_t left = deadline - clock_ms();
 
     if (left <= 0)
         return false;
@@ -93,7 +86,7 @@ static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,
                             unsigned timeout_ms, vpu_error *err)
 {
     int fd = ((socket_link *)t)->fd;
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
 
     while (*got < n) {
         ssize_t rc = recv(fd, (char *)buf + *got, n - *got, 0);
@@ -123,7 +116,7 @@ static vpu_status link_write(transport *t, const void *buf, size_t n,
                              size_t *put, unsigned timeout_ms, vpu_error *err)
 {
     int fd = ((socket_link *)t)->fd;
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
 
     while (*put < n) {
         ssize_t rc = send(fd, (const char *)buf + *put, n - *put, MSG_NOSIGNAL);
@@ -291,7 +284,7 @@ static int connect_until(int fd, const socket_address *a, int64_t deadline)
         }
         if (!again())
             return errno;
-        if (now_ms() >= deadline)
+        if (clock_ms() >= deadline)
             return ETIMEDOUT;
         nanosleep(&pause, NULL);
     }
@@ -307,7 +300,7 @@ vpu_status transport_connect(const char *address, unsigned timeout_ms,
 
     if (rc)
         return rc;
-    problem = connect_until(fd, &a, now_ms() + timeout_ms);
+    problem = connect_until(fd, &a, clock_ms() + timeout_ms);
     if (!problem)
         return wrap(fd, out, err);
     close(fd);
@@ -374,7 +367,7 @@ const char *transport_listener_address(const transport_listener *l)
 vpu_status transport_accept(transport_listener *l, unsigned timeout_ms,
                             transport **out, vpu_error *err)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
 
     for (;;) {
         int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);

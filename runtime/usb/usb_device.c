@@ -13,6 +13,7 @@
 #include "runtime/usb/usb_boot.h"
 #include "runtime/usb/usb_link.h"
 #include "runtime/usb/usb_scan.h"
+#include "sim/base/clock.h"
 
 /* What published hosts lock while they boot a stick [S]. */
 #define LOCK_PATH "/tmp/mvnc.mutex"
@@ -22,14 +23,6 @@ enum {
     LOCK_MS = 30000,
     POLL_US = 50000
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static const char *speed_text(libusb_device *d)
 {
@@ -91,7 +84,7 @@ vpu_status usb_list(arena *a, usb_stick **list, uint32_t *n, vpu_error *err)
 static vpu_status take_lock(const usb_connect_options *o, int *fd,
                             vpu_error *err)
 {
-    int64_t deadline = now_ms() + LOCK_MS;
+    int64_t deadline = clock_ms() + LOCK_MS;
 
     *fd = open(LOCK_PATH, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*fd < 0) {
@@ -100,7 +93,7 @@ static vpu_status take_lock(const usb_connect_options *o, int *fd,
         return VPU_OK;
     }
     while (flock(*fd, LOCK_EX | LOCK_NB)) {
-        if (now_ms() > deadline || (o->stop && *o->stop)) {
+        if (clock_ms() > deadline || (o->stop && *o->stop)) {
             close(*fd);
             return err_set(err, VPU_ERR_LIMIT,
                            "%s: another program has been booting a stick for "
@@ -211,7 +204,7 @@ static vpu_status wait_back(const char *name, const name_list *before,
                             vpu_error *err)
 {
     unsigned ms = o->timeout_ms ? o->timeout_ms : BACK_MS;
-    int64_t deadline = now_ms() + ms;
+    int64_t deadline = clock_ms() + ms;
 
     for (;;) {
         const usb_found *f;
@@ -227,7 +220,7 @@ static vpu_status wait_back(const char *name, const name_list *before,
             return rc;
         }
         usb_scan_end(&s);
-        if (now_ms() > deadline || (o->stop && *o->stop))
+        if (clock_ms() > deadline || (o->stop && *o->stop))
             return err_set(err, VPU_ERR_LIMIT,
                            "stick %s took the firmware, but did not come back "
                            "as 03e7:f63b within %u ms; plug it in again",
@@ -285,7 +278,7 @@ vpu_status usb_connect(const char *name, const usb_connect_options *o,
 
 vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
 
     for (;;) {
         bool there = false;
@@ -300,7 +293,7 @@ vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
         usb_scan_end(&s);
         if (!there)
             return VPU_OK;
-        if (now_ms() > deadline)
+        if (clock_ms() > deadline)
             return err_set(err, VPU_ERR_LIMIT,
                            "stick %s is still booted after %u ms", name,
                            timeout_ms);

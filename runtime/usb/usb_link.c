@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "runtime/usb/usb_device.h"
+#include "sim/base/clock.h"
 
 enum {
     PIECE = 1 << 20, /* of a transfer [S]; a multiple of all packet sizes */
@@ -24,14 +25,6 @@ typedef struct {
     char name[64];
 } usb_link;
 
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static void LIBUSB_CALL on_done(struct libusb_transfer *x)
 {
     *(int *)x->user_data = 1;
@@ -45,7 +38,7 @@ static void finish(usb_link *l, struct libusb_transfer *x, int *done,
     bool cancelled = false;
 
     while (!*done) {
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - clock_ms();
 
         if (!cancelled && (left <= 0 || l->cut)) {
             libusb_cancel_transfer(x);
@@ -93,7 +86,7 @@ static vpu_status outcome(const usb_link *l, const struct libusb_transfer *x,
 static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
                        size_t *moved, unsigned timeout_ms, vpu_error *err)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_ms() + timeout_ms;
     bool in = endpoint & LIBUSB_ENDPOINT_IN;
     struct libusb_transfer *x = libusb_alloc_transfer(0);
     vpu_status rc = VPU_OK;

@@ -10,20 +10,6 @@ enum {
     MAX_QUEUED = 512 /* events to send; a peer that reads needs far fewer */
 };
 
-struct timespec xlink_deadline(unsigned ms)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
-
 bool xlink_wait(xlink *x, const struct timespec *deadline)
 {
     return !pthread_cond_timedwait(&x->changed, &x->lock, deadline);
@@ -451,7 +437,7 @@ static vpu_status await_ping(xlink *x, vpu_error *err)
 
     while (!x->connected) {
         unsigned slice = left < SLICE_MS ? left : SLICE_MS;
-        struct timespec deadline = xlink_deadline(slice);
+        struct timespec deadline = clock_deadline(slice);
 
         if (x->over)
             return xlink_over(x, err);
@@ -470,7 +456,7 @@ static vpu_status await_ping(xlink *x, vpu_error *err)
 
 static vpu_status handshake(xlink *x, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(x->config.timeout_ms);
+    struct timespec deadline = clock_deadline(x->config.timeout_ms);
     xlink_header h = {.event = XLINK_PING}, answer;
     vpu_status rc;
     bool sent;
@@ -526,7 +512,7 @@ void xlink_stop(xlink *x)
 
     if (!x)
         return;
-    deadline = xlink_deadline(x->config.timeout_ms);
+    deadline = clock_deadline(x->config.timeout_ms);
     pthread_mutex_lock(&x->lock);
     x->stopping = true;
     pthread_cond_broadcast(&x->changed);

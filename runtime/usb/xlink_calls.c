@@ -61,7 +61,7 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
 vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
                       uint32_t *stream, unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_CREATE_STREAM};
     vpu_status rc;
 
@@ -85,7 +85,7 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
 vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
                       unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     stream_entry *s;
 
@@ -137,7 +137,7 @@ static vpu_status wait_room(xlink *x, uint32_t stream, uint32_t n,
 vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
                        unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_WRITE, .stream = stream, .size = n};
     xlink_header answer;
     stream_entry *s;
@@ -164,7 +164,7 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
 vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
                       unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     bool in_time = true;
 
@@ -216,7 +216,7 @@ static stream_entry *earliest(xlink *x)
 vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
                           unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     bool in_time = true;
     stream_entry *s;
@@ -272,7 +272,7 @@ void xlink_fail(xlink *x, const vpu_error *why)
 vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                          vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_READ_REL, .stream = stream}, answer;
     stream_entry *s;
     vpu_status rc;
@@ -333,7 +333,7 @@ static vpu_status request_close(xlink *x, uint32_t stream,
 
     for (int i = 0; i < CLOSE_TRIES && !rc; i++) {
         xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream};
-        struct timespec pause = xlink_deadline(CLOSE_PAUSE_MS);
+        struct timespec pause = clock_deadline(CLOSE_PAUSE_MS);
         bool sent;
 
         while (i && !x->over && xlink_wait(x, &pause))
@@ -348,7 +348,7 @@ static vpu_status request_close(xlink *x, uint32_t stream,
 vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
                        vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header answer;
     stream_entry *s;
     vpu_status rc;
@@ -372,7 +372,7 @@ vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
 
 vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err)
 {
-    struct timespec deadline = xlink_deadline(timeout_ms);
+    struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_RESET}, answer;
     vpu_error why;
     vpu_status rc;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/usb/xlink.h"
+#include "sim/base/clock.h"
 
 typedef struct {
     bool used, done;
@@ -53,7 +54,6 @@ struct xlink {
     unsigned n_queue;
 };
 
-struct timespec xlink_deadline(unsigned ms);
 /* False: the time is up. */
 bool xlink_wait(xlink *x, const struct timespec *deadline);
 /* The first reason stays. */
