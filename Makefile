@@ -6,6 +6,7 @@
 #   make check-engines  the tests, all of them on both engines (long)
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
+#   make check-perfetto  traces through Perfetto's own message definitions
 #   make asan       the tests again under address and undefined sanitizers
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
@@ -17,7 +18,7 @@
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
-# V=1 shows commands; CONF=debug|release|asan picks the object folder.
+# V=1 shows commands; CONF=debug|release|asan|tsan picks the object folder.
 
 CONF    ?= release
 PREFIX  ?= /usr/local
@@ -42,11 +43,13 @@ OPT.debug   := -O0 -g3
 OPT.release := -O2 -g
 OPT.asan    := -O1 -g3 -fsanitize=address,undefined \
                -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT.tsan    := -O1 -g3 -fsanitize=thread -fno-omit-frame-pointer \
+               -Wno-maybe-uninitialized
 # Simulated time is integer arithmetic, but results must not depend on the
 # compiler's taste in fused multiply-add either.
 FLOAT := -ffp-contract=off
 ifeq ($(OPT.$(CONF)),)
-$(error CONF=$(CONF) is not one of debug release asan)
+$(error CONF=$(CONF) is not one of debug release asan tsan)
 endif
 
 LIB_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
@@ -58,7 +61,7 @@ LIB_LDLIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) \
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) $(FLOAT) -I. -I$(GEN) -Wa,-I. \
              -DVPU_VERSION='"$(VERSION)"' -DVPU_LLVM='"$(LLVM)"' \
              $(OPT.$(CONF)) $(LIB_CFLAGS) -pthread $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = $(filter -fsanitize=address%,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
+ALL_LDFLAGS = $(filter -fsanitize=address% -fsanitize=thread,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
 
 ifndef V
 say = @printf '  %-4s %s\n' $(1) $@;
@@ -157,6 +160,10 @@ check-openvino: deps
 	@$(MAKE) --no-print-directory run-check-openvino
 run-check-openvino: all
 	@scripts/check-openvino build/vpu
+check-perfetto: deps
+	@$(MAKE) --no-print-directory run-check-perfetto
+run-check-perfetto: all
+	@scripts/check-perfetto build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 run-demo: all $(DEMO)
@@ -210,6 +217,6 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures window-references
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures window-references
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

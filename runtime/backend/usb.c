@@ -7,6 +7,7 @@
 #include "runtime/backend/binaries.h"
 #include "runtime/backend/usb_link.h"
 #include "runtime/usb/mvnc.h"
+#include "runtime/usb/release.h"
 
 enum { EXECUTORS = 1, ELEMENTS = 2, ALL_SLICES = 19, SOME_SLICES = 9 };
 
@@ -60,12 +61,9 @@ static vpu_status probe(arena *a, backend_device **list, uint32_t *n,
 
 static config_release release_of(const stick *t)
 {
-    static const config_release last[] = {[XLINK_LAYOUT_A] = CONFIG_2021_4,
-                                          [XLINK_LAYOUT_B] = CONFIG_2022_1,
-                                          [XLINK_LAYOUT_C] = CONFIG_2022_3};
-
-    return t->cfg->usb && t->cfg->usb->release ? t->cfg->usb->release
-                                               : last[t->s.layout];
+    return t->cfg->usb && t->cfg->usb->release
+               ? t->cfg->usb->release
+               : blob_release_speaking(t->s.layout);
 }
 
 static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)

@@ -13,9 +13,9 @@
 #include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,  &cli_diff,  &cli_record, &cli_suite,   &cli_cc,
-    &cli_asm,  &cli_view,  &cli_trace,  &cli_machine, &cli_devices,
-    &cli_blob, &cli_stick, &cli_reset};
+    &cli_run,  &cli_diff,  &cli_record, &cli_suite,       &cli_cc,
+    &cli_asm,  &cli_view,  &cli_trace,  &cli_machine,     &cli_devices,
+    &cli_blob, &cli_stick, &cli_reset,  &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 volatile sig_atomic_t cli_serving;
@@ -128,9 +128,9 @@ static void print_help(FILE *f)
           "usage: vpu COMMAND [OPTIONS]\n\n",
           f);
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("  help       what a command does: vpu help COMMAND\n"
-          "  version    version of this program\n\n"
+        fprintf(f, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help         what a command does: vpu help COMMAND\n"
+          "  version      version of this program\n\n"
           "Example:\n"
           "  vpu run kernels/grn/layer.xml --layer GRN "
           "--shape in0=1x16x64x64 \\\n"

@@ -327,6 +327,21 @@ static vpu_status check_batch(const layout *l)
     return VPU_OK;
 }
 
+/* It looks at edges in order, Tensors first, then Data, which counts as ANY. */
+static void mark_split(const config_kernel *k, graph_arg *args)
+{
+    bool inputs = true;
+
+    for (size_t i = 0; i < k->n_bindings; i++) {
+        const config_binding *x = &k->bindings[i];
+
+        if (x->kind == CONFIG_INPUT && x->format == CONFIG_ANY)
+            inputs = false;
+        args[i].split =
+            x->kind == CONFIG_OUTPUT || (x->kind == CONFIG_INPUT && inputs);
+    }
+}
+
 static vpu_status lay_out_stage(layout *l)
 {
     const config_kernel *k = l->s->kernel;
@@ -353,6 +368,7 @@ static vpu_status lay_out_stage(layout *l)
         st = bind_arg(l, &k->bindings[i], &args[i]);
     if (!st)
         st = check_batch(l);
+    mark_split(k, args);
     if (!st)
         st = graph_work_size(b, l->s, "global", k->global, x.global);
     if (!st)

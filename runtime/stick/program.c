@@ -75,8 +75,8 @@ static void make_buffers(stick_program *p)
 
 /* --- stages --------------------------------------------------------------- */
 
-static vpu_status make_move(stick_program *p, const blob_stage *s, step *out,
-                            vpu_error *err)
+static vpu_status make_move(stick_program *p, const blob_stage *s,
+                            const char *name, step *out, vpu_error *err)
 {
     stick_move *m = &out->move;
     vpu_status st = stick_move_of(s, m, err);
@@ -92,6 +92,10 @@ static vpu_status make_move(stick_program *p, const blob_stage *s, step *out,
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "%s: its input and output are not both in DDR",
                        stage_name(s->type));
+    if (stick_convert(p, s, out, name, &p->g.launches[p->g.n_launches])) {
+        out->kind = STEP_LAUNCH;
+        out->launch = p->g.n_launches++;
+    }
     return VPU_OK;
 }
 
@@ -99,6 +103,7 @@ static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
 {
     const blob_stage *s = &p->b.stages[i];
     graph_launch *l = &p->g.launches[p->g.n_launches];
+    const char *name = arena_printf(p->a, "stage %u", i);
 
     switch (s->type) {
     case STAGE_NONE:
@@ -106,11 +111,11 @@ static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
     case STAGE_COPY:
     case STAGE_PERMUTE:
     case STAGE_CONVERT:
-        return make_move(p, s, &p->steps[i], err);
+        return make_move(p, s, name, &p->steps[i], err);
     case STAGE_CUSTOM:
         p->steps[i].kind = STEP_LAUNCH;
         p->steps[i].launch = p->g.n_launches++;
-        return stick_custom(p, s, arena_printf(p->a, "stage %u", i), l, err);
+        return stick_custom(p, s, name, l, err);
     default:
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "a stage of type %u, %s, is not run here", s->type,
@@ -215,6 +220,8 @@ stick_program_info stick_program_about(const stick_program *p)
 
 /* --- running -------------------------------------------------------------- */
 
+/* What is moved as it is, a Copy foremost, is DMA on the device: as long as its
+ * bytes, read and written, take on the way to DDR and back. */
 static float run_move(stick_program *p, const step *s)
 {
     const stick_move *m = &s->move;

@@ -1,5 +1,6 @@
-/* A received blob, ready to run: custom stages on the simulator, copies,
- * permutations and conversions as they are. One thread at a time. */
+/* A received blob, ready to run: custom stages, permutations and conversions on
+ * the simulator, copies and what it has no kernel for as they are. One thread
+ * at a time. */
 #ifndef VPU_RUNTIME_STICK_PROGRAM_H
 #define VPU_RUNTIME_STICK_PROGRAM_H
 
@@ -39,8 +40,8 @@ void stick_program_free(stick_program *p); /* NULL is fine */
 stick_program_info stick_program_about(const stick_program *p);
 
 /* One inference: input_bytes in, output_bytes out, a time per stage in
- * milliseconds: simulated cycles, for other stages the bytes over the DDR
- * bandwidth.
+ * milliseconds: simulated cycles of kernels, for stages that are only moved the
+ * bytes, read and written, over the DDR bandwidth.
  *
  * Errors are backend_sim_run_one's. */
 vpu_status stick_program_run(stick_program *p, const void *input, void *output,

@@ -37,6 +37,10 @@ struct stick_program {
 bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
                  uint32_t *offset);
 
+/* The launch that does what a step's move does, when one of the simulator's
+ * own kernels can: whole tensors, from one order or type to the other. */
+bool stick_convert(stick_program *p, const blob_stage *s, const step *t,
+                   const char *name, graph_launch *out);
 /* The launch of a custom stage. s is in p->b. */
 vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
                         graph_launch *out, vpu_error *err);

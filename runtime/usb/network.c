@@ -103,9 +103,27 @@ static vpu_status add_buffers(network *w)
                            .bytes = b->init};
         if (!type_of(b->desc.dtype, &t->type))
             return unsupported(w, tensor_dtype_name(b->desc.dtype), b->name);
-        if (b->role != GRAPH_CONST && b->desc.rank >= 4 && b->desc.dims[0] > 1)
-            return unsupported(w, "a batch", b->name);
         form_of(&b->desc, t);
+    }
+    return VPU_OK;
+}
+
+/* A batch is a tensor's whose dim 0 the vendor's compiler splits; weights,
+ * bound with format ANY or as data, are none. */
+static vpu_status check_batches(network *w, const graph_launch *l)
+{
+    for (uint32_t i = 0; i < l->n_args; i++) {
+        const graph_arg *x = &l->args[i];
+        const graph_buffer *b = &w->g->buffers[x->buffer];
+
+        if (x->kind == GRAPH_ARG_BUFFER && x->split && b->desc.rank >= 4 &&
+            b->desc.dims[0] > 1)
+            return err_set(w->err, VPU_ERR_UNSUPPORTED,
+                           "'%s': a batch of %u cannot be written: give one "
+                           "item at a time; if they are weights, bind '%s' "
+                           "with format ANY behind the data, or as Data and "
+                           "--blob NAME=FILE",
+                           b->name, b->desc.dims[0], x->name);
     }
     return VPU_OK;
 }
@@ -285,6 +303,9 @@ vpu_status network_blob(const network_config *cfg, const graph *g, arena *a,
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {
         const graph_launch *l = &g->launches[i];
 
+        st = check_batches(&w, l);
+        if (st)
+            break;
         st = l->text ? add_conversion(&w, l, &w.stages[i])
                      : add_custom(&w, l, &cfg->kernels[i], &w.stages[i]);
     }

@@ -34,7 +34,8 @@ const char *network_name(const graph *g, uint32_t buffer);
  *                      work sizes that do not divide; errors of meta_read
  * VPU_ERR_MISMATCH     a kernel whose metadata is of the other generation
  * VPU_ERR_UNSUPPORTED  what is not known of a release: custom stages of 2019,
- *                      conversions up to 2020.3; batches; i16, u16, i64
+ *                      conversions up to 2020.3; batches (dim 0 of a
+ *                      tensor that is split, graph.h); i16, u16, i64
  * VPU_ERR_LIMIT        too large */
 vpu_status network_blob(const network_config *cfg, const graph *g, arena *a,
                         blob *out, vpu_error *err);

@@ -29,6 +29,15 @@ const blob_release *blob_release_of(config_release r)
     return &table[r - CONFIG_2019R3];
 }
 
+config_release blob_release_speaking(xlink_layout layout)
+{
+    static const config_release last[] = {[XLINK_LAYOUT_A] = CONFIG_2021_4,
+                                          [XLINK_LAYOUT_B] = CONFIG_2022_1,
+                                          [XLINK_LAYOUT_C] = CONFIG_2022_3};
+
+    return last[layout];
+}
+
 const char *blob_version_releases(uint32_t major, uint32_t minor)
 {
     if (minor)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/config/release.h"
+#include "runtime/usb/xlink_wire.h"
 
 typedef struct {
     config_release release;
@@ -22,6 +23,8 @@ typedef struct {
 
 /* r is not CONFIG_EVERY_RELEASE. */
 const blob_release *blob_release_of(config_release r);
+/* The last one whose firmware speaks that layout. */
+config_release blob_release_speaking(xlink_layout layout);
 /* "2020.4 to 2022.3", NULL for a version no release writes. */
 const char *blob_version_releases(uint32_t major, uint32_t minor);
 

@@ -9,10 +9,11 @@
 enum {
     OPEN_TRIES = 30, /* 100 ms apart, as Luxonis does */
     OPEN_PAUSE_US = 100000,
-    PIECE = 1 << 20,     /* bytes of a transfer [S] */
-    PIECE_MS = 2000,     /* [S] */
-    TOTAL_S = 10,        /* [S] */
-    PACKET = 512,        /* of the ROM, which runs at high speed [L] */
+    PIECE = 1 << 20, /* bytes of a transfer [S] */
+    PIECE_MS = 2000, /* [S] */
+    TOTAL_S = 10,    /* [S] */
+    PACKET = 512,    /* of the ROM, which runs at high speed [L] */
+    LATE_US = 500000,
     MAX_IMAGE = 64 << 20 /* published ones are 2.3 MB */
 };
 
@@ -89,10 +90,24 @@ static uint8_t out_endpoint(libusb_device *d)
     return found;
 }
 
+/* Some host controllers hold the last packet back without it. */
+static void send_zlp(libusb_device_handle *h, uint8_t endpoint,
+                     usb_boot_record *r)
+{
+    uint8_t nothing = 0;
+    int put, rc;
+
+    if (r)
+        usleep(LATE_US);
+    rc = libusb_bulk_transfer(h, endpoint, &nothing, 0, &put, PIECE_MS);
+    if (r)
+        r->zlp = rc ? USB_ZLP_TOO_LATE : USB_ZLP_TAKEN;
+}
+
 /* A stick that leaves before the last bytes are acknowledged has started what
  * it got. */
 static vpu_status send(const usb_found *f, libusb_device_handle *h,
-                       const str *image, const _Atomic bool *stop,
+                       const str *image, const usb_connect_options *o,
                        vpu_error *err)
 {
     uint8_t endpoint = out_endpoint(f->device);
@@ -110,14 +125,14 @@ static vpu_status send(const usb_found *f, libusb_device_handle *h,
         rc = libusb_bulk_transfer(h, endpoint, (uint8_t *)image->data + at,
                                   (int)n, &put, PIECE_MS);
         at += (size_t)put;
-        if (!rc && (time(NULL) - start > TOTAL_S || (stop && *stop)))
+        if (!rc && (time(NULL) - start > TOTAL_S || (o->stop && *o->stop)))
             rc = LIBUSB_ERROR_TIMEOUT;
     }
     if (rc == LIBUSB_ERROR_NO_DEVICE || at == image->n) {
-        /* Some host controllers hold the last packet back without it. */
+        if (o->record)
+            o->record->left_early = rc;
         if (!rc && image->n % PACKET == 0)
-            libusb_bulk_transfer(h, endpoint, (uint8_t *)image->data, 0, &put,
-                                 PIECE_MS);
+            send_zlp(h, endpoint, o->record);
         return VPU_OK;
     }
     return err_set(err, VPU_ERR_IO,
@@ -136,6 +151,8 @@ static vpu_status patched(const usb_connect_options *o, arena *a, str *image,
     if (rc)
         return rc;
     rc = firmware_patch((uint8_t *)data, n, &options, image, err);
+    while (!rc && o->pad && image->n % PACKET)
+        str_add(image, "", 1);
     return rc ? err_in(err, rc, "%s", o->firmware) : VPU_OK;
 }
 
@@ -150,7 +167,9 @@ vpu_status usb_send_firmware(const usb_found *f, const usb_connect_options *o,
     if (!rc)
         rc = usb_open(f, &h, err);
     if (!rc) {
-        rc = send(f, h, &image, o->stop, err);
+        if (o->record)
+            o->record->image_bytes = (uint32_t)image.n;
+        rc = send(f, h, &image, o, err);
         libusb_release_interface(h, 0);
         libusb_close(h);
     }

@@ -233,6 +233,7 @@ static vpu_status boot(const usb_scan *s, const usb_found *f,
                        const usb_connect_options *o, transport **out,
                        vpu_error *err)
 {
+    int64_t start, sent;
     name_list before;
     vpu_status rc;
 
@@ -245,9 +246,16 @@ static vpu_status boot(const usb_scan *s, const usb_found *f,
     if (rc)
         return rc;
     log_note(o->log, "stick %s: sending %s", f->name, o->firmware);
+    start = clock_ms();
     rc = usb_send_firmware(f, o, err);
+    sent = clock_ms();
     if (!rc)
         rc = wait_back(f->name, &before, o, out, err);
+    if (!rc && o->record) {
+        o->record->booted = true;
+        o->record->upload_ms = (double)(sent - start);
+        o->record->back_ms = (double)(clock_ms() - sent);
+    }
     if (!rc)
         log_note(o->log, "stick %s: booted", usb_link_name(*out));
     free(before.names);

@@ -36,6 +36,17 @@ typedef struct {
  * VPU_ERR_NOMEM */
 vpu_status usb_list(arena *a, usb_stick **list, uint32_t *n, vpu_error *err);
 
+/* How a stick took its firmware. */
+typedef struct {
+    bool booted; /* the rest is set */
+    uint32_t image_bytes;
+    double upload_ms, back_ms; /* sending; from then to the booted stick */
+    bool left_early; /* gone before the last bytes were acknowledged */
+    /* The packet of no bytes behind an image that fills its last packet. It is
+     * sent half a second late, to see whether the stick starts without. */
+    enum { USB_ZLP_NONE, USB_ZLP_TOO_LATE, USB_ZLP_TAKEN } zlp;
+} usb_boot_record;
+
 typedef struct {
     /* Booting takes it; read only then. */
     const char *firmware; /* path of usb-ma2x8x.mvcmd */
@@ -44,7 +55,9 @@ typedef struct {
     /* Talk to a booted stick, too: no way to know whether another program
      * does. Its firmware is what it is. */
     bool take_booted;
-    unsigned timeout_ms; /* for the stick to come back booted; 0 = 15 s */
+    unsigned timeout_ms;     /* for the stick to come back booted; 0 = 15 s */
+    usb_boot_record *record; /* or NULL */
+    bool pad;                /* with zeros, to whole packets: see zlp above */
     const log_sink *log;
     const _Atomic bool *stop; /* NULL, or set to give up */
 } usb_connect_options;

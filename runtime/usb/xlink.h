@@ -60,6 +60,12 @@ void xlink_stop(xlink *x);
  * their way. VPU_ERR_LIMIT also when 32 streams are open. */
 vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
                       uint32_t *stream, unsigned timeout_ms, vpu_error *err);
+/* Send a CREATE_STREAM for a stream that is open already, and say what the
+ * other end answers: whatever its flags, it is no error, and changes nothing
+ * here. For asking a device what it does. size is sent as it is. */
+vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
+                            xlink_header *answer, unsigned timeout_ms,
+                            vpu_error *err);
 /* Wait until there is a stream of that name, opened by either side. */
 vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
                       unsigned timeout_ms, vpu_error *err);

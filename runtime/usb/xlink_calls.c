@@ -82,6 +82,31 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
     return rc;
 }
 
+vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
+                            xlink_header *answer, unsigned timeout_ms,
+                            vpu_error *err)
+{
+    struct timespec deadline = clock_deadline(timeout_ms);
+    xlink_header h = {
+        .event = XLINK_CREATE_STREAM, .stream = XLINK_NO_STREAM, .size = size};
+    stream_entry *s;
+    vpu_status rc;
+    bool sent;
+
+    pthread_mutex_lock(&x->lock);
+    s = xlink_by_name(x, name);
+    if (s) {
+        strcpy(h.name, s->name);
+        if (!x->config.device && xlink_host_allocates(x->config.layout))
+            h.stream = s->id;
+        rc = xlink_request(x, &h, NULL, 0, &deadline, answer, &sent, err);
+    } else {
+        rc = err_set(err, VPU_ERR_INVALID, "stream '%s' is not open", name);
+    }
+    pthread_mutex_unlock(&x->lock);
+    return rc;
+}
+
 vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
                       unsigned timeout_ms, vpu_error *err)
 {

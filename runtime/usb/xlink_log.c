@@ -10,7 +10,7 @@
 #include "runtime/usb/mvnc_wire.h"
 #include "runtime/usb/wire.h"
 
-enum { KEPT = 8, LINE = 240 };
+enum { KEPT = 8, LINE = 240, LAST = LINE + 40 };
 
 struct xlink_log {
     xlink_log_config c;
@@ -18,7 +18,7 @@ struct xlink_log {
     struct timespec start;
     pthread_mutex_t lock; /* all below */
     uint64_t n;
-    char last[KEPT][LINE];
+    char last[KEPT][LAST];
     struct {
         uint32_t id;
         char name[XLINK_NAME_BYTES];
@@ -106,10 +106,10 @@ static void seen(void *user, bool sent, const xlink_header *h,
     learn(l, h);
     name_of(l, sent, h, payload, n, name);
     xlink_text(l->c.layout, h, payload, n, &text);
-    snprintf(l->last[l->n++ % KEPT], LINE,
-             "%" PRIu64 ".%06" PRIu64 " %s %s%s%.*s", ns / 1000000000,
-             ns / 1000 % 1000000, sent ? "->" : "<-", name, name[0] ? ": " : "",
-             LINE / 2, str_text(&text));
+    snprintf(l->last[l->n++ % KEPT], LAST,
+             "%" PRIu64 ".%06" PRIu64 " %s %.*s%s%.*s", ns / 1000000000,
+             ns / 1000 % 1000000, sent ? "->" : "<-", LINE / 2, name,
+             name[0] ? ": " : "", LINE / 2, str_text(&text));
     if (l->c.file)
         fprintf(l->c.file, "%" PRIu64 ".%06" PRIu64 " %s %s%s%s\n",
                 ns / 1000000000, ns / 1000 % 1000000, sent ? "->" : "<-", name,

@@ -61,8 +61,8 @@ static size_t old_elf(uint8_t file[600])
     file[48] = 5;
     PUT(60 + 8, 0x1000);
     memcpy(file + NAMES, names, sizeof names);
-    PUT(SYMBOLS, 1, 0, 0, 3 << 16, 24, 0, 0, 4 << 16, 50, 0x1010, 0, 0, 56,
-        0x1020, 0, 0);
+    PUT(SYMBOLS, 1, 0, 0, 3 << 16, 24, 0, 0, 4 << 16, 50, 0x1010, 0, 3 << 16,
+        56, 0x1020, 0, 3 << 16);
     /* Count; {address, flags, size, args, stacks}: 16 more and 8 to the next;
      * the second's count and arguments stand behind it. */
     PUT(INFO, 2, 0x10, 0, 24, 0, 0, 0, 0, 0);
@@ -96,6 +96,47 @@ START_TEST(metadata_2020)
         ck_assert(meta_read(cut, k, "k", "second", a, &m, &err));
         free(cut);
     }
+}
+END_TEST
+
+/* A device is told a number only; the symbol at the kernel's address names it.
+ */
+START_TEST(kernels_of_2020_by_number)
+{
+    static const struct {
+        const char *name;
+        uint32_t n_args;
+    } kernels[] = {{"first", 0}, {"second", 2}};
+    uint8_t file[600], *second;
+    size_t n = old_elf(file);
+    meta_kernel m;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert_msg(!meta_read_nth(file, n, "k", i, a, &m, &err), "%s",
+                      err.msg);
+        ck_assert_str_eq(m.name, kernels[i].name);
+        ck_assert_uint_eq(m.kernel, i);
+        ck_assert_uint_eq(m.n_kernels, 2);
+        ck_assert_uint_eq(m.n_args, kernels[i].n_args);
+        ck_assert(!m.neo);
+    }
+    ck_assert_str_eq(m.args[0], "src");
+    ck_assert_str_eq(m.args[1], "n");
+    ck_assert_int_eq(meta_read_nth(file, n, "k", 2, a, &m, &err),
+                     VPU_ERR_INVALID);
+    ck_assert(strstr(err.msg, "no kernel 2"));
+    for (size_t k = 0; k < n; k++) {
+        uint8_t *cut = malloc(k + 1);
+
+        memcpy(cut, file, k);
+        ck_assert(meta_read_nth(cut, k, "k", 1, a, &m, &err));
+        free(cut);
+    }
+    second = memmem(file, n, "\x38\0\0\0\x20\x10", 6); /* its symbol */
+    ck_assert_ptr_nonnull(second);
+    second[4] = 0x21; /* at no kernel's address */
+    ck_assert_int_eq(meta_read_nth(file, n, "k", 1, a, &m, &err),
+                     VPU_ERR_INVALID);
 }
 END_TEST
 
@@ -156,7 +197,7 @@ END_TEST
  * kernel's order; the same bytes again. */
 START_TEST(program_makes)
 {
-    char *dir = program_temp_dir(a), *first;
+    char *dir = program_temp_dir(a), *first = NULL;
     const char *to = arena_printf(a, "%s/x.blob", dir);
     size_t n, m;
     program_args p;
@@ -325,6 +366,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, metadata_2020);
+    tcase_add_test(tc, kernels_of_2020_by_number);
     tcase_add_loop_test(tc, network_2020, 0, 4);
     tcase_add_test(tc, program_makes);
     tcase_add_test(tc, program_converts);

@@ -1,6 +1,7 @@
 /* vpu stick and the backend usb from outside: samples on a virtual stick
  * against the simulator, logs, traces, wrong input, signals. */
 #include <check.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,90 @@ START_TEST(samples_are_the_simulators)
     expect(0, "equal, bit for bit");
     end_stick(SIGTERM);
     ck_assert_int_eq(stick.status, 0);
+}
+END_TEST
+
+/* Seconds of each stage: of the simulator's report, or a stick's. */
+static size_t stage_seconds(double *out, size_t room)
+{
+    json_t *j = json_loads(host.out, 0, NULL), *stages, *s;
+    size_t i;
+
+    ck_assert_msg(j != NULL, "%s%s", host.err, host.out);
+    stages = json_object_get(j, "stages");
+    ck_assert_uint_le(json_array_size(stages), room);
+    json_array_foreach(stages, i, s)
+    {
+        double cycles = json_number_value(json_object_get(s, "cycles"));
+
+        out[i] = json_object_get(s, "seconds")
+                     ? json_number_value(json_object_get(s, "seconds"))
+                     : cycles /
+                           json_number_value(json_object_get(j, "clk_mhz")) *
+                           1e-6;
+    }
+    i = json_array_size(stages);
+    json_decref(j);
+    return i;
+}
+
+/* Reordered, computed, reordered back: each stage takes what the simulator says
+ * it takes, but for where buffers lie and what caches still hold. */
+START_TEST(conversions_are_simulated)
+{
+    static const char words[] =
+        "--layer ReorgLastLine --shape in0=1x64x26x26 --param stride=2";
+    double here[4], there[4];
+
+    start_stick("--xlink C");
+    terminal_run(&host, arena_printf(host.a,
+                                     "run %s/kernels/reorg/layer.xml %s "
+                                     "--shaves 7 --report json --quiet",
+                                     root, words));
+    ck_assert_uint_eq(stage_seconds(here, 4), 3);
+    run("run", "reorg", words, "--backend", "--xlink C --report json --quiet");
+    ck_assert_uint_eq(stage_seconds(there, 4), 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(there[i] > 0.95 * here[i] && there[i] < 1.05 * here[i],
+                      "stage %d: %g s, simulated %g s", i, there[i], here[i]);
+}
+END_TEST
+
+/* count halves of some pattern, as a file of NumPy. */
+static void write_npy(const char *name, uint32_t count)
+{
+    enum { HEAD = 128 };
+    uint8_t *f = arena_array(host.a, uint8_t, HEAD + 2 * (size_t)count);
+    int n;
+
+    memcpy(f, "\x93NUMPY\1\0v\0", 10);
+    n = snprintf((char *)f + 10, HEAD - 10,
+                 "{'descr': '<f2', 'fortran_order': False, 'shape': (%u,), }",
+                 count);
+    memset(f + 10 + n, ' ', (size_t)(HEAD - 11 - n));
+    f[HEAD - 1] = '\n';
+    for (uint32_t i = 0; i < count; i++) {
+        f[HEAD + 2 * i] = (uint8_t)(i * 37);
+        f[HEAD + 2 * i + 1] = (uint8_t)(0x30 + (i % 3 == 1) * 0x80);
+    }
+    terminal_file(&host, name, f, HEAD + 2 * (size_t)count);
+}
+
+/* Weights: an input of format ANY, whose dim 0 is no batch; or a Data. */
+START_TEST(weights)
+{
+    static const char *const words[][2] = {
+        {"convolution1x1", "--shape in0=1x32x14x14 --shape in1=16x32x1x1 "
+                           "--shape out0=1x16x14x14"},
+        {"convolution3x3", "--layer Convolution3x3 --shape in0=1x8x14x14 "
+                           "--shape in1=8x8x3x3 --shape out0=1x8x14x14"},
+        {"convolution3x3", "--layer Convolution3x3Model --shape in0=1x8x14x14 "
+                           "--shape out0=1x8x14x14 --blob weights=w.npy"}};
+
+    write_npy("w.npy", 8 * 8 * 9);
+    start_stick("--xlink B");
+    run("diff", words[_i][0], words[_i][1], "--b", "--xlink B");
+    expect(0, "equal, bit for bit");
 }
 END_TEST
 
@@ -268,6 +353,9 @@ static const struct {
     {"run L " GRN " --backend usb:unix:/nowhere --firmware none.mvcmd",
      "none.mvcmd"},
     {"run L " GRN " --backend sim --xlink A", "about sticks"},
+    {"run L --layer GRN --shape in0=2x16x8x8 --param bias=1.0 --backend "
+     "usb:unix:/nowhere --xlink A",
+     "give one item at a time"},
     {"run L " GRN " --backend usb --xlink A --order reverse", "--order"},
     {"run L " GRN " --backend usb --xlink A --vcd x", "--vcd"},
     {"run L " GRN " --backend usb:unix:/x --xlink A --xlink-log=/no/where",
@@ -306,6 +394,8 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, samples_are_the_simulators, 0, N_SAMPLES);
+    tcase_add_loop_test(t, weights, 0, 3);
+    tcase_add_test(t, conversions_are_simulated);
     tcase_add_test(t, report_log_and_trace);
     tcase_add_test(t, errors_have_the_last_packets);
     tcase_add_test(t, a_signal_leaves_the_stick_clean);

@@ -143,7 +143,7 @@ END_TEST
 START_TEST(streams_both_ways_and_their_number)
 {
     uint32_t s, d, ids[32];
-    char name[8];
+    char name[16];
 
     connect_both(_i);
     OK(xlink_open(host, "a", 64, &s, T, &err));

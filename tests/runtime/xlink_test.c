@@ -188,7 +188,7 @@ START_TEST(types_outside_the_table_are_errors)
         n_want += *p == ' ';
     for (int type = 0; type < 256; type++) {
         uint8_t bytes[XLINK_HEADER_MAX] = {0};
-        char word[16], all[128];
+        char word[24], all[128];
         xlink_header h;
         vpu_error err;
 

@@ -1,0 +1,293 @@
+/* vpu stick-report: what a stick does where we only assume. */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/backend/usb.h"
+#include "runtime/cli/cli.h"
+#include "runtime/usb/firmware.h"
+#include "runtime/usb/survey.h"
+#include "runtime/usb/xlink_log.h"
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+
+/* clang-format off */
+static const char help[] =
+    "usage: vpu stick-report [DEVICE] --to FILE [OPTIONS]\n\n"
+    "Asks a stick, real or virtual, what is only inferred or not known of sticks:\n"
+    "descriptors, times of boot, answers and releases, capabilities, words nobody can\n"
+    "read, two Copy stages, blobs that are wrong, the watchdog. Writes question,\n"
+    "assumption and answer to a JSON file (docs/formats.md), prints where they\n"
+    "differ. Boots and resets the stick up to five times; give it one that nobody\n"
+    "uses. An answer that does not come is recorded with its reason.\n\n"
+    "  DEVICE                  usb (default: the first), usb:BUS-PORT, usb:unix:PATH,\n"
+    "                          usb:tcp:ADDRESS:PORT (see vpu devices)\n"
+    "  --to FILE               the report\n"
+    "  --xlink A|B|C           layout of its packets (see vpu run --help)\n"
+    "  --firmware FILE         boots the stick; a known one says the layout, too\n"
+    "  --take-booted           a stick that is booted already, too\n"
+    "  --watchdog SECONDS      how long to wait for the watchdog (default 30; 0 = do\n"
+    "                          not ask)\n"
+    "  --timeout SECONDS       begin no session after this long (default 180)\n"
+    "  --xlink-log[=FILE]      every packet as a line, to FILE or standard error\n"
+    "  --quiet                 print nothing but errors\n\n"
+    "Exit status: 0 all was answered, 1 something was not, 2 nothing was, or the\n"
+    "report could not be written.\n\n"
+    "Example:\n"
+    "  vpu stick-report --firmware usb-ma2x8x.mvcmd --to stick.json\n";
+/* clang-format on */
+
+typedef struct {
+    backend_usb_config usb;
+    survey_config survey;
+    const char *to;
+    bool quiet;
+} report_options;
+
+static const struct option long_options[] = {
+    {"to", required_argument, NULL, 't'},
+    {"xlink", required_argument, NULL, 'x'},
+    {"firmware", required_argument, NULL, 'f'},
+    {"take-booted", no_argument, NULL, 'b'},
+    {"watchdog", required_argument, NULL, 'w'},
+    {"timeout", required_argument, NULL, 's'},
+    {"xlink-log", optional_argument, NULL, 'l'},
+    {"quiet", no_argument, NULL, 'q'},
+    {NULL, 0, NULL, 0}};
+
+static bool seconds(const char *text, unsigned least, unsigned *out)
+{
+    unsigned long long n;
+
+    if (!str_to_u64(text, &n) || n < least || n > 86400)
+        return false;
+    *out = (unsigned)n;
+    return true;
+}
+
+static bool apply(report_options *o, int c)
+{
+    xlink_layout layout;
+
+    switch (c) {
+    case 't':
+        o->to = optarg;
+        return *optarg;
+    case 'x':
+        o->usb.layout = optarg;
+        return xlink_layout_parse(optarg, &layout);
+    case 'f':
+        o->survey.firmware = o->usb.firmware = optarg;
+        return *optarg;
+    case 'b':
+        return o->survey.take_booted = true;
+    case 'w':
+        return seconds(optarg, 0, &o->survey.watchdog_s);
+    case 's':
+        return seconds(optarg, 1, &o->survey.timeout_s);
+    case 'l':
+        o->usb.log = optarg ? optarg : "-";
+        return *o->usb.log;
+    default:
+        return o->quiet = true;
+    }
+}
+
+static int parse(int argc, char **argv, report_options *o, vpu_error *err)
+{
+    const backend_ops *ops;
+    int c, which = 0;
+
+    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1)
+        if (c == '?')
+            return cli_usage(&cli_stick_report, "bad command line");
+        else if (!apply(o, c))
+            return cli_usage(&cli_stick_report, "--%s does not take '%s'",
+                             long_options[which].name, optarg);
+    if (optind + 1 < argc)
+        return cli_usage(&cli_stick_report, "one device at a time");
+    if (!o->to)
+        return cli_usage(&cli_stick_report, "--to FILE is missing");
+    o->survey.device = "";
+    if (optind < argc) {
+        if (backend_find(argv[optind], &ops, &o->survey.device, err))
+            return cli_fail(err);
+        if (strcmp(ops->name, "usb"))
+            return cli_usage(&cli_stick_report, "'%s' is no stick: usb…",
+                             argv[optind]);
+    }
+    o->survey.is_virtual = !strncmp(o->survey.device, "unix:", 5) ||
+                           !strncmp(o->survey.device, "tcp:", 4);
+    return backend_usb_layout(&o->usb, &o->survey.layout, err) ? cli_fail(err)
+                                                               : CLI_OK;
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+static json_t *text_or_null(const char *s)
+{
+    /* What sticks say need not be UTF-8. */
+    json_t *o = s ? json_string(s) : json_null();
+
+    return o ? o : json_string("(not UTF-8)");
+}
+
+static json_t *entry_json(const survey_entry *e)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "id", json_string(e->id));
+    json_object_set_new(o, "session", json_string(e->session));
+    json_object_set_new(o, "mark", json_string(e->mark));
+    json_object_set_new(o, "question", json_string(e->question));
+    json_object_set_new(o, "assumed",
+                        text_or_null(*e->assumed ? e->assumed : NULL));
+    json_object_set_new(o, "seen", text_or_null(e->seen));
+    json_object_set_new(o, "verdict",
+                        json_string(survey_verdict_name(e->verdict)));
+    json_object_set_new(o, "why", text_or_null(e->why));
+    return o;
+}
+
+static json_t *firmware_json(const char *path)
+{
+    enum { MAX_FIRMWARE = 64 << 20 };
+    arena *a = arena_create(0);
+    json_t *o = path ? json_object() : json_null();
+    const char *release = NULL;
+    xlink_layout layout;
+    char *data;
+    size_t n;
+
+    if (path && !file_read(path, MAX_FIRMWARE, a, &data, &n, NULL)) {
+        firmware_layout((const uint8_t *)data, n, &layout, &release);
+        json_object_set_new(o, "file", text_or_null(path));
+        json_object_set_new(o, "bytes", json_integer((json_int_t)n));
+        json_object_set_new(o, "known_as", text_or_null(release));
+    }
+    arena_destroy(a);
+    return o;
+}
+
+static vpu_status write_report(const report_options *o, const survey *s,
+                               vpu_error *err)
+{
+    json_t *j = json_object(), *entries = json_array();
+    vpu_status st;
+    char *text;
+
+    json_object_set_new(j, "format", json_string("vpu stick-report"));
+    json_object_set_new(j, "version", json_integer(1));
+    json_object_set_new(j, "program", json_string(VPU_VERSION));
+    json_object_set_new(j, "stick", text_or_null(s->stick));
+    json_object_set_new(j, "virtual_link", json_boolean(o->survey.is_virtual));
+    json_object_set_new(j, "layout",
+                        json_string(xlink_layout_name(o->survey.layout)));
+    json_object_set_new(j, "firmware", firmware_json(o->survey.firmware));
+    json_object_set_new(j, "entries", entries);
+    for (int i = 0; i < SURVEY_N; i++)
+        json_array_append_new(entries, entry_json(&s->entries[i]));
+    text = json_dumps(j, JSON_INDENT(2));
+    json_decref(j);
+    if (!text)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
+    st = file_write(o->to, text, strlen(text), err);
+    free(text);
+    return st;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static void print_summary(const report_options *o, const survey *s)
+{
+    static const survey_verdict shown[] = {SURVEY_DIFFERS, SURVEY_NO_ANSWER};
+
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < SURVEY_N; i++) {
+            const survey_entry *e = &s->entries[i];
+
+            if (e->verdict != shown[k])
+                continue;
+            printf("%s: %s: %s\n", e->id, survey_verdict_name(e->verdict),
+                   e->question);
+            if (e->verdict == SURVEY_DIFFERS)
+                printf("  assumed %s %s\n  seen    %s\n", e->mark, e->assumed,
+                       e->seen);
+            else
+                printf("  %s\n", e->why ? e->why : "");
+        }
+    printf("%s: %u agree, %u differ, %u noted, %u not applicable, %u without "
+           "answer\n",
+           o->to, survey_count(s, SURVEY_AGREES),
+           survey_count(s, SURVEY_DIFFERS), survey_count(s, SURVEY_NOTED),
+           survey_count(s, SURVEY_NOT_APPLICABLE),
+           survey_count(s, SURVEY_NO_ANSWER));
+}
+
+static vpu_status open_log(const report_options *o, FILE **file,
+                           xlink_log **log, vpu_error *err)
+{
+    const char *path = o->usb.log;
+    xlink_log_config c = {.layout = o->survey.layout};
+
+    if (path && strcmp(path, "-")) {
+        *file = fopen(path, "w");
+        if (!*file)
+            return err_set(err, VPU_ERR_IO, "%s: cannot be written", path);
+    }
+    c.file = *file ? *file : path ? stderr : NULL;
+    return c.file ? xlink_log_create(&c, log, err) : VPU_OK;
+}
+
+static int run(report_options *o, arena *a)
+{
+    survey *s = arena_new(a, survey);
+    xlink_log *packets = NULL;
+    FILE *file = NULL;
+    vpu_error err, late;
+    vpu_status st = open_log(o, &file, &packets, &err), written;
+
+    if (st)
+        return cli_fail(&err);
+    if (packets)
+        o->survey.watch = xlink_log_watch(packets);
+    atomic_fetch_add(&backend_usb_sessions, 1);
+    st = survey_run(&o->survey, a, s, &err);
+    atomic_fetch_sub(&backend_usb_sessions, 1);
+    xlink_log_free(packets);
+    if (file)
+        fclose(file);
+    written = write_report(o, s, &late);
+    if (written)
+        return cli_fail(&late);
+    if (!o->quiet)
+        print_summary(o, s);
+    if (st)
+        return cli_fail(&err);
+    return survey_count(s, SURVEY_NO_ANSWER) ? CLI_DIFFERS : CLI_OK;
+}
+
+static int report_main(int argc, char **argv)
+{
+    report_options o = {.survey = {.timeout_s = 180, .watchdog_s = 30}};
+    vpu_error err = {0};
+    log_sink log;
+    arena *a;
+    int rc = parse(argc, argv, &o, &err);
+
+    if (rc)
+        return rc;
+    log = cli_log(o.quiet);
+    o.survey.log = &log;
+    o.survey.stop = &backend_usb_stop;
+    a = arena_create(0);
+    rc = run(&o, a);
+    arena_destroy(a);
+    return rc;
+}
+
+const cli_command cli_stick_report = {
+    "stick-report", "ask a stick what is only assumed of sticks", help,
+    report_main};
