@@ -13,6 +13,7 @@
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
+#   make window-references  the pictures tests/visualizer/window_test compares with
 #   make lint       formatting, header and layer checks; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
@@ -212,8 +213,10 @@ est: # rows of the tables whose numbers are estimates
 fuzz: deps
 	@scripts/fuzz
 FORCE:
+window-references: all $(OUT)/tests/visualizer/window_test # look at them then
+	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures window-references
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

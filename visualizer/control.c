@@ -9,6 +9,29 @@ static view *focused(control *k)
     return k->v[k->focus];
 }
 
+static bool is_shown(const control *k, int i)
+{
+    if (k->n < 2 || k->mode == COMPARE_BOTH)
+        return true;
+    return i == (k->mode == COMPARE_B);
+}
+
+/* A selected group or stage is selected in the other trace as well. */
+static void link_selection(control *k)
+{
+    const view *v = focused(k);
+    const compare_row *r = NULL;
+
+    if (!k->cmp)
+        return;
+    if (v->has_selection)
+        r = compare_of_slice(k->cmp, k->focus, &v->selection);
+    if (r && r->in[!k->focus] && r->at[!k->focus].row != UINT32_MAX)
+        view_select(k->v[!k->focus], &r->at[!k->focus]);
+    else
+        view_select(k->v[!k->focus], NULL);
+}
+
 /* The other trace shows the same stretch. */
 static void link_views(control *k)
 {
@@ -60,16 +83,27 @@ void control_resize(control *k, double width, double height)
     k->width = width;
     k->height = height;
     for (int i = 0; i < k->n; i++) {
-        k->pages[i] =
-            (paint_page){.v = k->v[i],
-                         .colors = k->dark ? &theme_dark : &theme_light,
-                         .title = k->titles[i],
-                         .beside = k->n == 2 ? k->v[!i]->tl : NULL,
-                         .area = {0, height * i / k->n, width, height / k->n},
-                         .panel = true,
-                         .minimap = true,
-                         .status = i + 1 == k->n ? k->status : NULL};
+        bool all = k->n == 1 || k->mode != COMPARE_BOTH;
+        double h = all ? height : height / k->n;
+
+        k->pages[i] = (paint_page){
+            .v = k->v[i],
+            .cmp = k->cmp,
+            .side = i,
+            .under =
+                k->cmp && k->mode == COMPARE_OVERLAY && !i ? k->v[1] : NULL,
+            .shows = paint_shows(k->shows, !all, i),
+            .change = k->change,
+            .colors = k->dark ? &theme_dark : &theme_light,
+            .title = k->titles[i],
+            .beside = k->n == 2 ? k->v[!i]->tl : NULL,
+            .area = {0, all ? 0 : h * i, width, h},
+            .panel = true,
+            .minimap = true,
+            .status = all || i + 1 == k->n ? k->status : NULL};
     }
+    if (!is_shown(k, k->focus))
+        k->focus = !k->focus;
     clamp_scroll(k);
 }
 
@@ -103,7 +137,7 @@ static void tell_hover(control *k)
 static void hover(control *k)
 {
     for (int i = 0; i < k->n; i++)
-        if (k->mouse_y >= k->pages[i].area.y)
+        if (is_shown(k, i) && k->mouse_y >= k->pages[i].area.y)
             k->focus = i;
     for (int i = 0; i < k->n; i++) {
         paint_page *p = &k->pages[i];
@@ -246,11 +280,13 @@ static bool row_key(control *k, uint32_t key)
             view_hide(v, i, false);
         return true;
     }
-    if (!key || key > 127 || !strchr("fphJK", (int)key) ||
+    if (!key || key > 127 || !strchr("fFphJK", (int)key) ||
         (at = row_meant(k)) == UINT32_MAX)
         return false;
     if (key == 'f')
         view_fold(v, at, !v->rows[at].folded);
+    else if (key == 'F')
+        view_fold_kind(v, at);
     else if (key == 'p')
         view_pin(v, at, !v->rows[at].pinned);
     else if (key == 'h')
@@ -302,6 +338,61 @@ static bool move_key(control *k, uint32_t key, unsigned mods)
     return true;
 }
 
+/* Selects the chosen row of the list in both traces and goes there. */
+static void go_to_change(control *k)
+{
+    const compare_row *r = &k->cmp->rows[k->cmp->slower[k->change - 1]];
+
+    for (int i = 0; i < 2; i++) {
+        if (r->at[i].row == UINT32_MAX)
+            continue;
+        view_select(k->v[i], &r->at[i]);
+        if (i == k->focus)
+            view_reveal(k->v[i], &r->at[i]);
+    }
+}
+
+static bool panel_key(control *k, uint32_t key)
+{
+    view *v = focused(k);
+
+    if (key == 'l') {
+        k->shows = k->shows == PANEL_SOURCE ? PANEL_FIGURES : PANEL_SOURCE;
+    } else if (key == 'c' && k->cmp) {
+        k->shows = k->shows == PANEL_CHANGES ? PANEL_FIGURES : PANEL_CHANGES;
+    } else if (key == 'v' && k->cmp) {
+        k->mode = (compare_mode)((k->mode + 1) % COMPARE_N_MODES);
+        k->v[0]->tall = k->mode == COMPARE_OVERLAY;
+        view_layout(k->v[0]);
+    } else if ((key == ']' || key == '[') && k->cmp && k->cmp->n_slower) {
+        if (key == ']' && k->change < k->cmp->n_slower)
+            k->change++;
+        else if (key == '[' && k->change > 1)
+            k->change--;
+        k->shows = PANEL_CHANGES;
+        go_to_change(k);
+    } else if (key == '.' || key == ',') { /* the source by keyboard */
+        paint_focus f = paint_focus_of(v);
+        const char *file = v->line_file ? v->line_file
+                           : f.has_line ? f.line.file
+                                        : NULL;
+
+        if (!file)
+            return true;
+        if (!v->line_file)
+            v->line = f.line.line;
+        else if (key == '.' && v->line < UINT32_MAX)
+            v->line++;
+        else if (key == ',' && v->line > 1)
+            v->line--;
+        v->line_file = file;
+        k->shows = PANEL_SOURCE;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static bool mode_key(control *k, uint32_t key, unsigned mods)
 {
     view *v = focused(k);
@@ -334,6 +425,7 @@ static bool mode_key(control *k, uint32_t key, unsigned mods)
         if (!k->help) {
             v->has_range = false;
             view_select(v, NULL);
+            v->line_file = NULL;
         }
         k->help = false;
     } else {
@@ -370,14 +462,22 @@ bool control_key(control *k, uint32_t key, unsigned mods)
     if (k->searching)
         changed = search_key(k, key);
     else
-        changed =
-            move_key(k, key, mods) || mode_key(k, key, mods) || row_key(k, key);
+        changed = move_key(k, key, mods) || mode_key(k, key, mods) ||
+                  panel_key(k, key) || row_key(k, key);
     if (!changed)
         return false;
     link_views(k);
+    if (key != '[' && key != ']')
+        link_selection(k);
     control_resize(k, k->width, k->height);
     hover(k);
     return true;
+}
+
+void control_refresh(control *k)
+{
+    control_resize(k, k->width, k->height);
+    hover(k);
 }
 
 bool control_text(control *k, const char *utf8)
@@ -408,6 +508,29 @@ static void to_minimap(control *k, const paint_boxes *b, double x)
     view_move(v, t - half, t + half);
 }
 
+/* A line of the source, again: none; a row of the list. */
+static void press_panel(control *k, double y)
+{
+    view *v = focused(k);
+    const paint_page *p = &k->pages[k->focus];
+    const char *file = NULL;
+    uint32_t line = paint_line_at(p, y, &file);
+    uint64_t change = paint_change_at(p, y);
+
+    if (file) {
+        bool again =
+            v->line_file && v->line == line && !strcmp(v->line_file, file);
+
+        v->line_file = again ? NULL : file;
+        v->line = line;
+    }
+    if (change) {
+        k->change = change;
+        go_to_change(k);
+    }
+    control_resize(k, k->width, k->height);
+}
+
 bool control_press(control *k, double x, double y, int button, int clicks,
                    unsigned mods)
 {
@@ -425,7 +548,9 @@ bool control_press(control *k, double x, double y, int button, int clicks,
     k->drag_from = v->from;
     k->drag_to = v->to;
     k->drag_scroll = v->scroll;
-    if (in_box(&b.minimap, x, y)) {
+    if (in_box(&b.panel, x, y)) {
+        press_panel(k, y);
+    } else if (in_box(&b.minimap, x, y)) {
         k->drag = DRAG_MINIMAP;
         to_minimap(k, &b, x);
     } else if (clicks == 2 && in_box(&b.rows, x, y)) {
@@ -487,6 +612,8 @@ bool control_release(control *k, double x, double y)
     if (!k->moved && was == DRAG_PAN)
         view_select(v, k->pages[k->focus].has_hover ? &k->pages[k->focus].hover
                                                     : NULL);
+    if (!k->moved && was == DRAG_PAN)
+        link_selection(k);
     if (!k->moved && was == DRAG_MARK)
         v->has_range = false;
     return was != DRAG_NONE;
@@ -495,7 +622,14 @@ bool control_release(control *k, double x, double y)
 bool control_wheel(control *k, double x, double y, unsigned mods)
 {
     view *v = focused(k);
+    paint_boxes b;
 
+    boxes(k, &b);
+    if (k->shows == PANEL_SOURCE && in_box(&b.panel, k->mouse_x, k->mouse_y)) {
+        v->source_scroll -= fmin(fmax(y, -8), 8) * 3;
+        v->source_scroll = fmin(fmax(v->source_scroll, -1e5), 1e5);
+        return true;
+    }
     if (mods & MOD_CTRL)
         v->scroll -= y * 60;
     else if (mods & MOD_SHIFT)
@@ -527,7 +661,11 @@ static void paint_help(const control *k, canvas *c)
         {"ctrl+1 \xe2\x80\xa6 9,  1 \xe2\x80\xa6 9",
          "set a bookmark, go to it"},
         {"f  p  h  H", "fold, pin, hide the row; show all"},
+        {"F", "fold, unfold all rows of that kind"},
         {"J K", "move the row down, up"},
+        {"l   . ,", "source with cycles per line; next, previous line"},
+        {"c   [ ]", "what got slower; previous, next of the list"},
+        {"v", "compared: both, A, B, one in the other"},
         {"PgUp PgDn, ctrl+wheel", "scroll the rows"},
         {"u  t", "unit of time; light or dark"},
         {"e", "export the picture and the selection"},
@@ -550,7 +688,8 @@ static void paint_help(const control *k, canvas *c)
 void control_paint(control *k, canvas *c)
 {
     for (int i = 0; i < k->n; i++)
-        paint(c, &k->pages[i]);
+        if (is_shown(k, i))
+            paint(c, &k->pages[i]);
     if (k->help)
         paint_help(k, c);
 }

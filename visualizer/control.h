@@ -28,7 +28,11 @@ typedef enum { DRAG_NONE, DRAG_PAN, DRAG_MARK, DRAG_MINIMAP } control_drag;
 typedef struct {
     view *v[2];
     const char *titles[2];
-    int n, focus; /* views; the one the mouse is over */
+    int n, focus;       /* views; the one the mouse is over */
+    const compare *cmp; /* of the two; NULL: none. Set after control_init */
+    compare_mode mode;
+    paint_panel_kind shows;
+    uint64_t change; /* chosen in the list, from 1; 0 = none */
     paint_page pages[2];
     bool dark, help, searching, quit, export;
     double text_scale; /* user's, times the display's */
@@ -48,6 +52,8 @@ typedef struct {
 
 void control_init(control *k, view *a, const char *title_a, view *b,
                   const char *title_b);
+/* After the views' contents were replaced. */
+void control_refresh(control *k);
 void control_resize(control *k, double width, double height);
 
 /* Coordinates are logical pixels. Each returns whether the picture changed. */

@@ -11,16 +11,23 @@ enum {
     AXIS = 26,
     LABELS = 136,
     PANEL = 282,
+    SOURCE = 560,
     MINIMAP = 40,
     STATUS = 24,
     MARGIN = 12
 };
+
+paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side)
+{
+    return wanted == PANEL_CHANGES && both && side ? PANEL_FIGURES : wanted;
+}
 
 void paint_layout(const paint_page *p, paint_boxes *b)
 {
     paint_box a = p->area;
     double bottom = a.y + a.h - (p->status ? STATUS : 6), x, w;
     bool panel = p->panel && a.w >= 860;
+    double side = p->shows == PANEL_SOURCE ? fmin(SOURCE, a.w * 0.45) : PANEL;
 
     *b = (paint_boxes){0};
     b->title = (paint_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};
@@ -29,10 +36,10 @@ void paint_layout(const paint_page *p, paint_boxes *b)
     if (p->status)
         b->status = (paint_box){a.x, bottom, a.w, STATUS};
     if (panel)
-        b->panel = (paint_box){a.x + a.w - PANEL, a.y + TITLE + LEGEND, PANEL,
+        b->panel = (paint_box){a.x + a.w - side, a.y + TITLE + LEGEND, side,
                                bottom - a.y - TITLE - LEGEND};
     x = a.x + MARGIN + LABELS;
-    w = a.x + a.w - (panel ? PANEL : 0) - MARGIN - x;
+    w = a.x + a.w - (panel ? side : 0) - MARGIN - x;
     if (w < 40)
         w = 40;
     if (p->minimap) {
@@ -172,6 +179,9 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
         tl_sums(v->tl, &r->lanes[1], from, end, sums);
         snprintf(to, n, "%.0f %%",
                  100.0 * (double)sums[TL_ISSUE] / (double)(end - from));
+    } else if (r->kind == TL_ROW_LOCAL) {
+        paint_number(to, n, (double)v->facts.row_bytes[r - v->tl->rows] / 1024);
+        snprintf(to + strlen(to), n - strlen(to), " KiB");
     } else if (r->kind == TL_ROW_DMA) {
         tl_sums(v->tl, &r->lanes[0], from, end, sums);
         for (int c = 0; c < TL_N_CLASSES; c++)
@@ -186,10 +196,12 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
 static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
                         const view_row *at, paint_box box)
 {
+    const char *name = r->name, *local;
     char figure[32], high[48];
     double y = box.y + box.h / 2, room = box.w - 8;
 
-    row_figure(p, r, figure, sizeof figure);
+    if (!paint_row_delta(p, r, figure, sizeof figure))
+        row_figure(p, r, figure, sizeof figure);
     if (figure[0] && box.h >= 10) {
         cv_text_right(c, box.x + box.w - 8, y, CV_SMALL, p->colors->dim,
                       figure);
@@ -202,8 +214,14 @@ static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
         cv_text(c, box.x, y + 8, CV_SMALL, p->colors->dim, high);
         return;
     }
+    if (box.h < 7) /* of a map of memory: too thin for a name */
+        return;
+    if (r->kind == TL_ROW_LOCAL && (local = strstr(r->name, " local"))) {
+        snprintf(high, sizeof high, "S%u%.20s", r->index, local);
+        name = high; /* "SHAVE 0 local 1" has no room */
+    }
     cv_text_fit(c, box.x, y, room, box.h < 12 ? CV_SMALL : CV_NORMAL,
-                p->colors->text, r->name);
+                p->colors->text, name);
     if (at->pinned)
         cv_fill(c, box.x - 6, box.y, 2, box.h, p->colors->accent);
 }
@@ -226,8 +244,8 @@ static void mark_slice(canvas *c, const paint_page *p, const view_row *row,
              color);
 }
 
-static void paint_row(canvas *c, const paint_page *p, const view_row *row,
-                      paint_box at)
+void paint_row(canvas *c, const paint_page *p, const view_row *row,
+               paint_box at)
 {
     const tl_row *r = &p->v->tl->rows[row->row];
 
@@ -354,10 +372,14 @@ static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
         cv_clip(c, b->rows.x, b->rows.y, b->rows.w, b->rows.h);
         cv_fill(c, at.x, at.y, fmin(at.w, fmax(0, end)), at.h,
                 p->colors->class_color[TL_IDLE]);
-        paint_row(c, p, row, at);
+        if (p->under)
+            paint_under(c, p, row, at);
+        else
+            paint_row(c, p, row, at);
     }
     cv_clip(c, b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h);
     paint_end(c, p, b);
+    paint_badges(c, p, b);
     paint_range(c, p, b);
     paint_flows(c, p, b);
     cv_unclip(c);
@@ -376,7 +398,9 @@ void paint(canvas *c, const paint_page *p)
     if (b.minimap.h > 0)
         paint_minimap(c, p, b.minimap);
     if (b.panel.w > 0)
-        paint_panel(c, p, b.panel);
+        (p->shows == PANEL_SOURCE              ? paint_source
+         : p->cmp && p->shows == PANEL_CHANGES ? paint_changes
+                                               : paint_panel)(c, p, b.panel);
     if (p->status) {
         cv_fill(c, b.status.x, b.status.y, b.status.w, b.status.h,
                 p->colors->panel);

@@ -3,6 +3,7 @@
 #define VPU_VISUALIZER_PAINT_H
 
 #include "visualizer/canvas.h"
+#include "visualizer/compare.h"
 #include "visualizer/stats.h"
 #include "visualizer/theme.h"
 #include "visualizer/view.h"
@@ -16,8 +17,19 @@ typedef struct {
     paint_box title, legend, axis, labels, rows, panel, minimap, status;
 } paint_boxes;
 
+typedef enum {
+    PANEL_FIGURES, /* of the range, the selection */
+    PANEL_SOURCE,  /* the kernel's lines and what they cost */
+    PANEL_CHANGES  /* of a comparison: what got slower */
+} paint_panel_kind;
+
 typedef struct {
     const view *v;
+    const compare *cmp; /* NULL: nothing to compare with */
+    int side;           /* of it: 0 = A, 1 = B */
+    const view *under;  /* B, drawn into A's rows; NULL = not */
+    paint_panel_kind shows;
+    uint64_t change; /* of the list: the one chosen, from 1; 0 = none */
     const theme *colors;
     const char *title;      /* of the file */
     const char *status;     /* at the bottom; NULL = none */
@@ -30,6 +42,28 @@ typedef struct {
     double hover_x, hover_y; /* for the tooltip; on the canvas */
 } paint_page;
 
+/* What the source pane and the details look at: the stage, phase and cause of
+ * the selection, or the stage in the middle of the view; and their line. */
+typedef struct {
+    const facts_stage *stage;
+    const char *phase; /* NULL = all */
+    tl_class cause;    /* TL_N_CAUSES = all */
+    bool has_line;
+    facts_cost line; /* total 0: known without a profile, as of a transfer */
+    double share;    /* of the cycles looked at */
+} paint_focus;
+
+paint_focus paint_focus_of(const view *v);
+const char *paint_trim(const char *text); /* without blanks in front */
+
+/* What a click into the panel means: a line of the source (file NULL: none), a
+ * row of the list of changes, counted from 1. */
+uint32_t paint_line_at(const paint_page *p, double y, const char **file);
+uint64_t paint_change_at(const paint_page *p, double y);
+
+/* The panel of a page when two stand below each other: the list of changes is
+ * there once. */
+paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side);
 void paint_layout(const paint_page *p, paint_boxes *b);
 /* The height a page needs to show all its rows. */
 double paint_height(const paint_page *p);
@@ -42,6 +76,17 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
                    paint_box at);
 void paint_panel(canvas *c, const paint_page *p, paint_box at);
 void paint_tooltip(canvas *c, const paint_page *p);
+void paint_source(canvas *c, const paint_page *p, paint_box at);
+void paint_changes(canvas *c, const paint_page *p, paint_box at);
+/* On top of the rows: deltas of a comparison, where the chosen line runs. */
+void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b);
+/* B's row of the same name in the lower half of A's. */
+void paint_under(canvas *c, const paint_page *p, const view_row *row,
+                 paint_box at);
+/* A SHAVE's or stage's delta; false: none. */
+bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n);
+void paint_row(canvas *c, const paint_page *p, const view_row *row,
+               paint_box at);
 void paint_minimap(canvas *c, const paint_page *p, paint_box at);
 double paint_top(const paint_page *p, const tl_row *r); /* of its scale */
 cv_color paint_class_color(const paint_page *p, tl_class c);

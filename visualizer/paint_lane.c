@@ -260,6 +260,9 @@ double paint_top(const paint_page *p, const tl_row *r)
 {
     double top = r->counter->max;
 
+    /* Full height is what DDR can carry, so that one sees when it does. */
+    if (!strncmp(r->name, "DDR", 3))
+        top = fmax(top, facts_capacity(&p->v->facts));
     for (uint32_t i = 0; p->beside && i < p->beside->n_rows; i++) {
         const tl_row *o = &p->beside->rows[i];
 
@@ -277,6 +280,9 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
     int n = (int)floor(at.w * c->scale);
     double per = (v->to - v->from) / n, top = paint_top(p, r);
 
+    double capacity =
+        strncmp(r->name, "DDR", 3) ? 0 : facts_capacity(&v->facts);
+
     for (int i = 0; i < n; i++) {
         uint64_t t0 = (uint64_t)(v->from + i * per);
         uint64_t t1 = (uint64_t)(v->from + (i + 1) * per);
@@ -287,6 +293,13 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
         hh = fmax(0, fmin(high / top, 1)) * at.h;
         cv_fill(c, x, at.y + at.h - hh, 1 / c->scale, hh,
                 p->colors->area_light);
-        cv_fill(c, x, at.y + at.h - hm, 1 / c->scale, hm, p->colors->area);
+        cv_fill(c, x, at.y + at.h - hm, 1 / c->scale, hm,
+                capacity > 0 && mean > 0.95 * capacity
+                    ? p->colors->class_color[TL_DDR]
+                    : p->colors->area);
     }
+    if (capacity > 0)
+        cv_fill(c, at.x, at.y + at.h * (1 - capacity / top),
+                fmax(0, fmin(at.w, view_x(v, at.w, (double)v->tl->end))), 1,
+                p->colors->warn);
 }

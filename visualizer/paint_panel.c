@@ -141,6 +141,78 @@ static void arg_line(column *k, const tl_arg *a)
     line(k, tl_text(tl, a->name), text);
 }
 
+/* Which line of the kernel most of this phase's cycles, or of this cause's,
+ * belong to: of all groups of the stage, a profile knows no single ones. */
+static void hottest_line(column *k)
+{
+    paint_focus at = paint_focus_of(k->p->v);
+    char text[200];
+
+    if (!at.has_line)
+        return;
+    if (at.line.total)
+        snprintf(text, sizeof text, "%.100s:%u  (%.0f %%)", at.line.file,
+                 at.line.line, at.share * 100);
+    else
+        snprintf(text, sizeof text, "%.100s:%u", at.line.file, at.line.line);
+    line(k, at.line.total ? "hottest line" : "source", text);
+    if (!room_for(k))
+        return;
+    cv_text_fit(
+        k->c, k->x, k->y + LINE / 2.0, k->w, CV_SMALL, k->p->colors->dim,
+        paint_trim(facts_text(&k->p->v->facts, at.line.file, at.line.line)));
+    k->y += LINE;
+}
+
+/* The same group or stage in the other trace. */
+static void compared(column *k)
+{
+    const paint_page *p = k->p;
+    const compare_row *r =
+        p->cmp ? compare_of_slice(p->cmp, p->side, &p->v->selection) : NULL;
+    char badge[32], text[96], number[48];
+
+    if (!r)
+        return;
+    compare_badge(r, badge, sizeof badge);
+    if (!r->in[0] || !r->in[1]) {
+        line(k, "in the other trace", "not there");
+        return;
+    }
+    paint_number(number, sizeof number, r->time[!p->side]);
+    snprintf(text, sizeof text, "%s %s", number, p->cmp->unit);
+    line(k, p->side ? "in A" : "in B", text);
+    line(k, "from A to B", badge);
+}
+
+/* What the local memory of a group is made of: the stage says. */
+static void buffers(column *k)
+{
+    static const char *const known[] = {"kernel",       "groups",
+                                        "SHAVEs",       "local bytes",
+                                        "local budget", "DDR capacity"};
+    const view *v = k->p->v;
+    const view_slice *s = &v->selection;
+    const facts_stage *stage = facts_stage_at(
+        &v->facts, v->tl->rows[s->row].lanes[s->lane].begin[s->slice]);
+    tl_arg a[48];
+    size_t n = 0;
+
+    if (v->tl->rows[s->row].kind != TL_ROW_LOCAL || stage->row == UINT32_MAX)
+        return;
+    n = tl_slice_args(v->tl, &v->tl->rows[stage->row].lanes[0], stage->slice, a,
+                      48);
+    heading(k, "Local memory of the stage, by buffer");
+    for (size_t i = 0; i < n; i++) {
+        bool told = false;
+
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+            told |= !strcmp(tl_text(v->tl, a[i].name), known[j]);
+        if (!told)
+            arg_line(k, &a[i]);
+    }
+}
+
 static void selection(column *k)
 {
     const view *v = k->p->v;
@@ -160,6 +232,9 @@ static void selection(column *k)
     for (size_t i = 0; i < n; i++)
         if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
             arg_line(k, &args[i]);
+    hottest_line(k);
+    buffers(k);
+    compared(k);
     if (r->kind == TL_ROW_SHAVE && !s->lane && length) {
         uint64_t sums[TL_N_CLASSES];
 

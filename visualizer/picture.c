@@ -20,7 +20,8 @@ static void paint_banner(canvas *c, const sheet *s)
 {
     const timeline *a = s->pages[0].v->tl, *b = s->pages[1].v->tl;
     const theme *colors = s->pages[0].colors;
-    double na = tl_ns(a, a->end), nb = tl_ns(b, b->end);
+    double na = tl_ns(a, facts_work(&s->pages[0].v->facts));
+    double nb = tl_ns(b, facts_work(&s->pages[1].v->facts));
     double ratio = na > nb ? na / fmax(nb, 1) : nb / fmax(na, 1);
     const char *fast = s->pages[na > nb].title,
                *slow = s->pages[na <= nb].title;
@@ -117,15 +118,24 @@ vpu_status picture_write(const picture_options *o, const view *a,
 {
     const theme *colors = o->colors ? o->colors : &theme_light;
     double scale = o->scale != 0 ? o->scale : 1;
-    sheet s = {.n = b ? 2 : 1};
+    bool both = b && o->mode == COMPARE_BOTH;
+    sheet s = {.n = both ? 2 : 1};
     vpu_status st = VPU_OK;
 
-    for (int i = 0; i < s.n; i++)
-        s.pages[i] = (paint_page){.v = i ? b : a,
+    for (int i = 0; i < s.n; i++) {
+        int side = both ? i : b && o->mode == COMPARE_B;
+
+        s.pages[i] = (paint_page){.v = side ? b : a,
+                                  .cmp = b ? o->cmp : NULL,
+                                  .side = side,
                                   .colors = colors,
-                                  .title = i ? title_b : title_a,
-                                  .beside = b ? (i ? a : b)->tl : NULL,
+                                  .title = side ? title_b : title_a,
+                                  .beside = b ? (side ? a : b)->tl : NULL,
+                                  .shows = paint_shows(o->panel, both, side),
                                   .panel = true};
+        if (b && o->cmp && o->mode == COMPARE_OVERLAY)
+            s.pages[i].under = b;
+    }
     arrange(&s, o);
     if (!(scale >= 0.5 && scale <= 4))
         return err_set(err, VPU_ERR_INVALID,

@@ -11,6 +11,9 @@ typedef struct {
     uint32_t width, height; /* logical pixels; 0 = 1600, as high as needed */
     double scale;           /* device pixels for each, 0.5 .. 4; 0 = 1 */
     const theme *colors;    /* NULL = light */
+    const compare *cmp;     /* of a and b: deltas are shown; may be NULL */
+    compare_mode mode;
+    paint_panel_kind panel;
 } picture_options;
 
 /* One trace, or two below each other on one scale of time (b NULL: one). The

@@ -7,6 +7,23 @@
 
 /* --- places ------------------------------------------------------------- */
 
+/* As high as its part of the budget, so that the rows of a SHAVE are a map of
+ * its local memory. */
+static double local_height(const view *v, const view_row *r)
+{
+    enum { BUDGET = 44 };
+    uint64_t budget = 0, bytes = v->facts.row_bytes[r->row];
+
+    for (uint32_t i = 0; i < v->facts.n_stages; i++)
+        if (v->facts.stages[i].local_budget > budget)
+            budget = v->facts.stages[i].local_budget;
+    if (r->folded)
+        return 0;
+    if (!budget || bytes > budget)
+        return VIEW_LANE;
+    return fmax(2, floor(BUDGET * (double)bytes / (double)budget));
+}
+
 static double row_height(const view *v, const view_row *r)
 {
     const tl_row *t = &v->tl->rows[r->row];
@@ -15,10 +32,12 @@ static double row_height(const view *v, const view_row *r)
         return 0;
     if (t->kind == TL_ROW_COUNTER)
         return r->folded ? 14 : 40;
+    if (t->kind == TL_ROW_LOCAL)
+        return local_height(v, r);
     if (r->folded)
         return 10;
     if (t->kind == TL_ROW_SHAVE)
-        return VIEW_PHASES + VIEW_CAUSES;
+        return (VIEW_PHASES + VIEW_CAUSES) * (v->tall ? 1.7 : 1);
     return VIEW_LANE * t->n_lanes;
 }
 
@@ -40,7 +59,7 @@ void view_layout(view *v)
                 y += 5;
             last = r->h > 0 ? (int)t->kind : last;
             r->y = y;
-            y += r->h > 0 ? r->h + VIEW_GAP : 0;
+            y += r->h > 0 ? r->h + (t->kind == TL_ROW_LOCAL ? 1 : VIEW_GAP) : 0;
         }
     v->height = y;
 }
@@ -53,8 +72,10 @@ void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
     *y = 0;
     *h = r->h;
     if (t->kind == TL_ROW_SHAVE && !r->folded) {
-        *y = lane ? VIEW_PHASES : 0;
-        *h = lane ? VIEW_CAUSES : VIEW_PHASES;
+        double phases = r->h * VIEW_PHASES / (VIEW_PHASES + VIEW_CAUSES);
+
+        *y = lane ? phases : 0;
+        *h = lane ? r->h - phases : phases;
     } else if (t->kind != TL_ROW_SHAVE && t->kind != TL_ROW_COUNTER) {
         *h = r->h / t->n_lanes;
         *y = *h * lane;
@@ -64,6 +85,22 @@ void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
 void view_fold(view *v, uint32_t at, bool folded)
 {
     v->rows[at].folded = folded;
+    view_layout(v);
+}
+
+void view_fold_kind(view *v, uint32_t at)
+{
+    tl_row_kind kind = v->tl->rows[v->rows[at].row].kind;
+    bool any = false;
+
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        any |= v->tl->rows[v->rows[i].row].kind == kind && v->rows[i].folded;
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const tl_row *t = &v->tl->rows[v->rows[i].row];
+
+        if (t->kind == kind)
+            v->rows[i].folded = !any && (kind != TL_ROW_LOCAL || t->index);
+    }
     view_layout(v);
 }
 

@@ -178,6 +178,19 @@ static bool numbered(const char *name, const char *stem, uint32_t *index)
     return !*end;
 }
 
+/* "SHAVE 3 local", "SHAVE 3 local 1" */
+static bool local_of(const char *name, uint32_t *index)
+{
+    const char *at = strstr(name, " local");
+    char shave[24];
+
+    if (!at || (at[6] && at[6] != ' ') || (size_t)(at - name) >= sizeof shave)
+        return false;
+    memcpy(shave, name, (size_t)(at - name));
+    shave[at - name] = 0;
+    return numbered(shave, "SHAVE ", index);
+}
+
 void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
                      const char *name, bool counter)
 {
@@ -196,6 +209,8 @@ void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
         r->kind = TL_ROW_SHAVE;
     else if (tl->clk_mhz && numbered(name, "DMA ", &r->index))
         r->kind = TL_ROW_DMA;
+    else if (tl->clk_mhz && local_of(name, &r->index))
+        r->kind = TL_ROW_LOCAL;
     else if (tl->clk_mhz && !strcmp(name, "stages"))
         r->kind = TL_ROW_STAGES;
 }

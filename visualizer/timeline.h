@@ -75,6 +75,7 @@ typedef struct {
 
 typedef enum {
     TL_ROW_SHAVE, /* lanes: 0 groups' phases, 1 causes */
+    TL_ROW_LOCAL, /* local memory of SHAVE `index`; slices with "bytes" */
     TL_ROW_DMA,
     TL_ROW_COUNTER,
     TL_ROW_STAGES,

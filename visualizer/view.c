@@ -17,11 +17,9 @@ static bool has_content(const tl_row *r)
 
 static int rank(const tl_row *r)
 {
-    static const int ranks[] = {[TL_ROW_STAGES] = 0,
-                                [TL_ROW_SHAVE] = 1,
-                                [TL_ROW_DMA] = 2,
-                                [TL_ROW_COUNTER] = 3,
-                                [TL_ROW_OTHER] = 4};
+    static const int ranks[] = {
+        [TL_ROW_STAGES] = 0, [TL_ROW_SHAVE] = 1,   [TL_ROW_LOCAL] = 2,
+        [TL_ROW_DMA] = 3,    [TL_ROW_COUNTER] = 4, [TL_ROW_OTHER] = 5};
 
     return ranks[r->kind];
 }
@@ -29,13 +27,19 @@ static int rank(const tl_row *r)
 vpu_status view_init(view *v, const timeline *tl, vpu_error *err)
 {
     *v = (view){.tl = tl, .extent = tl->end};
+    if (facts_make(tl, &v->facts, err))
+        return err->code;
     v->rows = calloc(tl->n_rows + 1, sizeof *v->rows);
     if (!v->rows)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
-    for (int k = 0; k <= 4; k++)
+    for (int k = 0; k <= 5; k++)
         for (uint32_t i = 0; i < tl->n_rows; i++)
             if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]))
                 v->rows[v->n_rows++].row = i;
+    /* One SHAVE's local memory stands for all until more are asked for. */
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        v->rows[i].folded = tl->rows[v->rows[i].row].kind == TL_ROW_LOCAL &&
+                            tl->rows[v->rows[i].row].index;
     view_layout(v);
     view_fit(v);
     return VPU_OK;
@@ -44,6 +48,7 @@ vpu_status view_init(view *v, const timeline *tl, vpu_error *err)
 void view_free(view *v)
 {
     free(v->rows);
+    facts_free(&v->facts);
     *v = (view){0};
 }
 

@@ -6,7 +6,7 @@
 #ifndef VPU_VISUALIZER_VIEW_H
 #define VPU_VISUALIZER_VIEW_H
 
-#include "visualizer/timeline.h"
+#include "visualizer/facts.h"
 
 typedef enum { VIEW_AUTO, VIEW_CYCLES, VIEW_NS, VIEW_US, VIEW_MS } view_unit;
 
@@ -29,16 +29,22 @@ typedef struct {
 
 typedef struct {
     const timeline *tl;
+    facts facts;
     double from, to; /* visible */
     uint64_t extent; /* what can be shown ends here: the trace's end, or the
                         later of two compared traces */
     view_row *rows;  /* in the order shown */
     uint32_t n_rows;
     double height; /* of all rows */
+    bool tall;     /* SHAVEs' rows have room for another trace's */
     double scroll; /* logical pixels the rows are moved up */
     view_unit unit;
     bool has_selection, has_range;
     view_slice selection;
+    const char *line_file; /* chosen in the source pane; NULL = none */
+    uint32_t line;
+    double source_scroll; /* lines the source pane is moved from where the
+                             hottest is in the middle */
     uint64_t range_from, range_to; /* marked, in order */
     view_span history[VIEW_HISTORY];
     uint32_t n_history, at_history;
@@ -72,6 +78,9 @@ void view_layout(view *v);
 void view_fold(view *v, uint32_t at, bool folded);
 void view_pin(view *v, uint32_t at, bool pinned);
 void view_hide(view *v, uint32_t at, bool hidden);
+/* Folds or unfolds all rows of that one's kind; SHAVE 0's local memory stays,
+ * so that there is something to unfold. */
+void view_fold_kind(view *v, uint32_t at);
 void view_raise(view *v, uint32_t at, int by); /* moves it up or down */
 
 /* Heights in a SHAVE's row: the phases above, the causes below. */

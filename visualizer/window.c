@@ -186,6 +186,9 @@ static void export_all(win *w)
                          .width = (uint32_t)w->k.width,
                          .height = (uint32_t)w->k.height,
                          .scale = w->scale < 0.5 ? 0.5 : w->scale,
+                         .cmp = w->k.cmp,
+                         .mode = w->k.mode,
+                         .panel = w->k.shows,
                          .colors = w->k.dark ? &theme_dark : &theme_light};
     vpu_error err = {0};
     int n = 0;
@@ -201,7 +204,8 @@ static void export_all(win *w)
                            file_exists(path[2])));
     if (picture_write(&o, w->k.v[0], w->k.titles[0], w->k.v[1], w->k.titles[1],
                       &err) ||
-        export_csv(w->k.v[w->k.focus], path[2], &err))
+        (w->k.cmp ? compare_csv(w->k.cmp, path[2], &err)
+                  : export_csv(w->k.v[w->k.focus], path[2], &err)))
         snprintf(w->k.status, sizeof w->k.status, "%.250s", err.msg);
     else
         snprintf(w->k.status, sizeof w->k.status,
@@ -239,6 +243,24 @@ static vpu_status open_window(win *w, vpu_error *err)
     return fit_buffers(w, err);
 }
 
+/* False: none came, but what is shown may have changed. */
+static bool wait_event(win *w, SDL_Event *e)
+{
+    enum { REFRESH_MS = 100 };
+
+    if (!w->o->refresh) {
+        w->k.quit = !SDL_WaitEvent(e);
+        return !w->k.quit;
+    }
+    if (SDL_WaitEventTimeout(e, REFRESH_MS))
+        return true;
+    if (w->o->refresh(w->o->user)) {
+        control_refresh(&w->k);
+        w->dirty = true;
+    }
+    return false;
+}
+
 static void loop(win *w, vpu_error *err)
 {
     SDL_Event e;
@@ -246,8 +268,8 @@ static void loop(win *w, vpu_error *err)
     while (!w->k.quit) {
         if (w->dirty)
             draw(w);
-        if (!SDL_WaitEvent(&e))
-            break;
+        if (!wait_event(w, &e))
+            continue;
         do /* all that wait, then one picture */
             w->dirty |= on_event(w, &e, err);
         while (!w->k.quit && SDL_PollEvent(&e));
@@ -283,6 +305,9 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     err->code = VPU_OK;
     control_init(&w->k, o->views[0], o->titles[0], o->views[1], o->titles[1]);
     w->k.dark = w->st.dark;
+    w->k.cmp = o->cmp;
+    w->k.mode = o->mode;
+    w->k.shows = o->panel;
     state_load_marks(o->file, &w->k);
     st = open_window(w, err);
     if (!st) {

@@ -2,16 +2,23 @@
 #ifndef VPU_VISUALIZER_WINDOW_H
 #define VPU_VISUALIZER_WINDOW_H
 
-#include "visualizer/view.h"
+#include "visualizer/paint.h"
 
 typedef struct {
     view *views[2]; /* the second NULL without a comparison */
     const char *titles[2];
+    const compare *cmp; /* of the two; NULL without */
+    compare_mode mode;
+    paint_panel_kind panel;
     const char *file;       /* bookmarks are kept in FILE.marks */
     uint32_t width, height; /* 0 = as last time */
     double scale;           /* user's; 0 = as last time */
     int dark;               /* 1, 0; -1 = as last time */
-    const char *export_to;  /* stem of exported files: STEM-1.png, .svg, .csv */
+    /* Called a few times a second: whether the views changed (the first one
+     * only). NULL: they do not. */
+    bool (*refresh)(void *user);
+    void *user;
+    const char *export_to; /* stem of exported files: STEM-1.png, .svg, .csv */
 } window_options;
 
 /* Until the user closes it. Size, scale and theme are remembered in

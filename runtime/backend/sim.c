@@ -8,6 +8,7 @@
 
 #include "runtime/backend/args.h"
 #include "runtime/backend/source.h"
+#include "runtime/backend/trace_source.h"
 #include "sim/base/clock.h"
 #include "sim/base/str.h"
 
@@ -238,6 +239,20 @@ static void note_time(stage *s, double t)
     s->result.run_s = s->times[s->n_times / 2];
 }
 
+static void trace_stage(const backend_sim *b, uint32_t i)
+{
+    const stage *s = &b->stages[i];
+    trace_source_stage t = {.stage = b->g->launches[i].name,
+                            .path = s->kernel->source,
+                            .text = b->g->launches[i].text,
+                            .start_cycle = b->clock,
+                            .profile = &s->result.profile};
+
+    for (uint32_t k = 0; k < i && !t.again; k++)
+        t.again = !strcmp(b->stages[k].kernel->source, t.path);
+    trace_source(b->cfg->trace, &t);
+}
+
 static vpu_status run_stage(backend_sim *b, uint32_t i,
                             const exec_writers *writers, vpu_error *err)
 {
@@ -278,6 +293,8 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
         find_line(b, l, s, &el, err);
     if (st)
         return st;
+    if (cfg->trace)
+        trace_stage(b, i);
     b->clock += s->result.exec.profile.cycles;
     hurt = memory_check(b->mem, &at);
     if (hurt) {

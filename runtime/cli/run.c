@@ -5,11 +5,13 @@
 
 #include "runtime/cli/cli.h"
 #include "runtime/cli/kanata.h"
+#include "runtime/cli/live.h"
 #include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
+#include "sim/base/clock.h"
 #include "sim/base/file.h"
 
 static const char help[] =
@@ -30,6 +32,14 @@ static const char help[] =
     "                          track; a slice per work-group phase and "
     "transfer;\n"
     "                          and in it what each cycle went to (default)\n"
+    "  --view                  the timeline in a window while it runs (vpu "
+    "view); ends\n"
+    "                          when the window is closed\n"
+    "  --trace-host            and a track of what the host did (compile, "
+    "transfer,\n"
+    "                          run) in wall-clock time: such a trace is never "
+    "the\n"
+    "                          same twice\n"
     "  --profile[=N]           after the report, the N (default 20) source "
     "lines\n"
     "                          with most cycles; all of them in the JSON "
@@ -75,6 +85,7 @@ typedef struct {
     uint64_t kanata_group;
     uint32_t kanata_bundles;
     trc_level trace_level;
+    bool trace_host, view;
 } run_options;
 
 /* --- options
@@ -101,6 +112,8 @@ enum {
     OPT_TRACE_JSON,
     OPT_VCD,
     OPT_TRACE_LEVEL,
+    OPT_TRACE_HOST,
+    OPT_VIEW,
     OPT_PROFILE,
     OPT_FOLDED,
     OPT_KANATA,
@@ -118,6 +131,8 @@ static const struct option long_options[] = {
     {"trace-json", required_argument, NULL, OPT_TRACE_JSON},
     {"vcd", required_argument, NULL, OPT_VCD},
     {"trace-level", required_argument, NULL, OPT_TRACE_LEVEL},
+    {"view", no_argument, NULL, OPT_VIEW},
+    {"trace-host", no_argument, NULL, OPT_TRACE_HOST},
     {"profile", optional_argument, NULL, OPT_PROFILE},
     {"folded", required_argument, NULL, OPT_FOLDED},
     {"kanata", required_argument, NULL, OPT_KANATA},
@@ -150,6 +165,12 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_TRACE_LEVEL:
         return parse_level(optarg, &o->trace_level);
+    case OPT_VIEW:
+        o->view = true;
+        return true;
+    case OPT_TRACE_HOST:
+        o->trace_host = true;
+        return true;
     case OPT_PROFILE:
         o->profile = 20;
         return !optarg || target_count(optarg, &o->profile);
@@ -231,7 +252,7 @@ static int check_observers(run_options *o)
                          asker);
     if (asker)
         o->t.engine = EXEC_INTERPRETED;
-    else if (o->trace || o->trace_json || o->vcd)
+    else if (o->trace || o->trace_json || o->vcd || o->view)
         asker = "a trace";
     if (asker && o->t.timing == EXEC_NO_TIMING)
         return cli_usage(&cli_run, "%s needs time: not with --timing none",
@@ -269,6 +290,16 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
 /* --- the steps
  * ------------------------------------------------------------------------ */
 
+enum { MAX_WORK = 132 }; /* compile, and fill and run of each repetition */
+
+typedef struct {
+    struct {
+        const char *name;
+        uint64_t begin, end;
+    } done[MAX_WORK];
+    uint32_t n;
+} host_work;
+
 typedef struct {
     run_options o;
     arena *a;
@@ -278,7 +309,40 @@ typedef struct {
     trc_writer *trace;
     file_out folded, kanata_file;
     kanata *kanata;
+    host_work host;
+    live live;
 } session;
+
+/* What the host does from now on; NULL = nothing more. */
+static void host_does(session *s, const char *what)
+{
+    host_work *h = &s->host;
+    uint64_t t = (uint64_t)(clock_seconds() * 1e9);
+
+    if (h->n && !h->done[h->n - 1].end)
+        h->done[h->n - 1].end = t;
+    if (what && h->n < MAX_WORK) {
+        h->done[h->n].name = what;
+        h->done[h->n++].begin = t;
+    }
+}
+
+/* Wall-clock times, so only where they are asked for: other traces are the
+ * same from run to run. */
+static void trace_host(session *s)
+{
+    const host_work *h = &s->host;
+    trc_track track;
+
+    if (!s->trace || !s->o.trace_host)
+        return;
+    track = trc_track_slices(s->trace, trc_track_group(s->trace, 0, "host"),
+                             "host work", TRC_NS);
+    for (uint32_t i = 0; i < h->n; i++)
+        trc_slice(s->trace, track, h->done[i].begin - h->done[0].begin,
+                  h->done[i].end - h->done[0].begin,
+                  &(trc_event){.name = h->done[i].name});
+}
 
 static vpu_status fill_inputs(session *s, vpu_error *err)
 {
@@ -298,10 +362,12 @@ static vpu_status open_trace(session *s, vpu_error *err)
 {
     trc_config cfg = {.level = s->o.trace_level,
                       .clk_mhz = (uint32_t)s->t.desc.clk_mhz};
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
-    if (!s->o.trace && !s->o.trace_json && !s->o.vcd)
-        return VPU_OK;
+    if (s->o.view && !(st = live_prepare(&s->live, s->o.trace, s->a, err)))
+        s->o.trace = s->live.path;
+    if (st || (!s->o.trace && !s->o.trace_json && !s->o.vcd))
+        return st;
     st = trc_writer_create(&cfg, &s->trace, err);
     if (!st && s->o.trace)
         st = trc_writer_add(s->trace, TRC_PERFETTO, s->o.trace, err);
@@ -309,6 +375,8 @@ static vpu_status open_trace(session *s, vpu_error *err)
         st = trc_writer_add(s->trace, TRC_CHROME_JSON, s->o.trace_json, err);
     if (!st && s->o.vcd)
         st = trc_writer_add(s->trace, TRC_VCD, s->o.vcd, err);
+    if (!st && s->o.view)
+        st = live_start(&s->live, err);
     return st;
 }
 
@@ -454,21 +522,28 @@ static vpu_status run(session *s, vpu_error *err)
         st = open_kanata(s, err);
     if (!st && s->o.folded)
         st = file_out_open(&s->folded, s->o.folded, err);
+    host_does(s, "compile");
     if (!st)
         st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
+        host_does(s, "transfer");
         st = fill_inputs(s, err);
+        host_does(s, "run");
         /* One run in the trace, the last. */
         cfg.trace = i + 1 == s->o.repeat ? s->trace : NULL;
         cfg.group_watch = i + 1 == s->o.repeat ? kanata_watch(s->kanata) : NULL;
         if (!st)
             st = backend_sim_run(s->sim, err);
     }
-    if (!st && s->o.output)
+    if (!st && s->o.output) {
+        host_does(s, "transfer");
         st = save(s, err);
+    }
+    host_does(s, NULL);
     if (!st && s->trace) {
         trc_writer *w = s->trace;
 
+        trace_host(s);
         s->trace = NULL;
         st = trc_writer_commit(w, err);
     }
@@ -492,6 +567,9 @@ static int run_main(int argc, char **argv)
         if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
     }
+    fflush(stdout); /* the report, before the window is closed */
+    if (live_end(&s.live, rc) && !rc)
+        rc = CLI_ERROR;
     trc_writer_abandon(s.trace);
     file_out_abandon(&s.folded);
     file_out_abandon(&s.kanata_file);

@@ -1,5 +1,6 @@
 /* vpu view: the timeline of a run, in a window or as a picture. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "runtime/cli/cli.h"
 #include "sim/base/str.h"
 #include "visualizer/export.h"
+#include "visualizer/follow.h"
 #include "visualizer/load.h"
 #include "visualizer/picture.h"
 #include "visualizer/window.h"
@@ -21,7 +23,23 @@ static const char help[] =
     "  --png OUT             write a picture instead of opening a window\n"
     "  --svg OUT             the same as SVG\n"
     "  --csv OUT             every slice of FILE in the range as a table\n"
-    "  --compare FILE2       a second trace below, on the same scale of time\n"
+    "                        with --compare: what differs, by stage, SHAVE "
+    "and\n"
+    "                        work-group\n"
+    "  --compare FILE2       a second trace below, on the same scale of time, "
+    "with\n"
+    "                        the differences by stage, SHAVE and work-group\n"
+    "  --compare-view both|a|b|overlay\n"
+    "                        both (default), one of them, or the second in "
+    "the\n"
+    "                        rows of the first\n"
+    "  --follow              FILE is being written (or will be, within a "
+    "minute) by\n"
+    "                        vpu run --trace FILE: show it as it grows\n"
+    "  --panel figures|source|changes\n"
+    "                        at the right: numbers (default), the kernel's "
+    "lines with\n"
+    "                        their cycles, what got slower\n"
     "  --range A..B          from time A to B: cycles, or with ns, us, ms "
     "behind\n"
     "  --select TEXT         select the first slice whose name holds TEXT\n"
@@ -41,6 +59,9 @@ static const char help[] =
 
 typedef struct {
     const char *file, *compare, *range, *select, *csv;
+    compare_mode mode;
+    paint_panel_kind panel;
+    bool panel_given, mode_given, follow;
     view_unit unit;
     picture_options picture;
 } options;
@@ -50,6 +71,9 @@ enum {
     OPT_SVG,
     OPT_CSV,
     OPT_COMPARE,
+    OPT_MODE,
+    OPT_FOLLOW,
+    OPT_PANEL,
     OPT_RANGE,
     OPT_SELECT,
     OPT_UNIT,
@@ -63,6 +87,9 @@ static const struct option long_options[] = {
     {"svg", required_argument, NULL, OPT_SVG},
     {"csv", required_argument, NULL, OPT_CSV},
     {"compare", required_argument, NULL, OPT_COMPARE},
+    {"compare-view", required_argument, NULL, OPT_MODE},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"panel", required_argument, NULL, OPT_PANEL},
     {"range", required_argument, NULL, OPT_RANGE},
     {"select", required_argument, NULL, OPT_SELECT},
     {"unit", required_argument, NULL, OPT_UNIT},
@@ -100,6 +127,30 @@ static bool parse_unit(const char *text, view_unit *out)
     return false;
 }
 
+static bool parse_mode(const char *text, compare_mode *out)
+{
+    static const char *const modes[] = {"both", "a", "b", "overlay"};
+
+    for (int i = 0; i < COMPARE_N_MODES; i++)
+        if (!strcmp(text, modes[i])) {
+            *out = (compare_mode)i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_panel(const char *text, paint_panel_kind *out)
+{
+    static const char *const panels[] = {"figures", "source", "changes"};
+
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, panels[i])) {
+            *out = (paint_panel_kind)i;
+            return true;
+        }
+    return false;
+}
+
 static bool parse_theme(const char *text, const theme **out)
 {
     *out = !strcmp(text, "dark")    ? &theme_dark
@@ -123,6 +174,14 @@ static bool take(options *o, int c)
     case OPT_COMPARE:
         o->compare = optarg;
         return *optarg;
+    case OPT_MODE:
+        o->mode_given = true;
+        return parse_mode(optarg, &o->mode);
+    case OPT_FOLLOW:
+        return o->follow = true;
+    case OPT_PANEL:
+        o->panel_given = true;
+        return parse_panel(optarg, &o->panel);
     case OPT_RANGE:
         o->range = optarg;
         return strstr(optarg, "..");
@@ -159,6 +218,15 @@ static int parse(options *o, int argc, char **argv)
                                        : "which FILE?%s",
                          optind < argc ? argv[optind + 1] : "");
     o->file = argv[optind];
+    if (o->follow && (o->compare || o->csv || o->picture.png ||
+                      o->picture.svg || o->range || o->select))
+        return cli_usage(&cli_view, "--follow opens a window of one trace: not "
+                                    "with --compare, --png, --svg, --csv, "
+                                    "--range, --select");
+    if (o->mode_given && !o->compare)
+        return cli_usage(&cli_view, "--compare-view needs --compare FILE2");
+    if (o->panel == PANEL_CHANGES && !o->compare)
+        return cli_usage(&cli_view, "--panel changes needs --compare FILE2");
     return CLI_OK;
 }
 
@@ -167,8 +235,16 @@ static int parse(options *o, int argc, char **argv)
 typedef struct {
     timeline tl;
     view v;
+    follow live;
     char title[256];
 } shown;
+
+static bool refresh(void *user)
+{
+    shown *s = user;
+
+    return follow_step(&s->live, &s->tl, &s->v);
+}
 
 /* The launches' names, or the file's. */
 static void make_title(shown *s, const char *path)
@@ -193,6 +269,11 @@ static vpu_status open_shown(shown *s, const char *path, const options *o,
         return st;
     make_title(s, path);
     s->v.unit = o->unit;
+    if (o->unit == VIEW_CYCLES && !s->tl.clk_mhz)
+        return err_set(err, VPU_ERR_INVALID,
+                       "--unit cycles: %s is not a trace of vpusim; it has no "
+                       "clock to count cycles of, only nanoseconds",
+                       path);
     if (s->tl.partial[0])
         fprintf(stderr, "vpu: warning: shown in part: %s\n", s->tl.partial);
     return VPU_OK;
@@ -242,17 +323,51 @@ static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
     window_options w = {
         .views = {&s[0].v, o->compare ? &s[1].v : NULL},
         .titles = {s[0].title, s[1].title},
+        .cmp = o->picture.cmp,
+        .mode = o->mode,
+        .panel = o->panel,
         .file = o->file,
         .width = o->picture.width,
         .height = o->picture.height,
         .scale = o->picture.scale,
         .dark = o->picture.colors ? o->picture.colors == &theme_dark : -1,
+        .refresh = o->follow ? refresh : NULL,
+        .user = &s[0],
         .export_to = s[0].title};
 
     return window_run(&w, err);
 }
 
-static vpu_status show(const options *o, shown s[2], vpu_error *err)
+/* All of both traces' stages; what a stick sent before and after is outside. */
+static void show_stages(shown s[2])
+{
+    double end = 0;
+
+    for (int i = 0; i < 2; i++) {
+        const facts *f = &s[i].v.facts;
+
+        end = fmax(end, (double)f->stages[f->n_stages - 1].end);
+    }
+    for (int i = 0; i < 2; i++)
+        view_show(&s[i].v, 0, end);
+}
+
+/* The window of a trace that is being written. */
+static vpu_status show_live(const options *o, shown s[2], vpu_error *err)
+{
+    enum { PATIENCE_S = 60 };
+
+    follow_open(&s[0].live, o->file);
+    make_title(&s[0], o->file);
+    if (!follow_wait(&s[0].live, PATIENCE_S, &s[0].tl, &s[0].v))
+        return err_set(err, VPU_ERR_IO,
+                       "%s: no trace there, nor one being written, for %d s",
+                       o->file, PATIENCE_S);
+    s[0].v.unit = o->unit;
+    return open_window(o, s, err);
+}
+
+static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
 {
     vpu_status st = open_shown(&s[0], o->file, o, err);
 
@@ -262,8 +377,13 @@ static vpu_status show(const options *o, shown s[2], vpu_error *err)
         uint64_t a = s[0].tl.end, b = s[1].tl.end;
 
         s[0].v.extent = s[1].v.extent = a > b ? a : b;
-        view_fit(&s[0].v);
-        view_fit(&s[1].v);
+        show_stages(s);
+        st = compare_make(&s[0].v, &s[1].v, cmp, err);
+        o->picture.cmp = cmp;
+        if (!o->panel_given)
+            o->panel = PANEL_CHANGES;
+        s[0].v.tall = o->mode == COMPARE_OVERLAY;
+        view_layout(&s[0].v);
     }
     if (!st)
         st = prepare(&s[0], o, err);
@@ -271,7 +391,11 @@ static vpu_status show(const options *o, shown s[2], vpu_error *err)
         view_show(&s[1].v, s[0].v.from, s[0].v.to);
     if (st)
         return st;
-    if (o->csv)
+    o->picture.mode = o->mode;
+    o->picture.panel = o->panel;
+    if (o->csv && o->compare)
+        st = compare_csv(cmp, o->csv, err);
+    else if (o->csv)
         st = export_csv(&s[0].v, o->csv, err);
     if (!st && (o->picture.png || o->picture.svg))
         st = picture_write(&o->picture, &s[0].v, s[0].title,
@@ -285,6 +409,7 @@ static int view_main(int argc, char **argv)
 {
     options o = {0};
     vpu_error err = {0};
+    compare cmp = {0};
     shown *s;
     int rc = parse(&o, argc, argv);
     vpu_status st;
@@ -293,9 +418,11 @@ static int view_main(int argc, char **argv)
         return rc;
     if (!(s = calloc(2, sizeof *s)))
         return cli_usage(&cli_view, "out of memory");
-    if ((st = show(&o, s, &err)))
+    if ((st = o.follow ? show_live(&o, s, &err) : show(&o, s, &cmp, &err)))
         rc = cli_fail(&err);
+    compare_free(&cmp);
     for (int i = 0; i < 2; i++) {
+        follow_close(&s[i].live);
         view_free(&s[i].v);
         tl_free(&s[i].tl);
     }

@@ -144,6 +144,33 @@ uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
     return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
+/* The same parts for the trace; in the arena. */
+static void name_parts(const run *r, mach_launch *ml, arena *a)
+{
+    const exec_launch *l = r->l;
+    const sim_kernel *k = l->kernel;
+    cmx_layout c = lay_out(l, r->variant, NULL);
+    mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < k->n_locals; i++)
+        parts[n++] = (mach_local){.name = k->locals[i].name,
+                                  .bytes = k->locals[i].bytes};
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL)
+            parts[n++] = (mach_local){.name = k->args[i].name,
+                                      .bytes = up(l->values[i].u.bytes),
+                                      .doubled = has_phases(k)};
+    if (c.kept > c.stack)
+        parts[n++] = (mach_local){.name = "private arrays",
+                                  .bytes = (uint32_t)(c.kept - c.stack)};
+    if (c.total > c.kept)
+        parts[n++] = (mach_local){.name = "values kept across barriers",
+                                  .bytes = (uint32_t)(c.total - c.kept)};
+    ml->locals = parts;
+    ml->n_locals = n;
+}
+
 static vpu_status check_budget(const run *r, const cmx_layout *c,
                                vpu_error *err)
 {
@@ -555,10 +582,12 @@ static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
     return st;
 }
 
-static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
+static vpu_status run_rounds(run *r, exec_result *result, arena *a,
+                             vpu_error *err)
 {
     const exec_launch *l = r->l;
     mach_launch ml = {.name = l->name,
+                      .kernel = l->kernel->name,
                       .n_shaves = r->n_shaves,
                       .double_buffered = has_phases(l->kernel),
                       .n_groups = result->n_groups,
@@ -571,6 +600,8 @@ static vpu_status run_rounds(run *r, exec_result *result, vpu_error *err)
                       .watch = profile_watch(r->profile)};
     vpu_status st;
 
+    if (l->trace)
+        name_parts(r, &ml, a);
     fault_install();
     start_threads(r);
     if (l->timing == EXEC_NO_TIMING)
@@ -626,7 +657,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
             mach_cache_record(r.shaves[i].cache);
     }
     if (!st)
-        st = run_rounds(&r, result, err);
+        st = run_rounds(&r, result, a, err);
     for (uint32_t i = 0; i < r.n_shaves; i++)
         mach_cache_destroy(r.shaves[i].cache);
     profile_free(r.profile);

@@ -1,5 +1,5 @@
 /* Engine activity as trace events, and the merging that keeps traces small; and
- * for a mach_watch as calls.
+ * for a mach_watch as calls. What local memory holds is in emit_local.c.
  *
  * At the levels groups and full each phase of a group is a slice on its SHAVE's
  * track (double buffering interleaves the groups' phases, so a group as one
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/emit_local.h"
 #include "sim/machine/flow.h"
 
 enum { MAX_MERGED = 256, N_WINDOWS = 512, MAX_CHANNELS = 16 };
@@ -28,6 +29,13 @@ typedef struct {
     uint64_t span;
 } merge_list;
 
+/* At the level groups: what a SHAVE does between phases, not yet written. */
+typedef struct {
+    bool in_phase;
+    mach_cause cause;
+    uint64_t begin, end;
+} between;
+
 struct emitter {
     trc_writer *w;           /* NULL: only watched */
     const mach_watch *watch; /* NULL: only written */
@@ -35,6 +43,9 @@ struct emitter {
     const mach_launch *launch;
     trc_level level;
     uint64_t start;
+    trc_track stages;
+    emit_local *local; /* NULL: none is used */
+    between gaps[MACH_MAX_SHAVES];
     trc_track shaves[MACH_MAX_SHAVES], channels[MAX_CHANNELS], ddr, active;
     uint64_t now_by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES]; /* of the phase */
     merge_list lists[MACH_MAX_SHAVES + MAX_CHANNELS];
@@ -111,6 +122,26 @@ static void write_merged(emitter *e, trc_track track, merge_list *l,
 
 /* --- life --------------------------------------------------------------- */
 
+static void begin_stage(emitter *e, const mach_desc *desc)
+{
+    const mach_launch *l = e->launch;
+    trc_arg args[TRC_MAX_ARGS] = {
+        TRC_TEXT("kernel", l->kernel ? l->kernel : ""),
+        TRC_UINT("groups", l->n_groups),
+        TRC_UINT("SHAVEs", l->n_shaves),
+        TRC_UINT("local bytes", l->local_bytes),
+        TRC_UINT("local budget", (uint64_t)desc->ocl_local_budget),
+        TRC_REAL("DDR capacity",
+                 desc->ddr_eff_bw * 1e3 / (double)desc->clk_mhz)};
+    size_t n = 6;
+
+    for (uint32_t i = 0; i < l->n_locals && n < TRC_MAX_ARGS; i++)
+        args[n++] = TRC_UINT(l->locals[i].name, l->locals[i].bytes);
+    trc_begin(e->w, e->stages, e->start,
+              &(trc_event){
+                  .name = l->name ? l->name : "", .args = args, .n_args = n});
+}
+
 static void make_tracks(emitter *e, const mach_desc *desc)
 {
     const mach_launch *launch = e->launch;
@@ -122,6 +153,8 @@ static void make_tracks(emitter *e, const mach_desc *desc)
     e->start = launch->start_cycle;
     e->flow_base = launch->start_cycle << 20;
     device = trc_track_group(trace, 0, "device");
+    e->stages = trc_track_slices(trace, device, "stages", TRC_CYCLES);
+    begin_stage(e, desc);
     for (uint32_t i = 0; i < launch->n_shaves; i++) {
         snprintf(name, sizeof name, "SHAVE %u", i);
         e->shaves[i] = trc_track_slices(trace, device, name, TRC_CYCLES);
@@ -142,6 +175,8 @@ static void make_tracks(emitter *e, const mach_desc *desc)
                  launch->name ? launch->name : "",
                  (unsigned long long)launch->n_groups);
     }
+    e->local =
+        emit_local_create(trace, device, launch, e->level == TRC_SUMMARY);
 }
 
 emitter *emit_create(trc_writer *trace, const mach_desc *desc,
@@ -195,6 +230,31 @@ static void write_total(emitter *e, uint32_t shave, const mach_profile *p)
         &(trc_event){.name = "launch total", .args = args, .n_args = n});
 }
 
+static void write_gap(emitter *e, uint32_t shave)
+{
+    between *b = &e->gaps[shave];
+
+    if (b->end > b->begin)
+        trc_slice(e->w, e->shaves[shave], e->start + b->begin,
+                  e->start + b->end,
+                  &(trc_event){.name = mach_cause_name(b->cause),
+                               .idle = b->cause == MACH_CAUSE_IDLE});
+    b->begin = b->end;
+}
+
+static void add_gap(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
+                    mach_cause cause)
+{
+    between *b = &e->gaps[shave];
+
+    if (b->end != t || b->cause != cause) {
+        write_gap(e, shave);
+        b->begin = t;
+        b->cause = cause;
+    }
+    b->end = t + cycles;
+}
+
 void emit_destroy(emitter *e, const mach_profile *p, bool finished)
 {
     if (!e || !e->w) {
@@ -202,6 +262,7 @@ void emit_destroy(emitter *e, const mach_profile *p, bool finished)
         return;
     }
     for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
+        write_gap(e, i);
         write_merged(e, e->shaves[i], &e->lists[i], "groups");
         if (finished)
             write_total(e, i, p);
@@ -211,6 +272,9 @@ void emit_destroy(emitter *e, const mach_profile *p, bool finished)
                      "transfers");
     if (finished)
         write_windows(e, p->cycles);
+    emit_local_destroy(e->local);
+    trc_end(e->w, e->stages, e->start + (finished ? p->cycles : e->now), NULL,
+            0);
     free(e);
 }
 
@@ -237,6 +301,9 @@ void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
     if (!e || !e->w)
         return;
     memset(e->now_by_cause[shave], 0, sizeof e->now_by_cause[shave]);
+    emit_local_phase(e->local, shave, t, group);
+    write_gap(e, shave);
+    e->gaps[shave].in_phase = true;
     if (e->level == TRC_SUMMARY) {
         merged m = {.begin = t, .end = t, .items = phase == MACH_COMP};
         merge_list *l = &e->lists[shave];
@@ -262,6 +329,8 @@ void emit_phase_end(emitter *e, uint32_t shave, uint64_t t)
         e->watch->phase_end(e->watch->user, shave);
     if (!e || !e->w)
         return;
+    emit_local_phase_end(e->local, shave, t);
+    e->gaps[shave].in_phase = false;
     if (e->level == TRC_SUMMARY) {
         merge_list *l = &e->lists[shave];
 
@@ -292,6 +361,8 @@ void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
         trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
                   &(trc_event){.name = mach_cause_name(cause),
                                .idle = cause == MACH_CAUSE_IDLE});
+    else if (e->level == TRC_GROUPS && !e->gaps[shave].in_phase)
+        add_gap(e, shave, t, cycles, cause);
 }
 
 void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
@@ -307,6 +378,7 @@ void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
 
     if (!e || !e->w)
         return;
+    emit_local_transfer(e->local, shave, end, group);
     if (e->level == TRC_SUMMARY)
         merge_add(&e->lists[MACH_MAX_SHAVES + channel],
                   &(merged){.begin = begin,

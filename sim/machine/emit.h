@@ -1,8 +1,8 @@
 /* What the engine writes into a trace. Private to sim/machine.
  *
- * Tracks of the group "device": "SHAVE n", "DMA n", and the counters "DDR
- * bytes/cycle" and "active SHAVEs"; and what it tells a mach_watch. All
- * functions accept a NULL emitter, which means neither. */
+ * Tracks of the group "device": "stages", "SHAVE n", "DMA n", "SHAVE n local",
+ * and the counters "DDR bytes/cycle" and "active SHAVEs"; and what it tells a
+ * mach_watch. All functions accept a NULL emitter, which means neither. */
 #ifndef VPU_SIM_MACHINE_EMIT_H
 #define VPU_SIM_MACHINE_EMIT_H
 

@@ -126,8 +126,18 @@ typedef vpu_status mach_refill(void *user, mach_queue *queues,
 
 typedef struct mach_watch mach_watch;
 
+/* A part of the CMX a launch takes on each SHAVE, for the trace. */
 typedef struct {
-    const char *name;     /* launch name, for the trace */
+    const char *name;
+    uint32_t bytes;
+    bool doubled; /* there twice, groups take turns */
+} mach_local;
+
+typedef struct {
+    const char *name;         /* launch name, for the trace */
+    const char *kernel;       /* and its kernel's; NULL = unknown */
+    const mach_local *locals; /* n_locals of them, borrowed; for the trace */
+    uint32_t n_locals;
     uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
     bool double_buffered; /* the kernel has a preload or a postwrite phase */
     uint64_t n_groups;    /* in all */

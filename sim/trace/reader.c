@@ -24,11 +24,21 @@ typedef struct {
     uint32_t cap;
 } name_pool;
 
-/* Pooled names belong to the sequence of packets they came in. */
+enum { FIRST_CLOCK = 64, N_CLOCKS = 64 }; /* of a sequence's own */
+
+/* A clock of a sequence: nanoseconds of the trace are value * multiplier +
+ * offset. */
+typedef struct {
+    bool known, incremental;
+    uint64_t value, multiplier, offset; /* modulo 2^64 */
+} clock_state;
+
+/* Pooled names and clocks belong to the sequence of packets they came in. */
 typedef struct {
     uint32_t id;
     name_pool events, args;
-    uint64_t default_track;
+    uint64_t default_track, default_clock;
+    clock_state *clocks; /* N_CLOCKS of them; NULL: none */
 } sequence;
 
 typedef struct {
@@ -323,13 +333,87 @@ static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
     return VPU_OK;
 }
 
-/* TracePacketDefaults.track_event_defaults.track_uuid */
+/* --- clocks ------------------------------------------------------------- */
+
+/* ClockSnapshot.Clock; true: it is one of a sequence's own, then *id is it. */
+static void read_clock(wire_span s, uint64_t *id, clock_state *c)
+{
+    wire_field f;
+    bool bad = false;
+
+    *id = 0;
+    *c = (clock_state){.known = true, .multiplier = 1};
+    while (wire_next(&s, &f, &bad)) {
+        if (f.type != 0)
+            continue;
+        if (f.number == 1)
+            *id = f.u;
+        else if (f.number == 2)
+            c->value = f.u;
+        else if (f.number == 3)
+            c->incremental = f.u;
+        else if (f.number == 4 && f.u)
+            c->multiplier = f.u;
+    }
+}
+
+/* What all clocks said at one moment. The trace's own is BOOTTIME, or else the
+ * first that is not a sequence's. */
+static void read_snapshot(reader *r, sequence *q, wire_span s)
+{
+    enum { BOOTTIME = 6 };
+    uint64_t now = 0, id;
+    bool has_now = false, bad = false;
+    wire_span again = s;
+    clock_state c;
+    wire_field f;
+
+    while (wire_next(&s, &f, &bad)) {
+        if (f.number != 1 || f.type != 2)
+            continue;
+        read_clock(f.bytes, &id, &c);
+        if (id && id < FIRST_CLOCK && (!has_now || id == BOOTTIME)) {
+            now = c.value * c.multiplier;
+            has_now = true;
+        }
+    }
+    while (wire_next(&again, &f, &bad)) {
+        if (f.number != 1 || f.type != 2)
+            continue;
+        read_clock(f.bytes, &id, &c);
+        if (id < FIRST_CLOCK || id >= FIRST_CLOCK + N_CLOCKS)
+            continue;
+        if (!q->clocks)
+            q->clocks = arena_array(r->a, clock_state, N_CLOCKS);
+        c.offset = has_now ? now - c.value * c.multiplier : 0;
+        q->clocks[id - FIRST_CLOCK] = c;
+    }
+}
+
+/* A packet's time stamp in nanoseconds; clock 0 = the sequence's default. */
+static uint64_t ns_of(sequence *q, uint64_t clock, uint64_t stamp)
+{
+    clock_state *c;
+
+    clock = clock ? clock : q->default_clock;
+    if (clock < FIRST_CLOCK || clock >= FIRST_CLOCK + N_CLOCKS || !q->clocks)
+        return stamp;
+    c = &q->clocks[clock - FIRST_CLOCK];
+    if (!c->known)
+        return stamp;
+    c->value = c->incremental ? c->value + stamp : stamp;
+    return c->value * c->multiplier + c->offset;
+}
+
+/* TracePacketDefaults: timestamp_clock_id, track_event_defaults.track_uuid */
 static void read_defaults(sequence *q, wire_span s)
 {
     wire_field f, g;
     bool bad = false;
 
     while (wire_next(&s, &f, &bad)) {
+        if (f.number == 58 && f.type == 0)
+            q->default_clock = f.u;
         if (f.number != 11 || f.type != 2)
             continue;
         while (wire_next(&f.bytes, &g, &bad))
@@ -341,8 +425,9 @@ static void read_defaults(sequence *q, wire_span s)
 static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
 {
     wire_span s = {bytes, bytes + n}, track = {0}, event = {0}, pool = {0},
-              defaults = {0};
-    uint64_t ns = 0, seq = 0, flags = 0;
+              defaults = {0}, snapshot = {0};
+    uint64_t stamp = 0, clock = 0, seq = 0, flags = 0, ns;
+    bool stamped = false;
     vpu_status st = VPU_OK;
     wire_field f;
     sequence *q;
@@ -350,8 +435,13 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
 
     r->n_scratch = 0;
     while (wire_next(&s, &f, &bad)) {
-        if (f.number == 8)
-            ns = f.u;
+        if (f.number == 8) {
+            stamp = f.u;
+            stamped = true;
+        } else if (f.number == 58 && f.type == 0)
+            clock = f.u;
+        else if (f.type == 2 && f.number == 6)
+            snapshot = f.bytes;
         else if (f.number == 10)
             seq = f.u;
         else if (f.number == 13)
@@ -375,6 +465,9 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
         *q = (sequence){.id = q->id};
     if (defaults.p)
         read_defaults(q, defaults);
+    if (snapshot.p)
+        read_snapshot(r, q, snapshot);
+    ns = stamped ? ns_of(q, clock, stamp) : 0;
     if (pool.p)
         st = learn(r, q, pool);
     if (!st && track.p)

@@ -1,4 +1,5 @@
 /* Any bytes as a trace: read, put in columns, looked at. */
+#include "visualizer/compare.h"
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
 #include "visualizer/view.h"
@@ -9,6 +10,7 @@ static void look(const timeline *tl)
 {
     vpu_error err;
     view_slice s;
+    compare c;
     stats st;
     view v;
 
@@ -20,6 +22,12 @@ static void look(const timeline *tl)
         if (view_hit(&v, 100, 50, y, &s))
             view_select(&v, &s);
     view_search(&v, "a", 1, &s);
+    if (!compare_make(&v, &v, &c, &err)) {
+        compare_shift(&c, NULL, (double)tl->end / 2);
+        if (v.has_selection)
+            compare_of_slice(&c, 0, &v.selection);
+        compare_free(&c);
+    }
     view_free(&v);
 }
 

@@ -382,7 +382,7 @@ typedef struct {
     char state[24];
 } span;
 
-enum { MAX_SPANS = 20000, MAX_SIGNALS = 40 };
+enum { MAX_SPANS = 20000, MAX_SIGNALS = 256 };
 
 typedef struct {
     char name[24]; /* blanks as _ */
@@ -427,7 +427,7 @@ static void from_slices(const char *name, line_of_time *tracks)
         line_of_time *track;
         char open[8][24];
         int depth, idle;
-    } tid[64] = {0};
+    } tid[256] = {0};
     json_error_t e;
     json_t *j = json_loads(file_text(name), 0, &e), *ev;
     size_t i;
@@ -441,7 +441,7 @@ static void from_slices(const char *name, line_of_time *tracks)
         int64_t t = id ? json_integer_value(id) : 0;
         span s = {0};
 
-        ck_assert(t >= 0 && t < 64);
+        ck_assert(t >= 0 && t < 256);
         if (*ph == 'M' && !strcmp(what, "thread_name")) {
             const char *of = text(json_object_get(ev, "args"), "name");
 

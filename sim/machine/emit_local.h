@@ -1,0 +1,29 @@
+/* What a SHAVE's local memory holds, as tracks. Private to sim/machine.
+ *
+ * "SHAVE n local" is what there is once, in use from a launch's first group on
+ * the SHAVE to its last. Of a kernel with DMA phases "SHAVE n local 0" and "…
+ * 1" are the two sets of buffers: a group takes one from the begin of its
+ * preload until its last transfer has ended, or the next group's preload
+ * begins, which need not wait for results to leave. Slices carry their bytes.
+ */
+#ifndef VPU_SIM_MACHINE_EMIT_LOCAL_H
+#define VPU_SIM_MACHINE_EMIT_LOCAL_H
+
+#include "sim/machine/engine.h"
+
+typedef struct emit_local emit_local;
+
+/* merged: one slice per track and launch. NULL when the launch uses no local
+ * memory, or memory is short; all functions accept that. */
+emit_local *emit_local_create(trc_writer *w, trc_track device,
+                              const mach_launch *launch, bool merged);
+void emit_local_destroy(emit_local *m); /* writes what is still open */
+
+void emit_local_phase(emit_local *m, uint32_t shave, uint64_t t,
+                      uint64_t group);
+void emit_local_phase_end(emit_local *m, uint32_t shave, uint64_t t);
+/* A transfer of that group ended. */
+void emit_local_transfer(emit_local *m, uint32_t shave, uint64_t t,
+                         uint64_t group);
+
+#endif

@@ -1,0 +1,256 @@
+/* What a run's trace tells about stages, local memory, source lines and the
+ * time between phases, against the run's other outputs. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/file.h"
+#include "tests/support/terminal.h"
+#include "visualizer/load.h"
+#include "visualizer/view.h"
+
+static terminal p;
+static timeline tl;
+static view v;
+static char root[1024];
+
+static void setup(void)
+{
+    terminal_open(&p);
+    ck_assert(getcwd(root, sizeof root) != NULL);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+static void run(const char *layer, const char *options)
+{
+    terminal_run(&p, arena_printf(p.a,
+                                  "run %s/kernels/grn/layer.xml --layer %s "
+                                  "--shape in0=1x4x32x64 --param bias=1.0 "
+                                  "--shaves 3 --input 0=random:1 %s",
+                                  root, layer, options));
+    ck_assert_msg(!p.status, "%s", p.err);
+}
+
+static void load(const char *name)
+{
+    vpu_error err;
+
+    ck_assert(!load_file(arena_printf(p.a, "%s/%s", p.dir, name), &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+}
+
+static void unload(void)
+{
+    view_free(&v);
+    tl_free(&tl);
+}
+
+static const tl_row *row(const char *name)
+{
+    for (uint32_t i = 0; i < tl.n_rows; i++)
+        if (!strcmp(tl.rows[i].name, name))
+            return &tl.rows[i];
+    return NULL;
+}
+
+/* Begin and end of a group's phases on a SHAVE, its transfers out included. */
+static void group_span(const tl_row *shave, uint32_t group, uint64_t *begin,
+                       uint64_t *end)
+{
+    const tl_lane *l = &shave->lanes[0];
+
+    *begin = UINT64_MAX;
+    *end = 0;
+    for (uint64_t i = 0; i < l->n; i++)
+        if (l->number && l->number[i] == group) {
+            uint64_t last = l->begin[i] + tl_length(l, i);
+
+            *begin = l->begin[i] < *begin ? l->begin[i] : *begin;
+            *end = last > *end ? last : *end;
+        }
+    for (uint32_t k = 0; k < tl.n_rows; k++)
+        for (uint64_t i = 0;
+             tl.rows[k].kind == TL_ROW_DMA && i < tl.rows[k].lanes[0].n; i++) {
+            const tl_lane *d = &tl.rows[k].lanes[0];
+            uint64_t last = d->begin[i] + tl_length(d, i);
+
+            if (d->number[i] == group && last > *end)
+                *end = last;
+        }
+}
+
+START_TEST(double_buffers_hold_a_group_each)
+{
+    uint64_t all = 0;
+
+    run("GRNDma", "--trace t.pftrace");
+    load("t.pftrace");
+    ck_assert_uint_eq(v.facts.n_stages, 1);
+    ck_assert_str_eq(v.facts.stages[0].name, "GRNDma");
+    ck_assert_str_eq(v.facts.stages[0].kernel, "grn_dma");
+    ck_assert_uint_eq(v.facts.stages[0].local_budget, 102400);
+    ck_assert_double_gt(facts_capacity(&v.facts), 1);
+    for (uint32_t s = 0; s < 3; s++) {
+        const tl_row *shave = row(arena_printf(p.a, "SHAVE %u", s));
+        uint64_t seen = 0;
+
+        for (uint32_t k = 0; k < 2; k++) {
+            const tl_row *r = row(arena_printf(p.a, "SHAVE %u local %u", s, k));
+            const tl_lane *l;
+
+            ck_assert(r && r->kind == TL_ROW_LOCAL);
+            l = &r->lanes[0];
+            /* Two tensors of 4 x 64 halves. */
+            ck_assert_uint_eq(v.facts.row_bytes[r - tl.rows], 2 * 4 * 64 * 2);
+            for (uint64_t i = 0; i < l->n; i++, seen++) {
+                uint64_t begin, end;
+
+                group_span(shave, l->number[i], &begin, &end);
+                /* The next preload may begin while results leave. */
+                if (i + 1 < l->n && end > l->begin[i + 1])
+                    end = l->begin[i + 1];
+                ck_assert_uint_eq(l->begin[i], begin);
+                ck_assert_uint_eq(l->begin[i] + tl_length(l, i), end);
+            }
+        }
+        all += seen;
+    }
+    ck_assert_uint_eq(all, 32);
+    unload();
+}
+END_TEST
+
+START_TEST(groups_leave_no_time_out)
+{
+    run(_i ? "GRNDma" : "GRN", "--trace-level groups --trace t.pftrace");
+    load("t.pftrace");
+    for (uint32_t s = 0; s < 3; s++) {
+        const tl_row *shave = row(arena_printf(p.a, "SHAVE %u", s));
+        uint64_t sums[TL_N_CLASSES], all = 0;
+
+        tl_sums(&tl, &shave->lanes[1], 0, tl.end, sums);
+        for (int c = 0; c < TL_N_CAUSES; c++)
+            all += sums[c];
+        ck_assert_uint_eq(all, v.facts.stages[0].end);
+    }
+    unload();
+}
+END_TEST
+
+/* The folded stacks name the same lines with the same cycles. */
+START_TEST(lines_cost_what_the_profile_says)
+{
+    char *folded, *save = NULL;
+    uint64_t lines = 0, in_trace = 0, all = 0;
+    vpu_error err;
+    size_t n;
+
+    run("GRNDma", "--profile --folded f.txt --trace t.pftrace");
+    load("t.pftrace");
+    ck_assert(!file_read(arena_printf(p.a, "%s/f.txt", p.dir), 1 << 20, p.a,
+                         &folded, &n, &err));
+    for (char *l = strtok_r(folded, "\n", &save); l;
+         l = strtok_r(NULL, "\n", &save)) {
+        const char *at = strstr(l, "grn_dma.cl:");
+        const char *phase = strstr(l, ";preload;")   ? "pre"
+                            : strstr(l, ";compute;") ? "comp"
+                                                     : "post";
+        facts_cost c;
+        char *cause;
+        uint64_t cycles = strtoull(strrchr(l, ' '), NULL, 10);
+        tl_class class;
+
+        if (!at)
+            continue;
+        lines++;
+        all += cycles;
+        c = facts_cost_of(&v.facts, &v.facts.stages[0], phase, "grn_dma.cl",
+                          (uint32_t)strtoul(at + 11, &cause, 10));
+        *strrchr(cause, ' ') = 0;
+        class = tl_class_of(&tl, tl_intern(&tl, cause + 1, strlen(cause + 1)));
+        ck_assert_uint_lt(class, TL_N_CAUSES);
+        ck_assert_uint_eq(c.cause[class], cycles);
+    }
+    for (uint32_t i = 0; i < v.facts.n_costs; i++)
+        in_trace += v.facts.costs[i].total;
+    ck_assert_uint_gt(lines, 5);
+    ck_assert_uint_eq(in_trace, all);
+    ck_assert(strstr(facts_text(&v.facts, "grn_dma.cl", 39), "sum +="));
+    unload();
+}
+END_TEST
+
+START_TEST(host_work_only_when_asked_for)
+{
+    char *a, *b;
+    size_t na, nb;
+    vpu_error err;
+
+    run("GRNDma", "--trace a.pftrace");
+    run("GRNDma", "--trace b.pftrace");
+    ck_assert(!file_read(arena_printf(p.a, "%s/a.pftrace", p.dir), 1 << 24, p.a,
+                         &a, &na, &err));
+    ck_assert(!file_read(arena_printf(p.a, "%s/b.pftrace", p.dir), 1 << 24, p.a,
+                         &b, &nb, &err));
+    ck_assert_uint_eq(na, nb);
+    ck_assert_mem_eq(a, b, na);
+    load("a.pftrace");
+    ck_assert(!row("host work"));
+    unload();
+    run("GRNDma", "--trace-host --trace t.pftrace");
+    load("t.pftrace");
+    ck_assert(row("host work") && row("host work")->lanes[0].n == 3);
+    unload();
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    static const char *const bad[] = {
+        "view a.pftrace --compare-view both", "view a.pftrace --panel changes",
+        "view a.pftrace --panel none",
+        "view a.pftrace --compare a.pftrace --compare-view c",
+        "view a.pftrace --follow --png x.png"};
+
+    run("GRN", "--trace a.pftrace");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        terminal_run(&p, bad[i]);
+        ck_assert_int_eq(p.status, 2);
+    }
+    /* One track without a clock of ours: uuid 7, an instant at 5. */
+    terminal_file(&p, "foreign.pftrace",
+                  "\x0a\x08\x40\x05\x5a\x04\x48\x03\x58\x07", 10);
+    terminal_run(&p, "view foreign.pftrace --unit cycles --png x.png");
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_msg(strstr(p.err, "no clock to count cycles"), "%s", p.err);
+    terminal_run(&p, "view foreign.pftrace --unit ns --png x.png");
+    ck_assert_msg(!p.status, "%s", p.err);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("run_trace");
+    TCase *tc = tcase_create("run_trace");
+    SRunner *sr = srunner_create(s);
+    int failed;
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, double_buffers_hold_a_group_each);
+    tcase_add_loop_test(tc, groups_leave_no_time_out, 0, 2);
+    tcase_add_test(tc, lines_cost_what_the_profile_says);
+    tcase_add_test(tc, host_work_only_when_asked_for);
+    tcase_add_test(tc, refusals);
+    suite_add_tcase(s, tc);
+    srunner_run_all(sr, CK_NORMAL);
+    failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,318 @@
+/* A real window, real keys and mouse: zoom, select, search, measure, source,
+ * export, compare. Each step's screen is compared with a reference picture
+ * (make window-references writes them anew; look at them then).
+ *
+ * The traces are written here, so nothing but the viewer can change what is
+ * seen. A step waits until its picture is there; every reference differs from
+ * the one before, so a key without effect fails. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/base/file.h"
+#include "sim/trace/writer.h"
+#include "tests/support/terminal.h"
+#include "tests/visualizer/screen.h"
+#include "visualizer/load.h"
+
+static terminal p;
+static screen s;
+static small_picture last;
+
+/* --- traces ------------------------------------------------------------- */
+
+enum { N_SHAVES = 4, N_GROUPS = 6 };
+
+static void add_group(trc_writer *w, trc_track shave, uint64_t t, uint64_t id,
+                      uint64_t issue, uint64_t stall)
+{
+    trc_arg args[] = {TRC_UINT("group", id), TRC_TEXT("launch", "norm"),
+                      TRC_UINT("local bytes", 65536)};
+
+    trc_begin(w, shave, t,
+              &(trc_event){.name = "comp",
+                           .numbered = true,
+                           .number = id,
+                           .args = args,
+                           .n_args = 3});
+    trc_slice(w, shave, t, t + issue, &(trc_event){.name = "issue"});
+    trc_slice(w, shave, t + issue, t + issue + stall,
+              &(trc_event){.name = "DDR stall"});
+    trc_end(w, shave, t + issue + stall, NULL, 0);
+}
+
+static void add_source(trc_writer *w, trc_track source)
+{
+    static const char *const lines[] = {"__kernel void norm(__global half *x)",
+                                        "{",
+                                        "    float sum = 0;",
+                                        "    for (int i = 0; i < 64; i++)",
+                                        "        sum += x[i];",
+                                        "    x[64] = sum;",
+                                        "}"};
+
+    for (uint64_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        trc_arg text[] = {TRC_TEXT("file", "norm.cl"), TRC_UINT("line", i + 1),
+                          TRC_TEXT("text", lines[i])};
+
+        trc_instant(w, source, 0,
+                    &(trc_event){.name = "text", .args = text, .n_args = 3});
+    }
+    for (uint64_t i = 4; i < 7; i++) {
+        trc_arg cost[] = {TRC_TEXT("stage", "norm"),
+                          TRC_TEXT("file", "norm.cl"),
+                          TRC_UINT("line", i),
+                          TRC_TEXT("phase", "comp"),
+                          TRC_UINT("executions", 64),
+                          TRC_UINT("issue", 900 * i),
+                          TRC_UINT("DDR stall", i == 5 ? 9000 : 0)};
+
+        trc_instant(w, source, 0,
+                    &(trc_event){.name = "cost", .args = cost, .n_args = 7});
+    }
+}
+
+/* slow: one group waits longer than in the other trace. */
+static void write_trace(const char *name, bool slow)
+{
+    trc_arg stage[] = {
+        TRC_TEXT("kernel", "norm"), TRC_UINT("local budget", 102400),
+        TRC_UINT("local bytes", 65536), TRC_REAL("DDR capacity", 10)};
+    trc_arg bytes = TRC_UINT("bytes", 32768);
+    trc_track device, stages, ddr, shave, local;
+    trc_writer *w;
+    vpu_error err;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO,
+                              arena_printf(p.a, "%s/%s", p.dir, name), &err));
+    device = trc_track_group(w, 0, "device");
+    stages = trc_track_slices(w, device, "stages", TRC_CYCLES);
+    trc_slice(w, stages, 0, slow ? 14000 : 12000,
+              &(trc_event){.name = "norm", .args = stage, .n_args = 4});
+    for (uint64_t i = 0; i < N_SHAVES; i++) {
+        char text[32];
+        uint64_t t = 200 * i;
+
+        snprintf(text, sizeof text, "SHAVE %u", (unsigned)i);
+        shave = trc_track_slices(w, device, text, TRC_CYCLES);
+        snprintf(text, sizeof text, "SHAVE %u local 0", (unsigned)i);
+        local = trc_track_slices(w, device, text, TRC_CYCLES);
+        for (uint64_t k = 0; k < N_GROUPS; k++) {
+            uint64_t stall =
+                900 + 50 * i + (slow && i == 1 && k == 2 ? 1600 : 0);
+
+            add_group(w, shave, t, i * N_GROUPS + k, 800, stall);
+            trc_slice(w, local, t, t + 800 + stall,
+                      &(trc_event){.name = "group",
+                                   .numbered = true,
+                                   .number = i * N_GROUPS + k,
+                                   .args = &bytes,
+                                   .n_args = 1});
+            t += 850 + stall;
+        }
+    }
+    ddr = trc_track_counter(w, device, "DDR bytes/cycle", TRC_CYCLES,
+                            TRC_UNIT_NONE);
+    for (uint64_t t = 0; t < 12000; t += 1000)
+        trc_count_real(w, ddr, t, t % 3000 ? 10 : 4);
+    trc_count_real(w, ddr, 12000, 0);
+    add_source(w, trc_track_slices(w, trc_track_group(w, 0, "vpusim"), "source",
+                                   TRC_CYCLES));
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+/* --- steps -------------------------------------------------------------- */
+
+static const char *reference(const char *name)
+{
+    return arena_printf(p.a, "tests/visualizer/references/%s.png", name);
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* What is on the screen once it holds still. */
+static small_picture settled(void)
+{
+    small_picture now, before;
+
+    screen_look(&s, &now);
+    do {
+        before = now;
+        pause_ms(400);
+        screen_look(&s, &now);
+    } while (memcmp(&before, &now, sizeof now) != 0);
+    return now;
+}
+
+static void expect(const char *name)
+{
+    small_picture want, got;
+
+    if (getenv("VPU_WRITE_REFERENCES")) {
+        got = settled();
+        small_save(reference(name), &got);
+    }
+    ck_assert_msg(small_load(reference(name), &want),
+                  "%s: not there, or of another size", reference(name));
+    ck_assert_msg(!small_same(&want, &last),
+                  "%s cannot be told from the step before", name);
+    for (int i = 0; i < 300; i++) {
+        screen_look(&s, &got);
+        if (small_same(&want, &got)) {
+            last = want;
+            return;
+        }
+        pause_ms(50);
+    }
+    small_save(arena_printf(p.a, "/tmp/window_test-%s.png", name), &got);
+    ck_abort_msg("'%s' does not look like its reference; see "
+                 "/tmp/window_test-%s.png",
+                 name, name);
+}
+
+static void setup(void)
+{
+    memset(&last, 0, sizeof last);
+    terminal_open(&p);
+    setenv("XDG_STATE_HOME", p.dir, 1);
+    unsetenv("SDL_VIDEODRIVER");
+    unsetenv("WAYLAND_DISPLAY");
+    write_trace("before.pftrace", false);
+    write_trace("after.pftrace", true);
+    screen_open(&s, p.dir);
+}
+
+static void teardown(void)
+{
+    screen_close(&s);
+    terminal_close(&p);
+}
+
+static void quit(pid_t pid)
+{
+    screen_do(&s, "key q");
+    terminal_wait(&p, pid);
+    ck_assert_msg(!p.status, "status %d: %s", p.status, p.err);
+}
+
+START_TEST(session_of_one_trace)
+{
+    pid_t pid = terminal_start(&p, "view before.pftrace --size 1000x640 "
+                                   "--theme light --scale 1");
+    timeline tl;
+    vpu_error err;
+    size_t n;
+    char *csv;
+
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("start");
+    screen_do(&s, "mousemove 300 200 click 4 click 4 click 4 click 4 click 4");
+    screen_do(&s, "mousemove 300 600");
+    expect("zoomed");
+    screen_do(&s, "key 0");
+    expect("start");
+    screen_do(&s, "mousemove 300 128 click 1 mousemove 300 600");
+    expect("selected");
+    screen_do(&s, "key slash");
+    screen_do(&s, "type --delay 30 comp");
+    screen_do(&s, "key space 1 4 Return");
+    expect("found");
+    screen_do(&s, "key Escape");
+    screen_do(&s, "mousemove 250 150 keydown shift mousedown 1 "
+                  "mousemove 300 150 mousemove 420 150 mouseup 1 "
+                  "keyup shift mousemove 300 600");
+    expect("measured");
+    screen_do(&s, "key l");
+    expect("source");
+    screen_do(&s, "key e");
+    for (int i = 0; i < 100 && !terminal_has(&p, "before-1.csv"); i++)
+        pause_ms(50);
+    quit(pid);
+    ck_assert(terminal_has(&p, "before-1.png"));
+    ck_assert(terminal_has(&p, "before-1.svg"));
+    ck_assert(!file_read(arena_printf(p.a, "%s/before-1.csv", p.dir), 1 << 20,
+                         p.a, &csv, &n, &err));
+    /* The marked range is in the table, the rest is not. */
+    ck_assert(strstr(csv, "\"comp 2\""));
+    ck_assert(!strstr(csv, "\"comp 5\""));
+    ck_assert(
+        !load_file(arena_printf(p.a, "%s/before.pftrace", p.dir), &tl, &err));
+    ck_assert_uint_gt(tl.end, 0);
+    tl_free(&tl);
+}
+END_TEST
+
+START_TEST(session_of_two_traces)
+{
+    pid_t pid = terminal_start(&p, "view before.pftrace --compare "
+                                   "after.pftrace --size 1000x640 --theme "
+                                   "light --scale 1");
+
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("compared");
+    screen_do(&s, "key bracketright");
+    screen_do(&s, "key bracketright");
+    expect("change");
+    screen_do(&s, "key v");
+    expect("only-a");
+    screen_do(&s, "key v");
+    expect("only-b");
+    screen_do(&s, "key v");
+    expect("overlay");
+    quit(pid);
+}
+END_TEST
+
+/* The first part of a trace under its temporary name, then all of it. */
+START_TEST(a_trace_that_grows)
+{
+    vpu_error err;
+    char *data;
+    size_t n;
+    pid_t pid;
+
+    ck_assert(!file_read(arena_printf(p.a, "%s/before.pftrace", p.dir), 1 << 20,
+                         p.a, &data, &n, &err));
+    terminal_file(&p, "live.pftrace.aB3dE6", data, n / 2);
+    pid = terminal_start(&p, "view --follow live.pftrace --size 1000x640 "
+                             "--theme light --scale 1");
+    screen_focus(&s, "live");
+    screen_do(&s, "mousemove 300 600");
+    expect("live-half");
+    terminal_file(&p, "live.pftrace.aB3dE6", data, n);
+    expect("live-whole");
+    ck_assert(!rename(arena_printf(p.a, "%s/live.pftrace.aB3dE6", p.dir),
+                      arena_printf(p.a, "%s/live.pftrace", p.dir)));
+    quit(pid);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("window");
+    TCase *tc = tcase_create("window");
+    SRunner *sr = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, session_of_one_trace);
+    tcase_add_test(tc, session_of_two_traces);
+    tcase_add_test(tc, a_trace_that_grows);
+    suite_add_tcase(suite, tc);
+    srunner_run_all(sr, CK_NORMAL);
+    failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,277 @@
+#include "visualizer/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *arg_text(const timeline *tl, const tl_arg *a, size_t n,
+                            const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i].kind == TL_ARG_TEXT && !strcmp(tl_text(tl, a[i].name), key))
+            return tl_text(tl, a[i].text);
+    return "";
+}
+
+static double arg_number(const timeline *tl, const tl_arg *a, size_t n,
+                         const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(tl_text(tl, a[i].name), key))
+            return a[i].kind == TL_ARG_UINT   ? (double)a[i].u
+                   : a[i].kind == TL_ARG_REAL ? a[i].x
+                                              : 0;
+    return 0;
+}
+
+static uint64_t arg_uint(const timeline *tl, const tl_arg *a, size_t n,
+                         const char *key)
+{
+    double x = arg_number(tl, a, n, key);
+
+    return x > 0 && x < 1e18 ? (uint64_t)x : 0;
+}
+
+/* --- stages and local memory -------------------------------------------- */
+
+static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i,
+                      uint32_t *seen)
+{
+    const tl_lane *l = &tl->rows[row].lanes[0];
+    facts_stage *s = &f->stages[f->n_stages];
+    tl_arg a[48];
+    size_t n = tl_slice_args(tl, l, i, a, 48);
+
+    *s = (facts_stage){.name = tl_text(tl, l->name[i]),
+                       .kernel = arg_text(tl, a, n, "kernel"),
+                       .begin = l->begin[i],
+                       .end = l->begin[i] + tl_length(l, i),
+                       .row = row,
+                       .slice = i,
+                       .ddr_capacity = arg_number(tl, a, n, "DDR capacity"),
+                       .local_bytes = arg_uint(tl, a, n, "local bytes"),
+                       .local_budget = arg_uint(tl, a, n, "local budget")};
+    s->occurrence = seen[l->name[i]]++;
+    if (!(s->ddr_capacity > 0 && s->ddr_capacity < 1e9)) /* also NaN */
+        s->ddr_capacity = 0;
+    f->n_stages++;
+}
+
+/* seen: zeros, for each name a lane can have. */
+static void find_stages(const timeline *tl, facts *f, uint32_t *seen)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        const tl_row *r = &tl->rows[i];
+
+        if (r->kind != TL_ROW_STAGES || !r->lanes)
+            continue;
+        for (uint64_t k = 0; k < r->lanes[0].n; k++)
+            add_stage(tl, f, i, k, seen);
+        break;
+    }
+    if (!f->n_stages)
+        f->stages[f->n_stages++] = (facts_stage){.name = "",
+                                                 .kernel = "",
+                                                 .begin = tl->begin,
+                                                 .end = tl->end,
+                                                 .row = UINT32_MAX};
+}
+
+static void find_local(const timeline *tl, facts *f)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        const tl_row *r = &tl->rows[i];
+
+        for (uint64_t k = 0;
+             r->kind == TL_ROW_LOCAL && r->lanes && k < r->lanes[0].n; k++) {
+            tl_arg a;
+
+            if (k && k + 1 < r->lanes[0].n && k % 64) /* it hardly changes */
+                continue;
+            if (tl_slice_arg(tl, &r->lanes[0], k, "bytes", &a) &&
+                a.kind == TL_ARG_UINT && a.u > f->row_bytes[i])
+                f->row_bytes[i] = a.u;
+        }
+    }
+}
+
+/* --- source ------------------------------------------------------------- */
+
+static void add_line(const timeline *tl, facts *f, const tl_arg *a, size_t n)
+{
+    f->lines[f->n_lines++] =
+        (facts_line){.file = arg_text(tl, a, n, "file"),
+                     .text = arg_text(tl, a, n, "text"),
+                     .line = (uint32_t)arg_uint(tl, a, n, "line")};
+}
+
+static void add_cost(const timeline *tl, facts *f, uint64_t t, const tl_arg *a,
+                     size_t n)
+{
+    facts_cost *c = &f->costs[f->n_costs++];
+
+    *c = (facts_cost){.stage = arg_text(tl, a, n, "stage"),
+                      .file = arg_text(tl, a, n, "file"),
+                      .phase = arg_text(tl, a, n, "phase"),
+                      .line = (uint32_t)arg_uint(tl, a, n, "line"),
+                      .time = t,
+                      .executions = arg_uint(tl, a, n, "executions")};
+    for (size_t i = 0; i < n; i++) {
+        tl_class k = tl_class_of(tl, a[i].name);
+
+        if (a[i].kind == TL_ARG_UINT && k < TL_N_CAUSES) {
+            c->cause[k] += a[i].u;
+            c->total += a[i].u;
+        }
+    }
+}
+
+static void find_source(const timeline *tl, facts *f)
+{
+    for (uint64_t i = 0; i < tl->n_instants; i++) {
+        const tl_instant *at = &tl->instants[i];
+        const char *name = tl_text(tl, at->name);
+        bool line = !strcmp(name, "text"), cost = !strcmp(name, "cost");
+        tl_arg a[32];
+        size_t n;
+
+        if ((!line && !cost) || strcmp(tl->rows[at->row].name, "source"))
+            continue;
+        n = tl_unpack_args(tl, at->arg_at, a, 32);
+        if (line)
+            add_line(tl, f, a, n);
+        else
+            add_cost(tl, f, at->time, a, n);
+    }
+}
+
+vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err)
+{
+    uint64_t stages = 1, lines = 0, costs = 0;
+    uint32_t *seen = calloc(UINT16_MAX + 1, sizeof *seen);
+
+    for (uint32_t i = 0; i < tl->n_rows; i++)
+        if (tl->rows[i].kind == TL_ROW_STAGES && tl->rows[i].lanes)
+            stages += tl->rows[i].lanes[0].n;
+    for (uint64_t i = 0; i < tl->n_instants; i++) {
+        const char *name = tl_text(tl, tl->instants[i].name);
+
+        lines += !strcmp(name, "text");
+        costs += !strcmp(name, "cost");
+    }
+    *out = (facts){.stages = calloc(stages, sizeof *out->stages),
+                   .lines = calloc(lines + 1, sizeof *out->lines),
+                   .costs = calloc(costs + 1, sizeof *out->costs),
+                   .row_bytes = calloc(tl->n_rows + 1, sizeof(uint64_t))};
+    if (!out->stages || !out->lines || !out->costs || !out->row_bytes ||
+        !seen) {
+        free(seen);
+        facts_free(out);
+        return err_set(err, VPU_ERR_NOMEM, "no memory for a trace's stages");
+    }
+    find_stages(tl, out, seen);
+    free(seen);
+    find_local(tl, out);
+    if (tl->clk_mhz)
+        find_source(tl, out);
+    return VPU_OK;
+}
+
+void facts_free(facts *f)
+{
+    free(f->stages);
+    free(f->lines);
+    free(f->costs);
+    free(f->row_bytes);
+    *f = (facts){0};
+}
+
+/* --- questions ---------------------------------------------------------- */
+
+uint64_t facts_work(const facts *f)
+{
+    uint64_t end = f->stages[f->n_stages - 1].end;
+
+    return end > f->stages[0].begin ? end - f->stages[0].begin : 0;
+}
+
+const facts_stage *facts_stage_at(const facts *f, uint64_t t)
+{
+    uint32_t lo = 0, hi = f->n_stages;
+
+    while (hi - lo > 1) {
+        uint32_t mid = (lo + hi) / 2;
+
+        if (f->stages[mid].begin <= t)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return &f->stages[lo];
+}
+
+double facts_capacity(const facts *f)
+{
+    double most = 0;
+
+    for (uint32_t i = 0; i < f->n_stages; i++)
+        if (f->stages[i].ddr_capacity > most)
+            most = f->stages[i].ddr_capacity;
+    return most;
+}
+
+static bool is_of(const facts_cost *c, const facts_stage *s, const char *phase)
+{
+    return (!s || (!strcmp(c->stage, s->name) && c->time == s->begin)) &&
+           (!phase || !strcmp(c->phase, phase));
+}
+
+static void add_up(facts_cost *to, const facts_cost *from)
+{
+    uint64_t executions = to->executions, total = to->total + from->total;
+
+    for (int k = 0; k < TL_N_CAUSES; k++)
+        to->cause[k] += from->cause[k];
+    to->total = total;
+    to->executions =
+        executions > from->executions ? executions : from->executions;
+}
+
+facts_cost facts_cost_of(const facts *f, const facts_stage *s,
+                         const char *phase, const char *file, uint32_t line)
+{
+    facts_cost sum = {.stage = s ? s->name : "",
+                      .file = file,
+                      .phase = phase ? phase : "",
+                      .line = line};
+
+    for (uint32_t i = 0; i < f->n_costs; i++)
+        if (f->costs[i].line == line && is_of(&f->costs[i], s, phase) &&
+            !strcmp(f->costs[i].file, file))
+            add_up(&sum, &f->costs[i]);
+    return sum;
+}
+
+bool facts_hottest(const facts *f, const facts_stage *s, const char *phase,
+                   tl_class cause, facts_cost *out)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < f->n_costs; i++) {
+        const facts_cost *c = &f->costs[i];
+        uint64_t n = cause < TL_N_CAUSES ? c->cause[cause] : c->total;
+
+        if (n > most && is_of(c, s, phase)) {
+            most = n;
+            *out = *c;
+        }
+    }
+    return most;
+}
+
+const char *facts_text(const facts *f, const char *file, uint32_t line)
+{
+    for (uint32_t i = 0; i < f->n_lines; i++)
+        if (f->lines[i].line == line && !strcmp(f->lines[i].file, file))
+            return f->lines[i].text;
+    return "";
+}

@@ -1,0 +1,253 @@
+/* A comparison: deltas on rows and slices, the list of what got slower, and
+ * one trace inside the other's rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "visualizer/paint.h"
+
+enum { HEAD = 62, ITEM = 34, PAD = 14 };
+
+static cv_color badge_color(const paint_page *p, const compare_row *r)
+{
+    return r->in[0] && r->in[1] && r->time[1] < r->time[0]
+               ? p->colors->class_color[TL_ISSUE]
+               : p->colors->class_color[TL_DDR];
+}
+
+/* A trace of stages only says nothing about what runs in them. */
+static bool both_have_shaves(const compare *c)
+{
+    bool has[2] = {false};
+
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < c->tl[side]->n_rows; i++)
+            has[side] |= c->tl[side]->rows[i].kind == TL_ROW_SHAVE;
+    return has[0] && has[1];
+}
+
+bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n)
+{
+    compare_row sum = {.kind = COMPARE_SHAVE};
+
+    if (!p->cmp || (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
+        return false;
+    if (r->kind == TL_ROW_SHAVE && !both_have_shaves(p->cmp))
+        return false;
+    for (uint32_t i = 0; i < p->cmp->n_pairs; i++) {
+        const compare_row *row = compare_find(
+            p->cmp, r->kind == TL_ROW_SHAVE ? COMPARE_SHAVE : COMPARE_STAGE, i,
+            r->kind == TL_ROW_SHAVE ? r->index : 0);
+
+        for (int side = 0; row && side < 2; side++) {
+            sum.in[side] |= row->in[side];
+            sum.time[side] += row->time[side];
+        }
+    }
+    compare_badge(&sum, to, n);
+    return sum.in[0] || sum.in[1];
+}
+
+/* --- on the rows -------------------------------------------------------- */
+
+static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
+{
+    const view *v = p->v;
+    const facts_stage *s = facts_stage_at(&v->facts, l->begin[i]);
+
+    return facts_cost_of(&v->facts, s, tl_text(v->tl, l->name[i]), v->line_file,
+                         v->line)
+        .total;
+}
+
+static void badge(canvas *c, const paint_page *p, const compare_row *r,
+                  double x0, double x1, double y, double h)
+{
+    char text[32];
+    double w;
+
+    if (r->in[0] && r->in[1] && r->time[0] == r->time[1])
+        return;
+    compare_badge(r, text, sizeof text);
+    w = cv_text_width(c, CV_SMALL, text) + 6;
+    if (x1 - x0 < w + 44) /* the name comes first */
+        return;
+    cv_fill(c, x1 - w - 1, y + 1, w, h - 2, p->colors->page);
+    cv_text(c, x1 - w + 2, y + h / 2, CV_SMALL, badge_color(p, r), text);
+}
+
+static void mark_lane(canvas *c, const paint_page *p, const paint_boxes *b,
+                      const view_row *row, double h)
+{
+    const view *v = p->v;
+    const tl_row *r = &v->tl->rows[row->row];
+    const tl_lane *l = &r->lanes[0];
+    uint64_t i = tl_count_before(l, (uint64_t)fmax(v->from, 0));
+    uint64_t n = tl_count_before(l, (uint64_t)v->to + 1);
+    double y = b->rows.y + row->y - v->scroll;
+
+    i = i ? i - 1 : 0;
+    if ((double)(n - i) * 2 > b->rows.w)
+        return;
+    for (; i < n; i++) {
+        view_slice s = {row->row, 0, i};
+        const compare_row *g =
+            p->cmp ? compare_of_slice(p->cmp, p->side, &s) : NULL;
+        double x0 = fmax(0, view_x(v, b->rows.w, (double)l->begin[i]));
+        double x1 =
+            fmin(b->rows.w,
+                 view_x(v, b->rows.w, (double)(l->begin[i] + tl_length(l, i))));
+
+        if (x1 <= x0)
+            continue;
+        if (v->line_file && r->kind == TL_ROW_SHAVE && !line_runs_in(p, l, i))
+            cv_fill(c, b->rows.x + x0, y, x1 - x0, row->h, p->colors->shade);
+        if (g)
+            badge(c, p, g, b->rows.x + x0, b->rows.x + x1, y, h);
+    }
+}
+
+void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const view *v = p->v;
+    bool shaves;
+
+    if (!p->cmp && !v->line_file)
+        return;
+    shaves = p->cmp && both_have_shaves(p->cmp);
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const view_row *row = &v->rows[i];
+        const tl_row *r = &v->tl->rows[row->row];
+
+        if (p->cmp && r->kind == TL_ROW_SHAVE && !shaves && !v->line_file)
+            continue;
+        if (row->h < 10 || !r->lanes ||
+            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
+            continue;
+        mark_lane(c, p, b, row,
+                  (r->kind == TL_ROW_SHAVE ? VIEW_PHASES : row->h) /
+                      (p->under ? 2 : 1));
+    }
+    for (uint32_t i = 0; v->line_file && i < v->facts.n_stages; i++) {
+        const facts_stage *s = &v->facts.stages[i];
+        double x0 = fmax(0, view_x(v, b->rows.w, (double)s->begin));
+        double x1 = fmin(b->rows.w, view_x(v, b->rows.w, (double)s->end));
+
+        if (x1 > x0 &&
+            facts_cost_of(&v->facts, s, NULL, v->line_file, v->line).total)
+            cv_fill(c, b->rows.x + x0, b->rows.y - 4, x1 - x0, 3,
+                    p->colors->select);
+    }
+}
+
+/* --- one in the other --------------------------------------------------- */
+
+static const view_row *same_row(const view *v, const tl_row *r)
+{
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const tl_row *o = &v->tl->rows[v->rows[i].row];
+
+        if (o->kind == r->kind && !strcmp(o->name, r->name))
+            return &v->rows[i];
+    }
+    return NULL;
+}
+
+void paint_under(canvas *c, const paint_page *p, const view_row *row,
+                 paint_box at)
+{
+    const view_row *other = same_row(p->under, &p->v->tl->rows[row->row]);
+    const compare_row *group =
+        p->v->has_selection ? compare_of_slice(p->cmp, 0, &p->v->selection)
+                            : NULL;
+    double shift = compare_shift(p->cmp, group, (p->v->from + p->v->to) / 2);
+    double ratio = p->v->tl->clk_mhz && p->under->tl->clk_mhz
+                       ? (double)p->under->tl->clk_mhz / p->v->tl->clk_mhz
+                       : 1;
+    paint_page below = *p;
+    view_row half = *row;
+    view moved = *p->under;
+
+    half.h = at.h = floor(at.h / 2);
+    paint_row(c, p, &half, at);
+    at.y += at.h;
+    cv_fill(c, at.x, at.y, at.w, 1, p->colors->page);
+    if (!other)
+        return;
+    moved.from = p->v->from * ratio + shift;
+    moved.to = p->v->to * ratio + shift;
+    moved.has_selection = false;
+    below.v = &moved;
+    below.has_hover = false;
+    half = *other;
+    half.folded = row->folded;
+    half.h = at.h;
+    paint_row(c, &below, &half, at);
+}
+
+/* --- the list ----------------------------------------------------------- */
+
+uint64_t paint_change_at(const paint_page *p, double y)
+{
+    paint_boxes b;
+    double row;
+
+    paint_layout(p, &b);
+    row = floor((y - b.panel.y - HEAD) / ITEM);
+    if (!p->cmp || p->shows != PANEL_CHANGES || row < 0 ||
+        y > b.panel.y + b.panel.h)
+        return 0;
+    row += p->change > 8 ? (double)(p->change - 8) : 0;
+    return row < (double)p->cmp->n_slower ? (uint64_t)row + 1 : 0;
+}
+
+static void paint_item(canvas *c, const paint_page *p, uint64_t i, double x,
+                       double y, double w)
+{
+    const compare_row *r = &p->cmp->rows[p->cmp->slower[i]];
+    char name[200], text[160], delta[48], short_badge[32];
+    tl_class why = compare_reason(r);
+    double d = r->time[1] - r->time[0];
+
+    compare_name(p->cmp, r, name, sizeof name);
+    compare_badge(r, short_badge, sizeof short_badge);
+    cv_text_right(c, x + w, y + 10, CV_BOLD,
+                  d == 0 ? p->colors->dim : badge_color(p, r), short_badge);
+    cv_text_fit(c, x, y + 10, w - 70, CV_NORMAL, p->colors->text, name);
+    paint_number(delta, sizeof delta, d);
+    snprintf(text, sizeof text, "%s%s %s%s%s", d > 0 ? "+" : "", delta,
+             p->cmp->unit, why < TL_N_CAUSES && d != 0 ? ", mostly " : "",
+             why < TL_N_CAUSES && d != 0 ? tl_class_name(why) : "");
+    cv_text_fit(c, x, y + 24, w, CV_SMALL, p->colors->dim, text);
+    if (p->change == i + 1)
+        cv_frame(c, x - 6, y, w + 12, ITEM - 2, p->colors->select);
+}
+
+void paint_changes(canvas *c, const paint_page *p, paint_box at)
+{
+    uint64_t slower = 0, first = p->change > 8 ? p->change - 8 : 0;
+    char text[128];
+
+    while (slower < p->cmp->n_slower &&
+           p->cmp->rows[p->cmp->slower[slower]].time[1] >
+               p->cmp->rows[p->cmp->slower[slower]].time[0])
+        slower++;
+    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
+    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
+    cv_clip(c, at.x, at.y, at.w, at.h);
+    cv_text(c, at.x + PAD, at.y + 18, CV_BOLD, p->colors->text,
+            "What got slower, from A to B");
+    snprintf(text, sizeof text, "%llu slower, %llu faster, %llu in all",
+             (unsigned long long)slower,
+             (unsigned long long)(p->cmp->n_slower - slower),
+             (unsigned long long)p->cmp->n_rows);
+    cv_text(c, at.x + PAD, at.y + 38, CV_SMALL, p->colors->dim, text);
+    for (uint64_t i = first; i < p->cmp->n_slower; i++) {
+        double y = at.y + HEAD + (double)(i - first) * ITEM;
+
+        if (y + ITEM > at.y + at.h)
+            break;
+        paint_item(c, p, i, at.x + PAD, y, at.w - 2 * PAD);
+    }
+    cv_unclip(c);
+}

@@ -1,0 +1,236 @@
+/* The kernel's source with what each line cost. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "visualizer/paint.h"
+
+enum { LINE = 15, HEAD = 44, PAD = 10, NUMBER = 30, BAR = 90, COUNT = 52 };
+
+const char *paint_trim(const char *text)
+{
+    return text + strspn(text, " \t");
+}
+
+/* --- what is looked at -------------------------------------------------- */
+
+/* The phase around a slice of a SHAVE's row. */
+static const char *phase_of(const view *v, const view_slice *s)
+{
+    const tl_row *r = &v->tl->rows[s->row];
+    uint64_t i = s->slice;
+
+    if (r->kind != TL_ROW_SHAVE ||
+        (s->lane && !tl_slice_at(&r->lanes[0], r->lanes[s->lane].begin[i], &i)))
+        return NULL;
+    return tl_text(v->tl, r->lanes[0].name[i]);
+}
+
+static void look_at_selection(const view *v, paint_focus *f)
+{
+    const view_slice *s = &v->selection;
+    const tl_row *r = &v->tl->rows[s->row];
+    const tl_lane *l = &r->lanes[s->lane];
+    tl_class class = tl_class_of(v->tl, l->name[s->slice]);
+    tl_arg a;
+
+    f->stage = facts_stage_at(&v->facts, l->begin[s->slice]);
+    f->phase = phase_of(v, s);
+    if (r->kind == TL_ROW_SHAVE && s->lane && class < TL_N_CAUSES)
+        f->cause = class;
+    if (r->kind == TL_ROW_DMA && v->facts.n_lines &&
+        tl_slice_arg(v->tl, l, s->slice, "source line", &a) &&
+        a.kind == TL_ARG_UINT && a.u) {
+        f->has_line = true;
+        f->line =
+            (facts_cost){.file = v->facts.lines[0].file, .line = (uint32_t)a.u};
+        for (uint32_t i = 0; i < v->facts.n_costs; i++)
+            if (!strcmp(v->facts.costs[i].stage, f->stage->name))
+                f->line.file = v->facts.costs[i].file;
+    }
+}
+
+paint_focus paint_focus_of(const view *v)
+{
+    double middle = fmax((v->from + v->to) / 2, 0);
+    paint_focus f = {.stage = facts_stage_at(&v->facts, (uint64_t)middle),
+                     .cause = TL_N_CAUSES};
+    uint64_t all = 0;
+
+    if (v->has_selection)
+        look_at_selection(v, &f);
+    if (f.has_line)
+        return f;
+    f.has_line = facts_hottest(&v->facts, f.stage, f.phase, f.cause, &f.line);
+    for (uint32_t i = 0; f.has_line && i < v->facts.n_costs; i++) {
+        const facts_cost *c = &v->facts.costs[i];
+
+        if (c->time == f.stage->begin && !strcmp(c->stage, f.stage->name) &&
+            (!f.phase || !strcmp(c->phase, f.phase)))
+            all += f.cause < TL_N_CAUSES ? c->cause[f.cause] : c->total;
+    }
+    if (all)
+        f.share = (double)(f.cause < TL_N_CAUSES ? f.line.cause[f.cause]
+                                                 : f.line.total) /
+                  (double)all;
+    return f;
+}
+
+/* --- the page of text --------------------------------------------------- */
+
+typedef struct {
+    paint_focus focus;
+    const facts_line *lines; /* of the file */
+    uint32_t n, first, shown;
+} listing;
+
+static listing list(const view *v, double height)
+{
+    listing l = {.focus = paint_focus_of(v)};
+    const facts *f = &v->facts;
+    const char *file = l.focus.has_line ? l.focus.line.file
+                       : f->n_lines     ? f->lines[0].file
+                                        : "";
+    uint32_t begin = 0, hot = l.focus.has_line ? l.focus.line.line : 1;
+    double first;
+
+    while (begin < f->n_lines && strcmp(f->lines[begin].file, file))
+        begin++;
+    l.lines = f->lines + begin;
+    while (begin + l.n < f->n_lines && !strcmp(l.lines[l.n].file, file))
+        l.n++;
+    l.shown = (uint32_t)fmax(0, (height - HEAD) / LINE);
+    first = (double)hot - l.shown / 2.0 + v->source_scroll;
+    first = fmin(first, (double)l.n - l.shown);
+    l.first = first > 0 ? (uint32_t)first : 0;
+    if (l.shown > l.n - l.first)
+        l.shown = l.n - l.first;
+    return l;
+}
+
+uint32_t paint_line_at(const paint_page *p, double y, const char **file)
+{
+    paint_boxes b;
+    listing l;
+    double row;
+
+    paint_layout(p, &b);
+    l = list(p->v, b.panel.h);
+    row = floor((y - b.panel.y - HEAD) / LINE);
+    *file = NULL;
+    if (p->shows != PANEL_SOURCE || row < 0 || row >= l.shown)
+        return 0;
+    *file = l.lines[l.first + (uint32_t)row].file;
+    return l.lines[l.first + (uint32_t)row].line;
+}
+
+static uint64_t weight(const facts_cost *c, tl_class cause)
+{
+    return cause < TL_N_CAUSES ? c->cause[cause] : c->total;
+}
+
+static void paint_bar(canvas *c, const paint_page *p, double x, double y,
+                      const facts_cost *cost, tl_class cause, uint64_t most)
+{
+    char text[32];
+    double at = x;
+
+    for (int k = 0; k < TL_N_CAUSES; k++) {
+        double w = BAR * (double)cost->cause[k] / (double)most;
+
+        if (!cost->cause[k] || (cause < TL_N_CAUSES && (int)cause != k))
+            continue;
+        cv_fill_pattern(c, at, y + 2, fmax(w, 0.5), LINE - 5,
+                        p->colors->class_color[k], p->colors->class_pattern[k]);
+        at += w;
+    }
+    if (weight(cost, cause) >= 1000000)
+        snprintf(text, sizeof text, "%.1f M",
+                 (double)weight(cost, cause) / 1e6);
+    else if (weight(cost, cause) >= 10000)
+        snprintf(text, sizeof text, "%.0f k",
+                 (double)weight(cost, cause) / 1e3);
+    else
+        snprintf(text, sizeof text, "%llu",
+                 (unsigned long long)weight(cost, cause));
+    cv_text_right(c, x + BAR + COUNT - 8, y + LINE / 2.0, CV_SMALL,
+                  p->colors->dim, text);
+}
+
+/* Tabs became blanks in the trace; what is indented stays so. */
+static void paint_code(canvas *c, const paint_page *p, const char *text,
+                       double x, double y, double room)
+{
+    const char *code = paint_trim(text);
+    double indent = /* parameters far to the right would not be seen */
+        cv_text_width(c, CV_MONO, "m") * fmin((double)(code - text), 12);
+
+    cv_text_fit(c, x + indent, y + LINE / 2.0, room - indent, CV_MONO,
+                p->colors->text, code);
+}
+
+static void paint_head(canvas *c, const paint_page *p, const listing *l,
+                       paint_box at)
+{
+    const paint_focus *f = &l->focus;
+    char text[300];
+
+    cv_text(c, at.x + PAD, at.y + 14, CV_BOLD, p->colors->text,
+            l->n ? l->lines[0].file : "No source in this trace");
+    if (!l->n)
+        snprintf(text, sizeof text, "traces of vpu run, level groups or full");
+    else if (!p->v->facts.n_costs)
+        snprintf(text, sizeof text,
+                 "cycles per line: vpu run --profile --trace FILE");
+    else
+        snprintf(text, sizeof text, "%.80s%s%s: %s of all SHAVEs, cycles",
+                 f->stage->name, f->phase ? ", " : "", f->phase ? f->phase : "",
+                 f->cause < TL_N_CAUSES ? tl_class_name(f->cause) : "time");
+    cv_text_fit(c, at.x + PAD, at.y + 31, at.w - 2 * PAD, CV_SMALL,
+                p->colors->dim, text);
+}
+
+void paint_source(canvas *c, const paint_page *p, paint_box at)
+{
+    const view *v = p->v;
+    listing l = list(v, at.h);
+    uint64_t most = 1;
+    double x = at.x + PAD;
+
+    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
+    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
+    cv_clip(c, at.x, at.y, at.w, at.h);
+    paint_head(c, p, &l, at);
+    if (l.focus.has_line && l.focus.line.total) {
+        facts_cost all = facts_cost_of(&v->facts, l.focus.stage, l.focus.phase,
+                                       l.focus.line.file, l.focus.line.line);
+
+        most = weight(&all, l.focus.cause);
+    }
+    for (uint32_t i = 0; i < l.shown; i++) {
+        const facts_line *line = &l.lines[l.first + i];
+        facts_cost cost = facts_cost_of(&v->facts, l.focus.stage, l.focus.phase,
+                                        line->file, line->line);
+        bool hot = l.focus.has_line && line->line == l.focus.line.line;
+        bool chosen = v->line_file && v->line == line->line &&
+                      !strcmp(v->line_file, line->file);
+        double y = at.y + HEAD + i * LINE;
+        char number[16];
+
+        if (hot)
+            cv_fill(c, at.x + 1, y, at.w - 1, LINE, p->colors->page);
+        if (chosen)
+            cv_frame(c, at.x + 2, y, at.w - 4, LINE, p->colors->select);
+        snprintf(number, sizeof number, "%u", line->line);
+        cv_text_right(c, x + NUMBER - 8, y + LINE / 2.0, CV_SMALL,
+                      p->colors->dim, number);
+        if (weight(&cost, l.focus.cause))
+            paint_bar(c, p, x + NUMBER, y, &cost, l.focus.cause,
+                      weight(&cost, l.focus.cause) > most
+                          ? weight(&cost, l.focus.cause)
+                          : most);
+        paint_code(c, p, line->text, x + NUMBER + BAR + COUNT, y,
+                   at.w - NUMBER - BAR - COUNT - 2 * PAD);
+    }
+    cv_unclip(c);
+}
