@@ -6,6 +6,10 @@
 #include "runtime/lint/lint_priv.h"
 #include "runtime/lint/loops.h"
 
+/* Each pragma costs two or three compilations: what stands behind so many is
+ * not looked at. */
+enum { MAX_PRAGMAS = 64 };
+
 /* Work-groups of one item, as written in the binding: nothing to join. */
 static bool one_item(const stage *s)
 {
@@ -214,12 +218,14 @@ static void check_pragma(linter *l, const stage *s, size_t at,
 static void check_unroll(linter *l, const stage *s)
 {
     source_span loop;
+    unsigned n = 0;
     bool found;
 
     if (s->src->includes || !lint_is_on(l, LINT_UNROLL))
         return;
     for (size_t at = source_next_unroll(s->src, 0, &loop, &found);
-         at != SIZE_MAX; at = source_next_unroll(s->src, at + 1, &loop, &found))
+         at != SIZE_MAX && n++ < MAX_PRAGMAS;
+         at = source_next_unroll(s->src, at + 1, &loop, &found))
         if (found)
             check_pragma(l, s, at, &loop);
 }

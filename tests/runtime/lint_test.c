@@ -3,6 +3,7 @@
 #include <check.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/support/terminal.h"
 
@@ -399,6 +400,65 @@ START_TEST(a_source_of_the_command_line_is_taken_instead)
 }
 END_TEST
 
+/* What each sample is told without shapes, looked at by hand; their READMEs say
+ * why it stays. */
+static const struct {
+    const char *sample, *findings; /* "file:line check", one a line */
+} samples[] = {
+    {"binary_convolution",
+     "binary1x1.cl:24 ddr-loop\nbinary3x3.cl:28 ddr-loop\n"},
+    {"convolution1x1", "convolution1x1.cl:22 ddr-loop\n"},
+    {"convolution3x3", "convolution3x3.cl:33 ddr-loop\n"},
+    {"copy_item_dma", ""},
+    {"correlation", "correlation.cl:30 not-vectorized\n"},
+    {"ctc", "ctc.cl:21 ddr-loop\nctc.cl:29 ddr-loop\n"},
+    {"cvtf32f16", ""},
+    {"cvtu8f16", ""},
+    {"grn", "grn_vector.cl:15 ddr-loop\ngrn_vector.cl:23 ddr-loop\n"},
+    {"matmul", "matmul_edge.cl:20 not-vectorized\n"
+               "matmul_edge_f32.cl:19 not-vectorized\n"},
+    {"mvn", "mvn_stats.cl:19 ddr-loop\nmvn_stats.cl:24 ddr-loop\n"},
+    {"prior_grid", ""},
+    {"quantize", ""},
+    {"region", ""},
+    {"reorg", "reorg_exit.cl:12 early-exit\nreorg_last_line.cl:21 ddr-loop\n"
+              "reorg_line.cl:22 ddr-loop\nreorg_unrolled.cl:10 "
+              "not-vectorized\nreorg_unrolled.cl:25 ddr-loop\n"},
+    {"resample", ""},
+    {"shuffle_channels", ""},
+    {"softmax", "softmax_rows.cl:18 ddr-loop\nsoftmax_rows.cl:20 ddr-loop\n"
+                "softmax_rows.cl:22 ddr-loop\n"},
+    {"spatial_transformer", ""},
+};
+enum { N_SAMPLES = sizeof samples / sizeof *samples };
+
+START_TEST(samples_are_told_what_is_true)
+{
+    char here[4096];
+    json_t *j, *x;
+    str found = {0};
+    size_t i;
+
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    terminal_run(&p, arena_printf(p.a, "lint %s/kernels/%s/layer.xml --json",
+                                  here, samples[_i].sample));
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_msg(j, "%s%s", p.out, p.err);
+    json_array_foreach(json_object_get(j, "findings"), i, x)
+    {
+        const char *file = json_string_value(json_object_get(x, "file"));
+
+        str_printf(&found, "%s:%d %s\n", strrchr(file, '/') + 1,
+                   (int)json_integer_value(json_object_get(x, "line")),
+                   json_string_value(json_object_get(x, "check")));
+    }
+    ck_assert_str_eq(str_text(&found), samples[_i].findings);
+    ck_assert_int_eq(p.status, found.n != 0);
+    str_free(&found);
+    json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("vpu lint");
@@ -416,6 +476,7 @@ int main(void)
     tcase_add_test(c, json_and_sarif_say_the_same);
     tcase_add_loop_test(c, bad_input_is_status_2, 0, N_BAD);
     tcase_add_test(c, a_source_of_the_command_line_is_taken_instead);
+    tcase_add_loop_test(c, samples_are_told_what_is_true, 0, N_SAMPLES);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
