@@ -304,7 +304,8 @@ static void check_spills(linter *l, const stage *s, const isa_function *f,
             col = in->col;
         }
     }
-    if (n)
+    /* Fewer find free slots beside the loop's own work. */
+    if (n * 10 >= x->cycles && n)
         lint_report(l, LINT_SPILLS, s->src->path,
                     line ? line : line_at(s->src, s->in_src.name), col,
                     "kernel '%s': this loop needs more registers than there "

@@ -106,6 +106,7 @@ static const struct {
     {"help run", 0, {"usage: vpu run", "Examples:"}},
     {"help cc", 0, {"usage: vpu cc", "Examples:"}},
     {"help machine", 0, {"usage: vpu machine", "Examples:"}},
+    {"help lint", 0, {"usage: vpu lint", "--checks LIST", "Examples:"}},
     {"help asm", 0, {"usage: vpu asm", "Examples:"}},
     {"run --help", 0, {"usage: vpu run", "--trace-level", "Examples:"}},
     {"cc --help", 0, {"usage: vpu cc", "--strip-binary-header", "Examples:"}},
