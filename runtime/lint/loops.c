@@ -32,8 +32,7 @@ static bool of_loop(const isa_instr *in, uint32_t first, uint32_t last)
            !(isa_ops[in->op].flags & ISA_F_BRANCH);
 }
 
-/* Times a block does what stands at a place of the source, by one operation of
- * it; its width counts: four vectors of eight are 32. */
+/* How often a block does operation op of a place of the source. */
 static uint32_t copies(const isa_function *f, uint32_t b, uint32_t line,
                        uint32_t col, uint32_t op)
 {
