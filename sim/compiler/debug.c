@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* A compile unit's list of program-scope variables among its operands. They are
  * variables of each kernel instead (add_array). */
 enum { UNIT_GLOBALS = 6 };
@@ -124,6 +123,7 @@ void debug_mark_variables(LLVMModuleRef m)
     LLVMDisposeBuilder(b);
 }
 
+/* The variable of that name; NULL: of any. */
 static bool has_variable(LLVMValueRef fn, const char *name)
 {
     unsigned kind = kind_of_var(LLVMGetModuleContext(LLVMGetGlobalParent(fn)));
@@ -134,6 +134,8 @@ static bool has_variable(LLVMValueRef fn, const char *name)
         const char *got;
         unsigned n = 0;
 
+        if (var && !name)
+            return true;
         if (!var || LLVMGetMDNodeNumOperands(var) > 16)
             continue;
         LLVMGetMDNodeOperands(var, ops);
@@ -274,7 +276,8 @@ void debug_add_ids(LLVMValueRef fn, const uint32_t *at)
     x.b = LLVMCreateBuilderInContext(c);
     LLVMPositionBuilderBefore(x.b, here);
     LLVMSetCurrentDebugLocation2(x.b, NULL);
-    if (x.sp) { /* not in binaries without debug information */
+    /* Bitcode of a .bin has lines only: no unit for variables to be in. */
+    if (x.sp && has_variable(fn, NULL)) {
         x.d = LLVMCreateDIBuilder(x.m);
         uint = LLVMDIBuilderCreateBasicType(x.d, "uint", 4, 32,
                                             DW_ENCODING_UNSIGNED, 0);

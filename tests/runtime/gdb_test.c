@@ -203,6 +203,25 @@ START_TEST(steps_into_functions)
 }
 END_TEST
 
+/* A binary holds lines, no variables. */
+START_TEST(binary_has_lines)
+{
+    const char *out;
+    int status;
+
+    shell("$VPU cc twist.cl -o twist.bin && "
+          "sed -i s/twist.cl/twist.bin/ layer.xml",
+          &status);
+    ck_assert_int_eq(status, 0);
+    out = gdb("run\nbreak twist.cl:22\ncontinue\ndelete\ncontinue\n",
+              "--break-at gid=9");
+    expect(out, "SIGTRAP");
+    expect(out, "\n10\t    int l = ");
+    expect(out, "\n22\t    dst[at] = ");
+    expect(out, "exited normally");
+}
+END_TEST
+
 START_TEST(breaks_at_an_item)
 {
     const char *out = gdb("run\nprint global_id\nprint src != 0\nnext\n"
@@ -303,6 +322,7 @@ int main(void)
         tcase_add_test(c, stops_where_memory_ends);
         tcase_add_test(c, steps_into_functions);
         tcase_add_test(c, breaks_at_an_item);
+        tcase_add_test(c, binary_has_lines);
         tcase_add_test(c, same_results);
         tcase_add_test(c, starts_gdb_itself);
         tcase_add_test(c, no_such_item);
