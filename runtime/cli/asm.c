@@ -109,6 +109,7 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel *k,
     log_sink log = cli_log(false);
     sim_compile_config cfg = {.options = args->clang.words,
                               .n_options = (uint32_t)args->clang.n,
+                              .no_cache = true,
                               .log = &log};
     const uint8_t *object;
     uint8_t *file;

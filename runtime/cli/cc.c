@@ -74,7 +74,8 @@ static int cc_main(int argc, char **argv)
     arena *a = arena_create(0);
     log_sink log = cli_log(false);
     cc_args args = {0};
-    sim_compile_config cfg = {.log = &log};
+    /* Not from the cache: whoever compiles wants the warnings again. */
+    sim_compile_config cfg = {.no_cache = true, .log = &log};
     vpu_error err = {0};
     uint8_t *file;
     size_t n;

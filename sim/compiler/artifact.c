@@ -498,6 +498,26 @@ bool artifact_deps_hold(const uint8_t *file, size_t n)
     return hold;
 }
 
+void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
+                   uint32_t n_deps, arena *a, artifact *out)
+{
+    json_t *info = json_pack("{s:o}", "deps", deps_json(deps, n_deps));
+    char *text = json_dumps(info, JSON_COMPACT);
+    object_section sections[] = {{".vpusim.info", text, strlen(text)},
+                                 {".vpusim.bin", bin, n_bytes}};
+
+    out->file = object_build(sections, 2, a, &out->n_bytes);
+    free(text);
+    json_decref(info);
+}
+
+bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const uint8_t **bin,
+                     size_t *n)
+{
+    return object_find(file, n_bytes, ".vpusim.bin", bin, n) &&
+           artifact_deps_hold(file, n_bytes);
+}
+
 static uint32_t get_u32(json_t *o, const char *key, bool *ok)
 {
     json_t *v = json_object_get(o, key);

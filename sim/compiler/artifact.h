@@ -36,6 +36,14 @@ vpu_status artifact_read(const uint8_t *file, size_t n_bytes, arena *a,
 /* Are the recorded dependencies unchanged? */
 bool artifact_deps_hold(const uint8_t *file, size_t n_bytes);
 
+/* A .bin as the cache keeps it: with the files it depends on, which it does not
+ * name itself. */
+void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
+                   uint32_t n_deps, arena *a, artifact *out);
+/* The .bin in it, in file; false: none, or its dependencies changed. */
+bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const uint8_t **bin,
+                     size_t *n);
+
 /* Symbol of a variant in the host object. */
 void artifact_symbol(sim_variant_kind k, char out[32]);
 

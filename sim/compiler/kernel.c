@@ -48,8 +48,8 @@ static void add_build(str *s)
 /* Where the result of compiling these bytes with these settings is kept. NULL:
  * no cache. The path is part of it because messages name it. */
 static const char *cache_path(const char *path, const void *content, size_t n,
-                              const char *entry, const sim_compile_config *cfg,
-                              arena *a)
+                              const char *entry, const char *target,
+                              const sim_compile_config *cfg, arena *a)
 {
     const char *dir =
         cfg->no_cache || cfg->track_lines || cfg->debug ? NULL : cache_dir(a);
@@ -60,7 +60,7 @@ static const char *cache_path(const char *path, const void *content, size_t n,
         return NULL;
     artifact_hash(content, n, content_hash);
     str_printf(&s, "%s %d %s\n%s\n%s\n%s\n", VPU_VERSION, SIM_ABI, content_hash,
-               path, entry, artifact_host_cpu(a));
+               path, entry, target);
     for (uint32_t i = 0; i < cfg->n_options; i++)
         str_printf(&s, "%s\n", cfg->options[i]);
     add_build(&s);
@@ -147,8 +147,8 @@ static vpu_status obtain(const origin *o, const char *entry,
                          const sim_compile_config *cfg, arena *a,
                          arena *scratch, sim_kernel **out, vpu_error *err)
 {
-    const char *cached =
-        cache_path(o->name, o->content, o->n, entry, cfg, scratch);
+    const char *cached = cache_path(o->name, o->content, o->n, entry,
+                                    artifact_host_cpu(scratch), cfg, scratch);
     sim_kernel *k = arena_new(a, sim_kernel);
     artifact x;
     vpu_status st;
@@ -232,23 +232,47 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
     return st;
 }
 
+/* A .bin holds no host code: it is the same whatever processor made it. */
+static const char *bin_path(const char *source, const char *entry,
+                            const sim_compile_config *cfg, arena *a)
+{
+    char *content;
+    size_t n;
+
+    if (file_read(source, MAX_FILE_BYTES, a, &content, &n, NULL))
+        return NULL; /* the compiler will say so */
+    return cache_path(source, content, n, entry ? entry : "", "bin", cfg, a);
+}
+
 vpu_status sim_kernel_build_bin(const char *source, const char *entry,
                                 const sim_compile_config *cfg, arena *a,
                                 uint8_t **file, size_t *n, vpu_error *err)
 {
+    const char *cached = bin_path(source, entry, cfg, a);
+    const uint8_t *bin;
+    char *data;
+    size_t n_data;
     fe_unit unit;
-    artifact x;
-    vpu_status st = fe_compile(source, NULL, cfg->options, cfg->n_options,
-                               false, cfg->log, a, &unit, err);
+    artifact x, wrapped;
+    vpu_status st;
 
+    if (cached && !file_read(cached, MAX_FILE_BYTES, a, &data, &n_data, NULL) &&
+        artifact_unwrap((uint8_t *)data, n_data, &bin, n)) {
+        *file = arena_memdup(a, bin, *n); /* aligned */
+        return VPU_OK;
+    }
+    st = fe_compile(source, NULL, cfg->options, cfg->n_options, false, cfg->log,
+                    a, &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
                             ARTIFACT_NO_HOST, NULL, a, &x, err);
-    if (!st) {
-        *file = x.file;
-        *n = x.n_bytes;
-    }
-    return st;
+    if (st)
+        return st;
+    artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);
+    cache_put(cached, &wrapped, a);
+    *file = x.file;
+    *n = x.n_bytes;
+    return VPU_OK;
 }
 
 static void *in_arena(void *user, size_t n)

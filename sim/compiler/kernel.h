@@ -122,7 +122,8 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
                            arena *a, sim_kernel **out, vpu_error *err);
 
 /* Offline compile: the .bin image. entry NULL = the only kernel (besides the
- * __dma_ ones). In the arena. */
+ * __dma_ ones). In the arena. From the cache unless no_cache, then without the
+ * front end's warnings. */
 vpu_status sim_kernel_build_bin(const char *source, const char *entry,
                                 const sim_compile_config *cfg, arena *a,
                                 uint8_t **file, size_t *n, vpu_error *err);
