@@ -43,10 +43,12 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .n_options = b->cfg->n_options,
                               .no_cache = b->cfg->no_cache,
                               .track_lines = track_lines,
+                              .debug = track_lines ? NULL : b->cfg->debug,
                               .hooks = &exec_hooks,
                               .log = b->cfg->log};
 
     if (l->text) {
+        cfg.debug = NULL;  /* in no file */
         cfg.n_options = 0; /* those are for the user's kernels */
         return sim_kernel_compile_text(src->path, l->text, l->entry, &cfg, b->a,
                                        out, err);
@@ -148,7 +150,8 @@ vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
     b->g = g;
     b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
     b->stages = arena_array(a, stage, g->n_launches + 1);
-    st = memory_create(cfg->desc, &b->mem, err);
+    st = cfg->debug ? memory_create_roomy(cfg->desc, &b->mem, err)
+                    : memory_create(cfg->desc, &b->mem, err);
     if (!st)
         st = prepare(b, err);
     if (st) {

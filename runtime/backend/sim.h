@@ -22,6 +22,9 @@ typedef struct {
     const char *const *options; /* for clang */
     uint32_t n_options;
     bool no_cache;
+    /* Not NULL: kernels as code for a debugger (sim/compiler/kernel.h), whose
+     * cycles mean nothing; compiled engine only. Borrowed. */
+    const sim_debug *debug;
     trc_writer *trace; /* borrowed; NULL = none */
     bool profile; /* count by source line; interpreted, whatever engine says */
     const exec_group_watch *group_watch; /* NULL = none; of every launch */

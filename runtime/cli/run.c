@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
+#include "runtime/cli/gdb.h"
 #include "runtime/cli/kanata.h"
 #include "runtime/cli/live.h"
 #include "runtime/cli/other.h"
@@ -53,6 +54,16 @@ static const char help[] =
     "  --kanata-group N        which one, in every stage that has it (default "
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
+    "Under the debugger gdb (docs/debugging.md):\n"
+    "  --gdb                   kernels as code for a debugger: by source line, "
+    "with\n"
+    "                          their variables. Starts gdb on this run, unless "
+    "it\n"
+    "                          runs in one already. Slow; one thread, no "
+    "cycles\n"
+    "  --break-at gid=X,Y,Z    with --gdb: stop where the work-item with this "
+    "global\n"
+    "                          id begins; Y and Z may be left out\n"
     "How it runs:\n"
     "  --backend ID            what runs it: sim (default), opencl, "
     "opencl:P:D,\n"
@@ -86,6 +97,8 @@ typedef struct {
     uint32_t kanata_bundles;
     trc_level trace_level;
     bool trace_host, view;
+    bool gdb;
+    sim_debug debug; /* for gdb */
 } run_options;
 
 /* --- options
@@ -119,6 +132,8 @@ enum {
     OPT_KANATA,
     OPT_KANATA_GROUP,
     OPT_KANATA_BUNDLES,
+    OPT_GDB,
+    OPT_BREAK_AT,
     OPT_REPORT,
     OPT_REPEAT,
 };
@@ -138,6 +153,8 @@ static const struct option long_options[] = {
     {"kanata", required_argument, NULL, OPT_KANATA},
     {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
     {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
+    {"gdb", no_argument, NULL, OPT_GDB},
+    {"break-at", required_argument, NULL, OPT_BREAK_AT},
     {"report", required_argument, NULL, OPT_REPORT},
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {NULL, 0, NULL, 0}};
@@ -187,6 +204,10 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_KANATA_BUNDLES:
         return target_count(optarg, &o->kanata_bundles);
+    case OPT_GDB:
+        return o->gdb = true;
+    case OPT_BREAK_AT:
+        return gdb_parse_break_at(optarg, &o->debug);
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -200,7 +221,7 @@ static bool apply(run_options *o, int c, arena *a)
 /* Options about the simulated machine and its insides. */
 static bool is_sim_only(int c)
 {
-    return c >= OPT_VCD && c <= OPT_KANATA_BUNDLES;
+    return c >= OPT_VCD && c <= OPT_BREAK_AT;
 }
 
 /* A stick's packets and stages have a timeline, too. */
@@ -262,6 +283,32 @@ static int check_observers(run_options *o)
     return CLI_OK;
 }
 
+/* Code for a debugger has no SHAVE program, so no time and none of what looks
+ * at time. */
+static int check_gdb(run_options *o)
+{
+    const char *other = o->profile                     ? "--profile"
+                        : o->folded                    ? "--folded"
+                        : o->kanata                    ? "--kanata"
+                        : o->trace                     ? "--trace"
+                        : o->trace_json                ? "--trace-json"
+                        : o->vcd                       ? "--vcd"
+                        : o->view                      ? "--view"
+                        : o->repeat > 1                ? "--repeat"
+                        : o->t.engine != EXEC_COMPILED ? "--engine interpreted"
+                                                       : NULL;
+
+    if (!o->gdb)
+        return o->debug.stop ? cli_usage(&cli_run, "--break-at needs --gdb")
+                             : CLI_OK;
+    if (other)
+        return cli_usage(&cli_run, "--gdb and %s exclude each other", other);
+    o->t.timing = EXEC_NO_TIMING;
+    o->t.threads = 1;
+    o->t.timeout_s = 0; /* a person thinks longer */
+    return CLI_OK;
+}
+
 static int parse(int argc, char **argv, run_options *o, arena *a)
 {
     int c, which = 0;
@@ -284,7 +331,8 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     }
     c = target_check(&o->t, &cli_run, argc, argv);
     c = c ? c : check_backend(o);
-    return c ? c : check_observers(o);
+    c = c ? c : check_observers(o);
+    return c ? c : check_gdb(o);
 }
 
 /* --- the steps
@@ -503,12 +551,31 @@ static vpu_status run_other(session *s, vpu_error *err)
     return st;
 }
 
+/* Some launch must have the item to stop at. */
+static vpu_status check_item(const session *s, vpu_error *err)
+{
+    const uint32_t *at = s->o.debug.at;
+
+    for (uint32_t i = 0; i < s->t.g->n_launches; i++) {
+        const graph_launch *l = &s->t.g->launches[i];
+
+        if (!l->text && at[0] < l->global[0] && at[1] < l->global[1] &&
+            at[2] < l->global[2])
+            return VPU_OK;
+    }
+    return err_set(err, VPU_ERR_INVALID,
+                   "--break-at gid=%u,%u,%u: no kernel of the run has this "
+                   "work-item",
+                   at[0], at[1], at[2]);
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
     backend_sim_config cfg = target_sim(&s->o.t, &s->t);
 
     cfg.profile = s->o.profile || s->o.folded;
+    cfg.debug = s->o.gdb ? &s->o.debug : NULL;
     cfg.log = &s->log;
     cfg.print = print_text;
     cfg.print_user = s;
@@ -522,6 +589,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = open_kanata(s, err);
     if (!st && s->o.folded)
         st = file_out_open(&s->folded, s->o.folded, err);
+    if (!st && s->o.debug.stop)
+        st = check_item(s, err);
     host_does(s, "compile");
     if (!st)
         st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
@@ -562,7 +631,10 @@ static int run_main(int argc, char **argv)
     vpu_error err = {0};
     int rc = parse(argc, argv, &s.o, s.a);
 
-    if (!rc) {
+    if (!rc && s.o.gdb && !gdb_attached()) {
+        gdb_become(argc, argv, &err);
+        rc = cli_fail(&err);
+    } else if (!rc) {
         s.log = cli_log(s.o.t.quiet);
         if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);

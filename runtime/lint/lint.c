@@ -111,11 +111,12 @@ static vpu_status compile(linter *l, const char *path, const char *text,
     size_t n_object;
     vpu_status st;
 
-    st =
-        fe_compile(path, text, c->options, c->n_options, log, l->a, &unit, err);
+    st = fe_compile(path, text, c->options, c->n_options, false, log, l->a,
+                    &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, path, entry, unit.deps,
-                            unit.n_deps, ARTIFACT_NO_HOST, l->a, &art, err);
+                            unit.n_deps, ARTIFACT_NO_HOST, NULL, l->a, &art,
+                            err);
     if (!st)
         st = artifact_read(art.file, art.n_bytes, l->a, k, &object, &n_object,
                            err);

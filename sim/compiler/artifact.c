@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "sim/base/file.h"
+#include "sim/compiler/debug.h"
 #include "sim/compiler/hostcode.h"
 #include "sim/ir/ir.h"
 #include "sim/shave/shave.h"
@@ -182,8 +183,8 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
 /* --- the parts
  * -------------------------------------------------------------------- */
 
-static vpu_status make_host_object(LLVMModuleRef m, arena *a, uint8_t **out,
-                                   size_t *n, vpu_error *err)
+static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
+                                   uint8_t **out, size_t *n, vpu_error *err)
 {
     char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName();
     char *features = LLVMGetHostCPUFeatures(), *msg = NULL;
@@ -199,8 +200,9 @@ static vpu_status make_host_object(LLVMModuleRef m, arena *a, uint8_t **out,
         goto out;
     }
     tm = LLVMCreateTargetMachine(target, triple, cpu, features,
-                                 LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                 LLVMCodeModelJITDefault);
+                                 debug ? LLVMCodeGenLevelNone
+                                       : LLVMCodeGenLevelDefault,
+                                 LLVMRelocPIC, LLVMCodeModelJITDefault);
     LLVMSetTarget(m, triple);
     {
         LLVMTargetDataRef td = LLVMCreateTargetDataLayout(tm);
@@ -208,7 +210,7 @@ static vpu_status make_host_object(LLVMModuleRef m, arena *a, uint8_t **out,
         LLVMSetModuleDataLayout(m, td);
         LLVMDisposeTargetData(td);
     }
-    e = LLVMRunPasses(m, host_passes, tm, o);
+    e = LLVMRunPasses(m, debug ? "verify" : host_passes, tm, o);
     if (e) {
         char *text = LLVMGetErrorMessage(e);
 
@@ -294,19 +296,32 @@ static json_t *info_json(const sim_kernel *k, const char *const *deps,
                      k->not_vectorized, "deps", deps_json(deps, n_deps));
 }
 
-/* Programs of all variants, and their host functions when `host`. */
+/* A cycle a block, so that limits of cycles and time end loops here, too. */
+static shave_program without_program(LLVMValueRef fn, arena *a)
+{
+    unsigned n = LLVMCountBasicBlocks(fn);
+    shave_program p = {.costs = arena_array(a, shave_cost, n + 1)};
+
+    for (unsigned b = 0; b < n; b++)
+        p.costs[b].cycles = 1;
+    return p;
+}
+
+/* Programs of all variants, and their host functions as kind says. */
 static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
-                            bool host, bool track_lines, arena *a,
-                            sim_kernel *k, isa_function *programs,
-                            uint32_t *n_programs, uint8_t **object,
-                            size_t *n_object, vpu_error *err)
+                            artifact_host kind, arena *a, sim_kernel *k,
+                            isa_function *programs, uint32_t *n_programs,
+                            uint8_t **object, size_t *n_object, vpu_error *err)
 {
     LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
         "kernel", LLVMGetModuleContext(mu->module));
     vpu_status st = VPU_OK;
 
+    if (kind == ARTIFACT_HOST_DEBUG)
+        debug_begin_module(hm, mu->module);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
         shave_program p;
+        uint32_t stack;
         char symbol[32];
 
         if (!mu->variants[v].fn)
@@ -314,6 +329,14 @@ static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
         k->variants[v].present = true;
         k->variants[v].factor = mu->variants[v].factor;
         k->variants[v].item_bytes = mu->variants[v].item_bytes;
+        artifact_symbol((sim_variant_kind)v, symbol);
+        if (kind == ARTIFACT_HOST_DEBUG) {
+            p = without_program(mu->variants[v].fn, a);
+            st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
+                              HOSTCODE_DEBUG, &k->variants[v].stack_bytes, a,
+                              err);
+            continue;
+        }
         st = shave_build(mu->variants[v].fn,
                          sim_variant_name((sim_variant_kind)v), layout, a, &p,
                          err);
@@ -323,12 +346,14 @@ static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
         for (uint32_t b = 0; b < p.fn.n_blocks; b++)
             k->variants[v].n_bundles += p.fn.blocks[b].cycles;
         k->variants[v].stack_bytes = p.fn.private_bytes;
-        artifact_symbol((sim_variant_kind)v, symbol);
         st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
-                          track_lines, a, err);
+                          kind == ARTIFACT_HOST_LINES ? HOSTCODE_LINES
+                                                      : HOSTCODE_PLAIN,
+                          &stack, a, err);
     }
-    if (!st && host)
-        st = make_host_object(hm, a, object, n_object, err);
+    if (!st && kind != ARTIFACT_NO_HOST)
+        st = make_host_object(hm, kind == ARTIFACT_HOST_DEBUG, a, object,
+                              n_object, err);
     LLVMDisposeModule(hm);
     return st;
 }
@@ -385,8 +410,9 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
 
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
-                          uint32_t n_deps, artifact_host host, arena *a,
-                          artifact *out, vpu_error *err)
+                          uint32_t n_deps, artifact_host kind,
+                          const sim_debug *debug, arena *a, artifact *out,
+                          vpu_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     LLVMContextRef c = LLVMContextCreate();
@@ -412,7 +438,7 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         goto out;
     }
     k.name = entry;
-    st = middle_build(m, path, entry, a, &mu, &k, err);
+    st = middle_build(m, path, entry, debug, a, &mu, &k, err);
     if (!st)
         st = place_globals(mu.module, path, a, &k, &layout, err);
     if (!st) {
@@ -421,9 +447,8 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, host != ARTIFACT_NO_HOST,
-                       host == ARTIFACT_HOST_LINES, a, &k, programs,
-                       &n_programs, &object, &n_object, err);
+        st = make_code(&mu, &layout, kind, a, &k, programs, &n_programs,
+                       &object, &n_object, err);
     }
     if (!st)
         pack(&k, programs, n_programs, bitcode, n_bytes, object, n_object, deps,

@@ -14,15 +14,18 @@ typedef struct {
 typedef enum {
     ARTIFACT_NO_HOST, /* as in a .bin */
     ARTIFACT_HOST,
-    ARTIFACT_HOST_LINES /* host code that tracks source lines */
+    ARTIFACT_HOST_LINES, /* host code that tracks source lines */
+    ARTIFACT_HOST_DEBUG  /* for a debugger; without SHAVE programs */
 } artifact_host;
 
 /* Middle end, SHAVE program and host object of `entry` (NULL = the only
- * kernel). deps: files whose content the result depends on. */
+ * kernel). debug: with ARTIFACT_HOST_DEBUG, else NULL. deps: files whose
+ * content the result depends on. */
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
-                          uint32_t n_deps, artifact_host host, arena *a,
-                          artifact *out, vpu_error *err);
+                          uint32_t n_deps, artifact_host kind,
+                          const sim_debug *debug, arena *a, artifact *out,
+                          vpu_error *err);
 
 /* Describe the kernel in an artifact. host_object NULL when it has none.
  * VPU_ERR_PARSE: not one of ours, or damaged. */

@@ -39,8 +39,6 @@ static const char *const fixed_options[] = {
     "-disable-llvm-passes",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
-    "-ffile-compilation-dir=.",
-    "-gline-tables-only",
     "-gcolumn-info",
     "-fno-color-diagnostics",
     "-Wno-unknown-pragmas",
@@ -53,6 +51,10 @@ static const char *const fixed_options[] = {
     "-c"};
 enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
 
+/* Lines for messages and profiles, the same wherever the source lies. */
+static const char *const line_options[] = {"-ffile-compilation-dir=.",
+                                           "-gline-tables-only"};
+
 const char *fe_fingerprint(arena *a)
 {
     str s = {0};
@@ -61,6 +63,8 @@ const char *fe_fingerprint(arena *a)
 
     for (int i = 0; i < N_FIXED; i++)
         str_printf(&s, "%s ", fixed_options[i]);
+    for (int i = 0; i < 2; i++)
+        str_printf(&s, "%s ", line_options[i]);
     if (!stat("/usr/bin/" CLANG, &sb))
         str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
                    (long long)sb.st_mtime);
@@ -255,8 +259,8 @@ static void pass_on_warnings(const log_sink *log, const char *diag)
 
 static vpu_status compile_in(const char *dir, const char *source,
                              const char *const *options, uint32_t n_options,
-                             const log_sink *log, arena *a, fe_unit *out,
-                             vpu_error *err)
+                             bool debug, const log_sink *log, arena *a,
+                             fe_unit *out, vpu_error *err)
 {
     char *prelude = arena_printf(a, "%s/prelude.h", dir);
     char *bc = arena_printf(a, "%s/out.bc", dir);
@@ -271,6 +275,10 @@ static vpu_status compile_in(const char *dir, const char *source,
     argv[n++] = (char *)CLANG;
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed_options[i];
+    for (int i = 0; i < 2 && !debug; i++)
+        argv[n++] = (char *)line_options[i];
+    if (debug)
+        argv[n++] = (char *)"-g";
     argv[n++] = (char *)"-include";
     argv[n++] = prelude;
     for (uint32_t i = 0; i < n_options; i++)
@@ -312,7 +320,7 @@ static vpu_status write_text(const char *dir, const char *name,
 
 vpu_status fe_compile(const char *source_path, const char *text,
                       const char *const *options, uint32_t n_options,
-                      const log_sink *log, arena *a, fe_unit *out,
+                      bool debug, const log_sink *log, arena *a, fe_unit *out,
                       vpu_error *err)
 {
     const char *path = source_path;
@@ -332,7 +340,7 @@ vpu_status fe_compile(const char *source_path, const char *text,
     if (text)
         st = write_text(dir, source_path, text, a, &path, err);
     if (!st)
-        st = compile_in(dir, path, options, n_options, log, a, out, err);
+        st = compile_in(dir, path, options, n_options, debug, log, a, out, err);
     temp_dir_remove(dir);
     running_dir = NULL;
     return st;

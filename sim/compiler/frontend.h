@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
@@ -22,7 +24,8 @@ typedef struct {
 
 /* options: extra words for clang (-D, -I, -U, -cl-…), may be NULL when n is 0.
  * text: the source, NULL = that of the file source_path; a text is read as if
- * it stood in a file of that name, which is not looked at. Warnings of the
+ * it stood in a file of that name, which is not looked at. debug: with all
+ * debug information, paths as they really are. Warnings of the
  * compiler go to the log. Result in the arena.
  *
  * VPU_ERR_IO       source cannot be read, no temporary file
@@ -30,7 +33,7 @@ typedef struct {
  * files VPU_ERR_UNSUPPORTED  clang-19 is not installed */
 vpu_status fe_compile(const char *source_path, const char *text,
                       const char *const *options, uint32_t n_options,
-                      const log_sink *log, arena *a, fe_unit *out,
+                      bool debug, const log_sink *log, arena *a, fe_unit *out,
                       vpu_error *err);
 
 /* Changes whenever the prelude or the options every compilation gets change. */

@@ -6,6 +6,7 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
+#include "sim/compiler/debug.h"
 #include "sim/compiler/hostabi.h"
 #include "sim/compiler/hostcode_priv.h"
 
@@ -234,6 +235,14 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
     }
 }
 
+/* What is built from now on belongs to the source line of i. */
+static void at_line_of(host *h, LLVMValueRef i)
+{
+    if (h->debug)
+        LLVMSetCurrentDebugLocation2(h->b,
+                                     i ? LLVMInstructionGetDebugLoc(i) : NULL);
+}
+
 static void do_block(host *h, uint32_t n)
 {
     LLVMBasicBlockRef b = h->cfg.blocks[n];
@@ -244,15 +253,19 @@ static void do_block(host *h, uint32_t n)
          i = LLVMGetNextInstruction(i))
         ir_map_set(&h->map, i,
                    LLVMBuildPhi(h->b, host_type(h, LLVMTypeOf(i)), ""));
+    at_line_of(h, NULL);
     enter_block(h, b, n);
     for (; i != t && !h->st; i = LLVMGetNextInstruction(i)) {
-        LLVMValueRef v = host_inst(h, i);
+        LLVMValueRef v;
 
+        at_line_of(h, i);
+        v = host_inst(h, i);
         if (v)
             ir_map_set(&h->map, i, v);
     }
     if (h->st)
         return;
+    at_line_of(h, t);
     leave_block(h, t, n);
     do_terminator(h, t, n);
     ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->b));
@@ -340,15 +353,16 @@ static void prologue(host *h)
 
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const shave_program *program,
-                        const shave_layout *layout, bool track_lines, arena *a,
-                        vpu_error *err)
+                        const shave_layout *layout, hostcode_kind kind,
+                        uint32_t *stack_bytes, arena *a, vpu_error *err)
 {
     host h = {.a = a,
               .m = to,
               .from = fn,
               .layout = layout,
               .program = program,
-              .track_lines = track_lines,
+              .track_lines = kind == HOSTCODE_LINES,
+              .debug = kind == HOSTCODE_DEBUG,
               .err = err};
     uint32_t *order, n = 0;
     ir_word *seen;
@@ -372,6 +386,8 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;
     declare(&h, name);
+    if (h.debug)
+        debug_begin_function(&h);
     prologue(&h);
     for (uint32_t k = n; k-- > 0;)
         ir_map_set(&h.blocks, h.cfg.blocks[order[k]],
@@ -379,8 +395,10 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     LLVMBuildBr(h.b, ir_map_get(&h.blocks, h.cfg.blocks[0]));
     for (uint32_t k = n; k-- > 0 && !h.st;)
         do_block(&h, order[k]);
+    at_line_of(&h, NULL);
     if (!h.st)
         fill_phis(&h, seen);
     LLVMDisposeBuilder(h.b);
+    *stack_bytes = h.stack;
     return h.st;
 }

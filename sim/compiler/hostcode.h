@@ -16,14 +16,20 @@
 #include "sim/base/err.h"
 #include "sim/shave/shave.h"
 
+typedef enum {
+    HOSTCODE_PLAIN,
+    HOSTCODE_LINES, /* notes each access's source position in sim_wg */
+    HOSTCODE_DEBUG  /* with source lines and variables as DWARF (debug.h) */
+} hostcode_kind;
+
 /* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in
- * the same context as fn's. program is what fn became on the SHAVE. With
- * track_lines the code notes each access's source position in sim_wg.
+ * the same context as fn's. program is what fn became on the SHAVE: of it only
+ * the blocks' costs are used. *stack_bytes: of private arrays.
  *
  * VPU_ERR_UNSUPPORTED  an instruction or constant without host form */
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const shave_program *program,
-                        const shave_layout *layout, bool track_lines, arena *a,
-                        vpu_error *err);
+                        const shave_layout *layout, hostcode_kind kind,
+                        uint32_t *stack_bytes, arena *a, vpu_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
+#include "sim/compiler/debug.h"
 #include "sim/compiler/hostabi.h"
 #include "sim/compiler/hostcode_priv.h"
 
@@ -162,7 +163,7 @@ LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k)
     return host_value(h, LLVMGetOperand(i, k));
 }
 
-static LLVMValueRef host_ptr(host *h, LLVMValueRef device)
+LLVMValueRef host_ptr(host *h, LLVMValueRef device)
 {
     LLVMValueRef off = LLVMBuildZExt(h->b, device, h->i64, "");
 
@@ -468,6 +469,8 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
         do_block_move(h, i, name);
         return NULL;
     }
+    if (h->debug && debug_call(h, i))
+        return NULL;
     if (!strcmp(name, "__vpu_dma"))
         return do_dma(h, i);
     if (!strcmp(name, "__vpu_wait")) {
@@ -554,7 +557,8 @@ static LLVMValueRef do_plain(host *h, LLVMValueRef i)
         ir_map_set(&ops, LLVMGetOperand(i, (unsigned)k),
                    host_operand(h, i, (unsigned)k));
     copy = ir_clone(h->b, i, &ops);
-    LLVMInstructionSetDebugLoc(copy, NULL);
+    LLVMInstructionSetDebugLoc(copy,
+                               h->debug ? LLVMInstructionGetDebugLoc(i) : NULL);
     return copy;
 }
 

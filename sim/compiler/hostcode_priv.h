@@ -9,6 +9,12 @@
 #include "sim/compiler/hostcode.h"
 #include "sim/ir/ir.h"
 
+/* Where a source variable of code for a debugger is; debug.h. */
+typedef struct {
+    LLVMMetadataRef var, loc;
+    LLVMValueRef slot; /* alloca: its host address */
+} host_slot;
+
 typedef struct {
     arena *a;
     LLVMContextRef c;
@@ -19,7 +25,9 @@ typedef struct {
     LLVMTypeRef i8, i32, i64, ptr, wg_void;
     const shave_layout *layout;
     const shave_program *program;
-    bool track_lines;
+    bool track_lines, debug;
+    host_slot *slots;
+    size_t n_slots, cap_slots;
     ir_cfg cfg;
     uint32_t *rpo; /* block -> position in reverse post-order */
     ir_map map, blocks, ends;
@@ -40,6 +48,8 @@ LLVMTypeRef host_type(host *h, LLVMTypeRef t);
 /* The host value of a device value, at the builder's position. */
 LLVMValueRef host_value(host *h, LLVMValueRef v);
 LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k);
+/* Where a device address is on the host. */
+LLVMValueRef host_ptr(host *h, LLVMValueRef device);
 /* Is this device pointer one to DDR? */
 bool host_is_global(LLVMValueRef p);
 

@@ -3,7 +3,9 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
+#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/Orc.h>
+#include <llvm-c/OrcEE.h>
 #include <llvm-c/Target.h>
 #include <math.h>
 #include <stdio.h>
@@ -116,6 +118,31 @@ static vpu_status report(LLVMErrorRef e, const char *what, vpu_error *err)
     return VPU_ERR_COMPILE;
 }
 
+/* Loads as ORC does, and tells a debugger of each object. */
+static LLVMOrcObjectLayerRef
+debug_layer(void *user, LLVMOrcExecutionSessionRef session, const char *triple)
+{
+    LLVMOrcObjectLayerRef l =
+        LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+
+    (void)user;
+    (void)triple;
+    LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(
+        l, LLVMCreateGDBRegistrationListener());
+    return l;
+}
+
+static LLVMErrorRef create(bool debug, LLVMOrcLLJITRef *out)
+{
+    LLVMOrcLLJITBuilderRef b = NULL;
+
+    if (debug) {
+        b = LLVMOrcCreateLLJITBuilder();
+        LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(b, debug_layer, NULL);
+    }
+    return LLVMOrcCreateLLJIT(out, b);
+}
+
 vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
                     sim_kernel *k, vpu_error *err)
 {
@@ -125,7 +152,7 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
 
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    e = LLVMOrcCreateLLJIT(&s.jit, NULL);
+    e = create(k->debug, &s.jit);
     if (e)
         return report(e, "ORC", err);
     k->jit = s.jit;

@@ -51,7 +51,8 @@ static const char *cache_path(const char *path, const void *content, size_t n,
                               const char *entry, const char *target,
                               const sim_compile_config *cfg, arena *a)
 {
-    const char *dir = cfg->no_cache || cfg->track_lines ? NULL : cache_dir(a);
+    const char *dir =
+        cfg->no_cache || cfg->track_lines || cfg->debug ? NULL : cache_dir(a);
     char content_hash[33], key[33];
     str s = {0};
 
@@ -89,7 +90,9 @@ static void cache_put(const char *path, const artifact *x, arena *a)
 
 static artifact_host host_kind(const sim_compile_config *cfg)
 {
-    return cfg->track_lines ? ARTIFACT_HOST_LINES : ARTIFACT_HOST;
+    return cfg->debug         ? ARTIFACT_HOST_DEBUG
+           : cfg->track_lines ? ARTIFACT_HOST_LINES
+                              : ARTIFACT_HOST;
 }
 
 /* --- kernels
@@ -107,6 +110,7 @@ static vpu_status open_artifact(const artifact *x, const char *path,
     if (!st && cfg->hooks) {
         if (!object)
             return err_set(err, VPU_ERR_PARSE, "%s: no host code", path);
+        k->debug = cfg->debug != NULL;
         st = jit_load(object, n, cfg->hooks, k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
@@ -131,11 +135,11 @@ static vpu_status build(const origin *o, const char *entry,
 
     if (!o->is_bitcode)
         st = fe_compile(o->name, o->text, cfg->options, cfg->n_options,
-                        cfg->log, scratch, &unit, err);
+                        cfg->debug != NULL, cfg->log, scratch, &unit, err);
     return st ? st
               : artifact_build(unit.bitcode, unit.n_bytes, o->name, entry,
-                               unit.deps, unit.n_deps, host_kind(cfg), scratch,
-                               x, err);
+                               unit.deps, unit.n_deps, host_kind(cfg),
+                               cfg->debug, scratch, x, err);
 }
 
 /* From the cache, or built and put there. */
@@ -257,11 +261,11 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
         *file = arena_memdup(a, bin, *n); /* aligned */
         return VPU_OK;
     }
-    st = fe_compile(source, NULL, cfg->options, cfg->n_options, cfg->log, a,
-                    &unit, err);
+    st = fe_compile(source, NULL, cfg->options, cfg->n_options, false, cfg->log,
+                    a, &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
-                            ARTIFACT_NO_HOST, a, &x, err);
+                            ARTIFACT_NO_HOST, NULL, a, &x, err);
     if (st)
         return st;
     artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);

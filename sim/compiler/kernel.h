@@ -72,10 +72,19 @@ typedef struct sim_kernel {
     uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */
     bool global_atomics;    /* groups must run in one fixed order */
     bool from_cache;
-    void *jit;              /* owns the code; sim_kernel_release */
+    bool debug; /* private data may be more than the device's CMX holds */
+    void *jit;  /* owns the code; sim_kernel_release */
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;
+
+/* Code for a source-level debugger: not optimised, scalar, variables in memory
+ * with DWARF that says where, registered with gdb's JIT interface as it is
+ * loaded. It has no SHAVE program, so its cycles mean nothing. */
+typedef struct {
+    bool stop;      /* SIGTRAP where the item with global id `at` begins */
+    uint32_t at[3]; /* x, y, z */
+} sim_debug;
 
 typedef struct {
     const char *const *options; /* extra words for clang */
@@ -83,6 +92,7 @@ typedef struct {
     bool no_cache;
     bool track_lines; /* code notes the source line of each access: slower,
                          never cached; to find where a fault came from */
+    const sim_debug *debug; /* not NULL: for a debugger; never cached */
     const sim_hooks *hooks; /* what the code calls; NULL = do not load code */
     const log_sink *log;
 } sim_compile_config;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/base/str.h"
+#include "sim/compiler/debug.h"
 #include "sim/compiler/divide.h"
 #include "sim/compiler/expand.h"
 #include "sim/compiler/flatten.h"
@@ -426,9 +427,46 @@ static void dump(LLVMModuleRef m, const char *after)
     }
 }
 
+/* For a debugger: nothing but what makes host code possible. The scalar
+ * promotion concerns what the source does not name: its variables have escaped
+ * into calls. */
+static vpu_status build_debug(LLVMModuleRef m, const char *path,
+                              LLVMValueRef *fns, const sim_debug *debug,
+                              arena *a, middle_unit *out, sim_kernel *k,
+                              vpu_error *err)
+{
+    static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
+    LLVMMetadataRef subprograms[SIM_N_VARIANTS] = {NULL};
+    vpu_status st;
+
+    debug_mark_variables(m);
+    st = run_passes(m, "function(sroa)", err);
+    if (!st)
+        st = expand_builtins(m, path, err);
+    if (!st)
+        st = run_passes(m, "function(sroa)", err);
+    if (st)
+        return st;
+    find_atomics(fns[SIM_SCALAR], k);
+    k->not_vectorized = "code for a debugger is not";
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v]) {
+            debug_add_ids(fns[v],
+                          v == SIM_SCALAR && debug->stop ? debug->at : NULL);
+            subprograms[v] = LLVMGetSubprogram(fns[v]);
+        }
+    dump(m, "items");
+    build_groups(fns, factors, a, out);
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (subprograms[v])
+            LLVMSetSubprogram(out->variants[v].fn, subprograms[v]);
+    dump(m, "groups");
+    return check_module(m, "building work-groups", err);
+}
+
 static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
-                        arena *a, middle_unit *out, sim_kernel *k,
-                        vpu_error *err)
+                        const sim_debug *debug, arena *a, middle_unit *out,
+                        sim_kernel *k, vpu_error *err)
 {
     LLVMValueRef fns[SIM_N_VARIANTS] = {NULL};
     unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1}, line = 0;
@@ -446,6 +484,8 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
         st = check_recursion(m, path, err);
     if (st)
         return st;
+    if (debug)
+        return build_debug(m, path, fns, debug, a, out, k, err);
     vectors = source_has_vectors(m, &line);
     st = run_passes(m, inline_passes, err);
     if (!st)
@@ -479,13 +519,13 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
 }
 
 vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
-                        arena *a, middle_unit *out, sim_kernel *k,
-                        vpu_error *err)
+                        const sim_debug *debug, arena *a, middle_unit *out,
+                        sim_kernel *k, vpu_error *err)
 {
     vpu_status st;
 
     *out = (middle_unit){.module = m};
-    st = build(m, path, entry, a, out, k, err);
+    st = build(m, path, entry, debug, a, out, k, err);
     if (st) {
         LLVMDisposeModule(m);
         out->module = NULL;

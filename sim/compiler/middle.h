@@ -21,14 +21,15 @@ typedef struct {
     } variants[SIM_N_VARIANTS];
 } middle_unit;
 
-/* Takes module over (frees it on failure). Fills what of *k the source tells:
+/* debug: NULL, or only what a debugger wants: scalar, nothing optimised.
+ * Takes module over (frees it on failure). Fills what of *k the source tells:
  * arguments, required size, vectorizer's reason, atomics.
  *
  * VPU_ERR_COMPILE  no such kernel, unknown function, recursion, companions with
  *                  another signature */
 vpu_status middle_build(LLVMModuleRef module, const char *path,
-                        const char *entry, arena *a, middle_unit *out,
-                        sim_kernel *k, vpu_error *err);
+                        const char *entry, const sim_debug *debug, arena *a,
+                        middle_unit *out, sim_kernel *k, vpu_error *err);
 
 /* The name of the only kernel without __dma_ prefix; NULL when there are none
  * or several. In the arena. */

@@ -277,10 +277,40 @@ static void reach(wg *w, region *r)
     }
 }
 
+/* Says again where the variable in a private array is: every item has its own.
+ */
+static void place_variable(wg *w, region *r, LLVMValueRef array)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(array); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u), copy;
+
+        if (!ir_calls(user, "__vpu_var"))
+            continue;
+        copy = LLVMInstructionClone(user);
+        LLVMInsertIntoBuilder(w->b, copy);
+        LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(user));
+        LLVMSetOperand(copy, 0, ir_mapped(&r->map, array));
+    }
+}
+
+/* A source variable in memory of the item's own: a debugger wants to see it
+ * whether the region uses it or not. */
+static bool is_variable(const value_info *vi)
+{
+    if (!LLVMIsAAllocaInst(vi->inst) || vi->how != KEEP_PER_ITEM)
+        return false;
+    for (LLVMUseRef u = LLVMGetFirstUse(vi->inst); u; u = LLVMGetNextUse(u))
+        if (ir_calls(LLVMGetUser(u), "__vpu_var"))
+            return true;
+    return false;
+}
+
 /* Brings what lives into the region to where its items find it. */
 static void enter_items(wg *w, region *r)
 {
     const ir_word *in = w->segs[r->start].live_in;
+    bool start =
+        w->segs[r->start].sync != NULL; /* not the kernel's beginning */
     LLVMValueRef linear = LLVMBuildLoad2(w->b, w->i32, r->linear, "");
 
     map_arguments(w, &r->map);
@@ -288,7 +318,7 @@ static void enter_items(wg *w, region *r)
         value_info *vi = &w->vals[v];
         LLVMTypeRef t = LLVMTypeOf(vi->inst);
 
-        if (!ir_bit(in, v))
+        if (!ir_bit(in, v) && !(start && is_variable(vi)))
             continue;
         if (vi->how == KEEP_REMAT || LLVMIsAAllocaInst(vi->inst) ||
             wg_is_id(vi->inst))
@@ -296,6 +326,8 @@ static void enter_items(wg *w, region *r)
         else if (vi->how == KEEP_PER_ITEM)
             store_kept(w, load_kept(w, t, kept_address(w, vi, linear)),
                        vi->temp);
+        if (LLVMIsAAllocaInst(vi->inst))
+            place_variable(w, r, vi->inst);
     }
 }
 

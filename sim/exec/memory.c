@@ -15,7 +15,9 @@ enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 
 struct memory {
     arena *a;
-    uint8_t *window;
+    uint8_t *window; /* may be address 0 */
+    void *reserved;
+    size_t reserved_bytes;
     memory_buffer *buffers;
     size_t n, cap;
     uint64_t ddr_base, ddr_bytes, used, next;
@@ -62,7 +64,52 @@ static vpu_status map_front(memory *m, uint32_t cmx, vpu_error *err)
     return VPU_OK;
 }
 
-vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
+/* More CMX for each SHAVE, as far as there are addresses. */
+static void make_room(memory *m)
+{
+    uint64_t most = 4 << 20, slice;
+
+    if (!m->n_shaves || m->ddr_base <= m->cmx_base)
+        return;
+    slice = (m->ddr_base - m->cmx_base) / m->n_shaves / PAGE * PAGE;
+    slice = slice > most ? most : slice;
+    if (slice <= m->slice_bytes)
+        return;
+    m->slice_bytes = (uint32_t)slice;
+    m->cmx_bytes = (uint32_t)slice - PAGE;
+}
+
+/* The window; with at_zero so that both kinds of address are the same. The
+ * first pages are never given out there, and never mapped here. */
+static bool reserve(memory *m, bool at_zero)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *at = MAP_FAILED, *want = (void *)(uintptr_t)NULL_END;
+
+    m->reserved_bytes = MEMORY_RESERVED - NULL_END;
+    if (at_zero)
+        at = mmap(want, m->reserved_bytes, PROT_NONE,
+                  flags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at != MAP_FAILED && at != want) { /* kernels before 4.17 */
+        munmap(at, m->reserved_bytes);
+        at = MAP_FAILED;
+    }
+    m->reserved = at;
+    m->window = NULL;
+    if (at != MAP_FAILED)
+        return true;
+    m->reserved_bytes = MEMORY_RESERVED;
+    m->reserved = mmap(NULL, m->reserved_bytes, PROT_NONE, flags, -1, 0);
+    if (m->reserved == MAP_FAILED) {
+        m->reserved = NULL;
+        return false;
+    }
+    m->window = m->reserved;
+    return true;
+}
+
+static vpu_status create(const mach_desc *d, bool roomy, memory **out,
+                         vpu_error *err)
 {
     arena *a = arena_create(0);
     memory *m = arena_new(a, memory);
@@ -77,14 +124,12 @@ vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
     m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
     m->cmx_bytes = (uint32_t)d->ocl_local_budget;
     m->n_shaves = (uint32_t)d->num_shaves;
-    m->window = mmap(NULL, MEMORY_RESERVED, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m->window == MAP_FAILED) {
-        m->window = NULL;
+    if (roomy)
+        make_room(m);
+    if (!reserve(m, roomy))
         st = err_set(err, VPU_ERR_NOMEM,
                      "cannot reserve 8 GiB of address space: %s",
                      strerror(errno));
-    }
     if (!st &&
         (m->cmx_bytes > m->slice_bytes ||
          m->cmx_base + (uint64_t)m->n_shaves * m->slice_bytes > m->ddr_base))
@@ -104,12 +149,22 @@ vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
     return VPU_OK;
 }
 
+vpu_status memory_create(const mach_desc *d, memory **out, vpu_error *err)
+{
+    return create(d, false, out, err);
+}
+
+vpu_status memory_create_roomy(const mach_desc *d, memory **out, vpu_error *err)
+{
+    return create(d, true, out, err);
+}
+
 void memory_destroy(memory *m)
 {
     if (!m)
         return;
-    if (m->window)
-        munmap(m->window, MEMORY_RESERVED);
+    if (m->reserved)
+        munmap(m->reserved, m->reserved_bytes);
     arena_destroy(m->a);
 }
 

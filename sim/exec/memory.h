@@ -35,6 +35,12 @@ typedef struct memory memory;
 
 /* VPU_ERR_NOMEM: the window cannot be reserved. */
 vpu_status memory_create(const mach_desc *desc, memory **out, vpu_error *err);
+/* The same for a debugger: device address = host address where the host has
+ * room there, so that the kernel's pointers can be followed, and with more CMX
+ * per SHAVE than the device's kernels have, for variables that code not
+ * optimised keeps in memory. */
+vpu_status memory_create_roomy(const mach_desc *desc, memory **out,
+                               vpu_error *err);
 void memory_destroy(memory *m); /* NULL is fine */
 
 /* A zeroed DDR buffer. The name is copied.
