@@ -8,7 +8,7 @@
 
 #include "visualizer/paint.h"
 
-enum { DENSE = 2 * TL_BLOCK }; /* slices of a column */
+enum { DENSE = TL_BLOCK }; /* slices of a column */
 
 /* From the bottom up: work, then waiting, what is worst on top. */
 static const uint8_t stack_order[TL_N_CLASSES] = {
@@ -143,7 +143,7 @@ static void paint_dense(lane_painter *k, double from, double per, int n)
 {
     const timeline *tl = k->p->v->tl;
     uint64_t before[TL_N_CLASSES], sums[TL_N_CLASSES], t0, t1;
-    uint64_t slack = (uint64_t)(per / 4);
+    uint64_t slack = (uint64_t)(per / 2);
     tl_cursor at = {0};
 
     t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, before);
