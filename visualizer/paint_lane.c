@@ -137,7 +137,7 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
     *span = k->phase_to - k->phase_from;
 }
 
-/* Columns of so many slices that a quarter of one more or less does not show.
+/* Columns of so many slices that half a pixel more or less does not show.
  */
 static void paint_dense(lane_painter *k, double from, double per, int n)
 {
