@@ -161,19 +161,26 @@ static vpu_status neo_read(const elf *e, range m, const char *entry,
 
 enum { SYMBOL = 16, SYMTAB = 2, STRTAB = 3, INFO = 24, OLD_ARG = 20 };
 
-/* Value and section of the symbol called name, in any case. */
-static bool find_symbol(const elf *e, const char *name, uint32_t *value,
-                        range *where)
+/* Symbols and their names; the first table of each counts. */
+static void symbol_tables(const elf *e, range tables[2])
 {
-    range tables[2] = {{0, 0}, {0, 0}}; /* symbols, names */
-
-    for (uint32_t i = e->n_sections; i-- > 0;) { /* the first of each counts */
+    tables[0] = tables[1] = (range){0, 0};
+    for (uint32_t i = e->n_sections; i-- > 0;) {
         uint32_t type =
             wire_get(e->p + e->sections + SECTION * (uint64_t)i + 4);
 
         if (type == SYMTAB || type == STRTAB)
             tables[type - SYMTAB] = section(e, i);
     }
+}
+
+/* Value and section of the symbol called name, in any case. */
+static bool find_symbol(const elf *e, const char *name, uint32_t *value,
+                        range *where)
+{
+    range tables[2];
+
+    symbol_tables(e, tables);
     for (uint64_t at = 0; at + SYMBOL <= tables[0].n; at += SYMBOL) {
         const uint8_t *s = e->p + tables[0].at + at;
         const char *text = text_at(e, tables[1], wire_get(s));
@@ -271,15 +278,9 @@ vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
 /* The name of the symbol with that value, of whatever section; NULL: none. */
 static const char *symbol_at(const elf *e, uint32_t value)
 {
-    range tables[2] = {{0, 0}, {0, 0}};
+    range tables[2];
 
-    for (uint32_t i = e->n_sections; i-- > 0;) {
-        uint32_t type =
-            wire_get(e->p + e->sections + SECTION * (uint64_t)i + 4);
-
-        if (type == SYMTAB || type == STRTAB)
-            tables[type - SYMTAB] = section(e, i);
-    }
+    symbol_tables(e, tables);
     for (uint64_t at = 0; at + SYMBOL <= tables[0].n; at += SYMBOL) {
         const uint8_t *s = e->p + tables[0].at + at;
         const char *text = text_at(e, tables[1], wire_get(s));

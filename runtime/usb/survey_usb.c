@@ -14,22 +14,6 @@ typedef struct {
     unsigned attributes, units, packet_in, packet_out;
 } facts;
 
-static const char *speed_of(libusb_device *d)
-{
-    switch (libusb_get_device_speed(d)) {
-    case LIBUSB_SPEED_FULL:
-        return "12 Mb/s";
-    case LIBUSB_SPEED_HIGH:
-        return "480 Mb/s";
-    case LIBUSB_SPEED_SUPER:
-        return "5 Gb/s";
-    case LIBUSB_SPEED_SUPER_PLUS:
-        return "10 Gb/s";
-    default:
-        return "unknown speed";
-    }
-}
-
 static bool is_super(const facts *f)
 {
     return !strcmp(f->speed, "5 Gb/s") || !strcmp(f->speed, "10 Gb/s");
@@ -93,7 +77,9 @@ static void read_config(libusb_device *device, facts *f)
 
 static void read_facts(libusb_device *device, facts *f)
 {
-    *f = (facts){.speed = speed_of(device)};
+    *f = (facts){.speed = usb_speed(device)};
+    if (!f->speed)
+        f->speed = "unknown speed";
     libusb_get_device_descriptor(device, &f->d);
     read_strings(device, f);
     read_config(device, f);

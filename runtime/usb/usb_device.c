@@ -24,24 +24,6 @@ enum {
     POLL_US = 50000
 };
 
-static const char *speed_text(libusb_device *d)
-{
-    switch (libusb_get_device_speed(d)) {
-    case LIBUSB_SPEED_LOW:
-        return "1.5 Mb/s";
-    case LIBUSB_SPEED_FULL:
-        return "12 Mb/s";
-    case LIBUSB_SPEED_HIGH:
-        return "480 Mb/s";
-    case LIBUSB_SPEED_SUPER:
-        return "5 Gb/s";
-    case LIBUSB_SPEED_SUPER_PLUS:
-        return "10 Gb/s";
-    default:
-        return "unknown";
-    }
-}
-
 static bool may_open(libusb_device *d)
 {
     char node[64];
@@ -64,11 +46,12 @@ vpu_status usb_list(arena *a, usb_stick **list, uint32_t *n, vpu_error *err)
     for (size_t i = 0; i < s.n; i++) {
         const usb_found *f = &s.found[i];
         bool ours = may_open(f->device);
+        const char *speed = usb_speed(f->device);
 
         (*list)[(*n)++] = (usb_stick){
             .name = arena_strdup(a, f->name),
             .booted = f->booted,
-            .speed = speed_text(f->device),
+            .speed = speed ? speed : "unknown",
             .usable = ours && !f->booted,
             .why = !ours       ? USB_PERMISSION
                    : f->booted ? "runs firmware already: another program uses "

@@ -100,3 +100,21 @@ const char *usb_ports(const char *name)
 
     return dash ? dash + 1 : name;
 }
+
+const char *usb_speed(libusb_device *d)
+{
+    switch (libusb_get_device_speed(d)) {
+    case LIBUSB_SPEED_LOW:
+        return "1.5 Mb/s";
+    case LIBUSB_SPEED_FULL:
+        return "12 Mb/s";
+    case LIBUSB_SPEED_HIGH:
+        return "480 Mb/s";
+    case LIBUSB_SPEED_SUPER:
+        return "5 Gb/s";
+    case LIBUSB_SPEED_SUPER_PLUS:
+        return "10 Gb/s";
+    default:
+        return NULL;
+    }
+}

@@ -33,5 +33,7 @@ libusb_context *usb_scan_take(usb_scan *s);
 const usb_found *usb_scan_find(const usb_scan *s, const char *name);
 /* The ports of a name, "1.4": what it keeps when it boots. */
 const char *usb_ports(const char *name);
+/* "480 Mb/s"; NULL: not known. */
+const char *usb_speed(libusb_device *d);
 
 #endif
