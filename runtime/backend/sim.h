@@ -5,8 +5,16 @@
 
 #include "runtime/graph/graph.h"
 #include "sim/base/log.h"
+#include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "sim/machine/desc.h"
+
+/* What runs a layer for its checkers (sim/check/check.h). */
+typedef struct {
+    check_set enabled;
+    const check_session *again; /* as check_config.again */
+    const bool *taint; /* by launch: compile it so; NULL = none */
+} backend_sim_check;
 
 typedef struct {
     const mach_desc *desc; /* borrowed */
@@ -25,6 +33,9 @@ typedef struct {
     /* Not NULL: kernels as code for a debugger (sim/compiler/kernel.h), whose
      * cycles mean nothing; compiled engine only. Borrowed. */
     const sim_debug *debug;
+    /* Not NULL: kernels for checking, watched by a session of that kind; no
+     * cycles. Borrowed. */
+    const backend_sim_check *check;
     trc_writer *trace; /* borrowed; NULL = none */
     bool profile; /* count by source line; interpreted, whatever engine says */
     const exec_group_watch *group_watch; /* NULL = none; of every launch */
@@ -71,6 +82,8 @@ vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err);
  * stays. One host thread. */
 vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
                                   uint32_t *groups, vpu_error *err);
+/* With cfg->check: what watches; findings, and what a further run would tell. */
+check_session *backend_sim_checker(backend_sim *b);
 /* After a run: launch i of the graph. */
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i);
 

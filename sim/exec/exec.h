@@ -77,6 +77,35 @@ typedef struct exec_group_watch {
     void *user;
 } exec_group_watch;
 
+/* Why a work-group ended early. */
+typedef enum {
+    EXEC_STOP_ACCESS,     /* outside mapped memory: address, write */
+    EXEC_STOP_DIVERGENCE, /* items wait at different places: line */
+    EXEC_STOP_COPY        /* of no width: line */
+} exec_stop_kind;
+
+typedef struct {
+    exec_stop_kind kind;
+    uint32_t address, line;
+    bool write;
+} exec_stop;
+
+/* Who is told how groups go, before any code of theirs runs and after. With
+ * code compiled for checking; then one host thread, and SHAVEs one after the
+ * other. */
+typedef struct exec_observer {
+    void *user;
+    /* args: the packed argument block of this group; wg->check is the
+     * observer's. */
+    void (*group_begin)(void *user, sim_wg *wg, uint64_t group,
+                        const uint8_t *args);
+    void (*phase_begin)(void *user, sim_wg *wg, mach_phase phase);
+    void (*phase_end)(void *user, sim_wg *wg, mach_phase phase);
+    void (*group_end)(void *user, sim_wg *wg);
+    /* The group has stopped; the launch goes on with the next. */
+    void (*stopped)(void *user, sim_wg *wg, const exec_stop *why);
+} exec_observer;
+
 /* Which work-group wrote each element of a buffer last. For who wants to know,
  * after the fact, whose mistake it is; slow. */
 typedef struct {
@@ -121,6 +150,7 @@ typedef struct {
     const exec_group_watch *group_watch; /* NULL; interpreter only */
     const exec_writers *writers; /* n_writers of them; with one host thread */
     uint32_t n_writers;
+    const exec_observer *observer; /* NULL */
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;

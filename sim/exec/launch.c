@@ -181,9 +181,9 @@ static vpu_status check_budget(const run *r, const cmx_layout *c,
 
     /* Code for a debugger keeps every variable in memory, which the device's
      * limit is not about. */
-    if (l->kernel->debug && c->stack <= budget)
+    if (l->kernel->roomy && c->stack <= budget)
         budget = memory_cmx_bytes(r->mem);
-    else if (l->kernel->debug)
+    else if (l->kernel->roomy)
         needed = c->stack;
     if (needed <= budget)
         return VPU_OK;
@@ -434,7 +434,7 @@ static void start_threads(run *r)
     if (n > MAX_THREADS)
         n = MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers)
+    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
