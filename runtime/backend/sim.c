@@ -29,7 +29,7 @@ struct backend_sim {
     const backend_sim_config *cfg;
     const graph *g;
     memory *mem;
-    uint32_t *addresses; /* of the graph's buffers */
+    uint32_t *addresses;    /* of the graph's buffers */
     check_session *checker; /* NULL = none */
     stage *stages;
     uint64_t clock; /* cycles so far */
@@ -62,8 +62,8 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .track_lines = track_lines,
                               .debug = track_lines ? NULL : b->cfg->debug,
                               .checking = checking_of(b, l),
-                              .hooks = b->cfg->check ? &check_hooks
-                                                     : &exec_hooks,
+                              .hooks =
+                                  b->cfg->check ? &check_hooks : &exec_hooks,
                               .log = b->cfg->log};
 
     if (l->text) {
@@ -172,9 +172,8 @@ vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
     b->g = g;
     b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
     b->stages = arena_array(a, stage, g->n_launches + 1);
-    st = cfg->debug || cfg->check
-             ? memory_create_roomy(cfg->desc, &b->mem, err)
-             : memory_create(cfg->desc, &b->mem, err);
+    st = cfg->debug || cfg->check ? memory_create_roomy(cfg->desc, &b->mem, err)
+                                  : memory_create(cfg->desc, &b->mem, err);
     if (!st && cfg->check)
         st = check_open(b->mem,
                         &(check_config){cfg->check->enabled, cfg->check->again},

@@ -13,7 +13,7 @@
 typedef struct {
     check_set enabled;
     const check_session *again; /* as check_config.again */
-    const bool *taint; /* by launch: compile it so; NULL = none */
+    const bool *taint;          /* by launch: compile it so; NULL = none */
 } backend_sim_check;
 
 typedef struct {
@@ -82,7 +82,8 @@ vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err);
  * stays. One host thread. */
 vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
                                   uint32_t *groups, vpu_error *err);
-/* With cfg->check: what watches; findings, and what a further run would tell. */
+/* With cfg->check: what watches; findings, and what a further run would tell.
+ */
 check_session *backend_sim_checker(backend_sim *b);
 /* After a run: launch i of the graph. */
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i);

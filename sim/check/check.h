@@ -44,10 +44,11 @@ extern const sim_hooks check_hooks;
 typedef struct {
     sim_mem_kind kind; /* SIM_MEM_ARG: a global buffer, or local_data */
     bool local;        /* SIM_MEM_ARG: local_data */
-    const char *name;  /* of the buffer, argument, array; "" = unknown */
-    uint32_t buffer;   /* of a global buffer: as given to check_buffer */
-    int64_t bytes;     /* its size; 0 = unknown */
-    int64_t offset;    /* of the first byte in question; may lie outside */
+    const char *name;  /* of the buffer, local_data, array; "" = unknown */
+    const char *arg; /* argument a global buffer was used through; "" = none */
+    uint32_t buffer; /* of a global buffer: as given to check_buffer */
+    int64_t bytes;   /* its size; 0 = unknown */
+    int64_t offset;  /* of the first byte in question; may lie outside */
 } check_memory;
 
 /* One of the two sides of a finding. */

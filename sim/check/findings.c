@@ -186,7 +186,7 @@ check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
                          .by = party(s, site),
                          .element_bytes = at ? at->element_bytes : 0,
                          .count = 1};
-    f->memory.name = "";
+    f->memory.name = f->memory.arg = "";
     if (where)
         f->memory = where->m;
     memcpy(f->groups, s->launch->groups, sizeof f->groups);

@@ -20,11 +20,11 @@ bool memory_tracked(check_session *s, uint32_t addr)
            memory_region(s, addr);
 }
 
-static void of_region(const check_region *r, const char *name,
-                      check_extent *out)
+static void of_region(const check_region *r, const char *arg, check_extent *out)
 {
     *out = (check_extent){.m = {.kind = SIM_MEM_ARG,
-                                .name = name ? name : r->name,
+                                .name = r->name,
+                                .arg = arg,
                                 .buffer = r->number,
                                 .bytes = (int64_t)r->bytes},
                           .base = r->address};
@@ -33,10 +33,13 @@ static void of_region(const check_region *r, const char *name,
 static void of_local(const char *name, int64_t base, int64_t bytes,
                      sim_mem_kind kind, check_extent *out)
 {
-    *out = (check_extent){
-        .m = {.kind = kind, .local = true, .name = name, .bytes = bytes},
-        .base = base,
-        .cmx = true};
+    *out = (check_extent){.m = {.kind = kind,
+                                .local = true,
+                                .name = name,
+                                .arg = "",
+                                .bytes = bytes},
+                          .base = base,
+                          .cmx = true};
 }
 
 static uint32_t arg_address(const check_session *s, uint32_t i)
@@ -59,7 +62,7 @@ static bool of_arg(check_session *s, uint32_t i, check_extent *out)
     }
     r = memory_region(s, s->launch->values[i].u.address);
     if (r)
-        of_region(r, NULL, out);
+        of_region(r, g->name, out);
     return r != NULL;
 }
 
@@ -71,7 +74,7 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
     const check_region *r = memory_region(s, addr);
 
     if (r) {
-        of_region(r, NULL, out);
+        of_region(r, "", out);
         return true;
     }
     for (uint32_t i = 0; i < k->n_args; i++) {
@@ -95,6 +98,7 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
     if (addr >= wg->const_base && addr - wg->const_base < k->const_bytes) {
         *out = (check_extent){.m = {.kind = SIM_MEM_CONSTANT,
                                     .name = "__constant data",
+                                    .arg = "",
                                     .bytes = k->const_bytes},
                               .base = wg->const_base};
         return true;
@@ -129,9 +133,11 @@ bool memory_find(check_session *s, uint32_t object, uint32_t root,
         out->private = true;
         break;
     case SIM_MEM_CONSTANT:
-        *out = (check_extent){
-            .m = {.kind = o->kind, .name = o->name, .bytes = o->bytes},
-            .base = root};
+        *out = (check_extent){.m = {.kind = o->kind,
+                                    .name = o->name,
+                                    .arg = "",
+                                    .bytes = o->bytes},
+                              .base = root};
         break;
     default:
         found = by_address(s, addr, out);

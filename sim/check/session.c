@@ -450,6 +450,7 @@ static void note_unwritten(check_session *s, const check_region *r,
 {
     check_extent e = {.m = {.kind = SIM_MEM_ARG,
                             .name = r->name,
+                            .arg = "",
                             .buffer = r->number,
                             .bytes = (int64_t)r->bytes,
                             .offset = (int64_t)(first * element)}};
