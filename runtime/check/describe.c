@@ -97,6 +97,21 @@ static void describe_array(const check_finding *f, str *out)
                (long long)m->bytes, (long long)m->offset);
 }
 
+/* "… the end of": the memory's name follows. */
+static bool leads_on(const char *text)
+{
+    static const char *const words[] = {" of", " from", " in"};
+    size_t n = strlen(text);
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t m = strlen(words[i]);
+
+        if (n > m && !strcmp(text + n - m, words[i]))
+            return true;
+    }
+    return text[n - 1] == ':';
+}
+
 static char *sentence(const check_finding *f, const graph *g, arena *a)
 {
     const check_memory *m = &f->memory;
@@ -108,6 +123,8 @@ static char *sentence(const check_finding *f, const graph *g, arena *a)
         describe_buffer(f, g, &s);
     } else {
         str_puts(&s, f->text);
+        if (m->kind != SIM_MEM_UNKNOWN && !leads_on(f->text))
+            str_puts(&s, ":");
         if (m->kind == SIM_MEM_ARG && !m->local)
             describe_buffer(f, g, &s);
         else if (m->kind != SIM_MEM_UNKNOWN)
