@@ -326,10 +326,93 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
     return true;
 }
 
+/* Are the n words from at all alike? */
+static bool uniform(const uint32_t *at, uint32_t n)
+{
+    uint32_t differ = 0;
+
+    for (uint32_t i = 1; i < n; i++)
+        differ |= at[i] ^ at[0];
+    return !differ;
+}
+
+/* Local memory, and the usual: bytes that were written in this group, read by
+ * one item or another; bytes written first in this interval. */
+static bool settle_local(const check_session *s, const sim_site *at,
+                         uint32_t addr)
+{
+    uint32_t *words = &s->shadow[addr], w = words[0], tag, next;
+    shadow_kind k = w & SHADOW_KIND;
+
+    tag = session_tag(s, w);
+    if (k >= SHADOW_ATOMIC || !uniform(words, at->bytes))
+        return false;
+    if (at->kind == SITE_STORE) {
+        if (tag == s->tag && k != SHADOW_NONE)
+            return false;
+        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+    } else if (tag < s->group_tag || !(w & SHADOW_INIT)) {
+        return false;
+    } else if (tag < s->tag || k == SHADOW_NONE) {
+        next =
+            session_word(s, SHADOW_READ) | (w & (SHADOW_INIT | SHADOW_WRITTEN));
+    } else if (k == SHADOW_READ &&
+               session_item(s, w) !=
+                   (s->wg->check.item & session_item_mask(s))) {
+        next = SHADOW_MANY | s->tag << s->tag_shift |
+               (w & (SHADOW_INIT | SHADOW_WRITTEN));
+    } else {
+        return false;
+    }
+    for (uint32_t i = 0; i < at->bytes; i++)
+        words[i] = next;
+    return true;
+}
+
+/* The same of global memory nobody used before in this launch. */
+static bool settle_first(const check_session *s, const sim_site *at,
+                         uint32_t addr)
+{
+    uint32_t *words = &s->shadow[addr], next;
+
+    if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
+        return false;
+    if (at->kind == SITE_STORE)
+        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+    else if (words[0])
+        next = session_word(s, SHADOW_READ) | SHADOW_INIT;
+    else
+        return false;
+    for (uint32_t i = 0; i < at->bytes; i++)
+        words[i] = next;
+    return true;
+}
+
+/* The usual ways of accesses that need no more than other words. */
+static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
+                   uint32_t root)
+{
+    const sim_object *o = &s->sites->objects[at->object];
+    uint64_t end = (uint64_t)(addr - root) + at->bytes;
+
+    if (s->every_access || at->kind > SITE_STORE ||
+        (at->align > 1 && addr % at->align))
+        return false;
+    if (o->kind == SIM_MEM_LOCAL)
+        return end <= o->bytes && settle_local(s, at, addr);
+    if (o->kind != SIM_MEM_ARG || end > s->limits[o->index])
+        return false;
+    return s->launch->kernel->args[o->index].space == SIM_ARG_LOCAL
+               ? settle_local(s, at, addr)
+               : s->phase == MACH_COMP && settle_first(s, at, addr);
+}
+
 uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
     check_session *s = session_of(wg);
 
+    if (settle(s, &s->sites->sites[site], addr, root))
+        return addr;
     return make(s, site, addr, root, s->sites->sites[site].bytes) ? addr
                                                                   : s->sink;
 }

@@ -10,24 +10,6 @@ enum { MAX_ITEM_BITS = 20 };
 
 /* --- words ---------------------------------------------------------------- */
 
-uint32_t session_word(const check_session *s, shadow_kind kind)
-{
-    uint32_t item = s->wg->check.item & ((1u << s->item_bits) - 1);
-    uint32_t w = kind | item << SHADOW_ITEM_SHIFT | s->tag << s->tag_shift;
-
-    return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
-}
-
-uint32_t session_tag(const check_session *s, uint32_t word)
-{
-    return word >> s->tag_shift;
-}
-
-uint32_t session_item(const check_session *s, uint32_t word)
-{
-    return word >> SHADOW_ITEM_SHIFT & ((1u << s->item_bits) - 1);
-}
-
 /* Tags begin again: the words keep what still matters of their order. */
 static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
 {
@@ -52,8 +34,9 @@ static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
 static void begin_again(check_session *s)
 {
     for (size_t i = 0; i < s->n_buffers; i++)
-        renumber(s, s->shadow + s->buffers[i].address, s->buffers[i].bytes,
-                 false);
+        if (!s->buffers[i].blank)
+            renumber(s, s->shadow + s->buffers[i].address, s->buffers[i].bytes,
+                     false);
     renumber(s, s->shadow + s->wg->local_base, memory_cmx_bytes(s->mem), true);
     s->launch_tag = 1;
     s->group_tag = 2;
@@ -226,7 +209,10 @@ static uint32_t *reserve(void)
     void *at = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return at == MAP_FAILED ? NULL : at;
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, SHADOW_BYTES, MADV_HUGEPAGE); /* fewer faults */
+    return at;
 }
 
 /* What the session before found and a second look tells more of. */
@@ -286,10 +272,15 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written)
 {
     *arena_append(s->a, s->buffers, s->n_buffers, s->cap_buffers) =
-        (check_region){arena_strdup(s->a, name), number, address, bytes,
-                       written};
-    for (uint64_t i = 0; i < bytes && written; i++)
-        s->shadow[address + i] = SHADOW_INIT;
+        (check_region){
+            arena_strdup(s->a, name), number, address, bytes, written, written};
+}
+
+static void make_words(check_session *s, check_region *r)
+{
+    for (uint64_t i = 0; i < r->bytes && r->blank; i++)
+        s->shadow[r->address + i] = SHADOW_INIT;
+    r->blank = false;
 }
 
 /* --- launches ------------------------------------------------------------- */
@@ -306,7 +297,7 @@ static void forget_order(check_session *s)
         check_region *r = &s->buffers[i];
         bool full = true;
 
-        for (uint64_t k = 0; k < r->bytes; k++) {
+        for (uint64_t k = 0; k < r->bytes && !r->blank; k++) {
             uint32_t w = s->shadow[r->address + k];
 
             if (w & ~SHADOW_INIT)
@@ -318,6 +309,16 @@ static void forget_order(check_session *s)
     from = (from * 4 + 4095) / 4096 * 4096;
     to = to * 4 / 4096 * 4096;
     madvise((char *)s->shadow + from, to - from, MADV_DONTNEED);
+}
+
+/* Some access is through a pointer of which nobody knows where it is from. */
+static bool has_unknown(const check_session *s)
+{
+    for (uint32_t i = 1; i < s->sites->n_sites; i++)
+        if (!s->sites->sites[i].object &&
+            s->sites->sites[i].kind <= SITE_BLOCK_READ)
+            return true;
+    return false;
 }
 
 static bool shares_buffer(check_session *s, uint32_t i, uint32_t k)
@@ -336,7 +337,7 @@ static void prepare_arg(check_session *s, uint32_t i)
     const sim_arg *g = &s->launch->kernel->args[i];
     const exec_value *v = &s->launch->values[i];
     const sim_object *o = &s->sites->objects[1 + i];
-    const check_region *r;
+    check_region *r;
     bool written = o->written;
 
     s->limits[i] = 0;
@@ -358,6 +359,8 @@ static void prepare_arg(check_session *s, uint32_t i)
             s->every_access = true;
         }
     }
+    if (written)
+        make_words(s, r);
     /* Code that takes a buffer for one nobody writes looks at no words. */
     if (o->written || (!written && r->full))
         s->limits[i] = r->address + r->bytes - v->u.address;
@@ -391,6 +394,9 @@ static void prepare(check_session *s)
         memset(s->through, 0, s->through_of->bytes);
     if (s->every_access)
         memset(s->limits, 0, sizeof s->limits);
+    for (size_t i = 0; i < s->n_buffers; i++)
+        if (s->every_access || s->sites->tainted || has_unknown(s))
+            make_words(s, &s->buffers[i]);
     if (s->sites->tainted && !s->origins)
         s->origins = reserve();
 }

@@ -12,7 +12,8 @@ typedef struct {
     const char *name;
     uint32_t number, address;
     uint64_t bytes;
-    bool full; /* every byte is known to be written */
+    bool full;  /* every byte is written */
+    bool blank; /* full, and its words not yet made: nobody looked at them */
 } check_region;
 
 /* A transfer of the phase that runs. */
@@ -95,10 +96,29 @@ static inline check_session *session_of(const sim_wg *wg)
 
 /* --- session.c ------------------------------------------------------------ */
 
+static inline uint32_t session_item_mask(const check_session *s)
+{
+    return (1u << s->item_bits) - 1;
+}
+
+static inline uint32_t session_tag(const check_session *s, uint32_t word)
+{
+    return word >> s->tag_shift;
+}
+
+static inline uint32_t session_item(const check_session *s, uint32_t word)
+{
+    return word >> SHADOW_ITEM_SHIFT & session_item_mask(s);
+}
+
 /* The word of an access of `kind` by the item that runs, without INIT. */
-uint32_t session_word(const check_session *s, shadow_kind kind);
-uint32_t session_tag(const check_session *s, uint32_t word);
-uint32_t session_item(const check_session *s, uint32_t word);
+static inline uint32_t session_word(const check_session *s, shadow_kind kind)
+{
+    uint32_t item = s->wg->check.item & session_item_mask(s);
+    uint32_t w = kind | item << SHADOW_ITEM_SHIFT | s->tag << s->tag_shift;
+
+    return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
+}
 /* A new interval begins: what items did before is ordered before it. */
 void session_advance(check_session *s);
 
