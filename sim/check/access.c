@@ -395,8 +395,7 @@ static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
     const sim_object *o = &s->sites->objects[at->object];
     uint64_t end = (uint64_t)(addr - root) + at->bytes;
 
-    if (s->every_access || at->kind > SITE_STORE ||
-        (at->align > 1 && addr % at->align))
+    if (s->every_access || at->kind > SITE_STORE || (addr & (at->align - 1)))
         return false;
     if (o->kind == SIM_MEM_LOCAL)
         return end <= o->bytes && settle_local(s, at, addr);

@@ -89,29 +89,24 @@ static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
     return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
 }
 
-/* Do the words say that nothing changes? */
-static LLVMValueRef seen_before(host *h, const sim_site *s, LLVMValueRef addr,
-                                bool private)
+static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
 {
     LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
     LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
-    LLVMValueRef mine, many;
 
     LLVMSetAlignment(words, 4);
-    if (private)
-        return all_equal(h, words, state(h, h->i32, offsetof(sim_check, init)),
-                         t, s->bytes);
-    mine = state(h, h->i32, offsetof(sim_check, mine));
-    if (s->kind == SITE_STORE)
-        return all_equal(h, words, mine, t, s->bytes);
-    many = state(h, h->i32, offsetof(sim_check, many));
-    return LLVMBuildOr(
-        h->b,
-        all_equal(h, with(h, words, SIM_CHECK_LOAD_MANY, t, s->bytes), many, t,
-                  s->bytes),
-        all_equal(h, with(h, words, SIM_CHECK_LOAD_MINE, t, s->bytes), mine, t,
-                  s->bytes),
-        "");
+    return words;
+}
+
+/* words, with these bits set, are all this field of the state. */
+static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
+                              uint32_t bits, size_t field)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
+
+    if (bits)
+        words = with(h, words, bits, t, s->bytes);
+    return all_equal(h, words, state(h, h->i32, field), t, s->bytes);
 }
 
 static LLVMBasicBlockRef new_block(host *h)
@@ -177,6 +172,36 @@ static void note_private(host *h, const sim_site *s, LLVMValueRef addr)
     LLVMSetAlignment(st, 4);
 }
 
+/* Goes to `on` when the words say that nothing changes, else to `call`. *last:
+ * the block each way to `on` comes from. */
+static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
+                            bool private, LLVMBasicBlockRef on,
+                            LLVMBasicBlockRef call, LLVMBasicBlockRef *last)
+{
+    LLVMValueRef words = load_words(h, s, addr);
+    LLVMBasicBlockRef more;
+
+    last[0] = LLVMGetInsertBlock(h->b);
+    if (private || s->kind == SITE_STORE) {
+        size_t want =
+            private ? offsetof(sim_check, init) : offsetof(sim_check, mine);
+
+        branch_likely(h, words_are(h, s, words, 0, want), on, call);
+        return;
+    }
+    more = new_block(h);
+    branch_likely(
+        h,
+        words_are(h, s, words, SIM_CHECK_LOAD_MANY, offsetof(sim_check, many)),
+        on, more);
+    LLVMPositionBuilderAtEnd(h->b, more);
+    last[1] = more;
+    branch_likely(
+        h,
+        words_are(h, s, words, SIM_CHECK_LOAD_MINE, offsetof(sim_check, mine)),
+        on, call);
+}
+
 static bool needs_words(const sim_object *o)
 {
     return o->kind != SIM_MEM_CONSTANT &&
@@ -187,9 +212,9 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
 {
     const sim_site *s = &h->sites->sites[operand(i, 0)];
     const sim_object *o = &h->sites->objects[s->object];
-    LLVMValueRef site = k32(h, operand(i, 0)), phi, in[2];
+    LLVMValueRef site = k32(h, operand(i, 0)), phi, in[3];
     LLVMValueRef addr = host_operand(h, i, 1), root = host_operand(h, i, 2);
-    LLVMBasicBlockRef call, on, from[2];
+    LLVMBasicBlockRef call, on, from[3] = {NULL};
     bool private = o->kind == SIM_MEM_PRIVATE;
 
     if (o->kind == SIM_MEM_UNKNOWN || s->bytes > MAX_INLINE_BYTES ||
@@ -204,23 +229,23 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
         LLVMBasicBlockRef words = new_block(h);
 
         branch_likely(h, inside(h, s, o, addr, root), words, call);
-        from[0] = words;
         LLVMPositionBuilderAtEnd(h->b, words);
         if (private && s->kind == SITE_STORE) {
             note_private(h, s, addr);
             LLVMBuildBr(h->b, on);
+            from[0] = words;
         } else {
-            branch_likely(h, seen_before(h, s, addr, private), on, call);
+            branch_on_words(h, s, addr, private, on, call, from);
         }
     }
     LLVMPositionBuilderAtEnd(h->b, call);
-    in[0] = addr;
-    in[1] = call_access(h, site, addr, root);
-    from[1] = call;
+    in[0] = in[1] = addr;
+    in[2] = call_access(h, site, addr, root);
     LLVMBuildBr(h->b, on);
     LLVMPositionBuilderAtEnd(h->b, on);
     phi = LLVMBuildPhi(h->b, h->i32, "");
-    LLVMAddIncoming(phi, in, from, 2);
+    LLVMAddIncoming(phi, in, from, from[1] ? 2 : 1);
+    LLVMAddIncoming(phi, &in[2], &call, 1);
     return phi;
 }
 

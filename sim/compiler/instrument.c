@@ -171,6 +171,31 @@ LLVMValueRef instrument_root(instrument *x, LLVMValueRef pointer)
     return find_root(pointer, 0, &seen, &root) ? root : NULL;
 }
 
+/* Steps of whole `align` bytes from memory that begins at a multiple of it:
+ * arguments, and arrays no less aligned. */
+static bool keeps_aligned(instrument *x, LLVMValueRef v, uint32_t align,
+                          unsigned depth)
+{
+    if (LLVMIsAArgument(v))
+        return true;
+    if (LLVMIsAGlobalVariable(v) || LLVMIsAAllocaInst(v))
+        return LLVMGetAlignment(v) >= align;
+    if (depth > MAX_DEPTH || !(LLVMIsAGetElementPtrInst(v) ||
+                               (LLVMIsAConstantExpr(v) &&
+                                LLVMGetConstOpcode(v) == LLVMGetElementPtr)))
+        return false;
+    if (!keeps_aligned(x, LLVMGetOperand(v, 0), align, depth + 1))
+        return false;
+    for (LLVMTypeRef t = LLVMGetGEPSourceElementType(v);;
+         t = LLVMGetElementType(t)) {
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind ||
+            LLVMABISizeOfType(x->td, t) % align)
+            return false;
+        if (LLVMGetTypeKind(t) != LLVMArrayTypeKind)
+            return true;
+    }
+}
+
 static uint32_t object_of(instrument *x, LLVMValueRef root)
 {
     if (!root)
@@ -366,7 +391,7 @@ static void check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
 
     s->object = object;
     s->bytes = (uint32_t)LLVMStoreSizeOfType(x->td, t);
-    s->align = align;
+    s->align = keeps_aligned(x, p, align, 0) ? 1 : align;
     s->element_bytes = ir_bits_of(ir_element(t)) / 8;
     if (kind != SITE_LOAD) {
         x->sites->objects[object].written = true;
