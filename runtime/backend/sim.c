@@ -48,9 +48,17 @@ static const sim_checking *checking_of(backend_sim *b, const graph_launch *l)
     if (!c)
         return NULL;
     x = &b->stages[i].checking;
+    x->barriers = c->orders;
     x->taint = c->taint && c->taint[i];
     x->nan = c->enabled & CHECK_BIT(CHECK_NAN);
     return x;
+}
+
+static const sim_hooks *hooks_of(const backend_sim_config *cfg)
+{
+    return !cfg->check          ? &exec_hooks
+           : cfg->check->orders ? &order_hooks
+                                : &check_hooks;
 }
 
 static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
@@ -62,8 +70,7 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .track_lines = track_lines,
                               .debug = track_lines ? NULL : b->cfg->debug,
                               .checking = checking_of(b, l),
-                              .hooks =
-                                  b->cfg->check ? &check_hooks : &exec_hooks,
+                              .hooks = hooks_of(b->cfg),
                               .log = b->cfg->log};
 
     if (l->text) {
@@ -174,7 +181,7 @@ vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
     b->stages = arena_array(a, stage, g->n_launches + 1);
     st = cfg->debug || cfg->check ? memory_create_roomy(cfg->desc, &b->mem, err)
                                   : memory_create(cfg->desc, &b->mem, err);
-    if (!st && cfg->check)
+    if (!st && cfg->check && !cfg->check->orders)
         st = check_open(b->mem,
                         &(check_config){cfg->check->enabled, cfg->check->again},
                         &b->checker, err);
@@ -288,37 +295,46 @@ static void trace_stage(const backend_sim *b, uint32_t i)
     trace_source(b->cfg->trace, &t);
 }
 
+static exec_launch launch_of(backend_sim *b, uint32_t i)
+{
+    const graph_launch *l = &b->g->launches[i];
+    const backend_sim_config *cfg = b->cfg;
+    stage *s = &b->stages[i];
+
+    return (exec_launch){.name = l->name,
+                         .kernel = s->kernel,
+                         .values = s->values,
+                         .n_threads = cfg->n_threads,
+                         .engine = cfg->engine,
+                         .timing = cfg->timing,
+                         .order = cfg->order,
+                         .seed = cfg->seed,
+                         .max_cycles = cfg->max_cycles,
+                         .timeout_s = cfg->timeout_s,
+                         .start_cycle = b->clock,
+                         .trace = cfg->trace,
+                         .profile = cfg->profile ? &s->result.profile : NULL,
+                         .profile_arena = b->a,
+                         .group_watch = cfg->group_watch,
+                         .log = cfg->log,
+                         .print = cfg->print,
+                         .print_user = cfg->print_user};
+}
+
 static vpu_status run_stage(backend_sim *b, uint32_t i,
                             const exec_writers *writers, vpu_error *err)
 {
     const graph_launch *l = &b->g->launches[i];
     const backend_sim_config *cfg = b->cfg;
     stage *s = &b->stages[i];
-    exec_launch el = {.name = l->name,
-                      .kernel = s->kernel,
-                      .values = s->values,
-                      .n_threads = cfg->n_threads,
-                      .engine = cfg->engine,
-                      .timing = cfg->timing,
-                      .order = cfg->order,
-                      .seed = cfg->seed,
-                      .max_cycles = cfg->max_cycles,
-                      .timeout_s = cfg->timeout_s,
-                      .start_cycle = b->clock,
-                      .trace = cfg->trace,
-                      .profile = cfg->profile ? &s->result.profile : NULL,
-                      .profile_arena = b->a,
-                      .group_watch = cfg->group_watch,
-                      .writers = writers,
-                      .n_writers = writers ? 1 : 0,
-                      .log = cfg->log,
-                      .print = cfg->print,
-                      .print_user = cfg->print_user};
+    exec_launch el = launch_of(b, i);
     const memory_buffer *hurt;
     uint32_t at;
     double start = clock_seconds();
     vpu_status st = groups_of(b, l, &el, err);
 
+    el.writers = writers;
+    el.n_writers = writers ? 1 : 0;
     if (st)
         return st;
     s->result.n_shaves = el.n_shaves;
@@ -344,6 +360,22 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
         str_free(&where);
     }
     return st;
+}
+
+vpu_status backend_sim_run_in_order(backend_sim *b, uint32_t i,
+                                    const backend_sim_order *o, vpu_error *err)
+{
+    exec_launch el = launch_of(b, i);
+    vpu_status st = groups_of(b, &b->g->launches[i], &el, err);
+
+    el.order = o->order;
+    el.seed = o->seed;
+    el.list = o->list;
+    el.n_list = o->n_list;
+    el.turns = o->turns;
+    if (o->n_shaves && o->n_shaves < el.n_shaves)
+        el.n_shaves = o->n_shaves;
+    return st ? st : order_launch(b->mem, b->cfg->desc, &el, o->late, err);
 }
 
 vpu_status backend_sim_run(backend_sim *b, vpu_error *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/check/describe.h"
+#include "runtime/check/orders.h"
 #include "runtime/check/suppress.h"
 #include "sim/base/clock.h"
 
@@ -49,28 +50,36 @@ static bool *to_follow(pass *p, arena *a, bool *any)
     return taint;
 }
 
-static void collect(const pass *p, arena *a, check_report *out)
+/* Into the report, unless it is known or one too many. */
+static void add(const check_layer_config *cfg, const check_shown *x,
+                check_shown *shown, check_report *out)
 {
-    const check_layer_config *cfg = p->cfg;
+    if (check_suppressed(cfg->suppressions, x))
+        out->suppressed++;
+    else if (cfg->max_findings && out->n == cfg->max_findings)
+        out->dropped++;
+    else
+        shown[out->n++] = *x;
+}
+
+static void collect(const pass *p, const check_shown *orders, uint32_t n_orders,
+                    arena *a, check_report *out)
+{
     const check_session *s = backend_sim_checker(p->b);
-    size_t n, kept = 0;
+    size_t n;
     const check_finding *f = check_findings(s, &n);
-    check_shown *shown = arena_array(a, check_shown, n + 1);
+    check_shown *shown = arena_array(a, check_shown, n + n_orders + 1);
 
     out->dropped = check_dropped(s);
+    out->findings = shown;
     for (size_t i = 0; i < n; i++) {
         check_shown x;
 
         check_describe(&f[i], p->g, a, &x);
-        if (check_suppressed(cfg->suppressions, &x))
-            out->suppressed++;
-        else if (cfg->max_findings && kept == cfg->max_findings)
-            out->dropped++;
-        else
-            shown[kept++] = x;
+        add(p->cfg, &x, shown, out);
     }
-    out->findings = shown;
-    out->n = (uint32_t)kept;
+    for (uint32_t i = 0; i < n_orders; i++)
+        add(p->cfg, &orders[i], shown, out);
 }
 
 static void count(const graph *g, check_report *out)
@@ -94,6 +103,9 @@ vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
     pass second = first, *last = &first;
     double start = clock_seconds();
     bool follow = false;
+    check_orders_config how = {cfg->n_random, cfg->seed};
+    check_shown *orders = NULL;
+    uint32_t n_orders = 0;
     vpu_status st;
 
     *out = (check_report){.enabled = cfg->enabled, .runs = 1};
@@ -109,8 +121,11 @@ vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
         out->runs = 2;
         st = run_pass(&second, err);
     }
+    if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER))
+        st = check_orders(cfg, &how, g, a, &orders, &n_orders, &out->n_orders,
+                          err);
     if (!st) {
-        collect(last, a, out);
+        collect(last, orders, n_orders, a, out);
         count(g, out);
     }
     backend_sim_close(second.b);

@@ -39,6 +39,8 @@ typedef struct {
     uint64_t dropped;    /* over max_findings or the checkers' own limit */
     uint32_t suppressed; /* by the file of suppressions */
     uint32_t n_launches, runs;
+    uint32_t n_orders; /* besides the plain one, each launch ran in; 0 = not
+                          tried */
     uint64_t n_groups;
     check_set enabled;
     double seconds; /* host time, compilation included */
@@ -50,7 +52,10 @@ typedef struct check_suppressions check_suppressions;
 typedef struct {
     backend_sim_config sim; /* as for a run; `check` is set here */
     check_set enabled;
-    uint32_t max_findings;                  /* 0 = all */
+    uint32_t max_findings; /* 0 = all */
+    bool orders;           /* try other orders, too (orders.h) */
+    uint32_t n_random;     /* so many random ones of each kind */
+    uint64_t seed;         /* of the first */
     const check_suppressions *suppressions; /* NULL = none */
     /* Fills the graph's inputs, again for each run. */
     vpu_status (*fill)(void *user, backend_sim *b, vpu_error *err);

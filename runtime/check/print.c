@@ -62,12 +62,13 @@ static void print_one(const check_shown *f, snippet_file *src, arena *a,
         put_note(f->file, f->line, f->col, check_advice(f->kind), out);
 }
 
-static void put_checkers(check_set set, str *out)
+/* Orders are looked at when asked for. */
+static void put_checkers(check_set set, bool orders, str *out)
 {
     bool any = false;
 
     for (int k = 0; k < CHECK_N; k++)
-        if (set & CHECK_BIT(k)) {
+        if (set & CHECK_BIT(k) && (k != CHECK_ORDER || orders)) {
             str_printf(out, "%s%s", any ? ", " : "", check_name((check_kind)k));
             any = true;
         }
@@ -88,6 +89,8 @@ void check_print_text(const check_report *r, const graph *g, arena *a, str *out)
         str_printf(out, "no findings in %llu work-group%s of %u launch%s",
                    (unsigned long long)r->n_groups, r->n_groups == 1 ? "" : "s",
                    r->n_launches, r->n_launches == 1 ? "" : "es");
+    if (r->n_orders)
+        str_printf(out, ", each in %u orders", r->n_orders + 1);
     if (r->suppressed)
         str_printf(out, ", %u suppressed", r->suppressed);
     if (r->dropped)
@@ -95,7 +98,7 @@ void check_print_text(const check_report *r, const graph *g, arena *a, str *out)
                    (unsigned long long)r->dropped);
     if (!r->n) {
         str_puts(out, "; checked for ");
-        put_checkers(r->enabled, out);
+        put_checkers(r->enabled, r->n_orders, out);
     }
     str_puts(out, "\n");
 }
@@ -154,7 +157,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
     json_t *root = json_object(), *list = json_array(), *on = json_array();
 
     for (int k = 0; k < CHECK_N; k++)
-        if (r->enabled & CHECK_BIT(k))
+        if (r->enabled & CHECK_BIT(k) && (k != CHECK_ORDER || r->n_orders))
             json_array_append_new(on, json_string(check_name((check_kind)k)));
     for (uint32_t i = 0; i < r->n; i++)
         json_array_append_new(list, finding_json(&r->findings[i]));
@@ -163,6 +166,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
     json_object_set_new(root, "work_groups",
                         json_integer((json_int_t)r->n_groups));
     json_object_set_new(root, "checks", on);
+    json_object_set_new(root, "orders", json_integer(r->n_orders));
     json_object_set_new(root, "suppressed", json_integer(r->suppressed));
     json_object_set_new(root, "not_shown",
                         json_integer((json_int_t)r->dropped));

@@ -25,6 +25,9 @@ static const char help[] =
     "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"
     "  --json                  the findings as JSON\n"
     "  --sarif FILE            write them as SARIF 2.1.0, too\n"
+    "  --order all[:N]         try other orders of work-groups, too: reverse, N random\n"
+    "                          ones (default 4), groups of different SHAVEs by turns,\n"
+    "                          transfers as late as may be; results must be the same\n"
     TARGET_HELP_LAYER
     "How it runs:\n"
     TARGET_HELP_RUN
@@ -37,7 +40,8 @@ typedef struct {
     target_options t;
     const char *checks, *sarif, *suppress;
     unsigned long long max_findings;
-    bool json;
+    bool json, orders;
+    uint32_t n_random;
 } check_options;
 
 enum {
@@ -60,6 +64,13 @@ static const struct option long_options[] = {
 static bool apply(check_options *o, int c, arena *a)
 {
     switch (c) {
+    case TARGET_ORDER:
+        if (strncmp(optarg, "all", 3))
+            return target_option(&o->t, c, optarg, a);
+        o->orders = true;
+        return !optarg[3] ||
+               (optarg[3] == ':' && target_count(optarg + 4, &o->n_random) &&
+                o->n_random <= 1000);
     case OPT_CHECK:
         o->checks = optarg;
         return true;
@@ -83,7 +94,8 @@ static int parse(int argc, char **argv, check_options *o, arena *a)
 {
     int c, which = 0;
 
-    *o = (check_options){.checks = "default", .max_findings = 100};
+    *o = (check_options){
+        .checks = "default", .max_findings = 100, .n_random = 4};
     target_init(&o->t);
     while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
            -1) {
@@ -146,6 +158,9 @@ static vpu_status run(const check_options *o, arena *a, check_report *r,
     target t = {0};
     inputs in = {o, &t, a};
     check_layer_config cfg = {.max_findings = (uint32_t)o->max_findings,
+                              .orders = o->orders,
+                              .n_random = o->n_random,
+                              .seed = 1,
                               .fill = fill,
                               .fill_user = &in};
     check_suppressions *known = NULL;

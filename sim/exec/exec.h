@@ -36,6 +36,14 @@ bool exec_timing_parse(const char *text, exec_timing *out);
 
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 
+/* Do groups of different SHAVEs run one after the other, as far as any of them
+ * can tell, or by turns: from one exec_yield to the next? */
+typedef enum {
+    EXEC_APART,
+    EXEC_IN_TURN,       /* SHAVE after SHAVE */
+    EXEC_IN_RANDOM_TURN /* by exec_launch.seed */
+} exec_turns;
+
 /* Where cycles of SHAVEs go: to a line of the kernel, or to what has none. */
 typedef enum {
     EXEC_AT_LINE,
@@ -133,9 +141,14 @@ typedef struct {
     exec_engine engine;
     exec_timing timing;
     exec_order order;
-    uint64_t seed;        /* of EXEC_RANDOM */
-    uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */
-    double timeout_s;     /* host seconds, 0 = no limit */
+    uint64_t seed; /* of EXEC_RANDOM, EXEC_IN_RANDOM_TURN */
+    /* Not NULL: these n_list groups alone, in this order, split over the SHAVEs
+     * as if they were all. */
+    const uint64_t *list;
+    uint64_t n_list;
+    exec_turns turns;    /* other than EXEC_APART: one host thread, no timing */
+    uint64_t max_cycles; /* of one SHAVE, 0 = no limit */
+    double timeout_s;    /* host seconds, 0 = no limit */
     uint64_t start_cycle; /* on the device's clock */
     trc_writer *trace;    /* may be NULL */
     const log_sink *log;
@@ -164,6 +177,9 @@ typedef struct {
     uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;
 } exec_result;
+
+/* From a hook: another SHAVE may go on here. Nothing without turns. */
+void exec_yield(void);
 
 /* CMX a group of this launch needs, by consumer, one "bytes  what" line each
  * appended to *list (may be NULL). */

@@ -328,8 +328,9 @@ void shave_run(shave *s)
     while (s->next < s->end && s->queue->n - s->queue->head < QUEUE_STEPS) {
         if (atomic_load_explicit(s->stop, memory_order_relaxed))
             fault_raise(FAULT_LIMIT, 0);
-        s->group = s->launch->only_group
-                       ? *s->launch->only_group
+        s->group = s->launch->only_group ? *s->launch->only_group
+                   : s->launch->list
+                       ? s->launch->list[s->next]
                        : order_at(s->launch->order, s->launch->seed,
                                   s->n_groups, s->next);
         run_group(s);
