@@ -296,8 +296,12 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written)
 {
     *arena_append(s->a, s->buffers, s->n_buffers, s->cap_buffers) =
-        (check_region){
-            arena_strdup(s->a, name), number, address, bytes, written, written};
+        (check_region){.name = arena_strdup(s->a, name),
+                       .number = number,
+                       .address = address,
+                       .bytes = bytes,
+                       .full = written,
+                       .blank = written};
 }
 
 static void make_words(check_session *s, check_region *r)
@@ -385,6 +389,10 @@ static void prepare_arg(check_session *s, uint32_t i)
     }
     if (written)
         make_words(s, r);
+    if (o->written) {
+        r->launch = s->number;
+        r->kernel = s->launch->kernel->name;
+    }
     /* Code that takes a buffer for one nobody writes looks at no words. */
     if (o->written || (!written && r->full))
         s->limits[i] = r->address + r->bytes - v->u.address;
@@ -441,6 +449,9 @@ static bool size_fits(check_session *s)
     return true;
 }
 
+/* Who runs when nothing does. */
+static sim_wg nobody;
+
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err)
 {
@@ -450,14 +461,15 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
                                     .phase_end = phase_end,
                                     .group_end = group_end,
                                     .stopped = stopped};
-    static sim_wg nobody;
     exec_launch el = *l;
     exec_result r;
+    vpu_status st;
 
     while (s->n_launches <= number)
         *arena_append(s->a, s->needs_taint, s->n_launches, s->cap_launches) =
             false;
-    s->launch = l;
+    s->launched = *l;
+    s->launch = &s->launched;
     s->sites = l->kernel->sites;
     s->number = number;
     s->wg = &nobody;
@@ -472,7 +484,10 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     el.trace = NULL;
     el.profile = NULL;
     el.observer = &observer;
-    return exec_run(s->mem, desc, &el, &r, err);
+    st = exec_run(s->mem, desc, &el, &r, err);
+    s->wg = &nobody;
+    s->args = NULL;
+    return st;
 }
 
 static void note_unwritten(check_session *s, const check_region *r,
@@ -494,6 +509,10 @@ static void note_unwritten(check_session *s, const check_region *r,
     f->element_bytes = element;
     f->elements = n;
     f->by = (check_party){0};
+    if (r->kernel) {
+        f->launch = r->launch;
+        f->kernel = r->kernel;
+    }
 }
 
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes)

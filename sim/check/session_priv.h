@@ -12,6 +12,8 @@ typedef struct {
     const char *name;
     uint32_t number, address;
     uint64_t bytes;
+    const char *kernel; /* that writes it, last of all launches; NULL = none */
+    uint32_t launch;
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
 } check_region;
@@ -64,6 +66,7 @@ struct check_session {
     size_t n_buffers, cap_buffers;
     uint32_t sink;
     /* the launch */
+    exec_launch launched; /* what launch points to */
     const exec_launch *launch;
     const sim_sites *sites;
     uint32_t number;
