@@ -19,7 +19,7 @@ static const char help[] =
     "                          between, -NAME taking one away: bounds align uninit\n"
     "                          stale-local race group-race rewritten unwritten\n"
     "                          divergence dma-wait dma-shape dma-phase restrict\n"
-    "                          group-size divide shift convert half nan (not on by\n"
+    "                          group-size local-memory divide shift convert half nan (not on by\n"
     "                          default)\n"
     "  --max-findings N        show at most so many (default 100, 0 = all)\n"
     "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"

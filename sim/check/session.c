@@ -311,6 +311,9 @@ static void make_words(check_session *s, check_region *r)
     r->blank = false;
 }
 
+/* Who runs when nothing does. */
+static sim_wg nobody;
+
 /* --- launches ------------------------------------------------------------- */
 
 /* What launches before did is ordered before this one. */
@@ -449,9 +452,6 @@ static bool size_fits(check_session *s)
     return true;
 }
 
-/* Who runs when nothing does. */
-static sim_wg nobody;
-
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err)
 {
@@ -474,8 +474,10 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     s->number = number;
     s->wg = &nobody;
     s->group = 0;
-    if (!size_fits(s))
+    if (!size_fits(s)) {
+        s->skipped = true;
         return VPU_OK;
+    }
     prepare(s);
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
@@ -490,6 +492,29 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     return st;
 }
 
+bool check_local_memory(check_session *s, const mach_desc *desc,
+                        const exec_launch *plain, uint32_t number)
+{
+    str list = {0};
+    uint32_t n = exec_local_bytes(
+        plain, exec_pick_variant(plain->kernel, plain->local), &list);
+
+    s->launched = *plain;
+    s->launch = &s->launched;
+    s->sites = NULL;
+    s->number = number;
+    s->wg = &nobody;
+    if (n > desc->ocl_local_budget)
+        finding_add(s, CHECK_LOCAL_MEMORY, 0, NULL, 0,
+                    "a work-group needs %u bytes of local memory, the device "
+                    "has %llu:%s",
+                    n, (unsigned long long)desc->ocl_local_budget,
+                    str_text(&list));
+    str_free(&list);
+    s->skipped |= n > desc->ocl_local_budget;
+    return n <= desc->ocl_local_budget;
+}
+
 static void note_unwritten(check_session *s, const check_region *r,
                            uint32_t element, uint64_t first, uint64_t n)
 {
@@ -498,7 +523,8 @@ static void note_unwritten(check_session *s, const check_region *r,
                             .arg = "",
                             .buffer = r->number,
                             .bytes = (int64_t)r->bytes,
-                            .offset = (int64_t)(first * element)}};
+                            .offset = (int64_t)(first * element)},
+                      .base = r->address};
     check_finding *f = finding_add(s, CHECK_UNWRITTEN, 0, &e, r->number,
                                    "%llu of %llu elements were never written",
                                    (unsigned long long)n,
@@ -517,6 +543,8 @@ static void note_unwritten(check_session *s, const check_region *r,
 
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
 {
+    if (s->skipped)
+        return;
     for (size_t i = 0; i < s->n_buffers; i++) {
         const check_region *r = &s->buffers[i];
         uint64_t n = 0, first = 0;

@@ -77,6 +77,7 @@ struct check_session {
                          byte of through_of; NULL = not of interest */
     const check_region *through_of;
     bool *needs_taint; /* by launch */
+    bool skipped;      /* some launch did not run */
     size_t n_launches, cap_launches;
     /* the group */
     sim_wg *wg;
