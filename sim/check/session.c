@@ -95,6 +95,8 @@ static void barrier_hook(sim_wg *wg)
     check_session *s = session_of(wg);
     uint32_t fences = s->sites->sites[wg->check.at].fences;
 
+    access_settle(s);
+
     session_advance(s, fences & 1, fences & 2);
 }
 
@@ -183,6 +185,7 @@ static void phase_end(void *user, sim_wg *wg, mach_phase phase)
 {
     (void)wg;
     (void)phase;
+    access_settle(user);
     copies_end(user);
 }
 
@@ -219,6 +222,7 @@ static void stopped(void *user, sim_wg *wg, const exec_stop *why)
     check_session *s = user;
 
     (void)wg;
+    access_settle(s);
     if (why->kind == EXEC_STOP_DIVERGENCE)
         diverged(s, why->line);
     else if (why->kind == EXEC_STOP_ACCESS)
