@@ -66,6 +66,8 @@ static void tell_code(check_session *s)
             c->many[k] = c->interval[k] = UINT32_MAX;
         c->mine[k] = c->interval[k];
     }
+    c->floor = s->every_access ? UINT32_MAX
+                               : s->clocks[CLOCK_LOCAL].group << s->tag_shift;
 }
 
 static void advance(check_session *s, bool cmx)
@@ -165,6 +167,7 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     session_advance(s, true, true);
     for (int k = 0; k < 2; k++)
         s->clocks[k].group = s->clocks[k].now;
+    tell_code(s);
 }
 
 static void phase_begin(void *user, sim_wg *wg, mach_phase phase)

@@ -550,7 +550,9 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
     object = object_of(x, root);
     if (written) {
         x->sites->objects[object].written = true;
+        x->sites->objects[object].copied = true;
         x->writes_unknown |= !object;
+        x->copies_unknown |= !object;
     }
     return instrument_k32(x, object);
 }
