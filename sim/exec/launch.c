@@ -9,7 +9,14 @@
 #include "sim/exec/exec.h"
 #include "sim/exec/shave.h"
 
-enum { CMX_ALIGN = 16, MAX_THREADS = 64 };
+enum {
+    CMX_ALIGN = 16,
+    MAX_THREADS = 64,
+    /* Steps a SHAVE may be ahead of the clock: what bounds memory. */
+    QUEUE_STEPS = 8192,
+    /* What a SHAVE runs in the first round ahead; later ones grow. */
+    FIRST_ROUND = 32
+};
 
 typedef struct {
     const exec_launch *l;
@@ -30,6 +37,13 @@ typedef struct {
     uint64_t round;
     uint32_t next_shave, busy;
     bool quit;
+    /* Rounds ahead of the clock: while it is advanced over the steps of one
+     * round, other threads run the next into queues of its own. */
+    bool ahead;   /* wanted */
+    bool running; /* a round is */
+    uint32_t round_steps;
+    mach_queue *next;
+    bool faulted; /* refill said so */
     /* Watchdog */
     pthread_t watchdog;
     bool watching, timed_out;
@@ -390,6 +404,14 @@ static void *worker(void *arg)
     return NULL;
 }
 
+static void stop_shaves(run *r)
+{
+    atomic_store(&r->stop, true);
+    /* Loops look at max_cycles on their way back. */
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
+}
+
 static void *watch(void *arg)
 {
     run *r = arg;
@@ -408,10 +430,7 @@ static void *watch(void *arg)
         ;
     if (!r->quit) {
         r->timed_out = true;
-        atomic_store(&r->stop, true);
-        /* Loops look at max_cycles on their way back. */
-        for (uint32_t i = 0; i < r->n_shaves; i++)
-            *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
+        stop_shaves(r);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -531,36 +550,140 @@ static void report_progress(run *r)
     log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
 }
 
+static void start_round(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->next_shave = 0;
+    r->busy = r->n_threads;
+    r->round++;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    r->running = true;
+}
+
+/* Takes part in the round until it is over. */
+static void finish_round(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    take_shaves(r);
+    while (r->busy)
+        pthread_cond_wait(&r->idle, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    r->running = false;
+}
+
+/* After a round: what it printed and which fault ended it. All SHAVEs ran their
+ * whole round, so the first one that faulted is the same whatever the threads
+ * did. */
+static vpu_status round_result(run *r, vpu_error *err)
+{
+    deliver_prints(r);
+    report_progress(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (r->shaves[i].scope.kind != FAULT_NONE) {
+            r->faulted = true;
+            return describe_fault(r, &r->shaves[i], err);
+        }
+    return VPU_OK;
+}
+
+/* The next round goes into r->next; queues hold the ones before. Which groups
+ * it has follows from what the clock has left, not from threads. */
+static void start_round_ahead(run *r, const mach_queue *queues)
+{
+    uint32_t limit;
+
+    if (r->round_steps < QUEUE_STEPS / 2)
+        r->round_steps += r->round_steps / 4;
+    limit = 2 * r->round_steps;
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        uint32_t left = queues[i].n - queues[i].head;
+
+        r->shaves[i].room = left < limit ? limit - left : 1;
+        if (r->shaves[i].room > r->round_steps)
+            r->shaves[i].room = r->round_steps;
+    }
+    start_round(r);
+}
+
+static vpu_status append_round(run *r, mach_queue *queues, vpu_error *err)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        bool ended = r->next[i].ended;
+
+        if (!mach_queue_append(&queues[i], &r->next[i]))
+            return err_set(err, VPU_ERR_NOMEM, "no memory for %u steps",
+                           r->next[i].n);
+        queues[i].ended = r->next[i].ended = ended;
+    }
+    return VPU_OK;
+}
+
+static bool groups_left(const run *r)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (!r->next[i].ended)
+            return true;
+    return false;
+}
+
+static vpu_status refill_ahead(run *r, mach_queue *queues, vpu_error *err)
+{
+    vpu_status st;
+
+    if (!r->running)
+        start_round_ahead(r, queues);
+    finish_round(r);
+    st = round_result(r, err);
+    if (!st)
+        st = append_round(r, queues, err);
+    if (!st && groups_left(r))
+        start_round_ahead(r, queues);
+    return st;
+}
+
 /* mach_refill: every SHAVE that has groups left runs some. */
 static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
                          vpu_error *err)
 {
     run *r = user;
 
-    for (uint32_t i = 0; i < n; i++)
+    if (r->ahead)
+        return refill_ahead(r, queues, err);
+    for (uint32_t i = 0; i < n; i++) {
         r->shaves[i].queue = &queues[i];
-    pthread_mutex_lock(&r->lock);
-    r->next_shave = 0;
-    r->busy = r->n_threads;
-    r->round++;
-    pthread_cond_broadcast(&r->work);
-    take_shaves(r);
-    while (r->busy)
-        pthread_cond_wait(&r->idle, &r->lock);
-    pthread_mutex_unlock(&r->lock);
-    deliver_prints(r);
-    report_progress(r);
-    /* All SHAVEs ran their whole round, so the first one that faulted is the
-     * same whatever the threads did. */
+        r->shaves[i].room = QUEUE_STEPS;
+    }
+    start_round(r);
+    finish_round(r);
+    return round_result(r, err);
+}
+
+/* Rounds ahead are for several threads, and for steps that cost time. A profile
+ * is told of steps while they are run and while the clock passes them. */
+static void set_up_rounds(run *r, arena *a)
+{
+    r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
+    r->round_steps = FIRST_ROUND;
+    r->next = arena_array(a, mach_queue, r->n_shaves);
     for (uint32_t i = 0; i < r->n_shaves; i++)
-        if (r->shaves[i].scope.kind != FAULT_NONE)
-            return describe_fault(r, &r->shaves[i], err);
-    return VPU_OK;
+        r->shaves[i].queue = &r->next[i];
+}
+
+/* A round that nobody waits for any more. */
+static void give_up_round(run *r)
+{
+    if (!r->running)
+        return;
+    stop_shaves(r);
+    finish_round(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        str_free(&r->shaves[i].printed);
 }
 
 static void note_fault(const run *r, exec_result *result)
 {
-    for (uint32_t i = 0; i < r->n_shaves; i++)
+    for (uint32_t i = 0; r->faulted && i < r->n_shaves; i++)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
             result->fault_group = r->shaves[i].group;
             result->fault_address = r->shaves[i].scope.address;
@@ -610,12 +733,16 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
         name_parts(r, &ml, a);
     fault_install();
     start_threads(r);
+    set_up_rounds(r, a);
     if (l->timing == EXEC_NO_TIMING)
         st = run_untimed(&ml, err);
     else
         st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+    give_up_round(r);
     stop_threads(r);
     fault_uninstall();
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        mach_queue_free(&r->next[i]);
     if (st)
         note_fault(r, result);
     else if (r->profile)
