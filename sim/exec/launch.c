@@ -587,9 +587,9 @@ static vpu_status round_result(run *r, vpu_error *err)
     return VPU_OK;
 }
 
-/* The next round goes into r->next; queues hold the ones before. Which groups
- * it has follows from what the clock has left, not from threads. */
-static void start_round_ahead(run *r, const mach_queue *queues)
+/* How many steps each SHAVE adds in the next round. What rounds have follows
+ * from the clock alone, not from threads. */
+static void plan_round(run *r, const mach_queue *queues)
 {
     uint32_t limit;
 
@@ -603,7 +603,6 @@ static void start_round_ahead(run *r, const mach_queue *queues)
         if (r->shaves[i].room > r->round_steps)
             r->shaves[i].room = r->round_steps;
     }
-    start_round(r);
 }
 
 static vpu_status append_round(run *r, mach_queue *queues, vpu_error *err)
@@ -632,13 +631,15 @@ static vpu_status refill_ahead(run *r, mach_queue *queues, vpu_error *err)
     vpu_status st;
 
     if (!r->running)
-        start_round_ahead(r, queues);
+        start_round(r);
     finish_round(r);
     st = round_result(r, err);
     if (!st)
         st = append_round(r, queues, err);
-    if (!st && groups_left(r))
-        start_round_ahead(r, queues);
+    if (!st && groups_left(r)) {
+        plan_round(r, queues);
+        start_round(r);
+    }
     return st;
 }
 
@@ -647,16 +648,19 @@ static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
                          vpu_error *err)
 {
     run *r = user;
+    vpu_status st;
 
     if (r->ahead)
         return refill_ahead(r, queues, err);
     for (uint32_t i = 0; i < n; i++) {
         r->shaves[i].queue = &queues[i];
-        r->shaves[i].room = QUEUE_STEPS;
+        r->shaves[i].room += queues[i].n - queues[i].head;
     }
     start_round(r);
     finish_round(r);
-    return round_result(r, err);
+    st = round_result(r, err);
+    plan_round(r, queues);
+    return st;
 }
 
 /* Rounds ahead are for several threads, and for steps that cost time. A profile
@@ -666,8 +670,10 @@ static void set_up_rounds(run *r, arena *a)
     r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
     r->round_steps = FIRST_ROUND;
     r->next = arena_array(a, mach_queue, r->n_shaves);
-    for (uint32_t i = 0; i < r->n_shaves; i++)
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
         r->shaves[i].queue = &r->next[i];
+        r->shaves[i].room = FIRST_ROUND;
+    }
 }
 
 /* A round that nobody waits for any more. */
