@@ -1,54 +1,11 @@
-/* Sets a launch up, runs its SHAVEs on host threads, reports what stopped it.
- */
-#include <pthread.h>
+/* Sets a launch up: budget, places in CMX, SHAVEs, their code. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "sim/exec/exec.h"
-#include "sim/exec/shave.h"
+#include "sim/exec/rounds.h"
 
-enum {
-    CMX_ALIGN = 16,
-    MAX_THREADS = 64,
-    /* Steps a SHAVE may be ahead of the clock: what bounds memory. */
-    QUEUE_STEPS = 8192,
-    /* What a SHAVE runs in the first round ahead; later ones grow. */
-    FIRST_ROUND = 32
-};
-
-typedef struct {
-    const exec_launch *l;
-    const mach_desc *desc;
-    memory *mem;
-    sim_variant_kind variant;
-    shave_code codes[SIM_N_VARIANTS];
-    size_t n_accesses;       /* the interpreter looks at together */
-    profile_launch *profile; /* NULL: none */
-    shave *shaves;
-    uint32_t n_shaves;
-    atomic_bool stop;
-    /* Worker pool: threads take SHAVEs of the current round one by one. */
-    pthread_t threads[MAX_THREADS];
-    uint32_t n_threads;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle;
-    uint64_t round;
-    uint32_t next_shave, busy;
-    bool quit;
-    /* Rounds ahead of the clock: while it is advanced over the steps of one
-     * round, other threads run the next into queues of its own. */
-    bool ahead;   /* wanted */
-    bool running; /* a round is */
-    uint32_t round_steps;
-    mach_queue *next;
-    bool faulted; /* refill said so */
-    /* Watchdog */
-    pthread_t watchdog;
-    bool watching, timed_out;
-    uint64_t groups_done, last_progress;
-} run;
+enum { CMX_ALIGN = 16 };
 
 static uint32_t up(uint64_t n)
 {
@@ -159,7 +116,7 @@ uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
 }
 
 /* The same parts for the trace; in the arena. */
-static void name_parts(const run *r, mach_launch *ml, arena *a)
+static void name_parts(const launch_run *r, mach_launch *ml, arena *a)
 {
     const exec_launch *l = r->l;
     const sim_kernel *k = l->kernel;
@@ -185,7 +142,7 @@ static void name_parts(const run *r, mach_launch *ml, arena *a)
     ml->n_locals = n;
 }
 
-static vpu_status check_budget(const run *r, const cmx_layout *c,
+static vpu_status check_budget(const launch_run *r, const cmx_layout *c,
                                vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -249,7 +206,8 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     return VPU_OK;
 }
 
-static void write_args(const run *r, shave *s, const cmx_layout *c, arena *a)
+static void write_args(const launch_run *r, shave *s, const cmx_layout *c,
+                       arena *a)
 {
     const sim_kernel *k = r->l->kernel;
 
@@ -275,7 +233,7 @@ static void write_args(const run *r, shave *s, const cmx_layout *c, arena *a)
     }
 }
 
-static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
+static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
     const exec_launch *l = r->l;
@@ -317,7 +275,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     write_args(r, s, c, a);
 }
 
-static vpu_status find_codes(run *r, arena *a, vpu_error *err)
+static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
 {
     const sim_kernel *k = r->l->kernel;
     const isa_function *programs[SIM_N_VARIANTS];
@@ -340,7 +298,7 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
     return st;
 }
 
-static void start_profile(run *r, arena *a)
+static void start_profile(launch_run *r, arena *a)
 {
     const sim_variant_kind kinds[MACH_N_PHASES] = {[MACH_PRE] = SIM_PRELOAD,
                                                    [MACH_COMP] = r->variant,
@@ -354,7 +312,7 @@ static void start_profile(run *r, arena *a)
     r->profile = profile_create(r->desc, programs, r->n_shaves, a);
 }
 
-static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
+static vpu_status place_constants(launch_run *r, uint32_t *base, vpu_error *err)
 {
     const sim_kernel *k = r->l->kernel;
     vpu_status st;
@@ -368,326 +326,11 @@ static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
     return st;
 }
 
-/* --- threads
- * -------------------------------------------------------------------------- */
-
-/* Runs SHAVEs of the current round until none is left; lock held on entry. */
-static void take_shaves(run *r)
-{
-    while (r->next_shave < r->n_shaves) {
-        shave *s = &r->shaves[r->next_shave++];
-
-        pthread_mutex_unlock(&r->lock);
-        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
-            shave_run(s);
-        pthread_mutex_lock(&r->lock);
-    }
-}
-
-static void *worker(void *arg)
-{
-    run *r = arg;
-    uint64_t seen = 0;
-
-    pthread_mutex_lock(&r->lock);
-    for (;;) {
-        while (r->round == seen && !r->quit)
-            pthread_cond_wait(&r->work, &r->lock);
-        if (r->quit)
-            break;
-        seen = r->round;
-        take_shaves(r);
-        if (!--r->busy)
-            pthread_cond_signal(&r->idle);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
-}
-
-static void stop_shaves(run *r)
-{
-    atomic_store(&r->stop, true);
-    /* Loops look at max_cycles on their way back. */
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
-}
-
-static void *watch(void *arg)
-{
-    run *r = arg;
-    struct timespec until;
-    double whole = r->l->timeout_s;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&r->lock);
-    while (!r->quit && !pthread_cond_timedwait(&r->work, &r->lock, &until))
-        ;
-    if (!r->quit) {
-        r->timed_out = true;
-        stop_shaves(r);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
-}
-
-static void start_threads(run *r)
-{
-    uint32_t n = r->l->n_threads;
-
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->idle, NULL);
-    if (!n) {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-        n = cpus > 0 ? (uint32_t)cpus : 1;
-    }
-    if (n > r->n_shaves)
-        n = r->n_shaves;
-    if (n > MAX_THREADS)
-        n = MAX_THREADS;
-    /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers)
-        n = 1;
-    /* This thread works, too. A thread that cannot be had is not missed. */
-    while (r->n_threads + 1 < n &&
-           !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
-        r->n_threads++;
-    r->watching =
-        r->l->timeout_s > 0 && !pthread_create(&r->watchdog, NULL, watch, r);
-}
-
-static void stop_threads(run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    r->quit = true;
-    pthread_cond_broadcast(&r->work);
-    pthread_mutex_unlock(&r->lock);
-    for (uint32_t i = 0; i < r->n_threads; i++)
-        pthread_join(r->threads[i], NULL);
-    if (r->watching)
-        pthread_join(r->watchdog, NULL);
-    pthread_cond_destroy(&r->idle);
-    pthread_cond_destroy(&r->work);
-    pthread_mutex_destroy(&r->lock);
-}
-
-/* --- rounds
- * ------------------------------------------------------------------------------
+/* --- running
+ * ---------------------------------------------------------------------------
  */
 
-static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
-{
-    const exec_launch *l = r->l;
-    const uint32_t *n = l->groups;
-    uint64_t g = s->group;
-    str at = {0}, where = {0};
-    vpu_status st = VPU_ERR_FAULT;
-
-    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
-               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
-               (unsigned long long)(g / n[0] % n[1]),
-               (unsigned long long)(g / n[0] / n[1]));
-    switch (s->scope.kind) {
-    case FAULT_ACCESS:
-        memory_describe(r->mem, s->scope.address, &at);
-        if (s->wg.line)
-            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
-                   "%s: %s outside mapped memory at 0x%08x: %s",
-                   str_text(&where), s->scope.write ? "write" : "read",
-                   s->scope.address, str_text(&at));
-        else
-            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                    str_text(&where), s->scope.write ? "write" : "read",
-                    s->scope.address, str_text(&at));
-        break;
-    case FAULT_DIVERGENCE:
-        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
-                l->kernel->source, s->scope.line, str_text(&where));
-        break;
-    case FAULT_COPY:
-        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
-                l->kernel->source, s->scope.line, str_text(&where));
-        break;
-    default:
-        st = VPU_ERR_LIMIT;
-        if (r->timed_out)
-            err_set(err, st, "%s: still running after %g s (--timeout)",
-                    str_text(&where), l->timeout_s);
-        else
-            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
-                    str_text(&where), (unsigned long long)l->max_cycles);
-    }
-    str_free(&at);
-    str_free(&where);
-    return st;
-}
-
-/* In the order of SHAVEs, which is the same whatever the threads. */
-static void deliver_prints(run *r)
-{
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        str *p = &r->shaves[i].printed;
-
-        if (p->n && r->l->print)
-            r->l->print(r->l->print_user, p->data, p->n);
-        str_free(p);
-    }
-}
-
-static void report_progress(run *r)
-{
-    uint64_t done = 0;
-
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        done += r->shaves[i].done;
-    log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
-}
-
-static void start_round(run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    r->next_shave = 0;
-    r->busy = r->n_threads;
-    r->round++;
-    pthread_cond_broadcast(&r->work);
-    pthread_mutex_unlock(&r->lock);
-    r->running = true;
-}
-
-/* Takes part in the round until it is over. */
-static void finish_round(run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    take_shaves(r);
-    while (r->busy)
-        pthread_cond_wait(&r->idle, &r->lock);
-    pthread_mutex_unlock(&r->lock);
-    r->running = false;
-}
-
-/* After a round: what it printed and which fault ended it. All SHAVEs ran their
- * whole round, so the first one that faulted is the same whatever the threads
- * did. */
-static vpu_status round_result(run *r, vpu_error *err)
-{
-    deliver_prints(r);
-    report_progress(r);
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        if (r->shaves[i].scope.kind != FAULT_NONE) {
-            r->faulted = true;
-            return describe_fault(r, &r->shaves[i], err);
-        }
-    return VPU_OK;
-}
-
-/* How many steps each SHAVE adds in the next round. What rounds have follows
- * from the clock alone, not from threads. */
-static void plan_round(run *r, const mach_queue *queues)
-{
-    uint32_t limit;
-
-    if (r->round_steps < QUEUE_STEPS / 2)
-        r->round_steps += r->round_steps / 4;
-    limit = 2 * r->round_steps;
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        uint32_t left = queues[i].n - queues[i].head;
-
-        r->shaves[i].room = left < limit ? limit - left : 1;
-        if (r->shaves[i].room > r->round_steps)
-            r->shaves[i].room = r->round_steps;
-    }
-}
-
-static vpu_status append_round(run *r, mach_queue *queues, vpu_error *err)
-{
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        bool ended = r->next[i].ended;
-
-        if (!mach_queue_append(&queues[i], &r->next[i]))
-            return err_set(err, VPU_ERR_NOMEM, "no memory for %u steps",
-                           r->next[i].n);
-        queues[i].ended = r->next[i].ended = ended;
-    }
-    return VPU_OK;
-}
-
-static bool groups_left(const run *r)
-{
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        if (!r->next[i].ended)
-            return true;
-    return false;
-}
-
-static vpu_status refill_ahead(run *r, mach_queue *queues, vpu_error *err)
-{
-    vpu_status st;
-
-    if (!r->running)
-        start_round(r);
-    finish_round(r);
-    st = round_result(r, err);
-    if (!st)
-        st = append_round(r, queues, err);
-    if (!st && groups_left(r)) {
-        plan_round(r, queues);
-        start_round(r);
-    }
-    return st;
-}
-
-/* mach_refill: every SHAVE that has groups left runs some. */
-static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
-                         vpu_error *err)
-{
-    run *r = user;
-    vpu_status st;
-
-    if (r->ahead)
-        return refill_ahead(r, queues, err);
-    for (uint32_t i = 0; i < n; i++) {
-        r->shaves[i].queue = &queues[i];
-        r->shaves[i].room += queues[i].n - queues[i].head;
-    }
-    start_round(r);
-    finish_round(r);
-    st = round_result(r, err);
-    plan_round(r, queues);
-    return st;
-}
-
-/* Rounds ahead are for several threads, and for steps that cost time. A profile
- * is told of steps while they are run and while the clock passes them. */
-static void set_up_rounds(run *r, arena *a)
-{
-    r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
-    r->round_steps = FIRST_ROUND;
-    r->next = arena_array(a, mach_queue, r->n_shaves);
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        r->shaves[i].queue = &r->next[i];
-        r->shaves[i].room = FIRST_ROUND;
-    }
-}
-
-/* A round that nobody waits for any more. */
-static void give_up_round(run *r)
-{
-    if (!r->running)
-        return;
-    stop_shaves(r);
-    finish_round(r);
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        str_free(&r->shaves[i].printed);
-}
-
-static void note_fault(const run *r, exec_result *result)
+static void note_fault(const launch_run *r, exec_result *result)
 {
     for (uint32_t i = 0; r->faulted && i < r->n_shaves; i++)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
@@ -717,7 +360,7 @@ static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
     return st;
 }
 
-static vpu_status run_rounds(run *r, exec_result *result, arena *a,
+static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
                              vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -728,7 +371,7 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
                       .n_groups = result->n_groups,
                       .local_bytes = result->local_bytes,
                       .max_cycles = l->max_cycles,
-                      .refill = refill,
+                      .refill = rounds_refill,
                       .user = r,
                       .start_cycle = l->start_cycle,
                       .transactions = l->timing == EXEC_TRANSACTIONS,
@@ -738,17 +381,13 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
     if (l->trace)
         name_parts(r, &ml, a);
     fault_install();
-    start_threads(r);
-    set_up_rounds(r, a);
+    rounds_start(r, a);
     if (l->timing == EXEC_NO_TIMING)
         st = run_untimed(&ml, err);
     else
         st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
-    give_up_round(r);
-    stop_threads(r);
+    rounds_end(r);
     fault_uninstall();
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        mach_queue_free(&r->next[i]);
     if (st)
         note_fault(r, result);
     else if (r->profile)
@@ -760,7 +399,7 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err)
 {
-    run r = {.l = l, .desc = desc, .mem = mem};
+    launch_run r = {.l = l, .desc = desc, .mem = mem};
     arena *a = NULL;
     cmx_layout c;
     uint32_t const_base = 0;

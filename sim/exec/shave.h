@@ -23,7 +23,7 @@ typedef struct shave {
     memory *mem;
     mach_cache *cache;
     mach_queue *queue;
-    uint32_t room;          /* steps the queue may hold before a group starts */
+    uint32_t room; /* steps the queue may hold before a group starts */
     shave_code pre, main, post;
     isa_access *accesses;   /* the interpreter's */
     profile_shave *profile; /* NULL: none */
