@@ -36,6 +36,7 @@ void fault_uninstall(void);
  *   if (!sigsetjmp(s->env, 0)) { fault_arm(s); …; }
  *   fault_arm(NULL); look at s->kind */
 void fault_arm(fault_scope *s);
+fault_scope *fault_armed(void);
 /* From a hook: ends the armed scope. */
 _Noreturn void fault_raise(fault_kind kind, uint32_t line);
 

@@ -152,9 +152,9 @@ static vpu_status check_budget(const launch_run *r, const cmx_layout *c,
 
     /* Code for a debugger keeps every variable in memory, which the device's
      * limit is not about. */
-    if (l->kernel->debug && c->stack <= budget)
+    if (l->kernel->roomy && c->stack <= budget)
         budget = memory_cmx_bytes(r->mem);
-    else if (l->kernel->debug)
+    else if (l->kernel->roomy)
         needed = c->stack;
     if (needed <= budget)
         return VPU_OK;
@@ -425,8 +425,10 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     result->variant = r.variant;
     result->factor = l->kernel->variants[r.variant].factor;
     result->local_bytes = (uint32_t)c.total;
+    r.turn = l->seed;
     result->n_groups =
         l->only_group ? 1
+        : l->list     ? l->n_list
                       : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);

@@ -1,6 +1,8 @@
 /* Threads, rounds, and the message for what stopped one. */
 #include "sim/exec/rounds.h"
 
+#include "sim/exec/interleave.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -98,7 +100,8 @@ static void start_threads(launch_run *r)
     if (n > ROUNDS_MAX_THREADS)
         n = ROUNDS_MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers)
+    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
+        r->l->turns != EXEC_APART)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
@@ -302,8 +305,13 @@ vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
         r->shaves[i].queue = &queues[i];
         r->shaves[i].room += queues[i].n - queues[i].head;
     }
-    start_round(r);
-    finish_round(r);
+    if (r->l->turns == EXEC_APART) {
+        start_round(r);
+        finish_round(r);
+    } else if (interleave_round(r->shaves, r->n_shaves, r->l->turns, &r->turn,
+                                err)) {
+        return VPU_ERR_NOMEM;
+    }
     st = round_result(r, err);
     plan_round(r, queues);
     return st;
@@ -315,11 +323,14 @@ void rounds_start(launch_run *r, arena *a)
 {
     start_threads(r);
     r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
-    r->round_steps = FIRST_ROUND;
+    /* Nothing waits for a round without time, nor can two overlap in turns. */
+    r->round_steps = r->l->timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
+                         ? QUEUE_STEPS
+                         : FIRST_ROUND;
     r->next = arena_array(a, mach_queue, r->n_shaves);
     for (uint32_t i = 0; i < r->n_shaves; i++) {
         r->shaves[i].queue = &r->next[i];
-        r->shaves[i].room = FIRST_ROUND;
+        r->shaves[i].room = r->round_steps;
     }
 }
 

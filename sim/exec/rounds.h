@@ -26,6 +26,7 @@ typedef struct launch_run {
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
     uint64_t round;
+    uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
     uint32_t next_shave, busy;
     bool quit;
     /* Rounds ahead of the clock: while it is advanced over the steps of one
