@@ -404,7 +404,7 @@ static size_t run_repetition(mach_cache *c, const uint64_t *list, size_t n)
  * again a while later, each time a longer one. */
 static void run_list(mach_cache *c, const uint64_t *list, size_t n)
 {
-    enum { STRETCH = 64, MAX_PATIENCE = 16 };
+    enum { STRETCH = 256, MAX_PATIENCE = 63 };
     size_t stretch = STRETCH;
     bool found = false;
 
@@ -428,7 +428,7 @@ static void run_list(mach_cache *c, const uint64_t *list, size_t n)
         n -= done;
     }
     c->patience = found                        ? 0
-                  : c->patience < MAX_PATIENCE ? 2 * c->patience + 1
+                  : c->patience < MAX_PATIENCE ? 4 * c->patience + 3
                                                : c->patience;
     c->skip = c->patience;
 }
