@@ -23,11 +23,20 @@
 #include "sim/compiler/neo.h"
 #include "sim/compiler/object.h"
 
+/* The second half is for loops over work-items between barriers: which barrier
+ * all items must reach, and what does not depend on the item, is decided
+ * outside the loop; cycles become one addition to wait for. */
 static const char host_passes[] =
     "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm),gvn,"
     "instcombine<no-verify-fixpoint>,loop(indvars),loop-unroll<O2;no-runtime>,"
-    "instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+    "instcombine<no-verify-fixpoint>,simplifycfg,adce,"
+    "loop-simplify,lcssa,loop-mssa(licm,simple-loop-unswitch<nontrivial>),"
+    "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,loop-unroll<O2;no-runtime>,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,reassociate,loop-simplify,lcssa,"
+    "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop(indvars),adce)";
 
 void artifact_symbol(sim_variant_kind k, char out[32])
 {

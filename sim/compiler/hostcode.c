@@ -166,28 +166,68 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     }
 }
 
+static bool has_back_edge(const host *h, uint32_t block)
+{
+    const uint32_t *succs = h->cfg.succs[block];
+
+    for (uint32_t k = 1; k <= succs[0]; k++)
+        if (h->rpo[succs[k]] <= h->rpo[block])
+            return true;
+    return false;
+}
+
+/* Is a block paid for by the branch it alone follows? Nothing looks at the
+ * cycles in between, and choosing an amount leaves loops with an `if` in them
+ * one addition to wait for. */
+static bool paid_by_branch(const host *h, uint32_t block)
+{
+    const uint32_t *preds = h->cfg.preds[block];
+    LLVMValueRef t;
+
+    if (preds[0] != 1 || h->program->costs[block].loop_stages ||
+        h->program->costs[preds[1]].loop_stages || has_back_edge(h, preds[1]))
+        return false;
+    t = LLVMGetBasicBlockTerminator(h->cfg.blocks[preds[1]]);
+    return LLVMIsABranchInst(t) && LLVMIsConditional(t) &&
+           LLVMGetSuccessor(t, 0) != LLVMGetSuccessor(t, 1);
+}
+
+static uint32_t cost_of_way(host *h, LLVMValueRef t, unsigned k, uint32_t block)
+{
+    const uint32_t *edge = h->program->costs[block].edge;
+    uint32_t to = ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, k));
+
+    return (edge ? edge[k] : 0) +
+           (paid_by_branch(h, to) ? h->program->costs[to].cycles : 0);
+}
+
 /* What the way out of a block costs on top of the block: a jump, the tests of
- * a switch. */
+ * a switch; and the blocks behind it that are paid for here. */
 static void leave_block(host *h, LLVMValueRef t, uint32_t block)
 {
     const uint32_t *edge = h->program->costs[block].edge;
     unsigned n = LLVMGetNumSuccessors(t);
     LLVMValueRef cost, v;
 
-    if (!edge)
-        return;
-    v = host_operand(h, t, 0);
     if (LLVMIsASwitchInst(t)) {
+        if (!edge)
+            return;
+        v = host_operand(h, t, 0);
         cost = k64(h, edge[0]);
         for (unsigned k = 1; k < n; k++)
             cost = LLVMBuildSelect(
                 h->b,
                 LLVMBuildICmp(h->b, LLVMIntEQ, v, LLVMGetOperand(t, 2 * k), ""),
                 k64(h, edge[k]), cost, "");
-    } else {
-        cost = LLVMBuildSelect(h->b, v, k64(h, edge[0]), k64(h, edge[1]), "");
+        add_cycles(h, cost);
+    } else if (n == 2) {
+        uint32_t yes = cost_of_way(h, t, 0, block);
+        uint32_t no = cost_of_way(h, t, 1, block);
+
+        if (yes || no)
+            add_cycles(h, LLVMBuildSelect(h->b, host_operand(h, t, 0),
+                                          k64(h, yes), k64(h, no), ""));
     }
-    add_cycles(h, cost);
 }
 
 /* Entries in the log of an access. */
@@ -215,7 +255,7 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
     }
     if (h->program->costs[n].loop_stages)
         count_trip(h);
-    if (h->program->costs[n].cycles)
+    if (h->program->costs[n].cycles && !paid_by_branch(h, n))
         add_cycles(h, k64(h, h->program->costs[n].cycles));
     if (accesses > SIM_LOG_ENTRIES)
         host_fail(h, LLVMGetFirstInstruction(b),

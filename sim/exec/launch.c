@@ -1,42 +1,11 @@
-/* Sets a launch up, runs its SHAVEs on host threads, reports what stopped it.
- */
-#include <pthread.h>
+/* Sets a launch up: budget, places in CMX, SHAVEs, their code. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "sim/exec/exec.h"
-#include "sim/exec/interleave.h"
-#include "sim/exec/shave.h"
+#include "sim/exec/rounds.h"
 
-enum { CMX_ALIGN = 16, MAX_THREADS = 64 };
-
-typedef struct {
-    const exec_launch *l;
-    const mach_desc *desc;
-    memory *mem;
-    sim_variant_kind variant;
-    shave_code codes[SIM_N_VARIANTS];
-    size_t n_accesses;       /* the interpreter looks at together */
-    profile_launch *profile; /* NULL: none */
-    shave *shaves;
-    uint32_t n_shaves;
-    atomic_bool stop;
-    /* Worker pool: threads take SHAVEs of the current round one by one. */
-    pthread_t threads[MAX_THREADS];
-    uint32_t n_threads;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle;
-    uint64_t round;
-    uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
-    uint32_t next_shave, busy;
-    bool quit;
-    /* Watchdog */
-    pthread_t watchdog;
-    bool watching, timed_out;
-    uint64_t groups_done, last_progress;
-} run;
+enum { CMX_ALIGN = 16 };
 
 static uint32_t up(uint64_t n)
 {
@@ -147,7 +116,7 @@ uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
 }
 
 /* The same parts for the trace; in the arena. */
-static void name_parts(const run *r, mach_launch *ml, arena *a)
+static void name_parts(const launch_run *r, mach_launch *ml, arena *a)
 {
     const exec_launch *l = r->l;
     const sim_kernel *k = l->kernel;
@@ -173,7 +142,7 @@ static void name_parts(const run *r, mach_launch *ml, arena *a)
     ml->n_locals = n;
 }
 
-static vpu_status check_budget(const run *r, const cmx_layout *c,
+static vpu_status check_budget(const launch_run *r, const cmx_layout *c,
                                vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -237,7 +206,8 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     return VPU_OK;
 }
 
-static void write_args(const run *r, shave *s, const cmx_layout *c, arena *a)
+static void write_args(const launch_run *r, shave *s, const cmx_layout *c,
+                       arena *a)
 {
     const sim_kernel *k = r->l->kernel;
 
@@ -263,7 +233,7 @@ static void write_args(const run *r, shave *s, const cmx_layout *c, arena *a)
     }
 }
 
-static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
+static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
     const exec_launch *l = r->l;
@@ -305,7 +275,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     write_args(r, s, c, a);
 }
 
-static vpu_status find_codes(run *r, arena *a, vpu_error *err)
+static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
 {
     const sim_kernel *k = r->l->kernel;
     const isa_function *programs[SIM_N_VARIANTS];
@@ -328,7 +298,7 @@ static vpu_status find_codes(run *r, arena *a, vpu_error *err)
     return st;
 }
 
-static void start_profile(run *r, arena *a)
+static void start_profile(launch_run *r, arena *a)
 {
     const sim_variant_kind kinds[MACH_N_PHASES] = {[MACH_PRE] = SIM_PRELOAD,
                                                    [MACH_COMP] = r->variant,
@@ -342,7 +312,7 @@ static void start_profile(run *r, arena *a)
     r->profile = profile_create(r->desc, programs, r->n_shaves, a);
 }
 
-static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
+static vpu_status place_constants(launch_run *r, uint32_t *base, vpu_error *err)
 {
     const sim_kernel *k = r->l->kernel;
     vpu_status st;
@@ -356,223 +326,13 @@ static vpu_status place_constants(run *r, uint32_t *base, vpu_error *err)
     return st;
 }
 
-/* --- threads
- * -------------------------------------------------------------------------- */
-
-/* Runs SHAVEs of the current round until none is left; lock held on entry. */
-static void take_shaves(run *r)
-{
-    while (r->next_shave < r->n_shaves) {
-        shave *s = &r->shaves[r->next_shave++];
-
-        pthread_mutex_unlock(&r->lock);
-        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
-            shave_run(s);
-        pthread_mutex_lock(&r->lock);
-    }
-}
-
-static void *worker(void *arg)
-{
-    run *r = arg;
-    uint64_t seen = 0;
-
-    pthread_mutex_lock(&r->lock);
-    for (;;) {
-        while (r->round == seen && !r->quit)
-            pthread_cond_wait(&r->work, &r->lock);
-        if (r->quit)
-            break;
-        seen = r->round;
-        take_shaves(r);
-        if (!--r->busy)
-            pthread_cond_signal(&r->idle);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
-}
-
-static void *watch(void *arg)
-{
-    run *r = arg;
-    struct timespec until;
-    double whole = r->l->timeout_s;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&r->lock);
-    while (!r->quit && !pthread_cond_timedwait(&r->work, &r->lock, &until))
-        ;
-    if (!r->quit) {
-        r->timed_out = true;
-        atomic_store(&r->stop, true);
-        /* Loops look at max_cycles on their way back. */
-        for (uint32_t i = 0; i < r->n_shaves; i++)
-            *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
-    }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
-}
-
-static void start_threads(run *r)
-{
-    uint32_t n = r->l->n_threads;
-
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->idle, NULL);
-    if (!n) {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-        n = cpus > 0 ? (uint32_t)cpus : 1;
-    }
-    if (n > r->n_shaves)
-        n = r->n_shaves;
-    if (n > MAX_THREADS)
-        n = MAX_THREADS;
-    /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
-        r->l->turns != EXEC_APART)
-        n = 1;
-    /* This thread works, too. A thread that cannot be had is not missed. */
-    while (r->n_threads + 1 < n &&
-           !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
-        r->n_threads++;
-    r->watching =
-        r->l->timeout_s > 0 && !pthread_create(&r->watchdog, NULL, watch, r);
-}
-
-static void stop_threads(run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    r->quit = true;
-    pthread_cond_broadcast(&r->work);
-    pthread_mutex_unlock(&r->lock);
-    for (uint32_t i = 0; i < r->n_threads; i++)
-        pthread_join(r->threads[i], NULL);
-    if (r->watching)
-        pthread_join(r->watchdog, NULL);
-    pthread_cond_destroy(&r->idle);
-    pthread_cond_destroy(&r->work);
-    pthread_mutex_destroy(&r->lock);
-}
-
-/* --- rounds
- * ------------------------------------------------------------------------------
+/* --- running
+ * ---------------------------------------------------------------------------
  */
 
-static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
+static void note_fault(const launch_run *r, exec_result *result)
 {
-    const exec_launch *l = r->l;
-    const uint32_t *n = l->groups;
-    uint64_t g = s->group;
-    str at = {0}, where = {0};
-    vpu_status st = VPU_ERR_FAULT;
-
-    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
-               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
-               (unsigned long long)(g / n[0] % n[1]),
-               (unsigned long long)(g / n[0] / n[1]));
-    switch (s->scope.kind) {
-    case FAULT_ACCESS:
-        memory_describe(r->mem, s->scope.address, &at);
-        if (s->wg.line)
-            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
-                   "%s: %s outside mapped memory at 0x%08x: %s",
-                   str_text(&where), s->scope.write ? "write" : "read",
-                   s->scope.address, str_text(&at));
-        else
-            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                    str_text(&where), s->scope.write ? "write" : "read",
-                    s->scope.address, str_text(&at));
-        break;
-    case FAULT_DIVERGENCE:
-        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
-                l->kernel->source, s->scope.line, str_text(&where));
-        break;
-    case FAULT_COPY:
-        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
-                l->kernel->source, s->scope.line, str_text(&where));
-        break;
-    default:
-        st = VPU_ERR_LIMIT;
-        if (r->timed_out)
-            err_set(err, st, "%s: still running after %g s (--timeout)",
-                    str_text(&where), l->timeout_s);
-        else
-            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
-                    str_text(&where), (unsigned long long)l->max_cycles);
-    }
-    str_free(&at);
-    str_free(&where);
-    return st;
-}
-
-/* In the order of SHAVEs, which is the same whatever the threads. */
-static void deliver_prints(run *r)
-{
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        str *p = &r->shaves[i].printed;
-
-        if (p->n && r->l->print)
-            r->l->print(r->l->print_user, p->data, p->n);
-        str_free(p);
-    }
-}
-
-static void report_progress(run *r)
-{
-    uint64_t done = 0;
-
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        done += r->shaves[i].done;
-    log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
-}
-
-static void run_round(run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    r->next_shave = 0;
-    r->busy = r->n_threads;
-    r->round++;
-    pthread_cond_broadcast(&r->work);
-    take_shaves(r);
-    while (r->busy)
-        pthread_cond_wait(&r->idle, &r->lock);
-    pthread_mutex_unlock(&r->lock);
-}
-
-/* mach_refill: every SHAVE that has groups left runs some. */
-static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
-                         vpu_error *err)
-{
-    run *r = user;
-
-    for (uint32_t i = 0; i < n; i++)
-        r->shaves[i].queue = &queues[i];
-    if (r->l->turns == EXEC_APART)
-        run_round(r);
-    else if (interleave_round(r->shaves, r->n_shaves, r->l->turns, &r->turn,
-                              err))
-        return VPU_ERR_NOMEM;
-    deliver_prints(r);
-    report_progress(r);
-    /* All SHAVEs ran their whole round, so the first one that faulted is the
-     * same whatever the threads did. */
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        if (r->shaves[i].scope.kind != FAULT_NONE)
-            return describe_fault(r, &r->shaves[i], err);
-    return VPU_OK;
-}
-
-static void note_fault(const run *r, exec_result *result)
-{
-    for (uint32_t i = 0; i < r->n_shaves; i++)
+    for (uint32_t i = 0; r->faulted && i < r->n_shaves; i++)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
             result->fault_group = r->shaves[i].group;
             result->fault_address = r->shaves[i].scope.address;
@@ -600,7 +360,7 @@ static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
     return st;
 }
 
-static vpu_status run_rounds(run *r, exec_result *result, arena *a,
+static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
                              vpu_error *err)
 {
     const exec_launch *l = r->l;
@@ -611,7 +371,7 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
                       .n_groups = result->n_groups,
                       .local_bytes = result->local_bytes,
                       .max_cycles = l->max_cycles,
-                      .refill = refill,
+                      .refill = rounds_refill,
                       .user = r,
                       .start_cycle = l->start_cycle,
                       .transactions = l->timing == EXEC_TRANSACTIONS,
@@ -621,12 +381,12 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
     if (l->trace)
         name_parts(r, &ml, a);
     fault_install();
-    start_threads(r);
+    rounds_start(r, a);
     if (l->timing == EXEC_NO_TIMING)
         st = run_untimed(&ml, err);
     else
         st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
-    stop_threads(r);
+    rounds_end(r);
     fault_uninstall();
     if (st)
         note_fault(r, result);
@@ -639,7 +399,7 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err)
 {
-    run r = {.l = l, .desc = desc, .mem = mem};
+    launch_run r = {.l = l, .desc = desc, .mem = mem};
     arena *a = NULL;
     cmx_layout c;
     uint32_t const_base = 0;

@@ -7,9 +7,7 @@
 #include "sim/exec/order.h"
 #include "sim/exec/print.h"
 
-/* Steps a SHAVE may be ahead of the clock: what bounds memory. */
 enum {
-    QUEUE_STEPS = 8192,
     CMX_FILL = 0xff,
     MAX_PRINTED = 16 << 20 /* bytes of printf output kept per round */
 };
@@ -325,7 +323,7 @@ void shave_run(shave *s)
         return;
     }
     fault_arm(&s->scope);
-    while (s->next < s->end && s->queue->n - s->queue->head < QUEUE_STEPS) {
+    while (s->next < s->end && s->queue->n - s->queue->head < s->room) {
         if (atomic_load_explicit(s->stop, memory_order_relaxed))
             fault_raise(FAULT_LIMIT, 0);
         s->group = s->launch->only_group ? *s->launch->only_group

@@ -23,6 +23,7 @@ typedef struct shave {
     memory *mem;
     mach_cache *cache;
     mach_queue *queue;
+    uint32_t room; /* steps the queue may hold before a group starts */
     shave_code pre, main, post;
     isa_access *accesses;   /* the interpreter's */
     profile_shave *profile; /* NULL: none */
@@ -40,7 +41,7 @@ typedef struct shave {
     atomic_bool *stop; /* time is over */
 } shave;
 
-/* Run groups until the queue holds enough steps, the groups end, or a fault
+/* Run groups until the queue holds `room` steps, the groups end, or a fault
  * (scope.kind). Called from any one thread at a time. */
 void shave_run(shave *s);
 

@@ -13,31 +13,13 @@
  * is rounded down to one: an address bit field is what index hardware is made
  * of, and a modulo by 292 would scatter exactly the strides whose conflicts
  * the published GRN ratio (R2) points to. */
-#include "sim/machine/cache.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/cache_priv.h"
+
 /* Not dirty, and no line: line numbers have fewer bits. */
 #define EMPTY UINT32_C(0xfffffffe)
-
-#define LOAD_NUMBERS 0xffffffu /* of ddr_view.load_number */
-
-#define INLINE inline __attribute__((always_inline))
-
-typedef struct {
-    uint32_t *ways; /* n_sets * n_ways entries */
-    uint32_t n_ways, set_mask, line_shift;
-} level;
-
-/* What DDR sees. posted: a bank's store fills since the load fill before, as a
- * count (low byte, sticking) that is valid when the rest is load_number. */
-typedef struct {
-    struct {
-        uint32_t lines, posted;
-    } banks[MACH_MAX_BANKS];
-    uint32_t load_number, loads_behind, lines_before;
-} ddr_view;
 
 struct mach_cache {
     /* The line of the last load in L1 and of the last access in L2: asking for
@@ -51,6 +33,9 @@ struct mach_cache {
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;
+    /* Lists whose repetitions are not looked for after some that had none, and
+     * how many are left to skip. */
+    uint32_t patience, skip;
 };
 
 static const uint32_t NO_LINE = UINT32_MAX;
@@ -160,28 +145,6 @@ static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
     return line >> c->bank_shift & c->bank_mask;
 }
 
-static INLINE void stored_line(ddr_view *v, uint32_t bank)
-{
-    uint32_t *p = &v->banks[bank].posted;
-
-    v->banks[bank].lines++;
-    if (*p >> 8 != v->load_number)
-        *p = v->load_number << 8;
-    *p += (uint8_t)*p != UINT8_MAX;
-}
-
-static INLINE void loaded_line(ddr_view *v, uint32_t bank)
-{
-    uint32_t p = v->banks[bank].posted;
-
-    v->banks[bank].lines++;
-    if (p >> 8 == v->load_number && (uint8_t)p) {
-        v->loads_behind++;
-        v->lines_before += (uint8_t)p;
-    }
-    v->load_number = (v->load_number + 1) & LOAD_NUMBERS;
-}
-
 static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
 {
     if (c->n_misses == c->cap_misses) {
@@ -206,7 +169,7 @@ static inline void write_back(mach_cache *c, uint32_t line)
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
     c->n.write_backs++;
-    c->ddr.banks[bank_of(c, line)].lines++;
+    c->ddr.backs[bank_of(c, line)]++;
 }
 
 /* True on a hit. */
@@ -287,114 +250,38 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
-/* A set of two ways as one word, most recent in the low half (hosts are
- * little-endian: LLVM's code for the window's memory needs that, too). */
-typedef uint64_t __attribute__((may_alias)) pair_of_ways;
-
-static INLINE pair_of_ways *pair(const level *v, uint32_t line)
+static void add_tally(mach_cache *c, const tally *t)
 {
-    return (pair_of_ways *)(void *)v->ways + (line & v->set_mask);
-}
-
-/* The set used last, held in registers and written back when another is used.
- * Access after access to one set (planes a power of two apart) would otherwise
- * wait for its own stores to come back from memory. */
-typedef struct {
-    pair_of_ways *set, both;
-} warm_set;
-
-static INLINE void warm(warm_set *w, pair_of_ways *set)
-{
-    if (set != w->set) {
-        *w->set = w->both;
-        w->set = set;
-        w->both = *set;
-    }
-}
-
-/* What a batch adds to the counts; what follows from others is not counted.
- * `all` sums the entries' upper halves, that is bytes, and stores << 16. */
-typedef struct {
-    uint64_t all, stored;
-    uint32_t crossings; /* lines that loads touched beyond their first */
-    uint32_t l1_misses, write_backs;
-    ddr_view ddr;
-} tally;
-
-/* Shifts and masks of line numbers: parameters, so that the usual ones are
- * constants where they are used. */
-typedef struct {
-    unsigned l1, l2, bank;
-    uint32_t bank_mask;
-} geometry;
-
-static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
-                           uint32_t line, uint32_t dirty, tally *t)
-{
-    uint32_t mru, lru;
-
-    warm(w, pair(l2, line));
-    mru = (uint32_t)w->both;
-    lru = (uint32_t)(w->both >> 32);
-    if (mru >> 1 == line) {
-        w->both |= dirty;
-        return;
-    }
-    if (lru >> 1 == line) {
-        w->both = lru | dirty | (uint64_t)mru << 32;
-        return;
-    }
-    w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    if (dirty)
-        stored_line(&t->ddr, line >> g.bank & g.bank_mask);
-    else
-        loaded_line(&t->ddr, line >> g.bank & g.bank_mask);
-    if (lru & 1) {
-        t->write_backs++;
-        t->ddr.banks[lru >> 1 >> g.bank & g.bank_mask].lines++;
-    }
-}
-
-/* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
- * miss alike the new set is (line, old first way). Most accesses find their
- * line first in its set, so nothing is written then. */
-static INLINE bool l1_pair(const level *l1, uint32_t line)
-{
-    pair_of_ways *set = pair(l1, line), both = *set;
-    uint32_t key = line << 1, mru = (uint32_t)both;
-
-    if (mru == key)
-        return true;
-    *set = key | (uint64_t)mru << 32;
-    return (uint32_t)(both >> 32) == key;
-}
-
-static void add_tally(mach_cache *c, const tally *t, uint32_t n)
-{
-    uint32_t stores = (uint32_t)(t->all >> 16), lines = 0;
+    uint64_t all = 0, backs = 0;
     uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
 
-    for (uint32_t b = 0; b <= c->bank_mask; b++)
-        lines += t->ddr.banks[b].lines - c->ddr.banks[b].lines;
-    c->n.load_bytes += (t->all & 0xffff) - t->stored;
-    c->n.store_bytes += t->stored;
-    c->n.stores += stores;
-    c->n.load_l1_hits += n - stores + t->crossings - t->l1_misses;
+    for (uint32_t b = 0; b <= c->bank_mask; b++) {
+        all += t->ddr.banks[b].fills - c->ddr.banks[b].fills;
+        backs += t->ddr.backs[b] - c->ddr.backs[b];
+    }
+    c->n.load_bytes += t->load_bytes;
+    c->n.store_bytes += t->store_bytes;
+    c->n.stores += t->stores;
+    c->n.load_l1_hits += t->loads + t->crossings - t->l1_misses;
     c->n.load_l2_hits += t->l1_misses - fills;
     c->n.load_fills += fills;
-    c->n.store_fills += lines - fills - t->write_backs;
-    c->n.write_backs += t->write_backs;
+    c->n.store_fills += all - fills;
+    c->n.write_backs += backs;
     c->ddr = t->ddr;
 }
 
-/* n < 512, so that their bytes stay below 2^16 in t->all. */
+enum { BATCH = 511, FEW = 8 };
+
+/* n <= BATCH, so that their bytes stay below 2^16 in `all`: a sum of the
+ * entries' upper halves, that is bytes, and stores << 16. */
 static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
                              size_t n)
 {
     const level l1 = c->l1, l2 = c->l2;
     pair_of_ways nowhere = 0;
     warm_set w2 = {&nowhere, 0};
-    uint32_t recent = NO_LINE;
+    uint32_t recent = UINT32_MAX; /* no line */
+    uint64_t all = 0, stored = 0;
     /* A copy: sets are written through pointers that may alias anything, and
      * what is local need not be fetched again after each. */
     tally t = {.ddr = c->ddr};
@@ -403,9 +290,9 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
         uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
         uint32_t bytes = upper & 0xffff, line, last;
 
-        t.all += upper;
+        all += upper;
         if (MACH_ACCESS_IS_STORE(*list)) { /* past L1 */
-            t.stored += bytes;
+            stored += bytes;
             line = (uint32_t)(addr >> g.l2);
             last = (uint32_t)((addr + bytes - 1) >> g.l2);
             do
@@ -428,26 +315,128 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
         } while (line++ != last);
     }
     *w2.set = w2.both;
-    add_tally(c, &t, (uint32_t)n);
+    t.stores = all >> 16;
+    t.loads = n - t.stores;
+    t.store_bytes = stored;
+    t.load_bytes = (all & 0xffff) - stored;
+    add_tally(c, &t);
+}
+
+/* n rounds of a repetition, from its second on. */
+static INLINE void run_rounds(mach_cache *c, geometry g, repetition *r,
+                              uint32_t n)
+{
+    const level l1 = c->l1, l2 = c->l2;
+    pair_of_ways nowhere = 0;
+    warm_set w2 = {&nowhere, 0};
+    tally t = {.ddr = c->ddr};
+
+    t.loads = n * r->adds.loads;
+    t.stores = n * r->adds.stores;
+    t.load_bytes = n * r->adds.load_bytes;
+    t.store_bytes = n * r->adds.store_bytes;
+    t.crossings = n * r->adds.crossings;
+    for (; n; n--)
+        for (uint32_t k = 0; k < r->n_touches; k++) {
+            line_touch *f = &r->touches[k];
+
+            if (f->is_store) {
+                l2_pair(&l2, g, &w2, f->line++, 1, &t);
+                continue;
+            }
+            if (!l1_pair(&l1, f->line)) {
+                t.l1_misses++;
+                l2_pair(&l2, g, &w2, f->line >> (g.l2 - g.l1), 0, &t);
+            }
+            f->line += 1u << (g.l2 - g.l1);
+        }
+    *w2.set = w2.both;
+    add_tally(c, &t);
+}
+
+static geometry geometry_of(const mach_cache *c)
+{
+    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
+                      c->bank_mask};
+}
+
+static bool is_usual(geometry g)
+{
+    return !memcmp(&g, &usual_geometry, sizeof g);
+}
+
+static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
+{
+    const geometry g = geometry_of(c);
+
+    /* The common shape gets code of its own. */
+    for (size_t now; n; list += now, n -= now) {
+        now = n < BATCH ? n : BATCH;
+        if (is_usual(g))
+            run_pairs(c, usual_geometry, list, now);
+        else
+            run_pairs(c, g, list, now);
+    }
+}
+
+/* The repetition that list begins with; returns how many accesses were run, 0
+ * if there is none. */
+static size_t run_repetition(mach_cache *c, const uint64_t *list, size_t n)
+{
+    const geometry g = geometry_of(c);
+    repetition r;
+    uint32_t rounds;
+    size_t in_round;
+
+    if (!repeat_find(&c->l1, &c->l2, list, n, &r))
+        return 0;
+    in_round = (size_t)r.period * r.round;
+    run_singly(c, list, in_round);
+    rounds = r.times / r.round - 1;
+    if (is_usual(g))
+        run_rounds(c, usual_geometry, &r, rounds);
+    else
+        run_rounds(c, g, &r, rounds);
+    return in_round * (1 + rounds);
+}
+
+/* A list of two-way caches. Where a repetition is not found, it is looked for
+ * again a while later, each time a longer one. */
+static void run_list(mach_cache *c, const uint64_t *list, size_t n)
+{
+    enum { STRETCH = 256, MAX_PATIENCE = 63 };
+    size_t stretch = STRETCH;
+    bool found = false;
+
+    if (c->skip) {
+        c->skip--;
+        run_singly(c, list, n);
+        return;
+    }
+    while (n) {
+        size_t done = n < FEW ? 0 : run_repetition(c, list, n);
+
+        if (done) {
+            found = true;
+            stretch = STRETCH;
+        } else {
+            done = n < stretch ? n : stretch;
+            run_singly(c, list, done);
+            stretch *= 4;
+        }
+        list += done;
+        n -= done;
+    }
+    c->patience = found                        ? 0
+                  : c->patience < MAX_PATIENCE ? 4 * c->patience + 3
+                                               : c->patience;
+    c->skip = c->patience;
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    enum { BATCH = 511, FEW = 8 };
-
-    /* The common shape gets code of its own. */
     if (!c->recording && n >= FEW && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
-        const geometry usual = {5, 6, 6, 7};
-        const geometry g = {c->l1.line_shift, c->l2.line_shift, c->bank_shift,
-                            c->bank_mask};
-
-        for (size_t now; n; list += now, n -= now) {
-            now = n < BATCH ? n : BATCH;
-            if (!memcmp(&g, &usual, sizeof g))
-                run_pairs(c, usual, list, now);
-            else
-                run_pairs(c, g, list, now);
-        }
+        run_list(c, list, n);
         c->l1_last = c->l2_last = NO_LINE;
         c->l2_last_entry = NULL;
         return;
@@ -469,8 +458,8 @@ mach_mem_counts mach_cache_take(mach_cache *c)
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
     for (uint32_t b = 0; b <= c->bank_mask; b++) {
-        n.bank_lines[b] = c->ddr.banks[b].lines;
-        c->ddr.banks[b].lines = 0;
+        n.bank_lines[b] = c->ddr.banks[b].fills + c->ddr.backs[b];
+        c->ddr.banks[b].fills = c->ddr.backs[b] = 0;
     }
     memset(&c->n, 0, sizeof c->n);
     c->n_accesses = 0;

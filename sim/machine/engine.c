@@ -46,6 +46,42 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
     return &q->items[q->n++];
 }
 
+bool mach_queue_append(mach_queue *q, mach_queue *from)
+{
+    uint32_t left = q->n - q->head, more = from->n - from->head;
+
+    if (!left) {
+        mach_queue empty = *q;
+
+        *q = *from;
+        *from = empty;
+        from->n = from->head = 0;
+        return true;
+    }
+    if (q->cap < left + more) {
+        mach_step *items =
+            realloc(q->items, (size_t)(left + more) * 2 * sizeof *items);
+
+        if (!items)
+            return false;
+        q->items = items;
+        q->cap = (left + more) * 2;
+    }
+    memmove(q->items, q->items + q->head, left * sizeof *q->items);
+    memcpy(q->items + left, from->items + from->head, more * sizeof *q->items);
+    q->head = 0;
+    q->n = left + more;
+    from->n = from->head = 0;
+    return true;
+}
+
+void mach_queue_free(mach_queue *q)
+{
+    for (uint32_t k = q->head; k < q->n; k++)
+        free(q->items[k].misses);
+    free(q->items);
+}
+
 /* --- shared with the other parts ---------------------------------------- */
 
 void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles)
@@ -432,13 +468,6 @@ static void end_launch(engine *e)
     p->baseline_cycles = most_issue + bytes_cycles;
 }
 
-static void free_queue(mach_queue *q)
-{
-    for (uint32_t k = q->head; k < q->n; k++)
-        free(q->items[k].misses);
-    free(q->items);
-}
-
 vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
                     trc_writer *trace, mach_profile *profile, vpu_error *err)
 {
@@ -464,7 +493,7 @@ vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
         end_launch(e);
     emit_destroy(e->trace, profile, !st);
     for (uint32_t i = 0; i < launch->n_shaves; i++)
-        free_queue(&e->queues[i]);
+        mach_queue_free(&e->queues[i]);
     free(e->waiting);
     free(e);
     return st;

@@ -115,6 +115,10 @@ typedef struct {
 
 /* A zeroed step of that kind at the queue's end; NULL when memory is short. */
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
+/* Moves the steps of `from`, which is empty then, behind those of q; false when
+ * memory is short, and nothing has changed. `ended` is left alone. */
+bool mach_queue_append(mach_queue *q, mach_queue *from);
+void mach_queue_free(mach_queue *q);
 
 /* Called when some SHAVE's queue holds no group that is not begun yet (double
  * buffering begins group n+1 before group n is done): append at least one

@@ -263,6 +263,90 @@ START_TEST(batches_equal_single_calls)
 }
 END_TEST
 
+static uint32_t draw(uint32_t *x, uint32_t n)
+{
+    *x = *x * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)*x * n >> 32);
+}
+
+/* Loops over neighbouring addresses: sites near each other, a multiple of a
+ * page apart or anywhere, now and then an access that is not part of one. */
+static size_t make_loops(uint64_t *list, size_t n, uint32_t *x)
+{
+    static const uint32_t strides[] = {1, 2, 4, 8, 16, 32, 64, 12, 128, 0};
+    uint64_t sites[70];
+    size_t k = 0;
+
+    while (k < n) {
+        uint32_t period = 1 + draw(x, draw(x, 4) ? 12 : 70);
+        uint32_t times = 1 + draw(x, draw(x, 3) ? 400 : 20);
+        uint32_t stride = strides[draw(x, draw(x, 4) ? 7 : 10)];
+        uint32_t near = draw(x, 0x40000), bytes = 1u << draw(x, 5);
+
+        for (uint32_t i = 0; i < period; i++) {
+            uint32_t kind = draw(x, 3);
+            uint32_t at = !kind ? draw(x, 0x100000)
+                          : kind == 1
+                              ? near + draw(x, 40)
+                              : near + draw(x, 8) * 4160 + draw(x, 2) * 0x20000;
+
+            if (!draw(x, 50))
+                at = UINT32_MAX - draw(x, 0x800); /* may wrap */
+            if (!draw(x, 5))
+                bytes = 1 + draw(x, 40);
+            sites[i] = MACH_ACCESS(at, bytes, !draw(x, 4));
+        }
+        for (uint32_t t = 0; t < times && k < n; t++)
+            for (uint32_t i = 0; i < period && k < n; i++) {
+                uint32_t at = MACH_ACCESS_ADDR(sites[i]) + t * stride;
+
+                list[k++] = MACH_ACCESS(at, MACH_ACCESS_BYTES(sites[i]),
+                                        MACH_ACCESS_IS_STORE(sites[i]));
+            }
+        if (k < n && !draw(x, 3))
+            list[k++] = MACH_ACCESS(draw(x, 0x40000), 4, 0);
+    }
+    return k;
+}
+
+/* Repetitions in lists are not looked up access by access, and count as if they
+ * were: caches of the usual and of other shapes, in lists of all lengths. */
+START_TEST(repetitions_equal_single_calls)
+{
+    static const char *const sets[] = {"ddr_banks=8", "l1d_line=64",
+                                       "l2_line=128", "l2_bytes=65536",
+                                       "l1d_bytes=4096"};
+    static uint64_t list[4096];
+    mach_cache *single;
+    uint32_t x = (uint32_t)_i + 11;
+
+    ck_assert(!mach_desc_set(&desc, mem, sets[_i], &err));
+    make(12);
+    ck_assert(!mach_cache_create(&desc, 12, &single, &err));
+    for (int round = 0; round < 400; round++) {
+        size_t n = make_loops(list, 1 + draw(&x, 4096), &x);
+        mach_mem_counts want, got;
+
+        for (size_t k = 0; k < n; k++)
+            if (MACH_ACCESS_IS_STORE(list[k]))
+                mach_cache_store(single, MACH_ACCESS_ADDR(list[k]),
+                                 MACH_ACCESS_BYTES(list[k]));
+            else
+                mach_cache_load(single, MACH_ACCESS_ADDR(list[k]),
+                                MACH_ACCESS_BYTES(list[k]));
+        mach_cache_run(c, list, n);
+        if (round % 50 == 49) {
+            mach_cache_flush(c);
+            mach_cache_flush(single);
+        }
+        want = mach_cache_take(single);
+        got = mach_cache_take(c);
+        ck_assert_mem_eq(&got, &want, sizeof got);
+    }
+    mach_cache_destroy(single);
+}
+END_TEST
+
 /* What is recorded is what is counted, in the order of the accesses. */
 START_TEST(a_recording_agrees_with_the_counts)
 {
@@ -354,6 +438,7 @@ int main(void)
     tcase_add_test(t, sharing_bounds);
     tcase_add_loop_test(t, equals_naive_model, 0, 3);
     tcase_add_loop_test(t, batches_equal_single_calls, 0, 5);
+    tcase_add_loop_test(t, repetitions_equal_single_calls, 0, 5);
     tcase_add_test(t, a_recording_agrees_with_the_counts);
     tcase_add_test(t, speed);
     suite_add_tcase(s, t);

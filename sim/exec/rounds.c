@@ -1,0 +1,354 @@
+/* Threads, rounds, and the message for what stopped one. */
+#include "sim/exec/rounds.h"
+
+#include "sim/exec/interleave.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    /* Steps a SHAVE may be ahead of the clock: what bounds memory. */
+    QUEUE_STEPS = 8192,
+    /* What a SHAVE runs in the first round; later ones grow. */
+    FIRST_ROUND = 32
+};
+
+/* --- threads
+ * -------------------------------------------------------------------------- */
+
+/* Runs SHAVEs of the current round until none is left; lock held on entry. */
+static void take_shaves(launch_run *r)
+{
+    while (r->next_shave < r->n_shaves) {
+        shave *s = &r->shaves[r->next_shave++];
+
+        pthread_mutex_unlock(&r->lock);
+        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
+            shave_run(s);
+        pthread_mutex_lock(&r->lock);
+    }
+}
+
+static void *worker(void *arg)
+{
+    launch_run *r = arg;
+    uint64_t seen = 0;
+
+    pthread_mutex_lock(&r->lock);
+    for (;;) {
+        while (r->round == seen && !r->quit)
+            pthread_cond_wait(&r->work, &r->lock);
+        if (r->quit)
+            break;
+        seen = r->round;
+        take_shaves(r);
+        if (!--r->busy)
+            pthread_cond_signal(&r->idle);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void stop_shaves(launch_run *r)
+{
+    atomic_store(&r->stop, true);
+    /* Loops look at max_cycles on their way back. */
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
+}
+
+static void *watch(void *arg)
+{
+    launch_run *r = arg;
+    struct timespec until;
+    double whole = r->l->timeout_s;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&r->lock);
+    while (!r->quit && !pthread_cond_timedwait(&r->work, &r->lock, &until))
+        ;
+    if (!r->quit) {
+        r->timed_out = true;
+        stop_shaves(r);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void start_threads(launch_run *r)
+{
+    uint32_t n = r->l->n_threads;
+
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->work, NULL);
+    pthread_cond_init(&r->idle, NULL);
+    if (!n) {
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+        n = cpus > 0 ? (uint32_t)cpus : 1;
+    }
+    if (n > r->n_shaves)
+        n = r->n_shaves;
+    if (n > ROUNDS_MAX_THREADS)
+        n = ROUNDS_MAX_THREADS;
+    /* Kernels with global atomics see each other: one fixed order for all. */
+    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
+        r->l->turns != EXEC_APART)
+        n = 1;
+    /* This thread works, too. A thread that cannot be had is not missed. */
+    while (r->n_threads + 1 < n &&
+           !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
+        r->n_threads++;
+    r->watching =
+        r->l->timeout_s > 0 && !pthread_create(&r->watchdog, NULL, watch, r);
+}
+
+static void stop_threads(launch_run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->quit = true;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    for (uint32_t i = 0; i < r->n_threads; i++)
+        pthread_join(r->threads[i], NULL);
+    if (r->watching)
+        pthread_join(r->watchdog, NULL);
+    pthread_cond_destroy(&r->idle);
+    pthread_cond_destroy(&r->work);
+    pthread_mutex_destroy(&r->lock);
+}
+
+/* --- rounds
+ * ------------------------------------------------------------------------------
+ */
+
+static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    const uint32_t *n = l->groups;
+    uint64_t g = s->group;
+    str at = {0}, where = {0};
+    vpu_status st = VPU_ERR_FAULT;
+
+    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
+               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
+               (unsigned long long)(g / n[0] % n[1]),
+               (unsigned long long)(g / n[0] / n[1]));
+    switch (s->scope.kind) {
+    case FAULT_ACCESS:
+        memory_describe(r->mem, s->scope.address, &at);
+        if (s->wg.line)
+            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
+                   "%s: %s outside mapped memory at 0x%08x: %s",
+                   str_text(&where), s->scope.write ? "write" : "read",
+                   s->scope.address, str_text(&at));
+        else
+            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
+                    str_text(&where), s->scope.write ? "write" : "read",
+                    s->scope.address, str_text(&at));
+        break;
+    case FAULT_DIVERGENCE:
+        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
+                l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    case FAULT_COPY:
+        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
+                l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    default:
+        st = VPU_ERR_LIMIT;
+        if (r->timed_out)
+            err_set(err, st, "%s: still running after %g s (--timeout)",
+                    str_text(&where), l->timeout_s);
+        else
+            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
+                    str_text(&where), (unsigned long long)l->max_cycles);
+    }
+    str_free(&at);
+    str_free(&where);
+    return st;
+}
+
+/* In the order of SHAVEs, which is the same whatever the threads. */
+static void deliver_prints(launch_run *r)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        str *p = &r->shaves[i].printed;
+
+        if (p->n && r->l->print)
+            r->l->print(r->l->print_user, p->data, p->n);
+        str_free(p);
+    }
+}
+
+static void report_progress(launch_run *r)
+{
+    uint64_t done = 0;
+
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        done += r->shaves[i].done;
+    log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
+}
+
+static void start_round(launch_run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->next_shave = 0;
+    r->busy = r->n_threads;
+    r->round++;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    r->running = true;
+}
+
+/* Takes part in the round until it is over. */
+static void finish_round(launch_run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    take_shaves(r);
+    while (r->busy)
+        pthread_cond_wait(&r->idle, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    r->running = false;
+}
+
+/* After a round: what it printed and which fault ended it. All SHAVEs ran their
+ * whole round, so the first one that faulted is the same whatever the threads
+ * did. */
+static vpu_status round_result(launch_run *r, vpu_error *err)
+{
+    deliver_prints(r);
+    report_progress(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (r->shaves[i].scope.kind != FAULT_NONE) {
+            r->faulted = true;
+            return describe_fault(r, &r->shaves[i], err);
+        }
+    return VPU_OK;
+}
+
+/* How many steps each SHAVE adds in the next round. What rounds have follows
+ * from the clock alone, not from threads. */
+static void plan_round(launch_run *r, const mach_queue *queues)
+{
+    uint32_t limit;
+
+    if (r->round_steps < QUEUE_STEPS / 2)
+        r->round_steps += r->round_steps / 4;
+    limit = 2 * r->round_steps;
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        uint32_t left = queues[i].n - queues[i].head;
+
+        r->shaves[i].room = left < limit ? limit - left : 1;
+        if (r->shaves[i].room > r->round_steps)
+            r->shaves[i].room = r->round_steps;
+    }
+}
+
+static vpu_status append_round(launch_run *r, mach_queue *queues,
+                               vpu_error *err)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        bool ended = r->next[i].ended;
+
+        if (!mach_queue_append(&queues[i], &r->next[i]))
+            return err_set(err, VPU_ERR_NOMEM, "no memory for %u steps",
+                           r->next[i].n);
+        queues[i].ended = r->next[i].ended = ended;
+    }
+    return VPU_OK;
+}
+
+static bool groups_left(const launch_run *r)
+{
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (!r->next[i].ended)
+            return true;
+    return false;
+}
+
+static vpu_status refill_ahead(launch_run *r, mach_queue *queues,
+                               vpu_error *err)
+{
+    vpu_status st;
+
+    if (!r->running)
+        start_round(r);
+    finish_round(r);
+    st = round_result(r, err);
+    if (!st)
+        st = append_round(r, queues, err);
+    if (!st && groups_left(r)) {
+        plan_round(r, queues);
+        start_round(r);
+    }
+    return st;
+}
+
+vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
+                         vpu_error *err)
+{
+    launch_run *r = user;
+    vpu_status st;
+
+    if (r->ahead)
+        return refill_ahead(r, queues, err);
+    for (uint32_t i = 0; i < n; i++) {
+        r->shaves[i].queue = &queues[i];
+        r->shaves[i].room += queues[i].n - queues[i].head;
+    }
+    if (r->l->turns == EXEC_APART) {
+        start_round(r);
+        finish_round(r);
+    } else if (interleave_round(r->shaves, r->n_shaves, r->l->turns, &r->turn,
+                                err)) {
+        return VPU_ERR_NOMEM;
+    }
+    st = round_result(r, err);
+    plan_round(r, queues);
+    return st;
+}
+
+/* Rounds ahead are for several threads, and for steps that cost time. A profile
+ * is told of steps while they are run and while the clock passes them. */
+void rounds_start(launch_run *r, arena *a)
+{
+    start_threads(r);
+    r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
+    /* Nothing waits for a round without time, nor can two overlap in turns. */
+    r->round_steps = r->l->timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
+                         ? QUEUE_STEPS
+                         : FIRST_ROUND;
+    r->next = arena_array(a, mach_queue, r->n_shaves);
+    for (uint32_t i = 0; i < r->n_shaves; i++) {
+        r->shaves[i].queue = &r->next[i];
+        r->shaves[i].room = r->round_steps;
+    }
+}
+
+/* A round that nobody waits for any more. */
+static void give_up_round(launch_run *r)
+{
+    if (!r->running)
+        return;
+    stop_shaves(r);
+    finish_round(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        str_free(&r->shaves[i].printed);
+}
+
+void rounds_end(launch_run *r)
+{
+    give_up_round(r);
+    stop_threads(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        mach_queue_free(&r->next[i]);
+}

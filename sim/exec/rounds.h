@@ -1,0 +1,55 @@
+/* The SHAVEs of a launch on host threads, in rounds: in each, every SHAVE that
+ * has groups left runs some, and what they did is appended to its queue. */
+#ifndef VPU_SIM_EXEC_ROUNDS_H
+#define VPU_SIM_EXEC_ROUNDS_H
+
+#include <pthread.h>
+
+#include "sim/exec/shave.h"
+
+enum { ROUNDS_MAX_THREADS = 64 };
+
+typedef struct launch_run {
+    const exec_launch *l;
+    const mach_desc *desc;
+    memory *mem;
+    sim_variant_kind variant;
+    shave_code codes[SIM_N_VARIANTS];
+    size_t n_accesses;       /* the interpreter looks at together */
+    profile_launch *profile; /* NULL: none */
+    shave *shaves;
+    uint32_t n_shaves;
+    atomic_bool stop;
+    /* Worker pool: threads take SHAVEs of the current round one by one. */
+    pthread_t threads[ROUNDS_MAX_THREADS];
+    uint32_t n_threads;
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    uint64_t round;
+    uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
+    uint32_t next_shave, busy;
+    bool quit;
+    /* Rounds ahead of the clock: while it is advanced over the steps of one
+     * round, other threads run the next into queues of its own. */
+    bool ahead;   /* wanted */
+    bool running; /* a round is */
+    uint32_t round_steps;
+    mach_queue *next;
+    bool faulted; /* refill said so */
+    /* Watchdog */
+    pthread_t watchdog;
+    bool watching, timed_out;
+    uint64_t groups_done, last_progress;
+} launch_run;
+
+/* With r's SHAVEs set up. What is not in the arena goes with rounds_end, which
+ * also gives up a round that nobody waited for. */
+void rounds_start(launch_run *r, arena *a);
+void rounds_end(launch_run *r);
+/* mach_refill; user is the launch_run. VPU_ERR_FAULT, VPU_ERR_LIMIT: what
+ * stopped a SHAVE (`faulted` is set), with the work-group and the cause.
+ * VPU_ERR_NOMEM. */
+vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
+                         vpu_error *err);
+
+#endif
