@@ -8,6 +8,7 @@
 
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/stop.h"
 #include "sim/base/clock.h"
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
@@ -67,10 +68,13 @@ log_sink cli_log(bool quiet)
 
 int cli_fail(const vpu_error *err)
 {
+    const char *kind = stop_kind(err->code);
+
     cli_progress_done();
-    fprintf(stderr, "vpu: %s\n",
+    fflush(stdout); /* what kernels printed comes first */
+    fprintf(stderr, "vpu: %s%s%s\n", kind ? kind : "", kind ? ": " : "",
             err->msg[0] ? err->msg : vpu_status_text(err->code));
-    return CLI_ERROR;
+    return err->code ? stop_status(err->code) : CLI_ERROR;
 }
 
 int cli_usage(const cli_command *c, const char *fmt, ...)
@@ -152,6 +156,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "--help";
     int status;
 
+    stop_watch_crashes();
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     signal(SIGHUP, on_interrupt);

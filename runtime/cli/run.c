@@ -10,6 +10,7 @@
 #include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
+#include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
 #include "sim/base/clock.h"
@@ -78,7 +79,7 @@ static const char help[] =
     "JSON\n"
     "                          report is the median; the rest is of the last "
     "run\n"
-    "\n"
+    "\n" STOP_HELP "\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
     "      --param bias=1.0 --input 0=random:1 --output out --trace "
@@ -306,6 +307,8 @@ static int check_gdb(run_options *o)
     o->t.timing = EXEC_NO_TIMING;
     o->t.threads = 1;
     o->t.timeout_s = 0; /* a person thinks longer */
+    o->t.max_cycles = 0;
+    o->t.max_cycles_given = true;
     return CLI_OK;
 }
 

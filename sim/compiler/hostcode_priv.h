@@ -66,6 +66,9 @@ void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
  * the block to go on in. */
 LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);
 
+/* With track_lines: notes the line of i in sim_wg. */
+void host_track(host *h, LLVMValueRef i);
+
 /* One device instruction that is neither phi nor terminator; NULL when it has
  * no value. */
 LLVMValueRef host_inst(host *h, LLVMValueRef i);

@@ -102,8 +102,8 @@ typedef struct {
  *
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
- * VPU_ERR_UNSUPPORTED  no clang; something without host form yet
- * VPU_ERR_IO           source cannot be read */
+ * VPU_ERR_UNSUPPORTED  something without host form yet
+ * VPU_ERR_IO           source cannot be read, no clang */
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
                               sim_kernel **out, vpu_error *err);

@@ -408,7 +408,7 @@ static vpu_status check_module(LLVMModuleRef m, const char *when,
     vpu_status st = VPU_OK;
 
     if (LLVMVerifyModule(m, LLVMReturnStatusAction, &msg))
-        st = err_set(err, VPU_ERR_MISMATCH, "after %s: %.2000s", when, msg);
+        st = err_set(err, VPU_ERR_INTERNAL, "after %s: %.2000s", when, msg);
     LLVMDisposeMessage(msg);
     return st;
 }

@@ -125,6 +125,8 @@ typedef struct {
     const uint64_t *only_group;
 } exec_launch;
 
+enum { EXEC_MAX_STUCK = 4 };
+
 typedef struct {
     mach_profile profile;
     sim_variant_kind variant; /* that ran as the main kernel */
@@ -133,6 +135,10 @@ typedef struct {
     uint64_t n_groups;
     uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;
+    /* Of VPU_ERR_LIMIT: groups that were running, and, when the code tracks
+     * lines, the line the first was last seen on (0 = not known). */
+    uint64_t stuck[EXEC_MAX_STUCK];
+    uint32_t n_stuck, stuck_line, stuck_col;
 } exec_result;
 
 /* CMX a group of this launch needs, by consumer, one "bytes  what" line each
@@ -145,11 +151,15 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
                                    const uint32_t local[3]);
 
 /* VPU_ERR_LIMIT    local memory over the budget (lists the consumers); cycle
- *                  limit or time-out reached (names kernel and group)
- * VPU_ERR_FAULT    an access outside mapped memory, a copy with zero width,
- *                  barrier divergence (names kernel, group, address, buffer)
+ *                  limit or time-out reached (names kernel and group, and what
+ *                  each SHAVE does)
+ * VPU_ERR_FAULT    an access outside mapped memory (names kernel, group,
+ *                  address, buffer)
+ * VPU_ERR_UNDEFINED  a copy with zero width, barrier divergence (names kernel,
+ *                  group, line)
+ * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps
  * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs
- * VPU_ERR_MISMATCH, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
+ * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
 

@@ -462,7 +462,7 @@ vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
     c->callees = arena_array(a, callee, f->n_callees + 1);
     for (uint32_t k = 0; k < f->n_callees; k++)
         if (!find(f->callees[k], &c->callees[k]))
-            return err_set(err, VPU_ERR_MISMATCH,
+            return err_set(err, VPU_ERR_INTERNAL,
                            "%s: the interpreter has no routine '%s'", f->name,
                            f->callees[k]);
     *out = c;

@@ -20,7 +20,7 @@ typedef struct {
 } interp_watch;
 
 /* f with its callees found, in the arena; f must stay.
- * VPU_ERR_MISMATCH  a callee nobody knows, named (a defect of ours) */
+ * VPU_ERR_INTERNAL  a callee nobody knows, named (a defect of ours) */
 vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
                           vpu_error *err);
 

@@ -8,6 +8,7 @@
 
 #include "sim/exec/exec.h"
 #include "sim/exec/shave.h"
+#include "sim/exec/stuck.h"
 
 enum { CMX_ALIGN = 16, MAX_THREADS = 64 };
 
@@ -463,49 +464,79 @@ static void stop_threads(run *r)
  * ------------------------------------------------------------------------------
  */
 
+/* The time or the cycles are over. */
+static vpu_status describe_limit(const run *r, const char *where,
+                                 vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    str who = {0};
+    vpu_status st;
+
+    stuck_report(r->shaves, r->n_shaves, &who);
+    if (r->timed_out)
+        st = err_set(err, VPU_ERR_LIMIT,
+                     "%s: still running after %g s (--timeout)%s", where,
+                     l->timeout_s, str_text(&who));
+    else
+        st = err_set(err, VPU_ERR_LIMIT,
+                     "%s: over %llu cycles on one SHAVE (--max-cycles)%s",
+                     where, (unsigned long long)l->max_cycles, str_text(&who));
+    str_free(&who);
+    return st;
+}
+
+static vpu_status describe_access(const run *r, const shave *s,
+                                  const char *where, vpu_error *err)
+{
+    const char *what = s->scope.write ? "write" : "read";
+    str at = {0};
+    vpu_status st;
+
+    memory_describe(r->mem, s->scope.address, &at);
+    if (s->wg.line)
+        st = err_at(err, VPU_ERR_FAULT, r->l->kernel->source, s->wg.line,
+                    s->wg.col, "%s: %s outside mapped memory at 0x%08x: %s",
+                    where, what, s->scope.address, str_text(&at));
+    else
+        st = err_set(err, VPU_ERR_FAULT,
+                     "%s: %s outside mapped memory at 0x%08x: %s", where, what,
+                     s->scope.address, str_text(&at));
+    str_free(&at);
+    return st;
+}
+
 static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
 {
     const exec_launch *l = r->l;
-    const uint32_t *n = l->groups;
-    uint64_t g = s->group;
-    str at = {0}, where = {0};
-    vpu_status st = VPU_ERR_FAULT;
+    str where = {0};
+    vpu_status st;
 
-    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
-               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
-               (unsigned long long)(g / n[0] % n[1]),
-               (unsigned long long)(g / n[0] / n[1]));
+    str_printf(&where, "%s: kernel '%s', ", l->name, l->kernel->name);
+    stuck_group(l->groups, s->group, &where);
     switch (s->scope.kind) {
     case FAULT_ACCESS:
-        memory_describe(r->mem, s->scope.address, &at);
-        if (s->wg.line)
-            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
-                   "%s: %s outside mapped memory at 0x%08x: %s",
-                   str_text(&where), s->scope.write ? "write" : "read",
-                   s->scope.address, str_text(&at));
-        else
-            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                    str_text(&where), s->scope.write ? "write" : "read",
-                    s->scope.address, str_text(&at));
+        st = describe_access(r, s, str_text(&where), err);
         break;
     case FAULT_DIVERGENCE:
-        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
-                l->kernel->source, s->scope.line, str_text(&where));
+        st = err_set(err, VPU_ERR_UNDEFINED,
+                     "%s:%u: %s: not all work-items reach the same barrier",
+                     l->kernel->source, s->scope.line, str_text(&where));
         break;
     case FAULT_COPY:
-        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
-                l->kernel->source, s->scope.line, str_text(&where));
+        st = err_set(err, VPU_ERR_UNDEFINED,
+                     "%s:%u: %s: copy with lines of zero bytes",
+                     l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    case FAULT_MISSES:
+        st = err_set(err, VPU_ERR_UNTESTED,
+                     "%s: more than %d lines of DDR without a wait or copy in "
+                     "between: --timing transaction was not made for that, "
+                     "--timing flow is",
+                     str_text(&where), MACH_MAX_MISSES);
         break;
     default:
-        st = VPU_ERR_LIMIT;
-        if (r->timed_out)
-            err_set(err, st, "%s: still running after %g s (--timeout)",
-                    str_text(&where), l->timeout_s);
-        else
-            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
-                    str_text(&where), (unsigned long long)l->max_cycles);
+        st = describe_limit(r, str_text(&where), err);
     }
-    str_free(&at);
     str_free(&where);
     return st;
 }
@@ -564,8 +595,11 @@ static void note_fault(const run *r, exec_result *result)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
             result->fault_group = r->shaves[i].group;
             result->fault_address = r->shaves[i].scope.address;
-            return;
+            result->stuck_line = r->shaves[i].wg.line;
+            result->stuck_col = r->shaves[i].wg.col;
+            break;
         }
+    stuck_list(r->shaves, r->n_shaves, result);
 }
 
 /* As mach_run, without time. */

@@ -252,6 +252,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (named && timed(s))
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
+    s->phase = p;
     if (code->interp)
         interpret(s, p, code->interp, args);
     else
@@ -264,6 +265,7 @@ static void run_group(shave *s)
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
 
+    s->running = true;
     s->wg.ids[0] = (uint32_t)(s->group % n[0]);
     s->wg.ids[1] = (uint32_t)(s->group / n[0] % n[1]);
     s->wg.ids[2] = (uint32_t)(s->group / n[0] / n[1]);
@@ -274,6 +276,7 @@ static void run_group(shave *s)
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
     s->done++;
+    s->running = false;
 }
 
 void shave_run(shave *s)

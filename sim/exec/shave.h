@@ -34,6 +34,8 @@ typedef struct shave {
     uint64_t n_groups;      /* of the launch */
     uint32_t transfers;     /* of the current group and phase */
     uint64_t group;         /* running now */
+    mach_phase phase;       /* and its phase */
+    bool running;           /* a group is begun and not done */
     uint64_t done;          /* groups */
     fault_scope scope;
     str printed;       /* printf output of this round */
