@@ -354,7 +354,8 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
                       .n_writers = writers ? 1 : 0,
                       .log = cfg->log,
                       .print = cfg->print,
-                      .print_user = cfg->print_user};
+                      .print_user = cfg->print_user,
+                      .print_prefix = cfg->print_prefix};
     const memory_buffer *hurt;
     uint32_t at;
     double start = clock_seconds();

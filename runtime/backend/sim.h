@@ -32,6 +32,7 @@ typedef struct {
     /* Output of the kernels' printf; NULL = dropped. */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
+    bool print_prefix; /* with group and item in front of each line */
 } backend_sim_config;
 
 /* What became of one launch. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 8 };
+enum { SIM_ABI = 9 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -17,9 +17,11 @@ enum { SIM_LOG_ENTRIES = 2048 };
 #define SIM_LOG_ENTRY(addr, bytes, store) \
     ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
 
-/* In front of each printf argument: its bytes, bytes of an element, float? */
+/* printf's arguments: three words with the local id, then, in front of each
+ * argument: its bytes, bytes of an element, float? */
 #define SIM_PRINT_TAG(bytes, element, is_float) \
     ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
+enum { SIM_PRINT_IDS = 3 };
 
 typedef struct sim_wg {
     uint64_t cycles;     /* issue cycles since the last step */

@@ -110,10 +110,12 @@ typedef struct {
     uint64_t start_cycle; /* on the device's clock */
     trc_writer *trace;    /* may be NULL */
     const log_sink *log;
-    /* Output of the kernel's printf, group by group of each SHAVE; may be NULL.
-     */
+    /* Output of the kernel's printf, group by group in the order of their
+     * linear numbers (print_log.h says what is kept until then), also when the
+     * launch stops; may be NULL. */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
+    bool print_prefix; /* each line says which group and item printed it */
     /* Count by source line, which the interpreter must do, whatever `engine`
      * says. NULL: no. The rows are put into profile_arena. */
     exec_profile *profile;

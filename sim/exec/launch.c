@@ -16,6 +16,7 @@ typedef struct {
     const exec_launch *l;
     const mach_desc *desc;
     memory *mem;
+    print_log *prints; /* NULL: nobody wants them */
     sim_variant_kind variant;
     shave_code codes[SIM_N_VARIANTS];
     size_t n_accesses;       /* the interpreter looks at together */
@@ -280,6 +281,7 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
     s->fill_bytes = (uint32_t)c->total;
     s->n_groups = n_groups;
     s->stop = &r->stop;
+    s->prints = r->prints;
     s->scope.window = memory_window(r->mem);
     s->scope.reserved = MEMORY_RESERVED;
     if (r->desc->wg_split) {
@@ -541,16 +543,22 @@ static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
     return st;
 }
 
-/* In the order of SHAVEs, which is the same whatever the threads. */
-static void deliver_prints(run *r)
+/* Gives on what is printed and before what is still to come: in sequential
+ * order soon, in others when all is done. */
+static void deliver_prints(run *r, bool all)
 {
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        str *p = &r->shaves[i].printed;
+    uint64_t below = all ? UINT64_MAX : 0;
 
-        if (p->n && r->l->print)
-            r->l->print(r->l->print_user, p->data, p->n);
-        str_free(p);
+    if (!r->prints)
+        return;
+    if (!all && r->l->order == EXEC_SEQUENTIAL && !r->l->only_group) {
+        below = UINT64_MAX;
+        for (uint32_t i = 0; i < r->n_shaves; i++)
+            if (r->shaves[i].next < r->shaves[i].end &&
+                r->shaves[i].next < below)
+                below = r->shaves[i].next;
     }
+    print_log_deliver(r->prints, below, r->l->print, r->l->print_user);
 }
 
 static void report_progress(run *r)
@@ -579,7 +587,7 @@ static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
     while (r->busy)
         pthread_cond_wait(&r->idle, &r->lock);
     pthread_mutex_unlock(&r->lock);
-    deliver_prints(r);
+    deliver_prints(r, false);
     report_progress(r);
     /* All SHAVEs ran their whole round, so the first one that faulted is the
      * same whatever the threads did. */
@@ -650,6 +658,7 @@ static vpu_status run_rounds(run *r, exec_result *result, arena *a,
         st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
     stop_threads(r);
     fault_uninstall();
+    deliver_prints(r, true);
     if (st)
         note_fault(r, result);
     else if (r->profile)
@@ -679,6 +688,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     a = arena_create(0);
+    r.prints = l->print ? print_log_create() : NULL;
     st = find_codes(&r, a, err);
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
@@ -698,8 +708,11 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     }
     if (!st)
         st = run_rounds(&r, result, a, err);
-    for (uint32_t i = 0; i < r.n_shaves; i++)
+    for (uint32_t i = 0; i < r.n_shaves; i++) {
         mach_cache_destroy(r.shaves[i].cache);
+        str_free(&r.shaves[i].printed);
+    }
+    print_log_destroy(r.prints);
     profile_free(r.profile);
     memory_release(mem, n_buffers);
     arena_destroy(a);

@@ -11,7 +11,7 @@
 enum {
     QUEUE_STEPS = 8192,
     CMX_FILL = 0xff,
-    MAX_PRINTED = 16 << 20 /* bytes of printf output kept per round */
+    MAX_PRINTED = 4 << 20 /* bytes of printf output of one group */
 };
 
 /* Compiled code logs what the cache model reads. */
@@ -197,8 +197,18 @@ static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
 {
     shave *s = shave_of(wg);
 
-    if (s->printed.n < MAX_PRINTED)
+    if (s->printed.n >= MAX_PRINTED)
+        return;
+    if (s->launch->print_prefix)
+        print_format_prefixed(memory_window(s->mem), wg->ids, format, args, n,
+                              &s->printed);
+    else
         print_format(memory_window(s->mem), format, args, n, &s->printed);
+    if (s->printed.n >= MAX_PRINTED)
+        str_printf(&s->printed,
+                   "\n[printf: more than %d bytes of one work-group: the rest "
+                   "is left out]\n",
+                   MAX_PRINTED);
 }
 
 static void hook_divergence(sim_wg *wg, uint32_t line)
@@ -260,6 +270,14 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     end_run(s);
 }
 
+/* What the group printed so far joins the others'. */
+static void end_prints(shave *s)
+{
+    if (s->printed.n && s->prints)
+        print_log_add(s->prints, s->group, s->printed.data, s->printed.n);
+    s->printed.n = 0;
+}
+
 static void run_group(shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
@@ -275,6 +293,7 @@ static void run_group(shave *s)
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
+    end_prints(s);
     s->done++;
     s->running = false;
 }
@@ -283,6 +302,7 @@ void shave_run(shave *s)
 {
     if (sigsetjmp(s->scope.env, 0)) {
         fault_arm(NULL);
+        end_prints(s);
         return;
     }
     fault_arm(&s->scope);
