@@ -177,6 +177,16 @@ void *backend_sim_buffer(backend_sim *b, uint32_t i)
     return memory_window(b->mem) + b->addresses[i];
 }
 
+uint32_t backend_sim_address(const backend_sim *b, uint32_t i)
+{
+    return b->addresses[i];
+}
+
+const memory *backend_sim_memory(const backend_sim *b)
+{
+    return b->mem;
+}
+
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i)
 {
     return &b->stages[i].result;
@@ -191,6 +201,7 @@ static void silence(exec_launch *l)
     l->trace = NULL;
     l->profile = NULL;
     l->group_watch = NULL;
+    l->debugger = NULL;
     l->n_writers = 0;
     l->log = NULL;
     l->print = NULL;
@@ -350,6 +361,8 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
                       .profile = cfg->profile ? &s->result.profile : NULL,
                       .profile_arena = b->a,
                       .group_watch = cfg->group_watch,
+                      .debugger = l->text ? NULL : cfg->debugger,
+                      .first = l->text ? 0 : cfg->first,
                       .writers = writers,
                       .n_writers = writers ? 1 : 0,
                       .log = cfg->log,
@@ -366,9 +379,9 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
     s->result.n_shaves = el.n_shaves;
     st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);
-    if (st == VPU_ERR_FAULT && err)
+    if (st == VPU_ERR_FAULT && err && !cfg->debugger)
         find_line(b, l, s, &el, err);
-    if (st == VPU_ERR_LIMIT && err)
+    if (st == VPU_ERR_LIMIT && err && !cfg->debugger)
         find_loops(b, l, s, &el, err);
     if (st)
         return st;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 9 };
+enum { SIM_ABI = 10 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -54,6 +54,12 @@ typedef struct {
     void (*print)(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
     void (*divergence)(sim_wg *wg, uint32_t line); /* does not return */
     void (*limit)(sim_wg *wg);                     /* does not return */
+    /* Of code with sim_debug.lines: the item with this local id is about to do
+     * what stands at site; a variable of the item whose line comes next is at
+     * this address. Texts stay while the code does; their form: exec.h. */
+    void (*line)(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
+                 uint32_t z);
+    void (*var)(sim_wg *wg, const char *what, uint8_t *at);
 } sim_hooks;
 
 #endif

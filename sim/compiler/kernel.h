@@ -82,6 +82,7 @@ typedef struct sim_kernel {
  * with DWARF that says where, registered with gdb's JIT interface as it is
  * loaded. It has no SHAVE program, so its cycles mean nothing. */
 typedef struct {
+    bool lines;     /* not for gdb: the code calls hooks instead (hostabi.h) */
     bool stop;      /* SIGTRAP where the item with global id `at` begins */
     uint32_t at[3]; /* x, y, z */
 } sim_debug;

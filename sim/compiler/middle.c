@@ -453,6 +453,8 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
         if (fns[v]) {
             debug_add_ids(fns[v],
                           v == SIM_SCALAR && debug->stop ? debug->at : NULL);
+            if (debug->lines)
+                debug_add_lines(fns[v], a);
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");

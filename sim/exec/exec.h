@@ -77,6 +77,28 @@ typedef struct exec_group_watch {
     void *user;
 } exec_group_watch;
 
+/* Who looks at a launch step by step, and may end it (exec_stop). One host
+ * thread; sequential SHAVEs. Called from the thread of exec_run. */
+typedef struct exec_debugger {
+    /* Group number `group`, at `index` in the launch's order, begins a phase.
+     */
+    void (*phase)(void *user, uint64_t index, uint64_t group, mach_phase phase);
+    /* Code with sim_debug.lines: the item with that local id is about to do
+     * what stands at site: "KIND\tLINE\tCOLUMN\tDEPTH\tSCOPES\tFILE\tFUNCTION".
+     * KIND: l a line, s a barrier, copy or wait, e the item's end. DEPTH: calls
+     * inlined around it. SCOPES: "7,3,0", innermost first. */
+    void (*line)(void *user, const char *site, const uint32_t local_id[3]);
+    /* Likewise: "SCOPE\tNAME\tLINE\tTYPE" of the item whose line comes next is
+     * at `at`. TYPE: f16 i32 u8 …, v4:TYPE, a10:TYPE, p:TYPE (32-bit address),
+     * {BYTES;OFFSET NAME=TYPE;…}, ?BYTES. */
+    void (*var)(void *user, const char *what, const uint8_t *at);
+    /* The interpreter is about to issue these operations; as in
+     * exec_group_watch. */
+    void (*bundle)(void *user, const isa_function *f, uint64_t cycle,
+                   const isa_instr *in, uint32_t n);
+    void *user;
+} exec_debugger;
+
 /* Which work-group wrote each element of a buffer last. For who wants to know,
  * after the fact, whose mistake it is; slow. */
 typedef struct {
@@ -121,6 +143,8 @@ typedef struct {
     exec_profile *profile;
     arena *profile_arena;
     const exec_group_watch *group_watch; /* NULL; interpreter only */
+    const exec_debugger *debugger;       /* NULL: nobody */
+    uint64_t first; /* begin at this place in the order; with one SHAVE */
     const exec_writers *writers; /* n_writers of them; with one host thread */
     uint32_t n_writers;
     /* Run this group alone (a linear number); used to find a fault's line. */
@@ -162,7 +186,10 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps
  * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs
  * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
+/* VPU_ERR_STOPPED  the debugger ended it */
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
+/* From a debugger's callback: ends the launch there. */
+_Noreturn void exec_stop(void);
 
 #endif

@@ -12,11 +12,13 @@
 typedef struct interp_code interp_code;
 struct profile_shave;
 struct exec_group_watch;
+struct exec_debugger;
 
 /* Who is told what happens; NULL = nobody. */
 typedef struct {
     struct profile_shave *profile;        /* which block and line is at work */
     const struct exec_group_watch *group; /* every bundle */
+    const struct exec_debugger *debugger; /* likewise */
 } interp_watch;
 
 /* f with its callees found, in the arena; f must stay.

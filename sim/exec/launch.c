@@ -293,6 +293,9 @@ static void set_up_shave(run *r, uint32_t i, const cmx_layout *c,
         s->end = n_groups * (i + 1) / n;
         s->stride = 1;
     }
+    if (l->first && !l->only_group) { /* one SHAVE: the order is its own */
+        s->next = s->done = l->first;
+    }
     s->wg.max_cycles = l->max_cycles ? l->max_cycles : UINT64_MAX;
     for (int d = 0; d < 3; d++) {
         s->wg.ids[3 + d] = l->local[d];
@@ -437,7 +440,7 @@ static void start_threads(run *r)
     if (n > MAX_THREADS)
         n = MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers)
+    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->debugger)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
@@ -535,6 +538,9 @@ static vpu_status describe_fault(run *r, const shave *s, vpu_error *err)
                      "between: --timing transaction was not made for that, "
                      "--timing flow is",
                      str_text(&where), MACH_MAX_MISSES);
+        break;
+    case FAULT_STOPPED:
+        st = err_set(err, VPU_ERR_STOPPED, "%s: stopped", str_text(&where));
         break;
     default:
         st = describe_limit(r, str_text(&where), err);

@@ -204,6 +204,10 @@ static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
                               &s->printed);
     else
         print_format(memory_window(s->mem), format, args, n, &s->printed);
+    if (s->launch->debugger && s->launch->print) { /* at once: one thread */
+        s->launch->print(s->launch->print_user, s->printed.data, s->printed.n);
+        s->printed.n = 0;
+    }
     if (s->printed.n >= MAX_PRINTED)
         str_printf(&s->printed,
                    "\n[printf: more than %d bytes of one work-group: the rest "
@@ -223,9 +227,32 @@ static void hook_limit(sim_wg *wg)
     fault_raise(FAULT_LIMIT, 0);
 }
 
+static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
+                      uint32_t z)
+{
+    const exec_debugger *d = shave_of(wg)->launch->debugger;
+    const uint32_t id[3] = {x, y, z};
+
+    if (d && d->line)
+        d->line(d->user, site, id);
+}
+
+static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
+{
+    const exec_debugger *d = shave_of(wg)->launch->debugger;
+
+    if (d && d->var)
+        d->var(d->user, what, at);
+}
+
+void exec_stop(void)
+{
+    fault_raise(FAULT_STOPPED, 0);
+}
+
 const sim_hooks exec_hooks = {hook_flush, hook_dma,   hook_wait,
                               hook_touch, hook_print, hook_divergence,
-                              hook_limit};
+                              hook_limit, hook_line,  hook_var};
 
 /* --- groups
  * ----------------------------------------------------------------------- */
@@ -239,7 +266,8 @@ static void interpret(shave *s, mach_phase p, const interp_code *code,
                       const uint8_t *args)
 {
     const exec_group_watch *w = s->launch->group_watch;
-    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL};
+    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL,
+                          s->launch->debugger};
     uint64_t cycles;
 
     if (s->profile)
@@ -263,6 +291,9 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
     s->phase = p;
+    if (s->launch->debugger && s->launch->debugger->phase)
+        s->launch->debugger->phase(s->launch->debugger->user, s->next, s->group,
+                                   p);
     if (code->interp)
         interpret(s, p, code->interp, args);
     else
