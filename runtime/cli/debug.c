@@ -1,5 +1,6 @@
 /* vpu debug: a layer's kernels by source line or bundle, without gdb. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,16 @@ static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)
     return target_fill(&s->t, &s->bound.g->buffers[i], s->a, data, err);
 }
 
+/* The first one stops the kernel; one more, before it did, the program. */
+static void on_interrupt(int sig)
+{
+    if (debug_interrupted) {
+        signal(sig, SIG_DFL);
+        raise(sig);
+    }
+    debug_interrupted = 1;
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     FILE *in[2], *script = NULL;
@@ -111,6 +122,8 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.g = s->bound.g;
     cfg.sim = target_sim(&s->t, &s->bound);
     cfg.sim.log = &s->log;
+    if (cfg.prompt)
+        signal(SIGINT, on_interrupt);
     if (!st)
         st = debug_run(&cfg, err);
     if (script)

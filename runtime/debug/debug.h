@@ -4,6 +4,7 @@
 #ifndef VPU_RUNTIME_DEBUG_DEBUG_H
 #define VPU_RUNTIME_DEBUG_DEBUG_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "runtime/backend/sim.h"
@@ -28,6 +29,10 @@ typedef struct {
  *
  * Errors of backend_sim_open and of fill. */
 vpu_status debug_run(const debug_config *cfg, vpu_error *err);
+
+/* Set by whoever catches Ctrl-C: the kernel stops at its next event, and the
+ * session asks what to do. */
+extern volatile sig_atomic_t debug_interrupted;
 
 /* For tests: everything that reads text from a person, on one command line. */
 void debug_parse_only(const char *line);

@@ -230,8 +230,8 @@ void look_show(session *s, const dbg_value *v)
     if (v->type && v->type->kind == DBG_TENSOR) {
         const graph_buffer *b = &s->g->buffers[v->type->n];
 
-        str_printf(&s->buf, "%s: %s%s, %" PRIu64 " bytes at 0x%08" PRIx32,
-                   b->name, tensor_desc_text(s->scratch, &b->desc),
+        str_printf(&s->buf, "%s%s, %" PRIu64 " bytes at 0x%08" PRIx32,
+                   tensor_desc_text(s->scratch, &b->desc),
                    b->desc.layout == TENSOR_CHANNEL_MINOR
                        ? ", channels innermost in memory"
                        : "",
@@ -351,7 +351,9 @@ void look_place(session *s)
         str_puts(&s->buf, "the run has ended\n");
     if (s->place != AT_EVENT || !x)
         return;
-    str_printf(&s->buf, "%s:%u", x->file, x->line);
+    str_puts(&s->buf, x->file);
+    if (x->line)
+        str_printf(&s->buf, ":%u", x->line);
     if (x->function && *x->function)
         str_printf(&s->buf, " in %s", x->function);
     str_puts(&s->buf, ", ");
@@ -431,8 +433,8 @@ void look_where(session *s)
     session_groups(s, n);
     str_printf(&s->buf, "%s, kernel %s: ", l->name, l->entry);
     group_text(s, &s->buf);
-    str_printf(&s->buf, " of %ux%ux%u, %s phase, event %" PRIu64 "\n", n[0],
-               n[1], n[2], phases[s->phase], s->pos.event);
+    str_printf(&s->buf, " of %ux%ux%u, event %" PRIu64 "\n", n[0], n[1], n[2],
+               s->pos.event);
     if (s->cfg->bundles)
         show_bundle(s);
     else

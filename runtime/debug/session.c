@@ -7,6 +7,8 @@
 
 #define NO_INDEX UINT64_MAX
 
+volatile sig_atomic_t debug_interrupted;
+
 const graph_launch *session_launch(const session *s)
 {
     uint32_t n = s->g->n_launches, i = s->pos.launch;
@@ -147,6 +149,11 @@ static void on_event(session *s)
 
         str_free(&s->why);
         hit = s->goal.points && points_hold(s, &s->why);
+        if (debug_interrupted) {
+            debug_interrupted = 0;
+            str_puts(&s->why, "interrupted");
+            hit = true;
+        }
         if (hit || (wanted(s) && !--s->goal.count))
             stop(s);
     }

@@ -334,7 +334,8 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
 
         next = LLVMGetNextInstruction(i);
         if (LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) ||
-            ir_calls(i, "__vpu_var") || ir_calls(i, "__vpu_line"))
+            ir_calls(i, "__vpu_var") || ir_calls(i, "__vpu_line") ||
+            !strncmp(ir_callee(i), "llvm.", 5))
             continue;
         if (loc && (LLVMDILocationGetLine(loc) != line ||
                     LLVMDILocationGetInlinedAt(loc) != at)) {
