@@ -335,7 +335,7 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
         next = LLVMGetNextInstruction(i);
         if (LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) ||
             ir_calls(i, "__vpu_var") || ir_calls(i, "__vpu_line") ||
-            !strncmp(ir_callee(i), "llvm.", 5))
+            !strncmp(ir_callee(i), "llvm.lifetime", 13))
             continue;
         if (loc && (LLVMDILocationGetLine(loc) != line ||
                     LLVMDILocationGetInlinedAt(loc) != at)) {

@@ -178,9 +178,9 @@ END_TEST
 START_TEST(steps)
 {
     static const char *const want[] = {
-        "\n11\t", "\n12\t", "\n13\t", "\n14\t",     "\n17\t", "\n18\t",
-        "\n17\t", "\n18\t", "\n17\t", "\n18\t",     "\n17\t", "\n19\t",
-        "\n20\t", "\n21\t", "\n3\t",  " in scaled", "\n22\t", NULL};
+        "\n11\t", "\n12\t", "\n13\t",     "\n14\t", "\n17\t", "\n18\t",
+        "\n17\t", "\n18\t", "\n17\t",     "\n18\t", "\n17\t", "\n19\t",
+        "\n20\t", "\n21\t", " in scaled", "\n3\t",  "\n22\t", NULL};
     static const char *const over[] = {"\n21\t", "\n22\t", "\n23\t", "\n24\t",
                                        NULL};
     const char *out = session("step 1\nstep\nstep\nstep\nstep\nstep\nstep\n"
