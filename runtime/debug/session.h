@@ -10,7 +10,13 @@
 #include "runtime/debug/debug.h"
 #include "runtime/debug/value.h"
 
-enum { MAX_POINTS = 64, MAX_BACK = 256, MAX_LINE = 1024, MAX_CONDITION = 200 };
+enum {
+    MAX_POINTS = 64,
+    MAX_BACK = 256,
+    MAX_DEPTH = 32,
+    MAX_LINE = 1024,
+    MAX_CONDITION = 200
+};
 
 /* --- where ---------------------------------------------------------------- */
 
@@ -42,9 +48,10 @@ typedef enum { ITEM_NOT_BEGUN, ITEM_RUNNING, ITEM_WAITS, ITEM_DONE } item_state;
 typedef struct {
     item_state state;
     const dbg_site *site;
-    bool fresh;         /* its first event of the phase */
-    bool arrived;       /* this event is its first of a line */
-    const uint8_t **at; /* of its variables, by number */
+    bool fresh;                /* its first event of the phase */
+    bool arrived;              /* this event is its first of a line */
+    uint32_t calls[MAX_DEPTH]; /* the line each inlined call stands on */
+    const uint8_t **at;        /* of its variables, by number */
     uint32_t n_at;
     uint32_t *hits, n_hits; /* arrivals by line */
 } dbg_item;

@@ -232,6 +232,21 @@ static void count_hit(session *s, dbg_item *it, uint32_t line)
     it->hits[line]++;
 }
 
+/* A line is come to once: not again in its other blocks, at its collective
+ * operation, or when a call that stands on it returns. */
+static bool arrives(const dbg_item *it, const dbg_site *old,
+                    const dbg_site *site)
+{
+    if (site->kind == 's')
+        return false;
+    if (!old)
+        return true;
+    if (old->depth > site->depth && site->depth < MAX_DEPTH &&
+        it->calls[site->depth] == site->line)
+        return false;
+    return old->line != site->line || old->depth != site->depth;
+}
+
 void track_line(session *s, const char *text, const uint32_t id[3])
 {
     const graph_launch *l = session_launch(s);
@@ -247,12 +262,9 @@ void track_line(session *s, const char *text, const uint32_t id[3])
     s->pos.event++;
     take_pending(s, it);
     it->fresh = !it->site;
-    it->arrived =
-        site->kind != 's' && (!old || old->line != site->line ||
-                              old->depth != site->depth || site->kind == 'e');
-    if (site->kind == 'e' && old && old->line == site->line &&
-        old->depth == site->depth)
-        it->arrived = false;
+    it->arrived = arrives(it, old, site);
+    if (site->depth < MAX_DEPTH)
+        it->calls[site->depth] = site->line;
     it->site = site;
     it->state = site->kind == 's'   ? ITEM_WAITS
                 : site->kind == 'e' ? ITEM_DONE
