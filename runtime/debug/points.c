@@ -86,6 +86,17 @@ void points_add_break(session *s, char *text)
     show_point(s, p);
 }
 
+static bool in_buffer(const session *s, const uint8_t *at)
+{
+    for (uint32_t i = 0; i < s->g->n_buffers; i++) {
+        const uint8_t *b = backend_sim_buffer(s->sim, i);
+
+        if (at >= b && at < b + s->g->buffers[i].bytes)
+            return true;
+    }
+    return false;
+}
+
 void points_add_watch(session *s, const char *text)
 {
     dbg_value v, n;
@@ -107,7 +118,9 @@ void points_add_watch(session *s, const char *text)
     if (!(p = new_point(s)))
         return;
     p->watch = p->known = true;
-    p->of_item = of_item;
+    if (v.at && in_buffer(s, v.at))
+        p->place = v;
+    p->of_item = of_item && !p->place.at;
     p->item = s->cur;
     p->group = s->group;
     p->old = n;
@@ -216,7 +229,10 @@ static bool changed(session *s, dbg_point *p, str *why)
 
     if (p->of_item && (s->cur != p->item || s->group != p->group))
         return false;
-    if (look_evaluate(s, p->text, NULL, &v, NULL) || dbg_number(&v, &n, NULL))
+    v = p->place;
+    if (!v.at && look_evaluate(s, p->text, NULL, &v, NULL))
+        return false;
+    if (dbg_number(&v, &n, NULL))
         return false;
     same = !p->known ||
            (n.real ? !memcmp(&n.f, &p->old.f, sizeof n.f) : n.i == p->old.i);

@@ -97,7 +97,8 @@ typedef struct {
     bool of_item;             /* watch: an item's variable is in it */
     uint32_t item;
     uint64_t group;
-    bool known; /* watch: old has a value */
+    dbg_value place; /* watch: in a buffer, whoever is there; at NULL: no */
+    bool known;      /* watch: old has a value */
     dbg_value old;
 } dbg_point;
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "runtime/graph/tensor.h"
+#include "sim/base/file.h"
 #include "tests/support/terminal.h"
 
 #define XML(file)                                                         \
@@ -274,6 +275,26 @@ START_TEST(who_wrote_it)
 }
 END_TEST
 
+/* A place in a buffer belongs to nobody, a variable to its item. */
+START_TEST(watches)
+{
+    expect_in_order(session("break 19 if at == 2\nrun\nwatch dst[at + 1]\n"
+                            "delete 1\nquit\n"),
+                    (const char *const[]){"watch 2: dst[at + 1]\n", NULL});
+    expect_in_order(
+        session("break 19 if at == 2\nrun\nwatch dst[at + 1]\ncontinue\n"
+                "delete\nbreak 17 if at == 28\ncontinue\n"
+                "delete\nwatch l + mine[2]\ncontinue\ncontinue\n"),
+        (const char *const[]){
+            "breakpoint 1", "watch 2: dst[at + 1]\n",
+            "watch 2: dst[at + 1] was 0, is ", "(behind line 23)\n",
+            "item (3,0,0) of group (0,0,0)",
+            "item (4,0,0) of group (1,1,0)\n17\t", "watch 4: l + mine[2] was ",
+            "is 406 (behind line 18)", "item (4,0,0) of group (1,1,0)",
+            "the run has ended", NULL});
+}
+END_TEST
+
 START_TEST(items_and_groups)
 {
     static const char *const want[] = {"item (2,0,0) of group (1,0,0)",
@@ -498,6 +519,30 @@ START_TEST(script_and_options)
 }
 END_TEST
 
+/* Every command of `help` is on the page. */
+START_TEST(documented)
+{
+    const char *line = session("help\n");
+    char *page, *word;
+    size_t n;
+    int found = 0;
+
+    ck_assert(!file_read("docs/debugging.md", 1 << 20, p.a, &page, &n, NULL));
+    for (; *line && strncmp(line, "An empty", 8); found++) {
+        size_t m;
+
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+        m = strcspn(line, " \n");
+        word = arena_printf(p.a, "\n| `%.*s", (int)m, line);
+        ck_assert_msg(strstr(page, word) != NULL, "%s", word);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    ck_assert_int_ge(found, 15);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("debug");
@@ -513,6 +558,7 @@ int main(void)
     tcase_add_test(c, where);
     tcase_add_test(c, backwards);
     tcase_add_test(c, who_wrote_it);
+    tcase_add_test(c, watches);
     tcase_add_test(c, items_and_groups);
     tcase_add_test(c, in_any_order);
     tcase_add_test(c, a_fault);
@@ -520,6 +566,7 @@ int main(void)
     tcase_add_test(c, bad_commands);
     tcase_add_loop_test(c, ends, 0, sizeof nowhere / sizeof *nowhere);
     tcase_add_test(c, script_and_options);
+    tcase_add_test(c, documented);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
