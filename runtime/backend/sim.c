@@ -18,6 +18,7 @@ typedef struct {
     sim_kernel *kernel;
     source src;
     exec_value *values;
+    sim_checking checking; /* as it was compiled */
     backend_sim_launch result;
     double times[MAX_TIMES]; /* of the runs so far, ascending */
     uint32_t n_times;
@@ -28,13 +29,37 @@ struct backend_sim {
     const backend_sim_config *cfg;
     const graph *g;
     memory *mem;
-    uint32_t *addresses; /* of the graph's buffers */
+    uint32_t *addresses;    /* of the graph's buffers */
+    check_session *checker; /* NULL = none */
     stage *stages;
     uint64_t clock; /* cycles so far */
 };
 
 /* --- kernels and their arguments
  * --------------------------------------------------- */
+
+/* How launch l is to be compiled for checking; NULL = as always. */
+static const sim_checking *checking_of(backend_sim *b, const graph_launch *l)
+{
+    const backend_sim_check *c = b->cfg->check;
+    size_t i = (size_t)(l - b->g->launches);
+    sim_checking *x;
+
+    if (!c)
+        return NULL;
+    x = &b->stages[i].checking;
+    x->barriers = c->orders;
+    x->taint = c->taint && c->taint[i];
+    x->nan = c->enabled & CHECK_BIT(CHECK_NAN);
+    return x;
+}
+
+static const sim_hooks *hooks_of(const backend_sim_config *cfg)
+{
+    return !cfg->check          ? &exec_hooks
+           : cfg->check->orders ? &order_hooks
+                                : &check_hooks;
+}
 
 static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                        bool track_lines, sim_kernel **out, vpu_error *err)
@@ -44,7 +69,8 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
                               .no_cache = b->cfg->no_cache,
                               .track_lines = track_lines,
                               .debug = track_lines ? NULL : b->cfg->debug,
-                              .hooks = &exec_hooks,
+                              .checking = checking_of(b, l),
+                              .hooks = hooks_of(b->cfg),
                               .log = b->cfg->log};
 
     if (l->text) {
@@ -123,6 +149,9 @@ static vpu_status prepare(backend_sim *b, vpu_error *err)
         st = memory_alloc(b->mem, x->name, x->bytes, &b->addresses[i], err);
         if (!st && x->init)
             memcpy(backend_sim_buffer(b, i), x->init, x->bytes);
+        if (!st && b->checker)
+            check_buffer(b->checker, x->name, i, b->addresses[i], x->bytes,
+                         x->role == GRAPH_INPUT || x->role == GRAPH_CONST);
     }
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {
         stage *s = &b->stages[i];
@@ -150,8 +179,12 @@ vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
     b->g = g;
     b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
     b->stages = arena_array(a, stage, g->n_launches + 1);
-    st = cfg->debug ? memory_create_roomy(cfg->desc, &b->mem, err)
-                    : memory_create(cfg->desc, &b->mem, err);
+    st = cfg->debug || cfg->check ? memory_create_roomy(cfg->desc, &b->mem, err)
+                                  : memory_create(cfg->desc, &b->mem, err);
+    if (!st && cfg->check && !cfg->check->orders)
+        st = check_open(b->mem,
+                        &(check_config){cfg->check->enabled, cfg->check->again},
+                        &b->checker, err);
     if (!st)
         st = prepare(b, err);
     if (st) {
@@ -168,8 +201,14 @@ void backend_sim_close(backend_sim *b)
         return;
     for (uint32_t i = 0; i < b->g->n_launches; i++)
         sim_kernel_release(b->stages[i].kernel);
+    check_close(b->checker);
     memory_destroy(b->mem);
     arena_destroy(b->a);
+}
+
+check_session *backend_sim_checker(backend_sim *b)
+{
+    return b->checker;
 }
 
 void *backend_sim_buffer(backend_sim *b, uint32_t i)
@@ -202,6 +241,7 @@ static void silence(exec_launch *l)
     l->profile = NULL;
     l->group_watch = NULL;
     l->debugger = NULL;
+    l->observer = NULL;
     l->n_writers = 0;
     l->log = NULL;
     l->print = NULL;
@@ -340,43 +380,54 @@ static void trace_stage(const backend_sim *b, uint32_t i)
     trace_source(b->cfg->trace, &t);
 }
 
+static exec_launch launch_of(backend_sim *b, uint32_t i)
+{
+    const graph_launch *l = &b->g->launches[i];
+    const backend_sim_config *cfg = b->cfg;
+    stage *s = &b->stages[i];
+
+    return (exec_launch){.name = l->name,
+                         .kernel = s->kernel,
+                         .values = s->values,
+                         .n_threads = cfg->n_threads,
+                         .engine = cfg->engine,
+                         .timing = cfg->timing,
+                         .order = cfg->order,
+                         .seed = cfg->seed,
+                         .max_cycles = cfg->max_cycles,
+                         .timeout_s = cfg->timeout_s,
+                         .start_cycle = b->clock,
+                         .trace = cfg->trace,
+                         .profile = cfg->profile ? &s->result.profile : NULL,
+                         .profile_arena = b->a,
+                         .group_watch = cfg->group_watch,
+                         .log = cfg->log,
+                         .debugger = l->text ? NULL : cfg->debugger,
+                         .first = l->text ? 0 : cfg->first,
+                         .print = cfg->print,
+                         .print_user = cfg->print_user,
+                         .print_prefix = cfg->print_prefix};
+}
+
 static vpu_status run_stage(backend_sim *b, uint32_t i,
                             const exec_writers *writers, vpu_error *err)
 {
     const graph_launch *l = &b->g->launches[i];
     const backend_sim_config *cfg = b->cfg;
     stage *s = &b->stages[i];
-    exec_launch el = {.name = l->name,
-                      .kernel = s->kernel,
-                      .values = s->values,
-                      .n_threads = cfg->n_threads,
-                      .engine = cfg->engine,
-                      .timing = cfg->timing,
-                      .order = cfg->order,
-                      .seed = cfg->seed,
-                      .max_cycles = cfg->max_cycles,
-                      .timeout_s = cfg->timeout_s,
-                      .start_cycle = b->clock,
-                      .trace = cfg->trace,
-                      .profile = cfg->profile ? &s->result.profile : NULL,
-                      .profile_arena = b->a,
-                      .group_watch = cfg->group_watch,
-                      .debugger = l->text ? NULL : cfg->debugger,
-                      .first = l->text ? 0 : cfg->first,
-                      .writers = writers,
-                      .n_writers = writers ? 1 : 0,
-                      .log = cfg->log,
-                      .print = cfg->print,
-                      .print_user = cfg->print_user,
-                      .print_prefix = cfg->print_prefix};
+    exec_launch el = launch_of(b, i);
     const memory_buffer *hurt;
     uint32_t at;
     double start = clock_seconds();
     vpu_status st = groups_of(b, l, &el, err);
 
+    el.writers = writers;
+    el.n_writers = writers ? 1 : 0;
     if (st)
         return st;
     s->result.n_shaves = el.n_shaves;
+    if (b->checker)
+        return check_launch(b->checker, cfg->desc, &el, i, err);
     st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);
     if (st == VPU_ERR_FAULT && err && !cfg->debugger)
@@ -399,6 +450,22 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
         str_free(&where);
     }
     return st;
+}
+
+vpu_status backend_sim_run_in_order(backend_sim *b, uint32_t i,
+                                    const backend_sim_order *o, vpu_error *err)
+{
+    exec_launch el = launch_of(b, i);
+    vpu_status st = groups_of(b, &b->g->launches[i], &el, err);
+
+    el.order = o->order;
+    el.seed = o->seed;
+    el.list = o->list;
+    el.n_list = o->n_list;
+    el.turns = o->turns;
+    if (o->n_shaves && o->n_shaves < el.n_shaves)
+        el.n_shaves = o->n_shaves;
+    return st ? st : order_launch(b->mem, b->cfg->desc, &el, o->late, err);
 }
 
 vpu_status backend_sim_run(backend_sim *b, vpu_error *err)

@@ -5,8 +5,29 @@
 
 #include "runtime/graph/graph.h"
 #include "sim/base/log.h"
+#include "sim/check/check.h"
+#include "sim/check/order.h"
 #include "sim/exec/exec.h"
 #include "sim/machine/desc.h"
+
+/* What runs a layer for its checkers (sim/check/check.h). */
+typedef struct {
+    check_set enabled;
+    const check_session *again; /* as check_config.again */
+    const bool *taint;          /* by launch: compile it so; NULL = none */
+    bool orders; /* instead of all that: for backend_sim_run_in_order */
+} backend_sim_check;
+
+/* How the groups of a launch run (sim/check/order.h). */
+typedef struct {
+    exec_order order;
+    uint64_t seed;
+    const uint64_t *list; /* NULL = all groups */
+    uint64_t n_list;
+    exec_turns turns;
+    bool late;         /* transfers */
+    uint32_t n_shaves; /* 0 = as many as the launch has */
+} backend_sim_order;
 
 typedef struct {
     const mach_desc *desc; /* borrowed */
@@ -25,6 +46,9 @@ typedef struct {
     /* Not NULL: kernels as code for a debugger (sim/compiler/kernel.h), whose
      * cycles mean nothing; compiled engine only. Borrowed. */
     const sim_debug *debug;
+    /* Not NULL: kernels for checking, watched by a session of that kind; no
+     * cycles. Borrowed. */
+    const backend_sim_check *check;
     trc_writer *trace; /* borrowed; NULL = none */
     bool profile; /* count by source line; interpreted, whatever engine says */
     const exec_group_watch *group_watch; /* NULL = none; of every launch */
@@ -77,6 +101,12 @@ vpu_status backend_sim_run_one(backend_sim *b, uint32_t i, vpu_error *err);
  * stays. One host thread. */
 vpu_status backend_sim_run_noting(backend_sim *b, uint32_t i, uint32_t buffer,
                                   uint32_t *groups, vpu_error *err);
+/* Launch i alone, with cfg->check->orders. Errors are exec_run's. */
+vpu_status backend_sim_run_in_order(backend_sim *b, uint32_t i,
+                                    const backend_sim_order *o, vpu_error *err);
+/* With cfg->check: what watches; findings, and what a further run would tell.
+ */
+check_session *backend_sim_checker(backend_sim *b);
 /* After a run: launch i of the graph. */
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i);
 

@@ -113,7 +113,7 @@ static void stop(session *s)
     look_place(s);
     flush(s);
     if (!command_loop(s))
-        exec_stop();
+        exec_leave();
 }
 
 static void search(session *s)
@@ -123,7 +123,7 @@ static void search(session *s)
 
     if (dbg_compare(&s->pos, &s->goal.target) >= 0) {
         s->search_over = true;
-        exec_stop();
+        exec_leave();
     }
     hit = s->goal.points && points_hold(s, &why);
     if (hit || wanted(s)) {

@@ -47,12 +47,11 @@ void str_puts(str *s, const char *text)
     str_add(s, text, strlen(text));
 }
 
-void str_printf(str *s, const char *fmt, ...)
+void str_vprintf(str *s, const char *fmt, va_list ap)
 {
-    va_list ap, again;
+    va_list again;
     int n;
 
-    va_start(ap, fmt);
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
@@ -61,6 +60,14 @@ void str_printf(str *s, const char *fmt, ...)
         vsnprintf(s->data + s->n, (size_t)n + 1, fmt, ap);
         s->n += (size_t)n;
     }
+}
+
+void str_printf(str *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    str_vprintf(s, fmt, ap);
     va_end(ap);
 }
 

@@ -2,6 +2,7 @@
 #ifndef VPU_SIM_BASE_STR_H
 #define VPU_SIM_BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,6 +17,7 @@ void str_free(str *s); /* back to all-zero */
 void str_add(str *s, const void *bytes, size_t n);
 void str_puts(str *s, const char *text);
 void str_printf(str *s, const char *fmt, ...) VPU_PRINTF(2, 3);
+void str_vprintf(str *s, const char *fmt, va_list ap);
 const char *str_text(const str *s); /* "" while empty */
 /* Append text as far as XML 1.0 can hold it: control characters and what is not
  * UTF-8 become '?', byte by byte. Markup stays for whoever writes the XML. */

@@ -309,9 +309,10 @@ static shave_program without_program(LLVMValueRef fn, arena *a)
 
 /* Programs of all variants, and their host functions as kind says. */
 static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
-                            artifact_host kind, arena *a, sim_kernel *k,
-                            isa_function *programs, uint32_t *n_programs,
-                            uint8_t **object, size_t *n_object, vpu_error *err)
+                            artifact_host kind, const sim_sites *sites,
+                            arena *a, sim_kernel *k, isa_function *programs,
+                            uint32_t *n_programs, uint8_t **object,
+                            size_t *n_object, vpu_error *err)
 {
     LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
         "kernel", LLVMGetModuleContext(mu->module));
@@ -330,11 +331,12 @@ static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
         k->variants[v].factor = mu->variants[v].factor;
         k->variants[v].item_bytes = mu->variants[v].item_bytes;
         artifact_symbol((sim_variant_kind)v, symbol);
-        if (kind == ARTIFACT_HOST_DEBUG) {
+        if (kind == ARTIFACT_HOST_DEBUG || kind == ARTIFACT_HOST_CHECKED) {
             p = without_program(mu->variants[v].fn, a);
             st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
-                              HOSTCODE_DEBUG, &k->variants[v].stack_bytes, a,
-                              err);
+                              kind == ARTIFACT_HOST_DEBUG ? HOSTCODE_DEBUG
+                                                          : HOSTCODE_CHECKED,
+                              sites, &k->variants[v].stack_bytes, a, err);
             continue;
         }
         st = shave_build(mu->variants[v].fn,
@@ -349,7 +351,7 @@ static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
         st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
                           kind == ARTIFACT_HOST_LINES ? HOSTCODE_LINES
                                                       : HOSTCODE_PLAIN,
-                          &stack, a, err);
+                          NULL, &stack, a, err);
     }
     if (!st && kind != ARTIFACT_NO_HOST)
         st = make_host_object(hm, kind == ARTIFACT_HOST_DEBUG, a, object,
@@ -411,7 +413,7 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
                           uint32_t n_deps, artifact_host kind,
-                          const sim_debug *debug, arena *a, artifact *out,
+                          const middle_mode *mode, arena *a, artifact *out,
                           vpu_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -438,7 +440,7 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         goto out;
     }
     k.name = entry;
-    st = middle_build(m, path, entry, debug, a, &mu, &k, err);
+    st = middle_build(m, path, entry, mode, a, &mu, &k, err);
     if (!st)
         st = place_globals(mu.module, path, a, &k, &layout, err);
     if (!st) {
@@ -447,8 +449,8 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, kind, a, &k, programs, &n_programs,
-                       &object, &n_object, err);
+        st = make_code(&mu, &layout, kind, mode->sites, a, &k, programs,
+                       &n_programs, &object, &n_object, err);
     }
     if (!st)
         pack(&k, programs, n_programs, bitcode, n_bytes, object, n_object, deps,

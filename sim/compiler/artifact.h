@@ -5,6 +5,7 @@
 
 #include "sim/compiler/frontend.h"
 #include "sim/compiler/kernel.h"
+#include "sim/compiler/middle.h"
 
 typedef struct {
     uint8_t *file; /* ELF, object.h */
@@ -14,17 +15,18 @@ typedef struct {
 typedef enum {
     ARTIFACT_NO_HOST, /* as in a .bin */
     ARTIFACT_HOST,
-    ARTIFACT_HOST_LINES, /* host code that tracks source lines */
-    ARTIFACT_HOST_DEBUG  /* for a debugger; without SHAVE programs */
+    ARTIFACT_HOST_LINES,  /* host code that tracks source lines */
+    ARTIFACT_HOST_DEBUG,  /* for a debugger; without SHAVE programs */
+    ARTIFACT_HOST_CHECKED /* for checking; likewise */
 } artifact_host;
 
 /* Middle end, SHAVE program and host object of `entry` (NULL = the only
- * kernel). debug: with ARTIFACT_HOST_DEBUG, else NULL. deps: files whose
- * content the result depends on. */
+ * kernel). mode: with ARTIFACT_HOST_DEBUG or _CHECKED what that needs. deps:
+ * files whose content the result depends on. */
 vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
                           const char *entry, const char *const *deps,
                           uint32_t n_deps, artifact_host kind,
-                          const sim_debug *debug, arena *a, artifact *out,
+                          const middle_mode *mode, arena *a, artifact *out,
                           vpu_error *err);
 
 /* Describe the kernel in an artifact. host_object NULL when it has none.

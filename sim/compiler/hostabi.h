@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 10 };
+enum { SIM_ABI = 11 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -23,6 +23,32 @@ enum { SIM_LOG_ENTRIES = 2048 };
     ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
 enum { SIM_PRINT_IDS = 3 };
 
+/* State of code compiled for checking (site.h). One shadow word per byte of the
+ * window, at shadow + 4 * address. The words are the checker's; compiled code
+ * knows only: an access that finds in all its words what is said here changes
+ * nothing and needs no call. */
+typedef struct {
+    uint64_t shadow;      /* host address */
+    uint64_t limits;      /* host address of a uint64_t per argument: bytes from
+                             where it points on that need a call only for their
+                             shadow's sake; 0 = always call */
+    uint32_t many;        /* a load's words: read by several in this interval */
+    uint32_t mine;        /* a store: written by this item in this interval */
+    uint32_t init;        /* words of private arrays: written */
+    uint32_t interval;    /* mine less the item */
+    uint32_t item;        /* that runs, linear in its group */
+    uint32_t at, at_item; /* site of the collective call an item is about to
+                             make, the item */
+    uint32_t before;      /* at, before it was set last */
+    void *user;
+} sim_check;
+/* A load that finds its words so but for these bits changes nothing. */
+enum {
+    SIM_CHECK_ITEM_SHIFT = 6,
+    SIM_CHECK_LOAD_MINE = 0x22,
+    SIM_CHECK_LOAD_MANY = 0x20
+};
+
 typedef struct sim_wg {
     uint64_t cycles;     /* issue cycles since the last step */
     uint64_t max_cycles; /* hook_limit is called when cycles passes it */
@@ -34,6 +60,7 @@ typedef struct sim_wg {
     uint32_t const_base; /* device address of __constant data */
     uint32_t line, col;  /* of the access being made; code compiled with
                             track_lines only */
+    sim_check check;
 } sim_wg;
 
 /* One work-group. window: host address of device address 0. args: the packed
@@ -60,6 +87,26 @@ typedef struct {
     void (*line)(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
                  uint32_t z);
     void (*var)(sim_wg *wg, const char *what, uint8_t *at);
+    /* The rest is called by code compiled for checking alone. An access that
+     * may be wrong: returns the address to use instead. root: where the pointer
+     * comes from, 0 = unknown. */
+    uint32_t (*access)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
+    /* The same of n bytes; returns 0 when they are to be left alone. */
+    uint32_t (*block)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
+                      uint32_t n);
+    /* The condition of a SITE_DIVIDE … SITE_NAN holds for these operands. */
+    void (*value)(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y);
+    void (*array)(sim_wg *wg, uint32_t site, uint32_t addr);
+    void (*undef)(sim_wg *wg, uint32_t site);
+    void (*barrier)(sim_wg *wg);
+    /* The next wait is for this event, among others. */
+    void (*event)(sim_wg *wg, uint32_t event);
+    /* Tainted code: origins of the bytes of an access, a lane each; of what was
+     * stored; a value with that origin is used. 0 = defined, else site. */
+    void (*origins)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out);
+    void (*taint)(sim_wg *wg, uint32_t site, uint32_t addr,
+                  const uint32_t *origins);
+    void (*use)(sim_wg *wg, uint32_t site, uint32_t origin);
 } sim_hooks;
 
 #endif

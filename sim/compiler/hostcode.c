@@ -8,6 +8,7 @@
 
 #include "sim/compiler/debug.h"
 #include "sim/compiler/hostabi.h"
+#include "sim/compiler/hostcode_check.h"
 #include "sim/compiler/hostcode_priv.h"
 
 static LLVMValueRef k64(host *h, uint64_t v)
@@ -204,8 +205,8 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
     uint32_t accesses = 0;
     LLVMValueRef v;
 
-    ir_each_inst(i, b)
-    {
+    for (LLVMValueRef i = h->sites ? NULL : LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
         if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
             accesses += log_entries(h, LLVMTypeOf(i));
         else if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
@@ -350,12 +351,15 @@ static void prologue(host *h)
             host_load_field(h, h->i32,
                             offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
     ir_map_set(&h->map, LLVMGetParam(h->from, n_args + 12), h->bases[2]);
+    if (h->sites)
+        check_prologue(h, n_args);
 }
 
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const shave_program *program,
                         const shave_layout *layout, hostcode_kind kind,
-                        uint32_t *stack_bytes, arena *a, vpu_error *err)
+                        const sim_sites *sites, uint32_t *stack_bytes, arena *a,
+                        vpu_error *err)
 {
     host h = {.a = a,
               .m = to,
@@ -364,6 +368,7 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
               .program = program,
               .track_lines = kind == HOSTCODE_LINES,
               .debug = kind == HOSTCODE_DEBUG,
+              .sites = kind == HOSTCODE_CHECKED ? sites : NULL,
               .err = err};
     uint32_t *order, n = 0;
     ir_word *seen;

@@ -14,22 +14,26 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/compiler/site.h"
 #include "sim/shave/shave.h"
 
 typedef enum {
     HOSTCODE_PLAIN,
-    HOSTCODE_LINES, /* notes each access's source position in sim_wg */
-    HOSTCODE_DEBUG  /* with source lines and variables as DWARF (debug.h) */
+    HOSTCODE_LINES,  /* notes each access's source position in sim_wg */
+    HOSTCODE_DEBUG,  /* with source lines and variables as DWARF (debug.h) */
+    HOSTCODE_CHECKED /* what instrument.h adds calls the checker; no log */
 } hostcode_kind;
 
 /* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in
  * the same context as fn's. program is what fn became on the SHAVE: of it only
- * the blocks' costs are used. *stack_bytes: of private arrays.
+ * the blocks' costs are used. *stack_bytes: of private arrays. sites: with
+ * HOSTCODE_CHECKED, what instrument.h filled; else NULL.
  *
  * VPU_ERR_UNSUPPORTED  an instruction or constant without host form */
 vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const shave_program *program,
                         const shave_layout *layout, hostcode_kind kind,
-                        uint32_t *stack_bytes, arena *a, vpu_error *err);
+                        const sim_sites *sites, uint32_t *stack_bytes, arena *a,
+                        vpu_error *err);
 
 #endif

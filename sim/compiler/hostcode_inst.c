@@ -8,6 +8,7 @@
 
 #include "sim/compiler/debug.h"
 #include "sim/compiler/hostabi.h"
+#include "sim/compiler/hostcode_check.h"
 #include "sim/compiler/hostcode_priv.h"
 
 void host_fail(host *h, LLVMValueRef at, const char *what)
@@ -279,7 +280,7 @@ static LLVMValueRef do_load(host *h, LLVMValueRef i)
 
     v = LLVMBuildLoad2(h->b, host_type(h, t), host_ptr(h, at), "");
     LLVMSetAlignment(v, 1);
-    if (host_is_global(p))
+    if (host_is_global(p) && !h->sites)
         log_access(h, at, t, false);
     return v;
 }
@@ -291,7 +292,7 @@ static void do_store(host *h, LLVMValueRef i)
 
     s = LLVMBuildStore(h->b, host_value(h, v), host_ptr(h, at));
     LLVMSetAlignment(s, 1);
-    if (host_is_global(p))
+    if (host_is_global(p) && !h->sites)
         log_access(h, at, LLVMTypeOf(v), true);
 }
 
@@ -349,7 +350,7 @@ static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
 {
     LLVMValueRef p = LLVMGetOperand(i, 0), at = host_value(h, p), r;
 
-    if (host_is_global(p)) {
+    if (host_is_global(p) && !h->sites) {
         log_piece(h, at, 4, false);
         log_piece(h, at, 4, true);
     }
@@ -368,7 +369,7 @@ static void touch(host *h, LLVMValueRef p, LLVMValueRef n, bool store)
 {
     LLVMValueRef args[4] = {h->wg, host_value(h, p), n, k32(h, store)};
 
-    if (host_is_global(p))
+    if (host_is_global(p) && !h->sites)
         host_hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
 }
 
@@ -410,16 +411,23 @@ static LLVMValueRef import(host *h, LLVMValueRef f)
     return to;
 }
 
-static LLVMValueRef do_dma(host *h, LLVMValueRef i)
+LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
 {
-    LLVMTypeRef t = LLVMArrayType2(h->i32, 12);
-    LLVMValueRef block, args[3], r;
     LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
+    LLVMValueRef block;
 
     LLVMPositionBuilderBefore(
         h->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
     block = LLVMBuildAlloca(h->b, t, "");
     LLVMPositionBuilderAtEnd(h->b, at);
+    return block;
+}
+
+static LLVMValueRef do_dma(host *h, LLVMValueRef i)
+{
+    LLVMValueRef args[3], r;
+    LLVMValueRef block = host_scratch(h, LLVMArrayType2(h->i32, 12));
+
     for (unsigned k = 0; k < 12; k++) {
         LLVMValueRef idx = k32(h, k);
 
@@ -471,6 +479,8 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
     }
     if (h->debug && debug_call(h, i))
         return NULL;
+    if (h->sites && check_call(h, i, &v))
+        return v;
     if (!strcmp(name, "__vpu_dma"))
         return do_dma(h, i);
     if (!strcmp(name, "__vpu_wait")) {

@@ -26,6 +26,9 @@ typedef struct {
     const shave_layout *layout;
     const shave_program *program;
     bool track_lines, debug;
+    const sim_sites *sites;       /* of code for checking; else NULL */
+    LLVMValueRef shadow, *limits; /* its state that does not change; limits by
+                                     argument */
     host_slot *slots;
     size_t n_slots, cap_slots;
     ir_cfg cfg;
@@ -68,6 +71,8 @@ LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);
 
 /* With track_lines: notes the line of i in sim_wg. */
 void host_track(host *h, LLVMValueRef i);
+/* A block at the beginning for what is as large as a call's arguments. */
+LLVMValueRef host_scratch(host *h, LLVMTypeRef t);
 
 /* One device instruction that is neither phi nor terminator; NULL when it has
  * no value. */

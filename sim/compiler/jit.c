@@ -72,6 +72,16 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "vpu_hook_touch", ADDRESS(h->touch));
     add(s, "vpu_hook_divergence", ADDRESS(h->divergence));
     add(s, "vpu_hook_limit", ADDRESS(h->limit));
+    add(s, "vpu_hook_access", ADDRESS(h->access));
+    add(s, "vpu_hook_block", ADDRESS(h->block));
+    add(s, "vpu_hook_value", ADDRESS(h->value));
+    add(s, "vpu_hook_array", ADDRESS(h->array));
+    add(s, "vpu_hook_undef", ADDRESS(h->undef));
+    add(s, "vpu_hook_barrier", ADDRESS(h->barrier));
+    add(s, "vpu_hook_event", ADDRESS(h->event));
+    add(s, "vpu_hook_origins", ADDRESS(h->origins));
+    add(s, "vpu_hook_taint", ADDRESS(h->taint));
+    add(s, "vpu_hook_use", ADDRESS(h->use));
     add(s, "__vpu_half_z", ADDRESS(half_to_zero));
     add(s, "__vpu_half_p", ADDRESS(half_up));
     add(s, "__vpu_half_n", ADDRESS(half_down));

@@ -52,7 +52,9 @@ static const char *cache_path(const char *path, const void *content, size_t n,
                               const sim_compile_config *cfg, arena *a)
 {
     const char *dir =
-        cfg->no_cache || cfg->track_lines || cfg->debug ? NULL : cache_dir(a);
+        cfg->no_cache || cfg->track_lines || cfg->debug || cfg->checking
+            ? NULL
+            : cache_dir(a);
     char content_hash[33], key[33];
     str s = {0};
 
@@ -91,6 +93,7 @@ static void cache_put(const char *path, const artifact *x, arena *a)
 static artifact_host host_kind(const sim_compile_config *cfg)
 {
     return cfg->debug         ? ARTIFACT_HOST_DEBUG
+           : cfg->checking    ? ARTIFACT_HOST_CHECKED
            : cfg->track_lines ? ARTIFACT_HOST_LINES
                               : ARTIFACT_HOST;
 }
@@ -111,6 +114,7 @@ static vpu_status open_artifact(const artifact *x, const char *path,
         if (!object)
             return err_set(err, VPU_ERR_PARSE, "%s: no host code", path);
         k->debug = cfg->debug != NULL;
+        k->roomy = cfg->debug || cfg->checking;
         st = jit_load(object, n, cfg->hooks, k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
@@ -126,20 +130,31 @@ typedef struct {
     bool is_bitcode;
 } origin;
 
+/* sites: in arena a. */
 static vpu_status build(const origin *o, const char *entry,
-                        const sim_compile_config *cfg, arena *scratch,
-                        artifact *x, vpu_error *err)
+                        const sim_compile_config *cfg, arena *a,
+                        sim_sites *sites, arena *scratch, artifact *x,
+                        vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
+    middle_mode mode = {cfg->debug, cfg->checking, sites, a};
+    const char **options = (const char **)cfg->options;
+    uint32_t n = cfg->n_options;
     vpu_status st = VPU_OK;
 
+    if (cfg->checking) { /* findings name variables */
+        options = arena_array(scratch, const char *, n + 1);
+        for (uint32_t i = 0; i < n; i++)
+            options[i] = cfg->options[i];
+        options[n++] = "-fno-discard-value-names";
+    }
     if (!o->is_bitcode)
-        st = fe_compile(o->name, o->text, cfg->options, cfg->n_options,
-                        cfg->debug != NULL, cfg->log, scratch, &unit, err);
+        st = fe_compile(o->name, o->text, options, n, cfg->debug != NULL,
+                        cfg->log, scratch, &unit, err);
     return st ? st
               : artifact_build(unit.bitcode, unit.n_bytes, o->name, entry,
-                               unit.deps, unit.n_deps, host_kind(cfg),
-                               cfg->debug, scratch, x, err);
+                               unit.deps, unit.n_deps, host_kind(cfg), &mode,
+                               scratch, x, err);
 }
 
 /* From the cache, or built and put there. */
@@ -150,6 +165,7 @@ static vpu_status obtain(const origin *o, const char *entry,
     const char *cached = cache_path(o->name, o->content, o->n, entry,
                                     artifact_host_cpu(scratch), cfg, scratch);
     sim_kernel *k = arena_new(a, sim_kernel);
+    sim_sites *sites = NULL;
     artifact x;
     vpu_status st;
 
@@ -160,9 +176,12 @@ static vpu_status obtain(const origin *o, const char *entry,
         return VPU_OK;
     }
     *k = (sim_kernel){0};
-    st = build(o, entry, cfg, scratch, &x, err);
+    if (cfg->checking)
+        sites = arena_new(a, sim_sites);
+    st = build(o, entry, cfg, a, sites, scratch, &x, err);
     if (!st)
         st = open_artifact(&x, o->name, cfg, a, k, err);
+    k->sites = sites;
     if (st)
         return st;
     cache_put(cached, &x, scratch);
@@ -252,6 +271,7 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
     const uint8_t *bin;
     char *data;
     size_t n_data;
+    static const middle_mode plain = {0};
     fe_unit unit;
     artifact x, wrapped;
     vpu_status st;
@@ -265,7 +285,7 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
                     a, &unit, err);
     if (!st)
         st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
-                            ARTIFACT_NO_HOST, NULL, a, &x, err);
+                            ARTIFACT_NO_HOST, &plain, a, &x, err);
     if (st)
         return st;
     artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);

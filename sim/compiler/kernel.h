@@ -14,6 +14,7 @@
 #include "sim/base/err.h"
 #include "sim/base/log.h"
 #include "sim/compiler/hostabi.h"
+#include "sim/compiler/site.h"
 
 /* The variants a device binary has (custom-layer.md 10.2). The unrolled and
  * fallback ones are the vendor compiler's business. */
@@ -72,8 +73,10 @@ typedef struct sim_kernel {
     uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */
     bool global_atomics;    /* groups must run in one fixed order */
     bool from_cache;
-    bool debug; /* private data may be more than the device's CMX holds */
-    void *jit;  /* owns the code; sim_kernel_release */
+    bool debug; /* code for a debugger */
+    bool roomy; /* private data may be more than the device's CMX holds */
+    const sim_sites *sites; /* of code compiled for checking; else NULL */
+    void *jit;              /* owns the code; sim_kernel_release */
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;
@@ -87,13 +90,22 @@ typedef struct {
     uint32_t at[3]; /* x, y, z */
 } sim_debug;
 
+/* Code that tells of every access, copy and doubtful operation (hostabi.h,
+ * site.h): scalar, without SHAVE programs, so its cycles mean nothing. */
+typedef struct {
+    bool taint;    /* follow values that nobody wrote to where they are used */
+    bool nan;      /* operations whose result alone is not finite */
+    bool barriers; /* nothing but collective calls: to try orders out */
+} sim_checking;
+
 typedef struct {
     const char *const *options; /* extra words for clang */
     uint32_t n_options;
     bool no_cache;
     bool track_lines; /* code notes the source line of each access: slower,
                          never cached; to find where a fault came from */
-    const sim_debug *debug; /* not NULL: for a debugger; never cached */
+    const sim_debug *debug;       /* not NULL: for a debugger; never cached */
+    const sim_checking *checking; /* not NULL: for checking; never cached */
     const sim_hooks *hooks; /* what the code calls; NULL = do not load code */
     const log_sink *log;
 } sim_compile_config;

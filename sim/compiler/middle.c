@@ -15,7 +15,9 @@
 #include "sim/compiler/divide.h"
 #include "sim/compiler/expand.h"
 #include "sim/compiler/flatten.h"
+#include "sim/compiler/instrument.h"
 #include "sim/ir/ir.h"
+#include "sim/compiler/taint.h"
 #include "sim/compiler/vectorize.h"
 #include "sim/compiler/workgroup.h"
 
@@ -365,15 +367,16 @@ static void try_vectorize(LLVMValueRef f, const char *path, arena *a,
         k->not_vectorized = explain(a, path, v.line, v.col, v.reason);
 }
 
-static void build_groups(LLVMValueRef *fns, const unsigned *factors, arena *a,
-                         middle_unit *out)
+static void build_groups(LLVMValueRef *fns, const unsigned *factors,
+                         bool observed, arena *a, middle_unit *out)
 {
     for (int v = 0; v < SIM_N_VARIANTS; v++) {
         workgroup g;
 
         if (!fns[v])
             continue;
-        workgroup_build(fns[v], factors[v], sim_variant_name(v), a, &g);
+        workgroup_build(fns[v], factors[v], observed, sim_variant_name(v), a,
+                        &g);
         out->variants[v].fn = g.fn;
         out->variants[v].factor = factors[v];
         out->variants[v].item_bytes = g.item_bytes;
@@ -458,7 +461,7 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");
-    build_groups(fns, factors, a, out);
+    build_groups(fns, factors, false, a, out);
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         if (subprograms[v])
             LLVMSetSubprogram(out->variants[v].fn, subprograms[v]);
@@ -466,8 +469,54 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
     return check_module(m, "building work-groups", err);
 }
 
+/* For checking: what the source does is marked before anything is optimised, so
+ * that all of it is still there to be told of. */
+static vpu_status build_checked(LLVMModuleRef m, const char *path,
+                                LLVMValueRef *fns, const middle_mode *mode,
+                                arena *a, middle_unit *out, sim_kernel *k,
+                                vpu_error *err)
+{
+    static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
+    instrument *x = instrument_begin(m, path, k, mode->checking,
+                                     mode->sites_arena, mode->sites);
+    vpu_status st;
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v])
+            instrument_variables(x, fns[v], (sim_variant_kind)v);
+    st = run_passes(m, "function(sroa)", err);
+    if (!st)
+        st = expand_builtins(m, path, err);
+    if (!st)
+        st = run_passes(m, "function(sroa)", err);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (fns[v]) {
+            instrument_accesses(x, fns[v], (sim_variant_kind)v);
+            if (mode->checking->taint)
+                taint_follow(x, fns[v], (sim_variant_kind)v);
+        }
+    instrument_end(x);
+    if (st)
+        return st;
+    dump(m, "instrument");
+    forget_rolled(m);
+    st = run_passes(m, item_passes, err);
+    if (st)
+        return st;
+    find_atomics(fns[SIM_SCALAR], k);
+    k->not_vectorized = "code for checking is not";
+    dump(m, "items");
+    build_groups(fns, factors, true, a, out);
+    dump(m, "groups");
+    st = check_module(m, "building work-groups", err);
+    if (!st)
+        st = run_passes(m, first_group_passes, err);
+    dump(m, "device");
+    return st;
+}
+
 static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
-                        const sim_debug *debug, arena *a, middle_unit *out,
+                        const middle_mode *mode, arena *a, middle_unit *out,
                         sim_kernel *k, vpu_error *err)
 {
     LLVMValueRef fns[SIM_N_VARIANTS] = {NULL};
@@ -486,8 +535,10 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
         st = check_recursion(m, path, err);
     if (st)
         return st;
-    if (debug)
-        return build_debug(m, path, fns, debug, a, out, k, err);
+    if (mode->debug)
+        return build_debug(m, path, fns, mode->debug, a, out, k, err);
+    if (mode->checking)
+        return build_checked(m, path, fns, mode, a, out, k, err);
     vectors = source_has_vectors(m, &line);
     st = run_passes(m, inline_passes, err);
     if (!st)
@@ -505,7 +556,7 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     else
         try_vectorize(fns[SIM_SCALAR], path, a, &fns[SIM_VECTORIZED],
                       &factors[SIM_VECTORIZED], k);
-    build_groups(fns, factors, a, out);
+    build_groups(fns, factors, false, a, out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     divisions_hide(m);
@@ -521,13 +572,13 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
 }
 
 vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
-                        const sim_debug *debug, arena *a, middle_unit *out,
+                        const middle_mode *mode, arena *a, middle_unit *out,
                         sim_kernel *k, vpu_error *err)
 {
     vpu_status st;
 
     *out = (middle_unit){.module = m};
-    st = build(m, path, entry, debug, a, out, k, err);
+    st = build(m, path, entry, mode, a, out, k, err);
     if (st) {
         LLVMDisposeModule(m);
         out->module = NULL;

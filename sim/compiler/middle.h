@@ -21,14 +21,23 @@ typedef struct {
     } variants[SIM_N_VARIANTS];
 } middle_unit;
 
-/* debug: NULL, or only what a debugger wants: scalar, nothing optimised.
+/* What else than code to run and to time is wanted; all NULL: nothing. */
+typedef struct {
+    const sim_debug *debug;       /* only what a debugger wants: scalar, nothing
+                                     optimised */
+    const sim_checking *checking; /* scalar, telling of what it does */
+    sim_sites *sites;             /* where: filled, in sites_arena */
+    arena *sites_arena;
+} middle_mode;
+
+/*
  * Takes module over (frees it on failure). Fills what of *k the source tells:
  * arguments, required size, vectorizer's reason, atomics.
  *
  * VPU_ERR_COMPILE  no such kernel, unknown function, recursion, companions with
  *                  another signature */
 vpu_status middle_build(LLVMModuleRef module, const char *path,
-                        const char *entry, const sim_debug *debug, arena *a,
+                        const char *entry, const middle_mode *mode, arena *a,
                         middle_unit *out, sim_kernel *k, vpu_error *err);
 
 /* The name of the only kernel without __dma_ prefix; NULL when there are none

@@ -16,6 +16,7 @@
 #define VPU_SIM_COMPILER_WORKGROUP_H
 
 #include <llvm-c/Core.h>
+#include <stdbool.h>
 
 #include "sim/base/arena.h"
 
@@ -28,8 +29,10 @@ typedef struct {
 } workgroup;
 
 /* lanes: items of dimension 0 that one run of item_fn stands for. The group's
- * lsz0 must be a multiple. item_fn is left alone. */
-void workgroup_build(LLVMValueRef item_fn, unsigned lanes, const char *name,
-                     arena *a, workgroup *out);
+ * lsz0 must be a multiple. item_fn is left alone. observed: the function tells
+ * which item runs, __vpu_check_item(i32 linear), and where all have reached a
+ * barrier, __vpu_check_barrier(). */
+void workgroup_build(LLVMValueRef item_fn, unsigned lanes, bool observed,
+                     const char *name, arena *a, workgroup *out);
 
 #endif

@@ -47,6 +47,7 @@ typedef struct {
     LLVMTypeRef i32;
     LLVMValueRef item_fn, fn;
     unsigned lanes;
+    bool observed;
     ir_cfg cfg;
     uniformity uni;
     segment *segs;

@@ -36,6 +36,14 @@ bool exec_timing_parse(const char *text, exec_timing *out);
 
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 
+/* Do groups of different SHAVEs run one after the other, as far as any of them
+ * can tell, or by turns: from one exec_yield to the next? */
+typedef enum {
+    EXEC_APART,
+    EXEC_IN_TURN,       /* SHAVE after SHAVE */
+    EXEC_IN_RANDOM_TURN /* by exec_launch.seed */
+} exec_turns;
+
 /* Where cycles of SHAVEs go: to a line of the kernel, or to what has none. */
 typedef enum {
     EXEC_AT_LINE,
@@ -77,7 +85,7 @@ typedef struct exec_group_watch {
     void *user;
 } exec_group_watch;
 
-/* Who looks at a launch step by step, and may end it (exec_stop). One host
+/* Who looks at a launch step by step, and may end it (exec_leave). One host
  * thread; sequential SHAVEs. Called from the thread of exec_run. */
 typedef struct exec_debugger {
     /* Group number `group`, at `index` in the launch's order, begins a phase.
@@ -98,6 +106,35 @@ typedef struct exec_debugger {
                    const isa_instr *in, uint32_t n);
     void *user;
 } exec_debugger;
+
+/* Why a work-group ended early. */
+typedef enum {
+    EXEC_STOP_ACCESS,     /* outside mapped memory: address, write */
+    EXEC_STOP_DIVERGENCE, /* items wait at different places: line */
+    EXEC_STOP_COPY        /* of no width: line */
+} exec_stop_kind;
+
+typedef struct {
+    exec_stop_kind kind;
+    uint32_t address, line;
+    bool write;
+} exec_stop;
+
+/* Who is told how groups go, before any code of theirs runs and after. With
+ * code compiled for checking; then one host thread, and SHAVEs one after the
+ * other. */
+typedef struct exec_observer {
+    void *user;
+    /* args: the packed argument block of this group; wg->check is the
+     * observer's. */
+    void (*group_begin)(void *user, sim_wg *wg, uint64_t group,
+                        const uint8_t *args);
+    void (*phase_begin)(void *user, sim_wg *wg, mach_phase phase);
+    void (*phase_end)(void *user, sim_wg *wg, mach_phase phase);
+    void (*group_end)(void *user, sim_wg *wg);
+    /* The group has stopped; the launch goes on with the next. */
+    void (*stopped)(void *user, sim_wg *wg, const exec_stop *why);
+} exec_observer;
 
 /* Which work-group wrote each element of a buffer last. For who wants to know,
  * after the fact, whose mistake it is; slow. */
@@ -126,9 +163,14 @@ typedef struct {
     exec_engine engine;
     exec_timing timing;
     exec_order order;
-    uint64_t seed;        /* of EXEC_RANDOM */
-    uint64_t max_cycles;  /* of one SHAVE, 0 = no limit */
-    double timeout_s;     /* host seconds, 0 = no limit */
+    uint64_t seed; /* of EXEC_RANDOM, EXEC_IN_RANDOM_TURN */
+    /* Not NULL: these n_list groups alone, in this order, split over the SHAVEs
+     * as if they were all. */
+    const uint64_t *list;
+    uint64_t n_list;
+    exec_turns turns;    /* other than EXEC_APART: one host thread, no timing */
+    uint64_t max_cycles; /* of one SHAVE, 0 = no limit */
+    double timeout_s;    /* host seconds, 0 = no limit */
     uint64_t start_cycle; /* on the device's clock */
     trc_writer *trace;    /* may be NULL */
     const log_sink *log;
@@ -147,6 +189,7 @@ typedef struct {
     uint64_t first; /* begin at this place in the order; with one SHAVE */
     const exec_writers *writers; /* n_writers of them; with one host thread */
     uint32_t n_writers;
+    const exec_observer *observer; /* NULL */
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;
@@ -166,6 +209,9 @@ typedef struct {
     uint64_t stuck[EXEC_MAX_STUCK];
     uint32_t n_stuck, stuck_line, stuck_col;
 } exec_result;
+
+/* From a hook: another SHAVE may go on here. Nothing without turns. */
+void exec_yield(void);
 
 /* CMX a group of this launch needs, by consumer, one "bytes  what" line each
  * appended to *list (may be NULL). */
@@ -190,6 +236,6 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
 /* From a debugger's callback: ends the launch there. */
-_Noreturn void exec_stop(void);
+_Noreturn void exec_leave(void);
 
 #endif

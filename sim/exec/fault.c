@@ -78,6 +78,11 @@ void fault_arm(fault_scope *s)
     armed = s;
 }
 
+fault_scope *fault_armed(void)
+{
+    return armed;
+}
+
 void fault_raise(fault_kind kind, uint32_t line)
 {
     fault_scope *s = armed;

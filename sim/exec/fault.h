@@ -17,7 +17,7 @@ typedef enum {
     FAULT_COPY,       /* zero width; line */
     FAULT_MISSES,     /* more than can be kept at transaction level */
     FAULT_LIMIT,      /* cycles */
-    FAULT_STOPPED     /* by exec_stop */
+    FAULT_STOPPED     /* by exec_leave */
 } fault_kind;
 
 typedef struct {
@@ -37,6 +37,7 @@ void fault_uninstall(void);
  *   if (!sigsetjmp(s->env, 0)) { fault_arm(s); …; }
  *   fault_arm(NULL); look at s->kind */
 void fault_arm(fault_scope *s);
+fault_scope *fault_armed(void);
 /* From a hook: ends the armed scope. */
 _Noreturn void fault_raise(fault_kind kind, uint32_t line);
 

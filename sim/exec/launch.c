@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/exec/exec.h"
+#include "sim/exec/interleave.h"
 #include "sim/exec/shave.h"
 #include "sim/exec/stuck.h"
 
@@ -30,6 +31,7 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
     uint64_t round;
+    uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
     uint32_t next_shave, busy;
     bool quit;
     /* Watchdog */
@@ -183,9 +185,9 @@ static vpu_status check_budget(const run *r, const cmx_layout *c,
 
     /* Code for a debugger keeps every variable in memory, which the device's
      * limit is not about. */
-    if (l->kernel->debug && c->stack <= budget)
+    if (l->kernel->roomy && c->stack <= budget)
         budget = memory_cmx_bytes(r->mem);
-    else if (l->kernel->debug)
+    else if (l->kernel->roomy)
         needed = c->stack;
     if (needed <= budget)
         return VPU_OK;
@@ -440,7 +442,8 @@ static void start_threads(run *r)
     if (n > MAX_THREADS)
         n = MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->debugger)
+    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
+        r->l->debugger || r->l->turns != EXEC_APART)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
@@ -557,7 +560,8 @@ static void deliver_prints(run *r, bool all)
 
     if (!r->prints)
         return;
-    if (!all && r->l->order == EXEC_SEQUENTIAL && !r->l->only_group) {
+    if (!all && r->l->order == EXEC_SEQUENTIAL && !r->l->only_group &&
+        !r->l->list) {
         below = UINT64_MAX;
         for (uint32_t i = 0; i < r->n_shaves; i++)
             if (r->shaves[i].next < r->shaves[i].end &&
@@ -576,14 +580,8 @@ static void report_progress(run *r)
     log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
 }
 
-/* mach_refill: every SHAVE that has groups left runs some. */
-static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
-                         vpu_error *err)
+static void run_round(run *r)
 {
-    run *r = user;
-
-    for (uint32_t i = 0; i < n; i++)
-        r->shaves[i].queue = &queues[i];
     pthread_mutex_lock(&r->lock);
     r->next_shave = 0;
     r->busy = r->n_threads;
@@ -593,6 +591,21 @@ static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
     while (r->busy)
         pthread_cond_wait(&r->idle, &r->lock);
     pthread_mutex_unlock(&r->lock);
+}
+
+/* mach_refill: every SHAVE that has groups left runs some. */
+static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
+                         vpu_error *err)
+{
+    run *r = user;
+
+    for (uint32_t i = 0; i < n; i++)
+        r->shaves[i].queue = &queues[i];
+    if (r->l->turns == EXEC_APART)
+        run_round(r);
+    else if (interleave_round(r->shaves, r->n_shaves, r->l->turns, &r->turn,
+                              err))
+        return VPU_ERR_NOMEM;
     deliver_prints(r, false);
     report_progress(r);
     /* All SHAVEs ran their whole round, so the first one that faulted is the
@@ -703,8 +716,10 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     result->variant = r.variant;
     result->factor = l->kernel->variants[r.variant].factor;
     result->local_bytes = (uint32_t)c.total;
+    r.turn = l->seed;
     result->n_groups =
         l->only_group ? 1
+        : l->list     ? l->n_list
                       : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);

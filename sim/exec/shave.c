@@ -245,14 +245,20 @@ static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
         d->var(d->user, what, at);
 }
 
-void exec_stop(void)
+void exec_leave(void)
 {
     fault_raise(FAULT_STOPPED, 0);
 }
 
-const sim_hooks exec_hooks = {hook_flush, hook_dma,   hook_wait,
-                              hook_touch, hook_print, hook_divergence,
-                              hook_limit, hook_line,  hook_var};
+const sim_hooks exec_hooks = {.flush = hook_flush,
+                              .dma = hook_dma,
+                              .wait = hook_wait,
+                              .touch = hook_touch,
+                              .print = hook_print,
+                              .divergence = hook_divergence,
+                              .limit = hook_limit,
+                              .line = hook_line,
+                              .var = hook_var};
 
 /* --- groups
  * ----------------------------------------------------------------------- */
@@ -284,6 +290,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
                   const uint8_t *args)
 {
     bool named = present(&s->pre) || present(&s->post);
+    const exec_observer *o = s->launch->observer;
 
     if (!present(code))
         return;
@@ -294,11 +301,15 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (s->launch->debugger && s->launch->debugger->phase)
         s->launch->debugger->phase(s->launch->debugger->user, s->next, s->group,
                                    p);
+    if (o)
+        o->phase_begin(o->user, &s->wg, p);
     if (code->interp)
         interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
+    if (o)
+        o->phase_end(o->user, &s->wg, p);
 }
 
 /* What the group printed so far joins the others'. */
@@ -313,6 +324,7 @@ static void run_group(shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
+    const exec_observer *o = s->launch->observer;
 
     s->running = true;
     s->wg.ids[0] = (uint32_t)(s->group % n[0]);
@@ -321,17 +333,51 @@ static void run_group(shave *s)
     if (s->fill_bytes)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
     mach_queue_push(s->queue, MACH_STEP_GROUP)->id = s->group;
+    if (o)
+        o->group_begin(o->user, &s->wg, s->group, args);
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
     end_prints(s);
+    if (o)
+        o->group_end(o->user, &s->wg);
     s->done++;
     s->running = false;
 }
 
+/* A group stopped. An observer may be more interested in the rest than in this
+ * one: then the launch goes on. */
+static bool pass_over(shave *s)
+{
+    const exec_observer *o = s->launch->observer;
+    static const struct {
+        fault_kind fault;
+        exec_stop_kind stop;
+    } kinds[] = {{FAULT_ACCESS, EXEC_STOP_ACCESS},
+                 {FAULT_DIVERGENCE, EXEC_STOP_DIVERGENCE},
+                 {FAULT_COPY, EXEC_STOP_COPY}};
+    exec_stop why = {.address = s->scope.address,
+                     .line = s->scope.line,
+                     .write = s->scope.write};
+
+    for (size_t k = 0; o && k < sizeof kinds / sizeof *kinds; k++)
+        if (kinds[k].fault == s->scope.kind) {
+            why.kind = kinds[k].stop;
+            s->scope.kind = FAULT_NONE;
+            s->wg.cycles = 0;
+            end_prints(s);
+            s->running = false;
+            s->done++;
+            s->next += s->stride;
+            o->stopped(o->user, &s->wg, &why);
+            return true;
+        }
+    return false;
+}
+
 void shave_run(shave *s)
 {
-    if (sigsetjmp(s->scope.env, 0)) {
+    if (sigsetjmp(s->scope.env, 0) && !pass_over(s)) {
         fault_arm(NULL);
         end_prints(s);
         return;
@@ -340,8 +386,9 @@ void shave_run(shave *s)
     while (s->next < s->end && s->queue->n - s->queue->head < QUEUE_STEPS) {
         if (atomic_load_explicit(s->stop, memory_order_relaxed))
             fault_raise(FAULT_LIMIT, 0);
-        s->group = s->launch->only_group
-                       ? *s->launch->only_group
+        s->group = s->launch->only_group ? *s->launch->only_group
+                   : s->launch->list
+                       ? s->launch->list[s->next]
                        : order_at(s->launch->order, s->launch->seed,
                                   s->n_groups, s->next);
         run_group(s);

@@ -1,0 +1,135 @@
+/* Runs a layer for its checkers, as often as it takes. */
+#include "runtime/check/layer.h"
+
+#include <string.h>
+
+#include "runtime/check/describe.h"
+#include "runtime/check/orders.h"
+#include "runtime/check/suppress.h"
+#include "sim/base/clock.h"
+
+typedef struct {
+    const check_layer_config *cfg;
+    const graph *g;
+    backend_sim_check check;
+    backend_sim_config sim;
+    backend_sim *b;
+} pass;
+
+static vpu_status run_pass(pass *p, vpu_error *err)
+{
+    vpu_status st;
+
+    p->sim = p->cfg->sim;
+    p->sim.check = &p->check;
+    p->sim.trace = NULL;
+    p->sim.profile = false;
+    p->sim.group_watch = NULL;
+    st = backend_sim_open(&p->sim, p->g, &p->b, err);
+    if (!st)
+        st = p->cfg->fill(p->cfg->fill_user, p->b, err);
+    if (!st)
+        st = backend_sim_run(p->b, err);
+    for (uint32_t i = 0; i < p->g->n_buffers && !st; i++)
+        if (p->g->buffers[i].role == GRAPH_OUTPUT)
+            check_written(backend_sim_checker(p->b), i,
+                          tensor_dtype_bytes(p->g->buffers[i].desc.dtype));
+    return st;
+}
+
+/* What a second run is for: launches to compile with taint, *any of them. */
+static bool *to_follow(pass *p, arena *a, bool *any)
+{
+    bool *taint = arena_array(a, bool, p->g->n_launches + 1);
+
+    *any = false;
+    for (uint32_t i = 0; i < p->g->n_launches; i++) {
+        taint[i] = check_needs_taint(backend_sim_checker(p->b), i);
+        *any |= taint[i];
+    }
+    return taint;
+}
+
+/* Into the report, unless it is known or one too many. */
+static void add(const check_layer_config *cfg, const check_shown *x,
+                check_shown *shown, check_report *out)
+{
+    if (check_suppressed(cfg->suppressions, x))
+        out->suppressed++;
+    else if (cfg->max_findings && out->n == cfg->max_findings)
+        out->dropped++;
+    else
+        shown[out->n++] = *x;
+}
+
+static void collect(const pass *p, const check_shown *orders, uint32_t n_orders,
+                    arena *a, check_report *out)
+{
+    const check_session *s = backend_sim_checker(p->b);
+    size_t n;
+    const check_finding *f = check_findings(s, &n);
+    check_shown *shown = arena_array(a, check_shown, n + n_orders + 1);
+
+    out->dropped = check_dropped(s);
+    out->findings = shown;
+    for (size_t i = 0; i < n; i++) {
+        check_shown x;
+
+        check_describe(&f[i], p->g, a, &x);
+        add(p->cfg, &x, shown, out);
+    }
+    for (uint32_t i = 0; i < n_orders; i++)
+        add(p->cfg, &orders[i], shown, out);
+}
+
+static void count(const graph *g, check_report *out)
+{
+    out->n_launches = g->n_launches;
+    for (uint32_t i = 0; i < g->n_launches; i++) {
+        uint64_t n = 1;
+
+        for (int d = 0; d < 3; d++)
+            n *= g->launches[i].local[d]
+                     ? g->launches[i].global[d] / g->launches[i].local[d]
+                     : 0;
+        out->n_groups += n;
+    }
+}
+
+vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
+                       check_report *out, vpu_error *err)
+{
+    pass first = {.cfg = cfg, .g = g, .check = {.enabled = cfg->enabled}};
+    pass second = first, *last = &first;
+    double start = clock_seconds();
+    bool follow = false;
+    check_orders_config how = {cfg->n_random, cfg->seed};
+    check_shown *orders = NULL;
+    uint32_t n_orders = 0;
+    vpu_status st;
+
+    *out = (check_report){.enabled = cfg->enabled, .runs = 1};
+    st = run_pass(&first, err);
+    if (!st) {
+        second.check.taint = to_follow(&first, a, &follow);
+        follow &= (cfg->enabled &
+                   (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE))) != 0;
+    }
+    if (!st && (follow || check_needs_again(backend_sim_checker(first.b)))) {
+        second.check.again = backend_sim_checker(first.b);
+        last = &second;
+        out->runs = 2;
+        st = run_pass(&second, err);
+    }
+    if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER))
+        st = check_orders(cfg, &how, g, a, &orders, &n_orders, &out->n_orders,
+                          err);
+    if (!st) {
+        collect(last, orders, n_orders, a, out);
+        count(g, out);
+    }
+    backend_sim_close(second.b);
+    backend_sim_close(first.b);
+    out->seconds = clock_seconds() - start;
+    return st;
+}

@@ -1,0 +1,77 @@
+/* A layer run for its checkers: what they found, told in the user's terms.
+ *
+ * The layer runs once; a second time, from the start, when that run saw values
+ * nobody wrote (its kernels are then compiled so that such values are followed)
+ * or two parties at one byte (of which the first run knows only the later).
+ * Everything is sequential and deterministic. */
+#ifndef VPU_RUNTIME_CHECK_LAYER_H
+#define VPU_RUNTIME_CHECK_LAYER_H
+
+#include "runtime/backend/sim.h"
+#include "runtime/graph/graph.h"
+#include "sim/base/str.h"
+
+typedef struct {
+    const sim_place *at; /* NULL = no place in a source */
+    char *text;          /* one sentence */
+} check_note;
+
+/* One finding as it is shown. All texts are in the report's arena. */
+typedef struct {
+    check_kind kind;
+    const char *stage, *kernel; /* launch and entry; "" = of none */
+    const sim_place *at;        /* NULL = none: `file` and `line` say where */
+    const char *file; /* of the source, or of the binding's Kernel element */
+    uint32_t line, col;
+    char *text;         /* one sentence: what, of which memory, which element */
+    char *who;          /* "work-item (3,0,0) of work-group (5,0,0)"; or "" */
+    check_note other;   /* the other party; text NULL = none */
+    const char *buffer; /* name of the memory; "" = none */
+    int64_t offset;     /* in it, bytes */
+    uint64_t count;
+    bool has_group, has_item;
+    uint32_t group[3], local[3], global[3]; /* ids of the work-item */
+} check_shown;
+
+typedef struct {
+    const check_shown *findings; /* in the order they were found first */
+    uint32_t n;
+    uint64_t dropped;    /* over max_findings or the checkers' own limit */
+    uint32_t suppressed; /* by the file of suppressions */
+    uint32_t n_launches, runs;
+    uint32_t n_orders; /* besides the plain one, each launch ran in; 0 = not
+                          tried */
+    uint64_t n_groups;
+    check_set enabled;
+    double seconds; /* host time, compilation included */
+} check_report;
+
+/* Findings that are known and not wanted; suppress.h. */
+typedef struct check_suppressions check_suppressions;
+
+typedef struct {
+    backend_sim_config sim; /* as for a run; `check` is set here */
+    check_set enabled;
+    uint32_t max_findings; /* 0 = all */
+    bool orders;           /* try other orders, too (orders.h) */
+    uint32_t n_random;     /* so many random ones of each kind */
+    uint64_t seed;         /* of the first */
+    const check_suppressions *suppressions; /* NULL = none */
+    /* Fills the graph's inputs, again for each run. */
+    vpu_status (*fill)(void *user, backend_sim *b, vpu_error *err);
+    void *fill_user;
+} check_layer_config;
+
+/* Errors of backend_sim_open and backend_sim_run, and what fill returns. */
+vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
+                       check_report *out, vpu_error *err);
+
+/* As clang prints diagnostics: the source line with a caret, who, the other
+ * party, what to do; the last line counts, or names what was checked. */
+void check_print_text(const check_report *r, const graph *g, arena *a,
+                      str *out);
+void check_print_json(const check_report *r, const graph *g, str *out);
+/* SARIF 2.1.0. */
+void check_print_sarif(const check_report *r, str *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* A layer in many orders: does its result depend on luck?
+ *
+ * Each launch runs sequentially, then in reverse, in random orders of its
+ * work-groups, and with groups of different SHAVEs by turns at copies, waits
+ * and barriers, transfers as late as the device may make them. Where the result
+ * differs, groups are taken away until the fewest are left whose order decides.
+ * Deterministic. */
+#ifndef VPU_RUNTIME_CHECK_ORDERS_H
+#define VPU_RUNTIME_CHECK_ORDERS_H
+
+#include "runtime/check/layer.h"
+
+typedef struct {
+    uint32_t n_random; /* orders, and turns, drawn by seed */
+    uint64_t seed;
+} check_orders_config;
+
+/* What differs as findings of CHECK_ORDER, one a launch at most; *n_orders: how
+ * many orders each launch ran in. cfg's fill and sim as for check_layer. In the
+ * arena. */
+vpu_status check_orders(const check_layer_config *cfg,
+                        const check_orders_config *orders, const graph *g,
+                        arena *a, check_shown **out, uint32_t *n,
+                        uint32_t *n_orders, vpu_error *err);
+
+#endif

@@ -1,0 +1,451 @@
+/* Accesses that compiled code could not settle itself: inside their memory?
+ * written before? in whose way? */
+#include <string.h>
+
+#include "sim/check/session_priv.h"
+
+/* What is wrong with the bytes of one access; the first byte of each. */
+typedef enum {
+    WRONG_RACE,       /* another item, this interval */
+    WRONG_GROUP_RACE, /* another group; one reads */
+    WRONG_REWRITTEN,  /* another group; both write */
+    WRONG_TRANSFER,   /* one under way */
+    WRONG_N
+} wrong_kind;
+
+typedef struct {
+    uint32_t at[WRONG_N]; /* 0 = not so */
+    bool undefined;
+} wrong;
+
+typedef struct {
+    check_session *s;
+    bool read, write, atomic;
+    bool copy; /* by a transfer: for all items of the group */
+    bool cmx;
+    uint32_t me, now; /* item and tag */
+} user;
+
+static void note(wrong *w, wrong_kind k, uint32_t addr)
+{
+    if (!w->at[k])
+        w->at[k] = addr;
+}
+
+/* Somebody else of this group did it in this interval. */
+static bool by_another(const user *u, uint32_t word)
+{
+    if (u->copy)
+        return u->s->n_items > 1;
+    return session_item(u->s, word) != u->me;
+}
+
+static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
+{
+    switch (word & SHADOW_KIND) {
+    case SHADOW_WROTE:
+        if (by_another(u, word))
+            note(w, WRONG_RACE, addr);
+        break;
+    case SHADOW_ATOMIC:
+        if (!u->atomic && by_another(u, word))
+            note(w, WRONG_RACE, addr);
+        break;
+    case SHADOW_READ:
+        if ((u->write || u->atomic) && by_another(u, word))
+            note(w, WRONG_RACE, addr);
+        break;
+    case SHADOW_MANY:
+        if (u->write || u->atomic)
+            note(w, WRONG_RACE, addr);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The tag is that of an earlier group of this launch. */
+static void across_groups(const user *u, uint32_t word, uint32_t addr, wrong *w)
+{
+    shadow_kind k = word & SHADOW_KIND;
+
+    if (word & SHADOW_WRITTEN || (k == SHADOW_ATOMIC && !u->atomic))
+        note(w, u->write ? WRONG_REWRITTEN : WRONG_GROUP_RACE, addr);
+    else if ((u->write || u->atomic) && (k == SHADOW_READ || k == SHADOW_MANY))
+        note(w, WRONG_GROUP_RACE, addr);
+}
+
+static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
+{
+    const check_session *s = u->s;
+    shadow_kind k = word & SHADOW_KIND, next = SHADOW_READ;
+    uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
+
+    if (tag >= s->group_tag)
+        keep |= word & SHADOW_WRITTEN;
+    else if (tag >= s->launch_tag && (k == SHADOW_READ || k == SHADOW_MANY))
+        keep |= SHADOW_OLD_READ;
+    if (u->write)
+        return session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+    if (u->atomic)
+        return session_word(s, SHADOW_ATOMIC) | (keep & ~SHADOW_OLD_READ) |
+               SHADOW_INIT;
+    if (tag == u->now) {
+        if (k == SHADOW_WROTE || k == SHADOW_ATOMIC)
+            return word;
+        if (k == SHADOW_MANY || u->copy ||
+            (k == SHADOW_READ && session_item(s, word) != u->me))
+            next = SHADOW_MANY;
+    }
+    word = session_word(s, next) | keep;
+    /* The word compiled code compares with has no item. */
+    if (next == SHADOW_MANY)
+        word &= ~(((1u << s->item_bits) - 1) << SHADOW_ITEM_SHIFT);
+    return word;
+}
+
+static void mark_byte(const user *u, uint32_t addr, wrong *w)
+{
+    uint32_t *at = &u->s->shadow[addr], word = *at;
+    uint32_t tag = session_tag(u->s, word);
+    shadow_kind k = word & SHADOW_KIND;
+
+    if (u->cmx && tag < u->s->group_tag) {
+        if (word & SHADOW_INIT && !u->write && u->s->origins)
+            u->s->origins[addr] = ORIGIN_STALE;
+        word = 0;
+    }
+    if (!u->write && !(word & SHADOW_INIT))
+        w->undefined = true;
+    if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && !u->read)) {
+        if (tag >= u->s->group_tag) {
+            note(w, WRONG_TRANSFER, addr);
+            return; /* it stays under way */
+        }
+    } else if (k == SHADOW_OUTGOING && tag >= u->s->group_tag) {
+        return;
+    }
+    if (tag == u->now)
+        in_interval(u, word, addr, w);
+    else if (tag < u->s->group_tag && tag >= u->s->launch_tag && !u->cmx)
+        across_groups(u, word, addr, w);
+    if ((u->write || u->atomic) && word & SHADOW_OLD_READ && !u->cmx)
+        note(w, WRONG_GROUP_RACE, addr);
+    *at = next_word(u, word, tag);
+}
+
+static void report(check_session *s, uint32_t site, const check_extent *p,
+                   const wrong *w, bool write)
+{
+    static const struct {
+        check_kind kind;
+        const char *read, *write;
+    } texts[WRONG_N] = {
+        [WRONG_RACE] = {CHECK_RACE,
+                        "reads what another work-item writes, with no barrier "
+                        "between",
+                        "writes what another work-item uses, with no barrier "
+                        "between"},
+        [WRONG_GROUP_RACE] = {CHECK_GROUP_RACE,
+                              "reads what another work-group writes",
+                              "writes what another work-group reads"},
+        [WRONG_REWRITTEN] = {CHECK_REWRITTEN, "",
+                             "writes what another work-group writes, too"},
+        [WRONG_TRANSFER] = {CHECK_DMA_WAIT,
+                            "reads what a transfer brings, before the wait for "
+                            "it",
+                            "writes what a transfer reads or brings, before "
+                            "the wait for it"}};
+
+    for (int k = 0; k < WRONG_N; k++) {
+        check_extent e = *p;
+        check_finding *f;
+
+        if (!w->at[k])
+            continue;
+        e.m.offset = (int64_t)w->at[k] - p->base;
+        f = finding_add(s, texts[k].kind, site, &e, (uint32_t)k, "%s",
+                        write ? texts[k].write : texts[k].read);
+        if (f)
+            finding_other(s, f, w->at[k],
+                          k == WRONG_GROUP_RACE || k == WRONG_REWRITTEN,
+                          !write || k == WRONG_REWRITTEN);
+    }
+}
+
+static void mark_private(check_session *s, uint32_t addr, uint32_t n,
+                         bool write)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (write)
+            s->shadow[addr + i] = SHADOW_INIT;
+        else if (!(s->shadow[addr + i] & SHADOW_INIT))
+            s->needs_taint[s->number] = true;
+}
+
+void access_mark(check_session *s, uint32_t site, const check_extent *p,
+                 uint32_t addr, uint32_t n, sim_site_kind kind, bool copy)
+{
+    bool write = kind == SITE_STORE || kind == SITE_BLOCK_WRITE;
+    user u = {.s = s,
+              .read = kind == SITE_LOAD || kind == SITE_BLOCK_READ,
+              .write = write,
+              .atomic = kind == SITE_ATOMIC,
+              .copy = copy,
+              .cmx = p->cmx,
+              .me = s->wg->check.item & ((1u << s->item_bits) - 1),
+              .now = s->tag};
+    wrong w = {.undefined = false};
+
+    if (p->m.kind == SIM_MEM_CONSTANT)
+        return;
+    if (p->private) {
+        mark_private(s, addr, n, write);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        mark_byte(&u, addr + i, &w);
+    if (w.undefined)
+        s->needs_taint[s->number] = true;
+    report(s, site, p, &w, !u.read);
+    if (s->n_watches)
+        finding_watch(s, site, addr, n, !u.read, copy);
+}
+
+/* --- restrict ------------------------------------------------------------- */
+
+enum { THROUGH_WRITTEN = 0x80 };
+
+/* Memory of two arguments, one of them restrict: a byte may be used through
+ * several of them only if nobody writes it. */
+static void note_argument(check_session *s, uint32_t site,
+                          const check_extent *p, uint32_t n, bool write)
+{
+    const sim_object *o = &s->sites->objects[s->sites->sites[site].object];
+    const check_region *r = s->through_of;
+
+    if (!r || p->m.kind != SIM_MEM_ARG || p->m.local ||
+        p->m.buffer != r->number || o->kind != SIM_MEM_ARG)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t *t = &s->through[p->m.offset + i];
+        uint32_t other = (*t & ~THROUGH_WRITTEN) - 1u;
+        bool written = write || *t & THROUGH_WRITTEN;
+
+        if (*t && other != o->index && written) {
+            const sim_object *q = &s->sites->objects[1 + other];
+
+            if (o->restricted || q->restricted)
+                finding_add(s, CHECK_RESTRICT, site, p, other,
+                            "'%s' and '%s' are the same memory here, and '%s' "
+                            "is restrict",
+                            o->name, q->name,
+                            o->restricted ? o->name : q->name);
+        }
+        *t = (uint8_t)((*t ? *t & ~THROUGH_WRITTEN : o->index + 1) |
+                       (written ? THROUGH_WRITTEN : 0));
+    }
+}
+
+/* --- phases --------------------------------------------------------------- */
+
+static void check_phase(check_session *s, uint32_t site, const check_extent *p,
+                        bool write)
+{
+    const sim_object *o = &s->sites->objects[s->sites->sites[site].object];
+
+    if (p->cmx || p->m.kind == SIM_MEM_CONSTANT)
+        return;
+    if (s->phase == MACH_PRE && write)
+        finding_add(s, CHECK_DMA_PHASE, site, p, 0,
+                    "preload writes global memory while the group before "
+                    "still computes");
+    else if (s->phase == MACH_POST && !write && o->written)
+        finding_add(s, CHECK_DMA_PHASE, site, p, 1,
+                    "postwrite reads global memory while the next group "
+                    "computes and may write it");
+}
+
+/* --- from compiled code --------------------------------------------------- */
+
+static void outside(check_session *s, uint32_t site, const check_extent *p,
+                    int64_t off, uint64_t n)
+{
+    const sim_site *at = &s->sites->sites[site];
+    bool write = at->kind != SITE_LOAD && at->kind != SITE_BLOCK_READ;
+    long long behind = (long long)(off + (int64_t)n - p->m.bytes);
+    check_extent e = *p;
+
+    /* The first byte outside. */
+    e.m.offset = off < 0 || off >= p->m.bytes ? off : p->m.bytes;
+    if (off < 0)
+        finding_add(s, CHECK_BOUNDS, site, &e, 0,
+                    "%s %llu byte%s %lld byte%s in front of",
+                    write ? "writes" : "reads", (unsigned long long)n,
+                    n == 1 ? "" : "s", (long long)-off, off == -1 ? "" : "s");
+    else if (off >= p->m.bytes)
+        finding_add(s, CHECK_BOUNDS, site, &e, 0,
+                    "%s %llu byte%s %lld byte%s behind the end of",
+                    write ? "writes" : "reads", (unsigned long long)n,
+                    n == 1 ? "" : "s", (long long)(off - p->m.bytes + 1),
+                    off == p->m.bytes ? "" : "s");
+    else
+        finding_add(s, CHECK_BOUNDS, site, &e, 0,
+                    "%s %llu bytes, the last %lld of them behind the end of",
+                    write ? "writes" : "reads", (unsigned long long)n, behind);
+}
+
+/* False: not to be made. */
+static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
+                 uint32_t n)
+{
+    const sim_site *at = &s->sites->sites[site];
+    sim_site_kind kind = at->kind;
+    bool write = kind != SITE_LOAD && kind != SITE_BLOCK_READ;
+    check_extent p;
+
+    if (!memory_find(s, at->object, root, addr, &p)) {
+        finding_add(s, CHECK_BOUNDS, site, NULL, 0,
+                    "%s %u bytes at 0x%08x, which no buffer and no array has",
+                    write ? "writes" : "reads", n, addr);
+        return false;
+    }
+    if (p.m.offset < 0 || p.m.offset + (int64_t)n > p.m.bytes) {
+        outside(s, site, &p, p.m.offset, n);
+        return false;
+    }
+    if (at->align > 1 && addr % at->align)
+        finding_add(s, CHECK_ALIGN, site, &p, 0,
+                    "a vector of %u bytes at an address that is no multiple of "
+                    "%u, but %u more:",
+                    at->bytes, at->align, addr % at->align);
+    check_phase(s, site, &p, write);
+    access_mark(s, site, &p, addr, n, kind, false);
+    if (s->through_of)
+        note_argument(s, site, &p, n, write);
+    return true;
+}
+
+/* Are the n words from at all alike? */
+static bool uniform(const uint32_t *at, uint32_t n)
+{
+    uint32_t differ = 0;
+
+    for (uint32_t i = 1; i < n; i++)
+        differ |= at[i] ^ at[0];
+    return !differ;
+}
+
+/* Local memory, and the usual: bytes that were written in this group, read by
+ * one item or another; bytes written first in this interval. */
+static bool settle_local(const check_session *s, const sim_site *at,
+                         uint32_t addr)
+{
+    uint32_t *words = &s->shadow[addr], w = words[0], tag, next;
+    shadow_kind k = w & SHADOW_KIND;
+
+    tag = session_tag(s, w);
+    if (k >= SHADOW_ATOMIC || !uniform(words, at->bytes))
+        return false;
+    if (at->kind == SITE_STORE) {
+        if (tag == s->tag && k != SHADOW_NONE)
+            return false;
+        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+    } else if (tag < s->group_tag || !(w & SHADOW_INIT)) {
+        return false;
+    } else if (tag < s->tag || k == SHADOW_NONE) {
+        next =
+            session_word(s, SHADOW_READ) | (w & (SHADOW_INIT | SHADOW_WRITTEN));
+    } else if (k == SHADOW_READ &&
+               session_item(s, w) !=
+                   (s->wg->check.item & session_item_mask(s))) {
+        next = SHADOW_MANY | s->tag << s->tag_shift |
+               (w & (SHADOW_INIT | SHADOW_WRITTEN));
+    } else {
+        return false;
+    }
+    for (uint32_t i = 0; i < at->bytes; i++)
+        words[i] = next;
+    return true;
+}
+
+/* The same of global memory nobody used before in this launch. */
+static bool settle_first(const check_session *s, const sim_site *at,
+                         uint32_t addr)
+{
+    uint32_t *words = &s->shadow[addr], next;
+
+    if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
+        return false;
+    if (at->kind == SITE_STORE)
+        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+    else if (words[0])
+        next = session_word(s, SHADOW_READ) | SHADOW_INIT;
+    else
+        return false;
+    for (uint32_t i = 0; i < at->bytes; i++)
+        words[i] = next;
+    return true;
+}
+
+/* The usual ways of accesses that need no more than other words. */
+static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
+                   uint32_t root)
+{
+    const sim_object *o = &s->sites->objects[at->object];
+    uint64_t end = (uint64_t)(addr - root) + at->bytes;
+
+    if (s->every_access || at->kind > SITE_STORE || (addr & (at->align - 1)))
+        return false;
+    if (o->kind == SIM_MEM_LOCAL)
+        return end <= o->bytes && settle_local(s, at, addr);
+    if (o->kind != SIM_MEM_ARG || end > s->limits[o->index])
+        return false;
+    return s->launch->kernel->args[o->index].space == SIM_ARG_LOCAL
+               ? settle_local(s, at, addr)
+               : s->phase == MACH_COMP && settle_first(s, at, addr);
+}
+
+uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
+{
+    check_session *s = session_of(wg);
+
+    if (settle(s, &s->sites->sites[site], addr, root))
+        return addr;
+    return make(s, site, addr, root, s->sites->sites[site].bytes) ? addr
+                                                                  : s->sink;
+}
+
+/* A read comes before the write it is for: what was not written in the source
+ * is not in the destination either. */
+uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
+                      uint32_t n)
+{
+    check_session *s = session_of(wg);
+    bool read = s->sites->sites[site].kind == SITE_BLOCK_READ, ok, undefined;
+
+    undefined = s->needs_taint[s->number];
+    ok = !n || make(s, site, addr, root, n);
+    if (read) {
+        s->needs_taint[s->number] = undefined;
+        s->block_from = addr;
+    } else if (ok && s->block_from) {
+        for (uint32_t i = 0; i < n; i++)
+            if (!(s->shadow[s->block_from + i] & SHADOW_INIT) &&
+                memory_tracked(s, s->block_from + i))
+                s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
+        s->block_from = 0;
+    }
+    return ok;
+}
+
+void access_array(sim_wg *wg, uint32_t site, uint32_t addr)
+{
+    check_session *s = session_of(wg);
+    uint32_t n = s->sites->sites[site].bytes;
+
+    memset(&s->shadow[addr], 0, (size_t)n * 4);
+    if (s->origins)
+        for (uint32_t i = 0; i < n; i++)
+            s->origins[addr + i] = site;
+}

@@ -1,0 +1,352 @@
+/* Transfers: their shape and memory, what happens to it while they may be under
+ * way, and the waits for them. */
+#include <string.h>
+
+#include "sim/check/session_priv.h"
+
+/* Operands of sim_hooks.dma. */
+enum {
+    DST,
+    SRC,
+    TO_CMX,
+    BYTES,
+    SRC_WIDTH,
+    DST_WIDTH,
+    SRC_PITCH,
+    DST_PITCH,
+    PLANES,
+    SRC_PLANE,
+    DST_PLANE,
+    SITE
+};
+
+/* One side of a transfer as pieces of memory, in the order of its bytes. */
+typedef struct {
+    uint64_t base; /* of the plane */
+    uint32_t width, pitch, plane_pitch, plane_bytes, planes;
+    uint32_t plane, done; /* planes, and bytes of this one */
+} side;
+
+static side side_of(const uint32_t *a, bool dst)
+{
+    return (side){.base = a[dst ? DST : SRC],
+                  .width = a[dst ? DST_WIDTH : SRC_WIDTH],
+                  .pitch = a[dst ? DST_PITCH : SRC_PITCH],
+                  .plane_pitch = a[dst ? DST_PLANE : SRC_PLANE],
+                  .plane_bytes = a[BYTES],
+                  .planes = a[BYTES] ? a[PLANES] : 0};
+}
+
+/* Address of the next bytes, 1 to *n in a row. False: that was all. */
+static bool next_piece(const side *p, uint64_t *addr, uint32_t *n)
+{
+    uint32_t in_line, left;
+
+    if (p->plane == p->planes)
+        return false;
+    in_line = p->done % p->width;
+    left = p->plane_bytes - p->done;
+    *addr = p->base + (uint64_t)p->plane * p->plane_pitch +
+            (uint64_t)(p->done / p->width) * p->pitch + in_line;
+    *n = p->width - in_line < left ? p->width - in_line : left;
+    return true;
+}
+
+static void advance(side *p, uint32_t n)
+{
+    p->done += n;
+    if (p->done == p->plane_bytes) {
+        p->done = 0;
+        p->plane++;
+    }
+}
+
+/* --- shape ---------------------------------------------------------------- */
+
+static bool check_side(check_session *s, const uint32_t *a, bool dst)
+{
+    side p = side_of(a, dst);
+    const char *which = dst ? "destination" : "source";
+    uint32_t lines;
+
+    if (!p.planes)
+        return true;
+    if (!p.width) {
+        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 0,
+                    "a transfer of %u bytes with a %s width of 0", a[BYTES],
+                    which);
+        return false;
+    }
+    lines = (p.plane_bytes + p.width - 1) / p.width;
+    if (lines > 1 && p.plane_bytes % p.width)
+        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 1u + dst,
+                    "%u bytes are not a whole number of lines of %u bytes (%s)",
+                    p.plane_bytes, p.width, which);
+    if (dst && lines > 1 && p.pitch < p.width)
+        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 3,
+                    "lines of %u bytes every %u bytes overlap in the "
+                    "destination",
+                    p.width, p.pitch);
+    if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
+        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width)
+        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 4,
+                    "planes every %u bytes overlap in the destination",
+                    p.plane_pitch);
+    return true;
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+static bool find_memory(check_session *s, const uint32_t *a, bool dst,
+                        check_extent *p)
+{
+    const sim_site *at = &s->sites->sites[a[SITE]];
+    const sim_object *o = &s->sites->objects[dst ? at->object : at->from];
+    uint32_t root = 0;
+
+    /* Arrays are found by address: a transfer knows of no roots. */
+    if (o->kind == SIM_MEM_ARG)
+        root = a[dst ? DST : SRC];
+    return memory_find(s, dst ? at->object : at->from, root, a[dst ? DST : SRC],
+                       p);
+}
+
+static bool check_extents(check_session *s, const uint32_t *a, bool dst,
+                          check_extent *p)
+{
+    side w = side_of(a, dst);
+    const char *verb = dst ? "writes" : "reads";
+    uint64_t addr;
+    uint32_t n;
+
+    if (!w.planes)
+        return true;
+    if (!find_memory(s, a, dst, p)) {
+        finding_add(s, CHECK_BOUNDS, a[SITE], NULL, dst,
+                    "a transfer %s 0x%08x, which no buffer and no array has",
+                    verb, a[dst ? DST : SRC]);
+        return false;
+    }
+    for (; next_piece(&w, &addr, &n); advance(&w, n)) {
+        int64_t off = (int64_t)addr - p->base;
+        check_extent e = *p;
+
+        if (off >= 0 && off + (int64_t)n <= p->m.bytes)
+            continue;
+        e.m.offset = off < 0 || off > p->m.bytes ? off : p->m.bytes;
+        finding_add(s, CHECK_BOUNDS, a[SITE], &e, 2u + dst,
+                    "a transfer of %llu bytes %s %s",
+                    (unsigned long long)a[BYTES] * a[PLANES], verb,
+                    off < 0 ? "in front of" : "past the end of");
+        return false;
+    }
+    return true;
+}
+
+static void set_kind(check_session *s, const uint32_t *a, bool dst,
+                     shadow_kind kind, bool private)
+{
+    side w = side_of(a, dst);
+    uint32_t keep = SHADOW_INIT | SHADOW_OLD_READ | SHADOW_WRITTEN, n;
+    uint64_t addr;
+
+    for (; next_piece(&w, &addr, &n); advance(&w, n))
+        for (uint32_t i = 0; i < n && !private; i++) {
+            uint32_t *at = &s->shadow[(uint32_t)addr + i];
+            uint32_t is = *at & SHADOW_KIND;
+
+            /* Read by two transfers at once is fine: the first end says so. */
+            if (kind != SHADOW_NONE || is == SHADOW_INCOMING ||
+                is == SHADOW_OUTGOING)
+                *at = (*at & keep) | kind | s->tag << s->tag_shift;
+        }
+}
+
+/* What is undefined in the source is so in the destination. True: some is. */
+static bool pass_undefined(check_session *s, const uint32_t *a,
+                           const check_extent *from)
+{
+    side src = side_of(a, false), dst = side_of(a, true);
+    uint64_t sa, da;
+    uint32_t n, m;
+    bool any = false;
+
+    if (from->m.kind == SIM_MEM_CONSTANT)
+        return false;
+    while (next_piece(&src, &sa, &n) && next_piece(&dst, &da, &m)) {
+        n = n < m ? n : m;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t at = (uint32_t)sa + i, w = s->shadow[at];
+
+            if (w & SHADOW_INIT && !(from->cmx && !from->private &&
+                                     session_tag(s, w) < s->group_tag))
+                continue;
+            any = true;
+            s->shadow[(uint32_t)da + i] &= ~(uint32_t)SHADOW_INIT;
+        }
+        advance(&src, n);
+        advance(&dst, n);
+    }
+    return any;
+}
+
+static void mark_side(check_session *s, const uint32_t *a, bool dst,
+                      const check_extent *p)
+{
+    side w = side_of(a, dst);
+    bool undefined = s->needs_taint[s->number];
+    uint64_t addr;
+    uint32_t n;
+
+    for (; next_piece(&w, &addr, &n); advance(&w, n))
+        access_mark(s, a[SITE], p, (uint32_t)addr, n,
+                    dst ? SITE_STORE : SITE_LOAD, true);
+    s->needs_taint[s->number] = undefined; /* a copy is no use */
+}
+
+static bool plain_source(check_session *s, const check_extent *p)
+{
+    const check_region *r;
+
+    if (p->cmx || s->every_access)
+        return false;
+    r = memory_region(s, (uint32_t)(p->base + p->m.offset));
+    for (uint32_t i = 0; r && i < s->launch->kernel->n_args; i++) {
+        const sim_arg *g = &s->launch->kernel->args[i];
+
+        if (g->space != SIM_ARG_SCALAR && g->space != SIM_ARG_LOCAL &&
+            s->sites->objects[1 + i].written &&
+            memory_region(s, s->launch->values[i].u.address) == r)
+            return false;
+    }
+    return r && r->full;
+}
+
+static void check_phase(check_session *s, const uint32_t *a,
+                        const check_extent *src, const check_extent *dst)
+{
+    const sim_site *at = &s->sites->sites[a[SITE]];
+
+    if (s->phase == MACH_PRE && !dst->cmx)
+        finding_add(s, CHECK_DMA_PHASE, a[SITE], dst, 0,
+                    "preload writes global memory while the group before still "
+                    "computes");
+    if (s->phase == MACH_POST && !src->cmx && src->m.kind == SIM_MEM_ARG &&
+        s->sites->objects[at->from].written)
+        finding_add(s, CHECK_DMA_PHASE, a[SITE], src, 1,
+                    "postwrite reads global memory while the next group "
+                    "computes and may write it");
+    if (at->by_item && s->n_items > 1)
+        finding_add(s, CHECK_DMA_PHASE, a[SITE], NULL, 2,
+                    "a work-item's own transfer in a group of %u work-items: "
+                    "the device allows it in groups of one",
+                    s->n_items);
+}
+
+/* --- hooks ---------------------------------------------------------------- */
+
+static bool check(check_session *s, const uint32_t *a)
+{
+    check_extent src = {.base = 0}, dst = {.base = 0};
+
+    if (!check_side(s, a, false) || !check_side(s, a, true))
+        return false;
+    if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
+        return false;
+    if (!a[BYTES] || !a[PLANES])
+        return true;
+    check_phase(s, a, &src, &dst);
+    if (!plain_source(s, &src))
+        mark_side(s, a, false, &src);
+    mark_side(s, a, true, &dst);
+    if (!plain_source(s, &src)) {
+        if (pass_undefined(s, a, &src) && !dst.cmx)
+            finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
+                        "a transfer takes bytes nobody wrote to global memory, "
+                        "from");
+        set_kind(s, a, false, SHADOW_OUTGOING, src.private);
+    }
+    set_kind(s, a, true, SHADOW_INCOMING, dst.private);
+    return true;
+}
+
+uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
+{
+    check_session *s = session_of(wg);
+    uint32_t plain[12];
+    bool fine = check(s, a);
+
+    memcpy(plain, a, sizeof plain);
+    plain[SITE] = s->sites->sites[a[SITE]].at.line;
+    if (!fine)
+        plain[BYTES] = 0;
+    if (s->n_transfers < MAX_TRANSFERS) {
+        check_transfer *t = &s->transfers[s->n_transfers++];
+
+        *t = (check_transfer){.done = !fine, .waited = !fine};
+        memcpy(t->shape, a, sizeof t->shape);
+    }
+    return exec_hooks.dma(wg, log, plain);
+}
+
+static void end(check_session *s, check_transfer *t)
+{
+    if (!t->done) {
+        set_kind(s, t->shape, false, SHADOW_NONE, false);
+        set_kind(s, t->shape, true, SHADOW_NONE, false);
+    }
+    t->done = true;
+}
+
+void copies_event(sim_wg *wg, uint32_t event)
+{
+    check_session *s = session_of(wg);
+
+    if (wg->check.item || s->n_events == sizeof s->events / sizeof *s->events)
+        return; /* the first item's stand for all */
+    s->events[s->n_events++] = event;
+}
+
+void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
+{
+    check_session *s = session_of(wg);
+    uint32_t site = wg->check.at;
+
+    for (uint32_t k = 0; k < s->n_events; k++) {
+        uint32_t e = s->events[k];
+
+        if (e == UINT32_MAX) {
+            for (uint32_t i = 0; i < s->n_transfers; i++) {
+                end(s, &s->transfers[i]);
+                s->transfers[i].waited = true;
+            }
+        } else if (e && e <= s->n_transfers) {
+            check_transfer *t = &s->transfers[e - 1];
+
+            if (t->waited && t->done)
+                finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
+                            "waits for an event that was waited for already");
+            end(s, t);
+            t->waited = true;
+        } else if (e) {
+            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
+                        "waits for an event that no transfer of this group "
+                        "gave");
+        }
+    }
+    s->n_events = 0;
+    exec_hooks.wait(wg, log, n);
+}
+
+void copies_end(check_session *s)
+{
+    for (uint32_t i = 0; i < s->n_transfers; i++) {
+        check_transfer *t = &s->transfers[i];
+
+        if (!t->waited && s->phase == MACH_COMP)
+            finding_add(s, CHECK_DMA_WAIT, t->shape[SITE], NULL, 1000 + 3,
+                        "the group ends without a wait for this transfer");
+        end(s, t);
+    }
+    s->n_transfers = 0;
+}

@@ -1,0 +1,507 @@
+/* A session's life: launches, groups, intervals. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/check/session_priv.h"
+
+#define SHADOW_BYTES ((UINT64_C(4) << 32) + (1 << 20))
+
+enum { MAX_ITEM_BITS = 20 };
+
+/* --- words ---------------------------------------------------------------- */
+
+/* Tags begin again: the words keep what still matters of their order. */
+static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
+{
+    uint32_t flags = (1u << s->tag_shift) - 1;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t w = words[i], tag = session_tag(s, w);
+
+        if (!w)
+            continue;
+        if (tag >= s->group_tag)
+            words[i] = (w & flags) | 2u << s->tag_shift;
+        else if (cmx)
+            words[i] = 0;
+        else if (tag >= s->launch_tag)
+            words[i] = (w & flags) | 1u << s->tag_shift;
+        else
+            words[i] = w & SHADOW_INIT;
+    }
+}
+
+static void begin_again(check_session *s)
+{
+    for (size_t i = 0; i < s->n_buffers; i++)
+        if (!s->buffers[i].blank)
+            renumber(s, s->shadow + s->buffers[i].address, s->buffers[i].bytes,
+                     false);
+    renumber(s, s->shadow + s->wg->local_base, memory_cmx_bytes(s->mem), true);
+    s->launch_tag = 1;
+    s->group_tag = 2;
+    s->tag = 3;
+}
+
+static void tell_code(check_session *s)
+{
+    sim_check *c = &s->wg->check;
+    uint32_t now = s->tag << s->tag_shift | SHADOW_INIT | SHADOW_WRITTEN;
+
+    c->shadow = (uint64_t)(uintptr_t)s->shadow;
+    c->limits = (uint64_t)(uintptr_t)s->limits;
+    c->user = s;
+    c->many = now | SHADOW_MANY;
+    c->interval = now | SHADOW_WROTE;
+    c->init = SHADOW_INIT;
+    if (s->every_access) /* words that never are */
+        c->many = c->interval = UINT32_MAX;
+    c->mine = c->interval;
+}
+
+void session_advance(check_session *s)
+{
+    if (s->tag == s->max_tag)
+        begin_again(s);
+    else
+        s->tag++;
+    s->interval++;
+    tell_code(s);
+}
+
+/* --- what the code and the engine tell ------------------------------------ */
+
+static void barrier_hook(sim_wg *wg)
+{
+    session_advance(session_of(wg));
+}
+
+static void undef_hook(sim_wg *wg, uint32_t site)
+{
+    check_session *s = session_of(wg);
+
+    (void)site;
+    s->needs_taint[s->number] = true;
+}
+
+static void flush_hook(sim_wg *wg, uint64_t *log)
+{
+    exec_hooks.flush(wg, log);
+}
+
+static void print_hook(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
+{
+    exec_hooks.print(wg, format, args, n);
+}
+
+static void touch_hook(sim_wg *wg, uint32_t addr, uint32_t bytes,
+                       uint32_t store)
+{
+    exec_hooks.touch(wg, addr, bytes, store);
+}
+
+static void divergence_hook(sim_wg *wg, uint32_t line)
+{
+    exec_hooks.divergence(wg, line);
+}
+
+static void limit_hook(sim_wg *wg)
+{
+    exec_hooks.limit(wg);
+}
+
+const sim_hooks check_hooks = {.flush = flush_hook,
+                               .dma = copies_hook,
+                               .wait = copies_wait,
+                               .touch = touch_hook,
+                               .print = print_hook,
+                               .divergence = divergence_hook,
+                               .limit = limit_hook,
+                               .access = access_hook,
+                               .block = access_block,
+                               .value = values_hook,
+                               .array = access_array,
+                               .undef = undef_hook,
+                               .barrier = barrier_hook,
+                               .event = copies_event,
+                               .origins = origins_hook,
+                               .taint = origins_taint,
+                               .use = origins_use};
+
+static void group_begin(void *user, sim_wg *wg, uint64_t group,
+                        const uint8_t *args)
+{
+    check_session *s = user;
+
+    s->wg = wg;
+    s->group = group;
+    s->args = args;
+    wg->check = (sim_check){0};
+    session_advance(s);
+    s->group_tag = s->tag;
+}
+
+static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
+{
+    check_session *s = user;
+
+    s->phase = phase;
+    s->n_transfers = 0;
+    s->n_events = 0;
+    wg->check.at = wg->check.before = wg->check.item = 0;
+    wg->check.at_item = UINT32_MAX;
+    if (phase != MACH_PRE) /* phases come one after the other */
+        session_advance(s);
+}
+
+static void phase_end(void *user, sim_wg *wg, mach_phase phase)
+{
+    (void)wg;
+    (void)phase;
+    copies_end(user);
+}
+
+static void group_end(void *user, sim_wg *wg)
+{
+    (void)user;
+    (void)wg;
+}
+
+static void diverged(check_session *s, uint32_t line)
+{
+    const sim_check *c = &s->wg->check;
+    bool reached = c->at_item == c->item;
+    uint32_t here = reached ? c->at : 0, there = reached ? c->before : c->at;
+    check_finding *f =
+        finding_add(s, CHECK_DIVERGENCE, here ? here : there, NULL, line,
+                    reached ? "not all work-items of the group get here"
+                            : "a work-item ends while others of its group "
+                              "wait here");
+
+    if (!f)
+        return;
+    if (reached && there)
+        f->other = (check_party){.at = &s->sites->sites[there].at,
+                                 .what = "items before it wait",
+                                 .has_group = true,
+                                 .group = s->group};
+    else if (reached)
+        f->other = (check_party){.what = "items before it have ended"};
+}
+
+static void stopped(void *user, sim_wg *wg, const exec_stop *why)
+{
+    check_session *s = user;
+
+    (void)wg;
+    if (why->kind == EXEC_STOP_DIVERGENCE)
+        diverged(s, why->line);
+    else if (why->kind == EXEC_STOP_ACCESS)
+        finding_add(s, CHECK_BOUNDS, 0, NULL, why->address,
+                    "%s address 0x%08x, which no buffer has",
+                    why->write ? "writes" : "reads", why->address);
+}
+
+/* --- sessions ------------------------------------------------------------- */
+
+static uint32_t *reserve(void)
+{
+    void *at = mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, SHADOW_BYTES, MADV_HUGEPAGE); /* fewer faults */
+    return at;
+}
+
+/* What the session before found and a second look tells more of. */
+static void set_watches(check_session *s)
+{
+    const check_session *o = s->cfg.again;
+
+    for (size_t i = 0; o && i < o->n; i++)
+        if (o->watched_at[i])
+            *arena_append(s->a, s->watches, s->n_watches, s->cap_watches) =
+                (check_watch){.address = o->watched_at[i],
+                              .launch = o->findings[i].launch};
+}
+
+vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
+                      vpu_error *err)
+{
+    arena *a = arena_create(0);
+    check_session *s = arena_new(a, check_session);
+    vpu_status st;
+
+    *out = NULL;
+    s->a = a;
+    s->cfg = *cfg;
+    s->mem = mem;
+    s->window = memory_window(mem);
+    s->shadow = reserve();
+    s->transfers = arena_array(a, check_transfer, MAX_TRANSFERS);
+    s->tag = 1;
+    st = s->shadow ? memory_alloc(mem, "(checker)", SINK_BYTES, &s->sink, err)
+                   : err_set(err, VPU_ERR_NOMEM,
+                             "cannot reserve 16 GiB of address space for "
+                             "checking (ulimit -v?)");
+    set_watches(s);
+    if (st) {
+        check_close(s);
+        return st;
+    }
+    *out = s;
+    return VPU_OK;
+}
+
+void check_close(check_session *s)
+{
+    if (!s)
+        return;
+    if (s->shadow)
+        munmap(s->shadow, SHADOW_BYTES);
+    if (s->origins)
+        munmap(s->origins, SHADOW_BYTES);
+    for (size_t i = 0; i < s->n; i++)
+        findings_free(&s->findings[i]);
+    arena_destroy(s->a);
+}
+
+void check_buffer(check_session *s, const char *name, uint32_t number,
+                  uint32_t address, uint64_t bytes, bool written)
+{
+    *arena_append(s->a, s->buffers, s->n_buffers, s->cap_buffers) =
+        (check_region){
+            arena_strdup(s->a, name), number, address, bytes, written, written};
+}
+
+static void make_words(check_session *s, check_region *r)
+{
+    for (uint64_t i = 0; i < r->bytes && r->blank; i++)
+        s->shadow[r->address + i] = SHADOW_INIT;
+    r->blank = false;
+}
+
+/* --- launches ------------------------------------------------------------- */
+
+/* What launches before did is ordered before this one. */
+static void forget_order(check_session *s)
+{
+    uint32_t shaves = s->launch->n_shaves;
+    uint64_t from = memory_cmx(s->mem, 0);
+    uint64_t to =
+        memory_cmx(s->mem, shaves - 1) + (uint64_t)memory_cmx_bytes(s->mem);
+
+    for (size_t i = 0; i < s->n_buffers; i++) {
+        check_region *r = &s->buffers[i];
+        bool full = true;
+
+        for (uint64_t k = 0; k < r->bytes && !r->blank; k++) {
+            uint32_t w = s->shadow[r->address + k];
+
+            if (w & ~SHADOW_INIT)
+                s->shadow[r->address + k] = w & SHADOW_INIT;
+            full &= (w & SHADOW_INIT) != 0;
+        }
+        r->full = full;
+    }
+    from = (from * 4 + 4095) / 4096 * 4096;
+    to = to * 4 / 4096 * 4096;
+    madvise((char *)s->shadow + from, to - from, MADV_DONTNEED);
+}
+
+/* Some access is through a pointer of which nobody knows where it is from. */
+static bool has_unknown(const check_session *s)
+{
+    for (uint32_t i = 1; i < s->sites->n_sites; i++)
+        if (!s->sites->sites[i].object &&
+            s->sites->sites[i].kind <= SITE_BLOCK_READ)
+            return true;
+    return false;
+}
+
+static bool shares_buffer(check_session *s, uint32_t i, uint32_t k)
+{
+    const sim_kernel *kernel = s->launch->kernel;
+    const exec_value *v = s->launch->values;
+
+    return i != k && kernel->args[k].space != SIM_ARG_SCALAR &&
+           kernel->args[k].space != SIM_ARG_LOCAL &&
+           memory_region(s, v[i].u.address) == memory_region(s, v[k].u.address);
+}
+
+/* Sets the argument's limit, and what two arguments with one buffer need. */
+static void prepare_arg(check_session *s, uint32_t i)
+{
+    const sim_arg *g = &s->launch->kernel->args[i];
+    const exec_value *v = &s->launch->values[i];
+    const sim_object *o = &s->sites->objects[1 + i];
+    check_region *r;
+    bool written = o->written;
+
+    s->limits[i] = 0;
+    if (g->space == SIM_ARG_LOCAL)
+        s->limits[i] = v->u.bytes;
+    if (g->space == SIM_ARG_SCALAR || g->space == SIM_ARG_LOCAL)
+        return;
+    r = memory_region(s, v->u.address);
+    if (!r)
+        return;
+    for (uint32_t k = 0; k < s->launch->kernel->n_args; k++) {
+        const sim_object *p = &s->sites->objects[1 + k];
+
+        if (!shares_buffer(s, i, k))
+            continue;
+        written |= p->written;
+        if ((o->restricted || p->restricted) && written) {
+            s->through_of = r;
+            s->every_access = true;
+        }
+    }
+    if (written)
+        make_words(s, r);
+    /* Code that takes a buffer for one nobody writes looks at no words. */
+    if (o->written || (!written && r->full))
+        s->limits[i] = r->address + r->bytes - v->u.address;
+}
+
+static void prepare(check_session *s)
+{
+    uint64_t items = 1;
+
+    s->n_items = 1;
+    for (int d = 0; d < 3; d++)
+        items *= s->launch->local[d];
+    s->n_items = (uint32_t)items;
+    for (s->item_bits = 0;
+         s->item_bits < MAX_ITEM_BITS && (UINT64_C(1) << s->item_bits) < items;)
+        s->item_bits++;
+    s->tag_shift = SHADOW_ITEM_SHIFT + s->item_bits;
+    s->max_tag = UINT32_MAX >> s->tag_shift;
+    s->launch_tag = s->group_tag = 1;
+    s->tag = 1;
+    forget_order(s);
+    s->through_of = NULL;
+    s->every_access = false;
+    for (size_t i = 0; i < s->n_watches; i++)
+        s->every_access |= s->watches[i].launch == s->number;
+    for (uint32_t i = 0; i < s->launch->kernel->n_args; i++)
+        prepare_arg(s, i);
+    if (s->through_of)
+        s->through = arena_push(s->a, s->through_of->bytes, 1, 1);
+    if (s->through_of)
+        memset(s->through, 0, s->through_of->bytes);
+    if (s->every_access)
+        memset(s->limits, 0, sizeof s->limits);
+    for (size_t i = 0; i < s->n_buffers; i++)
+        if (s->every_access || s->sites->tainted || has_unknown(s))
+            make_words(s, &s->buffers[i]);
+    if (s->sites->tainted && !s->origins)
+        s->origins = reserve();
+}
+
+static bool size_fits(check_session *s)
+{
+    const uint32_t *want = s->launch->kernel->reqd_local;
+    const uint32_t *is = s->launch->local;
+
+    for (int d = 0; d < 3; d++)
+        if (want[d] && want[d] != is[d]) {
+            finding_add(s, CHECK_GROUP_SIZE, 0, NULL, 0,
+                        "the kernel requires work-groups of %ux%ux%u, the "
+                        "launch has %ux%ux%u: it does not run",
+                        want[0], want[1], want[2], is[0], is[1], is[2]);
+            return false;
+        }
+    return true;
+}
+
+vpu_status check_launch(check_session *s, const mach_desc *desc,
+                        const exec_launch *l, uint32_t number, vpu_error *err)
+{
+    const exec_observer observer = {.user = s,
+                                    .group_begin = group_begin,
+                                    .phase_begin = phase_begin,
+                                    .phase_end = phase_end,
+                                    .group_end = group_end,
+                                    .stopped = stopped};
+    static sim_wg nobody;
+    exec_launch el = *l;
+    exec_result r;
+
+    while (s->n_launches <= number)
+        *arena_append(s->a, s->needs_taint, s->n_launches, s->cap_launches) =
+            false;
+    s->launch = l;
+    s->sites = l->kernel->sites;
+    s->number = number;
+    s->wg = &nobody;
+    s->group = 0;
+    if (!size_fits(s))
+        return VPU_OK;
+    prepare(s);
+    el.timing = EXEC_NO_TIMING;
+    el.engine = EXEC_COMPILED;
+    el.n_threads = 1;
+    el.max_cycles = 0;
+    el.trace = NULL;
+    el.profile = NULL;
+    el.observer = &observer;
+    return exec_run(s->mem, desc, &el, &r, err);
+}
+
+static void note_unwritten(check_session *s, const check_region *r,
+                           uint32_t element, uint64_t first, uint64_t n)
+{
+    check_extent e = {.m = {.kind = SIM_MEM_ARG,
+                            .name = r->name,
+                            .arg = "",
+                            .buffer = r->number,
+                            .bytes = (int64_t)r->bytes,
+                            .offset = (int64_t)(first * element)}};
+    check_finding *f = finding_add(s, CHECK_UNWRITTEN, 0, &e, r->number,
+                                   "%llu of %llu elements were never written",
+                                   (unsigned long long)n,
+                                   (unsigned long long)(r->bytes / element));
+
+    if (!f)
+        return;
+    f->element_bytes = element;
+    f->elements = n;
+    f->by = (check_party){0};
+}
+
+void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
+{
+    for (size_t i = 0; i < s->n_buffers; i++) {
+        const check_region *r = &s->buffers[i];
+        uint64_t n = 0, first = 0;
+
+        if (r->number != number)
+            continue;
+        for (uint64_t k = 0; k < r->bytes / element_bytes; k++) {
+            uint32_t all = SHADOW_INIT;
+
+            for (uint32_t b = 0; b < element_bytes; b++)
+                all &= s->shadow[r->address + k * element_bytes + b];
+            if (!all && !n++)
+                first = k;
+        }
+        if (n)
+            note_unwritten(s, r, element_bytes, first, n);
+    }
+}
+
+bool check_needs_taint(const check_session *s, uint32_t number)
+{
+    return number < s->n_launches && s->needs_taint[number];
+}
+
+bool check_needs_again(const check_session *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->watched_at[i])
+            return true;
+    return false;
+}

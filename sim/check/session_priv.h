@@ -1,0 +1,181 @@
+/* What the files of the checker share. */
+#ifndef VPU_SIM_CHECK_SESSION_PRIV_H
+#define VPU_SIM_CHECK_SESSION_PRIV_H
+
+#include "sim/base/arena.h"
+#include "sim/check/check.h"
+#include "sim/check/shadow.h"
+
+enum { MAX_TRANSFERS = 4096, MAX_FINDINGS = 4096, SINK_BYTES = 256 };
+
+typedef struct {
+    const char *name;
+    uint32_t number, address;
+    uint64_t bytes;
+    bool full;  /* every byte is written */
+    bool blank; /* full, and its words not yet made: nobody looked at them */
+} check_region;
+
+/* A transfer of the phase that runs. */
+typedef struct {
+    uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
+    bool done, waited;
+} check_transfer;
+
+/* An access to a byte that is watched. */
+typedef struct {
+    uint32_t site, item;
+    uint64_t group, interval;
+    bool write, copy;
+} check_event;
+
+/* A byte two parties came together at in the run before. */
+typedef struct {
+    uint32_t address, launch;
+    check_event *events;
+    size_t n, cap;
+} check_watch;
+
+typedef struct {
+    check_kind kind;
+    uint32_t launch, site, object, extra;
+} finding_key;
+
+/* Flag in origins: it is an earlier group's. */
+#define ORIGIN_STALE 0x80000000u
+
+struct check_session {
+    arena *a;
+    check_config cfg;
+    memory *mem;
+    uint8_t *window;
+    uint32_t *shadow; /* by address */
+    uint64_t shadow_bytes;
+    check_region *buffers;
+    size_t n_buffers, cap_buffers;
+    uint32_t sink;
+    /* the launch */
+    const exec_launch *launch;
+    const sim_sites *sites;
+    uint32_t number;
+    uint64_t limits[64];
+    bool every_access; /* nothing is settled inline */
+    uint32_t item_bits, tag_shift, max_tag;
+    uint8_t *through; /* restrict: argument a byte was first used through, by
+                         byte of through_of; NULL = not of interest */
+    const check_region *through_of;
+    bool *needs_taint; /* by launch */
+    size_t n_launches, cap_launches;
+    /* the group */
+    sim_wg *wg;
+    const uint8_t *args;
+    uint64_t group;
+    mach_phase phase;
+    uint32_t launch_tag, group_tag, tag; /* first of launch, of group; now */
+    uint64_t interval; /* the same as tag, but never starts again */
+    uint32_t n_items;  /* of a group */
+    uint32_t *origins; /* of tainted code: by address, site + 1 where the
+                          undefined value stored there came from; or NULL */
+    check_transfer *transfers;
+    uint32_t n_transfers, n_events, events[64];
+    uint32_t block_from; /* source of the memcpy being made, 0 = none */
+    /* what was found */
+    check_finding *findings;
+    uint32_t *watched_at; /* per finding: address of its byte, 0 = none */
+    finding_key *keys;
+    size_t n, cap, n_keys, cap_keys, n_watched, cap_watched;
+    uint64_t dropped;
+    check_watch *watches;
+    size_t n_watches, cap_watches;
+};
+
+static inline check_session *session_of(const sim_wg *wg)
+{
+    return wg->check.user;
+}
+
+/* --- session.c ------------------------------------------------------------ */
+
+static inline uint32_t session_item_mask(const check_session *s)
+{
+    return (1u << s->item_bits) - 1;
+}
+
+static inline uint32_t session_tag(const check_session *s, uint32_t word)
+{
+    return word >> s->tag_shift;
+}
+
+static inline uint32_t session_item(const check_session *s, uint32_t word)
+{
+    return word >> SHADOW_ITEM_SHIFT & session_item_mask(s);
+}
+
+/* The word of an access of `kind` by the item that runs, without INIT. */
+static inline uint32_t session_word(const check_session *s, shadow_kind kind)
+{
+    uint32_t item = s->wg->check.item & session_item_mask(s);
+    uint32_t w = kind | item << SHADOW_ITEM_SHIFT | s->tag << s->tag_shift;
+
+    return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
+}
+/* A new interval begins: what items did before is ordered before it. */
+void session_advance(check_session *s);
+
+/* --- memory.c: whose memory an address is --------------------------------- */
+
+/* The memory `object` of the kernel stands for, with the pointer's root; or for
+ * unknown pointers, that which holds addr. False: none. */
+typedef struct {
+    check_memory m;
+    int64_t base; /* address of its first byte */
+    bool cmx;     /* what is in it lasts a group */
+    bool private;
+} check_extent;
+bool memory_find(check_session *s, uint32_t object, uint32_t root,
+                 uint32_t addr, check_extent *out);
+check_region *memory_region(check_session *s, uint32_t addr);
+/* Are there words for this address: a buffer or CMX? */
+bool memory_tracked(check_session *s, uint32_t addr);
+
+/* --- findings.c ----------------------------------------------------------- */
+
+/* A finding of this kind at a site (0 = none) in what runs now, once per kind,
+ * site, object and extra: NULL when it was found before (and counted), or is
+ * not wanted. where: may be NULL. */
+check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
+                           const check_extent *where, uint32_t extra,
+                           const char *fmt, ...) VPU_PRINTF(6, 7);
+/* Two parties met at this byte: the other one, of another group or else of this
+ * interval, is looked up among what the watches saw; without a watch the next
+ * session has one. */
+void finding_other(check_session *s, check_finding *f, uint32_t address,
+                   bool other_group, bool only_writes);
+void findings_free(check_finding *f);
+void finding_watch(check_session *s, uint32_t site, uint32_t address,
+                   uint32_t bytes, bool write, bool copy);
+
+/* --- what the hooks do ---------------------------------------------------- */
+
+uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
+uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
+                      uint32_t n);
+/* Marks n bytes as read or written by the item that runs (copy: by a transfer,
+ * for all items), noting what is wrong with that. */
+void access_mark(check_session *s, uint32_t site, const check_extent *p,
+                 uint32_t addr, uint32_t n, sim_site_kind kind, bool copy);
+void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
+
+uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a);
+void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n);
+void copies_event(sim_wg *wg, uint32_t event);
+/* The phase ends: its transfers end too. */
+void copies_end(check_session *s);
+
+void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y);
+void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out);
+void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
+                   const uint32_t *origins);
+void origins_use(sim_wg *wg, uint32_t site, uint32_t origin);
+
+#endif

@@ -1,0 +1,39 @@
+/* One word per byte of device memory: what is known of it.
+ *
+ *   bits 0..2  what happened in the interval of the tag (shadow_kind)
+ *   bit  3     INIT: somebody wrote it
+ *   bit  4     OLD_READ: a group before the tag's read it, nobody wrote since
+ *   bit  5     WRITTEN: the tag's group wrote it
+ *   bits 6..   the item that did it, as many bits as a group has items
+ *   the rest   the tag: number of the interval between barriers, counted
+ *              through all groups of the run
+ *
+ * A byte of CMX whose tag is before its group's first interval is what another
+ * group left there. Without INIT, bits 6 up may hold the site where an
+ * undefined value that was stored there came from. */
+#ifndef VPU_SIM_CHECK_SHADOW_H
+#define VPU_SIM_CHECK_SHADOW_H
+
+#include <stdint.h>
+
+#include "sim/compiler/hostabi.h"
+
+typedef enum {
+    SHADOW_NONE,
+    SHADOW_READ,     /* by the item */
+    SHADOW_MANY,     /* by several items */
+    SHADOW_WROTE,    /* by the item, last */
+    SHADOW_ATOMIC,   /* by the item, atomically */
+    SHADOW_INCOMING, /* a transfer to it may be under way */
+    SHADOW_OUTGOING  /* a transfer from it may be */
+} shadow_kind;
+
+enum {
+    SHADOW_KIND = 7,
+    SHADOW_INIT = 8,
+    SHADOW_OLD_READ = 16,
+    SHADOW_WRITTEN = 32,
+    SHADOW_ITEM_SHIFT = SIM_CHECK_ITEM_SHIFT
+};
+
+#endif

@@ -1,0 +1,389 @@
+/* Checks inline as far as an access is like one seen before, calls for the
+ * rest.
+ *
+ * An access is fine without a call when it lies within what its pointer points
+ * to, is aligned, and all shadow words of its bytes say that it changes nothing
+ * (hostabi.h). Memory nobody writes in this launch needs no look at the words.
+ */
+#include "sim/compiler/hostcode_check.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/compiler/hostabi.h"
+
+/* Words compared inline; longer accesses call. */
+enum { MAX_INLINE_BYTES = 64 };
+
+static LLVMValueRef k32(host *h, uint32_t v)
+{
+    return LLVMConstInt(h->i32, v, false);
+}
+
+static LLVMValueRef state(host *h, LLVMTypeRef t, size_t offset)
+{
+    return host_load_field(h, t, offsetof(sim_wg, check) + offset);
+}
+
+static void set_state(host *h, LLVMValueRef v, size_t offset)
+{
+    LLVMBuildStore(h->b, v,
+                   host_field_ptr(h, offsetof(sim_wg, check) + offset));
+}
+
+void check_prologue(host *h, unsigned n_args)
+{
+    LLVMValueRef at;
+
+    h->shadow = LLVMBuildIntToPtr(
+        h->b, state(h, h->i64, offsetof(sim_check, shadow)), h->ptr, "shadow");
+    at = LLVMBuildIntToPtr(h->b, state(h, h->i64, offsetof(sim_check, limits)),
+                           h->ptr, "limits");
+    h->limits = arena_array(h->a, LLVMValueRef, n_args + 1);
+    for (unsigned k = 0; k < n_args; k++) {
+        LLVMValueRef i = LLVMConstInt(h->i64, k, false);
+
+        h->limits[k] = LLVMBuildLoad2(
+            h->b, h->i64, LLVMBuildGEP2(h->b, h->i64, at, &i, 1, ""), "");
+    }
+}
+
+static uint32_t operand(LLVMValueRef i, unsigned k)
+{
+    return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, k));
+}
+
+/* --- accesses ------------------------------------------------------------- */
+
+static LLVMValueRef splat(host *h, LLVMValueRef v, LLVMTypeRef t, uint32_t n)
+{
+    LLVMValueRef one =
+        LLVMBuildInsertElement(h->b, LLVMGetUndef(t), v, k32(h, 0), "");
+
+    return LLVMBuildShuffleVector(h->b, one, LLVMGetUndef(t),
+                                  LLVMConstNull(LLVMVectorType(h->i32, n)), "");
+}
+
+static LLVMValueRef all_equal(host *h, LLVMValueRef words, LLVMValueRef want,
+                              LLVMTypeRef t, uint32_t n)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, n);
+    LLVMValueRef same =
+        LLVMBuildICmp(h->b, LLVMIntEQ, words, splat(h, want, t, n), "");
+
+    return LLVMBuildICmp(h->b, LLVMIntEQ,
+                         LLVMBuildBitCast(h->b, same, bits, ""),
+                         LLVMConstAllOnes(bits), "");
+}
+
+static LLVMValueRef with(host *h, LLVMValueRef words, uint32_t bits,
+                         LLVMTypeRef t, uint32_t n)
+{
+    return LLVMBuildOr(h->b, words, splat(h, k32(h, bits), t, n), "");
+}
+
+static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
+{
+    LLVMValueRef i = LLVMBuildZExt(h->b, addr, h->i64, "");
+
+    return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
+}
+
+static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
+    LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
+
+    LLVMSetAlignment(words, 4);
+    return words;
+}
+
+/* words, with these bits set, are all this field of the state. */
+static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
+                              uint32_t bits, size_t field)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
+
+    if (bits)
+        words = with(h, words, bits, t, s->bytes);
+    return all_equal(h, words, state(h, h->i32, field), t, s->bytes);
+}
+
+static LLVMBasicBlockRef new_block(host *h)
+{
+    return LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+}
+
+static void branch_likely(host *h, LLVMValueRef cond, LLVMBasicBlockRef yes,
+                          LLVMBasicBlockRef no)
+{
+    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, yes, no);
+    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
+                            LLVMValueAsMetadata(k32(h, 1 << 10)),
+                            LLVMValueAsMetadata(k32(h, 1))};
+
+    LLVMSetMetadata(
+        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
+        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
+}
+
+/* Bytes the pointer's memory has from root on, as i64. */
+static LLVMValueRef limit_of(host *h, const sim_object *o)
+{
+    if (o->kind == SIM_MEM_ARG)
+        return h->limits[o->index];
+    return LLVMConstInt(h->i64, o->bytes, false);
+}
+
+static LLVMValueRef inside(host *h, const sim_site *s, const sim_object *o,
+                           LLVMValueRef addr, LLVMValueRef root)
+{
+    LLVMValueRef off = LLVMBuildSub(h->b, addr, root, ""), end, ok;
+
+    end = LLVMBuildAdd(h->b, LLVMBuildZExt(h->b, off, h->i64, ""),
+                       LLVMConstInt(h->i64, s->bytes, false), "");
+    ok = LLVMBuildICmp(h->b, LLVMIntULE, end, limit_of(h, o), "");
+    if (s->align > 1)
+        ok = LLVMBuildAnd(
+            h->b, ok,
+            LLVMBuildICmp(h->b, LLVMIntEQ,
+                          LLVMBuildAnd(h->b, addr, k32(h, s->align - 1), ""),
+                          k32(h, 0), ""),
+            "");
+    return ok;
+}
+
+static LLVMValueRef call_access(host *h, LLVMValueRef site, LLVMValueRef addr,
+                                LLVMValueRef root)
+{
+    LLVMValueRef args[4] = {h->wg, site, addr, root};
+
+    return host_hook(h, "vpu_hook_access", h->i32, args, 4);
+}
+
+/* Notes a store to a private array, of which nobody else knows. */
+static void note_private(host *h, const sim_site *s, LLVMValueRef addr)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
+    LLVMValueRef init = state(h, h->i32, offsetof(sim_check, init));
+    LLVMValueRef st =
+        LLVMBuildStore(h->b, splat(h, init, t, s->bytes), word_ptr(h, addr));
+
+    LLVMSetAlignment(st, 4);
+}
+
+/* Goes to `on` when the words say that nothing changes, else to `call`. *last:
+ * the block each way to `on` comes from. */
+static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
+                            bool private, LLVMBasicBlockRef on,
+                            LLVMBasicBlockRef call, LLVMBasicBlockRef *last)
+{
+    LLVMValueRef words = load_words(h, s, addr);
+    LLVMBasicBlockRef more;
+
+    last[0] = LLVMGetInsertBlock(h->b);
+    if (private || s->kind == SITE_STORE) {
+        size_t want =
+            private ? offsetof(sim_check, init) : offsetof(sim_check, mine);
+
+        branch_likely(h, words_are(h, s, words, 0, want), on, call);
+        return;
+    }
+    more = new_block(h);
+    branch_likely(
+        h,
+        words_are(h, s, words, SIM_CHECK_LOAD_MANY, offsetof(sim_check, many)),
+        on, more);
+    LLVMPositionBuilderAtEnd(h->b, more);
+    last[1] = more;
+    branch_likely(
+        h,
+        words_are(h, s, words, SIM_CHECK_LOAD_MINE, offsetof(sim_check, mine)),
+        on, call);
+}
+
+static bool needs_words(const sim_object *o)
+{
+    return o->kind != SIM_MEM_CONSTANT &&
+           (o->kind != SIM_MEM_ARG || o->written);
+}
+
+static LLVMValueRef do_access(host *h, LLVMValueRef i)
+{
+    const sim_site *s = &h->sites->sites[operand(i, 0)];
+    const sim_object *o = &h->sites->objects[s->object];
+    LLVMValueRef site = k32(h, operand(i, 0)), phi, in[3];
+    LLVMValueRef addr = host_operand(h, i, 1), root = host_operand(h, i, 2);
+    LLVMBasicBlockRef call, on, from[3] = {NULL};
+    bool private = o->kind == SIM_MEM_PRIVATE;
+
+    if (o->kind == SIM_MEM_UNKNOWN || s->bytes > MAX_INLINE_BYTES ||
+        s->kind == SITE_ATOMIC)
+        return call_access(h, site, addr, root);
+    call = new_block(h);
+    on = new_block(h);
+    from[0] = LLVMGetInsertBlock(h->b);
+    if (!needs_words(o)) {
+        branch_likely(h, inside(h, s, o, addr, root), on, call);
+    } else {
+        LLVMBasicBlockRef words = new_block(h);
+
+        branch_likely(h, inside(h, s, o, addr, root), words, call);
+        LLVMPositionBuilderAtEnd(h->b, words);
+        if (private && s->kind == SITE_STORE) {
+            note_private(h, s, addr);
+            LLVMBuildBr(h->b, on);
+            from[0] = words;
+        } else {
+            branch_on_words(h, s, addr, private, on, call, from);
+        }
+    }
+    LLVMPositionBuilderAtEnd(h->b, call);
+    in[0] = in[1] = addr;
+    in[2] = call_access(h, site, addr, root);
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+    phi = LLVMBuildPhi(h->b, h->i32, "");
+    LLVMAddIncoming(phi, in, from, from[1] ? 2 : 1);
+    LLVMAddIncoming(phi, &in[2], &call, 1);
+    return phi;
+}
+
+/* --- the other calls ------------------------------------------------------ */
+
+static LLVMTypeRef nothing(host *h)
+{
+    return LLVMVoidTypeInContext(h->c);
+}
+
+/* The call's own arguments behind wg, to a hook that returns nothing. */
+static LLVMValueRef forward(host *h, LLVMValueRef i, const char *hook,
+                            LLVMTypeRef ret)
+{
+    LLVMValueRef args[8];
+    unsigned n = LLVMGetNumArgOperands(i);
+
+    args[0] = h->wg;
+    for (unsigned k = 0; k < n; k++)
+        args[1 + k] = host_operand(h, i, k);
+    return host_hook(h, hook, ret, args, n + 1);
+}
+
+static void do_if(host *h, LLVMValueRef i)
+{
+    LLVMBasicBlockRef on = host_unlikely(h, host_operand(h, i, 1));
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 2),
+                            host_operand(h, i, 3)};
+
+    host_hook(h, "vpu_hook_value", nothing(h), args, 4);
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+static void do_item(host *h, LLVMValueRef i)
+{
+    LLVMValueRef item = host_operand(h, i, 0), mine;
+
+    set_state(h, item, offsetof(sim_check, item));
+    mine = LLVMBuildShl(h->b, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
+    mine = LLVMBuildOr(h->b, mine,
+                       state(h, h->i32, offsetof(sim_check, interval)), "");
+    set_state(h, mine, offsetof(sim_check, mine));
+}
+
+static void do_at(host *h, LLVMValueRef i)
+{
+    set_state(h, state(h, h->i32, offsetof(sim_check, at)),
+              offsetof(sim_check, before));
+    set_state(h, host_operand(h, i, 0), offsetof(sim_check, at));
+    set_state(h, state(h, h->i32, offsetof(sim_check, item)),
+              offsetof(sim_check, at_item));
+}
+
+static LLVMValueRef do_origins(host *h, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMTypeOf(i);
+    LLVMValueRef out = host_scratch(h, t), v;
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 1),
+                            out};
+
+    host_hook(h, "vpu_hook_origins", nothing(h), args, 4);
+    v = LLVMBuildLoad2(h->b, t, out, "");
+    LLVMSetAlignment(v, 4);
+    return v;
+}
+
+static void do_taint(host *h, LLVMValueRef i)
+{
+    LLVMValueRef v = host_operand(h, i, 2), bad, s;
+    LLVMTypeRef t = LLVMTypeOf(v), bits;
+    LLVMValueRef in = host_scratch(h, t);
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 1),
+                            in};
+    LLVMBasicBlockRef on;
+
+    s = LLVMBuildStore(h->b, v, in);
+    LLVMSetAlignment(s, 4);
+    bad = LLVMBuildICmp(h->b, LLVMIntNE, v, LLVMConstNull(t), "");
+    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
+        bits = LLVMIntTypeInContext(h->c, LLVMGetVectorSize(t));
+        bad = LLVMBuildICmp(h->b, LLVMIntNE,
+                            LLVMBuildBitCast(h->b, bad, bits, ""),
+                            LLVMConstNull(bits), "");
+    }
+    on = host_unlikely(h, bad);
+    host_hook(h, "vpu_hook_taint", nothing(h), args, 4);
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+static void do_use(host *h, LLVMValueRef i)
+{
+    LLVMValueRef origin = host_operand(h, i, 1);
+    LLVMBasicBlockRef on =
+        host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntNE, origin, k32(h, 0), ""));
+
+    forward(h, i, "vpu_hook_use", nothing(h));
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
+{
+    const char *name = ir_callee(i);
+
+    *v = NULL;
+    if (!strncmp(name, "__vpu_undef.", 12)) {
+        forward(h, i, "vpu_hook_undef", nothing(h));
+        *v = LLVMConstNull(host_type(h, LLVMTypeOf(i)));
+        return true;
+    }
+    if (strncmp(name, "__vpu_check", 11))
+        return false;
+    name += 11;
+    if (!strncmp(name, ".as", 3))
+        *v = do_access(h, i);
+    else if (!strcmp(name, "_block"))
+        *v = forward(h, i, "vpu_hook_block", h->i32);
+    else if (!strcmp(name, "_array"))
+        forward(h, i, "vpu_hook_array", nothing(h));
+    else if (!strcmp(name, "_if"))
+        do_if(h, i);
+    else if (!strcmp(name, "_at"))
+        do_at(h, i);
+    else if (!strcmp(name, "_event"))
+        forward(h, i, "vpu_hook_event", nothing(h));
+    else if (!strcmp(name, "_item"))
+        do_item(h, i);
+    else if (!strcmp(name, "_barrier"))
+        forward(h, i, "vpu_hook_barrier", nothing(h));
+    else if (!strncmp(name, "_origins", 8))
+        *v = do_origins(h, i);
+    else if (!strncmp(name, "_taint", 6))
+        do_taint(h, i);
+    else if (!strcmp(name, "_use"))
+        do_use(h, i);
+    else
+        host_fail(h, i, name);
+    return true;
+}
