@@ -169,8 +169,7 @@ static outcome do_group(session *s, char *arg)
     s->goal = goal_here(s, GO_FORWARD, WANT_GROUP);
     s->goal.points = false;
     s->goal.group = ((uint64_t)at[2] * n[1] + at[1]) * n[0] + at[0];
-    if (s->place == AT_END)
-        s->goal.origin.launch = s->g->n_launches - 1;
+    s->goal.origin.launch = s->pos.launch;
     return s->place == AT_START ? GO : AGAIN;
 }
 

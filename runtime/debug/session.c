@@ -296,6 +296,7 @@ static void run_once(session *s)
         s->restart = true;
     } else {
         s->place = AT_END;
+        s->pos.launch = s->furthest.launch; /* the last with source */
         if (st)
             str_printf(&s->buf, "%s: %s\n", vpu_status_text(st), err.msg);
         else if (s->why.n)
@@ -352,6 +353,9 @@ vpu_status debug_run(const debug_config *cfg, vpu_error *err)
     s->g = cfg->g;
     track_init(s);
     st = open(s, err);
+    while (s->pos.launch + 1 < s->g->n_launches &&
+           s->g->launches[s->pos.launch].text)
+        s->pos.launch++;
     while (!st && !s->quit) {
         if (!s->restart)
             command_loop(s);
