@@ -23,7 +23,8 @@ typedef struct {
     bool read, write, atomic;
     bool copy; /* by a transfer: for all items of the group */
     bool cmx;
-    uint32_t me, now; /* item and tag */
+    uint32_t me; /* item */
+    const check_clock *clock;
 } user;
 
 static void note(wrong *w, wrong_kind k, uint32_t addr)
@@ -51,6 +52,10 @@ static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
         if (!u->atomic && by_another(u, word))
             note(w, WRONG_RACE, addr);
         break;
+    case SHADOW_ATOMICS:
+        if (!u->atomic)
+            note(w, WRONG_RACE, addr);
+        break;
     case SHADOW_READ:
         if ((u->write || u->atomic) && by_another(u, word))
             note(w, WRONG_RACE, addr);
@@ -64,12 +69,17 @@ static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
     }
 }
 
+static bool is_atomic(shadow_kind k)
+{
+    return k == SHADOW_ATOMIC || k == SHADOW_ATOMICS;
+}
+
 /* The tag is that of an earlier group of this launch. */
 static void across_groups(const user *u, uint32_t word, uint32_t addr, wrong *w)
 {
     shadow_kind k = word & SHADOW_KIND;
 
-    if (word & SHADOW_WRITTEN || (k == SHADOW_ATOMIC && !u->atomic))
+    if (word & SHADOW_WRITTEN || (is_atomic(k) && !u->atomic))
         note(w, u->write ? WRONG_REWRITTEN : WRONG_GROUP_RACE, addr);
     else if ((u->write || u->atomic) && (k == SHADOW_READ || k == SHADOW_MANY))
         note(w, WRONG_GROUP_RACE, addr);
@@ -80,24 +90,28 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
     const check_session *s = u->s;
     shadow_kind k = word & SHADOW_KIND, next = SHADOW_READ;
     uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
+    shadow_kind atomic =
+        tag == u->clock->now && is_atomic(k) && session_item(s, word) != u->me
+            ? SHADOW_ATOMICS
+            : SHADOW_ATOMIC;
 
-    if (tag >= s->group_tag)
+    if (tag >= u->clock->group)
         keep |= word & SHADOW_WRITTEN;
-    else if (tag >= s->launch_tag && (k == SHADOW_READ || k == SHADOW_MANY))
+    else if (tag >= u->clock->launch && (k == SHADOW_READ || k == SHADOW_MANY))
         keep |= SHADOW_OLD_READ;
     if (u->write)
-        return session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+        return session_word(s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
     if (u->atomic)
-        return session_word(s, SHADOW_ATOMIC) | (keep & ~SHADOW_OLD_READ) |
+        return session_word(s, u->cmx, atomic) | (keep & ~SHADOW_OLD_READ) |
                SHADOW_INIT;
-    if (tag == u->now) {
-        if (k == SHADOW_WROTE || k == SHADOW_ATOMIC)
+    if (tag == u->clock->now) {
+        if (k == SHADOW_WROTE || is_atomic(k))
             return word;
         if (k == SHADOW_MANY || u->copy ||
             (k == SHADOW_READ && session_item(s, word) != u->me))
             next = SHADOW_MANY;
     }
-    word = session_word(s, next) | keep;
+    word = session_word(s, u->cmx, next) | keep;
     /* The word compiled code compares with has no item. */
     if (next == SHADOW_MANY)
         word &= ~(((1u << s->item_bits) - 1) << SHADOW_ITEM_SHIFT);
@@ -110,7 +124,7 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
     uint32_t tag = session_tag(u->s, word);
     shadow_kind k = word & SHADOW_KIND;
 
-    if (u->cmx && tag < u->s->group_tag) {
+    if (u->cmx && tag < u->clock->group) {
         if (word & SHADOW_INIT && !u->write && u->s->origins)
             u->s->origins[addr] = ORIGIN_STALE;
         word = 0;
@@ -118,16 +132,16 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
     if (!u->write && !(word & SHADOW_INIT))
         w->undefined = true;
     if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && !u->read)) {
-        if (tag >= u->s->group_tag) {
+        if (tag >= u->clock->group) {
             note(w, WRONG_TRANSFER, addr);
             return; /* it stays under way */
         }
-    } else if (k == SHADOW_OUTGOING && tag >= u->s->group_tag) {
+    } else if (k == SHADOW_OUTGOING && tag >= u->clock->group) {
         return;
     }
-    if (tag == u->now)
+    if (tag == u->clock->now)
         in_interval(u, word, addr, w);
-    else if (tag < u->s->group_tag && tag >= u->s->launch_tag && !u->cmx)
+    else if (tag < u->clock->group && tag >= u->clock->launch && !u->cmx)
         across_groups(u, word, addr, w);
     if ((u->write || u->atomic) && word & SHADOW_OLD_READ && !u->cmx)
         note(w, WRONG_GROUP_RACE, addr);
@@ -167,7 +181,7 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
         f = finding_add(s, texts[k].kind, site, &e, (uint32_t)k, "%s",
                         write ? texts[k].write : texts[k].read);
         if (f)
-            finding_other(s, f, w->at[k],
+            finding_other(s, f, w->at[k], p->cmx,
                           k == WRONG_GROUP_RACE || k == WRONG_REWRITTEN,
                           !write || k == WRONG_REWRITTEN);
     }
@@ -194,7 +208,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
               .copy = copy,
               .cmx = p->cmx,
               .me = s->wg->check.item & ((1u << s->item_bits) - 1),
-              .now = s->tag};
+              .clock = session_clock(s, p->cmx)};
     wrong w = {.undefined = false};
 
     if (p->m.kind == SIM_MEM_CONSTANT)
@@ -209,7 +223,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
         s->needs_taint[s->number] = true;
     report(s, site, p, &w, !u.read);
     if (s->n_watches)
-        finding_watch(s, site, addr, n, !u.read, copy);
+        finding_watch(s, site, addr, n, p->cmx, !u.read, copy);
 }
 
 /* --- restrict ------------------------------------------------------------- */
@@ -341,25 +355,26 @@ static bool uniform(const uint32_t *at, uint32_t n)
 static bool settle_local(const check_session *s, const sim_site *at,
                          uint32_t addr)
 {
+    const check_clock *c = session_clock(s, true);
     uint32_t *words = &s->shadow[addr], w = words[0], tag, next;
     shadow_kind k = w & SHADOW_KIND;
 
     tag = session_tag(s, w);
-    if (k >= SHADOW_ATOMIC || !uniform(words, at->bytes))
+    if (k > SHADOW_WROTE || !uniform(words, at->bytes))
         return false;
     if (at->kind == SITE_STORE) {
-        if (tag == s->tag && k != SHADOW_NONE)
+        if (tag == c->now && k != SHADOW_NONE)
             return false;
-        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
-    } else if (tag < s->group_tag || !(w & SHADOW_INIT)) {
+        next = session_word(s, true, SHADOW_WROTE) | SHADOW_INIT;
+    } else if (tag < c->group || !(w & SHADOW_INIT)) {
         return false;
-    } else if (tag < s->tag || k == SHADOW_NONE) {
-        next =
-            session_word(s, SHADOW_READ) | (w & (SHADOW_INIT | SHADOW_WRITTEN));
+    } else if (tag < c->now || k == SHADOW_NONE) {
+        next = session_word(s, true, SHADOW_READ) |
+               (w & (SHADOW_INIT | SHADOW_WRITTEN));
     } else if (k == SHADOW_READ &&
                session_item(s, w) !=
                    (s->wg->check.item & session_item_mask(s))) {
-        next = SHADOW_MANY | s->tag << s->tag_shift |
+        next = SHADOW_MANY | c->now << s->tag_shift |
                (w & (SHADOW_INIT | SHADOW_WRITTEN));
     } else {
         return false;
@@ -378,9 +393,9 @@ static bool settle_first(const check_session *s, const sim_site *at,
     if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
         return false;
     if (at->kind == SITE_STORE)
-        next = session_word(s, SHADOW_WROTE) | SHADOW_INIT;
+        next = session_word(s, false, SHADOW_WROTE) | SHADOW_INIT;
     else if (words[0])
-        next = session_word(s, SHADOW_READ) | SHADOW_INIT;
+        next = session_word(s, false, SHADOW_READ) | SHADOW_INIT;
     else
         return false;
     for (uint32_t i = 0; i < at->bytes; i++)
@@ -416,24 +431,54 @@ uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
                                                                   : s->sink;
 }
 
-/* A read comes before the write it is for: what was not written in the source
- * is not in the destination either. */
+/* Padding of a structure, which nobody misses. */
+static bool is_padding(const check_session *s, uint32_t addr)
+{
+    const sim_object *o = s->block_object;
+
+    return o && o->padding &&
+           o->padding[(addr - s->block_root) % o->padding_period];
+}
+
+/* What was not written in the source of a memcpy is not in its destination
+ * either; global memory must not get it. */
+static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
+                           uint32_t n)
+{
+    bool tracked = memory_tracked(s, s->block_from), any = false;
+
+    for (uint32_t i = 0; i < n && tracked; i++) {
+        uint32_t from = s->block_from + i;
+
+        if (s->shadow[from] & SHADOW_INIT)
+            continue;
+        any |= !is_padding(s, from);
+        s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
+        if (s->origins)
+            s->origins[addr + i] = s->origins[from];
+    }
+    if (any && memory_region(s, addr))
+        finding_add(s, CHECK_UNINIT, site, NULL, 1,
+                    "global memory gets bytes of '%s' nobody wrote",
+                    s->block_object ? s->block_object->name : "");
+}
+
+/* A memcpy's read comes before its write. */
 uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
                       uint32_t n)
 {
     check_session *s = session_of(wg);
-    bool read = s->sites->sites[site].kind == SITE_BLOCK_READ, ok, undefined;
+    const sim_site *at = &s->sites->sites[site];
+    bool needs_taint = s->needs_taint[s->number], ok;
 
-    undefined = s->needs_taint[s->number];
     ok = !n || make(s, site, addr, root, n);
-    if (read) {
-        s->needs_taint[s->number] = undefined;
-        s->block_from = addr;
+    if (at->kind == SITE_BLOCK_READ) {
+        s->needs_taint[s->number] = needs_taint; /* a copy is no use */
+        s->block_from = ok ? addr : 0;
+        s->block_root = root;
+        s->block_object = &s->sites->objects[at->object];
     } else if (ok && s->block_from) {
-        for (uint32_t i = 0; i < n; i++)
-            if (!(s->shadow[s->block_from + i] & SHADOW_INIT) &&
-                memory_tracked(s, s->block_from + i))
-                s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
+        pass_undefined(s, site, addr, n);
         s->block_from = 0;
     }
     return ok;

@@ -144,8 +144,9 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
 }
 
 static void set_kind(check_session *s, const uint32_t *a, bool dst,
-                     shadow_kind kind, bool private)
+                     shadow_kind kind, bool cmx, bool private)
 {
+    uint32_t now = session_clock(s, cmx)->now << s->tag_shift;
     side w = side_of(a, dst);
     uint32_t keep = SHADOW_INIT | SHADOW_OLD_READ | SHADOW_WRITTEN, n;
     uint64_t addr;
@@ -158,7 +159,7 @@ static void set_kind(check_session *s, const uint32_t *a, bool dst,
             /* Read by two transfers at once is fine: the first end says so. */
             if (kind != SHADOW_NONE || is == SHADOW_INCOMING ||
                 is == SHADOW_OUTGOING)
-                *at = (*at & keep) | kind | s->tag << s->tag_shift;
+                *at = (*at & keep) | kind | now;
         }
 }
 
@@ -178,8 +179,9 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
         for (uint32_t i = 0; i < n; i++) {
             uint32_t at = (uint32_t)sa + i, w = s->shadow[at];
 
-            if (w & SHADOW_INIT && !(from->cmx && !from->private &&
-                                     session_tag(s, w) < s->group_tag))
+            if (w & SHADOW_INIT &&
+                !(from->cmx && !from->private &&
+                  session_tag(s, w) < session_clock(s, true)->group))
                 continue;
             any = true;
             s->shadow[(uint32_t)da + i] &= ~(uint32_t)SHADOW_INIT;
@@ -245,7 +247,7 @@ static void check_phase(check_session *s, const uint32_t *a,
 
 /* --- hooks ---------------------------------------------------------------- */
 
-static bool check(check_session *s, const uint32_t *a)
+static bool check(check_session *s, const uint32_t *a, check_transfer *t)
 {
     check_extent src = {.base = 0}, dst = {.base = 0};
 
@@ -264,9 +266,11 @@ static bool check(check_session *s, const uint32_t *a)
             finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
                         "a transfer takes bytes nobody wrote to global memory, "
                         "from");
-        set_kind(s, a, false, SHADOW_OUTGOING, src.private);
+        set_kind(s, a, false, SHADOW_OUTGOING, src.cmx, src.private);
     }
-    set_kind(s, a, true, SHADOW_INCOMING, dst.private);
+    set_kind(s, a, true, SHADOW_INCOMING, dst.cmx, dst.private);
+    t->src_cmx = src.cmx;
+    t->dst_cmx = dst.cmx;
     return true;
 }
 
@@ -274,17 +278,18 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     check_session *s = session_of(wg);
     uint32_t plain[12];
-    bool fine = check(s, a);
+    check_transfer now = {.done = false};
+    bool fine = check(s, a, &now);
 
+    s->same_site = 0;
     memcpy(plain, a, sizeof plain);
     plain[SITE] = s->sites->sites[a[SITE]].at.line;
     if (!fine)
         plain[BYTES] = 0;
     if (s->n_transfers < MAX_TRANSFERS) {
-        check_transfer *t = &s->transfers[s->n_transfers++];
-
-        *t = (check_transfer){.done = !fine, .waited = !fine};
-        memcpy(t->shape, a, sizeof t->shape);
+        now.done = now.waited = !fine;
+        memcpy(now.shape, a, sizeof now.shape);
+        s->transfers[s->n_transfers++] = now;
     }
     return exec_hooks.dma(wg, log, plain);
 }
@@ -292,10 +297,34 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 static void end(check_session *s, check_transfer *t)
 {
     if (!t->done) {
-        set_kind(s, t->shape, false, SHADOW_NONE, false);
-        set_kind(s, t->shape, true, SHADOW_NONE, false);
+        set_kind(s, t->shape, false, SHADOW_NONE, t->src_cmx, false);
+        set_kind(s, t->shape, true, SHADOW_NONE, t->dst_cmx, false);
     }
     t->done = true;
+}
+
+void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
+{
+    check_session *s = session_of(wg);
+    check_finding *f;
+
+    if (s->same_site != site) { /* the first item */
+        s->same_site = site;
+        s->same_hash = hash;
+        s->same_item = wg->check.item;
+        return;
+    }
+    if (s->same_hash == hash)
+        return;
+    f = finding_add(s, CHECK_DIVERGENCE, site, NULL, 1,
+                    "work-items of a group give this transfer different "
+                    "arguments");
+    if (!f)
+        return;
+    f->by.has_item = true;
+    f->other = f->by;
+    f->other.item = s->same_item;
+    f->other.what = "gives others, and those count";
 }
 
 void copies_event(sim_wg *wg, uint32_t event)

@@ -148,6 +148,18 @@ static check_finding *known(check_session *s, const finding_key *k)
     return NULL;
 }
 
+bool finding_known(check_session *s, check_kind kind, uint32_t site,
+                   uint32_t extra)
+{
+    finding_key key = {.kind = kind,
+                       .launch = s->number,
+                       .site = site,
+                       .object = s->sites->sites[site].object,
+                       .extra = extra};
+
+    return known(s, &key) != NULL;
+}
+
 void findings_free(check_finding *f)
 {
     free(f->text);
@@ -217,7 +229,7 @@ static check_watch *watch_of(check_session *s, uint32_t address)
 }
 
 void finding_watch(check_session *s, uint32_t site, uint32_t address,
-                   uint32_t bytes, bool write, bool copy)
+                   uint32_t bytes, bool cmx, bool write, bool copy)
 {
     for (size_t i = 0; i < s->n_watches; i++) {
         check_watch *w = &s->watches[i];
@@ -229,23 +241,24 @@ void finding_watch(check_session *s, uint32_t site, uint32_t address,
             (check_event){.site = site,
                           .item = s->wg->check.item,
                           .group = s->group,
-                          .interval = s->interval,
+                          .interval = session_clock(s, cmx)->interval,
                           .write = write,
                           .copy = copy};
     }
 }
 
 void finding_other(check_session *s, check_finding *f, uint32_t address,
-                   bool other_group, bool only_writes)
+                   bool cmx, bool other_group, bool only_writes)
 {
     const check_watch *w = watch_of(s, address);
+    uint64_t now = session_clock(s, cmx)->interval;
 
     s->watched_at[f - s->findings] = address;
     for (size_t i = w ? w->n : 0; i-- > 0;) {
         const check_event *e = &w->events[i];
         bool other = other_group
                          ? e->group != s->group
-                         : e->group == s->group && e->interval == s->interval &&
+                         : e->group == s->group && e->interval == now &&
                                (e->copy || e->item != s->wg->check.item);
 
         if (!other || (only_writes && !e->write))

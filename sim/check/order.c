@@ -74,6 +74,13 @@ static void event(sim_wg *wg, uint32_t n)
     (void)n;
 }
 
+static void same(sim_wg *wg, uint32_t site, uint32_t hash)
+{
+    (void)wg;
+    (void)site;
+    (void)hash;
+}
+
 static void flush(sim_wg *wg, uint64_t *log)
 {
     exec_hooks.flush(wg, log);
@@ -107,6 +114,7 @@ const sim_hooks order_hooks = {.flush = flush,
                                .divergence = divergence,
                                .limit = limit,
                                .barrier = barrier,
+                               .same = same,
                                .event = event};
 
 /* --- groups --------------------------------------------------------------- */

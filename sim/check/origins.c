@@ -71,6 +71,8 @@ void origins_use(sim_wg *wg, uint32_t site, uint32_t origin)
                         "%s a value nobody gave%s%s%s", what[at->kind],
                         *from->name ? " '" : "", from->name,
                         *from->name ? "'" : "");
+    else if (stale && finding_known(s, CHECK_UNINIT, site, origin))
+        f = NULL; /* the first group on a SHAVE finds nothing there */
     else
         f = finding_add(s, stale ? CHECK_STALE : CHECK_UNINIT, site, NULL,
                         origin,

@@ -13,6 +13,7 @@ enum { MAX_ITEM_BITS = 20 };
 /* Tags begin again: the words keep what still matters of their order. */
 static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
 {
+    const check_clock *c = session_clock(s, cmx);
     uint32_t flags = (1u << s->tag_shift) - 1;
 
     for (uint64_t i = 0; i < n; i++) {
@@ -20,52 +21,70 @@ static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
 
         if (!w)
             continue;
-        if (tag >= s->group_tag)
+        if (tag >= c->group)
             words[i] = (w & flags) | 2u << s->tag_shift;
         else if (cmx)
             words[i] = 0;
-        else if (tag >= s->launch_tag)
+        else if (tag >= c->launch)
             words[i] = (w & flags) | 1u << s->tag_shift;
         else
             words[i] = w & SHADOW_INIT;
     }
 }
 
-static void begin_again(check_session *s)
+static void begin_again(check_session *s, bool cmx)
 {
-    for (size_t i = 0; i < s->n_buffers; i++)
+    check_clock *c = &s->clocks[cmx ? CLOCK_LOCAL : CLOCK_GLOBAL];
+
+    if (cmx)
+        renumber(s, s->shadow + s->wg->local_base, memory_cmx_bytes(s->mem),
+                 true);
+    for (size_t i = 0; i < s->n_buffers && !cmx; i++)
         if (!s->buffers[i].blank)
             renumber(s, s->shadow + s->buffers[i].address, s->buffers[i].bytes,
                      false);
-    renumber(s, s->shadow + s->wg->local_base, memory_cmx_bytes(s->mem), true);
-    s->launch_tag = 1;
-    s->group_tag = 2;
-    s->tag = 3;
+    c->launch = 1;
+    c->group = 2;
+    c->now = 3;
 }
 
 static void tell_code(check_session *s)
 {
     sim_check *c = &s->wg->check;
-    uint32_t now = s->tag << s->tag_shift | SHADOW_INIT | SHADOW_WRITTEN;
 
     c->shadow = (uint64_t)(uintptr_t)s->shadow;
     c->limits = (uint64_t)(uintptr_t)s->limits;
     c->user = s;
-    c->many = now | SHADOW_MANY;
-    c->interval = now | SHADOW_WROTE;
     c->init = SHADOW_INIT;
-    if (s->every_access) /* words that never are */
-        c->many = c->interval = UINT32_MAX;
-    c->mine = c->interval;
+    for (int k = 0; k < 2; k++) {
+        uint32_t now =
+            s->clocks[k].now << s->tag_shift | SHADOW_INIT | SHADOW_WRITTEN;
+
+        c->many[k] = now | SHADOW_MANY;
+        c->interval[k] = now | SHADOW_WROTE;
+        if (s->every_access) /* words that never are */
+            c->many[k] = c->interval[k] = UINT32_MAX;
+        c->mine[k] = c->interval[k];
+    }
 }
 
-void session_advance(check_session *s)
+static void advance(check_session *s, bool cmx)
 {
-    if (s->tag == s->max_tag)
-        begin_again(s);
+    check_clock *c = &s->clocks[cmx ? CLOCK_LOCAL : CLOCK_GLOBAL];
+
+    if (c->now == s->max_tag)
+        begin_again(s, cmx);
     else
-        s->tag++;
-    s->interval++;
+        c->now++;
+    c->interval++;
+}
+
+void session_advance(check_session *s, bool local, bool global)
+{
+    if (local)
+        advance(s, true);
+    if (global)
+        advance(s, false);
     tell_code(s);
 }
 
@@ -73,7 +92,10 @@ void session_advance(check_session *s)
 
 static void barrier_hook(sim_wg *wg)
 {
-    session_advance(session_of(wg));
+    check_session *s = session_of(wg);
+    uint32_t fences = s->sites->sites[wg->check.at].fences;
+
+    session_advance(s, fences & 1, fences & 2);
 }
 
 static void undef_hook(sim_wg *wg, uint32_t site)
@@ -123,6 +145,7 @@ const sim_hooks check_hooks = {.flush = flush_hook,
                                .array = access_array,
                                .undef = undef_hook,
                                .barrier = barrier_hook,
+                               .same = copies_same,
                                .event = copies_event,
                                .origins = origins_hook,
                                .taint = origins_taint,
@@ -137,8 +160,9 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     s->group = group;
     s->args = args;
     wg->check = (sim_check){0};
-    session_advance(s);
-    s->group_tag = s->tag;
+    session_advance(s, true, true);
+    for (int k = 0; k < 2; k++)
+        s->clocks[k].group = s->clocks[k].now;
 }
 
 static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
@@ -148,10 +172,11 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
     s->phase = phase;
     s->n_transfers = 0;
     s->n_events = 0;
+    s->same_site = 0;
     wg->check.at = wg->check.before = wg->check.item = 0;
     wg->check.at_item = UINT32_MAX;
     if (phase != MACH_PRE) /* phases come one after the other */
-        session_advance(s);
+        session_advance(s, true, true);
 }
 
 static void phase_end(void *user, sim_wg *wg, mach_phase phase)
@@ -241,7 +266,6 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
     s->window = memory_window(mem);
     s->shadow = reserve();
     s->transfers = arena_array(a, check_transfer, MAX_TRANSFERS);
-    s->tag = 1;
     st = s->shadow ? memory_alloc(mem, "(checker)", SINK_BYTES, &s->sink, err)
                    : err_set(err, VPU_ERR_NOMEM,
                              "cannot reserve 16 GiB of address space for "
@@ -379,8 +403,8 @@ static void prepare(check_session *s)
         s->item_bits++;
     s->tag_shift = SHADOW_ITEM_SHIFT + s->item_bits;
     s->max_tag = UINT32_MAX >> s->tag_shift;
-    s->launch_tag = s->group_tag = 1;
-    s->tag = 1;
+    for (int k = 0; k < 2; k++)
+        s->clocks[k] = (check_clock){1, 1, 1, s->clocks[k].interval};
     forget_order(s);
     s->through_of = NULL;
     s->every_access = false;

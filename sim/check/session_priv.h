@@ -16,9 +16,18 @@ typedef struct {
     bool blank; /* full, and its words not yet made: nobody looked at them */
 } check_region;
 
+/* Intervals between barriers, as the words of one kind of memory count them. */
+typedef struct {
+    uint32_t launch, group, now; /* tags: first of launch, of group; now */
+    uint64_t interval;           /* the same as now, but never starts again */
+} check_clock;
+
+enum { CLOCK_LOCAL, CLOCK_GLOBAL };
+
 /* A transfer of the phase that runs. */
 typedef struct {
     uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
+    bool src_cmx, dst_cmx;
     bool done, waited;
 } check_transfer;
 
@@ -71,14 +80,16 @@ struct check_session {
     const uint8_t *args;
     uint64_t group;
     mach_phase phase;
-    uint32_t launch_tag, group_tag, tag; /* first of launch, of group; now */
-    uint64_t interval; /* the same as tag, but never starts again */
-    uint32_t n_items;  /* of a group */
-    uint32_t *origins; /* of tainted code: by address, site + 1 where the
-                          undefined value stored there came from; or NULL */
+    check_clock clocks[2]; /* of local memory, of global */
+    uint32_t n_items;      /* of a group */
+    uint32_t *origins;     /* of tainted code: by address, site + 1 where the
+                              undefined value stored there came from; or NULL */
     check_transfer *transfers;
     uint32_t n_transfers, n_events, events[64];
+    uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
     uint32_t block_from; /* source of the memcpy being made, 0 = none */
+    uint32_t block_root;
+    const sim_object *block_object;
     /* what was found */
     check_finding *findings;
     uint32_t *watched_at; /* per finding: address of its byte, 0 = none */
@@ -111,16 +122,23 @@ static inline uint32_t session_item(const check_session *s, uint32_t word)
     return word >> SHADOW_ITEM_SHIFT & session_item_mask(s);
 }
 
+static inline const check_clock *session_clock(const check_session *s, bool cmx)
+{
+    return &s->clocks[cmx ? CLOCK_LOCAL : CLOCK_GLOBAL];
+}
+
 /* The word of an access of `kind` by the item that runs, without INIT. */
-static inline uint32_t session_word(const check_session *s, shadow_kind kind)
+static inline uint32_t session_word(const check_session *s, bool cmx,
+                                    shadow_kind kind)
 {
     uint32_t item = s->wg->check.item & session_item_mask(s);
-    uint32_t w = kind | item << SHADOW_ITEM_SHIFT | s->tag << s->tag_shift;
+    uint32_t now = session_clock(s, cmx)->now;
+    uint32_t w = kind | item << SHADOW_ITEM_SHIFT | now << s->tag_shift;
 
     return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
 }
 /* A new interval begins: what items did before is ordered before it. */
-void session_advance(check_session *s);
+void session_advance(check_session *s, bool local, bool global);
 
 /* --- memory.c: whose memory an address is --------------------------------- */
 
@@ -146,14 +164,17 @@ bool memory_tracked(check_session *s, uint32_t addr);
 check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
                            const check_extent *where, uint32_t extra,
                            const char *fmt, ...) VPU_PRINTF(6, 7);
+/* Was this found already? Then it counts once more. */
+bool finding_known(check_session *s, check_kind kind, uint32_t site,
+                   uint32_t extra);
 /* Two parties met at this byte: the other one, of another group or else of this
  * interval, is looked up among what the watches saw; without a watch the next
  * session has one. */
 void finding_other(check_session *s, check_finding *f, uint32_t address,
-                   bool other_group, bool only_writes);
+                   bool cmx, bool other_group, bool only_writes);
 void findings_free(check_finding *f);
 void finding_watch(check_session *s, uint32_t site, uint32_t address,
-                   uint32_t bytes, bool write, bool copy);
+                   uint32_t bytes, bool cmx, bool write, bool copy);
 
 /* --- what the hooks do ---------------------------------------------------- */
 
@@ -169,6 +190,7 @@ void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a);
 void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n);
 void copies_event(sim_wg *wg, uint32_t event);
+void copies_same(sim_wg *wg, uint32_t site, uint32_t hash);
 /* The phase ends: its transfers end too. */
 void copies_end(check_session *s);
 

@@ -25,7 +25,8 @@ typedef enum {
     SHADOW_WROTE,    /* by the item, last */
     SHADOW_ATOMIC,   /* by the item, atomically */
     SHADOW_INCOMING, /* a transfer to it may be under way */
-    SHADOW_OUTGOING  /* a transfer from it may be */
+    SHADOW_OUTGOING, /* a transfer from it may be */
+    SHADOW_ATOMICS   /* by several items, atomically */
 } shadow_kind;
 
 enum {

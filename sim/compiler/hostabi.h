@@ -28,14 +28,15 @@ enum { SIM_PRINT_IDS = 3 };
  * knows only: an access that finds in all its words what is said here changes
  * nothing and needs no call. */
 typedef struct {
-    uint64_t shadow;      /* host address */
-    uint64_t limits;      /* host address of a uint64_t per argument: bytes from
-                             where it points on that need a call only for their
-                             shadow's sake; 0 = always call */
-    uint32_t many;        /* a load's words: read by several in this interval */
-    uint32_t mine;        /* a store: written by this item in this interval */
+    uint64_t shadow; /* host address */
+    uint64_t limits; /* host address of a uint64_t per argument: bytes from
+                        where it points on that need a call only for their
+                        shadow's sake; 0 = always call */
+    /* [0] of local memory, [1] of global: a barrier may order one alone. */
+    uint32_t many[2];     /* a load's words: read by several in this interval */
+    uint32_t mine[2];     /* a store: written by this item in this interval */
+    uint32_t interval[2]; /* mine less the item */
     uint32_t init;        /* words of private arrays: written */
-    uint32_t interval;    /* mine less the item */
     uint32_t item;        /* that runs, linear in its group */
     uint32_t at, at_item; /* site of the collective call an item is about to
                              make, the item */
@@ -99,6 +100,8 @@ typedef struct {
     void (*array)(sim_wg *wg, uint32_t site, uint32_t addr);
     void (*undef)(sim_wg *wg, uint32_t site);
     void (*barrier)(sim_wg *wg);
+    /* All items of the group must come here with the same hash. */
+    void (*same)(sim_wg *wg, uint32_t site, uint32_t hash);
     /* The next wait is for this event, among others. */
     void (*event)(sim_wg *wg, uint32_t event);
     /* Tainted code: origins of the bytes of an access, a lane each; of what was

@@ -109,6 +109,15 @@ static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
     return all_equal(h, words, state(h, h->i32, field), t, s->bytes);
 }
 
+/* Of two fields, that for the memory the site is about. */
+static size_t of_memory(host *h, const sim_site *s, size_t field)
+{
+    const sim_object *o = &h->sites->objects[s->object];
+    bool global = o->kind == SIM_MEM_ARG && !o->local;
+
+    return field + (global ? sizeof(uint32_t) : 0);
+}
+
 static LLVMBasicBlockRef new_block(host *h)
 {
     return LLVMAppendBasicBlockInContext(h->c, h->fn, "");
@@ -183,23 +192,23 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
 
     last[0] = LLVMGetInsertBlock(h->b);
     if (private || s->kind == SITE_STORE) {
-        size_t want =
-            private ? offsetof(sim_check, init) : offsetof(sim_check, mine);
+        size_t want = private ? offsetof(sim_check, init)
+                              : of_memory(h, s, offsetof(sim_check, mine));
 
         branch_likely(h, words_are(h, s, words, 0, want), on, call);
         return;
     }
     more = new_block(h);
-    branch_likely(
-        h,
-        words_are(h, s, words, SIM_CHECK_LOAD_MANY, offsetof(sim_check, many)),
-        on, more);
+    branch_likely(h,
+                  words_are(h, s, words, SIM_CHECK_LOAD_MANY,
+                            of_memory(h, s, offsetof(sim_check, many))),
+                  on, more);
     LLVMPositionBuilderAtEnd(h->b, more);
     last[1] = more;
-    branch_likely(
-        h,
-        words_are(h, s, words, SIM_CHECK_LOAD_MINE, offsetof(sim_check, mine)),
-        on, call);
+    branch_likely(h,
+                  words_are(h, s, words, SIM_CHECK_LOAD_MINE,
+                            of_memory(h, s, offsetof(sim_check, mine))),
+                  on, call);
 }
 
 static bool needs_words(const sim_object *o)
@@ -285,10 +294,15 @@ static void do_item(host *h, LLVMValueRef i)
     LLVMValueRef item = host_operand(h, i, 0), mine;
 
     set_state(h, item, offsetof(sim_check, item));
-    mine = LLVMBuildShl(h->b, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
-    mine = LLVMBuildOr(h->b, mine,
-                       state(h, h->i32, offsetof(sim_check, interval)), "");
-    set_state(h, mine, offsetof(sim_check, mine));
+    item = LLVMBuildShl(h->b, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
+    for (size_t k = 0; k < 2; k++) {
+        size_t at = k * sizeof(uint32_t);
+
+        mine = LLVMBuildOr(h->b, item,
+                           state(h, h->i32, offsetof(sim_check, interval) + at),
+                           "");
+        set_state(h, mine, offsetof(sim_check, mine) + at);
+    }
 }
 
 static void do_at(host *h, LLVMValueRef i)
@@ -371,6 +385,8 @@ bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
         do_if(h, i);
     else if (!strcmp(name, "_at"))
         do_at(h, i);
+    else if (!strcmp(name, "_same"))
+        forward(h, i, "vpu_hook_same", nothing(h));
     else if (!strcmp(name, "_event"))
         forward(h, i, "vpu_hook_event", nothing(h));
     else if (!strcmp(name, "_item"))

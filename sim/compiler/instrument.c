@@ -8,6 +8,9 @@
 
 #include "sim/compiler/instrument_priv.h"
 
+/* CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE. */
+enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
+
 enum { MEMORY_NONE = 0, MEMORY_INACCESSIBLE = 12 /* llvm::MemoryEffects */ };
 
 /* --- the tables
@@ -83,6 +86,43 @@ static const char *plain_name(instrument *x, LLVMValueRef v)
     return arena_strndup(x->a, s, strcspn(s, "."));
 }
 
+/* Takes the bytes of t's fields, from `at` on, out of the padding. */
+static void take_fields(instrument *x, LLVMTypeRef t, uint64_t at,
+                        bool *padding)
+{
+    if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+        for (unsigned k = 0; k < LLVMCountStructElementTypes(t); k++)
+            take_fields(x, LLVMStructGetTypeAtIndex(t, k),
+                        at + LLVMOffsetOfElement(x->td, t, k), padding);
+    } else if (LLVMGetTypeKind(t) == LLVMArrayTypeKind) {
+        LLVMTypeRef e = LLVMGetElementType(t);
+
+        for (uint64_t k = 0; k < LLVMGetArrayLength2(t); k++)
+            take_fields(x, e, at + k * LLVMABISizeOfType(x->td, e), padding);
+    } else {
+        memset(padding + at, 0, LLVMStoreSizeOfType(x->td, t));
+    }
+}
+
+static void find_padding(instrument *x, LLVMTypeRef t, sim_object *o)
+{
+    uint64_t n;
+    bool *padding;
+
+    while (LLVMGetTypeKind(t) == LLVMArrayTypeKind)
+        t = LLVMGetElementType(t);
+    if (LLVMGetTypeKind(t) != LLVMStructTypeKind)
+        return;
+    n = LLVMABISizeOfType(x->td, t);
+    if (!n || n > 65536)
+        return;
+    padding = arena_array(x->a, bool, n);
+    memset(padding, 1, n);
+    take_fields(x, t, 0, padding);
+    o->padding = padding;
+    o->padding_period = (uint32_t)n;
+}
+
 static uint32_t object_number(instrument *x, LLVMValueRef root)
 {
     uintptr_t known = (uintptr_t)ir_map_get(&x->numbers, root);
@@ -98,12 +138,14 @@ static uint32_t object_number(instrument *x, LLVMValueRef root)
                      : SIM_MEM_CONSTANT;
         o.bytes = (uint32_t)LLVMABISizeOfType(x->td, t);
         o.name = plain_name(x, root);
+        find_padding(x, t, &o);
     } else if (LLVMIsAAllocaInst(root)) {
         LLVMTypeRef t = LLVMGetAllocatedType(root);
 
         o.kind = SIM_MEM_PRIVATE;
         o.bytes = (uint32_t)LLVMABISizeOfType(x->td, t);
         o.name = plain_name(x, root);
+        find_padding(x, t, &o);
     } else {
         return 0;
     }
@@ -332,6 +374,25 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
     begin_variable(x, v, behind);
 }
 
+/* What a built-in's expansion forgets. */
+static void note_call(instrument *x, LLVMValueRef i)
+{
+    const char *callee = ir_callee(i);
+    struct instrument_call_fact f = {.at = LLVMInstructionGetDebugLoc(i),
+                                     .fences = FENCE_LOCAL | FENCE_GLOBAL};
+    ir_signature sig;
+
+    ir_demangle(callee, &sig);
+    f.by_item = strstr(callee, "WorkItemDma") != NULL;
+    if (sig.name_len == 7 && !strncmp(sig.name, "barrier", 7) &&
+        LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
+        f.fences = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) &
+                   (FENCE_LOCAL | FENCE_GLOBAL);
+    else if (!f.by_item)
+        return;
+    *arena_append(x->a, x->facts, x->n_facts, x->cap_facts) = f;
+}
+
 static void note_restrict(instrument *x, LLVMValueRef fn)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
@@ -357,9 +418,8 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
     {
         if (LLVMIsAAllocaInst(i))
             *arena_append(x->a, list, n, cap) = i;
-        if (LLVMIsACallInst(i) && strstr(ir_callee(i), "WorkItemDma"))
-            *arena_append(x->a, x->item_copies, x->n_item_copies,
-                          x->cap_item_copies) = LLVMInstructionGetDebugLoc(i);
+        if (LLVMIsACallInst(i))
+            note_call(x, i);
     }
     behind = LLVMGetFirstInstruction(entry);
     while (LLVMIsAAllocaInst(behind))
@@ -492,14 +552,29 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
     return instrument_k32(x, object);
 }
 
-static bool is_item_copy(const instrument *x, LLVMValueRef i)
+static struct instrument_call_fact fact_of(const instrument *x, LLVMValueRef i)
 {
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
 
-    for (size_t k = 0; at && k < x->n_item_copies; k++)
-        if (x->item_copies[k] == at)
-            return true;
-    return false;
+    for (size_t k = 0; at && k < x->n_facts; k++)
+        if (x->facts[k].at == at)
+            return x->facts[k];
+    return (struct instrument_call_fact){.fences = FENCE_LOCAL | FENCE_GLOBAL};
+}
+
+/* All items must give a transfer the same arguments. */
+static void tell_arguments(instrument *x, LLVMValueRef i, uint32_t site)
+{
+    LLVMValueRef hash = instrument_k32(x, 2166136261u), args[2];
+
+    LLVMPositionBuilderBefore(x->b, i);
+    for (unsigned k = 0; k < 11; k++) {
+        hash = LLVMBuildXor(x->b, hash, LLVMGetOperand(i, k), "");
+        hash = LLVMBuildMul(x->b, hash, instrument_k32(x, 16777619u), "");
+    }
+    args[0] = instrument_k32(x, site);
+    args[1] = hash;
+    instrument_call(x, "__vpu_check_same", x->void_type, args, 2, i);
 }
 
 /* A transfer's line operand becomes its site. */
@@ -514,8 +589,9 @@ static void check_copy(instrument *x, LLVMValueRef i)
     s = &x->sites->sites[site];
     s->object = (uint32_t)LLVMConstIntGetZExtValue(dst);
     s->from = (uint32_t)LLVMConstIntGetZExtValue(src);
-    s->by_item = is_item_copy(x, i);
+    s->by_item = fact_of(x, i).by_item;
     LLVMSetOperand(i, 11, instrument_k32(x, site));
+    tell_arguments(x, i, site);
 }
 
 static void check_access(instrument *x, LLVMValueRef i)
@@ -537,9 +613,11 @@ static void check_access(instrument *x, LLVMValueRef i)
         return;
     case LLVMCall:
         callee = ir_callee(i);
-        if (!strcmp(callee, "__vpu_barrier"))
-            check_collective(x, i, SITE_BARRIER);
-        else if (!strcmp(callee, "__vpu_wait")) {
+        if (!strcmp(callee, "__vpu_barrier")) {
+            uint32_t site = check_collective(x, i, SITE_BARRIER);
+
+            x->sites->sites[site].fences = fact_of(x, i).fences;
+        } else if (!strcmp(callee, "__vpu_wait")) {
             check_collective(x, i, SITE_WAIT);
             tell_events(x, LLVMGetOperand(i, 0), i);
         } else if (!strcmp(callee, "__vpu_dma"))
@@ -607,6 +685,7 @@ instrument *instrument_begin(LLVMModuleRef m, const char *path,
         add_object(x, &k->args[i],
                    (sim_object){.kind = SIM_MEM_ARG,
                                 .index = i,
+                                .local = k->args[i].space == SIM_ARG_LOCAL,
                                 .name = arena_strdup(a, k->args[i].name)});
     return x;
 }

@@ -9,6 +9,7 @@
  *   void __vpu_check_if(i32 site, i1 wrong, i64 x, i64 y)
  *   void __vpu_check_at(i32 site)              before a collective call
  *   void __vpu_check_event(i32 event)          each event a wait is for
+ *   void __vpu_check_same(i32 site, i32 hash)  of a transfer's arguments
  *
  * The line operand of __vpu_dma becomes the transfer's site. */
 #ifndef VPU_SIM_COMPILER_INSTRUMENT_H

@@ -27,8 +27,13 @@ struct instrument {
     LLVMTypeRef undef[MAX_UNDEF_TYPES]; /* of __vpu_undef.N */
     unsigned n_undef;
     bool writes_unknown;
-    LLVMMetadataRef *item_copies; /* where WorkItemDma… is called */
-    size_t n_item_copies, cap_item_copies;
+    /* What calls say that the operations they become do not: by line. */
+    struct instrument_call_fact {
+        LLVMMetadataRef at;
+        bool by_item;    /* WorkItemDma… */
+        uint32_t fences; /* barrier(…) */
+    } *facts;
+    size_t n_facts, cap_facts;
     LLVMValueRef fn; /* being worked on */
     sim_variant_kind variant;
 };

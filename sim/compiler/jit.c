@@ -78,6 +78,7 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "vpu_hook_array", ADDRESS(h->array));
     add(s, "vpu_hook_undef", ADDRESS(h->undef));
     add(s, "vpu_hook_barrier", ADDRESS(h->barrier));
+    add(s, "vpu_hook_same", ADDRESS(h->same));
     add(s, "vpu_hook_event", ADDRESS(h->event));
     add(s, "vpu_hook_origins", ADDRESS(h->origins));
     add(s, "vpu_hook_taint", ADDRESS(h->taint));

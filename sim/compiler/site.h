@@ -45,6 +45,7 @@ typedef struct {
     bool is_signed;                       /* DIVIDE, TO_INT */
     uint32_t bits;                        /* SHIFT, TO_INT: of the integer */
     const char *name; /* UNDEF, ARRAY: the variable; "" = none known */
+    uint32_t fences;  /* BARRIER: 1 orders local memory, 2 global */
     /* COPY */
     uint32_t from; /* object of the source; `object` is the destination's */
     bool by_item;  /* a work-item's own (WorkItemDma…) */
@@ -66,6 +67,11 @@ typedef struct {
     bool written;    /* some variant writes through a pointer to it; a write
                         through an unknown pointer sets it for all */
     bool restricted; /* ARG: declared restrict */
+    bool local;      /* ARG: local_data */
+    /* What of each padding_period bytes belongs to no field of a struct; NULL =
+     * nothing. */
+    const bool *padding;
+    uint32_t padding_period;
 } sim_object;
 
 typedef struct {
