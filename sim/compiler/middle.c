@@ -575,10 +575,11 @@ vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
                         const middle_mode *mode, arena *a, middle_unit *out,
                         sim_kernel *k, vpu_error *err)
 {
+    static const middle_mode ordinary;
     vpu_status st;
 
     *out = (middle_unit){.module = m};
-    st = build(m, path, entry, mode, a, out, k, err);
+    st = build(m, path, entry, mode ? mode : &ordinary, a, out, k, err);
     if (st) {
         LLVMDisposeModule(m);
         out->module = NULL;
