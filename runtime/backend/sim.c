@@ -19,6 +19,7 @@ typedef struct {
     source src;
     exec_value *values;
     sim_checking checking; /* as it was compiled */
+    sim_kernel *plain;     /* for checking: as the device would run it */
     backend_sim_launch result;
     double times[MAX_TIMES]; /* of the runs so far, ascending */
     uint32_t n_times;
@@ -61,16 +62,18 @@ static const sim_hooks *hooks_of(const backend_sim_config *cfg)
                                 : &check_hooks;
 }
 
-static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
-                       bool track_lines, sim_kernel **out, vpu_error *err)
+static vpu_status load_as(backend_sim *b, const graph_launch *l,
+                          const source *src, bool track_lines,
+                          const sim_checking *checking, const sim_hooks *hooks,
+                          sim_kernel **out, vpu_error *err)
 {
     sim_compile_config cfg = {.options = b->cfg->options,
                               .n_options = b->cfg->n_options,
                               .no_cache = b->cfg->no_cache,
                               .track_lines = track_lines,
                               .debug = track_lines ? NULL : b->cfg->debug,
-                              .checking = checking_of(b, l),
-                              .hooks = hooks_of(b->cfg),
+                              .checking = checking,
+                              .hooks = hooks,
                               .log = b->cfg->log};
 
     if (l->text) {
@@ -83,6 +86,13 @@ static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
         return sim_kernel_load(src->path, src->file, src->n_bytes, l->entry,
                                &cfg, b->a, out, err);
     return sim_kernel_compile(src->path, l->entry, &cfg, b->a, out, err);
+}
+
+static vpu_status load(backend_sim *b, const graph_launch *l, const source *src,
+                       bool track_lines, sim_kernel **out, vpu_error *err)
+{
+    return load_as(b, l, src, track_lines, checking_of(b, l), hooks_of(b->cfg),
+                   out, err);
 }
 
 /* The arguments as exec takes them. */
@@ -162,6 +172,9 @@ static vpu_status prepare(backend_sim *b, vpu_error *err)
         s->result.kernel = s->kernel;
         if (!st)
             st = bind_args(b, &g->launches[i], s, err);
+        if (!st && b->checker)
+            st = load_as(b, &g->launches[i], &s->src, false, NULL, &exec_hooks,
+                         &s->plain, err);
     }
     return st;
 }
@@ -199,8 +212,10 @@ void backend_sim_close(backend_sim *b)
 {
     if (!b)
         return;
-    for (uint32_t i = 0; i < b->g->n_launches; i++)
+    for (uint32_t i = 0; i < b->g->n_launches; i++) {
         sim_kernel_release(b->stages[i].kernel);
+        sim_kernel_release(b->stages[i].plain);
+    }
     check_close(b->checker);
     memory_destroy(b->mem);
     arena_destroy(b->a);
@@ -426,8 +441,14 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
     if (st)
         return st;
     s->result.n_shaves = el.n_shaves;
-    if (b->checker)
-        return check_launch(b->checker, cfg->desc, &el, i, err);
+    if (b->checker) {
+        exec_launch plain = el;
+
+        plain.kernel = s->plain;
+        return check_local_memory(b->checker, cfg->desc, &plain, i)
+                   ? check_launch(b->checker, cfg->desc, &el, i, err)
+                   : VPU_OK;
+    }
     st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);
     if (st == VPU_ERR_FAULT && err && !cfg->debugger)

@@ -191,6 +191,7 @@ void check_describe(const check_finding *f, const graph *g, arena *a,
                          .who = who(f, &f->by, a),
                          .buffer = arena_strdup(a, f->memory.name),
                          .offset = f->memory.offset,
+                         .address = f->memory.address,
                          .count = f->count,
                          .has_group = f->by.has_group,
                          .has_item = f->by.has_item};

@@ -28,6 +28,7 @@ typedef struct {
     check_note other;   /* the other party; text NULL = none */
     const char *buffer; /* name of the memory; "" = none */
     int64_t offset;     /* in it, bytes */
+    uint32_t address;   /* on the device */
     uint64_t count;
     bool has_group, has_item;
     uint32_t group[3], local[3], global[3]; /* ids of the work-item */

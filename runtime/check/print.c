@@ -132,6 +132,7 @@ static json_t *finding_json(const check_shown *f)
     if (*f->buffer) {
         json_object_set_new(j, "memory", findings_text(f->buffer));
         json_object_set_new(j, "byte", json_integer(f->offset));
+        json_object_set_new(j, "address", json_integer(f->address));
     }
     if (f->has_group)
         json_object_set_new(j, "work_group", ids(f->group));

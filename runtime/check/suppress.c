@@ -66,16 +66,16 @@ static vpu_status read_line(check_suppressions *s, arena *a, const char *path,
     return VPU_OK;
 }
 
-vpu_status check_suppressions_read(const char *path, arena *a,
-                                   check_suppressions **out, vpu_error *err)
+vpu_status check_suppressions_parse(const char *path, const char *bytes,
+                                    size_t n, arena *a,
+                                    check_suppressions **out, vpu_error *err)
 {
     check_suppressions *s = arena_new(a, check_suppressions);
+    char *text = arena_strndup(a, bytes, n), *next;
     uint32_t number = 1;
-    char *text, *next;
-    size_t n;
-    vpu_status st = file_read(path, MAX_BYTES, a, &text, &n, err);
+    vpu_status st = VPU_OK;
 
-    if (!st && strlen(text) != n)
+    if (strlen(text) != n)
         st = err_set(err, VPU_ERR_PARSE, "%s: not a text", path);
     for (; !st && text; text = next) {
         next = strchr(text, '\n');
@@ -85,6 +85,17 @@ vpu_status check_suppressions_read(const char *path, arena *a,
     }
     *out = st ? NULL : s;
     return st;
+}
+
+vpu_status check_suppressions_read(const char *path, arena *a,
+                                   check_suppressions **out, vpu_error *err)
+{
+    char *text;
+    size_t n;
+    vpu_status st = file_read(path, MAX_BYTES, a, &text, &n, err);
+
+    *out = NULL;
+    return st ? st : check_suppressions_parse(path, text, n, a, out, err);
 }
 
 /* `tail` is `path`, or what is behind one of its slashes. */

@@ -7,6 +7,7 @@
 /* What is wrong with the bytes of one access; the first byte of each. */
 typedef enum {
     WRONG_RACE,       /* another item, this interval */
+    WRONG_BOTH_WRITE, /* the same, and both write */
     WRONG_GROUP_RACE, /* another group; one reads */
     WRONG_REWRITTEN,  /* another group; both write */
     WRONG_TRANSFER,   /* one under way */
@@ -46,7 +47,7 @@ static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
     switch (word & SHADOW_KIND) {
     case SHADOW_WROTE:
         if (by_another(u, word))
-            note(w, WRONG_RACE, addr);
+            note(w, u->write && !u->copy ? WRONG_BOTH_WRITE : WRONG_RACE, addr);
         break;
     case SHADOW_ATOMIC:
         if (!u->atomic && by_another(u, word))
@@ -148,6 +149,48 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
     *at = next_word(u, word, tag);
 }
 
+/* Both write: whether it is the same value shows when the store is made, which
+ * it is when code calls again. */
+static void wait_for_store(check_session *s, uint32_t site,
+                           const check_extent *p, uint32_t at, uint32_t addr,
+                           uint32_t n)
+{
+    check_pending *q = &s->pending;
+
+    if (n > sizeof q->before)
+        n = sizeof q->before;
+    *q = (check_pending){.site = site,
+                         .at = at,
+                         .address = addr,
+                         .bytes = n,
+                         .item = s->wg->check.item,
+                         .where = *p};
+    memcpy(q->before, s->window + addr, n);
+}
+
+void access_settle(check_session *s)
+{
+    check_pending *q = &s->pending;
+    uint32_t item = s->wg->check.item, n = q->bytes;
+    bool same = !memcmp(q->before, s->window + q->address, n);
+    check_finding *f;
+
+    if (!n)
+        return;
+    q->bytes = 0;
+    q->where.m.offset = (int64_t)q->at - q->where.base;
+    s->wg->check.item = q->item; /* who it was */
+    f = finding_add(s, same ? CHECK_SAME_WRITE : CHECK_RACE, q->site, &q->where,
+                    0,
+                    same ? "writes what another work-item writes, with no "
+                           "barrier between, but the same value"
+                         : "writes what another work-item uses, with no "
+                           "barrier between");
+    if (f)
+        finding_other(s, f, q->at, q->where.cmx, false, true);
+    s->wg->check.item = item;
+}
+
 static void report(check_session *s, uint32_t site, const check_extent *p,
                    const wrong *w, bool write)
 {
@@ -175,7 +218,7 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
         check_extent e = *p;
         check_finding *f;
 
-        if (!w->at[k])
+        if (!w->at[k] || k == WRONG_BOTH_WRITE)
             continue;
         e.m.offset = (int64_t)w->at[k] - p->base;
         f = finding_add(s, texts[k].kind, site, &e, (uint32_t)k, "%s",
@@ -222,6 +265,8 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (w.undefined)
         s->needs_taint[s->number] = true;
     report(s, site, p, &w, !u.read);
+    if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
+        wait_for_store(s, site, p, w.at[WRONG_BOTH_WRITE], addr, n);
     if (s->n_watches)
         finding_watch(s, site, addr, n, p->cmx, !u.read, copy);
 }
@@ -425,6 +470,8 @@ uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
     check_session *s = session_of(wg);
 
+    if (s->pending.bytes)
+        access_settle(s);
     if (settle(s, &s->sites->sites[site], addr, root))
         return addr;
     return make(s, site, addr, root, s->sites->sites[site].bytes) ? addr
@@ -470,6 +517,8 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
     check_session *s = session_of(wg);
     const sim_site *at = &s->sites->sites[site];
     bool needs_taint = s->needs_taint[s->number], ok;
+
+    access_settle(s);
 
     ok = !n || make(s, site, addr, root, n);
     if (at->kind == SITE_BLOCK_READ) {

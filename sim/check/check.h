@@ -45,10 +45,11 @@ typedef struct {
     sim_mem_kind kind; /* SIM_MEM_ARG: a global buffer, or local_data */
     bool local;        /* SIM_MEM_ARG: local_data */
     const char *name;  /* of the buffer, local_data, array; "" = unknown */
-    const char *arg; /* argument a global buffer was used through; "" = none */
-    uint32_t buffer; /* of a global buffer: as given to check_buffer */
-    int64_t bytes;   /* its size; 0 = unknown */
-    int64_t offset;  /* of the first byte in question; may lie outside */
+    const char *arg;  /* argument a global buffer was used through; "" = none */
+    uint32_t buffer;  /* of a global buffer: as given to check_buffer */
+    int64_t bytes;    /* its size; 0 = unknown */
+    int64_t offset;   /* of the first byte in question; may lie outside */
+    uint32_t address; /* of that byte on the device */
 } check_memory;
 
 /* One of the two sides of a finding. */
@@ -101,7 +102,13 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
  * and the launch does not run. */
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err);
-/* After the last launch: elements of this buffer nobody wrote. */
+/* The same launch with its kernel as the device would run it: has it the local
+ * memory for it? False: no, which is a finding; then check_launch is not to be
+ * called. */
+bool check_local_memory(check_session *s, const mach_desc *desc,
+                        const exec_launch *plain, uint32_t number);
+/* After the last launch: elements of this buffer nobody wrote; nothing when
+ * some launch did not run. */
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes);
 
 /* Did launch `number` read bytes or variables nobody wrote? Then whether that

@@ -279,7 +279,10 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
     check_session *s = session_of(wg);
     uint32_t plain[12];
     check_transfer now = {.done = false};
-    bool fine = check(s, a, &now);
+    bool fine;
+
+    access_settle(s);
+    fine = check(s, a, &now);
 
     s->same_site = 0;
     memcpy(plain, a, sizeof plain);

@@ -127,7 +127,8 @@ static bool by_group_alone(sim_site_kind k)
 
 static check_party party(check_session *s, uint32_t site)
 {
-    const sim_site *at = &s->sites->sites[site];
+    static const sim_site none;
+    const sim_site *at = s->sites ? &s->sites->sites[site] : &none;
 
     return (check_party){.at = site ? &at->at : NULL,
                          .what = verb(at),
@@ -199,8 +200,10 @@ check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
                          .element_bytes = at ? at->element_bytes : 0,
                          .count = 1};
     f->memory.name = f->memory.arg = "";
-    if (where)
+    if (where) {
         f->memory = where->m;
+        f->memory.address = (uint32_t)(where->base + where->m.offset);
+    }
     memcpy(f->groups, s->launch->groups, sizeof f->groups);
     memcpy(f->local, s->launch->local, sizeof f->local);
     return f;

@@ -66,6 +66,8 @@ static void tell_code(check_session *s)
             c->many[k] = c->interval[k] = UINT32_MAX;
         c->mine[k] = c->interval[k];
     }
+    c->floor = s->every_access ? UINT32_MAX
+                               : s->clocks[CLOCK_LOCAL].group << s->tag_shift;
 }
 
 static void advance(check_session *s, bool cmx)
@@ -94,6 +96,8 @@ static void barrier_hook(sim_wg *wg)
 {
     check_session *s = session_of(wg);
     uint32_t fences = s->sites->sites[wg->check.at].fences;
+
+    access_settle(s);
 
     session_advance(s, fences & 1, fences & 2);
 }
@@ -163,6 +167,7 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     session_advance(s, true, true);
     for (int k = 0; k < 2; k++)
         s->clocks[k].group = s->clocks[k].now;
+    tell_code(s);
 }
 
 static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
@@ -183,6 +188,7 @@ static void phase_end(void *user, sim_wg *wg, mach_phase phase)
 {
     (void)wg;
     (void)phase;
+    access_settle(user);
     copies_end(user);
 }
 
@@ -219,6 +225,7 @@ static void stopped(void *user, sim_wg *wg, const exec_stop *why)
     check_session *s = user;
 
     (void)wg;
+    access_settle(s);
     if (why->kind == EXEC_STOP_DIVERGENCE)
         diverged(s, why->line);
     else if (why->kind == EXEC_STOP_ACCESS)
@@ -296,8 +303,12 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written)
 {
     *arena_append(s->a, s->buffers, s->n_buffers, s->cap_buffers) =
-        (check_region){
-            arena_strdup(s->a, name), number, address, bytes, written, written};
+        (check_region){.name = arena_strdup(s->a, name),
+                       .number = number,
+                       .address = address,
+                       .bytes = bytes,
+                       .full = written,
+                       .blank = written};
 }
 
 static void make_words(check_session *s, check_region *r)
@@ -306,6 +317,9 @@ static void make_words(check_session *s, check_region *r)
         s->shadow[r->address + i] = SHADOW_INIT;
     r->blank = false;
 }
+
+/* Who runs when nothing does. */
+static sim_wg nobody;
 
 /* --- launches ------------------------------------------------------------- */
 
@@ -385,6 +399,10 @@ static void prepare_arg(check_session *s, uint32_t i)
     }
     if (written)
         make_words(s, r);
+    if (o->written) {
+        r->launch = s->number;
+        r->kernel = s->launch->kernel->name;
+    }
     /* Code that takes a buffer for one nobody writes looks at no words. */
     if (o->written || (!written && r->full))
         s->limits[i] = r->address + r->bytes - v->u.address;
@@ -450,20 +468,23 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
                                     .phase_end = phase_end,
                                     .group_end = group_end,
                                     .stopped = stopped};
-    static sim_wg nobody;
     exec_launch el = *l;
     exec_result r;
+    vpu_status st;
 
     while (s->n_launches <= number)
         *arena_append(s->a, s->needs_taint, s->n_launches, s->cap_launches) =
             false;
-    s->launch = l;
+    s->launched = *l;
+    s->launch = &s->launched;
     s->sites = l->kernel->sites;
     s->number = number;
     s->wg = &nobody;
     s->group = 0;
-    if (!size_fits(s))
+    if (!size_fits(s)) {
+        s->skipped = true;
         return VPU_OK;
+    }
     prepare(s);
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
@@ -472,7 +493,33 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     el.trace = NULL;
     el.profile = NULL;
     el.observer = &observer;
-    return exec_run(s->mem, desc, &el, &r, err);
+    st = exec_run(s->mem, desc, &el, &r, err);
+    s->wg = &nobody;
+    s->args = NULL;
+    return st;
+}
+
+bool check_local_memory(check_session *s, const mach_desc *desc,
+                        const exec_launch *plain, uint32_t number)
+{
+    str list = {0};
+    uint32_t n = exec_local_bytes(
+        plain, exec_pick_variant(plain->kernel, plain->local), &list);
+
+    s->launched = *plain;
+    s->launch = &s->launched;
+    s->sites = NULL;
+    s->number = number;
+    s->wg = &nobody;
+    if (n > desc->ocl_local_budget)
+        finding_add(s, CHECK_LOCAL_MEMORY, 0, NULL, 0,
+                    "a work-group needs %u bytes of local memory, the device "
+                    "has %llu:%s",
+                    n, (unsigned long long)desc->ocl_local_budget,
+                    str_text(&list));
+    str_free(&list);
+    s->skipped |= n > desc->ocl_local_budget;
+    return n <= desc->ocl_local_budget;
 }
 
 static void note_unwritten(check_session *s, const check_region *r,
@@ -483,7 +530,8 @@ static void note_unwritten(check_session *s, const check_region *r,
                             .arg = "",
                             .buffer = r->number,
                             .bytes = (int64_t)r->bytes,
-                            .offset = (int64_t)(first * element)}};
+                            .offset = (int64_t)(first * element)},
+                      .base = r->address};
     check_finding *f = finding_add(s, CHECK_UNWRITTEN, 0, &e, r->number,
                                    "%llu of %llu elements were never written",
                                    (unsigned long long)n,
@@ -494,10 +542,16 @@ static void note_unwritten(check_session *s, const check_region *r,
     f->element_bytes = element;
     f->elements = n;
     f->by = (check_party){0};
+    if (r->kernel) {
+        f->launch = r->launch;
+        f->kernel = r->kernel;
+    }
 }
 
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
 {
+    if (s->skipped)
+        return;
     for (size_t i = 0; i < s->n_buffers; i++) {
         const check_region *r = &s->buffers[i];
         uint64_t n = 0, first = 0;

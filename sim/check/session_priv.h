@@ -12,6 +12,8 @@ typedef struct {
     const char *name;
     uint32_t number, address;
     uint64_t bytes;
+    const char *kernel; /* that writes it, last of all launches; NULL = none */
+    uint32_t launch;
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
 } check_region;
@@ -50,6 +52,23 @@ typedef struct {
     uint32_t launch, site, object, extra;
 } finding_key;
 
+/* Memory an access goes to. */
+typedef struct {
+    check_memory m;
+    int64_t base; /* address of its first byte */
+    bool cmx;     /* what is in it lasts a group */
+    bool private;
+} check_extent;
+
+/* A store over another item's, about to be made. */
+typedef struct {
+    uint32_t site, item;
+    uint32_t at;             /* the first byte both write */
+    uint32_t address, bytes; /* of the store; 0 bytes = none */
+    check_extent where;
+    uint8_t before[128];
+} check_pending;
+
 /* Flag in origins: it is an earlier group's. */
 #define ORIGIN_STALE 0x80000000u
 
@@ -64,6 +83,7 @@ struct check_session {
     size_t n_buffers, cap_buffers;
     uint32_t sink;
     /* the launch */
+    exec_launch launched; /* what launch points to */
     const exec_launch *launch;
     const sim_sites *sites;
     uint32_t number;
@@ -74,6 +94,7 @@ struct check_session {
                          byte of through_of; NULL = not of interest */
     const check_region *through_of;
     bool *needs_taint; /* by launch */
+    bool skipped;      /* some launch did not run */
     size_t n_launches, cap_launches;
     /* the group */
     sim_wg *wg;
@@ -87,6 +108,7 @@ struct check_session {
     check_transfer *transfers;
     uint32_t n_transfers, n_events, events[64];
     uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
+    check_pending pending;
     uint32_t block_from; /* source of the memcpy being made, 0 = none */
     uint32_t block_root;
     const sim_object *block_object;
@@ -144,12 +166,6 @@ void session_advance(check_session *s, bool local, bool global);
 
 /* The memory `object` of the kernel stands for, with the pointer's root; or for
  * unknown pointers, that which holds addr. False: none. */
-typedef struct {
-    check_memory m;
-    int64_t base; /* address of its first byte */
-    bool cmx;     /* what is in it lasts a group */
-    bool private;
-} check_extent;
 bool memory_find(check_session *s, uint32_t object, uint32_t root,
                  uint32_t addr, check_extent *out);
 check_region *memory_region(check_session *s, uint32_t addr);
@@ -185,6 +201,8 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
  * for all items), noting what is wrong with that. */
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
                  uint32_t addr, uint32_t n, sim_site_kind kind, bool copy);
+/* The store that was pending has been made. */
+void access_settle(check_session *s);
 void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
 
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a);

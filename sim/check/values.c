@@ -40,10 +40,10 @@ void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
         return;
     case SITE_TO_INT:
         finding_add(s, CHECK_CONVERT, site, NULL, 0,
-                    "converts %g to a%s integer of %u bits, which cannot hold "
+                    "converts %g to an %sinteger of %u bits, which cannot hold "
                     "it",
                     number(x, at->element_bytes),
-                    at->is_signed ? "" : "n unsigned", at->bits);
+                    at->is_signed ? "" : "unsigned ", at->bits);
         return;
     case SITE_HALF:
         finding_add(s, CHECK_HALF, site, NULL, 0,

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t many[2];     /* a load's words: read by several in this interval */
     uint32_t mine[2];     /* a store: written by this item in this interval */
     uint32_t interval[2]; /* mine less the item */
+    uint32_t floor;       /* words of local memory of this group are no less */
     uint32_t init;        /* words of private arrays: written */
     uint32_t item;        /* that runs, linear in its group */
     uint32_t at, at_item; /* site of the collective call an item is about to
@@ -46,6 +47,7 @@ typedef struct {
 /* A load that finds its words so but for these bits changes nothing. */
 enum {
     SIM_CHECK_ITEM_SHIFT = 6,
+    SIM_CHECK_WRITTEN = 8,
     SIM_CHECK_LOAD_MINE = 0x22,
     SIM_CHECK_LOAD_MANY = 0x20
 };

@@ -109,6 +109,23 @@ static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
     return all_equal(h, words, state(h, h->i32, field), t, s->bytes);
 }
 
+/* The words are of this group, and written. */
+static LLVMValueRef words_are_ours(host *h, const sim_site *s,
+                                   LLVMValueRef words)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
+    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, s->bytes);
+    LLVMValueRef floor =
+        splat(h, state(h, h->i32, offsetof(sim_check, floor)), t, s->bytes);
+    LLVMValueRef written = splat(h, k32(h, SIM_CHECK_WRITTEN), t, s->bytes);
+    LLVMValueRef ours = LLVMBuildICmp(h->b, LLVMIntUGE, words, floor, "");
+    LLVMValueRef is = LLVMBuildICmp(
+        h->b, LLVMIntEQ, LLVMBuildAnd(h->b, words, written, ""), written, "");
+
+    ours = LLVMBuildBitCast(h->b, LLVMBuildAnd(h->b, ours, is, ""), bits, "");
+    return LLVMBuildICmp(h->b, LLVMIntEQ, ours, LLVMConstAllOnes(bits), "");
+}
+
 /* Of two fields, that for the memory the site is about. */
 static size_t of_memory(host *h, const sim_site *s, size_t field)
 {
@@ -196,6 +213,10 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
                               : of_memory(h, s, offsetof(sim_check, mine));
 
         branch_likely(h, words_are(h, s, words, 0, want), on, call);
+        return;
+    }
+    if (s->only_read) {
+        branch_likely(h, words_are_ours(h, s, words), on, call);
         return;
     }
     more = new_block(h);

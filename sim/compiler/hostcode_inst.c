@@ -129,6 +129,7 @@ static LLVMValueRef constant_expr(host *h, LLVMValueRef v)
                                  "");
     case LLVMAdd:
     case LLVMSub:
+    case LLVMMul:
     case LLVMXor:
         return LLVMBuildBinOp(h->b, op, host_value(h, LLVMGetOperand(v, 0)),
                               host_value(h, LLVMGetOperand(v, 1)), "");

@@ -265,7 +265,10 @@ LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
     t = LLVMFunctionType(ret, types, n, false);
     f = ir_declare(x->m, name, t);
     ir_attr(f, "nounwind", 0);
-    ir_attr(f, "willreturn", 0);
+    /* Whoever knows that a test returns knows that what it tests for does not
+     * hold: a division by zero would follow. */
+    if (strcmp(name, "__vpu_check_if"))
+        ir_attr(f, "willreturn", 0);
     ir_attr(f, "memory",
             strncmp(name, "__vpu_undef", 11) ? MEMORY_INACCESSIBLE
                                              : MEMORY_NONE);
@@ -547,7 +550,9 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
     object = object_of(x, root);
     if (written) {
         x->sites->objects[object].written = true;
+        x->sites->objects[object].copied = true;
         x->writes_unknown |= !object;
+        x->copies_unknown |= !object;
     }
     return instrument_k32(x, object);
 }

@@ -35,6 +35,9 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
 /* Then, with built-ins expanded and those variables promoted: the accesses. */
 void instrument_accesses(instrument *x, LLVMValueRef fn,
                          sim_variant_kind variant);
+/* Behind all instrument_accesses: which loads of local memory
+ * meet no store between the same barriers. */
+void instrument_intervals(instrument *x, LLVMValueRef fn);
 /* Behind the last variant. */
 void instrument_end(instrument *x);
 

@@ -26,7 +26,7 @@ struct instrument {
     ir_map numbers;                     /* variable -> object + 1 */
     LLVMTypeRef undef[MAX_UNDEF_TYPES]; /* of __vpu_undef.N */
     unsigned n_undef;
-    bool writes_unknown;
+    bool writes_unknown, copies_unknown;
     /* What calls say that the operations they become do not: by line. */
     struct instrument_call_fact {
         LLVMMetadataRef at;

@@ -490,8 +490,11 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
     if (!st)
         st = run_passes(m, "function(sroa)", err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
-        if (fns[v]) {
+        if (fns[v])
             instrument_accesses(x, fns[v], (sim_variant_kind)v);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (fns[v]) {
+            instrument_intervals(x, fns[v]);
             if (mode->checking->taint)
                 taint_follow(x, fns[v], (sim_variant_kind)v);
         }

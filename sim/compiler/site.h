@@ -42,8 +42,11 @@ typedef struct {
     sim_place at;
     uint32_t object; /* the memory its pointer comes from */
     uint32_t bytes, align, element_bytes; /* of an access */
-    bool is_signed;                       /* DIVIDE, TO_INT */
-    uint32_t bits;                        /* SHIFT, TO_INT: of the integer */
+    /* A load of local memory that nobody writes between the same barriers: of
+     * its words only matters that they are written, in this group. */
+    bool only_read;
+    bool is_signed;   /* DIVIDE, TO_INT */
+    uint32_t bits;    /* SHIFT, TO_INT: of the integer */
     const char *name; /* UNDEF, ARRAY: the variable; "" = none known */
     uint32_t fences;  /* BARRIER: 1 orders local memory, 2 global */
     /* COPY */
@@ -68,6 +71,7 @@ typedef struct {
                         through an unknown pointer sets it for all */
     bool restricted; /* ARG: declared restrict */
     bool local;      /* ARG: local_data */
+    bool copied;     /* some transfer has it as its destination */
     /* What of each padding_period bytes belongs to no field of a struct; NULL =
      * nothing. */
     const bool *padding;
