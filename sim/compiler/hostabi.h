@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 11 };
+enum { SIM_ABI = 13 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
