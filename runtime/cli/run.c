@@ -10,6 +10,7 @@
 #include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
+#include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
 #include "sim/base/clock.h"
@@ -64,6 +65,12 @@ static const char help[] =
     "  --break-at gid=X,Y,Z    with --gdb: stop where the work-item with this "
     "global\n"
     "                          id begins; Y and Z may be left out\n"
+    "What kernels print:\n"
+    "  --printf-prefix         in front of each line of printf: [group X,Y,Z "
+    "item\n"
+    "                          X,Y,Z], the item's local id. Output is in the "
+    "order of\n"
+    "                          the work-groups, whatever runs them\n"
     "How it runs:\n"
     "  --backend ID            what runs it: sim (default), opencl, "
     "opencl:P:D,\n"
@@ -78,7 +85,7 @@ static const char help[] =
     "JSON\n"
     "                          report is the median; the rest is of the last "
     "run\n"
-    "\n"
+    "\n" STOP_HELP "\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
     "      --param bias=1.0 --input 0=random:1 --output out --trace "
@@ -97,7 +104,7 @@ typedef struct {
     uint32_t kanata_bundles;
     trc_level trace_level;
     bool trace_host, view;
-    bool gdb;
+    bool gdb, printf_prefix;
     sim_debug debug; /* for gdb */
 } run_options;
 
@@ -134,6 +141,7 @@ enum {
     OPT_KANATA_BUNDLES,
     OPT_GDB,
     OPT_BREAK_AT,
+    OPT_PRINTF_PREFIX,
     OPT_REPORT,
     OPT_REPEAT,
 };
@@ -155,6 +163,7 @@ static const struct option long_options[] = {
     {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
     {"gdb", no_argument, NULL, OPT_GDB},
     {"break-at", required_argument, NULL, OPT_BREAK_AT},
+    {"printf-prefix", no_argument, NULL, OPT_PRINTF_PREFIX},
     {"report", required_argument, NULL, OPT_REPORT},
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {NULL, 0, NULL, 0}};
@@ -208,6 +217,8 @@ static bool apply(run_options *o, int c, arena *a)
         return o->gdb = true;
     case OPT_BREAK_AT:
         return gdb_parse_break_at(optarg, &o->debug);
+    case OPT_PRINTF_PREFIX:
+        return o->printf_prefix = true;
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -221,7 +232,7 @@ static bool apply(run_options *o, int c, arena *a)
 /* Options about the simulated machine and its insides. */
 static bool is_sim_only(int c)
 {
-    return c >= OPT_VCD && c <= OPT_BREAK_AT;
+    return c >= OPT_VCD && c <= OPT_PRINTF_PREFIX;
 }
 
 /* A stick's packets and stages have a timeline, too. */
@@ -306,6 +317,8 @@ static int check_gdb(run_options *o)
     o->t.timing = EXEC_NO_TIMING;
     o->t.threads = 1;
     o->t.timeout_s = 0; /* a person thinks longer */
+    o->t.max_cycles = 0;
+    o->t.max_cycles_given = true;
     return CLI_OK;
 }
 
@@ -579,6 +592,7 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.log = &s->log;
     cfg.print = print_text;
     cfg.print_user = s;
+    cfg.print_prefix = s->o.printf_prefix;
     /* The output folder before the work: a run of minutes must not end in
      * "permission denied". */
     if (!st && s->o.output)
