@@ -21,23 +21,6 @@
 /* Not dirty, and no line: line numbers have fewer bits. */
 #define EMPTY UINT32_C(0xfffffffe)
 
-struct mach_cache {
-    /* The line of the last load in L1 and of the last access in L2: asking for
-     * them again changes no order, so nothing is looked up. */
-    uint32_t l1_last, l2_last;
-    uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
-    level l1, l2;
-    uint32_t bank_shift, bank_mask; /* of an L2 line number */
-    mach_mem_counts n;
-    ddr_view ddr;
-    bool recording, lost;
-    mach_miss *misses;
-    uint32_t n_misses, cap_misses, n_accesses;
-    /* Lists whose repetitions are not looked for after some that had none, and
-     * how many are left to skip. */
-    uint32_t patience, skip;
-};
-
 static const uint32_t NO_LINE = UINT32_MAX;
 
 static uint32_t log2_floor(uint64_t n)
@@ -73,6 +56,7 @@ static void forget(mach_cache *c)
 {
     c->l1_last = c->l2_last = NO_LINE;
     c->l2_last_entry = NULL;
+    c->repeat.live = false;
     fill_empty(c->l1.ways, (c->l1.set_mask + 1) * c->l1.n_ways);
     fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
 }
@@ -219,6 +203,7 @@ void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
 
+    c->repeat.live = false;
     c->n_accesses++;
     c->n.load_bytes += bytes;
     if (first == last && first == c->l1_last) {
@@ -239,6 +224,7 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
 
+    c->repeat.live = false;
     c->n_accesses++;
     c->n.stores++;
     c->n.store_bytes += bytes;
@@ -250,193 +236,11 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
-static void add_tally(mach_cache *c, const tally *t)
-{
-    uint64_t all = 0, backs = 0;
-    uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
-
-    for (uint32_t b = 0; b <= c->bank_mask; b++) {
-        all += t->ddr.banks[b].fills - c->ddr.banks[b].fills;
-        backs += t->ddr.backs[b] - c->ddr.backs[b];
-    }
-    c->n.load_bytes += t->load_bytes;
-    c->n.store_bytes += t->store_bytes;
-    c->n.stores += t->stores;
-    c->n.load_l1_hits += t->loads + t->crossings - t->l1_misses;
-    c->n.load_l2_hits += t->l1_misses - fills;
-    c->n.load_fills += fills;
-    c->n.store_fills += all - fills;
-    c->n.write_backs += backs;
-    c->ddr = t->ddr;
-}
-
-enum { BATCH = 511, FEW = 8 };
-
-/* n <= BATCH, so that their bytes stay below 2^16 in `all`: a sum of the
- * entries' upper halves, that is bytes, and stores << 16. */
-static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
-                             size_t n)
-{
-    const level l1 = c->l1, l2 = c->l2;
-    pair_of_ways nowhere = 0;
-    warm_set w2 = {&nowhere, 0};
-    uint32_t recent = UINT32_MAX; /* no line */
-    uint64_t all = 0, stored = 0;
-    /* A copy: sets are written through pointers that may alias anything, and
-     * what is local need not be fetched again after each. */
-    tally t = {.ddr = c->ddr};
-
-    for (const uint64_t *end = list + n; list < end; list++) {
-        uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
-        uint32_t bytes = upper & 0xffff, line, last;
-
-        all += upper;
-        if (MACH_ACCESS_IS_STORE(*list)) { /* past L1 */
-            stored += bytes;
-            line = (uint32_t)(addr >> g.l2);
-            last = (uint32_t)((addr + bytes - 1) >> g.l2);
-            do
-                l2_pair(&l2, g, &w2, line, 1, &t);
-            while (line++ != last);
-            continue;
-        }
-        line = (uint32_t)(addr >> g.l1);
-        last = (uint32_t)((addr + upper - 1) >> g.l1);
-        t.crossings += last - line;
-        /* The line touched last is where it is. */
-        if (line == recent && line++ == last)
-            continue;
-        recent = last;
-        do {
-            if (l1_pair(&l1, line))
-                continue;
-            t.l1_misses++;
-            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &t);
-        } while (line++ != last);
-    }
-    *w2.set = w2.both;
-    t.stores = all >> 16;
-    t.loads = n - t.stores;
-    t.store_bytes = stored;
-    t.load_bytes = (all & 0xffff) - stored;
-    add_tally(c, &t);
-}
-
-/* n rounds of a repetition, from its second on. */
-static INLINE void run_rounds(mach_cache *c, geometry g, repetition *r,
-                              uint32_t n)
-{
-    const level l1 = c->l1, l2 = c->l2;
-    pair_of_ways nowhere = 0;
-    warm_set w2 = {&nowhere, 0};
-    tally t = {.ddr = c->ddr};
-
-    t.loads = n * r->adds.loads;
-    t.stores = n * r->adds.stores;
-    t.load_bytes = n * r->adds.load_bytes;
-    t.store_bytes = n * r->adds.store_bytes;
-    t.crossings = n * r->adds.crossings;
-    for (; n; n--)
-        for (uint32_t k = 0; k < r->n_touches; k++) {
-            line_touch *f = &r->touches[k];
-
-            if (f->is_store) {
-                l2_pair(&l2, g, &w2, f->line++, 1, &t);
-                continue;
-            }
-            if (!l1_pair(&l1, f->line)) {
-                t.l1_misses++;
-                l2_pair(&l2, g, &w2, f->line >> (g.l2 - g.l1), 0, &t);
-            }
-            f->line += 1u << (g.l2 - g.l1);
-        }
-    *w2.set = w2.both;
-    add_tally(c, &t);
-}
-
-static geometry geometry_of(const mach_cache *c)
-{
-    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
-                      c->bank_mask};
-}
-
-static bool is_usual(geometry g)
-{
-    return !memcmp(&g, &usual_geometry, sizeof g);
-}
-
-static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
-{
-    const geometry g = geometry_of(c);
-
-    /* The common shape gets code of its own. */
-    for (size_t now; n; list += now, n -= now) {
-        now = n < BATCH ? n : BATCH;
-        if (is_usual(g))
-            run_pairs(c, usual_geometry, list, now);
-        else
-            run_pairs(c, g, list, now);
-    }
-}
-
-/* The repetition that list begins with; returns how many accesses were run, 0
- * if there is none. */
-static size_t run_repetition(mach_cache *c, const uint64_t *list, size_t n)
-{
-    const geometry g = geometry_of(c);
-    repetition r;
-    uint32_t rounds;
-    size_t in_round;
-
-    if (!repeat_find(&c->l1, &c->l2, list, n, &r))
-        return 0;
-    in_round = (size_t)r.period * r.round;
-    run_singly(c, list, in_round);
-    rounds = r.times / r.round - 1;
-    if (is_usual(g))
-        run_rounds(c, usual_geometry, &r, rounds);
-    else
-        run_rounds(c, g, &r, rounds);
-    return in_round * (1 + rounds);
-}
-
-/* A list of two-way caches. Where a repetition is not found, it is looked for
- * again a while later, each time a longer one. */
-static void run_list(mach_cache *c, const uint64_t *list, size_t n)
-{
-    enum { STRETCH = 256, MAX_PATIENCE = 63 };
-    size_t stretch = STRETCH;
-    bool found = false;
-
-    if (c->skip) {
-        c->skip--;
-        run_singly(c, list, n);
-        return;
-    }
-    while (n) {
-        size_t done = n < FEW ? 0 : run_repetition(c, list, n);
-
-        if (done) {
-            found = true;
-            stretch = STRETCH;
-        } else {
-            done = n < stretch ? n : stretch;
-            run_singly(c, list, done);
-            stretch *= 4;
-        }
-        list += done;
-        n -= done;
-    }
-    c->patience = found                        ? 0
-                  : c->patience < MAX_PATIENCE ? 4 * c->patience + 3
-                                               : c->patience;
-    c->skip = c->patience;
-}
-
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    if (!c->recording && n >= FEW && c->l1.n_ways == 2 && c->l2.n_ways == 2) {
-        run_list(c, list, n);
+    if (!c->recording && n >= CACHE_FEW && c->l1.n_ways == 2 &&
+        c->l2.n_ways == 2) {
+        cache_run_list(c, list, n);
         c->l1_last = c->l2_last = NO_LINE;
         c->l2_last_entry = NULL;
         return;

@@ -133,29 +133,109 @@ static INLINE bool l1_pair(const level *l1, uint32_t line)
  * ---------------------------------------------------------------------------
  */
 
-/* Of an access that has to be looked up: the line, of L1 for a load, of L2 for
- * a store. */
-typedef struct {
-    uint32_t line;
-    bool is_store;
-} line_touch;
+enum { REPEAT_MAX_SITES = 64, REPEAT_MAX_OPS = 1024 };
 
-enum { REPEAT_MAX_SITES = 64, REPEAT_MAX_TOUCHES = 512 };
+/* What a round does to the tags and to DDR. */
+typedef enum {
+    /* Looked up. */
+    OP_LOAD,  /* a line of L1, then of L2 */
+    OP_FETCH, /* a line of L2, of a load that misses L1 */
+    OP_STORE, /* a line of L2 */
+    /* Known: lines of L2 that DDR gives or gets. */
+    OP_LOADED,
+    OP_STORED,
+    OP_BACK,
+    OP_PASS, /* several of them, of which load fills are the first and last */
+    /* Both ways of a set, as what is known leaves them. */
+    OP_SET_L1,
+    OP_SET_L2
+} repeat_kind;
+
+typedef struct {
+    uint32_t kind;
+    uint32_t line; /* OP_PASS: load fills */
+    union {
+        uint32_t second;  /* OP_SET: the line used before */
+        uint32_t waiting; /* OP_PASS: adds to lines_before */
+    };
+    union {
+        uint32_t dirty;  /* OP_SET_L2: bit 0 of line, bit 1 of second */
+        uint32_t behind; /* OP_PASS: adds to loads_behind */
+    };
+} repeat_op;
+
+typedef struct {
+    repeat_op list[REPEAT_MAX_OPS];
+    uint32_t n;
+} repeat_ops;
 
 /* Accesses that come again and again, each time some bytes further. After a
- * round of times all are a line of L2 further. */
+ * round of times all are some lines of L2 further. */
 typedef struct {
-    uint32_t period; /* accesses */
-    uint32_t round;  /* times */
-    uint32_t times;  /* in the list */
-    /* Of the second round, in order. */
-    line_touch touches[REPEAT_MAX_TOUCHES];
-    uint32_t n_touches;
-    tally adds; /* a round's loads, stores, bytes and crossings */
+    uint32_t period;                  /* accesses; 0: no repetition is known */
+    uint32_t round;                   /* times */
+    uint32_t step;                    /* lines of L2 */
+    uint64_t stride;                  /* bytes */
+    uint64_t first[REPEAT_MAX_SITES]; /* the first time */
+    uint64_t lowest, highest;         /* addresses of the first time, end */
+    /* Of the second round, by lines of that round. */
+    repeat_ops ops;
+    tally adds; /* a round's loads, stores, bytes, crossings, known misses */
+    /* ops for rounds whose lines are moved by from <= lines < from + n: there
+     * none that DDR gives or gets is in another bank. */
+    struct {
+        uint32_t from, n;
+        repeat_ops ops;
+        uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
+    } in_bank;
+    /* Where the caches are in it. */
+    bool live;
+    uint32_t moved; /* lines of L2, this round against the second */
+    uint32_t done;  /* accesses of the round */
+    uint64_t shift; /* of its first access against first[0] */
+    uint64_t ran;   /* accesses */
+    uint64_t last[REPEAT_MAX_SITES];
 } repetition;
 
-/* Does list begin with one, of which most need not be looked up? */
-bool repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                 size_t n, repetition *r);
+/* How many accesses of list go on with r, which is live. */
+size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
+/* How many accesses list begins with that are r's from the first on, moved;
+ * whole rounds at least, or 0. r is where it begins then. */
+size_t repeat_again(repetition *r, const level *l2, const uint64_t *list,
+                    size_t n);
+/* Does list begin with a repetition of which most need not be looked up?
+ * Returns how many accesses are in it; 0: r may have changed. */
+size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
+                   size_t n, repetition *r);
+/* Note that these n accesses were the next of r. */
+void repeat_ran(repetition *r, const uint64_t *list, size_t n);
+/* Fills r->in_bank for r->moved. */
+void repeat_in_bank(repetition *r, geometry g);
+
+/* --- the caches ---------------------------------------------------------- */
+
+struct mach_cache {
+    /* The line of the last load in L1 and of the last access in L2: asking for
+     * them again changes no order, so nothing is looked up. */
+    uint32_t l1_last, l2_last;
+    uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
+    level l1, l2;
+    uint32_t bank_shift, bank_mask; /* of an L2 line number */
+    mach_mem_counts n;
+    ddr_view ddr;
+    bool recording, lost;
+    mach_miss *misses;
+    uint32_t n_misses, cap_misses, n_accesses;
+    /* Lists whose repetitions are not looked for after some that had none, and
+     * how many are left to skip. */
+    uint32_t patience, skip;
+    repetition repeat;
+};
+
+enum { CACHE_FEW = 8 };
+
+/* A list of at least CACHE_FEW accesses to caches of two ways that do not
+ * record (cache_run.c). */
+void cache_run_list(mach_cache *c, const uint64_t *list, size_t n);
 
 #endif

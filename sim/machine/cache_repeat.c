@@ -2,63 +2,46 @@
  * neighbouring addresses makes.
  *
  * Let a list be the same k accesses again and again, each time `stride` bytes
- * further, a stride that divides L2's lines. After a round of times all are one
- * line of L2 further, in the next set: which accesses share lines and sets is
- * the same in every round.
+ * further. After a round of times all are `step` lines of L2 further: which
+ * accesses share lines and sets is the same in every round, but in other sets.
  *
- * An access whose line is the most recent of its set hits, leaves the order of
- * ways as it is and can be skipped. Which accesses of a round are of that kind
- * follows from the list alone, whatever the caches held before: the last load
- * in a set of L1 made its line the most recent. So a round is walked through to
- * know what it leaves behind, the next to tell which of its accesses must be
- * looked up (`touches`); the same ones, further on, must be in all later
- * rounds.
+ * What a round does follows in part from the list alone, whatever the caches
+ * held before. So a round is walked through to know which lines it leaves in
+ * which ways, then the next to tell which of its accesses must be looked up.
+ * Those of later rounds are the same ones, further on:
  *
- * In L2 a store makes its line the most recent, and dirty; a load does so if it
- * misses L1, which cannot be known here: another line's load that has to be
- * looked up ends what is known of the set. */
+ *   - an access whose line is known to be the most recent of its set, and dirty
+ *     if it is a store, hits and changes nothing: it is skipped;
+ *   - in a set of which both ways are known, hits and misses are known, too,
+ *     and what is written back; what is left of it are lines that DDR gives or
+ *     gets, and the ways at the end of the round;
+ *   - all others are looked up. A load that does may or may not ask L2: what
+ *     was known of that set is not any more. */
 #include <string.h>
 
 #include "sim/machine/cache_priv.h"
 
 enum {
     MIN_ROUNDS = 4, /* fewer are not worth the search */
+    MIN_ROUNDS_AGAIN = 2,
+    MAX_STRIDE = 4096,
     BLOCK = 16,
     KNOWN = 64 /* sets told apart; others share an entry, which forgets */
 };
 
-/* Most recent lines, by the low bits of their set. */
-typedef struct {
-    uint32_t lines[KNOWN];
-    uint32_t mask;
-} recent_lines;
-
-typedef struct {
-    uint64_t addr;
-    uint32_t bytes;
-    bool is_store;
-} site;
-
-typedef struct {
-    site sites[REPEAT_MAX_SITES];
-    recent_lines l1, l2;
-    unsigned l1_shift, l2_shift;
-} walk;
-
 static const uint32_t NOTHING = UINT32_MAX; /* more than any line's number */
+
+/* --- the same accesses again ---------------------------------------------- */
 
 typedef uint64_t
     __attribute__((vector_size(16), aligned(8), may_alias)) two_accesses;
 
-/* How many accesses from the k-th on are those k before moved by d. */
+/* How many accesses list has up to the first, from the k-th on, that is not the
+ * one k before moved by d; at least k. */
 static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
 {
     size_t i = k;
 
-    while (i < n && i < 2 * (size_t)k && list[i] - list[i - k] == d)
-        i++;
-    if (i < 2 * (size_t)k)
-        return 0;
     for (; i + BLOCK <= n; i += BLOCK) {
         const two_accesses *at = (const void *)&list[i];
         const two_accesses *before = (const void *)&list[i - k];
@@ -72,146 +55,386 @@ static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
     }
     while (i < n && list[i] - list[i - k] == d)
         i++;
-    return i - k;
+    return i;
 }
 
-/* The least period with a stride that divides a line of l2, and how often. */
-static bool find_period(const uint64_t *list, size_t n, uint32_t l2_line,
-                        uint64_t *stride, repetition *r)
+/* Addresses beyond the last carry into what is above them: then the same
+ * difference does not mean the same access further on. */
+static bool in_memory(const repetition *r, size_t n)
+{
+    return r->highest + r->shift + (r->ran + n) / r->period * r->stride +
+               r->stride <=
+           UINT32_MAX;
+}
+
+size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && i < r->period && list[i] - r->last[i] == r->stride)
+        i++;
+    if (i == r->period)
+        i = extent(list, n, r->period, r->stride);
+    return in_memory(r, i) ? i : 0;
+}
+
+size_t repeat_again(repetition *r, const level *l2, const uint64_t *list,
+                    size_t n)
+{
+    uint64_t shift = list[0] - r->first[0];
+    uint32_t i = 0;
+
+    if (!r->period || n < r->period || shift & ((1u << l2->line_shift) - 1) ||
+        r->lowest + shift > UINT32_MAX || r->highest + shift > UINT32_MAX)
+        return 0;
+    while (i < r->period && list[i] - r->first[i] == shift)
+        i++;
+    if (i < r->period)
+        return 0;
+    n = extent(list, n, r->period, r->stride);
+    r->shift = shift;
+    r->ran = 0;
+    if (n < (size_t)MIN_ROUNDS_AGAIN * r->period * r->round || !in_memory(r, n))
+        return 0;
+    r->moved = (uint32_t)(shift >> l2->line_shift) - r->step;
+    r->done = 0;
+    return n;
+}
+
+void repeat_ran(repetition *r, const uint64_t *list, size_t n)
+{
+    size_t k = r->period;
+
+    r->ran += n;
+    if (n >= k) {
+        memcpy(r->last, list + n - k, k * sizeof *list);
+        return;
+    }
+    memmove(r->last, r->last + n, (k - n) * sizeof *list);
+    memcpy(r->last + k - n, list, n * sizeof *list);
+}
+
+static uint32_t gcd_of_line(uint64_t stride, uint32_t line)
+{
+    uint64_t low = stride & -stride;
+
+    return low < line ? (uint32_t)low : line;
+}
+
+/* The least period that lasts; returns how many accesses. */
+static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
+                          repetition *r)
 {
     for (uint32_t k = 1; k <= REPEAT_MAX_SITES && 2 * k <= n; k++) {
         uint64_t d = list[k] - list[0];
+        uint32_t round;
+        size_t all;
 
-        if (!d || d > l2_line || (d & (d - 1)))
+        if (!d || d > MAX_STRIDE || list[2 * k - 1] - list[k - 1] != d)
+            continue;
+        round = l2_line / gcd_of_line(d, l2_line);
+        if ((size_t)MIN_ROUNDS * k * round > n)
+            continue;
+        all = extent(list, n, k, d);
+        if (all < (size_t)MIN_ROUNDS * k * round)
             continue;
         r->period = k;
-        r->round = (uint32_t)(l2_line / d);
-        r->times = 1 + (uint32_t)(extent(list, n, k, d) / k);
-        *stride = d;
-        if (r->times >= MIN_ROUNDS * r->round)
-            return true;
+        r->round = round;
+        r->stride = d;
+        r->step = (uint32_t)(d * round / l2_line);
+        return all;
     }
-    return false;
+    return 0;
 }
 
-static void forget(recent_lines *r, const level *v)
+/* --- what is known of the caches ------------------------------------------ */
+
+enum { CLEAN, DIRTY, EITHER };
+
+typedef struct {
+    uint32_t set;
+    uint32_t line[2]; /* most recent first, NOTHING = not known */
+    uint8_t dirty[2];
+    bool stale; /* the tags are not up to date; both ways are known */
+} known_set;
+
+typedef struct {
+    const level *v1, *v2;
+    known_set l1[KNOWN], l2[KNOWN];
+    repetition *r;
+} walk;
+
+static void forget(known_set *k)
 {
-    memset(r->lines, 0xff, sizeof r->lines);
-    r->mask = v->set_mask < KNOWN - 1 ? v->set_mask : KNOWN - 1;
+    k->line[0] = k->line[1] = NOTHING;
+    k->dirty[0] = k->dirty[1] = EITHER;
 }
 
-static INLINE uint32_t *most_recent(recent_lines *r, uint32_t line)
+/* Counts beyond what fits; such a round is no use. */
+static void emit(walk *w, repeat_kind kind, uint32_t line)
 {
-    return &r->lines[line & r->mask];
+    repeat_ops *ops = &w->r->ops;
+
+    if (ops->n < REPEAT_MAX_OPS)
+        ops->list[ops->n] = (repeat_op){.kind = kind, .line = line};
+    ops->n++;
 }
 
-static INLINE bool note(repetition *r, uint32_t line, bool is_store)
+static void bring_up_to_date(walk *w, known_set *k, bool is_l2)
 {
-    if (r->n_touches == REPEAT_MAX_TOUCHES)
-        return false;
-    r->touches[r->n_touches++] = (line_touch){line, is_store};
-    return true;
+    repeat_ops *ops = &w->r->ops;
+
+    if (!k->stale)
+        return;
+    k->stale = false;
+    emit(w, is_l2 ? OP_SET_L2 : OP_SET_L1, k->line[0]);
+    if (ops->n > REPEAT_MAX_OPS)
+        return;
+    ops->list[ops->n - 1].second = k->line[1];
+    ops->list[ops->n - 1].dirty = (uint32_t)(k->dirty[0] == DIRTY) |
+                                  (uint32_t)(k->dirty[1] == DIRTY) << 1;
 }
 
-static bool walk_load(walk *w, const site *s, uint64_t at, repetition *r)
+static known_set *known_of(walk *w, uint32_t line, bool is_l2)
 {
-    uint32_t line = (uint32_t)(at >> w->l1_shift);
-    uint32_t last = (uint32_t)((at + s->bytes - 1) >> w->l1_shift);
+    const level *v = is_l2 ? w->v2 : w->v1;
+    uint32_t set = line & v->set_mask;
+    known_set *k = &(is_l2 ? w->l2 : w->l1)[set % KNOWN];
 
-    r->adds.crossings += last - line;
-    for (; line <= last; line++) {
-        uint32_t *l1 = most_recent(&w->l1, line);
-        uint32_t line2 = line >> (w->l2_shift - w->l1_shift);
-        uint32_t *l2 = most_recent(&w->l2, line2);
-
-        if (*l1 == line)
-            continue;
-        *l1 = line;
-        if (*l2 != line2)
-            *l2 = NOTHING;
-        if (!note(r, line, false))
-            return false;
+    if (k->set != set) {
+        bring_up_to_date(w, k, is_l2);
+        k->set = set;
+        forget(k);
     }
-    return true;
+    return k;
 }
 
-static bool walk_store(walk *w, const site *s, uint64_t at, repetition *r)
+static void make_recent(known_set *k, uint32_t line, uint8_t dirty)
 {
-    uint32_t line = (uint32_t)(at >> w->l2_shift);
-    uint32_t last = (uint32_t)((at + s->bytes - 1) >> w->l2_shift);
+    k->line[1] = k->line[0];
+    k->dirty[1] = k->dirty[0];
+    k->line[0] = line;
+    k->dirty[0] = dirty;
+}
 
-    for (; line <= last; line++) {
-        uint32_t *l2 = most_recent(&w->l2, line);
+static void know_l2(walk *w, uint32_t line, bool is_store)
+{
+    known_set *k = known_of(w, line, true);
+    bool full =
+        k->line[1] != NOTHING && k->dirty[0] != EITHER && k->dirty[1] != EITHER;
+    uint8_t dirty = EITHER;
 
-        if (*l2 == line)
-            continue;
-        *l2 = line;
-        if (!note(r, line, true))
-            return false;
+    if (k->line[0] == line && (!is_store || k->dirty[0] == DIRTY))
+        return;
+    if (!full)
+        emit(w, is_store ? OP_STORE : OP_FETCH, line);
+    else
+        k->stale = true;
+    if (k->line[0] == line) {
+        k->dirty[0] = DIRTY;
+        return;
     }
-    return true;
+    if (k->line[1] == line) {
+        dirty = k->dirty[1];
+    } else if (k->line[1] != NOTHING) { /* a miss */
+        dirty = CLEAN;
+        if (full)
+            emit(w, is_store ? OP_STORED : OP_LOADED, line);
+        if (full && k->dirty[1] == DIRTY)
+            emit(w, OP_BACK, k->line[1]);
+    }
+    make_recent(k, line, is_store ? DIRTY : dirty);
+}
+
+static void know_l1(walk *w, uint32_t line)
+{
+    uint32_t line2 = line >> (w->v2->line_shift - w->v1->line_shift);
+    known_set *k = known_of(w, line, false), *k2;
+    bool hit = k->line[1] == line;
+
+    if (k->line[0] == line)
+        return;
+    if (k->line[1] != NOTHING) {
+        k->stale = true;
+        make_recent(k, line, CLEAN);
+        if (hit)
+            return;
+        w->r->adds.l1_misses++;
+        know_l2(w, line2, false);
+        return;
+    }
+    make_recent(k, line, CLEAN);
+    k2 = known_of(w, line2, true);
+    bring_up_to_date(w, k2, true);
+    if (k2->line[0] != line2)
+        forget(k2);
+    emit(w, OP_LOAD, line);
+}
+
+static void walk_access(walk *w, uint64_t access)
+{
+    bool is_store = MACH_ACCESS_IS_STORE(access);
+    uint64_t at = MACH_ACCESS_ADDR(access), bytes = MACH_ACCESS_BYTES(access);
+    uint32_t shift = is_store ? w->v2->line_shift : w->v1->line_shift;
+    uint32_t line = (uint32_t)(at >> shift);
+    uint32_t last = (uint32_t)((at + bytes - 1) >> shift);
+
+    if (!is_store)
+        w->r->adds.crossings += last - line;
+    for (; line <= last; line++)
+        if (is_store)
+            know_l2(w, line, true);
+        else
+            know_l1(w, line);
 }
 
 /* A round, starting at the given time. */
-static bool walk_round(walk *w, uint64_t stride, uint32_t time, repetition *r)
+static void walk_round(walk *w, uint32_t time)
 {
-    r->n_touches = 0;
-    r->adds.crossings = 0;
-    for (uint32_t end = time + r->round; time < end; time++)
-        for (uint32_t i = 0; i < r->period; i++) {
-            const site *s = &w->sites[i];
-            uint64_t at = s->addr + time * stride;
+    repetition *r = w->r;
 
-            if (!(s->is_store ? walk_store : walk_load)(w, s, at, r))
-                return false;
-        }
-    return true;
+    r->ops.n = 0;
+    r->adds.l1_misses = r->adds.crossings = 0;
+    for (uint32_t end = time + r->round; time < end; time++)
+        for (uint32_t i = 0; i < r->period; i++)
+            walk_access(w, r->first[i] + time * r->stride);
+    for (uint32_t s = 0; s < KNOWN; s++) {
+        bring_up_to_date(w, &w->l1[s], false);
+        bring_up_to_date(w, &w->l2[s], true);
+    }
 }
 
-static void add_up(const walk *w, repetition *r)
+static bool is_worth_it(const repetition *r)
+{
+    uint32_t looked_up = 0;
+
+    for (uint32_t i = 0; i < r->ops.n && r->ops.n <= REPEAT_MAX_OPS; i++)
+        looked_up += r->ops.list[i].kind <= OP_STORE;
+    return r->ops.n <= REPEAT_MAX_OPS && 2 * looked_up < r->period * r->round &&
+           r->ops.n < 2 * r->period * r->round;
+}
+
+static void take_sites(const uint64_t *list, repetition *r)
 {
     tally *t = &r->adds;
 
+    memcpy(r->first, list, r->period * sizeof *list);
+    r->lowest = UINT64_MAX;
+    r->highest = 0;
     t->loads = t->stores = t->load_bytes = t->store_bytes = 0;
     for (uint32_t i = 0; i < r->period; i++) {
-        const site *s = &w->sites[i];
+        uint64_t at = MACH_ACCESS_ADDR(list[i]);
+        uint64_t bytes = MACH_ACCESS_BYTES(list[i]);
+        bool is_store = MACH_ACCESS_IS_STORE(list[i]);
 
-        *(s->is_store ? &t->stores : &t->loads) += r->round;
-        *(s->is_store ? &t->store_bytes : &t->load_bytes) +=
-            (uint64_t)r->round * s->bytes;
+        r->lowest = at < r->lowest ? at : r->lowest;
+        r->highest = at + bytes > r->highest ? at + bytes : r->highest;
+        *(is_store ? &t->stores : &t->loads) += r->round;
+        *(is_store ? &t->store_bytes : &t->load_bytes) += r->round * bytes;
     }
 }
 
-/* False: strides that carry out of the address are no strides. */
-static bool take_sites(walk *w, const uint64_t *list, uint64_t stride,
-                       const repetition *r)
+size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
+                   size_t n, repetition *r)
 {
-    for (uint32_t i = 0; i < r->period; i++) {
-        w->sites[i] =
-            (site){MACH_ACCESS_ADDR(list[i]), MACH_ACCESS_BYTES(list[i]),
-                   (bool)MACH_ACCESS_IS_STORE(list[i])};
-        if (w->sites[i].addr + r->times * stride + w->sites[i].bytes >
-            UINT32_MAX)
-            return false;
+    walk w = {.v1 = l1, .v2 = l2, .r = r};
+
+    r->period = 0;
+    n = find_period(list, n, 1u << l2->line_shift, r);
+    if (!n)
+        return 0;
+    take_sites(list, r);
+    r->shift = r->ran = 0;
+    for (uint32_t s = 0; s < KNOWN; s++) {
+        w.l1[s].set = w.l2[s].set = UINT32_MAX;
+        forget(&w.l1[s]);
+        forget(&w.l2[s]);
     }
-    return true;
+    if (in_memory(r, n)) {
+        walk_round(&w, 0);
+        walk_round(&w, r->round);
+    }
+    if (!in_memory(r, n) || !is_worth_it(r)) {
+        r->period = 0;
+        return 0;
+    }
+    r->in_bank.n = 0;
+    r->moved = 0 - r->step;
+    r->done = 0;
+    return n;
 }
 
-bool repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                 size_t n, repetition *r)
-{
-    uint64_t stride;
-    walk w;
+/* --- rounds in the same banks --------------------------------------------- */
 
-    if (!find_period(list, n, 1u << l2->line_shift, &stride, r) ||
-        !take_sites(&w, list, stride, r))
-        return false;
-    w.l1_shift = l1->line_shift;
-    w.l2_shift = l2->line_shift;
-    forget(&w.l1, l1);
-    forget(&w.l2, l2);
-    if (!walk_round(&w, stride, 0, r) || !walk_round(&w, stride, r->round, r))
-        return false;
-    add_up(&w, r);
-    return 2 * r->n_touches < r->period * r->round;
+/* Lines from r->moved on for which no line leaves its row. */
+static uint32_t lines_in_rows(const repetition *r, geometry g)
+{
+    uint32_t row = 1u << g.bank, n = UINT32_MAX / 2;
+
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const repeat_op *o = &r->ops.list[i];
+        uint32_t left = row - ((o->line + r->moved) & (row - 1));
+
+        if (o->kind >= OP_LOADED && o->kind <= OP_BACK && left < n)
+            n = left;
+    }
+    return n;
+}
+
+/* Of known accesses to DDR without a lookup in between, the first load fill
+ * waits for what was before, and the stores after the last are what the next
+ * one waits for. All others add the same in each round. */
+void repeat_in_bank(repetition *r, geometry g)
+{
+    enum { WORTH_IT = 3 };
+    repeat_ops *to = &r->in_bank.ops;
+    ddr_view v = {.load_number = 1};
+    repeat_op *pass = NULL;
+    uint32_t rest = 0; /* ops after the last load fill; 0: there was none */
+
+    r->in_bank.from = r->moved;
+    r->in_bank.n = lines_in_rows(r, g);
+    if (r->in_bank.n < WORTH_IT * r->step) {
+        r->in_bank.n = 0;
+        return;
+    }
+    memset(r->in_bank.fills, 0, sizeof r->in_bank.fills);
+    memset(r->in_bank.backs, 0, sizeof r->in_bank.backs);
+    to->n = 0;
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const repeat_op *o = &r->ops.list[i];
+        uint32_t bank = (o->line + r->moved) >> g.bank & g.bank_mask;
+        uint32_t behind = v.loads_behind, before = v.lines_before;
+
+        if (o->kind == OP_BACK) {
+            r->in_bank.backs[bank]++;
+            continue;
+        }
+        if (o->kind == OP_STORED)
+            stored_line(&v, bank);
+        if (o->kind == OP_LOADED)
+            loaded_line(&v, bank);
+        if (o->kind != OP_LOADED || !rest) {
+            to->list[to->n++] = *o;
+            if (o->kind == OP_LOADED)
+                rest = to->n;
+            else if (o->kind != OP_STORED) {
+                rest = 0;
+                pass = NULL;
+            }
+            continue;
+        }
+        for (; to->n > rest; to->n--)
+            r->in_bank.fills[(to->list[to->n - 1].line + r->moved) >> g.bank &
+                             g.bank_mask]++;
+        r->in_bank.fills[bank]++;
+        if (!pass) {
+            pass = &to->list[to->n++];
+            *pass = (repeat_op){.kind = OP_PASS};
+            rest = to->n;
+        }
+        pass->line++;
+        pass->behind += v.loads_behind - behind;
+        pass->waiting += v.lines_before - before;
+    }
 }

@@ -1,0 +1,291 @@
+/* Lists of accesses to caches of two ways: looked up one by one, or, where
+ * cache_repeat.c finds a repetition, round by round. */
+#include <string.h>
+
+#include "sim/machine/cache_priv.h"
+
+static void add_tally(mach_cache *c, const tally *t)
+{
+    uint64_t all = 0, backs = 0;
+    uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
+
+    for (uint32_t b = 0; b <= c->bank_mask; b++) {
+        all += t->ddr.banks[b].fills - c->ddr.banks[b].fills;
+        backs += t->ddr.backs[b] - c->ddr.backs[b];
+    }
+    c->n.load_bytes += t->load_bytes;
+    c->n.store_bytes += t->store_bytes;
+    c->n.stores += t->stores;
+    c->n.load_l1_hits += t->loads + t->crossings - t->l1_misses;
+    c->n.load_l2_hits += t->l1_misses - fills;
+    c->n.load_fills += fills;
+    c->n.store_fills += all - fills;
+    c->n.write_backs += backs;
+    c->ddr = t->ddr;
+}
+
+enum { BATCH = 511 };
+
+/* n <= BATCH, so that their bytes stay below 2^16 in `all`: a sum of the
+ * entries' upper halves, that is bytes, and stores << 16. */
+static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
+                             size_t n)
+{
+    const level l1 = c->l1, l2 = c->l2;
+    pair_of_ways nowhere = 0;
+    warm_set w2 = {&nowhere, 0};
+    uint32_t recent = UINT32_MAX; /* no line */
+    uint64_t all = 0, stored = 0;
+    /* A copy: sets are written through pointers that may alias anything, and
+     * what is local need not be fetched again after each. */
+    tally t = {.ddr = c->ddr};
+
+    for (const uint64_t *end = list + n; list < end; list++) {
+        uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
+        uint32_t bytes = upper & 0xffff, line, last;
+
+        all += upper;
+        if (MACH_ACCESS_IS_STORE(*list)) { /* past L1 */
+            stored += bytes;
+            line = (uint32_t)(addr >> g.l2);
+            last = (uint32_t)((addr + bytes - 1) >> g.l2);
+            do
+                l2_pair(&l2, g, &w2, line, 1, &t);
+            while (line++ != last);
+            continue;
+        }
+        line = (uint32_t)(addr >> g.l1);
+        last = (uint32_t)((addr + upper - 1) >> g.l1);
+        t.crossings += last - line;
+        /* The line touched last is where it is. */
+        if (line == recent && line++ == last)
+            continue;
+        recent = last;
+        do {
+            if (l1_pair(&l1, line))
+                continue;
+            t.l1_misses++;
+            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &t);
+        } while (line++ != last);
+    }
+    *w2.set = w2.both;
+    t.stores = all >> 16;
+    t.loads = n - t.stores;
+    t.store_bytes = stored;
+    t.load_bytes = (all & 0xffff) - stored;
+    add_tally(c, &t);
+}
+
+/* A round's known accesses to DDR and lookups, `moved` lines of L2 on. */
+static INLINE void run_ops(const repeat_ops *ops, const level *l1,
+                           const level *l2, geometry g, uint32_t moved,
+                           warm_set *w2, tally *t)
+{
+    uint32_t moved1 = moved << (g.l2 - g.l1), line;
+
+    for (const repeat_op *o = ops->list, *end = o + ops->n; o < end; o++) {
+        line = o->line + moved;
+        switch ((repeat_kind)o->kind) {
+        case OP_LOAD:
+            line = o->line + moved1;
+            if (l1_pair(l1, line))
+                break;
+            t->l1_misses++;
+            l2_pair(l2, g, w2, line >> (g.l2 - g.l1), 0, t);
+            break;
+        case OP_FETCH:
+            l2_pair(l2, g, w2, line, 0, t);
+            break;
+        case OP_STORE:
+            l2_pair(l2, g, w2, line, 1, t);
+            break;
+        case OP_LOADED:
+            loaded_line(&t->ddr, line >> g.bank & g.bank_mask);
+            break;
+        case OP_STORED:
+            stored_line(&t->ddr, line >> g.bank & g.bank_mask);
+            break;
+        case OP_BACK:
+            t->ddr.backs[line >> g.bank & g.bank_mask]++;
+            break;
+        case OP_PASS:
+            t->ddr.load_number = (t->ddr.load_number + o->line) & LOAD_NUMBERS;
+            t->ddr.loads_behind += o->behind;
+            t->ddr.lines_before += o->waiting;
+            break;
+        case OP_SET_L1:
+            line = o->line + moved1;
+            *pair(l1, line) = line << 1 | (uint64_t)((o->second + moved1) << 1)
+                                              << 32;
+            break;
+        case OP_SET_L2:
+            warm(w2, pair(l2, line));
+            w2->both = (line << 1 | (o->dirty & 1)) |
+                       (uint64_t)((o->second + moved) << 1 | o->dirty >> 1)
+                           << 32;
+            break;
+        }
+    }
+}
+
+/* The next n rounds of c->repeat. */
+static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
+{
+    enum { WORTH_IT = 3 };
+    repetition *r = &c->repeat;
+    const level l1 = c->l1, l2 = c->l2;
+    pair_of_ways nowhere = 0;
+    warm_set w2 = {&nowhere, 0};
+    tally t = {.ddr = c->ddr};
+
+    t.loads = n * r->adds.loads;
+    t.stores = n * r->adds.stores;
+    t.load_bytes = n * r->adds.load_bytes;
+    t.store_bytes = n * r->adds.store_bytes;
+    t.crossings = n * r->adds.crossings;
+    t.l1_misses = n * r->adds.l1_misses;
+    while (n) {
+        uint32_t at = r->moved - r->in_bank.from, now = n;
+
+        if (at >= r->in_bank.n && n >= WORTH_IT) {
+            repeat_in_bank(r, g);
+            at = 0;
+        }
+        if (at < r->in_bank.n &&
+            now > (r->in_bank.n - at + r->step - 1) / r->step)
+            now = (r->in_bank.n - at + r->step - 1) / r->step;
+        if (at >= r->in_bank.n) {
+            run_ops(&r->ops, &l1, &l2, g, r->moved, &w2, &t);
+            r->moved += r->step;
+            n--;
+            continue;
+        }
+        for (uint32_t b = 0; b <= g.bank_mask; b++) {
+            t.ddr.banks[b].fills += now * r->in_bank.fills[b];
+            t.ddr.backs[b] += now * r->in_bank.backs[b];
+        }
+        n -= now;
+        for (; now; now--, r->moved += r->step)
+            run_ops(&r->in_bank.ops, &l1, &l2, g, r->moved, &w2, &t);
+    }
+    *w2.set = w2.both;
+    add_tally(c, &t);
+}
+
+static geometry geometry_of(const mach_cache *c)
+{
+    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
+                      c->bank_mask};
+}
+
+static bool is_usual(geometry g)
+{
+    return !memcmp(&g, &usual_geometry, sizeof g);
+}
+
+static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
+{
+    const geometry g = geometry_of(c);
+
+    /* The common shape gets code of its own. */
+    for (size_t now; n; list += now, n -= now) {
+        now = n < BATCH ? n : BATCH;
+        if (is_usual(g))
+            run_pairs(c, usual_geometry, list, now);
+        else
+            run_pairs(c, g, list, now);
+    }
+}
+
+/* The next n accesses of c->repeat: what is left of a round, whole rounds, the
+ * beginning of another. begins: they are the first, and at least a round. */
+static void run_repetition(mach_cache *c, const uint64_t *list, size_t n,
+                           bool begins)
+{
+    const geometry g = geometry_of(c);
+    repetition *r = &c->repeat;
+    uint32_t whole = r->period * r->round, rounds;
+    size_t head = begins || r->done ? whole - r->done : 0;
+
+    repeat_ran(r, list, n);
+    if (head > n)
+        head = n;
+    run_singly(c, list, head);
+    r->done += (uint32_t)head;
+    if (head && r->done == whole) {
+        r->done = 0;
+        r->moved += r->step;
+    }
+    rounds = (uint32_t)((n - head) / whole);
+    if (is_usual(g))
+        run_rounds(c, usual_geometry, rounds);
+    else
+        run_rounds(c, g, rounds);
+    head += (size_t)rounds * whole;
+    run_singly(c, list + head, n - head);
+    r->done += (uint32_t)(n - head);
+}
+
+/* The repetition that list begins with; returns how many accesses were run, 0
+ * if there is none. */
+static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
+{
+    size_t done = repeat_again(&c->repeat, &c->l2, list, n);
+
+    if (!done && !c->skip)
+        done = repeat_find(&c->l1, &c->l2, list, n, &c->repeat);
+    if (!done)
+        return 0;
+    run_repetition(c, list, done, true);
+    c->repeat.live = done == n;
+    return done;
+}
+
+/* Where a repetition is not found, it is looked for again a while later, each
+ * time a longer one. */
+static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
+{
+    enum { STRETCH = 256 };
+    size_t stretch = STRETCH;
+    bool found = false;
+
+    while (n) {
+        size_t done = n < CACHE_FEW ? 0 : try_repetition(c, list, n);
+
+        if (done) {
+            found = true;
+            stretch = STRETCH;
+        } else {
+            done = n < stretch || c->skip ? n : stretch;
+            run_singly(c, list, done);
+            stretch *= 4;
+        }
+        list += done;
+        n -= done;
+    }
+    return found;
+}
+
+void cache_run_list(mach_cache *c, const uint64_t *list, size_t n)
+{
+    enum { MAX_PATIENCE = 63 };
+    repetition *r = &c->repeat;
+    size_t done = 0;
+
+    if (r->live) {
+        done = repeat_goes_on(r, list, n);
+        run_repetition(c, list, done, false);
+        r->live = done == n;
+        if (r->live)
+            return;
+    }
+    if (run_with_search(c, list + done, n - done)) {
+        c->patience = c->skip = 0;
+    } else if (c->skip) {
+        c->skip--;
+    } else {
+        if (c->patience < MAX_PATIENCE)
+            c->patience = 4 * c->patience + 3;
+        c->skip = c->patience;
+    }
+}
