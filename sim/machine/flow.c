@@ -259,13 +259,29 @@ static void share_by_age(const flow_set *s, plan *p)
         *p = aged;
 }
 
-/* u / (1 - u), Q11, for u Q20 below one: a division of 32 bits. */
-static uint32_t fraction(uint32_t u)
+enum { LANES = 4 };
+typedef int32_t lanes __attribute__((vector_size(LANES * 4)));
+typedef double lanes_d __attribute__((vector_size(LANES * 8)));
+
+/* For n shares of a bank's time, u / (1 - u), Q11, of each; of at most 15/16:
+ * longer queues are scarcity, shared above. Both numbers of the quotient are
+ * exact as doubles, and so is its integer part. */
+static void fractions(lanes *shares, uint32_t n)
 {
-    return (u << 11) / ((uint32_t)ONE - u);
+    const int32_t most = (int32_t)(ONE / 16 * 15);
+
+    for (uint32_t i = 0; i < n; i += LANES) {
+        lanes u = shares[i / LANES], over = u > most;
+
+        u = (over & most) | (~over & u);
+        shares[i / LANES] = __builtin_convertvector(
+            __builtin_convertvector(u << 11, lanes_d) /
+                __builtin_convertvector((int32_t)ONE - u, lanes_d),
+            lanes);
+    }
 }
 
-/* 1 / (1 + wait), Q20, to 11 bits: likewise. */
+/* 1 / (1 + wait), Q20, to 11 bits: a division of 32 bits. */
 static uint32_t slowed(uint64_t wait)
 {
     uint64_t d = (ONE + wait) >> 9;
@@ -273,49 +289,62 @@ static uint32_t slowed(uint64_t wait)
     return (UINT32_C(1) << 31) / (d < UINT32_MAX ? (uint32_t)d : UINT32_MAX);
 }
 
-/* A flow that uses a bank. */
+/* The flows that use banks for which queues may form, bank by bank. */
 typedef struct {
-    uint32_t k, bank, rate, queue;
-} use;
+    uint32_t k, rate, queue;
+} bank_use;
 
-/* The uses of banks for which queues may form. */
-static uint32_t list_uses(const flow_set *s, use uses[])
+typedef struct {
+    bank_use list[FLOW_MAX * MACH_MAX_BANKS + 1];
+    uint32_t end[MACH_MAX_BANKS]; /* of the bank's part of list */
+    uint32_t n_banks;
+} bank_uses;
+
+static void list_uses(const flow_set *s, bank_uses *u)
 {
     uint32_t n = 0;
 
+    u->n_banks = 0;
     for (uint32_t b = 0; b < s->n_banks; b++) {
         if (s->demand[b] <= QUEUES)
             continue;
         for (uint32_t k = 0; k < s->n_running; k++) {
             const flow *f = &s->flows[s->running[k]];
 
-            if (f->rate[b])
-                uses[n++] = (use){k, b, f->rate[b], f->queue[b]};
+            u->list[n] = (bank_use){k, f->rate[b], f->queue[b]};
+            n += f->rate[b] > 0;
         }
+        if (n)
+            u->end[u->n_banks++] = n;
     }
-    return n;
 }
 
 /* What blocking requests wait, in cycles per cycle of work (Q20), is added to
  * the flows' `waits`. */
-static void wait_in_queues(const plan *p, const use *uses, uint32_t n,
-                           uint64_t waits[])
+static void wait_in_queues(const plan *p, const bank_uses *u, uint64_t waits[])
 {
-    enum { MOST = 15 }; /* of 16: longer queues are scarcity, shared above */
-    uint64_t used[MACH_MAX_BANKS] = {0};
+    uint32_t n = u->end[u->n_banks - 1];
+    lanes others[FLOW_MAX * MACH_MAX_BANKS / LANES];
+    int32_t *other = (int32_t *)others;
 
-    for (uint32_t u = 0; u < n; u++)
-        used[uses[u].bank] += uses[u].rate * p->speed[uses[u].k] >> FLOW_Q;
-    for (uint32_t u = 0; u < n; u++) {
-        uint64_t own = uses[u].rate * p->speed[uses[u].k] >> FLOW_Q;
-        uint64_t others = used[uses[u].bank] - own;
+    others[(n - 1) / LANES] = (lanes){0};
+    for (uint32_t b = 0, begin = 0; b < u->n_banks; begin = u->end[b++]) {
+        int32_t used = 0;
 
-        if (!uses[u].queue)
-            continue;
-        if (others > ONE / 16 * MOST)
-            others = ONE / 16 * MOST;
-        waits[uses[u].k] +=
-            uses[u].queue * (uint64_t)fraction((uint32_t)others) >> 11;
+        for (uint32_t i = begin; i < u->end[b]; i++) {
+            const bank_use *f = &u->list[i];
+
+            other[i] = (int32_t)(f->rate * p->speed[f->k] >> FLOW_Q);
+            used += other[i];
+        }
+        for (uint32_t i = begin; i < u->end[b]; i++)
+            other[i] = used - other[i];
+    }
+    fractions(others, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const bank_use *f = &u->list[i];
+
+        waits[f->k] += f->queue * (uint64_t)(uint32_t)other[i] >> 11;
     }
 }
 
@@ -324,18 +353,18 @@ static void wait_in_queues(const plan *p, const use *uses, uint32_t n,
 static void add_queues(const flow_set *s, plan *p)
 {
     enum { ROUNDS = 3 };
-    use uses[FLOW_MAX * MACH_MAX_BANKS];
     uint64_t allowed[FLOW_MAX];
-    uint32_t n = list_uses(s, uses);
+    bank_uses uses;
 
-    if (!n)
+    list_uses(s, &uses);
+    if (!uses.n_banks)
         return;
     memcpy(allowed, p->speed, s->n_running * sizeof *allowed);
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t waits[FLOW_MAX];
 
         memset(waits, 0, s->n_running * sizeof *waits);
-        wait_in_queues(p, uses, n, waits);
+        wait_in_queues(p, &uses, waits);
         for (uint32_t k = 0; k < s->n_running; k++) {
             uint64_t next = slowed(waits[k]);
 
