@@ -153,7 +153,7 @@ static inline void write_back(mach_cache *c, uint32_t line)
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
     c->n.write_backs++;
-    c->ddr.backs[bank_of(c, line)]++;
+    c->banks.backs[bank_of(c, line)]++;
 }
 
 /* True on a hit. */
@@ -168,9 +168,9 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
             if (c->recording)
                 record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
             if (dirty)
-                stored_line(&c->ddr, bank_of(c, line));
+                stored_line(&c->banks, &c->ddr, bank_of(c, line));
             else
-                loaded_line(&c->ddr, bank_of(c, line));
+                loaded_line(&c->banks, &c->ddr, bank_of(c, line));
             if (victim & 1)
                 write_back(c, victim >> 1);
         }
@@ -262,8 +262,8 @@ mach_mem_counts mach_cache_take(mach_cache *c)
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
     for (uint32_t b = 0; b <= c->bank_mask; b++) {
-        n.bank_lines[b] = c->ddr.banks[b].fills + c->ddr.backs[b];
-        c->ddr.banks[b].fills = c->ddr.backs[b] = 0;
+        n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
+        c->banks.banks[b].fills = c->banks.backs[b] = 0;
     }
     memset(&c->n, 0, sizeof c->n);
     c->n_accesses = 0;

@@ -14,38 +14,41 @@ typedef struct {
     uint32_t n_ways, set_mask, line_shift;
 } level;
 
-/* What DDR sees. posted: a bank's store fills since the load fill before, as a
- * count (low byte, sticking) that is valid when the rest is load_number. Fills
- * and write-backs are counted apart: of planes a power of two apart all are in
- * one bank, and a count waits for the one before. */
+/* What DDR sees, by bank. posted: a bank's store fills since the load fill
+ * before, as a count (low byte, sticking) that is valid when the rest is
+ * load_number. Fills and write-backs are counted apart: of planes a power of
+ * two apart all are in one bank, and a count waits for the one before. */
 typedef struct {
     struct {
         uint32_t fills, posted;
     } banks[MACH_MAX_BANKS];
     uint32_t backs[MACH_MAX_BANKS];
-    uint32_t load_number, loads_behind, lines_before;
-} ddr_view;
+} ddr_banks;
 
-static INLINE void stored_line(ddr_view *v, uint32_t bank)
+/* And in all; apart, so that it can stay in registers. */
+typedef struct {
+    uint32_t load_number, loads_behind, lines_before;
+} ddr_loads;
+
+static INLINE void stored_line(ddr_banks *v, const ddr_loads *l, uint32_t bank)
 {
     uint32_t *p = &v->banks[bank].posted;
 
     v->banks[bank].fills++;
-    if (*p >> 8 != v->load_number)
-        *p = v->load_number << 8;
+    if (*p >> 8 != l->load_number)
+        *p = l->load_number << 8;
     *p += (uint8_t)*p != UINT8_MAX;
 }
 
-static INLINE void loaded_line(ddr_view *v, uint32_t bank)
+static INLINE void loaded_line(ddr_banks *v, ddr_loads *l, uint32_t bank)
 {
     uint32_t p = v->banks[bank].posted;
+    uint32_t n = p >> 8 == l->load_number ? (uint8_t)p : 0;
 
     v->banks[bank].fills++;
-    if (p >> 8 == v->load_number && (uint8_t)p) {
-        v->loads_behind++;
-        v->lines_before += (uint8_t)p;
-    }
-    v->load_number = (v->load_number + 1) & LOAD_NUMBERS;
+    l->loads_behind += n > 0;
+    l->lines_before += n;
+    l->load_number = (l->load_number + 1) & LOAD_NUMBERS;
 }
 
 /* A set of two ways as one word, most recent in the low half (hosts are
@@ -78,7 +81,7 @@ typedef struct {
     uint64_t loads, stores, load_bytes, store_bytes;
     uint64_t crossings; /* lines that loads touched beyond their first */
     uint64_t l1_misses;
-    ddr_view ddr;
+    ddr_loads ddr;
 } tally;
 
 /* Shifts and masks of line numbers: parameters, so that the usual ones are
@@ -90,8 +93,20 @@ typedef struct {
 
 static const geometry usual_geometry = {5, 6, 6, 7};
 
+/* A line that was not in its set, and the one that it takes the place of. */
+static INLINE void l2_missed(geometry g, uint32_t line, uint32_t dirty,
+                             uint32_t lru, ddr_banks *d, tally *t)
+{
+    if (dirty)
+        stored_line(d, &t->ddr, line >> g.bank & g.bank_mask);
+    else
+        loaded_line(d, &t->ddr, line >> g.bank & g.bank_mask);
+    d->backs[lru >> 1 >> g.bank & g.bank_mask] += lru & 1;
+}
+
 static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
-                           uint32_t line, uint32_t dirty, tally *t)
+                           uint32_t line, uint32_t dirty, ddr_banks *d,
+                           tally *t)
 {
     uint32_t mru, lru;
 
@@ -107,12 +122,27 @@ static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
         return;
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    if (dirty)
-        stored_line(&t->ddr, line >> g.bank & g.bank_mask);
-    else
-        loaded_line(&t->ddr, line >> g.bank & g.bank_mask);
-    if (lru & 1)
-        t->ddr.backs[lru >> 1 >> g.bank & g.bank_mask]++;
+    l2_missed(g, line, dirty, lru, d, t);
+}
+
+/* The same where one set is seldom used twice in a row. */
+static INLINE void l2_pair_once(const level *l2, geometry g, uint32_t line,
+                                uint32_t dirty, ddr_banks *d, tally *t)
+{
+    pair_of_ways *set = pair(l2, line), both = *set;
+    uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
+
+    if (mru >> 1 == line) {
+        if (dirty & ~mru)
+            *set = both | 1;
+        return;
+    }
+    if (lru >> 1 == line) {
+        *set = lru | dirty | (uint64_t)mru << 32;
+        return;
+    }
+    *set = line << 1 | dirty | (uint64_t)mru << 32;
+    l2_missed(g, line, dirty, lru, d, t);
 }
 
 /* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
@@ -222,7 +252,8 @@ struct mach_cache {
     level l1, l2;
     uint32_t bank_shift, bank_mask; /* of an L2 line number */
     mach_mem_counts n;
-    ddr_view ddr;
+    ddr_banks banks;
+    ddr_loads ddr;
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;

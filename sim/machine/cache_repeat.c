@@ -388,7 +388,8 @@ void repeat_in_bank(repetition *r, geometry g)
 {
     enum { WORTH_IT = 3 };
     repeat_ops *to = &r->in_bank.ops;
-    ddr_view v = {.load_number = 1};
+    ddr_banks banks = {.backs = {0}};
+    ddr_loads v = {.load_number = 1};
     repeat_op *pass = NULL;
     uint32_t rest = 0; /* ops after the last load fill; 0: there was none */
 
@@ -411,9 +412,9 @@ void repeat_in_bank(repetition *r, geometry g)
             continue;
         }
         if (o->kind == OP_STORED)
-            stored_line(&v, bank);
+            stored_line(&banks, &v, bank);
         if (o->kind == OP_LOADED)
-            loaded_line(&v, bank);
+            loaded_line(&banks, &v, bank);
         if (o->kind != OP_LOADED || !rest) {
             to->list[to->n++] = *o;
             if (o->kind == OP_LOADED)

@@ -4,14 +4,14 @@
 
 #include "sim/machine/cache_priv.h"
 
-static void add_tally(mach_cache *c, const tally *t)
+static void add_tally(mach_cache *c, const ddr_banks *d, const tally *t)
 {
     uint64_t all = 0, backs = 0;
     uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
 
     for (uint32_t b = 0; b <= c->bank_mask; b++) {
-        all += t->ddr.banks[b].fills - c->ddr.banks[b].fills;
-        backs += t->ddr.backs[b] - c->ddr.backs[b];
+        all += d->banks[b].fills - c->banks.banks[b].fills;
+        backs += d->backs[b] - c->banks.backs[b];
     }
     c->n.load_bytes += t->load_bytes;
     c->n.store_bytes += t->store_bytes;
@@ -22,6 +22,7 @@ static void add_tally(mach_cache *c, const tally *t)
     c->n.store_fills += all - fills;
     c->n.write_backs += backs;
     c->ddr = t->ddr;
+    c->banks = *d;
 }
 
 enum { BATCH = 511 };
@@ -38,6 +39,7 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
     uint64_t all = 0, stored = 0;
     /* A copy: sets are written through pointers that may alias anything, and
      * what is local need not be fetched again after each. */
+    ddr_banks d = c->banks;
     tally t = {.ddr = c->ddr};
 
     for (const uint64_t *end = list + n; list < end; list++) {
@@ -50,7 +52,7 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
             line = (uint32_t)(addr >> g.l2);
             last = (uint32_t)((addr + bytes - 1) >> g.l2);
             do
-                l2_pair(&l2, g, &w2, line, 1, &t);
+                l2_pair(&l2, g, &w2, line, 1, &d, &t);
             while (line++ != last);
             continue;
         }
@@ -65,7 +67,7 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
             if (l1_pair(&l1, line))
                 continue;
             t.l1_misses++;
-            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &t);
+            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &d, &t);
         } while (line++ != last);
     }
     *w2.set = w2.both;
@@ -73,40 +75,41 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
     t.loads = n - t.stores;
     t.store_bytes = stored;
     t.load_bytes = (all & 0xffff) - stored;
-    add_tally(c, &t);
+    add_tally(c, &d, &t);
 }
 
-/* A round's known accesses to DDR and lookups, `moved` lines of L2 on. */
+/* What a round looks up and what is known of it, `moved` lines of L2 on. */
 static INLINE void run_ops(const repeat_ops *ops, const level *l1,
                            const level *l2, geometry g, uint32_t moved,
-                           warm_set *w2, tally *t)
+                           ddr_banks *d, tally *t)
 {
-    uint32_t moved1 = moved << (g.l2 - g.l1), line;
+    uint32_t moved1 = moved << (g.l2 - g.l1);
 
     for (const repeat_op *o = ops->list, *end = o + ops->n; o < end; o++) {
-        line = o->line + moved;
+        uint32_t line = o->line + moved;
+
         switch ((repeat_kind)o->kind) {
         case OP_LOAD:
             line = o->line + moved1;
             if (l1_pair(l1, line))
                 break;
             t->l1_misses++;
-            l2_pair(l2, g, w2, line >> (g.l2 - g.l1), 0, t);
-            break;
+            line >>= g.l2 - g.l1;
+            __attribute__((fallthrough));
         case OP_FETCH:
-            l2_pair(l2, g, w2, line, 0, t);
+            l2_pair_once(l2, g, line, 0, d, t);
             break;
         case OP_STORE:
-            l2_pair(l2, g, w2, line, 1, t);
+            l2_pair_once(l2, g, line, 1, d, t);
             break;
         case OP_LOADED:
-            loaded_line(&t->ddr, line >> g.bank & g.bank_mask);
+            loaded_line(d, &t->ddr, line >> g.bank & g.bank_mask);
             break;
         case OP_STORED:
-            stored_line(&t->ddr, line >> g.bank & g.bank_mask);
+            stored_line(d, &t->ddr, line >> g.bank & g.bank_mask);
             break;
         case OP_BACK:
-            t->ddr.backs[line >> g.bank & g.bank_mask]++;
+            d->backs[line >> g.bank & g.bank_mask]++;
             break;
         case OP_PASS:
             t->ddr.load_number = (t->ddr.load_number + o->line) & LOAD_NUMBERS;
@@ -119,10 +122,9 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
                                               << 32;
             break;
         case OP_SET_L2:
-            warm(w2, pair(l2, line));
-            w2->both = (line << 1 | (o->dirty & 1)) |
-                       (uint64_t)((o->second + moved) << 1 | o->dirty >> 1)
-                           << 32;
+            *pair(l2, line) =
+                (line << 1 | (o->dirty & 1)) |
+                (uint64_t)((o->second + moved) << 1 | o->dirty >> 1) << 32;
             break;
         }
     }
@@ -134,8 +136,7 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
     enum { WORTH_IT = 3 };
     repetition *r = &c->repeat;
     const level l1 = c->l1, l2 = c->l2;
-    pair_of_ways nowhere = 0;
-    warm_set w2 = {&nowhere, 0};
+    ddr_banks d = c->banks;
     tally t = {.ddr = c->ddr};
 
     t.loads = n * r->adds.loads;
@@ -155,21 +156,20 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
             now > (r->in_bank.n - at + r->step - 1) / r->step)
             now = (r->in_bank.n - at + r->step - 1) / r->step;
         if (at >= r->in_bank.n) {
-            run_ops(&r->ops, &l1, &l2, g, r->moved, &w2, &t);
+            run_ops(&r->ops, &l1, &l2, g, r->moved, &d, &t);
             r->moved += r->step;
             n--;
             continue;
         }
         for (uint32_t b = 0; b <= g.bank_mask; b++) {
-            t.ddr.banks[b].fills += now * r->in_bank.fills[b];
-            t.ddr.backs[b] += now * r->in_bank.backs[b];
+            d.banks[b].fills += now * r->in_bank.fills[b];
+            d.backs[b] += now * r->in_bank.backs[b];
         }
         n -= now;
         for (; now; now--, r->moved += r->step)
-            run_ops(&r->in_bank.ops, &l1, &l2, g, r->moved, &w2, &t);
+            run_ops(&r->in_bank.ops, &l1, &l2, g, r->moved, &d, &t);
     }
-    *w2.set = w2.both;
-    add_tally(c, &t);
+    add_tally(c, &d, &t);
 }
 
 static geometry geometry_of(const mach_cache *c)
