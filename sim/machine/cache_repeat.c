@@ -22,7 +22,9 @@
 #include "sim/machine/cache_priv.h"
 
 enum {
-    MIN_ROUNDS = 4, /* fewer are not worth the search */
+    /* Less is not worth the walk. */
+    MIN_ROUNDS = 4,
+    MIN_ACCESSES = 384,
     MIN_ROUNDS_AGAIN = 2,
     MAX_STRIDE = 4096,
     BLOCK = 16,
@@ -85,7 +87,7 @@ size_t repeat_again(repetition *r, const level *l2, const uint64_t *list,
     uint32_t i = 0;
 
     if (!r->period || n < r->period || shift & ((1u << l2->line_shift) - 1) ||
-        r->lowest + shift > UINT32_MAX || r->highest + shift > UINT32_MAX)
+        r->lowest + shift > UINT32_MAX)
         return 0;
     while (i < r->period && list[i] - r->first[i] == shift)
         i++;
@@ -125,7 +127,8 @@ static uint32_t gcd_of_line(uint64_t stride, uint32_t line)
 static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
                           repetition *r)
 {
-    for (uint32_t k = 1; k <= REPEAT_MAX_SITES && 2 * k <= n; k++) {
+    for (uint32_t k = 1;
+         k <= REPEAT_MAX_SITES && 2 * k <= n && n >= MIN_ACCESSES; k++) {
         uint64_t d = list[k] - list[0];
         uint32_t round;
         size_t all;
@@ -136,7 +139,7 @@ static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
         if ((size_t)MIN_ROUNDS * k * round > n)
             continue;
         all = extent(list, n, k, d);
-        if (all < (size_t)MIN_ROUNDS * k * round)
+        if (all < (size_t)MIN_ROUNDS * k * round || all < MIN_ACCESSES)
             continue;
         r->period = k;
         r->round = round;

@@ -347,6 +347,117 @@ START_TEST(repetitions_equal_single_calls)
 }
 END_TEST
 
+static mach_cache *other;
+
+/* The list to c at once, to `other` one by one. */
+static void run_both(const uint64_t *list, size_t n)
+{
+    mach_mem_counts want, got;
+
+    mach_cache_run(c, list, n);
+    for (size_t k = 0; k < n; k++)
+        mach_cache_run(other, &list[k], 1);
+    got = mach_cache_take(c);
+    want = mach_cache_take(other);
+    ck_assert_mem_eq(&got, &want, sizeof got);
+}
+
+/* A loop over neighbouring addresses, as one work-group after the other runs
+ * it: some way further on, in lists that end anywhere in it, now and then with
+ * an access in between or with other loops. Sites lie in one set, or in a few,
+ * or follow each other. */
+static size_t make_groups(uint64_t *list, size_t n, uint32_t *x)
+{
+    static const uint32_t strides[] = {4, 8, 16, 16, 16, 32, 64, 12, 24, 192};
+    static const uint32_t apart[] = {0x80000, 0x80000, 0x4000, 4160, 48, 20};
+    uint32_t period = 1 + draw(x, draw(x, 3) ? 12 : 64);
+    uint32_t times = 20 + draw(x, 400), stride = strides[draw(x, 10)];
+    uint32_t pitch = apart[draw(x, 6)], bytes = 1u << draw(x, 5);
+    uint32_t between = draw(x, 3) ? 64 * draw(x, 1000) : draw(x, 10000);
+    uint32_t n_places = 1 + draw(x, period), at = draw(x, 1u << 20);
+    uint64_t sites[64];
+    size_t k = 0;
+
+    for (uint32_t i = 0; i < period; i++)
+        sites[i] = MACH_ACCESS(
+            0x10000000 + i % n_places * pitch + (draw(x, 9) ? 0 : draw(x, 40)),
+            bytes, i % n_places * 2 > n_places || !draw(x, 9));
+    for (; k < n; at += between)
+        for (uint32_t t = 0; t < times && k < n; t++) {
+            for (uint32_t i = 0; i < period && k < n; i++)
+                list[k++] = sites[i] + at + t * stride;
+            if (k < n && !draw(x, 3000))
+                list[k++] = MACH_ACCESS(draw(x, 1u << 20), 4, 0);
+        }
+    return k;
+}
+
+START_TEST(groups_equal_single_calls)
+{
+    static const char *const sets[] = {"ddr_banks=8", "ddr_banks=4",
+                                       "l2_line=128", "l2_bytes=65536",
+                                       "l1d_bytes=4096"};
+    static uint64_t list[60000];
+    uint32_t x = (uint32_t)_i + 5;
+
+    ck_assert(!mach_desc_set(&desc, mem, sets[_i], &err));
+    make(12);
+    ck_assert(!mach_cache_create(&desc, 12, &other, &err));
+    for (int round = 0; round < 60; round++) {
+        size_t n = make_groups(list, draw(&x, 60000), &x);
+
+        for (size_t at = 0, now; at < n; at += now) {
+            now = draw(&x, 4) ? 2000 + draw(&x, 48) : 1 + draw(&x, 400);
+            now = now < n - at ? now : n - at;
+            run_both(list + at, now);
+            if (!draw(&x, 20)) { /* something from outside lists */
+                uint32_t addr = MACH_ACCESS_ADDR(list[at + now / 2]);
+
+                mach_cache_load(c, addr, 4);
+                mach_cache_load(other, addr, 4);
+            }
+        }
+        if (round % 20 == 19) {
+            mach_cache_flush(c);
+            mach_cache_flush(other);
+        }
+    }
+    mach_cache_destroy(other);
+}
+END_TEST
+
+/* Beyond the last address entries go on with the same difference, but are
+ * accesses to the first addresses, of one byte more: in the list where the loop
+ * is found, in one that goes on with it, in one where it begins again, and
+ * where it begins again in front of the first address. */
+START_TEST(no_loop_passes_the_last_address)
+{
+    static const struct {
+        uint64_t begins[2];
+        size_t split;
+    } cases[] = {{{0xffffc000}, 4096},
+                 {{0xffffc000}, 1024},
+                 {{0x80000000, 0xffffc000}, 4096},
+                 {{0x80000000, 0xffffc000}, 1024},
+                 {{0x80000000, 0x100000040}, 4096},
+                 {{0x100000100, 0xffffffc0}, 4096}};
+    static uint64_t list[4096];
+
+    make(12);
+    ck_assert(!mach_cache_create(&desc, 12, &other, &err));
+    for (int g = 0; g < 2 && cases[_i].begins[g]; g++) {
+        for (uint64_t k = 0; k < 4096; k++)
+            list[k] = MACH_ACCESS(0, 8, 0) + cases[_i].begins[g] + k * 8;
+        run_both(list, cases[_i].split);
+        if (cases[_i].split < 4096)
+            run_both(list + cases[_i].split, 4096 - cases[_i].split);
+        if (g || !cases[_i].begins[1])
+            run_both(list + 4000, 96); /* the last lines again */
+    }
+    mach_cache_destroy(other);
+}
+END_TEST
+
 /* What is recorded is what is counted, in the order of the accesses. */
 START_TEST(a_recording_agrees_with_the_counts)
 {
@@ -439,6 +550,8 @@ int main(void)
     tcase_add_loop_test(t, equals_naive_model, 0, 3);
     tcase_add_loop_test(t, batches_equal_single_calls, 0, 5);
     tcase_add_loop_test(t, repetitions_equal_single_calls, 0, 5);
+    tcase_add_loop_test(t, groups_equal_single_calls, 0, 5);
+    tcase_add_loop_test(t, no_loop_passes_the_last_address, 0, 6);
     tcase_add_test(t, a_recording_agrees_with_the_counts);
     tcase_add_test(t, speed);
     suite_add_tcase(s, t);
