@@ -266,6 +266,26 @@ START_TEST(selection)
 }
 END_TEST
 
+/* Findings beside the run itself. */
+START_TEST(with_a_run)
+{
+    open_with(faulty);
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --quiet --check=race");
+    ck_assert_int_eq(p.status, 1);
+    has("T: kernel k, ");
+    ck_assert_ptr_nonnull(strstr(p.err, "k.cl:13:14: error: reads what"));
+    ck_assert_ptr_null(strstr(p.err, "[bounds]"));
+    terminal_text(&p, "k.cl", clean);
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --quiet --check");
+    ck_assert_int_eq(p.status, 0);
+    has("T: kernel k, ");
+    ck_assert_ptr_nonnull(strstr(p.err, "T: no findings in 8 work-groups"));
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --check=raec");
+    ck_assert_int_eq(p.status, 2);
+    close_it();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("check");
@@ -281,6 +301,7 @@ int main(void)
     tcase_add_test(t, deterministic);
     tcase_add_test(t, suppressions);
     tcase_add_test(t, selection);
+    tcase_add_test(t, with_a_run);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
