@@ -25,6 +25,8 @@ static const char help[] =
     "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"
     "  --json                  the findings as JSON\n"
     "  --sarif FILE            write them as SARIF 2.1.0, too\n"
+    "  --times                 on standard error: host seconds of it all, and of the\n"
+    "                          launches\n"
     "  --order all[:N]         try other orders of work-groups, too: reverse, N random\n"
     "                          ones (default 4), groups of different SHAVEs by turns,\n"
     "                          transfers as late as may be; results must be the same\n"
@@ -40,7 +42,7 @@ typedef struct {
     target_options t;
     const char *checks, *sarif, *suppress;
     unsigned long long max_findings;
-    bool json, orders;
+    bool json, orders, times;
     uint32_t n_random;
 } check_options;
 
@@ -49,7 +51,8 @@ enum {
     OPT_MAX_FINDINGS,
     OPT_SUPPRESS,
     OPT_JSON,
-    OPT_SARIF
+    OPT_SARIF,
+    OPT_TIMES
 };
 
 static const struct option long_options[] = {
@@ -59,6 +62,7 @@ static const struct option long_options[] = {
     {"suppress", required_argument, NULL, OPT_SUPPRESS},
     {"json", no_argument, NULL, OPT_JSON},
     {"sarif", required_argument, NULL, OPT_SARIF},
+    {"times", no_argument, NULL, OPT_TIMES},
     {NULL, 0, NULL, 0}};
 
 static bool apply(check_options *o, int c, arena *a)
@@ -82,6 +86,8 @@ static bool apply(check_options *o, int c, arena *a)
         return *optarg;
     case OPT_JSON:
         return o->json = true;
+    case OPT_TIMES:
+        return o->times = true;
     case OPT_SARIF:
         o->sarif = optarg;
         return *optarg;
@@ -196,6 +202,8 @@ static int check_main(int argc, char **argv)
 
     if (!rc && run(&o, a, &r, &err))
         rc = cli_fail(&err);
+    if (!rc && o.times)
+        fprintf(stderr, "seconds %.6f launches %.6f\n", r.seconds, r.run_s);
     if (!rc && r.n)
         rc = CLI_DIFFERS;
     arena_destroy(a);
