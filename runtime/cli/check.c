@@ -25,8 +25,8 @@ static const char help[] =
     "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"
     "  --json                  the findings as JSON\n"
     "  --sarif FILE            write them as SARIF 2.1.0, too\n"
-    "  --times                 on standard error: host seconds of it all, and of the\n"
-    "                          launches\n"
+    "  --times                 a last line: host seconds of it all, and of the launches\n"
+    "                          (not with --json)\n"
     "  --order all[:N]         try other orders of work-groups, too: reverse, N random\n"
     "                          ones (default 4), groups of different SHAVEs by turns,\n"
     "                          transfers as late as may be; results must be the same\n"
@@ -112,6 +112,8 @@ static int parse(int argc, char **argv, check_options *o, arena *a)
                              c < 256 ? "D" : long_options[which].name, optarg);
     }
     c = target_check(&o->t, &cli_check, argc, argv);
+    if (!c && o->times && o->json)
+        c = cli_usage(&cli_check, "--times and --json exclude each other");
     if (!c && o->t.usb_only)
         c = cli_usage(&cli_check, "%s is about sticks", o->t.usb_only);
     return c;
@@ -203,7 +205,7 @@ static int check_main(int argc, char **argv)
     if (!rc && run(&o, a, &r, &err))
         rc = cli_fail(&err);
     if (!rc && o.times)
-        fprintf(stderr, "seconds %.6f launches %.6f\n", r.seconds, r.run_s);
+        printf("seconds %.6f launches %.6f\n", r.seconds, r.run_s);
     if (!rc && r.n)
         rc = CLI_DIFFERS;
     arena_destroy(a);
