@@ -99,7 +99,8 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
 /* Runs l, whose kernel was compiled for checking, sequentially. Statuses are
  * exec_run's but for what becomes a finding: faults and divergence do not end
  * the launch, they end the group. A local size other than required is a finding
- * and the launch does not run. */
+ * and the launch does not run. l->max_cycles counts basic blocks here, each at
+ * least a cycle of the device's. */
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err);
 /* The same launch with its kernel as the device would run it: has it the local
