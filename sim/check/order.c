@@ -183,7 +183,7 @@ vpu_status order_launch(memory *mem, const mach_desc *desc,
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
     el.n_threads = 1;
-    
+
     el.trace = NULL;
     el.profile = NULL;
     el.print = NULL;

@@ -489,7 +489,7 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
     el.n_threads = 1;
-    
+
     el.trace = NULL;
     el.profile = NULL;
     el.observer = &observer;
