@@ -110,39 +110,13 @@ static void undef_hook(sim_wg *wg, uint32_t site)
     s->needs_taint[s->number] = true;
 }
 
-static void flush_hook(sim_wg *wg, uint64_t *log)
-{
-    exec_hooks.flush(wg, log);
-}
-
-static void print_hook(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
-{
-    exec_hooks.print(wg, format, args, n);
-}
-
-static void touch_hook(sim_wg *wg, uint32_t addr, uint32_t bytes,
-                       uint32_t store)
-{
-    exec_hooks.touch(wg, addr, bytes, store);
-}
-
-static void divergence_hook(sim_wg *wg, uint32_t line)
-{
-    exec_hooks.divergence(wg, line);
-}
-
-static void limit_hook(sim_wg *wg)
-{
-    exec_hooks.limit(wg);
-}
-
-const sim_hooks check_hooks = {.flush = flush_hook,
+const sim_hooks check_hooks = {.flush = exec_flush,
                                .dma = copies_hook,
                                .wait = copies_wait,
-                               .touch = touch_hook,
-                               .print = print_hook,
-                               .divergence = divergence_hook,
-                               .limit = limit_hook,
+                               .touch = exec_touch,
+                               .print = exec_print,
+                               .divergence = exec_divergence,
+                               .limit = exec_limit,
                                .access = access_hook,
                                .block = access_block,
                                .value = values_hook,
