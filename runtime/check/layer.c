@@ -38,6 +38,8 @@ static vpu_status run_pass(pass *p, vpu_error *err)
             check_written(backend_sim_checker(p->b), i,
                           tensor_dtype_bytes(p->g->buffers[i].desc.dtype));
     p->run_s = clock_seconds() - start;
+    if (p->b)
+        check_end(backend_sim_checker(p->b));
     return st;
 }
 

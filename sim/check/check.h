@@ -49,7 +49,7 @@ typedef struct {
     uint32_t buffer;  /* of a global buffer: as given to check_buffer */
     int64_t bytes;    /* its size; 0 = unknown */
     int64_t offset;   /* of the first byte in question; may lie outside */
-    uint32_t address; /* of that byte on the device */
+    uint32_t address; /* of that byte on the device; 0 = not told */
 } check_memory;
 
 /* One of the two sides of a finding. */
@@ -117,6 +117,9 @@ void check_written(check_session *s, uint32_t number, uint32_t element_bytes);
 bool check_needs_taint(const check_session *s, uint32_t number);
 /* Are there findings whose other side a second run would tell? */
 bool check_needs_again(const check_session *s);
+
+/* Gives the words back: nothing more will run, what was found stays. */
+void check_end(check_session *s);
 
 /* In the order they were found first. The session's own. */
 const check_finding *check_findings(const check_session *s, size_t *n);

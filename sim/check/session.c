@@ -260,14 +260,20 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
     return VPU_OK;
 }
 
-void check_close(check_session *s)
+void check_end(check_session *s)
 {
-    if (!s)
-        return;
     if (s->shadow)
         munmap(s->shadow, SHADOW_BYTES);
     if (s->origins)
         munmap(s->origins, SHADOW_BYTES);
+    s->shadow = s->origins = NULL;
+}
+
+void check_close(check_session *s)
+{
+    if (!s)
+        return;
+    check_end(s);
     for (size_t i = 0; i < s->n; i++)
         findings_free(&s->findings[i]);
     arena_destroy(s->a);
