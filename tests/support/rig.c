@@ -207,7 +207,7 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 static void compile_checked(rig *r, bool taint)
 {
     const char *path = arena_printf(r->a, "%s/k.cl", r->dir);
-    const sim_checking how = {.taint = taint};
+    const sim_checking how = {.taint = taint, .nan = taint};
     sim_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
     vpu_error err = {0};
 
