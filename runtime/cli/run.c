@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cli/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/gdb.h"
 #include "runtime/cli/kanata.h"
@@ -55,6 +56,10 @@ static const char help[] =
     "  --kanata-group N        which one, in every stage that has it (default "
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
+    "  --check[=LIST]          first look for what the kernels do wrong, as "
+    "vpu check\n"
+    "                          does; findings go to standard error, exit "
+    "status 1\n"
     "Under the debugger gdb (docs/debugging.md):\n"
     "  --gdb                   kernels as code for a debugger: by source line, "
     "with\n"
@@ -104,6 +109,8 @@ typedef struct {
     uint32_t kanata_bundles;
     trc_level trace_level;
     bool trace_host, view;
+    bool check; /* before it runs */
+    check_set checkers;
     bool gdb, printf_prefix;
     sim_debug debug; /* for gdb */
 } run_options;
@@ -139,6 +146,7 @@ enum {
     OPT_KANATA,
     OPT_KANATA_GROUP,
     OPT_KANATA_BUNDLES,
+    OPT_CHECK,
     OPT_GDB,
     OPT_BREAK_AT,
     OPT_PRINTF_PREFIX,
@@ -161,6 +169,7 @@ static const struct option long_options[] = {
     {"kanata", required_argument, NULL, OPT_KANATA},
     {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
     {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
+    {"check", optional_argument, NULL, OPT_CHECK},
     {"gdb", no_argument, NULL, OPT_GDB},
     {"break-at", required_argument, NULL, OPT_BREAK_AT},
     {"printf-prefix", no_argument, NULL, OPT_PRINTF_PREFIX},
@@ -213,6 +222,9 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_KANATA_BUNDLES:
         return target_count(optarg, &o->kanata_bundles);
+    case OPT_CHECK:
+        o->check = true;
+        return !optarg || !check_set_parse(optarg, &o->checkers, NULL);
     case OPT_GDB:
         return o->gdb = true;
     case OPT_BREAK_AT:
@@ -330,7 +342,8 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
                        .backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
-                       .trace_level = TRC_FULL};
+                       .trace_level = TRC_FULL,
+                       .checkers = check_default()};
     target_init(&o->t);
     while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
            -1) {
@@ -372,6 +385,7 @@ typedef struct {
     kanata *kanata;
     host_work host;
     live live;
+    uint32_t findings; /* of --check */
 } session;
 
 /* What the host does from now on; NULL = nothing more. */
@@ -582,6 +596,25 @@ static vpu_status check_item(const session *s, vpu_error *err)
                    at[0], at[1], at[2]);
 }
 
+/* As vpu check. */
+static vpu_status check_first(session *s, vpu_error *err)
+{
+    check_layer_config cfg = {.enabled = s->o.checkers, .max_findings = 100};
+    check_report r;
+    str out = {0};
+    vpu_status st =
+        cli_check_layer(&s->o.t, &s->t, &cfg, &s->log, s->a, &r, err);
+
+    if (st)
+        return st;
+    check_print_text(&r, s->t.g, s->a, &out);
+    cli_progress_done();
+    fputs(str_text(&out), stderr);
+    str_free(&out);
+    s->findings = r.n;
+    return VPU_OK;
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
@@ -605,6 +638,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = file_out_open(&s->folded, s->o.folded, err);
     if (!st && s->o.debug.stop)
         st = check_item(s, err);
+    if (!st && s->o.check)
+        st = check_first(s, err);
     host_does(s, "compile");
     if (!st)
         st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
@@ -652,6 +687,8 @@ static int run_main(int argc, char **argv)
         s.log = cli_log(s.o.t.quiet);
         if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
+        else if (s.findings)
+            rc = CLI_DIFFERS;
     }
     fflush(stdout); /* the report, before the window is closed */
     if (live_end(&s.live, rc) && !rc)

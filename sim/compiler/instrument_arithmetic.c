@@ -226,7 +226,7 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
             range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
         return;
     case LLVMCall:
-        if (x->what->nan && is_routine(i))
+        if (x->what->nan && is_routine(i) && is_float_type(LLVMTypeOf(i)))
             range(x, i, LLVMGetNumArgOperands(i), SITE_NAN);
         return;
     default:

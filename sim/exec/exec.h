@@ -18,6 +18,14 @@
 
 /* What compiled kernels call; pass to sim_kernel_compile. */
 extern const sim_hooks exec_hooks;
+/* Its entries (hostabi.h), for tables that put others in place of some. */
+void exec_flush(sim_wg *wg, uint64_t *log);
+uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a);
+void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n);
+void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store);
+void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
+void exec_divergence(sim_wg *wg, uint32_t line);
+void exec_limit(sim_wg *wg);
 
 /* What executes work-groups: compiled host code, or the interpreter of the
  * finished SHAVE program. Same results, same cycles. */

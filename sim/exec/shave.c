@@ -100,7 +100,7 @@ static void end_run(shave *s)
 /* --- hooks
  * ------------------------------------------------------------------------ */
 
-static void hook_flush(sim_wg *wg, uint64_t *log)
+void exec_flush(sim_wg *wg, uint64_t *log)
 {
     (void)log;
     feed_cache(shave_of(wg));
@@ -120,7 +120,7 @@ static void note_copy(const shave *s, const copy_shape *c)
     }
 }
 
-static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
+uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     shave *s = shave_of(wg);
     copy_shape c = {.dst = a[0],
@@ -155,7 +155,7 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     return s->transfers;
 }
 
-static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
+void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
     shave *s = shave_of(wg);
 
@@ -168,7 +168,7 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         profile_wait_step(s->profile);
 }
 
-static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
+void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
                        uint32_t is_store)
 {
     shave *s = shave_of(wg);
@@ -191,7 +191,7 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
         profile_touched(s->profile, s->cache);
 }
 
-static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
+void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
 {
     shave *s = shave_of(wg);
 
@@ -213,13 +213,13 @@ static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
                    MAX_PRINTED);
 }
 
-static void hook_divergence(sim_wg *wg, uint32_t line)
+void exec_divergence(sim_wg *wg, uint32_t line)
 {
     (void)wg;
     fault_raise(FAULT_DIVERGENCE, line);
 }
 
-static void hook_limit(sim_wg *wg)
+void exec_limit(sim_wg *wg)
 {
     (void)wg;
     fault_raise(FAULT_LIMIT, 0);
@@ -248,13 +248,13 @@ void exec_leave(void)
     fault_raise(FAULT_STOPPED, 0);
 }
 
-const sim_hooks exec_hooks = {.flush = hook_flush,
-                              .dma = hook_dma,
-                              .wait = hook_wait,
-                              .touch = hook_touch,
-                              .print = hook_print,
-                              .divergence = hook_divergence,
-                              .limit = hook_limit,
+const sim_hooks exec_hooks = {.flush = exec_flush,
+                              .dma = exec_dma,
+                              .wait = exec_wait,
+                              .touch = exec_touch,
+                              .print = exec_print,
+                              .divergence = exec_divergence,
+                              .limit = exec_limit,
                               .line = hook_line,
                               .var = hook_var};
 
