@@ -384,17 +384,64 @@ static uint32_t lines_in_rows(const repetition *r, geometry g)
     return n;
 }
 
+/* Known accesses to DDR as they are put together. */
+typedef struct {
+    ddr_banks banks;
+    ddr_loads loads;
+    /* Since the last lookup: what passes together; where ops after the last
+     * load fill begin, 0 if there was none. */
+    repeat_op *pass;
+    uint32_t rest;
+} summing;
+
+static uint32_t bank_of(const repetition *r, geometry g, uint32_t line)
+{
+    return (line + r->moved) >> g.bank & g.bank_mask;
+}
+
+/* A load fill after another, with what DDR gave in between. */
+static void add_to_pass(repetition *r, geometry g, summing *s, uint32_t line)
+{
+    repeat_ops *to = &r->in_bank.ops;
+    uint32_t behind = s->loads.loads_behind, before = s->loads.lines_before;
+
+    loaded_line(&s->banks, &s->loads, bank_of(r, g, line));
+    r->in_bank.fills[bank_of(r, g, line)]++;
+    for (; to->n > s->rest; to->n--)
+        r->in_bank.fills[bank_of(r, g, to->list[to->n - 1].line)]++;
+    if (!s->pass) {
+        s->pass = &to->list[to->n++];
+        *s->pass = (repeat_op){.kind = OP_PASS};
+        s->rest = to->n;
+    }
+    s->pass->line++;
+    s->pass->behind += s->loads.loads_behind - behind;
+    s->pass->waiting += s->loads.lines_before - before;
+}
+
+static void copy_op(repetition *r, geometry g, summing *s, const repeat_op *o)
+{
+    repeat_ops *to = &r->in_bank.ops;
+
+    to->list[to->n++] = *o;
+    if (o->kind == OP_STORED) {
+        stored_line(&s->banks, &s->loads, bank_of(r, g, o->line));
+    } else if (o->kind == OP_LOADED) {
+        loaded_line(&s->banks, &s->loads, bank_of(r, g, o->line));
+        s->rest = to->n;
+    } else {
+        s->rest = 0;
+        s->pass = NULL;
+    }
+}
+
 /* Of known accesses to DDR without a lookup in between, the first load fill
  * waits for what was before, and the stores after the last are what the next
  * one waits for. All others add the same in each round. */
 void repeat_in_bank(repetition *r, geometry g)
 {
     enum { WORTH_IT = 3 };
-    repeat_ops *to = &r->in_bank.ops;
-    ddr_banks banks = {.backs = {0}};
-    ddr_loads v = {.load_number = 1};
-    repeat_op *pass = NULL;
-    uint32_t rest = 0; /* ops after the last load fill; 0: there was none */
+    summing s = {.loads = {.load_number = 1}};
 
     r->in_bank.from = r->moved;
     r->in_bank.n = lines_in_rows(r, g);
@@ -404,41 +451,15 @@ void repeat_in_bank(repetition *r, geometry g)
     }
     memset(r->in_bank.fills, 0, sizeof r->in_bank.fills);
     memset(r->in_bank.backs, 0, sizeof r->in_bank.backs);
-    to->n = 0;
+    r->in_bank.ops.n = 0;
     for (uint32_t i = 0; i < r->ops.n; i++) {
         const repeat_op *o = &r->ops.list[i];
-        uint32_t bank = (o->line + r->moved) >> g.bank & g.bank_mask;
-        uint32_t behind = v.loads_behind, before = v.lines_before;
 
-        if (o->kind == OP_BACK) {
-            r->in_bank.backs[bank]++;
-            continue;
-        }
-        if (o->kind == OP_STORED)
-            stored_line(&banks, &v, bank);
-        if (o->kind == OP_LOADED)
-            loaded_line(&banks, &v, bank);
-        if (o->kind != OP_LOADED || !rest) {
-            to->list[to->n++] = *o;
-            if (o->kind == OP_LOADED)
-                rest = to->n;
-            else if (o->kind != OP_STORED) {
-                rest = 0;
-                pass = NULL;
-            }
-            continue;
-        }
-        for (; to->n > rest; to->n--)
-            r->in_bank.fills[(to->list[to->n - 1].line + r->moved) >> g.bank &
-                             g.bank_mask]++;
-        r->in_bank.fills[bank]++;
-        if (!pass) {
-            pass = &to->list[to->n++];
-            *pass = (repeat_op){.kind = OP_PASS};
-            rest = to->n;
-        }
-        pass->line++;
-        pass->behind += v.loads_behind - behind;
-        pass->waiting += v.lines_before - before;
+        if (o->kind == OP_BACK)
+            r->in_bank.backs[bank_of(r, g, o->line)]++;
+        else if (o->kind == OP_LOADED && s.rest)
+            add_to_pass(r, g, &s, o->line);
+        else
+            copy_op(r, g, &s, o);
     }
 }
