@@ -16,7 +16,7 @@ typedef enum {
 
 typedef struct {
     uint32_t at[WRONG_N]; /* 0 = not so */
-    bool undefined;
+    uint32_t undefined; /* the first byte nobody wrote, 0 = none */
 } wrong;
 
 typedef struct {
@@ -95,6 +95,8 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
         tag == u->clock->now && is_atomic(k) && session_item(s, word) != u->me
             ? SHADOW_ATOMICS
             : SHADOW_ATOMIC;
+    /* Atomic and not, both by this item: as a write, which meets all. */
+    bool mine = tag == u->clock->now && (k == SHADOW_WROTE || k == SHADOW_READ);
 
     if (tag >= u->clock->group)
         keep |= word & SHADOW_WRITTEN;
@@ -103,9 +105,11 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
     if (u->write)
         return session_word(s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
     if (u->atomic)
-        return session_word(s, u->cmx, atomic) | (keep & ~SHADOW_OLD_READ) |
-               SHADOW_INIT;
+        return session_word(s, u->cmx, mine ? SHADOW_WROTE : atomic) |
+               (keep & ~SHADOW_OLD_READ) | SHADOW_INIT;
     if (tag == u->clock->now) {
+        if (k == SHADOW_ATOMIC && session_item(s, word) == u->me)
+            return session_word(s, u->cmx, SHADOW_WROTE) | keep;
         if (k == SHADOW_WROTE || is_atomic(k))
             return word;
         if (k == SHADOW_MANY || u->copy ||
@@ -130,8 +134,8 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
             u->s->origins[addr] = ORIGIN_STALE;
         word = 0;
     }
-    if (!u->write && !(word & SHADOW_INIT))
-        w->undefined = true;
+    if (!u->write && !(word & SHADOW_INIT) && !w->undefined)
+        w->undefined = addr;
     if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && !u->read)) {
         if (tag >= u->clock->group) {
             note(w, WRONG_TRANSFER, addr);
@@ -252,7 +256,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
               .cmx = p->cmx,
               .me = s->wg->check.item & ((1u << s->item_bits) - 1),
               .clock = session_clock(s, p->cmx)};
-    wrong w = {.undefined = false};
+    wrong w = {.undefined = 0};
 
     if (p->m.kind == SIM_MEM_CONSTANT)
         return;
@@ -264,6 +268,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
         mark_byte(&u, addr + i, &w);
     if (w.undefined)
         s->needs_taint[s->number] = true;
+    s->atomic_origin = w.undefined ? origins_of(s, site, w.undefined) : 0;
     report(s, site, p, &w, !u.read);
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
         wait_for_store(s, site, p, w.at[WRONG_BOTH_WRITE], addr, n);
@@ -277,10 +282,10 @@ enum { THROUGH_WRITTEN = 0x80 };
 
 /* Memory of two arguments, one of them restrict: a byte may be used through
  * several of them only if nobody writes it. */
-static void note_argument(check_session *s, uint32_t site,
-                          const check_extent *p, uint32_t n, bool write)
+void access_argument(check_session *s, uint32_t site, uint32_t object,
+                     const check_extent *p, uint32_t n, bool write)
 {
-    const sim_object *o = &s->sites->objects[s->sites->sites[site].object];
+    const sim_object *o = &s->sites->objects[object];
     const check_region *r = s->through_of;
 
     if (!r || p->m.kind != SIM_MEM_ARG || p->m.local ||
@@ -363,6 +368,7 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
     bool write = kind != SITE_LOAD && kind != SITE_BLOCK_READ;
     check_extent p;
 
+    s->atomic_origin = 0;
     if (!memory_find(s, at->object, root, addr, &p)) {
         finding_add(s, CHECK_BOUNDS, site, NULL, 0,
                     "%s %u bytes at 0x%08x, which no buffer and no array has",
@@ -380,8 +386,7 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
                     at->bytes, at->align, addr % at->align);
     check_phase(s, site, &p, write);
     access_mark(s, site, &p, addr, n, kind, false);
-    if (s->through_of)
-        note_argument(s, site, &p, n, write);
+    access_argument(s, site, at->object, &p, n, write);
     return true;
 }
 
@@ -493,6 +498,7 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
                            uint32_t n)
 {
     bool tracked = memory_tracked(s, s->block_from), any = false;
+    bool global = memory_region(s, addr) != NULL;
 
     for (uint32_t i = 0; i < n && tracked; i++) {
         uint32_t from = s->block_from + i;
@@ -500,11 +506,13 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
         if (s->shadow[from] & SHADOW_INIT)
             continue;
         any |= !is_padding(s, from);
+        if (global) /* that is told here, once */
+            continue;
         s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
         if (s->origins)
             s->origins[addr + i] = s->origins[from];
     }
-    if (any && memory_region(s, addr))
+    if (any && global)
         finding_add(s, CHECK_UNINIT, site, NULL, 1,
                     "global memory gets bytes of '%s' nobody wrote",
                     s->block_object ? s->block_object->name : "");

@@ -165,7 +165,7 @@ static void set_kind(check_session *s, const uint32_t *a, bool dst,
 
 /* What is undefined in the source is so in the destination. True: some is. */
 static bool pass_undefined(check_session *s, const uint32_t *a,
-                           const check_extent *from)
+                           const check_extent *from, bool global)
 {
     side src = side_of(a, false), dst = side_of(a, true);
     uint64_t sa, da;
@@ -184,6 +184,8 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
                   session_tag(s, w) < session_clock(s, true)->group))
                 continue;
             any = true;
+            if (global) /* that is told here, once */
+                continue;
             s->shadow[(uint32_t)da + i] &= ~(uint32_t)SHADOW_INIT;
         }
         advance(&src, n);
@@ -195,14 +197,20 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
 static void mark_side(check_session *s, const uint32_t *a, bool dst,
                       const check_extent *p)
 {
+    const sim_site *at = &s->sites->sites[a[SITE]];
     side w = side_of(a, dst);
     bool undefined = s->needs_taint[s->number];
     uint64_t addr;
     uint32_t n;
 
-    for (; next_piece(&w, &addr, &n); advance(&w, n))
+    for (; next_piece(&w, &addr, &n); advance(&w, n)) {
+        check_extent e = *p;
+
         access_mark(s, a[SITE], p, (uint32_t)addr, n,
                     dst ? SITE_STORE : SITE_LOAD, true);
+        e.m.offset = (int64_t)addr - p->base;
+        access_argument(s, a[SITE], dst ? at->object : at->from, &e, n, dst);
+    }
     s->needs_taint[s->number] = undefined; /* a copy is no use */
 }
 
@@ -262,7 +270,7 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
         mark_side(s, a, false, &src);
     mark_side(s, a, true, &dst);
     if (!plain_source(s, &src)) {
-        if (pass_undefined(s, a, &src) && !dst.cmx)
+        if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
             finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
                         "a transfer takes bytes nobody wrote to global memory, "
                         "from");
@@ -272,6 +280,25 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
     t->src_cmx = src.cmx;
     t->dst_cmx = dst.cmx;
     return true;
+}
+
+/* A transfer that is not made: what waits for its bytes is no mistake. */
+static void forgive(check_session *s, const uint32_t *a)
+{
+    side w = side_of(a, true);
+    check_extent p;
+    uint64_t addr;
+    uint32_t n, word;
+
+    if (!w.planes || !w.width || !find_memory(s, a, true, &p))
+        return;
+    word = SHADOW_INIT;
+    if (p.cmx && !p.private)
+        word |= session_clock(s, true)->now << s->tag_shift;
+    for (; next_piece(&w, &addr, &n); advance(&w, n))
+        for (uint64_t at = addr; at < addr + n; at++)
+            if (at - (uint64_t)p.base < (uint64_t)p.m.bytes)
+                s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
 }
 
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
@@ -287,10 +314,12 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
     s->same_site = 0;
     memcpy(plain, a, sizeof plain);
     plain[SITE] = s->sites->sites[a[SITE]].at.line;
-    if (!fine)
+    if (!fine) {
+        forgive(s, a);
         plain[BYTES] = 0;
+    }
     if (s->n_transfers < MAX_TRANSFERS) {
-        now.done = now.waited = !fine;
+        now.done = now.waited = now.refused = !fine;
         memcpy(now.shape, a, sizeof now.shape);
         s->transfers[s->n_transfers++] = now;
     }
@@ -355,7 +384,7 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         } else if (e && e <= s->n_transfers) {
             check_transfer *t = &s->transfers[e - 1];
 
-            if (t->waited && t->done)
+            if (t->waited && t->done && !t->refused)
                 finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
                             "waits for an event that was waited for already");
             end(s, t);

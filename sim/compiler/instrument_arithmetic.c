@@ -226,8 +226,8 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
             range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
         return;
     case LLVMCall:
-        if (x->what->nan && is_routine(i))
-            range(x, i, LLVMGetNumArgOperands(i), SITE_NAN);
+        if (is_routine(i) && (half || x->what->nan))
+            range(x, i, LLVMGetNumArgOperands(i), half ? SITE_HALF : SITE_NAN);
         return;
     default:
         return;

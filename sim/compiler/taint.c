@@ -166,6 +166,42 @@ static void do_store(taint *t, LLVMValueRef i)
     instrument_call(t->x, name, t->x->void_type, args, 3, i);
 }
 
+static bool is_exchange(LLVMValueRef i)
+{
+    return LLVMIsAAtomicRMWInst(i) &&
+           LLVMGetAtomicRMWBinOp(i) == LLVMAtomicRMWBinOpXchg;
+}
+
+/* Reads, and writes what it makes of that: in local memory an undefined value
+ * stays one, global memory gets it. */
+static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(i), p = LLVMGetOperand(i, 0);
+    LLVMValueRef args[3] = {site_of(t, p), NULL, NULL}, old, made;
+
+    LLVMPositionBuilderBefore(t->x->b, i);
+    made = companion(t, LLVMGetOperand(i, LLVMIsAAtomicRMWInst(i) ? 1 : 2));
+    if (LLVMIsNull(args[0])) {
+        use(t, i, SITE_OUTPUT, made);
+        return NULL;
+    }
+    args[1] = address(t, p);
+    old = instrument_call(t->x, "__vpu_check_origins.1", t->x->i32, args, 2, i);
+    if (LLVMIsAAtomicCmpXchgInst(i))
+        use(t, i, SITE_DECIDE, join(t, old, companion(t, LLVMGetOperand(i, 1))));
+    else if (!is_exchange(i))
+        made = join(t, old, made);
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
+        use(t, i, SITE_OUTPUT, made);
+    } else if (!is_defined(made)) {
+        LLVMPositionBuilderBefore(t->x->b, next);
+        args[2] = made;
+        instrument_call(t->x, "__vpu_check_taint.1", t->x->void_type, args, 3,
+                        i);
+    }
+    return old;
+}
+
 static LLVMValueRef of_call(taint *t, LLVMValueRef i)
 {
     const char *name = ir_callee(i);
@@ -261,9 +297,7 @@ static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
         return NULL;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        LLVMPositionBuilderBefore(t->x->b, i);
-        use(t, i, SITE_OUTPUT, companion(t, LLVMGetOperand(i, 1)));
-        return NULL;
+        return of_atomic(t, i);
     case LLVMCall:
         return of_call(t, i);
     case LLVMSelect:
