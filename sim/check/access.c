@@ -37,8 +37,8 @@ static void note(wrong *w, wrong_kind k, uint32_t addr)
 /* Somebody else of this group did it in this interval. */
 static bool by_another(const user *u, uint32_t word)
 {
-    if (u->copy)
-        return u->s->n_items > 1;
+    if (u->copy) /* preload and postwrite have one item */
+        return u->s->n_items > 1 && u->s->phase == MACH_COMP;
     return session_item(u->s, word) != u->me;
 }
 
@@ -96,7 +96,8 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
             ? SHADOW_ATOMICS
             : SHADOW_ATOMIC;
     /* Atomic and not, both by this item: as a write, which meets all. */
-    bool mine = tag == u->clock->now && (k == SHADOW_WROTE || k == SHADOW_READ);
+    bool mine = tag == u->clock->now && session_item(s, word) == u->me &&
+                (k == SHADOW_WROTE || k == SHADOW_READ);
 
     if (tag >= u->clock->group)
         keep |= word & SHADOW_WRITTEN;
@@ -234,14 +235,24 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
     }
 }
 
-static void mark_private(check_session *s, uint32_t addr, uint32_t n,
+static void mark_private(check_session *s, uint32_t site,
+                         const check_extent *p, uint32_t addr, uint32_t n,
                          bool write)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (write)
-            s->shadow[addr + i] = SHADOW_INIT;
-        else if (!(s->shadow[addr + i] & SHADOW_INIT))
+    wrong w = {.undefined = 0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *at = &s->shadow[addr + i];
+        shadow_kind k = *at & SHADOW_KIND;
+
+        if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && write))
+            note(&w, WRONG_TRANSFER, addr + i);
+        else if (write)
+            *at = SHADOW_INIT;
+        else if (!(*at & SHADOW_INIT))
             s->needs_taint[s->number] = true;
+    }
+    report(s, site, p, &w, write);
 }
 
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
@@ -261,7 +272,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (p->m.kind == SIM_MEM_CONSTANT)
         return;
     if (p->private) {
-        mark_private(s, addr, n, write);
+        mark_private(s, site, p, addr, n, write);
         return;
     }
     for (uint32_t i = 0; i < n; i++)

@@ -63,7 +63,8 @@ static void advance(side *p, uint32_t n)
 
 /* --- shape ---------------------------------------------------------------- */
 
-static bool check_side(check_session *s, const uint32_t *a, bool dst)
+static bool check_side(check_session *s, const uint32_t *a, bool dst,
+                       bool *overlaps)
 {
     side p = side_of(a, dst);
     const char *which = dst ? "destination" : "source";
@@ -82,16 +83,20 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst)
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 1u + dst,
                     "%u bytes are not a whole number of lines of %u bytes (%s)",
                     p.plane_bytes, p.width, which);
-    if (dst && lines > 1 && p.pitch < p.width)
+    if (dst && lines > 1 && p.pitch < p.width) {
+        *overlaps = true;
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 3,
                     "lines of %u bytes every %u bytes overlap in the "
                     "destination",
                     p.width, p.pitch);
+    }
     if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
-        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width)
+        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
+        *overlaps = true;
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 4,
                     "planes every %u bytes overlap in the destination",
                     p.plane_pitch);
+    }
     return true;
 }
 
@@ -144,15 +149,19 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
 }
 
 static void set_kind(check_session *s, const uint32_t *a, bool dst,
-                     shadow_kind kind, bool cmx, bool private)
+                     shadow_kind kind, const check_side_of *m)
 {
-    uint32_t now = session_clock(s, cmx)->now << s->tag_shift;
-    side w = side_of(a, dst);
+    uint32_t now = session_clock(s, m->cmx)->now << s->tag_shift;
     uint32_t keep = SHADOW_INIT | SHADOW_OLD_READ | SHADOW_WRITTEN, n;
+    side w = side_of(a, dst);
     uint64_t addr;
 
+    if (m->private) { /* its words have no tags */
+        keep = SHADOW_INIT;
+        now = 0;
+    }
     for (; next_piece(&w, &addr, &n); advance(&w, n))
-        for (uint32_t i = 0; i < n && !private; i++) {
+        for (uint32_t i = 0; i < n && !m->constant; i++) {
             uint32_t *at = &s->shadow[(uint32_t)addr + i];
             uint32_t is = *at & SHADOW_KIND;
 
@@ -253,35 +262,6 @@ static void check_phase(check_session *s, const uint32_t *a,
                     s->n_items);
 }
 
-/* --- hooks ---------------------------------------------------------------- */
-
-static bool check(check_session *s, const uint32_t *a, check_transfer *t)
-{
-    check_extent src = {.base = 0}, dst = {.base = 0};
-
-    if (!check_side(s, a, false) || !check_side(s, a, true))
-        return false;
-    if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
-        return false;
-    if (!a[BYTES] || !a[PLANES])
-        return true;
-    check_phase(s, a, &src, &dst);
-    if (!plain_source(s, &src))
-        mark_side(s, a, false, &src);
-    mark_side(s, a, true, &dst);
-    if (!plain_source(s, &src)) {
-        if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
-            finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
-                        "a transfer takes bytes nobody wrote to global memory, "
-                        "from");
-        set_kind(s, a, false, SHADOW_OUTGOING, src.cmx, src.private);
-    }
-    set_kind(s, a, true, SHADOW_INCOMING, dst.cmx, dst.private);
-    t->src_cmx = src.cmx;
-    t->dst_cmx = dst.cmx;
-    return true;
-}
-
 /* A transfer that is not made: what waits for its bytes is no mistake. */
 static void forgive(check_session *s, const uint32_t *a)
 {
@@ -299,6 +279,47 @@ static void forgive(check_session *s, const uint32_t *a)
         for (uint64_t at = addr; at < addr + n; at++)
             if (at - (uint64_t)p.base < (uint64_t)p.m.bytes)
                 s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
+}
+
+/* --- hooks ---------------------------------------------------------------- */
+
+static check_side_of of_extent(const check_extent *p)
+{
+    return (check_side_of){.cmx = p->cmx,
+                           .private = p->private,
+                           .constant = p->m.kind == SIM_MEM_CONSTANT};
+}
+
+static bool check(check_session *s, const uint32_t *a, check_transfer *t)
+{
+    check_extent src = {.base = 0}, dst = {.base = 0};
+    bool overlaps = false;
+
+    if (!check_side(s, a, false, &overlaps) ||
+        !check_side(s, a, true, &overlaps))
+        return false;
+    if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
+        return false;
+    if (!a[BYTES] || !a[PLANES])
+        return true;
+    check_phase(s, a, &src, &dst);
+    t->src = of_extent(&src);
+    t->dst = of_extent(&dst);
+    if (!plain_source(s, &src))
+        mark_side(s, a, false, &src);
+    if (overlaps) /* with itself, which is told */
+        forgive(s, a);
+    else
+        mark_side(s, a, true, &dst);
+    if (!plain_source(s, &src)) {
+        if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
+            finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
+                        "a transfer takes bytes nobody wrote to global memory, "
+                        "from");
+        set_kind(s, a, false, SHADOW_OUTGOING, &t->src);
+    }
+    set_kind(s, a, true, SHADOW_INCOMING, &t->dst);
+    return true;
 }
 
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
@@ -329,8 +350,8 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 static void end(check_session *s, check_transfer *t)
 {
     if (!t->done) {
-        set_kind(s, t->shape, false, SHADOW_NONE, t->src_cmx, false);
-        set_kind(s, t->shape, true, SHADOW_NONE, t->dst_cmx, false);
+        set_kind(s, t->shape, false, SHADOW_NONE, &t->src);
+        set_kind(s, t->shape, true, SHADOW_NONE, &t->dst);
     }
     t->done = true;
 }
@@ -340,6 +361,8 @@ void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
     check_session *s = session_of(wg);
     check_finding *f;
 
+    if (s->sites->sites[site].by_item) /* a transfer of its own */
+        return;
     if (s->same_site != site) { /* the first item */
         s->same_site = site;
         s->same_hash = hash;

@@ -26,10 +26,15 @@ typedef struct {
 
 enum { CLOCK_LOCAL, CLOCK_GLOBAL };
 
+/* The memory of one side of a transfer. */
+typedef struct {
+    bool cmx, private, constant;
+} check_side_of;
+
 /* A transfer of the phase that runs. */
 typedef struct {
     uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
-    bool src_cmx, dst_cmx;
+    check_side_of src, dst;
     bool done, waited;
     bool refused; /* it was not made */
 } check_transfer;

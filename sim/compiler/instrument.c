@@ -554,6 +554,7 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
         x->writes_unknown |= !object;
         x->copies_unknown |= !object;
     }
+    x->sites->objects[object].sent |= !written;
     return instrument_k32(x, object);
 }
 

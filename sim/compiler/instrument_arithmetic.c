@@ -179,11 +179,26 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
              n_operands > 1 ? LLVMGetOperand(i, 1) : first, false, 0);
 }
 
+static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    test(x, i, SITE_HALF, not_finite(x, i, false), v, v, is_signed,
+         ir_bits_of(ir_element(t)));
+}
+
+/* Of the host's or LLVM's mathematics. */
 static bool is_routine(LLVMValueRef i)
 {
     const char *c = ir_callee(i);
     size_t n = strlen(c);
 
+    if (!is_float_type(LLVMTypeOf(i)))
+        return false;
+    if (!strncmp(c, "llvm.", 5) || !strncmp(c, "__vpu_half_", 11))
+        return true;
     return !strncmp(c, "__vpu_", 6) && n > 4 &&
            (!strcmp(c + n - 4, "_f16") || !strcmp(c + n - 4, "_f32"));
 }
@@ -225,8 +240,15 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
         if (half || x->what->nan)
             range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
         return;
+    case LLVMSIToFP:
+    case LLVMUIToFP:
+        if (half)
+            from_int(x, i, op == LLVMSIToFP);
+        return;
     case LLVMCall:
-        if (is_routine(i) && (half || x->what->nan))
+        if (ir_unsaturated(i))
+            to_int(x, i, !strncmp(ir_callee(i), "llvm.fptosi", 11));
+        else if (is_routine(i) && (half || x->what->nan))
             range(x, i, LLVMGetNumArgOperands(i), half ? SITE_HALF : SITE_NAN);
         return;
     default:

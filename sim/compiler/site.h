@@ -72,6 +72,7 @@ typedef struct {
     bool restricted; /* ARG: declared restrict */
     bool local;      /* ARG: local_data */
     bool copied;     /* some transfer has it as its destination */
+    bool sent;       /* some transfer has it as its source */
     /* What of each padding_period bytes belongs to no field of a struct; NULL =
      * nothing. */
     const bool *padding;

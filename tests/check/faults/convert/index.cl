@@ -6,7 +6,7 @@
 __kernel void k(__global const float *restrict src, __global float *restrict dst)
 {
     int i = get_global_id(0);
-    float at = 32 / (src[i] - 5);
+    float at = 32 / ((src[i] * 256) - 5);
 
 #ifdef FIXED
     at = clamp(at, 0.0f, 63.0f);

@@ -6,7 +6,7 @@
 __kernel void k(__global const float *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
-    float v = sqrt(src[i] - 3);
+    float v = sqrt((src[i] * 256) - 3);
 
 #ifdef FIXED
     dst[i] = isnan(v) ? 0 : (int)v;

@@ -7,9 +7,9 @@ __kernel void k(__global const float *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
 #ifdef FIXED
-    uint v = (uint)max(src[i] - 4, 0.0f);
+    uint v = (uint)max((src[i] * 256) - 4, 0.0f);
 #else
-    uint v = (uint)(src[i] - 4); // FAULT convert
+    uint v = (uint)((src[i] * 256) - 4); // FAULT convert
 #endif
 
     dst[i] = v & 255;

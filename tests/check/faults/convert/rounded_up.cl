@@ -6,7 +6,7 @@
 __kernel void k(__global const float *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
-    float v = 127.0f + (src[i] > 10 ? 0.75f : 0.25f);
+    float v = 127.0f + ((src[i] * 256) > 10 ? 0.75f : 0.25f);
 
 #ifdef FIXED
     dst[i] = convert_char_rtz(v);

@@ -6,7 +6,7 @@
 __kernel void k(__global const float *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
-    float v = src[i] * 1e8f;
+    float v = (src[i] * 256) * 1e8f;
 
 #ifdef FIXED
     dst[i] = convert_int_sat(v);

@@ -6,7 +6,7 @@
 __kernel void k(__global const half *restrict src, __global uchar *restrict dst)
 {
     int i = get_global_id(0);
-    half v = src[i] * (half)8;
+    half v = src[i] * 2048;
 
 #ifdef FIXED
     dst[i] = convert_uchar_sat(v);

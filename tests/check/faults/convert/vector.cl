@@ -6,7 +6,7 @@
 __kernel void k(__global const float *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
-    float4 v = (float4)(src[i], src[i] * 1000, src[i] * 2000, -1);
+    float4 v = (float4)((src[i] * 256), (src[i] * 256) * 1000, (src[i] * 256) * 2000, -1);
 #ifdef FIXED
     short4 s = convert_short4_sat(v);
 #else

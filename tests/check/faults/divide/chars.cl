@@ -7,9 +7,9 @@ __kernel void k(__global const char *restrict src, __global char *restrict dst)
 {
     int i = get_global_id(0);
 #ifdef FIXED
-    char d = src[i] | 1;
+    char d = (src[i] + 128) | 1;
 #else
-    char d = src[i];
+    char d = src[i] + 128;
 #endif
 
     /* -128 / -1 is 128 here: char operands are ints */

@@ -7,7 +7,7 @@ __kernel void k(__global const int *restrict src, __global int *restrict dst)
 {
     int i = get_global_id(0);
 #ifdef FIXED
-    uint n = max(src[i], 1u);
+    uint n = max(src[i], 1);
 #else
     uint n = src[i];
 #endif

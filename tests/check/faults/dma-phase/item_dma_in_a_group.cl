@@ -11,10 +11,10 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
     for (int n = 0; n < 4; n++)
         part[n] = src[i * 4 + n];
 #else
-    item_dma_event_t e = WorkItemDmaCreateTransaction(src + i * 4, part, 8, 0); // FAULT dma-phase divergence
+    item_dma_event_t e = WorkItemDmaCreateTransaction(src + i * 4, part, 8, 0); // FAULT dma-phase
 
     WaitWorkItemDmaEvents(1, &e);
 #endif
     for (int n = 0; n < 4; n++)
-        dst[i * 4 + n] = part[3 - n];
+        dst[i * 4 + n] = part[3 - n]; // FAULT uninit
 }

@@ -2,6 +2,7 @@
  * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
  * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
  * SIZE global="4,4,1" local="1,4,1"
+ * FAULT unwritten
  */
 __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
@@ -13,7 +14,7 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 #ifdef FIXED
     vstore4((half4)(part[0], part[1], part[2], part[3]), i, dst);
 #else
-    item_dma_event_t e = WorkItemDmaCreateTransaction(part, dst + i * 4, 8, 0); // FAULT dma-phase divergence
+    item_dma_event_t e = WorkItemDmaCreateTransaction(part, dst + i * 4, 8, 0); // FAULT dma-phase
 
     WaitWorkItemDmaEvents(1, &e);
 #endif

@@ -6,7 +6,7 @@
 __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
     int i = get_global_id(0);
-    half d = src[i] / (half)4096;
+    half d = src[i] / (half)16;
 
 #ifdef FIXED
     dst[i] = (half)100 / max(d, (half)0.01f);

@@ -6,7 +6,7 @@
 __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
     int i = get_global_id(0);
-    half4 v = (half4)(src[i]);
+    half4 v = (half4)(src[i] * 256);
 
 #ifdef FIXED
     dst[i] = length(convert_float4(v));

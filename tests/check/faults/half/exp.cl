@@ -8,8 +8,8 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
     int i = get_global_id(0);
 
 #ifdef FIXED
-    dst[i] = exp(src[i] - (half)63);
+    dst[i] = exp((src[i] * 256) - (half)63);
 #else
-    dst[i] = exp(src[i]); // FAULT half
+    dst[i] = exp(src[i] * 256); // FAULT half
 #endif
 }

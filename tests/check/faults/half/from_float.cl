@@ -6,7 +6,7 @@
 __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
     int i = get_global_id(0);
-    float v = (float)src[i] * 3000.0f;
+    float v = (float)src[i] * 768000.0f;
 
 #ifdef FIXED
     v = min(v, 65504.0f);

@@ -7,11 +7,11 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
     int i = get_global_id(0);
 #ifdef FIXED
-    float v = src[i] * (half)8;
+    float v = src[i] * 2048;
 
     dst[i] = (half)sqrt(v * v + 1);
 #else
-    half v = src[i] * (half)8;
+    half v = src[i] * 2048;
 
     dst[i] = sqrt(v * v + 1); // FAULT half
 #endif

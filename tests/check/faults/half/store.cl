@@ -8,8 +8,8 @@ __kernel void k(__global const float *restrict src, __global half *restrict dst)
     int i = get_global_id(0);
 
 #ifdef FIXED
-    vstore_half(src[i] * 1000.0f, i, dst);
+    vstore_half(src[i] * 256 * 1000.0f, i, dst);
 #else
-    vstore_half(src[i] * 2000.0f, i, dst); // FAULT half
+    vstore_half(src[i] * 256 * 2000.0f, i, dst); // FAULT half
 #endif
 }

@@ -13,7 +13,7 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 #endif
 
     for (int n = 0; n < 64; n++)
-        sum += src[n] * (half)64; // FAULT half
+        sum += (src[n] * 256) * (half)64; // FAULT half
 #ifdef FIXED
     dst[i] = (half)(sum / 64);
 #else

@@ -6,7 +6,7 @@
 __kernel void k(__global const half *restrict src, __global half *restrict dst)
 {
     int i = get_global_id(0);
-    half4 v = (half4)(1, 2, 3, src[i]);
+    half4 v = (half4)(1, 2, 3, (src[i] * 256));
 
 #ifdef FIXED
     v *= (half4)(1, 1, 1, 2);

@@ -9,8 +9,8 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
     int i = get_global_id(0);
 
 #ifdef FIXED
-    dst[i] = log(src[i] + 1);
+    dst[i] = log((src[i] * 256) + 1);
 #else
-    dst[i] = log(src[i]); // FAULT nan
+    dst[i] = log(src[i] * 256); // FAULT nan
 #endif
 }

@@ -17,7 +17,7 @@ float3 unit(float3 v)
 __kernel void k(__global const float *restrict src, __global float *restrict dst)
 {
     int i = get_global_id(0);
-    float3 v = unit((float3)(src[i], 0, 0));
+    float3 v = unit((float3)((src[i] * 256), 0, 0));
 
     dst[i] = v.x + v.y;
 }

@@ -9,8 +9,8 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
     int i = get_global_id(0);
 
 #ifdef FIXED
-    dst[i] = pow(src[i] + 1, 0.5f);
+    dst[i] = pow((src[i] * 256) + 1, 0.5f);
 #else
-    dst[i] = pow(src[i] - 3.5f, 0.5f); // FAULT nan
+    dst[i] = pow((src[i] * 256) - 3.5f, 0.5f); // FAULT nan
 #endif
 }

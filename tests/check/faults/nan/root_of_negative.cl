@@ -7,7 +7,7 @@
 __kernel void k(__global const float *restrict src, __global float *restrict dst)
 {
     int i = get_global_id(0);
-    float v = src[i] - 4;
+    float v = (src[i] * 256) - 4;
 
 #ifdef FIXED
     v = fabs(v);

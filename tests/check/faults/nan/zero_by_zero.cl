@@ -7,7 +7,7 @@
 __kernel void k(__global const float *restrict src, __global float *restrict dst)
 {
     int i = get_global_id(0);
-    float v = src[i];
+    float v = (src[i] * 256);
 
 #ifdef FIXED
     dst[i] = v != 0 ? v / v : 0;

@@ -11,9 +11,9 @@ __kernel void k(__global const int *restrict src, __global int *restrict dst)
     if (l == 0)
         n = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    atomic_add(&n, src[i]);
+    atomic_add(&n, src[i]); // FAULT race
 #ifdef FIXED
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-    dst[i] = n; // FAULT race
+    dst[i] = n;
 }

@@ -17,6 +17,6 @@ __kernel void k(__global int *restrict a, __global int *b, __global const int *r
 #ifdef FIXED
     a[i] = bump(a, i);
 #else
-    a[i] = bump(b, i); // FAULT restrict
+    a[i] = bump(b, i);
 #endif
 }

@@ -18,5 +18,5 @@ __kernel void k(__global half *restrict a, __global half *b, __global const half
     e = async_work_group_copy(row, b + first, 16, 0); // FAULT restrict
 #endif
     wait_group_events(1, &e);
-    a[first + l] = row[15 - l]; // FAULT restrict
+    a[first + l] = row[15 - l];
 }
