@@ -91,6 +91,7 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
     const check_session *s = u->s;
     shadow_kind k = word & SHADOW_KIND, next = SHADOW_READ;
     uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
+    bool earlier = tag < u->clock->group && tag >= u->clock->launch;
     shadow_kind atomic =
         tag == u->clock->now && is_atomic(k) && session_item(s, word) != u->me
             ? SHADOW_ATOMICS
@@ -101,13 +102,17 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
 
     if (tag >= u->clock->group)
         keep |= word & SHADOW_WRITTEN;
-    else if (tag >= u->clock->launch && (k == SHADOW_READ || k == SHADOW_MANY))
+    else if (earlier && (k == SHADOW_READ || k == SHADOW_MANY))
         keep |= SHADOW_OLD_READ;
+    if (u->atomic) /* of atomics: an earlier group's were there, too */
+        keep = is_atomic(k) && (earlier || keep & SHADOW_OLD_READ)
+                   ? keep | SHADOW_OLD_READ
+                   : keep & ~(uint32_t)SHADOW_OLD_READ;
     if (u->write)
         return session_word(s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
     if (u->atomic)
-        return session_word(s, u->cmx, mine ? SHADOW_WROTE : atomic) |
-               (keep & ~SHADOW_OLD_READ) | SHADOW_INIT;
+        return session_word(s, u->cmx, mine ? SHADOW_WROTE : atomic) | keep |
+               SHADOW_INIT;
     if (tag == u->clock->now) {
         if (k == SHADOW_ATOMIC && session_item(s, word) == u->me)
             return session_word(s, u->cmx, SHADOW_WROTE) | keep;
@@ -149,7 +154,9 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
         in_interval(u, word, addr, w);
     else if (tag < u->clock->group && tag >= u->clock->launch && !u->cmx)
         across_groups(u, word, addr, w);
-    if ((u->write || u->atomic) && word & SHADOW_OLD_READ && !u->cmx)
+    if (word & SHADOW_OLD_READ && !u->cmx &&
+        (is_atomic(k) ? !u->atomic && tag >= u->clock->group
+                      : u->write || u->atomic))
         note(w, WRONG_GROUP_RACE, addr);
     *at = next_word(u, word, tag);
 }
@@ -516,7 +523,9 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
 
         if (s->shadow[from] & SHADOW_INIT)
             continue;
-        any |= !is_padding(s, from);
+        if (is_padding(s, from)) /* nor in memory without a type */
+            continue;
+        any = true;
         if (global) /* that is told here, once */
             continue;
         s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;

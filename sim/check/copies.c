@@ -331,6 +331,10 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 
     access_settle(s);
     fine = check(s, a, &now);
+    /* Told right before it. */
+    if (s->n_events && s->events[0] <= s->n_transfers)
+        now.after = s->events[0];
+    s->n_events = 0;
 
     s->same_site = 0;
     memcpy(plain, a, sizeof plain);
@@ -354,6 +358,18 @@ static void end(check_session *s, check_transfer *t)
         set_kind(s, t->shape, true, SHADOW_NONE, &t->dst);
     }
     t->done = true;
+}
+
+/* Its transfers are those of the events it joins, too. */
+static void wait_for(check_session *s, uint32_t event)
+{
+    while (event) {
+        check_transfer *t = &s->transfers[event - 1];
+
+        end(s, t);
+        t->waited = true;
+        event = t->after;
+    }
 }
 
 void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
@@ -410,8 +426,7 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
             if (t->waited && t->done && !t->refused)
                 finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
                             "waits for an event that was waited for already");
-            end(s, t);
-            t->waited = true;
+            wait_for(s, e);
         } else if (e) {
             finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
                         "waits for an event that no transfer of this group "

@@ -36,7 +36,8 @@ typedef struct {
     uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
     check_side_of src, dst;
     bool done, waited;
-    bool refused; /* it was not made */
+    bool refused;   /* it was not made */
+    uint32_t after; /* event it joins, 0 = none */
 } check_transfer;
 
 /* An access to a byte that is watched. */

@@ -50,6 +50,11 @@ void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
                     "a finite operand (%g) makes infinity: half ends at 65504",
                     at->bits ? (double)(int64_t)x : number(x, at->element_bytes));
         return;
+    case SITE_INDEX:
+        finding_add(s, CHECK_BOUNDS, site, NULL, 0,
+                    "index %lld of an array of %u elements", (long long)x,
+                    at->bits);
+        return;
     case SITE_NAN:
         finding_add(s, CHECK_NAN, site, NULL, 0,
                     "finite operands (%g) make NaN or infinity",

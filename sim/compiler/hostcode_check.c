@@ -235,7 +235,7 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
 static bool needs_words(const sim_object *o)
 {
     return o->kind != SIM_MEM_CONSTANT &&
-           (o->kind != SIM_MEM_ARG || o->written);
+           (o->kind != SIM_MEM_ARG || o->written || o->local);
 }
 
 /* It, or arrays nobody knows, may be under way while stores are made. */

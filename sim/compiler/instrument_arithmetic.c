@@ -79,6 +79,55 @@ static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
     instrument_call(x, "__vpu_check_if", x->void_type, args, 4, i);
 }
 
+static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
+                        uint64_t length)
+{
+    LLVMTypeRef t = LLVMTypeOf(index);
+
+    if (length < 2 || length > INT32_MAX ||
+        (LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) < length))
+        return;
+    test(x, i, SITE_INDEX,
+         LLVMBuildICmp(x->b, LLVMIntUGE, index, k_int(t, length), ""), index,
+         index, true, (uint32_t)length);
+}
+
+static bool is_of_type(LLVMValueRef variable, LLVMTypeRef t)
+{
+    if (LLVMIsAAllocaInst(variable))
+        return LLVMGetAllocatedType(variable) == t;
+    return LLVMIsAGlobalVariable(variable) &&
+           LLVMGlobalGetValueType(variable) == t;
+}
+
+void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p)
+{
+    LLVMTypeRef t;
+    bool whole;
+
+    if (!LLVMIsAGetElementPtrInst(p))
+        return;
+    instrument_indices(x, i, LLVMGetOperand(p, 0));
+    LLVMPositionBuilderBefore(x->b, i);
+    /* The first index of an array that is all of its memory: bounds tell. */
+    t = LLVMGetGEPSourceElementType(p);
+    whole = is_of_type(LLVMGetOperand(p, 0), t);
+    for (unsigned k = 2; k < (unsigned)LLVMGetNumOperands(p); k++) {
+        LLVMValueRef index = LLVMGetOperand(p, k);
+
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            t = LLVMStructGetTypeAtIndex(
+                t, (unsigned)LLVMConstIntGetZExtValue(index));
+        } else if (LLVMGetTypeKind(t) == LLVMArrayTypeKind) {
+            if (!whole || k > 2)
+                index_below(x, i, index, LLVMGetArrayLength2(t));
+            t = LLVMGetElementType(t);
+        } else {
+            return;
+        }
+    }
+}
+
 static void divide(instrument *x, LLVMValueRef i, bool is_signed)
 {
     LLVMValueRef a = LLVMGetOperand(i, 0), b = LLVMGetOperand(i, 1), wrong;
