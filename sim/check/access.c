@@ -16,7 +16,7 @@ typedef enum {
 
 typedef struct {
     uint32_t at[WRONG_N]; /* 0 = not so */
-    uint32_t undefined; /* the first byte nobody wrote, 0 = none */
+    uint32_t undefined;   /* the first byte nobody wrote, 0 = none */
 } wrong;
 
 typedef struct {
@@ -242,9 +242,8 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
     }
 }
 
-static void mark_private(check_session *s, uint32_t site,
-                         const check_extent *p, uint32_t addr, uint32_t n,
-                         bool write)
+static void mark_private(check_session *s, uint32_t site, const check_extent *p,
+                         uint32_t addr, uint32_t n, bool write)
 {
     wrong w = {.undefined = 0};
 

@@ -116,7 +116,8 @@ struct check_session {
     uint32_t n_transfers, n_events, events[64];
     uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
     check_pending pending;
-    uint32_t atomic_origin; /* of what the last atomic found there, 0 = defined */
+    uint32_t
+        atomic_origin;   /* of what the last atomic found there, 0 = defined */
     uint32_t block_from; /* source of the memcpy being made, 0 = none */
     uint32_t block_root;
     const sim_object *block_object;

@@ -377,8 +377,8 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
     begin_variable(x, v, behind);
 }
 
-/* A copy that joins the transfers of an earlier event: waiting for it is waiting
- * for those. */
+/* A copy that joins the transfers of an earlier event: waiting for it is
+ * waiting for those. */
 static void tell_earlier_event(instrument *x, LLVMValueRef i, const char *name)
 {
     LLVMValueRef event;

@@ -263,7 +263,8 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
     args[1] = address(t, p);
     old = instrument_call(t->x, "__vpu_check_origins.1", t->x->i32, args, 2, i);
     if (LLVMIsAAtomicCmpXchgInst(i))
-        use(t, i, SITE_DECIDE, join(t, old, companion(t, LLVMGetOperand(i, 1))));
+        use(t, i, SITE_DECIDE,
+            join(t, old, companion(t, LLVMGetOperand(i, 1))));
     else if (!is_exchange(i))
         made = join(t, old, made);
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {

@@ -298,9 +298,8 @@ void ir_mark_unsaturated(LLVMValueRef call)
 
     if (!LLVMIsACallInst(call)) /* folded */
         return;
-    LLVMSetMetadata(
-        call, unsaturated_kind(call),
-        LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
+    LLVMSetMetadata(call, unsaturated_kind(call),
+                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
 }
 
 bool ir_unsaturated(LLVMValueRef call)
