@@ -4,6 +4,7 @@
 #   make demo       install what is missing, build, run the GRN sample
 #   make check      install what is missing, build, run all tests
 #   make check-engines  the tests, all of them on both engines (long)
+#   make check-checked  tests/sim once more, with every kernel under the checkers
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make check-perfetto  traces through Perfetto's own message definitions
@@ -150,6 +151,10 @@ run-check: all plugins $(TESTS) $(FIDELITY) headers layers
 # The heavy tests, too, on the interpreter of the SHAVE program.
 check-engines: deps
 	@VPU_BOTH=1 $(MAKE) --no-print-directory run-check
+check-checked: deps
+	@VPU_CHECKED=1 $(MAKE) --no-print-directory run-check-checked
+run-check-checked: all $(filter $(OUT)/tests/sim/%,$(TESTS))
+	@scripts/run-tests $(OUT) $(filter $(OUT)/tests/sim/%,$(TESTS))
 check-usb: deps
 	@scripts/deps usb
 	@$(MAKE) --no-print-directory run-check-usb
@@ -217,6 +222,6 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines docs-pictures window-references
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references
 .PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

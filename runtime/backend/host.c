@@ -151,12 +151,12 @@ static vpu_status judge(const host *h, bool in_time, int status, double limit,
                        "%s: still in %s of layer '%s' after %g s: stopped%s",
                        j->path, step, j->layer.name, limit, tail);
     if (WIFSIGNALED(status))
-        return err_set(err, VPU_ERR_FAULT,
+        return err_set(err, VPU_ERR_PLUGIN,
                        "%s: ended by signal %d (%s) in %s of layer '%s'%s",
                        j->path, WTERMSIG(status), strsignal(WTERMSIG(status)),
                        step, j->layer.name, tail);
     if (!s->done)
-        return err_set(err, VPU_ERR_FAULT,
+        return err_set(err, VPU_ERR_PLUGIN,
                        "%s: left with exit status %d in %s of layer '%s'%s",
                        j->path, WEXITSTATUS(status), step, j->layer.name, tail);
     if (s->status)

@@ -306,7 +306,7 @@ static void execute(child *c)
     c->text[0] = 0;
     start = clock_seconds();
     if (c->p->execute(c->self, in, j->n_in, out, j->n_out, &c->error))
-        finish(c, VPU_ERR_FAULT, "%s, layer '%s': %s", j->path, j->layer.name,
+        finish(c, VPU_ERR_PLUGIN, "%s, layer '%s': %s", j->path, j->layer.name,
                text_of(c));
     j->shared->seconds = clock_seconds() - start;
     for (uint32_t i = 0; i < j->n_out; i++) {

@@ -231,6 +231,16 @@ void *backend_sim_buffer(backend_sim *b, uint32_t i)
     return memory_window(b->mem) + b->addresses[i];
 }
 
+uint32_t backend_sim_address(const backend_sim *b, uint32_t i)
+{
+    return b->addresses[i];
+}
+
+const memory *backend_sim_memory(const backend_sim *b)
+{
+    return b->mem;
+}
+
 const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i)
 {
     return &b->stages[i].result;
@@ -238,6 +248,19 @@ const backend_sim_launch *backend_sim_result(const backend_sim *b, uint32_t i)
 
 /* --- running
  * ------------------------------------------------------------------------ */
+
+/* A run whose results nobody looks at. */
+static void silence(exec_launch *l)
+{
+    l->trace = NULL;
+    l->profile = NULL;
+    l->group_watch = NULL;
+    l->debugger = NULL;
+    l->observer = NULL;
+    l->n_writers = 0;
+    l->log = NULL;
+    l->print = NULL;
+}
 
 /* Runs the faulting group again with code that tracks source lines; what it
  * writes is not looked at any more. Keeps the first message if it cannot. */
@@ -252,15 +275,77 @@ static void find_line(backend_sim *b, const graph_launch *l, const stage *s,
     if (load(b, l, &s->src, true, &k, NULL))
         return;
     again.kernel = k;
-    again.trace = NULL;
-    again.profile = NULL;
-    again.group_watch = NULL;
-    again.n_writers = 0;
-    again.log = NULL;
-    again.print = NULL;
+    silence(&again);
     again.only_group = &s->result.exec.fault_group;
     if (exec_run(b->mem, b->cfg->desc, &again, &r, &with_line) == VPU_ERR_FAULT)
         *err = with_line;
+    sim_kernel_release(k);
+}
+
+/* What a group alone may take to show where it is. */
+enum { AGAIN_CYCLES = 20000000, AGAIN_SECONDS = 5 };
+
+static VPU_PRINTF(2, 3) void append(vpu_error *err, const char *fmt, ...)
+{
+    size_t n = strlen(err->msg);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->msg + n, sizeof err->msg - n, fmt, ap);
+    va_end(ap);
+}
+
+/* One group again, alone, with code that tracks source lines: a line of the
+ * report on where it is after some time. First: its line goes in front. */
+static void locate(backend_sim *b, const exec_launch *el, const sim_kernel *k,
+                   unsigned long long group, bool first, vpu_error *err)
+{
+    exec_launch again = *el;
+    const uint32_t *n = el->groups;
+    uint64_t only = group;
+    exec_result r;
+    vpu_status st;
+
+    again.kernel = k;
+    again.engine = EXEC_COMPILED;
+    again.timing = EXEC_NO_TIMING;
+    again.max_cycles = AGAIN_CYCLES;
+    again.timeout_s = AGAIN_SECONDS;
+    again.only_group = &only;
+    st = exec_run(b->mem, b->cfg->desc, &again, &r, NULL);
+    if (first && st == VPU_ERR_LIMIT && r.stuck_line) {
+        err_in(err, VPU_ERR_LIMIT, "%s:%u:%u", k->source, r.stuck_line,
+               r.stuck_col);
+        err->line = r.stuck_line;
+        err->col = r.stuck_col;
+    }
+    if (st == VPU_ERR_LIMIT && r.stuck_line)
+        append(err,
+               "\n  work-group (%llu, %llu, %llu), run again alone: after %d "
+               "cycles in line %u:%u",
+               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
+               AGAIN_CYCLES, r.stuck_line, r.stuck_col);
+    else if (!st)
+        append(err,
+               "\n  work-group (%llu, %llu, %llu), run again alone: ends "
+               "within %d cycles, so it is in no endless loop of its own",
+               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
+               AGAIN_CYCLES);
+}
+
+/* Where the groups are that were running when the limit struck. */
+static void find_loops(backend_sim *b, const graph_launch *l, const stage *s,
+                       const exec_launch *el, vpu_error *err)
+{
+    exec_launch quiet = *el;
+    const exec_result *r = &s->result.exec;
+    sim_kernel *k;
+
+    if (!r->n_stuck || s->kernel->debug || load(b, l, &s->src, true, &k, NULL))
+        return;
+    silence(&quiet);
+    for (uint32_t i = 0; i < r->n_stuck; i++)
+        locate(b, &quiet, k, r->stuck[i], i == 0, err);
     sim_kernel_release(k);
 }
 
@@ -332,8 +417,11 @@ static exec_launch launch_of(backend_sim *b, uint32_t i)
                          .profile_arena = b->a,
                          .group_watch = cfg->group_watch,
                          .log = cfg->log,
+                         .debugger = l->text ? NULL : cfg->debugger,
+                         .first = l->text ? 0 : cfg->first,
                          .print = cfg->print,
-                         .print_user = cfg->print_user};
+                         .print_user = cfg->print_user,
+                         .print_prefix = cfg->print_prefix};
 }
 
 static vpu_status run_stage(backend_sim *b, uint32_t i,
@@ -363,8 +451,10 @@ static vpu_status run_stage(backend_sim *b, uint32_t i,
     }
     st = exec_run(b->mem, cfg->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);
-    if (st == VPU_ERR_FAULT && err)
+    if (st == VPU_ERR_FAULT && err && !cfg->debugger)
         find_line(b, l, s, &el, err);
+    if (st == VPU_ERR_LIMIT && err && !cfg->debugger)
+        find_loops(b, l, s, &el, err);
     if (st)
         return st;
     if (cfg->trace)

@@ -52,10 +52,13 @@ typedef struct {
     trc_writer *trace; /* borrowed; NULL = none */
     bool profile; /* count by source line; interpreted, whatever engine says */
     const exec_group_watch *group_watch; /* NULL = none; of every launch */
+    const exec_debugger *debugger; /* NULL = none; kernels of files only */
+    uint64_t first; /* with a debugger: where the launch begins (exec.h) */
     const log_sink *log;
     /* Output of the kernels' printf; NULL = dropped. */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
+    bool print_prefix; /* with group and item in front of each line */
 } backend_sim_config;
 
 /* What became of one launch. */
@@ -83,6 +86,9 @@ void backend_sim_close(backend_sim *b); /* NULL is fine */
 
 /* Buffer i of the graph in device memory. Constants are filled in. */
 void *backend_sim_buffer(backend_sim *b, uint32_t i);
+/* Its device address, and the memory it is in. */
+uint32_t backend_sim_address(const backend_sim *b, uint32_t i);
+const memory *backend_sim_memory(const backend_sim *b);
 
 /* Run all launches in order. Errors are those of exec_run, and VPU_ERR_FAULT
  * when a kernel wrote beside a buffer. */

@@ -45,6 +45,7 @@ typedef struct {
     uint64_t n_groups;
     check_set enabled;
     double seconds; /* host time, compilation included */
+    double run_s;   /* of all runs of the launches, and the checkers' own */
 } check_report;
 
 /* Findings that are known and not wanted; suppress.h. */

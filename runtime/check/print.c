@@ -46,6 +46,8 @@ static void print_one(const check_shown *f, snippet_file *src, arena *a,
         str_printf(out, "  %s", f->stage);
     if (*f->who)
         str_printf(out, ": %s", f->who);
+    if (f->address)
+        str_printf(out, "; address 0x%08x", f->address);
     if (f->count > 1)
         str_printf(out, "; %llu times in all", (unsigned long long)f->count);
     str_puts(out, "\n");
@@ -132,7 +134,8 @@ static json_t *finding_json(const check_shown *f)
     if (*f->buffer) {
         json_object_set_new(j, "memory", findings_text(f->buffer));
         json_object_set_new(j, "byte", json_integer(f->offset));
-        json_object_set_new(j, "address", json_integer(f->address));
+        if (f->address)
+            json_object_set_new(j, "address", json_integer(f->address));
     }
     if (f->has_group)
         json_object_set_new(j, "work_group", ids(f->group));

@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/check/layer.h"
 #include "runtime/check/suppress.h"
-#include "runtime/cli/target.h"
+#include "runtime/cli/check.h"
 #include "sim/base/file.h"
 
 /* clang-format off */
@@ -13,7 +12,8 @@ static const char help[] =
     "Runs a layer and looks at everything its kernels do: accesses outside their\n"
     "buffers and arrays, values nobody wrote, races between work-items and between\n"
     "work-groups, barriers not all reach, transfers used before they are waited\n"
-    "for, and more. Exit status: 0 nothing found, 1 findings, 2 bad input.\n"
+    "for, and more. Exit status: 0 nothing found, 1 findings, 2 and above it could\n"
+    "not be looked for (vpu run --help has the list).\n"
     "docs/check.md describes each checker.\n\n"
     "  --check LIST            all, none, default, or some of these with commas\n"
     "                          between, -NAME taking one away: bounds align uninit\n"
@@ -25,6 +25,8 @@ static const char help[] =
     "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"
     "  --json                  the findings as JSON\n"
     "  --sarif FILE            write them as SARIF 2.1.0, too\n"
+    "  --times                 a last line: host seconds of it all, and of the launches\n"
+    "                          (not with --json)\n"
     "  --order all[:N]         try other orders of work-groups, too: reverse, N random\n"
     "                          ones (default 4), groups of different SHAVEs by turns,\n"
     "                          transfers as late as may be; results must be the same\n"
@@ -40,7 +42,7 @@ typedef struct {
     target_options t;
     const char *checks, *sarif, *suppress;
     unsigned long long max_findings;
-    bool json, orders;
+    bool json, orders, times;
     uint32_t n_random;
 } check_options;
 
@@ -49,7 +51,8 @@ enum {
     OPT_MAX_FINDINGS,
     OPT_SUPPRESS,
     OPT_JSON,
-    OPT_SARIF
+    OPT_SARIF,
+    OPT_TIMES
 };
 
 static const struct option long_options[] = {
@@ -59,6 +62,7 @@ static const struct option long_options[] = {
     {"suppress", required_argument, NULL, OPT_SUPPRESS},
     {"json", no_argument, NULL, OPT_JSON},
     {"sarif", required_argument, NULL, OPT_SARIF},
+    {"times", no_argument, NULL, OPT_TIMES},
     {NULL, 0, NULL, 0}};
 
 static bool apply(check_options *o, int c, arena *a)
@@ -82,6 +86,8 @@ static bool apply(check_options *o, int c, arena *a)
         return *optarg;
     case OPT_JSON:
         return o->json = true;
+    case OPT_TIMES:
+        return o->times = true;
     case OPT_SARIF:
         o->sarif = optarg;
         return *optarg;
@@ -106,13 +112,15 @@ static int parse(int argc, char **argv, check_options *o, arena *a)
                              c < 256 ? "D" : long_options[which].name, optarg);
     }
     c = target_check(&o->t, &cli_check, argc, argv);
+    if (!c && o->times && o->json)
+        c = cli_usage(&cli_check, "--times and --json exclude each other");
     if (!c && o->t.usb_only)
         c = cli_usage(&cli_check, "%s is about sticks", o->t.usb_only);
     return c;
 }
 
 typedef struct {
-    const check_options *o;
+    const target_options *o;
     const target *t;
     arena *a;
 } inputs;
@@ -124,9 +132,22 @@ static vpu_status fill(void *user, backend_sim *b, vpu_error *err)
 
     for (uint32_t i = 0; i < in->t->g->n_buffers && !st; i++)
         if (in->t->g->buffers[i].role == GRAPH_INPUT)
-            st = target_fill(&in->o->t, &in->t->g->buffers[i], in->a,
+            st = target_fill(in->o, &in->t->g->buffers[i], in->a,
                              backend_sim_buffer(b, i), err);
-    return st ? st : target_check_inputs(&in->o->t, in->t, in->a, err);
+    return st ? st : target_check_inputs(in->o, in->t, in->a, err);
+}
+
+vpu_status cli_check_layer(const target_options *o, const target *t,
+                           check_layer_config *cfg, const log_sink *log,
+                           arena *a, check_report *r, vpu_error *err)
+{
+    inputs in = {o, t, a};
+
+    cfg->sim = target_sim(o, t);
+    cfg->sim.log = log;
+    cfg->fill = fill;
+    cfg->fill_user = &in;
+    return check_layer(cfg, t->g, a, r, err);
 }
 
 static vpu_status print(const check_options *o, const check_report *r,
@@ -156,26 +177,20 @@ static vpu_status run(const check_options *o, arena *a, check_report *r,
 {
     log_sink log = cli_log(o->t.quiet);
     target t = {0};
-    inputs in = {o, &t, a};
     check_layer_config cfg = {.max_findings = (uint32_t)o->max_findings,
                               .orders = o->orders,
                               .n_random = o->n_random,
-                              .seed = 1,
-                              .fill = fill,
-                              .fill_user = &in};
+                              .seed = 1};
     check_suppressions *known = NULL;
     vpu_status st = check_set_parse(o->checks, &cfg.enabled, err);
 
     if (!st && o->suppress)
         st = check_suppressions_read(o->suppress, a, &known, err);
+    cfg.suppressions = known;
     if (!st)
         st = target_bind(&o->t, a, &log, &t, err);
-    if (st)
-        return st;
-    cfg.sim = target_sim(&o->t, &t);
-    cfg.sim.log = &log;
-    cfg.suppressions = known;
-    st = check_layer(&cfg, t.g, a, r, err);
+    if (!st)
+        st = cli_check_layer(&o->t, &t, &cfg, &log, a, r, err);
     return st ? st : print(o, r, t.g, a, err);
 }
 
@@ -189,6 +204,8 @@ static int check_main(int argc, char **argv)
 
     if (!rc && run(&o, a, &r, &err))
         rc = cli_fail(&err);
+    if (!rc && o.times)
+        printf("seconds %.6f launches %.6f\n", r.seconds, r.run_s);
     if (!rc && r.n)
         rc = CLI_DIFFERS;
     arena_destroy(a);

@@ -13,7 +13,7 @@
  * then, and the command's own status is the program's. */
 extern volatile sig_atomic_t cli_serving;
 
-/* Exit statuses. */
+/* Exit statuses; those of errors that stop a run are in stop.h. */
 enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 
 extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
     cli_asm, cli_machine, cli_devices, cli_blob, cli_stick, cli_reset, cli_view,
-    cli_trace, cli_stick_report, cli_lint, cli_check;
+    cli_trace, cli_stick_report, cli_lint, cli_check, cli_debug;
 
 /* Warnings and notes to stderr, progress when stderr is a terminal. quiet
  * leaves warnings only. */
@@ -33,7 +33,7 @@ log_sink cli_log(bool quiet);
 /* Removes a progress line, if one is shown. */
 void cli_progress_done(void);
 
-/* "vpu: message" to stderr; returns CLI_ERROR. */
+/* "vpu: kind: message" to stderr; returns its exit status (stop.h). */
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 

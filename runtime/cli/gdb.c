@@ -60,7 +60,7 @@ vpu_status gdb_become(int argc, char **argv, vpu_error *err)
     why = errno;
     arena_destroy(a);
     return why == ENOENT
-               ? err_set(err, VPU_ERR_UNSUPPORTED,
+               ? err_set(err, VPU_ERR_IO,
                          "--gdb: gdb is not installed (scripts/deps installs "
                          "it)")
                : err_set(err, VPU_ERR_IO, "gdb: %s", strerror(why));

@@ -12,8 +12,7 @@ bool gdb_attached(void);
 /* Becomes gdb, about to run this program with these arguments (argv[0] is the
  * command, "run"). Returns only on failure.
  *
- * VPU_ERR_UNSUPPORTED  gdb is not installed
- * VPU_ERR_IO           it cannot be started */
+ * VPU_ERR_IO  gdb is not installed, or cannot be started */
 vpu_status gdb_become(int argc, char **argv, vpu_error *err);
 /* "gid=x,y,z" as the item to stop at; missing y and z are 0. False: it is
  * something else. */

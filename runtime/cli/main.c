@@ -8,15 +8,16 @@
 
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/stop.h"
 #include "sim/base/clock.h"
 #include "sim/base/file.h"
 #include "sim/compiler/frontend.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,    &cli_check, &cli_lint,    &cli_diff,
-    &cli_record, &cli_suite, &cli_cc,      &cli_asm,
-    &cli_view,   &cli_trace, &cli_machine, &cli_devices,
-    &cli_blob,   &cli_stick, &cli_reset,   &cli_stick_report};
+    &cli_run,    &cli_debug,       &cli_check,   &cli_lint, &cli_diff,
+    &cli_record, &cli_suite,       &cli_cc,      &cli_asm,  &cli_view,
+    &cli_trace,  &cli_machine,     &cli_devices, &cli_blob, &cli_stick,
+    &cli_reset,  &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 volatile sig_atomic_t cli_serving;
@@ -68,10 +69,13 @@ log_sink cli_log(bool quiet)
 
 int cli_fail(const vpu_error *err)
 {
+    const char *kind = stop_kind(err->code);
+
     cli_progress_done();
-    fprintf(stderr, "vpu: %s\n",
+    fflush(stdout); /* what kernels printed comes first */
+    fprintf(stderr, "vpu: %s%s%s\n", kind ? kind : "", kind ? ": " : "",
             err->msg[0] ? err->msg : vpu_status_text(err->code));
-    return CLI_ERROR;
+    return err->code ? stop_status(err->code) : CLI_ERROR;
 }
 
 int cli_usage(const cli_command *c, const char *fmt, ...)
@@ -153,6 +157,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "--help";
     int status;
 
+    stop_watch_crashes();
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     signal(SIGHUP, on_interrupt);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cli/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/gdb.h"
 #include "runtime/cli/kanata.h"
@@ -10,6 +11,7 @@
 #include "runtime/cli/other.h"
 #include "runtime/cli/profile.h"
 #include "runtime/cli/report.h"
+#include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
 #include "sim/base/clock.h"
@@ -54,6 +56,10 @@ static const char help[] =
     "  --kanata-group N        which one, in every stage that has it (default "
     "0)\n"
     "  --kanata-bundles N      at most so many bundles (default 10000)\n"
+    "  --check[=LIST]          first look for what the kernels do wrong, as "
+    "vpu check\n"
+    "                          does; findings go to standard error, exit "
+    "status 1\n"
     "Under the debugger gdb (docs/debugging.md):\n"
     "  --gdb                   kernels as code for a debugger: by source line, "
     "with\n"
@@ -64,6 +70,12 @@ static const char help[] =
     "  --break-at gid=X,Y,Z    with --gdb: stop where the work-item with this "
     "global\n"
     "                          id begins; Y and Z may be left out\n"
+    "What kernels print:\n"
+    "  --printf-prefix         in front of each line of printf: [group X,Y,Z "
+    "item\n"
+    "                          X,Y,Z], the item's local id. Output is in the "
+    "order of\n"
+    "                          the work-groups, whatever runs them\n"
     "How it runs:\n"
     "  --backend ID            what runs it: sim (default), opencl, "
     "opencl:P:D,\n"
@@ -78,7 +90,7 @@ static const char help[] =
     "JSON\n"
     "                          report is the median; the rest is of the last "
     "run\n"
-    "\n"
+    "\n" STOP_HELP "\n"
     "Examples:\n"
     "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
     "      --param bias=1.0 --input 0=random:1 --output out --trace "
@@ -97,7 +109,9 @@ typedef struct {
     uint32_t kanata_bundles;
     trc_level trace_level;
     bool trace_host, view;
-    bool gdb;
+    bool check; /* before it runs */
+    check_set checkers;
+    bool gdb, printf_prefix;
     sim_debug debug; /* for gdb */
 } run_options;
 
@@ -132,8 +146,10 @@ enum {
     OPT_KANATA,
     OPT_KANATA_GROUP,
     OPT_KANATA_BUNDLES,
+    OPT_CHECK,
     OPT_GDB,
     OPT_BREAK_AT,
+    OPT_PRINTF_PREFIX,
     OPT_REPORT,
     OPT_REPEAT,
 };
@@ -153,8 +169,10 @@ static const struct option long_options[] = {
     {"kanata", required_argument, NULL, OPT_KANATA},
     {"kanata-group", required_argument, NULL, OPT_KANATA_GROUP},
     {"kanata-bundles", required_argument, NULL, OPT_KANATA_BUNDLES},
+    {"check", optional_argument, NULL, OPT_CHECK},
     {"gdb", no_argument, NULL, OPT_GDB},
     {"break-at", required_argument, NULL, OPT_BREAK_AT},
+    {"printf-prefix", no_argument, NULL, OPT_PRINTF_PREFIX},
     {"report", required_argument, NULL, OPT_REPORT},
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {NULL, 0, NULL, 0}};
@@ -204,10 +222,15 @@ static bool apply(run_options *o, int c, arena *a)
         return true;
     case OPT_KANATA_BUNDLES:
         return target_count(optarg, &o->kanata_bundles);
+    case OPT_CHECK:
+        o->check = true;
+        return !optarg || !check_set_parse(optarg, &o->checkers, NULL);
     case OPT_GDB:
         return o->gdb = true;
     case OPT_BREAK_AT:
         return gdb_parse_break_at(optarg, &o->debug);
+    case OPT_PRINTF_PREFIX:
+        return o->printf_prefix = true;
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -221,7 +244,7 @@ static bool apply(run_options *o, int c, arena *a)
 /* Options about the simulated machine and its insides. */
 static bool is_sim_only(int c)
 {
-    return c >= OPT_VCD && c <= OPT_BREAK_AT;
+    return c >= OPT_VCD && c <= OPT_PRINTF_PREFIX;
 }
 
 /* A stick's packets and stages have a timeline, too. */
@@ -306,6 +329,8 @@ static int check_gdb(run_options *o)
     o->t.timing = EXEC_NO_TIMING;
     o->t.threads = 1;
     o->t.timeout_s = 0; /* a person thinks longer */
+    o->t.max_cycles = 0;
+    o->t.max_cycles_given = true;
     return CLI_OK;
 }
 
@@ -317,7 +342,8 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
                        .backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
-                       .trace_level = TRC_FULL};
+                       .trace_level = TRC_FULL,
+                       .checkers = check_default()};
     target_init(&o->t);
     while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
            -1) {
@@ -359,6 +385,7 @@ typedef struct {
     kanata *kanata;
     host_work host;
     live live;
+    uint32_t findings; /* of --check */
 } session;
 
 /* What the host does from now on; NULL = nothing more. */
@@ -569,6 +596,25 @@ static vpu_status check_item(const session *s, vpu_error *err)
                    at[0], at[1], at[2]);
 }
 
+/* As vpu check. */
+static vpu_status check_first(session *s, vpu_error *err)
+{
+    check_layer_config cfg = {.enabled = s->o.checkers, .max_findings = 100};
+    check_report r;
+    str out = {0};
+    vpu_status st =
+        cli_check_layer(&s->o.t, &s->t, &cfg, &s->log, s->a, &r, err);
+
+    if (st)
+        return st;
+    check_print_text(&r, s->t.g, s->a, &out);
+    cli_progress_done();
+    fputs(str_text(&out), stderr);
+    str_free(&out);
+    s->findings = r.n;
+    return VPU_OK;
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
@@ -579,6 +625,7 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.log = &s->log;
     cfg.print = print_text;
     cfg.print_user = s;
+    cfg.print_prefix = s->o.printf_prefix;
     /* The output folder before the work: a run of minutes must not end in
      * "permission denied". */
     if (!st && s->o.output)
@@ -591,6 +638,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = file_out_open(&s->folded, s->o.folded, err);
     if (!st && s->o.debug.stop)
         st = check_item(s, err);
+    if (!st && s->o.check)
+        st = check_first(s, err);
     host_does(s, "compile");
     if (!st)
         st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
@@ -638,6 +687,8 @@ static int run_main(int argc, char **argv)
         s.log = cli_log(s.o.t.quiet);
         if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
             rc = cli_fail(&err);
+        else if (s.findings)
+            rc = CLI_DIFFERS;
     }
     fflush(stdout); /* the report, before the window is closed */
     if (live_end(&s.live, rc) && !rc)

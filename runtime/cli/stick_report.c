@@ -33,7 +33,7 @@ static const char help[] =
     "  --timeout SECONDS       begin no session after this long (default 180)\n"
     "  --xlink-log[=FILE]      every packet as a line, to FILE or standard error\n"
     "  --quiet                 print nothing but errors\n\n"
-    "Exit status: 0 all was answered, 1 something was not, 2 nothing was, or the\n"
+    "Exit status: 0 all was answered, 1 something was not, 2 and above nothing was, or the\n"
     "report could not be written.\n\n"
     "Example:\n"
     "  vpu stick-report --firmware usb-ma2x8x.mvcmd --to stick.json\n";

@@ -7,6 +7,10 @@
 #include "runtime/graph/io.h"
 #include "sim/base/str.h"
 
+/* Of the device's time, per launch: no layer takes that long, and an endless
+ * loop gets there in about as much time of ours. */
+enum { DEFAULT_SECONDS = 10 };
+
 /* --- options -------------------------------------------------------------- */
 
 void target_init(target_options *o)
@@ -78,10 +82,10 @@ static bool sim_option(target_options *o, int c, const char *value)
         return parse_order(value, o);
     case TARGET_MAX_CYCLES:
         o->sim_only = "--max-cycles";
-        if (!str_to_u64(value, &v) || !v)
+        if (!str_to_u64(value, &v))
             return false;
         o->max_cycles = v;
-        return true;
+        return o->max_cycles_given = true;
     default:
         return false;
     }
@@ -325,6 +329,12 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
     return st;
 }
 
+uint64_t target_max_cycles(const target_options *o, const mach_desc *desc)
+{
+    return o->max_cycles_given ? o->max_cycles
+                               : desc->clk_mhz * 1000000 * DEFAULT_SECONDS;
+}
+
 backend_sim_config target_sim(const target_options *o, const target *t)
 {
     return (backend_sim_config){.desc = &t->desc,
@@ -334,7 +344,7 @@ backend_sim_config target_sim(const target_options *o, const target *t)
                                 .timing = o->timing,
                                 .order = o->order,
                                 .seed = o->seed,
-                                .max_cycles = o->max_cycles,
+                                .max_cycles = target_max_cycles(o, &t->desc),
                                 .timeout_s = o->timeout_s,
                                 .source_dir = o->source_dir,
                                 .options = o->clang.items,

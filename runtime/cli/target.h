@@ -30,7 +30,7 @@ typedef struct {
     uint64_t seed, max_cycles;
     double timeout_s;
     config_release strict;
-    bool engine_given, no_cache, quiet;
+    bool engine_given, max_cycles_given, no_cache, quiet;
     backend_usb_config usb; /* for backend usb */
     const char *usb_only;   /* an option that only it knows */
     /* Some option that only the simulator knows was given: its name. */
@@ -140,7 +140,9 @@ enum {
     "                          do not depend on it\n" \
     "  --timeout SECONDS       stop a launch after this much host time\n" \
     "                          (default 3600, 0 = never)\n" \
-    "  --max-cycles N          stop when a SHAVE exceeds N cycles\n" \
+    "  --max-cycles N          stop a launch when a SHAVE exceeds N cycles (default:\n" \
+    "                          10 s of the device's time; 0 = never). Like\n" \
+    "                          --timeout it then says where each SHAVE is\n" \
     "  --no-cache              compile anew\n" \
     "  --quiet                 no notes\n" \
     "On a stick (backend usb; --shaves and --strict, whose blob it gets, too):\n" \
@@ -193,6 +195,8 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
+/* The cycle limit: as given, or 10 s of the machine's clock; 0 = none. */
+uint64_t target_max_cycles(const target_options *o, const mach_desc *desc);
 /* The simulator as the options describe it; log and print stay to be set. */
 backend_sim_config target_sim(const target_options *o, const target *t);
 /* The same for any backend; sim: for the simulator, borrowed, may be NULL. */

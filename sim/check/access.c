@@ -488,6 +488,23 @@ static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
                : s->phase == MACH_COMP && settle_first(s, at, addr);
 }
 
+/* What a load that leaves its memory gets: the bytes that are in it, and zeros.
+ * Code that loads a vector and drops the lanes outside goes on as it would. */
+static void fill_sink(check_session *s, uint32_t site, uint32_t addr,
+                      uint32_t root)
+{
+    const sim_site *at = &s->sites->sites[site];
+    uint32_t n = at->bytes < SINK_BYTES ? at->bytes : SINK_BYTES;
+    check_extent p;
+
+    memset(s->window + s->sink, 0, SINK_BYTES);
+    if (at->kind != SITE_LOAD || !memory_find(s, at->object, root, addr, &p))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (p.m.offset + i >= 0 && p.m.offset + i < p.m.bytes)
+            s->window[s->sink + i] = s->window[addr + i];
+}
+
 uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
     check_session *s = session_of(wg);
@@ -496,8 +513,10 @@ uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
         access_settle(s);
     if (settle(s, &s->sites->sites[site], addr, root))
         return addr;
-    return make(s, site, addr, root, s->sites->sites[site].bytes) ? addr
-                                                                  : s->sink;
+    if (make(s, site, addr, root, s->sites->sites[site].bytes))
+        return addr;
+    fill_sink(s, site, addr, root);
+    return s->sink;
 }
 
 /* Padding of a structure, which nobody misses. */

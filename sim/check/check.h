@@ -49,7 +49,7 @@ typedef struct {
     uint32_t buffer;  /* of a global buffer: as given to check_buffer */
     int64_t bytes;    /* its size; 0 = unknown */
     int64_t offset;   /* of the first byte in question; may lie outside */
-    uint32_t address; /* of that byte on the device */
+    uint32_t address; /* of that byte on the device; 0 = not told */
 } check_memory;
 
 /* One of the two sides of a finding. */
@@ -99,7 +99,8 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
 /* Runs l, whose kernel was compiled for checking, sequentially. Statuses are
  * exec_run's but for what becomes a finding: faults and divergence do not end
  * the launch, they end the group. A local size other than required is a finding
- * and the launch does not run. */
+ * and the launch does not run. l->max_cycles counts basic blocks here, each at
+ * least a cycle of the device's. */
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err);
 /* The same launch with its kernel as the device would run it: has it the local
@@ -116,6 +117,9 @@ void check_written(check_session *s, uint32_t number, uint32_t element_bytes);
 bool check_needs_taint(const check_session *s, uint32_t number);
 /* Are there findings whose other side a second run would tell? */
 bool check_needs_again(const check_session *s);
+
+/* Gives the words back: nothing more will run, what was found stays. */
+void check_end(check_session *s);
 
 /* In the order they were found first. The session's own. */
 const check_finding *check_findings(const check_session *s, size_t *n);

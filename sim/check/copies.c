@@ -348,7 +348,7 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
         memcpy(now.shape, a, sizeof now.shape);
         s->transfers[s->n_transfers++] = now;
     }
-    return exec_hooks.dma(wg, log, plain);
+    return exec_dma(wg, log, plain);
 }
 
 static void end(check_session *s, check_transfer *t)
@@ -434,7 +434,7 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         }
     }
     s->n_events = 0;
-    exec_hooks.wait(wg, log, n);
+    exec_wait(wg, log, n);
 }
 
 void copies_end(check_session *s)

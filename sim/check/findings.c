@@ -202,7 +202,9 @@ check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
     f->memory.name = f->memory.arg = "";
     if (where) {
         f->memory = where->m;
-        f->memory.address = (uint32_t)(where->base + where->m.offset);
+        /* CMX lies elsewhere, with more room than the device's. */
+        if (!where->cmx)
+            f->memory.address = (uint32_t)(where->base + where->m.offset);
     }
     memcpy(f->groups, s->launch->groups, sizeof f->groups);
     memcpy(f->local, s->launch->local, sizeof f->local);

@@ -50,7 +50,7 @@ static uint32_t dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
                                        .dst_plane = a[10]};
         plain[3] = 0;
     }
-    r = exec_hooks.dma(wg, log, plain);
+    r = exec_dma(wg, log, plain);
     exec_yield();
     return r;
 }
@@ -58,7 +58,7 @@ static uint32_t dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 static void wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
     make(wg->check.user, n);
-    exec_hooks.wait(wg, log, n);
+    exec_wait(wg, log, n);
     exec_yield();
 }
 
@@ -81,38 +81,13 @@ static void same(sim_wg *wg, uint32_t site, uint32_t hash)
     (void)hash;
 }
 
-static void flush(sim_wg *wg, uint64_t *log)
-{
-    exec_hooks.flush(wg, log);
-}
-
-static void touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t store)
-{
-    exec_hooks.touch(wg, addr, bytes, store);
-}
-
-static void print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
-{
-    exec_hooks.print(wg, format, args, n);
-}
-
-static void divergence(sim_wg *wg, uint32_t line)
-{
-    exec_hooks.divergence(wg, line);
-}
-
-static void limit(sim_wg *wg)
-{
-    exec_hooks.limit(wg);
-}
-
-const sim_hooks order_hooks = {.flush = flush,
+const sim_hooks order_hooks = {.flush = exec_flush,
                                .dma = dma,
                                .wait = wait,
-                               .touch = touch,
-                               .print = print,
-                               .divergence = divergence,
-                               .limit = limit,
+                               .touch = exec_touch,
+                               .print = exec_print,
+                               .divergence = exec_divergence,
+                               .limit = exec_limit,
                                .barrier = barrier,
                                .same = same,
                                .event = event};
@@ -183,7 +158,7 @@ vpu_status order_launch(memory *mem, const mach_desc *desc,
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
     el.n_threads = 1;
-    el.max_cycles = 0;
+
     el.trace = NULL;
     el.profile = NULL;
     el.print = NULL;

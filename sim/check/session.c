@@ -110,39 +110,13 @@ static void undef_hook(sim_wg *wg, uint32_t site)
     s->needs_taint[s->number] = true;
 }
 
-static void flush_hook(sim_wg *wg, uint64_t *log)
-{
-    exec_hooks.flush(wg, log);
-}
-
-static void print_hook(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
-{
-    exec_hooks.print(wg, format, args, n);
-}
-
-static void touch_hook(sim_wg *wg, uint32_t addr, uint32_t bytes,
-                       uint32_t store)
-{
-    exec_hooks.touch(wg, addr, bytes, store);
-}
-
-static void divergence_hook(sim_wg *wg, uint32_t line)
-{
-    exec_hooks.divergence(wg, line);
-}
-
-static void limit_hook(sim_wg *wg)
-{
-    exec_hooks.limit(wg);
-}
-
-const sim_hooks check_hooks = {.flush = flush_hook,
+const sim_hooks check_hooks = {.flush = exec_flush,
                                .dma = copies_hook,
                                .wait = copies_wait,
-                               .touch = touch_hook,
-                               .print = print_hook,
-                               .divergence = divergence_hook,
-                               .limit = limit_hook,
+                               .touch = exec_touch,
+                               .print = exec_print,
+                               .divergence = exec_divergence,
+                               .limit = exec_limit,
                                .access = access_hook,
                                .block = access_block,
                                .value = values_hook,
@@ -286,14 +260,20 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
     return VPU_OK;
 }
 
-void check_close(check_session *s)
+void check_end(check_session *s)
 {
-    if (!s)
-        return;
     if (s->shadow)
         munmap(s->shadow, SHADOW_BYTES);
     if (s->origins)
         munmap(s->origins, SHADOW_BYTES);
+    s->shadow = s->origins = NULL;
+}
+
+void check_close(check_session *s)
+{
+    if (!s)
+        return;
+    check_end(s);
     for (size_t i = 0; i < s->n; i++)
         findings_free(&s->findings[i]);
     arena_destroy(s->a);
@@ -489,7 +469,7 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     el.timing = EXEC_NO_TIMING;
     el.engine = EXEC_COMPILED;
     el.n_threads = 1;
-    el.max_cycles = 0;
+
     el.trace = NULL;
     el.profile = NULL;
     el.observer = &observer;

@@ -458,8 +458,8 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, kind, mode->sites, a, &k, programs,
-                       &n_programs, &object, &n_object, err);
+        st = make_code(&mu, &layout, kind, mode ? mode->sites : NULL, a, &k,
+                       programs, &n_programs, &object, &n_object, err);
     }
     if (!st)
         pack(&k, programs, n_programs, bitcode, n_bytes, object, n_object, deps,

@@ -378,6 +378,8 @@ bool debug_call(host *h, LLVMValueRef i)
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
     LLVMValueRef var = LLVMGetMetadata(i, kind_of_var(h->c)), at;
 
+    if (debug_line_call(h, i))
+        return true;
     if (ir_calls(i, "__vpu_stop")) {
         stop(h, i);
         return true;

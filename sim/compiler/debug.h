@@ -17,6 +17,13 @@ void debug_mark_variables(LLVMModuleRef m);
  * with at, a stop for the item with that global id: __vpu_stop(i1). */
 void debug_add_ids(LLVMValueRef fn, const uint32_t *at);
 
+/* For sim_debug.lines: fn tells where its items are (__vpu_line, at each source
+ * line, collective operation and end) and what its variables are. After
+ * debug_add_ids. */
+void debug_add_lines(LLVMValueRef fn, arena *a);
+/* Those calls as host code. False: i is something else, or not for lines. */
+bool debug_line_call(host *h, LLVMValueRef i);
+
 /* The host module gets what every module with DWARF has. */
 void debug_begin_module(LLVMModuleRef host, LLVMModuleRef device);
 /* h->fn is the code of h->from's subprogram. */

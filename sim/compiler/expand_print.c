@@ -1,8 +1,10 @@
-/* printf: the arguments go to private memory, each behind a word that says what
- * it is (SIM_PRINT_TAG), and the engine formats them. */
+/* printf: the item's local id and the arguments go to private memory, each
+ * argument behind a word that says what it is (SIM_PRINT_TAG), and the engine
+ * formats them. */
 #include "sim/compiler/expand_priv.h"
 
 #include <llvm-c/Target.h>
+#include <stdio.h>
 
 #include "sim/compiler/hostabi.h"
 
@@ -27,10 +29,18 @@ static LLVMValueRef at(xp *x, LLVMValueRef p, uint32_t offset)
     return LLVMBuildGEP2(x->b, x->i32, p, &i, 1, "");
 }
 
+static LLVMValueRef local_id(xp *x, unsigned d)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "__vpu_lid%u", d);
+    return xp_pure(x, name, x->i32, NULL, 0);
+}
+
 LLVMValueRef x_printf(xp *x)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(x->m);
-    uint32_t bytes = 0, offset = 0;
+    uint32_t bytes = SIM_PRINT_IDS * 4, offset = bytes;
     LLVMTypeRef t, types[3] = {x->i32, x->i32, x->i32};
     LLVMValueRef p, args[3];
 
@@ -39,7 +49,9 @@ LLVMValueRef x_printf(xp *x)
             4 +
             (((uint32_t)LLVMABISizeOfType(td, LLVMTypeOf(xp_arg(x, i))) + 3) &
              ~3u);
-    p = buffer(x, bytes ? bytes : 4);
+    p = buffer(x, bytes);
+    for (unsigned d = 0; d < SIM_PRINT_IDS; d++)
+        LLVMBuildStore(x->b, local_id(x, d), at(x, p, 4 * d));
     for (unsigned i = 1; i < x->n_args; i++) {
         LLVMValueRef v = xp_arg(x, i), s;
         LLVMTypeRef e = ir_element(LLVMTypeOf(v));

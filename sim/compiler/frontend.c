@@ -131,7 +131,7 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     if (rc == ENOENT)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
+        return err_set(err, VPU_ERR_IO,
                        "%s is not installed (scripts/deps installs it)",
                        argv[0]);
     if (rc)

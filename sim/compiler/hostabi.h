@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 10 };
+enum { SIM_ABI = 14 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -17,9 +17,11 @@ enum { SIM_LOG_ENTRIES = 2048 };
 #define SIM_LOG_ENTRY(addr, bytes, store) \
     ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
 
-/* In front of each printf argument: its bytes, bytes of an element, float? */
+/* printf's arguments: three words with the local id, then, in front of each
+ * argument: its bytes, bytes of an element, float? */
 #define SIM_PRINT_TAG(bytes, element, is_float) \
     ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
+enum { SIM_PRINT_IDS = 3 };
 
 /* State of code compiled for checking (site.h). One shadow word per byte of the
  * window, at shadow + 4 * address. The words are the checker's; compiled code
@@ -82,6 +84,12 @@ typedef struct {
     void (*print)(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
     void (*divergence)(sim_wg *wg, uint32_t line); /* does not return */
     void (*limit)(sim_wg *wg);                     /* does not return */
+    /* Of code with sim_debug.lines: the item with this local id is about to do
+     * what stands at site; a variable of the item whose line comes next is at
+     * this address. Texts stay while the code does; their form: exec.h. */
+    void (*line)(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
+                 uint32_t z);
+    void (*var)(sim_wg *wg, const char *what, uint8_t *at);
     /* The rest is called by code compiled for checking alone. An access that
      * may be wrong: returns the address to use instead. root: where the pointer
      * comes from, 0 = unknown. */

@@ -135,6 +135,7 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
         uint32_t to = ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, k));
 
         if (h->rpo[to] <= h->rpo[block] && !counted(h, t, to)) {
+            host_track(h, t); /* a loop without accesses has a line, too */
             check_limit(h);
             break;
         }

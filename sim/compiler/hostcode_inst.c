@@ -261,7 +261,7 @@ bool host_is_global(LLVMValueRef p)
  * -------------------------------------------------------------- */
 
 /* Volatile, so that it stays in front of the access. */
-static void track(host *h, LLVMValueRef i)
+void host_track(host *h, LLVMValueRef i)
 {
     uint32_t pos[2] = {LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i)};
     size_t at[2] = {offsetof(sim_wg, line), offsetof(sim_wg, col)};
@@ -579,10 +579,10 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
     case LLVMAlloca:
         return do_alloca(h, i);
     case LLVMLoad:
-        track(h, i);
+        host_track(h, i);
         return do_load(h, i);
     case LLVMStore:
-        track(h, i);
+        host_track(h, i);
         do_store(h, i);
         return NULL;
     case LLVMGetElementPtr:
@@ -622,10 +622,10 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
                                     "");
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        track(h, i);
+        host_track(h, i);
         return do_atomic(h, i);
     case LLVMCall:
-        track(h, i);
+        host_track(h, i);
         return do_call(h, i);
     case LLVMFence:
         return NULL;

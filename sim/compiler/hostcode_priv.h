@@ -69,6 +69,8 @@ void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
  * the block to go on in. */
 LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);
 
+/* With track_lines: notes the line of i in sim_wg. */
+void host_track(host *h, LLVMValueRef i);
 /* A block at the beginning for what is as large as a call's arguments. */
 LLVMValueRef host_scratch(host *h, LLVMTypeRef t);
 

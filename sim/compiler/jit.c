@@ -95,6 +95,8 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "__vpu_nextafter_f16", ADDRESS(sim_half_nextafter));
     add(s, "__vpu_nextafter_f32", ADDRESS(nextafterf));
     add(s, "vpu_hook_print", ADDRESS(h->print));
+    add(s, "vpu_hook_line", ADDRESS(h->line));
+    add(s, "vpu_hook_var", ADDRESS(h->var));
     add(s, "__extendhfsf2", ADDRESS(__extendhfsf2));
     add(s, "__truncsfhf2", ADDRESS(__truncsfhf2));
     add(s, "__truncdfhf2", ADDRESS(__truncdfhf2));

@@ -85,6 +85,7 @@ typedef struct sim_kernel {
  * with DWARF that says where, registered with gdb's JIT interface as it is
  * loaded. It has no SHAVE program, so its cycles mean nothing. */
 typedef struct {
+    bool lines;     /* not for gdb: the code calls hooks instead (hostabi.h) */
     bool stop;      /* SIGTRAP where the item with global id `at` begins */
     uint32_t at[3]; /* x, y, z */
 } sim_debug;
@@ -114,8 +115,8 @@ typedef struct {
  *
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
- * VPU_ERR_UNSUPPORTED  no clang; something without host form yet
- * VPU_ERR_IO           source cannot be read */
+ * VPU_ERR_UNSUPPORTED  something without host form yet
+ * VPU_ERR_IO           source cannot be read, no clang */
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
                               sim_kernel **out, vpu_error *err);

@@ -411,7 +411,7 @@ static vpu_status check_module(LLVMModuleRef m, const char *when,
     vpu_status st = VPU_OK;
 
     if (LLVMVerifyModule(m, LLVMReturnStatusAction, &msg))
-        st = err_set(err, VPU_ERR_MISMATCH, "after %s: %.2000s", when, msg);
+        st = err_set(err, VPU_ERR_INTERNAL, "after %s: %.2000s", when, msg);
     LLVMDisposeMessage(msg);
     return st;
 }
@@ -456,6 +456,8 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
         if (fns[v]) {
             debug_add_ids(fns[v],
                           v == SIM_SCALAR && debug->stop ? debug->at : NULL);
+            if (debug->lines)
+                debug_add_lines(fns[v], a);
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");
@@ -576,10 +578,11 @@ vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
                         const middle_mode *mode, arena *a, middle_unit *out,
                         sim_kernel *k, vpu_error *err)
 {
+    static const middle_mode ordinary;
     vpu_status st;
 
     *out = (middle_unit){.module = m};
-    st = build(m, path, entry, mode, a, out, k, err);
+    st = build(m, path, entry, mode ? mode : &ordinary, a, out, k, err);
     if (st) {
         LLVMDisposeModule(m);
         out->module = NULL;

@@ -18,6 +18,14 @@
 
 /* What compiled kernels call; pass to sim_kernel_compile. */
 extern const sim_hooks exec_hooks;
+/* Its entries (hostabi.h), for tables that put others in place of some. */
+void exec_flush(sim_wg *wg, uint64_t *log);
+uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a);
+void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n);
+void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store);
+void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
+void exec_divergence(sim_wg *wg, uint32_t line);
+void exec_limit(sim_wg *wg);
 
 /* What executes work-groups: compiled host code, or the interpreter of the
  * finished SHAVE program. Same results, same cycles. */
@@ -84,6 +92,28 @@ typedef struct exec_group_watch {
     void (*phase_end)(void *user, uint64_t cycles);
     void *user;
 } exec_group_watch;
+
+/* Who looks at a launch step by step, and may end it (exec_leave). One host
+ * thread; sequential SHAVEs. Called from the thread of exec_run. */
+typedef struct exec_debugger {
+    /* Group number `group`, at `index` in the launch's order, begins a phase.
+     */
+    void (*phase)(void *user, uint64_t index, uint64_t group, mach_phase phase);
+    /* Code with sim_debug.lines: the item with that local id is about to do
+     * what stands at site: "KIND\tLINE\tCOLUMN\tDEPTH\tSCOPES\tFILE\tFUNCTION".
+     * KIND: l a line, s a barrier, copy or wait, e the item's end. DEPTH: calls
+     * inlined around it. SCOPES: "7,3,0", innermost first. */
+    void (*line)(void *user, const char *site, const uint32_t local_id[3]);
+    /* Likewise: "SCOPE\tNAME\tLINE\tTYPE" of the item whose line comes next is
+     * at `at`. TYPE: f16 i32 u8 …, v4:TYPE, a10:TYPE, p:TYPE (32-bit address),
+     * {BYTES;OFFSET NAME=TYPE;…}, ?BYTES. */
+    void (*var)(void *user, const char *what, const uint8_t *at);
+    /* The interpreter is about to issue these operations; as in
+     * exec_group_watch. */
+    void (*bundle)(void *user, const isa_function *f, uint64_t cycle,
+                   const isa_instr *in, uint32_t n);
+    void *user;
+} exec_debugger;
 
 /* Why a work-group ended early. */
 typedef enum {
@@ -152,21 +182,27 @@ typedef struct {
     uint64_t start_cycle; /* on the device's clock */
     trc_writer *trace;    /* may be NULL */
     const log_sink *log;
-    /* Output of the kernel's printf, group by group of each SHAVE; may be NULL.
-     */
+    /* Output of the kernel's printf, group by group in the order of their
+     * linear numbers (print_log.h says what is kept until then), also when the
+     * launch stops; may be NULL. */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
+    bool print_prefix; /* each line says which group and item printed it */
     /* Count by source line, which the interpreter must do, whatever `engine`
      * says. NULL: no. The rows are put into profile_arena. */
     exec_profile *profile;
     arena *profile_arena;
     const exec_group_watch *group_watch; /* NULL; interpreter only */
+    const exec_debugger *debugger;       /* NULL: nobody */
+    uint64_t first; /* begin at this place in the order; with one SHAVE */
     const exec_writers *writers; /* n_writers of them; with one host thread */
     uint32_t n_writers;
     const exec_observer *observer; /* NULL */
     /* Run this group alone (a linear number); used to find a fault's line. */
     const uint64_t *only_group;
 } exec_launch;
+
+enum { EXEC_MAX_STUCK = 4 };
 
 typedef struct {
     mach_profile profile;
@@ -176,6 +212,10 @@ typedef struct {
     uint64_t n_groups;
     uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;
+    /* Of VPU_ERR_LIMIT: groups that were running, and, when the code tracks
+     * lines, the line the first was last seen on (0 = not known). */
+    uint64_t stuck[EXEC_MAX_STUCK];
+    uint32_t n_stuck, stuck_line, stuck_col;
 } exec_result;
 
 /* From a hook: another SHAVE may go on here. Nothing without turns. */
@@ -191,12 +231,19 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
                                    const uint32_t local[3]);
 
 /* VPU_ERR_LIMIT    local memory over the budget (lists the consumers); cycle
- *                  limit or time-out reached (names kernel and group)
- * VPU_ERR_FAULT    an access outside mapped memory, a copy with zero width,
- *                  barrier divergence (names kernel, group, address, buffer)
+ *                  limit or time-out reached (names kernel and group, and what
+ *                  each SHAVE does)
+ * VPU_ERR_FAULT    an access outside mapped memory (names kernel, group,
+ *                  address, buffer)
+ * VPU_ERR_UNDEFINED  a copy with zero width, barrier divergence (names kernel,
+ *                  group, line)
+ * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps
  * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs
- * VPU_ERR_MISMATCH, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
+ * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
+/* VPU_ERR_STOPPED  the debugger ended it */
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
+/* From a debugger's callback: ends the launch there. */
+_Noreturn void exec_leave(void);
 
 #endif

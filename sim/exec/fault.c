@@ -31,7 +31,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     uint64_t at;
     struct sigaction *old = sig == SIGSEGV ? &old_segv : &old_bus;
 
-    if (s) {
+    if (s && info->si_code > 0) { /* not sent by somebody */
         at = (uint64_t)((const uint8_t *)info->si_addr - s->window);
         if (at < s->reserved) {
             s->kind = FAULT_ACCESS;
@@ -43,6 +43,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     /* Not a kernel's: give it to whoever was here before, by returning to the
      * faulting instruction with their handler in place. */
     sigaction(sig, old, NULL);
+    if (info->si_code <= 0)
+        raise(sig);
 }
 
 void fault_install(void)

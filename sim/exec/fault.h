@@ -16,7 +16,8 @@ typedef enum {
     FAULT_DIVERGENCE, /* line */
     FAULT_COPY,       /* zero width; line */
     FAULT_MISSES,     /* more than can be kept at transaction level */
-    FAULT_LIMIT       /* cycles */
+    FAULT_LIMIT,      /* cycles */
+    FAULT_STOPPED     /* by exec_leave */
 } fault_kind;
 
 typedef struct {

@@ -462,7 +462,7 @@ vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
     c->callees = arena_array(a, callee, f->n_callees + 1);
     for (uint32_t k = 0; k < f->n_callees; k++)
         if (!find(f->callees[k], &c->callees[k]))
-            return err_set(err, VPU_ERR_MISMATCH,
+            return err_set(err, VPU_ERR_INTERNAL,
                            "%s: the interpreter has no routine '%s'", f->name,
                            f->callees[k]);
     *out = c;
@@ -515,6 +515,7 @@ typedef struct {
     call_frame frame;
     uint64_t cycles;
     const exec_group_watch *watch;
+    const exec_debugger *debugger;
 } running;
 
 static bool on_block(void *user, uint32_t block, uint32_t cycles)
@@ -569,7 +570,10 @@ static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
 {
     const running *r = user;
 
-    r->watch->bundle(r->watch->user, cycle, in, n);
+    if (r->watch)
+        r->watch->bundle(r->watch->user, cycle, in, n);
+    if (r->debugger && r->debugger->bundle)
+        r->debugger->bundle(r->debugger->user, r->code->f, cycle, in, n);
 }
 
 uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
@@ -583,7 +587,8 @@ uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                   .log = log,
                   .hooks = hooks,
                   .profile = watch.profile},
-                 .watch = watch.group};
+                 .watch = watch.group,
+                 .debugger = watch.debugger};
     isa_env env = {.window = window,
                    .args = args,
                    .group = words,
@@ -592,7 +597,7 @@ uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
-                   .bundle = watch.group ? on_bundle : NULL,
+                   .bundle = watch.group || watch.debugger ? on_bundle : NULL,
                    .call = on_call};
 
     memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);

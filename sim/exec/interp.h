@@ -12,15 +12,17 @@
 typedef struct interp_code interp_code;
 struct profile_shave;
 struct exec_group_watch;
+struct exec_debugger;
 
 /* Who is told what happens; NULL = nobody. */
 typedef struct {
     struct profile_shave *profile;        /* which block and line is at work */
     const struct exec_group_watch *group; /* every bundle */
+    const struct exec_debugger *debugger; /* likewise */
 } interp_watch;
 
 /* f with its callees found, in the arena; f must stay.
- * VPU_ERR_MISMATCH  a callee nobody knows, named (a defect of ours) */
+ * VPU_ERR_INTERNAL  a callee nobody knows, named (a defect of ours) */
 vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
                           vpu_error *err);
 

@@ -4,6 +4,7 @@
 
 #include "sim/exec/exec.h"
 #include "sim/exec/rounds.h"
+#include "sim/exec/stuck.h"
 
 enum { CMX_ALIGN = 16 };
 
@@ -251,6 +252,7 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     s->fill_bytes = (uint32_t)c->total;
     s->n_groups = n_groups;
     s->stop = &r->stop;
+    s->prints = r->prints;
     s->scope.window = memory_window(r->mem);
     s->scope.reserved = MEMORY_RESERVED;
     if (r->desc->wg_split) {
@@ -261,6 +263,9 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
         s->next = n_groups * i / n;
         s->end = n_groups * (i + 1) / n;
         s->stride = 1;
+    }
+    if (l->first && !l->only_group) { /* one SHAVE: the order is its own */
+        s->next = s->done = l->first;
     }
     s->wg.max_cycles = l->max_cycles ? l->max_cycles : UINT64_MAX;
     for (int d = 0; d < 3; d++) {
@@ -336,8 +341,11 @@ static void note_fault(const launch_run *r, exec_result *result)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
             result->fault_group = r->shaves[i].group;
             result->fault_address = r->shaves[i].scope.address;
-            return;
+            result->stuck_line = r->shaves[i].wg.line;
+            result->stuck_col = r->shaves[i].wg.col;
+            break;
         }
+    stuck_list(r->shaves, r->n_shaves, result);
 }
 
 /* As mach_run, without time. */
@@ -388,6 +396,8 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
         st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
     rounds_end(r);
     fault_uninstall();
+    if (!r->gave_up)
+        rounds_deliver_prints(r, true);
     if (st)
         note_fault(r, result);
     else if (r->profile)
@@ -417,6 +427,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     a = arena_create(0);
+    r.prints = l->print ? print_log_create() : NULL;
     st = find_codes(&r, a, err);
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
@@ -438,8 +449,11 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     }
     if (!st)
         st = run_rounds(&r, result, a, err);
-    for (uint32_t i = 0; i < r.n_shaves; i++)
+    for (uint32_t i = 0; i < r.n_shaves; i++) {
         mach_cache_destroy(r.shaves[i].cache);
+        str_free(&r.shaves[i].printed);
+    }
+    print_log_destroy(r.prints);
     profile_free(r.profile);
     memory_release(mem, n_buffers);
     arena_destroy(a);

@@ -284,6 +284,23 @@ static const memory_buffer *nearest(const memory *m, uint64_t at,
     return best;
 }
 
+bool memory_readable(const memory *m, uint32_t address, uint64_t bytes)
+{
+    uint64_t end = address + bytes;
+
+    for (uint32_t i = 0; i < m->n_shaves; i++) {
+        uint64_t cmx = m->cmx_base + (uint64_t)i * m->slice_bytes;
+
+        if (address >= cmx && end <= cmx + m->cmx_bytes)
+            return true;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (address >= m->buffers[i].address &&
+            end <= m->buffers[i].address + m->buffers[i].bytes)
+            return true;
+    return false;
+}
+
 void memory_describe(const memory *m, uint32_t address, str *out)
 {
     uint64_t cmx = (uint64_t)m->n_shaves * m->slice_bytes, d = 0;

@@ -59,6 +59,8 @@ uint64_t memory_ddr_used(const memory *m);
 uint32_t memory_cmx(const memory *m, uint32_t shave);
 uint32_t memory_cmx_bytes(const memory *m);
 
+/* May these bytes be read, by somebody who looks at them? */
+bool memory_readable(const memory *m, uint32_t address, uint64_t bytes);
 /* "in0 + 128 (16 bytes behind its end)", "CMX of SHAVE 3 + 0x100", … */
 void memory_describe(const memory *m, uint32_t address, str *out);
 /* The buffer whose surroundings were written to, NULL when all are intact. */

@@ -199,7 +199,7 @@ void print_format(const uint8_t *window, uint32_t format, uint32_t args,
 {
     const char *p = (const char *)window + format;
     const char *end = p + strnlen(p, MAX_FORMAT);
-    arguments a = {window, args, n};
+    arguments a = {window, args + SIM_PRINT_IDS * 4, n};
     spec s;
 
     while (p < end && *p) {
@@ -218,4 +218,26 @@ void print_format(const uint8_t *window, uint32_t format, uint32_t args,
         else
             str_puts(out, "(bad conversion)");
     }
+}
+
+void print_format_prefixed(const uint8_t *window, const uint32_t group[3],
+                           uint32_t format, uint32_t args, uint32_t n, str *out)
+{
+    size_t from = out->n, end;
+    char prefix[96];
+    str text = {0};
+
+    print_format(window, format, args, n, out);
+    snprintf(prefix, sizeof prefix, "[group %u,%u,%u item %u,%u,%u] ", group[0],
+             group[1], group[2], word(window, args), word(window, args + 4),
+             word(window, args + 8));
+    end = out->n;
+    str_add(&text, out->data ? out->data + from : "", end - from);
+    out->n = from;
+    for (size_t k = 0; k < text.n; k++) {
+        if (!out->n || out->data[out->n - 1] == '\n')
+            str_puts(out, prefix);
+        str_add(out, text.data + k, 1);
+    }
+    str_free(&text);
 }

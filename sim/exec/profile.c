@@ -600,7 +600,7 @@ vpu_status profile_finish(profile_launch *p, const mach_profile *launch,
     if (p->short_of_memory)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a profile");
     if (sum != launch->cycles * p->n_shaves)
-        return err_set(err, VPU_ERR_MISMATCH,
+        return err_set(err, VPU_ERR_INTERNAL,
                        "the profile has %llu cycles, %u SHAVEs of the launch "
                        "%llu each (a defect of the simulator)",
                        (unsigned long long)sum, p->n_shaves,

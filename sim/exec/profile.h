@@ -37,7 +37,7 @@ profile_shave *profile_of_shave(profile_launch *p, uint32_t shave);
 const mach_watch *profile_watch(profile_launch *p);
 /* After the launch: the rows of all SHAVEs, in the arena.
  * VPU_ERR_NOMEM     memory was short on the way
- * VPU_ERR_MISMATCH  the rows do not add up to the launch (a defect of ours) */
+ * VPU_ERR_INTERNAL  the rows do not add up to the launch (a defect of ours) */
 vpu_status profile_finish(profile_launch *p, const mach_profile *launch,
                           arena *a, exec_profile *out, vpu_error *err);
 

@@ -2,6 +2,7 @@
 #include "sim/exec/rounds.h"
 
 #include "sim/exec/interleave.h"
+#include "sim/exec/stuck.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static void start_threads(launch_run *r)
         n = ROUNDS_MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
     if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
-        r->l->turns != EXEC_APART)
+        r->l->debugger || r->l->turns != EXEC_APART)
         n = 1;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
@@ -130,63 +131,103 @@ static void stop_threads(launch_run *r)
  * ------------------------------------------------------------------------------
  */
 
+/* The time or the cycles are over. */
+static vpu_status describe_limit(const launch_run *r, const char *where,
+                                 vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    str who = {0};
+    vpu_status st;
+
+    stuck_report(r->shaves, r->n_shaves, &who);
+    if (r->timed_out)
+        st = err_set(err, VPU_ERR_LIMIT,
+                     "%s: still running after %g s (--timeout)%s", where,
+                     l->timeout_s, str_text(&who));
+    else
+        st = err_set(err, VPU_ERR_LIMIT,
+                     "%s: over %llu cycles on one SHAVE (--max-cycles)%s",
+                     where, (unsigned long long)l->max_cycles, str_text(&who));
+    str_free(&who);
+    return st;
+}
+
+static vpu_status describe_access(const launch_run *r, const shave *s,
+                                  const char *where, vpu_error *err)
+{
+    const char *what = s->scope.write ? "write" : "read";
+    str at = {0};
+    vpu_status st;
+
+    memory_describe(r->mem, s->scope.address, &at);
+    if (s->wg.line)
+        st = err_at(err, VPU_ERR_FAULT, r->l->kernel->source, s->wg.line,
+                    s->wg.col, "%s: %s outside mapped memory at 0x%08x: %s",
+                    where, what, s->scope.address, str_text(&at));
+    else
+        st = err_set(err, VPU_ERR_FAULT,
+                     "%s: %s outside mapped memory at 0x%08x: %s", where, what,
+                     s->scope.address, str_text(&at));
+    str_free(&at);
+    return st;
+}
+
 static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
 {
     const exec_launch *l = r->l;
-    const uint32_t *n = l->groups;
-    uint64_t g = s->group;
-    str at = {0}, where = {0};
-    vpu_status st = VPU_ERR_FAULT;
+    str where = {0};
+    vpu_status st;
 
-    str_printf(&where, "%s: kernel '%s', work-group (%llu, %llu, %llu)",
-               l->name, l->kernel->name, (unsigned long long)(g % n[0]),
-               (unsigned long long)(g / n[0] % n[1]),
-               (unsigned long long)(g / n[0] / n[1]));
+    str_printf(&where, "%s: kernel '%s', ", l->name, l->kernel->name);
+    stuck_group(l->groups, s->group, &where);
     switch (s->scope.kind) {
     case FAULT_ACCESS:
-        memory_describe(r->mem, s->scope.address, &at);
-        if (s->wg.line)
-            err_at(err, st, l->kernel->source, s->wg.line, s->wg.col,
-                   "%s: %s outside mapped memory at 0x%08x: %s",
-                   str_text(&where), s->scope.write ? "write" : "read",
-                   s->scope.address, str_text(&at));
-        else
-            err_set(err, st, "%s: %s outside mapped memory at 0x%08x: %s",
-                    str_text(&where), s->scope.write ? "write" : "read",
-                    s->scope.address, str_text(&at));
+        st = describe_access(r, s, str_text(&where), err);
         break;
     case FAULT_DIVERGENCE:
-        err_set(err, st, "%s:%u: %s: not all work-items reach the same barrier",
-                l->kernel->source, s->scope.line, str_text(&where));
+        st = err_set(err, VPU_ERR_UNDEFINED,
+                     "%s:%u: %s: not all work-items reach the same barrier",
+                     l->kernel->source, s->scope.line, str_text(&where));
         break;
     case FAULT_COPY:
-        err_set(err, st, "%s:%u: %s: copy with lines of zero bytes",
-                l->kernel->source, s->scope.line, str_text(&where));
+        st = err_set(err, VPU_ERR_UNDEFINED,
+                     "%s:%u: %s: copy with lines of zero bytes",
+                     l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    case FAULT_MISSES:
+        st = err_set(err, VPU_ERR_UNTESTED,
+                     "%s: more than %d lines of DDR without a wait or copy in "
+                     "between: --timing transaction was not made for that, "
+                     "--timing flow is",
+                     str_text(&where), MACH_MAX_MISSES);
+        break;
+    case FAULT_STOPPED:
+        st = err_set(err, VPU_ERR_STOPPED, "%s: stopped", str_text(&where));
         break;
     default:
-        st = VPU_ERR_LIMIT;
-        if (r->timed_out)
-            err_set(err, st, "%s: still running after %g s (--timeout)",
-                    str_text(&where), l->timeout_s);
-        else
-            err_set(err, st, "%s: over %llu cycles on one SHAVE (--max-cycles)",
-                    str_text(&where), (unsigned long long)l->max_cycles);
+        st = describe_limit(r, str_text(&where), err);
     }
-    str_free(&at);
     str_free(&where);
     return st;
 }
 
-/* In the order of SHAVEs, which is the same whatever the threads. */
-static void deliver_prints(launch_run *r)
+/* Gives on what is printed and before what is still to come: in sequential
+ * order soon, in others when all is done. */
+void rounds_deliver_prints(launch_run *r, bool all)
 {
-    for (uint32_t i = 0; i < r->n_shaves; i++) {
-        str *p = &r->shaves[i].printed;
+    uint64_t below = all ? UINT64_MAX : 0;
 
-        if (p->n && r->l->print)
-            r->l->print(r->l->print_user, p->data, p->n);
-        str_free(p);
+    if (!r->prints)
+        return;
+    if (!all && r->l->order == EXEC_SEQUENTIAL && !r->l->only_group &&
+        !r->l->list) {
+        below = UINT64_MAX;
+        for (uint32_t i = 0; i < r->n_shaves; i++)
+            if (r->shaves[i].next < r->shaves[i].end &&
+                r->shaves[i].next < below)
+                below = r->shaves[i].next;
     }
+    print_log_deliver(r->prints, below, r->l->print, r->l->print_user);
 }
 
 static void report_progress(launch_run *r)
@@ -225,7 +266,7 @@ static void finish_round(launch_run *r)
  * did. */
 static vpu_status round_result(launch_run *r, vpu_error *err)
 {
-    deliver_prints(r);
+    rounds_deliver_prints(r, false);
     report_progress(r);
     for (uint32_t i = 0; i < r->n_shaves; i++)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
@@ -341,8 +382,7 @@ static void give_up_round(launch_run *r)
         return;
     stop_shaves(r);
     finish_round(r);
-    for (uint32_t i = 0; i < r->n_shaves; i++)
-        str_free(&r->shaves[i].printed);
+    r->gave_up = true; /* how far it came is a matter of luck */
 }
 
 void rounds_end(launch_run *r)

@@ -13,6 +13,7 @@ typedef struct launch_run {
     const exec_launch *l;
     const mach_desc *desc;
     memory *mem;
+    print_log *prints; /* NULL: nobody wants them */
     sim_variant_kind variant;
     shave_code codes[SIM_N_VARIANTS];
     size_t n_accesses;       /* the interpreter looks at together */
@@ -36,6 +37,7 @@ typedef struct launch_run {
     uint32_t round_steps;
     mach_queue *next;
     bool faulted; /* refill said so */
+    bool gave_up; /* a round was left undone */
     /* Watchdog */
     pthread_t watchdog;
     bool watching, timed_out;
@@ -46,6 +48,9 @@ typedef struct launch_run {
  * also gives up a round that nobody waited for. */
 void rounds_start(launch_run *r, arena *a);
 void rounds_end(launch_run *r);
+/* Gives on what is printed and before what is still to come: in sequential
+ * order soon, in others when all is done. */
+void rounds_deliver_prints(launch_run *r, bool all);
 /* mach_refill; user is the launch_run. VPU_ERR_FAULT, VPU_ERR_LIMIT: what
  * stopped a SHAVE (`faulted` is set), with the work-group and the cause.
  * VPU_ERR_NOMEM. */

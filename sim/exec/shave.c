@@ -9,7 +9,7 @@
 
 enum {
     CMX_FILL = 0xff,
-    MAX_PRINTED = 16 << 20 /* bytes of printf output kept per round */
+    MAX_PRINTED = 4 << 20 /* bytes of printf output of one group */
 };
 
 /* Compiled code logs what the cache model reads. */
@@ -100,7 +100,7 @@ static void end_run(shave *s)
 /* --- hooks
  * ------------------------------------------------------------------------ */
 
-static void hook_flush(sim_wg *wg, uint64_t *log)
+void exec_flush(sim_wg *wg, uint64_t *log)
 {
     (void)log;
     feed_cache(shave_of(wg));
@@ -120,7 +120,7 @@ static void note_copy(const shave *s, const copy_shape *c)
     }
 }
 
-static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
+uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     shave *s = shave_of(wg);
     copy_shape c = {.dst = a[0],
@@ -155,7 +155,7 @@ static uint32_t hook_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     return s->transfers;
 }
 
-static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
+void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
     shave *s = shave_of(wg);
 
@@ -168,7 +168,7 @@ static void hook_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         profile_wait_step(s->profile);
 }
 
-static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
+void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
                        uint32_t is_store)
 {
     shave *s = shave_of(wg);
@@ -191,33 +191,72 @@ static void hook_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
         profile_touched(s->profile, s->cache);
 }
 
-static void hook_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
+void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
 {
     shave *s = shave_of(wg);
 
-    if (s->printed.n < MAX_PRINTED)
+    if (s->printed.n >= MAX_PRINTED)
+        return;
+    if (s->launch->print_prefix)
+        print_format_prefixed(memory_window(s->mem), wg->ids, format, args, n,
+                              &s->printed);
+    else
         print_format(memory_window(s->mem), format, args, n, &s->printed);
+    if (s->launch->debugger && s->launch->print) { /* at once: one thread */
+        s->launch->print(s->launch->print_user, s->printed.data, s->printed.n);
+        s->printed.n = 0;
+    }
+    if (s->printed.n >= MAX_PRINTED)
+        str_printf(&s->printed,
+                   "\n[printf: more than %d bytes of one work-group: the rest "
+                   "is left out]\n",
+                   MAX_PRINTED);
 }
 
-static void hook_divergence(sim_wg *wg, uint32_t line)
+void exec_divergence(sim_wg *wg, uint32_t line)
 {
     (void)wg;
     fault_raise(FAULT_DIVERGENCE, line);
 }
 
-static void hook_limit(sim_wg *wg)
+void exec_limit(sim_wg *wg)
 {
     (void)wg;
     fault_raise(FAULT_LIMIT, 0);
 }
 
-const sim_hooks exec_hooks = {.flush = hook_flush,
-                              .dma = hook_dma,
-                              .wait = hook_wait,
-                              .touch = hook_touch,
-                              .print = hook_print,
-                              .divergence = hook_divergence,
-                              .limit = hook_limit};
+static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
+                      uint32_t z)
+{
+    const exec_debugger *d = shave_of(wg)->launch->debugger;
+    const uint32_t id[3] = {x, y, z};
+
+    if (d && d->line)
+        d->line(d->user, site, id);
+}
+
+static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
+{
+    const exec_debugger *d = shave_of(wg)->launch->debugger;
+
+    if (d && d->var)
+        d->var(d->user, what, at);
+}
+
+void exec_leave(void)
+{
+    fault_raise(FAULT_STOPPED, 0);
+}
+
+const sim_hooks exec_hooks = {.flush = exec_flush,
+                              .dma = exec_dma,
+                              .wait = exec_wait,
+                              .touch = exec_touch,
+                              .print = exec_print,
+                              .divergence = exec_divergence,
+                              .limit = exec_limit,
+                              .line = hook_line,
+                              .var = hook_var};
 
 /* --- groups
  * ----------------------------------------------------------------------- */
@@ -231,7 +270,8 @@ static void interpret(shave *s, mach_phase p, const interp_code *code,
                       const uint8_t *args)
 {
     const exec_group_watch *w = s->launch->group_watch;
-    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL};
+    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL,
+                          s->launch->debugger};
     uint64_t cycles;
 
     if (s->profile)
@@ -255,6 +295,10 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (named && timed(s))
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
+    s->phase = p;
+    if (s->launch->debugger && s->launch->debugger->phase)
+        s->launch->debugger->phase(s->launch->debugger->user, s->next, s->group,
+                                   p);
     if (o)
         o->phase_begin(o->user, &s->wg, p);
     if (code->interp)
@@ -266,12 +310,21 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
         o->phase_end(o->user, &s->wg, p);
 }
 
+/* What the group printed so far joins the others'. */
+static void end_prints(shave *s)
+{
+    if (s->printed.n && s->prints)
+        print_log_add(s->prints, s->group, s->printed.data, s->printed.n);
+    s->printed.n = 0;
+}
+
 static void run_group(shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
     const exec_observer *o = s->launch->observer;
 
+    s->running = true;
     s->wg.ids[0] = (uint32_t)(s->group % n[0]);
     s->wg.ids[1] = (uint32_t)(s->group / n[0] % n[1]);
     s->wg.ids[2] = (uint32_t)(s->group / n[0] / n[1]);
@@ -283,9 +336,11 @@ static void run_group(shave *s)
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
+    end_prints(s);
     if (o)
         o->group_end(o->user, &s->wg);
     s->done++;
+    s->running = false;
 }
 
 /* A group stopped. An observer may be more interested in the rest than in this
@@ -308,6 +363,8 @@ static bool pass_over(shave *s)
             why.kind = kinds[k].stop;
             s->scope.kind = FAULT_NONE;
             s->wg.cycles = 0;
+            end_prints(s);
+            s->running = false;
             s->done++;
             s->next += s->stride;
             o->stopped(o->user, &s->wg, &why);
@@ -320,6 +377,7 @@ void shave_run(shave *s)
 {
     if (sigsetjmp(s->scope.env, 0) && !pass_over(s)) {
         fault_arm(NULL);
+        end_prints(s);
         return;
     }
     fault_arm(&s->scope);

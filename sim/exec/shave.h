@@ -7,6 +7,7 @@
 #include "sim/exec/exec.h"
 #include "sim/exec/fault.h"
 #include "sim/exec/interp.h"
+#include "sim/exec/print_log.h"
 #include "sim/exec/profile.h"
 #include "sim/machine/cache.h"
 
@@ -35,9 +36,12 @@ typedef struct shave {
     uint64_t n_groups;      /* of the launch */
     uint32_t transfers;     /* of the current group and phase */
     uint64_t group;         /* running now */
+    mach_phase phase;       /* and its phase */
+    bool running;           /* a group is begun and not done */
     uint64_t done;          /* groups */
     fault_scope scope;
-    str printed;       /* printf output of this round */
+    str printed;       /* printf output of the group so far */
+    print_log *prints; /* the launch's; NULL = nobody wants it */
     atomic_bool *stop; /* time is over */
 } shave;
 

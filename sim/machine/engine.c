@@ -124,7 +124,7 @@ static vpu_status make_available(engine *e, uint32_t i, bool *there)
     st = e->l->refill(e->l->user, e->queues, e->l->n_shaves, e->err);
     *there = q->n - q->head > e->shaves[i].loaded_end;
     if (!st && !*there && !q->ended)
-        st = err_set(e->err, VPU_ERR_INVALID,
+        st = err_set(e->err, VPU_ERR_INTERNAL,
                      "SHAVE %u was given neither a group nor the end", i);
     return st;
 }
@@ -140,7 +140,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     if (st || !*there)
         return st;
     if (step_at(e, i, at)->kind != MACH_STEP_GROUP)
-        return err_set(e->err, VPU_ERR_INVALID,
+        return err_set(e->err, VPU_ERR_INTERNAL,
                        "the steps of SHAVE %u do not begin with a group", i);
     n = e->queues[i].n - e->queues[i].head;
     *g = (group){.id = step_at(e, i, at)->id};
@@ -149,7 +149,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
         if (step_at(e, i, at)->kind == MACH_STEP_PHASE) {
             phase = (uint32_t)step_at(e, i, at)->id;
             if (phase >= MACH_N_PHASES)
-                return err_set(e->err, VPU_ERR_INVALID, "no phase %u", phase);
+                return err_set(e->err, VPU_ERR_INTERNAL, "no phase %u", phase);
             g->phase_at[phase] = at + 1;
         }
         g->phase_end[phase] = at + 1;
@@ -319,10 +319,20 @@ static void finish_shave(engine *e, uint32_t i)
 
 static vpu_status limit_reached(engine *e)
 {
-    return err_set(e->err, VPU_ERR_LIMIT,
-                   "the limit of %llu cycles was reached after %llu groups",
-                   (unsigned long long)e->l->max_cycles,
-                   (unsigned long long)e->p->groups);
+    const mach_launch *l = e->l;
+    str who = {0};
+    vpu_status st;
+
+    engine_report(e, &who);
+    st = err_set(e->err, VPU_ERR_LIMIT,
+                 "%s%skernel '%s': over %llu cycles on the device's clock "
+                 "(--max-cycles) after %llu of %llu work-groups%s",
+                 l->name ? l->name : "", l->name ? ": " : "",
+                 l->kernel ? l->kernel : "", (unsigned long long)l->max_cycles,
+                 (unsigned long long)e->p->groups,
+                 (unsigned long long)l->n_groups, str_text(&who));
+    str_free(&who);
+    return st;
 }
 
 /* Let SHAVE i act until it sleeps. */

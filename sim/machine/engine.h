@@ -203,10 +203,11 @@ typedef struct {
 
 /* Replay one launch. trace may be NULL.
  *
- * VPU_ERR_INVALID  n_shaves is 0 or above the machine's, or refill gave a
- *                  queue neither a group nor its end
+ * VPU_ERR_INVALID  n_shaves is 0 or above the machine's
+ * VPU_ERR_INTERNAL refill gave a queue neither a group nor its end
  * VPU_ERR_NOMEM
- * VPU_ERR_LIMIT  max_cycles reached (message: cycles, groups done)
+ * VPU_ERR_LIMIT  max_cycles reached (message: cycles, groups done, what each
+ *                SHAVE and DMA channel does or waits for)
  * else           what refill returned */
 vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
                     trc_writer *trace, mach_profile *profile, vpu_error *err);

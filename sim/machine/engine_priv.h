@@ -121,4 +121,8 @@ void engine_channel_event(engine *e, uint32_t c);
  * below that ended. */
 bool engine_ended_below(const engine *e, uint32_t i, uint64_t number);
 
+/* engine_report.c: a line "\n  SHAVE 3: ..." for each SHAVE and DMA channel
+ * that is not done, what it does or waits for. */
+void engine_report(const engine *e, str *out);
+
 #endif

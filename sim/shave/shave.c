@@ -147,7 +147,7 @@ static void loop_costs(const pipelined *loops, size_t n, shave_cost *out)
 static vpu_status refused(const isa_function *f, const char *why,
                           uint32_t block, uint32_t instr, vpu_error *err)
 {
-    return err_set(err, VPU_ERR_MISMATCH, "%s: block %u, operation %u (%s): %s",
+    return err_set(err, VPU_ERR_INTERNAL, "%s: block %u, operation %u (%s): %s",
                    f->name, block, instr,
                    isa_ops[f->instrs[f->blocks[block].first + instr].op].name,
                    why);
@@ -269,7 +269,7 @@ static vpu_status build(builder *b, arena *a, vpu_error *err)
         try_spares(b, a);
     return b->weight < UINT64_MAX
                ? VPU_OK
-               : err_set(err, VPU_ERR_MISMATCH,
+               : err_set(err, VPU_ERR_INTERNAL,
                          "%s: registers were not found in %d rounds", b->name,
                          MAX_ROUNDS);
 }

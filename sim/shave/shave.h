@@ -54,7 +54,7 @@ uint32_t shave_pieces(LLVMTargetDataRef td, LLVMTypeRef t, uint8_t *out);
 
 /* In the arena.
  * VPU_ERR_UNSUPPORTED  something without SHAVE form; names line and what
- * VPU_ERR_MISMATCH     the verifier refused the program (a defect of ours) */
+ * VPU_ERR_INTERNAL     the verifier refused the program (a defect of ours) */
 vpu_status shave_build(LLVMValueRef fn, const char *name,
                        const shave_layout *layout, arena *a, shave_program *out,
                        vpu_error *err);

@@ -92,7 +92,7 @@ static const char small[] = "kernels/grn/layer.xml --layer GRN "
                             "--shape in0=1x16x8x16 --param bias=1.0";
 
 static const char *vpu, *clhost;
-static json_t *rows, *model_rows;
+static json_t *rows, *model_rows, *check_rows;
 static double peak_mib; /* above the buffers, of all kernel rows */
 static const char *peak_name;
 
@@ -322,6 +322,69 @@ static void bench_models(void)
     printf("\n");
 }
 
+/* --- the checkers --------------------------------------------------------- */
+
+/* Seconds the launches take under all default checkers. */
+static double time_check(const kernel_bench *k)
+{
+    static proc_result r;
+    double s[PROCESSES];
+    char words[1024];
+
+    snprintf(words, sizeof words,
+             "%s check %s --quiet --times --suppress tests/bench/known", vpu,
+             k->run);
+    for (int i = 0; i < PROCESSES; i++) {
+        const char *at;
+
+        proc_run(words, &r);
+        at = strstr(r.out, " launches ");
+        for (const char *next = at; next; next = strstr(next + 1, " launches "))
+            at = next;
+        s[i] = at ? strtod(at + strlen(" launches "), NULL) : NAN;
+    }
+    return proc_median(s, PROCESSES);
+}
+
+static void bench_check(const kernel_bench *k)
+{
+    json_t *o = json_object();
+    double checked, plain, oclgrind;
+
+    progress(k->name);
+    checked = time_check(k);
+    plain = time_model(k->run, "--threads 1").seconds;
+    oclgrind = time_clhost("oclgrind --data-races --uninitialized ", "Oclgrind",
+                           OCLGRIND_RUNS, k->host_part) *
+               k->share;
+    json_object_set_new(o, "name", json_string(k->name));
+    json_object_set_new(o, "seconds", json_real(checked));
+    json_object_set_new(o, "vs_unchecked", json_real(checked / plain));
+    json_object_set_new(o, "vs_oclgrind", ratio(oclgrind, checked));
+    json_array_append_new(check_rows, o);
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K");
+    printf("%-34s", k->name);
+    print_time(checked);
+    print_time(plain);
+    print_time(oclgrind);
+    printf(" %8.1fx", checked / plain);
+    print_ratio(oclgrind, checked);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void bench_checks(void)
+{
+    static const int chosen[] = {0, 2, 3, 6, 7};
+
+    printf("\n%-34s %11s %11s %11s %9s %9s\n", "the checkers (vpu check)",
+           "checked", "unchecked", "Oclgrind", "slower", "vs O.");
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        bench_check(&kernels[chosen[i]]);
+    printf("\n");
+}
+
 /* --- whole processes ------------------------------------------------------ */
 
 static void remove_tree(const char *dir)
@@ -391,6 +454,7 @@ int main(int argc, char **argv)
     clhost = argv[2];
     rows = json_array();
     model_rows = json_array();
+    check_rows = json_array();
     printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
            "vs O.", "vs PoCL");
     for (int i = 0; i < N_KERNELS; i++)
@@ -398,9 +462,10 @@ int main(int argc, char **argv)
     bench_processes();
     add_memory();
     bench_models();
+    bench_checks();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o}", "benchmarks", rows, "model", model_rows,
-                    "link", link);
+    all = json_pack("{s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
+                    model_rows, "check", check_rows, "link", link);
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;

@@ -266,6 +266,32 @@ START_TEST(selection)
 }
 END_TEST
 
+/* Findings beside the run itself. */
+START_TEST(with_a_run)
+{
+    open_with("__kernel void k(__global const half *restrict src,\n"
+              "                __global half *restrict dst)\n"
+              "{\n"
+              "    int i = get_global_id(1) * 16 + get_global_id(0);\n"
+              "    dst[i ? i - 1 : 0] = src[i] / (half)(get_local_id(0) / 0);\n"
+              "}\n");
+    terminal_run(&p,
+                 "run layer.xml --shape in0=1x2x4x16 --quiet --check=divide");
+    ck_assert_int_eq(p.status, 1);
+    has("T: kernel k, ");
+    ck_assert_ptr_nonnull(strstr(p.err, "[divide]"));
+    ck_assert_ptr_null(strstr(p.err, "[rewritten]"));
+    terminal_text(&p, "k.cl", clean);
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --quiet --check");
+    ck_assert_int_eq(p.status, 0);
+    has("T: kernel k, ");
+    ck_assert_ptr_nonnull(strstr(p.err, "T: no findings in 8 work-groups"));
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --check=raec");
+    ck_assert_int_eq(p.status, 2);
+    close_it();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("check");
@@ -281,6 +307,7 @@ int main(void)
     tcase_add_test(t, deterministic);
     tcase_add_test(t, suppressions);
     tcase_add_test(t, selection);
+    tcase_add_test(t, with_a_run);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

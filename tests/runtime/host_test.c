@@ -234,18 +234,18 @@ static const struct {
     {"crashes",
      EXECUTE("printf(\"here I am\\n\"); *(volatile int *)8 = 1;") TABLE(""),
      false,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"signal 11", "execute of layer 'GRN'", "here I am"}},
     {"writes into its input",
      EXECUTE("((char *)in->data)[0] = 1;") TABLE(""),
      false,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"signal 11", "execute"}},
     {"aborts when loaded",
      "__attribute__((constructor)) static void now(void) { abort(); "
      "}\n" EXECUTE("") TABLE(""),
      true,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"signal 6", "loading"}},
     {"hangs",
      EXECUTE("for (volatile int i = 0;;) i = i;") TABLE(""),
@@ -255,17 +255,17 @@ static const struct {
     {"prints for ever",
      EXECUTE("for (;;) puts(\"noise\");") TABLE(""),
      false,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"signal 25", "noise"}},
     {"exits",
      EXECUTE("exit(3);") TABLE(""),
      false,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"exit status 3", "execute"}},
     {"fails",
      EXECUTE("return vpu_plugin_fail(e, \"no such luck\");") TABLE(""),
      false,
-     VPU_ERR_FAULT,
+     VPU_ERR_PLUGIN,
      {"no such luck", "GRN"}},
     {"another version",
      EXECUTE(
@@ -384,7 +384,7 @@ START_TEST(a_crash_leaves_nothing_behind)
     bound_layer(a, &small, &b);
     for (int i = 0; i < 3; i++) {
         ck_assert(!open_plugin(so, 5, &self));
-        ck_assert_int_eq(run(self), VPU_ERR_FAULT);
+        ck_assert_int_eq(run(self), VPU_ERR_PLUGIN);
         backend_host.close(self);
     }
     bound_simulate(&b);

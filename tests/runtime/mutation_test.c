@@ -238,7 +238,7 @@ static bool check_copy(const sample *s, const char *what)
 
     rc = diff_copy(s, &report);
     if (!now) {
-        ck_assert_msg(rc == 2, "%s: it does not run, diff says %d", what, rc);
+        ck_assert_msg(rc >= 2, "%s: it does not run, diff says %d", what, rc);
         json_decref(report);
         return true;
     }

@@ -173,7 +173,7 @@ static const struct {
     {"no-reset", 1, "reset_answer", "no answer", "RESET", "graph_order"},
     {"corrupt-header:30", 1, "graph_order", "no answer", "",
      "device_capabilities"},
-    {"write-no-ack:1", 2, "graph_order", "no answer", "", NULL}};
+    {"write-no-ack:1", 7, "graph_order", "no answer", "", NULL}};
 enum { N_FAULTY = sizeof faulty / sizeof *faulty };
 
 START_TEST(a_faulty_stick)

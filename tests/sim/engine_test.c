@@ -422,7 +422,7 @@ START_TEST(refill_must_give)
     mach_profile p;
     vpu_error err;
 
-    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_INVALID);
+    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_INTERNAL);
     ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, NULL), VPU_ERR_IO);
 }
 END_TEST

@@ -31,6 +31,8 @@ void rig_close(rig *r)
     unlink(arena_printf(r->a, "%s/k.cl", r->dir));
     rmdir(r->dir);
     sim_kernel_release(r->kernel);
+    for (int k = 0; k < 2; k++)
+        sim_kernel_release(r->checked[k]);
     memory_destroy(r->mem);
     arena_destroy(r->a);
 }
@@ -42,6 +44,11 @@ vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
 
     sim_kernel_release(r->kernel);
     r->kernel = NULL;
+    for (int k = 0; k < 2; k++) {
+        sim_kernel_release(r->checked[k]);
+        r->checked[k] = NULL;
+    }
+    r->entry = entry;
     r->n_values = 0;
     ck_assert_msg(!file_write(path, source, strlen(source), &r->err), "%s",
                   r->err.msg);
@@ -197,6 +204,59 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
     free(interpreted);
 }
 
+static void compile_checked(rig *r, bool taint)
+{
+    const char *path = arena_printf(r->a, "%s/k.cl", r->dir);
+    const sim_checking how = {.taint = taint, .nan = taint};
+    sim_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
+    vpu_error err = {0};
+
+    if (!r->checked[taint])
+        ck_assert_msg(!sim_kernel_compile(path, r->entry, &cfg, r->a,
+                                          &r->checked[taint], &err),
+                      "for checking: %s", err.msg);
+}
+
+/* The same launch under the checkers. */
+static void check(rig *r, const exec_launch *l, const uint8_t *before,
+                  bool taint)
+{
+    exec_launch twin = *l;
+    const check_config cfg = {.enabled =
+                                  check_default() & ~CHECK_BIT(CHECK_HALF)};
+    uint8_t *compiled = copy_buffers(r, before), *checked;
+    size_t n_buffers = memory_count(r->mem), n_findings;
+    const check_finding *f;
+    check_session *s;
+    vpu_error err = {0};
+    uint64_t n = 0;
+    vpu_status st;
+
+    compile_checked(r, taint);
+    twin.kernel = r->checked[taint];
+    twin.print = NULL;
+    ck_assert_msg(!check_open(r->mem, &cfg, &s, &err), "%s", err.msg);
+    for (uint32_t k = 0; k < r->n_values; k++)
+        if (r->buffer_bytes[k])
+            check_buffer(s, r->kernel->args[k].name, k, r->values[k].u.address,
+                         r->buffer_bytes[k], true);
+    st = check_launch(s, &r->desc, &twin, 0, &err);
+    /* Arrays kept in memory may be more than CMX holds. */
+    ck_assert_msg(!st || st == VPU_ERR_LIMIT, "checked: %s", err.msg);
+    checked = copy_buffers(r, compiled);
+    for (uint32_t k = 0; k < r->n_values && !st; n += r->buffer_bytes[k++])
+        same_buffer(r, k, compiled + n, checked + n);
+    f = check_findings(s, &n_findings);
+    ck_assert_msg(!r->clean || !n_findings, "line %u: %s: %s",
+                  n_findings && f->by.at ? f->by.at->line : 0,
+                  n_findings ? check_name(f->kind) : "",
+                  n_findings ? f->text : "");
+    check_close(s);
+    memory_release(r->mem, n_buffers);
+    free(compiled);
+    free(checked);
+}
+
 vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
 {
     exec_launch l = {.name = "test",
@@ -212,16 +272,19 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
     uint32_t at;
     vpu_status st;
 
+    bool checked = r->clean || getenv("VPU_CHECKED");
     uint8_t *before = NULL;
 
     ck_assert_uint_eq(r->n_values, r->kernel->n_args);
     memcpy(l.groups, groups, sizeof l.groups);
     memcpy(l.local, local, sizeof l.local);
-    if (r->both_engines)
+    if (r->both_engines || checked)
         before = copy_buffers(r, NULL);
     st = exec_run(r->mem, &r->desc, &l, &r->result, &r->err);
-    if (!st && before)
+    if (!st && r->both_engines)
         interpret(r, &l, before);
+    for (int taint = 0; taint < 2 && !st && checked; taint++)
+        check(r, &l, before, taint);
     free(before);
     hurt = memory_check(r->mem, &at);
     ck_assert_msg(!hurt, "the kernel wrote beside %s", hurt ? hurt->name : "");

@@ -5,6 +5,7 @@
 #define VPU_TESTS_SUPPORT_RIG_H
 
 #include "sim/base/log.h"
+#include "sim/check/check.h"
 #include "sim/exec/exec.h"
 
 enum { RIG_MAX_ARGS = 24 };
@@ -21,6 +22,12 @@ typedef struct {
     /* Each run that ends well is repeated on the interpreter, which must leave
      * the same bytes after the same cycles, all of them found by line. */
     bool both_engines;
+    /* And under the checkers, with and without following undefined values: the
+     * same bytes, and no findings but of half overflows. VPU_CHECKED in the
+     * environment does it for all, findings allowed. */
+    bool clean;
+    const char *entry;
+    sim_kernel *checked[2];
     /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
     uint32_t n_shaves, n_threads;
     exec_order order;

@@ -161,7 +161,7 @@ START_TEST(without_a_display_it_says_what_to_do)
     unsetenv("WAYLAND_DISPLAY");
     unsetenv("SDL_VIDEODRIVER");
     terminal_run(&p, "view t.pftrace");
-    ck_assert_int_eq(p.status, 2);
+    ck_assert_int_eq(p.status, 5);
     ck_assert_msg(strstr(p.err, "--png"), "%s", p.err);
 }
 END_TEST

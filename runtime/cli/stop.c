@@ -1,0 +1,83 @@
+/* The one place that knows kinds and exit statuses; see stop.h. */
+#include "runtime/cli/stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/file.h"
+
+enum { BAD_INPUT = 2, OWN_BUG = 70 };
+
+static const struct {
+    vpu_status code;
+    int status;
+    const char *kind;
+} kinds[] = {
+    {VPU_OK, 0, NULL},
+    {VPU_ERR_FAULT, 3, "kernel bug"},
+    {VPU_ERR_UNDEFINED, 4, "undefined behaviour on the device"},
+    {VPU_ERR_UNSUPPORTED, 5, "unsupported feature"},
+    {VPU_ERR_UNTESTED, 6, "untested part of the model"},
+    {VPU_ERR_LIMIT, 7, "limit"},
+    {VPU_ERR_INTERNAL, OWN_BUG, "our own bug"},
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+int stop_status(vpu_status code)
+{
+    for (int k = 0; k < N_KINDS; k++)
+        if (kinds[k].code == code)
+            return kinds[k].status;
+    return BAD_INPUT;
+}
+
+const char *stop_kind(vpu_status code)
+{
+    for (int k = 0; k < N_KINDS; k++)
+        if (kinds[k].code == code)
+            return kinds[k].kind;
+    return NULL;
+}
+
+/* Only what a signal handler may do. */
+static void put(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return;
+}
+
+static void on_crash(int sig)
+{
+    put("vpu: our own bug: ended by ");
+    put(sig == SIGSEGV   ? "SIGSEGV"
+        : sig == SIGBUS  ? "SIGBUS"
+        : sig == SIGFPE  ? "SIGFPE"
+        : sig == SIGILL  ? "SIGILL"
+        : sig == SIGABRT ? "SIGABRT"
+                         : "a signal");
+    put("; please report the command line and the files it reads\n");
+    file_out_remove_all();
+    _exit(OWN_BUG);
+}
+
+void stop_watch_crashes(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[64 << 10]; /* a stack overflow has none left */
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction sa;
+
+    memset(&sa, 0, sizeof sa);
+    sa.sa_handler = on_crash;
+    sa.sa_flags = SA_ONSTACK | (int)SA_RESETHAND;
+    sigemptyset(&sa.sa_mask);
+    sigaltstack(&alternative, NULL);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        sigaction(signals[k], &sa, NULL);
+#else
+    (void)on_crash;
+#endif
+}

@@ -1,0 +1,379 @@
+/* Expressions: recursive descent that evaluates as it reads. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/debug/value.h"
+
+enum { MAX_NESTED = 64, MAX_NAME = 64 };
+
+typedef struct {
+    const char *p;
+    const dbg_env *env;
+    arena *a;
+    vpu_error *err;
+    vpu_status st;
+    int nested;
+} parser;
+
+static dbg_value integer(int64_t i)
+{
+    return (dbg_value){.i = i};
+}
+
+static dbg_value real(double f)
+{
+    return (dbg_value){.real = true, .f = f};
+}
+
+/* The first error counts; what is computed behind it is not looked at. */
+static dbg_value fail(parser *x, vpu_status st, const char *what)
+{
+    if (!x->st)
+        x->st = err_set(x->err, st, "%s", what);
+    return integer(0);
+}
+
+static bool take(parser *x, const char *op)
+{
+    x->p += strspn(x->p, " \t");
+    if (strncmp(x->p, op, strlen(op)))
+        return false;
+    x->p += strlen(op);
+    return true;
+}
+
+static dbg_value number(parser *x, const dbg_value *v)
+{
+    dbg_value n = integer(0);
+
+    if (!x->st)
+        x->st = dbg_number(v, &n, x->err);
+    return n;
+}
+
+static dbg_value expression(parser *x);
+
+/* --- what follows a name -------------------------------------------------- */
+
+static dbg_value at_address(parser *x, const dbg_type *t, int64_t address)
+{
+    const uint8_t *at = NULL;
+    uint64_t bytes = t->bytes ? t->bytes : 1;
+
+    if (address >= 0 && address <= UINT32_MAX && !x->st)
+        at = x->env->memory(x->env->user, (uint32_t)address, bytes);
+    if (!at) {
+        if (!x->st)
+            x->st = err_set(x->err, VPU_ERR_INVALID,
+                            "nothing can be read at 0x%08llx",
+                            (unsigned long long)address & 0xffffffffffffULL);
+        return integer(0);
+    }
+    return (dbg_value){.type = t, .at = at};
+}
+
+static dbg_value one_index(parser *x, const dbg_value *v, int64_t i)
+{
+    const dbg_type *t = v->type;
+    dbg_kind k = t ? t->kind : DBG_INT;
+
+    if (k == DBG_POINTER) {
+        dbg_value p = number(x, v);
+
+        if (i > INT32_MAX || i < INT32_MIN)
+            return fail(x, VPU_ERR_INVALID, "the index is too large");
+        return at_address(x, t->of,
+                          (int64_t)(uint32_t)p.i + i * (int64_t)t->of->bytes);
+    }
+    if ((k != DBG_ARRAY && k != DBG_VECTOR) || !v->at)
+        return fail(x, VPU_ERR_INVALID, "that has no elements");
+    if (i < 0 || (uint64_t)i >= t->n) {
+        if (!x->st)
+            x->st = err_set(x->err, VPU_ERR_INVALID,
+                            "index %lld is outside: there are %llu elements",
+                            (long long)i, (unsigned long long)t->n);
+        return integer(0);
+    }
+    return (dbg_value){.type = t->of, .at = v->at + (uint64_t)i * t->of->bytes};
+}
+
+static dbg_value indexed(parser *x, const dbg_value *v)
+{
+    int64_t index[DBG_MAX_INDEX];
+    uint32_t n = 0;
+    dbg_value r = integer(0);
+
+    do {
+        dbg_value e = expression(x), i = number(x, &e);
+
+        if (i.real)
+            fail(x, VPU_ERR_INVALID, "an index is a whole number");
+        if (n == DBG_MAX_INDEX)
+            return fail(x, VPU_ERR_INVALID, "too many coordinates");
+        index[n++] = i.i;
+    } while (take(x, ",") && !x->st);
+    if (!take(x, "]"))
+        return fail(x, VPU_ERR_PARSE, "']' is missing");
+    if (x->st)
+        return r;
+    if (n == 1 && (!v->type || v->type->kind != DBG_TENSOR))
+        return one_index(x, v, index[0]);
+    if (!v->type ||
+        (v->type->kind != DBG_TENSOR && v->type->kind != DBG_POINTER))
+        return fail(x, VPU_ERR_INVALID,
+                    "coordinates are for buffers and pointers to them");
+    x->st = x->env->element(x->env->user, v, index, n, &r, x->err);
+    return r;
+}
+
+static bool read_name(parser *x, char name[MAX_NAME])
+{
+    size_t n = 0;
+
+    x->p += strspn(x->p, " \t");
+    if (!isalpha((unsigned char)*x->p) && *x->p != '_')
+        return false;
+    while (isalnum((unsigned char)*x->p) || *x->p == '_' || *x->p == '@') {
+        if (n + 1 < MAX_NAME)
+            name[n++] = *x->p;
+        x->p++;
+    }
+    name[n] = 0;
+    return true;
+}
+
+/* .x .y .z .w .s0 … .sf of a vector: its index; -1: none. */
+static int lane(const char *name)
+{
+    static const char letters[] = "xyzw", digits[] = "0123456789abcdef";
+    const char *at;
+
+    if (name[0] && !name[1] && (at = strchr(letters, name[0])))
+        return (int)(at - letters);
+    if ((name[0] == 's' || name[0] == 'S') && name[1] && !name[2] &&
+        (at = strchr(digits, tolower((unsigned char)name[1]))))
+        return (int)(at - digits);
+    return -1;
+}
+
+static dbg_value member(parser *x, const dbg_value *v)
+{
+    char name[MAX_NAME];
+    const dbg_type *t = v->type;
+
+    if (!read_name(x, name))
+        return fail(x, VPU_ERR_PARSE, "a name is missing behind '.'");
+    if (x->st)
+        return integer(0);
+    if (t && t->kind == DBG_VECTOR && lane(name) >= 0)
+        return one_index(x, v, lane(name));
+    for (uint64_t k = 0; t && t->kind == DBG_STRUCT && k < t->n; k++)
+        if (!strcmp(t->fields[k].name, name) && v->at)
+            return (dbg_value){.type = t->fields[k].type,
+                               .at = v->at + t->fields[k].offset};
+    if (!x->st)
+        x->st = err_set(x->err, VPU_ERR_INVALID, "there is no '.%s'", name);
+    return integer(0);
+}
+
+static dbg_value literal(parser *x)
+{
+    char *end;
+    dbg_value v;
+    size_t n = strspn(x->p, "0123456789abcdefABCDEFxX");
+
+    if (x->p[n] == '.' || (strncmp(x->p, "0x", 2) && memchr(x->p, 'e', n)))
+        v = real(strtod(x->p, &end));
+    else
+        v = integer((int64_t)strtoull(x->p, &end, 0));
+    if (end == x->p)
+        return fail(x, VPU_ERR_PARSE, "a number or name is missing");
+    x->p = end;
+    if (*x->p == 'f' || *x->p == 'h' || *x->p == 'u')
+        x->p++;
+    return v;
+}
+
+static dbg_value primary(parser *x)
+{
+    char name[MAX_NAME];
+    dbg_value v = integer(0);
+
+    if (take(x, "(")) {
+        v = expression(x);
+        return take(x, ")") ? v : fail(x, VPU_ERR_PARSE, "')' is missing");
+    }
+    if (isdigit((unsigned char)*x->p) || *x->p == '.')
+        return literal(x);
+    if (!read_name(x, name))
+        return fail(x, VPU_ERR_PARSE, "a number or name is missing");
+    if (!x->st)
+        x->st = x->env->variable(x->env->user, name, &v, x->err);
+    return v;
+}
+
+static dbg_value dereferenced(parser *x, const dbg_value *v)
+{
+    if (!x->st && (!v->type || v->type->kind != DBG_POINTER))
+        return fail(x, VPU_ERR_INVALID, "that is not a pointer");
+    return x->st ? integer(0) : one_index(x, v, 0);
+}
+
+static dbg_value postfix(parser *x)
+{
+    dbg_value v = primary(x);
+
+    while (!x->st) {
+        if (take(x, "[")) {
+            v = indexed(x, &v);
+        } else if (take(x, "->")) {
+            v = dereferenced(x, &v);
+            v = member(x, &v);
+        } else if (take(x, ".")) {
+            v = member(x, &v);
+        } else {
+            break;
+        }
+    }
+    return v;
+}
+
+/* --- operators ------------------------------------------------------------ */
+
+static dbg_value unary(parser *x)
+{
+    dbg_value v;
+
+    if (x->nested == MAX_NESTED)
+        return fail(x, VPU_ERR_LIMIT, "nested deeper than 64");
+    x->nested++;
+    if (take(x, "-")) {
+        v = unary(x);
+        v = number(x, &v);
+        v = v.real ? real(-v.f) : integer((int64_t)(0 - (uint64_t)v.i));
+    } else if (take(x, "!")) {
+        v = unary(x);
+        v = number(x, &v);
+        v = integer(!dbg_true(&v));
+    } else if (take(x, "*")) {
+        v = unary(x);
+        v = dereferenced(x, &v);
+    } else {
+        v = postfix(x);
+    }
+    x->nested--;
+    return v;
+}
+
+static const struct {
+    const char *op;
+    int level; /* binds tighter the higher */
+} operators[] = {
+    {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<=", 4}, {">=", 4}, {"<", 4},
+    {">", 4},  {"+", 5},  {"-", 5},  {"*", 6},  {"/", 6},  {"%", 6},
+};
+enum { N_OPERATORS = sizeof operators / sizeof *operators };
+
+static double of(const dbg_value *v)
+{
+    return !v->real && v->type && v->type->kind == DBG_UINT
+               ? (double)(uint64_t)v->i
+           : v->real ? v->f
+                     : (double)v->i;
+}
+
+static dbg_value divide(parser *x, char op, int64_t a, int64_t b)
+{
+    if (!b)
+        return fail(x, VPU_ERR_INVALID, "division by zero");
+    if (b == -1)
+        return integer(op == '/' ? (int64_t)(0 - (uint64_t)a) : 0);
+    return integer(op == '/' ? a / b : a % b);
+}
+
+static dbg_value arithmetic(parser *x, char op, const dbg_value *a,
+                            const dbg_value *b)
+{
+    bool r = a->real || b->real;
+    uint64_t m = (uint64_t)a->i, n = (uint64_t)b->i;
+
+    switch (op) {
+    case '+':
+        return r ? real(of(a) + of(b)) : integer((int64_t)(m + n));
+    case '-':
+        return r ? real(of(a) - of(b)) : integer((int64_t)(m - n));
+    case '*':
+        return r ? real(of(a) * of(b)) : integer((int64_t)(m * n));
+    case '/':
+        return r ? real(of(a) / of(b)) : divide(x, op, a->i, b->i);
+    default:
+        return r ? real(fmod(of(a), of(b))) : divide(x, op, a->i, b->i);
+    }
+}
+
+static dbg_value apply(parser *x, const char *op, const dbg_value *l,
+                       const dbg_value *r)
+{
+    dbg_value a = number(x, l), b = number(x, r);
+    bool f = a.real || b.real;
+
+    if (x->st)
+        return integer(0);
+    if (!strcmp(op, "||"))
+        return integer(dbg_true(&a) || dbg_true(&b));
+    if (!strcmp(op, "&&"))
+        return integer(dbg_true(&a) && dbg_true(&b));
+    if (!strcmp(op, "=="))
+        return integer(f ? of(&a) == of(&b) : a.i == b.i);
+    if (!strcmp(op, "!="))
+        return integer(f ? of(&a) != of(&b) : a.i != b.i);
+    if (!strcmp(op, "<"))
+        return integer(f ? of(&a) < of(&b) : a.i < b.i);
+    if (!strcmp(op, "<="))
+        return integer(f ? of(&a) <= of(&b) : a.i <= b.i);
+    if (!strcmp(op, ">"))
+        return integer(f ? of(&a) > of(&b) : a.i > b.i);
+    if (!strcmp(op, ">="))
+        return integer(f ? of(&a) >= of(&b) : a.i >= b.i);
+    return arithmetic(x, *op, &a, &b);
+}
+
+static dbg_value binary(parser *x, int level)
+{
+    dbg_value v = level == 7 ? unary(x) : binary(x, level + 1);
+
+    for (int k = 0; k < N_OPERATORS && !x->st && level < 7; k++)
+        if (operators[k].level == level && take(x, operators[k].op)) {
+            dbg_value r = binary(x, level + 1);
+
+            v = apply(x, operators[k].op, &v, &r);
+            k = -1; /* one more of this level? */
+        }
+    return v;
+}
+
+static dbg_value expression(parser *x)
+{
+    dbg_value v;
+
+    if (x->nested == MAX_NESTED)
+        return fail(x, VPU_ERR_LIMIT, "nested deeper than 64");
+    x->nested++;
+    v = binary(x, 1);
+    x->nested--;
+    return v;
+}
+
+vpu_status dbg_evaluate(const char *text, const dbg_env *env, arena *a,
+                        dbg_value *out, vpu_error *err)
+{
+    parser x = {.p = text, .env = env, .a = a, .err = err};
+
+    *out = expression(&x);
+    x.p += strspn(x.p, " \t");
+    if (!x.st && *x.p)
+        x.st = err_set(err, VPU_ERR_PARSE, "what is '%.40s'?", x.p);
+    return x.st;
+}

@@ -1,0 +1,268 @@
+/* Breakpoints and watches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/debug/session.h"
+
+static dbg_point *new_point(session *s)
+{
+    for (int k = 0; k < MAX_POINTS; k++)
+        if (!s->points[k].number) {
+            s->points[k] = (dbg_point){.number = ++s->last_number};
+            return &s->points[k];
+        }
+    str_printf(&s->buf, "there are %d breakpoints already\n", MAX_POINTS);
+    return NULL;
+}
+
+static bool fits(session *s, const char *text)
+{
+    if (strlen(text) < MAX_CONDITION)
+        return true;
+    str_printf(&s->buf, "that is longer than %d characters\n",
+               MAX_CONDITION - 1);
+    return false;
+}
+
+/* "FILE:LINE", "LINE" or "FUNCTION". */
+static bool parse_place(char *place, dbg_point *p)
+{
+    char *colon = strrchr(place, ':');
+    const char *digits = colon ? colon + 1 : place;
+    unsigned long long line;
+
+    if (str_to_u64(digits, &line)) {
+        if (!line || line > UINT32_MAX)
+            return false;
+        p->line = (uint32_t)line;
+        if (colon)
+            *colon = 0;
+        snprintf(p->file, sizeof p->file, "%s", colon ? place : "");
+        return !colon || *place;
+    }
+    snprintf(p->file, sizeof p->file, "%s", place);
+    return *place && !colon;
+}
+
+static void show_point(session *s, const dbg_point *p)
+{
+    if (p->watch)
+        str_printf(&s->buf, "watch %u: %s\n", p->number, p->text);
+    else if (!p->line)
+        str_printf(&s->buf, "breakpoint %u: %s", p->number, p->file);
+    else
+        str_printf(&s->buf, "breakpoint %u: %s%sline %u", p->number, p->file,
+                   *p->file ? ", " : "", p->line);
+    if (!p->watch)
+        str_printf(&s->buf, "%s%s\n", *p->text ? ", if " : "", p->text);
+}
+
+void points_add_break(session *s, char *text)
+{
+    char *cond = strstr(text, " if ");
+    size_t n;
+    dbg_point *p;
+
+    if (cond) {
+        *cond = 0;
+        cond += 4;
+    }
+    n = strlen(text);
+    while (n && text[n - 1] == ' ')
+        text[--n] = 0;
+    if (!*text) {
+        str_puts(&s->buf, "break what? break FILE:LINE, LINE or FUNCTION, "
+                          "[if CONDITION]\n");
+        return;
+    }
+    if (!fits(s, text) || !fits(s, cond ? cond : "") || !(p = new_point(s)))
+        return;
+    if (!parse_place(text, p)) {
+        str_printf(&s->buf, "'%s' is no FILE:LINE, LINE or FUNCTION\n", text);
+        p->number = 0;
+        return;
+    }
+    snprintf(p->text, sizeof p->text, "%s", cond ? cond : "");
+    show_point(s, p);
+}
+
+static bool in_buffer(const session *s, const uint8_t *at)
+{
+    for (uint32_t i = 0; i < s->g->n_buffers; i++) {
+        const uint8_t *b = backend_sim_buffer(s->sim, i);
+
+        if (at >= b && at < b + s->g->buffers[i].bytes)
+            return true;
+    }
+    return false;
+}
+
+void points_add_watch(session *s, const char *text)
+{
+    dbg_value v, n;
+    bool of_item;
+    vpu_error err;
+    dbg_point *p;
+
+    if (!*text) {
+        str_puts(&s->buf, "watch what?\n");
+        return;
+    }
+    if (!fits(s, text))
+        return;
+    if (look_evaluate(s, text, &of_item, &v, &err) ||
+        dbg_number(&v, &n, &err)) {
+        str_printf(&s->buf, "error: %s\n", err.msg);
+        return;
+    }
+    if (!(p = new_point(s)))
+        return;
+    p->watch = p->known = true;
+    if (v.at && in_buffer(s, v.at))
+        p->place = v;
+    p->of_item = of_item && !p->place.at;
+    p->item = s->cur;
+    p->group = s->group;
+    p->old = n;
+    snprintf(p->text, sizeof p->text, "%s", text);
+    show_point(s, p);
+}
+
+void points_delete(session *s, const char *text)
+{
+    unsigned long long n = 0;
+    bool any = false;
+
+    if (*text && !str_to_u64(text, &n)) {
+        str_printf(&s->buf, "'%s' is no number of a breakpoint\n", text);
+        return;
+    }
+    for (int k = 0; k < MAX_POINTS; k++)
+        if (s->points[k].number && (!*text || s->points[k].number == n)) {
+            s->points[k].number = 0;
+            any = true;
+        }
+    if (!any)
+        str_puts(&s->buf, "there is no such breakpoint\n");
+}
+
+void points_list(session *s)
+{
+    bool any = false;
+
+    for (int k = 0; k < MAX_POINTS; k++)
+        if (s->points[k].number) {
+            show_point(s, &s->points[k]);
+            any = true;
+        }
+    if (!any)
+        str_puts(&s->buf, "no breakpoints\n");
+}
+
+void points_reset(session *s)
+{
+    for (int k = 0; k < MAX_POINTS; k++)
+        s->points[k].known = false;
+}
+
+/* "a/b/grn.cl" is meant by "grn.cl" and "b/grn.cl". */
+static bool same_file(const char *path, const char *given)
+{
+    size_t n = strlen(path), m = strlen(given);
+
+    return m <= n && !strcmp(path + n - m, given) &&
+           (m == n || path[n - m - 1] == '/');
+}
+
+static bool at_break(const session *s, const dbg_point *p)
+{
+    const dbg_site *x = s->site, *b = s->before;
+    bool bundles = s->cfg->bundles;
+    bool arrived =
+        bundles ? !b || b->line != x->line : s->items[s->cur].arrived;
+
+    if (p->line)
+        return arrived && x->line == p->line &&
+               (!*p->file || same_file(x->file, p->file));
+    /* The first event of an item in the function. */
+    return arrived && x->kind != 'e' && !strcmp(x->function, p->file) &&
+           (!b || s->before_item != s->cur || b->depth < x->depth ||
+            strcmp(b->function, x->function)) &&
+           (bundles ? !b : x->depth || s->items[s->cur].fresh);
+}
+
+static bool holds(session *s, const dbg_point *p, str *why)
+{
+    dbg_value v, n;
+    vpu_error err;
+
+    if (!at_break(s, p))
+        return false;
+    if (*p->text) {
+        if (look_evaluate(s, p->text, NULL, &v, &err) ||
+            dbg_number(&v, &n, &err)) {
+            str_printf(why, "breakpoint %u: error in the condition: %s",
+                       p->number, err.msg);
+            return true;
+        }
+        if (!dbg_true(&n))
+            return false;
+    }
+    str_printf(why, "breakpoint %u", p->number);
+    return true;
+}
+
+static void number_text(session *s, const dbg_value *v, str *out)
+{
+    size_t n = s->buf.n;
+
+    look_show(s, v);
+    str_add(out, s->buf.data + n, s->buf.n - n);
+    s->buf.n = n;
+    s->buf.data[n] = 0;
+}
+
+static bool changed(session *s, dbg_point *p, str *why)
+{
+    dbg_value v, n;
+    bool same;
+
+    if (p->of_item && (s->cur != p->item || s->group != p->group))
+        return false;
+    v = p->place;
+    if (!v.at && look_evaluate(s, p->text, NULL, &v, NULL))
+        return false;
+    if (dbg_number(&v, &n, NULL))
+        return false;
+    same = !p->known ||
+           (n.real ? !memcmp(&n.f, &p->old.f, sizeof n.f) : n.i == p->old.i);
+    if (!same) {
+        str_printf(why, "%swatch %u: %s was ", why->n ? ", " : "", p->number,
+                   p->text);
+        number_text(s, &p->old, why);
+        str_puts(why, ", is ");
+        number_text(s, &n, why);
+        if (s->before)
+            str_printf(why, " (behind line %u)", s->before->line);
+    }
+    p->old = n;
+    p->known = true;
+    return !same;
+}
+
+bool points_hold(session *s, str *why)
+{
+    bool any = false;
+
+    for (int k = 0; k < MAX_POINTS; k++) {
+        dbg_point *p = &s->points[k];
+        arena_mark m = arena_save(s->scratch);
+
+        if (p->number && p->watch)
+            any |= changed(s, p, why);
+        else if (p->number && !any)
+            any |= holds(s, p, why);
+        arena_restore(s->scratch, m);
+    }
+    return any;
+}

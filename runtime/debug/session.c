@@ -1,0 +1,372 @@
+/* Running the layer again and again, from where and up to where the goal says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/debug/session.h"
+
+#define NO_INDEX UINT64_MAX
+
+volatile sig_atomic_t debug_interrupted;
+
+const graph_launch *session_launch(const session *s)
+{
+    uint32_t n = s->g->n_launches, i = s->pos.launch;
+
+    return n ? &s->g->launches[i < n ? i : n - 1] : NULL;
+}
+
+uint32_t session_groups(const session *s, uint32_t n[3])
+{
+    const graph_launch *l = session_launch(s);
+
+    for (int d = 0; d < 3; d++)
+        n[d] = l->local[d] ? l->global[d] / l->local[d] : 0;
+    return n[0] * n[1] * n[2];
+}
+
+static void flush(session *s)
+{
+    fputs(str_text(&s->buf), s->cfg->out);
+    fflush(s->cfg->out);
+    str_free(&s->buf);
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+static void copy_buffers(session *s, uint8_t **to)
+{
+    for (uint32_t i = 0; i < s->g->n_buffers; i++)
+        memcpy(to[i], backend_sim_buffer(s->sim, i), s->g->buffers[i].bytes);
+}
+
+static void put_buffers(session *s, uint8_t *const *from)
+{
+    for (uint32_t i = 0; i < s->g->n_buffers; i++)
+        memcpy(backend_sim_buffer(s->sim, i), from[i], s->g->buffers[i].bytes);
+}
+
+static uint8_t **new_copy(session *s)
+{
+    uint8_t **c = arena_array(s->a, uint8_t *, s->g->n_buffers + 1);
+
+    for (uint32_t i = 0; i < s->g->n_buffers; i++)
+        c[i] = arena_push(s->a, s->g->buffers[i].bytes, 1, 16);
+    return c;
+}
+
+/* A group one goes back in begins: once more will be quick. */
+static void take_snapshot(session *s)
+{
+    if (!s->snap)
+        s->snap = new_copy(s);
+    copy_buffers(s, s->snap);
+    s->snap_at = s->pos;
+    s->has_snap = true;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static bool wanted(const session *s)
+{
+    const dbg_goal *g = &s->goal;
+    const dbg_item *it = s->cfg->bundles ? NULL : &s->items[s->cur];
+    const dbg_site *x = s->site, *b = s->before;
+    bool arrived = it ? it->arrived : !b || b->line != x->line;
+    bool over =
+        it && (s->group != g->group || s->pos.launch != g->origin.launch ||
+               g->item >= s->n_items || s->items[g->item].state == ITEM_DONE);
+
+    switch (g->want) {
+    case WANT_NOTHING:
+        return false;
+    case WANT_ANY:
+        return arrived || !it;
+    case WANT_STEP:
+        return arrived && (!it || s->cur == g->item || over);
+    case WANT_NEXT:
+        return arrived &&
+               (!it || over || (s->cur == g->item && x->depth <= g->depth));
+    case WANT_LINE:
+        return arrived;
+    case WANT_GROUP:
+        return s->group == g->group && s->pos.launch == g->origin.launch &&
+               s->pos.event == 1;
+    case WANT_ITEM:
+        return it && s->cur == g->item && arrived && x->line == g->line &&
+               g->line < it->n_hits && it->hits[g->line] == g->hits;
+    case WANT_ITEM_ANY:
+        return it && s->cur == g->item && arrived;
+    }
+    return false;
+}
+
+static void stop(session *s)
+{
+    str ignored = {0};
+
+    points_hold(s, &ignored); /* watches know the value from here on */
+    str_free(&ignored);
+    if (s->why.n)
+        str_printf(&s->buf, "%s\n", str_text(&s->why));
+    str_free(&s->why);
+    look_place(s);
+    flush(s);
+    if (!command_loop(s))
+        exec_leave();
+}
+
+static void search(session *s)
+{
+    str why = {0};
+    bool hit;
+
+    if (dbg_compare(&s->pos, &s->goal.target) >= 0) {
+        s->search_over = true;
+        exec_leave();
+    }
+    hit = s->goal.points && points_hold(s, &why);
+    if (hit || wanted(s)) {
+        s->found[s->n_found++ % MAX_BACK] = s->pos;
+        str_free(&s->why);
+        str_puts(&s->why, str_text(&why));
+    }
+    str_free(&why);
+}
+
+static void on_event(session *s)
+{
+    s->place = AT_EVENT;
+    if (dbg_compare(&s->pos, &s->furthest) > 0)
+        s->furthest = s->pos;
+    if (s->goal.mode == GO_TO) {
+        if (!dbg_compare(&s->pos, &s->goal.target))
+            stop(s);
+    } else if (s->goal.mode == GO_SEARCH) {
+        search(s);
+    } else if (s->site->kind != 's') {
+        bool hit;
+
+        str_free(&s->why);
+        hit = s->goal.points && points_hold(s, &s->why);
+        if (debug_interrupted) {
+            debug_interrupted = 0;
+            str_puts(&s->why, "interrupted");
+            hit = true;
+        }
+        if (hit || (wanted(s) && !--s->goal.count))
+            stop(s);
+    }
+}
+
+static void on_phase(void *user, uint64_t index, uint64_t group,
+                     mach_phase phase)
+{
+    session *s = user;
+    const dbg_goal *g = &s->goal;
+
+    track_phase(s, index, group, phase);
+    if (g->mode != GO_FORWARD && g->target.launch == s->pos.launch &&
+        g->target.index == index && !s->pos.event &&
+        !(s->has_snap && s->snap_at.launch == s->pos.launch &&
+          s->snap_at.index == index))
+        take_snapshot(s);
+}
+
+static void on_line(void *user, const char *site, const uint32_t id[3])
+{
+    session *s = user;
+
+    track_line(s, site, id);
+    on_event(s);
+}
+
+static void on_var(void *user, const char *what, const uint8_t *at)
+{
+    track_var(user, what, at);
+}
+
+static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
+                      const isa_instr *in, uint32_t n)
+{
+    session *s = user;
+    uint32_t line = 0, col = 0;
+
+    for (uint32_t k = 0; k < n && !line; k++) {
+        line = in[k].line;
+        col = in[k].col;
+    }
+    s->fn = f;
+    s->in = in;
+    s->n_in = n;
+    s->cycle = cycle;
+    track_bundle(s, line ? line : s->site ? s->site->line : 0, col);
+    on_event(s);
+}
+
+/* What was printed is printed once, however often it runs. */
+static void on_print(void *user, const char *text, size_t n)
+{
+    session *s = user;
+
+    if (dbg_compare(&s->pos, &s->furthest) < 0)
+        return;
+    fwrite(text, 1, n, s->cfg->out);
+}
+
+/* --- runs ----------------------------------------------------------------- */
+
+static bool from_snapshot(const session *s)
+{
+    const dbg_goal *g = &s->goal;
+
+    return s->has_snap && g->mode != GO_FORWARD && !g->whole &&
+           s->snap_at.launch == g->target.launch &&
+           s->snap_at.index == g->target.index;
+}
+
+static vpu_status run(session *s, vpu_error *err)
+{
+    dbg_pos from = {0};
+    vpu_status st = VPU_OK;
+
+    if (from_snapshot(s)) {
+        from = s->snap_at;
+        put_buffers(s, s->snap);
+    } else {
+        s->goal.whole = true;
+        put_buffers(s, s->first);
+    }
+    points_reset(s);
+    s->place = AT_START;
+    s->n_found = 0;
+    s->search_over = false;
+    for (uint32_t i = from.launch; i < s->g->n_launches && !st; i++) {
+        s->pos = (dbg_pos){i, NO_INDEX, 0};
+        s->sim_cfg.first = i == from.launch ? from.index : 0;
+        st = backend_sim_run_one(s->sim, i, err);
+    }
+    return st;
+}
+
+/* Where a search leads. */
+static void resolve(session *s)
+{
+    dbg_goal *g = &s->goal;
+
+    s->restart = true;
+    if (!s->n_found && !g->whole && !g->one_group) {
+        g->whole = true;
+        return;
+    }
+    if (s->n_found) {
+        uint64_t back = g->count < s->n_found ? g->count : s->n_found;
+
+        if (back > MAX_BACK)
+            back = MAX_BACK;
+        g->target = s->found[(s->n_found - back) % MAX_BACK];
+    } else {
+        str_free(&s->why);
+        str_puts(&s->why, g->none ? g->none : "there is nothing before");
+        g->target = g->origin;
+    }
+    g->mode = GO_TO;
+    g->whole = false;
+}
+
+static void run_once(session *s)
+{
+    vpu_error err = {0};
+    vpu_status st = run(s, &err);
+
+    s->restart = false;
+    if (s->quit)
+        return;
+    if (s->goal.mode == GO_SEARCH &&
+        (s->search_over || st != VPU_ERR_STOPPED)) {
+        resolve(s);
+    } else if (st == VPU_ERR_STOPPED) {
+        s->restart = true; /* a command has set the goal */
+    } else if (st && s->place == AT_EVENT) {
+        /* Once more, up to the line it does not get over. */
+        str_free(&s->why);
+        str_printf(&s->why, "the kernel stops: %s: %s", vpu_status_text(st),
+                   err.msg);
+        s->goal = (dbg_goal){.mode = GO_TO, .target = s->pos};
+        s->restart = true;
+    } else {
+        s->place = AT_END;
+        s->pos.launch = s->furthest.launch; /* the last with source */
+        if (st)
+            str_printf(&s->buf, "%s: %s\n", vpu_status_text(st), err.msg);
+        else if (s->why.n)
+            str_printf(&s->buf, "%s\n", str_text(&s->why));
+        str_free(&s->why);
+        look_place(s);
+        flush(s);
+    }
+}
+
+/* --- the top -------------------------------------------------------------- */
+
+static vpu_status open(session *s, vpu_error *err)
+{
+    const debug_config *c = s->cfg;
+    vpu_status st;
+
+    s->debug.lines = true;
+    s->hooks = (exec_debugger){.phase = on_phase,
+                               .line = on_line,
+                               .var = on_var,
+                               .bundle = on_bundle,
+                               .user = s};
+    s->sim_cfg = c->sim;
+    s->sim_cfg.n_shaves = s->sim_cfg.n_threads = 1;
+    s->sim_cfg.engine = c->bundles ? EXEC_INTERPRETED : EXEC_COMPILED;
+    s->sim_cfg.timing = EXEC_NO_TIMING;
+    s->sim_cfg.max_cycles = 0;
+    s->sim_cfg.timeout_s = 0;
+    s->sim_cfg.debug = c->bundles ? NULL : &s->debug;
+    s->sim_cfg.debugger = &s->hooks;
+    s->sim_cfg.print = on_print;
+    s->sim_cfg.print_user = s;
+    st = backend_sim_open(&s->sim_cfg, s->g, &s->sim, err);
+    for (uint32_t i = 0; i < s->g->n_buffers && !st; i++)
+        if (s->g->buffers[i].role == GRAPH_INPUT)
+            st = c->fill(c->user, i, backend_sim_buffer(s->sim, i), err);
+    if (st)
+        return st;
+    s->first = new_copy(s);
+    copy_buffers(s, s->first);
+    return VPU_OK;
+}
+
+vpu_status debug_run(const debug_config *cfg, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    session *s = arena_new(a, session);
+    vpu_status st;
+
+    s->cfg = cfg;
+    s->a = a;
+    s->scratch = arena_create(0);
+    s->g = cfg->g;
+    track_init(s);
+    st = open(s, err);
+    while (s->pos.launch + 1 < s->g->n_launches &&
+           s->g->launches[s->pos.launch].text)
+        s->pos.launch++;
+    while (!st && !s->quit) {
+        if (!s->restart)
+            command_loop(s);
+        if (!s->quit)
+            run_once(s);
+    }
+    backend_sim_close(s->sim);
+    str_free(&s->buf);
+    str_free(&s->why);
+    arena_destroy(s->items_arena);
+    arena_destroy(s->scratch);
+    arena_destroy(a);
+    return st;
+}

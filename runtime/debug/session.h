@@ -1,0 +1,207 @@
+/* What the parts of a debugging session share. Internal to runtime/debug.
+ *
+ * The kernel runs in this thread; callbacks at each event (a source line of an
+ * item, or a bundle) compare it with the goal. At a stop the callback reads
+ * commands itself. To go back, it ends the launch, and the driver (session.c)
+ * begins again with another goal. */
+#ifndef VPU_RUNTIME_DEBUG_SESSION_H
+#define VPU_RUNTIME_DEBUG_SESSION_H
+
+#include "runtime/debug/debug.h"
+#include "runtime/debug/value.h"
+
+enum {
+    MAX_POINTS = 64,
+    MAX_BACK = 256,
+    MAX_DEPTH = 32,
+    MAX_LINE = 1024,
+    MAX_CONDITION = 200
+};
+
+/* --- where ---------------------------------------------------------------- */
+
+/* An event: launch, place of the group in the order, number in the group. */
+typedef struct {
+    uint32_t launch;
+    uint64_t index, event;
+} dbg_pos;
+
+int dbg_compare(const dbg_pos *a, const dbg_pos *b); /* < 0, 0, > 0 */
+
+typedef struct {
+    const char *key; /* the text's address */
+    char kind;       /* l s e (exec.h), b: a bundle */
+    uint32_t line, col, depth;
+    uint32_t *scopes, n_scopes;
+    const char *file, *function;
+} dbg_site;
+
+typedef struct {
+    const char *key;
+    uint32_t scope, line, number; /* numbers of equal texts are equal */
+    const char *name, *text;
+    const dbg_type *type;
+} dbg_var;
+
+typedef enum { ITEM_NOT_BEGUN, ITEM_RUNNING, ITEM_WAITS, ITEM_DONE } item_state;
+
+typedef struct {
+    item_state state;
+    const dbg_site *site;
+    bool fresh;                /* its first event of the phase */
+    bool arrived;              /* this event is its first of a line */
+    uint32_t calls[MAX_DEPTH]; /* the line each inlined call stands on */
+    const uint8_t **at;        /* of its variables, by number */
+    uint32_t n_at;
+    uint32_t *hits, n_hits; /* arrivals by line */
+} dbg_item;
+
+/* --- what to do ----------------------------------------------------------- */
+
+typedef enum {
+    GO_FORWARD, /* stop at the first event that matches */
+    GO_TO,      /* stop at `target` */
+    GO_SEARCH   /* remember the last match before `target`, then go there */
+} goal_mode;
+
+typedef enum {
+    WANT_NOTHING, /* but breakpoints */
+    WANT_ANY,     /* event */
+    WANT_STEP,    /* the item's next line */
+    WANT_NEXT,    /* the same, not deeper */
+    WANT_LINE,    /* another source line (bundles) */
+    WANT_GROUP,   /* the group begins */
+    WANT_ITEM,    /* an item at a line for the n-th time */
+    WANT_ITEM_ANY /* whatever event of an item */
+} goal_want;
+
+typedef struct {
+    goal_mode mode;
+    goal_want want;
+    bool points; /* breakpoints and watches, too */
+    dbg_pos target;
+    dbg_pos origin; /* SEARCH: where to go back to without a match */
+    bool one_group; /* SEARCH: in the target's group alone */
+    bool whole;     /* SEARCH: begins at the run's beginning */
+    uint32_t item, line, depth, hits;
+    uint64_t group, count;
+    const char *none; /* SEARCH: said when there is no match */
+} dbg_goal;
+
+typedef struct {
+    uint32_t number; /* 0 = free */
+    bool watch;
+    char file[MAX_CONDITION]; /* file, or function with line 0 */
+    uint32_t line;
+    char text[MAX_CONDITION]; /* condition, or what is watched */
+    bool of_item;             /* watch: an item's variable is in it */
+    uint32_t item;
+    uint64_t group;
+    dbg_value place; /* watch: in a buffer, whoever is there; at NULL: no */
+    bool known;      /* watch: old has a value */
+    dbg_value old;
+} dbg_point;
+
+typedef enum { AT_START, AT_EVENT, AT_END } session_place;
+
+typedef struct {
+    const debug_config *cfg;
+    arena *a;       /* the session's */
+    arena *scratch; /* of one command or condition */
+    backend_sim_config sim_cfg;
+    sim_debug debug;
+    exec_debugger hooks;
+    backend_sim *sim;
+    const graph *g;
+    /* program */
+    dbg_site **sites; /* open addressing, a power of two */
+    size_t n_sites, cap_sites;
+    dbg_var **vars;
+    size_t n_vars, cap_vars;
+    const dbg_var **by_number;
+    size_t n_numbers, cap_numbers;
+    const char *pending[512]; /* variables of the item that comes next */
+    const uint8_t *pending_at[512];
+    uint32_t n_pending;
+    /* where it is */
+    session_place place;
+    dbg_pos pos, furthest;
+    uint64_t group;
+    mach_phase phase;
+    dbg_item *items;
+    uint32_t n_items, cur;
+    arena *items_arena;
+    const dbg_site *site, *before; /* this event's, the one before it */
+    uint32_t before_item;
+    /* bundles */
+    const isa_function *fn;
+    const isa_instr *in;
+    uint32_t n_in;
+    uint64_t cycle;
+    dbg_site bundle_sites[2]; /* this one and the one before */
+    /* going on */
+    dbg_goal goal;
+    dbg_pos found[MAX_BACK]; /* SEARCH: the last matches, a ring */
+    uint64_t n_found;
+    bool quit, restart, search_over;
+    str why; /* the stop, in words; or the kernel's error */
+    dbg_point points[MAX_POINTS];
+    uint32_t last_number;
+    /* memory at the beginning of a group */
+    uint8_t **snap, **first;
+    bool has_snap;
+    dbg_pos snap_at;
+    /* talking */
+    uint32_t in_at;
+    char line[MAX_LINE], last[MAX_LINE];
+    str buf; /* what a command says; printed when it is complete */
+    uint32_t list_line;
+    const char *list_file;
+} session;
+
+/* --- track.c: the program's events, items and variables ------------------- */
+
+void track_init(session *s);
+void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase);
+void track_line(session *s, const char *text, const uint32_t id[3]);
+void track_var(session *s, const char *text, const uint8_t *at);
+void track_bundle(session *s, uint32_t line, uint32_t col);
+/* The variable of that name that item sees at its site; NULL: none. */
+const dbg_var *track_find(const session *s, const dbg_item *it,
+                          const char *name);
+const uint8_t *track_at(const dbg_item *it, const dbg_var *v);
+void track_item_id(const session *s, uint32_t item, uint32_t id[3]);
+
+/* --- look.c: names, memory, tensors, what is shown ------------------------ */
+
+/* item_used: set when an item's variable was looked at; may be NULL. */
+vpu_status look_evaluate(session *s, const char *text, bool *item_used,
+                         dbg_value *out, vpu_error *err);
+void look_show(session *s, const dbg_value *v);
+void look_place(session *s); /* the line it stands on */
+void look_where(session *s);
+void look_locals(session *s);
+void look_list(session *s, const char *file, uint32_t line);
+
+/* --- points.c: breakpoints and watches ------------------------------------ */
+
+/* One of them holds at this event; *why says which. */
+bool points_hold(session *s, str *why);
+void points_reset(session *s); /* a run begins */
+void points_add_break(session *s, char *text);
+void points_add_watch(session *s, const char *text);
+void points_delete(session *s, const char *text);
+void points_list(session *s);
+
+/* --- command.c ------------------------------------------------------------ */
+
+/* Reads and does commands until one makes the kernel go on. False: the launch
+ * has to begin again, or the session ends. */
+bool command_loop(session *s);
+
+/* --- session.c ------------------------------------------------------------ */
+
+const graph_launch *session_launch(const session *s);
+uint32_t session_groups(const session *s, uint32_t n[3]);
+
+#endif
