@@ -15,8 +15,10 @@ typedef enum {
 } wrong_kind;
 
 typedef struct {
-    uint32_t at[WRONG_N]; /* 0 = not so */
-    uint32_t undefined;   /* the first byte nobody wrote, 0 = none */
+    uint32_t at[WRONG_N];            /* 0 = not so */
+    uint32_t undefined;              /* the first byte nobody wrote, 0 = none */
+    uint32_t from;                   /* address of the access */
+    uint64_t both[MAX_PENDING / 64]; /* BOTH_WRITE, a bit per byte */
 } wrong;
 
 typedef struct {
@@ -30,8 +32,12 @@ typedef struct {
 
 static void note(wrong *w, wrong_kind k, uint32_t addr)
 {
+    uint32_t n = addr - w->from;
+
     if (!w->at[k])
         w->at[k] = addr;
+    if (k == WRONG_BOTH_WRITE && n < MAX_PENDING)
+        w->both[n / 64] |= UINT64_C(1) << n % 64;
 }
 
 /* Somebody else of this group did it in this interval. */
@@ -164,31 +170,44 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
 /* Both write: whether it is the same value shows when the store is made, which
  * it is when code calls again. */
 static void wait_for_store(check_session *s, uint32_t site,
-                           const check_extent *p, uint32_t at, uint32_t addr,
-                           uint32_t n)
+                           const check_extent *p, const wrong *w, uint32_t n)
 {
     check_pending *q = &s->pending;
 
-    if (n > sizeof q->before)
-        n = sizeof q->before;
+    if (n > MAX_PENDING)
+        n = MAX_PENDING;
     *q = (check_pending){.site = site,
-                         .at = at,
-                         .address = addr,
+                         .at = w->at[WRONG_BOTH_WRITE],
+                         .address = w->from,
                          .bytes = n,
                          .item = s->wg->check.item,
                          .where = *p};
-    memcpy(q->before, s->window + addr, n);
+    memcpy(q->before, s->window + w->from, n);
+    memcpy(q->both, w->both, sizeof q->both);
+}
+
+/* What both wrote is as it was. */
+static bool is_same(const check_session *s, const check_pending *q)
+{
+    const uint8_t *now = s->window + q->address;
+    bool same = true;
+
+    for (uint32_t i = 0; i < q->bytes; i++)
+        if (q->both[i / 64] >> i % 64 & 1)
+            same &= now[i] == q->before[i];
+    return same;
 }
 
 void access_settle(check_session *s)
 {
     check_pending *q = &s->pending;
-    uint32_t item = s->wg->check.item, n = q->bytes;
-    bool same = !memcmp(q->before, s->window + q->address, n);
+    uint32_t item = s->wg->check.item;
     check_finding *f;
+    bool same;
 
-    if (!n)
+    if (!q->bytes)
         return;
+    same = is_same(s, q);
     q->bytes = 0;
     q->where.m.offset = (int64_t)q->at - q->where.base;
     s->wg->check.item = q->item; /* who it was */
@@ -273,7 +292,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
               .cmx = p->cmx,
               .me = s->wg->check.item & ((1u << s->item_bits) - 1),
               .clock = session_clock(s, p->cmx)};
-    wrong w = {.undefined = 0};
+    wrong w = {.from = addr};
 
     if (p->m.kind == SIM_MEM_CONSTANT)
         return;
@@ -288,7 +307,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     s->atomic_origin = w.undefined ? origins_of(s, site, w.undefined) : 0;
     report(s, site, p, &w, !u.read);
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
-        wait_for_store(s, site, p, w.at[WRONG_BOTH_WRITE], addr, n);
+        wait_for_store(s, site, p, &w, n);
     if (s->n_watches)
         finding_watch(s, site, addr, n, p->cmx, !u.read, copy);
 }

@@ -6,7 +6,12 @@
 #include "sim/check/check.h"
 #include "sim/check/shadow.h"
 
-enum { MAX_TRANSFERS = 4096, MAX_FINDINGS = 4096, SINK_BYTES = 256 };
+enum {
+    MAX_TRANSFERS = 4096,
+    MAX_FINDINGS = 4096,
+    SINK_BYTES = 256,
+    MAX_PENDING = 128
+};
 
 typedef struct {
     const char *name;
@@ -73,7 +78,8 @@ typedef struct {
     uint32_t at;             /* the first byte both write */
     uint32_t address, bytes; /* of the store; 0 bytes = none */
     check_extent where;
-    uint8_t before[128];
+    uint8_t before[MAX_PENDING];
+    uint64_t both[MAX_PENDING / 64]; /* a bit per byte: both write it */
 } check_pending;
 
 /* Flag in origins: it is an earlier group's. */

@@ -13,5 +13,5 @@ __kernel void k(__global const char *restrict src, __global char *restrict dst)
 #endif
 
     /* -128 / -1 is 128 here: char operands are ints */
-    dst[i] = (char)-128 / (char)(-1 - (d & 0)) + 64 / d; // FAULT divide
+    dst[i] = (char)-128 / (char)-1 + 64 / d; // FAULT divide
 }

@@ -10,16 +10,9 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
 #ifdef FIXED
     int at = x * 4;
 #else
-    int at = min(x * 4, 14);
+    int at = x * 3;
 #endif
 
-    if (x < 4)
-        vstore2(vload2(0, src + y * 16 + at), 0, dst + y * 16 + at);
-    if (x < 4)
-        vstore2(vload2(0, src + y * 16 + at + 2 - at / 14 * 2), 0, // was said
-                dst + y * 16 + at + 2 - at / 14 * 2);
-#ifndef FIXED
-    if (x > 13)
-        dst[y * 16] = src[y * 16]; // FAULT same-write
-#endif
+    if (at <= 12)
+        vstore4(vload4(0, src + y * 16 + at), 0, dst + y * 16 + at); // FAULT same-write
 }

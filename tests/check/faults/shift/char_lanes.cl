@@ -10,7 +10,7 @@ __kernel void k(__global const uchar *restrict src, __global uchar *restrict dst
 #ifdef FIXED
     uchar4 by = (uchar4)(0, 2, 4, 6);
 #else
-    uchar4 by = (uchar4)(0, 3, 6, (uchar)(9 - (i & 0)));
+    uchar4 by = (uchar4)(0, 3, 6, (uchar)(9 + i % 2));
 #endif
 
     v = v >> by; // FAULT shift
