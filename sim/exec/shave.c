@@ -168,8 +168,7 @@ void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         profile_wait_step(s->profile);
 }
 
-void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes,
-                       uint32_t is_store)
+void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store)
 {
     shave *s = shave_of(wg);
 
