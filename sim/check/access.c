@@ -15,8 +15,10 @@ typedef enum {
 } wrong_kind;
 
 typedef struct {
-    uint32_t at[WRONG_N]; /* 0 = not so */
-    bool undefined;
+    uint32_t at[WRONG_N];            /* 0 = not so */
+    uint32_t undefined;              /* the first byte nobody wrote, 0 = none */
+    uint32_t from;                   /* address of the access */
+    uint64_t both[MAX_PENDING / 64]; /* BOTH_WRITE, a bit per byte */
 } wrong;
 
 typedef struct {
@@ -30,15 +32,19 @@ typedef struct {
 
 static void note(wrong *w, wrong_kind k, uint32_t addr)
 {
+    uint32_t n = addr - w->from;
+
     if (!w->at[k])
         w->at[k] = addr;
+    if (k == WRONG_BOTH_WRITE && n < MAX_PENDING)
+        w->both[n / 64] |= UINT64_C(1) << n % 64;
 }
 
 /* Somebody else of this group did it in this interval. */
 static bool by_another(const user *u, uint32_t word)
 {
-    if (u->copy)
-        return u->s->n_items > 1;
+    if (u->copy) /* preload and postwrite have one item */
+        return u->s->n_items > 1 && u->s->phase == MACH_COMP;
     return session_item(u->s, word) != u->me;
 }
 
@@ -91,21 +97,31 @@ static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
     const check_session *s = u->s;
     shadow_kind k = word & SHADOW_KIND, next = SHADOW_READ;
     uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
+    bool earlier = tag < u->clock->group && tag >= u->clock->launch;
     shadow_kind atomic =
         tag == u->clock->now && is_atomic(k) && session_item(s, word) != u->me
             ? SHADOW_ATOMICS
             : SHADOW_ATOMIC;
+    /* Atomic and not, both by this item: as a write, which meets all. */
+    bool mine = tag == u->clock->now && session_item(s, word) == u->me &&
+                (k == SHADOW_WROTE || k == SHADOW_READ);
 
     if (tag >= u->clock->group)
         keep |= word & SHADOW_WRITTEN;
-    else if (tag >= u->clock->launch && (k == SHADOW_READ || k == SHADOW_MANY))
+    else if (earlier && (k == SHADOW_READ || k == SHADOW_MANY))
         keep |= SHADOW_OLD_READ;
+    if (u->atomic) /* of atomics: an earlier group's were there, too */
+        keep = is_atomic(k) && (earlier || keep & SHADOW_OLD_READ)
+                   ? keep | SHADOW_OLD_READ
+                   : keep & ~(uint32_t)SHADOW_OLD_READ;
     if (u->write)
         return session_word(s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
     if (u->atomic)
-        return session_word(s, u->cmx, atomic) | (keep & ~SHADOW_OLD_READ) |
+        return session_word(s, u->cmx, mine ? SHADOW_WROTE : atomic) | keep |
                SHADOW_INIT;
     if (tag == u->clock->now) {
+        if (k == SHADOW_ATOMIC && session_item(s, word) == u->me)
+            return session_word(s, u->cmx, SHADOW_WROTE) | keep;
         if (k == SHADOW_WROTE || is_atomic(k))
             return word;
         if (k == SHADOW_MANY || u->copy ||
@@ -130,8 +146,8 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
             u->s->origins[addr] = ORIGIN_STALE;
         word = 0;
     }
-    if (!u->write && !(word & SHADOW_INIT))
-        w->undefined = true;
+    if (!u->write && !(word & SHADOW_INIT) && !w->undefined)
+        w->undefined = addr;
     if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && !u->read)) {
         if (tag >= u->clock->group) {
             note(w, WRONG_TRANSFER, addr);
@@ -144,7 +160,9 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
         in_interval(u, word, addr, w);
     else if (tag < u->clock->group && tag >= u->clock->launch && !u->cmx)
         across_groups(u, word, addr, w);
-    if ((u->write || u->atomic) && word & SHADOW_OLD_READ && !u->cmx)
+    if (word & SHADOW_OLD_READ && !u->cmx &&
+        (is_atomic(k) ? !u->atomic && tag >= u->clock->group
+                      : u->write || u->atomic))
         note(w, WRONG_GROUP_RACE, addr);
     *at = next_word(u, word, tag);
 }
@@ -152,31 +170,44 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
 /* Both write: whether it is the same value shows when the store is made, which
  * it is when code calls again. */
 static void wait_for_store(check_session *s, uint32_t site,
-                           const check_extent *p, uint32_t at, uint32_t addr,
-                           uint32_t n)
+                           const check_extent *p, const wrong *w, uint32_t n)
 {
     check_pending *q = &s->pending;
 
-    if (n > sizeof q->before)
-        n = sizeof q->before;
+    if (n > MAX_PENDING)
+        n = MAX_PENDING;
     *q = (check_pending){.site = site,
-                         .at = at,
-                         .address = addr,
+                         .at = w->at[WRONG_BOTH_WRITE],
+                         .address = w->from,
                          .bytes = n,
                          .item = s->wg->check.item,
                          .where = *p};
-    memcpy(q->before, s->window + addr, n);
+    memcpy(q->before, s->window + w->from, n);
+    memcpy(q->both, w->both, sizeof q->both);
+}
+
+/* What both wrote is as it was. */
+static bool is_same(const check_session *s, const check_pending *q)
+{
+    const uint8_t *now = s->window + q->address;
+    bool same = true;
+
+    for (uint32_t i = 0; i < q->bytes; i++)
+        if (q->both[i / 64] >> i % 64 & 1)
+            same &= now[i] == q->before[i];
+    return same;
 }
 
 void access_settle(check_session *s)
 {
     check_pending *q = &s->pending;
-    uint32_t item = s->wg->check.item, n = q->bytes;
-    bool same = !memcmp(q->before, s->window + q->address, n);
+    uint32_t item = s->wg->check.item;
     check_finding *f;
+    bool same;
 
-    if (!n)
+    if (!q->bytes)
         return;
+    same = is_same(s, q);
     q->bytes = 0;
     q->where.m.offset = (int64_t)q->at - q->where.base;
     s->wg->check.item = q->item; /* who it was */
@@ -230,14 +261,23 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
     }
 }
 
-static void mark_private(check_session *s, uint32_t addr, uint32_t n,
-                         bool write)
+static void mark_private(check_session *s, uint32_t site, const check_extent *p,
+                         uint32_t addr, uint32_t n, bool write)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (write)
-            s->shadow[addr + i] = SHADOW_INIT;
-        else if (!(s->shadow[addr + i] & SHADOW_INIT))
+    wrong w = {.undefined = 0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *at = &s->shadow[addr + i];
+        shadow_kind k = *at & SHADOW_KIND;
+
+        if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && write))
+            note(&w, WRONG_TRANSFER, addr + i);
+        else if (write)
+            *at = SHADOW_INIT;
+        else if (!(*at & SHADOW_INIT))
             s->needs_taint[s->number] = true;
+    }
+    report(s, site, p, &w, write);
 }
 
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
@@ -252,21 +292,22 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
               .cmx = p->cmx,
               .me = s->wg->check.item & ((1u << s->item_bits) - 1),
               .clock = session_clock(s, p->cmx)};
-    wrong w = {.undefined = false};
+    wrong w = {.from = addr};
 
     if (p->m.kind == SIM_MEM_CONSTANT)
         return;
     if (p->private) {
-        mark_private(s, addr, n, write);
+        mark_private(s, site, p, addr, n, write);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
         mark_byte(&u, addr + i, &w);
     if (w.undefined)
         s->needs_taint[s->number] = true;
+    s->atomic_origin = w.undefined ? origins_of(s, site, w.undefined) : 0;
     report(s, site, p, &w, !u.read);
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
-        wait_for_store(s, site, p, w.at[WRONG_BOTH_WRITE], addr, n);
+        wait_for_store(s, site, p, &w, n);
     if (s->n_watches)
         finding_watch(s, site, addr, n, p->cmx, !u.read, copy);
 }
@@ -277,10 +318,10 @@ enum { THROUGH_WRITTEN = 0x80 };
 
 /* Memory of two arguments, one of them restrict: a byte may be used through
  * several of them only if nobody writes it. */
-static void note_argument(check_session *s, uint32_t site,
-                          const check_extent *p, uint32_t n, bool write)
+void access_argument(check_session *s, uint32_t site, uint32_t object,
+                     const check_extent *p, uint32_t n, bool write)
 {
-    const sim_object *o = &s->sites->objects[s->sites->sites[site].object];
+    const sim_object *o = &s->sites->objects[object];
     const check_region *r = s->through_of;
 
     if (!r || p->m.kind != SIM_MEM_ARG || p->m.local ||
@@ -363,6 +404,7 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
     bool write = kind != SITE_LOAD && kind != SITE_BLOCK_READ;
     check_extent p;
 
+    s->atomic_origin = 0;
     if (!memory_find(s, at->object, root, addr, &p)) {
         finding_add(s, CHECK_BOUNDS, site, NULL, 0,
                     "%s %u bytes at 0x%08x, which no buffer and no array has",
@@ -380,8 +422,7 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
                     at->bytes, at->align, addr % at->align);
     check_phase(s, site, &p, write);
     access_mark(s, site, &p, addr, n, kind, false);
-    if (s->through_of)
-        note_argument(s, site, &p, n, write);
+    access_argument(s, site, at->object, &p, n, write);
     return true;
 }
 
@@ -512,18 +553,23 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
                            uint32_t n)
 {
     bool tracked = memory_tracked(s, s->block_from), any = false;
+    bool global = memory_region(s, addr) != NULL;
 
     for (uint32_t i = 0; i < n && tracked; i++) {
         uint32_t from = s->block_from + i;
 
         if (s->shadow[from] & SHADOW_INIT)
             continue;
-        any |= !is_padding(s, from);
+        if (is_padding(s, from)) /* nor in memory without a type */
+            continue;
+        any = true;
+        if (global) /* that is told here, once */
+            continue;
         s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
         if (s->origins)
             s->origins[addr + i] = s->origins[from];
     }
-    if (any && memory_region(s, addr))
+    if (any && global)
         finding_add(s, CHECK_UNINIT, site, NULL, 1,
                     "global memory gets bytes of '%s' nobody wrote",
                     s->block_object ? s->block_object->name : "");

@@ -63,7 +63,8 @@ static void advance(side *p, uint32_t n)
 
 /* --- shape ---------------------------------------------------------------- */
 
-static bool check_side(check_session *s, const uint32_t *a, bool dst)
+static bool check_side(check_session *s, const uint32_t *a, bool dst,
+                       bool *overlaps)
 {
     side p = side_of(a, dst);
     const char *which = dst ? "destination" : "source";
@@ -82,16 +83,20 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst)
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 1u + dst,
                     "%u bytes are not a whole number of lines of %u bytes (%s)",
                     p.plane_bytes, p.width, which);
-    if (dst && lines > 1 && p.pitch < p.width)
+    if (dst && lines > 1 && p.pitch < p.width) {
+        *overlaps = true;
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 3,
                     "lines of %u bytes every %u bytes overlap in the "
                     "destination",
                     p.width, p.pitch);
+    }
     if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
-        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width)
+        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
+        *overlaps = true;
         finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 4,
                     "planes every %u bytes overlap in the destination",
                     p.plane_pitch);
+    }
     return true;
 }
 
@@ -144,15 +149,19 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
 }
 
 static void set_kind(check_session *s, const uint32_t *a, bool dst,
-                     shadow_kind kind, bool cmx, bool private)
+                     shadow_kind kind, const check_side_of *m)
 {
-    uint32_t now = session_clock(s, cmx)->now << s->tag_shift;
-    side w = side_of(a, dst);
+    uint32_t now = session_clock(s, m->cmx)->now << s->tag_shift;
     uint32_t keep = SHADOW_INIT | SHADOW_OLD_READ | SHADOW_WRITTEN, n;
+    side w = side_of(a, dst);
     uint64_t addr;
 
+    if (m->private) { /* its words have no tags */
+        keep = SHADOW_INIT;
+        now = 0;
+    }
     for (; next_piece(&w, &addr, &n); advance(&w, n))
-        for (uint32_t i = 0; i < n && !private; i++) {
+        for (uint32_t i = 0; i < n && !m->constant; i++) {
             uint32_t *at = &s->shadow[(uint32_t)addr + i];
             uint32_t is = *at & SHADOW_KIND;
 
@@ -165,7 +174,7 @@ static void set_kind(check_session *s, const uint32_t *a, bool dst,
 
 /* What is undefined in the source is so in the destination. True: some is. */
 static bool pass_undefined(check_session *s, const uint32_t *a,
-                           const check_extent *from)
+                           const check_extent *from, bool global)
 {
     side src = side_of(a, false), dst = side_of(a, true);
     uint64_t sa, da;
@@ -184,6 +193,8 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
                   session_tag(s, w) < session_clock(s, true)->group))
                 continue;
             any = true;
+            if (global) /* that is told here, once */
+                continue;
             s->shadow[(uint32_t)da + i] &= ~(uint32_t)SHADOW_INIT;
         }
         advance(&src, n);
@@ -195,14 +206,20 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
 static void mark_side(check_session *s, const uint32_t *a, bool dst,
                       const check_extent *p)
 {
+    const sim_site *at = &s->sites->sites[a[SITE]];
     side w = side_of(a, dst);
     bool undefined = s->needs_taint[s->number];
     uint64_t addr;
     uint32_t n;
 
-    for (; next_piece(&w, &addr, &n); advance(&w, n))
+    for (; next_piece(&w, &addr, &n); advance(&w, n)) {
+        check_extent e = *p;
+
         access_mark(s, a[SITE], p, (uint32_t)addr, n,
                     dst ? SITE_STORE : SITE_LOAD, true);
+        e.m.offset = (int64_t)addr - p->base;
+        access_argument(s, a[SITE], dst ? at->object : at->from, &e, n, dst);
+    }
     s->needs_taint[s->number] = undefined; /* a copy is no use */
 }
 
@@ -245,32 +262,63 @@ static void check_phase(check_session *s, const uint32_t *a,
                     s->n_items);
 }
 
+/* A transfer that is not made: what waits for its bytes is no mistake. */
+static void forgive(check_session *s, const uint32_t *a)
+{
+    side w = side_of(a, true);
+    check_extent p;
+    uint64_t addr;
+    uint32_t n, word;
+
+    if (!w.planes || !w.width || !find_memory(s, a, true, &p))
+        return;
+    word = SHADOW_INIT;
+    if (p.cmx && !p.private)
+        word |= session_clock(s, true)->now << s->tag_shift;
+    for (; next_piece(&w, &addr, &n); advance(&w, n))
+        for (uint64_t at = addr; at < addr + n; at++)
+            if (at - (uint64_t)p.base < (uint64_t)p.m.bytes)
+                s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
+}
+
 /* --- hooks ---------------------------------------------------------------- */
+
+static check_side_of of_extent(const check_extent *p)
+{
+    return (check_side_of){.cmx = p->cmx,
+                           .private = p->private,
+                           .constant = p->m.kind == SIM_MEM_CONSTANT};
+}
 
 static bool check(check_session *s, const uint32_t *a, check_transfer *t)
 {
     check_extent src = {.base = 0}, dst = {.base = 0};
+    bool overlaps = false;
 
-    if (!check_side(s, a, false) || !check_side(s, a, true))
+    if (!check_side(s, a, false, &overlaps) ||
+        !check_side(s, a, true, &overlaps))
         return false;
     if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
         return false;
     if (!a[BYTES] || !a[PLANES])
         return true;
     check_phase(s, a, &src, &dst);
+    t->src = of_extent(&src);
+    t->dst = of_extent(&dst);
     if (!plain_source(s, &src))
         mark_side(s, a, false, &src);
-    mark_side(s, a, true, &dst);
+    if (overlaps) /* with itself, which is told */
+        forgive(s, a);
+    else
+        mark_side(s, a, true, &dst);
     if (!plain_source(s, &src)) {
-        if (pass_undefined(s, a, &src) && !dst.cmx)
+        if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
             finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
                         "a transfer takes bytes nobody wrote to global memory, "
                         "from");
-        set_kind(s, a, false, SHADOW_OUTGOING, src.cmx, src.private);
+        set_kind(s, a, false, SHADOW_OUTGOING, &t->src);
     }
-    set_kind(s, a, true, SHADOW_INCOMING, dst.cmx, dst.private);
-    t->src_cmx = src.cmx;
-    t->dst_cmx = dst.cmx;
+    set_kind(s, a, true, SHADOW_INCOMING, &t->dst);
     return true;
 }
 
@@ -283,14 +331,20 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 
     access_settle(s);
     fine = check(s, a, &now);
+    /* Told right before it. */
+    if (s->n_events && s->events[0] <= s->n_transfers)
+        now.after = s->events[0];
+    s->n_events = 0;
 
     s->same_site = 0;
     memcpy(plain, a, sizeof plain);
     plain[SITE] = s->sites->sites[a[SITE]].at.line;
-    if (!fine)
+    if (!fine) {
+        forgive(s, a);
         plain[BYTES] = 0;
+    }
     if (s->n_transfers < MAX_TRANSFERS) {
-        now.done = now.waited = !fine;
+        now.done = now.waited = now.refused = !fine;
         memcpy(now.shape, a, sizeof now.shape);
         s->transfers[s->n_transfers++] = now;
     }
@@ -300,10 +354,22 @@ uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 static void end(check_session *s, check_transfer *t)
 {
     if (!t->done) {
-        set_kind(s, t->shape, false, SHADOW_NONE, t->src_cmx, false);
-        set_kind(s, t->shape, true, SHADOW_NONE, t->dst_cmx, false);
+        set_kind(s, t->shape, false, SHADOW_NONE, &t->src);
+        set_kind(s, t->shape, true, SHADOW_NONE, &t->dst);
     }
     t->done = true;
+}
+
+/* Its transfers are those of the events it joins, too. */
+static void wait_for(check_session *s, uint32_t event)
+{
+    while (event) {
+        check_transfer *t = &s->transfers[event - 1];
+
+        end(s, t);
+        t->waited = true;
+        event = t->after;
+    }
 }
 
 void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
@@ -311,6 +377,8 @@ void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
     check_session *s = session_of(wg);
     check_finding *f;
 
+    if (s->sites->sites[site].by_item) /* a transfer of its own */
+        return;
     if (s->same_site != site) { /* the first item */
         s->same_site = site;
         s->same_hash = hash;
@@ -355,11 +423,10 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         } else if (e && e <= s->n_transfers) {
             check_transfer *t = &s->transfers[e - 1];
 
-            if (t->waited && t->done)
+            if (t->waited && t->done && !t->refused)
                 finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
                             "waits for an event that was waited for already");
-            end(s, t);
-            t->waited = true;
+            wait_for(s, e);
         } else if (e) {
             finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
                         "waits for an event that no transfer of this group "

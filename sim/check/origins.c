@@ -2,8 +2,7 @@
  * what they are used for. */
 #include "sim/check/session_priv.h"
 
-/* The origin of a byte that is not written. */
-static uint32_t origin_of(const check_session *s, uint32_t site, uint32_t addr)
+uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr)
 {
     uint32_t o = s->origins ? s->origins[addr] : 0;
 
@@ -21,6 +20,10 @@ void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
     bool plain = s->sites->objects[at->object].kind == SIM_MEM_CONSTANT ||
                  addr == s->sink || !memory_tracked(s, addr);
 
+    if (at->kind == SITE_ATOMIC) { /* by now there is a value in it */
+        out[0] = plain ? 0 : s->atomic_origin;
+        return;
+    }
     /* A vector of three is four in memory. */
     for (uint32_t k = 0; k < lanes; k++) {
         out[k] = 0;
@@ -28,7 +31,7 @@ void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
             uint32_t a = addr + k * element + b;
 
             if (!(s->shadow[a] & SHADOW_INIT))
-                out[k] = origin_of(s, site, a);
+                out[k] = origins_of(s, site, a);
         }
     }
 }
@@ -49,7 +52,7 @@ void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
             continue;
         s->shadow[addr + i] &= ~(uint32_t)SHADOW_INIT;
         if (s->origins)
-            s->origins[addr + i] = o & ~ORIGIN_STALE;
+            s->origins[addr + i] = o;
     }
 }
 

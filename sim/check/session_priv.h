@@ -6,7 +6,12 @@
 #include "sim/check/check.h"
 #include "sim/check/shadow.h"
 
-enum { MAX_TRANSFERS = 4096, MAX_FINDINGS = 4096, SINK_BYTES = 256 };
+enum {
+    MAX_TRANSFERS = 4096,
+    MAX_FINDINGS = 4096,
+    SINK_BYTES = 256,
+    MAX_PENDING = 128
+};
 
 typedef struct {
     const char *name;
@@ -26,11 +31,18 @@ typedef struct {
 
 enum { CLOCK_LOCAL, CLOCK_GLOBAL };
 
+/* The memory of one side of a transfer. */
+typedef struct {
+    bool cmx, private, constant;
+} check_side_of;
+
 /* A transfer of the phase that runs. */
 typedef struct {
     uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
-    bool src_cmx, dst_cmx;
+    check_side_of src, dst;
     bool done, waited;
+    bool refused;   /* it was not made */
+    uint32_t after; /* event it joins, 0 = none */
 } check_transfer;
 
 /* An access to a byte that is watched. */
@@ -66,7 +78,8 @@ typedef struct {
     uint32_t at;             /* the first byte both write */
     uint32_t address, bytes; /* of the store; 0 bytes = none */
     check_extent where;
-    uint8_t before[128];
+    uint8_t before[MAX_PENDING];
+    uint64_t both[MAX_PENDING / 64]; /* a bit per byte: both write it */
 } check_pending;
 
 /* Flag in origins: it is an earlier group's. */
@@ -109,6 +122,8 @@ struct check_session {
     uint32_t n_transfers, n_events, events[64];
     uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
     check_pending pending;
+    uint32_t
+        atomic_origin;   /* of what the last atomic found there, 0 = defined */
     uint32_t block_from; /* source of the memcpy being made, 0 = none */
     uint32_t block_root;
     const sim_object *block_object;
@@ -201,6 +216,9 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
  * for all items), noting what is wrong with that. */
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
                  uint32_t addr, uint32_t n, sim_site_kind kind, bool copy);
+/* restrict: n bytes from p on are used through a pointer to `object`. */
+void access_argument(check_session *s, uint32_t site, uint32_t object,
+                     const check_extent *p, uint32_t n, bool write);
 /* The store that was pending has been made. */
 void access_settle(check_session *s);
 void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
@@ -212,6 +230,8 @@ void copies_same(sim_wg *wg, uint32_t site, uint32_t hash);
 /* The phase ends: its transfers end too. */
 void copies_end(check_session *s);
 
+/* Where the undefined value of a byte came from; site: what reads it. */
+uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr);
 void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y);
 void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out);
 void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,

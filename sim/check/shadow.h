@@ -2,7 +2,8 @@
  *
  *   bits 0..2  what happened in the interval of the tag (shadow_kind)
  *   bit  3     INIT: somebody wrote it
- *   bit  4     OLD_READ: a group before the tag's read it, nobody wrote since
+ *   bit  4     OLD_READ: a group before the tag's read it, nobody wrote since;
+ *              of ATOMIC, ATOMICS: a group before it used it atomically
  *   bit  5     WRITTEN: the tag's group wrote it
  *   bits 6..   the item that did it, as many bits as a group has items
  *   the rest   the tag: number of the interval between barriers, counted

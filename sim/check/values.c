@@ -48,7 +48,13 @@ void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
     case SITE_HALF:
         finding_add(s, CHECK_HALF, site, NULL, 0,
                     "a finite operand (%g) makes infinity: half ends at 65504",
-                    number(x, at->element_bytes));
+                    at->bits ? (double)(int64_t)x
+                             : number(x, at->element_bytes));
+        return;
+    case SITE_INDEX:
+        finding_add(s, CHECK_BOUNDS, site, NULL, 0,
+                    "index %lld of an array of %u elements", (long long)x,
+                    at->bits);
         return;
     case SITE_NAN:
         finding_add(s, CHECK_NAN, site, NULL, 0,

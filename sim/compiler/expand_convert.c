@@ -72,6 +72,7 @@ static LLVMValueRef float_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,
                                  const conversion *cv)
 {
     LLVMTypeRef from = LLVMTypeOf(v), over[2] = {to, from};
+    LLVMValueRef r;
     const char *round = cv->round == 'e'   ? "llvm.rint"
                         : cv->round == 'p' ? "llvm.ceil"
                         : cv->round == 'n' ? "llvm.floor"
@@ -81,9 +82,11 @@ static LLVMValueRef float_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,
         v = xp_intrinsic(x, round, &from, 1, &v, 1);
     /* Saturating even without _sat: out of range is implementation-defined and
      * must neither trap nor be undefined (kernel-language.md 1). */
-    return xp_intrinsic(x,
-                        cv->is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat",
-                        over, 2, &v, 1);
+    r = xp_intrinsic(x, cv->is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat",
+                     over, 2, &v, 1);
+    if (!cv->sat)
+        ir_mark_unsaturated(r);
+    return r;
 }
 
 static LLVMValueRef int_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,

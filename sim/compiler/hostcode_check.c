@@ -235,7 +235,15 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
 static bool needs_words(const sim_object *o)
 {
     return o->kind != SIM_MEM_CONSTANT &&
-           (o->kind != SIM_MEM_ARG || o->written);
+           (o->kind != SIM_MEM_ARG || o->written || o->local);
+}
+
+/* It, or arrays nobody knows, may be under way while stores are made. */
+static bool in_transfers(const host *h, const sim_object *o)
+{
+    const sim_object *unknown = &h->sites->objects[0];
+
+    return o->copied || o->sent || unknown->copied || unknown->sent;
 }
 
 static LLVMValueRef do_access(host *h, LLVMValueRef i)
@@ -260,7 +268,7 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
 
         branch_likely(h, inside(h, s, o, addr, root), words, call);
         LLVMPositionBuilderAtEnd(h->b, words);
-        if (private && s->kind == SITE_STORE) {
+        if (private && s->kind == SITE_STORE && !in_transfers(h, o)) {
             note_private(h, s, addr);
             LLVMBuildBr(h->b, on);
             from[0] = words;

@@ -377,6 +377,22 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
     begin_variable(x, v, behind);
 }
 
+/* A copy that joins the transfers of an earlier event: waiting for it is
+ * waiting for those. */
+static void tell_earlier_event(instrument *x, LLVMValueRef i, const char *name)
+{
+    LLVMValueRef event;
+
+    if (!strstr(name, "DmaCreate") && !strstr(name, "__vpu_async_") &&
+        !strstr(name, "async_work_group_copy_"))
+        return;
+    event = LLVMGetOperand(i, LLVMGetNumArgOperands(i) - 1);
+    if (LLVMIsConstant(event) || LLVMTypeOf(event) != x->i32)
+        return;
+    LLVMPositionBuilderBefore(x->b, i);
+    instrument_call(x, "__vpu_check_event", x->void_type, &event, 1, i);
+}
+
 /* What a built-in's expansion forgets. */
 static void note_call(instrument *x, LLVMValueRef i)
 {
@@ -385,6 +401,7 @@ static void note_call(instrument *x, LLVMValueRef i)
                                      .fences = FENCE_LOCAL | FENCE_GLOBAL};
     ir_signature sig;
 
+    tell_earlier_event(x, i, callee);
     ir_demangle(callee, &sig);
     f.by_item = strstr(callee, "WorkItemDma") != NULL;
     if (sig.name_len == 7 && !strncmp(sig.name, "barrier", 7) &&
@@ -466,6 +483,7 @@ static void check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
     args[2] = object && LLVMTypeOf(root) == LLVMTypeOf(p)
                   ? root
                   : LLVMConstPointerNull(LLVMTypeOf(p));
+    instrument_indices(x, i, p);
     LLVMPositionBuilderBefore(x->b, i);
     call = instrument_call(x, check_name(space), LLVMTypeOf(p), args, 3, i);
     LLVMSetOperand(i, operand, call);
@@ -554,6 +572,7 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
         x->writes_unknown |= !object;
         x->copies_unknown |= !object;
     }
+    x->sites->objects[object].sent |= !written;
     return instrument_k32(x, object);
 }
 

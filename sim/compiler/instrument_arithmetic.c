@@ -79,6 +79,55 @@ static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
     instrument_call(x, "__vpu_check_if", x->void_type, args, 4, i);
 }
 
+static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
+                        uint64_t length)
+{
+    LLVMTypeRef t = LLVMTypeOf(index);
+
+    if (length < 2 || length > INT32_MAX ||
+        (LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) < length))
+        return;
+    test(x, i, SITE_INDEX,
+         LLVMBuildICmp(x->b, LLVMIntUGE, index, k_int(t, length), ""), index,
+         index, true, (uint32_t)length);
+}
+
+static bool is_of_type(LLVMValueRef variable, LLVMTypeRef t)
+{
+    if (LLVMIsAAllocaInst(variable))
+        return LLVMGetAllocatedType(variable) == t;
+    return LLVMIsAGlobalVariable(variable) &&
+           LLVMGlobalGetValueType(variable) == t;
+}
+
+void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p)
+{
+    LLVMTypeRef t;
+    bool whole;
+
+    if (!LLVMIsAGetElementPtrInst(p))
+        return;
+    instrument_indices(x, i, LLVMGetOperand(p, 0));
+    LLVMPositionBuilderBefore(x->b, i);
+    /* The first index of an array that is all of its memory: bounds tell. */
+    t = LLVMGetGEPSourceElementType(p);
+    whole = is_of_type(LLVMGetOperand(p, 0), t);
+    for (unsigned k = 2; k < (unsigned)LLVMGetNumOperands(p); k++) {
+        LLVMValueRef index = LLVMGetOperand(p, k);
+
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            t = LLVMStructGetTypeAtIndex(
+                t, (unsigned)LLVMConstIntGetZExtValue(index));
+        } else if (LLVMGetTypeKind(t) == LLVMArrayTypeKind) {
+            if (!whole || k > 2)
+                index_below(x, i, index, LLVMGetArrayLength2(t));
+            t = LLVMGetElementType(t);
+        } else {
+            return;
+        }
+    }
+}
+
 static void divide(instrument *x, LLVMValueRef i, bool is_signed)
 {
     LLVMValueRef a = LLVMGetOperand(i, 0), b = LLVMGetOperand(i, 1), wrong;
@@ -179,11 +228,26 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
              n_operands > 1 ? LLVMGetOperand(i, 1) : first, false, 0);
 }
 
+static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    test(x, i, SITE_HALF, not_finite(x, i, false), v, v, is_signed,
+         ir_bits_of(ir_element(t)));
+}
+
+/* Of the host's or LLVM's mathematics. */
 static bool is_routine(LLVMValueRef i)
 {
     const char *c = ir_callee(i);
     size_t n = strlen(c);
 
+    if (!is_float_type(LLVMTypeOf(i)))
+        return false;
+    if (!strncmp(c, "llvm.", 5) || !strncmp(c, "__vpu_half_", 11))
+        return true;
     return !strncmp(c, "__vpu_", 6) && n > 4 &&
            (!strcmp(c + n - 4, "_f16") || !strcmp(c + n - 4, "_f32"));
 }
@@ -225,9 +289,16 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
         if (half || x->what->nan)
             range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
         return;
+    case LLVMSIToFP:
+    case LLVMUIToFP:
+        if (half)
+            from_int(x, i, op == LLVMSIToFP);
+        return;
     case LLVMCall:
-        if (x->what->nan && is_routine(i) && is_float_type(LLVMTypeOf(i)))
-            range(x, i, LLVMGetNumArgOperands(i), SITE_NAN);
+        if (ir_unsaturated(i))
+            to_int(x, i, !strncmp(ir_callee(i), "llvm.fptosi", 11));
+        else if (is_routine(i) && (half || x->what->nan))
+            range(x, i, LLVMGetNumArgOperands(i), half ? SITE_HALF : SITE_NAN);
         return;
     default:
         return;

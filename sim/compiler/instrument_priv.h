@@ -47,6 +47,10 @@ LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
 
 /* A test in front of i where it is one of the operations SITE_DIVIDE to
  * SITE_NAN stand for. */
+/* Tests in front of i, an access through p: is each index below the length of
+ * its array? Arrays of one element, as some put at the end of structures for
+ * more, are left out. */
+void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p);
 void instrument_arithmetic(instrument *x, LLVMValueRef i);
 
 #endif

@@ -24,6 +24,7 @@ typedef enum {
     SITE_TO_INT,  /* a float no integer of the type is near to */
     SITE_HALF,    /* infinite as half, finite operands */
     SITE_NAN,     /* not finite from finite operands */
+    SITE_INDEX,   /* not below the length of an array within its memory */
     SITE_DECIDE,  /* a condition */
     SITE_ADDRESS, /* a value that becomes an address or a size */
     SITE_OUTPUT   /* a value stored to global memory */
@@ -72,6 +73,7 @@ typedef struct {
     bool restricted; /* ARG: declared restrict */
     bool local;      /* ARG: local_data */
     bool copied;     /* some transfer has it as its destination */
+    bool sent;       /* some transfer has it as its source */
     /* What of each padding_period bytes belongs to no field of a struct; NULL =
      * nothing. */
     const bool *padding;

@@ -145,25 +145,137 @@ static LLVMValueRef of_load(taint *t, LLVMValueRef i)
     return instrument_call(t->x, name, companion_type(t, lanes), args, 2, i);
 }
 
-static void do_store(taint *t, LLVMValueRef i)
+static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
+                               LLVMValueRef b)
 {
-    LLVMValueRef c = companion(t, LLVMGetOperand(i, 0));
+    unsigned n = LLVMGetNumMaskElements(i);
+    LLVMValueRef mask[64];
+
+    if ((is_defined(a) && is_defined(b)) || n > 64)
+        return LLVMConstNull(companion_type(t, n));
+    for (unsigned k = 0; k < n; k++) {
+        int m = LLVMGetMaskValue(i, k);
+
+        mask[k] =
+            instrument_k32(t->x, m == LLVMGetUndefMaskElem() ? 0 : (uint32_t)m);
+    }
+    return LLVMBuildShuffleVector(t->x->b, a, b, LLVMConstVector(mask, n), "");
+}
+
+/* The pointer behind the check in front of an access. */
+static LLVMValueRef unchecked(LLVMValueRef p)
+{
+    return LLVMIsACallInst(p) && !strncmp(ir_callee(p), "__vpu_check.as", 14)
+               ? LLVMGetOperand(p, 1)
+               : p;
+}
+
+/* v's companion where v is a vector read from p with components replaced: as
+ * if those that stay were defined. *found: it is such a vector. */
+static LLVMValueRef replaced(taint *t, LLVMValueRef v, LLVMValueRef p,
+                             bool *found)
+{
+    LLVMValueRef a, b;
+
+    if (LLVMIsALoadInst(v) && unchecked(LLVMGetOperand(v, 0)) == p) {
+        *found = true;
+        return LLVMConstNull(companion_type(t, lanes_of(LLVMTypeOf(v))));
+    }
+    if (LLVMIsAInsertElementInst(v)) {
+        a = replaced(t, LLVMGetOperand(v, 0), p, found);
+        return LLVMBuildInsertElement(t->x->b, a,
+                                      companion(t, LLVMGetOperand(v, 1)),
+                                      LLVMGetOperand(v, 2), "");
+    }
+    if (LLVMIsAShuffleVectorInst(v)) {
+        bool other = false;
+
+        a = replaced(t, LLVMGetOperand(v, 0), p, found);
+        b = replaced(t, LLVMGetOperand(v, 1), p, &other);
+        return of_shuffle(t, v, a, b);
+    }
+    return companion(t, v);
+}
+
+static void taint_memory(taint *t, LLVMValueRef i, LLVMValueRef c)
+{
     LLVMValueRef p = LLVMGetOperand(i, 1), args[3];
     char name[40];
 
-    if (is_defined(c))
-        return;
-    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
-        LLVMPositionBuilderBefore(t->x->b, i);
-        use(t, i, SITE_OUTPUT, c);
-        return;
-    }
     args[0] = site_of(t, p);
     args[1] = address(t, p);
     args[2] = c;
     snprintf(name, sizeof name, "__vpu_check_taint.%u",
              lanes_of(LLVMTypeOf(c)));
     instrument_call(t->x, name, t->x->void_type, args, 3, i);
+}
+
+/* a where b is defined. */
+static LLVMValueRef without(taint *t, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(a)), free;
+
+    if (is_defined(b))
+        return a;
+    free = LLVMBuildICmp(t->x->b, LLVMIntEQ, b, none, "");
+    return LLVMBuildSelect(t->x->b, free, a, none, "");
+}
+
+static void do_store(taint *t, LLVMValueRef i)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0), c = companion(t, v), new_ones;
+    LLVMValueRef p = LLVMGetOperand(i, 1), next = LLVMGetNextInstruction(i);
+    bool found = false;
+
+    if (is_defined(c))
+        return;
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
+        LLVMPositionBuilderBefore(t->x->b, i);
+        new_ones = replaced(t, v, unchecked(p), &found);
+        use(t, i, SITE_OUTPUT, found ? new_ones : c);
+        if (!found)
+            return;
+        LLVMPositionBuilderBefore(t->x->b, next);
+        c = without(t, c, new_ones); /* those are told */
+    }
+    taint_memory(t, i, c);
+}
+
+static bool is_exchange(LLVMValueRef i)
+{
+    return LLVMIsAAtomicRMWInst(i) &&
+           LLVMGetAtomicRMWBinOp(i) == LLVMAtomicRMWBinOpXchg;
+}
+
+/* Reads, and writes what it makes of that: in local memory an undefined value
+ * stays one, global memory gets it. */
+static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(i), p = LLVMGetOperand(i, 0);
+    LLVMValueRef args[3] = {site_of(t, p), NULL, NULL}, old, made;
+
+    LLVMPositionBuilderBefore(t->x->b, i);
+    made = companion(t, LLVMGetOperand(i, LLVMIsAAtomicRMWInst(i) ? 1 : 2));
+    if (LLVMIsNull(args[0])) {
+        use(t, i, SITE_OUTPUT, made);
+        return NULL;
+    }
+    args[1] = address(t, p);
+    old = instrument_call(t->x, "__vpu_check_origins.1", t->x->i32, args, 2, i);
+    if (LLVMIsAAtomicCmpXchgInst(i))
+        use(t, i, SITE_DECIDE,
+            join(t, old, companion(t, LLVMGetOperand(i, 1))));
+    else if (!is_exchange(i))
+        made = join(t, old, made);
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
+        use(t, i, SITE_OUTPUT, made);
+    } else if (!is_defined(made)) {
+        LLVMPositionBuilderBefore(t->x->b, next);
+        args[2] = made;
+        instrument_call(t->x, "__vpu_check_taint.1", t->x->void_type, args, 3,
+                        i);
+    }
+    return old;
 }
 
 static LLVMValueRef of_call(taint *t, LLVMValueRef i)
@@ -210,23 +322,6 @@ static LLVMValueRef of_select(taint *t, LLVMValueRef i)
     return join(t, spread(t, companion(t, cond), lanes), c);
 }
 
-static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i)
-{
-    unsigned n = LLVMGetNumMaskElements(i);
-    LLVMValueRef a = companion(t, LLVMGetOperand(i, 0)), mask[64];
-    LLVMValueRef b = companion(t, LLVMGetOperand(i, 1));
-
-    if ((is_defined(a) && is_defined(b)) || n > 64)
-        return LLVMConstNull(companion_type(t, n));
-    for (unsigned k = 0; k < n; k++) {
-        int m = LLVMGetMaskValue(i, k);
-
-        mask[k] =
-            instrument_k32(t->x, m == LLVMGetUndefMaskElem() ? 0 : (uint32_t)m);
-    }
-    return LLVMBuildShuffleVector(t->x->b, a, b, LLVMConstVector(mask, n), "");
-}
-
 static LLVMValueRef of_insert(taint *t, LLVMValueRef i)
 {
     LLVMValueRef at = LLVMGetOperand(i, 2);
@@ -261,15 +356,14 @@ static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
         return NULL;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        LLVMPositionBuilderBefore(t->x->b, i);
-        use(t, i, SITE_OUTPUT, companion(t, LLVMGetOperand(i, 1)));
-        return NULL;
+        return of_atomic(t, i);
     case LLVMCall:
         return of_call(t, i);
     case LLVMSelect:
         return of_select(t, i);
     case LLVMShuffleVector:
-        return of_shuffle(t, i);
+        return of_shuffle(t, i, companion(t, LLVMGetOperand(i, 0)),
+                          companion(t, LLVMGetOperand(i, 1)));
     case LLVMInsertElement:
         return of_insert(t, i);
     case LLVMExtractElement:

@@ -485,6 +485,20 @@ static LLVMValueRef vec_inst(vec *v, LLVMValueRef i)
 #undef OPND
 }
 
+/* A transfer or wait whose arguments differ between items, as none should. */
+static bool is_uneven(vec *v, LLVMValueRef i)
+{
+    if (!ir_calls(i, "__vpu_dma") && !ir_calls(i, "__vpu_wait"))
+        return false;
+    for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++) {
+        LLVMValueRef op = LLVMGetOperand(i, k);
+
+        if (varies(v, op) && !is_affine(v, op))
+            return true;
+    }
+    return false;
+}
+
 /* What no form exists for; said before anything is built. */
 static void check(vec *v, LLVMValueRef i)
 {
@@ -506,6 +520,8 @@ static void check(vec *v, LLVMValueRef i)
                "not base + index");
     else if (!strncmp(ir_callee(i), "llvm.mem", 8))
         refuse(v, i, "block copies");
+    else if (is_uneven(v, i))
+        refuse(v, i, "a transfer whose arguments differ between items");
 }
 
 static bool droppable(LLVMValueRef i)

@@ -284,6 +284,29 @@ void ir_demangle(const char *symbol, ir_signature *out)
     }
 }
 
+static unsigned unsaturated_kind(LLVMValueRef call)
+{
+    static const char name[] = "vpu.unsaturated";
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(call));
+
+    return LLVMGetMDKindIDInContext(c, name, sizeof name - 1);
+}
+
+void ir_mark_unsaturated(LLVMValueRef call)
+{
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(call));
+
+    if (!LLVMIsACallInst(call)) /* folded */
+        return;
+    LLVMSetMetadata(call, unsaturated_kind(call),
+                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
+}
+
+bool ir_unsaturated(LLVMValueRef call)
+{
+    return LLVMGetMetadata(call, unsaturated_kind(call)) != NULL;
+}
+
 const char *ir_callee(LLVMValueRef call)
 {
     LLVMValueRef f;

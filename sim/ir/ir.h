@@ -76,6 +76,10 @@ void ir_demangle(const char *symbol, ir_signature *out);
 
 /* The called function's name, "" for indirect calls. */
 const char *ir_callee(LLVMValueRef call);
+/* Marks a saturating conversion whose source asks for none: values out of range
+ * are a mistake. */
+void ir_mark_unsaturated(LLVMValueRef call);
+bool ir_unsaturated(LLVMValueRef call);
 bool ir_calls(LLVMValueRef inst, const char *name);
 
 /* A copy of inst at the builder's position with operands looked up in map

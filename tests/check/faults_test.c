@@ -1,5 +1,5 @@
 /* Every fault of faults/ is found at its line, and nothing in its fixed form.
- */
+ * With an argument: of the files whose path contains it. */
 #include <check.h>
 #include <dirent.h>
 #include <jansson.h>
@@ -25,12 +25,14 @@ typedef struct {
 typedef struct {
     char path[256];
     str args, bind, size, checks;
+    bool clean; /* no fault at all, the form without -DFIXED is the only one */
     expected want[MAX_EXPECTED];
     unsigned n;
 } fault;
 
 static char *files[MAX_FILES];
 static int n_files;
+static const char *only = ""; /* files whose path contains this */
 
 /* --- files ---------------------------------------------------------------- */
 
@@ -55,12 +57,12 @@ static void list(const char *dir)
         if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (n > 3 && !strcmp(e->d_name + n - 3, ".cl")) {
+        if (n <= 3 || strcmp(e->d_name + n - 3, ".cl") != 0) {
+            list(path);
+        } else if (strstr(path, only)) {
             if (n_files == MAX_FILES)
                 exit(1);
             files[n_files++] = strdup(path);
-        } else {
-            list(path);
         }
     }
     closedir(d);
@@ -107,22 +109,21 @@ static void read_fault(const char *path, fault *f)
             str_puts(&f->size, p + 5);
         else if (in_head && !strncmp(p, "CHECK ", 6))
             str_puts(&f->checks, p + 6);
+        else if (in_head && !strncmp(p, "CLEAN", 5))
+            f->clean = true;
         if (strstr(text, "*/"))
             in_head = false;
     }
-    ck_assert_msg(f->n > 0, "%s: no FAULT", path);
+    ck_assert_msg(f->clean == (f->n == 0), "%s: either FAULT or CLEAN", path);
     arena_destroy(a);
 }
 
 /* --- running -------------------------------------------------------------- */
 
-static json_t *check(const fault *f, const char *dir, bool fixed)
+static void write_layer(const fault *f, const char *dir)
 {
-    char command[4096], cwd[512], *out;
+    char path[256], cwd[512];
     str xml = {0};
-    size_t n = 0, cap = 1 << 20;
-    FILE *p;
-    json_t *j;
 
     str_printf(&xml,
                "<CustomLayer name=\"T\" type=\"MVCL\" version=\"1\">\n"
@@ -131,29 +132,43 @@ static json_t *check(const fault *f, const char *dir, bool fixed)
                "<WorkSizes dim=\"input,0\" %s/>\n</Kernel></CustomLayer>\n",
                getcwd(cwd, sizeof cwd), f->path, str_text(&f->bind),
                str_text(&f->size));
-    snprintf(command, sizeof command, "%s/layer.xml", dir);
-    ck_assert_int_eq(file_write(command, xml.data, xml.n, NULL), VPU_OK);
+    snprintf(path, sizeof path, "%s/layer.xml", dir);
+    ck_assert_int_eq(file_write(path, xml.data, xml.n, NULL), VPU_OK);
     str_free(&xml);
+}
+
+static FILE *start(const fault *f, const char *dir, bool fixed)
+{
+    char command[4096];
+    FILE *p;
+
     snprintf(command, sizeof command,
-             "%s check %s/layer.xml %s --quiet --json --check %s %s 2>&1",
+             "%s check %s/layer.xml %s --quiet --json --check %s %s",
              getenv("VPU") ? getenv("VPU") : "build/vpu", dir,
              str_text(&f->args), f->checks.n ? str_text(&f->checks) : "default",
              fixed ? "-DFIXED" : "");
     p = popen(command, "r");
     ck_assert_ptr_nonnull(p);
-    out = calloc(1, cap);
+    return p;
+}
+
+static json_t *result(const fault *f, FILE *p)
+{
+    size_t n, cap = 1 << 20;
+    char *out = calloc(1, cap);
+    json_t *j;
+
     n = fread(out, 1, cap - 1, p);
     pclose(p);
     j = json_loads(out, 0, NULL);
-    ck_assert_msg(j != NULL, "%s (%s): %zu bytes: %s", f->path,
-                  fixed ? "fixed" : "faulty", n, out);
+    ck_assert_msg(j != NULL, "%s: %zu bytes: %s", f->path, n, out);
     free(out);
     return j;
 }
 
-static void check_faulty(fault *f, const char *dir)
+static void check_faulty(fault *f, FILE *p)
 {
-    json_t *j = check(f, dir, false), *x;
+    json_t *j = result(f, p), *x;
     size_t i;
 
     json_array_foreach(json_object_get(j, "findings"), i, x)
@@ -180,9 +195,9 @@ static void check_faulty(fault *f, const char *dir)
     json_decref(j);
 }
 
-static void check_fixed(const fault *f, const char *dir)
+static void check_fixed(const fault *f, FILE *p)
 {
-    json_t *j = check(f, dir, true);
+    json_t *j = result(f, p);
     json_t *list_of = json_object_get(j, "findings"), *x;
 
     x = json_array_get(list_of, 0);
@@ -196,12 +211,18 @@ static void check_fixed(const fault *f, const char *dir)
 START_TEST(fault_and_twin)
 {
     char dir[] = "/tmp/vpu-faults-XXXXXX", path[64];
+    FILE *faulty, *fixed = NULL;
     fault f;
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
     read_fault(files[_i], &f);
-    check_faulty(&f, dir);
-    check_fixed(&f, dir);
+    write_layer(&f, dir);
+    faulty = start(&f, dir, false);
+    if (!f.clean)
+        fixed = start(&f, dir, true); /* side by side */
+    check_faulty(&f, faulty);
+    if (fixed)
+        check_fixed(&f, fixed);
     snprintf(path, sizeof path, "%s/layer.xml", dir);
     unlink(path);
     rmdir(dir);
@@ -212,13 +233,15 @@ START_TEST(fault_and_twin)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *s = suite_create("faults");
     TCase *t = tcase_create("table");
     SRunner *r;
     int failed;
 
+    if (argc > 1)
+        only = argv[1];
     list(FAULTS);
     qsort(files, (size_t)n_files, sizeof *files, by_name);
     tcase_set_timeout(t, 60);

@@ -1,0 +1,15 @@
+/* ARGS --shape in0=1x1x4x16:f32 --input 0=ramp
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const float *restrict src, __global float *restrict dst)
+{
+    int i = get_global_id(0);
+    float at = 32 / ((src[i] * 256) - 5);
+
+#ifdef FIXED
+    at = clamp(at, 0.0f, 63.0f);
+#endif
+    dst[i] = src[(int)at & 63]; // FAULT convert
+}

@@ -1,0 +1,22 @@
+/* ARGS --shape in0=1x1x4x16 --input 0=ramp
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    int i = get_global_id(0);
+#ifdef FIXED
+    float sum = 0;
+#else
+    half sum = 0;
+#endif
+
+    for (int n = 0; n < 64; n++)
+        sum += (src[n] * 256) * (half)64; // FAULT half
+#ifdef FIXED
+    dst[i] = (half)(sum / 64);
+#else
+    dst[i] = sum;
+#endif
+}

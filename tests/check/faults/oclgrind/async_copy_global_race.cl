@@ -1,0 +1,23 @@
+/* ARGS --shape in0=1x1x1x4:i32
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * BIND <Data arg-name="scratch" type="local_data" dim="input,0" size="64"/>
+ * SIZE global="4,1,1" local="4,1,1"
+ */
+__kernel void k(__global int *data, __global int *restrict dst,
+                __local int *scratch)
+{
+    int l = get_local_id(0);
+    event_t e;
+
+    scratch[l] = data[l];
+#ifdef FIXED
+    dst[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#else
+    barrier(CLK_LOCAL_MEM_FENCE);
+    dst[l] = 0;
+#endif
+    e = async_work_group_copy(dst, scratch, get_local_size(0), 0); // FAULT race
+    wait_group_events(1, &e);
+}

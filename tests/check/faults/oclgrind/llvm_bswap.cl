@@ -1,0 +1,12 @@
+/* ARGS --shape in0=1x1x1x4:i32
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="4,1,1" local="4,1,1"
+ * CLEAN
+ */
+__kernel void k(__global int *data, __global int *restrict dst)
+{
+    int i = get_global_id(0);
+
+    dst[i] = as_int(as_uchar4(data[i]).wzyx);
+}

@@ -1,0 +1,18 @@
+/* ARGS --shape in0=1x1x1x4:i32
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * BIND <Data arg-name="scratch" type="local_data" dim="input,0" size="64"/>
+ * SIZE global="4,1,1" local="2,1,1"
+ */
+__kernel void k(__global int *data, __global int *restrict dst,
+                __local int *scratch)
+{
+    int i = get_global_id(0);
+
+#ifdef FIXED
+    if (get_local_id(0) == 0)
+#endif
+        *scratch = data[i] + i; // FAULT race
+    barrier(CLK_LOCAL_MEM_FENCE);
+    dst[i] = *scratch;
+}

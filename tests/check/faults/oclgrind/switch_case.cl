@@ -1,0 +1,24 @@
+/* ARGS --shape in0=1x1x1x4:i32
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="4,1,1" local="4,1,1"
+ * CLEAN
+ */
+__kernel void k(__global int *data, __global int *restrict dst)
+{
+    int i = get_global_id(0), v;
+
+    switch (data[i] & 3) {
+    case 0:
+        v = 5;
+        break;
+    case 1:
+        v = 10;
+    case 2:
+        v = 20;
+        break;
+    default:
+        v = 1;
+    }
+    dst[i] = v;
+}

@@ -1,0 +1,17 @@
+/* ARGS --shape in0=1x1x1x4:i32
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * BIND <Data arg-name="scratch" type="local_data" dim="input,0" size="64"/>
+ * SIZE global="4,1,1" local="4,1,1"
+ */
+__kernel void k(__global int *data, __global int *restrict dst,
+                __local int *scratch)
+{
+    int l = get_local_id(0);
+
+#ifndef FIXED
+    if (l != 2)
+#endif
+        scratch[l] = data[l];
+    dst[l] = scratch[l]; // FAULT uninit
+}

@@ -1,0 +1,22 @@
+/* ARGS --shape in0=1x1x1x4:i32 --shape out0=1x1x1x6:u8
+ * BIND <Tensor arg-name="data" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * BIND <Data arg-name="scratch" type="local_data" dim="input,0" size="64"/>
+ * SIZE global="1,1,1" local="1,1,1"
+ */
+typedef struct __attribute__((packed)) {
+    char first;
+    int middle;
+    char last;
+} packed;
+
+__kernel void k(__global int *data, __global uchar *restrict dst,
+                __local int *scratch)
+{
+#ifdef FIXED
+    *scratch = data[0];
+#endif
+    packed p = {1, *scratch, 2};
+
+    *(__global packed *)dst = p; // FAULT uninit
+}

@@ -1,0 +1,21 @@
+/* ARGS --shape in0=1x1x4x16 --order all --input 0=ramp
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ * CHECK order
+ * FAULT order
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    __local half row[16];
+    int l = get_local_id(0), first = get_group_id(0) * 16;
+    event_t e = async_work_group_copy(row, src + first, 16, 0);
+
+#ifdef FIXED
+    wait_group_events(1, &e);
+    dst[first + l] = row[l];
+#else
+    dst[first + l] = row[l];
+    wait_group_events(1, &e);
+#endif
+}

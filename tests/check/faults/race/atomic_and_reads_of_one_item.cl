@@ -1,0 +1,22 @@
+/* ARGS --shape in0=1x1x4x16:i32
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const int *restrict src, __global int *restrict dst)
+{
+    __local int n;
+    int i = get_global_id(0), l = get_local_id(0), seen = 0;
+
+    if (l == 0)
+        n = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0)
+#ifdef FIXED
+        seen = atomic_or(&n, 0);
+#else
+        seen = n;
+#endif
+    atomic_add(&n, src[i]); // FAULT race
+    dst[i] = seen;
+}

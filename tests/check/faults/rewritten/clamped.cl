@@ -1,0 +1,19 @@
+/* ARGS --shape in0=1x1x4x16:f32 --shape out0=1x1x1x40:f32
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const float *restrict src, __global float *restrict dst)
+{
+    int i = get_global_id(0);
+#ifdef FIXED
+    int at = i;
+
+    if (at > 39)
+        return;
+#else
+    int at = min(i, 39);
+#endif
+
+    dst[at] = src[at]; // FAULT rewritten
+}

@@ -1,0 +1,22 @@
+/* ARGS --shape in0=1x1x4x16:i32 --shaves 1 --input 0=ramp
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const int *restrict src, __global int *restrict dst)
+{
+    __local int n;
+    int i = get_global_id(0), l = get_local_id(0);
+
+#ifdef FIXED
+    if (l == 0)
+#else
+    if (i == 0)
+#endif
+        n = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (src[i] > 5)
+        atomic_inc(&n);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    dst[i] = n; // FAULT stale-local
+}

@@ -1,0 +1,15 @@
+/* ARGS --shape in0=1x1x4x16
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    int i = get_global_id(0);
+
+#ifdef FIXED
+    dst[i] = 0;
+#endif
+    for (int n = 0; n < 4; n++)
+        dst[i] += src[(i + n) & 63]; // FAULT uninit
+}

@@ -1,0 +1,14 @@
+/* ARGS --shape in0=1x1x4x16:i32
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const int *restrict src, __global int *restrict dst)
+{
+    int i = get_global_id(0);
+
+#ifdef FIXED
+    atomic_xchg(&dst[i], 0); /* what was there does not matter */
+#endif
+    atomic_add(&dst[i], src[i]); // FAULT uninit
+}

@@ -1,0 +1,21 @@
+/* ARGS --shape in0=1x1x4x16
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y*F,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    __local half row[16];
+    int l = get_local_id(0), g = get_group_id(0);
+    event_t e;
+
+#ifdef FIXED
+    row[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    if (l < 12)
+        row[l] = src[g * 16 + l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    e = async_work_group_copy(dst + g * 16, row, 16, 0); // FAULT uninit
+    wait_group_events(1, &e);
+}
