@@ -148,6 +148,9 @@ START_TEST(a_good_stick)
 }
 END_TEST
 
+/* The time-out (7) or the watchdog (2) ends it, whichever is first. */
+enum { NO_ANSWER = -1 };
+
 /* A fault, an entry it changes, how, and one that is answered all the same. */
 static const struct {
     const char *fault;
@@ -173,7 +176,7 @@ static const struct {
     {"no-reset", 1, "reset_answer", "no answer", "RESET", "graph_order"},
     {"corrupt-header:30", 1, "graph_order", "no answer", "",
      "device_capabilities"},
-    {"write-no-ack:1", 7, "graph_order", "no answer", "", NULL}};
+    {"write-no-ack:1", NO_ANSWER, "graph_order", "no answer", "", NULL}};
 enum { N_FAULTY = sizeof faulty / sizeof *faulty };
 
 START_TEST(a_faulty_stick)
@@ -184,8 +187,10 @@ START_TEST(a_faulty_stick)
     start_stick(arena_printf(host.a, "--xlink C --fault %s", faulty[_i].fault));
     survey("--xlink C --watchdog 1 --timeout 4");
     ck_assert_int_lt(time(NULL) - start, 40);
-    ck_assert_msg(host.status == faulty[_i].status, "status %d\n%s%s",
-                  host.status, host.err, host.out);
+    ck_assert_msg(host.status == faulty[_i].status ||
+                      (faulty[_i].status == NO_ANSWER &&
+                       (host.status == 2 || host.status == 7)),
+                  "status %d\n%.1000s%.500s", host.status, host.err, host.out);
     ck_assert_msg(!strcmp(of(id, "verdict"), faulty[_i].verdict), "%s: %s", id,
                   of(id, "verdict"));
     text = of(id, strcmp(faulty[_i].verdict, "differs") ? "why" : "seen");
