@@ -126,6 +126,20 @@ static LLVMValueRef words_are_ours(host *h, const sim_site *s,
     return LLVMBuildICmp(h->b, LLVMIntEQ, ours, LLVMConstAllOnes(bits), "");
 }
 
+/* The same of an element's first word, which stands for all. */
+static LLVMValueRef word_is_ours(host *h, LLVMValueRef addr)
+{
+    LLVMValueRef word = LLVMBuildLoad2(h->b, h->i32, word_ptr(h, addr), "");
+    LLVMValueRef written =
+        LLVMBuildAnd(h->b, word, k32(h, SIM_CHECK_WRITTEN), "");
+    LLVMValueRef ours =
+        LLVMBuildICmp(h->b, LLVMIntUGE, word,
+                      state(h, h->i32, offsetof(sim_check, floor)), "");
+
+    return LLVMBuildAnd(
+        h->b, ours, LLVMBuildICmp(h->b, LLVMIntNE, written, k32(h, 0), ""), "");
+}
+
 /* Of two fields, that for the memory the site is about. */
 static size_t of_memory(host *h, const sim_site *s, size_t field)
 {
@@ -204,10 +218,15 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
                             bool private, LLVMBasicBlockRef on,
                             LLVMBasicBlockRef call, LLVMBasicBlockRef *last)
 {
-    LLVMValueRef words = load_words(h, s, addr);
     LLVMBasicBlockRef more;
+    LLVMValueRef words;
 
     last[0] = LLVMGetInsertBlock(h->b);
+    if (s->only_read && h->sites->objects[s->object].element) {
+        branch_likely(h, word_is_ours(h, addr), on, call);
+        return;
+    }
+    words = load_words(h, s, addr);
     if (private || s->kind == SITE_STORE) {
         size_t want = private ? offsetof(sim_check, init)
                               : of_memory(h, s, offsetof(sim_check, mine));

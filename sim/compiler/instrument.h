@@ -38,6 +38,9 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
 /* Behind all instrument_accesses: which loads of local memory
  * meet no store between the same barriers. */
 void instrument_intervals(instrument *x, LLVMValueRef fn);
+/* Behind all instrument_accesses, once: which arrays are used by whole
+ * elements. */
+void instrument_elements(instrument *x);
 /* Behind the last variant. */
 void instrument_end(instrument *x);
 

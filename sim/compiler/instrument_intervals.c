@@ -100,6 +100,33 @@ static bool is_local(const sim_object *o)
            !o->copied;
 }
 
+/* Elements of arrays that are used in no other unit. Followed values have
+ * states of their own, byte by byte. */
+void instrument_elements(instrument *x)
+{
+    sim_sites *all = x->sites;
+    bool *mixed = arena_array(x->a, bool, all->n_objects);
+
+    for (uint32_t i = 1; i < all->n_sites; i++) {
+        const sim_site *s = &all->sites[i];
+        sim_object *o = &all->objects[s->object];
+
+        if (s->kind == SITE_COPY)
+            mixed[s->object] = mixed[s->from] = true;
+        else if (s->kind == SITE_BLOCK_WRITE || s->kind == SITE_BLOCK_READ)
+            mixed[s->object] = true;
+        if (s->kind < SITE_LOAD || s->kind > SITE_ATOMIC)
+            continue;
+        if (s->align != 1 || (o->element && o->element != s->bytes))
+            mixed[s->object] = true;
+        o->element = s->bytes;
+    }
+    /* Object 0 is whatever pointers may point to. */
+    for (uint32_t i = 0; i < all->n_objects; i++)
+        if (mixed[i] || mixed[0] || all->objects[0].element || all->tainted)
+            all->objects[i].element = i ? 0 : all->objects[0].element;
+}
+
 void instrument_intervals(instrument *x, LLVMValueRef fn)
 {
     intervals v = {.x = x};

@@ -492,6 +492,8 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
         if (fns[v])
             instrument_accesses(x, fns[v], (sim_variant_kind)v);
+    if (!st)
+        instrument_elements(x);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
         if (fns[v]) {
             instrument_intervals(x, fns[v]);

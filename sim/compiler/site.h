@@ -73,7 +73,10 @@ typedef struct {
     bool restricted; /* ARG: declared restrict */
     bool local;      /* ARG: local_data */
     bool copied;     /* some transfer has it as its destination */
-    bool sent;       /* some transfer has it as its source */
+    /* Not 0: every access to it is of one aligned element of so many bytes, so
+     * what is known of the first of them is known of all. */
+    uint32_t element;
+    bool sent; /* some transfer has it as its source */
     /* What of each padding_period bytes belongs to no field of a struct; NULL =
      * nothing. */
     const bool *padding;
