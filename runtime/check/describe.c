@@ -28,9 +28,8 @@ static uint32_t innermost(const tensor_desc *d)
                : d->rank - 1;
 }
 
-/* "[0,3,17,512]" of the element a byte belongs to; one outside counts on along
- * the innermost dimension from the nearest inside, and *beyond says how. */
-static void element(const tensor_desc *d, int64_t offset, str *out, str *beyond)
+void check_put_element(const tensor_desc *d, int64_t offset, str *out,
+                       str *beyond)
 {
     int64_t size = tensor_dtype_bytes(d->dtype);
     int64_t i = offset >= 0 ? offset / size : (offset - size + 1) / size;
@@ -63,7 +62,7 @@ static void describe_buffer(const check_finding *f, const graph *g, str *out)
     str at = {0}, beyond = {0};
 
     if (b && !b->untyped)
-        element(&b->desc, m->offset, &at, &beyond);
+        check_put_element(&b->desc, m->offset, &at, &beyond);
     if (*m->arg)
         str_printf(out, " '%s' (%s%s", m->arg, m->name, str_text(&at));
     else
@@ -137,7 +136,18 @@ static char *sentence(const check_finding *f, const graph *g, arena *a)
 
 /* --- who ------------------------------------------------------------------ */
 
-static void split3(uint64_t linear, const uint32_t *n, uint32_t *out)
+uint64_t check_groups(const graph_launch *l, uint32_t n[3])
+{
+    uint64_t all = 1;
+
+    for (int d = 0; d < 3; d++) {
+        n[d] = l->local[d] ? l->global[d] / l->local[d] : 0;
+        all *= n[d];
+    }
+    return all;
+}
+
+void check_split(uint64_t linear, const uint32_t n[3], uint32_t out[3])
 {
     out[0] = (uint32_t)(linear % n[0]);
     out[1] = (uint32_t)(linear / n[0] % n[1]);
@@ -150,8 +160,8 @@ static char *who(const check_finding *f, const check_party *p, arena *a)
 
     if (!p->has_group)
         return arena_strdup(a, "");
-    split3(p->group, f->groups, group);
-    split3(p->item, f->local, item);
+    check_split(p->group, f->groups, group);
+    check_split(p->item, f->local, item);
     if (!p->has_item)
         return arena_printf(a, "work-group (%u,%u,%u)", group[0], group[1],
                             group[2]);
@@ -204,9 +214,9 @@ void check_describe(const check_finding *f, const graph *g, arena *a,
         out->line = l ? l->line : 0;
     }
     if (f->by.has_group)
-        split3(f->by.group, f->groups, out->group);
+        check_split(f->by.group, f->groups, out->group);
     if (f->by.has_item)
-        split3(f->by.item, f->local, out->local);
+        check_split(f->by.item, f->local, out->local);
     for (int d = 0; d < 3; d++)
         out->global[d] = out->group[d] * f->local[d] + out->local[d];
     if (!o->what)

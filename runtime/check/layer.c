@@ -92,13 +92,9 @@ static void count(const graph *g, check_report *out)
 {
     out->n_launches = g->n_launches;
     for (uint32_t i = 0; i < g->n_launches; i++) {
-        uint64_t n = 1;
+        uint32_t n[3];
 
-        for (int d = 0; d < 3; d++)
-            n *= g->launches[i].local[d]
-                     ? g->launches[i].global[d] / g->launches[i].local[d]
-                     : 0;
-        out->n_groups += n;
+        out->n_groups += check_groups(&g->launches[i], n);
     }
 }
 
@@ -127,7 +123,8 @@ vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
         out->runs = 2;
         st = run_pass(&second, err);
     }
-    if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER))
+    if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER) &&
+        check_ran_all(backend_sim_checker(first.b)))
         st = check_orders(cfg, &how, g, a, &orders, &n_orders, &out->n_orders,
                           err);
     if (!st) {

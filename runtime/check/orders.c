@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/diff/compare.h"
+#include "runtime/check/describe.h"
 #include "sim/exec/order.h"
 
 enum {
@@ -135,29 +135,25 @@ static uint64_t fewest(orders *o, const attempt *x, uint64_t *list, uint64_t n)
 
 static void put_group(const orders *o, uint64_t g, str *out)
 {
-    const graph_launch *l = &o->g->launches[o->launch];
-    uint64_t n0 = l->global[0] / l->local[0], n1 = l->global[1] / l->local[1];
+    uint32_t n[3], at[3];
 
-    str_printf(out, "(%llu,%llu,%llu)", (unsigned long long)(g % n0),
-               (unsigned long long)(g / n0 % n1),
-               (unsigned long long)(g / n0 / n1));
+    check_groups(&o->g->launches[o->launch], n);
+    check_split(g, n, at);
+    str_printf(out, "(%u,%u,%u)", at[0], at[1], at[2]);
 }
 
 static void put_element(const orders *o, uint32_t buffer, uint64_t byte,
                         str *out)
 {
     const graph_buffer *b = &o->g->buffers[buffer];
-    uint32_t at[TENSOR_MAX_RANK];
+    str beyond = {0}; /* nothing is */
 
     str_puts(out, b->name);
     if (b->untyped) {
         str_printf(out, " byte %llu", (unsigned long long)byte);
         return;
     }
-    diff_unravel(&b->desc, byte / tensor_dtype_bytes(b->desc.dtype), at);
-    for (uint32_t d = 0; d < b->desc.rank; d++)
-        str_printf(out, "%c%u", d ? ',' : '[', at[d]);
-    str_puts(out, b->desc.rank ? "]" : "");
+    check_put_element(&b->desc, (int64_t)byte, out, &beyond);
 }
 
 static void put_difference(const orders *o, uint32_t buffer, const uint8_t *is,
@@ -251,13 +247,11 @@ static attempt *list_attempts(const check_orders_config *cfg, arena *a,
 static vpu_status try_launch(orders *o, const attempt *list, uint32_t n,
                              check_shown *out, bool *found)
 {
-    const graph_launch *l = &o->g->launches[o->launch];
     const backend_sim_order plain = {.n_shaves = 1};
+    uint32_t groups[3];
     vpu_status st;
 
-    o->n_groups = 1;
-    for (int d = 0; d < 3; d++)
-        o->n_groups *= l->local[d] ? l->global[d] / l->local[d] : 0;
+    o->n_groups = check_groups(&o->g->launches[o->launch], groups);
     keep(o, o->before);
     st = backend_sim_run_in_order(o->b, o->launch, &plain, o->err);
     if (st)

@@ -112,6 +112,8 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
  * some launch did not run. */
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes);
 
+/* Did all launches run? Sizes the device refuses are findings instead. */
+bool check_ran_all(const check_session *s);
 /* Did launch `number` read bytes or variables nobody wrote? Then whether that
  * matters is found by compiling its kernel with `taint` and running again. */
 bool check_needs_taint(const check_session *s, uint32_t number);

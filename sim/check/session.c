@@ -166,12 +166,6 @@ static void phase_end(void *user, sim_wg *wg, mach_phase phase)
     copies_end(user);
 }
 
-static void group_end(void *user, sim_wg *wg)
-{
-    (void)user;
-    (void)wg;
-}
-
 static void diverged(check_session *s, uint32_t line)
 {
     const sim_check *c = &s->wg->check;
@@ -416,8 +410,8 @@ static void prepare(check_session *s)
         memset(s->through, 0, s->through_of->bytes);
     if (s->every_access)
         memset(s->limits, 0, sizeof s->limits);
-    for (size_t i = 0; i < s->n_buffers; i++)
-        if (s->every_access || s->sites->tainted || has_unknown(s))
+    if (s->every_access || s->sites->tainted || has_unknown(s))
+        for (size_t i = 0; i < s->n_buffers; i++)
             make_words(s, &s->buffers[i]);
     if (s->sites->tainted && !s->origins)
         s->origins = reserve();
@@ -446,7 +440,6 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
                                     .group_begin = group_begin,
                                     .phase_begin = phase_begin,
                                     .phase_end = phase_end,
-                                    .group_end = group_end,
                                     .stopped = stopped};
     exec_launch el = *l;
     exec_result r;
@@ -549,6 +542,11 @@ void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
         if (n)
             note_unwritten(s, r, element_bytes, first, n);
     }
+}
+
+bool check_ran_all(const check_session *s)
+{
+    return !s->skipped;
 }
 
 bool check_needs_taint(const check_session *s, uint32_t number)

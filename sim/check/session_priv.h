@@ -91,7 +91,6 @@ struct check_session {
     memory *mem;
     uint8_t *window;
     uint32_t *shadow; /* by address */
-    uint64_t shadow_bytes;
     check_region *buffers;
     size_t n_buffers, cap_buffers;
     uint32_t sink;

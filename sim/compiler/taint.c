@@ -11,7 +11,6 @@
 
 typedef struct {
     instrument *x;
-    LLVMValueRef fn;
     sim_variant_kind variant;
     ir_map with; /* instruction -> companion */
 } taint;
@@ -416,7 +415,7 @@ static void fill_phi(taint *t, LLVMValueRef phi)
 
 void taint_follow(instrument *x, LLVMValueRef fn, sim_variant_kind variant)
 {
-    taint t = {.x = x, .fn = fn, .variant = variant};
+    taint t = {.x = x, .variant = variant};
     LLVMValueRef *list = NULL;
     uint32_t *order, n_blocks;
     size_t n = 0, cap = 0;

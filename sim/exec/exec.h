@@ -139,7 +139,7 @@ typedef struct exec_observer {
                         const uint8_t *args);
     void (*phase_begin)(void *user, sim_wg *wg, mach_phase phase);
     void (*phase_end)(void *user, sim_wg *wg, mach_phase phase);
-    void (*group_end)(void *user, sim_wg *wg);
+    void (*group_end)(void *user, sim_wg *wg); /* may be NULL */
     /* The group has stopped; the launch goes on with the next. */
     void (*stopped)(void *user, sim_wg *wg, const exec_stop *why);
 } exec_observer;

@@ -41,7 +41,6 @@ typedef struct launch_run {
     /* Watchdog */
     pthread_t watchdog;
     bool watching, timed_out;
-    uint64_t groups_done, last_progress;
 } launch_run;
 
 /* With r's SHAVEs set up. What is not in the arena goes with rounds_end, which

@@ -336,7 +336,7 @@ static void run_group(shave *s)
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
     end_prints(s);
-    if (o)
+    if (o && o->group_end)
         o->group_end(o->user, &s->wg);
     s->done++;
     s->running = false;

@@ -266,6 +266,24 @@ START_TEST(selection)
 }
 END_TEST
 
+/* A launch the device refuses is a finding; there are no orders to try then. */
+START_TEST(refused_in_no_order)
+{
+    open_with("__attribute__((reqd_work_group_size(8, 1, 1)))\n"
+              "__kernel void k(__global const half *restrict src,\n"
+              "                __global half *restrict dst)\n"
+              "{\n"
+              "    int i = get_global_id(1) * 16 + get_global_id(0);\n"
+              "    dst[i] = src[i];\n"
+              "}\n");
+    terminal_run(&p, RUN " --order all");
+    ck_assert_msg(p.status == 1, "%s", p.err);
+    has("[group-size]");
+    has("T: 1 finding\n");
+    close_it();
+}
+END_TEST
+
 /* Findings beside the run itself. */
 START_TEST(with_a_run)
 {
@@ -307,6 +325,7 @@ int main(void)
     tcase_add_test(t, deterministic);
     tcase_add_test(t, suppressions);
     tcase_add_test(t, selection);
+    tcase_add_test(t, refused_in_no_order);
     tcase_add_test(t, with_a_run);
     suite_add_tcase(s, t);
     r = srunner_create(s);
