@@ -27,7 +27,7 @@ enum {
     MIN_ROUNDS = 4,
     MIN_ACCESSES = 384,
     MAX_STRIDE = 4096,
-    BLOCK = 16,
+    BLOCK = 32,
     MIN_ROUNDS_AGAIN = 2,
     MAX_WARMUP = 8,
     KNOWN = 64 /* sets told apart; others share an entry, which forgets */
@@ -38,28 +38,46 @@ static const uint32_t NOTHING = UINT32_MAX; /* more than any line's number */
 /* --- the same accesses again ---------------------------------------------- */
 
 typedef uint64_t
-    __attribute__((vector_size(16), aligned(8), may_alias)) two_accesses;
+    __attribute__((vector_size(32), aligned(8), may_alias)) four_accesses;
 
-/* How many accesses list has up to the first, from the k-th on, that is not the
- * one k before moved by d; at least k. */
-static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+static INLINE size_t extent_of(const uint64_t *list, size_t n, uint32_t k,
+                               uint64_t d)
 {
     size_t i = k;
 
     for (; i + BLOCK <= n; i += BLOCK) {
-        const two_accesses *at = (const void *)&list[i];
-        const two_accesses *before = (const void *)&list[i - k];
-        two_accesses other = {0, 0};
+        const four_accesses *at = (const void *)&list[i];
+        const four_accesses *before = (const void *)&list[i - k];
+        four_accesses other = {0, 0, 0, 0};
 
 #pragma GCC unroll 8
-        for (int b = 0; b < BLOCK / 2; b++)
+        for (int b = 0; b < BLOCK / 4; b++)
             other |= (at[b] - before[b]) ^ d;
-        if (other[0] | other[1])
+        if (other[0] | other[1] | other[2] | other[3])
             break;
     }
     while (i < n && list[i] - list[i - k] == d)
         i++;
     return i;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static size_t
+extent_avx2(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+{
+    return extent_of(list, n, k, d);
+}
+#endif
+
+/* How many accesses list has up to the first, from the k-th on, that is not the
+ * one k before moved by d; at least k. */
+static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return extent_avx2(list, n, k, d);
+#endif
+    return extent_of(list, n, k, d);
 }
 
 /* Addresses beyond the last carry into what is above them: then the same

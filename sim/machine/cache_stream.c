@@ -15,7 +15,9 @@
  * Which lines were missing is noted as a bit per round, since what loads wait
  * for depends on the order of misses: those are told to the banks round by
  * round, or, as long as all rounds miss the same in the same banks, at once. */
-#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "sim/machine/cache_priv.h"
 
@@ -84,40 +86,131 @@ void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
 
 /* --- lookups ---------------------------------------------------------------- */
 
-/* n lines, step apart; returns which were missing. Lines written back are mostly
- * in one bank after the other: a count in memory would wait for itself. */
-static INLINE uint64_t look_up(level l2, geometry g, uint32_t line,
+/* Lines written back, counted for one bank after the other: that is what they
+ * mostly are, and a count in memory would wait for itself. */
+typedef struct {
+    uint32_t bank, n;
+} backs;
+
+static INLINE void count_back(backs *b, geometry g, uint32_t entry,
+                              ddr_banks *d)
+{
+    uint32_t bank = entry >> 1 >> g.bank & g.bank_mask;
+
+    if (bank != b->bank) {
+        d->backs[b->bank] += b->n;
+        *b = (backs){bank, 0};
+    }
+    b->n += entry & 1;
+}
+
+/* True on a hit. */
+static INLINE bool look_up_line(pair_of_ways *set, geometry g, uint32_t line,
+                                uint32_t store, backs *b, ddr_banks *d)
+{
+    pair_of_ways both = *set;
+    uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
+
+    if (mru >> 1 == line) {
+        if (store)
+            *set = both | 1;
+        return true;
+    }
+    if (lru >> 1 == line) {
+        *set = lru | store | (uint64_t)mru << 32;
+        return true;
+    }
+    *set = line << 1 | store | (uint64_t)mru << 32;
+    count_back(b, g, lru, d);
+    return false;
+}
+
+/* n <= 64 lines, step apart; returns which were missing, a bit each. */
+static uint64_t look_up(level l2, geometry g, uint32_t line,
                                uint32_t step, uint32_t n, uint32_t store,
                                ddr_banks *d)
 {
-    uint32_t bank = 0, backs = 0;
+    backs b = {0, 0};
     uint64_t missing = 0;
 
-    for (uint32_t k = 0; k < n; k++, line += step) {
-        pair_of_ways *set = pair(&l2, line), both = *set;
-        uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
-
-        if (mru >> 1 == line) {
-            if (store)
-                *set = both | 1;
-            continue;
-        }
-        if (lru >> 1 == line) {
-            *set = lru | store | (uint64_t)mru << 32;
-            continue;
-        }
-        *set = line << 1 | store | (uint64_t)mru << 32;
-        missing |= UINT64_C(1) << k;
-        if ((lru >> 1 >> g.bank & g.bank_mask) != bank) {
-            d->backs[bank] += backs;
-            backs = 0;
-            bank = lru >> 1 >> g.bank & g.bank_mask;
-        }
-        backs += lru & 1;
-    }
-    d->backs[bank] += backs;
+    for (uint32_t k = 0; k < n; k++, line += step)
+        if (!look_up_line(pair(&l2, line), g, line, store, &b, d))
+            missing |= UINT64_C(1) << k;
+    d->backs[b.bank] += b.n;
     return missing;
 }
+
+#ifdef __x86_64__
+
+enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
+
+/* Four lines that follow each other in the sets from `set` on. */
+static INLINE __attribute__((target("avx2"))) uint64_t
+look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
+             backs *b, ddr_banks *d)
+{
+    const __m256i dirty = _mm256_set1_epi64x(store);
+    __m256i sets = _mm256_loadu_si256((const void *)set);
+    __m256i keys = _mm256_add_epi32(_mm256_set1_epi32((int)(line << 1)),
+                                    _mm256_set_epi32(6, 6, 4, 4, 2, 2, 0, 0));
+    __m256i found = _mm256_cmpeq_epi32(
+        _mm256_andnot_si256(_mm256_set1_epi32(1), sets), keys);
+    int hits = _mm256_movemask_ps(_mm256_castsi256_ps(found));
+    uint64_t missing = 0;
+
+    if ((hits & WAYS_MRU) == WAYS_MRU) {
+        if (store)
+            _mm256_storeu_si256((void *)set, _mm256_or_si256(sets, dirty));
+        return 0;
+    }
+    if (hits == WAYS_LRU) {
+        sets = _mm256_shuffle_epi32(sets, 0xb1); /* the ways trade places */
+        _mm256_storeu_si256((void *)set, _mm256_or_si256(sets, dirty));
+        return 0;
+    }
+    if (!hits) {
+        uint32_t old[8];
+        __m256i new = _mm256_or_si256(_mm256_slli_epi64(sets, 32),
+                                      _mm256_srli_epi64(keys, 32));
+
+        _mm256_storeu_si256((void *)old, sets);
+        _mm256_storeu_si256((void *)set, _mm256_or_si256(new, dirty));
+        for (int k = 1; k < 8; k += 2)
+            count_back(b, g, old[k], d);
+        return 15;
+    }
+    for (uint32_t k = 0; k < 4; k++)
+        if (!look_up_line(set + k, g, line + k, store, b, d))
+            missing |= UINT64_C(1) << k;
+    return missing;
+}
+
+/* The same for lines that follow each other. */
+__attribute__((target("avx2"))) static uint64_t
+look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
+             ddr_banks *d)
+{
+    backs b = {0, 0};
+    uint64_t missing = 0;
+    uint32_t k = 0;
+
+    while (k < n) {
+        pair_of_ways *set = pair(&l2, line + k);
+
+        if (n - k >= 4 && ((line + k) & l2.set_mask) + 3 <= l2.set_mask) {
+            missing |= look_up_four(set, g, line + k, store, &b, d) << k;
+            k += 4;
+        } else {
+            missing |= (uint64_t)!look_up_line(set, g, line + k, store, &b, d)
+                       << k;
+            k++;
+        }
+    }
+    d->backs[b.bank] += b.n;
+    return missing;
+}
+
+#endif
 
 /* --- what DDR sees ---------------------------------------------------------- */
 
@@ -215,36 +308,34 @@ static void tell(misses *m, uint32_t n_misses, geometry g, uint32_t step,
     }
 }
 
-static INLINE void run(const repeat_streams *s, level l2, geometry g,
-                       uint32_t moved, uint32_t step, uint32_t n, ddr_banks *d,
-                       ddr_loads *loads)
+static uint64_t look_up_stream(level l2, geometry g, uint32_t line,
+                               uint32_t step, uint32_t n, uint32_t store,
+                               ddr_banks *d)
 {
-    misses by_place[REPEAT_MAX_STREAMS];
-    uint32_t n_misses = 0;
-
-    for (uint32_t i = 0; i < s->n; i++) {
-        repeat_stream of = s->list[i];
-        misses *m = &by_place[of.place];
-
-        m->line = of.line + moved;
-        m->store = of.store;
-        if (of.store)
-            m->missing = look_up(l2, g, m->line, step, n, 1, d);
-        else
-            m->missing = look_up(l2, g, m->line, step, n, 0, d);
-    }
-    for (uint32_t i = 0; i < s->n; i++)
-        if (by_place[i].missing)
-            by_place[n_misses++] = by_place[i];
-    tell(by_place, n_misses, g, step, n, d, loads);
+#ifdef __x86_64__
+    if (step == 1 && __builtin_cpu_supports("avx2"))
+        return look_up_next(l2, g, line, n, store, d);
+#endif
+    return look_up(l2, g, line, step, n, store, d);
 }
 
 void streams_run(const repeat_streams *s, const level *l2, geometry g,
                  uint32_t moved, uint32_t step, uint32_t n, ddr_banks *d,
                  ddr_loads *loads)
 {
-    if (is_usual(g))
-        run(s, *l2, usual_geometry, moved, step, n, d, loads);
-    else
-        run(s, *l2, g, moved, step, n, d, loads);
+    misses by_place[REPEAT_MAX_STREAMS];
+    uint32_t n_misses = 0;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        repeat_stream of = s->list[i];
+        uint32_t line = of.line + moved;
+
+        by_place[of.place] = (misses){
+            line, of.store,
+            look_up_stream(*l2, g, line, step, n, of.store, d)};
+    }
+    for (uint32_t i = 0; i < s->n; i++)
+        if (by_place[i].missing)
+            by_place[n_misses++] = by_place[i];
+    tell(by_place, n_misses, g, step, n, d, loads);
 }
