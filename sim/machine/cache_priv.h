@@ -254,10 +254,11 @@ typedef struct {
      * after so many rounds each set they come to at all has got both its ways
      * from them. They come to every l1_apart-th set. */
     uint32_t enough, l1_apart;
-    /* Rounds 0 to warmup - 1 where it begins again right after it ended: what
-     * is known of L1 goes on. */
+    /* Where it begins again right after it ended what is known of L1 goes on:
+     * the first rounds are part, those behind them as late. */
     struct {
         enum { OPENING_NEW, OPENING_KNOWN, OPENING_NONE } state;
+        uint32_t rounds;
         uint64_t apart; /* bytes from the beginning before */
         uint64_t after; /* accesses run since then */
         uint64_t shift; /* of the lines in part */

@@ -298,10 +298,10 @@ static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
     uint32_t shift = moved_by(c, r->shift), now = 0;
 
     if (!first) {
-        now = r->warmup;
+        now = r->opening.rounds;
         run_part(c, g, &r->opening.part,
                  moved_by(c, r->shift - r->opening.shift), now, 1);
-    } else if (first < r->warmup) {
+    } else if (first < r->warmup && !r->opened) {
         now = r->warmup - first < n ? r->warmup - first : n;
         run_part(c, g, &r->early, shift + (first - 1) * r->step, now, now);
     }

@@ -144,8 +144,31 @@ static uint64_t look_up(level l2, geometry g, uint32_t line,
 
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
+static INLINE __attribute__((target("avx2,popcnt"))) void
+count_four_backs(backs *b, geometry g, __m256i sets, ddr_banks *d)
+{
+    __m256i banks = _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)g.bank + 1));
+    __m256i same = _mm256_cmpeq_epi32(
+        _mm256_and_si256(banks, _mm256_set1_epi32((int)g.bank_mask)),
+        _mm256_set1_epi32((int)b->bank));
+    uint32_t old[8];
+
+    if ((_mm256_movemask_ps(_mm256_castsi256_ps(same)) & WAYS_LRU) ==
+        WAYS_LRU) {
+        __m256i written = _mm256_slli_epi32(sets, 31);
+
+        b->n += (uint32_t)__builtin_popcount(
+            (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(written)) &
+            WAYS_LRU);
+        return;
+    }
+    _mm256_storeu_si256((void *)old, sets);
+    for (int k = 1; k < 8; k += 2)
+        count_back(b, g, old[k], d);
+}
+
 /* Four lines that follow each other in the sets from `set` on. */
-static INLINE __attribute__((target("avx2"))) uint64_t
+static INLINE __attribute__((target("avx2,popcnt"))) uint64_t
 look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
              backs *b, ddr_banks *d)
 {
@@ -169,14 +192,11 @@ look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
         return 0;
     }
     if (!hits) {
-        uint32_t old[8];
         __m256i new = _mm256_or_si256(_mm256_slli_epi64(sets, 32),
                                       _mm256_srli_epi64(keys, 32));
 
-        _mm256_storeu_si256((void *)old, sets);
         _mm256_storeu_si256((void *)set, _mm256_or_si256(new, dirty));
-        for (int k = 1; k < 8; k += 2)
-            count_back(b, g, old[k], d);
+        count_four_backs(b, g, sets, d);
         return 15;
     }
     for (uint32_t k = 0; k < 4; k++)
@@ -186,7 +206,7 @@ look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
 }
 
 /* The same for lines that follow each other. */
-__attribute__((target("avx2"))) static uint64_t
+__attribute__((target("avx2,popcnt"))) static uint64_t
 look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
              ddr_banks *d)
 {
@@ -313,7 +333,8 @@ static uint64_t look_up_stream(level l2, geometry g, uint32_t line,
                                ddr_banks *d)
 {
 #ifdef __x86_64__
-    if (step == 1 && __builtin_cpu_supports("avx2"))
+    if (step == 1 && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("popcnt"))
         return look_up_next(l2, g, line, n, store, d);
 #endif
     return look_up(l2, g, line, step, n, store, d);

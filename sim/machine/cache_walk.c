@@ -278,10 +278,81 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
     return is_worth_it(r);
 }
 
+/* Does part, of a round, the same as the late rounds, as much further on? */
+static bool as_late(const repetition *r, const repeat_part *part,
+                    uint32_t moved, uint32_t moved1)
+{
+    const repeat_part *late = &r->late;
+    bool same = part->ops.n == late->ops.n && part->n_lines == late->n_lines &&
+                part->l1_misses == late->l1_misses;
+
+    for (uint32_t i = 0; same && i < part->ops.n; i++) {
+        repeat_op a = part->ops.list[i], b = late->ops.list[i];
+
+        same = a.kind == b.kind && a.line == b.line + moved &&
+               a.dirty == b.dirty &&
+               (a.kind != OP_SET_L2 || a.second == b.second + moved);
+    }
+    for (uint32_t i = 0; same && i < part->n_lines; i++)
+        same = part->lines[i] == late->lines[i] + moved1;
+    return same;
+}
+
+/* False: there is no room. */
+static bool append(repeat_part *to, const repeat_part *more)
+{
+    if (to->ops.n + more->ops.n > REPEAT_MAX_OPS ||
+        to->n_lines + more->n_lines > REPEAT_MAX_LINES)
+        return false;
+    memcpy(to->ops.list + to->ops.n, more->ops.list,
+           more->ops.n * sizeof *more->ops.list);
+    memcpy(to->lines + to->n_lines, more->lines,
+           more->n_lines * sizeof *more->lines);
+    to->ops.n += more->ops.n;
+    to->n_lines += more->n_lines;
+    to->l1_misses += more->l1_misses;
+    return true;
+}
+
+/* Fills r->opening.part, after `history` rounds up to the rounds-th of the
+ * time before, as far as its rounds are not what late ones are. False: not all
+ * of L1 is known. */
+static bool find_opening(repetition *r, const level *l1, const level *l2,
+                         uint64_t shift, uint64_t rounds, uint32_t history)
+{
+    walk w = {.v1 = l1, .v2 = l2, .r = r};
+    unsigned more = l2->line_shift - l1->line_shift;
+    uint32_t shifted = (uint32_t)(shift >> l2->line_shift);
+    repeat_part *whole = &r->opening.part, round;
+    uint32_t n_ops = 0, n_lines = 0, l1_misses = 0;
+
+    know_nothing(&w);
+    walk_part(&w, &round, r->shift, rounds - history, history);
+    whole->ops.n = whole->n_lines = whole->l1_misses = 0;
+    r->opening.rounds = 0;
+    for (uint32_t k = 0; k < r->warmup; k++) {
+        uint32_t moved = shifted + (k - r->warmup) * r->step;
+
+        walk_part(&w, &round, shift, k, 1);
+        leave_l1_behind(&round);
+        if (looks_up_l1(&round) || !append(whole, &round))
+            return false;
+        if (as_late(r, &round, moved, moved << more))
+            continue;
+        n_ops = whole->ops.n;
+        n_lines = whole->n_lines;
+        l1_misses = whole->l1_misses;
+        r->opening.rounds = k + 1;
+    }
+    whole->ops.n = n_ops;
+    whole->n_lines = n_lines;
+    whole->l1_misses = l1_misses;
+    return true;
+}
+
 bool walk_opening(repetition *r, const level *l1, const level *l2,
                   uint64_t shift, size_t n)
 {
-    walk w = {.v1 = l1, .v2 = l2, .r = r};
     uint64_t apart = shift - r->shift, after = r->ran;
     uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;
 
@@ -296,14 +367,12 @@ bool walk_opening(repetition *r, const level *l1, const level *l2,
         return false;
     }
     if (r->opening.state == OPENING_NEW) {
-        repeat_part *part = &r->opening.part;
-
-        know_nothing(&w);
-        walk_part(&w, part, r->shift, rounds - r->enough, r->enough);
-        walk_part(&w, part, shift, 0, r->warmup);
-        leave_l1_behind(part);
         r->opening.shift = shift;
-        r->opening.state = looks_up_l1(part) ? OPENING_NONE : OPENING_KNOWN;
+        r->opening.state =
+            find_opening(r, l1, l2, shift, rounds, r->warmup) ||
+                    find_opening(r, l1, l2, shift, rounds, r->enough)
+                ? OPENING_KNOWN
+                : OPENING_NONE;
     }
     return r->opening.state == OPENING_KNOWN;
 }
