@@ -252,8 +252,8 @@ typedef struct {
     repeat_streams streams; /* of late */
     /* 0: late.ops keep L1's tags. Otherwise they neither read nor write them;
      * after so many rounds each set they come to at all has got both its ways
-     * from them. They come to every l1_apart-th set. */
-    uint32_t enough, l1_apart;
+     * from them. */
+    uint32_t enough;
     /* Where it begins again right after it ended what is known of L1 goes on:
      * the first rounds are part, those behind them as late. */
     struct {
@@ -272,15 +272,15 @@ typedef struct {
         uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
     } in_bank;
     /* Where the caches are in it. */
-    bool live;      /* the list ended in it */
-    bool latest;    /* nothing else was run since */
-    bool opened;    /* it began with `opening`, not yet in L1's tags */
-    uint32_t moved; /* lines of L2, this round against late's */
-    uint32_t ended; /* moved, where it ended before it began again */
+    bool live;       /* the list ended in it */
+    bool latest;     /* nothing else was run since */
+    bool opened;     /* it began with `opening`, not yet in L1's tags */
+    uint32_t moved;  /* lines of L2, this round against late's */
+    uint32_t ended;  /* moved, where it ended before it began again */
     uint32_t behind; /* late rounds that are not in L1's tags */
-    uint32_t owed;   /* accesses that are not looked up yet, less than a round */
-    uint64_t shift;  /* of its first access against first[0] */
-    uint64_t ran;    /* accesses */
+    uint32_t owed;  /* accesses that are not looked up yet, less than a round */
+    uint64_t shift; /* of its first access against first[0] */
+    uint64_t ran;   /* accesses */
     uint64_t last[REPEAT_MAX_SITES];
 } repetition;
 

@@ -88,8 +88,7 @@ size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
     uint32_t i = 0;
 
     *shift = list[0] - r->first[0];
-    if (!r->period || n < r->period ||
-        *shift & ((1u << l2->line_shift) - 1) ||
+    if (!r->period || n < r->period || *shift & ((1u << l2->line_shift) - 1) ||
         r->lowest + *shift > UINT32_MAX)
         return 0;
     while (i < r->period && list[i] - r->first[i] == *shift)
@@ -150,7 +149,8 @@ static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
     return 0;
 }
 
-/* --- what comes again ------------------------------------------------------- */
+/* --- what comes again -------------------------------------------------------
+ */
 
 static void take_sites(const uint64_t *list, repetition *r)
 {

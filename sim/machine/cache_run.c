@@ -244,7 +244,6 @@ static void settle(mach_cache *c)
     r->behind = 0;
 }
 
-
 static void look_up(mach_cache *c, const uint64_t *list, size_t n)
 {
     const geometry g = geometry_of(c);

@@ -23,7 +23,8 @@
 
 enum { MOST = 64, WORTH_IT = 8, ALIKE_WORTH_IT = 4 };
 
-/* --- the order of streams -------------------------------------------------- */
+/* --- the order of streams --------------------------------------------------
+ */
 
 /* Sets from stream k's on to the next one's in front of it. */
 static uint32_t gap_before(const repeat_streams *s, uint32_t n_sets, uint32_t k)
@@ -84,7 +85,8 @@ void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
         s->most = 0;
 }
 
-/* --- lookups ---------------------------------------------------------------- */
+/* --- lookups ----------------------------------------------------------------
+ */
 
 /* Lines written back, counted for one bank after the other: that is what they
  * mostly are, and a count in memory would wait for itself. */
@@ -126,9 +128,8 @@ static INLINE bool look_up_line(pair_of_ways *set, geometry g, uint32_t line,
 }
 
 /* n <= 64 lines, step apart; returns which were missing, a bit each. */
-static uint64_t look_up(level l2, geometry g, uint32_t line,
-                               uint32_t step, uint32_t n, uint32_t store,
-                               ddr_banks *d)
+static uint64_t look_up(level l2, geometry g, uint32_t line, uint32_t step,
+                        uint32_t n, uint32_t store, ddr_banks *d)
 {
     backs b = {0, 0};
     uint64_t missing = 0;
@@ -236,7 +237,8 @@ look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
 
 #endif
 
-/* --- what DDR sees ---------------------------------------------------------- */
+/* --- what DDR sees ----------------------------------------------------------
+ */
 
 /* A stream some of whose lines are missing. */
 typedef struct {
@@ -356,8 +358,7 @@ void streams_run(const repeat_streams *s, const level *l2, geometry g,
         uint32_t line = of.line + moved;
 
         by_place[of.place] = (misses){
-            line, of.store,
-            look_up_stream(*l2, g, line, step, n, of.store, d)};
+            line, of.store, look_up_stream(*l2, g, line, step, n, of.store, d)};
     }
     for (uint32_t i = 0; i < s->n; i++)
         if (by_place[i].missing)

@@ -224,8 +224,7 @@ static void leave_l1_behind(repeat_part *p)
 static void copy_part(repeat_part *to, const repeat_part *from)
 {
     to->ops.n = from->ops.n;
-    memcpy(to->ops.list, from->ops.list,
-           from->ops.n * sizeof *from->ops.list);
+    memcpy(to->ops.list, from->ops.list, from->ops.n * sizeof *from->ops.list);
     to->l1_misses = from->l1_misses;
 }
 
@@ -245,7 +244,7 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
     walk w = {.v1 = l1, .v2 = l2, .r = r};
     size_t rounds = n / (r->period * r->round);
     uint32_t l1_step = r->step << (l2->line_shift - l1->line_shift);
-    uint32_t n_sets = l1->set_mask + 1;
+    uint32_t n_sets = l1->set_mask + 1, apart;
 
     know_nothing(&w);
     r->enough = r->streams.most = 0;
@@ -270,10 +269,9 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
         return is_worth_it(r);
     }
     leave_l1_behind(&r->late);
-    r->l1_apart = l1_step & -l1_step;
-    if (r->l1_apart > n_sets)
-        r->l1_apart = n_sets;
-    r->enough = 2 * (n_sets / r->l1_apart);
+    /* Each line comes to every so many-th set, twice. */
+    apart = l1_step & -l1_step;
+    r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
     streams_plan(&r->streams, &r->late.ops, l2, r->step);
     return is_worth_it(r);
 }
@@ -357,8 +355,7 @@ bool walk_opening(repetition *r, const level *l1, const level *l2,
     uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;
 
     if (!r->latest || !r->enough || r->owed || after % whole ||
-        rounds < r->warmup + r->enough || n < r->warmup * whole ||
-        apart >> l1->line_shift & (r->l1_apart - 1))
+        rounds < r->warmup + r->enough || n < r->warmup * whole)
         return false;
     if (apart != r->opening.apart || after != r->opening.after) {
         r->opening.apart = apart;

@@ -426,6 +426,119 @@ START_TEST(groups_equal_single_calls)
 }
 END_TEST
 
+/* A loop again and again, each time the same way further on and of whole lines:
+ * as work-groups of one SHAVE follow each other. What is known at the end of
+ * one is used for the next, until something else is looked up in between: at
+ * the end of one, or at any place in one. */
+START_TEST(next_groups_equal_single_calls)
+{
+    static const char *const sets[] = {"ddr_banks=8", "ddr_banks=4",
+                                       "l2_line=128", "l2_bytes=65536",
+                                       "l1d_bytes=4096"};
+    static const uint32_t strides[] = {4, 8, 16, 32, 64, 128, 192, 512};
+    static const uint32_t apart[] = {4160, 2112, 64, 4096, 0x4000, 0x80000};
+    static uint64_t list[50000];
+    uint32_t x = (uint32_t)_i + 77;
+
+    ck_assert(!mach_desc_set(&desc, mem, sets[_i], &err));
+    for (int round = 0; round < 1000; round++) {
+        uint32_t period = 2 + draw(&x, 8), times = 32 * (1 + draw(&x, 5));
+        uint32_t stride = strides[draw(&x, 8)], pitch = apart[draw(&x, 6)];
+        uint32_t next = 128 * (draw(&x, 3) ? draw(&x, 200) : 0) + pitch;
+        uint32_t at = 0x10000000 + 128 * draw(&x, 5000);
+        uint32_t stores = draw(&x, 4) ? 1u << draw(&x, 9) : draw(&x, 512);
+        size_t n = 0, group = (size_t)period * times, cut;
+        size_t stop = group * (3 + draw(&x, 4)); /* something else */
+        uint32_t near;
+
+        make(12); /* which has not looked for loops in vain */
+        ck_assert(!mach_cache_create(&desc, 12, &other, &err));
+        if (draw(&x, 3))
+            stop += draw(&x, (2 + draw(&x, 10)) * (1 + 64 / stride) * period) %
+                    group;
+        for (; n + group <= 50000 && n < 8 * group; at += next)
+            for (uint32_t t = 0; t < times; t++)
+                for (uint32_t i = 0; i < period; i++)
+                    list[n++] = MACH_ACCESS(at + i * pitch + t * stride + i % 3,
+                                            1 + 15 * (i % 2), stores >> i & 1);
+        for (size_t k = 0; k < n; k += cut) {
+            size_t left = group - k % group;
+
+            cut = draw(&x, 2) ? left : 1 + draw(&x, (uint32_t)left);
+            if (k < stop && k + cut > stop)
+                cut = stop - k;
+            run_both(list + k, cut);
+            /* Who is still there? */
+            near = 16 * (1 + 64 / stride) * period;
+            if (near > stop || !draw(&x, 4))
+                near = (uint32_t)stop;
+            for (int i = 0; i < 100 && k + cut == stop; i++)
+                run_both(&list[stop - 1 - draw(&x, near)], 1);
+        }
+        mach_cache_destroy(other);
+        mach_cache_destroy(c);
+    }
+    c = NULL;
+}
+END_TEST
+
+/* Planes of which `times` lines are read, one after the other. */
+typedef struct {
+    uint32_t planes, pitch, bytes, stride, next, last;
+} plane_groups;
+
+static void run_planes(const plane_groups *p, uint32_t at, uint32_t times)
+{
+    uint64_t list[4 * 200];
+    size_t n = 0;
+
+    for (uint32_t t = 0; t < times; t++)
+        for (uint32_t k = 0; k < p->planes; k++)
+            list[n++] =
+                MACH_ACCESS(at + k * p->pitch + t * p->stride, p->bytes, 0);
+    run_both(list, n);
+}
+
+/* Is what the group before left still there when the next one has begun? Lines
+ * that both touch, and sets that only one comes to. */
+START_TEST(beginnings_leave_the_rest_alone)
+{
+    enum { TIMES = 200, GROUPS = 7 };
+    static const plane_groups cases[] = {
+        {3, 0x80000, 16, 64, 64 * 200, 3},
+        {3, 0x80000, 16, 64, 64 * 200, 9},
+        {3, 0x80000, 16, 128, 64 * 401, 3},
+        {3, 0x80000, 16, 128, 64 * 401, 48},
+        {3, 0x80000, 16, 128, 64 * 400, 48},
+        {2, 0x80100, 68, 64, 64 * 200, 8},
+        {2, 0x80100, 68, 64, 64 * 200, 9},
+        {2, 0x80100, 68, 64, 64 * 200, 11},
+        {4, 0x80080, 68, 64, 64 * 200, 4},
+        {4, 0x80080, 68, 64, 64 * 200, 5},
+    };
+    const plane_groups *p = &cases[_i];
+    uint32_t at = 0x10000000;
+
+    make(12);
+    ck_assert(!mach_cache_create(&desc, 12, &other, &err));
+    for (int g = 0; g < GROUPS; g++, at += p->next)
+        run_planes(p, at, TIMES);
+    run_planes(p, at, p->last);
+    for (uint32_t l = 0; l < 48; l++)
+        for (uint32_t k = 0; k < p->planes; k++) {
+            uint64_t begin =
+                MACH_ACCESS(at + k * p->pitch + l / 2 * p->stride, 4, 0);
+            uint64_t end =
+                MACH_ACCESS(at - p->next + k * p->pitch +
+                                (TIMES - 1 - l / 2) * p->stride + 32 * (l & 1),
+                            4, 0);
+
+            run_both(l & 1 ? &begin : &end, 1);
+        }
+    mach_cache_destroy(other);
+}
+END_TEST
+
 /* Beyond the last address entries go on with the same difference, but are
  * accesses to the first addresses, of one byte more: in the list where the loop
  * is found, in one that goes on with it, in one where it begins again, and
@@ -551,6 +664,8 @@ int main(void)
     tcase_add_loop_test(t, batches_equal_single_calls, 0, 5);
     tcase_add_loop_test(t, repetitions_equal_single_calls, 0, 5);
     tcase_add_loop_test(t, groups_equal_single_calls, 0, 5);
+    tcase_add_loop_test(t, next_groups_equal_single_calls, 0, 5);
+    tcase_add_loop_test(t, beginnings_leave_the_rest_alone, 0, 10);
     tcase_add_loop_test(t, no_loop_passes_the_last_address, 0, 6);
     tcase_add_test(t, a_recording_agrees_with_the_counts);
     tcase_add_test(t, speed);
