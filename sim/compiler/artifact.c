@@ -36,7 +36,7 @@ static const char host_passes[] =
     "instcombine<no-verify-fixpoint>,loop-unroll<O2;no-runtime>,simplifycfg,"
     "instcombine<no-verify-fixpoint>,reassociate,loop-simplify,lcssa,"
     "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop(indvars),adce)";
+    "loop(indvars,loop-deletion),adce)";
 
 void artifact_symbol(sim_variant_kind k, char out[32])
 {

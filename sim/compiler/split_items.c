@@ -147,6 +147,14 @@ static LLVMIntPredicate swapped(LLVMIntPredicate p)
     }
 }
 
+/* The first item alone: where there is nothing else, the unroller takes it out
+ * of the loop at less cost. */
+static bool is_first(const loop *l, const condition *c)
+{
+    return (c->predicate == LLVMIntEQ || c->predicate == LLVMIntNE) &&
+           c->number == l->item && LLVMIsNull(c->limit);
+}
+
 static void find_conditions(loop *l)
 {
     for (uint32_t n = 0; n < l->cfg->n; n++) {
@@ -352,7 +360,10 @@ static bool find_loop(loop *l, LLVMValueRef br, arena *a)
         !find_blocks(l, a) || !find_item(l))
         return false;
     find_conditions(l);
-    return l->n_conditions > 0;
+    for (unsigned k = 0; k < l->n_conditions; k++)
+        if (!is_first(l, &l->conditions[k]))
+            return true;
+    return false;
 }
 
 void split_item_loops(LLVMValueRef fn, arena *a)
