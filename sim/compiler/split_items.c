@@ -22,8 +22,9 @@
 
 #include "sim/ir/ir.h"
 
-/* Each may double the loop. */
-enum { MAX_CONDITIONS = 4, MAX_SUM = 4 };
+/* Each condition may double the loop: all copies of it together should not have
+ * more than so many instructions, as they are before optimisation. */
+enum { MAX_CONDITIONS = 4, MAX_SIZE = 512, MAX_SUM = 4 };
 
 typedef struct {
     LLVMValueRef cmp, number, limit;
@@ -155,8 +156,23 @@ static bool is_first(const loop *l, const condition *c)
            c->number == l->item && LLVMIsNull(c->limit);
 }
 
+/* How many conditions the loop is small enough for. */
+static unsigned room(const loop *l)
+{
+    unsigned size = 0, n = 0;
+
+    for (uint32_t k = 0; k < l->cfg->n; k++)
+        if (ir_bit(l->in, k))
+            ir_each_inst(i, l->cfg->blocks[k]) size++;
+    while (n < MAX_CONDITIONS && size << (n + 1) <= MAX_SIZE)
+        n++;
+    return n;
+}
+
 static void find_conditions(loop *l)
 {
+    unsigned most = room(l);
+
     for (uint32_t n = 0; n < l->cfg->n; n++) {
         if (!ir_bit(l->in, n))
             continue;
@@ -172,7 +188,7 @@ static void find_conditions(loop *l)
 
                 if (varies(l, y) || !is_number(l, x, 0))
                     continue;
-                if (l->n_conditions < MAX_CONDITIONS)
+                if (l->n_conditions < most)
                     l->conditions[l->n_conditions++] =
                         (condition){i, x, y, k ? swapped(p) : p};
                 break;
