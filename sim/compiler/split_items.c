@@ -22,9 +22,9 @@
 
 #include "sim/ir/ir.h"
 
-/* Each condition may double the loop: all copies of it together should not have
- * more than so many instructions, as they are before optimisation. */
-enum { MAX_CONDITIONS = 4, MAX_SIZE = 512, MAX_SUM = 4 };
+/* A condition doubles what it does not decide about. A loop is not worth more
+ * instructions, as many as they are before optimisation, than these. */
+enum { MAX_CONDITIONS = 4, MAX_COPIED = 112, MAX_SUM = 4, MAX_USES = 3 };
 
 typedef struct {
     LLVMValueRef cmp, number, limit;
@@ -32,6 +32,7 @@ typedef struct {
 } condition;
 
 typedef struct {
+    arena *a;
     LLVMContextRef c;
     LLVMBuilderRef b;
     LLVMTypeRef i32, i64;
@@ -40,7 +41,7 @@ typedef struct {
     LLVMBasicBlockRef header, latch, exit;
     LLVMValueRef br, item, next, items; /* next < items: go on */
     condition conditions[MAX_CONDITIONS];
-    unsigned n_conditions;
+    unsigned n_conditions, size, copied; /* instructions */
     LLVMBasicBlockRef pieces, more;
     LLVMValueRef first, end; /* items of a piece */
 } loop;
@@ -56,14 +57,14 @@ static bool varies(const loop *l, LLVMValueRef v)
 
 /* Blocks from which the latch is reached without passing the header. False:
  * there is another way in, or another way round. */
-static bool find_blocks(loop *l, arena *a)
+static bool find_blocks(loop *l)
 {
-    uint32_t *stack = arena_array(a, uint32_t, l->cfg->n + 1), top = 0;
+    uint32_t *stack = arena_array(l->a, uint32_t, l->cfg->n + 1), top = 0;
     uint32_t header = ir_cfg_number(l->cfg, l->header);
     uint32_t latch = ir_cfg_number(l->cfg, l->latch);
     const uint32_t *preds = l->cfg->preds[header];
 
-    l->in = ir_bits(a, l->cfg->n);
+    l->in = ir_bits(l->a, l->cfg->n);
     ir_bit_set(l->in, header);
     if (latch != header)
         stack[top++] = latch;
@@ -148,6 +149,68 @@ static LLVMIntPredicate swapped(LLVMIntPredicate p)
     }
 }
 
+/* --- what it costs
+ * ------------------------------------------------------------------ */
+
+/* Instructions an iteration can reach without going from one block to another;
+ * UINT32_MAX: all. */
+static unsigned reached(const loop *l, uint32_t from, uint32_t to)
+{
+    uint32_t *stack = arena_array(l->a, uint32_t, l->cfg->n + 1), top = 0;
+    ir_word *seen = ir_bits(l->a, l->cfg->n);
+    unsigned size = 0;
+
+    stack[top] = ir_cfg_number(l->cfg, l->header);
+    ir_bit_set(seen, stack[top++]);
+    while (top) {
+        uint32_t n = stack[--top];
+        const uint32_t *s = l->cfg->succs[n];
+
+        ir_each_inst(i, l->cfg->blocks[n]) size++;
+        for (uint32_t k = 1; k <= s[0]; k++)
+            if (ir_bit(l->in, s[k]) && !ir_bit(seen, s[k]) &&
+                (n != from || s[k] != to)) {
+                ir_bit_set(seen, s[k]);
+                stack[top++] = s[k];
+            }
+    }
+    return size;
+}
+
+/* Instructions that only one value of v leads to, at most once v or what is
+ * made of it decides a branch. */
+static unsigned decided_by(const loop *l, LLVMValueRef v, unsigned depth)
+{
+    unsigned n = 0;
+
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef i = LLVMGetUser(u);
+        const uint32_t *s;
+        uint32_t from;
+
+        if (!varies(l, i))
+            continue;
+        if (LLVMTypeOf(i) == LLVMTypeOf(v) && !LLVMIsAPHINode(i) &&
+            depth < MAX_USES)
+            n += decided_by(l, i, depth + 1);
+        if (!LLVMIsABranchInst(i))
+            continue;
+        from = ir_cfg_number(l->cfg, LLVMGetInstructionParent(i));
+        s = l->cfg->succs[from];
+        for (uint32_t k = 1; k <= s[0]; k++)
+            if (ir_bit(l->in, s[k]))
+                n += l->size - reached(l, from, s[k]);
+    }
+    return n;
+}
+
+static unsigned copied(const loop *l, LLVMValueRef cmp)
+{
+    unsigned n = decided_by(l, cmp, 0);
+
+    return n < l->size ? l->size - n : 0;
+}
+
 /* The first item alone: where there is nothing else, the unroller takes it out
  * of the loop at less cost. */
 static bool is_first(const loop *l, const condition *c)
@@ -156,23 +219,20 @@ static bool is_first(const loop *l, const condition *c)
            c->number == l->item && LLVMIsNull(c->limit);
 }
 
-/* How many conditions the loop is small enough for. */
-static unsigned room(const loop *l)
+/* Adds a condition if the loop is small enough for one more. */
+static void add_condition(loop *l, condition c)
 {
-    unsigned size = 0, n = 0;
+    unsigned n = is_first(l, &c) ? 0 : copied(l, c.cmp);
 
-    for (uint32_t k = 0; k < l->cfg->n; k++)
-        if (ir_bit(l->in, k))
-            ir_each_inst(i, l->cfg->blocks[k]) size++;
-    while (n < MAX_CONDITIONS && size << (n + 1) <= MAX_SIZE)
-        n++;
-    return n;
+    if (l->n_conditions == MAX_CONDITIONS || l->copied + n > MAX_COPIED)
+        return;
+    l->copied += n;
+    l->conditions[l->n_conditions++] = c;
 }
 
 static void find_conditions(loop *l)
 {
-    unsigned most = room(l);
-
+    l->size = reached(l, UINT32_MAX, UINT32_MAX);
     for (uint32_t n = 0; n < l->cfg->n; n++) {
         if (!ir_bit(l->in, n))
             continue;
@@ -188,9 +248,7 @@ static void find_conditions(loop *l)
 
                 if (varies(l, y) || !is_number(l, x, 0))
                     continue;
-                if (l->n_conditions < most)
-                    l->conditions[l->n_conditions++] =
-                        (condition){i, x, y, k ? swapped(p) : p};
+                add_condition(l, (condition){i, x, y, k ? swapped(p) : p});
                 break;
             }
         }
@@ -336,7 +394,7 @@ static void leave_piece(loop *l)
                     l->pieces, l->exit);
 }
 
-static void split(loop *l, arena *a)
+static void split(loop *l)
 {
     LLVMValueRef *phis = NULL, *outer;
     size_t n = 0, cap = 0;
@@ -345,9 +403,9 @@ static void split(loop *l, arena *a)
     {
         if (!LLVMIsAPHINode(i))
             break;
-        *arena_append(a, phis, n, cap) = i;
+        *arena_append(l->a, phis, n, cap) = i;
     }
-    outer = arena_array(a, LLVMValueRef, n);
+    outer = arena_array(l->a, LLVMValueRef, n);
     l->pieces = LLVMInsertBasicBlockInContext(l->c, l->header, "");
     l->more = LLVMInsertBasicBlockInContext(l->c, l->exit, "");
     LLVMPositionBuilderAtEnd(l->b, l->pieces);
@@ -366,14 +424,14 @@ static void split(loop *l, arena *a)
 /* --- the function
  * ------------------------------------------------------------------ */
 
-static bool find_loop(loop *l, LLVMValueRef br, arena *a)
+static bool find_loop(loop *l, LLVMValueRef br)
 {
     l->br = br;
     l->latch = LLVMGetInstructionParent(br);
     l->header = LLVMGetSuccessor(br, 0);
     l->exit = LLVMGetSuccessor(br, 1);
-    if (LLVMIsAPHINode(LLVMGetFirstInstruction(l->exit)) ||
-        !find_blocks(l, a) || !find_item(l))
+    if (LLVMIsAPHINode(LLVMGetFirstInstruction(l->exit)) || !find_blocks(l) ||
+        !find_item(l))
         return false;
     find_conditions(l);
     for (unsigned k = 0; k < l->n_conditions; k++)
@@ -399,7 +457,8 @@ void split_item_loops(LLVMValueRef fn, arena *a)
             *arena_append(a, ends, n, cap) = t;
     }
     for (size_t k = 0; k < n; k++) {
-        loop l = {.c = c,
+        loop l = {.a = a,
+                  .c = c,
                   .b = b,
                   .i32 = LLVMInt32TypeInContext(c),
                   .i64 = LLVMInt64TypeInContext(c),
@@ -407,9 +466,9 @@ void split_item_loops(LLVMValueRef fn, arena *a)
 
         if (!fresh)
             ir_cfg_build(&cfg, fn, a);
-        fresh = !find_loop(&l, ends[k], a);
+        fresh = !find_loop(&l, ends[k]);
         if (!fresh)
-            split(&l, a);
+            split(&l);
     }
     LLVMDisposeBuilder(b);
 }
