@@ -24,7 +24,13 @@
 
 /* A condition doubles what it does not decide about. A loop is not worth more
  * instructions, as many as they are before optimisation, than these. */
-enum { MAX_CONDITIONS = 4, MAX_COPIED = 112, MAX_SUM = 4, MAX_USES = 3 };
+enum {
+    MAX_CONDITIONS = 4,
+    MAX_COPIED = 112,
+    MAX_SIZE = 4096,
+    MAX_SUM = 4,
+    MAX_USES = 3
+};
 
 typedef struct {
     LLVMValueRef cmp, number, limit;
@@ -222,9 +228,12 @@ static bool is_first(const loop *l, const condition *c)
 /* Adds a condition if the loop is small enough for one more. */
 static void add_condition(loop *l, condition c)
 {
-    unsigned n = is_first(l, &c) ? 0 : copied(l, c.cmp);
+    unsigned n;
 
-    if (l->n_conditions == MAX_CONDITIONS || l->copied + n > MAX_COPIED)
+    if (l->n_conditions == MAX_CONDITIONS)
+        return;
+    n = is_first(l, &c) ? 0 : copied(l, c.cmp);
+    if (l->copied + n > MAX_COPIED)
         return;
     l->copied += n;
     l->conditions[l->n_conditions++] = c;
@@ -233,7 +242,7 @@ static void add_condition(loop *l, condition c)
 static void find_conditions(loop *l)
 {
     l->size = reached(l, UINT32_MAX, UINT32_MAX);
-    for (uint32_t n = 0; n < l->cfg->n; n++) {
+    for (uint32_t n = 0; n < l->cfg->n && l->size <= MAX_SIZE; n++) {
         if (!ir_bit(l->in, n))
             continue;
         ir_each_inst(i, l->cfg->blocks[n])
