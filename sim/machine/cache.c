@@ -57,6 +57,7 @@ static void forget(mach_cache *c)
     c->l1_last = c->l2_last = NO_LINE;
     c->l2_last_entry = NULL;
     c->repeat.live = false;
+    c->repeat.behind = 0;
     fill_empty(c->l1.ways, (c->l1.set_mask + 1) * c->l1.n_ways);
     fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
 }
@@ -203,7 +204,8 @@ void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
 
-    c->repeat.live = false;
+    if (c->repeat.live)
+        cache_leave_repetition(c);
     c->n_accesses++;
     c->n.load_bytes += bytes;
     if (first == last && first == c->l1_last) {
@@ -224,7 +226,8 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
 
-    c->repeat.live = false;
+    if (c->repeat.live)
+        cache_leave_repetition(c);
     c->n_accesses++;
     c->n.stores++;
     c->n.store_bytes += bytes;

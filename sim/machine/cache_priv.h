@@ -93,6 +93,13 @@ typedef struct {
 
 static const geometry usual_geometry = {5, 6, 6, 7};
 
+static inline bool is_usual(geometry g)
+{
+    return g.l1 == usual_geometry.l1 && g.l2 == usual_geometry.l2 &&
+           g.bank == usual_geometry.bank &&
+           g.bank_mask == usual_geometry.bank_mask;
+}
+
 /* A line that was not in its set, and the one that it takes the place of. */
 static INLINE void l2_missed(geometry g, uint32_t line, uint32_t dirty,
                              uint32_t lru, ddr_banks *d, tally *t)
@@ -163,7 +170,12 @@ static INLINE bool l1_pair(const level *l1, uint32_t line)
  * ---------------------------------------------------------------------------
  */
 
-enum { REPEAT_MAX_SITES = 64, REPEAT_MAX_OPS = 1024 };
+enum {
+    REPEAT_MAX_SITES = 64,
+    REPEAT_MAX_OPS = 1024,
+    REPEAT_MAX_LINES = 512,
+    REPEAT_MAX_STREAMS = 32
+};
 
 /* What a round does to the tags and to DDR. */
 typedef enum {
@@ -199,6 +211,19 @@ typedef struct {
     uint32_t n;
 } repeat_ops;
 
+/* Ops that are lookups of lines of L2 only, each a stream of lines when many
+ * rounds are done at once (cache_stream.c). */
+typedef struct {
+    uint32_t line, store;
+    uint8_t place; /* among the ops */
+} repeat_stream;
+
+typedef struct {
+    uint32_t most; /* rounds at once; 0: not to be done so */
+    uint32_t n;
+    repeat_stream list[REPEAT_MAX_STREAMS]; /* in the order to look them up */
+} repeat_streams;
+
 /* Accesses that come again and again, each time some bytes further. After a
  * round of times all are some lines of L2 further. */
 typedef struct {
@@ -208,8 +233,10 @@ typedef struct {
     uint64_t stride;                  /* bytes */
     uint64_t first[REPEAT_MAX_SITES]; /* the first time */
     uint64_t lowest, highest;         /* addresses of the first time, end */
-    /* Of the second round, by lines of that round. */
-    repeat_ops ops;
+    /* Rounds are numbered from 0, which is looked up access by access. Of those
+     * from round 1 and of those from `warmup` on, by lines of that round: */
+    repeat_ops early, ops;
+    uint32_t warmup, early_l1_misses;
     tally adds; /* a round's loads, stores, bytes, crossings, known misses */
     /* ops for rounds whose lines are moved by from <= lines < from + n: there
      * none that DDR gives or gets is in another bank. */
@@ -218,10 +245,15 @@ typedef struct {
         repeat_ops ops;
         uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
     } in_bank;
+    /* Lines of L1 a round makes the most recent of their sets, in order.
+     * Where ops look up none of them nobody reads L1's tags, and the last
+     * `behind` rounds are not in them: the last `enough` rounds touch each set
+     * they touch at all often enough to make up for it. */
+    uint32_t lines[REPEAT_MAX_LINES], n_lines, enough, behind;
+    repeat_streams streams;
     /* Where the caches are in it. */
     bool live;
-    uint32_t moved; /* lines of L2, this round against the second */
-    uint32_t done;  /* accesses of the round */
+    uint32_t moved; /* lines of L2, this round against that of ops */
     uint64_t shift; /* of its first access against first[0] */
     uint64_t ran;   /* accesses */
     uint64_t last[REPEAT_MAX_SITES];
@@ -241,6 +273,15 @@ size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
 void repeat_ran(repetition *r, const uint64_t *list, size_t n);
 /* Fills r->in_bank for r->moved. */
 void repeat_in_bank(repetition *r, geometry g);
+
+/* Can n lines, all moved by step with each round, be looked up in streams?
+ * Fills s from ops. */
+void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
+                  uint32_t step);
+/* n <= s->most rounds, the first one's lines moved by `moved`. */
+void streams_run(const repeat_streams *s, const level *l2, geometry g,
+                 uint32_t moved, uint32_t step, uint32_t n, ddr_banks *d,
+                 ddr_loads *loads);
 
 /* --- the caches ---------------------------------------------------------- */
 
@@ -268,5 +309,7 @@ enum { CACHE_FEW = 8 };
 /* A list of at least CACHE_FEW accesses to caches of two ways that do not
  * record (cache_run.c). */
 void cache_run_list(mach_cache *c, const uint64_t *list, size_t n);
+/* What follows is no part of a repetition: L1's tags are brought up to date. */
+void cache_leave_repetition(mach_cache *c);
 
 #endif

@@ -7,8 +7,9 @@
  *
  * What a round does follows in part from the list alone, whatever the caches
  * held before. So a round is walked through to know which lines it leaves in
- * which ways, then the next to tell which of its accesses must be looked up.
- * Those of later rounds are the same ones, further on:
+ * which ways, then the next to tell which of its accesses must be looked up, and
+ * a few more if then none must be looked up in L1. Those of later rounds are
+ * the same ones, further on:
  *
  *   - an access whose line is known to be the most recent of its set, and dirty
  *     if it is a store, hits and changes nothing: it is skipped;
@@ -25,9 +26,10 @@ enum {
     /* Less is not worth the walk. */
     MIN_ROUNDS = 4,
     MIN_ACCESSES = 384,
-    MIN_ROUNDS_AGAIN = 2,
     MAX_STRIDE = 4096,
-    BLOCK = 16,
+    BLOCK = 32,
+    MIN_ROUNDS_AGAIN = 2,
+    MAX_WARMUP = 8,
     KNOWN = 64 /* sets told apart; others share an entry, which forgets */
 };
 
@@ -36,28 +38,46 @@ static const uint32_t NOTHING = UINT32_MAX; /* more than any line's number */
 /* --- the same accesses again ---------------------------------------------- */
 
 typedef uint64_t
-    __attribute__((vector_size(16), aligned(8), may_alias)) two_accesses;
+    __attribute__((vector_size(32), aligned(8), may_alias)) four_accesses;
 
-/* How many accesses list has up to the first, from the k-th on, that is not the
- * one k before moved by d; at least k. */
-static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+static INLINE size_t extent_of(const uint64_t *list, size_t n, uint32_t k,
+                               uint64_t d)
 {
     size_t i = k;
 
     for (; i + BLOCK <= n; i += BLOCK) {
-        const two_accesses *at = (const void *)&list[i];
-        const two_accesses *before = (const void *)&list[i - k];
-        two_accesses other = {0, 0};
+        const four_accesses *at = (const void *)&list[i];
+        const four_accesses *before = (const void *)&list[i - k];
+        four_accesses other = {0, 0, 0, 0};
 
 #pragma GCC unroll 8
-        for (int b = 0; b < BLOCK / 2; b++)
+        for (int b = 0; b < BLOCK / 4; b++)
             other |= (at[b] - before[b]) ^ d;
-        if (other[0] | other[1])
+        if (other[0] | other[1] | other[2] | other[3])
             break;
     }
     while (i < n && list[i] - list[i - k] == d)
         i++;
     return i;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static size_t
+extent_avx2(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+{
+    return extent_of(list, n, k, d);
+}
+#endif
+
+/* How many accesses list has up to the first, from the k-th on, that is not the
+ * one k before moved by d; at least k. */
+static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return extent_avx2(list, n, k, d);
+#endif
+    return extent_of(list, n, k, d);
 }
 
 /* Addresses beyond the last carry into what is above them: then the same
@@ -98,8 +118,6 @@ size_t repeat_again(repetition *r, const level *l2, const uint64_t *list,
     r->ran = 0;
     if (n < (size_t)MIN_ROUNDS_AGAIN * r->period * r->round || !in_memory(r, n))
         return 0;
-    r->moved = (uint32_t)(shift >> l2->line_shift) - r->step;
-    r->done = 0;
     return n;
 }
 
@@ -257,6 +275,9 @@ static void know_l1(walk *w, uint32_t line)
 
     if (k->line[0] == line)
         return;
+    if (w->r->n_lines < REPEAT_MAX_LINES)
+        w->r->lines[w->r->n_lines] = line;
+    w->r->n_lines++;
     if (k->line[1] != NOTHING) {
         k->stale = true;
         make_recent(k, line, CLEAN);
@@ -296,7 +317,7 @@ static void walk_round(walk *w, uint32_t time)
 {
     repetition *r = w->r;
 
-    r->ops.n = 0;
+    r->ops.n = r->n_lines = 0;
     r->adds.l1_misses = r->adds.crossings = 0;
     for (uint32_t end = time + r->round; time < end; time++)
         for (uint32_t i = 0; i < r->period; i++)
@@ -305,6 +326,66 @@ static void walk_round(walk *w, uint32_t time)
         bring_up_to_date(w, &w->l1[s], false);
         bring_up_to_date(w, &w->l2[s], true);
     }
+}
+
+static bool looks_up_l1(const repetition *r)
+{
+    bool any = r->ops.n > REPEAT_MAX_OPS || r->n_lines > REPEAT_MAX_LINES;
+
+    for (uint32_t i = 0; i < r->ops.n && !any; i++)
+        any = r->ops.list[i].kind == OP_LOAD;
+    return any;
+}
+
+static void copy_ops(repeat_ops *to, const repeat_ops *from)
+{
+    to->n = from->n;
+    memcpy(to->list, from->list, from->n * sizeof *to->list);
+}
+
+/* L1's tags are not written in each round, as nobody reads them. */
+static void leave_l1_behind(repetition *r, const level *l1, uint32_t l1_step)
+{
+    uint32_t n_sets = l1->set_mask + 1, n = 0;
+    uint32_t apart = l1_step & -l1_step; /* sets a line comes to in turn */
+
+    for (uint32_t i = 0; i < r->ops.n; i++)
+        if (r->ops.list[i].kind != OP_SET_L1)
+            r->ops.list[n++] = r->ops.list[i];
+    r->ops.n = n;
+    r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
+}
+
+/* Walks as many rounds as it takes, of n accesses. */
+static void walk_list(walk *w, size_t n)
+{
+    repetition *r = w->r;
+    size_t rounds = n / (r->period * r->round);
+
+    for (uint32_t s = 0; s < KNOWN; s++) {
+        w->l1[s].set = w->l2[s].set = UINT32_MAX;
+        forget(&w->l1[s]);
+        forget(&w->l2[s]);
+    }
+    r->enough = r->streams.most = 0;
+    walk_round(w, 0);
+    walk_round(w, r->round);
+    r->warmup = 1;
+    if (r->ops.n > REPEAT_MAX_OPS)
+        return;
+    copy_ops(&r->early, &r->ops);
+    r->early_l1_misses = (uint32_t)r->adds.l1_misses;
+    while (looks_up_l1(r) && r->warmup < MAX_WARMUP && r->warmup + 3 < rounds)
+        walk_round(w, ++r->warmup * r->round);
+    if (!looks_up_l1(r)) {
+        leave_l1_behind(r, w->v1,
+                        r->step << (w->v2->line_shift - w->v1->line_shift));
+        streams_plan(&r->streams, &r->ops, w->v2, r->step);
+        return;
+    }
+    r->warmup = 1;
+    copy_ops(&r->ops, &r->early);
+    r->adds.l1_misses = r->early_l1_misses;
 }
 
 static bool is_worth_it(const repetition *r)
@@ -348,22 +429,13 @@ size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
         return 0;
     take_sites(list, r);
     r->shift = r->ran = 0;
-    for (uint32_t s = 0; s < KNOWN; s++) {
-        w.l1[s].set = w.l2[s].set = UINT32_MAX;
-        forget(&w.l1[s]);
-        forget(&w.l2[s]);
-    }
-    if (in_memory(r, n)) {
-        walk_round(&w, 0);
-        walk_round(&w, r->round);
-    }
+    if (in_memory(r, n))
+        walk_list(&w, n);
     if (!in_memory(r, n) || !is_worth_it(r)) {
         r->period = 0;
         return 0;
     }
     r->in_bank.n = 0;
-    r->moved = 0 - r->step;
-    r->done = 0;
     return n;
 }
 

@@ -130,21 +130,49 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
     }
 }
 
-/* The next n rounds of c->repeat. */
+/* What n rounds add that every round adds. */
+static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
+{
+    const tally *round = &c->repeat.adds;
+
+    return (tally){.loads = n * round->loads,
+                   .stores = n * round->stores,
+                   .load_bytes = n * round->load_bytes,
+                   .store_bytes = n * round->store_bytes,
+                   .crossings = n * round->crossings,
+                   .l1_misses = n * l1_misses,
+                   .ddr = c->ddr};
+}
+
+/* n rounds in front of c->repeat.warmup, from lines moved by `moved` on. */
+static INLINE void run_early(mach_cache *c, geometry g, uint32_t moved,
+                             uint32_t n)
+{
+    const repetition *r = &c->repeat;
+    const level l1 = c->l1, l2 = c->l2;
+    tally t = rounds_add(c, n, r->early_l1_misses);
+    ddr_banks d = c->banks;
+
+    for (; n; n--, moved += r->step)
+        run_ops(&r->early, &l1, &l2, g, moved, &d, &t);
+    add_tally(c, &d, &t);
+}
+
+/* The next n rounds of c->repeat, behind its warmup. */
 static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
 {
     enum { WORTH_IT = 3 };
     repetition *r = &c->repeat;
     const level l1 = c->l1, l2 = c->l2;
+    tally t = rounds_add(c, n, r->adds.l1_misses);
     ddr_banks d = c->banks;
-    tally t = {.ddr = c->ddr};
 
-    t.loads = n * r->adds.loads;
-    t.stores = n * r->adds.stores;
-    t.load_bytes = n * r->adds.load_bytes;
-    t.store_bytes = n * r->adds.store_bytes;
-    t.crossings = n * r->adds.crossings;
-    t.l1_misses = n * r->adds.l1_misses;
+    r->behind += r->enough ? n : 0;
+    for (uint32_t now; n && r->streams.most; n -= now) {
+        now = n < r->streams.most ? n : r->streams.most;
+        streams_run(&r->streams, &l2, g, r->moved, r->step, now, &d, &t.ddr);
+        r->moved += now * r->step;
+    }
     while (n) {
         uint32_t at = r->moved - r->in_bank.from, now = n;
 
@@ -178,15 +206,31 @@ static geometry geometry_of(const mach_cache *c)
                       c->bank_mask};
 }
 
-static bool is_usual(geometry g)
+/* Brings L1's tags up to date. */
+static void settle(mach_cache *c)
 {
-    return !memcmp(&g, &usual_geometry, sizeof g);
+    const unsigned shift = c->l2.line_shift - c->l1.line_shift;
+    repetition *r = &c->repeat;
+    uint32_t n = r->behind < r->enough ? r->behind : r->enough;
+
+    r->behind = 0;
+    for (uint32_t moved = r->moved - n * r->step; n; n--, moved += r->step)
+        for (uint32_t i = 0; i < r->n_lines; i++)
+            l1_pair(&c->l1, r->lines[i] + (moved << shift));
+}
+
+void cache_leave_repetition(mach_cache *c)
+{
+    settle(c);
+    c->repeat.live = false;
 }
 
 static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
 {
     const geometry g = geometry_of(c);
 
+    if (n)
+        settle(c);
     /* The common shape gets code of its own. */
     for (size_t now; n; list += now, n -= now) {
         now = n < BATCH ? n : BATCH;
@@ -197,46 +241,62 @@ static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
     }
 }
 
+static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
+                             uint32_t n)
+{
+    repetition *r = &c->repeat;
+    uint32_t shift = (uint32_t)(r->shift >> c->l2.line_shift);
+
+    if (first < r->warmup) {
+        uint32_t early = r->warmup - first < n ? r->warmup - first : n;
+
+        run_early(c, g, shift + (first - 1) * r->step, early);
+        first += early;
+        n -= early;
+    }
+    if (n) {
+        r->moved = shift + (first - r->warmup) * r->step;
+        run_rounds(c, g, n);
+    }
+}
+
 /* The next n accesses of c->repeat: what is left of a round, whole rounds, the
- * beginning of another. begins: they are the first, and at least a round. */
-static void run_repetition(mach_cache *c, const uint64_t *list, size_t n,
-                           bool begins)
+ * beginning of another. */
+static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
 {
     const geometry g = geometry_of(c);
     repetition *r = &c->repeat;
-    uint32_t whole = r->period * r->round, rounds;
-    size_t head = begins || r->done ? whole - r->done : 0;
+    uint32_t whole = r->period * r->round, first, rounds;
+    size_t head = r->ran ? (whole - r->ran % whole) % whole : whole;
 
-    repeat_ran(r, list, n);
     if (head > n)
         head = n;
-    run_singly(c, list, head);
-    r->done += (uint32_t)head;
-    if (head && r->done == whole) {
-        r->done = 0;
-        r->moved += r->step;
-    }
+    first = (uint32_t)((r->ran + head) / whole);
     rounds = (uint32_t)((n - head) / whole);
-    if (is_usual(g))
-        run_rounds(c, usual_geometry, rounds);
-    else
-        run_rounds(c, g, rounds);
+    repeat_ran(r, list, n);
+    run_singly(c, list, head);
+    if (rounds && is_usual(g))
+        run_whole(c, usual_geometry, first, rounds);
+    else if (rounds)
+        run_whole(c, g, first, rounds);
     head += (size_t)rounds * whole;
     run_singly(c, list + head, n - head);
-    r->done += (uint32_t)(n - head);
 }
 
 /* The repetition that list begins with; returns how many accesses were run, 0
  * if there is none. */
 static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
 {
-    size_t done = repeat_again(&c->repeat, &c->l2, list, n);
+    size_t done;
+
+    settle(c);
+    done = repeat_again(&c->repeat, &c->l2, list, n);
 
     if (!done && !c->skip)
         done = repeat_find(&c->l1, &c->l2, list, n, &c->repeat);
     if (!done)
         return 0;
-    run_repetition(c, list, done, true);
+    run_repetition(c, list, done);
     c->repeat.live = done == n;
     return done;
 }
@@ -274,7 +334,7 @@ void cache_run_list(mach_cache *c, const uint64_t *list, size_t n)
 
     if (r->live) {
         done = repeat_goes_on(r, list, n);
-        run_repetition(c, list, done, false);
+        run_repetition(c, list, done);
         r->live = done == n;
         if (r->live)
             return;

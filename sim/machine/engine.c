@@ -408,7 +408,7 @@ static vpu_status replay(engine *e)
         uint32_t k = earliest(e);
         uint64_t t = e->next[k];
 
-        if (t > e->now && e->flows.dirty) {
+        if (e->flows.dirty && t > e->now && t > e->flows.due) {
             flow_share(&e->flows, e->now);
             for (uint32_t n = 0; n < e->flows.n_running; n++)
                 e->next[e->flows.running[n]] =

@@ -44,7 +44,7 @@ static void end_transfer(engine *e, uint32_t c)
     shave *s = &e->shaves[r->shave];
 
     if (ch->flowing && !e->l->transactions)
-        flow_end(&e->flows, c);
+        flow_end(&e->flows, c, e->now);
     ch->busy = false;
     e->next[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;

@@ -109,7 +109,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
     flow_need need;
 
     if (s->state == RUNNING) {
-        flow_end(&e->flows, actor);
+        flow_end(&e->flows, actor, e->now);
         s->state = STEPS;
         account_run(e, i, step, &c, e->now - s->t - alone);
         return true;

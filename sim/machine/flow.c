@@ -12,7 +12,7 @@
 
 #define ONE (UINT64_C(1) << FLOW_Q)
 
-enum { NEGLIGIBLE = 4096 };
+enum { NEGLIGIBLE = 4096, PATIENCE = 128 };
 
 void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks)
 {
@@ -73,6 +73,25 @@ static bool crowded(const flow_set *s)
     return any;
 }
 
+static bool enough_for_all(const flow_set *s)
+{
+    bool enough = true;
+
+    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
+        enough &= s->demand[r] <= s->capacity[r];
+    return enough;
+}
+
+static void changed(flow_set *s, uint64_t now)
+{
+    bool patient = !s->scarce && enough_for_all(s);
+    uint64_t due = now + (patient ? s->shortest / PATIENCE : 0);
+
+    if (!s->dirty || due < s->due)
+        s->due = due;
+    s->dirty = true;
+}
+
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
                 uint64_t work)
 {
@@ -87,6 +106,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
         f->queue[b] = (uint32_t)((need->blocking[b] << FLOW_Q) / work / 2);
     }
     f->dma = need->dma;
+    f->length = work;
     f->work = work << FLOW_Q;
     f->speed = ONE;
     f->since = now;
@@ -97,10 +117,13 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
         s->demand[r] += f->rate[r];
     s->running[s->n_running++] = (uint8_t)i;
-    s->dirty |= crowded(s);
+    if (work < s->shortest || s->n_running == 1)
+        s->shortest = work;
+    if (crowded(s))
+        changed(s, now);
 }
 
-void flow_end(flow_set *s, uint32_t i)
+void flow_end(flow_set *s, uint32_t i, uint64_t now)
 {
     flow *f = &s->flows[i];
     uint32_t at = 0;
@@ -114,7 +137,8 @@ void flow_end(flow_set *s, uint32_t i)
     for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
         s->demand[r] -= f->rate[r];
     f->counted = false;
-    s->dirty |= s->contended;
+    if (s->contended)
+        changed(s, now);
 }
 
 /* --- sharing -------------------------------------------------------------- */
@@ -382,20 +406,24 @@ void flow_share(flow_set *s, uint64_t now)
 
     s->dirty = false;
     s->contended = crowded(s);
+    s->scarce = false;
     for (uint32_t k = 0; k < s->n_running; k++) {
         p.speed[k] = ONE;
         p.fixed[k] = false;
     }
     if (s->contended) {
         while (fix_scarcest(s, &p))
-            ;
+            s->scarce = true;
         share_by_age(s, &p);
         add_queues(s, &p);
     }
+    s->shortest = UINT64_MAX;
     for (uint32_t k = 0; k < s->n_running; k++) {
         flow *f = &s->flows[s->running[k]];
         uint64_t done;
 
+        if (f->length < s->shortest)
+            s->shortest = f->length;
         if (p.speed[k] == f->speed)
             continue;
         done = (now - f->since) * f->speed;

@@ -19,6 +19,12 @@
  * for their first byte at once; line by line they drift apart until they do
  * not.
  *
+ * Where nothing is scarce, only queues change when a flow starts or ends. Then
+ * speeds may be out of date for up to 1/128 of the shortest flow's length: so
+ * steps of different SHAVEs that begin shortly after each other, or where
+ * others ended, are taken together. (Measured: less than 1/10000 of a launch's
+ * cycles; docs/timing.md.)
+ *
  * Rates, work and speed are Q20, finish times are rounded up, so everything is
  * exact integer arithmetic. */
 #ifndef VPU_SIM_MACHINE_FLOW_H
@@ -49,6 +55,7 @@ typedef struct {
     uint32_t rate[FLOW_N_RESOURCES]; /* greatest, per cycle Q20 */
     uint32_t queue[MACH_MAX_BANKS];  /* half the blocking part of rate */
     bool dma;
+    uint64_t length; /* cycles with every resource to itself */
     uint64_t work;   /* left at `since`, cycles Q20 */
     uint64_t speed;  /* Q20, at most one */
     uint64_t since;  /* cycle */
@@ -63,8 +70,11 @@ typedef struct {
     flow flows[FLOW_MAX];
     uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
-    bool dirty;     /* speeds are out of date */
-    bool contended; /* some speed may be below one */
+    uint64_t shortest; /* at most the least length of a running flow */
+    bool dirty;        /* speeds are out of date */
+    uint64_t due;      /* cycle: no later they are to be brought up to date */
+    bool contended;    /* some speed may be below one */
+    bool scarce;       /* some is because a resource is not enough */
 } flow_set;
 
 /* capacity: of the interface, bytes per cycle Q20. */
@@ -74,9 +84,9 @@ void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks);
  * all of it. */
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
                 uint64_t work);
-void flow_end(flow_set *s, uint32_t i);
+void flow_end(flow_set *s, uint32_t i, uint64_t now);
 /* Bring speeds and finish times up to date; to be called before time moves on
- * past now while dirty is set. */
+ * past due while dirty is set. */
 void flow_share(flow_set *s, uint64_t now);
 /* Bytes per cycle Q20 that all counted flows move now. */
 uint64_t flow_total(const flow_set *s);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,15 +57,21 @@ static double cpu(void)
 
 /* --- echo ----------------------------------------------------------------- */
 
+typedef struct {
+    transport *end;
+    sem_t all_done; /* a reset before would meet the last release */
+} echoing;
+
 static void *echo(void *arg)
 {
+    echoing *e = arg;
     xlink_config c = {
         .device = true, .timeout_ms = WAIT_MS, .max_packet = 1 << 30};
     vpu_error err;
     uint32_t stream;
     xlink *x;
 
-    must(xlink_start(arg, &c, &x, &err), &err);
+    must(xlink_start(e->end, &c, &x, &err), &err);
     must(xlink_find(x, "echo", &stream, WAIT_MS, &err), &err);
     for (int i = 0; i < ECHO_PACKETS; i++) {
         xlink_packet p;
@@ -73,6 +80,7 @@ static void *echo(void *arg)
         must(xlink_write(x, stream, p.data, p.n, WAIT_MS, &err), &err);
         must(xlink_release(x, stream, WAIT_MS, &err), &err);
     }
+    sem_post(&e->all_done);
     while (!xlink_was_reset(x))
         usleep(1000);
     xlink_stop(x);
@@ -104,13 +112,16 @@ static double time_echo(void)
     xlink_config c = {.timeout_ms = WAIT_MS, .max_packet = 1 << 30};
     char *data = calloc(1, ECHO_PACKET);
     transport *ends[2];
+    echoing other;
     pthread_t device, taker;
     vpu_error err;
     double start;
     taking t;
 
     must(transport_pair(ends, &err), &err);
-    pthread_create(&device, NULL, echo, ends[1]);
+    other.end = ends[1];
+    sem_init(&other.all_done, 0, 0);
+    pthread_create(&device, NULL, echo, &other);
     must(xlink_start(ends[0], &c, &t.x, &err), &err);
     must(xlink_open(t.x, "echo", ECHO_WINDOW * ECHO_PACKET, &t.stream, WAIT_MS,
                     &err),
@@ -122,8 +133,10 @@ static double time_echo(void)
              &err);
     pthread_join(taker, NULL);
     start = now() - start;
+    sem_wait(&other.all_done);
     must(xlink_reset(t.x, WAIT_MS, &err), &err);
     pthread_join(device, NULL);
+    sem_destroy(&other.all_done);
     xlink_stop(t.x);
     transport_close(ends[0]);
     transport_close(ends[1]);
