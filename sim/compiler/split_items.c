@@ -19,6 +19,7 @@
 #include "sim/compiler/split_items.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "sim/ir/ir.h"
 
@@ -43,7 +44,9 @@ typedef struct {
     LLVMBuilderRef b;
     LLVMTypeRef i32, i64;
     const ir_cfg *cfg;
-    ir_word *in; /* blocks of the loop */
+    ir_word *in;     /* blocks of the loop */
+    ir_word *seen;   /* blocks, for walks over them */
+    uint32_t *stack; /* the same */
     LLVMBasicBlockRef header, latch, exit;
     LLVMValueRef br, item, next, items; /* next < items: go on */
     condition conditions[MAX_CONDITIONS];
@@ -65,12 +68,11 @@ static bool varies(const loop *l, LLVMValueRef v)
  * there is another way in, or another way round. */
 static bool find_blocks(loop *l)
 {
-    uint32_t *stack = arena_array(l->a, uint32_t, l->cfg->n + 1), top = 0;
+    uint32_t *stack = l->stack, top = 0;
     uint32_t header = ir_cfg_number(l->cfg, l->header);
     uint32_t latch = ir_cfg_number(l->cfg, l->latch);
     const uint32_t *preds = l->cfg->preds[header];
 
-    l->in = ir_bits(l->a, l->cfg->n);
     ir_bit_set(l->in, header);
     if (latch != header)
         stack[top++] = latch;
@@ -158,33 +160,33 @@ static LLVMIntPredicate swapped(LLVMIntPredicate p)
 /* --- what it costs
  * ------------------------------------------------------------------ */
 
-/* Instructions an iteration can reach without going from one block to another;
+/* Instructions an iteration can reach without the way between two blocks;
  * UINT32_MAX: all. */
 static unsigned reached(const loop *l, uint32_t from, uint32_t to)
 {
-    uint32_t *stack = arena_array(l->a, uint32_t, l->cfg->n + 1), top = 0;
-    ir_word *seen = ir_bits(l->a, l->cfg->n);
+    uint32_t *stack = l->stack, top = 0;
     unsigned size = 0;
 
+    memset(l->seen, 0, (l->cfg->n + 63) / 64 * sizeof *l->seen);
     stack[top] = ir_cfg_number(l->cfg, l->header);
-    ir_bit_set(seen, stack[top++]);
+    ir_bit_set(l->seen, stack[top++]);
     while (top) {
         uint32_t n = stack[--top];
         const uint32_t *s = l->cfg->succs[n];
 
         ir_each_inst(i, l->cfg->blocks[n]) size++;
         for (uint32_t k = 1; k <= s[0]; k++)
-            if (ir_bit(l->in, s[k]) && !ir_bit(seen, s[k]) &&
+            if (ir_bit(l->in, s[k]) && !ir_bit(l->seen, s[k]) &&
                 (n != from || s[k] != to)) {
-                ir_bit_set(seen, s[k]);
+                ir_bit_set(l->seen, s[k]);
                 stack[top++] = s[k];
             }
     }
     return size;
 }
 
-/* Instructions that only one value of v leads to, at most once v or what is
- * made of it decides a branch. */
+/* Instructions that only one outcome leads to of the branches v decides, or
+ * what is made of it. */
 static unsigned decided_by(const loop *l, LLVMValueRef v, unsigned depth)
 {
     unsigned n = 0;
@@ -439,6 +441,9 @@ static bool find_loop(loop *l, LLVMValueRef br)
     l->latch = LLVMGetInstructionParent(br);
     l->header = LLVMGetSuccessor(br, 0);
     l->exit = LLVMGetSuccessor(br, 1);
+    l->in = ir_bits(l->a, l->cfg->n);
+    l->seen = ir_bits(l->a, l->cfg->n);
+    l->stack = arena_array(l->a, uint32_t, l->cfg->n + 1);
     if (LLVMIsAPHINode(LLVMGetFirstInstruction(l->exit)) || !find_blocks(l) ||
         !find_item(l))
         return false;
