@@ -56,8 +56,8 @@ static void forget(mach_cache *c)
 {
     c->l1_last = c->l2_last = NO_LINE;
     c->l2_last_entry = NULL;
-    c->repeat.live = false;
-    c->repeat.behind = 0;
+    c->repeat.live = c->repeat.latest = c->repeat.opened = false;
+    c->repeat.behind = c->repeat.owed = 0;
     fill_empty(c->l1.ways, (c->l1.set_mask + 1) * c->l1.n_ways);
     fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
 }
@@ -259,8 +259,11 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 
 mach_mem_counts mach_cache_take(mach_cache *c)
 {
-    mach_mem_counts n = c->n;
+    mach_mem_counts n;
 
+    if (c->repeat.owed)
+        cache_pay_owed(c);
+    n = c->n;
     n.loads_behind = c->ddr.loads_behind;
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
@@ -314,6 +317,8 @@ void mach_cache_flush(mach_cache *c)
 {
     size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;
 
+    if (c->repeat.owed)
+        cache_pay_owed(c);
     for (size_t i = 0; i < n; i++)
         if (c->l2.ways[i] & 1)
             write_back(c, c->l2.ways[i] >> 1);

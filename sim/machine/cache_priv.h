@@ -224,8 +224,18 @@ typedef struct {
     repeat_stream list[REPEAT_MAX_STREAMS]; /* in the order to look them up */
 } repeat_streams;
 
+/* What rounds do, as the list alone tells. */
+typedef struct {
+    repeat_ops ops;
+    uint32_t l1_misses; /* known ones */
+    /* Lines of L1 that become the most recent of their sets, in order: what
+     * brings tags up to date where ops read none of L1's. */
+    uint32_t lines[REPEAT_MAX_LINES], n_lines;
+} repeat_part;
+
 /* Accesses that come again and again, each time some bytes further. After a
- * round of times all are some lines of L2 further. */
+ * round of times all are some lines of L2 further. And all this may begin
+ * again, some way further on: as the next work-group does. */
 typedef struct {
     uint32_t period;                  /* accesses; 0: no repetition is known */
     uint32_t round;                   /* times */
@@ -233,44 +243,66 @@ typedef struct {
     uint64_t stride;                  /* bytes */
     uint64_t first[REPEAT_MAX_SITES]; /* the first time */
     uint64_t lowest, highest;         /* addresses of the first time, end */
-    /* Rounds are numbered from 0, which is looked up access by access. Of those
-     * from round 1 and of those from `warmup` on, by lines of that round: */
-    repeat_ops early, ops;
-    uint32_t warmup, early_l1_misses;
-    tally adds; /* a round's loads, stores, bytes, crossings, known misses */
-    /* ops for rounds whose lines are moved by from <= lines < from + n: there
-     * none that DDR gives or gets is in another bank. */
+    tally adds; /* a round's loads, stores, bytes and crossings */
+    /* Rounds are numbered from 0, which is looked up access by access. What
+     * each does of those from 1 on, and of those from `warmup` on, by lines of
+     * that round. */
+    repeat_part early, late;
+    uint32_t warmup;
+    repeat_streams streams; /* of late */
+    /* 0: late.ops keep L1's tags. Otherwise they neither read nor write them;
+     * after so many rounds each set they come to at all has got both its ways
+     * from them. They come to every l1_apart-th set. */
+    uint32_t enough, l1_apart;
+    /* Where it begins again right after it ended what is known of L1 goes on:
+     * the first rounds are part, those behind them as late. */
+    struct {
+        enum { OPENING_NEW, OPENING_KNOWN, OPENING_NONE } state;
+        uint32_t rounds;
+        uint64_t apart; /* bytes from the beginning before */
+        uint64_t after; /* accesses run since then */
+        uint64_t shift; /* of the lines in part */
+        repeat_part part;
+    } opening;
+    /* late.ops for rounds whose lines are moved by from <= lines < from + n:
+     * there none that DDR gives or gets is in another bank. */
     struct {
         uint32_t from, n;
         repeat_ops ops;
         uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
     } in_bank;
-    /* Lines of L1 a round makes the most recent of their sets, in order.
-     * Where ops look up none of them nobody reads L1's tags, and the last
-     * `behind` rounds are not in them: the last `enough` rounds touch each set
-     * they touch at all often enough to make up for it. */
-    uint32_t lines[REPEAT_MAX_LINES], n_lines, enough, behind;
-    repeat_streams streams;
     /* Where the caches are in it. */
-    bool live;
-    uint32_t moved; /* lines of L2, this round against that of ops */
-    uint64_t shift; /* of its first access against first[0] */
-    uint64_t ran;   /* accesses */
+    bool live;      /* the list ended in it */
+    bool latest;    /* nothing else was run since */
+    bool opened;    /* it began with `opening`, not yet in L1's tags */
+    uint32_t moved; /* lines of L2, this round against late's */
+    uint32_t ended; /* moved, where it ended before it began again */
+    uint32_t behind; /* late rounds that are not in L1's tags */
+    uint32_t owed;   /* accesses that are not looked up yet, less than a round */
+    uint64_t shift;  /* of its first access against first[0] */
+    uint64_t ran;    /* accesses */
     uint64_t last[REPEAT_MAX_SITES];
 } repetition;
 
 /* How many accesses of list go on with r, which is live. */
 size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
-/* How many accesses list begins with that are r's from the first on, moved;
- * whole rounds at least, or 0. r is where it begins then. */
-size_t repeat_again(repetition *r, const level *l2, const uint64_t *list,
-                    size_t n);
+/* How many accesses list begins with that are r's from the first on, moved by
+ * *shift; whole rounds at least, or 0. */
+size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
+                    size_t n, uint64_t *shift);
 /* Does list begin with a repetition of which most need not be looked up?
  * Returns how many accesses are in it; 0: r may have changed. */
 size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
                    size_t n, repetition *r);
 /* Note that these n accesses were the next of r. */
 void repeat_ran(repetition *r, const uint64_t *list, size_t n);
+/* What the rounds of r, n accesses, do. False: not much is known. */
+bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n);
+/* Is it known, or known now, what r's first rounds do when it begins again at
+ * shift, with n accesses? L1's tags need not be up to date. */
+bool walk_opening(repetition *r, const level *l1, const level *l2,
+                  uint64_t shift, size_t n);
+
 /* Fills r->in_bank for r->moved. */
 void repeat_in_bank(repetition *r, geometry g);
 
@@ -309,7 +341,9 @@ enum { CACHE_FEW = 8 };
 /* A list of at least CACHE_FEW accesses to caches of two ways that do not
  * record (cache_run.c). */
 void cache_run_list(mach_cache *c, const uint64_t *list, size_t n);
-/* What follows is no part of a repetition: L1's tags are brought up to date. */
+/* Looks up what c->repeat owes, and brings L1's tags up to date. */
+void cache_pay_owed(mach_cache *c);
+/* And what follows is no part of it. */
 void cache_leave_repetition(mach_cache *c);
 
 #endif

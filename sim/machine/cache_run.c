@@ -144,17 +144,18 @@ static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
                    .ddr = c->ddr};
 }
 
-/* n rounds in front of c->repeat.warmup, from lines moved by `moved` on. */
-static INLINE void run_early(mach_cache *c, geometry g, uint32_t moved,
-                             uint32_t n)
+/* n rounds in front of c->repeat.warmup, `times` times what ops say. */
+static INLINE void run_part(mach_cache *c, geometry g, const repeat_part *p,
+                            uint32_t moved, uint32_t n, uint32_t times)
 {
     const repetition *r = &c->repeat;
     const level l1 = c->l1, l2 = c->l2;
-    tally t = rounds_add(c, n, r->early_l1_misses);
+    tally t = rounds_add(c, n, 0);
     ddr_banks d = c->banks;
 
-    for (; n; n--, moved += r->step)
-        run_ops(&r->early, &l1, &l2, g, moved, &d, &t);
+    t.l1_misses = (uint64_t)times * p->l1_misses;
+    for (; times; times--, moved += r->step)
+        run_ops(&p->ops, &l1, &l2, g, moved, &d, &t);
     add_tally(c, &d, &t);
 }
 
@@ -164,7 +165,7 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
     enum { WORTH_IT = 3 };
     repetition *r = &c->repeat;
     const level l1 = c->l1, l2 = c->l2;
-    tally t = rounds_add(c, n, r->adds.l1_misses);
+    tally t = rounds_add(c, n, r->late.l1_misses);
     ddr_banks d = c->banks;
 
     r->behind += r->enough ? n : 0;
@@ -184,7 +185,7 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
             now > (r->in_bank.n - at + r->step - 1) / r->step)
             now = (r->in_bank.n - at + r->step - 1) / r->step;
         if (at >= r->in_bank.n) {
-            run_ops(&r->ops, &l1, &l2, g, r->moved, &d, &t);
+            run_ops(&r->late.ops, &l1, &l2, g, r->moved, &d, &t);
             r->moved += r->step;
             n--;
             continue;
@@ -206,31 +207,48 @@ static geometry geometry_of(const mach_cache *c)
                       c->bank_mask};
 }
 
+static uint32_t moved_by(const mach_cache *c, uint64_t shift)
+{
+    return (uint32_t)(shift >> c->l2.line_shift);
+}
+
+static void load_lines(mach_cache *c, const repeat_part *p, uint32_t moved)
+{
+    uint32_t moved1 = moved << (c->l2.line_shift - c->l1.line_shift);
+
+    for (uint32_t i = 0; i < p->n_lines; i++)
+        l1_pair(&c->l1, p->lines[i] + moved1);
+}
+
+/* The last n late rounds, before lines moved by `end`, in L1's tags. */
+static void load_rounds(mach_cache *c, uint32_t n, uint32_t end)
+{
+    repetition *r = &c->repeat;
+
+    for (uint32_t moved = end - n * r->step; n; n--, moved += r->step)
+        load_lines(c, &r->late, moved);
+}
+
 /* Brings L1's tags up to date. */
 static void settle(mach_cache *c)
 {
-    const unsigned shift = c->l2.line_shift - c->l1.line_shift;
     repetition *r = &c->repeat;
-    uint32_t n = r->behind < r->enough ? r->behind : r->enough;
 
+    if (r->opened && r->behind < r->enough) {
+        load_rounds(c, r->enough, r->ended);
+        load_lines(c, &r->opening.part,
+                   moved_by(c, r->shift - r->opening.shift));
+    }
+    load_rounds(c, r->behind < r->enough ? r->behind : r->enough, r->moved);
+    r->opened = false;
     r->behind = 0;
-    for (uint32_t moved = r->moved - n * r->step; n; n--, moved += r->step)
-        for (uint32_t i = 0; i < r->n_lines; i++)
-            l1_pair(&c->l1, r->lines[i] + (moved << shift));
 }
 
-void cache_leave_repetition(mach_cache *c)
-{
-    settle(c);
-    c->repeat.live = false;
-}
 
-static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
+static void look_up(mach_cache *c, const uint64_t *list, size_t n)
 {
     const geometry g = geometry_of(c);
 
-    if (n)
-        settle(c);
     /* The common shape gets code of its own. */
     for (size_t now; n; list += now, n -= now) {
         now = n < BATCH ? n : BATCH;
@@ -241,63 +259,108 @@ static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
     }
 }
 
+void cache_pay_owed(mach_cache *c)
+{
+    repetition *r = &c->repeat;
+    uint64_t list[REPEAT_MAX_SITES];
+
+    settle(c);
+    for (uint64_t at = r->ran - r->owed; at < r->ran;) {
+        uint32_t n = 0;
+
+        for (uint64_t time = at / r->period; n < r->period && at < r->ran;
+             at++, n++)
+            list[n] = r->first[n] + r->shift + time * r->stride;
+        look_up(c, list, n);
+    }
+    r->owed = 0;
+}
+
+void cache_leave_repetition(mach_cache *c)
+{
+    cache_pay_owed(c);
+    c->repeat.live = c->repeat.latest = false;
+}
+
+static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
+{
+    if (!n)
+        return;
+    cache_pay_owed(c);
+    look_up(c, list, n);
+}
+
+/* n whole rounds of c->repeat. */
 static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
                              uint32_t n)
 {
     repetition *r = &c->repeat;
-    uint32_t shift = (uint32_t)(r->shift >> c->l2.line_shift);
+    uint32_t shift = moved_by(c, r->shift), now = 0;
 
-    if (first < r->warmup) {
-        uint32_t early = r->warmup - first < n ? r->warmup - first : n;
-
-        run_early(c, g, shift + (first - 1) * r->step, early);
-        first += early;
-        n -= early;
+    if (!first) {
+        now = r->opening.rounds;
+        run_part(c, g, &r->opening.part,
+                 moved_by(c, r->shift - r->opening.shift), now, 1);
+    } else if (first < r->warmup && !r->opened) {
+        now = r->warmup - first < n ? r->warmup - first : n;
+        run_part(c, g, &r->early, shift + (first - 1) * r->step, now, now);
     }
-    if (n) {
-        r->moved = shift + (first - r->warmup) * r->step;
-        run_rounds(c, g, n);
+    if (n > now) {
+        r->moved = shift + (first + now - r->warmup) * r->step;
+        run_rounds(c, g, n - now);
     }
 }
 
-/* The next n accesses of c->repeat: what is left of a round, whole rounds, the
- * beginning of another. */
+/* The next n accesses of c->repeat: what is left of a round, whole rounds. What
+ * begins another round is owed until it is known whether the next list goes on
+ * with it, or somebody asks. */
 static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
 {
     const geometry g = geometry_of(c);
     repetition *r = &c->repeat;
-    uint32_t whole = r->period * r->round, first, rounds;
-    size_t head = r->ran ? (whole - r->ran % whole) % whole : whole;
+    uint32_t whole = r->period * r->round, rounds;
+    uint64_t at = r->ran - r->owed; /* accesses */
+    size_t head = (whole - at % whole) % whole;
 
+    if (!at && !r->opened)
+        head = whole;
     if (head > n)
         head = n;
-    first = (uint32_t)((r->ran + head) / whole);
-    rounds = (uint32_t)((n - head) / whole);
     repeat_ran(r, list, n);
     run_singly(c, list, head);
+    at += head;
+    rounds = (uint32_t)((r->ran - at) / whole);
+    r->owed = (uint32_t)(r->ran - at - (uint64_t)rounds * whole);
     if (rounds && is_usual(g))
-        run_whole(c, usual_geometry, first, rounds);
+        run_whole(c, usual_geometry, (uint32_t)(at / whole), rounds);
     else if (rounds)
-        run_whole(c, g, first, rounds);
-    head += (size_t)rounds * whole;
-    run_singly(c, list + head, n - head);
+        run_whole(c, g, (uint32_t)(at / whole), rounds);
+    r->latest = true;
 }
 
 /* The repetition that list begins with; returns how many accesses were run, 0
  * if there is none. */
 static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
 {
-    size_t done;
+    repetition *r = &c->repeat;
+    uint64_t shift;
+    size_t done = repeat_again(r, &c->l2, list, n, &shift);
 
-    settle(c);
-    done = repeat_again(&c->repeat, &c->l2, list, n);
-
+    if (done && walk_opening(r, &c->l1, &c->l2, shift, done)) {
+        r->opened = true;
+        r->ended = r->moved;
+        r->behind = 0;
+    } else {
+        cache_pay_owed(c);
+    }
+    r->shift = shift;
+    r->ran = 0;
     if (!done && !c->skip)
-        done = repeat_find(&c->l1, &c->l2, list, n, &c->repeat);
+        done = repeat_find(&c->l1, &c->l2, list, n, r);
     if (!done)
         return 0;
     run_repetition(c, list, done);
-    c->repeat.live = done == n;
+    r->live = done == n;
     return done;
 }
 
@@ -318,6 +381,7 @@ static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
         } else {
             done = n < stretch || c->skip ? n : stretch;
             run_singly(c, list, done);
+            c->repeat.latest = false;
             stretch *= 4;
         }
         list += done;

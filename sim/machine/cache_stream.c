@@ -144,40 +144,60 @@ static uint64_t look_up(level l2, geometry g, uint32_t line,
 
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
-/* Four lines that follow each other in the sets from `set` on. */
-static INLINE __attribute__((target("avx2"))) uint64_t
-look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
+static INLINE __attribute__((target("avx2,popcnt"))) void
+count_four_backs(backs *b, geometry g, __m256i sets, ddr_banks *d)
+{
+    __m256i banks = _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)g.bank + 1));
+    __m256i same = _mm256_cmpeq_epi32(
+        _mm256_and_si256(banks, _mm256_set1_epi32((int)g.bank_mask)),
+        _mm256_set1_epi32((int)b->bank));
+    uint32_t old[8];
+
+    if ((_mm256_movemask_ps(_mm256_castsi256_ps(same)) & WAYS_LRU) ==
+        WAYS_LRU) {
+        __m256i written = _mm256_slli_epi32(sets, 31);
+
+        b->n += (uint32_t)__builtin_popcount(
+            (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(written)) &
+            WAYS_LRU);
+        return;
+    }
+    _mm256_storeu_si256((void *)old, sets);
+    for (int k = 1; k < 8; k += 2)
+        count_back(b, g, old[k], d);
+}
+
+/* Four lines that follow each other, of which keys are the entries without
+ * their dirty bits, in the sets from `set` on. */
+static INLINE __attribute__((target("avx2,popcnt"))) uint64_t
+look_up_four(pair_of_ways *set, geometry g, __m256i keys, uint32_t store,
              backs *b, ddr_banks *d)
 {
     const __m256i dirty = _mm256_set1_epi64x(store);
     __m256i sets = _mm256_loadu_si256((const void *)set);
-    __m256i keys = _mm256_add_epi32(_mm256_set1_epi32((int)(line << 1)),
-                                    _mm256_set_epi32(6, 6, 4, 4, 2, 2, 0, 0));
     __m256i found = _mm256_cmpeq_epi32(
         _mm256_andnot_si256(_mm256_set1_epi32(1), sets), keys);
     int hits = _mm256_movemask_ps(_mm256_castsi256_ps(found));
+    uint32_t line = (uint32_t)_mm256_extract_epi32(keys, 0) >> 1;
     uint64_t missing = 0;
 
-    if ((hits & WAYS_MRU) == WAYS_MRU) {
-        if (store)
-            _mm256_storeu_si256((void *)set, _mm256_or_si256(sets, dirty));
-        return 0;
+    if (!hits) {
+        __m256i new = _mm256_or_si256(_mm256_slli_epi64(sets, 32),
+                                      _mm256_srli_epi64(keys, 32));
+
+        _mm256_storeu_si256((void *)set, _mm256_or_si256(new, dirty));
+        count_four_backs(b, g, sets, d);
+        return 15;
     }
     if (hits == WAYS_LRU) {
         sets = _mm256_shuffle_epi32(sets, 0xb1); /* the ways trade places */
         _mm256_storeu_si256((void *)set, _mm256_or_si256(sets, dirty));
         return 0;
     }
-    if (!hits) {
-        uint32_t old[8];
-        __m256i new = _mm256_or_si256(_mm256_slli_epi64(sets, 32),
-                                      _mm256_srli_epi64(keys, 32));
-
-        _mm256_storeu_si256((void *)old, sets);
-        _mm256_storeu_si256((void *)set, _mm256_or_si256(new, dirty));
-        for (int k = 1; k < 8; k += 2)
-            count_back(b, g, old[k], d);
-        return 15;
+    if ((hits & WAYS_MRU) == WAYS_MRU) {
+        if (store)
+            _mm256_storeu_si256((void *)set, _mm256_or_si256(sets, dirty));
+        return 0;
     }
     for (uint32_t k = 0; k < 4; k++)
         if (!look_up_line(set + k, g, line + k, store, b, d))
@@ -186,7 +206,7 @@ look_up_four(pair_of_ways *set, geometry g, uint32_t line, uint32_t store,
 }
 
 /* The same for lines that follow each other. */
-__attribute__((target("avx2"))) static uint64_t
+__attribute__((target("avx2,popcnt"))) static uint64_t
 look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
              ddr_banks *d)
 {
@@ -196,15 +216,19 @@ look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
 
     while (k < n) {
         pair_of_ways *set = pair(&l2, line + k);
+        uint32_t left = l2.set_mask + 1 - ((line + k) & l2.set_mask);
+        uint32_t end = left < n - k ? k + left : n;
+        __m256i keys =
+            _mm256_add_epi32(_mm256_set1_epi32((int)((line + k) << 1)),
+                             _mm256_set_epi32(6, 6, 4, 4, 2, 2, 0, 0));
 
-        if (n - k >= 4 && ((line + k) & l2.set_mask) + 3 <= l2.set_mask) {
-            missing |= look_up_four(set, g, line + k, store, &b, d) << k;
-            k += 4;
-        } else {
+        for (; k + 4 <= end; k += 4, set += 4) {
+            missing |= look_up_four(set, g, keys, store, &b, d) << k;
+            keys = _mm256_add_epi32(keys, _mm256_set1_epi32(8));
+        }
+        for (; k < end; k++, set++)
             missing |= (uint64_t)!look_up_line(set, g, line + k, store, &b, d)
                        << k;
-            k++;
-        }
     }
     d->backs[b.bank] += b.n;
     return missing;
@@ -313,7 +337,8 @@ static uint64_t look_up_stream(level l2, geometry g, uint32_t line,
                                ddr_banks *d)
 {
 #ifdef __x86_64__
-    if (step == 1 && __builtin_cpu_supports("avx2"))
+    if (step == 1 && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("popcnt"))
         return look_up_next(l2, g, line, n, store, d);
 #endif
     return look_up(l2, g, line, step, n, store, d);

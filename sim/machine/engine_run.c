@@ -94,6 +94,8 @@ static flow_need need_of(const engine *e, const mach_step *step, uint64_t bytes)
     flow_need need = {.bytes = bytes};
 
     for (uint32_t b = 0; b < e->dram.n_banks; b++) {
+        if (!m->bank_lines[b])
+            continue;
         need.bank_busy[b] = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
         need.blocking[b] = need.bank_busy[b] * m->load_fills / lines;
     }

@@ -103,7 +103,9 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->rate[FLOW_BUS] = rate_of(s, FLOW_BUS, need->bytes, work, &counts);
     for (uint32_t b = 0; b < s->n_banks; b++) {
         f->rate[b] = rate_of(s, b, need->bank_busy[b], work, &counts);
-        f->queue[b] = (uint32_t)((need->blocking[b] << FLOW_Q) / work / 2);
+        f->queue[b] = 0;
+        if (need->blocking[b])
+            f->queue[b] = (uint32_t)((need->blocking[b] << FLOW_Q) / work / 2);
     }
     f->dma = need->dma;
     f->length = work;

@@ -1,0 +1,378 @@
+/* What a round of a repetition does, as far as the list alone tells, whatever
+ * the caches held before.
+ *
+ * A round is walked through to know which lines it leaves in which ways, then
+ * the next to tell which of its accesses must be looked up, and a few more if
+ * then none must be looked up in L1. Those of later rounds are the same ones,
+ * further on:
+ *
+ *   - an access whose line is known to be the most recent of its set, and dirty
+ *     if it is a store, hits and changes nothing: it is skipped;
+ *   - in a set of which both ways are known, hits and misses are known, too,
+ *     and what is written back; what is left of it are lines that DDR gives or
+ *     gets, and the ways at the end of the round;
+ *   - all others are looked up. A load that does may or may not ask L2: what
+ *     was known of that set is not any more. */
+#include <string.h>
+
+#include "sim/machine/cache_priv.h"
+
+enum {
+    MAX_WARMUP = 8,
+    KNOWN = 64 /* sets told apart; others share an entry, which forgets */
+};
+
+static const uint32_t NOTHING = UINT32_MAX; /* more than any line's number */
+
+enum { CLEAN, DIRTY, EITHER };
+
+typedef struct {
+    uint32_t set;
+    uint32_t line[2]; /* most recent first, NOTHING = not known */
+    uint8_t dirty[2];
+    bool stale; /* the tags are not up to date; both ways are known */
+} known_set;
+
+typedef struct {
+    const level *v1, *v2;
+    known_set l1[KNOWN], l2[KNOWN];
+    const repetition *r;
+    repeat_part *part; /* what is found out */
+    uint64_t crossings;
+} walk;
+
+static void forget(known_set *k)
+{
+    k->line[0] = k->line[1] = NOTHING;
+    k->dirty[0] = k->dirty[1] = EITHER;
+}
+
+/* Counts beyond what fits; such a round is no use. */
+static void emit(walk *w, repeat_kind kind, uint32_t line)
+{
+    repeat_ops *ops = &w->part->ops;
+
+    if (ops->n < REPEAT_MAX_OPS)
+        ops->list[ops->n] = (repeat_op){.kind = kind, .line = line};
+    ops->n++;
+}
+
+static void bring_up_to_date(walk *w, known_set *k, bool is_l2)
+{
+    repeat_ops *ops = &w->part->ops;
+
+    if (!k->stale)
+        return;
+    k->stale = false;
+    emit(w, is_l2 ? OP_SET_L2 : OP_SET_L1, k->line[0]);
+    if (ops->n > REPEAT_MAX_OPS)
+        return;
+    ops->list[ops->n - 1].second = k->line[1];
+    ops->list[ops->n - 1].dirty = (uint32_t)(k->dirty[0] == DIRTY) |
+                                  (uint32_t)(k->dirty[1] == DIRTY) << 1;
+}
+
+static known_set *known_of(walk *w, uint32_t line, bool is_l2)
+{
+    const level *v = is_l2 ? w->v2 : w->v1;
+    uint32_t set = line & v->set_mask;
+    known_set *k = &(is_l2 ? w->l2 : w->l1)[set % KNOWN];
+
+    if (k->set != set) {
+        bring_up_to_date(w, k, is_l2);
+        k->set = set;
+        forget(k);
+    }
+    return k;
+}
+
+static void make_recent(known_set *k, uint32_t line, uint8_t dirty)
+{
+    k->line[1] = k->line[0];
+    k->dirty[1] = k->dirty[0];
+    k->line[0] = line;
+    k->dirty[0] = dirty;
+}
+
+static void know_l2(walk *w, uint32_t line, bool is_store)
+{
+    known_set *k = known_of(w, line, true);
+    bool full =
+        k->line[1] != NOTHING && k->dirty[0] != EITHER && k->dirty[1] != EITHER;
+    uint8_t dirty = EITHER;
+
+    if (k->line[0] == line && (!is_store || k->dirty[0] == DIRTY))
+        return;
+    if (!full)
+        emit(w, is_store ? OP_STORE : OP_FETCH, line);
+    else
+        k->stale = true;
+    if (k->line[0] == line) {
+        k->dirty[0] = DIRTY;
+        return;
+    }
+    if (k->line[1] == line) {
+        dirty = k->dirty[1];
+    } else if (k->line[1] != NOTHING) { /* a miss */
+        dirty = CLEAN;
+        if (full)
+            emit(w, is_store ? OP_STORED : OP_LOADED, line);
+        if (full && k->dirty[1] == DIRTY)
+            emit(w, OP_BACK, k->line[1]);
+    }
+    make_recent(k, line, is_store ? DIRTY : dirty);
+}
+
+static void know_l1(walk *w, uint32_t line)
+{
+    uint32_t line2 = line >> (w->v2->line_shift - w->v1->line_shift);
+    known_set *k = known_of(w, line, false), *k2;
+    bool hit = k->line[1] == line;
+
+    if (k->line[0] == line)
+        return;
+    if (w->part->n_lines < REPEAT_MAX_LINES)
+        w->part->lines[w->part->n_lines] = line;
+    w->part->n_lines++;
+    if (k->line[1] != NOTHING) {
+        k->stale = true;
+        make_recent(k, line, CLEAN);
+        if (hit)
+            return;
+        w->part->l1_misses++;
+        know_l2(w, line2, false);
+        return;
+    }
+    make_recent(k, line, CLEAN);
+    k2 = known_of(w, line2, true);
+    bring_up_to_date(w, k2, true);
+    if (k2->line[0] != line2)
+        forget(k2);
+    emit(w, OP_LOAD, line);
+}
+
+static void walk_access(walk *w, uint64_t access)
+{
+    bool is_store = MACH_ACCESS_IS_STORE(access);
+    uint64_t at = MACH_ACCESS_ADDR(access), bytes = MACH_ACCESS_BYTES(access);
+    uint32_t shift = is_store ? w->v2->line_shift : w->v1->line_shift;
+    uint32_t line = (uint32_t)(at >> shift);
+    uint32_t last = (uint32_t)((at + bytes - 1) >> shift);
+
+    if (!is_store)
+        w->crossings += last - line;
+    for (; line <= last; line++)
+        if (is_store)
+            know_l2(w, line, true);
+        else
+            know_l1(w, line);
+}
+
+static void know_nothing(walk *w)
+{
+    for (uint32_t s = 0; s < KNOWN; s++) {
+        w->l1[s].set = w->l2[s].set = UINT32_MAX;
+        w->l1[s].stale = w->l2[s].stale = false;
+        forget(&w->l1[s]);
+        forget(&w->l2[s]);
+    }
+}
+
+/* n rounds from the first-th on, moved by shift, are to be w->part. */
+static void walk_part(walk *w, repeat_part *part, uint64_t shift,
+                      uint64_t first, uint32_t n)
+{
+    const repetition *r = w->r;
+    uint64_t end = (first + n) * r->round;
+
+    w->part = part;
+    w->crossings = 0;
+    part->ops.n = part->n_lines = part->l1_misses = 0;
+    for (uint64_t time = first * r->round; time < end; time++)
+        for (uint32_t i = 0; i < r->period; i++)
+            walk_access(w, r->first[i] + shift + time * r->stride);
+    for (uint32_t s = 0; s < KNOWN; s++) {
+        bring_up_to_date(w, &w->l1[s], false);
+        bring_up_to_date(w, &w->l2[s], true);
+    }
+}
+
+static bool fits(const repeat_part *p)
+{
+    return p->ops.n <= REPEAT_MAX_OPS && p->n_lines <= REPEAT_MAX_LINES;
+}
+
+static bool looks_up_l1(const repeat_part *p)
+{
+    bool any = !fits(p);
+
+    for (uint32_t i = 0; i < p->ops.n && !any; i++)
+        any = p->ops.list[i].kind == OP_LOAD;
+    return any;
+}
+
+static void leave_l1_behind(repeat_part *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->ops.n; i++)
+        if (p->ops.list[i].kind != OP_SET_L1)
+            p->ops.list[n++] = p->ops.list[i];
+    p->ops.n = n;
+}
+
+static void copy_part(repeat_part *to, const repeat_part *from)
+{
+    to->ops.n = from->ops.n;
+    memcpy(to->ops.list, from->ops.list,
+           from->ops.n * sizeof *from->ops.list);
+    to->l1_misses = from->l1_misses;
+}
+
+static bool is_worth_it(const repetition *r)
+{
+    const repeat_ops *ops = &r->late.ops;
+    uint32_t looked_up = 0;
+
+    for (uint32_t i = 0; i < ops->n; i++)
+        looked_up += ops->list[i].kind <= OP_STORE;
+    return 2 * looked_up < r->period * r->round &&
+           ops->n < 2 * r->period * r->round;
+}
+
+bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
+{
+    walk w = {.v1 = l1, .v2 = l2, .r = r};
+    size_t rounds = n / (r->period * r->round);
+    uint32_t l1_step = r->step << (l2->line_shift - l1->line_shift);
+    uint32_t n_sets = l1->set_mask + 1;
+
+    know_nothing(&w);
+    r->enough = r->streams.most = 0;
+    r->opening.after = 0;
+    walk_part(&w, &r->early, 0, 0, 1);
+    r->adds.crossings = w.crossings;
+    walk_part(&w, &r->early, 0, 1, 1);
+    if (r->early.ops.n > REPEAT_MAX_OPS)
+        return false;
+    r->warmup = 1;
+    copy_part(&r->late, &r->early);
+    r->late.n_lines = r->early.n_lines;
+    if (fits(&r->early))
+        memcpy(r->late.lines, r->early.lines,
+               r->early.n_lines * sizeof *r->early.lines);
+    while (looks_up_l1(&r->late) && r->warmup < MAX_WARMUP &&
+           r->warmup + 3 < rounds)
+        walk_part(&w, &r->late, 0, ++r->warmup, 1);
+    if (looks_up_l1(&r->late)) {
+        r->warmup = 1;
+        copy_part(&r->late, &r->early);
+        return is_worth_it(r);
+    }
+    leave_l1_behind(&r->late);
+    r->l1_apart = l1_step & -l1_step;
+    if (r->l1_apart > n_sets)
+        r->l1_apart = n_sets;
+    r->enough = 2 * (n_sets / r->l1_apart);
+    streams_plan(&r->streams, &r->late.ops, l2, r->step);
+    return is_worth_it(r);
+}
+
+/* Does part, of a round, the same as the late rounds, as much further on? */
+static bool as_late(const repetition *r, const repeat_part *part,
+                    uint32_t moved, uint32_t moved1)
+{
+    const repeat_part *late = &r->late;
+    bool same = part->ops.n == late->ops.n && part->n_lines == late->n_lines &&
+                part->l1_misses == late->l1_misses;
+
+    for (uint32_t i = 0; same && i < part->ops.n; i++) {
+        repeat_op a = part->ops.list[i], b = late->ops.list[i];
+
+        same = a.kind == b.kind && a.line == b.line + moved &&
+               a.dirty == b.dirty &&
+               (a.kind != OP_SET_L2 || a.second == b.second + moved);
+    }
+    for (uint32_t i = 0; same && i < part->n_lines; i++)
+        same = part->lines[i] == late->lines[i] + moved1;
+    return same;
+}
+
+/* False: there is no room. */
+static bool append(repeat_part *to, const repeat_part *more)
+{
+    if (to->ops.n + more->ops.n > REPEAT_MAX_OPS ||
+        to->n_lines + more->n_lines > REPEAT_MAX_LINES)
+        return false;
+    memcpy(to->ops.list + to->ops.n, more->ops.list,
+           more->ops.n * sizeof *more->ops.list);
+    memcpy(to->lines + to->n_lines, more->lines,
+           more->n_lines * sizeof *more->lines);
+    to->ops.n += more->ops.n;
+    to->n_lines += more->n_lines;
+    to->l1_misses += more->l1_misses;
+    return true;
+}
+
+/* Fills r->opening.part, after `history` rounds up to the rounds-th of the
+ * time before, as far as its rounds are not what late ones are. False: not all
+ * of L1 is known. */
+static bool find_opening(repetition *r, const level *l1, const level *l2,
+                         uint64_t shift, uint64_t rounds, uint32_t history)
+{
+    walk w = {.v1 = l1, .v2 = l2, .r = r};
+    unsigned more = l2->line_shift - l1->line_shift;
+    uint32_t shifted = (uint32_t)(shift >> l2->line_shift);
+    repeat_part *whole = &r->opening.part, round;
+    uint32_t n_ops = 0, n_lines = 0, l1_misses = 0;
+
+    know_nothing(&w);
+    walk_part(&w, &round, r->shift, rounds - history, history);
+    whole->ops.n = whole->n_lines = whole->l1_misses = 0;
+    r->opening.rounds = 0;
+    for (uint32_t k = 0; k < r->warmup; k++) {
+        uint32_t moved = shifted + (k - r->warmup) * r->step;
+
+        walk_part(&w, &round, shift, k, 1);
+        leave_l1_behind(&round);
+        if (looks_up_l1(&round) || !append(whole, &round))
+            return false;
+        if (as_late(r, &round, moved, moved << more))
+            continue;
+        n_ops = whole->ops.n;
+        n_lines = whole->n_lines;
+        l1_misses = whole->l1_misses;
+        r->opening.rounds = k + 1;
+    }
+    whole->ops.n = n_ops;
+    whole->n_lines = n_lines;
+    whole->l1_misses = l1_misses;
+    return true;
+}
+
+bool walk_opening(repetition *r, const level *l1, const level *l2,
+                  uint64_t shift, size_t n)
+{
+    uint64_t apart = shift - r->shift, after = r->ran;
+    uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;
+
+    if (!r->latest || !r->enough || r->owed || after % whole ||
+        rounds < r->warmup + r->enough || n < r->warmup * whole ||
+        apart >> l1->line_shift & (r->l1_apart - 1))
+        return false;
+    if (apart != r->opening.apart || after != r->opening.after) {
+        r->opening.apart = apart;
+        r->opening.after = after;
+        r->opening.state = OPENING_NEW; /* worth a walk if it comes again */
+        return false;
+    }
+    if (r->opening.state == OPENING_NEW) {
+        r->opening.shift = shift;
+        r->opening.state =
+            find_opening(r, l1, l2, shift, rounds, r->warmup) ||
+                    find_opening(r, l1, l2, shift, rounds, r->enough)
+                ? OPENING_KNOWN
+                : OPENING_NONE;
+    }
+    return r->opening.state == OPENING_KNOWN;
+}
