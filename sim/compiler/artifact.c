@@ -24,8 +24,9 @@
 #include "sim/compiler/object.h"
 
 /* The second half is for loops over work-items between barriers: which barrier
- * all items must reach, and what does not depend on the item, is decided
- * outside the loop; cycles become one addition to wait for. */
+ * all items must reach, what does not depend on the item and what split_items.h
+ * decides by pieces, is decided outside the loop; cycles become one addition to
+ * wait for, or a multiplication where nothing else is left. */
 static const char host_passes[] =
     "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm),gvn,"
@@ -36,7 +37,7 @@ static const char host_passes[] =
     "instcombine<no-verify-fixpoint>,loop-unroll<O2;no-runtime>,simplifycfg,"
     "instcombine<no-verify-fixpoint>,reassociate,loop-simplify,lcssa,"
     "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop(indvars),adce)";
+    "loop(indvars,loop-deletion),adce)";
 
 void artifact_symbol(sim_variant_kind k, char out[32])
 {

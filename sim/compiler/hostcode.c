@@ -10,6 +10,7 @@
 #include "sim/compiler/hostabi.h"
 #include "sim/compiler/hostcode_check.h"
 #include "sim/compiler/hostcode_priv.h"
+#include "sim/compiler/split_items.h"
 
 static LLVMValueRef k64(host *h, uint64_t v)
 {
@@ -88,15 +89,11 @@ static void count_trip(host *h)
     LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, k64(h, 1), ""), h->trips);
 }
 
-/* The block on the way out, where what the loop took is known. */
-static LLVMBasicBlockRef pay_for_loop(host *h, const shave_cost *c,
-                                      LLVMBasicBlockRef to)
+/* What a software-pipelined loop took, known on the way out. */
+static void pay_for_trips(host *h, const shave_cost *c)
 {
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
-    LLVMBasicBlockRef exit = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
     LLVMValueRef n, many, piped, plain;
 
-    LLVMPositionBuilderAtEnd(h->b, exit);
     n = LLVMBuildLoad2(h->b, h->i64, h->trips, "");
     LLVMBuildStore(h->b, k64(h, 0), h->trips);
     many = LLVMBuildICmp(h->b, LLVMIntUGE, n, k64(h, c->loop_stages), "");
@@ -106,24 +103,75 @@ static LLVMBasicBlockRef pay_for_loop(host *h, const shave_cost *c,
     plain = LLVMBuildMul(h->b, n, k64(h, c->loop_plain), "");
     plain = LLVMBuildAdd(h->b, plain, k64(h, c->loop_entry), "");
     add_cycles(h, LLVMBuildSelect(h->b, many, piped, plain, ""));
+}
+
+/* Does t end a loop over work-items that split_items.h may look at? */
+static bool is_item_loop(const host *h, LLVMValueRef t, int round)
+{
+    return round == 0 && !h->debug && !h->sites && ir_metadata(t, "vpu.items");
+}
+
+/* By which successor a loop that ends by itself goes round; -1: t does not end
+ * one, or another loop begins again behind it. */
+static int way_round(host *h, LLVMValueRef t, uint32_t block)
+{
+    bool back[2];
+
+    if (!LLVMIsABranchInst(t) || LLVMGetNumSuccessors(t) != 2)
+        return -1;
+    for (unsigned k = 0; k < 2; k++)
+        back[k] = h->rpo[ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, k))] <=
+                  h->rpo[block];
+    if (back[0] == back[1])
+        return -1;
+    return counted(h, t, ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, back[1])))
+               ? back[1]
+               : -1;
+}
+
+/* What going round costs is paid by each iteration, so that a loop with nothing
+ * else that differs costs a multiple of it: the rest when it ends. */
+static uint64_t cost_of_end(const host *h, int round, uint32_t block)
+{
+    const uint32_t *edge = h->program->costs[block].edge;
+
+    return round < 0 || !edge ? 0 : (uint64_t)edge[!round] - edge[round];
+}
+
+/* Where successor k of a two-way branch is; a loop that ends is paid for on the
+ * way out, in a block of its own. */
+static LLVMBasicBlockRef way(host *h, LLVMValueRef t, int k, uint32_t block)
+{
+    const shave_cost *c = &h->program->costs[block];
+    LLVMBasicBlockRef to = target(h, t, (unsigned)k), exit, at;
+    LLVMBasicBlockRef from = h->cfg.blocks[block];
+    int round = way_round(h, t, block);
+    uint64_t end = cost_of_end(h, round, block);
+    bool trips = c->loop_stages && LLVMGetSuccessor(t, (unsigned)k) != from;
+
+    if (!trips && (k == round || !(end || is_item_loop(h, t, round))))
+        return to;
+    at = LLVMGetInsertBlock(h->b);
+    exit = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    LLVMPositionBuilderAtEnd(h->b, exit);
+    if (trips)
+        pay_for_trips(h, c);
+    if (end)
+        add_cycles(h, k64(h, end));
     LLVMBuildBr(h->b, to);
     LLVMPositionBuilderAtEnd(h->b, at);
+    ir_map_set(&h->exits, from, exit);
     return exit;
 }
 
-/* Where successor k of a two-way branch is; a pipelined loop is paid for on the
- * way out. */
-static LLVMBasicBlockRef way(host *h, LLVMValueRef t, unsigned k,
-                             uint32_t block)
+static void branch(host *h, LLVMValueRef t, uint32_t block)
 {
-    const shave_cost *c = &h->program->costs[block];
-    LLVMBasicBlockRef to = target(h, t, k), from = h->cfg.blocks[block];
+    LLVMBasicBlockRef yes = way(h, t, 0, block), no = way(h, t, 1, block);
+    LLVMValueRef br = LLVMBuildCondBr(h->b, host_operand(h, t, 0), yes, no);
 
-    if (!c->loop_stages || LLVMGetSuccessor(t, k) == from)
-        return to;
-    to = pay_for_loop(h, c, to);
-    ir_map_set(&h->exits, from, to);
-    return to;
+    if (is_item_loop(h, t, way_round(h, t, block)))
+        LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->c, "vpu.items", 9),
+                        ir_metadata(t, "vpu.items"));
 }
 
 static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
@@ -152,8 +200,7 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
         if (n == 1)
             LLVMBuildBr(h->b, target(h, t, 0));
         else
-            LLVMBuildCondBr(h->b, host_operand(h, t, 0), way(h, t, 0, block),
-                            way(h, t, 1, block));
+            branch(h, t, block);
         return;
     case LLVMSwitch:
         r = LLVMBuildSwitch(h->b, host_operand(h, t, 0),
@@ -221,6 +268,9 @@ static void leave_block(host *h, LLVMValueRef t, uint32_t block)
                 LLVMBuildICmp(h->b, LLVMIntEQ, v, LLVMGetOperand(t, 2 * k), ""),
                 k64(h, edge[k]), cost, "");
         add_cycles(h, cost);
+    } else if (way_round(h, t, block) >= 0) {
+        if (edge && edge[way_round(h, t, block)])
+            add_cycles(h, k64(h, edge[way_round(h, t, block)]));
     } else if (n == 2) {
         uint32_t yes = cost_of_way(h, t, 0, block);
         uint32_t no = cost_of_way(h, t, 1, block);
@@ -313,6 +363,19 @@ static void do_block(host *h, uint32_t n)
     ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->b));
 }
 
+/* Where host code comes from when it goes from a block to block n. */
+static LLVMBasicBlockRef end_of(host *h, LLVMBasicBlockRef from, uint32_t n)
+{
+    LLVMValueRef t = LLVMGetBasicBlockTerminator(from);
+    LLVMBasicBlockRef exit = ir_map_get(&h->exits, from), to = h->cfg.blocks[n];
+    int round = way_round(h, t, ir_cfg_number(&h->cfg, from));
+
+    if (!exit || from == to ||
+        (round >= 0 && LLVMGetSuccessor(t, (unsigned)round) == to))
+        return ir_map_get(&h->ends, from);
+    return exit;
+}
+
 static void fill_phis(host *h, const ir_word *seen)
 {
     for (uint32_t n = 0; n < h->cfg.n; n++)
@@ -324,13 +387,12 @@ static void fill_phis(host *h, const ir_word *seen)
                 break;
             for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, k);
-                LLVMBasicBlockRef end = ir_map_get(&h->exits, from);
+                LLVMBasicBlockRef end;
                 LLVMValueRef v;
 
-                if (!end || from == h->cfg.blocks[n])
-                    end = ir_map_get(&h->ends, from);
                 if (!ir_bit(seen, ir_cfg_number(&h->cfg, from)))
                     continue;
+                end = end_of(h, from, n);
                 LLVMPositionBuilderBefore(h->b,
                                           LLVMGetBasicBlockTerminator(end));
                 v = host_value(h, LLVMGetIncomingValue(i, k));
@@ -444,6 +506,8 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     at_line_of(&h, NULL);
     if (!h.st)
         fill_phis(&h, seen);
+    if (!h.st)
+        split_item_loops(h.fn, a);
     LLVMDisposeBuilder(h.b);
     *stack_bytes = h.stack;
     return h.st;

@@ -34,7 +34,7 @@ typedef struct {
     ir_cfg cfg;
     uint32_t *rpo; /* block -> position in reverse post-order */
     ir_map map, blocks, ends;
-    ir_map exits;       /* pipelined loop -> block on its way out */
+    ir_map exits;       /* end of a loop -> block on its way out */
     LLVMValueRef trips; /* iterations of the loop running now; alloca */
     LLVMValueRef wg, window, args, log; /* parameters */
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */
