@@ -244,10 +244,9 @@ typedef struct {
     uint64_t first[REPEAT_MAX_SITES]; /* the first time */
     uint64_t lowest, highest;         /* addresses of the first time, end */
     tally adds; /* a round's loads, stores, bytes and crossings */
-    /* Rounds are numbered from 0, which is looked up access by access. What
-     * each does of those from 1 on, and of those from `warmup` on, by lines of
-     * that round. */
-    repeat_part early, late;
+    /* What round 0 does, each from round 1 on, and each from round `warmup` on,
+     * by lines of that round. */
+    repeat_part begin, early, late;
     uint32_t warmup;
     repeat_streams streams; /* of late */
     /* 0: late.ops keep L1's tags. Otherwise they neither read nor write them;

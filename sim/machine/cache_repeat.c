@@ -12,7 +12,7 @@
 enum {
     /* Less is not worth the walk. */
     MIN_ROUNDS = 4,
-    MIN_ACCESSES = 384,
+    MIN_ACCESSES = 128,
     MAX_STRIDE = 4096,
     BLOCK = 32,
     MIN_ROUNDS_AGAIN = 2

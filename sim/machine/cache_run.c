@@ -130,6 +130,17 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
     }
 }
 
+static geometry geometry_of(const mach_cache *c)
+{
+    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
+                      c->bank_mask};
+}
+
+static uint32_t moved_by(const mach_cache *c, uint64_t shift)
+{
+    return (uint32_t)(shift >> c->l2.line_shift);
+}
+
 /* What n rounds add that every round adds. */
 static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
 {
@@ -144,19 +155,45 @@ static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
                    .ddr = c->ddr};
 }
 
-/* n rounds in front of c->repeat.warmup, `times` times what ops say. */
-static INLINE void run_part(mach_cache *c, geometry g, const repeat_part *p,
-                            uint32_t moved, uint32_t n, uint32_t times)
+/* n times what the part says, each a step further. */
+static INLINE void run_part(const mach_cache *c, geometry g,
+                            const repeat_part *p, uint32_t moved, uint32_t n,
+                            ddr_banks *d, tally *t)
+{
+    const level l1 = c->l1, l2 = c->l2;
+
+    t->l1_misses += (uint64_t)n * p->l1_misses;
+    for (; n; n--, moved += c->repeat.step)
+        run_ops(&p->ops, &l1, &l2, g, moved, d, t);
+}
+
+/* Rounds from the first-th on that are not late ones, n at most; returns how
+ * many. */
+static INLINE uint32_t run_first(mach_cache *c, geometry g, uint32_t first,
+                                 uint32_t n)
 {
     const repetition *r = &c->repeat;
-    const level l1 = c->l1, l2 = c->l2;
-    tally t = rounds_add(c, n, 0);
+    uint32_t shift = moved_by(c, r->shift), end = r->warmup;
     ddr_banks d = c->banks;
+    tally t;
 
-    t.l1_misses = (uint64_t)times * p->l1_misses;
-    for (; times; times--, moved += r->step)
-        run_ops(&p->ops, &l1, &l2, g, moved, &d, &t);
+    if (r->opened)
+        end = r->opening.rounds;
+    if (first >= end)
+        return 0;
+    end = first + n < end ? first + n : end;
+    t = rounds_add(c, end - first, 0);
+    if (r->opened) {
+        run_part(c, g, &r->opening.part,
+                 moved_by(c, r->shift - r->opening.shift), 1, &d, &t);
+    } else {
+        if (!first)
+            run_part(c, g, &r->begin, shift, 1, &d, &t);
+        n = first ? first : 1;
+        run_part(c, g, &r->early, shift + (n - 1) * r->step, end - n, &d, &t);
+    }
     add_tally(c, &d, &t);
+    return end - first;
 }
 
 /* The next n rounds of c->repeat, behind its warmup. */
@@ -199,17 +236,6 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
             run_ops(&r->in_bank.ops, &l1, &l2, g, r->moved, &d, &t);
     }
     add_tally(c, &d, &t);
-}
-
-static geometry geometry_of(const mach_cache *c)
-{
-    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
-                      c->bank_mask};
-}
-
-static uint32_t moved_by(const mach_cache *c, uint64_t shift)
-{
-    return (uint32_t)(shift >> c->l2.line_shift);
 }
 
 static void load_lines(mach_cache *c, const repeat_part *p, uint32_t moved)
@@ -263,7 +289,8 @@ void cache_pay_owed(mach_cache *c)
     repetition *r = &c->repeat;
     uint64_t list[REPEAT_MAX_SITES];
 
-    settle(c);
+    if (r->behind || r->opened)
+        settle(c);
     for (uint64_t at = r->ran - r->owed; at < r->ran;) {
         uint32_t n = 0;
 
@@ -294,18 +321,11 @@ static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
                              uint32_t n)
 {
     repetition *r = &c->repeat;
-    uint32_t shift = moved_by(c, r->shift), now = 0;
+    uint32_t now = run_first(c, g, first, n);
 
-    if (!first) {
-        now = r->opening.rounds;
-        run_part(c, g, &r->opening.part,
-                 moved_by(c, r->shift - r->opening.shift), now, 1);
-    } else if (first < r->warmup && !r->opened) {
-        now = r->warmup - first < n ? r->warmup - first : n;
-        run_part(c, g, &r->early, shift + (first - 1) * r->step, now, now);
-    }
     if (n > now) {
-        r->moved = shift + (first + now - r->warmup) * r->step;
+        r->moved =
+            moved_by(c, r->shift) + (first + now - r->warmup) * r->step;
         run_rounds(c, g, n - now);
     }
 }
@@ -321,8 +341,6 @@ static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
     uint64_t at = r->ran - r->owed; /* accesses */
     size_t head = (whole - at % whole) % whole;
 
-    if (!at && !r->opened)
-        head = whole;
     if (head > n)
         head = n;
     repeat_ran(r, list, n);

@@ -249,10 +249,10 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
     know_nothing(&w);
     r->enough = r->streams.most = 0;
     r->opening.after = 0;
-    walk_part(&w, &r->early, 0, 0, 1);
+    walk_part(&w, &r->begin, 0, 0, 1);
     r->adds.crossings = w.crossings;
     walk_part(&w, &r->early, 0, 1, 1);
-    if (r->early.ops.n > REPEAT_MAX_OPS)
+    if (r->begin.ops.n > REPEAT_MAX_OPS || r->early.ops.n > REPEAT_MAX_OPS)
         return false;
     r->warmup = 1;
     copy_part(&r->late, &r->early);

@@ -389,14 +389,25 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
 /* --- the loop ----------------------------------------------------------- */
 
+/* In two halves: each comparison waits for the one before. */
 static uint32_t earliest(const engine *e)
 {
-    uint32_t best = 0;
+    uint32_t half = e->n_actors / 2, best = 0, other = half;
+    uint64_t t = e->next[best], t_other = e->next[other];
 
-    for (uint32_t k = 1; k < e->n_actors; k++)
-        if (e->next[k] < e->next[best])
-            best = k;
-    return best;
+    for (uint32_t k = 1; k < half; k++) {
+        uint64_t a = e->next[k], b = e->next[half + k];
+
+        best = a < t ? k : best;
+        t = a < t ? a : t;
+        other = b < t_other ? half + k : other;
+        t_other = b < t_other ? b : t_other;
+    }
+    if (e->n_actors & 1 && e->next[e->n_actors - 1] < t_other) {
+        other = e->n_actors - 1;
+        t_other = e->next[other];
+    }
+    return t_other < t ? other : best;
 }
 
 static vpu_status replay(engine *e)

@@ -87,19 +87,22 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
     count_memory(e->p, &step->u.mem, c->bytes);
 }
 
-static flow_need need_of(const engine *e, const mach_step *step, uint64_t bytes)
+/* Of the banks there are: a copy of all there could be takes as long as the
+ * rest. */
+static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
+                      flow_need *need)
 {
     const mach_mem_counts *m = &step->u.mem;
     uint64_t lines = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
-    flow_need need = {.bytes = bytes};
 
+    need->bytes = bytes;
+    need->dma = false;
     for (uint32_t b = 0; b < e->dram.n_banks; b++) {
-        if (!m->bank_lines[b])
-            continue;
-        need.bank_busy[b] = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
-        need.blocking[b] = need.bank_busy[b] * m->load_fills / lines;
+        uint64_t busy = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
+
+        need->bank_busy[b] = busy;
+        need->blocking[b] = busy ? busy * m->load_fills / lines : 0;
     }
-    return need;
 }
 
 static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
@@ -122,7 +125,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
     }
     if (!engine_in_step(e, i))
         return false;
-    need = need_of(e, step, c.bytes);
+    fill_need(e, step, c.bytes, &need);
     flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
     e->next[actor] = e->flows.flows[actor].finish;
     s->state = RUNNING;
