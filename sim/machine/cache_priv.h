@@ -181,6 +181,7 @@ enum {
 typedef enum {
     /* Looked up. */
     OP_LOAD,  /* a line of L1, then of L2 */
+    OP_LOADS, /* this line of L1 and the next, both in one line of L2 */
     OP_FETCH, /* a line of L2, of a load that misses L1 */
     OP_STORE, /* a line of L2 */
     /* Known: lines of L2 that DDR gives or gets. */

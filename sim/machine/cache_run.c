@@ -86,7 +86,7 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
     uint32_t moved1 = moved << (g.l2 - g.l1);
 
     for (const repeat_op *o = ops->list, *end = o + ops->n; o < end; o++) {
-        uint32_t line = o->line + moved;
+        uint32_t line = o->line + moved, missed;
 
         switch ((repeat_kind)o->kind) {
         case OP_LOAD:
@@ -94,8 +94,15 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
             if (l1_pair(l1, line))
                 break;
             t->l1_misses++;
-            line >>= g.l2 - g.l1;
-            __attribute__((fallthrough));
+            l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
+            break;
+        case OP_LOADS:
+            line = o->line + moved1;
+            missed = (uint32_t)!l1_pair(l1, line) + !l1_pair(l1, line + 1);
+            t->l1_misses += missed;
+            if (missed)
+                l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
+            break;
         case OP_FETCH:
             l2_pair_once(l2, g, line, 0, d, t);
             break;
@@ -155,22 +162,31 @@ static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
                    .ddr = c->ddr};
 }
 
-/* n times what the part says, each a step further. */
-static INLINE void run_part(const mach_cache *c, geometry g,
-                            const repeat_part *p, uint32_t moved, uint32_t n,
-                            ddr_banks *d, tally *t)
+/* n times what the ops say, each a step further. */
+static void run_ops_n(const mach_cache *c, const repeat_ops *ops,
+                      uint32_t moved, uint32_t n, ddr_banks *d, tally *t)
 {
+    const geometry g = geometry_of(c);
     const level l1 = c->l1, l2 = c->l2;
 
+    if (is_usual(g))
+        for (; n; n--, moved += c->repeat.step)
+            run_ops(ops, &l1, &l2, usual_geometry, moved, d, t);
+    else
+        for (; n; n--, moved += c->repeat.step)
+            run_ops(ops, &l1, &l2, g, moved, d, t);
+}
+
+static void run_part(const mach_cache *c, const repeat_part *p, uint32_t moved,
+                     uint32_t n, ddr_banks *d, tally *t)
+{
     t->l1_misses += (uint64_t)n * p->l1_misses;
-    for (; n; n--, moved += c->repeat.step)
-        run_ops(&p->ops, &l1, &l2, g, moved, d, t);
+    run_ops_n(c, &p->ops, moved, n, d, t);
 }
 
 /* Rounds from the first-th on that are not late ones, n at most; returns how
  * many. */
-static INLINE uint32_t run_first(mach_cache *c, geometry g, uint32_t first,
-                                 uint32_t n)
+static uint32_t run_first(mach_cache *c, uint32_t first, uint32_t n)
 {
     const repetition *r = &c->repeat;
     uint32_t shift = moved_by(c, r->shift), end = r->warmup;
@@ -184,31 +200,31 @@ static INLINE uint32_t run_first(mach_cache *c, geometry g, uint32_t first,
     end = first + n < end ? first + n : end;
     t = rounds_add(c, end - first, 0);
     if (r->opened) {
-        run_part(c, g, &r->opening.part,
-                 moved_by(c, r->shift - r->opening.shift), 1, &d, &t);
+        run_part(c, &r->opening.part, moved_by(c, r->shift - r->opening.shift),
+                 1, &d, &t);
     } else {
         if (!first)
-            run_part(c, g, &r->begin, shift, 1, &d, &t);
+            run_part(c, &r->begin, shift, 1, &d, &t);
         n = first ? first : 1;
-        run_part(c, g, &r->early, shift + (n - 1) * r->step, end - n, &d, &t);
+        run_part(c, &r->early, shift + (n - 1) * r->step, end - n, &d, &t);
     }
     add_tally(c, &d, &t);
     return end - first;
 }
 
 /* The next n rounds of c->repeat, behind its warmup. */
-static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
+static void run_rounds(mach_cache *c, uint32_t n)
 {
     enum { WORTH_IT = 3 };
     repetition *r = &c->repeat;
-    const level l1 = c->l1, l2 = c->l2;
+    const geometry g = geometry_of(c);
     tally t = rounds_add(c, n, r->late.l1_misses);
     ddr_banks d = c->banks;
 
     r->behind += r->enough ? n : 0;
     for (uint32_t now; n && r->streams.most; n -= now) {
         now = n < r->streams.most ? n : r->streams.most;
-        streams_run(&r->streams, &l2, g, r->moved, r->step, now, &d, &t.ddr);
+        streams_run(&r->streams, &c->l2, g, r->moved, r->step, now, &d, &t.ddr);
         r->moved += now * r->step;
     }
     while (n) {
@@ -222,7 +238,7 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
             now > (r->in_bank.n - at + r->step - 1) / r->step)
             now = (r->in_bank.n - at + r->step - 1) / r->step;
         if (at >= r->in_bank.n) {
-            run_ops(&r->late.ops, &l1, &l2, g, r->moved, &d, &t);
+            run_ops_n(c, &r->late.ops, r->moved, 1, &d, &t);
             r->moved += r->step;
             n--;
             continue;
@@ -232,8 +248,8 @@ static INLINE void run_rounds(mach_cache *c, geometry g, uint32_t n)
             d.backs[b] += now * r->in_bank.backs[b];
         }
         n -= now;
-        for (; now; now--, r->moved += r->step)
-            run_ops(&r->in_bank.ops, &l1, &l2, g, r->moved, &d, &t);
+        run_ops_n(c, &r->in_bank.ops, r->moved, now, &d, &t);
+        r->moved += now * r->step;
     }
     add_tally(c, &d, &t);
 }
@@ -317,16 +333,14 @@ static void run_singly(mach_cache *c, const uint64_t *list, size_t n)
 }
 
 /* n whole rounds of c->repeat. */
-static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
-                             uint32_t n)
+static void run_whole(mach_cache *c, uint32_t first, uint32_t n)
 {
     repetition *r = &c->repeat;
-    uint32_t now = run_first(c, g, first, n);
+    uint32_t now = run_first(c, first, n);
 
     if (n > now) {
-        r->moved =
-            moved_by(c, r->shift) + (first + now - r->warmup) * r->step;
-        run_rounds(c, g, n - now);
+        r->moved = moved_by(c, r->shift) + (first + now - r->warmup) * r->step;
+        run_rounds(c, n - now);
     }
 }
 
@@ -335,7 +349,6 @@ static INLINE void run_whole(mach_cache *c, geometry g, uint32_t first,
  * with it, or somebody asks. */
 static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
 {
-    const geometry g = geometry_of(c);
     repetition *r = &c->repeat;
     uint32_t whole = r->period * r->round, rounds;
     uint64_t at = r->ran - r->owed; /* accesses */
@@ -348,10 +361,8 @@ static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
     at += head;
     rounds = (uint32_t)((r->ran - at) / whole);
     r->owed = (uint32_t)(r->ran - at - (uint64_t)rounds * whole);
-    if (rounds && is_usual(g))
-        run_whole(c, usual_geometry, (uint32_t)(at / whole), rounds);
-    else if (rounds)
-        run_whole(c, g, (uint32_t)(at / whole), rounds);
+    if (rounds)
+        run_whole(c, (uint32_t)(at / whole), rounds);
     r->latest = true;
 }
 

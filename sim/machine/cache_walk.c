@@ -57,6 +57,20 @@ static void emit(walk *w, repeat_kind kind, uint32_t line)
     ops->n++;
 }
 
+/* The second line of one of L2 right behind the first finds it there. */
+static void emit_load(walk *w, uint32_t line)
+{
+    repeat_ops *ops = &w->part->ops;
+    uint32_t before = line - 1, shift = w->v2->line_shift - w->v1->line_shift;
+    repeat_op *last = &ops->list[ops->n - 1];
+
+    if (ops->n && ops->n <= REPEAT_MAX_OPS && last->kind == OP_LOAD &&
+        last->line == before && before >> shift == line >> shift)
+        last->kind = OP_LOADS;
+    else
+        emit(w, OP_LOAD, line);
+}
+
 static void bring_up_to_date(walk *w, known_set *k, bool is_l2)
 {
     repeat_ops *ops = &w->part->ops;
@@ -148,7 +162,7 @@ static void know_l1(walk *w, uint32_t line)
     bring_up_to_date(w, k2, true);
     if (k2->line[0] != line2)
         forget(k2);
-    emit(w, OP_LOAD, line);
+    emit_load(w, line);
 }
 
 static void walk_access(walk *w, uint64_t access)
@@ -207,7 +221,7 @@ static bool looks_up_l1(const repeat_part *p)
     bool any = !fits(p);
 
     for (uint32_t i = 0; i < p->ops.n && !any; i++)
-        any = p->ops.list[i].kind == OP_LOAD;
+        any = p->ops.list[i].kind <= OP_LOADS;
     return any;
 }
 
