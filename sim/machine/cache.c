@@ -13,6 +13,7 @@
  * is rounded down to one: an address bit field is what index hardware is made
  * of, and a modulo by 292 would scatter exactly the strides whose conflicts
  * the published GRN ratio (R2) points to. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,22 +240,26 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
+void mach_cache_access(mach_cache *c, uint64_t access)
+{
+    if (MACH_ACCESS_IS_STORE(access))
+        mach_cache_store(c, MACH_ACCESS_ADDR(access),
+                         MACH_ACCESS_BYTES(access));
+    else
+        mach_cache_load(c, MACH_ACCESS_ADDR(access), MACH_ACCESS_BYTES(access));
+}
+
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
     if (!c->recording && n >= CACHE_FEW && c->l1.n_ways == 2 &&
         c->l2.n_ways == 2) {
-        cache_run_list(c, list, n);
         c->l1_last = c->l2_last = NO_LINE;
         c->l2_last_entry = NULL;
+        cache_run_list(c, list, n);
         return;
     }
     for (size_t i = 0; i < n; i++)
-        if (MACH_ACCESS_IS_STORE(list[i]))
-            mach_cache_store(c, MACH_ACCESS_ADDR(list[i]),
-                             MACH_ACCESS_BYTES(list[i]));
-        else
-            mach_cache_load(c, MACH_ACCESS_ADDR(list[i]),
-                            MACH_ACCESS_BYTES(list[i]));
+        mach_cache_access(c, list[i]);
 }
 
 mach_mem_counts mach_cache_take(mach_cache *c)
@@ -271,7 +276,7 @@ mach_mem_counts mach_cache_take(mach_cache *c)
         n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
         c->banks.banks[b].fills = c->banks.backs[b] = 0;
     }
-    memset(&c->n, 0, sizeof c->n);
+    memset(&c->n, 0, offsetof(mach_mem_counts, bank_lines)); /* others are 0 */
     c->n_accesses = 0;
     c->n_misses = 0;
     return n;

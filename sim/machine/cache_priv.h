@@ -338,6 +338,9 @@ struct mach_cache {
 
 enum { CACHE_FEW = 8 };
 
+/* One access; what was looked up last is remembered for the next one. */
+void mach_cache_access(mach_cache *c, uint64_t access);
+
 /* A list of at least CACHE_FEW accesses to caches of two ways that do not
  * record (cache_run.c). */
 void cache_run_list(mach_cache *c, const uint64_t *list, size_t n);

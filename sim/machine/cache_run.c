@@ -392,6 +392,13 @@ static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
     return done;
 }
 
+static void run_few(mach_cache *c, const uint64_t *list, size_t n)
+{
+    cache_leave_repetition(c);
+    for (size_t i = 0; i < n; i++)
+        mach_cache_access(c, list[i]);
+}
+
 /* Where a repetition is not found, it is looked for again a while later, each
  * time a longer one. */
 static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
@@ -401,8 +408,13 @@ static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
     bool found = false;
 
     while (n) {
-        size_t done = n < CACHE_FEW ? 0 : try_repetition(c, list, n);
+        size_t done;
 
+        if (n < CACHE_FEW) {
+            run_few(c, list, n);
+            break;
+        }
+        done = try_repetition(c, list, n);
         if (done) {
             found = true;
             stretch = STRETCH;

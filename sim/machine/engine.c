@@ -392,18 +392,20 @@ static vpu_status shave_event(engine *e, uint32_t i)
 /* In two halves: each comparison waits for the one before. */
 static uint32_t earliest(const engine *e)
 {
-    uint32_t half = e->n_actors / 2, best = 0, other = half;
+    uint32_t first = e->n_busy ? 0 : e->n_channels;
+    uint32_t half = (e->n_actors - first) / 2, best = first;
+    uint32_t other = first + half;
     uint64_t t = e->next[best], t_other = e->next[other];
 
     for (uint32_t k = 1; k < half; k++) {
-        uint64_t a = e->next[k], b = e->next[half + k];
+        uint64_t a = e->next[first + k], b = e->next[first + half + k];
 
-        best = a < t ? k : best;
+        best = a < t ? first + k : best;
         t = a < t ? a : t;
-        other = b < t_other ? half + k : other;
+        other = b < t_other ? first + half + k : other;
         t_other = b < t_other ? b : t_other;
     }
-    if (e->n_actors & 1 && e->next[e->n_actors - 1] < t_other) {
+    if (e->next[e->n_actors - 1] < t_other) { /* of an odd number */
         other = e->n_actors - 1;
         t_other = e->next[other];
     }

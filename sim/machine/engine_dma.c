@@ -7,6 +7,7 @@ static void start_transfer(engine *e, uint32_t c, const request *r)
 {
     channel *ch = &e->channels[c];
 
+    e->n_busy++;
     *ch = (channel){.busy = true, .begin = e->now, .r = *r};
     e->shaves[r->shave].transfers[r->slot][r->phase].started++;
     e->next[c] = e->now + (e->d->dma_first_byte ? e->d->dma_first_byte : 1);
@@ -46,6 +47,7 @@ static void end_transfer(engine *e, uint32_t c)
     if (ch->flowing && !e->l->transactions)
         flow_end(&e->flows, c, e->now);
     ch->busy = false;
+    e->n_busy--;
     e->next[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;
     e->p->transfers++;

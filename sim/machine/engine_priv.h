@@ -31,8 +31,16 @@ typedef struct {
     uint32_t first, issued, started, ended;
 } phase_transfers;
 
-/* How far a SHAVE is in a RUN step at transaction level. */
+/* What a RUN step takes when alone. */
 typedef struct {
+    uint64_t issue, l2, ddr, store; /* cycles */
+    uint64_t bytes;                 /* on DDR */
+} run_cost;
+
+/* How far a SHAVE is in a RUN step. */
+typedef struct {
+    run_cost cost; /* at flow level */
+    /* At transaction level. */
     uint32_t miss;                      /* the next of the step's list */
     bool reached;                       /* and its moment has come */
     uint64_t landed;                    /* cycle the last line is done */
@@ -86,6 +94,7 @@ typedef struct {
     emitter *trace;
     uint64_t now;
     uint32_t n_channels, n_actors, n_active;
+    uint32_t n_busy; /* channels; next[] of others is NEVER */
     uint64_t next[FLOW_MAX];
     dram dram;
     flow_set flows;     /* flow level */

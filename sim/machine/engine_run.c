@@ -26,11 +26,6 @@ static void count_memory(mach_profile *p, const mach_mem_counts *m,
     p->ddr_bytes += ddr_bytes;
 }
 
-typedef struct {
-    uint64_t issue, l2, ddr, store; /* cycles when alone */
-    uint64_t bytes;                 /* on DDR */
-} run_cost;
-
 /* Cycles load fills wait for lines that their own SHAVE's stores fetch from the
  * same bank. A line keeps it busy from the store on; what is issued between two
  * accesses has passed when the load comes. */
@@ -74,6 +69,11 @@ static run_cost cost_of(const mach_desc *d, const dram *ram,
     return c;
 }
 
+static uint64_t alone_of(const run_cost *c)
+{
+    return c->issue + c->l2 + c->ddr + c->store;
+}
+
 static void account_run(engine *e, uint32_t i, const mach_step *step,
                         const run_cost *c, uint64_t stretch)
 {
@@ -109,16 +109,19 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
 {
     uint32_t actor = e->n_channels + i;
     shave *s = &e->shaves[i];
-    run_cost c = cost_of(e->d, &e->dram, step);
-    uint64_t alone = c.issue + c.l2 + c.ddr + c.store;
+    uint64_t alone;
     flow_need need;
+    run_cost c;
 
     if (s->state == RUNNING) {
         flow_end(&e->flows, actor, e->now);
         s->state = STEPS;
-        account_run(e, i, step, &c, e->now - s->t - alone);
+        account_run(e, i, step, &s->run.cost,
+                    e->now - s->t - alone_of(&s->run.cost));
         return true;
     }
+    c = cost_of(e->d, &e->dram, step);
+    alone = alone_of(&c);
     if (!c.bytes) {
         account_run(e, i, step, &c, 0);
         return true;
@@ -128,6 +131,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
     fill_need(e, step, c.bytes, &need);
     flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
     e->next[actor] = e->flows.flows[actor].finish;
+    s->run.cost = c;
     s->state = RUNNING;
     return false;
 }

@@ -77,9 +77,9 @@ static bool enough_for_all(const flow_set *s)
 {
     bool enough = true;
 
-    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
-        enough &= s->demand[r] <= s->capacity[r];
-    return enough;
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        enough &= s->demand[b] <= s->capacity[b];
+    return enough & (s->demand[FLOW_BUS] <= s->capacity[FLOW_BUS]);
 }
 
 static void changed(flow_set *s, uint64_t now)
@@ -116,8 +116,9 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
-        s->demand[r] += f->rate[r];
+    s->demand[FLOW_BUS] += f->rate[FLOW_BUS];
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        s->demand[b] += f->rate[b];
     s->running[s->n_running++] = (uint8_t)i;
     if (work < s->shortest || s->n_running == 1)
         s->shortest = work;
@@ -136,8 +137,9 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
         at++;
     s->n_running--;
     memmove(&s->running[at], &s->running[at + 1], s->n_running - at);
-    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++)
-        s->demand[r] -= f->rate[r];
+    s->demand[FLOW_BUS] -= f->rate[FLOW_BUS];
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        s->demand[b] -= f->rate[b];
     f->counted = false;
     if (s->contended)
         changed(s, now);
