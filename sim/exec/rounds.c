@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 enum {
-    /* Steps a SHAVE may be ahead of the clock: what bounds memory. */
-    QUEUE_STEPS = 8192,
+    /* Steps a SHAVE may be ahead of the clock: what bounds memory. Many more do
+     * not stay in the host's caches until they are replayed. */
+    QUEUE_STEPS = 2048,
     /* What a SHAVE runs in the first round; later ones grow. */
     FIRST_ROUND = 32
 };
