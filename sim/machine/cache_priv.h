@@ -290,10 +290,10 @@ size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
  * *shift; whole rounds at least, or 0. */
 size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
                     size_t n, uint64_t *shift);
-/* Does list begin with a repetition of which most need not be looked up?
- * Returns how many accesses are in it; 0: r may have changed. */
+/* Does list begin with a repetition of `least` accesses, of which most need not
+ * be looked up? Returns how many accesses are in it; 0: r may have changed. */
 size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                   size_t n, repetition *r);
+                   size_t n, size_t least, repetition *r);
 /* Note that these n accesses were the next of r. */
 void repeat_ran(repetition *r, const uint64_t *list, size_t n);
 /* What the rounds of r, n accesses, do. False: not much is known. */

@@ -10,9 +10,7 @@
 #include "sim/machine/cache_priv.h"
 
 enum {
-    /* Less is not worth the walk. */
-    MIN_ROUNDS = 4,
-    MIN_ACCESSES = 128,
+    MIN_ROUNDS = 4, /* less is not worth the walk */
     MAX_STRIDE = 4096,
     BLOCK = 32,
     MIN_ROUNDS_AGAIN = 2
@@ -123,11 +121,11 @@ static uint32_t gcd_of_line(uint64_t stride, uint32_t line)
 }
 
 /* The least period that lasts; returns how many accesses. */
-static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
-                          repetition *r)
+static size_t find_period(const uint64_t *list, size_t n, size_t least,
+                          uint32_t l2_line, repetition *r)
 {
-    for (uint32_t k = 1;
-         k <= REPEAT_MAX_SITES && 2 * k <= n && n >= MIN_ACCESSES; k++) {
+    for (uint32_t k = 1; k <= REPEAT_MAX_SITES && 2 * k <= n && n >= least;
+         k++) {
         uint64_t d = list[k] - list[0];
         uint32_t round;
         size_t all;
@@ -138,7 +136,7 @@ static size_t find_period(const uint64_t *list, size_t n, uint32_t l2_line,
         if ((size_t)MIN_ROUNDS * k * round > n)
             continue;
         all = extent(list, n, k, d);
-        if (all < (size_t)MIN_ROUNDS * k * round || all < MIN_ACCESSES)
+        if (all < (size_t)MIN_ROUNDS * k * round || all < least)
             continue;
         r->period = k;
         r->round = round;
@@ -173,10 +171,10 @@ static void take_sites(const uint64_t *list, repetition *r)
 }
 
 size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                   size_t n, repetition *r)
+                   size_t n, size_t least, repetition *r)
 {
     r->period = 0;
-    n = find_period(list, n, 1u << l2->line_shift, r);
+    n = find_period(list, n, least, 1u << l2->line_shift, r);
     if (!n)
         return 0;
     take_sites(list, r);

@@ -367,9 +367,12 @@ static void run_repetition(mach_cache *c, const uint64_t *list, size_t n)
 }
 
 /* The repetition that list begins with; returns how many accesses were run, 0
- * if there is none. */
-static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
+ * if there is none. *pays: the search was worth its while. A short one is only
+ * if it comes again, so after some that did not they are not looked for. */
+static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n,
+                             bool *pays)
 {
+    enum { SHORT = 128, LONG = 384 };
     repetition *r = &c->repeat;
     uint64_t shift;
     size_t done = repeat_again(r, &c->l2, list, n, &shift);
@@ -383,8 +386,12 @@ static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n)
     }
     r->shift = shift;
     r->ran = 0;
-    if (!done && !c->skip)
-        done = repeat_find(&c->l1, &c->l2, list, n, r);
+    *pays |= done;
+    if (!done && !c->skip) {
+        done =
+            repeat_find(&c->l1, &c->l2, list, n, c->patience ? LONG : SHORT, r);
+        *pays |= done >= LONG;
+    }
     if (!done)
         return 0;
     run_repetition(c, list, done);
@@ -405,7 +412,7 @@ static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
 {
     enum { STRETCH = 256 };
     size_t stretch = STRETCH;
-    bool found = false;
+    bool pays = false;
 
     while (n) {
         size_t done;
@@ -414,9 +421,8 @@ static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
             run_few(c, list, n);
             break;
         }
-        done = try_repetition(c, list, n);
+        done = try_repetition(c, list, n, &pays);
         if (done) {
-            found = true;
             stretch = STRETCH;
         } else {
             done = n < stretch || c->skip ? n : stretch;
@@ -427,7 +433,7 @@ static bool run_with_search(mach_cache *c, const uint64_t *list, size_t n)
         list += done;
         n -= done;
     }
-    return found;
+    return pays;
 }
 
 void cache_run_list(mach_cache *c, const uint64_t *list, size_t n)
