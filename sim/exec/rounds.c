@@ -17,6 +17,8 @@ enum {
     FIRST_ROUND = 32
 };
 
+static const double SPIN_S = 100e-6;
+
 /* --- threads
  * -------------------------------------------------------------------------- */
 
@@ -33,13 +35,39 @@ static void take_shaves(launch_run *r)
     }
 }
 
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* To wake a thread that sleeps takes about as long as what is waited for. */
+static void spin_for_round(launch_run *r, uint64_t seen)
+{
+    double until = seconds() + SPIN_S;
+
+    while (r->spins && r->round == seen && !r->quit && seconds() < until)
+        ;
+}
+
+static void spin_for_others(launch_run *r)
+{
+    double until = seconds() + SPIN_S;
+
+    while (r->spins && r->busy && seconds() < until)
+        ;
+}
+
 static void *worker(void *arg)
 {
     launch_run *r = arg;
     uint64_t seen = 0;
 
-    pthread_mutex_lock(&r->lock);
     for (;;) {
+        spin_for_round(r, seen);
+        pthread_mutex_lock(&r->lock);
         while (r->round == seen && !r->quit)
             pthread_cond_wait(&r->work, &r->lock);
         if (r->quit)
@@ -48,6 +76,7 @@ static void *worker(void *arg)
         take_shaves(r);
         if (!--r->busy)
             pthread_cond_signal(&r->idle);
+        pthread_mutex_unlock(&r->lock);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -75,7 +104,7 @@ static void *watch(void *arg)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&r->lock);
-    while (!r->quit && !pthread_cond_timedwait(&r->work, &r->lock, &until))
+    while (!r->quit && !pthread_cond_timedwait(&r->over, &r->lock, &until))
         ;
     if (!r->quit) {
         r->timed_out = true;
@@ -88,15 +117,14 @@ static void *watch(void *arg)
 static void start_threads(launch_run *r)
 {
     uint32_t n = r->l->n_threads;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->over, NULL);
     pthread_cond_init(&r->work, NULL);
     pthread_cond_init(&r->idle, NULL);
-    if (!n) {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
+    if (!n)
         n = cpus > 0 ? (uint32_t)cpus : 1;
-    }
     if (n > r->n_shaves)
         n = r->n_shaves;
     if (n > ROUNDS_MAX_THREADS)
@@ -105,6 +133,7 @@ static void start_threads(launch_run *r)
     if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
         r->l->debugger || r->l->turns != EXEC_APART)
         n = 1;
+    r->spins = (long)n <= cpus;
     /* This thread works, too. A thread that cannot be had is not missed. */
     while (r->n_threads + 1 < n &&
            !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
@@ -118,11 +147,13 @@ static void stop_threads(launch_run *r)
     pthread_mutex_lock(&r->lock);
     r->quit = true;
     pthread_cond_broadcast(&r->work);
+    pthread_cond_signal(&r->over);
     pthread_mutex_unlock(&r->lock);
     for (uint32_t i = 0; i < r->n_threads; i++)
         pthread_join(r->threads[i], NULL);
     if (r->watching)
         pthread_join(r->watchdog, NULL);
+    pthread_cond_destroy(&r->over);
     pthread_cond_destroy(&r->idle);
     pthread_cond_destroy(&r->work);
     pthread_mutex_destroy(&r->lock);
@@ -256,6 +287,9 @@ static void finish_round(launch_run *r)
 {
     pthread_mutex_lock(&r->lock);
     take_shaves(r);
+    pthread_mutex_unlock(&r->lock);
+    spin_for_others(r);
+    pthread_mutex_lock(&r->lock);
     while (r->busy)
         pthread_cond_wait(&r->idle, &r->lock);
     pthread_mutex_unlock(&r->lock);

@@ -25,11 +25,13 @@ typedef struct launch_run {
     pthread_t threads[ROUNDS_MAX_THREADS];
     uint32_t n_threads;
     pthread_mutex_t lock;
-    pthread_cond_t work, idle;
-    uint64_t round;
+    pthread_cond_t work, idle, over;
+    _Atomic uint64_t round;
     uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
-    uint32_t next_shave, busy;
-    bool quit;
+    uint32_t next_shave;
+    atomic_uint busy;
+    atomic_bool quit;
+    bool spins; /* threads look a while for what comes before they sleep */
     /* Rounds ahead of the clock: while it is advanced over the steps of one
      * round, other threads run the next into queues of its own. */
     bool ahead;   /* wanted */
