@@ -32,6 +32,7 @@ struct backend_sim {
     memory *mem;
     uint32_t *addresses;    /* of the graph's buffers */
     check_session *checker; /* NULL = none */
+    exec_threads *threads;  /* NULL = each launch has its own */
     stage *stages;
     uint64_t clock; /* cycles so far */
 };
@@ -188,6 +189,7 @@ vpu_status backend_sim_open(const backend_sim_config *cfg, const graph *g,
 
     *out = NULL;
     b->a = a;
+    b->threads = exec_threads_create();
     b->cfg = cfg;
     b->g = g;
     b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
@@ -218,6 +220,7 @@ void backend_sim_close(backend_sim *b)
     }
     check_close(b->checker);
     memory_destroy(b->mem);
+    exec_threads_destroy(b->threads);
     arena_destroy(b->a);
 }
 
@@ -405,6 +408,7 @@ static exec_launch launch_of(backend_sim *b, uint32_t i)
                          .kernel = s->kernel,
                          .values = s->values,
                          .n_threads = cfg->n_threads,
+                         .threads = b->threads,
                          .engine = cfg->engine,
                          .timing = cfg->timing,
                          .order = cfg->order,

@@ -14,6 +14,7 @@
 #include "sim/base/log.h"
 #include "sim/compiler/kernel.h"
 #include "sim/exec/memory.h"
+#include "sim/exec/threads.h"
 #include "sim/machine/engine.h"
 
 /* What compiled kernels call; pass to sim_kernel_compile. */
@@ -168,6 +169,9 @@ typedef struct {
     uint32_t groups[3], local[3];
     uint32_t n_shaves;  /* 1 .. the machine's */
     uint32_t n_threads; /* 0 = as many as the host has */
+    /* Where they come from, not used by another launch meanwhile; NULL: made
+     * for this one. */
+    exec_threads *threads;
     exec_engine engine;
     exec_timing timing;
     exec_order order;

@@ -427,6 +427,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     a = arena_create(0);
+    r.threads = l->threads ? l->threads : exec_threads_create();
     r.prints = l->print ? print_log_create() : NULL;
     st = find_codes(&r, a, err);
     r.n_shaves = l->only_group ? 1 : l->n_shaves;
@@ -453,6 +454,8 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
         mach_cache_destroy(r.shaves[i].cache);
         str_free(&r.shaves[i].printed);
     }
+    if (!l->threads)
+        exec_threads_destroy(r.threads);
     print_log_destroy(r.prints);
     profile_free(r.profile);
     memory_release(mem, n_buffers);

@@ -17,69 +17,21 @@ enum {
     FIRST_ROUND = 32
 };
 
-static const double SPIN_S = 100e-6;
-
 /* --- threads
  * -------------------------------------------------------------------------- */
 
-/* Runs SHAVEs of the current round until none is left; lock held on entry. */
-static void take_shaves(launch_run *r)
-{
-    while (r->next_shave < r->n_shaves) {
-        shave *s = &r->shaves[r->next_shave++];
-
-        pthread_mutex_unlock(&r->lock);
-        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
-            shave_run(s);
-        pthread_mutex_lock(&r->lock);
-    }
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* To wake a thread that sleeps takes about as long as what is waited for. */
-static void spin_for_round(launch_run *r, uint64_t seen)
-{
-    double until = seconds() + SPIN_S;
-
-    while (r->spins && r->round == seen && !r->quit && seconds() < until)
-        ;
-}
-
-static void spin_for_others(launch_run *r)
-{
-    double until = seconds() + SPIN_S;
-
-    while (r->spins && r->busy && seconds() < until)
-        ;
-}
-
-static void *worker(void *arg)
+/* Runs SHAVEs of the current round until none is left. */
+static void take_shaves(void *arg)
 {
     launch_run *r = arg;
-    uint64_t seen = 0;
+    uint32_t i;
 
-    for (;;) {
-        spin_for_round(r, seen);
-        pthread_mutex_lock(&r->lock);
-        while (r->round == seen && !r->quit)
-            pthread_cond_wait(&r->work, &r->lock);
-        if (r->quit)
-            break;
-        seen = r->round;
-        take_shaves(r);
-        if (!--r->busy)
-            pthread_cond_signal(&r->idle);
-        pthread_mutex_unlock(&r->lock);
+    while ((i = r->next_shave++) < r->n_shaves) {
+        shave *s = &r->shaves[i];
+
+        if (!s->queue->ended && s->scope.kind == FAULT_NONE)
+            shave_run(s);
     }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
 }
 
 static void stop_shaves(launch_run *r)
@@ -90,41 +42,23 @@ static void stop_shaves(launch_run *r)
         *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
 }
 
-static void *watch(void *arg)
+static void time_is_over(void *arg)
 {
     launch_run *r = arg;
-    struct timespec until;
-    double whole = r->l->timeout_s;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&r->lock);
-    while (!r->quit && !pthread_cond_timedwait(&r->over, &r->lock, &until))
-        ;
-    if (!r->quit) {
-        r->timed_out = true;
-        stop_shaves(r);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return NULL;
+    r->timed_out = true;
+    stop_shaves(r);
 }
 
 static void start_threads(launch_run *r)
 {
     uint32_t n = r->l->n_threads;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->over, NULL);
-    pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->idle, NULL);
-    if (!n)
+    if (!n) {
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
         n = cpus > 0 ? (uint32_t)cpus : 1;
+    }
     if (n > r->n_shaves)
         n = r->n_shaves;
     if (n > ROUNDS_MAX_THREADS)
@@ -133,30 +67,15 @@ static void start_threads(launch_run *r)
     if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
         r->l->debugger || r->l->turns != EXEC_APART)
         n = 1;
-    r->spins = (long)n <= cpus;
-    /* This thread works, too. A thread that cannot be had is not missed. */
-    while (r->n_threads + 1 < n &&
-           !pthread_create(&r->threads[r->n_threads], NULL, worker, r))
-        r->n_threads++;
-    r->watching =
-        r->l->timeout_s > 0 && !pthread_create(&r->watchdog, NULL, watch, r);
+    r->n_threads = r->threads ? n - 1 : 0; /* this thread works, too */
+    if (r->threads && r->l->timeout_s > 0)
+        exec_threads_watch(r->threads, r->l->timeout_s, time_is_over, r);
 }
 
 static void stop_threads(launch_run *r)
 {
-    pthread_mutex_lock(&r->lock);
-    r->quit = true;
-    pthread_cond_broadcast(&r->work);
-    pthread_cond_signal(&r->over);
-    pthread_mutex_unlock(&r->lock);
-    for (uint32_t i = 0; i < r->n_threads; i++)
-        pthread_join(r->threads[i], NULL);
-    if (r->watching)
-        pthread_join(r->watchdog, NULL);
-    pthread_cond_destroy(&r->over);
-    pthread_cond_destroy(&r->idle);
-    pthread_cond_destroy(&r->work);
-    pthread_mutex_destroy(&r->lock);
+    if (r->threads)
+        exec_threads_unwatch(r->threads);
 }
 
 /* --- rounds
@@ -273,26 +192,19 @@ static void report_progress(launch_run *r)
 
 static void start_round(launch_run *r)
 {
-    pthread_mutex_lock(&r->lock);
     r->next_shave = 0;
-    r->busy = r->n_threads;
-    r->round++;
-    pthread_cond_broadcast(&r->work);
-    pthread_mutex_unlock(&r->lock);
+    /* A thread that cannot be had is not missed. */
+    for (uint32_t k = 0; k < r->n_threads; k++)
+        exec_threads_run(r->threads, take_shaves, r);
     r->running = true;
 }
 
 /* Takes part in the round until it is over. */
 static void finish_round(launch_run *r)
 {
-    pthread_mutex_lock(&r->lock);
     take_shaves(r);
-    pthread_mutex_unlock(&r->lock);
-    spin_for_others(r);
-    pthread_mutex_lock(&r->lock);
-    while (r->busy)
-        pthread_cond_wait(&r->idle, &r->lock);
-    pthread_mutex_unlock(&r->lock);
+    if (r->threads)
+        exec_threads_join(r->threads);
     r->running = false;
 }
 

@@ -3,9 +3,10 @@
 #ifndef VPU_SIM_EXEC_ROUNDS_H
 #define VPU_SIM_EXEC_ROUNDS_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 #include "sim/exec/shave.h"
+#include "sim/exec/threads.h"
 
 enum { ROUNDS_MAX_THREADS = 64 };
 
@@ -21,17 +22,11 @@ typedef struct launch_run {
     shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;
-    /* Worker pool: threads take SHAVEs of the current round one by one. */
-    pthread_t threads[ROUNDS_MAX_THREADS];
-    uint32_t n_threads;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle, over;
-    _Atomic uint64_t round;
-    uint64_t turn; /* of EXEC_IN_RANDOM_TURN: state of its generator */
-    uint32_t next_shave;
-    atomic_uint busy;
-    atomic_bool quit;
-    bool spins; /* threads look a while for what comes before they sleep */
+    /* They take SHAVEs of the current round one by one. */
+    exec_threads *threads; /* NULL: there is only this one */
+    uint32_t n_threads;    /* beside this one */
+    uint64_t turn;         /* of EXEC_IN_RANDOM_TURN: state of its generator */
+    atomic_uint next_shave;
     /* Rounds ahead of the clock: while it is advanced over the steps of one
      * round, other threads run the next into queues of its own. */
     bool ahead;   /* wanted */
@@ -40,9 +35,7 @@ typedef struct launch_run {
     mach_queue *next;
     bool faulted; /* refill said so */
     bool gave_up; /* a round was left undone */
-    /* Watchdog */
-    pthread_t watchdog;
-    bool watching, timed_out;
+    atomic_bool timed_out;
 } launch_run;
 
 /* With r's SHAVEs set up. What is not in the arena goes with rounds_end, which
