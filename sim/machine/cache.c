@@ -76,7 +76,11 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
                        (unsigned long long)desc->num_shaves);
     if (desc->l2_partition)
         share /= n_sharing;
-    c = calloc(1, sizeof *c);
+    c = malloc(sizeof *c);
+    if (c) { /* of `repeat`, most of it, only what is used */
+        memset(c, 0, offsetof(mach_cache, repeat));
+        c->repeat.period = 0;
+    }
     if (!c ||
         !level_init(&c->l1, desc->l1d_bytes, desc->l1d_line, desc->l1d_ways) ||
         !level_init(&c->l2, share, desc->l2_line, desc->l2_ways)) {

@@ -32,10 +32,16 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 static uint64_t least_work(const flow_set *s, const flow_need *need,
                            uint64_t work)
 {
-    uint64_t bus = ceil_div(need->bytes << FLOW_Q, s->capacity[FLOW_BUS]);
+    uint64_t bytes = need->bytes << FLOW_Q;
 
-    if (work < bus)
-        work = bus;
+    /* Mostly a multiplication tells. */
+    if ((work | s->capacity[FLOW_BUS]) >> 32 ||
+        bytes > work * s->capacity[FLOW_BUS]) {
+        uint64_t bus = ceil_div(bytes, s->capacity[FLOW_BUS]);
+
+        if (work < bus)
+            work = bus;
+    }
     for (uint32_t b = 0; b < s->n_banks; b++)
         if (work < need->bank_busy[b])
             work = need->bank_busy[b];
