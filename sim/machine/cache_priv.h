@@ -246,7 +246,8 @@ typedef struct {
     uint64_t lowest, highest;         /* addresses of the first time, end */
     tally adds; /* a round's loads, stores, bytes and crossings */
     /* What round 0 does, each from round 1 on, and each from round `warmup` on,
-     * by lines of that round. */
+     * by lines of that round. warmup is UINT32_MAX where there is nothing more
+     * to be known. */
     repeat_part begin, early, late;
     uint32_t warmup;
     repeat_streams streams; /* of late */

@@ -162,14 +162,39 @@ static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
                    .ddr = c->ddr};
 }
 
+/* One OP_LOADS n times, each a step further. */
+static INLINE void run_loads_n(const mach_cache *c, geometry g, uint32_t line,
+                               uint32_t n, ddr_banks *d, tally *t)
+{
+    const uint32_t more = g.l2 - g.l1;
+    const level l1 = c->l1, l2 = c->l2;
+    uint32_t misses = 0;
+
+    for (; n; n--, line += c->repeat.step << more) {
+        uint32_t missed =
+            (uint32_t)!l1_pair(&l1, line) + !l1_pair(&l1, line + 1);
+
+        misses += missed;
+        if (missed)
+            l2_pair_once(&l2, g, line >> more, 0, d, t);
+    }
+    t->l1_misses += misses;
+}
+
 /* n times what the ops say, each a step further. */
 static void run_ops_n(const mach_cache *c, const repeat_ops *ops,
                       uint32_t moved, uint32_t n, ddr_banks *d, tally *t)
 {
     const geometry g = geometry_of(c);
     const level l1 = c->l1, l2 = c->l2;
+    bool loads = ops->n == 1 && ops->list[0].kind == OP_LOADS;
+    uint32_t line = loads ? ops->list[0].line + (moved << (g.l2 - g.l1)) : 0;
 
-    if (is_usual(g))
+    if (loads && is_usual(g))
+        run_loads_n(c, usual_geometry, line, n, d, t);
+    else if (loads)
+        run_loads_n(c, g, line, n, d, t);
+    else if (is_usual(g))
         for (; n; n--, moved += c->repeat.step)
             run_ops(ops, &l1, &l2, usual_geometry, moved, d, t);
     else

@@ -225,6 +225,16 @@ static bool looks_up_l1(const repeat_part *p)
     return any;
 }
 
+static bool knows_ddr(const repeat_part *p)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < p->ops.n && !any; i++)
+        any =
+            p->ops.list[i].kind >= OP_LOADED && p->ops.list[i].kind <= OP_BACK;
+    return any;
+}
+
 static void leave_l1_behind(repeat_part *p)
 {
     uint32_t n = 0;
@@ -278,7 +288,7 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
            r->warmup + 3 < rounds)
         walk_part(&w, &r->late, 0, ++r->warmup, 1);
     if (looks_up_l1(&r->late)) {
-        r->warmup = 1;
+        r->warmup = knows_ddr(&r->early) ? 1 : UINT32_MAX;
         copy_part(&r->late, &r->early);
         return is_worth_it(r);
     }

@@ -108,6 +108,8 @@ bool engine_in_step(engine *e, uint32_t i)
 
 /* --- groups and phases -------------------------------------------------- */
 
+enum { HOST_LINE = 64 };
+
 static const mach_step *step_at(const engine *e, uint32_t i, uint32_t at)
 {
     return &e->queues[i].items[e->queues[i].head + at];
@@ -156,6 +158,12 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     }
     g->end = s->loaded_end = at;
     s->n_loaded++;
+    if (at + 1 < n) { /* what comes next was written long ago */
+        const char *next = (const char *)step_at(e, i, at);
+
+        for (uint32_t k = 0; k < 2 * sizeof(mach_step); k += HOST_LINE)
+            __builtin_prefetch(next + k);
+    }
     engine_account(e, i, MACH_CAUSE_DISPATCH, e->d->wg_dispatch);
     return VPU_OK;
 }
