@@ -11,6 +11,7 @@
 #include "sim/machine/engine_priv.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ const char *mach_cause_name(mach_cause c)
 
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
 {
+    mach_step *step;
+
     if (q->n == q->cap && q->head && q->head >= q->cap / 2) {
         q->n -= q->head;
         memmove(q->items, q->items + q->head, q->n * sizeof *q->items);
@@ -42,8 +45,13 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
         q->items = items;
         q->cap = cap;
     }
-    q->items[q->n] = (mach_step){.kind = kind};
-    return &q->items[q->n++];
+    step = &q->items[q->n++];
+    if (kind == MACH_STEP_RUN || kind == MACH_STEP_DMA)
+        *step = (mach_step){.kind = kind};
+    else /* all of the rest is long */
+        memset(step, 0, offsetof(mach_step, u));
+    step->kind = kind;
+    return step;
 }
 
 bool mach_queue_append(mach_queue *q, mach_queue *from)

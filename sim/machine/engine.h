@@ -113,7 +113,8 @@ typedef struct {
     bool ended; /* no more groups will come */
 } mach_queue;
 
-/* A zeroed step of that kind at the queue's end; NULL when memory is short. */
+/* A step of that kind at the queue's end, zeroed but for u of those that have
+ * none; NULL when memory is short. */
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
 /* Moves the steps of `from`, which is empty then, behind those of q; false when
  * memory is short, and nothing has changed. `ended` is left alone. */
