@@ -62,10 +62,12 @@ static void emit_load(walk *w, uint32_t line)
 {
     repeat_ops *ops = &w->part->ops;
     uint32_t before = line - 1, shift = w->v2->line_shift - w->v1->line_shift;
-    repeat_op *last = &ops->list[ops->n - 1];
+    repeat_op *last = NULL;
 
-    if (ops->n && ops->n <= REPEAT_MAX_OPS && last->kind == OP_LOAD &&
-        last->line == before && before >> shift == line >> shift)
+    if (ops->n && ops->n <= REPEAT_MAX_OPS)
+        last = &ops->list[ops->n - 1];
+    if (last && last->kind == OP_LOAD && last->line == before &&
+        before >> shift == line >> shift)
         last->kind = OP_LOADS;
     else
         emit(w, OP_LOAD, line);
