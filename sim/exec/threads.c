@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sim/base/clock.h"
+
 enum { MOST = 80 };
 
 /* A thread looks out for what may come before it sleeps: to wake it takes about
@@ -41,23 +43,15 @@ struct exec_threads {
     double due, wakes; /* when; 0: it sleeps until it is woken */
 };
 
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void *live(void *arg)
 {
     member *m = arg;
     exec_threads *t = m->of;
 
     for (;;) {
-        double until = seconds() + SPIN_S;
+        double until = clock_seconds() + SPIN_S;
 
-        while (!m->wanted && seconds() < until)
+        while (!m->wanted && clock_seconds() < until)
             ;
         pthread_mutex_lock(&t->lock);
         while (!m->wanted)
@@ -157,9 +151,9 @@ bool exec_threads_run(exec_threads *t, void (*job)(void *arg), void *arg)
 
 void exec_threads_join(exec_threads *t)
 {
-    double until = seconds() + SPIN_S;
+    double until = clock_seconds() + SPIN_S;
 
-    while (t->running && seconds() < until)
+    while (t->running && clock_seconds() < until)
         ;
     pthread_mutex_lock(&t->lock);
     while (t->running)
@@ -176,7 +170,7 @@ static void *watch(void *arg)
 
     pthread_mutex_lock(&t->lock);
     while (!t->quit) {
-        if (t->strike && seconds() >= t->due) {
+        if (t->strike && clock_seconds() >= t->due) {
             t->strike(t->strike_arg);
             t->strike = NULL;
         }
@@ -200,7 +194,7 @@ void exec_threads_watch(exec_threads *t, double after,
     pthread_mutex_lock(&t->lock);
     t->strike = strike;
     t->strike_arg = arg;
-    t->due = seconds() + (after < LONGEST_S ? after : LONGEST_S);
+    t->due = clock_seconds() + (after < LONGEST_S ? after : LONGEST_S);
     if (!t->has_watcher)
         t->has_watcher = !pthread_create(&t->watcher, NULL, watch, t);
     else if (!(t->wakes > 0) || t->wakes > t->due)

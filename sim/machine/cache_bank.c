@@ -31,7 +31,7 @@ typedef struct {
 
 static uint32_t bank_of(const repetition *r, geometry g, uint32_t line)
 {
-    return (line + r->moved) >> g.bank & g.bank_mask;
+    return bank_of_line(g, line + r->moved);
 }
 
 /* A load fill after another, with what DDR gave in between. */

@@ -100,15 +100,20 @@ static inline bool is_usual(geometry g)
            g.bank_mask == usual_geometry.bank_mask;
 }
 
+static INLINE uint32_t bank_of_line(geometry g, uint32_t line)
+{
+    return line >> g.bank & g.bank_mask;
+}
+
 /* A line that was not in its set, and the one that it takes the place of. */
 static INLINE void l2_missed(geometry g, uint32_t line, uint32_t dirty,
                              uint32_t lru, ddr_banks *d, tally *t)
 {
     if (dirty)
-        stored_line(d, &t->ddr, line >> g.bank & g.bank_mask);
+        stored_line(d, &t->ddr, bank_of_line(g, line));
     else
-        loaded_line(d, &t->ddr, line >> g.bank & g.bank_mask);
-    d->backs[lru >> 1 >> g.bank & g.bank_mask] += lru & 1;
+        loaded_line(d, &t->ddr, bank_of_line(g, line));
+    d->backs[bank_of_line(g, lru >> 1)] += lru & 1;
 }
 
 static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,

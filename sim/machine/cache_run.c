@@ -110,13 +110,13 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
             l2_pair_once(l2, g, line, 1, d, t);
             break;
         case OP_LOADED:
-            loaded_line(d, &t->ddr, line >> g.bank & g.bank_mask);
+            loaded_line(d, &t->ddr, bank_of_line(g, line));
             break;
         case OP_STORED:
-            stored_line(d, &t->ddr, line >> g.bank & g.bank_mask);
+            stored_line(d, &t->ddr, bank_of_line(g, line));
             break;
         case OP_BACK:
-            d->backs[line >> g.bank & g.bank_mask]++;
+            d->backs[bank_of_line(g, line)]++;
             break;
         case OP_PASS:
             t->ddr.load_number = (t->ddr.load_number + o->line) & LOAD_NUMBERS;

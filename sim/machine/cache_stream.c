@@ -97,7 +97,7 @@ typedef struct {
 static INLINE void count_back(backs *b, geometry g, uint32_t entry,
                               ddr_banks *d)
 {
-    uint32_t bank = entry >> 1 >> g.bank & g.bank_mask;
+    uint32_t bank = bank_of_line(g, entry >> 1);
 
     if (bank != b->bank) {
         d->backs[b->bank] += b->n;
@@ -246,11 +246,6 @@ typedef struct {
     uint64_t missing; /* a bit per round */
 } misses;
 
-static INLINE uint32_t bank_of(geometry g, uint32_t line)
-{
-    return line >> g.bank & g.bank_mask;
-}
-
 static void tell_round(const misses *m, uint32_t n, geometry g, uint32_t step,
                        uint32_t round, ddr_banks *d, ddr_loads *l)
 {
@@ -258,9 +253,9 @@ static void tell_round(const misses *m, uint32_t n, geometry g, uint32_t step,
         if (!(m[i].missing >> round & 1))
             continue;
         if (m[i].store)
-            stored_line(d, l, bank_of(g, m[i].line + round * step));
+            stored_line(d, l, bank_of_line(g, m[i].line + round * step));
         else
-            loaded_line(d, l, bank_of(g, m[i].line + round * step));
+            loaded_line(d, l, bank_of_line(g, m[i].line + round * step));
     }
 }
 
@@ -287,7 +282,7 @@ static void tell_alike(const misses *m, uint32_t n_misses, geometry g,
     l->load_number = (l->load_number + more) & LOAD_NUMBERS;
     for (uint32_t i = 0; i < n_misses; i++)
         if (m[i].missing >> round & 1)
-            d->banks[bank_of(g, m[i].line)].fills += n;
+            d->banks[bank_of_line(g, m[i].line)].fills += n;
 }
 
 /* Rounds from the first on in which no stream comes to another bank. */

@@ -252,6 +252,9 @@ static void copy_part(repeat_part *to, const repeat_part *from)
     to->ops.n = from->ops.n;
     memcpy(to->ops.list, from->ops.list, from->ops.n * sizeof *from->ops.list);
     to->l1_misses = from->l1_misses;
+    to->n_lines = from->n_lines;
+    if (from->n_lines <= REPEAT_MAX_LINES)
+        memcpy(to->lines, from->lines, from->n_lines * sizeof *from->lines);
 }
 
 static bool is_worth_it(const repetition *r)
@@ -282,10 +285,6 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
         return false;
     r->warmup = 1;
     copy_part(&r->late, &r->early);
-    r->late.n_lines = r->early.n_lines;
-    if (fits(&r->early))
-        memcpy(r->late.lines, r->early.lines,
-               r->early.n_lines * sizeof *r->early.lines);
     while (looks_up_l1(&r->late) && r->warmup < MAX_WARMUP &&
            r->warmup + 3 < rounds)
         walk_part(&w, &r->late, 0, ++r->warmup, 1);
