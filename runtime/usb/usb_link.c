@@ -51,11 +51,17 @@ static void finish(usb_link *l, struct libusb_transfer *x, int *done,
     }
 }
 
+static const char *const gone = "the stick is gone";
+
+/* Linux says so, too, before it knows that nobody is there. */
+static const char *const broken =
+    "the transfer failed, as when the stick is unplugged";
+
 static vpu_status outcome(const usb_link *l, const struct libusb_transfer *x,
                           const char *what, size_t moved, size_t n,
                           unsigned timeout_ms, vpu_error *err)
 {
-    const char *why = "failed";
+    const char *why = broken;
 
     if (l->cut)
         return err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
@@ -68,7 +74,7 @@ static vpu_status outcome(const usb_link *l, const struct libusb_transfer *x,
                        "%s: %zu of %zu bytes %s within %u ms", l->name, moved,
                        n, what, timeout_ms);
     case LIBUSB_TRANSFER_NO_DEVICE:
-        why = "the stick is gone";
+        why = gone;
         break;
     case LIBUSB_TRANSFER_STALL:
         why = "the endpoint is stalled";
@@ -79,6 +85,22 @@ static vpu_status outcome(const usb_link *l, const struct libusb_transfer *x,
     default:
         break;
     }
+    return err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s", l->name,
+                   moved, n, what, why);
+}
+
+/* A transfer that could not even begin. */
+static vpu_status not_taken(const usb_link *l, int status, const char *what,
+                            size_t moved, size_t n, vpu_error *err)
+{
+    const char *why = libusb_strerror((enum libusb_error)status);
+
+    if (l->cut)
+        return err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
+    if (status == LIBUSB_ERROR_NO_DEVICE)
+        why = gone;
+    if (status == LIBUSB_ERROR_IO)
+        why = broken;
     return err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s", l->name,
                    moved, n, what, why);
 }
@@ -103,9 +125,8 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
                                   &done, 0);
         status = l->cut ? LIBUSB_ERROR_IO : libusb_submit_transfer(x);
         if (status) {
-            rc = err_set(err, VPU_ERR_IO, "%s: %s", l->name,
-                         l->cut ? "the link was reset"
-                                : libusb_strerror((enum libusb_error)status));
+            rc = not_taken(l, status, in ? "arrived" : "were taken", *moved, n,
+                           err);
             break;
         }
         finish(l, x, &done, deadline);
