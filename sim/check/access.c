@@ -436,41 +436,7 @@ static bool uniform(const uint32_t *at, uint32_t n)
     return !differ;
 }
 
-/* Local memory, and the usual: bytes that were written in this group, read by
- * one item or another; bytes written first in this interval. */
-static bool settle_local(const check_session *s, const sim_site *at,
-                         uint32_t addr)
-{
-    const check_clock *c = session_clock(s, true);
-    uint32_t *words = &s->shadow[addr], w = words[0], tag, next;
-    shadow_kind k = w & SHADOW_KIND;
-
-    tag = session_tag(s, w);
-    if (k > SHADOW_WROTE || !uniform(words, at->bytes))
-        return false;
-    if (at->kind == SITE_STORE) {
-        if (tag == c->now && k != SHADOW_NONE)
-            return false;
-        next = session_word(s, true, SHADOW_WROTE) | SHADOW_INIT;
-    } else if (tag < c->group || !(w & SHADOW_INIT)) {
-        return false;
-    } else if (tag < c->now || k == SHADOW_NONE) {
-        next = session_word(s, true, SHADOW_READ) |
-               (w & (SHADOW_INIT | SHADOW_WRITTEN));
-    } else if (k == SHADOW_READ &&
-               session_item(s, w) !=
-                   (s->wg->check.item & session_item_mask(s))) {
-        next = SHADOW_MANY | c->now << s->tag_shift |
-               (w & (SHADOW_INIT | SHADOW_WRITTEN));
-    } else {
-        return false;
-    }
-    for (uint32_t i = 0; i < at->bytes; i++)
-        words[i] = next;
-    return true;
-}
-
-/* The same of global memory nobody used before in this launch. */
+/* The usual of global memory: nobody used it before in this launch. */
 static bool settle_first(const check_session *s, const sim_site *at,
                          uint32_t addr)
 {
@@ -489,7 +455,8 @@ static bool settle_first(const check_session *s, const sim_site *at,
     return true;
 }
 
-/* The usual ways of accesses that need no more than other words. */
+/* Accesses that need no more than other words; those to local memory that
+ * compiled code does not know are rare. */
 static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
                    uint32_t root)
 {
@@ -498,13 +465,8 @@ static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
 
     if (s->every_access || at->kind > SITE_STORE || (addr & (at->align - 1)))
         return false;
-    if (o->kind == SIM_MEM_LOCAL)
-        return end <= o->bytes && settle_local(s, at, addr);
-    if (o->kind != SIM_MEM_ARG || end > s->limits[o->index])
-        return false;
-    return s->launch->kernel->args[o->index].space == SIM_ARG_LOCAL
-               ? settle_local(s, at, addr)
-               : s->phase == MACH_COMP && settle_first(s, at, addr);
+    return o->kind == SIM_MEM_ARG && !o->local && end <= s->limits[o->index] &&
+           s->phase == MACH_COMP && settle_first(s, at, addr);
 }
 
 /* What a load that leaves its memory gets: the bytes that are in it, and zeros.

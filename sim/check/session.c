@@ -68,6 +68,8 @@ static void tell_code(check_session *s)
     }
     c->floor = s->every_access ? UINT32_MAX
                                : s->clocks[CLOCK_LOCAL].group << s->tag_shift;
+    c->now_floor =
+        s->every_access ? 0 : s->clocks[CLOCK_LOCAL].now << s->tag_shift;
 }
 
 static void advance(check_session *s, bool cmx)

@@ -21,20 +21,20 @@
 
 typedef enum {
     SHADOW_NONE,
-    SHADOW_READ,     /* by the item */
-    SHADOW_MANY,     /* by several items */
-    SHADOW_WROTE,    /* by the item, last */
-    SHADOW_ATOMIC,   /* by the item, atomically */
-    SHADOW_INCOMING, /* a transfer to it may be under way */
-    SHADOW_OUTGOING, /* a transfer from it may be */
-    SHADOW_ATOMICS   /* by several items, atomically */
+    SHADOW_READ = SIM_CHECK_READ,      /* by the item */
+    SHADOW_MANY = SIM_CHECK_MANY,      /* by several items */
+    SHADOW_WROTE = SIM_CHECK_WROTE,    /* by the item, last */
+    SHADOW_ATOMIC = SIM_CHECK_SPECIAL, /* by the item, atomically */
+    SHADOW_INCOMING,                   /* a transfer to it may be under way */
+    SHADOW_OUTGOING,                   /* a transfer from it may be */
+    SHADOW_ATOMICS                     /* by several items, atomically */
 } shadow_kind;
 
 enum {
-    SHADOW_KIND = 7,
-    SHADOW_INIT = 8,
+    SHADOW_KIND = SIM_CHECK_KIND,
+    SHADOW_INIT = SIM_CHECK_INIT,
     SHADOW_OLD_READ = 16,
-    SHADOW_WRITTEN = 32,
+    SHADOW_WRITTEN = SIM_CHECK_WRITTEN,
     SHADOW_ITEM_SHIFT = SIM_CHECK_ITEM_SHIFT
 };
 

@@ -24,9 +24,9 @@ enum { SIM_LOG_ENTRIES = 2048 };
 enum { SIM_PRINT_IDS = 3 };
 
 /* State of code compiled for checking (site.h). One shadow word per byte of the
- * window, at shadow + 4 * address. The words are the checker's; compiled code
- * knows only: an access that finds in all its words what is said here changes
- * nothing and needs no call. */
+ * window, at shadow + 4 * address (sim/check/shadow.h). An access that finds in
+ * all its words what is said here changes nothing and needs no call; in local
+ * memory compiled code knows the usual changes, too. */
 typedef struct {
     uint64_t shadow; /* host address */
     uint64_t limits; /* host address of a uint64_t per argument: bytes from
@@ -37,6 +37,7 @@ typedef struct {
     uint32_t mine[2];     /* a store: written by this item in this interval */
     uint32_t interval[2]; /* mine less the item */
     uint32_t floor;       /* words of local memory of this group are no less */
+    uint32_t now_floor;   /* those of this interval; 0 = always call */
     uint32_t init;        /* words of private arrays: written */
     uint32_t item;        /* that runs, linear in its group */
     uint32_t at, at_item; /* site of the collective call an item is about to
@@ -44,12 +45,20 @@ typedef struct {
     uint32_t before;      /* at, before it was set last */
     void *user;
 } sim_check;
-/* A load that finds its words so but for these bits changes nothing. */
+/* Bits of shadow words. */
 enum {
+    SIM_CHECK_KIND = 7,
+    SIM_CHECK_READ = 1,
+    SIM_CHECK_MANY = 2,
+    SIM_CHECK_WROTE = 3,
+    SIM_CHECK_SPECIAL = 4, /* no plain loads and stores: transfers, atomics */
+    SIM_CHECK_INIT = 8,
+    SIM_CHECK_WRITTEN = 32,
     SIM_CHECK_ITEM_SHIFT = 6,
-    SIM_CHECK_WRITTEN = 8,
-    SIM_CHECK_LOAD_MINE = 0x22,
-    SIM_CHECK_LOAD_MANY = 0x20
+    /* A load that finds its words so but for these bits changes nothing: READ
+     * and WROTE are one with the second of them. */
+    SIM_CHECK_LOAD_MINE = SIM_CHECK_WRITTEN | 2,
+    SIM_CHECK_LOAD_MANY = SIM_CHECK_WRITTEN
 };
 
 typedef struct sim_wg {

@@ -64,24 +64,6 @@ static LLVMValueRef splat(host *h, LLVMValueRef v, LLVMTypeRef t, uint32_t n)
                                   LLVMConstNull(LLVMVectorType(h->i32, n)), "");
 }
 
-static LLVMValueRef all_equal(host *h, LLVMValueRef words, LLVMValueRef want,
-                              LLVMTypeRef t, uint32_t n)
-{
-    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, n);
-    LLVMValueRef same =
-        LLVMBuildICmp(h->b, LLVMIntEQ, words, splat(h, want, t, n), "");
-
-    return LLVMBuildICmp(h->b, LLVMIntEQ,
-                         LLVMBuildBitCast(h->b, same, bits, ""),
-                         LLVMConstAllOnes(bits), "");
-}
-
-static LLVMValueRef with(host *h, LLVMValueRef words, uint32_t bits,
-                         LLVMTypeRef t, uint32_t n)
-{
-    return LLVMBuildOr(h->b, words, splat(h, k32(h, bits), t, n), "");
-}
-
 static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
 {
     LLVMValueRef i = LLVMBuildZExt(h->b, addr, h->i64, "");
@@ -89,55 +71,88 @@ static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
     return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
 }
 
+/* Words that an access is judged by: the first alone where it stands for the
+ * whole element. */
+static uint32_t judged(const host *h, const sim_site *s)
+{
+    return h->sites->objects[s->object].element ? 1 : s->bytes;
+}
+
+static LLVMTypeRef words_type(host *h, const sim_site *s)
+{
+    return LLVMVectorType(h->i32, judged(h, s));
+}
+
 static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
 {
-    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
-    LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
+    LLVMValueRef words =
+        LLVMBuildLoad2(h->b, words_type(h, s), word_ptr(h, addr), "");
 
     LLVMSetAlignment(words, 4);
     return words;
+}
+
+static LLVMValueRef all_words(host *h, const sim_site *s, uint32_t v)
+{
+    return splat(h, k32(h, v), words_type(h, s), judged(h, s));
+}
+
+static LLVMValueRef all_state(host *h, const sim_site *s, size_t field)
+{
+    return splat(h, state(h, h->i32, field), words_type(h, s), judged(h, s));
+}
+
+static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, judged(h, s));
+
+    return LLVMBuildICmp(h->b, LLVMIntEQ,
+                         LLVMBuildBitCast(h->b, lanes, bits, ""),
+                         LLVMConstAllOnes(bits), "");
 }
 
 /* words, with these bits set, are all this field of the state. */
 static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
                               uint32_t bits, size_t field)
 {
-    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
-
     if (bits)
-        words = with(h, words, bits, t, s->bytes);
-    return all_equal(h, words, state(h, h->i32, field), t, s->bytes);
+        words = LLVMBuildOr(h->b, words, all_words(h, s, bits), "");
+    return all_true(
+        h, s,
+        LLVMBuildICmp(h->b, LLVMIntEQ, words, all_state(h, s, field), ""));
+}
+
+/* The lanes where words, of these bits, have those wanted. */
+static LLVMValueRef lanes_with(host *h, LLVMValueRef words, LLVMValueRef bits,
+                               LLVMValueRef wanted)
+{
+    return LLVMBuildICmp(h->b, LLVMIntEQ, LLVMBuildAnd(h->b, words, bits, ""),
+                         wanted, "");
+}
+
+static LLVMValueRef lanes_of_group(host *h, const sim_site *s,
+                                   LLVMValueRef words)
+{
+    return LLVMBuildICmp(h->b, LLVMIntUGE, words,
+                         all_state(h, s, offsetof(sim_check, floor)), "");
+}
+
+static LLVMValueRef lanes_of_before(host *h, const sim_site *s,
+                                    LLVMValueRef words)
+{
+    return LLVMBuildICmp(h->b, LLVMIntULT, words,
+                         all_state(h, s, offsetof(sim_check, now_floor)), "");
 }
 
 /* The words are of this group, and written. */
 static LLVMValueRef words_are_ours(host *h, const sim_site *s,
                                    LLVMValueRef words)
 {
-    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
-    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, s->bytes);
-    LLVMValueRef floor =
-        splat(h, state(h, h->i32, offsetof(sim_check, floor)), t, s->bytes);
-    LLVMValueRef written = splat(h, k32(h, SIM_CHECK_WRITTEN), t, s->bytes);
-    LLVMValueRef ours = LLVMBuildICmp(h->b, LLVMIntUGE, words, floor, "");
-    LLVMValueRef is = LLVMBuildICmp(
-        h->b, LLVMIntEQ, LLVMBuildAnd(h->b, words, written, ""), written, "");
+    LLVMValueRef init = all_words(h, s, SIM_CHECK_INIT);
 
-    ours = LLVMBuildBitCast(h->b, LLVMBuildAnd(h->b, ours, is, ""), bits, "");
-    return LLVMBuildICmp(h->b, LLVMIntEQ, ours, LLVMConstAllOnes(bits), "");
-}
-
-/* The same of an element's first word, which stands for all. */
-static LLVMValueRef word_is_ours(host *h, LLVMValueRef addr)
-{
-    LLVMValueRef word = LLVMBuildLoad2(h->b, h->i32, word_ptr(h, addr), "");
-    LLVMValueRef written =
-        LLVMBuildAnd(h->b, word, k32(h, SIM_CHECK_WRITTEN), "");
-    LLVMValueRef ours =
-        LLVMBuildICmp(h->b, LLVMIntUGE, word,
-                      state(h, h->i32, offsetof(sim_check, floor)), "");
-
-    return LLVMBuildAnd(
-        h->b, ours, LLVMBuildICmp(h->b, LLVMIntNE, written, k32(h, 0), ""), "");
+    return all_true(h, s,
+                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                                 lanes_with(h, words, init, init), ""));
 }
 
 /* Of two fields, that for the memory the site is about. */
@@ -201,8 +216,65 @@ static LLVMValueRef call_access(host *h, LLVMValueRef site, LLVMValueRef addr,
     return host_hook(h, "vpu_hook_access", h->i32, args, 4);
 }
 
+/* --- words of local memory that change in the usual ways ------------------ */
+
+/* A store of bytes that nobody used since the last barrier, or this item alone.
+ */
+static LLVMValueRef may_store(host *h, const sim_site *s, LLVMValueRef words)
+{
+    LLVMValueRef special = all_words(h, s, SIM_CHECK_SPECIAL);
+    LLVMValueRef before = LLVMBuildAnd(
+        h->b, lanes_of_before(h, s, words),
+        lanes_with(h, words, special, LLVMConstNull(words_type(h, s))), "");
+    LLVMValueRef mine = LLVMBuildICmp(
+        h->b, LLVMIntEQ,
+        LLVMBuildOr(h->b, words,
+                    all_words(h, s, SIM_CHECK_LOAD_MINE | SIM_CHECK_INIT), ""),
+        all_state(h, s, offsetof(sim_check, mine)), "");
+
+    return all_true(h, s, LLVMBuildOr(h->b, before, mine, ""));
+}
+
+/* A load of bytes this group has written that nobody used since the last
+ * barrier, or another item has read. *next: the words then. */
+static LLVMValueRef may_load(host *h, const sim_site *s, LLVMValueRef words,
+                             LLVMValueRef *next)
+{
+    LLVMValueRef before = lanes_of_before(h, s, words);
+    LLVMValueRef bits = LLVMBuildSelect(
+        h->b, before, all_words(h, s, SIM_CHECK_SPECIAL | SIM_CHECK_INIT),
+        all_words(h, s, SIM_CHECK_KIND | SIM_CHECK_INIT), "");
+    LLVMValueRef wanted =
+        LLVMBuildSelect(h->b, before, all_words(h, s, SIM_CHECK_INIT),
+                        all_words(h, s, SIM_CHECK_READ | SIM_CHECK_INIT), "");
+
+    /* `mine` less what a store has and a load has not. */
+    *next = LLVMBuildXor(h->b, all_state(h, s, offsetof(sim_check, mine)),
+                         all_words(h, s, SIM_CHECK_WROTE ^ SIM_CHECK_READ), "");
+    *next = LLVMBuildSelect(h->b, before, *next,
+                            all_state(h, s, offsetof(sim_check, many)), "");
+    *next = LLVMBuildAnd(
+        h->b, *next,
+        LLVMBuildOr(h->b, words, all_words(h, s, ~(uint32_t)SIM_CHECK_WRITTEN),
+                    ""),
+        "");
+    return all_true(h, s,
+                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                                 lanes_with(h, words, bits, wanted), ""));
+}
+
+/* --- the ways of an access ------------------------------------------------ */
+
+enum { MAX_WAYS = 3 };
+
+/* Where an access goes on without a call, and the blocks it comes from. */
+typedef struct {
+    LLVMBasicBlockRef on, call, from[MAX_WAYS];
+    unsigned n;
+} ways;
+
 /* Notes a store to a private array, of which nobody else knows. */
-static void note_private(host *h, const sim_site *s, LLVMValueRef addr)
+static void note_private(host *h, const sim_site *s, LLVMValueRef addr, ways *w)
 {
     LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
     LLVMValueRef init = state(h, h->i32, offsetof(sim_check, init));
@@ -210,45 +282,84 @@ static void note_private(host *h, const sim_site *s, LLVMValueRef addr)
         LLVMBuildStore(h->b, splat(h, init, t, s->bytes), word_ptr(h, addr));
 
     LLVMSetAlignment(st, 4);
+    w->from[w->n++] = LLVMGetInsertBlock(h->b);
+    LLVMBuildBr(h->b, w->on);
 }
 
-/* Goes to `on` when the words say that nothing changes, else to `call`. *last:
- * the block each way to `on` comes from. */
-static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
-                            bool private, LLVMBasicBlockRef on,
-                            LLVMBasicBlockRef call, LLVMBasicBlockRef *last)
+static void one_way(host *h, ways *w, LLVMValueRef fine, LLVMBasicBlockRef no)
 {
-    LLVMBasicBlockRef more;
-    LLVMValueRef words;
+    w->from[w->n++] = LLVMGetInsertBlock(h->b);
+    branch_likely(h, fine, w->on, no);
+}
 
-    last[0] = LLVMGetInsertBlock(h->b);
-    if (s->only_read && h->sites->objects[s->object].element) {
-        branch_likely(h, word_is_ours(h, addr), on, call);
-        return;
+/* Goes on with other words. */
+static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
+                         LLVMValueRef words, ways *w)
+{
+    LLVMBasicBlockRef change = new_block(h);
+    LLVMValueRef next, may, st;
+
+    if (s->kind == SITE_STORE) {
+        may = may_store(h, s, words);
+        next = all_state(h, s, offsetof(sim_check, mine));
+    } else {
+        may = may_load(h, s, words, &next);
     }
-    words = load_words(h, s, addr);
-    if (private || s->kind == SITE_STORE) {
-        size_t want = private ? offsetof(sim_check, init)
-                              : of_memory(h, s, offsetof(sim_check, mine));
+    branch_likely(h, may, change, w->call);
+    LLVMPositionBuilderAtEnd(h->b, change);
+    if (judged(h, s) < s->bytes)
+        next = splat(h, LLVMBuildExtractElement(h->b, next, k32(h, 0), ""),
+                     LLVMVectorType(h->i32, s->bytes), s->bytes);
+    st = LLVMBuildStore(h->b, next, word_ptr(h, addr));
+    LLVMSetAlignment(st, 4);
+    LLVMBuildBr(h->b, w->on);
+    w->from[w->n++] = change;
+}
 
-        branch_likely(h, words_are(h, s, words, 0, want), on, call);
+/* Goes on when the words say that nothing changes, or how they do. */
+static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
+                            ways *w)
+{
+    const sim_object *o = &h->sites->objects[s->object];
+    bool local = o->kind == SIM_MEM_LOCAL || o->local;
+    LLVMValueRef words = load_words(h, s, addr);
+    LLVMBasicBlockRef more;
+
+    if (o->kind == SIM_MEM_PRIVATE) {
+        one_way(h, w, words_are(h, s, words, 0, offsetof(sim_check, init)),
+                w->call);
         return;
     }
     if (s->only_read) {
-        branch_likely(h, words_are_ours(h, s, words), on, call);
+        one_way(h, w, words_are_ours(h, s, words), w->call);
+        return;
+    }
+    if (s->kind == SITE_STORE && local) {
+        change_words(h, s, addr, words, w);
+        return;
+    }
+    if (s->kind == SITE_STORE) {
+        one_way(h, w,
+                words_are(h, s, words, 0,
+                          of_memory(h, s, offsetof(sim_check, mine))),
+                w->call);
         return;
     }
     more = new_block(h);
-    branch_likely(h,
-                  words_are(h, s, words, SIM_CHECK_LOAD_MANY,
-                            of_memory(h, s, offsetof(sim_check, many))),
-                  on, more);
+    one_way(h, w,
+            words_are(h, s, words, SIM_CHECK_LOAD_MANY,
+                      of_memory(h, s, offsetof(sim_check, many))),
+            more);
     LLVMPositionBuilderAtEnd(h->b, more);
-    last[1] = more;
-    branch_likely(h,
-                  words_are(h, s, words, SIM_CHECK_LOAD_MINE,
-                            of_memory(h, s, offsetof(sim_check, mine))),
-                  on, call);
+    more = local ? new_block(h) : w->call;
+    one_way(h, w,
+            words_are(h, s, words, SIM_CHECK_LOAD_MINE,
+                      of_memory(h, s, offsetof(sim_check, mine))),
+            more);
+    if (!local)
+        return;
+    LLVMPositionBuilderAtEnd(h->b, more);
+    change_words(h, s, addr, words, w);
 }
 
 static bool needs_words(const sim_object *o)
@@ -269,40 +380,36 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
 {
     const sim_site *s = &h->sites->sites[operand(i, 0)];
     const sim_object *o = &h->sites->objects[s->object];
-    LLVMValueRef site = k32(h, operand(i, 0)), phi, in[3];
+    LLVMValueRef site = k32(h, operand(i, 0)), phi, called;
     LLVMValueRef addr = host_operand(h, i, 1), root = host_operand(h, i, 2);
-    LLVMBasicBlockRef call, on, from[3] = {NULL};
-    bool private = o->kind == SIM_MEM_PRIVATE;
+    LLVMBasicBlockRef words;
+    ways w = {.n = 0};
 
     if (o->kind == SIM_MEM_UNKNOWN || s->bytes > MAX_INLINE_BYTES ||
         s->kind == SITE_ATOMIC)
         return call_access(h, site, addr, root);
-    call = new_block(h);
-    on = new_block(h);
-    from[0] = LLVMGetInsertBlock(h->b);
+    w.call = new_block(h);
+    w.on = new_block(h);
     if (!needs_words(o)) {
-        branch_likely(h, inside(h, s, o, addr, root), on, call);
+        one_way(h, &w, inside(h, s, o, addr, root), w.call);
     } else {
-        LLVMBasicBlockRef words = new_block(h);
-
-        branch_likely(h, inside(h, s, o, addr, root), words, call);
+        words = new_block(h);
+        branch_likely(h, inside(h, s, o, addr, root), words, w.call);
         LLVMPositionBuilderAtEnd(h->b, words);
-        if (private && s->kind == SITE_STORE && !in_transfers(h, o)) {
-            note_private(h, s, addr);
-            LLVMBuildBr(h->b, on);
-            from[0] = words;
-        } else {
-            branch_on_words(h, s, addr, private, on, call, from);
-        }
+        if (o->kind == SIM_MEM_PRIVATE && s->kind == SITE_STORE &&
+            !in_transfers(h, o))
+            note_private(h, s, addr, &w);
+        else
+            branch_on_words(h, s, addr, &w);
     }
-    LLVMPositionBuilderAtEnd(h->b, call);
-    in[0] = in[1] = addr;
-    in[2] = call_access(h, site, addr, root);
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, w.call);
+    called = call_access(h, site, addr, root);
+    LLVMBuildBr(h->b, w.on);
+    LLVMPositionBuilderAtEnd(h->b, w.on);
     phi = LLVMBuildPhi(h->b, h->i32, "");
-    LLVMAddIncoming(phi, in, from, from[1] ? 2 : 1);
-    LLVMAddIncoming(phi, &in[2], &call, 1);
+    for (unsigned k = 0; k < w.n; k++)
+        LLVMAddIncoming(phi, &addr, &w.from[k], 1);
+    LLVMAddIncoming(phi, &called, &w.call, 1);
     return phi;
 }
 
