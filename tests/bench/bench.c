@@ -16,7 +16,7 @@
 #include "tests/bench/link.h"
 #include "tests/bench/proc.h"
 
-enum { RUNS = 7, PROCESSES = 3, OCLGRIND_RUNS = 5 };
+enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
 
 /* One source on all three. */
 typedef struct {
@@ -220,32 +220,39 @@ typedef struct {
     double seconds, cycles, issued;
 } model_time;
 
-static model_time time_model(const char *run, const char *options)
+/* One process, whose time counts when it is the fastest: the processors are
+ * shared, and what others take from a process is not ours. */
+static void time_model_once(const char *run, const char *options, model_time *t)
 {
     static proc_result r;
-    double s[PROCESSES];
-    model_time t = {0};
+    json_t *report, *stage, *causes;
     char words[1024];
+    double seconds;
 
     snprintf(words, sizeof words,
              "%s run %s --quiet --report json --repeat %d %s", vpu, run, RUNS,
              options);
-    for (int i = 0; i < PROCESSES; i++) {
-        json_t *report, *stage, *causes;
+    proc_run(words, &r);
+    seconds = report_seconds(r.out);
+    if (!t->seconds || seconds < t->seconds)
+        t->seconds = seconds;
+    report = json_loads(r.out, 0, NULL);
+    stage = json_array_get(json_object_get(report, "stages"), 0);
+    causes = json_object_get(stage, "shave_cycles_by_cause");
+    t->cycles = 0;
+    for (void *it = json_object_iter(causes); it;
+         it = json_object_iter_next(causes, it))
+        t->cycles += json_number_value(json_object_iter_value(it));
+    t->issued = json_number_value(json_object_get(causes, "issue"));
+    json_decref(report);
+}
 
-        proc_run(words, &r);
-        s[i] = report_seconds(r.out);
-        report = json_loads(r.out, 0, NULL);
-        stage = json_array_get(json_object_get(report, "stages"), 0);
-        causes = json_object_get(stage, "shave_cycles_by_cause");
-        t.cycles = 0;
-        for (void *it = json_object_iter(causes); it;
-             it = json_object_iter_next(causes, it))
-            t.cycles += json_number_value(json_object_iter_value(it));
-        t.issued = json_number_value(json_object_get(causes, "issue"));
-        json_decref(report);
-    }
-    t.seconds = proc_median(s, PROCESSES);
+static model_time time_model(const char *run, const char *options)
+{
+    model_time t = {0};
+
+    for (int i = 0; i < PROCESSES; i++)
+        time_model_once(run, options, &t);
     return t;
 }
 
@@ -254,14 +261,16 @@ static model_time time_model(const char *run, const char *options)
 static void bench_model(const char *name, const char *run)
 {
     json_t *o = json_object();
-    model_time none, flow, lines, one, two;
+    model_time none = {0}, flow = {0}, lines = {0}, one = {0}, two = {0};
 
     progress(name);
-    none = time_model(run, "--timing none");
-    flow = time_model(run, "--timing flow");
-    lines = time_model(run, "--timing transaction");
-    one = time_model(run, "--threads 1");
-    two = time_model(run, "--threads 2");
+    for (int i = 0; i < PROCESSES; i++) { /* in turns, as the machine changes */
+        time_model_once(run, "--timing none", &none);
+        time_model_once(run, "--timing flow", &flow);
+        time_model_once(run, "--timing transaction", &lines);
+        time_model_once(run, "--threads 1", &one);
+        time_model_once(run, "--threads 2", &two);
+    }
     json_object_set_new(o, "name", json_string(name));
     json_object_set_new(o, "seconds_untimed", json_real(none.seconds));
     json_object_set_new(o, "flow", json_real(flow.seconds / none.seconds));
@@ -476,9 +485,10 @@ int main(int argc, char **argv)
         "buffers: medians\nof %d runs (Oclgrind: %d), for the simulator of "
         "%d processes of %d runs. Oclgrind\nruns a part of the items (1/32 "
         "to 1/128), scaled up. Ratios are speed-ups: higher\nis better. "
-        "Of the timing model: how many times as long as untimed; one "
-        "thread's time by\nthat of two; and cycles of all SHAVEs, then those "
-        "issued, that one thread\nsimulates in a second. Written to %s.\n",
+        "Of the timing model, of the fastest process each: how many times as "
+        "long\nas untimed; one thread's time by that of two; and cycles of "
+        "all SHAVEs, then those\nissued, that one thread simulates in a "
+        "second. Written to %s.\n",
         RUNS, OCLGRIND_RUNS, PROCESSES, RUNS, argv[3]);
     return 0;
 }
