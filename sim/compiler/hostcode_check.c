@@ -71,11 +71,19 @@ static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
     return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
 }
 
-/* Words that an access is judged by: the first alone where it stands for the
- * whole element. */
+static bool is_local(const sim_object *o)
+{
+    return o->kind == SIM_MEM_LOCAL || (o->kind == SIM_MEM_ARG && o->local);
+}
+
+/* Words that an access is judged by: in local memory the first alone where it
+ * stands for the whole element. Buffers may be used in other units as well, by
+ * another argument or another kernel. */
 static uint32_t judged(const host *h, const sim_site *s)
 {
-    return h->sites->objects[s->object].element ? 1 : s->bytes;
+    const sim_object *o = &h->sites->objects[s->object];
+
+    return is_local(o) && o->element ? 1 : s->bytes;
 }
 
 static LLVMTypeRef words_type(host *h, const sim_site *s)
@@ -321,7 +329,7 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
                             ways *w)
 {
     const sim_object *o = &h->sites->objects[s->object];
-    bool local = o->kind == SIM_MEM_LOCAL || o->local;
+    bool local = is_local(o);
     LLVMValueRef words = load_words(h, s, addr);
     LLVMBasicBlockRef more;
 
