@@ -98,9 +98,9 @@ START_TEST(the_watch_strikes_in_time)
     atomic_uint n = 0, m = 0;
 
     /* One that is over strikes no more, though its time comes. */
-    exec_threads_watch(t, 0.05, count, &n);
+    exec_threads_watch(t, 0.5, count, &n);
     exec_threads_unwatch(t);
-    usleep(100000);
+    usleep(600000);
     ck_assert_uint_eq(n, 0);
     /* A shorter one after a longer one, and a longer one after it. */
     exec_threads_watch(t, 1000, count, &n);
@@ -110,10 +110,10 @@ START_TEST(the_watch_strikes_in_time)
         usleep(1000);
     ck_assert_uint_eq(m, 1);
     exec_threads_unwatch(t);
-    exec_threads_watch(t, 0.02, count, &n);
+    exec_threads_watch(t, 0.5, count, &n);
     exec_threads_unwatch(t);
     exec_threads_watch(t, 1000, count, &n);
-    usleep(60000);
+    usleep(600000);
     ck_assert_uint_eq(n, 0);
     ck_assert_uint_eq(m, 1); /* once only */
     exec_threads_unwatch(t);
