@@ -57,59 +57,37 @@ static const char *const gone = "the stick is gone";
 static const char *const broken =
     "the transfer failed, as when the stick is unplugged";
 
-static vpu_status outcome(const usb_link *l, const struct libusb_transfer *x,
-                          const char *what, size_t moved, size_t n,
-                          unsigned timeout_ms, vpu_error *err)
+static const char *why_not_begun(enum libusb_error e)
 {
-    const char *why = broken;
-
-    if (l->cut)
-        return err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
-    switch (x->status) {
-    case LIBUSB_TRANSFER_COMPLETED:
-        return VPU_OK;
-    case LIBUSB_TRANSFER_CANCELLED:
-    case LIBUSB_TRANSFER_TIMED_OUT:
-        return err_set(err, VPU_ERR_LIMIT,
-                       "%s: %zu of %zu bytes %s within %u ms", l->name, moved,
-                       n, what, timeout_ms);
-    case LIBUSB_TRANSFER_NO_DEVICE:
-        why = gone;
-        break;
-    case LIBUSB_TRANSFER_STALL:
-        why = "the endpoint is stalled";
-        break;
-    case LIBUSB_TRANSFER_OVERFLOW:
-        why = "the stick sent more than was asked for";
-        break;
+    switch (e) {
+    case LIBUSB_ERROR_NO_DEVICE:
+        return gone;
+    case LIBUSB_ERROR_IO:
+        return broken;
     default:
-        break;
+        return libusb_strerror(e);
     }
-    return err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s", l->name,
-                   moved, n, what, why);
 }
 
-/* A transfer that could not even begin. */
-static vpu_status not_taken(const usb_link *l, int status, const char *what,
-                            size_t moved, size_t n, vpu_error *err)
+static const char *why_ended(enum libusb_transfer_status s)
 {
-    const char *why = libusb_strerror((enum libusb_error)status);
-
-    if (l->cut)
-        return err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
-    if (status == LIBUSB_ERROR_NO_DEVICE)
-        why = gone;
-    if (status == LIBUSB_ERROR_IO)
-        why = broken;
-    return err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s", l->name,
-                   moved, n, what, why);
+    switch (s) {
+    case LIBUSB_TRANSFER_NO_DEVICE:
+        return gone;
+    case LIBUSB_TRANSFER_STALL:
+        return "the endpoint is stalled";
+    case LIBUSB_TRANSFER_OVERFLOW:
+        return "the stick sent more than was asked for";
+    default:
+        return broken;
+    }
 }
 
 static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
                        size_t *moved, unsigned timeout_ms, vpu_error *err)
 {
     int64_t deadline = clock_ms() + timeout_ms;
-    bool in = endpoint & LIBUSB_ENDPOINT_IN;
+    const char *what = endpoint & LIBUSB_ENDPOINT_IN ? "arrived" : "were taken";
     struct libusb_transfer *x = libusb_alloc_transfer(0);
     vpu_status rc = VPU_OK;
 
@@ -117,22 +95,29 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
         return err_set(err, VPU_ERR_NOMEM, "no memory for a USB transfer");
     while (*moved < n && !rc) {
         size_t piece = n - *moved < PIECE ? n - *moved : PIECE;
-        int done = 0;
-        int status;
+        int done = 0, begun = LIBUSB_ERROR_IO;
 
         libusb_fill_bulk_transfer(x, l->handle, endpoint,
                                   (uint8_t *)buf + *moved, (int)piece, on_done,
                                   &done, 0);
-        status = l->cut ? LIBUSB_ERROR_IO : libusb_submit_transfer(x);
-        if (status) {
-            rc = not_taken(l, status, in ? "arrived" : "were taken", *moved, n,
-                           err);
-            break;
+        if (!l->cut)
+            begun = libusb_submit_transfer(x);
+        if (!begun) {
+            finish(l, x, &done, deadline);
+            *moved += (size_t)x->actual_length;
         }
-        finish(l, x, &done, deadline);
-        *moved += (size_t)x->actual_length;
-        rc = outcome(l, x, in ? "arrived" : "were taken", *moved, n, timeout_ms,
-                     err);
+        if (l->cut)
+            rc = err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
+        else if (!begun && (x->status == LIBUSB_TRANSFER_CANCELLED ||
+                            x->status == LIBUSB_TRANSFER_TIMED_OUT))
+            rc = err_set(err, VPU_ERR_LIMIT,
+                         "%s: %zu of %zu bytes %s within %u ms", l->name,
+                         *moved, n, what, timeout_ms);
+        else if (begun || x->status != LIBUSB_TRANSFER_COMPLETED)
+            rc = err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s",
+                         l->name, *moved, n, what,
+                         begun ? why_not_begun((enum libusb_error)begun)
+                               : why_ended(x->status));
     }
     libusb_free_transfer(x);
     return rc;

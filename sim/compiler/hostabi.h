@@ -55,9 +55,10 @@ enum {
     SIM_CHECK_INIT = 8,
     SIM_CHECK_WRITTEN = 32,
     SIM_CHECK_ITEM_SHIFT = 6,
-    /* A load that finds its words so but for these bits changes nothing: READ
-     * and WROTE are one with the second of them. */
-    SIM_CHECK_LOAD_MINE = SIM_CHECK_WRITTEN | 2,
+    /* A load that finds its words so but for these bits changes nothing: with
+     * the second of them READ is WROTE. */
+    SIM_CHECK_LOAD_MINE =
+        SIM_CHECK_WRITTEN | (SIM_CHECK_READ ^ SIM_CHECK_WROTE),
     SIM_CHECK_LOAD_MANY = SIM_CHECK_WRITTEN
 };
 

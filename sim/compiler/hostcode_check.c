@@ -55,13 +55,14 @@ static uint32_t operand(LLVMValueRef i, unsigned k)
 
 /* --- accesses ------------------------------------------------------------- */
 
-static LLVMValueRef splat(host *h, LLVMValueRef v, LLVMTypeRef t, uint32_t n)
+static LLVMValueRef splat(host *h, LLVMValueRef v, uint32_t n)
 {
+    LLVMTypeRef t = LLVMVectorType(h->i32, n);
     LLVMValueRef one =
         LLVMBuildInsertElement(h->b, LLVMGetUndef(t), v, k32(h, 0), "");
 
-    return LLVMBuildShuffleVector(h->b, one, LLVMGetUndef(t),
-                                  LLVMConstNull(LLVMVectorType(h->i32, n)), "");
+    return LLVMBuildShuffleVector(h->b, one, LLVMGetUndef(t), LLVMConstNull(t),
+                                  "");
 }
 
 static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
@@ -71,11 +72,6 @@ static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
     return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
 }
 
-static bool is_local(const sim_object *o)
-{
-    return o->kind == SIM_MEM_LOCAL || (o->kind == SIM_MEM_ARG && o->local);
-}
-
 /* Words that an access is judged by: in local memory the first alone where it
  * stands for the whole element. Buffers may be used in other units as well, by
  * another argument or another kernel. */
@@ -83,31 +79,31 @@ static uint32_t judged(const host *h, const sim_site *s)
 {
     const sim_object *o = &h->sites->objects[s->object];
 
-    return is_local(o) && o->element ? 1 : s->bytes;
-}
-
-static LLVMTypeRef words_type(host *h, const sim_site *s)
-{
-    return LLVMVectorType(h->i32, judged(h, s));
+    return sim_object_is_local(o) && o->element ? 1 : s->bytes;
 }
 
 static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
 {
-    LLVMValueRef words =
-        LLVMBuildLoad2(h->b, words_type(h, s), word_ptr(h, addr), "");
+    LLVMTypeRef t = LLVMVectorType(h->i32, judged(h, s));
+    LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
 
     LLVMSetAlignment(words, 4);
     return words;
 }
 
+static void store_words(host *h, LLVMValueRef words, LLVMValueRef addr)
+{
+    LLVMSetAlignment(LLVMBuildStore(h->b, words, word_ptr(h, addr)), 4);
+}
+
 static LLVMValueRef all_words(host *h, const sim_site *s, uint32_t v)
 {
-    return splat(h, k32(h, v), words_type(h, s), judged(h, s));
+    return splat(h, k32(h, v), judged(h, s));
 }
 
 static LLVMValueRef all_state(host *h, const sim_site *s, size_t field)
 {
-    return splat(h, state(h, h->i32, field), words_type(h, s), judged(h, s));
+    return splat(h, state(h, h->i32, field), judged(h, s));
 }
 
 static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
@@ -166,10 +162,9 @@ static LLVMValueRef words_are_ours(host *h, const sim_site *s,
 /* Of two fields, that for the memory the site is about. */
 static size_t of_memory(host *h, const sim_site *s, size_t field)
 {
-    const sim_object *o = &h->sites->objects[s->object];
-    bool global = o->kind == SIM_MEM_ARG && !o->local;
+    bool local = sim_object_is_local(&h->sites->objects[s->object]);
 
-    return field + (global ? sizeof(uint32_t) : 0);
+    return field + (local ? 0 : sizeof(uint32_t));
 }
 
 static LLVMBasicBlockRef new_block(host *h)
@@ -231,9 +226,9 @@ static LLVMValueRef call_access(host *h, LLVMValueRef site, LLVMValueRef addr,
 static LLVMValueRef may_store(host *h, const sim_site *s, LLVMValueRef words)
 {
     LLVMValueRef special = all_words(h, s, SIM_CHECK_SPECIAL);
-    LLVMValueRef before = LLVMBuildAnd(
-        h->b, lanes_of_before(h, s, words),
-        lanes_with(h, words, special, LLVMConstNull(words_type(h, s))), "");
+    LLVMValueRef before =
+        LLVMBuildAnd(h->b, lanes_of_before(h, s, words),
+                     lanes_with(h, words, special, all_words(h, s, 0)), "");
     LLVMValueRef mine = LLVMBuildICmp(
         h->b, LLVMIntEQ,
         LLVMBuildOr(h->b, words,
@@ -284,12 +279,9 @@ typedef struct {
 /* Notes a store to a private array, of which nobody else knows. */
 static void note_private(host *h, const sim_site *s, LLVMValueRef addr, ways *w)
 {
-    LLVMTypeRef t = LLVMVectorType(h->i32, s->bytes);
     LLVMValueRef init = state(h, h->i32, offsetof(sim_check, init));
-    LLVMValueRef st =
-        LLVMBuildStore(h->b, splat(h, init, t, s->bytes), word_ptr(h, addr));
 
-    LLVMSetAlignment(st, 4);
+    store_words(h, splat(h, init, s->bytes), addr);
     w->from[w->n++] = LLVMGetInsertBlock(h->b);
     LLVMBuildBr(h->b, w->on);
 }
@@ -305,7 +297,7 @@ static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
                          LLVMValueRef words, ways *w)
 {
     LLVMBasicBlockRef change = new_block(h);
-    LLVMValueRef next, may, st;
+    LLVMValueRef next, may;
 
     if (s->kind == SITE_STORE) {
         may = may_store(h, s, words);
@@ -317,9 +309,8 @@ static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
     LLVMPositionBuilderAtEnd(h->b, change);
     if (judged(h, s) < s->bytes)
         next = splat(h, LLVMBuildExtractElement(h->b, next, k32(h, 0), ""),
-                     LLVMVectorType(h->i32, s->bytes), s->bytes);
-    st = LLVMBuildStore(h->b, next, word_ptr(h, addr));
-    LLVMSetAlignment(st, 4);
+                     s->bytes);
+    store_words(h, next, addr);
     LLVMBuildBr(h->b, w->on);
     w->from[w->n++] = change;
 }
@@ -329,7 +320,7 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
                             ways *w)
 {
     const sim_object *o = &h->sites->objects[s->object];
-    bool local = is_local(o);
+    bool local = sim_object_is_local(o);
     LLVMValueRef words = load_words(h, s, addr);
     LLVMBasicBlockRef more;
 

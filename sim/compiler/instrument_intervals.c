@@ -94,12 +94,6 @@ static void look_at(intervals *v, uint32_t b, LLVMValueRef first)
     }
 }
 
-static bool is_local(const sim_object *o)
-{
-    return (o->kind == SIM_MEM_LOCAL || (o->kind == SIM_MEM_ARG && o->local)) &&
-           !o->copied;
-}
-
 /* Elements of arrays that are used in no other unit. Followed values have
  * states of their own, byte by byte. */
 void instrument_elements(instrument *x)
@@ -140,14 +134,15 @@ void instrument_intervals(instrument *x, LLVMValueRef fn)
     for (uint32_t b = 0; b < v.cfg.n; b++)
         ir_each_inst(i, v.cfg.blocks[b])
         {
+            const sim_object *o;
             sim_site *s;
 
             if (strncmp(ir_callee(i), "__vpu_check.as", 14))
                 continue;
             s = site_of(&v, i);
-            s->only_read = s->kind == SITE_LOAD &&
-                           is_local(&x->sites->objects[s->object]) &&
-                           !x->copies_unknown &&
+            o = &x->sites->objects[s->object];
+            s->only_read = s->kind == SITE_LOAD && sim_object_is_local(o) &&
+                           !o->copied && !x->copies_unknown &&
                            !ir_bit(v.racy, (uint32_t)LLVMConstIntGetZExtValue(
                                                LLVMGetOperand(i, 0)));
         }

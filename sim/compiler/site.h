@@ -83,6 +83,11 @@ typedef struct {
     uint32_t padding_period;
 } sim_object;
 
+static inline bool sim_object_is_local(const sim_object *o)
+{
+    return o->kind == SIM_MEM_LOCAL || (o->kind == SIM_MEM_ARG && o->local);
+}
+
 typedef struct {
     sim_site *sites;
     uint32_t n_sites;
