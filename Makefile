@@ -4,13 +4,23 @@
 #   make demo       install what is missing, build, run the GRN sample
 #   make check      install what is missing, build, run all tests
 #   make check-engines  the tests, all of them on both engines (long)
+#   make check-hostile  kernels that mean harm: tests/hostile
+#   make check-scan     no access and no jump of compiled code leads out of it
+#   make check-random   2,000 random kernels on both engines and in C; SEEDS=FIRST:COUNT
 #   make check-checked  tests/sim once more, with every kernel under the checkers
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make check-perfetto  traces through Perfetto's own message definitions
 #   make asan       the tests again under address and undefined sanitizers
+#   make check-asan, check-tsan, check-fuzz  what CI has time for of sanitizers
+#                   and fuzzers
+#   make nightly    all of asan, both engines, the checkers, ten minutes for each
+#                   fuzz target: hours
+#   make fuzz       every reader of bytes from outside, for FUZZ_SECONDS each
+#   make mutate     MUTANTS small changes of the program: do the tests notice?
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
 #   make fidelity   published ratios beside ours, build/fidelity.json
+#   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
@@ -19,7 +29,7 @@
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
-# V=1 shows commands; CONF=debug|release|asan|tsan picks the object folder.
+# V=1 shows commands; CONF=debug|release|asan|tsan|fuzz picks the object folder.
 
 CONF    ?= release
 PREFIX  ?= /usr/local
@@ -44,13 +54,19 @@ OPT.debug   := -O0 -g3
 OPT.release := -O2 -g
 OPT.asan    := -O1 -g3 -fsanitize=address,undefined \
                -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Without our warnings, which are gcc's; with counters that libFuzzer reads.
+OPT.fuzz    := -O1 -g -w -fsanitize=fuzzer-no-link,address,undefined \
+               -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT.tsan    := -O1 -g3 -fsanitize=thread -fno-omit-frame-pointer \
                -Wno-maybe-uninitialized
 # Simulated time is integer arithmetic, but results must not depend on the
 # compiler's taste in fused multiply-add either.
 FLOAT := -ffp-contract=off
 ifeq ($(OPT.$(CONF)),)
-$(error CONF=$(CONF) is not one of debug release asan tsan)
+$(error CONF=$(CONF) is not one of debug release asan tsan fuzz)
+endif
+ifeq ($(CONF),fuzz)
+CC := clang-$(LLVM)
 endif
 
 LIB_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
@@ -62,7 +78,7 @@ LIB_LDLIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) \
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) $(FLOAT) -I. -I$(GEN) -Wa,-I. \
              -DVPU_VERSION='"$(VERSION)"' -DVPU_LLVM='"$(LLVM)"' \
              $(OPT.$(CONF)) $(LIB_CFLAGS) -pthread $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = $(filter -fsanitize=address% -fsanitize=thread,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
+ALL_LDFLAGS = $(filter -fsanitize=%,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
 
 ifndef V
 say = @printf '  %-4s %s\n' $(1) $@;
@@ -76,12 +92,30 @@ OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN),$(SRC))) \
          $(patsubst $(GEN)/%.c,$(OUT)/gen/%.o,$(GENC))
 TESTSRC := $(sort $(shell find tests -name '*_test.c'))
 TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
+# What a sanitizer's run in CI leaves to make nightly, so that it stays within ten
+# minutes: built-ins value by value and drivers of others, whose code is not
+# instrumented; random kernels, damaged sources and faults by the hundred, of
+# which the rest has examples; a window and a stick that mostly wait.
+ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend_layers \
+             runtime/backend_opencl runtime/mutation runtime/stick_report \
+             sim/builtins_convert sim/builtins_edge sim/builtins_float \
+             sim/builtins_half sim/builtins_int sim/builtins_memory \
+             sim/random_kernels visualizer/window)
+# What has threads: host threads of a launch, jobs of a suite, both ends of a
+# stick, the compile cache, traces that are written beside a run.
+TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
+              runtime/diff_run runtime/printf runtime/stick runtime/suite \
+              runtime/transport runtime/usbip runtime/xlink_link \
+              sim/kernel_cache sim/threads visualizer/run_trace)
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
 FIDELITY := $(OUT)/tests/fidelity/fidelity
 # Writes docs/opencl-c.md.
 LIST    := $(OUT)/tests/conformance/opencl_c
+# Each reads bytes from outside (make fuzz); what writes most of their first ones.
+FUZZ    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
+SEEDER  := $(OUT)/tests/fuzz/seeds
 # Everything else in tests/ is shared by tests.
 TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
@@ -129,7 +163,8 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
-$(FIDELITY) $(LIST): %: %.o $(OUT)/libvpu.a
+$(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
+$(FUZZ) $(FIDELITY) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.
 $(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/libvpu.a
@@ -144,13 +179,32 @@ deps:
 	@scripts/deps
 
 # Package flags are read when make starts, so what deps installs needs a new make.
-check demo fidelity sensitivity: deps
+check demo fidelity fidelity-pin sensitivity: deps
 	@$(MAKE) --no-print-directory run-$@
-run-check: all plugins $(TESTS) $(FIDELITY) headers layers
-	@scripts/run-tests $(OUT) $(TESTS)
+# All kernels that mean harm, and a look at the machine code of very many: some
+# minutes each.
+HOSTILE := $(OUT)/tests/hostile/hostile_test
+SCAN    := $(OUT)/tests/sim/scan_test
+CHECKS  := $(filter-out $(HOSTILE) $(SCAN),$(TESTS))
+run-check: all plugins $(CHECKS) $(FIDELITY) headers layers
+	@scripts/run-tests $(OUT) $(CHECKS)
+check-scan: deps
+	@$(MAKE) --no-print-directory run-check-scan
+run-check-scan: all $(SCAN)
+	@scripts/run-tests $(OUT) $(SCAN)
+check-hostile: deps
+	@$(MAKE) --no-print-directory run-check-hostile
+run-check-hostile: all $(HOSTILE)
+	@scripts/run-tests $(OUT) $(HOSTILE)
 # The heavy tests, too, on the interpreter of the SHAVE program.
 check-engines: deps
 	@VPU_BOTH=1 $(MAKE) --no-print-directory run-check
+# Two processes, each with every second half.
+SEEDS ?= 100000:2000
+check-random: deps
+	@$(MAKE) --no-print-directory run-check-random
+run-check-random: $(OUT)/tests/sim/random_kernels_test
+	@scripts/check-random $(OUT) $(SEEDS)
 check-checked: deps
 	@VPU_CHECKED=1 $(MAKE) --no-print-directory run-check-checked
 run-check-checked: all $(filter $(OUT)/tests/sim/%,$(TESTS))
@@ -171,6 +225,20 @@ run-check-perfetto: all
 	@scripts/check-perfetto build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
+check-asan: deps # the part of it that CI has time for
+	@$(MAKE) --no-print-directory CONF=asan run-check-asan
+run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY)
+	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG),$(TESTS))
+check-tsan: deps
+	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
+run-check-tsan: all plugins $(TSAN_TESTS)
+	@scripts/run-tests $(OUT) $(TSAN_TESTS)
+nightly: # hours: what is too long for each change
+	@$(MAKE) --no-print-directory asan
+	@$(MAKE) --no-print-directory check-tsan
+	@$(MAKE) --no-print-directory check-engines
+	@$(MAKE) --no-print-directory check-checked
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) --no-print-directory fuzz
 run-demo: all $(DEMO)
 	@scripts/demo build/vpu
 bench: deps
@@ -181,6 +249,8 @@ run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 
 run-fidelity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md
+run-fidelity-pin: all $(FIDELITY)
+	@scripts/fidelity build/vpu --doc docs/timing.md --pin tests/fidelity/pinned.txt
 run-sensitivity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --sensitivity --doc docs/timing.md
 opencl-c: deps # docs/opencl-c.md, from what the tests measure
@@ -215,13 +285,23 @@ clean:
 	rm -rf build
 est: # rows of the tables whose numbers are estimates
 	@grep -nH 'EST("' isa/*.def sim/shave/*.def || true
+# Every target for FUZZ_SECONDS (10); FUZZ_ONLY=npy is one alone.
 fuzz: deps
-	@scripts/fuzz
+	@scripts/deps fuzz
+	@$(MAKE) --no-print-directory CONF=fuzz run-fuzz
+run-fuzz: $(if $(FUZZ_ONLY),$(OUT)/tests/fuzz/$(FUZZ_ONLY)_fuzz,$(FUZZ)) $(SEEDER)
+	@scripts/fuzz $(OUT) $(filter-out $(SEEDER),$^)
+check-fuzz: # its seeds and a few seconds more
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-5} $(MAKE) --no-print-directory fuzz
+# Which small changes of the program no test notices; see scripts/mutate --help.
+mutate: deps
+	@scripts/mutate --sample $${MUTANTS:-20} $${MUTATE_ONLY:+--only $$MUTATE_ONLY}
 FORCE:
 window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references
-.PHONY: est fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
+.PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
+.PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
         layers lint format tidy install clean FORCE

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/backend/host_priv.h"
+#include "sim/base/child.h"
 #include "sim/base/clock.h"
 #include "sim/base/str.h"
 
@@ -72,8 +73,6 @@ static const char *const steps[HOST_N_STEPS] = {
 
 static _Noreturn void start_child(const host_job *j, int output, pid_t parent)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL, SIGABRT,
-                                  SIGTRAP, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
     static char lines[1024];
     struct rlimit none = {0, 0}, some = {MAX_PRINTED, MAX_PRINTED};
     int in = open("/dev/null", O_RDONLY);
@@ -83,8 +82,8 @@ static _Noreturn void start_child(const host_job *j, int output, pid_t parent)
     if (getppid() != parent)
         _exit(1);
     setpgid(0, 0); /* so that its own children can be ended, too */
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], SIG_DFL);
+    for (int sig = 1; sig < NSIG; sig++) /* SIGKILL and SIGSTOP stay */
+        signal(sig, SIG_DFL);
     sigemptyset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setrlimit(RLIMIT_CORE, &none);
@@ -185,7 +184,9 @@ static vpu_status run_child(host *h, double limit, vpu_error *err)
             close(output);
         return st;
     }
+    child_add(pid, true);
     in_time = wait_for(pid, limit, &status);
+    child_forget(pid);
     h->job.shared->message[sizeof h->job.shared->message - 1] = 0;
     printed(h, output,
             !in_time || WIFSIGNALED(status) || !h->job.shared->done ||

@@ -2,6 +2,7 @@
  * nothing here is freed or unloaded, the process ends. */
 #include "runtime/backend/host_priv.h"
 #include "sim/base/clock.h"
+#include "sim/base/file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,16 +54,18 @@ static const char *text_of(child *c)
 static void check_file(const child *c)
 {
     const char *path = c->job->path;
-    FILE *f = fopen(path, "rb");
     unsigned char m[4] = {0};
-    size_t n;
+    vpu_error err;
+    file_in f;
+    vpu_status st = file_in_open(&f, path, UINT64_MAX, &err);
 
-    if (!f)
-        finish(c, VPU_ERR_IO, "%s: %s (expected a plug-in: host:FILE.so)", path,
-               strerror(errno));
-    n = fread(m, 1, sizeof m, f);
-    fclose(f);
-    if (n < 4 || memcmp(m, "\177ELF", 4))
+    if (st)
+        finish(c, st, "%s (expected a plug-in: host:FILE.so)", err.msg);
+    st = file_in_read(&f, 0, m, f.bytes < 4 ? f.bytes : 4, &err);
+    file_in_close(&f);
+    if (st)
+        finish(c, st, "%s", err.msg);
+    if (f.bytes < 4 || memcmp(m, "\177ELF", 4))
         finish(c, VPU_ERR_UNSUPPORTED,
                "%s: not a shared object: it begins with %02x %02x %02x %02x, "
                "expected 7f 45 4c 46 (ELF)",

@@ -144,21 +144,32 @@ static void list_them(const opencl_device *list, uint32_t n, str *out)
                    list[i].name);
 }
 
+/* Digits up to end as a number of 32 bits. */
+static bool take_number(const char *text, const char *end, uint32_t *out)
+{
+    uint64_t v = 0;
+
+    if (text == end)
+        return false;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        v = v * 10 + (uint64_t)(*text - '0');
+        if (v > UINT32_MAX)
+            return false;
+    }
+    *out = (uint32_t)v;
+    return true;
+}
+
 /* "P" or "P:D". */
 static bool is_number(const char *text, uint32_t *p, uint32_t *d)
 {
-    char *end;
+    const char *colon = strchr(text, ':'), *end = text + strlen(text);
 
     *d = 0;
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *p = (uint32_t)strtoul(text, &end, 10);
-    if (!*end)
-        return true;
-    if (end[0] != ':' || end[1] < '0' || end[1] > '9')
-        return false;
-    *d = (uint32_t)strtoul(end + 1, &end, 10);
-    return !*end;
+    return take_number(text, colon ? colon : end, p) &&
+           (!colon || take_number(colon + 1, end, d));
 }
 
 static bool is_asked_for(const opencl_device *o, const char *text)

@@ -3,18 +3,16 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "sim/base/file.h"
+#include "sim/compiler/clang.h"
 
-#define CLANG "clang-" VPU_LLVM
-
-static const char *const fixed[] = {CLANG,
+static const char *const fixed[] = {FE_CLANG,
+                                    FE_CLANG_WORDS,
                                     "-E",
                                     "-x",
                                     "cl",
@@ -26,33 +24,19 @@ static const char *const fixed[] = {CLANG,
                                     "-cl-ext=-cl_khr_fp64",
                                     "-D__VPU__=1",
                                     "-D__MYRIAD__=1"};
-enum { N_FIXED = sizeof fixed / sizeof *fixed };
+enum { N_FIXED = sizeof fixed / sizeof *fixed, MAX_SOURCE_BYTES = 16 << 20 };
 
-static vpu_status run(char *const *argv, int in, int out, vpu_error *err)
+static vpu_status run(const char *path, char *const *argv, int in, int out,
+                      vpu_error *err)
 {
-    posix_spawn_file_actions_t fa;
-    pid_t pid;
-    int rc, status = 0;
+    const int files[3] = {in, out, -1};
+    int code = 0;
+    vpu_status st = fe_clang(argv, files, &code, err);
 
-    posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_adddup2(&fa, in, 0);
-    posix_spawn_file_actions_adddup2(&fa, out, 1);
-    posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", 1 /* write */, 0);
-    rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&fa);
-    if (rc == ENOENT)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%s is not installed (scripts/deps installs it)",
-                       argv[0]);
-    if (rc)
-        return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        return err_set(err, VPU_ERR_COMPILE, "%s: the preprocessor of %s fails",
-                       argv[N_FIXED], CLANG);
-    return VPU_OK;
+    if (!st && code)
+        st = err_set(err, VPU_ERR_COMPILE, "%s: the preprocessor of %s fails",
+                     path, FE_CLANG);
+    return st;
 }
 
 static bool put(int fd, const char *p, size_t n)
@@ -74,6 +58,7 @@ static char *get(int fd, arena *a)
     size_t n = 0, size;
     char *text;
 
+    errno = 0;
     if (fstat(fd, &sb))
         return NULL;
     size = (size_t)sb.st_size;
@@ -88,33 +73,64 @@ static char *get(int fd, arena *a)
     return text;
 }
 
-vpu_status preprocess(const char *path, const char *text,
-                      const char *const *options, uint32_t n_options, arena *a,
-                      char **out, vpu_error *err)
+/* The text as a file in memory, its line mark before it. */
+static vpu_status put_text(int in, const char *path, const char *text, arena *a,
+                           vpu_error *err)
 {
-    char **argv = arena_array(a, char *, N_FIXED + n_options + 3);
-    int in = memfd_create("vpu-source", MFD_CLOEXEC);
-    int to = memfd_create("vpu-text", MFD_CLOEXEC);
-    char *head = text ? arena_printf(a, "#line 1 \"%s\"\n", path) : NULL;
-    vpu_status st = VPU_OK;
+    const char *mark = fe_line_mark(a, path);
+
+    if (put(in, mark, strlen(mark)) && put(in, text, strlen(text)) &&
+        lseek(in, 0, SEEK_SET) == 0)
+        return VPU_OK;
+    return err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
+                   strerror(errno));
+}
+
+static vpu_status preprocess_in(int in, int to, const char *path,
+                                const char *text, const char *const *options,
+                                uint32_t n_options, arena *a, char **out,
+                                vpu_error *err)
+{
+    char **argv = arena_array(a, char *, N_FIXED + n_options + 2);
+    vpu_status st = text ? put_text(in, path, text, a, err) : VPU_OK;
     size_t n = 0;
 
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed[i];
-    argv[n++] = text ? (char *)"-" : (char *)path;
     for (uint32_t i = 0; i < n_options; i++)
         argv[n++] = (char *)options[i];
+    argv[n++] = (char *)(text ? "-" : path);
+    if (!st)
+        st = run(path, argv, in, to, err);
+    if (!st && !(*out = get(to, a)))
+        st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s", path,
+                     errno ? strerror(errno) : "it ends early");
+    return st;
+}
+
+vpu_status preprocess(const char *path, const char *text,
+                      const char *const *options, uint32_t n_options, arena *a,
+                      char **out, vpu_error *err)
+{
+    int in = memfd_create("vpu-source", MFD_CLOEXEC);
+    int to = memfd_create("vpu-text", MFD_CLOEXEC);
+    vpu_status st = VPU_OK;
+    char *source;
+    size_t n;
+
     *out = NULL;
-    if (in < 0 || to < 0 ||
-        (text && (!put(in, head, strlen(head)) ||
-                  !put(in, text, strlen(text)) || lseek(in, 0, SEEK_SET) < 0)))
+    if (in < 0 || to < 0)
         st = err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
                      strerror(errno));
     if (!st)
-        st = run(argv, in, to, err);
-    if (!st && !(*out = get(to, a)))
-        st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s", path,
-                     strerror(errno));
+        st = fe_check_options(options, n_options, err);
+    if (!st && !text && !fe_takes_name(path)) {
+        st = file_read(path, MAX_SOURCE_BYTES, a, &source, &n, err);
+        text = source;
+        options = fe_look_in(a, path, options, &n_options);
+    }
+    if (!st)
+        st = preprocess_in(in, to, path, text, options, n_options, a, out, err);
     if (in >= 0)
         close(in);
     if (to >= 0)

@@ -88,9 +88,10 @@ static vpu_status open_log(usb_session *s, vpu_error *err)
     xlink_log_config c = {.layout = s->layout, .user = s};
 
     if (path && strcmp(path, "-")) {
-        s->file = fopen(path, "w");
-        if (!s->file)
-            return err_set(err, VPU_ERR_IO, "%s: cannot be written", path);
+        vpu_status st = file_log_open(path, &s->file, err);
+
+        if (st)
+            return st;
     }
     c.file = s->file ? s->file : path ? stderr : NULL;
     if (w) {
@@ -171,8 +172,8 @@ void usb_session_close(usb_session *s)
     if (*name && was_open && usb_wait_gone(name, GONE_MS, &err))
         log_warn(s->log, "%s", err.msg);
     xlink_log_free(s->packets);
-    if (s->file)
-        fclose(s->file);
+    if (s->file && file_close_written(s->file, s->c->log, &err))
+        log_warn(s->log, "%s", err.msg);
     if (s->counted)
         atomic_fetch_sub(&backend_usb_sessions, 1);
     *s = (usb_session){0};

@@ -260,7 +260,7 @@ static vpu_status show(const asm_args *args, const sim_kernel *k, arena *a,
                      k->source, k->name,
                      sim_variant_name((sim_variant_kind)args->variant));
     if (!st)
-        fwrite(str_text(&out), 1, out.n, stdout);
+        cli_put(stdout, str_text(&out), out.n);
     str_free(&out);
     return st;
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/check/suppress.h"
 #include "runtime/cli/check.h"
+#include "runtime/cli/ending.h"
 #include "sim/base/file.h"
 
 /* clang-format off */
@@ -165,8 +166,10 @@ static vpu_status print(const check_options *o, const check_report *r,
     else
         check_print_text(r, g, a, &text);
     cli_progress_done();
-    if (!st)
-        fwrite(str_text(&text), 1, text.n, stdout);
+    if (!st && o->json)
+        ending_print(str_text(&text), text.n);
+    else if (!st)
+        cli_put_shown(stdout, str_text(&text), text.n);
     str_free(&text);
     str_free(&sarif);
     return st;

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -32,6 +33,13 @@ extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
 log_sink cli_log(bool quiet);
 /* Removes a progress line, if one is shown. */
 void cli_progress_done(void);
+
+/* Text on standard output or standard error: on a terminal control characters
+ * are shown, as \x1b; a file or pipe gets the bytes. When standard output does
+ * not take them the program ends. */
+void cli_put(FILE *f, const char *text, size_t n);
+/* The same with control characters shown whatever f is: messages, findings. */
+void cli_put_shown(FILE *f, const char *text, size_t n);
 
 /* "vpu: kind: message" to stderr; returns its exit status (stop.h). */
 int cli_fail(const vpu_error *err);

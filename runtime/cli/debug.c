@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "runtime/cli/cli.h"
+#include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/debug/debug.h"
+#include "sim/base/file.h"
 
 static const char help[] =
     "usage: vpu debug LAYER.xml [OPTIONS]\n\n"
@@ -91,10 +93,8 @@ static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)
 /* The first one stops the kernel; one more, before it did, the program. */
 static void on_interrupt(int sig)
 {
-    if (debug_interrupted) {
-        signal(sig, SIG_DFL);
-        raise(sig);
-    }
+    if (debug_interrupted)
+        ending_die_of(sig);
     debug_interrupted = 1;
 }
 
@@ -104,6 +104,7 @@ static vpu_status run(session *s, vpu_error *err)
     debug_config cfg = {.bundles = s->bundles,
                         .in = in,
                         .out = stdout,
+                        .shown = isatty(1),
                         .prompt = isatty(0),
                         .fill = fill,
                         .user = s};
@@ -112,10 +113,9 @@ static vpu_status run(session *s, vpu_error *err)
     if (!st)
         st = target_check_inputs(&s->t, &s->bound, s->a, err);
     if (!st && s->script) {
-        script = fopen(s->script, "r");
-        if (!script)
-            return err_set(err, VPU_ERR_IO, "%s: %s", s->script,
-                           strerror(errno));
+        st = file_stream_open(s->script, &script, err);
+        if (st)
+            return st;
         in[cfg.n_in++] = script;
     }
     in[cfg.n_in++] = stdin;
@@ -123,7 +123,7 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.sim = target_sim(&s->t, &s->bound);
     cfg.sim.log = &s->log;
     if (cfg.prompt)
-        signal(SIGINT, on_interrupt);
+        ending_handle(SIGINT, on_interrupt);
     if (!st)
         st = debug_run(&cfg, err);
     if (script)

@@ -220,7 +220,7 @@ void cli_print_aside(void *user, const char *text, size_t n)
 {
     (void)user;
     cli_progress_done();
-    fwrite(text, 1, n, stderr);
+    cli_put(stderr, text, n);
 }
 
 static vpu_status find_side(session *s, int k, diff_side *side, vpu_error *err)

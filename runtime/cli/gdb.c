@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/cli/ending.h"
 #include "sim/base/arena.h"
 #include "sim/base/str.h"
 
@@ -56,6 +57,7 @@ vpu_status gdb_become(int argc, char **argv, vpu_error *err)
     for (int i = 0; i < argc; i++)
         words[k++] = argv[i];
     fflush(NULL);
+    ending_forget();
     execvp(words[0], words);
     why = errno;
     arena_destroy(a);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/cli/target.h"
+#include "runtime/cli/ending.h"
 #include "runtime/lint/lint.h"
 #include "sim/base/file.h"
 
@@ -136,8 +137,10 @@ static vpu_status print(const lint_options *o, const lint_result *r, arena *a,
         lint_print_json(r, o->t.xml, &text);
     else
         lint_print_text(r, o->t.xml, a, &text);
-    if (!st)
-        fwrite(str_text(&text), 1, text.n, stdout);
+    if (!st && o->json)
+        ending_print(str_text(&text), text.n);
+    else if (!st)
+        cli_put_shown(stdout, str_text(&text), text.n);
     str_free(&text);
     str_free(&sarif);
     return st;

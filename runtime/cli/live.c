@@ -7,17 +7,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/child.h"
+#include "sim/base/temp.h"
+
 vpu_status live_prepare(live *l, const char *trace, arena *a, vpu_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
+    vpu_status st;
     char *dir;
 
     *l = (live){.path = trace};
     if (trace)
         return VPU_OK;
-    dir = arena_printf(a, "%s/vpu-view-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir))
-        return err_set(err, VPU_ERR_IO, "%s: %s", dir, strerror(errno));
+    st = temp_dir(a, "vpu-view-", &dir, err);
+    if (st)
+        return st;
     l->dir = dir;
     l->path = arena_printf(a, "%s/live.pftrace", dir);
     return VPU_OK;
@@ -25,15 +28,17 @@ vpu_status live_prepare(live *l, const char *trace, arena *a, vpu_error *err)
 
 vpu_status live_start(live *l, vpu_error *err)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
 
     if (pid < 0)
         return err_set(err, VPU_ERR_IO, "--view: %s", strerror(errno));
     if (!pid) {
+        child_follow(parent);
         execl("/proc/self/exe", "vpu", "view", "--follow", "--", l->path,
               (char *)NULL);
         _exit(127);
     }
+    child_add(pid, false);
     l->pid = pid;
     return VPU_OK;
 }
@@ -46,10 +51,10 @@ int live_end(live *l, bool failed)
         kill(l->pid, SIGTERM);
     while (l->pid && waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (l->dir) {
-        unlink(l->path);
-        rmdir(l->dir);
-    }
+    if (l->pid)
+        child_forget(l->pid);
+    if (l->dir)
+        temp_dir_remove(l->dir);
     *l = (live){0};
     return WIFEXITED(status) ? WEXITSTATUS(status) : failed ? 0 : 2;
 }

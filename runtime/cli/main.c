@@ -1,20 +1,17 @@
 /* Entry of the vpu program: picks the subcommand. */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
 #include "sim/base/clock.h"
-#include "sim/base/file.h"
-#include "sim/compiler/frontend.h"
+#include "sim/base/str.h"
 
 static const cli_command *const commands[] = {
     &cli_run,    &cli_debug,       &cli_check,   &cli_lint, &cli_diff,
@@ -23,7 +20,6 @@ static const cli_command *const commands[] = {
     &cli_reset,  &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
-volatile sig_atomic_t cli_serving;
 static bool quiet_log, progress_shown;
 
 void cli_progress_done(void)
@@ -39,8 +35,31 @@ static void on_line(void *user, log_level level, const char *text)
     if (level == LOG_NOTE && quiet_log)
         return;
     cli_progress_done();
-    fprintf(stderr, "vpu: %s: %s\n", level == LOG_WARNING ? "warning" : "note",
-            text);
+    fprintf(stderr, "vpu: %s: ", level == LOG_WARNING ? "warning" : "note");
+    cli_put_shown(stderr, text, strlen(text));
+    fputs("\n", stderr);
+}
+
+void cli_put(FILE *f, const char *text, size_t n)
+{
+    if (isatty(fileno(f)))
+        cli_put_shown(f, text, n);
+    else if (f == stdout)
+        ending_print(text, n);
+    else
+        fwrite(text, 1, n, f);
+}
+
+void cli_put_shown(FILE *f, const char *text, size_t n)
+{
+    str shown = {0};
+
+    str_add_shown(&shown, text, n);
+    if (f == stdout)
+        ending_print(str_text(&shown), shown.n);
+    else
+        fwrite(str_text(&shown), 1, shown.n, f);
+    str_free(&shown);
 }
 
 /* Shown only once something has taken a second, and only to a person. */
@@ -73,22 +92,27 @@ log_sink cli_log(bool quiet)
 int cli_fail(const vpu_error *err)
 {
     const char *kind = stop_kind(err->code);
+    const char *text = err->msg[0] ? err->msg : vpu_status_text(err->code);
 
     cli_progress_done();
     fflush(stdout); /* what kernels printed comes first */
-    fprintf(stderr, "vpu: %s%s%s\n", kind ? kind : "", kind ? ": " : "",
-            err->msg[0] ? err->msg : vpu_status_text(err->code));
+    fprintf(stderr, "vpu: %s%s", kind ? kind : "", kind ? ": " : "");
+    cli_put_shown(stderr, text, strlen(text));
+    fputs("\n", stderr);
     return err->code ? stop_status(err->code) : CLI_ERROR;
 }
 
 int cli_usage(const cli_command *c, const char *fmt, ...)
 {
     va_list ap;
+    str text = {0};
 
-    fprintf(stderr, "vpu %s: ", c->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    str_vprintf(&text, fmt, ap);
     va_end(ap);
+    fprintf(stderr, "vpu %s: ", c->name);
+    cli_put_shown(stderr, str_text(&text), text.n);
+    str_free(&text);
     fprintf(stderr, "\nTry 'vpu %s --help'.\n", c->name);
     return CLI_ERROR;
 }
@@ -111,23 +135,6 @@ bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
     }
     *arena_append(a, out->words, out->n, out->cap) = s;
     return true;
-}
-
-static volatile sig_atomic_t held; /* the signal a session took */
-
-/* While a stick is open the first one only ends its session, which leaves it
- * clean; main ends the program then. */
-static void on_interrupt(int sig)
-{
-    if ((atomic_load(&backend_usb_sessions) || cli_serving) &&
-        !atomic_exchange(&backend_usb_stop, true)) {
-        held = sig;
-        return;
-    }
-    file_out_remove_all();
-    fe_interrupted();
-    signal(sig, SIG_DFL);
-    raise(sig);
 }
 
 static void print_help(FILE *f)
@@ -167,17 +174,11 @@ static void keep_memory(void)
 #endif
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     const cli_command *c;
     const char *word = argc > 1 ? argv[1] : "--help";
-    int status;
 
-    keep_memory();
-    stop_watch_crashes();
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
-    signal(SIGHUP, on_interrupt);
     if (!strcmp(word, "help") && argc > 2 && (c = find(argv[2]))) {
         fputs(c->help, stdout);
         return CLI_OK;
@@ -202,11 +203,13 @@ int main(int argc, char **argv)
             fputs(c->help, stdout);
             return CLI_OK;
         }
-    status = c->main(argc - 1, argv + 1);
-    if (held && !cli_serving) {
-        file_out_remove_all();
-        signal(held, SIG_DFL);
-        raise(held);
-    }
-    return status;
+    return c->main(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    ending_watch();
+    keep_memory();
+    stop_watch_crashes();
+    return ending_status(dispatch(argc, argv));
 }

@@ -214,7 +214,7 @@ vpu_status other_run_all(const other_run *r, backend_config *cfg,
         restore(kept);
     if (!st) {
         cli_progress_done();
-        fputs(str_text(&report), stdout);
+        cli_put(stdout, str_text(&report), report.n);
     }
     str_free(&report);
     arena_destroy(s.a);

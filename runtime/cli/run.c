@@ -523,7 +523,7 @@ static void print_report(session *s)
     if (s->o.profile && strcmp(s->o.report, "json"))
         cli_profile_text(&r, s->o.profile, &out);
     cli_progress_done();
-    fputs(str_text(&out), stdout);
+    cli_put(stdout, str_text(&out), out.n);
     str_free(&out);
 }
 
@@ -533,7 +533,7 @@ static void print_text(void *user, const char *text, size_t n)
     const session *s = user;
 
     cli_progress_done();
-    fwrite(text, 1, n, strcmp(s->o.report, "json") ? stdout : stderr);
+    cli_put(strcmp(s->o.report, "json") ? stdout : stderr, text, n);
 }
 
 /* On another backend than the simulator. */
@@ -609,7 +609,7 @@ static vpu_status check_first(session *s, vpu_error *err)
         return st;
     check_print_text(&r, s->t.g, s->a, &out);
     cli_progress_done();
-    fputs(str_text(&out), stderr);
+    cli_put_shown(stderr, str_text(&out), out.n);
     str_free(&out);
     s->findings = r.n;
     return VPU_OK;

@@ -289,10 +289,8 @@ static int stick_main(int argc, char **argv)
     log.progress = NULL;
     o.c.log = &log;
     o.c.faults = o.faults;
-    if (o.log && strcmp(o.log, "-") && !(file = fopen(o.log, "w"))) {
-        err_set(&err, VPU_ERR_IO, "%s: cannot be written", o.log);
+    if (o.log && strcmp(o.log, "-") && file_log_open(o.log, &file, &err))
         return cli_fail(&err);
-    }
     if (o.log &&
         xlink_log_create(&(xlink_log_config){.layout = o.c.layout,
                                              .device = true,
@@ -305,8 +303,8 @@ static int stick_main(int argc, char **argv)
     if (!rc)
         rc = o.usbip ? run_usbip(&o, &err) : listen_and_serve(&o, &err);
     xlink_log_free(packets);
-    if (file)
-        fclose(file);
+    if (file && file_close_written(file, o.log, &err) && !rc)
+        rc = cli_fail(&err);
     return rc;
 }
 

@@ -233,9 +233,10 @@ static vpu_status open_log(const report_options *o, FILE **file,
     xlink_log_config c = {.layout = o->survey.layout};
 
     if (path && strcmp(path, "-")) {
-        *file = fopen(path, "w");
-        if (!*file)
-            return err_set(err, VPU_ERR_IO, "%s: cannot be written", path);
+        vpu_status st = file_log_open(path, file, err);
+
+        if (st)
+            return st;
     }
     c.file = *file ? *file : path ? stderr : NULL;
     return c.file ? xlink_log_create(&c, log, err) : VPU_OK;
@@ -257,9 +258,9 @@ static int run(report_options *o, arena *a)
     st = survey_run(&o->survey, a, s, &err);
     atomic_fetch_sub(&backend_usb_sessions, 1);
     xlink_log_free(packets);
-    if (file)
-        fclose(file);
-    written = write_report(o, s, &late);
+    written = file ? file_close_written(file, o->usb.log, &late) : VPU_OK;
+    if (!written)
+        written = write_report(o, s, &late);
     if (written)
         return cli_fail(&late);
     if (!o->quiet)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "runtime/cli/ending.h"
 
 enum { BAD_INPUT = 2, OWN_BUG = 70 };
 
@@ -58,7 +58,7 @@ static void on_crash(int sig)
         : sig == SIGABRT ? "SIGABRT"
                          : "a signal");
     put("; please report the command line and the files it reads\n");
-    file_out_remove_all();
+    ending_clean_up();
     _exit(OWN_BUG);
 }
 

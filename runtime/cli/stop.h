@@ -9,7 +9,8 @@
 /* clang-format off */
 #define STOP_HELP \
     "Exit status, and the message's first words, when a run stops (docs/debugging.md):\n" \
-    "   2  command line, binding, input, a kernel that does not compile\n" \
+    "   2  command line, binding, input, a kernel that does not compile, output that\n" \
+    "      cannot be written\n" \
     "   3  kernel bug             6  untested part of the model\n" \
     "   4  undefined behaviour    7  limit: --timeout, --max-cycles, or memory\n" \
     "      on the device         70  our own bug\n" \

@@ -6,6 +6,7 @@
 
 #include "runtime/graph/io.h"
 #include "sim/base/str.h"
+#include "sim/compiler/kcache.h"
 
 /* Of the device's time, per launch: no layer takes that long, and an endless
  * loop gets there in about as much time of ours. */
@@ -117,6 +118,18 @@ static bool usb_option(target_options *o, int c, const char *value)
     }
 }
 
+/* Of this process's cache: its folder is one for all that it compiles. */
+static bool set_cache_size(target_options *o, const char *value)
+{
+    unsigned long long bytes;
+
+    if (!str_to_bytes(value, &bytes))
+        return false;
+    kcache_limit(bytes);
+    o->no_cache |= !bytes;
+    return true;
+}
+
 bool target_option(target_options *o, int c, const char *value, arena *a)
 {
     switch (c) {
@@ -152,6 +165,8 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
                o->timeout_s <= 1e9;
     case TARGET_NO_CACHE:
         return o->no_cache = true;
+    case TARGET_CACHE_SIZE:
+        return set_cache_size(o, value);
     case TARGET_QUIET:
         return o->quiet = true;
     default:

@@ -59,6 +59,7 @@ enum {
     TARGET_TIMEOUT,
     TARGET_MAX_CYCLES,
     TARGET_NO_CACHE,
+    TARGET_CACHE_SIZE,
     TARGET_QUIET,
     TARGET_XLINK,
     TARGET_FIRMWARE,
@@ -89,6 +90,7 @@ enum {
         {"timeout", required_argument, NULL, TARGET_TIMEOUT},       \
         {"max-cycles", required_argument, NULL, TARGET_MAX_CYCLES}, \
         {"no-cache", no_argument, NULL, TARGET_NO_CACHE},           \
+        {"cache-size", required_argument, NULL, TARGET_CACHE_SIZE}, \
         {"xlink", required_argument, NULL, TARGET_XLINK},           \
         {"firmware", required_argument, NULL, TARGET_FIRMWARE},     \
         {"xlink-log", optional_argument, NULL, TARGET_XLINK_LOG},   \
@@ -144,6 +146,9 @@ enum {
     "                          10 s of the device's time; 0 = never). Like\n" \
     "                          --timeout it then says where each SHAVE is\n" \
     "  --no-cache              compile anew\n" \
+    "  --cache-size SIZE       compiled kernels kept on disk take at most so many\n" \
+    "                          bytes, with K, M or G behind them (default 512M;\n" \
+    "                          0 = as --no-cache)\n" \
     "  --quiet                 no notes\n" \
     "On a stick (backend usb; --shaves and --strict, whose blob it gets, too):\n" \
     "  --xlink A|B|C           layout of its packets, which its firmware decides: A up\n" \

@@ -99,6 +99,7 @@ static vpu_status take_number(parser *p, size_t *at)
     char *end, saved;
     config_value v = {0};
     const char *start = p->text + *at;
+    bool fits;
     int32_t i;
 
     errno = 0;
@@ -109,8 +110,12 @@ static vpu_status take_number(parser *p, size_t *at)
                     start);
     saved = *end;
     *end = '\0';
-    v.is_float = config_number_int(start, &i) != (size_t)(end - start);
+    v.is_float = config_number_int(start, &i, &fits) != (size_t)(end - start);
     *end = saved;
+    if (!v.is_float && !fits)
+        return fail(p->e, p->err, VPU_ERR_INVALID,
+                    "the number %.*s does not fit 32 bits", (int)(end - start),
+                    start);
     if (!v.is_float)
         v = (config_value){.i = i};
     emit(p, 0, v);
@@ -135,6 +140,11 @@ static vpu_status take_name(parser *p, size_t *at)
     for (size_t i = 0; i < p->n_vars; i++)
         if (strlen(p->vars[i].name) == n &&
             !memcmp(p->vars[i].name, start, n)) {
+            if (p->vars[i].value.too_large)
+                return fail(p->e, p->err, VPU_ERR_INVALID,
+                            "the parameter '%.*s' is about %g, which does not "
+                            "fit 32 bits",
+                            (int)n, start, (double)p->vars[i].value.f);
             emit(p, 0, p->vars[i].value);
             return VPU_OK;
         }
@@ -368,6 +378,7 @@ static unsigned token_uses(const char *text, size_t n, const config_var *vars,
 {
     char copy[CONFIG_EXPR_MAX + 1];
     unsigned uses;
+    bool fits;
     int32_t i;
     float f;
 
@@ -376,7 +387,8 @@ static unsigned token_uses(const char *text, size_t n, const config_var *vars,
         memcpy(copy, text, n);
         copy[n] = '\0';
         *len = config_number_float(copy, &f);
-        return config_number_int(copy, &i) < *len ? CONFIG_EXPR_FRACTIONS : 0;
+        return config_number_int(copy, &i, &fits) < *len ? CONFIG_EXPR_FRACTIONS
+                                                         : 0;
     }
     if (!is_alpha(*text))
         return 0;

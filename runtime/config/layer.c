@@ -117,6 +117,7 @@ vpu_status config_get_dim(const config_reader *r, const config_xml_node *node,
 {
     config_text t = config_get_text(node, "dim");
     size_t word;
+    bool fits;
     int32_t index = 0;
 
     *out = (config_dim){.line = node->line};
@@ -140,7 +141,8 @@ vpu_status config_get_dim(const config_reader *r, const config_xml_node *node,
                            "dim=\"%s,0\"",
                            t.text, t.text);
     }
-    if (!config_number_int(t.text + word + 1, &index) || index < 0)
+    if (!config_number_int(t.text + word + 1, &index, &fits) || !fits ||
+        index < 0)
         return config_fail(r, t.line, t.col,
                            "dim=\"%s\": '%s' is not a tensor index", t.text,
                            t.text + word + 1);
@@ -302,7 +304,7 @@ static vpu_status read_stage(const config_reader *r,
                            "attribute when there are several");
     if (!t.text)
         return VPU_OK;
-    if (!config_number_value(t.text, &v) ||
+    if (!config_number_value(t.text, &v) || v.too_large ||
         (v.is_float ? !(v.f > -1 && v.f < 65536) : v.i < 0 || v.i > 65535))
         return config_fail(r, t.line, t.col,
                            "stage=\"%s\"; expected a number from 0 to 65535",

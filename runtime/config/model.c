@@ -18,8 +18,9 @@ typedef struct {
     const char *path;
     arena *a;
     vpu_error *err;
-    const char *bin;
-    size_t n_bin;
+    const char *bin;     /* the weights in memory, */
+    const file_in *file; /* or in a file; NULL, NULL = there are none */
+    size_t n_bin, n_read;
     bool old;                  /* versions 2 to 7 */
     const char *net_precision; /* old form; may be NULL */
     id_entry *ids;             /* layers by id */
@@ -219,7 +220,29 @@ static void take_params(const reader *r, const config_xml_node *data,
     l->n_params = data->n_attrs;
 }
 
-static vpu_status take_blob(const reader *r, const config_xml_node *node,
+/* Only what layers name is read: the file may be large. Where they name the
+ * same bytes again and again it is read once, as a whole. */
+static vpu_status read_weights(reader *r, uint64_t at, uint64_t n,
+                               const void **out)
+{
+    char *data;
+    size_t n_all;
+    vpu_status st = VPU_OK;
+
+    if (!r->bin && n > r->n_bin - r->n_read) {
+        st = file_in_all(r->file, r->a, &data, &n_all, r->err);
+        r->bin = data;
+    }
+    if (st || r->bin) {
+        *out = r->bin + at;
+        return st;
+    }
+    r->n_read += n;
+    *out = data = arena_push(r->a, n + 1, 1, 64);
+    return file_in_read(r->file, at, data, n, r->err);
+}
+
+static vpu_status take_blob(reader *r, const config_xml_node *node,
                             const char *name, const char *precision,
                             config_blob *out)
 {
@@ -230,7 +253,7 @@ static vpu_status take_blob(const reader *r, const config_xml_node *node,
         st = need_number(r, node, "size", UINT64_MAX, &size);
     if (st)
         return st;
-    if (!r->bin)
+    if (!r->bin && !r->file)
         return fail(r, node->line, node->col,
                     "blob %s has %llu bytes, but there is no weights file",
                     name, (unsigned long long)size);
@@ -242,10 +265,9 @@ static vpu_status take_blob(const reader *r, const config_xml_node *node,
                     r->n_bin);
     *out = (config_blob){.name = name,
                          .precision = precision ? precision : "",
-                         .data = r->bin + offset,
                          .bytes = size,
                          .line = node->line};
-    return VPU_OK;
+    return read_weights(r, offset, size, &out->data);
 }
 
 static bool is_blob(const config_xml_node *node)
@@ -256,7 +278,7 @@ static bool is_blob(const config_xml_node *node)
 
 /* <weights>, <biases>, the children of <blobs>, and, in the new form, the
  * <data> of a Const. */
-static vpu_status read_blobs(const reader *r, const config_xml_node *node,
+static vpu_status read_blobs(reader *r, const config_xml_node *node,
                              const config_xml_node *data, const char *precision,
                              config_model_layer *l)
 {
@@ -289,7 +311,7 @@ static vpu_status read_blobs(const reader *r, const config_xml_node *node,
 
 /* --- layers ----------------------------------------------------------- */
 
-static vpu_status read_layer(const reader *r, const config_xml_node *node,
+static vpu_status read_layer(reader *r, const config_xml_node *node,
                              config_model_layer *l)
 {
     const config_xml_node *data;
@@ -502,28 +524,34 @@ static vpu_status read_net(reader *r, const config_xml_node *net)
     return st ? st : read_edges(r, config_xml_child(net, "edges"));
 }
 
+static vpu_status parse(const char *data, size_t n, reader *r)
+{
+    static const config_xml_limits limits = {CONFIG_MODEL_MAX_XML,
+                                             CONFIG_MODEL_MAX_ELEMENTS};
+    config_xml_node *roots;
+    vpu_status st;
+
+    *r->m = (config_model){.path = r->path};
+    st = config_xml_parse(data, n, r->path, &limits, r->a, &roots, r->err);
+    if (!st)
+        st = read_net(r, roots);
+    if (st)
+        *r->m = (config_model){0};
+    return st;
+}
+
 vpu_status config_model_parse(const char *data, size_t n, const char *path,
                               const void *bin, size_t n_bin, arena *a,
                               config_model *out, vpu_error *err)
 {
-    static const config_xml_limits limits = {CONFIG_MODEL_MAX_XML,
-                                             CONFIG_MODEL_MAX_ELEMENTS};
     reader r = {.path = arena_strdup(a, path),
                 .a = a,
                 .err = err,
                 .bin = bin,
                 .n_bin = bin ? n_bin : 0,
                 .m = out};
-    config_xml_node *roots;
-    vpu_status st;
 
-    *out = (config_model){.path = r.path};
-    st = config_xml_parse(data, n, path, &limits, a, &roots, err);
-    if (!st)
-        st = read_net(&r, roots);
-    if (st)
-        *out = (config_model){0};
-    return st;
+    return parse(data, n, &r);
 }
 
 static char *default_bin(arena *a, const char *path)
@@ -539,15 +567,23 @@ static char *default_bin(arena *a, const char *path)
 vpu_status config_model_read(const char *path, const char *bin_path, arena *a,
                              config_model *out, vpu_error *err)
 {
-    char *data, *bin = NULL;
-    size_t n, n_bin = 0;
-    vpu_status st = file_read(path, CONFIG_MODEL_MAX_XML, a, &data, &n, err);
+    reader r = {.path = arena_strdup(a, path), .a = a, .err = err, .m = out};
     const char *weights = bin_path ? bin_path : default_bin(a, path);
+    char *data;
+    size_t n;
+    file_in f = {.fd = -1};
+    vpu_status st = file_read(path, CONFIG_MODEL_MAX_XML, a, &data, &n, err);
 
     *out = (config_model){0};
-    if (!st && (bin_path || file_exists(weights)))
-        st = file_read(weights, CONFIG_MODEL_MAX_BIN, a, &bin, &n_bin, err);
-    return st ? st : config_model_parse(data, n, path, bin, n_bin, a, out, err);
+    if (!st && (bin_path || file_exists(weights))) {
+        st = file_in_open(&f, weights, CONFIG_MODEL_MAX_BIN, err);
+        r.file = &f;
+        r.n_bin = f.bytes;
+    }
+    if (!st)
+        st = parse(data, n, &r);
+    file_in_close(&f);
+    return st;
 }
 
 const config_model_layer *config_model_find(const config_model *m,

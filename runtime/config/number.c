@@ -52,8 +52,7 @@ size_t config_number_float(const char *text, float *out)
     return (size_t)(end - text);
 }
 
-/* As config_number_int, and whether the number fits. */
-static size_t read_int(const char *text, int32_t *out, bool *fits)
+size_t config_number_int(const char *text, int32_t *out, bool *fits)
 {
     const char *p = text + skip_blanks(text);
     bool minus = *p == '-';
@@ -75,18 +74,11 @@ static size_t read_int(const char *text, int32_t *out, bool *fits)
     return (size_t)(p - text);
 }
 
-size_t config_number_int(const char *text, int32_t *out)
-{
-    bool fits;
-
-    return read_int(text, out, &fits);
-}
-
 bool config_number_int_whole(const char *text, int32_t *out)
 {
     bool fits;
     int32_t v;
-    size_t n = read_int(text, &v, &fits);
+    size_t n = config_number_int(text, &v, &fits);
 
     if (!n || text[n] || !fits)
         return false;
@@ -97,9 +89,13 @@ bool config_number_int_whole(const char *text, int32_t *out)
 bool config_number_value(const char *text, config_value *out)
 {
     config_value v = {0};
-    size_t n = config_number_int(text, &v.i);
+    bool fits = true;
+    size_t n = config_number_int(text, &v.i, &fits);
 
     if (!*text || (n && !text[n + skip_blanks(text + n)])) {
+        v.too_large = !fits;
+        if (!fits)
+            config_number_float(text, &v.f);
         *out = v;
         return true;
     }

@@ -11,8 +11,9 @@
 /* A value of an expression: int32 or float32, never both. */
 typedef struct {
     bool is_float;
-    int32_t i; /* when not is_float */
-    float f;   /* when is_float */
+    bool too_large; /* an integer, but not of 32 bits: f is near it */
+    int32_t i;      /* when neither */
+    float f;        /* when one of them */
 } config_value;
 
 /* Characters of the longest decimal floating-point number at text (leading
@@ -21,16 +22,17 @@ typedef struct {
 size_t config_number_float(const char *text, float *out);
 
 /* Characters of the decimal integer at text (leading blanks and a sign
- * allowed), 0 when there is none. Out of range clamps to INT32_MIN/MAX. */
-size_t config_number_int(const char *text, int32_t *out);
+ * allowed), 0 when there is none. *fits: it has 32 bits; else *out is the
+ * nearest that has. */
+size_t config_number_int(const char *text, int32_t *out, bool *fits);
 
 /* A whole attribute as an integer: as config_number_int, but false unless it
  * takes all of text and fits. */
 bool config_number_int_whole(const char *text, int32_t *out);
 
-/* A layer parameter as a value: int when an integer takes all of text, else
- * float when a finite number does (blanks may follow); false otherwise. An
- * empty text counts as the integer 0. */
+/* A layer parameter as a value: int, or too_large, when an integer takes all of
+ * text, else float when a finite number does (blanks may follow); false
+ * otherwise. An empty text counts as the integer 0. */
 bool config_number_value(const char *text, config_value *out);
 
 #endif

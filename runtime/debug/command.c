@@ -393,9 +393,7 @@ bool command_loop(session *s)
                 s->last[0] = 0;
         }
         arena_restore(s->scratch, m);
-        fputs(str_text(&s->buf), s->cfg->out);
-        fflush(s->cfg->out);
-        str_free(&s->buf);
+        session_flush(s);
         if (r == GO)
             return true;
         if (r == AGAIN)

@@ -18,6 +18,7 @@ typedef struct {
     FILE *const *in; /* commands, one stream after the other; borrowed */
     uint32_t n_in;
     FILE *out;   /* what it says; borrowed */
+    bool shown;  /* control characters as \x1b: out is a terminal */
     bool prompt; /* a person types */
     /* Fill input buffer i. */
     vpu_status (*fill)(void *user, uint32_t i, void *data, vpu_error *err);

@@ -1,5 +1,6 @@
 /* Expressions: recursive descent that evaluates as it reads. */
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,17 @@ static dbg_value member(parser *x, const dbg_value *v)
     return integer(0);
 }
 
+static dbg_value whole_number(parser *x, char **end)
+{
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(x->p, end, 0);
+    if (errno)
+        return fail(x, VPU_ERR_PARSE, "that number does not fit 64 bits");
+    return integer((int64_t)v);
+}
+
 static dbg_value literal(parser *x)
 {
     char *end;
@@ -187,7 +199,7 @@ static dbg_value literal(parser *x)
     if (x->p[n] == '.' || (strncmp(x->p, "0x", 2) && memchr(x->p, 'e', n)))
         v = real(strtod(x->p, &end));
     else
-        v = integer((int64_t)strtoull(x->p, &end, 0));
+        v = whole_number(x, &end);
     if (end == x->p)
         return fail(x, VPU_ERR_PARSE, "a number or name is missing");
     x->p = end;

@@ -25,10 +25,22 @@ uint32_t session_groups(const session *s, uint32_t n[3])
     return n[0] * n[1] * n[2];
 }
 
-static void flush(session *s)
+static void put(const session *s, const char *text, size_t n)
 {
-    fputs(str_text(&s->buf), s->cfg->out);
-    fflush(s->cfg->out);
+    str shown = {0};
+
+    if (s->cfg->shown)
+        str_add_shown(&shown, text, n);
+    fwrite(s->cfg->shown ? str_text(&shown) : text, 1,
+           s->cfg->shown ? shown.n : n, s->cfg->out);
+    str_free(&shown);
+}
+
+void session_flush(session *s)
+{
+    put(s, str_text(&s->buf), s->buf.n);
+    if (fflush(s->cfg->out))
+        s->quit = true; /* nobody listens any more */
     str_free(&s->buf);
 }
 
@@ -111,7 +123,7 @@ static void stop(session *s)
         str_printf(&s->buf, "%s\n", str_text(&s->why));
     str_free(&s->why);
     look_place(s);
-    flush(s);
+    session_flush(s);
     if (!command_loop(s))
         exec_leave();
 }
@@ -211,7 +223,7 @@ static void on_print(void *user, const char *text, size_t n)
 
     if (dbg_compare(&s->pos, &s->furthest) < 0)
         return;
-    fwrite(text, 1, n, s->cfg->out);
+    put(s, text, n);
 }
 
 /* --- runs ----------------------------------------------------------------- */
@@ -303,7 +315,7 @@ static void run_once(session *s)
             str_printf(&s->buf, "%s\n", str_text(&s->why));
         str_free(&s->why);
         look_place(s);
-        flush(s);
+        session_flush(s);
     }
 }
 

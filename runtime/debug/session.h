@@ -201,6 +201,8 @@ bool command_loop(session *s);
 
 /* --- session.c ------------------------------------------------------------ */
 
+/* Prints buf; when nobody listens any more the session ends. */
+void session_flush(session *s);
 const graph_launch *session_launch(const session *s);
 uint32_t session_groups(const session *s, uint32_t n[3]);
 

@@ -27,13 +27,18 @@ static const char *line_of(snippet_file *f, const char *path, uint32_t line,
     return s;
 }
 
-/* Tabs stay tabs, so that the caret is below its character. */
+/* Tabs stay tabs, so that the caret is below its character as it is shown. */
 static void caret(const char *line, size_t n, uint32_t col, str *out)
 {
-    for (size_t i = 0; i + 1 < col && i < n; i++)
-        if (((unsigned char)line[i] & 0xc0) != 0x80)
-            str_puts(out, line[i] == '\t' ? "\t" : " ");
+    str before = {0};
+
+    if (col)
+        str_add_shown(&before, line, col - 1 < n ? col - 1 : n);
+    for (size_t i = 0; i < before.n; i++)
+        if (((unsigned char)before.data[i] & 0xc0) != 0x80)
+            str_puts(out, before.data[i] == '\t' ? "\t" : " ");
     str_puts(out, "^\n");
+    str_free(&before);
 }
 
 uint32_t snippet_column(snippet_file *f, const char *path, uint32_t line,
@@ -55,7 +60,7 @@ uint32_t snippet_print(snippet_file *f, const char *path, uint32_t line,
 
     col = snippet_column(f, path, line, col, a);
     if (s && n) {
-        str_add(out, s, n);
+        str_add_shown(out, s, n);
         str_puts(out, "\n");
         caret(s, n, col, out);
     }

@@ -211,11 +211,13 @@ static bool is_flat(const scalar *x)
 /* A number is the longest prefix that reads as one. */
 static vpu_status take_number(const scalar *x, const char *text)
 {
-    bool ok;
+    bool ok, fits;
 
     if (x->bind->kind == CONFIG_INT) {
         x->arg->kind = GRAPH_ARG_INT;
-        ok = config_number_int(text, &x->arg->i);
+        ok = config_number_int(text, &x->arg->i, &fits);
+        if (ok && !fits)
+            return bad(x, "'%s' does not fit an integer of 32 bits", text);
     } else {
         x->arg->kind = GRAPH_ARG_FLOAT;
         ok = config_number_float(text, &x->arg->f) && isfinite(x->arg->f);
@@ -271,9 +273,10 @@ static vpu_status from_dim(const scalar *x, const char *dot)
                    dot + 1, x->b->t.type);
     if (indexed) {
         int32_t named;
+        bool fits;
 
-        if (!config_number_int(source + 1, &named))
-            named = INT32_MAX;
+        if (!config_number_int(source + 1, &named, &fits) || !fits)
+            return bad(x, "there is no such port");
         if (port >= 0 && port != named)
             return bad(x, "it names port %d, port-index says %d", (int)named,
                        (int)port);

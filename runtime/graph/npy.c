@@ -224,19 +224,20 @@ static vpu_status find_header(const unsigned char *b, size_t n,
     return VPU_OK;
 }
 
-vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
-                     tensor *out, vpu_error *err)
+/* The head, of a file of total bytes; *at is where the elements begin. */
+static vpu_status read_desc(const char *data, size_t total, const char *path,
+                            arena *a, tensor_desc *desc, size_t *at,
+                            vpu_error *err)
 {
     header h = {.path = path, .err = err};
-    size_t at = 0, len = 0;
+    size_t len = 0;
     uint64_t want;
     vpu_status st =
-        find_header((const unsigned char *)data, n, path, &at, &len, err);
+        find_header((const unsigned char *)data, total, path, at, &len, err);
 
-    *out = (tensor){0};
     if (st)
         return st;
-    h.p = data + at;
+    h.p = data + *at;
     h.end = h.p + len;
     st = parse_header(&h);
     if (st)
@@ -244,29 +245,65 @@ vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
     st = tensor_desc_check(&h.desc, err);
     if (st)
         return err_in(err, st, "%s", path);
-    at += len;
+    *at += len;
+    *desc = h.desc;
     want = tensor_bytes(&h.desc);
-    if (want != n - at)
+    if (want != total - *at)
         return err_set(err, VPU_ERR_PARSE,
                        "%s: %zu bytes of elements; the shape, %s, needs %llu",
-                       path, n - at, tensor_desc_text(a, &h.desc),
+                       path, total - *at, tensor_desc_text(a, &h.desc),
                        (unsigned long long)want);
-    out->desc = h.desc;
-    if ((uintptr_t)(data + at) % tensor_dtype_bytes(h.desc.dtype))
-        out->data = arena_memdup(a, data + at, want);
+    return VPU_OK;
+}
+
+vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
+                     tensor *out, vpu_error *err)
+{
+    tensor_desc desc = {0};
+    size_t at = 0;
+    vpu_status st = read_desc(data, n, path, a, &desc, &at, err);
+
+    *out = (tensor){0};
+    if (st)
+        return st;
+    out->desc = desc;
+    if ((uintptr_t)(data + at) % tensor_dtype_bytes(desc.dtype))
+        out->data = arena_memdup(a, data + at, n - at);
     else
         out->data = (void *)(uintptr_t)(data + at);
     return VPU_OK;
 }
 
+/* What is no tensor, or not as long as its shape wants, is refused before it is
+ * read as a whole. */
+static vpu_status check_front(const file_in *f, arena *a, vpu_error *err)
+{
+    enum { FRONT = MAX_HEADER + 12 };
+    size_t n = f->bytes < FRONT ? f->bytes : FRONT, at = 0;
+    char *front = arena_push(a, FRONT, 1, 1);
+    tensor_desc desc;
+    vpu_status st = file_in_read(f, 0, front, n, err);
+
+    return st ? st : read_desc(front, f->bytes, f->path, a, &desc, &at, err);
+}
+
 vpu_status npy_read(const char *path, arena *a, tensor *out, vpu_error *err)
 {
-    char *data;
-    size_t n;
+    arena *scratch = arena_create(0);
+    char *data = NULL;
+    size_t n = 0;
+    file_in f;
     vpu_status st =
-        file_read(path, TENSOR_MAX_BYTES + MAX_HEADER + 12, a, &data, &n, err);
+        file_in_open(&f, path, TENSOR_MAX_BYTES + MAX_HEADER + 12, err);
 
     *out = (tensor){0};
+    if (!st) {
+        st = check_front(&f, scratch, err);
+        if (!st)
+            st = file_in_all(&f, a, &data, &n, err);
+        file_in_close(&f);
+    }
+    arena_destroy(scratch);
     return st ? st : npy_parse(data, n, path, a, out, err);
 }
 

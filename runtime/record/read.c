@@ -44,10 +44,10 @@ static vpu_status check_zeros(const reader *r, uint64_t from, uint64_t to)
     return VPU_OK;
 }
 
-static vpu_status read_head(const reader *r, uint32_t *n_sections)
+/* The head alone; total: bytes of the file. */
+static vpu_status check_head(const reader *r, uint64_t total)
 {
-    uint64_t version, bytes, n, table, hash;
-    vpu_status st;
+    uint64_t version, bytes, hash;
 
     if (r->n < 8 || memcmp(r->p, FORMAT_MAGIC, 8))
         return bad(r, 0, "not a recording: expected 89 'VPUREC' 0a");
@@ -67,10 +67,20 @@ static vpu_status read_head(const reader *r, uint32_t *n_sections)
                    ", expected %016" PRIx64,
                    XXH64(r->p, FORMAT_HEAD_HASH_AT, 0), hash);
     bytes = format_get(r->p + FORMAT_BYTES_AT, 8);
-    if (bytes != r->n)
+    if (bytes != total)
         return bad(r, FORMAT_BYTES_AT,
-                   "the file should have %" PRIu64 " bytes, it has %zu", bytes,
-                   r->n);
+                   "the file should have %" PRIu64 " bytes, it has %" PRIu64,
+                   bytes, total);
+    return VPU_OK;
+}
+
+static vpu_status read_head(const reader *r, uint32_t *n_sections)
+{
+    uint64_t n, table, hash;
+    vpu_status st = check_head(r, r->n);
+
+    if (st)
+        return st;
     n = format_get(r->p + FORMAT_SECTIONS_AT, 4);
     table = n * FORMAT_ENTRY;
     if (!n || format_align(FORMAT_HEAD + table) > r->n)
@@ -404,13 +414,33 @@ vpu_status recording_parse(const void *data, size_t n, const char *path,
     return r.failed ? VPU_ERR_PARSE : VPU_OK;
 }
 
+/* What is no recording is refused before it is read as a whole. */
+static vpu_status check_front(const file_in *f, vpu_error *err)
+{
+    unsigned char front[FORMAT_HEAD];
+    vpu_error mine;
+    reader r = {.p = front,
+                .n = f->bytes < sizeof front ? f->bytes : sizeof front,
+                .path = f->path,
+                .err = err ? err : &mine};
+    vpu_status st = file_in_read(f, 0, front, r.n, r.err);
+
+    return st ? st : check_head(&r, f->bytes);
+}
+
 vpu_status recording_read(const char *path, arena *a, recording *out,
                           vpu_error *err)
 {
-    char *data;
-    size_t n;
-    vpu_status st =
-        file_read(path, (size_t)RECORDING_MAX_BYTES, a, &data, &n, err);
+    char *data = NULL;
+    size_t n = 0;
+    file_in f;
+    vpu_status st = file_in_open(&f, path, RECORDING_MAX_BYTES, err);
 
+    if (st)
+        return st;
+    st = check_front(&f, err);
+    if (!st)
+        st = file_in_all(&f, a, &data, &n, err);
+    file_in_close(&f);
     return st ? st : recording_parse(data, n, path, a, out, err);
 }

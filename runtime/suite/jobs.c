@@ -1,6 +1,7 @@
 /* Processes side by side. Output goes to anonymous files, so nobody waits for a
  * full pipe. */
 #include "runtime/suite/jobs.h"
+#include "sim/base/child.h"
 #include "sim/base/clock.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_PARALLEL = 64, MAX_OUTPUT = 16 << 20 };
+enum { MAX_PARALLEL = 64, MAX_OUTPUT = 16 << 20, GRACE_SECONDS = 2 };
 
 typedef struct {
     pid_t pid; /* 0 = free */
@@ -31,17 +32,12 @@ static void kill_all(void)
             kill(-slots[i].pid, SIGKILL);
 }
 
-static void on_signal(int sig)
-{
-    kill_all();
-    signal(sig, SIG_DFL);
-    raise(sig);
-}
-
-static void child(const job *j, const slot *s)
+static void child(const job *j, const slot *s, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
 
+    child_follow(parent);
+    signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
     dup2(nothing, 0);
     dup2(fileno(s->out), 1);
@@ -57,20 +53,26 @@ static void child(const job *j, const slot *s)
 
 static vpu_status start(slot *s, job *j, size_t i, vpu_error *err)
 {
-    pid_t pid;
+    pid_t parent = getpid(), pid;
 
     *s = (slot){.job = i, .out = tmpfile(), .errors = tmpfile()};
-    if (!s->out || !s->errors)
-        return err_set(err, VPU_ERR_IO, "no temporary file: %s",
-                       strerror(errno));
+    if (!s->out || !s->errors) {
+        vpu_status st =
+            err_set(err, VPU_ERR_IO, "no temporary file: %s", strerror(errno));
+
+        if (s->out)
+            fclose(s->out);
+        return st;
+    }
     s->start = clock_seconds();
     fflush(NULL);
     pid = fork();
     if (pid < 0)
         return err_set(err, VPU_ERR_IO, "no process: %s", strerror(errno));
     if (!pid)
-        child(j, s);
+        child(j, s, parent);
     setpgid(pid, pid); /* whoever is first */
+    child_add(pid, true);
     s->pid = pid;
     return VPU_OK;
 }
@@ -92,27 +94,34 @@ static void finish(slot *s, job *j, int status)
     j->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     j->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     kill(-s->pid, SIGKILL); /* what it left behind */
+    child_forget(s->pid);
     take(s->out, &j->out);
     take(s->errors, &j->errors);
     s->pid = 0;
 }
 
-static void kill_late(job *jobs, unsigned n_slots, double timeout_s)
+/* Asked first, so that it removes its temporaries, killed when it does not
+ * listen. */
+static void end_late(job *jobs, unsigned n_slots, double timeout_s)
 {
-    for (unsigned k = 0; k < n_slots; k++)
-        if (slots[k].pid && timeout_s > 0 &&
-            clock_seconds() - slots[k].start > timeout_s) {
-            jobs[slots[k].job].timed_out = true;
-            kill(-slots[k].pid, SIGKILL);
-        }
+    for (unsigned k = 0; k < n_slots; k++) {
+        slot *s = &slots[k];
+        double late = clock_seconds() - s->start - timeout_s;
+
+        if (!s->pid || timeout_s <= 0 || late <= 0)
+            continue;
+        if (!jobs[s->job].timed_out)
+            kill(-s->pid, SIGTERM);
+        else if (late > GRACE_SECONDS)
+            kill(-s->pid, SIGKILL);
+        jobs[s->job].timed_out = true;
+    }
 }
 
 vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
                     void (*done)(void *user, size_t i), void *user,
                     vpu_error *err)
 {
-    void (*old_int)(int) = signal(SIGINT, on_signal);
-    void (*old_term)(int) = signal(SIGTERM, on_signal);
     size_t next = 0, running = 0;
     vpu_status st = VPU_OK;
 
@@ -139,14 +148,12 @@ vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
                     done(user, slots[k].job);
             }
         }
-        kill_late(jobs, n_parallel, timeout_s);
+        end_late(jobs, n_parallel, timeout_s);
         if (st)
             kill_all();
         if (!ended && running)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
-    signal(SIGINT, old_int);
-    signal(SIGTERM, old_term);
     return st;
 }
 

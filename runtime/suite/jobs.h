@@ -21,9 +21,9 @@ typedef struct {
 } job;
 
 /* Run all, at most n_parallel at a time, each for at most timeout_s (0 = no
- * limit; then it is killed with all it started). done, if not NULL, is called
- * from this thread as each ends. An interrupt (SIGINT, SIGTERM) kills what runs
- * before it takes effect.
+ * limit; then it is asked to end, and killed with all it started when it does
+ * not). done, if not NULL, is called from this thread as each ends. What ends
+ * this program ends what runs (sim/base/child.h).
  *
  * VPU_ERR_NOMEM, VPU_ERR_IO  a process or a temporary file could not be made;
  *                            what was running is killed */

@@ -7,6 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under the address sanitizer, which knows of malloc's blocks only: what is not
+ * handed out may not be touched, and things lie apart. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WATCHED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define WATCHED 1
+#endif
+#ifdef WATCHED
+#include <sanitizer/asan_interface.h>
+enum { APART = 16, LEAST_ALIGN = 8 };
+#define FORBID(p, n) __asan_poison_memory_region(p, n)
+#define ALLOW(p, n) __asan_unpoison_memory_region(p, n)
+#else
+enum { APART = 0, LEAST_ALIGN = 1 };
+#define FORBID(p, n) ((void)(p), (void)(n))
+#define ALLOW(p, n) ((void)(p), (void)(n))
+#endif
+
 typedef struct block {
     struct block *prev;
     size_t used, size;
@@ -45,6 +65,7 @@ static block *block_create(size_t bytes, block *prev)
     b->prev = prev;
     b->used = 0;
     b->size = bytes;
+    FORBID(b->data, bytes);
     return b;
 }
 
@@ -82,8 +103,8 @@ void *arena_push(arena *a, size_t n, size_t size, size_t align)
         oom(SIZE_MAX);
         abort();
     }
-    if (align < 1)
-        align = 1;
+    if (align < LEAST_ALIGN)
+        align = LEAST_ALIGN;
     at = (b->used + align - 1) & ~(align - 1);
     if (at > b->size || b->size - at < bytes) {
         if (a->block_bytes < (size_t)1 << 24)
@@ -93,7 +114,9 @@ void *arena_push(arena *a, size_t n, size_t size, size_t align)
         at = 0;
     }
     p = b->data + at;
+    ALLOW(p, bytes);
     b->used = at + bytes;
+    b->used += APART < b->size - b->used ? APART : b->size - b->used;
     memset(p, 0, bytes);
     return p;
 }
@@ -112,6 +135,7 @@ void arena_restore(arena *a, arena_mark m)
         free(b);
     }
     a->top->used = m.used;
+    FORBID(a->top->data + m.used, a->top->size - m.used);
 }
 
 void *arena_memdup(arena *a, const void *p, size_t n)

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,6 +109,31 @@ void str_puts_xml(str *s, const char *text)
     }
 }
 
+/* As xml_char, without what terminals take for commands: 80 to 9f are, too. */
+static size_t shown_char(const unsigned char *p)
+{
+    if (*p == '\r' || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
+        return 0;
+    return xml_char(p);
+}
+
+void str_add_shown(str *s, const char *bytes, size_t n)
+{
+    str text = {0}; /* with a zero behind it */
+    size_t k;
+
+    str_add(&text, bytes, n);
+    for (size_t at = 0; at < n; at += k) {
+        k = shown_char((const unsigned char *)text.data + at);
+        if (k)
+            str_add(s, text.data + at, k);
+        else
+            str_printf(s, "\\x%02x", (unsigned char)text.data[at]);
+        k = k ? k : 1;
+    }
+    str_free(&text);
+}
+
 const char *str_text(const str *s)
 {
     return s->data ? s->data : "";
@@ -166,5 +192,25 @@ bool str_to_f64(const char *text, double *out)
     if (*end)
         return false;
     *out = v;
+    return true;
+}
+
+bool str_to_bytes(const char *text, unsigned long long *out)
+{
+    static const char units[] = "KMG";
+    size_t n = strlen(text);
+    const char *unit = n > 1 ? strchr(units, text[n - 1]) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    unsigned long long v;
+    char digits[32];
+
+    if (n >= sizeof digits)
+        return false;
+    memcpy(digits, text, n + 1);
+    if (unit)
+        digits[n - 1] = '\0';
+    if (!str_to_u64(digits, &v) || v > ULLONG_MAX >> shift)
+        return false;
+    *out = v << shift;
     return true;
 }

@@ -23,12 +23,17 @@ typedef struct {
 
 typedef struct {
     check_session *s;
-    bool read, write, atomic;
+    check_use use;
     bool copy; /* by a transfer: for all items of the group */
     bool cmx;
     uint32_t me; /* item */
     const check_clock *clock;
 } user;
+
+static bool changes(check_use use)
+{
+    return use == CHECK_WRITES || use == CHECK_ATOMIC;
+}
 
 static void note(wrong *w, wrong_kind k, uint32_t addr)
 {
@@ -48,91 +53,238 @@ static bool by_another(const user *u, uint32_t word)
     return session_item(u->s, word) != u->me;
 }
 
-static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
+/* Some item changed it atomically. */
+static bool is_atomic(shadow_kind k)
 {
-    switch (word & SHADOW_KIND) {
+    return k == SHADOW_ATOMIC || k == SHADOW_ATOMICS ||
+           k == SHADOW_ATOMIC_LOOKED || k == SHADOW_BOTH ||
+           k == SHADOW_BOTH_LOOKED;
+}
+
+/* Some item read it otherwise than atomically. */
+static bool is_read(shadow_kind k)
+{
+    return k == SHADOW_READ || k == SHADOW_MANY || k == SHADOW_READ_LOOKED ||
+           k == SHADOW_BOTH || k == SHADOW_BOTH_LOOKED;
+}
+
+/* Some item other than the word's looked at it. */
+static bool others_looked(shadow_kind k)
+{
+    return k & SHADOW_LOOK && k != SHADOW_LOOKED && k != SHADOW_BOTH;
+}
+
+/* Is what others did in this interval in the way of this? */
+static bool in_the_way(const user *u, shadow_kind k, bool another)
+{
+    bool atomically = u->use == CHECK_ATOMIC || u->use == CHECK_LOOKS;
+
+    if (u->use == CHECK_WRITES && others_looked(k))
+        return true;
+    switch (k) {
     case SHADOW_WROTE:
-        if (by_another(u, word))
-            note(w, u->write && !u->copy ? WRONG_BOTH_WRITE : WRONG_RACE, addr);
-        break;
+        return another;
+    case SHADOW_BOTH:
+    case SHADOW_BOTH_LOOKED:
+        return another && u->use != CHECK_LOOKS;
     case SHADOW_ATOMIC:
-        if (!u->atomic && by_another(u, word))
-            note(w, WRONG_RACE, addr);
-        break;
+    case SHADOW_ATOMIC_LOOKED:
+        return another && !atomically;
     case SHADOW_ATOMICS:
-        if (!u->atomic)
-            note(w, WRONG_RACE, addr);
-        break;
+        return !atomically;
     case SHADOW_READ:
-        if ((u->write || u->atomic) && by_another(u, word))
-            note(w, WRONG_RACE, addr);
-        break;
+    case SHADOW_READ_LOOKED:
+        return another && changes(u->use);
     case SHADOW_MANY:
-        if (u->write || u->atomic)
-            note(w, WRONG_RACE, addr);
-        break;
+        return changes(u->use);
+    case SHADOW_LOOKED:
+        return another && u->use == CHECK_WRITES;
     default:
-        break;
+        return false;
     }
 }
 
-static bool is_atomic(shadow_kind k)
+static void in_interval(const user *u, uint32_t word, uint32_t addr, wrong *w)
 {
-    return k == SHADOW_ATOMIC || k == SHADOW_ATOMICS;
+    shadow_kind k = word & SHADOW_KIND;
+
+    if (!in_the_way(u, k, by_another(u, word)))
+        return;
+    note(w,
+         k == SHADOW_WROTE && u->use == CHECK_WRITES && !u->copy
+             ? WRONG_BOTH_WRITE
+             : WRONG_RACE,
+         addr);
 }
 
 /* The tag is that of an earlier group of this launch. */
 static void across_groups(const user *u, uint32_t word, uint32_t addr, wrong *w)
 {
     shadow_kind k = word & SHADOW_KIND;
+    bool writes = u->use == CHECK_WRITES;
+    bool plain = writes || u->use == CHECK_READS;
 
-    if (word & SHADOW_WRITTEN || (is_atomic(k) && !u->atomic))
-        note(w, u->write ? WRONG_REWRITTEN : WRONG_GROUP_RACE, addr);
-    else if ((u->write || u->atomic) && (k == SHADOW_READ || k == SHADOW_MANY))
+    if (word & SHADOW_WRITTEN || (is_atomic(k) && plain))
+        note(w, writes ? WRONG_REWRITTEN : WRONG_GROUP_RACE, addr);
+    else if ((changes(u->use) && is_read(k)) || (writes && k & SHADOW_LOOK))
         note(w, WRONG_GROUP_RACE, addr);
+}
+
+/* --- what is known then --------------------------------------------------- */
+
+/* The kind behind a read, of what there was in this interval. `mine`: by the
+ * item that reads. */
+static shadow_kind kind_read(shadow_kind k, bool mine)
+{
+    switch (k) {
+    case SHADOW_LOOKED:
+        return mine ? SHADOW_READ : SHADOW_READ_LOOKED;
+    case SHADOW_MANY_LOOKED:
+        return SHADOW_READ_LOOKED;
+    case SHADOW_READ:
+    case SHADOW_READ_LOOKED:
+        return mine ? k : SHADOW_MANY;
+    case SHADOW_ATOMIC:
+        return mine ? SHADOW_BOTH : k;
+    case SHADOW_ATOMIC_LOOKED:
+        return mine ? SHADOW_BOTH_LOOKED : k;
+    case SHADOW_NONE:
+        return SHADOW_READ;
+    default:
+        return k;
+    }
+}
+
+static shadow_kind kind_atomic(shadow_kind k, bool mine)
+{
+    switch (k) {
+    case SHADOW_LOOKED:
+        return mine ? SHADOW_ATOMIC : SHADOW_ATOMIC_LOOKED;
+    case SHADOW_MANY_LOOKED:
+        return SHADOW_ATOMIC_LOOKED;
+    case SHADOW_READ:
+        return mine ? SHADOW_BOTH : SHADOW_ATOMIC;
+    case SHADOW_READ_LOOKED:
+        return mine ? SHADOW_BOTH_LOOKED : SHADOW_ATOMIC_LOOKED;
+    case SHADOW_WROTE:
+        return mine ? k : SHADOW_ATOMIC;
+    case SHADOW_ATOMIC:
+    case SHADOW_ATOMIC_LOOKED:
+        return mine ? k : SHADOW_ATOMICS;
+    case SHADOW_BOTH:
+    case SHADOW_BOTH_LOOKED: /* another's: that is told, once */
+        return mine ? k : SHADOW_ATOMIC;
+    case SHADOW_ATOMICS:
+        return k;
+    default:
+        return SHADOW_ATOMIC;
+    }
+}
+
+static shadow_kind kind_looked(shadow_kind k, bool mine)
+{
+    switch (k) {
+    case SHADOW_NONE:
+        return SHADOW_LOOKED;
+    case SHADOW_LOOKED:
+        return mine ? k : SHADOW_MANY_LOOKED;
+    case SHADOW_READ:
+        return mine ? k : SHADOW_READ_LOOKED;
+    case SHADOW_ATOMIC:
+        return mine ? k : SHADOW_ATOMIC_LOOKED;
+    case SHADOW_BOTH:
+        return mine ? k : SHADOW_BOTH_LOOKED;
+    default:
+        return k;
+    }
+}
+
+/* A word of this interval: INIT and what is known of earlier groups. */
+static uint32_t kept_bits(const user *u, uint32_t word, uint32_t tag)
+{
+    uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
+    bool earlier = tag < u->clock->group && tag >= u->clock->launch;
+
+    if (tag >= u->clock->group)
+        keep |= word & SHADOW_WRITTEN;
+    else if (earlier && is_read(word & SHADOW_KIND))
+        keep |= SHADOW_OLD_READ;
+    return keep;
+}
+
+static uint32_t word_read(const user *u, uint32_t word, uint32_t tag)
+{
+    const check_session *s = u->s;
+    bool now = tag == u->clock->now, mine = session_item(s, word) == u->me;
+    shadow_kind k = now ? word & SHADOW_KIND : SHADOW_NONE;
+    shadow_kind next = kind_read(k, mine);
+
+    if (now && u->copy && next != SHADOW_WROTE && !is_atomic(next))
+        next = SHADOW_MANY;
+    else if (next == k)
+        return word;
+    word = session_word(s, u->cmx, next) | kept_bits(u, word, tag);
+    /* The word compiled code compares with has no item. */
+    if (next == SHADOW_MANY)
+        word &= ~(session_item_mask(s) << SHADOW_ITEM_SHIFT);
+    return word;
+}
+
+static uint32_t word_atomic(const user *u, uint32_t word, uint32_t tag)
+{
+    shadow_kind was = word & SHADOW_KIND;
+    shadow_kind k = tag == u->clock->now ? was : SHADOW_NONE;
+    bool earlier = tag < u->clock->group && tag >= u->clock->launch;
+    uint32_t keep = kept_bits(u, word, tag);
+
+    /* Of atomics: an earlier group's were there, too. */
+    if (is_atomic(was) && (earlier || keep & SHADOW_OLD_READ))
+        keep |= SHADOW_OLD_READ;
+    else
+        keep &= ~(uint32_t)SHADOW_OLD_READ;
+    return session_word(u->s, u->cmx,
+                        kind_atomic(k, session_item(u->s, word) == u->me)) |
+           keep | SHADOW_INIT;
+}
+
+/* A look is the weakest use: what says more of global memory stays. */
+static uint32_t word_looked(const user *u, uint32_t word, uint32_t tag)
+{
+    bool now = tag == u->clock->now, mine = session_item(u->s, word) == u->me;
+    shadow_kind was = word & SHADOW_KIND, next;
+
+    if (!now && !u->cmx && tag >= u->clock->launch &&
+        (is_read(was) || is_atomic(was)))
+        return word;
+    next = kind_looked(now ? was : SHADOW_NONE, mine);
+    if (now && next != SHADOW_LOOKED)
+        return (word & ~(uint32_t)SHADOW_KIND) | next;
+    return session_word(u->s, u->cmx, next) | kept_bits(u, word, tag);
 }
 
 static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
 {
-    const check_session *s = u->s;
-    shadow_kind k = word & SHADOW_KIND, next = SHADOW_READ;
-    uint32_t keep = word & (SHADOW_INIT | SHADOW_OLD_READ);
-    bool earlier = tag < u->clock->group && tag >= u->clock->launch;
-    shadow_kind atomic =
-        tag == u->clock->now && is_atomic(k) && session_item(s, word) != u->me
-            ? SHADOW_ATOMICS
-            : SHADOW_ATOMIC;
-    /* Atomic and not, both by this item: as a write, which meets all. */
-    bool mine = tag == u->clock->now && session_item(s, word) == u->me &&
-                (k == SHADOW_WROTE || k == SHADOW_READ);
-
-    if (tag >= u->clock->group)
-        keep |= word & SHADOW_WRITTEN;
-    else if (earlier && (k == SHADOW_READ || k == SHADOW_MANY))
-        keep |= SHADOW_OLD_READ;
-    if (u->atomic) /* of atomics: an earlier group's were there, too */
-        keep = is_atomic(k) && (earlier || keep & SHADOW_OLD_READ)
-                   ? keep | SHADOW_OLD_READ
-                   : keep & ~(uint32_t)SHADOW_OLD_READ;
-    if (u->write)
-        return session_word(s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
-    if (u->atomic)
-        return session_word(s, u->cmx, mine ? SHADOW_WROTE : atomic) | keep |
-               SHADOW_INIT;
-    if (tag == u->clock->now) {
-        if (k == SHADOW_ATOMIC && session_item(s, word) == u->me)
-            return session_word(s, u->cmx, SHADOW_WROTE) | keep;
-        if (k == SHADOW_WROTE || is_atomic(k))
-            return word;
-        if (k == SHADOW_MANY || u->copy ||
-            (k == SHADOW_READ && session_item(s, word) != u->me))
-            next = SHADOW_MANY;
+    switch (u->use) {
+    case CHECK_WRITES:
+        return session_word(u->s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
+    case CHECK_ATOMIC:
+        return word_atomic(u, word, tag);
+    case CHECK_LOOKS:
+        return word_looked(u, word, tag);
+    default:
+        return word_read(u, word, tag);
     }
-    word = session_word(s, u->cmx, next) | keep;
-    /* The word compiled code compares with has no item. */
-    if (next == SHADOW_MANY)
-        word &= ~(((1u << s->item_bits) - 1) << SHADOW_ITEM_SHIFT);
-    return word;
+}
+
+/* An earlier group's use, that one of this group did not hide. */
+static bool old_in_the_way(const user *u, uint32_t word, uint32_t tag)
+{
+    if (!(word & SHADOW_OLD_READ) || u->cmx)
+        return false;
+    if (is_atomic(word & SHADOW_KIND))
+        return tag >= u->clock->group &&
+               (u->use == CHECK_READS || u->use == CHECK_WRITES);
+    return changes(u->use);
 }
 
 static void mark_byte(const user *u, uint32_t addr, wrong *w)
@@ -140,15 +292,16 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
     uint32_t *at = &u->s->shadow[addr], word = *at;
     uint32_t tag = session_tag(u->s, word);
     shadow_kind k = word & SHADOW_KIND;
+    bool writes = u->use == CHECK_WRITES;
 
     if (u->cmx && tag < u->clock->group) {
-        if (word & SHADOW_INIT && !u->write && u->s->origins)
+        if (word & SHADOW_INIT && !writes && u->s->origins)
             u->s->origins[addr] = ORIGIN_STALE;
         word = 0;
     }
-    if (!u->write && !(word & SHADOW_INIT) && !w->undefined)
+    if (!writes && !(word & SHADOW_INIT) && !w->undefined)
         w->undefined = addr;
-    if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && !u->read)) {
+    if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && changes(u->use))) {
         if (tag >= u->clock->group) {
             note(w, WRONG_TRANSFER, addr);
             return; /* it stays under way */
@@ -160,9 +313,7 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
         in_interval(u, word, addr, w);
     else if (tag < u->clock->group && tag >= u->clock->launch && !u->cmx)
         across_groups(u, word, addr, w);
-    if (word & SHADOW_OLD_READ && !u->cmx &&
-        (is_atomic(k) ? !u->atomic && tag >= u->clock->group
-                      : u->write || u->atomic))
+    if (old_in_the_way(u, word, tag))
         note(w, WRONG_GROUP_RACE, addr);
     *at = next_word(u, word, tag);
 }
@@ -281,23 +432,20 @@ static void mark_private(check_session *s, uint32_t site, const check_extent *p,
 }
 
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
-                 uint32_t addr, uint32_t n, sim_site_kind kind, bool copy)
+                 uint32_t addr, uint32_t n, check_use use, bool copy)
 {
-    bool write = kind == SITE_STORE || kind == SITE_BLOCK_WRITE;
     user u = {.s = s,
-              .read = kind == SITE_LOAD || kind == SITE_BLOCK_READ,
-              .write = write,
-              .atomic = kind == SITE_ATOMIC,
+              .use = use,
               .copy = copy,
               .cmx = p->cmx,
-              .me = s->wg->check.item & ((1u << s->item_bits) - 1),
+              .me = s->wg->check.item & session_item_mask(s),
               .clock = session_clock(s, p->cmx)};
     wrong w = {.from = addr};
 
     if (p->m.kind == SIM_MEM_CONSTANT)
         return;
     if (p->private) {
-        mark_private(s, site, p, addr, n, write);
+        mark_private(s, site, p, addr, n, use == CHECK_WRITES);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -305,11 +453,11 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (w.undefined)
         s->needs_taint[s->number] = true;
     s->atomic_origin = w.undefined ? origins_of(s, site, w.undefined) : 0;
-    report(s, site, p, &w, !u.read);
+    report(s, site, p, &w, changes(use));
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
         wait_for_store(s, site, p, &w, n);
     if (s->n_watches)
-        finding_watch(s, site, addr, n, p->cmx, !u.read, copy);
+        finding_watch(s, site, addr, n, p->cmx, changes(use), copy);
 }
 
 /* --- restrict ------------------------------------------------------------- */
@@ -395,6 +543,22 @@ static void outside(check_session *s, uint32_t site, const check_extent *p,
                     write ? "writes" : "reads", (unsigned long long)n, behind);
 }
 
+/* The bytes are there. */
+static check_use use_of(const check_session *s, const sim_site *at,
+                        uint32_t addr)
+{
+    uint32_t found;
+
+    if (at->kind == SITE_LOAD || at->kind == SITE_BLOCK_READ)
+        return CHECK_READS;
+    if (at->kind != SITE_ATOMIC)
+        return CHECK_WRITES;
+    if (!at->conditional)
+        return CHECK_ATOMIC;
+    memcpy(&found, s->window + addr, sizeof found);
+    return found == s->wg->check.expected ? CHECK_ATOMIC : CHECK_LOOKS;
+}
+
 /* False: not to be made. */
 static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
                  uint32_t n)
@@ -403,6 +567,7 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
     sim_site_kind kind = at->kind;
     bool write = kind != SITE_LOAD && kind != SITE_BLOCK_READ;
     check_extent p;
+    check_use use;
 
     s->atomic_origin = 0;
     if (!memory_find(s, at->object, root, addr, &p)) {
@@ -420,9 +585,10 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
                     "a vector of %u bytes at an address that is no multiple of "
                     "%u, but %u more:",
                     at->bytes, at->align, addr % at->align);
-    check_phase(s, site, &p, write);
-    access_mark(s, site, &p, addr, n, kind, false);
-    access_argument(s, site, at->object, &p, n, write);
+    use = use_of(s, at, addr);
+    check_phase(s, site, &p, changes(use));
+    access_mark(s, site, &p, addr, n, use, false);
+    access_argument(s, site, at->object, &p, n, changes(use));
     return true;
 }
 

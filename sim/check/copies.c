@@ -4,22 +4,6 @@
 
 #include "sim/check/session_priv.h"
 
-/* Operands of sim_hooks.dma. */
-enum {
-    DST,
-    SRC,
-    TO_CMX,
-    BYTES,
-    SRC_WIDTH,
-    DST_WIDTH,
-    SRC_PITCH,
-    DST_PITCH,
-    PLANES,
-    SRC_PLANE,
-    DST_PLANE,
-    SITE
-};
-
 /* One side of a transfer as pieces of memory, in the order of its bytes. */
 typedef struct {
     uint64_t base; /* of the plane */
@@ -29,12 +13,12 @@ typedef struct {
 
 static side side_of(const uint32_t *a, bool dst)
 {
-    return (side){.base = a[dst ? DST : SRC],
-                  .width = a[dst ? DST_WIDTH : SRC_WIDTH],
-                  .pitch = a[dst ? DST_PITCH : SRC_PITCH],
-                  .plane_pitch = a[dst ? DST_PLANE : SRC_PLANE],
-                  .plane_bytes = a[BYTES],
-                  .planes = a[BYTES] ? a[PLANES] : 0};
+    return (side){.base = a[dst ? SIM_DMA_DST : SIM_DMA_SRC],
+                  .width = a[dst ? SIM_DMA_DST_WIDTH : SIM_DMA_SRC_WIDTH],
+                  .pitch = a[dst ? SIM_DMA_DST_PITCH : SIM_DMA_SRC_PITCH],
+                  .plane_pitch = a[dst ? SIM_DMA_DST_PLANE : SIM_DMA_SRC_PLANE],
+                  .plane_bytes = a[SIM_DMA_BYTES],
+                  .planes = a[SIM_DMA_BYTES] ? a[SIM_DMA_PLANES] : 0};
 }
 
 /* Address of the next bytes, 1 to *n in a row. False: that was all. */
@@ -73,19 +57,19 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
     if (!p.planes)
         return true;
     if (!p.width) {
-        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 0,
-                    "a transfer of %u bytes with a %s width of 0", a[BYTES],
-                    which);
+        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 0,
+                    "a transfer of %u bytes with a %s width of 0",
+                    a[SIM_DMA_BYTES], which);
         return false;
     }
     lines = (p.plane_bytes + p.width - 1) / p.width;
     if (lines > 1 && p.plane_bytes % p.width)
-        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 1u + dst,
+        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 1u + dst,
                     "%u bytes are not a whole number of lines of %u bytes (%s)",
                     p.plane_bytes, p.width, which);
     if (dst && lines > 1 && p.pitch < p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 3,
+        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 3,
                     "lines of %u bytes every %u bytes overlap in the "
                     "destination",
                     p.width, p.pitch);
@@ -93,7 +77,7 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
     if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
         p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a[SITE], NULL, 4,
+        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 4,
                     "planes every %u bytes overlap in the destination",
                     p.plane_pitch);
     }
@@ -105,15 +89,15 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
 static bool find_memory(check_session *s, const uint32_t *a, bool dst,
                         check_extent *p)
 {
-    const sim_site *at = &s->sites->sites[a[SITE]];
+    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
     const sim_object *o = &s->sites->objects[dst ? at->object : at->from];
     uint32_t root = 0;
 
     /* Arrays are found by address: a transfer knows of no roots. */
     if (o->kind == SIM_MEM_ARG)
-        root = a[dst ? DST : SRC];
-    return memory_find(s, dst ? at->object : at->from, root, a[dst ? DST : SRC],
-                       p);
+        root = a[dst ? SIM_DMA_DST : SIM_DMA_SRC];
+    return memory_find(s, dst ? at->object : at->from, root,
+                       a[dst ? SIM_DMA_DST : SIM_DMA_SRC], p);
 }
 
 static bool check_extents(check_session *s, const uint32_t *a, bool dst,
@@ -127,9 +111,9 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
     if (!w.planes)
         return true;
     if (!find_memory(s, a, dst, p)) {
-        finding_add(s, CHECK_BOUNDS, a[SITE], NULL, dst,
+        finding_add(s, CHECK_BOUNDS, a[SIM_DMA_LINE], NULL, dst,
                     "a transfer %s 0x%08x, which no buffer and no array has",
-                    verb, a[dst ? DST : SRC]);
+                    verb, a[dst ? SIM_DMA_DST : SIM_DMA_SRC]);
         return false;
     }
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
@@ -139,10 +123,10 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
         if (off >= 0 && off + (int64_t)n <= p->m.bytes)
             continue;
         e.m.offset = off < 0 || off > p->m.bytes ? off : p->m.bytes;
-        finding_add(s, CHECK_BOUNDS, a[SITE], &e, 2u + dst,
+        finding_add(s, CHECK_BOUNDS, a[SIM_DMA_LINE], &e, 2u + dst,
                     "a transfer of %llu bytes %s %s",
-                    (unsigned long long)a[BYTES] * a[PLANES], verb,
-                    off < 0 ? "in front of" : "past the end of");
+                    (unsigned long long)a[SIM_DMA_BYTES] * a[SIM_DMA_PLANES],
+                    verb, off < 0 ? "in front of" : "past the end of");
         return false;
     }
     return true;
@@ -206,7 +190,7 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
 static void mark_side(check_session *s, const uint32_t *a, bool dst,
                       const check_extent *p)
 {
-    const sim_site *at = &s->sites->sites[a[SITE]];
+    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
     side w = side_of(a, dst);
     bool undefined = s->needs_taint[s->number];
     uint64_t addr;
@@ -215,10 +199,11 @@ static void mark_side(check_session *s, const uint32_t *a, bool dst,
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
         check_extent e = *p;
 
-        access_mark(s, a[SITE], p, (uint32_t)addr, n,
-                    dst ? SITE_STORE : SITE_LOAD, true);
+        access_mark(s, a[SIM_DMA_LINE], p, (uint32_t)addr, n,
+                    dst ? CHECK_WRITES : CHECK_READS, true);
         e.m.offset = (int64_t)addr - p->base;
-        access_argument(s, a[SITE], dst ? at->object : at->from, &e, n, dst);
+        access_argument(s, a[SIM_DMA_LINE], dst ? at->object : at->from, &e, n,
+                        dst);
     }
     s->needs_taint[s->number] = undefined; /* a copy is no use */
 }
@@ -244,19 +229,19 @@ static bool plain_source(check_session *s, const check_extent *p)
 static void check_phase(check_session *s, const uint32_t *a,
                         const check_extent *src, const check_extent *dst)
 {
-    const sim_site *at = &s->sites->sites[a[SITE]];
+    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
 
     if (s->phase == MACH_PRE && !dst->cmx)
-        finding_add(s, CHECK_DMA_PHASE, a[SITE], dst, 0,
+        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], dst, 0,
                     "preload writes global memory while the group before still "
                     "computes");
     if (s->phase == MACH_POST && !src->cmx && src->m.kind == SIM_MEM_ARG &&
         s->sites->objects[at->from].written)
-        finding_add(s, CHECK_DMA_PHASE, a[SITE], src, 1,
+        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], src, 1,
                     "postwrite reads global memory while the next group "
                     "computes and may write it");
     if (at->by_item && s->n_items > 1)
-        finding_add(s, CHECK_DMA_PHASE, a[SITE], NULL, 2,
+        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], NULL, 2,
                     "a work-item's own transfer in a group of %u work-items: "
                     "the device allows it in groups of one",
                     s->n_items);
@@ -300,7 +285,7 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
         return false;
     if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
         return false;
-    if (!a[BYTES] || !a[PLANES])
+    if (!a[SIM_DMA_BYTES] || !a[SIM_DMA_PLANES])
         return true;
     check_phase(s, a, &src, &dst);
     t->src = of_extent(&src);
@@ -313,7 +298,7 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
         mark_side(s, a, true, &dst);
     if (!plain_source(s, &src)) {
         if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
-            finding_add(s, CHECK_UNINIT, a[SITE], &src, 0,
+            finding_add(s, CHECK_UNINIT, a[SIM_DMA_LINE], &src, 0,
                         "a transfer takes bytes nobody wrote to global memory, "
                         "from");
         set_kind(s, a, false, SHADOW_OUTGOING, &t->src);
@@ -322,31 +307,56 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
     return true;
 }
 
+/* --- events --------------------------------------------------------------- */
+
+/* Did a transfer of this phase give this event? */
+static bool is_event(const check_session *s, uint32_t event)
+{
+    return event && event <= s->n_transfers &&
+           s->transfers[event - 1].event == event;
+}
+
+/* The event of the transfer that is about to be made. */
+static uint32_t event_of(check_session *s, const uint32_t *a)
+{
+    uint32_t given = a[SIM_DMA_EVENT];
+
+    if (is_event(s, given))
+        return given;
+    if (given)
+        finding_add(s, CHECK_DMA_WAIT, a[SIM_DMA_LINE], NULL, 1000 + 4,
+                    "joins an event that no transfer of this group gave");
+    return (uint32_t)s->n_transfers + 1;
+}
+
+static check_transfer *add_transfer(check_session *s, const uint32_t *a)
+{
+    uint32_t event = event_of(s, a);
+    check_transfer *t =
+        arena_append(s->a, s->transfers, s->n_transfers, s->cap_transfers);
+
+    *t = (check_transfer){.event = event};
+    memcpy(t->shape, a, sizeof t->shape);
+    return t;
+}
+
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     check_session *s = session_of(wg);
-    uint32_t plain[12];
-    check_transfer now = {.done = false};
-    bool fine;
+    uint32_t plain[SIM_DMA_N];
+    check_transfer *now;
 
     access_settle(s);
-    fine = check(s, a, &now);
-    /* Told right before it. */
-    if (s->n_events && s->events[0] <= s->n_transfers)
-        now.after = s->events[0];
-    s->n_events = 0;
-
     s->same_site = 0;
     memcpy(plain, a, sizeof plain);
-    plain[SITE] = s->sites->sites[a[SITE]].at.line;
-    if (!fine) {
+    now = add_transfer(s, a);
+    if (now->event == s->n_transfers)
+        plain[SIM_DMA_EVENT] = 0;
+    plain[SIM_DMA_LINE] = s->sites->sites[a[SIM_DMA_LINE]].at.line;
+    if (!check(s, a, now)) {
         forgive(s, a);
-        plain[BYTES] = 0;
-    }
-    if (s->n_transfers < MAX_TRANSFERS) {
-        now.done = now.waited = now.refused = !fine;
-        memcpy(now.shape, a, sizeof now.shape);
-        s->transfers[s->n_transfers++] = now;
+        plain[SIM_DMA_BYTES] = 0;
+        now->done = now->waited = now->refused = true;
     }
     return exec_dma(wg, log, plain);
 }
@@ -360,51 +370,132 @@ static void end(check_session *s, check_transfer *t)
     t->done = true;
 }
 
-/* Its transfers are those of the events it joins, too. */
-static void wait_for(check_session *s, uint32_t event)
+/* Ends the transfers of this event. False: they were waited for before. */
+static bool wait_for(check_session *s, uint32_t event)
 {
-    while (event) {
-        check_transfer *t = &s->transfers[event - 1];
+    bool any = s->transfers[event - 1].refused;
 
+    for (size_t i = s->first_open; i < s->n_transfers; i++) {
+        check_transfer *t = &s->transfers[i];
+
+        if (t->event != event)
+            continue;
+        any |= !t->waited || t->refused;
         end(s, t);
         t->waited = true;
-        event = t->after;
     }
+    while (s->first_open < s->n_transfers && s->transfers[s->first_open].waited)
+        s->first_open++;
+    return any;
+}
+
+/* The first item says what a collective call does: do the others say the same?
+ * hash: of what they say. True: it is the first. */
+static bool same(check_session *s, uint32_t site, uint32_t hash,
+                 const char *text)
+{
+    check_finding *f;
+
+    if (s->same_site != site) {
+        s->same_site = site;
+        s->same_hash = hash;
+        s->same_item = s->wg->check.item;
+        return true;
+    }
+    if (s->same_hash == hash)
+        return false;
+    f = finding_add(s, CHECK_DIVERGENCE, site, NULL, 1, "%s", text);
+    if (!f)
+        return false;
+    f->by.has_item = true;
+    f->other = f->by;
+    f->other.item = s->same_item;
+    f->other.what = "gives others, and those count";
+    return false;
 }
 
 void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
 {
     check_session *s = session_of(wg);
-    check_finding *f;
 
     if (s->sites->sites[site].by_item) /* a transfer of its own */
         return;
-    if (s->same_site != site) { /* the first item */
-        s->same_site = site;
-        s->same_hash = hash;
-        s->same_item = wg->check.item;
-        return;
-    }
-    if (s->same_hash == hash)
-        return;
-    f = finding_add(s, CHECK_DIVERGENCE, site, NULL, 1,
-                    "work-items of a group give this transfer different "
-                    "arguments");
-    if (!f)
-        return;
-    f->by.has_item = true;
-    f->other = f->by;
-    f->other.item = s->same_item;
-    f->other.what = "gives others, and those count";
+    same(s, site, hash,
+         "work-items of a group give this transfer different arguments");
 }
 
-void copies_event(sim_wg *wg, uint32_t event)
+/* How many of the n events the list has. The rest is told here unless the code
+ * reads each of them. */
+static uint32_t listed(check_session *s, uint32_t site, uint32_t n,
+                       uint32_t list, uint32_t root)
+{
+    const sim_site *at = &s->sites->sites[site];
+    check_extent p;
+    uint32_t has = 0;
+
+    if (!n)
+        return 0;
+    if (memory_find(s, at->object, root, list, &p) && p.m.offset >= 0 &&
+        p.m.offset < p.m.bytes)
+        has = (uint32_t)(p.m.bytes - p.m.offset) / 4;
+    if (n <= has)
+        return n;
+    if (!at->bytes)
+        finding_add(s, CHECK_BOUNDS, site, NULL, 1,
+                    "waits for %d events of a list of %u", (int)n, has);
+    return has;
+}
+
+/* Stands for an event nobody gave a value. */
+#define EVENT_UNDEFINED UINT32_MAX
+
+/* That none has a value is told here unless the code reads each of them. */
+static uint32_t read_event(check_session *s, uint32_t site, uint32_t addr)
+{
+    uint32_t event, init = SHADOW_INIT;
+
+    for (uint32_t i = 0; i < sizeof event; i++)
+        init &= s->shadow[addr + i];
+    if (!init) {
+        if (!s->sites->sites[site].bytes)
+            finding_add(s, CHECK_UNINIT, site, NULL, 0,
+                        "waits for an event nobody gave a value");
+        return EVENT_UNDEFINED;
+    }
+    memcpy(&event, s->window + addr, sizeof event);
+    return event;
+}
+
+void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
+                   uint32_t root)
 {
     check_session *s = session_of(wg);
+    uint32_t count = listed(s, site, n, list, root), hash = 2166136261u ^ n;
+    size_t before = s->n_events;
+    bool first;
 
-    if (wg->check.item || s->n_events == sizeof s->events / sizeof *s->events)
-        return; /* the first item's stand for all */
-    s->events[s->n_events++] = event;
+    access_settle(s);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = read_event(s, site, list + 4 * i);
+
+        *arena_append(s->a, s->events, s->n_events, s->cap_events) = event;
+        hash = (hash ^ event) * 16777619u;
+    }
+    first = s->sites->sites[site].by_item /* for a transfer of its own */
+                ? wg->check.item == 0
+                : same(s, site, hash,
+                       "work-items of a group wait for different events");
+    if (!first)
+        s->n_events = before;
+}
+
+/* The k-th event of the list is in it before. */
+static bool listed_before(const check_session *s, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (s->events[i] == s->events[k])
+            return true;
+    return false;
 }
 
 void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
@@ -412,26 +503,23 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
     check_session *s = session_of(wg);
     uint32_t site = wg->check.at;
 
-    for (uint32_t k = 0; k < s->n_events; k++) {
+    access_settle(s);
+    s->same_site = 0;
+    for (size_t k = 0; k < s->n_events; k++) {
         uint32_t e = s->events[k];
 
-        if (e == UINT32_MAX) {
-            for (uint32_t i = 0; i < s->n_transfers; i++) {
-                end(s, &s->transfers[i]);
-                s->transfers[i].waited = true;
-            }
-        } else if (e && e <= s->n_transfers) {
-            check_transfer *t = &s->transfers[e - 1];
-
-            if (t->waited && t->done && !t->refused)
-                finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
-                            "waits for an event that was waited for already");
-            wait_for(s, e);
-        } else if (e) {
+        if (e == EVENT_UNDEFINED || listed_before(s, k))
+            continue;
+        if (!e)
+            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 5,
+                        "waits for event 0, which no transfer ever gives");
+        else if (!is_event(s, e))
             finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
                         "waits for an event that no transfer of this group "
                         "gave");
-        }
+        else if (!wait_for(s, e))
+            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
+                        "waits for an event that was waited for already");
     }
     s->n_events = 0;
     exec_wait(wg, log, n);
@@ -439,13 +527,14 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 
 void copies_end(check_session *s)
 {
-    for (uint32_t i = 0; i < s->n_transfers; i++) {
+    for (size_t i = 0; i < s->n_transfers; i++) {
         check_transfer *t = &s->transfers[i];
 
         if (!t->waited && s->phase == MACH_COMP)
-            finding_add(s, CHECK_DMA_WAIT, t->shape[SITE], NULL, 1000 + 3,
+            finding_add(s, CHECK_DMA_WAIT, t->shape[SIM_DMA_LINE], NULL,
+                        1000 + 3,
                         "the group ends without a wait for this transfer");
         end(s, t);
     }
-    s->n_transfers = 0;
+    s->n_transfers = s->first_open = 0;
 }

@@ -9,12 +9,17 @@ enum { MAX_LATE = 1024 };
 
 typedef struct order_run order_run;
 
+/* A transfer that is not made yet. */
+typedef struct {
+    copy_shape shape;
+    uint32_t number; /* among the phase's */
+} late_copy;
+
 /* Of one SHAVE. */
 typedef struct {
     order_run *run;
-    copy_shape late[MAX_LATE]; /* transfers 0 … n - 1 of the phase; those made
-                                  have no bytes */
-    uint32_t n;
+    late_copy late[MAX_LATE];
+    uint32_t n, transfers; /* of the phase, late or not */
 } late_copies;
 
 struct order_run {
@@ -23,32 +28,30 @@ struct order_run {
     bool late;
 };
 
-static void make(late_copies *l, uint32_t n)
+/* Makes the phase's transfers up to `last`. */
+static void make(late_copies *l, uint32_t last)
 {
-    for (uint32_t i = 0; i < l->n && i < n; i++) {
-        copy_run(&l->late[i], l->run->window);
-        l->late[i].bytes = 0;
-    }
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->late[i].number > last)
+            l->late[kept++] = l->late[i];
+        else
+            copy_run(&l->late[i].shape, l->run->window);
+    l->n = kept;
 }
 
 static uint32_t dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     late_copies *l = wg->check.user;
-    uint32_t plain[12], r;
+    uint32_t plain[SIM_DMA_N], r;
 
     memcpy(plain, a, sizeof plain);
-    if (l->run->late && l->n < MAX_LATE && a[4] && a[5]) {
-        l->late[l->n++] = (copy_shape){.dst = a[0],
-                                       .src = a[1],
-                                       .bytes = a[3],
-                                       .src_width = a[4],
-                                       .dst_width = a[5],
-                                       .src_pitch = a[6],
-                                       .dst_pitch = a[7],
-                                       .planes = a[8],
-                                       .src_plane = a[9],
-                                       .dst_plane = a[10]};
-        plain[3] = 0;
+    l->transfers++;
+    if (l->run->late && l->n < MAX_LATE && a[SIM_DMA_SRC_WIDTH] &&
+        a[SIM_DMA_DST_WIDTH]) {
+        l->late[l->n++] = (late_copy){copy_shape_of(a), l->transfers};
+        plain[SIM_DMA_BYTES] = 0;
     }
     r = exec_dma(wg, log, plain);
     exec_yield();
@@ -57,7 +60,7 @@ static uint32_t dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 
 static void wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
-    make(wg->check.user, n);
+    make(wg->check.user, exec_wait_end(wg, n));
     exec_wait(wg, log, n);
     exec_yield();
 }
@@ -68,29 +71,15 @@ static void barrier(sim_wg *wg)
     exec_yield();
 }
 
-static void event(sim_wg *wg, uint32_t n)
-{
-    (void)wg;
-    (void)n;
-}
-
-static void same(sim_wg *wg, uint32_t site, uint32_t hash)
-{
-    (void)wg;
-    (void)site;
-    (void)hash;
-}
-
 const sim_hooks order_hooks = {.flush = exec_flush,
                                .dma = dma,
                                .wait = wait,
                                .touch = exec_touch,
                                .print = exec_print,
                                .divergence = exec_divergence,
+                               .unreachable = exec_unreachable,
                                .limit = exec_limit,
-                               .barrier = barrier,
-                               .same = same,
-                               .event = event};
+                               .barrier = barrier};
 
 /* --- groups --------------------------------------------------------------- */
 
@@ -107,7 +96,7 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
         l->run = r;
         wg->check.user = l;
     }
-    l->n = 0;
+    l->n = l->transfers = 0;
 }
 
 static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
@@ -116,14 +105,14 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
 
     (void)user;
     (void)phase;
-    l->n = 0;
+    l->n = l->transfers = 0;
 }
 
 static void phase_end(void *user, sim_wg *wg, mach_phase phase)
 {
     (void)user;
     (void)phase;
-    make(wg->check.user, MAX_LATE);
+    make(wg->check.user, UINT32_MAX);
 }
 
 static void group_end(void *user, sim_wg *wg)

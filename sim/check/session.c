@@ -94,14 +94,18 @@ void session_advance(check_session *s, bool local, bool global)
 
 /* --- what the code and the engine tell ------------------------------------ */
 
+/* Code for checking counts a cycle a block, for --max-cycles alone: what
+ * happens here takes the host as long as so many. */
+enum { ADVANCE_CYCLES = 500 };
+
 static void barrier_hook(sim_wg *wg)
 {
     check_session *s = session_of(wg);
     uint32_t fences = s->sites->sites[wg->check.at].fences;
 
     access_settle(s);
-
     session_advance(s, fences & 1, fences & 2);
+    exec_charge(wg, ADVANCE_CYCLES);
 }
 
 static void undef_hook(sim_wg *wg, uint32_t site)
@@ -118,6 +122,7 @@ const sim_hooks check_hooks = {.flush = exec_flush,
                                .touch = exec_touch,
                                .print = exec_print,
                                .divergence = exec_divergence,
+                               .unreachable = exec_unreachable,
                                .limit = exec_limit,
                                .access = access_hook,
                                .block = access_block,
@@ -126,7 +131,7 @@ const sim_hooks check_hooks = {.flush = exec_flush,
                                .undef = undef_hook,
                                .barrier = barrier_hook,
                                .same = copies_same,
-                               .event = copies_event,
+                               .events = copies_events,
                                .origins = origins_hook,
                                .taint = origins_taint,
                                .use = origins_use};
@@ -141,6 +146,7 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     s->args = args;
     wg->check = (sim_check){0};
     session_advance(s, true, true);
+    exec_charge(wg, ADVANCE_CYCLES);
     for (int k = 0; k < 2; k++)
         s->clocks[k].group = s->clocks[k].now;
     tell_code(s);
@@ -151,7 +157,7 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
     check_session *s = user;
 
     s->phase = phase;
-    s->n_transfers = 0;
+    s->n_transfers = s->first_open = 0;
     s->n_events = 0;
     s->same_site = 0;
     wg->check.at = wg->check.before = wg->check.item = 0;
@@ -242,7 +248,6 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
     s->mem = mem;
     s->window = memory_window(mem);
     s->shadow = reserve();
-    s->transfers = arena_array(a, check_transfer, MAX_TRANSFERS);
     st = s->shadow ? memory_alloc(mem, "(checker)", SINK_BYTES, &s->sink, err)
                    : err_set(err, VPU_ERR_NOMEM,
                              "cannot reserve 16 GiB of address space for "

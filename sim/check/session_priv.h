@@ -6,12 +6,7 @@
 #include "sim/check/check.h"
 #include "sim/check/shadow.h"
 
-enum {
-    MAX_TRANSFERS = 4096,
-    MAX_FINDINGS = 4096,
-    SINK_BYTES = 256,
-    MAX_PENDING = 128
-};
+enum { MAX_FINDINGS = 4096, SINK_BYTES = 256, MAX_PENDING = 128 };
 
 typedef struct {
     const char *name;
@@ -38,12 +33,20 @@ typedef struct {
 
 /* A transfer of the phase that runs. */
 typedef struct {
-    uint32_t shape[12]; /* as sim_hooks.dma gets it, with its site */
+    uint32_t shape[SIM_DMA_N]; /* as sim_hooks.dma gets it, with its site */
     check_side_of src, dst;
     bool done, waited;
     bool refused;   /* it was not made */
-    uint32_t after; /* event it joins, 0 = none */
+    uint32_t event; /* its own (its number, from 1) or the one it joined */
 } check_transfer;
+
+/* What an access does. */
+typedef enum {
+    CHECK_READS,
+    CHECK_WRITES,
+    CHECK_ATOMIC, /* reads and writes atomically */
+    CHECK_LOOKS   /* reads atomically: a compare and exchange that fails */
+} check_use;
 
 /* An access to a byte that is watched. */
 typedef struct {
@@ -118,7 +121,10 @@ struct check_session {
     uint32_t *origins;     /* of tainted code: by address, site + 1 where the
                               undefined value stored there came from; or NULL */
     check_transfer *transfers;
-    uint32_t n_transfers, n_events, events[64];
+    size_t n_transfers, cap_transfers;
+    size_t first_open; /* transfers before it were waited for */
+    uint32_t *events;  /* that the first item is about to wait for */
+    size_t n_events, cap_events;
     uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
     check_pending pending;
     uint32_t
@@ -214,7 +220,7 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
 /* Marks n bytes as read or written by the item that runs (copy: by a transfer,
  * for all items), noting what is wrong with that. */
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
-                 uint32_t addr, uint32_t n, sim_site_kind kind, bool copy);
+                 uint32_t addr, uint32_t n, check_use use, bool copy);
 /* restrict: n bytes from p on are used through a pointer to `object`. */
 void access_argument(check_session *s, uint32_t site, uint32_t object,
                      const check_extent *p, uint32_t n, bool write);
@@ -224,7 +230,8 @@ void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
 
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a);
 void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n);
-void copies_event(sim_wg *wg, uint32_t event);
+void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
+                   uint32_t root);
 void copies_same(sim_wg *wg, uint32_t site, uint32_t hash);
 /* The phase ends: its transfers end too. */
 void copies_end(check_session *s);

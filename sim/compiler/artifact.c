@@ -22,6 +22,7 @@
 #include "sim/compiler/middle.h"
 #include "sim/compiler/neo.h"
 #include "sim/compiler/object.h"
+#include "sim/compiler/sizes.h"
 
 /* The second half is for loops over work-items between barriers: which barrier
  * all items must reach, what does not depend on the item and what split_items.h
@@ -157,9 +158,9 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
                           name);
         at = as == AS_LOCAL ? &local : &constant;
         *at = (*at + 15) & ~UINT64_C(15);
-        if (bytes > (UINT64_C(1) << 30))
-            return err_at(err, VPU_ERR_LIMIT, path, 0, 0, "'%s' has %llu bytes",
-                          name, (unsigned long long)bytes);
+        if (sizes_check_global(plain_name(name), as == AS_LOCAL, bytes,
+                               *at + bytes, err))
+            return VPU_ERR_LIMIT;
         *arena_append(a, globals, n, cap) =
             (shave_global){g, (uint32_t)*at, (uint32_t)bytes};
         if (as == AS_LOCAL)
@@ -167,9 +168,6 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
                 (sim_local_array){arena_strdup(a, plain_name(name)),
                                   (uint32_t)*at, (uint32_t)bytes};
         *at += bytes;
-        if (*at > (UINT64_C(1) << 30))
-            return err_at(err, VPU_ERR_LIMIT, path, 0, 0,
-                          "program-scope data over 1 GiB");
     }
     k->n_locals = (uint32_t)nl;
     k->local_bytes = (uint32_t)((local + 15) & ~UINT64_C(15));
@@ -228,6 +226,7 @@ static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
         LLVMDisposeErrorMessage(text);
         goto out;
     }
+    hostcode_close(m);
     if (getenv("VPU_DUMP") && strstr(getenv("VPU_DUMP"), "host"))
         LLVMDumpModule(m);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, m, LLVMObjectFile, &msg,
@@ -450,6 +449,11 @@ vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
         goto out;
     }
     k.name = entry;
+    st = sizes_check_private(m, path, err);
+    if (st) {
+        LLVMDisposeModule(m);
+        goto out;
+    }
     st = middle_build(m, path, entry, mode, a, &mu, &k, err);
     if (!st)
         st = place_globals(mu.module, path, a, &k, &layout, err);
@@ -503,7 +507,7 @@ bool artifact_deps_hold(const uint8_t *file, size_t n)
 
         if (path && !file_read(path, 64 << 20, t, &data, &len, NULL))
             artifact_hash(data, len, hash);
-        hold &= want && !strcmp(want, hash);
+        hold &= want && *want && !strcmp(want, hash);
         arena_destroy(t);
     }
     json_decref(info);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
+#include "sim/compiler/names.h"
 #include "sim/ir/ir.h"
 
 LLVMValueRef xp_arg(xp *x, unsigned i)
@@ -170,11 +171,11 @@ LLVMValueRef x_work_dim(xp *x)
 static const struct {
     const char *name;
     expander *fn;
-    const char *data;
+    const char *data, *types;
     bool family;
 } rows[] = {
-#define BUILTIN(name, fn, data) {#name, x_##fn, data, false},
-#define FAMILY(name, fn) {#name, x_##fn, "", true},
+#define BUILTIN(name, fn, data, types) {#name, x_##fn, data, types, false},
+#define FAMILY(name, fn, types) {#name, x_##fn, "", types, true},
 #include "sim/builtins/builtins.def"
 };
 
@@ -192,6 +193,8 @@ static expander *find(xp *x)
         best = rows[i].fn;
         best_n = n;
         x->data = rows[i].data;
+        x->types = rows[i].types;
+        x->suffix = x->name + n;
         if (!rows[i].family)
             break;
     }
@@ -226,11 +229,15 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
                       x->name);
     LLVMPositionBuilderBefore(x->b, x->call);
     LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(x->call));
-    r = fn(x);
+    x->problem = names_call_problem(x->call, &x->sig, x->types, x->suffix);
+    r = x->problem ? NULL : fn(x);
+    if (!x->problem && LLVMGetFirstUse(x->call) &&
+        (!r || LLVMTypeOf(r) != LLVMTypeOf(x->call)))
+        x->problem = "gives a result of another type than it is declared with";
     if (x->problem)
         return err_at(err, VPU_ERR_COMPILE, path, line, col, "'%s': %s",
                       x->name, x->problem);
-    if (r)
+    if (r && LLVMGetFirstUse(x->call))
         LLVMReplaceAllUsesWith(x->call, r);
     LLVMInstructionEraseFromParent(x->call);
     return VPU_OK;

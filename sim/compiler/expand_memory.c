@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/compiler/expand.h"
+#include "sim/compiler/hostabi.h"
+
 /* --- vector loads and stores ---------------------------------------------- */
 
 /* &p[offset * step] of elements of type e */
@@ -165,11 +168,19 @@ typedef struct {
     LLVMValueRef planes, src_plane, dst_plane;
 } copy_shape;
 
+/* Every function that copies has the event to join as its last argument. */
+static LLVMValueRef event_given(xp *x)
+{
+    LLVMValueRef event = xp_arg(x, x->n_args - 1);
+
+    return LLVMIsUndef(event) ? xp_k32(x, 0) : event;
+}
+
 static LLVMValueRef emit_copy(xp *x, LLVMValueRef dst, LLVMValueRef src,
                               const copy_shape *s)
 {
     unsigned dst_as = LLVMGetPointerAddressSpace(LLVMTypeOf(dst));
-    LLVMValueRef args[12] = {
+    LLVMValueRef args[SIM_DMA_N] = {
         LLVMBuildPtrToInt(x->b, dst, x->i32, ""),
         LLVMBuildPtrToInt(x->b, src, x->i32, ""),
         xp_k32(x, dst_as == AS_LOCAL || dst_as == AS_PRIVATE),
@@ -181,9 +192,10 @@ static LLVMValueRef emit_copy(xp *x, LLVMValueRef dst, LLVMValueRef src,
         s->planes,
         s->src_plane,
         s->dst_plane,
-        line_of(x)};
+        line_of(x),
+        event_given(x)};
 
-    return xp_collective(x, "__vpu_dma", x->i32, args, 12);
+    return xp_collective(x, "__vpu_dma", x->i32, args, SIM_DMA_N);
 }
 
 static LLVMValueRef copy_flat(xp *x, LLVMValueRef dst, LLVMValueRef src,
@@ -279,6 +291,11 @@ LLVMValueRef x_copy_3d3d(xp *x)
                      xp_arg(x, 8));
 }
 
+bool expand_reads_events(LLVMValueRef n)
+{
+    return LLVMIsAConstantInt(n) && LLVMConstIntGetZExtValue(n) <= 64;
+}
+
 /* Waits for the highest-numbered of the events; transfers end in order of their
  * numbers as far as a group can tell. */
 LLVMValueRef x_wait(xp *x)
@@ -287,7 +304,7 @@ LLVMValueRef x_wait(xp *x)
     LLVMTypeRef i32 = x->i32;
     uint64_t count;
 
-    if (!LLVMIsAConstantInt(n) || LLVMConstIntGetZExtValue(n) > 64) {
+    if (!expand_reads_events(n)) {
         most = xp_k32(x, UINT32_MAX); /* all of them */
     } else {
         count = LLVMConstIntGetZExtValue(n);

@@ -14,6 +14,8 @@ typedef struct {
     ir_signature sig;
     char name[64];
     const char *data;    /* third column of the row */
+    const char *types;   /* fourth */
+    const char *suffix;  /* of a family's name: what follows the prefix */
     const char *problem; /* set when the call cannot be expanded */
     LLVMTypeRef i32;
 } xp;
@@ -22,8 +24,8 @@ typedef LLVMValueRef expander(xp *x);
 
 /* The expanders, as the table names them. They leave the replacement value, or
  * NULL for functions without one, and set x->problem when they cannot. */
-#define BUILTIN(name, fn, data) expander x_##fn;
-#define FAMILY(name, fn) expander x_##fn;
+#define BUILTIN(name, fn, data, types) expander x_##fn;
+#define FAMILY(name, fn, types) expander x_##fn;
 #include "sim/builtins/builtins.def"
 
 LLVMValueRef xp_arg(xp *x, unsigned i);

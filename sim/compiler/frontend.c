@@ -2,53 +2,36 @@
 #include "sim/compiler/frontend.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/base/file.h"
 #include "sim/base/str.h"
+#include "sim/base/temp.h"
 #include "sim/builtins/prelude.h"
-
-extern char **environ;
+#include "sim/compiler/clang.h"
 
 enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
-
-#define CLANG "clang-" VPU_LLVM
 
 /* What every compilation gets. No double on the device: the extension is
  * withdrawn, and unsuffixed literals are single precision. */
 static const char *const fixed_options[] = {
-    "-x",
-    "cl",
-    "-cl-std=CL1.2",
-    "-target",
-    "spir-unknown-unknown",
-    "-Xclang",
-    "-finclude-default-header",
-    "-Xclang",
-    "-cl-ext=-cl_khr_fp64",
-    "-cl-single-precision-constant",
-    "-cl-kernel-arg-info",
-    "-O2",
-    "-Xclang",
-    "-disable-llvm-passes",
+    FE_CLANG_WORDS, "-x", "cl", "-cl-std=CL1.2", "-target",
+    "spir-unknown-unknown", "-Xclang", "-finclude-default-header", "-Xclang",
+    "-cl-ext=-cl_khr_fp64", "-cl-single-precision-constant",
+    "-cl-kernel-arg-info", "-O2", "-Xclang", "-disable-llvm-passes",
     "-ffp-contract=off",
-    "-fno-strict-aliasing",
-    "-gcolumn-info",
-    "-fno-color-diagnostics",
+    /* LLVM ends a process that reads what does not hold together; clang's own
+     * may, and leaves nothing behind. */
+    "-fverify-intermediate-code", "-fno-crash-diagnostics",
+    "-fno-strict-aliasing", "-gcolumn-info", "-fno-color-diagnostics",
     "-Wno-unknown-pragmas",
     "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
     "-Wno-incompatible-pointer-types",
-    "-Wno-incompatible-pointer-types-discards-qualifiers",
-    "-D__VPU__=1",
-    "-D__MYRIAD__=1",
-    "-emit-llvm",
-    "-c"};
+    "-Wno-incompatible-pointer-types-discards-qualifiers", "-D__VPU__=1",
+    "-D__MYRIAD__=1", "-emit-llvm", "-c"};
 enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
 
 /* Lines for messages and profiles, the same wherever the source lies. */
@@ -65,7 +48,7 @@ const char *fe_fingerprint(arena *a)
         str_printf(&s, "%s ", fixed_options[i]);
     for (int i = 0; i < 2; i++)
         str_printf(&s, "%s ", line_options[i]);
-    if (!stat("/usr/bin/" CLANG, &sb))
+    if (!stat("/usr/bin/" FE_CLANG, &sb))
         str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
                    (long long)sb.st_mtime);
     str_puts(&s, sim_prelude_text());
@@ -74,77 +57,19 @@ const char *fe_fingerprint(arena *a)
     return text;
 }
 
-static vpu_status temp_dir(arena *a, char **out, vpu_error *err)
-{
-    const char *base = getenv("TMPDIR");
-
-    *out = arena_printf(a, "%s/vpu-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(*out))
-        return err_set(err, VPU_ERR_IO, "%s: cannot create a directory: %s",
-                       *out, strerror(errno));
-    return VPU_OK;
-}
-
-/* For fe_interrupted: what stands there while clang runs. One compilation at a
- * time is enough: the program compiles from its main thread. */
-static char *volatile running_dir;
-static volatile pid_t running_clang;
-
-static void temp_dir_remove(const char *dir)
-{
-    static const char *const names[] = {"prelude.h", "text.cl", "out.bc",
-                                        "out.d", "diag"};
-    char path[512];
-    size_t n = strlen(dir);
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (n + 16 > sizeof path)
-            return;
-        memcpy(path, dir, n);
-        path[n] = '/';
-        memcpy(path + n + 1, names[i], strlen(names[i]) + 1);
-        unlink(path);
-    }
-    rmdir(dir);
-}
-
-void fe_interrupted(void)
-{
-    if (running_clang > 0 && !kill(running_clang, SIGTERM))
-        waitpid(running_clang, NULL, 0); /* clang removes its own first */
-    if (running_dir)
-        temp_dir_remove(running_dir);
-}
-
+/* clang, its messages in the file diag_path. */
 static vpu_status run_clang(char *const *argv, const char *diag_path,
                             int *exit_code, vpu_error *err)
 {
-    posix_spawn_file_actions_t fa;
-    pid_t pid;
-    int rc, status;
+    int files[3] = {-1, -1, -1};
+    vpu_status st;
 
-    posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", 1, 0);
-    posix_spawn_file_actions_addopen(&fa, 2, diag_path,
-                                     0x241 /* W|CREAT|TRUNC */, 0600);
-    rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&fa);
-    if (rc == ENOENT)
-        return err_set(err, VPU_ERR_IO,
-                       "%s is not installed (scripts/deps installs it)",
-                       argv[0]);
-    if (rc)
-        return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    running_clang = pid;
-    do
-        rc = waitpid(pid, &status, 0) < 0 ? errno : 0;
-    while (rc == EINTR);
-    running_clang = 0;
-    if (rc)
-        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(rc));
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    return VPU_OK;
+    files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (files[2] < 0)
+        return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
+    st = fe_clang(argv, files, exit_code, err);
+    close(files[2]);
+    return st;
 }
 
 /* A line of source, or of marks below it, that belongs to the message above. */
@@ -189,12 +114,14 @@ static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
 
     for (char *l = strtok_r(diag, "\n", &save); l;
          l = strtok_r(NULL, "\n", &save)) {
+        if (!strncmp(l, "PLEASE submit", 13)) /* a stack of clang's follows */
+            break;
         if (hidden && is_snippet(l))
             continue;
         hidden = strstr(l, prelude_path) || strstr(l, "opencl-c-base.h") ||
                  strstr(l, "opencl-c.h");
         if (hidden || strstr(l, "too many errors") ||
-            !strncmp(l, CLANG, strlen(CLANG)))
+            !strncmp(l, FE_CLANG, strlen(FE_CLANG)))
             continue;
         if (s.n)
             str_puts(&s, "\n");
@@ -205,7 +132,8 @@ static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
     return text;
 }
 
-/* Makefile-syntax dependencies: "out: a b \<newline> c", blanks escaped. */
+/* Makefile-syntax dependencies: "out: a b \<newline> c", blanks escaped and
+ * every $ twice. */
 static void parse_deps(arena *a, const char *d, const char *source,
                        const char *prelude, fe_unit *out)
 {
@@ -220,6 +148,8 @@ static void parse_deps(arena *a, const char *d, const char *source,
             p += *p == '\\' ? 2 : 1;
         while (*p && *p != ' ' && *p != '\n') {
             if (*p == '\\' && p[1])
+                p++;
+            else if (*p == '$' && p[1] == '$')
                 p++;
             if (*p == '\n')
                 break;
@@ -262,7 +192,7 @@ static vpu_status compile_in(const char *dir, const char *source,
                              bool debug, const log_sink *log, arena *a,
                              fe_unit *out, vpu_error *err)
 {
-    char *prelude = arena_printf(a, "%s/prelude.h", dir);
+    char *prelude = arena_printf(a, "%s/vpusim-prelude.h", dir);
     char *bc = arena_printf(a, "%s/out.bc", dir);
     char *dep = arena_printf(a, "%s/out.d", dir);
     char *diag_path = arena_printf(a, "%s/diag", dir), *diag, *deps;
@@ -272,7 +202,7 @@ static vpu_status compile_in(const char *dir, const char *source,
     size_t n = 0, len;
     int code = 0;
 
-    argv[n++] = (char *)CLANG;
+    argv[n++] = (char *)FE_CLANG;
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed_options[i];
     for (int i = 0; i < 2 && !debug; i++)
@@ -312,7 +242,7 @@ static vpu_status write_text(const char *dir, const char *name,
                              const char *text, arena *a, const char **path,
                              vpu_error *err)
 {
-    char *whole = arena_printf(a, "#line 1 \"%s\"\n%s", name, text);
+    char *whole = arena_printf(a, "%s%s", fe_line_mark(a, name), text);
 
     *path = arena_printf(a, "%s/text.cl", dir);
     return file_write(*path, whole, strlen(whole), err);
@@ -326,22 +256,25 @@ vpu_status fe_compile(const char *source_path, const char *text,
     const char *path = source_path;
     char *dir, *source;
     size_t n;
-    vpu_status st = VPU_OK;
+    vpu_status st;
 
     *out = (fe_unit){0};
+    st = fe_check_options(options, n_options, err);
     /* Our own message for what clang would complain about at length. */
-    if (!text)
+    if (!st && !text)
         st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
     if (!st)
-        st = temp_dir(a, &dir, err);
+        st = temp_dir(a, "vpu-", &dir, err);
     if (st)
         return st;
-    running_dir = dir;
+    if (!text && !fe_takes_name(source_path)) {
+        text = source;
+        options = fe_look_in(a, source_path, options, &n_options);
+    }
     if (text)
         st = write_text(dir, source_path, text, a, &path, err);
     if (!st)
         st = compile_in(dir, path, options, n_options, debug, log, a, out, err);
     temp_dir_remove(dir);
-    running_dir = NULL;
     return st;
 }

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t n_deps;
 } fe_unit;
 
-/* options: extra words for clang (-D, -I, -U, -cl-…), may be NULL when n is 0.
+/* options: extra words for clang (fe_check_options), may be NULL when n is 0.
  * text: the source, NULL = that of the file source_path; a text is read as if
  * it stood in a file of that name, which is not looked at. debug: with all
  * debug information, paths as they really are. Warnings of the
@@ -38,9 +38,5 @@ vpu_status fe_compile(const char *source_path, const char *text,
 
 /* Changes whenever the prelude or the options every compilation gets change. */
 const char *fe_fingerprint(arena *a);
-
-/* From a signal handler that ends the process: stops a clang that runs and
- * removes the temporary files of its compilation. Async-signal-safe. */
-void fe_interrupted(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 14 };
+enum { SIM_ABI = 16 };
 
 /* Global accesses are logged and given to the cache model in batches; the code
  * makes sure before each block that its accesses fit. */
@@ -43,18 +43,19 @@ typedef struct {
     uint32_t at, at_item; /* site of the collective call an item is about to
                              make, the item */
     uint32_t before;      /* at, before it was set last */
+    uint32_t expected;    /* by the compare and exchange about to be made */
     void *user;
 } sim_check;
 /* Bits of shadow words. */
 enum {
-    SIM_CHECK_KIND = 7,
+    SIM_CHECK_KIND = 7 | 64,
     SIM_CHECK_READ = 1,
     SIM_CHECK_MANY = 2,
     SIM_CHECK_WROTE = 3,
     SIM_CHECK_SPECIAL = 4, /* no plain loads and stores: transfers, atomics */
     SIM_CHECK_INIT = 8,
     SIM_CHECK_WRITTEN = 32,
-    SIM_CHECK_ITEM_SHIFT = 6,
+    SIM_CHECK_ITEM_SHIFT = 7,
     /* A load that finds its words so but for these bits changes nothing: with
      * the second of them READ is WROTE. */
     SIM_CHECK_LOAD_MINE =
@@ -81,47 +82,40 @@ typedef struct sim_wg {
 typedef void sim_wg_fn(sim_wg *wg, uint8_t *window, const uint8_t *args,
                        uint64_t *log);
 
-/* What compiled code calls; bound by name when an object is loaded. wg->cycles
- * and wg->log_n are up to date at each call and re-read after it. */
+/* Arguments of the hook dma. */
+#define SIM_DMA_TOO_LARGE UINT32_MAX
+enum {
+    SIM_DMA_DST,
+    SIM_DMA_SRC,
+    SIM_DMA_TO_CMX,
+    SIM_DMA_BYTES, /* per plane; SIM_DMA_TOO_LARGE where 32 bits do not hold
+                      them */
+    SIM_DMA_SRC_WIDTH,
+    SIM_DMA_DST_WIDTH,
+    SIM_DMA_SRC_PITCH,
+    SIM_DMA_DST_PITCH,
+    SIM_DMA_PLANES,
+    SIM_DMA_SRC_PLANE, /* pitch between planes */
+    SIM_DMA_DST_PLANE,
+    SIM_DMA_LINE,  /* in the source; of code compiled for checking: the site */
+    SIM_DMA_EVENT, /* the transfer joins it; 0 = it has one of its own */
+    SIM_DMA_N
+};
+
+/* Which code calls a hook: any; that with sim_debug.lines; that which tells of
+ * barriers, to try orders out; that which tells of everything. */
+enum {
+    SIM_HOOKS_EVERY = 1,
+    SIM_HOOKS_LINES = 2,
+    SIM_HOOKS_ORDERS = 4,
+    SIM_HOOKS_CHECKS = 8
+};
+
+/* What compiled code calls; hooks.def has them all. */
 typedef struct {
-    void (*flush)(sim_wg *wg, uint64_t *log);
-    /* dst, src, to_cmx, bytes per plane, src/dst width, src/dst pitch, planes,
-     * src/dst plane pitch, line; returns the transfer's number plus one */
-    uint32_t (*dma)(sim_wg *wg, uint64_t *log, const uint32_t *args);
-    void (*wait)(sim_wg *wg, uint64_t *log, uint32_t n);
-    void (*touch)(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t store);
-    /* Format string and arguments (exec/print.h) at device addresses. */
-    void (*print)(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
-    void (*divergence)(sim_wg *wg, uint32_t line); /* does not return */
-    void (*limit)(sim_wg *wg);                     /* does not return */
-    /* Of code with sim_debug.lines: the item with this local id is about to do
-     * what stands at site; a variable of the item whose line comes next is at
-     * this address. Texts stay while the code does; their form: exec.h. */
-    void (*line)(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
-                 uint32_t z);
-    void (*var)(sim_wg *wg, const char *what, uint8_t *at);
-    /* The rest is called by code compiled for checking alone. An access that
-     * may be wrong: returns the address to use instead. root: where the pointer
-     * comes from, 0 = unknown. */
-    uint32_t (*access)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
-    /* The same of n bytes; returns 0 when they are to be left alone. */
-    uint32_t (*block)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
-                      uint32_t n);
-    /* The condition of a SITE_DIVIDE … SITE_NAN holds for these operands. */
-    void (*value)(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y);
-    void (*array)(sim_wg *wg, uint32_t site, uint32_t addr);
-    void (*undef)(sim_wg *wg, uint32_t site);
-    void (*barrier)(sim_wg *wg);
-    /* All items of the group must come here with the same hash. */
-    void (*same)(sim_wg *wg, uint32_t site, uint32_t hash);
-    /* The next wait is for this event, among others. */
-    void (*event)(sim_wg *wg, uint32_t event);
-    /* Tainted code: origins of the bytes of an access, a lane each; of what was
-     * stored; a value with that origin is used. 0 = defined, else site. */
-    void (*origins)(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out);
-    void (*taint)(sim_wg *wg, uint32_t site, uint32_t addr,
-                  const uint32_t *origins);
-    void (*use)(sim_wg *wg, uint32_t site, uint32_t origin);
+#define HOOK(who, returns, name, parameters) returns(*name) parameters;
+#include "sim/compiler/hooks.def"
+#undef HOOK
 } sim_hooks;
 
 #endif

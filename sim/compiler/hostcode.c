@@ -5,6 +5,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "sim/compiler/debug.h"
 #include "sim/compiler/hostabi.h"
@@ -20,9 +21,63 @@ static LLVMValueRef k64(host *h, uint64_t v)
 /* --- control flow
  * ---------------------------------------------------------------- */
 
-/* A loop that ends by itself: its latch compares phi + constant with something
- * computed before the loop. Such loops need no check of the cycle limit. */
-static bool counted(host *h, LLVMValueRef br, uint32_t header)
+/* A loop that counts: its latch compares phi + step with something computed
+ * before the loop. */
+typedef struct {
+    LLVMValueRef start, bound; /* start NULL: there are several ways in */
+    uint64_t step;             /* without its sign */
+    bool down;
+    LLVMIntPredicate on; /* another iteration while phi + step <on> bound */
+} counter;
+
+static LLVMValueRef start_of(LLVMValueRef phi, LLVMBasicBlockRef latch)
+{
+    LLVMValueRef start = NULL;
+
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+        if (LLVMGetIncomingBlock(phi, k) == latch)
+            continue;
+        if (start)
+            return NULL;
+        start = LLVMGetIncomingValue(phi, k);
+    }
+    return start;
+}
+
+static bool is_before(host *h, LLVMValueRef v, uint32_t header)
+{
+    return LLVMIsConstant(v) || LLVMIsAArgument(v) ||
+           (LLVMIsAInstruction(v) &&
+            h->rpo[ir_cfg_number(&h->cfg, LLVMGetInstructionParent(v))] <
+                h->rpo[header]);
+}
+
+static LLVMIntPredicate with_sides_swapped(LLVMIntPredicate p)
+{
+    static const LLVMIntPredicate other[] = {
+        [LLVMIntEQ] = LLVMIntEQ,   [LLVMIntNE] = LLVMIntNE,
+        [LLVMIntUGT] = LLVMIntULT, [LLVMIntULT] = LLVMIntUGT,
+        [LLVMIntUGE] = LLVMIntULE, [LLVMIntULE] = LLVMIntUGE,
+        [LLVMIntSGT] = LLVMIntSLT, [LLVMIntSLT] = LLVMIntSGT,
+        [LLVMIntSGE] = LLVMIntSLE, [LLVMIntSLE] = LLVMIntSGE};
+
+    return other[p];
+}
+
+static LLVMIntPredicate opposite(LLVMIntPredicate p)
+{
+    static const LLVMIntPredicate other[] = {
+        [LLVMIntEQ] = LLVMIntNE,   [LLVMIntNE] = LLVMIntEQ,
+        [LLVMIntUGT] = LLVMIntULE, [LLVMIntULT] = LLVMIntUGE,
+        [LLVMIntUGE] = LLVMIntULT, [LLVMIntULE] = LLVMIntUGT,
+        [LLVMIntSGT] = LLVMIntSLE, [LLVMIntSLT] = LLVMIntSGE,
+        [LLVMIntSGE] = LLVMIntSLT, [LLVMIntSLE] = LLVMIntSGT};
+
+    return other[p];
+}
+
+/* Does br end a loop that counts, from `header` on? */
+static bool counted(host *h, LLVMValueRef br, uint32_t header, counter *out)
 {
     LLVMValueRef cmp, side[2];
 
@@ -34,7 +89,9 @@ static bool counted(host *h, LLVMValueRef br, uint32_t header)
     for (unsigned k = 0; k < 2; k++)
         side[k] = LLVMGetOperand(cmp, k);
     for (unsigned k = 0; k < 2; k++) {
-        LLVMValueRef step = side[k], limit = side[!k], phi;
+        LLVMValueRef step = side[k], phi;
+        LLVMIntPredicate p = LLVMGetICmpPredicate(cmp);
+        int64_t by;
 
         if (!LLVMIsABinaryOperator(step) ||
             LLVMGetInstructionOpcode(step) != LLVMAdd ||
@@ -42,29 +99,260 @@ static bool counted(host *h, LLVMValueRef br, uint32_t header)
             continue;
         phi = LLVMGetOperand(step, 0);
         if (!LLVMIsAPHINode(phi) ||
-            LLVMGetInstructionParent(phi) != h->cfg.blocks[header])
+            LLVMGetInstructionParent(phi) != h->cfg.blocks[header] ||
+            !is_before(h, side[!k], header))
             continue;
-        if (LLVMIsConstant(limit) || LLVMIsAArgument(limit))
-            return true;
-        if (LLVMIsAInstruction(limit) &&
-            h->rpo[ir_cfg_number(&h->cfg, LLVMGetInstructionParent(limit))] <
-                h->rpo[header])
-            return true;
+        by = LLVMConstIntGetSExtValue(LLVMGetOperand(step, 1));
+        p = k ? with_sides_swapped(p) : p;
+        *out = (counter){.start = start_of(phi, LLVMGetInstructionParent(br)),
+                         .bound = side[!k],
+                         .step = by < 0 ? 0 - (uint64_t)by : (uint64_t)by,
+                         .down = by < 0,
+                         .on = LLVMGetSuccessor(br, 0) == h->cfg.blocks[header]
+                                   ? p
+                                   : opposite(p)};
+        return true;
     }
     return false;
 }
 
-static void check_limit(host *h)
+/* --- limits
+ *
+ * A loop looks whether the SHAVE has used up its cycles, or the launch its
+ * time, each time it goes round. One that counts, has no other loop in it and
+ * no other way out does so before it begins: then it is known how long it runs.
+ * What is too long for the launch's time is interrupted (exec/fault.h). */
+
+/* Loops of fewer iterations are not looked at. */
+enum { FEW_TRIPS = 1 << 16 };
+
+/* Blocks of the loop that goes round from latch to header. */
+static ir_word *loop_body(host *h, uint32_t header, uint32_t latch)
+{
+    ir_word *in = ir_bits(h->a, h->cfg.n);
+    uint32_t *work = arena_array(h->a, uint32_t, h->cfg.n + 1), n = 0;
+
+    ir_bit_set(in, header);
+    if (latch != header) {
+        ir_bit_set(in, latch);
+        work[n++] = latch;
+    }
+    while (n) {
+        const uint32_t *preds = h->cfg.preds[work[--n]];
+
+        for (uint32_t k = 1; k <= preds[0]; k++)
+            if (!ir_bit(in, preds[k])) {
+                ir_bit_set(in, preds[k]);
+                work[n++] = preds[k];
+            }
+    }
+    return in;
+}
+
+/* Does an instruction take as long as the kernel likes? */
+static bool is_long_by_itself(LLVMValueRef i)
+{
+    const char *callee = ir_callee(i);
+
+    return !strncmp(callee, "llvm.mem", 8) || !strcmp(callee, "__vpu_dma") ||
+           !strcmp(callee, "__vpu_printf");
+}
+
+static bool ends_item_loop(const host *h, uint32_t block)
+{
+    return ir_metadata(LLVMGetBasicBlockTerminator(h->cfg.blocks[block]),
+                       "vpu.items") != NULL;
+}
+
+/* Does control stop in the block, as where items wait at different barriers? */
+static bool ends_for_good(const host *h, uint32_t block)
+{
+    return LLVMIsAUnreachableInst(
+               LLVMGetBasicBlockTerminator(h->cfg.blocks[block])) != NULL;
+}
+
+/* Cycles of an iteration at most, of a loop with no other loop in it and no way
+ * out but its end; 0: it is none. In loops over items there may be such. */
+static uint64_t cycles_of_trip(host *h, uint32_t header, uint32_t latch,
+                               bool items)
+{
+    ir_word *in = loop_body(h, header, latch);
+    uint64_t n = 1;
+
+    for (uint32_t b = 0; b < h->cfg.n; b++) {
+        const uint32_t *succs = h->cfg.succs[b];
+        const shave_cost *c = &h->program->costs[b];
+
+        if (!ir_bit(in, b))
+            continue;
+        for (uint32_t k = 1; k <= succs[0] && b != latch; k++)
+            if (ir_bit(in, succs[k]) ? h->rpo[succs[k]] <= h->rpo[b] &&
+                                           !(items && ends_item_loop(h, b))
+                                     : !ends_for_good(h, succs[k]))
+                return 0;
+        ir_each_inst(i, h->cfg.blocks[b]) if (is_long_by_itself(i)) return 0;
+        n += c->loop_stages ? c->loop_interval : c->cycles;
+    }
+    return n;
+}
+
+static bool is_signed(LLVMIntPredicate p)
+{
+    return p == LLVMIntSLT || p == LLVMIntSGT;
+}
+
+/* A loop that looks before it begins. */
+typedef struct {
+    counter count;
+    uint32_t header, latch;
+    bool items;      /* over work-items, and perhaps more such in it */
+    uint64_t cycles; /* of an iteration at most */
+} foreseen;
+
+/* The loop that begins at `header`; false: its iterations cannot be told. */
+static bool foresee(host *h, uint32_t header, foreseen *out)
+{
+    const uint32_t *preds = h->cfg.preds[header];
+    uint32_t n_in = 0, n_back = 0, in = 0;
+    LLVMIntPredicate on;
+
+    for (uint32_t k = 1; k <= preds[0]; k++) {
+        bool back = h->rpo[preds[k]] >= h->rpo[header];
+
+        n_back += back;
+        n_in += !back;
+        *(back ? &out->latch : &in) = preds[k];
+    }
+    out->header = header;
+    if (n_in != 1 || n_back != 1 || h->cfg.succs[in][0] != 1 ||
+        !counted(h, LLVMGetBasicBlockTerminator(h->cfg.blocks[out->latch]),
+                 header, &out->count) ||
+        !out->count.start || !out->count.step)
+        return false;
+    on = out->count.on;
+    if (out->count.down ? on != LLVMIntUGT && on != LLVMIntSGT
+                        : on != LLVMIntULT && on != LLVMIntSLT)
+        if (on != LLVMIntNE)
+            return false;
+    out->items = ends_item_loop(h, out->latch);
+    out->cycles = cycles_of_trip(h, header, out->latch, out->items);
+    return out->cycles > 0;
+}
+
+/* Is the loop over items one of those in another that is foreseen? */
+static bool is_inner(host *h, const foreseen *f)
+{
+    foreseen outer;
+
+    for (uint32_t b = 0; b < h->cfg.n && f->items; b++) {
+        const uint32_t *succs = h->cfg.succs[b];
+
+        for (uint32_t k = 1; k <= succs[0]; k++)
+            if (h->rpo[succs[k]] < h->rpo[f->header] && b != f->latch &&
+                h->rpo[b] >= h->rpo[f->latch] && ends_item_loop(h, b) &&
+                foresee(h, succs[k], &outer) &&
+                ir_bit(loop_body(h, succs[k], b), f->header))
+                return true;
+    }
+    return false;
+}
+
+/* Work-items of the group, 64 bits. */
+static LLVMValueRef items_of_group(host *h)
+{
+    unsigned first = LLVMCountParams(h->from) - 13 + 3;
+    LLVMValueRef n = k64(h, 1);
+
+    for (unsigned d = 0; d < 3; d++) {
+        LLVMValueRef size = host_value(h, LLVMGetParam(h->from, first + d));
+
+        n = LLVMBuildMul(h->b, n, LLVMBuildZExt(h->b, size, h->i64, ""), "");
+    }
+    return n;
+}
+
+/* Can the count step over its bound, and go round for ever? */
+static LLVMValueRef may_miss(host *h, const counter *c, LLVMValueRef bound,
+                             LLVMValueRef distance)
+{
+    LLVMTypeRef t = LLVMTypeOf(bound);
+    unsigned bits = LLVMGetIntTypeWidth(t);
+    uint64_t ones = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+    uint64_t most = is_signed(c->on) ? ones >> 1 : ones;
+    uint64_t least = is_signed(c->on) ? (ones >> 1) + 1 : 0;
+
+    if (c->step == 1)
+        return LLVMConstNull(h->i1);
+    if (c->on == LLVMIntNE)
+        return LLVMBuildICmp(
+            h->b, LLVMIntNE,
+            LLVMBuildURem(h->b, distance, LLVMConstInt(t, c->step, false), ""),
+            LLVMConstNull(t), "");
+    if (c->down)
+        return LLVMBuildICmp(
+            h->b, is_signed(c->on) ? LLVMIntSLT : LLVMIntULT, bound,
+            LLVMConstInt(t, (least + c->step) & ones, false), "");
+    return LLVMBuildICmp(h->b, is_signed(c->on) ? LLVMIntSGT : LLVMIntUGT,
+                         bound, LLVMConstInt(t, (most - c->step) & ones, false),
+                         "");
+}
+
+/* The SHAVE has used more than its cycles; extra: what is not yet counted, or
+ * NULL. */
+static void check_limit(host *h, LLVMValueRef extra)
 {
     LLVMValueRef now = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
     LLVMValueRef max = host_load_field(h, h->i64, offsetof(sim_wg, max_cycles));
-    LLVMBasicBlockRef on =
-        host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
+    LLVMBasicBlockRef on;
 
     LLVMSetVolatile(max, true); /* another thread may lower it to stop us */
+    if (extra)
+        now = LLVMBuildAdd(h->b, now, extra, "");
+    on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
     host_save_state(h);
     host_no_return(h, "vpu_hook_limit", &h->wg, 1);
     LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+/* In front of the loop. */
+static void check_foreseen(host *h, const foreseen *f)
+{
+    LLVMValueRef start = host_value(h, f->count.start);
+    LLVMValueRef bound = host_value(h, f->count.bound), trips, miss, many;
+    LLVMBasicBlockRef on;
+
+    trips = f->count.down ? LLVMBuildSub(h->b, start, bound, "")
+                          : LLVMBuildSub(h->b, bound, start, "");
+    miss = may_miss(h, &f->count, bound, trips);
+    trips = LLVMBuildUDiv(
+        h->b, trips, LLVMConstInt(LLVMTypeOf(trips), f->count.step, false), "");
+    trips = LLVMBuildIntCast2(h->b, trips, h->i64, false, "");
+    if (f->items)
+        trips = items_of_group(h);
+    many = LLVMBuildICmp(h->b, LLVMIntUGT, trips, k64(h, FEW_TRIPS), "");
+    on = host_unlikely(h, LLVMBuildOr(h->b, many, miss, ""));
+    trips = LLVMBuildSelect(h->b, miss, k64(h, UINT64_C(1) << 32), trips, "");
+    host_track(h, LLVMGetBasicBlockTerminator(h->cfg.blocks[f->latch]));
+    check_limit(h, LLVMBuildMul(h->b, trips, k64(h, f->cycles), ""));
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+/* At the end of a block, in front of the branch t. */
+static void limit_loops(host *h, LLVMValueRef t, uint32_t block)
+{
+    const uint32_t *succs = h->cfg.succs[block];
+    bool blind = false; /* a block may end two loops */
+    foreseen f;
+
+    for (uint32_t k = 1; k <= succs[0]; k++)
+        blind |= h->rpo[succs[k]] <= h->rpo[block] && !foresee(h, succs[k], &f);
+    if (blind) {
+        host_track(h, t); /* a loop without accesses has a line, too */
+        check_limit(h, NULL);
+    }
+    if (succs[0] == 1 && foresee(h, succs[1], &f) && !is_inner(h, &f))
+        check_foreseen(h, &f);
 }
 
 static LLVMBasicBlockRef target(host *h, LLVMValueRef t, unsigned k)
@@ -116,6 +404,7 @@ static bool is_item_loop(const host *h, LLVMValueRef t, int round)
 static int way_round(host *h, LLVMValueRef t, uint32_t block)
 {
     bool back[2];
+    counter c;
 
     if (!LLVMIsABranchInst(t) || LLVMGetNumSuccessors(t) != 2)
         return -1;
@@ -124,7 +413,8 @@ static int way_round(host *h, LLVMValueRef t, uint32_t block)
                   h->rpo[block];
     if (back[0] == back[1])
         return -1;
-    return counted(h, t, ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, back[1])))
+    return counted(h, t, ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, back[1])),
+                   &c)
                ? back[1]
                : -1;
 }
@@ -177,24 +467,18 @@ static void branch(host *h, LLVMValueRef t, uint32_t block)
 static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
 {
     unsigned n = LLVMGetNumSuccessors(t);
-    LLVMValueRef r;
+    LLVMValueRef r, args[2];
 
-    for (unsigned k = 0; k < n; k++) {
-        uint32_t to = ir_cfg_number(&h->cfg, LLVMGetSuccessor(t, k));
-
-        if (h->rpo[to] <= h->rpo[block] && !counted(h, t, to)) {
-            host_track(h, t); /* a loop without accesses has a line, too */
-            check_limit(h);
-            break;
-        }
-    }
+    limit_loops(h, t, block);
     switch (LLVMGetInstructionOpcode(t)) {
     case LLVMRet:
         host_save_state(h);
         LLVMBuildRetVoid(h->b);
         return;
     case LLVMUnreachable:
-        LLVMBuildUnreachable(h->b);
+        args[0] = h->wg;
+        args[1] = LLVMConstInt(h->i32, ir_line_near(t), false);
+        host_no_return(h, "vpu_hook_unreachable", args, 2);
         return;
     case LLVMBr:
         if (n == 1)
@@ -312,16 +596,13 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
         host_fail(h, LLVMGetFirstInstruction(b),
                   "a block with more than 2048 global accesses");
     if (accesses) {
-        LLVMValueRef args[2] = {h->wg, h->log};
         LLVMBasicBlockRef on;
 
         v = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
         on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, v,
                                             k64(h, SIM_LOG_ENTRIES - accesses),
                                             ""));
-        host_save_state(h);
-        host_hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
-        host_restore_state(h);
+        host_flush(h);
         LLVMBuildBr(h->b, on);
         LLVMPositionBuilderAtEnd(h->b, on);
     }
@@ -413,9 +694,15 @@ static void declare(host *h, const char *name)
         h->m, name,
         LLVMFunctionType(LLVMVoidTypeInContext(h->c), types, 4, false));
     ir_attr(h->fn, "nounwind", 0);
+    /* A frame of many pages must not step over the stack's guard. */
+    LLVMAddAttributeAtIndex(
+        h->fn, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(h->c, "probe-stack", 11, "inline-asm", 10));
+    /* Not the window: transfers change what is in it. */
     for (unsigned k = 1; k <= 4; k++)
-        LLVMAddAttributeAtIndex(h->fn, k,
-                                LLVMCreateEnumAttribute(h->c, noalias, 0));
+        if (k != 2)
+            LLVMAddAttributeAtIndex(h->fn, k,
+                                    LLVMCreateEnumAttribute(h->c, noalias, 0));
     h->wg = LLVMGetParam(h->fn, 0);
     h->window = LLVMGetParam(h->fn, 1);
     h->args = LLVMGetParam(h->fn, 2);
@@ -478,6 +765,7 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     h.c = LLVMGetModuleContext(to);
     h.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
     h.b = LLVMCreateBuilderInContext(h.c);
+    h.i1 = LLVMInt1TypeInContext(h.c);
     h.i8 = LLVMInt8TypeInContext(h.c);
     h.i32 = LLVMInt32TypeInContext(h.c);
     h.i64 = LLVMInt64TypeInContext(h.c);
@@ -511,4 +799,39 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     LLVMDisposeBuilder(h.b);
     *stack_bytes = h.stack;
     return h.st;
+}
+
+/* Does nothing stand in front of the block's unreachable that ends for good? */
+static bool is_open(LLVMBasicBlockRef b)
+{
+    LLVMValueRef t = LLVMGetBasicBlockTerminator(b), last;
+
+    if (!LLVMIsAUnreachableInst(t))
+        return false;
+    last = LLVMGetPreviousInstruction(t);
+    return !last || !LLVMIsACallInst(last);
+}
+
+void hostcode_close(LLVMModuleRef m)
+{
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
+    LLVMTypeRef types[2] = {LLVMPointerTypeInContext(c, 0),
+                            LLVMInt32TypeInContext(c)};
+    LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(c), types, 2, false);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(block, f) if (is_open(block))
+        {
+            LLVMValueRef args[2] = {LLVMGetParam(f, 0),
+                                    LLVMConstNull(types[1])};
+
+            LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(block));
+            LLVMBuildCall2(b, t, ir_declare(m, "vpu_hook_unreachable", t), args,
+                           2, "");
+            ir_attr(LLVMGetNamedFunction(m, "vpu_hook_unreachable"), "noreturn",
+                    0);
+        }
+    LLVMDisposeBuilder(b);
 }

@@ -36,4 +36,9 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
                         const sim_sites *sites, uint32_t *stack_bytes, arena *a,
                         vpu_error *err);
 
+/* Behind the optimiser: where it found that control never comes stands a call
+ * of the hook unreachable, so that no jump table and no branch leads out of the
+ * code, whatever else is wrong. */
+void hostcode_close(LLVMModuleRef m);
+
 #endif

@@ -541,8 +541,10 @@ bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
         do_at(h, i);
     else if (!strcmp(name, "_same"))
         forward(h, i, "vpu_hook_same", nothing(h));
-    else if (!strcmp(name, "_event"))
-        forward(h, i, "vpu_hook_event", nothing(h));
+    else if (!strcmp(name, "_events"))
+        forward(h, i, "vpu_hook_events", nothing(h));
+    else if (!strcmp(name, "_expected"))
+        set_state(h, host_operand(h, i, 0), offsetof(sim_check, expected));
     else if (!strcmp(name, "_item"))
         do_item(h, i);
     else if (!strcmp(name, "_barrier"))

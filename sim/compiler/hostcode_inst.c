@@ -1,5 +1,12 @@
 /* Device instructions as host instructions; see hostcode.h.
  *
+ * Nothing that a kernel computes may be undefined here, or LLVM would be free
+ * to make of it what leaves the window (docs/sandbox.md): no undef and no
+ * poison, no operation that can give them without being kept in bounds or
+ * frozen, none of the kernel's promises (nuw, inbounds, assume, range, fast
+ * math). Where the ISA says what happens (shifts, division), the same happens
+ * here.
+ *
  * Alignment is always one: misaligned vectors must work everywhere, and on the
  * host an unaligned access costs nothing. */
 #include <llvm-c/DebugInfo.h>
@@ -135,8 +142,30 @@ static LLVMValueRef constant_expr(host *h, LLVMValueRef v)
                               host_value(h, LLVMGetOperand(v, 1)), "");
     default:
         host_fail(h, NULL, "a constant expression");
-        return LLVMGetUndef(host_type(h, LLVMTypeOf(v)));
+        return LLVMConstNull(host_type(h, LLVMTypeOf(v)));
     }
+}
+
+/* A constant with zeros where v says that anything will do. */
+static LLVMValueRef defined(host *h, LLVMValueRef v)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+    bool vector = LLVMIsAConstantVector(v) != NULL;
+    unsigned n;
+    LLVMValueRef *e;
+
+    if (LLVMIsUndef(v))
+        return LLVMConstNull(host_type(h, t));
+    if (!vector && !LLVMIsAConstantArray(v) && !LLVMIsAConstantStruct(v))
+        return v;
+    n = (unsigned)LLVMGetNumOperands(v);
+    e = arena_array(h->a, LLVMValueRef, n + 1);
+    for (unsigned k = 0; k < n; k++)
+        e[k] = defined(h, LLVMGetOperand(v, k));
+    return vector ? LLVMConstVector(e, n)
+           : LLVMIsAConstantArray(v)
+               ? LLVMConstArray2(LLVMGetElementType(t), e, n)
+               : LLVMConstStructInContext(h->c, e, n, LLVMIsPackedStruct(t));
 }
 
 /* The host value of a device value, at the builder's position. */
@@ -153,9 +182,9 @@ LLVMValueRef host_value(host *h, LLVMValueRef v)
         return constant_expr(h, v);
     if (LLVMIsAConstantPointerNull(v))
         return k32(h, 0);
-    if (LLVMIsUndef(v))
-        return LLVMGetUndef(host_type(h, t));
-    if (host_type(h, t) != t)
+    v = defined(h, v);
+    if (host_type(h, LLVMTypeOf(v)) != LLVMTypeOf(v) ||
+        LLVMTypeOf(v) != host_type(h, t))
         host_fail(h, NULL, "a constant made of addresses");
     return v;
 }
@@ -226,6 +255,18 @@ LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond)
         LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
     LLVMPositionBuilderAtEnd(h->b, rare);
     return on;
+}
+
+/* Nothing in the window changes. */
+void host_flush(host *h)
+{
+    LLVMValueRef args[2] = {h->wg, h->log};
+
+    host_save_state(h);
+    host_hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
+    ir_attr(LLVMGetNamedFunction(h->m, "vpu_hook_flush"), "memory",
+            IR_MEMORY_ARGUMENTS_AND_INACCESSIBLE);
+    host_restore_state(h);
 }
 
 static void log_piece(host *h, LLVMValueRef device, uint32_t bytes, bool store)
@@ -328,23 +369,38 @@ static LLVMValueRef do_cast(host *h, LLVMValueRef i)
         return v;
     if (op == LLVMBitCast && LLVMTypeOf(v) == t)
         return v;
-    return LLVMBuildCast(h->b, op, v, t, "");
+    v = LLVMBuildCast(h->b, op, v, t, "");
+    return op == LLVMFPToSI || op == LLVMFPToUI ? LLVMBuildFreeze(h->b, v, "")
+                                                : v;
+}
+
+/* The number of a lane that there is. */
+static LLVMValueRef lane_number(host *h, LLVMValueRef idx, LLVMTypeRef vector)
+{
+    LLVMValueRef n = host_value(h, idx);
+
+    return LLVMBuildURem(
+        h->b, n, LLVMConstInt(LLVMTypeOf(n), LLVMGetVectorSize(vector), false),
+        "");
 }
 
 static LLVMValueRef do_shuffle(host *h, LLVMValueRef i)
 {
     unsigned n = LLVMGetNumMaskElements(i);
-    LLVMValueRef *mask = arena_array(h->a, LLVMValueRef, n);
+    LLVMValueRef *mask = arena_array(h->a, LLVMValueRef, n), v;
+    bool any = false;
 
     for (unsigned k = 0; k < n; k++) {
         int m = LLVMGetMaskValue(i, k);
 
+        any |= m == LLVMGetUndefMaskElem();
         mask[k] = m == LLVMGetUndefMaskElem() ? LLVMGetUndef(h->i32)
                                               : k32(h, (uint32_t)m);
     }
-    return LLVMBuildShuffleVector(h->b, host_operand(h, i, 0),
-                                  host_operand(h, i, 1),
-                                  LLVMConstVector(mask, n), "");
+    v = LLVMBuildShuffleVector(h->b, host_operand(h, i, 0),
+                               host_operand(h, i, 1), LLVMConstVector(mask, n),
+                               "");
+    return any ? LLVMBuildFreeze(h->b, v, "") : v;
 }
 
 static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
@@ -370,8 +426,10 @@ static void touch(host *h, LLVMValueRef p, LLVMValueRef n, bool store)
 {
     LLVMValueRef args[4] = {h->wg, host_value(h, p), n, k32(h, store)};
 
-    if (host_is_global(p) && !h->sites)
-        host_hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
+    if (!host_is_global(p) || h->sites)
+        return;
+    host_flush(h); /* the cache hears of the accesses so far first */
+    host_hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
 }
 
 static void do_block_move(host *h, LLVMValueRef i, const char *name)
@@ -426,14 +484,16 @@ LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
 
 static LLVMValueRef do_dma(host *h, LLVMValueRef i)
 {
+    enum { DMA_BYTES = 3 }; /* of a plane */
     LLVMValueRef args[3], r;
-    LLVMValueRef block = host_scratch(h, LLVMArrayType2(h->i32, 12));
+    LLVMValueRef block = host_scratch(h, LLVMArrayType2(h->i32, SIM_DMA_N));
 
-    for (unsigned k = 0; k < 12; k++) {
+    for (unsigned k = 0; k < SIM_DMA_N; k++) {
         LLVMValueRef idx = k32(h, k);
 
-        LLVMBuildStore(h->b, host_operand(h, i, k),
-                       LLVMBuildGEP2(h->b, h->i32, block, &idx, 1, ""));
+        LLVMBuildStore(
+            h->b, k == DMA_BYTES ? host_size(h, i, k) : host_operand(h, i, k),
+            LLVMBuildGEP2(h->b, h->i32, block, &idx, 1, ""));
     }
     host_save_state(h);
     args[0] = h->wg;
@@ -460,6 +520,13 @@ static LLVMValueRef inline_routine(host *h, LLVMValueRef i, const char *name)
                        &v, 1, "");
     v = LLVMBuildFDiv(h->b, LLVMConstReal(d, 1.0), v, "");
     return LLVMBuildFPTrunc(h->b, v, LLVMFloatTypeInContext(h->c), "");
+}
+
+/* Intrinsics whose second operand may declare a result undefined. */
+static bool has_escape_clause(const char *name)
+{
+    return !strncmp(name, "llvm.abs.", 9) || !strncmp(name, "llvm.ctlz.", 10) ||
+           !strncmp(name, "llvm.cttz.", 10);
 }
 
 static LLVMValueRef do_call(host *h, LLVMValueRef i)
@@ -525,6 +592,8 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
         }
         args[k] = host_value(h, op);
     }
+    if (has_escape_clause(name))
+        args[1] = LLVMConstNull(LLVMTypeOf(args[1]));
     return LLVMBuildCall2(h->b, LLVMGetCalledFunctionType(i),
                           import(h, LLVMGetCalledValue(i)), args, n, "");
 }
@@ -556,6 +625,98 @@ static LLVMValueRef do_divide(host *h, LLVMValueRef i)
                : q; /* x % 1 is 0 already */
 }
 
+/* Is i the step of a loop over work-items, `phi + step < local size`? That it
+ * does not wrap is our promise, not the kernel's: the local size is a multiple
+ * of the step. */
+static bool is_item_step(LLVMValueRef i)
+{
+    LLVMBasicBlockRef b = LLVMGetInstructionParent(i);
+    LLVMValueRef t = LLVMGetBasicBlockTerminator(b), cmp, phi;
+
+    if (LLVMGetInstructionOpcode(i) != LLVMAdd || !LLVMIsABranchInst(t) ||
+        !LLVMIsConditional(t) || !ir_metadata(t, "vpu.items"))
+        return false;
+    cmp = LLVMGetCondition(t);
+    phi = LLVMGetOperand(i, 0);
+    return LLVMIsAICmpInst(cmp) && LLVMGetOperand(cmp, 0) == i &&
+           LLVMGetICmpPredicate(cmp) == LLVMIntULT &&
+           LLVMIsAArgument(LLVMGetOperand(cmp, 1)) && LLVMIsAPHINode(phi) &&
+           LLVMIsAConstantInt(LLVMGetOperand(i, 1)) &&
+           ir_incoming_from(phi, b) == i;
+}
+
+/* What a promise broken would make undefined. */
+static void drop_promises(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+        LLVMSetNUW(i, false);
+        LLVMSetNSW(i, false);
+        break;
+    case LLVMOr:
+        LLVMSetIsDisjoint(i, false);
+        break;
+    default:
+        if (LLVMCanValueUseFastMathFlags(i))
+            LLVMSetFastMathFlags(i, LLVMFastMathNone);
+    }
+}
+
+/* Is every lane of a shift's amount a number less than bits? */
+static bool is_short_of(LLVMValueRef amount, unsigned bits)
+{
+    unsigned n = ir_lanes(LLVMTypeOf(amount));
+
+    if (!LLVMIsConstant(amount))
+        return false;
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef e =
+            LLVMGetTypeKind(LLVMTypeOf(amount)) == LLVMVectorTypeKind
+                ? LLVMGetAggregateElement(amount, k)
+                : amount;
+
+        if (!e || !LLVMIsAConstantInt(e) || LLVMConstIntGetZExtValue(e) >= bits)
+            return false;
+    }
+    return true;
+}
+
+static LLVMValueRef splat_of(host *h, LLVMTypeRef t, uint64_t v)
+{
+    LLVMValueRef e[64], one = LLVMConstInt(ir_element(t), v, false);
+    unsigned n = ir_lanes(t);
+
+    if (LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+        return one;
+    if (n > 64) {
+        host_fail(h, NULL, "a vector of more than 64 lanes");
+        return LLVMConstNull(t);
+    }
+    for (unsigned k = 0; k < n; k++)
+        e[k] = one;
+    return LLVMConstVector(e, n);
+}
+
+/* By as much as there are bits and more: 0, or as by one less (isa/ops.def). */
+static LLVMValueRef do_shift(host *h, LLVMValueRef i)
+{
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    LLVMValueRef a = host_operand(h, i, 0), n = host_operand(h, i, 1), r;
+    LLVMTypeRef t = LLVMTypeOf(n);
+    unsigned bits = LLVMGetIntTypeWidth(ir_element(t));
+    LLVMValueRef zero = LLVMConstNull(t), fits;
+
+    if (is_short_of(n, bits))
+        return LLVMBuildBinOp(h->b, op, a, n, "");
+    fits = LLVMBuildICmp(h->b, LLVMIntULT, n, splat_of(h, t, bits), "");
+    n = LLVMBuildSelect(h->b, fits, n,
+                        op == LLVMAShr ? splat_of(h, t, bits - 1) : zero, "");
+    r = LLVMBuildBinOp(h->b, op, a, n, "");
+    return op == LLVMAShr ? r : LLVMBuildSelect(h->b, fits, r, zero, "");
+}
+
 static LLVMValueRef do_plain(host *h, LLVMValueRef i)
 {
     LLVMValueRef copy;
@@ -568,6 +729,9 @@ static LLVMValueRef do_plain(host *h, LLVMValueRef i)
         ir_map_set(&ops, LLVMGetOperand(i, (unsigned)k),
                    host_operand(h, i, (unsigned)k));
     copy = ir_clone(h->b, i, &ops);
+    drop_promises(copy);
+    if (is_item_step(i))
+        LLVMSetNUW(copy, true);
     LLVMInstructionSetDebugLoc(copy,
                                h->debug ? LLVMInstructionGetDebugLoc(i) : NULL);
     return copy;
@@ -601,12 +765,15 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
     case LLVMFreeze:
         return LLVMBuildFreeze(h->b, host_operand(h, i, 0), "");
     case LLVMExtractElement:
-        return LLVMBuildExtractElement(h->b, host_operand(h, i, 0),
-                                       host_operand(h, i, 1), "");
+        return LLVMBuildExtractElement(
+            h->b, host_operand(h, i, 0),
+            lane_number(h, LLVMGetOperand(i, 1),
+                        LLVMTypeOf(LLVMGetOperand(i, 0))),
+            "");
     case LLVMInsertElement:
-        return LLVMBuildInsertElement(h->b, host_operand(h, i, 0),
-                                      host_operand(h, i, 1),
-                                      host_operand(h, i, 2), "");
+        return LLVMBuildInsertElement(
+            h->b, host_operand(h, i, 0), host_operand(h, i, 1),
+            lane_number(h, LLVMGetOperand(i, 2), LLVMTypeOf(i)), "");
     case LLVMShuffleVector:
         return do_shuffle(h, i);
     case LLVMExtractValue:
@@ -634,6 +801,10 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
     case LLVMURem:
     case LLVMSRem:
         return do_divide(h, i);
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+        return do_shift(h, i);
     default:
         if (LLVMIsACastInst(i))
             return do_cast(h, i);

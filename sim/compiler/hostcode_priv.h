@@ -22,7 +22,7 @@ typedef struct {
     LLVMTargetDataRef td; /* the device's layout */
     LLVMBuilderRef b;
     LLVMValueRef from, fn;
-    LLVMTypeRef i8, i32, i64, ptr, wg_void;
+    LLVMTypeRef i1, i8, i32, i64, ptr, wg_void;
     const shave_layout *layout;
     const shave_program *program;
     bool track_lines, debug;
@@ -51,6 +51,9 @@ LLVMTypeRef host_type(host *h, LLVMTypeRef t);
 /* The host value of a device value, at the builder's position. */
 LLVMValueRef host_value(host *h, LLVMValueRef v);
 LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k);
+/* Operand k, a number of bytes: SIM_DMA_TOO_LARGE when it is a product that 32
+ * bits do not hold. */
+LLVMValueRef host_size(host *h, LLVMValueRef i, unsigned k);
 /* Where a device address is on the host. */
 LLVMValueRef host_ptr(host *h, LLVMValueRef device);
 /* Is this device pointer one to DDR? */
@@ -65,6 +68,8 @@ void host_restore_state(host *h);
 LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
                        LLVMValueRef *args, unsigned n);
 void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
+/* The accesses logged so far go to the caches. */
+void host_flush(host *h);
 /* if (cond) { unlikely }: leaves the builder in the unlikely block and returns
  * the block to go on in. */
 LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);

@@ -6,12 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/compiler/expand.h"
+#include "sim/compiler/hostabi.h"
 #include "sim/compiler/instrument_priv.h"
 
 /* CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE. */
 enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
 
-enum { MEMORY_NONE = 0, MEMORY_INACCESSIBLE = 12 /* llvm::MemoryEffects */ };
+/* Memory of the core is laid out in so many bytes, which is the most that it
+ * moves at once. */
+enum { CORE_ALIGN = 16 };
+
+/* llvm::MemoryEffects */
+enum {
+    MEMORY_NONE = 0,
+    MEMORY_INACCESSIBLE = 12,
+    MEMORY_READS_ARGUMENTS = MEMORY_INACCESSIBLE | 1
+};
 
 /* --- the tables
  * --------------------------------------------------------------------- */
@@ -254,6 +265,14 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
 /* --- calls
  * ------------------------------------------------------------------------ */
 
+static uint64_t memory_of(const char *name)
+{
+    if (!strncmp(name, "__vpu_undef", 11))
+        return MEMORY_NONE;
+    return strcmp(name, "__vpu_check_events") ? MEMORY_INACCESSIBLE
+                                              : MEMORY_READS_ARGUMENTS;
+}
+
 LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
                              LLVMValueRef *args, unsigned n, LLVMValueRef at)
 {
@@ -269,9 +288,7 @@ LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
      * hold: a division by zero would follow. */
     if (strcmp(name, "__vpu_check_if"))
         ir_attr(f, "willreturn", 0);
-    ir_attr(f, "memory",
-            strncmp(name, "__vpu_undef", 11) ? MEMORY_INACCESSIBLE
-                                             : MEMORY_NONE);
+    ir_attr(f, "memory", memory_of(name));
     call = LLVMBuildCall2(x->b, t, f, args, n, "");
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
@@ -377,20 +394,31 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
     begin_variable(x, v, behind);
 }
 
-/* A copy that joins the transfers of an earlier event: waiting for it is
- * waiting for those. */
-static void tell_earlier_event(instrument *x, LLVMValueRef i, const char *name)
+static bool is_wait(const char *callee)
 {
-    LLVMValueRef event;
+    return !strcmp(callee, "__vpu_wait_group_events") ||
+           !strcmp(callee, "WaitWorkItemDmaEvents");
+}
 
-    if (!strstr(name, "DmaCreate") && !strstr(name, "__vpu_async_") &&
-        !strstr(name, "async_work_group_copy_"))
-        return;
-    event = LLVMGetOperand(i, LLVMGetNumArgOperands(i) - 1);
-    if (LLVMIsConstant(event) || LLVMTypeOf(event) != x->i32)
-        return;
-    LLVMPositionBuilderBefore(x->b, i);
-    instrument_call(x, "__vpu_check_event", x->void_type, &event, 1, i);
+/* Which events a wait is for shows before it is expanded: behind that there is
+ * the last of them alone. */
+static void tell_events(instrument *x, LLVMValueRef wait)
+{
+    LLVMValueRef n = LLVMGetOperand(wait, 0), list = LLVMGetOperand(wait, 1);
+    LLVMValueRef root = instrument_root(x, list), args[4];
+    uint32_t number;
+    sim_site *s = add_site(x, SITE_WAIT, wait, &number);
+
+    s->object = object_of(x, root);
+    if (expand_reads_events(n))
+        s->bytes = 4 * (uint32_t)LLVMConstIntGetZExtValue(n);
+    s->by_item = !strcmp(ir_callee(wait), "WaitWorkItemDmaEvents");
+    LLVMPositionBuilderBefore(x->b, wait);
+    args[0] = instrument_k32(x, number);
+    args[1] = n;
+    args[2] = list;
+    args[3] = s->object ? root : LLVMConstPointerNull(LLVMTypeOf(list));
+    instrument_call(x, "__vpu_check_events", x->void_type, args, 4, wait);
 }
 
 /* What a built-in's expansion forgets. */
@@ -401,7 +429,8 @@ static void note_call(instrument *x, LLVMValueRef i)
                                      .fences = FENCE_LOCAL | FENCE_GLOBAL};
     ir_signature sig;
 
-    tell_earlier_event(x, i, callee);
+    if (is_wait(callee))
+        tell_events(x, i);
     ir_demangle(callee, &sig);
     f.by_item = strstr(callee, "WorkItemDma") != NULL;
     if (sig.name_len == 7 && !strncmp(sig.name, "barrier", 7) &&
@@ -459,9 +488,10 @@ static const char *check_name(unsigned space)
     return names[space & 3];
 }
 
-/* A pointer operand of i is checked: what it is used with. */
-static void check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
-                          sim_site_kind kind, LLVMTypeRef t, uint32_t align)
+/* A pointer operand of i is checked: what it is used with. The site's number.
+ */
+static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
+                              sim_site_kind kind, LLVMTypeRef t, uint32_t align)
 {
     LLVMValueRef p = LLVMGetOperand(i, operand), args[3], call;
     LLVMValueRef root = instrument_root(x, p);
@@ -471,6 +501,8 @@ static void check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
 
     s->object = object;
     s->bytes = (uint32_t)LLVMStoreSizeOfType(x->td, t);
+    if (align > CORE_ALIGN)
+        align = CORE_ALIGN;
     s->align = keeps_aligned(x, p, align, 0) ? 1 : align;
     s->element_bytes = ir_bits_of(ir_element(t)) / 8;
     if (kind != SITE_LOAD) {
@@ -487,6 +519,19 @@ static void check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
     LLVMPositionBuilderBefore(x->b, i);
     call = instrument_call(x, check_name(space), LLVMTypeOf(p), args, 3, i);
     LLVMSetOperand(i, operand, call);
+    return site;
+}
+
+/* What it does depends on what it finds. */
+static void check_exchange(instrument *x, LLVMValueRef i)
+{
+    LLVMValueRef expected = LLVMGetOperand(i, 1);
+    uint32_t site;
+
+    LLVMPositionBuilderBefore(x->b, i);
+    instrument_call(x, "__vpu_check_expected", x->void_type, &expected, 1, i);
+    site = check_pointer(x, i, 0, SITE_ATOMIC, LLVMTypeOf(expected), 4);
+    x->sites->sites[site].conditional = true;
 }
 
 static LLVMValueRef as_i32(instrument *x, LLVMValueRef p)
@@ -545,18 +590,6 @@ static uint32_t check_collective(instrument *x, LLVMValueRef i,
     return site;
 }
 
-/* The events behind the number a wait is for: umax(umax(0, a), b). */
-static void tell_events(instrument *x, LLVMValueRef v, LLVMValueRef wait)
-{
-    if (LLVMIsACallInst(v) && !strncmp(ir_callee(v), "llvm.umax", 9)) {
-        tell_events(x, LLVMGetOperand(v, 0), wait);
-        tell_events(x, LLVMGetOperand(v, 1), wait);
-    } else if (!LLVMIsAConstantInt(v) || LLVMConstIntGetZExtValue(v)) {
-        LLVMPositionBuilderBefore(x->b, wait);
-        instrument_call(x, "__vpu_check_event", x->void_type, &v, 1, wait);
-    }
-}
-
 static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
 {
     LLVMValueRef root = NULL;
@@ -592,7 +625,9 @@ static void tell_arguments(instrument *x, LLVMValueRef i, uint32_t site)
     LLVMValueRef hash = instrument_k32(x, 2166136261u), args[2];
 
     LLVMPositionBuilderBefore(x->b, i);
-    for (unsigned k = 0; k < 11; k++) {
+    for (unsigned k = 0; k < SIM_DMA_N; k++) {
+        if (k == SIM_DMA_LINE)
+            continue;
         hash = LLVMBuildXor(x->b, hash, LLVMGetOperand(i, k), "");
         hash = LLVMBuildMul(x->b, hash, instrument_k32(x, 16777619u), "");
     }
@@ -614,14 +649,44 @@ static void check_copy(instrument *x, LLVMValueRef i)
     s->object = (uint32_t)LLVMConstIntGetZExtValue(dst);
     s->from = (uint32_t)LLVMConstIntGetZExtValue(src);
     s->by_item = fact_of(x, i).by_item;
-    LLVMSetOperand(i, 11, instrument_k32(x, site));
-    tell_arguments(x, i, site);
+    LLVMSetOperand(i, SIM_DMA_LINE, instrument_k32(x, site));
+    if (!x->what->barriers)
+        tell_arguments(x, i, site);
+}
+
+static bool check_collective_call(instrument *x, LLVMValueRef i)
+{
+    const char *callee = ir_callee(i);
+
+    if (!strcmp(callee, "__vpu_barrier")) {
+        uint32_t site = check_collective(x, i, SITE_BARRIER);
+
+        x->sites->sites[site].fences = fact_of(x, i).fences;
+    } else if (!strcmp(callee, "__vpu_wait")) {
+        check_collective(x, i, SITE_WAIT);
+    } else if (!strcmp(callee, "__vpu_dma")) {
+        check_copy(x, i);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void check_call(instrument *x, LLVMValueRef i)
+{
+    const char *callee = ir_callee(i);
+
+    if (!strncmp(callee, "llvm.memset", 11))
+        check_block_move(x, i, false);
+    else if (!strncmp(callee, "llvm.memcpy", 11) ||
+             !strncmp(callee, "llvm.memmove", 12))
+        check_block_move(x, i, true);
+    else
+        instrument_arithmetic(x, i);
 }
 
 static void check_access(instrument *x, LLVMValueRef i)
 {
-    const char *callee;
-
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
         check_pointer(x, i, 0, SITE_LOAD, LLVMTypeOf(i), LLVMGetAlignment(i));
@@ -630,29 +695,16 @@ static void check_access(instrument *x, LLVMValueRef i)
         check_pointer(x, i, 1, SITE_STORE, LLVMTypeOf(LLVMGetOperand(i, 0)),
                       LLVMGetAlignment(i));
         return;
-    case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+        check_exchange(x, i);
+        return;
+    case LLVMAtomicRMW:
         check_pointer(x, i, 0, SITE_ATOMIC, LLVMTypeOf(LLVMGetOperand(i, 1)),
                       4);
         return;
     case LLVMCall:
-        callee = ir_callee(i);
-        if (!strcmp(callee, "__vpu_barrier")) {
-            uint32_t site = check_collective(x, i, SITE_BARRIER);
-
-            x->sites->sites[site].fences = fact_of(x, i).fences;
-        } else if (!strcmp(callee, "__vpu_wait")) {
-            check_collective(x, i, SITE_WAIT);
-            tell_events(x, LLVMGetOperand(i, 0), i);
-        } else if (!strcmp(callee, "__vpu_dma"))
-            check_copy(x, i);
-        else if (!strncmp(callee, "llvm.memset", 11))
-            check_block_move(x, i, false);
-        else if (!strncmp(callee, "llvm.memcpy", 11) ||
-                 !strncmp(callee, "llvm.memmove", 12))
-            check_block_move(x, i, true);
-        else
-            instrument_arithmetic(x, i);
+        if (!check_collective_call(x, i))
+            check_call(x, i);
         return;
     default:
         instrument_arithmetic(x, i);
@@ -671,11 +723,13 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
     {
         if (LLVMIsACallInst(i) && !strncmp(ir_callee(i), "__vpu_check", 11))
             continue;
-        if (!x->what->barriers || LLVMIsACallInst(i))
-            *arena_append(x->a, list, n, cap) = i;
+        *arena_append(x->a, list, n, cap) = i;
     }
     for (size_t k = 0; k < n; k++)
-        check_access(x, list[k]);
+        if (x->what->barriers)
+            check_collective_call(x, list[k]);
+        else
+            check_access(x, list[k]);
 }
 
 /* --- the whole

@@ -8,7 +8,8 @@
  *   i32  __vpu_check_block(i32 site, i32 ptr, i32 root, i32 n)  0 = do not
  *   void __vpu_check_if(i32 site, i1 wrong, i64 x, i64 y)
  *   void __vpu_check_at(i32 site)              before a collective call
- *   void __vpu_check_event(i32 event)          each event a wait is for
+ *   void __vpu_check_events(i32 site, i32 n, ptr, ptr root)    before a wait
+ *   void __vpu_check_expected(i32 value)       before a compare and exchange
  *   void __vpu_check_same(i32 site, i32 hash)  of a transfer's arguments
  *
  * The line operand of __vpu_dma becomes the transfer's site. */

@@ -3,6 +3,7 @@
  * no interval. */
 #include <string.h>
 
+#include "sim/compiler/hostabi.h"
 #include "sim/compiler/instrument_priv.h"
 
 typedef struct {
@@ -52,7 +53,7 @@ static void see(intervals *v, LLVMValueRef i)
         see_store(v, site_of(v, i)->object);
     } else if (!strcmp(callee, "__vpu_dma")) {
         uint32_t site =
-            (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 11));
+            (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, SIM_DMA_LINE));
 
         see_store(v, v->x->sites->sites[site].object);
     }

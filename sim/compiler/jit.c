@@ -1,6 +1,8 @@
 /* LLVM's ORC loads and links host objects; this names what they may call. */
 #include "sim/compiler/jit.h"
 
+#include <elf.h>
+
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/ExecutionEngine.h>
@@ -64,25 +66,29 @@ static void add(symbols *s, const char *name, void *address)
     s->pairs[s->n++].Sym.Flags.TargetFlags = 0;
 }
 
+static void add_hooks(symbols *s, const sim_hooks *h)
+{
+#define HOOK(who, returns, name, parameters) \
+    if (h->name)                             \
+        add(s, "vpu_hook_" #name, ADDRESS(h->name));
+#include "sim/compiler/hooks.def"
+#undef HOOK
+}
+
+/* The first hook such code calls that h does not have; NULL = none. */
+static const char *missing_hook(const sim_hooks *h, unsigned who)
+{
+#define HOOK(caller, returns, name, parameters) \
+    if ((who & SIM_HOOKS_##caller) && !h->name) \
+        return #name;
+#include "sim/compiler/hooks.def"
+#undef HOOK
+    return NULL;
+}
+
 static void add_all(symbols *s, const sim_hooks *h)
 {
-    add(s, "vpu_hook_flush", ADDRESS(h->flush));
-    add(s, "vpu_hook_dma", ADDRESS(h->dma));
-    add(s, "vpu_hook_wait", ADDRESS(h->wait));
-    add(s, "vpu_hook_touch", ADDRESS(h->touch));
-    add(s, "vpu_hook_divergence", ADDRESS(h->divergence));
-    add(s, "vpu_hook_limit", ADDRESS(h->limit));
-    add(s, "vpu_hook_access", ADDRESS(h->access));
-    add(s, "vpu_hook_block", ADDRESS(h->block));
-    add(s, "vpu_hook_value", ADDRESS(h->value));
-    add(s, "vpu_hook_array", ADDRESS(h->array));
-    add(s, "vpu_hook_undef", ADDRESS(h->undef));
-    add(s, "vpu_hook_barrier", ADDRESS(h->barrier));
-    add(s, "vpu_hook_same", ADDRESS(h->same));
-    add(s, "vpu_hook_event", ADDRESS(h->event));
-    add(s, "vpu_hook_origins", ADDRESS(h->origins));
-    add(s, "vpu_hook_taint", ADDRESS(h->taint));
-    add(s, "vpu_hook_use", ADDRESS(h->use));
+    add_hooks(s, h);
     add(s, "__vpu_half_z", ADDRESS(half_to_zero));
     add(s, "__vpu_half_p", ADDRESS(half_up));
     add(s, "__vpu_half_n", ADDRESS(half_down));
@@ -94,9 +100,6 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "__vpu_float_un", ADDRESS(float_un));
     add(s, "__vpu_nextafter_f16", ADDRESS(sim_half_nextafter));
     add(s, "__vpu_nextafter_f32", ADDRESS(nextafterf));
-    add(s, "vpu_hook_print", ADDRESS(h->print));
-    add(s, "vpu_hook_line", ADDRESS(h->line));
-    add(s, "vpu_hook_var", ADDRESS(h->var));
     add(s, "__extendhfsf2", ADDRESS(__extendhfsf2));
     add(s, "__truncsfhf2", ADDRESS(__truncsfhf2));
     add(s, "__truncdfhf2", ADDRESS(__truncdfhf2));
@@ -120,6 +123,54 @@ static void add_all(symbols *s, const sim_hooks *h)
         snprintf(name, sizeof name, "__vpu_%s_f32", sim_routines[i].name);
         add(s, name, sim_routines[i].fn32);
     }
+}
+
+/* --- where the code lies
+ * ------------------------------------------------------------------ */
+
+/* The object's section of code, and where in it the symbol's function begins;
+ * NULL: not as LLVM writes it. */
+static const Elf64_Shdr *code_section(const uint8_t *object, size_t n,
+                                      const char *symbol, uint64_t *offset)
+{
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)object;
+    const Elf64_Shdr *all;
+
+    if (n < sizeof *head || head->e_shoff > n ||
+        head->e_shnum > (n - head->e_shoff) / sizeof *all)
+        return NULL;
+    all = (const Elf64_Shdr *)(object + head->e_shoff);
+    for (unsigned i = 0; i < head->e_shnum; i++) {
+        const Elf64_Shdr *t = &all[i], *names = &all[t->sh_link];
+        const Elf64_Sym *list = (const Elf64_Sym *)(object + t->sh_offset);
+
+        if (t->sh_type != SHT_SYMTAB || t->sh_link >= head->e_shnum)
+            continue;
+        for (uint64_t k = 0; k < t->sh_size / sizeof *list; k++)
+            if (!strcmp((const char *)object + names->sh_offset +
+                            list[k].st_name,
+                        symbol) &&
+                list[k].st_shndx < head->e_shnum) {
+                *offset = list[k].st_value;
+                return &all[list[k].st_shndx];
+            }
+    }
+    return NULL;
+}
+
+/* All variants are in one section. */
+static void note_code(const uint8_t *object, size_t n, sim_kernel *k)
+{
+    const Elf64_Shdr *section;
+    uint64_t offset;
+    char name[32];
+
+    artifact_symbol(SIM_SCALAR, name);
+    section = code_section(object, n, name, &offset);
+    if (!section || !k->variants[SIM_SCALAR].fn)
+        return;
+    k->code = (const uint8_t *)(uintptr_t)k->variants[SIM_SCALAR].fn - offset;
+    k->code_bytes = section->sh_size;
 }
 
 static vpu_status report(LLVMErrorRef e, const char *what, vpu_error *err)
@@ -157,12 +208,18 @@ static LLVMErrorRef create(bool debug, LLVMOrcLLJITRef *out)
 }
 
 vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
-                    sim_kernel *k, vpu_error *err)
+                    unsigned who, sim_kernel *k, vpu_error *err)
 {
+    const char *missing = missing_hook(hooks, who);
     symbols s = {.n = 0};
     LLVMOrcJITDylibRef lib;
     LLVMErrorRef e;
 
+    if (missing)
+        return err_set(err, VPU_ERR_INTERNAL,
+                       "the code of kernel '%s' may call the hook '%s', which "
+                       "the table given for it does not have",
+                       k->name, missing);
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     e = create(k->debug, &s.jit);
@@ -194,6 +251,7 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
         k->jit = NULL;
         return st;
     }
+    note_code(object, n, k);
     return VPU_OK;
 }
 

@@ -5,9 +5,13 @@
 #include "sim/compiler/kernel.h"
 
 /* Load an object and look up the variants present in *k. *k->jit owns the code.
- * VPU_ERR_COMPILE: the object does not link (message: LLVM's). */
+ * who: which code it is, SIM_HOOKS_… of hostabi.h.
+ *
+ * VPU_ERR_COMPILE   the object does not link (message: LLVM's)
+ * VPU_ERR_INTERNAL  hooks lacks one that such code calls */
 vpu_status jit_load(const uint8_t *object, size_t n_bytes,
-                    const sim_hooks *hooks, sim_kernel *k, vpu_error *err);
+                    const sim_hooks *hooks, unsigned who, sim_kernel *k,
+                    vpu_error *err);
 void jit_unload(void *jit); /* NULL is fine */
 
 #endif

@@ -1,7 +1,6 @@
 /* Kernels by name: compile, load, and the disk cache in between. */
 #include "sim/compiler/kernel.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -10,6 +9,7 @@
 #include "sim/compiler/artifact.h"
 #include "sim/compiler/frontend.h"
 #include "sim/compiler/jit.h"
+#include "sim/compiler/kcache.h"
 #include "sim/compiler/object.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
@@ -25,15 +25,12 @@ const char *sim_variant_name(sim_variant_kind k)
 /* --- the cache
  * ----------------------------------------------------------------- */
 
-static const char *cache_dir(arena *a)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-    if (xdg && xdg[0] == '/')
-        return arena_printf(a, "%s/vpusim", xdg);
-    return home && home[0] == '/' ? arena_printf(a, "%s/.cache/vpusim", home)
-                                  : NULL;
-}
+/* What one use of the cache needs. */
+typedef struct {
+    bool on;
+    kcache_key key;
+    const log_sink *log;
+} cache_slot;
 
 /* Another build of the program compiles differently under the same version. */
 static void add_build(str *s)
@@ -45,49 +42,51 @@ static void add_build(str *s)
                    (long long)sb.st_mtim.tv_sec, sb.st_mtim.tv_nsec);
 }
 
-/* Where the result of compiling these bytes with these settings is kept. NULL:
- * no cache. The path is part of it because messages name it. */
-static const char *cache_path(const char *path, const void *content, size_t n,
-                              const char *entry, const char *target,
-                              const sim_compile_config *cfg, arena *a)
+static void add_text(str *parts, const char *text)
 {
-    const char *dir =
-        cfg->no_cache || cfg->track_lines || cfg->debug || cfg->checking
-            ? NULL
-            : cache_dir(a);
-    char content_hash[33], key[33];
-    str s = {0};
+    kcache_part(parts, text, strlen(text));
+}
 
-    if (!dir)
-        return NULL;
-    artifact_hash(content, n, content_hash);
-    str_printf(&s, "%s %d %s\n%s\n%s\n%s\n", VPU_VERSION, SIM_ABI, content_hash,
-               path, entry, target);
+/* Where the result of compiling these bytes with these settings is kept. The
+ * path is part of the key because messages name it. */
+static cache_slot cache_at(const char *path, const void *content, size_t n,
+                           const char *entry, const char *target,
+                           const sim_compile_config *cfg, arena *a)
+{
+    cache_slot slot = {.log = cfg->log};
+    str build = {0}, parts = {0};
+
+    if (cfg->no_cache || cfg->track_lines || cfg->debug || cfg->checking)
+        return slot;
+    str_printf(&build, "%s %d ", VPU_VERSION, SIM_ABI);
+    add_build(&build);
+    kcache_part(&parts, build.data, build.n);
+    kcache_part(&parts, content, n);
+    add_text(&parts, path);
+    add_text(&parts, entry);
+    add_text(&parts, target);
     for (uint32_t i = 0; i < cfg->n_options; i++)
-        str_printf(&s, "%s\n", cfg->options[i]);
-    add_build(&s);
-    str_puts(&s, fe_fingerprint(a));
-    artifact_hash(s.data, s.n, key);
-    str_free(&s);
-    return arena_printf(a, "%s/%.2s/%s.elf", dir, key, key + 2);
+        add_text(&parts, cfg->options[i]);
+    add_text(&parts, fe_fingerprint(a));
+    slot.key = kcache_key_of(&parts);
+    slot.on = true;
+    str_free(&build);
+    str_free(&parts);
+    return slot;
 }
 
-static bool cache_get(const char *path, arena *a, artifact *out)
+static bool cache_get(const cache_slot *slot, arena *a, artifact *out)
 {
-    char *data;
-
-    if (!path || file_read(path, MAX_FILE_BYTES, a, &data, &out->n_bytes, NULL))
+    if (!slot->on)
         return false;
-    out->file = (uint8_t *)data;
-    return object_classify(out->file, out->n_bytes) == OBJECT_OURS &&
-           artifact_deps_hold(out->file, out->n_bytes);
+    out->file = kcache_get(&slot->key, slot->log, a, &out->n_bytes);
+    return out->file != NULL;
 }
 
-/* A cache that cannot be written costs time, nothing else. */
-static void cache_put(const char *path, const artifact *x, arena *a)
+static void cache_put(const cache_slot *slot, const artifact *x)
 {
-    if (path && !file_mkdirs(file_dirname(a, path), NULL))
-        file_write(path, x->file, x->n_bytes, NULL);
+    if (slot->on)
+        kcache_put(&slot->key, slot->log, x->file, x->n_bytes);
 }
 
 static artifact_host host_kind(const sim_compile_config *cfg)
@@ -100,6 +99,20 @@ static artifact_host host_kind(const sim_compile_config *cfg)
 
 /* --- kernels
  * --------------------------------------------------------------------- */
+
+/* Which hooks the code calls. */
+static unsigned hook_callers(const sim_compile_config *cfg)
+{
+    unsigned who = SIM_HOOKS_EVERY;
+
+    if (cfg->debug && cfg->debug->lines)
+        who |= SIM_HOOKS_LINES;
+    if (cfg->checking)
+        who |= SIM_HOOKS_ORDERS;
+    if (cfg->checking && !cfg->checking->barriers)
+        who |= SIM_HOOKS_CHECKS;
+    return who;
+}
 
 static vpu_status open_artifact(const artifact *x, const char *path,
                                 const sim_compile_config *cfg, arena *a,
@@ -115,7 +128,9 @@ static vpu_status open_artifact(const artifact *x, const char *path,
             return err_set(err, VPU_ERR_PARSE, "%s: no host code", path);
         k->debug = cfg->debug != NULL;
         k->roomy = cfg->debug || cfg->checking;
-        st = jit_load(object, n, cfg->hooks, k, err);
+        k->object = arena_memdup(a, object, n);
+        k->object_bytes = n;
+        st = jit_load(object, n, cfg->hooks, hook_callers(cfg), k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
@@ -162,14 +177,16 @@ static vpu_status obtain(const origin *o, const char *entry,
                          const sim_compile_config *cfg, arena *a,
                          arena *scratch, sim_kernel **out, vpu_error *err)
 {
-    const char *cached = cache_path(o->name, o->content, o->n, entry,
-                                    artifact_host_cpu(scratch), cfg, scratch);
+    const cache_slot cached =
+        cache_at(o->name, o->content, o->n, entry, artifact_host_cpu(scratch),
+                 cfg, scratch);
     sim_kernel *k = arena_new(a, sim_kernel);
     sim_sites *sites = NULL;
     artifact x;
     vpu_status st;
 
-    if (cache_get(cached, scratch, &x) &&
+    if (cache_get(&cached, scratch, &x) &&
+        artifact_deps_hold(x.file, x.n_bytes) &&
         !open_artifact(&x, o->name, cfg, a, k, NULL)) {
         k->from_cache = true;
         *out = k;
@@ -184,7 +201,7 @@ static vpu_status obtain(const origin *o, const char *entry,
     k->sites = sites;
     if (st)
         return st;
-    cache_put(cached, &x, scratch);
+    cache_put(&cached, &x);
     *out = k;
     return VPU_OK;
 }
@@ -203,6 +220,35 @@ vpu_status sim_kernel_compile(const char *source, const char *entry,
     o.content = content;
     if (!st)
         st = obtain(&o, entry, cfg, a, scratch, out, err);
+    arena_destroy(scratch);
+    return st;
+}
+
+struct sim_unit {
+    const char *name;
+    fe_unit front;
+};
+
+vpu_status sim_unit_open(const char *source, const sim_compile_config *cfg,
+                         arena *a, sim_unit **out, vpu_error *err)
+{
+    *out = arena_new(a, sim_unit);
+    (*out)->name = arena_strdup(a, source);
+    return fe_compile(source, NULL, cfg->options, cfg->n_options, false,
+                      cfg->log, a, &(*out)->front, err);
+}
+
+vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
+                           const sim_compile_config *cfg, arena *a,
+                           sim_kernel **out, vpu_error *err)
+{
+    arena *scratch = arena_create(0);
+    origin o = {.name = u->name,
+                .content = u->front.bitcode,
+                .n = u->front.n_bytes,
+                .is_bitcode = true};
+    vpu_status st = obtain(&o, entry, cfg, a, scratch, out, err);
+
     arena_destroy(scratch);
     return st;
 }
@@ -252,32 +298,30 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
 }
 
 /* A .bin holds no host code: it is the same whatever processor made it. */
-static const char *bin_path(const char *source, const char *entry,
-                            const sim_compile_config *cfg, arena *a)
+static cache_slot bin_slot(const char *source, const char *entry,
+                           const sim_compile_config *cfg, arena *a)
 {
     char *content;
     size_t n;
 
     if (file_read(source, MAX_FILE_BYTES, a, &content, &n, NULL))
-        return NULL; /* the compiler will say so */
-    return cache_path(source, content, n, entry ? entry : "", "bin", cfg, a);
+        return (cache_slot){0}; /* the compiler will say so */
+    return cache_at(source, content, n, entry ? entry : "", "bin", cfg, a);
 }
 
 vpu_status sim_kernel_build_bin(const char *source, const char *entry,
                                 const sim_compile_config *cfg, arena *a,
                                 uint8_t **file, size_t *n, vpu_error *err)
 {
-    const char *cached = bin_path(source, entry, cfg, a);
+    const cache_slot cached = bin_slot(source, entry, cfg, a);
     const uint8_t *bin;
-    char *data;
-    size_t n_data;
     static const middle_mode plain = {0};
     fe_unit unit;
     artifact x, wrapped;
     vpu_status st;
 
-    if (cached && !file_read(cached, MAX_FILE_BYTES, a, &data, &n_data, NULL) &&
-        artifact_unwrap((uint8_t *)data, n_data, &bin, n)) {
+    if (cache_get(&cached, a, &x) &&
+        artifact_unwrap(x.file, x.n_bytes, &bin, n)) {
         *file = arena_memdup(a, bin, *n); /* aligned */
         return VPU_OK;
     }
@@ -289,7 +333,7 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
     if (st)
         return st;
     artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);
-    cache_put(cached, &wrapped, a);
+    cache_put(&cached, &wrapped);
     *file = x.file;
     *n = x.n_bytes;
     return VPU_OK;

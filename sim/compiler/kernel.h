@@ -77,6 +77,11 @@ typedef struct sim_kernel {
     bool roomy; /* private data may be more than the device's CMX holds */
     const sim_sites *sites; /* of code compiled for checking; else NULL */
     void *jit;              /* owns the code; sim_kernel_release */
+    const uint8_t *code;    /* the code itself, NULL = none was loaded */
+    size_t code_bytes;
+    const uint8_t *object; /* the ELF object it was loaded from, for those who
+                              look into it; NULL = none was loaded */
+    size_t object_bytes;
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;
@@ -120,6 +125,17 @@ typedef struct {
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
                               sim_kernel **out, vpu_error *err);
+
+/* A file whose front end ran once, for several of its kernels. */
+typedef struct sim_unit sim_unit;
+
+/* In the arena. Errors as sim_kernel_compile's. */
+vpu_status sim_unit_open(const char *source, const sim_compile_config *cfg,
+                         arena *a, sim_unit **out, vpu_error *err);
+/* Not for cfg->debug and cfg->checking, which want the front end otherwise. */
+vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
+                           const sim_compile_config *cfg, arena *a,
+                           sim_kernel **out, vpu_error *err);
 
 /* The same from OpenCL C in memory; name stands for the path in messages and
  * must be one no file has, as in "<vpusim>/convert.cl". */

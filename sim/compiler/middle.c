@@ -16,6 +16,7 @@
 #include "sim/compiler/expand.h"
 #include "sim/compiler/flatten.h"
 #include "sim/compiler/instrument.h"
+#include "sim/compiler/names.h"
 #include "sim/ir/ir.h"
 #include "sim/compiler/taint.h"
 #include "sim/compiler/vectorize.h"
@@ -65,6 +66,37 @@ static vpu_status run_passes(LLVMModuleRef m, const char *passes,
         LLVMDisposeErrorMessage(msg);
     }
     return st;
+}
+
+/* indvars computes what a loop leaves without the loop, in integers as wide as
+ * the product of its counts: more than 64 bits where these have 64. */
+static const char indvars[] = "indvars,";
+
+static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
+                                  bool narrow, arena *a, vpu_error *err)
+{
+    const char *at = strstr(passes, indvars);
+
+    if (narrow && at)
+        passes = arena_printf(a, "%.*s%s", (int)(at - passes), passes,
+                              at + strlen(indvars));
+    return run_passes(m, passes, err);
+}
+
+/* Is there an integer that no operation of a SHAVE takes? */
+static bool has_wide_integers(LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f) ir_each_inst(i, b)
+        {
+            LLVMTypeRef t = ir_element(LLVMTypeOf(i));
+
+            if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind &&
+                LLVMGetIntTypeWidth(t) > 64)
+                return true;
+        }
+    return false;
 }
 
 /* --- which functions
@@ -473,8 +505,8 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
  * that all of it is still there to be told of. */
 static vpu_status build_checked(LLVMModuleRef m, const char *path,
                                 LLVMValueRef *fns, const middle_mode *mode,
-                                arena *a, middle_unit *out, sim_kernel *k,
-                                vpu_error *err)
+                                bool narrow, arena *a, middle_unit *out,
+                                sim_kernel *k, vpu_error *err)
 {
     static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
     instrument *x = instrument_begin(m, path, k, mode->checking,
@@ -505,7 +537,7 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
         return st;
     dump(m, "instrument");
     forget_rolled(m);
-    st = run_passes(m, item_passes, err);
+    st = run_loop_passes(m, item_passes, narrow, a, err);
     if (st)
         return st;
     find_atomics(fns[SIM_SCALAR], k);
@@ -521,21 +553,26 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
 }
 
 static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
-                        const middle_mode *mode, arena *a, middle_unit *out,
-                        sim_kernel *k, vpu_error *err)
+                        const middle_mode *mode, bool narrow, arena *a,
+                        middle_unit *out, sim_kernel *k, vpu_error *err)
 {
     LLVMValueRef fns[SIM_N_VARIANTS] = {NULL};
     unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1}, line = 0;
     bool vectors;
     vpu_status st;
 
-    st = pick(m, path, entry, a, fns, err);
+    st = check_module(m, "the front end", err);
+    if (!st)
+        st = names_check(m, path, err);
+    if (!st)
+        st = pick(m, path, entry, a, fns, err);
     if (!st)
         st = describe_args(fns[SIM_SCALAR], path, a, k, err);
     if (st)
         return st;
     inline_everything(m, fns);
-    st = run_passes(m, "always-inline,globaldce", err);
+    /* __builtin_expect is about branches that no SHAVE predicts. */
+    st = run_passes(m, "function(lower-expect),always-inline,globaldce", err);
     if (!st)
         st = check_recursion(m, path, err);
     if (st)
@@ -543,14 +580,14 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     if (mode->debug)
         return build_debug(m, path, fns, mode->debug, a, out, k, err);
     if (mode->checking)
-        return build_checked(m, path, fns, mode, a, out, k, err);
+        return build_checked(m, path, fns, mode, narrow, a, out, k, err);
     vectors = source_has_vectors(m, &line);
     st = run_passes(m, inline_passes, err);
     if (!st)
         st = expand_builtins(m, path, err);
     forget_rolled(m);
     if (!st)
-        st = run_passes(m, item_passes, err);
+        st = run_loop_passes(m, item_passes, narrow, a, err);
     if (st)
         return st;
     dump(m, "items");
@@ -570,9 +607,26 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     if (!st)
         flatten(m);
     if (!st)
-        st = run_passes(m, group_passes, err);
+        st = run_loop_passes(m, group_passes, narrow, a, err);
     divisions_show(m);
     dump(m, "device");
+    return st;
+}
+
+/* Takes m over. narrow: loops leave what they leave. */
+static vpu_status try_build(LLVMModuleRef m, const char *path,
+                            const char *entry, const middle_mode *mode,
+                            bool narrow, arena *a, middle_unit *out,
+                            sim_kernel *k, vpu_error *err)
+{
+    vpu_status st;
+
+    *out = (middle_unit){.module = m};
+    st = build(m, path, entry, mode, narrow, a, out, k, err);
+    if (st) {
+        LLVMDisposeModule(m);
+        out->module = NULL;
+    }
     return st;
 }
 
@@ -581,13 +635,16 @@ vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
                         sim_kernel *k, vpu_error *err)
 {
     static const middle_mode ordinary;
+    LLVMModuleRef copy = LLVMCloneModule(m);
     vpu_status st;
 
-    *out = (middle_unit){.module = m};
-    st = build(m, path, entry, mode ? mode : &ordinary, a, out, k, err);
-    if (st) {
+    st = try_build(m, path, entry, mode ? mode : &ordinary, false, a, out, k,
+                   err);
+    if (!st && has_wide_integers(m)) {
         LLVMDisposeModule(m);
-        out->module = NULL;
+        return try_build(copy, path, entry, mode ? mode : &ordinary, true, a,
+                         out, k, err);
     }
+    LLVMDisposeModule(copy);
     return st;
 }

@@ -50,9 +50,10 @@ typedef struct {
     uint32_t bits;    /* SHIFT, TO_INT: of the integer */
     const char *name; /* UNDEF, ARRAY: the variable; "" = none known */
     uint32_t fences;  /* BARRIER: 1 orders local memory, 2 global */
-    /* COPY */
-    uint32_t from; /* object of the source; `object` is the destination's */
-    bool by_item;  /* a work-item's own (WorkItemDma…) */
+    bool conditional; /* ATOMIC: compare and exchange, which may only read */
+    uint32_t from;    /* COPY: object of the source; `object` is the
+                         destination's. WAIT: `object` is the list's */
+    bool by_item;     /* COPY, WAIT: a work-item's own (WorkItemDma…) */
 } sim_site;
 
 typedef enum {

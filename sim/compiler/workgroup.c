@@ -58,13 +58,13 @@ static LLVMValueRef id_value(wg *w, LLVMValueRef call, LLVMValueRef *lid)
 }
 
 /* Where a value's (or private array's) copy of item `linear` is. */
-static LLVMValueRef item_address(wg *w, const value_info *vi, uint32_t bytes,
+static LLVMValueRef item_address(wg *w, const value_info *vi,
                                  LLVMValueRef linear)
 {
     LLVMValueRef at = LLVMBuildMul(w->b, w->n_items, k32(w, vi->offset), "");
 
-    at = LLVMBuildAdd(w->b, at, LLVMBuildMul(w->b, linear, k32(w, bytes), ""),
-                      "");
+    at = LLVMBuildAdd(w->b, at,
+                      LLVMBuildMul(w->b, linear, k32(w, vi->stride), ""), "");
     return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
                          "");
 }
@@ -89,14 +89,6 @@ static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
     LLVMSetAlignment(s, 4);
 }
 
-static LLVMValueRef kept_address(wg *w, const value_info *vi,
-                                 LLVMValueRef linear)
-{
-    uint32_t n = (wg_stored_bytes(w, LLVMTypeOf(vi->inst)) + 3) & ~3u;
-
-    return item_address(w, vi, n, linear);
-}
-
 /* v recomputed at the builder's position for the item with these ids. */
 static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
                               LLVMValueRef *lid, LLVMValueRef linear)
@@ -111,9 +103,7 @@ static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
     if (wg_is_id(v)) {
         r = id_value(w, v, lid);
     } else if (LLVMIsAAllocaInst(v)) {
-        uint32_t n = (wg_stored_bytes(w, LLVMGetAllocatedType(v)) + 3) & ~3u;
-
-        r = item_address(w, vi, n, linear);
+        r = item_address(w, vi, linear);
     } else {
         for (int k = 0; k < LLVMGetNumOperands(v); k++)
             recompute(w, LLVMGetOperand(v, (unsigned)k), map, lid, linear);
@@ -164,7 +154,7 @@ static void emit_sync(wg *w, region *r, LLVMValueRef sync)
         if (vi->how == KEEP_ONCE)
             x = load_kept(w, LLVMTypeOf(v), vi->once);
         else if (vi->how == KEEP_PER_ITEM && !LLVMIsAAllocaInst(v))
-            x = load_kept(w, LLVMTypeOf(v), kept_address(w, vi, k32(w, 0)));
+            x = load_kept(w, LLVMTypeOf(v), item_address(w, vi, k32(w, 0)));
         else
             x = recompute(w, v, &map, zero, k32(w, 0));
         ir_map_set(&map, v, x);
@@ -341,7 +331,7 @@ static void enter_items(wg *w, region *r)
             wg_is_id(vi->inst))
             recompute(w, vi->inst, &r->map, r->lid, linear);
         else if (vi->how == KEEP_PER_ITEM)
-            store_kept(w, load_kept(w, t, kept_address(w, vi, linear)),
+            store_kept(w, load_kept(w, t, item_address(w, vi, linear)),
                        vi->temp);
         if (LLVMIsAAllocaInst(vi->inst))
             place_variable(w, r, vi->inst);
@@ -371,7 +361,7 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
         if (vi->how == KEEP_ONCE)
             store_kept(w, use_of(w, r, vi->inst), vi->once);
         else if (vi->how == KEEP_PER_ITEM)
-            store_kept(w, use_of(w, r, vi->inst), kept_address(w, vi, linear));
+            store_kept(w, use_of(w, r, vi->inst), item_address(w, vi, linear));
     }
     if (r->n_exits > 1) {
         LLVMTypeRef t =

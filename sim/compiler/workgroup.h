@@ -29,9 +29,9 @@ typedef struct {
 } workgroup;
 
 /* lanes: items of dimension 0 that one run of item_fn stands for. The group's
- * lsz0 must be a multiple. item_fn is left alone. observed: the function tells
- * which item runs, __vpu_check_item(i32 linear), and where all have reached a
- * barrier, __vpu_check_barrier(). */
+ * lsz0 must be a multiple. item_fn keeps its meaning. observed: the function
+ * tells which item runs, __vpu_check_item(i32 linear), and where all have
+ * reached a barrier, __vpu_check_barrier(). */
 void workgroup_build(LLVMValueRef item_fn, unsigned lanes, bool observed,
                      const char *name, arena *a, workgroup *out);
 

@@ -19,6 +19,50 @@ value_info *wg_value(wg *w, LLVMValueRef v)
     return n ? &w->vals[n - 1] : NULL;
 }
 
+/* --- parts of structures
+ * ---------------------------------------------------------- */
+
+static LLVMValueRef behind(LLVMValueRef i)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(i);
+
+    while (LLVMIsAPHINode(next))
+        next = LLVMGetNextInstruction(next);
+    return next;
+}
+
+/* Parts of what an operation returns (a compare and exchange, a sum with its
+ * overflow) are taken right behind it: a structure has no form in memory, so it
+ * must not live across a collective point. */
+static void take_parts(wg *w, LLVMValueRef i)
+{
+    LLVMUseRef next;
+
+    for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = next) {
+        LLVMValueRef part = LLVMGetUser(u);
+
+        next = LLVMGetNextUse(u);
+        if (!LLVMIsAExtractValueInst(part))
+            continue;
+        LLVMInstructionRemoveFromParent(part);
+        LLVMPositionBuilderBefore(w->b, behind(i));
+        LLVMInsertIntoBuilder(w->b, part);
+    }
+}
+
+static bool has_sync(wg *w)
+{
+    ir_each_block(b, w->item_fn) ir_each_inst(i, b) if (is_sync(i)) return true;
+    return false;
+}
+
+static void take_all_parts(wg *w)
+{
+    ir_each_block(b, w->item_fn)
+        ir_each_inst(i, b) if (LLVMGetTypeKind(LLVMTypeOf(i)) ==
+                               LLVMStructTypeKind) take_parts(w, i);
+}
+
 /* --- segments and liveness
  * ---------------------------------------------------- */
 
@@ -218,19 +262,54 @@ LLVMTypeRef wg_memory_type(wg *w, LLVMTypeRef t)
     return ir_lanes(t) > 1 ? LLVMVectorType(i8, ir_lanes(t)) : i8;
 }
 
-uint32_t wg_stored_bytes(wg *w, LLVMTypeRef t)
+/* Values are stored as they are found, in words; arrays are used as declared.
+ * The core moves no more than 16 bytes at once. */
+static uint32_t kept_align(LLVMValueRef v)
 {
-    return (uint32_t)LLVMABISizeOfType(w->td, wg_memory_type(w, t));
+    uint32_t n = LLVMIsAAllocaInst(v) ? LLVMGetAlignment(v) : 4;
+
+    return n < 4 ? 4 : n > 16 ? 16 : n;
 }
 
 static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
 {
+    uint32_t n = (uint32_t)LLVMABISizeOfType(w->td, wg_memory_type(w, t));
+
     if (vi->how == KEEP_PER_ITEM)
         return;
     vi->how = KEEP_PER_ITEM;
-    /* Sixteen bytes keep vectors whole; item counts multiply the offset. */
-    vi->offset = w->item_bytes;
-    w->item_bytes += (wg_stored_bytes(w, t) + 3) & ~3u;
+    vi->align = kept_align(vi->inst);
+    vi->stride = (n + vi->align - 1) / vi->align * vi->align;
+    *arena_append(w->a, w->per_item, w->n_per_item, w->cap_per_item) = vi;
+}
+
+/* Places the values of this alignment, 0 = of any, one behind the other. False:
+ * one is out of line for some number of items, which multiplies its offset. */
+static bool place(wg *w, uint32_t align)
+{
+    bool fits = true;
+
+    for (size_t i = 0; i < w->n_per_item; i++) {
+        value_info *vi = w->per_item[i];
+
+        if (align && vi->align != align)
+            continue;
+        vi->offset = w->item_bytes;
+        w->item_bytes += vi->stride;
+        fits &= vi->offset % vi->align == 0;
+    }
+    return fits;
+}
+
+/* In the order they were met, where that keeps all in line; otherwise what
+ * needs most comes first, behind which the rest is in line, too. */
+static void place_item_memory(wg *w)
+{
+    if (place(w, 0))
+        return;
+    w->item_bytes = 0;
+    for (uint32_t align = 16; align >= 4; align /= 2)
+        place(w, align);
 }
 
 /* Private arrays reached from a recomputed address live across, too. */
@@ -302,10 +381,13 @@ static void decide_all(wg *w)
             address_escapes(w->vals[v].inst))
             give_item_memory(w, &w->vals[v],
                              LLVMGetAllocatedType(w->vals[v].inst));
+    place_item_memory(w);
 }
 
 void wg_analyse(wg *w)
 {
+    if (has_sync(w))
+        take_all_parts(w);
     number_values(w);
     cut_segments(w);
     liveness(w);

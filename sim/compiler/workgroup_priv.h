@@ -33,7 +33,9 @@ typedef struct {
     keep how;
     bool cheap; /* recomputable from ids and arguments */
     bool cheap_known;
-    uint32_t offset;   /* PER_ITEM (and allocas): bytes before it per item */
+    /* PER_ITEM (and allocas): the copies of all items stand in a row, `stride`
+     * bytes apart, behind `offset` bytes for each item. */
+    uint32_t offset, stride, align;
     LLVMValueRef once; /* ONCE: alloca that holds it between regions */
     LLVMValueRef temp; /* alloca that holds it within a region */
 } value_info;
@@ -56,6 +58,8 @@ typedef struct {
     uint32_t n_vals;
     ir_map val_index; /* instruction -> number + 1 */
     uint32_t n_regions, item_bytes;
+    value_info **per_item; /* values with memory for each item */
+    size_t n_per_item, cap_per_item;
     /* the function being built */
     LLVMBasicBlockRef entry, *region_pre;
     LLVMValueRef ids[WG_N_IDS], kept, n_items;
@@ -70,6 +74,5 @@ value_info *wg_value(wg *w, LLVMValueRef v);
 bool wg_is_id(LLVMValueRef i); /* a work-item function of expand.h */
 /* i1 has no memory form of its own. */
 LLVMTypeRef wg_memory_type(wg *w, LLVMTypeRef t);
-uint32_t wg_stored_bytes(wg *w, LLVMTypeRef t);
 
 #endif

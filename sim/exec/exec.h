@@ -23,9 +23,14 @@ extern const sim_hooks exec_hooks;
 void exec_flush(sim_wg *wg, uint64_t *log);
 uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a);
 void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n);
+/* The last transfer of its phase that a wait for n is for. */
+uint32_t exec_wait_end(const sim_wg *wg, uint32_t n);
 void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store);
 void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
 void exec_divergence(sim_wg *wg, uint32_t line);
+void exec_unreachable(sim_wg *wg, uint32_t line);
+/* A hook did work that counts as so many cycles for exec_launch.max_cycles. */
+void exec_charge(sim_wg *wg, uint64_t cycles);
 void exec_limit(sim_wg *wg);
 
 /* What executes work-groups: compiled host code, or the interpreter of the
@@ -120,7 +125,7 @@ typedef struct exec_debugger {
 typedef enum {
     EXEC_STOP_ACCESS,     /* outside mapped memory: address, write */
     EXEC_STOP_DIVERGENCE, /* items wait at different places: line */
-    EXEC_STOP_COPY        /* of no width: line */
+    EXEC_STOP_COPY        /* of no width, or beyond all addresses: line */
 } exec_stop_kind;
 
 typedef struct {

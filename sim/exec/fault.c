@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 static _Thread_local fault_scope *armed;
-static struct sigaction old_segv, old_bus;
+static struct sigaction old_segv, old_bus, old_urg;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users;
 
@@ -25,8 +25,43 @@ static bool was_write(void *context)
 #endif
 }
 
+/* Nobody sends it for other reasons than out-of-band data, and who does not
+ * know it ignores it. */
+enum { INTERRUPT = SIGURG };
+
+static bool is_in_code(const fault_scope *s, void *context)
+{
+#if defined(__x86_64__)
+    const ucontext_t *u = context;
+    uint64_t at = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+
+    return s->code && at - (uint64_t)s->code < s->code_bytes;
+#else
+    (void)s;
+    (void)context;
+    return false;
+#endif
+}
+
+static void on_interrupt(int sig, siginfo_t *info, void *context)
+{
+    fault_scope *s = armed;
+
+    if (s && atomic_load(&s->interrupted)) {
+        if (!is_in_code(s, context))
+            return; /* in a hook: there will be another */
+        s->kind = FAULT_LIMIT;
+        siglongjmp(s->env, 1);
+    }
+    if (old_urg.sa_flags & SA_SIGINFO)
+        old_urg.sa_sigaction(sig, info, context);
+    else if (old_urg.sa_handler != SIG_DFL && old_urg.sa_handler != SIG_IGN)
+        old_urg.sa_handler(sig);
+}
+
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
+    const ucontext_t *u = context;
     fault_scope *s = armed;
     uint64_t at;
     struct sigaction *old = sig == SIGSEGV ? &old_segv : &old_bus;
@@ -37,6 +72,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
             s->kind = FAULT_ACCESS;
             s->address = (uint32_t)at;
             s->write = was_write(context);
+            /* The scope keeps no mask. We block nothing, but who calls us may:
+             * ThreadSanitizer blocks all, and the next fault would kill. */
+            pthread_sigmask(SIG_SETMASK, &u->uc_sigmask, NULL);
             siglongjmp(s->env, 1);
         }
     }
@@ -59,6 +97,9 @@ void fault_install(void)
         sigemptyset(&sa.sa_mask);
         sigaction(SIGSEGV, &sa, &old_segv);
         sigaction(SIGBUS, &sa, &old_bus);
+        sa.sa_sigaction = on_interrupt;
+        sa.sa_flags |= SA_RESTART;
+        sigaction(INTERRUPT, &sa, &old_urg);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -69,13 +110,27 @@ void fault_uninstall(void)
     if (!--users) {
         sigaction(SIGSEGV, &old_segv, NULL);
         sigaction(SIGBUS, &old_bus, NULL);
+        sigaction(INTERRUPT, &old_urg, NULL);
     }
     pthread_mutex_unlock(&lock);
 }
 
 void fault_arm(fault_scope *s)
 {
+    if (armed)
+        atomic_store(&armed->armed, false);
+    if (s) {
+        s->thread = pthread_self();
+        atomic_store(&s->armed, true);
+    }
     armed = s;
+}
+
+void fault_interrupt(fault_scope *s)
+{
+    atomic_store(&s->interrupted, true);
+    if (atomic_load(&s->armed))
+        pthread_kill(s->thread, INTERRUPT);
 }
 
 fault_scope *fault_armed(void)

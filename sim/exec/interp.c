@@ -342,7 +342,10 @@ static bool mem_move(const call_frame *f)
 
 static bool run_dma(const call_frame *f)
 {
-    f->ret[0] = f->hooks->dma(f->wg, f->log, f->args);
+    uint32_t args[SIM_DMA_N] = {0}; /* the last may be left out */
+
+    memcpy(args, f->args, (f->n < SIM_DMA_N ? f->n : SIM_DMA_N) * sizeof *args);
+    f->ret[0] = f->hooks->dma(f->wg, f->log, args);
     return true;
 }
 
@@ -361,6 +364,12 @@ static bool run_print(const call_frame *f)
 static bool run_divergence(const call_frame *f)
 {
     f->hooks->divergence(f->wg, f->args[0]);
+    return false;
+}
+
+static bool run_unreachable(const call_frame *f)
+{
+    f->hooks->unreachable(f->wg, f->args[0]);
     return false;
 }
 
@@ -437,6 +446,7 @@ static const struct {
     {"__vpu_wait", run_wait},
     {"__vpu_printf", run_print},
     {"__vpu_divergence", run_divergence},
+    {"unreachable", run_unreachable},
 };
 
 static bool find(const char *name, callee *out)
@@ -453,11 +463,36 @@ static bool find(const char *name, callee *out)
     return out->routine || !strncmp(name, "atomic.", 7);
 }
 
-vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
-                          vpu_error *err)
+/* A file's program may ask for words that nobody gives. */
+static vpu_status check_areas(const isa_function *f, uint32_t args_bytes,
+                              vpu_error *err)
+{
+    const uint32_t words_bytes = SHAVE_N_WORDS * 4;
+
+    for (uint32_t k = 0; k < f->n_instrs; k++) {
+        const isa_instr *in = &f->instrs[k];
+        uint32_t have = in->sub == ISA_ARGS ? args_bytes : words_bytes;
+        uint32_t bytes = isa_type_bytes((isa_type)in->type);
+
+        if (in->op == ISA_OP_ldarg &&
+            (have < bytes || (uint32_t)in->imm > have - bytes))
+            return err_set(err, VPU_ERR_PARSE,
+                           "%s: SHAVE program: ldarg of byte %d of %u: the "
+                           "file is damaged or not one of ours; compile the "
+                           "kernel again",
+                           f->name, (int)in->imm, have);
+    }
+    return VPU_OK;
+}
+
+vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
+                          interp_code **out, vpu_error *err)
 {
     interp_code *c = arena_new(a, interp_code);
+    vpu_status st = check_areas(f, args_bytes, err);
 
+    if (st)
+        return st;
     c->f = f;
     c->callees = arena_array(a, callee, f->n_callees + 1);
     for (uint32_t k = 0; k < f->n_callees; k++)

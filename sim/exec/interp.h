@@ -21,10 +21,12 @@ typedef struct {
     const struct exec_debugger *debugger; /* likewise */
 } interp_watch;
 
-/* f with its callees found, in the arena; f must stay.
+/* f with its callees found, in the arena; f must stay. args_bytes: of the
+ * packed argument block.
+ * VPU_ERR_PARSE     it loads arguments or words of the group behind the last
  * VPU_ERR_INTERNAL  a callee nobody knows, named (a defect of ours) */
-vpu_status interp_prepare(const isa_function *f, arena *a, interp_code **out,
-                          vpu_error *err);
+vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
+                          interp_code **out, vpu_error *err);
 
 /* What a sim_wg_fn does. accesses: isa_log_size of the function, the caller's,
  * one for each thread. Returns the issue cycles. */

@@ -255,6 +255,8 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     s->prints = r->prints;
     s->scope.window = memory_window(r->mem);
     s->scope.reserved = MEMORY_RESERVED;
+    s->scope.code = l->kernel->code;
+    s->scope.code_bytes = l->kernel->code_bytes;
     if (r->desc->wg_split) {
         s->next = i;
         s->end = n_groups;
@@ -295,7 +297,7 @@ static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
         interp_code *c = NULL;
 
         if (programs[v])
-            st = interp_prepare(programs[v], a, &c, err);
+            st = interp_prepare(programs[v], k->args_bytes, a, &c, err);
         r->codes[v] = (shave_code){.interp = c};
         if (c && interp_log_size(c) > r->n_accesses)
             r->n_accesses = interp_log_size(c);

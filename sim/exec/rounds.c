@@ -47,6 +47,8 @@ static void time_is_over(void *arg)
 
     r->timed_out = true;
     stop_shaves(r);
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        fault_interrupt(&r->shaves[i].scope);
 }
 
 static void start_threads(launch_run *r)
@@ -139,9 +141,22 @@ static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
                      "%s:%u: %s: not all work-items reach the same barrier",
                      l->kernel->source, s->scope.line, str_text(&where));
         break;
+    case FAULT_UNREACHABLE:
+        st = err_set(err, VPU_ERR_UNDEFINED,
+                     "%s:%u: %s: control comes where the source says it never "
+                     "does (__builtin_unreachable, or an endless loop that "
+                     "does nothing)",
+                     l->kernel->source, s->scope.line, str_text(&where));
+        break;
     case FAULT_COPY:
         st = err_set(err, VPU_ERR_UNDEFINED,
                      "%s:%u: %s: copy with lines of zero bytes",
+                     l->kernel->source, s->scope.line, str_text(&where));
+        break;
+    case FAULT_COPY_OUTSIDE:
+        st = err_set(err, VPU_ERR_FAULT,
+                     "%s:%u: %s: copy that leaves the device's 32-bit "
+                     "addresses: its size, a stride or the place is wrong",
                      l->kernel->source, s->scope.line, str_text(&where));
         break;
     case FAULT_MISSES:

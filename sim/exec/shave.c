@@ -80,17 +80,23 @@ static void push_run(shave *s, bool flush)
         step->u.mem = profile_run_step(s->profile);
 }
 
+void exec_charge(sim_wg *wg, uint64_t cycles)
+{
+    if (wg->max_cycles != UINT64_MAX)
+        wg->max_cycles -= cycles < wg->max_cycles ? cycles : wg->max_cycles;
+}
+
 /* Everything since the last step becomes one. */
 static void end_run(shave *s)
 {
     feed_cache(s);
     if (!s->wg.cycles)
         return;
+    if (s->wg.cycles > s->wg.max_cycles)
+        fault_raise(FAULT_LIMIT, 0);
     if (timed(s))
         push_run(s, false);
-    if (s->wg.max_cycles != UINT64_MAX)
-        s->wg.max_cycles -=
-            s->wg.cycles < s->wg.max_cycles ? s->wg.cycles : s->wg.max_cycles;
+    exec_charge(&s->wg, s->wg.cycles);
     s->wg.cycles = 0;
     /* The watchdog's 0 may just have been overwritten. */
     if (atomic_load(s->stop))
@@ -102,8 +108,12 @@ static void end_run(shave *s)
 
 void exec_flush(sim_wg *wg, uint64_t *log)
 {
+    shave *s = shave_of(wg);
+
     (void)log;
-    feed_cache(shave_of(wg));
+    feed_cache(s);
+    if (atomic_load_explicit(s->stop, memory_order_relaxed))
+        fault_raise(FAULT_LIMIT, 0);
 }
 
 static void note_copy(const shave *s, const copy_shape *c)
@@ -120,50 +130,62 @@ static void note_copy(const shave *s, const copy_shape *c)
     }
 }
 
+/* What the transfer that was made last returns: an event given to it, or else
+ * its own number. */
+static uint32_t event_of(shave *s, uint32_t given)
+{
+    if (!given || given >= s->transfers)
+        return s->transfers;
+    copy_join(&s->joined, given, s->transfers);
+    return given;
+}
+
 uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
 {
     shave *s = shave_of(wg);
-    copy_shape c = {.dst = a[0],
-                    .src = a[1],
-                    .bytes = a[3],
-                    .src_width = a[4],
-                    .dst_width = a[5],
-                    .src_pitch = a[6],
-                    .dst_pitch = a[7],
-                    .planes = a[8],
-                    .src_plane = a[9],
-                    .dst_plane = a[10]};
+    copy_shape c = copy_shape_of(a);
+    copy_result done;
     mach_step *step;
 
     (void)log;
     end_run(s);
-    if (!copy_run(&c, memory_window(s->mem)))
-        fault_raise(FAULT_COPY, a[11]);
-    if (s->launch->n_writers && !a[2])
+    done = copy_run(&c, memory_window(s->mem));
+    if (done)
+        fault_raise(done == COPY_NO_WIDTH ? FAULT_COPY : FAULT_COPY_OUTSIDE,
+                    a[SIM_DMA_LINE]);
+    if (s->launch->n_writers && !a[SIM_DMA_TO_CMX])
         note_copy(s, &c);
     s->transfers++;
     if (!timed(s))
-        return s->transfers;
+        return event_of(s, a[SIM_DMA_EVENT]);
     step = mach_queue_push(s->queue, MACH_STEP_DMA);
     step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                   .lines = copy_lines(&c),
-                                  .to_cmx = a[2],
-                                  .ddr = copy_side(&c, !a[2]),
-                                  .src_line = a[11]};
+                                  .to_cmx = a[SIM_DMA_TO_CMX],
+                                  .ddr = copy_side(&c, !a[SIM_DMA_TO_CMX]),
+                                  .src_line = a[SIM_DMA_LINE]};
     if (s->profile)
         profile_dma_step(s->profile, step->u.dma.bytes);
-    return s->transfers;
+    return event_of(s, a[SIM_DMA_EVENT]);
+}
+
+uint32_t exec_wait_end(const sim_wg *wg, uint32_t n)
+{
+    const shave *s = (const shave *)wg;
+
+    return copy_wait_end(&s->joined, n < s->transfers ? n : s->transfers);
 }
 
 void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
     shave *s = shave_of(wg);
+    uint32_t end = exec_wait_end(wg, n);
 
     (void)log;
     end_run(s);
+    copy_waited(&s->joined, end);
     if (timed(s))
-        mach_queue_push(s->queue, MACH_STEP_WAIT)->id =
-            n < s->transfers ? n : s->transfers;
+        mach_queue_push(s->queue, MACH_STEP_WAIT)->id = end;
     if (s->profile)
         profile_wait_step(s->profile);
 }
@@ -218,6 +240,12 @@ void exec_divergence(sim_wg *wg, uint32_t line)
     fault_raise(FAULT_DIVERGENCE, line);
 }
 
+void exec_unreachable(sim_wg *wg, uint32_t line)
+{
+    (void)wg;
+    fault_raise(FAULT_UNREACHABLE, line);
+}
+
 void exec_limit(sim_wg *wg)
 {
     (void)wg;
@@ -253,6 +281,7 @@ const sim_hooks exec_hooks = {.flush = exec_flush,
                               .touch = exec_touch,
                               .print = exec_print,
                               .divergence = exec_divergence,
+                              .unreachable = exec_unreachable,
                               .limit = exec_limit,
                               .line = hook_line,
                               .var = hook_var};
@@ -294,6 +323,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (named && timed(s))
         mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
+    s->joined = (copy_joined){.n = 0};
     s->phase = p;
     if (s->launch->debugger && s->launch->debugger->phase)
         s->launch->debugger->phase(s->launch->debugger->user, s->next, s->group,
@@ -352,7 +382,8 @@ static bool pass_over(shave *s)
         exec_stop_kind stop;
     } kinds[] = {{FAULT_ACCESS, EXEC_STOP_ACCESS},
                  {FAULT_DIVERGENCE, EXEC_STOP_DIVERGENCE},
-                 {FAULT_COPY, EXEC_STOP_COPY}};
+                 {FAULT_COPY, EXEC_STOP_COPY},
+                 {FAULT_COPY_OUTSIDE, EXEC_STOP_COPY}};
     exec_stop why = {.address = s->scope.address,
                      .line = s->scope.line,
                      .write = s->scope.write};

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "sim/exec/copy.h"
 #include "sim/exec/exec.h"
 #include "sim/exec/fault.h"
 #include "sim/exec/interp.h"
@@ -35,6 +36,7 @@ typedef struct shave {
     uint64_t stride;        /* between this SHAVE's positions */
     uint64_t n_groups;      /* of the launch */
     uint32_t transfers;     /* of the current group and phase */
+    copy_joined joined;     /* their events that others joined */
     uint64_t group;         /* running now */
     mach_phase phase;       /* and its phase */
     bool running;           /* a group is begun and not done */

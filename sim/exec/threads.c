@@ -15,7 +15,7 @@ enum { MOST = 80 };
  * as long. */
 static const double SPIN_S = 100e-6;
 
-static const double LONGEST_S = 1e9;
+static const double LONGEST_S = 1e9, AGAIN_S = 0.02;
 
 typedef struct {
     pthread_t id;
@@ -172,7 +172,7 @@ static void *watch(void *arg)
     while (!t->quit) {
         if (t->strike && clock_seconds() >= t->due) {
             t->strike(t->strike_arg);
-            t->strike = NULL;
+            t->due = clock_seconds() + AGAIN_S;
         }
         t->wakes = t->strike ? t->due : 0;
         if (t->wakes > 0) {

@@ -19,7 +19,8 @@ bool exec_threads_run(exec_threads *t, void (*job)(void *arg), void *arg);
 void exec_threads_join(exec_threads *t);
 
 /* Calls strike(arg) on a thread of its own if exec_threads_unwatch is not
- * called within so many seconds. One at a time; strike must return soon and not
+ * called within so many seconds, and then again and again until it is. One at a
+ * time; strike must return soon and not
  * call any of these. Where no thread is to be had nobody watches. */
 void exec_threads_watch(exec_threads *t, double seconds,
                         void (*strike)(void *arg), void *arg);

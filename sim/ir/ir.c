@@ -323,6 +323,20 @@ bool ir_calls(LLVMValueRef inst, const char *name)
     return !strcmp(ir_callee(inst), name);
 }
 
+unsigned ir_line_near(LLVMValueRef i)
+{
+    LLVMValueRef block = LLVMBasicBlockAsValue(LLVMGetInstructionParent(i));
+    unsigned line = 0;
+
+    for (; i && !line; i = LLVMGetPreviousInstruction(i))
+        line = LLVMGetDebugLocLine(i);
+    for (LLVMUseRef u = LLVMGetFirstUse(block); u && !line;
+         u = LLVMGetNextUse(u))
+        if (LLVMIsAInstruction(LLVMGetUser(u)))
+            line = LLVMGetDebugLocLine(LLVMGetUser(u));
+    return line;
+}
+
 LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op)
 {
     LLVMValueRef to = ir_map_get(map, op);

@@ -82,6 +82,10 @@ void ir_mark_unsaturated(LLVMValueRef call);
 bool ir_unsaturated(LLVMValueRef call);
 bool ir_calls(LLVMValueRef inst, const char *name);
 
+/* The source line of i, an instruction; without one, that of one before it in
+ * its block or of a branch that leads there. 0: none. */
+unsigned ir_line_near(LLVMValueRef i);
+
 /* A copy of inst at the builder's position with operands looked up in map
  * (absent = unchanged). Not for phis and terminators. */
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map);
@@ -93,6 +97,9 @@ LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);
 
 /* Declare (or find) a function of the module. */
 LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);
+/* Of the attribute "memory": touches what arguments point to and what nobody
+ * else can reach. */
+enum { IR_MEMORY_ARGUMENTS_AND_INACCESSIBLE = 15 };
 /* Add an enum attribute by name ("nounwind", "memory" …) to a function. */
 void ir_attr(LLVMValueRef fn, const char *name, uint64_t value);
 /* Attributes (restrict, alignment) of the first n parameters. */

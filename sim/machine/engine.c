@@ -76,7 +76,9 @@ bool mach_queue_append(mach_queue *q, mach_queue *from)
         q->cap = (left + more) * 2;
     }
     memmove(q->items, q->items + q->head, left * sizeof *q->items);
-    memcpy(q->items + left, from->items + from->head, more * sizeof *q->items);
+    if (more) /* a queue nothing was put in has no items at all */
+        memcpy(q->items + left, from->items + from->head,
+               more * sizeof *q->items);
     q->head = 0;
     q->n = left + more;
     from->n = from->head = 0;

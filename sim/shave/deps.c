@@ -36,37 +36,19 @@ static isa_operand address_of(const isa_instr *i)
     return i->src[vp_address(i)];
 }
 
-static bool has_noalias(LLVMValueRef arg)
-{
-    LLVMValueRef fn = LLVMGetParamParent(arg);
-    unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7), k = 0;
-
-    while (k < LLVMCountParams(fn) && LLVMGetParam(fn, k) != arg)
-        k++;
-    return LLVMGetEnumAttributeAtIndex(fn, k + 1, kind) != NULL;
-}
-
-static bool is_object(LLVMValueRef v)
-{
-    return v && (LLVMIsAGlobalVariable(v) || LLVMIsAAllocaInst(v) ||
-                 (LLVMIsAArgument(v) && has_noalias(v)));
-}
-
 bool deps_may_alias(const vop *a, const vop *b, bool same_base_value)
 {
     isa_operand pa = address_of(&a->in), pb = address_of(&b->in);
 
-    if ((a->in.sub == ISA_GLOBAL) != (b->in.sub == ISA_GLOBAL))
+    if ((a->in.sub == ISA_GLOBAL) != (b->in.sub == ISA_GLOBAL) &&
+        !alias_is_forged(a->origin) && !alias_is_forged(b->origin))
         return false;
     if (vp_same(pa, pb) && (same_base_value || pa.kind == ISA_SP)) {
         int64_t at = a->in.imm, bt = b->in.imm;
 
         return at < bt + bytes_of(&b->in) && bt < at + bytes_of(&a->in);
     }
-    if (a->object && a->object == b->object)
-        return true;
-    /* restrict: what one such pointer reaches no other pointer does */
-    return !is_object(a->object) && !is_object(b->object);
+    return alias_may_meet(a->origin, b->origin);
 }
 
 /* --- all

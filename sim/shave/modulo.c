@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_STAGES = 12, MAX_INTERVAL = 256, TRIES_PER_OP = 8, UNSET = -1 };
+enum { MAX_INTERVAL = 256, TRIES_PER_OP = 8, UNSET = -1 };
 
 typedef struct {
     mod_loop *l;
@@ -269,7 +269,7 @@ static bool try_interval(state *s)
         last = s->time[k] > last ? s->time[k] : last;
     l->interval = (uint32_t)s->ii;
     l->stages = (uint32_t)last / l->interval + 1;
-    return l->stages <= MAX_STAGES;
+    return l->stages <= MOD_MAX_STAGES;
 }
 
 bool modulo_schedule(mod_loop *l, uint32_t limit, arena *a)

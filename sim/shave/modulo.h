@@ -5,6 +5,9 @@
 
 #include "sim/shave/vprog.h"
 
+/* Iterations in the pipeline at once. */
+enum { MOD_MAX_STAGES = 12 };
+
 /* to issues at least lat cycles after from of `distance` iterations before. */
 typedef struct {
     uint32_t from, to;

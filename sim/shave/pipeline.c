@@ -294,7 +294,8 @@ static bool same_value(const piper *x, uint32_t i, uint32_t j)
     return d >= j || d < i; /* i < j: written behind both, or before both */
 }
 
-/* Iterations until j's bytes meet i's again (1 = the next), 0 = never. */
+/* Iterations until j's bytes meet i's again (1 = the next), 0 = never while
+ * both are in the pipeline. */
 static uint32_t meets_after(const piper *x, uint32_t i, uint32_t j)
 {
     vop later = x->body[i];
@@ -304,7 +305,7 @@ static uint32_t meets_after(const piper *x, uint32_t i, uint32_t j)
         !same_value(x, i < j ? i : j, i < j ? j : i) ||
         !stride_of(x, address_of(&x->body[i]), &by))
         return deps_may_alias(&x->body[i], &x->body[j], false) ? 1 : 0;
-    for (uint32_t d = 1; d <= 8; d++) {
+    for (uint32_t d = 1; d < MOD_MAX_STAGES; d++) {
         later.in.imm =
             (int32_t)((uint32_t)x->body[i].in.imm + d * (uint32_t)by);
         if (deps_may_alias(&later, &x->body[j], true))
@@ -464,7 +465,8 @@ static isa_operand op3(writer *w, isa_op op, isa_type type, uint32_t sub,
 #define NO ((isa_operand){0})
 
 /* How often the loop runs; at least once. Where the sum below does not say (a
- * distance of 2^31 and more) the result is 1, and the plain loop runs. */
+ * distance of 2^31 and more, or one that the steps do not hit) the result is 0,
+ * and the plain loop runs. */
 static isa_operand count(writer *w)
 {
     piper *x = w->x;
@@ -477,14 +479,18 @@ static isa_operand count(writer *w)
                              x->bound, NO),
                 more;
 
-    if (x->cond == ISA_NE)
-        return shift ? op3(w, ISA_OP_ishr, ISA_U32, 0, n, vp_imm(shift), NO)
-                     : n;
+    if (x->cond == ISA_NE && !shift)
+        return n;
+    if (x->cond == ISA_NE) {
+        more = op3(w, ISA_OP_iand, ISA_NO_TYPE, 0, n, vp_imm(step - 1), NO);
+        n = op3(w, ISA_OP_ishr, ISA_U32, 0, n, vp_imm(shift), NO);
+        return op3(w, ISA_OP_isel, ISA_NO_TYPE, 0, more, vp_imm(0), n);
+    }
     if (step > 1) {
         n = op3(w, ISA_OP_iadd, ISA_NO_TYPE, 0, n, vp_imm(step - 1), NO);
         n = op3(w, ISA_OP_ishr, ISA_S32, 0, n, vp_imm(shift), NO);
     }
-    n = op3(w, ISA_OP_imax, ISA_S32, 0, n, vp_imm(1), NO);
+    n = op3(w, ISA_OP_imax, ISA_S32, 0, n, vp_imm(0), NO);
     more = op3(w, ISA_OP_icmp, x->type, (uint32_t)x->cond, x->counter, x->bound,
                NO);
     return op3(w, ISA_OP_isel, ISA_NO_TYPE, 0, more, n, vp_imm(1));

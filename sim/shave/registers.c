@@ -455,6 +455,7 @@ static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
                       : (vector ? ISA_OP_ldv128 : ISA_OP_ld);
     vop *o = vp_add(sp->s->p, &sp->out, op);
 
+    o->origin = &alias_spills;
     o->in.type = vector ? ISA_NO_TYPE : ISA_U32;
     o->in.sub = ISA_LOCAL;
     o->in.imm = sp->slot[v];

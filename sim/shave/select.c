@@ -110,7 +110,9 @@ isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
     x->in.cost = o.cost;
     x->in.line = s->line;
     x->in.col = s->col;
-    x->object = o.object;
+    x->origin = o.origin;
+    x->at = o.at;
+    x->ir = s->inst;
     memcpy(x->in.src, src, sizeof src);
     for (unsigned k = 0; k < isa_n_dst(o.op); k++)
         x->in.dst[k] =
@@ -139,6 +141,15 @@ sv *sel_new(sel *s, LLVMTypeRef t)
     x->n = sel_parts(s, t);
     x->p = arena_array(s->a, isa_operand, x->n + 1);
     return x;
+}
+
+sv sel_copy(sel *s, const sv *x)
+{
+    sv y = *x;
+
+    y.p = arena_array(s->a, isa_operand, x->n + 1);
+    memcpy(y.p, x->p, x->n * sizeof *y.p);
+    return y;
 }
 
 void sel_set(sel *s, LLVMValueRef v, sv *x)
@@ -546,7 +557,7 @@ static isa_operand cast(sel *s, LLVMValueRef i)
 
 static void scalar_inst(sel *s, LLVMValueRef i)
 {
-    sv *x = sel_new(s, LLVMTypeOf(i)), *a;
+    sv *x = sel_new(s, LLVMTypeOf(i));
     sty t = sel_type(LLVMTypeOf(i));
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
 
@@ -567,8 +578,7 @@ static void scalar_inst(sel *s, LLVMValueRef i)
     } else if (op == LLVMPtrToInt || op == LLVMIntToPtr ||
                op == LLVMAddrSpaceCast || op == LLVMFreeze ||
                op == LLVMBitCast) {
-        a = sel_value(s, LLVMGetOperand(i, 0));
-        *x = *a;
+        *x = sel_copy(s, sel_value(s, LLVMGetOperand(i, 0)));
     } else if (LLVMIsACastInst(i)) {
         x->p[0] = cast(s, i);
     } else {
@@ -687,6 +697,17 @@ static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
         jump(s, ISA_OP_bra, SEL_NO, 0, other);
 }
 
+/* Control that comes here all the same must not run on into whatever is next.
+ */
+static void unreachable(sel *s, LLVMValueRef t)
+{
+    LLVMValueRef before = LLVMGetPreviousInstruction(t);
+    isa_operand line = vp_imm(ir_line_near(t));
+
+    if (!before || !ir_calls(before, "__vpu_divergence"))
+        sel_call(s, "unreachable", &line, 1, 0, NULL, 0);
+}
+
 static void terminator(sel *s, LLVMValueRef t, uint32_t n)
 {
     LLVMBasicBlockRef next = LLVMGetNextBasicBlock(s->cfg.blocks[n]);
@@ -696,6 +717,7 @@ static void terminator(sel *s, LLVMValueRef t, uint32_t n)
         sel0(s, .op = ISA_OP_ret);
         return;
     case LLVMUnreachable:
+        unreachable(s, t);
         return;
     case LLVMSwitch:
         many_ways(s, t, n);
@@ -721,6 +743,7 @@ static void instruction(sel *s, LLVMValueRef i)
     LLVMTypeRef t = LLVMTypeOf(i);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
 
+    s->inst = i;
     s->line = LLVMGetDebugLocLine(i);
     s->col = LLVMGetDebugLocColumn(i);
     if (op == LLVMPHI || op == LLVMFence)
@@ -897,6 +920,7 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
         ir_each_inst(i, s->cfg.blocks[b])
         {
             if (LLVMIsATerminatorInst(i)) {
+                s->inst = i;
                 s->line = LLVMGetDebugLocLine(i);
                 s->col = LLVMGetDebugLocColumn(i);
                 terminator(s, i, b);
@@ -946,6 +970,7 @@ vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
     ir_cfg_build(&s.cfg, fn, a);
     ir_map_init(&s.values, a);
     ir_map_init(&s.constants, a);
+    s.alias = alias_new(a);
     s.first = arena_array(a, uint32_t, s.cfg.n);
     s.last = arena_array(a, uint32_t, s.cfg.n);
     order = arena_array(a, uint32_t, s.cfg.n);

@@ -46,8 +46,10 @@ typedef struct {
     ir_word *reached;       /* basic blocks */
     ir_map values;          /* LLVMValueRef -> sv */
     ir_map constants;       /* LLVMValueRef -> sv, made in the head */
-    vblock head;            /* goes in front of block 0 */
+    alias *alias;
+    vblock head; /* goes in front of block 0 */
     vblock *cur;
+    LLVMValueRef inst; /* being selected */
     uint32_t line, col;
     vpu_error *err;
     vpu_status st;
@@ -68,6 +70,9 @@ isa_type sel_uint(uint32_t bits);
 
 sv *sel_value(sel *s, LLVMValueRef v);
 sv *sel_new(sel *s, LLVMTypeRef t); /* parts are set by the caller */
+/* With parts of its own: those of another value are never to be changed, since
+ * instructions share them. */
+sv sel_copy(sel *s, const sv *x);
 void sel_set(sel *s, LLVMValueRef v, sv *x);
 /* Part 0 of a scalar, addend added. */
 isa_operand sel_scalar(sel *s, LLVMValueRef v);
@@ -79,7 +84,8 @@ typedef struct {
     uint32_t sub;
     int32_t imm;
     uint32_t cost;
-    LLVMValueRef object;
+    const alias_origin *origin;
+    uint32_t at;
 } sel_op;
 
 isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,

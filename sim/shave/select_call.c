@@ -524,6 +524,8 @@ static void three_way(sel *s, call *c, bool is_signed)
 
 static void wide_intrinsic(sel *s, call *c, const char *name)
 {
+    if (c->y.bits != 64)
+        sel_fail(s, name);
     for (uint32_t k = 0; k < c->y.lanes; k++) {
         isa_operand args[6], ret[2];
         const sv *in[3] = {c->a, c->b, c->c};
@@ -643,6 +645,15 @@ static bool on_the_sau(sel *s, LLVMValueRef i, const char *name)
     return false;
 }
 
+/* The last argument of a transfer, the event it joins, is left out when it
+ * joins none. */
+static bool has_event(LLVMValueRef i)
+{
+    LLVMValueRef event = LLVMGetOperand(i, LLVMGetNumArgOperands(i) - 1);
+
+    return !LLVMIsAConstantInt(event) || LLVMConstIntGetZExtValue(event);
+}
+
 /* Everything else that has a name: mathematical routines, conversions with a
  * direction, the runtime's collective operations. */
 static void routine(sel *s, LLVMValueRef i, const char *name)
@@ -656,6 +667,8 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
 
     if (on_the_sau(s, i, name))
         return;
+    if (!strcmp(name, "__vpu_dma") && !has_event(i))
+        n--;
     x = sel_new(s, t);
     if (r)
         cost = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;

@@ -37,9 +37,7 @@ sv *sel_index(sel *s, LLVMValueRef gep)
     LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
     sv *base = sel_value(s, LLVMGetOperand(gep, 0)), *x = arena_new(s->a, sv);
 
-    *x = *base;
-    x->p = arena_array(s->a, isa_operand, 2);
-    x->p[0] = base->p[0];
+    *x = sel_copy(s, base);
     for (int k = 1; k < LLVMGetNumOperands(gep); k++) {
         LLVMValueRef idx = LLVMGetOperand(gep, (unsigned)k);
         uint32_t size;
@@ -77,21 +75,6 @@ static isa_space space_of(LLVMValueRef p)
     return as == AS_GLOBAL || as == AS_CONSTANT ? ISA_GLOBAL : ISA_LOCAL;
 }
 
-/* The object an address is derived from: for the order of accesses. */
-static LLVMValueRef object_of(LLVMValueRef p)
-{
-    for (int depth = 0; depth < 64; depth++) {
-        if (LLVMIsAGetElementPtrInst(p) || LLVMIsABitCastInst(p) ||
-            LLVMIsAAddrSpaceCastInst(p) ||
-            (LLVMIsAConstantExpr(p) &&
-             LLVMGetConstOpcode(p) == LLVMGetElementPtr))
-            p = LLVMGetOperand(p, 0);
-        else
-            break;
-    }
-    return p;
-}
-
 /* --- accesses
  * ---------------------------------------------------------------- */
 
@@ -117,12 +100,12 @@ typedef struct {
     isa_operand base;
     int32_t imm;
     isa_space space;
-    LLVMValueRef object;
+    const alias_origin *origin;
 } place;
 
 static place place_of(sel *s, LLVMValueRef p)
 {
-    place at = {.space = space_of(p), .object = object_of(p)};
+    place at = {.space = space_of(p), .origin = alias_of(s->alias, p)};
 
     sel_address(s, p, &at.base, &at.imm);
     return at;
@@ -133,7 +116,7 @@ static isa_operand load_scalar(sel *s, const place *at, uint32_t off,
 {
     return sel1(s, at->base, .op = ISA_OP_ld, .type = sel_uint(8 * bytes),
                 .sub = at->space, .imm = at->imm + (int32_t)off,
-                .object = at->object);
+                .origin = at->origin, .at = off);
 }
 
 /* Up to 16 bytes at `off` as a V register. */
@@ -151,7 +134,7 @@ static isa_operand load_part(sel *s, const place *at, uint32_t off,
             v = sel1(s, at->base,
                      .op = size == 16 ? ISA_OP_ldv128 : ISA_OP_ldv64,
                      .sub = at->space, .imm = at->imm + (int32_t)(off + done),
-                     .object = at->object);
+                     .origin = at->origin, .at = off + done);
         } else {
             isa_operand x = load_scalar(s, at, off + done, size);
 
@@ -178,14 +161,16 @@ static void store_part(sel *s, const place *at, uint32_t off, uint32_t bytes,
         if (size >= 8) {
             sel2(s, v, at->base,
                  .op = size == 16 ? ISA_OP_stv128 : ISA_OP_stv64,
-                 .sub = at->space, .imm = imm, .object = at->object);
+                 .sub = at->space, .imm = imm, .origin = at->origin,
+                 .at = off + done);
         } else {
             isa_operand x =
                 sel1(s, v, .op = ISA_OP_vext, .type = sel_uint(8 * size),
                      .sub = done / size);
 
             sel2(s, x, at->base, .op = ISA_OP_st, .type = sel_uint(8 * size),
-                 .sub = at->space, .imm = imm, .object = at->object);
+                 .sub = at->space, .imm = imm, .origin = at->origin,
+                 .at = off + done);
         }
         done += size;
     }
@@ -255,7 +240,7 @@ static void store(sel *s, LLVMValueRef i)
             y = sel_extend(s, y, 1, false);
         sel2(s, y, at.base, .op = ISA_OP_st, .type = sel_uint(8 * size),
              .sub = at.space, .imm = at.imm + (int32_t)(4 * k),
-             .object = at.object);
+             .origin = at.origin, .at = 4 * k);
     }
 }
 

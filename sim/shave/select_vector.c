@@ -109,7 +109,7 @@ sv *sel_mask(sel *s, const sv *x, uint32_t lanes, uint32_t bits)
 
     if (x->mask == bits) {
         r = arena_new(s->a, sv);
-        *r = *x;
+        *r = sel_copy(s, x);
         return r;
     }
     r = sel_convert_lanes(s, x->p, lanes, sint_of(x->mask), sint_of(bits));
@@ -495,9 +495,7 @@ static void insert(sel *s, LLVMValueRef i)
     uint32_t bits = lane_bits(t, from), w = element_parts(t);
     isa_operand lane;
 
-    *x = *from;
-    x->p = arena_array(s->a, isa_operand, from->n + 1);
-    memcpy(x->p, from->p, from->n * sizeof *x->p);
+    *x = sel_copy(s, from);
     if (!sel_is_vector(vt)) {
         if (!LLVMIsAConstantInt(idx)) {
             isa_operand n = sel_scalar(s, idx);
@@ -576,7 +574,7 @@ static bool bit_cast(sel *s, LLVMValueRef i)
                 vp_imm(1), .op = ISA_OP_iand);
         sel_set_lanes(s, tt, lanes, x);
     } else if (from_v && to_v) {
-        *x = *a;
+        *x = sel_copy(s, a);
     } else if (from_v) { /* 16, 32 or 64 bits of a vector; wide vectors */
         for (uint32_t k = 0; k < x->n; k++)
             x->p[k] =
@@ -703,7 +701,7 @@ bool sel_vector_inst(sel *s, LLVMValueRef i)
     } else if (op == LLVMSelect) {
         choose(s, i, y, x);
     } else if (op == LLVMFreeze) {
-        *x = *sel_value(s, LLVMGetOperand(i, 0));
+        *x = sel_copy(s, sel_value(s, LLVMGetOperand(i, 0)));
     } else if (op == LLVMFNeg) {
         sv *a = sel_value(s, LLVMGetOperand(i, 0));
         isa_operand sign = sel1(s, vp_imm(y.bits == 16 ? 0x8000 : 0x80000000),

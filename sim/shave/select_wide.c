@@ -148,6 +148,48 @@ static pair lane_pair(const sv *x, uint32_t k)
     return (pair){x->p[2 * k], x->p[2 * k + 1]};
 }
 
+/* LLVM makes integers of 33 to 63 bits where it computes what a loop leaves.
+ * Bits above their width are anything; here they become zeros, or the sign. */
+static pair extended(sel *s, pair x, uint32_t bits, bool is_signed)
+{
+    isa_operand by = vp_imm(64 - bits);
+
+    if (bits == 64)
+        return x;
+    if (is_signed) {
+        x.hi = sel2(s, x.hi, by, .op = ISA_OP_ishl);
+        x.hi = sel2(s, x.hi, by, .op = ISA_OP_ishr, .type = ISA_S32);
+    } else {
+        isa_operand hi = x.hi;
+
+        if (hi.kind == ISA_IMM)
+            hi = sel1(s, hi, .op = ISA_OP_imov);
+        x.hi = sel2(s, hi, vp_imm((1u << (bits - 32)) - 1), .op = ISA_OP_iand);
+    }
+    return x;
+}
+
+/* Operand k of i, its lane, as an operation that sees all its bits wants it. */
+static pair operand(sel *s, LLVMValueRef i, unsigned k, uint32_t lane,
+                    bool whole, bool is_signed)
+{
+    LLVMValueRef v = LLVMGetOperand(i, k);
+    pair x = lane_pair(sel_value(s, v), lane);
+
+    return whole ? extended(s, x, sel_type(LLVMTypeOf(v)).bits, is_signed) : x;
+}
+
+static bool sees_all_bits(LLVMOpcode op)
+{
+    return op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem ||
+           op == LLVMSRem || op == LLVMLShr || op == LLVMAShr;
+}
+
+static bool is_signed_op(LLVMOpcode op)
+{
+    return op == LLVMSDiv || op == LLVMSRem || op == LLVMAShr;
+}
+
 /* A pair from a narrower integer, or from a float by a routine. */
 static pair widen(sel *s, LLVMOpcode op, sty from, isa_operand x)
 {
@@ -209,7 +251,14 @@ static void cast(sel *s, LLVMValueRef i, sv *x)
     isa_operand *lanes = arena_array(s->a, isa_operand, t.lanes);
 
     for (uint32_t k = 0; k < t.lanes; k++) {
-        if (t.bits == 64 && t.kind == LLVMIntegerTypeKind) {
+        bool wide_from = f.kind == LLVMIntegerTypeKind && f.bits > 32;
+
+        if (t.bits > 32 && t.kind == LLVMIntegerTypeKind && wide_from) {
+            pair r = operand(s, i, 0, k, op != LLVMTrunc, op == LLVMSExt);
+
+            x->p[2 * k] = r.lo;
+            x->p[2 * k + 1] = r.hi;
+        } else if (t.bits > 32 && t.kind == LLVMIntegerTypeKind) {
             pair r =
                 widen(s, op, f,
                       f.lanes > 1 ? sel_lane(s, ft, a, k) : sel_scalar(s, v));
@@ -217,10 +266,12 @@ static void cast(sel *s, LLVMValueRef i, sv *x)
             x->p[2 * k] = r.lo;
             x->p[2 * k + 1] = r.hi;
         } else {
-            lanes[k] = narrow(s, op, t, lane_pair(a, k));
+            lanes[k] =
+                narrow(s, op, t,
+                       operand(s, i, 0, k, op != LLVMTrunc, op == LLVMSIToFP));
         }
     }
-    if (t.bits != 64)
+    if (t.bits <= 32)
         sel_set_lanes(s, tt, lanes, x);
 }
 
@@ -260,21 +311,25 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
         sel_fail(s, "an integer of more than 64 bits");
     x = sel_new(s, t);
     if (op == LLVMICmp) {
-        sv *a = sel_value(s, LLVMGetOperand(i, 0));
-        sv *b = sel_value(s, LLVMGetOperand(i, 1));
         uint32_t n = ir_lanes(t);
         isa_operand *lanes = arena_array(s->a, isa_operand, n);
+        bool is_signed;
 
+        sel_int_cond(LLVMGetICmpPredicate(i), &is_signed);
         for (uint32_t k = 0; k < n; k++)
-            lanes[k] = compare(s, LLVMGetICmpPredicate(i), lane_pair(a, k),
-                               lane_pair(b, k));
+            lanes[k] = compare(s, LLVMGetICmpPredicate(i),
+                               operand(s, i, 0, k, true, is_signed),
+                               operand(s, i, 1, k, true, is_signed));
         sel_set_lanes(s, t, lanes, x);
     } else if (LLVMIsABinaryOperator(i)) {
-        sv *a = sel_value(s, LLVMGetOperand(i, 0));
-        sv *b = sel_value(s, LLVMGetOperand(i, 1));
+        bool whole = sees_all_bits(op);
+        bool shift = whole && op != LLVMUDiv && op != LLVMSDiv &&
+                     op != LLVMURem && op != LLVMSRem;
 
         for (uint32_t k = 0; k < x->n / 2; k++) {
-            pair r = binary(s, op, lane_pair(a, k), lane_pair(b, k));
+            pair r = binary(s, op, operand(s, i, 0, k, whole, is_signed_op(op)),
+                            operand(s, i, 1, k, whole || op == LLVMShl,
+                                    !shift && is_signed_op(op)));
 
             x->p[2 * k] = r.lo;
             x->p[2 * k + 1] = r.hi;
@@ -282,7 +337,7 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
     } else if (op == LLVMSelect) {
         choose(s, i, sel_type(t), x);
     } else if (op == LLVMFreeze) {
-        *x = *sel_value(s, LLVMGetOperand(i, 0));
+        *x = sel_copy(s, sel_value(s, LLVMGetOperand(i, 0)));
     } else if (LLVMIsACastInst(i)) {
         cast(s, i, x);
     } else {

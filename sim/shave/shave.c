@@ -7,6 +7,7 @@
 #include "sim/shave/passes.h"
 #include "sim/shave/pipeline.h"
 #include "sim/shave/select.h"
+#include "sim/shave/verify_memory.h"
 
 /* Rounds of spilling before registers are given up on: each makes the lives of
  * what is left shorter, so more than a few mean a defect. */
@@ -45,7 +46,7 @@ static void schedule_all(vprog *p, int round)
 
 static int by_cycle(const void *a, const void *b)
 {
-    const isa_instr *x = a, *y = b;
+    const isa_instr *x = &((const vop *)a)->in, *y = &((const vop *)b)->in;
 
     if (x->cycle != y->cycle)
         return x->cycle < y->cycle ? -1 : 1;
@@ -55,9 +56,11 @@ static int by_cycle(const void *a, const void *b)
 }
 
 static void finish(const vprog *p, const char *name, arena *a,
-                   isa_function *out)
+                   shave_program *program)
 {
-    uint32_t n = 0;
+    isa_function *out = &program->fn;
+    uint32_t n = 0, *block_ir = arena_array(a, uint32_t, p->n_blocks + 1);
+    shave_from *from;
 
     for (size_t b = 0; b < p->n_blocks; b++)
         n += (uint32_t)p->blocks[b].n;
@@ -70,6 +73,7 @@ static void finish(const vprog *p, const char *name, arena *a,
                           .private_bytes = p->private_bytes};
     out->blocks = arena_array(a, isa_block, p->n_blocks + 1);
     out->instrs = arena_array(a, isa_instr, n + 1);
+    from = arena_array(a, shave_from, n + 1);
     for (size_t b = 0; b < p->n_blocks; b++) {
         const vblock *x = &p->blocks[b];
         isa_block *y = &out->blocks[b];
@@ -79,10 +83,16 @@ static void finish(const vprog *p, const char *name, arena *a,
                          .cycles = x->cycles,
                          .kind = x->kind,
                          .n_stages = x->kind ? x->n_stages : 1};
-        for (size_t i = 0; i < x->n; i++)
+        if (x->n) /* an unreachable block has none, and no list */
+            qsort(x->ops, x->n, sizeof *x->ops, by_cycle);
+        for (size_t i = 0; i < x->n; i++) {
+            from[out->n_instrs] = (shave_from){x->ops[i].ir, x->ops[i].at};
             out->instrs[out->n_instrs++] = x->ops[i].in;
-        qsort(out->instrs + y->first, y->n, sizeof *out->instrs, by_cycle);
+        }
+        block_ir[b] = x->ir;
     }
+    program->from = from;
+    program->block_ir = block_ir;
 }
 
 /* Blocks of a basic block alone are paid on entry; those on one way out when
@@ -290,8 +300,10 @@ vpu_status shave_build(LLVMValueRef fn, const char *name,
     out->costs = arena_array(a, shave_cost, n);
     costs(&b.p, fn, a, out->costs);
     loop_costs(b.loops, b.n_loops, out->costs);
-    finish(&b.p, name, a, &out->fn);
+    finish(&b.p, name, a, out);
     out->fn.n_spills = b.n_spills;
     why = isa_verify(&out->fn, &block, &instr);
+    if (!why)
+        why = verify_memory(fn, out, &block, &instr);
     return why ? refused(&out->fn, why, block, instr, err) : VPU_OK;
 }

@@ -42,9 +42,17 @@ typedef struct {
     uint32_t loop_entry, loop_frame, loop_interval, loop_plain;
 } shave_cost;
 
+/* What an operation was selected for. */
+typedef struct {
+    LLVMValueRef ir; /* NULL: the compiler's own, a spill or a constant */
+    uint32_t at;     /* of an access: bytes behind the IR's address */
+} shave_from;
+
 typedef struct {
     isa_function fn;
-    shave_cost *costs; /* per basic block, in the function's order */
+    shave_cost *costs;        /* per basic block, in the function's order */
+    const shave_from *from;   /* per operation of fn */
+    const uint32_t *block_ir; /* per block of fn: its basic block */
 } shave_program;
 
 /* The pieces a load or store of type t is made of, in bytes each, in order of

@@ -10,10 +10,14 @@
 #include "isa/program.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
+#include "sim/shave/alias.h"
 
 typedef struct {
     isa_instr in;
-    LLVMValueRef object; /* what a memory access is based on; NULL = unknown */
+    LLVMValueRef ir; /* the instruction it is selected for; NULL = none */
+    /* Of a memory access: */
+    const alias_origin *origin; /* where it may be; NULL = unknown */
+    uint32_t at;                /* bytes behind the address in the IR */
 } vop;
 
 typedef struct {

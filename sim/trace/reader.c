@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/file.h"
 #include "sim/trace/wire.h"
 
 enum {
@@ -54,6 +55,7 @@ typedef struct {
     char *scratch; /* texts of the packet */
     size_t n_scratch;
     uint64_t at; /* byte of the file, for messages */
+    int why;     /* errno of a read that failed */
     bool stopped;
 } reader;
 
@@ -488,7 +490,10 @@ static size_t ahead(reader *r, size_t n)
         return left;
     memmove(r->window, r->window + r->at_window, left);
     r->at_window = 0;
+    errno = 0;
     r->n_window = left + fread(r->window + left, 1, WINDOW - left, r->f);
+    if (ferror(r->f) && !r->why)
+        r->why = errno;
     return r->n_window;
 }
 
@@ -513,7 +518,7 @@ static vpu_status next_packet(reader *r)
                        (unsigned long long)r->at, (unsigned long long)n);
     if (ahead(r, head + n) < head + n)
         return ferror(r->f) ? err_set(r->err, VPU_ERR_IO, "%s: %s", r->name,
-                                      strerror(errno))
+                                      strerror(r->why))
                             : malformed(r, "the last packet is cut off");
     r->at_window += head;
     p = r->window + r->at_window;
@@ -536,7 +541,7 @@ static vpu_status read_stream(const char *name, FILE *f,
     while (!st && !r.stopped && ahead(&r, 1))
         st = next_packet(&r);
     if (!st && ferror(f))
-        st = err_set(err, VPU_ERR_IO, "%s: %s", name, strerror(errno));
+        st = err_set(err, VPU_ERR_IO, "%s: %s", name, strerror(r.why));
     free(r.window);
     free(r.scratch);
     arena_destroy(r.a);
@@ -547,11 +552,10 @@ static vpu_status read_stream(const char *name, FILE *f,
 vpu_status trc_read_file(const char *path, const trc_read_ops *ops,
                          vpu_error *err)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f;
+    vpu_status st = file_stream_open(path, &f, err);
 
-    if (!f)
-        return err_set(err, VPU_ERR_IO, "%s: %s", path, strerror(errno));
-    return read_stream(path, f, ops, err);
+    return st ? st : read_stream(path, f, ops, err);
 }
 
 vpu_status trc_read_bytes(const char *name, const void *data, size_t n_bytes,

@@ -115,9 +115,10 @@ vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
     o->ops = formats[format];
     o->s = (sink){.f = o->out.f};
     if (!o->ops->open(&o->s)) {
+        st = err_set(err, VPU_ERR_IO, "%s: no temporary file: %s", path,
+                     strerror(errno));
         close_output(o);
-        return err_set(err, VPU_ERR_IO, "%s: no temporary file: %s", path,
-                       strerror(errno));
+        return st;
     }
     w->n_outputs++;
     return VPU_OK;
@@ -161,8 +162,10 @@ vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
         output *o = &w->outputs[i];
 
         if (!o->ops->close(&o->s) && !st)
-            st = err_set(err, VPU_ERR_IO, "%s: its temporary file: %s",
-                         o->out.path, strerror(errno));
+            st = err_set(err, VPU_ERR_IO,
+                         "%s: its temporary file could not be written or read "
+                         "back",
+                         o->out.path);
         if (!st)
             st = file_out_commit(&o->out, err);
         close_output(o);

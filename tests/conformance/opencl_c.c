@@ -606,8 +606,8 @@ static bool listed(const char *name)
 int main(int argc, char **argv)
 {
     static const char *const builtins[] = {
-#define BUILTIN(name, fn, data) #name,
-#define FAMILY(name, fn) #name,
+#define BUILTIN(name, fn, data, types) #name,
+#define FAMILY(name, fn, types) #name,
 #include "sim/builtins/builtins.def"
     };
     arena *a = arena_create(0);

@@ -7,8 +7,8 @@
 #include "sim/base/file.h"
 
 static const char *const builtins[] = {
-#define BUILTIN(name, fn, data) #name,
-#define FAMILY(name, fn) #name,
+#define BUILTIN(name, fn, data, types) #name,
+#define FAMILY(name, fn, types) #name,
 #include "sim/builtins/builtins.def"
 };
 

@@ -1,6 +1,8 @@
 /* fidelity [OPTIONS] VPU: the published performance ratios beside ours.
  *
  *   --json FILE      the ratios as JSON
+ *   --pin FILE       the ratios and the curve as tests/fidelity/pinned.txt has
+ *                    them
  *   --doc FILE       replace the table between the marker comments of FILE
  *   --sensitivity    every parameter with a published range at both its ends
  *   --with WORDS     options added to every run, "--set ddr_load_stall=200"
@@ -335,6 +337,21 @@ static void write_json(const char *path, const double *v, const double *curve)
     json_decref(list);
 }
 
+/* All of it with the digits that tell two results apart, a line each. */
+static void write_pin(const char *path, const double *v, const double *curve)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f)
+        fail("cannot write %s", path);
+    for (int i = 0; i < N_RATIOS; i++)
+        fprintf(f, "%-9s %.9f\n", ratios[i].id, v[i]);
+    for (int n = 1; n <= MAX_SHAVES; n++)
+        fprintf(f, "curve/%-3d %.0f\n", n, curve[n - 1]);
+    if (ferror(f) | fclose(f))
+        fail("cannot write %s", path);
+}
+
 /* --- sensitivity -----------------------------------------------------------
  */
 
@@ -455,7 +472,7 @@ static void replace(const char *path, const char *name, const char *text)
 }
 
 typedef struct {
-    const char *json, *doc;
+    const char *json, *doc, *pin;
     bool sensitivity;
     const char *with;
 } options;
@@ -473,6 +490,8 @@ static options parse(int argc, char **argv)
             o.with = argv[++i];
         else if (!strcmp(argv[i], "--json") && i + 1 < argc)
             o.json = argv[++i];
+        else if (!strcmp(argv[i], "--pin") && i + 1 < argc)
+            o.pin = argv[++i];
         else if (!strcmp(argv[i], "--doc") && i + 1 < argc)
             o.doc = argv[++i];
         else if (argv[i][0] != '-' && !vpu)
@@ -481,8 +500,8 @@ static options parse(int argc, char **argv)
             fail("what is %s?", argv[i]);
     }
     if (!vpu)
-        fail("usage: fidelity [--json FILE] [--doc FILE] [--sensitivity] "
-             "[--with WORDS] [--small] VPU");
+        fail("usage: fidelity [--json FILE] [--doc FILE] [--pin FILE] "
+             "[--sensitivity] [--with WORDS] [--small] VPU");
     return o;
 }
 
@@ -506,6 +525,8 @@ int main(int argc, char **argv)
         print_table(f, v, curve);
         if (o.json)
             write_json(o.json, v, curve);
+        if (o.pin)
+            write_pin(o.pin, v, curve);
     }
     fclose(f);
     fputs(text, stdout);

@@ -128,12 +128,12 @@ START_TEST(freely_written)
 {
     isa_function *f = isa_rig_read(
         mem, "; nothing but what is needed\n"
-             "function \"f\" private=0x10 spills=0 block 0 kernel cycles=4\n"
+             "function \"f\" private=0xA0 spills=0 block 0 kernel cycles=4\n"
              "\tstages = 2\r\n"
              "0:IAU.imov i99,0x7F ^1||LSU1.st.u8.local i2,[ i3 ] @ 3 : 4 #1;c\n"
              "3: ?IAU.imov i1, -0x80000000");
 
-    ck_assert_uint_eq(f->private_bytes, 16);
+    ck_assert_uint_eq(f->private_bytes, 160);
     ck_assert_uint_eq(f->blocks[0].kind, ISA_KERNEL);
     ck_assert_uint_eq(f->n_instrs, 3);
     ck_assert_uint_eq(f->instrs[0].dst[0].n, 99);

@@ -97,6 +97,48 @@ static const bad_case cases[] = {
      NULL,
      NULL,
      {"layer.xml:1", "found element Layers", "expected CustomLayer"}},
+    /* --- numbers that do not fit -------------------------------------------
+     */
+    {"global size of 67 bits",
+     WORK("    <WorkSizes dim=\"input,0\" "
+          "global=\"99999999999999999999,Y,F\" local=\"1,1,1\"/>\n"),
+     NULL,
+     NULL,
+     {"layer.xml:9", "99999999999999999999 does not fit 32 bits"}},
+    {"local size of 33 bits",
+     WORK("    <WorkSizes dim=\"input,0\" global=\"X,Y,F\" "
+          "local=\"4294967297,1,1\"/>\n"),
+     NULL,
+     NULL,
+     {"layer.xml:9", "4294967297 does not fit 32 bits"}},
+    {"parameter of 33 bits in an expression",
+     WORK("    <WorkSizes dim=\"input,0\" global=\"N,Y,F\" "
+          "local=\"1,1,1\"/>\n"),
+     NULL,
+     GOOD_ARGS " --param N=4294967296",
+     {"layer.xml:9", "the parameter 'N'", "does not fit 32 bits"}},
+    {"integer argument of 33 bits",
+     BINDING("      <Scalar arg-name=\"bias\" type=\"int\" "
+             "source=\"4294967296\"/>\n"),
+     ADD("int bias", "dst[i] = src[i] + (half)bias;\n"),
+     SHAPE,
+     {"layer.xml:7", "bias", "'4294967296' does not fit"}},
+    {"integer argument from a parameter of 33 bits",
+     BINDING("      <Scalar arg-name=\"bias\" type=\"int\" "
+             "source=\"N\"/>\n"),
+     ADD("int bias", "dst[i] = src[i] + (half)bias;\n"),
+     SHAPE "--param N=-2147483649",
+     {"layer.xml:7", "bias", "'-2147483649' does not fit"}},
+    {"dim index of 34 bits",
+     WORK("    <WorkSizes dim=\"input,9999999999\" global=\"X,Y,F\"/>\n"),
+     NULL,
+     NULL,
+     {"layer.xml:9", "'9999999999' is not a tensor index"}},
+    {"local_data size of 34 bits",
+     LOCAL("9999999999"),
+     ADD("__local half *bias", "dst[i] = src[i];\n"),
+     SHAPE,
+     {"layer.xml:7", "9999999999 does not fit 32 bits"}},
     {"missing name",
      "<CustomLayer type=\"MVCL\" version=\"1\">\n" KERNEL PARAMS SRC DST BIAS
          END SIZES TAIL,

@@ -1,11 +1,13 @@
 /* The vpu program from outside: options, what it accepts with a warning, files
  * it reads and writes, .bin files, being interrupted. */
 #include <check.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,6 +130,9 @@ static const struct {
     {RUN "--timeout -1", 2, {"--timeout", "-1"}},
     {RUN "--max-cycles 0", 0, {"layer Add"}},
     {RUN "--max-cycles many", 2, {"--max-cycles", "'many'"}},
+    {RUN "--cache-size many", 2, {"--cache-size", "'many'"}},
+    {RUN "--cache-size 99999999999G", 2, {"--cache-size", "99999999999G"}},
+    {RUN "--cache-size 64M", 0, {"layer Add"}},
     {RUN "--report xml", 2, {"--report", "xml"}},
     {RUN "--trace-level fine", 2, {"--trace-level", "fine"}},
     {RUN "--set ddr_load_stal=3", 2, {"ddr_load_stal", "ddr_load_stall"}},
@@ -155,6 +160,8 @@ static const struct {
     {"cc add.cl --fast", 2, {"--fast"}},
     {"cc add.cl -o", 2, {"-o"}},
     {"cc nowhere.cl", 2, {"nowhere.cl"}},
+    {"cc add.cl -I@add.cl", 2, {"'-I@add.cl' is no option", "-I./@x"}},
+    {RUN "-D @add.cl", 2, {"'-D@add.cl' is no option", "-DNAME=VALUE"}},
     {"cc add.cl --kernel sub", 2, {"add.cl", "'sub'", "add"}},
     {"cc add.cl -o add.cl/x.bin", 2, {"add.cl/x.bin"}},
     {"machine", 0, {"clk_mhz", "documented", "assumed"}},
@@ -703,8 +710,8 @@ START_TEST(interrupted_writing)
 }
 END_TEST
 
-/* Long enough to be caught in the middle. */
-START_TEST(interrupted_compilation)
+/* Long enough to be caught in the middle; until then. */
+static pid_t start_compiling(void)
 {
     str s = {0};
     pid_t pid;
@@ -718,10 +725,497 @@ START_TEST(interrupted_compilation)
     for (int i = 0; i < 200 && !*terminal_files(&p, "layer.xml\nadd.cl"); i++)
         usleep(5000);
     usleep(50000);
-    ck_assert(!kill(pid, _i ? SIGTERM : SIGINT));
+    return pid;
+}
+
+static void no_core_files(void)
+{
+    const struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Those that end a program. */
+static const int ending[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                             SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM,
+                             SIGPROF, SIGXCPU, SIGIO,   SIGPWR};
+enum { N_ENDING = sizeof ending / sizeof *ending };
+
+START_TEST(interrupted_compilation)
+{
+    pid_t pid;
+
+    no_core_files();
+    pid = start_compiling();
+    ck_assert(!kill(pid, ending[_i]));
     terminal_wait(&p, pid);
-    ck_assert_int_eq(p.status, 128 + (_i ? SIGTERM : SIGINT));
+    ck_assert_int_eq(p.status, 128 + ending[_i]);
     expect_files("");
+}
+END_TEST
+
+/* Signals that were ignored when it started, as by nohup, stay ignored. */
+START_TEST(ignored_signals_stay_ignored)
+{
+    pid_t pid;
+
+    signal(ending[_i], SIG_IGN);
+    pid = start_compiling();
+    ck_assert(!kill(pid, ending[_i]));
+    terminal_wait(&p, pid);
+    expect(0, "layer Add");
+}
+END_TEST
+
+/* Its name is longer than any buffer one would think of. */
+START_TEST(temporaries_in_a_long_folder)
+{
+    char name[201] = {0}, *folder = arena_strdup(p.a, "tmp");
+    pid_t pid;
+
+    memset(name, 'n', sizeof name - 1);
+    for (int i = 0; i < 4; i++) {
+        folder = arena_printf(p.a, "%s/%s", folder, name);
+        ck_assert(!mkdir(arena_printf(p.a, "%s/%s", p.dir, folder), 0700));
+    }
+    p.tmp = folder;
+    if (_i) {
+        pid = start_compiling();
+        ck_assert(!kill(pid, SIGTERM));
+        terminal_wait(&p, pid);
+        ck_assert_int_eq(p.status, 128 + SIGTERM);
+    } else {
+        terminal_run(&p, RUN);
+        expect(0, "layer Add");
+    }
+    expect_files("");
+}
+END_TEST
+
+/* The compiler is killed, by a memory limit for one. */
+START_TEST(killed_compiler)
+{
+    pid_t pid = start_compiling();
+
+    ck_assert(!system(arena_printf(p.a, "pkill -KILL -P %d", (int)pid)));
+    terminal_wait(&p, pid);
+    expect(2, "clang failed without a message");
+    expect_files("");
+}
+END_TEST
+
+START_TEST(no_cache_is_no_cache)
+{
+    static const char *const options[] = {"--cache-size 0", "--no-cache",
+                                          "--cache-size 1K"};
+
+    terminal_run(&p, arena_printf(p.a, "%s%s", RUN, options[_i]));
+    expect(0, "layer Add");
+    ck_assert(!terminal_has(&p, ".cache"));
+    terminal_run(&p, RUN);
+    ck_assert(terminal_has(&p, ".cache/vpusim"));
+}
+END_TEST
+
+/* --- output that nobody takes --------------------------------------------- */
+
+static const char *const printing[] = {
+    "--help",
+    "--version",
+    "help run",
+    "run --help",
+    RUN,
+    RUN "--report json",
+    "machine",
+    "devices",
+    "asm add.cl",
+    "lint layer.xml --shape in0=1x2x4x16 --param bias=1",
+    "check layer.xml --shape in0=1x2x4x16 --param bias=1",
+    "diff layer.xml --shape in0=1x2x4x16 --param bias=1 --a sim --b sim",
+    "blob show b.blob",
+    "blob verify b.blob",
+    "trace summary t.pftrace",
+    "suite .",
+    "suite . --list",
+    "debug layer.xml --shape in0=1x2x4x16 --param bias=1 -x q"};
+enum { N_PRINTING = sizeof printing / sizeof *printing };
+
+static void expect_lost(const char *args, const char *how)
+{
+    terminal_run(&p, args);
+    ck_assert_msg(p.status == 2, "%s: %s: exit status %d\n%s", args, how,
+                  p.status, p.err);
+    ck_assert_msg(strstr(p.err, "vpu: standard output: "), "%s: %s:\n%s", args,
+                  how, p.err);
+}
+
+START_TEST(lost_output_is_an_error)
+{
+    const char *args = printing[_i];
+    int ends[2];
+
+    terminal_text(&p, "q", "help\nwhere\n");
+    terminal_text(
+        &p, "one.case",
+        "layer.xml --shape in0=1x2x4x16 --param bias=1 --a sim --b sim\n");
+    terminal_run(&p, RUN "--trace t.pftrace");
+    expect(0, "");
+    terminal_run(&p, "blob make layer.xml --shape in0=1x2x4x16 --param bias=1 "
+                     "--release 2021.4 --to b.blob");
+    expect(0, "");
+    terminal_run(&p, args);
+    ck_assert_msg(p.status < 2 && *p.out, "%s: %d %s", args, p.status, p.err);
+    p.out_fd = open("/dev/full", O_WRONLY);
+    expect_lost(args, "/dev/full");
+    ck_assert(!pipe(ends));
+    close(ends[0]);
+    p.out_fd = ends[1];
+    expect_lost(args, "a pipe nobody reads");
+    p.out_fd = -1;
+    expect_lost(args, "a closed one");
+}
+END_TEST
+
+/* A quarter of a milliard lines, were they wanted. */
+START_TEST(lost_output_ends_a_long_run)
+{
+    terminal_text(&p, "add.cl",
+                  "__kernel void add(__global const half *src, __global half "
+                  "*dst, float bias)\n"
+                  "{ for (int i = 0; i < 1000; i++) printf(\"%d\\n\", i); }\n");
+    p.out_fd = open("/dev/full", O_WRONLY);
+    expect_lost("run layer.xml --shape in0=1x64x64x64 --param bias=1 "
+                "--max-cycles 0",
+                "/dev/full");
+}
+END_TEST
+
+START_TEST(lost_files_are_errors)
+{
+    static const char *const options[] = {"--trace", "--trace-json", "--vcd",
+                                          "--folded", "--kanata"};
+    struct stat sb;
+
+    terminal_run(&p, arena_printf(p.a, RUN "%s /dev/full", options[_i]));
+    expect(2, "/dev/full: ");
+    ck_assert(!stat("/dev/full", &sb) && S_ISCHR(sb.st_mode));
+}
+END_TEST
+
+START_TEST(fifo_as_output)
+{
+    const char *path = arena_printf(p.a, "%s/pipe", p.dir);
+    char begin[64];
+    struct stat sb;
+    int fd;
+
+    ck_assert(!mkfifo(path, 0600));
+    terminal_run(&p, RUN "--trace-json pipe");
+    expect(2, "pipe: cannot be written: nobody reads this FIFO");
+    fd = open(path, O_RDONLY | O_NONBLOCK);
+    terminal_run(&p, RUN "--trace-json pipe --trace-level summary");
+    expect(0, "");
+    ck_assert_int_gt(read(fd, begin, sizeof begin), 1);
+    ck_assert_int_eq(begin[0], '{');
+    ck_assert(!lstat(path, &sb) && S_ISFIFO(sb.st_mode));
+    close(fd);
+}
+END_TEST
+
+/* --- inputs that are no files --------------------------------------------- */
+
+#define AS_BOUND " --shape in0=1x2x4x16 --param bias=1"
+
+static const char *bound_to(const char *source)
+{
+    return arena_printf(p.a,
+                        HEAD "<Kernel entry=\"add\"><Source filename=\"%s\"/>"
+                             "%s</CustomLayer>\n",
+                        source,
+                        strstr(BODY("add.cl", SIZES), "    <Parameters>"));
+}
+
+/* A FIFO nobody writes to, as each kind of input. */
+static const struct {
+    const char *fifo, *args;
+} fifos[] = {{"pipe", "run pipe" AS_BOUND},
+             {"add.cl", RUN},
+             {"add.cl", "check layer.xml" AS_BOUND},
+             {"add.cl", "lint layer.xml" AS_BOUND},
+             {"add.bin", "run bin.xml" AS_BOUND},
+             {"pipe.npy", RUN "--input 0=pipe.npy"},
+             {"pipe.npy", RUN "--blob x=pipe.npy"},
+             {"pipe", "run layer.xml --model pipe"},
+             {"m.bin", "run layer.xml --model m.xml"},
+             {"pipe", RUN "--machine pipe"},
+             {"pipe", RUN "--backend replay:pipe"},
+             {"pipe", RUN "--backend host:pipe"},
+             {"pipe", RUN "--backend usb --firmware pipe"},
+             {"pipe", "diff layer.xml --a sim --b replay:pipe" AS_BOUND},
+             {"pipe", "check layer.xml --suppress pipe" AS_BOUND},
+             {"pipe", "debug layer.xml -x pipe" AS_BOUND},
+             {"pipe.case", "suite pipe.case"},
+             {"pipe", "trace summary pipe"},
+             {"pipe", "view pipe --png x.png"},
+             {"pipe", "blob show pipe"},
+             {"pipe", "asm pipe"},
+             {"pipe", "cc pipe"}};
+enum { N_FIFOS = sizeof fifos / sizeof *fifos };
+
+START_TEST(fifo_as_input)
+{
+    const char *path = arena_printf(p.a, "%s/%s", p.dir, fifos[_i].fifo);
+
+    terminal_text(&p, "bin.xml", bound_to("add.bin"));
+    terminal_text(&p, "m.xml", "<net name=\"n\" version=\"10\"/>");
+    unlink(path);
+    ck_assert(!mkfifo(path, 0600));
+    terminal_run(&p, fifos[_i].args);
+    expect(2, arena_printf(p.a, "%s: not a regular file but a FIFO",
+                           fifos[_i].fifo));
+}
+END_TEST
+
+/* clang opens what is included itself. */
+START_TEST(fifo_as_included_file)
+{
+    ck_assert(!mkfifo(arena_printf(p.a, "%s/pipe.h", p.dir), 0600));
+    terminal_text(&p, "add.cl",
+                  arena_printf(p.a, "#include \"pipe.h\"\n%s", add_cl));
+    terminal_run(&p, RUN);
+    expect(2, "includes a FIFO");
+    unlink(arena_printf(p.a, "%s/pipe.h", p.dir));
+    expect_files("");
+}
+END_TEST
+
+/* What it was started with may be a pipe. */
+START_TEST(own_pipe_as_trace)
+{
+    size_t n;
+
+    terminal_run(&p, RUN "--trace t.pftrace");
+    expect(0, "");
+    ck_assert(!system(arena_printf(
+        p.a,
+        "cat %s/t.pftrace | ${VPU:-build/vpu} trace summary /dev/stdin "
+        ">%s/from_pipe",
+        p.dir, p.dir)));
+    terminal_run(&p, "trace summary t.pftrace");
+    ck_assert_ptr_nonnull(
+        strstr(file_bytes("from_pipe", &n), strchr(p.out, ':')));
+}
+END_TEST
+
+/* Four GiB of zeros, of which nothing should be read that need not be. */
+static const struct {
+    const char *name, *args;
+} sparse[] = {{"big", RUN "--backend replay:big"},
+              {"big.npy", RUN "--input 0=big.npy"},
+              {"m.bin", "run layer.xml --model m.xml --at x"},
+              {"big", "run big" AS_BOUND},
+              {"big", "trace summary big"},
+              {"big", "asm big"}};
+enum { N_SPARSE = sizeof sparse / sizeof *sparse };
+
+START_TEST(large_file)
+{
+    const char *path = arena_printf(p.a, "%s/%s", p.dir, sparse[_i].name);
+    struct rusage used;
+
+    terminal_text(&p, "m.xml", "<net name=\"n\" version=\"10\"/>");
+    terminal_text(&p, sparse[_i].name, "");
+    ck_assert(!truncate(path, (off_t)4 << 30));
+    terminal_run(&p, sparse[_i].args);
+    ck_assert_msg(p.status == 2 || p.status == 7, "%d %s", p.status, p.err);
+    getrusage(RUSAGE_CHILDREN, &used);
+    ck_assert_int_lt(used.ru_maxrss, 1 << 20); /* KiB */
+}
+END_TEST
+
+/* --- data no device holds ------------------------------------------------- */
+
+#define KERNEL(declared, body)                                            \
+    declared "__kernel void add(__global const half *src, __global half " \
+             "*dst, float bias)\n{\n" body "\n    dst[0] = t[(int)bias];\n}\n"
+
+static const struct {
+    const char *cl, *says;
+} oversized[] = {
+    {KERNEL("", "    char t[4294967295];\n    t[(int)src[0]] = 1;"),
+     "a private array of 4294967295 bytes"},
+    {KERNEL("", "    int t[400000000], u[400000000];\n"
+                "    t[(int)src[0]] = 1; u[(int)src[1]] = 2; dst[1] = "
+                "u[(int)bias];"),
+     "a private array of 1600000000 bytes"},
+    {KERNEL("", "    __local int t[1000000000];\n    t[(int)src[0]] = 1;"),
+     "the __local variable 't' has 4000000000 bytes"},
+    {KERNEL("__constant char t[1073741824] = {1};\n", ""),
+     "the __constant variable 't' has 1073741824 bytes"},
+};
+enum { N_OVERSIZED = sizeof oversized / sizeof *oversized };
+
+START_TEST(data_no_device_holds)
+{
+    struct rusage used;
+
+    terminal_text(&p, "add.cl", oversized[_i].cl);
+    terminal_run(&p, RUN);
+    expect(7, oversized[_i].says);
+    getrusage(RUSAGE_CHILDREN, &used);
+    ck_assert_int_lt(used.ru_maxrss, 1 << 20); /* KiB */
+}
+END_TEST
+
+/* --- control characters --------------------------------------------------- */
+
+/* Sets a title and clears the screen, on a terminal. */
+static const char evil_cl[] =
+    "__kernel void add(__global const half *src, __global half *dst,\n"
+    "                  float bias)\n{\n"
+    "    if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)\n"
+    "        printf(\"\\033]0;evil\\007\\033[2J \\302\\233m "
+    "caf\\303\\251\\n\");\n"
+    "    dst[0] = src[0]; /* \033[31m */\n}\n";
+
+/* What the other end of a terminal gets of the program's output. */
+static const char *on_terminal(const char *args)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    char *text = arena_array(p.a, char, 1 << 16);
+    size_t at = 0;
+    ssize_t n;
+
+    ck_assert_int_ge(master, 0);
+    ck_assert(!grantpt(master) && !unlockpt(master));
+    p.out_fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(p.out_fd, 0);
+    terminal_run(&p, args);
+    while ((n = read(master, text + at, (1 << 16) - 1 - at)) > 0)
+        at += (size_t)n;
+    ck_assert_uint_gt(at, 0);
+    close(p.out_fd);
+    close(master);
+    p.out_fd = 0;
+    return text;
+}
+
+START_TEST(printed_control_characters)
+{
+    const char *text;
+
+    terminal_text(&p, "add.cl", evil_cl);
+    terminal_run(&p, RUN);
+    expect(0, "\033]0;evil\007\033[2J \302\233m caf\303\251\n");
+    text = on_terminal(RUN);
+    ck_assert_msg(!strchr(text, '\033') && !strchr(text, '\007') &&
+                      strstr(text, "\\x1b]0;evil\\x07\\x1b[2J \\xc2\\x9bm "
+                                   "caf\303\251"),
+                  "%s", text);
+    text = on_terminal("asm add.cl --source --variant scalar");
+    ck_assert_msg(!strchr(text, '\033') && strstr(text, "/* \\x1b[31m */"),
+                  "%.2000s", text);
+}
+END_TEST
+
+/* Piped or not: they go where people look. */
+START_TEST(messages_show_control_characters)
+{
+    static const char *const commands[] = {
+        "lint layer.xml --shape in0=1x2x4x16 --param bias=1",
+        "run layer.xml --shape in0=1\033[2J", "run \033[2J"};
+    static const char *const texts[] = {
+        "__kernel void add(__global const half *src, __global half *dst,\n"
+        "float bias) { dst[0] = 1; } /* \033[2J */\n",
+        evil_cl, evil_cl};
+
+    terminal_text(&p, "add.cl", texts[_i]);
+    terminal_run(&p, commands[_i]);
+    ck_assert_msg(!strchr(p.out, '\033') && !strchr(p.err, '\033'), "%s%s",
+                  p.out, p.err);
+}
+END_TEST
+
+START_TEST(clang_shows_control_characters)
+{
+    terminal_text(&p, "add.cl", "kernel void add() { /* \033[2J */ wrong; }\n");
+    terminal_run(&p, RUN);
+    expect(2, "wrong");
+    ck_assert_ptr_null(strchr(p.err, '\033'));
+}
+END_TEST
+
+/* --- children ------------------------------------------------------------- */
+
+/* Names clang would take for options, or for files with options in them. Where
+ * clang reads the file k.cl as options, it finds none that it knows. */
+static const char *const odd_names[] = {"@k.cl", "-x.cl", "sub/@k.cl",
+                                        "@sub/k.cl", "-o.cl"};
+static const char *const odd_runs[] = {
+    RUN, "lint layer.xml --shape in0=1x2x4x16 --param bias=1",
+    "check layer.xml --shape in0=1x2x4x16 --param bias=1 --order sequential",
+    RUN "--backend opencl"};
+enum { N_ODD = sizeof odd_names / sizeof *odd_names };
+
+static void put_odd(const char *name)
+{
+    static const char *const folders[] = {"sub", "@sub"};
+
+    for (int i = 0; i < 2; i++)
+        ck_assert(!mkdir(arena_printf(p.a, "%s/%s", p.dir, folders[i]), 0700));
+    terminal_text(&p, "k.cl", "a.cl --no-such-option");
+    terminal_text(&p, name,
+                  arena_printf(p.a, "#include \"beside.h\"\n%s", add_cl));
+    terminal_text(&p,
+                  strchr(name, '/')
+                      ? arena_printf(p.a, "%.*s/beside.h",
+                                     (int)(strchr(name, '/') - name), name)
+                      : "beside.h",
+                  "#define BESIDE 1\n");
+    terminal_text(&p, "layer.xml", bound_to(name));
+}
+
+START_TEST(name_that_looks_like_an_option)
+{
+    put_odd(odd_names[_i]);
+    for (size_t k = 0; k < sizeof odd_runs / sizeof *odd_runs; k++) {
+        terminal_run(&p, odd_runs[k]);
+        ck_assert_msg(p.status < 2, "%s: %s: %d\n%s%s", odd_names[_i],
+                      odd_runs[k], p.status, p.err, p.out);
+    }
+}
+END_TEST
+
+START_TEST(message_names_the_file_as_given)
+{
+    put_odd(odd_names[_i]);
+    terminal_text(&p, odd_names[_i], "\n\nkernel void add() { nonsense; }\n");
+    terminal_run(&p, RUN);
+    expect(2, arena_printf(p.a, "vpu: %s:3:21: error: ", odd_names[_i]));
+}
+END_TEST
+
+static const char *const variables[][2] = {
+    {"CCC_OVERRIDE_OPTIONS", "# +-Dbias=nothing"},
+    {"CPATH", "."},
+    {"DEPENDENCIES_OUTPUT", "written"},
+    {"CLANG_CONFIG_FILE_USER_DIR", "."}};
+enum { N_VARIABLES = sizeof variables / sizeof *variables };
+
+START_TEST(environment_does_not_reach_clang)
+{
+    terminal_text(&p, "inside.h", "#define bias nothing\n");
+    terminal_text(&p, "clang.cfg", "-Dbias=nothing\n");
+    terminal_text(&p, "add.cl",
+                  arena_printf(p.a,
+                               "#if __has_include(<inside.h>)\n"
+                               "#include <inside.h>\n#endif\n%s",
+                               add_cl));
+    setenv(variables[_i][0], variables[_i][1], 1);
+    terminal_run(&p, RUN);
+    unsetenv(variables[_i][0]);
+    expect(0, "");
+    ck_assert(!terminal_has(&p, "written"));
 }
 END_TEST
 
@@ -754,7 +1248,26 @@ int main(void)
     tcase_add_test(c, says_what_the_clock_waits_for);
     tcase_add_loop_test(c, interrupted, 0, 3);
     tcase_add_loop_test(c, interrupted_writing, 0, 3);
-    tcase_add_loop_test(c, interrupted_compilation, 0, 2);
+    tcase_add_loop_test(c, interrupted_compilation, 0, N_ENDING);
+    tcase_add_loop_test(c, ignored_signals_stay_ignored, 0, N_ENDING);
+    tcase_add_loop_test(c, temporaries_in_a_long_folder, 0, 2);
+    tcase_add_test(c, killed_compiler);
+    tcase_add_loop_test(c, no_cache_is_no_cache, 0, 3);
+    tcase_add_loop_test(c, lost_output_is_an_error, 0, N_PRINTING);
+    tcase_add_test(c, lost_output_ends_a_long_run);
+    tcase_add_loop_test(c, lost_files_are_errors, 0, 5);
+    tcase_add_test(c, fifo_as_output);
+    tcase_add_loop_test(c, fifo_as_input, 0, N_FIFOS);
+    tcase_add_test(c, fifo_as_included_file);
+    tcase_add_test(c, own_pipe_as_trace);
+    tcase_add_loop_test(c, large_file, 0, N_SPARSE);
+    tcase_add_loop_test(c, data_no_device_holds, 0, N_OVERSIZED);
+    tcase_add_test(c, printed_control_characters);
+    tcase_add_loop_test(c, messages_show_control_characters, 0, 3);
+    tcase_add_test(c, clang_shows_control_characters);
+    tcase_add_loop_test(c, name_that_looks_like_an_option, 0, N_ODD);
+    tcase_add_loop_test(c, message_names_the_file_as_given, 0, N_ODD);
+    tcase_add_loop_test(c, environment_does_not_reach_clang, 0, N_VARIABLES);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

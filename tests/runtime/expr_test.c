@@ -2,16 +2,24 @@
 #include "runtime/config/expr.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const config_var vars[] = {
-    {"X", {.i = 100}},         {"Y", {.i = 7}},
-    {"F", {.i = 24}},          {"B", {.i = 1}},
-    {"x", {.i = 100}},         {"big", {.i = 2147483647}},
-    {"low", {.i = INT32_MIN}}, {"minus", {.i = -1}},
-    {"neg", {.i = -7}},        {"factor", {.is_float = true, .f = 2.5f}},
-    {"X", {.i = 5}},           {"half_scale", {.is_float = true, .f = 0.5f}},
+    {"X", {.i = 100}},
+    {"Y", {.i = 7}},
+    {"F", {.i = 24}},
+    {"B", {.i = 1}},
+    {"x", {.i = 100}},
+    {"big", {.i = 2147483647}},
+    {"low", {.i = INT32_MIN}},
+    {"minus", {.i = -1}},
+    {"neg", {.i = -7}},
+    {"factor", {.is_float = true, .f = 2.5f}},
+    {"huge", {.too_large = true, .f = 1e11f}},
+    {"X", {.i = 5}},
+    {"half_scale", {.is_float = true, .f = 0.5f}},
 };
 enum { N_VARS = sizeof vars / sizeof *vars };
 
@@ -59,7 +67,6 @@ static const struct {
     {"X*half_scale", 50},
     {"16777217", 16777217}, /* ints do not pass through a float */
     {"2147483647", 2147483647},
-    {"99999999999", 2147483647}, /* clamps, as reading an int does */
     {"big+0", 2147483647},
     {"low+0", INT32_MIN},
     {"0x10", 16},
@@ -104,6 +111,10 @@ static const struct {
     {"X\n", VPU_ERR_PARSE, "unknown token (byte 10)"},
     {"\xc3\xa4", VPU_ERR_PARSE, "unknown token (byte -61)"},
     {"1e99", VPU_ERR_PARSE, "does not fit a float"},
+    {"2147483648", VPU_ERR_INVALID, "the number 2147483648 does not fit"},
+    {"99999999999999999999", VPU_ERR_INVALID, "does not fit 32 bits"},
+    {"X*4294967297", VPU_ERR_INVALID, "4294967297 does not fit 32 bits"},
+    {"huge+1", VPU_ERR_INVALID, "the parameter 'huge' is about 1e+11"},
     {"1/0", VPU_ERR_INVALID, "division by zero"},
     {"X%(Y-7)", VPU_ERR_INVALID, "division by zero"},
     {"1/0.0", VPU_ERR_INVALID, "division by zero"},
@@ -199,8 +210,8 @@ static const struct {
     {".5", true, true, 0.5},   {"3,3", false, false, 0},
     {"true", false, false, 0}, {"0x10", false, false, 0},
     {"inf", false, false, 0},  {"nan", false, false, 0},
-    {"1e99", false, false, 0}, {"99999999999", true, false, 2147483647},
-    {"-", false, false, 0},    {"-99999999999", true, false, INT32_MIN},
+    {"1e99", false, false, 0}, {"99999999999", true, false, 99999999999},
+    {"-", false, false, 0},    {"-99999999999", true, false, -99999999999},
 };
 
 START_TEST(parameter_values)
@@ -211,7 +222,10 @@ START_TEST(parameter_values)
     ck_assert_msg(ok == numbers[_i].ok, "'%s'", numbers[_i].text);
     if (ok) {
         ck_assert_int_eq(v.is_float, numbers[_i].is_float);
-        ck_assert_double_eq(v.is_float ? (double)v.f : v.i, numbers[_i].value);
+        ck_assert_int_eq(v.too_large, fabs(numbers[_i].value) > 1e10);
+        ck_assert_double_eq(v.is_float || v.too_large ? (double)v.f : v.i,
+                            v.too_large ? (double)(float)numbers[_i].value
+                                        : numbers[_i].value);
     }
 }
 END_TEST

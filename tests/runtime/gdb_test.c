@@ -142,16 +142,14 @@ START_TEST(shows_variables)
         gdb("break twist.cl:22 if global_id[0] == 11 && global_id[1] == 1\n"
             "run\nprint global_id\nprint local_id\nprint group_id\n"
             "print l\nprint at\nprint mine\nprint h\nwhatis f\nwhatis h\n"
-            "print tile[3] == src[27] && tile[0] == src[24]\n"
-            "print other == 2 * src[28]\nprint f[0] == 11 + other\n"
+            "print f[0] == 11 + other\n"
             "print sizeof(tile)\nnext\ncontinue\n",
             "");
 
     expect(out, "\n$1 = {11, 1, 0}\n$2 = {3, 0, 0}\n$3 = {1, 1, 0}\n"
                 "$4 = 3\n$5 = 27\n$6 = {300, 301, 302}\n"
                 "$7 = {0.5, 1.5, 2.5, 3.5}\n");
-    expect(out, "type = float4\ntype = half4\n$8 = 1\n$9 = 1\n$10 = 1\n"
-                "$11 = 16\n");
+    expect(out, "type = float4\ntype = half4\n$8 = 1\n$9 = 16\n");
     expect(out, "exited normally");
 }
 END_TEST
@@ -164,10 +162,12 @@ START_TEST(follows_pointers)
     const char *out = gdb("break twist.cl:22 if at == 18\nrun\n"
                           "print src[at] == tile[l]\n"
                           "print src[1] - src[0] == src[2] - src[1]\n"
+                          "print tile[0] == src[16] && tile[7] == src[23]\n"
+                          "print other == 2 * src[21]\n"
                           "whatis src\nnext\ncontinue\n",
                           "");
 
-    expect(out, "\n$1 = 1\n$2 = 1\n");
+    expect(out, "\n$1 = 1\n$2 = 1\n$3 = 1\n$4 = 1\n");
     expect(out, "half *");
 }
 END_TEST
@@ -300,6 +300,23 @@ START_TEST(no_such_item)
 }
 END_TEST
 
+/* What needs gdb. */
+static const TTest **const traced_tests[] = {
+    &stops_at_a_line,
+    &shows_variables,
+#ifndef __SANITIZE_ADDRESS__
+    &follows_pointers,
+#endif
+    &stops_where_memory_ends,
+    &steps_into_functions,
+    &breaks_at_an_item,
+    &binary_has_lines,
+    &same_results,
+    &starts_gdb_itself,
+    &no_such_item,
+};
+#define N_TRACED (sizeof traced_tests / sizeof *traced_tests)
+
 int main(void)
 {
     Suite *s = suite_create("vpu run --gdb");
@@ -313,25 +330,13 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, bad_options, 0, sizeof bad / sizeof *bad);
     tcase_add_test(c, no_gdb);
-    if (traced) {
-        tcase_add_test(c, stops_at_a_line);
-        tcase_add_test(c, shows_variables);
-#ifndef __SANITIZE_ADDRESS__
-        tcase_add_test(c, follows_pointers);
-#endif
-        tcase_add_test(c, stops_where_memory_ends);
-        tcase_add_test(c, steps_into_functions);
-        tcase_add_test(c, breaks_at_an_item);
-        tcase_add_test(c, binary_has_lines);
-        tcase_add_test(c, same_results);
-        tcase_add_test(c, starts_gdb_itself);
-        tcase_add_test(c, no_such_item);
-    } else {
-        puts("gdb_test: gdb is not installed or may not trace: what needs it "
-             "is skipped");
-    }
+    for (size_t k = 0; traced && k < N_TRACED; k++)
+        tcase_add_test(c, *traced_tests[k]);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
+    if (!traced) /* scripts/run-tests counts it */
+        printf("skipped %zu: gdb is not installed or may not trace\n",
+               N_TRACED);
     failed = srunner_ntests_failed(r);
     srunner_free(r);
     return failed != 0;

@@ -371,6 +371,35 @@ static const struct {
 };
 enum { N_BAD = sizeof bad / sizeof *bad };
 
+/* Findings about sizes begin where they say. 72 groups leave a tenth of 16
+ * SHAVEs' time idle (5 on the busiest, 80 places), 73 a little less; of local
+ * memory 102400 bytes are there. */
+static const struct {
+    const char *check, *xml, *says; /* NULL: nothing */
+} edges[] = {
+    {"split", HEAD IN OUT SIZES("72,1,1", "1,1,1"),
+     "72 work-groups: on 16 SHAVEs the busiest has 5 of them and 10 % of"},
+    {"split", HEAD IN OUT SIZES("73,1,1", "1,1,1"), NULL},
+    {"split", HEAD IN OUT SIZES("80,1,1", "1,1,1"), NULL},
+    {"split", HEAD IN OUT SIZES("81,1,1", "1,1,1"),
+     "81 work-groups: on 16 SHAVEs the busiest has 6 of them and 16 % of"},
+    {"local-memory", HEAD IN OUT LOCAL("t", "102400") TAIL, NULL},
+    {"local-memory", HEAD IN OUT LOCAL("t", "102401") TAIL,
+     "kernel 'k' needs 102416 bytes of local memory per work-group, the device "
+     "has 102400"},
+};
+
+START_TEST(thresholds_are_where_they_say)
+{
+    lint(edges[_i].xml, GLOBALS ", __local half *t)\n{\n" COPY, edges[_i].check,
+         "");
+    ck_assert_msg(p.status == (edges[_i].says != NULL) &&
+                      (!edges[_i].says || strstr(p.out, edges[_i].says)),
+                  "%s %d: status %d\n%s%s", edges[_i].check, _i, p.status,
+                  p.out, p.err);
+}
+END_TEST
+
 START_TEST(bad_input_is_status_2)
 {
     terminal_text(&p, "l.xml", PLAIN);
@@ -474,6 +503,8 @@ int main(void)
     tcase_add_test(c, spills_in_a_loop_are_found);
     tcase_add_test(c, a_finding_looks_as_clang_prints_it);
     tcase_add_test(c, json_and_sarif_say_the_same);
+    tcase_add_loop_test(c, thresholds_are_where_they_say, 0,
+                        sizeof edges / sizeof *edges);
     tcase_add_loop_test(c, bad_input_is_status_2, 0, N_BAD);
     tcase_add_test(c, a_source_of_the_command_line_is_taken_instead);
     tcase_add_loop_test(c, samples_are_told_what_is_true, 0, N_SAMPLES);

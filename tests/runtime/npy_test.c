@@ -60,6 +60,10 @@ static vpu_status parse(int version, const char *head, size_t n_data)
 #define HEAD(d, o, s) \
     "{'descr': '" d "', 'fortran_order': " o ", 'shape': " s ", }\n"
 
+#define SPACES32 "                                "
+#define SPACES \
+    SPACES32 SPACES32 SPACES32 SPACES32 SPACES32 SPACES32 SPACES32 SPACES32 "\n"
+
 static const struct {
     int version;
     const char *head;
@@ -77,6 +81,14 @@ static const struct {
     {1, "{\"shape\":(3,),\"descr\":\"<f2\",\"fortran_order\":False}", 6,
      "f16 3"},
     {1, HEAD("<f2", "False", "(1, 1, 1, 1, 7)") "     \n", 14, "f16 1x1x1x1x7"},
+    /* Keys in every order. */
+    {1, "{'descr':'<i2','shape':(2,3),'fortran_order':False}", 12, "i16 2x3"},
+    {1, "{'fortran_order':False,'descr':'<i2','shape':(2,3)}", 12, "i16 2x3"},
+    {1, "{'fortran_order':False,'shape':(2,3),'descr':'<i2'}", 12, "i16 2x3"},
+    {1, "{'shape':(2,3),'fortran_order':False,'descr':'<i2'}", 12, "i16 2x3"},
+    /* More than 255 bytes: the length's second byte counts. */
+    {1, HEAD("<i2", "False", "(2, 3)") SPACES, 12, "i16 2x3"},
+    {2, HEAD("<i2", "False", "(2, 3)") SPACES, 12, "i16 2x3"},
 };
 
 START_TEST(reads)
@@ -119,7 +131,14 @@ static const struct {
      "5 bytes of elements; the shape, f16 3, needs 6"},
     {1, HEAD("<f2", "False", "(3,)"), 7, VPU_ERR_PARSE, "7 bytes of elements"},
     {1, "{'descr': '<f2', 'shape': (3,)}", 6, VPU_ERR_PARSE, "is missing"},
+    {1, "{'descr': '<f2', 'fortran_order': False}", 6, VPU_ERR_PARSE,
+     "is missing"},
+    {1, "{'shape': (3,), 'fortran_order': False}", 6, VPU_ERR_PARSE,
+     "is missing"},
     {1, "{'descr': '<f2', 'descr': '<f2'}", 6, VPU_ERR_PARSE, "occurs twice"},
+    {1, "{'shape': (3,), 'shape': (3,)}", 6, VPU_ERR_PARSE, "occurs twice"},
+    {1, "{'fortran_order': False, 'fortran_order': False}", 6, VPU_ERR_PARSE,
+     "occurs twice"},
     {1, "{'order': 1}", 6, VPU_ERR_PARSE, "unknown key"},
     {1, "{'descr' '<f2'}", 6, VPU_ERR_PARSE, "expected ':'"},
     {1, "{'descr': '<f2' 'shape'", 6, VPU_ERR_PARSE, "expected ',' or '}'"},

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "runtime/backend/host.h"
 #include "runtime/backend/identity.h"
+#include "runtime/record/format.h"
 #include "sim/base/file.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/bound.h"
@@ -284,6 +286,75 @@ START_TEST(every_truncation)
 }
 END_TEST
 
+/* Hashes of section i, table and head as they are now. */
+static void seal(unsigned char *p, uint32_t i)
+{
+    unsigned char *e = p + FORMAT_HEAD + FORMAT_ENTRY * i;
+    uint64_t n = format_get(p + FORMAT_SECTIONS_AT, 4);
+
+    format_put(e + 16, 8, XXH64(p + format_get(e, 8), format_get(e + 8, 8), 0));
+    format_put(p + FORMAT_TABLE_HASH_AT, 8,
+               XXH64(p + FORMAT_HEAD, n * FORMAT_ENTRY, 0));
+    format_put(p + FORMAT_HEAD_HASH_AT, 8, XXH64(p, FORMAT_HEAD_HASH_AT, 0));
+}
+
+static vpu_status read_bytes(const unsigned char *p, size_t n)
+{
+    recording r;
+
+    ck_assert(!file_write(path, p, n, &err));
+    return recording_read(path, a, &r, &err);
+}
+
+/* Whole sections of zeros at the end, of which the head knows or not. */
+START_TEST(bytes_at_the_end)
+{
+    size_t n;
+    unsigned char *p;
+
+    record(path, false);
+    p = (unsigned char *)bytes_of(path, &n);
+    p = memcpy(arena_push(a, n + FORMAT_ALIGN, 1, 1), p, n);
+    ck_assert_msg(!read_bytes(p, n), "%s", err.msg);
+    for (size_t more = 1; more <= FORMAT_ALIGN; more++) {
+        ck_assert_int_eq(read_bytes(p, n + more), VPU_ERR_PARSE);
+        ck_assert_msg(strstr(err.msg, "the file should have") != NULL, "%s",
+                      err.msg);
+    }
+    format_put(p + FORMAT_BYTES_AT, 8, n + FORMAT_ALIGN);
+    seal(p, 0);
+    ck_assert_int_eq(read_bytes(p, n + FORMAT_ALIGN), VPU_ERR_PARSE);
+    ck_assert_msg(strstr(err.msg, "64 bytes behind the last section") != NULL,
+                  "%s", err.msg);
+}
+END_TEST
+
+/* A tensor's section with a byte more or less than the tensor: 3 x 4 x 5 halves
+ * are 120 bytes, in 128 of the file. */
+START_TEST(sections_as_long_as_their_tensors)
+{
+    for (int change = -1; change <= 1; change++) {
+        unsigned char *p, *e;
+        size_t n;
+
+        record(path, false);
+        p = (unsigned char *)bytes_of(path, &n);
+        e = p + FORMAT_HEAD + FORMAT_ENTRY;
+        ck_assert_uint_eq(format_get(e + 8, 8), 120);
+        p[format_get(e, 8) + 119] = 0;
+        format_put(e + 8, 8, (uint64_t)(120 + change));
+        seal(p, 1);
+        if (!change) {
+            ck_assert_msg(!read_bytes(p, n), "%s", err.msg);
+            continue;
+        }
+        ck_assert_int_eq(read_bytes(p, n), VPU_ERR_PARSE);
+        ck_assert_msg(strstr(err.msg, "as long as its tensor") != NULL, "%s",
+                      err.msg);
+    }
+}
+END_TEST
+
 START_TEST(future_version)
 {
     size_t n;
@@ -334,6 +405,8 @@ int main(void)
     tcase_add_test(tc, includes_count);
     tcase_add_test(tc, every_flipped_bit);
     tcase_add_test(tc, every_truncation);
+    tcase_add_test(tc, bytes_at_the_end);
+    tcase_add_test(tc, sections_as_long_as_their_tensors);
     tcase_add_test(tc, future_version);
     tcase_add_test(tc, failed_writes_leave_nothing);
     suite_add_tcase(s, tc);

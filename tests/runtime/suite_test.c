@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/base/file.h"
+#include "sim/base/str.h"
 #include "tests/kernels/program.h"
 
 static arena *mem;
@@ -297,6 +298,50 @@ START_TEST(an_interrupt_ends_all)
 }
 END_TEST
 
+/* Not 0: dir/tmp has folders of ours. */
+static int temporaries(void)
+{
+    return system(
+        arena_printf(mem, "test -z \"$(find %s/tmp -name 'vpu-*')\"", dir));
+}
+
+/* What ends a suite, SIGKILL too, ends its cases so that they remove what they
+ * made: here the files of a compilation. */
+START_TEST(cases_remove_their_files)
+{
+    static const int signals[] = {SIGTERM, SIGHUP, SIGKILL};
+    const char *vpu = getenv("VPU");
+    str text = {0};
+    size_t n;
+    pid_t pid;
+
+    vpu = vpu ? vpu : "build/vpu";
+    str_puts(&text, program_file(mem, "kernels/grn", "grn.cl", &n));
+    for (int i = 0; i < 40000; i++)
+        str_printf(&text, "float f%d(float x) { return x * %d; }\n", i, i);
+    put("src/grn.cl", str_text(&text));
+    str_free(&text);
+    put("tmp/mark/empty", "");
+    put_grn("slow.case",
+            arena_printf(mem, "--b sim --no-cache --source-dir %s/src", dir));
+    pid = fork();
+    if (!pid) {
+        setenv("TMPDIR", file_join(mem, dir, "tmp"), 1);
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+        execl(vpu, vpu, "suite", dir, (char *)NULL);
+        _exit(9);
+    }
+    for (int i = 0; i < 1000 && !temporaries(); i++)
+        usleep(5000);
+    ck_assert(temporaries());
+    kill(pid, signals[_i]);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 500 && temporaries(); i++)
+        usleep(10000);
+    ck_assert(!temporaries());
+}
+END_TEST
+
 /* The samples against their definitions: the first suite. */
 START_TEST(samples)
 {
@@ -327,6 +372,7 @@ int main(void)
     tcase_add_test(t, options_of_the_simulator_need_it);
     tcase_add_test(t, a_crash_and_a_hang_spoil_one_case_each);
     tcase_add_test(t, an_interrupt_ends_all);
+    tcase_add_loop_test(t, cases_remove_their_files, 0, 3);
     tcase_add_test(t, samples);
     suite_add_tcase(s, t);
     srunner_run_all(runner, CK_ENV);

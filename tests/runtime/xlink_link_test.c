@@ -91,6 +91,54 @@ START_TEST(a_session)
 }
 END_TEST
 
+/* Ids of a host's requests as it sends them, and of the responses. */
+typedef struct {
+    uint32_t sent[16], got[16];
+    unsigned n_sent, n_got;
+} numbers;
+
+static void note_number(void *user, bool sent, const xlink_header *h,
+                        const void *payload, uint32_t n)
+{
+    numbers *s = user; /* with the link's lock held */
+
+    (void)payload;
+    (void)n;
+    if (!h->response && sent && s->n_sent < 16)
+        s->sent[s->n_sent++] = h->id;
+    if (h->response && !sent && s->n_got < 16)
+        s->got[s->n_got++] = h->id;
+}
+
+/* PING is 10; each request is one more than the one before; responses repeat
+ * the number. */
+START_TEST(requests_are_numbered)
+{
+    numbers s = {.n_sent = 0};
+    xlink_watch watch = {note_number, &s};
+    xlink_config watched = config;
+    pthread_t thread;
+    uint32_t id;
+
+    config.layout = watched.layout = (xlink_layout)_i;
+    pthread_create(&thread, NULL, start_device, NULL);
+    watched.watch = &watch;
+    OK(xlink_start(end[0], &watched, &host, &err));
+    pthread_join(thread, NULL);
+    OK(xlink_open(host, "a", 4096, &id, T, &err));
+    for (int i = 0; i < 4; i++)
+        OK(xlink_write(host, id, "x", 1, T, &err));
+    xlink_stop(host);
+    host = NULL;
+    ck_assert_uint_ge(s.n_sent, 6);
+    ck_assert_uint_ge(s.n_got, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        ck_assert_uint_eq(s.sent[i], 10 + i);
+        ck_assert_uint_eq(s.got[i], 10 + i);
+    }
+}
+END_TEST
+
 START_TEST(bytes_not_released_hold_writes_and_closing)
 {
     char data[100] = {0};
@@ -325,6 +373,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, a_session, 0, XLINK_N_LAYOUTS);
+    tcase_add_loop_test(t, requests_are_numbered, 0, XLINK_N_LAYOUTS);
     tcase_add_loop_test(t, bytes_not_released_hold_writes_and_closing, 0,
                         XLINK_N_LAYOUTS);
     tcase_add_loop_test(t, sixty_four_packets_are_the_bound, 0,

@@ -522,6 +522,87 @@ START_TEST(division)
 }
 END_TEST
 
+/* Sums that LLVM has a formula for, in more bits than there are. */
+START_TEST(sums_of_counts)
+{
+    unsigned *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global uint *out, __global const uint *in)\n"
+                "{\n    int g = get_global_id(0);\n"
+                "    ulong m = in[g], a = 0;\n"
+                "    uint b = 0;\n    int c = 0;\n    long d = 0;\n"
+                "    for (ulong i = 0; i < m; i++) a += i;\n"
+                "    for (uint i = 0; i < (uint)m; i++) b += i;\n"
+                "    for (int i = 0; i < (int)m; i++) c += i * i;\n"
+                "    for (long i = (long)m; i > -9; i--) d += i * i * i;\n"
+                "    out[g] = (uint)a; out[g + 64] = b; out[g + 128] = c;\n"
+                "    out[g + 192] = (uint)d; out[g + 256] = (uint)(d >> 32);\n"
+                "}\n",
+                "k");
+    out = rig_buffer(&r, 5 * 256);
+    in = rig_buffer(&r, 256);
+    for (unsigned i = 0; i < 64; i++)
+        in[i] = rig_noise(i) >> 20;
+    rig_run_1d(&r, 4, 16);
+    for (unsigned g = 0; g < 64; g++) {
+        uint64_t a = 0, d = 0;
+        unsigned c = 0;
+
+        for (unsigned i = 0; i < in[g]; i++) {
+            a += i;
+            c += i * i;
+        }
+        for (int64_t i = in[g]; i > -9; i--)
+            d += (uint64_t)(i * i * i);
+        ck_assert_uint_eq(out[g], (unsigned)a);
+        ck_assert_uint_eq(out[g + 64], (unsigned)a);
+        ck_assert_uint_eq(out[g + 128], c);
+        ck_assert_uint_eq(out[g + 192], (unsigned)d);
+        ck_assert_uint_eq(out[g + 256], (unsigned)(d >> 32));
+    }
+    rig_close(&r);
+}
+END_TEST
+
+/* A comparison that is a number in one place and a choice in another. */
+START_TEST(comparison_used_twice)
+{
+    int *out, *a, *b;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global int *out, __global const int *a,\n"
+                "                __global const int *b)\n"
+                "{\n    int i = get_global_id(0);\n"
+                "    uint c = a[i] != b[i], r = c << 7;\n"
+                "    for (int k = 0; k < 3; k++)\n"
+                "        r = r * 5 + (c >> k);\n"
+                "    out[i] = r + (c ? 1000 : 3);\n}\n",
+                "k");
+    out = rig_buffer(&r, 256);
+    a = rig_buffer(&r, 256);
+    b = rig_buffer(&r, 256);
+    for (int i = 0; i < 64; i++) {
+        a[i] = i % 7;
+        b[i] = i % 5;
+    }
+    rig_run_1d(&r, 4, 16);
+    ck_assert_int_eq(r.result.variant, SIM_VECTORIZED);
+    for (int i = 0; i < 64; i++) {
+        unsigned c = a[i] != b[i], v = c << 7;
+
+        for (int k = 0; k < 3; k++)
+            v = v * 5 + (c >> k);
+        ck_assert_int_eq(out[i], (int)v + (c ? 1000 : 3));
+    }
+    rig_close(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: arithmetic");
@@ -532,6 +613,8 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, element_wise, 0, sizeof cases / sizeof *cases);
     tcase_add_loop_test(c, division, 0, 2 * sizeof integers / sizeof *integers);
+    tcase_add_test(c, comparison_used_twice);
+    tcase_add_test(c, sums_of_counts);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

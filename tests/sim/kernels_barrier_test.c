@@ -31,6 +31,12 @@ HOST(reversed)
     ITEMS out[i] = in[base + L - 1 - l] * 2 + in[i];
 }
 
+HOST(exchanged)
+{
+    (void)n;
+    ITEMS out[i] = 5 + in[base + L - 1];
+}
+
 HOST(scan)
 {
     int sum = 0;
@@ -464,6 +470,12 @@ static const struct {
             "do { t[l] = v; SYNC; v = t[l] + k; k >>= 1; steps++; SYNC;"
             "} while (k > 0); out[i] = v * 8 + steps;"),
      do_while},
+    {"what a compare and exchange found",
+     KERNEL("if (l == 0) t[0] = 5; SYNC;"
+            "int was = atomic_cmpxchg(t, 6, l); SYNC;"
+            "if (l == L - 1) t[0] = in[i]; SYNC;"
+            "out[i] = was + t[0];"),
+     exchanged},
     {"arrays of the kernel's own",
      KERNEL("__local uchar s[40]; __local int w[40]; s[l] = in[i] & 255;"
             "w[l] = in[i] & 255; SYNC;"

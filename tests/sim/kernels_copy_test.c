@@ -1,6 +1,7 @@
 /* Copies between DDR and CMX against a walk over bytes in plain C: both
  * generations (kernel-language.md 2), preload and postwrite phases, events. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/rig.h"
@@ -186,6 +187,130 @@ START_TEST(strided_copy)
 }
 END_TEST
 
+/* Sizes and strides by number, lines of 64 bytes: n is what varies. */
+static const struct {
+    const char *call;
+    int32_t n;
+} outside[] = {
+    {"async_work_group_copy(out, t, n, 0)", -1},
+    {"async_work_group_copy(t, in, n, 0)", -1},
+    {"WorkGroupDmaCreateTransaction(t, out, n, 0)", -2},
+    {"WorkGroupDmaCreateStrideTransaction(in, t, 64, 64, n, 64, 256, 0)",
+     INT32_MAX},
+    {"WorkGroupDmaCreateStrideTransaction(t, out, 64, 64, 64, n, 256, 0)",
+     INT32_MAX},
+    {"WorkGroupDmaCreate3DTransaction(in, t, 64, 64, 64, 64, 3, n, 64, 64, 0)",
+     INT32_MAX},
+};
+enum { N_OUTSIDE = sizeof outside / sizeof *outside };
+
+/* Past the last address: an error of the kernel, at its line, and nothing of
+ * ours is read or written. */
+START_TEST(copy_beyond_all_addresses)
+{
+    const uint32_t one[3] = {1, 1, 1};
+    rig r;
+
+    rig_open(&r);
+    rig_compile(
+        &r,
+        arena_printf(r.a,
+                     "__kernel void k(__global uchar *out, __global const "
+                     "uchar *in, __local uchar *t, uint n)\n{\n"
+                     "    event_t e =\n"
+                     "        %s;\n"
+                     "    wait_group_events(1, &e);\n}\n",
+                     outside[_i].call),
+        "k");
+    rig_buffer(&r, BYTES);
+    rig_buffer(&r, BYTES);
+    rig_local(&r, BYTES);
+    rig_int(&r, outside[_i].n);
+    ck_assert_int_eq(rig_run(&r, one, one), VPU_ERR_FAULT);
+    ck_assert_msg(strstr(r.err.msg, "k.cl:4: ") &&
+                      strstr(r.err.msg, "copy that leaves"),
+                  "%s", r.err.msg);
+    rig_close(&r);
+}
+END_TEST
+
+/* Products of 2^32 and a little more: no short copies instead. */
+static const struct {
+    const char *call;
+    int32_t n, m;
+} wrapping[] = {
+    {"async_work_group_copy_2D2D(t, in, n, m, 0, 0, 0)", 65536, 65536},
+    {"async_work_group_copy_2D2D(t, in, n, m, 0, 0, 0)", 1 << 20, 4097},
+    {"async_work_group_copy_2D2D(out, t, n + 1, m + 1, 1, 1, 0)", 65535, 65535},
+    {"async_work_group_copy_3D3D(t, in, n, m, 0, 0, 2, 0, 0, 0)", 65536, 65536},
+    {"async_work_group_copy((__local int *)t, (__global const int *)in, n, 0)",
+     (1 << 30) + 4, 0},
+    {"async_work_group_strided_copy((__local int *)t, "
+     "(__global const int *)in, n * m, 2, 0)",
+     1 << 15, 1 << 15},
+};
+enum { N_WRAPPING = sizeof wrapping / sizeof *wrapping };
+
+/* Compiled code only: the program has 32 bits to compute in. */
+START_TEST(size_of_more_than_32_bits)
+{
+    const uint32_t one[3] = {1, 1, 1};
+    rig r;
+
+    rig_open(&r);
+    rig_compile(
+        &r,
+        arena_printf(r.a,
+                     "__kernel void k(__global uchar *out, __global const "
+                     "uchar *in, __local uchar *t, uint n, uint m)\n{\n"
+                     "    event_t e =\n"
+                     "        %s;\n"
+                     "    wait_group_events(1, &e);\n}\n",
+                     wrapping[_i].call),
+        "k");
+    rig_buffer(&r, BYTES);
+    rig_buffer(&r, BYTES);
+    rig_local(&r, BYTES);
+    rig_int(&r, wrapping[_i].n);
+    rig_int(&r, wrapping[_i].m);
+    ck_assert_msg(rig_run(&r, one, one) == VPU_ERR_FAULT, "%s",
+                  wrapping[_i].call);
+    ck_assert_msg(strstr(r.err.msg, "k.cl:4: ") &&
+                      strstr(r.err.msg, "copy that leaves"),
+                  "%s", r.err.msg);
+    rig_close(&r);
+}
+END_TEST
+
+/* A stride may be negative: lines last to first. */
+START_TEST(lines_backwards)
+{
+    uint8_t *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global uchar *out, __global const uchar "
+                "*in, __local uchar *t, int n)\n{\n"
+                "    event_t e = WorkGroupDmaCreateStrideTransaction(\n"
+                "        in + 3 * 16, t, 16, 16, (size_t)n, 16, 64, 0);\n"
+                "    wait_group_events(1, &e);\n"
+                "    e = async_work_group_copy(out, t, 64, 0);\n"
+                "    wait_group_events(1, &e);\n}\n",
+                "k");
+    out = rig_buffer(&r, 64);
+    in = rig_buffer(&r, 64);
+    rig_local(&r, 64);
+    rig_int(&r, -16);
+    for (int i = 0; i < 64; i++)
+        in[i] = src_byte((unsigned)i);
+    rig_run_1d(&r, 1, 1);
+    for (int i = 0; i < 64; i++)
+        ck_assert_uint_eq(out[i], in[(3 - i / 16) * 16 + i % 16]);
+    rig_close(&r);
+}
+END_TEST
+
 /* Copies in loops, two events in flight, arguments that live across barriers.
  */
 START_TEST(copies_in_a_loop)
@@ -231,6 +356,115 @@ START_TEST(copies_in_a_loop)
                                         (float)(i / W % LINES),
                           "groups of %u, element %d: %g", local, i, out[i]);
     }
+    rig_close(&r);
+}
+END_TEST
+
+/* --- events
+ * ----------------------------------------------------------------------- */
+
+/* Cycles waited for transfers of 8 bytes, and perhaps one of 16 KiB; a long
+ * computation follows, by whose end there is nothing left to wait for. */
+static uint64_t wait_of(const char *body)
+{
+    char text[1000];
+    uint64_t cycles = 0;
+    rig r;
+
+    snprintf(text, sizeof text,
+             "__kernel void k(__global float *out, __global const float *in,\n"
+             "                int n)\n{\n"
+             "    __local float t[4096], s[8];\n"
+             "    event_t a = async_work_group_copy(s, in, 2, 0), b;\n"
+             "    %s\n"
+             "    float x = s[get_local_id(0) & 1];\n"
+             "    for (int k = 0; k < n; k++) x = x * x + k;\n"
+             "    out[get_global_id(0)] = x;\n}\n",
+             body);
+    rig_open(&r);
+    rig_compile(&r, text, "k");
+    rig_buffer(&r, 64);
+    rig_buffer(&r, 16384);
+    rig_int(&r, 4096);
+    rig_run_1d(&r, 1, 4);
+    for (uint32_t i = 0; i < r.n_shaves; i++)
+        cycles += r.result.profile.by_cause[i][MACH_CAUSE_DMA_WAIT];
+    rig_close(&r);
+    return cycles;
+}
+
+#define LONG "async_work_group_copy(t, in, n, "
+#define SHORT "async_work_group_copy(s + 4, in, 2, "
+static const struct {
+    const char *copies;
+    bool for_the_long_one;
+} waits[] = {
+    {"b = " LONG "0); wait_group_events(1, &b);", true},
+    {"b = " LONG "0); wait_group_events(1, &a);", false},
+    {LONG "a); wait_group_events(1, &a);", true},
+    {"b = " LONG "a); wait_group_events(1, &b);", true},
+    {"b = " SHORT "a); " LONG "b); wait_group_events(1, &a);", true},
+    {"b = " SHORT "0); " LONG "b); wait_group_events(1, &a);", false},
+    {"b = " SHORT "0); " LONG "b); wait_group_events(1, &b);", true},
+    {"b = WorkGroupDmaCreateTransaction(in, t, n * 4, a);"
+     "wait_group_events(1, &a);",
+     true},
+    {"b = async_work_group_copy_2D2D(t, in, n / 4, 4, 0, 0, a);"
+     "wait_group_events(1, &a);",
+     true},
+    /* A wait for all there are is none for those that come. */
+    {"wait_group_events(n / 4096, &a); a = " SHORT "0); b = " SHORT "0); " LONG
+     "b); wait_group_events(1, &a); wait_group_events(1, &b);",
+     true},
+    /* More open events than are kept apart: too long a wait at worst. */
+    {"event_t e[20]; for (int k = 0; k < 20; k++) {"
+     "e[k] = " SHORT "0); " SHORT "e[k]); } " LONG "e[19]);"
+     "wait_group_events(1, &e[19]);",
+     true},
+};
+
+START_TEST(a_wait_is_for_what_joined)
+{
+    uint64_t is = wait_of(waits[_i].copies);
+    uint64_t with_the_long = wait_of(waits[0].copies);
+
+    ck_assert_msg((is * 2 > with_the_long) == waits[_i].for_the_long_one,
+                  "%s: waits for %llu cycles, for the long one it is %llu",
+                  waits[_i].copies, (unsigned long long)is,
+                  (unsigned long long)with_the_long);
+}
+END_TEST
+
+/* What joins an event returns it, whoever calls. */
+START_TEST(an_event_is_returned)
+{
+    int *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global int *out, __global const int *in,\n"
+                "                int n)\n{\n"
+                "    __local int t[64];\n"
+                "    event_t a = async_work_group_copy(t, in, 8, 0);\n"
+                "    event_t b = async_work_group_copy(t + 8, in, 8, 0);\n"
+                "    event_t c = async_work_group_copy(t + 16, in, 8, a);\n"
+                "    event_t d = async_work_group_copy(t + 24, in, 8, b);\n"
+                "    event_t e = async_work_group_copy(t + 32, in, 8, c);\n"
+                "    event_t f = async_work_group_copy(t + 40, in, n, 0);\n"
+                "    event_t all[3] = {a, b, f};\n"
+                "    wait_group_events(3, all);\n"
+                "    out[0] = a == c; out[1] = b == d; out[2] = a == e;\n"
+                "    out[3] = a != b && f != a && f != b;\n"
+                "    out[4] = a && b && f;\n}\n",
+                "k");
+    out = rig_buffer(&r, 64);
+    in = rig_buffer(&r, 64);
+    in[0] = 1;
+    rig_int(&r, 8);
+    rig_run_1d(&r, 1, 1);
+    for (int i = 0; i < 5; i++)
+        ck_assert_msg(out[i] == 1, "%d: %d", i, out[i]);
     rig_close(&r);
 }
 END_TEST
@@ -341,8 +575,14 @@ int main(void)
 
     tcase_set_timeout(c, 30);
     tcase_add_loop_test(c, one_copy, 0, 2 * N_COPIES);
+    tcase_add_loop_test(c, copy_beyond_all_addresses, 0, N_OUTSIDE);
+    tcase_add_loop_test(c, size_of_more_than_32_bits, 0, N_WRAPPING);
+    tcase_add_test(c, lines_backwards);
     tcase_add_test(c, strided_copy);
     tcase_add_test(c, copies_in_a_loop);
+    tcase_add_loop_test(c, a_wait_is_for_what_joined, 0,
+                        sizeof waits / sizeof *waits);
+    tcase_add_test(c, an_event_is_returned);
     tcase_add_loop_test(c, with_phases, 0, sizeof phases / sizeof *phases);
     suite_add_tcase(s, c);
     r = srunner_create(s);

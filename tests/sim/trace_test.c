@@ -269,6 +269,60 @@ START_TEST(field_numbers)
 }
 END_TEST
 
+/* The number in field `want` of a packet's outermost level; 0: not there. */
+static uint64_t number_of(const unsigned char *p, const unsigned char *end,
+                          uint64_t want)
+{
+    uint64_t tag, n, found = 0;
+
+    while (p < end) {
+        p = varint(p, &tag);
+        if ((tag & 7) == 1) {
+            p += 8;
+            continue;
+        }
+        p = varint(p, &n);
+        if (tag == want << 3)
+            found = n;
+        p += (tag & 7) == 2 ? n : 0;
+    }
+    return found;
+}
+
+/* The first packet, and no other, says that nothing was before it (42, 87) and
+ * that names begin anew (13: 1); events need names of before (13: 2). */
+START_TEST(first_packet_of_a_sequence)
+{
+    trc_writer *w = open_writer(TRC_FULL, 0);
+    const unsigned char *p, *end;
+    unsigned packets = 0, events = 0;
+    char *data;
+    size_t n;
+
+    write_small(w);
+    ck_assert(!trc_writer_commit(w, &err));
+    ck_assert(!file_read(pb, 1 << 20, mem, &data, &n, &err));
+    p = (const unsigned char *)data;
+    for (end = p + n; p < end; packets++) {
+        uint64_t tag, size;
+
+        p = varint(varint(p, &tag), &size);
+        ck_assert_uint_eq(tag, 1 << 3 | 2);
+        ck_assert_uint_eq(number_of(p, p + size, 10), 1);
+        ck_assert_uint_eq(number_of(p, p + size, 87), !packets);
+        ck_assert_uint_eq(number_of(p, p + size, 42), !packets);
+        if (!packets)
+            ck_assert_uint_eq(number_of(p, p + size, 13), 1);
+        else
+            ck_assert_uint_ne(number_of(p, p + size, 13), 1);
+        events += number_of(p, p + size, 13) == 2;
+        p += size;
+    }
+    ck_assert_uint_gt(packets, 5);
+    ck_assert_uint_gt(events, 5);
+}
+END_TEST
+
 START_TEST(hostile_bytes)
 {
     trc_writer *w = open_writer(TRC_FULL, 0);
@@ -394,6 +448,7 @@ int main(void)
     tcase_add_test(t, abandon_leaves_nothing);
     tcase_add_test(t, clock_is_bounded);
     tcase_add_test(t, field_numbers);
+    tcase_add_test(t, first_packet_of_a_sequence);
     tcase_add_test(t, hostile_bytes);
     tcase_add_loop_test(t, engine_traces, 0, 3);
     tcase_add_test(t, many_groups_fall_back_to_summary);

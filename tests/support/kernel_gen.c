@@ -5,11 +5,24 @@
 
 enum { MAX_LOOPS = 8 };
 
+/* What a kernel may have beside scalars. All but the first two keep it from
+ * being vectorized. */
+enum {
+    TABLES = 1, /* __constant arrays and structures */
+    SWAPS = 2,  /* __local arrays behind two pointers that change places */
+    ARRAYS = 4,
+    POINTERS = 8, /* chosen, swapped, stored and loaded again; with ARRAYS */
+    RECORDS = 16, /* structures copied and pointed to, unions */
+    VECTORS = 32,
+    VOLATILES = 64,
+    ALL = 127
+};
+
 typedef struct {
     uint64_t state;
     str body;
-    bool uniform;  /* control flow, inside ITEMS */
-    bool arrays;   /* private arrays */
+    bool uniform; /* control flow, inside ITEMS */
+    unsigned has;
     bool in_items; /* item variables may be named */
     int indent, depth;
     int n_loops, loops[MAX_LOOPS]; /* loop variables in scope */
@@ -75,9 +88,51 @@ static void uniform_uint(gen *g, int depth)
     put(g, ")");
 }
 
+/* A word that one of the kernel's features keeps; false: it has not got the one
+ * that came up. */
+static bool kept_word(gen *g)
+{
+    static const char *const names[] = {"pp", "pq", "vp"};
+    static const char *const fields[] = {"a", "b", "c[1]", "e[0]", "e[1]"};
+
+    switch (below(g, 8) & 7) {
+    case 0:
+        put(g, g->has & TABLES ? "TAB[u%u & 15u]" : "u%u", below(g, 4));
+        return true;
+    case 1:
+        if (g->has & TABLES)
+            put(g, "(uint)RECS[u%u & 3u].%s", below(g, 4), fields[below(g, 5)]);
+        return g->has & TABLES;
+    case 2:
+        if (g->has & ARRAYS)
+            put(g, "p[%s%u & 3]", below(g, 2) ? "u" : "", below(g, 4));
+        return g->has & ARRAYS;
+    case 3:
+    case 4:
+        if (g->has & POINTERS)
+            put(g, "%s[u%u & 3u]", names[below(g, 3)], below(g, 4));
+        return g->has & POINTERS;
+    case 5:
+        if (g->has & RECORDS)
+            put(g, "(uint)%s.%s", below(g, 2) ? "ra" : "rb",
+                fields[below(g, 5)]);
+        return g->has & RECORDS;
+    case 6:
+        if (g->has & VECTORS)
+            put(g, "LANE(w%u, u%u & 3u)", below(g, 2), below(g, 4));
+        return g->has & VECTORS;
+    default:
+        if (g->has & VOLATILES)
+            put(g, "vv");
+        return g->has & VOLATILES;
+    }
+}
+
 static void uint_leaf(gen *g)
 {
-    switch (below(g, g->arrays ? 13 : 11)) {
+    if (g->in_items && g->has && !below(g, 3) && kept_word(g))
+        return;
+    switch (below(g, 11)) {
     case 0:
     case 1:
     case 2:
@@ -104,11 +159,8 @@ static void uint_leaf(gen *g)
     case 9:
         put(g, "(uint)bin[(u%u + (uint)i) & %du]", below(g, 4), GEN_ITEMS - 1);
         return;
-    case 10:
-        uniform_uint(g, 1);
-        return;
     default:
-        put(g, "p[%s%u & 3]", below(g, 2) ? "u" : "", below(g, 4));
+        uniform_uint(g, 1);
     }
 }
 
@@ -339,25 +391,165 @@ static void flow_condition(gen *g)
     put(g, " & 3u) %s %uu)", below(g, 2) ? "<" : "!=", below(g, 4));
 }
 
+static void index_of(gen *g)
+{
+    put(g, "[");
+    uint_expr(g, 1);
+    put(g, " & 3u]");
+}
+
+static void change_pointers(gen *g)
+{
+    static const char *const names[] = {"pp", "pq", "vp"};
+    const char *a = names[below(g, 3)], *b = names[below(g, 3)];
+
+    switch (below(g, 5)) {
+    case 0:
+        put(g, "%s = ", a);
+        condition(g, 1);
+        put(g, " ? p : q;");
+        return;
+    case 1:
+        put(g, "{ uint *x_ = %s; %s = %s; %s = x_; }", a, a, b, b);
+        return;
+    case 2:
+        put(g, "{ uint *x_ = ");
+        condition(g, 1);
+        put(g, " ? %s : %s; x_", a, b);
+        index_of(g);
+        put(g, " += ");
+        uint_expr(g, 1);
+        put(g, "; u%u ^= %s[u%u & 3u]; }", below(g, 4), b, below(g, 4));
+        return;
+    default:
+        put(g, "%s", a);
+        index_of(g);
+        put(g, " %s= ", below(g, 2) ? "" : "^");
+        uint_expr(g, 2);
+        put(g, ";");
+    }
+}
+
+static void change_records(gen *g)
+{
+    static const char *const fields[] = {"a", "b", "c[2]", "e[0]", "e[1]"};
+    const char *a = below(g, 2) ? "ra" : "rb", *b = below(g, 2) ? "ra" : "rb";
+
+    switch (below(g, g->has & TABLES ? 6 : 5)) {
+    case 0:
+        put(g, "%s = %s;", a, b);
+        return;
+    case 1:
+        put(g, "{ rec *x_ = ");
+        condition(g, 1);
+        put(g, " ? &ra : &rb; x_->%s += ", fields[below(g, 5)]);
+        uint_expr(g, 1);
+        put(g, "; %s = *x_; }", a);
+        return;
+    case 2:
+        put(g, "{ union { uint w; ushort h[2]; uchar b[4]; } x_; x_.w = ");
+        uint_expr(g, 1);
+        put(g, "; x_.%s", below(g, 2) ? "h[u0 & 1u]" : "b[u1 & 3u]");
+        put(g, " = ");
+        uint_expr(g, 1);
+        put(g, "; u%u = x_.w; }", below(g, 4));
+        return;
+    case 3:
+        put(g, "%s.d = ", a);
+        float_expr(g, 1);
+        put(g, "; f%u += %s.d;", below(g, 2), b);
+        return;
+    case 5:
+        put(g, "%s = RECS[u%u & 3u];", a, below(g, 4));
+        return;
+    default:
+        put(g, "%s.%s = ", a, fields[below(g, 5)]);
+        uint_expr(g, 2);
+        put(g, ";");
+    }
+}
+
+static void change_vectors(gen *g)
+{
+    static const char ops[] = "+-*^&|";
+
+    put(g, "w%u = ", below(g, 2));
+    switch (below(g, 4)) {
+    case 0:
+        put(g, "V4(");
+        for (int k = 0; k < 4; k++) {
+            put(g, k ? ", " : "");
+            uint_expr(g, 1);
+        }
+        put(g, ");");
+        return;
+    case 1:
+        put(g, "VLOAD(u%u & %du, in);", below(g, 4), GEN_ITEMS / 4 - 1);
+        return;
+    case 2:
+        put(g, "REV(w%u); LANE(w%u, u%u & 3u) = ", below(g, 2), below(g, 2),
+            below(g, 4));
+        uint_expr(g, 1);
+        put(g, ";");
+        return;
+    default:
+        put(g, "w0 %c w1 %c w%u;", ops[below(g, 6)], ops[below(g, 6)],
+            below(g, 2));
+    }
+}
+
+/* A statement about one of the kernel's features; false: not about the one that
+ * came up. */
+static bool change_kept(gen *g)
+{
+    switch (below(g, 5)) {
+    case 0:
+        if (g->has & ARRAYS) {
+            put(g, "%s", below(g, 2) ? "p" : "q");
+            index_of(g);
+            put(g, " = ");
+            uint_expr(g, 2);
+            put(g, ";");
+        }
+        return g->has & ARRAYS;
+    case 1:
+        if (g->has & POINTERS)
+            change_pointers(g);
+        return g->has & POINTERS;
+    case 2:
+        if (g->has & RECORDS)
+            change_records(g);
+        return g->has & RECORDS;
+    case 3:
+        if (g->has & VECTORS)
+            change_vectors(g);
+        return g->has & VECTORS;
+    default:
+        if (g->has & VOLATILES) {
+            put(g, "vv = ");
+            uint_expr(g, 2);
+            put(g, "; vv += vv;");
+        }
+        return g->has & VOLATILES;
+    }
+}
+
 static void assignment(gen *g)
 {
-    uint32_t pick = below(g, g->arrays ? 9 : 8);
+    uint32_t pick = below(g, 8);
 
     line(g);
+    if (g->has & ~(TABLES | SWAPS) && below(g, 2) && change_kept(g))
+        return;
     if (pick < 4) {
         put(g, "u%u %s= ", below(g, 4), pick ? "" : "^");
         uint_expr(g, 3);
     } else if (pick < 6) {
         put(g, "f%u = ", below(g, 2));
         float_expr(g, 3);
-    } else if (pick < 8) {
+    } else {
         put(g, "h%u = ", below(g, 2));
         half_expr(g, 2);
-    } else {
-        put(g, "p[");
-        uint_expr(g, 1);
-        put(g, " & 3u] = ");
-        uint_expr(g, 2);
     }
     put(g, ";");
 }
@@ -510,10 +702,52 @@ static void exchange(gen *g)
     put(g, "SYNC");
 }
 
+/* Two local arrays behind pointers that change places. */
+static void swap_locals(gen *g)
+{
+    line(g);
+    put(g, "SYNC");
+    line(g);
+    put(g, "ITEMS { nxt[l] = cur[%s] * 3u + u%u; }",
+        below(g, 2) ? "(l + 1) % L" : "L - 1 - l", below(g, 4));
+    line(g);
+    put(g, "SYNC");
+    line(g);
+    put(g, "{ LOCAL uint *x_ = cur; cur = nxt; nxt = x_; }");
+    line(g);
+    put(g, "ITEMS { nxt[l] ^= u%u; u%u = cur[l] + nxt[l] + %s[l]; }",
+        below(g, 4), below(g, 4), below(g, 2) ? "tx" : "ty");
+}
+
+/* Structures through local memory. */
+static void pass_records(gen *g)
+{
+    line(g);
+    put(g, "ITEMS { lr[l] = %s; }", below(g, 2) ? "ra" : "rb");
+    line(g);
+    put(g, "SYNC");
+    line(g);
+    put(g, "ITEMS { rb = lr[%s]; }", below(g, 2) ? "(l + 1) % L" : "0");
+    line(g);
+    put(g, "SYNC");
+}
+
 static void phases(gen *g, int n, int depth)
 {
     for (int k = 0; k < n; k++)
-        switch (depth ? below(g, 4) : 3) {
+        switch (depth ? below(g, 6) : 3) {
+        case 4:
+            if (g->has & SWAPS)
+                swap_locals(g);
+            else
+                exchange(g);
+            break;
+        case 5:
+            if (g->has & RECORDS)
+                pass_records(g);
+            else
+                exchange(g);
+            break;
         case 0:
             open_loop(g, true);
             g->indent++;
@@ -551,9 +785,10 @@ static void last_words(gen *g)
     }
     for (int k = 0; k < 4; k++) {
         line(g);
-        put(g, "out[i + %d * %d] ^= u%d%s;", k < 2 ? k : k + 1, GEN_ITEMS, k,
-            g->arrays && k == 2 ? " + p[0] + p[1] * 3u + p[3]" : "");
+        put(g, "out[i + %d * %d] ^= u%d;", k < 2 ? k : k + 1, GEN_ITEMS, k);
     }
+    line(g);
+    put(g, "out[i + 6 * %d] ^= LEFT;", GEN_ITEMS);
     line(g);
     put(g, "out[i + 5 * %d] = WORD(f0) ^ WORD(f1) * 3u;", GEN_ITEMS);
     line(g);
@@ -585,24 +820,39 @@ static const char shared[] =
     "static uint word(float x)\n"
     "{\n    return x != x ? 0x7fc00000u : AS_UINT(x);\n}\n"
     "#define WORD(x) word(x)\n"
-    "#define HOUT(i, x) hout[i] = half_word(x)\n";
+    "#define HOUT(i, x) hout[i] = half_word(x)\n"
+    "typedef struct {\n    uint a;\n    ushort b;\n    uchar c[3];\n"
+    "    float d;\n    uint e[2];\n} rec;\n"
+    "CONSTANT uint TAB[16] = {3u, 1u, 4u, 1u, 5u, 9u, 2u, 6u, 5u, 35u, 89u,\n"
+    "    7932u, 0x80000000u, 46u, 2643u, 0xffffffffu};\n"
+    "CONSTANT rec RECS[4] = {{1u, 2u, {3u, 4u, 5u}, 0.5f, {6u, 7u}},\n"
+    "    {10u, 20u, {30u, 40u, 50u}, -1.5f, {60u, 70u}},\n"
+    "    {0xffffffffu, 0xffffu, {255u, 0u, 1u}, 100.0f, {0u, 9u}},\n"
+    "    {77u, 8u, {9u, 1u, 2u}, 0.0f, {0x12345678u, 3u}}};\n";
 
-static const char opencl_head[] = "#define AS_UINT(x) as_uint(x)\n"
-                                  "#define ITEMS\n"
-                                  "#define SYNC barrier(CLK_LOCAL_MEM_FENCE);\n"
-                                  "#define LEAVE return\n"
-                                  "#define HADD(a, b) ((a) + (b))\n"
-                                  "#define HSUB(a, b) ((a) - (b))\n"
-                                  "#define HMUL(a, b) ((a) * (b))\n"
-                                  "#define HDIV(a, b) ((a) / (b))\n"
-                                  "#define HIN(i) as_half(hin[i])\n"
-                                  "#define FABS(x) fabs(x)\n"
-                                  "#define SQRT(x) sqrt(x)\n";
+static const char opencl_head[] =
+    "#define CONSTANT __constant\n"
+    "#define LOCAL __local\n"
+    "#define AS_UINT(x) as_uint(x)\n"
+    "#define ITEMS\n"
+    "#define SYNC barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#define LEAVE return\n"
+    "#define HADD(a, b) ((a) + (b))\n"
+    "#define HSUB(a, b) ((a) - (b))\n"
+    "#define HMUL(a, b) ((a) * (b))\n"
+    "#define HDIV(a, b) ((a) / (b))\n"
+    "#define HIN(i) as_half(hin[i])\n"
+    "#define FABS(x) fabs(x)\n"
+    "#define SQRT(x) sqrt(x)\n"
+    "#define V4(a, b, c, d) ((uint4)(a, b, c, d))\n"
+    "#define VLOAD(k, p) vload4(k, p)\n"
+    "#define REV(v) ((v).s3210)\n"
+    "#define LANE(v, k) (((uint *)&(v))[k])\n"
+    "static ushort half_word(half x)\n"
+    "{\n    return x != x ? (ushort)0x7e00 : as_ushort(x);\n}\n";
 
 static const char opencl_kernel[] =
-    "static ushort half_word(half x)\n"
-    "{\n    return x != x ? (ushort)0x7e00 : as_ushort(x);\n}\n"
-    "__kernel void k(uint n, __global const uint *in,\n"
+    "(uint n, __global const uint *in,\n"
     "    __global const float *fin, __global const ushort *hin,\n"
     "    __global const uchar *bin, __global uint *out,\n"
     "    __global ushort *hout, __global uchar *bout,\n"
@@ -620,6 +870,9 @@ static const char c_head[] =
     "typedef unsigned char uchar;\ntypedef unsigned short ushort;\n"
     "typedef unsigned uint;\ntypedef unsigned long ulong;\n"
     "typedef _Float16 half;\n"
+    "typedef uint uint4 __attribute__((vector_size(16)));\n"
+    "#define CONSTANT static const\n"
+    "#define LOCAL\n"
     "static uint AS_UINT(float x)\n"
     "{\n    uint r;\n    memcpy(&r, &x, 4);\n    return r;\n}\n"
     "static half HALF(ushort x)\n"
@@ -633,23 +886,36 @@ static const char c_head[] =
     "#define HDIV(a, b) ((half)((float)(a) / (float)(b)))\n"
     "#define HIN(i) HALF(hin[i])\n"
     "#define FABS(x) fabsf(x)\n"
-    "#define SQRT(x) sqrtf(x)\n";
-
-static const char c_kernel[] =
+    "#define SQRT(x) sqrtf(x)\n"
+    "#define V4(a, b, c, d) ((uint4){a, b, c, d})\n"
+    "static uint4 VLOAD(uint k, const uint *p)\n"
+    "{\n    uint4 v;\n    memcpy(&v, p + 4 * k, 16);\n    return v;\n}\n"
+    "#define REV(v) ((uint4){(v)[3], (v)[2], (v)[1], (v)[0]})\n"
+    "#define LANE(v, k) ((v)[k])\n"
     "static ushort half_word(half x)\n"
     "{\n    ushort r;\n    memcpy(&r, &x, 2);\n"
-    "    return x != x ? (ushort)0x7e00 : r;\n}\n"
-    "typedef struct {\n    uint u0_, u1_, u2_, u3_, p_[4];\n"
-    "    float f0_, f1_;\n    half h0_, h1_;\n} item;\n"
+    "    return x != x ? (ushort)0x7e00 : r;\n}\n";
+
+/* Behind what both languages share, whose names these would change. */
+static const char c_names[] =
+    "typedef struct {\n    uint u0_, u1_, u2_, u3_, p_[4], q_[4];\n"
+    "    float f0_, f1_;\n    half h0_, h1_;\n"
+    "    uint *pp_, *pq_, *volatile vp_;\n    volatile uint vv_;\n"
+    "    rec ra_, rb_;\n    uint4 w0_, w1_;\n} item;\n"
     "#define u0 it[l].u0_\n#define u1 it[l].u1_\n"
     "#define u2 it[l].u2_\n#define u3 it[l].u3_\n"
     "#define f0 it[l].f0_\n#define f1 it[l].f1_\n"
     "#define h0 it[l].h0_\n#define h1 it[l].h1_\n"
-    "#define p it[l].p_\n"
+    "#define p it[l].p_\n#define q it[l].q_\n"
+    "#define pp it[l].pp_\n#define pq it[l].pq_\n#define vp it[l].vp_\n"
+    "#define vv it[l].vv_\n#define ra it[l].ra_\n#define rb it[l].rb_\n"
+    "#define w0 it[l].w0_\n#define w1 it[l].w1_\n"
     "#define lx (l % L0)\n#define ly (l / L0)\n"
     "#define i ((group_[1] * local[1] + ly) * groups[0] * L0 + \\\n"
-    "           group_[0] * L0 + lx)\n"
-    "void group(const int *group_, const int *groups, const int *local,\n"
+    "           group_[0] * L0 + lx)\n";
+
+static const char c_kernel[] =
+    "(const int *group_, const int *groups, const int *local,\n"
     "    uint n, const uint *in, const float *fin, const ushort *hin,\n"
     "    const uchar *bin, uint *out, ushort *hout, uchar *bout)\n{\n"
     "    int L0 = local[0], L = L0 * local[1];\n"
@@ -657,20 +923,76 @@ static const char c_kernel[] =
     "    ITEMS { u0 = in[i]; u1 = i; u2 = l; u3 = 7u;\n"
     "        f0 = fin[i]; f1 = 0.5f; h0 = HIN(i); h1 = (half)2.0f; }\n";
 
-void gen_kernel(uint64_t seed, str *opencl, str *c)
-{
-    gen g = {.state = seed * 0x2545f4914f6cdd1d + 1, .indent = 1};
+/* Per feature: what a kernel declares, in OpenCL and in C, where items begin
+ * with it, and a word of what it leaves. */
+static const struct {
+    unsigned feature;
+    const char *opencl, *c, *begin, *left;
+} features[] = {
+    {SWAPS, "    __local uint tx[64], ty[64], *cur = tx, *nxt = ty;\n",
+     "    uint tx[64], ty[64], *cur = tx, *nxt = ty;\n",
+     "tx[l] = u0; ty[l] = u1;", "+ cur[l] * 5u + nxt[l]"},
+    {ARRAYS, "    uint p[4], q[4];\n", "",
+     "for (int k = 0; k < 4; k++) { p[k] = u0 + k; q[k] = u1 ^ k; }",
+     "+ p[0] + p[1] * 3u + q[3]"},
+    {POINTERS, "    uint *pp, *pq, *volatile vp;\n", "",
+     "pp = p; pq = q; vp = q;", "+ pp[2] + pq[1] * 7u + vp[3]"},
+    {RECORDS, "    rec ra, rb;\n    __local rec lr[64];\n", "    rec lr[64];\n",
+     "ra.a = u0; ra.b = (ushort)u0; ra.c[0] = 1u; ra.c[1] = (uchar)u0; "
+     "ra.c[2] = 3u; ra.d = f0; ra.e[0] = u1; ra.e[1] = 2u; rb = ra;",
+     "+ ra.a + (uint)rb.b + rb.e[1] + (uint)ra.c[1] + WORD(rb.d)"},
+    {VECTORS, "    uint4 w0, w1;\n", "",
+     "w0 = V4(u0, u1, u2, u3); w1 = V4(u2, u2, u0, 9u);",
+     "+ LANE(w0, 0) + LANE(w1, 2) * 3u"},
+    {VOLATILES, "    volatile uint vv;\n", "", "vv = u0;", "+ vv"},
+};
+enum { N_FEATURES = sizeof features / sizeof *features };
 
-    g.uniform = seed & 1;
-    g.arrays = !g.uniform && below(&g, 2);
-    if (g.arrays)
-        put(&g, "\n    ITEMS { for (int q = 0; q < 4; q++) p[q] = u0 + q; }");
-    phases(&g, 1 + (int)below(&g, 3), 2);
-    items(&g, 3);
-    last_words(&g);
+static unsigned pick_features(gen *g)
+{
+    unsigned has = below(g, ALL + 1);
+
+    if (g->uniform)
+        has &= TABLES | SWAPS;
+    if (has & POINTERS)
+        has |= ARRAYS;
+    return has;
+}
+
+void gen_file(uint64_t seed, unsigned n, str *opencl, str *c)
+{
     *opencl = *c = (str){0};
-    str_printf(opencl, "%s%s%s%s%s}\n", opencl_head, shared, opencl_kernel,
-               g.arrays ? "    uint p[4];\n" : "", str_text(&g.body));
-    str_printf(c, "%s%s%s%s}\n", c_head, shared, c_kernel, str_text(&g.body));
-    str_free(&g.body);
+    str_printf(opencl, "%s%s", opencl_head, shared);
+    str_printf(c, "%s%s%s", c_head, shared, c_names);
+    for (unsigned k = 0; k < n; k++) {
+        gen g = {.state = (seed + k) * 0x2545f4914f6cdd1d + 1, .indent = 1};
+
+        g.uniform = (seed + k) & 1;
+        g.has = pick_features(&g);
+        phases(&g, 1 + (int)below(&g, 3), 2);
+        items(&g, 3);
+        last_words(&g);
+        str_printf(opencl, "#undef LEFT\n#define LEFT (0u");
+        str_printf(c, "#undef LEFT\n#define LEFT (0u");
+        for (int f = 0; f < N_FEATURES; f++)
+            if (g.has & features[f].feature) {
+                str_puts(opencl, features[f].left);
+                str_puts(c, features[f].left);
+            }
+        str_printf(opencl, ")\n__kernel void k%u%s", k, opencl_kernel);
+        str_printf(c, ")\nvoid group%u%s", k, c_kernel);
+        for (int f = 0; f < N_FEATURES; f++)
+            if (g.has & features[f].feature) {
+                str_puts(opencl, features[f].opencl);
+                str_puts(c, features[f].c);
+            }
+        for (int f = 0; f < N_FEATURES; f++)
+            if (g.has & features[f].feature) {
+                str_printf(opencl, "    ITEMS { %s }\n", features[f].begin);
+                str_printf(c, "    ITEMS { %s }\n", features[f].begin);
+            }
+        str_printf(opencl, "%s}\n", str_text(&g.body));
+        str_printf(c, "%s}\n", str_text(&g.body));
+        str_free(&g.body);
+    }
 }

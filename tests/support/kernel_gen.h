@@ -8,7 +8,7 @@
 
 #include "sim/base/str.h"
 
-enum { GEN_ITEMS = 512, GEN_OUTPUTS = 6 };
+enum { GEN_ITEMS = 512, GEN_OUTPUTS = 7 };
 
 /* What a generated C group function takes; arrays have GEN_ITEMS elements, out
  * GEN_OUTPUTS times as many. */
@@ -18,8 +18,10 @@ typedef void gen_group_fn(const int group[2], const int groups[2],
                           const unsigned char *bin, unsigned *out,
                           unsigned short *hout, unsigned char *bout);
 
-/* Both sources of the kernel `k` and of the C function `group` for a seed.
- * Every second seed makes kernels whose control flow is uniform. */
-void gen_kernel(uint64_t seed, str *opencl, str *c);
+/* A file of n kernels k0, k1, …, those of the seeds from `seed` on, and one of
+ * C functions group0, group1, … Every second seed makes kernels whose control
+ * flow is uniform; the others may have arrays, pointers that change,
+ * structures, vectors and volatile variables. */
+void gen_file(uint64_t seed, unsigned n, str *opencl, str *c);
 
 #endif

@@ -37,11 +37,20 @@ void rig_close(rig *r)
     arena_destroy(r->a);
 }
 
-vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
+static const sim_compile_config plain = {.no_cache = true,
+                                         .hooks = &exec_hooks};
+
+static const char *write_source(rig *r, const char *source)
 {
     const char *path = arena_printf(r->a, "%s/k.cl", r->dir);
-    sim_compile_config cfg = {.no_cache = true, .hooks = &exec_hooks};
 
+    ck_assert_msg(!file_write(path, source, strlen(source), &r->err), "%s",
+                  r->err.msg);
+    return path;
+}
+
+static void forget_kernel(rig *r, const char *entry)
+{
     sim_kernel_release(r->kernel);
     r->kernel = NULL;
     for (int k = 0; k < 2; k++) {
@@ -50,9 +59,25 @@ vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
     }
     r->entry = entry;
     r->n_values = 0;
-    ck_assert_msg(!file_write(path, source, strlen(source), &r->err), "%s",
-                  r->err.msg);
-    return sim_kernel_compile(path, entry, &cfg, r->a, &r->kernel, &r->err);
+}
+
+vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
+{
+    forget_kernel(r, entry);
+    return sim_kernel_compile(write_source(r, source), entry, &plain, r->a,
+                              &r->kernel, &r->err);
+}
+
+vpu_status rig_try_open_unit(rig *r, const char *source)
+{
+    return sim_unit_open(write_source(r, source), &plain, r->a, &r->unit,
+                         &r->err);
+}
+
+vpu_status rig_try_unit_kernel(rig *r, const char *entry)
+{
+    forget_kernel(r, entry);
+    return sim_unit_kernel(r->unit, entry, &plain, r->a, &r->kernel, &r->err);
 }
 
 void rig_compile(rig *r, const char *source, const char *entry)
@@ -147,9 +172,9 @@ static void same_buffer(const rig *r, uint32_t k, const uint8_t *compiled,
             (step && is_nan(compiled + e, step) &&
              is_nan(interpreted + e, step)))
             continue;
-        ck_abort_msg("byte %llu of %s %s: compiled %02x, interpreted %02x",
-                     (unsigned long long)i, type, r->kernel->args[k].name,
-                     compiled[i], interpreted[i]);
+        ck_abort_msg("%s: byte %llu of %s %s: compiled %02x, interpreted %02x",
+                     r->who ? r->who : r->entry, (unsigned long long)i, type,
+                     r->kernel->args[k].name, compiled[i], interpreted[i]);
     }
 }
 
@@ -198,7 +223,11 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
     interpreted = copy_buffers(r, compiled);
     for (uint32_t k = 0; k < r->n_values; n += r->buffer_bytes[k++])
         same_buffer(r, k, compiled + n, interpreted + n);
-    ck_assert_uint_eq(r->result.profile.cycles, result.profile.cycles);
+    ck_assert_msg(r->result.profile.cycles == result.profile.cycles,
+                  "%s: compiled %llu cycles, interpreted %llu",
+                  r->who ? r->who : r->entry,
+                  (unsigned long long)r->result.profile.cycles,
+                  (unsigned long long)result.profile.cycles);
     rig_check_profile(&lines, &result.profile, l->n_shaves);
     free(compiled);
     free(interpreted);

@@ -16,6 +16,7 @@ typedef struct {
     memory *mem;
     char dir[40]; /* for the source; removed by rig_close */
     sim_kernel *kernel;
+    sim_unit *unit;
     exec_value values[RIG_MAX_ARGS];
     uint64_t buffer_bytes[RIG_MAX_ARGS]; /* 0 for what is no buffer */
     uint32_t n_values;
@@ -27,6 +28,7 @@ typedef struct {
      * environment does it for all, findings allowed. */
     bool clean;
     const char *entry;
+    const char *who; /* named when engines differ; NULL = nobody */
     sim_kernel *checked[2];
     /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
     uint32_t n_shaves, n_threads;
@@ -47,6 +49,11 @@ void rig_heavy(rig *r);
 /* Write source to dir/k.cl and compile its kernel. Forgets the arguments. */
 void rig_compile(rig *r, const char *source, const char *entry);
 vpu_status rig_try_compile(rig *r, const char *source, const char *entry);
+
+/* The front end once for a file of several kernels, and one kernel of it.
+ * Forgets the arguments. */
+vpu_status rig_try_open_unit(rig *r, const char *source);
+vpu_status rig_try_unit_kernel(rig *r, const char *entry);
 
 /* The next argument. Buffers are zeroed; their host address is returned. */
 void *rig_buffer(rig *r, uint64_t bytes);

@@ -67,8 +67,12 @@ static _Noreturn void become_it(terminal *p, char **argv)
     if (chdir(p->dir) || !freopen("/dev/null", "r", stdin) ||
         !freopen(".out", "w", stdout) || !freopen(".err", "w", stderr))
         _exit(99);
+    if (p->out_fd > 0)
+        dup2(p->out_fd, 1);
+    if (p->out_fd < 0)
+        close(1);
     setenv("XDG_CACHE_HOME", path_of(p, ".cache"), 1);
-    setenv("TMPDIR", path_of(p, "tmp"), 1);
+    setenv("TMPDIR", path_of(p, p->tmp ? p->tmp : "tmp"), 1);
     alarm(60);
     execv(argv[0], argv);
     _exit(98);

@@ -14,6 +14,8 @@ typedef struct {
     char dir[48]; /* the program's working directory; tmp/ is its TMPDIR */
     int status;   /* exit status of the last run, 128 + n of signal n */
     const char *out, *err; /* what it printed */
+    const char *tmp;       /* its TMPDIR below dir; NULL: tmp */
+    int out_fd;            /* its standard output; 0: .out, -1: closed */
 } terminal;
 
 /* Everything here asserts what must work. */

@@ -64,7 +64,7 @@ static void make(const char *const *names, put *p, timeline *tl, view *v)
     device = trc_track_group(w, 0, "device");
     stages = trc_track_slices(w, device, "stages", TRC_CYCLES);
     for (int i = 0; i < SHAVES; i++) {
-        char name[16];
+        char name[24];
 
         snprintf(name, sizeof name, "SHAVE %d", i);
         shaves[i] = trc_track_slices(w, device, name, TRC_CYCLES);

@@ -79,7 +79,7 @@ static void write_run(trc_writer *w)
     trc_track device = trc_track_group(w, 0, "device"), shave[SHAVES];
     trc_track host = trc_track_group(w, 0, "host"), compile, ddr, active;
     uint64_t t[SHAVES] = {0}, c = 0;
-    char name[16];
+    char name[24];
 
     for (int i = 0; i < SHAVES; i++) {
         snprintf(name, sizeof name, "SHAVE %d", i);

@@ -443,6 +443,88 @@ START_TEST(hits_and_rows)
 }
 END_TEST
 
+/* 1024 ticks on 1024 pixels, so that slices end where pixels do: causes at
+ * [100, 200) and [300, 301), and the last at [1000, 1024). */
+static void make_ruled(timeline *tl)
+{
+    static const uint64_t at[][2] = {{100, 200}, {300, 301}, {1000, 1024}};
+    vpu_error err;
+    uint32_t row;
+
+    ck_assert(!tl_init(tl, &err));
+    tl->clk_mhz = 700;
+    row = tl_row_at(tl, 4);
+    tl_row_describe(tl, row, 3, "SHAVE 0", false);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        tl_add_begin(tl, row, at[i][0], "issue");
+        tl_add_end(tl, row, at[i][1]);
+    }
+    tl_finish(tl);
+}
+
+static const struct {
+    double x;
+    int slice; /* -1 = none */
+} points[] = {{-1, -1},    {0, -1},    {99, -1},    {99.9, -1},  {100, 0},
+              {100.5, 0},  {199, 0},   {199.9, 0},  {200, -1},   {299.9, -1},
+              {300, 1},    {300.9, 1}, {301, -1},   {999.9, -1}, {1000, 2},
+              {1023.9, 2}, {1024, -1}, {1100.5, -1}};
+
+START_TEST(a_hit_ends_where_the_slice_does)
+{
+    vpu_error err;
+    view_slice s;
+    timeline tl;
+    double y, h;
+    view v;
+
+    make_ruled(&tl);
+    ck_assert(!view_init(&v, &tl, &err));
+    view_show(&v, 0, 1024);
+    ck_assert_uint_eq(v.n_rows, 1);
+    view_lane_place(&v, &v.rows[0], 1, &y, &h);
+    y += v.rows[0].y;
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        bool hit = view_hit(&v, 1024, points[i].x, y + 1, &s);
+
+        ck_assert_msg(hit == (points[i].slice >= 0), "at %g", points[i].x);
+        if (hit)
+            ck_assert_int_eq((int)s.slice, points[i].slice);
+    }
+    /* And from the first line of its lane to the last. */
+    ck_assert(view_hit(&v, 1024, 150, y, &s) && s.lane == 1);
+    ck_assert(view_hit(&v, 1024, 150, y + h - 0.1, &s) && s.lane == 1);
+    ck_assert(!view_hit(&v, 1024, 150, y + h, &s));
+    ck_assert(!view_hit(&v, 1024, 150, y - 0.1, &s));
+    /* Four ticks to a pixel: what has any of them. */
+    ck_assert(view_hit(&v, 256, 75, y, &s) && s.slice == 1);
+    ck_assert(!view_hit(&v, 256, 74, y, &s) && !view_hit(&v, 256, 76, y, &s));
+    /* The view ends within a slice. */
+    view_show(&v, 0, 128);
+    ck_assert(view_hit(&v, 128, 127.9, y, &s));
+    ck_assert(!view_hit(&v, 128, 128, y, &s));
+    view_free(&v);
+    tl_free(&tl);
+}
+END_TEST
+
+START_TEST(rows_end_where_they_do)
+{
+    vpu_error err;
+    timeline tl;
+    view v;
+
+    make_ruled(&tl);
+    ck_assert(!view_init(&v, &tl, &err));
+    ck_assert_uint_eq(view_row_at(&v, v.rows[0].y), 0);
+    ck_assert_uint_eq(view_row_at(&v, v.rows[0].y - 0.1), UINT32_MAX);
+    ck_assert_uint_eq(view_row_at(&v, v.rows[0].y + v.rows[0].h - 0.1), 0);
+    ck_assert_uint_eq(view_row_at(&v, v.rows[0].y + v.rows[0].h), UINT32_MAX);
+    view_free(&v);
+    tl_free(&tl);
+}
+END_TEST
+
 START_TEST(keys_and_mouse)
 {
     vpu_error err;
@@ -605,6 +687,8 @@ int main(void)
     tcase_add_test(t, a_written_trace_comes_back_in_cycles);
     tcase_add_test(t, search_visits_all);
     tcase_add_test(t, hits_and_rows);
+    tcase_add_test(t, a_hit_ends_where_the_slice_does);
+    tcase_add_test(t, rows_end_where_they_do);
     tcase_add_test(t, keys_and_mouse);
     tcase_add_test(t, cut_files_are_partial);
     tcase_add_test(t, damaged_files_do_no_harm);

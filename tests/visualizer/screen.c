@@ -13,7 +13,7 @@
 
 void screen_open(screen *s, const char *dir)
 {
-    char size[32], fd[16], number[16] = "";
+    char size[32], fd[16], number[12] = "";
     int ends[2];
     size_t n = 0;
 

@@ -5,14 +5,18 @@
  */
 __kernel void k(__global int *data, __global int *restrict dst)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), seen = 0;
 
+    if (i == 0)
+        data[0] = -5;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (i != 3)
+        atomic_cmpxchg(data, -5 - i, i);
+    else
 #ifdef FIXED
-    int seen = atomic_or(data, 0);
+        seen = atomic_or(data, 0);
 #else
-    int seen = i == 3 ? data[0] : 0; // FAULT race
+        seen = data[0]; // FAULT race
 #endif
-
-    atomic_cmpxchg(data, 100 + i, 0x01000001);
     dst[i] = seen;
 }

@@ -1,0 +1,27 @@
+/* Temporary files and folders that are gone whatever ends the process: each is
+ * known by name from its creation to its removal, so that a signal handler can
+ * remove them all. Thread-safe. */
+#ifndef VPU_SIM_BASE_TEMP_H
+#define VPU_SIM_BASE_TEMP_H
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+/* As mkstemp: a new open file, its name in *path, of which the last six
+ * characters are XXXXXX. -1: errno says why. The string must stay until
+ * temp_forget. */
+int temp_file(char *path);
+/* It got another name, or is removed. */
+void temp_forget(const char *path);
+
+/* A new folder below $TMPDIR, only for this user, whose name begins with stem;
+ * its name, in the arena, is one that no program takes for an option. It holds
+ * files, no folders. */
+vpu_status temp_dir(arena *a, const char *stem, char **path, vpu_error *err);
+/* Remove it with every file in it, whoever made them. */
+void temp_dir_remove(const char *path);
+
+/* Remove every file and folder that is still there. Async-signal-safe. */
+void temp_remove_all(void);
+
+#endif

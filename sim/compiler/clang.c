@@ -1,0 +1,245 @@
+/* clang as a child: an environment of its own, nothing inherited by chance. */
+#include "sim/compiler/clang.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/base/child.h"
+#include "sim/base/file.h"
+#include "sim/base/str.h"
+
+/* --- options ---------------------------------------------------------------
+ */
+
+/* prefix: an option begins so and goes on; else it is the whole option. */
+static const struct {
+    const char *text;
+    bool prefix;
+} allowed[] = {
+    {"-D", true},  {"-U", true},
+    {"-I", true},  {"-cl-", true},
+    {"-w", false}, {"-fno-discard-value-names", false}, /* ours, for names */
+};
+
+static bool is_allowed(const char *option)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        size_t n = strlen(allowed[i].text);
+
+        /* clang takes "-I@file" apart and reads options from the file. */
+        if (!strncmp(option, allowed[i].text, n) && option[n] != '@' &&
+            (option[n] != 0) == allowed[i].prefix)
+            return true;
+    }
+    return false;
+}
+
+vpu_status fe_check_options(const char *const *options, uint32_t n,
+                            vpu_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_allowed(options[i]))
+            return err_set(
+                err, VPU_ERR_INVALID,
+                "'%s' is no option for kernels: expected -DNAME, "
+                "-DNAME=VALUE, -UNAME, -IFOLDER (-I./@x for @x), -w or "
+                "-cl-…",
+                options[i]);
+    return VPU_OK;
+}
+
+/* --- names -----------------------------------------------------------------
+ */
+
+/* clang hands the last part of a name on to a second command line of its own.
+ */
+bool fe_takes_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *last = slash ? slash + 1 : path;
+
+    return *path != '-' && *path != '@' && *last != '@';
+}
+
+const char *fe_line_mark(arena *a, const char *name)
+{
+    str s = {0};
+    const char *mark;
+
+    str_puts(&s, "#line 1 \"");
+    for (; *name; name++)
+        if (*name == '"' || *name == '\\' || *name == '\n')
+            str_printf(&s, "\\%03o", (unsigned)*name);
+        else
+            str_add(&s, name, 1);
+    str_puts(&s, "\"\n");
+    mark = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return mark;
+}
+
+const char *const *fe_look_in(arena *a, const char *path,
+                              const char *const *options, uint32_t *n)
+{
+    const char **all = arena_array(a, const char *, *n + 1);
+
+    all[0] =
+        arena_printf(a, "-iquote%s", file_plain_name(a, file_dirname(a, path)));
+    for (uint32_t i = 0; i < *n; i++)
+        all[i + 1] = options[i];
+    *n += 1;
+    return all;
+}
+
+/* --- running ---------------------------------------------------------------
+ */
+
+/* What clang needs to be found and to start. Everything else could change what
+ * it compiles or where it writes: CPATH, CCC_OVERRIDE_OPTIONS,
+ * DEPENDENCIES_OUTPUT, … */
+static const char *const inherited[] = {"PATH", "LD_LIBRARY_PATH", "HOME",
+                                        "TMPDIR"};
+enum { N_INHERITED = sizeof inherited / sizeof *inherited, STUCK_SECONDS = 15 };
+
+static const char *variable(const char *name)
+{
+    extern char **environ;
+    size_t n = strlen(name);
+
+    for (char **e = environ; *e; e++)
+        if (!strncmp(*e, name, n) && (*e)[n] == '=')
+            return *e;
+    return NULL;
+}
+
+static void environment(const char *out[N_INHERITED + 2])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_INHERITED; i++)
+        if ((out[n] = variable(inherited[i])))
+            n++;
+    out[n++] = "LC_ALL=C";
+    out[n] = NULL;
+}
+
+static void set_files(posix_spawn_file_actions_t *fa, const int files[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (files[i] >= 0)
+            posix_spawn_file_actions_adddup2(fa, files[i], i);
+        else
+            posix_spawn_file_actions_addopen(fa, i, "/dev/null",
+                                             i ? O_WRONLY : O_RDONLY, 0);
+}
+
+/* Signals as a program expects them, whatever we ignore. */
+static void set_signals(posix_spawnattr_t *attr)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(attr, &set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(attr, &set);
+    posix_spawnattr_setflags(attr,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn(char *const *argv, const int files[3], pid_t *pid)
+{
+    posix_spawn_file_actions_t fa;
+    posix_spawnattr_t attr;
+    const char *env[N_INHERITED + 2];
+    int rc;
+
+    environment(env);
+    posix_spawn_file_actions_init(&fa);
+    posix_spawnattr_init(&attr);
+    set_files(&fa, files);
+    set_signals(&attr);
+    rc = posix_spawnp(pid, argv[0], &fa, &attr, argv, (char *const *)env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&fa);
+    return rc;
+}
+
+/* The processor's time it has used, in nanoseconds; 0 when it has ended. */
+static int64_t used(pid_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Until it ends. False: for a while it did nothing but wait, as it does for
+ * ever when a file it includes is a FIFO; nobody writes to it in time. */
+static bool works(pid_t pid)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    int64_t now, before = -1;
+    int idle = 0;
+
+    while (end.fd >= 0 && idle < STUCK_SECONDS && poll(&end, 1, 1000) <= 0) {
+        now = used(pid);
+        idle = now == before ? idle + 1 : 0;
+        before = now;
+    }
+    if (end.fd >= 0)
+        close(end.fd);
+    return idle < STUCK_SECONDS;
+}
+
+vpu_status fe_clang(char *const *argv, const int files[3], int *exit_code,
+                    vpu_error *err)
+{
+    sigset_t all, before;
+    bool stuck;
+    pid_t pid = 0;
+    int rc, status = 0;
+
+    /* A handler must not come between its start and our knowing of it. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = spawn(argv, files, &pid);
+    if (!rc)
+        child_add(pid, false);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == ENOENT)
+        return err_set(err, VPU_ERR_IO,
+                       "%s is not installed (scripts/deps installs it)",
+                       argv[0]);
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
+    stuck = !works(pid);
+    if (stuck)
+        kill(pid, SIGKILL);
+    do
+        rc = waitpid(pid, &status, 0) < 0 ? errno : 0;
+    while (rc == EINTR);
+    child_forget(pid);
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(rc));
+    if (stuck)
+        return err_set(err, VPU_ERR_IO,
+                       "%s did nothing for %d s and was stopped: is a file the "
+                       "kernel includes a FIFO, or on a disk that does not "
+                       "answer?",
+                       argv[0], STUCK_SECONDS);
+    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return VPU_OK;
+}

@@ -1,0 +1,19 @@
+/* ARGS --shape in0=1x1x4x16
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    __local half row[16], first[16];
+    int l = get_local_id(0), g = get_group_id(0);
+    event_t e = async_work_group_copy(row, src + g * 16, 16, 0);
+
+#ifdef FIXED
+    e = async_work_group_copy(first, src, 16, e);
+#else
+    e = async_work_group_copy(first, src, 16, l == 5 ? 0 : e); // FAULT divergence
+#endif
+    wait_group_events(1, &e);
+    dst[g * 16 + l] = row[l] - first[l];
+}

@@ -1,0 +1,24 @@
+/* Items of a group wait for both copies, but not in the same order.
+ *
+ * ARGS --shape in0=1x1x4x16
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    __local half row[16], first[16];
+    int l = get_local_id(0), g = get_group_id(0);
+#ifdef FIXED
+    int odd = 0;
+#else
+    int odd = l & 1;
+#endif
+    event_t e[2];
+
+    e[0] = async_work_group_copy(row, src + g * 16, 16, 0);
+    e[1] = async_work_group_copy(first, src, 16, 0);
+    wait_group_events(1, e + odd); // FAULT divergence
+    wait_group_events(1, e + !odd); // FAULT divergence
+    dst[g * 16 + l] = row[l] - first[l];
+}

@@ -1,0 +1,24 @@
+/* How many events a list has shows as the kernel runs.
+ *
+ * ARGS --shape in0=1x1x4x16 --param n=2
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * BIND <Scalar arg-name="n" type="int" source="n"/>
+ * SIZE global="X*Y,1,1" local="16,1,1"
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst,
+                int n)
+{
+    __local half row[16], first[16];
+    int l = get_local_id(0), g = get_group_id(0);
+    event_t e[2];
+
+    e[0] = async_work_group_copy(row, src + g * 16, 16, 0);
+    e[1] = async_work_group_copy(first, src, 16, 0); // FAULT dma-wait
+#ifdef FIXED
+    wait_group_events(n, e);
+#else
+    wait_group_events(n - 1, e);
+#endif
+    dst[g * 16 + l] = row[l] - first[l]; // FAULT dma-wait
+}

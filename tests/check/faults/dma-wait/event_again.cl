@@ -1,0 +1,22 @@
+/* One event for copy after copy, each waited for, and twice in a list: fine.
+ * More of them than anyone counts with.
+ *
+ * ARGS --shape in0=1x1x4x16
+ * BIND <Tensor arg-name="src" type="input" port-index="0" format="BFYX"/>
+ * BIND <Tensor arg-name="dst" type="output" port-index="0" format="BFYX"/>
+ * SIZE global="X*Y,1,1" local="16,1,1"
+ * CLEAN
+ */
+__kernel void k(__global const half *restrict src, __global half *restrict dst)
+{
+    __local half row[16];
+    int l = get_local_id(0), g = get_group_id(0);
+    event_t e[2] = {0, 0};
+
+    for (int n = 0; n < 4200; n++) {
+        e[0] = async_work_group_copy(row, src + g * 16, 16, n % 2 ? e[0] : 0);
+        e[1] = e[0];
+        wait_group_events(2, e);
+    }
+    dst[g * 16 + l] = row[15 - l];
+}

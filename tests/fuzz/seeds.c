@@ -1,0 +1,266 @@
+/* The fuzzers' first inputs: seeds DIR writes DIR/NAME_fuzz/SEED for those that
+ * our own writers make. Nothing here is kept in the repository, so seeds follow
+ * the formats; hand-written ones are in corpus/. Run from the top folder. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/stick/usbip_wire.h"
+#include "sim/base/file.h"
+#include "sim/compiler/kernel.h"
+#include "sim/compiler/object.h"
+#include "sim/exec/exec.h"
+#include "sim/trace/writer.h"
+
+static arena *a;
+static const char *top;
+static vpu_error err;
+
+static void need(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "seeds: %s: %s\n", what, err.msg);
+    exit(1);
+}
+
+static const char *path_of(const char *target, const char *name)
+{
+    const char *dir = arena_printf(a, "%s/%s_fuzz", top, target);
+
+    mkdir(dir, 0777);
+    return arena_printf(a, "%s/%s", dir, name);
+}
+
+static void put(const char *target, const char *name, const void *data,
+                size_t n)
+{
+    const char *path = path_of(target, name);
+
+    need(!file_write(path, data, n, &err), path);
+}
+
+static void copy(const char *target, const char *name, const char *from)
+{
+    size_t n;
+    char *data;
+
+    need(!file_read(from, 1 << 20, a, &data, &n, &err), from);
+    put(target, name, data, n);
+}
+
+/* --- kernels ----------------------------------------------------------------
+ */
+
+static const char kernel[] =
+    "__kernel void k(__global const half *src, __global half *dst,\n"
+    "                __local half *tmp, int n)\n"
+    "{\n"
+    "    int i = get_local_id(0);\n"
+    "    half s = 0;\n"
+    "    tmp[i] = src[get_global_id(0)];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (int j = 0; j < n; j++)\n"
+    "        s += tmp[j & 7] * (half)0.5h;\n"
+    "    dst[get_global_id(0)] = i & 1 ? s : exp(s);\n"
+    "}\n";
+
+static const struct {
+    const char *name, *text;
+} texts[] = {
+    {"barrier", kernel},
+    {"vector", "__kernel void k(__global const half *src, __global half *dst)\n"
+               "{\n"
+               "    int i = get_global_id(0);\n"
+               "    half8 x = vload8(i, src);\n"
+               "    vstore8(x * x + (half8)1.5h, i, dst);\n"
+               "}\n"},
+    {"integers", "__kernel void k(__global uint *d, int n)\n"
+                 "{\n"
+                 "    int i = get_global_id(0);\n"
+                 "    uint4 v = (uint4)(i, n, 3, 4);\n"
+                 "    long w = (long)i * n;\n"
+                 "    v = v << 3 ^ v.wzyx;\n"
+                 "    d[i] = v.s0 % 7 + (uint)(w >> 32) + mad24(i, n, 5);\n"
+                 "}\n"},
+    {"private", "__kernel void k(__global float *d)\n"
+                "{\n"
+                "    float t[4];\n"
+                "    int i = get_global_id(0);\n"
+                "    for (int j = 0; j < 4; j++)\n"
+                "        t[j] = d[i] + j;\n"
+                "    d[i] = t[i & 3] / (1 + fabs(t[1]));\n"
+                "}\n"},
+    {"branches", "int f(int x) { return x > 3 ? x / 3 : -x; }\n"
+                 "__kernel void k(__global int *d, char c)\n"
+                 "{\n"
+                 "    int i = get_global_id(0);\n"
+                 "    switch (d[i] & 3) {\n"
+                 "    case 0: d[i] = f(i); break;\n"
+                 "    case 1: if (c) return;\n"
+                 "    default: while (d[i] < 9) d[i] += 2;\n"
+                 "    }\n"
+                 "    atomic_add(d, 1);\n"
+                 "}\n"},
+};
+
+static void kernels(void)
+{
+    static const sim_compile_config cfg = {.no_cache = true};
+    const char *source = arena_printf(a, "%s/k.cl", top);
+    const uint8_t *program;
+    uint8_t *file;
+    size_t n, size;
+
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        put("text", texts[k].name, texts[k].text, strlen(texts[k].text));
+        need(!file_write(source, texts[k].text, strlen(texts[k].text), &err),
+             source);
+        need(!sim_kernel_build_bin(source, NULL, &cfg, a, &file, &n, &err),
+             texts[k].name);
+        put("bin", arena_printf(a, "%s.bin", texts[k].name), file, n);
+        need(object_find(file, n, ".vpusim.program", &program, &size),
+             "a .bin's program");
+        put("bin", texts[k].name, program, size);
+    }
+    remove(source);
+}
+
+/* --- traces ------------------------------------------------------------------
+ */
+
+static void trace_file(const char *target, const char *name, trc_format format)
+{
+    trc_writer *w;
+    trc_track device, shave, count;
+    trc_arg args[] = {TRC_UINT("bytes", 64), TRC_REAL("share", 0.5),
+                      TRC_TEXT("line", "k.cl:3")};
+    trc_event e = {.name = "run", .args = args, .n_args = 3};
+
+    need(!trc_writer_create(NULL, &w, &err), "a trace");
+    need(!trc_writer_add(w, format, path_of(target, name), &err), name);
+    device = trc_track_group(w, 0, "device");
+    shave = trc_track_slices(w, device, "SHAVE 0", TRC_CYCLES);
+    count = trc_track_counter(w, device, "DDR bytes/cycle", TRC_CYCLES,
+                              TRC_UNIT_BYTES);
+    for (uint64_t i = 0; i < 4; i++) {
+        e.flow = i == 0   ? TRC_FLOW_START
+                 : i == 3 ? TRC_FLOW_END
+                          : TRC_FLOW_STEP;
+        e.flow_id = 1;
+        trc_begin(w, shave, 100 * i, &e);
+        trc_slice(w, shave, 100 * i + 10, 100 * i + 20,
+                  &(trc_event){.name = "group", .numbered = true, .number = i});
+        trc_end(w, shave, 100 * i + 50, NULL, 0);
+        trc_count(w, count, 100 * i, (int64_t)i);
+    }
+    trc_note(w, "about", "a seed");
+    need(!trc_writer_commit(w, &err), name);
+}
+
+static void traces(void)
+{
+    static const struct {
+        const char *name;
+        trc_format format;
+    } forms[] = {{"perfetto", TRC_PERFETTO}, {"json", TRC_CHROME_JSON}};
+
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        trace_file("trace", forms[k].name, forms[k].format);
+        trace_file("copy", forms[k].name, forms[k].format);
+    }
+}
+
+/* --- sticks
+ * ------------------------------------------------------------------- */
+
+/* fuzz_link.h: the layout, how answers are wrong, which are; then a script. */
+enum { HEAD = 8 };
+
+static void scripts(void)
+{
+    /* stick_fuzz: a stream each, a blob, commands, an element, the end. */
+    static const uint8_t stick[] = {0, 1, 0, 0, 0x11, 1, 0, 0, 0x22, 2,
+                                    0, 3, 0, 0, 0x33, 0, 1, 0, 0,    0,
+                                    0, 4, 4, 1, 5,    0, 7, 8, 6,    1};
+    /* mvnc_fuzz: packets of the sizes a host waits for. */
+    static const uint8_t mvnc[] = {0, 0, 1, 0, 0,    2, 5,    3, 0, 0, 0, 1, 8,
+                                   0, 2, 1, 9, 0x11, 2, 0x12, 4, 1, 6, 3, 7, 9};
+    uint8_t bytes[HEAD + sizeof stick + sizeof mvnc];
+
+    for (uint8_t layout = 0; layout < 3; layout++) {
+        memset(bytes, 0, HEAD);
+        bytes[0] = layout;
+        memcpy(bytes + HEAD, stick, sizeof stick);
+        put("stick", arena_printf(a, "script%u", layout), bytes,
+            HEAD + sizeof stick);
+        memcpy(bytes + HEAD, mvnc, sizeof mvnc);
+        put("mvnc", arena_printf(a, "script%u", layout), bytes,
+            HEAD + sizeof mvnc);
+    }
+}
+
+static uint8_t *number(uint8_t *p, uint32_t v)
+{
+    for (int k = 0; k < 4; k++)
+        p[k] = (uint8_t)(v >> (24 - 8 * k));
+    return p + 4;
+}
+
+static uint8_t *urb(uint8_t *p, uint32_t seqnum, uint32_t in, uint32_t endpoint,
+                    uint32_t length, const uint8_t setup[8])
+{
+    uint8_t *end = p + USBIP_HEADER_BYTES;
+
+    memset(p, 0, USBIP_HEADER_BYTES);
+    p = number(p, USBIP_CMD_SUBMIT);
+    p = number(p, seqnum);
+    p = number(p, 1 << 16 | 2);
+    p = number(p, in);
+    p = number(p, endpoint);
+    p = number(p, 0);
+    number(p, length);
+    memcpy(end - 8, setup, 8);
+    return end;
+}
+
+/* The list; an import, the device's descriptor, bytes to it, and taken back. */
+static void imports(void)
+{
+    static const uint8_t none[8], descriptor[8] = {0x80, 6, 0, 1, 0, 0, 18, 0};
+    uint8_t bytes[1024] = {1}, *p = bytes + 1;
+
+    usbip_put_op(p, USBIP_REQ_DEVLIST, 0);
+    put("usbip", "list", bytes, 1 + USBIP_OP_BYTES);
+    usbip_put_op(p, USBIP_REQ_IMPORT, 0);
+    p += USBIP_OP_BYTES;
+    memcpy(p, "1-1", 4);
+    p += USBIP_BUSID_BYTES;
+    p = urb(p, 1, 1, 0, 18, descriptor);
+    p = urb(p, 2, 0, 1, 16, none);
+    p += 16;
+    p = urb(p, 3, 1, 1, 512, none);
+    memset(p, 0, USBIP_HEADER_BYTES);
+    number(p, USBIP_CMD_UNLINK);
+    number(p + 4, 4);
+    number(p + 20, 3);
+    put("usbip", "import", bytes, (size_t)(p + USBIP_HEADER_BYTES - bytes));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fputs("usage: seeds DIR\n", stderr);
+        return 2;
+    }
+    top = argv[1];
+    a = arena_create(0);
+    kernels();
+    traces();
+    scripts();
+    imports();
+    copy("desc", "ma2x8x.xml", "sim/machine/ma2x8x.xml");
+    arena_destroy(a);
+    return 0;
+}

@@ -1,0 +1,5 @@
+/* Inline assembly: nop. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    __asm__("nop");
+}

@@ -1,0 +1,2 @@
+/* Attributes: annotate. */
+__attribute__((annotate("x\ny"))) __kernel void k(__global int *out) { out[0] = 1; }

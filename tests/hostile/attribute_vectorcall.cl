@@ -1,0 +1,2 @@
+/* Attributes: vectorcall. */
+__attribute__((vectorcall)) __kernel void k(__global int *out) { out[0] = 1; }

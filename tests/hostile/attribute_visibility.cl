@@ -1,0 +1,2 @@
+/* Attributes: visibility. */
+__attribute__((visibility("hidden"), weak)) __kernel void k(__global int *out) { out[0] = 1; }

@@ -1,0 +1,33 @@
+/* The same, thirty deep: a billion calls when inlined. */
+int f0(int x) { return x * 3; }
+int f1(int x) { return f0(x) + f0(x + 1); }
+int f2(int x) { return f1(x) + f1(x + 1); }
+int f3(int x) { return f2(x) + f2(x + 1); }
+int f4(int x) { return f3(x) + f3(x + 1); }
+int f5(int x) { return f4(x) + f4(x + 1); }
+int f6(int x) { return f5(x) + f5(x + 1); }
+int f7(int x) { return f6(x) + f6(x + 1); }
+int f8(int x) { return f7(x) + f7(x + 1); }
+int f9(int x) { return f8(x) + f8(x + 1); }
+int f10(int x) { return f9(x) + f9(x + 1); }
+int f11(int x) { return f10(x) + f10(x + 1); }
+int f12(int x) { return f11(x) + f11(x + 1); }
+int f13(int x) { return f12(x) + f12(x + 1); }
+int f14(int x) { return f13(x) + f13(x + 1); }
+int f15(int x) { return f14(x) + f14(x + 1); }
+int f16(int x) { return f15(x) + f15(x + 1); }
+int f17(int x) { return f16(x) + f16(x + 1); }
+int f18(int x) { return f17(x) + f17(x + 1); }
+int f19(int x) { return f18(x) + f18(x + 1); }
+int f20(int x) { return f19(x) + f19(x + 1); }
+int f21(int x) { return f20(x) + f20(x + 1); }
+int f22(int x) { return f21(x) + f21(x + 1); }
+int f23(int x) { return f22(x) + f22(x + 1); }
+int f24(int x) { return f23(x) + f23(x + 1); }
+int f25(int x) { return f24(x) + f24(x + 1); }
+int f26(int x) { return f25(x) + f25(x + 1); }
+int f27(int x) { return f26(x) + f26(x + 1); }
+int f28(int x) { return f27(x) + f27(x + 1); }
+int f29(int x) { return f28(x) + f28(x + 1); }
+int f30(int x) { return f29(x) + f29(x + 1); }
+__kernel void k(__global int *out) { out[0] = f30(out[1]); }

@@ -1,0 +1,38 @@
+/* Structures in structures, 2^32 bytes and more. */
+struct s0 { int a; };
+struct s1 { struct s0 a[2]; };
+struct s2 { struct s1 a[2]; };
+struct s3 { struct s2 a[2]; };
+struct s4 { struct s3 a[2]; };
+struct s5 { struct s4 a[2]; };
+struct s6 { struct s5 a[2]; };
+struct s7 { struct s6 a[2]; };
+struct s8 { struct s7 a[2]; };
+struct s9 { struct s8 a[2]; };
+struct s10 { struct s9 a[2]; };
+struct s11 { struct s10 a[2]; };
+struct s12 { struct s11 a[2]; };
+struct s13 { struct s12 a[2]; };
+struct s14 { struct s13 a[2]; };
+struct s15 { struct s14 a[2]; };
+struct s16 { struct s15 a[2]; };
+struct s17 { struct s16 a[2]; };
+struct s18 { struct s17 a[2]; };
+struct s19 { struct s18 a[2]; };
+struct s20 { struct s19 a[2]; };
+struct s21 { struct s20 a[2]; };
+struct s22 { struct s21 a[2]; };
+struct s23 { struct s22 a[2]; };
+struct s24 { struct s23 a[2]; };
+struct s25 { struct s24 a[2]; };
+struct s26 { struct s25 a[2]; };
+struct s27 { struct s26 a[2]; };
+struct s28 { struct s27 a[2]; };
+struct s29 { struct s28 a[2]; };
+struct s30 { struct s29 a[2]; };
+struct s31 { struct s30 a[2]; };
+struct s32 { struct s31 a[2]; };
+struct s33 { struct s32 a[2]; };
+struct s34 { struct s33 a[2]; };
+struct s35 { struct s34 a[2]; };
+__kernel void k(__global int *out) { out[0] = sizeof(struct s35) > 1; __global struct s35 *p = (__global struct s35 *)out; p[out[1]].a[1] = p[0].a[0]; }

@@ -1,0 +1,4 @@
+/* Lines that go on. */
+__kernel vo\
+id k(__global int *o\
+ut) { out[0] = 1; }\

@@ -1,0 +1,3 @@
+/* Control characters. */
+	
+__kernel void k(__global int *out) { out[0] = 1; }

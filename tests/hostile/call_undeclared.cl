@@ -1,0 +1,5 @@
+/* Calls: undeclared. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    nosuch(out);
+}

@@ -1,0 +1,2 @@
+/* A kernel that returns something. */
+__kernel int k(__global int *out) { return 1; }

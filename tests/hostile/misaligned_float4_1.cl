@@ -1,0 +1,5 @@
+/* A float4 at a place 1 bytes off its alignment. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    *(__global float4 *)((__global char *)out + 1) = (float4)(3); t[0] = 0; *(__local float4 *)((__local char *)t + 1) = *(__global float4 *)((__global char *)out + 1);
+}

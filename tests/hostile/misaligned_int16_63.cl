@@ -1,0 +1,5 @@
+/* A int16 at a place 63 bytes off its alignment. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    *(__global int16 *)((__global char *)out + 63) = (int16)(3); t[0] = 0; *(__local int16 *)((__local char *)t + 63) = *(__global int16 *)((__global char *)out + 63);
+}

@@ -1,0 +1,5 @@
+/* A short at a place 1 bytes off its alignment. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    *(__global short *)((__global char *)out + 1) = (short)(3); t[0] = 0; *(__local short *)((__local char *)t + 1) = *(__global short *)((__global char *)out + 1);
+}

@@ -1,0 +1,5 @@
+/* A uchar16 at a place 1 bytes off its alignment. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    *(__global uchar16 *)((__global char *)out + 1) = (uchar16)(3); t[0] = 0; *(__local uchar16 *)((__local char *)t + 1) = *(__global uchar16 *)((__global char *)out + 1);
+}

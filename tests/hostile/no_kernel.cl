@@ -1,0 +1,2 @@
+/* No kernel at all. */
+int x(void) { return 1; }

@@ -1,0 +1,5 @@
+/* An atomic at an odd address. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    atomic_xchg((volatile __global int *)((__global char *)out + 1), 3); atomic_xchg((volatile __local int *)((__local char *)t + 3), 3);
+}

@@ -1,0 +1,5 @@
+/* printf: format wild. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    printf((__constant char *)m);
+}

@@ -1,0 +1,5 @@
+/* printf: n. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    printf("%n", out);
+}

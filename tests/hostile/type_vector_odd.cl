@@ -1,0 +1,5 @@
+/* Types a SHAVE does not have, or odd ones: vector odd. */
+__kernel void k(__global int *out, uint n, uint m, __local int *t)
+{
+    typedef int v __attribute__((ext_vector_type(7))); v x = 0; x[n] = 4; out[0] = x[m];
+}
