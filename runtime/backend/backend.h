@@ -52,6 +52,7 @@ typedef struct {
     const char *source_dir;     /* NULL = beside the binding file's sources */
     const char *const *options; /* -D and -I for the OpenCL preprocessor */
     uint32_t n_options;
+    const child_limits *limits; /* of compiling; NULL = the compiler's own */
     bool no_cache;
     double timeout_s;   /* per launch, host time; 0 = no limit */
     uint32_t n_threads; /* 0 = as many as the host has */

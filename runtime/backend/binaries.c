@@ -26,6 +26,7 @@ static vpu_status compile(const backend_binaries_config *c,
     sim_compile_config cfg = {.options = c->options,
                               .n_options = c->n_options,
                               .no_cache = c->no_cache,
+                              .limits = c->limits,
                               .log = c->log};
     uint8_t *file;
     source s;

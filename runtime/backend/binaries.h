@@ -4,12 +4,14 @@
 
 #include "runtime/graph/graph.h"
 #include "runtime/usb/network.h"
+#include "sim/base/child.h"
 #include "sim/base/log.h"
 
 typedef struct {
     const char *source_dir;
     const char *const *options; /* for clang */
     uint32_t n_options;
+    const child_limits *limits; /* of compiling; NULL = the compiler's own */
     bool no_cache;
     bool simulator; /* they need not run on a stick: ours are no surprise */
     const log_sink *log;

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/base/file.h"
@@ -31,46 +30,12 @@ static vpu_status run(const char *path, char *const *argv, int in, int out,
 {
     const int files[3] = {in, out, -1};
     int code = 0;
-    vpu_status st = fe_clang(argv, files, &code, err);
+    vpu_status st = fe_clang(argv, files, NULL, &code, err);
 
     if (!st && code)
         st = err_set(err, VPU_ERR_COMPILE, "%s: the preprocessor of %s fails",
                      path, FE_CLANG);
     return st;
-}
-
-static bool put(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t k = write(fd, p, n);
-
-        if (k < 0 && errno != EINTR)
-            return false;
-        p += k > 0 ? k : 0;
-        n -= k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
-static char *get(int fd, arena *a)
-{
-    struct stat sb;
-    size_t n = 0, size;
-    char *text;
-
-    errno = 0;
-    if (fstat(fd, &sb))
-        return NULL;
-    size = (size_t)sb.st_size;
-    text = arena_array(a, char, size + 1);
-    while (n < size) {
-        ssize_t k = pread(fd, text + n, size - n, (off_t)n);
-
-        if (k == 0 || (k < 0 && errno != EINTR))
-            return NULL;
-        n += k > 0 ? (size_t)k : 0;
-    }
-    return text;
 }
 
 /* The text as a file in memory, its line mark before it. */
@@ -79,8 +44,8 @@ static vpu_status put_text(int in, const char *path, const char *text, arena *a,
 {
     const char *mark = fe_line_mark(a, path);
 
-    if (put(in, mark, strlen(mark)) && put(in, text, strlen(text)) &&
-        lseek(in, 0, SEEK_SET) == 0)
+    if (file_fd_put(in, mark, strlen(mark)) &&
+        file_fd_put(in, text, strlen(text)) && lseek(in, 0, SEEK_SET) == 0)
         return VPU_OK;
     return err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
                    strerror(errno));
@@ -93,7 +58,7 @@ static vpu_status preprocess_in(int in, int to, const char *path,
 {
     char **argv = arena_array(a, char *, N_FIXED + n_options + 2);
     vpu_status st = text ? put_text(in, path, text, a, err) : VPU_OK;
-    size_t n = 0;
+    size_t n = 0, length;
 
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed[i];
@@ -102,7 +67,7 @@ static vpu_status preprocess_in(int in, int to, const char *path,
     argv[n++] = (char *)(text ? "-" : path);
     if (!st)
         st = run(path, argv, in, to, err);
-    if (!st && !(*out = get(to, a)))
+    if (!st && !(*out = file_fd_get(to, SIZE_MAX - 1, a, &length)))
         st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s", path,
                      errno ? strerror(errno) : "it ends early");
     return st;

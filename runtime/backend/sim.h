@@ -42,6 +42,7 @@ typedef struct {
     const char *source_dir;     /* NULL = beside the binding file's sources */
     const char *const *options; /* for clang */
     uint32_t n_options;
+    const child_limits *limits; /* of compiling; NULL = the compiler's own */
     bool no_cache;
     /* Not NULL: kernels as code for a debugger (sim/compiler/kernel.h), whose
      * cycles mean nothing; compiled engine only. Borrowed. */

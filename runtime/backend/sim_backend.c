@@ -69,6 +69,7 @@ static vpu_status sim_open(const backend_config *cfg, const graph *g,
     t->cfg.source_dir = cfg->source_dir;
     t->cfg.options = cfg->options;
     t->cfg.n_options = cfg->n_options;
+    t->cfg.limits = cfg->limits;
     t->cfg.no_cache = cfg->no_cache;
     t->cfg.log = cfg->log;
     t->cfg.print = cfg->print;

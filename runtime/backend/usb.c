@@ -74,6 +74,7 @@ static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
                                     .options = c->options,
                                     .n_options = c->n_options,
                                     .no_cache = c->no_cache,
+                                    .limits = c->limits,
                                     .simulator = t->s.is_virtual,
                                     .log = c->log};
     network_config net = {.release = release_of(t),

@@ -6,7 +6,8 @@
 #include "runtime/cli/listing.h"
 #include "sim/base/file.h"
 #include "sim/base/str.h"
-#include "sim/compiler/artifact.h"
+#include "sim/compiler/budget.h"
+#include "sim/compiler/kernel.h"
 #include "sim/compiler/object.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
@@ -64,6 +65,7 @@ static int parse(arena *a, int argc, char **argv, asm_args *out)
     int rc = CLI_OK;
 
     out->variant = SIM_N_VARIANTS;
+    out->clang.limits = budget_or_default(NULL);
     for (int i = 1; i < argc && !rc; i++) {
         const char *s = argv[i];
 
@@ -102,41 +104,42 @@ static bool is_bin(const char *path)
     return n > 4 && !strcmp(path + n - 4, ".bin");
 }
 
-/* The compiled form of a source, or of a .bin of ours. */
-static vpu_status load(const asm_args *args, arena *a, sim_kernel *k,
+/* What a .bin of ours holds. */
+static vpu_status load_bin(const asm_args *args, arena *a, sim_kernel **k,
+                           vpu_error *err)
+{
+    size_t n;
+    char *data;
+    vpu_status st = file_read(args->file, MAX_FILE_BYTES, a, &data, &n, err);
+
+    if (st)
+        return st;
+    if (object_classify((uint8_t *)data, n) == OBJECT_FOREIGN)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s: compiled by the vendor's clc for the SHAVE; "
+                       "only .bin files of vpu cc can be shown",
+                       args->file);
+    st = sim_kernel_describe(args->file, (uint8_t *)data, n, a, k, err);
+    if (!st && args->kernel && strcmp(args->kernel, (*k)->name))
+        st = err_set(err, VPU_ERR_COMPILE,
+                     "%s: no kernel named '%s'; the file has: %s", args->file,
+                     args->kernel, (*k)->name);
+    return st;
+}
+
+static vpu_status load(const asm_args *args, arena *a, sim_kernel **k,
                        vpu_error *err)
 {
     log_sink log = cli_log(false);
     sim_compile_config cfg = {.options = args->clang.words,
                               .n_options = (uint32_t)args->clang.n,
                               .no_cache = true,
+                              .limits = &args->clang.limits,
                               .log = &log};
-    const uint8_t *object;
-    uint8_t *file;
-    size_t n, n_object;
-    char *data;
-    vpu_status st;
 
-    if (!is_bin(args->file)) {
-        st = sim_kernel_build_bin(args->file, args->kernel, &cfg, a, &file, &n,
-                                  err);
-    } else {
-        st = file_read(args->file, MAX_FILE_BYTES, a, &data, &n, err);
-        file = (uint8_t *)data;
-        if (!st && object_classify(file, n) == OBJECT_FOREIGN)
-            return err_set(err, VPU_ERR_UNSUPPORTED,
-                           "%s: compiled by the vendor's clc for the SHAVE; "
-                           "only .bin files of vpu cc can be shown",
-                           args->file);
-    }
-    if (!st && (st = artifact_read(file, n, a, k, &object, &n_object, err)))
-        return err_in(err, st, "%s", args->file);
-    k->source = args->file;
-    if (!st && args->kernel && strcmp(args->kernel, k->name))
-        return err_set(err, VPU_ERR_COMPILE,
-                       "%s: no kernel named '%s'; the file has: %s", args->file,
-                       args->kernel, k->name);
-    return st;
+    return is_bin(args->file)
+               ? load_bin(args, a, k, err)
+               : sim_kernel_compile(args->file, args->kernel, &cfg, a, k, err);
 }
 
 /* The .cl itself; of a .bin, the one beside it. */
@@ -269,15 +272,15 @@ static int asm_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     asm_args args = {0};
-    sim_kernel k = {0};
+    sim_kernel *k = NULL;
     vpu_error err = {0};
     int rc = parse(a, argc, argv, &args);
 
     if (!rc && load(&args, a, &k, &err))
         rc = cli_fail(&err);
     if (!rc && args.explain)
-        explain(&k, a);
-    else if (!rc && show(&args, &k, a, &err))
+        explain(k, a);
+    else if (!rc && show(&args, k, a, &err))
         rc = cli_fail(&err);
     arena_destroy(a);
     return rc;

@@ -152,6 +152,7 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
                                     .options = o->t.clang.items,
                                     .n_options = o->t.clang.n,
                                     .no_cache = o->t.no_cache,
+                                    .limits = &o->t.compile,
                                     .log = log};
     network_kernel *kernels = NULL;
     target t = {0};

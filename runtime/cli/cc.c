@@ -5,20 +5,22 @@
 #include "runtime/cli/cli.h"
 #include "sim/base/arena.h"
 #include "sim/base/file.h"
+#include "sim/compiler/budget.h"
 #include "sim/compiler/kernel.h"
 
 static const char help[] =
     "usage: vpu cc [OPTIONS] FILE.cl -o FILE.bin\n\n"
     "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE "
     "metadata\n"
-    "host software reads, LLVM IR and the SHAVE program. A binding's\n"
+    "host software reads, the SHAVE program and the preprocessed source. A "
+    "binding's\n"
     "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; "
     "a\n"
     "stick needs the vendor's compiler.\n\n"
     "  -o FILE                  output (default: FILE.bin beside the source)\n"
     "  --kernel NAME            which kernel, when the file has several\n"
     "  -D NAME[=VALUE], -I DIR  for the preprocessor\n"
-    "  -cl-…                    passed to clang\n"
+    "  -cl-…                    passed to clang\n" CLI_HELP_COMPILE
     "  --strip-binary-header    accepted, as clc has it\n\n"
     "Examples:\n"
     "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
@@ -73,7 +75,7 @@ static int cc_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     log_sink log = cli_log(false);
-    cc_args args = {0};
+    cc_args args = {.clang.limits = budget_or_default(NULL)};
     /* Not from the cache: whoever compiles wants the warnings again. */
     sim_compile_config cfg = {.no_cache = true, .log = &log};
     vpu_error err = {0};
@@ -86,6 +88,7 @@ static int cc_main(int argc, char **argv)
         goto out;
     if (!args.output)
         args.output = default_output(a, args.source);
+    cfg.limits = &args.clang.limits;
     cfg.options = args.clang.words;
     cfg.n_options = (uint32_t)args.clang.n;
     st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,

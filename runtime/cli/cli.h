@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/base/child.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
@@ -45,15 +46,31 @@ void cli_put_shown(FILE *f, const char *text, size_t n);
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 
-/* Words for clang, collected from a command line. */
+/* What compiling may cost: values of --compile-timeout and --compile-memory.
+ * False: text is none. */
+bool cli_compile_time(const char *text, child_limits *out);
+bool cli_compile_memory(const char *text, child_limits *out);
+
+/* clang-format off */
+#define CLI_HELP_COMPILE \
+    "  --compile-timeout SECONDS\n" \
+    "                          of the processor's time that compiling a kernel may\n" \
+    "                          take, clang's part and ours (default 60, 0 = as long\n" \
+    "                          as it takes)\n" \
+    "  --compile-memory SIZE   and of memory, with K, M or G behind (default 2G, 0 =\n" \
+    "                          what there is)\n"
+/* clang-format on */
+
+/* How to compile, collected from a command line; limits: as budget.h's. */
 typedef struct {
-    const char **words;
+    const char **words; /* for clang */
     size_t n, cap;
+    child_limits limits;
 } cli_clang;
 
-/* Takes -D, -I, -U (joined or as two words) and -cl-… at argv[*i], leaving *i
- * at the last word taken. False when it is another option; *rc is CLI_ERROR
- * when a value is missing. */
+/* Takes -D, -I, -U (joined or as two words), -cl-… and the two above at
+ * argv[*i], leaving *i at the last word taken. False when it is another option;
+ * *rc is CLI_ERROR when a value is missing or none. */
 bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
                       int *i, cli_clang *out, int *rc);
 

@@ -36,6 +36,7 @@ static const char help[] =
     "                          another device (ocl_local_budget)\n"
     "  --source-dir DIR        look for .cl files there first\n"
     "  -D NAME[=VALUE], -I DIR for the OpenCL preprocessor\n"
+    CLI_HELP_COMPILE
     "  --quiet                 no notes\n\n"
     "Examples:\n"
     "  vpu lint kernels/grn/layer.xml\n"
@@ -65,6 +66,7 @@ static const struct option long_options[] = {
     {"machine", required_argument, NULL, TARGET_MACHINE},
     {"set", required_argument, NULL, TARGET_SET},
     {"source-dir", required_argument, NULL, TARGET_SOURCE_DIR},
+    TARGET_LONG_COMPILE,
     {"quiet", no_argument, NULL, TARGET_QUIET},
     {NULL, 0, NULL, 0}};
 
@@ -157,6 +159,7 @@ static vpu_status run(const lint_options *o, int argc, char **argv, arena *a,
                        .source_dir = o->t.source_dir,
                        .options = o->t.clang.items,
                        .n_options = o->t.clang.n,
+                       .limits = &o->t.compile,
                        .log = &log};
     vpu_status st = lint_checks_parse(o->checks, &cfg.checks, err);
 

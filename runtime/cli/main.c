@@ -117,6 +117,39 @@ int cli_usage(const cli_command *c, const char *fmt, ...)
     return CLI_ERROR;
 }
 
+bool cli_compile_time(const char *text, child_limits *out)
+{
+    return str_to_f64(text, &out->seconds) && out->seconds >= 0 &&
+           out->seconds <= 1e9;
+}
+
+bool cli_compile_memory(const char *text, child_limits *out)
+{
+    unsigned long long bytes;
+
+    if (!str_to_bytes(text, &bytes))
+        return false;
+    out->bytes = bytes;
+    return true;
+}
+
+/* --compile-timeout and --compile-memory with the value behind them. */
+static bool limit_option(const cli_command *c, int argc, char **argv, int *i,
+                         cli_clang *out, int *rc)
+{
+    const char *s = argv[*i];
+    bool time = !strcmp(s, "--compile-timeout");
+
+    if (!time && strcmp(s, "--compile-memory"))
+        return false;
+    if (++*i == argc)
+        *rc = cli_usage(c, "%s needs a value", s);
+    else if (!(time ? cli_compile_time : cli_compile_memory)(argv[*i],
+                                                             &out->limits))
+        *rc = cli_usage(c, "%s does not take '%s'", s, argv[*i]);
+    return true;
+}
+
 bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
                       int *i, cli_clang *out, int *rc)
 {
@@ -124,6 +157,8 @@ bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
     bool valued =
         s[0] == '-' && s[1] && strchr("DIU", s[1]); /* -D NAME or -DNAME */
 
+    if (limit_option(c, argc, argv, i, out, rc))
+        return true;
     if (!valued && strncmp(s, "-cl-", 4))
         return false;
     if (valued && !s[2]) {

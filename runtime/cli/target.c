@@ -6,6 +6,7 @@
 
 #include "runtime/graph/io.h"
 #include "sim/base/str.h"
+#include "sim/compiler/budget.h"
 #include "sim/compiler/kcache.h"
 
 /* Of the device's time, per launch: no layer takes that long, and an endless
@@ -16,7 +17,8 @@ enum { DEFAULT_SECONDS = 10 };
 
 void target_init(target_options *o)
 {
-    *o = (target_options){.timeout_s = 3600};
+    *o =
+        (target_options){.timeout_s = 3600, .compile = budget_or_default(NULL)};
 }
 
 static bool push(target_list *l, const char *value)
@@ -167,6 +169,10 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
         return o->no_cache = true;
     case TARGET_CACHE_SIZE:
         return set_cache_size(o, value);
+    case TARGET_COMPILE_TIMEOUT:
+        return cli_compile_time(value, &o->compile);
+    case TARGET_COMPILE_MEMORY:
+        return cli_compile_memory(value, &o->compile);
     case TARGET_QUIET:
         return o->quiet = true;
     default:
@@ -364,6 +370,7 @@ backend_sim_config target_sim(const target_options *o, const target *t)
                                 .source_dir = o->source_dir,
                                 .options = o->clang.items,
                                 .n_options = o->clang.n,
+                                .limits = &o->compile,
                                 .no_cache = o->no_cache};
 }
 
@@ -374,6 +381,7 @@ backend_config target_backend(const target_options *o, const target *t,
                             .source_dir = o->source_dir,
                             .options = o->clang.items,
                             .n_options = o->clang.n,
+                            .limits = &o->compile,
                             .no_cache = o->no_cache,
                             .timeout_s = o->timeout_s,
                             .n_threads = o->threads,

@@ -30,6 +30,7 @@ typedef struct {
     uint64_t seed, max_cycles;
     double timeout_s;
     config_release strict;
+    child_limits compile; /* of each process that compiles */
     bool engine_given, max_cycles_given, no_cache, quiet;
     backend_usb_config usb; /* for backend usb */
     const char *usb_only;   /* an option that only it knows */
@@ -60,6 +61,8 @@ enum {
     TARGET_MAX_CYCLES,
     TARGET_NO_CACHE,
     TARGET_CACHE_SIZE,
+    TARGET_COMPILE_TIMEOUT,
+    TARGET_COMPILE_MEMORY,
     TARGET_QUIET,
     TARGET_XLINK,
     TARGET_FIRMWARE,
@@ -68,35 +71,40 @@ enum {
     TARGET_OWN = 512
 };
 
+#define TARGET_LONG_COMPILE                                               \
+    {"compile-timeout", required_argument, NULL, TARGET_COMPILE_TIMEOUT}, \
+    {                                                                     \
+        "compile-memory", required_argument, NULL, TARGET_COMPILE_MEMORY  \
+    }
 /* Entries for getopt_long's table; "D:I:" are its short options. */
 #define TARGET_SHORT "D:I:"
-#define TARGET_LONG                                                 \
-    {"layer", required_argument, NULL, TARGET_LAYER},               \
-        {"model", required_argument, NULL, TARGET_MODEL},           \
-        {"at", required_argument, NULL, TARGET_AT},                 \
-        {"shape", required_argument, NULL, TARGET_SHAPE},           \
-        {"param", required_argument, NULL, TARGET_PARAM},           \
-        {"input", required_argument, NULL, TARGET_INPUT},           \
-        {"blob", required_argument, NULL, TARGET_BLOB},             \
-        {"strict", required_argument, NULL, TARGET_STRICT},         \
-        {"source-dir", required_argument, NULL, TARGET_SOURCE_DIR}, \
-        {"shaves", required_argument, NULL, TARGET_SHAVES},         \
-        {"machine", required_argument, NULL, TARGET_MACHINE},       \
-        {"set", required_argument, NULL, TARGET_SET},               \
-        {"engine", required_argument, NULL, TARGET_ENGINE},         \
-        {"timing", required_argument, NULL, TARGET_TIMING},         \
-        {"order", required_argument, NULL, TARGET_ORDER},           \
-        {"threads", required_argument, NULL, TARGET_THREADS},       \
-        {"timeout", required_argument, NULL, TARGET_TIMEOUT},       \
-        {"max-cycles", required_argument, NULL, TARGET_MAX_CYCLES}, \
-        {"no-cache", no_argument, NULL, TARGET_NO_CACHE},           \
-        {"cache-size", required_argument, NULL, TARGET_CACHE_SIZE}, \
-        {"xlink", required_argument, NULL, TARGET_XLINK},           \
-        {"firmware", required_argument, NULL, TARGET_FIRMWARE},     \
-        {"xlink-log", optional_argument, NULL, TARGET_XLINK_LOG},   \
-        {"take-booted", no_argument, NULL, TARGET_TAKE_BOOTED},     \
-    {                                                               \
-        "quiet", no_argument, NULL, TARGET_QUIET                    \
+#define TARGET_LONG                                                            \
+    {"layer", required_argument, NULL, TARGET_LAYER},                          \
+        {"model", required_argument, NULL, TARGET_MODEL},                      \
+        {"at", required_argument, NULL, TARGET_AT},                            \
+        {"shape", required_argument, NULL, TARGET_SHAPE},                      \
+        {"param", required_argument, NULL, TARGET_PARAM},                      \
+        {"input", required_argument, NULL, TARGET_INPUT},                      \
+        {"blob", required_argument, NULL, TARGET_BLOB},                        \
+        {"strict", required_argument, NULL, TARGET_STRICT},                    \
+        {"source-dir", required_argument, NULL, TARGET_SOURCE_DIR},            \
+        {"shaves", required_argument, NULL, TARGET_SHAVES},                    \
+        {"machine", required_argument, NULL, TARGET_MACHINE},                  \
+        {"set", required_argument, NULL, TARGET_SET},                          \
+        {"engine", required_argument, NULL, TARGET_ENGINE},                    \
+        {"timing", required_argument, NULL, TARGET_TIMING},                    \
+        {"order", required_argument, NULL, TARGET_ORDER},                      \
+        {"threads", required_argument, NULL, TARGET_THREADS},                  \
+        {"timeout", required_argument, NULL, TARGET_TIMEOUT},                  \
+        {"max-cycles", required_argument, NULL, TARGET_MAX_CYCLES},            \
+        {"no-cache", no_argument, NULL, TARGET_NO_CACHE},                      \
+        {"cache-size", required_argument, NULL, TARGET_CACHE_SIZE},            \
+        TARGET_LONG_COMPILE, {"xlink", required_argument, NULL, TARGET_XLINK}, \
+        {"firmware", required_argument, NULL, TARGET_FIRMWARE},                \
+        {"xlink-log", optional_argument, NULL, TARGET_XLINK_LOG},              \
+        {"take-booted", no_argument, NULL, TARGET_TAKE_BOOTED},                \
+    {                                                                          \
+        "quiet", no_argument, NULL, TARGET_QUIET                               \
     }
 
 /* The part of a command's help for these options: which layer, with what; how
@@ -145,6 +153,7 @@ enum {
     "  --max-cycles N          stop a launch when a SHAVE exceeds N cycles (default:\n" \
     "                          10 s of the device's time; 0 = never). Like\n" \
     "                          --timeout it then says where each SHAVE is\n" \
+    CLI_HELP_COMPILE \
     "  --no-cache              compile anew\n" \
     "  --cache-size SIZE       compiled kernels kept on disk take at most so many\n" \
     "                          bytes, with K, M or G behind them (default 512M;\n" \

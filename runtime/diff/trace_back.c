@@ -93,6 +93,7 @@ static vpu_status note_groups(const graph *g, const diff_config *cfg,
         sim.source_dir = cfg->sim->source_dir;
         sim.options = cfg->sim->options;
         sim.n_options = cfg->sim->n_options;
+        sim.limits = cfg->sim->limits;
         sim.timeout_s = cfg->sim->timeout_s;
     }
     sim.timing = EXEC_NO_TIMING;

@@ -8,7 +8,7 @@
 #include "runtime/backend/source.h"
 #include "runtime/lint/lint_priv.h"
 #include "sim/base/file.h"
-#include "sim/compiler/artifact.h"
+#include "sim/compiler/kernel.h"
 
 const lint_check_info lint_checks[LINT_N_CHECKS] = {
 #define CHECK(id, name, summary, tip) {name, summary, tip},
@@ -100,38 +100,36 @@ void lint_report_at(linter *l, lint_check check, const source_text *s,
 
 /* --- kernels -------------------------------------------------------------- */
 
+/* text: NULL = the file's. */
 static vpu_status compile(linter *l, const char *path, const char *text,
-                          const char *entry, const log_sink *log, sim_kernel *k,
-                          const isa_function **programs, vpu_error *err)
+                          const char *entry, const log_sink *log,
+                          sim_kernel **k, const isa_function **programs,
+                          vpu_error *err)
 {
     const lint_config *c = l->cfg;
-    fe_unit unit = {0};
-    artifact art = {0};
-    const uint8_t *object;
-    size_t n_object;
-    vpu_status st;
+    const sim_compile_config cfg = {.options = c->options,
+                                    .n_options = c->n_options,
+                                    .no_cache = true,
+                                    .limits = c->limits,
+                                    .log = log};
+    vpu_status st =
+        text ? sim_kernel_compile_text(path, text, entry, &cfg, l->a, k, err)
+             : sim_kernel_compile(path, entry, &cfg, l->a, k, err);
 
-    st = fe_compile(path, text, c->options, c->n_options, false, log, l->a,
-                    &unit, err);
-    if (!st)
-        st = artifact_build(unit.bitcode, unit.n_bytes, path, entry, unit.deps,
-                            unit.n_deps, ARTIFACT_NO_HOST, NULL, l->a, &art,
-                            err);
-    if (!st)
-        st = artifact_read(art.file, art.n_bytes, l->a, k, &object, &n_object,
-                           err);
-    if (!st)
-        st = sim_kernel_programs(k, l->a, programs, err);
-    k->source = path;
-    return st;
+    return st ? st : sim_kernel_programs(*k, l->a, programs, err);
 }
 
 bool lint_variant(linter *l, const stage *s, const char *text, sim_kernel *k,
                   const isa_function **programs)
 {
     vpu_error err = {0};
+    sim_kernel *compiled;
 
-    return !compile(l, s->src->path, text, s->k->name, NULL, k, programs, &err);
+    if (compile(l, s->src->path, text, s->k->name, NULL, &compiled, programs,
+                &err))
+        return false;
+    *k = *compiled;
+    return true;
 }
 
 const isa_function *lint_program(const isa_function *const *programs)
@@ -226,7 +224,7 @@ static vpu_status look(linter *l, const config_layer *layer,
     const isa_function *programs[SIM_N_VARIANTS] = {0};
     stage s = {.layer = layer, .binding = k, .programs = programs};
     source_text src;
-    sim_kernel kernel = {0};
+    sim_kernel *kernel = NULL;
     const char *path;
     vpu_status st = find_source(l, k, used, &path, err);
 
@@ -237,7 +235,7 @@ static vpu_status look(linter *l, const config_layer *layer,
                      err);
     if (st)
         return st;
-    s.k = &kernel;
+    s.k = kernel;
     s.src = &src;
     s.shown = source_find_kernel(&src, k->entry, l->a, &s.in_src) && agrees(&s);
     lint_check_args(l, &s);

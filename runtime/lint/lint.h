@@ -12,6 +12,7 @@
 
 #include "runtime/config/layer.h"
 #include "runtime/graph/graph.h"
+#include "sim/base/child.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
@@ -54,8 +55,9 @@ typedef struct {
     const char *source_dir;     /* look there for .cl files first, or NULL */
     const char *const *options; /* words for clang */
     uint32_t n_options;
-    uint64_t local_budget; /* bytes of a work-group */
-    uint32_t checks;       /* bit per lint_check */
+    const child_limits *limits; /* of compiling; NULL = the compiler's own */
+    uint64_t local_budget;      /* bytes of a work-group */
+    uint32_t checks;            /* bit per lint_check */
     const log_sink *log;
 } lint_config;
 

@@ -4,6 +4,7 @@
 #define VPU_SIM_BASE_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* group: it leads a process group that goes with it. */
@@ -15,6 +16,28 @@ void child_forget(pid_t pid);
  * SIGTERM when its parent ends without a word. parent: the parent's number from
  * before the fork; when it is gone already the child ends. */
 void child_follow(pid_t parent);
+
+/* What a child may use; 0: as much as there is. */
+typedef struct {
+    double seconds; /* of processors' time */
+    uint64_t bytes; /* of memory, above what it has when it starts */
+} child_limits;
+
+typedef enum {
+    CHILD_ENDED, /* by itself, or by a signal; see status */
+    CHILD_TIME,  /* killed: its seconds were over */
+    CHILD_IDLE,  /* killed: it did nothing but wait for CHILD_IDLE_SECONDS */
+    CHILD_LOST   /* nobody can wait for it; errno says why */
+} child_end;
+
+enum { CHILD_IDLE_SECONDS = 15 };
+
+/* From now on the process cannot get more memory than limits say; pid 0: this
+ * one. Where the system does not let us, nothing happens. */
+void child_bound(pid_t pid, const child_limits *limits);
+
+/* Wait until it ends, killing it when its time is over. status: waitpid's. */
+child_end child_wait(pid_t pid, const child_limits *limits, int *status);
 
 /* Ask all to end, wait two seconds at most, kill the rest; their temporaries
  * are theirs to remove. Async-signal-safe. */

@@ -77,22 +77,35 @@ vpu_status file_in_open(file_in *f, const char *path, uint64_t max_bytes,
                    path, (long long)sb.st_size, (unsigned long long)max_bytes);
 }
 
-vpu_status file_in_read(const file_in *f, uint64_t at, void *out, size_t n,
-                        vpu_error *err)
+/* How many bytes there were at that place; fewer than n: errno, 0 = the end. */
+static size_t read_at(int fd, uint64_t at, void *out, size_t n)
 {
     size_t got = 0;
 
     while (got < n) {
-        ssize_t k = pread(f->fd, (char *)out + got, n - got, (off_t)(at + got));
+        ssize_t k = pread(fd, (char *)out + got, n - got, (off_t)(at + got));
 
-        if (k < 0 && errno != EINTR)
-            return err_set(err, VPU_ERR_IO, "%s: %s", f->path, strerror(errno));
+        if (k < 0 && errno == EINTR)
+            continue;
         if (k == 0)
-            return err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes read",
-                           f->path, got, n);
-        got += k > 0 ? (size_t)k : 0;
+            errno = 0;
+        if (k <= 0)
+            break;
+        got += (size_t)k;
     }
-    return VPU_OK;
+    return got;
+}
+
+vpu_status file_in_read(const file_in *f, uint64_t at, void *out, size_t n,
+                        vpu_error *err)
+{
+    size_t got = read_at(f->fd, at, out, n);
+
+    if (got == n)
+        return VPU_OK;
+    return errno ? err_set(err, VPU_ERR_IO, "%s: %s", f->path, strerror(errno))
+                 : err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes read",
+                           f->path, got, n);
 }
 
 vpu_status file_in_all(const file_in *f, arena *a, char **data, size_t *n_bytes,
@@ -336,6 +349,34 @@ vpu_status file_write(const char *path, const void *data, size_t n_bytes,
         return st;
     }
     return file_out_commit(&o, err);
+}
+
+bool file_fd_put(int fd, const void *data, size_t n)
+{
+    const char *p = data;
+
+    while (n) {
+        ssize_t k = write(fd, p, n);
+
+        if (k < 0 && errno != EINTR)
+            return false;
+        p += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+char *file_fd_get(int fd, size_t most, arena *a, size_t *n)
+{
+    struct stat sb;
+    char *data;
+
+    *n = 0;
+    if (fstat(fd, &sb))
+        return NULL;
+    *n = (uint64_t)sb.st_size < most ? (size_t)sb.st_size : most;
+    data = arena_push(a, *n + 1, 1, 64);
+    return read_at(fd, 0, data, *n) == *n ? data : NULL;
 }
 
 vpu_status file_log_open(const char *path, FILE **f, vpu_error *err)

@@ -70,6 +70,13 @@ void file_out_abandon(file_out *o);
 vpu_status file_write(const char *path, const void *data, size_t n_bytes,
                       vpu_error *err);
 
+/* Write all n bytes at the descriptor's place; false: errno says why not. */
+bool file_fd_put(int fd, const void *data, size_t n);
+/* All of a regular file or a file in memory from its first byte on, whatever
+ * the descriptor's place, most bytes of it for the most, with one zero byte
+ * behind it. In the arena. NULL: errno says why, 0 = it ends early. */
+char *file_fd_get(int fd, size_t most, arena *a, size_t *n);
+
 /* A file that is read while it is written: there from the start. */
 vpu_status file_log_open(const char *path, FILE **f, vpu_error *err);
 /* fclose, and VPU_ERR_IO when anything written to f has not arrived. */

@@ -5,7 +5,6 @@
 
 #include "sim/compiler/frontend.h"
 #include "sim/compiler/kernel.h"
-#include "sim/compiler/middle.h"
 
 typedef struct {
     uint8_t *file; /* ELF, object.h */
@@ -20,13 +19,29 @@ typedef enum {
     ARTIFACT_HOST_CHECKED /* for checking; likewise */
 } artifact_host;
 
-/* Middle end, SHAVE program and host object of `entry` (NULL = the only
- * kernel). mode: with ARTIFACT_HOST_DEBUG or _CHECKED what that needs. deps:
- * files whose content the result depends on. */
-vpu_status artifact_build(const char *bitcode, size_t n_bytes, const char *path,
-                          const char *entry, const char *const *deps,
-                          uint32_t n_deps, artifact_host kind,
-                          const middle_mode *mode, arena *a, artifact *out,
+/* All of it is borrowed. */
+typedef struct {
+    const char *bitcode; /* clang's */
+    size_t n_bytes;
+    const char *path;           /* for messages */
+    const char *entry;          /* NULL = the only kernel */
+    const char *source;         /* for a .bin: source.h's text; NULL = none */
+    const char *const *options; /* that the text needs */
+    uint32_t n_options;
+    const char *const *deps; /* files whose content the result depends on */
+    uint32_t n_deps;
+    artifact_host kind;
+    const sim_debug *debug;       /* for ARTIFACT_HOST_DEBUG */
+    const sim_checking *checking; /* for ARTIFACT_HOST_CHECKED */
+    const child_limits *limits;   /* NULL = budget.h's */
+} artifact_job;
+
+/* Middle end, SHAVE program and host object, made in a process of its own.
+ *
+ * VPU_ERR_LIMIT     the limits are too small, and the sizes compiled code has
+ * VPU_ERR_INTERNAL  that process died; message: how
+ * the errors of sim_kernel_compile but for those of clang */
+vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
                           vpu_error *err);
 
 /* Describe the kernel in an artifact. host_object NULL when it has none.

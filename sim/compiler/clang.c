@@ -3,21 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sim/base/child.h"
 #include "sim/base/file.h"
 #include "sim/base/str.h"
+#include "sim/compiler/budget.h"
 
 /* --- options ---------------------------------------------------------------
  */
@@ -110,7 +108,7 @@ const char *const *fe_look_in(arena *a, const char *path,
  * DEPENDENCIES_OUTPUT, … */
 static const char *const inherited[] = {"PATH", "LD_LIBRARY_PATH", "HOME",
                                         "TMPDIR"};
-enum { N_INHERITED = sizeof inherited / sizeof *inherited, STUCK_SECONDS = 15 };
+enum { N_INHERITED = sizeof inherited / sizeof *inherited };
 
 static const char *variable(const char *name)
 {
@@ -175,42 +173,40 @@ static int spawn(char *const *argv, const int files[3], pid_t *pid)
     return rc;
 }
 
-/* The processor's time it has used, in nanoseconds; 0 when it has ended. */
-static int64_t used(pid_t pid)
+/* Until it ends. */
+static vpu_status await(pid_t pid, const char *name, const child_limits *limits,
+                        int *exit_code, vpu_error *err)
 {
-    struct timespec t;
-    clockid_t clock;
+    int status = 0;
 
-    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-        return 0;
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Until it ends. False: for a while it did nothing but wait, as it does for
- * ever when a file it includes is a FIFO; nobody writes to it in time. */
-static bool works(pid_t pid)
-{
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    int64_t now, before = -1;
-    int idle = 0;
-
-    while (end.fd >= 0 && idle < STUCK_SECONDS && poll(&end, 1, 1000) <= 0) {
-        now = used(pid);
-        idle = now == before ? idle + 1 : 0;
-        before = now;
+    switch (child_wait(pid, limits, &status)) {
+    case CHILD_ENDED:
+        *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+        return VPU_OK;
+    case CHILD_TIME:
+        return err_set(err, VPU_ERR_LIMIT,
+                       "%s took more than %g s of the processor's "
+                       "time" BUDGET_TIME_ADVICE,
+                       name, limits->seconds);
+    case CHILD_IDLE: /* as for ever when a file it includes is a FIFO */
+        return err_set(err, VPU_ERR_IO,
+                       "%s did nothing for %d s and was stopped: is a file the "
+                       "kernel includes a FIFO, or on a disk that does not "
+                       "answer?",
+                       name, CHILD_IDLE_SECONDS);
+    default:
+        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
     }
-    if (end.fd >= 0)
-        close(end.fd);
-    return idle < STUCK_SECONDS;
 }
 
-vpu_status fe_clang(char *const *argv, const int files[3], int *exit_code,
-                    vpu_error *err)
+vpu_status fe_clang(char *const *argv, const int files[3],
+                    const child_limits *given, int *exit_code, vpu_error *err)
 {
+    const child_limits limits = budget_or_default(given);
     sigset_t all, before;
-    bool stuck;
+    vpu_status st;
     pid_t pid = 0;
-    int rc, status = 0;
+    int rc;
 
     /* A handler must not come between its start and our knowing of it. */
     sigfillset(&all);
@@ -225,21 +221,8 @@ vpu_status fe_clang(char *const *argv, const int files[3], int *exit_code,
                        argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    stuck = !works(pid);
-    if (stuck)
-        kill(pid, SIGKILL);
-    do
-        rc = waitpid(pid, &status, 0) < 0 ? errno : 0;
-    while (rc == EINTR);
+    child_bound(pid, &limits);
+    st = await(pid, argv[0], &limits, exit_code, err);
     child_forget(pid);
-    if (rc)
-        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(rc));
-    if (stuck)
-        return err_set(err, VPU_ERR_IO,
-                       "%s did nothing for %d s and was stopped: is a file the "
-                       "kernel includes a FIFO, or on a disk that does not "
-                       "answer?",
-                       argv[0], STUCK_SECONDS);
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    return VPU_OK;
+    return st;
 }

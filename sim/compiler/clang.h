@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/child.h"
 #include "sim/base/err.h"
 
 #define FE_CLANG "clang-" VPU_LLVM
@@ -34,10 +35,12 @@ const char *const *fe_look_in(arena *a, const char *path,
 
 /* Run it to its end with these files as its standard input, output and error
  * output; -1: /dev/null. It gets none of the environment that changes what it
- * does. One at a time. *exit_code: 128 when a signal ended it.
+ * does. limits: NULL = budget.h's. *exit_code: 128 when a signal ended it.
  *
- * VPU_ERR_IO  not installed, or cannot be started; it waited for ever */
-vpu_status fe_clang(char *const *argv, const int files[3], int *exit_code,
-                    vpu_error *err);
+ * VPU_ERR_IO     not installed, or cannot be started; it waited for ever
+ * VPU_ERR_LIMIT  it took more time than it may; when it took more memory, it
+ *                says so itself and ends */
+vpu_status fe_clang(char *const *argv, const int files[3],
+                    const child_limits *limits, int *exit_code, vpu_error *err);
 
 #endif

@@ -9,9 +9,12 @@
 
 #include "sim/base/file.h"
 #include "sim/base/str.h"
+#include "sim/base/task.h"
 #include "sim/base/temp.h"
 #include "sim/builtins/prelude.h"
+#include "sim/compiler/budget.h"
 #include "sim/compiler/clang.h"
+#include "sim/compiler/source.h"
 
 enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
 
@@ -31,7 +34,7 @@ static const char *const fixed_options[] = {
     "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
     "-Wno-incompatible-pointer-types",
     "-Wno-incompatible-pointer-types-discards-qualifiers", "-D__VPU__=1",
-    "-D__MYRIAD__=1", "-emit-llvm", "-c"};
+    "-D__MYRIAD__=1"};
 enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
 
 /* Lines for messages and profiles, the same wherever the source lies. */
@@ -59,7 +62,8 @@ const char *fe_fingerprint(arena *a)
 
 /* clang, its messages in the file diag_path. */
 static vpu_status run_clang(char *const *argv, const char *diag_path,
-                            int *exit_code, vpu_error *err)
+                            const child_limits *limits, int *exit_code,
+                            vpu_error *err)
 {
     int files[3] = {-1, -1, -1};
     vpu_status st;
@@ -67,7 +71,7 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (files[2] < 0)
         return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
-    st = fe_clang(argv, files, exit_code, err);
+    st = fe_clang(argv, files, limits, exit_code, err);
     close(files[2]);
     return st;
 }
@@ -187,54 +191,110 @@ static void pass_on_warnings(const log_sink *log, const char *diag)
     str_free(&message);
 }
 
-static vpu_status compile_in(const char *dir, const char *source,
-                             const char *const *options, uint32_t n_options,
-                             bool debug, const log_sink *log, arena *a,
-                             fe_unit *out, vpu_error *err)
+/* The files of one compilation, in a folder of ours. */
+typedef struct {
+    const char *source; /* a text of it, or the user's own file */
+    char *prelude, *result, *deps, *messages;
+} fe_files;
+
+/* clang's command line; how: NULL ends. */
+static char **command_line(const fe_job *job, const fe_files *f,
+                           const char *const *how, arena *a)
 {
-    char *prelude = arena_printf(a, "%s/vpusim-prelude.h", dir);
-    char *bc = arena_printf(a, "%s/out.bc", dir);
-    char *dep = arena_printf(a, "%s/out.d", dir);
-    char *diag_path = arena_printf(a, "%s/diag", dir), *diag, *deps;
-    char **argv = arena_array(a, char *, N_FIXED + n_options + 20);
-    const char *text = sim_prelude_text();
-    vpu_status st;
-    size_t n = 0, len;
-    int code = 0;
+    char **argv = arena_array(a, char *, N_FIXED + job->n_options + 20);
+    size_t n = 0;
 
     argv[n++] = (char *)FE_CLANG;
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed_options[i];
-    for (int i = 0; i < 2 && !debug; i++)
-        argv[n++] = (char *)line_options[i];
-    if (debug)
-        argv[n++] = (char *)"-g";
+    for (; *how; how++)
+        argv[n++] = (char *)*how;
     argv[n++] = (char *)"-include";
-    argv[n++] = prelude;
-    for (uint32_t i = 0; i < n_options; i++)
-        argv[n++] = (char *)options[i];
-    argv[n++] = (char *)"-MD";
-    argv[n++] = (char *)"-MF";
-    argv[n++] = dep;
+    argv[n++] = f->prelude;
+    for (uint32_t i = 0; i < job->n_options; i++)
+        argv[n++] = (char *)job->options[i];
     argv[n++] = (char *)"-o";
-    argv[n++] = bc;
-    argv[n++] = (char *)source;
-    st = file_write(prelude, text, strlen(text), err);
+    argv[n++] = f->result;
+    argv[n++] = (char *)f->source;
+    return argv;
+}
+
+static vpu_status failed(const fe_job *job, const char *diag, vpu_error *err)
+{
+    const child_limits limits = budget_or_default(job->limits);
+
+    if (task_says_short(diag))
+        return err_set(err, VPU_ERR_LIMIT,
+                       "%s: %s needed more than %llu MB of "
+                       "memory" BUDGET_MEMORY_ADVICE,
+                       job->path, FE_CLANG,
+                       (unsigned long long)limits.bytes >> 20);
+    return err_set(err, VPU_ERR_COMPILE, "%s",
+                   *diag ? diag : "clang failed without a message");
+}
+
+/* Run clang; warnings go to the log. */
+static vpu_status run(const fe_job *job, const fe_files *f,
+                      const char *const *how, arena *a, vpu_error *err)
+{
+    const char *prelude = sim_prelude_text();
+    char *diag;
+    size_t len;
+    int code = 0;
+    vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
+
     if (!st)
-        st = run_clang(argv, diag_path, &code, err);
-    if (!st)
-        st = file_read(diag_path, MAX_SOURCE_BYTES, a, &diag, &len, err);
+        st = run_clang(command_line(job, f, how, a), f->messages, job->limits,
+                       &code, err);
+    if (st)
+        return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
+    st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);
     if (st)
         return st;
-    diag = hide_prelude(a, diag, prelude);
+    if (code && task_says_short(diag))
+        return failed(job, diag, err);
+    diag = hide_prelude(a, diag, f->prelude);
     if (code)
-        return err_set(err, VPU_ERR_COMPILE, "%s",
-                       *diag ? diag : "clang failed without a message");
-    pass_on_warnings(log, diag);
-    st = file_read(bc, MAX_BITCODE_BYTES, a, &out->bitcode, &out->n_bytes, err);
-    if (!st && !file_read(dep, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
-        parse_deps(a, deps, source, prelude, out);
+        return failed(job, diag, err);
+    pass_on_warnings(job->log, diag);
+    return VPU_OK;
+}
+
+static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
+                             void *result, vpu_error *err)
+{
+    const char *how[] = {"-emit-llvm", "-c",    "-MD",
+                         "-MF",        f->deps, job->debug ? "-g" : NULL,
+                         NULL,         NULL};
+    fe_unit *out = result;
+    char *deps;
+    size_t len;
+    vpu_status st;
+
+    for (int i = 0; i < 2 && !job->debug; i++)
+        how[5 + i] = line_options[i];
+    st = run(job, f, how, a, err);
+    if (!st)
+        st = file_read(f->result, MAX_BITCODE_BYTES, a, &out->bitcode,
+                       &out->n_bytes, err);
+    if (!st && !file_read(f->deps, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
+        parse_deps(a, deps, f->source, f->prelude, out);
     return st;
+}
+
+static vpu_status preprocess_in(const fe_job *job, const fe_files *f, arena *a,
+                                void *result, vpu_error *err)
+{
+    static const char *const how[] = {"-E", NULL};
+    char **out = result, *text;
+    size_t n;
+    vpu_status st = run(job, f, how, a, err);
+
+    if (!st)
+        st = file_read(f->result, MAX_BITCODE_BYTES, a, &text, &n, err);
+    if (!st)
+        st = source_plain(text, f->prelude, a, out, err);
+    return st && st != VPU_ERR_COMPILE ? err_in(err, st, "%s", job->path) : st;
 }
 
 /* A text as a file of dir whose diagnostics name it `name`. */
@@ -248,33 +308,68 @@ static vpu_status write_text(const char *dir, const char *name,
     return file_write(*path, whole, strlen(whole), err);
 }
 
-vpu_status fe_compile(const char *source_path, const char *text,
-                      const char *const *options, uint32_t n_options,
-                      bool debug, const log_sink *log, arena *a, fe_unit *out,
-                      vpu_error *err)
+typedef vpu_status fe_step(const fe_job *job, const fe_files *f, arena *a,
+                           void *result, vpu_error *err);
+
+/* A step with the files it wants, which are gone then. */
+static vpu_status in_folder(const fe_job *given, fe_step *step, arena *a,
+                            void *result, vpu_error *err)
 {
-    const char *path = source_path;
+    fe_job job = *given;
+    fe_files f = {.source = job.path};
     char *dir, *source;
     size_t n;
     vpu_status st;
 
-    *out = (fe_unit){0};
-    st = fe_check_options(options, n_options, err);
+    st = fe_check_options(job.options, job.n_options, err);
     /* Our own message for what clang would complain about at length. */
-    if (!st && !text)
-        st = file_read(source_path, MAX_SOURCE_BYTES, a, &source, &n, err);
+    if (!st && !job.text)
+        st = file_read(job.path, MAX_SOURCE_BYTES, a, &source, &n, err);
     if (!st)
         st = temp_dir(a, "vpu-", &dir, err);
     if (st)
         return st;
-    if (!text && !fe_takes_name(source_path)) {
-        text = source;
-        options = fe_look_in(a, source_path, options, &n_options);
+    if (!job.text && !fe_takes_name(job.path)) {
+        job.text = source;
+        job.options = fe_look_in(a, job.path, job.options, &job.n_options);
     }
-    if (text)
-        st = write_text(dir, source_path, text, a, &path, err);
+    if (job.text)
+        st = write_text(dir, job.path, job.text, a, &f.source, err);
+    f.prelude = arena_printf(a, "%s/vpusim-prelude.h", dir);
+    f.result = arena_printf(a, "%s/out", dir);
+    f.deps = arena_printf(a, "%s/out.d", dir);
+    f.messages = arena_printf(a, "%s/diag", dir);
     if (!st)
-        st = compile_in(dir, path, options, n_options, debug, log, a, out, err);
+        st = step(&job, &f, a, result, err);
     temp_dir_remove(dir);
+    return st;
+}
+
+vpu_status fe_compile(const fe_job *job, arena *a, fe_unit *out, vpu_error *err)
+{
+    *out = (fe_unit){0};
+    return in_folder(job, compile_in, a, out, err);
+}
+
+/* Preprocessed again it must stay as it is: a name the user has undefined and
+ * taken for something else would become a macro of OpenCL's header again. */
+vpu_status fe_preprocess(const fe_job *job, arena *a, char **out,
+                         vpu_error *err)
+{
+    fe_job again = *job;
+    char *twice;
+    vpu_status st = in_folder(job, preprocess_in, a, out, err);
+
+    if (st)
+        return st;
+    again.text = *out;
+    again.n_options = 0;
+    again.log = NULL;
+    st = in_folder(&again, preprocess_in, a, &twice, err);
+    if (!st && strcmp(*out, twice))
+        st = err_set(err, VPU_ERR_UNSUPPORTED,
+                     "%s: it cannot be put into a .bin: it gives a name of "
+                     "OpenCL's header another meaning",
+                     job->path);
     return st;
 }

@@ -566,35 +566,66 @@ static void leave_block(host *h, LLVMValueRef t, uint32_t block)
 }
 
 /* Entries in the log of an access. */
-static uint32_t log_entries(host *h, LLVMTypeRef t)
+static uint32_t log_entries(LLVMTargetDataRef td, LLVMTypeRef t)
 {
     uint8_t pieces[SHAVE_MAX_PIECES];
 
-    return shave_pieces(h->td, t, pieces);
+    return shave_pieces(td, t, pieces);
+}
+
+/* Of all accesses of a block. */
+static uint32_t block_entries(LLVMTargetDataRef td, LLVMBasicBlockRef b)
+{
+    uint32_t n = 0;
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
+        if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
+            n += log_entries(td, LLVMTypeOf(i));
+        else if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
+            n += log_entries(td, LLVMTypeOf(LLVMGetOperand(i, 0)));
+        else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+            n += 2;
+    }
+    return n;
+}
+
+/* Of the first instruction that has one. */
+static unsigned line_of(LLVMBasicBlockRef b)
+{
+    unsigned line = 0;
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !line;
+         i = LLVMGetNextInstruction(i))
+        line = ir_line_near(i);
+    return line;
+}
+
+vpu_status hostcode_fits(LLVMValueRef fn, vpu_error *err)
+{
+    LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b;
+         b = LLVMGetNextBasicBlock(b))
+        if (block_entries(td, b) > SIM_LOG_ENTRIES)
+            return err_set(err, VPU_ERR_UNSUPPORTED,
+                           "line %u: a block with more than %u global accesses "
+                           "has no host form; unroll less",
+                           line_of(b),
+                           SIM_LOG_ENTRIES);
+    return VPU_OK;
 }
 
 /* What a block costs, and room in the log for its accesses. */
 static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
 {
-    uint32_t accesses = 0;
+    uint32_t accesses = h->sites ? 0 : block_entries(h->td, b);
     LLVMValueRef v;
 
-    for (LLVMValueRef i = h->sites ? NULL : LLVMGetFirstInstruction(b); i;
-         i = LLVMGetNextInstruction(i)) {
-        if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
-            accesses += log_entries(h, LLVMTypeOf(i));
-        else if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
-            accesses += log_entries(h, LLVMTypeOf(LLVMGetOperand(i, 0)));
-        else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
-            accesses += 2;
-    }
     if (h->program->costs[n].loop_stages)
         count_trip(h);
     if (h->program->costs[n].cycles && !paid_by_branch(h, n))
         add_cycles(h, k64(h, h->program->costs[n].cycles));
-    if (accesses > SIM_LOG_ENTRIES)
-        host_fail(h, LLVMGetFirstInstruction(b),
-                  "a block with more than 2048 global accesses");
     if (accesses) {
         LLVMBasicBlockRef on;
 

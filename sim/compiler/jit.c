@@ -207,21 +207,42 @@ static LLVMErrorRef create(bool debug, LLVMOrcLLJITRef *out)
     return LLVMOrcCreateLLJIT(out, b);
 }
 
-vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
-                    unsigned who, sim_kernel *k, vpu_error *err)
+/* --- one thread of the process in LLVM at a time
+ * ---------------------------------- */
+
+pthread_mutex_t *jit_lock(void)
 {
-    const char *missing = missing_hook(hooks, who);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    return &lock;
+}
+
+static void init_llvm(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+void jit_begin_llvm(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, init_llvm);
+}
+
+static void unload(void *jit)
+{
+    if (jit)
+        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+}
+
+static vpu_status load(const uint8_t *object, size_t n, const sim_hooks *hooks,
+                       sim_kernel *k, vpu_error *err)
+{
     symbols s = {.n = 0};
     LLVMOrcJITDylibRef lib;
     LLVMErrorRef e;
 
-    if (missing)
-        return err_set(err, VPU_ERR_INTERNAL,
-                       "the code of kernel '%s' may call the hook '%s', which "
-                       "the table given for it does not have",
-                       k->name, missing);
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
     e = create(k->debug, &s.jit);
     if (e)
         return report(e, "ORC", err);
@@ -247,7 +268,7 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
     if (e) {
         vpu_status st = report(e, "host code", err);
 
-        jit_unload(k->jit);
+        unload(k->jit);
         k->jit = NULL;
         return st;
     }
@@ -255,8 +276,27 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
     return VPU_OK;
 }
 
+vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
+                    unsigned who, sim_kernel *k, vpu_error *err)
+{
+    const char *missing = missing_hook(hooks, who);
+    vpu_status st;
+
+    if (missing)
+        return err_set(err, VPU_ERR_INTERNAL,
+                       "the code of kernel '%s' may call the hook '%s', which "
+                       "the table given for it does not have",
+                       k->name, missing);
+    jit_begin_llvm();
+    pthread_mutex_lock(jit_lock());
+    st = load(object, n, hooks, k, err);
+    pthread_mutex_unlock(jit_lock());
+    return st;
+}
+
 void jit_unload(void *jit)
 {
-    if (jit)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+    pthread_mutex_lock(jit_lock());
+    unload(jit);
+    pthread_mutex_unlock(jit_lock());
 }

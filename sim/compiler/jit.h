@@ -2,6 +2,8 @@
 #ifndef VPU_SIM_COMPILER_JIT_H
 #define VPU_SIM_COMPILER_JIT_H
 
+#include <pthread.h>
+
 #include "sim/compiler/kernel.h"
 
 /* Load an object and look up the variants present in *k. *k->jit owns the code.
@@ -13,5 +15,11 @@ vpu_status jit_load(const uint8_t *object, size_t n_bytes,
                     const sim_hooks *hooks, unsigned who, sim_kernel *k,
                     vpu_error *err);
 void jit_unload(void *jit); /* NULL is fine */
+
+/* Held while LLVM works in this process: a copy of it (sim/base/task.h) uses
+ * LLVM, too, and nobody would release there what another thread holds here. */
+pthread_mutex_t *jit_lock(void);
+/* Once in the process, before anything else of LLVM. */
+void jit_begin_llvm(void);
 
 #endif

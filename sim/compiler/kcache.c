@@ -322,21 +322,6 @@ static void make_room(int dir, uint64_t more, uint64_t most, arena *a)
 /* --- writing ---------------------------------------------------------------
  */
 
-static bool write_all(int fd, const void *data, size_t n)
-{
-    const char *p = data;
-
-    while (n) {
-        ssize_t k = write(fd, p, n);
-
-        if (k < 0 && errno != EINTR)
-            return false;
-        p += k > 0 ? k : 0;
-        n -= k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
 /* Written beside and renamed: readers see the old entry or the new one. */
 static void write_entry(int dir, const char *dir_path, const head *h,
                         const void *data, arena *a)
@@ -350,7 +335,7 @@ static void write_entry(int dir, const char *dir_path, const head *h,
     fd = temp_file(path);
     if (fd < 0)
         return;
-    ok = write_all(fd, h, sizeof *h) && write_all(fd, data, h->n_bytes);
+    ok = file_fd_put(fd, h, sizeof *h) && file_fd_put(fd, data, h->n_bytes);
     ok = !close(fd) && ok && !renameat(AT_FDCWD, path, dir, name);
     if (!ok)
         unlink(path);

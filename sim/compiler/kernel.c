@@ -11,6 +11,7 @@
 #include "sim/compiler/jit.h"
 #include "sim/compiler/kcache.h"
 #include "sim/compiler/object.h"
+#include "sim/compiler/source.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
 
@@ -63,7 +64,7 @@ static cache_slot cache_at(const char *path, const void *content, size_t n,
     kcache_part(&parts, build.data, build.n);
     kcache_part(&parts, content, n);
     add_text(&parts, path);
-    add_text(&parts, entry);
+    add_text(&parts, entry ? entry : "");
     add_text(&parts, target);
     for (uint32_t i = 0; i < cfg->n_options; i++)
         add_text(&parts, cfg->options[i]);
@@ -94,7 +95,8 @@ static artifact_host host_kind(const sim_compile_config *cfg)
     return cfg->debug         ? ARTIFACT_HOST_DEBUG
            : cfg->checking    ? ARTIFACT_HOST_CHECKED
            : cfg->track_lines ? ARTIFACT_HOST_LINES
-                              : ARTIFACT_HOST;
+           : cfg->hooks       ? ARTIFACT_HOST
+                              : ARTIFACT_NO_HOST;
 }
 
 /* --- kernels
@@ -145,31 +147,49 @@ typedef struct {
     bool is_bitcode;
 } origin;
 
-/* sites: in arena a. */
+static fe_job front_of(const char *path, const char *text,
+                       const sim_compile_config *cfg)
+{
+    return (fe_job){.path = path,
+                    .text = text,
+                    .options = cfg->options,
+                    .n_options = cfg->n_options,
+                    .debug = cfg->debug != NULL,
+                    .limits = cfg->limits,
+                    .log = cfg->log};
+}
+
 static vpu_status build(const origin *o, const char *entry,
-                        const sim_compile_config *cfg, arena *a,
-                        sim_sites *sites, arena *scratch, artifact *x,
-                        vpu_error *err)
+                        const sim_compile_config *cfg, arena *scratch,
+                        artifact *x, vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
-    middle_mode mode = {cfg->debug, cfg->checking, sites, a};
     const char **options = (const char **)cfg->options;
-    uint32_t n = cfg->n_options;
+    fe_job front = front_of(o->name, o->text, cfg);
+    artifact_job job = {.path = o->name,
+                        .entry = entry,
+                        .kind = host_kind(cfg),
+                        .debug = cfg->debug,
+                        .checking = cfg->checking,
+                        .limits = cfg->limits};
     vpu_status st = VPU_OK;
 
     if (cfg->checking) { /* findings name variables */
-        options = arena_array(scratch, const char *, n + 1);
-        for (uint32_t i = 0; i < n; i++)
+        options = arena_array(scratch, const char *, front.n_options + 1);
+        for (uint32_t i = 0; i < front.n_options; i++)
             options[i] = cfg->options[i];
-        options[n++] = "-fno-discard-value-names";
+        options[front.n_options++] = "-fno-discard-value-names";
     }
+    front.options = options;
     if (!o->is_bitcode)
-        st = fe_compile(o->name, o->text, options, n, cfg->debug != NULL,
-                        cfg->log, scratch, &unit, err);
-    return st ? st
-              : artifact_build(unit.bitcode, unit.n_bytes, o->name, entry,
-                               unit.deps, unit.n_deps, host_kind(cfg), &mode,
-                               scratch, x, err);
+        st = fe_compile(&front, scratch, &unit, err);
+    if (st)
+        return st;
+    job.bitcode = unit.bitcode;
+    job.n_bytes = unit.n_bytes;
+    job.deps = unit.deps;
+    job.n_deps = unit.n_deps;
+    return artifact_build(&job, scratch, x, err);
 }
 
 /* From the cache, or built and put there. */
@@ -177,11 +197,10 @@ static vpu_status obtain(const origin *o, const char *entry,
                          const sim_compile_config *cfg, arena *a,
                          arena *scratch, sim_kernel **out, vpu_error *err)
 {
-    const cache_slot cached =
-        cache_at(o->name, o->content, o->n, entry, artifact_host_cpu(scratch),
-                 cfg, scratch);
+    const cache_slot cached = cache_at(
+        o->name, o->content, o->n, entry,
+        cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
     sim_kernel *k = arena_new(a, sim_kernel);
-    sim_sites *sites = NULL;
     artifact x;
     vpu_status st;
 
@@ -193,12 +212,9 @@ static vpu_status obtain(const origin *o, const char *entry,
         return VPU_OK;
     }
     *k = (sim_kernel){0};
-    if (cfg->checking)
-        sites = arena_new(a, sim_sites);
-    st = build(o, entry, cfg, a, sites, scratch, &x, err);
+    st = build(o, entry, cfg, scratch, &x, err);
     if (!st)
         st = open_artifact(&x, o->name, cfg, a, k, err);
-    k->sites = sites;
     if (st)
         return st;
     cache_put(&cached, &x);
@@ -232,10 +248,11 @@ struct sim_unit {
 vpu_status sim_unit_open(const char *source, const sim_compile_config *cfg,
                          arena *a, sim_unit **out, vpu_error *err)
 {
+    const fe_job job = front_of(source, NULL, cfg);
+
     *out = arena_new(a, sim_unit);
     (*out)->name = arena_strdup(a, source);
-    return fe_compile(source, NULL, cfg->options, cfg->n_options, false,
-                      cfg->log, a, &(*out)->front, err);
+    return fe_compile(&job, a, &(*out)->front, err);
 }
 
 vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
@@ -268,33 +285,70 @@ vpu_status sim_kernel_compile_text(const char *name, const char *text,
     return st;
 }
 
+/* A .bin may say only such as change how its text is read. */
+static bool is_of_text(const char *option)
+{
+    return !strncmp(option, "-cl-", 4);
+}
+
+/* The text of a .bin, and with what it is compiled. */
+static vpu_status read_bin(const uint8_t *file, size_t n, const char *entry,
+                           arena *a, sim_kernel *in_file, char **text,
+                           vpu_error *err)
+{
+    const uint8_t *source, *object;
+    size_t n_source, n_object;
+    vpu_status st = artifact_read(file, n, a, in_file, &object, &n_object, err);
+
+    if (st)
+        return st;
+    if (!object_find(file, n, ".vpusim.source", &source, &n_source))
+        return err_set(err, VPU_ERR_PARSE, "no .vpusim.source section");
+    if (strcmp(in_file->name, entry))
+        return err_set(err, VPU_ERR_COMPILE,
+                       "no kernel named '%s'; the file has: %s", entry,
+                       in_file->name);
+    for (uint32_t i = 0; i < in_file->n_options; i++)
+        if (!is_of_text(in_file->options[i]))
+            return err_set(err, VPU_ERR_PARSE, "option '%s', expected -cl-…",
+                           in_file->options[i]);
+    return source_check(source, n_source, a, text, err);
+}
+
 vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
                            const char *entry, const sim_compile_config *cfg,
                            arena *a, sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
-    origin o = {.name = path, .is_bitcode = true};
+    sim_compile_config own = *cfg;
     sim_kernel in_file = {0};
-    const uint8_t *ir, *object;
-    size_t n_object;
+    char *text;
     vpu_status st;
 
     *out = NULL;
-    st = artifact_read(file, n, scratch, &in_file, &object, &n_object, err);
-    if (!st && !object_find(file, n, ".vpusim.ir", &ir, &o.n))
-        st = err_set(err, VPU_ERR_PARSE, "no .vpusim.ir section");
-    if (!st && strcmp(in_file.name, entry))
-        st = err_set(err, VPU_ERR_COMPILE,
-                     "no kernel named '%s'; the file has: %s", entry,
-                     in_file.name);
+    st = read_bin(file, n, entry, scratch, &in_file, &text, err);
     if (st) {
         err_in(err, st, "%s", path);
     } else {
-        o.content = (const char *)ir;
-        st = obtain(&o, entry, cfg, a, scratch, out, err);
+        own.options = in_file.options;
+        own.n_options = in_file.n_options;
+        st = sim_kernel_compile_text(path, text, entry, &own, a, out, err);
     }
     arena_destroy(scratch);
     return st;
+}
+
+vpu_status sim_kernel_describe(const char *path, const uint8_t *file, size_t n,
+                               arena *a, sim_kernel **out, vpu_error *err)
+{
+    const uint8_t *object;
+    size_t n_object;
+    vpu_status st;
+
+    *out = arena_new(a, sim_kernel);
+    st = artifact_read(file, n, a, *out, &object, &n_object, err);
+    (*out)->source = arena_strdup(a, path);
+    return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
 
 /* A .bin holds no host code: it is the same whatever processor made it. */
@@ -306,7 +360,42 @@ static cache_slot bin_slot(const char *source, const char *entry,
 
     if (file_read(source, MAX_FILE_BYTES, a, &content, &n, NULL))
         return (cache_slot){0}; /* the compiler will say so */
-    return cache_at(source, content, n, entry ? entry : "", "bin", cfg, a);
+    return cache_at(source, content, n, entry, "bin", cfg, a);
+}
+
+/* From the text it will carry, so that it says what will run. The source itself
+ * is compiled before for its messages and the files it includes. */
+static vpu_status build_bin(const char *source, const char *entry,
+                            const sim_compile_config *cfg, arena *a,
+                            artifact *x, fe_unit *unit, vpu_error *err)
+{
+    fe_job front = front_of(source, NULL, cfg);
+    artifact_job job = {.path = source,
+                        .entry = entry,
+                        .kind = ARTIFACT_NO_HOST,
+                        .limits = cfg->limits};
+    const char **options = arena_array(a, const char *, cfg->n_options + 1);
+    fe_unit plain;
+    char *text;
+    vpu_status st = fe_compile(&front, a, unit, err);
+
+    if (!st)
+        st = fe_preprocess(&front, a, &text, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < cfg->n_options; i++)
+        if (is_of_text(cfg->options[i]))
+            options[job.n_options++] = cfg->options[i];
+    front.text = job.source = text;
+    front.options = job.options = options;
+    front.n_options = job.n_options;
+    front.log = NULL;
+    st = fe_compile(&front, a, &plain, err);
+    if (st)
+        return st;
+    job.bitcode = plain.bitcode;
+    job.n_bytes = plain.n_bytes;
+    return artifact_build(&job, a, x, err);
 }
 
 vpu_status sim_kernel_build_bin(const char *source, const char *entry,
@@ -315,7 +404,6 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
 {
     const cache_slot cached = bin_slot(source, entry, cfg, a);
     const uint8_t *bin;
-    static const middle_mode plain = {0};
     fe_unit unit;
     artifact x, wrapped;
     vpu_status st;
@@ -325,11 +413,7 @@ vpu_status sim_kernel_build_bin(const char *source, const char *entry,
         *file = arena_memdup(a, bin, *n); /* aligned */
         return VPU_OK;
     }
-    st = fe_compile(source, NULL, cfg->options, cfg->n_options, false, cfg->log,
-                    a, &unit, err);
-    if (!st)
-        st = artifact_build(unit.bitcode, unit.n_bytes, source, entry, NULL, 0,
-                            ARTIFACT_NO_HOST, &plain, a, &x, err);
+    st = build_bin(source, entry, cfg, a, &x, &unit, err);
     if (st)
         return st;
     artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);

@@ -11,6 +11,7 @@
 
 #include "isa/program.h"
 #include "sim/base/arena.h"
+#include "sim/base/child.h"
 #include "sim/base/err.h"
 #include "sim/base/log.h"
 #include "sim/compiler/hostabi.h"
@@ -82,6 +83,9 @@ typedef struct sim_kernel {
     const uint8_t *object; /* the ELF object it was loaded from, for those who
                               look into it; NULL = none was loaded */
     size_t object_bytes;
+    /* A .bin's: those of the compiler that its source text needs. */
+    const char *const *options;
+    uint32_t n_options;
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;
@@ -111,16 +115,20 @@ typedef struct {
                          never cached; to find where a fault came from */
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
     const sim_checking *checking; /* not NULL: for checking; never cached */
-    const sim_hooks *hooks; /* what the code calls; NULL = do not load code */
+    const sim_hooks *hooks;       /* what the code calls; NULL = no code */
+    const child_limits *limits; /* of each process that compiles; NULL = 60 s of
+                                   the processor's time, 2 GiB */
     const log_sink *log;
 } sim_compile_config;
 
-/* Compile `entry` of a .cl file, or find it in the cache. The kernel and its
- * strings live in the arena; the code until sim_kernel_release.
+/* Compile `entry` of a .cl file, or find it in the cache; NULL: the only kernel
+ * (besides the __dma_ ones). The kernel and its strings live in the arena; the
+ * code until sim_kernel_release.
  *
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
  * VPU_ERR_UNSUPPORTED  something without host form yet
+ * VPU_ERR_LIMIT        it took more time or memory than cfg->limits
  * VPU_ERR_IO           source cannot be read, no clang */
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,
@@ -149,6 +157,11 @@ vpu_status sim_kernel_compile_text(const char *name, const char *text,
 vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
                            const char *entry, const sim_compile_config *cfg,
                            arena *a, sim_kernel **out, vpu_error *err);
+
+/* What a .bin of ours says of its kernel, programs included; without code.
+ * VPU_ERR_PARSE: it is none, or damaged. In the arena. */
+vpu_status sim_kernel_describe(const char *path, const uint8_t *file, size_t n,
+                               arena *a, sim_kernel **out, vpu_error *err);
 
 /* Offline compile: the .bin image. entry NULL = the only kernel (besides the
  * __dma_ ones). In the arena. From the cache unless no_cache, then without the

@@ -132,7 +132,7 @@ object_kind object_classify(const uint8_t *f, size_t n)
     if (!header_ok(f, n))
         return n >= 4 && !memcmp(f, "\177ELF", 4) ? OBJECT_FOREIGN
                                                   : OBJECT_NOT_ELF;
-    return object_find(f, n, ".vpusim.ir", &data, &size) &&
+    return object_find(f, n, ".vpusim.source", &data, &size) &&
                    object_find(f, n, ".vpusim.info", &data, &size)
                ? OBJECT_OURS
                : OBJECT_FOREIGN;

@@ -2,9 +2,10 @@
  *
  *   .neo_metadata, .neo_metadata.str  the SHAVE metadata host software reads
  *   .vpusim.info     JSON: arguments, variants, local arrays, versions
- *   .vpusim.ir       LLVM bitcode of the front end
+ *   .vpusim.source   OpenCL C, preprocessed (source.h); only in a .bin
  *   .vpusim.program  the SHAVE program (isa/program.h)
  *   .vpusim.host     host object; only in the cache, never in a .bin
+ *   .vpusim.sites    JSON: places of code for checking; likewise
  *
  * Bytes from outside are bounds-checked; nothing here follows a pointer it was
  * given. */
@@ -29,7 +30,7 @@ uint8_t *object_build(const object_section *sections, uint32_t n, arena *a,
                       size_t *n_bytes);
 
 typedef enum {
-    OBJECT_OURS,    /* has .vpusim.ir and .vpusim.info */
+    OBJECT_OURS,    /* has .vpusim.source and .vpusim.info */
     OBJECT_FOREIGN, /* an ELF file of another compiler */
     OBJECT_NOT_ELF
 } object_kind;

@@ -251,7 +251,7 @@ static void measure(const isa_function *f, const char *mode, cost *c)
 
 static bool front(const char *text, arena *a, fe_unit *unit, vpu_error *err)
 {
-    return !fe_compile("<list>", text, NULL, 0, false, NULL, a, unit, err);
+    return !fe_compile(&(fe_job){.path = "<list>", .text = text}, a, unit, err);
 }
 
 static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
@@ -263,8 +263,13 @@ static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
     sim_kernel k = {0};
     artifact x;
 
-    if (artifact_build(unit->bitcode, unit->n_bytes, "<list>", entry, NULL, 0,
-                       ARTIFACT_NO_HOST, NULL, a, &x, err) ||
+    const artifact_job job = {.bitcode = unit->bitcode,
+                              .n_bytes = unit->n_bytes,
+                              .path = "<list>",
+                              .entry = entry,
+                              .kind = ARTIFACT_NO_HOST};
+
+    if (artifact_build(&job, a, &x, err) ||
         artifact_read(x.file, x.n_bytes, a, &k, &object, &n, err) ||
         sim_kernel_programs(&k, a, programs, err))
         return false;

@@ -1,11 +1,13 @@
-/* Any bytes as a compiled kernel, down to its last work-group: read, decoded,
- * verified, and run on the interpreter. What is no ELF file is taken for the
- * program section of a good kernel, so that more of it gets as far. */
+/* Any bytes as a compiled kernel, down to its last work-group: read, its source
+ * text looked at, its program decoded, verified, and run on the interpreter.
+ * What is no ELF file is taken for the text and for the program section of a
+ * good kernel, so that more of it gets as far. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/compiler/artifact.h"
 #include "sim/compiler/object.h"
+#include "sim/compiler/source.h"
 #include "sim/exec/exec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -86,16 +88,31 @@ static void launch(const sim_kernel *k)
     memory_release(mem, 0);
 }
 
+/* What passes holds no line that clang would read another file for. */
+static void check_text(const uint8_t *text, size_t n, arena *a)
+{
+    char *plain;
+    vpu_error err;
+
+    if (source_check(text, n, a, &plain, &err))
+        return;
+    for (const char *l = plain; l; l = strchr(l, '\n')) {
+        l += strspn(l, " \t\n");
+        if (*l == '#' && strstr(l, "include") == l + 1 + strspn(l + 1, " \t"))
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     /* An exact copy, so that reading past the end is seen. */
     uint8_t *copy = malloc(n ? n : 1);
     const isa_function *programs[SIM_N_VARIANTS];
     arena *a = arena_create(0);
-    const uint8_t *host;
+    const uint8_t *host, *text = copy;
     sim_kernel k = {0};
     vpu_error err;
-    size_t size;
+    size_t size, n_text = n;
     bool read;
 
     memcpy(copy, data, n);
@@ -104,7 +121,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         read = true;
     } else {
         read = !artifact_read(copy, n, a, &k, &host, &size, &err);
+        if (!object_find(copy, n, ".vpusim.source", &text, &n_text))
+            n_text = 0;
     }
+    check_text(text, n_text, a);
     if (read && !sim_kernel_programs(&k, a, programs, &err))
         launch(&k);
     arena_destroy(a);

@@ -109,7 +109,7 @@ static void kernels(void)
 {
     static const sim_compile_config cfg = {.no_cache = true};
     const char *source = arena_printf(a, "%s/k.cl", top);
-    const uint8_t *program;
+    const uint8_t *part;
     uint8_t *file;
     size_t n, size;
 
@@ -120,9 +120,12 @@ static void kernels(void)
         need(!sim_kernel_build_bin(source, NULL, &cfg, a, &file, &n, &err),
              texts[k].name);
         put("bin", arena_printf(a, "%s.bin", texts[k].name), file, n);
-        need(object_find(file, n, ".vpusim.program", &program, &size),
+        need(object_find(file, n, ".vpusim.program", &part, &size),
              "a .bin's program");
-        put("bin", texts[k].name, program, size);
+        put("bin", texts[k].name, part, size);
+        need(object_find(file, n, ".vpusim.source", &part, &size),
+             "a .bin's text");
+        put("bin", arena_printf(a, "%s.i", texts[k].name), part, size);
     }
     remove(source);
 }

@@ -1,0 +1,90 @@
+/* Waiting for a child whose time and memory are limited. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/base/child.h"
+
+/* It is looked at so often. */
+enum { LOOK_MS = 50, LOOKS_A_SECOND = 20 };
+
+/* The memory a process may write to, in bytes: what RLIMIT_DATA counts. */
+static uint64_t data_bytes(pid_t pid)
+{
+    unsigned long long pages = 0;
+    char path[32];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%ld/statm",
+             (long)(pid ? pid : getpid()));
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+        pages = 0;
+    fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void child_bound(pid_t pid, const child_limits *limits)
+{
+    struct rlimit r;
+
+    if (!limits->bytes)
+        return;
+    r.rlim_cur = r.rlim_max = data_bytes(pid) + limits->bytes;
+    prlimit(pid, RLIMIT_DATA, &r, NULL);
+}
+
+/* The processor's time it has used, in seconds; 0 when it has ended. */
+static double used(pid_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Until it ends, or until one of the limits is met. */
+static child_end watch(pid_t pid, const child_limits *limits)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    child_end how = CHILD_ENDED;
+    double now, before = -1;
+    int idle = 0;
+
+    while (end.fd >= 0 && how == CHILD_ENDED && poll(&end, 1, LOOK_MS) <= 0) {
+        now = used(pid);
+        idle = now > before ? 0 : idle + 1;
+        before = now;
+        if (limits->seconds > 0 && now > limits->seconds)
+            how = CHILD_TIME;
+        else if (idle == CHILD_IDLE_SECONDS * LOOKS_A_SECOND)
+            how = CHILD_IDLE;
+    }
+    if (end.fd >= 0)
+        close(end.fd);
+    return how;
+}
+
+child_end child_wait(pid_t pid, const child_limits *limits, int *status)
+{
+    child_end how = watch(pid, limits);
+    int rc;
+
+    if (how != CHILD_ENDED)
+        kill(pid, SIGKILL);
+    do
+        rc = waitpid(pid, status, 0) < 0 ? errno : 0;
+    while (rc == EINTR);
+    errno = rc;
+    return rc ? CHILD_LOST : how;
+}
