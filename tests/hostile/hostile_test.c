@@ -14,8 +14,8 @@
 #include "sim/base/file.h"
 #include "tests/kernels/program.h"
 
-/* Seconds: those a launch may take, and the rest of the program, compiling for
- * the most part, on a machine that is busy or with the sanitizers. */
+/* Seconds: those a launch may take, and the whole program with compiling, on a
+ * machine that is busy or with the sanitizers. */
 enum { LIMIT_S = 2, PATIENCE_S = 100 };
 enum { LAST_STATUS = 7 };
 
@@ -103,7 +103,8 @@ static void run(const char *source, const char *command, const char *engine)
     setenv("TMPDIR", temp, 1);
     program_args_init(&p, a, command, binding, "--source-dir", "tests/hostile",
                       "--shape", "in0=1x1x32x32:i32", "--param", "zero=0",
-                      "--param", "ones=-1", NULL);
+                      "--param", "ones=-1", "--compile-timeout", "4",
+                      "--compile-memory", "1G", NULL);
     if (runs) {
         program_args_add(&p, "--engine");
         program_args_add(&p, "%s", engine);
