@@ -41,6 +41,13 @@ void ending_clean_up(void)
     temp_remove_all();
 }
 
+void ending_begin_anew(void)
+{
+    child_disown();
+    temp_disown();
+    owner = getpid();
+}
+
 void ending_die_of(int sig)
 {
     ending_clean_up();

@@ -6,12 +6,16 @@
 
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/ending.h"
+#include "runtime/cli/stop.h"
+#include "runtime/stick/isolate.h"
 #include "runtime/stick/stick.h"
 #include "runtime/stick/usbip.h"
 #include "runtime/usb/transport.h"
 #include "runtime/usb/xlink_log.h"
 #include "sim/base/file.h"
 #include "sim/base/str.h"
+#include "sim/compiler/kcache.h"
 
 /* clang-format off */
 static const char help[] =
@@ -20,7 +24,8 @@ static const char help[] =
     "Linux, or, booted already, behind a socket. Custom, copy, permute and convert\n"
     "stages of the blobs it is sent run on the simulator; others are refused as a\n"
     "stick does. One host at a time; after a session the next one is a fresh stick.\n"
-    "Ends with Ctrl-C, status 0.\n\n"
+    "Each runs in a process without rights (docs/sandbox.md). Ends with Ctrl-C,\n"
+    "status 0.\n\n"
     "  --xlink A|B|C           layout of its packets: OpenVINO up to 2021.4.1, 2021.4.2\n"
     "                          and 2022.1, 2022.2 and later\n"
     "  --listen ADDRESS        tcp:127.0.0.1:PORT (0: a free one) or unix:PATH; the\n"
@@ -62,6 +67,7 @@ enum { MAX_FAULTS = 16, ACCEPT_MS = 200, MAX_SERIAL = 64 };
 typedef struct {
     const char *listen, *layout, *log;
     stick_config c;
+    isolate_config apart; /* how sessions get a process of their own */
     stick_fault faults[MAX_FAULTS];
     const char *serial;
     char usbip_address[64]; /* "" = this machine's own USB */
@@ -186,6 +192,51 @@ static int parse(int argc, char **argv, stick_options *o)
     return CLI_OK;
 }
 
+/* The session's process goes on as this program. */
+static void begin_session(void)
+{
+    ending_begin_anew();
+    stop_leave_crashes(); /* the parent says it, and removes what is left */
+}
+
+typedef struct {
+    const stick_options *o;
+    transport *t;
+} session;
+
+static int run_session(void *arg)
+{
+    const session *s = arg;
+    stick_end how;
+    vpu_error err;
+
+    if (stick_serve(s->t, &s->o->c, &how, &err))
+        log_warn(s->o->c.log, "the session ended: %s", err.msg);
+    else
+        log_note(s->o->c.log,
+                 how == STICK_RESET ? "reset by the host" : "stopped");
+    return (int)how;
+}
+
+/* In a process of its own; t is taken over. A crash is a stick that is gone. */
+static vpu_status serve_one(const stick_options *o, transport *t,
+                            stick_end *how, vpu_error *err)
+{
+    session s = {o, t};
+    isolated child;
+    int value = STICK_GONE;
+    vpu_status st = isolate_start(&o->apart, transport_socket(t), run_session,
+                                  &s, &child, err);
+
+    transport_close(t);
+    if (!st)
+        st = isolate_wait(&o->apart, &child, NULL, NULL, &value, err);
+    *how = st == VPU_ERR_STOPPED ? STICK_STOPPED : (stick_end)value;
+    if (st == VPU_ERR_FAULT)
+        log_warn(o->c.log, "the session ended: %s", err->msg);
+    return st == VPU_ERR_FAULT || st == VPU_ERR_STOPPED ? VPU_OK : st;
+}
+
 /* Sessions, one after the other, until a signal. */
 static int serve(const stick_options *o, transport_listener *l, vpu_error *err)
 {
@@ -196,15 +247,10 @@ static int serve(const stick_options *o, transport_listener *l, vpu_error *err)
 
         if (st == VPU_ERR_LIMIT)
             continue;
+        if (!st)
+            st = serve_one(o, t, &how, err);
         if (st)
             return cli_fail(err);
-        st = stick_serve(t, &o->c, &how, err);
-        transport_close(t);
-        if (st)
-            log_warn(o->c.log, "the session ended: %s", err->msg);
-        else
-            log_note(o->c.log,
-                     how == STICK_RESET ? "reset by the host" : "stopped");
         if (o->once)
             return how == STICK_GONE ? CLI_DIFFERS : CLI_OK;
     }
@@ -267,11 +313,25 @@ static int run_usbip(stick_options *o, vpu_error *err)
                    fault_bytes(o, STICK_FAULT_usb_no_boot) != UINT64_MAX},
         .serve = serve_usb,
         .user = o,
+        .isolate = &o->apart,
         .stop = o->c.stop,
         .log = o->c.log,
         .ready = say_ready};
 
     return usbip_run(&c, err) ? cli_fail(err) : CLI_OK;
+}
+
+/* The cache of sessions is apart: what kernels of strangers leave there no
+ * other command runs. */
+static void set_apart(stick_options *o, FILE *file, arena *a)
+{
+    o->apart = (isolate_config){.kernels = o->c.kernels,
+                                .cache = kcache_apart("stick", a, o->c.log),
+                                .log_fd = file ? fileno(file) : -1,
+                                .begin = begin_session,
+                                .stop = o->c.stop,
+                                .log = o->c.log};
+    isolate_warn(&o->apart);
 }
 
 static int stick_main(int argc, char **argv)
@@ -281,6 +341,7 @@ static int stick_main(int argc, char **argv)
     FILE *file = NULL;
     vpu_error err = {0};
     log_sink log;
+    arena *a;
     int rc = parse(argc, argv, &o);
 
     if (rc)
@@ -300,8 +361,11 @@ static int stick_main(int argc, char **argv)
     if (packets)
         o.c.watch = xlink_log_watch(packets);
     cli_serving = 1;
+    a = arena_create(0);
+    set_apart(&o, file, a);
     if (!rc)
         rc = o.usbip ? run_usbip(&o, &err) : listen_and_serve(&o, &err);
+    arena_destroy(a);
     xlink_log_free(packets);
     if (file && file_close_written(file, o.log, &err) && !rc)
         rc = cli_fail(&err);

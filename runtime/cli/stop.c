@@ -62,10 +62,14 @@ static void on_crash(int sig)
     _exit(OWN_BUG);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { N_CRASHES = sizeof crashes / sizeof *crashes };
+#endif
+
 void stop_watch_crashes(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char stack[64 << 10]; /* a stack overflow has none left */
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction sa;
@@ -75,9 +79,17 @@ void stop_watch_crashes(void)
     sa.sa_flags = SA_ONSTACK | (int)SA_RESETHAND;
     sigemptyset(&sa.sa_mask);
     sigaltstack(&alternative, NULL);
-    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
-        sigaction(signals[k], &sa, NULL);
+    for (int k = 0; k < N_CRASHES; k++)
+        sigaction(crashes[k], &sa, NULL);
 #else
     (void)on_crash;
+#endif
+}
+
+void stop_leave_crashes(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    for (int k = 0; k < N_CRASHES; k++)
+        signal(crashes[k], SIG_DFL);
 #endif
 }

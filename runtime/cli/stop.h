@@ -26,5 +26,8 @@ const char *stop_kind(vpu_status code);
  * program with our own bug's status. Not under a sanitizer, which has a
  * handler of its own. */
 void stop_watch_crashes(void);
+/* In a child whose parent says it: such a signal ends it as it ends any
+ * process. */
+void stop_leave_crashes(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* Custom stages: their kernel, their arguments. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
                        kernel);
     n = scandir(dir, &names, cl_file, alphasort);
     if (n < 0)
-        return err_set(err, VPU_ERR_IO, "%s: cannot be read", dir);
+        return err_set(err, VPU_ERR_IO, "%s: cannot be read: %s", dir,
+                       strerror(errno));
     list = arena_array(p->a, const char *, (size_t)n + 1);
     for (int i = 0; i < n; i++) {
         const char *path = file_join(p->a, dir, names[i]->d_name);

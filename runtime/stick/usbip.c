@@ -187,7 +187,6 @@ static usbip_end booted_session(server *v, usbip_session *s)
         end = usbip_session_run(s, v->c->stop, on_tick, v);
         pthread_join(thread, NULL);
     }
-    v->faults.stall_in = v->faults.stall_out = UINT64_MAX;
     log_note(v->c->log, "stick: %s",
              end == USBIP_ENDED ? "reset, boots anew" : "unplugged");
     return end;
@@ -213,18 +212,71 @@ static usbip_end unbooted_session(server *v, usbip_session *s)
     return end;
 }
 
-static vpu_status one_host(server *v, int fd, bool *done, vpu_error *err)
+/* fd is taken over. */
+static vpu_status session_here(server *v, int fd, usbip_end *end,
+                               vpu_error *err)
 {
-    bool was_booted = v->g.booted;
     usbip_session *s = usbip_session_new(fd, &v->g, &v->faults);
-    usbip_end end;
 
     if (!s)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a session");
-    v->busy = true;
-    end = was_booted ? booted_session(v, s) : unbooted_session(v, s);
-    v->busy = v->here = false;
+    *end = v->g.booted ? booted_session(v, s) : unbooted_session(v, s);
     usbip_session_free(s);
+    return VPU_OK;
+}
+
+typedef struct {
+    server *v;
+    int fd;
+} apart;
+
+/* In the session's own process: the listener is not there, others are answered
+ * by whoever waits for this one. */
+static int run_apart(void *arg)
+{
+    const apart *p = arg;
+    usbip_end end = USBIP_GONE;
+    vpu_error err;
+
+    p->v->listener = -1;
+    if (session_here(p->v, p->fd, &end, &err))
+        log_warn(p->v->c->log, "stick: %s", err.msg);
+    return (int)end;
+}
+
+/* fd is taken over: the host sees it closed as soon as that process ends. */
+static vpu_status session_apart(server *v, int fd, usbip_end *end,
+                                vpu_error *err)
+{
+    const isolate_config *c = v->c->isolate;
+    apart p = {v, fd};
+    isolated session;
+    int value = USBIP_GONE;
+    vpu_status st = isolate_start(c, fd, run_apart, &p, &session, err);
+
+    close(fd);
+    if (!st)
+        st = isolate_wait(c, &session, on_tick, v, &value, err);
+    *end = st == VPU_ERR_STOPPED ? USBIP_STOPPED : (usbip_end)value;
+    if (st == VPU_ERR_FAULT)
+        log_warn(v->c->log, "stick: unplugged: %s", err->msg);
+    return st == VPU_ERR_FAULT || st == VPU_ERR_STOPPED ? VPU_OK : st;
+}
+
+static vpu_status one_host(server *v, int fd, bool *done, vpu_error *err)
+{
+    bool was_booted = v->g.booted;
+    usbip_end end;
+    vpu_status st;
+
+    v->busy = true;
+    st = was_booted && v->c->isolate ? session_apart(v, fd, &end, err)
+                                     : session_here(v, fd, &end, err);
+    v->busy = v->here = false;
+    if (st)
+        return st;
+    if (was_booted)
+        v->faults.stall_in = v->faults.stall_out = UINT64_MAX;
     v->g.booted = end == USBIP_BOOTED;
     v->g.configuration = 0;
     *done = end == USBIP_STOPPED || (was_booted && v->c->once);

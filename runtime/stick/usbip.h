@@ -5,6 +5,7 @@
 #ifndef VPU_RUNTIME_STICK_USBIP_H
 #define VPU_RUNTIME_STICK_USBIP_H
 
+#include "runtime/stick/isolate.h"
 #include "runtime/stick/usbip_session.h"
 #include "runtime/usb/transport.h"
 #include "sim/base/log.h"
@@ -19,10 +20,14 @@ typedef struct {
     const char *serial;  /* of the booted stick */
     usbip_faults faults; /* of the first session they concern */
     /* Serve one booted session until it ends: RESET, an error, or *stop. Runs
-     * on a thread of its own; its error is logged. */
+     * on a thread of its own, of the session's process; its error is logged. */
     vpu_status (*serve)(void *user, transport *link, const _Atomic bool *stop,
                         vpu_error *err);
     void *user;
+    /* How a booted stick gets a process of its own, which serves its URBs, too:
+     * when that crashes the stick is unplugged. No other thread may be there.
+     * NULL: this process serves it. */
+    const isolate_config *isolate;
     const _Atomic bool *stop;  /* set to end everything */
     const log_sink *log;       /* what happens, line by line */
     void (*ready)(void *user); /* it listens, or is plugged in; or NULL */
@@ -31,7 +36,7 @@ typedef struct {
 /* Until *stop.
  *
  * VPU_ERR_INVALID      the address is none
- * VPU_ERR_IO           the port is taken
+ * VPU_ERR_IO           the port is taken; isolate_start and isolate_wait
  * VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  as vhci_attach
  * VPU_ERR_NOMEM */
 vpu_status usbip_run(const usbip_config *c, vpu_error *err);

@@ -151,6 +151,11 @@ static void link_close(transport *t)
 static const transport_ops socket_ops = {link_read, link_write, link_reset,
                                          link_close};
 
+int transport_socket(const transport *t)
+{
+    return t->ops == &socket_ops ? ((const socket_link *)t)->fd : -1;
+}
+
 /* Takes fd over, also on failure. */
 static vpu_status wrap(int fd, transport **out, vpu_error *err)
 {

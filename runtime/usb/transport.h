@@ -49,6 +49,9 @@ vpu_status transport_write(transport *t, const void *buf, size_t n, size_t *put,
 /* Cut the link: calls in progress and later ones, of both ends, fail, reads
  * when what had arrived is used up. */
 void transport_reset(transport *t);
+/* Its file descriptor when it is a socket, from connect, accept or pair; else
+ * -1. It stays the link's. */
+int transport_socket(const transport *t);
 /* Free it; no call may be in progress. NULL is fine. */
 void transport_close(transport *t);
 

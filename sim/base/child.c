@@ -41,6 +41,12 @@ void child_forget(pid_t pid)
     pthread_mutex_unlock(&lock);
 }
 
+void child_disown(void)
+{
+    for (int i = 0; i < MAX_CHILDREN; i++)
+        slots[i].pid = 0;
+}
+
 void child_follow(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);

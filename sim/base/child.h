@@ -39,6 +39,10 @@ void child_bound(pid_t pid, const child_limits *limits);
 /* Wait until it ends, killing it when its time is over. status: waitpid's. */
 child_end child_wait(pid_t pid, const child_limits *limits, int *status);
 
+/* In a child that goes on as ours: those known so far are its parent's. No
+ * other thread may be there. */
+void child_disown(void);
+
 /* Ask all to end, wait two seconds at most, kill the rest; their temporaries
  * are theirs to remove. Async-signal-safe. */
 void child_end_all(void);

@@ -15,7 +15,10 @@
 
 #include "sim/base/file.h"
 
-enum { MAX_TEMPS = 64 };
+enum {
+    MAX_TEMPS = 64,
+    MAX_DEPTH = 8 /* of folders in a folder: a handler's stack is small */
+};
 
 typedef struct {
     const char *volatile path;
@@ -42,6 +45,12 @@ void temp_forget(const char *path)
         if (slots[i].path == path)
             slots[i].path = NULL;
     pthread_mutex_unlock(&lock);
+}
+
+void temp_disown(void)
+{
+    for (int i = 0; i < MAX_TEMPS; i++)
+        slots[i].path = NULL;
 }
 
 /* Created and published with signals held back: a handler must not come in
@@ -82,8 +91,10 @@ vpu_status temp_dir(arena *a, const char *stem, char **path, vpu_error *err)
     return VPU_OK;
 }
 
+static void remove_dir_at(int at, const char *name, int depth);
+
 /* The system's own listing: opendir takes memory. */
-static void remove_files(int dir)
+static void remove_inside(int dir, int depth)
 {
     _Alignas(struct dirent64) char list[4096];
     ssize_t n;
@@ -91,21 +102,28 @@ static void remove_files(int dir)
     while ((n = getdents64(dir, list, sizeof list)) > 0)
         for (ssize_t at = 0; at < n;) {
             const struct dirent64 *e = (const struct dirent64 *)(list + at);
+            bool self = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
 
-            unlinkat(dir, e->d_name, 0);
+            if (!self && unlinkat(dir, e->d_name, 0) && depth)
+                remove_dir_at(dir, e->d_name, depth - 1);
             at += e->d_reclen;
         }
 }
 
-static void remove_dir(const char *path)
+static void remove_dir_at(int at, const char *name, int depth)
 {
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (dir >= 0) {
-        remove_files(dir);
+        remove_inside(dir, depth);
         close(dir);
     }
-    rmdir(path);
+    unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static void remove_dir(const char *path)
+{
+    remove_dir_at(AT_FDCWD, path, MAX_DEPTH);
 }
 
 void temp_dir_remove(const char *path)

@@ -15,13 +15,16 @@ int temp_file(char *path);
 void temp_forget(const char *path);
 
 /* A new folder below $TMPDIR, only for this user, whose name begins with stem;
- * its name, in the arena, is one that no program takes for an option. It holds
- * files, no folders. */
+ * its name, in the arena, is one that no program takes for an option. */
 vpu_status temp_dir(arena *a, const char *stem, char **path, vpu_error *err);
-/* Remove it with every file in it, whoever made them. */
+/* Remove it with everything in it, eight folders deep, whoever made them. */
 void temp_dir_remove(const char *path);
 
 /* Remove every file and folder that is still there. Async-signal-safe. */
 void temp_remove_all(void);
+
+/* In a child that goes on as ours: those known so far are its parent's, who
+ * removes them. No other thread may be there. */
+void temp_disown(void);
 
 #endif

@@ -44,6 +44,9 @@ void kcache_limit(uint64_t bytes)
     atomic_store(&limit, bytes);
 }
 
+/* A folder within the cache that is this process's; NULL: the cache itself. */
+static const char *_Atomic own_name;
+
 /* --- keys ------------------------------------------------------------------
  */
 
@@ -99,6 +102,14 @@ static const char *dir_name(arena *a)
                                   : NULL;
 }
 
+/* Where entries are put. */
+static const char *own_dir(arena *a)
+{
+    const char *dir = dir_name(a), *name = atomic_load(&own_name);
+
+    return dir && name ? arena_printf(a, "%s/%s", dir, name) : dir;
+}
+
 static void warn_once(const log_sink *log, const char *dir, const char *why)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
@@ -145,6 +156,23 @@ static int make_dir(const char *dir, arena *a, const log_sink *log)
         (mkdir(dir, 0700) && errno != EEXIST))
         return -1;
     return open_dir(dir, log);
+}
+
+const char *kcache_apart(const char *name, arena *a, const log_sink *log)
+{
+    const char *cache = dir_name(a), *own;
+    int fd = cache ? make_dir(cache, a, log) : -1;
+
+    atomic_store(&own_name, name);
+    if (fd < 0)
+        return NULL;
+    close(fd);
+    own = own_dir(a);
+    fd = make_dir(own, a, log);
+    if (fd < 0)
+        return NULL;
+    close(fd);
+    return own;
 }
 
 /* --- reading ---------------------------------------------------------------
@@ -197,8 +225,8 @@ static const char *read_entry(int fd, const kcache_key *key, arena *a,
 static void remove_entry(int dir, const char *name, const log_sink *log,
                          const char *why)
 {
-    unlinkat(dir, name, 0);
-    log_note(log, "kernel cache: entry %s removed: %s", name, why);
+    if (!unlinkat(dir, name, 0))
+        log_note(log, "kernel cache: entry %s removed: %s", name, why);
 }
 
 /* Non-blocking: a FIFO of that name must not stop us. */
@@ -226,10 +254,9 @@ static uint8_t *get_from(int dir, const kcache_key *key, const log_sink *log,
     return why ? NULL : data;
 }
 
-uint8_t *kcache_get(const kcache_key *key, const log_sink *log, arena *a,
-                    size_t *n)
+static uint8_t *get_in(const char *name, const kcache_key *key,
+                       const log_sink *log, arena *a, size_t *n)
 {
-    const char *name = dir_name(a);
     int dir = name && atomic_load(&limit) ? open_dir(name, log) : -1;
     uint8_t *data;
 
@@ -238,6 +265,16 @@ uint8_t *kcache_get(const kcache_key *key, const log_sink *log, arena *a,
     data = get_from(dir, key, log, a, n);
     close(dir);
     return data;
+}
+
+uint8_t *kcache_get(const kcache_key *key, const log_sink *log, arena *a,
+                    size_t *n)
+{
+    uint8_t *data = get_in(own_dir(a), key, log, a, n);
+
+    return data || !atomic_load(&own_name)
+               ? data
+               : get_in(dir_name(a), key, log, a, n);
 }
 
 /* --- making room -----------------------------------------------------------
@@ -358,7 +395,7 @@ void kcache_put(const kcache_key *key, const log_sink *log, const void *data,
                 size_t n)
 {
     arena *a = arena_create(0);
-    const char *path = dir_name(a);
+    const char *path = own_dir(a);
     uint64_t most = atomic_load(&limit);
     int dir = -1;
 

@@ -32,6 +32,13 @@ typedef struct {
  * KCACHE_DEFAULT_BYTES until it is called. */
 void kcache_limit(uint64_t bytes);
 
+/* From now on in this process entries are put into a folder of this name in the
+ * cache, made if it is not there, and looked for there and then in the cache
+ * itself: for a process whose results no other kind of process is to trust. The
+ * name is borrowed for ever. The folder, in the arena; NULL: there is none, or
+ * none to be trusted (a warning says so), and nothing is kept. */
+const char *kcache_apart(const char *name, arena *a, const log_sink *log);
+
 /* Of everything the result depends on: every part of it with kcache_part, so
  * that two lists of parts never make one text. */
 void kcache_part(str *s, const void *data, size_t n);
