@@ -5,15 +5,19 @@
 #include <check.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/stick/usbip.h"
 #include "runtime/stick/usbip_session.h"
+#include "tests/support/proc.h"
 
 static gadget g;
 static usbip_faults faults;
@@ -631,6 +635,87 @@ START_TEST(a_life)
 }
 END_TEST
 
+/* The server as a program of its own, each booted stick a process of its own:
+ * a crash there is a stick that was pulled out. */
+static pid_t server_pid;
+static char temporaries[] = "/tmp/vpu-usbip-XXXXXX";
+
+static void say(void *user, log_level level, const char *text)
+{
+    (void)user;
+    if (level == LOG_WARNING)
+        fprintf(stderr, "%s\n", text);
+}
+
+static void apart_setup(void)
+{
+    static const log_sink log = {.line = say};
+    static const isolate_config isolate = {
+        .log_fd = -1, .stop = &stop, .log = &log};
+
+    setup();
+    strcpy(temporaries + sizeof temporaries - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(temporaries));
+    tcp_port = 20000 + (unsigned)getpid() % 20000;
+    config = (usbip_config){.address = "127.0.0.1",
+                            .port = tcp_port,
+                            .serial = "1234",
+                            .faults = USBIP_NO_FAULTS,
+                            .serve = serve,
+                            .isolate = &isolate,
+                            .stop = &stop,
+                            .log = &log};
+    server_pid = fork();
+    ck_assert_int_ge(server_pid, 0);
+    if (!server_pid) {
+        setenv("TMPDIR", temporaries, 1);
+        _exit(usbip_run(&config, &err) != VPU_OK);
+    }
+}
+
+static void apart_teardown(void)
+{
+    teardown();
+    kill(server_pid, SIGKILL);
+    waitpid(server_pid, NULL, 0);
+    rmdir(temporaries);
+}
+
+/* Firmware, and attached again. */
+static void boot_and_attach(void)
+{
+    wait_for(0x2485);
+    ck_assert_uint_eq(attach("1-1"), 0);
+    submit(1, 1, false, 0, sizeof firmware, NULL, firmware);
+    expect(false, 1, 0, sizeof firmware);
+    ck_assert_int_eq(recv(kernel, reply_data, 1, 0), 0);
+    close(kernel);
+    wait_for(0xf63b);
+    ck_assert_uint_eq(attach("1-1"), 0);
+}
+
+START_TEST(a_crash_is_an_unplugging)
+{
+    unsigned product;
+    pid_t child;
+
+    boot_and_attach();
+    child = proc_child(server_pid);
+    ck_assert_uint_eq(devices(&product), 0); /* it is taken */
+    kill(child, SIGKILL);
+    ck_assert_int_eq(recv(kernel, reply_data, 1, 0), 0);
+    close(kernel);
+    boot_and_attach();
+    ck_assert_int_ne(proc_child(server_pid), child);
+    submit(2, 1, false, 0, 4, NULL, "bye!");
+    expect(false, 2, 0, 4);
+    ck_assert_int_eq(recv(kernel, reply_data, 1, 0), 0);
+    close(kernel);
+    wait_for(0x2485);
+    ck_assert_int_eq(rmdir(temporaries), 0); /* nothing is left in it */
+}
+END_TEST
+
 START_TEST(nobody_waits_for_silent_tools)
 {
     unsigned product;
@@ -656,7 +741,8 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("usbip");
-    TCase *t = tcase_create("session"), *u = tcase_create("server");
+    TCase *t = tcase_create("session"), *u = tcase_create("server"),
+          *a = tcase_create("apart");
     SRunner *r;
     int failed;
 
@@ -684,6 +770,10 @@ int main(void)
     tcase_add_test(u, nobody_waits_for_silent_tools);
     tcase_add_test(u, a_taken_port);
     suite_add_tcase(s, u);
+    tcase_add_checked_fixture(a, apart_setup, apart_teardown);
+    tcase_set_timeout(a, 60);
+    tcase_add_test(a, a_crash_is_an_unplugging);
+    suite_add_tcase(s, a);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     failed = srunner_ntests_failed(r);
