@@ -468,6 +468,37 @@ START_TEST(limit_of_zero_is_no_cache)
 }
 END_TEST
 
+/* What a process puts apart it finds, with what the cache has; others do not.
+ */
+START_TEST(a_part_of_its_own)
+{
+    int status;
+
+    keep(1);
+    if (!fork()) {
+        const char *own = kcache_apart("own", a, &noticed.sink);
+        bool good = own && !strcmp(own, arena_printf(a, "%s/own", cache));
+
+        keep(2);
+        _exit(!(good && is_kept(1) && is_kept(2)));
+    }
+    ck_assert(wait(&status) > 0 && !status);
+    ck_assert(is_kept(1) && !is_kept(2));
+}
+END_TEST
+
+START_TEST(a_part_of_others)
+{
+    ck_assert(!mkdir(cache, 0700) &&
+              !mkdir(arena_printf(a, "%s/own", cache), 0700) &&
+              !chmod(arena_printf(a, "%s/own", cache), 0777));
+    ck_assert(!kcache_apart("own", a, &noticed.sink));
+    ck_assert_int_eq(test_log_count(&noticed, "other users may write"), 1);
+    keep(1);
+    ck_assert(!is_kept(1));
+}
+END_TEST
+
 START_TEST(unfinished_files_go)
 {
     const char *old = arena_printf(a, "%s/00.kernel.new-aaaaaa", cache);
@@ -576,6 +607,8 @@ int main(void)
     tcase_add_test(c, least_recently_used_go);
     tcase_add_test(c, too_large_for_the_limit);
     tcase_add_test(c, limit_of_zero_is_no_cache);
+    tcase_add_test(c, a_part_of_its_own);
+    tcase_add_test(c, a_part_of_others);
     tcase_add_test(c, unfinished_files_go);
     tcase_add_test(c, several_processes);
     suite_add_tcase(s, c);
