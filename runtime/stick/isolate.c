@@ -225,6 +225,8 @@ static int reap(pid_t pid)
     return status;
 }
 
+/* Whatever the status is, it is the word of code that may be a stranger's: it
+ * says how this session ended, and nothing about the next one. */
 static vpu_status judge(const isolate_config *c, int status, int *value,
                         vpu_error *err)
 {
@@ -235,20 +237,18 @@ static vpu_status judge(const isolate_config *c, int status, int *value,
         return VPU_OK;
     }
     if (code == UNCONFINED)
-        return err_set(err, VPU_ERR_IO,
-                       "a session's process could not give up its rights");
+        return err_set(err, VPU_ERR_FAULT,
+                       "its process could not give up its rights");
     if (c->stop && *c->stop)
         return err_set(err, VPU_ERR_STOPPED, "the session was ended");
     if (WIFSIGNALED(status) && sigabbrev_np(WTERMSIG(status)))
-        return err_set(err, VPU_ERR_FAULT,
-                       "the session's process was ended by SIG%s",
+        return err_set(err, VPU_ERR_FAULT, "its process was ended by SIG%s",
                        sigabbrev_np(WTERMSIG(status)));
     if (WIFSIGNALED(status))
-        return err_set(err, VPU_ERR_FAULT,
-                       "the session's process was ended by signal %d",
+        return err_set(err, VPU_ERR_FAULT, "its process was ended by signal %d",
                        WTERMSIG(status));
-    return err_set(err, VPU_ERR_FAULT,
-                   "the session's process ended with status %d", code);
+    return err_set(err, VPU_ERR_FAULT, "its process ended with status %d",
+                   code);
 }
 
 vpu_status isolate_wait(const isolate_config *c, isolated *s,

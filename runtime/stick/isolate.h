@@ -53,9 +53,9 @@ vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
  * temporaries are gone then. tick, if any, is called some times a second. After
  * *stop it has ten seconds.
  *
- * VPU_ERR_FAULT    it ended by itself: a crash, by which signal
- * VPU_ERR_STOPPED  it did not come to an end after *stop
- * VPU_ERR_IO       it could not be confined: so would the next one */
+ * VPU_ERR_FAULT    it ended by itself: a crash, by which signal; or it could
+ *                  not be confined, and said why
+ * VPU_ERR_STOPPED  it did not come to an end after *stop */
 vpu_status isolate_wait(const isolate_config *c, isolated *s,
                         void (*tick)(void *user), void *user, int *value,
                         vpu_error *err);

@@ -244,7 +244,8 @@ static int run_apart(void *arg)
     return (int)end;
 }
 
-/* fd is taken over: the host sees it closed as soon as that process ends. */
+/* fd is taken over: the host sees it closed as soon as that process ends. What
+ * the process says of itself ends one session, not the server. */
 static vpu_status session_apart(server *v, int fd, usbip_end *end,
                                 vpu_error *err)
 {
@@ -257,7 +258,9 @@ static vpu_status session_apart(server *v, int fd, usbip_end *end,
     close(fd);
     if (!st)
         st = isolate_wait(c, &session, on_tick, v, &value, err);
-    *end = st == VPU_ERR_STOPPED ? USBIP_STOPPED : (usbip_end)value;
+    *end = stopped(v)             ? USBIP_STOPPED
+           : value == USBIP_ENDED ? USBIP_ENDED
+                                  : USBIP_GONE;
     if (st == VPU_ERR_FAULT)
         log_warn(v->c->log, "stick: unplugged: %s", err->msg);
     return st == VPU_ERR_FAULT || st == VPU_ERR_STOPPED ? VPU_OK : st;

@@ -36,7 +36,7 @@ typedef struct {
 /* Until *stop.
  *
  * VPU_ERR_INVALID      the address is none
- * VPU_ERR_IO           the port is taken; isolate_start and isolate_wait
+ * VPU_ERR_IO           the port is taken; as isolate_start
  * VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  as vhci_attach
  * VPU_ERR_NOMEM */
 vpu_status usbip_run(const usbip_config *c, vpu_error *err);

@@ -41,9 +41,8 @@ typedef struct {
 void confine_probe(confine_report *r);
 
 /* Confine this process. It must have one thread alone: Landlock is for the
- * calling one. Later threads and children are confined as well; they can still
- * signal one another. Its children need not be able to do more than clang does:
- * whatever is refused fails with EPERM or EACCES, and ends nothing.
+ * calling one. Later threads and children are confined as well, and can signal
+ * one another. What is refused fails with EPERM or EACCES; nothing is ended.
  *
  * What the kernel lacks is left out, and stands in the report.
  *

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "runtime/stick/isolate.h"
 #include "sim/base/confine.h"
 #include "tests/support/proc.h"
 #include "tests/support/terminal.h"
@@ -224,9 +225,10 @@ static const char *how_it_ended(int i)
 {
 #if defined(__SANITIZE_ADDRESS__)
     if (crashes[i].sig == SIGSEGV || crashes[i].sig == SIGBUS)
-        return "the session's process ended with status 1\n";
+        return "the session ended: its process ended with status 1\n";
 #endif
-    return arena_printf(stick.a, "the session's process was ended by %s\n",
+    return arena_printf(stick.a,
+                        "the session ended: its process was ended by %s\n",
                         crashes[i].name);
 }
 
@@ -259,7 +261,7 @@ START_TEST(a_crash_ends_one_session)
     wait_stick(0);
     ck_assert_str_eq(names_in("tmp"), "");
     ck_assert_msg(count(stick.err, says) == 1, "%s", stick.err);
-    ck_assert_msg(count(stick.err, "session") == 2, "%s", stick.err);
+    ck_assert_msg(count(stick.err, "the session") == 1, "%s", stick.err);
     close(fd);
 }
 END_TEST
@@ -367,6 +369,61 @@ START_TEST(it_does_not_outlive_the_stick)
 }
 END_TEST
 
+/* --- what it says ----------------------------------------------------------
+ */
+
+static int leave_with(void *arg)
+{
+    _exit(*(const int *)arg);
+}
+
+static int be_worth(void *arg)
+{
+    return *(const int *)arg;
+}
+
+static vpu_status run_apart(int (*body)(void *), int n, int *value,
+                            vpu_error *err)
+{
+    isolate_config c = {.log_fd = -1};
+    isolated s;
+
+    setenv("TMPDIR", arena_printf(stick.a, "%s/tmp", stick.dir), 1);
+    *value = -1;
+    ck_assert_msg(!isolate_start(&c, -1, body, &n, &s, err), "%s", err->msg);
+    return isolate_wait(&c, &s, NULL, NULL, value, err);
+}
+
+START_TEST(its_value)
+{
+    static const int values[] = {0, 1, 2, 70, ISOLATE_MAX_VALUE};
+    vpu_error err;
+    int value;
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        ck_assert_int_eq(run_apart(be_worth, values[i], &value, &err), VPU_OK);
+        ck_assert_int_eq(value, values[i]);
+    }
+    ck_assert_str_eq(names_in("tmp"), "");
+}
+END_TEST
+
+/* LLVM ends a process by exit(1), or by abort; kernels by any status. */
+START_TEST(its_status)
+{
+    static const int values[] = {0, 1, 2, 70, 99, 255};
+    vpu_error err;
+    int value;
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        ck_assert_int_eq(run_apart(leave_with, values[i], &value, &err),
+                         VPU_ERR_FAULT);
+        ck_assert_int_eq(value, -1);
+    }
+    ck_assert_str_eq(names_in("tmp"), "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("stick_isolate");
@@ -385,6 +442,8 @@ int main(void)
     tcase_add_test(t, a_signal_ends_the_session_too);
     tcase_add_loop_test(t, a_session_that_does_not_end, 0, 2);
     tcase_add_test(t, it_does_not_outlive_the_stick);
+    tcase_add_test(t, its_value);
+    tcase_add_test(t, its_status);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
