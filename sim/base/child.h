@@ -32,9 +32,13 @@ typedef enum {
 
 enum { CHILD_IDLE_SECONDS = 15 };
 
-/* From now on the process cannot get more memory than limits say; pid 0: this
- * one. Where the system does not let us, nothing happens. */
-void child_bound(pid_t pid, const child_limits *limits);
+/* In a child, before anything else: signals do what they do by themselves, and
+ * none is held back. Ignored ones stay so. Async-signal-safe. */
+void child_default_signals(void);
+
+/* From now on this process cannot get more memory than limits say. Where the
+ * system does not let us, nothing happens. */
+void child_bound(const child_limits *limits);
 
 /* Wait until it ends, killing it when its time is over. status: waitpid's. */
 child_end child_wait(pid_t pid, const child_limits *limits, int *status);

@@ -14,16 +14,12 @@
 /* It is looked at so often. */
 enum { LOOK_MS = 50, LOOKS_A_SECOND = 20 };
 
-/* The memory a process may write to, in bytes: what RLIMIT_DATA counts. */
-static uint64_t data_bytes(pid_t pid)
+/* The memory this process may write to, in bytes: what RLIMIT_DATA counts. */
+static uint64_t data_bytes(void)
 {
     unsigned long long pages = 0;
-    char path[32];
-    FILE *f;
+    FILE *f = fopen("/proc/self/statm", "re");
 
-    snprintf(path, sizeof path, "/proc/%ld/statm",
-             (long)(pid ? pid : getpid()));
-    f = fopen(path, "re");
     if (!f)
         return 0;
     if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
@@ -32,14 +28,26 @@ static uint64_t data_bytes(pid_t pid)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void child_bound(pid_t pid, const child_limits *limits)
+void child_default_signals(void)
+{
+    struct sigaction sa;
+    sigset_t none;
+
+    for (int s = 1; s < NSIG; s++)
+        if (!sigaction(s, NULL, &sa) && sa.sa_handler != SIG_IGN)
+            signal(s, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void child_bound(const child_limits *limits)
 {
     struct rlimit r;
 
     if (!limits->bytes)
         return;
-    r.rlim_cur = r.rlim_max = data_bytes(pid) + limits->bytes;
-    prlimit(pid, RLIMIT_DATA, &r, NULL);
+    r.rlim_cur = r.rlim_max = data_bytes() + limits->bytes;
+    setrlimit(RLIMIT_DATA, &r);
 }
 
 /* The processor's time it has used, in seconds; 0 when it has ended. */

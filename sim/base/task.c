@@ -36,19 +36,6 @@ static void leave_short(size_t wanted)
     _exit(OUT_OF_MEMORY);
 }
 
-/* Signals end the copy at once: what the process does about them is its own. */
-static void default_signals(void)
-{
-    struct sigaction sa;
-    sigset_t none;
-
-    for (int s = 1; s < SIGRTMAX; s++)
-        if (!sigaction(s, NULL, &sa) && sa.sa_handler != SIG_IGN)
-            signal(s, SIG_DFL);
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, NULL);
-}
-
 static _Noreturn void work_apart(task_fn *work, void *user,
                                  const child_limits *limits, const files *f)
 {
@@ -58,10 +45,10 @@ static _Noreturn void work_apart(task_fn *work, void *user,
     arena *a;
     head h = {.whole = 1};
 
-    default_signals();
+    child_default_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     arena_set_oom_hook(leave_short);
-    child_bound(0, limits);
+    child_bound(limits);
     if (!getenv("VPU_DUMP"))
         dup2(f->messages, STDERR_FILENO);
     a = arena_create(0);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/resource.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -132,45 +132,53 @@ static void environment(const char *out[N_INHERITED + 2])
     out[n] = NULL;
 }
 
-static void set_files(posix_spawn_file_actions_t *fa, const int files[3])
+static bool set_files(const int files[3])
 {
-    for (int i = 0; i < 3; i++)
-        if (files[i] >= 0)
-            posix_spawn_file_actions_adddup2(fa, files[i], i);
-        else
-            posix_spawn_file_actions_addopen(fa, i, "/dev/null",
-                                             i ? O_WRONLY : O_RDONLY, 0);
+    bool ok = true;
+
+    for (int i = 0; i < 3; i++) {
+        int fd = files[i] >= 0 ? files[i]
+                               : open("/dev/null", i ? O_WRONLY : O_RDONLY);
+
+        ok &= fd >= 0 && dup2(fd, i) == i;
+    }
+    return ok;
 }
 
-/* Signals as a program expects them, whatever we ignore. */
-static void set_signals(posix_spawnattr_t *attr)
+/* In the child; does not return. say: where errno goes when it fails. */
+static _Noreturn void become(char *const *argv, char *const *env,
+                             const int files[3], const child_limits *limits,
+                             int say)
 {
-    sigset_t set;
+    struct rlimit r = {limits->bytes, limits->bytes};
+    int why;
 
-    sigemptyset(&set);
-    posix_spawnattr_setsigmask(attr, &set);
-    sigaddset(&set, SIGPIPE);
-    posix_spawnattr_setsigdefault(attr, &set);
-    posix_spawnattr_setflags(attr,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    child_default_signals();
+    if (set_files(files) && (!limits->bytes || !setrlimit(RLIMIT_DATA, &r)))
+        execvpe(argv[0], argv, env);
+    why = errno;
+    _exit(write(say, &why, sizeof why) == sizeof why ? 127 : 126);
 }
 
-static int spawn(char *const *argv, const int files[3], pid_t *pid)
+/* Not posix_spawn: it sets no limits. Returns errno. */
+static int spawn(char *const *argv, const int files[3],
+                 const child_limits *limits, pid_t *pid)
 {
-    posix_spawn_file_actions_t fa;
-    posix_spawnattr_t attr;
     const char *env[N_INHERITED + 2];
-    int rc;
+    int ends[2], why = 0;
 
     environment(env);
-    posix_spawn_file_actions_init(&fa);
-    posix_spawnattr_init(&attr);
-    set_files(&fa, files);
-    set_signals(&attr);
-    rc = posix_spawnp(pid, argv[0], &fa, &attr, argv, (char *const *)env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&fa);
-    return rc;
+    if (pipe2(ends, O_CLOEXEC))
+        return errno;
+    *pid = fork();
+    if (!*pid)
+        become(argv, (char *const *)env, files, limits, ends[1]);
+    why = *pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (!why && read(ends[0], &why, sizeof why) == sizeof why)
+        waitpid(*pid, NULL, 0);
+    close(ends[0]);
+    return why;
 }
 
 /* Until it ends. */
@@ -211,7 +219,7 @@ vpu_status fe_clang(char *const *argv, const int files[3],
     /* A handler must not come between its start and our knowing of it. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = spawn(argv, files, &pid);
+    rc = spawn(argv, files, &limits, &pid);
     if (!rc)
         child_add(pid, false);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -221,7 +229,6 @@ vpu_status fe_clang(char *const *argv, const int files[3],
                        argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    child_bound(pid, &limits);
     st = await(pid, argv[0], &limits, exit_code, err);
     child_forget(pid);
     return st;

@@ -366,7 +366,7 @@ vpu_status fe_preprocess(const fe_job *job, arena *a, char **out,
     again.n_options = 0;
     again.log = NULL;
     st = in_folder(&again, preprocess_in, a, &twice, err);
-    if (!st && strcmp(*out, twice))
+    if (!st && !source_same(*out, twice))
         st = err_set(err, VPU_ERR_UNSUPPORTED,
                      "%s: it cannot be put into a .bin: it gives a name of "
                      "OpenCL's header another meaning",

@@ -611,8 +611,7 @@ vpu_status hostcode_fits(LLVMValueRef fn, vpu_error *err)
             return err_set(err, VPU_ERR_UNSUPPORTED,
                            "line %u: a block with more than %u global accesses "
                            "has no host form; unroll less",
-                           line_of(b),
-                           SIM_LOG_ENTRIES);
+                           line_of(b), SIM_LOG_ENTRIES);
     return VPU_OK;
 }
 

@@ -307,3 +307,31 @@ vpu_status source_plain(const char *text, const char *hidden, arena *a,
     str_free(&w.out);
     return st;
 }
+
+/* The next line that is neither a mark nor empty, without the blanks before it:
+ * clang moves what stands behind a pragma. Its length in *n. */
+static const char *next_line(const char **text, size_t *n)
+{
+    while (**text) {
+        const char *l = *text + strspn(*text, " \t"), *rest;
+        mark m;
+
+        *n = strcspn(l, "\n");
+        *text = l + *n + (l[*n] != 0);
+        if (*n && !read_mark(l, l + *n, &m, &rest))
+            return l;
+    }
+    return NULL;
+}
+
+bool source_same(const char *x, const char *y)
+{
+    const char *l, *k;
+    size_t n, m;
+
+    do {
+        l = next_line(&x, &n);
+        k = next_line(&y, &m);
+    } while (l && k && n == m && !memcmp(l, k, n));
+    return !l && !k;
+}

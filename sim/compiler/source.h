@@ -7,6 +7,7 @@
 #ifndef VPU_SIM_COMPILER_SOURCE_H
 #define VPU_SIM_COMPILER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/base/arena.h"
@@ -20,6 +21,9 @@ enum { SOURCE_MAX_BYTES = 16 << 20 };
  * VPU_ERR_UNSUPPORTED  something that form has not (message: the line) */
 vpu_status source_plain(const char *preprocessed, const char *hidden, arena *a,
                         char **out, vpu_error *err);
+
+/* Whether two such texts say the same, wherever their lines are from. */
+bool source_same(const char *x, const char *y);
 
 /* Whether n bytes, which somebody says are such a text, are one: a copy with a
  * zero behind it, in the arena.

@@ -154,18 +154,19 @@ START_TEST(preprocessor_is_done)
                   "#if defined(__VPU__) && N > 2\n"
                   "#define BEGIN 5\n"
                   "#else\n#error\n#endif\n");
-    path =
-        put("k.cl", "#include <part.h>\n"
-                    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-                    "#pragma GCC diagnostic ignored \"-Wunused\"\n"
-                    "/* a comment: # include */\n"
-                    "__constant char text[] = \"# \\\"??\" \"/* //\";\n"
-                    "__kernel void k(__global int *d) { // it's\n"
-                    "    _Pragma(\"unroll 2\")\n"
-                    "    for (int i = BEGIN; i < TWICE(N * 4); i++)\r\n"
-                    "        d[i] = __LINE__ + text[i & 7] + (int)INFINITY;\n"
-                    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-                    "}\n");
+    path = put("k.cl",
+               "#include <part.h>\n"
+               "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+               "#pragma GCC diagnostic ignored \"-Wunused\"\n"
+               "/* a comment: # include */\n"
+               "__constant char text[] = \"# \\\"??\" \"/* //\";\n"
+               "__kernel void k(__global int *d) { // it's\n"
+               "    _Pragma(\"unroll 2\")\n"
+               "    for (int i = BEGIN; i < TWICE(N * 4); i++)\r\n"
+               "        _Pragma(\"unroll 3\") for (int j = 0; j < 2; j++)\n"
+               "        d[i] = __LINE__ + text[i & 7] + (int)INFINITY;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+               "}\n");
     same_program(path, "k", &cfg);
     file = built(path, "k", &cfg, &n);
     text = text_of(file, n);
