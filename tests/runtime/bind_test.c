@@ -9,6 +9,7 @@
 
 #include "runtime/graph/io.h"
 #include "runtime/graph/npy.h"
+#include "sim/base/str.h"
 #include "tests/runtime/util.h"
 
 static arena *a;
@@ -352,6 +353,84 @@ START_TEST(selection)
     ck_assert_uint_eq(g->launches->global[0], 1024);
     ck_assert_msg(!bind_to(text, "in0=2x3x4"), "%s", err.msg);
     ck_assert_uint_eq(g->launches->global[0], 7);
+}
+END_TEST
+
+/* Of two implementations the first, whose kernels read the input in these
+ * formats, is taken if they are the target's; else the second, which takes any.
+ * A port that several kernels read has the first format that is not ANY. */
+static const struct {
+    const char *formats[3], *shape, *entry;
+} by_format[] = {
+    {{"ANY"}, "in0=2x3x4", "first"},
+    {{"BFYX"}, "in0=2x3x4x5", "first"},
+    {{"BFYX"}, "in0=2x2x3x4x5", "first"},
+    {{"BFYX"}, "in0=2x3x4", "second"},
+    {{"FYX"}, "in0=2x3x4", "first"},
+    {{"FYX"}, "in0=2x3", "second"},
+    {{"BF"}, "in0=3", "first"},
+    {{"BF"}, "in0=2x3", "first"},
+    {{"BF"}, "in0=2x3x4", "second"},
+    {{"BYXF"}, "in0=2x3x4x5", "second"},
+    {{"ANY", "BFYX"}, "in0=2x3x4", "second"},
+    {{"ANY", "FYX"}, "in0=2x3x4", "first"},
+    {{"ANY", "ANY", "FYX"}, "in0=2x3", "second"},
+    {{"BFYX", "BYXF"}, "in0=2x3x4x5", "first"},
+    {{"BYXF", "BFYX"}, "in0=2x3x4x5", "second"},
+    {{"FYX", "BFYX"}, "in0=2x3x4x5", "second"},
+    {{"BFYX", "ANY", "BYXF"}, "in0=2x3x4x5", "first"},
+};
+
+static void add_format_kernel(str *out, const char *entry, int stage,
+                              const char *format)
+{
+    str_printf(out,
+               "<Kernel entry=\"%s\" stage=\"%d\"><Source "
+               "filename=\"k.cl\"/><Parameters>"
+               "<Tensor arg-name=\"s\" type=\"input\" port-index=\"0\" "
+               "format=\"%s\"/><Tensor arg-name=\"d\" type=\"output\" "
+               "port-index=\"0\" format=\"ANY\"/></Parameters>"
+               "<WorkSizes dim=\"input,0\" global=\"4\" local=\"1\"/></Kernel>",
+               entry, stage, format);
+}
+
+START_TEST(selection_by_formats)
+{
+    static const char open[] =
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">";
+    str text = {0};
+
+    str_puts(&text, open);
+    for (int i = 0; i < 3 && by_format[_i].formats[i]; i++)
+        add_format_kernel(&text, "first", i, by_format[_i].formats[i]);
+    str_printf(&text, "</CustomLayer>\n%s", open);
+    add_format_kernel(&text, "second", 0, "ANY");
+    str_puts(&text, "</CustomLayer>\n");
+    ck_assert_msg(!bind_to(str_text(&text), by_format[_i].shape), "%s",
+                  err.msg);
+    ck_assert_str_eq(g->launches[g->n_launches - 1].entry, by_format[_i].entry);
+    str_free(&text);
+}
+END_TEST
+
+START_TEST(selection_refuses_a_port)
+{
+    str text = {0};
+
+    str_puts(&text, "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">");
+    add_format_kernel(&text, "k", 0, "ANY");
+    str_puts(&text, "<Kernel entry=\"k\" stage=\"1\"><Source "
+                    "filename=\"k.cl\"/><Parameters>\n"
+                    "<Tensor arg-name=\"s\" type=\"input\" port-index=\"1\"/>"
+                    "<Tensor arg-name=\"d\" type=\"output\" port-index=\"0\"/>"
+                    "</Parameters><WorkSizes dim=\"input,0\" global=\"4\" "
+                    "local=\"1\"/></Kernel>"
+                    "</CustomLayer>");
+    ck_assert_int_eq(bind_to(str_text(&text), "in0=2x3"), VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(
+        err.msg, "l.xml:2: error: argument s is bound to input port 1, but "
+                 "layer L has 1 input"));
+    str_free(&text);
 }
 END_TEST
 
@@ -715,6 +794,9 @@ int main(void)
     tcase_add_test(t, remainder_warns);
     tcase_add_test(t, first_edge_any_with_a_batch);
     tcase_add_test(t, selection);
+    tcase_add_loop_test(t, selection_by_formats, 0,
+                        sizeof by_format / sizeof *by_format);
+    tcase_add_test(t, selection_refuses_a_port);
     tcase_add_test(t, stages_share_buffers);
     tcase_add_loop_test(t, variables_by_rank, 0, sizeof ranks / sizeof *ranks);
     tcase_add_loop_test(t, expressions_by_release, 0,
