@@ -1,6 +1,7 @@
 /* Perfetto traces of others: sequences with clocks of their own. The bytes are
  * put together here from Perfetto's public field numbers. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,153 @@ START_TEST(clocks_belong_to_their_sequence)
 }
 END_TEST
 
+/* --- what an event says --------------------------------------------------- */
+
+static trc_read_event read_event;
+static trc_arg read_args[TRC_MAX_ARGS];
+static char read_name[64];
+static size_t n_read;
+
+static bool keep_event(void *user, const trc_read_event *e)
+{
+    (void)user;
+    n_read++;
+    read_event = *e;
+    ck_assert_uint_le(e->n_args, TRC_MAX_ARGS);
+    if (e->n_args)
+        memcpy(read_args, e->args, e->n_args * sizeof *e->args);
+    snprintf(read_name, sizeof read_name, "%s", e->name);
+    return true;
+}
+
+static void put_fixed64(message *m, uint32_t field, uint64_t u)
+{
+    put_varint(m, (uint64_t)field << 3 | 1);
+    for (int i = 0; i < 8; i++)
+        m->bytes[m->n++] = (uint8_t)(u >> 8 * i);
+}
+
+/* The event alone, in a trace of its own. */
+static void read_one(const message *event)
+{
+    message trace = {.n = 0}, packet = {.n = 0};
+    trc_read_ops ops = {.event = keep_event};
+    vpu_error err;
+
+    put_uint(&packet, 8, 9);
+    put_uint(&packet, 10, 1);
+    put_bytes(&packet, 11, event->bytes, event->n);
+    put_packet(&trace, &packet);
+    n_read = 0;
+    ck_assert(!trc_read_bytes("event", trace.bytes, trace.n, &ops, &err));
+}
+
+/* Flows are 36 and 42 as varints, 47 and 48 as words of 8 bytes; a list of them
+ * in one field (type 2) is none that we know. One that ends goes before one
+ * that goes on, the first of those before the next. */
+static const struct {
+    struct {
+        uint32_t field, type;
+        uint64_t id;
+    } put[2];
+    trc_flow flow;
+    uint64_t id;
+} flows[] = {
+    {{{0}}, TRC_FLOW_NONE, 0},
+    {{{36, 0, 5}}, TRC_FLOW_STEP, 5},
+    {{{47, 1, 6}}, TRC_FLOW_STEP, 6},
+    {{{42, 0, 7}}, TRC_FLOW_END, 7},
+    {{{48, 1, 8}}, TRC_FLOW_END, 8},
+    {{{36, 2, 0}}, TRC_FLOW_NONE, 0},
+    {{{47, 2, 0}}, TRC_FLOW_NONE, 0},
+    {{{42, 2, 0}}, TRC_FLOW_NONE, 0},
+    {{{48, 2, 0}}, TRC_FLOW_NONE, 0},
+    {{{47, 1, 1}, {47, 1, 2}}, TRC_FLOW_STEP, 1},
+    {{{47, 1, 1}, {48, 1, 2}}, TRC_FLOW_END, 2},
+    {{{48, 1, 2}, {47, 1, 1}}, TRC_FLOW_END, 2},
+};
+
+START_TEST(flows_of_an_event)
+{
+    static const uint8_t list[8] = {1};
+    message event = {.n = 0};
+
+    put_uint(&event, 9, 1);
+    for (int k = 0; k < 2; k++) {
+        uint32_t field = flows[_i].put[k].field;
+
+        if (field && flows[_i].put[k].type == 2)
+            put_bytes(&event, field, list, sizeof list);
+        else if (field && flows[_i].put[k].type == 1)
+            put_fixed64(&event, field, flows[_i].put[k].id);
+        else if (field)
+            put_uint(&event, field, flows[_i].put[k].id);
+    }
+    read_one(&event);
+    ck_assert_uint_eq(n_read, 1);
+    ck_assert_int_eq(read_event.flow, flows[_i].flow);
+    ck_assert_uint_eq(read_event.flow_id, flows[_i].id);
+}
+END_TEST
+
+/* Types are 1 to 4; a name is text and no number. */
+START_TEST(kind_name_and_value)
+{
+    static const int kinds[] = {
+        -1, TRC_READ_BEGIN, TRC_READ_END, TRC_READ_INSTANT, TRC_READ_COUNT, -1};
+
+    for (uint64_t type = 0; type < 6; type++) {
+        message event = {.n = 0};
+
+        put_uint(&event, 9, type);
+        put_uint(&event, 11, 77);
+        put_bytes(&event, 23, "named", 5);
+        put_uint(&event, 23, 3);
+        put_uint(&event, 30, (uint64_t)-3);
+        read_one(&event);
+        ck_assert_uint_eq(n_read, kinds[type] >= 0);
+        if (!n_read)
+            continue;
+        ck_assert_int_eq((int)read_event.kind, kinds[type]);
+        ck_assert_uint_eq(read_event.uuid, 77);
+        ck_assert_uint_eq(read_event.ns, 9);
+        ck_assert_str_eq(read_name, "named");
+        ck_assert(read_event.value == -3 && !read_event.real);
+        put_fixed64(&event, 44, UINT64_C(0x3ff8000000000000));
+        read_one(&event);
+        ck_assert(read_event.value == 1.5 && read_event.real);
+    }
+}
+END_TEST
+
+/* DebugAnnotation: name 10, uint_value 3, double_value 5, string_value 6. What
+ * is too many is dropped. */
+START_TEST(arguments_of_an_event)
+{
+    message event = {.n = 0}, u = {.n = 0}, x = {.n = 0}, s = {.n = 0};
+
+    put_bytes(&u, 10, "u", 1), put_uint(&u, 3, UINT64_MAX);
+    put_bytes(&x, 10, "x", 1);
+    put_fixed64(&x, 5, UINT64_C(0xbfe0000000000000));
+    put_bytes(&s, 10, "s", 1), put_bytes(&s, 6, "text", 4);
+    put_uint(&event, 9, 3);
+    put_bytes(&event, 4, u.bytes, u.n);
+    put_bytes(&event, 4, x.bytes, x.n);
+    put_bytes(&event, 4, s.bytes, s.n);
+    read_one(&event);
+    ck_assert_uint_eq(read_event.n_args, 3);
+    ck_assert_int_eq(read_args[0].kind, TRC_ARG_UINT);
+    ck_assert_uint_eq(read_args[0].u, UINT64_MAX);
+    ck_assert_int_eq(read_args[1].kind, TRC_ARG_REAL);
+    ck_assert(read_args[1].x == -0.5);
+    ck_assert_int_eq(read_args[2].kind, TRC_ARG_TEXT);
+    for (int k = 0; k < TRC_MAX_ARGS; k++)
+        put_bytes(&event, 4, u.bytes, u.n);
+    read_one(&event);
+    ck_assert_uint_eq(read_event.n_args, TRC_MAX_ARGS);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("foreign");
@@ -158,6 +306,9 @@ int main(void)
 
     tcase_add_test(tc, incremental_clock);
     tcase_add_test(tc, clocks_belong_to_their_sequence);
+    tcase_add_loop_test(tc, flows_of_an_event, 0, sizeof flows / sizeof *flows);
+    tcase_add_test(tc, kind_name_and_value);
+    tcase_add_test(tc, arguments_of_an_event);
     suite_add_tcase(s, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
