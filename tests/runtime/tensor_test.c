@@ -95,6 +95,24 @@ START_TEST(every_half_survives)
 }
 END_TEST
 
+/* Between two halves one behind the other the nearer is taken, in the middle
+ * the even one; behind the greatest comes infinity, as if 65536 were a half. */
+START_TEST(every_half_rounds)
+{
+    for (uint16_t h = 0; h < 0x7c00; h++) {
+        float low = tensor_f16_to_f32(h);
+        float high = h == 0x7bff ? 65536 : tensor_f16_to_f32(h + 1);
+        float middle = (low + high) / 2; /* exact: it has one bit more */
+        uint16_t even = h & 1 ? h + 1 : h;
+
+        ck_assert_uint_eq(tensor_f32_to_f16(middle), even);
+        ck_assert_uint_eq(tensor_f32_to_f16(-middle), even | 0x8000);
+        ck_assert_uint_eq(tensor_f32_to_f16(nextafterf(middle, low)), h);
+        ck_assert_uint_eq(tensor_f32_to_f16(nextafterf(middle, high)), h + 1);
+    }
+}
+END_TEST
+
 START_TEST(order_of_channels)
 {
     static const uint8_t chw[] = {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};
@@ -163,6 +181,7 @@ int main(void)
     tcase_add_test(t, sizes);
     tcase_add_loop_test(t, half_rounding, 0, sizeof halves / sizeof *halves);
     tcase_add_test(t, every_half_survives);
+    tcase_add_test(t, every_half_rounds);
     tcase_add_test(t, order_of_channels);
     tcase_add_test(t, relayout_round_trip);
     suite_add_tcase(s, t);
