@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -301,6 +302,27 @@ START_TEST(a_trace_that_grows)
 }
 END_TEST
 
+/* vpu run --view: the window is there beside the run, whose results come, too;
+ * the run ends with the window. */
+START_TEST(beside_a_run)
+{
+    char root[1024];
+    pid_t pid;
+
+    ck_assert(getcwd(root, sizeof root) != NULL);
+    pid = terminal_start(
+        &p, arena_printf(p.a,
+                         "run %s/kernels/grn/layer.xml --layer GRN --view "
+                         "--shape in0=1x4x8x16 --param bias=1.0 --input "
+                         "0=random:1 --output out",
+                         root));
+    screen_focus(&s, "live");
+    ck_assert(!waitpid(pid, NULL, WNOHANG));
+    quit(pid);
+    ck_assert(file_exists(arena_printf(p.a, "%s/out/out0.npy", p.dir)));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("window");
@@ -313,6 +335,7 @@ int main(void)
     tcase_add_test(tc, session_of_one_trace);
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, a_trace_that_grows);
+    tcase_add_test(tc, beside_a_run);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
