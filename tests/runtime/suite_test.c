@@ -145,6 +145,29 @@ static unsigned count(xmlNode *n, const char *name)
     return k;
 }
 
+/* The first element so named, in the document's order. */
+static xmlNode *first(xmlNode *n, const char *name)
+{
+    for (; n; n = n->next) {
+        xmlNode *below = first(n->children, name);
+
+        if (n->type == XML_ELEMENT_NODE && !strcmp((const char *)n->name, name))
+            return n;
+        if (below)
+            return below;
+    }
+    return NULL;
+}
+
+static void has_attribute(xmlNode *n, const char *name, const char *want)
+{
+    xmlChar *value = xmlGetProp(n, (const xmlChar *)name);
+
+    ck_assert_msg(value && strstr((char *)value, want), "%s: %s without %s",
+                  name, value ? (char *)value : "nothing", want);
+    xmlFree(value);
+}
+
 START_TEST(junit)
 {
     const char *file = file_join(mem, dir, "j.xml");
@@ -159,6 +182,14 @@ START_TEST(junit)
     ck_assert_uint_eq(count(doc->children, "testcase"), 3);
     ck_assert_uint_eq(count(doc->children, "failure"), 1);
     ck_assert_uint_eq(count(doc->children, "error"), 1);
+    has_attribute(first(doc->children, "testsuite"), "tests", "3");
+    has_attribute(first(doc->children, "testsuite"), "failures", "1");
+    has_attribute(first(doc->children, "testsuite"), "errors", "1");
+    has_attribute(first(doc->children, "testcase"), "name", "a");
+    has_attribute(first(doc->children, "failure")->parent, "name", "b");
+    has_attribute(first(doc->children, "failure"), "message",
+                  "out0: 96 of 96 differ");
+    has_attribute(first(doc->children, "error"), "message", "nothing");
     xmlFreeDoc(doc);
     xmlCleanupParser();
 }

@@ -256,6 +256,81 @@ START_TEST(summary_adds_up)
 }
 END_TEST
 
+/* A stretch of 100 cycles: SHAVE 0 issues for 60 and waits for 40, SHAVE 1
+ * issues for 50 and says nothing of the rest; one slice is on no device. */
+static void write_stretch(void)
+{
+    trc_config cfg = {.level = TRC_FULL, .clk_mhz = 1000};
+    trc_track top, device, shave;
+    trc_writer *w;
+
+    ck_assert(!trc_writer_create(&cfg, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO, file("a.pftrace"), &err));
+    top = trc_track_slices(w, 0, "first", TRC_CYCLES);
+    trc_slice(w, top, 0, 10, &(trc_event){.name = "alone"});
+    device = trc_track_group(w, 0, "device");
+    shave = trc_track_slices(w, device, "SHAVE 0", TRC_CYCLES);
+    trc_begin(w, shave, 0, &(trc_event){.name = "comp"});
+    trc_slice(w, shave, 0, 60, &(trc_event){.name = "issue"});
+    trc_slice(w, shave, 60, 100, &(trc_event){.name = "DDR stall"});
+    trc_end(w, shave, 100, NULL, 0);
+    shave = trc_track_slices(w, device, "SHAVE 1", TRC_CYCLES);
+    trc_begin(w, shave, 0, &(trc_event){.name = "comp"});
+    trc_slice(w, shave, 0, 50, &(trc_event){.name = "issue"});
+    trc_end(w, shave, 50, NULL, 0);
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+static json_int_t at(const json_t *j, const char *a, const char *b,
+                     const char *c)
+{
+    j = json_object_get(j, a);
+    j = b ? json_object_get(j, b) : j;
+    j = c ? json_object_get(j, c) : j;
+    ck_assert_msg(json_is_integer(j), "%s %s %s", a, b ? b : "", c ? c : "");
+    return json_integer_value(j);
+}
+
+static json_t *summary_of(const char *options)
+{
+    json_t *j;
+
+    terminal_run(
+        &p, arena_printf(p.a, "trace summary a.pftrace --json %s", options));
+    ck_assert_msg(!p.status, "%s", p.err);
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_ptr_nonnull(j);
+    return j;
+}
+
+START_TEST(summary_by_hand)
+{
+    json_t *j;
+
+    write_stretch();
+    j = summary_of("");
+    ck_assert_int_eq(at(j, "slices", NULL, NULL), 1 + 3 + 2);
+    ck_assert_int_eq(at(j, "from", NULL, NULL), 0);
+    ck_assert_int_eq(at(j, "to", NULL, NULL), 100);
+    ck_assert_int_eq(at(j, "causes", "issue", NULL), 110);
+    ck_assert_int_eq(at(j, "causes", "DDR stall", NULL), 40);
+    ck_assert_int_eq(at(j, "not_recorded", NULL, NULL), 50);
+    ck_assert_int_eq(at(j, "shaves", "SHAVE 0", "issue"), 60);
+    ck_assert_int_eq(at(j, "shaves", "SHAVE 1", "issue"), 50);
+    ck_assert_int_eq(at(j, "shaves", "SHAVE 1", "DDR stall"), 0);
+    json_decref(j);
+    j = summary_of("--range 50..100");
+    ck_assert_int_eq(at(j, "from", NULL, NULL), 50);
+    ck_assert_int_eq(at(j, "causes", "issue", NULL), 10);
+    ck_assert_int_eq(at(j, "causes", "DDR stall", NULL), 40);
+    ck_assert_int_eq(at(j, "not_recorded", NULL, NULL), 50);
+    json_decref(j);
+    terminal_run(&p, "trace summary a.pftrace");
+    ck_assert_ptr_nonnull(strstr(p.out, "a.pftrace: 6 slices on "));
+    ck_assert_ptr_nonnull(strstr(p.out, "100 cycles at 1000 MHz, 0.000100 ms"));
+}
+END_TEST
+
 /* --- what others wrote, and what is broken -------------------------------- */
 
 /* Same names under one parent, times that go back, an end too many: packets
@@ -382,6 +457,7 @@ int main(void)
     tcase_add_loop_test(t, a_slice_holds_what_the_whole_holds_there, 0, 6);
     tcase_add_test(t, a_slice_of_everything_is_everything);
     tcase_add_test(t, summary_adds_up);
+    tcase_add_test(t, summary_by_hand);
     tcase_add_test(t, foreign_traces);
     tcase_add_test(t, cut_off_traces);
     tcase_add_loop_test(t, wrong_words, 0, 14);

@@ -297,6 +297,32 @@ START_TEST(arguments_of_an_event)
 }
 END_TEST
 
+/* Of a sequence's own are 64 to 127; what a snapshot says of others is theirs.
+ */
+START_TEST(first_and_last_clock_of_a_sequence)
+{
+    message trace = {.n = 0}, snapshot = {.n = 0};
+
+    put_clock(&snapshot, 6, 1000, 0, 0);
+    put_clock(&snapshot, 63, 5, 0, 10);
+    put_clock(&snapshot, 64, 0, 0, 20);
+    put_clock(&snapshot, 127, 0, 0, 30);
+    put_clock(&snapshot, 128, 0, 0, 40);
+    put_clock(&snapshot, UINT64_C(1) << 40, 0, 0, 50);
+    put_snapshot(&trace, 3, &snapshot, 0);
+    for (uint64_t clock = 63; clock <= 64; clock++)
+        put_instant(&trace, 3, 7, clock);
+    for (uint64_t clock = 127; clock <= 128; clock++)
+        put_instant(&trace, 3, 7, clock);
+    read_all(&trace);
+    ck_assert_uint_eq(n_times, 4);
+    ck_assert_uint_eq(times[0], 7);
+    ck_assert_uint_eq(times[1], 1000 + 7 * 20);
+    ck_assert_uint_eq(times[2], 1000 + 7 * 30);
+    ck_assert_uint_eq(times[3], 7);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("foreign");
@@ -306,6 +332,7 @@ int main(void)
 
     tcase_add_test(tc, incremental_clock);
     tcase_add_test(tc, clocks_belong_to_their_sequence);
+    tcase_add_test(tc, first_and_last_clock_of_a_sequence);
     tcase_add_loop_test(tc, flows_of_an_event, 0, sizeof flows / sizeof *flows);
     tcase_add_test(tc, kind_name_and_value);
     tcase_add_test(tc, arguments_of_an_event);
