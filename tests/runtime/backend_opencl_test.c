@@ -62,6 +62,14 @@ static const struct {
      "dst[i] = i % 4 == 0 ? v * 2.5h : i % 4 == 1 ? convert_half_rte(v)\n"
      "  : i % 4 == 2 ? (half)HALF_MAX : 0x1.8p1h + 1e-1h * 0.h; }",
      ""},
+    /* constants of half by name */
+    {"__kernel void k(__global const half *src, __global half *dst) {\n"
+     "int i = get_global_id(1) * 32 + get_global_id(0);\n"
+     "half all[] = {HALF_MAX, HALF_MIN, HALF_EPSILON, M_E_H, M_PI_H, "
+     "M_PI_2_H,\n"
+     "  M_1_PI_H, M_2_SQRTPI_H, M_SQRT2_H, M_LN10_H};\n"
+     "dst[i] = all[i % 10]; }",
+     ""},
     /* vectors anywhere, by cast, vload and vload_half */
     {"__kernel void k(__global const half *src, __global half *dst) {\n"
      "int x = get_local_id(0), y = get_group_id(1);\n"
