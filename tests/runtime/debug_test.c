@@ -448,6 +448,46 @@ static const struct {
     {"list x", "'x' is no line"},
 };
 
+/* 3 x 2 x 2 groups of 2 x 3 x 2 items: no size stands for another. */
+START_TEST(groups_and_items_of_three_dimensions)
+{
+    static const char *const want[] = {"item (0,0,0) of group (1,0,1)",
+                                       "item (1,2,1) of group (1,0,1)",
+                                       "x * 100 + y * 10 + z = 323\n",
+                                       "item (1,0,1) of group (1,0,1)",
+                                       "x * 100 + y * 10 + z = 303\n",
+                                       "item (0,0,0) of group (2,1,1)",
+                                       NULL};
+    const char *out;
+    int status;
+
+    terminal_text(&p, "solid.cl",
+                  "__kernel void twist(__global const half *src, __global half "
+                  "*dst, float bias)\n{\n"
+                  "    int x = get_global_id(0), y = get_global_id(1);\n"
+                  "    int z = get_global_id(2);\n"
+                  "    dst[(z * 6 + y) * 6 + x] = src[x] + bias;\n}\n");
+    terminal_text(&p, "solid.xml",
+                  "<CustomLayer name=\"T\" type=\"MVCL\" version=\"1\">"
+                  "<Kernel entry=\"twist\"><Source filename=\"solid.cl\"/>"
+                  "<Parameters><Tensor arg-name=\"src\" type=\"input\" "
+                  "port-index=\"0\" format=\"BFYX\"/><Tensor arg-name=\"dst\" "
+                  "type=\"output\" port-index=\"0\" format=\"BFYX\"/>"
+                  "<Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>"
+                  "</Parameters><WorkSizes dim=\"input,0\" global=\"X,Y,F\" "
+                  "local=\"2,3,2\"/></Kernel></CustomLayer>");
+    out = session_of("solid.xml --shape in0=1x4x6x6 --param bias=0 --input "
+                     "0=ramp",
+                     "break 5\ngroup 1,0,1\ncontinue\nitem 1,2,1\n"
+                     "print x * 100 + y * 10 + z\n"
+                     "group 0,0,0\ngroup 1,0,1\ncontinue\nitem 1,0,1\n"
+                     "print x * 100 + y * 10 + z\ngroup 2,1,1\n",
+                     &status);
+    ck_assert_int_eq(status, 0);
+    expect_in_order(out, want);
+}
+END_TEST
+
 START_TEST(bad_commands)
 {
     str all = {0};
@@ -563,6 +603,7 @@ int main(void)
     tcase_add_test(c, in_any_order);
     tcase_add_test(c, a_fault);
     tcase_add_test(c, by_bundle);
+    tcase_add_test(c, groups_and_items_of_three_dimensions);
     tcase_add_test(c, bad_commands);
     tcase_add_loop_test(c, ends, 0, sizeof nowhere / sizeof *nowhere);
     tcase_add_test(c, script_and_options);

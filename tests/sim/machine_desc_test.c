@@ -42,6 +42,9 @@ static const struct {
     const char *from, *to, *says;
 } wrong[] = {
     {"\"clk_mhz\"", "\"clk_mhx\"", "nearest: clk_mhz"},
+    {"\"clk_mhz\"", "\"clk_mhzabc\"", "nearest: clk_mhz"},
+    {"\"clk_mhz\"", "\"clk_m\"", "nearest: clk_mhz"},
+    {"\"ddr_peak_bw\"", "\"xddr_pak_bww\"", "nearest: ddr_peak_bw"},
     {"value=\"700\"", "value=\"seven\"", "not a whole number"},
     {"value=\"700\"", "value=\"-1\"", "not a whole number"},
     {"value=\"700\"", "value=\"1001\"", "outside 1 .. 1000"},
