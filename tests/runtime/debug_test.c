@@ -448,6 +448,50 @@ static const struct {
     {"list x", "'x' is no line"},
 };
 
+/* In item (3,0,0) of group (1,1,0) at line 23: l is 3, g 11. */
+static const char *const expressions[][2] = {
+    {"-l", "-3"},
+    {"- -l", "3"},
+    {"!l", "0"},
+    {"!(l - 3)", "1"},
+    {"-0.5 * 4", "-2"},
+    {"l + 2 * g", "25"},
+    {"(l + 2) * g", "55"},
+    {"g / l", "3"},
+    {"-g / l", "-3"},
+    {"g % l", "2"},
+    {"l - g - 1", "-9"},
+    {"l < g", "1"},
+    {"l > g", "0"},
+    {"l <= 3", "1"},
+    {"l >= 4", "0"},
+    {"l == 3", "1"},
+    {"l != 3", "0"},
+    {"l == 3 && g == 3", "0"},
+    {"l == 3 || g == 3", "1"},
+    {"0 || 1 && 0", "0"},
+    {"1 + 1 == 2", "1"},
+};
+enum { N_EXPRESSIONS = sizeof expressions / sizeof *expressions };
+
+START_TEST(values_of_expressions)
+{
+    str text = {0};
+    const char *out;
+
+    str_puts(&text, "break 23 if g == 11 && at == 27\nrun\n");
+    for (size_t k = 0; k < N_EXPRESSIONS; k++)
+        str_printf(&text, "print %s\n", expressions[k][0]);
+    str_puts(&text, "print *src\nprint src[0]\n");
+    out = session(str_text(&text));
+    for (size_t k = 0; k < N_EXPRESSIONS; k++)
+        expect(out, arena_printf(p.a, "\n%s = %s\n", expressions[k][0],
+                                 expressions[k][1]));
+    expect(out, arena_printf(p.a, "\n*src = %.5g\n", ramp(0)));
+    str_free(&text);
+}
+END_TEST
+
 /* 3 x 2 x 2 groups of 2 x 3 x 2 items: no size stands for another. */
 START_TEST(groups_and_items_of_three_dimensions)
 {
@@ -589,6 +633,7 @@ int main(void)
     TCase *c = tcase_create("debug");
     SRunner *r;
     int failed;
+    tcase_add_test(c, values_of_expressions);
 
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, setup, teardown);

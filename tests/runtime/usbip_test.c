@@ -366,6 +366,22 @@ START_TEST(a_short_packet_stops_a_split_transfer)
 }
 END_TEST
 
+/* A packet that is short, but fills its URB, is what was asked for. */
+START_TEST(a_full_urb_is_not_short)
+{
+    fill_pattern();
+    start(true);
+    submit(1, 1, true, 1, 84, NULL, NULL);
+    submit(2, 1, true, 0, 512, NULL, NULL);
+    stick_writes(pattern, 84);
+    expect(true, 1, 0, 84);
+    written(VPU_OK, 84);
+    stick_writes(pattern, 100);
+    expect(true, 2, 0, 100);
+    written(VPU_OK, 100);
+}
+END_TEST
+
 START_TEST(transfers_to_the_stick)
 {
     static uint8_t got[sizeof pattern];
@@ -757,6 +773,7 @@ int main(void)
     tcase_add_loop_test(t, transfers_to_the_host, 0, 6);
     tcase_add_test(t, a_packet_that_does_not_fit_overflows);
     tcase_add_test(t, a_short_packet_stops_a_split_transfer);
+    tcase_add_test(t, a_full_urb_is_not_short);
     tcase_add_test(t, transfers_to_the_stick);
     tcase_add_test(t, cancelled_urbs);
     tcase_add_test(t, urbs_of_one_number);
