@@ -411,6 +411,32 @@ START_TEST(every_truncation)
 }
 END_TEST
 
+/* The example's stage ends 8 bytes before 320 + 264; the length of its params,
+ * 84, is at 332. */
+START_TEST(params_end_with_their_stage)
+{
+    static const uint8_t wrong[] = {0, 2, 85, 248};
+    uint8_t file[5760];
+    blob b;
+
+    example_bytes(file);
+    ck_assert_msg(!blob_parse(file, sizeof file, "x", a, &b, &err), "%s",
+                  err.msg);
+    ck_assert_uint_eq(b.stages[0].n_params, 84 / 4 - 1);
+    for (size_t i = 0; i < sizeof wrong; i++) {
+        file[332] = wrong[i];
+        ck_assert_int_eq(blob_parse(file, sizeof file, "x", a, &b, &err),
+                         VPU_ERR_PARSE);
+        ck_assert_str_eq(
+            err.msg,
+            arena_printf(a,
+                         "x: byte 332: params of %u bytes, expected a multiple "
+                         "of 4 from 4 to 244",
+                         wrong[i]));
+    }
+}
+END_TEST
+
 START_TEST(every_changed_byte)
 {
     static const uint8_t changes[] = {0x01, 0x80, 0xff};
@@ -572,6 +598,7 @@ int main(void)
     tcase_add_test(tc, worked_example_2021_1);
     tcase_add_test(tc, round_trips);
     tcase_add_test(tc, every_truncation);
+    tcase_add_test(tc, params_end_with_their_stage);
     tcase_add_loop_test(tc, every_changed_byte, 0, 6);
     tcase_add_test(tc, builder_refuses);
     tcase_add_test(tc, permutes);
