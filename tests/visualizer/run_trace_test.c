@@ -186,6 +186,46 @@ START_TEST(lines_cost_what_the_profile_says)
 }
 END_TEST
 
+/* A source's lines come as they can be shown: blanks for what controls, none at
+ * the end, at most 240 bytes and no part of a letter. */
+START_TEST(lines_as_they_can_be_shown)
+{
+    char *many = arena_push(p.a, 301, 1, 1);
+
+    memset(many, 'a', 300);
+    many[300] = 0;
+    terminal_text(
+        &p, "odd.cl",
+        arena_printf(p.a,
+                     "// tab\there,\x7f delete,\x01 control \t \r\n"
+                     "//%s\n"
+                     "//%.237s\xc3\xa9%s\n"
+                     "\n"
+                     "__kernel void k(__global half *dst) { dst[0] = 1; }",
+                     many, many, many));
+    terminal_text(
+        &p, "odd.xml",
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"odd.cl\"/><Parameters>"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/></Parameters><WorkSizes dim=\"input,0\" "
+        "global=\"1\" local=\"1\"/></Kernel></CustomLayer>");
+    terminal_run(&p, "run odd.xml --shape in0=1x1x1x1 --trace t.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+    load("t.pftrace");
+    ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 1),
+                     "// tab here,  delete,  control");
+    ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 2),
+                     arena_printf(p.a, "//%.238s", many));
+    ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 3),
+                     arena_printf(p.a, "//%.237s", many));
+    ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 4), "");
+    ck_assert(
+        !strncmp(facts_text(&v.facts, "odd.cl", 5), "__kernel void k(", 16));
+    unload();
+}
+END_TEST
+
 START_TEST(host_work_only_when_asked_for)
 {
     char *a, *b;
@@ -246,6 +286,7 @@ int main(void)
     tcase_add_test(tc, double_buffers_hold_a_group_each);
     tcase_add_loop_test(tc, groups_leave_no_time_out, 0, 2);
     tcase_add_test(tc, lines_cost_what_the_profile_says);
+    tcase_add_test(tc, lines_as_they_can_be_shown);
     tcase_add_test(tc, host_work_only_when_asked_for);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);
