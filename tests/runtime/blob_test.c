@@ -506,6 +506,49 @@ START_TEST(permutes)
 }
 END_TEST
 
+/* A permute of the dims of the worked example, and what blob_check says of it
+ * with one dim changed. */
+static const struct {
+    uint32_t at, value;
+    const char *expected;
+} permute_wrongs[] = {
+    {0, 2, NULL},
+    {1, 2, "dim 1 comes from 2, expected each of 4 once"},
+    {3, 0, "dim 3 comes from 0, expected each of 4 once"},
+    {2, 4, "dim 2 comes from 4, expected each of 4 once"},
+    {2, 9, "dim 2 comes from 9, expected each of 4 once"},
+    {4, 4, "dim 4 comes from 4, expected each of 4 once"},
+};
+
+START_TEST(permutes_checked)
+{
+    uint32_t params[8];
+    str text = {0};
+    blob_stage *stage;
+    blob b;
+
+    example(CONFIG_2021_3, &b);
+    ck_assert(!blob_build(&b, &bytes, &err));
+    ck_assert(!blob_parse(bytes.data, bytes.n, "x", a, &b, &err));
+    stage = arena_memdup(a, b.stages, sizeof *stage);
+    stage_permute_params(0x4321, 0x4213, params);
+    params[permute_wrongs[_i].at] = permute_wrongs[_i].value;
+    stage->type = STAGE_PERMUTE;
+    stage->params = params;
+    stage->n_params = 8;
+    stage->n_buffers = 2;
+    b.stages = stage;
+    blob_check(&b, a, &text);
+    if (permute_wrongs[_i].expected)
+        ck_assert_msg(strstr(str_text(&text), permute_wrongs[_i].expected),
+                      "%s", str_text(&text));
+    else
+        ck_assert_msg(!strstr(str_text(&text), "comes from"), "%s",
+                      str_text(&text));
+    str_free(&text);
+}
+END_TEST
+
 START_TEST(custom_params)
 {
     const stage_arg args[] = {{0, 3}, {5, -1}, {0x3f800000, -2}, {64, -3}};
@@ -544,6 +587,11 @@ static const struct {
     uint32_t value;
     const char *expected;
 } wrongs[] = {
+    {96, 0, "0 slices, expected 1 to 19"},
+    {96, 20, "20 slices, expected 1 to 19"},
+    {100, 0, "0 SHAVEs, expected 1 to 16"},
+    {100, 17, "17 SHAVEs, expected 1 to 16"},
+    {88, 0, "batch 0, expected at least 1"},
     {92, 6016, "6024 bytes at 0 of bss, expected them within 6016"},
     {104, 1, "byte 104: flag of hardware stages is 1, expected 0"},
     {196, 64, "'data' at 64 of the inputs, expected 0"},
@@ -585,6 +633,30 @@ START_TEST(check_names)
 }
 END_TEST
 
+/* The ends of ranges are still right: no more is said than of the example. */
+START_TEST(check_accepts_the_ends)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+    } ends[] = {{96, 1}, {96, 19}, {100, 16}, {100, 7}, {88, 1}, {92, 6024}};
+    str text = {0};
+    blob b;
+
+    example(CONFIG_2021_3, &b);
+    ck_assert(!blob_build(&b, &bytes, &err));
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        uint8_t *file = arena_memdup(a, bytes.data, bytes.n);
+
+        put(file, ends[i].at, 1, &ends[i].value);
+        ck_assert(!blob_parse(file, bytes.n, "x", a, &b, &err));
+        ck_assert_msg(blob_check(&b, a, &text) == 1, "%zu: %s", ends[i].at,
+                      str_text(&text));
+    }
+    str_free(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blob");
@@ -602,8 +674,11 @@ int main(void)
     tcase_add_loop_test(tc, every_changed_byte, 0, 6);
     tcase_add_test(tc, builder_refuses);
     tcase_add_test(tc, permutes);
+    tcase_add_loop_test(tc, permutes_checked, 0,
+                        sizeof permute_wrongs / sizeof *permute_wrongs);
     tcase_add_loop_test(tc, custom_params, 0, 2);
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
+    tcase_add_test(tc, check_accepts_the_ends);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);

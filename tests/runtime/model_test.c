@@ -219,6 +219,29 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* What stands beside ports, and names none, is left out. */
+START_TEST(only_ports_are_ports)
+{
+    static const char text[] = NET(
+        "10",
+        PARAMETER "<layer id=\"1\" name=\"x\" type=\"A\" version=\"extension\">"
+                  "<input><rt_info id=\"9\"/><!-- --><port id=\"5\">" DIMS4
+                  "</port><other/></input><output><rt_info><port/></rt_info>"
+                  "<port id=\"0\" precision=\"FP32\">" DIMS4
+                  "</port><other/></output></layer>\n",
+        EDGE("0", "0", "1", "5"));
+
+    ck_assert_msg(!parse(text), "%s", err.msg);
+    ck_assert_uint_eq(m.n_layers, 2);
+    ck_assert_uint_eq(m.layers[1].n_inputs, 1);
+    ck_assert_uint_eq(m.layers[1].inputs[0].id, 5);
+    ck_assert_int_eq(m.layers[1].inputs[0].from_layer, 0);
+    ck_assert_uint_eq(m.layers[1].n_outputs, 1);
+    ck_assert_uint_eq(m.layers[1].outputs[0].id, 0);
+    ck_assert_str_eq(m.layers[1].outputs[0].precision, "FP32");
+}
+END_TEST
+
 START_TEST(files)
 {
     char dir[] = "/tmp/model_testXXXXXX";
@@ -252,6 +275,7 @@ int main(void)
     tcase_add_loop_test(t, version_10_and_11, 0, 2);
     tcase_add_test(t, dynamic_dims);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
+    tcase_add_test(t, only_ports_are_ports);
     tcase_add_test(t, files);
     suite_add_tcase(s, t);
     r = srunner_create(s);
