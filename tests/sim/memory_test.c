@@ -83,6 +83,83 @@ START_TEST(several_pages)
 }
 END_TEST
 
+/* --- what an address is --------------------------------------------------- */
+
+static void described(uint64_t address, const char *want)
+{
+    str text = {0};
+
+    memory_describe(mem, (uint32_t)address, &text);
+    ck_assert_str_eq(str_text(&text), want);
+    str_free(&text);
+}
+
+START_TEST(addresses_of_cmx)
+{
+    uint32_t first = memory_cmx(mem, 0), slice = memory_cmx(mem, 1) - first;
+    uint32_t bytes = memory_cmx_bytes(mem);
+    static const struct {
+        uint32_t shave, at;
+    } in[] = {{0, 0}, {0, 5}, {3, 7}, {15, 0}};
+
+    described(0, "a null pointer");
+    described(first - 1, "1 bytes before the CMX of SHAVE 0");
+    described(first - 4096, "4096 bytes before the CMX of SHAVE 0");
+    described(first - 4097, "no buffer");
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        described(memory_cmx(mem, in[i].shave) + in[i].at,
+                  arena_printf(a,
+                               "CMX of SHAVE %u + %u (%u bytes are there for "
+                               "a work-group)",
+                               in[i].shave, in[i].at, bytes));
+    described(first + 16 * slice - 1,
+              arena_printf(a,
+                           "CMX of SHAVE 15 + %u (%u bytes are there for a "
+                           "work-group)",
+                           slice - 1, bytes));
+    described(first + 16 * slice, "no buffer");
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t cmx = memory_cmx(mem, i);
+
+        ck_assert(memory_readable(mem, cmx, bytes));
+        ck_assert(memory_readable(mem, cmx + bytes - 1, 1));
+        ck_assert(!memory_readable(mem, cmx, bytes + 1));
+        ck_assert(!memory_readable(mem, cmx + bytes, 1));
+        ck_assert(!memory_readable(mem, cmx - 1, 1));
+    }
+}
+END_TEST
+
+/* The nearest buffer is named; of two as near the one that was there first. */
+START_TEST(addresses_of_buffers)
+{
+    uint32_t x, y, middle;
+
+    ck_assert(!memory_alloc(mem, "x", 100, &x, &err));
+    ck_assert(!memory_alloc(mem, "y", 200, &y, &err));
+    ck_assert_uint_gt(y, x + 100);
+    described(x, "x + 0");
+    described(x + 99, "x + 99");
+    described(x - 1, "1 bytes before x (100 bytes)");
+    described(x + 100, "byte 1 behind the end of x (100 bytes)");
+    described(y + 199, "y + 199");
+    described(y + 202, "byte 3 behind the end of y (200 bytes)");
+    described(y - 2, "2 bytes before y (200 bytes)");
+    middle = x + 100 + (y - x - 100) / 2; /* as far from x's end as from y */
+    described(middle - 1,
+              arena_printf(a, "byte %u behind the end of x (100 bytes)",
+                           middle - x - 100));
+    described(middle + 1,
+              arena_printf(a, "%u bytes before y (200 bytes)", y - middle - 1));
+    ck_assert(memory_readable(mem, x, 100));
+    ck_assert(memory_readable(mem, y + 100, 100));
+    ck_assert(memory_readable(mem, x + 99, 1));
+    ck_assert(!memory_readable(mem, x, 101));
+    ck_assert(!memory_readable(mem, x - 1, 2));
+    ck_assert(!memory_readable(mem, x + 100, 1));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("memory");
@@ -95,6 +172,8 @@ int main(void)
                         sizeof places / sizeof *places);
     tcase_add_test(c, whole_pages);
     tcase_add_test(c, several_pages);
+    tcase_add_test(c, addresses_of_cmx);
+    tcase_add_test(c, addresses_of_buffers);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
