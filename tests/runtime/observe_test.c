@@ -169,6 +169,28 @@ START_TEST(folded_stacks)
 }
 END_TEST
 
+/* A file's name may have what ends a frame. */
+START_TEST(folded_names)
+{
+    const char *text;
+
+    terminal_text(&p, "o;d;d.cl",
+                  "__kernel void k(__global half *dst)\n{\n"
+                  "    int i = get_global_id(0);\n\n    dst[i] = i;\n}\n");
+    terminal_text(
+        &p, "odd.xml",
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"o;d;d.cl\"/><Parameters>"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/></Parameters><WorkSizes dim=\"input,0\" "
+        "global=\"4\" local=\"1\"/></Kernel></CustomLayer>");
+    terminal_run(&p, "run odd.xml --shape in0=1x1x1x4 --folded f.txt");
+    ck_assert_msg(!p.status, "%s", p.err);
+    text = file_text("f.txt");
+    ck_assert_msg(strstr(text, ";o_d_d.cl:5;"), "%s", text);
+}
+END_TEST
+
 START_TEST(profile_table)
 {
     const char *at;
@@ -605,6 +627,7 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, rows_add_up, 0, N_LAYERS);
     tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
+    tcase_add_test(c, folded_names);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
     tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);
