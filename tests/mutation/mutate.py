@@ -2,26 +2,31 @@
 
 A change (mutant) that makes some test fail is killed; one that all tests pass
 survives: either nothing checks that place, or the change means nothing. The
-tree is copied to build/mutate/tree, so the user's own is left alone; there only
-what changed is built again, and the tests that map.txt names for the source
-run one after the other until one fails.
+tree is copied to build/mutate, once for each job, so the user's own is left
+alone; there only what changed is built again, and the tests that map.txt names
+for the source are built and run one after the other until one fails.
 
-Results are lines of text, one a mutant, in --results. A mutant that has its
-line there already is not tried again, as long as its source line is the same:
-so a run that was broken off goes on where it was, and one with a larger
---sample adds to it. Of two lines about one mutant the later counts.
+Results are lines of text, one a mutant, in --results. A mutant is known by the
+hash of its file, its source line's text and the change, wherever the line
+moves. One that has its line there already is not tried again: so a run that was
+broken off goes on where it was, and one with a larger --sample adds to it.
+
+survivors.txt says, by that hash, of which survivors somebody found that no test
+of make check can notice them, and why.
 """
 
 import argparse
 import hashlib
+import json
 import os
-import random
+import queue
 import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,6 +76,10 @@ STATEMENT = re.compile(
 )
 
 
+def digest(*what):
+    return hashlib.sha256("\0".join(map(str, what)).encode()).hexdigest()
+
+
 class Mutant:
     def __init__(self, path, text, at, end, new, kind):
         self.path, self.at, self.end, self.new, self.kind = path, at, end, new, kind
@@ -80,7 +89,9 @@ class Mutant:
         stop = text.find("\n", at)
         self.col = at - start + 1
         whole = text[start:stop if stop >= 0 else len(text)]
-        self.hash = hashlib.sha256(whole.strip().encode()).hexdigest()[:8]
+        # The how many-th line of this text it is: equal lines are told apart.
+        nth = len(re.findall("^" + re.escape(whole) + "$", text[:start], re.M))
+        self.hash = digest(path, whole, nth, self.col, kind, new)[:10]
 
     def key(self):
         return "%s:%d:%d %s %s" % (self.path, self.line, self.col, self.kind,
@@ -129,12 +140,12 @@ def places_of_tokens(path, text):
             continue
         depth += (value == "{") - (value == "}")
         if depth > 0:
-            if kind == "op" and not is_declarator(text, m.start()):
+            if value == "!":
+                yield Mutant(path, text, m.start(), m.end(), "", "negation")
+            elif kind == "op" and not is_declarator(text, m.start()):
                 for new in swapped(value, before):
                     name = next(k for k, ops in KINDS.items() if value in ops)
                     yield Mutant(path, text, m.start(), m.end(), new, name)
-            elif kind == "op" and value == "!" :
-                yield Mutant(path, text, m.start(), m.end(), "", "negation")
             elif kind == "number":
                 digits = value.rstrip("uUlL")
                 octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
@@ -186,23 +197,43 @@ def tests_for(rows, path):
     return max(best, key=lambda r: len(r[0]))[1] if best else []
 
 
+def program(test):
+    return "build/release/tests/%s_test" % test.split(":")[0]
+
+
 def limits():
     os.setpgid(0, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for what, most in ((resource.RLIMIT_DATA, 6 << 30),
-                       (resource.RLIMIT_FSIZE, 2 << 30)):
+    # The checkers reserve 16 GiB of addresses; what a mutant really takes is
+    # taken back from it first where memory runs out.
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as f:
+        f.write("1000")
+    for what, most in ((resource.RLIMIT_DATA, 40 << 30),
+                       (resource.RLIMIT_FSIZE, 8 << 30)):
         resource.setrlimit(what, (most, most))
 
 
-def run(words, cwd, env, seconds):
-    """The exit status; None: it took too long."""
+def failed(tap):
+    """Does Check's log of what was tested so far tell a failure?"""
+    if not tap or not os.path.exists(tap):
+        return False
+    with open(tap, encoding="utf-8", errors="replace") as f:
+        return any(line.startswith("not ok") for line in f)
+
+
+def run(words, cwd, env, seconds, tap=None):
+    """The exit status, 1 as soon as the log `tap` tells a failure; None: it took
+    too long."""
     p = subprocess.Popen(words, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          preexec_fn=limits)
-    try:
-        status = p.wait(seconds)
-    except subprocess.TimeoutExpired:
-        status = None
+    end, status = time.monotonic() + seconds, None
+    while status is None and time.monotonic() < end:
+        try:
+            status = p.wait(0.3 if tap else seconds)
+        except subprocess.TimeoutExpired:
+            status = 1 if failed(tap) else None
     try:
         os.killpg(p.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -211,17 +242,20 @@ def run(words, cwd, env, seconds):
     return status
 
 
+class Broken(Exception):
+    """Nothing that a mutant did."""
+
+
 class Tree:
     """A copy of the tracked files, with a build of its own."""
 
-    def __init__(self, path, jobs):
-        self.path, self.jobs = path, jobs
+    def __init__(self, path):
+        self.path = path
         self.out = os.path.join(path, "build/release")
         self.cache = os.path.join(path, "build/cache")
         self.env = dict(os.environ, VPU=os.path.join(self.out, "vpu"),
                         VPU_BUILD=self.out, XDG_CACHE_HOME=self.cache)
         self.env.pop("MAKEFLAGS", None)
-        self.took = {}
 
     def copy(self):
         """Only what differs is written, so that little is built again."""
@@ -241,9 +275,11 @@ class Tree:
             os.makedirs(os.path.dirname(to), exist_ok=True)
             shutil.copy(source, to)
 
-    def make(self, tests):
-        words = ["make", "-s", "-j%d" % self.jobs, "CFLAGS=-w", "all", "plugins"]
-        words += ["build/release/tests/%s_test" % t for t in tests]
+    def make(self, tests, jobs):
+        words = ["make", "-s", "-j%d" % jobs, "CFLAGS=-w", "all", "plugins"]
+        if shutil.which("ld.lld"):  # there is much to link
+            words.append("LDFLAGS=-fuse-ld=lld")
+        words += sorted({program(t) for t in tests})
         if "fidelity/fidelity" in tests:
             words.append("build/release/tests/fidelity/fidelity")
         return run(words, self.path, self.env, 1800) == 0
@@ -251,69 +287,190 @@ class Tree:
     def test(self, name, seconds):
         # What a mutant compiled is not what another would.
         shutil.rmtree(self.cache, ignore_errors=True)
+        tap = os.path.join(self.path, "build/tap")
+        if os.path.exists(tap):
+            os.unlink(tap)
         start = time.monotonic()
-        status = run(["build/release/tests/%s_test" % name], self.path,
-                     self.env, seconds)
+        status = run([program(name)] + name.split(":")[1:], self.path,
+                     dict(self.env, CK_TAP_LOG_FILE_NAME=tap), seconds, tap)
         return status, time.monotonic() - start
 
-    def limit_of(self, name):
-        """Generous, from what the test takes without a change."""
-        if name not in self.took:
-            status, took = self.test(name, 1800)
-            if status != 0:
-                sys.exit("scripts/mutate: %s_test fails without any change"
-                         % name)
-            self.took[name] = 20 + 5 * took
-        return self.took[name]
+    def read(self, path):
+        with open(os.path.join(self.path, path), encoding="utf-8") as f:
+            return f.read()
 
     def write(self, path, text):
-        with open(os.path.join(self.path, path), "w", encoding="utf-8") as f:
-            f.write(text)
+        """What is the same already is not built again."""
+        if self.read(path) != text:
+            with open(os.path.join(self.path, path), "w",
+                      encoding="utf-8") as f:
+                f.write(text)
+
+    def judge(self, m, tests, times):
+        """One of killed, timeout, survived, invalid; and by which test."""
+        text = self.read(m.path)
+        self.write(m.path, text[:m.at] + m.new + text[m.end:])
+        try:
+            for t in tests:
+                # One by one: most mutants never come to the second test.
+                if not self.make([t], 1):
+                    return "invalid", "-"
+                status, seconds = self.test(t, times.limit(t))
+                if status != 0:
+                    self.write(m.path, text)
+                    times.check(self, t)
+                    return "timeout" if status is None else "killed", t
+                times.passed(t, seconds)
+            return "survived", "-"
+        finally:
+            self.write(m.path, text)
 
 
-def judge(tree, m, text, tests):
-    """One of killed, timeout, survived, invalid; and by which test."""
-    tree.write(m.path, text[:m.at] + m.new + text[m.end:])
-    try:
-        if not tree.make(tests):
-            return "invalid", "-"
-        for t in tests:
-            status, _ = tree.test(t, tree.took[t])
-            if status is None:
-                return "timeout", t
-            if status != 0:
-                return "killed", t
-        return "survived", "-"
-    finally:
-        tree.write(m.path, text)
+def at_once(made, todo, do):
+    """do(tree, x) for every x, each tree with one at a time."""
+    waiting = queue.SimpleQueue()
+    for x in todo:
+        waiting.put(x)
+
+    def work(tree):
+        while True:
+            try:
+                x = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                do(tree, x)
+            except Broken as e:
+                broken.append(str(e))
+                return
+
+    broken = []
+    threads = [threading.Thread(target=work, args=(t,)) for t in made]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if broken:
+        sys.exit("scripts/mutate: " + "; ".join(broken))
+
+
+class Times:
+    """How long each test takes when it passes. One that did not yet in this run
+    is tried without a change, too, before a mutant's failure counts."""
+
+    def __init__(self, path):
+        self.path, self.lock, self.took = path, threading.Lock(), {}
+        self.good = set()
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.took = json.load(f)
+
+    def limit(self, name):
+        """Generous: another job may have the machine."""
+        return 30 + 5 * self.took[name] if name in self.took else 600
+
+    def of(self, names):
+        return sum(self.took.get(name, 8) for name in names)
+
+    def passed(self, name, seconds):
+        with self.lock:
+            self.took[name] = seconds
+            self.good.add(name)
+            with open(self.path, "w", encoding="utf-8") as f:
+                json.dump(self.took, f, indent=1)
+
+    def check(self, tree, name):
+        if name in self.good:
+            return
+        if tree.make([name], 1):
+            status, seconds = tree.test(name, 600)
+            if status == 0:
+                self.passed(name, seconds)
+                return
+        raise Broken("%s_test fails without any change" % name)
+
+
+def trees(o):
+    """One built copy for each job, without the tests."""
+    made = [Tree(os.path.join(o.work, str(i))) for i in range(o.jobs)]
+    for tree in made:
+        if tree is not made[0] and not os.path.exists(tree.path):
+            subprocess.run(["cp", "-a", made[0].path, tree.path], check=True)
+        tree.copy()
+        if not tree.make([], o.jobs):
+            sys.exit("scripts/mutate: the copy in %s does not build" % tree.path)
+    return made
+
+
+def try_all(o, todo, rows, done):
+    made, lock = trees(o), threading.Lock()
+    times = Times(os.path.join(o.work, "times"))
+
+    def try_one(tree, m):
+        verdict, by = tree.judge(m, tests_for(rows, m.path), times)
+        line = "%-8s %-22s %s  %s" % (verdict, by, m.key(), m.shown())
+        with lock:
+            done[m.hash] = line
+            print(line, flush=True)
+            with open(o.results, "a", encoding="utf-8") as f:
+                f.write(line + "\n")
+
+    # What is quickly known first: much is there when a run is broken off.
+    at_once(made, sorted(todo, key=lambda m: times.of(tests_for(rows, m.path))),
+            try_one)
 
 
 # --- results --------------------------------------------------------------------
 
 
 def read_results(path):
+    """The last line about each mutant, by its hash."""
     done = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
             for line in f:
-                if not line.startswith("#") and line.strip():
-                    words = line.split()
-                    done[" ".join(words[2:5])] = words[0]
+                words = line.split()
+                if len(words) > 4 and words[0] != "#":
+                    done[words[4]] = line.rstrip("\n")
     return done
 
 
+def write_results(path, done):
+    """One line a mutant, in the order of the sources."""
+    def place(line):
+        name, row, col = line.split()[2].split(":")
+        return name, int(row), int(col), line
+
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(line + "\n" for line in sorted(done.values(), key=place))
+
+
+def read_explained():
+    with open(os.path.join(HERE, "survivors.txt"), encoding="utf-8") as f:
+        return {line.split()[0] for line in f
+                if line.strip() and not line.startswith("#")}
+
+
 def summary(done):
+    explained = read_explained()
     modules = {}
-    for key, verdict in done.items():
-        module = os.path.dirname(key.split(":")[0])
-        row = modules.setdefault(module, {})
-        row[verdict] = row.get(verdict, 0) + 1
-    for module in sorted(modules):
-        row = modules[module]
+    for key, line in done.items():
+        words = line.split()
+        verdict = words[0]
+        if verdict == "survived" and key in explained:
+            verdict = "explained"
+        elif key in explained:
+            print("survivors.txt explains %s, which is %s" % (key, verdict))
+        for name in (os.path.dirname(words[2].split(":")[0]), "all"):
+            row = modules.setdefault(name, {})
+            row[verdict] = row.get(verdict, 0) + 1
+    for name in sorted(modules, key=lambda n: (n == "all", n)):
+        row = modules[name]
         noticed = row.get("killed", 0) + row.get("timeout", 0)
-        tried = noticed + row.get("survived", 0)
-        print("%-20s %4d tried, %4d noticed, %4d survived"
-              % (module, tried, noticed, tried - noticed))
+        same, left = row.get("explained", 0), row.get("survived", 0)
+        print("%-20s %4d valid, %4d noticed, %4d survived, %4d explained, "
+              "%4d do not build" % (name, noticed + same + left, noticed, left,
+                                    same, row.get("invalid", 0)))
 
 
 def arguments():
@@ -326,23 +483,26 @@ def arguments():
     p.add_argument("--only", default="", metavar="PREFIX",
                    help="sources whose path begins so")
     p.add_argument("--results", default=os.path.join(HERE, "results.txt"))
-    p.add_argument("--work", default=os.path.join(ROOT, "build/mutate/tree"),
-                   help="where the copy of the tree lies")
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--work", default=os.path.join(ROOT, "build/mutate"),
+                   help="where the copies of the tree lie")
+    p.add_argument("--jobs", type=int, default=os.cpu_count(),
+                   help="mutants tried at a time (default: processors)")
     p.add_argument("--again", action="store_true",
-                   help="try those that survived anew: there are tests now")
+                   help="try those that survived unexplained anew: there are "
+                        "tests now")
     p.add_argument("--list", action="store_true",
                    help="show the mutants, try none")
     return p.parse_args()
 
 
 def chosen(o):
+    """A source that changes moves no other mutant's place in the order."""
     names = subprocess.run(["git", "ls-files", "isa/*.c", "sim/*.c",
                             "runtime/*.c"], cwd=ROOT, check=True,
                            capture_output=True).stdout.decode().split()
     all_of = [m for name in sorted(names) if name.startswith(o.only)
               for m in mutants_of(name)]
-    random.Random(o.seed).shuffle(all_of)
+    all_of.sort(key=lambda m: digest(o.seed, m.hash))
     return all_of[:o.sample], len(all_of)
 
 
@@ -351,33 +511,23 @@ def main():
     mutants, n = chosen(o)
     rows = read_map()
     done = read_results(o.results)
-    print("%d mutants of %d" % (len(mutants), n))
+    print("%d mutants of %d" % (len(mutants), n), flush=True)
     if o.list:
         for m in mutants:
             print("%s  %s" % (m.key(), m.shown()))
         return
-    open_still = {"survived"} if o.again else set()
-    todo = [m for m in mutants
-            if m.key() not in done or done[m.key()] in open_still]
-    tree = Tree(o.work, o.jobs)
-    tree.copy()
+    known = set(done)
+    if o.again:
+        known = {h for h in done if done[h].split()[0] != "survived"}
+        known |= read_explained() & set(done)
+    todo = [m for m in mutants if m.hash not in known]
     for m in todo:
-        tests = tests_for(rows, m.path)
-        if not tests:
+        if not tests_for(rows, m.path):
             sys.exit("scripts/mutate: tests/mutation/map.txt has no tests for "
                      + m.path)
-        with open(os.path.join(ROOT, m.path), encoding="utf-8") as f:
-            text = f.read()
-        if not tree.make(tests):
-            sys.exit("scripts/mutate: the copy in %s does not build" % o.work)
-        for t in tests:
-            tree.limit_of(t)
-        verdict, by = judge(tree, m, text, tests)
-        done[m.key()] = verdict
-        line = "%-8s %-22s %s  %s" % (verdict, by, m.key(), m.shown())
-        print(line, flush=True)
-        with open(o.results, "a", encoding="utf-8") as f:
-            f.write(line + "\n")
+    if todo:
+        try_all(o, todo, rows, done)
+        write_results(o.results, done)
     summary(done)
 
 

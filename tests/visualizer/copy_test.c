@@ -343,6 +343,23 @@ static void packet(str *out, const char *bytes, size_t n)
     str_add(out, bytes, n);
 }
 
+/* A slice from 5 to 9 on the only track there is. */
+START_TEST(summary_of_a_foreign_track)
+{
+    str out = {0};
+    json_t *j;
+
+    packet(&out, "\x40\x05\x5a\x04\x48\x01\x58\x07", 8);
+    packet(&out, "\x40\x09\x5a\x04\x48\x02\x58\x07", 8);
+    terminal_file(&p, "a.pftrace", str_text(&out), out.n);
+    str_free(&out);
+    j = summary_of("");
+    ck_assert_int_eq(at(j, "tracks", NULL, NULL), 1);
+    ck_assert_int_eq(at(j, "slices", NULL, NULL), 1);
+    json_decref(j);
+}
+END_TEST
+
 static void descriptor(str *out, char uuid)
 {
     /* sequence 1; track_descriptor 60 {uuid 1, name 2 "T"} */
@@ -458,6 +475,7 @@ int main(void)
     tcase_add_test(t, a_slice_of_everything_is_everything);
     tcase_add_test(t, summary_adds_up);
     tcase_add_test(t, summary_by_hand);
+    tcase_add_test(t, summary_of_a_foreign_track);
     tcase_add_test(t, foreign_traces);
     tcase_add_test(t, cut_off_traces);
     tcase_add_loop_test(t, wrong_words, 0, 14);
