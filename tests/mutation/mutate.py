@@ -203,7 +203,9 @@ def program(test):
 
 def limits():
     os.setpgid(0, 0)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored
+    # A shell has what runs in its background ignore them; tests send them.
+    for s in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+        signal.signal(s, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # The checkers reserve 16 GiB of addresses; what a mutant really takes is
     # taken back from it first where memory runs out.
@@ -527,7 +529,7 @@ def main():
                      + m.path)
     if todo:
         try_all(o, todo, rows, done)
-        write_results(o.results, done)
+    write_results(o.results, done)
     summary(done)
 
 
