@@ -70,8 +70,14 @@ static _Noreturn void work_apart(task_fn *work, void *user,
 
 bool task_says_short(const char *messages)
 {
-    return strstr(messages, "bad_alloc") || strstr(messages, "out of memory") ||
-           strstr(messages, "Cannot allocate memory");
+    static const char *const words[] = {"bad_alloc", "out of memory",
+                                        "Cannot allocate memory",
+                                        "Failed to mmap"}; /* of a sanitizer */
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(messages, words[i]))
+            return true;
+    return false;
 }
 
 static vpu_status start(task_fn *work, void *user, const child_limits *limits,

@@ -154,7 +154,7 @@ static pair extended(sel *s, pair x, uint32_t bits, bool is_signed)
 {
     isa_operand by = vp_imm(64 - bits);
 
-    if (bits == 64)
+    if (bits >= 64) /* more: sel_parts has refused it already */
         return x;
     if (is_signed) {
         x.hi = sel2(s, x.hi, by, .op = ISA_OP_ishl);

@@ -53,7 +53,7 @@ static void start_stick(const char *options)
     pid = terminal_start(&stick,
                          arena_printf(stick.a, "stick --xlink C --listen %s %s",
                                       address, options));
-    for (int i = 0; i < 500 && !terminal_has(&stick, "s"); i++)
+    for (int i = 0; i < 3000 && !terminal_has(&stick, "s"); i++)
         usleep(10000);
     ck_assert(terminal_has(&stick, "s"));
 }
