@@ -17,6 +17,7 @@
 #include "sim/compiler/flatten.h"
 #include "sim/compiler/instrument.h"
 #include "sim/compiler/names.h"
+#include "sim/compiler/narrow.h"
 #include "sim/ir/ir.h"
 #include "sim/compiler/taint.h"
 #include "sim/compiler/vectorize.h"
@@ -77,10 +78,15 @@ static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
 {
     const char *at = strstr(passes, indvars);
 
+    vpu_status st;
+
     if (narrow && at)
         passes = arena_printf(a, "%.*s%s", (int)(at - passes), passes,
                               at + strlen(indvars));
-    return run_passes(m, passes, err);
+    st = run_passes(m, passes, err);
+    if (!st)
+        narrow_loads(m);
+    return st;
 }
 
 /* Is there an integer that no operation of a SHAVE takes? */
