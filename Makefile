@@ -225,7 +225,7 @@ run-check-perfetto: all
 	@scripts/check-perfetto build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
-check-asan: deps # the part of it that CI has time for
+check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
 run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY)
 	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG),$(TESTS))

@@ -12,7 +12,13 @@
 #include "sim/exec/memory.h"
 #include "tests/support/scan_state.h"
 
-enum { MAX_LIMITS = 512, MAX_ROUNDS = 12, MANY_PASSES = 40, WIDEN_AFTER = 4, RED_ZONE = 128 };
+enum {
+    MAX_LIMITS = 512,
+    MAX_ROUNDS = 12,
+    MANY_PASSES = 40,
+    WIDEN_AFTER = 4,
+    RED_ZONE = 128
+};
 
 typedef struct {
     uint64_t at;
@@ -1467,7 +1473,8 @@ const char *scan_function(const scan_section *sections, size_t n_sections,
         for (size_t k = 0; k < x.n_blocks; k++)
             x.blocks[k]->waits = x.blocks[k]->in.reached;
         ascend(&x);
-        descend(&x, round < MAX_ROUNDS / 2 ? MANY_PASSES : MAX_ROUNDS - 1 - round);
+        descend(&x,
+                round < MAX_ROUNDS / 2 ? MANY_PASSES : MAX_ROUNDS - 1 - round);
         settled = judge(&x);
     }
     if (!settled && !x.wrong)
