@@ -10,6 +10,13 @@
 
 #include "sim/base/task.h"
 
+/* Its malloc does not return NULL. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 static arena *a;
 static unsigned char *out;
 static size_t n;
@@ -136,7 +143,7 @@ START_TEST(memory_ends_it)
         ck_assert_int_eq(st, VPU_ERR_COMPILE);
         ck_assert_int_eq(end, TASK_DONE);
     } else {
-        ck_assert_int_eq(st, VPU_ERR_LIMIT);
+        ck_assert_msg(st == VPU_ERR_LIMIT, "%d: %s", st, err.msg);
         ck_assert_int_eq(end, TASK_MEMORY);
         ck_assert_msg(strstr(err.msg, "64 MB"), "%s", err.msg);
     }
@@ -227,7 +234,9 @@ int main(void)
     tcase_add_loop_test(c, hands_bytes_over, 0, 4);
     tcase_add_test(c, hands_errors_over);
     tcase_add_test(c, time_ends_it);
-    tcase_add_loop_test(c, memory_ends_it, 0, 3);
+    tcase_add_loop_test(c, memory_ends_it, 0, SANITIZED ? 1 : 3);
+    if (SANITIZED)
+        puts("skipped 2: a sanitizer's malloc waits for ever when it is short");
     tcase_add_loop_test(c, signal_ends_it, 0, 4);
     tcase_add_test(c, lock_is_free_in_the_copy);
     suite_add_tcase(s, c);
