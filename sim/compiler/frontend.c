@@ -219,18 +219,14 @@ static char **command_line(const fe_job *job, const fe_files *f,
     return argv;
 }
 
-static vpu_status failed(const fe_job *job, const char *diag, vpu_error *err)
+static vpu_status short_of_memory(const fe_job *job, vpu_error *err)
 {
     const child_limits limits = budget_or_default(job->limits);
 
-    if (task_says_short(diag))
-        return err_set(err, VPU_ERR_LIMIT,
-                       "%s: %s needed more than %llu MB of "
-                       "memory" BUDGET_MEMORY_ADVICE,
-                       job->path, FE_CLANG,
-                       (unsigned long long)limits.bytes >> 20);
-    return err_set(err, VPU_ERR_COMPILE, "%s",
-                   *diag ? diag : "clang failed without a message");
+    return err_set(err, VPU_ERR_LIMIT,
+                   "%s: %s needed more than %llu MB of "
+                   "memory" BUDGET_MEMORY_ADVICE,
+                   job->path, FE_CLANG, (unsigned long long)limits.bytes >> 20);
 }
 
 /* Run clang; warnings go to the log. */
@@ -252,10 +248,11 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     if (st)
         return st;
     if (code && task_says_short(diag))
-        return failed(job, diag, err);
+        return short_of_memory(job, err);
     diag = hide_prelude(a, diag, f->prelude);
     if (code)
-        return failed(job, diag, err);
+        return err_set(err, VPU_ERR_COMPILE, "%s",
+                       *diag ? diag : "clang failed without a message");
     pass_on_warnings(job->log, diag);
     return VPU_OK;
 }
