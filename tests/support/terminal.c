@@ -182,3 +182,22 @@ const char *terminal_files(terminal *p, const char *except)
     str_free(&s);
     return text;
 }
+
+void terminal_expect(const terminal *p, int status, const char *words)
+{
+    ck_assert_msg(p->status == status, "exit status %d, expected %d\n%s%s",
+                  p->status, status, p->err, p->out);
+    ck_assert_msg((!status && strstr(p->out, words)) || strstr(p->err, words),
+                  "'%s' is not in\n%s%s", words, p->err, p->out);
+}
+
+const char *terminal_bytes(terminal *p, const char *name, size_t *n)
+{
+    char *data;
+    vpu_error err = {0};
+
+    ck_assert_msg(!file_read(arena_printf(p->a, "%s/%s", p->dir, name), 1 << 26,
+                             p->a, &data, n, &err),
+                  "%s", err.msg);
+    return data;
+}

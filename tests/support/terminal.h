@@ -32,6 +32,12 @@ void terminal_run(terminal *p, const char *args);
 pid_t terminal_start(terminal *p, const char *args);
 void terminal_wait(terminal *p, pid_t pid);
 
+/* The last run's exit status, and words it wrote; to stderr unless it is 0. */
+void terminal_expect(const terminal *p, int status, const char *words);
+
+/* The bytes of a file below dir. */
+const char *terminal_bytes(terminal *p, const char *name, size_t *n);
+
 /* Names of all files below dir, sorted, one a line, without those in except
  * (one a line) and without the compile cache. Directories are not listed. */
 const char *terminal_files(terminal *p, const char *except);
