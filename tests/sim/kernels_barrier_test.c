@@ -430,6 +430,12 @@ static const struct {
             "int *p = in[i] & 64 ? a : b; t[l] = in[i]; SYNC;"
             "out[i] = p[in[i] & 7] + t[(l + 1) % L];"),
      private_pointer},
+    {"array without a name that only kept pointers lead to",
+     KERNEL("int *a = (__private int[8]){0}, *p[2];"
+            "for (int k = 0; k < 8; k++) a[k] = in[i] * (k + 1);"
+            "p[0] = p[1] = a; t[l] = in[i]; SYNC;"
+            "out[i] = p[t[0] & 1][in[i] & 7] + t[(l + 1) % L];"),
+     private_pointer},
     {"global pointer",
      KERNEL("__global const int *p = in[i] & 1 ? in + (i - l) : in + i;"
             "t[l] = in[i]; SYNC; out[i] = *p + t[(l + 1) % L];"),

@@ -160,6 +160,55 @@ START_TEST(addresses_of_buffers)
 }
 END_TEST
 
+/* --- the parts of CMX ----------------------------------------------------- */
+
+static void reopen(bool roomy)
+{
+    memory_destroy(mem);
+    ck_assert_msg(
+        !(roomy ? memory_create_roomy : memory_create)(&desc, &mem, &err), "%s",
+        err.msg);
+}
+
+/* A debugger's CMX takes the addresses that there are up to DDR, at most 4 MiB
+ * for each SHAVE; the last page of each stands in front of the next SHAVE's. */
+START_TEST(roomy_cmx)
+{
+    desc.num_shaves = 2;
+    desc.cmx_base = 0x7f000000;
+    desc.ddr_base = 0x80000000; /* 8 MiB for each */
+    reopen(true);
+    ck_assert_uint_eq(memory_cmx(mem, 0), 0x7f000000);
+    ck_assert_uint_eq(memory_cmx(mem, 1), 0x7f400000);
+    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x3ff000);
+    desc.cmx_base = 0x7fc00000; /* 2 MiB for each */
+    reopen(true);
+    ck_assert_uint_eq(memory_cmx(mem, 1), 0x7fe00000);
+    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x1ff000);
+    memset(memory_window(mem) + memory_cmx(mem, 1), 1, 0x1ff000);
+    ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 0) - 1], 0xff);
+    ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 1) - 1], 0xff);
+}
+END_TEST
+
+/* Slices that are work-groups' to the last byte have no page to spare: only in
+ * front of the first one there are addresses. */
+START_TEST(cmx_without_room_in_front)
+{
+    desc.ocl_local_budget = desc.cmx_slice_bytes;
+    reopen(false);
+    ck_assert_uint_eq(memory_cmx_bytes(mem), desc.cmx_slice_bytes);
+    ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 0) - 4096], 0xff);
+    ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 0) - 1], 0xff);
+    for (uint32_t i = 0; i < 16; i++) {
+        uint8_t *cmx = memory_window(mem) + memory_cmx(mem, i);
+
+        ck_assert_uint_eq(cmx[desc.cmx_slice_bytes - 1], 0);
+        memset(cmx, 1, desc.cmx_slice_bytes);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("memory");
@@ -174,6 +223,8 @@ int main(void)
     tcase_add_test(c, several_pages);
     tcase_add_test(c, addresses_of_cmx);
     tcase_add_test(c, addresses_of_buffers);
+    tcase_add_test(c, roomy_cmx);
+    tcase_add_test(c, cmx_without_room_in_front);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
