@@ -84,6 +84,31 @@ START_TEST(text)
 }
 END_TEST
 
+/* A variable that a switch jumps over begins to exist with the kernel, before
+ * its first line: the note names the file alone. */
+START_TEST(place_without_a_line)
+{
+    open_with("__kernel void k(__global const half *restrict src,\n"
+              "                __global half *restrict dst)\n"
+              "{\n"
+              "    int i = get_global_id(1) * 16 + get_global_id(0);\n"
+              "    switch (i & 1) {\n"
+              "        half v;\n"
+              "    case 0:\n"
+              "        v = src[i];\n"
+              "    default:\n"
+              "        dst[i] = v;\n"
+              "    }\n"
+              "}\n");
+    terminal_run(&p, RUN);
+    ck_assert_int_eq(p.status, 1);
+    has("k.cl:10:16: error: global memory gets a value nobody gave 'v' "
+        "[uninit]\n");
+    has("k.cl: note: it begins to exist\n");
+    close_it();
+}
+END_TEST
+
 START_TEST(clean_bill)
 {
     open_with(clean);
@@ -319,6 +344,7 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_test(t, text);
+    tcase_add_test(t, place_without_a_line);
     tcase_add_test(t, clean_bill);
     tcase_add_test(t, json);
     tcase_add_test(t, sarif);
