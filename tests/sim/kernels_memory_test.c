@@ -570,6 +570,90 @@ START_TEST(before_local_memory)
 }
 END_TEST
 
+/* --- what a group's items share ------------------------------------------- */
+
+/* What runs the items one after the other stays in registers: only the kernel's
+ * own arrays are in memory. In code for checking even those are not shared, but
+ * an item's own each. */
+START_TEST(private_memory)
+{
+    static const sim_checking checking;
+    const sim_compile_config with_checks = {
+        .no_cache = true, .checking = &checking, .hooks = &check_hooks};
+    static const struct {
+        const char *array;
+        uint32_t bytes;
+    } kernels[] = {{"", 0},
+                   {"{ int a[8]; for (int j = 0; j < 8; j++) a[j] = l * j;"
+                    "  n += a[n & 7]; }",
+                    32}};
+
+    for (int k = 0; k < 2; k++) {
+        rig r;
+
+        rig_open(&r);
+        rig_compile(
+            &r,
+            arena_printf(r.a,
+                         "__kernel void k(__global int *out, __local int *t,\n"
+                         "                int n)\n{\n"
+                         "    int l = get_local_id(0), i = get_global_id(0);\n"
+                         "    %s\n"
+                         "    t[l] = out[i] + n;\n"
+                         "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                         "    for (int j = l & 3; j < n; j++)\n"
+                         "        out[i] += t[j];\n}\n",
+                         kernels[k].array),
+            "k");
+        ck_assert_msg(!sim_kernel_compile(arena_printf(r.a, "%s/k.cl", r.dir),
+                                          "k", &with_checks, r.a, &r.checked[0],
+                                          &r.err),
+                      "%s", r.err.msg);
+        ck_assert_uint_eq(r.kernel->variants[SIM_SCALAR].stack_bytes,
+                          kernels[k].bytes);
+        ck_assert_uint_eq(r.checked[0]->variants[SIM_SCALAR].stack_bytes, 0);
+        rig_close(&r);
+    }
+}
+END_TEST
+
+/* A sum that is the same for all items is made once for the group, so that
+ * between two barriers nothing is left to do for each: not even a cycle for a
+ * further item behind each barrier. */
+START_TEST(common_work_is_done_once)
+{
+    enum { TIMES = 64, FEW = 7, MANY = 63 };
+    uint64_t cycles[2];
+    int *out;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "#define SUM sum += t[sum & 3]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "#define FOUR(x) x x x x\n"
+                "__kernel void k(__global int *out, __local int *t)\n{\n"
+                "    int sum = 0;\n"
+                "    t[get_local_id(0)] = 5;\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    FOUR(FOUR(FOUR(SUM)))\n"
+                "    out[get_global_id(0)] = sum;\n}\n",
+                "k");
+    out = rig_buffer(&r, 4 * MANY);
+    rig_local(&r, 4 * MANY);
+    for (int many = 0; many < 2; many++) {
+        rig_run_1d(&r, 1, many ? MANY : FEW);
+        ck_assert_int_eq(r.result.variant, SIM_SCALAR);
+        cycles[many] = r.result.profile.cycles;
+        for (int i = 0; i < (many ? MANY : FEW); i++)
+            ck_assert_int_eq(out[i], TIMES * 5);
+    }
+    ck_assert_msg(cycles[1] - cycles[0] < (MANY - FEW) * TIMES,
+                  "%llu cycles, %llu cycles", (unsigned long long)cycles[0],
+                  (unsigned long long)cycles[1]);
+    rig_close(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: memory");
@@ -586,6 +670,8 @@ int main(void)
     tcase_add_test(c, order_and_threads);
     tcase_add_test(c, local_memory_is_undefined);
     tcase_add_test(c, before_local_memory);
+    tcase_add_test(c, private_memory);
+    tcase_add_test(c, common_work_is_done_once);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
