@@ -220,12 +220,10 @@ static void try_unite(web *w, const copy *c)
     if (a == b || conflict(w, a, b))
         return;
     w->parent[b] = a;
+    /* Rows are kept by class: whoever met b now meets a. */
     for (uint32_t o = 0; o < w->n; o++)
         if (conflict(w, b, o))
             interfere(w, a, o);
-    /* Rows are kept by class: whoever met b now meets a. */
-    for (uint32_t q = 0; q < w->words; q++)
-        w->adj[a][q] |= w->adj[b][q];
 }
 
 static void coalesce(web *w)

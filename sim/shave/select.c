@@ -914,7 +914,6 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
     for (uint32_t k = n; k-- > 0 && !s->st;) {
         uint32_t b = order[k];
 
-        s->p->blocks = NULL;
         s->p->n_blocks = s->p->blocks_cap = 0;
         s->cur = add_block(s, b);
         ir_each_inst(i, s->cfg.blocks[b])
@@ -931,7 +930,6 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
         done[b].b = s->p->blocks;
         done[b].n = s->p->n_blocks;
     }
-    s->p->blocks = NULL;
     s->p->n_blocks = s->p->blocks_cap = 0;
     for (uint32_t b = 0; b < s->cfg.n; b++) {
         s->first[b] = (uint32_t)s->p->n_blocks;

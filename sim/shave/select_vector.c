@@ -633,7 +633,7 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
             sel1(s, vp_imm(1), .op = ISA_OP_vsplat, .type = sel_uint(f.bits));
 
         m->n = a->n;
-        m->p = arena_array(s->a, isa_operand, a->n + 1);
+        m->p = arena_array(s->a, isa_operand, a->n);
         for (uint32_t k = 0; k < a->n; k++)
             m->p[k] = sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
                            .op = ISA_OP_vcmp, .type = sel_uint(f.bits),
