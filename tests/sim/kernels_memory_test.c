@@ -570,6 +570,34 @@ START_TEST(before_local_memory)
 }
 END_TEST
 
+/* What does not fit is listed to the last byte, and nothing else. */
+START_TEST(too_much_local_memory)
+{
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global int *out, __local int *t)\n{\n"
+                "    __local int a[20000]; __local short b[15000];\n"
+                "    int l = get_local_id(0);\n"
+                "    a[l] = b[l] = t[l] = l;\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    out[l] = a[7 - l] + b[7 - l] + t[7 - l];\n}\n",
+                "k");
+    rig_buffer(&r, 32);
+    rig_local(&r, 64);
+    ck_assert_int_eq(rig_run(&r, (uint32_t[]){1, 1, 1}, (uint32_t[]){8, 1, 1}),
+                     VPU_ERR_LIMIT);
+    ck_assert_str_eq(r.err.msg,
+                     "test: kernel 'k' needs 110064 bytes of local memory per "
+                     "work-group, the device has 102400:\n"
+                     "     80000  __local array 'a'\n"
+                     "     30000  __local array 'b'\n"
+                     "        64  local_data 't'");
+    rig_close(&r);
+}
+END_TEST
+
 /* --- what a group's items share ------------------------------------------- */
 
 /* What runs the items one after the other stays in registers: only the kernel's
@@ -670,6 +698,7 @@ int main(void)
     tcase_add_test(c, order_and_threads);
     tcase_add_test(c, local_memory_is_undefined);
     tcase_add_test(c, before_local_memory);
+    tcase_add_test(c, too_much_local_memory);
     tcase_add_test(c, private_memory);
     tcase_add_test(c, common_work_is_done_once);
     suite_add_tcase(s, c);
