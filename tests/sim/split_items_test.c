@@ -4,8 +4,11 @@
  * must come to the same bytes after the same cycles. */
 #include <check.h>
 #include <limits.h>
+#include <llvm-c/Analysis.h>
+#include <llvm-c/IRReader.h>
 #include <string.h>
 
+#include "sim/compiler/split_items.h"
 #include "tests/support/rig.h"
 
 typedef unsigned uint;
@@ -214,6 +217,118 @@ START_TEST(conditions_on_items)
 }
 END_TEST
 
+/* --- which loops -----------------------------------------------------------
+ */
+
+/* The loop that the work-group pass makes, its parts to be exchanged. */
+#define LOOP(first, condition, next, more, mark)         \
+    "define void @f(i32 %n, i32 %items, ptr %out) {\n"   \
+    "entry:\n"                                           \
+    "  br label %head\n"                                 \
+    "head:\n"                                            \
+    "  %i = phi i32 [ 0, %entry ], [ %next, %latch ]\n"  \
+    "  %p = getelementptr i32, ptr %out, i32 %i\n" first \
+    "  %c = icmp " condition "\n"                        \
+    "  br i1 %c, label %then, label %latch\n"            \
+    "then:\n"                                            \
+    "  store i32 %i, ptr %p\n"                           \
+    "  br label %latch\n"                                \
+    "latch:\n"                                           \
+    "  %next = " next "\n"                               \
+    "  %more = icmp " more "\n"                          \
+    "  br i1 %more, label %head, label %exit" mark "\n"  \
+    "exit:\n"                                            \
+    "  ret void\n"                                       \
+    "}\n"                                                \
+    "!0 = !{}\n"
+#define NEXT "add i32 %i, 1"
+#define MORE "ult i32 %next, %items"
+#define MARK ", !vpu.items !0"
+
+static const struct {
+    const char *what, *text;
+    bool split;
+} loops[] = {
+    {"below", LOOP("", "slt i32 %i, %n", NEXT, MORE, MARK), true},
+    {"limit first", LOOP("", "ule i32 %n, %i", NEXT, MORE, MARK), true},
+    {"a sum",
+     LOOP("  %s = add i32 %n, %i\n", "sgt i32 %s, 7", NEXT, MORE, MARK), true},
+    {"one item", LOOP("", "eq i32 %i, 5", NEXT, MORE, MARK), true},
+    {"the first item", LOOP("", "eq i32 %i, 0", NEXT, MORE, MARK), false},
+    {"no mark", LOOP("", "slt i32 %i, %n", NEXT, MORE, ""), false},
+    {"every second item",
+     LOOP("", "slt i32 %i, %n", "add i32 %i, 2", MORE, MARK), false},
+    {"a product", LOOP("", "slt i32 %i, %n", "mul i32 %i, 1", MORE, MARK),
+     false},
+    {"a step that is not constant",
+     LOOP("", "slt i32 %i, %n", "add i32 %i, %n", MORE, MARK), false},
+    {"until an item",
+     LOOP("", "slt i32 %i, %n", NEXT, "ne i32 %next, %items", MARK), false},
+    {"a count that the loop changes",
+     LOOP("  %m = load i32, ptr %out\n", "slt i32 %i, %n", NEXT,
+          "ult i32 %next, %m", MARK),
+     false},
+    {"a limit that the loop changes",
+     LOOP("  %m = load i32, ptr %p\n", "slt i32 %i, %m", NEXT, MORE, MARK),
+     false},
+    {"a multiple",
+     LOOP("  %m = mul i32 %i, 3\n", "slt i32 %m, %n", NEXT, MORE, MARK), false},
+};
+
+/* Where the condition is decided, which "head" branches on. */
+static LLVMBasicBlockRef decided_in(LLVMBasicBlockRef head)
+{
+    return LLVMGetInstructionParent(
+        LLVMGetCondition(LLVMGetBasicBlockTerminator(head)));
+}
+
+/* Split, a loop has one block in front of each piece, in which the condition is
+ * decided, and one behind it, which leads to the next piece or out. */
+START_TEST(loops_that_are_split)
+{
+    LLVMContextRef c = LLVMContextCreate();
+    arena *a = arena_create(0);
+    LLVMModuleRef m;
+    LLVMValueRef f;
+    LLVMBasicBlockRef head;
+    char *message = NULL, *before, *after;
+    unsigned n;
+
+    ck_assert_msg(!LLVMParseIRInContext(
+                      c,
+                      LLVMCreateMemoryBufferWithMemoryRange(
+                          loops[_i].text, strlen(loops[_i].text), "loop", true),
+                      &m, &message),
+                  "%s", message);
+    f = LLVMGetNamedFunction(m, "f");
+    head = LLVMGetNextBasicBlock(LLVMGetEntryBasicBlock(f));
+    n = LLVMCountBasicBlocks(f);
+    before = LLVMPrintModuleToString(m);
+    split_item_loops(f, a);
+    after = LLVMPrintModuleToString(m);
+    ck_assert(!LLVMVerifyFunction(f, LLVMReturnStatusAction));
+    if (loops[_i].split) {
+        LLVMBasicBlockRef pieces = decided_in(head);
+
+        ck_assert_msg(pieces != head, "%s: %s", loops[_i].what, after);
+        ck_assert_uint_eq(LLVMCountBasicBlocks(f), n + 2);
+        ck_assert_ptr_eq(
+            LLVMGetSuccessor(LLVMGetBasicBlockTerminator(pieces), 0), head);
+        ck_assert_ptr_eq(
+            LLVMGetSuccessor(
+                LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(f)), 0),
+            pieces);
+    } else {
+        ck_assert_msg(!strcmp(before, after), "%s: %s", loops[_i].what, after);
+    }
+    LLVMDisposeMessage(before);
+    LLVMDisposeMessage(after);
+    LLVMDisposeModule(m);
+    LLVMContextDispose(c);
+    arena_destroy(a);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("host code: conditions on items");
@@ -223,6 +338,8 @@ int main(void)
 
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, conditions_on_items, 0, N_CONDITIONS);
+    tcase_add_loop_test(c, loops_that_are_split, 0,
+                        sizeof loops / sizeof *loops);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
