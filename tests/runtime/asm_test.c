@@ -144,6 +144,15 @@ static void explained(void)
         ck_assert_msg(*s == ';' || n < 140, "%.*s", (int)n, s);
         ck_assert_msg(*s == ';' || !dash || memchr(dash, ';', n - (dash - s)),
                       "%.*s", (int)n, s);
+        /* Nothing but a branch has slots; a gap tells of what comes next. */
+        if (*s != ';' && memmem(s, n, "its slots end with the block: ", 30)) {
+            const char *op = s;
+
+            while (*op == ';' || (op == s && dash))
+                op += strcspn(op, "\n") + 1;
+            ck_assert_msg(memmem(op, strcspn(op, "\n"), "BRU.", 4) != NULL,
+                          "%.*s", (int)n, s);
+        }
         if (!s[n])
             break;
     }

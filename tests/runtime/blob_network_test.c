@@ -330,6 +330,54 @@ START_TEST(program_converts)
 }
 END_TEST
 
+/* A layer bound to compiled kernels: their files, one behind the other. */
+START_TEST(program_takes_bins)
+{
+    static const char bound[] =
+        "<CustomLayer name='Twice' type='MVCL' version='1'>"
+        "<Kernel entry='twice'><Source filename='twice.bin'/>%s<Parameters>"
+        "<Tensor arg-name='src' type='input' port-index='0' format='BYXF'/>"
+        "<Tensor arg-name='dst' type='output' port-index='0' format='BYXF'/>"
+        "<Data arg-name='tmp' type='local_data' dim='input,0' size='X*2'/>"
+        "</Parameters><WorkSizes dim='input,0' global='X,Y,1' local='X,1,1'/>"
+        "</Kernel></CustomLayer>";
+    char *dir = program_temp_dir(a);
+    program_args p;
+    size_t n, m;
+
+    write_text(dir, "twice.cl", kernel_cl);
+    write_text(dir, "net.xml", model_xml);
+    write_text(dir, "net.bin", "");
+    program_args_init(&p, a, "cc", NULL);
+    program_args_add(&p, "%s/twice.cl", dir);
+    program_args_add(&p, "-o");
+    program_args_add(&p, "%s/twice.bin", dir);
+    ck_assert_int_eq(program_run(&p, dir), 0);
+    for (int twice = 0; twice < 2; twice++) {
+        const char *bin, *whole, *first;
+
+        write_text(dir, "layer.xml",
+                   arena_printf(a, bound,
+                                twice ? "<Source filename='twice.bin'/>" : ""));
+        program_args_init(&p, a, "blob", "make", NULL);
+        program_args_add(&p, "%s/layer.xml", dir);
+        program_args_add(&p, "--model=%s/net.xml", dir);
+        program_args_add(&p, "--to=%s/x.blob", dir);
+        program_args_add(&p, "--release=2022.1");
+        ck_assert_msg(!program_run(&p, dir), "%s",
+                      program_file(a, dir, "stderr", &n));
+        bin = program_file(a, dir, "twice.bin", &n);
+        whole = program_file(a, dir, "x.blob", &m);
+        first = memmem(whole, m, bin, n);
+        ck_assert_ptr_nonnull(first);
+        ck_assert_int_eq(memmem(first + n, m - n - (size_t)(first - whole), bin,
+                                n) == first + n,
+                         twice);
+    }
+    program_remove_dir(dir);
+}
+END_TEST
+
 START_TEST(program_refuses)
 {
     static const char *const cases[][4] = {
@@ -370,6 +418,7 @@ int main(void)
     tcase_add_loop_test(tc, network_2020, 0, 4);
     tcase_add_test(tc, program_makes);
     tcase_add_test(tc, program_converts);
+    tcase_add_test(tc, program_takes_bins);
     tcase_add_loop_test(tc, program_refuses, 0, 7);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);

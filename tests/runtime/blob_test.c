@@ -69,6 +69,40 @@ static void example(config_release release, blob *out)
     ck_assert_msg(!plan_blob(&p, a, out, &err), "%s", err.msg);
 }
 
+/* Scratch tensors of 64 bytes: of two free places of one size the first is
+ * taken, of two sizes the one that fits. */
+START_TEST(scratch_memory)
+{
+    static const struct {
+        uint32_t bytes[5], at[5];
+    } cases[] = {{{64, 64, 64, 64, 64}, {0, 64, 128, 192, 0}},
+                 {{128, 64, 64, 64, 64}, {0, 128, 192, 256, 192}},
+                 {{64, 64, 128, 64, 128}, {0, 64, 128, 256, 128}}};
+    static const uint32_t all[] = {0, 1, 2, 3}, later[] = {1, 3, 4};
+    const plan_stage stages[] = {
+        {.type = STAGE_COPY, .tensors = all, .n_tensors = 4},
+        {.type = STAGE_COPY, .tensors = later, .n_tensors = 3}};
+    plan_tensor tensors[5];
+    const plan p = {
+        blob_release_of(CONFIG_2021_3), 1, 1, tensors, 5, stages, 2};
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        blob b;
+
+        for (uint32_t i = 0; i < 5; i++)
+            tensors[i] = (plan_tensor){.location = BLOB_BSS,
+                                       .type = BLOB_U8,
+                                       .order = 0x3,
+                                       .rank = 1,
+                                       .dims = {cases[k].bytes[i]}};
+        ck_assert_msg(!plan_blob(&p, a, &b, &err), "%s", err.msg);
+        for (uint32_t i = 0; i < 4; i++)
+            ck_assert_uint_eq(b.stages[0].buffers[i].offset, cases[k].at[i]);
+        ck_assert_uint_eq(b.stages[1].buffers[2].offset, cases[k].at[4]);
+    }
+}
+END_TEST
+
 static void put(uint8_t *file, size_t at, size_t n, const uint32_t *words)
 {
     for (size_t i = 0; i < 4 * n; i++)
@@ -667,6 +701,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, worked_example);
+    tcase_add_test(tc, scratch_memory);
     tcase_add_test(tc, worked_example_2021_1);
     tcase_add_test(tc, round_trips);
     tcase_add_test(tc, every_truncation);

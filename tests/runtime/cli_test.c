@@ -76,6 +76,9 @@ static const struct {
     {ADD_RUN "--report xml", 2, {"--report", "xml"}},
     {ADD_RUN "--trace-level fine", 2, {"--trace-level", "fine"}},
     {ADD_RUN "--set ddr_load_stal=3", 2, {"ddr_load_stal", "ddr_load_stall"}},
+    {ADD_RUN "--set ddr_load_stall=9 --set ddr_load_stal=3",
+     2,
+     {"ddr_load_stal"}},
     {ADD_RUN "--set ddr_load_stall", 2, {"ddr_load_stall", "key=value"}},
     {ADD_RUN "--set ddr_load_stall=fast", 2, {"ddr_load_stall"}},
     {ADD_RUN "--machine nowhere.xml", 2, {"nowhere.xml"}},
@@ -221,6 +224,53 @@ START_TEST(same_result_whatever_the_order)
     terminal_run(&p, ADD_RUN "--report json");
     terminal_expect(&p, 0, "\"cycles\"");
     ck_assert(p.out[0] == '{');
+}
+END_TEST
+
+/* Input N is random:N unless something else is asked for. */
+START_TEST(inputs)
+{
+    static const char two[] = ADD_HEAD
+        "<Kernel entry=\"add\"><Source filename=\"add.cl\"/><Parameters>"
+        "<Tensor arg-name=\"a\" type=\"input\" port-index=\"0\"/>"
+        "<Tensor arg-name=\"b\" type=\"input\" port-index=\"1\"/>"
+        "<Tensor arg-name=\"sum\" type=\"output\" port-index=\"0\"/>"
+        "</Parameters><WorkSizes dim=\"input,0\" global=\"X,Y,F\" "
+        "local=\"X,1,1\"/></Kernel></CustomLayer>\n";
+    static const struct {
+        const char *options;
+        bool same;
+    } how[] = {{"--input 0=random:0 --input 1=random:1", true},
+               {"--input 0=random:1", false},
+               {"--input 0=ramp", false},
+               {"--input 0=zeros", false},
+               {"--input 1=zeros", false},
+               {"--input 0=zeros --input 1=zeros", false}};
+    const uint16_t *first, *data = NULL;
+    size_t n;
+
+    terminal_text(&p, "layer.xml", two);
+    terminal_text(&p, "add.cl",
+                  "__kernel void add(__global const half *a, __global const "
+                  "half *b, __global half *sum)\n"
+                  "{\n    size_t i = (get_global_id(2) * 4 + "
+                  "get_global_id(1)) * 16 + get_global_id(0);\n"
+                  "    sum[i] = a[i] + b[i];\n}\n");
+#define RUN_TWO "run layer.xml --shape in0=1x2x4x16 --shape in1=1x2x4x16 "
+    terminal_run(&p, RUN_TWO "--output out");
+    terminal_expect(&p, 0, "cycles");
+    first = npy_data("out/out0.npy", &n);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        terminal_run(
+            &p, arena_printf(p.a, RUN_TWO "--output out %s", how[i].options));
+        terminal_expect(&p, 0, "cycles");
+        data = npy_data("out/out0.npy", &n);
+        ck_assert_msg(!memcmp(data, first, n) == how[i].same, "%s",
+                      how[i].options);
+    }
+    ck_assert_uint_eq(n, 2 * 2 * 4 * 16);
+    for (size_t i = 0; i < n / 2; i++)
+        ck_assert_uint_eq(data[i], 0);
 }
 END_TEST
 
@@ -544,6 +594,7 @@ int main(void)
     tcase_add_loop_test(c, accepted, 0, sizeof odd / sizeof *odd);
     tcase_add_test(c, several_layers);
     tcase_add_test(c, same_result_whatever_the_order);
+    tcase_add_test(c, inputs);
     tcase_add_test(c, threads_do_not_change_cycles_and_traces);
     tcase_add_test(c, trace_levels);
     tcase_add_loop_test(c, bad_tensor, 0, sizeof tensors / sizeof *tensors);

@@ -224,6 +224,46 @@ START_TEST(work_groups_that_failed)
 }
 END_TEST
 
+/* Both dimensions of the launch are as long as two of the tensor: x runs along
+ * the innermost. */
+START_TEST(items_of_a_square)
+{
+    bound_request square = grn;
+    canned *x;
+
+    square.shapes[0] = "in0=1x3x8x8";
+    bind(&square);
+    x = same();
+    /* (f, y, x) = (1, 2, 5); a group is a row */
+    nudge(x, bound_output(&b), 64 + 16 + 5);
+    ck_assert(!run(x, same()));
+    is_place(&r.buffers[0].first, 2, 0, 5);
+}
+END_TEST
+
+/* 2 by 3 groups of 16 by 16 items. */
+START_TEST(groups_in_two_dimensions)
+{
+    static const bound_request product = {
+        .folder = "matmul",
+        .layer = "MatMul",
+        .shapes = {"in0=48x16", "in1=16x32", "out0=48x32"}};
+    const diff_buffer *d;
+    canned *x;
+
+    bind(&product);
+    x = same();
+    nudge(x, bound_output(&b), 20 * 32 + 17); /* the group (1, 1) */
+    nudge(x, bound_output(&b), 47 * 32 + 31); /* the group (1, 2) */
+    ck_assert(!run(x, same()));
+    d = &r.buffers[0];
+    ck_assert_uint_eq(d->n_groups, 6);
+    ck_assert_uint_eq(d->n_bad_groups, 2);
+    for (uint32_t g = 0; g < 6; g++)
+        ck_assert_uint_eq(d->bad_in_group[g], g == 3 || g == 5);
+}
+END_TEST
+
 /* --- reports -------------------------------------------------------------- */
 
 static void differing(void)
@@ -402,6 +442,8 @@ int main(void)
     tcase_add_test(tc, a_side_that_fails);
     tcase_add_test(tc, against_a_plugin);
     tcase_add_test(tc, work_groups_that_failed);
+    tcase_add_test(tc, items_of_a_square);
+    tcase_add_test(tc, groups_in_two_dimensions);
     tcase_add_test(tc, report_as_json);
     tcase_add_test(tc, report_as_text);
     tcase_add_test(tc, report_as_junit);

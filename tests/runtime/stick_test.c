@@ -97,6 +97,25 @@ START_TEST(worked_payloads)
 }
 END_TEST
 
+/* Graphs, FIFOs, memory, executors; the firmware's version; the tensor's
+ * bounds.
+ */
+START_TEST(capabilities)
+{
+    const mvnc_capabilities c = {1, 2, 0x30000, 4, {5, 6, 7, 8}, {9, 10}};
+    static const uint8_t want[MVNC_CAPABILITIES] = {
+        [0] = 1,  [4] = 2,  [10] = 3, [12] = 4, [16] = 5,
+        [20] = 6, [24] = 7, [28] = 8, [32] = 9, [36] = 10};
+    uint8_t out[MVNC_CAPABILITIES] = {0};
+    mvnc_capabilities again;
+
+    mvnc_encode_capabilities(&c, out);
+    ck_assert_mem_eq(out, want, sizeof want);
+    again = mvnc_decode_capabilities(out);
+    ck_assert_mem_eq(&again, &c, sizeof c);
+}
+END_TEST
+
 /* What the host sends: requests but releases, in order. */
 typedef struct {
     char list[64][32];
@@ -551,6 +570,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 300);
     tcase_add_test(t, worked_payloads);
+    tcase_add_test(t, capabilities);
     tcase_add_loop_test(t, life_cycle, 0, XLINK_N_LAYOUTS);
     tcase_add_test(t, several_on_their_way);
     tcase_add_loop_test(t, every_fault, 0, N_FAULTS * XLINK_N_LAYOUTS);
