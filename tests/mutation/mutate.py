@@ -498,31 +498,37 @@ def arguments():
 
 
 def chosen(o):
-    """A source that changes moves no other mutant's place in the order."""
+    """All mutants in the order of sampling. A source that changes moves no other
+    mutant's place in it."""
     names = subprocess.run(["git", "ls-files", "isa/*.c", "sim/*.c",
                             "runtime/*.c"], cwd=ROOT, check=True,
                            capture_output=True).stdout.decode().split()
     all_of = [m for name in sorted(names) if name.startswith(o.only)
               for m in mutants_of(name)]
     all_of.sort(key=lambda m: digest(o.seed, m.hash))
-    return all_of[:o.sample], len(all_of)
+    return all_of
 
 
 def main():
     o = arguments()
-    mutants, n = chosen(o)
-    rows = read_map()
-    done = read_results(o.results)
-    print("%d mutants of %d" % (len(mutants), n), flush=True)
+    all_of, rows, done = chosen(o), read_map(), read_results(o.results)
+    if o.again:
+        left = {h for h in done if done[h].split()[0] == "survived"}
+        left -= read_explained()
+        mutants = [m for m in all_of if m.hash in left]
+        again = {m.hash for m in mutants}
+        done = {h: done[h] for h in done if h not in again}
+    else:
+        mutants = all_of[:o.sample]
+    if not o.only:  # what the sources no longer have
+        there = {m.hash for m in all_of}
+        done = {h: done[h] for h in done if h in there}
+    print("%d mutants of %d" % (len(mutants), len(all_of)), flush=True)
     if o.list:
         for m in mutants:
             print("%s  %s" % (m.key(), m.shown()))
         return
-    known = set(done)
-    if o.again:
-        known = {h for h in done if done[h].split()[0] != "survived"}
-        known |= read_explained() & set(done)
-    todo = [m for m in mutants if m.hash not in known]
+    todo = [m for m in mutants if m.hash not in done]
     for m in todo:
         if not tests_for(rows, m.path):
             sys.exit("scripts/mutate: tests/mutation/map.txt has no tests for "
