@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/graph/bind.h"
 #include "sim/base/file.h"
@@ -266,6 +267,36 @@ START_TEST(blobs_by_hand)
 }
 END_TEST
 
+/* A plug-in gets the parameters that the model has for the layer. */
+START_TEST(parameters_for_a_plugin)
+{
+    char here[1024];
+    static const char model[] =
+        "<net name='n' version='10'><layers>"
+        "<layer id='0' name='in' type='Parameter' version='x'><output>"
+        "<port id='0' precision='FP16'><dim>1</dim><dim>2</dim><dim>4</dim>"
+        "<dim>8</dim></port></output></layer>"
+        "<layer id='1' name='norm' type='MVN' version='x'><data %s/><input>"
+        "<port id='0'><dim>1</dim><dim>2</dim><dim>4</dim><dim>8</dim></port>"
+        "</input><output><port id='1' precision='FP16'><dim>1</dim>"
+        "<dim>2</dim><dim>4</dim><dim>8</dim></port></output></layer></layers>"
+        "<edges><edge from-layer='0' from-port='0' to-layer='1' "
+        "to-port='0'/></edges></net>";
+
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    for (int given = 0; given < 2; given++) {
+        terminal_text(&p, "m.xml",
+                      arena_printf(p.a, model, given ? "eps='0.5'" : ""));
+        terminal_run(&p, arena_printf(p.a,
+                                      "run %s/kernels/mvn/layer.xml --model "
+                                      "m.xml --backend host:%s/build/plugins/"
+                                      "mvn.so --output o",
+                                      here, here));
+        ck_assert_msg((p.status == 0) == given, "%d: %s", given, p.err);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("chain");
@@ -279,6 +310,7 @@ int main(void)
     tcase_add_checked_fixture(run, setup, teardown);
     tcase_add_test(run, values_through_a_chain);
     tcase_add_test(run, blobs_by_hand);
+    tcase_add_test(run, parameters_for_a_plugin);
     suite_add_tcase(s, run);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

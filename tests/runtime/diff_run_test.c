@@ -241,6 +241,53 @@ START_TEST(items_of_a_square)
 }
 END_TEST
 
+/* x runs along columns here, and two of the tensor's dimensions are as long. */
+START_TEST(items_that_may_run_along_either)
+{
+    static const bound_request columns = {
+        .folder = "reorg",
+        .layer = "ReorgLine",
+        .shapes = {"in0=1x2x8x4", "out0=1x8x4x2"},
+        .params = {"stride=2"}};
+    const diff_place *first;
+    canned *x;
+
+    for (int square = 0; square < 2; square++) {
+        bound_request q = columns;
+
+        if (square) {
+            q.shapes[0] = "in0=1x2x16x4";
+            q.shapes[1] = "out0=1x8x8x2";
+        }
+        bind(&q);
+        x = same();
+        nudge(x, bound_output(&b), 0);
+        ck_assert(!run(x, same()));
+        first = &r.buffers[0].first;
+        ck_assert(first->group_known);
+        ck_assert_int_eq(first->item_known, !square);
+    }
+}
+END_TEST
+
+/* The layer writes no more than its input has. */
+START_TEST(elements_that_no_group_writes)
+{
+    static const bound_request half = {
+        .folder = "mvn",
+        .layer = "MVN",
+        .shapes = {"in0=1x3x4x8", "out0=2x3x4x8"},
+        .params = {"eps=1"}};
+    canned *x;
+
+    bind(&half);
+    x = same();
+    nudge(x, bound_output(&b), 96);
+    ck_assert(!run(x, same()));
+    ck_assert(!r.buffers[0].first.group_known);
+}
+END_TEST
+
 /* 2 by 3 groups of 16 by 16 items. */
 START_TEST(groups_in_two_dimensions)
 {
@@ -443,6 +490,8 @@ int main(void)
     tcase_add_test(tc, against_a_plugin);
     tcase_add_test(tc, work_groups_that_failed);
     tcase_add_test(tc, items_of_a_square);
+    tcase_add_test(tc, items_that_may_run_along_either);
+    tcase_add_test(tc, elements_that_no_group_writes);
     tcase_add_test(tc, groups_in_two_dimensions);
     tcase_add_test(tc, report_as_json);
     tcase_add_test(tc, report_as_text);
