@@ -267,31 +267,43 @@ START_TEST(blobs_by_hand)
 }
 END_TEST
 
-/* A plug-in gets the parameters that the model has for the layer. */
+/* A plug-in gets the parameters that the model has for the layer by their own
+ * names, whatever the kernel calls them. */
 START_TEST(parameters_for_a_plugin)
 {
     char here[1024];
+#define DIMS "<dim>1</dim><dim>2</dim><dim>4</dim><dim>8</dim>"
+#define IN "<input><port id='0'>" DIMS "</port></input>"
+#define OUT "<output><port id='1' precision='FP16'>" DIMS "</port></output>"
+#define EDGE(from, to)                                             \
+    "<edge from-layer='" from "' from-port='1' to-layer='" to "' " \
+    "to-port='0'/>"
     static const char model[] =
         "<net name='n' version='10'><layers>"
-        "<layer id='0' name='in' type='Parameter' version='x'><output>"
-        "<port id='0' precision='FP16'><dim>1</dim><dim>2</dim><dim>4</dim>"
-        "<dim>8</dim></port></output></layer>"
-        "<layer id='1' name='norm' type='MVN' version='x'><data %s/><input>"
-        "<port id='0'><dim>1</dim><dim>2</dim><dim>4</dim><dim>8</dim></port>"
-        "</input><output><port id='1' precision='FP16'><dim>1</dim>"
-        "<dim>2</dim><dim>4</dim><dim>8</dim></port></output></layer></layers>"
-        "<edges><edge from-layer='0' from-port='0' to-layer='1' "
-        "to-port='0'/></edges></net>";
+        "<layer id='0' name='in' type='Parameter' version='x'>" OUT "</layer>"
+        "<layer id='1' name='r' type='ReLU' version='x'>" IN OUT "</layer>"
+        "<layer id='2' name='norm' type='MVN' version='x'><data %s/>" IN OUT
+        "</layer></layers><edges>" EDGE("0", "1")
+            EDGE("1", "2") "</edges></net>";
 
+    terminal_text(
+        &p, "norm.xml",
+        "<CustomLayer name='MVN' type='MVCL' version='1'><Kernel entry='k'>"
+        "<Source filename='k.cl'/><Parameters>"
+        "<Tensor arg-name='src' type='input' port-index='0' format='BFYX'/>"
+        "<Tensor arg-name='dst' type='output' port-index='0' format='BFYX'/>"
+        "<Scalar arg-name='e' type='float' source='eps'/></Parameters>"
+        "<WorkSizes dim='input,0' global='X,Y,F' local='X,1,1'/></Kernel>"
+        "</CustomLayer>");
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     for (int given = 0; given < 2; given++) {
         terminal_text(&p, "m.xml",
                       arena_printf(p.a, model, given ? "eps='0.5'" : ""));
         terminal_run(&p, arena_printf(p.a,
-                                      "run %s/kernels/mvn/layer.xml --model "
-                                      "m.xml --backend host:%s/build/plugins/"
-                                      "mvn.so --output o",
-                                      here, here));
+                                      "run norm.xml --model m.xml --at norm "
+                                      "--backend host:%s/build/plugins/mvn.so "
+                                      "--output o",
+                                      here));
         ck_assert_msg((p.status == 0) == given, "%d: %s", given, p.err);
     }
 }

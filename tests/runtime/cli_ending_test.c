@@ -68,12 +68,12 @@ START_TEST(crashed)
 }
 END_TEST
 
-/* Two work-groups of eight never end; the others do, and say so. */
+/* Two work-groups of sixteen never end; the others do, and say so. */
 static const char spinning_cl[] =
     "__kernel void add(__global const half *src, __global half *dst,\n"
     "                  float bias)\n{\n"
     "    int n = get_global_id(2) * 4 + get_global_id(1);\n"
-    "    while (n % 4 == 2)\n"
+    "    while (n % 4 == 1 && get_group_id(0) == 1)\n"
     "        n += 4;\n"
     "    dst[n * 16 + get_global_id(0)] = bias;\n}\n";
 
@@ -85,22 +85,28 @@ START_TEST(says_who_is_stuck)
                                       "--max-cycles 50000 --timing none"};
     const char *first = NULL;
 
+    /* 2 x 4 x 2 groups, numbers 3 and 11 of them stuck. */
+    terminal_text(
+        &p, "layer.xml",
+        ADD_HEAD ADD_BODY(
+            "add.cl", "global=\"X,Y,F\" local=\"8,1,1\"") "</CustomLayer>\n");
     terminal_text(&p, "add.cl", spinning_cl);
     for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
         terminal_run(&p, arena_printf(p.a, ADD_RUN "--quiet %s", how[k]));
         ck_assert(!strncmp(p.err, "vpu: limit: add.cl:", 19));
         terminal_expect(
-            &p, 7, "kernel 'add', work-group (0, 2, 0): over 50000 cycles");
+            &p, 7, "kernel 'add', work-group (1, 1, 0): over 50000 cycles");
         terminal_expect(
             &p, 7,
-            "\n  SHAVE 5: work-group (0, 2, 0), compute phase, executes; "
+            "\n  SHAVE 3: work-group (1, 1, 0), compute phase, executes; "
             "0 of 1 done\n");
-        terminal_expect(&p, 7, "\n  SHAVE 13: work-group (0, 2, 1)");
+        terminal_expect(&p, 7, "\n  SHAVE 11: work-group (1, 1, 1)");
         terminal_expect(&p, 7, "\n  14 SHAVEs: all work-groups done\n");
         terminal_expect(
             &p, 7,
-            "\n  work-group (0, 2, 0), run again alone: after 20000000 "
+            "\n  work-group (1, 1, 0), run again alone: after 20000000 "
             "cycles in line ");
+        ck_assert_ptr_null(strstr(p.err, " more SHAVE"));
         ck_assert(!first || !strcmp(first, p.err));
         first = arena_strdup(p.a, p.err);
     }

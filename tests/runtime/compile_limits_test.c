@@ -152,6 +152,19 @@ START_TEST(enough_is_enough)
 }
 END_TEST
 
+/* What is wrong with the source is told once, and no limit is advised. */
+START_TEST(errors_are_no_limits)
+{
+    terminal_text(&p, "k.cl",
+                  "int f(int n)\n{\n    return n ? f(n - 1) + n : 0;\n}\n"
+                  "__kernel void k(__global int *d) { *d = f(*d); }\n");
+    run("asm k.cl");
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_str_eq(p.err, "vpu: k.cl:3:16: recursive call of 'f' (OpenCL C "
+                            "has no recursion)\n");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("limits of compiling");
@@ -165,6 +178,7 @@ int main(void)
     tcase_add_loop_test(c, memory_is_limited, 0, N_SLOW + N_COMMANDS);
     tcase_add_loop_test(c, values_are_checked, 0, N_COMMANDS);
     tcase_add_test(c, enough_is_enough);
+    tcase_add_test(c, errors_are_no_limits);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

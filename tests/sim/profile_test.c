@@ -19,7 +19,8 @@ static void teardown(void)
 
 /* The launch again, counted by line; the buffers are as the first run left
  * them. */
-static exec_profile profile_of(uint32_t groups, uint32_t local)
+static exec_profile profile_on(exec_engine engine, uint32_t groups,
+                               uint32_t local)
 {
     exec_profile p;
     exec_result result;
@@ -29,6 +30,7 @@ static exec_profile profile_of(uint32_t groups, uint32_t local)
                      .groups = {groups, 1, 1},
                      .local = {local, 1, 1},
                      .n_shaves = r.n_shaves,
+                     .engine = engine,
                      .n_threads = r.n_threads,
                      .order = r.order,
                      .seed = r.seed,
@@ -40,6 +42,11 @@ static exec_profile profile_of(uint32_t groups, uint32_t local)
     rig_check_profile(&p, &result.profile, r.n_shaves);
     r.result = result;
     return p;
+}
+
+static exec_profile profile_of(uint32_t groups, uint32_t local)
+{
+    return profile_on(EXEC_COMPILED, groups, local);
 }
 
 static exec_profile_row row(const exec_profile *p, mach_phase phase,
@@ -108,6 +115,40 @@ START_TEST(loads_by_level)
     ck_assert_uint_eq(at_place(&p, EXEC_AT_DISPATCH, 0),
                       3 * (r.desc.layer_fixed + r.desc.shave_start) +
                           r.desc.wg_dispatch);
+}
+END_TEST
+
+/* Lines that stall alike share what both stalled: of an odd number of cycles
+ * the first line, not the first access, has the smaller half. Sixteen stores to
+ * lines of their own hold three entries for a third of their time each, less
+ * what the code takes meanwhile; of the two machines one has an odd rest. */
+START_TEST(shares_go_by_line)
+{
+    rig_compile(&r,
+                "void put(__global int *p, int x)\n"
+                "{   *p = x;\n"
+                "}\n"
+                "__kernel void k(__global int *b)\n"
+                "{   for (int n = 0; n < 8; n++) {\n"
+                "        b[n * 64] = n;\n"
+                "        put(b + n * 64 + 32, n); }\n"
+                "}\n",
+                "k");
+    rig_buffer(&r, 8 * 256);
+    r.n_shaves = 1;
+    r.desc.store_buffer = 3;
+    for (int n = 0; n < 4; n++) {
+        uint64_t held = n & 1 ? 1072 : 1067, rest;
+        exec_profile p;
+
+        r.desc.ddr_load_stall = n & 1 ? 201 : 200; /* 16 times, a third of it */
+        p = profile_on(n & 2 ? EXEC_INTERPRETED : EXEC_COMPILED, 1, 1);
+        rest = held - r.result.profile.by_cause[0][MACH_CAUSE_ISSUE];
+        ck_assert_uint_eq(row(&p, MACH_COMP, 2).cycles[MACH_CAUSE_STORE],
+                          rest / 2);
+        ck_assert_uint_eq(row(&p, MACH_COMP, 6).cycles[MACH_CAUSE_STORE],
+                          rest - rest / 2);
+    }
 }
 END_TEST
 
@@ -326,6 +367,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, loads_by_level);
+    tcase_add_test(c, shares_go_by_line);
     tcase_add_loop_test(c, executions_in_pipelined_loops, 1, 66);
     tcase_add_test(c, copies_and_their_waits);
     tcase_add_test(c, phases_and_functions);

@@ -21,6 +21,11 @@ static const char *path_of(terminal *p, const char *name)
 
 void terminal_open(terminal *p)
 {
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT};
+
+    /* nohup and shells' backgrounds have programs ignore them. */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        signal(ends[i], SIG_DFL);
     *p = (terminal){.a = arena_create(0), .dir = "/tmp/vpu-test-XXXXXX"};
     ck_assert_ptr_nonnull(mkdtemp(p->dir));
     ck_assert(!mkdir(path_of(p, "tmp"), 0700));
