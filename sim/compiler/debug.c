@@ -88,12 +88,14 @@ static void mark(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef declare)
 
     if (LLVMGetMDNodeNumOperands(where) == 1)
         LLVMGetMDNodeOperands(where, &address);
-    if (!address || !LLVMIsAAllocaInst(address) ||
+    if (!address || !LLVMIsAInstruction(address) ||
         of_prelude(LLVMValueAsMetadata(var)))
         return;
     /* Where the array begins to be, so that the address is known from the
-     * item's beginning on. */
-    address = widen_pointer(m, b, address);
+     * item's beginning on. What a function returns may be part of another
+     * array: its address is known where it is computed. */
+    if (LLVMIsAAllocaInst(address))
+        address = widen_pointer(m, b, address);
     LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(address));
     add_var(m, b, address, var, LLVMInstructionGetDebugLoc(declare));
 }

@@ -532,6 +532,32 @@ START_TEST(groups_and_items_of_three_dimensions)
 }
 END_TEST
 
+/* A structure that a function makes in the place of the caller's array. */
+START_TEST(variable_in_the_place_of_a_result)
+{
+    static const char *const want[] = {
+        "twist.cl:5 in made, item (3,0,0) of group (0,0,0)",
+        "m = {a = 3, b = {2, 3, 4}}\n", "twist.cl:12 in twist",
+        "rows = {{a = 7, b = {1, 1, 1}}, {a = 3, b = {2, 6, 4}}}\n", NULL};
+
+    terminal_text(&p, "twist.cl",
+                  "typedef struct { int a, b[3]; } many;\n"
+                  "many made(int of)\n"
+                  "{\n"
+                  "    many m = {of, {2, 3, 4}};\n"
+                  "    m.b[1] += of;\n"
+                  "    return m;\n}\n"
+                  "__kernel void twist(__global const half *src, __global half "
+                  "*dst, float bias)\n{\n"
+                  "    int l = get_local_id(0);\n"
+                  "    many rows[2] = {{7, {1, 1, 1}}, made(l)};\n"
+                  "    dst[l] = rows[1].b[1] + rows[1].a + bias;\n}\n");
+    expect_in_order(session("break 5 if of == 3\nrun\nprint m\n"
+                            "break 12 if l == 3\ncontinue\nprint rows\n"),
+                    want);
+}
+END_TEST
+
 START_TEST(bad_commands)
 {
     str all = {0};
@@ -649,6 +675,7 @@ int main(void)
     tcase_add_test(c, a_fault);
     tcase_add_test(c, by_bundle);
     tcase_add_test(c, groups_and_items_of_three_dimensions);
+    tcase_add_test(c, variable_in_the_place_of_a_result);
     tcase_add_test(c, bad_commands);
     tcase_add_loop_test(c, ends, 0, sizeof nowhere / sizeof *nowhere);
     tcase_add_test(c, script_and_options);
