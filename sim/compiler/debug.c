@@ -84,7 +84,7 @@ static LLVMValueRef widen_pointer(LLVMModuleRef m, LLVMBuilderRef b,
 static void mark(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef declare)
 {
     LLVMValueRef where = LLVMGetOperand(declare, 0), address = NULL;
-    LLVMValueRef var = LLVMGetOperand(declare, 1);
+    LLVMValueRef var = LLVMGetOperand(declare, 1), behind;
 
     if (LLVMGetMDNodeNumOperands(where) == 1)
         LLVMGetMDNodeOperands(where, &address);
@@ -96,7 +96,11 @@ static void mark(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef declare)
      * array: its address is known where it is computed. */
     if (LLVMIsAAllocaInst(address))
         address = widen_pointer(m, b, address);
-    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(address));
+    behind = address;
+    do
+        behind = LLVMGetNextInstruction(behind);
+    while (LLVMIsAPHINode(behind));
+    LLVMPositionBuilderBefore(b, behind);
     add_var(m, b, address, var, LLVMInstructionGetDebugLoc(declare));
 }
 
