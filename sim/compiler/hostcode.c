@@ -309,7 +309,6 @@ static void check_limit(host *h, LLVMValueRef extra)
     if (extra)
         now = LLVMBuildAdd(h->b, now, extra, "");
     on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
-    host_save_state(h);
     host_no_return(h, "vpu_hook_limit", &h->wg, 1);
     LLVMPositionBuilderAtEnd(h->b, on);
 }
