@@ -100,7 +100,7 @@ ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend_layer
              runtime/backend_opencl runtime/mutation runtime/stick_report \
              sim/builtins_convert sim/builtins_edge sim/builtins_float \
              sim/builtins_half sim/builtins_int sim/builtins_memory \
-             sim/random_kernels visualizer/window)
+             sim/random_kernels sim/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
