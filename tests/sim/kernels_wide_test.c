@@ -133,7 +133,7 @@ START_TEST(chosen_vectors)
     out = rig_buffer(&r, 4 * N * sizeof *out);
     a = rig_buffer(&r, 4 * N * sizeof *a);
     for (uint32_t i = 0; i < 4 * N; i++)
-        a[i] = (long)((ulong)rig_noise(2 * i) << 30 ^ rig_noise(2 * i + 1));
+        a[i] = (long)((ulong)rig_noise(2 * i) << 28 ^ rig_noise(2 * i + 1));
     rig_run_1d(&r, 6, N / 6);
     for (int i = 0; i < N; i++)
         for (int l = 0; l < 4; l++)
