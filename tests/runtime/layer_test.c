@@ -108,8 +108,15 @@ START_TEST(flat_and_several_roots)
     ck_assert_int_eq(l[0].form, CONFIG_FORM_FLAT);
     ck_assert_uint_eq(l[0].line, 4);
     ck_assert_uint_eq(l[1].line, 11);
+    ck_assert_str_eq(config_form_name(l[0].form), "flat");
     ck_assert_int_eq(l[0].stage, 0);
     ck_assert_int_eq(l[1].stage, 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_eq(l[i].n_kernels, 1);
+        ck_assert_str_eq(l[i].kernels->entry, i ? "scale" : "mean");
+        ck_assert_uint_eq(l[i].kernels->stage, i);
+    }
+    ck_assert_uint_eq(l[0].kernels->max_shaves, 0);
     ck_assert_uint_eq(l[0].n_where, 2);
     ck_assert_str_eq(l[0].where[1].name, "n");
     ck_assert_str_eq(l[0].where[1].value.text, ">=2");
@@ -188,11 +195,11 @@ static const struct {
     {HEAD STAGE("0", "a") KERNEL PARAMS SIZES TAIL, VPU_ERR_PARSE,
      ":3:3: error: each kernel should be provided with 'stage'"},
     {HEAD STAGE("0", "a") STAGE("0", "b") "</CustomLayer>", VPU_ERR_PARSE,
-     ":3: error: found duplicating stage id 0"},
+     ":3: error: found duplicating stage id 0; the other is in line 2"},
     {HEAD STAGE("1", "a") STAGE("2", "b") "</CustomLayer>", VPU_ERR_PARSE,
-     "stage 0 is not found"},
+     ":2: error: stage 0 is not found; the lowest is 1"},
     {HEAD STAGE("0", "a") STAGE("2", "b") "</CustomLayer>", VPU_ERR_PARSE,
-     "stage id from 0 to 1, found 2"},
+     ":3: error: kernels should have stage id from 0 to 1, found 2"},
     {HEAD STAGE("x", "a") STAGE("2", "b") "</CustomLayer>", VPU_ERR_PARSE,
      "stage=\"x\"; expected a number"},
     {HEAD KERNEL PARAMS "<WorkSizes global=\"1\" local=\"1\"/>" TAIL,
@@ -373,6 +380,27 @@ static const struct {
     {ONE("<Blob/>"), "warning: dir/layer.xml:6: unknown element Blob"},
     {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"1\" colour=\"r\"/>"),
      "warning: dir/layer.xml:6: unknown attribute colour of Scalar"},
+    {HEAD
+     "  <Kernel x=\"1\" entry=\"k\">\n<Source filename=\"k\"/>" PARAMS SIZES
+         TAIL,
+     "warning: dir/layer.xml:2: unknown attribute x of Kernel"},
+    {HEAD
+     "  <Kernel entry=\"k\">\n<Source filename=\"k\" x=\"1\"/>" PARAMS SIZES
+         TAIL,
+     "warning: dir/layer.xml:3: unknown attribute x of Source"},
+    {HEAD KERNEL "<Parameters x=\"1\"/>" SIZES TAIL,
+     "warning: dir/layer.xml:5: unknown attribute x of Parameters"},
+    {HEAD KERNEL "<Parameters/><WorkSizes dim=\"input,0\" global=\"1\" "
+                 "local=\"1\" offset=\"1\"/>" TAIL,
+     "warning: dir/layer.xml:5: unknown attribute offset of WorkSizes"},
+    {HEAD KERNEL "<Parameters/><WorkSizes dim=\"input,0\" global=\"1\" "
+                 "local=\"1\"><Note/></WorkSizes>" TAIL,
+     "warning: dir/layer.xml:5: unknown element Note in WorkSizes"},
+    {HEAD KERNEL "<Note/>" PARAMS SIZES TAIL,
+     "warning: dir/layer.xml:5: unknown element Note in Kernel"},
+    {"<CustomLayer x=\"1\" name=\"a\" type=\"MVCL\" version=\"1\">" KERNEL
+         PARAMS SIZES TAIL,
+     "warning: dir/layer.xml:1: unknown attribute x of CustomLayer"},
     {HEAD "<Note/>" KERNEL PARAMS SIZES TAIL,
      "warning: dir/layer.xml:2: unknown element Note in CustomLayer"},
     {HEAD "<Where a=\"1\"/>\n<Where a=\"2\"/>" KERNEL PARAMS SIZES TAIL,
@@ -385,6 +413,113 @@ START_TEST(remarks_once)
     ck_assert_msg(test_log_count(&tlog, remarks[_i].line) == 1, "%s",
                   str_text(&tlog.lines));
     ck_assert_int_eq(test_log_count(&tlog, ""), 1);
+}
+END_TEST
+
+/* The flat form has its own places for the same words. */
+static const struct {
+    const char *text, *line; /* NULL: none but that the form is flat */
+} flat_remarks[] = {
+    {"<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel>", NULL},
+    {"<Where n=\"1\"/><Kernel entry=\"k\" max-shaves=\"2\">"
+     "<Source filename=\"k\"/></Kernel>",
+     NULL},
+    {"\n<Kernel entry=\"k\" x=\"1\"><Source filename=\"k\"/></Kernel>",
+     "warning: dir/layer.xml:2: unknown attribute x of Kernel"},
+    {"\n<Kernel entry=\"k\"><Source filename=\"k\"/>\n<Note/></Kernel>",
+     "warning: dir/layer.xml:3: unknown element Note in Kernel"},
+    {"<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel><Note/>",
+     "warning: dir/layer.xml:1: unknown element Note in CustomLayer"},
+};
+
+START_TEST(flat_remarks_once)
+{
+    const char *want = flat_remarks[_i].line;
+    const char *text =
+        arena_printf(a,
+                     "<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\""
+                     "%s>%s<Parameters/>" SIZES "</CustomLayer>",
+                     _i ? "" : " colour=\"red\"", flat_remarks[_i].text);
+
+    ck_assert_msg(!parse(text), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, "is in the flat form"), 1);
+    if (!_i)
+        want = "layer.xml:1: unknown attribute colour of CustomLayer";
+    if (want)
+        ck_assert_int_eq(test_log_count(&tlog, want), 1);
+    ck_assert_int_eq(test_log_count(&tlog, ""), want ? 2 : 1);
+}
+END_TEST
+
+/* Real numbers are truncated; 16 bits are the range. */
+static const struct {
+    const char *text;
+    int stage; /* -1: refused */
+} stages[] = {{"0", 0},
+              {"7", 7},
+              {"65535", 65535},
+              {"65535.9", 65535},
+              {"-0.9", 0},
+              {"65536", -1},
+              {"65536.0", -1},
+              {"-1", -1},
+              {"-1.0", -1},
+              {"-1.5", -1},
+              {"1e9", -1},
+              {"99999999999", -1},
+              {"9999999999.0", -1},
+              {"", -1}};
+
+START_TEST(stage_numbers)
+{
+    const char *text = arena_printf(
+        a,
+        "<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\" stage=\"%s\">"
+        "<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel>"
+        "<Parameters/>" SIZES "</CustomLayer>",
+        stages[_i].text);
+    vpu_status st = parse(text);
+
+    ck_assert_msg(!st == (stages[_i].stage >= 0), "%s: %s", stages[_i].text,
+                  st ? err.msg : "taken");
+    if (st)
+        return;
+    ck_assert_int_eq(file.layers->stage, stages[_i].stage);
+    ck_assert_int_eq(file.layers->kernels->stage, stages[_i].stage);
+}
+END_TEST
+
+START_TEST(layers_without_a_stage)
+{
+    ck_assert(!parse("<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\">"
+                     "<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel>"
+                     "<Parameters/>" SIZES "</CustomLayer>"));
+    ck_assert_int_eq(file.layers->stage, -1);
+    ck_assert_int_eq(file.layers->kernels->stage, 0);
+}
+END_TEST
+
+/* Which tensor sizes are about, and in which line that is said. */
+static const struct {
+    const char *dim;
+    bool output;
+    uint32_t index, line;
+} dims[] = {{"dim=\"input,0\"", false, 0, 5},
+            {"dim=\"INPUT,3\"", false, 3, 5},
+            {"dim=\"Output,12\"", true, 12, 5},
+            {"\ndim=\"output,1\"", true, 1, 6}};
+
+START_TEST(dimensions)
+{
+    const config_dim *d;
+
+    ck_assert(!parse(arena_printf(
+        a, "%s<Parameters/><WorkSizes %s global=\"1\" local=\"1\"/>%s",
+        HEAD KERNEL, dims[_i].dim, TAIL)));
+    d = &file.layers->kernels->dim;
+    ck_assert(d->output == dims[_i].output);
+    ck_assert_uint_eq(d->index, dims[_i].index);
+    ck_assert_uint_eq(d->line, dims[_i].line);
 }
 END_TEST
 
@@ -455,6 +590,9 @@ static const struct {
     {"<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\" "
      "max-shaves=\"3\">" KERNEL PARAMS SIZES TAIL,
      ALL, "error: "},
+    {FLAT("", SIZES "<Where k=\"&lt;3\"/>"), ALL, "error: "},
+    {FLAT("", SIZES "<Where k=\"!=3\"/>"), ALL, "error: "},
+    {FLAT("", SIZES "<Where k=\"!3\"/>"), NEW, "is in the flat form"},
     {FLAT("<Scalar arg-name=\"a\" type=\"int\" source=\"1\"/>", SIZES), NEW,
      "strict reading for 20"},
 };
@@ -556,6 +694,11 @@ int main(void)
     tcase_add_test(t, limits);
     tcase_add_test(t, positions_far_into_a_file);
     tcase_add_loop_test(t, remarks_once, 0, sizeof remarks / sizeof *remarks);
+    tcase_add_loop_test(t, flat_remarks_once, 0,
+                        sizeof flat_remarks / sizeof *flat_remarks);
+    tcase_add_loop_test(t, stage_numbers, 0, sizeof stages / sizeof *stages);
+    tcase_add_test(t, layers_without_a_stage);
+    tcase_add_loop_test(t, dimensions, 0, sizeof dims / sizeof *dims);
     tcase_add_loop_test(t, where, 0, sizeof wheres / sizeof *wheres);
     tcase_add_loop_test(t, strict, 0, sizeof releases / sizeof *releases);
     tcase_add_test(t, release_names);
