@@ -246,7 +246,7 @@ static void write_text(const char *dir, const char *name, const char *text)
 
 static const char layer_xml[] =
     "<CustomLayer name='Twice' type='MVCL' version='1'><Kernel entry='twice'>"
-    "<Source filename='twice.cl'/><Parameters>"
+    "%s<Parameters>"
     "<Tensor arg-name='src' type='input' port-index='0' format='BYXF'/>"
     "<Tensor arg-name='dst' type='output' port-index='0' format='BYXF'/>"
     "<Data arg-name='tmp' type='local_data' dim='input,0' size='X*2'/>"
@@ -273,19 +273,13 @@ static const char model_xml[] =
     "</output></layer></layers><edges><edge from-layer='0' from-port='0' "
     "to-layer='1' to-port='0'/></edges></net>";
 
-START_TEST(program_converts)
+/* Writes the model and its layer, whose Source elements these are; x.blob. */
+static void make_blob(const char *dir, const char *sources)
 {
-    static const uint32_t types[] = {STAGE_CONVERT, STAGE_PERMUTE, STAGE_CUSTOM,
-                                     STAGE_PERMUTE, STAGE_CONVERT};
-    static const uint32_t there[] = {2, 0, 1, 3}, back[] = {1, 2, 0, 3};
-    char *dir = program_temp_dir(a), *data;
-    const blob_buffer *last = NULL;
     program_args p;
-    stage_custom c;
     size_t n;
-    blob b;
 
-    write_text(dir, "layer.xml", layer_xml);
+    write_text(dir, "layer.xml", arena_printf(a, layer_xml, sources));
     write_text(dir, "twice.cl", kernel_cl);
     write_text(dir, "net.xml", model_xml);
     write_text(dir, "net.bin", "");
@@ -296,6 +290,20 @@ START_TEST(program_converts)
     program_args_add(&p, "--release=2022.1");
     ck_assert_msg(!program_run(&p, dir), "%s",
                   program_file(a, dir, "stderr", &n));
+}
+
+START_TEST(program_converts)
+{
+    static const uint32_t types[] = {STAGE_CONVERT, STAGE_PERMUTE, STAGE_CUSTOM,
+                                     STAGE_PERMUTE, STAGE_CONVERT};
+    static const uint32_t there[] = {2, 0, 1, 3}, back[] = {1, 2, 0, 3};
+    char *dir = program_temp_dir(a), *data;
+    const blob_buffer *last = NULL;
+    stage_custom c;
+    size_t n;
+    blob b;
+
+    make_blob(dir, "<Source filename='twice.cl'/>");
     data = program_file(a, dir, "x.blob", &n);
     ck_assert(!blob_parse(data, n, "x", a, &b, &err));
     ck_assert_uint_eq(blob_check(&b, a, &bytes), 0);
@@ -333,21 +341,12 @@ END_TEST
 /* A layer bound to compiled kernels: their files, one behind the other. */
 START_TEST(program_takes_bins)
 {
-    static const char bound[] =
-        "<CustomLayer name='Twice' type='MVCL' version='1'>"
-        "<Kernel entry='twice'><Source filename='twice.bin'/>%s<Parameters>"
-        "<Tensor arg-name='src' type='input' port-index='0' format='BYXF'/>"
-        "<Tensor arg-name='dst' type='output' port-index='0' format='BYXF'/>"
-        "<Data arg-name='tmp' type='local_data' dim='input,0' size='X*2'/>"
-        "</Parameters><WorkSizes dim='input,0' global='X,Y,1' local='X,1,1'/>"
-        "</Kernel></CustomLayer>";
+    static const char source[] = "<Source filename='twice.bin'/>";
     char *dir = program_temp_dir(a);
     program_args p;
     size_t n, m;
 
     write_text(dir, "twice.cl", kernel_cl);
-    write_text(dir, "net.xml", model_xml);
-    write_text(dir, "net.bin", "");
     program_args_init(&p, a, "cc", NULL);
     program_args_add(&p, "%s/twice.cl", dir);
     program_args_add(&p, "-o");
@@ -356,16 +355,8 @@ START_TEST(program_takes_bins)
     for (int twice = 0; twice < 2; twice++) {
         const char *bin, *whole, *first;
 
-        write_text(dir, "layer.xml",
-                   arena_printf(a, bound,
-                                twice ? "<Source filename='twice.bin'/>" : ""));
-        program_args_init(&p, a, "blob", "make", NULL);
-        program_args_add(&p, "%s/layer.xml", dir);
-        program_args_add(&p, "--model=%s/net.xml", dir);
-        program_args_add(&p, "--to=%s/x.blob", dir);
-        program_args_add(&p, "--release=2022.1");
-        ck_assert_msg(!program_run(&p, dir), "%s",
-                      program_file(a, dir, "stderr", &n));
+        make_blob(dir,
+                  twice ? arena_printf(a, "%s%s", source, source) : source);
         bin = program_file(a, dir, "twice.bin", &n);
         whole = program_file(a, dir, "x.blob", &m);
         first = memmem(whole, m, bin, n);
