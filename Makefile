@@ -39,7 +39,7 @@ VERSION := $(shell cat VERSION)
 
 OUT    := build/$(CONF)
 GEN    := build/gen
-LAYERS := isa sim visualizer runtime
+LAYERS := base isa sim visualizer runtime
 
 # cc is whatever the machine calls its C compiler; the fuzzers need clang.
 CC      ?= cc
@@ -96,17 +96,17 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # minutes: built-ins value by value and drivers of others, whose code is not
 # instrumented; random kernels, damaged sources and faults by the hundred, of
 # which the rest has examples; a window and a stick that mostly wait.
-ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend_layers \
-             runtime/backend_opencl runtime/mutation runtime/stick_report \
-             sim/builtins_convert sim/builtins_edge sim/builtins_float \
-             sim/builtins_half sim/builtins_int sim/builtins_memory \
-             sim/random_kernels sim/scan visualizer/window)
+ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backend_layers \
+             runtime/backend/backend_opencl runtime/suite/mutation runtime/survey/stick_report \
+             sim/builtins/builtins_convert sim/builtins/builtins_edge sim/builtins/builtins_float \
+             sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
+             sim/compiler/random_kernels sim/compiler/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
-              runtime/diff_run runtime/printf runtime/stick runtime/suite \
-              runtime/transport runtime/usbip runtime/xlink_link \
-              sim/kernel_cache sim/threads visualizer/run_trace)
+              runtime/diff/diff_run runtime/cli/printf runtime/stick/stick runtime/suite/suite \
+              runtime/link/transport runtime/stick/usbip runtime/link/xlink_link \
+              sim/compiler/kernel_cache sim/exec/threads visualizer/run_trace)
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
@@ -184,7 +184,7 @@ check demo fidelity fidelity-pin sensitivity: deps
 # All kernels that mean harm, and a look at the machine code of very many: some
 # minutes each.
 HOSTILE := $(OUT)/tests/hostile/hostile_test
-SCAN    := $(OUT)/tests/sim/scan_test
+SCAN    := $(OUT)/tests/sim/compiler/scan_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN),$(TESTS))
 run-check: all plugins $(CHECKS) $(FIDELITY) headers layers
 	@scripts/run-tests $(OUT) $(CHECKS)
@@ -203,7 +203,7 @@ check-engines: deps
 SEEDS ?= 100000:2000
 check-random: deps
 	@$(MAKE) --no-print-directory run-check-random
-run-check-random: $(OUT)/tests/sim/random_kernels_test
+run-check-random: $(OUT)/tests/sim/compiler/random_kernels_test
 	@scripts/check-random $(OUT) $(SEEDS)
 check-checked: deps
 	@VPU_CHECKED=1 $(MAKE) --no-print-directory run-check-checked
@@ -255,7 +255,7 @@ run-sensitivity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --sensitivity --doc docs/timing.md
 opencl-c: deps # docs/opencl-c.md, from what the tests measure
 	@$(MAKE) --no-print-directory run-opencl-c
-run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins_half_test $(OUT)/tests/sim/builtins_float_test
+run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins/builtins_half_test $(OUT)/tests/sim/builtins/builtins_float_test
 	@scripts/opencl-c $(OUT)
 
 headers: # every header compiles alone

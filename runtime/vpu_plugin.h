@@ -17,8 +17,8 @@
  *
  * This header needs nothing but C99 and is the whole interface. Functions
  * return 0 or, having put a message into error, another number. */
-#ifndef VPU_PLUGIN_H
-#define VPU_PLUGIN_H
+#ifndef VPU_RUNTIME_VPU_PLUGIN_H
+#define VPU_RUNTIME_VPU_PLUGIN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/err.h"
-#include "sim/base/str.h"
+#include "base/err.h"
+#include "base/str.h"
 
 typedef uint32_t cv_color;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { NONE = UINT32_MAX };
 

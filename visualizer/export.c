@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 
 static void quoted(FILE *f, const char *text)
 {

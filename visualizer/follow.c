@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "sim/base/clock.h"
+#include "base/clock.h"
 #include "visualizer/load.h"
 
 void follow_open(follow *f, const char *path)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { N_SLOTS = 4096, MAX_GLYPHS = 3000 };
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/str.h"
-#include "sim/trace/reader.h"
+#include "base/str.h"
+#include "base/trace/reader.h"
 
 static uint64_t ticks_of(const timeline *tl, uint64_t ns)
 {

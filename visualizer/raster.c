@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "visualizer/canvas.h"
 #include "visualizer/font.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_BYTES = 65536 };
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/err.h"
+#include "base/err.h"
 
 /* What a slice's time counts as. The causes of a SHAVE's cycles first. */
 typedef enum {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 static const double LEAST = 8; /* ticks */
 

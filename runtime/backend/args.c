@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "sim/builtins/routines.h"
 
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 const backend_ops *const backend_all[] = {
     &backend_null_ops,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "runtime/backend/source.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "sim/compiler/kernel.h"
-#include "sim/compiler/object.h"
+#include "sim/compiler/store/object.h"
 
 #define MAX_BIN ((size_t)1 << 30)
 

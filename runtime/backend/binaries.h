@@ -3,9 +3,9 @@
 #define VPU_RUNTIME_BACKEND_BINARIES_H
 
 #include "runtime/graph/graph.h"
-#include "runtime/usb/network.h"
-#include "sim/base/child.h"
-#include "sim/base/log.h"
+#include "runtime/blob/network.h"
+#include "base/child.h"
+#include "base/log.h"
 
 typedef struct {
     const char *source_dir;

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "runtime/backend/host_priv.h"
-#include "sim/base/child.h"
-#include "sim/base/clock.h"
-#include "sim/base/str.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/str.h"
 
 #define MAX_PRINTED ((size_t)1 << 20) /* of what it may print */
 enum { SHOWN = 1500, CHECK_SECONDS = 60 };

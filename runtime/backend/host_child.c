@@ -1,8 +1,8 @@
 /* Loads a plug-in, negotiates formats and runs it, in a process of its own:
  * nothing here is freed or unloaded, the process ends. */
 #include "runtime/backend/host_priv.h"
-#include "sim/base/clock.h"
-#include "sim/base/file.h"
+#include "base/clock.h"
+#include "base/file.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "runtime/graph/tensor.h"
 #include "runtime/vpu_plugin.h"
-#include "sim/base/err.h"
+#include "base/err.h"
 
 enum { HOST_MAX_PORTS = 64 };
 

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "runtime/backend/source.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_DEPTH = 32 };
 #define MAX_SOURCE ((size_t)64 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 enum { MAX_PLATFORMS = 64, MAX_DEVICES = 64 };
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "runtime/backend/opencl_api.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 typedef struct {
     cl_platform_id platform;

@@ -3,7 +3,7 @@
 #ifndef VPU_RUNTIME_BACKEND_OPENCL_TEXT_H
 #define VPU_RUNTIME_BACKEND_OPENCL_TEXT_H
 
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "sim/compiler/kernel.h"
 
 typedef struct {

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
-#include "sim/compiler/clang.h"
+#include "base/file.h"
+#include "sim/compiler/front/clang.h"
 
 static const char *const fixed[] = {FE_CLANG,
                                     FE_CLANG_WORDS,

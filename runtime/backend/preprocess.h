@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 /* text: the source; NULL = that of the file `path`. Lines beginning with "# N"
  * in the result say where its lines come from. Names of the standard's header

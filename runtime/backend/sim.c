@@ -9,8 +9,8 @@
 #include "runtime/backend/args.h"
 #include "runtime/backend/source.h"
 #include "runtime/backend/trace_source.h"
-#include "sim/base/clock.h"
-#include "sim/base/str.h"
+#include "base/clock.h"
+#include "base/str.h"
 
 enum { MAX_TIMES = 64 };
 

@@ -4,7 +4,7 @@
 #define VPU_RUNTIME_BACKEND_SIM_H
 
 #include "runtime/graph/graph.h"
-#include "sim/base/log.h"
+#include "base/log.h"
 #include "sim/check/check.h"
 #include "sim/check/order.h"
 #include "sim/exec/exec.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "runtime/backend/ops.h"
-#include "sim/base/clock.h"
+#include "base/clock.h"
 
 typedef struct {
     arena *a;

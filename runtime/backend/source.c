@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/compiler/object.h"
+#include "base/file.h"
+#include "sim/compiler/store/object.h"
 
 enum { MAX_BIN = 64 << 20 };
 

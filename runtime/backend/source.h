@@ -2,8 +2,8 @@
 #ifndef VPU_RUNTIME_BACKEND_SOURCE_H
 #define VPU_RUNTIME_BACKEND_SOURCE_H
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 typedef enum { SOURCE_CL, SOURCE_OUR_BIN } source_kind;
 

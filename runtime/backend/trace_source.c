@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_SOURCE = 1 << 20, MAX_LINE = 240, MAX_LINES = 20000 };
 

@@ -6,8 +6,8 @@
 
 #include "runtime/backend/binaries.h"
 #include "runtime/backend/usb_link.h"
-#include "runtime/usb/mvnc.h"
-#include "runtime/usb/release.h"
+#include "runtime/link/mvnc.h"
+#include "runtime/blob/release.h"
 
 enum { EXECUTORS = 1, ELEMENTS = 2, ALL_SLICES = 19, SOME_SLICES = 9 };
 
@@ -63,7 +63,7 @@ static config_release release_of(const stick *t)
 {
     return t->cfg->usb && t->cfg->usb->release
                ? t->cfg->usb->release
-               : blob_release_speaking(t->s.layout);
+               : xlink_last_release(t->s.layout);
 }
 
 static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)

@@ -6,8 +6,8 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/config/release.h"
-#include "runtime/usb/xlink_wire.h"
-#include "sim/trace/writer.h"
+#include "runtime/link/xlink_wire.h"
+#include "base/trace/writer.h"
 
 /* Set by whoever catches a signal: sessions end soon, with VPU_ERR_IO, and
  * leave their stick reset. */

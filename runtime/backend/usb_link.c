@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/usb/firmware.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum {
     CONNECT_MS = 5000,

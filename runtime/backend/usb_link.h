@@ -4,9 +4,9 @@
 #define VPU_RUNTIME_BACKEND_USB_LINK_H
 
 #include "runtime/backend/usb.h"
-#include "runtime/usb/mvnc.h"
-#include "runtime/usb/usb_device.h"
-#include "runtime/usb/xlink_log.h"
+#include "runtime/link/mvnc.h"
+#include "runtime/usb/device.h"
+#include "runtime/link/xlink_log.h"
 
 enum { USB_LOADING_MS = 120000 }; /* kernels of a virtual stick compile */
 

@@ -6,7 +6,7 @@
 #include "runtime/check/describe.h"
 #include "runtime/check/orders.h"
 #include "runtime/check/suppress.h"
-#include "sim/base/clock.h"
+#include "base/clock.h"
 
 typedef struct {
     const check_layer_config *cfg;

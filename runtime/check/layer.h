@@ -9,7 +9,7 @@
 
 #include "runtime/backend/sim.h"
 #include "runtime/graph/graph.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 
 typedef struct {
     const sim_place *at; /* NULL = no place in a source */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_BYTES = 1 << 20 };
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/cli/listing.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
-#include "sim/compiler/budget.h"
+#include "runtime/report/listing.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
-#include "sim/compiler/object.h"
+#include "sim/compiler/store/object.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 

@@ -4,11 +4,11 @@
 
 #include "runtime/backend/binaries.h"
 #include "runtime/cli/target.h"
-#include "runtime/usb/blob.h"
-#include "runtime/usb/check.h"
-#include "runtime/usb/network.h"
-#include "runtime/usb/release.h"
-#include "sim/base/file.h"
+#include "runtime/blob/blob.h"
+#include "runtime/blob/check.h"
+#include "runtime/blob/network.h"
+#include "runtime/blob/release.h"
+#include "base/file.h"
 
 /* clang-format off */
 static const char help[] =

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "sim/base/arena.h"
-#include "sim/base/file.h"
-#include "sim/compiler/budget.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
 
 static const char help[] =

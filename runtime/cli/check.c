@@ -5,7 +5,7 @@
 #include "runtime/check/suppress.h"
 #include "runtime/cli/check.h"
 #include "runtime/cli/ending.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 /* clang-format off */
 static const char help[] =

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/base/child.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
+#include "base/child.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
 
 /* Set by a command that a signal is to end in order: backend_usb_stop is set
  * then, and the command's own status is the program's. */

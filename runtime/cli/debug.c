@@ -10,7 +10,7 @@
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/debug/debug.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 static const char help[] =
     "usage: vpu debug LAYER.xml [OPTIONS]\n\n"

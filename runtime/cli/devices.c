@@ -6,7 +6,7 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 
 static const char help[] =
     "usage: vpu devices [--json]\n\n"

@@ -6,7 +6,7 @@
 
 #include "runtime/diff/diff.h"
 #include "runtime/diff/report.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 static const char help[] =
     "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"

@@ -11,8 +11,8 @@
 
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
-#include "sim/base/child.h"
-#include "sim/base/temp.h"
+#include "base/child.h"
+#include "base/temp.h"
 
 volatile sig_atomic_t cli_serving;
 

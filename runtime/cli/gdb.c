@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runtime/cli/ending.h"
-#include "sim/base/arena.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/str.h"
 
 bool gdb_attached(void)
 {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "sim/base/err.h"
+#include "base/err.h"
 #include "sim/compiler/kernel.h"
 
 /* Is a debugger attached to this process? */

@@ -5,7 +5,7 @@
 #include "runtime/cli/target.h"
 #include "runtime/cli/ending.h"
 #include "runtime/lint/lint.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 /* clang-format off */
 static const char help[] =

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/child.h"
-#include "sim/base/temp.h"
+#include "base/child.h"
+#include "base/temp.h"
 
 vpu_status live_prepare(live *l, const char *trace, arena *a, vpu_error *err)
 {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 typedef struct {
     pid_t pid;        /* 0 = not started */

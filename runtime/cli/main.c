@@ -10,8 +10,8 @@
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
-#include "sim/base/clock.h"
-#include "sim/base/str.h"
+#include "base/clock.h"
+#include "base/str.h"
 
 static const cli_command *const commands[] = {
     &cli_run,    &cli_debug,       &cli_check,   &cli_lint, &cli_diff,

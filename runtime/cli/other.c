@@ -8,8 +8,8 @@
 
 #include "runtime/cli/cli.h"
 #include "runtime/graph/io.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 
 typedef struct {
     const other_run *r;

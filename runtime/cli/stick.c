@@ -11,11 +11,11 @@
 #include "runtime/stick/isolate.h"
 #include "runtime/stick/stick.h"
 #include "runtime/stick/usbip.h"
-#include "runtime/usb/transport.h"
-#include "runtime/usb/xlink_log.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
-#include "sim/compiler/kcache.h"
+#include "runtime/link/transport.h"
+#include "runtime/link/xlink_log.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "sim/compiler/store/kcache.h"
 
 /* clang-format off */
 static const char help[] =

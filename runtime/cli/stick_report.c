@@ -8,10 +8,10 @@
 #include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
 #include "runtime/usb/firmware.h"
-#include "runtime/usb/survey.h"
-#include "runtime/usb/xlink_log.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "runtime/survey/survey.h"
+#include "runtime/link/xlink_log.h"
+#include "base/file.h"
+#include "base/str.h"
 
 /* clang-format off */
 static const char help[] =

@@ -3,7 +3,7 @@
 #ifndef VPU_RUNTIME_CLI_STOP_H
 #define VPU_RUNTIME_CLI_STOP_H
 
-#include "sim/base/err.h"
+#include "base/err.h"
 
 /* For --help of commands that run kernels. */
 /* clang-format off */

@@ -11,7 +11,7 @@
 #include "runtime/cli/cli.h"
 #include "runtime/cli/diff.h"
 #include "runtime/suite/jobs.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 static const char help[] =
     "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "runtime/graph/io.h"
-#include "sim/base/str.h"
-#include "sim/compiler/budget.h"
-#include "sim/compiler/kcache.h"
+#include "base/str.h"
+#include "sim/compiler/front/budget.h"
+#include "sim/compiler/store/kcache.h"
 
 /* Of the device's time, per launch: no layer takes that long, and an endless
  * loop gets there in about as much time of ours. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "sim/base/str.h"
-#include "sim/trace/copy.h"
+#include "base/str.h"
+#include "base/trace/copy.h"
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "visualizer/export.h"
 #include "visualizer/follow.h"
 #include "visualizer/load.h"

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "runtime/config/number.h"
-#include "sim/base/err.h"
+#include "base/err.h"
 
 enum { CONFIG_EXPR_MAX = 1024 }; /* characters of one expression */
 

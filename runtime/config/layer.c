@@ -8,7 +8,7 @@
 
 #include "runtime/config/layer_priv.h"
 #include "runtime/config/number.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 const char *config_form_name(config_form form)
 {

@@ -18,9 +18,9 @@
 
 #include "runtime/config/expr.h"
 #include "runtime/config/release.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
 
 enum {
     CONFIG_LAYER_MAX_BYTES = 16 << 20, /* of a binding file */

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "runtime/config/xml.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 typedef struct {
     uint32_t id;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "runtime/config/where.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 #define CONFIG_MODEL_MAX_XML ((size_t)256 << 20)
 #define CONFIG_MODEL_MAX_BIN ((size_t)4 << 30)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/err.h"
-#include "sim/base/log.h"
+#include "base/err.h"
+#include "base/log.h"
 
 /* Oldest first. */
 typedef enum {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "runtime/config/layer.h"
-#include "sim/base/err.h"
+#include "base/err.h"
 
 typedef struct {
     const char *name, *value; /* value may be "" */

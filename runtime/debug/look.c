@@ -4,7 +4,7 @@
 
 #include "isa/text.h"
 #include "runtime/debug/session.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_SOURCE = 16 << 20, LIST_LINES = 10, MAX_OP = 256 };
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
 
 typedef enum {
     DBG_INT,

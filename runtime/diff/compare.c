@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 enum { BLOCK = 1024 };
 

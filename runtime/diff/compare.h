@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "runtime/graph/tensor.h"
-#include "sim/base/err.h"
+#include "base/err.h"
 
 typedef enum {
     DIFF_NAN_ANY,  /* a NaN equals every NaN */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/diff/report.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 /* The picture of one plane, and how planes lie: as near to a square as whole
  * planes allow. */

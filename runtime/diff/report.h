@@ -3,7 +3,7 @@
 #define VPU_RUNTIME_DIFF_REPORT_H
 
 #include "runtime/diff/diff.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 
 /* A table, then each buffer that differs (all of them when verbose), and the
  * verdict as the last line. */

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 /* A string of whatever bytes the user has: what JSON cannot hold becomes '?'.
  */

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/str.h"
 
 /* The last file shown, so that it is read once; all-zero at first. */
 typedef struct {

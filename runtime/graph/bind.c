@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/graph/bind_priv.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 
 /* A scratch buffer of the layer. */
 typedef struct {

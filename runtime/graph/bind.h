@@ -13,9 +13,9 @@
 #include "runtime/config/where.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
 
 typedef struct {
     bool output; /* else an input */

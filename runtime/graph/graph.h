@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "runtime/graph/tensor.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
 
 typedef enum {
     GRAPH_INPUT,   /* given by the user, in plain order */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "runtime/graph/npy.h"
-#include "sim/base/arena.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/str.h"
 
 static uint64_t splitmix64(uint64_t *state)
 {

@@ -3,7 +3,7 @@
 #define VPU_RUNTIME_GRAPH_IO_H
 
 #include "runtime/graph/graph.h"
-#include "sim/base/err.h"
+#include "base/err.h"
 
 /* Fill data, b->bytes bytes in b->desc.layout, as spec says:
  *

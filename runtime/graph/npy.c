@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 
 static const char magic[] = "\x93NUMPY";
 enum {

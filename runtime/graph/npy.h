@@ -7,8 +7,8 @@
 #define VPU_RUNTIME_GRAPH_NPY_H
 
 #include "runtime/graph/tensor.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 /* Parse n bytes at data. out->data is inside data when that is aligned for the
  * element type, else a copy in a. path is for messages.

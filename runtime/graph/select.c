@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 /* Whether the names in a list of expressions are known and parentheses match.
  */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 typedef enum {
     TENSOR_F16,

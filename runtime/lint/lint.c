@@ -7,7 +7,7 @@
 
 #include "runtime/backend/source.h"
 #include "runtime/lint/lint_priv.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "sim/compiler/kernel.h"
 
 const lint_check_info lint_checks[LINT_N_CHECKS] = {

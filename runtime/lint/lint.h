@@ -12,11 +12,11 @@
 
 #include "runtime/config/layer.h"
 #include "runtime/graph/graph.h"
-#include "sim/base/child.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
-#include "sim/base/str.h"
+#include "base/child.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/str.h"
 
 typedef enum {
 #define CHECK(id, name, summary, tip) LINT_##id,

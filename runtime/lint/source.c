@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 
 enum { MAX_BYTES = 16 << 20 };
 

@@ -8,7 +8,7 @@
 
 #include "runtime/record/format.h"
 #include "runtime/record/recording.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 
 typedef struct {
     const unsigned char *p;

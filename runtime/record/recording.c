@@ -7,8 +7,8 @@
 #include <xxhash.h>
 
 #include "runtime/record/format.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 
 static const char *const role_names[] = {"input", "output", "scratch", "const"};
 

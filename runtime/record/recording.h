@@ -7,8 +7,8 @@
 #define VPU_RUNTIME_RECORD_RECORDING_H
 
 #include "runtime/graph/graph.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 enum { RECORDING_VERSION = 1 };
 #define RECORDING_MAX_BYTES ((uint64_t)16 << 30)

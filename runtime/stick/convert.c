@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/stick/program_priv.h"
-#include "runtime/usb/stage.h"
+#include "runtime/blob/stage.h"
 
 /* Orders of tensors in memory, by rank: as the IR writes them, channels
  * innermost. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "runtime/stick/program_priv.h"
-#include "runtime/usb/meta.h"
-#include "runtime/usb/stage.h"
-#include "sim/base/file.h"
-#include "sim/compiler/object.h"
+#include "runtime/blob/meta.h"
+#include "runtime/blob/stage.h"
+#include "base/file.h"
+#include "sim/compiler/store/object.h"
 
 enum { MAX_SOURCE = 16 << 20 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/usb/wire.h"
-#include "sim/base/str.h"
+#include "base/word.h"
+#include "base/str.h"
 
 static const struct {
     const char *name;
@@ -228,9 +228,9 @@ static bool alter(faulty *f, uint8_t *bytes, size_t n)
     }
     xlink_encode(f->layout, &h, bytes, n, &err);
     if (nth(f, STICK_FAULT_corrupt_header))
-        wire_set(bytes + 4, FOREIGN_TYPE);
+        word_set(bytes + 4, FOREIGN_TYPE);
     if (nth(f, STICK_FAULT_corrupt_flags))
-        wire_set(bytes + flags, FOREIGN_FLAG);
+        word_set(bytes + flags, FOREIGN_FLAG);
     return true;
 }
 

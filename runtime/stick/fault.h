@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "runtime/usb/transport.h"
-#include "runtime/usb/xlink_wire.h"
+#include "runtime/link/transport.h"
+#include "runtime/link/xlink_wire.h"
 
 typedef enum {
 #define STICK_FAULT(name, ...) STICK_FAULT_##name,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/usb/usb_device.h"
+#include "runtime/usb/device.h"
 
 enum {
     GET_STATUS = 0,

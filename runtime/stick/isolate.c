@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/child.h"
-#include "sim/base/clock.h"
-#include "sim/base/confine.h"
-#include "sim/base/file.h"
-#include "sim/base/temp.h"
-#include "sim/compiler/clang.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/confine.h"
+#include "base/file.h"
+#include "base/temp.h"
+#include "sim/compiler/front/clang.h"
 
 enum {
     TICK_MS = 50,

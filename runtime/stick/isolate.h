@@ -1,5 +1,5 @@
 /* A session of the virtual stick in a process of its own, which has given up
- * its rights (sim/base/confine.h): kernels come from whoever is connected, and
+ * its rights (base/confine.h): kernels come from whoever is connected, and
  * what they or the compiler do to their process ends that session alone.
  * docs/sandbox.md, "Isolation of the virtual stick".
  *
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/log.h"
+#include "base/arena.h"
+#include "base/log.h"
 
 enum { ISOLATE_MAX_VALUE = 99 };
 

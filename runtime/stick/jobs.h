@@ -3,7 +3,7 @@
 #define VPU_RUNTIME_STICK_JOBS_H
 
 #include "runtime/stick/program.h"
-#include "runtime/usb/xlink.h"
+#include "runtime/link/xlink.h"
 
 enum { JOBS_MAX = 64, JOBS_MAX_MESSAGE = 120 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/usb/transport.h"
+#include "runtime/link/transport.h"
 
 typedef enum {
 #define STICK_LINK(name, ...) STICK_LINK_##name,

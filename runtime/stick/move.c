@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/graph/tensor.h"
-#include "runtime/usb/stage.h"
+#include "runtime/blob/stage.h"
 
 enum { NONE = BLOB_MAX_DIMS };
 

@@ -2,7 +2,7 @@
 #ifndef VPU_RUNTIME_STICK_MOVE_H
 #define VPU_RUNTIME_STICK_MOVE_H
 
-#include "runtime/usb/blob.h"
+#include "runtime/blob/blob.h"
 
 typedef struct {
     uint32_t from_type, to_type;        /* blob_type */

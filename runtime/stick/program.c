@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "runtime/usb/check.h"
-#include "runtime/usb/stage.h"
+#include "runtime/blob/check.h"
+#include "runtime/blob/stage.h"
 
 /* --- memory --------------------------------------------------------------- */
 

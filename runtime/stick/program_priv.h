@@ -4,7 +4,7 @@
 
 #include "runtime/stick/move.h"
 #include "runtime/stick/program.h"
-#include "runtime/usb/blob.h"
+#include "runtime/blob/blob.h"
 
 /* The device's memory, a buffer of the graph each. */
 typedef enum {

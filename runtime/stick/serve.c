@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/usb/wire.h"
+#include "base/word.h"
 
 enum { SLICE_MS = 100, TIMEOUT_MS = 20000, PING_MS = 0x7fffffff };
 
@@ -71,7 +71,7 @@ static vpu_status tell_thermal(stick_session *s, uint32_t stream,
 static vpu_status device_command(stick_session *s, uint32_t stream,
                                  xlink_packet p, vpu_error *err)
 {
-    uint32_t type = p.n >= 4 ? wire_get(p.data) : UINT32_MAX, used;
+    uint32_t type = p.n >= 4 ? word_get(p.data) : UINT32_MAX, used;
     uint8_t bytes[4];
     vpu_status rc = session_release(s, stream, err);
 
@@ -84,7 +84,7 @@ static vpu_status device_command(stick_session *s, uint32_t stream,
         return tell_thermal(s, stream, err);
     case MVNC_GET_USED_MEMORY:
         used = (uint32_t)session_memory(s);
-        wire_set(bytes, used);
+        word_set(bytes, used);
         return session_send(s, stream, bytes, sizeof bytes, err);
     default: /* settings and pings have no answer but the ack */
         return VPU_OK;

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "runtime/stick/serve_priv.h"
-#include "runtime/usb/blob.h"
-#include "runtime/usb/wire.h"
+#include "runtime/blob/blob.h"
+#include "base/word.h"
+#include "runtime/blob/wire.h"
 
 static vpu_status send_status(stick_session *s, uint32_t status, vpu_error *err)
 {
@@ -13,7 +14,7 @@ static vpu_status send_status(stick_session *s, uint32_t status, vpu_error *err)
     uint8_t bytes[4];
     vpu_status rc = xlink_find(s->x, "graphMonitor", &monitor, 0, err);
 
-    wire_set(bytes, status);
+    word_set(bytes, status);
     return rc ? rc : session_send(s, monitor, bytes, sizeof bytes, err);
 }
 
@@ -81,10 +82,10 @@ static uint32_t check_header(const xlink_packet *p)
 {
     const uint8_t *h = p->data;
 
-    if (p->n < BLOB_HEADER || wire_get(h + 52) != BLOB_MAGIC)
+    if (p->n < BLOB_HEADER || word_get(h + 52) != BLOB_MAGIC)
         return MVNC_STATUS_INTERNAL;
-    return wire_known_version(wire_get(h + 60), wire_get(h + 64)) &&
-                   wire_get(h + 60) >= 5
+    return wire_known_version(word_get(h + 60), word_get(h + 64)) &&
+                   word_get(h + 60) >= 5
                ? MVNC_STATUS_SUCCESS
                : MVNC_STATUS_UNSUPPORTED;
 }
@@ -171,7 +172,7 @@ static vpu_status describe(stick_session *s, const graph_slot *g,
             &(mvnc_tensor){1, 1, about.output_bytes, 1, about.output_bytes},
             out);
     }
-    wire_set(stages, about.n_stages);
+    word_set(stages, about.n_stages);
     rc = session_send(s, stream, in, sizeof in, err);
     if (!rc)
         rc = session_send(s, stream, out, sizeof out, err);
@@ -287,7 +288,7 @@ static vpu_status remove_fifo(stick_session *s, uint32_t id, vpu_error *err)
 vpu_status session_element(stick_session *s, const char *name, uint32_t stream,
                            xlink_packet p, vpu_error *err)
 {
-    bool end = p.n == 4 && wire_get(p.data) == MVNC_STOP;
+    bool end = p.n == 4 && word_get(p.data) == MVNC_STOP;
 
     for (int i = 0; i < MAX_FIFOS; i++) {
         fifo_slot *f = &s->fifos[i];

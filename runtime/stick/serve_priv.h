@@ -5,7 +5,7 @@
 
 #include "runtime/stick/jobs.h"
 #include "runtime/stick/stick.h"
-#include "runtime/usb/mvnc_wire.h"
+#include "runtime/link/mvnc_wire.h"
 
 /* As a stick says of itself [L]; executors [U]. */
 enum {

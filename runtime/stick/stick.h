@@ -5,9 +5,9 @@
 
 #include "runtime/stick/fault.h"
 #include "runtime/stick/link.h"
-#include "runtime/usb/transport.h"
-#include "runtime/usb/xlink.h"
-#include "sim/base/log.h"
+#include "runtime/link/transport.h"
+#include "runtime/link/xlink.h"
+#include "base/log.h"
 
 typedef enum {
     STICK_RESET,  /* the host sent RESET: a stick reboots */

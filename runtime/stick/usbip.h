@@ -7,8 +7,8 @@
 
 #include "runtime/stick/isolate.h"
 #include "runtime/stick/usbip_session.h"
-#include "runtime/usb/transport.h"
-#include "sim/base/log.h"
+#include "runtime/link/transport.h"
+#include "base/log.h"
 
 typedef struct {
     /* Where usbip tools connect to, "127.0.0.1" and the port (0 = 3240); NULL

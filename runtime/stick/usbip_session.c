@@ -13,8 +13,8 @@
 
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/usb/firmware.h"
-#include "runtime/usb/usb_device.h"
-#include "sim/base/clock.h"
+#include "runtime/usb/device.h"
+#include "base/clock.h"
 
 enum {
     TICK_MS = 50,

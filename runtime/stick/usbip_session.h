@@ -7,8 +7,8 @@
 #define VPU_RUNTIME_STICK_USBIP_SESSION_H
 
 #include "runtime/stick/gadget.h"
-#include "runtime/usb/transport.h"
-#include "sim/base/str.h"
+#include "runtime/link/transport.h"
+#include "base/str.h"
 
 /* What goes wrong on purpose, below XLink. Counts of bytes; UINT64_MAX never.
  */

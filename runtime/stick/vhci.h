@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sim/base/err.h"
+#include "base/err.h"
 
 /* A connected socket to the kernel, which sends URBs on it from now on; closing
  * it unplugs the device. *port, at first -1, is the port that was taken, and is

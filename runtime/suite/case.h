@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 typedef struct {
     const char *path; /* of the file */

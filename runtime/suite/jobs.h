@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "sim/base/err.h"
-#include "sim/base/str.h"
+#include "base/err.h"
+#include "base/str.h"
 
 typedef struct {
     char *const *argv; /* NULL at the end; argv[0] is a path */
@@ -23,7 +23,7 @@ typedef struct {
 /* Run all, at most n_parallel at a time, each for at most timeout_s (0 = no
  * limit; then it is asked to end, and killed with all it started when it does
  * not). done, if not NULL, is called from this thread as each ends. What ends
- * this program ends what runs (sim/base/child.h).
+ * this program ends what runs (base/child.h).
  *
  * VPU_ERR_NOMEM, VPU_ERR_IO  a process or a temporary file could not be made;
  *                            what was running is killed */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "sim/check/session_priv.h"
 
 enum { MAX_EVENTS = 1 << 16 };

@@ -2,7 +2,7 @@
 #ifndef VPU_SIM_CHECK_SESSION_PRIV_H
 #define VPU_SIM_CHECK_SESSION_PRIV_H
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 #include "sim/check/check.h"
 #include "sim/check/shadow.h"
 

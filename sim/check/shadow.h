@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "sim/compiler/hostabi.h"
+#include "sim/compiler/abi/hostabi.h"
 
 /* Bit 6 of the kind; with what else there was: */
 enum { SHADOW_LOOK = 64 };

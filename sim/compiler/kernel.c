@@ -4,24 +4,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/base/file.h"
-#include "sim/base/str.h"
-#include "sim/compiler/artifact.h"
-#include "sim/compiler/frontend.h"
-#include "sim/compiler/jit.h"
-#include "sim/compiler/kcache.h"
-#include "sim/compiler/object.h"
-#include "sim/compiler/source.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "sim/compiler/store/artifact.h"
+#include "sim/compiler/front/frontend.h"
+#include "sim/compiler/store/jit.h"
+#include "sim/compiler/store/kcache.h"
+#include "sim/compiler/store/object.h"
+#include "sim/compiler/front/source.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
-
-const char *sim_variant_name(sim_variant_kind k)
-{
-    static const char *const names[] = {"scalar", "vectorized", "dma_preload",
-                                        "dma_postwrite"};
-
-    return k < SIM_N_VARIANTS ? names[k] : "unknown";
-}
 
 /* --- the cache
  * ----------------------------------------------------------------- */

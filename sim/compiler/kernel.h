@@ -9,103 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/child.h"
+#include "base/err.h"
+#include "base/log.h"
 #include "isa/program.h"
-#include "sim/base/arena.h"
-#include "sim/base/child.h"
-#include "sim/base/err.h"
-#include "sim/base/log.h"
-#include "sim/compiler/hostabi.h"
-#include "sim/compiler/site.h"
-
-/* The variants a device binary has (custom-layer.md 10.2). The unrolled and
- * fallback ones are the vendor compiler's business. */
-typedef enum {
-    SIM_SCALAR,
-    SIM_VECTORIZED,
-    SIM_PRELOAD,
-    SIM_POSTWRITE,
-    SIM_N_VARIANTS
-} sim_variant_kind;
-
-const char *sim_variant_name(sim_variant_kind k);
-
-typedef enum {
-    SIM_ARG_SCALAR,   /* by value */
-    SIM_ARG_GLOBAL,   /* device address in DDR */
-    SIM_ARG_CONSTANT, /* likewise */
-    SIM_ARG_LOCAL     /* device address in CMX */
-} sim_arg_space;
-
-typedef struct {
-    const char *name, *type; /* as in the source */
-    sim_arg_space space;
-    uint32_t bytes;         /* of the value; 4 for addresses */
-    uint32_t offset;        /* in the packed argument block */
-    uint32_t element_bytes; /* pointed-to element, 0 = unknown */
-    bool is_float;          /* scalar half or float */
-    bool is_signed;
-    bool is_const; /* pointer to const */
-} sim_arg;
-
-typedef struct {
-    bool present;
-    uint32_t factor;      /* items of dimension 0 per run of the item code */
-    uint32_t stack_bytes; /* private arrays left after optimisation */
-    uint32_t item_bytes;  /* kept across barriers, per factor items */
-    uint32_t n_bundles;   /* operations' cycles summed, for information */
-    sim_wg_fn *fn;
-} sim_variant;
-
-typedef struct {
-    const char *name;
-    uint32_t offset, bytes;
-} sim_local_array;
-
-typedef struct sim_kernel {
-    const char *name, *source;
-    sim_arg *args;
-    uint32_t n_args, args_bytes;
-    sim_variant variants[SIM_N_VARIANTS];
-    const char *not_vectorized; /* why, with position; NULL when it was */
-    sim_local_array *locals;    /* __local arrays of the program */
-    uint32_t n_locals, local_bytes;
-    const uint8_t *const_data; /* __constant data */
-    uint32_t const_bytes;
-    uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */
-    bool global_atomics;    /* groups must run in one fixed order */
-    bool from_cache;
-    bool debug; /* code for a debugger */
-    bool roomy; /* private data may be more than the device's CMX holds */
-    const sim_sites *sites; /* of code compiled for checking; else NULL */
-    void *jit;              /* owns the code; sim_kernel_release */
-    const uint8_t *code;    /* the code itself, NULL = none was loaded */
-    size_t code_bytes;
-    const uint8_t *object; /* the ELF object it was loaded from, for those who
-                              look into it; NULL = none was loaded */
-    size_t object_bytes;
-    /* A .bin's: those of the compiler that its source text needs. */
-    const char *const *options;
-    uint32_t n_options;
-    const uint8_t *program; /* its SHAVE programs, serialised */
-    size_t program_bytes;
-} sim_kernel;
-
-/* Code for a source-level debugger: not optimised, scalar, variables in memory
- * with DWARF that says where, registered with gdb's JIT interface as it is
- * loaded. It has no SHAVE program, so its cycles mean nothing. */
-typedef struct {
-    bool lines;     /* not for gdb: the code calls hooks instead (hostabi.h) */
-    bool stop;      /* SIGTRAP where the item with global id `at` begins */
-    uint32_t at[3]; /* x, y, z */
-} sim_debug;
-
-/* Code that tells of every access, copy and doubtful operation (hostabi.h,
- * site.h): scalar, without SHAVE programs, so its cycles mean nothing. */
-typedef struct {
-    bool taint;    /* follow values that nobody wrote to where they are used */
-    bool nan;      /* operations whose result alone is not finite */
-    bool barriers; /* nothing but collective calls: to try orders out */
-} sim_checking;
+#include "sim/compiler/abi/types.h"
 
 typedef struct {
     const char *const *options; /* extra words for clang */

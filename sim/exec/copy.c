@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/compiler/hostabi.h"
+#include "sim/compiler/abi/hostabi.h"
 
 #define ADDRESSES ((int64_t)1 << 32)
 

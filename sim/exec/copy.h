@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/compiler/hostabi.h"
+#include "sim/compiler/abi/hostabi.h"
 #include "sim/machine/engine.h"
 
 /* Lines of each side are consecutive runs of width bytes, pitch bytes apart;

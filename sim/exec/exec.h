@@ -11,7 +11,7 @@
 #ifndef VPU_SIM_EXEC_EXEC_H
 #define VPU_SIM_EXEC_EXEC_H
 
-#include "sim/base/log.h"
+#include "base/log.h"
 #include "sim/compiler/kernel.h"
 #include "sim/exec/memory.h"
 #include "sim/exec/threads.h"

@@ -5,9 +5,9 @@
 #define VPU_SIM_EXEC_INTERP_H
 
 #include "isa/interp.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/compiler/hostabi.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "sim/compiler/abi/hostabi.h"
 
 typedef struct interp_code interp_code;
 struct profile_shave;

@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
 #include "sim/machine/desc.h"
 
 /* Bytes reserved on the host from the window's start: an access or copy of up

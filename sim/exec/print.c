@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
-#include "sim/compiler/hostabi.h"
+#include "sim/compiler/abi/hostabi.h"
 
 enum { MAX_FORMAT = 4096, MAX_WIDTH = 200 };
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 /* Formats as OpenCL C 6.12.13 says, appending to out. Addresses are device
  * addresses in the window; args holds the local id and n arguments, each behind

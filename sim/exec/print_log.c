@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 enum { LOST = 0, PIECE = 64 << 10 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sim/base/clock.h"
+#include "base/clock.h"
 
 enum { MOST = 80 };
 

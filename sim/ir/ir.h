@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 /* The device's address spaces, as clang numbers them for spir. */
 enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };

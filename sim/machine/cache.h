@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "sim/machine/desc.h"
-#include "sim/machine/engine.h"
+#include "sim/machine/steps.h"
 
 typedef struct mach_cache mach_cache;
 

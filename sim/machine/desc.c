@@ -15,7 +15,7 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 /* The built-in description, as it lies in the tree. */
 __asm__(".pushsection .rodata\n"

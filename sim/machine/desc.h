@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
 
 /* Integers are uint64_t, reals double. Units are in params.def and the XML. */
 typedef struct mach_desc {

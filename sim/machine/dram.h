@@ -17,7 +17,8 @@
 #ifndef VPU_SIM_MACHINE_DRAM_H
 #define VPU_SIM_MACHINE_DRAM_H
 
-#include "sim/machine/engine.h"
+#include "sim/machine/desc.h"
+#include "sim/machine/steps.h"
 
 typedef struct {
     uint32_t row_shift, bank_mask, n_banks;

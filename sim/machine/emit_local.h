@@ -9,7 +9,9 @@
 #ifndef VPU_SIM_MACHINE_EMIT_LOCAL_H
 #define VPU_SIM_MACHINE_EMIT_LOCAL_H
 
-#include "sim/machine/engine.h"
+#include "base/trace/writer.h"
+#include "sim/machine/desc.h"
+#include "sim/machine/launch.h"
 
 typedef struct emit_local emit_local;
 

@@ -1,5 +1,5 @@
 /* Who waits for what when a launch is stopped. */
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "sim/machine/engine_priv.h"
 
 /* The message holds 4096 bytes, a line takes up to 120. */

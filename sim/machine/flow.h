@@ -33,7 +33,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/machine/engine.h"
+#include "sim/machine/desc.h"
+#include "sim/machine/steps.h"
 
 enum {
     FLOW_MAX = 64 + 16,

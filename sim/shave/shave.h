@@ -13,8 +13,8 @@
 #include <llvm-c/Target.h>
 
 #include "isa/program.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 #include "sim/shave/abi.h"
 
 /* Where a program-scope variable lies. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "isa/program.h"
-#include "sim/base/arena.h"
-#include "sim/base/err.h"
+#include "base/arena.h"
+#include "base/err.h"
 #include "sim/shave/alias.h"
 
 typedef struct {

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/usb/mvnc.h"
-#include "sim/base/file.h"
+#include "runtime/link/mvnc.h"
+#include "base/file.h"
 #include "tests/bench/proc.h"
 
 enum {

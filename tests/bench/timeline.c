@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/trace/writer.h"
+#include "base/trace/writer.h"
 #include "visualizer/control.h"
 #include "visualizer/load.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/str.h"
 
 #define FAULTS "tests/check/faults"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/suite/case.h"
-#include "sim/base/str.h"
+#include "base/str.h"
 
 static suite_case *cases; /* those against a definition first */
 static size_t n_cases;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/base/str.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "sim/builtins/routines.h"
-#include "sim/compiler/artifact.h"
+#include "sim/compiler/store/artifact.h"
 
 enum { MAX_FILE = 1 << 20 };
 

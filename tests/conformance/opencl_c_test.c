@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/file.h"
+#include "base/arena.h"
+#include "base/file.h"
 
 static const char *const builtins[] = {
 #define BUILTIN(name, fn, data, types) #name,

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/usb/blob.h"
-#include "runtime/usb/check.h"
-#include "runtime/usb/meta.h"
-#include "runtime/usb/wire.h"
+#include "runtime/blob/blob.h"
+#include "runtime/blob/check.h"
+#include "runtime/blob/meta.h"
+#include "base/word.h"
+#include "runtime/blob/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -45,14 +46,14 @@ static void seal(const uint8_t *data, size_t n)
     }
     p = calloc(1, size);
     memcpy(p, wire_elf, WIRE_ELF);
-    wire_set(p + 52, BLOB_MAGIC);
-    wire_set(p + 56, (uint32_t)size);
-    wire_set(p + 60, 5 + data[4] % 2);
-    wire_set(p + 68, data[4] / 2 % 4);
-    wire_set(p + 72, data[4] / 8 % 4);
-    wire_set(p + 76, data[5] % 4);
+    word_set(p + 52, BLOB_MAGIC);
+    word_set(p + 56, (uint32_t)size);
+    word_set(p + 60, 5 + data[4] % 2);
+    word_set(p + 68, data[4] / 2 % 4);
+    word_set(p + 72, data[4] / 8 % 4);
+    word_set(p + 76, data[5] % 4);
     for (int i = 0; i < 4; i++)
-        wire_set(p + 116 + 4 * i, ends[i]);
+        word_set(p + 116 + 4 * i, ends[i]);
     if (n - at > size - WIRE_FIRST_SECTION)
         n = at + size - WIRE_FIRST_SECTION;
     memcpy(p + WIRE_FIRST_SECTION, data + at, n - at);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/trace/copy.h"
+#include "base/trace/copy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

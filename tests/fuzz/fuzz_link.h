@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/usb/transport.h"
-#include "runtime/usb/xlink_wire.h"
+#include "runtime/link/transport.h"
+#include "runtime/link/xlink_wire.h"
 
 enum { FUZZ_IDLE_MS = 3, FUZZ_HEAD = 8 };
 

@@ -1,8 +1,8 @@
 /* The host's side of mvnc against a hostile stick. */
 #include <stdlib.h>
 
-#include "runtime/usb/mvnc.h"
-#include "runtime/usb/wire.h"
+#include "runtime/link/mvnc.h"
+#include "base/word.h"
 #include "tests/fuzz/fuzz_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -25,7 +25,7 @@ static bool script(fuzz_link *l)
     case 1:
         h.size = sizes[fuzz_byte(l) & 7];
         for (uint32_t i = 0; i + 4 <= h.size; i += 4)
-            wire_set(bytes + i, op & 4 ? fuzz_word(l) : op & 8 ? 1 : 0);
+            word_set(bytes + i, op & 4 ? fuzz_word(l) : op & 8 ? 1 : 0);
         break;
     case 2:
         h.event = XLINK_READ_REL;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/compiler/artifact.h"
-#include "sim/compiler/object.h"
+#include "sim/compiler/store/artifact.h"
+#include "sim/compiler/store/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "isa/text.h"
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 
 #include "runtime/stick/usbip_wire.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "sim/compiler/kernel.h"
-#include "sim/compiler/object.h"
+#include "sim/compiler/store/object.h"
 #include "sim/exec/exec.h"
-#include "sim/trace/writer.h"
+#include "base/trace/writer.h"
 
 static arena *a;
 static const char *top;

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "runtime/stick/stick.h"
-#include "runtime/usb/mvnc_wire.h"
-#include "runtime/usb/plan.h"
-#include "runtime/usb/stage.h"
+#include "runtime/link/mvnc_wire.h"
+#include "runtime/blob/plan.h"
+#include "runtime/blob/stage.h"
 #include "tests/fuzz/fuzz_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/usb/xlink_wire.h"
+#include "runtime/link/xlink_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/kernels/program.h"
 
 /* Seconds: those a launch may take, and the whole program with compiling, on a

@@ -1,8 +1,8 @@
 /* What each operation computes, in plain C that shares nothing with isa/:
  * numbers are doubles or 64-bit integers here, and halves are rounded by hand.
  */
-#ifndef VPU_TESTS_ISA_ORACLE_H
-#define VPU_TESTS_ISA_ORACLE_H
+#ifndef VPU_TESTS_ISA_ISA_ORACLE_H
+#define VPU_TESTS_ISA_ISA_ORACLE_H
 
 #include "isa/program.h"
 

@@ -1,9 +1,9 @@
 /* Programs for tests of isa/: from text, and random ones. */
-#ifndef VPU_TESTS_ISA_RIG_H
-#define VPU_TESTS_ISA_RIG_H
+#ifndef VPU_TESTS_ISA_ISA_RIG_H
+#define VPU_TESTS_ISA_ISA_RIG_H
 
 #include "isa/text.h"
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 isa_memory isa_rig_memory(arena *a);
 

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/kernels/program.h"
 
 typedef struct {

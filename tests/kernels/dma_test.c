@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/graph/npy.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref.h"
 

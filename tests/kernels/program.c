@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 extern char **environ;
 

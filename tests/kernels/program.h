@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 enum { PROGRAM_MAX_ARGS = 48 };
 

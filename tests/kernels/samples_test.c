@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "runtime/graph/npy.h"
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/kernels/program.h"
 
 static arena *mem;

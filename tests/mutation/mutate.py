@@ -500,8 +500,8 @@ def arguments():
 def chosen(o):
     """All mutants in the order of sampling. A source that changes moves no other
     mutant's place in it."""
-    names = subprocess.run(["git", "ls-files", "isa/*.c", "sim/*.c",
-                            "runtime/*.c"], cwd=ROOT, check=True,
+    names = subprocess.run(["git", "ls-files", "base/*.c", "isa/*.c",
+                            "sim/*.c", "runtime/*.c"], cwd=ROOT, check=True,
                            capture_output=True).stdout.decode().split()
     all_of = [m for name in sorted(names) if name.startswith(o.only)
               for m in mutants_of(name)]

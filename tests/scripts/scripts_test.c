@@ -46,11 +46,11 @@ static const struct {
     const char *line;
     bool uphill;
 } includes[] = {
-    {"#include \"sim/base/err.h\"", false},
+    {"#include \"base/err.h\"", false},
     {"#include \"near.h\"", false},
     {"#include <sys/stat.h>", false},
     {"#include <stdio.h>", false},
-    {"#include <sim/base/err.h>", false},
+    {"#include <base/err.h>", false},
     {"#include \"runtime/graph/graph.h\"", true},
     {"#include <runtime/graph/graph.h>", true},
     {"  #  include <sim/compiler/kernel.h>", true},
@@ -63,14 +63,14 @@ START_TEST(layers)
     const char *out;
     int status;
 
-    shell("mkdir -p isa sim/trace visualizer runtime", &status);
+    shell("mkdir -p isa base/trace visualizer runtime", &status);
     ck_assert_int_eq(status, 0);
-    terminal_text(&p, "sim/trace/new.h",
+    terminal_text(&p, "base/trace/new.h",
                   arena_printf(p.a, "%s\n", includes[_i].line));
     out = shell(arena_printf(p.a, "%s/scripts/check-layers", root), &status);
     ck_assert_msg(status == includes[_i].uphill, "%s: status %d, %s",
                   includes[_i].line, status, out);
-    ck_assert_msg(!strstr(out, "sim/trace/new.h: includes") ==
+    ck_assert_msg(!strstr(out, "base/trace/new.h: includes") ==
                       !includes[_i].uphill,
                   "%s: %s", includes[_i].line, out);
 }

@@ -6,7 +6,7 @@
 #ifndef VPU_TESTS_SUPPORT_KERNEL_GEN_H
 #define VPU_TESTS_SUPPORT_KERNEL_GEN_H
 
-#include "sim/base/str.h"
+#include "base/str.h"
 
 enum { GEN_ITEMS = 512, GEN_OUTPUTS = 7 };
 

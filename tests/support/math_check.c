@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/str.h"
+#include "base/str.h"
 #include "tests/support/rig.h"
 
 static const char *kernel_text(arena *a, const oracle_fn *f, const char *t,

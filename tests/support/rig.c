@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 void rig_open(rig *r)
 {

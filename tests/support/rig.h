@@ -4,7 +4,7 @@
 #ifndef VPU_TESTS_SUPPORT_RIG_H
 #define VPU_TESTS_SUPPORT_RIG_H
 
-#include "sim/base/log.h"
+#include "base/log.h"
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sim/builtins/routines.h"
-#include "sim/compiler/hostabi.h"
+#include "sim/compiler/abi/hostabi.h"
 #include "sim/exec/memory.h"
 #include "tests/support/scan_state.h"
 

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 
 /* Every function of an object file, as sim_kernel.object. NULL: as it should
  * be, else what is not, in the arena. */

@@ -3,7 +3,7 @@
 #ifndef VPU_TESTS_SUPPORT_SCAN_STATE_H
 #define VPU_TESTS_SUPPORT_SCAN_STATE_H
 
-#include "sim/base/arena.h"
+#include "base/arena.h"
 #include "tests/support/scan_decode.h"
 #include "tests/support/scan_value.h"
 

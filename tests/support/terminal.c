@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 
 enum { MAX_WORDS = 64, MAX_OUTPUT = 16 << 20, MAX_FILES = 256 };
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/str.h"
+#include "base/arena.h"
+#include "base/str.h"
 
 typedef struct {
     arena *a;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
-#include "sim/trace/writer.h"
+#include "base/file.h"
+#include "base/trace/writer.h"
 #include "visualizer/compare.h"
 #include "visualizer/load.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/file.h"
-#include "sim/trace/copy.h"
-#include "sim/trace/writer.h"
+#include "base/file.h"
+#include "base/trace/copy.h"
+#include "base/trace/writer.h"
 #include "tests/support/terminal.h"
 #include "visualizer/load.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/trace/reader.h"
+#include "base/trace/reader.h"
 
 typedef struct {
     uint8_t bytes[4096];

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
+#include "base/file.h"
 #include "tests/support/terminal.h"
 #include "visualizer/load.h"
 #include "visualizer/view.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/base/file.h"
-#include "sim/trace/writer.h"
+#include "base/file.h"
+#include "base/trace/writer.h"
 #include "tests/support/terminal.h"
 #include "tests/visualizer/screen.h"
 #include "visualizer/load.h"

@@ -1,0 +1,54 @@
+/* Processes we started and that must not outlive us. Those that start one say
+ * so here, and whatever ends the program ends them. Thread-safe. */
+#ifndef VPU_BASE_CHILD_H
+#define VPU_BASE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* group: it leads a process group that goes with it. */
+void child_add(pid_t pid, bool group);
+/* It has ended and was waited for. */
+void child_forget(pid_t pid);
+
+/* In a child that is still ours, before it becomes another program: it gets
+ * SIGTERM when its parent ends without a word. parent: the parent's number from
+ * before the fork; when it is gone already the child ends. */
+void child_follow(pid_t parent);
+
+/* What a child may use; 0: as much as there is. */
+typedef struct {
+    double seconds; /* of processors' time */
+    uint64_t bytes; /* of memory, above what it has when it starts */
+} child_limits;
+
+typedef enum {
+    CHILD_ENDED, /* by itself, or by a signal; see status */
+    CHILD_TIME,  /* killed: its seconds were over */
+    CHILD_IDLE,  /* killed: it did nothing but wait for CHILD_IDLE_SECONDS */
+    CHILD_LOST   /* nobody can wait for it; errno says why */
+} child_end;
+
+enum { CHILD_IDLE_SECONDS = 15 };
+
+/* In a child, before anything else: signals do what they do by themselves, and
+ * none is held back. Ignored ones stay so. Async-signal-safe. */
+void child_default_signals(void);
+
+/* From now on this process cannot get more memory than limits say. Where the
+ * system does not let us, nothing happens. */
+void child_bound(const child_limits *limits);
+
+/* Wait until it ends, killing it when its time is over. status: waitpid's. */
+child_end child_wait(pid_t pid, const child_limits *limits, int *status);
+
+/* In a child that goes on as ours: those known so far are its parent's. No
+ * other thread may be there. */
+void child_disown(void);
+
+/* Ask all to end, wait two seconds at most, kill the rest; their temporaries
+ * are theirs to remove. Async-signal-safe. */
+void child_end_all(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* Waiting for a child whose time and memory are limited. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/child.h"
+
+/* It is looked at so often. */
+enum { LOOK_MS = 50, LOOKS_A_SECOND = 20 };
+
+/* The memory this process may write to, in bytes: what RLIMIT_DATA counts. */
+static uint64_t data_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+
+    if (!f)
+        return 0;
+    if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+        pages = 0;
+    fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void child_default_signals(void)
+{
+    struct sigaction sa;
+    sigset_t none;
+
+    for (int s = 1; s < NSIG; s++)
+        if (!sigaction(s, NULL, &sa) && sa.sa_handler != SIG_IGN)
+            signal(s, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void child_bound(const child_limits *limits)
+{
+    struct rlimit r;
+
+    if (!limits->bytes)
+        return;
+    r.rlim_cur = r.rlim_max = data_bytes() + limits->bytes;
+    setrlimit(RLIMIT_DATA, &r);
+}
+
+/* The processor's time it has used, in seconds; 0 when it has ended. */
+static double used(pid_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Until it ends, or until one of the limits is met. */
+static child_end watch(pid_t pid, const child_limits *limits)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    child_end how = CHILD_ENDED;
+    double now, before = -1;
+    int idle = 0;
+
+    while (end.fd >= 0 && how == CHILD_ENDED && poll(&end, 1, LOOK_MS) <= 0) {
+        now = used(pid);
+        idle = now > before ? 0 : idle + 1;
+        before = now;
+        if (limits->seconds > 0 && now > limits->seconds)
+            how = CHILD_TIME;
+        else if (idle == CHILD_IDLE_SECONDS * LOOKS_A_SECOND)
+            how = CHILD_IDLE;
+    }
+    if (end.fd >= 0)
+        close(end.fd);
+    return how;
+}
+
+child_end child_wait(pid_t pid, const child_limits *limits, int *status)
+{
+    child_end how = watch(pid, limits);
+    int rc;
+
+    if (how != CHILD_ENDED)
+        kill(pid, SIGKILL);
+    do
+        rc = waitpid(pid, status, 0) < 0 ? errno : 0;
+    while (rc == EINTR);
+    errno = rc;
+    return rc ? CHILD_LOST : how;
+}

@@ -1,0 +1,46 @@
+/* Status codes and the error record every fallible function can fill.
+ *
+ * Whoever first sees a problem writes the message, with the values that make it
+ * understandable; layers above may add a prefix (err_in) but never rewrite it.
+ * Libraries neither print nor exit. Thread safety: a vpu_error belongs to one
+ * thread at a time. */
+#ifndef VPU_BASE_ERR_H
+#define VPU_BASE_ERR_H
+
+#include <stdarg.h>
+#include <stdint.h>
+
+#define VPU_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+
+typedef enum {
+#define X(name, num, text) VPU_##name = num,
+#include "base/status.def"
+} vpu_status;
+
+typedef struct {
+    vpu_status code;
+    uint32_t line, col; /* 1-based position in the input, 0 = not known */
+    /* The message, no trailing newline. One line, but for compiler diagnostics
+     * and listings (local-memory consumers), which are several. */
+    char msg[4096];
+} vpu_error;
+
+/* Short text of a status; never NULL, "unknown status" for strangers. */
+const char *vpu_status_text(vpu_status code);
+
+/* Fill *e (NULL is fine) and return code. Clears line and col. */
+vpu_status err_set(vpu_error *e, vpu_status code, const char *fmt, ...)
+    VPU_PRINTF(3, 4);
+vpu_status err_vset(vpu_error *e, vpu_status code, const char *fmt, va_list ap);
+
+/* As err_set, with a position; the message becomes "path:line:col: text"
+ * (col, then line, left out when 0). */
+vpu_status err_at(vpu_error *e, vpu_status code, const char *path,
+                  uint32_t line, uint32_t col, const char *fmt, ...)
+    VPU_PRINTF(6, 7);
+
+/* Put "what: " in front of the message already there; returns code. */
+vpu_status err_in(vpu_error *e, vpu_status code, const char *fmt, ...)
+    VPU_PRINTF(3, 4);
+
+#endif

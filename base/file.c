@@ -1,0 +1,385 @@
+/* Files: whole reads, atomic writes. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/temp.h"
+
+/* --- reading -------------------------------------------------------------- */
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+/* What this process was started with: /dev/stdin, <(command). */
+static bool is_own_stream(const char *path, mode_t mode)
+{
+    return (S_ISFIFO(mode) || S_ISCHR(mode)) &&
+           (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6));
+}
+
+static vpu_status check_kind(const char *path, const struct stat *sb,
+                             bool streams, vpu_error *err)
+{
+    if (S_ISREG(sb->st_mode) || (streams && is_own_stream(path, sb->st_mode)))
+        return VPU_OK;
+    return err_set(err, VPU_ERR_IO, "%s: not a regular file but %s", path,
+                   kind_of(sb->st_mode));
+}
+
+/* Looked at before it is opened, as opening a device may do something; opened
+ * so that a FIFO does not stop us; looked at again, as it may have changed. */
+static vpu_status open_input(const char *path, bool streams, int *fd,
+                             struct stat *sb, vpu_error *err)
+{
+    vpu_status st;
+
+    *fd = -1;
+    if (stat(path, sb))
+        return err_set(err, VPU_ERR_IO, "%s: %s", path, strerror(errno));
+    if ((st = check_kind(path, sb, streams, err)))
+        return st;
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd < 0 || fstat(*fd, sb))
+        st = err_set(err, VPU_ERR_IO, "%s: %s", path, strerror(errno));
+    else
+        st = check_kind(path, sb, streams, err);
+    if (!st)
+        fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+    else if (*fd >= 0)
+        close(*fd);
+    return st;
+}
+
+vpu_status file_in_open(file_in *f, const char *path, uint64_t max_bytes,
+                        vpu_error *err)
+{
+    struct stat sb;
+    vpu_status st = open_input(path, false, &f->fd, &sb, err);
+
+    if (st)
+        return st;
+    f->path = path;
+    f->bytes = (uint64_t)sb.st_size;
+    if (f->bytes <= max_bytes)
+        return VPU_OK;
+    file_in_close(f);
+    return err_set(err, VPU_ERR_LIMIT, "%s: %lld bytes, the limit is %llu",
+                   path, (long long)sb.st_size, (unsigned long long)max_bytes);
+}
+
+/* How many bytes there were at that place; fewer than n: errno, 0 = the end. */
+static size_t read_at(int fd, uint64_t at, void *out, size_t n)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        ssize_t k = pread(fd, (char *)out + got, n - got, (off_t)(at + got));
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k == 0)
+            errno = 0;
+        if (k <= 0)
+            break;
+        got += (size_t)k;
+    }
+    return got;
+}
+
+vpu_status file_in_read(const file_in *f, uint64_t at, void *out, size_t n,
+                        vpu_error *err)
+{
+    size_t got = read_at(f->fd, at, out, n);
+
+    if (got == n)
+        return VPU_OK;
+    return errno ? err_set(err, VPU_ERR_IO, "%s: %s", f->path, strerror(errno))
+                 : err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes read",
+                           f->path, got, n);
+}
+
+vpu_status file_in_all(const file_in *f, arena *a, char **data, size_t *n_bytes,
+                       vpu_error *err)
+{
+    char *p = arena_push(a, f->bytes + 1, 1, 64);
+    vpu_status st = file_in_read(f, 0, p, f->bytes, err);
+
+    *data = st ? NULL : p;
+    *n_bytes = st ? 0 : f->bytes;
+    return st;
+}
+
+void file_in_close(file_in *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}
+
+vpu_status file_read(const char *path, size_t max_bytes, arena *a, char **data,
+                     size_t *n_bytes, vpu_error *err)
+{
+    file_in f;
+    vpu_status st = file_in_open(&f, path, max_bytes, err);
+
+    *data = NULL;
+    *n_bytes = 0;
+    if (st)
+        return st;
+    st = file_in_all(&f, a, data, n_bytes, err);
+    file_in_close(&f);
+    return st;
+}
+
+vpu_status file_stream_open(const char *path, FILE **f, vpu_error *err)
+{
+    struct stat sb;
+    int fd;
+    vpu_status st = open_input(path, true, &fd, &sb, err);
+
+    *f = NULL;
+    if (st)
+        return st;
+    *f = fdopen(fd, "rb");
+    if (*f)
+        return VPU_OK;
+    close(fd);
+    return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
+}
+
+/* --- names ---------------------------------------------------------------- */
+
+bool file_exists(const char *path)
+{
+    struct stat sb;
+
+    return !stat(path, &sb);
+}
+
+char *file_join(arena *a, const char *dir, const char *name)
+{
+    if (name[0] == '/' || !dir || !strcmp(dir, ".") || !*dir)
+        return arena_strdup(a, name);
+    return arena_printf(a, "%s/%s", dir, name);
+}
+
+const char *file_plain_name(arena *a, const char *name)
+{
+    return *name == '-' || *name == '@' ? arena_printf(a, "./%s", name) : name;
+}
+
+char *file_dirname(arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return arena_strdup(a, ".");
+    if (slash == path)
+        return arena_strdup(a, "/");
+    return arena_strndup(a, path, (size_t)(slash - path));
+}
+
+vpu_status file_mkdirs(const char *path, vpu_error *err)
+{
+    char *copy = strdup(path);
+    vpu_status st = VPU_OK;
+
+    if (!copy)
+        return err_set(err, VPU_ERR_NOMEM, "out of memory");
+    for (char *p = copy + 1; !st; p++) {
+        char was = *p;
+
+        if (was && was != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            st = err_set(err, VPU_ERR_IO, "%s: %s", copy, strerror(errno));
+        *p = was;
+        if (!was)
+            break;
+    }
+    free(copy);
+    if (!st) {
+        struct stat sb;
+
+        if (stat(path, &sb) || !S_ISDIR(sb.st_mode))
+            st = err_set(err, VPU_ERR_IO, "%s: not a directory", path);
+    }
+    return st;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+/* A FIFO nobody reads must not stop us. */
+static vpu_status open_to_write(const char *path, int flags, FILE **f,
+                                vpu_error *err)
+{
+    int fd =
+        open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666);
+
+    *f = NULL;
+    if (fd < 0)
+        return err_set(err, VPU_ERR_IO, "%s: cannot be written: %s", path,
+                       errno == ENXIO ? "nobody reads this FIFO"
+                                      : strerror(errno));
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    *f = fdopen(fd, "wb");
+    if (*f)
+        return VPU_OK;
+    close(fd);
+    return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
+}
+
+static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
+{
+    size_t n = strlen(path) + 8;
+    mode_t mask;
+    int fd, why;
+
+    o->temp = malloc(n);
+    if (!o->temp)
+        return err_set(err, VPU_ERR_NOMEM, "out of memory");
+    snprintf(o->temp, n, "%s.XXXXXX", path);
+    fd = temp_file(o->temp);
+    if (fd < 0) {
+        why = errno;
+        free(o->temp);
+        o->temp = NULL;
+        return err_set(err, VPU_ERR_IO, "%s: cannot be written: %s", path,
+                       strerror(why));
+    }
+    mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    o->f = fdopen(fd, "w+b");
+    if (!o->f) {
+        close(fd);
+        return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
+    }
+    return VPU_OK;
+}
+
+vpu_status file_out_open(file_out *o, const char *path, vpu_error *err)
+{
+    struct stat sb;
+    bool there = !stat(path, &sb);
+    vpu_status st;
+
+    *o = (file_out){0};
+    if (there && S_ISDIR(sb.st_mode))
+        return err_set(err, VPU_ERR_IO, "%s: is a directory", path);
+    o->path = strdup(path);
+    if (!o->path)
+        return err_set(err, VPU_ERR_NOMEM, "out of memory");
+    /* Something else that can be written to stays: /dev/null, a FIFO. */
+    st = there && !S_ISREG(sb.st_mode) ? open_to_write(path, 0, &o->f, err)
+                                       : open_temp(o, path, err);
+    if (st)
+        file_out_abandon(o);
+    return st;
+}
+
+vpu_status file_close_written(FILE *f, const char *path, vpu_error *err)
+{
+    bool bad = ferror(f);
+    int why = 0;
+
+    errno = 0;
+    if (fclose(f)) {
+        bad = true;
+        why = errno;
+    }
+    return bad ? err_set(err, VPU_ERR_IO, "%s: %s", path,
+                         why ? strerror(why) : "not all of it could be written")
+               : VPU_OK;
+}
+
+vpu_status file_out_commit(file_out *o, vpu_error *err)
+{
+    vpu_status st = file_close_written(o->f, o->path, err);
+
+    o->f = NULL;
+    if (!st && o->temp && rename(o->temp, o->path))
+        st = err_set(err, VPU_ERR_IO, "%s: %s", o->path, strerror(errno));
+    if (!st && o->temp) {
+        temp_forget(o->temp);
+        free(o->temp);
+        o->temp = NULL;
+    }
+    file_out_abandon(o);
+    return st;
+}
+
+void file_out_abandon(file_out *o)
+{
+    if (o->f)
+        fclose(o->f);
+    if (o->temp) {
+        unlink(o->temp);
+        temp_forget(o->temp);
+    }
+    free(o->temp);
+    free(o->path);
+    *o = (file_out){0};
+}
+
+vpu_status file_write(const char *path, const void *data, size_t n_bytes,
+                      vpu_error *err)
+{
+    file_out o;
+    vpu_status st = file_out_open(&o, path, err);
+
+    if (st)
+        return st;
+    errno = 0;
+    if (n_bytes && fwrite(data, 1, n_bytes, o.f) != n_bytes) {
+        st = err_set(err, VPU_ERR_IO, "%s: %s", path,
+                     errno ? strerror(errno) : "cannot be written");
+        file_out_abandon(&o);
+        return st;
+    }
+    return file_out_commit(&o, err);
+}
+
+bool file_fd_put(int fd, const void *data, size_t n)
+{
+    const char *p = data;
+
+    while (n) {
+        ssize_t k = write(fd, p, n);
+
+        if (k < 0 && errno != EINTR)
+            return false;
+        p += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
+char *file_fd_get(int fd, size_t most, arena *a, size_t *n)
+{
+    struct stat sb;
+    char *data;
+
+    *n = 0;
+    if (fstat(fd, &sb))
+        return NULL;
+    *n = (uint64_t)sb.st_size < most ? (size_t)sb.st_size : most;
+    data = arena_push(a, *n + 1, 1, 64);
+    return read_at(fd, 0, data, *n) == *n ? data : NULL;
+}
+
+vpu_status file_log_open(const char *path, FILE **f, vpu_error *err)
+{
+    return open_to_write(path, O_CREAT | O_TRUNC, f, err);
+}

@@ -1,0 +1,202 @@
+/* The copy hands over its result in a file in memory; what it and the libraries
+ * in it print goes to another one. */
+#include "base/task.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { OUT_OF_MEMORY = 3, MAX_RESULT = 1 << 30, MAX_MESSAGES = 1 << 20 };
+
+typedef struct {
+    uint32_t whole; /* 1: the rest is there */
+    vpu_status status;
+    vpu_error err;
+    uint64_t n;
+} head;
+
+typedef struct {
+    int result, messages;
+} files;
+
+/* --- in the copy ----------------------------------------------------------
+ */
+
+static void leave_short(size_t wanted)
+{
+    (void)wanted;
+    _exit(OUT_OF_MEMORY);
+}
+
+static _Noreturn void work_apart(task_fn *work, void *user,
+                                 const child_limits *limits, const files *f)
+{
+    const struct rlimit no_core = {0, 0};
+    unsigned char *out = NULL;
+    size_t n = 0;
+    arena *a;
+    head h = {.whole = 1};
+
+    child_default_signals();
+    setrlimit(RLIMIT_CORE, &no_core);
+    arena_set_oom_hook(leave_short);
+    child_bound(limits);
+    if (!getenv("VPU_DUMP"))
+        dup2(f->messages, STDERR_FILENO);
+    a = arena_create(0);
+    h.status = work(user, a, &out, &n, &h.err);
+    if (!h.status && n > MAX_RESULT)
+        h.status = err_set(&h.err, VPU_ERR_INTERNAL,
+                           "a result of %zu bytes, expected %d at most", n,
+                           MAX_RESULT);
+    h.n = h.status ? 0 : n;
+    if (!file_fd_put(f->result, &h, sizeof h) ||
+        !file_fd_put(f->result, out, h.n))
+        _exit(OUT_OF_MEMORY);
+    fflush(stderr);
+    _exit(0);
+}
+
+/* --- in the process itself -------------------------------------------------
+ */
+
+bool task_says_short(const char *messages)
+{
+    static const char *const words[] = {"bad_alloc", "out of memory",
+                                        "Cannot allocate memory",
+                                        "Failed to mmap"}; /* of a sanitizer */
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(messages, words[i]))
+            return true;
+    return false;
+}
+
+static vpu_status start(task_fn *work, void *user, const child_limits *limits,
+                        pthread_mutex_t *held, const files *f, pid_t *pid,
+                        vpu_error *err)
+{
+    const pid_t self = getpid();
+    sigset_t all, before;
+    int why;
+
+    /* A handler must neither run in the copy nor come between its start and our
+     * knowing of it. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (held)
+        pthread_mutex_lock(held);
+    *pid = fork();
+    why = errno;
+    if (held)
+        pthread_mutex_unlock(held);
+    if (!*pid) {
+        child_follow(self);
+        work_apart(work, user, limits, f);
+    }
+    if (*pid > 0)
+        child_add(*pid, false);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return *pid < 0 ? err_set(err, VPU_ERR_IO, "no process for it: %s",
+                              strerror(why))
+                    : VPU_OK;
+}
+
+/* What became of it, without a result. */
+static vpu_status explain(child_end how, int status, const char *messages,
+                          const child_limits *limits, task_end *end,
+                          vpu_error *err)
+{
+    bool is_short =
+        (WIFEXITED(status) && WEXITSTATUS(status) == OUT_OF_MEMORY) ||
+        task_says_short(messages);
+
+    if (how == CHILD_TIME) {
+        *end = TASK_TIME;
+        return err_set(err, VPU_ERR_LIMIT,
+                       "took more than %g s of the processor's time",
+                       limits->seconds);
+    }
+    if (how == CHILD_ENDED && is_short) {
+        *end = TASK_MEMORY;
+        return err_set(err, VPU_ERR_LIMIT, "needed more than %llu MB of memory",
+                       (unsigned long long)limits->bytes >> 20);
+    }
+    if (how == CHILD_IDLE)
+        return err_set(err, VPU_ERR_INTERNAL, "did nothing for %d s",
+                       CHILD_IDLE_SECONDS);
+    if (how == CHILD_LOST)
+        return err_set(err, VPU_ERR_IO, "waitpid: %s", strerror(errno));
+    return err_set(err, VPU_ERR_INTERNAL, "ended with %s %d%s%.512s",
+                   WIFSIGNALED(status) ? "signal" : "status",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                   *messages ? ": " : "", messages);
+}
+
+static vpu_status take(const files *f, child_end how, int status,
+                       const child_limits *limits, arena *a,
+                       unsigned char **out, size_t *n, task_end *end,
+                       vpu_error *err)
+{
+    arena *scratch = arena_create(0);
+    size_t got, n_messages;
+    char *all =
+        file_fd_get(f->result, sizeof(head) + MAX_RESULT, scratch, &got);
+    char *messages =
+        file_fd_get(f->messages, MAX_MESSAGES, scratch, &n_messages);
+    const head *h = (const head *)all;
+    vpu_status st;
+
+    if (how == CHILD_ENDED && all && got >= sizeof *h && h->whole &&
+        h->n == got - sizeof *h) {
+        *end = TASK_DONE;
+        *n = (size_t)h->n;
+        *out = arena_push(a, *n + 1, 1, 64);
+        memcpy(*out, h + 1, *n);
+        st = h->status;
+        if (st && err)
+            *err = h->err;
+    } else {
+        st = explain(how, status, messages ? messages : "", limits, end, err);
+    }
+    arena_destroy(scratch);
+    return st;
+}
+
+vpu_status task_run(task_fn *work, void *user, const child_limits *limits,
+                    pthread_mutex_t *held, arena *a, unsigned char **out,
+                    size_t *n, task_end *end, vpu_error *err)
+{
+    const files f = {memfd_create("vpu-result", MFD_CLOEXEC),
+                     memfd_create("vpu-messages", MFD_CLOEXEC)};
+    child_end how;
+    vpu_status st;
+    int status = 0;
+    pid_t pid;
+
+    *out = NULL;
+    *n = 0;
+    *end = TASK_DIED;
+    st =
+        f.result < 0 || f.messages < 0
+            ? err_set(err, VPU_ERR_IO, "no file in memory: %s", strerror(errno))
+            : start(work, user, limits, held, &f, &pid, err);
+    if (!st) {
+        how = child_wait(pid, limits, &status);
+        child_forget(pid);
+        st = take(&f, how, status, limits, a, out, n, end, err);
+    }
+    if (f.result >= 0)
+        close(f.result);
+    if (f.messages >= 0)
+        close(f.messages);
+    return st;
+}

@@ -1,0 +1,42 @@
+/* Work done in a copy of this process: it can be stopped when it takes too
+ * much, and what it breaks is its own.
+ *
+ * The copy has this process's memory as it is, and one thread. So work may use
+ * whatever no other thread holds a lock of at that moment; the C library's own
+ * locks are free in it. */
+#ifndef VPU_BASE_TASK_H
+#define VPU_BASE_TASK_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/child.h"
+
+/* Puts its result in the arena: *n bytes at *out. */
+typedef vpu_status task_fn(void *user, arena *a, unsigned char **out, size_t *n,
+                           vpu_error *err);
+
+typedef enum {
+    TASK_DONE,   /* it returned; its status and error are the caller's */
+    TASK_TIME,   /* limits.seconds were over */
+    TASK_MEMORY, /* it needed more than limits.bytes */
+    TASK_DIED    /* a signal ended it, or it waited for ever */
+} task_end;
+
+/* held: taken while the process is copied and free in the copy, so that what it
+ * guards is whole there; NULL = nothing.
+ *
+ * TASK_DONE: the status is work's, VPU_ERR_INTERNAL for more than 1 GiB of
+ * result. Otherwise it is VPU_ERR_LIMIT or VPU_ERR_INTERNAL, with a message
+ * that says what happened ("took more than 5 s of the processor's time") in
+ * want of what was done. VPU_ERR_IO: no process can be started; then, too,
+ * *end is TASK_DIED. */
+vpu_status task_run(task_fn *work, void *user, const child_limits *limits,
+                    pthread_mutex_t *held, arena *a, unsigned char **out,
+                    size_t *n, task_end *end, vpu_error *err);
+
+/* Whether a program that failed says in its messages that memory was short. */
+bool task_says_short(const char *messages);
+
+#endif

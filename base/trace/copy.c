@@ -1,0 +1,531 @@
+/* Tracks come to a writer as groups or with events, files tell only afterwards:
+ * so a first reading finds out, a second one copies. */
+#include "base/trace/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/trace/reader.h"
+
+enum { MAX_DEPTH = 64, MAX_TRACKS = 1 << 16 };
+
+/* A begin that is not written yet: it lies before the stretch. */
+typedef struct {
+    char *name;
+    trc_arg *args; /* texts and names behind them in the same block */
+    size_t n_args;
+    trc_flow flow;
+    uint64_t flow_id;
+} held;
+
+typedef struct {
+    uint64_t uuid, parent;
+    char *name;
+    bool counter, has_events, has_children, parent_known;
+    trc_unit unit;
+    trc_track to;    /* where its events go */
+    trc_track group; /* where its children go */
+    uint64_t last;   /* time written last */
+    held *open;      /* slices that began before the stretch; MAX_DEPTH */
+    uint32_t n_held;
+    uint32_t depth;  /* written begins without their end */
+    uint32_t beyond; /* begins that were dropped */
+    bool value_due, value_real;
+    double value; /* at the begin of the stretch */
+} track;
+
+typedef struct {
+    track **tracks;
+    size_t n, cap;
+    uint32_t *slots; /* by uuid; 0 = none */
+    size_t n_slots;
+    uint64_t *flows; /* open hash of ids that were met; 0 = free */
+    size_t n_flows, n_flow_slots;
+    uint32_t clk_mhz;
+    uint64_t from, to; /* ns */
+    trc_writer *w;
+    trc_copied *done;
+    vpu_status st;
+    bool too_many;
+} copier;
+
+/* --- tracks --------------------------------------------------------------- */
+
+static uint32_t *slot(copier *k, uint64_t uuid)
+{
+    size_t at = (size_t)(uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+    for (;; at++) {
+        uint32_t *s = &k->slots[at & (k->n_slots - 1)];
+
+        if (!*s || k->tracks[*s - 1]->uuid == uuid)
+            return s;
+    }
+}
+
+/* NULL: out of memory or too many; k->st or k->too_many says. */
+static track *track_of(copier *k, uint64_t uuid)
+{
+    uint32_t *s = slot(k, uuid);
+    track *t;
+
+    if (*s)
+        return k->tracks[*s - 1];
+    if (k->n == MAX_TRACKS) {
+        k->too_many = true;
+        return NULL;
+    }
+    t = calloc(1, sizeof *t);
+    if (!t) {
+        k->st = VPU_ERR_NOMEM;
+        return NULL;
+    }
+    t->uuid = uuid;
+    k->tracks[k->n++] = t;
+    *s = (uint32_t)k->n;
+    return t;
+}
+
+static void drop_held(held *h)
+{
+    free(h->name);
+    free(h->args);
+    *h = (held){0};
+}
+
+static void copier_free(copier *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        for (uint32_t d = 0; d < k->tracks[i]->n_held; d++)
+            drop_held(&k->tracks[i]->open[d]);
+        free(k->tracks[i]->open);
+        free(k->tracks[i]->name);
+        free(k->tracks[i]);
+    }
+    free(k->tracks);
+    free(k->slots);
+    free(k->flows);
+}
+
+/* --- the first reading ---------------------------------------------------- */
+
+static bool see_track(void *user, const trc_read_track *r)
+{
+    copier *k = user;
+    track *t = track_of(k, r->uuid);
+
+    if (!t)
+        return false;
+    free(t->name);
+    t->name = strdup(r->name);
+    t->parent = r->parent_uuid;
+    t->counter = r->counter;
+    t->unit = r->unit;
+    if (!t->name)
+        k->st = VPU_ERR_NOMEM;
+    return !k->st;
+}
+
+static bool see_event(void *user, const trc_read_event *e)
+{
+    copier *k = user;
+    track *t = track_of(k, e->uuid);
+    unsigned long long mhz;
+
+    if (!t)
+        return false;
+    t->has_events = true;
+    if (e->kind == TRC_READ_COUNT)
+        t->counter = true;
+    for (size_t i = 0; i < e->n_args && !k->clk_mhz; i++)
+        if (e->kind == TRC_READ_INSTANT && !strcmp(e->name, "note") &&
+            e->args[i].kind == TRC_ARG_TEXT &&
+            !strcmp(e->args[i].name, "clk_mhz") &&
+            str_to_u64(e->args[i].text, &mhz) && mhz >= 1 && mhz <= 1000)
+            k->clk_mhz = (uint32_t)mhz;
+    return true;
+}
+
+/* --- the second ------------------------------------------------------------
+ */
+
+/* Groups for those with children; a track with children and events of its own
+ * is a group with a track of the same name in it. */
+static trc_track group_of(copier *k, track *t, int depth)
+{
+    uint32_t *s = t->parent ? slot(k, t->parent) : NULL;
+    trc_track parent = 0;
+
+    if (t->group)
+        return t->group;
+    if (s && *s && depth < MAX_DEPTH)
+        parent = group_of(k, k->tracks[*s - 1], depth + 1);
+    return t->group = trc_track_group(k->w, parent, t->name ? t->name : "");
+}
+
+static trc_track target(copier *k, track *t)
+{
+    uint32_t *s = t->parent ? slot(k, t->parent) : NULL;
+    trc_track parent = 0;
+
+    if (t->to)
+        return t->to;
+    if (s && *s)
+        parent = group_of(k, k->tracks[*s - 1], 0);
+    else if (t->has_children)
+        parent = group_of(k, t, 0);
+    t->to = t->counter ? trc_track_counter(k->w, parent, t->name ? t->name : "",
+                                           TRC_NS, t->unit)
+                       : trc_track_slices(k->w, parent, t->name ? t->name : "",
+                                          TRC_NS);
+    return t->to;
+}
+
+static bool copy_track(void *user, const trc_read_track *r)
+{
+    copier *k = user;
+    track *t = track_of(k, r->uuid);
+
+    if (!t)
+        return false;
+    if (t->has_events)
+        target(k, t);
+    else
+        group_of(k, t, 0);
+    return true;
+}
+
+static bool add_flow(uint64_t *slots, size_t n_slots, uint64_t id)
+{
+    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+
+    for (;; at++) {
+        uint64_t *s = &slots[at & (n_slots - 1)];
+
+        if (*s == id)
+            return false;
+        if (!*s) {
+            *s = id;
+            return true;
+        }
+    }
+}
+
+/* Files do not tell the begin of an arrow from its other points: it is the
+ * first. */
+static trc_flow flow_of(copier *k, trc_flow flow, uint64_t id)
+{
+    if (flow != TRC_FLOW_STEP || !id)
+        return flow;
+    if (2 * k->n_flows >= k->n_flow_slots) {
+        size_t n = k->n_flow_slots ? 2 * k->n_flow_slots : 1024;
+        uint64_t *slots = calloc(n, sizeof *slots);
+
+        if (!slots) {
+            k->st = VPU_ERR_NOMEM;
+            return flow;
+        }
+        for (size_t i = 0; i < k->n_flow_slots; i++)
+            if (k->flows[i])
+                add_flow(slots, n, k->flows[i]);
+        free(k->flows);
+        k->flows = slots;
+        k->n_flow_slots = n;
+    }
+    if (!add_flow(k->flows, k->n_flow_slots, id))
+        return flow;
+    k->n_flows++;
+    return TRC_FLOW_START;
+}
+
+/* "comp 7" as the writer spells it from parts, so that it is not pooled. */
+static void split(const char *name, str *base, trc_event *out)
+{
+    size_t n = strlen(name), at = n;
+    unsigned long long number;
+
+    while (at && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    out->name = name;
+    if (at == n || at < 2 || name[at - 1] != ' ' ||
+        (name[at] == '0' && n - at > 1) || !str_to_u64(name + at, &number))
+        return;
+    str_add(base, name, at - 1);
+    out->name = str_text(base);
+    out->numbered = true;
+    out->number = number;
+}
+
+static void begin(copier *k, track *t, uint64_t at, const char *name,
+                  const trc_arg *args, size_t n_args, trc_flow flow,
+                  uint64_t flow_id)
+{
+    trc_event e = {.args = args,
+                   .n_args = n_args,
+                   .flow = flow_of(k, flow, flow_id),
+                   .flow_id = flow_id};
+    str base = {0};
+
+    split(name, &base, &e);
+    e.idle = !strcmp(name, "idle");
+    trc_begin(k->w, target(k, t), at, &e);
+    str_free(&base);
+    t->depth++;
+    t->last = at;
+    k->done->n_events++;
+}
+
+static bool hold(copier *k, track *t, const trc_read_event *e)
+{
+    held *h;
+    size_t bytes = 0;
+    char *text;
+
+    if (!t->open && !(t->open = calloc(MAX_DEPTH, sizeof *t->open))) {
+        k->st = VPU_ERR_NOMEM;
+        return false;
+    }
+    h = &t->open[t->n_held];
+    for (size_t i = 0; i < e->n_args; i++)
+        bytes +=
+            strlen(e->args[i].name) + 1 +
+            (e->args[i].kind == TRC_ARG_TEXT ? strlen(e->args[i].text) + 1 : 0);
+    *h = (held){.name = strdup(e->name),
+                .args = malloc(e->n_args * sizeof *h->args + bytes + 1),
+                .n_args = e->n_args,
+                .flow = e->flow,
+                .flow_id = e->flow_id};
+    t->n_held++;
+    if (!h->name || !h->args) {
+        k->st = VPU_ERR_NOMEM;
+        return false;
+    }
+    text = (char *)(h->args + e->n_args);
+    for (size_t i = 0; i < e->n_args; i++) {
+        h->args[i] = e->args[i];
+        h->args[i].name = text;
+        text = stpcpy(text, e->args[i].name) + 1;
+        if (e->args[i].kind == TRC_ARG_TEXT) {
+            h->args[i].text = text;
+            text = stpcpy(text, e->args[i].text) + 1;
+        }
+    }
+    return true;
+}
+
+static void count(copier *k, track *t, uint64_t at, double value, bool real)
+{
+    if (real)
+        trc_count_real(k->w, target(k, t), at, value);
+    else
+        trc_count(k->w, target(k, t), at, (int64_t)value);
+    t->last = at;
+    k->done->n_events++;
+}
+
+/* What was open when the stretch began, now that something in it is written. */
+static void release(copier *k, track *t)
+{
+    for (uint32_t i = 0; i < t->n_held; i++) {
+        held *h = &t->open[i];
+
+        begin(k, t, k->from, h->name, h->args, h->n_args, h->flow, h->flow_id);
+        drop_held(h);
+    }
+    t->n_held = 0;
+    if (t->value_due) {
+        count(k, t, k->from, t->value, t->value_real);
+        t->value_due = false;
+    }
+}
+
+static bool on_begin(copier *k, track *t, const trc_read_event *e)
+{
+    if (t->beyond || t->depth + t->n_held >= MAX_DEPTH || e->ns >= k->to) {
+        t->beyond++;
+        k->done->n_skipped += e->ns < k->to;
+        return true;
+    }
+    if (e->ns < k->from)
+        return hold(k, t, e);
+    release(k, t);
+    begin(k, t, e->ns, e->name, e->args, e->n_args, e->flow, e->flow_id);
+    return true;
+}
+
+static void on_end(copier *k, track *t, const trc_read_event *e)
+{
+    uint64_t at = e->ns < k->to ? e->ns : k->to;
+
+    if (t->beyond) {
+        t->beyond--;
+        return;
+    }
+    if (t->n_held && at <= k->from) {
+        drop_held(&t->open[--t->n_held]);
+        return;
+    }
+    release(k, t);
+    if (!t->depth) {
+        k->done->n_skipped++;
+        return;
+    }
+    trc_end(k->w, target(k, t), at, e->args, e->n_args);
+    t->depth--;
+    t->last = at;
+    k->done->n_events++;
+}
+
+static void on_count(copier *k, track *t, const trc_read_event *e)
+{
+    if (e->ns <= k->from && k->from) {
+        t->value = e->value;
+        t->value_real = e->real;
+        t->value_due = true;
+    } else if (e->ns < k->to) {
+        release(k, t);
+        count(k, t, e->ns, e->value, e->real);
+    }
+}
+
+static void on_instant(copier *k, track *t, const trc_read_event *e)
+{
+    trc_event out = {.name = e->name,
+                     .args = e->args,
+                     .n_args = e->n_args,
+                     .flow = flow_of(k, e->flow, e->flow_id),
+                     .flow_id = e->flow_id};
+    /* Remarks about the whole trace stay with any part of it. */
+    bool about = !e->ns && !strcmp(e->name, "note");
+
+    if (!about && (e->ns < k->from || e->ns >= k->to))
+        return;
+    if (!about)
+        release(k, t);
+    trc_instant(k->w, target(k, t), e->ns, &out);
+    t->last = e->ns;
+    k->done->n_events++;
+}
+
+static bool copy_event(void *user, const trc_read_event *e)
+{
+    copier *k = user;
+    track *t = track_of(k, e->uuid);
+
+    if (!t)
+        return false;
+    if (e->ns < t->last || (e->kind == TRC_READ_COUNT) != t->counter) {
+        /* A begin that is left out takes its end with it. */
+        if (e->kind == TRC_READ_BEGIN)
+            t->beyond++;
+        else if (e->kind == TRC_READ_END && t->beyond)
+            t->beyond--;
+        k->done->n_skipped += e->kind != TRC_READ_END;
+        return true;
+    }
+    switch (e->kind) {
+    case TRC_READ_BEGIN:
+        return on_begin(k, t, e);
+    case TRC_READ_END:
+        on_end(k, t, e);
+        break;
+    case TRC_READ_COUNT:
+        on_count(k, t, e);
+        break;
+    case TRC_READ_INSTANT:
+        on_instant(k, t, e);
+        break;
+    }
+    return !k->st;
+}
+
+/* Slices that outlast the stretch, and values that do not change in it. */
+static void finish(copier *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        track *t = k->tracks[i];
+
+        release(k, t);
+        for (; t->depth && k->to != UINT64_MAX; t->depth--)
+            trc_end(k->w, t->to, k->to, NULL, 0);
+    }
+}
+
+static vpu_status bounds(copier *k, const trc_stretch *s, vpu_error *err)
+{
+    const trc_time *ends[2] = {&s->from, &s->to};
+    uint64_t ns[2];
+
+    k->from = 0;
+    k->to = UINT64_MAX;
+    if (s->all)
+        return VPU_OK;
+    for (int i = 0; i < 2; i++) {
+        ns[i] = ends[i]->time;
+        if (ends[i]->unit == TRC_TIME_CYCLES) {
+            if (!k->clk_mhz)
+                return err_set(err, VPU_ERR_INVALID,
+                               "the trace notes no clock: give times in ns, "
+                               "us or ms");
+            ns[i] = ns[i] > UINT64_MAX / 1000
+                        ? UINT64_MAX
+                        : trc_cycles_to_ns(k->clk_mhz, ns[i]);
+        }
+    }
+    if (ns[0] >= ns[1])
+        return err_set(err, VPU_ERR_INVALID, "%llu ns is not before %llu ns",
+                       (unsigned long long)ns[0], (unsigned long long)ns[1]);
+    k->from = ns[0];
+    k->to = ns[1];
+    return VPU_OK;
+}
+
+static void mark_parents(copier *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t *s =
+            k->tracks[i]->parent ? slot(k, k->tracks[i]->parent) : NULL;
+
+        if (s && *s)
+            k->tracks[*s - 1]->has_children = true;
+    }
+}
+
+static vpu_status ended(const copier *k, vpu_status rc, vpu_error *err)
+{
+    if (k->st)
+        return err_set(err, k->st, "no memory to copy a trace");
+    if (k->too_many)
+        return err_set(err, VPU_ERR_LIMIT, "more than %d tracks", MAX_TRACKS);
+    return rc;
+}
+
+vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
+                    trc_copied *done, vpu_error *err)
+{
+    copier k = {.w = w, .done = done, .n_slots = 4 * MAX_TRACKS};
+    trc_read_ops first = {see_track, see_event, &k};
+    trc_read_ops second = {copy_track, copy_event, &k};
+    vpu_status rc;
+
+    *done = (trc_copied){0};
+    k.tracks = malloc(MAX_TRACKS * sizeof *k.tracks);
+    k.slots = calloc(k.n_slots, sizeof *k.slots);
+    if (!k.tracks || !k.slots) {
+        copier_free(&k);
+        return err_set(err, VPU_ERR_NOMEM, "no memory to copy a trace");
+    }
+    rc = ended(&k, trc_read_file(path, &first, err), err);
+    if (!rc)
+        rc = bounds(&k, stretch, err);
+    if (!rc) {
+        mark_parents(&k);
+        rc = ended(&k, trc_read_file(path, &second, err), err);
+    }
+    if (!rc)
+        finish(&k);
+    copier_free(&k);
+    return rc;
+}

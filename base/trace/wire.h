@@ -1,0 +1,88 @@
+/* Protobuf's wire form, decoded in place: no memory, no copies. Private to
+ * base/trace; a reader of hundreds of megabytes cannot afford a tree of objects
+ * per packet. */
+#ifndef VPU_BASE_TRACE_WIRE_H
+#define VPU_BASE_TRACE_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    const uint8_t *p, *end;
+} wire_span;
+
+/* type 0: u is the varint. 1, 5: u is the fixed word. 2: bytes. */
+typedef struct {
+    uint32_t number, type;
+    uint64_t u;
+    wire_span bytes;
+} wire_field;
+
+static inline bool wire_varint(wire_span *s, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    for (int shift = 0; s->p < s->end && shift < 64; shift += 7) {
+        uint8_t c = *s->p++;
+
+        n |= (uint64_t)(c & 127) << shift;
+        if (c < 128) {
+            *out = n;
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline bool wire_fixed(wire_span *s, unsigned n_bytes, uint64_t *out)
+{
+    if ((size_t)(s->end - s->p) < n_bytes)
+        return false;
+    *out = 0;
+    for (unsigned i = 0; i < n_bytes; i++)
+        *out |= (uint64_t)s->p[i] << 8 * i;
+    s->p += n_bytes;
+    return true;
+}
+
+/* The next field of a message; *bad and false when the bytes are none, false
+ * alone at the end. */
+static inline bool wire_next(wire_span *s, wire_field *f, bool *bad)
+{
+    uint64_t tag;
+
+    if (s->p == s->end)
+        return false;
+    *bad = true;
+    if (!wire_varint(s, &tag) || !(tag >> 3) || tag >> 32)
+        return false;
+    f->number = (uint32_t)(tag >> 3);
+    f->type = tag & 7;
+    if (f->type == 0) {
+        if (!wire_varint(s, &f->u))
+            return false;
+    } else if (f->type == 2) {
+        if (!wire_varint(s, &f->u) || f->u > (uint64_t)(s->end - s->p))
+            return false;
+        f->bytes = (wire_span){s->p, s->p + f->u};
+        s->p += f->u;
+    } else if (f->type == 1 || f->type == 5) {
+        if (!wire_fixed(s, f->type == 1 ? 8 : 4, &f->u))
+            return false;
+    } else {
+        return false;
+    }
+    *bad = false;
+    return true;
+}
+
+static inline double wire_double(uint64_t bits)
+{
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#endif

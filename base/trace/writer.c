@@ -1,0 +1,394 @@
+/* The format-independent half of trace writing: tracks, names, order checks.
+ *
+ *   trc_begin/end/... --> check order, intern names, cycles to ns
+ *                     --> one sink_event --> each output's sink (sink.h)
+ */
+#include "base/trace/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/trace/sink.h"
+
+enum {
+    MAX_OUTPUTS = 4,
+    MAX_NAMES = 1024,  /* pooled; later names are spelled out each time */
+    NAME_SLOTS = 4096, /* open addressing, a power of two */
+    MAX_DEPTH = 64,
+    MAX_NAME_BYTES = 256
+};
+
+typedef struct {
+    sink_track s;
+    trc_clock clock;
+    uint64_t last_ns;
+    uint32_t depth; /* open slices */
+} track;
+
+/* Names of events and of arguments are numbered apart, as in Perfetto. */
+typedef struct {
+    const char *text[NAME_SLOTS];
+    uint32_t iid[NAME_SLOTS], n;
+} name_pool;
+
+typedef struct {
+    const sink_ops *ops;
+    sink s;
+    file_out out;
+} output;
+
+struct trc_writer {
+    arena *a;
+    trc_config cfg;
+    output outputs[MAX_OUTPUTS];
+    size_t n_outputs;
+    track *tracks;
+    size_t n_tracks, cap_tracks;
+    uint32_t n_processes;
+    name_pool events, args;
+};
+
+uint64_t trc_cycles_to_ns(uint32_t clk_mhz, uint64_t cycles)
+{
+    return cycles / clk_mhz * 1000 + cycles % clk_mhz * 1000 / clk_mhz;
+}
+
+uint64_t trc_ns_to_cycles(uint32_t clk_mhz, uint64_t ns)
+{
+    return ns / 1000 * clk_mhz + (ns % 1000 * clk_mhz + 999) / 1000;
+}
+
+/* --- life --------------------------------------------------------------- */
+
+vpu_status trc_writer_create(const trc_config *cfg, trc_writer **out,
+                             vpu_error *err)
+{
+    trc_writer *w;
+
+    *out = NULL;
+    if (cfg && cfg->clk_mhz > 1000)
+        return err_set(err, VPU_ERR_INVALID,
+                       "a trace's clock is at most 1000 MHz, not %u",
+                       cfg->clk_mhz);
+    if (!(w = calloc(1, sizeof *w)))
+        return err_set(err, VPU_ERR_NOMEM, "no memory for a trace");
+    w->a = arena_create(0);
+    if (cfg)
+        w->cfg = *cfg;
+    if (!w->cfg.clk_mhz)
+        w->cfg.clk_mhz = 700;
+    if (!w->cfg.max_groups)
+        w->cfg.max_groups = 100000;
+    *out = w;
+    return VPU_OK;
+}
+
+/* Frees everything; the file goes unless it is committed. */
+static void close_output(output *o)
+{
+    if (o->ops->drop)
+        o->ops->drop(&o->s);
+    file_out_abandon(&o->out);
+}
+
+vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
+                          vpu_error *err)
+{
+    static const sink_ops *const formats[] = {[TRC_PERFETTO] = &sink_perfetto,
+                                              [TRC_CHROME_JSON] = &sink_chrome,
+                                              [TRC_VCD] = &sink_vcd};
+    output *o = &w->outputs[w->n_outputs];
+    vpu_status st;
+
+    if (w->n_outputs == MAX_OUTPUTS || w->n_tracks)
+        return err_set(err, VPU_ERR_INVALID, "%s: %s", path,
+                       w->n_tracks ? "the trace has already begun"
+                                   : "too many trace outputs");
+    if ((st = file_out_open(&o->out, path, err)))
+        return st;
+    o->ops = formats[format];
+    o->s = (sink){.f = o->out.f};
+    if (!o->ops->open(&o->s)) {
+        st = err_set(err, VPU_ERR_IO, "%s: no temporary file: %s", path,
+                     strerror(errno));
+        close_output(o);
+        return st;
+    }
+    w->n_outputs++;
+    return VPU_OK;
+}
+
+static void writer_free(trc_writer *w)
+{
+    arena_destroy(w->a);
+    free(w);
+}
+
+void trc_writer_abandon(trc_writer *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->n_outputs; i++)
+        close_output(&w->outputs[i]);
+    writer_free(w);
+}
+
+static void emit(trc_writer *w, const sink_event *e)
+{
+    for (size_t i = 0; i < w->n_outputs; i++)
+        w->outputs[i].ops->event(&w->outputs[i].s, e);
+}
+
+vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    if (!w)
+        return VPU_OK;
+    for (size_t i = 0; i < w->n_tracks; i++) {
+        track *t = &w->tracks[i];
+
+        for (; t->depth; t->depth--)
+            emit(w, &(sink_event){
+                        .kind = SINK_END, .track = &t->s, .ns = t->last_ns});
+    }
+    for (size_t i = 0; i < w->n_outputs; i++) {
+        output *o = &w->outputs[i];
+
+        if (!o->ops->close(&o->s) && !st)
+            st = err_set(err, VPU_ERR_IO,
+                         "%s: its temporary file could not be written or read "
+                         "back",
+                         o->out.path);
+        if (!st)
+            st = file_out_commit(&o->out, err);
+        close_output(o);
+    }
+    writer_free(w);
+    return st;
+}
+
+trc_level trc_writer_level(const trc_writer *w)
+{
+    return w->cfg.level;
+}
+
+uint64_t trc_writer_max_groups(const trc_writer *w)
+{
+    return w->cfg.max_groups;
+}
+
+/* --- tracks ------------------------------------------------------------- */
+
+static trc_track get_track(trc_writer *w, const sink_track *want,
+                           trc_clock clock)
+{
+    track *t;
+
+    assert(want->parent <= w->n_tracks);
+    for (size_t i = 0; i < w->n_tracks && !w->cfg.bare; i++) {
+        const sink_track *s = &w->tracks[i].s;
+
+        if (s->parent == want->parent && s->kind == want->kind &&
+            !strcmp(s->name, want->name))
+            return s->id;
+    }
+    t = arena_append(w->a, w->tracks, w->n_tracks, w->cap_tracks);
+    *t = (track){.s = *want, .clock = clock};
+    t->s.id = (trc_track)w->n_tracks;
+    t->s.name = arena_strdup(w->a, want->name);
+    t->s.process =
+        want->parent ? w->tracks[want->parent - 1].s.process : ++w->n_processes;
+    for (size_t i = 0; i < w->n_outputs; i++)
+        w->outputs[i].ops->track(&w->outputs[i].s, &t->s);
+    return t->s.id;
+}
+
+static void about_once(trc_writer *w)
+{
+    static const char *const levels[] = {"summary", "groups", "full"};
+
+    if (w->n_tracks || w->cfg.bare)
+        return;
+    get_track(w, &(sink_track){.kind = SINK_GROUP, .name = "vpusim"}, TRC_NS);
+    get_track(w,
+              &(sink_track){.kind = SINK_SLICES, .parent = 1, .name = "about"},
+              TRC_NS);
+    trc_note(w, "clk_mhz", "%u", w->cfg.clk_mhz);
+    trc_note(w, "level", "%s", levels[w->cfg.level]);
+}
+
+trc_track trc_track_group(trc_writer *w, trc_track parent, const char *name)
+{
+    about_once(w);
+    return get_track(
+        w, &(sink_track){.kind = SINK_GROUP, .parent = parent, .name = name},
+        TRC_NS);
+}
+
+trc_track trc_track_slices(trc_writer *w, trc_track parent, const char *name,
+                           trc_clock clock)
+{
+    about_once(w);
+    return get_track(
+        w, &(sink_track){.kind = SINK_SLICES, .parent = parent, .name = name},
+        clock);
+}
+
+trc_track trc_track_counter(trc_writer *w, trc_track parent, const char *name,
+                            trc_clock clock, trc_unit unit)
+{
+    about_once(w);
+    return get_track(
+        w,
+        &(sink_track){
+            .kind = SINK_COUNTER, .parent = parent, .unit = unit, .name = name},
+        clock);
+}
+
+/* --- names -------------------------------------------------------------- */
+
+/* The number of a name, 0 when it is not pooled; *is_new on its first use. */
+static uint32_t intern(trc_writer *w, name_pool *p, const char *name,
+                       bool *is_new)
+{
+    uint32_t hash = 2166136261u, at;
+
+    *is_new = false;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (at = hash % NAME_SLOTS; p->text[at]; at = (at + 1) % NAME_SLOTS)
+        if (!strcmp(p->text[at], name))
+            return p->iid[at];
+    if (p->n == MAX_NAMES)
+        return 0;
+    *is_new = true;
+    p->text[at] = arena_strdup(w->a, name);
+    return p->iid[at] = ++p->n;
+}
+
+/* --- events ------------------------------------------------------------- */
+
+static track *advance(trc_writer *w, trc_track id, uint64_t time,
+                      sink_track_kind kind)
+{
+    track *t = &w->tracks[id - 1];
+    uint64_t ns =
+        t->clock == TRC_CYCLES ? trc_cycles_to_ns(w->cfg.clk_mhz, time) : time;
+
+    assert(id && id <= w->n_tracks && t->s.kind == kind);
+    assert(ns >= t->last_ns);
+    (void)kind;
+    t->last_ns = ns;
+    return t;
+}
+
+static void send(trc_writer *w, const track *t, sink_event_kind kind,
+                 const trc_event *e)
+{
+    uint32_t iids[TRC_MAX_ARGS];
+    char name[MAX_NAME_BYTES];
+    sink_event s = {.kind = kind, .track = &t->s, .ns = t->last_ns};
+    bool is_new;
+
+    if (!w->n_outputs)
+        return;
+    if (e) {
+        assert(e->n_args <= TRC_MAX_ARGS);
+        for (size_t i = 0; i < e->n_args; i++) {
+            iids[i] = intern(w, &w->args, e->args[i].name, &is_new);
+            s.arg_new |= (uint32_t)is_new << i;
+        }
+        s.args = e->args;
+        s.n_args = e->n_args;
+        s.arg_iids = iids;
+        s.flow = e->flow;
+        s.flow_id = e->flow_id;
+    }
+    if (e && kind != SINK_END) {
+        s.name = s.base = e->name;
+        s.idle = e->idle;
+        if (e->numbered) {
+            snprintf(name, sizeof name, "%.200s %llu", e->name,
+                     (unsigned long long)e->number);
+            s.name = name;
+        } else {
+            s.name_iid = intern(w, &w->events, e->name, &is_new);
+            s.name_new = is_new;
+        }
+    }
+    emit(w, &s);
+}
+
+void trc_begin(trc_writer *w, trc_track id, uint64_t time, const trc_event *e)
+{
+    track *t = advance(w, id, time, SINK_SLICES);
+
+    assert(t->depth < MAX_DEPTH);
+    t->depth++;
+    send(w, t, SINK_BEGIN, e);
+}
+
+void trc_end(trc_writer *w, trc_track id, uint64_t time, const trc_arg *args,
+             size_t n_args)
+{
+    track *t = advance(w, id, time, SINK_SLICES);
+
+    assert(t->depth);
+    t->depth--;
+    send(w, t, SINK_END, &(trc_event){.args = args, .n_args = n_args});
+}
+
+void trc_slice(trc_writer *w, trc_track id, uint64_t begin, uint64_t end,
+               const trc_event *e)
+{
+    trc_begin(w, id, begin, e);
+    trc_end(w, id, end, NULL, 0);
+}
+
+void trc_instant(trc_writer *w, trc_track id, uint64_t time, const trc_event *e)
+{
+    send(w, advance(w, id, time, SINK_SLICES), SINK_INSTANT, e);
+}
+
+void trc_count(trc_writer *w, trc_track id, uint64_t time, int64_t value)
+{
+    track *t = advance(w, id, time, SINK_COUNTER);
+
+    emit(w, &(sink_event){.kind = SINK_COUNT,
+                          .track = &t->s,
+                          .ns = t->last_ns,
+                          .value = value});
+}
+
+void trc_count_real(trc_writer *w, trc_track id, uint64_t time, double value)
+{
+    track *t = advance(w, id, time, SINK_COUNTER);
+
+    emit(w, &(sink_event){.kind = SINK_COUNT,
+                          .track = &t->s,
+                          .ns = t->last_ns,
+                          .real = true,
+                          .x = value});
+}
+
+void trc_note(trc_writer *w, const char *key, const char *fmt, ...)
+{
+    char text[512];
+    trc_arg arg;
+    va_list ap;
+
+    about_once(w);
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    arg = TRC_TEXT(key, text);
+    trc_instant(w, 2, 0,
+                &(trc_event){.name = "note", .args = &arg, .n_args = 1});
+}

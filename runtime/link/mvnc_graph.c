@@ -1,0 +1,357 @@
+/* Graphs on a stick: loading, inferences, forgetting. */
+#include "runtime/link/mvnc_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/blob/blob.h"
+#include "base/word.h"
+
+static vpu_status send_command(mvnc *m, const mvnc_command *c, vpu_error *err)
+{
+    uint8_t bytes[MVNC_MAX_COMMAND];
+    uint32_t n = mvnc_encode(c, bytes);
+
+    return mvnc_send(m, m->monitor, bytes, n, mvnc_graph_name(c->type), err);
+}
+
+static vpu_status get_status(mvnc *m, uint32_t type, unsigned timeout_ms,
+                             vpu_error *err)
+{
+    char what[64];
+    xlink_packet p;
+    uint32_t status;
+    vpu_status rc;
+
+    snprintf(what, sizeof what, "the status of %s", mvnc_graph_name(type));
+    rc = mvnc_take(m, m->monitor, 0, timeout_ms, what, &p, err);
+    if (rc)
+        return rc;
+    status = p.n < 4 ? MVNC_STATUS_INTERNAL : word_get(p.data);
+    if (p.n < 4)
+        rc =
+            err_set(err, VPU_ERR_MISMATCH,
+                    "the stick sent %u bytes, expected %s: 4 bytes", p.n, what);
+    else if (status)
+        rc = err_set(err,
+                     status == MVNC_STATUS_OUT_OF_MEMORY ? VPU_ERR_NOMEM
+                                                         : VPU_ERR_MISMATCH,
+                     "%s: the stick answered %u, %s", mvnc_graph_name(type),
+                     status, mvnc_status_text(status));
+    if (xlink_release(m->x, m->monitor, m->config.timeout_ms, rc ? NULL : err))
+        return rc ? rc : VPU_ERR_IO;
+    return rc;
+}
+
+/* A command that has nothing between itself and its status. */
+static vpu_status command(mvnc *m, const mvnc_command *c, vpu_error *err)
+{
+    vpu_status rc = send_command(m, c, err);
+
+    return rc ? rc : get_status(m, c->type, m->config.timeout_ms, err);
+}
+
+/* --- loading -------------------------------------------------------------- */
+
+static mvnc_command graph_command(const mvnc_graph *g, mvnc_graph_type type)
+{
+    mvnc_command c = {.type = type, .id = g->id, .executors = g->executors};
+
+    snprintf(c.stream, sizeof c.stream, "graphBuffer%u", g->id);
+    return c;
+}
+
+/* Three packets on the graph's stream, even when it failed; then the status. */
+static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
+{
+    mvnc *m = g->m;
+    uint8_t in[MVNC_TENSOR], out[MVNC_TENSOR], stages[4];
+    vpu_status rc = mvnc_get(m, g->blob, in, sizeof in, loading_ms,
+                             "the input's descriptor", err);
+
+    if (!rc)
+        rc = mvnc_get(m, g->blob, out, sizeof out, m->config.timeout_ms,
+                      "the output's descriptor", err);
+    if (!rc)
+        rc = mvnc_get(m, g->blob, stages, sizeof stages, m->config.timeout_ms,
+                      "the number of stages", err);
+    if (!rc)
+        rc = get_status(m, MVNC_GRAPH_ALLOCATE, m->config.timeout_ms, err);
+    if (rc)
+        return rc;
+    g->info = (mvnc_graph_info){mvnc_decode_tensor(in), mvnc_decode_tensor(out),
+                                word_get(stages)};
+    g->allocated = true;
+    return VPU_OK;
+}
+
+/* Section 4.6. */
+static vpu_status load(mvnc_graph *g, const void *file, size_t n,
+                       unsigned loading_ms, vpu_error *err)
+{
+    mvnc *m = g->m;
+    mvnc_command c = graph_command(g, MVNC_GRAPH_VERIFY);
+    vpu_status rc = xlink_open(m->x, c.stream, (uint32_t)n, &g->blob,
+                               m->config.timeout_ms, err);
+
+    g->blob_open = !rc;
+    if (rc)
+        return err_in(err, rc, "opening stream '%s' of %zu bytes", c.stream, n);
+    rc = send_command(m, &c, err);
+    if (!rc)
+        rc = mvnc_send(m, g->blob, file, BLOB_HEADER, "the blob's header", err);
+    if (!rc)
+        rc = get_status(m, MVNC_GRAPH_VERIFY, m->config.timeout_ms, err);
+    c.type = MVNC_GRAPH_ALLOCATE;
+    if (!rc)
+        rc = send_command(m, &c, err);
+    if (!rc)
+        rc = mvnc_send(m, g->blob, file, (uint32_t)n, "the blob", err);
+    if (!rc)
+        rc = read_about(g, loading_ms, err);
+    c.type = MVNC_GRAPH_ALLOCATION_VERIFY;
+    return rc ? rc : command(m, &c, err);
+}
+
+static bool sound(const mvnc_tensor *t)
+{
+    return t->bytes && t->n && t->c && t->w && t->h;
+}
+
+static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
+                            uint32_t elements, vpu_error *err)
+{
+    mvnc *m = g->m;
+    mvnc_command c = {.type = MVNC_GRAPH_BUFFER_ALLOCATE,
+                      .id = m->next_fifo++,
+                      .elements = elements,
+                      .tensor = *t,
+                      .host_reads = !input,
+                      .host_writes = input};
+    uint32_t *stream = input ? &g->input : &g->output;
+    uint64_t size = input ? (uint64_t)t->bytes * elements : MVNC_RESULT_STREAM;
+    vpu_status rc;
+
+    if (!sound(t) || size > UINT32_MAX - XLINK_SIZE_UNIT)
+        return err_set(err, VPU_ERR_MISMATCH,
+                       "the stick describes the %s as n %u c %u w %u h %u, %u "
+                       "bytes",
+                       input ? "input" : "output", t->n, t->c, t->w, t->h,
+                       t->bytes);
+    snprintf(c.stream, sizeof c.stream, "FIFO%u", c.id);
+    *(input ? &g->input_id : &g->output_id) = c.id;
+    rc = xlink_open(m->x, c.stream, (uint32_t)size, stream,
+                    m->config.timeout_ms, err);
+    if (rc)
+        return err_in(err, rc, "opening stream '%s' of %llu bytes", c.stream,
+                      (unsigned long long)size);
+    *(input ? &g->input_open : &g->output_open) = true;
+    rc = command(m, &c, err);
+    *(input ? &g->input_there : &g->output_there) = !rc;
+    return rc;
+}
+
+vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
+                             uint32_t executors, uint32_t elements,
+                             unsigned loading_ms, mvnc_graph **out,
+                             vpu_error *err)
+{
+    mvnc_graph *g;
+    vpu_status rc;
+
+    if (n < BLOB_HEADER || n > UINT32_MAX - XLINK_SIZE_UNIT || !elements)
+        return err_set(err, VPU_ERR_INVALID,
+                       "a blob of %zu bytes, %u elements: expected at least %d "
+                       "bytes, an element",
+                       n, elements, BLOB_HEADER);
+    if (n > m->caps.max_memory)
+        return err_set(err, VPU_ERR_NOMEM,
+                       "a blob of %zu bytes, the stick has %u", n,
+                       m->caps.max_memory);
+    if (executors > m->caps.max_executors)
+        return err_set(err, VPU_ERR_INVALID, "%u executors, the stick has %u",
+                       executors, m->caps.max_executors);
+    g = calloc(1, sizeof *g);
+    if (!g)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for a graph");
+    g->m = m;
+    g->executors = executors;
+    pthread_mutex_lock(&m->monitor_lock);
+    g->id = m->next_graph++;
+    g->next = m->graphs;
+    m->graphs = g;
+    rc = load(g, file, n, loading_ms, err);
+    if (!rc)
+        rc = open_fifo(g, &g->info.input, true, elements, err);
+    if (!rc)
+        rc = open_fifo(g, &g->info.output, false, elements, err);
+    pthread_mutex_unlock(&m->monitor_lock);
+    if (rc)
+        mvnc_graph_destroy(g, NULL);
+    else
+        *out = g;
+    return rc;
+}
+
+mvnc_graph_info mvnc_graph_about(const mvnc_graph *g)
+{
+    return g->info;
+}
+
+/* --- forgetting ----------------------------------------------------------- */
+
+/* The first error stays. */
+static void note(vpu_status *rc, vpu_status st, const vpu_error *from,
+                 vpu_error *err)
+{
+    if (*rc || !st)
+        return;
+    *rc = st;
+    if (err)
+        *err = *from;
+}
+
+static vpu_status close_one(mvnc_graph *g, uint32_t stream, bool *is_open,
+                            unsigned timeout_ms, vpu_error *err)
+{
+    bool was = *is_open;
+
+    *is_open = false;
+    return was && timeout_ms ? xlink_close(g->m->x, stream, timeout_ms, err)
+                             : VPU_OK;
+}
+
+void mvnc_graph_forget(mvnc_graph *g, unsigned timeout_ms)
+{
+    mvnc *m = g->m;
+
+    pthread_mutex_lock(&m->monitor_lock);
+    for (mvnc_graph **p = &m->graphs; *p; p = &(*p)->next)
+        if (*p == g) {
+            *p = g->next;
+            break;
+        }
+    pthread_mutex_unlock(&m->monitor_lock);
+    if (close_one(g, g->input, &g->input_open, timeout_ms, NULL) ||
+        close_one(g, g->output, &g->output_open, timeout_ms, NULL))
+        timeout_ms = 0; /* waits must not add up */
+    close_one(g, g->blob, &g->blob_open, timeout_ms, NULL);
+    free(g);
+}
+
+static vpu_status drop_fifo(mvnc_graph *g, bool input, vpu_error *err)
+{
+    mvnc *m = g->m;
+    mvnc_command c = {.type = MVNC_GRAPH_BUFFER_DEALLOCATE,
+                      .id = input ? g->input_id : g->output_id};
+    uint8_t stop[4];
+    vpu_status rc = VPU_OK;
+
+    word_set(stop, MVNC_STOP);
+    if (input)
+        rc =
+            mvnc_send(m, g->input, stop, sizeof stop, "the end of inputs", err);
+    return rc ? rc : command(m, &c, err);
+}
+
+vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
+{
+    mvnc_command c = {.type = MVNC_GRAPH_DEALLOCATE};
+    unsigned timeout_ms;
+    vpu_status rc = VPU_OK;
+    vpu_error e;
+    mvnc *m;
+
+    if (!g)
+        return VPU_OK;
+    m = g->m;
+    c.id = g->id;
+    timeout_ms = m->config.timeout_ms;
+    pthread_mutex_lock(&m->monitor_lock);
+    if (g->input_there)
+        note(&rc, drop_fifo(g, true, &e), &e, err);
+    if (!rc)
+        note(&rc, close_one(g, g->input, &g->input_open, timeout_ms, &e), &e,
+             err);
+    if (!rc && g->output_there)
+        note(&rc, drop_fifo(g, false, &e), &e, err);
+    if (!rc)
+        note(&rc, close_one(g, g->output, &g->output_open, timeout_ms, &e), &e,
+             err);
+    if (!rc && g->allocated)
+        note(&rc, command(m, &c, &e), &e, err);
+    if (!rc)
+        note(&rc, close_one(g, g->blob, &g->blob_open, timeout_ms, &e), &e,
+             err);
+    pthread_mutex_unlock(&m->monitor_lock);
+    mvnc_graph_forget(g, rc ? 0 : timeout_ms);
+    return rc;
+}
+
+/* --- inferences ----------------------------------------------------------- */
+
+vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
+{
+    mvnc *m = g->m;
+    mvnc_command c = {.type = MVNC_GRAPH_TRIGGER,
+                      .id = g->id,
+                      .input = g->input_id,
+                      .output = g->output_id};
+    vpu_status rc =
+        mvnc_send(m, g->input, input, g->info.input.bytes, "the input", err);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&m->monitor_lock);
+    rc = command(m, &c, err);
+    pthread_mutex_unlock(&m->monitor_lock);
+    return rc;
+}
+
+vpu_status mvnc_result(mvnc_graph *g, void *output, unsigned run_ms,
+                       vpu_error *err)
+{
+    return mvnc_get(g->m, g->output, output, g->info.output.bytes, run_ms,
+                    "the output", err);
+}
+
+/* Data, then the status. */
+static vpu_status question(mvnc_graph *g, mvnc_graph_type type, void *out,
+                           uint32_t n, const char *what, vpu_error *err)
+{
+    mvnc *m = g->m;
+    mvnc_command c = {.type = type, .id = g->id};
+    vpu_status rc, status;
+    vpu_error e;
+
+    pthread_mutex_lock(&m->monitor_lock);
+    rc = send_command(m, &c, err);
+    if (!rc) {
+        rc = mvnc_get(m, m->monitor, out, n, m->config.timeout_ms, what, err);
+        if (!rc || rc == VPU_ERR_MISMATCH) {
+            status = get_status(m, type, m->config.timeout_ms, &e);
+            note(&rc, status, &e, err);
+        }
+    }
+    pthread_mutex_unlock(&m->monitor_lock);
+    return rc;
+}
+
+vpu_status mvnc_timings(mvnc_graph *g, float *out, vpu_error *err)
+{
+    uint64_t n = 4 * ((uint64_t)g->info.n_stages + 2);
+
+    if (n > UINT32_MAX)
+        return err_set(err, VPU_ERR_MISMATCH, "the stick says %u stages",
+                       g->info.n_stages);
+    return question(g, MVNC_GRAPH_GET_TIMING_DATA, out, (uint32_t)n,
+                    "the times", err);
+}
+
+vpu_status mvnc_debug(mvnc_graph *g, char out[MVNC_DEBUG + 1], vpu_error *err)
+{
+    out[MVNC_DEBUG] = 0;
+    return question(g, MVNC_GRAPH_GET_DEBUG_DATA, out, MVNC_DEBUG,
+                    "the debug text", err);
+}

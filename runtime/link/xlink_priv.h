@@ -1,0 +1,75 @@
+/* What the threads of a link (xlink.c) and the calls of its users
+ * (xlink_calls.c) share. All with the link's lock held. */
+#ifndef VPU_RUNTIME_LINK_XLINK_PRIV_H
+#define VPU_RUNTIME_LINK_XLINK_PRIV_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "runtime/link/xlink.h"
+#include "base/clock.h"
+
+typedef struct {
+    bool used, done;
+    uint32_t id;
+    xlink_event event;
+    xlink_header answer;
+} pending;
+
+typedef struct {
+    bool used;
+    char name[XLINK_NAME_BYTES];
+    uint32_t id, read_size, write_size; /* sizes: 0 = direction not open */
+    uint64_t out_bytes;
+    unsigned out_packets; /* written, not released */
+    unsigned first, n_in, n_taken;
+    struct {
+        void *data;
+        uint32_t n;
+        uint64_t seq;        /* of arrival, over all streams */
+    } in[XLINK_MAX_PACKETS]; /* a ring, the oldest at first */
+} stream_entry;
+
+typedef struct event {
+    struct event *next;
+    uint8_t header[XLINK_HEADER_MAX];
+    uint32_t n;
+    uint8_t payload[];
+} event;
+
+struct xlink {
+    transport *t;
+    xlink_config config;
+    pthread_mutex_t lock;   /* all below */
+    pthread_cond_t changed; /* something the calls wait for */
+    pthread_cond_t work;    /* for the writer */
+    pthread_t reader, writer;
+    bool connected, over, stopping, writing, was_reset;
+    vpu_error why; /* when over */
+    uint32_t next_id, last_stream;
+    uint64_t next_seq;
+    pending pending[XLINK_MAX_IN_FLIGHT];
+    stream_entry streams[XLINK_MAX_STREAMS];
+    event *queue, **queue_end;
+    unsigned n_queue;
+};
+
+/* False: the time is up. */
+bool xlink_wait(xlink *x, const struct timespec *deadline);
+/* The first reason stays. */
+void xlink_end(xlink *x, const vpu_error *why);
+vpu_status xlink_over(const xlink *x, vpu_error *err); /* says why */
+
+stream_entry *xlink_by_id(xlink *x, uint32_t id);
+stream_entry *xlink_by_name(xlink *x, const char *name);
+/* NULL: no room, or the id is another stream's. */
+stream_entry *xlink_add_stream(xlink *x, const char *name, uint32_t id);
+uint32_t xlink_new_id(xlink *x);
+void xlink_drop_if_closed(stream_entry *s);
+
+/* Send a request and wait for its answer. *sent: the peer may have got it. */
+vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
+                         uint32_t n, const struct timespec *deadline,
+                         xlink_header *answer, bool *sent, vpu_error *err);
+
+#endif

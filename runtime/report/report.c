@@ -1,0 +1,187 @@
+/* Reports: the same figures, two forms. */
+#include "runtime/report/report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "runtime/report/profile.h"
+
+static uint64_t total_cycles(const report_source *r)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < r->g->n_launches; i++)
+        n += backend_sim_result(r->run, i)->exec.profile.cycles;
+    return n;
+}
+
+static uint64_t cause_sum(const backend_sim_launch *s, mach_cause c)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_shaves; i++)
+        n += s->exec.profile.by_cause[i][c];
+    return n;
+}
+
+static void add_bytes(str *out, const char *what, uint64_t n)
+{
+    if (n >= 10 << 20)
+        str_printf(out, "  %-26s %.1f MiB\n", what, (double)n / (1 << 20));
+    else if (n >= 10 << 10)
+        str_printf(out, "  %-26s %.1f KiB\n", what, (double)n / (1 << 10));
+    else
+        str_printf(out, "  %-26s %llu B\n", what, (unsigned long long)n);
+}
+
+static void add_causes(str *out, const backend_sim_launch *s)
+{
+    double all = (double)s->exec.profile.cycles * s->n_shaves;
+
+    str_puts(out, "  SHAVE time                ");
+    for (int c = 0; c < MACH_N_CAUSES; c++) {
+        double share = (double)cause_sum(s, (mach_cause)c) / (all ? all : 1);
+
+        if (share >= 0.0005)
+            str_printf(out, " %s %.1f %%", mach_cause_name((mach_cause)c),
+                       share * 100);
+    }
+    str_puts(out, "\n");
+}
+
+static void add_stage(const report_source *r, uint32_t i, str *out)
+{
+    const graph_launch *l = &r->g->launches[i];
+    const backend_sim_launch *s = backend_sim_result(r->run, i);
+    const exec_result *e = &s->exec;
+    const mach_profile *p = &e->profile;
+
+    str_printf(out, "%s: kernel %s, %s", l->name, l->entry,
+               sim_variant_name(e->variant));
+    if (e->factor > 1)
+        str_printf(out, " by %u", e->factor);
+    str_printf(out, ", %llu work-groups of %ux%ux%u on %u SHAVEs\n",
+               (unsigned long long)e->n_groups, l->local[0], l->local[1],
+               l->local[2], s->n_shaves);
+    if (r->timing == EXEC_NO_TIMING) {
+        str_printf(out, "  %-26s not asked for (--timing none)\n", "cycles");
+        add_bytes(out, "local memory per group", e->local_bytes);
+        return;
+    }
+    str_printf(out, "  %-26s %llu (%.3f ms at %llu MHz)\n", "cycles",
+               (unsigned long long)p->cycles,
+               mach_desc_seconds(r->desc, p->cycles) * 1e3,
+               (unsigned long long)r->desc->clk_mhz);
+    str_printf(
+        out, "  %-26s %llu (operations, then bytes / bandwidth, no overlap)\n",
+        "trivial estimate", (unsigned long long)p->baseline_cycles);
+    str_printf(out, "  %-26s %.1f %%\n", "SHAVE utilisation",
+               p->utilisation * 100);
+    add_causes(out, s);
+    add_bytes(out, "DMA in", p->dma_in_bytes);
+    add_bytes(out, "DMA out", p->dma_out_bytes);
+    add_bytes(out, "loaded by kernels", p->load_bytes);
+    add_bytes(out, "stored by kernels", p->store_bytes);
+    add_bytes(out, "DDR traffic", p->ddr_bytes);
+    add_bytes(out, "local memory per group", e->local_bytes);
+    if (s->kernel->not_vectorized)
+        str_printf(out, "  %-26s %s\n", "not vectorized",
+                   s->kernel->not_vectorized);
+}
+
+void report_text(const report_source *r, str *out)
+{
+    uint64_t n = total_cycles(r);
+
+    str_printf(out, "layer %s (%s form), machine %s\n", r->g->layer, r->g->form,
+               r->desc->machine);
+    for (uint32_t i = 0; i < r->g->n_launches; i++)
+        add_stage(r, i, out);
+    if (r->g->n_launches > 1 && r->timing != EXEC_NO_TIMING)
+        str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
+                   (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
+}
+
+static json_t *u64(uint64_t v)
+{
+    return json_integer((json_int_t)v);
+}
+
+static void add_times(const report_source *r, const backend_sim_launch *s,
+                      json_t *o)
+{
+    const mach_profile *p = &s->exec.profile;
+    json_t *causes = json_object();
+
+    json_object_set_new(o, "cycles", u64(p->cycles));
+    json_object_set_new(o, "ms",
+                        json_real(mach_desc_seconds(r->desc, p->cycles) * 1e3));
+    json_object_set_new(o, "baseline_cycles", u64(p->baseline_cycles));
+    json_object_set_new(o, "utilisation", json_real(p->utilisation));
+    json_object_set_new(o, "dma_in_bytes", u64(p->dma_in_bytes));
+    json_object_set_new(o, "dma_out_bytes", u64(p->dma_out_bytes));
+    json_object_set_new(o, "dma_transfers", u64(p->transfers));
+    json_object_set_new(o, "load_bytes", u64(p->load_bytes));
+    json_object_set_new(o, "store_bytes", u64(p->store_bytes));
+    json_object_set_new(o, "ddr_bytes", u64(p->ddr_bytes));
+    for (int c = 0; c < MACH_N_CAUSES; c++)
+        json_object_set_new(causes, mach_cause_name((mach_cause)c),
+                            u64(cause_sum(s, (mach_cause)c)));
+    json_object_set_new(o, "shave_cycles_by_cause", causes);
+}
+
+static json_t *stage_json(const report_source *r, uint32_t i)
+{
+    const graph_launch *l = &r->g->launches[i];
+    const backend_sim_launch *s = backend_sim_result(r->run, i);
+    const exec_result *e = &s->exec;
+    json_t *o = json_object(), *profile;
+
+    json_object_set_new(o, "name", json_string(l->name));
+    json_object_set_new(o, "kernel", json_string(l->entry));
+    json_object_set_new(o, "variant",
+                        json_string(sim_variant_name(e->variant)));
+    json_object_set_new(o, "factor", u64(e->factor));
+    json_object_set_new(o, "groups", u64(e->n_groups));
+    json_object_set_new(o, "local",
+                        json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
+                                  (int)l->local[2]));
+    json_object_set_new(o, "shaves", u64(s->n_shaves));
+    if (r->timing != EXEC_NO_TIMING)
+        add_times(r, s, o);
+    json_object_set_new(o, "local_bytes", u64(e->local_bytes));
+    json_object_set_new(o, "not_vectorized",
+                        s->kernel->not_vectorized
+                            ? json_string(s->kernel->not_vectorized)
+                            : json_null());
+    json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
+    json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
+    json_object_set_new(o, "host_run_s", json_real(s->run_s));
+    profile = cli_profile_json(r, i);
+    if (profile)
+        json_object_set_new(o, "profile", profile);
+    return o;
+}
+
+void report_json(const report_source *r, str *out)
+{
+    uint64_t n = total_cycles(r);
+    json_t *stages = json_array(), *o;
+    char *text;
+
+    for (uint32_t i = 0; i < r->g->n_launches; i++)
+        json_array_append_new(stages, stage_json(r, i));
+    o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->g->layer, "type",
+                  r->g->type, "form", r->g->form, "machine", r->desc->machine,
+                  "clk_mhz", (json_int_t)r->desc->clk_mhz, "timing",
+                  exec_timing_name(r->timing), "stages", stages);
+    if (r->timing != EXEC_NO_TIMING) {
+        json_object_set_new(o, "cycles", u64(n));
+        json_object_set_new(o, "ms",
+                            json_real(mach_desc_seconds(r->desc, n) * 1e3));
+    }
+    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    str_printf(out, "%s\n", text);
+    free(text);
+    json_decref(o);
+}

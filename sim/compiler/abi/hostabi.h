@@ -1,0 +1,121 @@
+/* The contract between compiled kernels and the engine that runs them.
+ *
+ * Everything a kernel may touch is here: one sim_wg per SHAVE. Offsets are
+ * taken with offsetof by the code generator, so the layout may change freely as
+ * long as cached objects do not survive (SIM_ABI). */
+#ifndef VPU_SIM_COMPILER_ABI_HOSTABI_H
+#define VPU_SIM_COMPILER_ABI_HOSTABI_H
+
+#include <stdint.h>
+
+/* Bump when compiled code and this header stop fitting together. */
+enum { SIM_ABI = 16 };
+
+/* Global accesses are logged and given to the cache model in batches; the code
+ * makes sure before each block that its accesses fit. */
+enum { SIM_LOG_ENTRIES = 2048 };
+#define SIM_LOG_ENTRY(addr, bytes, store) \
+    ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
+
+/* printf's arguments: three words with the local id, then, in front of each
+ * argument: its bytes, bytes of an element, float? */
+#define SIM_PRINT_TAG(bytes, element, is_float) \
+    ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
+enum { SIM_PRINT_IDS = 3 };
+
+/* State of code compiled for checking (site.h). One shadow word per byte of the
+ * window, at shadow + 4 * address (sim/check/shadow.h). An access that finds in
+ * all its words what is said here changes nothing and needs no call; in local
+ * memory compiled code knows the usual changes, too. */
+typedef struct {
+    uint64_t shadow; /* host address */
+    uint64_t limits; /* host address of a uint64_t per argument: bytes from
+                        where it points on that need a call only for their
+                        shadow's sake; 0 = always call */
+    /* [0] of local memory, [1] of global: a barrier may order one alone. */
+    uint32_t many[2];     /* a load's words: read by several in this interval */
+    uint32_t mine[2];     /* a store: written by this item in this interval */
+    uint32_t interval[2]; /* mine less the item */
+    uint32_t floor;       /* words of local memory of this group are no less */
+    uint32_t now_floor;   /* those of this interval; 0 = always call */
+    uint32_t init;        /* words of private arrays: written */
+    uint32_t item;        /* that runs, linear in its group */
+    uint32_t at, at_item; /* site of the collective call an item is about to
+                             make, the item */
+    uint32_t before;      /* at, before it was set last */
+    uint32_t expected;    /* by the compare and exchange about to be made */
+    void *user;
+} sim_check;
+/* Bits of shadow words. */
+enum {
+    SIM_CHECK_KIND = 7 | 64,
+    SIM_CHECK_READ = 1,
+    SIM_CHECK_MANY = 2,
+    SIM_CHECK_WROTE = 3,
+    SIM_CHECK_SPECIAL = 4, /* no plain loads and stores: transfers, atomics */
+    SIM_CHECK_INIT = 8,
+    SIM_CHECK_WRITTEN = 32,
+    SIM_CHECK_ITEM_SHIFT = 7,
+    /* A load that finds its words so but for these bits changes nothing: with
+     * the second of them READ is WROTE. */
+    SIM_CHECK_LOAD_MINE =
+        SIM_CHECK_WRITTEN | (SIM_CHECK_READ ^ SIM_CHECK_WROTE),
+    SIM_CHECK_LOAD_MANY = SIM_CHECK_WRITTEN
+};
+
+typedef struct sim_wg {
+    uint64_t cycles;     /* issue cycles since the last step */
+    uint64_t max_cycles; /* hook_limit is called when cycles passes it */
+    uint64_t log_n;      /* entries in the log */
+    uint32_t ids[12]; /* group number, local size, number of groups, offset */
+    uint32_t local_base; /* device address of __local arrays of the program */
+    uint32_t stack_base; /* device address of private arrays */
+    uint32_t kept_base;  /* device address of values kept across barriers */
+    uint32_t const_base; /* device address of __constant data */
+    uint32_t line, col;  /* of the access being made; code compiled with
+                            track_lines only */
+    sim_check check;
+} sim_wg;
+
+/* One work-group. window: host address of device address 0. args: the packed
+ * argument block (pointers as 32-bit device addresses). */
+typedef void sim_wg_fn(sim_wg *wg, uint8_t *window, const uint8_t *args,
+                       uint64_t *log);
+
+/* Arguments of the hook dma. */
+#define SIM_DMA_TOO_LARGE UINT32_MAX
+enum {
+    SIM_DMA_DST,
+    SIM_DMA_SRC,
+    SIM_DMA_TO_CMX,
+    SIM_DMA_BYTES, /* per plane; SIM_DMA_TOO_LARGE where 32 bits do not hold
+                      them */
+    SIM_DMA_SRC_WIDTH,
+    SIM_DMA_DST_WIDTH,
+    SIM_DMA_SRC_PITCH,
+    SIM_DMA_DST_PITCH,
+    SIM_DMA_PLANES,
+    SIM_DMA_SRC_PLANE, /* pitch between planes */
+    SIM_DMA_DST_PLANE,
+    SIM_DMA_LINE,  /* in the source; of code compiled for checking: the site */
+    SIM_DMA_EVENT, /* the transfer joins it; 0 = it has one of its own */
+    SIM_DMA_N
+};
+
+/* Which code calls a hook: any; that with sim_debug.lines; that which tells of
+ * barriers, to try orders out; that which tells of everything. */
+enum {
+    SIM_HOOKS_EVERY = 1,
+    SIM_HOOKS_LINES = 2,
+    SIM_HOOKS_ORDERS = 4,
+    SIM_HOOKS_CHECKS = 8
+};
+
+/* What compiled code calls; hooks.def has them all. */
+typedef struct {
+#define HOOK(who, returns, name, parameters) returns(*name) parameters;
+#include "sim/compiler/abi/hooks.def"
+#undef HOOK
+} sim_hooks;
+
+#endif

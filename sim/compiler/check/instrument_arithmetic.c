@@ -1,0 +1,306 @@
+/* Tests in front of operations whose result OpenCL leaves open, or that leave
+ * the range of their type. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/compiler/check/instrument_priv.h"
+
+static bool is_float_type(LLVMTypeRef t)
+{
+    LLVMTypeKind k = LLVMGetTypeKind(ir_element(t));
+
+    return k == LLVMHalfTypeKind || k == LLVMFloatTypeKind;
+}
+
+static LLVMValueRef splat(LLVMTypeRef t, LLVMValueRef v)
+{
+    LLVMValueRef lanes[16];
+    unsigned n = ir_lanes(t);
+
+    if (LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+        return v;
+    for (unsigned k = 0; k < n && k < 16; k++)
+        lanes[k] = v;
+    return LLVMConstVector(lanes, n);
+}
+
+static LLVMValueRef k_int(LLVMTypeRef t, uint64_t v)
+{
+    return splat(t, LLVMConstInt(ir_element(t), v, false));
+}
+
+static LLVMValueRef k_float(LLVMTypeRef t, double v)
+{
+    return splat(t, LLVMConstReal(ir_element(t), v));
+}
+
+/* In any lane. */
+static LLVMValueRef any(instrument *x, LLVMValueRef cond)
+{
+    LLVMTypeRef t = LLVMTypeOf(cond), bits;
+
+    if (LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+        return cond;
+    bits = LLVMIntTypeInContext(x->c, LLVMGetVectorSize(t));
+    return LLVMBuildICmp(x->b, LLVMIntNE,
+                         LLVMBuildBitCast(x->b, cond, bits, ""),
+                         LLVMConstNull(bits), "");
+}
+
+/* For the report: a scalar's bits, 0 of a vector. */
+static LLVMValueRef as_i64(instrument *x, LLVMValueRef v, bool is_signed)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind)
+        return LLVMConstNull(x->i64);
+    if (is_float_type(t))
+        v = LLVMBuildBitCast(x->b, v, LLVMIntTypeInContext(x->c, ir_bits_of(t)),
+                             "");
+    return LLVMBuildIntCast2(x->b, v, x->i64, is_signed, "");
+}
+
+static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
+                 LLVMValueRef wrong, LLVMValueRef p, LLVMValueRef q,
+                 bool is_signed, uint32_t bits)
+{
+    uint32_t n = instrument_site(x, kind, i, x->variant, 0);
+    sim_site *s = &x->sites->sites[n];
+    LLVMValueRef args[4];
+
+    s->is_signed = is_signed;
+    s->bits = bits;
+    s->element_bytes = ir_bits_of(ir_element(LLVMTypeOf(p))) / 8;
+    args[0] = instrument_k32(x, n);
+    args[1] = any(x, wrong);
+    args[2] = as_i64(x, p, is_signed);
+    args[3] = as_i64(x, q, is_signed);
+    instrument_call(x, "__vpu_check_if", x->void_type, args, 4, i);
+}
+
+static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
+                        uint64_t length)
+{
+    LLVMTypeRef t = LLVMTypeOf(index);
+
+    if (length < 2 || length > INT32_MAX ||
+        (LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) < length))
+        return;
+    test(x, i, SITE_INDEX,
+         LLVMBuildICmp(x->b, LLVMIntUGE, index, k_int(t, length), ""), index,
+         index, true, (uint32_t)length);
+}
+
+static bool is_of_type(LLVMValueRef variable, LLVMTypeRef t)
+{
+    if (LLVMIsAAllocaInst(variable))
+        return LLVMGetAllocatedType(variable) == t;
+    return LLVMIsAGlobalVariable(variable) &&
+           LLVMGlobalGetValueType(variable) == t;
+}
+
+void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p)
+{
+    LLVMTypeRef t;
+    bool whole;
+
+    if (!LLVMIsAGetElementPtrInst(p))
+        return;
+    instrument_indices(x, i, LLVMGetOperand(p, 0));
+    LLVMPositionBuilderBefore(x->b, i);
+    /* The first index of an array that is all of its memory: bounds tell. */
+    t = LLVMGetGEPSourceElementType(p);
+    whole = is_of_type(LLVMGetOperand(p, 0), t);
+    for (unsigned k = 2; k < (unsigned)LLVMGetNumOperands(p); k++) {
+        LLVMValueRef index = LLVMGetOperand(p, k);
+
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            t = LLVMStructGetTypeAtIndex(
+                t, (unsigned)LLVMConstIntGetZExtValue(index));
+        } else if (LLVMGetTypeKind(t) == LLVMArrayTypeKind) {
+            if (!whole || k > 2)
+                index_below(x, i, index, LLVMGetArrayLength2(t));
+            t = LLVMGetElementType(t);
+        } else {
+            return;
+        }
+    }
+}
+
+static void divide(instrument *x, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef a = LLVMGetOperand(i, 0), b = LLVMGetOperand(i, 1), wrong;
+    LLVMTypeRef t = LLVMTypeOf(b);
+    unsigned bits = ir_bits_of(ir_element(t));
+
+    if (LLVMIsAConstantInt(b) && LLVMConstIntGetSExtValue(b) != 0 &&
+        (!is_signed || LLVMConstIntGetSExtValue(b) != -1))
+        return;
+    wrong = LLVMBuildICmp(x->b, LLVMIntEQ, b, LLVMConstNull(t), "");
+    if (is_signed) {
+        LLVMValueRef least = LLVMBuildICmp(
+            x->b, LLVMIntEQ, a, k_int(t, UINT64_C(1) << (bits - 1)), "");
+        LLVMValueRef minus =
+            LLVMBuildICmp(x->b, LLVMIntEQ, b, LLVMConstAllOnes(t), "");
+
+        wrong =
+            LLVMBuildOr(x->b, wrong, LLVMBuildAnd(x->b, least, minus, ""), "");
+    }
+    test(x, i, SITE_DIVIDE, wrong, a, b, is_signed, bits);
+}
+
+/* OpenCL C takes a shift's distance modulo the width: clang writes the mask,
+ * and what it masks is what the source says. */
+static void shift(instrument *x, LLVMValueRef i)
+{
+    LLVMValueRef by = LLVMGetOperand(i, 1), mask;
+    LLVMTypeRef t = LLVMTypeOf(by);
+    unsigned bits = ir_bits_of(ir_element(t));
+
+    if (!LLVMIsABinaryOperator(by) || LLVMGetInstructionOpcode(by) != LLVMAnd)
+        return;
+    mask = LLVMGetOperand(by, 1);
+    if (mask != k_int(t, bits - 1))
+        return;
+    by = LLVMGetOperand(by, 0);
+    test(x, i, SITE_SHIFT,
+         LLVMBuildICmp(x->b, LLVMIntUGE, by, k_int(t, bits), ""), by, by, true,
+         bits);
+}
+
+static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0), low, high, good;
+    LLVMTypeRef t = LLVMTypeOf(v);
+    unsigned bits = ir_bits_of(ir_element(LLVMTypeOf(i)));
+    double top = ldexp(1, (int)(is_signed ? bits - 1 : bits));
+
+    /* Truncated towards zero: from above -1 to below 2^n. In half, whose
+     * greatest number is 65504, a bound beyond it is infinite and excludes
+     * infinity alone. */
+    if (is_signed)
+        low = LLVMBuildFCmp(x->b, LLVMRealOGE, v, k_float(t, -top), "");
+    else
+        low = LLVMBuildFCmp(x->b, LLVMRealOGT, v, k_float(t, -1), "");
+    if (is_signed && ir_bits_of(ir_element(t)) == 16 && top > 65504)
+        low = LLVMBuildFCmp(x->b, LLVMRealOGT, v, k_float(t, -INFINITY), "");
+    high = LLVMBuildFCmp(x->b, LLVMRealOLT, v, k_float(t, top), "");
+    good = LLVMBuildAnd(x->b, low, high, "");
+    test(x, i, SITE_TO_INT, LLVMBuildNot(x->b, good, ""), v, v, is_signed,
+         bits);
+}
+
+/* |v| == inf; with nan: or v is none. */
+static LLVMValueRef not_finite(instrument *x, LLVMValueRef v, bool nan)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+    LLVMRealPredicate equal = nan ? LLVMRealUEQ : LLVMRealOEQ;
+
+    return LLVMBuildOr(
+        x->b, LLVMBuildFCmp(x->b, equal, v, k_float(t, INFINITY), ""),
+        LLVMBuildFCmp(x->b, equal, v, k_float(t, -INFINITY), ""), "");
+}
+
+/* The test needs the result: it goes behind i. */
+static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
+                  sim_site_kind kind)
+{
+    bool nan = kind == SITE_NAN;
+    LLVMValueRef wrong, first = NULL;
+
+    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    wrong = not_finite(x, i, nan);
+    for (unsigned k = 0; k < n_operands; k++) {
+        LLVMValueRef op = LLVMGetOperand(i, k), bad;
+
+        if (!is_float_type(LLVMTypeOf(op)))
+            continue;
+        if (!first)
+            first = op;
+        bad = not_finite(x, op, true);
+        if (ir_lanes(LLVMTypeOf(bad)) != ir_lanes(LLVMTypeOf(wrong)))
+            return;
+        wrong = LLVMBuildAnd(x->b, wrong, LLVMBuildNot(x->b, bad, ""), "");
+    }
+    if (first)
+        test(x, i, kind, wrong, first,
+             n_operands > 1 ? LLVMGetOperand(i, 1) : first, false, 0);
+}
+
+static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef v = LLVMGetOperand(i, 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    test(x, i, SITE_HALF, not_finite(x, i, false), v, v, is_signed,
+         ir_bits_of(ir_element(t)));
+}
+
+/* Of the host's or LLVM's mathematics. */
+static bool is_routine(LLVMValueRef i)
+{
+    const char *c = ir_callee(i);
+    size_t n = strlen(c);
+
+    if (!is_float_type(LLVMTypeOf(i)))
+        return false;
+    if (!strncmp(c, "llvm.", 5) || !strncmp(c, "__vpu_half_", 11))
+        return true;
+    return !strncmp(c, "__vpu_", 6) && n > 4 &&
+           (!strcmp(c + n - 4, "_f16") || !strcmp(c + n - 4, "_f32"));
+}
+
+void instrument_arithmetic(instrument *x, LLVMValueRef i)
+{
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    bool half = LLVMGetTypeKind(ir_element(LLVMTypeOf(i))) == LLVMHalfTypeKind;
+
+    if (x->what->barriers || ir_lanes(LLVMTypeOf(i)) > 16)
+        return;
+    LLVMPositionBuilderBefore(x->b, i);
+    switch (op) {
+    case LLVMSDiv:
+    case LLVMSRem:
+        divide(x, i, true);
+        return;
+    case LLVMUDiv:
+    case LLVMURem:
+        divide(x, i, false);
+        return;
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+        shift(x, i);
+        return;
+    case LLVMFPToSI:
+        to_int(x, i, true);
+        return;
+    case LLVMFPToUI:
+        to_int(x, i, false);
+        return;
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFRem:
+    case LLVMFPTrunc:
+        if (half || x->what->nan)
+            range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
+        return;
+    case LLVMSIToFP:
+    case LLVMUIToFP:
+        if (half)
+            from_int(x, i, op == LLVMSIToFP);
+        return;
+    case LLVMCall:
+        if (ir_unsaturated(i))
+            to_int(x, i, !strncmp(ir_callee(i), "llvm.fptosi", 11));
+        else if (is_routine(i) && (half || x->what->nan))
+            range(x, i, LLVMGetNumArgOperands(i), half ? SITE_HALF : SITE_NAN);
+        return;
+    default:
+        return;
+    }
+}

@@ -1,0 +1,279 @@
+/* Expands calls of OpenCL built-ins, row by row of sim/builtins/builtins.def.
+ *
+ * An expander gets the call's operands and leaves a replacement value (NULL for
+ * functions without one). Everything element-wise works on scalars and vectors
+ * alike because LLVM's instructions do; routines are called lane by lane, as
+ * the SHAVE's scalar unit would (hardware.md 3.2). */
+#include "sim/compiler/expand/expand_priv.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/builtins/routines.h"
+#include "sim/compiler/expand/names.h"
+#include "sim/ir/ir.h"
+
+LLVMValueRef xp_arg(xp *x, unsigned i)
+{
+    return LLVMGetOperand(x->call, i);
+}
+
+LLVMTypeRef xp_result(xp *x)
+{
+    return LLVMTypeOf(x->call);
+}
+
+LLVMValueRef xp_k32(xp *x, uint32_t v)
+{
+    return LLVMConstInt(x->i32, v, false);
+}
+
+bool xp_is_float(LLVMTypeRef t)
+{
+    LLVMTypeKind k = LLVMGetTypeKind(ir_element(t));
+
+    return k == LLVMHalfTypeKind || k == LLVMFloatTypeKind;
+}
+
+bool xp_is_signed(xp *x, unsigned i)
+{
+    return i < x->sig.n_args && strchr("csilx", x->sig.args[i].letter);
+}
+
+LLVMValueRef xp_splat(xp *x, LLVMValueRef v, LLVMTypeRef like)
+{
+    unsigned n = ir_lanes(like);
+    LLVMValueRef one, idx[16], r;
+
+    if (n == 1 || ir_lanes(LLVMTypeOf(v)) == n)
+        return v;
+    for (unsigned i = 0; i < n; i++)
+        idx[i] = xp_k32(x, 0);
+    r = LLVMGetUndef(LLVMVectorType(LLVMTypeOf(v), n));
+    one = LLVMBuildInsertElement(x->b, r, v, xp_k32(x, 0), "");
+    return LLVMBuildShuffleVector(x->b, one, r, LLVMConstVector(idx, n), "");
+}
+
+/* Argument i, spread to the result's lanes: fmax(float4, float). */
+LLVMValueRef xp_wide(xp *x, unsigned i)
+{
+    return xp_splat(x, xp_arg(x, i), xp_result(x));
+}
+
+LLVMValueRef xp_real(xp *x, LLVMTypeRef like, double v)
+{
+    return xp_splat(x, LLVMConstReal(ir_element(like), v), like);
+}
+
+LLVMValueRef xp_int(xp *x, LLVMTypeRef like, uint64_t v)
+{
+    return xp_splat(x, LLVMConstInt(ir_element(like), v, false), like);
+}
+
+LLVMValueRef xp_intrinsic(xp *x, const char *name, LLVMTypeRef *over,
+                          unsigned n_over, LLVMValueRef *args, unsigned n)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(x->m, id, over, n_over);
+    LLVMTypeRef t = LLVMIntrinsicGetType(x->c, id, over, n_over);
+
+    return LLVMBuildCall2(x->b, t, f, args, n, "");
+}
+
+LLVMValueRef xp_pure(xp *x, const char *name, LLVMTypeRef ret,
+                     LLVMValueRef *args, unsigned n)
+{
+    LLVMTypeRef types[4], t;
+    LLVMValueRef f;
+
+    for (unsigned i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(args[i]);
+    t = LLVMFunctionType(ret, types, n, false);
+    f = ir_declare(x->m, name, t);
+    ir_attr(f, "memory", 0);
+    ir_attr(f, "nounwind", 0);
+    ir_attr(f, "willreturn", 0);
+    ir_attr(f, "speculatable", 0);
+    return LLVMBuildCall2(x->b, t, f, args, n, "");
+}
+
+/* A call that other passes treat as a point all items reach together. */
+LLVMValueRef xp_collective(xp *x, const char *name, LLVMTypeRef ret,
+                           LLVMValueRef *args, unsigned n)
+{
+    LLVMTypeRef types[16], t;
+    LLVMValueRef f, call;
+
+    for (unsigned i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(args[i]);
+    t = LLVMFunctionType(ret, types, n, false);
+    f = ir_declare(x->m, name, t);
+    ir_attr(f, "nounwind", 0);
+    ir_attr(f, "convergent", 0);
+    ir_attr(f, "noduplicate", 0);
+    call = LLVMBuildCall2(x->b, t, f, args, n, "");
+    return call;
+}
+
+/* --- work-item functions ------------------------------------------------- */
+
+static LLVMValueRef id_of(xp *x, const char *what, unsigned d)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "__vpu_%s%u", what, d);
+    return xp_pure(x, name, x->i32, NULL, 0);
+}
+
+static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
+{
+    LLVMValueRef v;
+
+    if (!strcmp(what, "global_id")) {
+        v = LLVMBuildMul(x->b, id_of(x, "grp", d), id_of(x, "lsz", d), "");
+        v = LLVMBuildAdd(x->b, v, id_of(x, "off", d), "");
+        return LLVMBuildAdd(x->b, v, id_of(x, "lid", d), "");
+    }
+    if (!strcmp(what, "global_size"))
+        return LLVMBuildMul(x->b, id_of(x, "ngrp", d), id_of(x, "lsz", d), "");
+    return id_of(x, what, d);
+}
+
+LLVMValueRef x_id(xp *x)
+{
+    LLVMValueRef dim = xp_arg(x, 0), v;
+    bool size = !strcmp(x->data, "lsz") || !strcmp(x->data, "ngrp") ||
+                !strcmp(x->data, "global_size");
+
+    v = xp_k32(x, size); /* dimensions beyond the third: size 1, id 0 */
+    if (LLVMIsAConstantInt(dim)) {
+        uint64_t d = LLVMConstIntGetZExtValue(dim);
+
+        return d < 3 ? id_in(x, x->data, (unsigned)d) : v;
+    }
+    for (unsigned d = 0; d < 3; d++)
+        v = LLVMBuildSelect(
+            x->b, LLVMBuildICmp(x->b, LLVMIntEQ, dim, xp_k32(x, d), ""),
+            id_in(x, x->data, d), v, "");
+    return v;
+}
+
+LLVMValueRef x_work_dim(xp *x)
+{
+    return xp_k32(x, 3); /* the device's grids always have three */
+}
+
+/* --- the tables ------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    expander *fn;
+    const char *data, *types;
+    bool family;
+} rows[] = {
+#define BUILTIN(name, fn, data, types) {#name, x_##fn, data, types, false},
+#define FAMILY(name, fn, types) {#name, x_##fn, "", types, true},
+#include "sim/builtins/builtins.def"
+};
+
+static expander *find(xp *x)
+{
+    expander *best = NULL;
+    size_t best_n = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n = strlen(rows[i].name);
+
+        if (rows[i].family ? strncmp(x->name, rows[i].name, n) || n < best_n
+                           : strcmp(x->name, rows[i].name))
+            continue;
+        best = rows[i].fn;
+        best_n = n;
+        x->data = rows[i].data;
+        x->types = rows[i].types;
+        x->suffix = x->name + n;
+        if (!rows[i].family)
+            break;
+    }
+    return best;
+}
+
+static bool is_ours(const char *symbol)
+{
+    return !strncmp(symbol, "llvm.", 5) ||
+           (!strncmp(symbol, "__vpu_", 6) &&
+            strcmp(symbol, "__vpu_wait_group_events"));
+}
+
+static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
+{
+    const char *symbol = ir_callee(x->call);
+    unsigned line = LLVMGetDebugLocLine(x->call);
+    unsigned col = LLVMGetDebugLocColumn(x->call);
+    expander *fn;
+    LLVMValueRef r;
+
+    ir_demangle(symbol, &x->sig);
+    snprintf(x->name, sizeof x->name, "%.*s", (int)x->sig.name_len,
+             x->sig.name);
+    x->n_args = LLVMGetNumArgOperands(x->call);
+    x->problem = NULL;
+    fn = find(x);
+    if (!fn)
+        return err_at(err, VPU_ERR_COMPILE, path, line, col,
+                      "function '%s' is neither defined nor a supported "
+                      "built-in",
+                      x->name);
+    LLVMPositionBuilderBefore(x->b, x->call);
+    LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(x->call));
+    x->problem = names_call_problem(x->call, &x->sig, x->types, x->suffix);
+    r = x->problem ? NULL : fn(x);
+    if (!x->problem && LLVMGetFirstUse(x->call) &&
+        (!r || LLVMTypeOf(r) != LLVMTypeOf(x->call)))
+        x->problem = "gives a result of another type than it is declared with";
+    if (x->problem)
+        return err_at(err, VPU_ERR_COMPILE, path, line, col, "'%s': %s",
+                      x->name, x->problem);
+    if (r && LLVMGetFirstUse(x->call))
+        LLVMReplaceAllUsesWith(x->call, r);
+    LLVMInstructionEraseFromParent(x->call);
+    return VPU_OK;
+}
+
+vpu_status expand_builtins(LLVMModuleRef m, const char *path, vpu_error *err)
+{
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    xp x = {.m = m, .c = c, .i32 = LLVMInt32TypeInContext(c)};
+    vpu_status st = VPU_OK;
+
+    x.b = LLVMCreateBuilderInContext(c);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !st;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f)
+        {
+            LLVMValueRef next;
+
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !st;
+                 i = next) {
+                LLVMValueRef callee;
+                size_t n;
+
+                next = LLVMGetNextInstruction(i);
+                if (!LLVMIsACallInst(i))
+                    continue;
+                callee = LLVMGetCalledValue(i);
+                if (!LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee) ||
+                    is_ours(LLVMGetValueName2(callee, &n)))
+                    continue;
+                x.call = i;
+                st = expand_call(&x, path, err);
+            }
+            if (st)
+                break;
+        }
+    LLVMDisposeBuilder(x.b);
+    return st;
+}

@@ -1,0 +1,359 @@
+/* Built-ins on memory: vector loads and stores, copies, barriers, atomics. */
+#include "sim/compiler/expand/expand_priv.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/compiler/expand/expand.h"
+#include "sim/compiler/abi/hostabi.h"
+
+/* --- vector loads and stores ---------------------------------------------- */
+
+/* &p[offset * step] of elements of type e */
+LLVMValueRef xp_element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
+                            LLVMValueRef offset, unsigned step)
+{
+    LLVMValueRef i = LLVMBuildMul(x->b, offset, xp_k32(x, step), "");
+
+    return LLVMBuildGEP2(x->b, e, p, &i, 1, "");
+}
+
+LLVMValueRef xp_load(xp *x, LLVMTypeRef t, LLVMValueRef p)
+{
+    LLVMValueRef l = LLVMBuildLoad2(x->b, t, p, "");
+
+    LLVMSetAlignment(l, ir_bits_of(ir_element(t)) / 8);
+    return l;
+}
+
+void xp_store(xp *x, LLVMValueRef v, LLVMValueRef p)
+{
+    LLVMValueRef s = LLVMBuildStore(x->b, v, p);
+
+    LLVMSetAlignment(s, ir_bits_of(ir_element(LLVMTypeOf(v))) / 8);
+}
+
+LLVMValueRef x_vload(xp *x)
+{
+    LLVMTypeRef t = xp_result(x);
+
+    return xp_load(x, t,
+                   xp_element_ptr(x, ir_element(t), xp_arg(x, 1), xp_arg(x, 0),
+                                  ir_lanes(t)));
+}
+
+LLVMValueRef x_vstore(xp *x)
+{
+    LLVMValueRef v = xp_arg(x, 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    xp_store(x, v,
+             xp_element_ptr(x, ir_element(t), xp_arg(x, 2), xp_arg(x, 1),
+                            ir_lanes(t)));
+    return NULL;
+}
+
+/* The aligned forms keep three-element vectors four apart. */
+static unsigned half_step(xp *x, const char *after)
+{
+    unsigned n = (unsigned)strtoul(after, NULL, 10);
+
+    n = n ? n : 1;
+    return n == 3 && strstr(x->name, "a_half") ? 4 : n;
+}
+
+LLVMValueRef x_vload_half(xp *x)
+{
+    LLVMTypeRef t = xp_result(x), h = LLVMHalfTypeInContext(x->c), ht = h;
+    const char *after = strstr(x->name, "_half") + strlen("_half");
+
+    if (ir_lanes(t) > 1)
+        ht = LLVMVectorType(h, ir_lanes(t));
+    return LLVMBuildFPExt(
+        x->b,
+        xp_load(x, ht,
+                xp_element_ptr(x, h, xp_arg(x, 1), xp_arg(x, 0),
+                               half_step(x, after))),
+        t, "");
+}
+
+LLVMValueRef x_vstore_half(xp *x)
+{
+    LLVMValueRef v = xp_arg(x, 0);
+    LLVMTypeRef t = LLVMTypeOf(v), h = LLVMHalfTypeInContext(x->c), ht = h;
+    const char *after = strstr(x->name, "_half") + strlen("_half");
+    const char *mode = strstr(after, "_rt");
+    char name[20];
+
+    if (ir_lanes(t) > 1)
+        ht = LLVMVectorType(h, ir_lanes(t));
+    if (mode && mode[3] != 'e') {
+        snprintf(name, sizeof name, "__vpu_half_%c", mode[3]);
+        v = xp_lanewise(x, name, v, ht);
+    } else {
+        v = LLVMBuildFPTrunc(x->b, v, ht, "");
+    }
+    xp_store(
+        x, v,
+        xp_element_ptr(x, h, xp_arg(x, 2), xp_arg(x, 1), half_step(x, after)));
+    return NULL;
+}
+
+/* --- synchronisation and copies ------------------------------------------- */
+
+LLVMValueRef x_nothing(xp *x)
+{
+    (void)x;
+    return NULL;
+}
+
+LLVMValueRef x_barrier(xp *x)
+{
+    xp_collective(x, "__vpu_barrier", LLVMVoidTypeInContext(x->c), NULL, 0);
+    return NULL;
+}
+
+static LLVMValueRef line_of(xp *x)
+{
+    return xp_k32(x, LLVMGetDebugLocLine(x->call));
+}
+
+static uint32_t pointee_bytes(xp *x, unsigned i)
+{
+    /* Opaque pointers: the element type is only in the mangled name. */
+    size_t n;
+    const char *s = LLVMGetValueName2(LLVMGetCalledValue(x->call), &n);
+    const char *p = s;
+    unsigned seen = 0, lanes = 1;
+
+    for (; *p; p++)
+        if (*p == 'P' && !strncmp(p, "PU3AS", 5) && seen++ == i)
+            break;
+    if (!*p)
+        return 0;
+    p += 6;
+    while (*p == 'K')
+        p++;
+    if (p[0] == 'D' && p[1] == 'v') {
+        char *end;
+
+        lanes = (unsigned)strtoul(p + 2, &end, 10);
+        p = end + 1;
+        lanes = lanes == 3 ? 4 : lanes;
+    }
+    if (p[0] == 'D' && p[1] == 'h')
+        return 2 * lanes;
+    switch (*p) {
+    case 'c':
+    case 'h':
+        return lanes;
+    case 's':
+    case 't':
+        return 2 * lanes;
+    case 'i':
+    case 'j':
+    case 'f':
+        return 4 * lanes;
+    case 'l':
+    case 'm':
+        return 8 * lanes;
+    }
+    return 0;
+}
+
+typedef struct {
+    LLVMValueRef src_width, dst_width, src_pitch, dst_pitch, bytes;
+    LLVMValueRef planes, src_plane, dst_plane;
+} copy_shape;
+
+/* Every function that copies has the event to join as its last argument. */
+static LLVMValueRef event_given(xp *x)
+{
+    LLVMValueRef event = xp_arg(x, x->n_args - 1);
+
+    return LLVMIsUndef(event) ? xp_k32(x, 0) : event;
+}
+
+static LLVMValueRef emit_copy(xp *x, LLVMValueRef dst, LLVMValueRef src,
+                              const copy_shape *s)
+{
+    unsigned dst_as = LLVMGetPointerAddressSpace(LLVMTypeOf(dst));
+    LLVMValueRef args[SIM_DMA_N] = {
+        LLVMBuildPtrToInt(x->b, dst, x->i32, ""),
+        LLVMBuildPtrToInt(x->b, src, x->i32, ""),
+        xp_k32(x, dst_as == AS_LOCAL || dst_as == AS_PRIVATE),
+        s->bytes,
+        s->src_width,
+        s->dst_width,
+        s->src_pitch,
+        s->dst_pitch,
+        s->planes,
+        s->src_plane,
+        s->dst_plane,
+        line_of(x),
+        event_given(x)};
+
+    return xp_collective(x, "__vpu_dma", x->i32, args, SIM_DMA_N);
+}
+
+static LLVMValueRef copy_flat(xp *x, LLVMValueRef dst, LLVMValueRef src,
+                              LLVMValueRef bytes)
+{
+    copy_shape s = {bytes, bytes,        bytes,        bytes,
+                    bytes, xp_k32(x, 1), xp_k32(x, 0), xp_k32(x, 0)};
+
+    return emit_copy(x, dst, src, &s);
+}
+
+static LLVMValueRef times(xp *x, LLVMValueRef v, uint32_t n)
+{
+    return LLVMBuildMul(x->b, v, xp_k32(x, n), "");
+}
+
+LLVMValueRef x_copy_1d(xp *x)
+{
+    return copy_flat(x, xp_arg(x, 0), xp_arg(x, 1),
+                     times(x, xp_arg(x, 2), pointee_bytes(x, 0)));
+}
+
+/* The stride is on the global side, in elements. */
+LLVMValueRef x_copy_strided(xp *x)
+{
+    uint32_t size = pointee_bytes(x, 0);
+    LLVMValueRef one = xp_k32(x, size), pitch = times(x, xp_arg(x, 3), size);
+    bool to_cmx =
+        LLVMGetPointerAddressSpace(LLVMTypeOf(xp_arg(x, 0))) == AS_LOCAL;
+    copy_shape s = {one,
+                    one,
+                    to_cmx ? pitch : one,
+                    to_cmx ? one : pitch,
+                    times(x, xp_arg(x, 2), size),
+                    xp_k32(x, 1),
+                    xp_k32(x, 0),
+                    xp_k32(x, 0)};
+
+    return emit_copy(x, xp_arg(x, 0), xp_arg(x, 1), &s);
+}
+
+LLVMValueRef x_dma_1d(xp *x)
+{
+    return copy_flat(x, xp_arg(x, 1), xp_arg(x, 0), xp_arg(x, 2));
+}
+
+LLVMValueRef x_dma_2d(xp *x)
+{
+    copy_shape s = {xp_arg(x, 2), xp_arg(x, 3), xp_arg(x, 4), xp_arg(x, 5),
+                    xp_arg(x, 6), xp_k32(x, 1), xp_k32(x, 0), xp_k32(x, 0)};
+
+    return emit_copy(x, xp_arg(x, 1), xp_arg(x, 0), &s);
+}
+
+LLVMValueRef x_dma_3d(xp *x)
+{
+    copy_shape s = {xp_arg(x, 2), xp_arg(x, 3), xp_arg(x, 4), xp_arg(x, 5),
+                    xp_arg(x, 9), xp_arg(x, 6), xp_arg(x, 7), xp_arg(x, 8)};
+
+    return emit_copy(x, xp_arg(x, 1), xp_arg(x, 0), &s);
+}
+
+/* 2021 generation: gaps behind lines and planes, in elements. */
+static LLVMValueRef copy_gaps(xp *x, LLVMValueRef planes, LLVMValueRef src_gap,
+                              LLVMValueRef dst_gap, LLVMValueRef src_plane_gap,
+                              LLVMValueRef dst_plane_gap)
+{
+    uint32_t size = pointee_bytes(x, 0);
+    LLVMValueRef line = times(x, xp_arg(x, 2), size), lines = xp_arg(x, 3);
+    copy_shape s;
+
+    s.src_width = s.dst_width = line;
+    s.src_pitch = LLVMBuildAdd(x->b, line, times(x, src_gap, size), "");
+    s.dst_pitch = LLVMBuildAdd(x->b, line, times(x, dst_gap, size), "");
+    s.bytes = LLVMBuildMul(x->b, line, lines, "");
+    s.planes = planes;
+    s.src_plane = LLVMBuildAdd(x->b, LLVMBuildMul(x->b, s.src_pitch, lines, ""),
+                               times(x, src_plane_gap, size), "");
+    s.dst_plane = LLVMBuildAdd(x->b, LLVMBuildMul(x->b, s.dst_pitch, lines, ""),
+                               times(x, dst_plane_gap, size), "");
+    return emit_copy(x, xp_arg(x, 0), xp_arg(x, 1), &s);
+}
+
+LLVMValueRef x_copy_2d2d(xp *x)
+{
+    return copy_gaps(x, xp_k32(x, 1), xp_arg(x, 4), xp_arg(x, 5), xp_k32(x, 0),
+                     xp_k32(x, 0));
+}
+
+LLVMValueRef x_copy_3d3d(xp *x)
+{
+    return copy_gaps(x, xp_arg(x, 6), xp_arg(x, 4), xp_arg(x, 5), xp_arg(x, 7),
+                     xp_arg(x, 8));
+}
+
+bool expand_reads_events(LLVMValueRef n)
+{
+    return LLVMIsAConstantInt(n) && LLVMConstIntGetZExtValue(n) <= 64;
+}
+
+/* Waits for the highest-numbered of the events; transfers end in order of their
+ * numbers as far as a group can tell. */
+LLVMValueRef x_wait(xp *x)
+{
+    LLVMValueRef n = xp_arg(x, 0), most = xp_k32(x, 0), args[2];
+    LLVMTypeRef i32 = x->i32;
+    uint64_t count;
+
+    if (!expand_reads_events(n)) {
+        most = xp_k32(x, UINT32_MAX); /* all of them */
+    } else {
+        count = LLVMConstIntGetZExtValue(n);
+        for (uint32_t i = 0; i < count; i++) {
+            LLVMValueRef at = xp_k32(x, i);
+            LLVMValueRef p = LLVMBuildGEP2(x->b, i32, xp_arg(x, 1), &at, 1, "");
+
+            args[0] = most;
+            args[1] = LLVMBuildLoad2(x->b, i32, p, "");
+            most = xp_intrinsic(x, "llvm.umax", &i32, 1, args, 2);
+        }
+    }
+    xp_collective(x, "__vpu_wait", LLVMVoidTypeInContext(x->c), &most, 1);
+    return NULL;
+}
+
+LLVMValueRef x_atomic(xp *x)
+{
+    static const struct {
+        const char *name;
+        LLVMAtomicRMWBinOp s, u;
+    } ops[] = {{"add", LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
+               {"sub", LLVMAtomicRMWBinOpSub, LLVMAtomicRMWBinOpSub},
+               {"inc", LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
+               {"dec", LLVMAtomicRMWBinOpSub, LLVMAtomicRMWBinOpSub},
+               {"and", LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd},
+               {"or", LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr},
+               {"xor", LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor},
+               {"max", LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
+               {"min", LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
+               {"xchg", LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg}};
+    LLVMValueRef v = x->n_args > 1 ? xp_arg(x, 1) : xp_k32(x, 1), r = NULL;
+    bool fl = xp_is_float(LLVMTypeOf(v)); /* atomic_xchg(float) */
+
+    if (fl)
+        v = LLVMBuildBitCast(x->b, v, x->i32, "");
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (!strcmp(ops[i].name, x->data))
+            r = LLVMBuildAtomicRMW(
+                x->b, xp_is_signed(x, 1) ? ops[i].s : ops[i].u, xp_arg(x, 0), v,
+                LLVMAtomicOrderingMonotonic, false);
+    return fl ? LLVMBuildBitCast(x->b, r, xp_result(x), "") : r;
+}
+
+LLVMValueRef x_cmpxchg(xp *x)
+{
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(
+        x->b, xp_arg(x, 0), xp_arg(x, 1), xp_arg(x, 2),
+        LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+
+    return LLVMBuildExtractValue(x->b, pair, 0, "");
+}

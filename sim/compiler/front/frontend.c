@@ -1,0 +1,372 @@
+/* Runs clang on a kernel and collects bitcode, diagnostics and dependencies. */
+#include "sim/compiler/front/frontend.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "base/task.h"
+#include "base/temp.h"
+#include "sim/builtins/prelude.h"
+#include "sim/compiler/front/budget.h"
+#include "sim/compiler/front/clang.h"
+#include "sim/compiler/front/source.h"
+
+enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
+
+/* What every compilation gets. No double on the device: the extension is
+ * withdrawn, and unsuffixed literals are single precision. */
+static const char *const fixed_options[] = {
+    FE_CLANG_WORDS, "-x", "cl", "-cl-std=CL1.2", "-target",
+    "spir-unknown-unknown", "-Xclang", "-finclude-default-header", "-Xclang",
+    "-cl-ext=-cl_khr_fp64", "-cl-single-precision-constant",
+    "-cl-kernel-arg-info", "-O2", "-Xclang", "-disable-llvm-passes",
+    "-ffp-contract=off",
+    /* LLVM ends a process that reads what does not hold together; clang's own
+     * may, and leaves nothing behind. */
+    "-fverify-intermediate-code", "-fno-crash-diagnostics",
+    "-fno-strict-aliasing", "-gcolumn-info", "-fno-color-diagnostics",
+    "-Wno-unknown-pragmas",
+    "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
+    "-Wno-incompatible-pointer-types",
+    "-Wno-incompatible-pointer-types-discards-qualifiers", "-D__VPU__=1",
+    "-D__MYRIAD__=1"};
+enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
+
+/* Lines for messages and profiles, the same wherever the source lies. */
+static const char *const line_options[] = {"-ffile-compilation-dir=.",
+                                           "-gline-tables-only"};
+
+const char *fe_fingerprint(arena *a)
+{
+    str s = {0};
+    const char *text;
+    struct stat sb = {0};
+
+    for (int i = 0; i < N_FIXED; i++)
+        str_printf(&s, "%s ", fixed_options[i]);
+    for (int i = 0; i < 2; i++)
+        str_printf(&s, "%s ", line_options[i]);
+    if (!stat("/usr/bin/" FE_CLANG, &sb))
+        str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
+                   (long long)sb.st_mtime);
+    str_puts(&s, sim_prelude_text());
+    text = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+/* clang, its messages in the file diag_path. */
+static vpu_status run_clang(char *const *argv, const char *diag_path,
+                            const child_limits *limits, int *exit_code,
+                            vpu_error *err)
+{
+    int files[3] = {-1, -1, -1};
+    vpu_status st;
+
+    files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (files[2] < 0)
+        return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
+    st = fe_clang(argv, files, limits, exit_code, err);
+    close(files[2]);
+    return st;
+}
+
+/* A line of source, or of marks below it, that belongs to the message above. */
+static bool is_snippet(const char *l)
+{
+    l += strspn(l, " ");
+    l += strspn(l, "0123456789");
+    l += strspn(l, " ");
+    return *l == '|';
+}
+
+/* Names of the prelude that stand in for the standard's. */
+static void put_names(str *s, const char *l)
+{
+    static const char *const names[][2] = {
+        {"__vpu_async_copy", "async_work_group_copy"},
+        {"__vpu_async_strided_copy", "async_work_group_strided_copy"},
+        {"__vpu_wait_group_events", "wait_group_events"},
+        {"__vpu_prefetch", "prefetch"},
+        {"__vpu_event_t", "event_t"}};
+    enum { N_NAMES = sizeof names / sizeof *names };
+    size_t i;
+
+    for (; *l; l += i < N_NAMES ? strlen(names[i][0]) : 1) {
+        for (i = 0; i < N_NAMES; i++)
+            if (!strncmp(l, names[i][0], strlen(names[i][0])))
+                break;
+        if (i < N_NAMES)
+            str_puts(s, names[i][1]);
+        else
+            str_add(s, l, 1);
+    }
+}
+
+/* Clang's text without what speaks of our prelude and of clang's own header
+ * ("In file included from …/prelude.h:3:", notes on declarations there). */
+static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
+{
+    str s = {0};
+    char *save = NULL, *text;
+    bool hidden = false;
+
+    for (char *l = strtok_r(diag, "\n", &save); l;
+         l = strtok_r(NULL, "\n", &save)) {
+        if (!strncmp(l, "PLEASE submit", 13)) /* a stack of clang's follows */
+            break;
+        if (hidden && is_snippet(l))
+            continue;
+        hidden = strstr(l, prelude_path) || strstr(l, "opencl-c-base.h") ||
+                 strstr(l, "opencl-c.h");
+        if (hidden || strstr(l, "too many errors") ||
+            !strncmp(l, FE_CLANG, strlen(FE_CLANG)))
+            continue;
+        if (s.n)
+            str_puts(&s, "\n");
+        put_names(&s, l);
+    }
+    text = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+/* Makefile-syntax dependencies: "out: a b \<newline> c", blanks escaped and
+ * every $ twice. */
+static void parse_deps(arena *a, const char *d, const char *source,
+                       const char *prelude, fe_unit *out)
+{
+    size_t cap = 0, n = 0;
+    const char **list = NULL;
+    const char *p = strstr(d, ": ");
+
+    for (p = p ? p + 1 : ""; *p;) {
+        str one = {0};
+
+        while (*p == ' ' || *p == '\n' || (*p == '\\' && p[1] == '\n'))
+            p += *p == '\\' ? 2 : 1;
+        while (*p && *p != ' ' && *p != '\n') {
+            if (*p == '\\' && p[1])
+                p++;
+            else if (*p == '$' && p[1] == '$')
+                p++;
+            if (*p == '\n')
+                break;
+            str_add(&one, p++, 1);
+        }
+        if (one.n && strcmp(one.data, source) && strcmp(one.data, prelude) &&
+            !strstr(one.data, "opencl-c"))
+            *arena_append(a, list, n, cap) = arena_strdup(a, one.data);
+        str_free(&one);
+    }
+    out->deps = list;
+    out->n_deps = (uint32_t)n;
+}
+
+/* One message a diagnostic: what clang shows of the source belongs to it. */
+static void pass_on_warnings(const log_sink *log, const char *diag)
+{
+    str message = {0};
+
+    while (*diag) {
+        size_t n = strcspn(diag, "\n");
+        bool starts = memmem(diag, n, ": warning: ", 11) ||
+                      memmem(diag, n, " generated.", 11);
+
+        if (starts && message.n) {
+            log_warn(log, "%s", str_text(&message));
+            str_free(&message);
+        }
+        if (!memmem(diag, n, " generated.", 11))
+            str_printf(&message, "%s%.*s", message.n ? "\n" : "", (int)n, diag);
+        diag += n + (diag[n] != 0);
+    }
+    if (message.n)
+        log_warn(log, "%s", str_text(&message));
+    str_free(&message);
+}
+
+/* The files of one compilation, in a folder of ours. */
+typedef struct {
+    const char *source; /* a text of it, or the user's own file */
+    char *prelude, *result, *deps, *messages;
+} fe_files;
+
+/* clang's command line; how: NULL ends. */
+static char **command_line(const fe_job *job, const fe_files *f,
+                           const char *const *how, arena *a)
+{
+    char **argv = arena_array(a, char *, N_FIXED + job->n_options + 20);
+    size_t n = 0;
+
+    argv[n++] = (char *)FE_CLANG;
+    for (int i = 0; i < N_FIXED; i++)
+        argv[n++] = (char *)fixed_options[i];
+    for (; *how; how++)
+        argv[n++] = (char *)*how;
+    argv[n++] = (char *)"-include";
+    argv[n++] = f->prelude;
+    for (uint32_t i = 0; i < job->n_options; i++)
+        argv[n++] = (char *)job->options[i];
+    argv[n++] = (char *)"-o";
+    argv[n++] = f->result;
+    argv[n++] = (char *)f->source;
+    return argv;
+}
+
+static vpu_status short_of_memory(const fe_job *job, vpu_error *err)
+{
+    const child_limits limits = budget_or_default(job->limits);
+
+    return err_set(err, VPU_ERR_LIMIT,
+                   "%s: %s needed more than %llu MB of "
+                   "memory" BUDGET_MEMORY_ADVICE,
+                   job->path, FE_CLANG, (unsigned long long)limits.bytes >> 20);
+}
+
+/* Run clang; warnings go to the log. */
+static vpu_status run(const fe_job *job, const fe_files *f,
+                      const char *const *how, arena *a, vpu_error *err)
+{
+    const char *prelude = sim_prelude_text();
+    char *diag;
+    size_t len;
+    int code = 0;
+    vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
+
+    if (!st)
+        st = run_clang(command_line(job, f, how, a), f->messages, job->limits,
+                       &code, err);
+    if (st)
+        return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
+    st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);
+    if (st)
+        return st;
+    if (code && task_says_short(diag))
+        return short_of_memory(job, err);
+    diag = hide_prelude(a, diag, f->prelude);
+    if (code)
+        return err_set(err, VPU_ERR_COMPILE, "%s",
+                       *diag ? diag : "clang failed without a message");
+    pass_on_warnings(job->log, diag);
+    return VPU_OK;
+}
+
+static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
+                             void *result, vpu_error *err)
+{
+    const char *how[] = {"-emit-llvm", "-c",    "-MD",
+                         "-MF",        f->deps, job->debug ? "-g" : NULL,
+                         NULL,         NULL};
+    fe_unit *out = result;
+    char *deps;
+    size_t len;
+    vpu_status st;
+
+    for (int i = 0; i < 2 && !job->debug; i++)
+        how[5 + i] = line_options[i];
+    st = run(job, f, how, a, err);
+    if (!st)
+        st = file_read(f->result, MAX_BITCODE_BYTES, a, &out->bitcode,
+                       &out->n_bytes, err);
+    if (!st && !file_read(f->deps, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
+        parse_deps(a, deps, f->source, f->prelude, out);
+    return st;
+}
+
+static vpu_status preprocess_in(const fe_job *job, const fe_files *f, arena *a,
+                                void *result, vpu_error *err)
+{
+    static const char *const how[] = {"-E", NULL};
+    char **out = result, *text;
+    size_t n;
+    vpu_status st = run(job, f, how, a, err);
+
+    if (!st)
+        st = file_read(f->result, MAX_BITCODE_BYTES, a, &text, &n, err);
+    if (!st)
+        st = source_plain(text, f->prelude, a, out, err);
+    return st && st != VPU_ERR_COMPILE ? err_in(err, st, "%s", job->path) : st;
+}
+
+/* A text as a file of dir whose diagnostics name it `name`. */
+static vpu_status write_text(const char *dir, const char *name,
+                             const char *text, arena *a, const char **path,
+                             vpu_error *err)
+{
+    char *whole = arena_printf(a, "%s%s", fe_line_mark(a, name), text);
+
+    *path = arena_printf(a, "%s/text.cl", dir);
+    return file_write(*path, whole, strlen(whole), err);
+}
+
+typedef vpu_status fe_step(const fe_job *job, const fe_files *f, arena *a,
+                           void *result, vpu_error *err);
+
+/* A step with the files it wants, which are gone then. */
+static vpu_status in_folder(const fe_job *given, fe_step *step, arena *a,
+                            void *result, vpu_error *err)
+{
+    fe_job job = *given;
+    fe_files f = {.source = job.path};
+    char *dir, *source;
+    size_t n;
+    vpu_status st;
+
+    st = fe_check_options(job.options, job.n_options, err);
+    /* Our own message for what clang would complain about at length. */
+    if (!st && !job.text)
+        st = file_read(job.path, MAX_SOURCE_BYTES, a, &source, &n, err);
+    if (!st)
+        st = temp_dir(a, "vpu-", &dir, err);
+    if (st)
+        return st;
+    if (!job.text && !fe_takes_name(job.path)) {
+        job.text = source;
+        job.options = fe_look_in(a, job.path, job.options, &job.n_options);
+    }
+    if (job.text)
+        st = write_text(dir, job.path, job.text, a, &f.source, err);
+    f.prelude = arena_printf(a, "%s/vpusim-prelude.h", dir);
+    f.result = arena_printf(a, "%s/out", dir);
+    f.deps = arena_printf(a, "%s/out.d", dir);
+    f.messages = arena_printf(a, "%s/diag", dir);
+    if (!st)
+        st = step(&job, &f, a, result, err);
+    temp_dir_remove(dir);
+    return st;
+}
+
+vpu_status fe_compile(const fe_job *job, arena *a, fe_unit *out, vpu_error *err)
+{
+    *out = (fe_unit){0};
+    return in_folder(job, compile_in, a, out, err);
+}
+
+/* Preprocessed again it must stay as it is: a name the user has undefined and
+ * taken for something else would become a macro of OpenCL's header again. */
+vpu_status fe_preprocess(const fe_job *job, arena *a, char **out,
+                         vpu_error *err)
+{
+    fe_job again = *job;
+    char *twice;
+    vpu_status st = in_folder(job, preprocess_in, a, out, err);
+
+    if (st)
+        return st;
+    again.text = *out;
+    again.n_options = 0;
+    again.log = NULL;
+    st = in_folder(&again, preprocess_in, a, &twice, err);
+    if (!st && !source_same(*out, twice))
+        st = err_set(err, VPU_ERR_UNSUPPORTED,
+                     "%s: it cannot be put into a .bin: it gives a name of "
+                     "OpenCL's header another meaning",
+                     job->path);
+    return st;
+}

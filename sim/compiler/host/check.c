@@ -1,0 +1,561 @@
+/* Checks inline as far as an access is like one seen before, calls for the
+ * rest.
+ *
+ * An access is fine without a call when it lies within what its pointer points
+ * to, is aligned, and all shadow words of its bytes say that it changes nothing
+ * (hostabi.h). Memory nobody writes in this launch needs no look at the words.
+ */
+#include "sim/compiler/host/check.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/compiler/abi/hostabi.h"
+
+/* Words compared inline; longer accesses call. */
+enum { MAX_INLINE_BYTES = 64 };
+
+static LLVMValueRef k32(host *h, uint32_t v)
+{
+    return LLVMConstInt(h->i32, v, false);
+}
+
+static LLVMValueRef state(host *h, LLVMTypeRef t, size_t offset)
+{
+    return host_load_field(h, t, offsetof(sim_wg, check) + offset);
+}
+
+static void set_state(host *h, LLVMValueRef v, size_t offset)
+{
+    LLVMBuildStore(h->b, v,
+                   host_field_ptr(h, offsetof(sim_wg, check) + offset));
+}
+
+void check_prologue(host *h, unsigned n_args)
+{
+    LLVMValueRef at;
+
+    h->shadow = LLVMBuildIntToPtr(
+        h->b, state(h, h->i64, offsetof(sim_check, shadow)), h->ptr, "shadow");
+    at = LLVMBuildIntToPtr(h->b, state(h, h->i64, offsetof(sim_check, limits)),
+                           h->ptr, "limits");
+    h->limits = arena_array(h->a, LLVMValueRef, n_args + 1);
+    for (unsigned k = 0; k < n_args; k++) {
+        LLVMValueRef i = LLVMConstInt(h->i64, k, false);
+
+        h->limits[k] = LLVMBuildLoad2(
+            h->b, h->i64, LLVMBuildGEP2(h->b, h->i64, at, &i, 1, ""), "");
+    }
+}
+
+static uint32_t operand(LLVMValueRef i, unsigned k)
+{
+    return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, k));
+}
+
+/* --- accesses ------------------------------------------------------------- */
+
+static LLVMValueRef splat(host *h, LLVMValueRef v, uint32_t n)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, n);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(h->b, LLVMGetUndef(t), v, k32(h, 0), "");
+
+    return LLVMBuildShuffleVector(h->b, one, LLVMGetUndef(t), LLVMConstNull(t),
+                                  "");
+}
+
+static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
+{
+    LLVMValueRef i = LLVMBuildZExt(h->b, addr, h->i64, "");
+
+    return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
+}
+
+/* Words that an access is judged by: in local memory the first alone where it
+ * stands for the whole element. Buffers may be used in other units as well, by
+ * another argument or another kernel. */
+static uint32_t judged(const host *h, const sim_site *s)
+{
+    const sim_object *o = &h->sites->objects[s->object];
+
+    return sim_object_is_local(o) && o->element ? 1 : s->bytes;
+}
+
+static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
+{
+    LLVMTypeRef t = LLVMVectorType(h->i32, judged(h, s));
+    LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
+
+    LLVMSetAlignment(words, 4);
+    return words;
+}
+
+static void store_words(host *h, LLVMValueRef words, LLVMValueRef addr)
+{
+    LLVMSetAlignment(LLVMBuildStore(h->b, words, word_ptr(h, addr)), 4);
+}
+
+static LLVMValueRef all_words(host *h, const sim_site *s, uint32_t v)
+{
+    return splat(h, k32(h, v), judged(h, s));
+}
+
+static LLVMValueRef all_state(host *h, const sim_site *s, size_t field)
+{
+    return splat(h, state(h, h->i32, field), judged(h, s));
+}
+
+static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, judged(h, s));
+
+    return LLVMBuildICmp(h->b, LLVMIntEQ,
+                         LLVMBuildBitCast(h->b, lanes, bits, ""),
+                         LLVMConstAllOnes(bits), "");
+}
+
+/* words, with these bits set, are all this field of the state. */
+static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
+                              uint32_t bits, size_t field)
+{
+    if (bits)
+        words = LLVMBuildOr(h->b, words, all_words(h, s, bits), "");
+    return all_true(
+        h, s,
+        LLVMBuildICmp(h->b, LLVMIntEQ, words, all_state(h, s, field), ""));
+}
+
+/* The lanes where words, of these bits, have those wanted. */
+static LLVMValueRef lanes_with(host *h, LLVMValueRef words, LLVMValueRef bits,
+                               LLVMValueRef wanted)
+{
+    return LLVMBuildICmp(h->b, LLVMIntEQ, LLVMBuildAnd(h->b, words, bits, ""),
+                         wanted, "");
+}
+
+static LLVMValueRef lanes_of_group(host *h, const sim_site *s,
+                                   LLVMValueRef words)
+{
+    return LLVMBuildICmp(h->b, LLVMIntUGE, words,
+                         all_state(h, s, offsetof(sim_check, floor)), "");
+}
+
+static LLVMValueRef lanes_of_before(host *h, const sim_site *s,
+                                    LLVMValueRef words)
+{
+    return LLVMBuildICmp(h->b, LLVMIntULT, words,
+                         all_state(h, s, offsetof(sim_check, now_floor)), "");
+}
+
+/* The words are of this group, and written. */
+static LLVMValueRef words_are_ours(host *h, const sim_site *s,
+                                   LLVMValueRef words)
+{
+    LLVMValueRef init = all_words(h, s, SIM_CHECK_INIT);
+
+    return all_true(h, s,
+                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                                 lanes_with(h, words, init, init), ""));
+}
+
+/* Of two fields, that for the memory the site is about. */
+static size_t of_memory(host *h, const sim_site *s, size_t field)
+{
+    bool local = sim_object_is_local(&h->sites->objects[s->object]);
+
+    return field + (local ? 0 : sizeof(uint32_t));
+}
+
+static LLVMBasicBlockRef new_block(host *h)
+{
+    return LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+}
+
+static void branch_likely(host *h, LLVMValueRef cond, LLVMBasicBlockRef yes,
+                          LLVMBasicBlockRef no)
+{
+    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, yes, no);
+    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
+                            LLVMValueAsMetadata(k32(h, 1 << 10)),
+                            LLVMValueAsMetadata(k32(h, 1))};
+
+    LLVMSetMetadata(
+        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
+        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
+}
+
+/* Bytes the pointer's memory has from root on, as i64. */
+static LLVMValueRef limit_of(host *h, const sim_object *o)
+{
+    if (o->kind == SIM_MEM_ARG)
+        return h->limits[o->index];
+    return LLVMConstInt(h->i64, o->bytes, false);
+}
+
+static LLVMValueRef inside(host *h, const sim_site *s, const sim_object *o,
+                           LLVMValueRef addr, LLVMValueRef root)
+{
+    LLVMValueRef off = LLVMBuildSub(h->b, addr, root, ""), end, ok;
+
+    end = LLVMBuildAdd(h->b, LLVMBuildZExt(h->b, off, h->i64, ""),
+                       LLVMConstInt(h->i64, s->bytes, false), "");
+    ok = LLVMBuildICmp(h->b, LLVMIntULE, end, limit_of(h, o), "");
+    if (s->align > 1)
+        ok = LLVMBuildAnd(
+            h->b, ok,
+            LLVMBuildICmp(h->b, LLVMIntEQ,
+                          LLVMBuildAnd(h->b, addr, k32(h, s->align - 1), ""),
+                          k32(h, 0), ""),
+            "");
+    return ok;
+}
+
+static LLVMValueRef call_access(host *h, LLVMValueRef site, LLVMValueRef addr,
+                                LLVMValueRef root)
+{
+    LLVMValueRef args[4] = {h->wg, site, addr, root};
+
+    return host_hook(h, "vpu_hook_access", h->i32, args, 4);
+}
+
+/* --- words of local memory that change in the usual ways ------------------ */
+
+/* A store of bytes that nobody used since the last barrier, or this item alone.
+ */
+static LLVMValueRef may_store(host *h, const sim_site *s, LLVMValueRef words)
+{
+    LLVMValueRef special = all_words(h, s, SIM_CHECK_SPECIAL);
+    LLVMValueRef before =
+        LLVMBuildAnd(h->b, lanes_of_before(h, s, words),
+                     lanes_with(h, words, special, all_words(h, s, 0)), "");
+    LLVMValueRef mine = LLVMBuildICmp(
+        h->b, LLVMIntEQ,
+        LLVMBuildOr(h->b, words,
+                    all_words(h, s, SIM_CHECK_LOAD_MINE | SIM_CHECK_INIT), ""),
+        all_state(h, s, offsetof(sim_check, mine)), "");
+
+    return all_true(h, s, LLVMBuildOr(h->b, before, mine, ""));
+}
+
+/* A load of bytes this group has written that nobody used since the last
+ * barrier, or another item has read. *next: the words then. */
+static LLVMValueRef may_load(host *h, const sim_site *s, LLVMValueRef words,
+                             LLVMValueRef *next)
+{
+    LLVMValueRef before = lanes_of_before(h, s, words);
+    LLVMValueRef bits = LLVMBuildSelect(
+        h->b, before, all_words(h, s, SIM_CHECK_SPECIAL | SIM_CHECK_INIT),
+        all_words(h, s, SIM_CHECK_KIND | SIM_CHECK_INIT), "");
+    LLVMValueRef wanted =
+        LLVMBuildSelect(h->b, before, all_words(h, s, SIM_CHECK_INIT),
+                        all_words(h, s, SIM_CHECK_READ | SIM_CHECK_INIT), "");
+
+    /* `mine` less what a store has and a load has not. */
+    *next = LLVMBuildXor(h->b, all_state(h, s, offsetof(sim_check, mine)),
+                         all_words(h, s, SIM_CHECK_WROTE ^ SIM_CHECK_READ), "");
+    *next = LLVMBuildSelect(h->b, before, *next,
+                            all_state(h, s, offsetof(sim_check, many)), "");
+    *next = LLVMBuildAnd(
+        h->b, *next,
+        LLVMBuildOr(h->b, words, all_words(h, s, ~(uint32_t)SIM_CHECK_WRITTEN),
+                    ""),
+        "");
+    return all_true(h, s,
+                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                                 lanes_with(h, words, bits, wanted), ""));
+}
+
+/* --- the ways of an access ------------------------------------------------ */
+
+enum { MAX_WAYS = 3 };
+
+/* Where an access goes on without a call, and the blocks it comes from. */
+typedef struct {
+    LLVMBasicBlockRef on, call, from[MAX_WAYS];
+    unsigned n;
+} ways;
+
+/* Notes a store to a private array, of which nobody else knows. */
+static void note_private(host *h, const sim_site *s, LLVMValueRef addr, ways *w)
+{
+    LLVMValueRef init = state(h, h->i32, offsetof(sim_check, init));
+
+    store_words(h, splat(h, init, s->bytes), addr);
+    w->from[w->n++] = LLVMGetInsertBlock(h->b);
+    LLVMBuildBr(h->b, w->on);
+}
+
+static void one_way(host *h, ways *w, LLVMValueRef fine, LLVMBasicBlockRef no)
+{
+    w->from[w->n++] = LLVMGetInsertBlock(h->b);
+    branch_likely(h, fine, w->on, no);
+}
+
+/* Goes on with other words. */
+static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
+                         LLVMValueRef words, ways *w)
+{
+    LLVMBasicBlockRef change = new_block(h);
+    LLVMValueRef next, may;
+
+    if (s->kind == SITE_STORE) {
+        may = may_store(h, s, words);
+        next = all_state(h, s, offsetof(sim_check, mine));
+    } else {
+        may = may_load(h, s, words, &next);
+    }
+    branch_likely(h, may, change, w->call);
+    LLVMPositionBuilderAtEnd(h->b, change);
+    if (judged(h, s) < s->bytes)
+        next = splat(h, LLVMBuildExtractElement(h->b, next, k32(h, 0), ""),
+                     s->bytes);
+    store_words(h, next, addr);
+    LLVMBuildBr(h->b, w->on);
+    w->from[w->n++] = change;
+}
+
+/* Goes on when the words say that nothing changes, or how they do. */
+static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
+                            ways *w)
+{
+    const sim_object *o = &h->sites->objects[s->object];
+    bool local = sim_object_is_local(o);
+    LLVMValueRef words = load_words(h, s, addr);
+    LLVMBasicBlockRef more;
+
+    if (o->kind == SIM_MEM_PRIVATE) {
+        one_way(h, w, words_are(h, s, words, 0, offsetof(sim_check, init)),
+                w->call);
+        return;
+    }
+    if (s->only_read) {
+        one_way(h, w, words_are_ours(h, s, words), w->call);
+        return;
+    }
+    if (s->kind == SITE_STORE && local) {
+        change_words(h, s, addr, words, w);
+        return;
+    }
+    if (s->kind == SITE_STORE) {
+        one_way(h, w,
+                words_are(h, s, words, 0,
+                          of_memory(h, s, offsetof(sim_check, mine))),
+                w->call);
+        return;
+    }
+    more = new_block(h);
+    one_way(h, w,
+            words_are(h, s, words, SIM_CHECK_LOAD_MANY,
+                      of_memory(h, s, offsetof(sim_check, many))),
+            more);
+    LLVMPositionBuilderAtEnd(h->b, more);
+    more = local ? new_block(h) : w->call;
+    one_way(h, w,
+            words_are(h, s, words, SIM_CHECK_LOAD_MINE,
+                      of_memory(h, s, offsetof(sim_check, mine))),
+            more);
+    if (!local)
+        return;
+    LLVMPositionBuilderAtEnd(h->b, more);
+    change_words(h, s, addr, words, w);
+}
+
+static bool needs_words(const sim_object *o)
+{
+    return o->kind != SIM_MEM_CONSTANT &&
+           (o->kind != SIM_MEM_ARG || o->written || o->local);
+}
+
+/* It, or arrays nobody knows, may be under way while stores are made. */
+static bool in_transfers(const host *h, const sim_object *o)
+{
+    const sim_object *unknown = &h->sites->objects[0];
+
+    return o->copied || o->sent || unknown->copied || unknown->sent;
+}
+
+static LLVMValueRef do_access(host *h, LLVMValueRef i)
+{
+    const sim_site *s = &h->sites->sites[operand(i, 0)];
+    const sim_object *o = &h->sites->objects[s->object];
+    LLVMValueRef site = k32(h, operand(i, 0)), phi, called;
+    LLVMValueRef addr = host_operand(h, i, 1), root = host_operand(h, i, 2);
+    LLVMBasicBlockRef words;
+    ways w = {.n = 0};
+
+    if (o->kind == SIM_MEM_UNKNOWN || s->bytes > MAX_INLINE_BYTES ||
+        s->kind == SITE_ATOMIC)
+        return call_access(h, site, addr, root);
+    w.call = new_block(h);
+    w.on = new_block(h);
+    if (!needs_words(o)) {
+        one_way(h, &w, inside(h, s, o, addr, root), w.call);
+    } else {
+        words = new_block(h);
+        branch_likely(h, inside(h, s, o, addr, root), words, w.call);
+        LLVMPositionBuilderAtEnd(h->b, words);
+        if (o->kind == SIM_MEM_PRIVATE && s->kind == SITE_STORE &&
+            !in_transfers(h, o))
+            note_private(h, s, addr, &w);
+        else
+            branch_on_words(h, s, addr, &w);
+    }
+    LLVMPositionBuilderAtEnd(h->b, w.call);
+    called = call_access(h, site, addr, root);
+    LLVMBuildBr(h->b, w.on);
+    LLVMPositionBuilderAtEnd(h->b, w.on);
+    phi = LLVMBuildPhi(h->b, h->i32, "");
+    for (unsigned k = 0; k < w.n; k++)
+        LLVMAddIncoming(phi, &addr, &w.from[k], 1);
+    LLVMAddIncoming(phi, &called, &w.call, 1);
+    return phi;
+}
+
+/* --- the other calls ------------------------------------------------------ */
+
+static LLVMTypeRef nothing(host *h)
+{
+    return LLVMVoidTypeInContext(h->c);
+}
+
+/* The call's own arguments behind wg, to a hook that returns nothing. */
+static LLVMValueRef forward(host *h, LLVMValueRef i, const char *hook,
+                            LLVMTypeRef ret)
+{
+    LLVMValueRef args[8];
+    unsigned n = LLVMGetNumArgOperands(i);
+
+    args[0] = h->wg;
+    for (unsigned k = 0; k < n; k++)
+        args[1 + k] = host_operand(h, i, k);
+    return host_hook(h, hook, ret, args, n + 1);
+}
+
+static void do_if(host *h, LLVMValueRef i)
+{
+    LLVMBasicBlockRef on = host_unlikely(h, host_operand(h, i, 1));
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 2),
+                            host_operand(h, i, 3)};
+
+    host_hook(h, "vpu_hook_value", nothing(h), args, 4);
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+static void do_item(host *h, LLVMValueRef i)
+{
+    LLVMValueRef item = host_operand(h, i, 0), mine;
+
+    set_state(h, item, offsetof(sim_check, item));
+    item = LLVMBuildShl(h->b, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
+    for (size_t k = 0; k < 2; k++) {
+        size_t at = k * sizeof(uint32_t);
+
+        mine = LLVMBuildOr(h->b, item,
+                           state(h, h->i32, offsetof(sim_check, interval) + at),
+                           "");
+        set_state(h, mine, offsetof(sim_check, mine) + at);
+    }
+}
+
+static void do_at(host *h, LLVMValueRef i)
+{
+    set_state(h, state(h, h->i32, offsetof(sim_check, at)),
+              offsetof(sim_check, before));
+    set_state(h, host_operand(h, i, 0), offsetof(sim_check, at));
+    set_state(h, state(h, h->i32, offsetof(sim_check, item)),
+              offsetof(sim_check, at_item));
+}
+
+static LLVMValueRef do_origins(host *h, LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMTypeOf(i);
+    LLVMValueRef out = host_scratch(h, t), v;
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 1),
+                            out};
+
+    host_hook(h, "vpu_hook_origins", nothing(h), args, 4);
+    v = LLVMBuildLoad2(h->b, t, out, "");
+    LLVMSetAlignment(v, 4);
+    return v;
+}
+
+static void do_taint(host *h, LLVMValueRef i)
+{
+    LLVMValueRef v = host_operand(h, i, 2), bad, s;
+    LLVMTypeRef t = LLVMTypeOf(v), bits;
+    LLVMValueRef in = host_scratch(h, t);
+    LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 1),
+                            in};
+    LLVMBasicBlockRef on;
+
+    s = LLVMBuildStore(h->b, v, in);
+    LLVMSetAlignment(s, 4);
+    bad = LLVMBuildICmp(h->b, LLVMIntNE, v, LLVMConstNull(t), "");
+    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
+        bits = LLVMIntTypeInContext(h->c, LLVMGetVectorSize(t));
+        bad = LLVMBuildICmp(h->b, LLVMIntNE,
+                            LLVMBuildBitCast(h->b, bad, bits, ""),
+                            LLVMConstNull(bits), "");
+    }
+    on = host_unlikely(h, bad);
+    host_hook(h, "vpu_hook_taint", nothing(h), args, 4);
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+static void do_use(host *h, LLVMValueRef i)
+{
+    LLVMValueRef origin = host_operand(h, i, 1);
+    LLVMBasicBlockRef on =
+        host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntNE, origin, k32(h, 0), ""));
+
+    forward(h, i, "vpu_hook_use", nothing(h));
+    LLVMBuildBr(h->b, on);
+    LLVMPositionBuilderAtEnd(h->b, on);
+}
+
+bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
+{
+    const char *name = ir_callee(i);
+
+    *v = NULL;
+    if (!strncmp(name, "__vpu_undef.", 12)) {
+        forward(h, i, "vpu_hook_undef", nothing(h));
+        *v = LLVMConstNull(host_type(h, LLVMTypeOf(i)));
+        return true;
+    }
+    if (strncmp(name, "__vpu_check", 11))
+        return false;
+    name += 11;
+    if (!strncmp(name, ".as", 3))
+        *v = do_access(h, i);
+    else if (!strcmp(name, "_block"))
+        *v = forward(h, i, "vpu_hook_block", h->i32);
+    else if (!strcmp(name, "_array"))
+        forward(h, i, "vpu_hook_array", nothing(h));
+    else if (!strcmp(name, "_if"))
+        do_if(h, i);
+    else if (!strcmp(name, "_at"))
+        do_at(h, i);
+    else if (!strcmp(name, "_same"))
+        forward(h, i, "vpu_hook_same", nothing(h));
+    else if (!strcmp(name, "_events"))
+        forward(h, i, "vpu_hook_events", nothing(h));
+    else if (!strcmp(name, "_expected"))
+        set_state(h, host_operand(h, i, 0), offsetof(sim_check, expected));
+    else if (!strcmp(name, "_item"))
+        do_item(h, i);
+    else if (!strcmp(name, "_barrier"))
+        forward(h, i, "vpu_hook_barrier", nothing(h));
+    else if (!strncmp(name, "_origins", 8))
+        *v = do_origins(h, i);
+    else if (!strncmp(name, "_taint", 6))
+        do_taint(h, i);
+    else if (!strcmp(name, "_use"))
+        do_use(h, i);
+    else
+        host_fail(h, i, name);
+    return true;
+}

@@ -1,0 +1,13 @@
+/* The calls of instrument.h, taint.h and an observed work-group as host code.
+ * Internal to the host code generator. */
+#ifndef VPU_SIM_COMPILER_HOST_CHECK_H
+#define VPU_SIM_COMPILER_HOST_CHECK_H
+
+#include "sim/compiler/host/hostcode_priv.h"
+
+/* At the function's beginning: what of the checker's state stays. */
+void check_prologue(host *h, unsigned n_args);
+/* False: i is something else. *v: its value, NULL = none. */
+bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v);
+
+#endif

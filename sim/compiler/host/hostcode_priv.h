@@ -1,0 +1,93 @@
+/* What the two halves of the host code generator share: hostcode.c makes the
+ * function and its control flow, inst.c what stands in a block. */
+#ifndef VPU_SIM_COMPILER_HOST_HOSTCODE_PRIV_H
+#define VPU_SIM_COMPILER_HOST_HOSTCODE_PRIV_H
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "sim/compiler/host/hostcode.h"
+#include "sim/ir/ir.h"
+
+/* Where a source variable of code for a debugger is; debug.h. */
+typedef struct {
+    LLVMMetadataRef var, loc;
+    LLVMValueRef slot; /* alloca: its host address */
+} host_slot;
+
+typedef struct {
+    arena *a;
+    LLVMContextRef c;
+    LLVMModuleRef m;
+    LLVMTargetDataRef td; /* the device's layout */
+    LLVMBuilderRef b;
+    LLVMValueRef from, fn;
+    LLVMTypeRef i1, i8, i32, i64, ptr, wg_void;
+    const shave_layout *layout;
+    const shave_program *program;
+    bool track_lines, debug;
+    const sim_sites *sites;       /* of code for checking; else NULL */
+    LLVMValueRef shadow, *limits; /* its state that does not change; limits by
+                                     argument */
+    host_slot *slots;
+    size_t n_slots, cap_slots;
+    ir_cfg cfg;
+    uint32_t *rpo; /* block -> position in reverse post-order */
+    ir_map map, blocks, ends;
+    ir_map exits;       /* end of a loop -> block on its way out */
+    LLVMValueRef trips; /* iterations of the loop running now; alloca */
+    LLVMValueRef wg, window, args, log; /* parameters */
+    LLVMValueRef cycles, log_n;         /* allocas, promoted later */
+    LLVMValueRef bases[4];              /* local, stack, kept, const */
+    uint32_t stack;
+    vpu_error *err;
+    vpu_status st;
+} host;
+
+/* Remembers the first problem; building goes on with something harmless. */
+void host_fail(host *h, LLVMValueRef at, const char *what);
+/* Device type to host type: pointers become i32. */
+LLVMTypeRef host_type(host *h, LLVMTypeRef t);
+/* The host value of a device value, at the builder's position. */
+LLVMValueRef host_value(host *h, LLVMValueRef v);
+LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k);
+/* Operand k, a number of bytes: SIM_DMA_TOO_LARGE when it is a product that 32
+ * bits do not hold. */
+LLVMValueRef host_size(host *h, LLVMValueRef i, unsigned k);
+/* Where a device address is on the host. */
+LLVMValueRef host_ptr(host *h, LLVMValueRef device);
+/* Is this device pointer one to DDR? */
+bool host_is_global(LLVMValueRef p);
+
+/* Fields of sim_wg, by offset. */
+LLVMValueRef host_field_ptr(host *h, size_t offset);
+LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset);
+/* cycles and log_n to and from sim_wg, around calls out. */
+void host_save_state(host *h);
+void host_restore_state(host *h);
+LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
+                       LLVMValueRef *args, unsigned n);
+void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
+/* The accesses logged so far go to the caches. */
+void host_flush(host *h);
+/* if (cond) { unlikely }: leaves the builder in the unlikely block and returns
+ * the block to go on in. */
+LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond);
+
+/* With track_lines: notes the line of i in sim_wg. */
+void host_track(host *h, LLVMValueRef i);
+/* A block at the beginning for what is as large as a call's arguments. */
+LLVMValueRef host_scratch(host *h, LLVMTypeRef t);
+
+/* One device instruction that is neither phi nor terminator; NULL when it has
+ * no value. */
+LLVMValueRef host_inst(host *h, LLVMValueRef i);
+
+/* debug.c, for HOSTCODE_DEBUG. */
+/* h->fn is the code of h->from's subprogram. */
+void host_debug_begin_function(host *h);
+/* __vpu_var, __vpu_stop and the calls of debug_add_lines as host code. False: i
+ * is something else. */
+bool host_debug_call(host *h, LLVMValueRef i);
+
+#endif

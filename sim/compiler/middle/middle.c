@@ -1,0 +1,656 @@
+/* The pass pipeline; middle_build reads as its table of contents. */
+#include "sim/compiler/middle/middle.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sim/compiler/debug/debug.h"
+#include "sim/compiler/middle/divide.h"
+#include "sim/compiler/expand/expand.h"
+#include "sim/compiler/middle/flatten.h"
+#include "sim/compiler/check/instrument.h"
+#include "sim/compiler/expand/names.h"
+#include "sim/compiler/middle/narrow.h"
+#include "sim/ir/ir.h"
+#include "sim/compiler/check/taint.h"
+#include "sim/compiler/middle/vectorize.h"
+#include "sim/compiler/middle/workgroup.h"
+
+enum { CC_SPIR_KERNEL = 76 }; /* LLVM's number of the calling convention */
+
+#define PRELOAD "__dma_preload_"
+#define POSTWRITE "__dma_postwrite_"
+
+#define INSTCOMBINE "instcombine<no-verify-fixpoint>"
+
+static const char inline_passes[] =
+    "always-inline,globaldce,function(sroa,early-cse,simplifycfg)";
+
+/* Unrolling happens where the source asks for it and nowhere else. */
+static const char item_passes[] =
+    "function(sroa,early-cse<memssa>," INSTCOMBINE ",simplifycfg,"
+    "loop-simplify,lcssa,loop(loop-rotate),loop-mssa(licm)," INSTCOMBINE ","
+    "loop(indvars,loop-deletion),"
+    "loop-unroll<O2;no-partial;no-peeling;no-runtime;no-upperbound;"
+    "full-unroll-max=0>,sroa,early-cse<memssa>,gvn," INSTCOMBINE ",dse,"
+    "simplifycfg,adce)";
+
+static const char first_group_passes[] =
+    "function(sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ")";
+
+/* Behind flatten. */
+static const char group_passes[] =
+    "function(simplifycfg,"
+    "loop-simplify,lcssa,loop(loop-rotate),loop-mssa(licm),"
+    "loop(indvars,loop-deletion)," INSTCOMBINE ",gvn,dse,loop-mssa(licm),"
+    "loop(loop-reduce)," INSTCOMBINE ",early-cse<memssa>,simplifycfg,adce)";
+
+static vpu_status run_passes(LLVMModuleRef m, const char *passes,
+                             vpu_error *err)
+{
+    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(m, passes, NULL, o);
+    vpu_status st = VPU_OK;
+
+    LLVMDisposePassBuilderOptions(o);
+    if (e) {
+        char *msg = LLVMGetErrorMessage(e);
+
+        st = err_set(err, VPU_ERR_COMPILE, "optimiser: %s", msg);
+        LLVMDisposeErrorMessage(msg);
+    }
+    return st;
+}
+
+/* indvars computes what a loop leaves without the loop, in integers as wide as
+ * the product of its counts: more than 64 bits where these have 64. */
+static const char indvars[] = "indvars,";
+
+static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
+                                  bool narrow, arena *a, vpu_error *err)
+{
+    const char *at = strstr(passes, indvars);
+
+    vpu_status st;
+
+    if (narrow && at)
+        passes = arena_printf(a, "%.*s%s", (int)(at - passes), passes,
+                              at + strlen(indvars));
+    st = run_passes(m, passes, err);
+    if (!st)
+        narrow_loads(m);
+    return st;
+}
+
+/* Is there an integer that no operation of a SHAVE takes? */
+static bool has_wide_integers(LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f) ir_each_inst(i, b)
+        {
+            LLVMTypeRef t = ir_element(LLVMTypeOf(i));
+
+            if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind &&
+                LLVMGetIntTypeWidth(t) > 64)
+                return true;
+        }
+    return false;
+}
+
+/* --- which functions
+ * ----------------------------------------------------------- */
+
+static bool is_kernel(LLVMValueRef f)
+{
+    return !LLVMIsDeclaration(f) &&
+           LLVMGetFunctionCallConv(f) == CC_SPIR_KERNEL;
+}
+
+static bool is_companion(const char *name)
+{
+    return !strncmp(name, PRELOAD, strlen(PRELOAD)) ||
+           !strncmp(name, POSTWRITE, strlen(POSTWRITE));
+}
+
+const char *middle_only_kernel(LLVMModuleRef m, arena *a)
+{
+    const char *found = NULL;
+    size_t n;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f)) {
+        const char *name = LLVMGetValueName2(f, &n);
+
+        if (!is_kernel(f) || is_companion(name))
+            continue;
+        if (found)
+            return NULL;
+        found = name;
+    }
+    return arena_strdup(a, found);
+}
+
+static vpu_status no_such_kernel(LLVMModuleRef m, const char *path,
+                                 const char *entry, vpu_error *err)
+{
+    str list = {0};
+    vpu_status st;
+    size_t n;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        if (is_kernel(f) && !is_companion(LLVMGetValueName2(f, &n)))
+            str_printf(&list, "%s%s", list.n ? ", " : "",
+                       LLVMGetValueName2(f, &n));
+    st = err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                "no kernel named '%s'; the file has: %s", entry,
+                list.n ? str_text(&list) : "no kernels");
+    str_free(&list);
+    return st;
+}
+
+static void inline_everything(LLVMModuleRef m, const LLVMValueRef *keep)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = next) {
+        bool kept = false;
+
+        next = LLVMGetNextFunction(f);
+        ir_drop_attr(f, "convergent");
+        if (LLVMIsDeclaration(f))
+            continue;
+        for (int i = 0; i < SIM_N_VARIANTS; i++)
+            kept |= keep[i] == f;
+        ir_drop_attr(f, "noinline");
+        ir_drop_attr(f, "optnone");
+        LLVMSetLinkage(f, kept ? LLVMExternalLinkage : LLVMInternalLinkage);
+        if (!kept)
+            ir_attr(f, "alwaysinline", 0);
+    }
+}
+
+static vpu_status check_recursion(LLVMModuleRef m, const char *path,
+                                  vpu_error *err)
+{
+    size_t n;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f) ir_each_inst(i, b)
+        {
+            LLVMValueRef callee =
+                LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+
+            if (!callee)
+                continue;
+            if (!LLVMIsAFunction(callee))
+                return err_at(err, VPU_ERR_COMPILE, path,
+                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
+                              "call through a function pointer");
+            if (!LLVMIsDeclaration(callee))
+                return err_at(err, VPU_ERR_COMPILE, path,
+                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
+                              "recursive call of '%s' (OpenCL C has no "
+                              "recursion)",
+                              LLVMGetValueName2(callee, &n));
+        }
+    return VPU_OK;
+}
+
+/* --- what the source says about the kernel
+ * --------------------------------------- */
+
+/* Operand i of the function's metadata node `kind`, NULL when absent. */
+static LLVMValueRef metadata_operand(LLVMValueRef f, const char *kind,
+                                     unsigned i)
+{
+    LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    unsigned id = LLVMGetMDKindIDInContext(c, kind, (unsigned)strlen(kind));
+    LLVMValueMetadataEntry *list;
+    LLVMValueRef ops[64], r = NULL;
+    size_t n;
+
+    list = LLVMGlobalCopyAllMetadata(f, &n);
+    for (size_t k = 0; k < n; k++) {
+        LLVMValueRef node;
+
+        if (LLVMValueMetadataEntriesGetKind(list, (unsigned)k) != id)
+            continue;
+        node = LLVMMetadataAsValue(
+            c, LLVMValueMetadataEntriesGetMetadata(list, (unsigned)k));
+        if (LLVMGetMDNodeNumOperands(node) > 64)
+            continue;
+        LLVMGetMDNodeOperands(node, ops);
+        if (i < LLVMGetMDNodeNumOperands(node))
+            r = ops[i];
+    }
+    LLVMDisposeValueMetadataEntries(list);
+    return r;
+}
+
+static const char *metadata_string(LLVMValueRef f, const char *kind, unsigned i,
+                                   arena *a)
+{
+    LLVMValueRef v = metadata_operand(f, kind, i);
+    unsigned n = 0;
+    const char *s = v ? LLVMGetMDString(v, &n) : NULL;
+
+    return s ? arena_strndup(a, s, n) : "";
+}
+
+static uint32_t type_bytes(const char *type)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+    } sizes[] = {{"uchar", 1}, {"char", 1}, {"ushort", 2}, {"short", 2},
+                 {"uint", 4},  {"int", 4},  {"ulong", 8},  {"long", 8},
+                 {"half", 2},  {"float", 4}};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = strlen(sizes[i].name);
+        unsigned lanes;
+
+        if (strncmp(type, sizes[i].name, n))
+            continue;
+        lanes = (unsigned)strtoul(type + n, NULL, 10);
+        if (lanes == 3)
+            lanes = 4;
+        return sizes[i].bytes * (lanes ? lanes : 1);
+    }
+    return 0;
+}
+
+static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
+                                sim_kernel *k, vpu_error *err)
+{
+    LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f));
+    uint32_t at = 0;
+
+    k->n_args = LLVMCountParams(f);
+    if (k->n_args > 64)
+        return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                      "kernel '%s' has %u arguments, the limit is 64", k->name,
+                      k->n_args);
+    k->args = arena_array(a, sim_arg, k->n_args + 1);
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        LLVMValueRef p = LLVMGetParam(f, i);
+        LLVMTypeRef t = LLVMTypeOf(p);
+        sim_arg *g = &k->args[i];
+        uint32_t align;
+
+        g->name = metadata_string(f, "kernel_arg_name", i, a);
+        g->type = metadata_string(f, "kernel_arg_type", i, a);
+        g->bytes = (uint32_t)LLVMStoreSizeOfType(td, t);
+        g->is_signed = g->type[0] != 'u';
+        if (LLVMGetTypeKind(t) == LLVMPointerTypeKind) {
+            unsigned as = LLVMGetPointerAddressSpace(t);
+
+            if (as == AS_PRIVATE)
+                return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                              "argument '%s' of kernel '%s' is a structure by "
+                              "value; a custom layer's binding can give "
+                              "buffers, ints and floats only",
+                              g->name, k->name);
+            g->space = as == AS_GLOBAL     ? SIM_ARG_GLOBAL
+                       : as == AS_CONSTANT ? SIM_ARG_CONSTANT
+                                           : SIM_ARG_LOCAL;
+            g->element_bytes = type_bytes(g->type);
+            g->is_const =
+                strstr(metadata_string(f, "kernel_arg_type_qual", i, a),
+                       "const") != NULL;
+        } else {
+            LLVMTypeKind kind = LLVMGetTypeKind(ir_element(t));
+
+            g->is_float = kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind;
+        }
+        align = g->bytes > 8   ? 16
+                : g->bytes > 4 ? 8
+                : g->bytes > 2 ? 4
+                               : g->bytes;
+        align = align ? align : 1;
+        at = (at + align - 1) / align * align;
+        g->offset = at;
+        at += g->bytes;
+    }
+    k->args_bytes = (at + 15) & ~15u;
+    for (unsigned d = 0; d < 3; d++) {
+        LLVMValueRef v = metadata_operand(f, "reqd_work_group_size", d);
+
+        if (v && LLVMIsAConstantInt(v))
+            k->reqd_local[d] = (uint32_t)LLVMConstIntGetZExtValue(v);
+    }
+    return VPU_OK;
+}
+
+static void find_atomics(LLVMValueRef f, sim_kernel *k)
+{
+    ir_each_block(b, f) ir_each_inst(
+        i,
+        b) if ((LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) &&
+               LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) ==
+                   AS_GLOBAL) k->global_atomics = true;
+}
+
+/* --- the steps
+ * --------------------------------------------------------------------- */
+
+static vpu_status pick(LLVMModuleRef m, const char *path, const char *entry,
+                       arena *a, LLVMValueRef *fns, vpu_error *err)
+{
+    static const struct {
+        const char *prefix;
+        sim_variant_kind kind;
+    } companions[] = {{PRELOAD, SIM_PRELOAD}, {POSTWRITE, SIM_POSTWRITE}};
+    LLVMValueRef f = LLVMGetNamedFunction(m, entry);
+
+    if (!f || !is_kernel(f))
+        return no_such_kernel(m, path, entry, err);
+    fns[SIM_SCALAR] = f;
+    for (int i = 0; i < 2; i++) {
+        LLVMValueRef g = LLVMGetNamedFunction(
+            m, arena_printf(a, "%s%s", companions[i].prefix, entry));
+
+        if (!g || !is_kernel(g))
+            continue;
+        if (LLVMGlobalGetValueType(g) != LLVMGlobalGetValueType(f))
+            return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                          "%s%s does not have the arguments of '%s'",
+                          companions[i].prefix, entry, entry);
+        fns[companions[i].kind] = g;
+    }
+    return VPU_OK;
+}
+
+static bool source_has_vectors(LLVMModuleRef m, unsigned *line)
+{
+    size_t n;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        if (!is_companion(LLVMGetValueName2(f, &n)) &&
+            vectorize_source_has_vectors(f, line))
+            return true;
+    return false;
+}
+
+static const char *explain(arena *a, const char *path, unsigned line,
+                           unsigned col, const char *why)
+{
+    if (line && col)
+        return arena_printf(a, "%s:%u:%u: %s", path, line, col, why);
+    if (line)
+        return arena_printf(a, "%s:%u: %s", path, line, why);
+    return arena_printf(a, "%s", why);
+}
+
+static void try_vectorize(LLVMValueRef f, const char *path, arena *a,
+                          LLVMValueRef *out, unsigned *factor, sim_kernel *k)
+{
+    vectorized v;
+
+    vectorize(f, a, &v);
+    *factor = v.factor;
+    *out = v.factor ? v.fn : NULL;
+    if (!v.factor)
+        k->not_vectorized = explain(a, path, v.line, v.col, v.reason);
+}
+
+static void build_groups(LLVMValueRef *fns, const unsigned *factors,
+                         bool observed, arena *a, middle_unit *out)
+{
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        workgroup g;
+
+        if (!fns[v])
+            continue;
+        workgroup_build(fns[v], factors[v], observed, sim_variant_name(v), a,
+                        &g);
+        out->variants[v].fn = g.fn;
+        out->variants[v].factor = factors[v];
+        out->variants[v].item_bytes = g.item_bytes;
+    }
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v])
+            LLVMDeleteFunction(fns[v]);
+}
+
+/* "Do not unroll" says nothing new: nothing is unrolled uninvited. What LLVM
+ * marks so from here on it has unrolled, and sim/shave pipelines those. */
+static void forget_rolled(LLVMModuleRef m)
+{
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_each_block(b, f)
+        {
+            LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
+
+            if (t && ir_unroll_disabled(t))
+                LLVMSetMetadata(t, kind, NULL);
+        }
+}
+
+static vpu_status check_module(LLVMModuleRef m, const char *when,
+                               vpu_error *err)
+{
+    char *msg = NULL;
+    vpu_status st = VPU_OK;
+
+    if (LLVMVerifyModule(m, LLVMReturnStatusAction, &msg))
+        st = err_set(err, VPU_ERR_INTERNAL, "after %s: %.2000s", when, msg);
+    LLVMDisposeMessage(msg);
+    return st;
+}
+
+/* VPU_DUMP=PASS,… prints the module after that step, for people who work on
+ * the compiler. */
+static void dump(LLVMModuleRef m, const char *after)
+{
+    const char *want = getenv("VPU_DUMP");
+
+    if (want && strstr(want, after)) {
+        char *text = LLVMPrintModuleToString(m);
+
+        fprintf(stderr, "; --- after %s\n%s\n", after, text);
+        LLVMDisposeMessage(text);
+    }
+}
+
+/* For a debugger: nothing but what makes host code possible. The scalar
+ * promotion concerns what the source does not name: its variables have escaped
+ * into calls. */
+static vpu_status build_debug(LLVMModuleRef m, const char *path,
+                              LLVMValueRef *fns, const sim_debug *debug,
+                              arena *a, middle_unit *out, sim_kernel *k,
+                              vpu_error *err)
+{
+    static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
+    LLVMMetadataRef subprograms[SIM_N_VARIANTS] = {NULL};
+    vpu_status st;
+
+    debug_mark_variables(m);
+    st = run_passes(m, "function(sroa)", err);
+    if (!st)
+        st = expand_builtins(m, path, err);
+    if (!st)
+        st = run_passes(m, "function(sroa)", err);
+    if (st)
+        return st;
+    find_atomics(fns[SIM_SCALAR], k);
+    k->not_vectorized = "code for a debugger is not";
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v]) {
+            debug_add_ids(fns[v],
+                          v == SIM_SCALAR && debug->stop ? debug->at : NULL);
+            if (debug->lines)
+                debug_add_lines(fns[v], a);
+            subprograms[v] = LLVMGetSubprogram(fns[v]);
+        }
+    dump(m, "items");
+    build_groups(fns, factors, false, a, out);
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (subprograms[v])
+            LLVMSetSubprogram(out->variants[v].fn, subprograms[v]);
+    dump(m, "groups");
+    return check_module(m, "building work-groups", err);
+}
+
+/* For checking: what the source does is marked before anything is optimised, so
+ * that all of it is still there to be told of. */
+static vpu_status build_checked(LLVMModuleRef m, const char *path,
+                                LLVMValueRef *fns, const middle_mode *mode,
+                                bool narrow, arena *a, middle_unit *out,
+                                sim_kernel *k, vpu_error *err)
+{
+    static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
+    instrument *x = instrument_begin(m, path, k, mode->checking,
+                                     mode->sites_arena, mode->sites);
+    vpu_status st;
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v])
+            instrument_variables(x, fns[v], (sim_variant_kind)v);
+    st = run_passes(m, "function(sroa)", err);
+    if (!st)
+        st = expand_builtins(m, path, err);
+    if (!st)
+        st = run_passes(m, "function(sroa)", err);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (fns[v])
+            instrument_accesses(x, fns[v], (sim_variant_kind)v);
+    if (!st)
+        instrument_elements(x);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (fns[v]) {
+            instrument_intervals(x, fns[v]);
+            if (mode->checking->taint)
+                taint_follow(x, fns[v], (sim_variant_kind)v);
+        }
+    instrument_end(x);
+    if (st)
+        return st;
+    dump(m, "instrument");
+    forget_rolled(m);
+    st = run_loop_passes(m, item_passes, narrow, a, err);
+    if (st)
+        return st;
+    find_atomics(fns[SIM_SCALAR], k);
+    k->not_vectorized = "code for checking is not";
+    dump(m, "items");
+    build_groups(fns, factors, true, a, out);
+    dump(m, "groups");
+    st = check_module(m, "building work-groups", err);
+    if (!st)
+        st = run_passes(m, first_group_passes, err);
+    dump(m, "device");
+    return st;
+}
+
+static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
+                        const middle_mode *mode, bool narrow, arena *a,
+                        middle_unit *out, sim_kernel *k, vpu_error *err)
+{
+    LLVMValueRef fns[SIM_N_VARIANTS] = {NULL};
+    unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1}, line = 0;
+    bool vectors;
+    vpu_status st;
+
+    st = check_module(m, "the front end", err);
+    if (!st)
+        st = names_check(m, path, err);
+    if (!st)
+        st = pick(m, path, entry, a, fns, err);
+    if (!st)
+        st = describe_args(fns[SIM_SCALAR], path, a, k, err);
+    if (st)
+        return st;
+    inline_everything(m, fns);
+    /* __builtin_expect is about branches that no SHAVE predicts. */
+    st = run_passes(m, "function(lower-expect),always-inline,globaldce", err);
+    if (!st)
+        st = check_recursion(m, path, err);
+    if (st)
+        return st;
+    if (mode->debug)
+        return build_debug(m, path, fns, mode->debug, a, out, k, err);
+    if (mode->checking)
+        return build_checked(m, path, fns, mode, narrow, a, out, k, err);
+    vectors = source_has_vectors(m, &line);
+    st = run_passes(m, inline_passes, err);
+    if (!st)
+        st = expand_builtins(m, path, err);
+    forget_rolled(m);
+    if (!st)
+        st = run_loop_passes(m, item_passes, narrow, a, err);
+    if (st)
+        return st;
+    dump(m, "items");
+    find_atomics(fns[SIM_SCALAR], k);
+    if (vectors)
+        k->not_vectorized =
+            explain(a, path, line, 0, "the source uses vector types");
+    else
+        try_vectorize(fns[SIM_SCALAR], path, a, &fns[SIM_VECTORIZED],
+                      &factors[SIM_VECTORIZED], k);
+    build_groups(fns, factors, false, a, out);
+    dump(m, "groups");
+    st = check_module(m, "building work-groups", err);
+    divisions_hide(m);
+    if (!st)
+        st = run_passes(m, first_group_passes, err);
+    if (!st)
+        flatten(m);
+    if (!st)
+        st = run_loop_passes(m, group_passes, narrow, a, err);
+    divisions_show(m);
+    dump(m, "device");
+    return st;
+}
+
+/* Takes m over. narrow: loops leave what they leave. */
+static vpu_status try_build(LLVMModuleRef m, const char *path,
+                            const char *entry, const middle_mode *mode,
+                            bool narrow, arena *a, middle_unit *out,
+                            sim_kernel *k, vpu_error *err)
+{
+    vpu_status st;
+
+    *out = (middle_unit){.module = m};
+    st = build(m, path, entry, mode, narrow, a, out, k, err);
+    if (st) {
+        LLVMDisposeModule(m);
+        out->module = NULL;
+    }
+    return st;
+}
+
+vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
+                        const middle_mode *mode, arena *a, middle_unit *out,
+                        sim_kernel *k, vpu_error *err)
+{
+    static const middle_mode ordinary;
+    LLVMModuleRef copy = LLVMCloneModule(m);
+    vpu_status st;
+
+    st = try_build(m, path, entry, mode ? mode : &ordinary, false, a, out, k,
+                   err);
+    if (!st && has_wide_integers(m)) {
+        LLVMDisposeModule(m);
+        return try_build(copy, path, entry, mode ? mode : &ordinary, true, a,
+                         out, k, err);
+    }
+    LLVMDisposeModule(copy);
+    return st;
+}

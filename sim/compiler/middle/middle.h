@@ -1,0 +1,49 @@
+/* From a compiled translation unit to work-group functions of one kernel.
+ *
+ * Picks the kernel and its __dma_preload_ / __dma_postwrite_ companions,
+ * inlines everything, expands built-ins, optimises as a compiler for this
+ * device would (never unrolling uninvited, never vectorizing but over
+ * work-items), and builds the variants. What comes out is still device IR:
+ * 32-bit pointers in four address spaces. */
+#ifndef VPU_SIM_COMPILER_MIDDLE_MIDDLE_H
+#define VPU_SIM_COMPILER_MIDDLE_MIDDLE_H
+
+#include <llvm-c/Core.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "sim/compiler/abi/types.h"
+
+typedef struct {
+    LLVMModuleRef module;
+    struct {
+        LLVMValueRef fn; /* NULL = this variant does not exist */
+        unsigned factor;
+        uint32_t item_bytes;
+    } variants[SIM_N_VARIANTS];
+} middle_unit;
+
+/* What else than code to run and to time is wanted; all NULL: nothing. */
+typedef struct {
+    const sim_debug *debug;       /* only what a debugger wants: scalar, nothing
+                                     optimised */
+    const sim_checking *checking; /* scalar, telling of what it does */
+    sim_sites *sites;             /* where: filled, in sites_arena */
+    arena *sites_arena;
+} middle_mode;
+
+/*
+ * Takes module over (frees it on failure). Fills what of *k the source tells:
+ * arguments, required size, vectorizer's reason, atomics.
+ *
+ * VPU_ERR_COMPILE  no such kernel, unknown function, recursion, companions with
+ *                  another signature */
+vpu_status middle_build(LLVMModuleRef module, const char *path,
+                        const char *entry, const middle_mode *mode, arena *a,
+                        middle_unit *out, sim_kernel *k, vpu_error *err);
+
+/* The name of the only kernel without __dma_ prefix; NULL when there are none
+ * or several. In the arena. */
+const char *middle_only_kernel(LLVMModuleRef module, arena *a);
+
+#endif

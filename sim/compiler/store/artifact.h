@@ -1,0 +1,73 @@
+/* The compiled form of one kernel as bytes: what goes into a .bin and into the
+ * cache, and how it is read back. Internal to sim/compiler. */
+#ifndef VPU_SIM_COMPILER_STORE_ARTIFACT_H
+#define VPU_SIM_COMPILER_STORE_ARTIFACT_H
+
+#include "sim/compiler/front/frontend.h"
+#include "sim/compiler/abi/types.h"
+
+typedef struct {
+    uint8_t *file; /* ELF, object.h */
+    size_t n_bytes;
+} artifact;
+
+typedef enum {
+    ARTIFACT_NO_HOST, /* as in a .bin */
+    ARTIFACT_HOST,
+    ARTIFACT_HOST_LINES,  /* host code that tracks source lines */
+    ARTIFACT_HOST_DEBUG,  /* for a debugger; without SHAVE programs */
+    ARTIFACT_HOST_CHECKED /* for checking; likewise */
+} artifact_host;
+
+/* All of it is borrowed. */
+typedef struct {
+    const char *bitcode; /* clang's */
+    size_t n_bytes;
+    const char *path;           /* for messages */
+    const char *entry;          /* NULL = the only kernel */
+    const char *source;         /* for a .bin: source.h's text; NULL = none */
+    const char *const *options; /* that the text needs */
+    uint32_t n_options;
+    const char *const *deps; /* files whose content the result depends on */
+    uint32_t n_deps;
+    artifact_host kind;
+    const sim_debug *debug;       /* for ARTIFACT_HOST_DEBUG */
+    const sim_checking *checking; /* for ARTIFACT_HOST_CHECKED */
+    const child_limits *limits;   /* NULL = budget.h's */
+} artifact_job;
+
+/* Middle end, SHAVE program and host object, made in a process of its own.
+ *
+ * VPU_ERR_LIMIT     the limits are too small, and the sizes compiled code has
+ * VPU_ERR_INTERNAL  that process died; message: how
+ * the errors of sim_kernel_compile but for those of clang */
+vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
+                          vpu_error *err);
+
+/* Describe the kernel in an artifact. host_object NULL when it has none.
+ * VPU_ERR_PARSE: not one of ours, or damaged. */
+vpu_status artifact_read(const uint8_t *file, size_t n_bytes, arena *a,
+                         sim_kernel *k, const uint8_t **host_object,
+                         size_t *host_bytes, vpu_error *err);
+
+/* Are the recorded dependencies unchanged? */
+bool artifact_deps_hold(const uint8_t *file, size_t n_bytes);
+
+/* A .bin as the cache keeps it: with the files it depends on, which it does not
+ * name itself. */
+void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
+                   uint32_t n_deps, arena *a, artifact *out);
+/* The .bin in it, in file; false: none, or its dependencies changed. */
+bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const uint8_t **bin,
+                     size_t *n);
+
+/* Symbol of a variant in the host object. */
+void artifact_symbol(sim_variant_kind k, char out[32]);
+
+/* Processor and features the host object was made for; part of cache keys. */
+const char *artifact_host_cpu(arena *a);
+
+/* Content hash as 32 hex digits. */
+void artifact_hash(const void *data, size_t n, char out[33]);
+
+#endif

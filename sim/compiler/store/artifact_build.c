@@ -1,0 +1,426 @@
+/* From bitcode to the compiled form: the part of compiling that is LLVM's and
+ * ours. It runs in a task, so that no kernel makes it run for ever or ends the
+ * process. */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/task.h"
+#include "sim/compiler/store/artifact_priv.h"
+#include "sim/compiler/front/budget.h"
+#include "sim/compiler/host/hostcode.h"
+#include "sim/compiler/store/jit.h"
+#include "sim/compiler/middle/middle.h"
+#include "sim/compiler/store/sizes.h"
+#include "sim/ir/ir.h"
+#include "sim/shave/shave.h"
+
+/* The second half is for loops over work-items between barriers: which barrier
+ * all items must reach, what does not depend on the item and what split_items.h
+ * decides by pieces, is decided outside the loop; cycles become one addition to
+ * wait for, or a multiplication where nothing else is left. */
+static const char host_passes[] =
+    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-simplify,lcssa,loop-mssa(licm),gvn,"
+    "instcombine<no-verify-fixpoint>,loop(indvars),loop-unroll<O2;no-runtime>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,adce,"
+    "loop-simplify,lcssa,loop-mssa(licm,simple-loop-unswitch<nontrivial>),"
+    "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,loop-unroll<O2;no-runtime>,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,reassociate,loop-simplify,lcssa,"
+    "loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop(indvars,loop-deletion),adce)";
+
+/* What the host's processor has, without AVX512-FP16: LLVM 19 converts halves
+ * to saturated shorts with it and makes -32768 of NaN, not 0. It comes last,
+ * since AVX10 would switch it on again. */
+static const char *host_features(arena *a)
+{
+    char *all = LLVMGetHostCPUFeatures();
+    const char *r = arena_printf(
+        a, "%s%s", all, strstr(all, "+avx512fp16") ? ",-avx512fp16" : "");
+
+    LLVMDisposeMessage(all);
+    return r;
+}
+
+const char *artifact_host_cpu(arena *a)
+{
+    char *cpu = LLVMGetHostCPUName();
+    const char *r = arena_printf(a, "%s %s", cpu, host_features(a));
+
+    LLVMDisposeMessage(cpu);
+    return r;
+}
+
+/* --- layout of program-scope data
+ * ------------------------------------------------- */
+
+typedef struct {
+    uint8_t *out;
+    LLVMTargetDataRef td;
+    bool failed;
+} flattener;
+
+static void flatten(flattener *f, LLVMValueRef v, uint64_t at)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    if (LLVMIsNull(v) || LLVMIsUndef(v))
+        return; /* zero-filled */
+    switch (LLVMGetTypeKind(t)) {
+    case LLVMIntegerTypeKind: {
+        uint64_t x = LLVMConstIntGetZExtValue(v);
+
+        memcpy(f->out + at, &x, LLVMStoreSizeOfType(f->td, t));
+        return;
+    }
+    case LLVMHalfTypeKind:
+    case LLVMFloatTypeKind: {
+        LLVMBool lost;
+        double d = LLVMConstRealGetDouble(v, &lost);
+
+        if (LLVMGetTypeKind(t) == LLVMFloatTypeKind) {
+            float x = (float)d;
+
+            memcpy(f->out + at, &x, 4);
+        } else {
+            __extension__ _Float16 x = (_Float16)d;
+
+            memcpy(f->out + at, &x, 2);
+        }
+        return;
+    }
+    case LLVMArrayTypeKind:
+    case LLVMVectorTypeKind: {
+        bool array = LLVMGetTypeKind(t) == LLVMArrayTypeKind;
+        uint64_t n = array ? LLVMGetArrayLength2(t) : LLVMGetVectorSize(t);
+        uint64_t step = LLVMABISizeOfType(f->td, LLVMGetElementType(t));
+
+        for (uint64_t i = 0; i < n; i++)
+            flatten(f, LLVMGetAggregateElement(v, (unsigned)i), at + i * step);
+        return;
+    }
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; i < LLVMCountStructElementTypes(t); i++)
+            flatten(f, LLVMGetAggregateElement(v, i),
+                    at + LLVMOffsetOfElement(f->td, t, i));
+        return;
+    default:
+        f->failed = true;
+    }
+}
+
+/* "K.tile" is what clang calls array tile of kernel K. */
+static const char *plain_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && dot[1] ? dot + 1 : name;
+}
+
+static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
+                                sim_kernel *k, shave_layout *layout,
+                                vpu_error *err)
+{
+    LLVMTargetDataRef td = LLVMGetModuleDataLayout(m);
+    size_t n = 0, cap = 0, nl = 0, cl = 0, len;
+    shave_global *globals = NULL;
+    flattener f = {.td = td};
+    uint64_t local = 0, constant = 0;
+
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g)) {
+        LLVMTypeRef t = LLVMGlobalGetValueType(g);
+        uint64_t bytes = LLVMABISizeOfType(td, t), *at;
+        unsigned as = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
+        const char *name = LLVMGetValueName2(g, &len);
+
+        if (as != AS_LOCAL && as != AS_CONSTANT)
+            return err_at(err, VPU_ERR_UNSUPPORTED, path, 0, 0,
+                          "program-scope variable '%s' is neither __constant "
+                          "nor __local",
+                          name);
+        at = as == AS_LOCAL ? &local : &constant;
+        *at = (*at + 15) & ~UINT64_C(15);
+        if (sizes_check_global(plain_name(name), as == AS_LOCAL, bytes,
+                               *at + bytes, err))
+            return VPU_ERR_LIMIT;
+        *arena_append(a, globals, n, cap) =
+            (shave_global){g, (uint32_t)*at, (uint32_t)bytes};
+        if (as == AS_LOCAL)
+            *arena_append(a, k->locals, nl, cl) =
+                (sim_local_array){arena_strdup(a, plain_name(name)),
+                                  (uint32_t)*at, (uint32_t)bytes};
+        *at += bytes;
+    }
+    k->n_locals = (uint32_t)nl;
+    k->local_bytes = (uint32_t)((local + 15) & ~UINT64_C(15));
+    k->const_bytes = (uint32_t)constant;
+    f.out = arena_push(a, constant + 8, 1, 16);
+    for (size_t i = 0; i < n; i++)
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(globals[i].global)) ==
+                AS_CONSTANT &&
+            LLVMGetInitializer(globals[i].global))
+            flatten(&f, LLVMGetInitializer(globals[i].global),
+                    globals[i].offset);
+    if (f.failed)
+        return err_at(err, VPU_ERR_UNSUPPORTED, path, 0, 0,
+                      "a __constant initializer holds an address");
+    k->const_data = f.out;
+    layout->globals = globals;
+    layout->n_globals = (uint32_t)n;
+    return VPU_OK;
+}
+
+/* --- the parts
+ * -------------------------------------------------------------------- */
+
+static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
+                                   uint8_t **out, size_t *n, vpu_error *err)
+{
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName();
+    const char *features = host_features(a);
+    char *msg = NULL;
+    LLVMTargetRef target;
+    LLVMTargetMachineRef tm = NULL;
+    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
+    LLVMMemoryBufferRef buf = NULL;
+    LLVMErrorRef e;
+    vpu_status st = VPU_OK;
+
+    if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
+        st = err_set(err, VPU_ERR_UNSUPPORTED, "%s", msg);
+        goto out;
+    }
+    tm = LLVMCreateTargetMachine(target, triple, cpu, features,
+                                 debug ? LLVMCodeGenLevelNone
+                                       : LLVMCodeGenLevelDefault,
+                                 LLVMRelocPIC, LLVMCodeModelJITDefault);
+    LLVMSetTarget(m, triple);
+    {
+        LLVMTargetDataRef td = LLVMCreateTargetDataLayout(tm);
+
+        LLVMSetModuleDataLayout(m, td);
+        LLVMDisposeTargetData(td);
+    }
+    e = LLVMRunPasses(m, debug ? "verify" : host_passes, tm, o);
+    if (e) {
+        char *text = LLVMGetErrorMessage(e);
+
+        st = err_set(err, VPU_ERR_COMPILE, "host optimiser: %s", text);
+        LLVMDisposeErrorMessage(text);
+        goto out;
+    }
+    hostcode_close(m);
+    if (getenv("VPU_DUMP") && strstr(getenv("VPU_DUMP"), "host"))
+        LLVMDumpModule(m);
+    if (LLVMTargetMachineEmitToMemoryBuffer(tm, m, LLVMObjectFile, &msg,
+                                            &buf)) {
+        st = err_set(err, VPU_ERR_COMPILE, "host code: %s", msg);
+        goto out;
+    }
+    *n = LLVMGetBufferSize(buf);
+    *out = arena_memdup(a, LLVMGetBufferStart(buf), *n);
+    LLVMDisposeMemoryBuffer(buf);
+out:
+    LLVMDisposeMessage(msg);
+    if (tm)
+        LLVMDisposeTargetMachine(tm);
+    LLVMDisposePassBuilderOptions(o);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    return st;
+}
+
+/* A cycle a block, so that limits of cycles and time end loops here, too. */
+static shave_program without_program(LLVMValueRef fn, arena *a)
+{
+    unsigned n = LLVMCountBasicBlocks(fn);
+    shave_program p = {.costs = arena_array(a, shave_cost, n + 1)};
+
+    for (unsigned b = 0; b < n; b++)
+        p.costs[b].cycles = 1;
+    return p;
+}
+
+/* Programs of all variants, and their host functions as kind says. */
+static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
+                            artifact_host kind, const sim_sites *sites,
+                            arena *a, sim_kernel *k, isa_function *programs,
+                            uint32_t *n_programs, uint8_t **object,
+                            size_t *n_object, vpu_error *err)
+{
+    LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
+        "kernel", LLVMGetModuleContext(mu->module));
+    vpu_status st = VPU_OK;
+
+    if (kind == ARTIFACT_HOST_DEBUG)
+        hostcode_begin_debug(hm, mu->module);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
+        shave_program p;
+        uint32_t stack;
+        char symbol[32];
+
+        if (!mu->variants[v].fn)
+            continue;
+        k->variants[v].present = true;
+        k->variants[v].factor = mu->variants[v].factor;
+        k->variants[v].item_bytes = mu->variants[v].item_bytes;
+        artifact_symbol((sim_variant_kind)v, symbol);
+        if (kind == ARTIFACT_HOST_DEBUG || kind == ARTIFACT_HOST_CHECKED) {
+            p = without_program(mu->variants[v].fn, a);
+            st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
+                              kind == ARTIFACT_HOST_DEBUG ? HOSTCODE_DEBUG
+                                                          : HOSTCODE_CHECKED,
+                              sites, &k->variants[v].stack_bytes, a, err);
+            continue;
+        }
+        st = hostcode_fits(mu->variants[v].fn, err);
+        if (!st)
+            st = shave_build(mu->variants[v].fn,
+                             sim_variant_name((sim_variant_kind)v), layout, a,
+                             &p, err);
+        if (st)
+            break;
+        programs[(*n_programs)++] = p.fn;
+        for (uint32_t b = 0; b < p.fn.n_blocks; b++)
+            k->variants[v].n_bundles += p.fn.blocks[b].cycles;
+        k->variants[v].stack_bytes = p.fn.private_bytes;
+        st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
+                          kind == ARTIFACT_HOST_LINES ? HOSTCODE_LINES
+                                                      : HOSTCODE_PLAIN,
+                          NULL, &stack, a, err);
+    }
+    if (!st && kind != ARTIFACT_NO_HOST)
+        st = make_host_object(hm, kind == ARTIFACT_HOST_DEBUG, a, object,
+                              n_object, err);
+    LLVMDisposeModule(hm);
+    return st;
+}
+
+static vpu_status parse_bitcode(LLVMContextRef c, const char *bitcode, size_t n,
+                                const char *path, LLVMModuleRef *out,
+                                vpu_error *err)
+{
+    LLVMMemoryBufferRef buf =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, n, path);
+    bool bad = LLVMParseBitcodeInContext2(c, buf, out);
+
+    LLVMDisposeMemoryBuffer(buf);
+    return bad ? err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", path)
+               : VPU_OK;
+}
+
+/* A bad bitcode must not end the process: diagnostics are swallowed, the parse
+ * status says enough. */
+static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
+{
+    (void)d;
+    (void)user;
+}
+
+static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
+                               arena *a, artifact *out, vpu_error *err)
+{
+    sim_sites sites = {0};
+    const middle_mode mode = {job->debug, job->checking, &sites, a};
+    sim_kernel k = {.source = job->path, .name = job->entry};
+    isa_function programs[SIM_N_VARIANTS];
+    artifact_parts parts = {.kernel = &k, .programs = programs};
+    shave_layout layout = {0};
+    middle_unit mu = {0};
+    uint8_t *object = NULL;
+    uint32_t *offsets;
+    vpu_status st = middle_build(m, job->path, k.name, &mode, a, &mu, &k, err);
+
+    if (job->checking)
+        parts.sites = &sites;
+    if (!st)
+        st = place_globals(mu.module, job->path, a, &k, &layout, err);
+    if (!st) {
+        offsets = arena_array(a, uint32_t, k.n_args + 1);
+        for (uint32_t i = 0; i < k.n_args; i++)
+            offsets[i] = k.args[i].offset;
+        layout.arg_offsets = offsets;
+        st = make_code(&mu, &layout, job->kind, parts.sites, a, &k, programs,
+                       &parts.n_programs, &object, &parts.n_object, err);
+    }
+    parts.object = object;
+    if (!st)
+        artifact_pack(job, &parts, a, out);
+    if (mu.module)
+        LLVMDisposeModule(mu.module);
+    return st;
+}
+
+static vpu_status build_in(LLVMContextRef c, const artifact_job *job, arena *a,
+                           artifact *out, vpu_error *err)
+{
+    artifact_job named = *job;
+    LLVMModuleRef m;
+    vpu_status st =
+        parse_bitcode(c, job->bitcode, job->n_bytes, job->path, &m, err);
+
+    if (st)
+        return st;
+    if (!named.entry)
+        named.entry = middle_only_kernel(m, a);
+    if (!named.entry)
+        st = err_at(err, VPU_ERR_COMPILE, job->path, 0, 0,
+                    "the file has no kernel or several; name one");
+    if (!st)
+        st = sizes_check_private(m, job->path, err);
+    if (st) {
+        LLVMDisposeModule(m);
+        return st;
+    }
+    st = build_module(&named, m, a, out, err);
+    return st && st != VPU_ERR_COMPILE
+               ? err_in(err, st, "%s: kernel '%s'", job->path, named.entry)
+               : st;
+}
+
+/* --- apart from the process
+ * ------------------------------------------------------- */
+
+static vpu_status build_apart(void *user, arena *a, unsigned char **out,
+                              size_t *n, vpu_error *err)
+{
+    const artifact_job *job = user;
+    LLVMContextRef c = LLVMContextCreate();
+    artifact x = {0};
+    vpu_status st;
+
+    LLVMContextSetDiagnosticHandler(c, ignore_diagnostic, NULL);
+    st = build_in(c, job, a, &x, err);
+    *out = x.file;
+    *n = x.n_bytes;
+    return st; /* the context goes with the process */
+}
+
+vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
+                          vpu_error *err)
+{
+    const child_limits limits = budget_or_default(job->limits);
+    artifact_job copy = *job;
+    task_end end;
+    vpu_status st;
+
+    jit_begin_llvm();
+    *out = (artifact){0};
+    st = task_run(build_apart, &copy, &limits, jit_lock(), a, &out->file,
+                  &out->n_bytes, &end, err);
+    if (end == TASK_DONE)
+        return st;
+    if (err && end != TASK_DIED)
+        strncat(err->msg,
+                end == TASK_TIME ? BUDGET_TIME_ADVICE : BUDGET_MEMORY_ADVICE,
+                sizeof err->msg - strlen(err->msg) - 1);
+    return err_in(err, st, "%s: compiling %s", job->path,
+                  job->entry ? job->entry : "its kernel");
+}

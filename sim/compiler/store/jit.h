@@ -1,0 +1,26 @@
+/* Host objects into memory, ready to run. Internal to sim/compiler. */
+#ifndef VPU_SIM_COMPILER_STORE_JIT_H
+#define VPU_SIM_COMPILER_STORE_JIT_H
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "sim/compiler/abi/types.h"
+
+/* Load an object and look up the variants present in *k. *k->jit owns the code.
+ * who: which code it is, SIM_HOOKS_… of hostabi.h.
+ *
+ * VPU_ERR_COMPILE   the object does not link (message: LLVM's)
+ * VPU_ERR_INTERNAL  hooks lacks one that such code calls */
+vpu_status jit_load(const uint8_t *object, size_t n_bytes,
+                    const sim_hooks *hooks, unsigned who, sim_kernel *k,
+                    vpu_error *err);
+void jit_unload(void *jit); /* NULL is fine */
+
+/* Held while LLVM works in this process: a copy of it (base/task.h) uses
+ * LLVM, too, and nobody would release there what another thread holds here. */
+pthread_mutex_t *jit_lock(void);
+/* Once in the process, before anything else of LLVM. */
+void jit_begin_llvm(void);
+
+#endif

@@ -1,0 +1,248 @@
+/* Work in a copy of the process: what it hands over, and how it is stopped. */
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/task.h"
+
+/* Its malloc does not return NULL. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static arena *a;
+static unsigned char *out;
+static size_t n;
+static task_end end;
+static vpu_error err;
+
+static void setup(void)
+{
+    a = arena_create(0);
+    err = (vpu_error){0};
+}
+
+static void teardown(void)
+{
+    arena_destroy(a);
+}
+
+static vpu_status run(task_fn *work, void *user, child_limits limits)
+{
+    return task_run(work, user, &limits, NULL, a, &out, &n, &end, &err);
+}
+
+/* --- what it hands over ----------------------------------------------------
+ */
+
+static int counted;
+
+static vpu_status count(void *user, arena *own, unsigned char **bytes,
+                        size_t *n_bytes, vpu_error *e)
+{
+    size_t wanted = *(size_t *)user;
+
+    (void)e;
+    counted++;
+    *bytes = arena_push(own, wanted, 1, 1);
+    for (size_t i = 0; i < wanted; i++)
+        (*bytes)[i] = (unsigned char)(i * 7);
+    *n_bytes = wanted;
+    return VPU_OK;
+}
+
+START_TEST(hands_bytes_over)
+{
+    static const size_t sizes[] = {0, 1, 4096, 40000001};
+    size_t wanted = sizes[_i];
+
+    ck_assert_msg(!run(count, &wanted, (child_limits){0}), "%s", err.msg);
+    ck_assert_int_eq(end, TASK_DONE);
+    ck_assert_uint_eq(n, wanted);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_uint_eq(out[i], (unsigned char)(i * 7));
+    ck_assert_int_eq(counted, 0); /* the copy counted, not this process */
+}
+END_TEST
+
+static vpu_status refuse(void *user, arena *own, unsigned char **bytes,
+                         size_t *n_bytes, vpu_error *e)
+{
+    (void)user;
+    (void)own;
+    (void)bytes;
+    (void)n_bytes;
+    return err_at(e, VPU_ERR_COMPILE, "k.cl", 3, 4, "no");
+}
+
+START_TEST(hands_errors_over)
+{
+    ck_assert_int_eq(run(refuse, NULL, (child_limits){0}), VPU_ERR_COMPILE);
+    ck_assert_int_eq(end, TASK_DONE);
+    ck_assert_str_eq(err.msg, "k.cl:3:4: no");
+    ck_assert_uint_eq(err.line, 3);
+    ck_assert_uint_eq(err.col, 4);
+}
+END_TEST
+
+/* --- how it is stopped -----------------------------------------------------
+ */
+
+static vpu_status spin(void *user, arena *own, unsigned char **bytes,
+                       size_t *n_bytes, vpu_error *e)
+{
+    for (volatile int i = 0;; i++)
+        ;
+    return refuse(user, own, bytes, n_bytes, e);
+}
+
+START_TEST(time_ends_it)
+{
+    ck_assert_int_eq(run(spin, NULL, (child_limits){.seconds = 0.2}),
+                     VPU_ERR_LIMIT);
+    ck_assert_int_eq(end, TASK_TIME);
+    ck_assert_msg(strstr(err.msg, "0.2 s"), "%s", err.msg);
+}
+END_TEST
+
+/* In the arena, in the C library, in operator new's words. */
+static vpu_status take_all(void *user, arena *own, unsigned char **bytes,
+                           size_t *n_bytes, vpu_error *e)
+{
+    for (;;)
+        switch (*(int *)user) {
+        case 0:
+            memset(arena_push(own, 1 << 20, 1, 1), 1, 1 << 20);
+            break;
+        case 1:
+            if (!malloc(1 << 20))
+                return refuse(user, own, bytes, n_bytes, e);
+            break;
+        default:
+            if (!malloc(1 << 20)) {
+                fputs("terminate called after throwing an instance of "
+                      "'std::bad_alloc'\n",
+                      stderr);
+                abort();
+            }
+        }
+}
+
+START_TEST(memory_ends_it)
+{
+    vpu_status st = run(take_all, &_i, (child_limits){.bytes = 64 << 20});
+
+    if (_i == 1) { /* it noticed itself */
+        ck_assert_int_eq(st, VPU_ERR_COMPILE);
+        ck_assert_int_eq(end, TASK_DONE);
+    } else {
+        ck_assert_msg(st == VPU_ERR_LIMIT, "%d: %s", st, err.msg);
+        ck_assert_int_eq(end, TASK_MEMORY);
+        ck_assert_msg(strstr(err.msg, "64 MB"), "%s", err.msg);
+    }
+}
+END_TEST
+
+static vpu_status die(void *user, arena *own, unsigned char **bytes,
+                      size_t *n_bytes, vpu_error *e)
+{
+    fputs("assertion\n", stderr);
+    raise(*(int *)user);
+    return refuse(user, own, bytes, n_bytes, e);
+}
+
+static const int signals[] = {SIGSEGV, SIGABRT, SIGKILL, SIGTERM};
+
+static void on_signal(int s)
+{
+    (void)s;
+    _exit(0); /* as a handler of the process might: not in the copy */
+}
+
+START_TEST(signal_ends_it)
+{
+    int s = signals[_i];
+
+    signal(SIGTERM, on_signal);
+    ck_assert_int_eq(run(die, &s, (child_limits){0}), VPU_ERR_INTERNAL);
+    ck_assert_int_eq(end, TASK_DIED);
+    ck_assert_msg(strstr(err.msg, "signal") && strstr(err.msg, "assertion"),
+                  "%s", err.msg);
+}
+END_TEST
+
+/* --- locks -----------------------------------------------------------------
+ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile bool stop;
+
+static void *hold_and_let_go(void *user)
+{
+    const struct timespec nap = {0, 100000};
+
+    while (!stop) {
+        pthread_mutex_lock(&lock);
+        nanosleep(&nap, NULL);
+        pthread_mutex_unlock(&lock);
+    }
+    return user;
+}
+
+static vpu_status lock_it(void *user, arena *own, unsigned char **bytes,
+                          size_t *n_bytes, vpu_error *e)
+{
+    (void)user;
+    (void)own;
+    (void)bytes;
+    (void)n_bytes;
+    (void)e;
+    return pthread_mutex_trylock(&lock) ? VPU_ERR_INVALID : VPU_OK;
+}
+
+START_TEST(lock_is_free_in_the_copy)
+{
+    const child_limits none = {0};
+    pthread_t t;
+
+    ck_assert(!pthread_create(&t, NULL, hold_and_let_go, NULL));
+    for (int i = 0; i < 50; i++)
+        ck_assert_msg(
+            !task_run(lock_it, NULL, &none, &lock, a, &out, &n, &end, &err),
+            "%s", err.msg);
+    stop = true;
+    pthread_join(t, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("task");
+    TCase *c = tcase_create("task");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, hands_bytes_over, 0, 4);
+    tcase_add_test(c, hands_errors_over);
+    tcase_add_test(c, time_ends_it);
+    tcase_add_loop_test(c, memory_ends_it, 0, SANITIZED ? 1 : 3);
+    if (SANITIZED)
+        puts("skipped 2: a sanitizer's malloc waits for ever when it is short");
+    tcase_add_loop_test(c, signal_ends_it, 0, 4);
+    tcase_add_test(c, lock_is_free_in_the_copy);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,640 @@
+/* vpu run's files for looking at a run, from outside: each is read by a reader
+ * of its own here and compared with the report. */
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/support/terminal.h"
+
+static terminal p;
+static char home[1024];
+
+static void setup(void)
+{
+    terminal_open(&p);
+    ck_assert(getcwd(home, sizeof home));
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+/* One layer with DMA phases, one of two stages, one on DDR. */
+static const char *const layers[] = {
+    "grn/layer.xml --layer GRNDma --shape in0=1x5x11x48 --param bias=1",
+    "mvn/layer.xml --shape in0=1x6x10x16 --param eps=0.001",
+    "grn/layer.xml --layer GRNRolled --shape in0=1x7x9x20 --param bias=1"};
+/* Beside them, for dumps: more changes on a track than are kept in memory. */
+static const char many[] =
+    "grn/layer.xml --layer GRNDma --shape in0=1x5x900x16 --param bias=1 "
+    "--shaves 2";
+enum { N_LAYERS = sizeof layers / sizeof *layers };
+
+static void run_layer(int i, const char *options)
+{
+    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home,
+                                  i < N_LAYERS ? layers[i] : many, options));
+    ck_assert_msg(!p.status, "%s%s", p.err, p.out);
+}
+
+static char *file_text(const char *name)
+{
+    vpu_error err = {0};
+    size_t n;
+    char *data;
+
+    ck_assert_msg(!file_read(arena_printf(p.a, "%s/%s", p.dir, name), 1 << 28,
+                             p.a, &data, &n, &err),
+                  "%s", err.msg);
+    return data;
+}
+
+static json_t *report(void)
+{
+    json_error_t e;
+    json_t *j = json_loads(p.out, 0, &e);
+
+    ck_assert_msg(j, "%s\n%s", e.text, p.out);
+    return j;
+}
+
+static uint64_t number(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+
+    ck_assert_msg(json_is_integer(v), "no number '%s'", key);
+    return (uint64_t)json_integer_value(v);
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    ck_assert_msg(s, "no text '%s'", key);
+    return s;
+}
+
+/* --- profiles ------------------------------------------------------------- */
+
+static uint64_t shave_cycles(const json_t *report)
+{
+    uint64_t n = 0;
+    size_t i;
+    json_t *s;
+
+    json_array_foreach(json_object_get(report, "stages"), i, s)
+    {
+        n += number(s, "cycles") * number(s, "shaves");
+    }
+    return n;
+}
+
+/* Rows of every stage add up to its SHAVEs' cycles, most cycles first; what a
+ * row says of its line stands there. */
+START_TEST(rows_add_up)
+{
+    json_t *j, *s, *row, *causes, *n;
+    size_t i, k;
+    const char *cause;
+
+    run_layer(_i, "--profile --report json");
+    j = report();
+    json_array_foreach(json_object_get(j, "stages"), i, s)
+    {
+        uint64_t sum = 0, last = UINT64_MAX, loaded = 0;
+        json_t *rows = json_object_get(s, "profile");
+
+        ck_assert_uint_gt(json_array_size(rows), 3);
+        json_array_foreach(rows, k, row)
+        {
+            uint64_t cycles = number(row, "cycles"), by_cause = 0;
+
+            causes = json_object_get(row, "cycles_by_cause");
+            json_object_foreach(causes, cause, n) by_cause +=
+                (uint64_t)json_integer_value(n);
+            ck_assert_uint_eq(by_cause, cycles);
+            ck_assert_uint_le(cycles, last);
+            last = cycles;
+            sum += cycles;
+            if (strcmp(text(row, "place"), "line") != 0)
+                continue;
+            loaded += number(row, "load_bytes");
+            if (number(row, "line"))
+                ck_assert_msg(*text(row, "text"), "line %u has no text",
+                              (unsigned)number(row, "line"));
+        }
+        ck_assert_uint_eq(sum, number(s, "cycles") * number(s, "shaves"));
+        ck_assert_uint_eq(loaded, number(s, "load_bytes"));
+    }
+    json_decref(j);
+}
+END_TEST
+
+/* "frames cycles" a line, sorted, no stack twice; all of it the SHAVEs' time.
+ */
+START_TEST(folded_stacks)
+{
+    uint64_t sum = 0;
+    char *data, *line, *last = NULL;
+    json_t *j;
+
+    run_layer(_i, "--folded f.txt --report json");
+    j = report();
+    data = file_text("f.txt");
+    while ((line = strsep(&data, "\n")) && *line) {
+        char *blank = strrchr(line, ' '), *end;
+        unsigned frames = 1;
+
+        ck_assert_msg(blank, "%s", line);
+        sum += strtoull(blank + 1, &end, 10);
+        ck_assert_msg(!*end && end > blank + 1, "%s", line);
+        *blank = 0;
+        for (const char *c = line; *c; c++)
+            frames += *c == ';';
+        ck_assert_msg(frames == 4 || frames == 5, "%s", line);
+        ck_assert(!last || strcmp(last, line) < 0);
+        last = line;
+    }
+    ck_assert_uint_eq(sum, shave_cycles(j));
+    /* Asked for or not, the run is the same. */
+    run_layer(_i, "--report json");
+    json_decref(j);
+    j = report();
+    ck_assert_uint_eq(sum, shave_cycles(j));
+    json_decref(j);
+}
+END_TEST
+
+/* A file's name may have what ends a frame. */
+START_TEST(folded_names)
+{
+    const char *text;
+
+    terminal_text(&p, "o;d;d.cl",
+                  "__kernel void k(__global half *dst)\n{\n"
+                  "    int i = get_global_id(0);\n\n    dst[i] = i;\n}\n");
+    terminal_text(
+        &p, "odd.xml",
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"o;d;d.cl\"/><Parameters>"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/></Parameters><WorkSizes dim=\"input,0\" "
+        "global=\"4\" local=\"1\"/></Kernel></CustomLayer>");
+    terminal_run(&p, "run odd.xml --shape in0=1x1x1x4 --folded f.txt");
+    ck_assert_msg(!p.status, "%s", p.err);
+    text = file_text("f.txt");
+    ck_assert_msg(strstr(text, ";o_d_d.cl:5;"), "%s", text);
+}
+END_TEST
+
+START_TEST(profile_table)
+{
+    const char *at;
+    uint64_t sum = 0, all = 0;
+
+    run_layer(2, "--profile=2");
+    ck_assert(strstr(p.out, "more lines)"));
+    ck_assert(strstr(p.out, "grn_rolled.cl:16  "));
+    at = strstr(p.out, "executed");
+    ck_assert(at);
+    while ((at = strchr(at, '\n')) && at[1]) {
+        uint64_t n = strtoull(++at, NULL, 10);
+
+        if (strcspn(at, "\n") > 6 && strstr(at, "(all)") &&
+            strstr(at, "(all)") < at + strcspn(at, "\n"))
+            all = n;
+        else
+            sum += n;
+    }
+    ck_assert_uint_gt(all, 0);
+    ck_assert_uint_eq(sum, all);
+    run_layer(2, "");
+    ck_assert(!strstr(p.out, "profile of"));
+}
+END_TEST
+
+/* --- Kanata logs ---------------------------------------------------------- */
+
+typedef struct {
+    bool begun, retired;
+    uint64_t issued; /* when its unit's stage began, UINT64_MAX: not yet */
+    char name[32];   /* operation without unit and operands */
+} op_seen;
+
+typedef struct {
+    op_seen *ops;
+    size_t n, cap;
+    uint64_t now, bundles, last_issue, arrows;
+} pipeline;
+
+static bool is_unit(const char *stage)
+{
+    static const char *const units[] = {"PEU", "BRU", "LSU0", "LSU1", "IAU",
+                                        "SAU", "VAU", "CMU",  "nop"};
+
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (!strcmp(stage, units[k]))
+            return true;
+    return false;
+}
+
+static op_seen *op_of(pipeline *l, const char *id)
+{
+    uint64_t n = strtoull(id, NULL, 10);
+
+    ck_assert_uint_lt(n, l->n);
+    ck_assert_msg(l->ops[n].begun && !l->ops[n].retired, "%s is not alive", id);
+    return &l->ops[n];
+}
+
+/* "3.7: LSU0.ldp.u16.global i20, …" */
+static void read_label(op_seen *op, const char *label)
+{
+    const char *at = strstr(label, ": ");
+
+    ck_assert_msg(at, "%s", label);
+    at += 2;
+    if (!strncmp(at, "nop", 3))
+        return;
+    at = strchr(at, '.');
+    ck_assert_msg(at, "%s", label);
+    snprintf(op->name, sizeof op->name, "%.*s", (int)strcspn(at + 1, ". "),
+             at + 1);
+}
+
+static void read_stage(pipeline *l, op_seen *op, const char *stage)
+{
+    if (!strcmp(stage, "Wt")) {
+        ck_assert_uint_eq(op->issued, UINT64_MAX);
+    } else if (is_unit(stage)) {
+        ck_assert_uint_eq(op->issued, UINT64_MAX);
+        op->issued = l->now;
+        l->bundles += l->last_issue != l->now;
+        l->last_issue = l->now;
+    } else {
+        ck_assert_msg(!strcmp(stage, "Lt") || !strcmp(stage, "Rt"), "%s",
+                      stage);
+        ck_assert_uint_eq(op->issued + 1, l->now);
+    }
+}
+
+static void read_retired(const pipeline *l, op_seen *op, bool cut_short)
+{
+    static const struct {
+        const char *name;
+        uint64_t lat;
+    } known[] = {{"ld", 7}, {"ldp", 7}, {"iadd", 1}, {"imov", 1}, {"fmul", 3}};
+
+    op->retired = true;
+    ck_assert_uint_lt(op->issued, l->now);
+    for (size_t k = 0; !cut_short && k < sizeof known / sizeof *known; k++)
+        if (!strcmp(op->name, known[k].name))
+            ck_assert_msg(l->now - op->issued == known[k].lat, "%s after %u",
+                          op->name, (unsigned)(l->now - op->issued));
+}
+
+static pipeline read_kanata(const char *name)
+{
+    pipeline l = {.last_issue = UINT64_MAX};
+    char *data = file_text(name), *line, *w[4];
+    bool ends = false;
+
+    ck_assert_str_eq(strsep(&data, "\n"), "Kanata\t0004");
+    ck_assert_str_eq(strsep(&data, "\n"), "C=\t0");
+    while ((line = strsep(&data, "\n")) && *line) {
+        for (int k = 0; k < 4; k++)
+            w[k] = k < 3 ? strsep(&line, "\t") : line;
+        ck_assert(w[1]);
+        /* Results the end cuts short retire with it. */
+        ends = *w[0] == 'R' && !(data && strstr(data, "\nC\t"));
+        if (*w[0] == 'C') {
+            ck_assert_str_eq(w[0], "C");
+            ck_assert_uint_gt(strtoull(w[1], NULL, 10), 0);
+            l.now += strtoull(w[1], NULL, 10);
+        } else if (*w[0] == 'I') {
+            ck_assert_uint_eq(strtoull(w[1], NULL, 10), l.n);
+            *arena_append(p.a, l.ops, l.n, l.cap) =
+                (op_seen){.begun = true, .issued = UINT64_MAX};
+        } else if (*w[0] == 'L' && *w[2] == '0') {
+            read_label(op_of(&l, w[1]), w[3]);
+        } else if (*w[0] == 'S') {
+            ck_assert_str_eq(w[2], "0");
+            read_stage(&l, op_of(&l, w[1]), w[3]);
+        } else if (*w[0] == 'R') {
+            read_retired(&l, op_of(&l, w[1]), ends);
+        } else if (*w[0] == 'W') {
+            op_of(&l, w[1]);
+            ck_assert_uint_lt(strtoull(w[2], NULL, 10), l.n);
+            l.arrows++;
+        } else {
+            ck_assert_msg(!strcmp(w[0], "L"), "%s", w[0]);
+        }
+    }
+    for (size_t k = 0; k < l.n; k++)
+        ck_assert_msg(l.ops[k].retired, "%zu never retires", k);
+    return l;
+}
+
+/* Issue cycles of a group's phases in all stages, from the trace. */
+static uint64_t issue_in_trace(const char *name, unsigned group)
+{
+    json_error_t e;
+    json_t *j = json_loads(file_text(name), 0, &e), *ev;
+    uint64_t n = 0;
+    size_t i;
+    int64_t tid = -1;
+
+    ck_assert_msg(j, "%s", e.text);
+    json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
+    {
+        const char *ph = text(ev, "ph");
+        const char *what = json_string_value(json_object_get(ev, "name"));
+        char kind[8];
+        unsigned of;
+
+        if (*ph == 'B' && sscanf(what, "%7s %u", kind, &of) == 2 &&
+            of == group &&
+            (!strcmp(kind, "pre") || !strcmp(kind, "comp") ||
+             !strcmp(kind, "post")))
+            tid = (int64_t)number(ev, "tid");
+        if (*ph == 'E' && tid == (int64_t)number(ev, "tid")) {
+            n += number(json_object_get(ev, "args"), "issue");
+            tid = -1;
+        }
+    }
+    json_decref(j);
+    return n;
+}
+
+START_TEST(kanata_is_the_group)
+{
+    unsigned group = _i >= N_LAYERS ? 3 : 0;
+    pipeline l;
+    uint64_t bundles;
+
+    run_layer(_i % N_LAYERS,
+              arena_printf(p.a,
+                           "--shaves 1 --kanata k.log --kanata-group %u "
+                           "--kanata-bundles 100000 --trace-level groups "
+                           "--trace-json t.json",
+                           group));
+    l = read_kanata("k.log");
+    ck_assert_uint_eq(l.now, issue_in_trace("t.json", group));
+    ck_assert_uint_le(l.bundles, l.now);
+    ck_assert_uint_gt(l.bundles, 40);
+    ck_assert_uint_gt(l.arrows, 40);
+    bundles = l.bundles;
+    run_layer(_i % N_LAYERS, "--kanata k.log --kanata-bundles 30");
+    l = read_kanata("k.log");
+    ck_assert_uint_eq(l.bundles, 30);
+    ck_assert_uint_gt(bundles, 30);
+}
+END_TEST
+
+/* --- value change dumps --------------------------------------------------- */
+
+/* What a track is in from `ns` on; "" = in nothing. */
+typedef struct {
+    uint64_t ns;
+    bool busy;
+    char state[24];
+} span;
+
+enum { MAX_SPANS = 20000, MAX_SIGNALS = 256 };
+
+typedef struct {
+    char name[24]; /* blanks as _ */
+    span *s;
+    size_t n;
+} line_of_time;
+
+/* At one time the last value counts; the same value again is none. */
+static void add_span(line_of_time *t, const span *s)
+{
+    if (t->n && t->s[t->n - 1].ns == s->ns)
+        t->n--;
+    if (t->n && t->s[t->n - 1].busy == s->busy &&
+        !strcmp(t->s[t->n - 1].state, s->state))
+        return;
+    if (!t->n && !s->busy && !*s->state)
+        return;
+    ck_assert_uint_lt(t->n, MAX_SPANS);
+    t->s[t->n++] = *s;
+}
+
+static line_of_time *track_named(line_of_time *t, const char *name)
+{
+    char flat[24];
+
+    snprintf(flat, sizeof flat, "%s", name);
+    for (char *c = flat; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
+    while (t->s && strcmp(t->name, flat) != 0)
+        t++;
+    if (!t->s) {
+        memcpy(t->name, flat, sizeof flat);
+        t->s = arena_array(p.a, span, MAX_SPANS);
+    }
+    return t;
+}
+
+/* From Chrome's form: B and E of each thread that is a SHAVE or a channel. */
+static void from_slices(const char *name, line_of_time *tracks)
+{
+    struct {
+        line_of_time *track;
+        char open[8][24];
+        int depth, idle;
+    } tid[256] = {0};
+    json_error_t e;
+    json_t *j = json_loads(file_text(name), 0, &e), *ev;
+    size_t i;
+
+    ck_assert_msg(j, "%s", e.text);
+    json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
+    {
+        const char *ph = text(ev, "ph");
+        const char *what = json_string_value(json_object_get(ev, "name"));
+        json_t *id = json_object_get(ev, "tid");
+        int64_t t = id ? json_integer_value(id) : 0;
+        span s = {0};
+
+        ck_assert(t >= 0 && t < 256);
+        if (*ph == 'M' && !strcmp(what, "thread_name")) {
+            const char *of = text(json_object_get(ev, "args"), "name");
+
+            if (!strncmp(of, "SHAVE", 5) || !strncmp(of, "DMA", 3))
+                tid[t].track = track_named(tracks, of);
+        }
+        if ((*ph != 'B' && *ph != 'E') || !tid[t].track)
+            continue;
+        if (*ph == 'B') {
+            ck_assert_int_lt(tid[t].depth, 8);
+            snprintf(tid[t].open[tid[t].depth], 24, "%s", what);
+            for (char *c = tid[t].open[tid[t].depth]; *c; c++)
+                if (*c == ' ')
+                    *c = c[1] >= '0' && c[1] <= '9' ? '\0' : '_';
+            tid[t].idle += !strcmp(what, "idle");
+            tid[t].depth++;
+        } else {
+            tid[t].depth--;
+            tid[t].idle -= !strcmp(tid[t].open[tid[t].depth], "idle");
+        }
+        s.ns = (uint64_t)(json_number_value(json_object_get(ev, "ts")) * 1000 +
+                          0.5);
+        s.busy = tid[t].depth > tid[t].idle;
+        if (tid[t].depth)
+            memcpy(s.state, tid[t].open[tid[t].depth - 1], 24);
+        add_span(tid[t].track, &s);
+    }
+    json_decref(j);
+}
+
+typedef struct {
+    char id[8];
+    bool state; /* else busy */
+    line_of_time *track;
+    span now; /* the track's; in the signal that is busy */
+} vcd_signal;
+
+/* "states: 1=issue 2=…" -> names[1] … */
+static void read_states(const char *list, char names[64][24])
+{
+    unsigned k;
+    int used;
+
+    for (; sscanf(list, " %u=%n", &k, &used) == 1; list += strcspn(list, " ")) {
+        ck_assert_uint_lt(k, 64);
+        list += used;
+        snprintf(names[k], 24, "%.*s", (int)strcspn(list, " "), list);
+    }
+}
+
+static void from_dump(const char *name, line_of_time *tracks)
+{
+    char names[64][24] = {""}, scope[24] = "", *data = file_text(name), *line;
+    vcd_signal sig[2 * MAX_SIGNALS] = {0};
+    unsigned n = 0, width;
+    uint64_t ns = 0;
+    bool values = false;
+
+    while ((line = strsep(&data, "\n")) && *line) {
+        if (!strncmp(line, "$comment states:", 16)) {
+            read_states(line + 16, names);
+        } else if (sscanf(line, "$scope module %23s $end", scope) == 1) {
+            continue;
+        } else if (!strncmp(line, "$var", 4)) {
+            sig[n].state = strstr(line, " state ") != NULL;
+            ck_assert_int_eq(sscanf(line, "$var %*s %u %7s", &width, sig[n].id),
+                             2);
+            ck_assert(sig[n].state || width == 1);
+            sig[n].track = track_named(tracks, scope);
+            n++;
+        } else if (*line == '#') {
+            ck_assert(!values || strtoull(line + 1, NULL, 10) > ns);
+            values = true;
+            ns = strtoull(line + 1, NULL, 10);
+        } else if (*line != '$') {
+            bool vector = *line == 'b';
+            const char *id = vector ? strchr(line, ' ') + 1 : line + 1;
+            unsigned k = 0;
+
+            while (k < n && strcmp(sig[k].id, id) != 0)
+                k++;
+            ck_assert_msg(k < n && sig[k].state == vector, "%s", line);
+            if (vector) /* busy comes in front of state */
+                memcpy(sig[k - 1].now.state,
+                       names[strtoul(line + 1, NULL, 2) & 63], 24);
+            else
+                sig[k].now.busy = *line == '1';
+            k -= vector;
+            sig[k].now.ns = ns;
+            add_span(sig[k].track, &sig[k].now);
+        }
+    }
+}
+
+START_TEST(dump_is_the_trace)
+{
+    static const char *const levels[] = {"full", "groups"};
+    line_of_time slices[MAX_SIGNALS] = {0}, dump[MAX_SIGNALS] = {0};
+    size_t spans = 0;
+
+    run_layer(_i / 2,
+              arena_printf(p.a,
+                           "--vcd t.vcd --trace-json t.json --trace-level %s",
+                           levels[_i % 2]));
+    from_slices("t.json", slices);
+    from_dump("t.vcd", dump);
+    for (line_of_time *a = slices; a->s; a++) {
+        const line_of_time *b = track_named(dump, a->name);
+
+        ck_assert_msg(a->n == b->n, "%s: %zu changes in the trace, %zu dumped",
+                      a->name, a->n, b->n);
+        for (size_t k = 0; k < a->n; k++) {
+            ck_assert_uint_eq(a->s[k].ns, b->s[k].ns);
+            ck_assert_str_eq(a->s[k].state, b->s[k].state);
+            ck_assert_int_eq(a->s[k].busy, b->s[k].busy);
+        }
+        spans += a->n;
+    }
+    ck_assert_uint_ge(spans, 16);
+}
+END_TEST
+
+/* --- options -------------------------------------------------------------- */
+
+static const struct {
+    const char *args, *want[2];
+} bad[] = {
+    {"--profile=0", {"--profile", "'0'"}},
+    {"--profile=many", {"--profile", "many"}},
+    {"--profile --engine compiled", {"--profile", "compiled"}},
+    {"--folded f.txt --engine compiled", {"--folded", "compiled"}},
+    {"--folded no/such/f.txt", {"no/such/f.txt"}},
+    {"--kanata k.log --engine compiled", {"--kanata", "compiled"}},
+    {"--kanata k.log --kanata-group 9", {"--kanata-group 9", "9 work-groups"}},
+    {"--kanata k.log --kanata-group x", {"--kanata-group", "'x'"}},
+    {"--vcd no/such/t.vcd", {"no/such/t.vcd"}},
+    {"--kanata-bundles 0", {"--kanata-bundles", "'0'"}},
+    {"--kanata no/such/k.log", {"no/such/k.log"}},
+};
+
+START_TEST(bad_options)
+{
+    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home, layers[2],
+                                  bad[_i].args));
+    ck_assert_int_eq(p.status, 2);
+    for (int k = 0; k < 2 && bad[_i].want[k]; k++)
+        ck_assert_msg(strstr(p.err, bad[_i].want[k]), "'%s' is not in\n%s",
+                      bad[_i].want[k], p.err);
+    ck_assert_str_eq(terminal_files(&p, ""), "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("vpu run, observed");
+    TCase *c = tcase_create("observed");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_set_timeout(c, 120);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_loop_test(c, rows_add_up, 0, N_LAYERS);
+    tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
+    tcase_add_test(c, folded_names);
+    tcase_add_test(c, profile_table);
+    tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
+    tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);
+    tcase_add_loop_test(c, bad_options, 0, sizeof bad / sizeof *bad);
+    suite_add_tcase(s, c);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,370 @@
+/* A .bin carries its kernel as preprocessed text: what it says is what the
+ * source says, and nothing else can be said with it. */
+#include <check.h>
+#include <ctype.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isa/text.h"
+#include "base/file.h"
+#include "sim/compiler/kernel.h"
+#include "sim/compiler/store/object.h"
+#include "sim/compiler/front/source.h"
+#include "tests/kernels/program.h"
+
+static arena *a;
+static char *dir;
+static vpu_error err;
+
+static void setup(void)
+{
+    a = arena_create(0);
+    dir = program_temp_dir(a);
+    err = (vpu_error){0};
+}
+
+static void teardown(void)
+{
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+
+static const char *put(const char *name, const char *text)
+{
+    char *path = file_join(a, dir, name);
+
+    ck_assert_msg(!file_write(path, text, strlen(text), &err), "%s", err.msg);
+    return path;
+}
+
+/* --- it says what the source says ------------------------------------------
+ */
+
+/* "@26:53" becomes "@26": macros move columns. */
+static char *without_columns(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from;) {
+        bool place = *from == '@';
+
+        *to++ = *from++;
+        while (place && isdigit((unsigned char)*from))
+            *to++ = *from++;
+        if (place && *from == ':')
+            from += 1 + strspn(from + 1, "0123456789");
+    }
+    *to = 0;
+    return text;
+}
+
+static const char *program_text(const sim_kernel *k)
+{
+    const isa_function *fs[SIM_N_VARIANTS];
+    const char *text = "";
+
+    ck_assert_msg(!sim_kernel_programs(k, a, fs, &err), "%s", err.msg);
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        size_t n = fs[v] ? isa_print(fs[v], NULL, 0) : 0;
+        char *one = arena_push(a, n + 1, 1, 1);
+
+        if (fs[v])
+            isa_print(fs[v], one, n + 1);
+        text = arena_printf(a, "%s%s", text, without_columns(one));
+    }
+    return text;
+}
+
+static sim_kernel *direct(const char *path, const char *entry,
+                          const sim_compile_config *cfg)
+{
+    sim_kernel *k;
+
+    ck_assert_msg(!sim_kernel_compile(path, entry, cfg, a, &k, &err), "%s",
+                  err.msg);
+    return k;
+}
+
+static uint8_t *built(const char *path, const char *entry,
+                      const sim_compile_config *cfg, size_t *n)
+{
+    uint8_t *file;
+
+    ck_assert_msg(!sim_kernel_build_bin(path, entry, cfg, a, &file, n, &err),
+                  "%s", err.msg);
+    return file;
+}
+
+static const char *text_of(const uint8_t *file, size_t n)
+{
+    const uint8_t *text;
+    size_t n_text;
+
+    ck_assert(object_find(file, n, ".vpusim.source", &text, &n_text));
+    return arena_strndup(a, (const char *)text, n_text);
+}
+
+/* options: of the source; the .bin needs none of them. */
+static void same_program(const char *path, const char *entry,
+                         const sim_compile_config *cfg)
+{
+    const sim_compile_config plain = {.no_cache = true};
+    sim_kernel *k, *of_source = direct(path, entry, cfg);
+    size_t n;
+    uint8_t *file = built(path, of_source->name, cfg, &n);
+
+    ck_assert_msg(!sim_kernel_load("k.bin", file, n, of_source->name, &plain, a,
+                                   &k, &err),
+                  "%s: %s", path, err.msg);
+    ck_assert_msg(!strcmp(program_text(of_source), program_text(k)),
+                  "%s: another program", path);
+    ck_assert_uint_eq(of_source->n_args, k->n_args);
+    ck_assert_uint_eq(of_source->const_bytes, k->const_bytes);
+}
+
+static glob_t samples;
+
+START_TEST(samples_are_the_same)
+{
+    const char *path = samples.gl_pathv[_i];
+    const sim_compile_config cfg = {.no_cache = true};
+
+    same_program(path, NULL, &cfg);
+}
+END_TEST
+
+/* Everything of a preprocessor in it. */
+START_TEST(preprocessor_is_done)
+{
+    static const char *const options[] = {"-DN=3", "-cl-fast-relaxed-math",
+                                          NULL};
+    const char *in_dir = arena_printf(a, "-I%s", dir);
+    const char *all[] = {options[0], options[1], in_dir};
+    const sim_compile_config cfg = {
+        .options = all, .n_options = 3, .no_cache = true};
+    const char *path, *text;
+    uint8_t *file;
+    size_t n;
+
+    put("part.h", "#pragma once\n"
+                  "#define TWICE(x) ((x) + \\\n    (x))\n"
+                  "#if defined(__VPU__) && N > 2\n"
+                  "#define BEGIN 5\n"
+                  "#else\n#error\n#endif\n");
+    path = put("k.cl",
+               "#include <part.h>\n"
+               "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+               "#pragma GCC diagnostic ignored \"-Wunused\"\n"
+               "/* a comment: # include */\n"
+               "__constant char text[] = \"# \\\"??\" \"/* //\";\n"
+               "__kernel void k(__global int *d) { // it's\n"
+               "    _Pragma(\"unroll 2\")\n"
+               "    for (int i = BEGIN; i < TWICE(N * 4); i++)\r\n"
+               "        _Pragma(\"unroll 3\") for (int j = 0; j < 2; j++)\n"
+               "        d[i] = __LINE__ + text[i & 7] + (int)INFINITY;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+               "}\n");
+    same_program(path, "k", &cfg);
+    file = built(path, "k", &cfg, &n);
+    text = text_of(file, n);
+    ck_assert_ptr_null(strstr(text, "include"));
+    ck_assert_ptr_null(strstr(text, "comment"));
+    ck_assert_ptr_null(strstr(text, "diagnostic"));
+    ck_assert_ptr_nonnull(strstr(text, "#pragma unroll 2"));
+}
+END_TEST
+
+START_TEST(options_of_the_text_are_kept)
+{
+    static const char *const options[] = {"-DA=1", "-cl-opt-disable"};
+    const sim_compile_config cfg = {
+        .options = options, .n_options = 2, .no_cache = true};
+    const char *path =
+        put("k.cl", "__kernel void k(__global int *d) { d[0] = A; }\n");
+    sim_kernel *k;
+    size_t n;
+    uint8_t *file = built(path, "k", &cfg, &n);
+
+    ck_assert(!sim_kernel_describe("k.bin", file, n, a, &k, &err));
+    ck_assert_uint_eq(k->n_options, 1);
+    ck_assert_str_eq(k->options[0], "-cl-opt-disable");
+}
+END_TEST
+
+/* Kernels without such a form, and what is said. */
+static const char *const without[][2] = {
+    {"#undef M_PI_F\n__kernel void k(__global int *d) { int M_PI_F = 2; d[0] = "
+     "M_PI_F; }\n",
+     "another meaning"},
+    {"#pragma clang attribute push(__attribute__((noinline)), apply_to = "
+     "function)\n"
+     "__kernel void k(__global int *d) { d[0] = 2; }\n"
+     "#pragma clang attribute pop\n",
+     "clang attribute"}};
+
+START_TEST(refused_with_words)
+{
+    const sim_compile_config cfg = {.no_cache = true};
+    const char *path = put("k.cl", without[_i][0]);
+    uint8_t *file;
+    size_t n;
+
+    direct(path, "k", &cfg);
+    ck_assert_int_eq(sim_kernel_build_bin(path, "k", &cfg, a, &file, &n, &err),
+                     VPU_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(err.msg, without[_i][1]), "%s", err.msg);
+    ck_assert_msg(strstr(err.msg, path), "%s", err.msg);
+}
+END_TEST
+
+/* --- nothing else can be said with it --------------------------------------
+ */
+
+static const struct {
+    const char *text, *why; /* NULL: it is fine */
+} texts[] = {
+    {"", NULL},
+    {"# 1 \"k.cl\"\nint x;\n\n#pragma unroll 4\n", NULL},
+    {"# 12 \"a b\\\"c\\\\d\\101.cl\"\n", NULL},
+    {"char *s = \"# // /* \\\" %:\"; char c = '\"', d = '\\'';\n", NULL},
+    {"int a = 7 % 2, b = 6 / 3;\n", NULL},
+    {"#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", NULL},
+    {"#include \"/etc/passwd\"\n", "line 1: a directive"},
+    {"int x;\n#include </etc/passwd>\n", "line 2: a directive"},
+    {" #include \"/etc/passwd\"\n", "a directive"},
+    {"\t#\tinclude \"/etc/passwd\"\n", "a directive"},
+    {"# include \"/etc/passwd\"\n", "a directive"},
+    {"%:include \"/etc/passwd\"\n", "a directive"},
+    {"  %: include \"/etc/passwd\"\n", "a directive"},
+    {"?\?=include \"/etc/passwd\"\n", "a trigraph"},
+    {"char *s = \"?\?/\"; /* \";\n", "a trigraph"},
+    {"/**/#include \"/etc/passwd\"\n", "a comment"},
+    {"int x; // y\n", "a comment"},
+    {"#def\\\nine X\n", "a directive"},
+    {"int x\\\n;\n", "a '\\'"},
+    {"char *s = \"a\\\n#include b\";\n", "without an end"},
+    {"char *s = \"a\n", "without an end"},
+    {"char c = '\n", "without an end"},
+    {"int x;\r#include \"/etc/passwd\"\n", "control character"},
+    {"int x;\f#include \"/etc/passwd\"\n", "control character"},
+    {"int x;", "no line feed"},
+    {"#define X 1\n", "a directive"},
+    {"#undef X\n", "a directive"},
+    {"#line 3 \"x\"\n", "a directive"},
+    {"#embed \"/etc/passwd\"\n", "a directive"},
+    {"#import \"/etc/passwd\"\n", "a directive"},
+    {"#\n", "a directive"},
+    {"# 1 \"k.cl\" 3\n", "a directive"},
+    {"# 1 \"k.cl\n", "a directive"},
+    {"# 1 \"k\\x41.cl\"\n", "a directive"},
+    {"# 99999999999 \"k.cl\"\n", "a directive"},
+    {"#pragma once\n", "a directive"},
+    {"#pragma clang module import x\n", "a directive"},
+    {"#pragma clang loop unroll(full) \"x\"\n", "a directive"},
+    {"#pragma unrollx\n", "a directive"},
+    {"#pragma GCC dependency \"/etc/passwd\"\n", "a directive"},
+    {"#pragma include_alias(\"a\", \"b\")\n", "a directive"},
+};
+
+START_TEST(plain_form)
+{
+    const char *text = texts[_i].text;
+    char *out;
+    vpu_status st = source_check(text, strlen(text), a, &out, &err);
+
+    ck_assert_msg((st == VPU_OK) == !texts[_i].why, "'%s': %s", text, err.msg);
+    if (st)
+        ck_assert_msg(strstr(err.msg, texts[_i].why), "'%s': %s", text,
+                      err.msg);
+    else
+        ck_assert_str_eq(out, text);
+}
+END_TEST
+
+START_TEST(zero_byte_is_refused)
+{
+    char *out;
+
+    ck_assert_int_eq(source_check("int x;\0\n", 8, a, &out, &err),
+                     VPU_ERR_PARSE);
+}
+END_TEST
+
+/* A .bin whose text was exchanged for one as long. */
+START_TEST(exchanged_text_is_checked)
+{
+    const sim_compile_config cfg = {.no_cache = true};
+    const char *path =
+        put("k.cl", "__kernel void k(__global int *d)\n{\n"
+                    "    int of_some_length_0123456789 = 3;\n"
+                    "    d[0] = of_some_length_0123456789;\n}\n");
+    static const char evil[] = "\n#include \"/etc/hostname\"  \n\n";
+    sim_kernel *k;
+    size_t n;
+    uint8_t *file = built(path, "k", &cfg, &n);
+    char *at = memmem(file, n, "    int of_some", 15);
+
+    ck_assert_ptr_nonnull(at);
+    memcpy(at, evil, sizeof evil - 1);
+    ck_assert_int_eq(sim_kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
+                     VPU_ERR_PARSE);
+    ck_assert_msg(strstr(err.msg, "k.bin") && strstr(err.msg, "a directive"),
+                  "%s", err.msg);
+}
+END_TEST
+
+static const char *const sections[] = {"-I/etc", "-DX", "-include", "@x"};
+
+START_TEST(exchanged_option_is_checked)
+{
+    static const char *const options[] = {"-cl-unsafe-math-optimizations"};
+    const sim_compile_config cfg = {
+        .options = options, .n_options = 1, .no_cache = true};
+    const char *path =
+        put("k.cl", "__kernel void k(__global int *d) { *d = 3; }\n");
+    const size_t room = strlen(options[0]);
+    sim_kernel *k;
+    size_t n, used = strlen(sections[_i]);
+    uint8_t *file = built(path, "k", &cfg, &n);
+    char *at = memmem(file, n, options[0], room);
+
+    ck_assert_ptr_nonnull(at);
+    memcpy(at, sections[_i], used);
+    memset(at + used, 'x', room - used);
+    ck_assert_int_eq(sim_kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
+                     VPU_ERR_PARSE);
+    ck_assert_msg(strstr(err.msg, "option"), "%s", err.msg);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("bin");
+    TCase *c = tcase_create("bin");
+    SRunner *r;
+    int failed;
+
+    glob("kernels/*/*.cl", 0, NULL, &samples);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, samples_are_the_same, 0, (int)samples.gl_pathc);
+    tcase_add_test(c, preprocessor_is_done);
+    tcase_add_test(c, options_of_the_text_are_kept);
+    tcase_add_loop_test(c, refused_with_words, 0,
+                        sizeof without / sizeof *without);
+    tcase_add_loop_test(c, plain_form, 0, sizeof texts / sizeof *texts);
+    tcase_add_test(c, zero_byte_is_refused);
+    tcase_add_test(c, exchanged_text_is_checked);
+    tcase_add_loop_test(c, exchanged_option_is_checked, 0,
+                        sizeof sections / sizeof *sections);
+    suite_add_tcase(s, c);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    globfree(&samples);
+    return failed != 0;
+}
