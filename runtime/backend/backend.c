@@ -1,8 +1,7 @@
 /* The list of backends, and looking one up. */
-#include "runtime/backend/host.h"
 #include "runtime/backend/ops.h"
-#include "runtime/backend/usb.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -11,9 +10,9 @@ const backend_ops *const backend_all[] = {
     &backend_null_ops,
     &backend_sim_ops,
     &backend_opencl_ops,
-    &backend_host,
-    &backend_replay,
-    &backend_usb,
+    &backend_host_ops,
+    &backend_replay_ops,
+    &backend_usb_ops,
     NULL, /* the end */
 };
 
@@ -38,4 +37,89 @@ vpu_status backend_find(const char *id, const backend_ops **ops,
             str_text(&names));
     str_free(&names);
     return VPU_ERR_INVALID;
+}
+
+uint32_t backend_extras(const backend_ops *ops)
+{
+    return ops->extras | (ops->trace ? BACKEND_TRACE : 0) |
+           (ops->inspect ? BACKEND_INSPECT : 0) |
+           (ops->observe ? BACKEND_OBSERVE : 0) |
+           (ops->order ? BACKEND_ORDER : 0) | (ops->stick ? BACKEND_STICK : 0);
+}
+
+const backend_ops *backend_offering(uint32_t extras)
+{
+    for (int i = 0; backend_all[i]; i++)
+        if (!(extras & ~backend_extras(backend_all[i])))
+            return backend_all[i];
+    return NULL;
+}
+
+void backend_with(backend_extra extra, str *out)
+{
+    bool any = false;
+
+    for (int i = 0; backend_all[i]; i++)
+        if (backend_extras(backend_all[i]) & extra) {
+            str_printf(out, "%s%s", any ? " and " : "", backend_all[i]->called);
+            any = true;
+        }
+}
+
+/* cfg wants the extra, which the backend does not offer. */
+static vpu_status refuse(const backend_ops *ops, const char *what,
+                         backend_extra extra, vpu_error *err)
+{
+    str with = {0};
+    vpu_status st;
+
+    backend_with(extra, &with);
+    st = err_set(err, VPU_ERR_UNSUPPORTED, "backend %s: %s is about %s",
+                 ops->name, what, str_text(&with));
+    str_free(&with);
+    return st;
+}
+
+vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
+                        const graph *g, backend *out, vpu_error *err)
+{
+    const struct {
+        bool wanted;
+        backend_extra extra;
+        const char *what;
+    } wants[] = {{cfg->trace != NULL, BACKEND_TRACE, "a timeline"},
+                 {cfg->debug != NULL, BACKEND_OBSERVE, "code for a debugger"},
+                 {cfg->check != NULL, BACKEND_ORDER, "code for checking"}};
+
+    *out = (backend){.ops = ops};
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        if (wants[i].wanted && !(backend_extras(ops) & wants[i].extra))
+            return refuse(ops, wants[i].what, wants[i].extra, err);
+    return ops->open(cfg, g, &out->self, err);
+}
+
+void backend_close(backend *b)
+{
+    if (b->ops)
+        b->ops->close(b->self);
+    *b = (backend){NULL, NULL};
+}
+
+vpu_status backend_run_one(const backend *b, uint32_t i, vpu_error *err)
+{
+    backend_result ignored;
+
+    return b->ops->run(b->self, i, 1, &ignored, err);
+}
+
+vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err)
+{
+    backend_result *ignored = calloc(g->n_launches + 1, sizeof *ignored);
+    vpu_status st = ignored
+                        ? b->ops->run(b->self, 0, g->n_launches, ignored, err)
+                        : err_set(err, VPU_ERR_NOMEM,
+                                  "no memory for %u launches", g->n_launches);
+
+    free(ignored);
+    return st;
 }

@@ -21,8 +21,18 @@
 #ifndef VPU_RUNTIME_BACKEND_BACKEND_H
 #define VPU_RUNTIME_BACKEND_BACKEND_H
 
-#include "runtime/backend/sim.h"
+#include <stdatomic.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "base/trace/writer.h"
+#include "runtime/config/release.h"
 #include "runtime/graph/graph.h"
+#include "runtime/link/xlink_wire.h"
+#include "sim/check/check.h"
+#include "sim/check/order.h"
+#include "sim/exec/exec.h"
+#include "sim/machine/desc.h"
 
 /* A device, usable or not. Texts live as long as the arena of the probe. */
 typedef struct {
@@ -44,31 +54,66 @@ typedef struct {
     bool cycles;   /* and it counts cycles */
 } backend_caps;
 
-typedef struct backend_usb_config backend_usb_config;
+/* What a backend may offer besides running a graph. A caller that needs one of
+ * these asks for it (backend_offering, backend_extras), not for a backend. */
+typedef enum {
+    BACKEND_MACHINE = 1 << 0, /* SHAVEs and cycles: desc and all of `how` */
+    BACKEND_TRACE = 1 << 1,   /* a timeline: backend_config.trace */
+    BACKEND_INSPECT = 1 << 2, /* buffers in place, figures of launches */
+    BACKEND_OBSERVE = 1 << 3, /* observers of launches (sim/exec/observe.h);
+                                 code for a debugger: backend_config.debug */
+    BACKEND_ORDER = 1 << 4,   /* launches in other orders; code for checking:
+                                 backend_config.check */
+    BACKEND_STICK = 1 << 5 /* boots and talks to sticks: backend_config.stick */
+} backend_extra;
 
+/* For BACKEND_ORDER: the kernels are compiled for checking (sim/check/check.h)
+ * and watched by a session of that kind; or, with orders, for
+ * backend_order_ops.run alone. */
+typedef struct {
+    check_set enabled;
+    const check_session *again; /* as check_config.again */
+    const bool *taint;          /* by launch: compile it so; NULL = none */
+    bool orders;
+} backend_check;
+
+/* For BACKEND_STICK. */
+typedef struct {
+    const char *layout;   /* "A", "B", "C"; NULL = what the firmware file says,
+                             if it is a known one, else an error */
+    const char *firmware; /* to boot a stick with; NULL = none */
+    config_release release; /* whose compiler's blobs; 0 = the layout's last */
+    uint32_t n_shaves;      /* 0 = 7 */
+    const char *log;  /* file for every packet, "-" = standard error; or NULL */
+    bool take_booted; /* a stick another program may use */
+    /* Sessions end soon after it is set, with VPU_ERR_IO, and leave their stick
+     * reset; NULL = nobody sets it. */
+    const atomic_bool *stop;
+    atomic_int *sessions; /* counts those that are open; NULL = nobody asks */
+} backend_stick_options;
+
+/* How a graph is to be run. */
 typedef struct {
     const char
         *device; /* the id's part behind the first ':'; "" = none given */
-    const char *source_dir;     /* NULL = beside the binding file's sources */
-    const char *const *options; /* -D and -I for the OpenCL preprocessor */
-    uint32_t n_options;
-    const child_limits *limits; /* of compiling; NULL = the compiler's own */
-    bool no_cache;
-    double timeout_s;   /* per launch, host time; 0 = no limit */
-    uint32_t n_threads; /* 0 = as many as the host has */
+    const char *source_dir; /* NULL = beside the binding file's sources */
+    sim_compile_options
+        compile; /* -D, -I …; others look at the options alone */
+    /* Without BACKEND_MACHINE n_threads and timeout_s alone are looked at.
+     * n_shaves: 0 = all of the machine's. timeout_s: of a launch. */
+    exec_options how;
+    const mach_desc *desc; /* borrowed; NULL = the default machine */
     /* Layer parameters as the binding resolved them, "name=value"; for
-     * plug-ins.
-     */
+     * plug-ins. */
     const char *const *params;
     uint32_t n_params;
     const log_sink *log;
     void (*print)(void *user, const char *text, size_t n); /* printf; or NULL */
     void *print_user;
-    /* What the simulator alone needs (machine, order, engine, trace); its
-     * fields that also stand above are ignored. NULL = the default machine. */
-    const backend_sim_config *sim;
-    const backend_usb_config *usb; /* what sticks need (usb.h); NULL = nothing
-                                      is known */
+    trc_writer *trace;          /* from the opening on; NULL = none */
+    const sim_debug *debug;     /* NULL; its kernels' cycles mean nothing */
+    const backend_check *check; /* NULL; likewise */
+    const backend_stick_options *stick; /* NULL = nothing is known */
 } backend_config;
 
 /* Of one launch. */
@@ -78,9 +123,81 @@ typedef struct {
     uint64_t cycles; /* 0 = unknown */
 } backend_result;
 
+/* What became of one launch of a simulated machine. */
+typedef struct {
+    const sim_kernel *kernel;
+    exec_result exec;
+    exec_profile profile; /* without rows unless backend_observe_ops.profile */
+    uint32_t n_shaves;
+    double compile_s; /* host time */
+    double run_s;     /* host time of a run, the median of all so far */
+} backend_launch;
+
+/* How the groups of a launch run (sim/check/order.h). */
+typedef struct {
+    exec_order order;
+    uint64_t seed;
+    const uint64_t *list; /* NULL = all groups */
+    uint64_t n_list;
+    exec_turns turns;
+    bool late;         /* transfers */
+    uint32_t n_shaves; /* 0 = as many as the launch has */
+} backend_order;
+
+/* --- extras, each a table of its own; self is what `open` gave -------------
+ */
+
+/* BACKEND_TRACE, of backends that can begin and end a timeline between runs. */
+typedef struct {
+    void (*to)(void *self, trc_writer *w); /* borrowed; NULL = none */
+} backend_trace_ops;
+
+typedef struct {
+    /* Buffer i of the graph in memory. Constants are filled in. */
+    void *(*buffer)(void *self, uint32_t i);
+    /* Its device address, and the memory it is in. */
+    uint32_t (*address)(const void *self, uint32_t i);
+    const memory *(*memory)(const void *self);
+    const mach_desc *(*machine)(const void *self);
+    /* After a run: launch i of the graph. */
+    const backend_launch *(*launch)(const void *self, uint32_t i);
+} backend_inspect_ops;
+
+typedef struct {
+    /* The observers of the runs that follow; the list is borrowed. Launches of
+     * kernels that come from no file (conversions) have them, too. */
+    void (*observers)(void *self, const exec_observer *const *list, uint32_t n);
+    /* Count the runs that follow by source line, into backend_launch.profile.
+     */
+    void (*profile)(void *self, const char *name, bool on);
+    /* The next launch begins at this place in the order of its groups; one
+     * SHAVE. */
+    void (*begin_at)(void *self, uint64_t first);
+} backend_observe_ops;
+
+typedef struct {
+    /* Launch i alone, with cfg->check->orders. Errors are exec_run's. */
+    vpu_status (*run)(void *self, uint32_t i, const backend_order *o,
+                      vpu_error *err);
+    /* With cfg->check: the session that watches; findings, and what a further
+     * run would tell. */
+    check_session *(*checker)(void *self);
+} backend_order_ops;
+
+typedef struct {
+    /* The layout that the options choose. VPU_ERR_INVALID: none, and how to
+     * choose. */
+    vpu_status (*layout)(const backend_stick_options *o, xlink_layout *out,
+                         vpu_error *err);
+    /* Open a session with that device and send RESET. */
+    vpu_status (*reset)(const char *device, const backend_stick_options *o,
+                        const log_sink *log, vpu_error *err);
+} backend_stick_ops;
+
 typedef struct backend_ops {
     const char *name;
-    const char *about; /* one line */
+    const char *called; /* "the simulator", "sticks": for messages */
+    const char *about;  /* one line */
     /* What there is now. Finding nothing is no error: then one device that is
      * not usable says why. Does not fail but for VPU_ERR_NOMEM. */
     vpu_status (*probe)(arena *a, backend_device **list, uint32_t *n,
@@ -105,6 +222,14 @@ typedef struct backend_ops {
      * VPU_ERR_FAULT, VPU_ERR_LIMIT  as sim's; what ran before stays valid */
     vpu_status (*run)(void *self, uint32_t first, uint32_t n,
                       backend_result *results, vpu_error *err);
+    /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE. */
+    uint32_t extras;
+    const backend_trace_ops *trace;     /* NULL: a timeline is from the opening
+                                           on, or there is none */
+    const backend_inspect_ops *inspect; /* NULL: not offered */
+    const backend_observe_ops *observe;
+    const backend_order_ops *order;
+    const backend_stick_ops *stick;
 } backend_ops;
 
 /* All of them, in a fixed order; NULL ends. */
@@ -115,5 +240,44 @@ extern const backend_ops *const backend_all[];
  * VPU_ERR_INVALID  no backend of that name (message: which there are) */
 vpu_status backend_find(const char *id, const backend_ops **ops,
                         const char **device, vpu_error *err);
+
+/* All extras of a backend, bits of backend_extra. */
+uint32_t backend_extras(const backend_ops *ops);
+/* The first backend with all of these extras; never NULL for what one backend
+ * of this program offers. */
+const backend_ops *backend_offering(uint32_t extras);
+/* "the simulator", "the simulator and sticks": the backends with this extra. */
+void backend_with(backend_extra extra, str *out);
+
+/* A backend that is open. */
+typedef struct {
+    const backend_ops *ops;
+    void *self;
+} backend;
+
+/* ops->open, after a look at what cfg asks for.
+ *
+ * VPU_ERR_UNSUPPORTED  cfg wants an extra that the backend does not offer
+ * else                 as backend_ops.open */
+vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
+                        const graph *g, backend *out, vpu_error *err);
+/* A zeroed one is fine; it is zeroed again. */
+void backend_close(backend *b);
+/* All launches of g, which it was opened for, in order. */
+vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err);
+/* Launch i alone, after those before it. */
+vpu_status backend_run_one(const backend *b, uint32_t i, vpu_error *err);
+
+/* BACKEND_INSPECT. */
+static inline void *backend_buffer(const backend *b, uint32_t i)
+{
+    return b->ops->inspect->buffer(b->self, i);
+}
+
+static inline const backend_launch *backend_launch_of(const backend *b,
+                                                      uint32_t i)
+{
+    return b->ops->inspect->launch(b->self, i);
+}
 
 #endif

@@ -23,11 +23,7 @@ static vpu_status compile(const backend_binaries_config *c,
                           const graph_launch *l, arena *a, network_kernel *k,
                           vpu_error *err)
 {
-    sim_compile_config cfg = {.options = c->options,
-                              .n_options = c->n_options,
-                              .no_cache = c->no_cache,
-                              .limits = c->limits,
-                              .log = c->log};
+    sim_compile_config cfg = {.user = c->compile, .log = c->log};
     uint8_t *file;
     source s;
     vpu_status st;

@@ -4,15 +4,12 @@
 
 #include "runtime/graph/graph.h"
 #include "runtime/blob/network.h"
-#include "base/child.h"
+#include "sim/compiler/kernel.h"
 #include "base/log.h"
 
 typedef struct {
     const char *source_dir;
-    const char *const *options; /* for clang */
-    uint32_t n_options;
-    const child_limits *limits; /* of compiling; NULL = the compiler's own */
-    bool no_cache;
+    sim_compile_options compile;
     bool simulator; /* they need not run on a stick: ours are no surprise */
     const log_sink *log;
 } backend_binaries_config;

@@ -1,6 +1,6 @@
 /* The plug-in's side of a graph: inputs and outputs in memory shared with a
  * child that lives for one check or one run. */
-#include "runtime/backend/host.h"
+#include "runtime/backend/ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -358,8 +358,9 @@ static vpu_status host_open(const backend_config *cfg, const graph *g,
         st = share(h, err);
     if (!st) {
         params(h);
-        st = run_child(h, cfg->timeout_s > 0 ? cfg->timeout_s : CHECK_SECONDS,
-                       err);
+        st = run_child(
+            h, cfg->how.timeout_s > 0 ? cfg->how.timeout_s : CHECK_SECONDS,
+            err);
     }
     if (st) {
         host_close(h);
@@ -410,14 +411,15 @@ static vpu_status host_run(void *self, uint32_t first, uint32_t n,
                        h->g->n_launches, n, first);
     memset(results, 0, n * sizeof *results);
     h->job.execute = true;
-    st = run_child(h, h->cfg->timeout_s * n, err);
+    st = run_child(h, h->cfg->how.timeout_s * n, err);
     if (!st && n)
         results[n - 1].seconds = h->job.shared->seconds;
     return st;
 }
 
-const backend_ops backend_host = {
+const backend_ops backend_host_ops = {
     .name = "host",
+    .called = "plug-ins",
     .about = "a C plug-in that says what a layer should compute",
     .probe = host_probe,
     .open = host_open,

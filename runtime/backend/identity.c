@@ -96,9 +96,10 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
         else if (!st)
             st = hash_file(a, src.path, 0, h, err);
     }
-    for (uint32_t i = 0; i < cfg->n_options && !l->text; i++)
-        if (strncmp(cfg->options[i], "-I", 2)) /* a path */
-            XXH64_update(h, cfg->options[i], strlen(cfg->options[i]) + 1);
+    for (uint32_t i = 0; i < cfg->compile.n_options && !l->text; i++)
+        if (strncmp(cfg->compile.options[i], "-I", 2)) /* a path */
+            XXH64_update(h, cfg->compile.options[i],
+                         strlen(cfg->compile.options[i]) + 1);
     *out = XXH64_digest(h);
     XXH64_freeState(h);
     return st;

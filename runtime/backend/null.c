@@ -94,6 +94,7 @@ static vpu_status null_run(void *self, uint32_t first, uint32_t n,
 }
 
 const backend_ops backend_null_ops = {.name = "null",
+                                      .called = "the null backend",
                                       .about = "runs nothing: outputs are "
                                                "zeros",
                                       .probe = null_probe,

@@ -56,15 +56,15 @@ static vpu_status failed(const opencl *o, const char *what, cl_int code,
 static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                                  vpu_error *err)
 {
-    sim_compile_config cfg = {.options = o->cfg->options,
-                              .n_options = o->cfg->n_options,
-                              .no_cache = o->cfg->no_cache,
+    sim_compile_config cfg = {.user = {.options = o->cfg->compile.options,
+                                       .n_options = o->cfg->compile.n_options,
+                                       .no_cache = o->cfg->compile.no_cache},
                               .log = o->cfg->log};
     vpu_status st = VPU_ERR_IO;
 
     if (l->text) {
         s->src = (source){.path = l->sources[0]};
-        cfg.n_options = 0; /* those are for the user's kernels */
+        cfg.user.n_options = 0; /* those are for the user's kernels */
         return sim_kernel_compile_text(s->src.path, l->text, l->entry, &cfg,
                                        o->a, &s->k, err);
     }
@@ -89,8 +89,8 @@ static vpu_status read_text(opencl *o, const graph_launch *l, stage *s,
 {
     opencl_source src = {.path = s->src.path,
                          .text = l->text,
-                         .options = o->cfg->options,
-                         .n_options = l->text ? 0 : o->cfg->n_options,
+                         .options = o->cfg->compile.options,
+                         .n_options = l->text ? 0 : o->cfg->compile.n_options,
                          .promote = !o->device.half};
 
     src.moves_halves = s->k && opencl_moves_words(o->g, l, s->k, s->args);
@@ -475,7 +475,7 @@ static vpu_status opencl_open(const backend_config *cfg, const graph *g,
     vpu_status st;
 
     *self = NULL;
-    if (cfg->n_threads)
+    if (cfg->how.n_threads)
         log_note(cfg->log, "backend opencl: the driver decides about threads");
     o->a = a;
     o->cfg = cfg;
@@ -539,12 +539,13 @@ static vpu_status run_stage(opencl *o, uint32_t i, backend_result *result,
                                        global, local, 0, NULL, &event);
     if (code)
         return failed(o, l->name, code, err);
-    if (!opencl_wait(o->cl, o->queue, event, o->cfg->timeout_s, &code)) {
+    if (!opencl_wait(o->cl, o->queue, event, o->cfg->how.timeout_s, &code)) {
         o->hangs = true;
         return err_set(err, VPU_ERR_LIMIT,
                        "%s: kernel '%s' still runs on %s after %g s "
                        "(--timeout)",
-                       l->name, l->entry, o->device.name, o->cfg->timeout_s);
+                       l->name, l->entry, o->device.name,
+                       o->cfg->how.timeout_s);
     }
     if (code) {
         o->cl->ReleaseEvent(event);
@@ -570,6 +571,7 @@ static vpu_status opencl_run(void *self, uint32_t first, uint32_t n,
 }
 
 const backend_ops backend_opencl_ops = {.name = "opencl",
+                                        .called = "OpenCL devices",
                                         .about = "an OpenCL 1.2 device",
                                         .probe = opencl_probe,
                                         .open = opencl_open,

@@ -1,9 +1,10 @@
-/* The backends there are. A new one is a line here and one in backend.c. */
+/* The backends there are. A new one is a name here and one in backend.c. */
 #ifndef VPU_RUNTIME_BACKEND_OPS_H
 #define VPU_RUNTIME_BACKEND_OPS_H
 
 #include "runtime/backend/backend.h"
 
-extern const backend_ops backend_null_ops, backend_sim_ops, backend_opencl_ops;
+extern const backend_ops backend_null_ops, backend_sim_ops, backend_opencl_ops,
+    backend_host_ops, backend_replay_ops, backend_usb_ops;
 
 #endif

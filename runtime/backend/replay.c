@@ -2,7 +2,7 @@
  * for the same again. */
 #include <string.h>
 
-#include "runtime/backend/host.h"
+#include "runtime/backend/ops.h"
 #include "runtime/backend/identity.h"
 
 typedef struct {
@@ -179,8 +179,9 @@ static vpu_status replay_run(void *self, uint32_t first, uint32_t n,
     return VPU_OK;
 }
 
-const backend_ops backend_replay = {
+const backend_ops backend_replay_ops = {
     .name = "replay",
+    .called = "recordings",
     .about = "a recording made with vpu record",
     .probe = replay_probe,
     .open = replay_open,

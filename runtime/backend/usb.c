@@ -1,5 +1,5 @@
 /* A graph as a blob on a stick. */
-#include "runtime/backend/usb.h"
+#include "runtime/backend/ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,20 +61,17 @@ static vpu_status probe(arena *a, backend_device **list, uint32_t *n,
 
 static config_release release_of(const stick *t)
 {
-    return t->cfg->usb && t->cfg->usb->release
-               ? t->cfg->usb->release
+    return t->cfg->stick && t->cfg->stick->release
+               ? t->cfg->stick->release
                : xlink_last_release(t->s.layout);
 }
 
 static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
 {
     const backend_config *c = t->cfg;
-    uint32_t shaves = c->usb && c->usb->n_shaves ? c->usb->n_shaves : 7;
+    uint32_t shaves = c->stick && c->stick->n_shaves ? c->stick->n_shaves : 7;
     backend_binaries_config bins = {.source_dir = c->source_dir,
-                                    .options = c->options,
-                                    .n_options = c->n_options,
-                                    .no_cache = c->no_cache,
-                                    .limits = c->limits,
+                                    .compile = c->compile,
                                     .simulator = t->s.is_virtual,
                                     .log = c->log};
     network_config net = {.release = release_of(t),
@@ -164,7 +161,8 @@ static vpu_status stick_open(const backend_config *cfg, const graph *g,
     t->a = a;
     t->cfg = cfg;
     t->g = g;
-    st = usb_session_choose(&t->s, cfg->device, cfg->usb, cfg->log, err);
+    st = usb_session_choose(&t->s, cfg->device, cfg->stick, cfg->log, err);
+    t->s.trace = cfg->trace;
     if (!st)
         st = make_blob(t, &bytes, err);
     if (!st)
@@ -223,7 +221,7 @@ static vpu_status stick_read(void *self, uint32_t i, void *data, vpu_error *err)
 
 static void trace_stages(stick *t)
 {
-    trc_writer *w = t->cfg->usb ? t->cfg->usb->trace : NULL;
+    trc_writer *w = t->cfg->trace;
     trc_track track;
 
     if (!w)
@@ -241,9 +239,9 @@ static void trace_stages(stick *t)
 
 static unsigned run_ms(const stick *t)
 {
-    double ms = t->cfg->timeout_s * 1e3 * (t->g->n_launches + 1);
+    double ms = t->cfg->how.timeout_s * 1e3 * (t->g->n_launches + 1);
 
-    return !t->cfg->timeout_s || ms > 2e9 ? 2000000000 : (unsigned)ms + 1;
+    return !t->cfg->how.timeout_s || ms > 2e9 ? 2000000000 : (unsigned)ms + 1;
 }
 
 static vpu_status infer(stick *t, vpu_error *err)
@@ -286,12 +284,16 @@ static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
     return VPU_OK;
 }
 
-const backend_ops backend_usb = {.name = "usb",
-                                 .about = "a Myriad X stick, or vpu stick",
-                                 .probe = probe,
-                                 .open = stick_open,
-                                 .close = stick_close,
-                                 .caps = stick_caps,
-                                 .write = stick_write,
-                                 .read = stick_read,
-                                 .run = stick_run};
+const backend_ops backend_usb_ops = {
+    .name = "usb",
+    .called = "sticks",
+    .about = "a Myriad X stick, or vpu stick",
+    .probe = probe,
+    .open = stick_open,
+    .close = stick_close,
+    .caps = stick_caps,
+    .write = stick_write,
+    .read = stick_read,
+    .extras = BACKEND_TRACE,
+    .run = stick_run,
+    .stick = &(const backend_stick_ops){usb_layout, usb_reset}};

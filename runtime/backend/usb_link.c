@@ -14,9 +14,6 @@ enum {
     MAX_FIRMWARE = 64 << 20
 };
 
-atomic_bool backend_usb_stop;
-atomic_int backend_usb_sessions;
-
 /* --- choosing ------------------------------------------------------------- */
 
 static vpu_status firmware_says(const char *path, xlink_layout *out,
@@ -39,8 +36,8 @@ static vpu_status firmware_says(const char *path, xlink_layout *out,
     return st;
 }
 
-vpu_status backend_usb_layout(const backend_usb_config *c, xlink_layout *out,
-                              vpu_error *err)
+vpu_status usb_layout(const backend_stick_options *c, xlink_layout *out,
+                      vpu_error *err)
 {
     if (c && c->layout)
         return xlink_layout_parse(c->layout, out)
@@ -59,14 +56,14 @@ vpu_status backend_usb_layout(const backend_usb_config *c, xlink_layout *out,
 }
 
 vpu_status usb_session_choose(usb_session *s, const char *device,
-                              const backend_usb_config *c, const log_sink *log,
-                              vpu_error *err)
+                              const backend_stick_options *c,
+                              const log_sink *log, vpu_error *err)
 {
     s->device = device;
     s->c = c;
     s->log = log;
     s->is_virtual = !strncmp(device, "unix:", 5) || !strncmp(device, "tcp:", 4);
-    return backend_usb_layout(c, &s->layout, err);
+    return usb_layout(c, &s->layout, err);
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -78,13 +75,13 @@ static void trace_packet(void *user, uint64_t ns, bool sent, const char *name,
     trc_arg args[] = {TRC_UINT("bytes", bytes)};
     trc_event e = {.name = name, .args = args, .n_args = 1};
 
-    trc_instant(s->c->trace, sent ? s->out : s->in, ns, &e);
+    trc_instant(s->trace, sent ? s->out : s->in, ns, &e);
 }
 
 static vpu_status open_log(usb_session *s, vpu_error *err)
 {
     const char *path = s->c ? s->c->log : NULL;
-    trc_writer *w = s->c ? s->c->trace : NULL;
+    trc_writer *w = s->trace;
     xlink_log_config c = {.layout = s->layout, .user = s};
 
     if (path && strcmp(path, "-")) {
@@ -110,7 +107,7 @@ static vpu_status connect_link(usb_session *s, vpu_error *err)
                              .watchdog = true,
                              .take_booted = s->c && s->c->take_booted,
                              .log = s->log,
-                             .stop = &backend_usb_stop};
+                             .stop = s->c ? s->c->stop : NULL};
 
     return s->is_virtual ? transport_connect(s->device, CONNECT_MS, &s->t, err)
                          : usb_connect(s->device, &o, &s->t, err);
@@ -127,15 +124,16 @@ vpu_status usb_session_open(usb_session *s,
                      .dead_ms = ANSWER_MS,
                      .print = print,
                      .print_user = print_user,
-                     .stop = &backend_usb_stop};
+                     .stop = s->c ? s->c->stop : NULL};
     vpu_status st = open_log(s, err);
 
     if (!st)
         st = connect_link(s, err);
     if (st)
         return st;
-    atomic_fetch_add(&backend_usb_sessions, 1);
-    s->counted = true;
+    s->counted = s->c && s->c->sessions;
+    if (s->counted)
+        atomic_fetch_add(s->c->sessions, 1);
     c.watch = xlink_log_watch(s->packets);
     st = mvnc_open(s->t, &c, &s->m, err);
     if (st) {
@@ -175,14 +173,14 @@ void usb_session_close(usb_session *s)
     if (s->file && file_close_written(s->file, s->c->log, &err))
         log_warn(s->log, "%s", err.msg);
     if (s->counted)
-        atomic_fetch_sub(&backend_usb_sessions, 1);
+        atomic_fetch_sub(s->c->sessions, 1);
     *s = (usb_session){0};
 }
 
-vpu_status backend_usb_reset(const char *device, const backend_usb_config *c,
-                             const log_sink *log, vpu_error *err)
+vpu_status usb_reset(const char *device, const backend_stick_options *c,
+                     const log_sink *log, vpu_error *err)
 {
-    backend_usb_config taking = c ? *c : (backend_usb_config){0};
+    backend_stick_options taking = c ? *c : (backend_stick_options){0};
     usb_session s = {0};
     vpu_status st;
 

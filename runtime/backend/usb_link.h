@@ -3,7 +3,7 @@
 #ifndef VPU_RUNTIME_BACKEND_USB_LINK_H
 #define VPU_RUNTIME_BACKEND_USB_LINK_H
 
-#include "runtime/backend/usb.h"
+#include "runtime/backend/backend.h"
 #include "runtime/link/mvnc.h"
 #include "runtime/usb/device.h"
 #include "runtime/link/xlink_log.h"
@@ -13,7 +13,7 @@ enum { USB_LOADING_MS = 120000 }; /* kernels of a virtual stick compile */
 /* All-zero before usb_session_choose. */
 typedef struct {
     const char *device;
-    const backend_usb_config *c;
+    const backend_stick_options *c;
     const log_sink *log;
     xlink_layout layout;
     bool is_virtual; /* behind a socket */
@@ -22,17 +22,24 @@ typedef struct {
     transport *t;
     FILE *file;
     xlink_log *packets;
+    trc_writer *trace; /* borrowed, or NULL */
     mvnc *m;
     trc_track out, in;
     bool counted;
 } usb_session;
 
+/* backend_stick_ops. */
+vpu_status usb_layout(const backend_stick_options *c, xlink_layout *out,
+                      vpu_error *err);
+vpu_status usb_reset(const char *device, const backend_stick_options *c,
+                     const log_sink *log, vpu_error *err);
+
 /* The layout, and what kind of device it is; nothing is opened yet.
  *
  * VPU_ERR_INVALID  no layout */
 vpu_status usb_session_choose(usb_session *s, const char *device,
-                              const backend_usb_config *c, const log_sink *log,
-                              vpu_error *err);
+                              const backend_stick_options *c,
+                              const log_sink *log, vpu_error *err);
 /* Connect, boot if need be. print: the stick's text, or NULL. Errors of
  * transport_connect, usb_connect and mvnc_open. */
 vpu_status usb_session_open(usb_session *s,

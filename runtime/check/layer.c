@@ -11,35 +11,39 @@
 typedef struct {
     const check_layer_config *cfg;
     const graph *g;
-    backend_sim_check check;
-    backend_sim_config sim;
-    backend_sim *b;
+    backend_check check;
+    backend_config run;
+    backend b;
     double run_s;
 } pass;
+
+static check_session *checker(const backend *b)
+{
+    return b->ops->order->checker(b->self);
+}
 
 static vpu_status run_pass(pass *p, vpu_error *err)
 {
     double start;
     vpu_status st;
 
-    p->sim = p->cfg->sim;
-    p->sim.check = &p->check;
-    p->sim.trace = NULL;
-    p->sim.profile = false;
-    p->sim.group_watch = NULL;
-    st = backend_sim_open(&p->sim, p->g, &p->b, err);
+    p->run = p->cfg->run;
+    p->run.check = &p->check;
+    p->run.trace = NULL;
+    st = backend_open(backend_offering(BACKEND_ORDER | BACKEND_INSPECT),
+                      &p->run, p->g, &p->b, err);
     if (!st)
-        st = p->cfg->fill(p->cfg->fill_user, p->b, err);
+        st = p->cfg->fill(p->cfg->fill_user, &p->b, err);
     start = clock_seconds();
     if (!st)
-        st = backend_sim_run(p->b, err);
+        st = backend_run_all(&p->b, p->g, err);
     for (uint32_t i = 0; i < p->g->n_buffers && !st; i++)
         if (p->g->buffers[i].role == GRAPH_OUTPUT)
-            check_written(backend_sim_checker(p->b), i,
+            check_written(checker(&p->b), i,
                           tensor_dtype_bytes(p->g->buffers[i].desc.dtype));
     p->run_s = clock_seconds() - start;
-    if (p->b)
-        check_end(backend_sim_checker(p->b));
+    if (p->b.self)
+        check_end(checker(&p->b));
     return st;
 }
 
@@ -50,7 +54,7 @@ static bool *to_follow(pass *p, arena *a, bool *any)
 
     *any = false;
     for (uint32_t i = 0; i < p->g->n_launches; i++) {
-        taint[i] = check_needs_taint(backend_sim_checker(p->b), i);
+        taint[i] = check_needs_taint(checker(&p->b), i);
         *any |= taint[i];
     }
     return taint;
@@ -71,7 +75,7 @@ static void add(const check_layer_config *cfg, const check_shown *x,
 static void collect(const pass *p, const check_shown *orders, uint32_t n_orders,
                     arena *a, check_report *out)
 {
-    const check_session *s = backend_sim_checker(p->b);
+    const check_session *s = checker(&p->b);
     size_t n;
     const check_finding *f = check_findings(s, &n);
     check_shown *shown = arena_array(a, check_shown, n + n_orders + 1);
@@ -117,22 +121,22 @@ vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
         follow &= (cfg->enabled &
                    (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE))) != 0;
     }
-    if (!st && (follow || check_needs_again(backend_sim_checker(first.b)))) {
-        second.check.again = backend_sim_checker(first.b);
+    if (!st && (follow || check_needs_again(checker(&first.b)))) {
+        second.check.again = checker(&first.b);
         last = &second;
         out->runs = 2;
         st = run_pass(&second, err);
     }
     if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER) &&
-        check_ran_all(backend_sim_checker(first.b)))
+        check_ran_all(checker(&first.b)))
         st = check_orders(cfg, &how, g, a, &orders, &n_orders, &out->n_orders,
                           err);
     if (!st) {
         collect(last, orders, n_orders, a, out);
         count(g, out);
     }
-    backend_sim_close(second.b);
-    backend_sim_close(first.b);
+    backend_close(&second.b);
+    backend_close(&first.b);
     out->seconds = clock_seconds() - start;
     out->run_s = first.run_s + second.run_s;
     return st;

@@ -7,7 +7,7 @@
 #ifndef VPU_RUNTIME_CHECK_LAYER_H
 #define VPU_RUNTIME_CHECK_LAYER_H
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
 #include "base/str.h"
 
@@ -52,7 +52,7 @@ typedef struct {
 typedef struct check_suppressions check_suppressions;
 
 typedef struct {
-    backend_sim_config sim; /* as for a run; `check` is set here */
+    backend_config run; /* as for a run; `check` is set here */
     check_set enabled;
     uint32_t max_findings; /* 0 = all */
     bool orders;           /* try other orders, too (orders.h) */
@@ -60,11 +60,11 @@ typedef struct {
     uint64_t seed;         /* of the first */
     const check_suppressions *suppressions; /* NULL = none */
     /* Fills the graph's inputs, again for each run. */
-    vpu_status (*fill)(void *user, backend_sim *b, vpu_error *err);
+    vpu_status (*fill)(void *user, const backend *b, vpu_error *err);
     void *fill_user;
 } check_layer_config;
 
-/* Errors of backend_sim_open and backend_sim_run, and what fill returns. */
+/* Errors of backend_open and backend_run_all, and what fill returns. */
 vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
                        check_report *out, vpu_error *err);
 

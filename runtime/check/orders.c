@@ -14,12 +14,12 @@ enum {
 
 typedef struct {
     const char *name; /* as a message says it */
-    backend_sim_order how;
+    backend_order how;
 } attempt;
 
 typedef struct {
     const graph *g;
-    backend_sim *b;
+    backend b;
     arena *a;
     uint8_t **before, **plain; /* buffers' contents: of the launch at hand,
                                   before it and after it, sequentially */
@@ -34,13 +34,13 @@ typedef struct {
 static void keep(orders *o, uint8_t **to)
 {
     for (uint32_t i = 0; i < o->g->n_buffers; i++)
-        memcpy(to[i], backend_sim_buffer(o->b, i), o->g->buffers[i].bytes);
+        memcpy(to[i], backend_buffer(&o->b, i), o->g->buffers[i].bytes);
 }
 
 static void put_back(orders *o, uint8_t *const *from)
 {
     for (uint32_t i = 0; i < o->g->n_buffers; i++)
-        memcpy(backend_sim_buffer(o->b, i), from[i], o->g->buffers[i].bytes);
+        memcpy(backend_buffer(&o->b, i), from[i], o->g->buffers[i].bytes);
 }
 
 /* The first buffer whose contents are not those of the plain order; n_buffers =
@@ -49,10 +49,16 @@ static uint32_t differs(const orders *o)
 {
     uint32_t i = 0;
 
-    while (i < o->g->n_buffers && !memcmp(backend_sim_buffer(o->b, i),
-                                          o->plain[i], o->g->buffers[i].bytes))
+    while (i < o->g->n_buffers && !memcmp(backend_buffer(&o->b, i), o->plain[i],
+                                          o->g->buffers[i].bytes))
         i++;
     return i;
+}
+
+static vpu_status run_in_order(orders *o, const backend_order *how,
+                               vpu_error *err)
+{
+    return o->b.ops->order->run(o->b.self, o->launch, how, err);
 }
 
 /* --- narrowing down ------------------------------------------------------- */
@@ -64,7 +70,7 @@ static bool enough(orders *o, const attempt *x, const uint64_t *list,
 {
     uint64_t *rest = malloc((o->n_groups + 1) * sizeof *rest);
     uint8_t *in = calloc(o->n_groups + 1, 1);
-    backend_sim_order how = x->how, plain = {.n_shaves = 1};
+    backend_order how = x->how, plain = {.n_shaves = 1};
     uint64_t n_rest = 0;
     vpu_status st = rest && in ? VPU_OK : VPU_ERR_NOMEM;
 
@@ -77,12 +83,12 @@ static bool enough(orders *o, const attempt *x, const uint64_t *list,
     plain.list = rest;
     plain.n_list = n_rest;
     if (!st && n_rest)
-        st = backend_sim_run_in_order(o->b, o->launch, &plain, NULL);
+        st = run_in_order(o, &plain, NULL);
     how.order = EXEC_SEQUENTIAL;
     how.list = list;
     how.n_list = n;
     if (!st && n)
-        st = backend_sim_run_in_order(o->b, o->launch, &how, NULL);
+        st = run_in_order(o, &how, NULL);
     free(rest);
     free(in);
     o->tries++;
@@ -181,7 +187,7 @@ static void describe(orders *o, const attempt *x, check_shown *out)
     str text = {0};
 
     str_printf(&text, "the result %s is another than in sequence: ", x->name);
-    put_difference(o, buffer, backend_sim_buffer(o->b, buffer), &text);
+    put_difference(o, buffer, backend_buffer(&o->b, buffer), &text);
     if (whole) {
         list = in_order(o, x);
         o->tries = 0;
@@ -247,19 +253,19 @@ static attempt *list_attempts(const check_orders_config *cfg, arena *a,
 static vpu_status try_launch(orders *o, const attempt *list, uint32_t n,
                              check_shown *out, bool *found)
 {
-    const backend_sim_order plain = {.n_shaves = 1};
+    const backend_order plain = {.n_shaves = 1};
     uint32_t groups[3];
     vpu_status st;
 
     o->n_groups = check_groups(&o->g->launches[o->launch], groups);
     keep(o, o->before);
-    st = backend_sim_run_in_order(o->b, o->launch, &plain, o->err);
+    st = run_in_order(o, &plain, o->err);
     if (st)
         return st;
     keep(o, o->plain);
     for (uint32_t i = 0; i < n && !*found && !st; i++) {
         put_back(o, o->before);
-        st = backend_sim_run_in_order(o->b, o->launch, &list[i].how, o->err);
+        st = run_in_order(o, &list[i].how, o->err);
         if (!st && differs(o) < o->g->n_buffers) {
             describe(o, &list[i], out);
             *found = true;
@@ -274,28 +280,27 @@ vpu_status check_orders(const check_layer_config *cfg,
                         arena *a, check_shown **out, uint32_t *n,
                         uint32_t *n_orders, vpu_error *err)
 {
-    const backend_sim_check check = {.enabled = cfg->enabled, .orders = true};
-    backend_sim_config sim = cfg->sim;
+    const backend_check check = {.enabled = cfg->enabled, .orders = true};
+    backend_config run = cfg->run;
     orders o = {.g = g, .a = arena_create(0), .err = err};
     attempt *list = list_attempts(how, o.a, n_orders);
     vpu_status st;
 
     *n = 0;
     *out = arena_array(a, check_shown, g->n_launches + 1);
-    sim.check = &check;
-    sim.trace = NULL;
-    sim.profile = false;
-    sim.group_watch = NULL;
-    sim.print = NULL;
+    run.check = &check;
+    run.trace = NULL;
+    run.print = NULL;
     o.before = arena_array(o.a, uint8_t *, g->n_buffers + 1);
     o.plain = arena_array(o.a, uint8_t *, g->n_buffers + 1);
     for (uint32_t i = 0; i < g->n_buffers; i++) {
         o.before[i] = arena_push(o.a, g->buffers[i].bytes, 1, 64);
         o.plain[i] = arena_push(o.a, g->buffers[i].bytes, 1, 64);
     }
-    st = backend_sim_open(&sim, g, &o.b, err);
+    st = backend_open(backend_offering(BACKEND_ORDER | BACKEND_INSPECT), &run,
+                      g, &o.b, err);
     if (!st)
-        st = cfg->fill(cfg->fill_user, o.b, err);
+        st = cfg->fill(cfg->fill_user, &o.b, err);
     for (o.launch = 0; o.launch < g->n_launches && !st; o.launch++) {
         bool found = false;
 
@@ -306,7 +311,7 @@ vpu_status check_orders(const check_layer_config *cfg,
             x->text = arena_strdup(a, x->text);
         }
     }
-    backend_sim_close(o.b);
+    backend_close(&o.b);
     arena_destroy(o.a);
     return st;
 }

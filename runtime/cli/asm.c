@@ -131,10 +131,10 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel **k,
                        vpu_error *err)
 {
     log_sink log = cli_log(false);
-    sim_compile_config cfg = {.options = args->clang.words,
-                              .n_options = (uint32_t)args->clang.n,
-                              .no_cache = true,
-                              .limits = &args->clang.limits,
+    sim_compile_config cfg = {.user.options = args->clang.words,
+                              .user.n_options = (uint32_t)args->clang.n,
+                              .user.no_cache = true,
+                              .user.limits = &args->clang.limits,
                               .log = &log};
 
     return is_bin(args->file)

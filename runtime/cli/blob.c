@@ -136,23 +136,24 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     if (!o->release)
         return cli_usage(&cli_blob, "--release says of which OpenVINO: %s",
                          config_release_names());
-    if (o->t.shaves > 16)
-        return cli_usage(&cli_blob, "--shaves %u: there are 16", o->t.shaves);
+    if (o->t.how.n_shaves > 16)
+        return cli_usage(&cli_blob, "--shaves %u: there are 16",
+                         o->t.how.n_shaves);
     return target_check(&o->t, &cli_blob, argc, argv);
 }
 
 static vpu_status make(const make_options *o, arena *a, const log_sink *log,
                        vpu_error *err)
 {
-    uint32_t shaves = o->t.shaves ? o->t.shaves : 7;
+    uint32_t shaves = o->t.how.n_shaves ? o->t.how.n_shaves : 7;
     network_config cfg = {.release = o->release,
                           .n_shaves = shaves,
                           .n_slices = shaves > 7 ? 19 : 9};
     backend_binaries_config bins = {.source_dir = o->t.source_dir,
-                                    .options = o->t.clang.items,
-                                    .n_options = o->t.clang.n,
-                                    .no_cache = o->t.no_cache,
-                                    .limits = &o->t.compile,
+                                    .compile = {.options = o->t.clang.items,
+                                                .n_options = o->t.clang.n,
+                                                .no_cache = o->t.no_cache,
+                                                .limits = &o->t.compile},
                                     .log = log};
     network_kernel *kernels = NULL;
     target t = {0};

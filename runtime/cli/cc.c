@@ -77,7 +77,7 @@ static int cc_main(int argc, char **argv)
     log_sink log = cli_log(false);
     cc_args args = {.clang.limits = budget_or_default(NULL)};
     /* Not from the cache: whoever compiles wants the warnings again. */
-    sim_compile_config cfg = {.no_cache = true, .log = &log};
+    sim_compile_config cfg = {.user.no_cache = true, .log = &log};
     vpu_error err = {0};
     uint8_t *file;
     size_t n;
@@ -88,9 +88,9 @@ static int cc_main(int argc, char **argv)
         goto out;
     if (!args.output)
         args.output = default_output(a, args.source);
-    cfg.limits = &args.clang.limits;
-    cfg.options = args.clang.words;
-    cfg.n_options = (uint32_t)args.clang.n;
+    cfg.user.limits = &args.clang.limits;
+    cfg.user.options = args.clang.words;
+    cfg.user.n_options = (uint32_t)args.clang.n;
     st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,
                               &err);
     if (!st)

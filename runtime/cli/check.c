@@ -115,8 +115,8 @@ static int parse(int argc, char **argv, check_options *o, arena *a)
     c = target_check(&o->t, &cli_check, argc, argv);
     if (!c && o->times && o->json)
         c = cli_usage(&cli_check, "--times and --json exclude each other");
-    if (!c && o->t.usb_only)
-        c = cli_usage(&cli_check, "%s is about sticks", o->t.usb_only);
+    if (!c && o->t.stick_only)
+        c = cli_usage(&cli_check, "%s is about sticks", o->t.stick_only);
     return c;
 }
 
@@ -126,15 +126,11 @@ typedef struct {
     arena *a;
 } inputs;
 
-static vpu_status fill(void *user, backend_sim *b, vpu_error *err)
+static vpu_status fill(void *user, const backend *b, vpu_error *err)
 {
     const inputs *in = user;
-    vpu_status st = VPU_OK;
+    vpu_status st = target_fill_all(in->o, in->t, b, in->a, err);
 
-    for (uint32_t i = 0; i < in->t->g->n_buffers && !st; i++)
-        if (in->t->g->buffers[i].role == GRAPH_INPUT)
-            st = target_fill(in->o, &in->t->g->buffers[i], in->a,
-                             backend_sim_buffer(b, i), err);
     return st ? st : target_check_inputs(in->o, in->t, in->a, err);
 }
 
@@ -144,8 +140,8 @@ vpu_status cli_check_layer(const target_options *o, const target *t,
 {
     inputs in = {o, t, a};
 
-    cfg->sim = target_sim(o, t);
-    cfg->sim.log = log;
+    cfg->run = target_backend(o, t);
+    cfg->run.log = log;
     cfg->fill = fill;
     cfg->fill_user = &in;
     return check_layer(cfg, t->g, a, r, err);

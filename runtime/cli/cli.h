@@ -3,6 +3,7 @@
 #define VPU_RUNTIME_CLI_CLI_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -11,9 +12,14 @@
 #include "base/err.h"
 #include "base/log.h"
 
-/* Set by a command that a signal is to end in order: backend_usb_stop is set
- * then, and the command's own status is the program's. */
+/* Set by a command that a signal is to end in order: cli_stop is set then, and
+ * the command's own status is the program's. */
 extern volatile sig_atomic_t cli_serving;
+/* Set by a signal: sessions with sticks end soon, and leave their stick reset.
+ */
+extern atomic_bool cli_stop;
+/* Sessions that are open: as long as there are any, a signal is theirs. */
+extern atomic_int cli_sessions;
 
 /* Exit statuses; those of errors that stop a run are in stop.h. */
 enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };

@@ -120,8 +120,8 @@ static vpu_status run(session *s, vpu_error *err)
     }
     in[cfg.n_in++] = stdin;
     cfg.g = s->bound.g;
-    cfg.sim = target_sim(&s->t, &s->bound);
-    cfg.sim.log = &s->log;
+    cfg.run = target_backend(&s->t, &s->bound);
+    cfg.run.log = &s->log;
     if (cfg.prompt)
         ending_handle(SIGINT, on_interrupt);
     if (!st)

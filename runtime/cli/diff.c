@@ -173,11 +173,11 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     }
     if (!o->b)
         return cli_usage(&cli_diff, "--b says what to compare with");
-    if (o->t.usb_only && strncmp(o->a, "usb", 3) && strncmp(o->b, "usb", 3))
+    if (o->t.stick_only && strncmp(o->a, "usb", 3) && strncmp(o->b, "usb", 3))
         return cli_usage(&cli_diff,
                          "%s is about sticks, and neither side is "
                          "usb",
-                         o->t.usb_only);
+                         o->t.stick_only);
     if (o->t.sim_only && strcmp(o->a, "sim") && strcmp(o->b, "sim"))
         return cli_usage(&cli_diff,
                          "%s is about the simulator, and neither side is sim",
@@ -212,7 +212,6 @@ typedef struct {
     arena *a;
     log_sink log;
     target t;
-    backend_sim_config sim;
     backend_config cfg[2];
 } session;
 
@@ -226,7 +225,7 @@ void cli_print_aside(void *user, const char *text, size_t n)
 static vpu_status find_side(session *s, int k, diff_side *side, vpu_error *err)
 {
     side->id = k ? s->o.b : s->o.a;
-    s->cfg[k] = target_backend(&s->o.t, &s->t, &s->sim);
+    s->cfg[k] = target_backend(&s->o.t, &s->t);
     s->cfg[k].log = &s->log;
     s->cfg[k].print = cli_print_aside;
     side->cfg = &s->cfg[k];
@@ -261,11 +260,10 @@ static vpu_status run(session *s, bool *equal, vpu_error *err)
                        .outputs_only = s->o.outputs_only,
                        .no_groups = s->o.no_groups,
                        .heat_map = s->o.heat_map,
-                       .sim = &s->cfg[0]};
+                       .run = &s->cfg[0]};
     diff_report r;
     vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
 
-    s->sim = target_sim(&s->o.t, &s->t);
     for (int k = 0; k < 2 && !st; k++)
         st = find_side(s, k, &sides[k], err);
     if (!st)

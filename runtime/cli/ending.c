@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
 #include "base/child.h"
 #include "base/temp.h"
 
 volatile sig_atomic_t cli_serving;
+atomic_bool cli_stop;
+atomic_int cli_sessions;
 
 /* --- signals -------------------------------------------------------------- */
 
@@ -59,8 +60,8 @@ void ending_die_of(int sig)
  * clean; ending_status ends the program then. */
 static void on_signal(int sig)
 {
-    if ((atomic_load(&backend_usb_sessions) || cli_serving) &&
-        !atomic_exchange(&backend_usb_stop, true)) {
+    if ((atomic_load(&cli_sessions) || cli_serving) &&
+        !atomic_exchange(&cli_stop, true)) {
         held = sig;
         return;
     }

@@ -80,16 +80,14 @@ static vpu_status run(const record_options *o, arena *a, const log_sink *log,
                       vpu_error *err)
 {
     target t = {0};
-    backend_sim_config sim;
     backend_config cfg;
     const backend_ops *ops = NULL;
     void *const *inputs;
-    void *self = NULL;
+    backend b = {0};
     recording r;
     vpu_status st = target_bind(&o->t, a, log, &t, err);
 
-    sim = target_sim(&o->t, &t);
-    cfg = target_backend(&o->t, &t, &sim);
+    cfg = target_backend(&o->t, &t);
     cfg.log = log;
     cfg.print = cli_print_aside;
     if (!st)
@@ -97,14 +95,12 @@ static vpu_status run(const record_options *o, arena *a, const log_sink *log,
     if (!st)
         st = cli_make_inputs(&o->t, &t, a, &inputs, err);
     if (!st)
-        st = ops->open(&cfg, t.g, &self, err);
+        st = backend_open(ops, &cfg, t.g, &b, err);
     if (!st)
-        st = diff_record(ops, self, &cfg, t.g, inputs, !o->outputs_only, a, &r,
-                         err);
+        st = diff_record(&b, &cfg, t.g, inputs, !o->outputs_only, a, &r, err);
     if (!st)
         st = recording_write(o->to, &r, err);
-    if (ops)
-        ops->close(self);
+    backend_close(&b);
     return st;
 }
 

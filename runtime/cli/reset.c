@@ -2,7 +2,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "runtime/backend/usb.h"
+#include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 
 static const char help[] =
@@ -28,7 +28,8 @@ static int reset_main(int argc, char **argv)
         {"firmware", required_argument, NULL, 'f'},
         {"xlink-log", optional_argument, NULL, 'l'},
         {NULL, 0, NULL, 0}};
-    backend_usb_config cfg = {0};
+    backend_stick_options cfg = {.stop = &cli_stop, .sessions = &cli_sessions};
+    const backend_ops *ops = backend_offering(BACKEND_STICK);
     const char *device = "";
     log_sink log = cli_log(false);
     vpu_error err = {0};
@@ -49,15 +50,13 @@ static int reset_main(int argc, char **argv)
     if (optind + 1 < argc)
         return cli_usage(&cli_reset, "one device at a time");
     if (optind < argc) {
-        const backend_ops *ops;
-
         if (backend_find(argv[optind], &ops, &device, &err))
             return cli_fail(&err);
-        if (strcmp(ops->name, "usb"))
+        if (!ops->stick)
             return cli_usage(&cli_reset, "'%s' is no stick: usb…",
                              argv[optind]);
     }
-    return backend_usb_reset(device, &cfg, &log, &err) ? cli_fail(&err)
+    return ops->stick->reset(device, &cfg, &log, &err) ? cli_fail(&err)
                                                        : CLI_OK;
 }
 

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/cli/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/gdb.h"
 #include "runtime/report/kanata.h"
 #include "runtime/cli/live.h"
-#include "runtime/cli/other.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report.h"
 #include "runtime/cli/stop.h"
@@ -101,8 +101,10 @@ static const char help[] =
 
 typedef struct {
     target_options t;
-    const char *backend, *output, *trace, *trace_json, *vcd, *folded, *kanata,
-        *report;
+    const char *backend; /* id */
+    const backend_ops *ops;
+    const char *device; /* of the id */
+    const char *output, *trace, *trace_json, *vcd, *folded, *kanata, *report;
     uint32_t repeat;
     uint32_t profile; /* lines in the table, 0 = none */
     uint64_t kanata_group;
@@ -111,7 +113,7 @@ typedef struct {
     bool trace_host, view;
     bool check; /* before it runs */
     check_set checkers;
-    bool gdb, printf_prefix;
+    bool gdb;
     sim_debug debug; /* for gdb */
 } run_options;
 
@@ -230,7 +232,7 @@ static bool apply(run_options *o, int c, arena *a)
     case OPT_BREAK_AT:
         return gdb_parse_break_at(optarg, &o->debug);
     case OPT_PRINTF_PREFIX:
-        return o->printf_prefix = true;
+        return o->t.how.print_prefix = true;
     case OPT_REPORT:
         o->report = optarg;
         return !strcmp(optarg, "text") || !strcmp(optarg, "json");
@@ -247,34 +249,22 @@ static bool is_sim_only(int c)
     return c >= OPT_VCD && c <= OPT_PRINTF_PREFIX;
 }
 
-/* A stick's packets and stages have a timeline, too. */
-static bool is_traced_only(const run_options *o, const char *backend)
+static int check_backend(run_options *o)
 {
-    return (o->trace || o->trace_json) && strcmp(backend, "sim") &&
-           strcmp(backend, "usb");
-}
-
-static bool on_sim(const run_options *o)
-{
-    return !strcmp(o->backend, "sim");
-}
-
-static int check_backend(const run_options *o)
-{
-    const backend_ops *ops;
-    const char *device;
+    uint32_t extras;
     vpu_error err;
 
-    if (backend_find(o->backend, &ops, &device, &err))
+    if (backend_find(o->backend, &o->ops, &o->device, &err))
         return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
-    if (o->t.usb_only && strcmp(ops->name, "usb"))
+    extras = backend_extras(o->ops);
+    if (o->t.stick_only && !(extras & BACKEND_STICK))
         return cli_usage(&cli_run, "%s is about sticks: not with --backend %s",
-                         o->t.usb_only, o->backend);
-    if (strcmp(ops->name, "sim") && target_sim_only(&o->t, ops->name))
+                         o->t.stick_only, o->backend);
+    if (target_sim_only(&o->t, o->ops))
         return cli_usage(&cli_run,
                          "%s is about the simulator: not with --backend %s",
                          o->t.sim_only, o->backend);
-    if (is_traced_only(o, ops->name))
+    if ((o->trace || o->trace_json) && !(extras & BACKEND_TRACE))
         return cli_usage(&cli_run,
                          "%s is about the simulator and sticks: not with "
                          "--backend %s",
@@ -282,27 +272,35 @@ static int check_backend(const run_options *o)
     return CLI_OK;
 }
 
-/* What looks into a run needs the interpreter, and time as flows. */
+/* What looks into a run, and needs more than a plain one: refused before any
+ * work, in the words of exec_run. --engine interpreted is implied. */
 static int check_observers(run_options *o)
 {
-    const char *asker = o->profile  ? "--profile"
-                        : o->folded ? "--folded"
-                        : o->kanata ? "--kanata"
-                                    : NULL;
+    const struct {
+        bool given;
+        const char *name;
+        uint32_t needs;
+    } lookers[] = {
+        {o->profile, "--profile",
+         EXEC_NEED_PROGRAM | EXEC_NEED_TIME | EXEC_NEED_FLOWS},
+        {o->folded != NULL, "--folded",
+         EXEC_NEED_PROGRAM | EXEC_NEED_TIME | EXEC_NEED_FLOWS},
+        {o->kanata != NULL, "--kanata", EXEC_NEED_PROGRAM | EXEC_NEED_TIME},
+        {o->trace || o->trace_json || o->vcd || o->view, "a trace",
+         EXEC_NEED_TIME}};
+    vpu_error err;
 
-    if (asker && o->t.engine_given && o->t.engine == EXEC_COMPILED)
-        return cli_usage(&cli_run,
-                         "%s needs the interpreter: not with --engine compiled",
-                         asker);
-    if (asker)
-        o->t.engine = EXEC_INTERPRETED;
-    else if (o->trace || o->trace_json || o->vcd || o->view)
-        asker = "a trace";
-    if (asker && o->t.timing == EXEC_NO_TIMING)
-        return cli_usage(&cli_run, "%s needs time: not with --timing none",
-                         asker);
-    if ((o->profile || o->folded) && o->t.timing == EXEC_TRANSACTIONS)
-        return cli_usage(&cli_run, "%s works with --timing flow only", asker);
+    if (!(backend_extras(o->ops) & BACKEND_OBSERVE))
+        return CLI_OK;
+    for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
+        if (!lookers[i].given)
+            continue;
+        if (lookers[i].needs & EXEC_NEED_PROGRAM && !o->t.engine_given)
+            o->t.how.engine = EXEC_INTERPRETED;
+        if (exec_meets(lookers[i].name, lookers[i].needs, &o->t.how, NULL,
+                       &err))
+            return cli_usage(&cli_run, "%s", err.msg);
+    }
     return CLI_OK;
 }
 
@@ -310,26 +308,27 @@ static int check_observers(run_options *o)
  * at time. */
 static int check_gdb(run_options *o)
 {
-    const char *other = o->profile                     ? "--profile"
-                        : o->folded                    ? "--folded"
-                        : o->kanata                    ? "--kanata"
-                        : o->trace                     ? "--trace"
-                        : o->trace_json                ? "--trace-json"
-                        : o->vcd                       ? "--vcd"
-                        : o->view                      ? "--view"
-                        : o->repeat > 1                ? "--repeat"
-                        : o->t.engine != EXEC_COMPILED ? "--engine interpreted"
-                                                       : NULL;
+    const char *other = o->profile      ? "--profile"
+                        : o->folded     ? "--folded"
+                        : o->kanata     ? "--kanata"
+                        : o->trace      ? "--trace"
+                        : o->trace_json ? "--trace-json"
+                        : o->vcd        ? "--vcd"
+                        : o->view       ? "--view"
+                        : o->repeat > 1 ? "--repeat"
+                        : o->t.how.engine != EXEC_COMPILED
+                            ? "--engine interpreted"
+                            : NULL;
 
     if (!o->gdb)
         return o->debug.stop ? cli_usage(&cli_run, "--break-at needs --gdb")
                              : CLI_OK;
     if (other)
         return cli_usage(&cli_run, "--gdb and %s exclude each other", other);
-    o->t.timing = EXEC_NO_TIMING;
-    o->t.threads = 1;
-    o->t.timeout_s = 0; /* a person thinks longer */
-    o->t.max_cycles = 0;
+    o->t.how.timing = EXEC_NO_TIMING;
+    o->t.how.n_threads = 1;
+    o->t.how.timeout_s = 0; /* a person thinks longer */
+    o->t.how.max_cycles = 0;
     o->t.max_cycles_given = true;
     return CLI_OK;
 }
@@ -379,12 +378,16 @@ typedef struct {
     arena *a;
     log_sink log;
     target t;
-    backend_sim *sim;
+    backend b;
+    backend_result *results; /* repeat rows of n_launches */
     trc_writer *trace;
     file_out folded, kanata_file;
     kanata *kanata;
+    const exec_observer *observer; /* the kanata's */
     host_work host;
     live live;
+    str report;
+    int kept_stdout;   /* while standard output is redirected; else -1 */
     uint32_t findings; /* of --check */
 } session;
 
@@ -417,20 +420,6 @@ static void trace_host(session *s)
         trc_slice(s->trace, track, h->done[i].begin - h->done[0].begin,
                   h->done[i].end - h->done[0].begin,
                   &(trc_event){.name = h->done[i].name});
-}
-
-static vpu_status fill_inputs(session *s, vpu_error *err)
-{
-    vpu_status st = VPU_OK;
-
-    for (uint32_t i = 0; i < s->t.g->n_buffers && !st; i++) {
-        const graph_buffer *b = &s->t.g->buffers[i];
-
-        if (b->role == GRAPH_INPUT)
-            st = target_fill(&s->o.t, b, s->a, backend_sim_buffer(s->sim, i),
-                             err);
-    }
-    return st ? st : target_check_inputs(&s->o.t, &s->t, s->a, err);
 }
 
 static vpu_status open_trace(session *s, vpu_error *err)
@@ -482,9 +471,19 @@ static vpu_status open_kanata(session *s, vpu_error *err)
     return st;
 }
 
+static report_source source_of(const session *s)
+{
+    return (report_source){.g = s->t.g,
+                           .run = &s->b,
+                           .desc = &s->t.desc,
+                           .timing = s->o.t.how.timing,
+                           .results = s->results,
+                           .repeat = s->o.repeat};
+}
+
 static vpu_status write_folded(session *s, vpu_error *err)
 {
-    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
+    report_source r = source_of(s);
     str out = {0};
 
     cli_profile_folded(&r, &out);
@@ -493,16 +492,32 @@ static vpu_status write_folded(session *s, vpu_error *err)
     return file_out_commit(&s->folded, err);
 }
 
+/* The contents of the outputs, by buffer; in place where that can be. */
+static vpu_status read_outputs(session *s, void **data, vpu_error *err)
+{
+    const graph *g = s->t.g;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
+        if (s->b.ops->inspect) {
+            data[i] = backend_buffer(&s->b, i);
+        } else if (g->buffers[i].role == GRAPH_OUTPUT) {
+            data[i] = arena_push(s->a, g->buffers[i].bytes, 1, 64);
+            st = s->b.ops->read(s->b.self, i, data[i], err);
+        }
+    }
+    return st;
+}
+
 static vpu_status save(session *s, vpu_error *err)
 {
     void **data = arena_array(s->a, void *, s->t.g->n_buffers + 1);
-    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
+    report_source r = source_of(s);
     str json = {0};
-    vpu_status st;
+    vpu_status st = read_outputs(s, data, err);
 
-    for (uint32_t i = 0; i < s->t.g->n_buffers; i++)
-        data[i] = backend_sim_buffer(s->sim, i);
-    st = graph_output_save(s->o.output, s->t.g, data, err);
+    if (!st)
+        st = graph_output_save(s->o.output, s->t.g, data, err);
     report_json(&r, &json);
     if (!st)
         st = file_write(file_join(s->a, s->o.output, "report.json"), json.data,
@@ -511,20 +526,21 @@ static vpu_status save(session *s, vpu_error *err)
     return st;
 }
 
-static void print_report(session *s)
+static bool wants_json(const session *s)
 {
-    report_source r = {s->t.g, s->sim, &s->t.desc, s->o.t.timing};
-    str out = {0};
+    return !strcmp(s->o.report, "json");
+}
 
-    if (!strcmp(s->o.report, "json"))
-        report_json(&r, &out);
+static void make_report(session *s)
+{
+    report_source r = source_of(s);
+
+    if (wants_json(s))
+        report_json(&r, &s->report);
     else
-        report_text(&r, &out);
-    if (s->o.profile && strcmp(s->o.report, "json"))
-        cli_profile_text(&r, s->o.profile, &out);
-    cli_progress_done();
-    cli_put(stdout, str_text(&out), out.n);
-    str_free(&out);
+        report_text(&r, &s->report);
+    if (s->o.profile && !wants_json(s))
+        cli_profile_text(&r, s->o.profile, &s->report);
 }
 
 /* What kernels print goes where a person sees it, but not into the JSON. */
@@ -533,49 +549,28 @@ static void print_text(void *user, const char *text, size_t n)
     const session *s = user;
 
     cli_progress_done();
-    cli_put(strcmp(s->o.report, "json") ? stdout : stderr, text, n);
+    cli_put(wants_json(s) ? stderr : stdout, text, n);
 }
 
-/* On another backend than the simulator. */
-static vpu_status run_other(session *s, vpu_error *err)
+/* Drivers print what kernels print themselves, on standard output, some when
+ * the queue is closed: while JSON is expected there, it goes to standard error.
+ */
+static void redirect(session *s)
 {
-    const run_options *o = &s->o;
-    other_run r = {.id = o->backend,
-                   .repeat = o->repeat,
-                   .output = o->output,
-                   .json = !strcmp(o->report, "json")};
-    vpu_status st = target_bind(&o->t, s->a, &s->log, &s->t, err);
-    backend_config cfg = target_backend(&o->t, &s->t, NULL);
-    const char **inputs;
+    fflush(stdout);
+    s->kept_stdout = wants_json(s) ? dup(1) : -1;
+    if (s->kept_stdout >= 0)
+        dup2(2, 1);
+}
 
-    cfg.log = &s->log;
-    cfg.print = print_text;
-    cfg.print_user = s;
-    if (st)
-        return st;
-    inputs = arena_array(s->a, const char *, s->t.g->n_buffers + 1);
-    for (uint32_t i = 0; i < s->t.g->n_buffers && !st; i++)
-        if (s->t.g->buffers[i].role == GRAPH_INPUT)
-            st =
-                target_input(&o->t, &s->t.g->buffers[i], s->a, &inputs[i], err);
-    if (!st)
-        st = target_check_inputs(&o->t, &s->t, s->a, err);
-    if (!st && o->output)
-        st = file_mkdirs(o->output, err);
-    r.g = s->t.g;
-    r.inputs = inputs;
-    if (!st)
-        st = open_trace(s, err);
-    s->o.t.usb.trace = s->trace;
-    if (!st)
-        st = other_run_all(&r, &cfg, err);
-    if (!st && s->trace) {
-        trc_writer *w = s->trace;
-
-        s->trace = NULL;
-        st = trc_writer_commit(w, err);
+static void restore(session *s)
+{
+    fflush(stdout);
+    if (s->kept_stdout >= 0) {
+        dup2(s->kept_stdout, 1);
+        close(s->kept_stdout);
     }
-    return st;
+    s->kept_stdout = -1;
 }
 
 /* Some launch must have the item to stop at. */
@@ -615,20 +610,14 @@ static vpu_status check_first(session *s, vpu_error *err)
     return VPU_OK;
 }
 
-static vpu_status run(session *s, vpu_error *err)
+/* What is written, and what is looked for first: problems with files and with
+ * the command line come before the work, for a run of minutes must not end in
+ * "permission denied". */
+static vpu_status prepare(session *s, vpu_error *err)
 {
-    vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
-    backend_sim_config cfg = target_sim(&s->o.t, &s->t);
+    vpu_status st = VPU_OK;
 
-    cfg.profile = s->o.profile || s->o.folded;
-    cfg.debug = s->o.gdb ? &s->o.debug : NULL;
-    cfg.log = &s->log;
-    cfg.print = print_text;
-    cfg.print_user = s;
-    cfg.print_prefix = s->o.printf_prefix;
-    /* The output folder before the work: a run of minutes must not end in
-     * "permission denied". */
-    if (!st && s->o.output)
+    if (s->o.output)
         st = file_mkdirs(s->o.output, err);
     if (!st)
         st = open_trace(s, err);
@@ -640,43 +629,112 @@ static vpu_status run(session *s, vpu_error *err)
         st = check_item(s, err);
     if (!st && s->o.check)
         st = check_first(s, err);
-    host_does(s, "compile");
-    if (!st)
-        st = backend_sim_open(&cfg, s->t.g, &s->sim, err);
+    return st;
+}
+
+/* Of several runs the last one is in the trace and in the pipeline. Backends
+ * that cannot begin a trace between runs have had it from their opening on. */
+static void observe_last(session *s)
+{
+    const backend_ops *ops = s->b.ops;
+
+    if (ops->trace)
+        ops->trace->to(s->b.self, s->trace);
+    s->observer = kanata_observer(s->kanata);
+    if (ops->observe && s->observer)
+        ops->observe->observers(s->b.self, &s->observer, 1);
+}
+
+static vpu_status run_repeated(session *s, vpu_error *err)
+{
+    uint32_t n = s->t.g->n_launches;
+    vpu_status st = VPU_OK;
+
+    if (s->b.ops->observe)
+        s->b.ops->observe->profile(s->b.self,
+                                   s->o.profile ? "--profile" : "--folded",
+                                   s->o.profile || s->o.folded);
+    s->results = arena_array(s->a, backend_result, s->o.repeat * n + 1);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
         host_does(s, "transfer");
-        st = fill_inputs(s, err);
+        st = target_fill_all(&s->o.t, &s->t, &s->b, s->a, err);
         host_does(s, "run");
-        /* One run in the trace, the last. */
-        cfg.trace = i + 1 == s->o.repeat ? s->trace : NULL;
-        cfg.group_watch = i + 1 == s->o.repeat ? kanata_watch(s->kanata) : NULL;
+        if (i + 1 == s->o.repeat)
+            observe_last(s);
         if (!st)
-            st = backend_sim_run(s->sim, err);
+            st = s->b.ops->run(s->b.self, 0, n, s->results + i * n, err);
     }
-    if (!st && s->o.output) {
+    return st;
+}
+
+/* Whatever is written beside the report, but for the trace. */
+static vpu_status finish(session *s, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    if (s->o.output) {
         host_does(s, "transfer");
         st = save(s, err);
     }
     host_does(s, NULL);
-    if (!st && s->trace) {
-        trc_writer *w = s->trace;
-
-        trace_host(s);
-        s->trace = NULL;
-        st = trc_writer_commit(w, err);
-    }
     if (!st && s->folded.f)
         st = write_folded(s, err);
     if (!st && s->kanata)
         st = file_out_commit(&s->kanata_file, err);
-    if (!st)
-        print_report(s);
     return st;
+}
+
+/* When the backend is closed: a session with a stick ends with packets, too. */
+static vpu_status commit_trace(session *s, vpu_error *err)
+{
+    trc_writer *w = s->trace;
+
+    if (!w)
+        return VPU_OK;
+    trace_host(s);
+    s->trace = NULL;
+    return trc_writer_commit(w, err);
+}
+
+static vpu_status run(session *s, vpu_error *err)
+{
+    vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
+    backend_config cfg = target_backend(&s->o.t, &s->t);
+
+    cfg.device = s->o.device;
+    cfg.debug = s->o.gdb ? &s->o.debug : NULL;
+    cfg.log = &s->log;
+    cfg.print = print_text;
+    cfg.print_user = s;
+    if (!st)
+        st = target_check_inputs(&s->o.t, &s->t, s->a, err);
+    if (!st)
+        st = prepare(s, err);
+    cfg.trace = s->o.ops->trace ? NULL : s->trace;
+    host_does(s, "compile");
+    redirect(s);
+    if (!st)
+        st = backend_open(s->o.ops, &cfg, s->t.g, &s->b, err);
+    if (!st)
+        st = run_repeated(s, err);
+    if (!st)
+        st = finish(s, err);
+    if (!st)
+        make_report(s);
+    backend_close(&s->b);
+    restore(s);
+    if (!st)
+        st = commit_trace(s, err);
+    if (st)
+        return st;
+    cli_progress_done();
+    cli_put(stdout, str_text(&s->report), s->report.n);
+    return VPU_OK;
 }
 
 static int run_main(int argc, char **argv)
 {
-    session s = {.a = arena_create(0)};
+    session s = {.a = arena_create(0), .kept_stdout = -1};
     vpu_error err = {0};
     int rc = parse(argc, argv, &s.o, s.a);
 
@@ -685,7 +743,7 @@ static int run_main(int argc, char **argv)
         rc = cli_fail(&err);
     } else if (!rc) {
         s.log = cli_log(s.o.t.quiet);
-        if (on_sim(&s.o) ? run(&s, &err) : run_other(&s, &err))
+        if (run(&s, &err))
             rc = cli_fail(&err);
         else if (s.findings)
             rc = CLI_DIFFERS;
@@ -697,7 +755,7 @@ static int run_main(int argc, char **argv)
     file_out_abandon(&s.folded);
     file_out_abandon(&s.kanata_file);
     kanata_free(s.kanata);
-    backend_sim_close(s.sim);
+    str_free(&s.report);
     arena_destroy(s.a);
     return rc;
 }

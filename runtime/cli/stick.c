@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/usb.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
@@ -240,7 +239,7 @@ static vpu_status serve_one(const stick_options *o, transport *t,
 /* Sessions, one after the other, until a signal. */
 static int serve(const stick_options *o, transport_listener *l, vpu_error *err)
 {
-    while (!atomic_load(&backend_usb_stop)) {
+    while (!atomic_load(&cli_stop)) {
         transport *t;
         stick_end how;
         vpu_status st = transport_accept(l, ACCEPT_MS, &t, err);
@@ -336,7 +335,7 @@ static void set_apart(stick_options *o, FILE *file, arena *a)
 
 static int stick_main(int argc, char **argv)
 {
-    stick_options o = {.c = {.timeout_s = 3600, .stop = &backend_usb_stop}};
+    stick_options o = {.c = {.timeout_s = 3600, .stop = &cli_stop}};
     xlink_log *packets = NULL;
     FILE *file = NULL;
     vpu_error err = {0};

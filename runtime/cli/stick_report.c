@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/usb.h"
+#include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 #include "runtime/usb/firmware.h"
 #include "runtime/survey/survey.h"
@@ -40,7 +40,7 @@ static const char help[] =
 /* clang-format on */
 
 typedef struct {
-    backend_usb_config usb;
+    backend_stick_options usb;
     survey_config survey;
     const char *to;
     bool quiet;
@@ -97,7 +97,7 @@ static bool apply(report_options *o, int c)
 
 static int parse(int argc, char **argv, report_options *o, vpu_error *err)
 {
-    const backend_ops *ops;
+    const backend_ops *ops = backend_offering(BACKEND_STICK);
     int c, which = 0;
 
     while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1)
@@ -114,13 +114,13 @@ static int parse(int argc, char **argv, report_options *o, vpu_error *err)
     if (optind < argc) {
         if (backend_find(argv[optind], &ops, &o->survey.device, err))
             return cli_fail(err);
-        if (strcmp(ops->name, "usb"))
+        if (!ops->stick)
             return cli_usage(&cli_stick_report, "'%s' is no stick: usb…",
                              argv[optind]);
     }
     o->survey.is_virtual = !strncmp(o->survey.device, "unix:", 5) ||
                            !strncmp(o->survey.device, "tcp:", 4);
-    return backend_usb_layout(&o->usb, &o->survey.layout, err) ? cli_fail(err)
+    return ops->stick->layout(&o->usb, &o->survey.layout, err) ? cli_fail(err)
                                                                : CLI_OK;
 }
 
@@ -254,9 +254,9 @@ static int run(report_options *o, arena *a)
         return cli_fail(&err);
     if (packets)
         o->survey.watch = xlink_log_watch(packets);
-    atomic_fetch_add(&backend_usb_sessions, 1);
+    atomic_fetch_add(&cli_sessions, 1);
     st = survey_run(&o->survey, a, s, &err);
-    atomic_fetch_sub(&backend_usb_sessions, 1);
+    atomic_fetch_sub(&cli_sessions, 1);
     xlink_log_free(packets);
     written = file ? file_close_written(file, o->usb.log, &late) : VPU_OK;
     if (!written)
@@ -282,7 +282,7 @@ static int report_main(int argc, char **argv)
         return rc;
     log = cli_log(o.quiet);
     o.survey.log = &log;
-    o.survey.stop = &backend_usb_stop;
+    o.survey.stop = &cli_stop;
     a = arena_create(0);
     rc = run(&o, a);
     arena_destroy(a);

@@ -17,8 +17,10 @@ enum { DEFAULT_SECONDS = 10 };
 
 void target_init(target_options *o)
 {
-    *o =
-        (target_options){.timeout_s = 3600, .compile = budget_or_default(NULL)};
+    *o = (target_options){
+        .how.timeout_s = 3600,
+        .compile = budget_or_default(NULL),
+        .stick = {.stop = &cli_stop, .sessions = &cli_sessions}};
 }
 
 static bool push(target_list *l, const char *value)
@@ -44,12 +46,12 @@ static bool parse_order(const char *text, target_options *o)
     unsigned long long seed;
 
     if (!strcmp(text, "sequential"))
-        o->order = EXEC_SEQUENTIAL;
+        o->how.order = EXEC_SEQUENTIAL;
     else if (!strcmp(text, "reverse"))
-        o->order = EXEC_REVERSE;
+        o->how.order = EXEC_REVERSE;
     else if (!strncmp(text, "random:", 7) && str_to_u64(text + 7, &seed)) {
-        o->order = EXEC_RANDOM;
-        o->seed = seed;
+        o->how.order = EXEC_RANDOM;
+        o->how.seed = seed;
     } else
         return false;
     return true;
@@ -63,7 +65,7 @@ static bool sim_option(target_options *o, int c, const char *value)
     switch (c) {
     case TARGET_SHAVES:
         o->sim_only = o->sim_only ? o->sim_only : "--shaves";
-        return target_count(value, &o->shaves);
+        return target_count(value, &o->how.n_shaves);
     case TARGET_MACHINE:
         o->sim_only = "--machine";
         o->machine = value;
@@ -73,13 +75,13 @@ static bool sim_option(target_options *o, int c, const char *value)
         return push(&o->sets, value);
     case TARGET_ENGINE:
         o->sim_only = "--engine";
-        o->engine =
+        o->how.engine =
             strcmp(value, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
         o->engine_given = true;
-        return o->engine == EXEC_COMPILED || !strcmp(value, "interpreted");
+        return o->how.engine == EXEC_COMPILED || !strcmp(value, "interpreted");
     case TARGET_TIMING:
         o->sim_only = "--timing";
-        return exec_timing_parse(value, &o->timing);
+        return exec_timing_parse(value, &o->how.timing);
     case TARGET_ORDER:
         o->sim_only = "--order";
         return parse_order(value, o);
@@ -87,7 +89,7 @@ static bool sim_option(target_options *o, int c, const char *value)
         o->sim_only = "--max-cycles";
         if (!str_to_u64(value, &v))
             return false;
-        o->max_cycles = v;
+        o->how.max_cycles = v;
         return o->max_cycles_given = true;
     default:
         return false;
@@ -95,26 +97,26 @@ static bool sim_option(target_options *o, int c, const char *value)
 }
 
 /* Options that say how to talk to a stick. */
-static bool usb_option(target_options *o, int c, const char *value)
+static bool stick_option(target_options *o, int c, const char *value)
 {
     xlink_layout layout;
 
     switch (c) {
     case TARGET_XLINK:
-        o->usb_only = "--xlink";
-        o->usb.layout = value;
+        o->stick_only = "--xlink";
+        o->stick.layout = value;
         return xlink_layout_parse(value, &layout);
     case TARGET_FIRMWARE:
-        o->usb_only = "--firmware";
-        o->usb.firmware = value;
+        o->stick_only = "--firmware";
+        o->stick.firmware = value;
         return *value;
     case TARGET_XLINK_LOG:
-        o->usb_only = "--xlink-log";
-        o->usb.log = value ? value : "-";
-        return *o->usb.log;
+        o->stick_only = "--xlink-log";
+        o->stick.log = value ? value : "-";
+        return *o->stick.log;
     case TARGET_TAKE_BOOTED:
-        o->usb_only = "--take-booted";
-        return o->usb.take_booted = true;
+        o->stick_only = "--take-booted";
+        return o->stick.take_booted = true;
     default:
         return false;
     }
@@ -161,10 +163,10 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
         o->source_dir = value;
         return true;
     case TARGET_THREADS:
-        return target_count(value, &o->threads);
+        return target_count(value, &o->how.n_threads);
     case TARGET_TIMEOUT:
-        return str_to_f64(value, &o->timeout_s) && o->timeout_s >= 0 &&
-               o->timeout_s <= 1e9;
+        return str_to_f64(value, &o->how.timeout_s) && o->how.timeout_s >= 0 &&
+               o->how.timeout_s <= 1e9;
     case TARGET_NO_CACHE:
         return o->no_cache = true;
     case TARGET_CACHE_SIZE:
@@ -176,15 +178,18 @@ bool target_option(target_options *o, int c, const char *value, arena *a)
     case TARGET_QUIET:
         return o->quiet = true;
     default:
-        return c >= TARGET_XLINK ? usb_option(o, c, value)
+        return c >= TARGET_XLINK ? stick_option(o, c, value)
                                  : sim_option(o, c, value);
     }
 }
 
-bool target_sim_only(const target_options *o, const char *backend)
+bool target_sim_only(const target_options *o, const backend_ops *ops)
 {
-    return o->sim_only &&
-           (strcmp(backend, "usb") || strcmp(o->sim_only, "--shaves"));
+    uint32_t extras = backend_extras(ops);
+
+    if (!o->sim_only || extras & BACKEND_MACHINE)
+        return false;
+    return !(extras & BACKEND_STICK) || strcmp(o->sim_only, "--shaves");
 }
 
 int target_check(target_options *o, const cli_command *c, int argc, char **argv)
@@ -195,8 +200,8 @@ int target_check(target_options *o, const cli_command *c, int argc, char **argv)
     if (optind == argc)
         return cli_usage(c, "no binding file");
     o->xml = argv[optind];
-    o->usb.release = o->strict;
-    o->usb.n_shaves = o->shaves;
+    o->stick.release = o->strict;
+    o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)
         return cli_usage(c, "--model and --shape exclude each other");
     if (o->model && o->layer)
@@ -218,9 +223,9 @@ static vpu_status load_machine(const target_options *o, arena *a,
 
     for (uint32_t i = 0; i < o->sets.n && !st; i++)
         st = mach_desc_set(desc, a, o->sets.items[i], err);
-    if (!st && o->shaves > desc->num_shaves)
+    if (!st && o->how.n_shaves > desc->num_shaves)
         st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
-                     o->shaves, (unsigned long long)desc->num_shaves);
+                     o->how.n_shaves, (unsigned long long)desc->num_shaves);
     return st;
 }
 
@@ -327,6 +332,28 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
     return st ? st : graph_input_fill(b, spec, data, err);
 }
 
+vpu_status target_fill_all(const target_options *o, const target *t,
+                           const backend *b, arena *a, vpu_error *err)
+{
+    const graph *g = t->g;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
+        arena_mark m = arena_save(a);
+        void *data;
+
+        if (g->buffers[i].role != GRAPH_INPUT)
+            continue;
+        data = b->ops->inspect ? backend_buffer(b, i)
+                               : arena_push(a, g->buffers[i].bytes, 1, 64);
+        st = target_fill(o, &g->buffers[i], a, data, err);
+        if (!st && !b->ops->inspect)
+            st = b->ops->write(b->self, i, data, err);
+        arena_restore(a, m);
+    }
+    return st;
+}
+
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err)
 {
@@ -352,41 +379,24 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
 
 uint64_t target_max_cycles(const target_options *o, const mach_desc *desc)
 {
-    return o->max_cycles_given ? o->max_cycles
+    return o->max_cycles_given ? o->how.max_cycles
                                : desc->clk_mhz * 1000000 * DEFAULT_SECONDS;
 }
 
-backend_sim_config target_sim(const target_options *o, const target *t)
+backend_config target_backend(const target_options *o, const target *t)
 {
-    return (backend_sim_config){.desc = &t->desc,
-                                .n_shaves = o->shaves,
-                                .n_threads = o->threads,
-                                .engine = o->engine,
-                                .timing = o->timing,
-                                .order = o->order,
-                                .seed = o->seed,
-                                .max_cycles = target_max_cycles(o, &t->desc),
-                                .timeout_s = o->timeout_s,
-                                .source_dir = o->source_dir,
-                                .options = o->clang.items,
-                                .n_options = o->clang.n,
-                                .limits = &o->compile,
-                                .no_cache = o->no_cache};
-}
+    backend_config c = {.device = "",
+                        .source_dir = o->source_dir,
+                        .compile = {.options = o->clang.items,
+                                    .n_options = o->clang.n,
+                                    .no_cache = o->no_cache,
+                                    .limits = &o->compile},
+                        .how = o->how,
+                        .desc = &t->desc,
+                        .params = t->params,
+                        .n_params = t->n_params,
+                        .stick = &o->stick};
 
-backend_config target_backend(const target_options *o, const target *t,
-                              const backend_sim_config *sim)
-{
-    return (backend_config){.device = "",
-                            .source_dir = o->source_dir,
-                            .options = o->clang.items,
-                            .n_options = o->clang.n,
-                            .limits = &o->compile,
-                            .no_cache = o->no_cache,
-                            .timeout_s = o->timeout_s,
-                            .n_threads = o->threads,
-                            .params = t->params,
-                            .n_params = t->n_params,
-                            .sim = sim,
-                            .usb = &o->usb};
+    c.how.max_cycles = target_max_cycles(o, &t->desc);
+    return c;
 }

@@ -5,7 +5,7 @@
 
 #include <getopt.h>
 
-#include "runtime/backend/usb.h"
+#include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 #include "runtime/config/layer.h"
 #include "runtime/config/model.h"
@@ -23,17 +23,12 @@ typedef struct {
 typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
     target_list shapes, params, inputs, blobs, sets, clang;
-    uint32_t shaves, threads;
-    exec_engine engine;
-    exec_timing timing;
-    exec_order order;
-    uint64_t seed, max_cycles;
-    double timeout_s;
+    exec_options how; /* n_shaves 0 = all; max_cycles: see target_max_cycles */
     config_release strict;
     child_limits compile; /* of each process that compiles */
     bool engine_given, max_cycles_given, no_cache, quiet;
-    backend_usb_config usb; /* for backend usb */
-    const char *usb_only;   /* an option that only it knows */
+    backend_stick_options stick;
+    const char *stick_only; /* an option that only sticks know was given */
     /* Some option that only the simulator knows was given: its name. */
     const char *sim_only;
 } target_options;
@@ -174,8 +169,8 @@ void target_init(target_options *o);
 /* Take an option of getopt_long (its val and optarg). False: the value is not
  * one of those allowed, or there are too many. */
 bool target_option(target_options *o, int c, const char *value, arena *a);
-/* An option was given that this backend ("usb") does not know. */
-bool target_sim_only(const target_options *o, const char *backend);
+/* An option was given that is about simulated machines, which ops is not. */
+bool target_sim_only(const target_options *o, const backend_ops *ops);
 /* After the options: the binding file and what excludes each other. CLI_OK, or
  * the exit status after saying what is wrong. */
 int target_check(target_options *o, const cli_command *c, int argc,
@@ -206,15 +201,17 @@ vpu_status target_input(const target_options *o, const graph_buffer *b,
  * VPU_ERR_INVALID, and the errors of graph_input_fill. */
 vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
                        void *data, vpu_error *err);
+/* All inputs of an open backend, in place where it has BACKEND_INSPECT. Errors
+ * as target_fill, and of backend_ops.write. */
+vpu_status target_fill_all(const target_options *o, const target *t,
+                           const backend *b, arena *a, vpu_error *err);
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
 /* The cycle limit: as given, or 10 s of the machine's clock; 0 = none. */
 uint64_t target_max_cycles(const target_options *o, const mach_desc *desc);
-/* The simulator as the options describe it; log and print stay to be set. */
-backend_sim_config target_sim(const target_options *o, const target *t);
-/* The same for any backend; sim: for the simulator, borrowed, may be NULL. */
-backend_config target_backend(const target_options *o, const target *t,
-                              const backend_sim_config *sim);
+/* A backend as the options describe it; log, print, and the device stay to be
+ * set. o and t must outlive it. */
+backend_config target_backend(const target_options *o, const target *t);
 
 #endif

@@ -7,13 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 
 typedef struct {
     const graph *g;
     /* machine, order, sources, clang's options, log; what a debugger decides
      * itself (SHAVEs, threads, timing, limits, engine) is not looked at */
-    backend_sim_config sim;
+    backend_config run;
     bool bundles; /* the SHAVE program, bundle by bundle, instead of source */
     FILE *const *in; /* commands, one stream after the other; borrowed */
     uint32_t n_in;
@@ -28,7 +28,7 @@ typedef struct {
 /* Until `quit` or the end of the commands. Wrong commands, and kernels that
  * fail, are told to `out` and are no errors.
  *
- * Errors of backend_sim_open and of fill. */
+ * Errors of backend_open and of fill. */
 vpu_status debug_run(const debug_config *cfg, vpu_error *err);
 
 /* Set by whoever catches Ctrl-C: the kernel stops at its next event, and the

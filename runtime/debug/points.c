@@ -89,7 +89,7 @@ void points_add_break(session *s, char *text)
 static bool in_buffer(const session *s, const uint8_t *at)
 {
     for (uint32_t i = 0; i < s->g->n_buffers; i++) {
-        const uint8_t *b = backend_sim_buffer(s->sim, i);
+        const uint8_t *b = backend_buffer(&s->sim, i);
 
         if (at >= b && at < b + s->g->buffers[i].bytes)
             return true;

@@ -16,6 +16,16 @@ const graph_launch *session_launch(const session *s)
     return n ? &s->g->launches[i < n ? i : n - 1] : NULL;
 }
 
+const memory *dbg_memory(const session *s)
+{
+    return s->sim.ops->inspect->memory(s->sim.self);
+}
+
+uint32_t dbg_address(const session *s, uint32_t i)
+{
+    return s->sim.ops->inspect->address(s->sim.self, i);
+}
+
 uint32_t session_groups(const session *s, uint32_t n[3])
 {
     const graph_launch *l = session_launch(s);
@@ -49,13 +59,13 @@ void session_flush(session *s)
 static void copy_buffers(session *s, uint8_t **to)
 {
     for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        memcpy(to[i], backend_sim_buffer(s->sim, i), s->g->buffers[i].bytes);
+        memcpy(to[i], backend_buffer(&s->sim, i), s->g->buffers[i].bytes);
 }
 
 static void put_buffers(session *s, uint8_t *const *from)
 {
     for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        memcpy(backend_sim_buffer(s->sim, i), from[i], s->g->buffers[i].bytes);
+        memcpy(backend_buffer(&s->sim, i), from[i], s->g->buffers[i].bytes);
 }
 
 static uint8_t **new_copy(session *s)
@@ -171,13 +181,27 @@ static void on_event(session *s)
     }
 }
 
-static void on_phase(void *user, uint64_t index, uint64_t group,
-                     mach_phase phase)
+static void on_group(void *user, sim_wg *wg, uint64_t index, uint64_t group,
+                     const uint8_t *args)
+{
+    session *s = user;
+
+    (void)wg;
+    (void)args;
+    s->running_index = index;
+    s->running_group = group;
+}
+
+static void on_phase(void *user, sim_wg *wg, mach_phase phase,
+                     const isa_function *f)
 {
     session *s = user;
     const dbg_goal *g = &s->goal;
+    uint64_t index = s->running_index;
 
-    track_phase(s, index, group, phase);
+    (void)wg;
+    (void)f;
+    track_phase(s, index, s->running_group, phase);
     if (g->mode != GO_FORWARD && g->target.launch == s->pos.launch &&
         g->target.index == index && !s->pos.event &&
         !(s->has_snap && s->snap_at.launch == s->pos.launch &&
@@ -255,8 +279,13 @@ static vpu_status run(session *s, vpu_error *err)
     s->search_over = false;
     for (uint32_t i = from.launch; i < s->g->n_launches && !st; i++) {
         s->pos = (dbg_pos){i, NO_INDEX, 0};
-        s->sim_cfg.first = i == from.launch ? from.index : 0;
-        st = backend_sim_run_one(s->sim, i, err);
+        /* Conversions are kernels of no file: there is nothing to see. */
+        s->sim.ops->observe->observers(s->sim.self, s->observers,
+                                       s->g->launches[i].text ? 0 : 1);
+        s->sim.ops->observe->begin_at(
+            s->sim.self,
+            i == from.launch && !s->g->launches[i].text ? from.index : 0);
+        st = backend_run_one(&s->sim, i, err);
     }
     return st;
 }
@@ -327,25 +356,32 @@ static vpu_status open(session *s, vpu_error *err)
     vpu_status st;
 
     s->debug.lines = true;
-    s->hooks = (exec_debugger){.phase = on_phase,
-                               .line = on_line,
-                               .var = on_var,
-                               .bundle = on_bundle,
-                               .user = s};
-    s->sim_cfg = c->sim;
-    s->sim_cfg.n_shaves = s->sim_cfg.n_threads = 1;
-    s->sim_cfg.engine = c->bundles ? EXEC_INTERPRETED : EXEC_COMPILED;
-    s->sim_cfg.timing = EXEC_NO_TIMING;
-    s->sim_cfg.max_cycles = 0;
-    s->sim_cfg.timeout_s = 0;
-    s->sim_cfg.debug = c->bundles ? NULL : &s->debug;
-    s->sim_cfg.debugger = &s->hooks;
-    s->sim_cfg.print = on_print;
-    s->sim_cfg.print_user = s;
-    st = backend_sim_open(&s->sim_cfg, s->g, &s->sim, err);
+    s->observer = (exec_observer){
+        .name = "a debugger",
+        .needs = EXEC_NEED_ORDER | EXEC_NEED_NO_TIME |
+                 (c->bundles ? EXEC_NEED_PROGRAM : EXEC_NEED_HOST_CODE),
+        .prints_at_once = true,
+        .user = s,
+        .group_begin = on_group,
+        .phase_begin = on_phase,
+        .line = on_line,
+        .var = on_var,
+        .bundle = on_bundle};
+    s->observers[0] = &s->observer;
+    s->run_cfg = c->run;
+    s->run_cfg.how.n_shaves = s->run_cfg.how.n_threads = 1;
+    s->run_cfg.how.engine = c->bundles ? EXEC_INTERPRETED : EXEC_COMPILED;
+    s->run_cfg.how.timing = EXEC_NO_TIMING;
+    s->run_cfg.how.max_cycles = 0;
+    s->run_cfg.how.timeout_s = 0;
+    s->run_cfg.debug = c->bundles ? NULL : &s->debug;
+    s->run_cfg.print = on_print;
+    s->run_cfg.print_user = s;
+    st = backend_open(backend_offering(BACKEND_OBSERVE | BACKEND_INSPECT),
+                      &s->run_cfg, s->g, &s->sim, err);
     for (uint32_t i = 0; i < s->g->n_buffers && !st; i++)
         if (s->g->buffers[i].role == GRAPH_INPUT)
-            st = c->fill(c->user, i, backend_sim_buffer(s->sim, i), err);
+            st = c->fill(c->user, i, backend_buffer(&s->sim, i), err);
     if (st)
         return st;
     s->first = new_copy(s);
@@ -374,7 +410,7 @@ vpu_status debug_run(const debug_config *cfg, vpu_error *err)
         if (!s->quit)
             run_once(s);
     }
-    backend_sim_close(s->sim);
+    backend_close(&s->sim);
     str_free(&s->buf);
     str_free(&s->why);
     arena_destroy(s->items_arena);

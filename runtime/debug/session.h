@@ -108,10 +108,11 @@ typedef struct {
     const debug_config *cfg;
     arena *a;       /* the session's */
     arena *scratch; /* of one command or condition */
-    backend_sim_config sim_cfg;
+    backend_config run_cfg;
     sim_debug debug;
-    exec_debugger hooks;
-    backend_sim *sim;
+    exec_observer observer;
+    const exec_observer *observers[1];
+    backend sim; /* whatever can be observed and inspected */
     const graph *g;
     /* program */
     dbg_site **sites; /* open addressing, a power of two */
@@ -128,6 +129,7 @@ typedef struct {
     dbg_pos pos, furthest;
     uint64_t group;
     mach_phase phase;
+    uint64_t running_index, running_group; /* its place in the order */
     dbg_item *items;
     uint32_t n_items, cur;
     arena *items_arena;
@@ -204,6 +206,9 @@ bool command_loop(session *s);
 /* Prints buf; when nobody listens any more the session ends. */
 void session_flush(session *s);
 const graph_launch *session_launch(const session *s);
+/* The device's memory, and where buffer i of the graph is in it. */
+const memory *dbg_memory(const session *s);
+uint32_t dbg_address(const session *s, uint32_t i);
 uint32_t session_groups(const session *s, uint32_t n[3]);
 
 #endif

@@ -110,7 +110,7 @@ void track_bundle(session *s, uint32_t line, uint32_t col)
         .kind = 'b',
         .line = line,
         .col = col,
-        .file = backend_sim_result(s->sim, s->pos.launch)->kernel->source,
+        .file = backend_launch_of(&s->sim, s->pos.launch)->kernel->source,
         .function = session_launch(s)->entry};
     s->before = s->site;
     s->site = x;

@@ -38,7 +38,7 @@ struct dbg_type {
     const dbg_field *fields;
 };
 
-/* Type texts of exec_debugger.var. Anything that is none gives DBG_UNKNOWN. In
+/* Type texts of exec_observer.var. Anything that is none gives DBG_UNKNOWN. In
  * the arena. */
 const dbg_type *dbg_type_parse(const char *text, arena *a);
 

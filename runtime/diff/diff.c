@@ -11,7 +11,7 @@
 typedef struct {
     const diff_side *side;
     const char *letter;
-    void *self;
+    backend b;
     const backend_caps *caps;
 } opened;
 
@@ -33,13 +33,14 @@ static vpu_status of_side(const run *x, const opened *o, vpu_status st)
 
 static vpu_status open_side(run *x, opened *o)
 {
-    vpu_status st = o->side->ops->open(o->side->cfg, x->g, &o->self, x->err);
+    vpu_status st =
+        backend_open(o->side->ops, o->side->cfg, x->g, &o->b, x->err);
 
     for (uint32_t i = 0; i < x->g->n_buffers && !st; i++)
         if (x->g->buffers[i].role == GRAPH_INPUT)
-            st = o->side->ops->write(o->self, i, x->cfg->inputs[i], x->err);
+            st = o->b.ops->write(o->b.self, i, x->cfg->inputs[i], x->err);
     if (!st)
-        o->caps = o->side->ops->caps(o->self);
+        o->caps = o->b.ops->caps(o->b.self);
     return of_side(x, o, st);
 }
 
@@ -79,7 +80,7 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
         const opened *o = &x->sides[k];
 
         st = of_side(x, o,
-                     o->side->ops->read(o->self, buffer, x->data[k], x->err));
+                     o->b.ops->read(o->b.self, buffer, x->data[k], x->err));
     }
     if (!st)
         st = diff_compare(&b->desc, x->data[0], x->data[1], &d->tolerance, NULL,
@@ -125,8 +126,7 @@ static vpu_status run_both(run *x, uint32_t first, uint32_t n)
         const opened *o = &x->sides[k];
 
         memset(results, 0, n * sizeof *results);
-        st = of_side(x, o,
-                     o->side->ops->run(o->self, first, n, results, x->err));
+        st = of_side(x, o, o->b.ops->run(o->b.self, first, n, results, x->err));
         for (uint32_t i = 0; i < n; i++)
             *(k ? &x->r->launches[first + i].b : &x->r->launches[first + i].a) =
                 results[i];
@@ -269,7 +269,7 @@ vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
     if (!st)
         summarise(&x);
     for (int k = 0; k < 2; k++) {
-        x.sides[k].side->ops->close(x.sides[k].self);
+        backend_close(&x.sides[k].b);
         free(x.data[k]);
     }
     return st;

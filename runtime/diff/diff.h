@@ -35,7 +35,8 @@ typedef struct {
     bool no_groups;       /* do not trace back */
     const char *heat_map; /* file for a picture of the first buffer that differs
                              (diff_heat_map); NULL = none */
-    const backend_config *sim; /* for tracing back; its sim field says how */
+    const backend_config
+        *run; /* for tracing back; NULL = the default machine */
 } diff_config;
 
 /* Where an element is. */

@@ -7,8 +7,7 @@
 #include "runtime/backend/identity.h"
 
 typedef struct {
-    const backend_ops *ops;
-    void *self;
+    const backend *b;
     const graph *g;
     arena *a;
     recording *out;
@@ -45,7 +44,7 @@ static vpu_status give_inputs(recorder *r, void *const *inputs)
         if (!data)
             continue;
         if (b->role == GRAPH_INPUT)
-            st = r->ops->write(r->self, i, data, r->err);
+            st = r->b->ops->write(r->b->self, i, data, r->err);
         keep(r, i, RECORDING_BEFORE, data);
     }
     return st;
@@ -54,7 +53,7 @@ static vpu_status give_inputs(recorder *r, void *const *inputs)
 static vpu_status take(recorder *r, uint32_t buffer, uint32_t launch)
 {
     void *data = arena_push(r->a, r->g->buffers[buffer].bytes, 1, 64);
-    vpu_status st = r->ops->read(r->self, buffer, data, r->err);
+    vpu_status st = r->b->ops->read(r->b->self, buffer, data, r->err);
 
     if (!st)
         keep(r, buffer, (int32_t)launch, data);
@@ -66,7 +65,7 @@ static vpu_status run_stages(recorder *r, backend_result *results)
     vpu_status st = VPU_OK;
 
     for (uint32_t l = 0; l < r->g->n_launches && !st; l++) {
-        st = r->ops->run(r->self, l, 1, &results[l], r->err);
+        st = r->b->ops->run(r->b->self, l, 1, &results[l], r->err);
         for (uint32_t i = 0; i < r->g->n_buffers && !st; i++)
             if (diff_writes(&r->g->launches[l], i))
                 st = take(r, i, l);
@@ -77,7 +76,7 @@ static vpu_status run_stages(recorder *r, backend_result *results)
 static vpu_status run_all(recorder *r, backend_result *results)
 {
     uint32_t n = r->g->n_launches;
-    vpu_status st = r->ops->run(r->self, 0, n, results, r->err);
+    vpu_status st = r->b->ops->run(r->b->self, 0, n, results, r->err);
 
     for (uint32_t i = 0; i < r->g->n_buffers && !st && n; i++)
         if (r->g->buffers[i].role == GRAPH_OUTPUT)
@@ -85,13 +84,12 @@ static vpu_status run_all(recorder *r, backend_result *results)
     return st;
 }
 
-vpu_status diff_record(const backend_ops *ops, void *self,
-                       const backend_config *cfg, const graph *g,
-                       void *const *inputs, bool stages, arena *a,
-                       recording *out, vpu_error *err)
+vpu_status diff_record(const backend *b, const backend_config *cfg,
+                       const graph *g, void *const *inputs, bool stages,
+                       arena *a, recording *out, vpu_error *err)
 {
-    const backend_caps *caps = ops->caps(self);
-    recorder r = {ops, self, g, a, out, 0, err};
+    const backend_caps *caps = b->ops->caps(b->self);
+    recorder r = {b, g, a, out, 0, err};
     backend_result *results = arena_array(a, backend_result, g->n_launches + 1);
     vpu_status st = backend_identity(cfg, g, a, out, err);
     recording_launch *launches =
@@ -104,7 +102,7 @@ vpu_status diff_record(const backend_ops *ops, void *self,
         st = out->stages ? run_stages(&r, results) : run_all(&r, results);
     if (st)
         return st;
-    out->backend = ops->name;
+    out->backend = b->ops->name;
     out->device = caps->device ? caps->device : "";
     out->version = caps->version ? caps->version : "";
     out->promoted = caps->promoted;

@@ -11,10 +11,9 @@
  * each of them wrote.
  *
  * Errors are those of backend_identity and of the operations. */
-vpu_status diff_record(const backend_ops *ops, void *self,
-                       const backend_config *cfg, const graph *g,
-                       void *const *inputs, bool stages, arena *a,
-                       recording *out, vpu_error *err);
+vpu_status diff_record(const backend *b, const backend_config *cfg,
+                       const graph *g, void *const *inputs, bool stages,
+                       arena *a, recording *out, vpu_error *err);
 
 /* Whether launch l writes buffer i, as its binding says. */
 bool diff_writes(const graph_launch *l, uint32_t i);

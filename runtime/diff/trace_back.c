@@ -78,42 +78,63 @@ static void find_group(const tensor_desc *t, const graph_launch *l,
     find_item(t, l, p);
 }
 
+/* Whose group wrote each element of a buffer last. */
+typedef struct {
+    uint32_t address, bytes, element_bytes; /* of the buffer */
+    uint32_t *groups; /* of each element; others keep their number */
+} writers;
+
+static void on_store(void *user, uint64_t group, uint32_t address,
+                     uint32_t bytes)
+{
+    const writers *w = user;
+    uint64_t begin = address > w->address ? address - w->address : 0;
+    uint64_t end = (uint64_t)address + bytes;
+
+    end = end > w->address ? end - w->address : 0;
+    if (end > w->bytes)
+        end = w->bytes;
+    for (uint64_t at = begin / w->element_bytes; at * w->element_bytes < end;
+         at++)
+        w->groups[at] = (uint32_t)group;
+}
+
+/* Runs the launch that wrote the buffer, after those before it. */
 static vpu_status note_groups(const graph *g, const diff_config *cfg,
                               const diff_buffer *d, uint32_t *groups,
                               vpu_error *err)
 {
-    backend_sim_config sim =
-        cfg->sim && cfg->sim->sim ? *cfg->sim->sim : (backend_sim_config){0};
-    arena *a = arena_create(0);
-    mach_desc desc;
-    backend_sim *s = NULL;
-    vpu_status st = VPU_OK;
+    backend_config run = cfg->run ? *cfg->run : (backend_config){0};
+    const graph_buffer *x = &g->buffers[d->buffer];
+    writers w = {.bytes = (uint32_t)x->bytes,
+                 .element_bytes = tensor_dtype_bytes(x->desc.dtype),
+                 .groups = groups};
+    const exec_observer observer = {.name = "tracing back",
+                                    .needs = EXEC_NEED_ORDER,
+                                    .user = &w,
+                                    .stored = on_store};
+    const exec_observer *const list = &observer;
+    backend s;
+    vpu_status st;
 
-    if (cfg->sim) {
-        sim.source_dir = cfg->sim->source_dir;
-        sim.options = cfg->sim->options;
-        sim.n_options = cfg->sim->n_options;
-        sim.limits = cfg->sim->limits;
-        sim.timeout_s = cfg->sim->timeout_s;
-    }
-    sim.timing = EXEC_NO_TIMING;
-    sim.trace = NULL;
-    if (!sim.desc) {
-        st = mach_desc_load(NULL, a, &desc, err);
-        sim.desc = &desc;
-    }
-    if (!st)
-        st = backend_sim_open(&sim, g, &s, err);
+    run.device = "";
+    run.how.timing = EXEC_NO_TIMING;
+    run.trace = NULL;
+    run.log = NULL;
+    run.print = NULL;
+    st = backend_open(backend_offering(BACKEND_OBSERVE | BACKEND_INSPECT), &run,
+                      g, &s, err);
     for (uint32_t i = 0; i < g->n_buffers && !st; i++)
         if (g->buffers[i].role == GRAPH_INPUT)
-            memcpy(backend_sim_buffer(s, i), cfg->inputs[i],
-                   g->buffers[i].bytes);
+            memcpy(backend_buffer(&s, i), cfg->inputs[i], g->buffers[i].bytes);
     for (uint32_t i = 0; i < d->launch && !st; i++)
-        st = backend_sim_run_one(s, i, err);
-    if (!st)
-        st = backend_sim_run_noting(s, d->launch, d->buffer, groups, err);
-    backend_sim_close(s);
-    arena_destroy(a);
+        st = backend_run_one(&s, i, err);
+    if (!st) {
+        w.address = s.ops->inspect->address(s.self, d->buffer);
+        s.ops->observe->observers(s.self, &list, 1);
+        st = backend_run_one(&s, d->launch, err);
+    }
+    backend_close(&s);
     return st;
 }
 

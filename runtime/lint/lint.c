@@ -107,10 +107,10 @@ static vpu_status compile(linter *l, const char *path, const char *text,
                           vpu_error *err)
 {
     const lint_config *c = l->cfg;
-    const sim_compile_config cfg = {.options = c->options,
-                                    .n_options = c->n_options,
-                                    .no_cache = true,
-                                    .limits = c->limits,
+    const sim_compile_config cfg = {.user.options = c->options,
+                                    .user.n_options = c->n_options,
+                                    .user.no_cache = true,
+                                    .user.limits = c->limits,
                                     .log = log};
     vpu_status st =
         text ? sim_kernel_compile_text(path, text, entry, &cfg, l->a, k, err)

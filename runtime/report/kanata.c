@@ -28,7 +28,8 @@ typedef struct {
 
 struct kanata {
     FILE *f;
-    exec_group_watch watch;
+    uint64_t group;
+    exec_observer observer;
     uint64_t left; /* bundles */
     const isa_function *fn;
     mach_phase phase;
@@ -154,23 +155,26 @@ static void issue(kanata *k, uint64_t t, uint64_t id, const isa_instr *in)
 
 /* --- told by the interpreter ---------------------------------------------- */
 
-static void on_phase_begin(void *user, mach_phase phase, const isa_function *f)
+static void on_phase_begin(void *user, sim_wg *wg, mach_phase phase,
+                           const isa_function *f)
 {
     kanata *k = user;
 
+    (void)wg;
     k->phase = phase;
     k->fn = f;
     k->free_since = k->base;
     memset(k->writer, 0, sizeof k->writer);
 }
 
-static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
-                      uint32_t n)
+static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
+                      const isa_instr *in, uint32_t n)
 {
     kanata *k = user;
     uint64_t t = k->base + cycle, first = k->next_id;
     bool waits = k->free_since < t;
 
+    (void)f;
     if (!k->left)
         return;
     k->left--;
@@ -190,11 +194,14 @@ static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
 }
 
 /* What is still on its way belongs to nobody any more: it retires here. */
-static void on_phase_end(void *user, uint64_t cycles)
+static void on_phase_end(void *user, sim_wg *wg, mach_phase phase,
+                         uint64_t cycles)
 {
     kanata *k = user;
     uint64_t end = k->left ? k->base + cycles : k->free_since;
 
+    (void)wg;
+    (void)phase;
     if (k->stopped)
         return;
     for (size_t i = 0; i < k->n_events; i++)
@@ -215,8 +222,14 @@ kanata *kanata_create(FILE *f, uint64_t group, uint64_t max_bundles)
     k->f = f;
     k->a = a;
     k->left = max_bundles;
-    k->watch =
-        (exec_group_watch){group, on_phase_begin, on_bundle, on_phase_end, k};
+    k->group = group;
+    k->observer = (exec_observer){.name = "--kanata",
+                                  .needs = EXEC_NEED_PROGRAM | EXEC_NEED_TIME,
+                                  .group = &k->group,
+                                  .user = k,
+                                  .phase_begin = on_phase_begin,
+                                  .bundle = on_bundle,
+                                  .phase_end = on_phase_end};
     fputs("Kanata\t0004\nC=\t0\n", f);
     return k;
 }
@@ -227,7 +240,7 @@ void kanata_free(kanata *k)
         arena_destroy(k->a);
 }
 
-const exec_group_watch *kanata_watch(const kanata *k)
+const exec_observer *kanata_observer(const kanata *k)
 {
-    return k ? &k->watch : NULL;
+    return k ? &k->observer : NULL;
 }

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-#include "sim/exec/exec.h"
+#include "base/arena.h"
+#include "sim/exec/observe.h"
 
 typedef struct kanata kanata;
 
@@ -13,6 +14,7 @@ typedef struct kanata kanata;
  * most max_bundles bundles; what follows is left out. */
 kanata *kanata_create(FILE *f, uint64_t group, uint64_t max_bundles);
 void kanata_free(kanata *k); /* NULL is fine; f stays open */
-const exec_group_watch *kanata_watch(const kanata *k);
+/* NULL for NULL. */
+const exec_observer *kanata_observer(const kanata *k);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
 
 static source open_source(const report_source *r, uint32_t stage)
 {
-    const backend_sim_launch *s = backend_sim_result(r->run, stage);
+    const backend_launch *s = backend_launch_of(r->run, stage);
     source src = {.a = arena_create(0), .text = r->g->launches[stage].text};
     const char *slash = strrchr(s->kernel->source, '/');
     size_t n;
@@ -176,7 +176,7 @@ static const char *remark(const exec_profile_row *r, const source *s)
 static void table(const report_source *r, uint32_t stage, uint32_t most,
                   str *out)
 {
-    const backend_sim_launch *s = backend_sim_result(r->run, stage);
+    const backend_launch *s = backend_launch_of(r->run, stage);
     uint64_t all = s->exec.profile.cycles * s->n_shaves;
     source src = open_source(r, stage);
     const exec_profile_row **rows = sorted(&s->profile, src.a);
@@ -210,7 +210,7 @@ static void table(const report_source *r, uint32_t stage, uint32_t most,
 void cli_profile_text(const report_source *r, uint32_t most, str *out)
 {
     for (uint32_t i = 0; i < r->g->n_launches; i++)
-        if (backend_sim_result(r->run, i)->profile.n)
+        if (backend_launch_of(r->run, i)->profile.n)
             table(r, i, most, out);
 }
 
@@ -256,7 +256,7 @@ static json_t *row_json(const exec_profile_row *r, const source *s)
 
 json_t *cli_profile_json(const report_source *r, uint32_t stage)
 {
-    const exec_profile *p = &backend_sim_result(r->run, stage)->profile;
+    const exec_profile *p = &backend_launch_of(r->run, stage)->profile;
     const exec_profile_row **rows;
     json_t *list;
     source src;
@@ -301,7 +301,7 @@ typedef struct {
     arena *a;
 } stacks;
 
-static void fold_row(stacks *f, const backend_sim_launch *s,
+static void fold_row(stacks *f, const backend_launch *s,
                      const exec_profile_row *r, const source *src)
 {
     bool in_phase = r->place == EXEC_AT_LINE;
@@ -327,7 +327,7 @@ void cli_profile_folded(const report_source *r, str *out)
     stacks f = {.a = arena_create(0)};
 
     for (uint32_t i = 0; i < r->g->n_launches; i++) {
-        const backend_sim_launch *s = backend_sim_result(r->run, i);
+        const backend_launch *s = backend_launch_of(r->run, i);
         source src = open_source(r, i);
 
         for (uint32_t k = 0; k < s->profile.n; k++)

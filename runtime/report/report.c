@@ -5,17 +5,18 @@
 #include <stdlib.h>
 
 #include "runtime/report/profile.h"
+#include "runtime/report/report_priv.h"
 
 static uint64_t total_cycles(const report_source *r)
 {
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < r->g->n_launches; i++)
-        n += backend_sim_result(r->run, i)->exec.profile.cycles;
+        n += backend_launch_of(r->run, i)->exec.profile.cycles;
     return n;
 }
 
-static uint64_t cause_sum(const backend_sim_launch *s, mach_cause c)
+static uint64_t cause_sum(const backend_launch *s, mach_cause c)
 {
     uint64_t n = 0;
 
@@ -34,7 +35,7 @@ static void add_bytes(str *out, const char *what, uint64_t n)
         str_printf(out, "  %-26s %llu B\n", what, (unsigned long long)n);
 }
 
-static void add_causes(str *out, const backend_sim_launch *s)
+static void add_causes(str *out, const backend_launch *s)
 {
     double all = (double)s->exec.profile.cycles * s->n_shaves;
 
@@ -52,7 +53,7 @@ static void add_causes(str *out, const backend_sim_launch *s)
 static void add_stage(const report_source *r, uint32_t i, str *out)
 {
     const graph_launch *l = &r->g->launches[i];
-    const backend_sim_launch *s = backend_sim_result(r->run, i);
+    const backend_launch *s = backend_launch_of(r->run, i);
     const exec_result *e = &s->exec;
     const mach_profile *p = &e->profile;
 
@@ -91,8 +92,13 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
 
 void report_text(const report_source *r, str *out)
 {
-    uint64_t n = total_cycles(r);
+    uint64_t n;
 
+    if (!r->run->ops->inspect) {
+        report_plain_text(r, out);
+        return;
+    }
+    n = total_cycles(r);
     str_printf(out, "layer %s (%s form), machine %s\n", r->g->layer, r->g->form,
                r->desc->machine);
     for (uint32_t i = 0; i < r->g->n_launches; i++)
@@ -107,7 +113,7 @@ static json_t *u64(uint64_t v)
     return json_integer((json_int_t)v);
 }
 
-static void add_times(const report_source *r, const backend_sim_launch *s,
+static void add_times(const report_source *r, const backend_launch *s,
                       json_t *o)
 {
     const mach_profile *p = &s->exec.profile;
@@ -133,7 +139,7 @@ static void add_times(const report_source *r, const backend_sim_launch *s,
 static json_t *stage_json(const report_source *r, uint32_t i)
 {
     const graph_launch *l = &r->g->launches[i];
-    const backend_sim_launch *s = backend_sim_result(r->run, i);
+    const backend_launch *s = backend_launch_of(r->run, i);
     const exec_result *e = &s->exec;
     json_t *o = json_object(), *profile;
 
@@ -165,10 +171,16 @@ static json_t *stage_json(const report_source *r, uint32_t i)
 
 void report_json(const report_source *r, str *out)
 {
-    uint64_t n = total_cycles(r);
-    json_t *stages = json_array(), *o;
+    uint64_t n;
+    json_t *stages, *o;
     char *text;
 
+    if (!r->run->ops->inspect) {
+        report_plain_json(r, out);
+        return;
+    }
+    n = total_cycles(r);
+    stages = json_array();
     for (uint32_t i = 0; i < r->g->n_launches; i++)
         json_array_append_new(stages, stage_json(r, i));
     o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->g->layer, "type",

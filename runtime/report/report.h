@@ -2,15 +2,21 @@
 #ifndef VPU_RUNTIME_REPORT_REPORT_H
 #define VPU_RUNTIME_REPORT_REPORT_H
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
 #include "base/str.h"
 
+enum { REPORT_MAX_REPEAT = 64 };
+
 typedef struct {
     const graph *g;
-    const backend_sim *run;
+    const backend *run;
+    /* Of a run with BACKEND_INSPECT, whose launches tell all. */
     const mach_desc *desc;
     exec_timing timing; /* without, there are no cycles to tell */
+    /* Of any other: `repeat` rows of g->n_launches. */
+    const backend_result *results;
+    uint32_t repeat; /* 1 .. REPORT_MAX_REPEAT */
 } report_source;
 
 /* A table for people. */

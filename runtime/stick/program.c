@@ -164,16 +164,20 @@ static vpu_status open_sim(stick_program *p, vpu_error *err)
     const stick_program_config *c = &p->cfg;
     vpu_status st = mach_desc_load(NULL, p->a, &p->desc, err);
 
-    p->sim_cfg = (backend_sim_config){.desc = &p->desc,
-                                      .n_shaves = p->b.n_shaves,
+    p->run = (backend_config){.device = "",
+                              .desc = &p->desc,
+                              .how = {.n_shaves = p->b.n_shaves,
                                       .n_threads = c->n_threads,
-                                      .timeout_s = c->timeout_s,
-                                      .source_dir = c->kernels,
-                                      .no_cache = c->no_cache,
-                                      .log = c->log,
-                                      .print = c->print,
-                                      .print_user = c->print_user};
-    return st ? st : backend_sim_open(&p->sim_cfg, &p->g, &p->sim, err);
+                                      .timeout_s = c->timeout_s},
+                              .source_dir = c->kernels,
+                              .compile.no_cache = c->no_cache,
+                              .log = c->log,
+                              .print = c->print,
+                              .print_user = c->print_user};
+    return st ? st
+              : backend_open(
+                    backend_offering(BACKEND_MACHINE | BACKEND_INSPECT),
+                    &p->run, &p->g, &p->sim, err);
 }
 
 vpu_status stick_program_load(const void *file, size_t n,
@@ -204,7 +208,7 @@ void stick_program_free(stick_program *p)
 {
     if (!p)
         return;
-    backend_sim_close(p->sim);
+    backend_close(&p->sim);
     arena_destroy(p->a);
 }
 
@@ -227,8 +231,8 @@ static float run_move(stick_program *p, const step *s)
     const stick_move *m = &s->move;
     double bytes = blob_type_bytes(m->from_type) + blob_type_bytes(m->to_type);
 
-    stick_move_run(m, backend_sim_buffer(p->sim, s->from),
-                   backend_sim_buffer(p->sim, s->to));
+    stick_move_run(m, backend_buffer(&p->sim, s->from),
+                   backend_buffer(&p->sim, s->to));
     for (uint32_t i = 0; i < m->rank; i++)
         bytes *= m->dims[i];
     return (float)(bytes / (p->desc.ddr_eff_bw * 1e9) * 1e3);
@@ -239,7 +243,7 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
 {
     vpu_status st = VPU_OK;
 
-    memcpy(backend_sim_buffer(p->sim, AREA_INPUT), input, p->b.inputs_size);
+    memcpy(backend_buffer(&p->sim, AREA_INPUT), input, p->b.inputs_size);
     for (uint32_t i = 0; i < p->b.n_stages && !st; i++) {
         const step *s = &p->steps[i];
 
@@ -248,14 +252,13 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
             ms[i] = run_move(p, s);
         if (s->kind != STEP_LAUNCH)
             continue;
-        st = backend_sim_run_one(p->sim, s->launch, err);
+        st = backend_run_one(&p->sim, s->launch, err);
         ms[i] = (float)(mach_desc_seconds(&p->desc,
-                                          backend_sim_result(p->sim, s->launch)
+                                          backend_launch_of(&p->sim, s->launch)
                                               ->exec.profile.cycles) *
                         1e3);
     }
     if (!st)
-        memcpy(output, backend_sim_buffer(p->sim, AREA_OUTPUT),
-               p->b.outputs_size);
+        memcpy(output, backend_buffer(&p->sim, AREA_OUTPUT), p->b.outputs_size);
     return st;
 }

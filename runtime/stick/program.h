@@ -4,7 +4,7 @@
 #ifndef VPU_RUNTIME_STICK_PROGRAM_H
 #define VPU_RUNTIME_STICK_PROGRAM_H
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 
 typedef struct stick_program stick_program;
 
@@ -43,7 +43,7 @@ stick_program_info stick_program_about(const stick_program *p);
  * milliseconds: simulated cycles of kernels, for stages that are only moved the
  * bytes, read and written, over the DDR bandwidth.
  *
- * Errors are backend_sim_run_one's. */
+ * Errors are backend_run_one's. */
 vpu_status stick_program_run(stick_program *p, const void *input, void *output,
                              float *ms, vpu_error *err);
 

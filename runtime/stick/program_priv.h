@@ -28,8 +28,8 @@ struct stick_program {
     blob b;
     graph g;
     mach_desc desc;
-    backend_sim_config sim_cfg;
-    backend_sim *sim;
+    backend_config run;
+    backend sim;
     step *steps; /* a step per stage */
 };
 

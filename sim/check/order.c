@@ -83,12 +83,13 @@ const sim_hooks order_hooks = {.flush = exec_flush,
 
 /* --- groups --------------------------------------------------------------- */
 
-static void group_begin(void *user, sim_wg *wg, uint64_t group,
+static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)
 {
     order_run *r = user;
     late_copies *l = wg->check.user;
 
+    (void)index;
     (void)group;
     (void)args;
     if (!l) {
@@ -99,17 +100,20 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     l->n = l->transfers = 0;
 }
 
-static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
+static void phase_begin(void *user, sim_wg *wg, mach_phase phase,
+                        const isa_function *f)
 {
     late_copies *l = wg->check.user;
 
+    (void)f;
     (void)user;
     (void)phase;
     l->n = l->transfers = 0;
 }
 
-static void phase_end(void *user, sim_wg *wg, mach_phase phase)
+static void phase_end(void *user, sim_wg *wg, mach_phase phase, uint64_t cycles)
 {
+    (void)cycles;
     (void)user;
     (void)phase;
     make(wg->check.user, UINT32_MAX);
@@ -134,24 +138,27 @@ vpu_status order_launch(memory *mem, const mach_desc *desc,
 {
     order_run r = {
         .a = arena_create(0), .window = memory_window(mem), .late = late};
-    const exec_observer observer = {.user = &r,
-                                    .group_begin = group_begin,
-                                    .phase_begin = phase_begin,
-                                    .phase_end = phase_end,
-                                    .group_end = group_end,
-                                    .stopped = stopped};
+    const exec_observer observer = {
+        .name = "trying orders",
+        .needs = EXEC_NEED_ORDER | EXEC_NEED_HOST_CODE | EXEC_NEED_NO_TIME,
+        .user = &r,
+        .group_begin = group_begin,
+        .phase_begin = phase_begin,
+        .phase_end = phase_end,
+        .group_end = group_end,
+        .stopped = stopped};
+    const exec_observer *const list = &observer;
     exec_launch el = *l;
     exec_result result;
     vpu_status st;
 
-    el.timing = EXEC_NO_TIMING;
-    el.engine = EXEC_COMPILED;
-    el.n_threads = 1;
+    el.how.timing = EXEC_NO_TIMING;
+    el.how.engine = EXEC_COMPILED;
+    el.how.n_threads = 1;
 
-    el.trace = NULL;
-    el.profile = NULL;
     el.print = NULL;
-    el.observer = &observer;
+    el.observers = &list;
+    el.n_observers = 1;
     st = exec_run(mem, desc, &el, &result, err);
     arena_destroy(r.a);
     return st;

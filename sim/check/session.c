@@ -136,11 +136,12 @@ const sim_hooks check_hooks = {.flush = exec_flush,
                                .taint = origins_taint,
                                .use = origins_use};
 
-static void group_begin(void *user, sim_wg *wg, uint64_t group,
+static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)
 {
     check_session *s = user;
 
+    (void)index;
     s->wg = wg;
     s->group = group;
     s->args = args;
@@ -152,10 +153,12 @@ static void group_begin(void *user, sim_wg *wg, uint64_t group,
     tell_code(s);
 }
 
-static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
+static void phase_begin(void *user, sim_wg *wg, mach_phase phase,
+                        const isa_function *f)
 {
     check_session *s = user;
 
+    (void)f;
     s->phase = phase;
     s->n_transfers = s->first_open = 0;
     s->n_events = 0;
@@ -166,8 +169,9 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase)
         session_advance(s, true, true);
 }
 
-static void phase_end(void *user, sim_wg *wg, mach_phase phase)
+static void phase_end(void *user, sim_wg *wg, mach_phase phase, uint64_t cycles)
 {
+    (void)cycles;
     (void)wg;
     (void)phase;
     access_settle(user);
@@ -307,7 +311,7 @@ static sim_wg nobody;
 /* What launches before did is ordered before this one. */
 static void forget_order(check_session *s)
 {
-    uint32_t shaves = s->launch->n_shaves;
+    uint32_t shaves = s->launch->how.n_shaves;
     uint64_t from = memory_cmx(s->mem, 0);
     uint64_t to =
         memory_cmx(s->mem, shaves - 1) + (uint64_t)memory_cmx_bytes(s->mem);
@@ -443,11 +447,16 @@ static bool size_fits(check_session *s)
 vpu_status check_launch(check_session *s, const mach_desc *desc,
                         const exec_launch *l, uint32_t number, vpu_error *err)
 {
-    const exec_observer observer = {.user = s,
+    const exec_observer observer = {.name = "the checkers",
+                                    .needs =
+                                        EXEC_NEED_ORDER | EXEC_NEED_HOST_CODE |
+                                        EXEC_NEED_NO_TIME | EXEC_NEED_SITES,
+                                    .user = s,
                                     .group_begin = group_begin,
                                     .phase_begin = phase_begin,
                                     .phase_end = phase_end,
                                     .stopped = stopped};
+    const exec_observer *const list = &observer;
     exec_launch el = *l;
     exec_result r;
     vpu_status st;
@@ -466,13 +475,12 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
         return VPU_OK;
     }
     prepare(s);
-    el.timing = EXEC_NO_TIMING;
-    el.engine = EXEC_COMPILED;
-    el.n_threads = 1;
+    el.how.timing = EXEC_NO_TIMING;
+    el.how.engine = EXEC_COMPILED;
+    el.how.n_threads = 1;
 
-    el.trace = NULL;
-    el.profile = NULL;
-    el.observer = &observer;
+    el.observers = &list;
+    el.n_observers = 1;
     st = exec_run(s->mem, desc, &el, &r, err);
     s->wg = &nobody;
     s->args = NULL;

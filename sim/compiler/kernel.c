@@ -49,7 +49,7 @@ static cache_slot cache_at(const char *path, const void *content, size_t n,
     cache_slot slot = {.log = cfg->log};
     str build = {0}, parts = {0};
 
-    if (cfg->no_cache || cfg->track_lines || cfg->debug || cfg->checking)
+    if (cfg->user.no_cache || cfg->track_lines || cfg->debug || cfg->checking)
         return slot;
     str_printf(&build, "%s %d ", VPU_VERSION, SIM_ABI);
     add_build(&build);
@@ -58,8 +58,8 @@ static cache_slot cache_at(const char *path, const void *content, size_t n,
     add_text(&parts, path);
     add_text(&parts, entry ? entry : "");
     add_text(&parts, target);
-    for (uint32_t i = 0; i < cfg->n_options; i++)
-        add_text(&parts, cfg->options[i]);
+    for (uint32_t i = 0; i < cfg->user.n_options; i++)
+        add_text(&parts, cfg->user.options[i]);
     add_text(&parts, fe_fingerprint(a));
     slot.key = kcache_key_of(&parts);
     slot.on = true;
@@ -144,10 +144,10 @@ static fe_job front_of(const char *path, const char *text,
 {
     return (fe_job){.path = path,
                     .text = text,
-                    .options = cfg->options,
-                    .n_options = cfg->n_options,
+                    .options = cfg->user.options,
+                    .n_options = cfg->user.n_options,
                     .debug = cfg->debug != NULL,
-                    .limits = cfg->limits,
+                    .limits = cfg->user.limits,
                     .log = cfg->log};
 }
 
@@ -156,20 +156,20 @@ static vpu_status build(const origin *o, const char *entry,
                         artifact *x, vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
-    const char **options = (const char **)cfg->options;
+    const char **options = (const char **)cfg->user.options;
     fe_job front = front_of(o->name, o->text, cfg);
     artifact_job job = {.path = o->name,
                         .entry = entry,
                         .kind = host_kind(cfg),
                         .debug = cfg->debug,
                         .checking = cfg->checking,
-                        .limits = cfg->limits};
+                        .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
 
     if (cfg->checking) { /* findings name variables */
         options = arena_array(scratch, const char *, front.n_options + 1);
         for (uint32_t i = 0; i < front.n_options; i++)
-            options[i] = cfg->options[i];
+            options[i] = cfg->user.options[i];
         options[front.n_options++] = "-fno-discard-value-names";
     }
     front.options = options;
@@ -322,8 +322,8 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
     if (st) {
         err_in(err, st, "%s", path);
     } else {
-        own.options = in_file.options;
-        own.n_options = in_file.n_options;
+        own.user.options = in_file.options;
+        own.user.n_options = in_file.n_options;
         st = sim_kernel_compile_text(path, text, entry, &own, a, out, err);
     }
     arena_destroy(scratch);
@@ -365,8 +365,9 @@ static vpu_status build_bin(const char *source, const char *entry,
     artifact_job job = {.path = source,
                         .entry = entry,
                         .kind = ARTIFACT_NO_HOST,
-                        .limits = cfg->limits};
-    const char **options = arena_array(a, const char *, cfg->n_options + 1);
+                        .limits = cfg->user.limits};
+    const char **options =
+        arena_array(a, const char *, cfg->user.n_options + 1);
     fe_unit plain;
     char *text;
     vpu_status st = fe_compile(&front, a, unit, err);
@@ -375,9 +376,9 @@ static vpu_status build_bin(const char *source, const char *entry,
         st = fe_preprocess(&front, a, &text, err);
     if (st)
         return st;
-    for (uint32_t i = 0; i < cfg->n_options; i++)
-        if (is_of_text(cfg->options[i]))
-            options[job.n_options++] = cfg->options[i];
+    for (uint32_t i = 0; i < cfg->user.n_options; i++)
+        if (is_of_text(cfg->user.options[i]))
+            options[job.n_options++] = cfg->user.options[i];
     front.text = job.source = text;
     front.options = job.options = options;
     front.n_options = job.n_options;

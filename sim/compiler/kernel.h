@@ -16,17 +16,22 @@
 #include "isa/program.h"
 #include "sim/compiler/abi/types.h"
 
+/* What users say of compiling. */
 typedef struct {
     const char *const *options; /* extra words for clang */
     uint32_t n_options;
     bool no_cache;
+    const child_limits *limits; /* of each process that compiles; NULL = 60 s of
+                                   the processor's time, 2 GiB */
+} sim_compile_options;
+
+typedef struct {
+    sim_compile_options user;
     bool track_lines; /* code notes the source line of each access: slower,
                          never cached; to find where a fault came from */
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
     const sim_checking *checking; /* not NULL: for checking; never cached */
     const sim_hooks *hooks;       /* what the code calls; NULL = no code */
-    const child_limits *limits; /* of each process that compiles; NULL = 60 s of
-                                   the processor's time, 2 GiB */
     const log_sink *log;
 } sim_compile_config;
 
@@ -37,7 +42,7 @@ typedef struct {
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
  * VPU_ERR_UNSUPPORTED  something without host form yet
- * VPU_ERR_LIMIT        it took more time or memory than cfg->limits
+ * VPU_ERR_LIMIT        it took more time or memory than cfg->user.limits
  * VPU_ERR_IO           source cannot be read, no clang */
 vpu_status sim_kernel_compile(const char *source, const char *entry,
                               const sim_compile_config *cfg, arena *a,

@@ -549,8 +549,7 @@ typedef struct {
     const interp_code *code;
     call_frame frame;
     uint64_t cycles;
-    const exec_group_watch *watch;
-    const exec_debugger *debugger;
+    interp_watch watch;
 } running;
 
 static bool on_block(void *user, uint32_t block, uint32_t cycles)
@@ -605,10 +604,7 @@ static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
 {
     const running *r = user;
 
-    if (r->watch)
-        r->watch->bundle(r->watch->user, cycle, in, n);
-    if (r->debugger && r->debugger->bundle)
-        r->debugger->bundle(r->debugger->user, r->code->f, cycle, in, n);
+    r->watch.bundle(r->watch.user, r->code->f, cycle, in, n);
 }
 
 uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
@@ -622,8 +618,7 @@ uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                   .log = log,
                   .hooks = hooks,
                   .profile = watch.profile},
-                 .watch = watch.group,
-                 .debugger = watch.debugger};
+                 .watch = watch};
     isa_env env = {.window = window,
                    .args = args,
                    .group = words,
@@ -632,7 +627,7 @@ uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
-                   .bundle = watch.group || watch.debugger ? on_bundle : NULL,
+                   .bundle = watch.bundle ? on_bundle : NULL,
                    .call = on_call};
 
     memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);

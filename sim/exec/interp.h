@@ -11,14 +11,14 @@
 
 typedef struct interp_code interp_code;
 struct profile_shave;
-struct exec_group_watch;
-struct exec_debugger;
 
-/* Who is told what happens; NULL = nobody. */
+/* What is told while a group runs; NULL: nothing. */
 typedef struct {
-    struct profile_shave *profile;        /* which block and line is at work */
-    const struct exec_group_watch *group; /* every bundle */
-    const struct exec_debugger *debugger; /* likewise */
+    struct profile_shave *profile; /* which block and line is at work */
+    /* As exec_observer.bundle. */
+    void (*bundle)(void *user, const isa_function *f, uint64_t cycle,
+                   const isa_instr *in, uint32_t n);
+    void *user;
 } interp_watch;
 
 /* f with its callees found, in the arena; f must stay. args_bytes: of the

@@ -178,10 +178,10 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     const sim_kernel *k = l->kernel;
     uint64_t items = 1;
 
-    if (!l->n_shaves || l->n_shaves > d->num_shaves)
+    if (!l->how.n_shaves || l->how.n_shaves > d->num_shaves)
         return err_set(err, VPU_ERR_INVALID,
-                       "%u SHAVEs asked for, the machine has %llu", l->n_shaves,
-                       (unsigned long long)d->num_shaves);
+                       "%u SHAVEs asked for, the machine has %llu",
+                       l->how.n_shaves, (unsigned long long)d->num_shaves);
     for (int i = 0; i < 3; i++) {
         if (!l->local[i] || !l->groups[i])
             return err_set(err, VPU_ERR_INVALID,
@@ -242,6 +242,7 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     uint64_t n = r->n_shaves;
 
     s->launch = l;
+    s->sees = r->sees;
     s->mem = r->mem;
     s->main = r->codes[r->variant];
     s->pre = r->codes[SIM_PRELOAD];
@@ -269,7 +270,7 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     if (l->first && !l->only_group) { /* one SHAVE: the order is its own */
         s->next = s->done = l->first;
     }
-    s->wg.max_cycles = l->max_cycles ? l->max_cycles : UINT64_MAX;
+    s->wg.max_cycles = l->how.max_cycles ? l->how.max_cycles : UINT64_MAX;
     for (int d = 0; d < 3; d++) {
         s->wg.ids[3 + d] = l->local[d];
         s->wg.ids[6 + d] = l->groups[d];
@@ -290,7 +291,7 @@ static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
 
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         r->codes[v] = (shave_code){.fn = k->variants[v].fn};
-    if (r->l->engine == EXEC_COMPILED && !r->l->profile)
+    if (r->l->how.engine == EXEC_COMPILED)
         return VPU_OK;
     st = sim_kernel_programs(k, a, programs, err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
@@ -301,6 +302,32 @@ static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
         r->codes[v] = (shave_code){.interp = c};
         if (c && interp_log_size(c) > r->n_accesses)
             r->n_accesses = interp_log_size(c);
+    }
+    return st;
+}
+
+/* What the observers need and look at. */
+static vpu_status meet_observers(launch_run *r, vpu_error *err)
+{
+    const exec_launch *l = r->l;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < l->n_observers && !st; i++) {
+        const exec_observer *o = l->observers[i];
+
+        st = exec_meets(o->name, o->needs, &l->how, l->kernel, err);
+        if (!st && o->trace && r->trace)
+            st = err_set(err, VPU_ERR_INVALID,
+                         "%s: a launch has one timeline, another observer "
+                         "writes it",
+                         o->name);
+        if (o->trace)
+            r->trace = o->trace;
+        r->in_order |= o->needs & EXEC_NEED_ORDER;
+        r->sees.stores |= o->stored != NULL;
+        r->sees.prints |= o->prints_at_once;
+        r->sees.stops |= o->stopped != NULL;
+        r->profiled |= o->profile != NULL;
     }
     return st;
 }
@@ -370,6 +397,18 @@ static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
     return st;
 }
 
+static vpu_status tell_profile(const launch_run *r, const mach_profile *all,
+                               arena *a, vpu_error *err)
+{
+    exec_profile rows;
+    vpu_status st = profile_finish(r->profile, all, a, &rows, err);
+
+    for (uint32_t i = 0; i < r->l->n_observers && !st; i++)
+        if (r->l->observers[i]->profile)
+            r->l->observers[i]->profile(r->l->observers[i]->user, &rows);
+    return st;
+}
+
 static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
                              vpu_error *err)
 {
@@ -380,22 +419,22 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
                       .double_buffered = has_phases(l->kernel),
                       .n_groups = result->n_groups,
                       .local_bytes = result->local_bytes,
-                      .max_cycles = l->max_cycles,
+                      .max_cycles = l->how.max_cycles,
                       .refill = rounds_refill,
                       .user = r,
                       .start_cycle = l->start_cycle,
-                      .transactions = l->timing == EXEC_TRANSACTIONS,
+                      .transactions = l->how.timing == EXEC_TRANSACTIONS,
                       .watch = profile_watch(r->profile)};
     vpu_status st;
 
-    if (l->trace)
+    if (r->trace)
         name_parts(r, &ml, a);
     fault_install();
     rounds_start(r, a);
-    if (l->timing == EXEC_NO_TIMING)
+    if (l->how.timing == EXEC_NO_TIMING)
         st = run_untimed(&ml, err);
     else
-        st = mach_run(r->desc, &ml, l->trace, &result->profile, err);
+        st = mach_run(r->desc, &ml, r->trace, &result->profile, err);
     rounds_end(r);
     fault_uninstall();
     if (!r->gave_up)
@@ -403,8 +442,7 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
     if (st)
         note_fault(r, result);
     else if (r->profile)
-        st = profile_finish(r->profile, &result->profile, l->profile_arena,
-                            l->profile, err);
+        st = tell_profile(r, &result->profile, a, err);
     return st;
 }
 
@@ -419,6 +457,8 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     vpu_status st = check_launch(l, desc, err);
 
     memset(result, 0, sizeof *result);
+    if (!st)
+        st = meet_observers(&r, err);
     if (st)
         return st;
     r.variant = exec_pick_variant(l->kernel, l->local);
@@ -432,14 +472,14 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     r.threads = l->threads ? l->threads : exec_threads_create();
     r.prints = l->print ? print_log_create() : NULL;
     st = find_codes(&r, a, err);
-    r.n_shaves = l->only_group ? 1 : l->n_shaves;
+    r.n_shaves = l->only_group ? 1 : l->how.n_shaves;
     r.shaves = arena_array(a, shave, r.n_shaves);
-    if (!st && l->profile)
+    if (!st && r.profiled)
         start_profile(&r, a);
     result->variant = r.variant;
     result->factor = l->kernel->variants[r.variant].factor;
     result->local_bytes = (uint32_t)c.total;
-    r.turn = l->seed;
+    r.turn = l->how.seed;
     result->n_groups =
         l->only_group ? 1
         : l->list     ? l->n_list
@@ -447,7 +487,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
         set_up_shave(&r, i, &c, const_base, result->n_groups, a);
         st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
-        if (!st && l->timing == EXEC_TRANSACTIONS)
+        if (!st && l->how.timing == EXEC_TRANSACTIONS)
             mach_cache_record(r.shaves[i].cache);
     }
     if (!st)

@@ -53,7 +53,7 @@ static void time_is_over(void *arg)
 
 static void start_threads(launch_run *r)
 {
-    uint32_t n = r->l->n_threads;
+    uint32_t n = r->l->how.n_threads;
 
     if (!n) {
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -65,12 +65,12 @@ static void start_threads(launch_run *r)
     if (n > ROUNDS_MAX_THREADS)
         n = ROUNDS_MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->l->n_writers || r->l->observer ||
-        r->l->debugger || r->l->turns != EXEC_APART)
+    if (r->l->kernel->global_atomics || r->in_order ||
+        r->l->turns != EXEC_APART)
         n = 1;
     r->n_threads = r->threads ? n - 1 : 0; /* this thread works, too */
-    if (r->threads && r->l->timeout_s > 0)
-        exec_threads_watch(r->threads, r->l->timeout_s, time_is_over, r);
+    if (r->threads && r->l->how.timeout_s > 0)
+        exec_threads_watch(r->threads, r->l->how.timeout_s, time_is_over, r);
 }
 
 static void stop_threads(launch_run *r)
@@ -95,11 +95,12 @@ static vpu_status describe_limit(const launch_run *r, const char *where,
     if (r->timed_out)
         st = err_set(err, VPU_ERR_LIMIT,
                      "%s: still running after %g s (--timeout)%s", where,
-                     l->timeout_s, str_text(&who));
+                     l->how.timeout_s, str_text(&who));
     else
-        st = err_set(err, VPU_ERR_LIMIT,
-                     "%s: over %llu cycles on one SHAVE (--max-cycles)%s",
-                     where, (unsigned long long)l->max_cycles, str_text(&who));
+        st =
+            err_set(err, VPU_ERR_LIMIT,
+                    "%s: over %llu cycles on one SHAVE (--max-cycles)%s", where,
+                    (unsigned long long)l->how.max_cycles, str_text(&who));
     str_free(&who);
     return st;
 }
@@ -184,7 +185,7 @@ void rounds_deliver_prints(launch_run *r, bool all)
 
     if (!r->prints)
         return;
-    if (!all && r->l->order == EXEC_SEQUENTIAL && !r->l->only_group &&
+    if (!all && r->l->how.order == EXEC_SEQUENTIAL && !r->l->only_group &&
         !r->l->list) {
         below = UINT64_MAX;
         for (uint32_t i = 0; i < r->n_shaves; i++)
@@ -324,11 +325,13 @@ vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
 void rounds_start(launch_run *r, arena *a)
 {
     start_threads(r);
-    r->ahead = r->n_threads && r->l->timing != EXEC_NO_TIMING && !r->profile;
+    r->ahead =
+        r->n_threads && r->l->how.timing != EXEC_NO_TIMING && !r->profile;
     /* Nothing waits for a round without time, nor can two overlap in turns. */
-    r->round_steps = r->l->timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
-                         ? QUEUE_STEPS
-                         : FIRST_ROUND;
+    r->round_steps =
+        r->l->how.timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
+            ? QUEUE_STEPS
+            : FIRST_ROUND;
     r->next = arena_array(a, mach_queue, r->n_shaves);
     for (uint32_t i = 0; i < r->n_shaves; i++) {
         r->shaves[i].queue = &r->next[i];

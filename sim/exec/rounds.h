@@ -19,6 +19,10 @@ typedef struct launch_run {
     shave_code codes[SIM_N_VARIANTS];
     size_t n_accesses;       /* the interpreter looks at together */
     profile_launch *profile; /* NULL: none */
+    trc_writer *trace;       /* NULL: none */
+    shave_sees sees;
+    bool in_order; /* an observer needs one host thread */
+    bool profiled; /* an observer wants the cycles of lines */
     shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;

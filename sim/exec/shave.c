@@ -23,25 +23,26 @@ static shave *shave_of(sim_wg *wg)
 
 static bool timed(const shave *s)
 {
-    return s->launch->timing != EXEC_NO_TIMING;
+    return s->launch->how.timing != EXEC_NO_TIMING;
+}
+
+/* For each observer that has this callback and looks at the group. */
+#define FOR_OBSERVERS(s, o, callback)                                         \
+    for (uint32_t each = 0; each < (s)->launch->n_observers; each++)          \
+        for (const exec_observer *o = observer_of(s, each); o && o->callback; \
+             o = NULL)
+
+static const exec_observer *observer_of(const shave *s, uint32_t i)
+{
+    const exec_observer *o = s->launch->observers[i];
+
+    return !o->group || *o->group == s->group ? o : NULL;
 }
 
 static void note_store(const shave *s, uint32_t addr, uint32_t bytes)
 {
-    const exec_launch *l = s->launch;
-
-    for (uint32_t k = 0; k < l->n_writers; k++) {
-        const exec_writers *w = &l->writers[k];
-        uint64_t begin = addr > w->address ? addr - w->address : 0;
-        uint64_t end = (uint64_t)addr + bytes;
-
-        end = end > w->address ? end - w->address : 0;
-        if (end > w->bytes)
-            end = w->bytes;
-        for (uint64_t at = begin / w->element_bytes;
-             at * w->element_bytes < end; at++)
-            w->groups[at] = (uint32_t)s->group;
-    }
+    FOR_OBSERVERS(s, o, stored)
+    o->stored(o->user, s->group, addr, bytes);
 }
 
 static void note_stores(const shave *s)
@@ -54,7 +55,7 @@ static void note_stores(const shave *s)
 
 static void feed_cache(shave *s)
 {
-    if (s->launch->n_writers)
+    if (s->sees.stores)
         note_stores(s);
     if (s->profile)
         profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
@@ -69,7 +70,7 @@ static void push_run(shave *s, bool flush)
     mach_step *step = mach_queue_push(s->queue, MACH_STEP_RUN);
 
     step->issue_cycles = s->wg.cycles;
-    if (s->launch->timing == EXEC_TRANSACTIONS &&
+    if (s->launch->how.timing == EXEC_TRANSACTIONS &&
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
     if (!s->profile)
@@ -153,7 +154,7 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     if (done)
         fault_raise(done == COPY_NO_WIDTH ? FAULT_COPY : FAULT_COPY_OUTSIDE,
                     a[SIM_DMA_LINE]);
-    if (s->launch->n_writers && !a[SIM_DMA_TO_CMX])
+    if (s->sees.stores && !a[SIM_DMA_TO_CMX])
         note_copy(s, &c);
     s->transfers++;
     if (!timed(s))
@@ -195,7 +196,7 @@ void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store)
     shave *s = shave_of(wg);
 
     feed_cache(s);
-    if (is_store && s->launch->n_writers)
+    if (is_store && s->sees.stores)
         note_store(s, addr, bytes);
     while (bytes && timed(s)) {
         uint32_t n = 64 - addr % 64;
@@ -218,12 +219,12 @@ void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
 
     if (s->printed.n >= MAX_PRINTED)
         return;
-    if (s->launch->print_prefix)
+    if (s->launch->how.print_prefix)
         print_format_prefixed(memory_window(s->mem), wg->ids, format, args, n,
                               &s->printed);
     else
         print_format(memory_window(s->mem), format, args, n, &s->printed);
-    if (s->launch->debugger && s->launch->print) { /* at once: one thread */
+    if (s->sees.prints && s->launch->print) { /* at once: one thread */
         s->launch->print(s->launch->print_user, s->printed.data, s->printed.n);
         s->printed.n = 0;
     }
@@ -255,19 +256,19 @@ void exec_limit(sim_wg *wg)
 static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
                       uint32_t z)
 {
-    const exec_debugger *d = shave_of(wg)->launch->debugger;
+    const shave *s = shave_of(wg);
     const uint32_t id[3] = {x, y, z};
 
-    if (d && d->line)
-        d->line(d->user, site, id);
+    FOR_OBSERVERS(s, o, line)
+    o->line(o->user, site, id);
 }
 
 static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
 {
-    const exec_debugger *d = shave_of(wg)->launch->debugger;
+    const shave *s = shave_of(wg);
 
-    if (d && d->var)
-        d->var(d->user, what, at);
+    FOR_OBSERVERS(s, o, var)
+    o->var(o->user, what, at);
 }
 
 void exec_leave(void)
@@ -294,29 +295,41 @@ static bool present(const shave_code *c)
     return c->fn || c->interp;
 }
 
-static void interpret(shave *s, mach_phase p, const interp_code *code,
-                      const uint8_t *args)
+static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
+                      const isa_instr *in, uint32_t n)
 {
-    const exec_group_watch *w = s->launch->group_watch;
-    interp_watch watch = {s->profile, w && w->group == s->group ? w : NULL,
-                          s->launch->debugger};
-    uint64_t cycles;
+    const shave *s = user;
+
+    FOR_OBSERVERS(s, o, bundle)
+    o->bundle(o->user, f, cycle, in, n);
+}
+
+/* Does an observer look at the bundles of this group? */
+static bool sees_bundles(const shave *s)
+{
+    FOR_OBSERVERS(s, o, bundle)
+    return true;
+    return false;
+}
+
+static uint64_t interpret(shave *s, mach_phase p, const interp_code *code,
+                          const uint8_t *args)
+{
+    interp_watch watch = {.profile = s->profile,
+                          .bundle = sees_bundles(s) ? on_bundle : NULL,
+                          .user = s};
 
     if (s->profile)
         profile_phase(s->profile, s->group, p);
-    if (watch.group)
-        w->phase_begin(w->user, p, interp_function(code));
-    cycles = interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem),
-                          args, s->log, s->accesses, watch);
-    if (watch.group)
-        w->phase_end(w->user, cycles);
+    return interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem), args,
+                        s->log, s->accesses, watch);
 }
 
 static void phase(shave *s, mach_phase p, const shave_code *code,
                   const uint8_t *args)
 {
     bool named = present(&s->pre) || present(&s->post);
-    const exec_observer *o = s->launch->observer;
+    uint64_t cycles = 0;
 
     if (!present(code))
         return;
@@ -325,18 +338,16 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     s->transfers = 0;
     s->joined = (copy_joined){.n = 0};
     s->phase = p;
-    if (s->launch->debugger && s->launch->debugger->phase)
-        s->launch->debugger->phase(s->launch->debugger->user, s->next, s->group,
-                                   p);
-    if (o)
-        o->phase_begin(o->user, &s->wg, p);
+    FOR_OBSERVERS(s, o, phase_begin)
+    o->phase_begin(o->user, &s->wg, p,
+                   code->interp ? interp_function(code->interp) : NULL);
     if (code->interp)
-        interpret(s, p, code->interp, args);
+        cycles = interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
-    if (o)
-        o->phase_end(o->user, &s->wg, p);
+    FOR_OBSERVERS(s, o, phase_end)
+    o->phase_end(o->user, &s->wg, p, cycles);
 }
 
 /* What the group printed so far joins the others'. */
@@ -351,7 +362,6 @@ static void run_group(shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
-    const exec_observer *o = s->launch->observer;
 
     s->running = true;
     s->wg.ids[0] = (uint32_t)(s->group % n[0]);
@@ -360,14 +370,14 @@ static void run_group(shave *s)
     if (s->fill_bytes)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
     mach_queue_push(s->queue, MACH_STEP_GROUP)->id = s->group;
-    if (o)
-        o->group_begin(o->user, &s->wg, s->group, args);
+    FOR_OBSERVERS(s, o, group_begin)
+    o->group_begin(o->user, &s->wg, s->next, s->group, args);
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
     end_prints(s);
-    if (o && o->group_end)
-        o->group_end(o->user, &s->wg);
+    FOR_OBSERVERS(s, o, group_end)
+    o->group_end(o->user, &s->wg);
     s->done++;
     s->running = false;
 }
@@ -376,7 +386,6 @@ static void run_group(shave *s)
  * one: then the launch goes on. */
 static bool pass_over(shave *s)
 {
-    const exec_observer *o = s->launch->observer;
     static const struct {
         fault_kind fault;
         exec_stop_kind stop;
@@ -388,7 +397,7 @@ static bool pass_over(shave *s)
                      .line = s->scope.line,
                      .write = s->scope.write};
 
-    for (size_t k = 0; o && k < sizeof kinds / sizeof *kinds; k++)
+    for (size_t k = 0; s->sees.stops && k < sizeof kinds / sizeof *kinds; k++)
         if (kinds[k].fault == s->scope.kind) {
             why.kind = kinds[k].stop;
             s->scope.kind = FAULT_NONE;
@@ -397,6 +406,7 @@ static bool pass_over(shave *s)
             s->running = false;
             s->done++;
             s->next += s->stride;
+            FOR_OBSERVERS(s, o, stopped)
             o->stopped(o->user, &s->wg, &why);
             return true;
         }
@@ -417,7 +427,7 @@ void shave_run(shave *s)
         s->group = s->launch->only_group ? *s->launch->only_group
                    : s->launch->list
                        ? s->launch->list[s->next]
-                       : order_at(s->launch->order, s->launch->seed,
+                       : order_at(s->launch->how.order, s->launch->how.seed,
                                   s->n_groups, s->next);
         run_group(s);
         s->next += s->stride;

@@ -12,6 +12,11 @@
 #include "sim/exec/profile.h"
 #include "sim/machine/cache.h"
 
+/* What the observers of a launch look at, together. */
+typedef struct {
+    bool stores, prints, stops;
+} shave_sees;
+
 /* A phase of the kernel, for one engine or the other; both NULL: none. */
 typedef struct {
     sim_wg_fn *fn;
@@ -22,6 +27,7 @@ typedef struct shave {
     sim_wg wg; /* first: hooks get back from it */
     uint64_t log[SIM_LOG_ENTRIES];
     const exec_launch *launch;
+    shave_sees sees;
     memory *mem;
     mach_cache *cache;
     mach_queue *queue;

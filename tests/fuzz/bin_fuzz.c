@@ -67,11 +67,11 @@ static void launch(const sim_kernel *k)
                      .values = v,
                      .groups = {2, 1, 1},
                      .local = {8, 1, 1},
-                     .n_shaves = 2,
-                     .n_threads = 1,
-                     .engine = EXEC_INTERPRETED,
-                     .max_cycles = 200000,
-                     .timeout_s = 2};
+                     .how.n_shaves = 2,
+                     .how.n_threads = 1,
+                     .how.engine = EXEC_INTERPRETED,
+                     .how.max_cycles = 200000,
+                     .how.timeout_s = 2};
     exec_result result;
     uint32_t at;
     vpu_error err;

@@ -107,7 +107,7 @@ static const struct {
 
 static void kernels(void)
 {
-    static const sim_compile_config cfg = {.no_cache = true};
+    static const sim_compile_config cfg = {.user.no_cache = true};
     const char *source = arena_printf(a, "%s/k.cl", top);
     const uint8_t *part;
     uint8_t *file;

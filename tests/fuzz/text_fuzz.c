@@ -50,11 +50,12 @@ static void run(const sim_kernel *k, arena *a)
                          .values = v,
                          .groups = {2, 1, 1},
                          .local = {8, 1, 1},
-                         .n_shaves = 2,
-                         .n_threads = 1,
-                         .engine = engine ? EXEC_INTERPRETED : EXEC_COMPILED,
-                         .max_cycles = 100000,
-                         .timeout_s = 1};
+                         .how.n_shaves = 2,
+                         .how.n_threads = 1,
+                         .how.engine =
+                             engine ? EXEC_INTERPRETED : EXEC_COMPILED,
+                         .how.max_cycles = 100000,
+                         .how.timeout_s = 1};
 
         exec_run(mem, &desc, &l, &result, &err);
     }
@@ -63,7 +64,7 @@ static void run(const sim_kernel *k, arena *a)
 
 static void compile_and_run(const uint8_t *data, size_t n)
 {
-    sim_compile_config cfg = {.no_cache = true, .hooks = &exec_hooks};
+    sim_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
     arena *a = arena_create(0);
     char *text = arena_strndup(a, (const char *)data, n);
     sim_kernel *k;

@@ -37,7 +37,7 @@ void rig_close(rig *r)
     arena_destroy(r->a);
 }
 
-static const sim_compile_config plain = {.no_cache = true,
+static const sim_compile_config plain = {.user.no_cache = true,
                                          .hooks = &exec_hooks};
 
 static const char *write_source(rig *r, const char *source)
@@ -204,20 +204,39 @@ void rig_check_profile(const exec_profile *lines, const mach_profile *p,
 
 /* The same launch on the interpreter of the SHAVE program, counting by line:
  * the same bytes and the same cycles, and no cycle is lost. */
+static void keep(void *user, const exec_profile *p)
+{
+    const rig_keeper *k = user;
+
+    k->to->n = p->n;
+    k->to->rows = arena_memdup(k->a, p->rows, p->n * sizeof *p->rows);
+}
+
+exec_observer rig_profiler(rig_keeper *k)
+{
+    return (exec_observer){.name = "a profile",
+                           .needs = EXEC_NEED_PROGRAM | EXEC_NEED_FLOWS,
+                           .user = k,
+                           .profile = keep};
+}
+
 static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 {
     exec_launch twin = *l;
     exec_profile lines;
+    rig_keeper keeper = {&lines, r->a};
+    const exec_observer observer = rig_profiler(&keeper);
+    const exec_observer *const list = &observer;
     exec_result result;
     uint8_t *compiled = copy_buffers(r, before), *interpreted;
     vpu_error err = {0};
     uint64_t n = 0;
     vpu_status st;
 
-    twin.engine = EXEC_INTERPRETED;
+    twin.how.engine = EXEC_INTERPRETED;
     twin.print = NULL;
-    twin.profile = &lines;
-    twin.profile_arena = r->a;
+    twin.observers = &list;
+    twin.n_observers = 1;
     st = exec_run(r->mem, &r->desc, &twin, &result, &err);
     ck_assert_msg(!st, "interpreter: %s", err.msg);
     interpreted = copy_buffers(r, compiled);
@@ -228,7 +247,7 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
                   r->who ? r->who : r->entry,
                   (unsigned long long)r->result.profile.cycles,
                   (unsigned long long)result.profile.cycles);
-    rig_check_profile(&lines, &result.profile, l->n_shaves);
+    rig_check_profile(&lines, &result.profile, l->how.n_shaves);
     free(compiled);
     free(interpreted);
 }
@@ -291,12 +310,12 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
     exec_launch l = {.name = "test",
                      .kernel = r->kernel,
                      .values = r->values,
-                     .n_shaves = r->n_shaves,
-                     .n_threads = r->n_threads,
-                     .order = r->order,
-                     .seed = r->seed,
-                     .max_cycles = r->max_cycles,
-                     .timeout_s = r->timeout_s};
+                     .how.n_shaves = r->n_shaves,
+                     .how.n_threads = r->n_threads,
+                     .how.order = r->order,
+                     .how.seed = r->seed,
+                     .how.max_cycles = r->max_cycles,
+                     .how.timeout_s = r->timeout_s};
     const memory_buffer *hurt;
     uint32_t at;
     vpu_status st;

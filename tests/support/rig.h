@@ -69,6 +69,15 @@ void rig_run_1d(rig *r, uint32_t groups, uint32_t local);
 /* Three dimensions; must succeed. */
 void rig_run_3d(rig *r, const uint32_t groups[3], const uint32_t local[3]);
 
+/* Where a launch's profile goes: *to, the rows into a. */
+typedef struct {
+    exec_profile *to;
+    arena *a;
+} rig_keeper;
+
+/* The observer that puts it there; k must outlive the launch. */
+exec_observer rig_profiler(rig_keeper *k);
+
 /* The rows' cycles, cause by cause, and bytes are those of the launch. */
 void rig_check_profile(const exec_profile *lines, const mach_profile *p,
                        uint32_t n_shaves);

@@ -1,6 +1,6 @@
 /* Code for `vpu debug`: calls that tell where an item is and where its source
  * variables are, instead of DWARF. What they say travels as text: a program of
- * ours reads it (sim/exec/exec.h, exec_debugger, has both forms). */
+ * ours reads it (sim/exec/observe.h, exec_observer, has both forms). */
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <string.h>

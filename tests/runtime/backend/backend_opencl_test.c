@@ -407,7 +407,7 @@ START_TEST(a_hanging_kernel_comes_back)
     bind_kernel("__kernel void k(__global const half *src, __global volatile "
                 "half *dst)\n{ while (dst[0] == 0) ; }",
                 KERNEL("", ROWS), SHAPE);
-    r.cfg.timeout_s = 0.5;
+    r.cfg.how.timeout_s = 0.5;
     ck_assert(!layer_open(&r, "opencl"));
     ck_assert_int_eq(layer_run(&r, "random:1", NULL), VPU_ERR_LIMIT);
     ck_assert_ptr_nonnull(strstr(r.err.msg, "kernel 'k' still runs on"));

@@ -18,7 +18,7 @@ void layer_init(backend_rig *r)
     setenv("POCL_CACHE_DIR", r->dir, 1);
     test_log_init(&r->log);
     r->cfg.log = &r->log.sink;
-    r->cfg.timeout_s = 300;
+    r->cfg.how.timeout_s = 300;
 }
 
 void layer_fini(backend_rig *r)

@@ -95,8 +95,8 @@ END_TEST
 START_TEST(sim_is_the_simulator)
 {
     mach_desc desc;
-    backend_sim_config cfg = {.desc = &desc};
-    backend_sim *direct;
+    backend_config cfg = {.device = "", .desc = &desc};
+    backend direct;
     backend_result all[2], one[2];
     unsigned char *out, *again, *stats;
     uint64_t n, n_stats;
@@ -109,22 +109,23 @@ START_TEST(sim_is_the_simulator)
     out = layer_read(&r, "out0", &n);
 
     ck_assert(!mach_desc_load(NULL, r.a, &desc, &r.err));
-    ck_assert(!backend_sim_open(&cfg, r.g, &direct, &r.err));
+    ck_assert(!backend_open(backend_offering(BACKEND_INSPECT), &cfg, r.g,
+                            &direct, &r.err));
     for (uint32_t i = 0; i < r.g->n_buffers; i++)
         if (r.g->buffers[i].role == GRAPH_INPUT)
-            memcpy(backend_sim_buffer(direct, i), layer_read(&r, "in0", &n), n);
-    ck_assert(!backend_sim_run(direct, &r.err));
+            memcpy(backend_buffer(&direct, i), layer_read(&r, "in0", &n), n);
+    ck_assert(!backend_run_all(&direct, r.g, &r.err));
     for (uint32_t i = 0; i < r.g->n_buffers; i++)
         if (r.g->buffers[i].role == GRAPH_OUTPUT)
-            ck_assert_mem_eq(backend_sim_buffer(direct, i), out, n);
+            ck_assert_mem_eq(backend_buffer(&direct, i), out, n);
     for (uint32_t i = 0; i < 2; i++) {
-        uint64_t cycles = backend_sim_result(direct, i)->exec.profile.cycles;
+        uint64_t cycles = backend_launch_of(&direct, i)->exec.profile.cycles;
 
         ck_assert_uint_gt(cycles, 0);
         ck_assert_uint_eq(all[i].cycles, cycles);
         ck_assert_double_eq(all[i].seconds, mach_desc_seconds(&desc, cycles));
     }
-    backend_sim_close(direct);
+    backend_close(&direct);
 
     ck_assert(!layer_open(&r, "sim"));
     for (uint32_t i = 0; i < r.g->n_buffers; i++)

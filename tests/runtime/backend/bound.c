@@ -63,18 +63,17 @@ void bound_layer(arena *a, const bound_request *q, bound *out)
 
 void bound_simulate(bound *b)
 {
-    backend_sim_config cfg = {.desc = &b->desc};
-    backend_sim *sim;
+    backend_config cfg = {.device = "", .desc = &b->desc};
+    backend sim;
 
-    OK(backend_sim_open(&cfg, b->g, &sim, &err));
+    OK(backend_open(backend_offering(BACKEND_INSPECT), &cfg, b->g, &sim, &err));
     for (uint32_t i = 0; i < b->g->n_buffers; i++)
         if (b->g->buffers[i].role == GRAPH_INPUT)
-            memcpy(backend_sim_buffer(sim, i), b->data[i],
-                   b->g->buffers[i].bytes);
-    OK(backend_sim_run(sim, &err));
+            memcpy(backend_buffer(&sim, i), b->data[i], b->g->buffers[i].bytes);
+    OK(backend_run_all(&sim, b->g, &err));
     for (uint32_t i = 0; i < b->g->n_buffers; i++)
-        memcpy(b->data[i], backend_sim_buffer(sim, i), b->g->buffers[i].bytes);
-    backend_sim_close(sim);
+        memcpy(b->data[i], backend_buffer(&sim, i), b->g->buffers[i].bytes);
+    backend_close(&sim);
 }
 
 uint32_t bound_output(const bound *b)

@@ -1,6 +1,6 @@
 /* The host backend: the sample layers' plug-ins against the simulator, and
  * plug-ins that cannot be loaded, crash, hang or misbehave. */
-#include "runtime/backend/host.h"
+#include "runtime/backend/ops.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -155,10 +155,10 @@ static vpu_status open_plugin(const char *path, double timeout, void **self)
     backend_config *cfg = arena_new(a, backend_config);
 
     *cfg = (backend_config){.device = path,
-                            .timeout_s = timeout,
+                            .how.timeout_s = timeout,
                             .params = b.params,
                             .n_params = b.n_params};
-    return backend_host.open(cfg, b.g, self, &err);
+    return backend_host_ops.open(cfg, b.g, self, &err);
 }
 
 static vpu_status run(void *self)
@@ -168,8 +168,8 @@ static vpu_status run(void *self)
 
     for (uint32_t i = 0; i < b.g->n_buffers && !st; i++)
         if (b.g->buffers[i].role == GRAPH_INPUT)
-            st = backend_host.write(self, i, b.data[i], &err);
-    return st ? st : backend_host.run(self, 0, b.g->n_launches, r, &err);
+            st = backend_host_ops.write(self, i, b.data[i], &err);
+    return st ? st : backend_host_ops.run(self, 0, b.g->n_launches, r, &err);
 }
 
 START_TEST(plugin_equals_simulator)
@@ -189,17 +189,17 @@ START_TEST(plugin_equals_simulator)
                                             samples[_i].q.folder),
                                30, &self),
                   "%s: %s", samples[_i].q.layer, err.msg);
-    ck_assert(!backend_host.caps(self)->stages);
-    ck_assert_str_eq(backend_host.caps(self)->device, samples[_i].q.folder);
+    ck_assert(!backend_host_ops.caps(self)->stages);
+    ck_assert_str_eq(backend_host_ops.caps(self)->device, samples[_i].q.folder);
     ck_assert_msg(!run(self), "%s: %s", samples[_i].q.layer, err.msg);
-    ck_assert(!backend_host.read(self, o, got, &err));
+    ck_assert(!backend_host_ops.read(self, o, got, &err));
     ck_assert(!diff_compare(&out->desc, b.data[o], got, &tol, NULL, &r, &err));
     ck_assert_msg(r.equal, "%s: %d of %d differ, first %d: %g, expected %g",
                   samples[_i].q.layer, (int)r.n_diff, (int)r.n,
                   (int)r.first.index, r.first.a, r.first.b);
     /* So that zeros do not pass for a result. */
     ck_assert(r.max_abs_b > 0);
-    backend_host.close(self);
+    backend_host_ops.close(self);
 }
 END_TEST
 
@@ -341,7 +341,7 @@ START_TEST(bad_plugin)
     st = open_plugin(so, 1, &self);
     if (!bad[_i].at_open) {
         ck_assert_msg(!st, "%s: %s", bad[_i].what, err.msg);
-        ck_assert_str_eq(backend_host.caps(self)->version, "7");
+        ck_assert_str_eq(backend_host_ops.caps(self)->version, "7");
         st = run(self);
     } else {
         ck_assert_ptr_null(self);
@@ -352,7 +352,7 @@ START_TEST(bad_plugin)
         ck_assert_msg(strstr(err.msg, bad[_i].say[i]) != NULL,
                       "%s: '%s' is not in: %s", bad[_i].what, bad[_i].say[i],
                       err.msg);
-    backend_host.close(self);
+    backend_host_ops.close(self);
 }
 END_TEST
 
@@ -385,7 +385,7 @@ START_TEST(a_crash_leaves_nothing_behind)
     for (int i = 0; i < 3; i++) {
         ck_assert(!open_plugin(so, 5, &self));
         ck_assert_int_eq(run(self), VPU_ERR_PLUGIN);
-        backend_host.close(self);
+        backend_host_ops.close(self);
     }
     bound_simulate(&b);
     o = bound_output(&b);
@@ -393,9 +393,9 @@ START_TEST(a_crash_leaves_nothing_behind)
                   err.msg);
     ck_assert_msg(!run(self), "%s", err.msg);
     memset(b.data[0], 0, b.g->buffers[0].bytes);
-    ck_assert(!backend_host.read(self, 0, b.data[0], &err));
-    ck_assert(!backend_host.read(self, o, b.data[o], &err));
-    backend_host.close(self);
+    ck_assert(!backend_host_ops.read(self, 0, b.data[0], &err));
+    ck_assert(!backend_host_ops.read(self, o, b.data[o], &err));
+    backend_host_ops.close(self);
 }
 END_TEST
 
@@ -405,13 +405,14 @@ START_TEST(parameters_and_ports_that_do_not_fit)
 
     bound_layer(a, &small, &b);
     ck_assert(!open_plugin("build/plugins/grn.so", 5, &self));
-    ck_assert_int_eq(backend_host.write(self, 99, b.data[0], &err),
+    ck_assert_int_eq(backend_host_ops.write(self, 99, b.data[0], &err),
                      VPU_ERR_INVALID);
-    ck_assert_int_eq(backend_host.read(self, 99, b.data[0], &err),
+    ck_assert_int_eq(backend_host_ops.read(self, 99, b.data[0], &err),
                      VPU_ERR_UNSUPPORTED);
-    ck_assert_int_eq(backend_host.run(self, 0, 0, NULL, &err), VPU_ERR_INVALID);
-    backend_host.close(self);
-    backend_host.close(NULL);
+    ck_assert_int_eq(backend_host_ops.run(self, 0, 0, NULL, &err),
+                     VPU_ERR_INVALID);
+    backend_host_ops.close(self);
+    backend_host_ops.close(NULL);
 }
 END_TEST
 

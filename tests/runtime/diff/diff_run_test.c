@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/host.h"
+#include "runtime/backend/ops.h"
 #include "runtime/diff/report.h"
 #include "base/file.h"
 #include "tests/kernels/program.h"
@@ -166,7 +166,8 @@ END_TEST
 START_TEST(against_a_plugin)
 {
     backend_config cx = {0}, cy;
-    diff_side x = {"sim", &canned_ops, &cx}, y = {"host", &backend_host, &cy};
+    diff_side x = {"sim", &canned_ops, &cx},
+              y = {"host", &backend_host_ops, &cy};
     canned *c;
 
     bind(&mvn);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/backend.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
 #include "base/file.h"
@@ -62,34 +62,37 @@ static void binding(const char *in, const char *out)
                   "%s", err.msg);
 }
 
-static backend_sim *run(const graph *g, const char *type)
+static backend run(const graph *g, const char *type)
 {
     const char *options[] = {arena_printf(a, "-DT=%s", type)};
-    backend_sim_config *cfg = arena_new(a, backend_sim_config);
-    backend_sim *sim;
+    backend_config *cfg = arena_new(a, backend_config);
+    backend sim;
 
-    *cfg = (backend_sim_config){.desc = &machine,
-                                .options =
-                                    arena_memdup(a, options, sizeof options),
-                                .n_options = 1,
-                                .no_cache = true,
-                                .log = &tlog.sink};
-    ck_assert_msg(!backend_sim_open(cfg, g, &sim, &err), "%s", err.msg);
+    *cfg = (backend_config){.device = "",
+                            .desc = &machine,
+                            .compile.options =
+                                arena_memdup(a, options, sizeof options),
+                            .compile.n_options = 1,
+                            .compile.no_cache = true,
+                            .log = &tlog.sink};
+    ck_assert_msg(
+        !backend_open(backend_offering(BACKEND_INSPECT), cfg, g, &sim, &err),
+        "%s", err.msg);
     for (uint32_t i = 0; i < g->n_buffers; i++)
         if (g->buffers[i].role == GRAPH_INPUT)
             ck_assert(!graph_input_fill(&g->buffers[i], "random:3",
-                                        backend_sim_buffer(sim, i), &err));
-    ck_assert_msg(!backend_sim_run(sim, &err), "%s", err.msg);
+                                        backend_buffer(&sim, i), &err));
+    ck_assert_msg(!backend_run_all(&sim, g, &err), "%s", err.msg);
     return sim;
 }
 
 /* The first buffer of a role; its bytes. */
-static const graph_buffer *buffer(const graph *g, backend_sim *sim,
+static const graph_buffer *buffer(const graph *g, const backend *sim,
                                   graph_role role, void **data)
 {
     for (uint32_t i = 0; i < g->n_buffers; i++)
         if (g->buffers[i].role == role) {
-            *data = backend_sim_buffer(sim, i);
+            *data = backend_buffer(sim, i);
             return &g->buffers[i];
         }
     ck_abort_msg("no buffer of role %d", role);
@@ -125,7 +128,7 @@ START_TEST(orders)
                        .n_params = 1};
     const char *names = "";
     tensor_desc moved;
-    backend_sim *sim;
+    backend sim;
     void *src, *dst, *want;
     graph *g;
 
@@ -137,8 +140,8 @@ START_TEST(orders)
         names = arena_printf(a, "%s%s ", names, g->launches[i].name);
     ck_assert_str_eq(names, cases[_i].names);
     sim = run(g, cases[_i].type);
-    buffer(g, sim, GRAPH_INPUT, &src);
-    buffer(g, sim, GRAPH_OUTPUT, &dst);
+    buffer(g, &sim, GRAPH_INPUT, &src);
+    buffer(g, &sim, GRAPH_OUTPUT, &dst);
     want = arena_push(a, tensor_bytes(&in.desc), 1, 16);
     /* What was moved once and copied is the other order read as this one. */
     moved = in.desc;
@@ -149,8 +152,8 @@ START_TEST(orders)
         strstr(names, "input") ? TENSOR_CHANNEL_MINOR : TENSOR_PLAIN, want);
     ck_assert_mem_eq(dst, want, tensor_bytes(&in.desc));
     for (uint32_t i = 0; i < g->n_launches; i++)
-        ck_assert_uint_gt(backend_sim_result(sim, i)->exec.profile.cycles, 0);
-    backend_sim_close(sim);
+        ck_assert_uint_gt(backend_launch_of(&sim, i)->exec.profile.cycles, 0);
+    backend_close(&sim);
 }
 END_TEST
 
@@ -210,7 +213,7 @@ START_TEST(types_of_a_model)
     const graph_buffer *in, *out;
     const char *names = "";
     void *src, *dst;
-    backend_sim *sim;
+    backend sim;
     graph *g;
 
     binding(types[_i].formats[0], types[_i].formats[1]);
@@ -222,22 +225,22 @@ START_TEST(types_of_a_model)
         names = arena_printf(a, "%s%s ", names, g->launches[i].name);
     ck_assert_str_eq(names, types[_i].names);
     sim = run(g, "half");
-    in = buffer(g, sim, GRAPH_INPUT, &src);
-    out = buffer(g, sim, GRAPH_OUTPUT, &dst);
+    in = buffer(g, &sim, GRAPH_INPUT, &src);
+    out = buffer(g, &sim, GRAPH_OUTPUT, &dst);
     for (size_t i = 0; i < 105; i++) {
         float half =
             tensor_f16_to_f32(tensor_f32_to_f16(element(&in->desc, src, i)));
 
         ck_assert(element(&out->desc, dst, i) == half);
     }
-    backend_sim_close(sim);
+    backend_close(&sim);
 }
 END_TEST
 
 /* What the graph's own launches are made with. */
 START_TEST(compiled_from_memory)
 {
-    sim_compile_config cfg = {.no_cache = true};
+    sim_compile_config cfg = {.user.no_cache = true};
     sim_kernel *k;
 
     ck_assert(!setenv("TMPDIR", dir, 1));

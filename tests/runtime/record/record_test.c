@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "runtime/backend/host.h"
+#include "runtime/backend/ops.h"
 #include "runtime/backend/identity.h"
 #include "runtime/record/format.h"
 #include "base/file.h"
@@ -49,8 +49,8 @@ static void record(const char *to, bool stages)
 {
     recording r;
 
-    ck_assert_msg(!diff_record(&canned_ops, canned_new(&b, true), &cfg, b.g,
-                               b.data, stages, a, &r, &err),
+    ck_assert_msg(!diff_record(&(backend){&canned_ops, canned_new(&b, true)},
+                               &cfg, b.g, b.data, stages, a, &r, &err),
                   "%s", err.msg);
     ck_assert_msg(!recording_write(to, &r, &err), "%s", err.msg);
 }
@@ -69,7 +69,7 @@ static vpu_status replay_inputs(void *self)
 
     for (uint32_t i = 0; i < b.g->n_buffers && !st; i++)
         if (b.g->buffers[i].role == GRAPH_INPUT)
-            st = backend_replay.write(self, i, b.data[i], &err);
+            st = backend_replay_ops.write(self, i, b.data[i], &err);
     return st;
 }
 
@@ -84,29 +84,31 @@ START_TEST(replay_gives_back)
     while (b.g->buffers[scratch].role != GRAPH_SCRATCH)
         scratch++;
     record(path, _i);
-    ck_assert_msg(!backend_replay.open(&cfg, b.g, &self, &err), "%s", err.msg);
-    ck_assert_int_eq(backend_replay.caps(self)->stages, _i);
-    ck_assert(backend_replay.caps(self)->cycles);
-    ck_assert(!backend_replay.caps(self)->timed);
-    ck_assert_int_eq(backend_replay.run(self, 0, n, r, &err), VPU_ERR_INVALID);
+    ck_assert_msg(!backend_replay_ops.open(&cfg, b.g, &self, &err), "%s",
+                  err.msg);
+    ck_assert_int_eq(backend_replay_ops.caps(self)->stages, _i);
+    ck_assert(backend_replay_ops.caps(self)->cycles);
+    ck_assert(!backend_replay_ops.caps(self)->timed);
+    ck_assert_int_eq(backend_replay_ops.run(self, 0, n, r, &err),
+                     VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(err.msg, "'in0' was not given"));
     ck_assert(!replay_inputs(self));
     if (_i) {
-        ck_assert(!backend_replay.run(self, 0, 1, r, &err));
-        ck_assert(!backend_replay.read(self, scratch, data, &err));
+        ck_assert(!backend_replay_ops.run(self, 0, 1, r, &err));
+        ck_assert(!backend_replay_ops.read(self, scratch, data, &err));
         ck_assert_mem_eq(data, b.data[scratch], b.g->buffers[scratch].bytes);
-        ck_assert_int_eq(backend_replay.read(self, out, data, &err),
+        ck_assert_int_eq(backend_replay_ops.read(self, out, data, &err),
                          VPU_ERR_UNSUPPORTED);
-        ck_assert(!backend_replay.run(self, 1, n - 1, r, &err));
+        ck_assert(!backend_replay_ops.run(self, 1, n - 1, r, &err));
     } else {
-        ck_assert_int_eq(backend_replay.run(self, 0, 1, r, &err),
+        ck_assert_int_eq(backend_replay_ops.run(self, 0, 1, r, &err),
                          VPU_ERR_INVALID);
-        ck_assert(!backend_replay.run(self, 0, n, r, &err));
+        ck_assert(!backend_replay_ops.run(self, 0, n, r, &err));
     }
     ck_assert_uint_eq(r[0].cycles, 1000);
-    ck_assert(!backend_replay.read(self, out, data, &err));
+    ck_assert(!backend_replay_ops.read(self, out, data, &err));
     ck_assert_mem_eq(data, b.data[out], b.g->buffers[out].bytes);
-    backend_replay.close(self);
+    backend_replay_ops.close(self);
 }
 END_TEST
 
@@ -127,7 +129,7 @@ START_TEST(same_bytes_anywhere)
     setlocale(LC_ALL, "de_DE.UTF-8");
     bound_layer(a, &mvn, &b);
     bound_simulate(&b);
-    cfg.n_threads = 1;
+    cfg.how.n_threads = 1;
     record(other, true);
     setlocale(LC_ALL, "C");
     ck_assert_int_eq(chdir(was), 0);
@@ -147,11 +149,11 @@ static void refused(const bound_request *q, const char *say)
     bound_layer(a, q, &b);
     cfg.params = b.params;
     cfg.n_params = b.n_params;
-    st = backend_replay.open(&cfg, b.g, &self, &err);
+    st = backend_replay_ops.open(&cfg, b.g, &self, &err);
     if (!st) {
         b.data[0] = memset(arena_push(a, b.g->buffers[0].bytes, 1, 64), 1, 1);
         st = replay_inputs(self);
-        backend_replay.close(self);
+        backend_replay_ops.close(self);
     }
     ck_assert_msg(st == VPU_ERR_MISMATCH, "%d: %s", st, err.msg);
     ck_assert_msg(strstr(err.msg, say) != NULL, "'%s' is not in: %s", say,
@@ -186,7 +188,7 @@ START_TEST(names_kernel_and_binding)
     record(path, true);
     l = b.g->launches[0];
     b.g->launches[0].local[0] = 3;
-    ck_assert_int_eq(backend_replay.open(&cfg, b.g, &self, &err),
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
                      VPU_ERR_MISMATCH);
     ck_assert_msg(strstr(err.msg, "local = 3x1x1") &&
                       strstr(err.msg, "local = 1x1x1"),
@@ -197,16 +199,17 @@ START_TEST(names_kernel_and_binding)
                             dir, "mvn_apply.cl")),
         0);
     cfg.source_dir = dir;
-    ck_assert_int_eq(backend_replay.open(&cfg, b.g, &self, &err),
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
                      VPU_ERR_MISMATCH);
     ck_assert_msg(strstr(err.msg, "source of kernel 'mvn_apply'") != NULL, "%s",
                   err.msg);
     ck_assert_int_eq(system(arena_printf(a, "cp kernels/mvn/*.cl %s", dir)), 0);
-    ck_assert_msg(!backend_replay.open(&cfg, b.g, &self, &err), "%s", err.msg);
-    backend_replay.close(self);
-    cfg.options = (const char *const[]){"-DX=1"};
-    cfg.n_options = 1;
-    ck_assert_int_eq(backend_replay.open(&cfg, b.g, &self, &err),
+    ck_assert_msg(!backend_replay_ops.open(&cfg, b.g, &self, &err), "%s",
+                  err.msg);
+    backend_replay_ops.close(self);
+    cfg.compile.options = (const char *const[]){"-DX=1"};
+    cfg.compile.n_options = 1;
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
                      VPU_ERR_MISMATCH);
 }
 END_TEST
@@ -376,8 +379,8 @@ START_TEST(failed_writes_leave_nothing)
     recording r;
     char *full = arena_strdup(a, file_join(a, dir, "none/x.vpurec"));
 
-    ck_assert(!diff_record(&canned_ops, canned_new(&b, true), &cfg, b.g, b.data,
-                           true, a, &r, &err));
+    ck_assert(!diff_record(&(backend){&canned_ops, canned_new(&b, true)}, &cfg,
+                           b.g, b.data, true, a, &r, &err));
     ck_assert_int_eq(recording_write(full, &r, &err), VPU_ERR_IO);
     r.layer = "\xff\xfe";
     ck_assert_int_eq(recording_write(path, &r, &err), VPU_ERR_INVALID);

@@ -110,7 +110,7 @@ static const char *without_comments(const char *text)
 static void compare(const char *path, const char *kernel)
 {
     const isa_function *programs[SIM_N_VARIANTS];
-    sim_compile_config cfg = {.no_cache = true};
+    sim_compile_config cfg = {.user.no_cache = true};
     vpu_error err = {0};
     sim_kernel *k;
     uint32_t n, m, next = 0;

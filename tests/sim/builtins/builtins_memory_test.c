@@ -271,8 +271,8 @@ START_TEST(print)
     exec_launch l = {.name = "test",
                      .groups = {1, 1, 1},
                      .local = {1, 1, 1},
-                     .n_shaves = 1,
-                     .n_threads = 1,
+                     .how.n_shaves = 1,
+                     .how.n_threads = 1,
                      .print = keep,
                      .print_user = &text};
     vpu_status st;

@@ -111,7 +111,7 @@ static const char *text_of(const uint8_t *file, size_t n)
 static void same_program(const char *path, const char *entry,
                          const sim_compile_config *cfg)
 {
-    const sim_compile_config plain = {.no_cache = true};
+    const sim_compile_config plain = {.user.no_cache = true};
     sim_kernel *k, *of_source = direct(path, entry, cfg);
     size_t n;
     uint8_t *file = built(path, of_source->name, cfg, &n);
@@ -130,7 +130,7 @@ static glob_t samples;
 START_TEST(samples_are_the_same)
 {
     const char *path = samples.gl_pathv[_i];
-    const sim_compile_config cfg = {.no_cache = true};
+    const sim_compile_config cfg = {.user.no_cache = true};
 
     same_program(path, NULL, &cfg);
 }
@@ -144,7 +144,7 @@ START_TEST(preprocessor_is_done)
     const char *in_dir = arena_printf(a, "-I%s", dir);
     const char *all[] = {options[0], options[1], in_dir};
     const sim_compile_config cfg = {
-        .options = all, .n_options = 3, .no_cache = true};
+        .user.options = all, .user.n_options = 3, .user.no_cache = true};
     const char *path, *text;
     uint8_t *file;
     size_t n;
@@ -181,7 +181,7 @@ START_TEST(options_of_the_text_are_kept)
 {
     static const char *const options[] = {"-DA=1", "-cl-opt-disable"};
     const sim_compile_config cfg = {
-        .options = options, .n_options = 2, .no_cache = true};
+        .user.options = options, .user.n_options = 2, .user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d) { d[0] = A; }\n");
     sim_kernel *k;
@@ -207,7 +207,7 @@ static const char *const without[][2] = {
 
 START_TEST(refused_with_words)
 {
-    const sim_compile_config cfg = {.no_cache = true};
+    const sim_compile_config cfg = {.user.no_cache = true};
     const char *path = put("k.cl", without[_i][0]);
     uint8_t *file;
     size_t n;
@@ -296,7 +296,7 @@ END_TEST
 /* A .bin whose text was exchanged for one as long. */
 START_TEST(exchanged_text_is_checked)
 {
-    const sim_compile_config cfg = {.no_cache = true};
+    const sim_compile_config cfg = {.user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d)\n{\n"
                     "    int of_some_length_0123456789 = 3;\n"
@@ -322,7 +322,7 @@ START_TEST(exchanged_option_is_checked)
 {
     static const char *const options[] = {"-cl-unsafe-math-optimizations"};
     const sim_compile_config cfg = {
-        .options = options, .n_options = 1, .no_cache = true};
+        .user.options = options, .user.n_options = 1, .user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d) { *d = 3; }\n");
     const size_t room = strlen(options[0]);

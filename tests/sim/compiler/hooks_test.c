@@ -88,7 +88,7 @@ static const char source[] =
 
 static vpu_status compile(int code, const sim_hooks *table, vpu_error *err)
 {
-    sim_compile_config cfg = {.no_cache = true,
+    sim_compile_config cfg = {.user.no_cache = true,
                               .debug = codes[code].debug,
                               .checking = codes[code].checking,
                               .hooks = table};

@@ -71,8 +71,8 @@ typedef struct {
 static result compile(const char *entry, const char *option)
 {
     const char *options[] = {option};
-    sim_compile_config cfg = {.options = options,
-                              .n_options = 1,
+    sim_compile_config cfg = {.user.options = options,
+                              .user.n_options = 1,
                               .hooks = &exec_hooks,
                               .log = &noticed.sink};
     vpu_error err = {0};
@@ -91,7 +91,7 @@ static result build_bin(const char *entry, const char *option)
 {
     const char *options[] = {option};
     sim_compile_config cfg = {
-        .options = options, .n_options = 1, .log = &noticed.sink};
+        .user.options = options, .user.n_options = 1, .log = &noticed.sink};
     vpu_error err = {0};
     uint8_t *file;
     result r = {0};
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(included_file_must_be_there)
 {
     const char *options[] = {"-DN=1"};
-    sim_compile_config cfg = {.options = options, .n_options = 1};
+    sim_compile_config cfg = {.user.options = options, .user.n_options = 1};
     vpu_error err = {0};
     sim_kernel *k;
 

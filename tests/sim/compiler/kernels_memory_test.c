@@ -607,7 +607,7 @@ START_TEST(private_memory)
 {
     static const sim_checking checking;
     const sim_compile_config with_checks = {
-        .no_cache = true, .checking = &checking, .hooks = &check_hooks};
+        .user.no_cache = true, .checking = &checking, .hooks = &check_hooks};
     static const struct {
         const char *array;
         uint32_t bytes;

@@ -123,12 +123,12 @@ static vpu_status run(rig *r, way how, const uint32_t groups[3],
     exec_launch l = {.name = "test",
                      .kernel = how == CHECKED ? r->checked[0] : r->kernel,
                      .values = r->values,
-                     .n_shaves = 2,
-                     .n_threads = 2,
-                     .engine =
+                     .how.n_shaves = 2,
+                     .how.n_threads = 2,
+                     .how.engine =
                          how == INTERPRETED ? EXEC_INTERPRETED : EXEC_COMPILED,
-                     .timeout_s = what == TIME ? 0.2 : 0,
-                     .max_cycles = what == CYCLES ? 2000000 : 0};
+                     .how.timeout_s = what == TIME ? 0.2 : 0,
+                     .how.max_cycles = what == CYCLES ? 2000000 : 0};
     check_config cfg = {.enabled = check_default()};
     check_session *s;
     vpu_status st;

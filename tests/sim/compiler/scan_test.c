@@ -58,7 +58,7 @@ static char *names_of(const sim_unit *u, const sim_compile_config *cfg,
 /* Those that compile, with the source's lines noted and without. */
 static unsigned scan_unit(const sim_unit *u, const char *who, arena *a)
 {
-    sim_compile_config cfg = {.no_cache = true, .hooks = &exec_hooks};
+    sim_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
     char *names = names_of(u, &cfg, a);
     unsigned n = 0;
 
@@ -81,7 +81,8 @@ static unsigned scan_unit(const sim_unit *u, const char *who, arena *a)
 START_TEST(file)
 {
     const char *path = files.gl_pathv[_i];
-    const sim_compile_config cfg = {.no_cache = true, .hooks = &exec_hooks};
+    const sim_compile_config cfg = {.user.no_cache = true,
+                                    .hooks = &exec_hooks};
     arena *a = arena_create(0);
     sim_unit *u;
     vpu_error err;

@@ -55,9 +55,9 @@ static vpu_status interpret(void)
                      .values = r.values,
                      .groups = {2, 1, 1},
                      .local = {4, 1, 1},
-                     .n_shaves = 1,
-                     .n_threads = 1,
-                     .engine = EXEC_INTERPRETED};
+                     .how.n_shaves = 1,
+                     .how.n_threads = 1,
+                     .how.engine = EXEC_INTERPRETED};
 
     return exec_run(r.mem, &r.desc, &l, &r.result, &r.err);
 }

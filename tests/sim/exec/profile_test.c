@@ -19,34 +19,31 @@ static void teardown(void)
 
 /* The launch again, counted by line; the buffers are as the first run left
  * them. */
-static exec_profile profile_on(exec_engine engine, uint32_t groups,
-                               uint32_t local)
+static exec_profile profile_of(uint32_t groups, uint32_t local)
 {
     exec_profile p;
     exec_result result;
+    rig_keeper keeper = {&p, r.a};
+    const exec_observer observer = rig_profiler(&keeper);
+    const exec_observer *const list = &observer;
     exec_launch l = {.name = "profiled",
                      .kernel = r.kernel,
                      .values = r.values,
                      .groups = {groups, 1, 1},
                      .local = {local, 1, 1},
-                     .n_shaves = r.n_shaves,
-                     .engine = engine,
-                     .n_threads = r.n_threads,
-                     .order = r.order,
-                     .seed = r.seed,
-                     .profile = &p,
-                     .profile_arena = r.a};
+                     .how.n_shaves = r.n_shaves,
+                     .how.engine = EXEC_INTERPRETED,
+                     .how.n_threads = r.n_threads,
+                     .how.order = r.order,
+                     .how.seed = r.seed,
+                     .observers = &list,
+                     .n_observers = 1};
     vpu_status st = exec_run(r.mem, &r.desc, &l, &result, &r.err);
 
     ck_assert_msg(!st, "%s", r.err.msg);
     rig_check_profile(&p, &result.profile, r.n_shaves);
     r.result = result;
     return p;
-}
-
-static exec_profile profile_of(uint32_t groups, uint32_t local)
-{
-    return profile_on(EXEC_COMPILED, groups, local);
 }
 
 static exec_profile_row row(const exec_profile *p, mach_phase phase,
@@ -142,7 +139,7 @@ START_TEST(shares_go_by_line)
         exec_profile p;
 
         r.desc.ddr_load_stall = n & 1 ? 201 : 200; /* 16 times, a third of it */
-        p = profile_on(n & 2 ? EXEC_INTERPRETED : EXEC_COMPILED, 1, 1);
+        p = profile_of(1, 1);
         rest = held - r.result.profile.by_cause[0][MACH_CAUSE_ISSUE];
         ck_assert_uint_eq(row(&p, MACH_COMP, 2).cycles[MACH_CAUSE_STORE],
                           rest / 2);

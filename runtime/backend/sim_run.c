@@ -1,0 +1,305 @@
+/* Launches on the simulator, and what is told of one that stops. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "runtime/backend/sim_priv.h"
+#include "runtime/backend/trace_source.h"
+
+/* A run whose results nobody looks at. */
+static void silence(exec_launch *l)
+{
+    l->n_observers = 0;
+    l->log = NULL;
+    l->print = NULL;
+}
+
+/* Runs the faulting group again with code that tracks source lines; what it
+ * writes is not looked at any more. Keeps the first message if it cannot. */
+static void find_line(sim_graph *b, const graph_launch *l, const sim_stage *s,
+                      const exec_launch *el, vpu_error *err)
+{
+    exec_launch again = *el;
+    exec_result r;
+    sim_kernel *k;
+    vpu_error with_line;
+
+    if (sim_load_tracking(b, l, s, &k, NULL))
+        return;
+    again.kernel = k;
+    silence(&again);
+    again.only_group = &s->result.exec.fault_group;
+    if (exec_run(b->mem, b->desc, &again, &r, &with_line) == VPU_ERR_FAULT)
+        *err = with_line;
+    sim_kernel_release(k);
+}
+
+/* What a group alone may take to show where it is. */
+enum { AGAIN_CYCLES = 20000000, AGAIN_SECONDS = 5 };
+
+static VPU_PRINTF(2, 3) void append(vpu_error *err, const char *fmt, ...)
+{
+    size_t n = strlen(err->msg);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->msg + n, sizeof err->msg - n, fmt, ap);
+    va_end(ap);
+}
+
+/* One group again, alone, with code that tracks source lines: a line of the
+ * report on where it is after some time. First: its line goes in front. */
+static void locate(sim_graph *b, const exec_launch *el, const sim_kernel *k,
+                   unsigned long long group, bool first, vpu_error *err)
+{
+    exec_launch again = *el;
+    const uint32_t *n = el->groups;
+    uint64_t only = group;
+    exec_result r;
+    vpu_status st;
+
+    again.kernel = k;
+    again.how.engine = EXEC_COMPILED;
+    again.how.timing = EXEC_NO_TIMING;
+    again.how.max_cycles = AGAIN_CYCLES;
+    again.how.timeout_s = AGAIN_SECONDS;
+    again.only_group = &only;
+    st = exec_run(b->mem, b->desc, &again, &r, NULL);
+    if (first && st == VPU_ERR_LIMIT && r.stuck_line) {
+        err_in(err, VPU_ERR_LIMIT, "%s:%u:%u", k->source, r.stuck_line,
+               r.stuck_col);
+        err->line = r.stuck_line;
+        err->col = r.stuck_col;
+    }
+    if (st == VPU_ERR_LIMIT && r.stuck_line)
+        append(err,
+               "\n  work-group (%llu, %llu, %llu), run again alone: after %d "
+               "cycles in line %u:%u",
+               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
+               AGAIN_CYCLES, r.stuck_line, r.stuck_col);
+    else if (!st)
+        append(err,
+               "\n  work-group (%llu, %llu, %llu), run again alone: ends "
+               "within %d cycles, so it is in no endless loop of its own",
+               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
+               AGAIN_CYCLES);
+}
+
+/* Where the groups are that were running when the limit struck. */
+static void find_loops(sim_graph *b, const graph_launch *l, const sim_stage *s,
+                       const exec_launch *el, vpu_error *err)
+{
+    exec_launch quiet = *el;
+    const exec_result *r = &s->result.exec;
+    sim_kernel *k;
+
+    if (!r->n_stuck || s->kernel->debug || sim_load_tracking(b, l, s, &k, NULL))
+        return;
+    silence(&quiet);
+    for (uint32_t i = 0; i < r->n_stuck; i++)
+        locate(b, &quiet, k, r->stuck[i], i == 0, err);
+    sim_kernel_release(k);
+}
+
+static vpu_status groups_of(const sim_graph *b, const graph_launch *l,
+                            exec_launch *el, vpu_error *err)
+{
+    for (int d = 0; d < 3; d++) {
+        el->local[d] = l->local[d];
+        el->groups[d] = l->local[d] ? l->global[d] / l->local[d] : 0;
+        if (!el->groups[d])
+            return err_at(err, VPU_ERR_INVALID, l->file, l->line, 0,
+                          "%s: global size %ux%ux%u and local size %ux%ux%u "
+                          "make no work-group",
+                          l->name, l->global[0], l->global[1], l->global[2],
+                          l->local[0], l->local[1], l->local[2]);
+    }
+    if (!el->how.n_shaves)
+        el->how.n_shaves = (uint32_t)b->desc->num_shaves;
+    if (l->max_shaves && l->max_shaves < el->how.n_shaves)
+        el->how.n_shaves = l->max_shaves;
+    return VPU_OK;
+}
+
+static void note_time(sim_stage *s, double t)
+{
+    uint32_t i;
+
+    if (s->n_times == SIM_MAX_TIMES)
+        return;
+    for (i = s->n_times++; i && s->times[i - 1] > t; i--)
+        s->times[i] = s->times[i - 1];
+    s->times[i] = t;
+    s->result.run_s = s->times[s->n_times / 2];
+}
+
+static void trace_stage(const sim_graph *b, uint32_t i)
+{
+    const sim_stage *s = &b->stages[i];
+    trace_source_stage t = {.stage = b->g->launches[i].name,
+                            .path = s->kernel->source,
+                            .text = b->g->launches[i].text,
+                            .start_cycle = b->clock,
+                            .profile = &s->result.profile};
+
+    for (uint32_t k = 0; k < i && !t.again; k++)
+        t.again = !strcmp(b->stages[k].kernel->source, t.path);
+    trace_source(b->trace, &t);
+}
+
+static exec_launch launch_of(sim_graph *b, uint32_t i)
+{
+    const graph_launch *l = &b->g->launches[i];
+    const backend_config *cfg = b->cfg;
+    const sim_stage *s = &b->stages[i];
+
+    return (exec_launch){.name = l->name,
+                         .kernel = s->kernel,
+                         .values = s->values,
+                         .how = cfg->how,
+                         .threads = b->threads,
+                         .start_cycle = b->clock,
+                         .log = cfg->log,
+                         .first = b->first,
+                         .print = cfg->print,
+                         .print_user = cfg->print_user};
+}
+
+/* --- what looks at a run -------------------------------------------------- */
+
+enum { OWN_OBSERVERS = 2 };
+
+/* The observers of one launch: those of the caller, the timeline, the profile.
+ */
+typedef struct {
+    sim_graph *b;
+    sim_stage *stage;
+    exec_observer own[OWN_OBSERVERS];
+    const exec_observer **list;
+} looking;
+
+/* Into the graph's arena: the rows of exec end with the launch. */
+static void keep_profile(void *user, const exec_profile *p)
+{
+    looking *x = user;
+    exec_profile *to = &x->stage->result.profile;
+
+    to->n = p->n;
+    to->rows = arena_memdup(x->b->a, p->rows, p->n * sizeof *p->rows);
+}
+
+static void look(looking *x, sim_graph *b, uint32_t i, exec_launch *el)
+{
+    uint32_t n = 0;
+
+    *x = (looking){.b = b, .stage = &b->stages[i]};
+    x->list = arena_array(b->a, const exec_observer *,
+                          b->n_observers + OWN_OBSERVERS);
+    for (; n < b->n_observers; n++)
+        x->list[n] = b->observers[n];
+    x->own[0] = (exec_observer){
+        .name = "a trace", .needs = EXEC_NEED_TIME, .trace = b->trace};
+    x->own[1] = (exec_observer){.name = b->profile,
+                                .needs = EXEC_NEED_PROGRAM | EXEC_NEED_TIME |
+                                         EXEC_NEED_FLOWS,
+                                .user = x,
+                                .profile = keep_profile};
+    if (b->trace)
+        x->list[n++] = &x->own[0];
+    if (b->profile)
+        x->list[n++] = &x->own[1];
+    el->observers = x->list;
+    el->n_observers = n;
+}
+
+/* What the kernel wrote beside a buffer, on the same page, is found here. */
+static vpu_status check_guards(const sim_graph *b, const graph_launch *l,
+                               vpu_error *err)
+{
+    uint32_t at;
+    str where = {0};
+    vpu_status st;
+
+    if (!memory_check(b->mem, &at))
+        return VPU_OK;
+    memory_describe(b->mem, at, &where);
+    st = err_set(err, VPU_ERR_FAULT,
+                 "%s: kernel '%s' wrote outside a buffer: %s", l->name,
+                 l->entry, str_text(&where));
+    str_free(&where);
+    return st;
+}
+
+/* Is the launch ended by an observer's callback? Then the place is known. */
+static bool is_debugged(const exec_launch *el)
+{
+    for (uint32_t i = 0; i < el->n_observers; i++)
+        if (el->observers[i]->prints_at_once)
+            return true;
+    return false;
+}
+
+static vpu_status check_stage(sim_graph *b, uint32_t i, const exec_launch *el,
+                              vpu_error *err)
+{
+    exec_launch plain = *el;
+
+    plain.kernel = b->stages[i].plain;
+    return check_local_memory(b->checker, b->desc, &plain, i)
+               ? check_launch(b->checker, b->desc, el, i, err)
+               : VPU_OK;
+}
+
+vpu_status sim_run_launch(sim_graph *b, uint32_t i, vpu_error *err)
+{
+    const graph_launch *l = &b->g->launches[i];
+    sim_stage *s = &b->stages[i];
+    double start = clock_seconds();
+    arena_mark m = arena_save(b->a);
+    exec_launch el;
+    looking x;
+    vpu_status st;
+
+    if (i == 0)
+        b->clock = 0;
+    el = launch_of(b, i);
+    st = groups_of(b, l, &el, err);
+    if (st)
+        return st;
+    s->result.n_shaves = el.how.n_shaves;
+    if (b->checker)
+        return check_stage(b, i, &el, err);
+    look(&x, b, i, &el);
+    st = exec_run(b->mem, b->desc, &el, &s->result.exec, err);
+    note_time(s, clock_seconds() - start);
+    if (st == VPU_ERR_FAULT && err && !is_debugged(&el))
+        find_line(b, l, s, &el, err);
+    if (st == VPU_ERR_LIMIT && err && !is_debugged(&el))
+        find_loops(b, l, s, &el, err);
+    if (!b->profile)
+        arena_restore(b->a, m);
+    if (st)
+        return st;
+    if (b->trace)
+        trace_stage(b, i);
+    b->clock += s->result.exec.profile.cycles;
+    return check_guards(b, l, err);
+}
+
+vpu_status sim_run_in_order(void *self, uint32_t i, const backend_order *o,
+                            vpu_error *err)
+{
+    sim_graph *b = self;
+    exec_launch el = launch_of(b, i);
+    vpu_status st = groups_of(b, &b->g->launches[i], &el, err);
+
+    el.how.order = o->order;
+    el.how.seed = o->seed;
+    el.list = o->list;
+    el.n_list = o->n_list;
+    el.turns = o->turns;
+    if (o->n_shaves && o->n_shaves < el.how.n_shaves)
+        el.how.n_shaves = o->n_shaves;
+    return st ? st : order_launch(b->mem, b->desc, &el, o->late, err);
+}

@@ -1,0 +1,98 @@
+/* The report of backends that tell times alone, or cycles of whole launches. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "runtime/report/report_priv.h"
+
+static const backend_caps *caps_of(const report_source *r)
+{
+    return r->run->ops->caps(r->run->self);
+}
+
+/* Of launch i, over the repetitions. */
+static double median_seconds(const report_source *r, uint32_t i)
+{
+    double t[REPORT_MAX_REPEAT];
+
+    for (uint32_t k = 0; k < r->repeat; k++) {
+        double v = r->results[k * r->g->n_launches + i].seconds;
+        uint32_t at = k;
+
+        for (; at && t[at - 1] > v; at--)
+            t[at] = t[at - 1];
+        t[at] = v;
+    }
+    return t[r->repeat / 2];
+}
+
+static uint64_t groups(const graph_launch *l)
+{
+    uint64_t n = 1;
+
+    for (int d = 0; d < 3; d++)
+        n *= l->local[d] ? l->global[d] / l->local[d] : 0;
+    return n;
+}
+
+void report_plain_text(const report_source *r, str *o)
+{
+    const graph *g = r->g;
+    double all = 0;
+
+    str_printf(o, "layer %s (%s form), backend %s, device %s%s\n", g->layer,
+               g->form, r->run->ops->name, caps_of(r)->device,
+               caps_of(r)->promoted ? ", halves promoted to float" : "");
+    for (uint32_t i = 0; i < g->n_launches; i++) {
+        const graph_launch *l = &g->launches[i];
+        double t = median_seconds(r, i);
+
+        all += t;
+        str_printf(o, "%s: kernel %s, %llu work-groups of %ux%ux%u\n", l->name,
+                   l->entry, (unsigned long long)groups(l), l->local[0],
+                   l->local[1], l->local[2]);
+        str_printf(o, "  %-26s %.6f ms%s\n", "time", t * 1e3,
+                   caps_of(r)->timed ? "" : " (host clock)");
+        if (caps_of(r)->cycles)
+            str_printf(o, "  %-26s %llu\n", "cycles",
+                       (unsigned long long)r->results[i].cycles);
+    }
+    if (g->n_launches > 1)
+        str_printf(o, "all stages: %.6f ms\n", all * 1e3);
+}
+
+static json_t *stage_json(const report_source *r, uint32_t i)
+{
+    const graph_launch *l = &r->g->launches[i];
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(l->name));
+    json_object_set_new(o, "kernel", json_string(l->entry));
+    json_object_set_new(o, "groups", json_integer((json_int_t)groups(l)));
+    json_object_set_new(o, "local",
+                        json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
+                                  (int)l->local[2]));
+    json_object_set_new(o, "seconds", json_real(median_seconds(r, i)));
+    if (caps_of(r)->cycles)
+        json_object_set_new(o, "cycles",
+                            json_integer((json_int_t)r->results[i].cycles));
+    return o;
+}
+
+void report_plain_json(const report_source *r, str *out)
+{
+    const graph *g = r->g;
+    json_t *stages = json_array(), *o;
+    char *text;
+
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        json_array_append_new(stages, stage_json(r, i));
+    o = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:b,s:o}", "layer", g->layer,
+                  "type", g->type, "form", g->form, "backend",
+                  r->run->ops->name, "device", caps_of(r)->device, "version",
+                  caps_of(r)->version, "promoted", (int)caps_of(r)->promoted,
+                  "device_clock", (int)caps_of(r)->timed, "stages", stages);
+    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    str_printf(out, "%s\n", text);
+    free(text);
+    json_decref(o);
+}

@@ -1,0 +1,10 @@
+/* The report without a look into launches. Private to runtime/report. */
+#ifndef VPU_RUNTIME_REPORT_REPORT_PRIV_H
+#define VPU_RUNTIME_REPORT_REPORT_PRIV_H
+
+#include "runtime/report/report.h"
+
+void report_plain_text(const report_source *r, str *out);
+void report_plain_json(const report_source *r, str *out);
+
+#endif
