@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
+
 /* Under the address sanitizer, which knows of malloc's blocks only: what is not
  * handed out may not be touched, and things lie apart. */
 #if defined(__has_feature)
@@ -38,30 +40,14 @@ struct arena {
     size_t block_bytes;
 };
 
-static void exit_when_short(size_t wanted_bytes)
-{
-    fprintf(stderr, "vpu: out of memory (wanted %zu bytes)\n", wanted_bytes);
-    exit(2);
-}
-
-static arena_oom_hook *oom = exit_when_short;
-
-void arena_set_oom_hook(arena_oom_hook *hook)
-{
-    oom = hook ? hook : exit_when_short;
-}
-
 static block *block_create(size_t bytes, block *prev)
 {
     block *b = NULL;
     size_t total = sizeof *b + bytes;
 
-    if (total >= bytes)
-        b = aligned_alloc(64, (total + 63) & ~(size_t)63);
-    if (!b) {
-        oom(bytes);
-        abort();
-    }
+    if (total < bytes)
+        oom_raise(SIZE_MAX);
+    b = oom_aligned(total);
     b->prev = prev;
     b->used = 0;
     b->size = bytes;
@@ -71,14 +57,16 @@ static block *block_create(size_t bytes, block *prev)
 
 arena *arena_create(size_t block_bytes)
 {
+    size_t n = block_bytes ? block_bytes : 65536;
+    block *first = block_create(n, NULL);
     arena *a = malloc(sizeof *a);
 
     if (!a) {
-        oom(sizeof *a);
-        abort();
+        free(first);
+        oom_raise(sizeof *a);
     }
-    a->block_bytes = block_bytes ? block_bytes : 65536;
-    a->top = block_create(a->block_bytes, NULL);
+    a->block_bytes = n;
+    a->top = first;
     return a;
 }
 
@@ -99,10 +87,8 @@ void *arena_push(arena *a, size_t n, size_t size, size_t align)
     size_t bytes, at;
     void *p;
 
-    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4) {
-        oom(SIZE_MAX);
-        abort();
-    }
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 4)
+        oom_raise(SIZE_MAX);
     if (align < LEAST_ALIGN)
         align = LEAST_ALIGN;
     at = (b->used + align - 1) & ~(align - 1);

@@ -1,7 +1,8 @@
 /* Memory grouped by lifetime: everything pushed to an arena dies with it.
  *
  * A function that returns memory takes the arena to put it in; the parameter
- * documents the owner. Not thread safe: one arena, one thread at a time. */
+ * documents the owner. When memory is short, base/oom.h says what happens. Not
+ * thread safe: one arena, one thread at a time. */
 #ifndef VPU_BASE_ARENA_H
 #define VPU_BASE_ARENA_H
 
@@ -16,12 +17,7 @@ typedef struct {
     size_t used;
 } arena_mark;
 
-/* Called when memory is short or a size overflows; must not return. The default
- * prints one line and exits with status 2. */
-typedef void arena_oom_hook(size_t wanted_bytes);
-void arena_set_oom_hook(arena_oom_hook *hook);
-
-arena *arena_create(size_t block_bytes); /* 0 = 64 KiB; never NULL (hook) */
+arena *arena_create(size_t block_bytes); /* 0 = 64 KiB; never NULL (oom.h) */
 void arena_destroy(arena *a);            /* NULL is fine */
 /* n zeroed objects of size bytes, aligned to align (a power of two). */
 void *arena_push(arena *a, size_t n, size_t size, size_t align);

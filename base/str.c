@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/oom.h"
 
 static void reserve(str *s, size_t more)
 {
@@ -20,11 +21,7 @@ static void reserve(str *s, size_t more)
         return;
     if (want < s->cap * 2)
         want = s->cap * 2;
-    s->data = realloc(s->data, want);
-    if (!s->data) {
-        fprintf(stderr, "vpu: out of memory (wanted %zu bytes)\n", want);
-        exit(2);
-    }
+    s->data = oom_realloc(s->data, want);
     s->cap = want;
 }
 

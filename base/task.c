@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/oom.h"
 
 enum { OUT_OF_MEMORY = 3, MAX_RESULT = 1 << 30, MAX_MESSAGES = 1 << 20 };
 
@@ -30,8 +31,9 @@ typedef struct {
 /* --- in the copy ----------------------------------------------------------
  */
 
-static void leave_short(size_t wanted)
+static void leave_short(oom_scope *s, size_t wanted)
 {
+    (void)s;
     (void)wanted;
     _exit(OUT_OF_MEMORY);
 }
@@ -44,10 +46,11 @@ static _Noreturn void work_apart(task_fn *work, void *user,
     size_t n = 0;
     arena *a;
     head h = {.whole = 1};
+    oom_scope short_of = {.leave = leave_short};
 
     child_default_signals();
     setrlimit(RLIMIT_CORE, &no_core);
-    arena_set_oom_hook(leave_short);
+    oom_enter(&short_of);
     child_bound(limits);
     if (!getenv("VPU_DUMP"))
         dup2(f->messages, STDERR_FILENO);

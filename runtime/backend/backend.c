@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
 #include "base/str.h"
 
 const backend_ops *const backend_all[] = {
@@ -80,6 +81,41 @@ static vpu_status refuse(const backend_ops *ops, const char *what,
     return st;
 }
 
+/* --- with memory that may be short ---------------------------------------- */
+
+typedef struct {
+    const backend_ops *ops;
+    const backend_config *cfg;
+    const graph *g;
+    void **self;
+} opening;
+
+static vpu_status open_guarded(void *user, vpu_error *err)
+{
+    const opening *o = user;
+
+    return o->ops->open(o->cfg, o->g, o->self, err);
+}
+
+typedef struct {
+    const backend *b;
+    uint32_t first, n;
+    backend_result *results;
+} running;
+
+static vpu_status run_guarded(void *user, vpu_error *err)
+{
+    const running *r = user;
+
+    return r->b->ops->run(r->b->self, r->first, r->n, r->results, err);
+}
+
+vpu_status backend_run(const backend *b, uint32_t first, uint32_t n,
+                       backend_result *results, vpu_error *err)
+{
+    return oom_guard(run_guarded, &(running){b, first, n, results}, err);
+}
+
 vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
                         const graph *g, backend *out, vpu_error *err)
 {
@@ -95,7 +131,7 @@ vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
         if (wants[i].wanted && !(backend_extras(ops) & wants[i].extra))
             return refuse(ops, wants[i].what, wants[i].extra, err);
-    return ops->open(cfg, g, &out->self, err);
+    return oom_guard(open_guarded, &(opening){ops, cfg, g, &out->self}, err);
 }
 
 void backend_close(backend *b)
@@ -109,7 +145,7 @@ vpu_status backend_run_one(const backend *b, uint32_t i, vpu_error *err)
 {
     backend_result ignored;
 
-    return b->ops->run(b->self, i, 1, &ignored, err);
+    return backend_run(b, i, 1, &ignored, err);
 }
 
 vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err)

@@ -263,6 +263,9 @@ vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
                         const graph *g, backend *out, vpu_error *err);
 /* A zeroed one is fine; it is zeroed again. */
 void backend_close(backend *b);
+/* ops->run. VPU_ERR_NOMEM, too, whatever was short of memory on the way. */
+vpu_status backend_run(const backend *b, uint32_t first, uint32_t n,
+                       backend_result *results, vpu_error *err);
 /* All launches of g, which it was opened for, in order. */
 vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err);
 /* Launch i alone, after those before it. */

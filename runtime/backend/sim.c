@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/oom.h"
 #include "runtime/backend/sim_priv.h"
 
 static vpu_status sim_probe(arena *a, backend_device **list, uint32_t *n,
@@ -33,7 +34,7 @@ static void sim_close(void *self)
 
     if (!b)
         return;
-    for (uint32_t i = 0; i < b->g->n_launches; i++) {
+    for (uint32_t i = 0; i < b->g->n_launches && b->stages; i++) {
         sim_kernel_release(b->stages[i].kernel);
         sim_kernel_release(b->stages[i].plain);
     }
@@ -81,14 +82,37 @@ static vpu_status open_memory(sim_graph *b, vpu_error *err)
     return st ? st : place_buffers(b, err);
 }
 
-/* VPU_ERR_LIMIT, too: the buffers exceed the device's DDR. */
+static vpu_status fill_graph(void *user, vpu_error *err)
+{
+    sim_graph *b = user;
+    const graph *g = b->g;
+    bool timed = b->cfg->how.timing != EXEC_NO_TIMING;
+    vpu_status st = VPU_OK;
+
+    b->addresses = arena_array(b->a, uint32_t, g->n_buffers + 1);
+    b->stages = arena_array(b->a, sim_stage, g->n_launches + 1);
+    b->desc = b->cfg->desc ? b->cfg->desc : &b->own_desc;
+    if (!b->cfg->desc)
+        st = mach_desc_load(NULL, b->a, &b->own_desc, err);
+    if (st)
+        return st;
+    b->caps = (backend_caps){.device = arena_strdup(b->a, b->desc->machine),
+                             .version = VPU_VERSION,
+                             .stages = true,
+                             .timed = timed,
+                             .cycles = timed};
+    st = open_memory(b, err);
+    return st ? st : sim_load_kernels(b, err);
+}
+
+/* VPU_ERR_LIMIT, too: the buffers exceed the device's DDR. A shortage of memory
+ * is caught here, where what is open already can be closed. */
 static vpu_status sim_open(const backend_config *cfg, const graph *g,
                            void **self, vpu_error *err)
 {
-    bool timed = cfg->how.timing != EXEC_NO_TIMING;
     arena *a;
     sim_graph *b;
-    vpu_status st = VPU_OK;
+    vpu_status st;
 
     *self = NULL;
     if (cfg->device && *cfg->device)
@@ -102,21 +126,7 @@ static vpu_status sim_open(const backend_config *cfg, const graph *g,
     b->g = g;
     b->trace = cfg->trace;
     b->threads = exec_threads_create();
-    b->addresses = arena_array(a, uint32_t, g->n_buffers + 1);
-    b->stages = arena_array(a, sim_stage, g->n_launches + 1);
-    b->desc = cfg->desc ? cfg->desc : &b->own_desc;
-    if (!cfg->desc)
-        st = mach_desc_load(NULL, a, &b->own_desc, err);
-    if (!st)
-        b->caps = (backend_caps){.device = arena_strdup(a, b->desc->machine),
-                                 .version = VPU_VERSION,
-                                 .stages = true,
-                                 .timed = timed,
-                                 .cycles = timed};
-    if (!st)
-        st = open_memory(b, err);
-    if (!st)
-        st = sim_load_kernels(b, err);
+    st = oom_guard(fill_graph, b, err);
     if (st)
         sim_close(b);
     else

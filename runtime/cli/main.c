@@ -7,6 +7,7 @@
 #include <malloc.h>
 #endif
 
+#include "base/oom.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
@@ -241,10 +242,32 @@ static int dispatch(int argc, char **argv)
     return c->main(argc - 1, argv + 1);
 }
 
+typedef struct {
+    int argc;
+    char **argv;
+    int status;
+} command_line;
+
+static vpu_status run(void *user, vpu_error *err)
+{
+    command_line *c = user;
+
+    (void)err;
+    c->status = dispatch(c->argc, c->argv);
+    return VPU_OK;
+}
+
 int main(int argc, char **argv)
 {
+    command_line c = {argc, argv, CLI_OK};
+    vpu_error err;
+
     ending_watch();
     keep_memory();
     stop_watch_crashes();
-    return ending_status(dispatch(argc, argv));
+    if (oom_guard(run, &c, &err)) {
+        fprintf(stderr, "vpu: %s\n", err.msg);
+        return ending_status(CLI_ERROR);
+    }
+    return ending_status(c.status);
 }

@@ -662,7 +662,7 @@ static vpu_status run_repeated(session *s, vpu_error *err)
         if (i + 1 == s->o.repeat)
             observe_last(s);
         if (!st)
-            st = s->b.ops->run(s->b.self, 0, n, s->results + i * n, err);
+            st = backend_run(&s->b, 0, n, s->results + i * n, err);
     }
     return st;
 }

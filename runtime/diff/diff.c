@@ -126,7 +126,7 @@ static vpu_status run_both(run *x, uint32_t first, uint32_t n)
         const opened *o = &x->sides[k];
 
         memset(results, 0, n * sizeof *results);
-        st = of_side(x, o, o->b.ops->run(o->b.self, first, n, results, x->err));
+        st = of_side(x, o, backend_run(&o->b, first, n, results, x->err));
         for (uint32_t i = 0; i < n; i++)
             *(k ? &x->r->launches[first + i].b : &x->r->launches[first + i].a) =
                 results[i];

@@ -65,7 +65,7 @@ static vpu_status run_stages(recorder *r, backend_result *results)
     vpu_status st = VPU_OK;
 
     for (uint32_t l = 0; l < r->g->n_launches && !st; l++) {
-        st = r->b->ops->run(r->b->self, l, 1, &results[l], r->err);
+        st = backend_run(r->b, l, 1, &results[l], r->err);
         for (uint32_t i = 0; i < r->g->n_buffers && !st; i++)
             if (diff_writes(&r->g->launches[l], i))
                 st = take(r, i, l);
@@ -76,7 +76,7 @@ static vpu_status run_stages(recorder *r, backend_result *results)
 static vpu_status run_all(recorder *r, backend_result *results)
 {
     uint32_t n = r->g->n_launches;
-    vpu_status st = r->b->ops->run(r->b->self, 0, n, results, r->err);
+    vpu_status st = backend_run(r->b, 0, n, results, r->err);
 
     for (uint32_t i = 0; i < r->g->n_buffers && !st && n; i++)
         if (r->g->buffers[i].role == GRAPH_OUTPUT)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/oom.h"
 #include "runtime/link/mvnc_wire.h"
 #include "base/word.h"
 
@@ -94,34 +95,55 @@ static void name_of(const xlink_log *l, bool sent, const xlink_header *h,
         out[0] = 0;
 }
 
-static void seen(void *user, bool sent, const xlink_header *h,
-                 const void *payload, uint32_t n)
+typedef struct {
+    xlink_log *l;
+    bool sent;
+    const xlink_header *h;
+    const void *payload;
+    uint32_t n;
+} packet;
+
+static vpu_status note(void *user, vpu_error *err)
 {
-    xlink_log *l = user;
+    const packet *p = user;
+    xlink_log *l = p->l;
+    const xlink_header *h = p->h;
     uint64_t ns = now(l);
     char name[LINE], both[LINE];
     str text = {0};
 
-    pthread_mutex_lock(&l->lock);
+    (void)err;
     learn(l, h);
-    name_of(l, sent, h, payload, n, name);
-    xlink_text(l->c.layout, h, payload, n, &text);
+    name_of(l, p->sent, h, p->payload, p->n, name);
+    xlink_text(l->c.layout, h, p->payload, p->n, &text);
     snprintf(l->last[l->n++ % KEPT], LAST,
              "%" PRIu64 ".%06" PRIu64 " %s %.*s%s%.*s", ns / 1000000000,
-             ns / 1000 % 1000000, sent ? "->" : "<-", LINE / 2, name,
+             ns / 1000 % 1000000, p->sent ? "->" : "<-", LINE / 2, name,
              name[0] ? ": " : "", LINE / 2, str_text(&text));
     if (l->c.file)
         fprintf(l->c.file, "%" PRIu64 ".%06" PRIu64 " %s %s%s%s\n",
-                ns / 1000000000, ns / 1000 % 1000000, sent ? "->" : "<-", name,
-                name[0] ? ": " : "", str_text(&text));
+                ns / 1000000000, ns / 1000 % 1000000, p->sent ? "->" : "<-",
+                name, name[0] ? ": " : "", str_text(&text));
     if (l->c.packet) {
         snprintf(both, sizeof both, "%s %s%s%.*s", xlink_event_name(h->event),
                  h->response ? "response" : "request", name[0] ? " " : "",
                  LINE / 2, name);
-        l->c.packet(l->c.user, ns, sent, both, n);
+        l->c.packet(l->c.user, ns, p->sent, both, p->n);
     }
-    pthread_mutex_unlock(&l->lock);
     str_free(&text);
+    return VPU_OK;
+}
+
+/* A packet for which there is no memory is left out. */
+static void seen(void *user, bool sent, const xlink_header *h,
+                 const void *payload, uint32_t n)
+{
+    xlink_log *l = user;
+    packet p = {l, sent, h, payload, n};
+
+    pthread_mutex_lock(&l->lock);
+    oom_guard(note, &p, NULL);
+    pthread_mutex_unlock(&l->lock);
 }
 
 vpu_status xlink_log_create(const xlink_log_config *c, xlink_log **out,

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/oom.h"
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/stick/vhci.h"
 
@@ -164,13 +165,21 @@ typedef struct {
     usbip_session *s;
 } booted;
 
+static vpu_status serve(void *user, vpu_error *err)
+{
+    booted *b = user;
+    const usbip_config *c = b->v->c;
+
+    return c->serve(c->user, usbip_session_link(b->s), c->stop, err);
+}
+
 static void *run_booted(void *arg)
 {
     booted *b = arg;
     const usbip_config *c = b->v->c;
     vpu_error err;
 
-    if (c->serve(c->user, usbip_session_link(b->s), c->stop, &err))
+    if (oom_guard(serve, b, &err))
         log_warn(c->log, "stick: %s", err.msg);
     usbip_session_over(b->s);
     return NULL;

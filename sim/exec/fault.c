@@ -78,11 +78,18 @@ static void on_signal(int sig, siginfo_t *info, void *context)
             siglongjmp(s->env, 1);
         }
     }
-    /* Not a kernel's: give it to whoever was here before, by returning to the
-     * faulting instruction with their handler in place. */
-    sigaction(sig, old, NULL);
-    if (info->si_code <= 0)
-        raise(sig);
+    /* Not a kernel's. Whoever was here before may mend it and return: our
+     * handler stays, for other threads run kernels. */
+    if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(sig, info, context);
+    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+        old->sa_handler(sig);
+    } else {
+        /* Nobody: it ends the process when it comes again. */
+        sigaction(sig, old, NULL);
+        if (info->si_code <= 0)
+            raise(sig);
+    }
 }
 
 void fault_install(void)
@@ -104,13 +111,24 @@ void fault_install(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Not where somebody else has put a handler in place of ours meanwhile. */
+static void put_back(int sig, void (*ours)(int, siginfo_t *, void *),
+                     const struct sigaction *old)
+{
+    struct sigaction now;
+
+    if (!sigaction(sig, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+        now.sa_sigaction == ours)
+        sigaction(sig, old, NULL);
+}
+
 void fault_uninstall(void)
 {
     pthread_mutex_lock(&lock);
     if (!--users) {
-        sigaction(SIGSEGV, &old_segv, NULL);
-        sigaction(SIGBUS, &old_bus, NULL);
-        sigaction(INTERRUPT, &old_urg, NULL);
+        put_back(SIGSEGV, on_signal, &old_segv);
+        put_back(SIGBUS, on_signal, &old_bus);
+        put_back(INTERRUPT, on_interrupt, &old_urg);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -25,6 +25,7 @@ typedef enum {
     FAULT_COPY_OUTSIDE, /* beyond the last address; line */
     FAULT_MISSES,       /* more than can be kept at transaction level */
     FAULT_LIMIT,        /* cycles */
+    FAULT_MEMORY,       /* the host is short of it */
     FAULT_STOPPED       /* by exec_leave */
 } fault_kind;
 

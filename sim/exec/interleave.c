@@ -1,6 +1,8 @@
 /* Contexts of SHAVEs, and whose turn it is. */
 #include "sim/exec/interleave.h"
 
+#include "base/oom.h"
+
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -10,11 +12,13 @@ typedef struct {
     ucontext_t context;
     shave *shave;
     void *stack;
-    fault_scope *armed; /* while others run */
+    fault_scope *armed;  /* while others run */
+    oom_scope *short_of; /* likewise */
     bool ended;
 } turn_taker;
 
 static _Thread_local ucontext_t scheduler;
+static _Thread_local oom_scope *scheduler_short_of;
 static _Thread_local turn_taker *running;
 
 void exec_yield(void)
@@ -25,7 +29,10 @@ void exec_yield(void)
         return;
     t->armed = fault_armed();
     fault_arm(NULL);
+    t->short_of = oom_innermost();
+    oom_switch(scheduler_short_of);
     swapcontext(&t->context, &scheduler);
+    oom_switch(t->short_of);
     fault_arm(t->armed);
 }
 
@@ -76,6 +83,7 @@ vpu_status interleave_round(shave *shaves, uint32_t n, exec_turns turns,
     turn_taker *list = calloc(n, sizeof *list);
     bool ready = list != NULL;
 
+    scheduler_short_of = oom_innermost();
     for (uint32_t i = 0; i < n && ready; i++)
         ready = prepare(&list[i], &shaves[i]);
     for (uint32_t i = n - 1; ready;) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
 #include "sim/exec/exec.h"
 #include "sim/exec/rounds.h"
 #include "sim/exec/stuck.h"
@@ -409,6 +410,21 @@ static vpu_status tell_profile(const launch_run *r, const mach_profile *all,
     return st;
 }
 
+typedef struct {
+    launch_run *r;
+    const mach_launch *ml;
+    mach_profile *profile;
+} replay;
+
+static vpu_status run_replay(void *user, vpu_error *err)
+{
+    const replay *p = user;
+
+    return p->r->l->how.timing == EXEC_NO_TIMING
+               ? run_untimed(p->ml, err)
+               : mach_run(p->r->desc, p->ml, p->r->trace, p->profile, err);
+}
+
 static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
                              vpu_error *err)
 {
@@ -429,12 +445,11 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
 
     if (r->trace)
         name_parts(r, &ml, a);
+    r->next = arena_array(a, mach_queue, r->n_shaves);
     fault_install();
-    rounds_start(r, a);
-    if (l->how.timing == EXEC_NO_TIMING)
-        st = run_untimed(&ml, err);
-    else
-        st = mach_run(r->desc, &ml, r->trace, &result->profile, err);
+    rounds_start(r);
+    /* A shortage of memory must not leave threads at work behind. */
+    st = oom_guard(run_replay, &(replay){r, &ml, &result->profile}, err);
     rounds_end(r);
     fault_uninstall();
     if (!r->gave_up)
@@ -446,61 +461,84 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
     return st;
 }
 
+typedef struct {
+    launch_run r;
+    exec_result *result;
+    cmx_layout c;
+    uint32_t const_base;
+    arena *a;
+} setting;
+
+static vpu_status set_up_and_run(void *user, vpu_error *err)
+{
+    setting *x = user;
+    launch_run *r = &x->r;
+    const exec_launch *l = r->l;
+    vpu_status st;
+
+    x->a = arena_create(0);
+    r->threads = l->threads ? l->threads : exec_threads_create();
+    r->prints = l->print ? print_log_create() : NULL;
+    st = find_codes(r, x->a, err);
+    if (st)
+        return st;
+    r->n_shaves = l->only_group ? 1 : l->how.n_shaves;
+    r->shaves = arena_array(x->a, shave, r->n_shaves);
+    if (r->profiled)
+        start_profile(r, x->a);
+    x->result->variant = r->variant;
+    x->result->factor = l->kernel->variants[r->variant].factor;
+    x->result->local_bytes = (uint32_t)x->c.total;
+    r->turn = l->how.seed;
+    x->result->n_groups =
+        l->only_group ? 1
+        : l->list     ? l->n_list
+                      : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
+    for (uint32_t i = 0; i < r->n_shaves && !st; i++) {
+        set_up_shave(r, i, &x->c, x->const_base, x->result->n_groups, x->a);
+        st = mach_cache_create(r->desc, r->n_shaves, &r->shaves[i].cache, err);
+        if (!st && l->how.timing == EXEC_TRANSACTIONS)
+            mach_cache_record(r->shaves[i].cache);
+    }
+    return st ? st : run_rounds(r, x->result, x->a, err);
+}
+
+static void tear_down(setting *x)
+{
+    launch_run *r = &x->r;
+
+    for (uint32_t i = 0; i < r->n_shaves && r->shaves; i++) {
+        mach_cache_destroy(r->shaves[i].cache);
+        str_free(&r->shaves[i].printed);
+    }
+    if (!r->l->threads)
+        exec_threads_destroy(r->threads);
+    print_log_destroy(r->prints);
+    profile_free(r->profile);
+    arena_destroy(x->a);
+}
+
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err)
 {
-    launch_run r = {.l = l, .desc = desc, .mem = mem};
-    arena *a = NULL;
-    cmx_layout c;
-    uint32_t const_base = 0;
+    setting x = {.r = {.l = l, .desc = desc, .mem = mem}, .result = result};
     size_t n_buffers = memory_count(mem);
     vpu_status st = check_launch(l, desc, err);
 
     memset(result, 0, sizeof *result);
     if (!st)
-        st = meet_observers(&r, err);
+        st = meet_observers(&x.r, err);
     if (st)
         return st;
-    r.variant = exec_pick_variant(l->kernel, l->local);
-    c = lay_out(l, r.variant, NULL);
-    st = check_budget(&r, &c, err);
+    x.r.variant = exec_pick_variant(l->kernel, l->local);
+    x.c = lay_out(l, x.r.variant, NULL);
+    st = check_budget(&x.r, &x.c, err);
     if (!st)
-        st = place_constants(&r, &const_base, err);
+        st = place_constants(&x.r, &x.const_base, err);
     if (st)
         return st;
-    a = arena_create(0);
-    r.threads = l->threads ? l->threads : exec_threads_create();
-    r.prints = l->print ? print_log_create() : NULL;
-    st = find_codes(&r, a, err);
-    r.n_shaves = l->only_group ? 1 : l->how.n_shaves;
-    r.shaves = arena_array(a, shave, r.n_shaves);
-    if (!st && r.profiled)
-        start_profile(&r, a);
-    result->variant = r.variant;
-    result->factor = l->kernel->variants[r.variant].factor;
-    result->local_bytes = (uint32_t)c.total;
-    r.turn = l->how.seed;
-    result->n_groups =
-        l->only_group ? 1
-        : l->list     ? l->n_list
-                      : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
-    for (uint32_t i = 0; i < r.n_shaves && !st; i++) {
-        set_up_shave(&r, i, &c, const_base, result->n_groups, a);
-        st = mach_cache_create(desc, r.n_shaves, &r.shaves[i].cache, err);
-        if (!st && l->how.timing == EXEC_TRANSACTIONS)
-            mach_cache_record(r.shaves[i].cache);
-    }
-    if (!st)
-        st = run_rounds(&r, result, a, err);
-    for (uint32_t i = 0; i < r.n_shaves; i++) {
-        mach_cache_destroy(r.shaves[i].cache);
-        str_free(&r.shaves[i].printed);
-    }
-    if (!l->threads)
-        exec_threads_destroy(r.threads);
-    print_log_destroy(r.prints);
-    profile_free(r.profile);
+    st = oom_guard(set_up_and_run, &x, err);
+    tear_down(&x);
     memory_release(mem, n_buffers);
-    arena_destroy(a);
     return st;
 }

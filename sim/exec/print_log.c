@@ -9,6 +9,8 @@
 
 #include "base/arena.h"
 
+#include "base/oom.h"
+
 enum { LOST = 0, PIECE = 64 << 10 };
 
 typedef struct {
@@ -28,10 +30,9 @@ struct print_log {
 
 print_log *print_log_create(void)
 {
-    print_log *p = calloc(1, sizeof *p);
+    print_log *p = oom_malloc(sizeof *p);
 
-    if (!p)
-        abort();
+    *p = (print_log){.n = 0};
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -62,6 +63,7 @@ static bool spill(print_log *p, const char *text, size_t n)
     return true;
 }
 
+/* NULL: no memory. */
 static entry *new_entry(print_log *p)
 {
     if (p->n == p->cap) {
@@ -69,7 +71,7 @@ static entry *new_entry(print_log *p)
         entry *more = realloc(p->entries, cap * sizeof *more);
 
         if (!more)
-            abort();
+            return NULL;
         p->entries = more;
         p->cap = cap;
     }
@@ -81,10 +83,14 @@ void print_log_add(print_log *p, uint64_t group, const char *text, size_t n)
     entry *e;
 
     pthread_mutex_lock(&p->lock);
-    e = new_entry(p);
+    if (!p->text)
+        p->text = malloc(PRINT_LOG_BYTES);
+    e = p->text ? new_entry(p) : NULL;
+    if (!e) {
+        pthread_mutex_unlock(&p->lock);
+        oom_raise(PRINT_LOG_BYTES);
+    }
     *e = (entry){group, p->in_memory, n};
-    if (!p->text && !(p->text = malloc(PRINT_LOG_BYTES)))
-        abort();
     if (p->in_memory + n <= PRINT_LOG_BYTES) {
         memcpy(p->text + p->in_memory, text, n);
         p->in_memory += n;

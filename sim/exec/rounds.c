@@ -167,6 +167,10 @@ static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
                      "--timing flow is",
                      str_text(&where), MACH_MAX_MISSES);
         break;
+    case FAULT_MEMORY:
+        st = err_set(err, VPU_ERR_NOMEM, "%s: the host is out of memory",
+                     str_text(&where));
+        break;
     case FAULT_STOPPED:
         st = err_set(err, VPU_ERR_STOPPED, "%s: stopped", str_text(&where));
         break;
@@ -322,7 +326,7 @@ vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
 
 /* Rounds ahead are for several threads, and for steps that cost time. A profile
  * is told of steps while they are run and while the clock passes them. */
-void rounds_start(launch_run *r, arena *a)
+void rounds_start(launch_run *r)
 {
     start_threads(r);
     r->ahead =
@@ -332,7 +336,6 @@ void rounds_start(launch_run *r, arena *a)
         r->l->how.timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
             ? QUEUE_STEPS
             : FIRST_ROUND;
-    r->next = arena_array(a, mach_queue, r->n_shaves);
     for (uint32_t i = 0; i < r->n_shaves; i++) {
         r->shaves[i].queue = &r->next[i];
         r->shaves[i].room = r->round_steps;

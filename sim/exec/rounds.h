@@ -42,9 +42,9 @@ typedef struct launch_run {
     atomic_bool timed_out;
 } launch_run;
 
-/* With r's SHAVEs set up. What is not in the arena goes with rounds_end, which
- * also gives up a round that nobody waited for. */
-void rounds_start(launch_run *r, arena *a);
+/* With r's SHAVEs and r->next set up. rounds_end frees what there is, and gives
+ * up a round that nobody waited for. */
+void rounds_start(launch_run *r);
 void rounds_end(launch_run *r);
 /* Gives on what is printed and before what is still to come: in sequential
  * order soon, in others when all is done. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/oom.h"
 #include "sim/exec/copy.h"
 #include "sim/exec/order.h"
 #include "sim/exec/print.h"
@@ -64,10 +65,20 @@ static void feed_cache(shave *s)
     s->wg.log_n = 0;
 }
 
+/* A step of that kind at the queue's end. */
+static mach_step *push(shave *s, mach_step_kind kind)
+{
+    mach_step *step = mach_queue_push(s->queue, kind);
+
+    if (!step)
+        oom_raise(sizeof *step);
+    return step;
+}
+
 /* flush: it is the launch's last, nothing but write-backs. */
 static void push_run(shave *s, bool flush)
 {
-    mach_step *step = mach_queue_push(s->queue, MACH_STEP_RUN);
+    mach_step *step = push(s, MACH_STEP_RUN);
 
     step->issue_cycles = s->wg.cycles;
     if (s->launch->how.timing == EXEC_TRANSACTIONS &&
@@ -159,7 +170,7 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     s->transfers++;
     if (!timed(s))
         return event_of(s, a[SIM_DMA_EVENT]);
-    step = mach_queue_push(s->queue, MACH_STEP_DMA);
+    step = push(s, MACH_STEP_DMA);
     step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                   .lines = copy_lines(&c),
                                   .to_cmx = a[SIM_DMA_TO_CMX],
@@ -186,7 +197,7 @@ void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
     end_run(s);
     copy_waited(&s->joined, end);
     if (timed(s))
-        mach_queue_push(s->queue, MACH_STEP_WAIT)->id = end;
+        push(s, MACH_STEP_WAIT)->id = end;
     if (s->profile)
         profile_wait_step(s->profile);
 }
@@ -334,7 +345,7 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     if (!present(code))
         return;
     if (named && timed(s))
-        mach_queue_push(s->queue, MACH_STEP_PHASE)->id = p;
+        push(s, MACH_STEP_PHASE)->id = p;
     s->transfers = 0;
     s->joined = (copy_joined){.n = 0};
     s->phase = p;
@@ -369,7 +380,7 @@ static void run_group(shave *s)
     s->wg.ids[2] = (uint32_t)(s->group / n[0] / n[1]);
     if (s->fill_bytes)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
-    mach_queue_push(s->queue, MACH_STEP_GROUP)->id = s->group;
+    push(s, MACH_STEP_GROUP)->id = s->group;
     FOR_OBSERVERS(s, o, group_begin)
     o->group_begin(o->user, &s->wg, s->next, s->group, args);
     phase(s, MACH_PRE, &s->pre, args);
@@ -413,12 +424,29 @@ static bool pass_over(shave *s)
     return false;
 }
 
-void shave_run(shave *s)
+/* The host is short of memory somewhere below shave_run. */
+static void leave_short(oom_scope *scope, size_t wanted)
 {
-    if (sigsetjmp(s->scope.env, 0) && !pass_over(s)) {
-        fault_arm(NULL);
-        end_prints(s);
-        return;
+    (void)scope;
+    (void)wanted;
+    fault_raise(FAULT_MEMORY, 0);
+}
+
+/* A fault comes back here, and so does a shortage of memory, which has left the
+ * scope: it is entered anew. */
+static void run_groups(shave *s, oom_scope *short_of)
+{
+    if (sigsetjmp(s->scope.env, 0)) {
+        bool is_short = s->scope.kind == FAULT_MEMORY;
+
+        if (is_short)
+            oom_enter(short_of);
+        if (!pass_over(s)) {
+            fault_arm(NULL);
+            s->printed.n = is_short ? 0 : s->printed.n;
+            end_prints(s);
+            return;
+        }
     }
     fault_arm(&s->scope);
     while (s->next < s->end && s->queue->n - s->queue->head < s->room) {
@@ -432,10 +460,19 @@ void shave_run(shave *s)
         run_group(s);
         s->next += s->stride;
     }
-    fault_arm(NULL);
     s->queue->ended = s->next >= s->end;
     if (s->queue->ended && s->done && timed(s)) {
         mach_cache_flush(s->cache); /* dirty lines leave the cache */
         push_run(s, true);
     }
+    fault_arm(NULL);
+}
+
+void shave_run(shave *s)
+{
+    oom_scope short_of = {.leave = leave_short};
+
+    oom_enter(&short_of);
+    run_groups(s, &short_of);
+    oom_exit(&short_of);
 }
