@@ -303,9 +303,6 @@ static void make_words(check_session *s, check_region *r)
     r->blank = false;
 }
 
-/* Who runs when nothing does. */
-static sim_wg nobody;
-
 /* --- launches ------------------------------------------------------------- */
 
 /* What launches before did is ordered before this one. */
@@ -468,7 +465,7 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     s->launch = &s->launched;
     s->sites = l->kernel->sites;
     s->number = number;
-    s->wg = &nobody;
+    s->wg = &s->nobody;
     s->group = 0;
     if (!size_fits(s)) {
         s->skipped = true;
@@ -482,7 +479,7 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     el.observers = &list;
     el.n_observers = 1;
     st = exec_run(s->mem, desc, &el, &r, err);
-    s->wg = &nobody;
+    s->wg = &s->nobody;
     s->args = NULL;
     return st;
 }
@@ -498,7 +495,7 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
     s->launch = &s->launched;
     s->sites = NULL;
     s->number = number;
-    s->wg = &nobody;
+    s->wg = &s->nobody;
     if (n > desc->ocl_local_budget)
         finding_add(s, CHECK_LOCAL_MEMORY, 0, NULL, 0,
                     "a work-group needs %u bytes of local memory, the device "

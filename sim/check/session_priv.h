@@ -112,7 +112,8 @@ struct check_session {
     bool skipped;      /* some launch did not run */
     size_t n_launches, cap_launches;
     /* the group */
-    sim_wg *wg;
+    sim_wg *wg; /* the group that runs; between groups, &nobody */
+    sim_wg nobody;
     const uint8_t *args;
     uint64_t group;
     mach_phase phase;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
 #include "isa/lines.h"
 
 /* --- what does not change while a launch runs ---------------------------- */
@@ -74,7 +75,6 @@ struct profile_launch {
     code codes[MACH_N_PHASES];
     profile_shave *shaves;
     uint32_t n_shaves, n_rows;
-    bool short_of_memory;
     mach_watch watch;
 };
 
@@ -152,7 +152,6 @@ static void set_up_shave(profile_launch *p, profile_shave *s, arena *a)
 
 static item *push(profile_shave *s, item_kind kind)
 {
-    static item nowhere;
     fifo *q = &s->steps[s->phase];
 
     if (q->n == q->cap && q->head > q->cap / 2) {
@@ -161,13 +160,7 @@ static item *push(profile_shave *s, item_kind kind)
         q->head = 0;
     } else if (q->n == q->cap) {
         size_t cap = q->cap ? 2 * q->cap : 256;
-        item *items = realloc(q->items, cap * sizeof *items);
-
-        if (!items) {
-            s->p->short_of_memory = true;
-            return &nowhere;
-        }
-        q->items = items;
+        q->items = oom_realloc(q->items, cap * sizeof *q->items);
         q->cap = cap;
     }
     q->items[q->n] = (item){.kind = kind};
@@ -597,8 +590,6 @@ vpu_status profile_finish(profile_launch *p, const mach_profile *launch,
         rows[out->n++] = rows[r];
     }
     qsort(rows, out->n, sizeof *rows, by_place);
-    if (p->short_of_memory)
-        return err_set(err, VPU_ERR_NOMEM, "no memory for a profile");
     if (sum != launch->cycles * p->n_shaves)
         return err_set(err, VPU_ERR_INTERNAL,
                        "the profile has %llu cycles, %u SHAVEs of the launch "

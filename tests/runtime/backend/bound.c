@@ -8,9 +8,13 @@
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
 
-static vpu_error err;
-
-#define OK(call) ck_assert_msg(!(call), "%s", err.msg)
+/* err: of this call alone, for tests that bind in several threads. */
+#define OK(call)                               \
+    do {                                       \
+        vpu_error err = {0};                   \
+                                               \
+        ck_assert_msg(!(call), "%s", err.msg); \
+    } while (0)
 
 void bound_layer(arena *a, const bound_request *q, bound *out)
 {
