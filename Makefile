@@ -25,7 +25,7 @@
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
-#   make lint       formatting, header and layer checks; make format rewrites
+#   make lint       formatting, headers, layers, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
@@ -263,7 +263,9 @@ headers: # every header compiles alone
 	    -fsyntax-only -x c - || exit 1; done; echo "  ok   headers"
 layers: # includes only go downhill
 	@scripts/check-layers && echo "  ok   layers"
-lint: headers layers
+citations: # files, sections and rows that a text names are there
+	@scripts/check-citations && echo "  ok   citations"
+lint: headers layers citations
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
 	@shellcheck scripts/* .ci/run tests/usb/guest tests/usb/openvino_guest
 format:
@@ -304,4 +306,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
-        layers lint format tidy install clean FORCE
+        layers citations lint format tidy install clean FORCE

@@ -76,6 +76,74 @@ START_TEST(layers)
 }
 END_TEST
 
+/* --- check-citations ------------------------------------------------------ */
+
+/* One file of a small tree, and words of the one complaint about it; NULL = it
+ * is fine. The script reads this file, too, so its texts have "@" for ".md" and
+ * "~" for nothing. */
+#define MD ".md"
+static const struct {
+    const char *file, *text, *complaint;
+} citations[] = {
+    {"a.c", "/* docs/page@ */", NULL},
+    {"a.c", "/* docs/page@, \"Left and right\". */", NULL},
+    {"a.c", "/* docs/page@, \"Left\n * and right\". */", NULL},
+    {"a.c", "/* docs/page@, \"Blobs\". */", NULL},
+    {"a.c", "return \"see docs/page@, \\\"Blobs\\\"\";", NULL},
+    {"a.c", "/* docs/page@, \"Right\". */", "has no such section"},
+    {"a.c", "/* docs/page@,\n * \"Right\". */", "has no such section"},
+    {"a.c", "/* docs/page@, \"Fenced\". */", "has no such section"},
+    {"a.c", "/* docs/gone@. */", "names docs/gone" MD ", which does not"},
+    {"a.c", "/* it ends in gone@", "names gone" MD ", which does not"},
+    {"a.c", "/* docs/page@ 3.2 */", "by its number"},
+    {"a.c", "/* docs/page@ sect~ion 13 */", "by its number"},
+    {"a.c", "/* Sect~ion 4.6. */", "cites a section by its number"},
+    {"a.c", "/* as dumps of the reference~. */", "not in the tree"},
+    {"a.c", "/* its slots (~3.4). */", "by its number alone"},
+    {"a.c", "x = floor(2.5) + g(3);", NULL},
+    {"a.c", "/* section 0 is empty */", NULL},
+    {"a.def", "OP(a, INF(\"hardware: CMX load\"))", NULL},
+    {"a.def", "OP(a, INF(\"hardware: SHAVE units\"))", NULL},
+    {"a.def", "OP(a, DOC(\"hardware: repeat loop; since M1\"))", NULL},
+    {"a.def", "OP(a, INF(\"hardware: load\"))", "no section, row or bold"},
+    {"a.def", "OP(a, INF(\"3.4 load\"))", "name a row of docs/hardware" MD},
+    {"docs/a" MD, "[it](page@#left-and-right)", NULL},
+    {"docs/a" MD, "[it](page@#blobs-vpu-blob-make)", NULL},
+    {"docs/a" MD, "[it](../a.txt) and [that](https://example.org/#x)", NULL},
+    {"docs/a" MD, "[it](#twice-1)\n# Twice\n# Twice", NULL},
+    {"docs/a" MD, "[it](#twice-1)\n# Twice", "has no such heading"},
+    {"docs/a" MD, "[it](page@#right)", "has no such heading"},
+    {"docs/a" MD, "![it](gone.png)", "links to gone.png, which does not"},
+    {"docs/a" MD, "`[it](gone.png)`", NULL},
+    {"docs/a" MD, "in `base/a.h`", "names base/a.h, which does not"},
+    {"docs/a" MD, "in `base/err.h`", NULL},
+};
+
+START_TEST(citation)
+{
+    const char *out, *file = citations[_i].file;
+    const char *want = citations[_i].complaint;
+    int status;
+
+    shell("mkdir -p docs base && touch a.txt base/err.h", &status);
+    ck_assert_int_eq(status, 0);
+    terminal_text(&p, "docs/page" MD,
+                  "# Left *and* right\n```\n# Fenced\n```\n"
+                  "## Blobs: `vpu blob make`\n");
+    terminal_text(&p, "docs/hardware" MD,
+                  "## SHAVE units\n* **repeat loop**: yes\n"
+                  "| CMX load | 7 |\n");
+    terminal_text(&p, file, citations[_i].text);
+    shell(arena_printf(p.a, "sed -i 's/@/.md/g;s/~//g' %s", file), &status);
+    ck_assert_int_eq(status, 0);
+    out = shell(arena_printf(p.a, "%s/scripts/check-citations", root), &status);
+    ck_assert_msg(status == !!want, "%s: status %d, %s", citations[_i].text,
+                  status, out);
+    ck_assert_msg(want ? strstr(out, want) != NULL : !*out, "%s: %s",
+                  citations[_i].text, out);
+}
+END_TEST
+
 /* --- run-tests --------------------------------------------------------------
  */
 
@@ -135,6 +203,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, layers, 0, sizeof includes / sizeof *includes);
+    tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
