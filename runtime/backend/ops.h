@@ -1,4 +1,6 @@
-/* The backends there are. A new one is a line here and one in backend.c. */
+/* The backends without a header of their own. backend.c lists all backends; the
+ * others are declared in host.h (host, replay) and usb.h (usb). A new backend
+ * needs a declaration here or in its own header, and a line in backend.c. */
 #ifndef VPU_RUNTIME_BACKEND_OPS_H
 #define VPU_RUNTIME_BACKEND_OPS_H
 
