@@ -1,3 +1,4 @@
+/* Opens an unbooted stick, patches its firmware and sends it. */
 #include "runtime/usb/boot.h"
 
 #include <time.h>
