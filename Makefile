@@ -22,6 +22,8 @@
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
+#   make docs       the output of commands in README.md and docs/*.md, again
+#   make docs-check  compares it, changes nothing
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
@@ -186,7 +188,7 @@ check demo fidelity fidelity-pin sensitivity: deps
 HOSTILE := $(OUT)/tests/hostile/hostile_test
 SCAN    := $(OUT)/tests/sim/compiler/scan_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN),$(TESTS))
-run-check: all plugins $(CHECKS) $(FIDELITY) headers layers
+run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) headers layers citations
 	@scripts/run-tests $(OUT) $(CHECKS)
 check-scan: deps
 	@$(MAKE) --no-print-directory run-check-scan
@@ -227,7 +229,7 @@ asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
-run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY)
+run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY) $(DEMO)
 	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG),$(TESTS))
 check-tsan: deps
 	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
@@ -257,6 +259,11 @@ opencl-c: deps # docs/opencl-c.md, from what the tests measure
 	@$(MAKE) --no-print-directory run-opencl-c
 run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins/builtins_half_test $(OUT)/tests/sim/builtins/builtins_float_test
 	@scripts/opencl-c $(OUT)
+
+docs: all $(DEMO)
+	@scripts/docs build/vpu
+docs-check: all $(DEMO)
+	@scripts/docs --check build/vpu && echo "  ok   docs"
 
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
@@ -306,4 +313,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
-        layers citations lint format tidy install clean FORCE
+        layers citations docs docs-check lint format tidy install clean FORCE

@@ -144,6 +144,69 @@ START_TEST(citation)
 }
 END_TEST
 
+/* --- docs ----------------------------------------------------------------- */
+
+/* A page of the small tree; the exit status of --check and words of its output;
+ * the page after it was written again, NULL = that fails. */
+static const struct {
+    const char *page;
+    int status;
+    const char *says, *again;
+} pages[] = {
+    {"<!-- output: echo 1 -->\n```\n1\n```\nend\n", 0, "",
+     "<!-- output: echo 1 -->\n```\n1\n```\nend\n"},
+    {"<!-- output: echo 1 -->\n```\n2\n3\n```\nend\n", 1, "-3\n",
+     "<!-- output: echo 1 -->\n```\n1\n```\nend\n"},
+    {"<!-- output: echo 1 -->\n```\n```\n", 1, "+1\n",
+     "<!-- output: echo 1 -->\n```\n1\n```\n"},
+    {"<!-- output: echo\n  build/vpu -->\n```\n$ vpu\n```\n", 1, "+./other\n",
+     "<!-- output: echo\n  build/vpu -->\n```\n$ vpu\n./other\n```\n"},
+    {"<!-- output: echo '| 1 |' -->\n| 2 |\n| 3 |\n\nend\n", 1, "-| 3 |\n",
+     "<!-- output: echo '| 1 |' -->\n| 1 |\n\nend\n"},
+    {"```\nunmarked\n```\n", 0, "", "```\nunmarked\n```\n"},
+    {"<!-- output: echo 1; exit 3 -->\n```\n1\n```\n", 1, "ended with", NULL},
+    {"<!-- output: true -->\n```\n1\n```\n", 1, "0 lines", NULL},
+    {"<!-- output: echo 1 -->\ntext\n", 1, "no block", NULL},
+    {"<!-- output: echo 1 -->\n```\n1\n", 1, "has no end", NULL},
+};
+
+START_TEST(page)
+{
+    const char *out;
+    int status;
+
+    shell(arena_printf(p.a, "mkdir docs scripts && cp %s/scripts/docs scripts",
+                       root),
+          &status);
+    ck_assert_int_eq(status, 0);
+    terminal_text(&p, "README.md", "# Nothing marked\n");
+    terminal_text(&p, "docs/a" MD, pages[_i].page);
+    out = shell("scripts/docs --check ./other", &status);
+    ck_assert_msg(status == pages[_i].status, "%s: status %d, %s",
+                  pages[_i].page, status, out);
+    ck_assert_msg(strstr(out, pages[_i].says) != NULL, "%s: %s", pages[_i].page,
+                  out);
+    ck_assert_str_eq(shell("cat docs/a" MD, &status), pages[_i].page);
+    shell("scripts/docs ./other", &status);
+    ck_assert_int_eq(status, pages[_i].again ? 0 : 1);
+    ck_assert_str_eq(shell("cat docs/a" MD, &status),
+                     pages[_i].again ? pages[_i].again : pages[_i].page);
+}
+END_TEST
+
+/* The repository's own pages. */
+START_TEST(pages_are_current)
+{
+    const char *vpu = getenv("VPU"), *out;
+    int status;
+
+    out = shell(arena_printf(p.a, "cd %s && scripts/docs --check %s", root,
+                             vpu && *vpu ? vpu : "build/vpu"),
+                &status);
+    ck_assert_msg(!status, "make docs writes them again:\n%s", out);
+}
+END_TEST
+
 /* --- run-tests --------------------------------------------------------------
  */
 
@@ -200,10 +263,12 @@ int main(void)
     SRunner *r = srunner_create(s);
     int failed;
 
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 300);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, layers, 0, sizeof includes / sizeof *includes);
     tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
+    tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, pages_are_current);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
