@@ -1,4 +1,5 @@
-/* Opens an unbooted stick, patches its firmware and sends it. */
+/* Opens a stick, trying again while the system still sets it up; patches the
+ * firmware and sends it in pieces. */
 #include "runtime/usb/boot.h"
 
 #include <time.h>
