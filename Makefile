@@ -97,12 +97,13 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What a sanitizer's run in CI leaves to make nightly, so that it stays within ten
 # minutes: built-ins value by value and drivers of others, whose code is not
 # instrumented; random kernels, damaged sources and faults by the hundred, of
-# which the rest has examples; a window and a stick that mostly wait.
+# which the rest has examples; a window and a stick that mostly wait; shell
+# scripts, and the pages' examples that they run.
 ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backend_layers \
              runtime/backend/backend_opencl runtime/suite/mutation runtime/survey/stick_report \
              sim/builtins/builtins_convert sim/builtins/builtins_edge sim/builtins/builtins_float \
              sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
-             sim/compiler/random_kernels sim/compiler/scan visualizer/window)
+             scripts/scripts sim/compiler/random_kernels sim/compiler/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
