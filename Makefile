@@ -230,7 +230,7 @@ asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
-run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY) $(DEMO)
+run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY)
 	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG),$(TESTS))
 check-tsan: deps
 	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
