@@ -22,10 +22,12 @@
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
+#   make docs       the output of commands in README.md and docs/*.md, again
+#   make docs-check  compares it, changes nothing
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
-#   make lint       formatting, header and layer checks; make format rewrites
+#   make lint       formatting, headers, layers, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
@@ -95,12 +97,13 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What a sanitizer's run in CI leaves to make nightly, so that it stays within ten
 # minutes: built-ins value by value and drivers of others, whose code is not
 # instrumented; random kernels, damaged sources and faults by the hundred, of
-# which the rest has examples; a window and a stick that mostly wait.
+# which the rest has examples; a window and a stick that mostly wait; shell
+# scripts, and the pages' examples that they run.
 ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backend_layers \
              runtime/backend/backend_opencl runtime/suite/mutation runtime/survey/stick_report \
              sim/builtins/builtins_convert sim/builtins/builtins_edge sim/builtins/builtins_float \
              sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
-             sim/compiler/random_kernels sim/compiler/scan visualizer/window)
+             scripts/scripts sim/compiler/random_kernels sim/compiler/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
@@ -186,7 +189,7 @@ check demo fidelity fidelity-pin sensitivity: deps
 HOSTILE := $(OUT)/tests/hostile/hostile_test
 SCAN    := $(OUT)/tests/sim/compiler/scan_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN),$(TESTS))
-run-check: all plugins $(CHECKS) $(FIDELITY) headers layers
+run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) headers layers citations
 	@scripts/run-tests $(OUT) $(CHECKS)
 check-scan: deps
 	@$(MAKE) --no-print-directory run-check-scan
@@ -258,12 +261,19 @@ opencl-c: deps # docs/opencl-c.md, from what the tests measure
 run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins/builtins_half_test $(OUT)/tests/sim/builtins/builtins_float_test
 	@scripts/opencl-c $(OUT)
 
+docs: all $(DEMO)
+	@scripts/docs build/vpu
+docs-check: all $(DEMO)
+	@scripts/docs --check build/vpu && echo "  ok   docs"
+
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
 	    -fsyntax-only -x c - || exit 1; done; echo "  ok   headers"
 layers: # includes only go downhill
 	@scripts/check-layers && echo "  ok   layers"
-lint: headers layers
+citations: # files, sections and rows that a text names are there
+	@scripts/check-citations && echo "  ok   citations"
+lint: headers layers citations
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
 	@shellcheck scripts/* .ci/run tests/usb/guest tests/usb/openvino_guest
 format:
@@ -304,4 +314,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
-        layers lint format tidy install clean FORCE
+        layers citations docs docs-check lint format tidy install clean FORCE

@@ -1,5 +1,7 @@
-/* Processes we started and that must not outlive us. Those that start one say
- * so here, and whatever ends the program ends them. Thread-safe. */
+/* Child processes that must not outlive the program, and waiting for a child
+ * within limits of time and memory. Code that starts a child adds it here, and
+ * the end of the program ends the child, unless SIGKILL ends the program.
+ * Thread-safe where a function says nothing else. */
 #ifndef VPU_BASE_CHILD_H
 #define VPU_BASE_CHILD_H
 
@@ -43,8 +45,8 @@ void child_bound(const child_limits *limits);
 /* Wait until it ends, killing it when its time is over. status: waitpid's. */
 child_end child_wait(pid_t pid, const child_limits *limits, int *status);
 
-/* In a child that goes on as ours: those known so far are its parent's. No
- * other thread may be there. */
+/* In a forked child that runs our own code: forgets the children known so far,
+ * which are its parent's. No other thread may be there. */
 void child_disown(void);
 
 /* Ask all to end, wait two seconds at most, kill the rest; their temporaries

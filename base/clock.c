@@ -1,3 +1,5 @@
+/* Readings of CLOCK_MONOTONIC as milliseconds, as seconds, and as a deadline.
+ */
 #include "base/clock.h"
 
 int64_t clock_ms(void)

@@ -1,9 +1,12 @@
 /* Status codes and the error record every fallible function can fill.
  *
- * Whoever first sees a problem writes the message, with the values that make it
- * understandable; layers above may add a prefix (err_in) but never rewrite it.
- * Libraries neither print nor exit. Thread safety: a vpu_error belongs to one
- * thread at a time. */
+ * The function that finds a problem writes the message, with the values that
+ * make it understandable; its callers may put a prefix in front (err_in).
+ * Libraries neither print nor end the program, with two exceptions: when memory
+ * is short, arena.h and str.h print one line and exit with status 2, so that
+ * callers need not check allocations; and VPU_DUMP makes the middle end print
+ * IR for developers. Thread safety: a vpu_error belongs to one thread at a
+ * time. */
 #ifndef VPU_BASE_ERR_H
 #define VPU_BASE_ERR_H
 

@@ -1,4 +1,5 @@
-/* Files: whole reads, atomic writes. */
+/* Inputs are opened without blocking and checked for their kind; outputs are
+ * written under a temporary name and renamed. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Reading whole files and writing files that appear whole or not at all. */
+/* Files: regular ones read whole or in parts, streams, names and folders; files
+ * to write, which appear whole or not at all. */
 #ifndef VPU_BASE_FILE_H
 #define VPU_BASE_FILE_H
 

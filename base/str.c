@@ -1,4 +1,5 @@
-/* Growable strings, and strict number parsing. */
+/* Growable strings, text escaped for XML and for terminals, and strict number
+ * parsing. */
 #include "base/str.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* A growable byte string on the heap. Always terminated; all-zero is empty. */
+/* A growable byte string on the heap, always terminated; all-zero is empty. And
+ * numbers from text. When memory is short the program ends with status 2. */
 #ifndef VPU_BASE_STR_H
 #define VPU_BASE_STR_H
 

@@ -1,6 +1,7 @@
-/* Temporary files and folders that are gone whatever ends the process: each is
- * known by name from its creation to its removal, so that a signal handler can
- * remove them all. Thread-safe. */
+/* Temporary files and folders that are removed at the end of the process, also
+ * when a signal ends it: each is known by name from its creation to its
+ * removal, so that a signal handler can remove them all. SIGKILL leaves them,
+ * and so does a handler where more than 64 are there at once. Thread-safe. */
 #ifndef VPU_BASE_TEMP_H
 #define VPU_BASE_TEMP_H
 

@@ -128,17 +128,19 @@ typedef struct {
 
 enum {
     /* Cycles between a branch and the first bundle at its target, minus one:
-     * the slots behind a branch are always executed (hardware.md 3.4, INF,
-     * 4..7). */
+     * the slots behind a branch are always executed
+     * (docs/hardware.md, "SHAVE latencies"; 4 to 7). */
     ISA_BRANCH_DELAY = 6,
-    /* Bundles between rep and the block it repeats (hardware.md 14.2, EST). */
+    /* Bundles between rep and the block it repeats, an estimate
+     * (docs/hardware.md, "SHAVE costs without a source"). */
     ISA_REP_DELAY = 6,
     ISA_VECTOR_BYTES = 16,
-    ISA_N_IREGS = 32, /* hardware.md 3.3 (R) */
+    /* docs/hardware.md, "SHAVE register files"; recalled from papers. */
+    ISA_N_IREGS = 32,
     ISA_N_VREGS = 32,
-    /* Ports of the register files (3.3, R). No bundle can read more, whatever
-     * is in it; what writes at the same time is not counted (3.3: "can be
-     * ignored at first"). */
+    /* Ports of the register files, from the same section. No bundle reads more
+     * than so many registers (tests/isa/table_test.c). Writes of the same cycle
+     * are not counted: whether ports ever limit a bundle is not published. */
     ISA_I_PORTS = 18,
     ISA_V_PORTS = 12,
     ISA_MAX_CALL_ARGS = 64,

@@ -1,3 +1,6 @@
+/* Pairs the stages of two traces, makes a row for each stage and each phase of
+ * a work-group, joins rows of equal groups, and ranks them by the time that
+ * was lost. */
 #include "visualizer/compare.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Keys, text and mouse buttons as changes of the views; the page painted with
+ * panels and messages. */
 #include "visualizer/control.h"
 
 #include <math.h>

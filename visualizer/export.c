@@ -1,3 +1,4 @@
+/* Writes the slices of the visible stretch as CSV. */
 #include "visualizer/export.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Reads the arguments of stages, local memory and source lines from the
+ * timeline. */
 #include "visualizer/facts.h"
 
 #include <stdlib.h>

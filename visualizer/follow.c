@@ -1,3 +1,6 @@
+/* Finds the newest of a file and its temporaries, reads it again when it has
+ * grown, and carries rows, selection and visible stretch over to the new
+ * timeline. */
 #include "visualizer/follow.h"
 
 #include <glob.h>

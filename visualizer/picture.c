@@ -1,3 +1,5 @@
+/* Lays out one trace, or two above each other with a banner, and paints them
+ * on a canvas of pixels or of SVG. */
 #include "visualizer/picture.h"
 
 #include <math.h>

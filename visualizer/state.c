@@ -1,3 +1,5 @@
+/* Text files of lines with a key and its numbers, in the user's state folder
+ * (XDG_STATE_HOME) and beside a trace. */
 #include "visualizer/state.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What the viewer remembers: of itself, and bookmarks beside a trace. Text
- * files of "key value" lines; lines it does not know are ignored, files it
- * cannot read or write too. */
+ * files with a key and its numbers in each line; unknown lines are ignored, and
+ * so are files that cannot be read or written. */
 #ifndef VPU_VISUALIZER_STATE_H
 #define VPU_VISUALIZER_STATE_H
 

@@ -1,3 +1,5 @@
+/* Adds up the running sums of the SHAVEs' rows; transfers that overlap
+ * computation are found by a sweep over slices. */
 #include "visualizer/stats.h"
 
 #include <string.h>

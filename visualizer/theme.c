@@ -1,3 +1,4 @@
+/* The table of colours, and the colour of text on another one. */
 #include "visualizer/theme.h"
 
 #define CLASSES                                                                \

@@ -1,10 +1,11 @@
 /* Reading Perfetto traces: those writer.h makes, and as far as track events go
  * those of others.
  *
- * A reader calls back for every track and event in the order of the file; it
- * keeps only the tracks' count and the pooled names, so memory does not grow
- * with the number of events. Bytes may be anything: what is not a trace gives
- * an error, what is but uses parts of the format we do not know is skipped. */
+ * A reader calls back for every track and event in the order of the file. It
+ * keeps the clocks and pooled names of each sequence of packets and nothing of
+ * the events, so memory does not grow with their number. Bytes may be anything:
+ * a file that is no trace gives an error, and parts of the format that the
+ * reader does not know are skipped. */
 #ifndef VPU_BASE_TRACE_READER_H
 #define VPU_BASE_TRACE_READER_H
 

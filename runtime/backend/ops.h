@@ -1,4 +1,5 @@
-/* The backends there are. A new one is a name here and one in backend.c. */
+/* The tables of all backends, for the list in backend.c. A new backend needs a
+ * declaration here and a line there. */
 #ifndef VPU_RUNTIME_BACKEND_OPS_H
 #define VPU_RUNTIME_BACKEND_OPS_H
 

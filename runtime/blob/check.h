@@ -1,4 +1,4 @@
-/* Whether a blob's numbers agree, and what they mean. */
+/* The check whether a blob's numbers agree, and a blob as text. */
 #ifndef VPU_RUNTIME_BLOB_CHECK_H
 #define VPU_RUNTIME_BLOB_CHECK_H
 

@@ -1,6 +1,6 @@
 /* Numbers as binding files write them, in the C locale whatever the process
  * uses. The rules are those of the vendor's compiler; they differ between
- * places, hence three readers. */
+ * places, hence several readers. */
 #ifndef VPU_RUNTIME_CONFIG_NUMBER_H
 #define VPU_RUNTIME_CONFIG_NUMBER_H
 

@@ -139,7 +139,7 @@ static vpu_status open_console(mvnc *m, vpu_error *err)
     return rc ? rc : mvnc_start_reading(m, err);
 }
 
-/* The order of section 4.2 [S]. */
+/* In the order of docs/usb.md, "A session, packet by packet". */
 static vpu_status open_session(mvnc *m, vpu_error *err)
 {
     uint8_t caps[MVNC_CAPABILITIES];

@@ -86,7 +86,7 @@ static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
     return VPU_OK;
 }
 
-/* Section 4.6. */
+/* The steps of docs/usb.md, "Loading a graph". */
 static vpu_status load(mvnc_graph *g, const void *file, size_t n,
                        unsigned loading_ms, vpu_error *err)
 {

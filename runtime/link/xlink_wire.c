@@ -1,3 +1,5 @@
+/* Headers encoded and decoded by the tables of xlink_layouts.def, with a check
+ * of every field whose value the protocol limits. */
 #include "runtime/link/xlink_wire.h"
 
 #include <string.h>

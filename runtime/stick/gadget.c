@@ -1,3 +1,5 @@
+/* Builds the descriptors of the stick and answers control requests on endpoint
+ * 0. */
 #include "runtime/stick/gadget.h"
 
 #include <string.h>

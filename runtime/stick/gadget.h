@@ -1,5 +1,5 @@
 /* The stick as its USB descriptors: what endpoint 0 answers, before and after
- * the boot (reference: docs/usb.md, "Identity"). Pure functions, any thread. */
+ * the boot (docs/usb.md, "Identity"). Pure functions, any thread. */
 #ifndef VPU_RUNTIME_STICK_GADGET_H
 #define VPU_RUNTIME_STICK_GADGET_H
 

@@ -1,4 +1,5 @@
-/* Delays. Only the sender's side waits: a byte is late once. */
+/* Sleeps in front of each write and behind each read. Only the stick's end of a
+ * link is wrapped, so a byte is late once. */
 #include "runtime/stick/link.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* How fast bytes go: a transport that sleeps. */
+/* The speed of a link: a transport that sleeps. */
 #ifndef VPU_RUNTIME_STICK_LINK_H
 #define VPU_RUNTIME_STICK_LINK_H
 

@@ -1,3 +1,6 @@
+/* The server: waits for hosts, or attaches the stick to this machine, and runs
+ * one unbooted or booted life of the stick after the other. Each booted life
+ * may run in a process of its own (isolate.h). */
 #include "runtime/stick/usbip.h"
 
 #include <arpa/inet.h>

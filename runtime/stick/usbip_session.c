@@ -1,3 +1,6 @@
+/* Transfers wait in queues: those to the host until the stick writes, those to
+ * the stick until it reads. One thread reads the socket (usbip_session_run);
+ * another one is at the stick's end of the link. */
 #include "runtime/stick/usbip_session.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Fields put into the messages and taken out of them, at the offsets of the
+ * protocol. */
 #include "runtime/stick/usbip_wire.h"
 
 #include <stdio.h>

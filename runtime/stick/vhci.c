@@ -1,3 +1,5 @@
+/* Looks for a free port of the wanted speed in vhci_hcd's status file and
+ * gives it one end of a pair of sockets. */
 #include "runtime/stick/vhci.h"
 
 #include <errno.h>

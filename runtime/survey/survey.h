@@ -1,6 +1,6 @@
-/* Asking a stick what is not known of sticks: the questions of survey.def, in a
- * few sessions, each booting and resetting it. What one cannot ask it says, and
- * why; what was answered before stays. */
+/* Asks a stick the questions of survey.def, in a few sessions, each of which
+ * boots and resets it. Where a session fails, its questions get the reason as
+ * their result, and earlier answers stay. */
 #ifndef VPU_RUNTIME_SURVEY_SURVEY_H
 #define VPU_RUNTIME_SURVEY_SURVEY_H
 

@@ -1,3 +1,5 @@
+/* Opens a stick, trying again while the system still sets it up; patches the
+ * firmware and sends it in pieces. */
 #include "runtime/usb/boot.h"
 
 #include <time.h>

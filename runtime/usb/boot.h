@@ -1,4 +1,4 @@
-/* Sending the firmware. */
+/* Opening a stick, and sending the firmware to an unbooted one. */
 #ifndef VPU_RUNTIME_USB_BOOT_H
 #define VPU_RUNTIME_USB_BOOT_H
 

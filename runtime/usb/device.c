@@ -1,3 +1,5 @@
+/* Lists sticks, chooses one, boots it where needed, and waits until it is
+ * there again. */
 #include "runtime/usb/device.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Walks the commands of an image by their first bytes; finds the places to
+ * patch and the release of images that are known. */
 #include "runtime/usb/firmware.h"
 
 #include <string.h>

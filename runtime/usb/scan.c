@@ -1,3 +1,5 @@
+/* Lists the devices with a stick's vendor and product numbers, sorted by their
+ * place. */
 #include "runtime/usb/scan.h"
 
 #include <stdio.h>

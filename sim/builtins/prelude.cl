@@ -98,7 +98,7 @@ __vpu_item(half) __vpu_item(float)
 void WaitWorkItemDmaEvents(int n, item_dma_event_t *events)
     __attribute__((nothrow));
 
-/* The SHAVE's own instructions (reference: kernel-language.md 4). */
+/* The SHAVE's own instructions (docs/hardware.md, "SHAVE built-ins"). */
 half __builtin_shave_sau_sumx_f16_r(half8 v) __attribute__((const));
 half __builtin_shave_sau_exp2_f16_l_r(half v) __attribute__((const));
 short8 __builtin_shave_cmu_alignvec_rri_short8(short8 a, short8 b, uint n)

@@ -1,8 +1,9 @@
 /* One SHAVE's view of global memory: its L1 data cache and its partition of L2.
  *
- * Compiled kernels call mach_cache_load/store for every global access (hot: the
- * two functions are the price of the timing model). Nothing is stored here but
- * tags: data lives in the device's memory. With the static L2 split a SHAVE's
+ * Compiled kernels write lists of their global accesses, and mach_cache_run
+ * looks each list up; this is most of the price of the timing model. Accesses
+ * that the simulator makes for a kernel come one by one (mach_cache_load,
+ * _store). The cache has tags alone: data are in the device's memory. A SHAVE's
  * hits depend on its own accesses alone, so counts do not depend on threads.
  *
  * One mach_cache, one thread at a time. */

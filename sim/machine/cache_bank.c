@@ -1,5 +1,6 @@
-/* Rounds of a repetition that stay in their banks: what DDR gives and gets
- * between lookups is the same in each, and put together once. */
+/* Rounds of a repetition whose lines stay in their banks. Between two lookups
+ * the known accesses to DDR are the same in each of these rounds, so their sums
+ * are made once. */
 #include <string.h>
 
 #include "sim/machine/cache_priv.h"
@@ -19,12 +20,13 @@ static uint32_t lines_in_rows(const repetition *r, geometry g)
     return n;
 }
 
-/* Known accesses to DDR as they are put together. */
+/* Known accesses to DDR while their sums are made. */
 typedef struct {
     ddr_banks banks;
     ddr_loads loads;
-    /* Since the last lookup: what passes together; where ops after the last
-     * load fill begin, 0 if there was none. */
+    /* Since the last lookup: the op that stands for several accesses (OP_PASS);
+     * the place behind the last load fill among the ops, 0 if there was none.
+     */
     repeat_op *pass;
     uint32_t rest;
 } summing;
@@ -34,7 +36,8 @@ static uint32_t bank_of(const repetition *r, geometry g, uint32_t line)
     return bank_of_line(g, line + r->moved);
 }
 
-/* A load fill after another, with what DDR gave in between. */
+/* Adds a load fill that follows another one, and the store fills between the
+ * two. */
 static void add_to_pass(repetition *r, geometry g, summing *s, uint32_t line)
 {
     repeat_ops *to = &r->in_bank.ops;
@@ -70,9 +73,11 @@ static void copy_op(repetition *r, geometry g, summing *s, const repeat_op *o)
     }
 }
 
-/* Of known accesses to DDR without a lookup in between, the first load fill
- * waits for what was before, and the stores after the last are what the next
- * one waits for. All others add the same in each round. */
+/* Takes known accesses to DDR with no lookup between them. The first load fill
+ * among them waits for accesses before them, and the store fills behind the
+ * last one delay a later load fill. So these stay ops of their own. The
+ * accesses between add the same numbers in each round and become one OP_PASS.
+ */
 void repeat_in_bank(repetition *r, geometry g)
 {
     enum { WORTH_IT = 3 };

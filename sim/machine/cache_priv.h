@@ -230,38 +230,42 @@ typedef struct {
     repeat_stream list[REPEAT_MAX_STREAMS]; /* in the order to look them up */
 } repeat_streams;
 
-/* What rounds do, as the list alone tells. */
+/* The effects of a round that follow from the list of accesses alone. */
 typedef struct {
     repeat_ops ops;
     uint32_t l1_misses; /* known ones */
-    /* Lines of L1 that become the most recent of their sets, in order: what
-     * brings tags up to date where ops read none of L1's. */
+    /* Lines of L1 that become the most recent of their sets, in order. Where
+     * ops do not touch L1's tags, these lines bring the tags up to date. */
     uint32_t lines[REPEAT_MAX_LINES], n_lines;
 } repeat_part;
 
-/* Accesses that come again and again, each time some bytes further. After a
- * round of times all are some lines of L2 further. And all this may begin
- * again, some way further on: as the next work-group does. */
+/* A repetition is a list in which the same `period` accesses come again and
+ * again, moved by `stride` bytes each time. `round` such times are one round:
+ * from round to round all accesses move by `step` whole lines of L2. The
+ * repetition may begin again at other addresses, as it does when the next
+ * work-group runs the same loop. */
 typedef struct {
     uint32_t period;                  /* accesses; 0: no repetition is known */
     uint32_t round;                   /* times */
     uint32_t step;                    /* lines of L2 */
     uint64_t stride;                  /* bytes */
-    uint64_t first[REPEAT_MAX_SITES]; /* the first time */
-    uint64_t lowest, highest;         /* addresses of the first time, end */
+    uint64_t first[REPEAT_MAX_SITES]; /* addresses of the first time */
+    uint64_t lowest, highest;         /* of these; highest: behind the last */
     tally adds; /* a round's loads, stores, bytes and crossings */
-    /* What round 0 does, each from round 1 on, and each from round `warmup` on,
-     * by lines of that round. warmup is UINT32_MAX where there is nothing more
-     * to be known. */
+    /* The effects of round 0 (begin), of a round from 1 on (early), and of a
+     * round from `warmup` on (late), each with the line numbers of the first
+     * round it is for. warmup is UINT32_MAX where late would know no more than
+     * early. */
     repeat_part begin, early, late;
     uint32_t warmup;
     repeat_streams streams; /* of late */
-    /* 0: late.ops keep L1's tags. Otherwise they neither read nor write them;
-     * after so many rounds each set they come to at all has got both its ways
-     * from them. */
+    /* 0: late.ops keep L1's tags up to date. Otherwise late.ops neither read
+     * nor write these tags, and after so many rounds the last lines in both
+     * ways of every set that the rounds touch are from these rounds. */
     uint32_t enough;
-    /* Where it begins again right after it ended what is known of L1 goes on:
-     * the first rounds are part, those behind them as late. */
+    /* A repetition that begins again right behind its end finds L1 in a known
+     * state. Its first `rounds` rounds then have the effects of `part`, and the
+     * rounds behind them have those of late. */
     struct {
         enum { OPENING_NEW, OPENING_KNOWN, OPENING_NONE } state;
         uint32_t rounds;
@@ -270,50 +274,55 @@ typedef struct {
         uint64_t shift; /* of the lines in part */
         repeat_part part;
     } opening;
-    /* late.ops for rounds whose lines are moved by from <= lines < from + n:
-     * there none that DDR gives or gets is in another bank. */
+    /* late.ops put together for the rounds whose lines are moved by `from` to
+     * `from + n - 1`: in these rounds each line that DDR gives or gets stays in
+     * its bank. */
     struct {
         uint32_t from, n;
         repeat_ops ops;
         uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
     } in_bank;
-    /* Where the caches are in it. */
-    bool live;       /* the list ended in it */
-    bool latest;     /* nothing else was run since */
+    /* How far the caches are in the repetition. */
+    bool live;       /* the list before ended within the repetition */
+    bool latest;     /* no other accesses were run since */
     bool opened;     /* it began with `opening`, not yet in L1's tags */
-    uint32_t moved;  /* lines of L2, this round against late's */
-    uint32_t ended;  /* moved, where it ended before it began again */
+    uint32_t moved;  /* lines of L2, this round against the lines in late */
+    uint32_t ended;  /* `moved` at the end before it began again */
     uint32_t behind; /* late rounds that are not in L1's tags */
-    uint32_t owed;  /* accesses that are not looked up yet, less than a round */
-    uint64_t shift; /* of its first access against first[0] */
-    uint64_t ran;   /* accesses */
+    uint32_t owed;   /* accesses not looked up yet, fewer than a round has */
+    uint64_t shift;  /* of its first access against first[0] */
+    uint64_t ran;    /* accesses */
     uint64_t last[REPEAT_MAX_SITES];
 } repetition;
 
-/* How many accesses of list go on with r, which is live. */
+/* The number of accesses at the list's beginning that continue r, which is
+ * live. */
 size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
-/* How many accesses list begins with that are r's from the first on, moved by
- * *shift; whole rounds at least, or 0. */
+/* The number of accesses at the list's beginning that are those of r from its
+ * first one on, moved by *shift. At least two rounds, or 0. */
 size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
                     size_t n, uint64_t *shift);
-/* Does list begin with a repetition of `least` accesses, of which most need not
- * be looked up? Returns how many accesses are in it; 0: r may have changed. */
+/* Looks for a repetition at the list's beginning that has at least `least`
+ * accesses, most of which need no lookup. Returns the number of its accesses;
+ * 0: there is none, and r may have changed. */
 size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
                    size_t n, size_t least, repetition *r);
 /* Note that these n accesses were the next of r. */
 void repeat_ran(repetition *r, const uint64_t *list, size_t n);
-/* What the rounds of r, n accesses, do. False: not much is known. */
+/* Finds the effects of the rounds of r, which has n accesses. False: too little
+ * is known to save time. */
 bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n);
-/* Is it known, or known now, what r's first rounds do when it begins again at
- * shift, with n accesses? L1's tags need not be up to date. */
+/* Is r->opening known for a repetition that begins again at shift, with n
+ * accesses? Finds it when the same beginning comes for the second time. L1's
+ * tags need not be up to date. */
 bool walk_opening(repetition *r, const level *l1, const level *l2,
                   uint64_t shift, size_t n);
 
 /* Fills r->in_bank for r->moved. */
 void repeat_in_bank(repetition *r, geometry g);
 
-/* Can n lines, all moved by step with each round, be looked up in streams?
- * Fills s from ops. */
+/* Fills s from ops, whose lines move by step with each round; s->most is 0
+ * where the lines cannot be looked up as streams. */
 void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
                   uint32_t step);
 /* n <= s->most rounds, the first one's lines moved by `moved`. */

@@ -407,7 +407,10 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
 /* --- the loop ----------------------------------------------------------- */
 
-/* In two halves: each comparison waits for the one before. */
+/* The actor with the earliest wake cycle; of equals the first. Each half of the
+ * actors has a minimum of its own, because a comparison waits for the one
+ * before it in the same chain, and two chains run side by side in the
+ * processor. */
 static uint32_t earliest(const engine *e)
 {
     uint32_t first = e->n_busy ? 0 : e->n_channels;

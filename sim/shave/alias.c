@@ -1,3 +1,6 @@
+/* Pointers are followed backwards to their bases, once each. A second walk,
+ * forwards from a base, finds whether its address leaves the function's hands.
+ */
 #include "sim/shave/alias.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
  * counts that are too small.
  *
  * The vendor's guide says unrolling is what triggers software pipelining
- * (hardware.md 8.1, D); so loops unrolled by #pragma are candidates, and the
- * loops over a group's items, which the device's binaries have an unrolled
- * variant of. Selection marks them (vblock.may_pipeline). */
+ * (docs/hardware.md, "OpenCL runtime"); so loops unrolled by #pragma are
+ * candidates, and the loops over a group's items, which the device's binaries
+ * have an unrolled variant of. Selection marks them (vblock.may_pipeline). */
 #ifndef VPU_SIM_SHAVE_PIPELINE_H
 #define VPU_SIM_SHAVE_PIPELINE_H
 

@@ -1,3 +1,6 @@
+/* Sums of products of IR values: arithmetic on them, taking a value apart into
+ * one, and its value some iterations later. A value that is too large to take
+ * apart is a factor of its own. */
 #include "sim/shave/verify_form.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/* Finds which pieces of memory each pointer can lead to, collects the accesses
+ * of each block as they happen in time, and compares every pair whose order
+ * matters. Pipelined loops are run for one iteration more than they have
+ * stages. */
 #include "sim/shave/verify_memory.h"
 
 #include <string.h>

@@ -355,7 +355,7 @@ static void write_pin(const char *path, const double *v, const double *curve)
 /* --- sensitivity -----------------------------------------------------------
  */
 
-/* Ranges of hardware.md 14.2 and 14.3 for what the machine file has. */
+/* docs/hardware.md, "Parameter ranges". */
 static const struct {
     const char *name;
     double value[2];

@@ -1,5 +1,6 @@
 /* The table of ratios is complete and its JSON is what readers expect; with the
- * shapes of the table the values are those of pinned.txt, to the last digit. */
+ * shapes of the table the values are those of pinned.txt, to the last digit,
+ * and of docs/timing.md. */
 #include <check.h>
 #include <jansson.h>
 #include <math.h>
@@ -97,23 +98,12 @@ static char *contents(const char *path)
     return text;
 }
 
-/* Cycles do not depend on machine, threads or run, so a change of the model
- * shows here; `make fidelity-pin` takes it over, and the commit says why. */
-START_TEST(pinned)
+/* Takes the file at path away. */
+static void same_lines(const char *path, const char *wanted)
 {
-    static const char wanted[] = "tests/fidelity/pinned.txt";
-    char path[] = "/tmp/vpu-fidelity-XXXXXX", command[1024], *got, *want;
+    char *got = contents(path), *want = contents(wanted);
     char *line, *other, *save[2];
-    int fd = mkstemp(path);
 
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-    snprintf(command, sizeof command,
-             "'%s/tests/fidelity/fidelity' --pin %s '%s' >/dev/null",
-             env("VPU_BUILD", "build/release"), path, env("VPU", "build/vpu"));
-    ck_assert_int_eq(system(command), 0);
-    got = contents(path);
-    want = contents(wanted);
     unlink(path);
     line = strtok_r(got, "\n", &save[0]);
     other = strtok_r(want, "\n", &save[1]);
@@ -126,6 +116,29 @@ START_TEST(pinned)
     ck_assert_msg(!line && !other, "%s has other rows", wanted);
     free(got);
     free(want);
+}
+
+/* Cycles do not depend on machine, threads or run, so a change of the model
+ * shows here; `make fidelity-pin` takes it over, and the commit says why. */
+START_TEST(pinned)
+{
+    static const char page[] = "docs/timing.md";
+    char pins[] = "/tmp/vpu-fidelity-XXXXXX", doc[] = "/tmp/vpu-timing-XXXXXX";
+    char command[1024];
+    int fds[] = {mkstemp(pins), mkstemp(doc)};
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_ge(fds[i], 0);
+        close(fds[i]);
+    }
+    snprintf(command, sizeof command,
+             "cp %s %s && '%s/tests/fidelity/fidelity' --pin %s --doc %s '%s' "
+             ">/dev/null",
+             page, doc, env("VPU_BUILD", "build/release"), pins, doc,
+             env("VPU", "build/vpu"));
+    ck_assert_int_eq(system(command), 0);
+    same_lines(pins, "tests/fidelity/pinned.txt");
+    same_lines(doc, page);
 }
 END_TEST
 

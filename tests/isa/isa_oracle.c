@@ -1,3 +1,4 @@
+/* One function per kind of operation, lane by lane. */
 #include "tests/isa/isa_oracle.h"
 
 #include <math.h>

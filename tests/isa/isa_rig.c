@@ -1,3 +1,5 @@
+/* Draws random programs that the verifier accepts, reads programs from text,
+ * and compares two of them field by field. */
 #include "tests/isa/isa_rig.h"
 
 #include <check.h>

@@ -76,6 +76,140 @@ START_TEST(layers)
 }
 END_TEST
 
+/* --- check-citations ------------------------------------------------------ */
+
+/* One file of a small tree, and words of the one complaint about it; NULL = it
+ * is fine. The script reads this file, too, so its texts have "@" for ".md" and
+ * "~" for nothing. */
+#define MD ".md"
+static const struct {
+    const char *file, *text, *complaint;
+} citations[] = {
+    {"a.c", "/* docs/page@ */", NULL},
+    {"a.c", "/* docs/page@, \"Left and right\". */", NULL},
+    {"a.c", "/* docs/page@, \"Left\n * and right\". */", NULL},
+    {"a.c", "/* docs/page@, \"Blobs\". */", NULL},
+    {"a.c", "return \"see docs/page@, \\\"Blobs\\\"\";", NULL},
+    {"a.c", "/* docs/page@, \"Right\". */", "has no such section"},
+    {"a.c", "/* docs/page@,\n * \"Right\". */", "has no such section"},
+    {"a.c", "/* docs/page@, \"Fenced\". */", "has no such section"},
+    {"a.c", "/* docs/gone@. */", "names docs/gone" MD ", which does not"},
+    {"a.c", "/* it ends in gone@", "names gone" MD ", which does not"},
+    {"a.c", "/* docs/page@ 3.2 */", "by its number"},
+    {"a.c", "/* docs/page@ sect~ion 13 */", "by its number"},
+    {"a.c", "/* Sect~ion 4.6. */", "cites a section by its number"},
+    {"a.c", "/* as dumps of the reference~. */", "not in the tree"},
+    {"a.c", "/* its slots (~3.4). */", "by its number alone"},
+    {"a.c", "x = floor(2.5) + g(3);", NULL},
+    {"a.c", "/* section 0 is empty */", NULL},
+    {"a.def", "OP(a, INF(\"hardware: CMX load\"))", NULL},
+    {"a.def", "OP(a, INF(\"hardware: SHAVE units\"))", NULL},
+    {"a.def", "OP(a, DOC(\"hardware: repeat loop; since M1\"))", NULL},
+    {"a.def", "OP(a, INF(\"hardware: load\"))", "no section, row or bold"},
+    {"a.def", "OP(a, INF(\"3.4 load\"))", "name a row of docs/hardware" MD},
+    {"docs/a" MD, "see `docs/page@`, \"Blobs\"", NULL},
+    {"docs/a" MD, "see `docs/page@`,\n\"Right\"", "has no such section"},
+    {"docs/a" MD, "see `docs/page@` 3.2", "by its number"},
+    {"docs/a" MD, "[it](page@#left-and-right)", NULL},
+    {"docs/a" MD, "[it](page@#blobs-vpu-blob-make)", NULL},
+    {"docs/a" MD, "[it](../a.txt) and [that](https://example.org/#x)", NULL},
+    {"docs/a" MD, "[it](#twice-1)\n# Twice\n# Twice", NULL},
+    {"docs/a" MD, "[it](#twice-1)\n# Twice", "has no such heading"},
+    {"docs/a" MD, "[it](page@#right)", "has no such heading"},
+    {"docs/a" MD, "![it](gone.png)", "links to gone.png, which does not"},
+    {"docs/a" MD, "`[it](gone.png)`", NULL},
+    {"docs/a" MD, "in `base/a.h`", "names base/a.h, which does not"},
+    {"docs/a" MD, "in `base/err.h`", NULL},
+};
+
+START_TEST(citation)
+{
+    const char *out, *file = citations[_i].file;
+    const char *want = citations[_i].complaint;
+    int status;
+
+    shell("mkdir -p docs base && touch a.txt base/err.h", &status);
+    ck_assert_int_eq(status, 0);
+    terminal_text(&p, "docs/page" MD,
+                  "# Left *and* right\n```\n# Fenced\n```\n"
+                  "## Blobs: `vpu blob make`\n");
+    terminal_text(&p, "docs/hardware" MD,
+                  "## SHAVE units\n* **repeat loop**: yes\n"
+                  "| CMX load | 7 |\n");
+    terminal_text(&p, file, citations[_i].text);
+    shell(arena_printf(p.a, "sed -i 's/@/.md/g;s/~//g' %s", file), &status);
+    ck_assert_int_eq(status, 0);
+    out = shell(arena_printf(p.a, "%s/scripts/check-citations", root), &status);
+    ck_assert_msg(status == !!want, "%s: status %d, %s", citations[_i].text,
+                  status, out);
+    ck_assert_msg(want ? strstr(out, want) != NULL : !*out, "%s: %s",
+                  citations[_i].text, out);
+}
+END_TEST
+
+/* --- docs ----------------------------------------------------------------- */
+
+/* A page of the small tree; the exit status of --check and words of its output;
+ * the page after it was written again, NULL = that fails. */
+static const struct {
+    const char *page;
+    int status;
+    const char *says, *again;
+} pages[] = {
+    {"<!-- output: echo 1 -->\n```\n1\n```\nend\n", 0, "",
+     "<!-- output: echo 1 -->\n```\n1\n```\nend\n"},
+    {"<!-- output: echo 1 -->\n```\n2\n3\n```\nend\n", 1, "-3\n",
+     "<!-- output: echo 1 -->\n```\n1\n```\nend\n"},
+    {"<!-- output: echo 1 -->\n```\n```\n", 1, "+1\n",
+     "<!-- output: echo 1 -->\n```\n1\n```\n"},
+    {"<!-- output: echo\n  build/vpu -->\n```\n$ vpu\n```\n", 1, "+./other\n",
+     "<!-- output: echo\n  build/vpu -->\n```\n$ vpu\n./other\n```\n"},
+    {"<!-- output: echo '| 1 |' -->\n| 2 |\n| 3 |\n\nend\n", 1, "-| 3 |\n",
+     "<!-- output: echo '| 1 |' -->\n| 1 |\n\nend\n"},
+    {"```\nunmarked\n```\n", 0, "", "```\nunmarked\n```\n"},
+    {"<!-- output: echo 1; exit 3 -->\n```\n1\n```\n", 1, "ended with", NULL},
+    {"<!-- output: true -->\n```\n1\n```\n", 1, "0 lines", NULL},
+    {"<!-- output: echo 1 -->\ntext\n", 1, "no block", NULL},
+    {"<!-- output: echo 1 -->\n```\n1\n", 1, "has no end", NULL},
+};
+
+START_TEST(page)
+{
+    const char *out;
+    int status;
+
+    shell(arena_printf(p.a, "mkdir docs scripts && cp %s/scripts/docs scripts",
+                       root),
+          &status);
+    ck_assert_int_eq(status, 0);
+    terminal_text(&p, "README.md", "# Nothing marked\n");
+    terminal_text(&p, "docs/a" MD, pages[_i].page);
+    out = shell("scripts/docs --check ./other", &status);
+    ck_assert_msg(status == pages[_i].status, "%s: status %d, %s",
+                  pages[_i].page, status, out);
+    ck_assert_msg(strstr(out, pages[_i].says) != NULL, "%s: %s", pages[_i].page,
+                  out);
+    ck_assert_str_eq(shell("cat docs/a" MD, &status), pages[_i].page);
+    shell("scripts/docs ./other", &status);
+    ck_assert_int_eq(status, pages[_i].again ? 0 : 1);
+    ck_assert_str_eq(shell("cat docs/a" MD, &status),
+                     pages[_i].again ? pages[_i].again : pages[_i].page);
+}
+END_TEST
+
+/* The repository's own pages. */
+START_TEST(pages_are_current)
+{
+    const char *vpu = getenv("VPU"), *out;
+    int status;
+
+    out = shell(arena_printf(p.a, "cd %s && scripts/docs --check %s", root,
+                             vpu && *vpu ? vpu : "build/vpu"),
+                &status);
+    ck_assert_msg(!status, "make docs writes them again:\n%s", out);
+}
+END_TEST
+
 /* --- run-tests --------------------------------------------------------------
  */
 
@@ -132,9 +266,12 @@ int main(void)
     SRunner *r = srunner_create(s);
     int failed;
 
-    tcase_set_timeout(c, 60);
+    tcase_set_timeout(c, 300);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, layers, 0, sizeof includes / sizeof *includes);
+    tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
+    tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
+    tcase_add_test(c, pages_are_current);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);

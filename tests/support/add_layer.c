@@ -1,3 +1,4 @@
+/* Writes the layer's files into a folder. */
 #include "tests/support/add_layer.h"
 
 #include <check.h>

@@ -1,3 +1,4 @@
+/* Draws statements and expressions at random and writes them as text. */
 #include "tests/support/kernel_gen.h"
 
 #include <stdbool.h>

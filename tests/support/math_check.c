@@ -1,3 +1,5 @@
+/* Writes a kernel that calls the function, runs it over the inputs, and keeps
+ * the worst error. */
 #include "tests/support/math_check.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Exact values from MPFR, rounded so that a second rounding to half or float
+ * is correct, and the error of a result in units of the last place. */
 #include "tests/support/oracle.h"
 
 #include <limits.h>

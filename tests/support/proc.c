@@ -1,3 +1,4 @@
+/* Looks for children and states of processes in /proc. */
 #include "tests/support/proc.h"
 
 #include <check.h>

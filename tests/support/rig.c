@@ -1,3 +1,5 @@
+/* Compiles the kernel, places buffers in device memory and runs it on one
+ * engine or both. */
 #include "tests/support/rig.h"
 
 #include <check.h>

@@ -1,3 +1,4 @@
+/* Takes apart the lines that LLVM's disassembler writes. */
 #include "tests/support/scan_decode.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Copies, compares and joins states, and keeps what stack slots hold. */
 #include "tests/support/scan_state.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Arithmetic on intervals, and intervals narrowed by a condition. */
 #include "tests/support/scan_value.h"
 
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* A temporary folder, files in it, and the program run there with its output
+ * kept. */
 #include "tests/support/terminal.h"
 
 #include <check.h>

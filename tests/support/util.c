@@ -1,3 +1,4 @@
+/* The log's functions and the arena's fixture. */
 #include "tests/support/util.h"
 
 #include <string.h>

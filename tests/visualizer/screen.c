@@ -1,3 +1,5 @@
+/* Starts Xvfb and the program, sends events by xdotool, and reads the screen.
+ */
 #include "tests/visualizer/screen.h"
 
 #include <check.h>

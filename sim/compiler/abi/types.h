@@ -10,8 +10,9 @@
 #include "sim/compiler/abi/hostabi.h"
 #include "sim/compiler/abi/site.h"
 
-/* The variants a device binary has (custom-layer.md 10.2). The unrolled and
- * fallback ones are the vendor compiler's business. */
+/* The variants a device binary has (docs/formats.md, "Metadata of 2021 and
+ * later"). The vendor's compiler also makes an unrolled one, a fallback for DMA
+ * and two for SIPP; this compiler makes none of these. */
 typedef enum {
     SIM_SCALAR,
     SIM_VECTORIZED,

@@ -81,7 +81,8 @@ static LLVMValueRef float_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,
     if (round)
         v = xp_intrinsic(x, round, &from, 1, &v, 1);
     /* Saturating even without _sat: out of range is implementation-defined and
-     * must neither trap nor be undefined (kernel-language.md 1). */
+     * must neither trap nor be undefined (docs/hardware.md, "Kernel language").
+     */
     r = xp_intrinsic(x, cv->is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat",
                      over, 2, &v, 1);
     if (!cv->sat)

@@ -3,7 +3,7 @@
  * An expander gets the call's operands and leaves a replacement value (NULL for
  * functions without one). Everything element-wise works on scalars and vectors
  * alike because LLVM's instructions do; routines are called lane by lane, as
- * the SHAVE's scalar unit would (hardware.md 3.2). */
+ * the SHAVE's scalar unit would (docs/hardware.md, "SHAVE units"). */
 #include "sim/compiler/expand/expand_priv.h"
 
 #include <llvm-c/DebugInfo.h>

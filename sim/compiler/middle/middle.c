@@ -1,4 +1,6 @@
-/* The pass pipeline; middle_build reads as its table of contents. */
+/* The pass pipeline. `build` has its steps in their order; middle_build runs
+ * them a second time, without one loop pass, where that pass made integers of
+ * more than 64 bits. */
 #include "sim/compiler/middle/middle.h"
 
 #include <llvm-c/Analysis.h>

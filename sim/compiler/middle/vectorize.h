@@ -1,7 +1,8 @@
 /* The work-group vectorizer: N neighbouring items of dimension 0 as one.
  *
- * As the device's compiler does (hardware.md 8.1): only over get_global_id(0),
- * only when control flow is uniform, never when the source uses vector types.
+ * As the device's compiler does (docs/hardware.md, "OpenCL runtime"): only over
+ * get_global_id(0), only when control flow is uniform, never when the source
+ * uses vector types.
  * The result is a work-item function that stands for items lid0 … lid0+N-1. */
 #ifndef VPU_SIM_COMPILER_MIDDLE_VECTORIZE_H
 #define VPU_SIM_COMPILER_MIDDLE_VECTORIZE_H

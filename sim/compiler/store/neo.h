@@ -1,5 +1,5 @@
-/* The SHAVE metadata sections of a compiled kernel (custom-layer.md 10.2), as
- * host software for the stick reads them. */
+/* The SHAVE metadata sections of a compiled kernel, as host software for the
+ * stick reads them (docs/formats.md, "Metadata of 2021 and later"). */
 #ifndef VPU_SIM_COMPILER_STORE_NEO_H
 #define VPU_SIM_COMPILER_STORE_NEO_H
 

@@ -1,5 +1,6 @@
 /* ELF32 little-endian container, written and read by hand: five fields of each
- * header matter (custom-layer.md 10.1) and no library writes so little. */
+ * header matter (docs/formats.md, "ELF fields") and no library writes so
+ * few. */
 #include "sim/compiler/store/object.h"
 
 #include <string.h>

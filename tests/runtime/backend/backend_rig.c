@@ -1,3 +1,4 @@
+/* Binds a layer, opens a backend, runs the layer and keeps its outputs. */
 #include "tests/runtime/backend/backend_rig.h"
 
 #include <check.h>

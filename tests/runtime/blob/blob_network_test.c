@@ -39,9 +39,9 @@ static void put(uint8_t *file, size_t at, size_t n, const uint32_t *words)
 
 /* --- kernels' metadata ---------------------------------------------------- */
 
-/* An ELF file of the earlier generation as custom-layer.md 10.4 has it: two
- * kernels, the second with arguments `src` and `n`. Sections: none, names,
- * symbols, info, strings. */
+/* An ELF file of the earlier generation (docs/formats.md, "Metadata of 2020 and
+ * before"): two kernels, the second with arguments `src` and `n`. Sections:
+ * none, names, symbols, info, strings. */
 static size_t old_elf(uint8_t file[600])
 {
     enum { NAMES = 100, SYMBOLS = 180, INFO = 260, STRINGS = 380 };

@@ -113,7 +113,7 @@ static void put(uint8_t *file, size_t at, size_t n, const uint32_t *words)
     put(file, at, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), \
         (uint32_t[]){__VA_ARGS__})
 
-/* blob-format.md section 13, field by field. */
+/* docs/formats.md, "A small blob, part by part". */
 static void example_bytes(uint8_t file[5760])
 {
     static const uint8_t head[] = {0x7f, 0x65, 0x6c, 0x66};

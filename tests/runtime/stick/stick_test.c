@@ -53,7 +53,7 @@ static uint32_t buffer_of(graph_role role)
 
 /* --- packets -------------------------------------------------------------- */
 
-/* Section 4.13 of the reference. */
+/* Payloads of logged sessions (docs/usb.md, "Dumps"). */
 START_TEST(worked_payloads)
 {
     uint8_t out[MVNC_MAX_COMMAND], want[MVNC_MAX_COMMAND] = {2};
@@ -144,8 +144,8 @@ static void note_request(void *user, bool sent, const xlink_header *h,
 
 static const mvnc_config patient = {.timeout_ms = 20000, .dead_ms = 20000};
 
-/* Section 5: the packets and their sizes, the ids of streams it was run with.
- */
+/* The packets, their sizes and the ids of streams of docs/usb.md, "A session,
+ * packet by packet". */
 START_TEST(life_cycle)
 {
     uint32_t in = (uint32_t)layer.g->buffers[0].bytes;

@@ -1,5 +1,6 @@
 /* Copies between DDR and CMX against a walk over bytes in plain C: both
- * generations (kernel-language.md 2), preload and postwrite phases, events. */
+ * generations (docs/hardware.md, "Copy calls"), preload and postwrite phases,
+ * events. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +17,8 @@ typedef struct {
     uint32_t planes, src_plane, dst_plane, bytes;
 } walk;
 
-/* Byte by byte, in the words of the reference: each side walks its own lines
- * until the size is used up. */
+/* Byte by byte, as docs/hardware.md, "Copy calls", has it: each side walks its
+ * own lines until the size is used up. */
 static void walk_bytes(const walk *w, const uint8_t *src, uint8_t *dst)
 {
     for (uint32_t p = 0; p < w->planes; p++)
