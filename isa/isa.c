@@ -24,19 +24,30 @@
 #define F_STORE ISA_F_STORE
 #define F_BRANCH ISA_F_BRANCH
 #define F_SERIAL ISA_F_SERIAL
-#define F_TYPED ISA_F_TYPED
 #define F_FROM ISA_F_FROM
 #define F_OFFSET ISA_F_OFFSET
 #define F_TABLE ISA_F_TABLE
 #define F_CALLEE ISA_F_CALLEE
 #define F_TARGET ISA_F_TARGET
+#define T(x) (1u << ISA_##x)
+#define T_NONE 0, ISA_NO_TYPE
+#define T_AS_F16 0, ISA_F16
+#define T_AS_F32 0, ISA_F32
+#define T_INT32 (T(S32) | T(U32)), ISA_NO_TYPE
+#define T_INTS (T(S8) | T(U8) | T(S16) | T(U16) | T(S32) | T(U32)), ISA_NO_TYPE
+#define T_FLOATS (T(F16) | T(F32)), ISA_NO_TYPE
+#define T_ANY ISA_ANY_TYPE, ISA_NO_TYPE
+#define LANES(x) ISA_LANES_##x, ISA_WHOLE_none
+#define WHOLE(x) ISA_LANES_none, ISA_WHOLE_##x
+#define NOT_HERE ISA_LANES_none, ISA_WHOLE_none
 #define DOC(s) s, ISA_DOCUMENTED
 #define INF(s) s, ISA_INFERRED
 #define EST(s) s, ISA_ESTIMATED
 
-/* units and src expand to two initialisers each, hence the second macro. */
-#define ROW(op, units_, units_all, lat_, int_, form_, sub_, fl, source_, \
-            evidence_, about_)                                           \
+/* units, types, eval and src expand to two initialisers each, hence the second
+ * macro. */
+#define ROW(op, units_, units_all, lat_, int_, form_, sub_, types_, as_, \
+            lanes_, whole_, fl, source_, evidence_, about_)              \
     [ISA_OP_##op] = {.name = #op,                                        \
                      .about = about_,                                    \
                      .source = source_,                                  \
@@ -47,12 +58,17 @@
                      .all_units = units_all,                             \
                      .lat = lat_,                                        \
                      .interval = int_,                                   \
-                     .flags = fl},
+                     .flags = fl,                                        \
+                     .types = types_,                                    \
+                     .as = as_,                                          \
+                     .lanes = lanes_,                                    \
+                     .whole = whole_},
 #define ROW_(...) ROW(__VA_ARGS__)
 
 const isa_op_info isa_ops[ISA_N_OPS] = {
-#define OP(name, units, lat, interval, form, sub, flags, src, about) \
-    ROW_(name, units, lat, interval, form, sub, flags, src, about)
+#define OP(name, units, lat, interval, form, sub, types, eval, flags, src, \
+           about)                                                          \
+    ROW_(name, units, lat, interval, form, sub, types, eval, flags, src, about)
 #include "isa/ops.def"
 };
 

@@ -14,8 +14,7 @@ typedef enum {
 } isa_unit;
 
 typedef enum {
-#define OP(name, units, lat, interval, form, sub, flags, src, about) \
-    ISA_OP_##name,
+#define OP(name, ...) ISA_OP_##name,
 #include "isa/ops.def"
     ISA_N_OPS
 } isa_op;
@@ -25,7 +24,6 @@ enum {
     ISA_F_STORE = 2,
     ISA_F_BRANCH = 4,
     ISA_F_SERIAL = 8, /* a scheduling fence */
-    ISA_F_TYPED = 16,
     ISA_F_FROM = 32,
     /* what imm means; at most one */
     ISA_F_OFFSET = 64,  /* bytes added to the address; argument number */
@@ -47,6 +45,8 @@ typedef enum {
     ISA_F32,
     ISA_N_TYPES
 } isa_type;
+
+#define ISA_ANY_TYPE ((1u << ISA_N_TYPES) - 2) /* as a mask: all but none */
 
 /* Comparisons: integers use EQ to GE, floats all. O = false with a NaN, U =
  * true with a NaN. For floats EQ to GE are the O forms but NE, which is U. */
@@ -115,6 +115,59 @@ typedef enum {
 /* How sure a row's timing is. */
 typedef enum { ISA_DOCUMENTED, ISA_INFERRED, ISA_ESTIMATED } isa_evidence;
 
+/* What an operation computes: of each element alone ... */
+typedef enum {
+    ISA_LANES_none,
+    ISA_LANES_copy,
+    ISA_LANES_add,
+    ISA_LANES_sub,
+    ISA_LANES_mul,
+    ISA_LANES_mul_high,
+    ISA_LANES_div,
+    ISA_LANES_rem,
+    ISA_LANES_and,
+    ISA_LANES_or,
+    ISA_LANES_xor,
+    ISA_LANES_shl,
+    ISA_LANES_shr,
+    ISA_LANES_clz,
+    ISA_LANES_ctz,
+    ISA_LANES_pop,
+    ISA_LANES_compare,      /* 1 or 0 */
+    ISA_LANES_compare_lane, /* all bits or none */
+    ISA_LANES_min,
+    ISA_LANES_max,
+    ISA_LANES_float_add,
+    ISA_LANES_float_sub,
+    ISA_LANES_float_mul,
+    ISA_LANES_float_div,
+    ISA_LANES_float_sqrt,
+    ISA_LANES_float_rsqrt,
+    ISA_LANES_float_exp2,
+    ISA_LANES_float_log2,
+    ISA_LANES_float_round
+} isa_lanes;
+
+/* ... or of the whole operands. */
+typedef enum {
+    ISA_WHOLE_none,
+    ISA_WHOLE_select,
+    ISA_WHOLE_select_bits,
+    ISA_WHOLE_convert,
+    ISA_WHOLE_widen,
+    ISA_WHOLE_narrow,
+    ISA_WHOLE_move,
+    ISA_WHOLE_splat,
+    ISA_WHOLE_extract,
+    ISA_WHOLE_extract_by,
+    ISA_WHOLE_insert,
+    ISA_WHOLE_insert_by,
+    ISA_WHOLE_shuffle,
+    ISA_WHOLE_reduce,
+    ISA_WHOLE_top_bits,
+    ISA_WHOLE_constant
+} isa_whole;
+
 typedef struct {
     const char *name, *about, *source;
     const char *form; /* "results:sources" */
@@ -124,6 +177,10 @@ typedef struct {
     bool all_units; /* takes every unit of the mask, not one of them */
     uint8_t lat, interval;
     uint16_t flags;
+    uint16_t types; /* bit t: isa_instr.type may be t; 0 = it has none */
+    uint8_t as;     /* isa_type: without one, about this type; or none */
+    uint8_t lanes;  /* isa_lanes */
+    uint8_t whole;  /* isa_whole; not both */
 } isa_op_info;
 
 enum {

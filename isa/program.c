@@ -9,59 +9,20 @@ typedef struct {
     bool is_virtual;
 } place;
 
-#define T(x) (1u << ISA_##x)
-enum {
-    INT32 = T(S32) | T(U32),
-    INTS = T(S8) | T(U8) | T(S16) | T(U16) | INT32,
-    FLOATS = T(F16) | T(F32),
-    ANY = INTS | FLOATS
-};
-
-/* Types a typed operation knows. */
-static unsigned types_of(const isa_instr *in)
-{
-    switch (in->op) {
-    case ISA_OP_ishr:
-    case ISA_OP_icmp:
-    case ISA_OP_imulh:
-    case ISA_OP_idiv:
-    case ISA_OP_irem:
-    case ISA_OP_imin:
-    case ISA_OP_imax:
-        return INT32;
-    case ISA_OP_iext:
-    case ISA_OP_vadd:
-    case ISA_OP_vsub:
-    case ISA_OP_vmul:
-    case ISA_OP_vshl:
-    case ISA_OP_vshr:
-        return INTS;
-    case ISA_OP_fadd:
-    case ISA_OP_fsub:
-    case ISA_OP_fmul:
-    case ISA_OP_fdiv:
-    case ISA_OP_fsqrt:
-    case ISA_OP_frsqrt:
-    case ISA_OP_fexp2:
-    case ISA_OP_flog2:
-    case ISA_OP_fcmp:
-    case ISA_OP_fmin:
-    case ISA_OP_fmax:
-    case ISA_OP_fround:
-    case ISA_OP_vround:
-        return FLOATS;
-    case ISA_OP_vred:
-        return in->sub == ISA_ALL || in->sub == ISA_ANY || in->sub == ISA_PARITY
-                   ? INTS
-                   : ANY;
-    default:
-        return ANY;
-    }
-}
-
 static const isa_op_info *row(const isa_instr *in)
 {
     return &isa_ops[in->op];
+}
+
+/* Types a typed operation knows: bits are no floats' matter. */
+static unsigned types_of(const isa_instr *in)
+{
+    const unsigned floats = 1u << ISA_F16 | 1u << ISA_F32;
+    bool of_bits =
+        row(in)->sub == ISA_SUB_REDUCE &&
+        (in->sub == ISA_ALL || in->sub == ISA_ANY || in->sub == ISA_PARITY);
+
+    return of_bits ? row(in)->types & ~floats : row(in)->types;
 }
 
 /* --- one operation ---------------------------------------------------------
@@ -141,14 +102,15 @@ static const char *registers(const place *p, uint32_t k)
 static const char *types(const place *p, uint32_t k)
 {
     const isa_instr *in = &p->in[k];
-    bool typed = row(in)->flags & ISA_F_TYPED;
+    bool typed = row(in)->types;
     bool from = row(in)->flags & ISA_F_FROM;
     unsigned to_bytes, from_bytes;
 
     if (typed ? in->type >= ISA_N_TYPES || !(types_of(in) >> in->type & 1)
               : in->type)
         return "a type the operation does not know";
-    if (from ? in->from >= ISA_N_TYPES || !(ANY >> in->from & 1) : in->from)
+    if (from ? in->from >= ISA_N_TYPES || !(ISA_ANY_TYPE >> in->from & 1)
+             : in->from)
         return "a source type the operation does not know";
     to_bytes = isa_type_bytes((isa_type)in->type);
     from_bytes = isa_type_bytes((isa_type)in->from);

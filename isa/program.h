@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     uint8_t op;   /* isa_op */
     uint8_t unit; /* isa_unit that issues it (LSU0 for both) */
-    uint8_t type; /* isa_type, with ISA_F_TYPED */
+    uint8_t type; /* isa_type, one of its row's types */
     uint8_t from; /* isa_type of the source, with ISA_F_FROM */
     uint8_t sub;  /* as the row's sub says */
     /* Happens only if the bundle's pred says so; else its results keep their

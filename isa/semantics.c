@@ -194,13 +194,11 @@ static float integral(isa_round how, float x)
     }
 }
 
-static uint32_t count(isa_op op, uint32_t a)
+static uint32_t zeros(uint32_t a, bool leading)
 {
-    if (op == ISA_OP_ipop)
-        return (uint32_t)__builtin_popcount(a);
     if (!a)
         return 32;
-    return (uint32_t)(op == ISA_OP_iclz ? __builtin_clz(a) : __builtin_ctz(a));
+    return (uint32_t)(leading ? __builtin_clz(a) : __builtin_ctz(a));
 }
 
 /* --- rows ------------------------------------------------------------------
@@ -209,80 +207,20 @@ static uint32_t count(isa_op op, uint32_t a)
 /* The type a row computes in: its own, or what it is for. */
 static isa_type type_of(const isa_instr *in)
 {
-    switch (in->op) {
-    case ISA_OP_vfadd16:
-    case ISA_OP_vfsub16:
-    case ISA_OP_vfmul16:
-        return ISA_F16;
-    case ISA_OP_vfadd32:
-    case ISA_OP_vfsub32:
-    case ISA_OP_vfmul32:
-        return ISA_F32;
-    default:
-        return in->type ? (isa_type)in->type : ISA_U32;
-    }
+    isa_type as = (isa_type)isa_ops[in->op].as;
+
+    return as ? as : in->type ? (isa_type)in->type : ISA_U32;
 }
 
 /* The special functions as the mathematical routines compute them: halves
  * rounded once from double, floats by the C library. */
-static uint32_t special(isa_op op, isa_type t, float x)
+static uint32_t special(isa_type t, double d, float f)
 {
-    double d = op == ISA_OP_frsqrt  ? 1.0 / sqrt((double)x)
-               : op == ISA_OP_fexp2 ? exp2((double)x)
-                                    : log2((double)x);
     half h = (half)d;
-    float f = op == ISA_OP_frsqrt  ? (float)d
-              : op == ISA_OP_fexp2 ? exp2f(x)
-                                   : log2f(x);
     uint32_t bits = 0;
 
     memcpy(&bits, t == ISA_F16 ? (void *)&h : (void *)&f, isa_type_bytes(t));
     return bits;
-}
-
-static uint32_t float_element(const isa_instr *in, isa_type t, uint32_t a,
-                              uint32_t b)
-{
-    float x = real(t, a), y = real(t, b);
-
-    switch (in->op) {
-    case ISA_OP_fadd:
-    case ISA_OP_vfadd16:
-    case ISA_OP_vfadd32:
-        return rounded(t, x + y);
-    case ISA_OP_fsub:
-    case ISA_OP_vfsub16:
-    case ISA_OP_vfsub32:
-        return rounded(t, x - y);
-    case ISA_OP_fmul:
-    case ISA_OP_vfmul16:
-    case ISA_OP_vfmul32:
-        return rounded(t, x * y);
-    case ISA_OP_fdiv:
-        return rounded(t, x / y);
-    case ISA_OP_fsqrt:
-        return rounded(t, sqrtf(x));
-    case ISA_OP_frsqrt:
-    case ISA_OP_fexp2:
-    case ISA_OP_flog2:
-        return special((isa_op)in->op, t, x);
-    default: /* fround, vround */
-        return rounded(t, integral((isa_round)in->sub, x));
-    }
-}
-
-static uint32_t logic(const isa_instr *in, uint32_t a, uint32_t b)
-{
-    switch (in->op) {
-    case ISA_OP_iand:
-    case ISA_OP_vand:
-        return a & b;
-    case ISA_OP_ior:
-    case ISA_OP_vor:
-        return a | b;
-    default: /* ixor, vxor */
-        return a ^ b;
-    }
 }
 
 static uint32_t high_word(isa_type t, uint32_t a, uint32_t b)
@@ -294,56 +232,68 @@ static uint32_t high_word(isa_type t, uint32_t a, uint32_t b)
 uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b)
 {
     isa_type t = type_of(in);
+    float x = is_float(t) ? real(t, a) : 0, y = is_float(t) ? real(t, b) : 0;
 
-    switch (in->op) {
-    case ISA_OP_imov:
-    case ISA_OP_iext:
+    switch ((isa_lanes)isa_ops[in->op].lanes) {
+    case ISA_LANES_none:
+        return 0;
+    case ISA_LANES_copy:
         return a;
-    case ISA_OP_iadd:
-    case ISA_OP_vadd:
+    case ISA_LANES_add:
         return a + b;
-    case ISA_OP_isub:
-    case ISA_OP_vsub:
+    case ISA_LANES_sub:
         return a - b;
-    case ISA_OP_imul:
-    case ISA_OP_vmul:
+    case ISA_LANES_mul:
         return a * b;
-    case ISA_OP_imulh:
+    case ISA_LANES_mul_high:
         return high_word(t, a, b);
-    case ISA_OP_idiv:
-    case ISA_OP_irem:
-        return divide(t, a, b, in->op == ISA_OP_irem);
-    case ISA_OP_iand:
-    case ISA_OP_ior:
-    case ISA_OP_ixor:
-    case ISA_OP_vand:
-    case ISA_OP_vor:
-    case ISA_OP_vxor:
-        return logic(in, a, b);
-    case ISA_OP_ishl:
-    case ISA_OP_vshl:
+    case ISA_LANES_div:
+        return divide(t, a, b, false);
+    case ISA_LANES_rem:
+        return divide(t, a, b, true);
+    case ISA_LANES_and:
+        return a & b;
+    case ISA_LANES_or:
+        return a | b;
+    case ISA_LANES_xor:
+        return a ^ b;
+    case ISA_LANES_shl:
         return shift(t, a, b, true);
-    case ISA_OP_ishr:
-    case ISA_OP_vshr:
+    case ISA_LANES_shr:
         return shift(t, a, b, false);
-    case ISA_OP_iclz:
-    case ISA_OP_ictz:
-    case ISA_OP_ipop:
-        return count((isa_op)in->op, a);
-    case ISA_OP_icmp:
-    case ISA_OP_fcmp:
+    case ISA_LANES_clz:
+        return zeros(a, true);
+    case ISA_LANES_ctz:
+        return zeros(a, false);
+    case ISA_LANES_pop:
+        return (uint32_t)__builtin_popcount(a);
+    case ISA_LANES_compare:
         return compare(t, (isa_cond)in->sub, a, b);
-    case ISA_OP_vcmp:
+    case ISA_LANES_compare_lane:
         return compare(t, (isa_cond)in->sub, a, b) ? ~0u : 0;
-    case ISA_OP_imin:
-    case ISA_OP_fmin:
-    case ISA_OP_vmin:
+    case ISA_LANES_min:
         return extreme(t, a, b, false);
-    case ISA_OP_imax:
-    case ISA_OP_fmax:
-    case ISA_OP_vmax:
+    case ISA_LANES_max:
         return extreme(t, a, b, true);
-    default:
-        return float_element(in, t, a, b);
+    case ISA_LANES_float_add:
+        return rounded(t, x + y);
+    case ISA_LANES_float_sub:
+        return rounded(t, x - y);
+    case ISA_LANES_float_mul:
+        return rounded(t, x * y);
+    case ISA_LANES_float_div:
+        return rounded(t, x / y);
+    case ISA_LANES_float_sqrt:
+        return rounded(t, sqrtf(x));
+    case ISA_LANES_float_rsqrt:
+        return special(t, 1.0 / sqrt((double)x),
+                       (float)(1.0 / sqrt((double)x)));
+    case ISA_LANES_float_exp2:
+        return special(t, exp2((double)x), exp2f(x));
+    case ISA_LANES_float_log2:
+        return special(t, log2((double)x), log2f(x));
+    case ISA_LANES_float_round:
+        return rounded(t, integral((isa_round)in->sub, x));
     }
+    return 0;
 }

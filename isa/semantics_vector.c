@@ -45,14 +45,11 @@ static isa_value splat(unsigned bytes, uint32_t bits)
 
 static unsigned lane_bytes(const isa_instr *in)
 {
-    switch (in->op) {
-    case ISA_OP_vfadd16:
-    case ISA_OP_vfsub16:
-    case ISA_OP_vfmul16:
-        return 2;
-    default:
-        return in->type ? isa_type_bytes((isa_type)in->type) : 4;
-    }
+    uint8_t as = isa_ops[in->op].as;
+
+    return as         ? isa_type_bytes((isa_type)as)
+           : in->type ? isa_type_bytes((isa_type)in->type)
+                      : 4;
 }
 
 static isa_value each_lane(const isa_instr *in, const isa_value *a,
@@ -165,7 +162,7 @@ static uint32_t extract(const isa_value *v, unsigned bytes, uint32_t k)
 /* Is a scalar result a word, whatever the type looked at? */
 static bool gives_word(const isa_instr *in)
 {
-    return !in->type || in->op == ISA_OP_icmp || in->op == ISA_OP_fcmp;
+    return !in->type || isa_ops[in->op].lanes == ISA_LANES_compare;
 }
 
 static isa_value element_wise(const isa_instr *in, const isa_value *src)
@@ -178,48 +175,53 @@ static isa_value element_wise(const isa_instr *in, const isa_value *src)
     return scalar(gives_word(in) ? r : isa_extend((isa_type)in->type, r));
 }
 
+static isa_value constant(const uint8_t *table)
+{
+    isa_value v;
+
+    memcpy(v.byte, table, sizeof v.byte);
+    return v;
+}
+
 isa_value isa_evaluate(const isa_instr *in, const uint8_t *table,
                        const isa_value src[ISA_MAX_SRC])
 {
     unsigned bytes = lane_bytes(in);
 
-    switch (in->op) {
-    case ISA_OP_isel:
+    switch ((isa_whole)isa_ops[in->op].whole) {
+    case ISA_WHOLE_none:
+        break;
+    case ISA_WHOLE_select:
         return word(&src[0]) ? src[1] : src[2];
-    case ISA_OP_cvt:
+    case ISA_WHOLE_select_bits:
+        return select_bits(&src[0], &src[1], &src[2]);
+    case ISA_WHOLE_convert:
         return scalar(
             isa_convert((isa_type)in->type, (isa_type)in->from, word(&src[0])));
-    case ISA_OP_vmov:
-        return src[0];
-    case ISA_OP_vred:
-        return scalar(reduce(in, &src[0]));
-    case ISA_OP_vsplat:
-        return splat(bytes, word(&src[0]));
-    case ISA_OP_vext:
-        return scalar(extract(&src[0], bytes, in->sub));
-    case ISA_OP_vextd:
-        return scalar(extract(&src[0], bytes, word(&src[1])));
-    case ISA_OP_vins:
-        return insert(src[0], bytes, in->sub, word(&src[1]));
-    case ISA_OP_vinsd:
-        return insert(src[0], bytes, word(&src[2]), word(&src[1]));
-    case ISA_OP_vshuf:
-        return shuffle(table, &src[0], &src[1]);
-    case ISA_OP_vsel:
-        return select_bits(&src[0], &src[1], &src[2]);
-    case ISA_OP_vcvt:
+    case ISA_WHOLE_widen:
         return widen(in, &src[0]);
-    case ISA_OP_vcvtn:
+    case ISA_WHOLE_narrow:
         return narrow(in, &src[0], src[1]);
-    case ISA_OP_vmask:
+    case ISA_WHOLE_move:
+        return src[0];
+    case ISA_WHOLE_splat:
+        return splat(bytes, word(&src[0]));
+    case ISA_WHOLE_extract:
+        return scalar(extract(&src[0], bytes, in->sub));
+    case ISA_WHOLE_extract_by:
+        return scalar(extract(&src[0], bytes, word(&src[1])));
+    case ISA_WHOLE_insert:
+        return insert(src[0], bytes, in->sub, word(&src[1]));
+    case ISA_WHOLE_insert_by:
+        return insert(src[0], bytes, word(&src[2]), word(&src[1]));
+    case ISA_WHOLE_shuffle:
+        return shuffle(table, &src[0], &src[1]);
+    case ISA_WHOLE_reduce:
+        return scalar(reduce(in, &src[0]));
+    case ISA_WHOLE_top_bits:
         return scalar(top_bits(bytes, &src[0]));
-    case ISA_OP_vcon: {
-        isa_value v;
-
-        memcpy(v.byte, table, sizeof v.byte);
-        return v;
+    case ISA_WHOLE_constant:
+        return constant(table);
     }
-    default:
-        return element_wise(in, src);
-    }
+    return element_wise(in, src);
 }

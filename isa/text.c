@@ -162,7 +162,7 @@ static void put_op(printer *p, const isa_instr *in)
     if (row->units)
         put(p, "%s.", isa_unit_names[in->unit]);
     put(p, "%s", row->name);
-    if (row->flags & ISA_F_TYPED)
+    if (row->types)
         put(p, ".%s", isa_type_names[in->type]);
     if (row->flags & ISA_F_FROM)
         put(p, ".%s", isa_type_names[in->from]);

@@ -387,7 +387,7 @@ static void operation(parser *p, isa_instr *in)
     }
     p->at += w.n;
     in->op = (uint8_t)op;
-    if (isa_ops[op].flags & ISA_F_TYPED)
+    if (isa_ops[op].types)
         in->type = type(p);
     if (isa_ops[op].flags & ISA_F_FROM)
         in->from = type(p);

@@ -56,7 +56,7 @@ static bool moves_vectors(const isa_function *f)
 {
     for (uint32_t i = 0; f && i < f->n_instrs; i++) {
         const isa_instr *in = &f->instrs[i];
-        bool scalar = isa_ops[in->op].flags & ISA_F_TYPED;
+        bool scalar = isa_ops[in->op].types;
 
         if (isa_ops[in->op].sub == ISA_SUB_SPACE && !scalar &&
             in->src[0].kind != ISA_SP && in->src[1].kind != ISA_SP &&

@@ -155,7 +155,7 @@ static isa_op vector_op(LLVMOpcode op, isa_type t)
 
 static bool typed(isa_op op)
 {
-    return isa_ops[op].flags & ISA_F_TYPED;
+    return isa_ops[op].types;
 }
 
 /* Division has no vector form: lane by lane on the scalar units. */

@@ -85,7 +85,7 @@ isa_instr isa_rig_instr(uint64_t *seed, isa_op op)
     const isa_op_info *row = &isa_ops[op];
     isa_instr in = {.op = (uint8_t)op};
 
-    if (row->flags & ISA_F_TYPED)
+    if (row->types)
         in.type = (uint8_t)(1 + isa_rig_random(seed, ISA_N_TYPES - 1));
     if (row->flags & ISA_F_FROM)
         in.from = (uint8_t)(1 + isa_rig_random(seed, ISA_N_TYPES - 1));

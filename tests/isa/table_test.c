@@ -58,13 +58,41 @@ START_TEST(flags_agree)
         if (access)
             ck_assert_uint_eq(imm, ISA_F_OFFSET);
         if (row->flags & ISA_F_FROM)
-            ck_assert(row->flags & ISA_F_TYPED);
+            ck_assert(row->types);
         if (row->sub == ISA_SUB_COND)
-            ck_assert(row->flags & ISA_F_TYPED);
+            ck_assert(row->types);
         ck_assert_int_eq((row->flags & ISA_F_BRANCH) != 0,
                          row->units == 1u << ISA_UNIT_BRU && op != ISA_OP_call);
         if (row->all_units)
             ck_assert_uint_gt(n_set(row->units), 1);
+    }
+}
+END_TEST
+
+/* What computes says what, in types it can be computed in. */
+START_TEST(evaluations_agree)
+{
+    const unsigned compute = 1u << ISA_UNIT_IAU | 1u << ISA_UNIT_SAU |
+                             1u << ISA_UNIT_VAU | 1u << ISA_UNIT_CMU;
+    const unsigned floats = 1u << ISA_F16 | 1u << ISA_F32;
+
+    for (unsigned op = 0; op < ISA_N_OPS; op++) {
+        const isa_op_info *row = &isa_ops[op];
+        bool evaluated = row->lanes || row->whole;
+        bool is_float = row->lanes >= ISA_LANES_float_add;
+
+        ck_assert_msg(!(row->lanes && row->whole), "%s", row->name);
+        ck_assert_msg(!evaluated || isa_n_dst((isa_op)op) == 1, "%s",
+                      row->name);
+        if (row->units & compute && op != ISA_OP_ldret)
+            ck_assert_msg(evaluated, "%s computes nothing", row->name);
+        if (row->flags & (ISA_F_LOAD | ISA_F_STORE | ISA_F_BRANCH))
+            ck_assert_msg(!evaluated, "%s", row->name);
+        ck_assert_msg(!(row->types && row->as), "%s", row->name);
+        if (is_float)
+            ck_assert_msg(row->as ? floats >> row->as & 1
+                                  : row->types == floats,
+                          "%s is about floats", row->name);
     }
 }
 END_TEST
@@ -77,7 +105,7 @@ START_TEST(accesses_have_sizes)
 
         if (!(row->flags & (ISA_F_LOAD | ISA_F_STORE)))
             continue;
-        if (row->flags & ISA_F_TYPED)
+        if (row->types)
             ck_assert_uint_eq(n, 2);
         else
             ck_assert_uint_eq(n, strstr(row->name, "128") ? 16 : 8);
@@ -153,6 +181,7 @@ int main(void)
     tcase_add_test(t, rows_are_complete);
     tcase_add_test(t, forms_are_well_formed);
     tcase_add_test(t, flags_agree);
+    tcase_add_test(t, evaluations_agree);
     tcase_add_test(t, accesses_have_sizes);
     tcase_add_test(t, ports_suffice);
     tcase_add_test(t, names_differ);
