@@ -2,7 +2,6 @@
 #include "sim/compiler/debug/debug.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { DW_ENCODING_UNSIGNED = 7 };
@@ -23,23 +22,14 @@ static bool of_prelude(LLVMMetadataRef var)
            !memcmp(name + n - (sizeof tail - 1), tail, sizeof tail - 1);
 }
 
-static LLVMValueRef var_function(LLVMModuleRef m, LLVMTypeRef *type)
-{
-    LLVMContextRef c = LLVMGetModuleContext(m);
-    LLVMTypeRef p = LLVMPointerTypeInContext(c, AS_PRIVATE);
-
-    *type = LLVMFunctionType(LLVMVoidTypeInContext(c), &p, 1, false);
-    return ir_declare(m, "__vpu_var", *type);
-}
-
 static void add_var(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef address,
                     LLVMValueRef var, LLVMMetadataRef loc)
 {
-    LLVMTypeRef t;
-    LLVMValueRef f = var_function(m, &t), call;
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    LLVMValueRef call =
+        ir_build_call(b, m, CALL_var, LLVMVoidTypeInContext(c), &address, 1);
 
-    call = LLVMBuildCall2(b, t, f, &address, 1, "");
-    LLVMSetMetadata(call, debug_variable_kind(LLVMGetModuleContext(m)), var);
+    LLVMSetMetadata(call, debug_variable_kind(c), var);
     LLVMInstructionSetDebugLoc(call, loc);
 }
 
@@ -145,7 +135,7 @@ static LLVMValueRef first_statement(LLVMValueRef fn)
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(fn);
 
     ir_each_inst(i, entry) if (LLVMGetDebugLocLine(i) &&
-                               !ir_calls(i, "__vpu_var")) return i;
+                               ir_call_id(i) != CALL_var) return i;
     return LLVMGetBasicBlockTerminator(entry);
 }
 
@@ -153,11 +143,8 @@ static LLVMValueRef id_call(LLVMBuilderRef b, LLVMModuleRef m, const char *what,
                             unsigned d)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(m));
-    LLVMTypeRef t = LLVMFunctionType(i32, NULL, 0, false);
-    char name[32];
 
-    snprintf(name, sizeof name, "__vpu_%s%u", what, d);
-    return LLVMBuildCall2(b, t, ir_declare(m, name, t), NULL, 0, "");
+    return ir_build_call(b, m, call_of_id(what, d), i32, NULL, 0);
 }
 
 static LLVMValueRef id_value(LLVMBuilderRef b, LLVMModuleRef m,
@@ -202,7 +189,7 @@ static void add_id(ids *x, const char *name, const char *what)
 static void add_stop(ids *x, LLVMValueRef here, const uint32_t *at)
 {
     LLVMContextRef c = LLVMGetModuleContext(x->m);
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(c), t;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(c);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(c);
     LLVMValueRef it = LLVMConstInt(i1, 1, false), call;
 
@@ -212,9 +199,8 @@ static void add_stop(ids *x, LLVMValueRef here, const uint32_t *at)
                                         id_value(x->b, x->m, "global", d),
                                         LLVMConstInt(i32, at[d], false), ""),
                           "");
-    t = LLVMFunctionType(LLVMVoidTypeInContext(c), &i1, 1, false);
     call =
-        LLVMBuildCall2(x->b, t, ir_declare(x->m, "__vpu_stop", t), &it, 1, "");
+        ir_build_call(x->b, x->m, CALL_stop, LLVMVoidTypeInContext(c), &it, 1);
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(here));
 }
 

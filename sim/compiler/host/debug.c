@@ -106,10 +106,10 @@ static LLVMValueRef text_of(host *h, LLVMValueRef i)
 
 static bool line_call(host *h, LLVMValueRef i)
 {
-    bool line = ir_calls(i, "__vpu_line");
+    bool line = ir_call_id(i) == CALL_line;
     LLVMValueRef args[5] = {h->wg}, text;
 
-    if (!line && !ir_calls(i, "__vpu_var"))
+    if (!line && ir_call_id(i) != CALL_var)
         return false;
     text = text_of(h, i);
     if (!text)
@@ -133,11 +133,11 @@ bool host_debug_call(host *h, LLVMValueRef i)
 
     if (line_call(h, i))
         return true;
-    if (ir_calls(i, "__vpu_stop")) {
+    if (ir_call_id(i) == CALL_stop) {
         stop(h, i);
         return true;
     }
-    if (!ir_calls(i, "__vpu_var"))
+    if (ir_call_id(i) != CALL_var)
         return false;
     if (!loc || !var)
         return true;

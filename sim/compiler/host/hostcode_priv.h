@@ -86,8 +86,8 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i);
 /* debug.c, for HOSTCODE_DEBUG. */
 /* h->fn is the code of h->from's subprogram. */
 void host_debug_begin_function(host *h);
-/* __vpu_var, __vpu_stop and the calls of debug_add_lines as host code. False: i
- * is something else. */
+/* The calls var and stop, and the calls of debug_add_lines as host code. False:
+ * i is something else. */
 bool host_debug_call(host *h, LLVMValueRef i);
 
 #endif

@@ -136,7 +136,7 @@ static bool transfer(vec *v, LLVMValueRef i, int64_t *step)
 {
     int64_t a, b, k;
 
-    if (!strcmp(ir_callee(i), "__vpu_lid0")) {
+    if (call_item_dimension(ir_call_id(i)) == 0) {
         *step = 1;
         return true;
     }
@@ -488,7 +488,7 @@ static LLVMValueRef vec_inst(vec *v, LLVMValueRef i)
 /* A transfer or wait whose arguments differ between items, as none should. */
 static bool is_uneven(vec *v, LLVMValueRef i)
 {
-    if (!ir_calls(i, "__vpu_dma") && !ir_calls(i, "__vpu_wait"))
+    if (!call_is_collective(ir_call_id(i)))
         return false;
     for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++) {
         LLVMValueRef op = LLVMGetOperand(i, k);
