@@ -194,6 +194,11 @@ bool call_is_collective(call_id id)
     return rows[id].effect == CALL_MEETS;
 }
 
+bool call_is_for_each(call_id id)
+{
+    return rows[id].kind == KIND_RUNTIME && rows[id].effect == CALL_ANYTHING;
+}
+
 bool call_ends(call_id id)
 {
     return rows[id].effect == CALL_ENDS;

@@ -80,6 +80,9 @@ bool call_is_reserved(const char *symbol);
 call_effect call_effect_of(call_id id);
 /* All items of a group come there, and it happens once for all of them. */
 bool call_is_collective(call_id id);
+/* The engine does it for each item that comes there: what it gives is the
+ * item's own. */
+bool call_is_for_each(call_id id);
 /* Control does not return from it. */
 bool call_ends(call_id id);
 /* It takes as long as the kernel likes. */

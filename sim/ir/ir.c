@@ -403,7 +403,7 @@ LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
     return build(b, m, name, id, ret, args, n);
 }
 
-/* ------------------------------------------------------------------------- */
+/* --- instructions --------------------------------------------------------- */
 
 unsigned ir_line_near(LLVMValueRef i)
 {

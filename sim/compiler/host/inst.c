@@ -222,7 +222,7 @@ void host_restore_state(host *h)
 LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
                        LLVMValueRef *args, unsigned n)
 {
-    LLVMTypeRef types[8], t;
+    LLVMTypeRef types[HOST_HOOK_ARGS], t;
 
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(args[i]);
@@ -481,15 +481,14 @@ LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
     return block;
 }
 
-/* --- runtime calls, by the form of their hook ------------------------------
- */
+/* --- runtime calls, by the form of their hook ----------------------------- */
 
 /* wg, with a log the log, then the call's arguments. */
 static LLVMValueRef call_words_hook(host *h, LLVMValueRef i, const char *hook,
                                     bool logged, bool ends)
 {
     LLVMBasicBlockRef dead;
-    LLVMValueRef args[2 + CALL_MAX_WORDS] = {h->wg, h->log};
+    LLVMValueRef args[HOST_HOOK_ARGS] = {h->wg, h->log};
     unsigned at = logged ? 2 : 1, n = LLVMGetNumArgOperands(i);
 
     for (unsigned k = 0; k < n; k++)
@@ -571,7 +570,8 @@ static bool runtime_call(host *h, LLVMValueRef i, LLVMValueRef *v)
     return true;
 }
 
-/* ------------------------------------------------------------------------- */
+/* --- calls -----------------------------------------------------------------
+ */
 
 /* Routines that are exact sequences of host instructions need no call. The same
  * operations as in routines.c, so results do not change. */

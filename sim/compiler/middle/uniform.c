@@ -26,10 +26,12 @@ static void mark(analysis *x, LLVMValueRef v)
 
 static bool is_source(const analysis *x, LLVMValueRef i)
 {
-    int dimension = call_item_dimension(ir_call_id(i));
+    call_id id = ir_call_id(i);
 
-    if (dimension >= 0)
-        return x->dims >> dimension & 1;
+    if (call_item_dimension(id) >= 0)
+        return x->dims >> call_item_dimension(id) & 1;
+    if (call_is_for_each(id))
+        return true;
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:

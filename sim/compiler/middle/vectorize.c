@@ -520,6 +520,8 @@ static void check(vec *v, LLVMValueRef i)
                "not base + index");
     else if (!strncmp(ir_callee(i), "llvm.mem", 8))
         refuse(v, i, "block copies");
+    else if (call_is_for_each(ir_call_id(i)))
+        refuse(v, i, "a call that each item makes for itself");
     else if (is_uneven(v, i))
         refuse(v, i, "a transfer whose arguments differ between items");
 }

@@ -120,29 +120,34 @@ END_TEST
 static const struct {
     const char *name;
     call_effect effect;
-    bool collective, ends, is_long, needs_defined, check, access;
+    bool collective, each, ends, is_long, needs_defined, check, access;
 } likes[] = {
-    {"barrier", CALL_MEETS, true, false, false, true, false, false},
-    {"dma", CALL_MEETS, true, false, true, true, false, false},
-    {"wait", CALL_MEETS, true, false, false, true, false, false},
-    {"printf", CALL_ANYTHING, false, false, true, false, false, false},
-    {"divergence", CALL_ENDS, false, true, false, false, false, false},
-    {"check.as0", CALL_OBSERVES, false, false, false, false, true, true},
-    {"check.as3", CALL_OBSERVES, false, false, false, false, true, true},
-    {"check_block", CALL_OBSERVES, false, false, false, true, true, false},
-    {"check_array", CALL_OBSERVES, false, false, false, false, true, false},
-    {"check_if", CALL_TESTS, false, false, false, false, true, false},
-    {"check_at", CALL_OBSERVES, false, false, false, false, true, false},
-    {"check_events", CALL_READS, false, false, false, false, true, false},
-    {"check_item", CALL_TELLS, false, false, false, false, true, false},
-    {"check_barrier", CALL_TELLS, false, false, false, false, true, false},
-    {"check_taint.8", CALL_OBSERVES, false, false, false, false, true, false},
-    {"undef.0", CALL_MAKES, false, false, false, false, false, false},
-    {"var", CALL_ANYTHING, false, false, false, false, false, false},
-    {"line", CALL_ANYTHING, false, false, false, false, false, false},
-    {"udiv", CALL_VALUE, false, false, false, false, false, false},
-    {"lid1", CALL_VALUE, false, false, false, false, false, false},
-    {"exp_f16", CALL_VALUE, false, false, false, false, false, false},
+    {"barrier", CALL_MEETS, true, false, false, false, true, false, false},
+    {"dma", CALL_MEETS, true, false, false, true, true, false, false},
+    {"wait", CALL_MEETS, true, false, false, false, true, false, false},
+    {"printf", CALL_ANYTHING, false, true, false, true, false, false, false},
+    {"divergence", CALL_ENDS, false, false, true, false, false, false, false},
+    {"check.as0", CALL_OBSERVES, false, false, false, false, false, true, true},
+    {"check.as3", CALL_OBSERVES, false, false, false, false, false, true, true},
+    {"check_block", CALL_OBSERVES, false, false, false, false, true, true,
+     false},
+    {"check_array", CALL_OBSERVES, false, false, false, false, false, true,
+     false},
+    {"check_if", CALL_TESTS, false, false, false, false, false, true, false},
+    {"check_at", CALL_OBSERVES, false, false, false, false, false, true, false},
+    {"check_events", CALL_READS, false, false, false, false, false, true,
+     false},
+    {"check_item", CALL_TELLS, false, false, false, false, false, true, false},
+    {"check_barrier", CALL_TELLS, false, false, false, false, false, true,
+     false},
+    {"check_taint.8", CALL_OBSERVES, false, false, false, false, false, true,
+     false},
+    {"undef.0", CALL_MAKES, false, false, false, false, false, false, false},
+    {"var", CALL_ANYTHING, false, false, false, false, false, false, false},
+    {"line", CALL_ANYTHING, false, false, false, false, false, false, false},
+    {"udiv", CALL_VALUE, false, false, false, false, false, false, false},
+    {"lid1", CALL_VALUE, false, false, false, false, false, false, false},
+    {"exp_f16", CALL_VALUE, false, false, false, false, false, false, false},
 };
 
 START_TEST(what_a_call_is_like)
@@ -152,6 +157,7 @@ START_TEST(what_a_call_is_like)
     ck_assert_int_ne(id, CALL_NONE);
     ck_assert_int_eq(call_effect_of(id), likes[_i].effect);
     ck_assert_int_eq(call_is_collective(id), likes[_i].collective);
+    ck_assert_int_eq(call_is_for_each(id), likes[_i].each);
     ck_assert_int_eq(call_ends(id), likes[_i].ends);
     ck_assert_int_eq(call_is_long(id), likes[_i].is_long);
     ck_assert_int_eq(call_needs_defined(id), likes[_i].needs_defined);
