@@ -104,13 +104,13 @@ bool call_is_id(call_id id);
 /* Of those: SIM_ID_…, the dimension. */
 unsigned call_word(call_id id);
 unsigned call_dimension(call_id id);
-/* The call that gives the dimension of the item itself; -1: another call. */
+/* The dimension of the item's own id that the call gives; -1: another call. */
 int call_item_dimension(call_id id);
 /* Made for the checkers. */
 bool call_is_check(call_id id);
 /* The check in front of an access. */
 bool call_is_access(call_id id);
-/* A routine of the mathematics, or what rounds floats: of floats a float. */
+/* Its arguments are floats: a mathematical routine, or a rounding of floats. */
 bool call_takes_floats(call_id id);
 /* The row of routines.def, NULL for other calls; *half: its form for half. */
 const sim_routine *call_routine(call_id id, bool *half);

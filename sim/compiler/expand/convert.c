@@ -56,7 +56,7 @@ LLVMValueRef xp_lanewise(xp *x, call_id id, LLVMValueRef v, LLVMTypeRef to)
     unsigned lanes = ir_lanes(to);
 
     if (id == CALL_NONE) {
-        x->problem = "no rounding of OpenCL C 1.2";
+        x->problem = "not a rounding of OpenCL C 1.2";
         return NULL;
     }
     if (lanes == 1)

@@ -89,9 +89,9 @@ LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
 
 /* --- work-item functions ------------------------------------------------- */
 
-static LLVMValueRef id_of(xp *x, const char *what, unsigned d)
+static LLVMValueRef id_of(xp *x, call_id first, unsigned d)
 {
-    return xp_runtime(x, call_of_id(what, d), x->i32, NULL, 0);
+    return xp_runtime(x, first + d, x->i32, NULL, 0);
 }
 
 static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
@@ -99,13 +99,15 @@ static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
     LLVMValueRef v;
 
     if (!strcmp(what, "global_id")) {
-        v = LLVMBuildMul(x->b, id_of(x, "grp", d), id_of(x, "lsz", d), "");
-        v = LLVMBuildAdd(x->b, v, id_of(x, "off", d), "");
-        return LLVMBuildAdd(x->b, v, id_of(x, "lid", d), "");
+        v = LLVMBuildMul(x->b, id_of(x, CALL_grp0, d), id_of(x, CALL_lsz0, d),
+                         "");
+        v = LLVMBuildAdd(x->b, v, id_of(x, CALL_off0, d), "");
+        return LLVMBuildAdd(x->b, v, id_of(x, CALL_lid0, d), "");
     }
     if (!strcmp(what, "global_size"))
-        return LLVMBuildMul(x->b, id_of(x, "ngrp", d), id_of(x, "lsz", d), "");
-    return id_of(x, what, d);
+        return LLVMBuildMul(x->b, id_of(x, CALL_ngrp0, d),
+                            id_of(x, CALL_lsz0, d), "");
+    return id_of(x, call_of_id(what, 0), d);
 }
 
 LLVMValueRef x_id(xp *x)
