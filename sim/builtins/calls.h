@@ -106,7 +106,7 @@ unsigned call_word(call_id id);
 unsigned call_dimension(call_id id);
 /* The dimension of the item's own id that the call gives; -1: another call. */
 int call_item_dimension(call_id id);
-/* Made for the checkers. */
+/* Tells the checkers something. (CALL_undef does not: it makes a value.) */
 bool call_is_check(call_id id);
 /* The check in front of an access. */
 bool call_is_access(call_id id);

@@ -13,10 +13,10 @@ typedef struct {
 
 static side side_of(const sim_dma *a, bool dst)
 {
-    return (side){.base = (dst ? a->dst : a->src),
-                  .width = (dst ? a->dst_width : a->src_width),
-                  .pitch = (dst ? a->dst_pitch : a->src_pitch),
-                  .plane_pitch = (dst ? a->dst_plane : a->src_plane),
+    return (side){.base = dst ? a->dst : a->src,
+                  .width = dst ? a->dst_width : a->src_width,
+                  .pitch = dst ? a->dst_pitch : a->src_pitch,
+                  .plane_pitch = dst ? a->dst_plane : a->src_plane,
                   .plane_bytes = a->bytes,
                   .planes = a->bytes ? a->planes : 0};
 }
@@ -95,9 +95,9 @@ static bool find_memory(check_session *s, const sim_dma *a, bool dst,
 
     /* Arrays are found by address: a transfer knows of no roots. */
     if (o->kind == SIM_MEM_ARG)
-        root = (dst ? a->dst : a->src);
+        root = dst ? a->dst : a->src;
     return memory_find(s, dst ? at->object : at->from, root,
-                       (dst ? a->dst : a->src), p);
+                       dst ? a->dst : a->src, p);
 }
 
 static bool check_extents(check_session *s, const sim_dma *a, bool dst,
@@ -113,7 +113,7 @@ static bool check_extents(check_session *s, const sim_dma *a, bool dst,
     if (!find_memory(s, a, dst, p)) {
         finding_add(s, CHECK_BOUNDS, a->line, NULL, dst,
                     "a transfer %s 0x%08x, which no buffer and no array has",
-                    verb, (dst ? a->dst : a->src));
+                    verb, dst ? a->dst : a->src);
         return false;
     }
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
