@@ -253,24 +253,9 @@ const sim_routine sim_routines[] = {
 };
 const uint32_t sim_n_routines = sizeof sim_routines / sizeof *sim_routines;
 
-const sim_routine *sim_routine_find(const char *name)
-{
-    size_t n;
+/* --- roundings: 'z' to zero, 'p' up, 'n' down ----------------------------- */
 
-    if (!strncmp(name, "__vpu_", 6))
-        name += 6;
-    n = strlen(name);
-    if (n > 4 &&
-        (!strcmp(name + n - 4, "_f16") || !strcmp(name + n - 4, "_f32")))
-        n -= 4;
-    for (uint32_t i = 0; i < sim_n_routines; i++)
-        if (strlen(sim_routines[i].name) == n &&
-            !strncmp(sim_routines[i].name, name, n))
-            return &sim_routines[i];
-    return NULL;
-}
-
-float sim_float_directed(double x, int direction)
+static float float_directed(double x, int direction)
 {
     float f = (float)x;
     bool up = direction == 'p' || (direction == 'z' && x < 0);
@@ -293,38 +278,16 @@ static float from_u64(uint64_t x, bool negative, int direction)
         shift++;
     }
     d = ldexp((double)x, (int)shift);
-    return sim_float_directed(negative ? -d : d, direction);
+    return float_directed(negative ? -d : d, direction);
 }
 
-float sim_float_from_i64(int64_t x, int direction)
+static float from_i64(int64_t x, int direction)
 {
     return x < 0 ? from_u64((uint64_t)0 - (uint64_t)x, true, direction)
                  : from_u64((uint64_t)x, false, direction);
 }
 
-float sim_float_from_u64(uint64_t x, int direction)
-{
-    return from_u64(x, false, direction);
-}
-
-sim_half sim_half_nextafter(sim_half x, sim_half y)
-{
-    uint16_t bits;
-
-    if (isnan((float)x) || isnan((float)y))
-        return (sim_half)NAN;
-    if (x == y)
-        return y;
-    memcpy(&bits, &x, 2);
-    if (x == 0)
-        bits = y > 0 ? 0x0001 : 0x8001;
-    else
-        bits = (uint16_t)((x < y) == (x > 0) ? bits + 1 : bits - 1);
-    memcpy(&x, &bits, 2);
-    return x;
-}
-
-sim_half sim_half_directed(float x, int direction)
+static sim_half half_directed(float x, int direction)
 {
     sim_half h = (sim_half)x;
     uint16_t bits;
@@ -345,4 +308,38 @@ sim_half sim_half_directed(float x, int direction)
         bits = (uint16_t)(away ? bits + 1 : bits - 1);
     memcpy(&h, &bits, 2);
     return h;
+}
+
+#define DIRECTED(suffix, direction)           \
+    sim_half sim_half_##suffix(float x)       \
+    {                                         \
+        return half_directed(x, direction);   \
+    }                                         \
+    float sim_float_i64_##suffix(int64_t x)   \
+    {                                         \
+        return from_i64(x, direction);        \
+    }                                         \
+    float sim_float_u64_##suffix(uint64_t x)  \
+    {                                         \
+        return from_u64(x, false, direction); \
+    }
+DIRECTED(to_zero, 'z')
+DIRECTED(up, 'p')
+DIRECTED(down, 'n')
+
+sim_half sim_half_nextafter(sim_half x, sim_half y)
+{
+    uint16_t bits;
+
+    if (isnan((float)x) || isnan((float)y))
+        return (sim_half)NAN;
+    if (x == y)
+        return y;
+    memcpy(&bits, &x, 2);
+    if (x == 0)
+        bits = y > 0 ? 0x0001 : 0x8001;
+    else
+        bits = (uint16_t)((x < y) == (x > 0) ? bits + 1 : bits - 1);
+    memcpy(&x, &bits, 2);
+    return x;
 }

@@ -24,18 +24,17 @@ typedef struct {
 extern const sim_routine sim_routines[];
 extern const uint32_t sim_n_routines;
 
-/* The row, NULL when there is none. Compiled kernels call the routine as
- * "__vpu_" name "_f16" or "_f32"; both spellings and the bare name are found.
- */
-const sim_routine *sim_routine_find(const char *name);
-
-/* float -> half with a direction: 'z' to zero, 'p' up, 'n' down. */
-sim_half sim_half_directed(float x, int direction);
-
-/* Into float: from double, and from 64-bit integers without rounding twice. */
-float sim_float_directed(double x, int direction);
-float sim_float_from_i64(int64_t x, int direction);
-float sim_float_from_u64(uint64_t x, int direction);
+/* Functions of the VALUE rows of calls.def. Roundings with a direction: float
+ * to half, and 64-bit integers to float without rounding twice. */
+sim_half sim_half_to_zero(float x);
+sim_half sim_half_up(float x);
+sim_half sim_half_down(float x);
+float sim_float_i64_to_zero(int64_t x);
+float sim_float_i64_up(int64_t x);
+float sim_float_i64_down(int64_t x);
+float sim_float_u64_to_zero(uint64_t x);
+float sim_float_u64_up(uint64_t x);
+float sim_float_u64_down(uint64_t x);
 sim_half sim_half_nextafter(sim_half x, sim_half y);
 
 #endif

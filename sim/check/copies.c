@@ -11,14 +11,14 @@ typedef struct {
     uint32_t plane, done; /* planes, and bytes of this one */
 } side;
 
-static side side_of(const uint32_t *a, bool dst)
+static side side_of(const sim_dma *a, bool dst)
 {
-    return (side){.base = a[dst ? SIM_DMA_DST : SIM_DMA_SRC],
-                  .width = a[dst ? SIM_DMA_DST_WIDTH : SIM_DMA_SRC_WIDTH],
-                  .pitch = a[dst ? SIM_DMA_DST_PITCH : SIM_DMA_SRC_PITCH],
-                  .plane_pitch = a[dst ? SIM_DMA_DST_PLANE : SIM_DMA_SRC_PLANE],
-                  .plane_bytes = a[SIM_DMA_BYTES],
-                  .planes = a[SIM_DMA_BYTES] ? a[SIM_DMA_PLANES] : 0};
+    return (side){.base = dst ? a->dst : a->src,
+                  .width = dst ? a->dst_width : a->src_width,
+                  .pitch = dst ? a->dst_pitch : a->src_pitch,
+                  .plane_pitch = dst ? a->dst_plane : a->src_plane,
+                  .plane_bytes = a->bytes,
+                  .planes = a->bytes ? a->planes : 0};
 }
 
 /* Address of the next bytes, 1 to *n in a row. False: that was all. */
@@ -47,7 +47,7 @@ static void advance(side *p, uint32_t n)
 
 /* --- shape ---------------------------------------------------------------- */
 
-static bool check_side(check_session *s, const uint32_t *a, bool dst,
+static bool check_side(check_session *s, const sim_dma *a, bool dst,
                        bool *overlaps)
 {
     side p = side_of(a, dst);
@@ -57,19 +57,19 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
     if (!p.planes)
         return true;
     if (!p.width) {
-        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 0,
-                    "a transfer of %u bytes with a %s width of 0",
-                    a[SIM_DMA_BYTES], which);
+        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 0,
+                    "a transfer of %u bytes with a %s width of 0", a->bytes,
+                    which);
         return false;
     }
     lines = (p.plane_bytes + p.width - 1) / p.width;
     if (lines > 1 && p.plane_bytes % p.width)
-        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 1u + dst,
+        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 1u + dst,
                     "%u bytes are not a whole number of lines of %u bytes (%s)",
                     p.plane_bytes, p.width, which);
     if (dst && lines > 1 && p.pitch < p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 3,
+        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 3,
                     "lines of %u bytes every %u bytes overlap in the "
                     "destination",
                     p.width, p.pitch);
@@ -77,7 +77,7 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
     if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
         p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a[SIM_DMA_LINE], NULL, 4,
+        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 4,
                     "planes every %u bytes overlap in the destination",
                     p.plane_pitch);
     }
@@ -86,21 +86,21 @@ static bool check_side(check_session *s, const uint32_t *a, bool dst,
 
 /* --- memory --------------------------------------------------------------- */
 
-static bool find_memory(check_session *s, const uint32_t *a, bool dst,
+static bool find_memory(check_session *s, const sim_dma *a, bool dst,
                         check_extent *p)
 {
-    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
+    const sim_site *at = &s->sites->sites[a->line];
     const sim_object *o = &s->sites->objects[dst ? at->object : at->from];
     uint32_t root = 0;
 
     /* Arrays are found by address: a transfer knows of no roots. */
     if (o->kind == SIM_MEM_ARG)
-        root = a[dst ? SIM_DMA_DST : SIM_DMA_SRC];
+        root = dst ? a->dst : a->src;
     return memory_find(s, dst ? at->object : at->from, root,
-                       a[dst ? SIM_DMA_DST : SIM_DMA_SRC], p);
+                       dst ? a->dst : a->src, p);
 }
 
-static bool check_extents(check_session *s, const uint32_t *a, bool dst,
+static bool check_extents(check_session *s, const sim_dma *a, bool dst,
                           check_extent *p)
 {
     side w = side_of(a, dst);
@@ -111,9 +111,9 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
     if (!w.planes)
         return true;
     if (!find_memory(s, a, dst, p)) {
-        finding_add(s, CHECK_BOUNDS, a[SIM_DMA_LINE], NULL, dst,
+        finding_add(s, CHECK_BOUNDS, a->line, NULL, dst,
                     "a transfer %s 0x%08x, which no buffer and no array has",
-                    verb, a[dst ? SIM_DMA_DST : SIM_DMA_SRC]);
+                    verb, dst ? a->dst : a->src);
         return false;
     }
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
@@ -123,16 +123,16 @@ static bool check_extents(check_session *s, const uint32_t *a, bool dst,
         if (off >= 0 && off + (int64_t)n <= p->m.bytes)
             continue;
         e.m.offset = off < 0 || off > p->m.bytes ? off : p->m.bytes;
-        finding_add(s, CHECK_BOUNDS, a[SIM_DMA_LINE], &e, 2u + dst,
+        finding_add(s, CHECK_BOUNDS, a->line, &e, 2u + dst,
                     "a transfer of %llu bytes %s %s",
-                    (unsigned long long)a[SIM_DMA_BYTES] * a[SIM_DMA_PLANES],
-                    verb, off < 0 ? "in front of" : "past the end of");
+                    (unsigned long long)a->bytes * a->planes, verb,
+                    off < 0 ? "in front of" : "past the end of");
         return false;
     }
     return true;
 }
 
-static void set_kind(check_session *s, const uint32_t *a, bool dst,
+static void set_kind(check_session *s, const sim_dma *a, bool dst,
                      shadow_kind kind, const check_side_of *m)
 {
     uint32_t now = session_clock(s, m->cmx)->now << s->tag_shift;
@@ -157,7 +157,7 @@ static void set_kind(check_session *s, const uint32_t *a, bool dst,
 }
 
 /* What is undefined in the source is so in the destination. True: some is. */
-static bool pass_undefined(check_session *s, const uint32_t *a,
+static bool pass_undefined(check_session *s, const sim_dma *a,
                            const check_extent *from, bool global)
 {
     side src = side_of(a, false), dst = side_of(a, true);
@@ -187,10 +187,10 @@ static bool pass_undefined(check_session *s, const uint32_t *a,
     return any;
 }
 
-static void mark_side(check_session *s, const uint32_t *a, bool dst,
+static void mark_side(check_session *s, const sim_dma *a, bool dst,
                       const check_extent *p)
 {
-    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
+    const sim_site *at = &s->sites->sites[a->line];
     side w = side_of(a, dst);
     bool undefined = s->needs_taint[s->number];
     uint64_t addr;
@@ -199,11 +199,10 @@ static void mark_side(check_session *s, const uint32_t *a, bool dst,
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
         check_extent e = *p;
 
-        access_mark(s, a[SIM_DMA_LINE], p, (uint32_t)addr, n,
+        access_mark(s, a->line, p, (uint32_t)addr, n,
                     dst ? CHECK_WRITES : CHECK_READS, true);
         e.m.offset = (int64_t)addr - p->base;
-        access_argument(s, a[SIM_DMA_LINE], dst ? at->object : at->from, &e, n,
-                        dst);
+        access_argument(s, a->line, dst ? at->object : at->from, &e, n, dst);
     }
     s->needs_taint[s->number] = undefined; /* a copy is no use */
 }
@@ -226,29 +225,29 @@ static bool plain_source(check_session *s, const check_extent *p)
     return r && r->full;
 }
 
-static void check_phase(check_session *s, const uint32_t *a,
+static void check_phase(check_session *s, const sim_dma *a,
                         const check_extent *src, const check_extent *dst)
 {
-    const sim_site *at = &s->sites->sites[a[SIM_DMA_LINE]];
+    const sim_site *at = &s->sites->sites[a->line];
 
     if (s->phase == MACH_PRE && !dst->cmx)
-        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], dst, 0,
+        finding_add(s, CHECK_DMA_PHASE, a->line, dst, 0,
                     "preload writes global memory while the group before still "
                     "computes");
     if (s->phase == MACH_POST && !src->cmx && src->m.kind == SIM_MEM_ARG &&
         s->sites->objects[at->from].written)
-        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], src, 1,
+        finding_add(s, CHECK_DMA_PHASE, a->line, src, 1,
                     "postwrite reads global memory while the next group "
                     "computes and may write it");
     if (at->by_item && s->n_items > 1)
-        finding_add(s, CHECK_DMA_PHASE, a[SIM_DMA_LINE], NULL, 2,
+        finding_add(s, CHECK_DMA_PHASE, a->line, NULL, 2,
                     "a work-item's own transfer in a group of %u work-items: "
                     "the device allows it in groups of one",
                     s->n_items);
 }
 
 /* A transfer that is not made: what waits for its bytes is no mistake. */
-static void forgive(check_session *s, const uint32_t *a)
+static void forgive(check_session *s, const sim_dma *a)
 {
     side w = side_of(a, true);
     check_extent p;
@@ -275,7 +274,7 @@ static check_side_of of_extent(const check_extent *p)
                            .constant = p->m.kind == SIM_MEM_CONSTANT};
 }
 
-static bool check(check_session *s, const uint32_t *a, check_transfer *t)
+static bool check(check_session *s, const sim_dma *a, check_transfer *t)
 {
     check_extent src = {.base = 0}, dst = {.base = 0};
     bool overlaps = false;
@@ -285,7 +284,7 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
         return false;
     if (!check_extents(s, a, false, &src) || !check_extents(s, a, true, &dst))
         return false;
-    if (!a[SIM_DMA_BYTES] || !a[SIM_DMA_PLANES])
+    if (!a->bytes || !a->planes)
         return true;
     check_phase(s, a, &src, &dst);
     t->src = of_extent(&src);
@@ -298,7 +297,7 @@ static bool check(check_session *s, const uint32_t *a, check_transfer *t)
         mark_side(s, a, true, &dst);
     if (!plain_source(s, &src)) {
         if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
-            finding_add(s, CHECK_UNINIT, a[SIM_DMA_LINE], &src, 0,
+            finding_add(s, CHECK_UNINIT, a->line, &src, 0,
                         "a transfer takes bytes nobody wrote to global memory, "
                         "from");
         set_kind(s, a, false, SHADOW_OUTGOING, &t->src);
@@ -317,55 +316,53 @@ static bool is_event(const check_session *s, uint32_t event)
 }
 
 /* The event of the transfer that is about to be made. */
-static uint32_t event_of(check_session *s, const uint32_t *a)
+static uint32_t event_of(check_session *s, const sim_dma *a)
 {
-    uint32_t given = a[SIM_DMA_EVENT];
+    uint32_t given = a->event;
 
     if (is_event(s, given))
         return given;
     if (given)
-        finding_add(s, CHECK_DMA_WAIT, a[SIM_DMA_LINE], NULL, 1000 + 4,
+        finding_add(s, CHECK_DMA_WAIT, a->line, NULL, 1000 + 4,
                     "joins an event that no transfer of this group gave");
     return (uint32_t)s->n_transfers + 1;
 }
 
-static check_transfer *add_transfer(check_session *s, const uint32_t *a)
+static check_transfer *add_transfer(check_session *s, const sim_dma *a)
 {
     uint32_t event = event_of(s, a);
     check_transfer *t =
         arena_append(s->a, s->transfers, s->n_transfers, s->cap_transfers);
 
-    *t = (check_transfer){.event = event};
-    memcpy(t->shape, a, sizeof t->shape);
+    *t = (check_transfer){.shape = *a, .event = event};
     return t;
 }
 
-uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a)
+uint32_t copies_hook(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
     check_session *s = session_of(wg);
-    uint32_t plain[SIM_DMA_N];
+    sim_dma plain = *a;
     check_transfer *now;
 
     access_settle(s);
     s->same_site = 0;
-    memcpy(plain, a, sizeof plain);
     now = add_transfer(s, a);
     if (now->event == s->n_transfers)
-        plain[SIM_DMA_EVENT] = 0;
-    plain[SIM_DMA_LINE] = s->sites->sites[a[SIM_DMA_LINE]].at.line;
+        plain.event = 0;
+    plain.line = s->sites->sites[a->line].at.line;
     if (!check(s, a, now)) {
         forgive(s, a);
-        plain[SIM_DMA_BYTES] = 0;
+        plain.bytes = 0;
         now->done = now->waited = now->refused = true;
     }
-    return exec_dma(wg, log, plain);
+    return exec_dma(wg, log, &plain);
 }
 
 static void end(check_session *s, check_transfer *t)
 {
     if (!t->done) {
-        set_kind(s, t->shape, false, SHADOW_NONE, &t->src);
-        set_kind(s, t->shape, true, SHADOW_NONE, &t->dst);
+        set_kind(s, &t->shape, false, SHADOW_NONE, &t->src);
+        set_kind(s, &t->shape, true, SHADOW_NONE, &t->dst);
     }
     t->done = true;
 }
@@ -531,8 +528,7 @@ void copies_end(check_session *s)
         check_transfer *t = &s->transfers[i];
 
         if (!t->waited && s->phase == MACH_COMP)
-            finding_add(s, CHECK_DMA_WAIT, t->shape[SIM_DMA_LINE], NULL,
-                        1000 + 3,
+            finding_add(s, CHECK_DMA_WAIT, t->shape.line, NULL, 1000 + 3,
                         "the group ends without a wait for this transfer");
         end(s, t);
     }

@@ -41,19 +41,18 @@ static void make(late_copies *l, uint32_t last)
     l->n = kept;
 }
 
-static uint32_t dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
+static uint32_t dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
     late_copies *l = wg->check.user;
-    uint32_t plain[SIM_DMA_N], r;
+    sim_dma plain = *a;
+    uint32_t r;
 
-    memcpy(plain, a, sizeof plain);
     l->transfers++;
-    if (l->run->late && l->n < MAX_LATE && a[SIM_DMA_SRC_WIDTH] &&
-        a[SIM_DMA_DST_WIDTH]) {
+    if (l->run->late && l->n < MAX_LATE && a->src_width && a->dst_width) {
         l->late[l->n++] = (late_copy){copy_shape_of(a), l->transfers};
-        plain[SIM_DMA_BYTES] = 0;
+        plain.bytes = 0;
     }
-    r = exec_dma(wg, log, plain);
+    r = exec_dma(wg, log, &plain);
     exec_yield();
     return r;
 }
@@ -71,15 +70,10 @@ static void barrier(sim_wg *wg)
     exec_yield();
 }
 
-const sim_hooks order_hooks = {.flush = exec_flush,
-                               .dma = dma,
-                               .wait = wait,
-                               .touch = exec_touch,
-                               .print = exec_print,
-                               .divergence = exec_divergence,
-                               .unreachable = exec_unreachable,
-                               .limit = exec_limit,
-                               .barrier = barrier};
+const sim_hooks order_hooks = {
+#define HOOK_EVERY(returns, name, parameters) .name = exec_##name,
+#include "sim/compiler/abi/hooks.def"
+    .dma = dma, .wait = wait, .barrier = barrier};
 
 /* --- groups --------------------------------------------------------------- */
 

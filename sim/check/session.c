@@ -116,25 +116,22 @@ static void undef_hook(sim_wg *wg, uint32_t site)
     s->needs_taint[s->number] = true;
 }
 
-const sim_hooks check_hooks = {.flush = exec_flush,
-                               .dma = copies_hook,
-                               .wait = copies_wait,
-                               .touch = exec_touch,
-                               .print = exec_print,
-                               .divergence = exec_divergence,
-                               .unreachable = exec_unreachable,
-                               .limit = exec_limit,
-                               .access = access_hook,
-                               .block = access_block,
-                               .value = values_hook,
-                               .array = access_array,
-                               .undef = undef_hook,
-                               .barrier = barrier_hook,
-                               .same = copies_same,
-                               .events = copies_events,
-                               .origins = origins_hook,
-                               .taint = origins_taint,
-                               .use = origins_use};
+const sim_hooks check_hooks = {
+#define HOOK_EVERY(returns, name, parameters) .name = exec_##name,
+#include "sim/compiler/abi/hooks.def"
+    .dma = copies_hook,
+    .wait = copies_wait,
+    .access = access_hook,
+    .block = access_block,
+    .value = values_hook,
+    .array = access_array,
+    .undef = undef_hook,
+    .barrier = barrier_hook,
+    .same = copies_same,
+    .events = copies_events,
+    .origins = origins_hook,
+    .taint = origins_taint,
+    .use = origins_use};
 
 static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)

@@ -33,7 +33,7 @@ typedef struct {
 
 /* A transfer of the phase that runs. */
 typedef struct {
-    uint32_t shape[SIM_DMA_N]; /* as sim_hooks.dma gets it, with its site */
+    sim_dma shape; /* as sim_hooks.dma gets it, with its site */
     check_side_of src, dst;
     bool done, waited;
     bool refused;   /* it was not made */
@@ -229,7 +229,7 @@ void access_argument(check_session *s, uint32_t site, uint32_t object,
 void access_settle(check_session *s);
 void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
 
-uint32_t copies_hook(sim_wg *wg, uint64_t *log, const uint32_t *a);
+uint32_t copies_hook(sim_wg *wg, uint64_t *log, const sim_dma *a);
 void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n);
 void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
                    uint32_t root);

@@ -7,18 +7,18 @@
 
 #define ADDRESSES ((int64_t)1 << 32)
 
-copy_shape copy_shape_of(const uint32_t *args)
+copy_shape copy_shape_of(const sim_dma *args)
 {
-    return (copy_shape){.dst = args[SIM_DMA_DST],
-                        .src = args[SIM_DMA_SRC],
-                        .bytes = args[SIM_DMA_BYTES],
-                        .src_width = args[SIM_DMA_SRC_WIDTH],
-                        .dst_width = args[SIM_DMA_DST_WIDTH],
-                        .src_pitch = args[SIM_DMA_SRC_PITCH],
-                        .dst_pitch = args[SIM_DMA_DST_PITCH],
-                        .planes = args[SIM_DMA_PLANES],
-                        .src_plane = args[SIM_DMA_SRC_PLANE],
-                        .dst_plane = args[SIM_DMA_DST_PLANE]};
+    return (copy_shape){.dst = args->dst,
+                        .src = args->src,
+                        .bytes = args->bytes,
+                        .src_width = args->src_width,
+                        .dst_width = args->dst_width,
+                        .src_pitch = args->src_pitch,
+                        .dst_pitch = args->dst_pitch,
+                        .planes = args->planes,
+                        .src_plane = args->src_plane,
+                        .dst_plane = args->dst_plane};
 }
 
 /* One side's position in its lines. Pitches are signed: a kernel may walk

@@ -18,7 +18,7 @@ typedef struct {
 } copy_shape;
 
 /* Of the arguments of the hook dma (hostabi.h). */
-copy_shape copy_shape_of(const uint32_t *args);
+copy_shape copy_shape_of(const sim_dma *args);
 
 typedef enum {
     COPY_DONE,

@@ -20,19 +20,15 @@
 
 /* What compiled kernels call; pass to sim_kernel_compile. */
 extern const sim_hooks exec_hooks;
-/* Its entries (hostabi.h), for tables that put others in place of some. */
-void exec_flush(sim_wg *wg, uint64_t *log);
-uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a);
-void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n);
+/* Its entries of hooks that any code calls, exec_flush and so on, for tables
+ * that put others in place of some. */
+#define HOOK_EVERY(returns, name, parameters) returns exec_##name parameters;
+#define HOOK_COPIES(returns, name, parameters) returns exec_##name parameters;
+#include "sim/compiler/abi/hooks.def"
 /* The last transfer of its phase that a wait for n is for. */
 uint32_t exec_wait_end(const sim_wg *wg, uint32_t n);
-void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store);
-void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n);
-void exec_divergence(sim_wg *wg, uint32_t line);
-void exec_unreachable(sim_wg *wg, uint32_t line);
 /* A hook did work that counts as so many cycles for exec_options.max_cycles. */
 void exec_charge(sim_wg *wg, uint64_t cycles);
-void exec_limit(sim_wg *wg);
 
 /* What executes work-groups: compiled host code, or the interpreter of the
  * finished SHAVE program. Same results, same cycles. */

@@ -1,11 +1,11 @@
-/* The interpreter's environment: routines, 64-bit arithmetic, atomics, and the
- * hooks, by name. */
+/* The interpreter's environment: runtime calls, routines, 64-bit arithmetic and
+ * atomics. Names are looked up once, when a program is prepared. */
 #include "sim/exec/interp.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "sim/builtins/routines.h"
+#include "sim/builtins/calls.h"
 #include "sim/exec/profile.h"
 #include "sim/shave/abi.h"
 
@@ -20,10 +20,16 @@ typedef struct call_frame {
     profile_shave *profile; /* NULL: none */
 } call_frame;
 
+typedef uint32_t combiner(uint32_t old, uint32_t x);
+
+/* One of these is there; the last is a compare and exchange. */
 typedef struct {
     bool (*run)(const call_frame *f); /* false: does not come back */
     const sim_routine *routine;
-    bool half;
+    combiner *combine;
+    bool exchange;
+    bool half;   /* of routine */
+    bool global; /* of combine and exchange: the memory */
 } callee;
 
 struct interp_code {
@@ -187,12 +193,6 @@ NARROW(to_f32_s, of_float((float)SA))
 NARROW(to_f32_u, of_float((float)A))
 NARROW(to_f16_s, of_half((sim_half)SA))
 NARROW(to_f16_u, of_half((sim_half)A))
-NARROW(float_iz, of_float(sim_float_from_i64(SA, 'z')))
-NARROW(float_ip, of_float(sim_float_from_i64(SA, 'p')))
-NARROW(float_in, of_float(sim_float_from_i64(SA, 'n')))
-NARROW(float_uz, of_float(sim_float_from_u64(A, 'z')))
-NARROW(float_up, of_float(sim_float_from_u64(A, 'p')))
-NARROW(float_un, of_float(sim_float_from_u64(A, 'n')))
 #undef A
 #undef B
 #undef SA
@@ -203,11 +203,6 @@ NARROW(float_un, of_float(sim_float_from_u64(A, 'n')))
 
 #define A f->args[0]
 #define B f->args[1]
-NARROW(half_z, of_half(sim_half_directed(as_float(A), 'z')))
-NARROW(half_p, of_half(sim_half_directed(as_float(A), 'p')))
-NARROW(half_n, of_half(sim_half_directed(as_float(A), 'n')))
-NARROW(next16, of_half(sim_half_nextafter(as_half(A), as_half(B))))
-NARROW(next32, of_float(nextafterf(as_float(A), as_float(B))))
 NARROW(frem16, of_half((sim_half)fmodf((float)as_half(A), (float)as_half(B))))
 NARROW(frem32, of_float(fmodf(as_float(A), as_float(B))))
 NARROW(uadd32, A + B < A ? UINT32_MAX : A + B)
@@ -275,44 +270,40 @@ static void log_access(const call_frame *f, uint32_t addr, uint32_t bytes,
     f->log[f->wg->log_n++] = SIM_LOG_ENTRY(addr, bytes, store);
 }
 
-static uint32_t combined(const char *op, uint32_t old, uint32_t x)
-{
-    switch (op[0]) {
-    case 'x':
-        return op[1] == 'c' ? x : old ^ x;
-    case 'a':
-        return op[1] == 'd' ? old + x : old & x;
-    case 's':
-        return old - x;
-    case 'o':
-        return old | x;
-    case 'm':
-        return op[1] == 'a' ? ((int32_t)old > (int32_t)x ? old : x)
-                            : ((int32_t)old < (int32_t)x ? old : x);
-    default: /* umax, umin */
-        return op[2] == 'a' ? (old > x ? old : x) : (old < x ? old : x);
+#define COMBINE(name, value)                                 \
+    static uint32_t combine_##name(uint32_t old, uint32_t x) \
+    {                                                        \
+        return value;                                        \
     }
-}
+COMBINE(add, old + x)
+COMBINE(sub, old - x)
+COMBINE(and, (old & x))
+COMBINE(or, old | x)
+COMBINE(xor, old ^ x)
+COMBINE(max, (int32_t)old > (int32_t)x ? old : x)
+COMBINE(min, (int32_t)old < (int32_t)x ? old : x)
+COMBINE(umax, old > x ? old : x)
+COMBINE(umin, old < x ? old : x)
+COMBINE(xchg, ((void)old, x))
 
-static bool atomic(const call_frame *f, const char *name)
+static bool atomic(const call_frame *f, const callee *c)
 {
-    const char *op = name + strlen("atomic.");
     uint32_t at = f->args[0], old, fresh;
 
-    if (strstr(op, ".global")) {
+    if (c->global) {
         log_access(f, at, 4, false);
         log_access(f, at, 4, true);
     }
     /* One thread runs a kernel with global atomics; local ones are a SHAVE's
      * own. */
     memcpy(&old, f->window + at, 4);
-    if (op[0] == 'c')
+    if (c->exchange)
         fresh = old == f->args[1] ? f->args[2] : old;
     else
-        fresh = combined(op, old, f->args[1]);
+        fresh = c->combine(old, f->args[1]);
     memcpy(f->window + at, &fresh, 4);
     f->ret[0] = old;
-    f->ret[1] = op[0] == 'c' && old == f->args[1];
+    f->ret[1] = c->exchange && old == f->args[1];
     return true;
 }
 
@@ -340,32 +331,60 @@ static bool mem_move(const call_frame *f)
 /* --- the runtime
  * ------------------------------------------------------------- */
 
-static bool run_dma(const call_frame *f)
-{
-    uint32_t args[SIM_DMA_N] = {0}; /* the last may be left out */
+/* A row's function run_name, by the form and the result of its hook. */
+#define WORDS_0
+#define WORDS_1 , f->args[0]
+#define WORDS_2 WORDS_1, f->args[1]
+#define WORDS_3 WORDS_2, f->args[2]
+#define WORDS_4 WORDS_3, f->args[3]
+#define WORD f->ret[0] =
+#define VOID
+#define COLLECTIVE true
+#define EACH true
+#define END false
+#define RUN(name, returns, ...)                 \
+    static bool run_##name(const call_frame *f) \
+    {                                           \
+        __VA_ARGS__;                            \
+        return returns;                         \
+    }
+#define RUN_none(name, returns, result, hook, words)
+#define RUN_words(name, returns, result, hook, words) \
+    RUN(name, returns, result f->hooks->hook(f->wg WORDS_##words))
+#define RUN_logged(name, returns, result, hook, words) \
+    RUN(name, returns, result f->hooks->hook(f->wg, f->log WORDS_##words))
+#define RUN_block(name, returns, result, hook, words) \
+    RUN(name, returns, sim_dma a = dma_of(f);         \
+        result f->hooks->hook(f->wg, f->log, &a))
 
-    memcpy(args, f->args, (f->n < SIM_DMA_N ? f->n : SIM_DMA_N) * sizeof *args);
-    f->ret[0] = f->hooks->dma(f->wg, f->log, args);
-    return true;
+/* The last argument may be left out. */
+static sim_dma dma_of(const call_frame *f)
+{
+    sim_dma a = {0};
+
+    memcpy(&a, f->args,
+           (f->n < SIM_DMA_N ? f->n : SIM_DMA_N) * sizeof *f->args);
+    return a;
 }
 
-static bool run_wait(const call_frame *f)
-{
-    f->hooks->wait(f->wg, f->log, f->args[0]);
-    return true;
-}
+#define RUNTIME(name, who, form, hook, result, words, time, cost) \
+    RUN_##form(name, who, result, hook, words)
+#include "sim/builtins/calls.def"
 
-static bool run_print(const call_frame *f)
-{
-    f->hooks->print(f->wg, f->args[0], f->args[1], f->args[2]);
-    return true;
-}
-
-static bool run_divergence(const call_frame *f)
-{
-    f->hooks->divergence(f->wg, f->args[0]);
-    return false;
-}
+/* A row's function value_name, by the types of its host function. */
+#define FLOAT_TO_HALF(fn) of_half(fn(as_float(f->args[0])))
+#define I64_TO_FLOAT(fn) of_float(fn((int64_t)arg64(f, 0)))
+#define U64_TO_FLOAT(fn) of_float(fn(arg64(f, 0)))
+#define HALVES_TO_HALF(fn) of_half(fn(as_half(f->args[0]), as_half(f->args[1])))
+#define FLOATS_TO_FLOAT(fn) \
+    of_float(fn(as_float(f->args[0]), as_float(f->args[1])))
+#define VALUE(name, form, function, cost)         \
+    static bool value_##name(const call_frame *f) \
+    {                                             \
+        f->ret[0] = form(function);               \
+        return true;                              \
+    }
+#include "sim/builtins/calls.def"
 
 static bool run_unreachable(const call_frame *f)
 {
@@ -415,17 +434,6 @@ static const struct {
     {"i64.to_f32_u", narrow_to_f32_u},
     {"i64.to_f16_s", narrow_to_f16_s},
     {"i64.to_f16_u", narrow_to_f16_u},
-    {"__vpu_float_iz", narrow_float_iz},
-    {"__vpu_float_ip", narrow_float_ip},
-    {"__vpu_float_in", narrow_float_in},
-    {"__vpu_float_uz", narrow_float_uz},
-    {"__vpu_float_up", narrow_float_up},
-    {"__vpu_float_un", narrow_float_un},
-    {"__vpu_half_z", narrow_half_z},
-    {"__vpu_half_p", narrow_half_p},
-    {"__vpu_half_n", narrow_half_n},
-    {"__vpu_nextafter_f16", narrow_next16},
-    {"__vpu_nextafter_f32", narrow_next32},
     {"frem.f16", narrow_frem16},
     {"frem.f32", narrow_frem32},
     {"sat.uadd", narrow_uadd32},
@@ -442,25 +450,62 @@ static const struct {
     {"overflow.umul", overflow_umul},
     {"mem.set", mem_set},
     {"mem.move", mem_move},
-    {"__vpu_dma", run_dma},
-    {"__vpu_wait", run_wait},
-    {"__vpu_printf", run_print},
-    {"__vpu_divergence", run_divergence},
     {"unreachable", run_unreachable},
 };
 
-static bool find(const char *name, callee *out)
-{
-    size_t n = strlen(name);
+/* Of runtime calls that programs have. */
+static bool (*const runtime[CALL_N])(const call_frame *) = {
+#define ENTRY_none(name)
+#define ENTRY_words(name) [CALL_##name] = run_##name,
+#define ENTRY_logged(name) [CALL_##name] = run_##name,
+#define ENTRY_block(name) [CALL_##name] = run_##name,
+#define RUNTIME(name, who, form, hook, result, words, time, cost) \
+    ENTRY_##form(name)
+#define VALUE(name, form, function, cost) [CALL_##name] = value_##name,
+#include "sim/builtins/calls.def"
+};
 
-    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
-        if (!strcmp(table[k].name, name)) {
-            out->run = table[k].run;
+/* "atomic.add.global": the operation, then the memory. */
+static bool find_atomic(const char *name, callee *out)
+{
+    static const struct {
+        const char *name;
+        combiner *combine;
+    } rows[] = {
+        {"add", combine_add},   {"sub", combine_sub},   {"and", combine_and},
+        {"or", combine_or},     {"xor", combine_xor},   {"max", combine_max},
+        {"min", combine_min},   {"umax", combine_umax}, {"umin", combine_umin},
+        {"xchg", combine_xchg}, {"cmpxchg", NULL}};
+    static const char prefix[] = "atomic.";
+    const char *what, *where;
+
+    if (strncmp(name, prefix, sizeof prefix - 1))
+        return false;
+    what = name + sizeof prefix - 1;
+    where = strchr(what, '.');
+    if (!where || (strcmp(where, ".global") && strcmp(where, ".local")))
+        return false;
+    out->global = !strcmp(where, ".global");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (strlen(rows[k].name) == (size_t)(where - what) &&
+            !strncmp(rows[k].name, what, (size_t)(where - what))) {
+            out->combine = rows[k].combine;
+            out->exchange = !rows[k].combine;
             return true;
         }
-    out->routine = sim_routine_find(name);
-    out->half = n > 4 && !strcmp(name + n - 4, "_f16");
-    return out->routine || !strncmp(name, "atomic.", 7);
+    return false;
+}
+
+static bool find(const char *name, callee *out)
+{
+    call_id id = call_find(name);
+
+    *out = (callee){.run = runtime[id]};
+    out->routine = call_routine(id, &out->half);
+    for (size_t k = 0; k < sizeof table / sizeof *table && !out->run; k++)
+        if (!strcmp(table[k].name, name))
+            out->run = table[k].run;
+    return out->run || out->routine || find_atomic(name, out);
 }
 
 /* A file's program may ask for words that nobody gives. */
@@ -594,7 +639,7 @@ static bool on_call(void *user, uint32_t n_callee, const uint32_t *args,
     if (c->run)
         return c->run(&f);
     if (!c->routine)
-        return atomic(&f, r->code->f->callees[n_callee]);
+        return atomic(&f, c);
     ret[0] = c->half ? routine16(c->routine, &f) : routine32(c->routine, &f);
     return true;
 }

@@ -273,9 +273,9 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     }
     s->wg.max_cycles = l->how.max_cycles ? l->how.max_cycles : UINT64_MAX;
     for (int d = 0; d < 3; d++) {
-        s->wg.ids[3 + d] = l->local[d];
-        s->wg.ids[6 + d] = l->groups[d];
-        s->wg.ids[9 + d] = 0;
+        s->wg.ids[SIM_ID_LOCAL_SIZE + d] = l->local[d];
+        s->wg.ids[SIM_ID_N_GROUPS + d] = l->groups[d];
+        s->wg.ids[SIM_ID_OFFSET + d] = 0;
     }
     s->wg.local_base = s->cmx;
     s->wg.stack_base = (uint32_t)(s->cmx + c->stack);

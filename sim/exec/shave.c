@@ -152,7 +152,7 @@ static uint32_t event_of(shave *s, uint32_t given)
     return given;
 }
 
-uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
+uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
     shave *s = shave_of(wg);
     copy_shape c = copy_shape_of(a);
@@ -164,21 +164,21 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const uint32_t *a)
     done = copy_run(&c, memory_window(s->mem));
     if (done)
         fault_raise(done == COPY_NO_WIDTH ? FAULT_COPY : FAULT_COPY_OUTSIDE,
-                    a[SIM_DMA_LINE]);
-    if (s->sees.stores && !a[SIM_DMA_TO_CMX])
+                    a->line);
+    if (s->sees.stores && !a->to_cmx)
         note_copy(s, &c);
     s->transfers++;
     if (!timed(s))
-        return event_of(s, a[SIM_DMA_EVENT]);
+        return event_of(s, a->event);
     step = push(s, MACH_STEP_DMA);
     step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                   .lines = copy_lines(&c),
-                                  .to_cmx = a[SIM_DMA_TO_CMX],
-                                  .ddr = copy_side(&c, !a[SIM_DMA_TO_CMX]),
-                                  .src_line = a[SIM_DMA_LINE]};
+                                  .to_cmx = a->to_cmx,
+                                  .ddr = copy_side(&c, !a->to_cmx),
+                                  .src_line = a->line};
     if (s->profile)
         profile_dma_step(s->profile, step->u.dma.bytes);
-    return event_of(s, a[SIM_DMA_EVENT]);
+    return event_of(s, a->event);
 }
 
 uint32_t exec_wait_end(const sim_wg *wg, uint32_t n)
@@ -231,8 +231,8 @@ void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
     if (s->printed.n >= MAX_PRINTED)
         return;
     if (s->launch->how.print_prefix)
-        print_format_prefixed(memory_window(s->mem), wg->ids, format, args, n,
-                              &s->printed);
+        print_format_prefixed(memory_window(s->mem), wg->ids + SIM_ID_GROUP,
+                              format, args, n, &s->printed);
     else
         print_format(memory_window(s->mem), format, args, n, &s->printed);
     if (s->sees.prints && s->launch->print) { /* at once: one thread */
@@ -287,16 +287,11 @@ void exec_leave(void)
     fault_raise(FAULT_STOPPED, 0);
 }
 
-const sim_hooks exec_hooks = {.flush = exec_flush,
-                              .dma = exec_dma,
-                              .wait = exec_wait,
-                              .touch = exec_touch,
-                              .print = exec_print,
-                              .divergence = exec_divergence,
-                              .unreachable = exec_unreachable,
-                              .limit = exec_limit,
-                              .line = hook_line,
-                              .var = hook_var};
+const sim_hooks exec_hooks = {
+#define HOOK_EVERY(returns, name, parameters) .name = exec_##name,
+#define HOOK_COPIES(returns, name, parameters) .name = exec_##name,
+#include "sim/compiler/abi/hooks.def"
+    .line = hook_line, .var = hook_var};
 
 /* --- groups
  * ----------------------------------------------------------------------- */
@@ -373,11 +368,12 @@ static void run_group(shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
+    uint32_t *at = s->wg.ids + SIM_ID_GROUP;
 
     s->running = true;
-    s->wg.ids[0] = (uint32_t)(s->group % n[0]);
-    s->wg.ids[1] = (uint32_t)(s->group / n[0] % n[1]);
-    s->wg.ids[2] = (uint32_t)(s->group / n[0] / n[1]);
+    at[0] = (uint32_t)(s->group % n[0]);
+    at[1] = (uint32_t)(s->group / n[0] % n[1]);
+    at[2] = (uint32_t)(s->group / n[0] / n[1]);
     if (s->fill_bytes)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
     push(s, MACH_STEP_GROUP)->id = s->group;

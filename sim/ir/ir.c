@@ -2,6 +2,7 @@
 #include "sim/ir/ir.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,10 +319,91 @@ const char *ir_callee(LLVMValueRef call)
     return f && LLVMIsAFunction(f) ? LLVMGetValueName2(f, &n) : "";
 }
 
-bool ir_calls(LLVMValueRef inst, const char *name)
+/* --- runtime calls -------------------------------------------------------- */
+
+call_id ir_call_id(LLVMValueRef inst)
 {
-    return !strcmp(ir_callee(inst), name);
+    return call_find(ir_callee(inst));
 }
+
+/* llvm::MemoryEffects: two bits, reads and writes, for what arguments point to,
+ * for what nobody else can reach, and for everything else. */
+enum {
+    MEMORY_NONE = 0,
+    MEMORY_INACCESSIBLE = 12,
+    MEMORY_READS_ARGUMENTS = MEMORY_INACCESSIBLE | 1
+};
+
+static void add_effect(LLVMValueRef f, call_effect e)
+{
+    if (e != CALL_ANYTHING)
+        ir_attr(f, "nounwind", 0);
+    switch (e) {
+    case CALL_ANYTHING:
+    case CALL_TELLS:
+        return;
+    case CALL_VALUE:
+        ir_attr(f, "memory", MEMORY_NONE);
+        ir_attr(f, "willreturn", 0);
+        ir_attr(f, "speculatable", 0);
+        return;
+    case CALL_MEETS:
+        ir_attr(f, "convergent", 0);
+        ir_attr(f, "noduplicate", 0);
+        return;
+    case CALL_ENDS:
+        ir_attr(f, "noreturn", 0);
+        ir_attr(f, "cold", 0);
+        return;
+    case CALL_TESTS:
+        ir_attr(f, "memory", MEMORY_INACCESSIBLE);
+        return;
+    case CALL_OBSERVES:
+    case CALL_READS:
+    case CALL_MAKES:
+        ir_attr(f, "willreturn", 0);
+        ir_attr(f, "memory",
+                e == CALL_OBSERVES ? MEMORY_INACCESSIBLE
+                : e == CALL_READS  ? MEMORY_READS_ARGUMENTS
+                                   : MEMORY_NONE);
+        return;
+    }
+}
+
+static LLVMValueRef build(LLVMBuilderRef b, LLVMModuleRef m, const char *name,
+                          call_id id, LLVMTypeRef ret, LLVMValueRef *args,
+                          unsigned n)
+{
+    LLVMTypeRef types[16], t;
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
+
+    for (unsigned k = 0; k < n; k++)
+        types[k] = LLVMTypeOf(args[k]);
+    t = LLVMFunctionType(ret, types, n, false);
+    if (!f) {
+        f = ir_declare(m, name, t);
+        add_effect(f, call_effect_of(id));
+    }
+    return LLVMBuildCall2(b, t, f, args, n, "");
+}
+
+LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
+                           LLVMTypeRef ret, LLVMValueRef *args, unsigned n)
+{
+    return build(b, m, call_symbol(id), id, ret, args, n);
+}
+
+LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
+                               unsigned number, LLVMTypeRef ret,
+                               LLVMValueRef *args, unsigned n)
+{
+    char name[48];
+
+    snprintf(name, sizeof name, "%s%u", call_symbol(id), number);
+    return build(b, m, name, id, ret, args, n);
+}
+
+/* --- instructions --------------------------------------------------------- */
 
 unsigned ir_line_near(LLVMValueRef i)
 {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "sim/builtins/calls.h"
 
 /* The device's address spaces, as clang numbers them for spir. */
 enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };
@@ -80,7 +81,16 @@ const char *ir_callee(LLVMValueRef call);
  * are a mistake. */
 void ir_mark_unsaturated(LLVMValueRef call);
 bool ir_unsaturated(LLVMValueRef call);
-bool ir_calls(LLVMValueRef inst, const char *name);
+/* Which runtime call inst is; CALL_NONE: any other instruction. */
+call_id ir_call_id(LLVMValueRef inst);
+/* A runtime call at the builder's position; declares the function with what its
+ * row says the optimiser may take for granted. At most 16 arguments. */
+LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
+                           LLVMTypeRef ret, LLVMValueRef *args, unsigned n);
+/* The same of a numbered one. */
+LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
+                               unsigned number, LLVMTypeRef ret,
+                               LLVMValueRef *args, unsigned n);
 
 /* The source line of i, an instruction; without one, that of one before it in
  * its block or of a branch that leads there. 0: none. */

@@ -704,7 +704,7 @@ static void unreachable(sel *s, LLVMValueRef t)
     LLVMValueRef before = LLVMGetPreviousInstruction(t);
     isa_operand line = vp_imm(ir_line_near(t));
 
-    if (!before || !ir_calls(before, "__vpu_divergence"))
+    if (!before || !call_ends(ir_call_id(before)))
         sel_call(s, "unreachable", &line, 1, 0, NULL, 0);
 }
 
@@ -773,8 +773,9 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
     sty y = sel_type(t);
 
     if (k >= n_args) {
-        x->p[0] = group_word(s, k < n_args + 12 ? SHAVE_WORD_IDS + k - n_args
-                                                : SHAVE_WORD_KEPT);
+        x->p[0] =
+            group_word(s, k < n_args + SIM_N_IDS ? SHAVE_WORD_IDS + k - n_args
+                                                 : SHAVE_WORD_KEPT);
     } else if (sel_is_vector(t)) {
         uint32_t bytes = y.bits / 8, per = sel_lanes_per_part(y);
         isa_operand lanes[16];

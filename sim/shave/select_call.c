@@ -2,7 +2,6 @@
  * the group's collective operations as calls to the runtime. */
 #include <string.h>
 
-#include "sim/builtins/routines.h"
 #include "sim/shave/costs.h"
 #include "sim/shave/select.h"
 
@@ -623,18 +622,18 @@ static void block_move(sel *s, LLVMValueRef i, const char *name)
 }
 
 /* What the SAU does itself. */
-static bool on_the_sau(sel *s, LLVMValueRef i, const char *name)
+static bool on_the_sau(sel *s, LLVMValueRef i, call_id id)
 {
     static const struct {
-        const char *name;
+        call_id f16, f32;
         isa_op op;
-    } rows[] = {{"__vpu_rsqrt_f", ISA_OP_frsqrt},
-                {"__vpu_exp2_f", ISA_OP_fexp2},
-                {"__vpu_log2_f", ISA_OP_flog2}};
+    } rows[] = {{CALL_rsqrt_f16, CALL_rsqrt_f32, ISA_OP_frsqrt},
+                {CALL_exp2_f16, CALL_exp2_f32, ISA_OP_fexp2},
+                {CALL_log2_f16, CALL_log2_f32, ISA_OP_flog2}};
     sv *x;
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        if (begins(name, rows[k].name)) {
+        if (id == rows[k].f16 || id == rows[k].f32) {
             x = sel_new(s, LLVMTypeOf(i));
             x->p[0] =
                 sel1(s, sel_scalar(s, LLVMGetOperand(i, 0)), .op = rows[k].op,
@@ -654,26 +653,43 @@ static bool has_event(LLVMValueRef i)
     return !LLVMIsAConstantInt(event) || LLVMConstIntGetZExtValue(event);
 }
 
+/* Cycles of a call that gives a t. */
+static uint32_t cost_of(call_id id, LLVMTypeRef t)
+{
+    bool half;
+    const sim_routine *r = call_routine(id, &half);
+
+    if (r)
+        return LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
+    switch (id) {
+#define RUNTIME(name, who, form, hook, result, words, time, cost) \
+    case CALL_##name:                                             \
+        return COST_##cost;
+#define VALUE(name, form, function, cost) \
+    case CALL_##name:                     \
+        return COST_##cost;
+#include "sim/builtins/calls.def"
+    default: /* of code for checkers and debuggers, which no device runs */
+        return COST_COLLECTIVE;
+    }
+}
+
 /* Everything else that has a name: mathematical routines, conversions with a
  * direction, the runtime's collective operations. */
 static void routine(sel *s, LLVMValueRef i, const char *name)
 {
-    const sim_routine *r = sim_routine_find(name);
+    call_id id = ir_call_id(i);
     LLVMTypeRef t = LLVMTypeOf(i);
     unsigned n = LLVMGetNumArgOperands(i);
     isa_operand args[ISA_MAX_CALL_ARGS];
-    uint32_t cost = COST_COLLECTIVE, n_args = 0;
+    uint32_t n_args = 0;
     sv *x;
 
-    if (on_the_sau(s, i, name))
+    if (on_the_sau(s, i, id))
         return;
-    if (!strcmp(name, "__vpu_dma") && !has_event(i))
+    if (id == CALL_dma && !has_event(i))
         n--;
     x = sel_new(s, t);
-    if (r)
-        cost = LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
-    else if (begins(name, "__vpu_half_") || begins(name, "__vpu_float_"))
-        cost = COST_DIRECTED;
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef v = LLVMGetOperand(i, k);
         sv *a = sel_value(s, v);
@@ -689,7 +705,7 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     }
     if (sel_is_vector(t) || x->n > 2)
         sel_fail(s, name);
-    sel_call(s, name, args, n_args, cost, x->p, x->n);
+    sel_call(s, name, args, n_args, cost_of(id, t), x->p, x->n);
     if (x->n)
         sel_set(s, i, x);
 }

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "sim/builtins/routines.h"
+#include "sim/builtins/calls.h"
 #include "sim/compiler/store/artifact.h"
 
 enum { MAX_FILE = 1 << 20 };
@@ -452,7 +452,8 @@ static void put_from(const cost *c)
     if (c->n_calls)
         printf(" EST:");
     for (unsigned k = 0; k < c->n_calls; k++, sep = "; ") {
-        const sim_routine *r = sim_routine_find(c->calls[k]);
+        bool half;
+        const sim_routine *r = call_routine(call_find(c->calls[k]), &half);
 
         if (r)
             printf("%sroutine `%s`, %u / %u: %s", sep, r->name, r->cost16,

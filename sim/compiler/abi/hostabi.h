@@ -6,7 +6,11 @@
 #ifndef VPU_SIM_COMPILER_ABI_HOSTABI_H
 #define VPU_SIM_COMPILER_ABI_HOSTABI_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
 enum { SIM_ABI = 16 };
@@ -64,10 +68,10 @@ enum {
 };
 
 typedef struct sim_wg {
-    uint64_t cycles;     /* issue cycles since the last step */
-    uint64_t max_cycles; /* hook_limit is called when cycles passes it */
-    uint64_t log_n;      /* entries in the log */
-    uint32_t ids[12]; /* group number, local size, number of groups, offset */
+    uint64_t cycles;         /* issue cycles since the last step */
+    uint64_t max_cycles;     /* hook_limit is called when cycles passes it */
+    uint64_t log_n;          /* entries in the log */
+    uint32_t ids[SIM_N_IDS]; /* SIM_ID_… (sim/builtins/calls.h) */
     uint32_t local_base; /* device address of __local arrays of the program */
     uint32_t stack_base; /* device address of private arrays */
     uint32_t kept_base;  /* device address of values kept across barriers */
@@ -82,30 +86,55 @@ typedef struct sim_wg {
 typedef void sim_wg_fn(sim_wg *wg, uint8_t *window, const uint8_t *args,
                        uint64_t *log);
 
-/* Arguments of the hook dma. */
+/* A transfer: the arguments of the call dma in this order, and what the hook
+ * gets. FIELD(name, NAME) */
+#define SIM_DMA_FIELDS(FIELD)                                       \
+    FIELD(dst, DST)                                                 \
+    FIELD(src, SRC)                                                 \
+    FIELD(to_cmx, TO_CMX)                                           \
+    FIELD(bytes, BYTES) /* per plane; SIM_DMA_TOO_LARGE where 32    \
+                           bits do not hold them */                 \
+    FIELD(src_width, SRC_WIDTH)                                     \
+    FIELD(dst_width, DST_WIDTH)                                     \
+    FIELD(src_pitch, SRC_PITCH)                                     \
+    FIELD(dst_pitch, DST_PITCH)                                     \
+    FIELD(planes, PLANES)                                           \
+    FIELD(src_plane, SRC_PLANE) /* pitch between planes */          \
+    FIELD(dst_plane, DST_PLANE)                                     \
+    FIELD(line, LINE)   /* in the source; of code compiled for      \
+                           checking: the site */                    \
+    FIELD(event, EVENT) /* the transfer joins it; 0 = it has one of \
+                           its own */
 #define SIM_DMA_TOO_LARGE UINT32_MAX
+
 enum {
-    SIM_DMA_DST,
-    SIM_DMA_SRC,
-    SIM_DMA_TO_CMX,
-    SIM_DMA_BYTES, /* per plane; SIM_DMA_TOO_LARGE where 32 bits do not hold
-                      them */
-    SIM_DMA_SRC_WIDTH,
-    SIM_DMA_DST_WIDTH,
-    SIM_DMA_SRC_PITCH,
-    SIM_DMA_DST_PITCH,
-    SIM_DMA_PLANES,
-    SIM_DMA_SRC_PLANE, /* pitch between planes */
-    SIM_DMA_DST_PLANE,
-    SIM_DMA_LINE,  /* in the source; of code compiled for checking: the site */
-    SIM_DMA_EVENT, /* the transfer joins it; 0 = it has one of its own */
-    SIM_DMA_N
+#define SIM_DMA_NUMBER(name, NAME) SIM_DMA_##NAME,
+    SIM_DMA_FIELDS(SIM_DMA_NUMBER)
+#undef SIM_DMA_NUMBER
+        SIM_DMA_N
 };
 
-/* Which code calls a hook: any; that with sim_debug.lines; that which tells of
+typedef struct {
+#define SIM_DMA_FIELD(name, NAME) uint32_t name;
+    SIM_DMA_FIELDS(SIM_DMA_FIELD)
+#undef SIM_DMA_FIELD
+} sim_dma;
+
+/* Compiled code stores argument k at word k. */
+static_assert((int)SIM_DMA_N == (int)CALL_WORDS_dma, "row dma of calls.def");
+#define SIM_DMA_PLACE(name, NAME)                                \
+    static_assert(offsetof(sim_dma, name) == 4 * SIM_DMA_##NAME, \
+                  "sim_dma." #name);
+SIM_DMA_FIELDS(SIM_DMA_PLACE)
+#undef SIM_DMA_PLACE
+static_assert(sizeof(sim_dma) == 4 * SIM_DMA_N, "sim_dma");
+
+/* Which code calls a hook: any; any, but where copies are looked at the engine
+ * has another in its place; that with sim_debug.lines; that which tells of
  * barriers, to try orders out; that which tells of everything. */
 enum {
     SIM_HOOKS_EVERY = 1,
+    SIM_HOOKS_COPIES = SIM_HOOKS_EVERY,
     SIM_HOOKS_LINES = 2,
     SIM_HOOKS_ORDERS = 4,
     SIM_HOOKS_CHECKS = 8

@@ -17,13 +17,6 @@ enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
  * moves at once. */
 enum { CORE_ALIGN = 16 };
 
-/* llvm::MemoryEffects */
-enum {
-    MEMORY_NONE = 0,
-    MEMORY_INACCESSIBLE = 12,
-    MEMORY_READS_ARGUMENTS = MEMORY_INACCESSIBLE | 1
-};
-
 /* --- the tables
  * --------------------------------------------------------------------- */
 
@@ -168,11 +161,6 @@ static uint32_t object_number(instrument *x, LLVMValueRef root)
 
 enum { MAX_DEPTH = 64 };
 
-static bool is_check(LLVMValueRef v)
-{
-    return LLVMIsACallInst(v) && !strncmp(ir_callee(v), "__vpu_check.as", 14);
-}
-
 /* The argument, array or variable all of whose bytes v may point into; NULL:
  * not one, or not known. *any: one found on another path already. */
 static bool find_root(LLVMValueRef v, unsigned depth, ir_map *seen,
@@ -190,7 +178,7 @@ static bool find_root(LLVMValueRef v, unsigned depth, ir_map *seen,
     if (ir_map_get(seen, v))
         return true;
     ir_map_set(seen, v, v);
-    if (is_check(v))
+    if (call_is_access(ir_call_id(v)))
         return find_root(LLVMGetOperand(v, 1), depth + 1, seen, root);
     if (LLVMIsAPHINode(v)) {
         for (unsigned k = 0; k < LLVMCountIncoming(v); k++)
@@ -265,31 +253,21 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
 /* --- calls
  * ------------------------------------------------------------------------ */
 
-static uint64_t memory_of(const char *name)
-{
-    if (!strncmp(name, "__vpu_undef", 11))
-        return MEMORY_NONE;
-    return strcmp(name, "__vpu_check_events") ? MEMORY_INACCESSIBLE
-                                              : MEMORY_READS_ARGUMENTS;
-}
-
-LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
+LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
                              LLVMValueRef *args, unsigned n, LLVMValueRef at)
 {
-    LLVMTypeRef types[8], t;
-    LLVMValueRef f, call;
+    LLVMValueRef call = ir_build_call(x->b, x->m, id, ret, args, n);
 
-    for (unsigned k = 0; k < n; k++)
-        types[k] = LLVMTypeOf(args[k]);
-    t = LLVMFunctionType(ret, types, n, false);
-    f = ir_declare(x->m, name, t);
-    ir_attr(f, "nounwind", 0);
-    /* Whoever knows that a test returns knows that what it tests for does not
-     * hold: a division by zero would follow. */
-    if (strcmp(name, "__vpu_check_if"))
-        ir_attr(f, "willreturn", 0);
-    ir_attr(f, "memory", memory_of(name));
-    call = LLVMBuildCall2(x->b, t, f, args, n, "");
+    LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
+    return call;
+}
+
+LLVMValueRef instrument_numbered(instrument *x, call_id id, unsigned number,
+                                 LLVMTypeRef ret, LLVMValueRef *args,
+                                 unsigned n, LLVMValueRef at)
+{
+    LLVMValueRef call = ir_build_numbered(x->b, x->m, id, number, ret, args, n);
+
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
 }
@@ -334,7 +312,6 @@ static LLVMValueRef first_value(instrument *x, LLVMTypeRef t, uint32_t site,
                                 LLVMValueRef at)
 {
     LLVMValueRef arg = instrument_k32(x, site);
-    char name[32];
     unsigned k = 0;
 
     for (; k < x->n_undef && x->undef[k] != t; k++)
@@ -344,8 +321,7 @@ static LLVMValueRef first_value(instrument *x, LLVMTypeRef t, uint32_t site,
             return NULL;
         x->undef[x->n_undef++] = t;
     }
-    snprintf(name, sizeof name, "__vpu_undef.%u", k);
-    return instrument_call(x, name, t, &arg, 1, at);
+    return instrument_numbered(x, CALL_undef, k, t, &arg, 1, at);
 }
 
 /* At the builder's position the variable begins to exist. at: an instruction
@@ -368,7 +344,7 @@ static void begin_variable(instrument *x, LLVMValueRef v, LLVMValueRef at)
 
         s->object = object_number(x, v);
         s->bytes = x->sites->objects[s->object].bytes;
-        instrument_call(x, "__vpu_check_array", x->void_type, args, 2, at);
+        instrument_call(x, CALL_check_array, x->void_type, args, 2, at);
     }
 }
 
@@ -396,7 +372,7 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
 
 static bool is_wait(const char *callee)
 {
-    return !strcmp(callee, "__vpu_wait_group_events") ||
+    return call_find(callee) == CALL_wait_group_events ||
            !strcmp(callee, "WaitWorkItemDmaEvents");
 }
 
@@ -418,7 +394,7 @@ static void tell_events(instrument *x, LLVMValueRef wait)
     args[1] = n;
     args[2] = list;
     args[3] = s->object ? root : LLVMConstPointerNull(LLVMTypeOf(list));
-    instrument_call(x, "__vpu_check_events", x->void_type, args, 4, wait);
+    instrument_call(x, CALL_check_events, x->void_type, args, 4, wait);
 }
 
 /* What a built-in's expansion forgets. */
@@ -480,14 +456,6 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
 /* --- accesses
  * --------------------------------------------------------------------- */
 
-static const char *check_name(unsigned space)
-{
-    static const char *const names[] = {"__vpu_check.as0", "__vpu_check.as1",
-                                        "__vpu_check.as2", "__vpu_check.as3"};
-
-    return names[space & 3];
-}
-
 /* A pointer operand of i is checked: what it is used with. The site's number.
  */
 static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
@@ -517,7 +485,7 @@ static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
                   : LLVMConstPointerNull(LLVMTypeOf(p));
     instrument_indices(x, i, p);
     LLVMPositionBuilderBefore(x->b, i);
-    call = instrument_call(x, check_name(space), LLVMTypeOf(p), args, 3, i);
+    call = instrument_call(x, call_of_space(space), LLVMTypeOf(p), args, 3, i);
     LLVMSetOperand(i, operand, call);
     return site;
 }
@@ -529,7 +497,7 @@ static void check_exchange(instrument *x, LLVMValueRef i)
     uint32_t site;
 
     LLVMPositionBuilderBefore(x->b, i);
-    instrument_call(x, "__vpu_check_expected", x->void_type, &expected, 1, i);
+    instrument_call(x, CALL_check_expected, x->void_type, &expected, 1, i);
     site = check_pointer(x, i, 0, SITE_ATOMIC, LLVMTypeOf(expected), 4);
     x->sites->sites[site].conditional = true;
 }
@@ -555,7 +523,7 @@ static LLVMValueRef block_call(instrument *x, LLVMValueRef i, unsigned operand,
     args[1] = as_i32(x, p);
     args[2] = object ? as_i32(x, root) : instrument_k32(x, 0);
     args[3] = n;
-    return instrument_call(x, "__vpu_check_block", x->i32, args, 4, i);
+    return instrument_call(x, CALL_check_block, x->i32, args, 4, i);
 }
 
 /* memset, memcpy, memmove: their length becomes 0 where they are wrong. */
@@ -586,7 +554,7 @@ static uint32_t check_collective(instrument *x, LLVMValueRef i,
     add_site(x, kind, i, &site);
     arg = instrument_k32(x, site);
     LLVMPositionBuilderBefore(x->b, i);
-    instrument_call(x, "__vpu_check_at", x->void_type, &arg, 1, i);
+    instrument_call(x, CALL_check_at, x->void_type, &arg, 1, i);
     return site;
 }
 
@@ -633,15 +601,15 @@ static void tell_arguments(instrument *x, LLVMValueRef i, uint32_t site)
     }
     args[0] = instrument_k32(x, site);
     args[1] = hash;
-    instrument_call(x, "__vpu_check_same", x->void_type, args, 2, i);
+    instrument_call(x, CALL_check_same, x->void_type, args, 2, i);
 }
 
 /* A transfer's line operand becomes its site. */
-static void check_copy(instrument *x, LLVMValueRef i)
+static void check_dma(instrument *x, LLVMValueRef i)
 {
     uint32_t site;
-    LLVMValueRef dst = copy_root(x, LLVMGetOperand(i, 0), true);
-    LLVMValueRef src = copy_root(x, LLVMGetOperand(i, 1), false);
+    LLVMValueRef dst = copy_root(x, LLVMGetOperand(i, SIM_DMA_DST), true);
+    LLVMValueRef src = copy_root(x, LLVMGetOperand(i, SIM_DMA_SRC), false);
     sim_site *s;
 
     site = check_collective(x, i, SITE_COPY);
@@ -654,22 +622,34 @@ static void check_copy(instrument *x, LLVMValueRef i)
         tell_arguments(x, i, site);
 }
 
+static void check_barrier(instrument *x, LLVMValueRef i)
+{
+    uint32_t site = check_collective(x, i, SITE_BARRIER);
+
+    x->sites->sites[site].fences = fact_of(x, i).fences;
+}
+
+static void check_wait(instrument *x, LLVMValueRef i)
+{
+    check_collective(x, i, SITE_WAIT);
+}
+
+/* The row's function check_name. */
+#define COLLECTIVE(name)    \
+    case CALL_##name:       \
+        check_##name(x, i); \
+        return true;
+#define EACH(name)
+#define END(name)
+#define RUNTIME(name, who, form, hook, result, words, time, cost) who(name)
+
 static bool check_collective_call(instrument *x, LLVMValueRef i)
 {
-    const char *callee = ir_callee(i);
-
-    if (!strcmp(callee, "__vpu_barrier")) {
-        uint32_t site = check_collective(x, i, SITE_BARRIER);
-
-        x->sites->sites[site].fences = fact_of(x, i).fences;
-    } else if (!strcmp(callee, "__vpu_wait")) {
-        check_collective(x, i, SITE_WAIT);
-    } else if (!strcmp(callee, "__vpu_dma")) {
-        check_copy(x, i);
-    } else {
+    switch (ir_call_id(i)) {
+#include "sim/builtins/calls.def"
+    default:
         return false;
     }
-    return true;
 }
 
 static void check_call(instrument *x, LLVMValueRef i)
@@ -721,7 +701,7 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
     x->variant = variant;
     ir_each_block(b, fn) ir_each_inst(i, b)
     {
-        if (LLVMIsACallInst(i) && !strncmp(ir_callee(i), "__vpu_check", 11))
+        if (call_is_check(ir_call_id(i)))
             continue;
         *arena_append(x->a, list, n, cap) = i;
     }

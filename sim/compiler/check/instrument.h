@@ -1,18 +1,18 @@
 /* Makes a work-item function tell what it does: calls that later passes keep
  * and host/check.c gives their meaning.
  *
- *   void __vpu_check_array(i32 site, ptr)      a private array begins to exist
- *   T    __vpu_undef.N(i32 site)               a private variable's first value
- *   ptr  __vpu_check.asN(i32 site, ptr, ptr root)   before each access: the
+ *   void check_array(i32 site, ptr)      a private array begins to exist
+ *   T    undef.N(i32 site)               a private variable's first value
+ *   ptr  check.asN(i32 site, ptr, ptr root)   before each access: the
  *                                              address to use
- *   i32  __vpu_check_block(i32 site, i32 ptr, i32 root, i32 n)  0 = do not
- *   void __vpu_check_if(i32 site, i1 wrong, i64 x, i64 y)
- *   void __vpu_check_at(i32 site)              before a collective call
- *   void __vpu_check_events(i32 site, i32 n, ptr, ptr root)    before a wait
- *   void __vpu_check_expected(i32 value)       before a compare and exchange
- *   void __vpu_check_same(i32 site, i32 hash)  of a transfer's arguments
+ *   i32  check_block(i32 site, i32 ptr, i32 root, i32 n)  0 = do not
+ *   void check_if(i32 site, i1 wrong, i64 x, i64 y)
+ *   void check_at(i32 site)              before a collective call
+ *   void check_events(i32 site, i32 n, ptr, ptr root)    before a wait
+ *   void check_expected(i32 value)       before a compare and exchange
+ *   void check_same(i32 site, i32 hash)  of a transfer's arguments
  *
- * The line operand of __vpu_dma becomes the transfer's site. */
+ * The line operand of dma becomes the transfer's site. */
 #ifndef VPU_SIM_COMPILER_CHECK_INSTRUMENT_H
 #define VPU_SIM_COMPILER_CHECK_INSTRUMENT_H
 

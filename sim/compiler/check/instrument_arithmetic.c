@@ -76,7 +76,7 @@ static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
     args[1] = any(x, wrong);
     args[2] = as_i64(x, p, is_signed);
     args[3] = as_i64(x, q, is_signed);
-    instrument_call(x, "__vpu_check_if", x->void_type, args, 4, i);
+    instrument_call(x, CALL_check_if, x->void_type, args, 4, i);
 }
 
 static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
@@ -241,15 +241,9 @@ static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
 /* Of the host's or LLVM's mathematics. */
 static bool is_routine(LLVMValueRef i)
 {
-    const char *c = ir_callee(i);
-    size_t n = strlen(c);
-
-    if (!is_float_type(LLVMTypeOf(i)))
-        return false;
-    if (!strncmp(c, "llvm.", 5) || !strncmp(c, "__vpu_half_", 11))
-        return true;
-    return !strncmp(c, "__vpu_", 6) && n > 4 &&
-           (!strcmp(c + n - 4, "_f16") || !strcmp(c + n - 4, "_f32"));
+    return is_float_type(LLVMTypeOf(i)) &&
+           (!strncmp(ir_callee(i), "llvm.", 5) ||
+            call_takes_floats(ir_call_id(i)));
 }
 
 void instrument_arithmetic(instrument *x, LLVMValueRef i)

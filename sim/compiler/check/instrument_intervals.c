@@ -26,8 +26,8 @@ static bool ends_interval(const intervals *v, LLVMValueRef i)
     LLVMValueRef at = LLVMGetPreviousInstruction(i);
 
     /* The barrier's own site stands in front of it. */
-    return ir_calls(i, "__vpu_barrier") && at &&
-           ir_calls(at, "__vpu_check_at") && site_of(v, at)->fences & 1;
+    return ir_call_id(i) == CALL_barrier && at &&
+           ir_call_id(at) == CALL_check_at && site_of(v, at)->fences & 1;
 }
 
 static void see_store(intervals *v, uint32_t object)
@@ -40,18 +40,18 @@ static void see_store(intervals *v, uint32_t object)
 
 static void see(intervals *v, LLVMValueRef i)
 {
-    const char *callee = ir_callee(i);
+    call_id id = ir_call_id(i);
 
-    if (!strncmp(callee, "__vpu_check.as", 14)) {
+    if (call_is_access(id)) {
         const sim_site *s = site_of(v, i);
 
         if (s->kind == SITE_LOAD)
             *arena_append(v->x->a, v->loads, v->n_loads, v->cap_loads) = i;
         else
             see_store(v, s->object);
-    } else if (!strcmp(callee, "__vpu_check_block")) {
+    } else if (id == CALL_check_block) {
         see_store(v, site_of(v, i)->object);
-    } else if (!strcmp(callee, "__vpu_dma")) {
+    } else if (id == CALL_dma) {
         uint32_t site =
             (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, SIM_DMA_LINE));
 
@@ -138,7 +138,7 @@ void instrument_intervals(instrument *x, LLVMValueRef fn)
             const sim_object *o;
             sim_site *s;
 
-            if (strncmp(ir_callee(i), "__vpu_check.as", 14))
+            if (!call_is_access(ir_call_id(i)))
                 continue;
             s = site_of(&v, i);
             o = &x->sites->objects[s->object];

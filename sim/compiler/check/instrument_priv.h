@@ -24,7 +24,7 @@ struct instrument {
     sim_sites *sites;
     size_t n_sites, cap_sites, n_objects, cap_objects;
     ir_map numbers;                     /* variable -> object + 1 */
-    LLVMTypeRef undef[MAX_UNDEF_TYPES]; /* of __vpu_undef.N */
+    LLVMTypeRef undef[MAX_UNDEF_TYPES]; /* of CALL_undef, by number */
     unsigned n_undef;
     bool writes_unknown, copies_unknown;
     /* What calls say that the operations they become do not: by line. */
@@ -42,8 +42,12 @@ struct instrument {
 LLVMValueRef instrument_root(instrument *x, LLVMValueRef pointer);
 LLVMValueRef instrument_k32(instrument *x, uint32_t n);
 /* A call at the builder's position with the line of `at`; declares it. */
-LLVMValueRef instrument_call(instrument *x, const char *name, LLVMTypeRef ret,
+LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
                              LLVMValueRef *args, unsigned n, LLVMValueRef at);
+/* The same of a numbered one. */
+LLVMValueRef instrument_numbered(instrument *x, call_id id, unsigned number,
+                                 LLVMTypeRef ret, LLVMValueRef *args,
+                                 unsigned n, LLVMValueRef at);
 
 /* A test in front of i where it is one of the operations SITE_DIVIDE to
  * SITE_NAN stand for. */

@@ -4,7 +4,6 @@
  * as defined: no source says otherwise. */
 #include "sim/compiler/check/taint.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/compiler/check/instrument_priv.h"
@@ -114,14 +113,13 @@ static void use(taint *t, LLVMValueRef i, sim_site_kind kind, LLVMValueRef c)
     args[0] =
         instrument_k32(t->x, instrument_site(t->x, kind, i, t->variant, 0));
     args[1] = c;
-    instrument_call(t->x, "__vpu_check_use", t->x->void_type, args, 2, i);
+    instrument_call(t->x, CALL_check_use, t->x->void_type, args, 2, i);
 }
 
 /* The site of the check in front of an access, 0 = none. */
 static LLVMValueRef site_of(taint *t, LLVMValueRef pointer)
 {
-    if (LLVMIsACallInst(pointer) &&
-        !strncmp(ir_callee(pointer), "__vpu_check.as", 14))
+    if (call_is_access(ir_call_id(pointer)))
         return LLVMGetOperand(pointer, 0);
     return instrument_k32(t->x, 0);
 }
@@ -135,13 +133,12 @@ static LLVMValueRef of_load(taint *t, LLVMValueRef i)
 {
     unsigned lanes = lanes_of(LLVMTypeOf(i));
     LLVMValueRef args[2] = {site_of(t, LLVMGetOperand(i, 0)), NULL};
-    char name[40];
 
     if (LLVMIsNull(args[0]))
         return LLVMConstNull(companion_type(t, lanes));
     args[1] = address(t, LLVMGetOperand(i, 0));
-    snprintf(name, sizeof name, "__vpu_check_origins.%u", lanes);
-    return instrument_call(t->x, name, companion_type(t, lanes), args, 2, i);
+    return instrument_numbered(t->x, CALL_check_origins, lanes,
+                               companion_type(t, lanes), args, 2, i);
 }
 
 static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
@@ -164,9 +161,7 @@ static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
 /* The pointer behind the check in front of an access. */
 static LLVMValueRef unchecked(LLVMValueRef p)
 {
-    return LLVMIsACallInst(p) && !strncmp(ir_callee(p), "__vpu_check.as", 14)
-               ? LLVMGetOperand(p, 1)
-               : p;
+    return call_is_access(ir_call_id(p)) ? LLVMGetOperand(p, 1) : p;
 }
 
 /* v's companion where v is a vector read from p with components replaced: as
@@ -199,14 +194,12 @@ static LLVMValueRef replaced(taint *t, LLVMValueRef v, LLVMValueRef p,
 static void taint_memory(taint *t, LLVMValueRef i, LLVMValueRef c)
 {
     LLVMValueRef p = LLVMGetOperand(i, 1), args[3];
-    char name[40];
 
     args[0] = site_of(t, p);
     args[1] = address(t, p);
     args[2] = c;
-    snprintf(name, sizeof name, "__vpu_check_taint.%u",
-             lanes_of(LLVMTypeOf(c)));
-    instrument_call(t->x, name, t->x->void_type, args, 3, i);
+    instrument_numbered(t->x, CALL_check_taint, lanes_of(LLVMTypeOf(c)),
+                        t->x->void_type, args, 3, i);
 }
 
 /* a where b is defined. */
@@ -260,7 +253,8 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
         return NULL;
     }
     args[1] = address(t, p);
-    old = instrument_call(t->x, "__vpu_check_origins.1", t->x->i32, args, 2, i);
+    old =
+        instrument_numbered(t->x, CALL_check_origins, 1, t->x->i32, args, 2, i);
     if (LLVMIsAAtomicCmpXchgInst(i))
         use(t, i, SITE_DECIDE,
             join(t, old, companion(t, LLVMGetOperand(i, 1))));
@@ -271,38 +265,34 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
     } else if (!is_defined(made)) {
         LLVMPositionBuilderBefore(t->x->b, next);
         args[2] = made;
-        instrument_call(t->x, "__vpu_check_taint.1", t->x->void_type, args, 3,
-                        i);
+        instrument_numbered(t->x, CALL_check_taint, 1, t->x->void_type, args, 3,
+                            i);
     }
     return old;
 }
 
 static LLVMValueRef of_call(taint *t, LLVMValueRef i)
 {
-    const char *name = ir_callee(i);
+    call_id id = ir_call_id(i);
     unsigned lanes = lanes_of(LLVMTypeOf(i));
 
-    if (!strncmp(name, "__vpu_undef.", 12))
+    if (id == CALL_undef)
         return spread(t, LLVMGetOperand(i, 0), lanes);
-    if (!strncmp(name, "__vpu_check.as", 14)) {
+    if (call_is_access(id)) {
         LLVMPositionBuilderBefore(t->x->b, i);
         use(t, i, SITE_ADDRESS, companion(t, LLVMGetOperand(i, 1)));
         return NULL;
     }
-    if (!strcmp(name, "__vpu_dma") || !strcmp(name, "__vpu_wait") ||
-        !strcmp(name, "__vpu_check_block")) {
+    if (call_needs_defined(id)) {
         LLVMPositionBuilderBefore(t->x->b, i);
         use(t, i, SITE_ADDRESS,
             of_operands(t, i, (int)LLVMGetNumArgOperands(i)));
         return NULL;
     }
-    if (!strncmp(name, "__vpu_check", 11) || !strncmp(name, "llvm.", 5) ||
-        !strncmp(name, "__vpu_", 6)) {
-        if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind)
-            return NULL;
-        return of_operands(t, i, (int)LLVMGetNumArgOperands(i));
-    }
-    return NULL;
+    if ((!id && strncmp(ir_callee(i), "llvm.", 5)) ||
+        LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind)
+        return NULL;
+    return of_operands(t, i, (int)LLVMGetNumArgOperands(i));
 }
 
 /* --- instructions

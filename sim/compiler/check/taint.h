@@ -4,9 +4,9 @@
  * lane, the site it came from, 0 = defined. In device IR, before work-groups
  * are built; adds to what instrument.h lists
  *
- *   i32 or <N x i32>  __vpu_check_origins.N(i32 site, ptr)   of bytes loaded
- *   void __vpu_check_taint.N(i32 site, ptr, i32 or <N x i32>)  of bytes stored
- *   void __vpu_check_use(i32 site, i32 origin)                it matters here
+ *   i32 or <N x i32>  check_origins.N(i32 site, ptr)   of bytes loaded
+ *   void check_taint.N(i32 site, ptr, i32 or <N x i32>)  of bytes stored
+ *   void check_use(i32 site, i32 origin)                it matters here
  */
 #ifndef VPU_SIM_COMPILER_CHECK_TAINT_H
 #define VPU_SIM_COMPILER_CHECK_TAINT_H

@@ -2,7 +2,6 @@
 #include "sim/compiler/debug/debug.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { DW_ENCODING_UNSIGNED = 7 };
@@ -23,23 +22,14 @@ static bool of_prelude(LLVMMetadataRef var)
            !memcmp(name + n - (sizeof tail - 1), tail, sizeof tail - 1);
 }
 
-static LLVMValueRef var_function(LLVMModuleRef m, LLVMTypeRef *type)
-{
-    LLVMContextRef c = LLVMGetModuleContext(m);
-    LLVMTypeRef p = LLVMPointerTypeInContext(c, AS_PRIVATE);
-
-    *type = LLVMFunctionType(LLVMVoidTypeInContext(c), &p, 1, false);
-    return ir_declare(m, "__vpu_var", *type);
-}
-
 static void add_var(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef address,
                     LLVMValueRef var, LLVMMetadataRef loc)
 {
-    LLVMTypeRef t;
-    LLVMValueRef f = var_function(m, &t), call;
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    LLVMValueRef call =
+        ir_build_call(b, m, CALL_var, LLVMVoidTypeInContext(c), &address, 1);
 
-    call = LLVMBuildCall2(b, t, f, &address, 1, "");
-    LLVMSetMetadata(call, debug_variable_kind(LLVMGetModuleContext(m)), var);
+    LLVMSetMetadata(call, debug_variable_kind(c), var);
     LLVMInstructionSetDebugLoc(call, loc);
 }
 
@@ -145,31 +135,29 @@ static LLVMValueRef first_statement(LLVMValueRef fn)
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(fn);
 
     ir_each_inst(i, entry) if (LLVMGetDebugLocLine(i) &&
-                               !ir_calls(i, "__vpu_var")) return i;
+                               ir_call_id(i) != CALL_var) return i;
     return LLVMGetBasicBlockTerminator(entry);
 }
 
-static LLVMValueRef id_call(LLVMBuilderRef b, LLVMModuleRef m, const char *what,
-                            unsigned d)
+static LLVMValueRef id_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(m));
-    LLVMTypeRef t = LLVMFunctionType(i32, NULL, 0, false);
-    char name[32];
 
-    snprintf(name, sizeof name, "__vpu_%s%u", what, d);
-    return LLVMBuildCall2(b, t, ir_declare(m, name, t), NULL, 0, "");
+    return ir_build_call(b, m, id, i32, NULL, 0);
 }
 
-static LLVMValueRef id_value(LLVMBuilderRef b, LLVMModuleRef m,
-                             const char *what, unsigned d)
+/* first: the id's call for dimension 0; CALL_NONE = the global id. */
+static LLVMValueRef id_value(LLVMBuilderRef b, LLVMModuleRef m, call_id first,
+                             unsigned d)
 {
     LLVMValueRef v;
 
-    if (strcmp(what, "global") != 0)
-        return id_call(b, m, what, d);
-    v = LLVMBuildMul(b, id_call(b, m, "grp", d), id_call(b, m, "lsz", d), "");
-    v = LLVMBuildAdd(b, v, id_call(b, m, "off", d), "");
-    return LLVMBuildAdd(b, v, id_call(b, m, "lid", d), "");
+    if (first)
+        return id_call(b, m, first + d);
+    v = LLVMBuildMul(b, id_call(b, m, CALL_grp0 + d),
+                     id_call(b, m, CALL_lsz0 + d), "");
+    v = LLVMBuildAdd(b, v, id_call(b, m, CALL_off0 + d), "");
+    return LLVMBuildAdd(b, v, id_call(b, m, CALL_lid0 + d), "");
 }
 
 typedef struct {
@@ -179,7 +167,7 @@ typedef struct {
     LLVMMetadataRef sp, type, loc; /* type: uint3 */
 } ids;
 
-static void add_id(ids *x, const char *name, const char *what)
+static void add_id(ids *x, const char *name, call_id first)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(x->m));
     LLVMTypeRef t = LLVMArrayType2(i32, 4);
@@ -189,7 +177,7 @@ static void add_id(ids *x, const char *name, const char *what)
     for (unsigned d = 0; d < 3; d++) {
         LLVMValueRef i = LLVMConstInt(i32, d, false);
 
-        LLVMBuildStore(x->b, id_value(x->b, x->m, what, d),
+        LLVMBuildStore(x->b, id_value(x->b, x->m, first, d),
                        LLVMBuildGEP2(x->b, i32, at, &i, 1, ""));
     }
     var = LLVMDIBuilderCreateAutoVariable(
@@ -202,19 +190,18 @@ static void add_id(ids *x, const char *name, const char *what)
 static void add_stop(ids *x, LLVMValueRef here, const uint32_t *at)
 {
     LLVMContextRef c = LLVMGetModuleContext(x->m);
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(c), t;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(c);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(c);
     LLVMValueRef it = LLVMConstInt(i1, 1, false), call;
 
     for (unsigned d = 0; d < 3; d++)
         it = LLVMBuildAnd(x->b, it,
                           LLVMBuildICmp(x->b, LLVMIntEQ,
-                                        id_value(x->b, x->m, "global", d),
+                                        id_value(x->b, x->m, CALL_NONE, d),
                                         LLVMConstInt(i32, at[d], false), ""),
                           "");
-    t = LLVMFunctionType(LLVMVoidTypeInContext(c), &i1, 1, false);
     call =
-        LLVMBuildCall2(x->b, t, ir_declare(x->m, "__vpu_stop", t), &it, 1, "");
+        ir_build_call(x->b, x->m, CALL_stop, LLVMVoidTypeInContext(c), &it, 1);
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(here));
 }
 
@@ -259,8 +246,12 @@ static void add_array(ids *x, LLVMValueRef global)
 
 void debug_add_ids(LLVMValueRef fn, const uint32_t *at)
 {
-    static const char *const names[3][2] = {
-        {"global_id", "global"}, {"local_id", "lid"}, {"group_id", "grp"}};
+    static const struct {
+        const char *name;
+        call_id first;
+    } variables[] = {{"global_id", CALL_NONE},
+                     {"local_id", CALL_lid0},
+                     {"group_id", CALL_grp0}};
     LLVMValueRef here = first_statement(fn);
     LLVMMetadataRef uint, three;
     ids x = {.m = LLVMGetGlobalParent(fn), .sp = LLVMGetSubprogram(fn)};
@@ -279,8 +270,8 @@ void debug_add_ids(LLVMValueRef fn, const uint32_t *at)
         x.loc = LLVMDIBuilderCreateDebugLocation(
             c, LLVMDISubprogramGetLine(x.sp), 0, x.sp, NULL);
         for (int k = 0; k < 3; k++)
-            if (!has_variable(fn, names[k][0]))
-                add_id(&x, names[k][0], names[k][1]);
+            if (!has_variable(fn, variables[k].name))
+                add_id(&x, variables[k].name, variables[k].first);
         for (LLVMValueRef g = LLVMGetFirstGlobal(x.m); g;
              g = LLVMGetNextGlobal(g))
             add_array(&x, g);

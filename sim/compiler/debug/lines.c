@@ -289,32 +289,19 @@ static void note_variable(lines *l, LLVMValueRef call)
 
 static void emit(lines *l, char kind, LLVMMetadataRef loc, LLVMValueRef before)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(l->c), t;
-    LLVMTypeRef types[3] = {i32, i32, i32};
-    LLVMTypeRef id = LLVMFunctionType(i32, NULL, 0, false);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(l->c);
     LLVMValueRef lid[3], call;
     str text = {0};
-    char name[16];
 
     LLVMPositionBuilderBefore(l->b, before);
     LLVMSetCurrentDebugLocation2(l->b, NULL);
-    for (unsigned d = 0; d < 3; d++) {
-        snprintf(name, sizeof name, "__vpu_lid%u", d);
-        lid[d] =
-            LLVMBuildCall2(l->b, id, ir_declare(l->m, name, id), NULL, 0, "");
-    }
-    t = LLVMFunctionType(LLVMVoidTypeInContext(l->c), types, 3, false);
-    call =
-        LLVMBuildCall2(l->b, t, ir_declare(l->m, "__vpu_line", t), lid, 3, "");
+    for (unsigned d = 0; d < 3; d++)
+        lid[d] = ir_build_call(l->b, l->m, CALL_lid0 + d, i32, NULL, 0);
+    call = ir_build_call(l->b, l->m, CALL_line, LLVMVoidTypeInContext(l->c),
+                         lid, 3);
     site_text(l, kind, loc, &text);
     set_text(l, call, &text);
     str_free(&text);
-}
-
-static bool is_collective(LLVMValueRef i)
-{
-    return ir_calls(i, "__vpu_barrier") || ir_calls(i, "__vpu_dma") ||
-           ir_calls(i, "__vpu_wait");
 }
 
 static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
@@ -325,11 +312,11 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
 
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
         LLVMMetadataRef loc = in_source(LLVMInstructionGetDebugLoc(i));
+        call_id id = ir_call_id(i);
 
         next = LLVMGetNextInstruction(i);
-        if (LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) ||
-            ir_calls(i, "__vpu_var") || ir_calls(i, "__vpu_line") ||
-            !strncmp(ir_callee(i), "llvm.lifetime", 13))
+        if (LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) || id == CALL_var ||
+            id == CALL_line || !strncmp(ir_callee(i), "llvm.lifetime", 13))
             continue;
         if (loc && (LLVMDILocationGetLine(loc) != line ||
                     LLVMDILocationGetInlinedAt(loc) != at)) {
@@ -339,7 +326,7 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
                 emit(l, 'l', loc, i);
         }
         *last = loc ? loc : *last;
-        if (*last && is_collective(i))
+        if (*last && call_is_collective(id))
             emit(l, 's', *last, i);
         if (*last && LLVMIsAReturnInst(i))
             emit(l, 'e', *last, i);
@@ -355,7 +342,7 @@ void debug_add_lines(LLVMValueRef fn, arena *a)
     l->c = LLVMGetModuleContext(l->m);
     l->b = LLVMCreateBuilderInContext(l->c);
     ir_each_block(block, fn)
-        ir_each_inst(i, block) if (ir_calls(i, "__vpu_var"))
+        ir_each_inst(i, block) if (ir_call_id(i) == CALL_var)
             note_variable(l, i);
     ir_each_block(block, fn) add_events(l, block, &last);
     LLVMDisposeBuilder(l->b);

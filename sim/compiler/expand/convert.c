@@ -1,7 +1,6 @@
 /* convert_ built-ins: every type, rounding and _sat. */
 #include "sim/compiler/expand/expand_priv.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -50,19 +49,22 @@ static bool parse_conversion(xp *x, const char *s, conversion *out)
     return false;
 }
 
-LLVMValueRef xp_lanewise(xp *x, const char *name, LLVMValueRef v,
-                         LLVMTypeRef to)
+LLVMValueRef xp_lanewise(xp *x, call_id id, LLVMValueRef v, LLVMTypeRef to)
 {
     LLVMTypeRef e = ir_element(to);
     LLVMValueRef r = LLVMGetUndef(to);
     unsigned lanes = ir_lanes(to);
 
+    if (id == CALL_NONE) {
+        x->problem = "not a rounding of OpenCL C 1.2";
+        return NULL;
+    }
     if (lanes == 1)
-        return xp_pure(x, name, e, &v, 1);
+        return xp_runtime(x, id, e, &v, 1);
     for (unsigned l = 0; l < lanes; l++) {
         LLVMValueRef one = LLVMBuildExtractElement(x->b, v, xp_k32(x, l), "");
 
-        r = LLVMBuildInsertElement(x->b, r, xp_pure(x, name, e, &one, 1),
+        r = LLVMBuildInsertElement(x->b, r, xp_runtime(x, id, e, &one, 1),
                                    xp_k32(x, l), "");
     }
     return r;
@@ -130,22 +132,18 @@ static LLVMValueRef int_to_float_directed(xp *x, LLVMValueRef v, LLVMTypeRef to,
     LLVMTypeRef i64 = LLVMInt64TypeInContext(x->c);
     LLVMTypeRef f = LLVMFloatTypeInContext(x->c);
     bool is_signed = xp_is_signed(x, 0);
-    char name[24];
 
     if (ir_lanes(to) > 1) {
         i64 = LLVMVectorType(i64, ir_lanes(to));
         f = LLVMVectorType(f, ir_lanes(to));
     }
     if (cv->bits == 16) {
-        snprintf(name, sizeof name, "__vpu_half_%c", cv->round);
         v = is_signed ? LLVMBuildSIToFP(x->b, v, f, "")
                       : LLVMBuildUIToFP(x->b, v, f, "");
-        return xp_lanewise(x, name, v, to);
+        return xp_lanewise(x, call_half_directed(cv->round), v, to);
     }
-    snprintf(name, sizeof name, "__vpu_float_%c%c", is_signed ? 'i' : 'u',
-             cv->round);
     v = LLVMBuildIntCast2(x->b, v, i64, is_signed, "");
-    return xp_lanewise(x, name, v, to);
+    return xp_lanewise(x, call_float_directed(is_signed, cv->round), v, to);
 }
 
 LLVMValueRef x_convert(xp *x)
@@ -154,7 +152,6 @@ LLVMValueRef x_convert(xp *x)
     LLVMTypeRef from = LLVMTypeOf(v), to = xp_result(x);
     conversion cv;
     bool from_float = xp_is_float(from);
-    char name[20];
 
     if (!parse_conversion(x, x->name + strlen("convert_"), &cv)) {
         x->problem = "not a conversion of OpenCL C 1.2";
@@ -165,10 +162,8 @@ LLVMValueRef x_convert(xp *x)
                           : int_to_int(x, v, to, &cv);
     if (from_float) {
         if (cv.bits == 16 && ir_bits_of(ir_element(from)) == 32 && cv.round &&
-            cv.round != 'e') {
-            snprintf(name, sizeof name, "__vpu_half_%c", cv.round);
-            return xp_lanewise(x, name, v, to);
-        }
+            cv.round != 'e')
+            return xp_lanewise(x, call_half_directed(cv.round), v, to);
         return LLVMBuildFPCast(x->b, v, to, "");
     }
     if (cv.round && cv.round != 'e')

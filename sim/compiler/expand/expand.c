@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/builtins/routines.h"
 #include "sim/compiler/expand/names.h"
 #include "sim/ir/ir.h"
 
@@ -82,49 +81,17 @@ LLVMValueRef xp_intrinsic(xp *x, const char *name, LLVMTypeRef *over,
     return LLVMBuildCall2(x->b, t, f, args, n, "");
 }
 
-LLVMValueRef xp_pure(xp *x, const char *name, LLVMTypeRef ret,
-                     LLVMValueRef *args, unsigned n)
+LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
+                        unsigned n)
 {
-    LLVMTypeRef types[4], t;
-    LLVMValueRef f;
-
-    for (unsigned i = 0; i < n; i++)
-        types[i] = LLVMTypeOf(args[i]);
-    t = LLVMFunctionType(ret, types, n, false);
-    f = ir_declare(x->m, name, t);
-    ir_attr(f, "memory", 0);
-    ir_attr(f, "nounwind", 0);
-    ir_attr(f, "willreturn", 0);
-    ir_attr(f, "speculatable", 0);
-    return LLVMBuildCall2(x->b, t, f, args, n, "");
-}
-
-/* A call that other passes treat as a point all items reach together. */
-LLVMValueRef xp_collective(xp *x, const char *name, LLVMTypeRef ret,
-                           LLVMValueRef *args, unsigned n)
-{
-    LLVMTypeRef types[16], t;
-    LLVMValueRef f, call;
-
-    for (unsigned i = 0; i < n; i++)
-        types[i] = LLVMTypeOf(args[i]);
-    t = LLVMFunctionType(ret, types, n, false);
-    f = ir_declare(x->m, name, t);
-    ir_attr(f, "nounwind", 0);
-    ir_attr(f, "convergent", 0);
-    ir_attr(f, "noduplicate", 0);
-    call = LLVMBuildCall2(x->b, t, f, args, n, "");
-    return call;
+    return ir_build_call(x->b, x->m, id, ret, args, n);
 }
 
 /* --- work-item functions ------------------------------------------------- */
 
-static LLVMValueRef id_of(xp *x, const char *what, unsigned d)
+static LLVMValueRef id_of(xp *x, call_id first, unsigned d)
 {
-    char name[32];
-
-    snprintf(name, sizeof name, "__vpu_%s%u", what, d);
-    return xp_pure(x, name, x->i32, NULL, 0);
+    return xp_runtime(x, first + d, x->i32, NULL, 0);
 }
 
 static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
@@ -132,22 +99,22 @@ static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
     LLVMValueRef v;
 
     if (!strcmp(what, "global_id")) {
-        v = LLVMBuildMul(x->b, id_of(x, "grp", d), id_of(x, "lsz", d), "");
-        v = LLVMBuildAdd(x->b, v, id_of(x, "off", d), "");
-        return LLVMBuildAdd(x->b, v, id_of(x, "lid", d), "");
+        v = LLVMBuildMul(x->b, id_of(x, CALL_grp0, d), id_of(x, CALL_lsz0, d),
+                         "");
+        v = LLVMBuildAdd(x->b, v, id_of(x, CALL_off0, d), "");
+        return LLVMBuildAdd(x->b, v, id_of(x, CALL_lid0, d), "");
     }
     if (!strcmp(what, "global_size"))
-        return LLVMBuildMul(x->b, id_of(x, "ngrp", d), id_of(x, "lsz", d), "");
-    return id_of(x, what, d);
+        return LLVMBuildMul(x->b, id_of(x, CALL_ngrp0, d),
+                            id_of(x, CALL_lsz0, d), "");
+    return id_of(x, call_of_id(what, 0), d);
 }
 
 LLVMValueRef x_id(xp *x)
 {
     LLVMValueRef dim = xp_arg(x, 0), v;
-    bool size = !strcmp(x->data, "lsz") || !strcmp(x->data, "ngrp") ||
-                !strcmp(x->data, "global_size");
 
-    v = xp_k32(x, size); /* dimensions beyond the third: size 1, id 0 */
+    v = xp_k32(x, !strcmp(x->data, "global_size") || call_id_beyond(x->data));
     if (LLVMIsAConstantInt(dim)) {
         uint64_t d = LLVMConstIntGetZExtValue(dim);
 
@@ -204,8 +171,7 @@ static expander *find(xp *x)
 static bool is_ours(const char *symbol)
 {
     return !strncmp(symbol, "llvm.", 5) ||
-           (!strncmp(symbol, "__vpu_", 6) &&
-            strcmp(symbol, "__vpu_wait_group_events"));
+           (call_is_reserved(symbol) && !call_is_plain(call_find(symbol)));
 }
 
 static vpu_status expand_call(xp *x, const char *path, vpu_error *err)

@@ -1,20 +1,19 @@
 /* Built-in calls to plain IR. After this pass a module calls nothing but LLVM
- * intrinsics, the mathematical routines (__vpu_<name>_f16/_f32), and the
- * operations below, which later passes give their meaning:
+ * intrinsics and runtime calls (sim/builtins/calls.def), the mathematical
+ * routines among them. Of the others later passes know the meaning:
  *
- *   i32  __vpu_lid<d> lsz<d> grp<d> ngrp<d> off<d>    d = 0, 1, 2; pure
- *   void __vpu_barrier()
- *   i32  __vpu_dma(i32 x 13)                SIM_DMA_… of hostabi.h, in order
- *   void __vpu_wait(i32 n)                  for the transfers numbered 1 … n
- *   half __vpu_half_z/_p/_n(float)          directed rounding
- *   float __vpu_float_{i,u}{z,p,n}(i64)     likewise, from integers
- *   void __vpu_printf(i32 format, i32 args, i32 n)    device addresses
+ *   i32  lid<d> lsz<d> grp<d> ngrp<d> off<d>      d = 0, 1, 2
+ *   void barrier()
+ *   i32  dma(i32 x 13)                SIM_DMA_… of hostabi.h, in order
+ *   void wait(i32 n)                  for the transfers numbered 1 … n
+ *   half half_z/_p/_n(float)          directed rounding
+ *   float float_{i,u}{z,p,n}(i64)     likewise, from integers
+ *   void printf(i32 format, i32 args, i32 n)    device addresses
  *
- * Pointers are device addresses, as i32. __vpu_dma returns what OpenCL's
- * event_t holds: the event given to it, or without one (0) the transfer's
- * number in its group, from 1. Barrier, dma and wait are collective: every item
- * of the group must reach them, and they happen once.
- */
+ * Pointers are device addresses, as i32. dma returns what OpenCL's event_t
+ * holds: the event given to it, or without one (0) the transfer's number in its
+ * group, from 1. Barrier, dma and wait are collective: every item of the group
+ * must reach them, and they happen once. */
 #ifndef VPU_SIM_COMPILER_EXPAND_EXPAND_H
 #define VPU_SIM_COMPILER_EXPAND_EXPAND_H
 

@@ -43,15 +43,12 @@ LLVMValueRef xp_int(xp *x, LLVMTypeRef like, uint64_t v);
 
 LLVMValueRef xp_intrinsic(xp *x, const char *name, LLVMTypeRef *over,
                           unsigned n_over, LLVMValueRef *args, unsigned n);
-/* Call of a function of ours without side effects. */
-LLVMValueRef xp_pure(xp *x, const char *name, LLVMTypeRef ret,
-                     LLVMValueRef *args, unsigned n);
-/* A call that other passes treat as a point all items reach together. */
-LLVMValueRef xp_collective(xp *x, const char *name, LLVMTypeRef ret,
-                           LLVMValueRef *args, unsigned n);
-/* xp_pure of a one-argument function, lane by lane. */
-LLVMValueRef xp_lanewise(xp *x, const char *name, LLVMValueRef v,
-                         LLVMTypeRef to);
+/* A runtime call. */
+LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
+                        unsigned n);
+/* One with one argument, lane by lane. CALL_NONE sets x->problem: the direction
+ * of a rounding that is none. */
+LLVMValueRef xp_lanewise(xp *x, call_id id, LLVMValueRef v, LLVMTypeRef to);
 LLVMValueRef xp_min_max(xp *x, LLVMValueRef a, LLVMValueRef b, bool max);
 
 /* &p[offset * step] of elements of type e */

@@ -38,14 +38,12 @@ static LLVMValueRef routine(xp *x, const char *name, LLVMTypeRef t,
     LLVMTypeRef e = ir_element(t), re = ir_element(ret);
     unsigned lanes = ir_lanes(ret);
     LLVMValueRef r = LLVMGetUndef(ret), one[3], v;
-    char symbol[48];
+    call_id id = call_of_routine(name, LLVMGetTypeKind(e) == LLVMHalfTypeKind);
 
-    snprintf(symbol, sizeof symbol, "__vpu_%s_%s", name,
-             LLVMGetTypeKind(e) == LLVMHalfTypeKind ? "f16" : "f32");
     for (unsigned l = 0; l < lanes; l++) {
         for (unsigned i = 0; i < n; i++)
             one[i] = lane_of(x, args[i], l);
-        v = xp_pure(x, symbol, re, one, n);
+        v = xp_runtime(x, id, re, one, n);
         if (lanes == 1)
             return v;
         r = LLVMBuildInsertElement(x->b, r, v, xp_k32(x, l), "");

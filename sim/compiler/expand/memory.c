@@ -2,7 +2,6 @@
 #include "sim/compiler/expand/expand_priv.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,16 +84,15 @@ LLVMValueRef x_vstore_half(xp *x)
     LLVMTypeRef t = LLVMTypeOf(v), h = LLVMHalfTypeInContext(x->c), ht = h;
     const char *after = strstr(x->name, "_half") + strlen("_half");
     const char *mode = strstr(after, "_rt");
-    char name[20];
 
     if (ir_lanes(t) > 1)
         ht = LLVMVectorType(h, ir_lanes(t));
-    if (mode && mode[3] != 'e') {
-        snprintf(name, sizeof name, "__vpu_half_%c", mode[3]);
-        v = xp_lanewise(x, name, v, ht);
-    } else {
+    if (mode && mode[3] != 'e')
+        v = xp_lanewise(x, call_half_directed(mode[3]), v, ht);
+    else
         v = LLVMBuildFPTrunc(x->b, v, ht, "");
-    }
+    if (!v)
+        return NULL;
     xp_store(
         x, v,
         xp_element_ptr(x, h, xp_arg(x, 2), xp_arg(x, 1), half_step(x, after)));
@@ -109,10 +107,20 @@ LLVMValueRef x_nothing(xp *x)
     return NULL;
 }
 
-LLVMValueRef x_barrier(xp *x)
+/* The runtime call that the row's data names, with as many of the arguments as
+ * it takes. */
+LLVMValueRef x_runtime(xp *x)
 {
-    xp_collective(x, "__vpu_barrier", LLVMVoidTypeInContext(x->c), NULL, 0);
-    return NULL;
+    call_id id = call_named(x->data);
+    LLVMValueRef args[CALL_MAX_WORDS];
+    unsigned n = call_words(id);
+
+    for (unsigned k = 0; k < n; k++) {
+        args[k] = xp_arg(x, k);
+        if (LLVMGetTypeKind(LLVMTypeOf(args[k])) == LLVMPointerTypeKind)
+            args[k] = LLVMBuildPtrToInt(x->b, args[k], x->i32, "");
+    }
+    return xp_runtime(x, id, xp_result(x), args, n);
 }
 
 static LLVMValueRef line_of(xp *x)
@@ -181,21 +189,22 @@ static LLVMValueRef emit_copy(xp *x, LLVMValueRef dst, LLVMValueRef src,
 {
     unsigned dst_as = LLVMGetPointerAddressSpace(LLVMTypeOf(dst));
     LLVMValueRef args[SIM_DMA_N] = {
-        LLVMBuildPtrToInt(x->b, dst, x->i32, ""),
-        LLVMBuildPtrToInt(x->b, src, x->i32, ""),
-        xp_k32(x, dst_as == AS_LOCAL || dst_as == AS_PRIVATE),
-        s->bytes,
-        s->src_width,
-        s->dst_width,
-        s->src_pitch,
-        s->dst_pitch,
-        s->planes,
-        s->src_plane,
-        s->dst_plane,
-        line_of(x),
-        event_given(x)};
+        [SIM_DMA_DST] = LLVMBuildPtrToInt(x->b, dst, x->i32, ""),
+        [SIM_DMA_SRC] = LLVMBuildPtrToInt(x->b, src, x->i32, ""),
+        [SIM_DMA_TO_CMX] =
+            xp_k32(x, dst_as == AS_LOCAL || dst_as == AS_PRIVATE),
+        [SIM_DMA_BYTES] = s->bytes,
+        [SIM_DMA_SRC_WIDTH] = s->src_width,
+        [SIM_DMA_DST_WIDTH] = s->dst_width,
+        [SIM_DMA_SRC_PITCH] = s->src_pitch,
+        [SIM_DMA_DST_PITCH] = s->dst_pitch,
+        [SIM_DMA_PLANES] = s->planes,
+        [SIM_DMA_SRC_PLANE] = s->src_plane,
+        [SIM_DMA_DST_PLANE] = s->dst_plane,
+        [SIM_DMA_LINE] = line_of(x),
+        [SIM_DMA_EVENT] = event_given(x)};
 
-    return xp_collective(x, "__vpu_dma", x->i32, args, SIM_DMA_N);
+    return xp_runtime(x, CALL_dma, x->i32, args, SIM_DMA_N);
 }
 
 static LLVMValueRef copy_flat(xp *x, LLVMValueRef dst, LLVMValueRef src,
@@ -317,7 +326,7 @@ LLVMValueRef x_wait(xp *x)
             most = xp_intrinsic(x, "llvm.umax", &i32, 1, args, 2);
         }
     }
-    xp_collective(x, "__vpu_wait", LLVMVoidTypeInContext(x->c), &most, 1);
+    xp_runtime(x, CALL_wait, LLVMVoidTypeInContext(x->c), &most, 1);
     return NULL;
 }
 

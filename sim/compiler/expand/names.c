@@ -72,7 +72,6 @@ static bool is_plain(const char *symbol)
 {
     static const char *const names[] = {
         "printf",
-        "__vpu_wait_group_events",
         "WaitWorkItemDmaEvents",
         "__builtin_shave_sau_sumx_f16_r",
         "__builtin_shave_sau_exp2_f16_l_r",
@@ -82,7 +81,7 @@ static bool is_plain(const char *symbol)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(names[k], symbol))
             return true;
-    return false;
+    return call_is_plain(call_find(symbol));
 }
 
 /* Where the source uses f first. */
@@ -108,12 +107,13 @@ static vpu_status check_name(LLVMValueRef f, const char *path, vpu_error *err)
         (!function || !LLVMGetIntrinsicID(f) || !is_known_intrinsic(name)))
         return err_at(err, VPU_ERR_COMPILE, path, line, col,
                       "'%s' is nothing a SHAVE has", name);
-    if (begins(name, "__vpu_") &&
+    if (call_is_reserved(name) &&
         !(function && LLVMIsDeclaration(f) && is_plain(name)))
-        return err_at(err, VPU_ERR_COMPILE, path, line, col,
-                      "the name '%s' is reserved: those that begin with "
-                      "__vpu_ are the compiler's",
-                      name);
+        return err_at(
+            err, VPU_ERR_COMPILE, path, line, col,
+            "the name '%s' is reserved: those that begin with " CALL_PREFIX
+            " are the compiler's",
+            name);
     return VPU_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "sim/compiler/expand/expand_priv.h"
 
 #include <llvm-c/Target.h>
-#include <stdio.h>
 
 #include "sim/compiler/abi/hostabi.h"
 
@@ -31,17 +30,13 @@ static LLVMValueRef at(xp *x, LLVMValueRef p, uint32_t offset)
 
 static LLVMValueRef local_id(xp *x, unsigned d)
 {
-    char name[16];
-
-    snprintf(name, sizeof name, "__vpu_lid%u", d);
-    return xp_pure(x, name, x->i32, NULL, 0);
+    return xp_runtime(x, CALL_lid0 + d, x->i32, NULL, 0);
 }
 
 LLVMValueRef x_printf(xp *x)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(x->m);
     uint32_t bytes = SIM_PRINT_IDS * 4, offset = bytes;
-    LLVMTypeRef t, types[3] = {x->i32, x->i32, x->i32};
     LLVMValueRef p, args[3];
 
     for (unsigned i = 1; i < x->n_args; i++)
@@ -68,7 +63,6 @@ LLVMValueRef x_printf(xp *x)
     args[0] = LLVMBuildPtrToInt(x->b, xp_arg(x, 0), x->i32, "");
     args[1] = LLVMBuildPtrToInt(x->b, p, x->i32, "");
     args[2] = xp_k32(x, x->n_args - 1);
-    t = LLVMFunctionType(LLVMVoidTypeInContext(x->c), types, 3, false);
-    LLVMBuildCall2(x->b, t, ir_declare(x->m, "__vpu_printf", t), args, 3, "");
+    xp_runtime(x, CALL_printf, LLVMVoidTypeInContext(x->c), args, 3);
     return LLVMConstNull(xp_result(x));
 }

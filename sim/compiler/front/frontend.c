@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/task.h"
 #include "base/temp.h"
+#include "sim/builtins/calls.h"
 #include "sim/builtins/prelude.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/front/clang.h"
@@ -89,11 +90,9 @@ static bool is_snippet(const char *l)
 static void put_names(str *s, const char *l)
 {
     static const char *const names[][2] = {
-        {"__vpu_async_copy", "async_work_group_copy"},
-        {"__vpu_async_strided_copy", "async_work_group_strided_copy"},
-        {"__vpu_wait_group_events", "wait_group_events"},
-        {"__vpu_prefetch", "prefetch"},
-        {"__vpu_event_t", "event_t"}};
+#define STAND_IN(name, standard, symbol) {CALL_PREFIX #name, standard},
+#include "sim/builtins/calls.def"
+    };
     enum { N_NAMES = sizeof names / sizeof *names };
     size_t i;
 

@@ -419,7 +419,7 @@ static LLVMTypeRef nothing(host *h)
     return LLVMVoidTypeInContext(h->c);
 }
 
-/* The call's own arguments behind wg, to a hook that returns nothing. */
+/* The call's own arguments behind wg. */
 static LLVMValueRef forward(host *h, LLVMValueRef i, const char *hook,
                             LLVMTypeRef ret)
 {
@@ -432,7 +432,19 @@ static LLVMValueRef forward(host *h, LLVMValueRef i, const char *hook,
     return host_hook(h, hook, ret, args, n + 1);
 }
 
-static void do_if(host *h, LLVMValueRef i)
+static LLVMValueRef do_undef(host *h, LLVMValueRef i)
+{
+    forward(h, i, "vpu_hook_undef", nothing(h));
+    return LLVMConstNull(host_type(h, LLVMTypeOf(i)));
+}
+
+static LLVMValueRef do_expected(host *h, LLVMValueRef i)
+{
+    set_state(h, host_operand(h, i, 0), offsetof(sim_check, expected));
+    return NULL;
+}
+
+static LLVMValueRef do_if(host *h, LLVMValueRef i)
 {
     LLVMBasicBlockRef on = host_unlikely(h, host_operand(h, i, 1));
     LLVMValueRef args[4] = {h->wg, host_operand(h, i, 0), host_operand(h, i, 2),
@@ -441,9 +453,10 @@ static void do_if(host *h, LLVMValueRef i)
     host_hook(h, "vpu_hook_value", nothing(h), args, 4);
     LLVMBuildBr(h->b, on);
     LLVMPositionBuilderAtEnd(h->b, on);
+    return NULL;
 }
 
-static void do_item(host *h, LLVMValueRef i)
+static LLVMValueRef do_item(host *h, LLVMValueRef i)
 {
     LLVMValueRef item = host_operand(h, i, 0), mine;
 
@@ -457,15 +470,17 @@ static void do_item(host *h, LLVMValueRef i)
                            "");
         set_state(h, mine, offsetof(sim_check, mine) + at);
     }
+    return NULL;
 }
 
-static void do_at(host *h, LLVMValueRef i)
+static LLVMValueRef do_at(host *h, LLVMValueRef i)
 {
     set_state(h, state(h, h->i32, offsetof(sim_check, at)),
               offsetof(sim_check, before));
     set_state(h, host_operand(h, i, 0), offsetof(sim_check, at));
     set_state(h, state(h, h->i32, offsetof(sim_check, item)),
               offsetof(sim_check, at_item));
+    return NULL;
 }
 
 static LLVMValueRef do_origins(host *h, LLVMValueRef i)
@@ -481,7 +496,7 @@ static LLVMValueRef do_origins(host *h, LLVMValueRef i)
     return v;
 }
 
-static void do_taint(host *h, LLVMValueRef i)
+static LLVMValueRef do_taint(host *h, LLVMValueRef i)
 {
     LLVMValueRef v = host_operand(h, i, 2), bad, s;
     LLVMTypeRef t = LLVMTypeOf(v), bits;
@@ -503,9 +518,10 @@ static void do_taint(host *h, LLVMValueRef i)
     host_hook(h, "vpu_hook_taint", nothing(h), args, 4);
     LLVMBuildBr(h->b, on);
     LLVMPositionBuilderAtEnd(h->b, on);
+    return NULL;
 }
 
-static void do_use(host *h, LLVMValueRef i)
+static LLVMValueRef do_use(host *h, LLVMValueRef i)
 {
     LLVMValueRef origin = host_operand(h, i, 1);
     LLVMBasicBlockRef on =
@@ -514,48 +530,23 @@ static void do_use(host *h, LLVMValueRef i)
     forward(h, i, "vpu_hook_use", nothing(h));
     LLVMBuildBr(h->b, on);
     LLVMPositionBuilderAtEnd(h->b, on);
+    return NULL;
 }
 
 bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
 {
-    const char *name = ir_callee(i);
-
-    *v = NULL;
-    if (!strncmp(name, "__vpu_undef.", 12)) {
-        forward(h, i, "vpu_hook_undef", nothing(h));
-        *v = LLVMConstNull(host_type(h, LLVMTypeOf(i)));
-        return true;
-    }
-    if (strncmp(name, "__vpu_check", 11))
+    switch (ir_call_id(i)) {
+#define FORWARD(hook) forward(h, i, "vpu_hook_" #hook, LLVMTypeOf(i))
+#define OWN(name) do_##name(h, i)
+#define CHECK(name, symbol, many, effect, code) \
+    case CALL_##name:                           \
+        *v = code;                              \
+        break;
+#include "sim/builtins/calls.def"
+    default:
         return false;
-    name += 11;
-    if (!strncmp(name, ".as", 3))
-        *v = do_access(h, i);
-    else if (!strcmp(name, "_block"))
-        *v = forward(h, i, "vpu_hook_block", h->i32);
-    else if (!strcmp(name, "_array"))
-        forward(h, i, "vpu_hook_array", nothing(h));
-    else if (!strcmp(name, "_if"))
-        do_if(h, i);
-    else if (!strcmp(name, "_at"))
-        do_at(h, i);
-    else if (!strcmp(name, "_same"))
-        forward(h, i, "vpu_hook_same", nothing(h));
-    else if (!strcmp(name, "_events"))
-        forward(h, i, "vpu_hook_events", nothing(h));
-    else if (!strcmp(name, "_expected"))
-        set_state(h, host_operand(h, i, 0), offsetof(sim_check, expected));
-    else if (!strcmp(name, "_item"))
-        do_item(h, i);
-    else if (!strcmp(name, "_barrier"))
-        forward(h, i, "vpu_hook_barrier", nothing(h));
-    else if (!strncmp(name, "_origins", 8))
-        *v = do_origins(h, i);
-    else if (!strncmp(name, "_taint", 6))
-        do_taint(h, i);
-    else if (!strcmp(name, "_use"))
-        do_use(h, i);
-    else
-        host_fail(h, i, name);
+    }
+    if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind)
+        *v = NULL;
     return true;
 }

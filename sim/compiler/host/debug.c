@@ -78,7 +78,7 @@ static host_slot *slot_of(host *h, LLVMMetadataRef var, LLVMMetadataRef loc)
     return s;
 }
 
-static void stop(host *h, LLVMValueRef i)
+static void do_stop(host *h, LLVMValueRef i)
 {
     unsigned id = LLVMLookupIntrinsicID("llvm.debugtrap", 14);
     LLVMTypeRef t = LLVMIntrinsicGetType(h->c, id, NULL, 0);
@@ -104,45 +104,46 @@ static LLVMValueRef text_of(host *h, LLVMValueRef i)
              : NULL;
 }
 
-static bool line_call(host *h, LLVMValueRef i)
+static void do_line(host *h, LLVMValueRef i)
 {
-    bool line = ir_calls(i, "__vpu_line");
-    LLVMValueRef args[5] = {h->wg}, text;
+    LLVMValueRef args[5] = {h->wg, text_of(h, i)};
 
-    if (!line && !ir_calls(i, "__vpu_var"))
-        return false;
-    text = text_of(h, i);
-    if (!text)
-        return line;
-    args[1] = text;
-    for (unsigned k = 0; k < 3 && line; k++)
+    if (!args[1])
+        return;
+    for (unsigned k = 0; k < 3; k++)
         args[2 + k] = host_operand(h, i, k);
-    if (line) {
-        host_hook(h, "vpu_hook_line", LLVMVoidTypeInContext(h->c), args, 5);
-        return true;
-    }
-    args[2] = host_ptr(h, host_operand(h, i, 0));
-    host_hook(h, "vpu_hook_var", LLVMVoidTypeInContext(h->c), args, 3);
-    return true;
+    host_hook(h, "vpu_hook_line", LLVMVoidTypeInContext(h->c), args, 5);
 }
 
-bool host_debug_call(host *h, LLVMValueRef i)
+/* With a text for sim_debug.lines; else for DWARF. */
+static void do_var(host *h, LLVMValueRef i)
 {
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
     LLVMValueRef var = LLVMGetMetadata(i, debug_variable_kind(h->c)), at;
+    LLVMValueRef args[3] = {h->wg, text_of(h, i)};
 
-    if (line_call(h, i))
-        return true;
-    if (ir_calls(i, "__vpu_stop")) {
-        stop(h, i);
-        return true;
+    if (args[1]) {
+        args[2] = host_ptr(h, host_operand(h, i, 0));
+        host_hook(h, "vpu_hook_var", LLVMVoidTypeInContext(h->c), args, 3);
+        return;
     }
-    if (!ir_calls(i, "__vpu_var"))
-        return false;
     if (!loc || !var)
-        return true;
+        return;
     LLVMSetCurrentDebugLocation2(h->b, NULL);
     at = host_ptr(h, host_operand(h, i, 0));
     LLVMBuildStore(h->b, at, slot_of(h, LLVMValueAsMetadata(var), loc)->slot);
-    return true;
+}
+
+/* The row's function do_name. */
+bool host_debug_call(host *h, LLVMValueRef i)
+{
+    switch (ir_call_id(i)) {
+#define DEBUG(name)      \
+    case CALL_##name:    \
+        do_##name(h, i); \
+        return true;
+#include "sim/builtins/calls.def"
+    default:
+        return false;
+    }
 }

@@ -151,10 +151,7 @@ static ir_word *loop_body(host *h, uint32_t header, uint32_t latch)
 /* Does an instruction take as long as the kernel likes? */
 static bool is_long_by_itself(LLVMValueRef i)
 {
-    const char *callee = ir_callee(i);
-
-    return !strncmp(callee, "llvm.mem", 8) || !strcmp(callee, "__vpu_dma") ||
-           !strcmp(callee, "__vpu_printf");
+    return !strncmp(ir_callee(i), "llvm.mem", 8) || call_is_long(ir_call_id(i));
 }
 
 static bool ends_item_loop(const host *h, uint32_t block)
@@ -762,12 +759,12 @@ static void prologue(host *h)
         LLVMSetAlignment(v, 1);
         ir_map_set(&h->map, p, v);
     }
-    for (unsigned k = 0; k < 12; k++)
+    for (unsigned k = 0; k < SIM_N_IDS; k++)
         ir_map_set(
             &h->map, LLVMGetParam(h->from, n_args + k),
             host_load_field(h, h->i32,
                             offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
-    ir_map_set(&h->map, LLVMGetParam(h->from, n_args + 12), h->bases[2]);
+    ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_N_IDS), h->bases[2]);
     if (h->sites)
         check_prologue(h, n_args);
 }

@@ -65,6 +65,8 @@ LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset);
 /* cycles and log_n to and from sim_wg, around calls out. */
 void host_save_state(host *h);
 void host_restore_state(host *h);
+/* At most so many arguments: wg and the log in front of a call's. */
+enum { HOST_HOOK_ARGS = 2 + CALL_MAX_WORDS };
 LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
                        LLVMValueRef *args, unsigned n);
 void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n);
@@ -86,8 +88,8 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i);
 /* debug.c, for HOSTCODE_DEBUG. */
 /* h->fn is the code of h->from's subprogram. */
 void host_debug_begin_function(host *h);
-/* __vpu_var, __vpu_stop and the calls of debug_add_lines as host code. False: i
- * is something else. */
+/* The calls var and stop, and the calls of debug_add_lines as host code. False:
+ * i is something else. */
 bool host_debug_call(host *h, LLVMValueRef i);
 
 #endif

@@ -222,7 +222,7 @@ void host_restore_state(host *h)
 LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
                        LLVMValueRef *args, unsigned n)
 {
-    LLVMTypeRef types[8], t;
+    LLVMTypeRef types[HOST_HOOK_ARGS], t;
 
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(args[i]);
@@ -481,37 +481,107 @@ LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
     return block;
 }
 
-static LLVMValueRef do_dma(host *h, LLVMValueRef i)
+/* --- runtime calls, by the form of their hook ----------------------------- */
+
+/* wg, with a log the log, then the call's arguments. */
+static LLVMValueRef call_words_hook(host *h, LLVMValueRef i, const char *hook,
+                                    bool logged, bool ends)
 {
-    enum { DMA_BYTES = 3 }; /* of a plane */
-    LLVMValueRef args[3], r;
-    LLVMValueRef block = host_scratch(h, LLVMArrayType2(h->i32, SIM_DMA_N));
+    LLVMBasicBlockRef dead;
+    LLVMValueRef args[HOST_HOOK_ARGS] = {h->wg, h->log};
+    unsigned at = logged ? 2 : 1, n = LLVMGetNumArgOperands(i);
 
-    for (unsigned k = 0; k < SIM_DMA_N; k++) {
-        LLVMValueRef idx = k32(h, k);
+    for (unsigned k = 0; k < n; k++)
+        args[at + k] = host_operand(h, i, k);
+    if (!ends)
+        return host_hook(h, hook, LLVMTypeOf(i), args, at + n);
+    dead = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    host_no_return(h, hook, args, at + n);
+    LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
+    return NULL;
+}
 
-        LLVMBuildStore(
-            h->b, k == DMA_BYTES ? host_size(h, i, k) : host_operand(h, i, k),
-            LLVMBuildGEP2(h->b, h->i32, block, &idx, 1, ""));
-    }
+static LLVMValueRef hook_words(host *h, LLVMValueRef i, const char *hook,
+                               bool ends)
+{
+    return call_words_hook(h, i, hook, false, ends);
+}
+
+static LLVMValueRef hook_logged(host *h, LLVMValueRef i, const char *hook,
+                                bool ends)
+{
+    LLVMValueRef r;
+
     host_save_state(h);
-    args[0] = h->wg;
-    args[1] = h->log;
-    args[2] = block;
-    r = host_hook(h, "vpu_hook_dma", h->i32, args, 3);
+    r = call_words_hook(h, i, hook, true, ends);
     host_restore_state(h);
     return r;
 }
 
+/* The arguments as sim_dma. */
+static LLVMValueRef hook_block(host *h, LLVMValueRef i, const char *hook,
+                               bool ends)
+{
+    LLVMValueRef args[3] = {h->wg, h->log}, r;
+
+    (void)ends; /* a transfer returns */
+    args[2] = host_scratch(h, LLVMArrayType2(h->i32, SIM_DMA_N));
+    for (unsigned k = 0; k < SIM_DMA_N; k++) {
+        LLVMValueRef idx = k32(h, k);
+
+        LLVMBuildStore(h->b,
+                       k == SIM_DMA_BYTES ? host_size(h, i, k)
+                                          : host_operand(h, i, k),
+                       LLVMBuildGEP2(h->b, h->i32, args[2], &idx, 1, ""));
+    }
+    host_save_state(h);
+    r = host_hook(h, hook, h->i32, args, 3);
+    host_restore_state(h);
+    return r;
+}
+
+/* Items have met where the work-group pass ends their loops. */
+static LLVMValueRef hook_none(host *h, LLVMValueRef i, const char *hook,
+                              bool ends)
+{
+    (void)hook;
+    (void)ends;
+    host_fail(h, i, ir_callee(i));
+    return NULL;
+}
+
+/* The column who: does control end there? */
+enum { COLLECTIVE = false, EACH = false, END = true };
+
+/* *v: its value, NULL when it has none. False: i is something else. */
+static bool runtime_call(host *h, LLVMValueRef i, LLVMValueRef *v)
+{
+    switch (ir_call_id(i)) {
+#define RUNTIME(name, who, form, hook, result, words, time, cost) \
+    case CALL_##name:                                             \
+        *v = hook_##form(h, i, "vpu_hook_" #hook, who);           \
+        break;
+#include "sim/builtins/calls.def"
+    default:
+        return false;
+    }
+    if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind)
+        *v = NULL;
+    return true;
+}
+
+/* --- calls -----------------------------------------------------------------
+ */
+
 /* Routines that are exact sequences of host instructions need no call. The same
  * operations as in routines.c, so results do not change. */
-static LLVMValueRef inline_routine(host *h, LLVMValueRef i, const char *name)
+static LLVMValueRef inline_routine(host *h, LLVMValueRef i)
 {
     LLVMTypeRef d = LLVMDoubleTypeInContext(h->c), t;
     unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
     LLVMValueRef v;
 
-    if (strcmp(name, "__vpu_rsqrt_f32"))
+    if (ir_call_id(i) != CALL_rsqrt_f32)
         return NULL;
     v = LLVMBuildFPExt(h->b, host_operand(h, i, 0), d, "");
     t = LLVMIntrinsicGetType(h->c, id, &d, 1);
@@ -548,34 +618,9 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
         return NULL;
     if (h->sites && check_call(h, i, &v))
         return v;
-    if (!strcmp(name, "__vpu_dma"))
-        return do_dma(h, i);
-    if (!strcmp(name, "__vpu_wait")) {
-        args[0] = h->wg;
-        args[1] = h->log;
-        args[2] = host_operand(h, i, 0);
-        host_save_state(h);
-        host_hook(h, "vpu_hook_wait", LLVMVoidTypeInContext(h->c), args, 3);
-        host_restore_state(h);
-        return NULL;
-    }
-    if (!strcmp(name, "__vpu_printf")) {
-        args[0] = h->wg;
-        for (unsigned k = 0; k < 3; k++)
-            args[1 + k] = host_operand(h, i, k);
-        host_hook(h, "vpu_hook_print", LLVMVoidTypeInContext(h->c), args, 4);
-        return NULL;
-    }
-    if (!strcmp(name, "__vpu_divergence")) {
-        LLVMBasicBlockRef dead = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-
-        args[0] = h->wg;
-        args[1] = host_operand(h, i, 0);
-        host_no_return(h, "vpu_hook_divergence", args, 2);
-        LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
-        return NULL;
-    }
-    v = inline_routine(h, i, name);
+    if (runtime_call(h, i, &v))
+        return v;
+    v = inline_routine(h, i);
     if (v)
         return v;
     if (n > 16 || !LLVMIsAFunction(LLVMGetCalledValue(i))) {

@@ -7,36 +7,29 @@
 
 static const struct {
     LLVMOpcode op;
-    const char *name;
-} rows[] = {{LLVMUDiv, "__vpu_udiv"},
-            {LLVMSDiv, "__vpu_sdiv"},
-            {LLVMURem, "__vpu_urem"},
-            {LLVMSRem, "__vpu_srem"}};
+    call_id id;
+} rows[] = {
+#define DIVISION(name, opcode) {LLVM##opcode, CALL_##name},
+#include "sim/builtins/calls.def"
+};
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static const char *hidden_name(LLVMValueRef i)
+static call_id hidden_as(LLVMValueRef i)
 {
     for (int k = 0; k < N_ROWS; k++)
         if (LLVMGetInstructionOpcode(i) == rows[k].op)
-            return rows[k].name;
-    return NULL;
+            return rows[k].id;
+    return CALL_NONE;
 }
 
 static void hide(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef i)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(m));
-    LLVMTypeRef types[2] = {i32, i32}, t;
-    LLVMValueRef args[2] = {LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)}, f, r;
+    LLVMValueRef args[2] = {LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)}, r;
 
-    t = LLVMFunctionType(i32, types, 2, false);
-    f = ir_declare(m, hidden_name(i), t);
-    ir_attr(f, "nounwind", 0);
-    ir_attr(f, "willreturn", 0);
-    ir_attr(f, "speculatable", 0);
-    ir_attr(f, "memory", 0); /* touches none */
     LLVMPositionBuilderBefore(b, i);
-    r = LLVMBuildCall2(b, t, f, args, 2, "");
+    r = ir_build_call(b, m, hidden_as(i), i32, args, 2);
     LLVMInstructionSetDebugLoc(r, LLVMInstructionGetDebugLoc(i));
     LLVMReplaceAllUsesWith(i, r);
     LLVMInstructionEraseFromParent(i);
@@ -72,14 +65,16 @@ static void each(LLVMModuleRef m, bool hiding)
         ir_each_block(block, f)
         {
             LLVMValueRef next;
+            call_id id;
 
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (hiding && hidden_name(i) && is_word(i) &&
+                if (hiding && hidden_as(i) && is_word(i) &&
                     !LLVMIsAConstantInt(LLVMGetOperand(i, 1)))
                     hide(m, b, i);
-                for (int k = 0; !hiding && k < N_ROWS; k++)
-                    if (LLVMIsACallInst(i) && ir_calls(i, rows[k].name)) {
+                id = hiding ? CALL_NONE : ir_call_id(i);
+                for (int k = 0; id && k < N_ROWS; k++)
+                    if (id == rows[k].id) {
                         show(b, i, rows[k].op);
                         break;
                     }

@@ -2,8 +2,6 @@
  * of divergent branches on the phis and loop results they decide. */
 #include "sim/compiler/middle/uniform.h"
 
-#include <string.h>
-
 typedef struct {
     uniformity *u;
     ir_cfg cfg;
@@ -28,10 +26,12 @@ static void mark(analysis *x, LLVMValueRef v)
 
 static bool is_source(const analysis *x, LLVMValueRef i)
 {
-    const char *callee = ir_callee(i);
+    call_id id = ir_call_id(i);
 
-    if (!strncmp(callee, "__vpu_lid", 9))
-        return x->dims >> (callee[9] - '0') & 1;
+    if (call_item_dimension(id) >= 0)
+        return x->dims >> call_item_dimension(id) & 1;
+    if (call_is_for_each(id))
+        return true;
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
@@ -41,6 +41,13 @@ static bool is_source(const analysis *x, LLVMValueRef i)
     default:
         return false;
     }
+}
+
+/* What a collective call gives is one value for the group. */
+static bool is_agreed(LLVMValueRef i)
+{
+    return call_is_collective(ir_call_id(i)) &&
+           LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
 }
 
 static void visit(analysis *x, LLVMValueRef i)
@@ -53,8 +60,8 @@ static void visit(analysis *x, LLVMValueRef i)
         mark(x, i);
         return;
     }
-    if (!strcmp(ir_callee(i), "__vpu_dma"))
-        return; /* collective: one number for the group */
+    if (is_agreed(i))
+        return;
     for (int k = 0; k < n; k++)
         if (uniformity_varies(x->u, LLVMGetOperand(i, (unsigned)k))) {
             mark(x, i);

@@ -136,7 +136,7 @@ static bool transfer(vec *v, LLVMValueRef i, int64_t *step)
 {
     int64_t a, b, k;
 
-    if (!strcmp(ir_callee(i), "__vpu_lid0")) {
+    if (call_item_dimension(ir_call_id(i)) == 0) {
         *step = 1;
         return true;
     }
@@ -488,7 +488,7 @@ static LLVMValueRef vec_inst(vec *v, LLVMValueRef i)
 /* A transfer or wait whose arguments differ between items, as none should. */
 static bool is_uneven(vec *v, LLVMValueRef i)
 {
-    if (!ir_calls(i, "__vpu_dma") && !ir_calls(i, "__vpu_wait"))
+    if (!call_is_collective(ir_call_id(i)))
         return false;
     for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++) {
         LLVMValueRef op = LLVMGetOperand(i, k);
@@ -520,6 +520,8 @@ static void check(vec *v, LLVMValueRef i)
                "not base + index");
     else if (!strncmp(ir_callee(i), "llvm.mem", 8))
         refuse(v, i, "block copies");
+    else if (call_is_for_each(ir_call_id(i)))
+        refuse(v, i, "a call that each item makes for itself");
     else if (is_uneven(v, i))
         refuse(v, i, "a transfer whose arguments differ between items");
 }

@@ -43,18 +43,11 @@ static LLVMValueRef alloca_in_entry(wg *w, LLVMTypeRef t)
 
 static LLVMValueRef id_value(wg *w, LLVMValueRef call, LLVMValueRef *lid)
 {
-    const char *c = ir_callee(call) + strlen("__vpu_");
-    unsigned d = (unsigned)(c[strlen(c) - 1] - '0');
+    call_id id = ir_call_id(call);
 
-    if (!strncmp(c, "lid", 3))
-        return lid[d];
-    if (!strncmp(c, "grp", 3))
-        return w->ids[d];
-    if (!strncmp(c, "lsz", 3))
-        return w->ids[3 + d];
-    if (!strncmp(c, "ngrp", 4))
-        return w->ids[6 + d];
-    return w->ids[9 + d];
+    return call_item_dimension(id) >= 0
+               ? lid[call_dimension(id)]
+               : w->ids[call_word(id) + call_dimension(id)];
 }
 
 /* Where a value's (or private array's) copy of item `linear` is. */
@@ -114,17 +107,10 @@ static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
 }
 
 /* Whoever observes the code hears of it. */
-static void tell(wg *w, const char *name, LLVMValueRef *args, unsigned n)
+static void tell(wg *w, call_id id, LLVMValueRef *args, unsigned n)
 {
-    LLVMTypeRef t;
-    LLVMValueRef f;
-
-    if (!w->observed)
-        return;
-    t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32, n, false);
-    f = ir_declare(w->m, name, t);
-    ir_attr(f, "nounwind", 0);
-    LLVMBuildCall2(w->b, t, f, args, n, "");
+    if (w->observed)
+        ir_build_call(w->b, w->m, id, LLVMVoidTypeInContext(w->c), args, n);
 }
 
 static void map_arguments(wg *w, ir_map *map)
@@ -139,8 +125,8 @@ static void emit_sync(wg *w, region *r, LLVMValueRef sync)
     LLVMValueRef zero[3] = {k32(w, 0), k32(w, 0), k32(w, 0)}, call;
     ir_map map;
 
-    if (ir_calls(sync, "__vpu_barrier")) {
-        tell(w, "__vpu_check_barrier", NULL, 0);
+    if (ir_call_id(sync) == CALL_barrier) {
+        tell(w, CALL_check_barrier, NULL, 0);
         return; /* the end of the item loops is the barrier */
     }
     ir_map_init(&map, w->a);
@@ -232,7 +218,8 @@ static void close_loops(wg *w, region *r, loops *l)
                 r->linear);
         i = LLVMBuildNUWAdd(w->b, r->lid[d], k32(w, step), "");
         LLVMAddIncoming(r->lid[d], &i, &l->latch[d], 1);
-        more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[3 + d], "");
+        more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[SIM_ID_LOCAL_SIZE + d],
+                             "");
         br = LLVMBuildCondBr(w->b, more, l->head[d],
                              d < 2 ? l->latch[d + 1] : l->after);
         LLVMSetMetadata(
@@ -290,7 +277,7 @@ static void place_variable(wg *w, region *r, LLVMValueRef array)
     for (LLVMUseRef u = LLVMGetFirstUse(array); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u), copy;
 
-        if (!ir_calls(user, "__vpu_var"))
+        if (ir_call_id(user) != CALL_var)
             continue;
         copy = LLVMInstructionClone(user);
         LLVMInsertIntoBuilder(w->b, copy);
@@ -306,7 +293,7 @@ static bool is_variable(const value_info *vi)
     if (!LLVMIsAAllocaInst(vi->inst) || vi->how != KEEP_PER_ITEM)
         return false;
     for (LLVMUseRef u = LLVMGetFirstUse(vi->inst); u; u = LLVMGetNextUse(u))
-        if (ir_calls(LLVMGetUser(u), "__vpu_var"))
+        if (ir_call_id(LLVMGetUser(u)) == CALL_var)
             return true;
     return false;
 }
@@ -319,7 +306,7 @@ static void enter_items(wg *w, region *r)
         w->segs[r->start].sync != NULL; /* not the kernel's beginning */
     LLVMValueRef linear = LLVMBuildLoad2(w->b, w->i32, r->linear, "");
 
-    tell(w, "__vpu_check_item", &linear, 1);
+    tell(w, CALL_check_item, &linear, 1);
     map_arguments(w, &r->map);
     for (uint32_t v = 0; v < w->n_vals; v++) {
         value_info *vi = &w->vals[v];
@@ -364,8 +351,7 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
             store_kept(w, use_of(w, r, vi->inst), item_address(w, vi, linear));
     }
     if (r->n_exits > 1) {
-        LLVMTypeRef t =
-            LLVMFunctionType(LLVMVoidTypeInContext(w->c), &w->i32, 1, false);
+        LLVMTypeRef nothing = LLVMVoidTypeInContext(w->c);
         LLVMValueRef now = LLVMBuildLoad2(w->b, w->i32, r->next, "");
         LLVMValueRef same =
             LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit), "");
@@ -378,14 +364,10 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
         /* An item that returns: the line of what it does not reach. */
         LLVMValueRef line =
             k32(w, LLVMGetDebugLocLine(exit ? at : r->sync_exit));
-        LLVMValueRef f = ir_declare(w->m, "__vpu_divergence", t);
 
-        ir_attr(f, "noreturn", 0);
-        ir_attr(f, "nounwind", 0);
-        ir_attr(f, "cold", 0);
         LLVMBuildCondBr(w->b, LLVMBuildOr(w->b, same, none, ""), good, bad);
         LLVMPositionBuilderAtEnd(w->b, bad);
-        LLVMBuildCall2(w->b, t, f, &line, 1, "");
+        ir_build_call(w->b, w->m, CALL_divergence, nothing, &line, 1);
         LLVMBuildUnreachable(w->b);
         LLVMPositionBuilderAtEnd(w->b, good);
         LLVMBuildStore(w->b, k32(w, exit), r->next);
@@ -597,23 +579,23 @@ static void build_region(wg *w, uint32_t start)
 static void declare(wg *w, const char *name)
 {
     unsigned n = LLVMCountParams(w->item_fn);
-    LLVMTypeRef *types = arena_array(w->a, LLVMTypeRef, n + WG_N_IDS + 1), t;
+    LLVMTypeRef *types = arena_array(w->a, LLVMTypeRef, n + SIM_N_IDS + 1), t;
 
     LLVMGetParamTypes(LLVMGlobalGetValueType(w->item_fn), types);
-    for (unsigned k = 0; k < WG_N_IDS; k++)
+    for (unsigned k = 0; k < SIM_N_IDS; k++)
         types[n + k] = w->i32;
-    types[n + WG_N_IDS] = LLVMPointerTypeInContext(w->c, AS_PRIVATE);
-    t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), types, n + WG_N_IDS + 1,
+    types[n + SIM_N_IDS] = LLVMPointerTypeInContext(w->c, AS_PRIVATE);
+    t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), types, n + SIM_N_IDS + 1,
                          false);
     w->fn = LLVMAddFunction(w->m, name, t);
     ir_attr(w->fn, "nounwind", 0);
     ir_copy_param_attrs(w->item_fn, w->fn, n);
-    for (unsigned k = 0; k < WG_N_IDS; k++)
+    for (unsigned k = 0; k < SIM_N_IDS; k++)
         w->ids[k] = LLVMGetParam(w->fn, n + k);
-    w->kept = LLVMGetParam(w->fn, n + WG_N_IDS);
+    w->kept = LLVMGetParam(w->fn, n + SIM_N_IDS);
     /* Nothing else points into the kept memory. */
     LLVMAddAttributeAtIndex(
-        w->fn, n + WG_N_IDS + 1,
+        w->fn, n + SIM_N_IDS + 1,
         LLVMCreateEnumAttribute(
             w->c, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
 }
@@ -624,11 +606,11 @@ static void prepare_entry(wg *w)
 
     w->entry = LLVMAppendBasicBlockInContext(w->c, w->fn, "entry");
     LLVMPositionBuilderAtEnd(w->b, w->entry);
-    n = w->ids[3];
+    n = w->ids[SIM_ID_LOCAL_SIZE];
     if (w->lanes > 1)
         n = LLVMBuildUDiv(w->b, n, k32(w, w->lanes), "");
-    n = LLVMBuildMul(w->b, n, w->ids[4], "");
-    w->n_items = LLVMBuildMul(w->b, n, w->ids[5], "items");
+    n = LLVMBuildMul(w->b, n, w->ids[SIM_ID_LOCAL_SIZE + 1], "");
+    w->n_items = LLVMBuildMul(w->b, n, w->ids[SIM_ID_LOCAL_SIZE + 2], "items");
     for (uint32_t v = 0; v < w->n_vals; v++) {
         value_info *vi = &w->vals[v];
         LLVMTypeRef t = wg_memory_type(w, LLVMTypeOf(vi->inst));

@@ -2,12 +2,14 @@
  *
  *   void K(args…, i32 grp0..2, lsz0..2, ngrp0..2, off0..2, ptr kept)
  *
+ * (SIM_ID_… of sim/builtins/calls.h).
+ *
  * The kernel is cut at its collective points (barriers, copies, waits) into
  * regions; each region becomes a loop over the group's items. Control flow that
  * leads from one collective point to another must be the same for all items, as
- * OpenCL demands; that is checked as the group runs, and __vpu_divergence(line)
- * is called when it does not hold. So barriers cost no thread and no stack, and
- * may stand in loops and conditions.
+ * OpenCL demands; that is checked as the group runs, and the call
+ * divergence(line) is made when it does not hold. So barriers cost no thread
+ * and no stack, and may stand in loops and conditions.
  *
  * Values that live across a collective point are recomputed when that is cheap
  * and depends on ids alone, kept once when all items agree on them, and kept
@@ -20,8 +22,6 @@
 
 #include "base/arena.h"
 
-enum { WG_N_IDS = 12 }; /* grp, lsz, ngrp, off: three each */
-
 typedef struct {
     LLVMValueRef fn;
     uint32_t item_bytes; /* of `kept` memory per (vectorized) item */
@@ -30,8 +30,8 @@ typedef struct {
 
 /* lanes: items of dimension 0 that one run of item_fn stands for. The group's
  * lsz0 must be a multiple. item_fn keeps its meaning. observed: the function
- * tells which item runs, __vpu_check_item(i32 linear), and where all have
- * reached a barrier, __vpu_check_barrier(). */
+ * tells which item runs, check_item(i32 linear), and where all have reached a
+ * barrier, check_barrier() (sim/builtins/calls.def). */
 void workgroup_build(LLVMValueRef item_fn, unsigned lanes, bool observed,
                      const char *name, arena *a, workgroup *out);
 

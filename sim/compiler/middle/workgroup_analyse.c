@@ -6,10 +6,7 @@
 
 static bool is_sync(LLVMValueRef i)
 {
-    const char *c = ir_callee(i);
-
-    return !strcmp(c, "__vpu_barrier") || !strcmp(c, "__vpu_dma") ||
-           !strcmp(c, "__vpu_wait");
+    return call_is_collective(ir_call_id(i));
 }
 
 value_info *wg_value(wg *w, LLVMValueRef v)
@@ -203,11 +200,7 @@ static void liveness(wg *w)
 
 bool wg_is_id(LLVMValueRef i)
 {
-    const char *c = ir_callee(i);
-
-    return !strncmp(c, "__vpu_lid", 9) || !strncmp(c, "__vpu_grp", 9) ||
-           !strncmp(c, "__vpu_lsz", 9) || !strncmp(c, "__vpu_ngrp", 10) ||
-           !strncmp(c, "__vpu_off", 9);
+    return call_is_id(ir_call_id(i));
 }
 
 static bool cheap_opcode(LLVMValueRef i)

@@ -62,7 +62,7 @@ typedef struct {
     size_t n_per_item, cap_per_item;
     /* the function being built */
     LLVMBasicBlockRef entry, *region_pre;
-    LLVMValueRef ids[WG_N_IDS], kept, n_items;
+    LLVMValueRef ids[SIM_N_IDS], kept, n_items;
 } wg;
 
 /* Segments, liveness at collective points, and for every value that lives

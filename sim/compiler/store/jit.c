@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/builtins/routines.h"
+#include "sim/builtins/calls.h"
 #include "sim/compiler/store/artifact.h"
 
 /* What LLVM's code generator falls back to on processors without F16C, and for
@@ -21,31 +21,6 @@
 extern float __extendhfsf2(sim_half);
 extern sim_half __truncsfhf2(float);
 extern sim_half __truncdfhf2(double);
-
-static sim_half half_to_zero(float x)
-{
-    return sim_half_directed(x, 'z');
-}
-static sim_half half_up(float x)
-{
-    return sim_half_directed(x, 'p');
-}
-static sim_half half_down(float x)
-{
-    return sim_half_directed(x, 'n');
-}
-
-#define FLOAT_FROM(letter, mode, type, convert) \
-    static float float_##letter##mode(type x)   \
-    {                                           \
-        return convert(x, #mode[0]);            \
-    }
-FLOAT_FROM(i, z, int64_t, sim_float_from_i64)
-FLOAT_FROM(i, p, int64_t, sim_float_from_i64)
-FLOAT_FROM(i, n, int64_t, sim_float_from_i64)
-FLOAT_FROM(u, z, uint64_t, sim_float_from_u64)
-FLOAT_FROM(u, p, uint64_t, sim_float_from_u64)
-FLOAT_FROM(u, n, uint64_t, sim_float_from_u64)
 
 #define ADDRESS(f) ((void *)(uintptr_t)(f))
 
@@ -89,17 +64,6 @@ static const char *missing_hook(const sim_hooks *h, unsigned who)
 static void add_all(symbols *s, const sim_hooks *h)
 {
     add_hooks(s, h);
-    add(s, "__vpu_half_z", ADDRESS(half_to_zero));
-    add(s, "__vpu_half_p", ADDRESS(half_up));
-    add(s, "__vpu_half_n", ADDRESS(half_down));
-    add(s, "__vpu_float_iz", ADDRESS(float_iz));
-    add(s, "__vpu_float_ip", ADDRESS(float_ip));
-    add(s, "__vpu_float_in", ADDRESS(float_in));
-    add(s, "__vpu_float_uz", ADDRESS(float_uz));
-    add(s, "__vpu_float_up", ADDRESS(float_up));
-    add(s, "__vpu_float_un", ADDRESS(float_un));
-    add(s, "__vpu_nextafter_f16", ADDRESS(sim_half_nextafter));
-    add(s, "__vpu_nextafter_f32", ADDRESS(nextafterf));
     add(s, "__extendhfsf2", ADDRESS(__extendhfsf2));
     add(s, "__truncsfhf2", ADDRESS(__truncsfhf2));
     add(s, "__truncdfhf2", ADDRESS(__truncdfhf2));
@@ -115,14 +79,9 @@ static void add_all(symbols *s, const sim_hooks *h)
     add(s, "roundf", ADDRESS(roundf));
     add(s, "fminf", ADDRESS(fminf));
     add(s, "fmaxf", ADDRESS(fmaxf));
-    for (uint32_t i = 0; i < sim_n_routines; i++) {
-        char name[48];
-
-        snprintf(name, sizeof name, "__vpu_%s_f16", sim_routines[i].name);
-        add(s, name, sim_routines[i].fn16);
-        snprintf(name, sizeof name, "__vpu_%s_f32", sim_routines[i].name);
-        add(s, name, sim_routines[i].fn32);
-    }
+    for (uint32_t id = CALL_NONE + 1; id < CALL_N; id++)
+        if (call_code(id))
+            add(s, call_symbol(id), call_code(id));
 }
 
 /* --- where the code lies

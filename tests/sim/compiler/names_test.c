@@ -54,6 +54,13 @@ static const struct {
     {"void f(int) __asm(\"_Z4sqrtDv\");", "f(1);", "types"},
     {"void f(int) __asm(\"memcpy\");", "f(1);", "neither"},
     {"void f(int) __asm(\"vpu_hook_limit\");", "f(1);", "neither"},
+    {"half __attribute__((overloadable)) convert_half_rtq(float);",
+     "out[0] = (int)convert_half_rtq(1.5f);", "not a rounding"},
+    {"float __attribute__((overloadable)) convert_float_rtq(int);",
+     "out[0] = (int)convert_float_rtq(3);", "not a rounding"},
+    {"void __attribute__((overloadable))\n"
+     "vstore_half_rtq(float, uint, __global half *);",
+     "vstore_half_rtq(1.0f, 0, (__global half *)out);", "not a rounding"},
     {"", "__asm__ volatile(\"nop\");", "inline assembly"},
     {"", "int x; __asm__(\"mov $1, %0\" : \"=r\"(x)); out[0] = x;",
      "inline assembly"},

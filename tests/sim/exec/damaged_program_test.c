@@ -1,6 +1,7 @@
 /* Programs of compiled kernels are read from files: one that is well formed but
  * asks for what is not there is refused before it runs. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/rig.h"
@@ -23,16 +24,31 @@ static void *in_arena(void *user, size_t n)
     return arena_push(user, n, 1, 16);
 }
 
-/* The first load of an argument of that area in any function reads at `imm`. */
-static void move_load(sim_kernel *k, isa_area area, int32_t imm)
+static isa_function *decode(const sim_kernel *k, uint32_t *n)
 {
     isa_memory mem = {in_arena, r.a};
     isa_function *fs;
-    uint32_t n, moved = 0;
-    uint8_t *bytes;
-    size_t size;
 
-    ck_assert(!isa_decode(k->program, k->program_bytes, &mem, &fs, &n));
+    ck_assert(!isa_decode(k->program, k->program_bytes, &mem, &fs, n));
+    return fs;
+}
+
+static void encode(sim_kernel *k, const isa_function *fs, uint32_t n)
+{
+    size_t size = isa_encode(fs, n, NULL, 0);
+    uint8_t *bytes = arena_push(r.a, size, 1, 1);
+
+    isa_encode(fs, n, bytes, size);
+    k->program = bytes;
+    k->program_bytes = size;
+}
+
+/* The first load of an argument of that area in any function reads at `imm`. */
+static void move_load(sim_kernel *k, isa_area area, int32_t imm)
+{
+    uint32_t n, moved = 0;
+    isa_function *fs = decode(k, &n);
+
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < fs[i].n_instrs && !moved; j++)
             if (fs[i].instrs[j].op == ISA_OP_ldarg &&
@@ -41,11 +57,23 @@ static void move_load(sim_kernel *k, isa_area area, int32_t imm)
                 moved++;
             }
     ck_assert_uint_eq(moved, 1);
-    size = isa_encode(fs, n, NULL, 0);
-    bytes = arena_push(r.a, size, 1, 1);
-    isa_encode(fs, n, bytes, size);
-    k->program = bytes;
-    k->program_bytes = size;
+    encode(k, fs, n);
+}
+
+/* All functions call `to` where they call `from`. */
+static void rename_callee(sim_kernel *k, const char *from, const char *to)
+{
+    uint32_t n, renamed = 0;
+    isa_function *fs = decode(k, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < fs[i].n_callees; j++)
+            if (!strcmp(fs[i].callees[j], from)) {
+                fs[i].callees[j] = to;
+                renamed++;
+            }
+    ck_assert_uint_gt(renamed, 0);
+    encode(k, fs, n);
 }
 
 static vpu_status interpret(void)
@@ -99,6 +127,59 @@ START_TEST(arguments_that_are_not_there)
 }
 END_TEST
 
+/* Names of calls: those that programs have, and others. */
+static const struct {
+    const char *name;
+    vpu_status st;
+} calls[] = {
+    {"atomic.add.global", VPU_OK},
+    {"atomic.cmpxchg.local", VPU_OK},
+    {"i64.mul", VPU_OK},
+    {"__vpu_exp_f32", VPU_OK},
+    {"__vpu_half_z", VPU_OK},
+    {"__vpu_wait", VPU_OK},
+    {"", VPU_ERR_INTERNAL},
+    {"__vpu_", VPU_ERR_INTERNAL},
+    {"__vpu_nosuch", VPU_ERR_INTERNAL},
+    {"__vpu_half_q", VPU_ERR_INTERNAL},
+    {"__vpu_exp_f64", VPU_ERR_INTERNAL},
+    {"exp", VPU_ERR_INTERNAL},
+    /* Calls that no finished program has. */
+    {"__vpu_barrier", VPU_ERR_INTERNAL},
+    {"__vpu_lid0", VPU_ERR_INTERNAL},
+    {"__vpu_udiv", VPU_ERR_INTERNAL},
+    {"__vpu_check.as1", VPU_ERR_INTERNAL},
+    {"__vpu_undef.0", VPU_ERR_INTERNAL},
+    {"__vpu_async_copy", VPU_ERR_INTERNAL},
+    {"i64.mull", VPU_ERR_INTERNAL},
+    {"atomic.", VPU_ERR_INTERNAL},
+    {"atomic.add", VPU_ERR_INTERNAL},
+    {"atomic.addd.global", VPU_ERR_INTERNAL},
+    {"atomic.add.nowhere", VPU_ERR_INTERNAL},
+};
+
+START_TEST(calls_that_are_not_there)
+{
+    char text[128];
+
+    rig_compile(&r,
+                "__kernel void k(__global int *d)\n"
+                "{\n"
+                "    atomic_xchg(d + get_global_id(0), 5);\n"
+                "}\n",
+                "k");
+    rig_buffer(&r, 64);
+    ck_assert_msg(!interpret(), "%s", r.err.msg);
+    rename_callee(r.kernel, "atomic.xchg.global", calls[_i].name);
+    ck_assert_int_eq(interpret(), calls[_i].st);
+    if (calls[_i].st) {
+        snprintf(text, sizeof text, "the interpreter has no routine '%s'",
+                 calls[_i].name);
+        ck_assert_msg(strstr(r.err.msg, text) != NULL, "%s", r.err.msg);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("damaged programs");
@@ -110,6 +191,8 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, arguments_that_are_not_there, 0,
                         sizeof loads / sizeof *loads);
+    tcase_add_loop_test(c, calls_that_are_not_there, 0,
+                        sizeof calls / sizeof *calls);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);

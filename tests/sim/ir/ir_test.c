@@ -152,10 +152,63 @@ START_TEST(names_of_functions)
 }
 END_TEST
 
+/* --- runtime calls -------------------------------------------------------- */
+
+static bool has(LLVMValueRef call, const char *attribute)
+{
+    unsigned kind =
+        LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
+
+    return LLVMGetEnumAttributeAtIndex(LLVMGetCalledValue(call),
+                                       LLVMAttributeFunctionIndex,
+                                       kind) != NULL;
+}
+
+/* Every row can be built, and is found again. */
+START_TEST(runtime_calls)
+{
+    call_id id = (call_id)_i;
+    LLVMContextRef c = LLVMContextCreate();
+    LLVMModuleRef m = LLVMModuleCreateWithNameInContext("calls", c);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(c);
+    LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(c), NULL, 0, false);
+    LLVMValueRef f = LLVMAddFunction(m, "f", t), one, again, other;
+    LLVMValueRef arg = LLVMConstInt(i32, 7, false);
+
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, f, ""));
+    if (call_is_numbered(id)) {
+        one = ir_build_numbered(b, m, id, 2, i32, &arg, 1);
+        again = ir_build_numbered(b, m, id, 2, i32, &arg, 1);
+        other = ir_build_numbered(b, m, id, 16, i32, &arg, 1);
+        ck_assert_ptr_ne(LLVMGetCalledValue(one), LLVMGetCalledValue(other));
+        ck_assert_int_eq(ir_call_id(other), id);
+    } else {
+        one = ir_build_call(b, m, id, i32, &arg, 1);
+        again = ir_build_call(b, m, id, i32, &arg, 1);
+    }
+    ck_assert_int_eq(ir_call_id(one), id);
+    ck_assert_int_eq(ir_call_id(again), id);
+    ck_assert_ptr_eq(LLVMGetCalledValue(one), LLVMGetCalledValue(again));
+    ck_assert_int_eq(has(one, "convergent"), call_is_collective(id));
+    ck_assert_int_eq(has(one, "noreturn"), call_ends(id));
+    ck_assert_int_eq(has(one, "speculatable"),
+                     call_effect_of(id) == CALL_VALUE);
+    ck_assert_int_eq(has(one, "nounwind"), call_effect_of(id) != CALL_ANYTHING);
+    ck_assert(!has(one, "willreturn") || call_effect_of(id) != CALL_TESTS);
+    ck_assert_int_eq(ir_call_id(LLVMBuildRetVoid(b)), CALL_NONE);
+    ck_assert_int_eq(ir_call_id(arg), CALL_NONE);
+    LLVMDisposeBuilder(b);
+    LLVMDisposeModule(m);
+    LLVMContextDispose(c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("intermediate representation");
     TCase *graph = tcase_create("graphs"), *name = tcase_create("names");
+    TCase *call = tcase_create("runtime calls");
     SRunner *r;
     int failed;
 
@@ -164,6 +217,8 @@ int main(void)
     tcase_add_test(graph, post_dominators_of_many_blocks);
     tcase_add_loop_test(name, names_of_functions, 0,
                         sizeof names / sizeof *names);
+    tcase_add_loop_test(call, runtime_calls, 1, CALL_N);
+    suite_add_tcase(s, call);
     suite_add_tcase(s, graph);
     suite_add_tcase(s, name);
     r = srunner_create(s);
