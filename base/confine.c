@@ -18,8 +18,7 @@
 
 #include "base/confine_priv.h"
 
-/* --- Landlock --------------------------------------------------------------
- */
+/* --- Landlock ------------------------------------------------------------ */
 
 /* Of newer kernels than the headers may be. */
 #define FS_TRUNCATE (1ULL << 14)
@@ -162,8 +161,7 @@ static vpu_status restrict_files(const confine_config *c, int abi,
     return st;
 }
 
-/* --- rights, limits, descriptors -------------------------------------------
- */
+/* --- rights, limits, descriptors ----------------------------------------- */
 
 /* Also those that a program of root's would have again: what is not in the
  * bounding set is gone. Without CAP_SETPCAP there is nothing to take from it.
@@ -215,8 +213,7 @@ static void close_others(const confine_config *c)
     }
 }
 
-/* --- the whole -------------------------------------------------------------
- */
+/* --- the whole ----------------------------------------------------------- */
 
 void confine_probe(confine_report *r)
 {

@@ -11,7 +11,7 @@
 
 #include "base/temp.h"
 
-/* --- reading -------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------- */
 
 static const char *kind_of(mode_t mode)
 {
@@ -158,7 +158,7 @@ vpu_status file_stream_open(const char *path, FILE **f, vpu_error *err)
     return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
 }
 
-/* --- names ---------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 bool file_exists(const char *path)
 {
@@ -219,7 +219,7 @@ vpu_status file_mkdirs(const char *path, vpu_error *err)
     return st;
 }
 
-/* --- writing -------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------- */
 
 /* A FIFO nobody reads must not stop us. */
 static vpu_status open_to_write(const char *path, int flags, FILE **f,

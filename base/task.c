@@ -28,8 +28,7 @@ typedef struct {
     int result, messages;
 } files;
 
-/* --- in the copy ----------------------------------------------------------
- */
+/* --- in the copy --------------------------------------------------------- */
 
 static void leave_short(oom_scope *s, size_t wanted)
 {
@@ -68,8 +67,7 @@ static _Noreturn void work_apart(task_fn *work, void *user,
     _exit(0);
 }
 
-/* --- in the process itself -------------------------------------------------
- */
+/* --- in the process itself ----------------------------------------------- */
 
 bool task_says_short(const char *messages)
 {

@@ -19,8 +19,7 @@ enum {
     INSTR_BYTES = 57
 };
 
-/* --- writing ---------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------- */
 
 typedef struct {
     uint8_t *out;
@@ -123,8 +122,7 @@ size_t isa_encode(const isa_function *fs, uint32_t n, uint8_t *out, size_t cap)
     return w.n;
 }
 
-/* --- reading ---------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------- */
 
 typedef struct {
     const uint8_t *in;

@@ -31,8 +31,7 @@ typedef struct {
     uint32_t target, repeat;
 } machine;
 
-/* --- registers -------------------------------------------------------------
- */
+/* --- registers ----------------------------------------------------------- */
 
 static void start_registers(machine *m)
 {
@@ -97,8 +96,7 @@ static void land(machine *m)
     m->n_owed = left;
 }
 
-/* --- global accesses in program order --------------------------------------
- */
+/* --- global accesses in program order ------------------------------------ */
 
 /* Cycles of one step of the pipelined loop that the block belongs to. */
 static uint32_t step_cycles(const isa_block *b)
@@ -192,8 +190,7 @@ size_t isa_log_size(const isa_function *f)
     return most;
 }
 
-/* --- operations ------------------------------------------------------------
- */
+/* --- operations ---------------------------------------------------------- */
 
 static void load(machine *m, const isa_instr *in)
 {
@@ -316,8 +313,7 @@ static void execute(machine *m, const isa_instr *in)
     }
 }
 
-/* --- bundles and blocks ----------------------------------------------------
- */
+/* --- bundles and blocks -------------------------------------------------- */
 
 static void bundle(machine *m, const isa_instr *in, uint32_t n)
 {

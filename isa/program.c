@@ -25,8 +25,7 @@ static unsigned types_of(const isa_instr *in)
     return of_bits ? row(in)->types & ~floats : row(in)->types;
 }
 
-/* --- one operation ---------------------------------------------------------
- */
+/* --- one operation ------------------------------------------------------- */
 
 static const char *known(const place *p, uint32_t k)
 {
@@ -182,8 +181,7 @@ static const char *immediate(const place *p, uint32_t k)
     }
 }
 
-/* --- in its block ----------------------------------------------------------
- */
+/* --- in its block -------------------------------------------------------- */
 
 static const char *order(const place *p, uint32_t k)
 {
@@ -305,8 +303,7 @@ static const char *stage(const place *p, uint32_t k)
     return p->in[k].stage < p->b->n_stages ? NULL : "there is no such stage";
 }
 
-/* --- the exposed pipeline --------------------------------------------------
- */
+/* --- the exposed pipeline ------------------------------------------------ */
 
 static uint32_t lands(const isa_instr *in, unsigned dst)
 {
@@ -357,8 +354,7 @@ static const char *in_flight(const place *p, uint32_t k)
     return why;
 }
 
-/* --- blocks ----------------------------------------------------------------
- */
+/* --- blocks -------------------------------------------------------------- */
 
 static bool is_kind(const isa_function *f, uint32_t n, isa_block_kind kind,
                     uint32_t stages)

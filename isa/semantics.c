@@ -7,8 +7,7 @@
 /* What compilers call a half before C23. */
 __extension__ typedef _Float16 half;
 
-/* --- bits and numbers ------------------------------------------------------
- */
+/* --- bits and numbers ---------------------------------------------------- */
 
 static bool is_float(isa_type t)
 {
@@ -107,8 +106,7 @@ uint32_t isa_convert(isa_type to, isa_type from, uint32_t bits)
     return isa_extend(to, (uint32_t)(int64_t)x);
 }
 
-/* --- arithmetic ------------------------------------------------------------
- */
+/* --- arithmetic ---------------------------------------------------------- */
 
 static uint32_t divide(isa_type t, uint32_t a, uint32_t b, bool remainder)
 {
@@ -201,8 +199,7 @@ static uint32_t zeros(uint32_t a, bool leading)
     return (uint32_t)(leading ? __builtin_clz(a) : __builtin_ctz(a));
 }
 
-/* --- rows ------------------------------------------------------------------
- */
+/* --- rows ---------------------------------------------------------------- */
 
 /* The type a row computes in: its own, or what it is for. */
 static isa_type type_of(const isa_instr *in)

@@ -40,8 +40,7 @@ static isa_value splat(unsigned bytes, uint32_t bits)
     return v;
 }
 
-/* --- lanes -----------------------------------------------------------------
- */
+/* --- lanes --------------------------------------------------------------- */
 
 static unsigned lane_bytes(const isa_instr *in)
 {
@@ -156,8 +155,7 @@ static uint32_t extract(const isa_value *v, unsigned bytes, uint32_t k)
     return isa_get_lane(v, bytes, k % (ISA_VECTOR_BYTES / bytes));
 }
 
-/* --- rows ------------------------------------------------------------------
- */
+/* --- rows ---------------------------------------------------------------- */
 
 /* Is a scalar result a word, whatever the type looked at? */
 static bool gives_word(const isa_instr *in)

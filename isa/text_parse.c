@@ -18,8 +18,7 @@ typedef struct {
     size_t n;
 } word;
 
-/* --- problems and memory ---------------------------------------------------
- */
+/* --- problems and memory ------------------------------------------------- */
 
 static bool failed(const parser *p)
 {
@@ -69,8 +68,7 @@ static void *append(parser *p, void *items, uint32_t n, uint32_t *cap,
     return items;
 }
 
-/* --- words -----------------------------------------------------------------
- */
+/* --- words --------------------------------------------------------------- */
 
 static void skip(parser *p)
 {
@@ -236,8 +234,7 @@ static const char *name(parser *p)
     return out;
 }
 
-/* --- operations ------------------------------------------------------------
- */
+/* --- operations ---------------------------------------------------------- */
 
 static isa_operand operand(parser *p)
 {
@@ -414,8 +411,7 @@ static void attributes(parser *p, isa_instr *in)
     }
 }
 
-/* --- functions -------------------------------------------------------------
- */
+/* --- functions ----------------------------------------------------------- */
 
 static void bundle(parser *p, isa_block *b)
 {

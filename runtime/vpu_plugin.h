@@ -133,8 +133,7 @@ typedef const vpu_plugin *vpu_plugin_get_fn(uint32_t abi);
         return &(table);                                                     \
     }
 
-/* --- helpers: nothing a plug-in must use
- * ---------------------------------------------------- */
+/* --- helpers: nothing a plug-in must use --------------------------------- */
 
 /* Halves, round to nearest even; NaNs stay NaNs. */
 static inline float vpu_plugin_half_to_float(uint16_t h)

@@ -66,7 +66,7 @@ struct canvas {
 vpu_status fonts_open(double scale, font_set **out, vpu_error *err);
 void fonts_close(font_set *f); /* NULL is fine */
 
-/* --- canvases --- */
+/* --- canvases ------------------------------------------------------------ */
 /* Pixels of the caller's, stride words a line. */
 void cv_raster(canvas *c, font_set *fonts, uint32_t *px, int pw, int ph,
                int stride, double scale);
@@ -76,7 +76,7 @@ void cv_svg_end(canvas *c);
 /* VPU_ERR_IO */
 vpu_status cv_write_png(const canvas *c, const char *path, vpu_error *err);
 
-/* --- drawing --- */
+/* --- drawing ------------------------------------------------------------- */
 void cv_fill(canvas *c, double x, double y, double w, double h, cv_color color);
 void cv_fill_pattern(canvas *c, double x, double y, double w, double h,
                      cv_color color, cv_pattern pattern);

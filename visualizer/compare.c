@@ -12,7 +12,7 @@
 
 enum { NONE = UINT32_MAX };
 
-/* --- stages ------------------------------------------------------------- */
+/* --- stages -------------------------------------------------------------- */
 
 /* Stages in order of name and occurrence, to find those of a name. */
 typedef struct {
@@ -104,7 +104,7 @@ static uint32_t pair_of(const compare *c, int side, uint32_t stage)
     return c->pair_of[side][stage];
 }
 
-/* --- rows --------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 static double in_unit(const compare *c, int side, uint64_t ticks)
 {
@@ -326,7 +326,7 @@ void compare_free(compare *c)
     *c = (compare){0};
 }
 
-/* --- questions ---------------------------------------------------------- */
+/* --- questions ----------------------------------------------------------- */
 
 const compare_row *compare_find(const compare *c, compare_kind kind,
                                 uint32_t stage, uint32_t number)
@@ -442,7 +442,7 @@ void compare_name(const compare *c, const compare_row *r, char *to, size_t n)
                  *stage ? " of " : "", stage);
 }
 
-/* --- table -------------------------------------------------------------- */
+/* --- table --------------------------------------------------------------- */
 
 static void quoted(FILE *f, const char *text)
 {

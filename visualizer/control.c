@@ -109,7 +109,7 @@ void control_resize(control *k, double width, double height)
     clamp_scroll(k);
 }
 
-/* --- hovering ----------------------------------------------------------- */
+/* --- hovering ------------------------------------------------------------ */
 
 static void tell_hover(control *k)
 {
@@ -170,7 +170,7 @@ static double anchor(const control *k)
     return view_t(v, b.rows.w, k->mouse_x - b.rows.x);
 }
 
-/* --- commands ----------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------ */
 
 static void find(control *k, int dir)
 {
@@ -494,7 +494,7 @@ bool control_text(control *k, const char *utf8)
     return true;
 }
 
-/* --- mouse -------------------------------------------------------------- */
+/* --- mouse --------------------------------------------------------------- */
 
 static bool in_box(const paint_box *b, double x, double y)
 {
@@ -645,7 +645,7 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
     return true;
 }
 
-/* --- painting ----------------------------------------------------------- */
+/* --- painting ------------------------------------------------------------ */
 
 static void paint_help(const control *k, canvas *c)
 {

@@ -33,7 +33,7 @@ static uint64_t arg_uint(const timeline *tl, const tl_arg *a, size_t n,
     return x > 0 && x < 1e18 ? (uint64_t)x : 0;
 }
 
-/* --- stages and local memory -------------------------------------------- */
+/* --- stages and local memory --------------------------------------------- */
 
 static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i,
                       uint32_t *seen)
@@ -96,7 +96,7 @@ static void find_local(const timeline *tl, facts *f)
     }
 }
 
-/* --- source ------------------------------------------------------------- */
+/* --- source -------------------------------------------------------------- */
 
 static void add_line(const timeline *tl, facts *f, const tl_arg *a, size_t n)
 {
@@ -187,7 +187,7 @@ void facts_free(facts *f)
     *f = (facts){0};
 }
 
-/* --- questions ---------------------------------------------------------- */
+/* --- questions ----------------------------------------------------------- */
 
 uint64_t facts_work(const facts *f)
 {

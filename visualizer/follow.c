@@ -118,7 +118,7 @@ bool follow_wait(follow *f, double seconds, timeline *tl, view *v)
     return false;
 }
 
-/* --- keeping what the user did ------------------------------------------ */
+/* --- keeping what the user did ------------------------------------------- */
 
 static const view_row *row_of(const view *v, uint64_t uuid)
 {

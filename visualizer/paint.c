@@ -67,7 +67,7 @@ void paint_number(char *to, size_t n, double value)
     snprintf(to, n, "%.*f", decimals, value);
 }
 
-/* --- title and legend --------------------------------------------------- */
+/* --- title and legend ---------------------------------------------------- */
 
 static void paint_title(canvas *c, const paint_page *p, paint_box at)
 {
@@ -138,7 +138,7 @@ static void paint_legend(canvas *c, const paint_page *p, paint_box at)
     }
 }
 
-/* --- axis --------------------------------------------------------------- */
+/* --- axis ---------------------------------------------------------------- */
 
 static void paint_axis(canvas *c, const paint_page *p, const paint_boxes *b)
 {
@@ -160,7 +160,7 @@ static void paint_axis(canvas *c, const paint_page *p, const paint_boxes *b)
     }
 }
 
-/* --- rows --------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 /* The share that counts for a row, of the visible stretch: "38 %". */
 static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)

@@ -69,7 +69,7 @@ void paint_layout(const paint_page *p, paint_boxes *b);
 double paint_height(const paint_page *p);
 void paint(canvas *c, const paint_page *p);
 
-/* --- parts, for paint's own files --- */
+/* --- parts, for paint's own files ---------------------------------------- */
 void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
                 const tl_lane *l, bool phases, paint_box at);
 void paint_counter(canvas *c, const paint_page *p, const tl_row *r,

@@ -48,7 +48,7 @@ bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n)
     return sum.in[0] || sum.in[1];
 }
 
-/* --- on the rows -------------------------------------------------------- */
+/* --- on the rows --------------------------------------------------------- */
 
 static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
 {
@@ -140,7 +140,7 @@ void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b)
     }
 }
 
-/* --- one in the other --------------------------------------------------- */
+/* --- one in the other ---------------------------------------------------- */
 
 static const view_row *same_row(const view *v, const tl_row *r)
 {
@@ -185,7 +185,7 @@ void paint_under(canvas *c, const paint_page *p, const view_row *row,
     paint_row(c, &below, &half, at);
 }
 
-/* --- the list ----------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------ */
 
 uint64_t paint_change_at(const paint_page *p, double y)
 {

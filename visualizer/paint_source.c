@@ -12,7 +12,7 @@ const char *paint_trim(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* --- what is looked at -------------------------------------------------- */
+/* --- what is looked at --------------------------------------------------- */
 
 /* The phase around a slice of a SHAVE's row. */
 static const char *phase_of(const view *v, const view_slice *s)
@@ -76,7 +76,7 @@ paint_focus paint_focus_of(const view *v)
     return f;
 }
 
-/* --- the page of text --------------------------------------------------- */
+/* --- the page of text ---------------------------------------------------- */
 
 typedef struct {
     paint_focus focus;

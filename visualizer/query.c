@@ -67,7 +67,7 @@ bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice)
     return n;
 }
 
-/* --- sums --------------------------------------------------------------- */
+/* --- sums ---------------------------------------------------------------- */
 
 /* The cursor to the last block that begins before t, if that is further on. */
 static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
@@ -155,7 +155,7 @@ void tl_sums(const timeline *tl, const tl_lane *l, uint64_t from, uint64_t to,
         sums[c] -= before[c];
 }
 
-/* --- counters ----------------------------------------------------------- */
+/* --- counters ------------------------------------------------------------ */
 
 /* Integral up to t, from the first point. n: points before or at t. */
 static double integral_to(const tl_counter *c, uint64_t t, uint64_t *n)
@@ -196,7 +196,7 @@ void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
     *highest = high;
 }
 
-/* --- arguments ---------------------------------------------------------- */
+/* --- arguments ----------------------------------------------------------- */
 
 static uint64_t get_varint(const uint8_t **p)
 {

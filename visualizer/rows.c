@@ -5,7 +5,7 @@
 
 #include "visualizer/view.h"
 
-/* --- places ------------------------------------------------------------- */
+/* --- places -------------------------------------------------------------- */
 
 /* As high as its part of the budget, so that the rows of a SHAVE are a map of
  * its local memory. */
@@ -138,7 +138,7 @@ uint32_t view_row_at(const view *v, double y)
     return UINT32_MAX;
 }
 
-/* --- slices at a point -------------------------------------------------- */
+/* --- slices at a point --------------------------------------------------- */
 
 static bool longest_in(const tl_lane *l, uint64_t from, uint64_t to,
                        uint64_t *slice)
@@ -188,7 +188,7 @@ bool view_hit(const view *v, double width, double x, double y, view_slice *out)
     return false;
 }
 
-/* --- search ------------------------------------------------------------- */
+/* --- search -------------------------------------------------------------- */
 
 static bool holds(const char *text, const char *part)
 {

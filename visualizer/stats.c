@@ -52,7 +52,7 @@ static void balance(stats *s)
         s->imbalance = (double)most * s->n_shaves / (double)all - 1;
 }
 
-/* --- overlap of transfers and computation ------------------------------- */
+/* --- overlap of transfers and computation -------------------------------- */
 
 typedef struct {
     const tl_lane *l;

@@ -99,7 +99,7 @@ uint64_t tl_bytes(const timeline *tl)
     return n;
 }
 
-/* --- names -------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 tl_name tl_intern(timeline *tl, const char *text, size_t n)
 {
@@ -116,7 +116,7 @@ tl_class tl_class_of(const timeline *tl, tl_name name)
     return (tl_class)tl->names->class[name < tl->names->n ? name : 0];
 }
 
-/* --- rows --------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 static uint32_t *row_slot(timeline *tl, uint64_t uuid)
 {
@@ -215,7 +215,7 @@ void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
         r->kind = TL_ROW_STAGES;
 }
 
-/* --- slices ------------------------------------------------------------- */
+/* --- slices -------------------------------------------------------------- */
 
 static bool grow_lane(timeline *tl, tl_lane *l)
 {
@@ -416,7 +416,7 @@ void tl_finish(timeline *tl)
     }
 }
 
-/* --- counters ----------------------------------------------------------- */
+/* --- counters ------------------------------------------------------------ */
 
 void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value)
 {
@@ -477,7 +477,7 @@ void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
                      .arg_at = arg_at};
 }
 
-/* --- arguments ---------------------------------------------------------- */
+/* --- arguments ----------------------------------------------------------- */
 
 static uint8_t *put_varint(uint8_t *p, uint64_t u)
 {

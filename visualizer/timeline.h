@@ -129,12 +129,12 @@ vpu_status tl_init(timeline *tl, vpu_error *err);
 void tl_free(timeline *tl);
 uint64_t tl_bytes(const timeline *tl); /* memory in use, about */
 
-/* --- names --- */
+/* --- names --------------------------------------------------------------- */
 tl_name tl_intern(timeline *tl, const char *text, size_t n);
 const char *tl_text(const timeline *tl, tl_name name);
 tl_class tl_class_of(const timeline *tl, tl_name name);
 
-/* --- building --- */
+/* --- building ------------------------------------------------------------ */
 uint32_t tl_row_at(timeline *tl, uint64_t uuid); /* made when new */
 void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
                      const char *name, bool counter);
@@ -147,7 +147,7 @@ void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
 /* Open slices end at the end of the trace. */
 void tl_finish(timeline *tl);
 
-/* --- arguments --- */
+/* --- arguments ----------------------------------------------------------- */
 typedef struct {
     tl_name name;
     enum { TL_ARG_UINT, TL_ARG_REAL, TL_ARG_TEXT } kind;
@@ -168,7 +168,7 @@ size_t tl_slice_args(const timeline *tl, const tl_lane *l, uint64_t slice,
 bool tl_slice_arg(const timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out);
 
-/* --- queries --- */
+/* --- queries ------------------------------------------------------------- */
 uint64_t tl_length(const tl_lane *l, uint64_t slice);
 /* "comp 7" */
 void tl_slice_name(const timeline *tl, const tl_lane *l, uint64_t slice,
@@ -198,7 +198,7 @@ void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
 uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
                       uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES]);
 
-/* --- units --- */
+/* --- units --------------------------------------------------------------- */
 double tl_ns(const timeline *tl, uint64_t ticks);
 
 #endif

@@ -52,7 +52,7 @@ void view_free(view *v)
     *v = (view){0};
 }
 
-/* --- the stretch -------------------------------------------------------- */
+/* --- the stretch --------------------------------------------------------- */
 
 double view_x(const view *v, double width, double t)
 {
@@ -150,7 +150,7 @@ void view_mark(view *v, double a, double b)
     v->has_range = v->range_to > v->range_from;
 }
 
-/* --- units -------------------------------------------------------------- */
+/* --- units --------------------------------------------------------------- */
 
 /* Ticks of one unit, and its name. */
 static double unit_ticks(const view *v, double step, const char **name)

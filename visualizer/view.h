@@ -55,7 +55,7 @@ typedef struct {
 vpu_status view_init(view *v, const timeline *tl, vpu_error *err);
 void view_free(view *v);
 
-/* --- time --- */
+/* --- time ---------------------------------------------------------------- */
 /* x in 0 .. width of the rows' area */
 double view_x(const view *v, double width, double t);
 double view_t(const view *v, double width, double x);
@@ -72,7 +72,7 @@ void view_back(view *v);
 void view_forward(view *v);
 void view_mark(view *v, double a, double b); /* range, any order, clamped */
 
-/* --- rows --- */
+/* --- rows ---------------------------------------------------------------- */
 /* Places the rows; call after any change to them. */
 void view_layout(view *v);
 void view_fold(view *v, uint32_t at, bool folded);
@@ -89,7 +89,7 @@ enum { VIEW_PHASES = 12, VIEW_CAUSES = 15, VIEW_LANE = 16, VIEW_GAP = 3 };
 void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
                      double *h);
 
-/* --- finding --- */
+/* --- finding ------------------------------------------------------------- */
 /* The row at y (from the top of the rows' area, scrolling included); rows or
  * UINT32_MAX. */
 uint32_t view_row_at(const view *v, double y);
@@ -105,7 +105,7 @@ void view_reveal(view *v, const view_slice *s);
  * to "comp" to "post". */
 bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out);
 
-/* --- units --- */
+/* --- units --------------------------------------------------------------- */
 /* A time or a length as text: "812 244 cycles", "1.160 ms". step: of the scale
  * it stands on, for the digits; 0 = the value itself. */
 void view_time_text(const view *v, double ticks, double step, char *to,

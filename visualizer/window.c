@@ -36,7 +36,7 @@ static vpu_status sdl_failed(vpu_error *err, const char *what)
                    SDL_GetError());
 }
 
-/* --- size --------------------------------------------------------------- */
+/* --- size ---------------------------------------------------------------- */
 
 /* After a change of size or scale: the buffer, the texture, the fonts. */
 static vpu_status fit_buffers(win *w, vpu_error *err)
@@ -89,7 +89,7 @@ static void draw(win *w)
     w->dirty = false;
 }
 
-/* --- events ------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 static unsigned mods_of(SDL_Keymod m)
 {
@@ -175,7 +175,7 @@ static bool on_event(win *w, const SDL_Event *e, vpu_error *err)
     return false;
 }
 
-/* --- export ------------------------------------------------------------- */
+/* --- export -------------------------------------------------------------- */
 
 /* The first number whose files do not exist yet. */
 static void export_all(win *w)
@@ -212,7 +212,7 @@ static void export_all(win *w)
                  "written: %.200s, .svg and .csv", path[0]);
 }
 
-/* --- life --------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 static vpu_status open_window(win *w, vpu_error *err)
 {

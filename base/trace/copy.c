@@ -51,7 +51,7 @@ typedef struct {
     bool too_many;
 } copier;
 
-/* --- tracks --------------------------------------------------------------- */
+/* --- tracks -------------------------------------------------------------- */
 
 static uint32_t *slot(copier *k, uint64_t uuid)
 {
@@ -109,7 +109,7 @@ static void copier_free(copier *k)
     free(k->flows);
 }
 
-/* --- the first reading ---------------------------------------------------- */
+/* --- the first reading --------------------------------------------------- */
 
 static bool see_track(void *user, const trc_read_track *r)
 {
@@ -148,8 +148,7 @@ static bool see_event(void *user, const trc_read_event *e)
     return true;
 }
 
-/* --- the second ------------------------------------------------------------
- */
+/* --- the second ---------------------------------------------------------- */
 
 /* Groups for those with children; a track with children and events of its own
  * is a group with a track of the same name in it. */

@@ -78,7 +78,7 @@ static const char *text_of(reader *r, wire_span s)
     return to;
 }
 
-/* --- names -------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 static sequence *find_sequence(reader *r, uint32_t id)
 {
@@ -173,7 +173,7 @@ static const char *pooled(const name_pool *p, uint64_t iid)
     return iid < p->cap && p->text[iid] ? p->text[iid] : "";
 }
 
-/* --- packets ------------------------------------------------------------ */
+/* --- packets ------------------------------------------------------------- */
 
 /* The text in field `number` of a message, NULL without. */
 static const char *text_in(reader *r, wire_span s, uint32_t number)
@@ -335,7 +335,7 @@ static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
     return VPU_OK;
 }
 
-/* --- clocks ------------------------------------------------------------- */
+/* --- clocks -------------------------------------------------------------- */
 
 /* ClockSnapshot.Clock; true: it is one of a sequence's own, then *id is it. */
 static void read_clock(wire_span s, uint64_t *id, clock_state *c)
@@ -479,7 +479,7 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
     return st;
 }
 
-/* --- framing ------------------------------------------------------------ */
+/* --- framing ------------------------------------------------------------- */
 
 /* At least n bytes ahead in the window, fewer at the end of the file. */
 static size_t ahead(reader *r, size_t n)

@@ -61,7 +61,7 @@ typedef struct {
     bool bad; /* the temporary cannot be written or memory is short */
 } vcd;
 
-/* --- keeping changes ------------------------------------------------------ */
+/* --- keeping changes ----------------------------------------------------- */
 
 static bool open_vcd(sink *s)
 {
@@ -185,7 +185,7 @@ static void take_event(sink *s, const sink_event *e)
     note_change(v, t, e->ns);
 }
 
-/* --- merging -------------------------------------------------------------- */
+/* --- merging ------------------------------------------------------------- */
 
 static bool load(vcd *v, vcd_track *t)
 {
@@ -250,7 +250,7 @@ static void sift(heap *h, uint32_t i)
     }
 }
 
-/* --- text ----------------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 /* Signals have numbers: 2 * track for busy, one more for state. */
 static void put_id(FILE *f, uint32_t n)

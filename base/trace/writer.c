@@ -64,7 +64,7 @@ uint64_t trc_ns_to_cycles(uint32_t clk_mhz, uint64_t ns)
     return ns / 1000 * clk_mhz + (ns % 1000 * clk_mhz + 999) / 1000;
 }
 
-/* --- life --------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 vpu_status trc_writer_create(const trc_config *cfg, trc_writer **out,
                              vpu_error *err)
@@ -184,7 +184,7 @@ uint64_t trc_writer_max_groups(const trc_writer *w)
     return w->cfg.max_groups;
 }
 
-/* --- tracks ------------------------------------------------------------- */
+/* --- tracks -------------------------------------------------------------- */
 
 static trc_track get_track(trc_writer *w, const sink_track *want,
                            trc_clock clock)
@@ -252,7 +252,7 @@ trc_track trc_track_counter(trc_writer *w, trc_track parent, const char *name,
         clock);
 }
 
-/* --- names -------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 /* The number of a name, 0 when it is not pooled; *is_new on its first use. */
 static uint32_t intern(trc_writer *w, name_pool *p, const char *name,
@@ -273,7 +273,7 @@ static uint32_t intern(trc_writer *w, name_pool *p, const char *name,
     return p->iid[at] = ++p->n;
 }
 
-/* --- events ------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 static track *advance(trc_writer *w, trc_track id, uint64_t time,
                       sink_track_kind kind)

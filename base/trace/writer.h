@@ -88,7 +88,7 @@ trc_track trc_track_slices(trc_writer *w, trc_track parent, const char *name,
 trc_track trc_track_counter(trc_writer *w, trc_track parent, const char *name,
                             trc_clock clock, trc_unit unit);
 
-/* --- events --- */
+/* --- events -------------------------------------------------------------- */
 
 typedef enum { TRC_ARG_UINT, TRC_ARG_REAL, TRC_ARG_TEXT } trc_arg_kind;
 
@@ -155,7 +155,7 @@ void trc_count_real(trc_writer *w, trc_track track, uint64_t time,
 void trc_note(trc_writer *w, const char *key, const char *fmt, ...)
     VPU_PRINTF(3, 4);
 
-/* --- clock --- */
+/* --- clock --------------------------------------------------------------- */
 uint64_t trc_cycles_to_ns(uint32_t clk_mhz, uint64_t cycles);
 /* Exact inverse for values trc_cycles_to_ns gave. */
 uint64_t trc_ns_to_cycles(uint32_t clk_mhz, uint64_t ns);

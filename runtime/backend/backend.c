@@ -81,7 +81,7 @@ static vpu_status refuse(const backend_ops *ops, const char *what,
     return st;
 }
 
-/* --- with memory that may be short ---------------------------------------- */
+/* --- with memory that may be short --------------------------------------- */
 
 typedef struct {
     const backend_ops *ops;

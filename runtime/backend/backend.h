@@ -144,8 +144,7 @@ typedef struct {
     uint32_t n_shaves; /* 0 = as many as the launch has */
 } backend_order;
 
-/* --- extras, each a table of its own; self is what `open` gave -------------
- */
+/* --- extras, each a table of its own; self is what `open` gave ----------- */
 
 /* BACKEND_TRACE, of backends that can begin and end a timeline between runs. */
 typedef struct {

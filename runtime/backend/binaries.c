@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "runtime/backend/source.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/backend/source.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"
 

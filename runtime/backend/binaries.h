@@ -2,10 +2,10 @@
 #ifndef VPU_RUNTIME_BACKEND_BINARIES_H
 #define VPU_RUNTIME_BACKEND_BINARIES_H
 
-#include "runtime/graph/graph.h"
-#include "runtime/blob/network.h"
-#include "sim/compiler/kernel.h"
 #include "base/log.h"
+#include "runtime/blob/network.h"
+#include "runtime/graph/graph.h"
+#include "sim/compiler/kernel.h"
 
 typedef struct {
     const char *source_dir;

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/backend/host_priv.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "runtime/backend/host_priv.h"
 
 #define MAX_PRINTED ((size_t)1 << 20) /* of what it may print */
 enum { SHOWN = 1500, CHECK_SECONDS = 60 };
@@ -65,8 +65,7 @@ static vpu_status host_probe(arena *a, backend_device **list, uint32_t *n,
     return VPU_OK;
 }
 
-/* --- the child and its end
- * --------------------------------------------------------------- */
+/* --- the child and its end ----------------------------------------------- */
 
 static const char *const steps[HOST_N_STEPS] = {
     "loading", "init", "formats", "shape", "execute", "destroy"};
@@ -198,9 +197,7 @@ static vpu_status run_child(host *h, double limit, vpu_error *err)
     return st;
 }
 
-/* --- opening
- * -----------------------------------------------------------------------------
- */
+/* --- opening ------------------------------------------------------------- */
 
 /* "in<port>" as the graph calls the inputs of a layer. */
 static bool is_port(const graph_buffer *b)
@@ -372,8 +369,7 @@ static vpu_status host_open(const backend_config *cfg, const graph *g,
     return VPU_OK;
 }
 
-/* --- tensors and runs
- * -------------------------------------------------------------------- */
+/* --- tensors and runs ---------------------------------------------------- */
 
 static vpu_status host_write(void *self, uint32_t i, const void *data,
                              vpu_error *err)

@@ -1,8 +1,8 @@
 /* Loads a plug-in, negotiates formats and runs it, in a process of its own:
  * nothing here is freed or unloaded, the process ends. */
-#include "runtime/backend/host_priv.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "runtime/backend/host_priv.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,9 +47,7 @@ static const char *text_of(child *c)
     return c->text[0] ? c->text : "no reason given";
 }
 
-/* --- loading
- * -----------------------------------------------------------------------------
- */
+/* --- loading ------------------------------------------------------------- */
 
 static void check_file(const child *c)
 {
@@ -141,8 +139,7 @@ static void load(child *c)
                j->layer.type, types);
 }
 
-/* --- formats and shapes
- * ------------------------------------------------------------------ */
+/* --- formats and shapes -------------------------------------------------- */
 
 /* The dtypes of both sides have the same numbers. */
 _Static_assert((int)TENSOR_F16 == (int)VPU_PLUGIN_F16 &&
@@ -243,9 +240,7 @@ static void infer(child *c)
     }
 }
 
-/* --- running
- * -----------------------------------------------------------------------------
- */
+/* --- running ------------------------------------------------------------- */
 
 /* Pages of their own, so that inputs can be made read-only. */
 static void *pages(const child *c, uint64_t bytes)

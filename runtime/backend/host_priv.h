@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/vpu_plugin.h"
-#include "base/err.h"
 
 enum { HOST_MAX_PORTS = 64 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "runtime/backend/source.h"
 #include "base/file.h"
+#include "runtime/backend/source.h"
 
 enum { MAX_DEPTH = 32 };
 #define MAX_SOURCE ((size_t)64 << 20)
@@ -21,9 +21,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* --- kernels
- * -----------------------------------------------------------------------------
- */
+/* --- kernels ------------------------------------------------------------- */
 
 static vpu_status hash_file(arena *a, const char *path, int depth,
                             XXH64_state_t *h, vpu_error *err);
@@ -105,9 +103,7 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
     return st;
 }
 
-/* --- bindings
- * ----------------------------------------------------------------------------
- */
+/* --- bindings ------------------------------------------------------------ */
 
 /* A float as JSON writes it: exact, and with a point in every locale. */
 static const char *float_text(arena *a, float f)

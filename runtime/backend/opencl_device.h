@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/backend/opencl_api.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "runtime/backend/opencl_api.h"
 
 typedef struct {
     cl_platform_id platform;

@@ -107,7 +107,7 @@ static vpu_status refuse(rewriter *w, const char *what, size_t n,
                   (int)n, what, why);
 }
 
-/* --- words ---------------------------------------------------------------- */
+/* --- words --------------------------------------------------------------- */
 
 static bool is_shave_known(const char *p, size_t n)
 {
@@ -277,7 +277,7 @@ static vpu_status check_cast(rewriter *w)
     return VPU_OK;
 }
 
-/* --- the text ------------------------------------------------------------- */
+/* --- the text ------------------------------------------------------------ */
 
 /* "# 12 "file" 2" at the start of a line. */
 static void read_mark(rewriter *w, const char *p)
@@ -439,7 +439,7 @@ void opencl_text_free(opencl_text *t)
     str_free(&t->body);
 }
 
-/* --- the program ---------------------------------------------------------- */
+/* --- the program --------------------------------------------------------- */
 
 static const char *space_of(const sim_arg *p)
 {

@@ -2,8 +2,8 @@
  * for the same again. */
 #include <string.h>
 
-#include "runtime/backend/ops.h"
 #include "runtime/backend/identity.h"
+#include "runtime/backend/ops.h"
 
 typedef struct {
     arena *a;

@@ -178,7 +178,7 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
     return st;
 }
 
-/* --- extras --------------------------------------------------------------- */
+/* --- extras -------------------------------------------------------------- */
 
 static void trace_to(void *self, trc_writer *w)
 {

@@ -166,7 +166,7 @@ static exec_launch launch_of(sim_graph *b, uint32_t i)
                          .print_user = cfg->print_user};
 }
 
-/* --- what looks at a run -------------------------------------------------- */
+/* --- what looks at a run ------------------------------------------------- */
 
 enum { OWN_OBSERVERS = 2 };
 

@@ -6,8 +6,8 @@
 
 #include "runtime/backend/binaries.h"
 #include "runtime/backend/usb_link.h"
-#include "runtime/link/mvnc.h"
 #include "runtime/blob/release.h"
+#include "runtime/link/mvnc.h"
 
 enum { EXECUTORS = 1, ELEMENTS = 2, ALL_SLICES = 19, SOME_SLICES = 9 };
 
@@ -57,7 +57,7 @@ static vpu_status probe(arena *a, backend_device **list, uint32_t *n,
     return VPU_OK;
 }
 
-/* --- the blob ------------------------------------------------------------- */
+/* --- the blob ------------------------------------------------------------ */
 
 static config_release release_of(const stick *t)
 {
@@ -132,7 +132,7 @@ static vpu_status load(stick *t, const str *bytes, vpu_error *err)
     return VPU_OK;
 }
 
-/* --- opening -------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------- */
 
 static void stick_close(void *self)
 {
@@ -192,7 +192,7 @@ static const backend_caps *stick_caps(const void *self)
     return &((const stick *)self)->caps;
 }
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 static vpu_status stick_write(void *self, uint32_t i, const void *data,
                               vpu_error *err)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "runtime/usb/firmware.h"
 #include "base/file.h"
+#include "runtime/usb/firmware.h"
 
 enum {
     CONNECT_MS = 5000,
@@ -14,7 +14,7 @@ enum {
     MAX_FIRMWARE = 64 << 20
 };
 
-/* --- choosing ------------------------------------------------------------- */
+/* --- choosing ------------------------------------------------------------ */
 
 static vpu_status firmware_says(const char *path, xlink_layout *out,
                                 vpu_error *err)
@@ -66,7 +66,7 @@ vpu_status usb_session_choose(usb_session *s, const char *device,
     return usb_layout(c, &s->layout, err);
 }
 
-/* --- opening -------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------- */
 
 static void trace_packet(void *user, uint64_t ns, bool sent, const char *name,
                          uint32_t bytes)
@@ -154,7 +154,7 @@ void usb_session_explain(usb_session *s, vpu_error *err)
         xlink_log_last(s->packets, err);
 }
 
-/* --- closing -------------------------------------------------------------- */
+/* --- closing ------------------------------------------------------------- */
 
 void usb_session_close(usb_session *s)
 {

@@ -5,8 +5,8 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/link/mvnc.h"
-#include "runtime/usb/device.h"
 #include "runtime/link/xlink_log.h"
+#include "runtime/usb/device.h"
 
 enum { USB_LOADING_MS = 120000 }; /* kernels of a virtual stick compile */
 

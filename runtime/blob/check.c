@@ -131,7 +131,7 @@ static void check_buffer(checker *c, const blob_buffer *f)
               bytes, f->offset, blob_location_name(f->location), room);
 }
 
-/* --- stages --------------------------------------------------------------- */
+/* --- stages -------------------------------------------------------------- */
 
 static void check_kernel(checker *c, const blob_stage *s, const stage_custom *u)
 {

@@ -81,7 +81,7 @@ static bool find_section(const elf *e, const char *name, range *out)
     return false;
 }
 
-/* --- .neo_metadata -------------------------------------------------------- */
+/* --- .neo_metadata ------------------------------------------------------- */
 
 enum {
     NEO_HEADER = 52,

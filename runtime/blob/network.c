@@ -28,7 +28,7 @@ static vpu_status unsupported(network *w, const char *what, const char *name)
                    config_release_name(w->cfg->release));
 }
 
-/* --- tensors -------------------------------------------------------------- */
+/* --- tensors ------------------------------------------------------------- */
 
 static bool type_of(tensor_dtype t, uint32_t *out)
 {
@@ -141,7 +141,7 @@ static uint32_t add_bytes(network *w, uint32_t type, blob_location where,
     return w->n_tensors++;
 }
 
-/* --- conversions ---------------------------------------------------------- */
+/* --- conversions --------------------------------------------------------- */
 
 /* One of our launches: buffer `src` in another order or type. */
 static vpu_status add_conversion(network *w, const graph_launch *l,
@@ -175,7 +175,7 @@ static vpu_status add_conversion(network *w, const graph_launch *l,
     return VPU_OK;
 }
 
-/* --- custom stages -------------------------------------------------------- */
+/* --- custom stages ------------------------------------------------------- */
 
 /* Number of the buffer of binding `of` among the stage's. */
 static int32_t buffer_number(const graph_launch *l, const graph_arg *of,

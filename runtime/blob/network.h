@@ -2,10 +2,10 @@
 #ifndef VPU_RUNTIME_BLOB_NETWORK_H
 #define VPU_RUNTIME_BLOB_NETWORK_H
 
-#include "runtime/graph/graph.h"
+#include "base/log.h"
 #include "runtime/blob/blob.h"
 #include "runtime/blob/release.h"
-#include "base/log.h"
+#include "runtime/graph/graph.h"
 
 typedef struct {
     const char *path; /* for messages */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "runtime/blob/stage.h"
 #include "base/word.h"
+#include "runtime/blob/stage.h"
 #include "runtime/blob/wire.h"
 
 /* What became of a tensor. */
@@ -56,7 +56,7 @@ static vpu_status measure(planner *w)
     return VPU_OK;
 }
 
-/* --- inputs and outputs --------------------------------------------------- */
+/* --- inputs and outputs -------------------------------------------------- */
 
 /* The tensor of this location whose name comes next after the last; n_tensors
  * when there is none. */
@@ -119,7 +119,7 @@ static vpu_status place_io(planner *w, blob_location where, blob_io **out,
     return VPU_OK;
 }
 
-/* --- memory --------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 static void add_aligned(str *s, const void *bytes, size_t n)
 {
@@ -310,7 +310,7 @@ static void place_shapes(planner *w)
     }
 }
 
-/* --- the blob ------------------------------------------------------------- */
+/* --- the blob ------------------------------------------------------------ */
 
 static void describe_io(const planner *w, blob_location where, blob_io *list)
 {

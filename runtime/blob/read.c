@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "runtime/blob/blob.h"
 #include "base/word.h"
+#include "runtime/blob/blob.h"
 #include "runtime/blob/wire.h"
 
 typedef struct {
@@ -78,7 +78,7 @@ static void expect_zeros(reader *r, uint64_t to)
                 to);
 }
 
-/* --- header --------------------------------------------------------------- */
+/* --- header -------------------------------------------------------------- */
 
 static void read_elf(reader *r)
 {
@@ -146,7 +146,7 @@ static void read_header(reader *r, layout *l)
         l->sections[i] = get(r, "the offset of a section");
 }
 
-/* --- tensors -------------------------------------------------------------- */
+/* --- tensors ------------------------------------------------------------- */
 
 static void get_words(reader *r, uint32_t rank, uint32_t *out, const char *what)
 {
@@ -218,7 +218,7 @@ static void get_buffer(reader *r, blob_buffer *f)
     f->offset = get(r, "an offset");
 }
 
-/* --- sections ------------------------------------------------------------- */
+/* --- sections ------------------------------------------------------------ */
 
 /* Read inside [from, to); the reader's end is restored by leave. */
 static void enter(reader *r, uint64_t from, uint64_t to, const char *where)
@@ -360,7 +360,7 @@ static void get_sections(reader *r, const layout *l)
     leave(r, at[3]);
 }
 
-/* --- trailer -------------------------------------------------------------- */
+/* --- trailer ------------------------------------------------------------- */
 
 static const char *get_text(reader *r, uint64_t n)
 {

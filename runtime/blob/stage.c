@@ -27,7 +27,7 @@ bool stage_is_dma(uint32_t type)
            type == STAGE_LOOP_END;
 }
 
-/* --- custom stages -------------------------------------------------------- */
+/* --- custom stages ------------------------------------------------------- */
 
 enum { FIXED = 14 }; /* words in front of the arguments */
 
@@ -81,7 +81,7 @@ void stage_custom_write(const stage_custom *c, uint32_t type, arena *a,
     out->n_params = FIXED + 2 * c->n_args;
 }
 
-/* --- orders and types ----------------------------------------------------- */
+/* --- orders and types ---------------------------------------------------- */
 
 static uint32_t digit(uint32_t order, uint32_t i)
 {

@@ -1,8 +1,8 @@
 /* Writing blobs. */
 #include <string.h>
 
-#include "runtime/blob/blob.h"
 #include "base/word.h"
+#include "runtime/blob/blob.h"
 #include "runtime/blob/wire.h"
 
 const uint8_t wire_elf[WIRE_ELF] = {

@@ -134,7 +134,7 @@ static char *sentence(const check_finding *f, const graph *g, arena *a)
     return text;
 }
 
-/* --- who ------------------------------------------------------------------ */
+/* --- who ----------------------------------------------------------------- */
 
 uint64_t check_groups(const graph_launch *l, uint32_t n[3])
 {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/check/describe.h"
 #include "runtime/check/orders.h"
 #include "runtime/check/suppress.h"
-#include "base/clock.h"
 
 typedef struct {
     const check_layer_config *cfg;

@@ -7,9 +7,9 @@
 #ifndef VPU_RUNTIME_CHECK_LAYER_H
 #define VPU_RUNTIME_CHECK_LAYER_H
 
+#include "base/str.h"
 #include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
-#include "base/str.h"
 
 typedef struct {
     const sim_place *at; /* NULL = no place in a source */

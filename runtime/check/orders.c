@@ -29,7 +29,7 @@ typedef struct {
     vpu_error *err;
 } orders;
 
-/* --- buffers -------------------------------------------------------------- */
+/* --- buffers ------------------------------------------------------------- */
 
 static void keep(orders *o, uint8_t **to)
 {
@@ -61,7 +61,7 @@ static vpu_status run_in_order(orders *o, const backend_order *how,
     return o->b.ops->order->run(o->b.self, o->launch, how, err);
 }
 
-/* --- narrowing down ------------------------------------------------------- */
+/* --- narrowing down ------------------------------------------------------ */
 
 /* Are these groups, in this way, enough, when all others run before them in
  * plain order? */
@@ -137,7 +137,7 @@ static uint64_t fewest(orders *o, const attempt *x, uint64_t *list, uint64_t n)
     return n;
 }
 
-/* --- telling -------------------------------------------------------------- */
+/* --- telling ------------------------------------------------------------- */
 
 static void put_group(const orders *o, uint64_t g, str *out)
 {
@@ -220,7 +220,7 @@ static void describe(orders *o, const attempt *x, check_shown *out)
     str_free(&text);
 }
 
-/* --- the whole ------------------------------------------------------------ */
+/* --- the whole ----------------------------------------------------------- */
 
 static attempt *list_attempts(const check_orders_config *cfg, arena *a,
                               uint32_t *n)

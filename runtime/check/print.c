@@ -5,7 +5,7 @@
 #include "runtime/findings/sarif.h"
 #include "runtime/findings/snippet.h"
 
-/* --- text ----------------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static void put_place(const char *file, uint32_t line, uint32_t col, str *out)
 {
@@ -105,7 +105,7 @@ void check_print_text(const check_report *r, const graph *g, arena *a, str *out)
     str_puts(out, "\n");
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *ids(const uint32_t *v)
 {
@@ -178,7 +178,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
     findings_dump(root, out);
 }
 
-/* --- SARIF ---------------------------------------------------------------- */
+/* --- SARIF --------------------------------------------------------------- */
 
 static json_t *result(const check_shown *f)
 {

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cli/cli.h"
-#include "runtime/report/listing.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/cli/cli.h"
+#include "runtime/report/listing.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"

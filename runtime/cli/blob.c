@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/backend/binaries.h"
-#include "runtime/cli/target.h"
 #include "runtime/blob/blob.h"
 #include "runtime/blob/check.h"
 #include "runtime/blob/network.h"
 #include "runtime/blob/release.h"
-#include "base/file.h"
+#include "runtime/cli/target.h"
 
 /* clang-format off */
 static const char help[] =
@@ -84,7 +84,7 @@ static int look(const char *word, const char *path, arena *a)
     return n ? CLI_DIFFERS : CLI_OK;
 }
 
-/* --- make ----------------------------------------------------------------- */
+/* --- make ---------------------------------------------------------------- */
 
 typedef struct {
     target_options t;

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cli/cli.h"
 #include "base/arena.h"
 #include "base/file.h"
+#include "runtime/cli/cli.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
 

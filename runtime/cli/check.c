@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/check/suppress.h"
 #include "runtime/cli/check.h"
 #include "runtime/cli/ending.h"
-#include "base/file.h"
 
 /* clang-format off */
 static const char help[] =

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/child.h"
 #include "base/arena.h"
+#include "base/child.h"
 #include "base/err.h"
 #include "base/log.h"
 

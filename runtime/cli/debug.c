@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/debug/debug.h"
-#include "base/file.h"
 
 static const char help[] =
     "usage: vpu debug LAYER.xml [OPTIONS]\n\n"

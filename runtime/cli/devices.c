@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/str.h"
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
-#include "base/str.h"
 
 static const char help[] =
     "usage: vpu devices [--json]\n\n"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/diff/diff.h"
 #include "runtime/diff/report.h"
-#include "base/file.h"
 
 static const char help[] =
     "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
@@ -205,7 +205,7 @@ vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
     return st;
 }
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 typedef struct {
     diff_options o;

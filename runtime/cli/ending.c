@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cli/cli.h"
 #include "base/child.h"
 #include "base/temp.h"
+#include "runtime/cli/cli.h"
 
 volatile sig_atomic_t cli_serving;
 atomic_bool cli_stop;
 atomic_int cli_sessions;
 
-/* --- signals -------------------------------------------------------------- */
+/* --- signals ------------------------------------------------------------- */
 
 /* Those that end a program unless it does something about it, from outside. */
 static const int ends[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGALRM,   SIGTERM,
@@ -107,7 +107,7 @@ void ending_watch(void)
         ending_handle(writes[i], SIG_IGN);
 }
 
-/* --- standard output ------------------------------------------------------ */
+/* --- standard output ----------------------------------------------------- */
 
 static void complain(int why)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cli/ending.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "runtime/cli/ending.h"
 
 bool gdb_attached(void)
 {

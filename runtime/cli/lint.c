@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cli/target.h"
-#include "runtime/cli/ending.h"
-#include "runtime/lint/lint.h"
 #include "base/file.h"
+#include "runtime/cli/ending.h"
+#include "runtime/cli/target.h"
+#include "runtime/lint/lint.h"
 
 /* clang-format off */
 static const char help[] =

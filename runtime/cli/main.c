@@ -7,12 +7,12 @@
 #include <malloc.h>
 #endif
 
+#include "base/clock.h"
 #include "base/oom.h"
+#include "base/str.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
-#include "base/clock.h"
-#include "base/str.h"
 
 static const cli_command *const commands[] = {
     &cli_run,    &cli_debug,       &cli_check,   &cli_lint, &cli_diff,

@@ -4,18 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "runtime/cli/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/gdb.h"
-#include "runtime/report/kanata.h"
 #include "runtime/cli/live.h"
-#include "runtime/report/profile.h"
-#include "runtime/report/report.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/graph/io.h"
-#include "base/clock.h"
-#include "base/file.h"
+#include "runtime/report/kanata.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report.h"
 
 static const char help[] =
     "usage: vpu run LAYER.xml [OPTIONS]\n\n"
@@ -117,8 +117,7 @@ typedef struct {
     sim_debug debug; /* for gdb */
 } run_options;
 
-/* --- options
- * ------------------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------- */
 
 static bool parse_level(const char *text, trc_level *out)
 {
@@ -360,8 +359,7 @@ static int parse(int argc, char **argv, run_options *o, arena *a)
     return c ? c : check_gdb(o);
 }
 
-/* --- the steps
- * ------------------------------------------------------------------------ */
+/* --- the steps ----------------------------------------------------------- */
 
 enum { MAX_WORK = 132 }; /* compile, and fill and run of each repetition */
 

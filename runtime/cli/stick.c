@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/str.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
+#include "runtime/link/transport.h"
+#include "runtime/link/xlink_log.h"
 #include "runtime/stick/isolate.h"
 #include "runtime/stick/stick.h"
 #include "runtime/stick/usbip.h"
-#include "runtime/link/transport.h"
-#include "runtime/link/xlink_log.h"
-#include "base/file.h"
-#include "base/str.h"
 #include "sim/compiler/store/kcache.h"
 
 /* clang-format off */

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/backend.h"
-#include "runtime/cli/cli.h"
-#include "runtime/usb/firmware.h"
-#include "runtime/survey/survey.h"
-#include "runtime/link/xlink_log.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/backend/backend.h"
+#include "runtime/cli/cli.h"
+#include "runtime/link/xlink_log.h"
+#include "runtime/survey/survey.h"
+#include "runtime/usb/firmware.h"
 
 /* clang-format off */
 static const char help[] =
@@ -124,7 +124,7 @@ static int parse(int argc, char **argv, report_options *o, vpu_error *err)
                                                                : CLI_OK;
 }
 
-/* --- the file ------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------ */
 
 static json_t *text_or_null(const char *s)
 {
@@ -198,7 +198,7 @@ static vpu_status write_report(const report_options *o, const survey *s,
     return st;
 }
 
-/* --- the command ---------------------------------------------------------- */
+/* --- the command --------------------------------------------------------- */
 
 static void print_summary(const report_options *o, const survey *s)
 {

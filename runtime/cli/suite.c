@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/suite/case.h"
+#include "base/file.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/diff.h"
+#include "runtime/suite/case.h"
 #include "runtime/suite/jobs.h"
-#include "base/file.h"
 
 static const char help[] =
     "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
@@ -143,7 +143,7 @@ static vpu_status find_cases(suite *s, int argc, char **argv, vpu_error *err)
     return st;
 }
 
-/* --- commands ------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------ */
 
 static char *self_path(arena *a)
 {
@@ -218,7 +218,7 @@ static char **record_words(suite *s, const suite_case *c)
     return w;
 }
 
-/* --- results -------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------- */
 
 /* The line that says what was wrong: the first that is no note or warning. */
 static const char *complaint(arena *a, const str *text)
@@ -355,7 +355,7 @@ static vpu_status write_junit(const suite *s, vpu_error *err)
     return st;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all of it ----------------------------------------------------------- */
 
 /* Drops the cases there is nothing to do for. */
 static void prepare(suite *s)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/graph/io.h"
 #include "base/str.h"
+#include "runtime/graph/io.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/store/kcache.h"
 
@@ -13,7 +13,7 @@
  * loop gets there in about as much time of ours. */
 enum { DEFAULT_SECONDS = 10 };
 
-/* --- options -------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------- */
 
 void target_init(target_options *o)
 {
@@ -214,7 +214,7 @@ int target_check(target_options *o, const cli_command *c, int argc, char **argv)
     return CLI_OK;
 }
 
-/* --- binding -------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------- */
 
 static vpu_status load_machine(const target_options *o, arena *a,
                                mach_desc *desc, vpu_error *err)
@@ -289,7 +289,7 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     return st;
 }
 
-/* --- inputs --------------------------------------------------------------- */
+/* --- inputs -------------------------------------------------------------- */
 
 /* The port and the text behind '=' of "N=SPEC". */
 static vpu_status split_input(const char *text, arena *a, uint64_t *port,

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cli/cli.h"
 #include "base/str.h"
 #include "base/trace/copy.h"
+#include "runtime/cli/cli.h"
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
 
@@ -39,7 +39,7 @@ typedef struct {
     bool json;
 } options;
 
-/* --- the command line ----------------------------------------------------- */
+/* --- the command line ---------------------------------------------------- */
 
 static bool parse_time(const char *text, size_t n, trc_time *out)
 {
@@ -114,7 +114,7 @@ static int parse(int argc, char **argv, options *o)
     return CLI_OK;
 }
 
-/* --- summary -------------------------------------------------------------- */
+/* --- summary ------------------------------------------------------------- */
 
 static uint64_t ticks(const timeline *tl, const trc_time *t)
 {
@@ -289,7 +289,7 @@ static int summary(const options *o, vpu_error *err)
     return rc;
 }
 
-/* --- convert, slice ------------------------------------------------------- */
+/* --- convert, slice ------------------------------------------------------ */
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cli/cli.h"
 #include "base/str.h"
+#include "runtime/cli/cli.h"
 #include "visualizer/export.h"
 #include "visualizer/follow.h"
 #include "visualizer/load.h"
@@ -230,7 +230,7 @@ static int parse(options *o, int argc, char **argv)
     return CLI_OK;
 }
 
-/* --- traces ------------------------------------------------------------- */
+/* --- traces -------------------------------------------------------------- */
 
 typedef struct {
     timeline tl;

@@ -22,8 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/config/number.h"
 #include "base/err.h"
+#include "runtime/config/number.h"
 
 enum { CONFIG_EXPR_MAX = 1024 }; /* characters of one expression */
 

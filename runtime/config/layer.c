@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "runtime/config/layer_priv.h"
 #include "runtime/config/number.h"
-#include "base/file.h"
 
 const char *config_form_name(config_form form)
 {

@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/config/expr.h"
-#include "runtime/config/release.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "runtime/config/expr.h"
+#include "runtime/config/release.h"
 
 enum {
     CONFIG_LAYER_MAX_BYTES = 16 << 20, /* of a binding file */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/config/xml.h"
 #include "base/file.h"
+#include "runtime/config/xml.h"
 
 typedef struct {
     uint32_t id;
@@ -104,7 +104,7 @@ static size_t count_children(const config_xml_node *node, const char *name)
     return n;
 }
 
-/* --- ports ------------------------------------------------------------ */
+/* --- ports --------------------------------------------------------------- */
 
 static vpu_status read_dims(const reader *r, const config_xml_node *node,
                             config_port *port)
@@ -186,7 +186,7 @@ static vpu_status read_ports(const reader *r, const config_xml_node *list,
     return VPU_OK;
 }
 
-/* --- params and blobs ------------------------------------------------- */
+/* --- params and blobs ---------------------------------------------------- */
 
 static const config_xml_node *
 find_data(const reader *r, const config_xml_node *node, const char *type)
@@ -309,7 +309,7 @@ static vpu_status read_blobs(reader *r, const config_xml_node *node,
     return st;
 }
 
-/* --- layers ----------------------------------------------------------- */
+/* --- layers -------------------------------------------------------------- */
 
 static vpu_status read_layer(reader *r, const config_xml_node *node,
                              config_model_layer *l)
@@ -399,7 +399,7 @@ static vpu_status read_layers(reader *r, const config_xml_node *list)
     return check_unique(r);
 }
 
-/* --- edges ------------------------------------------------------------ */
+/* --- edges --------------------------------------------------------------- */
 
 static config_model_layer *find_id(const reader *r, uint32_t id, size_t *index)
 {
@@ -491,7 +491,7 @@ static vpu_status read_edges(const reader *r, const config_xml_node *list)
     return st;
 }
 
-/* --- entry points ----------------------------------------------------- */
+/* --- entry points -------------------------------------------------------- */
 
 static vpu_status read_net(reader *r, const config_xml_node *net)
 {

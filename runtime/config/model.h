@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/config/where.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "runtime/config/where.h"
 
 #define CONFIG_MODEL_MAX_XML ((size_t)256 << 20)
 #define CONFIG_MODEL_MAX_BIN ((size_t)4 << 30)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/config/layer.h"
 #include "base/err.h"
+#include "runtime/config/layer.h"
 
 typedef struct {
     const char *name, *value; /* value may be "" */

@@ -11,7 +11,7 @@ static void say(session *s, const char *text)
     str_printf(&s->buf, "%s\n", text);
 }
 
-/* --- going on ------------------------------------------------------------- */
+/* --- going on ------------------------------------------------------------ */
 
 /* "" is 1. */
 static bool count(session *s, const char *text, uint64_t most, uint64_t *out)
@@ -200,7 +200,7 @@ static outcome do_item(session *s, char *arg)
     return AGAIN;
 }
 
-/* --- looking -------------------------------------------------------------- */
+/* --- looking ------------------------------------------------------------- */
 
 static outcome do_break(session *s, char *arg)
 {
@@ -280,7 +280,7 @@ static outcome do_quit(session *s, char *arg)
     return AGAIN;
 }
 
-/* --- the table ------------------------------------------------------------ */
+/* --- the table ----------------------------------------------------------- */
 
 static const struct {
     const char *name, *shorter, *args, *about;
@@ -342,7 +342,7 @@ static outcome do_line(session *s, char *line)
     return STAY;
 }
 
-/* --- reading -------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------- */
 
 /* The next line into s->line; false: there is none any more. */
 static bool read_line(session *s)
@@ -401,7 +401,7 @@ bool command_loop(session *s)
     }
 }
 
-/* --- for fuzzing ---------------------------------------------------------- */
+/* --- for fuzzing --------------------------------------------------------- */
 
 static vpu_status any_variable(void *user, const char *name, dbg_value *out,
                                vpu_error *err)

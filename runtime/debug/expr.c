@@ -56,7 +56,7 @@ static dbg_value number(parser *x, const dbg_value *v)
 
 static dbg_value expression(parser *x);
 
-/* --- what follows a name -------------------------------------------------- */
+/* --- what follows a name ------------------------------------------------- */
 
 static dbg_value at_address(parser *x, const dbg_type *t, int64_t address)
 {
@@ -252,7 +252,7 @@ static dbg_value postfix(parser *x)
     return v;
 }
 
-/* --- operators ------------------------------------------------------------ */
+/* --- operators ----------------------------------------------------------- */
 
 static dbg_value unary(parser *x)
 {

@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "isa/text.h"
 #include "runtime/debug/session.h"
-#include "base/file.h"
 
 enum { MAX_SOURCE = 16 << 20, LIST_LINES = 10, MAX_OP = 256 };
 
-/* --- names ---------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 typedef struct {
     session *s;
@@ -103,7 +103,7 @@ static void address_text(void *user, uint32_t address, str *out)
     memory_describe(dbg_memory(k->s), address, out);
 }
 
-/* --- tensors -------------------------------------------------------------- */
+/* --- tensors ------------------------------------------------------------- */
 
 static void indices_text(const int64_t *index, uint32_t n, str *out)
 {
@@ -241,7 +241,7 @@ void look_show(session *s, const dbg_value *v)
     dbg_show(v, &env, &s->buf);
 }
 
-/* --- source --------------------------------------------------------------- */
+/* --- source -------------------------------------------------------------- */
 
 static const char *source_text(session *s, const char *file)
 {
@@ -292,7 +292,7 @@ void look_list(session *s, const char *file, uint32_t line)
     s->list_line = line + LIST_LINES;
 }
 
-/* --- where ---------------------------------------------------------------- */
+/* --- where --------------------------------------------------------------- */
 
 static const char *const phases[MACH_N_PHASES] = {
     [MACH_PRE] = "preload", [MACH_COMP] = "compute", [MACH_POST] = "postwrite"};
@@ -441,7 +441,7 @@ void look_where(session *s)
         show_items(s);
 }
 
-/* --- locals --------------------------------------------------------------- */
+/* --- locals -------------------------------------------------------------- */
 
 static bool hidden(const session *s, const dbg_item *it, const dbg_var *v)
 {

@@ -54,7 +54,7 @@ void session_flush(session *s)
     str_free(&s->buf);
 }
 
-/* --- memory --------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 static void copy_buffers(session *s, uint8_t **to)
 {
@@ -87,7 +87,7 @@ static void take_snapshot(session *s)
     s->has_snap = true;
 }
 
-/* --- events --------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 static bool wanted(const session *s)
 {
@@ -250,7 +250,7 @@ static void on_print(void *user, const char *text, size_t n)
     put(s, text, n);
 }
 
-/* --- runs ----------------------------------------------------------------- */
+/* --- runs ---------------------------------------------------------------- */
 
 static bool from_snapshot(const session *s)
 {
@@ -348,7 +348,7 @@ static void run_once(session *s)
     }
 }
 
-/* --- the top -------------------------------------------------------------- */
+/* --- the top ------------------------------------------------------------- */
 
 static vpu_status open(session *s, vpu_error *err)
 {

@@ -18,7 +18,7 @@ enum {
     MAX_CONDITION = 200
 };
 
-/* --- where ---------------------------------------------------------------- */
+/* --- where --------------------------------------------------------------- */
 
 /* An event: launch, place of the group in the order, number in the group. */
 typedef struct {
@@ -56,7 +56,7 @@ typedef struct {
     uint32_t *hits, n_hits; /* arrivals by line */
 } dbg_item;
 
-/* --- what to do ----------------------------------------------------------- */
+/* --- what to do ---------------------------------------------------------- */
 
 typedef enum {
     GO_FORWARD, /* stop at the first event that matches */
@@ -161,7 +161,7 @@ typedef struct {
     const char *list_file;
 } session;
 
-/* --- track.c: the program's events, items and variables ------------------- */
+/* --- track.c: the program's events, items and variables ------------------ */
 
 void track_init(session *s);
 void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase);
@@ -174,7 +174,7 @@ const dbg_var *track_find(const session *s, const dbg_item *it,
 const uint8_t *track_at(const dbg_item *it, const dbg_var *v);
 void track_item_id(const session *s, uint32_t item, uint32_t id[3]);
 
-/* --- look.c: names, memory, tensors, what is shown ------------------------ */
+/* --- look.c: names, memory, tensors, what is shown ----------------------- */
 
 /* item_used: set when an item's variable was looked at; may be NULL. */
 vpu_status look_evaluate(session *s, const char *text, bool *item_used,
@@ -185,7 +185,7 @@ void look_where(session *s);
 void look_locals(session *s);
 void look_list(session *s, const char *file, uint32_t line);
 
-/* --- points.c: breakpoints and watches ------------------------------------ */
+/* --- points.c: breakpoints and watches ----------------------------------- */
 
 /* One of them holds at this event; *why says which. */
 bool points_hold(session *s, str *why);
@@ -195,13 +195,13 @@ void points_add_watch(session *s, const char *text);
 void points_delete(session *s, const char *text);
 void points_list(session *s);
 
-/* --- command.c ------------------------------------------------------------ */
+/* --- command.c ----------------------------------------------------------- */
 
 /* Reads and does commands until one makes the kernel go on. False: the launch
  * has to begin again, or the session ends. */
 bool command_loop(session *s);
 
-/* --- session.c ------------------------------------------------------------ */
+/* --- session.c ----------------------------------------------------------- */
 
 /* Prints buf; when nobody listens any more the session ends. */
 void session_flush(session *s);

@@ -23,7 +23,7 @@ void track_init(session *s)
     s->items_arena = arena_create(0);
 }
 
-/* --- texts, read once ----------------------------------------------------- */
+/* --- texts, read once ---------------------------------------------------- */
 
 static size_t slot_of(const void *key, size_t cap)
 {
@@ -168,7 +168,7 @@ static const dbg_var *var_of(session *s, const char *text)
     return s->vars[at] = read_var(s, text);
 }
 
-/* --- a group -------------------------------------------------------------- */
+/* --- a group ------------------------------------------------------------- */
 
 void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase)
 {

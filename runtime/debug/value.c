@@ -9,7 +9,7 @@
 
 enum { MAX_NESTED = 16, MAX_FIELDS = 64, MAX_SHOWN = 64 };
 
-/* --- types ---------------------------------------------------------------- */
+/* --- types --------------------------------------------------------------- */
 
 typedef struct {
     const char *p;
@@ -112,7 +112,7 @@ const dbg_type *dbg_type_parse(const char *text, arena *a)
     return read_type(&r);
 }
 
-/* --- values --------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------- */
 
 static void load(const dbg_value *v, dbg_value *out)
 {

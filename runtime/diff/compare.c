@@ -29,9 +29,7 @@ typedef struct {
     diff_result *r;
 } state;
 
-/* --- decoding
- * ---------------------------------------------------------------------------
- */
+/* --- decoding ------------------------------------------------------------ */
 
 /* Exact for all halves but NaN and infinity, which nobody reads as numbers: a
  * float with the half's bits, 2^112 too small. */
@@ -97,9 +95,7 @@ static void (*const decode[TENSOR_N_DTYPES])(const void *, uint32_t,
     [TENSOR_U16] = decode_u16, [TENSOR_I64] = decode_i64,
 };
 
-/* --- the largest |b|
- * ----------------------------------------------------------------------------
- */
+/* --- the largest |b| ----------------------------------------------------- */
 
 /* Magnitudes of floats are ordered like their bits. */
 static double largest_f16(const uint16_t *h, uint64_t n)
@@ -150,9 +146,7 @@ static double largest(tensor_dtype t, const void *b, uint64_t n)
     return most;
 }
 
-/* --- judging
- * ----------------------------------------------------------------------------
- */
+/* --- judging ------------------------------------------------------------- */
 
 static int64_t infinity_of(tensor_dtype t)
 {
@@ -417,8 +411,7 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
     return VPU_OK;
 }
 
-/* --- small things
- * ----------------------------------------------------------------------- */
+/* --- small things -------------------------------------------------------- */
 
 uint64_t diff_ulp(tensor_dtype t, const void *a, const void *b, bool *nan)
 {

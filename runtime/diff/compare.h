@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/graph/tensor.h"
 #include "base/err.h"
+#include "runtime/graph/tensor.h"
 
 typedef enum {
     DIFF_NAN_ANY,  /* a NaN equals every NaN */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/diff/report.h"
 #include "base/file.h"
+#include "runtime/diff/report.h"
 
 /* The picture of one plane, and how planes lie: as near to a square as whole
  * planes allow. */

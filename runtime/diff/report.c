@@ -9,7 +9,7 @@
 
 enum { MAX_BAD_GROUPS = 8 };
 
-/* --- text ----------------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static void add_side(str *out, const char *letter, const char *id,
                      const backend_caps *c)
@@ -204,7 +204,7 @@ void diff_report_text(const diff_report *r, bool verbose, str *out)
     str_printf(out, "%s: %s\n", r->equal ? "equal" : "DIFFERENT", r->summary);
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *u64(uint64_t v)
 {
@@ -357,7 +357,7 @@ void diff_report_json(const diff_report *r, str *out)
     json_decref(o);
 }
 
-/* --- JUnit ---------------------------------------------------------------- */
+/* --- JUnit --------------------------------------------------------------- */
 
 #define X(text) BAD_CAST(text)
 

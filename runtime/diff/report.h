@@ -2,8 +2,8 @@
 #ifndef VPU_RUNTIME_DIFF_REPORT_H
 #define VPU_RUNTIME_DIFF_REPORT_H
 
-#include "runtime/diff/diff.h"
 #include "base/str.h"
+#include "runtime/diff/diff.h"
 
 /* A table, then each buffer that differs (all of them when verbose), and the
  * verdict as the last line. */

@@ -24,7 +24,7 @@ vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
     return err_at(b->err, VPU_ERR_INVALID, path, line, 0, "error: %s", why.msg);
 }
 
-/* --- dims ------------------------------------------------------------- */
+/* --- dims ---------------------------------------------------------------- */
 
 static const char letters[] = "BFYX";
 
@@ -179,7 +179,7 @@ vpu_status graph_binding_size(binder *b, const stage *s,
     return VPU_OK;
 }
 
-/* --- scalars ---------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------- */
 
 typedef struct {
     const binder *b;

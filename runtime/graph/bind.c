@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "runtime/graph/bind_priv.h"
 #include "base/str.h"
+#include "runtime/graph/bind_priv.h"
 
 /* A scratch buffer of the layer. */
 typedef struct {
@@ -127,7 +127,7 @@ static vpu_status bind_data(layout *l, const config_binding *x, graph_arg *arg)
     return st;
 }
 
-/* --- tensors and scratch ---------------------------------------------- */
+/* --- tensors and scratch ------------------------------------------------- */
 
 static vpu_status bind_input(layout *l, const config_binding *x, graph_arg *arg)
 {
@@ -235,7 +235,7 @@ static vpu_status bind_scratch(layout *l, const config_binding *x,
     return VPU_OK;
 }
 
-/* --- launches --------------------------------------------------------- */
+/* --- launches ------------------------------------------------------------ */
 
 /* Keep the message of a failure for whoever needs the argument. */
 static void make_broken(layout *l, const vpu_error *why, graph_arg *arg)

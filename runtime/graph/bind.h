@@ -8,14 +8,14 @@
 #ifndef VPU_RUNTIME_GRAPH_BIND_H
 #define VPU_RUNTIME_GRAPH_BIND_H
 
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
 #include "runtime/config/layer.h"
 #include "runtime/config/model.h"
 #include "runtime/config/where.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "base/arena.h"
-#include "base/err.h"
-#include "base/log.h"
 
 typedef struct {
     bool output; /* else an input */

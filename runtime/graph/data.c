@@ -45,7 +45,7 @@ void graph_add_launch(binder *b, const graph_launch *add)
     b->g->n_launches = (uint32_t)b->n_launches;
 }
 
-/* --- names ------------------------------------------------------------ */
+/* --- names --------------------------------------------------------------- */
 
 static const char *order_name(const tensor_desc *d, tensor_layout order)
 {
@@ -72,7 +72,7 @@ static const char *label_of(const graph_data *d)
     return d->origin == d->name ? NULL : d->origin;
 }
 
-/* --- conversions ------------------------------------------------------ */
+/* --- conversions --------------------------------------------------------- */
 
 static void add_conversion(binder *b, graph_launch *x, const char *name,
                            const graph_place *at)
@@ -109,7 +109,7 @@ static void add_retype(binder *b, const graph_data *d, uint32_t src,
     add_conversion(b, &x, with_suffix(b, d->origin, type_name(to)), at);
 }
 
-/* --- constants -------------------------------------------------------- */
+/* --- constants ----------------------------------------------------------- */
 
 static uint16_t element_as_f16(const config_blob *blob, bool is_f32, size_t i)
 {
@@ -162,7 +162,7 @@ static vpu_status place_const(binder *b, graph_data *d, tensor_layout order,
     return graph_add_buffer(b, add, at, &d->buffers[order]);
 }
 
-/* --- reading ---------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------- */
 
 /* The host's buffer, and behind it the type that kernels see. */
 static vpu_status place_input(binder *b, graph_data *d, const graph_place *at)
@@ -216,7 +216,7 @@ vpu_status graph_read_data(binder *b, graph_data *d, tensor_layout order,
     return st;
 }
 
-/* --- writing ---------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------- */
 
 static graph_buffer host_output(const graph_data *d)
 {

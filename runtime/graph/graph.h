@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/graph/tensor.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "runtime/graph/tensor.h"
 
 typedef enum {
     GRAPH_INPUT,   /* given by the user, in plain order */

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "runtime/graph/npy.h"
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/graph/npy.h"
 
 static uint64_t splitmix64(uint64_t *state)
 {

@@ -2,8 +2,8 @@
 #ifndef VPU_RUNTIME_GRAPH_IO_H
 #define VPU_RUNTIME_GRAPH_IO_H
 
-#include "runtime/graph/graph.h"
 #include "base/err.h"
+#include "runtime/graph/graph.h"
 
 /* Fill data, b->bytes bytes in b->desc.layout, as spec says:
  *

@@ -25,7 +25,7 @@ typedef struct {
     bool alone; /* one layer: all others are the host */
 } network;
 
-/* --- which layers ------------------------------------------------------- */
+/* --- which layers -------------------------------------------------------- */
 
 static bool is_bound(const config_file *f, const char *type)
 {
@@ -155,7 +155,7 @@ static vpu_status look_behind(network *net)
     return VPU_OK;
 }
 
-/* --- tensors ------------------------------------------------------------ */
+/* --- tensors ------------------------------------------------------------- */
 
 static vpu_status port_desc(const binder *b, const config_model_layer *l,
                             const config_port *p, const char *precision,
@@ -335,7 +335,7 @@ static vpu_status layer_output(network *net, size_t i, uint32_t number)
     return VPU_OK;
 }
 
-/* --- targets ------------------------------------------------------------ */
+/* --- targets ------------------------------------------------------------- */
 
 static vpu_status make_target(network *net, size_t i, target *t)
 {

@@ -6,9 +6,9 @@
 #ifndef VPU_RUNTIME_GRAPH_NPY_H
 #define VPU_RUNTIME_GRAPH_NPY_H
 
-#include "runtime/graph/tensor.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "runtime/graph/tensor.h"
 
 /* Parse n bytes at data. out->data is inside data when that is aligned for the
  * element type, else a copy in a. path is for messages.

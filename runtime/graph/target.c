@@ -9,7 +9,7 @@
 
 enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
 
-/* --- texts ------------------------------------------------------------ */
+/* --- texts --------------------------------------------------------------- */
 
 static bool read_u32(const char **p, uint32_t *out)
 {
@@ -109,7 +109,7 @@ vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
     return VPU_OK;
 }
 
-/* --- by hand ---------------------------------------------------------- */
+/* --- by hand ------------------------------------------------------------- */
 
 static vpu_status only_type(binder *b)
 {
@@ -182,7 +182,7 @@ static vpu_status by_hand(binder *b)
     return st ? st : take_shapes(b);
 }
 
-/* --- both ------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------- */
 
 static vpu_status check_desc(const binder *b, const char *side, size_t port,
                              const tensor_desc *d)

@@ -12,7 +12,7 @@ enum {
     MAX_PACKET = 1u << 30, /* from the stick */
 };
 
-/* --- packets -------------------------------------------------------------- */
+/* --- packets ------------------------------------------------------------- */
 
 vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
                      const char *what, xlink_packet *out, vpu_error *err)
@@ -65,7 +65,7 @@ vpu_status mvnc_send(mvnc *m, uint32_t stream, const void *data, uint32_t n,
     return rc ? err_in(err, rc, "sending %s", what) : rc;
 }
 
-/* --- commands of the stick itself ----------------------------------------- */
+/* --- commands of the stick itself ---------------------------------------- */
 
 static vpu_status device_command(mvnc *m, uint32_t type, uint32_t arg,
                                  void *reply, vpu_error *err)
@@ -117,7 +117,7 @@ const mvnc_capabilities *mvnc_caps(const mvnc *m)
     return &m->caps;
 }
 
-/* --- opening -------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------- */
 
 static vpu_status open_stream(mvnc *m, const char *name, uint32_t size,
                               uint32_t *stream, bool *is_open, vpu_error *err)
@@ -200,7 +200,7 @@ vpu_status mvnc_open(transport *t, const mvnc_config *config, mvnc **out,
     return rc;
 }
 
-/* --- closing -------------------------------------------------------------- */
+/* --- closing ------------------------------------------------------------- */
 
 /* After a first failure the rest is left to the RESET: waits must not add up.
  */

@@ -14,9 +14,9 @@
 #ifndef VPU_RUNTIME_LINK_MVNC_H
 #define VPU_RUNTIME_LINK_MVNC_H
 
+#include "base/log.h"
 #include "runtime/link/mvnc_wire.h"
 #include "runtime/link/xlink.h"
-#include "base/log.h"
 
 typedef struct mvnc mvnc;
 typedef struct mvnc_graph mvnc_graph;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/blob/blob.h"
 #include "base/word.h"
+#include "runtime/blob/blob.h"
 
 static vpu_status send_command(mvnc *m, const mvnc_command *c, vpu_error *err)
 {
@@ -52,7 +52,7 @@ static vpu_status command(mvnc *m, const mvnc_command *c, vpu_error *err)
     return rc ? rc : get_status(m, c->type, m->config.timeout_ms, err);
 }
 
-/* --- loading -------------------------------------------------------------- */
+/* --- loading ------------------------------------------------------------- */
 
 static mvnc_command graph_command(const mvnc_graph *g, mvnc_graph_type type)
 {
@@ -199,7 +199,7 @@ mvnc_graph_info mvnc_graph_about(const mvnc_graph *g)
     return g->info;
 }
 
-/* --- forgetting ----------------------------------------------------------- */
+/* --- forgetting ---------------------------------------------------------- */
 
 /* The first error stays. */
 static void note(vpu_status *rc, vpu_status st, const vpu_error *from,
@@ -289,7 +289,7 @@ vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
     return rc;
 }
 
-/* --- inferences ----------------------------------------------------------- */
+/* --- inferences ---------------------------------------------------------- */
 
 vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
 {

@@ -1,8 +1,8 @@
 /* The thread that pings the stick, and the one that reads its text. */
 #include "runtime/link/mvnc_priv.h"
 
-#include "base/word.h"
 #include "base/clock.h"
+#include "base/word.h"
 
 enum { READ_MS = 100 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/oom.h"
-#include "runtime/link/mvnc_wire.h"
 #include "base/word.h"
+#include "runtime/link/mvnc_wire.h"
 
 enum { KEPT = 8, LINE = 240, LAST = LINE + 40 };
 

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "runtime/link/xlink.h"
 #include "base/clock.h"
+#include "runtime/link/xlink.h"
 
 typedef struct {
     bool used, done;

@@ -121,7 +121,7 @@ void lint_check_args(linter *l, const stage *s)
     }
 }
 
-/* --- ports and formats ---------------------------------------------------- */
+/* --- ports and formats --------------------------------------------------- */
 
 /* How many stages of the layer bind buffer `port` as `kind`, up to `last`. */
 static unsigned stages_with(const config_layer *x, config_binding_kind kind,

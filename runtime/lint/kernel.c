@@ -24,7 +24,7 @@ static uint32_t line_at(const source_text *s, size_t at)
     return line;
 }
 
-/* --- the vectorizer ------------------------------------------------------- */
+/* --- the vectorizer ------------------------------------------------------ */
 
 /* "path:line:col: why", either number left out, to a place. */
 static void refused_at(const stage *s, uint32_t *line, uint32_t *col,
@@ -113,7 +113,7 @@ static void check_vectorizer(linter *l, const stage *s)
                     "kernel '%s' is not vectorized: %s", s->k->name, why);
 }
 
-/* --- restrict ------------------------------------------------------------- */
+/* --- restrict ------------------------------------------------------------ */
 
 /* The loop that gains most, as text; "" when none does. */
 static const char *loop_gain(linter *l, const stage *s, const char *text)
@@ -176,7 +176,7 @@ static void check_restrict(linter *l, const stage *s)
     str_free(&names);
 }
 
-/* --- unrolling ------------------------------------------------------------ */
+/* --- unrolling ----------------------------------------------------------- */
 
 /* Does the preprocessor leave what stands there in? */
 static bool active(linter *l, const stage *s, size_t at, size_t n)
@@ -230,7 +230,7 @@ static void check_unroll(linter *l, const stage *s)
             check_pragma(l, s, at, &loop);
 }
 
-/* --- loops of the program ------------------------------------------------- */
+/* --- loops of the program ------------------------------------------------ */
 
 static bool walks(const isa_instr *in)
 {

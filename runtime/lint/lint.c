@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/backend/source.h"
 #include "runtime/lint/lint_priv.h"
-#include "base/file.h"
 #include "sim/compiler/kernel.h"
 
 const lint_check_info lint_checks[LINT_N_CHECKS] = {
@@ -98,7 +98,7 @@ void lint_report_at(linter *l, lint_check check, const source_text *s,
     va_end(ap);
 }
 
-/* --- kernels -------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------- */
 
 /* text: NULL = the file's. */
 static vpu_status compile(linter *l, const char *path, const char *text,

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/config/layer.h"
-#include "runtime/graph/graph.h"
-#include "base/child.h"
 #include "base/arena.h"
+#include "base/child.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "runtime/config/layer.h"
+#include "runtime/graph/graph.h"
 
 typedef enum {
 #define CHECK(id, name, summary, tip) LINT_##id,

@@ -3,7 +3,7 @@
 #include "runtime/findings/snippet.h"
 #include "runtime/lint/lint.h"
 
-/* --- text ----------------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static void print_one(const lint_finding *x, snippet_file *f, arena *a,
                       str *out)
@@ -44,7 +44,7 @@ void lint_print_text(const lint_result *r, const char *binding, arena *a,
                r->sizes ? "" : " (sizes only where constant: no --shape)");
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 void lint_print_json(const lint_result *r, const char *binding, str *out)
 {
@@ -75,7 +75,7 @@ void lint_print_json(const lint_result *r, const char *binding, str *out)
     findings_dump(root, out);
 }
 
-/* --- SARIF ---------------------------------------------------------------- */
+/* --- SARIF --------------------------------------------------------------- */
 
 static json_t *sarif_rules(void)
 {

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "runtime/record/format.h"
 #include "runtime/record/recording.h"
-#include "base/file.h"
 
 typedef struct {
     const unsigned char *p;
@@ -33,8 +33,7 @@ static vpu_status bad(const reader *r, uint64_t at, const char *fmt, ...)
     return err_in(r->err, VPU_ERR_PARSE, "%s: byte %" PRIu64, r->path, at);
 }
 
-/* --- head and sections
- * ------------------------------------------------------------------ */
+/* --- head and sections --------------------------------------------------- */
 
 static vpu_status check_zeros(const reader *r, uint64_t from, uint64_t to)
 {
@@ -143,8 +142,7 @@ static vpu_status check_sections(const reader *r, uint32_t n)
     return VPU_OK;
 }
 
-/* --- the manifest
- * ----------------------------------------------------------------------- */
+/* --- the manifest -------------------------------------------------------- */
 
 /* The first problem counts; later reads return something harmless. */
 static void wrong(reader *r, const char *where, const char *key,

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "runtime/record/format.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/record/format.h"
 
 static const char *const role_names[] = {"input", "output", "scratch", "const"};
 
-/* --- the manifest
- * ----------------------------------------------------------------------- */
+/* --- the manifest -------------------------------------------------------- */
 
 static json_t *hash_json(uint64_t hash)
 {
@@ -76,9 +75,7 @@ static json_t *manifest(const recording *r)
         "buffers", buffers, "launches", launches, "contents", contents);
 }
 
-/* --- the file
- * ---------------------------------------------------------------------------
- */
+/* --- the file ------------------------------------------------------------ */
 
 static vpu_status check_contents(const recording *r, vpu_error *err)
 {
@@ -183,8 +180,7 @@ vpu_status recording_write(const char *path, recording *r, vpu_error *err)
     return st;
 }
 
-/* --- comparing
- * -------------------------------------------------------------------------- */
+/* --- comparing ----------------------------------------------------------- */
 
 static vpu_status differs(vpu_error *err, const char *what, const char *now,
                           const char *recorded)

@@ -6,9 +6,9 @@
 #ifndef VPU_RUNTIME_RECORD_RECORDING_H
 #define VPU_RUNTIME_RECORD_RECORDING_H
 
-#include "runtime/graph/graph.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "runtime/graph/graph.h"
 
 enum { RECORDING_VERSION = 1 };
 #define RECORDING_MAX_BYTES ((uint64_t)16 << 30)

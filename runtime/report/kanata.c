@@ -153,7 +153,7 @@ static void issue(kanata *k, uint64_t t, uint64_t id, const isa_instr *in)
     later(k, (event){.at = t + ends, .id = id, .kind = RETIRES});
 }
 
-/* --- told by the interpreter ---------------------------------------------- */
+/* --- told by the interpreter --------------------------------------------- */
 
 static void on_phase_begin(void *user, sim_wg *wg, mach_phase phase,
                            const isa_function *f)
@@ -212,7 +212,7 @@ static void on_phase_end(void *user, sim_wg *wg, mach_phase phase,
     k->stopped = !k->left;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 kanata *kanata_create(FILE *f, uint64_t group, uint64_t max_bundles)
 {

@@ -18,8 +18,7 @@ static void tab(str *out, size_t line, size_t column)
     str_printf(out, "%*s", at < column ? (int)(column - at) : 1, "");
 }
 
-/* --- figures ---------------------------------------------------------------
- */
+/* --- figures ------------------------------------------------------------- */
 
 static uint32_t count_bits(uint64_t x)
 {
@@ -133,8 +132,7 @@ static void table(const isa_function *f, str *out)
     }
 }
 
-/* --- bundles ---------------------------------------------------------------
- */
+/* --- bundles ------------------------------------------------------------- */
 
 static void gap(const isa_function *f, uint32_t block, uint32_t from,
                 uint32_t to, str *out)

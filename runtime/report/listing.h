@@ -3,8 +3,8 @@
 #ifndef VPU_RUNTIME_REPORT_LISTING_H
 #define VPU_RUNTIME_REPORT_LISTING_H
 
-#include "isa/program.h"
 #include "base/str.h"
+#include "isa/program.h"
 
 /* The lines of a source file. */
 typedef struct {

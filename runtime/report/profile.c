@@ -8,7 +8,7 @@
 
 enum { MAX_SOURCE = 16 << 20, MAX_TEXT = 64, MAX_CELL = 32 };
 
-/* --- source lines --------------------------------------------------------- */
+/* --- source lines -------------------------------------------------------- */
 
 typedef struct {
     arena *a;
@@ -60,7 +60,7 @@ static const char *source_line(const source *s, uint32_t line)
     return copy;
 }
 
-/* --- rows ----------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 static const char *phase_name(unsigned p)
 {
@@ -136,7 +136,7 @@ static void add_row(exec_profile_row *to, const exec_profile_row *from)
     to->store_bytes += from->store_bytes;
 }
 
-/* --- table ---------------------------------------------------------------- */
+/* --- table --------------------------------------------------------------- */
 
 static void cell(str *out, int width, uint64_t n)
 {
@@ -214,7 +214,7 @@ void cli_profile_text(const report_source *r, uint32_t most, str *out)
             table(r, i, most, out);
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *u64(uint64_t v)
 {
@@ -272,7 +272,7 @@ json_t *cli_profile_json(const report_source *r, uint32_t stage)
     return list;
 }
 
-/* --- folded stacks -------------------------------------------------------- */
+/* --- folded stacks ------------------------------------------------------- */
 
 typedef struct {
     const char *stack;

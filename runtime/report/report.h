@@ -2,9 +2,9 @@
 #ifndef VPU_RUNTIME_REPORT_REPORT_H
 #define VPU_RUNTIME_REPORT_REPORT_H
 
+#include "base/str.h"
 #include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
-#include "base/str.h"
 
 enum { REPORT_MAX_REPEAT = 64 };
 

@@ -3,8 +3,8 @@
 #ifndef VPU_RUNTIME_REPORT_WAITS_H
 #define VPU_RUNTIME_REPORT_WAITS_H
 
-#include "isa/program.h"
 #include "base/str.h"
+#include "isa/program.h"
 
 /* Operation k of the function, in that block: "waits for i5 (ld at 4, 7)".
  * Nothing is added for what stands at the block's start or has no reason that

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "runtime/stick/program_priv.h"
 #include "runtime/blob/stage.h"
+#include "runtime/stick/program_priv.h"
 
 /* Orders of tensors in memory, by rank: as the IR writes them, channels
  * innermost. */

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/stick/program_priv.h"
+#include "base/file.h"
 #include "runtime/blob/meta.h"
 #include "runtime/blob/stage.h"
-#include "base/file.h"
+#include "runtime/stick/program_priv.h"
 #include "sim/compiler/store/object.h"
 
 enum { MAX_SOURCE = 16 << 20 };
 
-/* --- the kernel ----------------------------------------------------------- */
+/* --- the kernel ---------------------------------------------------------- */
 
 static int cl_file(const struct dirent *e)
 {
@@ -104,7 +104,7 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
     return VPU_OK;
 }
 
-/* --- arguments ------------------------------------------------------------ */
+/* --- arguments ----------------------------------------------------------- */
 
 static vpu_status buffer_argument(stick_program *p, const blob_stage *s,
                                   const stage_custom *u, uint32_t number,

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/word.h"
 #include "base/str.h"
+#include "base/word.h"
 
 static const struct {
     const char *name;
@@ -80,7 +80,7 @@ const stick_fault *stick_fault_find(const stick_fault *list, uint32_t n,
     return NULL;
 }
 
-/* --- the transport -------------------------------------------------------- */
+/* --- the transport ------------------------------------------------------- */
 
 enum { FOREIGN_TYPE = 0x7fffffff, FOREIGN_FLAG = 0x4000, OFF_BY = 0x40000000 };
 

@@ -42,8 +42,7 @@ void isolate_warn(const isolate_config *c)
             r.missing);
 }
 
-/* --- in the child ----------------------------------------------------------
- */
+/* --- in the child -------------------------------------------------------- */
 
 typedef struct {
     const char **list;
@@ -141,8 +140,7 @@ static _Noreturn void run_child(const isolate_config *c, int link,
     _exit(UNCONFINED);
 }
 
-/* --- in the parent ---------------------------------------------------------
- */
+/* --- in the parent ------------------------------------------------------- */
 
 vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
                          void *arg, isolated *out, vpu_error *err)

@@ -2,8 +2,8 @@
 #ifndef VPU_RUNTIME_STICK_JOBS_H
 #define VPU_RUNTIME_STICK_JOBS_H
 
-#include "runtime/stick/program.h"
 #include "runtime/link/xlink.h"
+#include "runtime/stick/program.h"
 
 enum { JOBS_MAX = 64, JOBS_MAX_MESSAGE = 120 };
 

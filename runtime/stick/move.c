@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/graph/tensor.h"
 #include "runtime/blob/stage.h"
+#include "runtime/graph/tensor.h"
 
 enum { NONE = BLOB_MAX_DIMS };
 

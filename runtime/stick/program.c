@@ -7,7 +7,7 @@
 #include "runtime/blob/check.h"
 #include "runtime/blob/stage.h"
 
-/* --- memory --------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 static uint64_t area_bytes(const blob *b, area at)
 {
@@ -73,7 +73,7 @@ static void make_buffers(stick_program *p)
     p->g.n_buffers = N_AREAS;
 }
 
-/* --- stages --------------------------------------------------------------- */
+/* --- stages -------------------------------------------------------------- */
 
 static vpu_status make_move(stick_program *p, const blob_stage *s,
                             const char *name, step *out, vpu_error *err)
@@ -141,7 +141,7 @@ static vpu_status make_graph(stick_program *p, vpu_error *err)
     return st;
 }
 
-/* --- loading -------------------------------------------------------------- */
+/* --- loading ------------------------------------------------------------- */
 
 static vpu_status check(stick_program *p, vpu_error *err)
 {
@@ -222,7 +222,7 @@ stick_program_info stick_program_about(const stick_program *p)
                                 p->b.n_stages, p->b.batch, n};
 }
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 /* What is moved as it is, a Copy foremost, is DMA on the device: as long as its
  * bytes, read and written, take on the way to DDR and back. */

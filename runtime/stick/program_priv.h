@@ -2,9 +2,9 @@
 #ifndef VPU_RUNTIME_STICK_PROGRAM_PRIV_H
 #define VPU_RUNTIME_STICK_PROGRAM_PRIV_H
 
+#include "runtime/blob/blob.h"
 #include "runtime/stick/move.h"
 #include "runtime/stick/program.h"
-#include "runtime/blob/blob.h"
 
 /* The device's memory, a buffer of the graph each. */
 typedef enum {

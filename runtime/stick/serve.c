@@ -37,7 +37,7 @@ uint64_t session_memory(const stick_session *s)
     return n;
 }
 
-/* --- the stick's own commands --------------------------------------------- */
+/* --- the stick's own commands -------------------------------------------- */
 
 static vpu_status tell_capabilities(stick_session *s, uint32_t stream,
                                     vpu_error *err)
@@ -91,7 +91,7 @@ static vpu_status device_command(stick_session *s, uint32_t stream,
     }
 }
 
-/* --- the session ---------------------------------------------------------- */
+/* --- the session --------------------------------------------------------- */
 
 static vpu_status dispatch(stick_session *s, uint32_t stream, xlink_packet p,
                            vpu_error *err)

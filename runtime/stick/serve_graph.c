@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/stick/serve_priv.h"
-#include "runtime/blob/blob.h"
 #include "base/word.h"
+#include "runtime/blob/blob.h"
 #include "runtime/blob/wire.h"
+#include "runtime/stick/serve_priv.h"
 
 static vpu_status send_status(stick_session *s, uint32_t status, vpu_error *err)
 {
@@ -56,7 +56,7 @@ void session_forget(stick_session *s)
         forget_program(&s->graphs[i]);
 }
 
-/* --- graphs --------------------------------------------------------------- */
+/* --- graphs -------------------------------------------------------------- */
 
 /* Its data comes next, and the status after it; without a place for a graph
  * the status comes now. */
@@ -232,7 +232,7 @@ static uint32_t forget_graph(stick_session *s, uint32_t id)
     return MVNC_STATUS_SUCCESS;
 }
 
-/* --- FIFOs ---------------------------------------------------------------- */
+/* --- FIFOs --------------------------------------------------------------- */
 
 static uint32_t add_fifo(stick_session *s, const mvnc_command *c)
 {
@@ -307,7 +307,7 @@ vpu_status session_element(stick_session *s, const char *name, uint32_t stream,
     return session_release(s, stream, err);
 }
 
-/* --- inferences ----------------------------------------------------------- */
+/* --- inferences ---------------------------------------------------------- */
 
 /* The status at once, the result later [U]. */
 static vpu_status trigger(stick_session *s, const mvnc_command *c,
@@ -374,7 +374,7 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
                     err);
 }
 
-/* --- commands ------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------ */
 
 vpu_status session_command(stick_session *s, uint32_t stream, xlink_packet p,
                            vpu_error *err)

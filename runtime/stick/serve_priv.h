@@ -3,9 +3,9 @@
 #ifndef VPU_RUNTIME_STICK_SERVE_PRIV_H
 #define VPU_RUNTIME_STICK_SERVE_PRIV_H
 
+#include "runtime/link/mvnc_wire.h"
 #include "runtime/stick/jobs.h"
 #include "runtime/stick/stick.h"
-#include "runtime/link/mvnc_wire.h"
 
 /* As a stick says of itself [L]; executors [U]. */
 enum {

@@ -3,11 +3,11 @@
 #ifndef VPU_RUNTIME_STICK_STICK_H
 #define VPU_RUNTIME_STICK_STICK_H
 
-#include "runtime/stick/fault.h"
-#include "runtime/stick/link.h"
+#include "base/log.h"
 #include "runtime/link/transport.h"
 #include "runtime/link/xlink.h"
-#include "base/log.h"
+#include "runtime/stick/fault.h"
+#include "runtime/stick/link.h"
 
 typedef enum {
     STICK_RESET,  /* the host sent RESET: a stick reboots */

@@ -5,10 +5,10 @@
 #ifndef VPU_RUNTIME_STICK_USBIP_H
 #define VPU_RUNTIME_STICK_USBIP_H
 
+#include "base/log.h"
+#include "runtime/link/transport.h"
 #include "runtime/stick/isolate.h"
 #include "runtime/stick/usbip_session.h"
-#include "runtime/link/transport.h"
-#include "base/log.h"
 
 typedef struct {
     /* Where usbip tools connect to, "127.0.0.1" and the port (0 = 3240); NULL

@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "runtime/stick/usbip_wire.h"
-#include "runtime/usb/firmware.h"
-#include "runtime/usb/device.h"
 #include "base/clock.h"
+#include "runtime/stick/usbip_wire.h"
+#include "runtime/usb/device.h"
+#include "runtime/usb/firmware.h"
 
 enum {
     TICK_MS = 50,

@@ -6,9 +6,9 @@
 #ifndef VPU_RUNTIME_STICK_USBIP_SESSION_H
 #define VPU_RUNTIME_STICK_USBIP_SESSION_H
 
-#include "runtime/stick/gadget.h"
-#include "runtime/link/transport.h"
 #include "base/str.h"
+#include "runtime/link/transport.h"
+#include "runtime/stick/gadget.h"
 
 /* What goes wrong on purpose, below XLink. Counts of bytes; UINT64_MAX never.
  */

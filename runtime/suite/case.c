@@ -101,7 +101,7 @@ vpu_status case_read(const char *path, const char *name, arena *a,
     return st ? st : case_parse(path, name, text, n_bytes, a, out, err);
 }
 
-/* --- finding -------------------------------------------------------------- */
+/* --- finding ------------------------------------------------------------- */
 
 typedef struct {
     arena *a;

@@ -1,8 +1,8 @@
 /* Processes side by side. Output goes to anonymous files, so nobody waits for a
  * full pipe. */
-#include "runtime/suite/jobs.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "runtime/suite/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

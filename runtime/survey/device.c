@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/survey/survey_priv.h"
 #include "base/word.h"
+#include "runtime/survey/survey_priv.h"
 
 enum {
     UNKNOWN_MS = 2000,
@@ -14,7 +14,7 @@ enum {
     FIRST_ID = XLINK_FIRST_ID
 };
 
-/* --- the link ------------------------------------------------------------- */
+/* --- the link ------------------------------------------------------------ */
 
 vpu_status survey_link(surveyor *v, vpu_error *err)
 {
@@ -135,7 +135,7 @@ void survey_streams(surveyor *v)
     tell_text(v);
 }
 
-/* --- its commands --------------------------------------------------------- */
+/* --- its commands -------------------------------------------------------- */
 
 static void tell_capabilities(surveyor *v)
 {
@@ -185,7 +185,7 @@ vpu_status survey_device(surveyor *v, vpu_error *err)
     return ask_thermal(v, err);
 }
 
-/* --- what may upset firmware ---------------------------------------------- */
+/* --- what may upset firmware --------------------------------------------- */
 
 static vpu_status ask_create(surveyor *v, survey_id id, uint32_t size,
                              bool taken, vpu_error *err)
@@ -245,7 +245,7 @@ vpu_status survey_odd(surveyor *v, vpu_error *err)
     return st ? st : ask_create(v, SURVEY_create_larger, 2 * size, false, err);
 }
 
-/* --- the watchdog --------------------------------------------------------- */
+/* --- the watchdog -------------------------------------------------------- */
 
 static void tell_zlp(surveyor *v)
 {

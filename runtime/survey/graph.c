@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "runtime/blob/plan.h"
 #include "runtime/blob/stage.h"
 #include "runtime/survey/survey_priv.h"
-#include "base/word.h"
 
 enum {
     LOADING_MS = 20000,
@@ -19,7 +19,7 @@ enum {
     SLICES = 9
 };
 
-/* --- the network ---------------------------------------------------------- */
+/* --- the network --------------------------------------------------------- */
 
 static vpu_status build(const surveyor *v, uint32_t stage, blob *b, str *bytes,
                         vpu_error *err)
@@ -51,7 +51,7 @@ static vpu_status build(const surveyor *v, uint32_t stage, blob *b, str *bytes,
     return st ? st : blob_build(b, bytes, err);
 }
 
-/* --- inferences ----------------------------------------------------------- */
+/* --- inferences ---------------------------------------------------------- */
 
 /* Halves of a pattern; every output is an input's copy, at its own place. */
 static void fill(const blob *b, uint32_t which, uint8_t *in, uint8_t *out)
@@ -193,7 +193,7 @@ static vpu_status infer_twice(surveyor *v, mvnc_graph *g, const blob *b,
     return st ? st : tell_debug(v, g, err);
 }
 
-/* --- the graph ------------------------------------------------------------ */
+/* --- the graph ----------------------------------------------------------- */
 
 static void tell_loading(surveyor *v)
 {
@@ -304,7 +304,7 @@ vpu_status survey_graph(surveyor *v, vpu_error *err)
     return end_graph(v, st, err);
 }
 
-/* --- blobs that are wrong ------------------------------------------------- */
+/* --- blobs that are wrong ------------------------------------------------ */
 
 static vpu_status get_status(surveyor *v, unsigned ms, uint32_t *status,
                              vpu_error *err)

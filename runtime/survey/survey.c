@@ -15,7 +15,7 @@ enum {
     POLL_US = 20000
 };
 
-/* --- entries -------------------------------------------------------------- */
+/* --- entries ------------------------------------------------------------- */
 
 static const survey_entry questions[SURVEY_N] = {
 #define SURVEY(session, id, mark, question, assumed) \
@@ -85,7 +85,7 @@ static void miss_rest(surveyor *v, const char *session, const char *why)
             survey_miss(v, (survey_id)i, SURVEY_NO_ANSWER, "%s", why);
 }
 
-/* --- sessions ------------------------------------------------------------- */
+/* --- sessions ------------------------------------------------------------ */
 
 static bool stopped(const surveyor *v)
 {
@@ -202,7 +202,7 @@ static void close_session(surveyor *v)
     survey_watch_end(&v->watch);
 }
 
-/* --- what is asked in each ------------------------------------------------ */
+/* --- what is asked in each ----------------------------------------------- */
 
 static vpu_status ask_main(surveyor *v, vpu_error *err)
 {

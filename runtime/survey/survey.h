@@ -4,8 +4,8 @@
 #ifndef VPU_RUNTIME_SURVEY_SURVEY_H
 #define VPU_RUNTIME_SURVEY_SURVEY_H
 
-#include "runtime/usb/device.h"
 #include "runtime/link/xlink.h"
+#include "runtime/usb/device.h"
 
 typedef enum {
 #define SURVEY(session, id, mark, question, assumed) SURVEY_##id,

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/survey/survey_priv.h"
-#include "base/word.h"
 #include "base/clock.h"
+#include "base/word.h"
+#include "runtime/survey/survey_priv.h"
 
 static uint64_t now_ns(void)
 {

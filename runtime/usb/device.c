@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/usb/boot.h"
 #include "runtime/usb/link.h"
 #include "runtime/usb/scan.h"
-#include "base/clock.h"
 
 /* What published hosts lock while they boot a stick [S]. */
 #define LOCK_PATH "/tmp/mvnc.mutex"

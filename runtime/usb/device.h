@@ -10,10 +10,10 @@
 #ifndef VPU_RUNTIME_USB_DEVICE_H
 #define VPU_RUNTIME_USB_DEVICE_H
 
-#include "runtime/usb/firmware.h"
-#include "runtime/link/transport.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "runtime/link/transport.h"
+#include "runtime/usb/firmware.h"
 
 enum {
     USB_VENDOR = 0x03e7,

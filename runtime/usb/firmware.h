@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/link/xlink_wire.h"
 #include "base/str.h"
+#include "runtime/link/xlink_wire.h"
 
 typedef struct {
     bool complete;       /* the last command is there: the ROM starts it */

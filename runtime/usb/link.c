@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/usb/device.h"
 #include "base/clock.h"
+#include "runtime/usb/device.h"
 
 enum {
     PIECE = 1 << 20, /* of a transfer [S]; a multiple of all packet sizes */

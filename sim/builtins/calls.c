@@ -108,7 +108,7 @@ static const row rows[CALL_N] = {
     _Static_assert((words) <= CALL_MAX_WORDS, #name);
 #include "sim/builtins/calls.def"
 
-/* --- from a symbol -------------------------------------------------------- */
+/* --- from a symbol ------------------------------------------------------- */
 
 /* Rows by the hash of their symbols: a power of two, at least twice as many
  * places as rows. */
@@ -172,7 +172,7 @@ call_id call_find(const char *symbol)
     return CALL_NONE;
 }
 
-/* --- what a call is like -------------------------------------------------- */
+/* --- what a call is like ------------------------------------------------- */
 
 const char *call_symbol(call_id id)
 {
@@ -280,7 +280,7 @@ bool call_is_plain(call_id id)
     return rows[id].plain;
 }
 
-/* --- which call ----------------------------------------------------------- */
+/* --- which call ---------------------------------------------------------- */
 
 static const struct {
     const char *name;

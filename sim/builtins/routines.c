@@ -49,7 +49,7 @@ static float rsqrtf(float x)
  * unless the addend lies more than 30 binary places away; the double result
  * then still holds the sticky bits a single rounding to half needs. */
 
-/* --- what the C library does not have ------------------------------------- */
+/* --- what the C library does not have ------------------------------------ */
 
 /* sin and cos of pi x: the reduction to [-1/4, 1/4] is exact in double. */
 static double sinpi(double x)
@@ -199,8 +199,7 @@ static int remquo_q(double x, double y)
     return !signbit(x) == !signbit(y) ? q : -q;
 }
 
-/* --- both precisions -------------------------------------------------------
- */
+/* --- both precisions ----------------------------------------------------- */
 
 #define ARGS_1(t) t a
 #define ARGS_2(t) t a, t b
@@ -253,7 +252,7 @@ const sim_routine sim_routines[] = {
 };
 const uint32_t sim_n_routines = sizeof sim_routines / sizeof *sim_routines;
 
-/* --- roundings: 'z' to zero, 'p' up, 'n' down ----------------------------- */
+/* --- roundings: 'z' to zero, 'p' up, 'n' down ---------------------------- */
 
 static float float_directed(double x, int direction)
 {

@@ -130,7 +130,7 @@ static void across_groups(const user *u, uint32_t word, uint32_t addr, wrong *w)
         note(w, WRONG_GROUP_RACE, addr);
 }
 
-/* --- what is known then --------------------------------------------------- */
+/* --- what is known then -------------------------------------------------- */
 
 /* The kind behind a read, of what there was in this interval. `mine`: by the
  * item that reads. */
@@ -460,7 +460,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
         finding_watch(s, site, addr, n, p->cmx, changes(use), copy);
 }
 
-/* --- restrict ------------------------------------------------------------- */
+/* --- restrict ------------------------------------------------------------ */
 
 enum { THROUGH_WRITTEN = 0x80 };
 
@@ -495,7 +495,7 @@ void access_argument(check_session *s, uint32_t site, uint32_t object,
     }
 }
 
-/* --- phases --------------------------------------------------------------- */
+/* --- phases -------------------------------------------------------------- */
 
 static void check_phase(check_session *s, uint32_t site, const check_extent *p,
                         bool write)
@@ -514,7 +514,7 @@ static void check_phase(check_session *s, uint32_t site, const check_extent *p,
                     "computes and may write it");
 }
 
-/* --- from compiled code --------------------------------------------------- */
+/* --- from compiled code -------------------------------------------------- */
 
 static void outside(check_session *s, uint32_t site, const check_extent *p,
                     int64_t off, uint64_t n)

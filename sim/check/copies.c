@@ -45,7 +45,7 @@ static void advance(side *p, uint32_t n)
     }
 }
 
-/* --- shape ---------------------------------------------------------------- */
+/* --- shape --------------------------------------------------------------- */
 
 static bool check_side(check_session *s, const sim_dma *a, bool dst,
                        bool *overlaps)
@@ -84,7 +84,7 @@ static bool check_side(check_session *s, const sim_dma *a, bool dst,
     return true;
 }
 
-/* --- memory --------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 static bool find_memory(check_session *s, const sim_dma *a, bool dst,
                         check_extent *p)
@@ -265,7 +265,7 @@ static void forgive(check_session *s, const sim_dma *a)
                 s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
 }
 
-/* --- hooks ---------------------------------------------------------------- */
+/* --- hooks --------------------------------------------------------------- */
 
 static check_side_of of_extent(const check_extent *p)
 {
@@ -306,7 +306,7 @@ static bool check(check_session *s, const sim_dma *a, check_transfer *t)
     return true;
 }
 
-/* --- events --------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 /* Did a transfer of this phase give this event? */
 static bool is_event(const check_session *s, uint32_t event)

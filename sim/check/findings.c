@@ -41,7 +41,7 @@ check_set check_default(void)
     return set;
 }
 
-/* --- names ---------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 static vpu_status unknown(const char *word, size_t n, vpu_error *err)
 {
@@ -96,7 +96,7 @@ vpu_status check_set_parse(const char *text, check_set *out, vpu_error *err)
     return VPU_OK;
 }
 
-/* --- findings ------------------------------------------------------------- */
+/* --- findings ------------------------------------------------------------ */
 
 static const char *verb(const sim_site *s)
 {
@@ -222,7 +222,7 @@ uint64_t check_dropped(const check_session *s)
     return s->dropped;
 }
 
-/* --- the other side ------------------------------------------------------- */
+/* --- the other side ------------------------------------------------------ */
 
 static check_watch *watch_of(check_session *s, uint32_t address)
 {

@@ -75,7 +75,7 @@ const sim_hooks order_hooks = {
 #include "sim/compiler/abi/hooks.def"
     .dma = dma, .wait = wait, .barrier = barrier};
 
-/* --- groups --------------------------------------------------------------- */
+/* --- groups -------------------------------------------------------------- */
 
 static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)

@@ -8,7 +8,7 @@
 
 enum { MAX_ITEM_BITS = 20 };
 
-/* --- words ---------------------------------------------------------------- */
+/* --- words --------------------------------------------------------------- */
 
 /* Tags begin again: the words keep what still matters of their order. */
 static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
@@ -92,7 +92,7 @@ void session_advance(check_session *s, bool local, bool global)
     tell_code(s);
 }
 
-/* --- what the code and the engine tell ------------------------------------ */
+/* --- what the code and the engine tell ----------------------------------- */
 
 /* Code for checking counts a cycle a block, for --max-cycles alone: what
  * happens here takes the host as long as so many. */
@@ -211,7 +211,7 @@ static void stopped(void *user, sim_wg *wg, const exec_stop *why)
                     why->write ? "writes" : "reads", why->address);
 }
 
-/* --- sessions ------------------------------------------------------------- */
+/* --- sessions ------------------------------------------------------------ */
 
 static uint32_t *reserve(void)
 {
@@ -300,7 +300,7 @@ static void make_words(check_session *s, check_region *r)
     r->blank = false;
 }
 
-/* --- launches ------------------------------------------------------------- */
+/* --- launches ------------------------------------------------------------ */
 
 /* What launches before did is ordered before this one. */
 static void forget_order(check_session *s)

@@ -148,7 +148,7 @@ static inline check_session *session_of(const sim_wg *wg)
     return wg->check.user;
 }
 
-/* --- session.c ------------------------------------------------------------ */
+/* --- session.c ----------------------------------------------------------- */
 
 static inline uint32_t session_item_mask(const check_session *s)
 {
@@ -183,7 +183,7 @@ static inline uint32_t session_word(const check_session *s, bool cmx,
 /* A new interval begins: what items did before is ordered before it. */
 void session_advance(check_session *s, bool local, bool global);
 
-/* --- memory.c: whose memory an address is --------------------------------- */
+/* --- memory.c: whose memory an address is -------------------------------- */
 
 /* The memory `object` of the kernel stands for, with the pointer's root; or for
  * unknown pointers, that which holds addr. False: none. */
@@ -193,7 +193,7 @@ check_region *memory_region(check_session *s, uint32_t addr);
 /* Are there words for this address: a buffer or CMX? */
 bool memory_tracked(check_session *s, uint32_t addr);
 
-/* --- findings.c ----------------------------------------------------------- */
+/* --- findings.c ---------------------------------------------------------- */
 
 /* A finding of this kind at a site (0 = none) in what runs now, once per kind,
  * site, object and extra: NULL when it was found before (and counted), or is
@@ -213,7 +213,7 @@ void findings_free(check_finding *f);
 void finding_watch(check_session *s, uint32_t site, uint32_t address,
                    uint32_t bytes, bool cmx, bool write, bool copy);
 
-/* --- what the hooks do ---------------------------------------------------- */
+/* --- what the hooks do --------------------------------------------------- */
 
 uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
 uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,

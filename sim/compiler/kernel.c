@@ -6,17 +6,16 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "sim/compiler/store/artifact.h"
 #include "sim/compiler/front/frontend.h"
+#include "sim/compiler/front/source.h"
+#include "sim/compiler/store/artifact.h"
 #include "sim/compiler/store/jit.h"
 #include "sim/compiler/store/kcache.h"
 #include "sim/compiler/store/object.h"
-#include "sim/compiler/front/source.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
 
-/* --- the cache
- * ----------------------------------------------------------------- */
+/* --- the cache ----------------------------------------------------------- */
 
 /* What one use of the cache needs. */
 typedef struct {
@@ -91,8 +90,7 @@ static artifact_host host_kind(const sim_compile_config *cfg)
                               : ARTIFACT_NO_HOST;
 }
 
-/* --- kernels
- * --------------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------- */
 
 /* Which hooks the code calls. */
 static unsigned hook_callers(const sim_compile_config *cfg)

@@ -115,7 +115,7 @@ mach_walk copy_side(const copy_shape *s, bool destination)
     return w;
 }
 
-/* --- events --------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 /* Entries whose transfers were waited for say nothing any more. */
 static void drop_waited(copy_joined *j)

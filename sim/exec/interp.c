@@ -37,8 +37,7 @@ struct interp_code {
     callee *callees;
 };
 
-/* --- values
- * ------------------------------------------------------------------ */
+/* --- values -------------------------------------------------------------- */
 
 static float as_float(uint32_t bits)
 {
@@ -85,8 +84,7 @@ static bool give64(const call_frame *f, uint64_t v)
     return true;
 }
 
-/* --- 64-bit integers
- * --------------------------------------------------------- */
+/* --- 64-bit integers ----------------------------------------------------- */
 
 /* Division by zero and the one overflow are undefined; anything but a trap. */
 static uint64_t quotient(int64_t a, int64_t b)
@@ -198,8 +196,7 @@ NARROW(to_f16_u, of_half((sim_half)A))
 #undef SA
 #undef SB
 
-/* --- words
- * ------------------------------------------------------------------- */
+/* --- words --------------------------------------------------------------- */
 
 #define A f->args[0]
 #define B f->args[1]
@@ -257,8 +254,7 @@ OVERFLOW(umul, uint32_t, __builtin_mul_overflow)
 #undef A
 #undef B
 
-/* --- memory
- * ------------------------------------------------------------------ */
+/* --- memory -------------------------------------------------------------- */
 
 static void log_access(const call_frame *f, uint32_t addr, uint32_t bytes,
                        bool store)
@@ -328,8 +324,7 @@ static bool mem_move(const call_frame *f)
     return true;
 }
 
-/* --- the runtime
- * ------------------------------------------------------------- */
+/* --- the runtime --------------------------------------------------------- */
 
 /* A row's function run_name, by the form and the result of its hook. */
 #define WORDS_0
@@ -392,8 +387,7 @@ static bool run_unreachable(const call_frame *f)
     return false;
 }
 
-/* --- names
- * ------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -549,8 +543,7 @@ vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
     return VPU_OK;
 }
 
-/* --- routines of the table
- * --------------------------------------------------- */
+/* --- routines of the table ----------------------------------------------- */
 
 #define CALL(R, T, expr_of, arg)                                               \
     switch (r->n_args) {                                                       \
@@ -587,8 +580,7 @@ static uint32_t routine32(const sim_routine *r, const call_frame *f)
     CALL(float, float, of_float, as_float)
 }
 
-/* --- a group
- * ----------------------------------------------------------------- */
+/* --- a group ------------------------------------------------------------- */
 
 typedef struct {
     const interp_code *code;

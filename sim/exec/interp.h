@@ -4,9 +4,9 @@
 #ifndef VPU_SIM_EXEC_INTERP_H
 #define VPU_SIM_EXEC_INTERP_H
 
-#include "isa/interp.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "isa/interp.h"
 #include "sim/compiler/abi/hostabi.h"
 
 typedef struct interp_code interp_code;

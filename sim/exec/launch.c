@@ -41,9 +41,7 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
                                                    : SIM_SCALAR;
 }
 
-/* --- CMX
- * ---------------------------------------------------------------------------
- */
+/* --- CMX ----------------------------------------------------------------- */
 
 /* Offsets in a SHAVE's CMX. */
 typedef struct {
@@ -170,8 +168,7 @@ static vpu_status check_budget(const launch_run *r, const cmx_layout *c,
     return st;
 }
 
-/* --- setting up
- * ---------------------------------------------------------------------- */
+/* --- setting up ---------------------------------------------------------- */
 
 static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
                                vpu_error *err)
@@ -361,9 +358,7 @@ static vpu_status place_constants(launch_run *r, uint32_t *base, vpu_error *err)
     return st;
 }
 
-/* --- running
- * ---------------------------------------------------------------------------
- */
+/* --- running ------------------------------------------------------------- */
 
 static void note_fault(const launch_run *r, exec_result *result)
 {

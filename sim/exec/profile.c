@@ -23,7 +23,7 @@ typedef struct {
     uint32_t *first_share; /* of each block; n_blocks + 1 */
 } code;
 
-/* --- what a SHAVE did and the engine has not replayed yet ----------------- */
+/* --- what a SHAVE did and the engine has not replayed yet ---------------- */
 
 typedef enum { ITEM_PHASE, ITEM_RUN, ITEM_DMA, ITEM_WAIT, ITEM_MEM } item_kind;
 
@@ -78,7 +78,7 @@ struct profile_launch {
     mach_watch watch;
 };
 
-/* --- setting up ----------------------------------------------------------- */
+/* --- setting up ---------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -148,7 +148,7 @@ static void set_up_shave(profile_launch *p, profile_shave *s, arena *a)
                 arena_array(a, uint64_t, p->codes[k].f->n_blocks + 1);
 }
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 static item *push(profile_shave *s, item_kind kind)
 {
@@ -274,7 +274,7 @@ void profile_wait_step(profile_shave *s)
     push(s, ITEM_WAIT)->row = s->row;
 }
 
-/* --- replaying ------------------------------------------------------------ */
+/* --- replaying ----------------------------------------------------------- */
 
 static void on_phase_begin(void *user, uint32_t shave, uint64_t group,
                            mach_phase phase)
@@ -399,7 +399,7 @@ static void on_cause(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
     s->rows[row].cycles[cause] += cycles;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 profile_launch *
 profile_create(const mach_desc *desc,
@@ -445,7 +445,7 @@ const mach_watch *profile_watch(profile_launch *p)
     return p ? &p->watch : NULL;
 }
 
-/* --- the result ----------------------------------------------------------- */
+/* --- the result ---------------------------------------------------------- */
 
 /* Copies of an operation in a pipelined loop's prologue, kernel and epilogue
  * have its seq: they count as one. */

@@ -41,7 +41,7 @@ const mach_watch *profile_watch(profile_launch *p);
 vpu_status profile_finish(profile_launch *p, const mach_profile *launch,
                           arena *a, exec_profile *out, vpu_error *err);
 
-/* --- told by whoever runs the SHAVE --- */
+/* --- told by whoever runs the SHAVE -------------------------------------- */
 
 void profile_phase(profile_shave *s, uint64_t group, mach_phase phase);
 void profile_block(profile_shave *s, uint32_t block);

@@ -16,8 +16,7 @@ enum {
     FIRST_ROUND = 32
 };
 
-/* --- threads
- * -------------------------------------------------------------------------- */
+/* --- threads ------------------------------------------------------------- */
 
 /* Runs SHAVEs of the current round until none is left. */
 static void take_shaves(void *arg)
@@ -79,9 +78,7 @@ static void stop_threads(launch_run *r)
         exec_threads_unwatch(r->threads);
 }
 
-/* --- rounds
- * ------------------------------------------------------------------------------
- */
+/* --- rounds -------------------------------------------------------------- */
 
 /* The time or the cycles are over. */
 static vpu_status describe_limit(const launch_run *r, const char *where,

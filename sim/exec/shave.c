@@ -43,7 +43,7 @@ static const exec_observer *observer_of(const shave *s, uint32_t i)
 static void note_store(const shave *s, uint32_t addr, uint32_t bytes)
 {
     FOR_OBSERVERS(s, o, stored)
-    o->stored(o->user, s->group, addr, bytes);
+        o->stored(o->user, s->group, addr, bytes);
 }
 
 static void note_stores(const shave *s)
@@ -115,8 +115,7 @@ static void end_run(shave *s)
         s->wg.max_cycles = 0;
 }
 
-/* --- hooks
- * ------------------------------------------------------------------------ */
+/* --- hooks --------------------------------------------------------------- */
 
 void exec_flush(sim_wg *wg, uint64_t *log)
 {
@@ -271,7 +270,7 @@ static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
     const uint32_t id[3] = {x, y, z};
 
     FOR_OBSERVERS(s, o, line)
-    o->line(o->user, site, id);
+        o->line(o->user, site, id);
 }
 
 static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
@@ -279,7 +278,7 @@ static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
     const shave *s = shave_of(wg);
 
     FOR_OBSERVERS(s, o, var)
-    o->var(o->user, what, at);
+        o->var(o->user, what, at);
 }
 
 void exec_leave(void)
@@ -293,8 +292,7 @@ const sim_hooks exec_hooks = {
 #include "sim/compiler/abi/hooks.def"
     .line = hook_line, .var = hook_var};
 
-/* --- groups
- * ----------------------------------------------------------------------- */
+/* --- groups -------------------------------------------------------------- */
 
 static bool present(const shave_code *c)
 {
@@ -307,14 +305,14 @@ static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
     const shave *s = user;
 
     FOR_OBSERVERS(s, o, bundle)
-    o->bundle(o->user, f, cycle, in, n);
+        o->bundle(o->user, f, cycle, in, n);
 }
 
 /* Does an observer look at the bundles of this group? */
 static bool sees_bundles(const shave *s)
 {
     FOR_OBSERVERS(s, o, bundle)
-    return true;
+        return true;
     return false;
 }
 
@@ -345,15 +343,15 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
     s->joined = (copy_joined){.n = 0};
     s->phase = p;
     FOR_OBSERVERS(s, o, phase_begin)
-    o->phase_begin(o->user, &s->wg, p,
-                   code->interp ? interp_function(code->interp) : NULL);
+        o->phase_begin(o->user, &s->wg, p,
+                       code->interp ? interp_function(code->interp) : NULL);
     if (code->interp)
         cycles = interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
     end_run(s);
     FOR_OBSERVERS(s, o, phase_end)
-    o->phase_end(o->user, &s->wg, p, cycles);
+        o->phase_end(o->user, &s->wg, p, cycles);
 }
 
 /* What the group printed so far joins the others'. */
@@ -378,13 +376,13 @@ static void run_group(shave *s)
         memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
     push(s, MACH_STEP_GROUP)->id = s->group;
     FOR_OBSERVERS(s, o, group_begin)
-    o->group_begin(o->user, &s->wg, s->next, s->group, args);
+        o->group_begin(o->user, &s->wg, s->next, s->group, args);
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
     end_prints(s);
     FOR_OBSERVERS(s, o, group_end)
-    o->group_end(o->user, &s->wg);
+        o->group_end(o->user, &s->wg);
     s->done++;
     s->running = false;
 }
@@ -414,7 +412,7 @@ static bool pass_over(shave *s)
             s->done++;
             s->next += s->stride;
             FOR_OBSERVERS(s, o, stopped)
-            o->stopped(o->user, &s->wg, &why);
+                o->stopped(o->user, &s->wg, &why);
             return true;
         }
     return false;

@@ -161,8 +161,7 @@ void exec_threads_join(exec_threads *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- the watch --------------------------------------------------------------
- */
+/* --- the watch ----------------------------------------------------------- */
 
 static void *watch(void *arg)
 {

@@ -319,7 +319,7 @@ const char *ir_callee(LLVMValueRef call)
     return f && LLVMIsAFunction(f) ? LLVMGetValueName2(f, &n) : "";
 }
 
-/* --- runtime calls -------------------------------------------------------- */
+/* --- runtime calls ------------------------------------------------------- */
 
 call_id ir_call_id(LLVMValueRef inst)
 {
@@ -403,7 +403,7 @@ LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
     return build(b, m, name, id, ret, args, n);
 }
 
-/* --- instructions --------------------------------------------------------- */
+/* --- instructions -------------------------------------------------------- */
 
 unsigned ir_line_near(LLVMValueRef i)
 {
@@ -516,8 +516,7 @@ unsigned ir_bits_of(LLVMTypeRef t)
     }
 }
 
-/* --- metadata
- * ---------------------------------------------------------------- */
+/* --- metadata ------------------------------------------------------------ */
 
 LLVMValueRef ir_metadata(LLVMValueRef inst, const char *kind)
 {

@@ -171,9 +171,7 @@ static INLINE bool l1_pair(const level *l1, uint32_t line)
     return (uint32_t)(both >> 32) == key;
 }
 
-/* --- repetitions (cache_repeat.c)
- * ---------------------------------------------------------------------------
- */
+/* --- repetitions (cache_repeat.c) ---------------------------------------- */
 
 enum {
     REPEAT_MAX_SITES = 64,

@@ -16,7 +16,7 @@ enum {
     MIN_ROUNDS_AGAIN = 2
 };
 
-/* --- the same accesses again ---------------------------------------------- */
+/* --- the same accesses again --------------------------------------------- */
 
 typedef uint64_t
     __attribute__((vector_size(32), aligned(8), may_alias)) four_accesses;
@@ -147,8 +147,7 @@ static size_t find_period(const uint64_t *list, size_t n, size_t least,
     return 0;
 }
 
-/* --- what comes again -------------------------------------------------------
- */
+/* --- what comes again ---------------------------------------------------- */
 
 static void take_sites(const uint64_t *list, repetition *r)
 {

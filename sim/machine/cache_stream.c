@@ -23,8 +23,7 @@
 
 enum { MOST = 64, WORTH_IT = 8, ALIKE_WORTH_IT = 4 };
 
-/* --- the order of streams --------------------------------------------------
- */
+/* --- the order of streams ------------------------------------------------ */
 
 /* Sets from stream k's on to the next one's in front of it. */
 static uint32_t gap_before(const repeat_streams *s, uint32_t n_sets, uint32_t k)
@@ -85,8 +84,7 @@ void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
         s->most = 0;
 }
 
-/* --- lookups ----------------------------------------------------------------
- */
+/* --- lookups ------------------------------------------------------------- */
 
 /* Lines written back, counted for one bank after the other: that is what they
  * mostly are, and a count in memory would wait for itself. */
@@ -237,8 +235,7 @@ look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
 
 #endif
 
-/* --- what DDR sees ----------------------------------------------------------
- */
+/* --- what DDR sees ------------------------------------------------------- */
 
 /* A stream some of whose lines are missing. */
 typedef struct {

@@ -72,7 +72,7 @@ typedef struct {
     uint32_t seen_at[N_ROWS]; /* line, 0 = not yet */
 } reader;
 
-/* --- values ------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------- */
 
 static const row *find_row(const char *name)
 {
@@ -183,7 +183,7 @@ static const char *contradiction(const mach_desc *d)
     return NULL;
 }
 
-/* --- XML ---------------------------------------------------------------- */
+/* --- XML ----------------------------------------------------------------- */
 
 static uint32_t line_of(const xmlNode *node)
 {
@@ -349,7 +349,7 @@ static vpu_status read_xml(reader *r, const char *data, size_t n_bytes)
     return st;
 }
 
-/* --- interface ---------------------------------------------------------- */
+/* --- interface ----------------------------------------------------------- */
 
 vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
                            arena *a, mach_desc *out, vpu_error *err)

@@ -87,7 +87,7 @@ void dram_walk_busy(const dram *d, const mach_walk *w,
         busy[row & d->bank_mask] += dram_visit(d, n_bytes);
 }
 
-/* --- serving ------------------------------------------------------------ */
+/* --- serving ------------------------------------------------------------- */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {

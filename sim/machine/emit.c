@@ -54,7 +54,7 @@ struct emitter {
     uint64_t flow_base;          /* flow ids of this launch start here */
 };
 
-/* --- merging ------------------------------------------------------------ */
+/* --- merging ------------------------------------------------------------- */
 
 static void merge_into(merged *to, const merged *from)
 {
@@ -120,7 +120,7 @@ static void write_merged(emitter *e, trc_track track, merge_list *l,
     free(l->m);
 }
 
-/* --- life --------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 static void begin_stage(emitter *e, const mach_desc *desc)
 {
@@ -278,7 +278,7 @@ void emit_destroy(emitter *e, const mach_profile *p, bool finished)
     free(e);
 }
 
-/* --- events ------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
                       mach_phase phase)

@@ -92,7 +92,7 @@ void mach_queue_free(mach_queue *q)
     free(q->items);
 }
 
-/* --- shared with the other parts ---------------------------------------- */
+/* --- shared with the other parts ----------------------------------------- */
 
 void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles)
 {
@@ -116,7 +116,7 @@ bool engine_in_step(engine *e, uint32_t i)
     return false;
 }
 
-/* --- groups and phases -------------------------------------------------- */
+/* --- groups and phases --------------------------------------------------- */
 
 enum { HOST_LINE = 64 };
 
@@ -264,7 +264,7 @@ static void enter_phase(engine *e, uint32_t i)
         emit_phase_begin(e->trace, i, s->t, g->id, s->phase);
 }
 
-/* --- SHAVEs ------------------------------------------------------------- */
+/* --- SHAVEs -------------------------------------------------------------- */
 
 /* Wait for transfers until ready. False: not yet. */
 static bool wait_until(engine *e, uint32_t i, bool ready)
@@ -405,7 +405,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
     return st;
 }
 
-/* --- the loop ----------------------------------------------------------- */
+/* --- the loop ------------------------------------------------------------ */
 
 /* The actor with the earliest wake cycle; of equals the first. Each half of the
  * actors has a minimum of its own, because a comparison waits for the one

@@ -25,9 +25,9 @@
 #define VPU_SIM_MACHINE_ENGINE_H
 
 #include "base/err.h"
+#include "base/trace/writer.h"
 #include "sim/machine/desc.h"
 #include "sim/machine/launch.h"
-#include "base/trace/writer.h"
 
 /* Replay one launch. trace may be NULL.
  *

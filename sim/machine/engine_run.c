@@ -136,7 +136,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
     return false;
 }
 
-/* --- transaction level -------------------------------------------------- */
+/* --- transaction level --------------------------------------------------- */
 
 /* Account what passes until the miss: its share of issue cycles, and the hits
  * in L2 in front of it. */

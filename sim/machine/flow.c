@@ -151,7 +151,7 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
         changed(s, now);
 }
 
-/* --- sharing -------------------------------------------------------------- */
+/* --- sharing ------------------------------------------------------------- */
 
 /* Speeds as they are decided: scarcest resource first, each fixes the speed of
  * the flows it cuts. */

@@ -44,8 +44,7 @@ alias *alias_new(arena *a)
     return x;
 }
 
-/* --- who gets to know an address
- * ------------------------------------------------------------------ */
+/* --- who gets to know an address ----------------------------------------- */
 
 typedef struct {
     arena *a;
@@ -145,8 +144,7 @@ static bool is_let_out(alias *x, LLVMValueRef from)
     return known ? known == &YES : find_let_out(x, from);
 }
 
-/* --- where an address comes from
- * ------------------------------------------------------------------ */
+/* --- where an address comes from ----------------------------------------- */
 
 static bool is_restrict(LLVMValueRef arg)
 {
@@ -220,8 +218,7 @@ const alias_origin *alias_of(alias *x, LLVMValueRef p)
     return o;
 }
 
-/* --- two of them
- * ------------------------------------------------------------------ */
+/* --- two of them --------------------------------------------------------- */
 
 static bool bases_meet(const base *a, const base *b)
 {

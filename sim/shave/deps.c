@@ -12,8 +12,7 @@ uint32_t deps_latency(const isa_instr *i, unsigned dst)
     return dst ? 1 : isa_ops[i->op].lat;
 }
 
-/* --- memory
- * ------------------------------------------------------------------ */
+/* --- memory -------------------------------------------------------------- */
 
 static bool is_access(const vop *o)
 {
@@ -51,8 +50,7 @@ bool deps_may_alias(const vop *a, const vop *b, bool same_base_value)
     return alias_may_meet(a->origin, b->origin);
 }
 
-/* --- all
- * --------------------------------------------------------------------- */
+/* --- all ----------------------------------------------------------------- */
 
 typedef struct {
     const vblock *b;

@@ -21,8 +21,7 @@ static const isa_op_info *info(const state *s, uint32_t i)
     return &isa_ops[s->l->ops[i].in.op];
 }
 
-/* --- bounds
- * ------------------------------------------------------------------ */
+/* --- bounds -------------------------------------------------------------- */
 
 static uint32_t resource_bound(const mod_loop *l)
 {
@@ -71,8 +70,7 @@ static bool heights(state *s)
     return true;
 }
 
-/* --- slots
- * ------------------------------------------------------------------- */
+/* --- slots --------------------------------------------------------------- */
 
 static bool unit_free(const state *s, unsigned u, int32_t t, unsigned held)
 {
@@ -144,8 +142,7 @@ static unsigned make_room(state *s, uint32_t i, int32_t t)
     return u;
 }
 
-/* --- placing
- * ----------------------------------------------------------------- */
+/* --- placing ------------------------------------------------------------- */
 
 static void index_edges(state *s, arena *a)
 {

@@ -71,8 +71,7 @@ static void put_copy(vprog *p, vblock *b, size_t at, isa_operand dst,
     b->ops[at] = made;
 }
 
-/* --- interference
- * ------------------------------------------------------------ */
+/* --- interference -------------------------------------------------------- */
 
 static void interfere(web *w, uint32_t a, uint32_t b)
 {
@@ -194,8 +193,7 @@ static void measure(web *w, liveness *l)
     liveness_compute(&with, w->a, l);
 }
 
-/* --- coalescing
- * -------------------------------------------------------------- */
+/* --- coalescing ---------------------------------------------------------- */
 
 static uint32_t find(web *w, uint32_t c)
 {
@@ -238,8 +236,7 @@ static void coalesce(web *w)
         }
 }
 
-/* --- writing it down
- * --------------------------------------------------------- */
+/* --- writing it down ----------------------------------------------------- */
 
 static isa_operand renamed(web *w, isa_operand x)
 {

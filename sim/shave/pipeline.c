@@ -23,8 +23,7 @@ typedef struct {
     isa_type type;
 } piper;
 
-/* --- what the loop counts
- * ---------------------------------------------------- */
+/* --- what the loop counts ------------------------------------------------ */
 
 static isa_cond negated(isa_cond c)
 {
@@ -118,8 +117,7 @@ static bool counts(piper *x, const vblock *b, const vop *branch)
            (x->cond == ISA_GT && x->step < 0);
 }
 
-/* --- the body
- * ---------------------------------------------------------------- */
+/* --- the body ------------------------------------------------------------ */
 
 static bool live_after(const uint64_t *in_exit, isa_operand r)
 {
@@ -205,8 +203,7 @@ static bool note_defs(piper *x)
     return true;
 }
 
-/* --- dependences
- * ------------------------------------------------------------- */
+/* --- dependences --------------------------------------------------------- */
 
 static void edge(piper *x, uint32_t from, uint32_t to, int32_t lat,
                  uint32_t distance)
@@ -339,8 +336,7 @@ static void memory_edges(piper *x)
     }
 }
 
-/* --- blocks
- * ------------------------------------------------------------------ */
+/* --- blocks -------------------------------------------------------------- */
 
 static vop *copy_op(piper *x, vblock *to, uint32_t i, uint32_t cycle)
 {
@@ -515,8 +511,7 @@ static vblock decide(piper *x, isa_operand *repeats)
     return w.b;
 }
 
-/* --- putting them in
- * --------------------------------------------------------- */
+/* --- putting them in ----------------------------------------------------- */
 
 static void renumber(vprog *p, uint32_t from, uint32_t by)
 {

@@ -49,8 +49,7 @@ typedef struct {
     bool any_spilled;
 } alloc;
 
-/* --- lives
- * ------------------------------------------------------------------- */
+/* --- lives --------------------------------------------------------------- */
 
 static void extend(alloc *s, life *l, uint32_t from, uint32_t to)
 {
@@ -210,8 +209,7 @@ static void find_lives(alloc *s)
         block_lives(s, b, &s->live, depth[b]);
 }
 
-/* --- fitting
- * ----------------------------------------------------------------- */
+/* --- fitting ------------------------------------------------------------- */
 
 static bool within(const life *l, range r)
 {
@@ -337,8 +335,7 @@ static int by_start(const void *a, const void *b, void *lives)
     return (x > y) - (x < y);
 }
 
-/* --- spilling
- * ---------------------------------------------------------------- */
+/* --- spilling ------------------------------------------------------------ */
 
 /* Operations of one or two cycles on the IAU that depend on their sources only.
  */
@@ -575,8 +572,7 @@ static void spill(alloc *s, uint32_t *n_spills)
         }
 }
 
-/* --- the result
- * -------------------------------------------------------------- */
+/* --- the result ---------------------------------------------------------- */
 
 static void write_registers(alloc *s)
 {

@@ -324,8 +324,7 @@ static void account(sched *s, uint32_t i)
     measure(s);
 }
 
-/* --- the loop
- * ---------------------------------------------------------------- */
+/* --- the loop ------------------------------------------------------------ */
 
 /* Which of the operations that wait for no other goes first; program order
  * breaks ties. */

@@ -11,8 +11,7 @@ void sel_fail(sel *s, const char *what)
                         "line %u: %s has no SHAVE form yet", s->line, what);
 }
 
-/* --- types
- * ------------------------------------------------------------------- */
+/* --- types --------------------------------------------------------------- */
 
 sty sel_type(LLVMTypeRef t)
 {
@@ -83,8 +82,7 @@ isa_type sel_isa_type(sty t, bool is_signed)
     return is_signed ? ISA_S32 : ISA_U32;
 }
 
-/* --- emission
- * ---------------------------------------------------------------- */
+/* --- emission ------------------------------------------------------------ */
 
 /* x as the source class c of an operation wants it. */
 static isa_operand fit(sel *s, char c, isa_operand x)
@@ -131,8 +129,7 @@ void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
         ret[k] = sel0(s, .op = ISA_OP_ldret, .imm = (int32_t)k);
 }
 
-/* --- values
- * ------------------------------------------------------------------ */
+/* --- values -------------------------------------------------------------- */
 
 sv *sel_new(sel *s, LLVMTypeRef t)
 {
@@ -360,8 +357,7 @@ isa_operand sel_scalar(sel *s, LLVMValueRef v)
     return x->p[0];
 }
 
-/* --- scalars
- * ----------------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------- */
 
 isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed)
 {
@@ -587,8 +583,7 @@ static void scalar_inst(sel *s, LLVMValueRef i)
     sel_set(s, i, x);
 }
 
-/* --- structures
- * -------------------------------------------------------------- */
+/* --- structures ---------------------------------------------------------- */
 
 static uint32_t member_start(sel *s, LLVMTypeRef t, const unsigned *idx,
                              unsigned n, uint32_t *count)
@@ -626,8 +621,7 @@ static void member_inst(sel *s, LLVMValueRef i)
     sel_set(s, i, x);
 }
 
-/* --- control flow
- * ------------------------------------------------------------ */
+/* --- control flow -------------------------------------------------------- */
 
 static vblock *add_block(sel *s, uint32_t ir)
 {
@@ -735,8 +729,7 @@ static void terminator(sel *s, LLVMValueRef t, uint32_t n)
     }
 }
 
-/* --- the function
- * ------------------------------------------------------------ */
+/* --- the function -------------------------------------------------------- */
 
 static void instruction(sel *s, LLVMValueRef i)
 {
@@ -801,8 +794,7 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
 
 static void make_phis(sel *s, uint32_t n)
 {
-    ir_each_inst(i, s->cfg.blocks[n])
-    {
+    ir_each_inst(i, s->cfg.blocks[n]) {
         sv *x;
         bool vector = sel_is_vector(LLVMTypeOf(i));
 
@@ -917,8 +909,7 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
 
         s->p->n_blocks = s->p->blocks_cap = 0;
         s->cur = add_block(s, b);
-        ir_each_inst(i, s->cfg.blocks[b])
-        {
+        ir_each_inst(i, s->cfg.blocks[b]) {
             if (LLVMIsATerminatorInst(i)) {
                 s->inst = i;
                 s->line = LLVMGetDebugLocLine(i);
@@ -980,8 +971,7 @@ vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
         make_parameter(&s, k, n_params - 13);
     select_blocks(&s, order, n);
     for (uint32_t b = 0; b < s.cfg.n && !s.st; b++)
-        ir_each_inst(i, s.cfg.blocks[b])
-        {
+        ir_each_inst(i, s.cfg.blocks[b]) {
             if (!LLVMIsAPHINode(i))
                 break;
             if (ir_bit(s.reached, b))

@@ -15,7 +15,7 @@
 vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
                            arena *a, vprog *p, vpu_error *err);
 
-/* --- between the files of selection --- */
+/* --- between the files of selection -------------------------------------- */
 
 /* A value: its parts in order. Scalars have one I register, 64-bit integers two
  * (low first), vectors V registers of 128 bits, vectors of 64-bit integers two

@@ -24,8 +24,7 @@ static bool begins(const char *name, const char *prefix)
     return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* --- element-wise intrinsics
- * ------------------------------------------------- */
+/* --- element-wise intrinsics --------------------------------------------- */
 
 static isa_operand splat(sel *s, const call *c, uint32_t bits)
 {
@@ -107,8 +106,7 @@ static void rounding(sel *s, call *c, isa_round how)
                  .type = t, .sub = how);
 }
 
-/* --- lane by lane
- * ------------------------------------------------------------ */
+/* --- lane by lane -------------------------------------------------------- */
 
 typedef isa_operand lane_fn(sel *s, const call *c, const isa_operand *args);
 
@@ -263,8 +261,7 @@ static isa_operand lane_bswap(sel *s, const call *c, const isa_operand *a)
                           : ret;
 }
 
-/* --- conversions and classes
- * ------------------------------------------------- */
+/* --- conversions and classes --------------------------------------------- */
 
 /* The operation saturates already. */
 static void saturating_convert(sel *s, call *c, bool is_signed)
@@ -374,8 +371,7 @@ static void fp_class(sel *s, call *c)
     sel_set_lanes(s, c->t, lanes, c->x);
 }
 
-/* --- reductions
- * -------------------------------------------------------------- */
+/* --- reductions ---------------------------------------------------------- */
 
 static void reduce(sel *s, call *c, const char *name)
 {
@@ -439,8 +435,7 @@ static void reduce(sel *s, call *c, const char *name)
     sel_fail(s, name);
 }
 
-/* --- tables
- * ------------------------------------------------------------------ */
+/* --- tables -------------------------------------------------------------- */
 
 static bool by_table(sel *s, call *c, const char *name)
 {
@@ -598,8 +593,7 @@ static void intrinsic(sel *s, call *c, const char *name)
     }
 }
 
-/* --- routines and the runtime
- * ------------------------------------------------ */
+/* --- routines and the runtime -------------------------------------------- */
 
 static void block_move(sel *s, LLVMValueRef i, const char *name)
 {

@@ -3,8 +3,7 @@
 
 #include "sim/shave/select.h"
 
-/* --- addresses
- * --------------------------------------------------------------- */
+/* --- addresses ----------------------------------------------------------- */
 
 static void step_constant(sv *x, uint64_t bytes)
 {
@@ -75,8 +74,7 @@ static isa_space space_of(LLVMValueRef p)
     return as == AS_GLOBAL || as == AS_CONSTANT ? ISA_GLOBAL : ISA_LOCAL;
 }
 
-/* --- accesses
- * ---------------------------------------------------------------- */
+/* --- accesses ------------------------------------------------------------ */
 
 static uint32_t pieces(uint32_t n, uint32_t largest, uint8_t *out)
 {

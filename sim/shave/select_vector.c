@@ -4,8 +4,7 @@
 
 #include "sim/shave/select.h"
 
-/* --- lanes
- * ------------------------------------------------------------------- */
+/* --- lanes --------------------------------------------------------------- */
 
 static uint32_t width(isa_type t)
 {
@@ -117,8 +116,7 @@ sv *sel_mask(sel *s, const sv *x, uint32_t lanes, uint32_t bits)
     return r;
 }
 
-/* --- element by element
- * ------------------------------------------------------ */
+/* --- element by element -------------------------------------------------- */
 
 static isa_op vector_op(LLVMOpcode op, isa_type t)
 {
@@ -280,8 +278,7 @@ static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
         x->p[k] = sel3(s, m->p[k], a->p[k], b->p[k], .op = ISA_OP_vsel);
 }
 
-/* --- shuffles
- * ---------------------------------------------------------------- */
+/* --- shuffles ------------------------------------------------------------ */
 
 static sv *value_at_width(sel *s, LLVMValueRef v, uint32_t bits)
 {
@@ -387,8 +384,7 @@ static void shuffle_wide(sel *s, LLVMValueRef i, sty t, sv *x)
     }
 }
 
-/* --- single lanes
- * ------------------------------------------------------------ */
+/* --- single lanes -------------------------------------------------------- */
 
 static uint32_t element_parts(sty t)
 {
@@ -536,8 +532,7 @@ static void insert(sel *s, LLVMValueRef i)
     sel_set(s, i, x);
 }
 
-/* --- casts
- * ------------------------------------------------------------------- */
+/* --- casts --------------------------------------------------------------- */
 
 /* Scalars and masks in and out of bit patterns. */
 static bool bit_cast(sel *s, LLVMValueRef i)
@@ -652,8 +647,7 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
     memcpy(x->p, r->p, x->n * sizeof *x->p);
 }
 
-/* --- the dispatcher
- * ---------------------------------------------------------- */
+/* --- the dispatcher ------------------------------------------------------ */
 
 static bool lane_inst(sel *s, LLVMValueRef i, LLVMOpcode op)
 {

@@ -12,9 +12,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
-#include "isa/program.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "isa/program.h"
 #include "sim/shave/abi.h"
 
 /* Where a program-scope variable lies. */

@@ -40,8 +40,7 @@ typedef struct {
     uint32_t n_walks;
 } loop;
 
-/* --- linear forms
- * ------------------------------------------------------------ */
+/* --- linear forms -------------------------------------------------------- */
 
 static bool add_term(linear *f, isa_operand x, int32_t times)
 {
@@ -187,8 +186,7 @@ static bool same_but_constant(const linear *a, const linear *b)
     return true;
 }
 
-/* --- the loop
- * ---------------------------------------------------------------- */
+/* --- the loop ------------------------------------------------------------ */
 
 static bool find_loop(loop *l)
 {
@@ -237,8 +235,7 @@ static bool find_counter(loop *l)
     return false;
 }
 
-/* --- code in front of the loop
- * ----------------------------------------------- */
+/* --- code in front of the loop ------------------------------------------- */
 
 static isa_operand emit(loop *l, isa_op op, isa_operand a, isa_operand b)
 {
@@ -311,8 +308,7 @@ static isa_operand increment(loop *l, const walk *w)
     return as_register(l, times(l, f->mul, n));
 }
 
-/* --- walking
- * ----------------------------------------------------------------- */
+/* --- walking ------------------------------------------------------------- */
 
 static isa_operand *address_of(isa_instr *in)
 {

@@ -14,8 +14,7 @@ void forms_init(forms *f, LLVMTargetDataRef td, arena *a)
     ir_map_init(&f->known, a);
 }
 
-/* --- arithmetic; false: too many terms or factors --------------------------
- */
+/* --- arithmetic; false: too many terms or factors ------------------------ */
 
 static bool same_factors(const form_term *a, const form_term *b)
 {
@@ -105,8 +104,7 @@ static bool is_constant(const form *x, uint32_t *c)
     return !x->n || (x->n == 1 && !x->terms[0].factors[0]);
 }
 
-/* --- values
- * ------------------------------------------------------------------ */
+/* --- values -------------------------------------------------------------- */
 
 static const form *of(forms *f, LLVMValueRef v, int depth);
 
@@ -223,8 +221,7 @@ const form *forms_of(forms *f, LLVMValueRef v)
     return of(f, v, 0);
 }
 
-/* --- iterations
- * ------------------------------------------------------------------ */
+/* --- iterations ---------------------------------------------------------- */
 
 static bool changes(LLVMValueRef v, LLVMBasicBlockRef loop)
 {

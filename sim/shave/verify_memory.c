@@ -70,11 +70,11 @@ static void find_pieces(checker *c)
     for (unsigned k = 0; k < LLVMCountParams(c->fn); k++)
         if (is_pointer(LLVMGetParam(c->fn, k)) && noalias(c->fn, k))
             add_piece(c, LLVMGetParam(c->fn, k));
-    ir_each_block(b, c->fn) ir_each_inst(i, b)
-    {
-        if (LLVMIsAAllocaInst(i))
-            add_piece(c, i);
-    }
+    ir_each_block(b, c->fn)
+        ir_each_inst(i, b) {
+            if (LLVMIsAAllocaInst(i))
+                add_piece(c, i);
+        }
     c->words = (uint32_t)(c->n_pieces + 63) / 64;
     c->escaped = ir_bits(c->a, c->words * 64);
     ir_bit_set(c->escaped, OUTSIDE);
@@ -167,16 +167,15 @@ static void find_reach(checker *c)
     for (unsigned k = 0; k < LLVMCountParams(c->fn); k++)
         if (is_pointer(LLVMGetParam(c->fn, k)) && !noalias(c->fn, k))
             spread(c, LLVMGetParam(c->fn, k), OUTSIDE);
-    ir_each_block(b, c->fn) ir_each_inst(i, b)
-    {
-        for (uint32_t k = 0; comes_from_nowhere(i) && k < c->n_pieces; k++)
-            if (ir_bit(c->escaped, k))
-                spread(c, i, k);
-    }
+    ir_each_block(b, c->fn)
+        ir_each_inst(i, b) {
+            for (uint32_t k = 0; comes_from_nowhere(i) && k < c->n_pieces; k++)
+                if (ir_bit(c->escaped, k))
+                    spread(c, i, k);
+        }
 }
 
-/* --- accesses
- * ------------------------------------------------------------------ */
+/* --- accesses ------------------------------------------------------------ */
 
 typedef struct {
     const isa_instr *in; /* as the program has it first */
@@ -297,8 +296,7 @@ static bool may_meet(checker *c, const touch *a, const touch *b,
     return apart < a->bytes || 0u - apart < b->bytes;
 }
 
-/* --- order
- * ------------------------------------------------------------------ */
+/* --- order --------------------------------------------------------------- */
 
 /* Must a happen before b? Pieces of one load may come in any order, pieces of
  * one store do not meet. */
@@ -354,8 +352,7 @@ static void add_event(checker *c, events *e, const touch *t, uint32_t iteration,
         (event){t, iteration, time, instr};
 }
 
-/* --- blocks
- * ------------------------------------------------------------------ */
+/* --- blocks -------------------------------------------------------------- */
 
 static const char *check_block_of(const checker *c, const touch *t,
                                   LLVMBasicBlockRef home)
@@ -449,8 +446,7 @@ static const char *pipelined(checker *c, const shave_program *p, uint32_t b,
     return why ? why : in_order(c, &e, instr);
 }
 
-/* --- is everything there?
- * ------------------------------------------------------------------ */
+/* --- is everything there? ------------------------------------------------ */
 
 typedef struct {
     uint32_t plain, piped; /* bytes stored outside and in a pipelined loop */
@@ -483,12 +479,10 @@ static const char *all_stores(checker *c, const shave_program *p,
                      !(b && p->fn.blocks[b - 1].kind == ISA_KERNEL))
                 s->plain += t.bytes;
         }
-    ir_each_block(b, c->fn)
-    {
+    ir_each_block(b, c->fn) {
         bool live = ir_bit(reached, n++);
 
-        ir_each_inst(i, b)
-        {
+        ir_each_inst(i, b) {
             LLVMTypeRef t =
                 LLVMIsAStoreInst(i) ? LLVMTypeOf(LLVMGetOperand(i, 0)) : NULL;
             const stored *s = t ? ir_map_get(&map, i) : NULL;
@@ -502,16 +496,15 @@ static const char *all_stores(checker *c, const shave_program *p,
     return NULL;
 }
 
-/* --- the whole
- * ------------------------------------------------------------------ */
+/* --- the whole ----------------------------------------------------------- */
 
 static void number_instructions(checker *c)
 {
-    ir_each_block(b, c->fn)
-    {
+    ir_each_block(b, c->fn) {
         uintptr_t n = 0;
 
-        ir_each_inst(i, b) ir_map_set(&c->positions, i, (void *)++n);
+        ir_each_inst(i, b)
+            ir_map_set(&c->positions, i, (void *)++n);
     }
 }
 

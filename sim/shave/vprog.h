@@ -7,9 +7,9 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "isa/program.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "isa/program.h"
 #include "sim/shave/alias.h"
 
 typedef struct {

@@ -105,8 +105,7 @@ static int try(int (*body)(void))
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* --- files -----------------------------------------------------------------
- */
+/* --- files --------------------------------------------------------------- */
 
 static int try_outside(void)
 {
@@ -217,8 +216,7 @@ START_TEST(memory_of_others)
 }
 END_TEST
 
-/* --- calls -----------------------------------------------------------------
- */
+/* --- calls --------------------------------------------------------------- */
 
 /* Those the headers may not have yet, or that aarch64 has not. */
 #ifndef SYS_fchmodat2
@@ -421,8 +419,7 @@ START_TEST(other_entries)
 END_TEST
 #endif
 
-/* --- what goes on ----------------------------------------------------------
- */
+/* --- what goes on -------------------------------------------------------- */
 
 static int run_clang(const char *words)
 {
@@ -602,8 +599,7 @@ START_TEST(the_report_says_what_is_missing)
 }
 END_TEST
 
-/* --- which, on this kernel -------------------------------------------------
- */
+/* --- which, on this kernel ----------------------------------------------- */
 
 static void add_all(TCase *t, const TTest *const *tests, size_t n, bool there,
                     const char *why)

@@ -128,7 +128,7 @@ START_TEST(each_thread_has_its_own)
 }
 END_TEST
 
-/* --- a launch ------------------------------------------------------------- */
+/* --- a launch ------------------------------------------------------------ */
 
 static const char sum_cl[] =
     "__kernel void sum(__global const float *a, __global float *b)\n"

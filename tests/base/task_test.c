@@ -39,8 +39,7 @@ static vpu_status run(task_fn *work, void *user, child_limits limits)
     return task_run(work, user, &limits, NULL, a, &out, &n, &end, &err);
 }
 
-/* --- what it hands over ----------------------------------------------------
- */
+/* --- what it hands over -------------------------------------------------- */
 
 static int counted;
 
@@ -92,8 +91,7 @@ START_TEST(hands_errors_over)
 }
 END_TEST
 
-/* --- how it is stopped -----------------------------------------------------
- */
+/* --- how it is stopped --------------------------------------------------- */
 
 static vpu_status spin(void *user, arena *own, unsigned char **bytes,
                        size_t *n_bytes, vpu_error *e)
@@ -178,8 +176,7 @@ START_TEST(signal_ends_it)
 }
 END_TEST
 
-/* --- locks -----------------------------------------------------------------
- */
+/* --- locks --------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile bool stop;

@@ -144,7 +144,7 @@ static void add_row(const char *name, double ours, double oclgrind, double pocl)
     fflush(stdout);
 }
 
-/* --- kernels -------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------- */
 
 static double report_seconds(const char *text)
 {
@@ -212,7 +212,7 @@ static void bench_kernel(const kernel_bench *k)
     add_row(k->name, ours, oclgrind, pocl);
 }
 
-/* --- the model's own cost ------------------------------------------------- */
+/* --- the model's own cost ------------------------------------------------ */
 
 /* A launch of the simulator alone, with options: seconds, and the cycles all
  * its SHAVEs together spent, of them issuing. */
@@ -331,7 +331,7 @@ static void bench_models(void)
     printf("\n");
 }
 
-/* --- the checkers --------------------------------------------------------- */
+/* --- the checkers -------------------------------------------------------- */
 
 /* Seconds the launches take under all default checkers. */
 static double time_check(const kernel_bench *k)
@@ -394,7 +394,7 @@ static void bench_checks(void)
     printf("\n");
 }
 
-/* --- whole processes ------------------------------------------------------ */
+/* --- whole processes ----------------------------------------------------- */
 
 static void remove_tree(const char *dir)
 {

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/link/mvnc.h"
 #include "base/file.h"
+#include "runtime/link/mvnc.h"
 #include "tests/bench/proc.h"
 
 enum {
@@ -55,7 +55,7 @@ static double cpu(void)
     return cpu_of(&u);
 }
 
-/* --- echo ----------------------------------------------------------------- */
+/* --- echo ---------------------------------------------------------------- */
 
 typedef struct {
     transport *end;
@@ -144,7 +144,7 @@ static double time_echo(void)
     return (double)ECHO_PACKET * ECHO_PACKETS / start;
 }
 
-/* --- inferences ----------------------------------------------------------- */
+/* --- inferences ---------------------------------------------------------- */
 
 typedef struct {
     double each_s, packets;

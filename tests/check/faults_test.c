@@ -34,7 +34,7 @@ static char *files[MAX_FILES];
 static int n_files;
 static const char *only = ""; /* files whose path contains this */
 
-/* --- files ---------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -118,7 +118,7 @@ static void read_fault(const char *path, fault *f)
     arena_destroy(a);
 }
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 static void write_layer(const fault *f, const char *dir)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/suite/case.h"
 #include "base/str.h"
+#include "runtime/suite/case.h"
 
 static suite_case *cases; /* those against a definition first */
 static size_t n_cases;

@@ -17,8 +17,7 @@
 
 enum { MAX_FILE = 1 << 20 };
 
-/* --- the table -------------------------------------------------------------
- */
+/* --- the table ----------------------------------------------------------- */
 
 typedef enum {
     REAL,     /* half, float */
@@ -104,8 +103,7 @@ static bool takes_width(type_class c, unsigned n)
                                      : true;
 }
 
-/* --- kernels ---------------------------------------------------------------
- */
+/* --- kernels ------------------------------------------------------------- */
 
 static const char head[] =
     "#define IN(p, T) (*(__global const T *)(p))\n"
@@ -167,8 +165,7 @@ static void put_one(const row *r, unsigned t, str *s)
     str_puts(s, "}\n");
 }
 
-/* --- what one call costs ---------------------------------------------------
- */
+/* --- what one call costs ------------------------------------------------- */
 
 typedef struct {
     bool known;
@@ -246,8 +243,7 @@ static void measure(const isa_function *f, const char *mode, cost *c)
     c->cycles = to > from ? (uint32_t)(to - from) : 0;
 }
 
-/* --- compiling -------------------------------------------------------------
- */
+/* --- compiling ----------------------------------------------------------- */
 
 static bool front(const char *text, arena *a, fe_unit *unit, vpu_error *err)
 {
@@ -342,8 +338,7 @@ static void try_raw(const row *r, arena *a, findings *out)
         measure(f, r->raw_cost, &out->costs[INT]);
 }
 
-/* --- measured errors -------------------------------------------------------
- */
+/* --- measured errors ----------------------------------------------------- */
 
 typedef struct {
     char name[32], type[8];
@@ -386,8 +381,7 @@ static const ulp *find_ulp(const char *name, const char *type)
     return best;
 }
 
-/* --- output ----------------------------------------------------------------
- */
+/* --- output -------------------------------------------------------------- */
 
 static const struct {
     const char *name, *about;

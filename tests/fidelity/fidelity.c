@@ -20,8 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- runs ------------------------------------------------------------------
- */
+/* --- runs ---------------------------------------------------------------- */
 
 #define OWN "tests/fidelity/kernels/layer.xml --layer "
 #define GRN "kernels/grn/layer.xml --param bias=1.0 --layer "
@@ -188,8 +187,7 @@ static void measure_all(const char *more, outcome out[N_EXPERIMENTS])
         fprintf(stderr, "\r\033[K");
 }
 
-/* --- ratios ----------------------------------------------------------------
- */
+/* --- ratios -------------------------------------------------------------- */
 
 typedef struct {
     const char *id, *what;
@@ -266,8 +264,7 @@ static bool within(const ratio *r, double v)
     return v >= r->low && v <= r->high;
 }
 
-/* --- curve -----------------------------------------------------------------
- */
+/* --- curve --------------------------------------------------------------- */
 
 enum { MAX_SHAVES = 16 };
 
@@ -281,8 +278,7 @@ static void measure_curve(double out[MAX_SHAVES])
     }
 }
 
-/* --- output ----------------------------------------------------------------
- */
+/* --- output -------------------------------------------------------------- */
 
 static void print_table(FILE *f, const double *v, const double *curve)
 {
@@ -352,8 +348,7 @@ static void write_pin(const char *path, const double *v, const double *curve)
         fail("cannot write %s", path);
 }
 
-/* --- sensitivity -----------------------------------------------------------
- */
+/* --- sensitivity --------------------------------------------------------- */
 
 /* docs/hardware.md, "Parameter ranges". */
 static const struct {
@@ -426,8 +421,7 @@ static void print_sensitivity(FILE *f)
         }
 }
 
-/* --- documents -------------------------------------------------------------
- */
+/* --- documents ----------------------------------------------------------- */
 
 static char *read_all(FILE *f, size_t *n)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/compiler/front/source.h"
 #include "sim/compiler/store/artifact.h"
 #include "sim/compiler/store/object.h"
-#include "sim/compiler/front/source.h"
 #include "sim/exec/exec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "runtime/blob/blob.h"
 #include "runtime/blob/check.h"
 #include "runtime/blob/meta.h"
-#include "base/word.h"
 #include "runtime/blob/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

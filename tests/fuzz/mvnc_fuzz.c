@@ -1,8 +1,8 @@
 /* The host's side of mvnc against a hostile stick. */
 #include <stdlib.h>
 
-#include "runtime/link/mvnc.h"
 #include "base/word.h"
+#include "runtime/link/mvnc.h"
 #include "tests/fuzz/fuzz_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

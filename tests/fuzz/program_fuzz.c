@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/text.h"
 #include "base/arena.h"
+#include "isa/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/stick/usbip_wire.h"
 #include "base/file.h"
+#include "base/trace/writer.h"
+#include "runtime/stick/usbip_wire.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"
 #include "sim/exec/exec.h"
-#include "base/trace/writer.h"
 
 static arena *a;
 static const char *top;
@@ -50,8 +50,7 @@ static void copy(const char *target, const char *name, const char *from)
     put(target, name, data, n);
 }
 
-/* --- kernels ----------------------------------------------------------------
- */
+/* --- kernels ------------------------------------------------------------- */
 
 static const char kernel[] =
     "__kernel void k(__global const half *src, __global half *dst,\n"
@@ -130,8 +129,7 @@ static void kernels(void)
     remove(source);
 }
 
-/* --- traces ------------------------------------------------------------------
- */
+/* --- traces -------------------------------------------------------------- */
 
 static void trace_file(const char *target, const char *name, trc_format format)
 {
@@ -175,8 +173,7 @@ static void traces(void)
     }
 }
 
-/* --- sticks
- * ------------------------------------------------------------------- */
+/* --- sticks -------------------------------------------------------------- */
 
 /* fuzz_link.h: the layout, how answers are wrong, which are; then a script. */
 enum { HEAD = 8 };

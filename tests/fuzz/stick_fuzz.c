@@ -2,10 +2,10 @@
  * that are nearly right. */
 #include <stdio.h>
 
-#include "runtime/stick/stick.h"
-#include "runtime/link/mvnc_wire.h"
 #include "runtime/blob/plan.h"
 #include "runtime/blob/stage.h"
+#include "runtime/link/mvnc_wire.h"
+#include "runtime/stick/stick.h"
 #include "tests/fuzz/fuzz_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -13,7 +13,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t cap,
 
 enum { BUFFER = 4096, MAX_ARGS = 16, MAX_TEXT = 4096 };
 
-/* --- running it ----------------------------------------------------------- */
+/* --- running it ---------------------------------------------------------- */
 
 static bool values(const sim_kernel *k, memory *mem, exec_value *v)
 {
@@ -93,8 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     return 0;
 }
 
-/* --- changing words ---------------------------------------------------------
- */
+/* --- changing words ------------------------------------------------------ */
 
 static const char *const words[] = {
     "int",

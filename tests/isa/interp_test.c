@@ -122,8 +122,7 @@ static void run(const char *text)
     w.outcome = isa_run(f, &env);
 }
 
-/* --- the pipeline ----------------------------------------------------------
- */
+/* --- the pipeline -------------------------------------------------------- */
 
 /* Operation, cycles until i1 (or lane 0 of v1) is there, what it then is. */
 static const struct {
@@ -209,8 +208,7 @@ START_TEST(a_swap_needs_no_third_register)
 }
 END_TEST
 
-/* --- cycles and control ----------------------------------------------------
- */
+/* --- cycles and control -------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -317,8 +315,7 @@ START_TEST(block_callback_stops)
 }
 END_TEST
 
-/* --- predicates ------------------------------------------------------------
- */
+/* --- predicates ---------------------------------------------------------- */
 
 START_TEST(predicates)
 {
@@ -344,8 +341,7 @@ START_TEST(predicates)
 }
 END_TEST
 
-/* --- memory ----------------------------------------------------------------
- */
+/* --- memory -------------------------------------------------------------- */
 
 static const struct {
     const char *type;
@@ -441,8 +437,7 @@ START_TEST(parameters)
 }
 END_TEST
 
-/* --- calls -----------------------------------------------------------------
- */
+/* --- calls --------------------------------------------------------------- */
 
 #define CALLS                                                             \
     HEAD "block 0 plain cycles=20 stages=1\n"                             \
@@ -477,8 +472,7 @@ START_TEST(callee_stops)
 }
 END_TEST
 
-/* --- order of global accesses ----------------------------------------------
- */
+/* --- order of global accesses -------------------------------------------- */
 
 START_TEST(program_order_within_a_block)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- numbers ---------------------------------------------------------------
- */
+/* --- numbers ------------------------------------------------------------- */
 
 bool oracle_is_real(isa_type t)
 {
@@ -110,8 +109,7 @@ void oracle_set_lane(isa_type t, oracle_bits *v, unsigned k, uint32_t x)
         v->u32[k] = x;
 }
 
-/* --- oracles of one lane ---------------------------------------------------
- */
+/* --- oracles of one lane ------------------------------------------------- */
 
 static double limit(isa_type t, bool most)
 {
@@ -361,8 +359,7 @@ static uint32_t scalar_result(isa_op op, isa_type t, unsigned sub, uint32_t a,
     }
 }
 
-/* --- oracles of operations -------------------------------------------------
- */
+/* --- oracles of operations ----------------------------------------------- */
 
 static uint32_t reduced(const isa_instr *in, const oracle_bits *v)
 {

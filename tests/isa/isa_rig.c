@@ -29,8 +29,7 @@ isa_function *isa_rig_read(arena *a, const char *text)
     return f;
 }
 
-/* --- random programs -------------------------------------------------------
- */
+/* --- random programs ----------------------------------------------------- */
 
 enum { N_VECTORS = 3, N_CALLEES = 2, MAX_OPS = 400 };
 
@@ -285,8 +284,7 @@ isa_function isa_rig_program(arena *a, uint64_t seed)
     return f;
 }
 
-/* --- equality --------------------------------------------------------------
- */
+/* --- equality ------------------------------------------------------------ */
 
 static void same_operand(isa_operand x, isa_operand y)
 {

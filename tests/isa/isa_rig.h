@@ -2,8 +2,8 @@
 #ifndef VPU_TESTS_ISA_ISA_RIG_H
 #define VPU_TESTS_ISA_ISA_RIG_H
 
-#include "isa/text.h"
 #include "base/arena.h"
+#include "isa/text.h"
 
 isa_memory isa_rig_memory(arena *a);
 

@@ -11,8 +11,7 @@
 
 enum { ROUNDS = 60, AT = 16 };
 
-/* --- running one operation -------------------------------------------------
- */
+/* --- running one operation ----------------------------------------------- */
 
 static const uint8_t table[16] = {0,  31, 255, 7,  8,  16, 17, 255,
                                   15, 15, 1,   30, 29, 3,  2,  9};
@@ -75,8 +74,7 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
     memcpy(out->b, window + 64, 16);
 }
 
-/* --- comparing -------------------------------------------------------------
- */
+/* --- comparing ----------------------------------------------------------- */
 
 static bool agree(isa_type t, uint32_t a, uint32_t b)
 {

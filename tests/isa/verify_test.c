@@ -224,8 +224,7 @@ START_TEST(flight)
 }
 END_TEST
 
-/* --- what text cannot say --------------------------------------------------
- */
+/* --- what text cannot say ------------------------------------------------ */
 
 typedef struct {
     void (*damage)(isa_function *f);
@@ -365,8 +364,7 @@ START_TEST(fields)
 }
 END_TEST
 
-/* --- what is sound ---------------------------------------------------------
- */
+/* --- what is sound ------------------------------------------------------- */
 
 START_TEST(virtual_registers)
 {

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <stdio.h>
 
-#include "runtime/graph/npy.h"
 #include "base/file.h"
+#include "runtime/graph/npy.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/graph/npy.h"
 #include "base/file.h"
+#include "runtime/graph/npy.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/graph/npy.h"
 #include "base/file.h"
+#include "runtime/graph/npy.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref_layers.h"
 
@@ -32,7 +32,7 @@ typedef struct {
     unsigned ulp;
 } sample;
 
-/* --- inputs --------------------------------------------------------------- */
+/* --- inputs -------------------------------------------------------------- */
 
 /* Scores whose exponentials span the halves. */
 static void fill_wide(ref_tensor *t, uint32_t port)
@@ -85,7 +85,7 @@ static void fill_tiny(ref_tensor *t, uint32_t port)
         ref_put(t, i, ref_get(t, i) * (port ? 0x1p-5f : 0x1p-12f));
 }
 
-/* --- rows ----------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 #define MVN(how, eps, ...)     \
     {.folder = "mvn",          \
@@ -244,7 +244,7 @@ static const sample samples[] = {
 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 static arena *a;
 static char *dir;
@@ -365,7 +365,7 @@ START_TEST(layer_equals_plain_c)
 }
 END_TEST
 
-/* --- weights of a model --------------------------------------------------- */
+/* --- weights of a model -------------------------------------------------- */
 
 #define DIM(n) "<dim>" #n "</dim>"
 #define PORT(id, c) \

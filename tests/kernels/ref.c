@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- tensors -------------------------------------------------------------- */
+/* --- tensors ------------------------------------------------------------- */
 
 size_t ref_elements(const ref_tensor *t)
 {
@@ -51,7 +51,7 @@ void ref_put(ref_tensor *t, size_t i, float v)
         ((float *)t->data)[i] = v;
 }
 
-/* --- inputs --------------------------------------------------------------- */
+/* --- inputs -------------------------------------------------------------- */
 
 void ref_random(ref_tensor *t, uint32_t port, uint64_t seed)
 {
@@ -77,7 +77,7 @@ void ref_ramp(ref_tensor *t)
         ref_put(t, i, (float)(i % 256) / 256.0f);
 }
 
-/* --- layers --------------------------------------------------------------- */
+/* --- layers -------------------------------------------------------------- */
 
 static void grn_pixel(const ref_tensor *in, float bias, size_t first,
                       size_t plane, ref_tensor *out)
@@ -157,7 +157,7 @@ void ref_matmul(const ref_tensor *in, double param, ref_tensor *out)
         }
 }
 
-/* --- comparison ----------------------------------------------------------- */
+/* --- comparison ---------------------------------------------------------- */
 
 static uint32_t bits(const ref_tensor *t, size_t i)
 {

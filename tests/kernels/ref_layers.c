@@ -16,7 +16,7 @@ static float to_half(float v)
     return (float)(ref_half)v;
 }
 
-/* --- normalisation -------------------------------------------------------- */
+/* --- normalisation ------------------------------------------------------- */
 
 void ref_mvn(const ref_tensor *in, const double *param, ref_tensor *out)
 {
@@ -98,7 +98,7 @@ void ref_quantize(const ref_tensor *in, const double *param, ref_tensor *out)
     }
 }
 
-/* --- sums of products ----------------------------------------------------- */
+/* --- sums of products ---------------------------------------------------- */
 
 void ref_convolution1x1(const ref_tensor *in, const double *param,
                         ref_tensor *out)
@@ -187,7 +187,7 @@ void ref_correlation(const ref_tensor *in, const double *param, ref_tensor *out)
                 correlated(in, b, y, x, out);
 }
 
-/* --- moving elements ------------------------------------------------------ */
+/* --- moving elements ----------------------------------------------------- */
 
 void ref_copy(const ref_tensor *in, const double *param, ref_tensor *out)
 {
@@ -225,7 +225,7 @@ void ref_resample(const ref_tensor *in, const double *param, ref_tensor *out)
                 }
 }
 
-/* --- sequences ------------------------------------------------------------ */
+/* --- sequences ----------------------------------------------------------- */
 
 static size_t best_class(const ref_tensor *in, size_t t, size_t n)
 {
@@ -258,7 +258,7 @@ void ref_ctc(const ref_tensor *in, const double *param, ref_tensor *out)
     }
 }
 
-/* --- comparison ----------------------------------------------------------- */
+/* --- comparison ---------------------------------------------------------- */
 
 /* Halves in order of their values, one apart from their neighbours. */
 static int order(const void *halves, size_t i)

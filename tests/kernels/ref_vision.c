@@ -10,7 +10,7 @@ static size_t at(const ref_tensor *t, size_t b, size_t f, size_t y, size_t x)
     return ((b * t->dims[1] + f) * t->dims[2] + y) * t->dims[3] + x;
 }
 
-/* --- images --------------------------------------------------------------- */
+/* --- images -------------------------------------------------------------- */
 
 void ref_cvtu8(const ref_tensor *in, const double *param, ref_tensor *out)
 {
@@ -128,7 +128,7 @@ void ref_transformer(const ref_tensor *in, const double *param, ref_tensor *out)
     }
 }
 
-/* --- detectors ------------------------------------------------------------ */
+/* --- detectors ----------------------------------------------------------- */
 
 static double logistic(double v)
 {
@@ -191,7 +191,7 @@ void ref_prior_grid(const ref_tensor *in, const double *param, ref_tensor *out)
     }
 }
 
-/* --- signs ---------------------------------------------------------------- */
+/* --- signs --------------------------------------------------------------- */
 
 static bool bit(const ref_tensor *words, size_t i, size_t c)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/graph/npy.h"
 #include "base/file.h"
+#include "runtime/graph/npy.h"
 #include "tests/kernels/program.h"
 #include "tests/kernels/ref_vision.h"
 
@@ -31,7 +31,7 @@ typedef struct {
     unsigned ulp;
 } sample;
 
-/* --- inputs --------------------------------------------------------------- */
+/* --- inputs -------------------------------------------------------------- */
 
 /* Every byte. */
 static void fill_bytes(ref_tensor *t, uint32_t port)
@@ -97,7 +97,7 @@ static void fill_words(ref_tensor *t, uint32_t C)
     }
 }
 
-/* --- rows ----------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 #define SCALAR "scalar"
 #define VECTOR "vectorized"
@@ -217,7 +217,7 @@ static const struct {
 } machines[] = {
     {"16", "2", "sequential"}, {"7", "1", "reverse"}, {"1", "2", "random:3"}};
 
-/* --- running -------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 static arena *a;
 static char *dir;

@@ -40,7 +40,7 @@ static const char *shell(const char *command, int *status)
     return out;
 }
 
-/* --- check-layers --------------------------------------------------------- */
+/* --- check-layers -------------------------------------------------------- */
 
 static const struct {
     const char *line;
@@ -76,7 +76,7 @@ START_TEST(layers)
 }
 END_TEST
 
-/* --- check-citations ------------------------------------------------------ */
+/* --- check-citations ----------------------------------------------------- */
 
 /* One file of a small tree, and words of the one complaint about it; NULL = it
  * is fine. The script reads this file, too, so its texts have "@" for ".md" and
@@ -147,7 +147,7 @@ START_TEST(citation)
 }
 END_TEST
 
-/* --- docs ----------------------------------------------------------------- */
+/* --- docs ---------------------------------------------------------------- */
 
 /* A page of the small tree; the exit status of --check and words of its output;
  * the page after it was written again, NULL = that fails. */
@@ -210,8 +210,7 @@ START_TEST(pages_are_current)
 }
 END_TEST
 
-/* --- run-tests --------------------------------------------------------------
- */
+/* --- run-tests ----------------------------------------------------------- */
 
 static const struct {
     const char *tests, *want;

@@ -46,8 +46,7 @@ static void line(gen *g)
     put(g, "\n%*s", g->indent * 4, "");
 }
 
-/* --- expressions -------------------------------------------------------------
- */
+/* --- expressions --------------------------------------------------------- */
 
 static void uint_expr(gen *g, int depth);
 static void float_expr(gen *g, int depth);
@@ -378,8 +377,7 @@ static void condition(gen *g, int depth)
     put(g, ")");
 }
 
-/* --- statements
- * --------------------------------------------------------------- */
+/* --- statements ---------------------------------------------------------- */
 
 static void flow_condition(gen *g)
 {
@@ -799,8 +797,7 @@ static void last_words(gen *g)
     put(g, "}\n");
 }
 
-/* --- the two languages
- * ---------------------------------------------------------- */
+/* --- the two languages --------------------------------------------------- */
 
 static const char shared[] =
     "#define MINU(a, b) ((a) < (b) ? (a) : (b))\n"

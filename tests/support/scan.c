@@ -75,8 +75,7 @@ static uint64_t next_of(const scan_instruction *i)
     return i->at + i->n;
 }
 
-/* --- relocations
- * ------------------------------------------------------------------ */
+/* --- relocations --------------------------------------------------------- */
 
 static const scan_relocation *relocation_at(const scan_section *s,
                                             uint64_t from, uint64_t to)
@@ -169,8 +168,7 @@ static scan_value rip_address(scan *x, int64_t displacement)
     return scan_unknown();
 }
 
-/* --- memory
- * ----------------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 /* Of a section's address the step is that of the index. */
 static scan_value address_of(scan *x, const scan_operand *o)
@@ -364,8 +362,7 @@ static void store(scan *x, scan_value at, uint32_t bytes, scan_value v,
         scan_put_slot(&x->s, at.base, at.lo, bytes, v, x->a);
 }
 
-/* --- operands
- * -------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------ */
 
 static void write_register(scan *x, int r, scan_value v)
 {
@@ -427,8 +424,7 @@ static void write_operand(scan *x, const scan_operand *o, scan_value v)
     }
 }
 
-/* --- flags
- * ------------------------------------------------------------------------- */
+/* --- flags --------------------------------------------------------------- */
 
 static void set_compared(scan *x, scan_value a, scan_value b, unsigned bits)
 {
@@ -482,8 +478,7 @@ static const char *condition_of(const char *c)
     return scan_opposite(c) ? c : NULL;
 }
 
-/* --- instructions
- * -------------------------------------------------------------------- */
+/* --- instructions -------------------------------------------------------- */
 
 typedef scan_value combine(scan_value a, scan_value b);
 
@@ -785,8 +780,7 @@ static void do_mulx(scan *x)
     write_operand(x, &o[0], scan_any_number((unsigned)o[0].bits));
 }
 
-/* --- the table of what is known
- * ----------------------------------------------------------- */
+/* --- the table of what is known ------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -1004,8 +998,7 @@ static void do_plain(scan *x)
         refuse(x, "an instruction not known here");
 }
 
-/* --- calls
- * ------------------------------------------------------------------------- */
+/* --- calls --------------------------------------------------------------- */
 
 static const char *const functions[] = {"__vpu_half_z",
                                         "__vpu_half_p",
@@ -1169,8 +1162,7 @@ static void do_return(scan *x)
             refuse(x, "a register of the caller is lost");
 }
 
-/* --- control
- * ------------------------------------------------------------------------ */
+/* --- control ------------------------------------------------------------- */
 
 static block *block_for(scan *x, uint64_t at)
 {
@@ -1338,8 +1330,7 @@ static void walk(scan *x, const block *b)
     }
 }
 
-/* --- to a fixed point
- * ---------------------------------------------------------------- */
+/* --- to a fixed point ---------------------------------------------------- */
 
 static void enter(scan_state *s)
 {

@@ -48,8 +48,7 @@ bool scan_equal(const scan_state *a, const scan_state *b)
     return true;
 }
 
-/* --- names
- * -------------------------------------------------------------------- */
+/* --- names --------------------------------------------------------------- */
 
 /* Every place there is: registers, log_n, the slots, the flags. */
 static scan_value *place(scan_state *s, size_t k)
@@ -85,8 +84,7 @@ void scan_learn(scan_state *s, scan_value v)
             *p = v;
 }
 
-/* --- slots
- * -------------------------------------------------------------------- */
+/* --- slots --------------------------------------------------------------- */
 
 void scan_forget_slots(scan_state *s, scan_base base, int64_t lo, int64_t hi)
 {
@@ -155,8 +153,7 @@ scan_value scan_get_slot(const scan_state *s, scan_base base, int64_t at,
     return bytes < 8 ? scan_any_number(bytes * 8) : scan_unknown();
 }
 
-/* --- where ways meet
- * ------------------------------------------------------------------ */
+/* --- where ways meet ----------------------------------------------------- */
 
 static scan_value widen(scan_value was, scan_value now, const int64_t *limits,
                         size_t n)

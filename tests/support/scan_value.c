@@ -244,8 +244,7 @@ scan_value scan_hull(scan_value a, scan_value b)
     return a;
 }
 
-/* --- conditions ------------------------------------------------------------
- */
+/* --- conditions ---------------------------------------------------------- */
 
 static const struct {
     const char *name, *opposite, *swapped;

@@ -43,7 +43,7 @@ static const char *file(const char *name)
     return arena_printf(p.a, "%s/%s", p.dir, name);
 }
 
-/* --- a made-up run, written in all forms at once -------------------------- */
+/* --- a made-up run, written in all forms at once ------------------------- */
 
 static void phase(trc_writer *w, trc_track shave, uint64_t *t, uint64_t group,
                   trc_flow flow)
@@ -145,8 +145,7 @@ START_TEST(converted_is_what_the_run_would_have_written)
 }
 END_TEST
 
-/* --- slices ----------------------------------------------------------------
- */
+/* --- slices -------------------------------------------------------------- */
 
 static const tl_row *row_named(const timeline *tl, const char *name)
 {
@@ -223,8 +222,7 @@ START_TEST(a_slice_of_everything_is_everything)
 }
 END_TEST
 
-/* --- summary ---------------------------------------------------------------
- */
+/* --- summary ------------------------------------------------------------- */
 
 START_TEST(summary_adds_up)
 {
@@ -331,7 +329,7 @@ START_TEST(summary_by_hand)
 }
 END_TEST
 
-/* --- what others wrote, and what is broken -------------------------------- */
+/* --- what others wrote, and what is broken ------------------------------- */
 
 /* Same names under one parent, times that go back, an end too many: packets
  * made by hand. Tracks stay apart, what cannot be kept is counted. */

@@ -150,7 +150,7 @@ START_TEST(clocks_belong_to_their_sequence)
 }
 END_TEST
 
-/* --- what an event says --------------------------------------------------- */
+/* --- what an event says -------------------------------------------------- */
 
 static trc_read_event read_event;
 static trc_arg read_args[TRC_MAX_ARGS];

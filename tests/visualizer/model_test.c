@@ -272,7 +272,7 @@ START_TEST(navigation_comes_back)
 }
 END_TEST
 
-/* --- files -------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static char dir[] = "/tmp/model_testXXXXXX";
 static char path[4200];

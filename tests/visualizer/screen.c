@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- the display -------------------------------------------------------- */
+/* --- the display --------------------------------------------------------- */
 
 void screen_open(screen *s, const char *dir)
 {
@@ -82,7 +82,7 @@ void screen_focus(screen *s, const char *title)
     screen_do(s, words);
 }
 
-/* --- what is to be seen ------------------------------------------------- */
+/* --- what is to be seen -------------------------------------------------- */
 
 static uint32_t big_endian(const uint8_t *p)
 {

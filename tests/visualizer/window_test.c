@@ -23,7 +23,7 @@ static terminal p;
 static screen s;
 static small_picture last;
 
-/* --- traces ------------------------------------------------------------- */
+/* --- traces -------------------------------------------------------------- */
 
 enum { N_SHAVES = 4, N_GROUPS = 6 };
 
@@ -126,7 +126,7 @@ static void write_trace(const char *name, bool slow)
     ck_assert(!trc_writer_commit(w, &err));
 }
 
-/* --- steps -------------------------------------------------------------- */
+/* --- steps --------------------------------------------------------------- */
 
 static const char *reference(const char *name)
 {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/compiler/expand/expand.h"
 #include "sim/compiler/abi/hostabi.h"
 #include "sim/compiler/check/instrument_priv.h"
+#include "sim/compiler/expand/expand.h"
 
 /* CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE. */
 enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
@@ -17,8 +17,7 @@ enum { FENCE_LOCAL = 1, FENCE_GLOBAL = 2 };
  * moves at once. */
 enum { CORE_ALIGN = 16 };
 
-/* --- the tables
- * --------------------------------------------------------------------- */
+/* --- the tables ---------------------------------------------------------- */
 
 static const char *file_of(instrument *x, LLVMMetadataRef loc)
 {
@@ -156,8 +155,7 @@ static uint32_t object_number(instrument *x, LLVMValueRef root)
     return add_object(x, root, o);
 }
 
-/* --- where pointers come from
- * ------------------------------------------------------- */
+/* --- where pointers come from -------------------------------------------- */
 
 enum { MAX_DEPTH = 64 };
 
@@ -250,8 +248,7 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
     return object_number(x, root);
 }
 
-/* --- calls
- * ------------------------------------------------------------------------ */
+/* --- calls --------------------------------------------------------------- */
 
 LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
                              LLVMValueRef *args, unsigned n, LLVMValueRef at)
@@ -277,8 +274,7 @@ LLVMValueRef instrument_k32(instrument *x, uint32_t n)
     return LLVMConstInt(x->i32, n, false);
 }
 
-/* --- variables
- * -------------------------------------------------------------------- */
+/* --- variables ----------------------------------------------------------- */
 
 static bool is_lifetime(LLVMValueRef i, const char *which)
 {
@@ -439,13 +435,13 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
         return;
     x->fn = fn;
     x->variant = variant;
-    ir_each_block(b, fn) ir_each_inst(i, b)
-    {
-        if (LLVMIsAAllocaInst(i))
-            *arena_append(x->a, list, n, cap) = i;
-        if (LLVMIsACallInst(i))
-            note_call(x, i);
-    }
+    ir_each_block(b, fn)
+        ir_each_inst(i, b) {
+            if (LLVMIsAAllocaInst(i))
+                *arena_append(x->a, list, n, cap) = i;
+            if (LLVMIsACallInst(i))
+                note_call(x, i);
+        }
     behind = LLVMGetFirstInstruction(entry);
     while (LLVMIsAAllocaInst(behind))
         behind = LLVMGetNextInstruction(behind);
@@ -453,8 +449,7 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
         instrument_variable(x, list[k], behind);
 }
 
-/* --- accesses
- * --------------------------------------------------------------------- */
+/* --- accesses ------------------------------------------------------------ */
 
 /* A pointer operand of i is checked: what it is used with. The site's number.
  */
@@ -699,12 +694,12 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
 
     x->fn = fn;
     x->variant = variant;
-    ir_each_block(b, fn) ir_each_inst(i, b)
-    {
-        if (call_is_check(ir_call_id(i)))
-            continue;
-        *arena_append(x->a, list, n, cap) = i;
-    }
+    ir_each_block(b, fn)
+        ir_each_inst(i, b) {
+            if (call_is_check(ir_call_id(i)))
+                continue;
+            *arena_append(x->a, list, n, cap) = i;
+        }
     for (size_t k = 0; k < n; k++)
         if (x->what->barriers)
             check_collective_call(x, list[k]);
@@ -712,8 +707,7 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
             check_access(x, list[k]);
 }
 
-/* --- the whole
- * -------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------- */
 
 instrument *instrument_begin(LLVMModuleRef m, const char *path,
                              const sim_kernel *k, const sim_checking *what,

@@ -130,11 +130,11 @@ void instrument_intervals(instrument *x, LLVMValueRef fn)
     v.racy = ir_bits(x->a, x->sites->n_sites);
     look_at(&v, 0, LLVMGetFirstInstruction(v.cfg.blocks[0]));
     for (uint32_t b = 0; b < v.cfg.n; b++)
-        ir_each_inst(i, v.cfg.blocks[b]) if (ends_interval(&v, i))
-            look_at(&v, b, LLVMGetNextInstruction(i));
-    for (uint32_t b = 0; b < v.cfg.n; b++)
         ir_each_inst(i, v.cfg.blocks[b])
-        {
+            if (ends_interval(&v, i))
+                look_at(&v, b, LLVMGetNextInstruction(i));
+    for (uint32_t b = 0; b < v.cfg.n; b++)
+        ir_each_inst(i, v.cfg.blocks[b]) {
             const sim_object *o;
             sim_site *s;
 

@@ -14,8 +14,7 @@ typedef struct {
     ir_map with; /* instruction -> companion */
 } taint;
 
-/* --- companions
- * ------------------------------------------------------------------- */
+/* --- companions ---------------------------------------------------------- */
 
 static LLVMTypeRef companion_type(taint *t, unsigned lanes)
 {
@@ -99,8 +98,7 @@ static LLVMValueRef of_operands(taint *t, LLVMValueRef i, int n)
     return c;
 }
 
-/* --- where it matters
- * ------------------------------------------------------------- */
+/* --- where it matters ---------------------------------------------------- */
 
 /* In front of i, which uses a value with this companion. */
 static void use(taint *t, LLVMValueRef i, sim_site_kind kind, LLVMValueRef c)
@@ -295,8 +293,7 @@ static LLVMValueRef of_call(taint *t, LLVMValueRef i)
     return of_operands(t, i, (int)LLVMGetNumArgOperands(i));
 }
 
-/* --- instructions
- * ----------------------------------------------------------------- */
+/* --- instructions -------------------------------------------------------- */
 
 static LLVMValueRef of_select(taint *t, LLVMValueRef i)
 {
@@ -416,8 +413,8 @@ void taint_follow(instrument *x, LLVMValueRef fn, sim_variant_kind variant)
     order = arena_array(x->a, uint32_t, cfg.n);
     n_blocks = ir_post_order(&cfg, order, ir_bits(x->a, cfg.n));
     for (uint32_t k = n_blocks; k-- > 0;)
-        ir_each_inst(i, cfg.blocks[order[k]]) *
-            arena_append(x->a, list, n, cap) = i;
+        ir_each_inst(i, cfg.blocks[order[k]])
+            *arena_append(x->a, list, n, cap) = i;
     for (size_t k = 0; k < n; k++)
         visit(&t, list[k]);
     for (size_t k = 0; k < n; k++)

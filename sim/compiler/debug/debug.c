@@ -87,8 +87,7 @@ void debug_mark_variables(LLVMModuleRef m)
     LLVMSetIsNewDbgInfoFormat(m, false);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(block, f)
-        {
+        ir_each_block(block, f) {
             LLVMValueRef next;
 
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
@@ -111,21 +110,21 @@ static bool has_variable(LLVMValueRef fn, const char *name)
     unsigned kind =
         debug_variable_kind(LLVMGetModuleContext(LLVMGetGlobalParent(fn)));
 
-    ir_each_block(block, fn) ir_each_inst(i, block)
-    {
-        LLVMValueRef var = LLVMGetMetadata(i, kind), ops[16];
-        const char *got;
-        unsigned n = 0;
+    ir_each_block(block, fn)
+        ir_each_inst(i, block) {
+            LLVMValueRef var = LLVMGetMetadata(i, kind), ops[16];
+            const char *got;
+            unsigned n = 0;
 
-        if (var && !name)
-            return true;
-        if (!var || LLVMGetMDNodeNumOperands(var) > 16)
-            continue;
-        LLVMGetMDNodeOperands(var, ops);
-        got = ops[1] ? LLVMGetMDString(ops[1], &n) : NULL;
-        if (got && n == strlen(name) && !memcmp(got, name, n))
-            return true;
-    }
+            if (var && !name)
+                return true;
+            if (!var || LLVMGetMDNodeNumOperands(var) > 16)
+                continue;
+            LLVMGetMDNodeOperands(var, ops);
+            got = ops[1] ? LLVMGetMDString(ops[1], &n) : NULL;
+            if (got && n == strlen(name) && !memcmp(got, name, n))
+                return true;
+        }
     return false;
 }
 
@@ -134,8 +133,9 @@ static LLVMValueRef first_statement(LLVMValueRef fn)
 {
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(fn);
 
-    ir_each_inst(i, entry) if (LLVMGetDebugLocLine(i) &&
-                               ir_call_id(i) != CALL_var) return i;
+    ir_each_inst(i, entry)
+        if (LLVMGetDebugLocLine(i) && ir_call_id(i) != CALL_var)
+            return i;
     return LLVMGetBasicBlockTerminator(entry);
 }
 

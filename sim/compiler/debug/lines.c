@@ -342,8 +342,10 @@ void debug_add_lines(LLVMValueRef fn, arena *a)
     l->c = LLVMGetModuleContext(l->m);
     l->b = LLVMCreateBuilderInContext(l->c);
     ir_each_block(block, fn)
-        ir_each_inst(i, block) if (ir_call_id(i) == CALL_var)
-            note_variable(l, i);
-    ir_each_block(block, fn) add_events(l, block, &last);
+        ir_each_inst(i, block)
+            if (ir_call_id(i) == CALL_var)
+                note_variable(l, i);
+    ir_each_block(block, fn)
+        add_events(l, block, &last);
     LLVMDisposeBuilder(l->b);
 }

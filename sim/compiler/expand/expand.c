@@ -132,8 +132,7 @@ LLVMValueRef x_work_dim(xp *x)
     return xp_k32(x, 3); /* the device's grids always have three */
 }
 
-/* --- the tables ------------------------------------------------------------
- */
+/* --- the tables ---------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -218,8 +217,7 @@ vpu_status expand_builtins(LLVMModuleRef m, const char *path, vpu_error *err)
     x.b = LLVMCreateBuilderInContext(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !st;
          f = LLVMGetNextFunction(f))
-        ir_each_block(b, f)
-        {
+        ir_each_block(b, f) {
             LLVMValueRef next;
 
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !st;

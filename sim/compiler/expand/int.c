@@ -196,8 +196,7 @@ LLVMValueRef x_upsample(xp *x)
     return LLVMBuildOr(x->b, hi, LLVMBuildZExt(x->b, xp_arg(x, 1), t, ""), "");
 }
 
-/* --- shuffles
- * ------------------------------------------------------------------- */
+/* --- shuffles ------------------------------------------------------------ */
 
 /* shuffle(v, mask), shuffle2(a, b, mask): only the low bits of the mask count.
  */
@@ -228,8 +227,7 @@ LLVMValueRef x_shuffle(xp *x)
     return r;
 }
 
-/* --- the SHAVE's own
- * -------------------------------------------------------------- */
+/* --- the SHAVE's own ----------------------------------------------------- */
 
 /* Sum of the lanes. The hardware's order and inner precision are not documented
  * [?]: pairwise, each sum rounded to half. */

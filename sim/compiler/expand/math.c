@@ -286,8 +286,7 @@ LLVMValueRef x_smoothstep(xp *x)
     return LLVMBuildFMul(x->b, LLVMBuildFMul(x->b, s, s, ""), v, "");
 }
 
-/* --- geometric
- * ---------------------------------------------------------------- */
+/* --- geometric ----------------------------------------------------------- */
 
 static LLVMValueRef dot(xp *x, LLVMValueRef a, LLVMValueRef b)
 {
@@ -406,7 +405,7 @@ LLVMValueRef x_cross(xp *x)
     return r;
 }
 
-/* --- relational ----------------------------------------------------------- */
+/* --- relational ---------------------------------------------------------- */
 
 LLVMValueRef x_relation(xp *x)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/compiler/expand/expand.h"
 #include "sim/compiler/abi/hostabi.h"
+#include "sim/compiler/expand/expand.h"
 
-/* --- vector loads and stores ---------------------------------------------- */
+/* --- vector loads and stores --------------------------------------------- */
 
 /* &p[offset * step] of elements of type e */
 LLVMValueRef xp_element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
@@ -99,7 +99,7 @@ LLVMValueRef x_vstore_half(xp *x)
     return NULL;
 }
 
-/* --- synchronisation and copies ------------------------------------------- */
+/* --- synchronisation and copies ------------------------------------------ */
 
 LLVMValueRef x_nothing(xp *x)
 {

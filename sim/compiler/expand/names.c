@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a translation unit
- * ------------------------------------------------------------------ */
+/* --- a translation unit -------------------------------------------------- */
 
 /* Prefixes of the intrinsics that reach selection, from clang's own built-ins
  * or as what they become; the first few vanish on the way. */
@@ -119,16 +118,17 @@ static vpu_status check_name(LLVMValueRef f, const char *path, vpu_error *err)
 
 static vpu_status check_body(LLVMValueRef f, const char *path, vpu_error *err)
 {
-    ir_each_block(b, f) ir_each_inst(i, b)
-    {
-        if (LLVMGetInstructionOpcode(i) != LLVMCallBr &&
-            !(LLVMIsACallInst(i) && LLVMIsAInlineAsm(LLVMGetCalledValue(i))))
-            continue;
-        return err_at(err, VPU_ERR_COMPILE, path, LLVMGetDebugLocLine(i),
-                      LLVMGetDebugLocColumn(i),
-                      "inline assembly: the SHAVE's is not public, and the "
-                      "host's would be none");
-    }
+    ir_each_block(b, f)
+        ir_each_inst(i, b) {
+            if (LLVMGetInstructionOpcode(i) != LLVMCallBr &&
+                !(LLVMIsACallInst(i) &&
+                  LLVMIsAInlineAsm(LLVMGetCalledValue(i))))
+                continue;
+            return err_at(err, VPU_ERR_COMPILE, path, LLVMGetDebugLocLine(i),
+                          LLVMGetDebugLocColumn(i),
+                          "inline assembly: the SHAVE's is not public, and the "
+                          "host's would be none");
+        }
     return VPU_OK;
 }
 
@@ -157,8 +157,7 @@ vpu_status names_check(LLVMModuleRef m, const char *path, vpu_error *err)
     return st;
 }
 
-/* --- a call
- * ------------------------------------------------------------------ */
+/* --- a call -------------------------------------------------------------- */
 
 /* A form of builtins.def beside a call. */
 typedef struct {

@@ -17,8 +17,7 @@
 #include "base/str.h"
 #include "sim/compiler/front/budget.h"
 
-/* --- options ---------------------------------------------------------------
- */
+/* --- options ------------------------------------------------------------- */
 
 /* prefix: an option begins so and goes on; else it is the whole option. */
 static const struct {
@@ -57,8 +56,7 @@ vpu_status fe_check_options(const char *const *options, uint32_t n,
     return VPU_OK;
 }
 
-/* --- names -----------------------------------------------------------------
- */
+/* --- names --------------------------------------------------------------- */
 
 /* clang hands the last part of a name on to a second command line of its own.
  */
@@ -100,8 +98,7 @@ const char *const *fe_look_in(arena *a, const char *path,
     return all;
 }
 
-/* --- running ---------------------------------------------------------------
- */
+/* --- running ------------------------------------------------------------- */
 
 /* What clang needs to be found and to start. Everything else could change what
  * it compiles or where it writes: CPATH, CCC_OVERRIDE_OPTIONS,

@@ -36,8 +36,7 @@ static fate pragma_fate(const char *text, size_t n)
     return DROP;
 }
 
-/* --- line marks -----------------------------------------------------------
- */
+/* --- line marks ---------------------------------------------------------- */
 
 /* One of clang's or ours. name: between the quotes, as it is spelled. */
 typedef struct {
@@ -85,8 +84,7 @@ static bool read_mark(const char *l, const char *end, mark *m,
     return p < end;
 }
 
-/* --- checking -------------------------------------------------------------
- */
+/* --- checking ------------------------------------------------------------ */
 
 static const char *quoted_end(const char *p, const char *end)
 {
@@ -194,8 +192,7 @@ vpu_status source_check(const void *data, size_t n, arena *a, char **out,
     return VPU_OK;
 }
 
-/* --- writing --------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------- */
 
 typedef struct {
     str out;

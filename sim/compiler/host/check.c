@@ -53,7 +53,7 @@ static uint32_t operand(LLVMValueRef i, unsigned k)
     return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, k));
 }
 
-/* --- accesses ------------------------------------------------------------- */
+/* --- accesses ------------------------------------------------------------ */
 
 static LLVMValueRef splat(host *h, LLVMValueRef v, uint32_t n)
 {
@@ -219,7 +219,7 @@ static LLVMValueRef call_access(host *h, LLVMValueRef site, LLVMValueRef addr,
     return host_hook(h, "vpu_hook_access", h->i32, args, 4);
 }
 
-/* --- words of local memory that change in the usual ways ------------------ */
+/* --- words of local memory that change in the usual ways ----------------- */
 
 /* A store of bytes that nobody used since the last barrier, or this item alone.
  */
@@ -266,7 +266,7 @@ static LLVMValueRef may_load(host *h, const sim_site *s, LLVMValueRef words,
                                  lanes_with(h, words, bits, wanted), ""));
 }
 
-/* --- the ways of an access ------------------------------------------------ */
+/* --- the ways of an access ----------------------------------------------- */
 
 enum { MAX_WAYS = 3 };
 
@@ -412,7 +412,7 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
     return phi;
 }
 
-/* --- the other calls ------------------------------------------------------ */
+/* --- the other calls ----------------------------------------------------- */
 
 static LLVMTypeRef nothing(host *h)
 {

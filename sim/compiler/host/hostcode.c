@@ -17,8 +17,7 @@ static LLVMValueRef k64(host *h, uint64_t v)
     return LLVMConstInt(h->i64, v, false);
 }
 
-/* --- control flow
- * ---------------------------------------------------------------- */
+/* --- control flow -------------------------------------------------------- */
 
 /* A loop that counts: its latch compares phi + step with something computed
  * before the loop. */
@@ -186,7 +185,9 @@ static uint64_t cycles_of_trip(host *h, uint32_t header, uint32_t latch,
                                            !(items && ends_item_loop(h, b))
                                      : !ends_for_good(h, succs[k]))
                 return 0;
-        ir_each_inst(i, h->cfg.blocks[b]) if (is_long_by_itself(i)) return 0;
+        ir_each_inst(i, h->cfg.blocks[b])
+            if (is_long_by_itself(i))
+                return 0;
         n += c->loop_stages ? c->loop_interval : c->cycles;
     }
     return n;
@@ -362,8 +363,7 @@ static void add_cycles(host *h, LLVMValueRef n)
     LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, n, ""), h->cycles);
 }
 
-/* --- software-pipelined loops
- * ------------------------------------------------- */
+/* --- software-pipelined loops -------------------------------------------- */
 
 static void count_trip(host *h)
 {
@@ -685,8 +685,7 @@ static LLVMBasicBlockRef end_of(host *h, LLVMBasicBlockRef from, uint32_t n)
 static void fill_phis(host *h, const ir_word *seen)
 {
     for (uint32_t n = 0; n < h->cfg.n; n++)
-        ir_each_inst(i, h->cfg.blocks[n])
-        {
+        ir_each_inst(i, h->cfg.blocks[n]) {
             LLVMValueRef phi = ir_map_get(&h->map, i);
 
             if (!LLVMIsAPHINode(i) || !ir_bit(seen, n))
@@ -707,8 +706,7 @@ static void fill_phis(host *h, const ir_word *seen)
         }
 }
 
-/* --- the function
- * ------------------------------------------------------------------ */
+/* --- the function -------------------------------------------------------- */
 
 static void declare(host *h, const char *name)
 {
@@ -847,16 +845,17 @@ void hostcode_close(LLVMModuleRef m)
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(block, f) if (is_open(block))
-        {
-            LLVMValueRef args[2] = {LLVMGetParam(f, 0),
-                                    LLVMConstNull(types[1])};
+        ir_each_block(block, f)
+            if (is_open(block)) {
+                LLVMValueRef args[2] = {LLVMGetParam(f, 0),
+                                        LLVMConstNull(types[1])};
 
-            LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(block));
-            LLVMBuildCall2(b, t, ir_declare(m, "vpu_hook_unreachable", t), args,
-                           2, "");
-            ir_attr(LLVMGetNamedFunction(m, "vpu_hook_unreachable"), "noreturn",
-                    0);
-        }
+                LLVMPositionBuilderBefore(b,
+                                          LLVMGetBasicBlockTerminator(block));
+                LLVMBuildCall2(b, t, ir_declare(m, "vpu_hook_unreachable", t),
+                               args, 2, "");
+                ir_attr(LLVMGetNamedFunction(m, "vpu_hook_unreachable"),
+                        "noreturn", 0);
+            }
     LLVMDisposeBuilder(b);
 }

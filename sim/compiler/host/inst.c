@@ -72,8 +72,7 @@ LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset)
     return LLVMBuildLoad2(h->b, t, host_field_ptr(h, offset), "");
 }
 
-/* --- values
- * -------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------- */
 
 static LLVMValueRef global_address(host *h, LLVMValueRef g)
 {
@@ -200,8 +199,7 @@ LLVMValueRef host_ptr(host *h, LLVMValueRef device)
     return LLVMBuildInBoundsGEP2(h->b, h->i8, h->window, &off, 1, "");
 }
 
-/* --- calls out
- * ----------------------------------------------------------------- */
+/* --- calls out ----------------------------------------------------------- */
 
 void host_save_state(host *h)
 {
@@ -297,8 +295,7 @@ bool host_is_global(LLVMValueRef p)
     return as == AS_GLOBAL || as == AS_CONSTANT;
 }
 
-/* --- instructions
- * -------------------------------------------------------------- */
+/* --- instructions -------------------------------------------------------- */
 
 /* Volatile, so that it stays in front of the access. */
 void host_track(host *h, LLVMValueRef i)
@@ -481,7 +478,7 @@ LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
     return block;
 }
 
-/* --- runtime calls, by the form of their hook ----------------------------- */
+/* --- runtime calls, by the form of their hook ---------------------------- */
 
 /* wg, with a log the log, then the call's arguments. */
 static LLVMValueRef call_words_hook(host *h, LLVMValueRef i, const char *hook,
@@ -570,8 +567,7 @@ static bool runtime_call(host *h, LLVMValueRef i, LLVMValueRef *v)
     return true;
 }
 
-/* --- calls -----------------------------------------------------------------
- */
+/* --- calls --------------------------------------------------------------- */
 
 /* Routines that are exact sequences of host instructions need no call. The same
  * operations as in routines.c, so results do not change. */

@@ -55,8 +55,7 @@ typedef struct {
     LLVMValueRef first, end; /* items of a piece */
 } loop;
 
-/* --- what may be split
- * -------------------------------------------------------------- */
+/* --- what may be split --------------------------------------------------- */
 
 static bool varies(const loop *l, LLVMValueRef v)
 {
@@ -157,8 +156,7 @@ static LLVMIntPredicate swapped(LLVMIntPredicate p)
     }
 }
 
-/* --- what it costs
- * ------------------------------------------------------------------ */
+/* --- what it costs ------------------------------------------------------- */
 
 /* Instructions an iteration can reach without the way between two blocks;
  * UINT32_MAX: all. */
@@ -174,7 +172,8 @@ static unsigned reached(const loop *l, uint32_t from, uint32_t to)
         uint32_t n = stack[--top];
         const uint32_t *s = l->cfg->succs[n];
 
-        ir_each_inst(i, l->cfg->blocks[n]) size++;
+        ir_each_inst(i, l->cfg->blocks[n])
+            size++;
         for (uint32_t k = 1; k <= s[0]; k++)
             if (ir_bit(l->in, s[k]) && !ir_bit(l->seen, s[k]) &&
                 (n != from || s[k] != to)) {
@@ -247,8 +246,7 @@ static void find_conditions(loop *l)
     for (uint32_t n = 0; n < l->cfg->n && l->size <= MAX_SIZE; n++) {
         if (!ir_bit(l->in, n))
             continue;
-        ir_each_inst(i, l->cfg->blocks[n])
-        {
+        ir_each_inst(i, l->cfg->blocks[n]) {
             if (!LLVMIsAICmpInst(i) || i == LLVMGetCondition(l->br) ||
                 LLVMTypeOf(LLVMGetOperand(i, 0)) != l->i32)
                 continue;
@@ -266,8 +264,7 @@ static void find_conditions(loop *l)
     }
 }
 
-/* --- the pieces
- * --------------------------------------------------------------------- */
+/* --- the pieces ---------------------------------------------------------- */
 
 static LLVMValueRef k64(const loop *l, uint64_t v)
 {
@@ -410,8 +407,7 @@ static void split(loop *l)
     LLVMValueRef *phis = NULL, *outer;
     size_t n = 0, cap = 0;
 
-    ir_each_inst(i, l->header)
-    {
+    ir_each_inst(i, l->header) {
         if (!LLVMIsAPHINode(i))
             break;
         *arena_append(l->a, phis, n, cap) = i;
@@ -432,8 +428,7 @@ static void split(loop *l)
     leave_piece(l);
 }
 
-/* --- the function
- * ------------------------------------------------------------------ */
+/* --- the function -------------------------------------------------------- */
 
 static bool find_loop(loop *l, LLVMValueRef br)
 {
@@ -463,8 +458,7 @@ void split_item_loops(LLVMValueRef fn, arena *a)
     bool fresh = false;
     ir_cfg cfg;
 
-    ir_each_block(block, fn)
-    {
+    ir_each_block(block, fn) {
         LLVMValueRef t = LLVMGetBasicBlockTerminator(block);
 
         if (ir_metadata(t, "vpu.items"))

@@ -62,8 +62,7 @@ static void each(LLVMModuleRef m, bool hiding)
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(block, f)
-        {
+        ir_each_block(block, f) {
             LLVMValueRef next;
             call_id id;
 

@@ -16,8 +16,7 @@ typedef struct {
     LLVMBasicBlockRef side[2]; /* on true, on false; NULL = straight to join */
 } shape;
 
-/* --- what may run in vain
- * ------------------------------------------------- */
+/* --- what may run in vain ------------------------------------------------ */
 
 static unsigned parts(LLVMTypeRef t)
 {
@@ -95,8 +94,7 @@ static unsigned cost_of_side(LLVMBasicBlockRef b)
     unsigned sum = 0;
 
     if (b)
-        ir_each_inst(i, b)
-        {
+        ir_each_inst(i, b) {
             if (!LLVMIsATerminatorInst(i))
                 sum += cost(i);
             if (sum > MOST)
@@ -105,8 +103,7 @@ static unsigned cost_of_side(LLVMBasicBlockRef b)
     return sum;
 }
 
-/* --- shapes
- * --------------------------------------------------------------- */
+/* --- shapes -------------------------------------------------------------- */
 
 /* A block that only `from` enters and that goes to one other. */
 static LLVMBasicBlockRef leads_to(const ir_cfg *c, LLVMBasicBlockRef b)
@@ -125,8 +122,7 @@ static unsigned selects_needed(const shape *s)
 {
     unsigned sum = 0;
 
-    ir_each_inst(i, s->join)
-    {
+    ir_each_inst(i, s->join) {
         if (!LLVMIsAPHINode(i))
             break;
         sum += parts(LLVMTypeOf(i));
@@ -163,8 +159,7 @@ static bool find_shape(const ir_cfg *c, LLVMBasicBlockRef b, shape *s)
                                MOST;
 }
 
-/* --- rewriting
- * ------------------------------------------------------------ */
+/* --- rewriting ----------------------------------------------------------- */
 
 static void move_up(LLVMBuilderRef at, LLVMBasicBlockRef side,
                     LLVMValueRef before)

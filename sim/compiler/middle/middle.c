@@ -13,17 +13,17 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "sim/compiler/debug/debug.h"
-#include "sim/compiler/middle/divide.h"
-#include "sim/compiler/expand/expand.h"
-#include "sim/compiler/middle/flatten.h"
 #include "sim/compiler/check/instrument.h"
-#include "sim/compiler/expand/names.h"
-#include "sim/compiler/middle/narrow.h"
-#include "sim/ir/ir.h"
 #include "sim/compiler/check/taint.h"
+#include "sim/compiler/debug/debug.h"
+#include "sim/compiler/expand/expand.h"
+#include "sim/compiler/expand/names.h"
+#include "sim/compiler/middle/divide.h"
+#include "sim/compiler/middle/flatten.h"
+#include "sim/compiler/middle/narrow.h"
 #include "sim/compiler/middle/vectorize.h"
 #include "sim/compiler/middle/workgroup.h"
+#include "sim/ir/ir.h"
 
 enum { CC_SPIR_KERNEL = 76 }; /* LLVM's number of the calling convention */
 
@@ -96,19 +96,18 @@ static bool has_wide_integers(LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(b, f) ir_each_inst(i, b)
-        {
-            LLVMTypeRef t = ir_element(LLVMTypeOf(i));
+        ir_each_block(b, f)
+            ir_each_inst(i, b) {
+                LLVMTypeRef t = ir_element(LLVMTypeOf(i));
 
-            if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind &&
-                LLVMGetIntTypeWidth(t) > 64)
-                return true;
-        }
+                if (LLVMGetTypeKind(t) == LLVMIntegerTypeKind &&
+                    LLVMGetIntTypeWidth(t) > 64)
+                    return true;
+            }
     return false;
 }
 
-/* --- which functions
- * ----------------------------------------------------------- */
+/* --- which functions ----------------------------------------------------- */
 
 static bool is_kernel(LLVMValueRef f)
 {
@@ -187,29 +186,30 @@ static vpu_status check_recursion(LLVMModuleRef m, const char *path,
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(b, f) ir_each_inst(i, b)
-        {
-            LLVMValueRef callee =
-                LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+        ir_each_block(b, f)
+            ir_each_inst(i, b) {
+                LLVMValueRef callee =
+                    LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
 
-            if (!callee)
-                continue;
-            if (!LLVMIsAFunction(callee))
-                return err_at(err, VPU_ERR_COMPILE, path,
-                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
-                              "call through a function pointer");
-            if (!LLVMIsDeclaration(callee))
-                return err_at(err, VPU_ERR_COMPILE, path,
-                              LLVMGetDebugLocLine(i), LLVMGetDebugLocColumn(i),
-                              "recursive call of '%s' (OpenCL C has no "
-                              "recursion)",
-                              LLVMGetValueName2(callee, &n));
-        }
+                if (!callee)
+                    continue;
+                if (!LLVMIsAFunction(callee))
+                    return err_at(err, VPU_ERR_COMPILE, path,
+                                  LLVMGetDebugLocLine(i),
+                                  LLVMGetDebugLocColumn(i),
+                                  "call through a function pointer");
+                if (!LLVMIsDeclaration(callee))
+                    return err_at(err, VPU_ERR_COMPILE, path,
+                                  LLVMGetDebugLocLine(i),
+                                  LLVMGetDebugLocColumn(i),
+                                  "recursive call of '%s' (OpenCL C has no "
+                                  "recursion)",
+                                  LLVMGetValueName2(callee, &n));
+            }
     return VPU_OK;
 }
 
-/* --- what the source says about the kernel
- * --------------------------------------- */
+/* --- what the source says about the kernel ------------------------------- */
 
 /* Operand i of the function's metadata node `kind`, NULL when absent. */
 static LLVMValueRef metadata_operand(LLVMValueRef f, const char *kind,
@@ -336,15 +336,15 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
 
 static void find_atomics(LLVMValueRef f, sim_kernel *k)
 {
-    ir_each_block(b, f) ir_each_inst(
-        i,
-        b) if ((LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) &&
-               LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) ==
-                   AS_GLOBAL) k->global_atomics = true;
+    ir_each_block(b, f)
+        ir_each_inst(i, b)
+            if ((LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) &&
+                LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) ==
+                    AS_GLOBAL)
+                k->global_atomics = true;
 }
 
-/* --- the steps
- * --------------------------------------------------------------------- */
+/* --- the steps ----------------------------------------------------------- */
 
 static vpu_status pick(LLVMModuleRef m, const char *path, const char *entry,
                        arena *a, LLVMValueRef *fns, vpu_error *err)
@@ -435,8 +435,7 @@ static void forget_rolled(LLVMModuleRef m)
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(b, f)
-        {
+        ir_each_block(b, f) {
             LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
 
             if (t && ir_unroll_disabled(t))

@@ -104,8 +104,7 @@ void narrow_loads(LLVMModuleRef m)
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f))
-        ir_each_block(block, f)
-        {
+        ir_each_block(block, f) {
             LLVMValueRef next;
 
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {

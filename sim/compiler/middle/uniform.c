@@ -96,8 +96,7 @@ static void influence(analysis *x, uint32_t b)
         uint32_t at = stack[--top];
 
         ir_bit_set(seen, at);
-        ir_each_inst(i, x->cfg.blocks[at])
-        {
+        ir_each_inst(i, x->cfg.blocks[at]) {
             if (!LLVMIsAPHINode(i))
                 break;
             mark(x, i);
@@ -110,16 +109,15 @@ static void influence(analysis *x, uint32_t b)
         return;
     for (uint32_t at = 0; at < n; at++)
         if (ir_bit(seen, at) && !(at != b && ir_bit(x->pdom[b], at)))
-            ir_each_inst(i, x->cfg.blocks[at]) for (use = LLVMGetFirstUse(i);
-                                                    use;
-                                                    use = LLVMGetNextUse(use))
-            {
-                LLVMValueRef user = LLVMGetUser(use);
+            ir_each_inst(i, x->cfg.blocks[at])
+                for (use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
+                    LLVMValueRef user = LLVMGetUser(use);
 
-                if (!ir_bit(seen, ir_cfg_number(
-                                      &x->cfg, LLVMGetInstructionParent(user))))
-                    mark(x, i);
-            }
+                    if (!ir_bit(seen,
+                                ir_cfg_number(&x->cfg,
+                                              LLVMGetInstructionParent(user))))
+                        mark(x, i);
+                }
 }
 
 void uniformity_analyse(uniformity *u, LLVMValueRef fn, unsigned dims, arena *a)
@@ -135,7 +133,9 @@ void uniformity_analyse(uniformity *u, LLVMValueRef fn, unsigned dims, arena *a)
         for (uint32_t b = 0; b < x.cfg.n; b++) {
             LLVMValueRef t = LLVMGetBasicBlockTerminator(x.cfg.blocks[b]);
 
-            ir_each_inst(i, x.cfg.blocks[b]) if (i != t) visit(&x, i);
+            ir_each_inst(i, x.cfg.blocks[b])
+                if (i != t)
+                    visit(&x, i);
             if (x.cfg.succs[b][0] > 1 &&
                 uniformity_varies(u, LLVMGetOperand(t, 0))) {
                 if (!u->divergent)

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/ir/ir.h"
 #include "sim/compiler/middle/uniform.h"
+#include "sim/ir/ir.h"
 
 enum { MAX_FACTOR = 8 };
 
@@ -55,26 +55,25 @@ static void refuse(vec *v, LLVMValueRef where, const char *why)
 
 bool vectorize_source_has_vectors(LLVMValueRef kernel, unsigned *line)
 {
-    ir_each_block(b, kernel) ir_each_inst(i, b)
-    {
-        LLVMTypeRef t = LLVMTypeOf(i);
+    ir_each_block(b, kernel)
+        ir_each_inst(i, b) {
+            LLVMTypeRef t = LLVMTypeOf(i);
 
-        if (LLVMIsAAllocaInst(i))
-            t = LLVMGetAllocatedType(i);
-        if (LLVMIsAStoreInst(i))
-            t = LLVMTypeOf(LLVMGetOperand(i, 0));
-        while (LLVMGetTypeKind(t) == LLVMArrayTypeKind)
-            t = LLVMGetElementType(t);
-        if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
-            *line = LLVMIsAAllocaInst(i) ? 0 : LLVMGetDebugLocLine(i);
-            return true;
+            if (LLVMIsAAllocaInst(i))
+                t = LLVMGetAllocatedType(i);
+            if (LLVMIsAStoreInst(i))
+                t = LLVMTypeOf(LLVMGetOperand(i, 0));
+            while (LLVMGetTypeKind(t) == LLVMArrayTypeKind)
+                t = LLVMGetElementType(t);
+            if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
+                *line = LLVMIsAAllocaInst(i) ? 0 : LLVMGetDebugLocLine(i);
+                return true;
+            }
         }
-    }
     return false;
 }
 
-/* --- strides ---------------------------------------------------------------
- */
+/* --- strides ------------------------------------------------------------- */
 
 static bool varies(const vec *v, LLVMValueRef x)
 {
@@ -200,27 +199,27 @@ static void find_strides(vec *v)
     ir_map_init(&v->stride, v->a);
     while (changed) {
         changed = false;
-        ir_each_block(b, v->fn) ir_each_inst(i, b)
-        {
-            stride *s = ir_map_get(&v->stride, i);
-            int64_t step = 0;
-            LLVMTypeKind k = LLVMGetTypeKind(LLVMTypeOf(i));
-            bool known;
+        ir_each_block(b, v->fn)
+            ir_each_inst(i, b) {
+                stride *s = ir_map_get(&v->stride, i);
+                int64_t step = 0;
+                LLVMTypeKind k = LLVMGetTypeKind(LLVMTypeOf(i));
+                bool known;
 
-            if (!varies(v, i) ||
-                (k != LLVMIntegerTypeKind && k != LLVMPointerTypeKind))
-                continue;
-            known = transfer(v, i, &step);
-            if (!s) {
-                s = arena_new(v->a, stride);
-                *s = (stride){known, step};
-                ir_map_set(&v->stride, i, s);
-                changed = true;
-            } else if (s->known && (!known || s->step != step)) {
-                s->known = false;
-                changed = true;
+                if (!varies(v, i) ||
+                    (k != LLVMIntegerTypeKind && k != LLVMPointerTypeKind))
+                    continue;
+                known = transfer(v, i, &step);
+                if (!s) {
+                    s = arena_new(v->a, stride);
+                    *s = (stride){known, step};
+                    ir_map_set(&v->stride, i, s);
+                    changed = true;
+                } else if (s->known && (!known || s->step != step)) {
+                    s->known = false;
+                    changed = true;
+                }
             }
-        }
     }
 }
 
@@ -231,8 +230,7 @@ static bool is_affine(const vec *v, LLVMValueRef x)
     return varies(v, x) && stride_of(v, x, &step);
 }
 
-/* --- value forms ------------------------------------------------------------
- */
+/* --- value forms --------------------------------------------------------- */
 
 static LLVMValueRef k32(vec *v, uint64_t x)
 {
@@ -339,8 +337,7 @@ static LLVMValueRef lane(vec *v, LLVMValueRef x, unsigned k)
     return LLVMBuildExtractElement(v->b, vector(v, x), k32(v, k), "");
 }
 
-/* --- instructions ------------------------------------------------------------
- */
+/* --- instructions -------------------------------------------------------- */
 
 static LLVMValueRef vec_load(vec *v, LLVMValueRef i)
 {
@@ -630,12 +627,15 @@ static void build(vec *v)
         LLVMValueRef t = LLVMGetBasicBlockTerminator(from);
 
         LLVMPositionBuilderAtEnd(v->b, ir_map_get(&v->blocks, from));
-        ir_each_inst(i, from) if (i != t) emit(v, i);
+        ir_each_inst(i, from)
+            if (i != t)
+                emit(v, i);
         emit_terminator(v, t);
     }
-    ir_each_block(b, v->fn) ir_each_inst(
-        i, b) if (LLVMIsAPHINode(i) && ir_bit(seen, ir_cfg_number(&cfg, b)))
-        fill_phi(v, i);
+    ir_each_block(b, v->fn)
+        ir_each_inst(i, b)
+            if (LLVMIsAPHINode(i) && ir_bit(seen, ir_cfg_number(&cfg, b)))
+                fill_phi(v, i);
 }
 
 /* 128 bits hold 8 halves or 4 words: the smallest element that items load or
@@ -645,25 +645,25 @@ static unsigned choose_factor(vec *v)
 {
     unsigned smallest = 0;
 
-    ir_each_block(b, v->fn) ir_each_inst(i, b)
-    {
-        LLVMValueRef p;
-        LLVMTypeRef t;
-        unsigned bits;
+    ir_each_block(b, v->fn)
+        ir_each_inst(i, b) {
+            LLVMValueRef p;
+            LLVMTypeRef t;
+            unsigned bits;
 
-        if (LLVMIsALoadInst(i)) {
-            p = LLVMGetOperand(i, 0);
-            t = LLVMTypeOf(i);
-        } else if (LLVMIsAStoreInst(i)) {
-            p = LLVMGetOperand(i, 1);
-            t = LLVMTypeOf(LLVMGetOperand(i, 0));
-        } else {
-            continue;
+            if (LLVMIsALoadInst(i)) {
+                p = LLVMGetOperand(i, 0);
+                t = LLVMTypeOf(i);
+            } else if (LLVMIsAStoreInst(i)) {
+                p = LLVMGetOperand(i, 1);
+                t = LLVMTypeOf(LLVMGetOperand(i, 0));
+            } else {
+                continue;
+            }
+            bits = ir_bits_of(t);
+            if (varies(v, p) && bits && (!smallest || bits < smallest))
+                smallest = bits;
         }
-        bits = ir_bits_of(t);
-        if (varies(v, p) && bits && (!smallest || bits < smallest))
-            smallest = bits;
-    }
     return !smallest ? 0 : smallest <= 16 ? 8 : 4;
 }
 
@@ -686,7 +686,9 @@ void vectorize(LLVMValueRef fn, arena *a, vectorized *out)
         return;
     }
     find_strides(&v);
-    ir_each_block(b, fn) ir_each_inst(i, b) check(&v, i);
+    ir_each_block(b, fn)
+        ir_each_inst(i, b)
+            check(&v, i);
     v.n = choose_factor(&v);
     if (!v.n)
         refuse(&v, NULL, "no access differs between items of dimension 0");

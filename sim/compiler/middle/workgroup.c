@@ -23,8 +23,7 @@ static LLVMValueRef k32(wg *w, uint32_t v)
     return LLVMConstInt(w->i32, v, false);
 }
 
-/* --- the function being built
- * --------------------------------------------------- */
+/* --- the function being built -------------------------------------------- */
 
 static LLVMValueRef alloca_in_entry(wg *w, LLVMTypeRef t)
 {
@@ -175,8 +174,7 @@ static void define(wg *w, region *r, LLVMValueRef inst, LLVMValueRef copy)
         store_kept(w, copy, vi->temp);
 }
 
-/* --- item loops
- * ------------------------------------------------------------------ */
+/* --- item loops ---------------------------------------------------------- */
 
 typedef struct {
     LLVMBasicBlockRef head[3], latch[3], after;
@@ -229,8 +227,7 @@ static void close_loops(wg *w, region *r, loops *l)
     LLVMPositionBuilderAtEnd(w->b, l->after);
 }
 
-/* --- regions
- * ----------------------------------------------------------------------- */
+/* --- regions ------------------------------------------------------------- */
 
 static void reach(wg *w, region *r)
 {
@@ -573,8 +570,7 @@ static void build_region(wg *w, uint32_t start)
     go_on(w, &r);
 }
 
-/* --- the top
- * ------------------------------------------------------------------------ */
+/* --- the top ------------------------------------------------------------- */
 
 static void declare(wg *w, const char *name)
 {

@@ -16,8 +16,7 @@ value_info *wg_value(wg *w, LLVMValueRef v)
     return n ? &w->vals[n - 1] : NULL;
 }
 
-/* --- parts of structures
- * ---------------------------------------------------------- */
+/* --- parts of structures ------------------------------------------------- */
 
 static LLVMValueRef behind(LLVMValueRef i)
 {
@@ -49,31 +48,34 @@ static void take_parts(wg *w, LLVMValueRef i)
 
 static bool has_sync(wg *w)
 {
-    ir_each_block(b, w->item_fn) ir_each_inst(i, b) if (is_sync(i)) return true;
+    ir_each_block(b, w->item_fn)
+        ir_each_inst(i, b)
+            if (is_sync(i))
+                return true;
     return false;
 }
 
 static void take_all_parts(wg *w)
 {
     ir_each_block(b, w->item_fn)
-        ir_each_inst(i, b) if (LLVMGetTypeKind(LLVMTypeOf(i)) ==
-                               LLVMStructTypeKind) take_parts(w, i);
+        ir_each_inst(i, b)
+            if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMStructTypeKind)
+                take_parts(w, i);
 }
 
-/* --- segments and liveness
- * ---------------------------------------------------- */
+/* --- segments and liveness ----------------------------------------------- */
 
 static void number_values(wg *w)
 {
     size_t n = 0, cap = 0;
 
     ir_map_init(&w->val_index, w->a);
-    ir_each_block(b, w->item_fn) ir_each_inst(
-        i, b) if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
-    {
-        arena_append(w->a, w->vals, n, cap)->inst = i;
-        ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
-    }
+    ir_each_block(b, w->item_fn)
+        ir_each_inst(i, b)
+            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) {
+                arena_append(w->a, w->vals, n, cap)->inst = i;
+                ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
+            }
     w->n_vals = (uint32_t)n;
 }
 
@@ -105,8 +107,7 @@ static void cut_segments(wg *w)
         s = add_segment(w, &n, &cap, b, NULL, LLVMGetFirstInstruction(block));
         if (!b)
             s->region = ++w->n_regions;
-        ir_each_inst(i, block)
-        {
+        ir_each_inst(i, block) {
             if (!is_sync(i))
                 continue;
             s->end = i;
@@ -195,8 +196,7 @@ static void liveness(wg *w)
     }
 }
 
-/* --- what to do with values that live across
- * ----------------------------------- */
+/* --- what to do with values that live across ----------------------------- */
 
 bool wg_is_id(LLVMValueRef i)
 {

@@ -11,9 +11,9 @@
 
 #include <llvm-c/Target.h>
 
-#include "sim/ir/ir.h"
 #include "sim/compiler/middle/uniform.h"
 #include "sim/compiler/middle/workgroup.h"
+#include "sim/ir/ir.h"
 
 typedef struct {
     uint32_t block;     /* in the CFG */

@@ -25,8 +25,7 @@ void artifact_hash(const void *data, size_t n, char out[33])
              (unsigned long long)h.low64);
 }
 
-/* --- packing
- * ----------------------------------------------------------------------- */
+/* --- packing ------------------------------------------------------------- */
 
 static json_t *deps_json(const char *const *deps, uint32_t n)
 {
@@ -136,8 +135,7 @@ void artifact_pack(const artifact_job *job, const artifact_parts *p, arena *a,
     json_decref(info);
 }
 
-/* --- reading back
- * ------------------------------------------------------------------- */
+/* --- reading back -------------------------------------------------------- */
 
 static json_t *read_info(const uint8_t *file, size_t n)
 {

@@ -3,8 +3,8 @@
 #ifndef VPU_SIM_COMPILER_STORE_ARTIFACT_H
 #define VPU_SIM_COMPILER_STORE_ARTIFACT_H
 
-#include "sim/compiler/front/frontend.h"
 #include "sim/compiler/abi/types.h"
+#include "sim/compiler/front/frontend.h"
 
 typedef struct {
     uint8_t *file; /* ELF, object.h */

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/task.h"
-#include "sim/compiler/store/artifact_priv.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/host/hostcode.h"
-#include "sim/compiler/store/jit.h"
 #include "sim/compiler/middle/middle.h"
+#include "sim/compiler/store/artifact_priv.h"
+#include "sim/compiler/store/jit.h"
 #include "sim/compiler/store/sizes.h"
 #include "sim/ir/ir.h"
 #include "sim/shave/shave.h"
@@ -58,8 +58,7 @@ const char *artifact_host_cpu(arena *a)
     return r;
 }
 
-/* --- layout of program-scope data
- * ------------------------------------------------- */
+/* --- layout of program-scope data ---------------------------------------- */
 
 typedef struct {
     uint8_t *out;
@@ -177,8 +176,7 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
     return VPU_OK;
 }
 
-/* --- the parts
- * -------------------------------------------------------------------- */
+/* --- the parts ----------------------------------------------------------- */
 
 static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
                                    uint8_t **out, size_t *n, vpu_error *err)
@@ -385,8 +383,7 @@ static vpu_status build_in(LLVMContextRef c, const artifact_job *job, arena *a,
                : st;
 }
 
-/* --- apart from the process
- * ------------------------------------------------------- */
+/* --- apart from the process ---------------------------------------------- */
 
 static vpu_status build_apart(void *user, arena *a, unsigned char **out,
                               size_t *n, vpu_error *err)

@@ -32,8 +32,7 @@ enum {
     N_OBJECT = sizeof object_fields / sizeof *object_fields
 };
 
-/* --- writing --------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------- */
 
 static json_t *numbers(const void *record, const field *fields, size_t n)
 {
@@ -101,8 +100,7 @@ char *artifact_sites_text(const sim_sites *s)
     return text;
 }
 
-/* --- reading back ---------------------------------------------------------
- */
+/* --- reading back -------------------------------------------------------- */
 
 static bool read_number(json_t *v, uint32_t *out)
 {

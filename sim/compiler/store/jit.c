@@ -84,8 +84,7 @@ static void add_all(symbols *s, const sim_hooks *h)
             add(s, call_symbol(id), call_code(id));
 }
 
-/* --- where the code lies
- * ------------------------------------------------------------------ */
+/* --- where the code lies ------------------------------------------------- */
 
 /* The object's section of code, and where in it the symbol's function begins;
  * NULL: not as LLVM writes it. */
@@ -166,8 +165,7 @@ static LLVMErrorRef create(bool debug, LLVMOrcLLJITRef *out)
     return LLVMOrcCreateLLJIT(out, b);
 }
 
-/* --- one thread of the process in LLVM at a time
- * ---------------------------------- */
+/* --- one thread of the process in LLVM at a time ------------------------- */
 
 pthread_mutex_t *jit_lock(void)
 {

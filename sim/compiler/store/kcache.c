@@ -47,8 +47,7 @@ void kcache_limit(uint64_t bytes)
 /* A folder within the cache that is this process's; NULL: the cache itself. */
 static const char *_Atomic own_name;
 
-/* --- keys ------------------------------------------------------------------
- */
+/* --- keys ---------------------------------------------------------------- */
 
 void kcache_part(str *s, const void *data, size_t n)
 {
@@ -89,8 +88,7 @@ static void digest(const head *h, const void *data, uint8_t out[16])
     memcpy(out, c.digest, 16);
 }
 
-/* --- the folder ------------------------------------------------------------
- */
+/* --- the folder ---------------------------------------------------------- */
 
 static const char *dir_name(arena *a)
 {
@@ -175,8 +173,7 @@ const char *kcache_apart(const char *name, arena *a, const log_sink *log)
     return own;
 }
 
-/* --- reading ---------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------- */
 
 static bool read_all(int fd, void *data, size_t n)
 {
@@ -277,8 +274,7 @@ uint8_t *kcache_get(const kcache_key *key, const log_sink *log, arena *a,
                : get_in(dir_name(a), key, log, a, n);
 }
 
-/* --- making room -----------------------------------------------------------
- */
+/* --- making room --------------------------------------------------------- */
 
 typedef struct {
     char name[NAME_BYTES];
@@ -356,8 +352,7 @@ static void make_room(int dir, uint64_t more, uint64_t most, arena *a)
             l.bytes -= l.list[i].bytes;
 }
 
-/* --- writing ---------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------- */
 
 /* Written beside and renamed: readers see the old entry or the new one. */
 static void write_entry(int dir, const char *dir_path, const head *h,

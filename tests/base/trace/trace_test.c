@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "sim/machine/engine.h"
 #include "base/trace/reader.h"
+#include "sim/machine/engine.h"
 
 static arena *mem;
 static vpu_error err;

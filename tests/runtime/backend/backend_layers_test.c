@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/graph/npy.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/graph/npy.h"
 #include "sim/builtins/routines.h"
 #include "tests/runtime/backend/backend_rig.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/backend/opencl_text.h"
 #include "base/file.h"
+#include "runtime/backend/opencl_text.h"
 #include "sim/builtins/routines.h"
 #include "tests/runtime/backend/backend_rig.h"
 #include "tests/support/terminal.h"
@@ -24,7 +24,7 @@ static void teardown(void)
     layer_fini(&r);
 }
 
-/* --- one kernel k, of whatever text --------------------------------------- */
+/* --- one kernel k, of whatever text -------------------------------------- */
 
 #define TENSORS                                                  \
     "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "  \
@@ -149,8 +149,7 @@ START_TEST(promoted_text_computes_the_same)
 }
 END_TEST
 
-/* --- layouts and types converted on the way --------------------------------
- */
+/* --- layouts and types converted on the way ------------------------------ */
 
 #define PORT(id, p, dims) \
     "<port id=\"" #id "\" precision=\"" p "\">" dims "</port>"
@@ -224,8 +223,7 @@ START_TEST(conversions_carry_promoted_halves)
 }
 END_TEST
 
-/* --- devices with half ------------------------------------------------------
- */
+/* --- devices with half --------------------------------------------------- */
 
 static const struct {
     const char *file, *entry;
@@ -271,8 +269,7 @@ START_TEST(text_compiles_with_half)
 }
 END_TEST
 
-/* --- refusals --------------------------------------------------------------
- */
+/* --- refusals ------------------------------------------------------------ */
 
 #define HEAD "__kernel void k(__global const half *src, __global half *dst) {\n"
 
@@ -371,8 +368,7 @@ START_TEST(mismatch_reads_as_on_sim)
 }
 END_TEST
 
-/* --- limits ----------------------------------------------------------------
- */
+/* --- limits -------------------------------------------------------------- */
 
 START_TEST(too_much_local_memory)
 {
@@ -418,8 +414,7 @@ START_TEST(a_hanging_kernel_comes_back)
 }
 END_TEST
 
-/* --- devices ---------------------------------------------------------------
- */
+/* --- devices ------------------------------------------------------------- */
 
 START_TEST(devices_by_number_and_name)
 {
@@ -458,8 +453,7 @@ START_TEST(no_driver)
 }
 END_TEST
 
-/* --- the program -----------------------------------------------------------
- */
+/* --- the program --------------------------------------------------------- */
 
 static terminal p;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
-#include "base/file.h"
 #include "tests/kernels/program.h"
 
 enum { MAX_WORDS = 16 };

@@ -3,10 +3,10 @@
 #ifndef VPU_TESTS_RUNTIME_BACKEND_BACKEND_RIG_H
 #define VPU_TESTS_RUNTIME_BACKEND_BACKEND_RIG_H
 
+#include "base/arena.h"
 #include "runtime/backend/backend.h"
 #include "runtime/config/layer.h"
 #include "runtime/config/model.h"
-#include "base/arena.h"
 #include "tests/support/util.h"
 
 typedef struct {

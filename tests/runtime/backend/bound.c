@@ -89,7 +89,7 @@ uint32_t bound_output(const bound *b)
     return i;
 }
 
-/* --- canned results ------------------------------------------------------- */
+/* --- canned results ------------------------------------------------------ */
 
 canned *canned_new(const bound *b, bool stages)
 {

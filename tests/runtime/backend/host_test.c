@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/diff/compare.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/diff/compare.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/backend/bound.h"
 
@@ -32,7 +32,7 @@ static void teardown(void)
     arena_destroy(a);
 }
 
-/* --- samples -------------------------------------------------------------- */
+/* --- samples ------------------------------------------------------------- */
 
 #define SAME(f, l, shape, ...)                                         \
     {                                                                  \
@@ -203,7 +203,7 @@ START_TEST(plugin_equals_simulator)
 }
 END_TEST
 
-/* --- plug-ins that go wrong ----------------------------------------------- */
+/* --- plug-ins that go wrong ---------------------------------------------- */
 
 #define TABLE(more)                                                     \
     "static const char *const types[] = {\"GRN\", NULL};\n"             \

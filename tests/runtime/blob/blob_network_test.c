@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/blob/check.h"
 #include "runtime/blob/meta.h"
 #include "runtime/blob/network.h"
 #include "runtime/blob/stage.h"
-#include "base/file.h"
 #include "tests/kernels/program.h"
 
 static arena *a;
@@ -37,7 +37,7 @@ static void put(uint8_t *file, size_t at, size_t n, const uint32_t *words)
     put(file, at, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), \
         (uint32_t[]){__VA_ARGS__})
 
-/* --- kernels' metadata ---------------------------------------------------- */
+/* --- kernels' metadata --------------------------------------------------- */
 
 /* An ELF file of the earlier generation (docs/formats.md, "Metadata of 2020 and
  * before"): two kernels, the second with arguments `src` and `n`. Sections:
@@ -191,7 +191,7 @@ START_TEST(network_2020)
 }
 END_TEST
 
-/* --- the program ---------------------------------------------------------- */
+/* --- the program --------------------------------------------------------- */
 
 /* A sample's blob: fine, says that its kernel is ours, has the arguments in the
  * kernel's order; the same bytes again. */

@@ -28,7 +28,7 @@ static void teardown(void)
     arena_destroy(a);
 }
 
-/* --- the worked example --------------------------------------------------- */
+/* --- the worked example -------------------------------------------------- */
 
 enum { ELF_BYTES = 5000 };
 
@@ -181,7 +181,7 @@ START_TEST(worked_example_2021_1)
 }
 END_TEST
 
-/* --- generated blobs ------------------------------------------------------ */
+/* --- generated blobs ----------------------------------------------------- */
 
 static uint64_t state;
 
@@ -401,7 +401,7 @@ START_TEST(round_trips)
 }
 END_TEST
 
-/* --- damage --------------------------------------------------------------- */
+/* --- damage -------------------------------------------------------------- */
 
 /* n bytes, in memory of just that size: refused, naming a byte, or written
  * again as they are. */
@@ -520,7 +520,7 @@ START_TEST(builder_refuses)
 }
 END_TEST
 
-/* --- stages --------------------------------------------------------------- */
+/* --- stages -------------------------------------------------------------- */
 
 START_TEST(permutes)
 {
@@ -612,7 +612,7 @@ START_TEST(custom_params)
 }
 END_TEST
 
-/* --- what does not agree -------------------------------------------------- */
+/* --- what does not agree ------------------------------------------------- */
 
 /* One word of the worked example changed, one line of what is wrong. Its kernel
  * is no ELF file, which makes another. */

@@ -29,8 +29,7 @@ static const char endless_cl[] =
     "__kernel void add(__global const half *src, __global half *dst,\n"
     "                  float bias)\n{\n    while (1) dst[0] += src[0];\n}\n";
 
-/* --- being interrupted
- * --------------------------------------------------------------------- */
+/* --- being interrupted --------------------------------------------------- */
 
 START_TEST(interrupted)
 {

@@ -25,7 +25,7 @@ static void teardown(void)
     terminal_close(&p);
 }
 
-/* --- output that nobody takes --------------------------------------------- */
+/* --- output that nobody takes -------------------------------------------- */
 
 static const char *const printing[] = {
     "--help",
@@ -130,7 +130,7 @@ START_TEST(fifo_as_output)
 }
 END_TEST
 
-/* --- inputs that are no files --------------------------------------------- */
+/* --- inputs that are no files -------------------------------------------- */
 
 #define AS_BOUND " --shape in0=1x2x4x16 --param bias=1"
 
@@ -233,7 +233,7 @@ START_TEST(large_file)
 }
 END_TEST
 
-/* --- data no device holds ------------------------------------------------- */
+/* --- data no device holds ------------------------------------------------ */
 
 #define KERNEL(declared, body)                                            \
     declared "__kernel void add(__global const half *src, __global half " \

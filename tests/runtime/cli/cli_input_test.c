@@ -5,8 +5,7 @@
 
 #include "tests/support/terminal.h"
 
-/* --- pieces of a good layer, on known lines --------------------------------
- */
+/* --- pieces of a good layer, on known lines ------------------------------ */
 
 #define HEAD /* line 1 */ \
     "<CustomLayer name=\"Add\" type=\"MVCL\" version=\"1\">\n"

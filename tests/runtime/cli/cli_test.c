@@ -34,8 +34,7 @@ static const void *npy_data(const char *name, size_t *n)
     return data + 128;
 }
 
-/* --- command lines
- * ------------------------------------------------------------ */
+/* --- command lines ------------------------------------------------------- */
 
 static const struct {
     const char *args;
@@ -123,8 +122,7 @@ START_TEST(command_line)
 }
 END_TEST
 
-/* --- accepted with a warning
- * ----------------------------------------------------- */
+/* --- accepted with a warning --------------------------------------------- */
 
 static const struct {
     const char *name, *xml, *cl, *want;
@@ -293,7 +291,7 @@ START_TEST(threads_do_not_change_cycles_and_traces)
 }
 END_TEST
 
-/* --- what traces hold --- */
+/* --- what traces hold ---------------------------------------------------- */
 
 typedef struct {
     uint64_t tracks[64];
@@ -367,8 +365,7 @@ START_TEST(trace_levels)
 }
 END_TEST
 
-/* --- tensors from files
- * -------------------------------------------------------------- */
+/* --- tensors from files -------------------------------------------------- */
 
 #define NPY(descr, order, shape) \
     "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }"
@@ -460,8 +457,7 @@ START_TEST(truncated_tensor)
 }
 END_TEST
 
-/* --- output that cannot be written
- * ----------------------------------------------------- */
+/* --- output that cannot be written --------------------------------------- */
 
 static const struct {
     const char *args, *want;
@@ -484,8 +480,7 @@ START_TEST(cannot_write)
 }
 END_TEST
 
-/* --- .bin files
- * -------------------------------------------------------------------------- */
+/* --- .bin files ---------------------------------------------------------- */
 
 #define BIN_LAYER ADD_HEAD ADD_BODY("add.bin", ADD_SIZES) "</CustomLayer>\n"
 

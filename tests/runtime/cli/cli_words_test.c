@@ -23,7 +23,7 @@ static void teardown(void)
     terminal_close(&p);
 }
 
-/* --- control characters --------------------------------------------------- */
+/* --- control characters -------------------------------------------------- */
 
 /* Sets a title and clears the screen, on a terminal. */
 static const char evil_cl[] =
@@ -101,7 +101,7 @@ START_TEST(clang_shows_control_characters)
 }
 END_TEST
 
-/* --- children ------------------------------------------------------------- */
+/* --- children ------------------------------------------------------------ */
 
 /* Names clang would take for options, or for files with options in them. Where
  * clang reads the file k.cl as options, it finds none that it knows. */

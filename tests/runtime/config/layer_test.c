@@ -557,7 +557,7 @@ START_TEST(where)
 }
 END_TEST
 
-/* --- releases --------------------------------------------------------- */
+/* --- releases ------------------------------------------------------------ */
 
 #define FLAT(params, sizes)                                                   \
     "<CustomLayer name=\"GRN\" type=\"MVCL\" version=\"1\">\n"                \

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "runtime/graph/tensor.h"
 #include "base/file.h"
+#include "runtime/graph/tensor.h"
 #include "tests/support/terminal.h"
 
 #define XML(file)                                                         \

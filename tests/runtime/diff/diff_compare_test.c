@@ -37,7 +37,7 @@ static void compare(const tensor_desc *d, const void *a, const void *b,
     ck_assert_msg(!diff_compare(d, a, b, &tol, NULL, &r, &err), "%s", err.msg);
 }
 
-/* --- the oracle ----------------------------------------------------------- */
+/* --- the oracle ---------------------------------------------------------- */
 
 static uint32_t rank_of[65536]; /* of halves that are no NaN, by value */
 
@@ -133,7 +133,7 @@ static void near(double got, long double want)
                   "%.17g, expected %.17Lg", got, want);
 }
 
-/* --- tests ---------------------------------------------------------------- */
+/* --- tests --------------------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -438,7 +438,7 @@ START_TEST(unravels)
 }
 END_TEST
 
-/* --- speed ---------------------------------------------------------------- */
+/* --- speed --------------------------------------------------------------- */
 
 static double seconds(void)
 {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/backend/ops.h"
 #include "runtime/diff/report.h"
-#include "base/file.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/backend/bound.h"
 
@@ -89,7 +89,7 @@ static void nudge(canned *c, uint32_t buffer, uint64_t element)
     ((uint16_t *)c->data[buffer])[element] ^= 1;
 }
 
-/* --- verdicts ------------------------------------------------------------- */
+/* --- verdicts ------------------------------------------------------------ */
 
 START_TEST(equal_sides)
 {
@@ -185,7 +185,7 @@ START_TEST(against_a_plugin)
 }
 END_TEST
 
-/* --- who wrote what ------------------------------------------------------- */
+/* --- who wrote what ------------------------------------------------------ */
 
 static void is_place(const diff_place *p, uint32_t gy, uint32_t gz, uint32_t x)
 {
@@ -312,7 +312,7 @@ START_TEST(groups_in_two_dimensions)
 }
 END_TEST
 
-/* --- reports -------------------------------------------------------------- */
+/* --- reports ------------------------------------------------------------- */
 
 static void differing(void)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "runtime/graph/io.h"
 #include "runtime/graph/npy.h"
-#include "base/str.h"
 #include "tests/support/util.h"
 
 static arena *a;
@@ -137,7 +137,7 @@ START_TEST(a_layer_by_hand)
 }
 END_TEST
 
-/* --- scalars ---------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------- */
 
 static const struct {
     const char *type, *port, *source, *shapes;
@@ -218,7 +218,7 @@ START_TEST(scalar_sources)
 }
 END_TEST
 
-/* --- errors ----------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------- */
 
 #define BUFFER(kind, n, size)                                         \
     "<Tensor arg-name=\"b\" type=\"" kind "_buffer\" port-index=\"" n \
@@ -478,7 +478,7 @@ START_TEST(stages_share_buffers)
 }
 END_TEST
 
-/* --- ranks ------------------------------------------------------------ */
+/* --- ranks --------------------------------------------------------------- */
 
 static const struct {
     const char *format, *shape;
@@ -573,7 +573,7 @@ START_TEST(flat_expressions)
 }
 END_TEST
 
-/* --- models ----------------------------------------------------------- */
+/* --- models -------------------------------------------------------------- */
 
 #define PORT(n, p, d) "<port id=\"" n "\" precision=\"" p "\">" d "</port>"
 #define D4 "<dim>1</dim><dim>2</dim><dim>2</dim><dim>2</dim>"
@@ -668,7 +668,7 @@ START_TEST(a_layer_of_a_model)
 }
 END_TEST
 
-/* --- texts, inputs, outputs ------------------------------------------- */
+/* --- texts, inputs, outputs ---------------------------------------------- */
 
 static const struct {
     const char *text, *says;

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/graph/bind.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "tests/support/util.h"
+#include "runtime/graph/bind.h"
 #include "tests/support/terminal.h"
+#include "tests/support/util.h"
 
 /* "name Type from from": precision FP16 but for Types with a ':', as in
  * "Parameter:FP32". A Result has no output. */
@@ -176,7 +176,7 @@ START_TEST(in_a_row)
 }
 END_TEST
 
-/* --- run ---------------------------------------------------------------- */
+/* --- run ----------------------------------------------------------------- */
 
 static terminal p;
 

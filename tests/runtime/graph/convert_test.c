@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/backend/backend.h"
 #include "runtime/graph/bind.h"
 #include "runtime/graph/io.h"
-#include "base/file.h"
 #include "tests/support/util.h"
 
 static arena *a;
@@ -157,7 +157,7 @@ START_TEST(orders)
 }
 END_TEST
 
-/* --- types, from a model ------------------------------------------------ */
+/* --- types, from a model ------------------------------------------------- */
 
 #define PORT(id, precision)                                        \
     "<port id=\"" id "\" precision=\"" precision "\"><dim>1</dim>" \

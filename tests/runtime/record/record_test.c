@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "runtime/backend/ops.h"
-#include "runtime/backend/identity.h"
-#include "runtime/record/format.h"
 #include "base/file.h"
+#include "runtime/backend/identity.h"
+#include "runtime/backend/ops.h"
+#include "runtime/record/format.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/backend/bound.h"
 
@@ -236,7 +236,7 @@ START_TEST(includes_count)
 }
 END_TEST
 
-/* --- files that are not as they were -------------------------------------- */
+/* --- files that are not as they were ------------------------------------- */
 
 static vpu_status parse(const char *data, size_t n)
 {

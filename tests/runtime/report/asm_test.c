@@ -103,8 +103,7 @@ static const char *without_comments(const char *text)
     return s;
 }
 
-/* --- the listing is the program --------------------------------------------
- */
+/* --- the listing is the program ------------------------------------------ */
 
 /* What the compiler made of the same file. */
 static void compare(const char *path, const char *kernel)
@@ -323,8 +322,7 @@ START_TEST(pipelined_loops)
 }
 END_TEST
 
-/* --- bad input -------------------------------------------------------------
- */
+/* --- bad input ----------------------------------------------------------- */
 
 static const struct {
     const char *args;

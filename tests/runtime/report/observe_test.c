@@ -78,7 +78,7 @@ static const char *text(const json_t *o, const char *key)
     return s;
 }
 
-/* --- profiles ------------------------------------------------------------- */
+/* --- profiles ------------------------------------------------------------ */
 
 static uint64_t shave_cycles(const json_t *report)
 {
@@ -217,7 +217,7 @@ START_TEST(profile_table)
 }
 END_TEST
 
-/* --- Kanata logs ---------------------------------------------------------- */
+/* --- Kanata logs --------------------------------------------------------- */
 
 typedef struct {
     bool begun, retired;
@@ -395,7 +395,7 @@ START_TEST(kanata_is_the_group)
 }
 END_TEST
 
-/* --- value change dumps --------------------------------------------------- */
+/* --- value change dumps -------------------------------------------------- */
 
 /* What a track is in from `ns` on; "" = in nothing. */
 typedef struct {
@@ -586,7 +586,7 @@ START_TEST(dump_is_the_trace)
 }
 END_TEST
 
-/* --- options -------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------- */
 
 static const struct {
     const char *args, *want[2];

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime/stick/isolate.h"
 #include "base/confine.h"
+#include "runtime/stick/isolate.h"
 #include "tests/support/proc.h"
 #include "tests/support/terminal.h"
 
@@ -129,8 +129,7 @@ static unsigned count(const char *text, const char *part)
     return n;
 }
 
-/* --- what it has -----------------------------------------------------------
- */
+/* --- what it has --------------------------------------------------------- */
 
 static void wait_status(pid_t child, const char *line)
 {
@@ -208,8 +207,7 @@ START_TEST(its_cache)
 }
 END_TEST
 
-/* --- how it ends -----------------------------------------------------------
- */
+/* --- how it ends --------------------------------------------------------- */
 
 static const struct {
     int sig;
@@ -369,8 +367,7 @@ START_TEST(it_does_not_outlive_the_stick)
 }
 END_TEST
 
-/* --- what it says ----------------------------------------------------------
- */
+/* --- what it says -------------------------------------------------------- */
 
 static int leave_with(void *arg)
 {

@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "runtime/stick/stick.h"
 #include "runtime/blob/blob.h"
+#include "runtime/stick/stick.h"
 #include "tests/runtime/backend/bound.h"
 
 /* One session behind host_end, which is this process's. */

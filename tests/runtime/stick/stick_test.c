@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/link/mvnc.h"
 #include "runtime/blob/network.h"
+#include "runtime/link/mvnc.h"
 #include "tests/runtime/stick/stick_rig.h"
 
 /* Two stages, no conversions. */
@@ -51,7 +51,7 @@ static uint32_t buffer_of(graph_role role)
     ck_abort();
 }
 
-/* --- packets -------------------------------------------------------------- */
+/* --- packets ------------------------------------------------------------- */
 
 /* Payloads of logged sessions (docs/usb.md, "Dumps"). */
 START_TEST(worked_payloads)
@@ -272,7 +272,7 @@ START_TEST(several_on_their_way)
 }
 END_TEST
 
-/* --- faults --------------------------------------------------------------- */
+/* --- faults -------------------------------------------------------------- */
 
 static const mvnc_config hasty = {
     .timeout_ms = 400, .ping_ms = 0, .dead_ms = 300};
@@ -446,7 +446,7 @@ START_TEST(a_wait_can_be_interrupted)
 }
 END_TEST
 
-/* --- blobs ---------------------------------------------------------------- */
+/* --- blobs --------------------------------------------------------------- */
 
 /* Whatever is loaded, the stick lives: it takes the good one afterwards. */
 START_TEST(hostile_blobs)

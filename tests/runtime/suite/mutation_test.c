@@ -100,8 +100,7 @@ static char *plant(const mistake *m, const char *text, int n)
     return out;
 }
 
-/* --- one sample -------------------------------------------------------------
- */
+/* --- one sample ---------------------------------------------------------- */
 
 typedef struct {
     char *folder; /* kernels/X */

@@ -82,8 +82,7 @@ static void has(const char *text, const char *part)
     ck_assert_msg(strstr(text, part), "no \"%s\" in:\n%s", part, text);
 }
 
-/* --- cases ------------------------------------------------------------------
- */
+/* --- cases --------------------------------------------------------------- */
 
 START_TEST(all_equal)
 {
@@ -219,8 +218,7 @@ START_TEST(no_cases)
 }
 END_TEST
 
-/* --- recordings
- * --------------------------------------------------------------- */
+/* --- recordings ---------------------------------------------------------- */
 
 START_TEST(record_and_replay)
 {
@@ -268,8 +266,7 @@ START_TEST(options_of_the_simulator_need_it)
 }
 END_TEST
 
-/* --- what goes wrong stays where it is
- * ------------------------------------------ */
+/* --- what goes wrong stays where it is ----------------------------------- */
 
 static void build_plugin(const char *name, const char *body)
 {

@@ -33,8 +33,7 @@ static const struct {
 
 enum { N_TYPES = 10, N_MODES = 5, MAX_N = 65536 + 48 };
 
-/* --- inputs: the bits of value i of a type
- * ------------------------------------ */
+/* --- inputs: the bits of value i of a type ------------------------------- */
 
 static uint32_t float_bits(float f)
 {
@@ -90,8 +89,7 @@ static uint64_t input(const number_type *t, uint32_t i)
     return t->bits <= 16 ? i * 40503u : boundary(t, i); /* 40503 is odd */
 }
 
-/* --- the oracle ------------------------------------------------------------
- */
+/* --- the oracle ---------------------------------------------------------- */
 
 static __int128 as_integer(const number_type *t, uint64_t bits)
 {
@@ -202,8 +200,7 @@ static bool is_nan(const number_type *t, uint64_t bits)
     return t->is_float && as_number(t, bits) != as_number(t, bits);
 }
 
-/* --- the test --------------------------------------------------------------
- */
+/* --- the test ------------------------------------------------------------ */
 
 static uint64_t get(const void *p, const number_type *t, uint32_t i)
 {

@@ -24,8 +24,7 @@ static const int_type types[] = {{"char", "uchar", "short", 8, true},
                                  {"long", "ulong", NULL, 64, true},
                                  {"ulong", "ulong", NULL, 64, false}};
 
-/* --- the oracle: results count modulo the result's size --------------------
- */
+/* --- the oracle: results count modulo the result's size ------------------ */
 
 static wide least(const int_type *t)
 {
@@ -143,8 +142,7 @@ static const struct {
                  {"mad24", 3, ONLY24, f_mad24},
                  {"mul24", 2, ONLY24, f_mul24}};
 
-/* --- the test --------------------------------------------------------------
- */
+/* --- the test ------------------------------------------------------------ */
 
 enum { N = 65536 };
 

@@ -7,8 +7,7 @@
 #include "sim/builtins/routines.h"
 #include "tests/support/rig.h"
 
-/* --- statements whose result is a list of ints ------------------------------
- */
+/* --- statements whose result is a list of ints --------------------------- */
 
 static const struct {
     const char *statements; /* on __global int *o */
@@ -158,8 +157,7 @@ START_TEST(program)
 }
 END_TEST
 
-/* --- geometric --------------------------------------------------------------
- */
+/* --- geometric ----------------------------------------------------------- */
 
 enum { N_VECTORS = 1024 };
 
@@ -271,8 +269,7 @@ START_TEST(geometric)
 }
 END_TEST
 
-/* --- work-item DMA ---------------------------------------------------------
- */
+/* --- work-item DMA ------------------------------------------------------- */
 
 static const char dma_source[] =
     "#define COPY(how, src, dst, ...) do { item_dma_event_t e = \\\n"

@@ -10,7 +10,7 @@
 #include "sim/builtins/calls.h"
 #include "sim/builtins/prelude.h"
 
-/* --- symbols -------------------------------------------------------------- */
+/* --- symbols ------------------------------------------------------------- */
 
 /* A symbol of the row, with a number where it is one of several. */
 static void put_symbol(call_id id, unsigned number, char *out, size_t n)
@@ -114,7 +114,7 @@ START_TEST(every_row_has_a_symbol_of_its_own)
 }
 END_TEST
 
-/* --- properties ----------------------------------------------------------- */
+/* --- properties ---------------------------------------------------------- */
 
 /* What passes are told of the calls that are not values of their arguments. */
 static const struct {
@@ -273,7 +273,7 @@ START_TEST(values)
 }
 END_TEST
 
-/* --- other tables --------------------------------------------------------- */
+/* --- other tables -------------------------------------------------------- */
 
 static bool is_letter(char c)
 {

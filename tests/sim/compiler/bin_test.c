@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "isa/text.h"
 #include "base/file.h"
+#include "isa/text.h"
+#include "sim/compiler/front/source.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"
-#include "sim/compiler/front/source.h"
 #include "tests/kernels/program.h"
 
 static arena *a;
@@ -40,8 +40,7 @@ static const char *put(const char *name, const char *text)
     return path;
 }
 
-/* --- it says what the source says ------------------------------------------
- */
+/* --- it says what the source says ---------------------------------------- */
 
 /* "@26:53" becomes "@26": macros move columns. */
 static char *without_columns(char *text)
@@ -220,8 +219,7 @@ START_TEST(refused_with_words)
 }
 END_TEST
 
-/* --- nothing else can be said with it --------------------------------------
- */
+/* --- nothing else can be said with it ------------------------------------ */
 
 static const struct {
     const char *text, *why; /* NULL: it is fine */

@@ -9,7 +9,7 @@
 #include "sim/check/order.h"
 #include "sim/exec/exec.h"
 
-/* --- the hooks there are -------------------------------------------------- */
+/* --- the hooks there are ------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -39,7 +39,7 @@ static sim_hooks without(const sim_hooks *h, int i)
     return less;
 }
 
-/* --- the code that calls them --------------------------------------------- */
+/* --- the code that calls them -------------------------------------------- */
 
 static const sim_debug lines = {.lines = true}, for_gdb = {.lines = false};
 static const sim_checking everything = {.nan = true}, tainted = {.taint = true},
@@ -102,7 +102,7 @@ static vpu_status compile(int code, const sim_hooks *table, vpu_error *err)
     return st;
 }
 
-/* --- tests ---------------------------------------------------------------- */
+/* --- tests --------------------------------------------------------------- */
 
 START_TEST(the_table_has_what_its_code_calls)
 {

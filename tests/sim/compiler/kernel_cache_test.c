@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/temp.h"
-#include "sim/compiler/store/kcache.h"
 #include "sim/compiler/kernel.h"
+#include "sim/compiler/store/kcache.h"
 #include "sim/exec/exec.h"
 #include "tests/support/util.h"
 
@@ -59,8 +59,7 @@ static void teardown(void)
     arena_destroy(a);
 }
 
-/* --- compiling -------------------------------------------------------------
- */
+/* --- compiling ----------------------------------------------------------- */
 
 typedef struct {
     bool from_cache;
@@ -139,8 +138,7 @@ START_TEST(hit_is_the_same)
 }
 END_TEST
 
-/* --- what keys see ---------------------------------------------------------
- */
+/* --- what keys see ------------------------------------------------------- */
 
 START_TEST(options_count)
 {
@@ -202,8 +200,7 @@ START_TEST(entry_counts)
 }
 END_TEST
 
-/* --- damaged entries -------------------------------------------------------
- */
+/* --- damaged entries ----------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *n)
 {
@@ -295,8 +292,7 @@ START_TEST(entry_of_another_key)
 }
 END_TEST
 
-/* --- whose it is -----------------------------------------------------------
- */
+/* --- whose it is --------------------------------------------------------- */
 
 static void expect_refused(const char *why)
 {
@@ -390,8 +386,7 @@ START_TEST(only_this_user_has_a_say)
 }
 END_TEST
 
-/* --- room ------------------------------------------------------------------
- */
+/* --- room ---------------------------------------------------------------- */
 
 enum { PIECE = 1000, ROOM = 3 * (PIECE + 64) };
 
@@ -516,8 +511,7 @@ START_TEST(unfinished_files_go)
 }
 END_TEST
 
-/* --- several processes -----------------------------------------------------
- */
+/* --- several processes --------------------------------------------------- */
 
 enum { N_PROCESSES = 4, N_ROUNDS = 400, N_KEYS = 6 };
 

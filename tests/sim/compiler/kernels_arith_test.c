@@ -18,8 +18,7 @@ typedef unsigned char uchar;
 
 enum { N = 4160 }; /* 64 * 65: all pairs of special values, and a tail */
 
-/* --- the built-ins of OpenCL C that the cases use, for the host ------------
- */
+/* --- the built-ins of OpenCL C that the cases use, for the host ---------- */
 
 #undef isnan
 #undef isless
@@ -295,8 +294,7 @@ static const struct {
     void (*host)(void *, const void *, const void *, int);
 } cases[] = {HALF_CASES(ROW) FLOAT_CASES(ROW) INT_CASES(ROW)};
 
-/* --- inputs ------------------------------------------------------------------
- */
+/* --- inputs -------------------------------------------------------------- */
 
 static const ushort special_halves[] = {
     0x0000, 0x8000, 0x0001, 0x8001, 0x0002, 0x03ff, 0x83ff, 0x0400, 0x8400,
@@ -447,8 +445,7 @@ START_TEST(element_wise)
 }
 END_TEST
 
-/* --- division where it is not defined ----------------------------------------
- */
+/* --- division where it is not defined ------------------------------------ */
 
 static const struct {
     const char *type;

@@ -524,8 +524,7 @@ START_TEST(across_barriers)
 }
 END_TEST
 
-/* --- divergence -------------------------------------------------------------
- */
+/* --- divergence ---------------------------------------------------------- */
 
 static const struct {
     const char *source;
@@ -580,8 +579,7 @@ START_TEST(divergence_is_reported)
 }
 END_TEST
 
-/* --- dimensions
- * --------------------------------------------------------------- */
+/* --- dimensions ---------------------------------------------------------- */
 
 static const char transposed[] =
     "__kernel void k(__global int *out, __local int *t)\n{\n"
@@ -641,8 +639,7 @@ START_TEST(dimensions)
 }
 END_TEST
 
-/* --- limits
- * -------------------------------------------------------------------- */
+/* --- limits -------------------------------------------------------------- */
 
 static const char *const endless[] = {
     "__kernel void k(__global int *p) { while (1) ; }\n",

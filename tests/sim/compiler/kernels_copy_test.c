@@ -9,8 +9,7 @@
 
 enum { BYTES = 4096 };
 
-/* --- the plain walk
- * ----------------------------------------------------------- */
+/* --- the plain walk ------------------------------------------------------ */
 
 typedef struct {
     uint32_t src_width, dst_width, src_pitch, dst_pitch;
@@ -29,8 +28,7 @@ static void walk_bytes(const walk *w, const uint8_t *src, uint8_t *dst)
                     k % w->src_width];
 }
 
-/* --- calls and what they mean
- * ---------------------------------------------------- */
+/* --- calls and what they mean -------------------------------------------- */
 
 /* The 2021 generation counts elements and gaps; in three dimensions the gaps
  * behind lines come before the number of planes. */
@@ -361,8 +359,7 @@ START_TEST(copies_in_a_loop)
 }
 END_TEST
 
-/* --- events
- * ----------------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------- */
 
 /* Cycles waited for transfers of 8 bytes, and perhaps one of 16 KiB; a long
  * computation follows, by whose end there is nothing left to wait for. */
@@ -470,8 +467,7 @@ START_TEST(an_event_is_returned)
 }
 END_TEST
 
-/* --- phases
- * ----------------------------------------------------------------------- */
+/* --- phases -------------------------------------------------------------- */
 
 #define ARGS                                                      \
     "(__global half *src, __global half *dst, __local half *a,\n" \

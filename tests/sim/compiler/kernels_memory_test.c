@@ -7,8 +7,7 @@
 
 enum { N = 640 };
 
-/* --- access patterns: out[i] and in[…] of one type
- * ----------------------------- */
+/* --- access patterns: out[i] and in[…] of one type ----------------------- */
 
 typedef int pattern(int i);
 
@@ -106,8 +105,7 @@ START_TEST(access_patterns)
 }
 END_TEST
 
-/* --- kernels over ints with a C twin
- * ---------------------------------------------- */
+/* --- kernels over ints with a C twin ------------------------------------- */
 
 typedef void host_fn(int *out, const int *in, int i);
 
@@ -334,8 +332,7 @@ START_TEST(like_c)
 }
 END_TEST
 
-/* --- which variant runs
- * -------------------------------------------------------------- */
+/* --- which variant runs -------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -385,9 +382,7 @@ START_TEST(variant_chosen)
 }
 END_TEST
 
-/* --- atomics
- * ---------------------------------------------------------------------------
- */
+/* --- atomics ------------------------------------------------------------- */
 
 START_TEST(atomics)
 {
@@ -467,8 +462,7 @@ START_TEST(atomics)
 }
 END_TEST
 
-/* --- orders and threads
- * ------------------------------------------------------------------ */
+/* --- orders and threads -------------------------------------------------- */
 
 START_TEST(order_and_threads)
 {
@@ -598,7 +592,7 @@ START_TEST(too_much_local_memory)
 }
 END_TEST
 
-/* --- what a group's items share ------------------------------------------- */
+/* --- what a group's items share ------------------------------------------ */
 
 /* What runs the items one after the other stays in registers: only the kernel's
  * own arrays are in memory. In code for checking even those are not shared, but

@@ -6,7 +6,7 @@
 
 enum { N = 96 };
 
-/* --- widths that C has no type for ---------------------------------------- */
+/* --- widths that C has no type for --------------------------------------- */
 
 static ulong low(ulong v, unsigned bits)
 {
@@ -108,7 +108,7 @@ START_TEST(odd_widths)
 }
 END_TEST
 
-/* --- a choice between vectors --------------------------------------------- */
+/* --- a choice between vectors -------------------------------------------- */
 
 /* One condition for all lanes, or one for each. */
 START_TEST(chosen_vectors)

@@ -8,8 +8,7 @@
 #include "base/str.h"
 #include "tests/support/rig.h"
 
-/* --- one by one ------------------------------------------------------------
- */
+/* --- one by one ---------------------------------------------------------- */
 
 static const struct {
     const char *text; /* declares or defines what `use` uses */
@@ -105,8 +104,7 @@ START_TEST(one)
 }
 END_TEST
 
-/* --- every built-in with types that are not its own ------------------------
- */
+/* --- every built-in with types that are not its own ---------------------- */
 
 static const char *const builtins[] = {
 #define BUILTIN(name, fn, data, types) #name,

@@ -13,8 +13,7 @@
 #include "tests/support/rig.h"
 #include "tests/support/scan.h"
 
-/* --- kernels ---------------------------------------------------------------
- */
+/* --- kernels ------------------------------------------------------------- */
 
 static const char *const folders[] = {"kernels/*/*.cl",
                                       "tests/kernels/cl/*.cl",

@@ -217,8 +217,7 @@ START_TEST(conditions_on_items)
 }
 END_TEST
 
-/* --- which loops -----------------------------------------------------------
- */
+/* --- which loops --------------------------------------------------------- */
 
 /* The loop that the work-group pass makes, its parts to be exchanged. */
 #define LOOP(first, condition, next, more, mark)         \

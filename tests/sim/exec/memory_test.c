@@ -83,7 +83,7 @@ START_TEST(several_pages)
 }
 END_TEST
 
-/* --- what an address is --------------------------------------------------- */
+/* --- what an address is -------------------------------------------------- */
 
 static void described(uint64_t address, const char *want)
 {
@@ -160,7 +160,7 @@ START_TEST(addresses_of_buffers)
 }
 END_TEST
 
-/* --- the parts of CMX ----------------------------------------------------- */
+/* --- the parts of CMX ---------------------------------------------------- */
 
 static void reopen(bool roomy)
 {

@@ -68,7 +68,7 @@ static uint64_t at_place(const exec_profile *p, exec_place place,
     return n;
 }
 
-/* --- by hand -------------------------------------------------------------- */
+/* --- by hand ------------------------------------------------------------- */
 
 /* Lines 4 apart by 4 KiB: each a fill from DDR; they compete for one set of L1
  * and have a set of L2 each, so line 6 finds a[0] in L2. */
@@ -269,7 +269,7 @@ START_TEST(phases_and_functions)
 }
 END_TEST
 
-/* --- all kinds ------------------------------------------------------------ */
+/* --- all kinds ----------------------------------------------------------- */
 
 static const struct {
     const char *what, *source;

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "sim/ir/ir.h"
 
-/* --- post-dominators ------------------------------------------------------ */
+/* --- post-dominators ----------------------------------------------------- */
 
 /* A block and its successors, by numbers; the entry is block 0. */
 static const struct {
@@ -111,7 +111,7 @@ START_TEST(post_dominators_of_many_blocks)
 }
 END_TEST
 
-/* --- names of functions --------------------------------------------------- */
+/* --- names of functions -------------------------------------------------- */
 
 /* Each argument: its letter and its lanes. */
 static const struct {
@@ -152,7 +152,7 @@ START_TEST(names_of_functions)
 }
 END_TEST
 
-/* --- runtime calls -------------------------------------------------------- */
+/* --- runtime calls ------------------------------------------------------- */
 
 static bool has(LLVMValueRef call, const char *attribute)
 {

@@ -427,8 +427,7 @@ START_TEST(refill_must_give)
 }
 END_TEST
 
-/* --- banks -----------------------------------------------------------------
- */
+/* --- banks --------------------------------------------------------------- */
 
 /* One group of 10 loads from DDR, all in one bank: bank `i % spread`. */
 static uint32_t spread;
@@ -506,8 +505,7 @@ START_TEST(rows_of_a_bank_take_turns)
 }
 END_TEST
 
-/* --- transaction level ------------------------------------------------------
- */
+/* --- transaction level --------------------------------------------------- */
 
 static void give_misses(mach_step *s, const mach_miss *list, uint32_t n)
 {

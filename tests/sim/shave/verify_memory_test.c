@@ -9,8 +9,7 @@
 #include "sim/shave/verify_memory.h"
 #include "tests/support/rig.h"
 
-/* --- a function and its accesses -------------------------------------------
- */
+/* --- a function and its accesses ----------------------------------------- */
 
 typedef struct {
     arena *a;
@@ -93,8 +92,7 @@ static bool is_access(LLVMValueRef i)
     return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsACallInst(i);
 }
 
-/* --- one block: the last two accesses change places ------------------------
- */
+/* --- one block: the last two accesses change places ---------------------- */
 
 typedef struct {
     const char *body;
@@ -242,8 +240,9 @@ static void in_program(hand *h, bool swap)
     LLVMValueRef all[8];
     uint32_t n = 0;
 
-    ir_each_inst(i, LLVMGetEntryBasicBlock(h->fn)) if (is_access(i)) all[n++] =
-        i;
+    ir_each_inst(i, LLVMGetEntryBasicBlock(h->fn))
+        if (is_access(i))
+            all[n++] = i;
     h->p.fn.n_instrs = 0;
     for (uint32_t k = 0; k < n; k++)
         put(h, all[k], k, 0, k);
@@ -274,8 +273,7 @@ START_TEST(two_accesses)
 }
 END_TEST
 
-/* --- a pipelined loop ------------------------------------------------------
- */
+/* --- a pipelined loop ---------------------------------------------------- */
 
 /* Access k of an iteration touches `bytes` at start + i * stride, i = 0, 1, …,
  * in cycle `time` of its iteration. */
@@ -414,8 +412,9 @@ START_TEST(random_loops)
 
         open_hand(&h, loop_text(a, &l),
                   "br i1 %c, label %loop, label %end\nend:\nret void\n");
-        ir_each_inst(i, LLVMGetNextBasicBlock(LLVMGetEntryBasicBlock(
-                            h.fn))) if (is_access(i)) inst[n++] = i;
+        ir_each_inst(i, LLVMGetNextBasicBlock(LLVMGetEntryBasicBlock(h.fn)))
+            if (is_access(i))
+                inst[n++] = i;
         pipeline(&h, &l, inst);
         why = verify_memory(h.fn, &h.p, &block, &instr);
         ck_assert_msg(!why == want,
@@ -437,8 +436,7 @@ START_TEST(random_loops)
 }
 END_TEST
 
-/* --- what is not there -----------------------------------------------------
- */
+/* --- what is not there --------------------------------------------------- */
 
 START_TEST(lost_and_strayed)
 {
