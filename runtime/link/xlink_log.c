@@ -11,7 +11,7 @@
 #include "base/word.h"
 #include "runtime/link/mvnc_wire.h"
 
-enum { KEPT = 8, LINE = 240, LAST = LINE + 40 };
+enum { KEPT = 12, LINE = 240, LAST = LINE + 40 };
 
 struct xlink_log {
     xlink_log_config c;
