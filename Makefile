@@ -235,8 +235,8 @@ asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
-run-check-asan: all plugins $(filter-out $(ASAN_LONG),$(TESTS)) $(FIDELITY)
-	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG),$(TESTS))
+run-check-asan: all plugins $(filter-out $(ASAN_LONG) $(NOT_ASAN),$(TESTS)) $(FIDELITY)
+	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG) $(NOT_ASAN),$(TESTS))
 check-tsan: deps
 	@scripts/deps clang
 	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
