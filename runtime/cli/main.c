@@ -248,7 +248,7 @@ typedef struct {
     int status;
 } command_line;
 
-static vpu_status run(void *user, vpu_error *err)
+static vpu_status run_command(void *user, vpu_error *err)
 {
     command_line *c = user;
 
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
     ending_watch();
     keep_memory();
     stop_watch_crashes();
-    if (oom_guard(run, &c, &err)) {
+    if (oom_guard(run_command, &c, &err)) {
         fprintf(stderr, "vpu: %s\n", err.msg);
         return ending_status(CLI_ERROR);
     }
