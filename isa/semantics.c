@@ -229,7 +229,7 @@ static uint32_t high_word(isa_type t, uint32_t a, uint32_t b)
 uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b)
 {
     isa_type t = type_of(in);
-    float x = is_float(t) ? real(t, a) : 0, y = is_float(t) ? real(t, b) : 0;
+    float x;
 
     switch ((isa_lanes)isa_ops[in->op].lanes) {
     case ISA_LANES_none:
@@ -273,24 +273,27 @@ uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b)
     case ISA_LANES_max:
         return extreme(t, a, b, true);
     case ISA_LANES_float_add:
-        return rounded(t, x + y);
+        return rounded(t, real(t, a) + real(t, b));
     case ISA_LANES_float_sub:
-        return rounded(t, x - y);
+        return rounded(t, real(t, a) - real(t, b));
     case ISA_LANES_float_mul:
-        return rounded(t, x * y);
+        return rounded(t, real(t, a) * real(t, b));
     case ISA_LANES_float_div:
-        return rounded(t, x / y);
+        return rounded(t, real(t, a) / real(t, b));
     case ISA_LANES_float_sqrt:
-        return rounded(t, sqrtf(x));
+        return rounded(t, sqrtf(real(t, a)));
     case ISA_LANES_float_rsqrt:
+        x = real(t, a);
         return special(t, 1.0 / sqrt((double)x),
                        (float)(1.0 / sqrt((double)x)));
     case ISA_LANES_float_exp2:
+        x = real(t, a);
         return special(t, exp2((double)x), exp2f(x));
     case ISA_LANES_float_log2:
+        x = real(t, a);
         return special(t, log2((double)x), log2f(x));
     case ISA_LANES_float_round:
-        return rounded(t, integral((isa_round)in->sub, x));
+        return rounded(t, integral((isa_round)in->sub, real(t, a)));
     }
     return 0;
 }
