@@ -43,7 +43,7 @@ void oom_raise(size_t wanted)
 typedef struct {
     oom_scope scope; /* first: leave gets back from it */
     jmp_buf env;
-    size_t wanted;
+    volatile size_t wanted; /* set between setjmp and longjmp */
 } guard;
 
 static void leave_guard(oom_scope *s, size_t wanted)

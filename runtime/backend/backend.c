@@ -152,7 +152,7 @@ vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err)
 {
     backend_result *ignored = calloc(g->n_launches + 1, sizeof *ignored);
     vpu_status st = ignored
-                        ? b->ops->run(b->self, 0, g->n_launches, ignored, err)
+                        ? backend_run(b, 0, g->n_launches, ignored, err)
                         : err_set(err, VPU_ERR_NOMEM,
                                   "no memory for %u launches", g->n_launches);
 
