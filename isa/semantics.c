@@ -201,8 +201,7 @@ static uint32_t zeros(uint32_t a, bool leading)
 
 /* --- rows ---------------------------------------------------------------- */
 
-/* The type a row computes in: its own, or what it is for. */
-static isa_type type_of(const isa_instr *in)
+isa_type isa_computes_in(const isa_instr *in)
 {
     isa_type as = (isa_type)isa_ops[in->op].as;
 
@@ -228,7 +227,7 @@ static uint32_t high_word(isa_type t, uint32_t a, uint32_t b)
 
 uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b)
 {
-    isa_type t = type_of(in);
+    isa_type t = isa_computes_in(in);
     float x;
 
     switch ((isa_lanes)isa_ops[in->op].lanes) {

@@ -30,6 +30,9 @@ uint32_t isa_convert(isa_type to, isa_type from, uint32_t bits);
 /* bits cut to the type's width, then extended as an I register holds it. */
 uint32_t isa_extend(isa_type t, uint32_t bits);
 
+/* The type that an operation computes in: its own, or what it is for. */
+isa_type isa_computes_in(const isa_instr *in);
+
 /* One lane of an element-wise operation; of scalar and vector rows alike. */
 uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b);
 

@@ -44,11 +44,7 @@ static isa_value splat(unsigned bytes, uint32_t bits)
 
 static unsigned lane_bytes(const isa_instr *in)
 {
-    uint8_t as = isa_ops[in->op].as;
-
-    return as         ? isa_type_bytes((isa_type)as)
-           : in->type ? isa_type_bytes((isa_type)in->type)
-                      : 4;
+    return isa_type_bytes(isa_computes_in(in));
 }
 
 static isa_value each_lane(const isa_instr *in, const isa_value *a,

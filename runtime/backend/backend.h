@@ -157,7 +157,6 @@ typedef struct {
     /* Its device address, and the memory it is in. */
     uint32_t (*address)(const void *self, uint32_t i);
     const memory *(*memory)(const void *self);
-    const mach_desc *(*machine)(const void *self);
     /* After a run: launch i of the graph. */
     const backend_launch *(*launch)(const void *self, uint32_t i);
 } backend_inspect_ops;
@@ -169,8 +168,8 @@ typedef struct {
     /* Count the runs that follow by source line, into backend_launch.profile.
      */
     void (*profile)(void *self, const char *name, bool on);
-    /* The next launch begins at this place in the order of its groups; one
-     * SHAVE. */
+    /* The launches that follow begin at this place in the order of their
+     * groups; one SHAVE. */
     void (*begin_at)(void *self, uint64_t first);
 } backend_observe_ops;
 
@@ -274,6 +273,16 @@ vpu_status backend_run_one(const backend *b, uint32_t i, vpu_error *err);
 static inline void *backend_buffer(const backend *b, uint32_t i)
 {
     return b->ops->inspect->buffer(b->self, i);
+}
+
+static inline uint32_t backend_address(const backend *b, uint32_t i)
+{
+    return b->ops->inspect->address(b->self, i);
+}
+
+static inline const memory *backend_memory(const backend *b)
+{
+    return b->ops->inspect->memory(b->self);
 }
 
 static inline const backend_launch *backend_launch_of(const backend *b,

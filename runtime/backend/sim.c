@@ -197,11 +197,6 @@ static const memory *memory_of(const void *self)
     return ((const sim_graph *)self)->mem;
 }
 
-static const mach_desc *machine(const void *self)
-{
-    return ((const sim_graph *)self)->desc;
-}
-
 static const backend_launch *launch(const void *self, uint32_t i)
 {
     return &((const sim_graph *)self)->stages[i].result;
@@ -247,7 +242,6 @@ const backend_ops backend_sim_ops = {
     .run = sim_run,
     .extras = BACKEND_MACHINE,
     .trace = &(const backend_trace_ops){trace_to},
-    .inspect = &(const backend_inspect_ops){buffer, address, memory_of, machine,
-                                            launch},
+    .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch},
     .observe = &(const backend_observe_ops){observers, profile, begin_at},
     .order = &(const backend_order_ops){sim_run_in_order, checker}};

@@ -199,10 +199,9 @@ static void look(looking *x, sim_graph *b, uint32_t i, exec_launch *el)
     for (; n < b->n_observers; n++)
         x->list[n] = b->observers[n];
     x->own[0] = (exec_observer){
-        .name = "a trace", .needs = EXEC_NEED_TIME, .trace = b->trace};
+        .name = "a trace", .needs = EXEC_TRACE_NEEDS, .trace = b->trace};
     x->own[1] = (exec_observer){.name = b->profile,
-                                .needs = EXEC_NEED_PROGRAM | EXEC_NEED_TIME |
-                                         EXEC_NEED_FLOWS,
+                                .needs = EXEC_PROFILE_NEEDS,
                                 .user = x,
                                 .profile = keep_profile};
     if (b->trace)

@@ -279,14 +279,11 @@ static int check_observers(run_options *o)
         bool given;
         const char *name;
         uint32_t needs;
-    } lookers[] = {
-        {o->profile, "--profile",
-         EXEC_NEED_PROGRAM | EXEC_NEED_TIME | EXEC_NEED_FLOWS},
-        {o->folded != NULL, "--folded",
-         EXEC_NEED_PROGRAM | EXEC_NEED_TIME | EXEC_NEED_FLOWS},
-        {o->kanata != NULL, "--kanata", EXEC_NEED_PROGRAM | EXEC_NEED_TIME},
-        {o->trace || o->trace_json || o->vcd || o->view, "a trace",
-         EXEC_NEED_TIME}};
+    } lookers[] = {{o->profile, "--profile", EXEC_PROFILE_NEEDS},
+                   {o->folded != NULL, "--folded", EXEC_PROFILE_NEEDS},
+                   {o->kanata != NULL, "--kanata", KANATA_NEEDS},
+                   {o->trace || o->trace_json || o->vcd || o->view, "a trace",
+                    EXEC_TRACE_NEEDS}};
     vpu_error err;
 
     if (!(backend_extras(o->ops) & BACKEND_OBSERVE))

@@ -90,7 +90,7 @@ static vpu_status variable(void *user, const char *name, dbg_value *out,
 static const uint8_t *bytes_at(void *user, uint32_t address, uint64_t bytes)
 {
     const looker *k = user;
-    const memory *m = dbg_memory(k->s);
+    const memory *m = backend_memory(&k->s->sim);
 
     return memory_readable(m, address, bytes) ? memory_window(m) + address
                                               : NULL;
@@ -100,7 +100,7 @@ static void address_text(void *user, uint32_t address, str *out)
 {
     const looker *k = user;
 
-    memory_describe(dbg_memory(k->s), address, out);
+    memory_describe(backend_memory(&k->s->sim), address, out);
 }
 
 /* --- tensors ------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static vpu_status pointed_to(session *s, const dbg_value *p, uint32_t *buffer,
     vpu_status st = dbg_number(p, &n, err);
 
     for (uint32_t i = 0; !st && i < s->g->n_buffers; i++) {
-        uint32_t from = dbg_address(s, i);
+        uint32_t from = backend_address(&s->sim, i);
 
         if ((uint32_t)n.i == from) {
             *buffer = i;
@@ -235,7 +235,7 @@ void look_show(session *s, const dbg_value *v)
                    b->desc.layout == TENSOR_CHANNEL_MINOR
                        ? ", channels innermost in memory"
                        : "",
-                   b->bytes, dbg_address(s, (uint32_t)v->type->n));
+                   b->bytes, backend_address(&s->sim, (uint32_t)v->type->n));
         return;
     }
     dbg_show(v, &env, &s->buf);

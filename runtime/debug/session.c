@@ -16,16 +16,6 @@ const graph_launch *session_launch(const session *s)
     return n ? &s->g->launches[i < n ? i : n - 1] : NULL;
 }
 
-const memory *dbg_memory(const session *s)
-{
-    return s->sim.ops->inspect->memory(s->sim.self);
-}
-
-uint32_t dbg_address(const session *s, uint32_t i)
-{
-    return s->sim.ops->inspect->address(s->sim.self, i);
-}
-
 uint32_t session_groups(const session *s, uint32_t n[3])
 {
     const graph_launch *l = session_launch(s);

@@ -206,9 +206,6 @@ bool command_loop(session *s);
 /* Prints buf; when nobody listens any more the session ends. */
 void session_flush(session *s);
 const graph_launch *session_launch(const session *s);
-/* The device's memory, and where buffer i of the graph is in it. */
-const memory *dbg_memory(const session *s);
-uint32_t dbg_address(const session *s, uint32_t i);
 uint32_t session_groups(const session *s, uint32_t n[3]);
 
 #endif

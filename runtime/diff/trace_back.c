@@ -130,7 +130,7 @@ static vpu_status note_groups(const graph *g, const diff_config *cfg,
     for (uint32_t i = 0; i < d->launch && !st; i++)
         st = backend_run_one(&s, i, err);
     if (!st) {
-        w.address = s.ops->inspect->address(s.self, d->buffer);
+        w.address = backend_address(&s, d->buffer);
         s.ops->observe->observers(s.self, &list, 1);
         st = backend_run_one(&s, d->launch, err);
     }

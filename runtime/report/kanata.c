@@ -224,7 +224,7 @@ kanata *kanata_create(FILE *f, uint64_t group, uint64_t max_bundles)
     k->left = max_bundles;
     k->group = group;
     k->observer = (exec_observer){.name = "--kanata",
-                                  .needs = EXEC_NEED_PROGRAM | EXEC_NEED_TIME,
+                                  .needs = KANATA_NEEDS,
                                   .group = &k->group,
                                   .user = k,
                                   .phase_begin = on_phase_begin,

@@ -10,6 +10,9 @@
 
 typedef struct kanata kanata;
 
+/* What its observer needs of a launch. */
+enum { KANATA_NEEDS = EXEC_NEED_PROGRAM | EXEC_NEED_TIME };
+
 /* Writes to f, the caller's, whose error flag tells whether that went well. At
  * most max_bundles bundles; what follows is left out. */
 kanata *kanata_create(FILE *f, uint64_t group, uint64_t max_bundles);

@@ -148,8 +148,6 @@ vpu_status order_launch(memory *mem, const mach_desc *desc,
 
     el.how.timing = EXEC_NO_TIMING;
     el.how.engine = EXEC_COMPILED;
-    el.how.n_threads = 1;
-
     el.print = NULL;
     el.observers = &list;
     el.n_observers = 1;

@@ -471,8 +471,6 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     prepare(s);
     el.how.timing = EXEC_NO_TIMING;
     el.how.engine = EXEC_COMPILED;
-    el.how.n_threads = 1;
-
     el.observers = &list;
     el.n_observers = 1;
     st = exec_run(s->mem, desc, &el, &r, err);

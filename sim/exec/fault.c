@@ -43,6 +43,19 @@ static bool is_in_code(const fault_scope *s, void *context)
 #endif
 }
 
+/* To the handler that was there before ours; false: there was none. */
+static bool pass_on(const struct sigaction *old, int sig, siginfo_t *info,
+                    void *context)
+{
+    if (old->sa_flags & SA_SIGINFO)
+        old->sa_sigaction(sig, info, context);
+    else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN)
+        old->sa_handler(sig);
+    else
+        return false;
+    return true;
+}
+
 static void on_interrupt(int sig, siginfo_t *info, void *context)
 {
     fault_scope *s = armed;
@@ -53,10 +66,7 @@ static void on_interrupt(int sig, siginfo_t *info, void *context)
         s->kind = FAULT_LIMIT;
         siglongjmp(s->env, 1);
     }
-    if (old_urg.sa_flags & SA_SIGINFO)
-        old_urg.sa_sigaction(sig, info, context);
-    else if (old_urg.sa_handler != SIG_DFL && old_urg.sa_handler != SIG_IGN)
-        old_urg.sa_handler(sig);
+    pass_on(&old_urg, sig, info, context);
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -80,16 +90,12 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     }
     /* Not a kernel's. Whoever was here before may mend it and return: our
      * handler stays, for other threads run kernels. */
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(sig, info, context);
-    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-        old->sa_handler(sig);
-    } else {
-        /* Nobody: it ends the process when it comes again. */
-        sigaction(sig, old, NULL);
-        if (info->si_code <= 0)
-            raise(sig);
-    }
+    if (pass_on(old, sig, info, context))
+        return;
+    /* Nobody: it ends the process when it comes again. */
+    sigaction(sig, old, NULL);
+    if (info->si_code <= 0)
+        raise(sig);
 }
 
 void fault_install(void)

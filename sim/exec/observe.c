@@ -19,7 +19,6 @@ static bool meets(exec_need need, const exec_options *how, const sim_kernel *k)
     case EXEC_NEED_SITES:
         return !k || k->sites;
     case EXEC_NEED_ORDER: /* exec_run sees to it */
-    case EXEC_N_NEEDS:
         break;
     }
     return true;

@@ -27,9 +27,14 @@ typedef enum {
     EXEC_NEED_TIME = 1 << 3,      /* any timing but EXEC_NO_TIMING */
     EXEC_NEED_FLOWS = 1 << 4,     /* EXEC_FLOWS */
     EXEC_NEED_NO_TIME = 1 << 5,   /* EXEC_NO_TIMING */
-    EXEC_NEED_SITES = 1 << 6,     /* a kernel compiled for checking */
-    EXEC_N_NEEDS = 7
+    EXEC_NEED_SITES = 1 << 6      /* a kernel compiled for checking */
 } exec_need;
+
+/* The needs of whatever has exec_observer.trace, and .profile. */
+enum {
+    EXEC_TRACE_NEEDS = EXEC_NEED_TIME,
+    EXEC_PROFILE_NEEDS = EXEC_NEED_PROGRAM | EXEC_NEED_TIME | EXEC_NEED_FLOWS
+};
 
 /* Where cycles of SHAVEs go: to a line of the kernel, or to what has none. */
 typedef enum {
@@ -83,7 +88,7 @@ typedef struct exec_observer {
      * groups. With EXEC_NEED_ORDER. */
     bool prints_at_once;
     /* The timeline of the launch; one observer of a launch may have one. With
-     * EXEC_NEED_TIME. */
+     * EXEC_TRACE_NEEDS. */
     trc_writer *trace;
     void *user;
 
@@ -119,8 +124,7 @@ typedef struct exec_observer {
      * observers: the launch ends, with the group's error. */
     void (*stopped)(void *user, sim_wg *wg, const exec_stop *why);
     /* The launch is over; its cycles were counted by source line. The rows are
-     * gone when the callback returns. With EXEC_NEED_PROGRAM and
-     * EXEC_NEED_FLOWS. */
+     * gone when the callback returns. With EXEC_PROFILE_NEEDS. */
     void (*profile)(void *user, const exec_profile *p);
 } exec_observer;
 
