@@ -12,36 +12,6 @@
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
-static const char help[] =
-    "usage: vpu asm FILE.cl|FILE.bin [OPTIONS]\n\n"
-    "Shows the SHAVE program a kernel becomes, for each variant: figures, a\n"
-    "table of its blocks, then bundle by bundle the cycle, the operations, one "
-    "a\n"
-    "line, where in the source they come from (@line:column), and why each is "
-    "not\n"
-    "a cycle earlier. Without its comments (from ; to the end of a line) the\n"
-    "listing is the program, exactly.\n\n"
-    "  --kernel NAME     which kernel, when the file has several\n"
-    "  --variant NAME    only scalar, vectorized, dma_preload or "
-    "dma_postwrite\n"
-    "  --explain         one line instead: why the kernel was not vectorized\n"
-    "  --source          the text of each source line before its first bundle\n"
-    "  -D NAME[=VALUE], -I DIR, -cl-…\n"
-    "                    for the compiler, as in vpu cc\n\n"
-    "What the reasons mean:\n"
-    "  waits for i5 (ld at 4, 7)   i5 is the result of the ld of cycle 4 of "
-    "this\n"
-    "                              block and takes 7 cycles\n"
-    "  IAU busy                    its unit is taken in the cycle before\n"
-    "  branch slots                behind a branch 6 bundles always run\n"
-    "  memory order                it may not pass that access\n"
-    "  held back                   it could go, but registers are scarce\n\n"
-    "Examples:\n"
-    "  vpu asm kernels/grn/grn_rolled.cl --variant scalar --source\n"
-    "  vpu asm kernels/grn/grn.cl --explain\n"
-    "  vpu asm -D UNROLL=4 --kernel grn grn.cl\n"
-    "  vpu asm grn.bin | grep -c 'busy'\n";
-
 typedef struct {
     const char *file, *kernel;
     int variant; /* SIM_N_VARIANTS: all */
@@ -49,52 +19,39 @@ typedef struct {
     cli_clang clang;
 } asm_args;
 
-static int variant(const char *name, asm_args *out)
-{
-    for (out->variant = 0; out->variant < SIM_N_VARIANTS; out->variant++)
-        if (!strcmp(name, sim_variant_name((sim_variant_kind)out->variant)))
-            return CLI_OK;
-    return cli_usage(&cli_asm,
-                     "--variant %s: expected scalar, vectorized, dma_preload "
-                     "or dma_postwrite",
-                     name);
-}
+#define AT(field) offsetof(asm_args, field)
+
+static const cli_option rows[] = {
+    {"kernel", "NAME", OPTION_TEXT, AT(kernel),
+     .help = "which kernel, when the file has several"},
+    {"variant", "scalar|vectorized|dma_preload|dma_postwrite", OPTION_CHOICE,
+     AT(variant), .help = "only this one"},
+    {"explain", NULL, OPTION_FLAG, AT(explain),
+     .help = "one line instead: why the kernel was not vectorized"},
+    {"source", NULL, OPTION_FLAG, AT(source),
+     .help = "the text of each source line before its first bundle"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&cli_clang_options, AT(clang)},
+                                   {&cli_compile_options, AT(clang.limits)}};
 
 static int parse(arena *a, int argc, char **argv, asm_args *out)
 {
-    int rc = CLI_OK;
+    option_needs needs = {.n = 0};
+    int first, rc;
 
     out->variant = SIM_N_VARIANTS;
     out->clang.limits = budget_or_default(NULL);
-    for (int i = 1; i < argc && !rc; i++) {
-        const char *s = argv[i];
-
-        if (!strcmp(s, "--kernel") || !strcmp(s, "--variant")) {
-            if (i + 1 == argc)
-                return cli_usage(&cli_asm, "%s needs a value", s);
-            if (s[2] == 'k')
-                out->kernel = argv[++i];
-            else
-                rc = variant(argv[++i], out);
-        } else if (!strcmp(s, "--explain")) {
-            out->explain = true;
-        } else if (!strcmp(s, "--source")) {
-            out->source = true;
-        } else if (cli_clang_option(&cli_asm, a, argc, argv, &i, &out->clang,
-                                    &rc)) {
-            continue;
-        } else if (s[0] == '-' && s[1]) {
-            return cli_usage(&cli_asm, "unknown option %s", s);
-        } else if (out->file) {
-            return cli_usage(&cli_asm, "one file at a time (%s, %s)", out->file,
-                             s);
-        } else {
-            out->file = s;
-        }
-    }
-    if (!rc && !out->file)
+    rc = cli_parse(&cli_asm, out, a, &argc, argv, &first, &needs);
+    if (rc)
+        return rc;
+    if (first + 1 < argc)
+        return cli_usage(&cli_asm, "one file at a time (%s, %s)", argv[first],
+                         argv[first + 1]);
+    if (first == argc)
         return cli_usage(&cli_asm, "no kernel file");
-    return rc;
+    out->file = argv[first];
+    return CLI_OK;
 }
 
 static bool is_bin(const char *path)
@@ -131,8 +88,8 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel **k,
                        vpu_error *err)
 {
     log_sink log = cli_log(false);
-    sim_compile_config cfg = {.user.options = args->clang.words,
-                              .user.n_options = (uint32_t)args->clang.n,
+    sim_compile_config cfg = {.user.options = args->clang.words.items,
+                              .user.n_options = args->clang.words.n,
                               .user.no_cache = true,
                               .user.limits = &args->clang.limits,
                               .log = &log};
@@ -286,5 +243,34 @@ static int asm_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_asm = {"asm", "show the SHAVE program of a kernel", help,
-                             asm_main};
+const cli_command cli_asm = {
+    .name = "asm",
+    .summary = "show the SHAVE program of a kernel",
+    .head = "usage: vpu asm FILE.cl|FILE.bin [OPTIONS]\n\n"
+            "Shows the SHAVE program a kernel becomes, for each variant: "
+            "figures, a\n"
+            "table of its blocks, then bundle by bundle the cycle, the "
+            "operations, one a\n"
+            "line, where in the source they come from (@line:column), and why "
+            "each is not\n"
+            "a cycle earlier. Without its comments (from ; to the end of a "
+            "line) the\n"
+            "listing is the program, exactly.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nWhat the reasons mean:\n"
+        "  waits for i5 (ld at 4, 7)   i5 is the result of the ld of cycle 4 "
+        "of this\n"
+        "                              block and takes 7 cycles\n"
+        "  IAU busy                    its unit is taken in the cycle before\n"
+        "  branch slots                behind a branch 6 bundles always run\n"
+        "  memory order                it may not pass that access\n"
+        "  held back                   it could go, but registers are "
+        "scarce\n\n"
+        "Examples:\n"
+        "  vpu asm kernels/grn/grn_rolled.cl --variant scalar --source\n"
+        "  vpu asm kernels/grn/grn.cl --explain\n"
+        "  vpu asm -D UNROLL=4 --kernel grn grn.cl\n"
+        "  vpu asm grn.bin | grep -c 'busy'\n",
+    .main = asm_main};

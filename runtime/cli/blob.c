@@ -10,36 +10,6 @@
 #include "runtime/blob/release.h"
 #include "runtime/cli/target.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu blob show FILE\n"
-    "       vpu blob verify FILE\n"
-    "       vpu blob make LAYER.xml --release R --to FILE [OPTIONS]\n\n"
-    "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and loads into\n"
-    "a stick (docs/formats.md).\n\n"
-    "  show                    header, inputs, outputs, stages with their parameters\n"
-    "                          and buffers, as text\n"
-    "  verify                  whether everything in it agrees: sizes, offsets,\n"
-    "                          cross references, kernels' metadata\n"
-    "  make                    a network of custom layers as a blob\n\n"
-    "Exit status: 0 fine, 1 verify found something (a line each), 2 bad input.\n\n"
-    "Of make:\n"
-    "  --to FILE               the blob\n"
-    "  --release R             the OpenVINO release whose form it has, 2020.1 to\n"
-    "                          2022.3; the stick's firmware must be of the same\n"
-    "  --shaves N              SHAVEs of the network: 1 to 16 (default 7, and 9\n"
-    "                          slices of CMX; more than 7 take all 19)\n"
-    "Kernels are the .bin files the binding names, of the vendor's clc. Where only\n"
-    "a .cl is there it is compiled here (2021.1 and later): such a blob is for the\n"
-    "simulator, not for a stick, and a warning says so.\n\n"
-    TARGET_HELP_LAYER
-    "  --quiet                 no notes\n"
-    "(--input has no meaning here; nor have the simulator's options.)\n\n"
-    "Examples:\n"
-    "  vpu blob make layer.xml --shape in0=1x3x64x64 --release 2021.4 --to net.blob\n"
-    "  vpu blob show net.blob\n";
-/* clang-format on */
-
 #define MAX_BLOB ((size_t)1 << 30)
 
 /* The file, and whether what was read is written again as it is. */
@@ -89,57 +59,55 @@ static int look(const char *word, const char *path, arena *a)
 typedef struct {
     target_options t;
     config_release release;
-    const char *to;
+    const char *output;
 } make_options;
 
-enum { OPT_RELEASE = TARGET_OWN, OPT_TO };
-
-static const struct option long_options[] = {
-    TARGET_LONG,
-    {"release", required_argument, NULL, OPT_RELEASE},
-    {"to", required_argument, NULL, OPT_TO},
-    {NULL, 0, NULL, 0}};
-
-static bool apply(make_options *o, int c, arena *a)
+static bool take_release(void *fields, const char *value, arena *a)
 {
-    switch (c) {
-    case OPT_RELEASE:
-        return config_release_parse(optarg, &o->release);
-    case OPT_TO:
-        o->to = optarg;
-        return *optarg;
-    default:
-        return target_option(&o->t, c, optarg, a);
-    }
+    (void)a;
+    return config_release_parse(value, &((make_options *)fields)->release);
 }
+
+#define AT(field) offsetof(make_options, field)
+
+static const cli_option rows[] = {
+    {.kind = OPTION_HEADING, .help = "Of make:"},
+    {"output", "FILE", OPTION_NAME, AT(output), .help = "the blob"},
+    {"to", "FILE", OPTION_NAME, AT(output), .help = NULL},
+    {"release", "R", OPTION_OTHER, .take = take_release,
+     .help = "the OpenVINO release whose form it has, 2020.1 to 2022.3; the "
+             "stick's "
+             "firmware must be of the same"},
+    {"shaves", "N", OPTION_COUNT, AT(t.how.n_shaves),
+     .help =
+         "SHAVEs of the network: 1 to 16 (default 7, and 9 slices of CMX; more "
+         "than 7 take all 19)"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
+                                   {&target_quiet_options, AT(t)}};
 
 static int parse(int argc, char **argv, make_options *o, arena *a)
 {
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int c, first;
 
     *o = (make_options){0};
     target_init(&o->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
-           -1) {
-        if (c == '?')
-            return cli_usage(&cli_blob, "bad command line");
-        if (!apply(o, c, a))
-            return cli_usage(&cli_blob, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-        if (o->t.sim_only && c != TARGET_SHAVES && c >= TARGET_SHAVES &&
-            c <= TARGET_MAX_CYCLES)
-            return cli_usage(&cli_blob, "%s is for the simulator",
-                             o->t.sim_only);
-    }
-    if (!o->to)
-        return cli_usage(&cli_blob, "--to says which file to write");
+    c = cli_parse(&cli_blob, o, a, &argc, argv, &first, &needs);
+    if (c)
+        return c;
+    if (!o->output)
+        return cli_usage(&cli_blob, "--output says which file to write");
     if (!o->release)
         return cli_usage(&cli_blob, "--release says of which OpenVINO: %s",
                          config_release_names());
     if (o->t.how.n_shaves > 16)
         return cli_usage(&cli_blob, "--shaves %u: there are 16",
                          o->t.how.n_shaves);
-    return target_check(&o->t, &cli_blob, argc, argv);
+    return target_check(&o->t, &cli_blob, first, argc, argv);
 }
 
 static vpu_status make(const make_options *o, arena *a, const log_sink *log,
@@ -170,7 +138,7 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
     if (!st)
         st = blob_build(&b, &bytes, err);
     if (!st)
-        st = file_write(o->to, bytes.data, bytes.n, err);
+        st = file_write(o->output, bytes.data, bytes.n, err);
     str_free(&bytes);
     return st;
 }
@@ -207,5 +175,34 @@ static int blob_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_blob = {"blob", "graph blobs of a stick: make, show",
-                              help, blob_main};
+const cli_command cli_blob = {
+    .name = "blob",
+    .summary = "graph blobs of a stick: make, show",
+    .head =
+        "usage: vpu blob show FILE\n"
+        "       vpu blob verify FILE\n"
+        "       vpu blob make LAYER.xml --release R --output FILE [OPTIONS]\n\n"
+        "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and "
+        "loads into\n"
+        "a stick (docs/formats.md).\n\n"
+        "  show                    header, inputs, outputs, stages with their "
+        "parameters\n"
+        "                          and buffers, as text\n"
+        "  verify                  whether everything in it agrees: sizes, "
+        "offsets,\n"
+        "                          cross references, kernels' metadata\n"
+        "  make                    a network of custom layers as a blob\n\n"
+        "Exit status: 0 fine, 1 verify found something (a line each), 2 bad "
+        "input.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nKernels are the .bin files the binding names, of the vendor's "
+            "clc. Where only\n"
+            "a .cl is there it is compiled here (2021.1 and later): such a "
+            "blob is for the\n"
+            "simulator, not for a stick, and a warning says so.\n\n"
+            "Examples:\n"
+            "  vpu blob make layer.xml --shape in0=1x3x64x64 --release 2021.4 "
+            "--output net.blob\n"
+            "  vpu blob show net.blob\n",
+    .main = blob_main};

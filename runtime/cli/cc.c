@@ -8,24 +8,6 @@
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
 
-static const char help[] =
-    "usage: vpu cc [OPTIONS] FILE.cl -o FILE.bin\n\n"
-    "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE "
-    "metadata\n"
-    "host software reads, the SHAVE program and the preprocessed source. A "
-    "binding's\n"
-    "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; "
-    "a\n"
-    "stick needs the vendor's compiler.\n\n"
-    "  -o FILE                  output (default: FILE.bin beside the source)\n"
-    "  --kernel NAME            which kernel, when the file has several\n"
-    "  -D NAME[=VALUE], -I DIR  for the preprocessor\n"
-    "  -cl-…                    passed to clang\n" CLI_HELP_COMPILE
-    "  --strip-binary-header    accepted, as clc has it\n\n"
-    "Examples:\n"
-    "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
-    "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n";
-
 static const char *default_output(arena *a, const char *source)
 {
     size_t n = strlen(source);
@@ -37,37 +19,38 @@ static const char *default_output(arena *a, const char *source)
 
 typedef struct {
     const char *source, *output, *kernel;
+    bool stripped; /* nothing comes of it */
     cli_clang clang;
 } cc_args;
 
+#define AT(field) offsetof(cc_args, field)
+
+static const cli_option rows[] = {
+    {"output", "FILE", OPTION_TEXT, AT(output),
+     .help = "the .bin (default: FILE.bin beside the source)"},
+    {"-o", "FILE", OPTION_TEXT, AT(output), .help = "the same, as clc has it"},
+    {"kernel", "NAME", OPTION_TEXT, AT(kernel),
+     .help = "which kernel, when the file has several"},
+    {"strip-binary-header", NULL, OPTION_FLAG, AT(stripped),
+     .help = "accepted, as clc has it"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&cli_clang_options, AT(clang)},
+                                   {&cli_compile_options, AT(clang.limits)}};
+
 static int parse(arena *a, int argc, char **argv, cc_args *out)
 {
-    int rc = CLI_OK;
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_cc, out, a, &argc, argv, &first, &needs);
 
-    for (int i = 1; i < argc && !rc; i++) {
-        const char *s = argv[i];
-
-        if (!strcmp(s, "-o") || !strcmp(s, "--kernel")) {
-            if (i + 1 == argc)
-                return cli_usage(&cli_cc, "%s needs a value", s);
-            *(s[1] == 'o' ? &out->output : &out->kernel) = argv[++i];
-        } else if (!strcmp(s, "--strip-binary-header") ||
-                   cli_clang_option(&cli_cc, a, argc, argv, &i, &out->clang,
-                                    &rc)) {
-            continue;
-        } else if (s[0] == '-' && s[1]) {
-            return cli_usage(&cli_cc, "unknown option %s", s);
-        } else if (out->source) {
-            return cli_usage(&cli_cc, "one source file at a time (%s, %s)",
-                             out->source, s);
-        } else {
-            out->source = s;
-        }
-    }
     if (rc)
         return rc;
-    if (!out->source)
+    if (first + 1 < argc)
+        return cli_usage(&cli_cc, "one source file at a time (%s, %s)",
+                         argv[first], argv[first + 1]);
+    if (first == argc)
         return cli_usage(&cli_cc, "no source file");
+    out->source = argv[first];
     return CLI_OK;
 }
 
@@ -89,8 +72,8 @@ static int cc_main(int argc, char **argv)
     if (!args.output)
         args.output = default_output(a, args.source);
     cfg.user.limits = &args.clang.limits;
-    cfg.user.options = args.clang.words;
-    cfg.user.n_options = (uint32_t)args.clang.n;
+    cfg.user.options = args.clang.words.items;
+    cfg.user.n_options = args.clang.words.n;
     st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,
                               &err);
     if (!st)
@@ -102,4 +85,20 @@ out:
     return rc;
 }
 
-const cli_command cli_cc = {"cc", "compile a kernel to a .bin", help, cc_main};
+const cli_command cli_cc = {
+    .name = "cc",
+    .summary = "compile a kernel to a .bin",
+    .head = "usage: vpu cc [OPTIONS] FILE.cl --output FILE.bin\n\n"
+            "Compiles one OpenCL C kernel to a .bin: an ELF file with the "
+            "SHAVE metadata\n"
+            "host software reads, the SHAVE program and the preprocessed "
+            "source. A binding's\n"
+            "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the "
+            "simulator; a\n"
+            "stick needs the vendor's compiler.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExamples:\n"
+            "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
+            "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n",
+    .main = cc_main};

@@ -7,116 +7,88 @@
 #include "runtime/cli/check.h"
 #include "runtime/cli/ending.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu check LAYER.xml [OPTIONS]\n\n"
-    "Runs a layer and looks at everything its kernels do: accesses outside their\n"
-    "buffers and arrays, values nobody wrote, races between work-items and between\n"
-    "work-groups, barriers not all reach, transfers used before they are waited\n"
-    "for, and more. Exit status: 0 nothing found, 1 findings, 2 and above it could\n"
-    "not be looked for (vpu run --help has the list).\n"
-    "docs/check.md describes each checker.\n\n"
-    "  --check LIST            all, none, default, or some of these with commas\n"
-    "                          between, -NAME taking one away: bounds align uninit\n"
-    "                          stale-local race same-write group-race rewritten unwritten\n"
-    "                          divergence dma-wait dma-shape dma-phase restrict\n"
-    "                          order group-size local-memory divide shift convert half\n"
-    "                          nan (same-write and nan are not on by default)\n"
-    "  --max-findings N        show at most so many (default 100, 0 = all)\n"
-    "  --suppress FILE         findings that are known: lines CHECKER KERNEL FILE[:LINE]\n"
-    "  --json                  the findings as JSON\n"
-    "  --sarif FILE            write them as SARIF 2.1.0, too\n"
-    "  --times                 a last line: host seconds of it all, and of the launches\n"
-    "                          (not with --json)\n"
-    "  --order all[:N]         try other orders of work-groups, too: reverse, N random\n"
-    "                          ones (default 4), groups of different SHAVEs by turns,\n"
-    "                          transfers as late as may be; results must be the same\n"
-    TARGET_HELP_LAYER
-    "How it runs:\n"
-    TARGET_HELP_RUN
-    "\nExamples:\n"
-    "  vpu check kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 --param bias=1.0\n"
-    "  vpu check layer.xml --model net.xml --check bounds,race --sarif check.sarif\n";
-/* clang-format on */
-
 typedef struct {
     target_options t;
     const char *checks, *sarif, *suppress;
-    unsigned long long max_findings;
+    uint64_t max_findings;
     bool json, orders, times;
     uint32_t n_random;
 } check_options;
 
-enum {
-    OPT_CHECK = TARGET_OWN,
-    OPT_MAX_FINDINGS,
-    OPT_SUPPRESS,
-    OPT_JSON,
-    OPT_SARIF,
-    OPT_TIMES
-};
-
-static const struct option long_options[] = {
-    TARGET_LONG,
-    {"check", required_argument, NULL, OPT_CHECK},
-    {"max-findings", required_argument, NULL, OPT_MAX_FINDINGS},
-    {"suppress", required_argument, NULL, OPT_SUPPRESS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"sarif", required_argument, NULL, OPT_SARIF},
-    {"times", no_argument, NULL, OPT_TIMES},
-    {NULL, 0, NULL, 0}};
-
-static bool apply(check_options *o, int c, arena *a)
+static bool take_order(void *fields, const char *value, arena *a)
 {
-    switch (c) {
-    case TARGET_ORDER:
-        if (strncmp(optarg, "all", 3))
-            return target_option(&o->t, c, optarg, a);
-        o->orders = true;
-        return !optarg[3] ||
-               (optarg[3] == ':' && target_count(optarg + 4, &o->n_random) &&
-                o->n_random <= 1000);
-    case OPT_CHECK:
-        o->checks = optarg;
-        return true;
-    case OPT_MAX_FINDINGS:
-        return str_to_u64(optarg, &o->max_findings) &&
-               o->max_findings <= UINT32_MAX;
-    case OPT_SUPPRESS:
-        o->suppress = optarg;
-        return *optarg;
-    case OPT_JSON:
-        return o->json = true;
-    case OPT_TIMES:
-        return o->times = true;
-    case OPT_SARIF:
-        o->sarif = optarg;
-        return *optarg;
-    default:
-        return target_option(&o->t, c, optarg, a);
-    }
+    check_options *o = fields;
+
+    if (strncmp(value, "all", 3))
+        return target_take_order(&o->t, value, a);
+    o->orders = true;
+    return !value[3] ||
+           (value[3] == ':' && options_count(value + 4, &o->n_random) &&
+            o->n_random <= 1000);
 }
+
+#define AT(field) offsetof(check_options, field)
+
+static const cli_option rows[] = {
+    {"checks", "LIST", OPTION_TEXT, AT(checks),
+     .help = "all, none, default, or some of these with commas between, -NAME "
+             "taking "
+             "one away:"
+#define CHECK(id, name, on, about, advice) " " name
+#include "sim/check/check.def"
+#undef CHECK
+             " (same-write and nan are not on by default)"},
+    {"check", "LIST", OPTION_TEXT, AT(checks), .help = NULL},
+    {"max-findings", "N", OPTION_NUMBER, AT(max_findings),
+     .help = "show at most so many (default 100, 0 = all)"},
+    {"suppress", "FILE", OPTION_NAME, AT(suppress),
+     .help = "findings that are known: lines CHECKER KERNEL FILE[:LINE]"},
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the findings as JSON"},
+    {"sarif", "FILE", OPTION_NAME, AT(sarif),
+     .help = "write them as SARIF 2.1.0, too"},
+    {"times", NULL, OPTION_FLAG, AT(times),
+     .help =
+         "a last line: host seconds of it all, and of the launches (not with "
+         "--json)"},
+    {"order", "all[:N]", OPTION_OTHER, .take = take_order,
+     .help = "try other orders of work-groups, too: reverse, N random ones "
+             "(default "
+             "4), groups of different SHAVEs by turns, transfers as late as "
+             "may be; "
+             "results must be the same"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+
+static const cli_option how_rows[] = {
+    {.kind = OPTION_HEADING, .help = "How it runs:"}};
+static const cli_options how_options = CLI_OPTIONS(how_rows);
+
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&target_input_options, AT(t)},
+                                   {&how_options, 0},
+                                   {&target_shaves_options, AT(t)},
+                                   {&target_machine_options, AT(t)},
+                                   {&target_order_options, AT(t)},
+                                   {&target_run_options, AT(t)},
+                                   {&target_host_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
+                                   {&target_quiet_options, AT(t)}};
 
 static int parse(int argc, char **argv, check_options *o, arena *a)
 {
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int c, first;
 
     *o = (check_options){
         .checks = "default", .max_findings = 100, .n_random = 4};
     target_init(&o->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
-           -1) {
-        if (c == '?')
-            return cli_usage(&cli_check, "bad command line");
-        if (!apply(o, c, a))
-            return cli_usage(&cli_check, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-    }
-    c = target_check(&o->t, &cli_check, argc, argv);
+    c = cli_parse(&cli_check, o, a, &argc, argv, &first, &needs);
+    c = c ? c : target_check(&o->t, &cli_check, first, argc, argv);
+    if (!c && o->max_findings > UINT32_MAX)
+        c = cli_usage(&cli_check, "--max-findings: at most %u", UINT32_MAX);
     if (!c && o->times && o->json)
         c = cli_usage(&cli_check, "--times and --json exclude each other");
-    if (!c && o->t.stick_only)
-        c = cli_usage(&cli_check, "%s is about sticks", o->t.stick_only);
     return c;
 }
 
@@ -211,5 +183,25 @@ static int check_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_check = {"check", "find what a layer's kernels do wrong",
-                               help, check_main};
+const cli_command cli_check = {
+    .name = "check",
+    .summary = "find what a layer's kernels do wrong",
+    .head = "usage: vpu check LAYER.xml [OPTIONS]\n\n"
+            "Runs a layer and looks at everything its kernels do: accesses "
+            "outside their\n"
+            "buffers and arrays, values nobody wrote, races between work-items "
+            "and between\n"
+            "work-groups, barriers not all reach, transfers used before they "
+            "are waited\n"
+            "for, and more. Exit status: 0 nothing found, 1 findings, 2 and "
+            "above it could\n"
+            "not be looked for (vpu run --help has the list).\n"
+            "docs/check.md describes each checker.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExamples:\n"
+            "  vpu check kernels/grn/layer.xml --layer GRN --shape "
+            "in0=1x16x64x64 --param bias=1.0\n"
+            "  vpu check layer.xml --model net.xml --checks bounds,race "
+            "--sarif check.sarif\n",
+    .main = check_main};

@@ -11,6 +11,8 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "runtime/backend/backend.h"
+#include "runtime/cli/options.h"
 
 /* Set by a command that a signal is to end in order: cli_stop is set then, and
  * the command's own status is the program's. */
@@ -24,10 +26,28 @@ extern atomic_int cli_sessions;
 /* Exit statuses; those of errors that stop a run are in stop.h. */
 enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_ERROR = 2 };
 
+/* Rows of options, in the order of help. */
+typedef struct {
+    const cli_option *rows;
+    size_t n;
+} cli_options;
+
+#define CLI_OPTIONS(rows) {rows, sizeof rows / sizeof *rows}
+
+/* A table of options, and where the structure that it fills is in that of all
+ * the command's options. */
+typedef struct {
+    const cli_options *options;
+    size_t at;
+} cli_table;
+
 typedef struct {
     const char *name;
-    const char *summary;                /* one line for `vpu --help` */
-    const char *help;                   /* whole text of `vpu NAME --help` */
+    const char *summary;     /* one line for `vpu --help` */
+    const char *head;        /* usage, and what the command does */
+    const cli_table *tables; /* of options, in the order of help */
+    size_t n_tables;
+    const char *tail; /* exit status, examples; NULL = nothing */
     int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
 } cli_command;
 
@@ -52,32 +72,35 @@ void cli_put_shown(FILE *f, const char *text, size_t n);
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 
-/* What compiling may cost: values of --compile-timeout and --compile-memory.
- * False: text is none. */
-bool cli_compile_time(const char *text, child_limits *out);
-bool cli_compile_memory(const char *text, child_limits *out);
+/* The text of `vpu NAME --help`. */
+void cli_help(const cli_command *c, str *out);
+/* Parses the command's options into `fields`. argc becomes the number of words,
+ * *first the first that is no option, *needs the options that are about some
+ * backends alone. CLI_OK, or the exit status after saying
+ * what is wrong. */
+int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
+              char **argv, int *first, option_needs *needs);
+/* Options that are about other backends than the n of `ops`: where says which
+ * those are, "not with --backend null". CLI_OK, or the exit status after saying
+ * so. */
+int cli_check_needs(const cli_command *c, const option_needs *needs,
+                    const backend_ops *const *ops, size_t n, const char *where);
 
-/* clang-format off */
-#define CLI_HELP_COMPILE \
-    "  --compile-timeout SECONDS\n" \
-    "                          of the processor's time that compiling a kernel may\n" \
-    "                          take, clang's part and ours (default 60, 0 = as long\n" \
-    "                          as it takes)\n" \
-    "  --compile-memory SIZE   and of memory, with K, M or G behind (default 2G, 0 =\n" \
-    "                          what there is)\n"
-/* clang-format on */
+/* How to talk to a stick; of a backend_stick_options. */
+extern const cli_options cli_stick_options;
 
-/* How to compile, collected from a command line; limits: as budget.h's. */
+/* --compile-timeout and --compile-memory; of a child_limits. */
+extern const cli_options cli_compile_options;
+
+/* Words for clang, and what compiling may cost (budget.h). */
 typedef struct {
-    const char **words; /* for clang */
-    size_t n, cap;
+    option_list words;
     child_limits limits;
 } cli_clang;
 
-/* Takes -D, -I, -U (joined or as two words), -cl-… and the two above at
- * argv[*i], leaving *i at the last word taken. False when it is another option;
- * *rc is CLI_ERROR when a value is missing or none. */
-bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
-                      int *i, cli_clang *out, int *rc);
+/* -D, -I, -U and -cl-…; of a cli_clang. */
+extern const cli_options cli_clang_options;
+bool cli_take_define(void *list, const char *value, arena *a); /* -DVALUE */
+bool cli_take_include(void *list, const char *value, arena *a);
 
 #endif

@@ -12,37 +12,6 @@
 #include "runtime/cli/target.h"
 #include "runtime/debug/debug.h"
 
-static const char help[] =
-    "usage: vpu debug LAYER.xml [OPTIONS]\n\n"
-    "Runs a custom layer under commands: breakpoints, stepping by source "
-    "line,\n"
-    "forwards and backwards, variables, tensors by their coordinates. `help` "
-    "lists\n"
-    "the commands, docs/debugging.md shows a session. One SHAVE, one thread, "
-    "no\n"
-    "cycles.\n\n"
-    "  -x FILE                 commands from FILE first, then from standard "
-    "input\n"
-    "  --bundles               the SHAVE program, bundle by bundle, instead of "
-    "the\n"
-    "                          source; variables are in registers then and "
-    "not shown\n" TARGET_HELP_LAYER "How it runs:\n"
-    "  --machine FILE, --set KEY=VALUE, --order ORDER, --no-cache, --quiet as "
-    "vpu run\n\n"
-    "Exit status: 0, whatever became of the kernel; 2 and above when it could "
-    "not\n"
-    "begin (vpu run --help).\n\n"
-    "Example:\n"
-    "  vpu debug kernels/grn/layer.xml --layer GRN --shape in0=1x16x4x8 \\\n"
-    "      --param bias=1.0\n";
-
-enum { OPT_BUNDLES = TARGET_OWN };
-
-static const struct option long_options[] = {
-    TARGET_LONG,
-    {"bundles", no_argument, NULL, OPT_BUNDLES},
-    {NULL, 0, NULL, 0}};
-
 typedef struct {
     target_options t;
     const char *script;
@@ -52,35 +21,39 @@ typedef struct {
     target bound;
 } session;
 
-/* Options of vpu run that have no meaning here. */
-static bool refused(int c)
-{
-    return c == TARGET_SHAVES || c == TARGET_ENGINE || c == TARGET_TIMING ||
-           c == TARGET_THREADS || c == TARGET_TIMEOUT ||
-           c == TARGET_MAX_CYCLES || (c >= TARGET_XLINK && c < TARGET_OWN);
-}
+#define AT(field) offsetof(session, field)
+
+static const cli_option rows[] = {
+    {"-x", "FILE", OPTION_TEXT, AT(script),
+     .help = "commands from FILE first, then from standard input"},
+    {"bundles", NULL, OPTION_FLAG, AT(bundles),
+     .help = "the SHAVE program, bundle by bundle, instead of the source; "
+             "variables "
+             "are in registers then and not shown"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+
+static const cli_option how_rows[] = {
+    {.kind = OPTION_HEADING, .help = "How it runs:"}};
+static const cli_options how_options = CLI_OPTIONS(how_rows);
+
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&target_input_options, AT(t)},
+                                   {&how_options, 0},
+                                   {&target_machine_options, AT(t)},
+                                   {&target_order_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
+                                   {&target_quiet_options, AT(t)}};
 
 static int parse(int argc, char **argv, session *s)
 {
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int c, first;
 
     target_init(&s->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT "x:", long_options,
-                            &which)) != -1) {
-        if (c == '?')
-            return cli_usage(&cli_debug, "bad command line");
-        if (refused(c))
-            return cli_usage(&cli_debug, "--%s has no meaning here",
-                             long_options[which].name);
-        if (c == 'x')
-            s->script = optarg;
-        else if (c == OPT_BUNDLES)
-            s->bundles = true;
-        else if (!target_option(&s->t, c, optarg, s->a))
-            return cli_usage(&cli_debug, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-    }
-    return target_check(&s->t, &cli_debug, argc, argv);
+    c = cli_parse(&cli_debug, s, s->a, &argc, argv, &first, &needs);
+    return c ? c : target_check(&s->t, &cli_debug, first, argc, argv);
 }
 
 static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)
@@ -146,4 +119,23 @@ static int debug_main(int argc, char **argv)
 }
 
 const cli_command cli_debug = {
-    "debug", "look into a layer's kernels while they run", help, debug_main};
+    .name = "debug",
+    .summary = "look into a layer's kernels while they run",
+    .head = "usage: vpu debug LAYER.xml [OPTIONS]\n\n"
+            "Runs a custom layer under commands: breakpoints, stepping by "
+            "source line,\n"
+            "forwards and backwards, variables, tensors by their coordinates. "
+            "`help` lists\n"
+            "the commands, docs/debugging.md shows a session. One SHAVE, one "
+            "thread, no\n"
+            "cycles.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExit status: 0, whatever became of the kernel; 2 and above when "
+            "it could not\n"
+            "begin (vpu run --help).\n\n"
+            "Example:\n"
+            "  vpu debug kernels/grn/layer.xml --layer GRN --shape "
+            "in0=1x16x4x8 \\\n"
+            "      --param bias=1.0\n",
+    .main = debug_main};

@@ -1,5 +1,4 @@
 /* vpu devices: what there is to run on. */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +6,6 @@
 #include "base/str.h"
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
-
-static const char help[] =
-    "usage: vpu devices [--json]\n\n"
-    "Lists what each backend finds: id for vpu run --backend, name, version,\n"
-    "memory, whether it computes in half (else halves are promoted to float),\n"
-    "and why something cannot be used.\n\n"
-    "  --json    one JSON object on standard output\n\n"
-    "Example:\n"
-    "  vpu devices\n";
 
 static void put_memory(str *o, uint64_t bytes)
 {
@@ -80,31 +70,27 @@ static vpu_status list(arena *a, str *text, json_t *devices, vpu_error *err)
     return VPU_OK;
 }
 
-static int devices_main(int argc, char **argv)
+typedef struct {
+    bool json;
+} device_options;
+
+static const cli_option rows[] = {
+    {"json", NULL, OPTION_FLAG, offsetof(device_options, json),
+     .help = "one JSON object on standard output"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int show(bool as_json, arena *a)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
     json_t *o = json_object(), *devices = json_array();
-    bool json = false;
     vpu_error err = {0};
     str text = {0};
-    int c, rc = CLI_OK;
-    arena *a;
+    int rc = CLI_OK;
 
     json_object_set_new(o, "devices", devices);
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        json |= c == 'j';
-        if (c == '?')
-            rc = CLI_ERROR;
-    }
-    if (rc || optind < argc) {
-        json_decref(o);
-        return cli_usage(&cli_devices, "unexpected arguments");
-    }
-    a = arena_create(0);
     if (list(a, &text, devices, &err)) {
         rc = cli_fail(&err);
-    } else if (json) {
+    } else if (as_json) {
         char *s = json_dumps(o, JSON_INDENT(2));
 
         printf("%s\n", s);
@@ -114,9 +100,35 @@ static int devices_main(int argc, char **argv)
     }
     json_decref(o);
     str_free(&text);
+    return rc;
+}
+
+static int devices_main(int argc, char **argv)
+{
+    arena *a = arena_create(0);
+    device_options o = {.json = false};
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_devices, &o, a, &argc, argv, &first, &needs);
+
+    if (!rc && first < argc)
+        rc = cli_usage(&cli_devices, "unexpected '%s'", argv[first]);
+    if (!rc)
+        rc = show(o.json, a);
     arena_destroy(a);
     return rc;
 }
 
-const cli_command cli_devices = {"devices", "list what layers can run on", help,
-                                 devices_main};
+const cli_command cli_devices = {.name = "devices",
+                                 .summary = "list what layers can run on",
+                                 .head =
+                                     "usage: vpu devices [--json]\n\n"
+                                     "Lists what each backend finds: id for "
+                                     "vpu run --backend, name, version,\n"
+                                     "memory, whether it computes in half "
+                                     "(else halves are promoted to float),\n"
+                                     "and why something cannot be used.\n\n",
+                                 .tables = tables,
+                                 .n_tables = sizeof tables / sizeof *tables,
+                                 .tail = "\nExample:\n"
+                                         "  vpu devices\n",
+                                 .main = devices_main};

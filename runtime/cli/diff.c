@@ -8,96 +8,15 @@
 #include "runtime/diff/diff.h"
 #include "runtime/diff/report.h"
 
-static const char help[] =
-    "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
-    "Runs a layer on two backends with the same inputs and says whether they\n"
-    "agree, where not, by how much, and who wrote it. b is what should be.\n\n"
-    "  --a ID, --b ID          backends (see vpu devices; a is sim by "
-    "default):\n"
-    "                          sim, opencl[:P:D], host:PLUGIN.so, "
-    "replay:FILE,\n"
-    "                          usb[:BUS-PORT], usb:unix:PATH, "
-    "usb:tcp:ADDRESS:PORT\n"
-    "  --tolerance [OUT=]SPEC  how far elements may be apart: exact (default), "
-    "or\n"
-    "                          any of ulp=N,abs=X,rel=X, of which one must "
-    "hold;\n"
-    "                          nan=any|bits|never (default any), "
-    "zero=signed|equal\n"
-    "                          (-0 and 0; default signed); mvnc: instead, the\n"
-    "                          limits of mvNCCheck. For one output: "
-    "out0=ulp=2\n"
-    "  --outputs-only          do not compare what passes between stages\n"
-    "  --no-groups             do not look for the work-groups that wrote "
-    "what\n"
-    "                          differs (which takes a run more)\n"
-    "  --heat-map FILE.png     a picture of the first tensor that differs\n"
-    "  --report text|json      on standard output (default text)\n"
-    "  --junit FILE            the result for CI\n"
-    "  --verbose               figures of tensors that agree, "
-    "too\n" TARGET_HELP_LAYER "How it runs (machine, order and so on are of "
-    "the simulator):\n" TARGET_HELP_RUN "\n"
-    "Exit status: 0 they agree, 1 they do not, 2 and above it could not be "
-    "found\n"
-    "out (vpu run --help says why).\n\n"
-    "Examples:\n"
-    "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
-    "      --param bias=1.0 --b host:build/plugins/grn.so\n"
-    "  vpu diff layer.xml --shape in0=1x3x64x64 --b opencl --tolerance "
-    "rel=2e-3,abs=1e-3\n"
-    "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:stick.vpurec\n";
-
 enum { MAX_RULES = 64 };
 
 typedef struct {
     target_options t;
-    const char *a, *b, *heat_map, *report, *junit;
+    const char *a, *b, *heat_map, *junit;
     diff_rule rules[MAX_RULES];
     uint32_t n_rules;
-    bool outputs_only, no_groups, verbose;
+    bool outputs_only, no_groups, verbose, json;
 } diff_options;
-
-enum {
-    OPT_A = TARGET_OWN,
-    OPT_B,
-    OPT_TOLERANCE,
-    OPT_OUTPUTS_ONLY,
-    OPT_NO_GROUPS,
-    OPT_HEAT_MAP,
-    OPT_REPORT,
-    OPT_JUNIT,
-    OPT_VERBOSE
-};
-
-static const struct option long_options[] = {
-    TARGET_LONG,
-    {"a", required_argument, NULL, OPT_A},
-    {"b", required_argument, NULL, OPT_B},
-    {"tolerance", required_argument, NULL, OPT_TOLERANCE},
-    {"outputs-only", no_argument, NULL, OPT_OUTPUTS_ONLY},
-    {"no-groups", no_argument, NULL, OPT_NO_GROUPS},
-    {"heat-map", required_argument, NULL, OPT_HEAT_MAP},
-    {"report", required_argument, NULL, OPT_REPORT},
-    {"junit", required_argument, NULL, OPT_JUNIT},
-    {"verbose", no_argument, NULL, OPT_VERBOSE},
-    {NULL, 0, NULL, 0}};
-
-int cli_diff_own_option(const char *word)
-{
-    if (strncmp(word, "--", 2))
-        return 0;
-    for (const struct option *o = long_options; o->name; o++) {
-        size_t n = strlen(o->name);
-
-        if (o->val < TARGET_OWN || strncmp(word + 2, o->name, n))
-            continue;
-        if (word[2 + n] == '=')
-            return 1;
-        if (!word[2 + n])
-            return o->has_arg == required_argument ? 2 : 1;
-    }
-    return 0;
-}
 
 /* "[OUT=]SPEC": an output's name is followed by '=' and is no word of a
  * tolerance. */
@@ -126,63 +45,102 @@ static bool parse_rule(diff_options *o, const char *text, arena *a)
     return false;
 }
 
-static bool apply(diff_options *o, int c, arena *a)
+static bool take_rule(void *fields, const char *value, arena *a)
 {
-    switch (c) {
-    case OPT_A:
-        o->a = optarg;
-        return *optarg;
-    case OPT_B:
-        o->b = optarg;
-        return *optarg;
-    case OPT_TOLERANCE:
-        return parse_rule(o, optarg, a);
-    case OPT_OUTPUTS_ONLY:
-        return o->outputs_only = true;
-    case OPT_NO_GROUPS:
-        return o->no_groups = true;
-    case OPT_HEAT_MAP:
-        o->heat_map = optarg;
-        return true;
-    case OPT_REPORT:
-        o->report = optarg;
-        return !strcmp(optarg, "text") || !strcmp(optarg, "json");
-    case OPT_JUNIT:
-        o->junit = optarg;
-        return true;
-    case OPT_VERBOSE:
-        return o->verbose = true;
-    default:
-        return target_option(&o->t, c, optarg, a);
-    }
+    return parse_rule(fields, value, a);
+}
+
+static bool take_report(void *fields, const char *value, arena *a)
+{
+    diff_options *o = fields;
+
+    (void)a;
+    o->json = !strcmp(value, "json");
+    return o->json || !strcmp(value, "text");
+}
+
+#define AT(field) offsetof(diff_options, field)
+
+static const cli_option rows[] = {
+    {"a", "ID", OPTION_NAME, AT(a),
+     .help =
+         "what is compared (default sim; see vpu devices): sim, opencl[:P:D], "
+         "host:PLUGIN.so, replay:FILE, usb[:BUS-PORT], usb:unix:PATH, "
+         "usb:tcp:ADDRESS:PORT"},
+    {"b", "ID", OPTION_NAME, AT(b), .help = "what should come out, likewise"},
+    {"tolerance", "[OUT=]SPEC", OPTION_OTHER, .take = take_rule,
+     .help = "how far elements may be apart: exact (default), or any of "
+             "ulp=N,abs=X,"
+             "rel=X, of which one must hold; nan=any|bits|never (default any), "
+             "zero=signed|equal (-0 and 0; default signed); mvnc: instead, the "
+             "limits "
+             "of mvNCCheck. For one output: out0=ulp=2"},
+    {"outputs-only", NULL, OPTION_FLAG, AT(outputs_only),
+     .help = "do not compare what passes between stages"},
+    {"no-groups", NULL, OPTION_FLAG, AT(no_groups),
+     .help = "do not look for the work-groups that wrote what differs (which "
+             "takes a "
+             "run more)"},
+    {"heat-map", "FILE.png", OPTION_TEXT, AT(heat_map),
+     .help = "a picture of the first tensor that differs"},
+    {"json", NULL, OPTION_FLAG, AT(json),
+     .help = "the report as JSON, on standard output"},
+    {"report", "text|json", OPTION_OTHER, .take = take_report},
+    {"junit", "FILE", OPTION_TEXT, AT(junit), .help = "the result for CI"},
+    {"verbose", NULL, OPTION_FLAG, AT(verbose),
+     .help = "figures of tensors that agree, too"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+
+static const cli_option how_rows[] = {
+    {.kind = OPTION_HEADING,
+     .help = "How it runs (machine, order and so on are of the simulator):"}};
+static const cli_options how_options = CLI_OPTIONS(how_rows);
+
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&target_input_options, AT(t)},
+                                   {&how_options, 0},
+                                   {&target_shaves_options, AT(t)},
+                                   {&target_machine_options, AT(t)},
+                                   {&target_order_options, AT(t)},
+                                   {&target_run_options, AT(t)},
+                                   {&target_host_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
+                                   {&target_quiet_options, AT(t)},
+                                   {&target_stick_heading, 0},
+                                   {&cli_stick_options, AT(t.stick)}};
+
+int cli_diff_own_option(const char *word)
+{
+    return options_words(rows, sizeof rows / sizeof *rows, word);
+}
+
+/* Both sides, and whether one of them takes what was given. */
+static int check_sides(diff_options *o, const option_needs *needs)
+{
+    const backend_ops *ops[2];
+    const char *device;
+    vpu_error err;
+
+    if (backend_find(o->a, &ops[0], &device, &err) ||
+        backend_find(o->b, &ops[1], &device, &err))
+        return cli_fail(&err);
+    return cli_check_needs(&cli_diff, needs, ops, 2, "neither side is that");
 }
 
 static int parse(int argc, char **argv, diff_options *o, arena *a)
 {
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int c, first;
 
-    *o = (diff_options){.a = "sim", .report = "text"};
+    *o = (diff_options){.a = "sim"};
     target_init(&o->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
-           -1) {
-        if (c == '?')
-            return cli_usage(&cli_diff, "bad command line");
-        if (!apply(o, c, a))
-            return cli_usage(&cli_diff, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-    }
-    if (!o->b)
-        return cli_usage(&cli_diff, "--b says what to compare with");
-    if (o->t.stick_only && strncmp(o->a, "usb", 3) && strncmp(o->b, "usb", 3))
-        return cli_usage(&cli_diff,
-                         "%s is about sticks, and neither side is "
-                         "usb",
-                         o->t.stick_only);
-    if (o->t.sim_only && strcmp(o->a, "sim") && strcmp(o->b, "sim"))
-        return cli_usage(&cli_diff,
-                         "%s is about the simulator, and neither side is sim",
-                         o->t.sim_only);
-    return target_check(&o->t, &cli_diff, argc, argv);
+    c = cli_parse(&cli_diff, o, a, &argc, argv, &first, &needs);
+    if (!c && !o->b)
+        c = cli_usage(&cli_diff, "--b says what to compare with");
+    c = c ? c : target_check(&o->t, &cli_diff, first, argc, argv);
+    return c ? c : check_sides(o, &needs);
 }
 
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
@@ -242,7 +200,7 @@ static vpu_status tell(const session *s, const diff_report *r, vpu_error *err)
         st = file_write(s->o.junit, out.data, out.n, err);
         str_free(&out);
     }
-    if (!strcmp(s->o.report, "json"))
+    if (s->o.json)
         diff_report_json(r, &out);
     else
         diff_report_text(r, s->o.verbose, &out);
@@ -293,5 +251,25 @@ static int diff_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_diff = {"diff", "compare a layer on two backends", help,
-                              diff_main};
+const cli_command cli_diff = {
+    .name = "diff",
+    .summary = "compare a layer on two backends",
+    .head = "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
+            "Runs a layer on two backends with the same inputs and says "
+            "whether they\n"
+            "agree, where not, by how much, and who wrote it. b is what should "
+            "be.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nExit status: 0 they agree, 1 they do not, 2 and above it could not "
+        "be found\n"
+        "out (vpu run --help says why).\n\n"
+        "Examples:\n"
+        "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 "
+        "\\\n"
+        "      --param bias=1.0 --b host:build/plugins/grn.so\n"
+        "  vpu diff layer.xml --shape in0=1x3x64x64 --b opencl --tolerance "
+        "rel=2e-3,abs=1e-3\n"
+        "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:stick.vpurec\n",
+    .main = diff_main};

@@ -7,102 +7,44 @@
 #include "runtime/cli/target.h"
 #include "runtime/lint/lint.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu lint LAYER.xml [KERNEL.cl ...] [OPTIONS]\n\n"
-    "Looks at a binding file and its kernels without running them: bindings\n"
-    "against the kernels' signatures, work sizes and local memory against the\n"
-    "device, and what the vendor's guide warns of. KERNEL.cl is taken instead of\n"
-    "the file of that name the binding has. Exit status: 0 nothing found, 1\n"
-    "findings, 2 bad input. docs/lint.md describes each check.\n\n"
-    "  --checks LIST           all (default), none, or some, comma-separated:\n"
-    "                          arg-missing arg-unknown arg-duplicate arg-kind\n"
-    "                          arg-type port-index format work-size split\n"
-    "                          local-multiple local-memory early-exit\n"
-    "                          missing-restrict unroll vector-types not-vectorized\n"
-    "                          ddr-loop spills\n"
-    "  --json                  the findings as JSON\n"
-    "  --sarif FILE            write them as SARIF 2.1.0, too\n"
-    "  --layer NAME            only that CustomLayer\n"
-    "  --shape in0=1x24x128x512[:f16]\n"
-    "                          with it, or --model, sizes are known, too; without,\n"
-    "                          only those that are constant in the file\n"
-    "  --param NAME=VALUE, --blob NAME=FILE.npy\n"
-    "                          what the layer needs besides\n"
-    "  --model MODEL.xml, --at NAME\n"
-    "                          shapes and parameters from an OpenVINO IR\n"
-    "  --strict RELEASE        refuse what that release's compiler refuses\n"
-    "  --machine FILE, --set KEY=VALUE\n"
-    "                          another device (ocl_local_budget)\n"
-    "  --source-dir DIR        look for .cl files there first\n"
-    "  -D NAME[=VALUE], -I DIR for the OpenCL preprocessor\n"
-    CLI_HELP_COMPILE
-    "  --quiet                 no notes\n\n"
-    "Examples:\n"
-    "  vpu lint kernels/grn/layer.xml\n"
-    "  vpu lint layer.xml --shape in0=1x16x256x512 --param bias=1.0\n"
-    "  vpu lint layer.xml draft/grn.cl --checks missing-restrict,unroll\n";
-/* clang-format on */
-
 typedef struct {
     target_options t;
     const char *checks, *sarif;
     bool json;
 } lint_options;
 
-enum { OPT_CHECKS = TARGET_OWN, OPT_JSON, OPT_SARIF };
+#define AT(field) offsetof(lint_options, field)
 
-static const struct option long_options[] = {
-    {"checks", required_argument, NULL, OPT_CHECKS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"sarif", required_argument, NULL, OPT_SARIF},
-    {"layer", required_argument, NULL, TARGET_LAYER},
-    {"shape", required_argument, NULL, TARGET_SHAPE},
-    {"param", required_argument, NULL, TARGET_PARAM},
-    {"blob", required_argument, NULL, TARGET_BLOB},
-    {"model", required_argument, NULL, TARGET_MODEL},
-    {"at", required_argument, NULL, TARGET_AT},
-    {"strict", required_argument, NULL, TARGET_STRICT},
-    {"machine", required_argument, NULL, TARGET_MACHINE},
-    {"set", required_argument, NULL, TARGET_SET},
-    {"source-dir", required_argument, NULL, TARGET_SOURCE_DIR},
-    TARGET_LONG_COMPILE,
-    {"quiet", no_argument, NULL, TARGET_QUIET},
-    {NULL, 0, NULL, 0}};
+static const cli_option rows[] = {
+    {"checks", "LIST", OPTION_TEXT, AT(checks),
+     .help = "all (default), none, or some, comma-separated:"
+#define CHECK(id, name, summary, tip) " " name
+#include "runtime/lint/checks.def"
+#undef CHECK
+    },
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the findings as JSON"},
+    {"sarif", "FILE", OPTION_NAME, AT(sarif),
+     .help = "write them as SARIF 2.1.0, too"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
 
-static bool apply(lint_options *o, int c, arena *a)
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&target_machine_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_quiet_options, AT(t)}};
+
+static int parse(int *argc, char **argv, int *first, lint_options *o, arena *a)
 {
-    switch (c) {
-    case OPT_CHECKS:
-        o->checks = optarg;
-        return true;
-    case OPT_JSON:
-        return o->json = true;
-    case OPT_SARIF:
-        o->sarif = optarg;
-        return *optarg;
-    default:
-        return target_option(&o->t, c, optarg, a);
-    }
-}
-
-static int parse(int argc, char **argv, lint_options *o, arena *a)
-{
-    int c, which = 0, rc;
+    option_needs needs = {.n = 0};
+    int rc;
 
     *o = (lint_options){.checks = "all"};
     target_init(&o->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
-           -1) {
-        if (c == '?')
-            return cli_usage(&cli_lint, "bad command line");
-        if (!apply(o, c, a))
-            return cli_usage(&cli_lint, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-    }
+    rc = cli_parse(&cli_lint, o, a, argc, argv, first, &needs);
     /* What follows the binding file are kernels. */
-    rc =
-        target_check(&o->t, &cli_lint, optind < argc ? optind + 1 : argc, argv);
+    if (!rc)
+        rc = target_check(&o->t, &cli_lint, *first,
+                          *first < *argc ? *first + 1 : *argc, argv);
     if (!rc && (o->t.params.n || o->t.blobs.n) && !o->t.shapes.n && !o->t.model)
         rc = cli_usage(&cli_lint,
                        "--param and --blob are for sizes: give --shape, too");
@@ -148,14 +90,14 @@ static vpu_status print(const lint_options *o, const lint_result *r, arena *a,
     return st;
 }
 
-static vpu_status run(const lint_options *o, int argc, char **argv, arena *a,
-                      lint_result *r, vpu_error *err)
+static vpu_status run(const lint_options *o, int first, int argc, char **argv,
+                      arena *a, lint_result *r, vpu_error *err)
 {
     log_sink log = cli_log(o->t.quiet);
     target t = {0};
     lint_config cfg = {.layer = o->t.layer,
-                       .sources = (const char *const *)argv + optind + 1,
-                       .n_sources = (uint32_t)(argc - optind - 1),
+                       .sources = (const char *const *)argv + first + 1,
+                       .n_sources = (uint32_t)(argc - first - 1),
                        .source_dir = o->t.source_dir,
                        .options = o->t.clang.items,
                        .n_options = o->t.clang.n,
@@ -179,9 +121,9 @@ static int lint_main(int argc, char **argv)
     lint_options o;
     lint_result r = {0};
     vpu_error err = {0};
-    int rc = parse(argc, argv, &o, a);
+    int first, rc = parse(&argc, argv, &first, &o, a);
 
-    if (!rc && run(&o, argc, argv, a, &r, &err))
+    if (!rc && run(&o, first, argc, argv, a, &r, &err))
         rc = cli_fail(&err);
     if (!rc && print(&o, &r, a, &err))
         rc = cli_fail(&err);
@@ -192,4 +134,25 @@ static int lint_main(int argc, char **argv)
 }
 
 const cli_command cli_lint = {
-    "lint", "check a binding and its kernels without a run", help, lint_main};
+    .name = "lint",
+    .summary = "check a binding and its kernels without a run",
+    .head = "usage: vpu lint LAYER.xml [KERNEL.cl ...] [OPTIONS]\n\n"
+            "Looks at a binding file and its kernels without running them: "
+            "bindings\n"
+            "against the kernels' signatures, work sizes and local memory "
+            "against the\n"
+            "device, and what the vendor's guide warns of. KERNEL.cl is taken "
+            "instead of\n"
+            "the file of that name the binding has. Exit status: 0 nothing "
+            "found, 1\n"
+            "findings, 2 bad input. docs/lint.md describes each check.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nWith --shape or --model sizes are known, too; without, only those "
+        "that are\n"
+        "constant in the file.\n\nExamples:\n"
+        "  vpu lint kernels/grn/layer.xml\n"
+        "  vpu lint layer.xml --shape in0=1x16x256x512 --param bias=1.0\n"
+        "  vpu lint layer.xml draft/grn.cl --checks missing-restrict,unroll\n",
+    .main = lint_main};

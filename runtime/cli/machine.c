@@ -1,62 +1,65 @@
 /* vpu machine: the numbers the timing model uses, and where they come from. */
-#include <getopt.h>
 #include <stdio.h>
 
 #include "runtime/cli/cli.h"
 #include "sim/machine/desc.h"
 
-static const char help[] =
-    "usage: vpu machine [--machine FILE] [--set KEY=VALUE]…\n\n"
-    "Prints the machine description: every parameter of the timing model with\n"
-    "value, unit, status (documented, inferred, calibrated, assumed) and "
-    "source.\n"
-    "\n"
-    "  --machine FILE    another description than the built-in MA2x8x\n"
-    "  --set KEY=VALUE   override one number\n\n"
-    "Examples:\n"
-    "  vpu machine\n"
-    "  vpu machine --set ddr_load_stall=200 | grep ddr_\n";
+typedef struct {
+    const char *path;
+    option_list sets;
+} machine_options;
 
-static int machine_main(int argc, char **argv)
+static const cli_option rows[] = {
+    {"machine", "FILE", OPTION_TEXT, offsetof(machine_options, path),
+     .help = "another description than the built-in MA2x8x"},
+    {"set", "KEY=VALUE", OPTION_LIST, offsetof(machine_options, sets),
+     .help = "override one number"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int show(const machine_options *o, arena *a)
 {
-    static const struct option options[] = {
-        {"machine", required_argument, NULL, 'm'},
-        {"set", required_argument, NULL, 's'},
-        {NULL, 0, NULL, 0}};
-    arena *a = arena_create(0);
-    const char *path = NULL;
     vpu_error err = {0};
     mach_desc desc;
     str out = {0};
-    int c, rc = CLI_OK;
-    vpu_status st = VPU_OK;
+    vpu_status st = mach_desc_load(o->path, a, &desc, &err);
 
-    /* The file first, wherever it stands, then the overrides. */
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (c == 'm')
-            path = optarg;
-        else if (c == '?')
-            rc = CLI_ERROR;
-    }
-    if (rc || optind < argc) {
-        arena_destroy(a);
-        return cli_usage(&cli_machine, "unexpected arguments");
-    }
-    st = mach_desc_load(path, a, &desc, &err);
-    optind = 1;
-    while (!st && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (c == 's')
-            st = mach_desc_set(&desc, a, optarg, &err);
-    if (st) {
-        rc = cli_fail(&err);
-    } else {
-        mach_desc_print(&desc, &out);
-        fputs(str_text(&out), stdout);
-    }
+    for (uint32_t i = 0; i < o->sets.n && !st; i++)
+        st = mach_desc_set(&desc, a, o->sets.items[i], &err);
+    if (st)
+        return cli_fail(&err);
+    mach_desc_print(&desc, &out);
+    fputs(str_text(&out), stdout);
     str_free(&out);
+    return CLI_OK;
+}
+
+static int machine_main(int argc, char **argv)
+{
+    arena *a = arena_create(0);
+    machine_options o = {.path = NULL};
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_machine, &o, a, &argc, argv, &first, &needs);
+
+    if (!rc && first < argc)
+        rc = cli_usage(&cli_machine, "unexpected '%s'", argv[first]);
+    if (!rc)
+        rc = show(&o, a);
     arena_destroy(a);
     return rc;
 }
 
-const cli_command cli_machine = {"machine", "print the machine description",
-                                 help, machine_main};
+const cli_command cli_machine = {
+    .name = "machine",
+    .summary = "print the machine description",
+    .head = "usage: vpu machine [--machine FILE] [--set KEY=VALUE]\u2026\n\n"
+            "Prints the machine description: every parameter of the timing "
+            "model with\n"
+            "value, unit, status (documented, inferred, calibrated, assumed) "
+            "and source.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExamples:\n"
+            "  vpu machine\n"
+            "  vpu machine --set ddr_load_stall=200 | grep ddr_\n",
+    .main = machine_main};

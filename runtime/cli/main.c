@@ -118,60 +118,160 @@ int cli_usage(const cli_command *c, const char *fmt, ...)
     return CLI_ERROR;
 }
 
-bool cli_compile_time(const char *text, child_limits *out)
+/* --- options ------------------------------------------------------------- */
+
+void cli_help(const cli_command *c, str *out)
 {
-    return str_to_f64(text, &out->seconds) && out->seconds >= 0 &&
-           out->seconds <= 1e9;
+    str_puts(out, c->head);
+    for (size_t k = 0; k < c->n_tables; k++)
+        options_help(c->tables[k].options->rows, c->tables[k].options->n, out);
+    if (c->tail)
+        str_puts(out, c->tail);
 }
 
-bool cli_compile_memory(const char *text, child_limits *out)
+int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
+              char **argv, int *first, option_needs *needs)
 {
+    option_table *tables = arena_array(a, option_table, c->n_tables + 1);
+    vpu_error err;
+
+    for (size_t k = 0; k < c->n_tables; k++)
+        tables[k] =
+            (option_table){c->tables[k].options->rows, c->tables[k].options->n,
+                           (char *)fields + c->tables[k].at};
+    if (options_parse(tables, c->n_tables, argc, argv, a, first, needs, &err))
+        return cli_usage(c, "%s", err.msg);
+    return CLI_OK;
+}
+
+static int say_need(const cli_command *c, const cli_option *o,
+                    const char *where)
+{
+    str with = {0};
+    int rc;
+
+    backend_with((backend_extra)(o->needs & -o->needs), &with);
+    rc = cli_usage(c, "--%s is about %s: %s", o->name, str_text(&with), where);
+    str_free(&with);
+    return rc;
+}
+
+int cli_check_needs(const cli_command *c, const option_needs *needs,
+                    const backend_ops *const *ops, size_t n, const char *where)
+{
+    uint32_t there = 0;
+
+    for (size_t i = 0; i < n; i++)
+        there |= backend_extras(ops[i]);
+    for (uint32_t k = 0; k < needs->n; k++)
+        if (!(needs->given[k]->needs & there))
+            return say_need(c, needs->given[k], where);
+    return CLI_OK;
+}
+
+static bool take_xlink(void *fields, const char *value, arena *a)
+{
+    backend_stick_options *o = fields;
+    xlink_layout layout;
+
+    (void)a;
+    o->layout = value;
+    return xlink_layout_parse(value, &layout);
+}
+
+static bool take_xlink_log(void *fields, const char *value, arena *a)
+{
+    backend_stick_options *o = fields;
+
+    (void)a;
+    o->log = value ? value : "-";
+    return *o->log;
+}
+
+#define AT(field) offsetof(backend_stick_options, field)
+
+static const cli_option stick_rows[] = {
+    {"xlink", "A|B|C", OPTION_OTHER, .take = take_xlink, .needs = BACKEND_STICK,
+     .help =
+         "layout of its packets, which its firmware decides: A up to OpenVINO "
+         "2021.4.0, B 2021.4.2 and 2022.1, C from 2022.2 on (default: what "
+         "--firmware is known to speak)"},
+    {"firmware", "FILE", OPTION_NAME, AT(firmware), .needs = BACKEND_STICK,
+     .help = "usb-ma2x8x.mvcmd of an OpenVINO, to boot it with"},
+    {"take-booted", NULL, OPTION_FLAG, AT(take_booted), .needs = BACKEND_STICK,
+     .help = "a stick that is booted already, too: it may be in use"},
+    {"xlink-log", "[=FILE]", OPTION_OTHER, .take = take_xlink_log,
+     .needs = BACKEND_STICK,
+     .help = "every packet as a line, to FILE or standard error"}};
+const cli_options cli_stick_options = CLI_OPTIONS(stick_rows);
+
+static bool take_compile_time(void *fields, const char *value, arena *a)
+{
+    child_limits *l = fields;
+    double s;
+
+    (void)a;
+    if (!str_to_f64(value, &s) || !(s >= 0 && s <= 1e9))
+        return false;
+    l->seconds = s;
+    return true;
+}
+
+static bool take_compile_memory(void *fields, const char *value, arena *a)
+{
+    child_limits *l = fields;
     unsigned long long bytes;
 
-    if (!str_to_bytes(text, &bytes))
+    (void)a;
+    if (!str_to_bytes(value, &bytes))
         return false;
-    out->bytes = bytes;
+    l->bytes = bytes;
     return true;
 }
 
-/* --compile-timeout and --compile-memory with the value behind them. */
-static bool limit_option(const cli_command *c, int argc, char **argv, int *i,
-                         cli_clang *out, int *rc)
+static const cli_option compile_rows[] = {
+    {"compile-timeout", "SECONDS", OPTION_OTHER, .take = take_compile_time,
+     .help =
+         "of the processor's time that compiling a kernel may take, clang's "
+         "part and ours (default 60, 0 = as long as it takes)"},
+    {"compile-memory", "SIZE", OPTION_OTHER, .take = take_compile_memory,
+     .help = "and of memory, with K, M or G behind (default 2G, 0 = what there "
+             "is)"}};
+const cli_options cli_compile_options = CLI_OPTIONS(compile_rows);
+
+static bool add_word(option_list *l, char letter, const char *value, arena *a)
 {
-    const char *s = argv[*i];
-    bool time = !strcmp(s, "--compile-timeout");
-
-    if (!time && strcmp(s, "--compile-memory"))
+    if (l->n == OPTION_MAX_LIST)
         return false;
-    if (++*i == argc)
-        *rc = cli_usage(c, "%s needs a value", s);
-    else if (!(time ? cli_compile_time : cli_compile_memory)(argv[*i],
-                                                             &out->limits))
-        *rc = cli_usage(c, "%s does not take '%s'", s, argv[*i]);
+    l->items[l->n++] = arena_printf(a, "-%c%s", letter, value);
     return true;
 }
 
-bool cli_clang_option(const cli_command *c, arena *a, int argc, char **argv,
-                      int *i, cli_clang *out, int *rc)
+bool cli_take_define(void *list, const char *value, arena *a)
 {
-    const char *s = argv[*i];
-    bool valued =
-        s[0] == '-' && s[1] && strchr("DIU", s[1]); /* -D NAME or -DNAME */
-
-    if (limit_option(c, argc, argv, i, out, rc))
-        return true;
-    if (!valued && strncmp(s, "-cl-", 4))
-        return false;
-    if (valued && !s[2]) {
-        if (*i + 1 == argc) {
-            *rc = cli_usage(c, "%s needs a value", s);
-            return true;
-        }
-        s = arena_printf(a, "%s%s", s, argv[++*i]);
-    }
-    *arena_append(a, out->words, out->n, out->cap) = s;
-    return true;
+    return add_word(list, 'D', value, a);
 }
+
+bool cli_take_include(void *list, const char *value, arena *a)
+{
+    return add_word(list, 'I', value, a);
+}
+
+static bool take_undefine(void *list, const char *value, arena *a)
+{
+    return add_word(list, 'U', value, a);
+}
+
+static const cli_option clang_rows[] = {
+    {"-D", "NAME[=VALUE]", OPTION_OTHER, .take = cli_take_define,
+     .help = "a macro for the preprocessor"},
+    {"-U", "NAME", OPTION_OTHER, .take = take_undefine,
+     .help = "no such macro"},
+    {"-I", "DIR", OPTION_OTHER, .take = cli_take_include,
+     .help = "a folder for #include"},
+    {"-cl-\u2026", NULL, OPTION_LIST, offsetof(cli_clang, words),
+     .help = "passed to clang"}};
+const cli_options cli_clang_options = CLI_OPTIONS(clang_rows);
 
 static void print_help(FILE *f)
 {
@@ -187,6 +287,15 @@ static void print_help(FILE *f)
           "--shape in0=1x16x64x64 \\\n"
           "      --param bias=1.0 --input 0=random:1 --output out\n",
           f);
+}
+
+static void show_help(const cli_command *c)
+{
+    str text = {0};
+
+    cli_help(c, &text);
+    fputs(str_text(&text), stdout);
+    str_free(&text);
 }
 
 static const cli_command *find(const char *name)
@@ -216,7 +325,7 @@ static int dispatch(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "--help";
 
     if (!strcmp(word, "help") && argc > 2 && (c = find(argv[2]))) {
-        fputs(c->help, stdout);
+        show_help(c);
         return CLI_OK;
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
@@ -236,7 +345,7 @@ static int dispatch(int argc, char **argv)
     }
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(c->help, stdout);
+            show_help(c);
             return CLI_OK;
         }
     return c->main(argc - 1, argv + 1);

@@ -5,93 +5,80 @@
 #include "runtime/cli/diff.h"
 #include "runtime/diff/record.h"
 
-static const char help[] =
-    "usage: vpu record LAYER.xml --to FILE [OPTIONS]\n\n"
-    "Runs a layer on a backend and writes what went in and what came out, "
-    "with\n"
-    "times and hashes of kernel and binding, to one file. `vpu diff … --b\n"
-    "replay:FILE` compares with it ever after, on any machine, and refuses "
-    "when\n"
-    "kernel, binding, parameters or inputs are not those recorded.\n\n"
-    "  --to FILE               the recording (docs/formats.md)\n"
-    "  --backend ID            what runs it (default sim; see vpu devices)\n"
-    "  --outputs-only          not the tensors between "
-    "stages\n" TARGET_HELP_LAYER "How it runs (machine, order and so on are of "
-    "the simulator):\n" TARGET_HELP_RUN "\nExample:\n"
-    "  vpu record layer.xml --shape in0=1x3x64x64 --backend sim --to "
-    "golden.vpurec\n"
-    "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:golden.vpurec\n";
-
 typedef struct {
     target_options t;
-    const char *backend, *to;
+    const char *backend, *output;
     bool outputs_only;
 } record_options;
 
-enum { OPT_BACKEND = TARGET_OWN, OPT_TO, OPT_OUTPUTS_ONLY };
+#define AT(field) offsetof(record_options, field)
 
-static const struct option long_options[] = {
-    TARGET_LONG,
-    {"backend", required_argument, NULL, OPT_BACKEND},
-    {"to", required_argument, NULL, OPT_TO},
-    {"outputs-only", no_argument, NULL, OPT_OUTPUTS_ONLY},
-    {NULL, 0, NULL, 0}};
+static const cli_option rows[] = {
+    {"output", "FILE", OPTION_NAME, AT(output),
+     .help = "the recording (docs/formats.md)"},
+    {"to", "FILE", OPTION_NAME, AT(output), .help = NULL},
+    {"backend", "ID", OPTION_NAME, AT(backend),
+     .help = "what runs it (default sim; see vpu devices)"},
+    {"outputs-only", NULL, OPTION_FLAG, AT(outputs_only),
+     .help = "not the tensors between stages"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
 
-static bool apply(record_options *o, int c, arena *a)
+static const cli_option how_rows[] = {
+    {.kind = OPTION_HEADING,
+     .help = "How it runs (machine, order and so on are of the simulator):"}};
+static const cli_options how_options = CLI_OPTIONS(how_rows);
+
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&target_layer_options, AT(t)},
+                                   {&target_input_options, AT(t)},
+                                   {&how_options, 0},
+                                   {&target_shaves_options, AT(t)},
+                                   {&target_machine_options, AT(t)},
+                                   {&target_order_options, AT(t)},
+                                   {&target_run_options, AT(t)},
+                                   {&target_host_options, AT(t)},
+                                   {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
+                                   {&target_quiet_options, AT(t)},
+                                   {&target_stick_heading, 0},
+                                   {&cli_stick_options, AT(t.stick)}};
+
+static int parse(int argc, char **argv, record_options *o,
+                 const backend_ops **ops, const char **device, arena *a)
 {
-    switch (c) {
-    case OPT_BACKEND:
-        o->backend = optarg;
-        return *optarg;
-    case OPT_TO:
-        o->to = optarg;
-        return *optarg;
-    case OPT_OUTPUTS_ONLY:
-        return o->outputs_only = true;
-    default:
-        return target_option(&o->t, c, optarg, a);
-    }
-}
-
-static int parse(int argc, char **argv, record_options *o, arena *a)
-{
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    vpu_error err;
+    int c, first;
 
     *o = (record_options){.backend = "sim"};
     target_init(&o->t);
-    while ((c = getopt_long(argc, argv, TARGET_SHORT, long_options, &which)) !=
-           -1) {
-        if (c == '?')
-            return cli_usage(&cli_record, "bad command line");
-        if (!apply(o, c, a))
-            return cli_usage(&cli_record, "--%s does not take '%s'",
-                             c < 256 ? "D" : long_options[which].name, optarg);
-    }
-    if (o->t.sim_only && strcmp(o->backend, "sim"))
-        return cli_usage(&cli_record,
-                         "%s is about the simulator: not with --backend %s",
-                         o->t.sim_only, o->backend);
-    if (!o->to)
-        return cli_usage(&cli_record, "--to says which file to write");
-    return target_check(&o->t, &cli_record, argc, argv);
+    c = cli_parse(&cli_record, o, a, &argc, argv, &first, &needs);
+    if (!c && !o->output)
+        c = cli_usage(&cli_record, "--output says which file to write");
+    c = c ? c : target_check(&o->t, &cli_record, first, argc, argv);
+    if (!c && backend_find(o->backend, ops, device, &err))
+        c = cli_fail(&err);
+    return c ? c
+             : cli_check_needs(
+                   &cli_record, &needs, ops, 1,
+                   arena_printf(a, "not with --backend %s", o->backend));
 }
 
-static vpu_status run(const record_options *o, arena *a, const log_sink *log,
+static vpu_status run(const record_options *o, const backend_ops *ops,
+                      const char *device, arena *a, const log_sink *log,
                       vpu_error *err)
 {
     target t = {0};
     backend_config cfg;
-    const backend_ops *ops = NULL;
     void *const *inputs;
     backend b = {0};
     recording r;
     vpu_status st = target_bind(&o->t, a, log, &t, err);
 
     cfg = target_backend(&o->t, &t);
+    cfg.device = device;
     cfg.log = log;
     cfg.print = cli_print_aside;
-    if (!st)
-        st = backend_find(o->backend, &ops, &cfg.device, err);
     if (!st)
         st = cli_make_inputs(&o->t, &t, a, &inputs, err);
     if (!st)
@@ -99,7 +86,7 @@ static vpu_status run(const record_options *o, arena *a, const log_sink *log,
     if (!st)
         st = diff_record(&b, &cfg, t.g, inputs, !o->outputs_only, a, &r, err);
     if (!st)
-        st = recording_write(o->to, &r, err);
+        st = recording_write(o->output, &r, err);
     backend_close(&b);
     return st;
 }
@@ -107,18 +94,36 @@ static vpu_status run(const record_options *o, arena *a, const log_sink *log,
 static int record_main(int argc, char **argv)
 {
     record_options o;
+    const backend_ops *ops = NULL;
+    const char *device = "";
     arena *a = arena_create(0);
     vpu_error err = {0};
-    int rc = parse(argc, argv, &o, a);
+    int rc = parse(argc, argv, &o, &ops, &device, a);
 
     if (!rc) {
         log_sink log = cli_log(o.t.quiet);
 
-        rc = run(&o, a, &log, &err) ? cli_fail(&err) : CLI_OK;
+        rc = run(&o, ops, device, a, &log, &err) ? cli_fail(&err) : CLI_OK;
     }
     arena_destroy(a);
     return rc;
 }
 
-const cli_command cli_record = {"record", "keep what a backend computed", help,
-                                record_main};
+const cli_command cli_record = {
+    .name = "record",
+    .summary = "keep what a backend computed",
+    .head = "usage: vpu record LAYER.xml --output FILE [OPTIONS]\n\n"
+            "Runs a layer on a backend and writes what went in and what came "
+            "out, with\n"
+            "times and hashes of kernel and binding, to one file. `vpu diff "
+            "\u2026 --b\n"
+            "replay:FILE` compares with it ever after, on any machine, and "
+            "refuses when\n"
+            "kernel, binding, parameters or inputs are not those recorded.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nExample:\n"
+        "  vpu record layer.xml --shape in0=1x3x64x64 --output golden.vpurec\n"
+        "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:golden.vpurec\n",
+    .main = record_main};

@@ -5,60 +5,50 @@
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 
-static const char help[] =
-    "usage: vpu reset [DEVICE] --xlink A|B|C [OPTIONS]\n\n"
-    "Ends whatever runs on a booted stick (after a program died, say): it "
-    "comes "
-    "back\n"
-    "unbooted, as plugged in. Not for a stick that another program uses.\n\n"
-    "  DEVICE                  usb (default: the first), usb:BUS-PORT, "
-    "usb:unix:PATH,\n"
-    "                          usb:tcp:ADDRESS:PORT (see vpu devices)\n"
-    "  --xlink A|B|C           layout of its packets (see vpu run --help)\n"
-    "  --firmware FILE         its firmware, which says the same\n"
-    "  --xlink-log[=FILE]      every packet as a line, to FILE or standard "
-    "error\n\n"
-    "Example:\n"
-    "  vpu reset usb:1-1.4 --xlink C\n";
-
-static int reset_main(int argc, char **argv)
+static int reset(const backend_stick_options *o, const char *id)
 {
-    static const struct option options[] = {
-        {"xlink", required_argument, NULL, 'x'},
-        {"firmware", required_argument, NULL, 'f'},
-        {"xlink-log", optional_argument, NULL, 'l'},
-        {NULL, 0, NULL, 0}};
-    backend_stick_options cfg = {.stop = &cli_stop, .sessions = &cli_sessions};
     const backend_ops *ops = backend_offering(BACKEND_STICK);
     const char *device = "";
     log_sink log = cli_log(false);
     vpu_error err = {0};
-    xlink_layout layout;
-    int c;
 
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (c == 'x' && xlink_layout_parse(optarg, &layout))
-            cfg.layout = optarg;
-        else if (c == 'x')
-            return cli_usage(&cli_reset, "--xlink does not take '%s'", optarg);
-        else if (c == 'f')
-            cfg.firmware = optarg;
-        else if (c == 'l')
-            cfg.log = optarg ? optarg : "-";
-        else
-            return cli_usage(&cli_reset, "bad command line");
-    if (optind + 1 < argc)
-        return cli_usage(&cli_reset, "one device at a time");
-    if (optind < argc) {
-        if (backend_find(argv[optind], &ops, &device, &err))
-            return cli_fail(&err);
-        if (!ops->stick)
-            return cli_usage(&cli_reset, "'%s' is no stick: usb…",
-                             argv[optind]);
-    }
-    return ops->stick->reset(device, &cfg, &log, &err) ? cli_fail(&err)
-                                                       : CLI_OK;
+    if (id && backend_find(id, &ops, &device, &err))
+        return cli_fail(&err);
+    if (!ops->stick)
+        return cli_usage(&cli_reset, "'%s' is no stick: usb\u2026", id);
+    return ops->stick->reset(device, o, &log, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-const cli_command cli_reset = {"reset", "bring a stick back to its boot loader",
-                               help, reset_main};
+static const cli_table tables[] = {{&cli_stick_options, 0}};
+
+static int reset_main(int argc, char **argv)
+{
+    backend_stick_options o = {.stop = &cli_stop, .sessions = &cli_sessions};
+    arena *a = arena_create(0);
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_reset, &o, a, &argc, argv, &first, &needs);
+
+    if (!rc && first + 1 < argc)
+        rc = cli_usage(&cli_reset, "one device at a time");
+    if (!rc)
+        rc = reset(&o, first < argc ? argv[first] : NULL);
+    arena_destroy(a);
+    return rc;
+}
+
+const cli_command cli_reset = {
+    .name = "reset",
+    .summary = "bring a stick back to its boot loader",
+    .head = "usage: vpu reset [DEVICE] --xlink A|B|C [OPTIONS]\n\n"
+            "Ends whatever runs on a booted stick (after a program died, say): "
+            "it comes back\n"
+            "unbooted, as plugged in. Not for a stick that another program "
+            "uses. DEVICE is\n"
+            "usb (default: the first), usb:BUS-PORT, usb:unix:PATH or "
+            "usb:tcp:ADDRESS:PORT\n"
+            "(see vpu devices).\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExample:\n"
+            "  vpu reset usb:1-1.4 --xlink C\n",
+    .main = reset_main};

@@ -16,48 +16,6 @@
 #include "runtime/stick/usbip.h"
 #include "sim/compiler/store/kcache.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu stick --xlink A|B|C --listen ADDRESS|--usbip [OPTIONS]\n\n"
-    "A virtual stick: what a Myriad X is to OpenVINO's host software, on the USB of\n"
-    "Linux, or, booted already, behind a socket. Custom, copy, permute and convert\n"
-    "stages of the blobs it is sent run on the simulator; others are refused as a\n"
-    "stick does. One host at a time; after a session the next one is a fresh stick.\n"
-    "Each runs in a process without rights (docs/sandbox.md). Ends with Ctrl-C,\n"
-    "status 0.\n\n"
-    "  --xlink A|B|C           layout of its packets: OpenVINO up to 2021.4.1, 2021.4.2\n"
-    "                          and 2022.1, 2022.2 and later\n"
-    "  --listen ADDRESS        tcp:127.0.0.1:PORT (0: a free one) or unix:PATH; the\n"
-    "                          address to connect to is printed\n"
-    "  --usbip                 plug it into this machine's USB (root, module vhci-hcd):\n"
-    "                          it waits for firmware, like a real one\n"
-    "  --usbip=ADDRESS[:PORT]  the same, for usbip attach -r ADDRESS -b 1-1, again after\n"
-    "                          the boot and after each reset; port 3240 if none is given\n"
-    "  --usb-speed high|super  of the booted stick (default high)\n"
-    "  --serial TEXT           of the booted stick's USB descriptor\n"
-    "  --kernels DIR           .cl files, for kernels compiled by the vendor's clc\n"
-    "  --link none|usb3|usb2   how fast bytes go\n"
-    "  --fault NAME[:N]        do something wrong (below); may be repeated\n"
-    "  --once                  end after the first session: status 0 if it ended with\n"
-    "                          a reset, 1 if not\n"
-    "  --log[=FILE]            every packet as a line, to FILE or standard error\n"
-    "  --threads N             host threads that run kernels (default: all)\n"
-    "  --timeout SECONDS       stop a stage after this much host time (default 3600,\n"
-    "                          0 = never)\n"
-    "  --quiet                 no notes\n\n"
-    "Links ([?]: inferred):\n"
-#define STICK_LINK(name, rate, each, about) "  " #name "\t" about "\n"
-#include "runtime/stick/link.def"
-    "\nFaults:\n"
-#define STICK_FAULT(name, n, about) "  " #name " (" #n "): " about "\n"
-#include "runtime/stick/fault.def"
-    "Names may be written with '-'; N in brackets is the default.\n\n"
-    "Example:\n"
-    "  vpu stick --xlink C --listen unix:/tmp/stick &\n"
-    "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
-    "      --param bias=1.0 --backend usb:unix:/tmp/stick --xlink C\n";
-/* clang-format on */
-
 /* 14 digits, as seen on real ones [L]. */
 #define DEFAULT_SERIAL "14442C10218CCC"
 
@@ -73,22 +31,6 @@ typedef struct {
     unsigned usbip_port;
     bool usbip, super, once, quiet;
 } stick_options;
-
-static const struct option long_options[] = {
-    {"listen", required_argument, NULL, 'a'},
-    {"usbip", optional_argument, NULL, 'u'},
-    {"usb-speed", required_argument, NULL, 'v'},
-    {"serial", required_argument, NULL, 'n'},
-    {"xlink", required_argument, NULL, 'x'},
-    {"kernels", required_argument, NULL, 'k'},
-    {"link", required_argument, NULL, 'l'},
-    {"fault", required_argument, NULL, 'f'},
-    {"once", no_argument, NULL, 'o'},
-    {"log", optional_argument, NULL, 'g'},
-    {"threads", required_argument, NULL, 't'},
-    {"timeout", required_argument, NULL, 's'},
-    {"quiet", no_argument, NULL, 'q'},
-    {NULL, 0, NULL, 0}};
 
 static bool add_fault(stick_options *o, const char *text)
 {
@@ -122,63 +64,111 @@ static bool usbip_at(stick_options *o, const char *text)
     return true;
 }
 
-static bool apply(stick_options *o, int c)
+static bool take_fault(void *fields, const char *value, arena *a)
 {
-    unsigned long long n;
-
-    switch (c) {
-    case 'a':
-        o->listen = optarg;
-        return *optarg;
-    case 'u':
-        return usbip_at(o, optarg);
-    case 'v':
-        o->super = !strcmp(optarg, "super");
-        return o->super || !strcmp(optarg, "high");
-    case 'n':
-        o->serial = optarg;
-        return *optarg && strlen(optarg) <= MAX_SERIAL;
-    case 'x':
-        o->layout = optarg;
-        return xlink_layout_parse(optarg, &o->c.layout);
-    case 'k':
-        o->c.kernels = optarg;
-        return *optarg;
-    case 'l':
-        return stick_link_parse(optarg, &o->c.link);
-    case 'f':
-        return add_fault(o, optarg);
-    case 'o':
-        return o->once = true;
-    case 'g':
-        o->log = optarg ? optarg : "-";
-        return *o->log;
-    case 't':
-        if (!str_to_u64(optarg, &n) || !n || n > UINT32_MAX)
-            return false;
-        o->c.n_threads = (uint32_t)n;
-        return true;
-    case 's':
-        return str_to_f64(optarg, &o->c.timeout_s) && o->c.timeout_s >= 0 &&
-               o->c.timeout_s <= 1e9;
-    default:
-        return o->quiet = true;
-    }
+    (void)a;
+    return add_fault(fields, value);
 }
 
-static int parse(int argc, char **argv, stick_options *o)
+static bool take_usbip(void *fields, const char *value, arena *a)
 {
-    int c, which = 0;
+    (void)a;
+    return usbip_at(fields, value);
+}
 
-    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
-        if (c == '?')
-            return cli_usage(&cli_stick, "bad command line");
-        if (!apply(o, c))
-            return cli_usage(&cli_stick, "--%s does not take '%s'",
-                             long_options[which].name, optarg ? optarg : "");
-    }
-    if (optind < argc)
-        return cli_usage(&cli_stick, "unexpected '%s'", argv[optind]);
+static bool take_speed(void *fields, const char *value, arena *a)
+{
+    stick_options *o = fields;
+
+    (void)a;
+    o->super = !strcmp(value, "super");
+    return o->super || !strcmp(value, "high");
+}
+
+static bool take_serial(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    ((stick_options *)fields)->serial = value;
+    return *value && strlen(value) <= MAX_SERIAL;
+}
+
+static bool take_layout(void *fields, const char *value, arena *a)
+{
+    stick_options *o = fields;
+
+    (void)a;
+    o->layout = value;
+    return xlink_layout_parse(value, &o->c.layout);
+}
+
+static bool take_link(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    return stick_link_parse(value, &((stick_options *)fields)->c.link);
+}
+
+static bool take_log(void *fields, const char *value, arena *a)
+{
+    stick_options *o = fields;
+
+    (void)a;
+    o->log = value ? value : "-";
+    return *o->log;
+}
+
+#define AT(field) offsetof(stick_options, field)
+
+static const cli_option rows[] = {
+    {"xlink", "A|B|C", OPTION_OTHER, .take = take_layout,
+     .help =
+         "layout of its packets: OpenVINO up to 2021.4.1, 2021.4.2 and 2022.1, "
+         "2022.2 and later"},
+    {"listen", "ADDRESS", OPTION_NAME, AT(listen),
+     .help = "tcp:127.0.0.1:PORT (0: a free one) or unix:PATH; the address to "
+             "connect "
+             "to is printed"},
+    {"usbip", "[=ADDRESS[:PORT]]", OPTION_OTHER, .take = take_usbip,
+     .help = "plug it into this machine's USB (root, module vhci-hcd): it "
+             "waits for "
+             "firmware, like a real one; with an address, for usbip attach -r "
+             "ADDRESS "
+             "-b 1-1, again after the boot and after each reset; port 3240 if "
+             "none is "
+             "given"},
+    {"usb-speed", "high|super", OPTION_OTHER, .take = take_speed,
+     .help = "of the booted stick (default high)"},
+    {"serial", "TEXT", OPTION_OTHER, .take = take_serial,
+     .help = "of the booted stick's USB descriptor"},
+    {"kernels", "DIR", OPTION_NAME, AT(c.kernels),
+     .help = ".cl files, for kernels compiled by the vendor's clc"},
+    {"link", "NAME", OPTION_OTHER, .take = take_link,
+     .help = "how fast bytes go (below)"},
+    {"fault", "NAME[:N]", OPTION_OTHER, .take = take_fault,
+     .help = "do something wrong (below); may be repeated"},
+    {"once", NULL, OPTION_FLAG, AT(once),
+     .help =
+         "end after the first session: status 0 if it ended with a reset, 1 if "
+         "not"},
+    {"log", "[=FILE]", OPTION_OTHER, .take = take_log,
+     .help = "every packet as a line, to FILE or standard error"},
+    {"threads", "N", OPTION_COUNT, AT(c.n_threads),
+     .help = "host threads that run kernels (default: all)"},
+    {"timeout", "SECONDS", OPTION_SECONDS, AT(c.timeout_s),
+     .help =
+         "stop a stage after this much host time (default 3600, 0 = never)"},
+    {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int parse(int argc, char **argv, stick_options *o, arena *a)
+{
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_stick, o, a, &argc, argv, &first, &needs);
+
+    if (rc)
+        return rc;
+    if (first < argc)
+        return cli_usage(&cli_stick, "unexpected '%s'", argv[first]);
     if (!o->layout)
         return cli_usage(&cli_stick,
                          "--xlink A, B or C says which OpenVINO it is for");
@@ -340,18 +330,20 @@ static int stick_main(int argc, char **argv)
     FILE *file = NULL;
     vpu_error err = {0};
     log_sink log;
-    arena *a;
-    int rc = parse(argc, argv, &o);
+    arena *a = arena_create(0);
+    int rc = parse(argc, argv, &o, a);
 
-    if (rc)
+    if (rc) {
+        arena_destroy(a);
         return rc;
+    }
     log = cli_log(o.quiet);
     log.progress = NULL;
     o.c.log = &log;
     o.c.faults = o.faults;
     if (o.log && strcmp(o.log, "-") && file_log_open(o.log, &file, &err))
-        return cli_fail(&err);
-    if (o.log &&
+        rc = cli_fail(&err);
+    if (!rc && o.log &&
         xlink_log_create(&(xlink_log_config){.layout = o.c.layout,
                                              .device = true,
                                              .file = file ? file : stderr},
@@ -360,7 +352,6 @@ static int stick_main(int argc, char **argv)
     if (packets)
         o.c.watch = xlink_log_watch(packets);
     cli_serving = 1;
-    a = arena_create(0);
     set_apart(&o, file, a);
     if (!rc)
         rc = o.usbip ? run_usbip(&o, &err) : listen_and_serve(&o, &err);
@@ -372,4 +363,33 @@ static int stick_main(int argc, char **argv)
 }
 
 const cli_command cli_stick = {
-    "stick", "a virtual stick, on USB or behind a socket", help, stick_main};
+    .name = "stick",
+    .summary = "a virtual stick, on USB or behind a socket",
+    .head =
+        "usage: vpu stick --xlink A|B|C --listen ADDRESS|--usbip [OPTIONS]\n\n"
+        "A virtual stick: what a Myriad X is to OpenVINO's host software, on "
+        "the USB of\n"
+        "Linux, or, booted already, behind a socket. Custom, copy, permute and "
+        "convert\n"
+        "stages of the blobs it is sent run on the simulator; others are "
+        "refused as a\n"
+        "stick does. One host at a time; after a session the next one is a "
+        "fresh stick.\n"
+        "Each runs in a process without rights (docs/sandbox.md). Ends with "
+        "Ctrl-C,\n"
+        "status 0.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nLinks ([?]: inferred):\n"
+#define STICK_LINK(name, rate, each, about) "  " #name "\t" about "\n"
+#include "runtime/stick/link.def"
+            "\nFaults:\n"
+#define STICK_FAULT(name, n, about) "  " #name " (" #n "): " about "\n"
+#include "runtime/stick/fault.def"
+            "Names may be written with '-'; N in brackets is the default.\n\n"
+            "Example:\n"
+            "  vpu stick --xlink C --listen unix:/tmp/stick &\n"
+            "  vpu run kernels/grn/layer.xml --layer GRN --shape "
+            "in0=1x16x64x64 \\\n"
+            "      --param bias=1.0 --backend usb:unix:/tmp/stick --xlink C\n",
+    .main = stick_main};

@@ -13,49 +13,12 @@
 #include "runtime/survey/survey.h"
 #include "runtime/usb/firmware.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu stick-report [DEVICE] --to FILE [OPTIONS]\n\n"
-    "Asks a stick, real or virtual, what is only inferred or not known of sticks:\n"
-    "descriptors, times of boot, answers and releases, capabilities, words nobody can\n"
-    "read, two Copy stages, blobs that are wrong, the watchdog. Writes question,\n"
-    "assumption and answer to a JSON file (docs/formats.md), prints where they\n"
-    "differ. Boots and resets the stick up to five times; give it one that nobody\n"
-    "uses. An answer that does not come is recorded with its reason.\n\n"
-    "  DEVICE                  usb (default: the first), usb:BUS-PORT, usb:unix:PATH,\n"
-    "                          usb:tcp:ADDRESS:PORT (see vpu devices)\n"
-    "  --to FILE               the report\n"
-    "  --xlink A|B|C           layout of its packets (see vpu run --help)\n"
-    "  --firmware FILE         boots the stick; a known one says the layout, too\n"
-    "  --take-booted           a stick that is booted already, too\n"
-    "  --watchdog SECONDS      how long to wait for the watchdog (default 30; 0 = do\n"
-    "                          not ask)\n"
-    "  --timeout SECONDS       begin no session after this long (default 180)\n"
-    "  --xlink-log[=FILE]      every packet as a line, to FILE or standard error\n"
-    "  --quiet                 print nothing but errors\n\n"
-    "Exit status: 0 all was answered, 1 something was not, 2 and above nothing was, or the\n"
-    "report could not be written.\n\n"
-    "Example:\n"
-    "  vpu stick-report --firmware usb-ma2x8x.mvcmd --to stick.json\n";
-/* clang-format on */
-
 typedef struct {
     backend_stick_options usb;
     survey_config survey;
-    const char *to;
+    const char *output;
     bool quiet;
 } report_options;
-
-static const struct option long_options[] = {
-    {"to", required_argument, NULL, 't'},
-    {"xlink", required_argument, NULL, 'x'},
-    {"firmware", required_argument, NULL, 'f'},
-    {"take-booted", no_argument, NULL, 'b'},
-    {"watchdog", required_argument, NULL, 'w'},
-    {"timeout", required_argument, NULL, 's'},
-    {"xlink-log", optional_argument, NULL, 'l'},
-    {"quiet", no_argument, NULL, 'q'},
-    {NULL, 0, NULL, 0}};
 
 static bool seconds(const char *text, unsigned least, unsigned *out)
 {
@@ -67,57 +30,55 @@ static bool seconds(const char *text, unsigned least, unsigned *out)
     return true;
 }
 
-static bool apply(report_options *o, int c)
+static bool take_watchdog(void *fields, const char *value, arena *a)
 {
-    xlink_layout layout;
-
-    switch (c) {
-    case 't':
-        o->to = optarg;
-        return *optarg;
-    case 'x':
-        o->usb.layout = optarg;
-        return xlink_layout_parse(optarg, &layout);
-    case 'f':
-        o->survey.firmware = o->usb.firmware = optarg;
-        return *optarg;
-    case 'b':
-        return o->survey.take_booted = true;
-    case 'w':
-        return seconds(optarg, 0, &o->survey.watchdog_s);
-    case 's':
-        return seconds(optarg, 1, &o->survey.timeout_s);
-    case 'l':
-        o->usb.log = optarg ? optarg : "-";
-        return *o->usb.log;
-    default:
-        return o->quiet = true;
-    }
+    (void)a;
+    return seconds(value, 0, &((report_options *)fields)->survey.watchdog_s);
 }
 
-static int parse(int argc, char **argv, report_options *o, vpu_error *err)
+static bool take_timeout(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    return seconds(value, 1, &((report_options *)fields)->survey.timeout_s);
+}
+
+#define AT(field) offsetof(report_options, field)
+
+static const cli_option rows[] = {
+    {"output", "FILE", OPTION_NAME, AT(output), .help = "the report"},
+    {"to", "FILE", OPTION_NAME, AT(output), .help = NULL},
+    {"watchdog", "SECONDS", OPTION_OTHER, .take = take_watchdog,
+     .help = "how long to wait for the watchdog (default 30; 0 = do not ask)"},
+    {"timeout", "SECONDS", OPTION_OTHER, .take = take_timeout,
+     .help = "begin no session after this long (default 180)"},
+    {"quiet", NULL, OPTION_FLAG, AT(quiet),
+     .help = "print nothing but errors"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0},
+                                   {&cli_stick_options, AT(usb)}};
+
+static int parse(int argc, char **argv, report_options *o, arena *a,
+                 vpu_error *err)
 {
     const backend_ops *ops = backend_offering(BACKEND_STICK);
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int first,
+        rc = cli_parse(&cli_stick_report, o, a, &argc, argv, &first, &needs);
 
-    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1)
-        if (c == '?')
-            return cli_usage(&cli_stick_report, "bad command line");
-        else if (!apply(o, c))
-            return cli_usage(&cli_stick_report, "--%s does not take '%s'",
-                             long_options[which].name, optarg);
-    if (optind + 1 < argc)
+    if (rc)
+        return rc;
+    if (first + 1 < argc)
         return cli_usage(&cli_stick_report, "one device at a time");
-    if (!o->to)
-        return cli_usage(&cli_stick_report, "--to FILE is missing");
+    if (!o->output)
+        return cli_usage(&cli_stick_report, "--output FILE is missing");
     o->survey.device = "";
-    if (optind < argc) {
-        if (backend_find(argv[optind], &ops, &o->survey.device, err))
-            return cli_fail(err);
-        if (!ops->stick)
-            return cli_usage(&cli_stick_report, "'%s' is no stick: usb…",
-                             argv[optind]);
-    }
+    o->survey.firmware = o->usb.firmware;
+    o->survey.take_booted = o->usb.take_booted;
+    if (first < argc && backend_find(argv[first], &ops, &o->survey.device, err))
+        return cli_fail(err);
+    if (!ops->stick)
+        return cli_usage(&cli_stick_report, "'%s' is no stick: usb\u2026",
+                         argv[first]);
     o->survey.is_virtual = !strncmp(o->survey.device, "unix:", 5) ||
                            !strncmp(o->survey.device, "tcp:", 4);
     return ops->stick->layout(&o->usb, &o->survey.layout, err) ? cli_fail(err)
@@ -193,7 +154,7 @@ static vpu_status write_report(const report_options *o, const survey *s,
     json_decref(j);
     if (!text)
         return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
-    st = file_write(o->to, text, strlen(text), err);
+    st = file_write(o->output, text, strlen(text), err);
     free(text);
     return st;
 }
@@ -220,7 +181,7 @@ static void print_summary(const report_options *o, const survey *s)
         }
     printf("%s: %u agree, %u differ, %u noted, %u not applicable, %u without "
            "answer\n",
-           o->to, survey_count(s, SURVEY_AGREES),
+           o->output, survey_count(s, SURVEY_AGREES),
            survey_count(s, SURVEY_DIFFERS), survey_count(s, SURVEY_NOTED),
            survey_count(s, SURVEY_NOT_APPLICABLE),
            survey_count(s, SURVEY_NO_ANSWER));
@@ -275,20 +236,44 @@ static int report_main(int argc, char **argv)
     report_options o = {.survey = {.timeout_s = 180, .watchdog_s = 30}};
     vpu_error err = {0};
     log_sink log;
-    arena *a;
-    int rc = parse(argc, argv, &o, &err);
+    arena *a = arena_create(0);
+    int rc = parse(argc, argv, &o, a, &err);
 
-    if (rc)
-        return rc;
-    log = cli_log(o.quiet);
-    o.survey.log = &log;
-    o.survey.stop = &cli_stop;
-    a = arena_create(0);
-    rc = run(&o, a);
+    if (!rc) {
+        log = cli_log(o.quiet);
+        o.survey.log = &log;
+        o.survey.stop = &cli_stop;
+        rc = run(&o, a);
+    }
     arena_destroy(a);
     return rc;
 }
 
 const cli_command cli_stick_report = {
-    "stick-report", "ask a stick what is only assumed of sticks", help,
-    report_main};
+    .name = "stick-report",
+    .summary = "ask a stick what is only assumed of sticks",
+    .head = "usage: vpu stick-report [DEVICE] --output FILE [OPTIONS]\n\n"
+            "Asks a stick, real or virtual, what is only inferred or not known "
+            "of sticks:\n"
+            "descriptors, times of boot, answers and releases, capabilities, "
+            "words nobody can\n"
+            "read, two Copy stages, blobs that are wrong, the watchdog. Writes "
+            "question,\n"
+            "assumption and answer to a JSON file (docs/formats.md), prints "
+            "where they\n"
+            "differ. Boots and resets the stick up to five times; give it one "
+            "that nobody\n"
+            "uses. An answer that does not come is recorded with its reason. "
+            "DEVICE is usb\n"
+            "(default: the first), usb:BUS-PORT, usb:unix:PATH or "
+            "usb:tcp:ADDRESS:PORT (see\n"
+            "vpu devices).\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nExit status: 0 all was answered, 1 something was not, 2 and above "
+        "nothing was, or the\n"
+        "report could not be written.\n\n"
+        "Example:\n"
+        "  vpu stick-report --firmware usb-ma2x8x.mvcmd --output stick.json\n",
+    .main = report_main};

@@ -13,32 +13,9 @@
 #include "runtime/suite/case.h"
 #include "runtime/suite/jobs.h"
 
-static const char help[] =
-    "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
-    "Runs every case of a folder, and those below it, and says which came out\n"
-    "equal. A case is a text file NAME.case with what one would write behind\n"
-    "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
-    "  # GRN against its definition\n"
-    "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
-    "  --b host:../../build/plugins/grn.so\n\n"
-    "Each case runs by itself: one that crashes or hangs spoils no other.\n\n"
-    "  --jobs N        so many at a time (default: processors)\n"
-    "  --timeout S     kill a case after S seconds (default 600, 0 = never)\n"
-    "  --filter TEXT   only cases with TEXT in their name\n"
-    "  --junit FILE    results for CI, as JUnit XML\n"
-    "  --update        record anew, instead of comparing with, the recordings\n"
-    "                  cases name (--a or --b replay:FILE); look at what "
-    "changed\n"
-    "                  before you commit it\n"
-    "  --list          names of the cases, run nothing\n"
-    "  --quiet         only what is not equal, and the sum\n\n"
-    "Exit status: 0 all equal, 1 some different, 2 some could not run.\n\n"
-    "Example:\n"
-    "  vpu suite kernels --junit build/suite.xml\n";
-
 typedef struct {
     const char *junit, *filter;
-    unsigned n_jobs;
+    uint32_t n_jobs;
     double timeout_s;
     bool update, list, quiet;
 } suite_options;
@@ -56,79 +33,57 @@ typedef struct {
     size_t done;
 } suite;
 
-enum {
-    OPT_JOBS = 256,
-    OPT_TIMEOUT,
-    OPT_FILTER,
-    OPT_JUNIT,
-    OPT_UPDATE,
-    OPT_LIST,
-    OPT_QUIET
-};
-
-static const struct option long_options[] = {
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"filter", required_argument, NULL, OPT_FILTER},
-    {"junit", required_argument, NULL, OPT_JUNIT},
-    {"update", no_argument, NULL, OPT_UPDATE},
-    {"list", no_argument, NULL, OPT_LIST},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {NULL, 0, NULL, 0}};
-
-static bool apply(suite_options *o, int c)
+static bool take_jobs(void *fields, const char *value, arena *a)
 {
-    unsigned long long n;
+    suite_options *o = fields;
 
-    switch (c) {
-    case OPT_JOBS:
-        if (!str_to_u64(optarg, &n) || !n || n > 1024)
-            return false;
-        o->n_jobs = (unsigned)n;
-        return true;
-    case OPT_TIMEOUT:
-        return str_to_f64(optarg, &o->timeout_s) && o->timeout_s >= 0 &&
-               o->timeout_s <= 1e9;
-    case OPT_FILTER:
-        o->filter = optarg;
-        return true;
-    case OPT_JUNIT:
-        o->junit = optarg;
-        return true;
-    case OPT_UPDATE:
-        return o->update = true;
-    case OPT_LIST:
-        return o->list = true;
-    default:
-        return o->quiet = true;
-    }
+    (void)a;
+    return options_count(value, &o->n_jobs) && o->n_jobs <= 1024;
 }
 
-static int parse(int argc, char **argv, suite_options *o)
+#define AT(field) offsetof(suite_options, field)
+
+static const cli_option rows[] = {
+    {"jobs", "N", OPTION_OTHER, .take = take_jobs,
+     .help = "so many at a time (default: processors)"},
+    {"timeout", "SECONDS", OPTION_SECONDS, AT(timeout_s),
+     .help = "kill a case after so much time (default 600, 0 = never)"},
+    {"filter", "TEXT", OPTION_TEXT, AT(filter),
+     .help = "only cases with TEXT in their name"},
+    {"junit", "FILE", OPTION_TEXT, AT(junit),
+     .help = "results for CI, as JUnit XML"},
+    {"update", NULL, OPTION_FLAG, AT(update),
+     .help = "record anew, instead of comparing with, the recordings cases "
+             "name (--a "
+             "or --b replay:FILE); look at what changed before you commit it"},
+    {"list", NULL, OPTION_FLAG, AT(list),
+     .help = "names of the cases, run nothing"},
+    {"quiet", NULL, OPTION_FLAG, AT(quiet),
+     .help = "only what is not equal, and the sum"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int parse(int *argc, char **argv, int *first, suite_options *o, arena *a)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    int c, which = 0;
+    option_needs needs = {.n = 0};
+    int rc;
 
-    *o = (suite_options){.n_jobs = cpus > 0 ? (unsigned)cpus : 1,
+    *o = (suite_options){.n_jobs = cpus > 0 ? (uint32_t)cpus : 1,
                          .timeout_s = 600};
-    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
-        if (c == '?')
-            return cli_usage(&cli_suite, "bad command line");
-        if (!apply(o, c))
-            return cli_usage(&cli_suite, "--%s does not take '%s'",
-                             long_options[which].name, optarg);
-    }
-    if (optind == argc)
-        return cli_usage(&cli_suite, "no folder and no case");
-    return CLI_OK;
+    rc = cli_parse(&cli_suite, o, a, argc, argv, first, &needs);
+    if (!rc && *first == *argc)
+        rc = cli_usage(&cli_suite, "no folder and no case");
+    return rc;
 }
 
-static vpu_status find_cases(suite *s, int argc, char **argv, vpu_error *err)
+static vpu_status find_cases(suite *s, int argc, char **argv, int first,
+                             vpu_error *err)
 {
     size_t cap = 0;
     vpu_status st = VPU_OK;
 
-    for (int i = optind; i < argc && !st; i++) {
+    for (int i = first; i < argc && !st; i++) {
         suite_case *found;
         size_t n;
 
@@ -398,9 +353,9 @@ static int suite_main(int argc, char **argv)
 {
     suite s = {.a = arena_create(0)};
     vpu_error err = {0};
-    int rc = parse(argc, argv, &s.o);
+    int first, rc = parse(&argc, argv, &first, &s.o, s.a);
 
-    if (!rc && find_cases(&s, argc, argv, &err))
+    if (!rc && find_cases(&s, argc, argv, first, &err))
         rc = cli_fail(&err);
     if (!rc && s.o.list)
         for (size_t i = 0; i < s.n; i++)
@@ -415,5 +370,24 @@ static int suite_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_suite = {"suite", "compare many cases, for CI", help,
-                               suite_main};
+const cli_command cli_suite = {
+    .name = "suite",
+    .summary = "compare many cases, for CI",
+    .head = "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
+            "Runs every case of a folder, and those below it, and says which "
+            "came out\n"
+            "equal. A case is a text file NAME.case with what one would write "
+            "behind\n"
+            "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
+            "  # GRN against its definition\n"
+            "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
+            "  --b host:../../build/plugins/grn.so\n\n"
+            "Each case runs by itself: one that crashes or hangs spoils no "
+            "other.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExit status: 0 all equal, 1 some different, 2 some could not "
+            "run.\n\n"
+            "Example:\n"
+            "  vpu suite kernels --junit build/suite.xml\n",
+    .main = suite_main};

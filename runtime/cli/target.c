@@ -23,110 +23,63 @@ void target_init(target_options *o)
         .stick = {.stop = &cli_stop, .sessions = &cli_sessions}};
 }
 
-static bool push(target_list *l, const char *value)
+bool target_take_order(void *fields, const char *value, arena *a)
 {
-    if (l->n == TARGET_MAX_LIST)
-        return false;
-    l->items[l->n++] = value;
-    return true;
-}
-
-bool target_count(const char *text, uint32_t *out)
-{
-    unsigned long long v;
-
-    if (!str_to_u64(text, &v) || !v || v > UINT32_MAX)
-        return false;
-    *out = (uint32_t)v;
-    return true;
-}
-
-static bool parse_order(const char *text, target_options *o)
-{
+    target_options *o = fields;
     unsigned long long seed;
 
-    if (!strcmp(text, "sequential"))
+    (void)a;
+    if (!strcmp(value, "sequential")) {
         o->how.order = EXEC_SEQUENTIAL;
-    else if (!strcmp(text, "reverse"))
+    } else if (!strcmp(value, "reverse")) {
         o->how.order = EXEC_REVERSE;
-    else if (!strncmp(text, "random:", 7) && str_to_u64(text + 7, &seed)) {
+    } else if (!strncmp(value, "random:", 7) && str_to_u64(value + 7, &seed)) {
         o->how.order = EXEC_RANDOM;
         o->how.seed = seed;
-    } else
+    } else {
         return false;
+    }
     return true;
 }
 
-/* Options that say how the simulator runs. */
-static bool sim_option(target_options *o, int c, const char *value)
+static bool take_engine(void *fields, const char *value, arena *a)
 {
-    unsigned long long v;
+    target_options *o = fields;
 
-    switch (c) {
-    case TARGET_SHAVES:
-        o->sim_only = o->sim_only ? o->sim_only : "--shaves";
-        return target_count(value, &o->how.n_shaves);
-    case TARGET_MACHINE:
-        o->sim_only = "--machine";
-        o->machine = value;
-        return true;
-    case TARGET_SET:
-        o->sim_only = "--set";
-        return push(&o->sets, value);
-    case TARGET_ENGINE:
-        o->sim_only = "--engine";
-        o->how.engine =
-            strcmp(value, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
-        o->engine_given = true;
-        return o->how.engine == EXEC_COMPILED || !strcmp(value, "interpreted");
-    case TARGET_TIMING:
-        o->sim_only = "--timing";
-        return exec_timing_parse(value, &o->how.timing);
-    case TARGET_ORDER:
-        o->sim_only = "--order";
-        return parse_order(value, o);
-    case TARGET_MAX_CYCLES:
-        o->sim_only = "--max-cycles";
-        if (!str_to_u64(value, &v))
-            return false;
-        o->how.max_cycles = v;
-        return o->max_cycles_given = true;
-    default:
-        return false;
-    }
+    (void)a;
+    o->how.engine =
+        strcmp(value, "compiled") ? EXEC_INTERPRETED : EXEC_COMPILED;
+    o->engine_given = true;
+    return o->how.engine == EXEC_COMPILED || !strcmp(value, "interpreted");
 }
 
-/* Options that say how to talk to a stick. */
-static bool stick_option(target_options *o, int c, const char *value)
+static bool take_max_cycles(void *fields, const char *value, arena *a)
 {
-    xlink_layout layout;
+    target_options *o = fields;
+    unsigned long long v;
 
-    switch (c) {
-    case TARGET_XLINK:
-        o->stick_only = "--xlink";
-        o->stick.layout = value;
-        return xlink_layout_parse(value, &layout);
-    case TARGET_FIRMWARE:
-        o->stick_only = "--firmware";
-        o->stick.firmware = value;
-        return *value;
-    case TARGET_XLINK_LOG:
-        o->stick_only = "--xlink-log";
-        o->stick.log = value ? value : "-";
-        return *o->stick.log;
-    case TARGET_TAKE_BOOTED:
-        o->stick_only = "--take-booted";
-        return o->stick.take_booted = true;
-    default:
+    (void)a;
+    if (!str_to_u64(value, &v))
         return false;
-    }
+    o->how.max_cycles = v;
+    return o->max_cycles_given = true;
+}
+
+static bool take_release(void *fields, const char *value, arena *a)
+{
+    target_options *o = fields;
+
+    (void)a;
+    return config_release_parse(value, &o->strict);
 }
 
 /* Of this process's cache: its folder is one for all that it compiles. */
-static bool set_cache_size(target_options *o, const char *value)
+static bool take_cache_size(void *fields, const char *value, arena *a)
 {
+    target_options *o = fields;
     unsigned long long bytes;
 
+    (void)a;
     if (!str_to_bytes(value, &bytes))
         return false;
     kcache_limit(bytes);
@@ -134,72 +87,133 @@ static bool set_cache_size(target_options *o, const char *value)
     return true;
 }
 
-bool target_option(target_options *o, int c, const char *value, arena *a)
+static bool take_define(void *fields, const char *value, arena *a)
 {
-    switch (c) {
-    case 'D':
-    case 'I':
-        return push(&o->clang, arena_printf(a, "-%c%s", c, value));
-    case TARGET_LAYER:
-        o->layer = value;
-        return true;
-    case TARGET_MODEL:
-        o->model = value;
-        return true;
-    case TARGET_AT:
-        o->at = value;
-        return true;
-    case TARGET_SHAPE:
-        return push(&o->shapes, value);
-    case TARGET_PARAM:
-        return push(&o->params, value);
-    case TARGET_INPUT:
-        return push(&o->inputs, value);
-    case TARGET_BLOB:
-        return push(&o->blobs, value);
-    case TARGET_STRICT:
-        return config_release_parse(value, &o->strict);
-    case TARGET_SOURCE_DIR:
-        o->source_dir = value;
-        return true;
-    case TARGET_THREADS:
-        return target_count(value, &o->how.n_threads);
-    case TARGET_TIMEOUT:
-        return str_to_f64(value, &o->how.timeout_s) && o->how.timeout_s >= 0 &&
-               o->how.timeout_s <= 1e9;
-    case TARGET_NO_CACHE:
-        return o->no_cache = true;
-    case TARGET_CACHE_SIZE:
-        return set_cache_size(o, value);
-    case TARGET_COMPILE_TIMEOUT:
-        return cli_compile_time(value, &o->compile);
-    case TARGET_COMPILE_MEMORY:
-        return cli_compile_memory(value, &o->compile);
-    case TARGET_QUIET:
-        return o->quiet = true;
-    default:
-        return c >= TARGET_XLINK ? stick_option(o, c, value)
-                                 : sim_option(o, c, value);
-    }
+    return cli_take_define(&((target_options *)fields)->clang, value, a);
 }
 
-bool target_sim_only(const target_options *o, const backend_ops *ops)
+static bool take_include(void *fields, const char *value, arena *a)
 {
-    uint32_t extras = backend_extras(ops);
-
-    if (!o->sim_only || extras & BACKEND_MACHINE)
-        return false;
-    return !(extras & BACKEND_STICK) || strcmp(o->sim_only, "--shaves");
+    return cli_take_include(&((target_options *)fields)->clang, value, a);
 }
 
-int target_check(target_options *o, const cli_command *c, int argc, char **argv)
+#define AT(field) offsetof(target_options, field)
+
+static const cli_option layer_rows[] = {
+    {.kind = OPTION_HEADING, .help = "Which layer, with what:"},
+    {"layer", "NAME", OPTION_TEXT, AT(layer),
+     .help = "the CustomLayer, when the file binds several"},
+    {"model", "MODEL.xml", OPTION_TEXT, AT(model),
+     .help =
+         "take shapes, parameters and weights from an OpenVINO IR; --at NAME "
+         "picks the layer, else all layers of bound types run in a row, with "
+         "inputs 0\u2026 and outputs 0\u2026 in the order of the document"},
+    {"at", "NAME", OPTION_TEXT, AT(at),
+     .help = "with --model: this layer of it"},
+    {"shape", "in0=1x24x128x512[:f16]", OPTION_LIST, AT(shapes),
+     .help =
+         "shape of an input by hand, outermost first; out0=\u2026 where the "
+         "output differs from input 0. Types: f16 (default) f32 i32 u8 i8 i16 "
+         "u16 i64"},
+    {"param", "NAME=VALUE", OPTION_LIST, AT(params),
+     .help = "a layer parameter"},
+    {"blob", "NAME=FILE.npy", OPTION_LIST, AT(blobs),
+     .help = "a blob for Data bindings, f16 or f32 (a model has its own)"},
+    {"release", "RELEASE", OPTION_OTHER, .take = take_release,
+     .help = "refuse what that release's compiler refuses, 2019R3 to 2022.3 "
+             "(default: a note)"},
+    {"strict", "RELEASE", OPTION_OTHER, .take = take_release},
+    {"source-dir", "DIR", OPTION_TEXT, AT(source_dir),
+     .help = "look for .cl files there first"},
+    {"-D", "NAME[=VALUE]", OPTION_OTHER, .take = take_define,
+     .help = "a macro for the OpenCL preprocessor"},
+    {"-I", "DIR", OPTION_OTHER, .take = take_include,
+     .help = "a folder for its #include"}};
+const cli_options target_layer_options = CLI_OPTIONS(layer_rows);
+
+static const cli_option input_rows[] = {
+    {"input", "N=SPEC", OPTION_LIST, AT(inputs),
+     .help =
+         "input N: FILE.npy, zeros, ramp or random:SEED (default: random:N)"}};
+const cli_options target_input_options = CLI_OPTIONS(input_rows);
+
+static const cli_option shaves_rows[] = {
+    {"shaves", "N", OPTION_COUNT, AT(how.n_shaves),
+     .needs = BACKEND_MACHINE | BACKEND_STICK,
+     .help =
+         "SHAVEs to use (default: all 16; the vendor's plugin gives a network "
+         "7)"}};
+const cli_options target_shaves_options = CLI_OPTIONS(shaves_rows);
+
+static const cli_option machine_rows[] = {
+    {"machine", "FILE", OPTION_TEXT, AT(machine), .needs = BACKEND_MACHINE,
+     .help = "another machine description"},
+    {"set", "KEY=VALUE", OPTION_LIST, AT(sets), .needs = BACKEND_MACHINE,
+     .help = "override one of its numbers (see vpu machine)"}};
+const cli_options target_machine_options = CLI_OPTIONS(machine_rows);
+
+static const cli_option order_rows[] = {
+    {"order", "sequential|reverse|random:SEED", OPTION_OTHER,
+     .take = target_take_order, .needs = BACKEND_MACHINE,
+     .help = "order of the work-groups"}};
+const cli_options target_order_options = CLI_OPTIONS(order_rows);
+
+static const cli_option run_rows[] = {
+    {"engine", "compiled|interpreted", OPTION_OTHER, .take = take_engine,
+     .needs = BACKEND_MACHINE,
+     .help = "how work-groups run: as host code (default), or bundle by bundle "
+             "from "
+             "the SHAVE program; same results, same cycles, much slower"},
+    {"timing", "flow|transaction|none", OPTION_CHOICE, AT(how.timing),
+     .needs = BACKEND_MACHINE,
+     .help =
+         "how cycles are found: DDR bandwidth shared between flows (default), "
+         "every line of DDR an event, or not at all"},
+    {"max-cycles", "N", OPTION_OTHER, .take = take_max_cycles,
+     .needs = BACKEND_MACHINE,
+     .help =
+         "stop a launch when a SHAVE exceeds N cycles (default: 10 s of the "
+         "device's time; 0 = never). Like --timeout it then says where each "
+         "SHAVE is"}};
+const cli_options target_run_options = CLI_OPTIONS(run_rows);
+
+static const cli_option host_rows[] = {
+    {"threads", "N", OPTION_COUNT, AT(how.n_threads),
+     .help =
+         "host threads (default: all); results and cycles do not depend on it"},
+    {"timeout", "SECONDS", OPTION_SECONDS, AT(how.timeout_s),
+     .help =
+         "stop a launch after this much host time (default 3600, 0 = never)"}};
+const cli_options target_host_options = CLI_OPTIONS(host_rows);
+
+static const cli_option cache_rows[] = {
+    {"no-cache", NULL, OPTION_FLAG, AT(no_cache), .help = "compile anew"},
+    {"cache-size", "SIZE", OPTION_OTHER, .take = take_cache_size,
+     .help = "compiled kernels kept on disk take at most so many bytes, with "
+             "K, M or "
+             "G behind them (default 512M; 0 = as --no-cache)"}};
+const cli_options target_cache_options = CLI_OPTIONS(cache_rows);
+
+static const cli_option quiet_rows[] = {
+    {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"}};
+const cli_options target_quiet_options = CLI_OPTIONS(quiet_rows);
+
+static const cli_option stick_rows[] = {
+    {.kind = OPTION_HEADING,
+     .help =
+         "On a stick (backend usb; --shaves and --release, whose blob it gets, "
+         "too):"}};
+const cli_options target_stick_heading = CLI_OPTIONS(stick_rows);
+
+int target_check(target_options *o, const cli_command *c, int first, int argc,
+                 char **argv)
 {
-    if (optind + 1 < argc)
+    if (first + 1 < argc)
         return cli_usage(c, "one binding file at a time ('%s', '%s')",
-                         argv[optind], argv[optind + 1]);
-    if (optind == argc)
+                         argv[first], argv[first + 1]);
+    if (first == argc)
         return cli_usage(c, "no binding file");
-    o->xml = argv[optind];
+    o->xml = argv[first];
     o->stick.release = o->strict;
     o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)
@@ -256,9 +270,9 @@ static void list_params(const target_options *o, arena *a, target *t)
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
-    graph_shape shapes[TARGET_MAX_LIST];
-    config_param params[TARGET_MAX_LIST];
-    config_blob blobs[TARGET_MAX_LIST];
+    graph_shape shapes[OPTION_MAX_LIST];
+    config_param params[OPTION_MAX_LIST];
+    config_blob blobs[OPTION_MAX_LIST];
     graph_request q = {.binding = &t->binding,
                        .at = o->at,
                        .type = o->layer,

@@ -12,29 +12,8 @@
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
 
-/* clang-format off */
-static const char help[] =
-    "usage: vpu trace summary FILE [--range A..B] [--json]\n"
-    "       vpu trace convert FILE --to OUT\n"
-    "       vpu trace slice FILE --range A..B --to OUT\n\n"
-    "Traces of vpu run --trace, for scripts; other Perfetto traces as far as they have\n"
-    "slices and counters.\n\n"
-    "  summary                 what the SHAVEs' time went to, DDR and DMA, in FILE or a\n"
-    "                          part of it\n"
-    "  convert                 the same trace as OUT: .json is Chrome's form, .vcd a\n"
-    "                          value change dump, anything else Perfetto's\n"
-    "  slice                   from time A to B alone; slices are cut at the ends\n\n"
-    "  --range A..B            times in cycles, or with ns, us, ms behind\n"
-    "  --to OUT                the file to write; its ending says the form\n"
-    "  --json                  the summary as JSON\n\n"
-    "Examples:\n"
-    "  vpu trace summary dma.pftrace\n"
-    "  vpu trace convert dma.pftrace --to dma.json\n"
-    "  vpu trace slice dma.pftrace --range 100us..150us --to part.pftrace\n";
-/* clang-format on */
-
 typedef struct {
-    const char *file, *to, *range;
+    const char *file, *output, *range;
     trc_stretch stretch;
     bool json;
 } options;
@@ -84,33 +63,38 @@ static bool parse_range(options *o, const char *text)
            parse_time(dots + 2, strlen(dots + 2), &o->stretch.to);
 }
 
-static int parse(int argc, char **argv, options *o)
+static bool take_range(void *fields, const char *value, arena *a)
 {
-    static const struct option list[] = {
-        {"to", required_argument, NULL, 't'},
-        {"range", required_argument, NULL, 'r'},
-        {"json", no_argument, NULL, 'j'},
-        {NULL, 0, NULL, 0}};
-    int c;
+    (void)a;
+    return parse_range(fields, value);
+}
+
+#define AT(field) offsetof(options, field)
+
+static const cli_option rows[] = {
+    {"range", "A..B", OPTION_OTHER, .take = take_range,
+     .help =
+         "times in cycles, or with ns, us, ms behind: 1000..2000, 1us..2.5us"},
+    {"output", "OUT", OPTION_TEXT, AT(output),
+     .help = "the file to write; its ending says the form"},
+    {"to", "OUT", OPTION_TEXT, AT(output), .help = NULL},
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the summary as JSON"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int parse(int argc, char **argv, options *o, arena *a)
+{
+    option_needs needs = {.n = 0};
+    int first, rc;
 
     o->stretch.all = true;
-    while ((c = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        if (c == 't')
-            o->to = optarg;
-        else if (c == 'j')
-            o->json = true;
-        else if (c != 'r')
-            return cli_usage(&cli_trace, "bad command line");
-        else if (!parse_range(o, optarg))
-            return cli_usage(&cli_trace,
-                             "--range: '%s' is not TIME..TIME (like "
-                             "1000..2000 or 1us..2.5us)",
-                             optarg);
-    }
-    if (optind + 1 != argc)
+    rc = cli_parse(&cli_trace, o, a, &argc, argv, &first, &needs);
+    if (rc)
+        return rc;
+    if (first + 1 != argc)
         return cli_usage(&cli_trace,
-                         optind == argc ? "which file?" : "one file at a time");
-    o->file = argv[optind];
+                         first == argc ? "which file?" : "one file at a time");
+    o->file = argv[first];
     return CLI_OK;
 }
 
@@ -254,7 +238,7 @@ static int summary(const options *o, vpu_error *err)
     uint64_t from = 0, to;
     int rc = CLI_OK;
 
-    if (o->to)
+    if (o->output)
         return cli_usage(&cli_trace, "summary writes no file");
     if (load_file(o->file, &tl, err)) {
         tl_free(&tl);
@@ -301,16 +285,16 @@ static bool ends_with(const char *text, const char *end)
 static int copy(const options *o, vpu_error *err)
 {
     trc_config cfg = {.level = TRC_FULL, .bare = true};
-    trc_format format = ends_with(o->to, ".json")  ? TRC_CHROME_JSON
-                        : ends_with(o->to, ".vcd") ? TRC_VCD
-                                                   : TRC_PERFETTO;
+    trc_format format = ends_with(o->output, ".json")  ? TRC_CHROME_JSON
+                        : ends_with(o->output, ".vcd") ? TRC_VCD
+                                                       : TRC_PERFETTO;
     trc_copied done;
     trc_writer *w;
     vpu_status st = trc_writer_create(&cfg, &w, err);
 
     if (st)
         return cli_fail(err);
-    st = trc_writer_add(w, format, o->to, err);
+    st = trc_writer_add(w, format, o->output, err);
     if (!st)
         st = trc_copy(o->file, &o->stretch, w, &done, err);
     if (st) {
@@ -327,32 +311,65 @@ static int copy(const options *o, vpu_error *err)
     return CLI_OK;
 }
 
+static int act(const char *what, options *o)
+{
+    vpu_error err = {0};
+
+    if (!strcmp(what, "summary"))
+        return summary(o, &err);
+    if (!o->output)
+        return cli_usage(&cli_trace, "--output says where");
+    if (o->json)
+        return cli_usage(&cli_trace, "--json belongs to summary");
+    if (!strcmp(what, "slice") && !o->range)
+        return cli_usage(&cli_trace, "--range says which part");
+    if (!strcmp(what, "convert") && o->range)
+        return cli_usage(&cli_trace, "convert takes all; slice a part");
+    return copy(o, &err);
+}
+
 static int trace_main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     options o = {0};
-    vpu_error err = {0};
+    arena *a;
     int rc;
 
     if (strcmp(what, "summary") && strcmp(what, "convert") &&
         strcmp(what, "slice"))
         return cli_usage(&cli_trace, "'%s' is not summary, convert or slice",
                          what);
-    rc = parse(argc - 1, argv + 1, &o);
-    if (rc)
-        return rc;
-    if (!strcmp(what, "summary"))
-        return summary(&o, &err);
-    if (!o.to)
-        return cli_usage(&cli_trace, "--to says where");
-    if (o.json)
-        return cli_usage(&cli_trace, "--json belongs to summary");
-    if (!strcmp(what, "slice") && !o.range)
-        return cli_usage(&cli_trace, "--range says which part");
-    if (!strcmp(what, "convert") && o.range)
-        return cli_usage(&cli_trace, "convert takes all; slice a part");
-    return copy(&o, &err);
+    a = arena_create(0);
+    rc = parse(argc - 1, argv + 1, &o, a);
+    if (!rc)
+        rc = act(what, &o);
+    arena_destroy(a);
+    return rc;
 }
 
 const cli_command cli_trace = {
-    "trace", "a trace in numbers, in other formats, in part", help, trace_main};
+    .name = "trace",
+    .summary = "a trace in numbers, in other formats, in part",
+    .head = "usage: vpu trace summary FILE [--range A..B] [--json]\n"
+            "       vpu trace convert FILE --output OUT\n"
+            "       vpu trace slice FILE --range A..B --output OUT\n\n"
+            "Traces of vpu run --trace, for scripts; other Perfetto traces as "
+            "far as they have\n"
+            "slices and counters.\n\n"
+            "  summary                 what the SHAVEs' time went to, DDR and "
+            "DMA, in FILE or a\n"
+            "                          part of it\n"
+            "  convert                 the same trace as OUT: .json is "
+            "Chrome's form, .vcd a\n"
+            "                          value change dump, anything else "
+            "Perfetto's\n"
+            "  slice                   from time A to B alone; slices are cut "
+            "at the ends\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\nExamples:\n"
+            "  vpu trace summary dma.pftrace\n"
+            "  vpu trace convert dma.pftrace --output dma.json\n"
+            "  vpu trace slice dma.pftrace --range 100us..150us --output "
+            "part.pftrace\n",
+    .main = trace_main};

@@ -13,50 +13,6 @@
 #include "visualizer/picture.h"
 #include "visualizer/window.h"
 
-static const char help[] =
-    "usage: vpu view FILE [OPTIONS]\n\n"
-    "Shows a timeline that vpu run --trace wrote: what each SHAVE does and "
-    "waits\n"
-    "for, DMA transfers, DDR traffic. Other Perfetto traces are shown as "
-    "plain\n"
-    "tracks. A file that is cut off is shown as far as it goes.\n\n"
-    "  --png OUT             write a picture instead of opening a window\n"
-    "  --svg OUT             the same as SVG\n"
-    "  --csv OUT             every slice of FILE in the range as a table\n"
-    "                        with --compare: what differs, by stage, SHAVE "
-    "and\n"
-    "                        work-group\n"
-    "  --compare FILE2       a second trace below, on the same scale of time, "
-    "with\n"
-    "                        the differences by stage, SHAVE and work-group\n"
-    "  --compare-view both|a|b|overlay\n"
-    "                        both (default), one of them, or the second in "
-    "the\n"
-    "                        rows of the first\n"
-    "  --follow              FILE is being written (or will be, within a "
-    "minute) by\n"
-    "                        vpu run --trace FILE: show it as it grows\n"
-    "  --panel figures|source|changes\n"
-    "                        at the right: numbers (default), the kernel's "
-    "lines with\n"
-    "                        their cycles, what got slower\n"
-    "  --range A..B          from time A to B: cycles, or with ns, us, ms "
-    "behind\n"
-    "  --select TEXT         select the first slice whose name holds TEXT\n"
-    "  --unit auto|cycles|ns|us|ms\n"
-    "  --size WxH            of the picture or window, default 1600 wide and "
-    "a\n"
-    "                        picture as high as it needs\n"
-    "  --scale F             pixels for each of those, 0.5 to 4, default 1\n"
-    "  --theme light|dark\n\n"
-    "Without --png, --svg and --csv a window opens: ? shows its keys.\n\n"
-    "Examples:\n"
-    "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 "
-    "\\\n"
-    "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
-    "  vpu view dma.pftrace --png dma.png\n"
-    "  vpu view ddr.pftrace --compare dma.pftrace --svg both.svg\n";
-
 typedef struct {
     const char *file, *compare, *range, *select, *csv;
     compare_mode mode;
@@ -65,38 +21,6 @@ typedef struct {
     view_unit unit;
     picture_options picture;
 } options;
-
-enum {
-    OPT_PNG = 256,
-    OPT_SVG,
-    OPT_CSV,
-    OPT_COMPARE,
-    OPT_MODE,
-    OPT_FOLLOW,
-    OPT_PANEL,
-    OPT_RANGE,
-    OPT_SELECT,
-    OPT_UNIT,
-    OPT_SIZE,
-    OPT_SCALE,
-    OPT_THEME
-};
-
-static const struct option long_options[] = {
-    {"png", required_argument, NULL, OPT_PNG},
-    {"svg", required_argument, NULL, OPT_SVG},
-    {"csv", required_argument, NULL, OPT_CSV},
-    {"compare", required_argument, NULL, OPT_COMPARE},
-    {"compare-view", required_argument, NULL, OPT_MODE},
-    {"follow", no_argument, NULL, OPT_FOLLOW},
-    {"panel", required_argument, NULL, OPT_PANEL},
-    {"range", required_argument, NULL, OPT_RANGE},
-    {"select", required_argument, NULL, OPT_SELECT},
-    {"unit", required_argument, NULL, OPT_UNIT},
-    {"size", required_argument, NULL, OPT_SIZE},
-    {"scale", required_argument, NULL, OPT_SCALE},
-    {"theme", required_argument, NULL, OPT_THEME},
-    {NULL, 0, NULL, 0}};
 
 static bool parse_size(const char *text, uint32_t *w, uint32_t *h)
 {
@@ -115,109 +39,126 @@ static bool parse_size(const char *text, uint32_t *w, uint32_t *h)
     return true;
 }
 
-static bool parse_unit(const char *text, view_unit *out)
-{
-    static const char *const units[] = {"auto", "cycles", "ns", "us", "ms"};
-
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(text, units[i])) {
-            *out = (view_unit)i;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_mode(const char *text, compare_mode *out)
+static bool take_mode(void *fields, const char *value, arena *a)
 {
     static const char *const modes[] = {"both", "a", "b", "overlay"};
+    options *o = fields;
 
+    (void)a;
+    o->mode_given = true;
     for (int i = 0; i < COMPARE_N_MODES; i++)
-        if (!strcmp(text, modes[i])) {
-            *out = (compare_mode)i;
+        if (!strcmp(value, modes[i])) {
+            o->mode = (compare_mode)i;
             return true;
         }
     return false;
 }
 
-static bool parse_panel(const char *text, paint_panel_kind *out)
+static bool take_panel(void *fields, const char *value, arena *a)
 {
     static const char *const panels[] = {"figures", "source", "changes"};
+    options *o = fields;
 
+    (void)a;
+    o->panel_given = true;
     for (int i = 0; i < 3; i++)
-        if (!strcmp(text, panels[i])) {
-            *out = (paint_panel_kind)i;
+        if (!strcmp(value, panels[i])) {
+            o->panel = (paint_panel_kind)i;
             return true;
         }
     return false;
 }
 
-static bool parse_theme(const char *text, const theme **out)
+static bool take_theme(void *fields, const char *value, arena *a)
 {
-    *out = !strcmp(text, "dark")    ? &theme_dark
-           : !strcmp(text, "light") ? &theme_light
-                                    : NULL;
-    return *out;
+    options *o = fields;
+
+    (void)a;
+    o->picture.colors = !strcmp(value, "dark")    ? &theme_dark
+                        : !strcmp(value, "light") ? &theme_light
+                                                  : NULL;
+    return o->picture.colors;
 }
 
-static bool take(options *o, int c)
+static bool take_range(void *fields, const char *value, arena *a)
 {
-    switch (c) {
-    case OPT_PNG:
-        o->picture.png = optarg;
-        return *optarg;
-    case OPT_SVG:
-        o->picture.svg = optarg;
-        return *optarg;
-    case OPT_CSV:
-        o->csv = optarg;
-        return *optarg;
-    case OPT_COMPARE:
-        o->compare = optarg;
-        return *optarg;
-    case OPT_MODE:
-        o->mode_given = true;
-        return parse_mode(optarg, &o->mode);
-    case OPT_FOLLOW:
-        return o->follow = true;
-    case OPT_PANEL:
-        o->panel_given = true;
-        return parse_panel(optarg, &o->panel);
-    case OPT_RANGE:
-        o->range = optarg;
-        return strstr(optarg, "..");
-    case OPT_SELECT:
-        o->select = optarg;
-        return *optarg;
-    case OPT_UNIT:
-        return parse_unit(optarg, &o->unit);
-    case OPT_SIZE:
-        return parse_size(optarg, &o->picture.width, &o->picture.height);
-    case OPT_SCALE:
-        return str_to_f64(optarg, &o->picture.scale) &&
-               o->picture.scale >= 0.5 && o->picture.scale <= 4;
-    case OPT_THEME:
-        return parse_theme(optarg, &o->picture.colors);
-    }
-    return false;
+    (void)a;
+    ((options *)fields)->range = value;
+    return strstr(value, "..");
 }
 
-static int parse(options *o, int argc, char **argv)
+static bool take_size(void *fields, const char *value, arena *a)
 {
-    int c, which = 0;
+    options *o = fields;
 
-    while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
-        if (c == '?')
-            return cli_usage(&cli_view, "bad options");
-        if (!take(o, c))
-            return cli_usage(&cli_view, "--%s: not '%s'",
-                             long_options[which].name, optarg);
-    }
-    if (optind + 1 != argc)
-        return cli_usage(&cli_view,
-                         optind < argc ? "one file, not '%s' as well"
-                                       : "which FILE?%s",
-                         optind < argc ? argv[optind + 1] : "");
-    o->file = argv[optind];
+    (void)a;
+    return parse_size(value, &o->picture.width, &o->picture.height);
+}
+
+static bool take_scale(void *fields, const char *value, arena *a)
+{
+    options *o = fields;
+
+    (void)a;
+    return str_to_f64(value, &o->picture.scale) && o->picture.scale >= 0.5 &&
+           o->picture.scale <= 4;
+}
+
+#define AT(field) offsetof(options, field)
+
+static const cli_option rows[] = {
+    {"png", "OUT", OPTION_NAME, AT(picture.png),
+     .help = "write a picture instead of opening a window"},
+    {"svg", "OUT", OPTION_NAME, AT(picture.svg), .help = "the same as SVG"},
+    {"csv", "OUT", OPTION_NAME, AT(csv),
+     .help =
+         "every slice of FILE in the range as a table; with --compare: what "
+         "differs, by stage, SHAVE and work-group"},
+    {"compare", "FILE2", OPTION_NAME, AT(compare),
+     .help = "a second trace below, on the same scale of time, with the "
+             "differences "
+             "by stage, SHAVE and work-group"},
+    {"compare-view", "both|a|b|overlay", OPTION_OTHER, .take = take_mode,
+     .help =
+         "both (default), one of them, or the second in the rows of the first"},
+    {"follow", NULL, OPTION_FLAG, AT(follow),
+     .help = "FILE is being written (or will be, within a minute) by vpu run "
+             "--trace "
+             "FILE: show it as it grows"},
+    {"panel", "figures|source|changes", OPTION_OTHER, .take = take_panel,
+     .help = "at the right: numbers (default), the kernel's lines with their "
+             "cycles, "
+             "what got slower"},
+    {"range", "A..B", OPTION_OTHER, .take = take_range,
+     .help = "from time A to B: cycles, or with ns, us, ms behind"},
+    {"select", "TEXT", OPTION_NAME, AT(select),
+     .help = "select the first slice whose name holds TEXT"},
+    {"unit", "auto|cycles|ns|us|ms", OPTION_CHOICE, AT(unit),
+     .help = "of the times that are shown"},
+    {"size", "WxH", OPTION_OTHER, .take = take_size,
+     .help =
+         "of the picture or window, default 1600 wide and a picture as high as "
+         "it needs"},
+    {"scale", "F", OPTION_OTHER, .take = take_scale,
+     .help = "pixels for each of those, 0.5 to 4, default 1"},
+    {"theme", "light|dark", OPTION_OTHER, .take = take_theme,
+     .help = "colours"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+static const cli_table tables[] = {{&own_options, 0}};
+
+static int parse(options *o, arena *a, int argc, char **argv)
+{
+    option_needs needs = {.n = 0};
+    int first, rc = cli_parse(&cli_view, o, a, &argc, argv, &first, &needs);
+
+    if (rc)
+        return rc;
+    if (first == argc)
+        return cli_usage(&cli_view, "which FILE?");
+    if (first + 1 < argc)
+        return cli_usage(&cli_view, "one file, not '%s' as well",
+                         argv[first + 1]);
+    o->file = argv[first];
     if (o->follow && (o->compare || o->csv || o->picture.png ||
                       o->picture.svg || o->range || o->select))
         return cli_usage(&cli_view, "--follow opens a window of one trace: not "
@@ -407,13 +348,15 @@ static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
 
 static int view_main(int argc, char **argv)
 {
+    arena *a = arena_create(0);
     options o = {0};
     vpu_error err = {0};
     compare cmp = {0};
     shown *s;
-    int rc = parse(&o, argc, argv);
+    int rc = parse(&o, a, argc, argv);
     vpu_status st;
 
+    arena_destroy(a);
     if (rc)
         return rc;
     if (!(s = calloc(2, sizeof *s)))
@@ -430,4 +373,23 @@ static int view_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_view = {"view", "show a run's timeline", help, view_main};
+const cli_command cli_view = {
+    .name = "view",
+    .summary = "show a run's timeline",
+    .head = "usage: vpu view FILE [OPTIONS]\n\n"
+            "Shows a timeline that vpu run --trace wrote: what each SHAVE does "
+            "and waits\n"
+            "for, DMA transfers, DDR traffic. Other Perfetto traces are shown "
+            "as plain\n"
+            "tracks. A file that is cut off is shown as far as it goes.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail =
+        "\nWithout --png, --svg and --csv a window opens: ? shows its keys.\n\n"
+        "Examples:\n"
+        "  vpu run kernels/grn/layer.xml --layer GRNDma --shape "
+        "in0=1x16x256x512 \\\n"
+        "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
+        "  vpu view dma.pftrace --png dma.png\n"
+        "  vpu view ddr.pftrace --compare dma.pftrace --svg both.svg\n",
+    .main = view_main};

@@ -168,8 +168,8 @@ static double time_vpu(const kernel_bench *k)
     double s[PROCESSES], above;
     char words[1024];
 
-    snprintf(words, sizeof words, "%s run %s --quiet --report json --repeat %d",
-             vpu, k->run, RUNS);
+    snprintf(words, sizeof words, "%s run %s --quiet --json --repeat %d", vpu,
+             k->run, RUNS);
     for (int i = 0; i < PROCESSES; i++) {
         proc_run(words, &r);
         s[i] = report_seconds(r.out);
@@ -229,9 +229,8 @@ static void time_model_once(const char *run, const char *options, model_time *t)
     char words[1024];
     double seconds;
 
-    snprintf(words, sizeof words,
-             "%s run %s --quiet --report json --repeat %d %s", vpu, run, RUNS,
-             options);
+    snprintf(words, sizeof words, "%s run %s --quiet --json --repeat %d %s",
+             vpu, run, RUNS, options);
     proc_run(words, &r);
     seconds = report_seconds(r.out);
     if (!t->seconds || seconds < t->seconds)

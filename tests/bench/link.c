@@ -243,7 +243,7 @@ json_t *bench_link(const char *vpu)
     close(fd);
     snprintf(words, sizeof words,
              "%s blob make tests/bench/layer.xml --layer Tiny --shape "
-             "in0=1x1x1x64:f32 --release 2021.4 --to %s --quiet",
+             "in0=1x1x1x64:f32 --release 2021.4 --output %s --quiet",
              vpu, path);
     proc_run(words, &made);
     must(file_read(path, 1 << 24, a, &file, &n, &err), &err);

@@ -162,8 +162,8 @@ static outcome measure(const experiment *x, const char *more)
     outcome o;
     FILE *f;
 
-    snprintf(command, sizeof command, "'%s' run --quiet --report json %s %s %s",
-             vpu, x->run, small ? x->small : x->shape, more);
+    snprintf(command, sizeof command, "'%s' run --quiet --json %s %s %s", vpu,
+             x->run, small ? x->small : x->shape, more);
     f = popen(command, "r");
     report = f ? json_loadf(f, 0, &e) : NULL;
     stage = json_array_get(json_object_get(report, "stages"), 0);

@@ -111,23 +111,24 @@ START_TEST(refusals)
 {
     static const struct {
         const char *args, *says;
-    } bad[] = {{"view", "which FILE"},
-               {"view t.pftrace u.pftrace", "u.pftrace"},
-               {"view none.pftrace --png x.png", "none.pftrace"},
-               {"view k.cl --png x.png", "not a trace packet"},
-               {"view empty --png x.png", "without events"},
-               {"view t.pftrace --png x.png --size 5", "--size: not '5'"},
-               {"view t.pftrace --png x.png --size 99999x9", "--size"},
-               {"view t.pftrace --png x.png --size 20x20", "200 x 100"},
-               {"view t.pftrace --png x.png --scale 9", "--scale"},
-               {"view t.pftrace --png x.png --theme pink", "--theme"},
-               {"view t.pftrace --png x.png --unit years", "--unit"},
-               {"view t.pftrace --png x.png --range 5", "--range"},
-               {"view t.pftrace --png x.png --range 9..5", "TIME..TIME"},
-               {"view t.pftrace --png x.png --select zzz", "zzz"},
-               {"view t.pftrace --png no/such/x.png", "no/such"},
-               {"view t.pftrace --png x.png --compare none", "none"},
-               {"view t.pftrace --frob", "--help"}};
+    } bad[] = {
+        {"view", "which FILE"},
+        {"view t.pftrace u.pftrace", "u.pftrace"},
+        {"view none.pftrace --png x.png", "none.pftrace"},
+        {"view k.cl --png x.png", "not a trace packet"},
+        {"view empty --png x.png", "without events"},
+        {"view t.pftrace --png x.png --size 5", "--size does not take '5'"},
+        {"view t.pftrace --png x.png --size 99999x9", "--size"},
+        {"view t.pftrace --png x.png --size 20x20", "200 x 100"},
+        {"view t.pftrace --png x.png --scale 9", "--scale"},
+        {"view t.pftrace --png x.png --theme pink", "--theme"},
+        {"view t.pftrace --png x.png --unit years", "--unit"},
+        {"view t.pftrace --png x.png --range 5", "--range"},
+        {"view t.pftrace --png x.png --range 9..5", "TIME..TIME"},
+        {"view t.pftrace --png x.png --select zzz", "zzz"},
+        {"view t.pftrace --png no/such/x.png", "no/such"},
+        {"view t.pftrace --png x.png --compare none", "none"},
+        {"view t.pftrace --frob", "--help"}};
 
     terminal_text(&p, "empty", "");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -377,7 +377,7 @@ START_TEST(program_refuses)
         {"verify", NULL, NULL, "takes one file"},
         {"paint", "x", NULL, "no 'paint'"},
         {"make", "kernels/grn/layer.xml", "--engine=compiled",
-         "--engine is for the simulator"},
+         "unknown option --engine"},
         {"make", "kernels/grn/layer.xml", "--release=2018",
          "--release does not take '2018'"},
         {"make", "kernels/grn/layer.xml", "--to=x", "--release says"}};

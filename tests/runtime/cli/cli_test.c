@@ -96,7 +96,7 @@ static const struct {
     {"run layer.xml --model m.xml", 2, {"m.xml"}},
     {ADD_RUN "--shape in0=1x2x4x16", 2, {"in0"}},
     {ADD_RUN "--shape out1=1x2x4x16", 2, {"out1"}},
-    {ADD_RUN "-I", 2, {"-- 'I'"}},
+    {ADD_RUN "-I", 2, {"-I needs a value"}},
     {"cc", 2, {"no source file", "vpu cc --help"}},
     {"cc add.cl other.cl", 2, {"add.cl", "other.cl"}},
     {"cc add.cl --fast", 2, {"--fast"}},

@@ -366,7 +366,7 @@ static const struct {
     {"lint l.xml -D src=1", "error"},
     {"lint l.xml --param a=1", "--shape"},
     {"lint l.xml --shape in0=x", "in0=x"},
-    {"lint l.xml --threads 2", "bad command line"},
+    {"lint l.xml --threads 2", "unknown option --threads"},
     {"lint l.xml --sarif none/x.sarif", "none/x.sarif"},
 };
 enum { N_BAD = sizeof bad / sizeof *bad };

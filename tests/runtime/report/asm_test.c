@@ -330,7 +330,8 @@ static const struct {
 } bad[] = {
     {"", {"no kernel file", "vpu asm --help"}},
     {"scale.cl two.cl", {"one file", "scale.cl", "two.cl"}},
-    {"scale.cl --variant fast", {"--variant fast", "scalar", "vectorized"}},
+    {"scale.cl --variant fast",
+     {"does not take 'fast'", "scalar", "vectorized"}},
     {"scale.cl --variant", {"--variant needs a value"}},
     {"scale.cl --kernel", {"--kernel needs a value"}},
     {"scale.cl -D", {"-D needs a value"}},

@@ -262,7 +262,7 @@ static const struct {
     const char *words, *says;
 } wrong[] = {
     {"usb:unix:/nowhere --to r", "which XLink layout"},
-    {"usb:unix:/nowhere --xlink C", "--to FILE is missing"},
+    {"usb:unix:/nowhere --xlink C", "--output FILE is missing"},
     {"usb:unix:/nowhere --xlink D --to r", "--xlink does not take 'D'"},
     {"usb:unix:/x usb:unix:/y --xlink C --to r", "one device"},
     {"sim --xlink C --to r", "no stick"},

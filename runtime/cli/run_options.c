@@ -1,0 +1,260 @@
+/* The rows of vpu run's options, and what excludes each other. */
+#include "runtime/cli/run_options.h"
+
+#include <string.h>
+
+#include "runtime/cli/gdb.h"
+#include "runtime/cli/stop.h"
+#include "runtime/report/kanata.h"
+#include "runtime/report/report.h"
+
+static bool take_profile(void *fields, const char *value, arena *a)
+{
+    run_options *o = fields;
+
+    (void)a;
+    o->profile = 20;
+    return !value || options_count(value, &o->profile);
+}
+
+static bool take_check(void *fields, const char *value, arena *a)
+{
+    run_options *o = fields;
+
+    (void)a;
+    o->check = true;
+    return !value || !check_set_parse(value, &o->checkers, NULL);
+}
+
+static bool take_break_at(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    return gdb_parse_break_at(value, &((run_options *)fields)->debug);
+}
+
+static bool take_report(void *fields, const char *value, arena *a)
+{
+    run_options *o = fields;
+
+    (void)a;
+    o->json = !strcmp(value, "json");
+    return o->json || !strcmp(value, "text");
+}
+
+static bool take_repeat(void *fields, const char *value, arena *a)
+{
+    run_options *o = fields;
+
+    (void)a;
+    return options_count(value, &o->repeat) && o->repeat <= REPORT_MAX_REPEAT;
+}
+
+#define AT(field) offsetof(run_options, field)
+
+static const cli_option own_rows[] = {
+    {.kind = OPTION_HEADING, .help = "What comes out:"},
+    {"output", "DIR", OPTION_TEXT, AT(output),
+     .help = "write out0.npy \u2026 and report.json to DIR"},
+    {"json", NULL, OPTION_FLAG, AT(json),
+     .help = "the report as JSON, on standard output"},
+    {"report", "text|json", OPTION_OTHER, .take = take_report},
+    {"trace", "FILE", OPTION_TEXT, AT(trace), .needs = BACKEND_TRACE,
+     .help = "timeline for ui.perfetto.dev"},
+    {"trace-json", "FILE", OPTION_TEXT, AT(trace_json), .needs = BACKEND_TRACE,
+     .help = "the same for chrome://tracing"},
+    {"vcd", "FILE", OPTION_TEXT, AT(vcd), .needs = BACKEND_OBSERVE,
+     .help =
+         "the same as value change dump, for GTKWave: busy and state of every "
+         "SHAVE and DMA channel"},
+    {"trace-level", "summary|groups|full", OPTION_CHOICE, AT(trace_level),
+     .needs = BACKEND_OBSERVE,
+     .help =
+         "what traces hold: at most 256 merged slices per track; a slice per "
+         "work-group phase and transfer; and in it what each cycle went to "
+         "(default)"},
+    {"view", NULL, OPTION_FLAG, AT(view), .needs = BACKEND_OBSERVE,
+     .help = "the timeline in a window while it runs (vpu view); ends when the "
+             "window is closed"},
+    {"trace-host", NULL, OPTION_FLAG, AT(trace_host), .needs = BACKEND_OBSERVE,
+     .help = "and a track of what the host did (compile, transfer, run) in "
+             "wall-clock time: such a trace is never the same twice"},
+    {"profile", "[=N]", OPTION_OTHER, .take = take_profile,
+     .needs = BACKEND_OBSERVE,
+     .help =
+         "after the report, the N (default 20) source lines with most cycles; "
+         "all of them in the JSON report"},
+    {"folded", "FILE", OPTION_TEXT, AT(folded), .needs = BACKEND_OBSERVE,
+     .help = "the same as folded stacks, for flamegraph.pl, inferno and "
+             "speedscope. "
+             "Both count on the interpreter: --engine interpreted is implied"},
+    {"kanata", "FILE", OPTION_TEXT, AT(kanata), .needs = BACKEND_OBSERVE,
+     .help = "one work-group in the pipeline, for the viewer Konata; implies "
+             "--engine interpreted"},
+    {"kanata-group", "N", OPTION_NUMBER, AT(kanata_group),
+     .needs = BACKEND_OBSERVE,
+     .help = "which one, in every stage that has it (default 0)"},
+    {"kanata-bundles", "N", OPTION_COUNT, AT(kanata_bundles),
+     .needs = BACKEND_OBSERVE,
+     .help = "at most so many bundles (default 10000)"},
+    {"check", "[=LIST]", OPTION_OTHER, .take = take_check,
+     .needs = BACKEND_ORDER,
+     .help = "first look for what the kernels do wrong, as vpu check does; "
+             "findings "
+             "go to standard error, exit status 1"},
+    {.kind = OPTION_HEADING,
+     .help = "Under the debugger gdb (docs/debugging.md):"},
+    {"gdb", NULL, OPTION_FLAG, AT(gdb), .needs = BACKEND_OBSERVE,
+     .help = "kernels as code for a debugger: by source line, with their "
+             "variables. "
+             "Starts gdb on this run, unless it runs in one already. Slow; one "
+             "thread, no cycles"},
+    {"break-at", "gid=X,Y,Z", OPTION_OTHER, .take = take_break_at,
+     .needs = BACKEND_OBSERVE,
+     .help =
+         "with --gdb: stop where the work-item with this global id begins; Y "
+         "and Z may be left out"},
+    {.kind = OPTION_HEADING, .help = "What kernels print:"},
+    {"printf-prefix", NULL, OPTION_FLAG, AT(t.how.print_prefix),
+     .needs = BACKEND_MACHINE,
+     .help =
+         "in front of each line of printf: [group X,Y,Z item X,Y,Z], the "
+         "item's "
+         "local id. Output is in the order of the work-groups, whatever runs "
+         "them"},
+    {.kind = OPTION_HEADING, .help = "How it runs:"},
+    {"backend", "ID", OPTION_NAME, AT(backend),
+     .help =
+         "what runs it: sim (default), opencl, opencl:P:D, opencl:NAME, "
+         "host:FILE.so, replay:FILE, null, usb, usb:BUS-PORT, usb:unix:PATH, "
+         "usb:tcp:ADDRESS:PORT (see vpu devices); options that only the "
+         "simulator "
+         "knows are refused then"},
+    {"repeat", "N", OPTION_OTHER, .take = take_repeat,
+     .help = "run N times (at most 64): host_run_s in the JSON report is the "
+             "median; the rest is of the last run"}};
+
+static const cli_options own_options = CLI_OPTIONS(own_rows);
+
+#define OF_TARGET(table) {&target_##table##_options, AT(t)}
+
+static const cli_table tables[] = {OF_TARGET(layer),
+                                   OF_TARGET(input),
+                                   {&own_options, 0},
+                                   OF_TARGET(shaves),
+                                   OF_TARGET(machine),
+                                   OF_TARGET(order),
+                                   OF_TARGET(run),
+                                   OF_TARGET(host),
+                                   {&cli_compile_options, AT(t.compile)},
+                                   OF_TARGET(cache),
+                                   OF_TARGET(quiet),
+                                   {&target_stick_heading, 0},
+                                   {&cli_stick_options, AT(t.stick)}};
+
+static int check_backend(run_options *o, const option_needs *needs, arena *a)
+{
+    vpu_error err;
+
+    if (backend_find(o->backend, &o->ops, &o->device, &err))
+        return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
+    return cli_check_needs(
+        &cli_run, needs, &o->ops, 1,
+        arena_printf(a, "not with --backend %s", o->backend));
+}
+
+/* What looks into a run, and needs more than a plain one: refused before any
+ * work, in the words of exec_run. --engine interpreted is implied. */
+static int check_observers(run_options *o)
+{
+    const struct {
+        bool given;
+        const char *name;
+        uint32_t needs;
+    } lookers[] = {{o->profile, "--profile", EXEC_PROFILE_NEEDS},
+                   {o->folded != NULL, "--folded", EXEC_PROFILE_NEEDS},
+                   {o->kanata != NULL, "--kanata", KANATA_NEEDS},
+                   {o->trace || o->trace_json || o->vcd || o->view, "a trace",
+                    EXEC_TRACE_NEEDS}};
+    vpu_error err;
+
+    if (!(backend_extras(o->ops) & BACKEND_OBSERVE))
+        return CLI_OK;
+    for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
+        if (!lookers[i].given)
+            continue;
+        if (lookers[i].needs & EXEC_NEED_PROGRAM && !o->t.engine_given)
+            o->t.how.engine = EXEC_INTERPRETED;
+        if (exec_meets(lookers[i].name, lookers[i].needs, &o->t.how, NULL,
+                       &err))
+            return cli_usage(&cli_run, "%s", err.msg);
+    }
+    return CLI_OK;
+}
+
+/* Code for a debugger has no SHAVE program, so no time and none of what looks
+ * at time. */
+static int check_gdb(run_options *o)
+{
+    const char *other = o->profile      ? "--profile"
+                        : o->folded     ? "--folded"
+                        : o->kanata     ? "--kanata"
+                        : o->trace      ? "--trace"
+                        : o->trace_json ? "--trace-json"
+                        : o->vcd        ? "--vcd"
+                        : o->view       ? "--view"
+                        : o->repeat > 1 ? "--repeat"
+                        : o->t.how.engine != EXEC_COMPILED
+                            ? "--engine interpreted"
+                            : NULL;
+
+    if (!o->gdb)
+        return o->debug.stop ? cli_usage(&cli_run, "--break-at needs --gdb")
+                             : CLI_OK;
+    if (other)
+        return cli_usage(&cli_run, "--gdb and %s exclude each other", other);
+    o->t.how.timing = EXEC_NO_TIMING;
+    o->t.how.n_threads = 1;
+    o->t.how.timeout_s = 0; /* a person thinks longer */
+    o->t.how.max_cycles = 0;
+    o->t.max_cycles_given = true;
+    return CLI_OK;
+}
+
+int run_options_parse(int argc, char **argv, run_options *o, arena *a)
+{
+    option_needs needs = {.n = 0};
+    int c, first;
+
+    *o = (run_options){.backend = "sim",
+                       .repeat = 1,
+                       .kanata_bundles = 10000,
+                       .trace_level = TRC_FULL,
+                       .checkers = check_default()};
+    target_init(&o->t);
+    c = cli_parse(&cli_run, o, a, &argc, argv, &first, &needs);
+    c = c ? c : target_check(&o->t, &cli_run, first, argc, argv);
+    c = c ? c : check_backend(o, &needs, a);
+    c = c ? c : check_observers(o);
+    return c ? c : check_gdb(o);
+}
+
+const cli_command cli_run = {
+    .name = "run",
+    .summary = "run a layer on the simulated VPU",
+    .head =
+        "usage: vpu run LAYER.xml [OPTIONS]\n\n"
+        "Runs a custom layer on the simulated VPU: binding file and OpenCL C "
+        "in,\noutput tensors, a report and a timeline out.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\n" STOP_HELP "\nExamples:\n"
+            "  vpu run kernels/grn/layer.xml --layer GRN --shape "
+            "in0=1x16x256x512 \\\n"
+            "      --param bias=1.0 --input 0=random:1 --output out --trace "
+            "out/t.pftrace\n"
+            "  vpu run layer.xml --model net.xml --at norm1 --input "
+            "0=image.npy\n"
+            "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape "
+            "out0=1x3x64x64 \\\n"
+            "      --shaves 7 --json\n",
+    .main = run_main};
