@@ -4,6 +4,7 @@
 #include "runtime/check/layer.h"
 #include "runtime/findings/sarif.h"
 #include "runtime/findings/snippet.h"
+#include "runtime/json/jsontext.h"
 
 /* --- text ---------------------------------------------------------------- */
 
@@ -114,7 +115,7 @@ static json_t *ids(const uint32_t *v)
 
 static json_t *place(const sim_place *p)
 {
-    return json_pack("{s:o,s:i,s:i}", "file", findings_text(p->file), "line",
+    return json_pack("{s:o,s:i,s:i}", "file", jsontext_string(p->file), "line",
                      (int)p->line, "column", (int)p->col);
 }
 
@@ -123,16 +124,16 @@ static json_t *finding_json(const check_shown *f)
     json_t *j = json_object(), *chain;
 
     json_object_set_new(j, "check", json_string(check_name(f->kind)));
-    json_object_set_new(j, "stage", findings_text(f->stage));
-    json_object_set_new(j, "kernel", findings_text(f->kernel));
-    json_object_set_new(j, "file", findings_text(f->file));
+    json_object_set_new(j, "stage", jsontext_string(f->stage));
+    json_object_set_new(j, "kernel", jsontext_string(f->kernel));
+    json_object_set_new(j, "file", jsontext_string(f->file));
     json_object_set_new(j, "line", json_integer(f->line));
     json_object_set_new(j, "column", json_integer(f->col));
-    json_object_set_new(j, "message", findings_text(f->text));
+    json_object_set_new(j, "message", jsontext_string(f->text));
     json_object_set_new(j, "count", json_integer((json_int_t)f->count));
     json_object_set_new(j, "advice", json_string(check_advice(f->kind)));
     if (*f->buffer) {
-        json_object_set_new(j, "memory", findings_text(f->buffer));
+        json_object_set_new(j, "memory", jsontext_string(f->buffer));
         json_object_set_new(j, "byte", json_integer(f->offset));
         if (f->address)
             json_object_set_new(j, "address", json_integer(f->address));
@@ -150,7 +151,7 @@ static json_t *finding_json(const check_shown *f)
     if (f->other.text) {
         json_t *o = f->other.at ? place(f->other.at) : json_object();
 
-        json_object_set_new(o, "message", findings_text(f->other.text));
+        json_object_set_new(o, "message", jsontext_string(f->other.text));
         json_object_set_new(j, "other", o);
     }
     return j;
@@ -165,7 +166,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
             json_array_append_new(on, json_string(check_name((check_kind)k)));
     for (uint32_t i = 0; i < r->n; i++)
         json_array_append_new(list, finding_json(&r->findings[i]));
-    json_object_set_new(root, "layer", findings_text(g->layer));
+    json_object_set_new(root, "layer", jsontext_string(g->layer));
     json_object_set_new(root, "launches", json_integer(r->n_launches));
     json_object_set_new(root, "work_groups",
                         json_integer((json_int_t)r->n_groups));
@@ -175,7 +176,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
     json_object_set_new(root, "not_shown",
                         json_integer((json_int_t)r->dropped));
     json_object_set_new(root, "findings", list);
-    findings_dump(root, out);
+    jsontext_add(out, root, JSONTEXT_EXACT);
 }
 
 /* --- SARIF --------------------------------------------------------------- */

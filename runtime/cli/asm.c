@@ -15,7 +15,7 @@ enum { MAX_FILE_BYTES = 64 << 20 };
 typedef struct {
     const char *file, *kernel;
     int variant; /* SIM_N_VARIANTS: all */
-    bool explain, source;
+    bool explain, source, json;
     cli_clang clang;
 } asm_args;
 
@@ -29,7 +29,8 @@ static const cli_option rows[] = {
     {"explain", NULL, OPTION_FLAG, AT(explain),
      .help = "one line instead: why the kernel was not vectorized"},
     {"source", NULL, OPTION_FLAG, AT(source),
-     .help = "the text of each source line before its first bundle"}};
+     .help = "the text of each source line before its first bundle"},
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the programs as JSON"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0},
                                    {&cli_clang_options, AT(clang)},
@@ -50,6 +51,9 @@ static int parse(arena *a, int argc, char **argv, asm_args *out)
                          argv[first + 1]);
     if (first == argc)
         return cli_usage(&cli_asm, "no kernel file");
+    if (out->json && (out->explain || out->source))
+        return cli_usage(&cli_asm, "--json and --%s exclude each other",
+                         out->explain ? "explain" : "source");
     out->file = argv[first];
     return CLI_OK;
 }
@@ -189,36 +193,84 @@ static void explain(const sim_kernel *k, arena *a)
         printf("%s (kernel '%s' is not vectorized)\n", reason(k, a), k->name);
 }
 
+static bool is_wanted(const asm_args *args, const isa_function *const *programs,
+                      int variant)
+{
+    return programs[variant] &&
+           (args->variant == variant || args->variant == SIM_N_VARIANTS);
+}
+
+/* The reason why none of the wanted variants is there, if none is. */
+static vpu_status check_wanted(const asm_args *args, const sim_kernel *k,
+                               const isa_function *const *programs, arena *a,
+                               vpu_error *err)
+{
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (is_wanted(args, programs, v))
+            return VPU_OK;
+    if (args->variant == SIM_VECTORIZED && k->not_vectorized)
+        return err_set(err, VPU_ERR_INVALID, "no variant vectorized: %s",
+                       reason(k, a));
+    return err_set(err, VPU_ERR_INVALID, "%s: kernel '%s' has no variant %s",
+                   k->source, k->name,
+                   sim_variant_name((sim_variant_kind)args->variant));
+}
+
+static void show_text(const asm_args *args, const sim_kernel *k,
+                      const isa_function *const *programs,
+                      const listing_source *src, str *out)
+{
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        if (!is_wanted(args, programs, v))
+            continue;
+        str_printf(out, "%s; %s: kernel %s, variant %s", out->n ? "\n" : "",
+                   k->source, k->name, sim_variant_name((sim_variant_kind)v));
+        if (v == SIM_VECTORIZED)
+            str_printf(out, ", %u work-items at once", k->variants[v].factor);
+        str_puts(out, "\n");
+        listing_print(programs[v], args->source ? src : NULL, out);
+    }
+}
+
+static void show_json(const asm_args *args, const sim_kernel *k,
+                      const isa_function *const *programs, arena *a, str *out)
+{
+    json_t *variants = json_array(), *j;
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        json_t *program;
+
+        if (!is_wanted(args, programs, v))
+            continue;
+        program = json_pack(
+            "{s:s,s:i}", "variant", sim_variant_name((sim_variant_kind)v),
+            "work_items", v == SIM_VECTORIZED ? (int)k->variants[v].factor : 1);
+        json_object_update_new(program, listing_json(programs[v]));
+        json_array_append_new(variants, program);
+    }
+    j = json_pack("{s:s,s:s,s:o}", "source", k->source, "kernel", k->name,
+                  "variants", variants);
+    if (!k->variants[SIM_VECTORIZED].present)
+        json_object_set_new(j, "not_vectorized", json_string(reason(k, a)));
+    jsontext_add(out, j, JSONTEXT_EXACT);
+}
+
 static vpu_status show(const asm_args *args, const sim_kernel *k, arena *a,
                        vpu_error *err)
 {
     const isa_function *programs[SIM_N_VARIANTS];
     listing_source src = {0};
-    bool any = false;
     str out = {0};
     vpu_status st = sim_kernel_programs(k, a, programs, err);
 
     if (!st && args->source)
         st = read_source(source_path(args->file, a), a, &src, err);
-    for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
-        if (!programs[v] ||
-            (args->variant != v && args->variant != SIM_N_VARIANTS))
-            continue;
-        str_printf(&out, "%s; %s: kernel %s, variant %s", any ? "\n" : "",
-                   k->source, k->name, sim_variant_name((sim_variant_kind)v));
-        if (v == SIM_VECTORIZED)
-            str_printf(&out, ", %u work-items at once", k->variants[v].factor);
-        str_puts(&out, "\n");
-        listing_print(programs[v], args->source ? &src : NULL, &out);
-        any = true;
-    }
-    if (!st && !any && args->variant == SIM_VECTORIZED && k->not_vectorized)
-        st = err_set(err, VPU_ERR_INVALID, "no variant vectorized: %s",
-                     reason(k, a));
-    else if (!st && !any)
-        st = err_set(err, VPU_ERR_INVALID, "%s: kernel '%s' has no variant %s",
-                     k->source, k->name,
-                     sim_variant_name((sim_variant_kind)args->variant));
+    if (!st)
+        st = check_wanted(args, k, programs, a, err);
+    if (!st && args->json)
+        show_json(args, k, programs, a, &out);
+    else if (!st)
+        show_text(args, k, programs, &src, &out);
     if (!st)
         cli_put(stdout, str_text(&out), out.n);
     str_free(&out);

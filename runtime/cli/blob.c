@@ -31,7 +31,23 @@ static vpu_status load(const char *path, arena *a, blob *b, vpu_error *err)
     return st;
 }
 
-static int look(const char *word, const char *path, arena *a)
+typedef struct {
+    target_options t;
+    config_release release;
+    const char *output;
+    bool json;
+} make_options;
+
+#define AT(field) offsetof(make_options, field)
+
+/* --- show, verify -------------------------------------------------------- */
+
+static const cli_option show_rows[] = {
+    {.kind = OPTION_HEADING, .help = "Of show:"},
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the same as JSON"}};
+static const cli_options show_options = CLI_OPTIONS(show_rows);
+
+static int look(const char *word, const char *path, bool json, arena *a)
 {
     str text = {0};
     vpu_error err = {0};
@@ -40,7 +56,9 @@ static int look(const char *word, const char *path, arena *a)
 
     if (load(path, a, &b, &err))
         return cli_fail(&err);
-    if (!strcmp(word, "show")) {
+    if (json) {
+        jsontext_add(&text, blob_json(&b, a), JSONTEXT_EXACT);
+    } else if (!strcmp(word, "show")) {
         blob_show(&b, a, &text);
     } else {
         n = blob_check(&b, a, &text);
@@ -49,26 +67,36 @@ static int look(const char *word, const char *path, arena *a)
                        path, b.major, b.minor,
                        blob_version_releases(b.major, b.minor), b.n_stages);
     }
-    fputs(str_text(&text), stdout);
+    cli_put(stdout, str_text(&text), text.n);
     str_free(&text);
     return n ? CLI_DIFFERS : CLI_OK;
 }
 
-/* --- make ---------------------------------------------------------------- */
+static int look_main(const char *word, int argc, char **argv, arena *a)
+{
+    make_options o = {0};
+    option_needs needs = {.n = 0};
+    const option_table table = {show_rows, sizeof show_rows / sizeof *show_rows,
+                                &o};
+    vpu_error err;
+    int first;
 
-typedef struct {
-    target_options t;
-    config_release release;
-    const char *output;
-} make_options;
+    if (options_parse(&table, 1, &argc, argv, a, &first, &needs, &err))
+        return cli_usage(&cli_blob, "%s: %s", word, err.msg);
+    if (first + 1 != argc)
+        return cli_usage(&cli_blob, "%s takes one file", word);
+    if (o.json && strcmp(word, "show") != 0)
+        return cli_usage(&cli_blob, "--json is for show");
+    return look(word, argv[first], o.json, a);
+}
+
+/* --- make ---------------------------------------------------------------- */
 
 static bool take_release(void *fields, const char *value, arena *a)
 {
     (void)a;
     return config_release_parse(value, &((make_options *)fields)->release);
 }
-
-#define AT(field) offsetof(make_options, field)
 
 static const cli_option rows[] = {
     {.kind = OPTION_HEADING, .help = "Of make:"},
@@ -83,7 +111,8 @@ static const cli_option rows[] = {
          "SHAVEs of the network: 1 to 16 (default 7, and 9 slices of CMX; more "
          "than 7 take all 19)"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
-static const cli_table tables[] = {{&own_options, 0},
+static const cli_table tables[] = {{&show_options, 0},
+                                   {&own_options, 0},
                                    {&target_layer_options, AT(t)},
                                    {&cli_compile_options, AT(t.compile)},
                                    {&target_cache_options, AT(t)},
@@ -99,6 +128,8 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     c = cli_parse(&cli_blob, o, a, &argc, argv, &first, &needs);
     if (c)
         return c;
+    if (o->json)
+        return cli_usage(&cli_blob, "--json is for show");
     if (!o->output)
         return cli_usage(&cli_blob, "--output says which file to write");
     if (!o->release)
@@ -167,10 +198,9 @@ static int blob_main(int argc, char **argv)
         return cli_usage(&cli_blob, "show, verify or make?");
     if (!making && strcmp(word, "show") && strcmp(word, "verify"))
         return cli_usage(&cli_blob, "no '%s': show, verify or make", word);
-    if (!making && argc != 3)
-        return cli_usage(&cli_blob, "%s takes one file", word);
     a = arena_create(0);
-    rc = making ? make_main(argc - 1, argv + 1, a) : look(word, argv[2], a);
+    rc = making ? make_main(argc - 1, argv + 1, a)
+                : look_main(word, argc - 1, argv + 1, a);
     arena_destroy(a);
     return rc;
 }
@@ -179,7 +209,7 @@ const cli_command cli_blob = {
     .name = "blob",
     .summary = "graph blobs of a stick: make, show",
     .head =
-        "usage: vpu blob show FILE\n"
+        "usage: vpu blob show FILE [--json]\n"
         "       vpu blob verify FILE\n"
         "       vpu blob make LAYER.xml --release R --output FILE [OPTIONS]\n\n"
         "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and "

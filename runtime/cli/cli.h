@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "runtime/backend/backend.h"
 #include "runtime/cli/options.h"
+#include "runtime/json/jsontext.h"
 
 /* Set by a command that a signal is to end in order: cli_stop is set then, and
  * the command's own status is the program's. */
@@ -67,6 +68,10 @@ void cli_progress_done(void);
 void cli_put(FILE *f, const char *text, size_t n);
 /* The same with control characters shown whatever f is: messages, findings. */
 void cli_put_shown(FILE *f, const char *text, size_t n);
+
+/* A JSON value on standard output, as jsontext_add writes it; takes the
+ * reference. */
+void cli_put_json(json_t *j, int digits);
 
 /* "vpu: kind: message" to stderr; returns its exit status (stop.h). */
 int cli_fail(const vpu_error *err);

@@ -91,10 +91,7 @@ static int show(bool as_json, arena *a)
     if (list(a, &text, devices, &err)) {
         rc = cli_fail(&err);
     } else if (as_json) {
-        char *s = json_dumps(o, JSON_INDENT(2));
-
-        printf("%s\n", s);
-        free(s);
+        cli_put_json(json_incref(o), JSONTEXT_EXACT);
     } else {
         fputs(str_text(&text), stdout);
     }

@@ -2,18 +2,22 @@
 #include <stdio.h>
 
 #include "runtime/cli/cli.h"
+#include "runtime/report/machine.h"
 #include "sim/machine/desc.h"
 
 typedef struct {
     const char *path;
     option_list sets;
+    bool json;
 } machine_options;
 
 static const cli_option rows[] = {
     {"machine", "FILE", OPTION_TEXT, offsetof(machine_options, path),
      .help = "another description than the built-in MA2x8x"},
     {"set", "KEY=VALUE", OPTION_LIST, offsetof(machine_options, sets),
-     .help = "override one number"}};
+     .help = "override one number"},
+    {"json", NULL, OPTION_FLAG, offsetof(machine_options, json),
+     .help = "the description as JSON"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0}};
 
@@ -28,8 +32,11 @@ static int show(const machine_options *o, arena *a)
         st = mach_desc_set(&desc, a, o->sets.items[i], &err);
     if (st)
         return cli_fail(&err);
-    mach_desc_print(&desc, &out);
-    fputs(str_text(&out), stdout);
+    if (o->json)
+        jsontext_add(&out, machine_json(&desc), JSONTEXT_EXACT);
+    else
+        mach_desc_print(&desc, &out);
+    cli_put(stdout, str_text(&out), out.n);
     str_free(&out);
     return CLI_OK;
 }

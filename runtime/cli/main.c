@@ -51,6 +51,15 @@ void cli_put(FILE *f, const char *text, size_t n)
         fwrite(text, 1, n, f);
 }
 
+void cli_put_json(json_t *j, int digits)
+{
+    str out = {0};
+
+    jsontext_add(&out, j, digits);
+    cli_put(stdout, out.data, out.n);
+    str_free(&out);
+}
+
 void cli_put_shown(FILE *f, const char *text, size_t n)
 {
     str shown = {0};

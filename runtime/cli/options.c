@@ -203,17 +203,46 @@ static const bound_row *row_of(const lists *l, int c)
     return &l->rows[i];
 }
 
+/* What the option takes, in words. */
+static const char *expected(const cli_option *o)
+{
+    switch (o->kind) {
+    case OPTION_HEADING:
+    case OPTION_FLAG:
+    case OPTION_TEXT:
+        break;
+    case OPTION_NAME:
+        return "a word that is not empty";
+    case OPTION_COUNT:
+        return "a whole number from 1 to 4294967295";
+    case OPTION_NUMBER:
+        return "a whole number from 0";
+    case OPTION_SECONDS:
+        return "seconds, from 0 to 1e9";
+    case OPTION_LIST:
+        return "at most 256 of them";
+    case OPTION_CHOICE:
+    case OPTION_OTHER:
+        return o->value;
+    }
+    return "another value";
+}
+
 static vpu_status refuse(const cli_option *o, const char *value, vpu_error *err)
 {
+    const char *form = expected(o);
+    int n = (int)strlen(form);
+
+    if (!strncmp(form, "[=", 2)) { /* the brackets are no part of the value */
+        form += 2;
+        n -= 3;
+    }
     if (!value)
-        return err_set(err, VPU_ERR_INVALID, "%s%s is not taken here",
-                       dashes(o), o->name);
-    if (o->kind == OPTION_CHOICE)
-        return err_set(err, VPU_ERR_INVALID,
-                       "%s%s does not take '%s': one of %s", dashes(o), o->name,
-                       value, o->value);
-    return err_set(err, VPU_ERR_INVALID, "%s%s does not take '%s'", dashes(o),
-                   o->name, value);
+        return err_set(err, VPU_ERR_INVALID, "%s%s needs a value here: %.*s",
+                       dashes(o), o->name, n, form);
+    return err_set(err, VPU_ERR_INVALID,
+                   "%s%s does not take '%s': expected %.*s", dashes(o), o->name,
+                   value, n, form);
 }
 
 /* getopt found no option of ours, or none that is clear. */

@@ -137,7 +137,7 @@ static vpu_status write_report(const report_options *o, const survey *s,
 {
     json_t *j = json_object(), *entries = json_array();
     vpu_status st;
-    char *text;
+    str text = {0};
 
     json_object_set_new(j, "format", json_string("vpu stick-report"));
     json_object_set_new(j, "version", json_integer(1));
@@ -150,12 +150,9 @@ static vpu_status write_report(const report_options *o, const survey *s,
     json_object_set_new(j, "entries", entries);
     for (int i = 0; i < SURVEY_N; i++)
         json_array_append_new(entries, entry_json(&s->entries[i]));
-    text = json_dumps(j, JSON_INDENT(2));
-    json_decref(j);
-    if (!text)
-        return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
-    st = file_write(o->output, text, strlen(text), err);
-    free(text);
+    jsontext_add(&text, j, JSONTEXT_EXACT);
+    st = file_write(o->output, text.data, text.n, err);
+    str_free(&text);
     return st;
 }
 

@@ -72,7 +72,7 @@ static bool take_range(void *fields, const char *value, arena *a)
 #define AT(field) offsetof(options, field)
 
 static const cli_option rows[] = {
-    {"range", "A..B", OPTION_OTHER, .take = take_range,
+    {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help =
          "times in cycles, or with ns, us, ms behind: 1000..2000, 1us..2.5us"},
     {"output", "OUT", OPTION_TEXT, AT(output),
@@ -260,11 +260,7 @@ static int summary(const options *o, vpu_error *err)
     if (!rc) {
         stats_of(&tl, from < to ? from : to, to, &s);
         if (o->json) {
-            json_t *j = json_summary(o, &tl, &s);
-
-            json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-            putchar('\n');
-            json_decref(j);
+            cli_put_json(json_summary(o, &tl, &s), 9);
         } else {
             print_summary(o, &tl, &s);
         }
@@ -350,9 +346,9 @@ static int trace_main(int argc, char **argv)
 const cli_command cli_trace = {
     .name = "trace",
     .summary = "a trace in numbers, in other formats, in part",
-    .head = "usage: vpu trace summary FILE [--range A..B] [--json]\n"
+    .head = "usage: vpu trace summary FILE [--range TIME..TIME] [--json]\n"
             "       vpu trace convert FILE --output OUT\n"
-            "       vpu trace slice FILE --range A..B --output OUT\n\n"
+            "       vpu trace slice FILE --range TIME..TIME --output OUT\n\n"
             "Traces of vpu run --trace, for scripts; other Perfetto traces as "
             "far as they have\n"
             "slices and counters.\n\n"

@@ -129,7 +129,7 @@ static const cli_option rows[] = {
      .help = "at the right: numbers (default), the kernel's lines with their "
              "cycles, "
              "what got slower"},
-    {"range", "A..B", OPTION_OTHER, .take = take_range,
+    {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help = "from time A to B: cycles, or with ns, us, ms behind"},
     {"select", "TEXT", OPTION_NAME, AT(select),
      .help = "select the first slice whose name holds TEXT"},

@@ -1,6 +1,7 @@
 /* Reports of a comparison; see report.h. */
 #include "runtime/diff/report.h"
 
+#include "runtime/json/jsontext.h"
 #include <jansson.h>
 #include <libxml/xmlwriter.h>
 #include <math.h>
@@ -331,7 +332,6 @@ static json_t *launch_json(const diff_report *r, uint32_t i)
 void diff_report_json(const diff_report *r, str *out)
 {
     json_t *o = json_object(), *buffers = json_array(), *stages = json_array();
-    char *text;
 
     for (uint32_t i = 0; i < r->g->n_launches; i++)
         json_array_append_new(stages, launch_json(r, i));
@@ -351,10 +351,7 @@ void diff_report_json(const diff_report *r, str *out)
             : json_string(r->g->launches[r->first_deviating].name));
     json_object_set_new(o, "stages", stages);
     json_object_set_new(o, "buffers", buffers);
-    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    str_printf(out, "%s\n", text ? text : "{}");
-    free(text);
-    json_decref(o);
+    jsontext_add(out, o, JSONTEXT_EXACT);
 }
 
 /* --- JUnit --------------------------------------------------------------- */

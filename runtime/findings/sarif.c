@@ -1,40 +1,17 @@
 /* SARIF 2.1.0, as far as findings need it. */
 #include "runtime/findings/sarif.h"
 
-#include <stdlib.h>
-
-json_t *findings_text(const char *s)
-{
-    json_t *j = json_string(s);
-    str clean = {0};
-
-    if (j)
-        return j;
-    str_puts_xml(&clean, s);
-    j = json_string(str_text(&clean));
-    str_free(&clean);
-    return j;
-}
-
-void findings_dump(json_t *j, str *out)
-{
-    char *text = json_dumps(j, JSON_INDENT(2));
-
-    str_puts(out, text ? text : "null");
-    str_puts(out, "\n");
-    free(text);
-    json_decref(j);
-}
+#include "runtime/json/jsontext.h"
 
 json_t *sarif_message(const char *s)
 {
-    return json_pack("{s:o}", "text", findings_text(s));
+    return json_pack("{s:o}", "text", jsontext_string(s));
 }
 
 json_t *sarif_location(const char *path, uint32_t line, uint32_t col)
 {
     json_t *j = json_pack("{s:{s:{s:o}}}", "physicalLocation",
-                          "artifactLocation", "uri", findings_text(path));
+                          "artifactLocation", "uri", jsontext_string(path));
     json_t *region;
 
     if (!line)
@@ -55,10 +32,11 @@ json_t *sarif_rule(const char *id, const char *summary, const char *help)
 
 void sarif_write(const char *tool, json_t *rules, json_t *results, str *out)
 {
-    findings_dump(json_pack("{s:s,s:s,s:[{s:{s:{s:s,s:s,s:o}},s:o}]}",
-                            "version", "2.1.0", "$schema",
-                            "https://json.schemastore.org/sarif-2.1.0.json",
-                            "runs", "tool", "driver", "name", tool, "version",
-                            VPU_VERSION, "rules", rules, "results", results),
-                  out);
+    json_t *j =
+        json_pack("{s:s,s:s,s:[{s:{s:{s:s,s:s,s:o}},s:o}]}", "version", "2.1.0",
+                  "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
+                  "runs", "tool", "driver", "name", tool, "version",
+                  VPU_VERSION, "rules", rules, "results", results);
+
+    jsontext_add(out, j, JSONTEXT_EXACT);
 }

@@ -7,12 +7,6 @@
 
 #include "base/str.h"
 
-/* A string of whatever bytes the user has: what JSON cannot hold becomes '?'.
- */
-json_t *findings_text(const char *s);
-/* Appends it, indented, and a newline; takes the reference. */
-void findings_dump(json_t *j, str *out);
-
 /* {"text": s} */
 json_t *sarif_message(const char *s);
 /* A location; col 0 = the whole line, line 0 = the whole file. */

@@ -1,6 +1,7 @@
 /* Findings as text, JSON and SARIF. */
 #include "runtime/findings/sarif.h"
 #include "runtime/findings/snippet.h"
+#include "runtime/json/jsontext.h"
 #include "runtime/lint/lint.h"
 
 /* --- text ---------------------------------------------------------------- */
@@ -59,20 +60,20 @@ void lint_print_json(const lint_result *r, const char *binding, str *out)
 
         json_object_set_new(j, "check",
                             json_string(lint_checks[x->check].name));
-        json_object_set_new(j, "file", findings_text(x->path));
+        json_object_set_new(j, "file", jsontext_string(x->path));
         json_object_set_new(j, "line", json_integer(x->line));
         json_object_set_new(j, "column", json_integer(x->col));
-        json_object_set_new(j, "message", findings_text(x->text));
+        json_object_set_new(j, "message", jsontext_string(x->text));
         json_object_set_new(j, "tip", json_string(lint_checks[x->check].tip));
         json_array_append_new(list, j);
     }
-    json_object_set_new(root, "binding", findings_text(binding));
+    json_object_set_new(root, "binding", jsontext_string(binding));
     json_object_set_new(root, "layers", json_integer(r->n_layers));
     json_object_set_new(root, "kernels", json_integer(r->n_kernels));
     json_object_set_new(root, "sizes_known", json_boolean(r->sizes));
     json_object_set_new(root, "checks", on);
     json_object_set_new(root, "findings", list);
-    findings_dump(root, out);
+    jsontext_add(out, root, JSONTEXT_EXACT);
 }
 
 /* --- SARIF --------------------------------------------------------------- */

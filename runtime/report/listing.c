@@ -31,35 +31,43 @@ static void note_operand(isa_operand x, uint64_t used[2])
         used[x.kind == ISA_V] |= UINT64_C(1) << x.n;
 }
 
-static void figures(const isa_function *f, str *out)
+listing_figures listing_count(const isa_function *f)
 {
+    listing_figures n = {.bundles = 0};
     uint64_t used[2] = {0, 0};
-    uint64_t bundles = 0;
-    uint32_t filled = 0;
 
     for (uint32_t b = 0; b < f->n_blocks; b++) {
         const isa_instr *in = f->instrs + f->blocks[b].first;
 
-        bundles += f->blocks[b].cycles;
+        n.bundles += f->blocks[b].cycles;
         for (uint32_t k = 0; k < f->blocks[b].n; k++) {
-            filled += !k || in[k].cycle != in[k - 1].cycle;
+            n.filled += !k || in[k].cycle != in[k - 1].cycle;
             for (unsigned d = 0; d < ISA_MAX_DST; d++)
                 note_operand(in[k].dst[d], used);
             for (unsigned s = 0; s < ISA_MAX_SRC; s++)
                 note_operand(in[k].src[s], used);
         }
     }
+    n.i_registers = count_bits(used[0]);
+    n.v_registers = count_bits(used[1]);
+    return n;
+}
+
+static void figures(const isa_function *f, str *out)
+{
+    listing_figures n = listing_count(f);
+
     str_printf(out,
                "; %llu bundles, %u of them with operations; %u operations: "
                "%.2f per bundle, %.2f per filled one\n",
-               (unsigned long long)bundles, filled, f->n_instrs,
-               bundles ? (double)f->n_instrs / (double)bundles : 0,
-               filled ? (double)f->n_instrs / filled : 0);
+               (unsigned long long)n.bundles, n.filled, f->n_instrs,
+               n.bundles ? (double)f->n_instrs / (double)n.bundles : 0,
+               n.filled ? (double)f->n_instrs / n.filled : 0);
     str_printf(out,
                "; registers used: %u of %u I, %u of %u V; %u spilled; private "
                "memory: %u bytes\n",
-               count_bits(used[0]), ISA_N_IREGS, count_bits(used[1]),
-               ISA_N_VREGS, f->n_spills, f->private_bytes);
+               n.i_registers, ISA_N_IREGS, n.v_registers, ISA_N_VREGS,
+               f->n_spills, f->private_bytes);
 }
 
 static const isa_instr *branch_of(const isa_function *f, uint32_t block)
@@ -113,18 +121,23 @@ static void lines_of(const isa_function *f, uint32_t block, str *out)
         str_printf(out, "%u-%u", low, high);
 }
 
-static void table(const isa_function *f, str *out)
+const char *listing_block_kind(uint8_t kind)
 {
     static const char *const kinds[] = {"plain", "prologue", "kernel",
                                         "epilogue"};
 
+    return kinds[kind];
+}
+
+static void table(const isa_function *f, str *out)
+{
     str_puts(out, "; block  kind      cycles  operations  lines      then\n");
     for (uint32_t k = 0; k < f->n_blocks; k++) {
         const isa_block *b = &f->blocks[k];
         size_t line = out->n;
 
-        str_printf(out, "; %5u  %-8s  %6u  %10u  ", k, kinds[b->kind],
-                   b->cycles, b->n);
+        str_printf(out, "; %5u  %-8s  %6u  %10u  ", k,
+                   listing_block_kind(b->kind), b->cycles, b->n);
         lines_of(f, k, out);
         tab(out, line, 48);
         next_of(f, k, out);

@@ -3,6 +3,8 @@
 #ifndef VPU_RUNTIME_REPORT_LISTING_H
 #define VPU_RUNTIME_REPORT_LISTING_H
 
+#include <jansson.h>
+
 #include "base/str.h"
 #include "isa/program.h"
 
@@ -17,5 +19,21 @@ typedef struct {
  * position, and what each waits for. src may be NULL; else a line's text stands
  * before the first bundle that comes from it. f is verified. */
 void listing_print(const isa_function *f, const listing_source *src, str *out);
+
+/* The same program as a JSON object with the members figures, blocks and, in
+ * each block, operations in the order of issue (docs/formats.md). A new
+ * reference; NULL: no memory. */
+json_t *listing_json(const isa_function *f);
+
+/* What both forms count. */
+typedef struct {
+    uint64_t bundles;                  /* empty ones included */
+    uint32_t filled;                   /* bundles with operations */
+    uint32_t i_registers, v_registers; /* that the program names */
+} listing_figures;
+
+listing_figures listing_count(const isa_function *f);
+/* "plain", "kernel", …, of an isa_block_kind. */
+const char *listing_block_kind(uint8_t kind);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "runtime/report/report_priv.h"
 
+#include "runtime/json/jsontext.h"
 static const backend_caps *caps_of(const report_source *r)
 {
     return r->run->ops->caps(r->run->self);
@@ -82,7 +83,6 @@ void report_plain_json(const report_source *r, str *out)
 {
     const graph *g = r->g;
     json_t *stages = json_array(), *o;
-    char *text;
 
     for (uint32_t i = 0; i < g->n_launches; i++)
         json_array_append_new(stages, stage_json(r, i));
@@ -91,8 +91,5 @@ void report_plain_json(const report_source *r, str *out)
                   r->run->ops->name, "device", caps_of(r)->device, "version",
                   caps_of(r)->version, "promoted", (int)caps_of(r)->promoted,
                   "device_clock", (int)caps_of(r)->timed, "stages", stages);
-    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    str_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
+    jsontext_add(out, o, 10);
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "runtime/json/jsontext.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report_priv.h"
 
@@ -173,7 +174,6 @@ void report_json(const report_source *r, str *out)
 {
     uint64_t n;
     json_t *stages, *o;
-    char *text;
 
     if (!r->run->ops->inspect) {
         report_plain_json(r, out);
@@ -192,8 +192,5 @@ void report_json(const report_source *r, str *out)
         json_object_set_new(o, "ms",
                             json_real(mach_desc_seconds(r->desc, n) * 1e3));
     }
-    text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    str_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
+    jsontext_add(out, o, 10);
 }

@@ -63,6 +63,11 @@ static const char *const statuses[] = {
     [MACH_OVERRIDDEN] = "overridden",
 };
 
+const char *mach_status_name(mach_status s)
+{
+    return statuses[s];
+}
+
 typedef struct {
     const char *path; /* for messages */
     arena *a;

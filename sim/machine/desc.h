@@ -31,6 +31,9 @@ typedef enum {
     MACH_OVERRIDDEN /* by --set */
 } mach_status;
 
+/* "documented", "overridden". */
+const char *mach_status_name(mach_status s);
+
 typedef struct mach_param_note {
     const char *source;
     mach_status status;

@@ -440,7 +440,7 @@ START_TEST(wrong_words)
         {"trace summary", "which file"},
         {"trace summary a b", "one file"},
         {"trace summary none.pftrace", "none.pftrace"},
-        {"trace convert a.pftrace", "--to"},
+        {"trace convert a.pftrace", "--output"},
         {"trace slice a.pftrace --to x", "--range"},
         {"trace slice a.pftrace --range 5..5 --to x", "not before"},
         {"trace slice a.pftrace --range 5 --to x", "TIME..TIME"},

@@ -1,0 +1,266 @@
+/* --json of commands that describe: machine, asm, blob show. Each JSON text
+ * says the same as the command's text for people, which is read as the oracle
+ * here. */
+#include <check.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/terminal.h"
+
+static const char scale_cl[] =
+    "__kernel void scale(__global const half *src, __global half *dst,\n"
+    "                    float by)\n"
+    "{\n"
+    "    int i = get_global_id(0);\n"
+    "    for (int k = 0; k < 12; k++)\n"
+    "        dst[i * 12 + k] = src[i * 12 + k] * (half)by;\n"
+    "}\n";
+static const char layer_xml[] =
+    "<CustomLayer name=\"Scale\" type=\"MVCL\" version=\"1\">\n"
+    "  <Kernel entry=\"scale\"><Source filename=\"scale.cl\"/></Kernel>\n"
+    "  <Parameters>\n"
+    "    <Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "    <Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "    <Scalar arg-name=\"by\" type=\"float\" source=\"1.5\"/>\n"
+    "  </Parameters>\n"
+    "  <WorkSizes dim=\"input,0\" global=\"Y,1,1\" local=\"1,1,1\"/>\n"
+    "</CustomLayer>\n";
+
+static terminal p;
+
+static void setup(void)
+{
+    terminal_open(&p);
+    terminal_text(&p, "scale.cl", scale_cl);
+    terminal_text(&p, "layer.xml", layer_xml);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+/* What the command prints. */
+static const char *text_of(const char *args)
+{
+    terminal_run(&p, args);
+    terminal_expect(&p, 0, "");
+    return arena_strdup(p.a, p.out);
+}
+
+static json_t *json_of(const char *args)
+{
+    json_error_t e;
+    json_t *j = json_loads(text_of(args), JSON_REJECT_DUPLICATES, &e);
+
+    ck_assert_msg(j != NULL, "%s: %d: %s", args, e.line, e.text);
+    return j;
+}
+
+static const char *string(const json_t *j, const char *key)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+
+    ck_assert_msg(s != NULL, "no string %s", key);
+    return s;
+}
+
+static uint64_t number(const json_t *j, const char *key)
+{
+    const json_t *n = json_object_get(j, key);
+
+    ck_assert_msg(json_is_integer(n), "no whole number %s", key);
+    return (uint64_t)json_integer_value(n);
+}
+
+static uint32_t count(const char *text, const char *word)
+{
+    uint32_t n = 0;
+
+    for (; (text = strstr(text, word)); text += strlen(word))
+        n++;
+    return n;
+}
+
+/* --- machine ------------------------------------------------------------- */
+
+START_TEST(machine_says_every_parameter)
+{
+    const char *text = text_of("machine --set ddr_load_stall=200");
+    json_t *j = json_of("machine --json --set ddr_load_stall=200");
+    const json_t *list = json_object_get(j, "parameters"), *row;
+    size_t i;
+    bool overridden = false;
+
+    /* Two lines of head. */
+    ck_assert_uint_eq(json_array_size(list) + 2, count(text, "\n"));
+    ck_assert(strstr(text, string(j, "machine")) != NULL);
+    json_array_foreach(list, i, row)
+    {
+        const json_t *value = json_object_get(row, "value");
+        const char *line, *unit = string(row, "unit");
+        char shown[64];
+
+        if (json_is_real(value))
+            snprintf(shown, sizeof shown, "%g", json_real_value(value));
+        else
+            snprintf(shown, sizeof shown,
+                     strcmp(unit, "address") ? "%" PRIu64 : "0x%" PRIx64,
+                     number(row, "value"));
+        line = arena_printf(p.a, "\n%-18s %12s %-8s %-10s %s [%s]\n",
+                            string(row, "name"), shown, unit,
+                            string(row, "status"), string(row, "about"),
+                            string(row, "source"));
+        ck_assert_msg(strstr(text, line) != NULL, "%s", line);
+        if (!strcmp(string(row, "name"), "ddr_load_stall")) {
+            ck_assert_uint_eq(number(row, "value"), 200);
+            ck_assert_str_eq(string(row, "status"), "overridden");
+            overridden = true;
+        }
+    }
+    ck_assert(overridden);
+    json_decref(j);
+}
+END_TEST
+
+/* --- asm ----------------------------------------------------------------- */
+
+static void check_program(const json_t *program)
+{
+    const json_t *blocks = json_object_get(program, "blocks"), *block;
+    const json_t *figures = json_object_get(program, "figures");
+    const char *text = text_of(arena_printf(p.a, "asm scale.cl --variant %s",
+                                            string(program, "variant")));
+    uint64_t cycles = 0, operations = 0;
+    size_t i, k;
+
+    json_array_foreach(blocks, i, block)
+    {
+        const json_t *ops = json_object_get(block, "operations"), *op;
+
+        cycles += number(block, "cycles");
+        operations += json_array_size(ops);
+        json_array_foreach(ops, k, op)
+        {
+            ck_assert_uint_lt(number(op, "cycle"), number(block, "cycles"));
+            ck_assert_msg(strstr(text, string(op, "text")) != NULL, "%s",
+                          string(op, "text"));
+        }
+    }
+    ck_assert_uint_eq(operations, number(figures, "operations"));
+    ck_assert_uint_eq(cycles, number(figures, "bundles"));
+    ck_assert_msg(
+        strstr(text,
+               arena_printf(p.a,
+                            "; %" PRIu64 " bundles, %" PRIu64
+                            " of them with operations; %" PRIu64 " operations",
+                            cycles, number(figures, "filled_bundles"),
+                            operations)) != NULL,
+        "%s", text);
+    if (number(program, "work_items") > 1)
+        ck_assert(strstr(text, arena_printf(p.a, ", %" PRIu64 " work-items",
+                                            number(program, "work_items"))));
+}
+
+START_TEST(asm_says_the_programs)
+{
+    json_t *j = json_of("asm scale.cl --json");
+    const json_t *program;
+    size_t i;
+
+    ck_assert_str_eq(string(j, "source"), "scale.cl");
+    ck_assert_str_eq(string(j, "kernel"), "scale");
+    ck_assert_uint_eq(json_array_size(json_object_get(j, "variants")),
+                      count(text_of("asm scale.cl"), "variant "));
+    json_array_foreach(json_object_get(j, "variants"), i, program)
+        check_program(program);
+    json_decref(j);
+}
+END_TEST
+
+/* --- blob show ----------------------------------------------------------- */
+
+START_TEST(blob_says_stages_and_buffers)
+{
+    const char *text;
+    const json_t *stages, *stage, *custom = NULL, *args;
+    json_t *j;
+    size_t i, buffers = 0;
+
+    text_of("blob make layer.xml --layer Scale --shape in0=1x2x6x12 --release "
+            "2021.4 --output net.blob");
+    text = text_of("blob show net.blob");
+    j = json_of("blob show net.blob --json");
+    stages = json_object_get(j, "stages");
+    ck_assert_uint_eq(json_array_size(stages), count(text, "\nstage "));
+    ck_assert_uint_eq(json_array_size(json_object_get(j, "inputs")),
+                      count(text, "\ninput "));
+    ck_assert_uint_eq(json_array_size(json_object_get(j, "outputs")),
+                      count(text, "\noutput "));
+    json_array_foreach(stages, i, stage)
+    {
+        ck_assert(strstr(text, arena_printf(
+                                   p.a,
+                                   "\nstage %zu at byte %" PRIu64
+                                   ": %s (%" PRIu64 "), %" PRIu64 " SHAVEs",
+                                   i, number(stage, "at"),
+                                   string(stage, "name"), number(stage, "type"),
+                                   number(stage, "shaves"))) != NULL);
+        buffers += json_array_size(json_object_get(stage, "buffers"));
+        if (json_object_get(stage, "custom"))
+            custom = json_object_get(stage, "custom");
+    }
+    ck_assert_uint_eq(buffers, count(text, "  buffer "));
+    ck_assert(custom != NULL);
+    args = json_object_get(custom, "arguments");
+    ck_assert_uint_eq(json_array_size(args), 3);
+    ck_assert_double_eq(
+        json_real_value(json_object_get(json_array_get(args, 2), "float")),
+        1.5);
+    json_decref(j);
+}
+END_TEST
+
+/* --- misuse -------------------------------------------------------------- */
+
+START_TEST(refused_together)
+{
+    static const char *const cases[][2] = {
+        {"asm scale.cl --json --explain", "--explain"},
+        {"asm scale.cl --json --source", "--source"},
+        {"blob verify scale.cl --json", "for show"},
+        {"blob show", "one file"},
+        {"blob show --shaves 3 scale.cl", "unknown option --shaves"},
+        {"blob make layer.xml --json", "for show"}};
+
+    terminal_run(&p, cases[_i][0]);
+    ck_assert_int_eq(p.status, 2);
+    ck_assert_msg(strstr(p.err, cases[_i][1]) != NULL, "%s", p.err);
+    ck_assert_str_eq(p.out, "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("json");
+    TCase *t = tcase_create("json");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, machine_says_every_parameter);
+    tcase_add_test(t, asm_says_the_programs);
+    tcase_add_test(t, blob_says_stages_and_buffers);
+    tcase_add_loop_test(t, refused_together, 0, 6);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
