@@ -69,4 +69,13 @@ bool control_wheel(control *k, double x, double y, unsigned mods);
 
 void control_paint(control *k, canvas *c);
 
+/* The rows of keys.def: keys and mouse as help shows them, and their meaning.
+ */
+typedef struct {
+    const char *keys, *text;
+} control_help;
+
+/* Their number; *rows unless NULL. */
+size_t control_help_rows(const control_help **rows);
+
 #endif

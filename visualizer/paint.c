@@ -10,16 +10,29 @@ enum {
     LEGEND = 24,
     AXIS = 26,
     LABELS = 136,
-    PANEL = 282,
-    SOURCE = 560,
     MINIMAP = 40,
     STATUS = 24,
     MARGIN = 12
 };
 
+const paint_panel paint_panels[PAINT_N_PANELS] = {
+#define PANEL(id, name, compares, width, painter) \
+    {name, compares, width, painter},
+#include "visualizer/panels.def"
+};
+
+/* The panel that the page has: without a comparison there is none to show. */
+static const paint_panel *panel_of(const paint_page *p)
+{
+    const paint_panel *wanted = &paint_panels[p->shows];
+
+    return wanted->compares && !p->cmp ? &paint_panels[PANEL_FIGURES] : wanted;
+}
+
 paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side)
 {
-    return wanted == PANEL_CHANGES && both && side ? PANEL_FIGURES : wanted;
+    return paint_panels[wanted].compares && both && side ? PANEL_FIGURES
+                                                         : wanted;
 }
 
 void paint_layout(const paint_page *p, paint_boxes *b)
@@ -27,7 +40,7 @@ void paint_layout(const paint_page *p, paint_boxes *b)
     paint_box a = p->area;
     double bottom = a.y + a.h - (p->status ? STATUS : 6), x, w;
     bool panel = p->panel && a.w >= 860;
-    double side = p->shows == PANEL_SOURCE ? fmin(SOURCE, a.w * 0.45) : PANEL;
+    double side = fmin(panel_of(p)->width, a.w * 0.45);
 
     *b = (paint_boxes){0};
     b->title = (paint_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};
@@ -398,9 +411,7 @@ void paint(canvas *c, const paint_page *p)
     if (b.minimap.h > 0)
         paint_minimap(c, p, b.minimap);
     if (b.panel.w > 0)
-        (p->shows == PANEL_SOURCE              ? paint_source
-         : p->cmp && p->shows == PANEL_CHANGES ? paint_changes
-                                               : paint_panel)(c, p, b.panel);
+        panel_of(p)->paint(c, p, b.panel);
     if (p->status) {
         cv_fill(c, b.status.x, b.status.y, b.status.w, b.status.h,
                 p->colors->panel);

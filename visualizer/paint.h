@@ -17,10 +17,12 @@ typedef struct {
     paint_box title, legend, axis, labels, rows, panel, minimap, status;
 } paint_boxes;
 
+/* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
+ * they cost. CHANGES: of a comparison, what got slower. */
 typedef enum {
-    PANEL_FIGURES, /* of the range, the selection */
-    PANEL_SOURCE,  /* the kernel's lines and what they cost */
-    PANEL_CHANGES  /* of a comparison: what got slower */
+#define PANEL(id, name, compares, width, painter) PANEL_##id,
+#include "visualizer/panels.def"
+    PAINT_N_PANELS
 } paint_panel_kind;
 
 typedef struct {
@@ -53,6 +55,16 @@ typedef struct {
     double share;    /* of the cycles looked at */
 } paint_focus;
 
+/* The rows of panels.def. */
+typedef struct {
+    const char *name;
+    bool compares;
+    double width;
+    void (*paint)(canvas *c, const paint_page *p, paint_box at);
+} paint_panel;
+
+extern const paint_panel paint_panels[PAINT_N_PANELS];
+
 paint_focus paint_focus_of(const view *v);
 const char *paint_trim(const char *text); /* without blanks in front */
 
@@ -74,10 +86,10 @@ void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
                 const tl_lane *l, bool phases, paint_box at);
 void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
                    paint_box at);
-void paint_panel(canvas *c, const paint_page *p, paint_box at);
+#define PANEL(id, name, compares, width, painter) \
+    void painter(canvas *c, const paint_page *p, paint_box at);
+#include "visualizer/panels.def"
 void paint_tooltip(canvas *c, const paint_page *p);
-void paint_source(canvas *c, const paint_page *p, paint_box at);
-void paint_changes(canvas *c, const paint_page *p, paint_box at);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */
 void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b);
 /* B's row of the same name in the lower half of A's. */

@@ -244,7 +244,7 @@ static void selection(column *k)
     }
 }
 
-void paint_panel(canvas *c, const paint_page *p, paint_box at)
+void paint_figures(canvas *c, const paint_page *p, paint_box at)
 {
     const view *v = p->v;
     column k = {c, p, at.x + PAD, at.y, at.w - 2 * PAD, at.y + at.h - 6};

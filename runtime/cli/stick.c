@@ -12,6 +12,7 @@
 #include "runtime/link/transport.h"
 #include "runtime/link/xlink_log.h"
 #include "runtime/stick/isolate.h"
+#include "runtime/stick/program.h"
 #include "runtime/stick/stick.h"
 #include "runtime/stick/usbip.h"
 #include "sim/compiler/store/kcache.h"
@@ -29,7 +30,7 @@ typedef struct {
     const char *serial;
     char usbip_address[64]; /* "" = this machine's own USB */
     unsigned usbip_port;
-    bool usbip, super, once, quiet;
+    bool usbip, super, once, quiet, stages;
 } stick_options;
 
 static bool add_fault(stick_options *o, const char *text)
@@ -156,7 +157,9 @@ static const cli_option rows[] = {
     {"timeout", "SECONDS", OPTION_SECONDS, AT(c.timeout_s),
      .help =
          "stop a stage after this much host time (default 3600, 0 = never)"},
-    {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"}};
+    {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"},
+    {"stages", NULL, OPTION_FLAG, AT(stages),
+     .help = "list the stages of blobs that run, and serve nothing"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0}};
 
@@ -169,6 +172,8 @@ static int parse(int argc, char **argv, stick_options *o, arena *a)
         return rc;
     if (first < argc)
         return cli_usage(&cli_stick, "unexpected '%s'", argv[first]);
+    if (o->stages)
+        return CLI_OK;
     if (!o->layout)
         return cli_usage(&cli_stick,
                          "--xlink A, B or C says which OpenVINO it is for");
@@ -323,6 +328,17 @@ static void set_apart(stick_options *o, FILE *file, arena *a)
     isolate_warn(&o->apart);
 }
 
+static int list_stages(arena *a)
+{
+    str out = {0};
+
+    stick_stages(&out);
+    cli_put(stdout, str_text(&out), out.n);
+    str_free(&out);
+    arena_destroy(a);
+    return CLI_OK;
+}
+
 static int stick_main(int argc, char **argv)
 {
     stick_options o = {.c = {.timeout_s = 3600, .stop = &cli_stop}};
@@ -337,6 +353,8 @@ static int stick_main(int argc, char **argv)
         arena_destroy(a);
         return rc;
     }
+    if (o.stages)
+        return list_stages(a);
     log = cli_log(o.quiet);
     log.progress = NULL;
     o.c.log = &log;

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "runtime/cli/cli.h"
+#include "visualizer/control.h"
 #include "visualizer/export.h"
 #include "visualizer/follow.h"
 #include "visualizer/load.h"
@@ -17,7 +18,7 @@ typedef struct {
     const char *file, *compare, *range, *select, *csv;
     compare_mode mode;
     paint_panel_kind panel;
-    bool panel_given, mode_given, follow;
+    bool panel_given, mode_given, follow, keys;
     view_unit unit;
     picture_options picture;
 } options;
@@ -56,13 +57,12 @@ static bool take_mode(void *fields, const char *value, arena *a)
 
 static bool take_panel(void *fields, const char *value, arena *a)
 {
-    static const char *const panels[] = {"figures", "source", "changes"};
     options *o = fields;
 
     (void)a;
     o->panel_given = true;
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(value, panels[i])) {
+    for (int i = 0; i < PAINT_N_PANELS; i++)
+        if (!strcmp(value, paint_panels[i].name)) {
             o->panel = (paint_panel_kind)i;
             return true;
         }
@@ -106,6 +106,12 @@ static bool take_scale(void *fields, const char *value, arena *a)
 
 #define AT(field) offsetof(options, field)
 
+/* "figures|source|…" */
+static const char panel_names[] =
+#define PANEL(id, name, compares, width, painter) "|" name
+#include "visualizer/panels.def"
+    ;
+
 static const cli_option rows[] = {
     {"png", "OUT", OPTION_NAME, AT(picture.png),
      .help = "write a picture instead of opening a window"},
@@ -125,7 +131,7 @@ static const cli_option rows[] = {
      .help = "FILE is being written (or will be, within a minute) by vpu run "
              "--trace "
              "FILE: show it as it grows"},
-    {"panel", "figures|source|changes", OPTION_OTHER, .take = take_panel,
+    {"panel", panel_names + 1, OPTION_OTHER, .take = take_panel,
      .help = "at the right: numbers (default), the kernel's lines with their "
              "cycles, "
              "what got slower"},
@@ -142,7 +148,9 @@ static const cli_option rows[] = {
     {"scale", "F", OPTION_OTHER, .take = take_scale,
      .help = "pixels for each of those, 0.5 to 4, default 1"},
     {"theme", "light|dark", OPTION_OTHER, .take = take_theme,
-     .help = "colours"}};
+     .help = "colours"},
+    {"keys", NULL, OPTION_FLAG, AT(keys),
+     .help = "list the keys of the window, and open nothing"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0}};
 
@@ -153,6 +161,9 @@ static int parse(options *o, arena *a, int argc, char **argv)
 
     if (rc)
         return rc;
+    if (o->keys)
+        return first == argc ? CLI_OK
+                             : cli_usage(&cli_view, "--keys takes no FILE");
     if (first == argc)
         return cli_usage(&cli_view, "which FILE?");
     if (first + 1 < argc)
@@ -166,8 +177,9 @@ static int parse(options *o, arena *a, int argc, char **argv)
                                     "--range, --select");
     if (o->mode_given && !o->compare)
         return cli_usage(&cli_view, "--compare-view needs --compare FILE2");
-    if (o->panel == PANEL_CHANGES && !o->compare)
-        return cli_usage(&cli_view, "--panel changes needs --compare FILE2");
+    if (paint_panels[o->panel].compares && !o->compare)
+        return cli_usage(&cli_view, "--panel %s needs --compare FILE2",
+                         paint_panels[o->panel].name);
     return CLI_OK;
 }
 
@@ -346,6 +358,25 @@ static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
     return open_window(o, s, err);
 }
 
+static void list_keys(void)
+{
+    const control_help *list;
+    size_t n = control_help_rows(&list);
+    str out = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = out.n, width = 30;
+
+        str_puts(&out, list[i].keys);
+        for (size_t k = at; k < at + strlen(list[i].keys); k++)
+            width += (out.data[k] & 0xc0) == 0x80; /* no column of its own */
+        str_printf(&out, "%*s%s\n", (int)(width - (out.n - at)), "",
+                   list[i].text);
+    }
+    cli_put(stdout, str_text(&out), out.n);
+    str_free(&out);
+}
+
 static int view_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
@@ -359,6 +390,10 @@ static int view_main(int argc, char **argv)
     arena_destroy(a);
     if (rc)
         return rc;
+    if (o.keys) {
+        list_keys();
+        return CLI_OK;
+    }
     if (!(s = calloc(2, sizeof *s)))
         return cli_usage(&cli_view, "out of memory");
     if ((st = o.follow ? show_live(&o, s, &err) : show(&o, s, &cmp, &err)))

@@ -75,8 +75,24 @@ static void make_buffers(stick_program *p)
 
 /* --- stages -------------------------------------------------------------- */
 
-static vpu_status make_move(stick_program *p, const blob_stage *s,
-                            const char *name, step *out, vpu_error *err)
+vpu_status stick_make_nothing(stick_program *p, const blob_stage *s,
+                              const char *name, step *out, vpu_error *err)
+{
+    (void)p, (void)s, (void)name, (void)err;
+    out->kind = STEP_NOTHING;
+    return VPU_OK;
+}
+
+vpu_status stick_make_custom(stick_program *p, const blob_stage *s,
+                             const char *name, step *out, vpu_error *err)
+{
+    out->kind = STEP_LAUNCH;
+    out->launch = p->g.n_launches++;
+    return stick_custom(p, s, name, &p->g.launches[out->launch], err);
+}
+
+vpu_status stick_make_move(stick_program *p, const blob_stage *s,
+                           const char *name, step *out, vpu_error *err)
 {
     stick_move *m = &out->move;
     vpu_status st = stick_move_of(s, m, err);
@@ -99,28 +115,44 @@ static vpu_status make_move(stick_program *p, const blob_stage *s,
     return VPU_OK;
 }
 
+typedef vpu_status maker(stick_program *p, const blob_stage *s,
+                         const char *name, step *out, vpu_error *err);
+
+static maker *maker_of(uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        maker *make;
+    } rows[] = {
+#define NATIVE(number, maker, how) {number, maker},
+#include "runtime/stick/native.def"
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].type == type)
+            return rows[i].make;
+    return NULL;
+}
+
+void stick_stages(str *out)
+{
+#define NATIVE(number, maker, how) \
+    str_printf(out, "%4d %-8s %s\n", number, stage_name(number), how);
+#include "runtime/stick/native.def"
+}
+
 static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
 {
     const blob_stage *s = &p->b.stages[i];
-    graph_launch *l = &p->g.launches[p->g.n_launches];
-    const char *name = arena_printf(p->a, "stage %u", i);
+    maker *make = maker_of(s->type);
 
-    switch (s->type) {
-    case STAGE_NONE:
-        return VPU_OK;
-    case STAGE_COPY:
-    case STAGE_PERMUTE:
-    case STAGE_CONVERT:
-        return make_move(p, s, name, &p->steps[i], err);
-    case STAGE_CUSTOM:
-        p->steps[i].kind = STEP_LAUNCH;
-        p->steps[i].launch = p->g.n_launches++;
-        return stick_custom(p, s, name, l, err);
-    default:
+    if (!make)
         return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "a stage of type %u, %s, is not run here", s->type,
+                       "a stage of type %u, %s, is not run here "
+                       "(vpu stick --stages)",
+                       s->type,
                        stage_name(s->type) ? stage_name(s->type) : "unknown");
-    }
+    return make(p, s, arena_printf(p->a, "stage %u", i), &p->steps[i], err);
 }
 
 static vpu_status make_graph(stick_program *p, vpu_error *err)

@@ -39,6 +39,9 @@ vpu_status stick_program_load(const void *file, size_t n,
 void stick_program_free(stick_program *p); /* NULL is fine */
 stick_program_info stick_program_about(const stick_program *p);
 
+/* The stages that run, a line each: number, name, how. */
+void stick_stages(str *out);
+
 /* One inference: input_bytes in, output_bytes out, a time per stage in
  * milliseconds: simulated cycles of kernels, for stages that are only moved the
  * bytes, read and written, over the DDR bandwidth.

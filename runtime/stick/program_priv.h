@@ -33,6 +33,12 @@ struct stick_program {
     step *steps; /* a step per stage */
 };
 
+/* The makers of native.def: the step for a stage, and the launch it runs. */
+#define NATIVE(number, maker, how)                                            \
+    vpu_status maker(stick_program *p, const blob_stage *s, const char *name, \
+                     step *out, vpu_error *err);
+#include "runtime/stick/native.def"
+
 /* Where a buffer of the blob is; false: in none of the areas, or outside. */
 bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
                  uint32_t *offset);

@@ -573,6 +573,80 @@ START_TEST(keys_and_mouse)
 }
 END_TEST
 
+/* Each key of keys.def is taken when its line of help says that it is: with a
+ * selection, and with a second trace. */
+START_TEST(every_key_is_taken)
+{
+    static const struct {
+        uint32_t codes[10];
+    } rows[] = {
+#define KEY(shown, text, run, ...) {{__VA_ARGS__}},
+#define ALSO(run, ...) {{__VA_ARGS__}},
+#include "visualizer/keys.def"
+    };
+    static compare cmp;
+    vpu_error err;
+    timeline tl[2];
+    view v[2];
+    control k;
+
+    write_trace();
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!load_file(path, &tl[i], &err));
+        ck_assert(!view_init(&v[i], &tl[i], &err));
+    }
+    ck_assert(!compare_make(&v[0], &v[1], &cmp, &err));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int n = 0; n < 10 && rows[i].codes[n]; n++) {
+            uint32_t key = rows[i].codes[n];
+
+            control_init(&k, &v[0], "a", &v[1], "b");
+            k.cmp = &cmp;
+            control_resize(&k, 1280, 800);
+            control_key(&k, KEY_TAB, 0);
+            ck_assert(v[0].has_selection);
+            if ((key == '[' || key == ']') && !cmp.n_slower)
+                continue;
+            ck_assert_msg(control_key(&k, key, 0), "key %#x", key);
+        }
+    ck_assert(!control_key(&k, 'x', 0));
+    ck_assert(!control_key(&k, 0, 0));
+    compare_free(&cmp);
+    for (int i = 0; i < 2; i++) {
+        view_free(&v[i]);
+        tl_free(&tl[i]);
+    }
+    drop_trace();
+}
+END_TEST
+
+START_TEST(history_is_behind_alt)
+{
+    vpu_error err;
+    timeline tl;
+    control k;
+    view v;
+    double whole, zoomed;
+
+    write_trace();
+    ck_assert(!load_file(path, &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+    control_init(&k, &v, "t", NULL, NULL);
+    whole = v.to - v.from;
+    control_key(&k, KEY_TAB, 0);
+    control_key(&k, KEY_ENTER, 0); /* steps are remembered, movements not */
+    zoomed = v.to - v.from;
+    ck_assert(zoomed < whole);
+    control_key(&k, KEY_LEFT, MOD_ALT);
+    ck_assert_double_eq(v.to - v.from, whole);
+    control_key(&k, KEY_RIGHT, MOD_ALT);
+    ck_assert_double_eq(v.to - v.from, zoomed);
+    view_free(&v);
+    tl_free(&tl);
+    drop_trace();
+}
+END_TEST
+
 /* Cut anywhere: what is in front of it, and a word that it is partial. */
 START_TEST(cut_files_are_partial)
 {
@@ -690,6 +764,8 @@ int main(void)
     tcase_add_test(t, a_hit_ends_where_the_slice_does);
     tcase_add_test(t, rows_end_where_they_do);
     tcase_add_test(t, keys_and_mouse);
+    tcase_add_test(t, every_key_is_taken);
+    tcase_add_test(t, history_is_behind_alt);
     tcase_add_test(t, cut_files_are_partial);
     tcase_add_test(t, damaged_files_do_no_harm);
     tcase_add_test(t, foreign_traces_are_generic_tracks);

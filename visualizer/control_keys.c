@@ -1,0 +1,511 @@
+/* Keys and typed text as changes of the views: the commands, and the rows of
+ * keys.def that give the keys to them. */
+#include <math.h>
+#include <string.h>
+
+#include "visualizer/control_priv.h"
+
+/* --- commands ------------------------------------------------------------ */
+
+static void find(control *k, int dir)
+{
+    view_slice s;
+
+    k->failed_search = !view_search(control_focused(k), k->search, dir, &s);
+    if (k->failed_search)
+        return;
+    view_select(control_focused(k), &s);
+    view_reveal(control_focused(k), &s);
+}
+
+/* Neighbours of the selection: along the lane, or to the next row. */
+static void step_selection(control *k, int along, int down)
+{
+    view *v = control_focused(k);
+    view_slice s = v->selection;
+    const tl_lane *l;
+    double t, y, x;
+    paint_boxes b;
+
+    control_boxes(k, &b);
+    if (!v->has_selection) {
+        for (uint32_t i = 0; i < v->n_rows && !v->has_selection; i++)
+            if (view_hit(v, b.rows.w, b.rows.w / 2, v->rows[i].y + 1, &s))
+                view_select(v, &s);
+        return;
+    }
+    l = &v->tl->rows[s.row].lanes[s.lane];
+    if (along) {
+        if (along < 0 ? s.slice == 0 : s.slice + 1 >= l->n)
+            return;
+        s.slice += along < 0 ? UINT64_MAX : 1;
+        view_select(v, &s);
+        view_reveal(v, &s);
+        return;
+    }
+    t = fmin(fmax((double)l->begin[s.slice] + (double)tl_length(l, s.slice) / 2,
+                  v->from),
+             v->to);
+    x = fmin(view_x(v, b.rows.w, t), b.rows.w - 1);
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        if (v->rows[i].row == s.row) {
+            y = v->rows[i].y + (down > 0 ? v->rows[i].h : -1);
+            for (; y >= 0 && y < v->height; y += down)
+                if (view_hit(v, b.rows.w, x, y, &s)) {
+                    view_select(v, &s);
+                    return;
+                }
+            return;
+        }
+}
+
+static void zoom_to_selection(control *k)
+{
+    view *v = control_focused(k);
+    double a, span;
+    const tl_lane *l;
+
+    if (v->has_range) {
+        view_show(v, (double)v->range_from, (double)v->range_to);
+        return;
+    }
+    if (!v->has_selection)
+        return;
+    l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
+    a = (double)l->begin[v->selection.slice];
+    span = fmax((double)tl_length(l, v->selection.slice), 1);
+    view_show(v, a - span * 0.1, a + span * 1.1);
+}
+
+static void mark_selection(control *k)
+{
+    view *v = control_focused(k);
+    const tl_lane *l;
+    double a;
+
+    if (v->has_range || !v->has_selection) {
+        v->has_range = false;
+        return;
+    }
+    l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
+    a = (double)l->begin[v->selection.slice];
+    view_mark(v, a, a + (double)tl_length(l, v->selection.slice));
+}
+
+/* The row commands are for: the selection's, else the one under the mouse. */
+static uint32_t row_meant(control *k)
+{
+    view *v = control_focused(k);
+    paint_boxes b;
+
+    control_boxes(k, &b);
+    if (k->mouse_x >= 0 && k->mouse_y >= b.rows.y && !v->has_selection)
+        return view_row_at(v, k->mouse_y - b.rows.y + v->scroll);
+    for (uint32_t i = 0; v->has_selection && i < v->n_rows; i++)
+        if (v->rows[i].row == v->selection.row)
+            return i;
+    return UINT32_MAX;
+}
+
+/* --- commands of keys ---------------------------------------------------- */
+
+/* A command of a row: false, the key means nothing to it now, and the rows
+ * below are asked. */
+typedef bool command(control *k, uint32_t key, unsigned mods);
+
+#define COMMAND(name) static bool name(control *k, uint32_t key, unsigned mods)
+
+COMMAND(zoom_in)
+{
+    (void)key, (void)mods;
+    view_zoom(control_focused(k), 0.7, control_anchor(k));
+    return true;
+}
+
+COMMAND(zoom_out)
+{
+    (void)key, (void)mods;
+    view_zoom(control_focused(k), 1 / 0.7, control_anchor(k));
+    return true;
+}
+
+static bool is_history(uint32_t key, unsigned mods)
+{
+    return mods & MOD_ALT && (key == KEY_LEFT || key == KEY_RIGHT);
+}
+
+COMMAND(move_left)
+{
+    if (is_history(key, mods))
+        return false;
+    view_pan(control_focused(k), mods & MOD_SHIFT ? -0.5 : -0.12);
+    return true;
+}
+
+COMMAND(move_right)
+{
+    if (is_history(key, mods))
+        return false;
+    view_pan(control_focused(k), mods & MOD_SHIFT ? 0.5 : 0.12);
+    return true;
+}
+
+COMMAND(show_all)
+{
+    (void)key, (void)mods;
+    view_fit(control_focused(k));
+    return true;
+}
+
+COMMAND(zoom_to)
+{
+    (void)key, (void)mods;
+    zoom_to_selection(k);
+    return true;
+}
+
+COMMAND(go_back)
+{
+    (void)key, (void)mods;
+    view_back(control_focused(k));
+    return true;
+}
+
+COMMAND(go_forward)
+{
+    (void)key, (void)mods;
+    view_forward(control_focused(k));
+    return true;
+}
+
+COMMAND(next_slice)
+{
+    (void)key;
+    step_selection(k, mods & MOD_SHIFT ? -1 : 1, 0);
+    return true;
+}
+
+COMMAND(next_row)
+{
+    (void)mods;
+    step_selection(k, 0, key == KEY_UP ? -1 : 1);
+    return true;
+}
+
+COMMAND(measure)
+{
+    (void)key, (void)mods;
+    mark_selection(k);
+    return true;
+}
+
+COMMAND(search)
+{
+    (void)key, (void)mods;
+    k->searching = true;
+    k->failed_search = false;
+    k->search[0] = 0;
+    return true;
+}
+
+COMMAND(find_next)
+{
+    (void)key, (void)mods;
+    find(k, 1);
+    return true;
+}
+
+COMMAND(find_previous)
+{
+    (void)key, (void)mods;
+    find(k, -1);
+    return true;
+}
+
+COMMAND(bookmark)
+{
+    view *v = control_focused(k);
+    uint32_t i = key - '1';
+
+    if (mods & MOD_CTRL) {
+        k->bookmarks[i].set = k->bookmarks_changed = true;
+        k->bookmarks[i].from = v->from;
+        k->bookmarks[i].to = v->to;
+    } else if (k->bookmarks[i].set) {
+        view_show(v, k->bookmarks[i].from, k->bookmarks[i].to);
+    }
+    return true;
+}
+
+COMMAND(fold_row)
+{
+    view *v = control_focused(k);
+    uint32_t at = row_meant(k);
+
+    (void)key, (void)mods;
+    if (at == UINT32_MAX)
+        return false;
+    view_fold(v, at, !v->rows[at].folded);
+    return true;
+}
+
+COMMAND(fold_kind)
+{
+    uint32_t at = row_meant(k);
+
+    (void)key, (void)mods;
+    if (at == UINT32_MAX)
+        return false;
+    view_fold_kind(control_focused(k), at);
+    return true;
+}
+
+COMMAND(pin_row)
+{
+    view *v = control_focused(k);
+    uint32_t at = row_meant(k);
+
+    (void)key, (void)mods;
+    if (at == UINT32_MAX)
+        return false;
+    view_pin(v, at, !v->rows[at].pinned);
+    return true;
+}
+
+COMMAND(hide_row)
+{
+    uint32_t at = row_meant(k);
+
+    (void)key, (void)mods;
+    if (at == UINT32_MAX)
+        return false;
+    view_hide(control_focused(k), at, true);
+    return true;
+}
+
+COMMAND(unhide_rows)
+{
+    view *v = control_focused(k);
+
+    (void)key, (void)mods;
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        view_hide(v, i, false);
+    return true;
+}
+
+COMMAND(raise_row)
+{
+    uint32_t at = row_meant(k);
+
+    (void)mods;
+    if (at == UINT32_MAX)
+        return false;
+    view_raise(control_focused(k), at, key == 'J' ? 1 : -1);
+    return true;
+}
+
+/* The panel that the key opens; the same key again: figures. */
+static bool toggle_panel(control *k, paint_panel_kind panel)
+{
+    if (paint_panels[panel].compares && !k->cmp)
+        return false;
+    k->shows = k->shows == panel ? PANEL_FIGURES : panel;
+    return true;
+}
+
+COMMAND(show_source)
+{
+    (void)key, (void)mods;
+    return toggle_panel(k, PANEL_SOURCE);
+}
+
+COMMAND(choose_line)
+{
+    view *v = control_focused(k);
+    paint_focus f = paint_focus_of(v);
+    const char *file = v->line_file ? v->line_file
+                       : f.has_line ? f.line.file
+                                    : NULL;
+
+    (void)mods;
+    if (!file)
+        return true;
+    if (!v->line_file)
+        v->line = f.line.line;
+    else if (key == '.' && v->line < UINT32_MAX)
+        v->line++;
+    else if (key == ',' && v->line > 1)
+        v->line--;
+    v->line_file = file;
+    k->shows = PANEL_SOURCE;
+    return true;
+}
+
+COMMAND(show_changes)
+{
+    (void)key, (void)mods;
+    return toggle_panel(k, PANEL_CHANGES);
+}
+
+COMMAND(choose_change)
+{
+    (void)mods;
+    if (!k->cmp || !k->cmp->n_slower)
+        return false;
+    if (key == ']' && k->change < k->cmp->n_slower)
+        k->change++;
+    else if (key == '[' && k->change > 1)
+        k->change--;
+    k->shows = PANEL_CHANGES;
+    control_go_to_change(k);
+    return true;
+}
+
+COMMAND(next_mode)
+{
+    (void)key, (void)mods;
+    if (!k->cmp)
+        return false;
+    k->mode = (compare_mode)((k->mode + 1) % COMPARE_N_MODES);
+    k->v[0]->tall = k->mode == COMPARE_OVERLAY;
+    view_layout(k->v[0]);
+    return true;
+}
+
+COMMAND(scroll)
+{
+    (void)mods;
+    control_focused(k)->scroll += key == KEY_PAGE_UP ? -200 : 200;
+    return true;
+}
+
+COMMAND(next_unit)
+{
+    view *v = control_focused(k);
+
+    (void)key, (void)mods;
+    v->unit = (view_unit)((v->unit + 1) % (VIEW_MS + 1));
+    return true;
+}
+
+COMMAND(next_theme)
+{
+    (void)key, (void)mods;
+    k->dark = !k->dark;
+    return true;
+}
+
+COMMAND(export_files)
+{
+    (void)key, (void)mods;
+    k->export = true;
+    return true;
+}
+
+COMMAND(help)
+{
+    (void)key, (void)mods;
+    k->help = !k->help;
+    return true;
+}
+
+COMMAND(escape)
+{
+    view *v = control_focused(k);
+
+    (void)key, (void)mods;
+    if (!k->help) {
+        v->has_range = false;
+        view_select(v, NULL);
+        v->line_file = NULL;
+    }
+    k->help = false;
+    return true;
+}
+
+COMMAND(quit)
+{
+    (void)key, (void)mods;
+    k->quit = true;
+    return true;
+}
+
+/* --- rows ---------------------------------------------------------------- */
+
+enum { MAX_CODES = 10 };
+
+static const struct {
+    command *run;
+    uint32_t codes[MAX_CODES]; /* characters and control_key_code, up to 0 */
+} bindings[] = {
+#define KEY(shown, text, run, ...) {run, {__VA_ARGS__}},
+#define ALSO(run, ...) {run, {__VA_ARGS__}},
+#include "visualizer/keys.def"
+};
+
+static const control_help help_rows[] = {
+#define KEY(shown, text, run, ...) {shown, text},
+#define ALSO(run, ...)
+#include "visualizer/keys.def"
+};
+
+size_t control_help_rows(const control_help **rows)
+{
+    if (rows)
+        *rows = help_rows;
+    return sizeof help_rows / sizeof *help_rows;
+}
+
+static bool run_binding(control *k, uint32_t key, unsigned mods)
+{
+    for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
+        for (int n = 0; n < MAX_CODES && bindings[i].codes[n]; n++)
+            if (bindings[i].codes[n] == key && bindings[i].run(k, key, mods))
+                return true;
+    return false;
+}
+
+static bool search_key(control *k, uint32_t key)
+{
+    size_t n = strlen(k->search);
+
+    if (key == KEY_ESCAPE) {
+        k->searching = false;
+    } else if (key == KEY_ENTER) {
+        find(k, 1);
+        k->searching = k->failed_search;
+    } else if (key == KEY_BACKSPACE && n) {
+        do /* a whole character */
+            k->search[--n] = 0;
+        while (n && (k->search[n - 1] & 0xc0) == 0x80);
+        if (n && (k->search[n - 1] & 0xc0) == 0xc0)
+            k->search[--n] = 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool control_key(control *k, uint32_t key, unsigned mods)
+{
+    if (!(k->searching ? search_key(k, key) : run_binding(k, key, mods)))
+        return false;
+    control_link_views(k);
+    if (key != '[' && key != ']')
+        control_link_selection(k);
+    control_resize(k, k->width, k->height);
+    control_hover(k);
+    return true;
+}
+
+bool control_text(control *k, const char *utf8)
+{
+    size_t n = strlen(k->search), more = strlen(utf8);
+
+    if (!k->searching || n + more >= sizeof k->search)
+        return false;
+    memcpy(k->search + n, utf8, more + 1);
+    k->failed_search = false;
+    control_tell_hover(k);
+    return true;
+}
