@@ -8,12 +8,8 @@
 #include "base/str.h"
 
 const backend_ops *const backend_all[] = {
-    &backend_null_ops,
-    &backend_sim_ops,
-    &backend_opencl_ops,
-    &backend_host_ops,
-    &backend_replay_ops,
-    &backend_usb_ops,
+#define BACKEND(name) &backend_##name##_ops,
+#include "runtime/backend/backends.def"
     NULL, /* the end */
 };
 
