@@ -24,6 +24,7 @@
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make docs       the output of commands in README.md and docs/*.md, again
 #   make docs-check  compares it, changes nothing
+#   make check-extending  recipes of docs/extending.md, carried out on a copy
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
@@ -272,6 +273,9 @@ docs: all $(DEMO)
 docs-check: all $(DEMO)
 	@scripts/docs --check build/vpu && echo "  ok   docs"
 
+check-extending: all
+	@scripts/extending
+
 headers: # every header compiles alone
 	@for h in $(HDR); do printf '#include "%s"\n' $$h | $(CC) $(ALL_CFLAGS) \
 	    -fsyntax-only -x c - || exit 1; done; echo "  ok   headers"
@@ -320,4 +324,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
-        layers citations docs docs-check lint format tidy install clean FORCE
+        layers citations docs docs-check check-extending lint format tidy install clean FORCE
