@@ -37,8 +37,7 @@ static void leave_short(oom_scope *s, size_t wanted)
     _exit(OUT_OF_MEMORY);
 }
 
-static _Noreturn void work_apart(task_fn *work, void *user,
-                                 const child_limits *limits, const files *f)
+static _Noreturn void work_apart(const task_job *job, const files *f)
 {
     const struct rlimit no_core = {0, 0};
     unsigned char *out = NULL;
@@ -50,11 +49,11 @@ static _Noreturn void work_apart(task_fn *work, void *user,
     child_default_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     oom_enter(&short_of);
-    child_bound(limits);
+    child_bound(&job->limits);
     if (!getenv("VPU_DUMP"))
         dup2(f->messages, STDERR_FILENO);
     a = arena_create(0);
-    h.status = work(user, a, &out, &n, &h.err);
+    h.status = job->work(job->user, a, &out, &n, &h.err);
     if (!h.status && n > MAX_RESULT)
         h.status = err_set(&h.err, VPU_ERR_INTERNAL,
                            "a result of %zu bytes, expected %d at most", n,
@@ -81,8 +80,7 @@ bool task_says_short(const char *messages)
     return false;
 }
 
-static vpu_status start(task_fn *work, void *user, const child_limits *limits,
-                        pthread_mutex_t *held, const files *f, pid_t *pid,
+static vpu_status start(const task_job *job, const files *f, pid_t *pid,
                         vpu_error *err)
 {
     const pid_t self = getpid();
@@ -93,15 +91,15 @@ static vpu_status start(task_fn *work, void *user, const child_limits *limits,
      * knowing of it. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (held)
-        pthread_mutex_lock(held);
+    if (job->held)
+        pthread_mutex_lock(job->held);
     *pid = fork();
     why = errno;
-    if (held)
-        pthread_mutex_unlock(held);
+    if (job->held)
+        pthread_mutex_unlock(job->held);
     if (!*pid) {
         child_follow(self);
-        work_apart(work, user, limits, f);
+        work_apart(job, f);
     }
     if (*pid > 0)
         child_add(*pid, false);
@@ -142,59 +140,54 @@ static vpu_status explain(child_end how, int status, const char *messages,
                    *messages ? ": " : "", messages);
 }
 
-static vpu_status take(const files *f, child_end how, int status,
-                       const child_limits *limits, arena *a,
-                       unsigned char **out, size_t *n, task_end *end,
-                       vpu_error *err)
+/* The process of the job has ended: its result, or what became of it. */
+static vpu_status take(const task_job *job, const files *f, pid_t pid, arena *a,
+                       task_result *out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
+    int status = 0;
+    child_end how = child_wait(pid, &job->limits, &status);
     size_t got, n_messages;
-    char *all =
-        file_fd_get(f->result, sizeof(head) + MAX_RESULT, scratch, &got);
-    char *messages =
-        file_fd_get(f->messages, MAX_MESSAGES, scratch, &n_messages);
-    const head *h = (const head *)all;
+    char *all, *messages;
+    const head *h;
     vpu_status st;
 
+    child_forget(pid);
+    all = file_fd_get(f->result, sizeof(head) + MAX_RESULT, scratch, &got);
+    messages = file_fd_get(f->messages, MAX_MESSAGES, scratch, &n_messages);
+    h = (const head *)all;
     if (how == CHILD_ENDED && all && got >= sizeof *h && h->whole &&
         h->n == got - sizeof *h) {
-        *end = TASK_DONE;
-        *n = (size_t)h->n;
-        *out = arena_push(a, *n + 1, 1, 64);
-        memcpy(*out, h + 1, *n);
+        out->end = TASK_DONE;
+        out->n = (size_t)h->n;
+        out->bytes = arena_push(a, out->n + 1, 1, 64);
+        memcpy(out->bytes, h + 1, out->n);
         st = h->status;
         if (st && err)
             *err = h->err;
     } else {
-        st = explain(how, status, messages ? messages : "", limits, end, err);
+        st = explain(how, status, messages ? messages : "", &job->limits,
+                     &out->end, err);
     }
     arena_destroy(scratch);
     return st;
 }
 
-vpu_status task_run(task_fn *work, void *user, const child_limits *limits,
-                    pthread_mutex_t *held, arena *a, unsigned char **out,
-                    size_t *n, task_end *end, vpu_error *err)
+vpu_status task_run(const task_job *job, arena *a, task_result *out,
+                    vpu_error *err)
 {
     const files f = {memfd_create("vpu-result", MFD_CLOEXEC),
                      memfd_create("vpu-messages", MFD_CLOEXEC)};
-    child_end how;
     vpu_status st;
-    int status = 0;
     pid_t pid;
 
-    *out = NULL;
-    *n = 0;
-    *end = TASK_DIED;
+    *out = (task_result){.end = TASK_DIED};
     st =
         f.result < 0 || f.messages < 0
             ? err_set(err, VPU_ERR_IO, "no file in memory: %s", strerror(errno))
-            : start(work, user, limits, held, &f, &pid, err);
-    if (!st) {
-        how = child_wait(pid, limits, &status);
-        child_forget(pid);
-        st = take(&f, how, status, limits, a, out, n, end, err);
-    }
+            : start(job, &f, &pid, err);
+    if (!st)
+        st = take(job, &f, pid, a, out, err);
     if (f.result >= 0)
         close(f.result);
     if (f.messages >= 0)

@@ -24,17 +24,28 @@ typedef enum {
     TASK_DIED    /* a signal ended it, or it waited for ever */
 } task_end;
 
-/* held: taken while the process is copied and free in the copy, so that what it
- * guards is whole there; NULL = nothing.
- *
- * TASK_DONE: the status is work's, VPU_ERR_INTERNAL for more than 1 GiB of
+typedef struct {
+    task_fn *work;
+    void *user;
+    child_limits limits;
+    /* Taken while the process is copied and free in the copy, so that what it
+     * guards is whole there; NULL = nothing. */
+    pthread_mutex_t *held;
+} task_job;
+
+typedef struct {
+    unsigned char *bytes; /* in the arena; NULL unless TASK_DONE */
+    size_t n;
+    task_end end;
+} task_result;
+
+/* TASK_DONE: the status is work's, VPU_ERR_INTERNAL for more than 1 GiB of
  * result. Otherwise it is VPU_ERR_LIMIT or VPU_ERR_INTERNAL, with a message
  * that says what happened ("took more than 5 s of the processor's time") in
  * want of what was done. VPU_ERR_IO: no process can be started; then, too,
- * *end is TASK_DIED. */
-vpu_status task_run(task_fn *work, void *user, const child_limits *limits,
-                    pthread_mutex_t *held, arena *a, unsigned char **out,
-                    size_t *n, task_end *end, vpu_error *err);
+ * out->end is TASK_DIED. */
+vpu_status task_run(const task_job *job, arena *a, task_result *out,
+                    vpu_error *err);
 
 /* Whether a program that failed says in its messages that memory was short. */
 bool task_says_short(const char *messages);

@@ -51,25 +51,32 @@ static vpu_status put_text(int in, const char *path, const char *text, arena *a,
                    strerror(errno));
 }
 
-static vpu_status preprocess_in(int in, int to, const char *path,
-                                const char *text, const char *const *options,
-                                uint32_t n_options, arena *a, char **out,
+/* One run of clang: files in memory for its input and its output. */
+typedef struct {
+    int in, to;
+    const char *path, *text; /* text NULL: that of the file */
+    const char *const *options;
+    uint32_t n_options;
+} job;
+
+static vpu_status preprocess_in(const job *j, arena *a, char **out,
                                 vpu_error *err)
 {
-    char **argv = arena_array(a, char *, N_FIXED + n_options + 2);
-    vpu_status st = text ? put_text(in, path, text, a, err) : VPU_OK;
+    char **argv = arena_array(a, char *, N_FIXED + j->n_options + 2);
+    vpu_status st =
+        j->text ? put_text(j->in, j->path, j->text, a, err) : VPU_OK;
     size_t n = 0, length;
 
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed[i];
-    for (uint32_t i = 0; i < n_options; i++)
-        argv[n++] = (char *)options[i];
-    argv[n++] = (char *)(text ? "-" : path);
+    for (uint32_t i = 0; i < j->n_options; i++)
+        argv[n++] = (char *)j->options[i];
+    argv[n++] = (char *)(j->text ? "-" : j->path);
     if (!st)
-        st = run(path, argv, in, to, err);
-    if (!st && !(*out = file_fd_get(to, SIZE_MAX - 1, a, &length)))
-        st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s", path,
-                     errno ? strerror(errno) : "it ends early");
+        st = run(j->path, argv, j->in, j->to, err);
+    if (!st && !(*out = file_fd_get(j->to, SIZE_MAX - 1, a, &length)))
+        st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s",
+                     j->path, errno ? strerror(errno) : "it ends early");
     return st;
 }
 
@@ -95,7 +102,8 @@ vpu_status preprocess(const char *path, const char *text,
         options = fe_look_in(a, path, options, &n_options);
     }
     if (!st)
-        st = preprocess_in(in, to, path, text, options, n_options, a, out, err);
+        st = preprocess_in(&(job){in, to, path, text, options, n_options}, a,
+                           out, err);
     if (in >= 0)
         close(in);
     if (to >= 0)

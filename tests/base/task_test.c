@@ -36,7 +36,14 @@ static void teardown(void)
 
 static vpu_status run(task_fn *work, void *user, child_limits limits)
 {
-    return task_run(work, user, &limits, NULL, a, &out, &n, &end, &err);
+    const task_job job = {work, user, limits, NULL};
+    task_result r;
+    vpu_status st = task_run(&job, a, &r, &err);
+
+    out = r.bytes;
+    n = r.n;
+    end = r.end;
+    return st;
 }
 
 /* --- what it hands over -------------------------------------------------- */
@@ -206,14 +213,13 @@ static vpu_status lock_it(void *user, arena *own, unsigned char **bytes,
 
 START_TEST(lock_is_free_in_the_copy)
 {
-    const child_limits none = {0};
+    const task_job job = {.work = lock_it, .held = &lock};
+    task_result r;
     pthread_t t;
 
     ck_assert(!pthread_create(&t, NULL, hold_and_let_go, NULL));
     for (int i = 0; i < 50; i++)
-        ck_assert_msg(
-            !task_run(lock_it, NULL, &none, &lock, a, &out, &n, &end, &err),
-            "%s", err.msg);
+        ck_assert_msg(!task_run(&job, a, &r, &err), "%s", err.msg);
     stop = true;
     pthread_join(t, NULL);
 }

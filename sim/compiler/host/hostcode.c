@@ -767,26 +767,23 @@ static void prologue(host *h)
         check_prologue(h, n_args);
 }
 
-vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
-                        const shave_program *program,
-                        const shave_layout *layout, hostcode_kind kind,
-                        const sim_sites *sites, uint32_t *stack_bytes, arena *a,
-                        vpu_error *err)
+vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
+                        arena *a, uint32_t *stack_bytes, vpu_error *err)
 {
     host h = {.a = a,
               .m = to,
-              .from = fn,
-              .layout = layout,
-              .program = program,
-              .track_lines = kind == HOSTCODE_LINES,
-              .debug = kind == HOSTCODE_DEBUG,
-              .sites = kind == HOSTCODE_CHECKED ? sites : NULL,
+              .from = source->fn,
+              .layout = source->layout,
+              .program = source->program,
+              .track_lines = source->kind == HOSTCODE_LINES,
+              .debug = source->kind == HOSTCODE_DEBUG,
+              .sites = source->kind == HOSTCODE_CHECKED ? source->sites : NULL,
               .err = err};
     uint32_t *order, n = 0;
     ir_word *seen;
 
     h.c = LLVMGetModuleContext(to);
-    h.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
+    h.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(source->fn));
     h.b = LLVMCreateBuilderInContext(h.c);
     h.i1 = LLVMInt1TypeInContext(h.c);
     h.i8 = LLVMInt8TypeInContext(h.c);
@@ -797,14 +794,14 @@ vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
     ir_map_init(&h.blocks, a);
     ir_map_init(&h.ends, a);
     ir_map_init(&h.exits, a);
-    ir_cfg_build(&h.cfg, fn, a);
+    ir_cfg_build(&h.cfg, source->fn, a);
     order = arena_array(a, uint32_t, h.cfg.n);
     seen = ir_bits(a, h.cfg.n);
     n = ir_post_order(&h.cfg, order, seen);
     h.rpo = arena_array(a, uint32_t, h.cfg.n);
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;
-    declare(&h, name);
+    declare(&h, source->name);
     if (h.debug)
         host_debug_begin_function(&h);
     prologue(&h);

@@ -24,17 +24,23 @@ typedef enum {
     HOSTCODE_CHECKED /* what instrument.h adds calls the checker; no log */
 } hostcode_kind;
 
-/* Adds function `name` (sim_wg_fn) to `to`, a module with the host's layout in
- * the same context as fn's. program is what fn became on the SHAVE: of it only
- * the blocks' costs are used. *stack_bytes: of private arrays. sites: with
- * HOSTCODE_CHECKED, what instrument.h filled; else NULL.
+typedef struct {
+    LLVMValueRef fn;
+    const char *name; /* of the function to make, a sim_wg_fn */
+    hostcode_kind kind;
+    /* What fn became on the SHAVE: of it only the blocks' costs are used. */
+    const shave_program *program;
+    const shave_layout *layout;
+    const sim_sites *sites; /* with HOSTCODE_CHECKED, what instrument.h filled;
+                               else NULL */
+} hostcode_source;
+
+/* Adds the function to `to`, a module with the host's layout in the same
+ * context as fn's. *stack_bytes: of private arrays.
  *
  * VPU_ERR_UNSUPPORTED  an instruction or constant without host form */
-vpu_status hostcode_add(LLVMModuleRef to, LLVMValueRef fn, const char *name,
-                        const shave_program *program,
-                        const shave_layout *layout, hostcode_kind kind,
-                        const sim_sites *sites, uint32_t *stack_bytes, arena *a,
-                        vpu_error *err);
+vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
+                        arena *a, uint32_t *stack_bytes, vpu_error *err);
 
 /* For HOSTCODE_DEBUG, once: `to` gets what every module with DWARF has. */
 void hostcode_begin_debug(LLVMModuleRef to, LLVMModuleRef device);

@@ -469,14 +469,25 @@ static void dump(LLVMModuleRef m, const char *after)
     }
 }
 
+/* A module on its way to work-group functions. */
+typedef struct {
+    LLVMModuleRef m;
+    const middle_job *job;
+    bool narrow;
+    arena *a;
+    LLVMValueRef fns[SIM_N_VARIANTS]; /* NULL: no such variant */
+    middle_unit *out;
+    sim_kernel *k;
+} building;
+
 /* For a debugger: nothing but what makes host code possible. The scalar
  * promotion concerns what the source does not name: its variables have escaped
  * into calls. */
-static vpu_status build_debug(LLVMModuleRef m, const char *path,
-                              LLVMValueRef *fns, const sim_debug *debug,
-                              arena *a, middle_unit *out, sim_kernel *k,
-                              vpu_error *err)
+static vpu_status build_debug(building *u, vpu_error *err)
 {
+    const sim_debug *debug = u->job->mode.debug;
+    LLVMValueRef *fns = u->fns;
+    LLVMModuleRef m = u->m;
     static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
     LLVMMetadataRef subprograms[SIM_N_VARIANTS] = {NULL};
     vpu_status st;
@@ -484,39 +495,39 @@ static vpu_status build_debug(LLVMModuleRef m, const char *path,
     debug_mark_variables(m);
     st = run_passes(m, "function(sroa)", err);
     if (!st)
-        st = expand_builtins(m, path, err);
+        st = expand_builtins(m, u->job->path, err);
     if (!st)
         st = run_passes(m, "function(sroa)", err);
     if (st)
         return st;
-    find_atomics(fns[SIM_SCALAR], k);
-    k->not_vectorized = "code for a debugger is not";
+    find_atomics(fns[SIM_SCALAR], u->k);
+    u->k->not_vectorized = "code for a debugger is not";
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         if (fns[v]) {
             debug_add_ids(fns[v],
                           v == SIM_SCALAR && debug->stop ? debug->at : NULL);
             if (debug->lines)
-                debug_add_lines(fns[v], a);
+                debug_add_lines(fns[v], u->a);
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");
-    build_groups(fns, factors, false, a, out);
+    build_groups(fns, factors, false, u->a, u->out);
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         if (subprograms[v])
-            LLVMSetSubprogram(out->variants[v].fn, subprograms[v]);
+            LLVMSetSubprogram(u->out->variants[v].fn, subprograms[v]);
     dump(m, "groups");
     return check_module(m, "building work-groups", err);
 }
 
 /* For checking: what the source does is marked before anything is optimised, so
  * that all of it is still there to be told of. */
-static vpu_status build_checked(LLVMModuleRef m, const char *path,
-                                LLVMValueRef *fns, const middle_mode *mode,
-                                bool narrow, arena *a, middle_unit *out,
-                                sim_kernel *k, vpu_error *err)
+static vpu_status build_checked(building *u, vpu_error *err)
 {
     static const unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1};
-    instrument *x = instrument_begin(m, path, k, mode->checking,
+    const middle_mode *mode = &u->job->mode;
+    LLVMValueRef *fns = u->fns;
+    LLVMModuleRef m = u->m;
+    instrument *x = instrument_begin(m, u->job->path, u->k, mode->checking,
                                      mode->sites_arena, mode->sites);
     vpu_status st;
 
@@ -525,7 +536,7 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
             instrument_variables(x, fns[v], (sim_variant_kind)v);
     st = run_passes(m, "function(sroa)", err);
     if (!st)
-        st = expand_builtins(m, path, err);
+        st = expand_builtins(m, u->job->path, err);
     if (!st)
         st = run_passes(m, "function(sroa)", err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
@@ -544,13 +555,13 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
         return st;
     dump(m, "instrument");
     forget_rolled(m);
-    st = run_loop_passes(m, item_passes, narrow, a, err);
+    st = run_loop_passes(m, item_passes, u->narrow, u->a, err);
     if (st)
         return st;
-    find_atomics(fns[SIM_SCALAR], k);
-    k->not_vectorized = "code for checking is not";
+    find_atomics(fns[SIM_SCALAR], u->k);
+    u->k->not_vectorized = "code for checking is not";
     dump(m, "items");
-    build_groups(fns, factors, true, a, out);
+    build_groups(fns, factors, true, u->a, u->out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     if (!st)
@@ -559,11 +570,11 @@ static vpu_status build_checked(LLVMModuleRef m, const char *path,
     return st;
 }
 
-static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
-                        const middle_mode *mode, bool narrow, arena *a,
-                        middle_unit *out, sim_kernel *k, vpu_error *err)
+static vpu_status build(building *u, vpu_error *err)
 {
-    LLVMValueRef fns[SIM_N_VARIANTS] = {NULL};
+    const char *path = u->job->path;
+    LLVMModuleRef m = u->m;
+    LLVMValueRef *fns = u->fns;
     unsigned factors[SIM_N_VARIANTS] = {1, 1, 1, 1}, line = 0;
     bool vectors;
     vpu_status st;
@@ -572,9 +583,9 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     if (!st)
         st = names_check(m, path, err);
     if (!st)
-        st = pick(m, path, entry, a, fns, err);
+        st = pick(m, path, u->job->entry, u->a, fns, err);
     if (!st)
-        st = describe_args(fns[SIM_SCALAR], path, a, k, err);
+        st = describe_args(fns[SIM_SCALAR], path, u->a, u->k, err);
     if (st)
         return st;
     inline_everything(m, fns);
@@ -584,28 +595,28 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
         st = check_recursion(m, path, err);
     if (st)
         return st;
-    if (mode->debug)
-        return build_debug(m, path, fns, mode->debug, a, out, k, err);
-    if (mode->checking)
-        return build_checked(m, path, fns, mode, narrow, a, out, k, err);
+    if (u->job->mode.debug)
+        return build_debug(u, err);
+    if (u->job->mode.checking)
+        return build_checked(u, err);
     vectors = source_has_vectors(m, &line);
     st = run_passes(m, inline_passes, err);
     if (!st)
-        st = expand_builtins(m, path, err);
+        st = expand_builtins(m, u->job->path, err);
     forget_rolled(m);
     if (!st)
-        st = run_loop_passes(m, item_passes, narrow, a, err);
+        st = run_loop_passes(m, item_passes, u->narrow, u->a, err);
     if (st)
         return st;
     dump(m, "items");
-    find_atomics(fns[SIM_SCALAR], k);
+    find_atomics(fns[SIM_SCALAR], u->k);
     if (vectors)
-        k->not_vectorized =
-            explain(a, path, line, 0, "the source uses vector types");
+        u->k->not_vectorized =
+            explain(u->a, path, line, 0, "the source uses vector types");
     else
-        try_vectorize(fns[SIM_SCALAR], path, a, &fns[SIM_VECTORIZED],
-                      &factors[SIM_VECTORIZED], k);
-    build_groups(fns, factors, false, a, out);
+        try_vectorize(fns[SIM_SCALAR], path, u->a, &fns[SIM_VECTORIZED],
+                      &factors[SIM_VECTORIZED], u->k);
+    build_groups(fns, factors, false, u->a, u->out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     divisions_hide(m);
@@ -614,22 +625,23 @@ static vpu_status build(LLVMModuleRef m, const char *path, const char *entry,
     if (!st)
         flatten(m);
     if (!st)
-        st = run_loop_passes(m, group_passes, narrow, a, err);
+        st = run_loop_passes(m, group_passes, u->narrow, u->a, err);
     divisions_show(m);
     dump(m, "device");
     return st;
 }
 
 /* Takes m over. narrow: loops leave what they leave. */
-static vpu_status try_build(LLVMModuleRef m, const char *path,
-                            const char *entry, const middle_mode *mode,
-                            bool narrow, arena *a, middle_unit *out,
-                            sim_kernel *k, vpu_error *err)
+static vpu_status try_build(LLVMModuleRef m, const middle_job *job, bool narrow,
+                            middle_unit *out, vpu_error *err)
 {
+    building u = {
+        .m = m, .job = job, .narrow = narrow, .a = job->a, .out = out};
     vpu_status st;
 
+    u.k = job->kernel;
     *out = (middle_unit){.module = m};
-    st = build(m, path, entry, mode, narrow, a, out, k, err);
+    st = build(&u, err);
     if (st) {
         LLVMDisposeModule(m);
         out->module = NULL;
@@ -637,20 +649,15 @@ static vpu_status try_build(LLVMModuleRef m, const char *path,
     return st;
 }
 
-vpu_status middle_build(LLVMModuleRef m, const char *path, const char *entry,
-                        const middle_mode *mode, arena *a, middle_unit *out,
-                        sim_kernel *k, vpu_error *err)
+vpu_status middle_build(LLVMModuleRef m, const middle_job *job,
+                        middle_unit *out, vpu_error *err)
 {
-    static const middle_mode ordinary;
     LLVMModuleRef copy = LLVMCloneModule(m);
-    vpu_status st;
+    vpu_status st = try_build(m, job, false, out, err);
 
-    st = try_build(m, path, entry, mode ? mode : &ordinary, false, a, out, k,
-                   err);
     if (!st && has_wide_integers(m)) {
         LLVMDisposeModule(m);
-        return try_build(copy, path, entry, mode ? mode : &ordinary, true, a,
-                         out, k, err);
+        return try_build(copy, job, true, out, err);
     }
     LLVMDisposeModule(copy);
     return st;

@@ -32,15 +32,21 @@ typedef struct {
     arena *sites_arena;
 } middle_mode;
 
-/*
- * Takes module over (frees it on failure). Fills what of *k the source tells:
- * arguments, required size, vectorizer's reason, atomics.
+typedef struct {
+    const char *path, *entry; /* of the source; of the kernel in it */
+    middle_mode mode;
+    arena *a;
+    /* Filled with what the source tells: arguments, required size, the
+     * vectorizer's reason, atomics. */
+    sim_kernel *kernel;
+} middle_job;
+
+/* Takes module over (frees it on failure).
  *
  * VPU_ERR_COMPILE  no such kernel, unknown function, recursion, companions with
  *                  another signature */
-vpu_status middle_build(LLVMModuleRef module, const char *path,
-                        const char *entry, const middle_mode *mode, arena *a,
-                        middle_unit *out, sim_kernel *k, vpu_error *err);
+vpu_status middle_build(LLVMModuleRef module, const middle_job *job,
+                        middle_unit *out, vpu_error *err);
 
 /* The name of the only kernel without __dma_ prefix; NULL when there are none
  * or several. In the arena. */

@@ -246,57 +246,77 @@ static shave_program without_program(LLVMValueRef fn, arena *a)
     return p;
 }
 
-/* Programs of all variants, and their host functions as kind says. */
-static vpu_status make_code(middle_unit *mu, const shave_layout *layout,
-                            artifact_host kind, const sim_sites *sites,
-                            arena *a, sim_kernel *k, isa_function *programs,
-                            uint32_t *n_programs, uint8_t **object,
-                            size_t *n_object, vpu_error *err)
+/* What the variants of a kernel become. */
+typedef struct {
+    const middle_unit *unit;
+    const shave_layout *layout;
+    artifact_host kind;
+    const sim_sites *sites;
+    arena *a;
+    sim_kernel *k;
+    isa_function programs[SIM_N_VARIANTS];
+    uint32_t n_programs;
+    uint8_t *object;
+    size_t n_object;
+} code;
+
+/* The SHAVE program of a variant and its function in hm, as c->kind says. */
+static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
+{
+    static const hostcode_kind kinds[] = {
+        [ARTIFACT_NO_HOST] = HOSTCODE_PLAIN,
+        [ARTIFACT_HOST] = HOSTCODE_PLAIN,
+        [ARTIFACT_HOST_LINES] = HOSTCODE_LINES,
+        [ARTIFACT_HOST_DEBUG] = HOSTCODE_DEBUG,
+        [ARTIFACT_HOST_CHECKED] = HOSTCODE_CHECKED};
+    LLVMValueRef fn = c->unit->variants[v].fn;
+    sim_variant *out = &c->k->variants[v];
+    shave_program p;
+    char symbol[32];
+    const hostcode_source source = {.fn = fn,
+                                    .name = symbol,
+                                    .kind = kinds[c->kind],
+                                    .program = &p,
+                                    .layout = c->layout,
+                                    .sites = c->sites};
+    uint32_t stack;
+    vpu_status st;
+
+    out->present = true;
+    out->factor = c->unit->variants[v].factor;
+    out->item_bytes = c->unit->variants[v].item_bytes;
+    artifact_symbol((sim_variant_kind)v, symbol);
+    if (source.kind == HOSTCODE_DEBUG || source.kind == HOSTCODE_CHECKED) {
+        p = without_program(fn, c->a);
+        return hostcode_add(hm, &source, c->a, &out->stack_bytes, err);
+    }
+    st = hostcode_fits(fn, err);
+    if (!st)
+        st = shave_build(fn, sim_variant_name((sim_variant_kind)v), c->layout,
+                         c->a, &p, err);
+    if (st)
+        return st;
+    c->programs[c->n_programs++] = p.fn;
+    for (uint32_t b = 0; b < p.fn.n_blocks; b++)
+        out->n_bundles += p.fn.blocks[b].cycles;
+    out->stack_bytes = p.fn.private_bytes;
+    return hostcode_add(hm, &source, c->a, &stack, err);
+}
+
+static vpu_status make_code(code *c, vpu_error *err)
 {
     LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
-        "kernel", LLVMGetModuleContext(mu->module));
+        "kernel", LLVMGetModuleContext(c->unit->module));
+    bool debug = c->kind == ARTIFACT_HOST_DEBUG;
     vpu_status st = VPU_OK;
 
-    if (kind == ARTIFACT_HOST_DEBUG)
-        hostcode_begin_debug(hm, mu->module);
-    for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
-        shave_program p;
-        uint32_t stack;
-        char symbol[32];
-
-        if (!mu->variants[v].fn)
-            continue;
-        k->variants[v].present = true;
-        k->variants[v].factor = mu->variants[v].factor;
-        k->variants[v].item_bytes = mu->variants[v].item_bytes;
-        artifact_symbol((sim_variant_kind)v, symbol);
-        if (kind == ARTIFACT_HOST_DEBUG || kind == ARTIFACT_HOST_CHECKED) {
-            p = without_program(mu->variants[v].fn, a);
-            st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
-                              kind == ARTIFACT_HOST_DEBUG ? HOSTCODE_DEBUG
-                                                          : HOSTCODE_CHECKED,
-                              sites, &k->variants[v].stack_bytes, a, err);
-            continue;
-        }
-        st = hostcode_fits(mu->variants[v].fn, err);
-        if (!st)
-            st = shave_build(mu->variants[v].fn,
-                             sim_variant_name((sim_variant_kind)v), layout, a,
-                             &p, err);
-        if (st)
-            break;
-        programs[(*n_programs)++] = p.fn;
-        for (uint32_t b = 0; b < p.fn.n_blocks; b++)
-            k->variants[v].n_bundles += p.fn.blocks[b].cycles;
-        k->variants[v].stack_bytes = p.fn.private_bytes;
-        st = hostcode_add(hm, mu->variants[v].fn, symbol, &p, layout,
-                          kind == ARTIFACT_HOST_LINES ? HOSTCODE_LINES
-                                                      : HOSTCODE_PLAIN,
-                          NULL, &stack, a, err);
-    }
-    if (!st && kind != ARTIFACT_NO_HOST)
-        st = make_host_object(hm, kind == ARTIFACT_HOST_DEBUG, a, object,
-                              n_object, err);
+    if (debug)
+        hostcode_begin_debug(hm, c->unit->module);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (c->unit->variants[v].fn)
+            st = make_variant(c, v, hm, err);
+    if (!st && c->kind != ARTIFACT_NO_HOST)
+        st = make_host_object(hm, debug, c->a, &c->object, &c->n_object, err);
     LLVMDisposeModule(hm);
     return st;
 }
@@ -326,15 +346,19 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
                                arena *a, artifact *out, vpu_error *err)
 {
     sim_sites sites = {0};
-    const middle_mode mode = {job->debug, job->checking, &sites, a};
     sim_kernel k = {.source = job->path, .name = job->entry};
-    isa_function programs[SIM_N_VARIANTS];
-    artifact_parts parts = {.kernel = &k, .programs = programs};
+    const middle_job middle = {.path = job->path,
+                               .entry = k.name,
+                               .mode = {job->debug, job->checking, &sites, a},
+                               .a = a,
+                               .kernel = &k};
+    artifact_parts parts = {.kernel = &k};
     shave_layout layout = {0};
     middle_unit mu = {0};
-    uint8_t *object = NULL;
+    code c = {
+        .unit = &mu, .layout = &layout, .kind = job->kind, .a = a, .k = &k};
     uint32_t *offsets;
-    vpu_status st = middle_build(m, job->path, k.name, &mode, a, &mu, &k, err);
+    vpu_status st = middle_build(m, &middle, &mu, err);
 
     if (job->checking)
         parts.sites = &sites;
@@ -345,10 +369,13 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
         for (uint32_t i = 0; i < k.n_args; i++)
             offsets[i] = k.args[i].offset;
         layout.arg_offsets = offsets;
-        st = make_code(&mu, &layout, job->kind, parts.sites, a, &k, programs,
-                       &parts.n_programs, &object, &parts.n_object, err);
+        c.sites = parts.sites;
+        st = make_code(&c, err);
     }
-    parts.object = object;
+    parts.programs = c.programs;
+    parts.n_programs = c.n_programs;
+    parts.object = c.object;
+    parts.n_object = c.n_object;
     if (!st)
         artifact_pack(job, &parts, a, out);
     if (mu.module)
@@ -403,20 +430,23 @@ static vpu_status build_apart(void *user, arena *a, unsigned char **out,
 vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
                           vpu_error *err)
 {
-    const child_limits limits = budget_or_default(job->limits);
     artifact_job copy = *job;
-    task_end end;
+    const task_job task = {.work = build_apart,
+                           .user = &copy,
+                           .limits = budget_or_default(job->limits),
+                           .held = jit_lock()};
+    task_result r;
     vpu_status st;
 
     jit_begin_llvm();
     *out = (artifact){0};
-    st = task_run(build_apart, &copy, &limits, jit_lock(), a, &out->file,
-                  &out->n_bytes, &end, err);
-    if (end == TASK_DONE)
+    st = task_run(&task, a, &r, err);
+    *out = (artifact){.file = r.bytes, .n_bytes = r.n};
+    if (r.end == TASK_DONE)
         return st;
-    if (err && end != TASK_DIED)
+    if (err && r.end != TASK_DIED)
         strncat(err->msg,
-                end == TASK_TIME ? BUDGET_TIME_ADVICE : BUDGET_MEMORY_ADVICE,
+                r.end == TASK_TIME ? BUDGET_TIME_ADVICE : BUDGET_MEMORY_ADVICE,
                 sizeof err->msg - strlen(err->msg) - 1);
     return err_in(err, st, "%s: compiling %s", job->path,
                   job->entry ? job->entry : "its kernel");
