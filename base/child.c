@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,8 +14,8 @@
 enum { MAX_CHILDREN = 80, ROUNDS = 200, ROUND_NS = 10000000 };
 
 typedef struct {
-    volatile pid_t pid; /* 0 = free */
-    volatile bool group;
+    _Atomic pid_t pid; /* 0 = free */
+    atomic_bool group;
 } slot;
 
 static slot slots[MAX_CHILDREN];

@@ -158,21 +158,6 @@ bool str_to_u64(const char *text, unsigned long long *out)
     return true;
 }
 
-bool str_to_i64(const char *text, long long *out)
-{
-    long long v;
-    char *end;
-
-    if (!starts_well(text))
-        return false;
-    errno = 0;
-    v = strtoll(text, &end, 0);
-    if (errno || *end)
-        return false;
-    *out = v;
-    return true;
-}
-
 bool str_to_f64(const char *text, double *out)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -30,7 +30,6 @@ void str_puts_xml(str *s, const char *text);
 /* Whole-string number parsing, C locale whatever the process uses. False when
  * the text is not exactly a number or does not fit; *out then is unchanged. */
 bool str_to_u64(const char *text, unsigned long long *out);
-bool str_to_i64(const char *text, long long *out);
 bool str_to_f64(const char *text, double *out);
 /* Bytes: a number with K, M or G behind it (of 1024), or without. */
 bool str_to_bytes(const char *text, unsigned long long *out);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ enum {
 };
 
 typedef struct {
-    const char *volatile path;
-    volatile bool is_dir;
+    const char *_Atomic path;
+    atomic_bool is_dir;
 } slot;
 
 static slot slots[MAX_TEMPS];

@@ -100,8 +100,6 @@ bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n);
 void paint_row(canvas *c, const paint_page *p, const view_row *row,
                paint_box at);
 void paint_minimap(canvas *c, const paint_page *p, paint_box at);
-double paint_top(const paint_page *p, const tl_row *r); /* of its scale */
-cv_color paint_class_color(const paint_page *p, tl_class c);
 /* "12.3", three significant digits, no exponent. */
 void paint_number(char *to, size_t n, double value);
 

@@ -17,11 +17,6 @@ static const uint8_t stack_order[TL_N_CLASSES] = {
     TL_OTHER + 5, TL_DMA_SETUP, TL_L2,        TL_STORE,
     TL_DDR,       TL_DMA_WAIT,  TL_DISPATCH,  TL_IDLE};
 
-cv_color paint_class_color(const paint_page *p, tl_class c)
-{
-    return p->colors->class_color[c];
-}
-
 typedef struct {
     canvas *c;
     const paint_page *p;
@@ -256,7 +251,7 @@ void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
         paint_slices(&k);
 }
 
-double paint_top(const paint_page *p, const tl_row *r)
+static double top_of(const paint_page *p, const tl_row *r)
 {
     double top = r->counter->max;
 
@@ -278,7 +273,7 @@ void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
     const view *v = p->v;
     const tl_counter *k = r->counter;
     int n = (int)floor(at.w * c->scale);
-    double per = (v->to - v->from) / n, top = paint_top(p, r);
+    double per = (v->to - v->from) / n, top = top_of(p, r);
 
     double capacity =
         strncmp(r->name, "DDR", 3) ? 0 : facts_capacity(&v->facts);

@@ -78,27 +78,6 @@ void tl_free(timeline *tl)
     memset(tl, 0, sizeof *tl);
 }
 
-uint64_t tl_bytes(const timeline *tl)
-{
-    uint64_t n = tl->cap_blob + tl->cap_instants * sizeof *tl->instants +
-                 tl->names->bytes;
-
-    for (uint32_t i = 0; i < tl->n_rows; i++) {
-        const tl_row *r = &tl->rows[i];
-
-        for (uint32_t k = 0; r->lanes && k < TL_MAX_LANES; k++) {
-            const tl_lane *l = &r->lanes[k];
-
-            n += l->cap * (l->number ? 18 : 14) +
-                 l->cap_sums * (sizeof *l->sums + sizeof *l->block) +
-                 l->cap_args * 12;
-        }
-        if (r->counter)
-            n += r->counter->cap * 16 + r->counter->cap_blocks * 16;
-    }
-    return n;
-}
-
 /* --- names --------------------------------------------------------------- */
 
 tl_name tl_intern(timeline *tl, const char *text, size_t n)

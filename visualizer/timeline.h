@@ -127,7 +127,6 @@ typedef struct {
 /* Zeroed tl in; NULL-safe. VPU_ERR_NOMEM */
 vpu_status tl_init(timeline *tl, vpu_error *err);
 void tl_free(timeline *tl);
-uint64_t tl_bytes(const timeline *tl); /* memory in use, about */
 
 /* --- names --------------------------------------------------------------- */
 tl_name tl_intern(timeline *tl, const char *text, size_t n);

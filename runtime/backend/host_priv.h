@@ -23,10 +23,10 @@ typedef enum {
 
 /* Written by the child, in memory both have. */
 typedef struct {
-    volatile uint32_t step; /* host_step */
-    volatile uint32_t done; /* it came to the end, well or with an error */
-    int32_t status;         /* vpu_status */
-    double seconds;         /* of execute */
+    _Atomic uint32_t step; /* host_step */
+    _Atomic uint32_t done; /* it came to the end, well or with an error */
+    int32_t status;        /* vpu_status */
+    double seconds;        /* of execute */
     char name[64], version[64];
     char message[2048];
 } host_shared;

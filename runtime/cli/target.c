@@ -321,8 +321,10 @@ static vpu_status split_input(const char *text, arena *a, uint64_t *port,
     return VPU_OK;
 }
 
-vpu_status target_input(const target_options *o, const graph_buffer *b,
-                        arena *a, const char **spec, vpu_error *err)
+/* What the options say of input buffer b, default random:N; see
+ * graph_input_fill. VPU_ERR_INVALID: not "N=SPEC". */
+static vpu_status input_spec(const target_options *o, const graph_buffer *b,
+                             arena *a, const char **spec, vpu_error *err)
 {
     const char *text;
     vpu_status st = VPU_OK;
@@ -341,7 +343,7 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
                        void *data, vpu_error *err)
 {
     const char *spec;
-    vpu_status st = target_input(o, b, a, &spec, err);
+    vpu_status st = input_spec(o, b, a, &spec, err);
 
     return st ? st : graph_input_fill(b, spec, data, err);
 }
@@ -391,7 +393,8 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
     return st;
 }
 
-uint64_t target_max_cycles(const target_options *o, const mach_desc *desc)
+/* As given, or 10 s of the machine's clock; 0 = none. */
+static uint64_t cycle_limit(const target_options *o, const mach_desc *desc)
 {
     return o->max_cycles_given ? o->how.max_cycles
                                : desc->clk_mhz * 1000000 * DEFAULT_SECONDS;
@@ -411,6 +414,6 @@ backend_config target_backend(const target_options *o, const target *t)
                         .n_params = t->n_params,
                         .stick = &o->stick};
 
-    c.how.max_cycles = target_max_cycles(o, &t->desc);
+    c.how.max_cycles = cycle_limit(o, &t->desc);
     return c;
 }

@@ -56,10 +56,6 @@ typedef struct {
  * and VPU_ERR_INVALID for values that do not fit (message quotes them). */
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err);
-/* What the options say of input buffer b, default random:N; see
- * graph_input_fill. VPU_ERR_INVALID: not "N=SPEC". */
-vpu_status target_input(const target_options *o, const graph_buffer *b,
-                        arena *a, const char **spec, vpu_error *err);
 /* Fill data with what the options say of input buffer b; default random:N.
  * VPU_ERR_INVALID, and the errors of graph_input_fill. */
 vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
@@ -71,8 +67,6 @@ vpu_status target_fill_all(const target_options *o, const target *t,
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
-/* The cycle limit: as given, or 10 s of the machine's clock; 0 = none. */
-uint64_t target_max_cycles(const target_options *o, const mach_desc *desc);
 /* A backend as the options describe it; log, print, and the device stay to be
  * set. o and t must outlive it. */
 backend_config target_backend(const target_options *o, const target *t);

@@ -18,11 +18,6 @@ const char *config_format_name(config_format f)
     return format_names[f];
 }
 
-const char *config_binding_name(config_binding_kind kind)
-{
-    return kind_names[kind];
-}
-
 static vpu_status read_format(const config_reader *r,
                               const config_xml_node *node, config_format *out)
 {

@@ -52,7 +52,6 @@ typedef enum {
 
 const char *config_form_name(config_form form);  /* "flat", "nested" */
 const char *config_format_name(config_format f); /* "BYXF"... */
-const char *config_binding_name(config_binding_kind kind); /* "input"... */
 
 /* An attribute's text and where it stands; text is NULL when absent, never
  * empty. */

@@ -67,8 +67,9 @@ const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
     return b->vars;
 }
 
-const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
-                                  const config_dim *dim)
+/* The desc that a dim names; NULL with an error when it is out of range. */
+static const tensor_desc *dim_desc(const binder *b, const stage *s,
+                                   const config_dim *dim)
 {
     size_t n = dim->output ? 1 : b->t.n_inputs;
 
@@ -108,7 +109,7 @@ static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
                             config_text list, config_expr parts[3],
                             int32_t values[3], size_t *n)
 {
-    const tensor_desc *d = graph_dim_desc(b, s, dim);
+    const tensor_desc *d = dim_desc(b, s, dim);
     config_expr all = config_text_expr(list, s->layer->path);
     const config_var *vars;
     size_t n_vars;

@@ -81,9 +81,6 @@ config_context graph_context(const binder *b, const config_layer *l);
  * lower case from desc (NULL = 1 each, for checks without values). Valid until
  * the next call. */
 const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n);
-/* The desc a dim names; NULL with an error when it is out of range. */
-const tensor_desc *graph_dim_desc(const binder *b, const stage *s,
-                                  const config_dim *dim);
 /* Up to three positive sizes, missing ones 1. what: "global", "local". */
 vpu_status graph_work_size(binder *b, const stage *s, const char *what,
                            config_text list, uint32_t out[3]);

@@ -190,13 +190,3 @@ void xlink_log_last(xlink_log *l, vpu_error *err)
     }
     pthread_mutex_unlock(&l->lock);
 }
-
-uint64_t xlink_log_count(xlink_log *l)
-{
-    uint64_t n;
-
-    pthread_mutex_lock(&l->lock);
-    n = l->n;
-    pthread_mutex_unlock(&l->lock);
-    return n;
-}

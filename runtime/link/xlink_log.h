@@ -30,7 +30,4 @@ void xlink_log_free(xlink_log *l); /* NULL is fine */
 const xlink_watch *xlink_log_watch(const xlink_log *l);
 /* The last packets, a line each, behind the message of err. */
 void xlink_log_last(xlink_log *l, vpu_error *err);
-/* How many there were. */
-uint64_t xlink_log_count(xlink_log *l);
-
 #endif

@@ -19,7 +19,7 @@ static const struct {
 #include "runtime/stick/fault.def"
 };
 
-const char *stick_fault_name(stick_fault_kind k, char out[32])
+static const char *fault_name(stick_fault_kind k, char out[32])
 {
     size_t n = strlen(table[k].name);
 
@@ -27,11 +27,6 @@ const char *stick_fault_name(stick_fault_kind k, char out[32])
     for (size_t i = 0; i < n; i++)
         out[i] = out[i] == '_' ? '-' : out[i];
     return out;
-}
-
-const char *stick_fault_about(stick_fault_kind k)
-{
-    return table[k].about;
 }
 
 /* '-' and '_' are the same. */
@@ -51,7 +46,7 @@ vpu_status stick_fault_parse(const char *text, stick_fault *out, vpu_error *err)
     char name[32];
 
     for (int k = 0; k < STICK_N_FAULTS; k++) {
-        stick_fault_name((stick_fault_kind)k, name);
+        fault_name((stick_fault_kind)k, name);
         str_printf(&names, "%s%s", k ? ", " : "", name);
         if (strlen(name) != length || !same_name(name, text, length))
             continue;

@@ -23,8 +23,6 @@ typedef struct {
  * VPU_ERR_INVALID  no such name (message: which there are), no number */
 vpu_status stick_fault_parse(const char *text, stick_fault *out,
                              vpu_error *err);
-const char *stick_fault_name(stick_fault_kind k, char out[32]); /* with '-' */
-const char *stick_fault_about(stick_fault_kind k);
 
 /* NULL: it is not among them. */
 const stick_fault *stick_fault_find(const stick_fault *list, uint32_t n,

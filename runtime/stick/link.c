@@ -31,14 +31,6 @@ bool stick_link_parse(const char *text, stick_link *out)
     return false;
 }
 
-const char *stick_link_help(void)
-{
-    return ""
-#define STICK_LINK(name, rate, each, about) "    " #name "  " about "\n"
-#include "runtime/stick/link.def"
-        ;
-}
-
 static void take_time(const slow *s, size_t n)
 {
     uint64_t us = s->each + n / s->rate;

@@ -14,8 +14,6 @@ typedef enum {
 
 /* "none", "usb3", "usb2". */
 bool stick_link_parse(const char *text, stick_link *out);
-/* A line per link: name and what it is. In static memory. */
-const char *stick_link_help(void);
 
 /* Wrap: each transfer takes its bytes over the rate, and so much more. inner
  * stays the caller's and outlives the result. VPU_ERR_NOMEM. */

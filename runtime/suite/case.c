@@ -91,8 +91,8 @@ vpu_status case_parse(const char *path, const char *name, const char *text,
     return st;
 }
 
-vpu_status case_read(const char *path, const char *name, arena *a,
-                     suite_case *out, vpu_error *err)
+static vpu_status read_case(const char *path, const char *name, arena *a,
+                            suite_case *out, vpu_error *err)
 {
     size_t n_bytes;
     char *text;
@@ -128,7 +128,7 @@ static vpu_status add_case(search *s, const char *path)
     if (!strncmp(path, s->root, root) && path[root] == '/')
         name = path + root + 1;
     name = arena_strndup(s->a, name, strlen(name) - 5);
-    st = case_read(path, name, s->a, &c, s->err);
+    st = read_case(path, name, s->a, &c, s->err);
     if (!st)
         *arena_append(s->a, s->list, s->n, s->cap) = c;
     return st;

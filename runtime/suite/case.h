@@ -22,16 +22,9 @@ typedef struct {
     size_t n_words;
 } suite_case;
 
-/* One file.
+/* A file's text; path stands for it in messages and places the folder.
  *
- * VPU_ERR_IO     cannot be read
- * VPU_ERR_LIMIT  longer than 64 KiB
  * VPU_ERR_PARSE  an open quote, a NUL byte, or no words (file:line) */
-vpu_status case_read(const char *path, const char *name, arena *a,
-                     suite_case *out, vpu_error *err);
-
-/* The same from memory; path stands for it in messages and places the folder.
- */
 vpu_status case_parse(const char *path, const char *name, const char *text,
                       size_t n_bytes, arena *a, suite_case *out,
                       vpu_error *err);
@@ -39,7 +32,9 @@ vpu_status case_parse(const char *path, const char *name, const char *text,
 /* All files *.case below path, a folder, in order of name; or path itself, a
  * file. Symbolic links to folders are not followed.
  *
- * VPU_ERR_IO  cannot be read, or there are none; and those of case_read */
+ * VPU_ERR_IO     cannot be read, or there are none
+ * VPU_ERR_LIMIT  a file longer than 64 KiB
+ * and those of case_parse */
 vpu_status case_find(const char *path, arena *a, suite_case **out, size_t *n,
                      vpu_error *err);
 

@@ -83,7 +83,8 @@ static void advance(check_session *s, bool cmx)
     c->interval++;
 }
 
-void session_advance(check_session *s, bool local, bool global)
+/* A new interval begins: what items did before is ordered before it. */
+static void begin_interval(check_session *s, bool local, bool global)
 {
     if (local)
         advance(s, true);
@@ -104,7 +105,7 @@ static void barrier_hook(sim_wg *wg)
     uint32_t fences = s->sites->sites[wg->check.at].fences;
 
     access_settle(s);
-    session_advance(s, fences & 1, fences & 2);
+    begin_interval(s, fences & 1, fences & 2);
     exec_charge(wg, ADVANCE_CYCLES);
 }
 
@@ -143,7 +144,7 @@ static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
     s->group = group;
     s->args = args;
     wg->check = (sim_check){0};
-    session_advance(s, true, true);
+    begin_interval(s, true, true);
     exec_charge(wg, ADVANCE_CYCLES);
     for (int k = 0; k < 2; k++)
         s->clocks[k].group = s->clocks[k].now;
@@ -163,7 +164,7 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase,
     wg->check.at = wg->check.before = wg->check.item = 0;
     wg->check.at_item = UINT32_MAX;
     if (phase != MACH_PRE) /* phases come one after the other */
-        session_advance(s, true, true);
+        begin_interval(s, true, true);
 }
 
 static void phase_end(void *user, sim_wg *wg, mach_phase phase, uint64_t cycles)

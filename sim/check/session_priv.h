@@ -180,8 +180,6 @@ static inline uint32_t session_word(const check_session *s, bool cmx,
 
     return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
 }
-/* A new interval begins: what items did before is ordered before it. */
-void session_advance(check_session *s, bool local, bool global);
 
 /* --- memory.c: whose memory an address is -------------------------------- */
 

@@ -43,7 +43,6 @@ typedef enum {
 
 /* "flow", "transaction", "none". */
 const char *exec_timing_name(exec_timing t);
-bool exec_timing_parse(const char *text, exec_timing *out);
 
 typedef enum { EXEC_SEQUENTIAL, EXEC_REVERSE, EXEC_RANDOM } exec_order;
 

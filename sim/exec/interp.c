@@ -598,7 +598,7 @@ static bool on_block(void *user, uint32_t block, uint32_t cycles)
         profile_block(r->frame.profile, block);
     r->cycles += cycles;
     wg->cycles += cycles;
-    if (wg->cycles > *(volatile uint64_t *)&wg->max_cycles) {
+    if (wg->cycles > wg->max_cycles) {
         r->frame.hooks->limit(wg);
         return false;
     }

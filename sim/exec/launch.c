@@ -23,16 +23,6 @@ const char *exec_timing_name(exec_timing t)
     return timing_names[t];
 }
 
-bool exec_timing_parse(const char *text, exec_timing *out)
-{
-    for (int t = EXEC_FLOWS; t <= EXEC_NO_TIMING; t++)
-        if (!strcmp(text, timing_names[t])) {
-            *out = (exec_timing)t;
-            return true;
-        }
-    return false;
-}
-
 sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
 {
     const sim_variant *v = &k->variants[SIM_VECTORIZED];

@@ -250,11 +250,6 @@ uint8_t *memory_window(const memory *m)
     return m->window;
 }
 
-uint64_t memory_ddr_used(const memory *m)
-{
-    return m->used;
-}
-
 uint32_t memory_cmx(const memory *m, uint32_t shave)
 {
     return m->cmx_base + shave * m->slice_bytes;

@@ -53,7 +53,6 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
 size_t memory_count(const memory *m);
 void memory_release(memory *m, size_t n_buffers);
 uint8_t *memory_window(const memory *m);
-uint64_t memory_ddr_used(const memory *m);
 
 /* First address of a SHAVE's part of CMX and its bytes for kernels. */
 uint32_t memory_cmx(const memory *m, uint32_t shave);

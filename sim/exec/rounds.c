@@ -37,7 +37,7 @@ static void stop_shaves(launch_run *r)
     atomic_store(&r->stop, true);
     /* Loops look at max_cycles on their way back. */
     for (uint32_t i = 0; i < r->n_shaves; i++)
-        *(volatile uint64_t *)&r->shaves[i].wg.max_cycles = 0;
+        atomic_store(&r->shaves[i].wg.max_cycles, 0);
 }
 
 static void time_is_over(void *arg)

@@ -94,8 +94,13 @@ static void push_run(shave *s, bool flush)
 
 void exec_charge(sim_wg *wg, uint64_t cycles)
 {
-    if (wg->max_cycles != UINT64_MAX)
-        wg->max_cycles -= cycles < wg->max_cycles ? cycles : wg->max_cycles;
+    uint64_t left = atomic_load(&wg->max_cycles);
+
+    /* The watchdog may make it 0 at any time, which has to stay. */
+    while (left != UINT64_MAX &&
+           !atomic_compare_exchange_weak(
+               &wg->max_cycles, &left, left - (cycles < left ? cycles : left)))
+        ;
 }
 
 /* Everything since the last step becomes one. */
@@ -110,9 +115,6 @@ static void end_run(shave *s)
         push_run(s, false);
     exec_charge(&s->wg, s->wg.cycles);
     s->wg.cycles = 0;
-    /* The watchdog's 0 may just have been overwritten. */
-    if (atomic_load(s->stop))
-        s->wg.max_cycles = 0;
 }
 
 /* --- hooks --------------------------------------------------------------- */

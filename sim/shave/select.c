@@ -30,7 +30,8 @@ bool sel_is_vector(LLVMTypeRef t)
     return LLVMGetTypeKind(t) == LLVMVectorTypeKind && !is_wide(sel_type(t));
 }
 
-uint32_t sel_lanes_per_part(sty t)
+/* Lanes of a value in one register. */
+static uint32_t lanes_per_part(sty t)
 {
     return 8 * ISA_VECTOR_BYTES / (t.bits < 8 ? 16 : t.bits);
 }
@@ -60,7 +61,7 @@ uint32_t sel_parts(sel *s, LLVMTypeRef t)
         return 2 * y.lanes;
     if (!sel_is_vector(t))
         return 1;
-    per = sel_lanes_per_part(y);
+    per = lanes_per_part(y);
     return (y.lanes + per - 1) / per;
 }
 
@@ -189,7 +190,7 @@ static LLVMValueRef element(LLVMValueRef c, unsigned k)
 static void vector_constant(sel *s, LLVMValueRef c, sv *x)
 {
     sty t = sel_type(LLVMTypeOf(c));
-    uint32_t per = sel_lanes_per_part(t), bytes = ISA_VECTOR_BYTES / per;
+    uint32_t per = lanes_per_part(t), bytes = ISA_VECTOR_BYTES / per;
     vblock *at = s->cur;
 
     s->cur = &s->head;
@@ -770,7 +771,7 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
             group_word(s, k < n_args + SIM_N_IDS ? SHAVE_WORD_IDS + k - n_args
                                                  : SHAVE_WORD_KEPT);
     } else if (sel_is_vector(t)) {
-        uint32_t bytes = y.bits / 8, per = sel_lanes_per_part(y);
+        uint32_t bytes = y.bits / 8, per = lanes_per_part(y);
         isa_operand lanes[16];
 
         for (uint32_t p = 0; p < x->n; p++) {

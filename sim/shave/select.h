@@ -59,9 +59,8 @@ typedef struct {
 void sel_fail(sel *s, const char *what);
 
 sty sel_type(LLVMTypeRef t);
-/* Registers of one value of this type; lanes in one part. */
+/* Registers of one value of this type. */
 uint32_t sel_parts(sel *s, LLVMTypeRef t);
-uint32_t sel_lanes_per_part(sty t);
 /* The lane type of the tables. */
 isa_type sel_isa_type(sty t, bool is_signed);
 bool sel_is_vector(LLVMTypeRef t); /* in V registers */
@@ -115,7 +114,6 @@ bool sel_vector_inst(sel *s, LLVMValueRef i);
 
 /* Memory (select_memory.c). */
 bool sel_memory_inst(sel *s, LLVMValueRef i);
-void sel_address(sel *s, LLVMValueRef p, isa_operand *base, int32_t *imm);
 sv *sel_index(sel *s, LLVMValueRef gep);
 
 /* Calls, intrinsics, 64-bit arithmetic (select_call.c, select_wide.c). */

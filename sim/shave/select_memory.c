@@ -59,7 +59,7 @@ sv *sel_index(sel *s, LLVMValueRef gep)
     return x;
 }
 
-void sel_address(sel *s, LLVMValueRef p, isa_operand *base, int32_t *imm)
+static void address(sel *s, LLVMValueRef p, isa_operand *base, int32_t *imm)
 {
     sv *x = sel_value(s, p);
 
@@ -105,7 +105,7 @@ static place place_of(sel *s, LLVMValueRef p)
 {
     place at = {.space = space_of(p), .origin = alias_of(s->alias, p)};
 
-    sel_address(s, p, &at.base, &at.imm);
+    address(s, p, &at.base, &at.imm);
     return at;
 }
 

@@ -68,8 +68,10 @@ enum {
 };
 
 typedef struct sim_wg {
-    uint64_t cycles;         /* issue cycles since the last step */
-    uint64_t max_cycles;     /* hook_limit is called when cycles passes it */
+    uint64_t cycles; /* issue cycles since the last step */
+    /* hook_limit is called when cycles passes it; 0 from another thread ends
+     * the group soon. */
+    _Atomic uint64_t max_cycles;
     uint64_t log_n;          /* entries in the log */
     uint32_t ids[SIM_N_IDS]; /* SIM_ID_… (sim/builtins/calls.h) */
     uint32_t local_base; /* device address of __local arrays of the program */

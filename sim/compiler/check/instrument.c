@@ -201,7 +201,8 @@ static bool find_root(LLVMValueRef v, unsigned depth, ir_map *seen,
     return false;
 }
 
-LLVMValueRef instrument_root(instrument *x, LLVMValueRef pointer)
+/* The argument, array or variable whose memory a pointer is into, or NULL. */
+static LLVMValueRef root_of(instrument *x, LLVMValueRef pointer)
 {
     LLVMValueRef root = NULL;
     ir_map seen;
@@ -377,7 +378,7 @@ static bool is_wait(const char *callee)
 static void tell_events(instrument *x, LLVMValueRef wait)
 {
     LLVMValueRef n = LLVMGetOperand(wait, 0), list = LLVMGetOperand(wait, 1);
-    LLVMValueRef root = instrument_root(x, list), args[4];
+    LLVMValueRef root = root_of(x, list), args[4];
     uint32_t number;
     sim_site *s = add_site(x, SITE_WAIT, wait, &number);
 
@@ -457,7 +458,7 @@ static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
                               sim_site_kind kind, LLVMTypeRef t, uint32_t align)
 {
     LLVMValueRef p = LLVMGetOperand(i, operand), args[3], call;
-    LLVMValueRef root = instrument_root(x, p);
+    LLVMValueRef root = root_of(x, p);
     unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
     uint32_t site, object = object_of(x, root);
     sim_site *s = add_site(x, kind, i, &site);
@@ -506,7 +507,7 @@ static LLVMValueRef block_call(instrument *x, LLVMValueRef i, unsigned operand,
                                sim_site_kind kind, LLVMValueRef n)
 {
     LLVMValueRef p = LLVMGetOperand(i, operand), args[4];
-    LLVMValueRef root = instrument_root(x, p);
+    LLVMValueRef root = root_of(x, p);
     uint32_t site, object = object_of(x, root);
 
     add_site(x, kind, i, &site)->object = object;
@@ -560,7 +561,7 @@ static LLVMValueRef copy_root(instrument *x, LLVMValueRef v, bool written)
 
     if (LLVMIsAPtrToIntInst(v) ||
         (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMPtrToInt))
-        root = instrument_root(x, LLVMGetOperand(v, 0));
+        root = root_of(x, LLVMGetOperand(v, 0));
     object = object_of(x, root);
     if (written) {
         x->sites->objects[object].written = true;

@@ -38,8 +38,6 @@ struct instrument {
     sim_variant_kind variant;
 };
 
-/* The argument, array or variable whose memory a pointer is into, or NULL. */
-LLVMValueRef instrument_root(instrument *x, LLVMValueRef pointer);
 LLVMValueRef instrument_k32(instrument *x, uint32_t n);
 /* A call at the builder's position with the line of `at`; declares it. */
 LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,

@@ -51,11 +51,7 @@ LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
 LLVMValueRef xp_lanewise(xp *x, call_id id, LLVMValueRef v, LLVMTypeRef to);
 LLVMValueRef xp_min_max(xp *x, LLVMValueRef a, LLVMValueRef b, bool max);
 
-/* &p[offset * step] of elements of type e */
-LLVMValueRef xp_element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
-                            LLVMValueRef offset, unsigned step);
-/* Accesses aligned to the element only. */
-LLVMValueRef xp_load(xp *x, LLVMTypeRef t, LLVMValueRef p);
+/* Aligned to the element only. */
 void xp_store(xp *x, LLVMValueRef v, LLVMValueRef p);
 
 #endif

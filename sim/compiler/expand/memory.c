@@ -11,15 +11,15 @@
 /* --- vector loads and stores --------------------------------------------- */
 
 /* &p[offset * step] of elements of type e */
-LLVMValueRef xp_element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
-                            LLVMValueRef offset, unsigned step)
+static LLVMValueRef element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
+                                LLVMValueRef offset, unsigned step)
 {
     LLVMValueRef i = LLVMBuildMul(x->b, offset, xp_k32(x, step), "");
 
     return LLVMBuildGEP2(x->b, e, p, &i, 1, "");
 }
 
-LLVMValueRef xp_load(xp *x, LLVMTypeRef t, LLVMValueRef p)
+static LLVMValueRef load(xp *x, LLVMTypeRef t, LLVMValueRef p)
 {
     LLVMValueRef l = LLVMBuildLoad2(x->b, t, p, "");
 
@@ -38,9 +38,9 @@ LLVMValueRef x_vload(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
 
-    return xp_load(x, t,
-                   xp_element_ptr(x, ir_element(t), xp_arg(x, 1), xp_arg(x, 0),
-                                  ir_lanes(t)));
+    return load(
+        x, t,
+        element_ptr(x, ir_element(t), xp_arg(x, 1), xp_arg(x, 0), ir_lanes(t)));
 }
 
 LLVMValueRef x_vstore(xp *x)
@@ -48,9 +48,9 @@ LLVMValueRef x_vstore(xp *x)
     LLVMValueRef v = xp_arg(x, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
 
-    xp_store(x, v,
-             xp_element_ptr(x, ir_element(t), xp_arg(x, 2), xp_arg(x, 1),
-                            ir_lanes(t)));
+    xp_store(
+        x, v,
+        element_ptr(x, ir_element(t), xp_arg(x, 2), xp_arg(x, 1), ir_lanes(t)));
     return NULL;
 }
 
@@ -70,12 +70,11 @@ LLVMValueRef x_vload_half(xp *x)
 
     if (ir_lanes(t) > 1)
         ht = LLVMVectorType(h, ir_lanes(t));
-    return LLVMBuildFPExt(
-        x->b,
-        xp_load(x, ht,
-                xp_element_ptr(x, h, xp_arg(x, 1), xp_arg(x, 0),
-                               half_step(x, after))),
-        t, "");
+    return LLVMBuildFPExt(x->b,
+                          load(x, ht,
+                               element_ptr(x, h, xp_arg(x, 1), xp_arg(x, 0),
+                                           half_step(x, after))),
+                          t, "");
 }
 
 LLVMValueRef x_vstore_half(xp *x)
@@ -95,7 +94,7 @@ LLVMValueRef x_vstore_half(xp *x)
         return NULL;
     xp_store(
         x, v,
-        xp_element_ptr(x, h, xp_arg(x, 2), xp_arg(x, 1), half_step(x, after)));
+        element_ptr(x, h, xp_arg(x, 2), xp_arg(x, 1), half_step(x, after)));
     return NULL;
 }
 

@@ -17,7 +17,8 @@ void artifact_symbol(sim_variant_kind k, char out[32])
     snprintf(out, 32, "vpu_%s", sim_variant_name(k));
 }
 
-void artifact_hash(const void *data, size_t n, char out[33])
+/* Content hash as 32 hex digits. */
+static void hash_text(const void *data, size_t n, char out[33])
 {
     XXH128_hash_t h = XXH3_128bits(data, n);
 
@@ -37,7 +38,7 @@ static json_t *deps_json(const char *const *deps, uint32_t n)
         size_t len;
 
         if (!file_read(deps[i], 64 << 20, t, &data, &len, NULL))
-            artifact_hash(data, len, hash);
+            hash_text(data, len, hash);
         json_array_append_new(list, json_pack("[s,s]", deps[i], hash));
         arena_destroy(t);
     }
@@ -162,7 +163,7 @@ bool artifact_deps_hold(const uint8_t *file, size_t n)
         size_t len;
 
         if (path && !file_read(path, 64 << 20, t, &data, &len, NULL))
-            artifact_hash(data, len, hash);
+            hash_text(data, len, hash);
         hold &= want && *want && !strcmp(want, hash);
         arena_destroy(t);
     }

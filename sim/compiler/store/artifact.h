@@ -67,7 +67,4 @@ void artifact_symbol(sim_variant_kind k, char out[32]);
 /* Processor and features the host object was made for; part of cache keys. */
 const char *artifact_host_cpu(arena *a);
 
-/* Content hash as 32 hex digits. */
-void artifact_hash(const void *data, size_t n, char out[33]);
-
 #endif
