@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "sim/builtins/calls.h"
+#include "sim/compiler/kernel.h"
 #include "sim/compiler/store/artifact.h"
 
 enum { MAX_FILE = 1 << 20 };
