@@ -28,7 +28,7 @@
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
-#   make lint       formatting, headers, layers, citations; make format rewrites
+#   make lint       formatting, headers, layers, prefixes, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    honours DESTDIR, PREFIX and UDEVDIR
 #
@@ -195,7 +195,7 @@ SCAN    := $(OUT)/tests/sim/compiler/scan_test
 NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \
              $(if $(filter asan,$(CONF)),$(NOT_ASAN)),$(TESTS))
-run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) headers layers citations
+run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) headers layers prefixes citations
 	@scripts/run-tests $(OUT) $(CHECKS)
 check-scan: deps
 	@$(MAKE) --no-print-directory run-check-scan
@@ -281,11 +281,13 @@ headers: # every header compiles alone
 	    -fsyntax-only -x c - || exit 1; done; echo "  ok   headers"
 layers: # includes only go downhill
 	@scripts/check-layers && echo "  ok   layers"
+prefixes: # public names say where they are declared
+	@scripts/check-prefixes && echo "  ok   prefixes"
 citations: # files, sections and rows that a text names are there
 	@scripts/check-citations && echo "  ok   citations"
-lint: headers layers citations
+lint: headers layers prefixes citations
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
-	@shellcheck scripts/* .ci/run tests/usb/guest tests/usb/openvino_guest
+	@shellcheck $$(grep -l '^#!/bin/sh' scripts/*) .ci/run tests/usb/guest tests/usb/openvino_guest
 format:
 	@$(CLANG_FORMAT) -i $(SRC) $(HDR) $(shell find tests -name '*.c')
 tidy: compile_commands.json
@@ -324,4 +326,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
-        layers citations docs docs-check check-extending lint format tidy install clean FORCE
+        layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

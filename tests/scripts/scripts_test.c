@@ -40,6 +40,9 @@ static const char *shell(const char *command, int *status)
     return out;
 }
 
+/* scripts/check-citations reads this file, too: no name of a page in it. */
+#define MD ".md"
+
 /* --- check-layers -------------------------------------------------------- */
 
 static const struct {
@@ -76,12 +79,86 @@ START_TEST(layers)
 }
 END_TEST
 
+/* --- check-prefixes ------------------------------------------------------ */
+
+/* Two folders, a with prefix one, b with prefix two; what stands in a header of
+ * a, and words of the complaint about it; NULL = it is fine. */
+static const struct {
+    const char *text, *complaint;
+} prefixes[] = {
+    {"typedef int one;", NULL},
+    {"typedef struct one_t { int two_f; } one_t;", NULL},
+    {"static inline int one_f(int two_x) { return two_x; }", NULL},
+    {"int one_f(void (*two_x)(void));", NULL},
+    {"typedef struct { union { int x; }; } three;", "a/new.h: three has no"},
+    {"struct three { int x; };", "a/new.h: three has no"},
+    {"enum three { ONE_X };", "a/new.h: three has no"},
+    {"typedef int (*three)(int);", "a/new.h: three has no"},
+    {"typedef int three(int one_x);", "a/new.h: three has no"},
+    {"int ones(int x);", "a/new.h: ones has no"},
+    {"int two_f(int x);", "a/new.h: two_f has no"},
+    {"static inline int three(void) { return 0; }", "a/new.h: three has no"},
+    {"extern const int three[];", "a/new.h: three has no"},
+    {"/* int three(void); */\n#define THREE int three(void);", NULL},
+};
+
+static const char *check_prefixes(const char *table, const char *text,
+                                  int *status)
+{
+    shell("mkdir -p docs a b", status);
+    ck_assert_int_eq(*status, 0);
+    terminal_text(&p, "docs/layers" MD, table);
+    terminal_text(&p, "a/old.h", "int one_old(void);\n");
+    terminal_text(&p, "b/old.h", "int two_old(void);\n");
+    terminal_text(&p, "a/new.h", text);
+    return shell(arena_printf(p.a, "%s/scripts/check-prefixes", root), status);
+}
+
+START_TEST(prefix)
+{
+    const char *want = prefixes[_i].complaint, *out;
+    int status;
+
+    out = check_prefixes("| `a` | job | `one` | |\n| `b` | job | `two` | |\n",
+                         prefixes[_i].text, &status);
+    ck_assert_msg(status == !!want, "%s: status %d, %s", prefixes[_i].text,
+                  status, out);
+    ck_assert_msg(want ? strstr(out, want) != NULL : !*out, "%s: %s",
+                  prefixes[_i].text, out);
+}
+END_TEST
+
+/* Tables: a prefix with two owners, one below another folder's, one that no
+ * name has, and no table at all. */
+static const struct {
+    const char *table, *complaint;
+} owners[] = {
+    {"| `a` | job | `one` | |\n| `b` | job | `one two` | |\n",
+     "prefix one of b is one of a, too"},
+    {"| `a` | job | `one` | |\n| `b` | job | `one_more two` | |\n",
+     "prefix one_more of b is one of a, too"},
+    {"| `a` | job | `one` | |\n| `b` | job | `three two` | |\n",
+     "no name of b begins with its prefix three"},
+    {"", "no table"},
+};
+
+START_TEST(owner)
+{
+    const char *out;
+    int status;
+
+    out = check_prefixes(owners[_i].table, "int one_f(void);", &status);
+    ck_assert_int_eq(status, 1);
+    ck_assert_msg(strstr(out, owners[_i].complaint) != NULL, "%s: %s",
+                  owners[_i].table, out);
+}
+END_TEST
+
 /* --- check-citations ----------------------------------------------------- */
 
 /* One file of a small tree, and words of the one complaint about it; NULL = it
  * is fine. The script reads this file, too, so its texts have "@" for ".md" and
  * "~" for nothing. */
-#define MD ".md"
 static const struct {
     const char *file, *text, *complaint;
 } citations[] = {
@@ -268,6 +345,8 @@ int main(void)
     tcase_set_timeout(c, 300);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, layers, 0, sizeof includes / sizeof *includes);
+    tcase_add_loop_test(c, prefix, 0, sizeof prefixes / sizeof *prefixes);
+    tcase_add_loop_test(c, owner, 0, sizeof owners / sizeof *owners);
     tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
     tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
     tcase_add_test(c, pages_are_current);
