@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *vpu_status_text(vpu_status code)
+const char *err_status_text(vpu_status code)
 {
     switch (code) {
 #define X(name, num, text) \

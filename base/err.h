@@ -29,7 +29,7 @@ typedef struct {
 } vpu_error;
 
 /* Short text of a status; never NULL, "unknown status" for strangers. */
-const char *vpu_status_text(vpu_status code);
+const char *err_status_text(vpu_status code);
 
 /* Fill *e (NULL is fine) and return code. Clears line and col. */
 vpu_status err_set(vpu_error *e, vpu_status code, const char *fmt, ...)

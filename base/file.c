@@ -262,8 +262,8 @@ static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
     mask = umask(0);
     umask(mask);
     fchmod(fd, 0666 & ~mask);
-    o->f = fdopen(fd, "w+b");
-    if (!o->f) {
+    o->stream = fdopen(fd, "w+b");
+    if (!o->stream) {
         close(fd);
         return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
     }
@@ -283,7 +283,7 @@ vpu_status file_out_open(file_out *o, const char *path, vpu_error *err)
     if (!o->path)
         return err_set(err, VPU_ERR_NOMEM, "out of memory");
     /* Something else that can be written to stays: /dev/null, a FIFO. */
-    st = there && !S_ISREG(sb.st_mode) ? open_to_write(path, 0, &o->f, err)
+    st = there && !S_ISREG(sb.st_mode) ? open_to_write(path, 0, &o->stream, err)
                                        : open_temp(o, path, err);
     if (st)
         file_out_abandon(o);
@@ -307,9 +307,9 @@ vpu_status file_close_written(FILE *f, const char *path, vpu_error *err)
 
 vpu_status file_out_commit(file_out *o, vpu_error *err)
 {
-    vpu_status st = file_close_written(o->f, o->path, err);
+    vpu_status st = file_close_written(o->stream, o->path, err);
 
-    o->f = NULL;
+    o->stream = NULL;
     if (!st && o->temp && rename(o->temp, o->path))
         st = err_set(err, VPU_ERR_IO, "%s: %s", o->path, strerror(errno));
     if (!st && o->temp) {
@@ -323,8 +323,8 @@ vpu_status file_out_commit(file_out *o, vpu_error *err)
 
 void file_out_abandon(file_out *o)
 {
-    if (o->f)
-        fclose(o->f);
+    if (o->stream)
+        fclose(o->stream);
     if (o->temp) {
         unlink(o->temp);
         temp_forget(o->temp);
@@ -343,7 +343,7 @@ vpu_status file_write(const char *path, const void *data, size_t n_bytes,
     if (st)
         return st;
     errno = 0;
-    if (n_bytes && fwrite(data, 1, n_bytes, o.f) != n_bytes) {
+    if (n_bytes && fwrite(data, 1, n_bytes, o.stream) != n_bytes) {
         st = err_set(err, VPU_ERR_IO, "%s: %s", path,
                      errno ? strerror(errno) : "cannot be written");
         file_out_abandon(&o);

@@ -59,7 +59,7 @@ vpu_status file_mkdirs(const char *path, vpu_error *err);
  * dies by a signal handled with temp_remove_all leaves nothing either. What is
  * there and no regular file, a device or a FIFO, is written to directly. */
 typedef struct {
-    FILE *f;
+    FILE *stream;
     char *path, *temp; /* heap */
 } file_out;
 

@@ -57,7 +57,7 @@ static void put_name(writer *w, const char *s)
 static void put_operand(writer *w, isa_operand x)
 {
     put8(w, x.kind);
-    put32(w, x.n);
+    put32(w, x.number);
 }
 
 static void put_instr(writer *w, const isa_instr *i)
@@ -84,7 +84,7 @@ static void put_instr(writer *w, const isa_instr *i)
 static void put_block(writer *w, const isa_block *b)
 {
     put32(w, b->first);
-    put32(w, b->n);
+    put32(w, b->n_instrs);
     put32(w, b->cycles);
     put8(w, b->kind);
     put32(w, b->n_stages);
@@ -206,7 +206,7 @@ static isa_operand get_operand(reader *r)
     isa_operand x;
 
     x.kind = get_below(r, ISA_IMM + 1, "there is no such kind of operand");
-    x.n = get(r, 4);
+    x.number = get(r, 4);
     return x;
 }
 
@@ -236,11 +236,11 @@ static void get_instr(reader *r, isa_instr *i)
 static void get_block(reader *r, const isa_function *f, isa_block *b)
 {
     b->first = get(r, 4);
-    b->n = get(r, 4);
+    b->n_instrs = get(r, 4);
     b->cycles = get(r, 4);
     b->kind = get_below(r, ISA_EPILOGUE + 1, "there is no such kind of block");
     b->n_stages = get(r, 4);
-    if (b->first > f->n_instrs || b->n > f->n_instrs - b->first)
+    if (b->first > f->n_instrs || b->n_instrs > f->n_instrs - b->first)
         bad(r, "a block of operations that are not there");
 }
 

@@ -55,13 +55,13 @@ static isa_value read(const machine *m, isa_operand x)
 {
     switch (x.kind) {
     case ISA_I:
-        return m->i[x.n];
+        return m->i[x.number];
     case ISA_V:
-        return m->v[x.n];
+        return m->v[x.number];
     case ISA_SP:
         return word_value(m->env->sp);
     default:
-        return word_value(x.n);
+        return word_value(x.number);
     }
 }
 
@@ -89,9 +89,9 @@ static void land(machine *m)
         if (o->at > m->now)
             m->owed[left++] = *o;
         else if (o->dst.kind == ISA_I)
-            m->i[o->dst.n] = o->value;
+            m->i[o->dst.number] = o->value;
         else
-            m->v[o->dst.n] = o->value;
+            m->v[o->dst.number] = o->value;
     }
     m->n_owed = left;
 }
@@ -163,7 +163,7 @@ static size_t global_accesses(const isa_function *f, const isa_block *b)
 {
     size_t n = 0;
 
-    for (uint32_t k = 0; k < b->n; k++) {
+    for (uint32_t k = 0; k < b->n_instrs; k++) {
         const isa_instr *in = &f->instrs[b->first + k];
 
         n += isa_ops[in->op].flags & (ISA_F_LOAD | ISA_F_STORE) &&
@@ -335,7 +335,7 @@ static void bundle(machine *m, const isa_instr *in, uint32_t n)
 static void run_bundles(machine *m)
 {
     const isa_instr *all = m->f->instrs;
-    uint32_t at = m->b->first, end = at + m->b->n;
+    uint32_t at = m->b->first, end = at + m->b->n_instrs;
 
     for (uint32_t t = 0; t < m->b->cycles && !m->stopped; t++, m->now++) {
         uint32_t n = 0;

@@ -13,7 +13,7 @@ typedef struct {
 static bool same(isa_operand a, isa_operand b)
 {
     return (a.kind == ISA_I || a.kind == ISA_V) && a.kind == b.kind &&
-           a.n == b.n;
+           a.number == b.number;
 }
 
 static uint32_t of_call(const gap *g)
@@ -37,9 +37,10 @@ static bool reads(const isa_instr *in, const isa_instr *e, unsigned d)
  * back: cycles the operations are earlier than written. */
 static uint32_t of_producer(const gap *g, int64_t back, int64_t *latest)
 {
-    uint32_t line = 0, at = g->next < g->b->n ? g->ops[g->next].cycle : 0;
+    uint32_t line = 0,
+             at = g->next < g->b->n_instrs ? g->ops[g->next].cycle : 0;
 
-    for (uint32_t k = 0; k < g->b->n; k++)
+    for (uint32_t k = 0; k < g->b->n_instrs; k++)
         for (unsigned d = 0; d < isa_n_dst((isa_op)g->ops[k].op); d++) {
             const isa_instr *e = &g->ops[k];
             int64_t issue = (int64_t)e->cycle - back;
@@ -47,8 +48,8 @@ static uint32_t of_producer(const gap *g, int64_t back, int64_t *latest)
 
             if (issue > g->t || lands <= g->t || lands > at || lands <= *latest)
                 continue;
-            for (uint32_t n = g->next; n < g->b->n && g->ops[n].cycle == at;
-                 n++)
+            for (uint32_t n = g->next;
+                 n < g->b->n_instrs && g->ops[n].cycle == at; n++)
                 if (reads(&g->ops[n], e, d)) {
                     *latest = lands;
                     line = e->line;
@@ -62,7 +63,7 @@ static uint32_t of_result(const gap *g)
     int64_t latest = -1;
     uint32_t line = 0, before;
 
-    if (g->next == g->b->n)
+    if (g->next == g->b->n_instrs)
         return 0;
     line = of_producer(g, 0, &latest);
     if (g->b->kind != ISA_KERNEL)
@@ -83,7 +84,7 @@ static uint32_t of_last_result(const gap *g)
 {
     uint32_t line = 0, latest = 0;
 
-    for (uint32_t k = 0; k < g->b->n; k++) {
+    for (uint32_t k = 0; k < g->b->n_instrs; k++) {
         const isa_instr *e = &g->ops[k];
         uint32_t lands = e->cycle + isa_ops[e->op].lat;
 
@@ -100,10 +101,10 @@ static uint32_t of_bundle(const isa_block *b, const isa_instr *ops, uint32_t k)
 {
     uint32_t at, line = 0, seq = UINT32_MAX;
 
-    if (k == b->n)
+    if (k == b->n_instrs)
         return 0;
     at = ops[k].cycle;
-    for (; k < b->n && ops[k].cycle == at; k++)
+    for (; k < b->n_instrs && ops[k].cycle == at; k++)
         if (ops[k].line && ops[k].seq < seq) {
             seq = ops[k].seq;
             line = ops[k].line;
@@ -132,7 +133,7 @@ void isa_cycle_lines(const isa_function *f, uint32_t block, uint32_t *lines)
     for (uint32_t t = 0; t < b->cycles; t++) {
         uint32_t first = g.next;
 
-        while (g.next < b->n && g.ops[g.next].cycle == t)
+        while (g.next < b->n_instrs && g.ops[g.next].cycle == t)
             g.next++;
         g.t = t;
         lines[t] = first < g.next ? of_bundle(b, g.ops, first) : 0;

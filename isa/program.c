@@ -49,13 +49,13 @@ static bool fits(char class, isa_operand x, bool source)
 {
     switch (x.kind) {
     case ISA_NONE:
-        return !class && !x.n;
+        return !class && !x.number;
     case ISA_I:
         return class == 'i' || class == 'j';
     case ISA_V:
         return class == 'v';
     case ISA_SP: /* read like an I register */
-        return source && (class == 'i' || class == 'j') && !x.n;
+        return source && (class == 'i' || class == 'j') && !x.number;
     case ISA_IMM:
         return class == 'j';
     default:
@@ -82,8 +82,8 @@ static const char *operands(const place *p, uint32_t k)
 
 static bool exists(isa_operand x)
 {
-    return (x.kind != ISA_I || x.n < ISA_N_IREGS) &&
-           (x.kind != ISA_V || x.n < ISA_N_VREGS);
+    return (x.kind != ISA_I || x.number < ISA_N_IREGS) &&
+           (x.kind != ISA_V || x.number < ISA_N_VREGS);
 }
 
 static const char *registers(const place *p, uint32_t k)
@@ -242,7 +242,7 @@ static const char *predicate(const place *p, uint32_t k)
         return "a predicate cannot be predicated";
     while (first && p->in[first - 1].cycle == in->cycle)
         first--;
-    for (; first < p->b->n && p->in[first].cycle == in->cycle; first++)
+    for (; first < p->b->n_instrs && p->in[first].cycle == in->cycle; first++)
         n += p->in[first].op == ISA_OP_pred;
     return n ? NULL : "its bundle has no predicate";
 }
@@ -273,7 +273,7 @@ static const char *repeated(const place *p, uint32_t k)
 
     if (!p->number || !(row(&p->in[k])->flags & ISA_F_BRANCH))
         return NULL;
-    for (uint32_t j = 0; j < before->n; j++)
+    for (uint32_t j = 0; j < before->n_instrs; j++)
         if (p->f->instrs[before->first + j].op == ISA_OP_rep)
             return "a branch in a repeated block";
     return NULL;
@@ -289,9 +289,9 @@ static const char *serial(const place *p, uint32_t k)
         return "a call in a pipelined loop";
     if (in->cost > p->b->cycles - in->cycle)
         return "its block ends during a call";
-    while (++k < p->b->n && p->in[k].cycle == in->cycle)
+    while (++k < p->b->n_instrs && p->in[k].cycle == in->cycle)
         continue;
-    return k < p->b->n && p->in[k].cycle - in->cycle < in->cost
+    return k < p->b->n_instrs && p->in[k].cycle - in->cycle < in->cost
                ? "something issues during a call"
                : NULL;
 }
@@ -317,7 +317,7 @@ static bool is_reg(isa_operand x)
 
 static bool same(isa_operand a, isa_operand b)
 {
-    return is_reg(a) && a.kind == b.kind && a.n == b.n;
+    return is_reg(a) && a.kind == b.kind && a.number == b.number;
 }
 
 /* What operation k makes of a result that e, issued no later, still owes. */
@@ -396,10 +396,11 @@ static const char *pipeline(const place *p)
 static const char *shape(const place *p)
 {
     const isa_block *b = p->b;
-    uint32_t before = p->number ? b[-1].first + b[-1].n : 0;
+    uint32_t before = p->number ? b[-1].first + b[-1].n_instrs : 0;
 
-    if (b->first != before || b->n > p->f->n_instrs - before ||
-        (p->number + 1 == p->f->n_blocks && before + b->n != p->f->n_instrs))
+    if (b->first != before || b->n_instrs > p->f->n_instrs - before ||
+        (p->number + 1 == p->f->n_blocks &&
+         before + b->n_instrs != p->f->n_instrs))
         return "blocks do not divide the operations among them";
     if (b->kind > ISA_EPILOGUE)
         return "there is no such kind of block";
@@ -417,7 +418,7 @@ static const char *verify_block(const place *p, uint32_t *instr)
 
     *instr = 0;
     for (size_t c = 0; c < sizeof checks / sizeof *checks && !why; c++)
-        for (uint32_t k = 0; k < p->b->n && !why; k++) {
+        for (uint32_t k = 0; k < p->b->n_instrs && !why; k++) {
             why = checks[c](p, k);
             *instr = k;
         }

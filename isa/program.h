@@ -24,12 +24,12 @@ typedef enum {
     ISA_I,   /* I register */
     ISA_V,   /* V register */
     ISA_SP,  /* first byte of the SHAVE's private memory; addresses only */
-    ISA_IMM, /* the 32 bits of n */
+    ISA_IMM, /* the 32 bits of number */
 } isa_operand_kind;
 
 typedef struct {
-    uint8_t kind; /* isa_operand_kind */
-    uint32_t n;   /* register number or immediate */
+    uint8_t kind;    /* isa_operand_kind */
+    uint32_t number; /* register number or immediate */
 } isa_operand;
 
 typedef struct {
@@ -62,10 +62,10 @@ typedef enum {
 } isa_block_kind;
 
 typedef struct {
-    uint32_t first, n; /* instructions, ordered by cycle, then unit */
-    uint32_t cycles;   /* length, delay slots included */
-    uint8_t kind;      /* isa_block_kind */
-    uint32_t n_stages; /* of the loop, when kind is not PLAIN */
+    uint32_t first, n_instrs; /* instructions, ordered by cycle, then unit */
+    uint32_t cycles;          /* length, delay slots included */
+    uint8_t kind;             /* isa_block_kind */
+    uint32_t n_stages;        /* of the loop, when kind is not PLAIN */
 } isa_block;
 
 /* Control falls from a block into the next unless a branch is taken; a branch's

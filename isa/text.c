@@ -53,16 +53,16 @@ static void put_operand(printer *p, isa_operand x)
 {
     switch (x.kind) {
     case ISA_I:
-        put(p, "i%u", x.n);
+        put(p, "i%u", x.number);
         break;
     case ISA_V:
-        put(p, "v%u", x.n);
+        put(p, "v%u", x.number);
         break;
     case ISA_SP:
         put(p, "sp");
         break;
     case ISA_IMM:
-        put_immediate(p, x.n);
+        put_immediate(p, x.number);
         break;
     default:
         put(p, "_");
@@ -207,7 +207,7 @@ static void put_block(printer *p, const isa_function *f, uint32_t n)
     uint64_t next = 0;
 
     put_block_line(p, f, n);
-    for (uint32_t k = 0; k < b->n; k++) {
+    for (uint32_t k = 0; k < b->n_instrs; k++) {
         const isa_instr *in = &f->instrs[b->first + k];
 
         if (k && in[-1].cycle == in->cycle) {
@@ -222,7 +222,7 @@ static void put_block(printer *p, const isa_function *f, uint32_t n)
         put_marks(p, in);
         next = (uint64_t)in->cycle + 1;
     }
-    put(p, "%s", b->n ? "\n" : "");
+    put(p, "%s", b->n_instrs ? "\n" : "");
     put_empty(p, next, b->cycles);
 }
 

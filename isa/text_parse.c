@@ -243,10 +243,10 @@ static isa_operand operand(parser *p)
 
     if (take(p, "-")) {
         x.kind = ISA_IMM;
-        x.n = 0u - number(p, 0x80000000u);
+        x.number = 0u - number(p, 0x80000000u);
     } else if (w.n && is_digit(*w.p)) {
         x.kind = ISA_IMM;
-        x.n = number(p, UINT32_MAX);
+        x.number = number(p, UINT32_MAX);
     } else if (is(w, "sp")) {
         x.kind = ISA_SP;
         p->at += w.n;
@@ -255,7 +255,7 @@ static isa_operand operand(parser *p)
     } else if (w.n > 1 && (*w.p == 'i' || *w.p == 'v') && is_digit(w.p[1])) {
         x.kind = *w.p == 'i' ? ISA_I : ISA_V;
         p->at++;
-        x.n = number(p, UINT32_MAX);
+        x.number = number(p, UINT32_MAX);
     } else {
         fail(p, w.p, "register, sp or number expected");
     }
@@ -431,7 +431,7 @@ static void bundle(parser *p, isa_block *b)
         if (failed(p))
             return;
         in = &f->instrs[f->n_instrs++];
-        b->n++;
+        b->n_instrs++;
         in->cycle = cycle;
         in->predicated = take(p, "?");
         operation(p, in);

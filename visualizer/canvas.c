@@ -5,18 +5,20 @@
 
 #include "visualizer/font.h"
 
-void cv_fill(canvas *c, double x, double y, double w, double h, cv_color color)
+void cv_fill(cv_canvas *c, double x, double y, double w, double h,
+             cv_color color)
 {
     c->ops->fill(c, x, y, w, h, color, CV_PLAIN);
 }
 
-void cv_fill_pattern(canvas *c, double x, double y, double w, double h,
+void cv_fill_pattern(cv_canvas *c, double x, double y, double w, double h,
                      cv_color color, cv_pattern pattern)
 {
     c->ops->fill(c, x, y, w, h, color, pattern);
 }
 
-void cv_frame(canvas *c, double x, double y, double w, double h, cv_color color)
+void cv_frame(cv_canvas *c, double x, double y, double w, double h,
+              cv_color color)
 {
     double t = 1;
 
@@ -26,23 +28,23 @@ void cv_frame(canvas *c, double x, double y, double w, double h, cv_color color)
     cv_fill(c, x + w - t, y + t, t, h - 2 * t, color);
 }
 
-void cv_line(canvas *c, double x0, double y0, double x1, double y1,
+void cv_line(cv_canvas *c, double x0, double y0, double x1, double y1,
              cv_color color)
 {
     c->ops->line(c, x0, y0, x1, y1, color);
 }
 
-void cv_clip(canvas *c, double x, double y, double w, double h)
+void cv_clip(cv_canvas *c, double x, double y, double w, double h)
 {
     c->ops->clip(c, x, y, w, h);
 }
 
-void cv_unclip(canvas *c)
+void cv_unclip(cv_canvas *c)
 {
     c->ops->clip(c, 0, 0, c->width, c->height);
 }
 
-double cv_text_width(const canvas *c, cv_font font, const char *text)
+double cv_text_width(const cv_canvas *c, cv_font font, const char *text)
 {
     int w = 0;
 
@@ -51,20 +53,20 @@ double cv_text_width(const canvas *c, cv_font font, const char *text)
     return w / font_scale(c->fonts);
 }
 
-double cv_text(canvas *c, double x, double y, cv_font font, cv_color color,
+double cv_text(cv_canvas *c, double x, double y, cv_font font, cv_color color,
                const char *text)
 {
     c->ops->text(c, x, y, font, color, text);
     return cv_text_width(c, font, text);
 }
 
-void cv_text_right(canvas *c, double x, double y, cv_font font, cv_color color,
-                   const char *text)
+void cv_text_right(cv_canvas *c, double x, double y, cv_font font,
+                   cv_color color, const char *text)
 {
     cv_text(c, x - cv_text_width(c, font, text), y, font, color, text);
 }
 
-void cv_text_fit(canvas *c, double x, double y, double room, cv_font font,
+void cv_text_fit(cv_canvas *c, double x, double y, double room, cv_font font,
                  cv_color color, const char *text)
 {
     static const char dots[] = "\xe2\x80\xa6";

@@ -33,22 +33,22 @@ typedef enum {
     CV_N_FONTS
 } cv_font;
 
-typedef struct font_set font_set;
+typedef struct cv_font_set cv_font_set;
 
-typedef struct canvas canvas;
+typedef struct cv_canvas cv_canvas;
 typedef struct {
-    void (*fill)(canvas *c, double x, double y, double w, double h,
+    void (*fill)(cv_canvas *c, double x, double y, double w, double h,
                  cv_color color, cv_pattern pattern);
-    void (*line)(canvas *c, double x0, double y0, double x1, double y1,
+    void (*line)(cv_canvas *c, double x0, double y0, double x1, double y1,
                  cv_color color);
-    void (*text)(canvas *c, double x, double y, cv_font font, cv_color color,
+    void (*text)(cv_canvas *c, double x, double y, cv_font font, cv_color color,
                  const char *text);
-    void (*clip)(canvas *c, double x, double y, double w, double h);
+    void (*clip)(cv_canvas *c, double x, double y, double w, double h);
 } cv_ops;
 
-struct canvas {
+struct cv_canvas {
     const cv_ops *ops;
-    font_set *fonts; /* both measure with them */
+    cv_font_set *fonts; /* both measure with them */
     double width, height, scale;
     /* raster */
     uint32_t *px; /* 0xAARRGGBB, stride device pixels a line */
@@ -63,39 +63,41 @@ struct canvas {
 /* --- fonts ---
  * DejaVu Sans, from fonts-dejavu-core or where VPU_FONT_DIR says.
  * VPU_ERR_IO  not found (message: what to install), or not a font */
-vpu_status fonts_open(double scale, font_set **out, vpu_error *err);
-void fonts_close(font_set *f); /* NULL is fine */
+vpu_status cv_fonts_open(double scale, cv_font_set **out, vpu_error *err);
+void cv_fonts_close(cv_font_set *f); /* NULL is fine */
 
 /* --- canvases ------------------------------------------------------------ */
 /* Pixels of the caller's, stride words a line. */
-void cv_raster(canvas *c, font_set *fonts, uint32_t *px, int pw, int ph,
+void cv_raster(cv_canvas *c, cv_font_set *fonts, uint32_t *px, int pw, int ph,
                int stride, double scale);
 /* Appends a document to out; cv_svg_end closes it. */
-void cv_svg(canvas *c, font_set *fonts, double width, double height, str *out);
-void cv_svg_end(canvas *c);
+void cv_svg(cv_canvas *c, cv_font_set *fonts, double width, double height,
+            str *out);
+void cv_svg_end(cv_canvas *c);
 /* VPU_ERR_IO */
-vpu_status cv_write_png(const canvas *c, const char *path, vpu_error *err);
+vpu_status cv_write_png(const cv_canvas *c, const char *path, vpu_error *err);
 
 /* --- drawing ------------------------------------------------------------- */
-void cv_fill(canvas *c, double x, double y, double w, double h, cv_color color);
-void cv_fill_pattern(canvas *c, double x, double y, double w, double h,
-                     cv_color color, cv_pattern pattern);
-void cv_frame(canvas *c, double x, double y, double w, double h,
-              cv_color color);
-void cv_line(canvas *c, double x0, double y0, double x1, double y1,
+void cv_fill(cv_canvas *c, double x, double y, double w, double h,
              cv_color color);
-void cv_clip(canvas *c, double x, double y, double w, double h);
-void cv_unclip(canvas *c);
+void cv_fill_pattern(cv_canvas *c, double x, double y, double w, double h,
+                     cv_color color, cv_pattern pattern);
+void cv_frame(cv_canvas *c, double x, double y, double w, double h,
+              cv_color color);
+void cv_line(cv_canvas *c, double x0, double y0, double x1, double y1,
+             cv_color color);
+void cv_clip(cv_canvas *c, double x, double y, double w, double h);
+void cv_unclip(cv_canvas *c);
 /* Of the text, UTF-8; what is not is shown as U+FFFD. y is the middle of the
  * line. */
-double cv_text_width(const canvas *c, cv_font font, const char *text);
-double cv_text(canvas *c, double x, double y, cv_font font, cv_color color,
+double cv_text_width(const cv_canvas *c, cv_font font, const char *text);
+double cv_text(cv_canvas *c, double x, double y, cv_font font, cv_color color,
                const char *text);
 /* Ends at x. */
-void cv_text_right(canvas *c, double x, double y, cv_font font, cv_color color,
-                   const char *text);
+void cv_text_right(cv_canvas *c, double x, double y, cv_font font,
+                   cv_color color, const char *text);
 /* Cut with … to fit in room; not drawn when nothing fits. */
-void cv_text_fit(canvas *c, double x, double y, double room, cv_font font,
+void cv_text_fit(cv_canvas *c, double x, double y, double room, cv_font font,
                  cv_color color, const char *text);
 
 #endif

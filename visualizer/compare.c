@@ -56,16 +56,16 @@ static void pair_named(compare *c, const stage_key *a, const stage_key *b)
 {
     uint32_t left[2] = {0}, k = 0;
 
-    for (uint32_t i = 0; i < c->f[0]->n_stages; i++) {
-        uint32_t j = named(b, c->f[1], &c->f[0]->stages[i]);
+    for (uint32_t i = 0; i < c->facts[0]->n_stages; i++) {
+        uint32_t j = named(b, c->facts[1], &c->facts[0]->stages[i]);
 
         left[0] += j == NONE;
         c->pairs[c->n_pairs++] = (compare_pair){{i, j}};
     }
-    for (uint32_t j = 0; j < c->f[1]->n_stages; j++)
-        left[1] += named(a, c->f[0], &c->f[1]->stages[j]) == NONE;
-    for (uint32_t j = 0; j < c->f[1]->n_stages; j++) {
-        if (named(a, c->f[0], &c->f[1]->stages[j]) != NONE)
+    for (uint32_t j = 0; j < c->facts[1]->n_stages; j++)
+        left[1] += named(a, c->facts[0], &c->facts[1]->stages[j]) == NONE;
+    for (uint32_t j = 0; j < c->facts[1]->n_stages; j++) {
+        if (named(a, c->facts[0], &c->facts[1]->stages[j]) != NONE)
             continue;
         if (left[0] != left[1]) {
             c->pairs[c->n_pairs++] = (compare_pair){{NONE, j}};
@@ -79,14 +79,14 @@ static void pair_named(compare *c, const stage_key *a, const stage_key *b)
 
 static bool pair_stages(compare *c)
 {
-    stage_key *a = sorted(c->f[0]), *b = sorted(c->f[1]);
+    stage_key *a = sorted(c->facts[0]), *b = sorted(c->facts[1]);
     bool ok;
 
-    c->pairs = calloc((size_t)c->f[0]->n_stages + c->f[1]->n_stages + 1,
+    c->pairs = calloc((size_t)c->facts[0]->n_stages + c->facts[1]->n_stages + 1,
                       sizeof *c->pairs);
     for (int side = 0; side < 2; side++)
         c->pair_of[side] =
-            calloc((size_t)c->f[side]->n_stages + 1, sizeof(uint32_t));
+            calloc((size_t)c->facts[side]->n_stages + 1, sizeof(uint32_t));
     ok = a && b && c->pairs && c->pair_of[0] && c->pair_of[1];
     if (ok)
         pair_named(c, a, b);
@@ -141,7 +141,7 @@ static void add_causes(const compare *c, int side, const tl_row *r,
 
 static bool add_stage(compare *c, int side, uint32_t pair)
 {
-    const facts_stage *s = &c->f[side]->stages[c->pairs[pair].stage[side]];
+    const facts_stage *s = &c->facts[side]->stages[c->pairs[pair].stage[side]];
     compare_row *all =
         add_row(c, (compare_row){.kind = COMPARE_STAGE, .stage = pair});
     uint64_t at = c->n_rows - 1;
@@ -180,18 +180,18 @@ static bool add_groups(compare *c, int side, uint32_t row)
     const tl_row *r = &c->tl[side]->rows[row];
     const tl_lane *l = &r->lanes[0];
 
-    for (uint64_t i = 0; l->number && i < l->n; i++) {
-        const facts_stage *s = facts_stage_at(c->f[side], l->begin[i]);
+    for (uint64_t i = 0; l->number && i < l->n_slices; i++) {
+        const facts_stage *s = facts_stage_at(c->facts[side], l->begin[i]);
         uint64_t length = tl_length(l, i);
         compare_row *g;
 
         if (l->number[i] == UINT32_MAX)
             continue;
-        g = add_row(
-            c, (compare_row){.kind = COMPARE_GROUP,
-                             .stage = pair_of(
-                                 c, side, (uint32_t)(s - c->f[side]->stages)),
-                             .number = l->number[i]});
+        g = add_row(c, (compare_row){
+                           .kind = COMPARE_GROUP,
+                           .stage = pair_of(
+                               c, side, (uint32_t)(s - c->facts[side]->stages)),
+                           .number = l->number[i]});
         if (!g)
             return false;
         g->in[side] = true;
@@ -307,7 +307,7 @@ static bool fill(compare *c)
 vpu_status compare_make(const view *a, const view *b, compare *out,
                         vpu_error *err)
 {
-    *out = (compare){.tl = {a->tl, b->tl}, .f = {&a->facts, &b->facts}};
+    *out = (compare){.tl = {a->tl, b->tl}, .facts = {&a->facts, &b->facts}};
     out->unit =
         a->tl->clk_mhz && a->tl->clk_mhz == b->tl->clk_mhz ? "cycles" : "ns";
     if (fill(out))
@@ -343,8 +343,10 @@ const compare_row *compare_of_slice(const compare *c, int side,
 {
     const tl_row *r = &c->tl[side]->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
-    const facts_stage *stage = facts_stage_at(c->f[side], l->begin[s->slice]);
-    uint32_t pair = pair_of(c, side, (uint32_t)(stage - c->f[side]->stages));
+    const facts_stage *stage =
+        facts_stage_at(c->facts[side], l->begin[s->slice]);
+    uint32_t pair =
+        pair_of(c, side, (uint32_t)(stage - c->facts[side]->stages));
 
     if (r->kind == TL_ROW_STAGES)
         return compare_find(c, COMPARE_STAGE, pair, 0);
@@ -356,8 +358,8 @@ const compare_row *compare_of_slice(const compare *c, int side,
 
 double compare_shift(const compare *c, const compare_row *group, double t)
 {
-    const facts_stage *a = facts_stage_at(c->f[0], t > 0 ? (uint64_t)t : 0);
-    uint32_t pair = pair_of(c, 0, (uint32_t)(a - c->f[0]->stages)), b;
+    const facts_stage *a = facts_stage_at(c->facts[0], t > 0 ? (uint64_t)t : 0);
+    uint32_t pair = pair_of(c, 0, (uint32_t)(a - c->facts[0]->stages)), b;
 
     if (group && group->in[0] && group->in[1] && group->at[0].row != NONE &&
         group->at[1].row != NONE) {
@@ -367,7 +369,8 @@ double compare_shift(const compare *c, const compare_row *group, double t)
                (double)c->tl[0]->rows[x->row].lanes[0].begin[x->slice];
     }
     b = c->pairs[pair].stage[1];
-    return b == NONE ? 0 : (double)c->f[1]->stages[b].begin - (double)a->begin;
+    return b == NONE ? 0
+                     : (double)c->facts[1]->stages[b].begin - (double)a->begin;
 }
 
 void compare_badge(const compare_row *r, char *to, size_t n)
@@ -426,8 +429,8 @@ static const char *stage_name(const compare *c, const compare_row *r)
 {
     const compare_pair *p = &c->pairs[r->stage];
 
-    return p->stage[0] != NONE ? c->f[0]->stages[p->stage[0]].name
-                               : c->f[1]->stages[p->stage[1]].name;
+    return p->stage[0] != NONE ? c->facts[0]->stages[p->stage[0]].name
+                               : c->facts[1]->stages[p->stage[1]].name;
 }
 
 void compare_name(const compare *c, const compare_row *r, char *to, size_t n)
@@ -496,13 +499,13 @@ vpu_status compare_csv(const compare *c, const char *path, vpu_error *err)
 
     if (st)
         return st;
-    fprintf(out.f, "kind,stage,number,a_%s,b_%s,delta,ratio,reason", c->unit,
-            c->unit);
+    fprintf(out.stream, "kind,stage,number,a_%s,b_%s,delta,ratio,reason",
+            c->unit, c->unit);
     for (int k = 0; k < TL_N_CAUSES; k++)
-        fprintf(out.f, ",delta %s", tl_class_name((tl_class)k));
-    fputs("\r\n", out.f);
+        fprintf(out.stream, ",delta %s", tl_class_name((tl_class)k));
+    fputs("\r\n", out.stream);
     for (uint64_t i = 0; i < c->n_rows; i++)
-        write_row(out.f, c, &c->rows[i]);
+        write_row(out.stream, c, &c->rows[i]);
     st = file_out_commit(&out, err);
     file_out_abandon(&out);
     return st;

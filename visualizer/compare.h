@@ -37,8 +37,8 @@ typedef struct {
 } compare_pair;
 
 typedef struct {
-    const timeline *tl[2];
-    const facts *f[2];
+    const tl_timeline *tl[2];
+    const facts *facts[2];
     const char *unit; /* of times: "cycles", or "ns" when clocks differ */
     compare_pair *pairs;
     uint32_t n_pairs;

@@ -8,12 +8,12 @@
 
 view *control_focused(control *k)
 {
-    return k->v[k->focus];
+    return k->views[k->focus];
 }
 
 static bool is_shown(const control *k, int i)
 {
-    if (k->n < 2 || k->mode == COMPARE_BOTH)
+    if (k->n_views < 2 || k->mode == COMPARE_BOTH)
         return true;
     return i == (k->mode == COMPARE_B);
 }
@@ -29,18 +29,18 @@ void control_link_selection(control *k)
     if (v->has_selection)
         r = compare_of_slice(k->cmp, k->focus, &v->selection);
     if (r && r->in[!k->focus] && r->at[!k->focus].row != UINT32_MAX)
-        view_select(k->v[!k->focus], &r->at[!k->focus]);
+        view_select(k->views[!k->focus], &r->at[!k->focus]);
     else
-        view_select(k->v[!k->focus], NULL);
+        view_select(k->views[!k->focus], NULL);
 }
 
 /* The other trace shows the same stretch. */
 void control_link_views(control *k)
 {
-    if (k->n == 2) {
-        view_move(k->v[!k->focus], control_focused(k)->from,
+    if (k->n_views == 2) {
+        view_move(k->views[!k->focus], control_focused(k)->from,
                   control_focused(k)->to);
-        k->v[!k->focus]->unit = control_focused(k)->unit;
+        k->views[!k->focus]->unit = control_focused(k)->unit;
     }
 }
 
@@ -60,9 +60,9 @@ static const char hint[] =
 void control_init(control *k, view *a, const char *title_a, view *b,
                   const char *title_b)
 {
-    *k = (control){.v = {a, b},
+    *k = (control){.views = {a, b},
                    .titles = {title_a, title_b},
-                   .n = b ? 2 : 1,
+                   .n_views = b ? 2 : 1,
                    .text_scale = 1,
                    .mouse_x = -1};
     control_resize(k, 1280, 800);
@@ -71,13 +71,13 @@ void control_init(control *k, view *a, const char *title_a, view *b,
 
 static void clamp_scroll(control *k)
 {
-    for (int i = 0; i < k->n; i++) {
+    for (int i = 0; i < k->n_views; i++) {
         paint_boxes b;
         double most;
 
         paint_layout(&k->pages[i], &b);
-        most = fmax(0, k->v[i]->height - b.rows.h);
-        k->v[i]->scroll = fmin(fmax(k->v[i]->scroll, 0), most);
+        most = fmax(0, k->views[i]->height - b.rows.h);
+        k->views[i]->scroll = fmin(fmax(k->views[i]->scroll, 0), most);
     }
 }
 
@@ -85,25 +85,25 @@ void control_resize(control *k, double width, double height)
 {
     k->width = width;
     k->height = height;
-    for (int i = 0; i < k->n; i++) {
-        bool all = k->n == 1 || k->mode != COMPARE_BOTH;
-        double h = all ? height : height / k->n;
+    for (int i = 0; i < k->n_views; i++) {
+        bool all = k->n_views == 1 || k->mode != COMPARE_BOTH;
+        double h = all ? height : height / k->n_views;
 
         k->pages[i] = (paint_page){
-            .v = k->v[i],
+            .view = k->views[i],
             .cmp = k->cmp,
             .side = i,
             .under =
-                k->cmp && k->mode == COMPARE_OVERLAY && !i ? k->v[1] : NULL,
+                k->cmp && k->mode == COMPARE_OVERLAY && !i ? k->views[1] : NULL,
             .shows = paint_shows(k->shows, !all, i),
             .change = k->change,
             .colors = k->dark ? &theme_dark : &theme_light,
             .title = k->titles[i],
-            .beside = k->n == 2 ? k->v[!i]->tl : NULL,
+            .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
             .area = {0, all ? 0 : h * i, width, h},
             .panel = true,
             .minimap = true,
-            .status = all || i + 1 == k->n ? k->status : NULL};
+            .status = all || i + 1 == k->n_views ? k->status : NULL};
     }
     if (!is_shown(k, k->focus))
         k->focus = !k->focus;
@@ -115,7 +115,7 @@ void control_resize(control *k, double width, double height)
 void control_tell_hover(control *k)
 {
     paint_page *p = &k->pages[k->focus];
-    const view *v = p->v;
+    const view *v = p->view;
     char name[300], length[64], begin[64];
     const tl_lane *l;
 
@@ -139,10 +139,10 @@ void control_tell_hover(control *k)
 
 void control_hover(control *k)
 {
-    for (int i = 0; i < k->n; i++)
+    for (int i = 0; i < k->n_views; i++)
         if (is_shown(k, i) && k->mouse_y >= k->pages[i].area.y)
             k->focus = i;
-    for (int i = 0; i < k->n; i++) {
+    for (int i = 0; i < k->n_views; i++) {
         paint_page *p = &k->pages[i];
         paint_boxes b;
 
@@ -153,8 +153,8 @@ void control_hover(control *k)
             i == k->focus && k->drag == DRAG_NONE && k->mouse_y >= b.rows.y &&
             k->mouse_y < b.rows.y + b.rows.h &&
             k->mouse_x < b.rows.x + b.rows.w &&
-            view_hit(p->v, b.rows.w, k->mouse_x - b.rows.x,
-                     k->mouse_y - b.rows.y + p->v->scroll, &p->hover);
+            view_hit(p->view, b.rows.w, k->mouse_x - b.rows.x,
+                     k->mouse_y - b.rows.y + p->view->scroll, &p->hover);
     }
     control_tell_hover(k);
 }
@@ -162,7 +162,7 @@ void control_hover(control *k)
 /* The tick under the mouse, or the middle. */
 double control_anchor(const control *k)
 {
-    const view *v = k->v[k->focus];
+    const view *v = k->views[k->focus];
     paint_boxes b;
 
     control_boxes(k, &b);
@@ -185,9 +185,9 @@ void control_go_to_change(control *k)
     for (int i = 0; i < 2; i++) {
         if (r->at[i].row == UINT32_MAX)
             continue;
-        view_select(k->v[i], &r->at[i]);
+        view_select(k->views[i], &r->at[i]);
         if (i == k->focus)
-            view_reveal(k->v[i], &r->at[i]);
+            view_reveal(k->views[i], &r->at[i]);
     }
 }
 
@@ -344,7 +344,7 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
 
 /* --- painting ------------------------------------------------------------ */
 
-static void paint_help(const control *k, canvas *c)
+static void paint_help(const control *k, cv_canvas *c)
 {
     const theme *colors = k->pages[0].colors;
     const control_help *rows;
@@ -364,9 +364,9 @@ static void paint_help(const control *k, canvas *c)
     }
 }
 
-void control_paint(control *k, canvas *c)
+void control_paint(control *k, cv_canvas *c)
 {
-    for (int i = 0; i < k->n; i++)
+    for (int i = 0; i < k->n_views; i++)
         if (is_shown(k, i))
             paint(c, &k->pages[i]);
     if (k->help)

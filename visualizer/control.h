@@ -26,9 +26,9 @@ enum { CONTROL_BOOKMARKS = 9, CONTROL_TEXT = 128 };
 typedef enum { DRAG_NONE, DRAG_PAN, DRAG_MARK, DRAG_MINIMAP } control_drag;
 
 typedef struct {
-    view *v[2];
+    view *views[2];
     const char *titles[2];
-    int n, focus;       /* views; the one the mouse is over */
+    int n_views, focus; /* views; the one the mouse is over */
     const compare *cmp; /* of the two; NULL: none. Set after control_init */
     compare_mode mode;
     paint_panel_kind shows;
@@ -67,7 +67,7 @@ bool control_release(control *k, double x, double y);
  * scrolls the rows. */
 bool control_wheel(control *k, double x, double y, unsigned mods);
 
-void control_paint(control *k, canvas *c);
+void control_paint(control *k, cv_canvas *c);
 
 /* The rows of keys.def: keys and mouse as help shows them, and their meaning.
  */

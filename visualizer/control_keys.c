@@ -36,7 +36,7 @@ static void step_selection(control *k, int along, int down)
     }
     l = &v->tl->rows[s.row].lanes[s.lane];
     if (along) {
-        if (along < 0 ? s.slice == 0 : s.slice + 1 >= l->n)
+        if (along < 0 ? s.slice == 0 : s.slice + 1 >= l->n_slices)
             return;
         s.slice += along < 0 ? UINT64_MAX : 1;
         view_select(v, &s);
@@ -367,8 +367,8 @@ COMMAND(next_mode)
     if (!k->cmp)
         return false;
     k->mode = (compare_mode)((k->mode + 1) % COMPARE_N_MODES);
-    k->v[0]->tall = k->mode == COMPARE_OVERLAY;
-    view_layout(k->v[0]);
+    k->views[0]->tall = k->mode == COMPARE_OVERLAY;
+    view_layout(k->views[0]);
     return true;
 }
 

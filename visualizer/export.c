@@ -30,9 +30,9 @@ static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
         if (args[k].kind == TL_ARG_TEXT)
             str_puts(&out, tl_text(v->tl, args[k].text));
         else if (args[k].kind == TL_ARG_REAL)
-            str_printf(&out, "%.17g", args[k].x);
+            str_printf(&out, "%.17g", args[k].real);
         else
-            str_printf(&out, "%llu", (unsigned long long)args[k].u);
+            str_printf(&out, "%llu", (unsigned long long)args[k].number);
     }
     quoted(f, str_text(&out));
     str_free(&out);
@@ -65,7 +65,7 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
 
     if (st)
         return st;
-    fprintf(out.f,
+    fprintf(out.stream,
             "row,lane,name,begin_%s,length_%s,begin_ns,length_ns,args\r\n",
             v->tl->clk_mhz ? "cycles" : "ticks",
             v->tl->clk_mhz ? "cycles" : "ticks");
@@ -80,7 +80,7 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
             if (i && l->begin[i - 1] + tl_length(l, i - 1) > from)
                 i--;
             for (; i < n; i++)
-                write_slice(out.f, v, r, lane, i);
+                write_slice(out.stream, v, r, lane, i);
         }
     }
     st = file_out_commit(&out, err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *arg_text(const timeline *tl, const tl_arg *a, size_t n,
+static const char *arg_text(const tl_timeline *tl, const tl_arg *a, size_t n,
                             const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -14,18 +14,18 @@ static const char *arg_text(const timeline *tl, const tl_arg *a, size_t n,
     return "";
 }
 
-static double arg_number(const timeline *tl, const tl_arg *a, size_t n,
+static double arg_number(const tl_timeline *tl, const tl_arg *a, size_t n,
                          const char *key)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(tl_text(tl, a[i].name), key))
-            return a[i].kind == TL_ARG_UINT   ? (double)a[i].u
-                   : a[i].kind == TL_ARG_REAL ? a[i].x
+            return a[i].kind == TL_ARG_UINT   ? (double)a[i].number
+                   : a[i].kind == TL_ARG_REAL ? a[i].real
                                               : 0;
     return 0;
 }
 
-static uint64_t arg_uint(const timeline *tl, const tl_arg *a, size_t n,
+static uint64_t arg_uint(const tl_timeline *tl, const tl_arg *a, size_t n,
                          const char *key)
 {
     double x = arg_number(tl, a, n, key);
@@ -35,7 +35,7 @@ static uint64_t arg_uint(const timeline *tl, const tl_arg *a, size_t n,
 
 /* --- stages and local memory --------------------------------------------- */
 
-static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i,
+static void add_stage(const tl_timeline *tl, facts *f, uint32_t row, uint64_t i,
                       uint32_t *seen)
 {
     const tl_lane *l = &tl->rows[row].lanes[0];
@@ -59,14 +59,14 @@ static void add_stage(const timeline *tl, facts *f, uint32_t row, uint64_t i,
 }
 
 /* seen: zeros, for each name a lane can have. */
-static void find_stages(const timeline *tl, facts *f, uint32_t *seen)
+static void find_stages(const tl_timeline *tl, facts *f, uint32_t *seen)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
 
         if (r->kind != TL_ROW_STAGES || !r->lanes)
             continue;
-        for (uint64_t k = 0; k < r->lanes[0].n; k++)
+        for (uint64_t k = 0; k < r->lanes[0].n_slices; k++)
             add_stage(tl, f, i, k, seen);
         break;
     }
@@ -78,27 +78,29 @@ static void find_stages(const timeline *tl, facts *f, uint32_t *seen)
                                                  .row = UINT32_MAX};
 }
 
-static void find_local(const timeline *tl, facts *f)
+static void find_local(const tl_timeline *tl, facts *f)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
 
         for (uint64_t k = 0;
-             r->kind == TL_ROW_LOCAL && r->lanes && k < r->lanes[0].n; k++) {
+             r->kind == TL_ROW_LOCAL && r->lanes && k < r->lanes[0].n_slices;
+             k++) {
             tl_arg a;
 
-            if (k && k + 1 < r->lanes[0].n && k % 64) /* it hardly changes */
+            if (k && k + 1 < r->lanes[0].n_slices &&
+                k % 64) /* it hardly changes */
                 continue;
             if (tl_slice_arg(tl, &r->lanes[0], k, "bytes", &a) &&
-                a.kind == TL_ARG_UINT && a.u > f->row_bytes[i])
-                f->row_bytes[i] = a.u;
+                a.kind == TL_ARG_UINT && a.number > f->row_bytes[i])
+                f->row_bytes[i] = a.number;
         }
     }
 }
 
 /* --- source -------------------------------------------------------------- */
 
-static void add_line(const timeline *tl, facts *f, const tl_arg *a, size_t n)
+static void add_line(const tl_timeline *tl, facts *f, const tl_arg *a, size_t n)
 {
     f->lines[f->n_lines++] =
         (facts_line){.file = arg_text(tl, a, n, "file"),
@@ -106,8 +108,8 @@ static void add_line(const timeline *tl, facts *f, const tl_arg *a, size_t n)
                      .line = (uint32_t)arg_uint(tl, a, n, "line")};
 }
 
-static void add_cost(const timeline *tl, facts *f, uint64_t t, const tl_arg *a,
-                     size_t n)
+static void add_cost(const tl_timeline *tl, facts *f, uint64_t t,
+                     const tl_arg *a, size_t n)
 {
     facts_cost *c = &f->costs[f->n_costs++];
 
@@ -121,13 +123,13 @@ static void add_cost(const timeline *tl, facts *f, uint64_t t, const tl_arg *a,
         tl_class k = tl_class_of(tl, a[i].name);
 
         if (a[i].kind == TL_ARG_UINT && k < TL_N_CAUSES) {
-            c->cause[k] += a[i].u;
-            c->total += a[i].u;
+            c->cause[k] += a[i].number;
+            c->total += a[i].number;
         }
     }
 }
 
-static void find_source(const timeline *tl, facts *f)
+static void find_source(const tl_timeline *tl, facts *f)
 {
     for (uint64_t i = 0; i < tl->n_instants; i++) {
         const tl_instant *at = &tl->instants[i];
@@ -146,14 +148,14 @@ static void find_source(const timeline *tl, facts *f)
     }
 }
 
-vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err)
+vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
 {
     uint64_t stages = 1, lines = 0, costs = 0;
     uint32_t *seen = calloc(UINT16_MAX + 1, sizeof *seen);
 
     for (uint32_t i = 0; i < tl->n_rows; i++)
         if (tl->rows[i].kind == TL_ROW_STAGES && tl->rows[i].lanes)
-            stages += tl->rows[i].lanes[0].n;
+            stages += tl->rows[i].lanes[0].n_slices;
     for (uint64_t i = 0; i < tl->n_instants; i++) {
         const char *name = tl_text(tl, tl->instants[i].name);
 

@@ -41,7 +41,7 @@ typedef struct {
 } facts;
 
 /* VPU_ERR_NOMEM */
-vpu_status facts_make(const timeline *tl, facts *out, vpu_error *err);
+vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err);
 void facts_free(facts *f);
 
 /* From the first stage's begin to the last one's end; without stages, all. A

@@ -86,7 +86,7 @@ static bool look(follow *f)
     return true;
 }
 
-static bool read_it(follow *f, timeline *tl)
+static bool read_it(follow *f, tl_timeline *tl)
 {
     double start = clock_seconds();
     vpu_error err = {0};
@@ -101,7 +101,7 @@ static bool read_it(follow *f, timeline *tl)
     return ok;
 }
 
-bool follow_wait(follow *f, double seconds, timeline *tl, view *v)
+bool follow_wait(follow *f, double seconds, tl_timeline *tl, view *v)
 {
     double until = clock_seconds() + seconds;
     struct timespec nap = {0, 50 * 1000000};
@@ -168,7 +168,7 @@ static void keep_selection(const view *old, view *v)
     l = &v->tl->rows[row->row].lanes[s->lane];
     now = (view_slice){row->row, s->lane,
                        tl_count_before(l, r->lanes[s->lane].begin[s->slice])};
-    if (now.slice < l->n)
+    if (now.slice < l->n_slices)
         view_select(v, &now);
 }
 
@@ -202,9 +202,9 @@ static void keep_view(const view *old, view *v)
         view_move(v, old->from, old->to);
 }
 
-bool follow_step(follow *f, timeline *tl, view *v)
+bool follow_step(follow *f, tl_timeline *tl, view *v)
 {
-    timeline fresh, old_tl = *tl;
+    tl_timeline fresh, old_tl = *tl;
     view now, old = *v;
     vpu_error err;
 

@@ -19,9 +19,9 @@ void follow_open(follow *f, const char *path);
 void follow_close(follow *f);
 /* Waits until there is something to show; false when `seconds` passed. tl and v
  * are made then, and are the caller's. */
-bool follow_wait(follow *f, double seconds, timeline *tl, view *v);
+bool follow_wait(follow *f, double seconds, tl_timeline *tl, view *v);
 /* Replaces both when there is more, keeping stretch, rows, selection and marks;
  * a view at the trace's end stays at the end. False: nothing changed. */
-bool follow_step(follow *f, timeline *tl, view *v);
+bool follow_step(follow *f, tl_timeline *tl, view *v);
 
 #endif

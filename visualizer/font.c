@@ -11,7 +11,7 @@
 
 enum { N_SLOTS = 4096, MAX_GLYPHS = 3000 };
 
-struct font_set {
+struct cv_font_set {
     TTF_Font *fonts[CV_N_FONTS];
     font_glyph *glyphs[CV_N_FONTS]; /* N_SLOTS */
     uint32_t n[CV_N_FONTS];
@@ -47,9 +47,9 @@ static bool find_face(const char *file, char *path, size_t n)
     return false;
 }
 
-vpu_status fonts_open(double scale, font_set **out, vpu_error *err)
+vpu_status cv_fonts_open(double scale, cv_font_set **out, vpu_error *err)
 {
-    font_set *f = calloc(1, sizeof *f);
+    cv_font_set *f = calloc(1, sizeof *f);
     char path[4096];
 
     *out = NULL;
@@ -73,7 +73,7 @@ vpu_status fonts_open(double scale, font_set **out, vpu_error *err)
         else if (!(f->glyphs[i] = calloc(N_SLOTS, sizeof(font_glyph))))
             st = err_set(err, VPU_ERR_NOMEM, "fonts: out of memory");
         if (st) {
-            fonts_close(f);
+            cv_fonts_close(f);
             return st;
         }
         TTF_SetFontHinting(f->fonts[i], TTF_HINTING_LIGHT);
@@ -82,7 +82,7 @@ vpu_status fonts_open(double scale, font_set **out, vpu_error *err)
     return VPU_OK;
 }
 
-static void drop_glyphs(font_set *f, int i)
+static void drop_glyphs(cv_font_set *f, int i)
 {
     for (uint32_t k = 0; f->glyphs[i] && k < N_SLOTS; k++) {
         free(f->glyphs[i][k].alpha);
@@ -91,7 +91,7 @@ static void drop_glyphs(font_set *f, int i)
     f->n[i] = 0;
 }
 
-void fonts_close(font_set *f)
+void cv_fonts_close(cv_font_set *f)
 {
     if (!f)
         return;
@@ -105,7 +105,7 @@ void fonts_close(font_set *f)
     free(f);
 }
 
-static void render(font_set *f, cv_font font, uint32_t code, font_glyph *g)
+static void render(cv_font_set *f, cv_font font, uint32_t code, font_glyph *g)
 {
     int left = 0;
     SDL_Surface *s;
@@ -132,7 +132,7 @@ static void render(font_set *f, cv_font font, uint32_t code, font_glyph *g)
     SDL_FreeSurface(s);
 }
 
-const font_glyph *font_get(font_set *f, cv_font font, uint32_t code)
+const font_glyph *font_get(cv_font_set *f, cv_font font, uint32_t code)
 {
     uint32_t at = code * 2654435761u >> 20;
 
@@ -154,7 +154,7 @@ const font_glyph *font_get(font_set *f, cv_font font, uint32_t code)
     }
 }
 
-int font_height(const font_set *f, cv_font font)
+int font_height(const cv_font_set *f, cv_font font)
 {
     return TTF_FontHeight(f->fonts[font]);
 }
@@ -164,7 +164,7 @@ double font_size(cv_font font)
     return faces[font].size;
 }
 
-double font_scale(const font_set *f)
+double font_scale(const cv_font_set *f)
 {
     return f->scale;
 }

@@ -11,10 +11,10 @@ typedef struct {
     uint8_t *alpha;
 } font_glyph;
 
-const font_glyph *font_get(font_set *f, cv_font font, uint32_t code);
-int font_height(const font_set *f, cv_font font); /* device pixels */
-double font_size(cv_font font);                   /* logical pixels */
-double font_scale(const font_set *f);
+const font_glyph *font_get(cv_font_set *f, cv_font font, uint32_t code);
+int font_height(const cv_font_set *f, cv_font font); /* device pixels */
+double font_size(cv_font font);                      /* logical pixels */
+double font_scale(const cv_font_set *f);
 /* The next code point; U+FFFD for a byte that is not UTF-8. */
 uint32_t font_decode(const char **text);
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/trace/reader.h"
 
-static uint64_t ticks_of(const timeline *tl, uint64_t ns)
+static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
 {
     /* Beyond 584 years the conversion overflows: not a time. */
     if (ns > UINT64_MAX / 1000)
@@ -17,14 +17,14 @@ static uint64_t ticks_of(const timeline *tl, uint64_t ns)
 
 static bool on_track(void *user, const trc_read_track *t)
 {
-    timeline *tl = user;
+    tl_timeline *tl = user;
 
     tl_row_describe(tl, tl_row_at(tl, t->uuid), t->parent_uuid, t->name,
                     t->counter);
     return !tl->failed;
 }
 
-static uint64_t keep_args(timeline *tl, const trc_read_event *e)
+static uint64_t keep_args(tl_timeline *tl, const trc_read_event *e)
 {
     tl_arg args[TRC_MAX_ARGS];
 
@@ -32,8 +32,8 @@ static uint64_t keep_args(timeline *tl, const trc_read_event *e)
         const trc_arg *a = &e->args[i];
 
         args[i] = (tl_arg){.name = tl_intern(tl, a->name, strlen(a->name)),
-                           .u = a->u,
-                           .x = a->x};
+                           .number = a->number,
+                           .real = a->real};
         if (a->kind == TRC_ARG_TEXT) {
             args[i].kind = TL_ARG_TEXT;
             args[i].text = tl_intern(tl, a->text, strlen(a->text));
@@ -45,7 +45,7 @@ static uint64_t keep_args(timeline *tl, const trc_read_event *e)
 }
 
 /* Our own notes at the start say what the clock is. */
-static void see_note(timeline *tl, const trc_read_event *e)
+static void see_note(tl_timeline *tl, const trc_read_event *e)
 {
     unsigned long long mhz;
 
@@ -59,7 +59,7 @@ static void see_note(timeline *tl, const trc_read_event *e)
 
 static bool on_event(void *user, const trc_read_event *e)
 {
-    timeline *tl = user;
+    tl_timeline *tl = user;
     uint32_t row = tl_row_at(tl, e->uuid);
     uint64_t t = ticks_of(tl, e->ns);
 
@@ -86,7 +86,7 @@ static bool on_event(void *user, const trc_read_event *e)
     return !tl->failed;
 }
 
-static vpu_status finish(timeline *tl, vpu_status st, const char *name,
+static vpu_status finish(tl_timeline *tl, vpu_status st, const char *name,
                          vpu_error *err)
 {
     if (tl->failed)
@@ -103,7 +103,7 @@ static vpu_status finish(timeline *tl, vpu_status st, const char *name,
     return st;
 }
 
-vpu_status load_file(const char *path, timeline *tl, vpu_error *err)
+vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
 {
     trc_read_ops ops = {on_track, on_event, tl};
     vpu_status st = tl_init(tl, err);
@@ -114,7 +114,7 @@ vpu_status load_file(const char *path, timeline *tl, vpu_error *err)
 }
 
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
-                      timeline *tl, vpu_error *err)
+                      tl_timeline *tl, vpu_error *err)
 {
     trc_read_ops ops = {on_track, on_event, tl};
     vpu_status st = tl_init(tl, err);

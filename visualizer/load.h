@@ -12,8 +12,8 @@
  * VPU_ERR_PARSE  not a trace, or nothing in it (message: path, byte)
  * VPU_ERR_LIMIT  as trc_read_file, before the first event
  * VPU_ERR_NOMEM */
-vpu_status load_file(const char *path, timeline *tl, vpu_error *err);
+vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err);
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
-                      timeline *tl, vpu_error *err);
+                      tl_timeline *tl, vpu_error *err);
 
 #endif

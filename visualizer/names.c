@@ -48,7 +48,7 @@ static tl_class classify(const char *text, size_t n)
     return (tl_class)(TL_OTHER + hash_of(text, n) % (TL_N_CLASSES - TL_OTHER));
 }
 
-tl_names *names_create(void)
+tl_names *tl_names_create(void)
 {
     tl_names *n = calloc(1, sizeof *n);
 
@@ -60,7 +60,7 @@ tl_names *names_create(void)
     n->class = calloc(n->cap, 1);
     n->slots = calloc(n->n_slots, sizeof *n->slots);
     if (!n->text || !n->class || !n->slots || !(n->text[0] = strdup(""))) {
-        names_free(n);
+        tl_names_free(n);
         return NULL;
     }
     n->class[0] = TL_OTHER;
@@ -68,7 +68,7 @@ tl_names *names_create(void)
     return n;
 }
 
-void names_free(tl_names *n)
+void tl_names_free(tl_names *n)
 {
     if (!n)
         return;
@@ -112,7 +112,7 @@ static int grow(tl_names *n)
     return 1;
 }
 
-uint32_t names_add(tl_names *n, const char *text, size_t len)
+uint32_t tl_names_add(tl_names *n, const char *text, size_t len)
 {
     uint32_t at = hash_of(text, len), i;
 

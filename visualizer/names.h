@@ -14,9 +14,9 @@ typedef struct tl_names {
 } tl_names;
 
 /* NULL: out of memory. */
-tl_names *names_create(void);
-void names_free(tl_names *n);
+tl_names *tl_names_create(void);
+void tl_names_free(tl_names *n);
 /* 0 when memory or numbers (2^24) or room (256 MiB) run out. */
-uint32_t names_add(tl_names *n, const char *text, size_t len);
+uint32_t tl_names_add(tl_names *n, const char *text, size_t len);
 
 #endif

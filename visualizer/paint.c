@@ -68,7 +68,7 @@ void paint_layout(const paint_page *p, paint_boxes *b)
 
 double paint_height(const paint_page *p)
 {
-    return TITLE + LEGEND + AXIS + p->v->height + 4 +
+    return TITLE + LEGEND + AXIS + p->view->height + 4 +
            (p->minimap ? MINIMAP : 0) + (p->status ? STATUS : 6);
 }
 
@@ -82,12 +82,12 @@ void paint_number(char *to, size_t n, double value)
 
 /* --- title and legend ---------------------------------------------------- */
 
-static void paint_title(canvas *c, const paint_page *p, paint_box at)
+static void paint_title(cv_canvas *c, const paint_page *p, paint_box at)
 {
-    const timeline *tl = p->v->tl;
+    const tl_timeline *tl = p->view->tl;
     double y = at.y + at.h / 2 + 2, x = at.x;
     char total[64], cycles[64], line[256];
-    view whole = *p->v;
+    view whole = *p->view;
 
     x += cv_text(c, x, y, CV_TITLE, p->colors->text, p->title) + 14;
     whole.unit = VIEW_AUTO;
@@ -109,7 +109,7 @@ static void paint_title(canvas *c, const paint_page *p, paint_box at)
     }
 }
 
-static bool class_occurs(const timeline *tl, int class)
+static bool class_occurs(const tl_timeline *tl, int class)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
@@ -123,7 +123,7 @@ static bool class_occurs(const timeline *tl, int class)
     return false;
 }
 
-static void paint_legend(canvas *c, const paint_page *p, paint_box at)
+static void paint_legend(cv_canvas *c, const paint_page *p, paint_box at)
 {
     static const char *const names[TL_OTHER] = {
         [TL_ISSUE] = "issue (computing)",
@@ -139,7 +139,7 @@ static void paint_legend(canvas *c, const paint_page *p, paint_box at)
     double x = at.x, y = at.y + at.h / 2 - 2;
 
     for (int k = 0; k < TL_OTHER; k++) {
-        if (!class_occurs(p->v->tl, k))
+        if (!class_occurs(p->view->tl, k))
             continue;
         if (x + 16 + cv_text_width(c, CV_NORMAL, names[k]) > at.x + at.w)
             break;
@@ -153,9 +153,9 @@ static void paint_legend(canvas *c, const paint_page *p, paint_box at)
 
 /* --- axis ---------------------------------------------------------------- */
 
-static void paint_axis(canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_axis(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     double step = view_step(v, b->axis.w, 110), bottom = b->axis.y + b->axis.h;
     double t = ceil(v->from / step) * step;
 
@@ -178,7 +178,7 @@ static void paint_axis(canvas *c, const paint_page *p, const paint_boxes *b)
 /* The share that counts for a row, of the visible stretch: "38 %". */
 static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     uint64_t from = (uint64_t)v->from, end = (uint64_t)v->to;
 
     uint64_t sums[TL_N_CLASSES], busy = 0;
@@ -206,7 +206,7 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
     }
 }
 
-static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
+static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
                         const view_row *at, paint_box box)
 {
     const char *name = r->name, *local;
@@ -239,12 +239,12 @@ static void paint_label(canvas *c, const paint_page *p, const tl_row *r,
         cv_fill(c, box.x - 6, box.y, 2, box.h, p->colors->accent);
 }
 
-static void mark_slice(canvas *c, const paint_page *p, const view_row *row,
+static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
                        const view_slice *s, paint_box at, cv_color color)
 {
-    const tl_lane *l = &p->v->tl->rows[s->row].lanes[s->lane];
-    double x0 = view_x(p->v, at.w, (double)l->begin[s->slice]);
-    double x1 = view_x(p->v, at.w,
+    const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
+    double x0 = view_x(p->view, at.w, (double)l->begin[s->slice]);
+    double x1 = view_x(p->view, at.w,
                        (double)(l->begin[s->slice] + tl_length(l, s->slice)));
     double y, h;
 
@@ -252,15 +252,15 @@ static void mark_slice(canvas *c, const paint_page *p, const view_row *row,
         return;
     x0 = fmax(x0, -3);
     x1 = fmin(x1, at.w + 3);
-    view_lane_place(p->v, row, s->lane, &y, &h);
+    view_lane_place(p->view, row, s->lane, &y, &h);
     cv_frame(c, at.x + x0 - 1, at.y + y - 1, fmax(x1 - x0, 1) + 2, h + 2,
              color);
 }
 
-void paint_row(canvas *c, const paint_page *p, const view_row *row,
+void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
                paint_box at)
 {
-    const tl_row *r = &p->v->tl->rows[row->row];
+    const tl_row *r = &p->view->tl->rows[row->row];
 
     if (r->kind == TL_ROW_COUNTER) {
         paint_counter(c, p, r, at);
@@ -272,13 +272,13 @@ void paint_row(canvas *c, const paint_page *p, const view_row *row,
 
         if (r->kind == TL_ROW_SHAVE && row->folded && !k && r->n_lanes > 1)
             continue;
-        view_lane_place(p->v, row, k, &y, &h);
+        view_lane_place(p->view, row, k, &y, &h);
         lane.y += y;
         lane.h = h;
         paint_lane(c, p, r, &r->lanes[k], r->kind == TL_ROW_SHAVE && !k, lane);
     }
-    if (p->v->has_selection)
-        mark_slice(c, p, row, &p->v->selection, at, p->colors->select);
+    if (p->view->has_selection)
+        mark_slice(c, p, row, &p->view->selection, at, p->colors->select);
     if (p->has_hover)
         mark_slice(c, p, row, &p->hover, at, p->colors->accent);
 }
@@ -286,32 +286,32 @@ void paint_row(canvas *c, const paint_page *p, const view_row *row,
 static bool slice_middle(const paint_page *p, const view_slice *s,
                          const paint_boxes *b, bool end, double *x, double *y)
 {
-    const tl_lane *l = &p->v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
 
-    for (uint32_t i = 0; i < p->v->n_rows; i++) {
-        const view_row *r = &p->v->rows[i];
+    for (uint32_t i = 0; i < p->view->n_rows; i++) {
+        const view_row *r = &p->view->rows[i];
 
         if (r->row != s->row || r->h <= 0)
             continue;
-        *x = b->rows.x + view_x(p->v, b->rows.w,
+        *x = b->rows.x + view_x(p->view, b->rows.w,
                                 (double)(l->begin[s->slice] +
                                          (end ? tl_length(l, s->slice) : 0)));
-        *y = b->rows.y + r->y - p->v->scroll + VIEW_PHASES / 2.0;
+        *y = b->rows.y + r->y - p->view->scroll + VIEW_PHASES / 2.0;
         return true;
     }
     return false;
 }
 
 /* From the end of one phase to the begin of the next, of the selected group. */
-static void paint_flows(canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_flows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    view_slice from = p->v->selection, to;
+    view_slice from = p->view->selection, to;
 
-    if (!p->v->has_selection)
+    if (!p->view->has_selection)
         return;
-    for (int k = 0; k < 2 && view_flow(p->v, &from, -1, &to); k++)
+    for (int k = 0; k < 2 && view_flow(p->view, &from, -1, &to); k++)
         from = to;
-    for (int k = 0; k < 2 && view_flow(p->v, &from, 1, &to); k++) {
+    for (int k = 0; k < 2 && view_flow(p->view, &from, 1, &to); k++) {
         double x0, y0, x1, y1;
 
         if (slice_middle(p, &from, b, true, &x0, &y0) &&
@@ -326,21 +326,22 @@ static void paint_flows(canvas *c, const paint_page *p, const paint_boxes *b)
     }
 }
 
-static void paint_range(canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_range(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    double x0 = fmax(0, view_x(p->v, b->rows.w, (double)p->v->range_from));
+    double x0 =
+        fmax(0, view_x(p->view, b->rows.w, (double)p->view->range_from));
     double x1 =
-        fmin(b->rows.w, view_x(p->v, b->rows.w, (double)p->v->range_to));
+        fmin(b->rows.w, view_x(p->view, b->rows.w, (double)p->view->range_to));
     double top = b->axis.y + b->axis.h - 6;
     char label[64];
 
-    if (!p->v->has_range || x1 <= 0 || x0 >= b->rows.w)
+    if (!p->view->has_range || x1 <= 0 || x0 >= b->rows.w)
         return;
     cv_fill(c, b->rows.x + x0, top, x1 - x0, b->rows.h + 6, p->colors->shade);
     cv_fill(c, b->rows.x + x0, top, 1, b->rows.h + 6, p->colors->accent);
     cv_fill(c, b->rows.x + x1 - 1, top, 1, b->rows.h + 6, p->colors->accent);
-    view_time_text(p->v, (double)(p->v->range_to - p->v->range_from), 0, label,
-                   sizeof label);
+    view_time_text(p->view, (double)(p->view->range_to - p->view->range_from),
+                   0, label, sizeof label);
     cv_fill(c, b->rows.x + x0, b->axis.y, fmax(x1 - x0, 1), 12,
             p->colors->accent);
     if (cv_text_width(c, CV_SMALL, label) + 6 < x1 - x0)
@@ -351,9 +352,9 @@ static void paint_range(canvas *c, const paint_page *p, const paint_boxes *b)
 }
 
 /* Of two compared traces the shorter one's end. */
-static void paint_end(canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_end(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     double x = view_x(v, b->rows.w, (double)v->tl->end);
     char time[64], text[80];
 
@@ -366,9 +367,9 @@ static void paint_end(canvas *c, const paint_page *p, const paint_boxes *b)
                 CV_BOLD, p->colors->text, text);
 }
 
-static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     double end = view_x(v, b->rows.w, (double)v->tl->end);
 
     for (uint32_t i = 0; i < v->n_rows; i++) {
@@ -398,7 +399,7 @@ static void paint_rows(canvas *c, const paint_page *p, const paint_boxes *b)
     cv_unclip(c);
 }
 
-void paint(canvas *c, const paint_page *p)
+void paint(cv_canvas *c, const paint_page *p)
 {
     paint_boxes b;
 

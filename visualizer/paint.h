@@ -26,18 +26,19 @@ typedef enum {
 } paint_panel_kind;
 
 typedef struct {
-    const view *v;
+    const view *view;
     const compare *cmp; /* NULL: nothing to compare with */
     int side;           /* of it: 0 = A, 1 = B */
     const view *under;  /* B, drawn into A's rows; NULL = not */
     paint_panel_kind shows;
     uint64_t change; /* of the list: the one chosen, from 1; 0 = none */
     const theme *colors;
-    const char *title;      /* of the file */
-    const char *status;     /* at the bottom; NULL = none */
-    paint_box area;         /* of the whole page on the canvas */
-    const timeline *beside; /* compared with: counters get one scale; or NULL */
-    bool panel;             /* numbers at the right, if there is room */
+    const char *title;  /* of the file */
+    const char *status; /* at the bottom; NULL = none */
+    paint_box area;     /* of the whole page on the canvas */
+    const tl_timeline
+        *beside; /* compared with: counters get one scale; or NULL */
+    bool panel;  /* numbers at the right, if there is room */
     bool minimap;
     bool has_hover;
     view_slice hover;
@@ -60,7 +61,7 @@ typedef struct {
     const char *name;
     bool compares;
     double width;
-    void (*paint)(canvas *c, const paint_page *p, paint_box at);
+    void (*paint)(cv_canvas *c, const paint_page *p, paint_box at);
 } paint_panel;
 
 extern const paint_panel paint_panels[PAINT_N_PANELS];
@@ -79,27 +80,27 @@ paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side);
 void paint_layout(const paint_page *p, paint_boxes *b);
 /* The height a page needs to show all its rows. */
 double paint_height(const paint_page *p);
-void paint(canvas *c, const paint_page *p);
+void paint(cv_canvas *c, const paint_page *p);
 
 /* --- parts, for paint's own files ---------------------------------------- */
-void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
+void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
                 const tl_lane *l, bool phases, paint_box at);
-void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
+void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
                    paint_box at);
 #define PANEL(id, name, compares, width, painter) \
-    void painter(canvas *c, const paint_page *p, paint_box at);
+    void painter(cv_canvas *c, const paint_page *p, paint_box at);
 #include "visualizer/panels.def"
-void paint_tooltip(canvas *c, const paint_page *p);
+void paint_tooltip(cv_canvas *c, const paint_page *p);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */
-void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b);
+void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 /* B's row of the same name in the lower half of A's. */
-void paint_under(canvas *c, const paint_page *p, const view_row *row,
+void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
                  paint_box at);
 /* A SHAVE's or stage's delta; false: none. */
 bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n);
-void paint_row(canvas *c, const paint_page *p, const view_row *row,
+void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
                paint_box at);
-void paint_minimap(canvas *c, const paint_page *p, paint_box at);
+void paint_minimap(cv_canvas *c, const paint_page *p, paint_box at);
 /* "12.3", three significant digits, no exponent. */
 void paint_number(char *to, size_t n, double value);
 

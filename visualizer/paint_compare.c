@@ -52,7 +52,7 @@ bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n)
 
 static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     const facts_stage *s = facts_stage_at(&v->facts, l->begin[i]);
 
     return facts_cost_of(&v->facts, s, tl_text(v->tl, l->name[i]), v->line_file,
@@ -60,7 +60,7 @@ static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
         .total;
 }
 
-static void badge(canvas *c, const paint_page *p, const compare_row *r,
+static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
                   double x0, double x1, double y, double h)
 {
     char text[32];
@@ -76,10 +76,10 @@ static void badge(canvas *c, const paint_page *p, const compare_row *r,
     cv_text(c, x1 - w + 2, y + h / 2, CV_SMALL, badge_color(p, r), text);
 }
 
-static void mark_lane(canvas *c, const paint_page *p, const paint_boxes *b,
+static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
                       const view_row *row, double h)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     const tl_row *r = &v->tl->rows[row->row];
     const tl_lane *l = &r->lanes[0];
     uint64_t i = tl_count_before(l, (uint64_t)fmax(v->from, 0));
@@ -107,9 +107,9 @@ static void mark_lane(canvas *c, const paint_page *p, const paint_boxes *b,
     }
 }
 
-void paint_badges(canvas *c, const paint_page *p, const paint_boxes *b)
+void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     bool shaves;
 
     if (!p->cmp && !v->line_file)
@@ -153,16 +153,18 @@ static const view_row *same_row(const view *v, const tl_row *r)
     return NULL;
 }
 
-void paint_under(canvas *c, const paint_page *p, const view_row *row,
+void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
                  paint_box at)
 {
-    const view_row *other = same_row(p->under, &p->v->tl->rows[row->row]);
+    const view_row *other = same_row(p->under, &p->view->tl->rows[row->row]);
     const compare_row *group =
-        p->v->has_selection ? compare_of_slice(p->cmp, 0, &p->v->selection)
-                            : NULL;
-    double shift = compare_shift(p->cmp, group, (p->v->from + p->v->to) / 2);
-    double ratio = p->v->tl->clk_mhz && p->under->tl->clk_mhz
-                       ? (double)p->under->tl->clk_mhz / p->v->tl->clk_mhz
+        p->view->has_selection
+            ? compare_of_slice(p->cmp, 0, &p->view->selection)
+            : NULL;
+    double shift =
+        compare_shift(p->cmp, group, (p->view->from + p->view->to) / 2);
+    double ratio = p->view->tl->clk_mhz && p->under->tl->clk_mhz
+                       ? (double)p->under->tl->clk_mhz / p->view->tl->clk_mhz
                        : 1;
     paint_page below = *p;
     view_row half = *row;
@@ -174,10 +176,10 @@ void paint_under(canvas *c, const paint_page *p, const view_row *row,
     cv_fill(c, at.x, at.y, at.w, 1, p->colors->page);
     if (!other)
         return;
-    moved.from = p->v->from * ratio + shift;
-    moved.to = p->v->to * ratio + shift;
+    moved.from = p->view->from * ratio + shift;
+    moved.to = p->view->to * ratio + shift;
     moved.has_selection = false;
-    below.v = &moved;
+    below.view = &moved;
     below.has_hover = false;
     half = *other;
     half.folded = row->folded;
@@ -201,7 +203,7 @@ uint64_t paint_change_at(const paint_page *p, double y)
     return row < (double)p->cmp->n_slower ? (uint64_t)row + 1 : 0;
 }
 
-static void paint_item(canvas *c, const paint_page *p, uint64_t i, double x,
+static void paint_item(cv_canvas *c, const paint_page *p, uint64_t i, double x,
                        double y, double w)
 {
     const compare_row *r = &p->cmp->rows[p->cmp->slower[i]];
@@ -223,7 +225,7 @@ static void paint_item(canvas *c, const paint_page *p, uint64_t i, double x,
         cv_frame(c, x - 6, y, w + 12, ITEM - 2, p->colors->select);
 }
 
-void paint_changes(canvas *c, const paint_page *p, paint_box at)
+void paint_changes(cv_canvas *c, const paint_page *p, paint_box at)
 {
     uint64_t slower = 0, first = p->change > 8 ? p->change - 8 : 0;
     char text[128];

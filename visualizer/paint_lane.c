@@ -18,7 +18,7 @@ static const uint8_t stack_order[TL_N_CLASSES] = {
     TL_DDR,       TL_DMA_WAIT,  TL_DISPATCH,  TL_IDLE};
 
 typedef struct {
-    canvas *c;
+    cv_canvas *c;
     const paint_page *p;
     const tl_row *r;
     const tl_lane *l;
@@ -127,7 +127,7 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
         return;
     k->phase_from = phases->begin[i];
     k->phase_to = end;
-    tl_sums(k->p->v->tl, k->l, k->phase_from, k->phase_to, k->phase_sums);
+    tl_sums(k->p->view->tl, k->l, k->phase_from, k->phase_to, k->phase_sums);
     memcpy(sums, k->phase_sums, sizeof k->phase_sums);
     *span = k->phase_to - k->phase_from;
 }
@@ -136,7 +136,7 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
  */
 static void paint_dense(lane_painter *k, double from, double per, int n)
 {
-    const timeline *tl = k->p->v->tl;
+    const tl_timeline *tl = k->p->view->tl;
     uint64_t before[TL_N_CLASSES], sums[TL_N_CLASSES], t0, t1;
     uint64_t slack = (uint64_t)(per / 2);
     tl_cursor at = {0};
@@ -159,12 +159,12 @@ static void paint_dense(lane_painter *k, double from, double per, int n)
 
 static void paint_columns(lane_painter *k)
 {
-    const timeline *tl = k->p->v->tl;
+    const tl_timeline *tl = k->p->view->tl;
     int n = (int)floor(k->at.w * k->c->scale);
-    double from = k->p->v->from, per = (k->p->v->to - from) / n;
+    double from = k->p->view->from, per = (k->p->view->to - from) / n;
     tl_cursor a = {0}, b = {0};
     uint64_t last_end = UINT64_MAX, last_sums[TL_N_CLASSES] = {0};
-    uint64_t slices = tl_count_before(k->l, (uint64_t)k->p->v->to) -
+    uint64_t slices = tl_count_before(k->l, (uint64_t)k->p->view->to) -
                       tl_count_before(k->l, (uint64_t)fmax(from, 0));
 
     if (n > 0 && from >= 0 && slices / (uint64_t)n >= DENSE) {
@@ -202,7 +202,7 @@ static void paint_columns(lane_painter *k)
 /* Edges between neighbours and their names, where there is room for them. */
 static void paint_slices(lane_painter *k)
 {
-    const view *v = k->p->v;
+    const view *v = k->p->view;
     uint64_t i = tl_count_before(k->l, (uint64_t)fmax(v->from, 0));
     uint64_t n = tl_count_before(k->l, (uint64_t)v->to + 1);
     double last = -1e9;
@@ -235,7 +235,7 @@ static void paint_slices(lane_painter *k)
     }
 }
 
-void paint_lane(canvas *c, const paint_page *p, const tl_row *r,
+void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
                 const tl_lane *l, bool phases, paint_box at)
 {
     lane_painter k = {.c = c,
@@ -257,7 +257,7 @@ static double top_of(const paint_page *p, const tl_row *r)
 
     /* Full height is what DDR can carry, so that one sees when it does. */
     if (!strncmp(r->name, "DDR", 3))
-        top = fmax(top, facts_capacity(&p->v->facts));
+        top = fmax(top, facts_capacity(&p->view->facts));
     for (uint32_t i = 0; p->beside && i < p->beside->n_rows; i++) {
         const tl_row *o = &p->beside->rows[i];
 
@@ -267,10 +267,10 @@ static double top_of(const paint_page *p, const tl_row *r)
     return top > 0 ? top : 1;
 }
 
-void paint_counter(canvas *c, const paint_page *p, const tl_row *r,
+void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
                    paint_box at)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     const tl_counter *k = r->counter;
     int n = (int)floor(at.w * c->scale);
     double per = (v->to - v->from) / n, top = top_of(p, r);

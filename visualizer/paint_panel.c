@@ -9,7 +9,7 @@
 enum { LINE = 18, PAD = 14 };
 
 typedef struct {
-    canvas *c;
+    cv_canvas *c;
     const paint_page *p;
     double x, y, w, bottom;
 } column;
@@ -47,7 +47,7 @@ static void line_time(column *k, const char *key, double ticks)
 {
     char text[64];
 
-    view_time_text(k->p->v, ticks, 0, text, sizeof text);
+    view_time_text(k->p->view, ticks, 0, text, sizeof text);
     line(k, key, text);
 }
 
@@ -91,7 +91,7 @@ static void causes(column *k, const uint64_t *cause, uint64_t all)
 static void rate_line(column *k, const char *key, double bytes_per_tick)
 {
     char number[32], text[96];
-    double mhz = k->p->v->tl->clk_mhz ? k->p->v->tl->clk_mhz : 1000;
+    double mhz = k->p->view->tl->clk_mhz ? k->p->view->tl->clk_mhz : 1000;
 
     paint_number(number, sizeof number, bytes_per_tick * mhz / 1000);
     snprintf(text, sizeof text, "%s GB/s", number);
@@ -127,7 +127,7 @@ static void figures(column *k, const stats *s)
 
 static void arg_line(column *k, const tl_arg *a)
 {
-    const timeline *tl = k->p->v->tl;
+    const tl_timeline *tl = k->p->view->tl;
     char text[64];
 
     if (a->kind == TL_ARG_TEXT) {
@@ -135,9 +135,9 @@ static void arg_line(column *k, const tl_arg *a)
         return;
     }
     if (a->kind == TL_ARG_REAL)
-        snprintf(text, sizeof text, "%g", a->x);
+        snprintf(text, sizeof text, "%g", a->real);
     else
-        snprintf(text, sizeof text, "%llu", (unsigned long long)a->u);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)a->number);
     line(k, tl_text(tl, a->name), text);
 }
 
@@ -145,7 +145,7 @@ static void arg_line(column *k, const tl_arg *a)
  * belong to: of all groups of the stage, a profile knows no single ones. */
 static void hottest_line(column *k)
 {
-    paint_focus at = paint_focus_of(k->p->v);
+    paint_focus at = paint_focus_of(k->p->view);
     char text[200];
 
     if (!at.has_line)
@@ -160,7 +160,7 @@ static void hottest_line(column *k)
         return;
     cv_text_fit(
         k->c, k->x, k->y + LINE / 2.0, k->w, CV_SMALL, k->p->colors->dim,
-        paint_trim(facts_text(&k->p->v->facts, at.line.file, at.line.line)));
+        paint_trim(facts_text(&k->p->view->facts, at.line.file, at.line.line)));
     k->y += LINE;
 }
 
@@ -169,7 +169,7 @@ static void compared(column *k)
 {
     const paint_page *p = k->p;
     const compare_row *r =
-        p->cmp ? compare_of_slice(p->cmp, p->side, &p->v->selection) : NULL;
+        p->cmp ? compare_of_slice(p->cmp, p->side, &p->view->selection) : NULL;
     char badge[32], text[96], number[48];
 
     if (!r)
@@ -191,7 +191,7 @@ static void buffers(column *k)
     static const char *const known[] = {"kernel",       "groups",
                                         "SHAVEs",       "local bytes",
                                         "local budget", "DDR capacity"};
-    const view *v = k->p->v;
+    const view *v = k->p->view;
     const view_slice *s = &v->selection;
     const facts_stage *stage = facts_stage_at(
         &v->facts, v->tl->rows[s->row].lanes[s->lane].begin[s->slice]);
@@ -215,7 +215,7 @@ static void buffers(column *k)
 
 static void selection(column *k)
 {
-    const view *v = k->p->v;
+    const view *v = k->p->view;
     const view_slice *s = &v->selection;
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
@@ -244,9 +244,9 @@ static void selection(column *k)
     }
 }
 
-void paint_figures(canvas *c, const paint_page *p, paint_box at)
+void paint_figures(cv_canvas *c, const paint_page *p, paint_box at)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     column k = {c, p, at.x + PAD, at.y, at.w - 2 * PAD, at.y + at.h - 6};
     stats s;
 
@@ -278,7 +278,7 @@ void paint_figures(canvas *c, const paint_page *p, paint_box at)
     cv_unclip(c);
 }
 
-void paint_tooltip(canvas *c, const paint_page *p)
+void paint_tooltip(cv_canvas *c, const paint_page *p)
 {
     const tl_row *r;
     const tl_lane *l;
@@ -287,10 +287,10 @@ void paint_tooltip(canvas *c, const paint_page *p)
 
     if (!p->has_hover)
         return;
-    r = &p->v->tl->rows[p->hover.row];
+    r = &p->view->tl->rows[p->hover.row];
     l = &r->lanes[p->hover.lane];
-    tl_slice_name(p->v->tl, l, p->hover.slice, name, sizeof name);
-    view_time_text(p->v, (double)tl_length(l, p->hover.slice), 0, length,
+    tl_slice_name(p->view->tl, l, p->hover.slice, name, sizeof name);
+    view_time_text(p->view, (double)tl_length(l, p->hover.slice), 0, length,
                    sizeof length);
     snprintf(text, sizeof text, "%s   %s", name, length);
     w = cv_text_width(c, CV_NORMAL, text) + 16;
@@ -305,8 +305,8 @@ void paint_tooltip(canvas *c, const paint_page *p)
 enum { MAP_COLUMNS = 2048 };
 
 /* Adds a lane's busy and issuing ticks to the columns. */
-static void add_to_map(const timeline *tl, const tl_row *r, int n, double all,
-                       uint64_t busy[], uint64_t issue[])
+static void add_to_map(const tl_timeline *tl, const tl_row *r, int n,
+                       double all, uint64_t busy[], uint64_t issue[])
 {
     const tl_lane *l = &r->lanes[r->kind == TL_ROW_SHAVE];
     uint64_t last[TL_N_CLASSES] = {0}, sums[TL_N_CLASSES];
@@ -323,10 +323,10 @@ static void add_to_map(const timeline *tl, const tl_row *r, int n, double all,
 }
 
 /* Computing over all SHAVEs through the whole trace, and where the view is. */
-void paint_minimap(canvas *c, const paint_page *p, paint_box at)
+void paint_minimap(cv_canvas *c, const paint_page *p, paint_box at)
 {
-    const view *v = p->v;
-    const timeline *tl = v->tl;
+    const view *v = p->view;
+    const tl_timeline *tl = v->tl;
     uint64_t busy[MAP_COLUMNS] = {0}, issue[MAP_COLUMNS] = {0}, lanes = 0;
     int n = (int)fmin(at.w / 2, MAP_COLUMNS);
     double all = fmax((double)v->extent, 1), w = at.w / n;

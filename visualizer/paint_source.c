@@ -40,10 +40,10 @@ static void look_at_selection(const view *v, paint_focus *f)
         f->cause = class;
     if (r->kind == TL_ROW_DMA && v->facts.n_lines &&
         tl_slice_arg(v->tl, l, s->slice, "source line", &a) &&
-        a.kind == TL_ARG_UINT && a.u) {
+        a.kind == TL_ARG_UINT && a.number) {
         f->has_line = true;
-        f->line =
-            (facts_cost){.file = v->facts.lines[0].file, .line = (uint32_t)a.u};
+        f->line = (facts_cost){.file = v->facts.lines[0].file,
+                               .line = (uint32_t)a.number};
         for (uint32_t i = 0; i < v->facts.n_costs; i++)
             if (!strcmp(v->facts.costs[i].stage, f->stage->name))
                 f->line.file = v->facts.costs[i].file;
@@ -115,7 +115,7 @@ uint32_t paint_line_at(const paint_page *p, double y, const char **file)
     double row;
 
     paint_layout(p, &b);
-    l = list(p->v, b.panel.h);
+    l = list(p->view, b.panel.h);
     row = floor((y - b.panel.y - HEAD) / LINE);
     *file = NULL;
     if (p->shows != PANEL_SOURCE || row < 0 || row >= l.shown)
@@ -129,7 +129,7 @@ static uint64_t weight(const facts_cost *c, tl_class cause)
     return cause < TL_N_CAUSES ? c->cause[cause] : c->total;
 }
 
-static void paint_bar(canvas *c, const paint_page *p, double x, double y,
+static void paint_bar(cv_canvas *c, const paint_page *p, double x, double y,
                       const facts_cost *cost, tl_class cause, uint64_t most)
 {
     char text[32];
@@ -158,7 +158,7 @@ static void paint_bar(canvas *c, const paint_page *p, double x, double y,
 }
 
 /* Tabs became blanks in the trace; what is indented stays so. */
-static void paint_code(canvas *c, const paint_page *p, const char *text,
+static void paint_code(cv_canvas *c, const paint_page *p, const char *text,
                        double x, double y, double room)
 {
     const char *code = paint_trim(text);
@@ -169,7 +169,7 @@ static void paint_code(canvas *c, const paint_page *p, const char *text,
                 p->colors->text, code);
 }
 
-static void paint_head(canvas *c, const paint_page *p, const listing *l,
+static void paint_head(cv_canvas *c, const paint_page *p, const listing *l,
                        paint_box at)
 {
     const paint_focus *f = &l->focus;
@@ -179,7 +179,7 @@ static void paint_head(canvas *c, const paint_page *p, const listing *l,
             l->n ? l->lines[0].file : "No source in this trace");
     if (!l->n)
         snprintf(text, sizeof text, "traces of vpu run, level groups or full");
-    else if (!p->v->facts.n_costs)
+    else if (!p->view->facts.n_costs)
         snprintf(text, sizeof text,
                  "cycles per line: vpu run --profile --trace FILE");
     else
@@ -190,9 +190,9 @@ static void paint_head(canvas *c, const paint_page *p, const listing *l,
                 p->colors->dim, text);
 }
 
-void paint_source(canvas *c, const paint_page *p, paint_box at)
+void paint_source(cv_canvas *c, const paint_page *p, paint_box at)
 {
-    const view *v = p->v;
+    const view *v = p->view;
     listing l = list(v, at.h);
     uint64_t most = 1;
     double x = at.x + PAD;

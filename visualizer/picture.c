@@ -18,12 +18,12 @@ typedef struct {
 } sheet;
 
 /* "B takes 0.037 of A's time: 27.1 times as fast" */
-static void paint_banner(canvas *c, const sheet *s)
+static void paint_banner(cv_canvas *c, const sheet *s)
 {
-    const timeline *a = s->pages[0].v->tl, *b = s->pages[1].v->tl;
+    const tl_timeline *a = s->pages[0].view->tl, *b = s->pages[1].view->tl;
     const theme *colors = s->pages[0].colors;
-    double na = tl_ns(a, facts_work(&s->pages[0].v->facts));
-    double nb = tl_ns(b, facts_work(&s->pages[1].v->facts));
+    double na = tl_ns(a, facts_work(&s->pages[0].view->facts));
+    double nb = tl_ns(b, facts_work(&s->pages[1].view->facts));
     double ratio = na > nb ? na / fmax(nb, 1) : nb / fmax(na, 1);
     const char *fast = s->pages[na > nb].title,
                *slow = s->pages[na <= nb].title;
@@ -41,7 +41,7 @@ static void paint_banner(canvas *c, const sheet *s)
     cv_text(c, 12, BANNER / 2.0, CV_BOLD, colors->text, text);
 }
 
-static void paint_sheet(canvas *c, const sheet *s)
+static void paint_sheet(cv_canvas *c, const sheet *s)
 {
     cv_fill(c, 0, 0, s->width, s->height, s->pages[0].colors->page);
     if (s->n == 2)
@@ -77,20 +77,20 @@ static vpu_status write_png(const picture_options *o, const sheet *s,
 {
     int pw = (int)ceil(s->width * scale), ph = (int)ceil(s->height * scale);
     uint32_t *px = calloc((size_t)pw * (size_t)ph, sizeof *px);
-    font_set *fonts = NULL;
+    cv_font_set *fonts = NULL;
     vpu_status st;
-    canvas c;
+    cv_canvas c;
 
     if (!px)
         return err_set(err, VPU_ERR_NOMEM, "%s: no memory for %d x %d pixels",
                        o->png, pw, ph);
-    st = fonts_open(scale, &fonts, err);
+    st = cv_fonts_open(scale, &fonts, err);
     if (!st) {
         cv_raster(&c, fonts, px, pw, ph, pw, scale);
         paint_sheet(&c, s);
         st = cv_write_png(&c, o->png, err);
     }
-    fonts_close(fonts);
+    cv_fonts_close(fonts);
     free(px);
     return st;
 }
@@ -98,10 +98,10 @@ static vpu_status write_png(const picture_options *o, const sheet *s,
 static vpu_status write_svg(const picture_options *o, const sheet *s,
                             vpu_error *err)
 {
-    font_set *fonts = NULL;
+    cv_font_set *fonts = NULL;
     str out = {0};
-    vpu_status st = fonts_open(1, &fonts, err);
-    canvas c;
+    vpu_status st = cv_fonts_open(1, &fonts, err);
+    cv_canvas c;
 
     if (!st) {
         cv_svg(&c, fonts, s->width, s->height, &out);
@@ -110,7 +110,7 @@ static vpu_status write_svg(const picture_options *o, const sheet *s,
         st = file_write(o->svg, str_text(&out), out.n, err);
     }
     str_free(&out);
-    fonts_close(fonts);
+    cv_fonts_close(fonts);
     return st;
 }
 
@@ -127,7 +127,7 @@ vpu_status picture_write(const picture_options *o, const view *a,
     for (int i = 0; i < s.n; i++) {
         int side = both ? i : b && o->mode == COMPARE_B;
 
-        s.pages[i] = (paint_page){.v = side ? b : a,
+        s.pages[i] = (paint_page){.view = side ? b : a,
                                   .cmp = b ? o->cmp : NULL,
                                   .side = side,
                                   .colors = colors,

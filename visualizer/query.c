@@ -23,8 +23,8 @@ uint64_t tl_length(const tl_lane *l, uint64_t i)
                                                       : l->length[i];
 }
 
-void tl_slice_name(const timeline *tl, const tl_lane *l, uint64_t i, char *to,
-                   size_t n)
+void tl_slice_name(const tl_timeline *tl, const tl_lane *l, uint64_t i,
+                   char *to, size_t n)
 {
     const char *base = tl_text(tl, l->name[i]);
 
@@ -50,12 +50,12 @@ static uint64_t count_before(const uint64_t *time, uint64_t lo, uint64_t hi,
 
 uint64_t tl_count_before(const tl_lane *l, uint64_t t)
 {
-    return count_before(l->begin, 0, l->n, t);
+    return count_before(l->begin, 0, l->n_slices, t);
 }
 
 bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice)
 {
-    uint64_t n = count_before(l->begin, 0, l->n, t + 1);
+    uint64_t n = count_before(l->begin, 0, l->n_slices, t + 1);
 
     /* Empty slices at t stand before the one that covers it, or after. */
     while (n && l->begin[n - 1] + tl_length(l, n - 1) <= t) {
@@ -95,12 +95,12 @@ static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
 
 /* Then slice by slice, at most TL_BLOCK, to the first that begins at t or
  * later. */
-static void to_slice(const timeline *tl, const tl_lane *l, tl_cursor *at,
+static void to_slice(const tl_timeline *tl, const tl_lane *l, tl_cursor *at,
                      uint64_t t)
 {
     const uint8_t *class = tl->names->class;
 
-    for (; at->slice < l->n && l->begin[at->slice] < t; at->slice++) {
+    for (; at->slice < l->n_slices && l->begin[at->slice] < t; at->slice++) {
         uint64_t length = l->length[at->slice];
 
         if (length == UINT32_MAX)
@@ -109,7 +109,7 @@ static void to_slice(const timeline *tl, const tl_lane *l, tl_cursor *at,
     }
 }
 
-void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
+void tl_walk(const tl_timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
              uint64_t sums[TL_N_CLASSES])
 {
     to_block(l, at, t);
@@ -123,7 +123,7 @@ void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
     }
 }
 
-uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
+uint64_t tl_walk_near(const tl_timeline *tl, const tl_lane *l, tl_cursor *at,
                       uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES])
 {
     uint64_t block;
@@ -140,8 +140,8 @@ uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
     return t;
 }
 
-void tl_sums(const timeline *tl, const tl_lane *l, uint64_t from, uint64_t to,
-             uint64_t sums[TL_N_CLASSES])
+void tl_sums(const tl_timeline *tl, const tl_lane *l, uint64_t from,
+             uint64_t to, uint64_t sums[TL_N_CLASSES])
 {
     tl_cursor at = {0};
     uint64_t before[TL_N_CLASSES];
@@ -163,7 +163,8 @@ static double integral_to(const tl_counter *c, uint64_t t, uint64_t *n)
     uint64_t i, last;
     double sum;
 
-    *n = t == UINT64_MAX ? c->n : count_before(c->time, 0, c->n, t + 1);
+    *n = t == UINT64_MAX ? c->n_values
+                         : count_before(c->time, 0, c->n_values, t + 1);
     if (!*n)
         return 0;
     last = *n - 1;
@@ -211,7 +212,8 @@ static uint64_t get_varint(const uint8_t **p)
     }
 }
 
-size_t tl_unpack_args(const timeline *tl, uint64_t at, tl_arg *args, size_t cap)
+size_t tl_unpack_args(const tl_timeline *tl, uint64_t at, tl_arg *args,
+                      size_t cap)
 {
     const uint8_t *p = tl->blob + at;
     size_t n;
@@ -224,10 +226,10 @@ size_t tl_unpack_args(const timeline *tl, uint64_t at, tl_arg *args, size_t cap)
 
         args[i] = (tl_arg){.name = (tl_name)(key >> 2), .kind = key & 3};
         if (args[i].kind == TL_ARG_REAL) {
-            memcpy(&args[i].x, p, 8);
+            memcpy(&args[i].real, p, 8);
             p += 8;
         } else if (args[i].kind == TL_ARG_UINT) {
-            args[i].u = get_varint(&p);
+            args[i].number = get_varint(&p);
         } else {
             args[i].text = (tl_name)get_varint(&p);
         }
@@ -235,7 +237,7 @@ size_t tl_unpack_args(const timeline *tl, uint64_t at, tl_arg *args, size_t cap)
     return n < cap ? n : cap;
 }
 
-size_t tl_slice_args(const timeline *tl, const tl_lane *l, uint64_t slice,
+size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                      tl_arg *args, size_t cap)
 {
     uint64_t lo = 0, hi = l->n_args;
@@ -254,7 +256,7 @@ size_t tl_slice_args(const timeline *tl, const tl_lane *l, uint64_t slice,
     return n;
 }
 
-bool tl_slice_arg(const timeline *tl, const tl_lane *l, uint64_t slice,
+bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out)
 {
     tl_arg args[64];
@@ -268,7 +270,7 @@ bool tl_slice_arg(const timeline *tl, const tl_lane *l, uint64_t slice,
     return false;
 }
 
-double tl_ns(const timeline *tl, uint64_t ticks)
+double tl_ns(const tl_timeline *tl, uint64_t ticks)
 {
     return tl->clk_mhz ? (double)ticks * 1000.0 / tl->clk_mhz : (double)ticks;
 }

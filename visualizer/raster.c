@@ -65,7 +65,7 @@ static uint32_t ink_of(uint32_t color)
                         : blend(color, 0xffffffff, 60);
 }
 
-static void raster_fill(canvas *c, double x, double y, double w, double h,
+static void raster_fill(cv_canvas *c, double x, double y, double w, double h,
                         cv_color color, cv_pattern pattern)
 {
     int x0 = (int)floor(x * c->scale + 0.5),
@@ -93,8 +93,8 @@ static void raster_fill(canvas *c, double x, double y, double w, double h,
     }
 }
 
-static void raster_line(canvas *c, double x0, double y0, double x1, double y1,
-                        cv_color color)
+static void raster_line(cv_canvas *c, double x0, double y0, double x1,
+                        double y1, cv_color color)
 {
     double dx = (x1 - x0) * c->scale, dy = (y1 - y0) * c->scale;
     int n = (int)ceil(fmax(fabs(dx), fabs(dy)));
@@ -118,7 +118,7 @@ static void raster_line(canvas *c, double x0, double y0, double x1, double y1,
     }
 }
 
-static void draw_glyph(canvas *c, const font_glyph *g, int x, int y,
+static void draw_glyph(cv_canvas *c, const font_glyph *g, int x, int y,
                        cv_color color)
 {
     for (int j = 0; j < g->h; j++) {
@@ -136,7 +136,7 @@ static void draw_glyph(canvas *c, const font_glyph *g, int x, int y,
     }
 }
 
-static void raster_text(canvas *c, double x, double y, cv_font font,
+static void raster_text(cv_canvas *c, double x, double y, cv_font font,
                         cv_color color, const char *text)
 {
     int px = (int)floor(x * c->scale + 0.5);
@@ -150,7 +150,7 @@ static void raster_text(canvas *c, double x, double y, cv_font font,
     }
 }
 
-static void raster_clip(canvas *c, double x, double y, double w, double h)
+static void raster_clip(cv_canvas *c, double x, double y, double w, double h)
 {
     double s = c->scale;
 
@@ -163,23 +163,23 @@ static void raster_clip(canvas *c, double x, double y, double w, double h)
 static const cv_ops raster_ops = {raster_fill, raster_line, raster_text,
                                   raster_clip};
 
-void cv_raster(canvas *c, font_set *fonts, uint32_t *px, int pw, int ph,
+void cv_raster(cv_canvas *c, cv_font_set *fonts, uint32_t *px, int pw, int ph,
                int stride, double scale)
 {
-    *c = (canvas){.ops = &raster_ops,
-                  .fonts = fonts,
-                  .px = px,
-                  .pw = pw,
-                  .ph = ph,
-                  .stride = stride,
-                  .cx1 = pw,
-                  .cy1 = ph,
-                  .width = pw / scale,
-                  .height = ph / scale,
-                  .scale = scale};
+    *c = (cv_canvas){.ops = &raster_ops,
+                     .fonts = fonts,
+                     .px = px,
+                     .pw = pw,
+                     .ph = ph,
+                     .stride = stride,
+                     .cx1 = pw,
+                     .cy1 = ph,
+                     .width = pw / scale,
+                     .height = ph / scale,
+                     .scale = scale};
 }
 
-vpu_status cv_write_png(const canvas *c, const char *path, vpu_error *err)
+vpu_status cv_write_png(const cv_canvas *c, const char *path, vpu_error *err)
 {
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (uint32_t)c->pw,
@@ -201,7 +201,7 @@ vpu_status cv_write_png(const canvas *c, const char *path, vpu_error *err)
             to[2] = (uint8_t)(p >> 16);
         }
     if (!(st = file_out_open(&out, path, err))) {
-        if (!png_image_write_to_stdio(&image, out.f, 0, bytes, 0, NULL))
+        if (!png_image_write_to_stdio(&image, out.stream, 0, bytes, 0, NULL))
             st = err_set(err, VPU_ERR_IO, "%s: %s", path, image.message);
         else
             st = file_out_commit(&out, err);

@@ -224,7 +224,7 @@ static bool search_lane(const view *v, const tl_lane *l, const char *text,
     uint64_t i = tl_count_before(l, t);
 
     if (dir > 0) {
-        for (; i < l->n; i++)
+        for (; i < l->n_slices; i++)
             if (matches(v, l, i, text, numbers)) {
                 *slice = i;
                 return true;
@@ -329,7 +329,7 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
     for (int k = 0; k < FAR; k++) {
         tl_arg a = {0}, b = {0};
 
-        if (dir < 0 ? !i : i + 1 >= l->n)
+        if (dir < 0 ? !i : i + 1 >= l->n_slices)
             return false;
         i += dir < 0 ? UINT64_MAX : 1;
         if (l->number[i] != l->number[s->slice])

@@ -54,7 +54,7 @@ static void each_line(const char *path,
 
 static void see_state(void *user, const char *key, double a, double b)
 {
-    state *s = user;
+    viewer_state *s = user;
 
     if (!strcmp(key, "size") && a >= 200 && b >= 100 && a <= 16384 &&
         b <= 16384) {
@@ -67,7 +67,7 @@ static void see_state(void *user, const char *key, double a, double b)
     }
 }
 
-void state_load(state *s)
+void viewer_state_load(viewer_state *s)
 {
     char path[4096];
 
@@ -75,7 +75,7 @@ void state_load(state *s)
         each_line(path, see_state, s);
 }
 
-void state_save(const state *s)
+void viewer_state_save(const viewer_state *s)
 {
     char path[4096], text[256];
 
@@ -98,7 +98,7 @@ static void see_mark(void *user, const char *key, double a, double b)
     k->bookmarks[i].to = b;
 }
 
-void state_load_marks(const char *trace, control *k)
+void viewer_state_load_marks(const char *trace, control *k)
 {
     char path[4096];
 
@@ -106,7 +106,7 @@ void state_load_marks(const char *trace, control *k)
         each_line(path, see_mark, k);
 }
 
-void state_save_marks(const char *trace, const control *k)
+void viewer_state_save_marks(const char *trace, const control *k)
 {
     char path[4096], text[1024];
     size_t n = 0;

@@ -10,11 +10,12 @@ typedef struct {
     uint32_t width, height;
     double scale;
     int dark;
-} state;
+} viewer_state;
 
-void state_load(state *s); /* fields without a remembered value keep theirs */
-void state_save(const state *s);
-void state_load_marks(const char *trace, control *k);
-void state_save_marks(const char *trace, const control *k);
+void viewer_state_load(
+    viewer_state *s); /* fields without a remembered value keep theirs */
+void viewer_state_save(const viewer_state *s);
+void viewer_state_load_marks(const char *trace, control *k);
+void viewer_state_save_marks(const char *trace, const control *k);
 
 #endif

@@ -19,7 +19,7 @@ const char *stats_resource(tl_class cause)
     return cause < TL_N_CAUSES ? resources[cause] : "";
 }
 
-static void add_shave(const timeline *tl, uint32_t row, stats *s)
+static void add_shave(const tl_timeline *tl, uint32_t row, stats *s)
 {
     uint64_t sums[TL_N_CLASSES], covered = 0, *mine;
 
@@ -61,13 +61,13 @@ typedef struct {
 } sweep_lane;
 
 /* Whether the lane counts at t; *next: when that may change. */
-static bool counts_at(const timeline *tl, sweep_lane *w, uint64_t t,
+static bool counts_at(const tl_timeline *tl, sweep_lane *w, uint64_t t,
                       uint64_t *next)
 {
     uint64_t begin, end;
 
     for (;; w->i++) {
-        if (w->i >= w->l->n)
+        if (w->i >= w->l->n_slices)
             return false;
         begin = w->l->begin[w->i];
         end = begin + tl_length(w->l, w->i);
@@ -82,7 +82,7 @@ static bool counts_at(const timeline *tl, sweep_lane *w, uint64_t t,
     return w->dma || tl_class_of(tl, w->l->name[w->i]) == TL_ISSUE;
 }
 
-static void sweep(const timeline *tl, stats *s)
+static void sweep(const tl_timeline *tl, stats *s)
 {
     sweep_lane lanes[2 * STATS_MAX_SHAVES];
     uint32_t n = 0;
@@ -117,7 +117,7 @@ static void sweep(const timeline *tl, stats *s)
     }
 }
 
-void stats_of(const timeline *tl, uint64_t from, uint64_t to, stats *s)
+void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s)
 {
     uint64_t sums[TL_N_CLASSES];
 

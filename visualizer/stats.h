@@ -29,7 +29,7 @@ enum { STATS_MAX_SWEEP = 20000 };
 
 /* Sums are exact. A trace of the level groups or summary gives a phase's
  * causes no order: parts of a phase are then estimates. */
-void stats_of(const timeline *tl, uint64_t from, uint64_t to, stats *s);
+void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s);
 
 /* What a SHAVE waits for in that cause: "DDR latency"; "" for work. */
 const char *stats_resource(tl_class cause);

@@ -26,7 +26,7 @@ static void paint(str *out, const char *key, cv_color color)
                    (color >> 24) * 100 / 256);
 }
 
-static void rect(canvas *c, double x, double y, double w, double h)
+static void rect(cv_canvas *c, double x, double y, double w, double h)
 {
     str_puts(c->out, "<rect");
     number(c->out, "x", x);
@@ -35,7 +35,7 @@ static void rect(canvas *c, double x, double y, double w, double h)
     number(c->out, "height", h);
 }
 
-static void svg_fill(canvas *c, double x, double y, double w, double h,
+static void svg_fill(cv_canvas *c, double x, double y, double w, double h,
                      cv_color color, cv_pattern pattern)
 {
     if (w <= 0 || h <= 0)
@@ -49,7 +49,7 @@ static void svg_fill(canvas *c, double x, double y, double w, double h,
     str_printf(c->out, " fill=\"url(#p%d)\"/>\n", pattern);
 }
 
-static void svg_line(canvas *c, double x0, double y0, double x1, double y1,
+static void svg_line(cv_canvas *c, double x0, double y0, double x1, double y1,
                      cv_color color)
 {
     str_puts(c->out, "<line");
@@ -61,7 +61,7 @@ static void svg_line(canvas *c, double x0, double y0, double x1, double y1,
     str_puts(c->out, "/>\n");
 }
 
-static void svg_text(canvas *c, double x, double y, cv_font font,
+static void svg_text(cv_canvas *c, double x, double y, cv_font font,
                      cv_color color, const char *text)
 {
     static const char *const styles[] = {
@@ -92,7 +92,7 @@ static void svg_text(canvas *c, double x, double y, cv_font font,
     str_free(&safe);
 }
 
-static void svg_clip(canvas *c, double x, double y, double w, double h)
+static void svg_clip(cv_canvas *c, double x, double y, double w, double h)
 {
     bool whole = x <= 0 && y <= 0 && x + w >= c->width && y + h >= c->height;
 
@@ -109,7 +109,8 @@ static void svg_clip(canvas *c, double x, double y, double w, double h)
 
 static const cv_ops svg_ops = {svg_fill, svg_line, svg_text, svg_clip};
 
-void cv_svg(canvas *c, font_set *fonts, double width, double height, str *out)
+void cv_svg(cv_canvas *c, cv_font_set *fonts, double width, double height,
+            str *out)
 {
     static const char *const patterns[CV_N_PATTERNS] = {
         [CV_SLASH] = "M0,6L6,0",
@@ -117,12 +118,12 @@ void cv_svg(canvas *c, font_set *fonts, double width, double height, str *out)
         [CV_DOTS] = "M1,1h1M4,4h1",
         [CV_DASHES] = "M0,1h6M0,4h6"};
 
-    *c = (canvas){.ops = &svg_ops,
-                  .fonts = fonts,
-                  .out = out,
-                  .width = width,
-                  .height = height,
-                  .scale = 1};
+    *c = (cv_canvas){.ops = &svg_ops,
+                     .fonts = fonts,
+                     .out = out,
+                     .width = width,
+                     .height = height,
+                     .scale = 1};
     str_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     number(out, "width", width);
     number(out, "height", height);
@@ -138,7 +139,7 @@ void cv_svg(canvas *c, font_set *fonts, double width, double height, str *out)
     str_puts(out, "</defs>\n");
 }
 
-void cv_svg_end(canvas *c)
+void cv_svg_end(cv_canvas *c)
 {
     cv_unclip(c);
     str_puts(c->out, "</svg>\n");

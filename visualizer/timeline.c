@@ -11,7 +11,7 @@
 enum { NO_NUMBER = -1 };
 
 /* Doubles *cap elements of size bytes; large blocks move without copying. */
-static bool grow(timeline *tl, void *items, uint64_t *cap, size_t size)
+static bool grow(tl_timeline *tl, void *items, uint64_t *cap, size_t size)
 {
     uint64_t want = *cap ? *cap * 2 : 64;
     void *old, *p;
@@ -27,10 +27,10 @@ static bool grow(timeline *tl, void *items, uint64_t *cap, size_t size)
     return true;
 }
 
-vpu_status tl_init(timeline *tl, vpu_error *err)
+vpu_status tl_init(tl_timeline *tl, vpu_error *err)
 {
     memset(tl, 0, sizeof *tl);
-    tl->names = names_create();
+    tl->names = tl_names_create();
     tl->n_row_slots = 1024;
     tl->row_slots = calloc(tl->n_row_slots, sizeof *tl->row_slots);
     if (tl->names && tl->row_slots)
@@ -52,7 +52,7 @@ static void free_lane(tl_lane *l)
     free(l->arg_at);
 }
 
-void tl_free(timeline *tl)
+void tl_free(tl_timeline *tl)
 {
     if (!tl)
         return;
@@ -74,30 +74,30 @@ void tl_free(timeline *tl)
     free(tl->instants);
     free(tl->row_slots);
     free(tl->blob);
-    names_free(tl->names);
+    tl_names_free(tl->names);
     memset(tl, 0, sizeof *tl);
 }
 
 /* --- names --------------------------------------------------------------- */
 
-tl_name tl_intern(timeline *tl, const char *text, size_t n)
+tl_name tl_intern(tl_timeline *tl, const char *text, size_t n)
 {
-    return names_add(tl->names, text, n);
+    return tl_names_add(tl->names, text, n);
 }
 
-const char *tl_text(const timeline *tl, tl_name name)
+const char *tl_text(const tl_timeline *tl, tl_name name)
 {
     return name < tl->names->n ? tl->names->text[name] : "";
 }
 
-tl_class tl_class_of(const timeline *tl, tl_name name)
+tl_class tl_class_of(const tl_timeline *tl, tl_name name)
 {
     return (tl_class)tl->names->class[name < tl->names->n ? name : 0];
 }
 
 /* --- rows ---------------------------------------------------------------- */
 
-static uint32_t *row_slot(timeline *tl, uint64_t uuid)
+static uint32_t *row_slot(tl_timeline *tl, uint64_t uuid)
 {
     uint64_t at = uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
@@ -109,7 +109,7 @@ static uint32_t *row_slot(timeline *tl, uint64_t uuid)
     }
 }
 
-static bool grow_rows(timeline *tl)
+static bool grow_rows(tl_timeline *tl)
 {
     uint64_t cap = tl->cap_rows;
     uint32_t *slots;
@@ -132,7 +132,7 @@ static bool grow_rows(timeline *tl)
     return true;
 }
 
-uint32_t tl_row_at(timeline *tl, uint64_t uuid)
+uint32_t tl_row_at(tl_timeline *tl, uint64_t uuid)
 {
     uint32_t *slot = row_slot(tl, uuid);
 
@@ -170,7 +170,7 @@ static bool local_of(const char *name, uint32_t *index)
     return numbered(shave, "SHAVE ", index);
 }
 
-void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
+void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
                      const char *name, bool counter)
 {
     tl_row *r;
@@ -196,47 +196,49 @@ void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
 
 /* --- slices -------------------------------------------------------------- */
 
-static bool grow_lane(timeline *tl, tl_lane *l)
+static bool grow_lane(tl_timeline *tl, tl_lane *l)
 {
-    uint64_t c1 = l->cap, c2 = l->cap, c3 = l->cap, c4 = l->cap;
+    uint64_t c1 = l->cap_slices, c2 = l->cap_slices, c3 = l->cap_slices,
+             c4 = l->cap_slices;
 
-    if (l->n < l->cap)
+    if (l->n_slices < l->cap_slices)
         return true;
     if (!grow(tl, &l->begin, &c1, sizeof *l->begin) ||
         !grow(tl, &l->length, &c2, sizeof *l->length) ||
         !grow(tl, &l->name, &c3, sizeof *l->name) ||
         (l->number && !grow(tl, &l->number, &c4, sizeof *l->number)))
         return false;
-    l->cap = c1;
+    l->cap_slices = c1;
     return true;
 }
 
-static bool set_number(timeline *tl, tl_lane *l, int64_t number)
+static bool set_number(tl_timeline *tl, tl_lane *l, int64_t number)
 {
     if (!l->number) {
         if (number == NO_NUMBER)
             return true;
-        l->number = malloc(l->cap * sizeof *l->number);
+        l->number = malloc(l->cap_slices * sizeof *l->number);
         if (!l->number) {
             tl->failed = true;
             return false;
         }
-        memset(l->number, 255, l->n * sizeof *l->number);
+        memset(l->number, 255, l->n_slices * sizeof *l->number);
     }
-    l->number[l->n] = (uint32_t)number;
+    l->number[l->n_slices] = (uint32_t)number;
     return true;
 }
 
-static bool push(timeline *tl, tl_lane *l, uint64_t t, tl_name name,
+static bool push(tl_timeline *tl, tl_lane *l, uint64_t t, tl_name name,
                  int64_t number)
 {
     if (name > UINT16_MAX) {
         tl->n_nameless++;
         name = 0;
     }
-    if (l->n == UINT32_MAX || !grow_lane(tl, l) || !set_number(tl, l, number))
+    if (l->n_slices == UINT32_MAX || !grow_lane(tl, l) ||
+        !set_number(tl, l, number))
         return false;
-    if (l->n % TL_BLOCK == 0) {
+    if (l->n_slices % TL_BLOCK == 0) {
         uint64_t cap = l->cap_sums;
 
         if (l->n_sums == cap &&
@@ -246,17 +248,17 @@ static bool push(timeline *tl, tl_lane *l, uint64_t t, tl_name name,
         l->block[l->n_sums] = t;
         memcpy(l->sums[l->n_sums++], l->now, sizeof l->now);
     }
-    l->begin[l->n] = t;
-    l->length[l->n] = 0;
-    l->name[l->n] = (uint16_t)name;
-    l->n++;
+    l->begin[l->n_slices] = t;
+    l->length[l->n_slices] = 0;
+    l->name[l->n_slices] = (uint16_t)name;
+    l->n_slices++;
     l->open = true;
     return true;
 }
 
-static void close_slice(timeline *tl, tl_lane *l, uint64_t t)
+static void close_slice(tl_timeline *tl, tl_lane *l, uint64_t t)
 {
-    uint64_t i = l->n - 1, length = t - l->begin[i];
+    uint64_t i = l->n_slices - 1, length = t - l->begin[i];
 
     l->open = false;
     l->now[tl_class_of(tl, l->name[i])] += length;
@@ -291,7 +293,7 @@ static size_t split_number(const char *name, size_t n, int64_t *number)
     return at - 1;
 }
 
-static uint64_t forward(timeline *tl, tl_row *r, uint64_t t)
+static uint64_t forward(tl_timeline *tl, tl_row *r, uint64_t t)
 {
     tl->n_events++;
     if (t < r->last) {
@@ -304,14 +306,14 @@ static uint64_t forward(timeline *tl, tl_row *r, uint64_t t)
     return t;
 }
 
-static bool make_lanes(timeline *tl, tl_row *r)
+static bool make_lanes(tl_timeline *tl, tl_row *r)
 {
     if (!r->lanes && !(r->lanes = calloc(TL_MAX_LANES, sizeof *r->lanes)))
         tl->failed = true;
     return r->lanes;
 }
 
-void tl_add_begin(timeline *tl, uint32_t row, uint64_t t, const char *name)
+void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     int64_t number;
@@ -339,18 +341,19 @@ void tl_add_begin(timeline *tl, uint32_t row, uint64_t t, const char *name)
 
 /* A phase with its causes as arguments only, as at the levels groups and
  * summary: they become slices of the cause lane. */
-static void spread_causes(timeline *tl, tl_row *r, uint64_t end)
+static void spread_causes(tl_timeline *tl, tl_row *r, uint64_t end)
 {
     tl_lane *phases = &r->lanes[0], *causes = &r->lanes[1];
-    uint64_t t = phases->begin[phases->n - 1];
+    uint64_t t = phases->begin[phases->n_slices - 1];
     tl_arg args[32];
     size_t n;
 
-    if (causes->open || (causes->n && causes->begin[causes->n - 1] >= t))
+    if (causes->open ||
+        (causes->n_slices && causes->begin[causes->n_slices - 1] >= t))
         return;
-    n = tl_slice_args(tl, phases, phases->n - 1, args, 32);
+    n = tl_slice_args(tl, phases, phases->n_slices - 1, args, 32);
     for (size_t i = 0; i < n && t < end; i++) {
-        uint64_t ticks = args[i].u;
+        uint64_t ticks = args[i].number;
 
         if (args[i].kind != TL_ARG_UINT || !ticks ||
             tl_class_of(tl, args[i].name) >= TL_N_CAUSES)
@@ -364,7 +367,7 @@ static void spread_causes(timeline *tl, tl_row *r, uint64_t end)
     }
 }
 
-void tl_add_end(timeline *tl, uint32_t row, uint64_t t)
+void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     uint32_t lane;
@@ -385,7 +388,7 @@ void tl_add_end(timeline *tl, uint32_t row, uint64_t t)
         spread_causes(tl, r, t);
 }
 
-void tl_finish(timeline *tl)
+void tl_finish(tl_timeline *tl)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         tl_row *r = &tl->rows[i];
@@ -397,7 +400,7 @@ void tl_finish(timeline *tl)
 
 /* --- counters ------------------------------------------------------------ */
 
-void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value)
+void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     tl_counter *c;
@@ -411,17 +414,18 @@ void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value)
     if (value != value) /* NaN would poison every sum behind it */
         value = 0;
     t = forward(tl, r, t);
-    if (c->n == c->cap) {
-        cap = c->cap;
+    if (c->n_values == c->cap_values) {
+        cap = c->cap_values;
         if (!grow(tl, &c->time, &cap, sizeof *c->time))
             return;
-        if (!grow(tl, &c->value, &c->cap, sizeof *c->value))
+        if (!grow(tl, &c->value, &c->cap_values, sizeof *c->value))
             return;
     }
-    if (c->n)
-        c->integral_now += c->value[c->n - 1] * (double)(t - c->time[c->n - 1]);
-    if (c->n % TL_BLOCK == 0) {
-        uint64_t block = c->n / TL_BLOCK;
+    if (c->n_values)
+        c->integral_now +=
+            c->value[c->n_values - 1] * (double)(t - c->time[c->n_values - 1]);
+    if (c->n_values % TL_BLOCK == 0) {
+        uint64_t block = c->n_values / TL_BLOCK;
 
         cap = c->cap_blocks;
         if (block == cap &&
@@ -431,17 +435,17 @@ void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value)
         c->integral[block] = c->integral_now;
         c->highest[block] = value;
     }
-    if (value > c->highest[c->n / TL_BLOCK])
-        c->highest[c->n / TL_BLOCK] = value;
-    if (!c->n || value > c->max)
+    if (value > c->highest[c->n_values / TL_BLOCK])
+        c->highest[c->n_values / TL_BLOCK] = value;
+    if (!c->n_values || value > c->max)
         c->max = value;
-    if (!c->n || value < c->min)
+    if (!c->n_values || value < c->min)
         c->min = value;
-    c->time[c->n] = t;
-    c->value[c->n++] = value;
+    c->time[c->n_values] = t;
+    c->value[c->n_values++] = value;
 }
 
-void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
+void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
                     uint64_t arg_at)
 {
     if (row >= tl->n_rows || tl->failed)
@@ -466,7 +470,7 @@ static uint8_t *put_varint(uint8_t *p, uint64_t u)
     return p;
 }
 
-uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n)
+uint64_t tl_pack_args(tl_timeline *tl, const tl_arg *args, size_t n)
 {
     uint64_t at = tl->n_blob;
     uint8_t *p;
@@ -478,10 +482,10 @@ uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n)
     for (size_t i = 0; i < n; i++) {
         p = put_varint(p, (uint64_t)args[i].name << 2 | args[i].kind);
         if (args[i].kind == TL_ARG_REAL) {
-            memcpy(p, &args[i].x, 8);
+            memcpy(p, &args[i].real, 8);
             p += 8;
         } else {
-            p = put_varint(p, args[i].kind == TL_ARG_UINT ? args[i].u
+            p = put_varint(p, args[i].kind == TL_ARG_UINT ? args[i].number
                                                           : args[i].text);
         }
     }
@@ -489,7 +493,7 @@ uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n)
     return at;
 }
 
-void tl_add_args(timeline *tl, uint32_t row, uint64_t arg_at)
+void tl_add_args(tl_timeline *tl, uint32_t row, uint64_t arg_at)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     tl_lane *l;
@@ -505,6 +509,6 @@ void tl_add_args(timeline *tl, uint32_t row, uint64_t arg_at)
             !grow(tl, &l->arg_at, &l->cap_args, sizeof *l->arg_at))
             return;
     }
-    l->arg_slice[l->n_args] = (uint32_t)(l->n - 1);
+    l->arg_slice[l->n_args] = (uint32_t)(l->n_slices - 1);
     l->arg_at[l->n_args++] = arg_at;
 }

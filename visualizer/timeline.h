@@ -46,7 +46,7 @@ typedef struct {
     uint32_t *length; /* UINT32_MAX: in long_length */
     uint16_t *name;
     uint32_t *number; /* "comp 7": 7; NULL when no slice has one */
-    uint64_t n, cap;
+    uint64_t n_slices, cap_slices;
     /* Before slice i * TL_BLOCK, per class; what long ones add, too. */
     uint64_t (*sums)[TL_N_CLASSES];
     uint64_t *block; /* begin of slice i * TL_BLOCK, once more: to search in */
@@ -66,7 +66,7 @@ typedef struct {
 typedef struct {
     uint64_t *time;
     double *value;
-    uint64_t n, cap;
+    uint64_t n_values, cap_values;
     double *integral; /* of value over ticks, before point i * TL_BLOCK */
     double *highest;  /* of each full block */
     uint64_t cap_blocks;
@@ -122,63 +122,63 @@ typedef struct {
     uint32_t n_row_slots;
     uint8_t *blob;
     uint64_t n_blob, cap_blob;
-} timeline;
+} tl_timeline;
 
 /* Zeroed tl in; NULL-safe. VPU_ERR_NOMEM */
-vpu_status tl_init(timeline *tl, vpu_error *err);
-void tl_free(timeline *tl);
+vpu_status tl_init(tl_timeline *tl, vpu_error *err);
+void tl_free(tl_timeline *tl);
 
 /* --- names --------------------------------------------------------------- */
-tl_name tl_intern(timeline *tl, const char *text, size_t n);
-const char *tl_text(const timeline *tl, tl_name name);
-tl_class tl_class_of(const timeline *tl, tl_name name);
+tl_name tl_intern(tl_timeline *tl, const char *text, size_t n);
+const char *tl_text(const tl_timeline *tl, tl_name name);
+tl_class tl_class_of(const tl_timeline *tl, tl_name name);
 
 /* --- building ------------------------------------------------------------ */
-uint32_t tl_row_at(timeline *tl, uint64_t uuid); /* made when new */
-void tl_row_describe(timeline *tl, uint32_t row, uint64_t parent,
+uint32_t tl_row_at(tl_timeline *tl, uint64_t uuid); /* made when new */
+void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
                      const char *name, bool counter);
 /* Names as files spell them: "comp 7" becomes "comp" and 7. */
-void tl_add_begin(timeline *tl, uint32_t row, uint64_t t, const char *name);
-void tl_add_end(timeline *tl, uint32_t row, uint64_t t);
-void tl_add_value(timeline *tl, uint32_t row, uint64_t t, double value);
-void tl_add_instant(timeline *tl, uint32_t row, uint64_t t, const char *name,
+void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name);
+void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t);
+void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value);
+void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
                     uint64_t arg_at);
 /* Open slices end at the end of the trace. */
-void tl_finish(timeline *tl);
+void tl_finish(tl_timeline *tl);
 
 /* --- arguments ----------------------------------------------------------- */
 typedef struct {
     tl_name name;
     enum { TL_ARG_UINT, TL_ARG_REAL, TL_ARG_TEXT } kind;
-    uint64_t u;
-    double x;
+    uint64_t number;
+    double real;
     tl_name text;
 } tl_arg;
 
 /* Packs n arguments; where they are. */
-uint64_t tl_pack_args(timeline *tl, const tl_arg *args, size_t n);
+uint64_t tl_pack_args(tl_timeline *tl, const tl_arg *args, size_t n);
 /* Gives packed arguments to the innermost open slice of a row. */
-void tl_add_args(timeline *tl, uint32_t row, uint64_t arg_at);
-size_t tl_unpack_args(const timeline *tl, uint64_t arg_at, tl_arg *args,
+void tl_add_args(tl_timeline *tl, uint32_t row, uint64_t arg_at);
+size_t tl_unpack_args(const tl_timeline *tl, uint64_t arg_at, tl_arg *args,
                       size_t cap);
 /* All of a slice; how many. */
-size_t tl_slice_args(const timeline *tl, const tl_lane *l, uint64_t slice,
+size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                      tl_arg *args, size_t cap);
-bool tl_slice_arg(const timeline *tl, const tl_lane *l, uint64_t slice,
+bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out);
 
 /* --- queries ------------------------------------------------------------- */
 uint64_t tl_length(const tl_lane *l, uint64_t slice);
 /* "comp 7" */
-void tl_slice_name(const timeline *tl, const tl_lane *l, uint64_t slice,
+void tl_slice_name(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                    char *to, size_t n);
 /* Number of slices that begin before t; so the candidate at t is that - 1. */
 uint64_t tl_count_before(const tl_lane *l, uint64_t t);
 /* The slice that covers t. */
 bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice);
 /* Ticks of each class in [from, to), exactly. */
-void tl_sums(const timeline *tl, const tl_lane *l, uint64_t from, uint64_t to,
-             uint64_t sums[TL_N_CLASSES]);
+void tl_sums(const tl_timeline *tl, const tl_lane *l, uint64_t from,
+             uint64_t to, uint64_t sums[TL_N_CLASSES]);
 /* Mean over [from, to) and highest value in it. */
 void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
              double *highest);
@@ -190,14 +190,14 @@ typedef struct {
     uint64_t before[TL_N_CLASSES];
 } tl_cursor;
 
-void tl_walk(const timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
+void tl_walk(const tl_timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
              uint64_t sums[TL_N_CLASSES]);
 /* The same for a time that may be up to slack earlier than t, where that is
  * quicker; which it is. Sums of stretches between such times add up, too. */
-uint64_t tl_walk_near(const timeline *tl, const tl_lane *l, tl_cursor *at,
+uint64_t tl_walk_near(const tl_timeline *tl, const tl_lane *l, tl_cursor *at,
                       uint64_t t, uint64_t slack, uint64_t sums[TL_N_CLASSES]);
 
 /* --- units --------------------------------------------------------------- */
-double tl_ns(const timeline *tl, uint64_t ticks);
+double tl_ns(const tl_timeline *tl, uint64_t ticks);
 
 #endif

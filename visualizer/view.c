@@ -12,7 +12,7 @@ static const double LEAST = 8; /* ticks */
 
 static bool has_content(const tl_row *r)
 {
-    return (r->lanes && r->n_lanes) || (r->counter && r->counter->n);
+    return (r->lanes && r->n_lanes) || (r->counter && r->counter->n_values);
 }
 
 static int rank(const tl_row *r)
@@ -24,7 +24,7 @@ static int rank(const tl_row *r)
     return ranks[r->kind];
 }
 
-vpu_status view_init(view *v, const timeline *tl, vpu_error *err)
+vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
 {
     *v = (view){.tl = tl, .extent = tl->end};
     if (facts_make(tl, &v->facts, err))
@@ -228,7 +228,7 @@ double view_step(const view *v, double width, double room)
     return step * unit;
 }
 
-bool view_parse_time(const timeline *tl, const char *text, double *ticks)
+bool view_parse_time(const tl_timeline *tl, const char *text, double *ticks)
 {
     static const struct {
         const char *suffix;

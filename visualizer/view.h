@@ -28,7 +28,7 @@ typedef struct {
 } view_slice;
 
 typedef struct {
-    const timeline *tl;
+    const tl_timeline *tl;
     facts facts;
     double from, to; /* visible */
     uint64_t extent; /* what can be shown ends here: the trace's end, or the
@@ -52,7 +52,7 @@ typedef struct {
 
 /* Rows with something in them: stages, SHAVEs, DMA channels, counters, others.
  * VPU_ERR_NOMEM */
-vpu_status view_init(view *v, const timeline *tl, vpu_error *err);
+vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err);
 void view_free(view *v);
 
 /* --- time ---------------------------------------------------------------- */
@@ -112,7 +112,7 @@ void view_time_text(const view *v, double ticks, double step, char *to,
                     size_t n);
 /* "12000", "12000cycles", "1.5us", "2ms", "300ns" as ticks; without a unit
  * cycles, or nanoseconds in traces not ours. False: not a time. */
-bool view_parse_time(const timeline *tl, const char *text, double *ticks);
+bool view_parse_time(const tl_timeline *tl, const char *text, double *ticks);
 /* Round steps of the axis in the view's unit, at least `room` apart. */
 double view_step(const view *v, double width, double room);
 

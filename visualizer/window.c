@@ -16,14 +16,14 @@
 typedef struct {
     const window_options *o;
     control k;
-    state st;
+    viewer_state st;
     SDL_Window *window;
     SDL_Renderer *renderer;
     SDL_Texture *texture;
     uint32_t *px;
     int pw, ph;
     double scale; /* device pixels per logical */
-    font_set *fonts;
+    cv_font_set *fonts;
     bool dirty;
     unsigned mods; /* as the events say: SDL's own state is that of the last
                       event waiting */
@@ -64,10 +64,10 @@ static vpu_status fit_buffers(win *w, vpu_error *err)
             return sdl_failed(err, "window");
     }
     if (scale != w->scale || !w->fonts) {
-        fonts_close(w->fonts);
+        cv_fonts_close(w->fonts);
         w->fonts = NULL;
         w->scale = scale;
-        if (fonts_open(scale, &w->fonts, err))
+        if (cv_fonts_open(scale, &w->fonts, err))
             return err->code;
     }
     control_resize(&w->k, pw / scale, ph / scale);
@@ -79,7 +79,7 @@ static vpu_status fit_buffers(win *w, vpu_error *err)
 
 static void draw(win *w)
 {
-    canvas c;
+    cv_canvas c;
 
     cv_raster(&c, w->fonts, w->px, w->pw, w->ph, w->pw, w->scale);
     control_paint(&w->k, &c);
@@ -202,10 +202,10 @@ static void export_all(win *w)
                      n, ends[i]);
     } while (n < 10000 && (file_exists(path[0]) || file_exists(path[1]) ||
                            file_exists(path[2])));
-    if (picture_write(&o, w->k.v[0], w->k.titles[0], w->k.v[1], w->k.titles[1],
-                      &err) ||
+    if (picture_write(&o, w->k.views[0], w->k.titles[0], w->k.views[1],
+                      w->k.titles[1], &err) ||
         (w->k.cmp ? compare_csv(w->k.cmp, path[2], &err)
-                  : export_csv(w->k.v[w->k.focus], path[2], &err)))
+                  : export_csv(w->k.views[w->k.focus], path[2], &err)))
         snprintf(w->k.status, sizeof w->k.status, "%.250s", err.msg);
     else
         snprintf(w->k.status, sizeof w->k.status,
@@ -279,7 +279,7 @@ static void loop(win *w, vpu_error *err)
         }
         if (w->k.bookmarks_changed) {
             w->k.bookmarks_changed = false;
-            state_save_marks(w->o->file, &w->k);
+            viewer_state_save_marks(w->o->file, &w->k);
         }
     }
 }
@@ -292,8 +292,8 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     if (!w)
         return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
     w->o = o;
-    w->st = (state){.width = 1440, .height = 900, .scale = 1};
-    state_load(&w->st);
+    w->st = (viewer_state){.width = 1440, .height = 900, .scale = 1};
+    viewer_state_load(&w->st);
     if (o->width) {
         w->st.width = o->width;
         w->st.height = o->height;
@@ -308,15 +308,15 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     w->k.cmp = o->cmp;
     w->k.mode = o->mode;
     w->k.shows = o->panel;
-    state_load_marks(o->file, &w->k);
+    viewer_state_load_marks(o->file, &w->k);
     st = open_window(w, err);
     if (!st) {
         loop(w, err);
         st = err->code;
         w->st.dark = w->k.dark;
-        state_save(&w->st);
+        viewer_state_save(&w->st);
     }
-    fonts_close(w->fonts);
+    cv_fonts_close(w->fonts);
     free(w->px);
     if (w->texture)
         SDL_DestroyTexture(w->texture);

@@ -46,9 +46,10 @@ static void write_args(FILE *f, const sink_event *e)
         putc(':', f);
         /* JSON readers keep numbers as doubles: above 2^53 as text. */
         if (a->kind == TRC_ARG_UINT)
-            fprintf(f, a->u >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, a->u);
+            fprintf(f, a->number >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64,
+                    a->number);
         else if (a->kind == TRC_ARG_REAL)
-            write_real(f, a->x);
+            write_real(f, a->real);
         else
             write_text(f, a->text);
     }
@@ -61,13 +62,13 @@ static bool open_trace(sink *s)
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
           "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\","
           "\"args\":{\"name\":\"trace\"}}",
-          s->f);
+          s->file);
     return true;
 }
 
 static void write_track(sink *s, const sink_track *t)
 {
-    FILE *f = s->f;
+    FILE *f = s->file;
 
     if (t->kind == SINK_COUNTER)
         return; /* named by its events */
@@ -91,7 +92,7 @@ static void start_event(FILE *f, const sink_event *e, const char *phase)
 
 static void write_event(sink *s, const sink_event *e)
 {
-    FILE *f = s->f;
+    FILE *f = s->file;
     static const char *const phases[] = {[SINK_BEGIN] = "B",
                                          [SINK_END] = "E",
                                          [SINK_INSTANT] = "i",
@@ -109,7 +110,7 @@ static void write_event(sink *s, const sink_event *e)
     if (e->kind == SINK_COUNT) {
         fputs(",\"args\":{\"value\":", f);
         if (e->real)
-            write_real(f, e->x);
+            write_real(f, e->real_value);
         else
             fprintf(f, "%" PRId64, e->value);
         putc('}', f);
@@ -127,7 +128,7 @@ static void write_event(sink *s, const sink_event *e)
 
 static bool close_trace(sink *s)
 {
-    fputs("\n]}\n", s->f);
+    fputs("\n]}\n", s->file);
     return true;
 }
 

@@ -44,7 +44,7 @@ static bool open_trace(sink *s)
     p.first_packet_on_sequence = true;
     p.has_previous_packet_dropped = true;
     p.previous_packet_dropped = 1;
-    write_packet(s->f, &p);
+    write_packet(s->file, &p);
     return true;
 }
 
@@ -79,7 +79,7 @@ static void write_track(sink *s, const sink_track *t)
         }
         d.counter = &counter;
     }
-    write_packet(s->f, &p);
+    write_packet(s->file, &p);
 }
 
 /* The arguments of an event and what they add to the pool. */
@@ -100,10 +100,10 @@ static void fill_arg(Trc__Pb__DebugAnnotation *d, const trc_arg *a,
     }
     if (a->kind == TRC_ARG_UINT) {
         d->has_uint_value = true;
-        d->uint_value = a->u;
+        d->uint_value = a->number;
     } else if (a->kind == TRC_ARG_REAL) {
         d->has_double_value = true;
-        d->double_value = a->x;
+        d->double_value = a->real;
     } else {
         d->string_value = (char *)a->text;
     }
@@ -181,11 +181,11 @@ static void write_event(sink *s, const sink_event *e)
     }
     if (e->kind == SINK_COUNT) {
         t.has_double_counter_value = e->real;
-        t.double_counter_value = e->x;
+        t.double_counter_value = e->real_value;
         t.has_counter_value = !e->real;
         t.counter_value = e->value;
     }
-    write_packet(s->f, &p);
+    write_packet(s->file, &p);
 }
 
 static bool close_trace(sink *s)

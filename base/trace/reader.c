@@ -69,10 +69,10 @@ static vpu_status malformed(reader *r, const char *what)
  * so they all fit. */
 static const char *text_of(reader *r, wire_span s)
 {
-    size_t n = (size_t)(s.end - s.p);
+    size_t n = (size_t)(s.end - s.at);
     char *to = r->scratch + r->n_scratch;
 
-    memcpy(to, s.p, n);
+    memcpy(to, s.at, n);
     to[n] = 0;
     r->n_scratch += n + 1;
     return to;
@@ -127,15 +127,15 @@ static vpu_status learn_name(reader *r, name_pool *p, wire_span s)
 
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 1 && f.type == 0)
-            iid = f.u;
+            iid = f.value;
         else if (f.number == 2 && f.type == 2)
             name = f.bytes;
     }
     if (bad)
         return malformed(r, "not a trace packet");
-    if (!name.p)
+    if (!name.at)
         return VPU_OK;
-    if (iid >= MAX_NAMES || name.end - name.p > MAX_NAME_BYTES)
+    if (iid >= MAX_NAMES || name.end - name.at > MAX_NAME_BYTES)
         return err_set(r->err, VPU_ERR_LIMIT,
                        "%s: byte %llu: pooled name %llu is out of bounds",
                        r->name, (unsigned long long)r->at,
@@ -143,10 +143,10 @@ static vpu_status learn_name(reader *r, name_pool *p, wire_span s)
     pool_reserve(r, p, (uint32_t)iid);
     /* Repeating an entry is legal when it says the same. */
     if (!p->text[iid])
-        p->text[iid] = arena_strndup(r->a, (const char *)name.p,
-                                     (size_t)(name.end - name.p));
-    else if (strlen(p->text[iid]) != (size_t)(name.end - name.p) ||
-             memcmp(p->text[iid], name.p, (size_t)(name.end - name.p)))
+        p->text[iid] = arena_strndup(r->a, (const char *)name.at,
+                                     (size_t)(name.end - name.at));
+    else if (strlen(p->text[iid]) != (size_t)(name.end - name.at) ||
+             memcmp(p->text[iid], name.at, (size_t)(name.end - name.at)))
         return malformed(r, "a pooled name is given twice");
     return VPU_OK;
 }
@@ -196,9 +196,9 @@ static trc_unit unit_in(wire_span s)
 
     while (wire_next(&s, &f, &bad))
         if (f.number == 3 && f.type == 0)
-            unit = f.u == 3   ? TRC_UNIT_BYTES
-                   : f.u == 2 ? TRC_UNIT_COUNT
-                              : TRC_UNIT_NONE;
+            unit = f.value == 3   ? TRC_UNIT_BYTES
+                   : f.value == 2 ? TRC_UNIT_COUNT
+                                  : TRC_UNIT_NONE;
     return unit;
 }
 
@@ -211,9 +211,9 @@ static vpu_status read_track(reader *r, wire_span s)
 
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 1)
-            t.uuid = f.u;
+            t.uuid = f.value;
         else if (f.number == 5)
-            t.parent_uuid = f.u;
+            t.parent_uuid = f.value;
         else if (f.type != 2)
             continue;
         else if (f.number == 2 || f.number == 10)
@@ -244,14 +244,14 @@ static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a)
     *a = (trc_arg){.name = ""};
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 1 && f.type == 0)
-            a->name = pooled(&q->args, f.u);
+            a->name = pooled(&q->args, f.value);
         else if (f.number == 10 && f.type == 2)
             a->name = text_of(r, f.bytes);
         else if (f.number >= 2 && f.number <= 4 && f.type == 0)
-            a->u = f.u;
+            a->number = f.value;
         else if (f.number == 5 && f.type == 1) {
             a->kind = TRC_ARG_REAL;
-            a->x = wire_double(f.u);
+            a->real = wire_double(f.value);
         } else if (f.number == 6 && f.type == 2) {
             a->kind = TRC_ARG_TEXT;
             a->text = text_of(r, f.bytes);
@@ -266,35 +266,35 @@ static void add_field(reader *r, const sequence *q, const wire_field *f,
     switch (f->number) {
     case 10:
         if (!e->name[0])
-            e->name = pooled(&q->events, f->u);
+            e->name = pooled(&q->events, f->value);
         break;
     case 11:
-        e->uuid = f->u;
+        e->uuid = f->value;
         break;
     case 23:
         if (f->type == 2)
             e->name = text_of(r, f->bytes);
         break;
     case 30:
-        e->value = (double)(int64_t)f->u;
+        e->value = (double)(int64_t)f->value;
         e->real = false;
         break;
     case 44:
-        e->value = wire_double(f->u);
+        e->value = wire_double(f->value);
         e->real = true;
         break;
     case 36: /* as varints, before Perfetto had 47 and 48 */
     case 47:
         if (e->flow == TRC_FLOW_NONE && f->type != 2) {
             e->flow = TRC_FLOW_STEP;
-            e->flow_id = f->u;
+            e->flow_id = f->value;
         }
         break;
     case 42:
     case 48:
         if (f->type != 2) {
             e->flow = TRC_FLOW_END;
-            e->flow_id = f->u;
+            e->flow_id = f->value;
         }
         break;
     }
@@ -315,7 +315,7 @@ static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
 
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 9) {
-            type = f.u;
+            type = f.value;
         } else if (f.number == 4 && f.type == 2) {
             if (e.n_args < TRC_MAX_ARGS &&
                 !read_arg(r, q, f.bytes, &args[e.n_args++]))
@@ -349,13 +349,13 @@ static void read_clock(wire_span s, uint64_t *id, clock_state *c)
         if (f.type != 0)
             continue;
         if (f.number == 1)
-            *id = f.u;
+            *id = f.value;
         else if (f.number == 2)
-            c->value = f.u;
+            c->value = f.value;
         else if (f.number == 3)
-            c->incremental = f.u;
-        else if (f.number == 4 && f.u)
-            c->multiplier = f.u;
+            c->incremental = f.value;
+        else if (f.number == 4 && f.value)
+            c->multiplier = f.value;
     }
 }
 
@@ -415,12 +415,12 @@ static void read_defaults(sequence *q, wire_span s)
 
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 58 && f.type == 0)
-            q->default_clock = f.u;
+            q->default_clock = f.value;
         if (f.number != 11 || f.type != 2)
             continue;
         while (wire_next(&f.bytes, &g, &bad))
             if (g.number == 11 && g.type == 0)
-                q->default_track = g.u;
+                q->default_track = g.value;
     }
 }
 
@@ -438,16 +438,16 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
     r->n_scratch = 0;
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 8) {
-            stamp = f.u;
+            stamp = f.value;
             stamped = true;
         } else if (f.number == 58 && f.type == 0)
-            clock = f.u;
+            clock = f.value;
         else if (f.type == 2 && f.number == 6)
             snapshot = f.bytes;
         else if (f.number == 10)
-            seq = f.u;
+            seq = f.value;
         else if (f.number == 13)
-            flags = f.u;
+            flags = f.value;
         else if (f.type == 2 && f.number == 11)
             event = f.bytes;
         else if (f.type == 2 && f.number == 12)
@@ -465,16 +465,16 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
                        (unsigned long long)r->at, MAX_SEQUENCES);
     if (flags & 1) /* the sequence's state is cleared */
         *q = (sequence){.id = q->id};
-    if (defaults.p)
+    if (defaults.at)
         read_defaults(q, defaults);
-    if (snapshot.p)
+    if (snapshot.at)
         read_snapshot(r, q, snapshot);
     ns = stamped ? ns_of(q, clock, stamp) : 0;
-    if (pool.p)
+    if (pool.at)
         st = learn(r, q, pool);
-    if (!st && track.p)
+    if (!st && track.at)
         st = read_track(r, track);
-    if (!st && event.p && !r->stopped)
+    if (!st && event.at && !r->stopped)
         st = read_event(r, q, ns, event);
     return st;
 }
@@ -510,7 +510,7 @@ static vpu_status next_packet(reader *r)
         return malformed(r, "not a trace packet's tag");
     if (!wire_varint(&s, &n))
         return malformed(r, "a packet's length is cut off or too long");
-    head = (size_t)(s.p - p);
+    head = (size_t)(s.at - p);
     r->at += head - 1;
     if (n > MAX_PACKET)
         return err_set(r->err, VPU_ERR_LIMIT,

@@ -38,11 +38,11 @@ typedef struct {
     uint64_t flow_id;
     bool real;
     int64_t value;
-    double x;
+    double real_value;
 } sink_event;
 
 typedef struct {
-    FILE *f;
+    FILE *file;
     void *state; /* the sink's own; NULL at first */
 } sink;
 

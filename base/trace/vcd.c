@@ -399,8 +399,8 @@ static bool close_vcd(sink *s)
     bool ok = h.t && !v->bad;
 
     if (ok) {
-        write_head(s->f, v);
-        ok = merge(s->f, v, &h);
+        write_head(s->file, v);
+        ok = merge(s->file, v, &h);
     }
     free(h.t);
     return ok;

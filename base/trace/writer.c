@@ -113,7 +113,7 @@ vpu_status trc_writer_add(trc_writer *w, trc_format format, const char *path,
     if ((st = file_out_open(&o->out, path, err)))
         return st;
     o->ops = formats[format];
-    o->s = (sink){.f = o->out.f};
+    o->s = (sink){.file = o->out.stream};
     if (!o->ops->open(&o->s)) {
         st = err_set(err, VPU_ERR_IO, "%s: no temporary file: %s", path,
                      strerror(errno));
@@ -375,7 +375,7 @@ void trc_count_real(trc_writer *w, trc_track id, uint64_t time, double value)
                           .track = &t->s,
                           .ns = t->last_ns,
                           .real = true,
-                          .x = value});
+                          .real_value = value});
 }
 
 void trc_note(trc_writer *w, const char *key, const char *fmt, ...)

@@ -95,22 +95,22 @@ typedef enum { TRC_ARG_UINT, TRC_ARG_REAL, TRC_ARG_TEXT } trc_arg_kind;
 typedef struct {
     const char *name;
     trc_arg_kind kind;
-    uint64_t u;
-    double x;
+    uint64_t number;
+    double real;
     const char *text;
 } trc_arg;
 
 enum { TRC_MAX_ARGS = 24 }; /* per event; more is a bug, asserted */
 
-#define TRC_UINT(key, value)                              \
-    (trc_arg)                                             \
-    {                                                     \
-        .name = (key), .kind = TRC_ARG_UINT, .u = (value) \
+#define TRC_UINT(key, value)                                   \
+    (trc_arg)                                                  \
+    {                                                          \
+        .name = (key), .kind = TRC_ARG_UINT, .number = (value) \
     }
-#define TRC_REAL(key, value)                              \
-    (trc_arg)                                             \
-    {                                                     \
-        .name = (key), .kind = TRC_ARG_REAL, .x = (value) \
+#define TRC_REAL(key, value)                                 \
+    (trc_arg)                                                \
+    {                                                        \
+        .name = (key), .kind = TRC_ARG_REAL, .real = (value) \
     }
 #define TRC_TEXT(key, value)                                 \
     (trc_arg)                                                \

@@ -51,15 +51,15 @@ static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
 {
     /* Dimensions come as int whatever the binding says: fine for both. */
     bool is_int = g->kind == GRAPH_ARG_INT;
-    int64_t i = g->i;
+    int64_t i = g->integer;
 
     if (!is_int && g->kind != GRAPH_ARG_FLOAT)
         return mismatch(l, k, p, g, err);
     if (!p->is_float && !is_int)
         return mismatch(l, k, p, g, err);
     if (p->is_float) {
-        float f = is_int ? (float)g->i : g->f;
-        sim_half h = (sim_half)f;
+        float f = is_int ? (float)g->integer : g->real;
+        builtin_half h = (builtin_half)f;
 
         if (p->bytes == 2)
             memcpy(v->raw, &h, 2);

@@ -97,7 +97,7 @@ typedef struct {
     const char
         *device; /* the id's part behind the first ':'; "" = none given */
     const char *source_dir; /* NULL = beside the binding file's sources */
-    sim_compile_options
+    kernel_compile_options
         compile; /* -D, -I …; others look at the options alone */
     /* Without BACKEND_MACHINE n_threads and timeout_s alone are looked at.
      * n_shaves: 0 = all of the machine's. timeout_s: of a launch. */

@@ -23,18 +23,19 @@ static vpu_status compile(const backend_binaries_config *c,
                           const graph_launch *l, arena *a, network_kernel *k,
                           vpu_error *err)
 {
-    sim_compile_config cfg = {.user = c->compile, .log = c->log};
+    kernel_compile_config cfg = {.user = c->compile, .log = c->log};
     uint8_t *file;
-    source s;
+    backend_source s;
     vpu_status st;
 
     if (l->n_sources != 1)
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "%s:%u: kernel '%s' of %u sources, not all of them .bin",
                        l->file, l->line, l->entry, l->n_sources);
-    st = source_find(l->sources[0], c->source_dir, a, &s, err);
+    st = backend_source_find(l->sources[0], c->source_dir, a, &s, err);
     if (!st)
-        st = sim_kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->n, err);
+        st = kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->file_bytes,
+                              err);
     if (!st)
         k->file = file;
     return st;
@@ -62,12 +63,13 @@ static vpu_status find_kernel(const backend_binaries_config *c,
     }
     if (bins && !st) {
         k->file = arena_memdup(a, str_text(&all), all.n);
-        k->n = all.n;
+        k->file_bytes = all.n;
     } else if (!st) {
         st = compile(c, l, a, k, err);
     }
     str_free(&all);
-    if (!st && !c->simulator && object_classify(k->file, k->n) == OBJECT_OURS)
+    if (!st && !c->simulator &&
+        object_classify(k->file, k->file_bytes) == OBJECT_OURS)
         log_warn(c->log,
                  "%s: compiled by this program, for the simulator: on a "
                  "stick the blob needs a .bin of the vendor's clc",

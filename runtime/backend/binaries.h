@@ -9,7 +9,7 @@
 
 typedef struct {
     const char *source_dir;
-    sim_compile_options compile;
+    kernel_compile_options compile;
     bool simulator; /* they need not run on a stick: ours are no surprise */
     const log_sink *log;
 } backend_binaries_config;

@@ -26,8 +26,8 @@ typedef struct {
     arena *a;
     const backend_config *cfg;
     const graph *g;
-    host_job job;
-    void *memory; /* shared: host_shared, then the tensors */
+    plugin_job job;
+    void *memory; /* shared: plugin_shared, then the tensors */
     size_t bytes;
     void **data; /* of the graph's buffers; NULL where there is none */
     backend_caps caps;
@@ -70,7 +70,7 @@ static vpu_status host_probe(arena *a, backend_device **list, uint32_t *n,
 static const char *const steps[HOST_N_STEPS] = {
     "loading", "init", "formats", "shape", "execute", "destroy"};
 
-static _Noreturn void start_child(const host_job *j, int output, pid_t parent)
+static _Noreturn void start_child(const plugin_job *j, int output, pid_t parent)
 {
     static char lines[1024];
     struct rlimit none = {0, 0}, some = {MAX_PRINTED, MAX_PRINTED};
@@ -91,7 +91,7 @@ static _Noreturn void start_child(const host_job *j, int output, pid_t parent)
     dup2(output, 1);
     dup2(output, 2);
     setvbuf(stdout, lines, _IOLBF, sizeof lines); /* crashes lose none */
-    host_child(j);
+    plugin_child(j);
 }
 
 /* Waits up to seconds (0 = as long as it takes). False: it had to be killed. */
@@ -140,8 +140,8 @@ static void printed(const host *h, int output, bool failed, str *s)
 static vpu_status judge(const host *h, bool in_time, int status, double limit,
                         const char *tail, vpu_error *err)
 {
-    const host_job *j = &h->job;
-    const host_shared *s = j->shared;
+    const plugin_job *j = &h->job;
+    const plugin_shared *s = j->shared;
     const char *step = steps[s->step < HOST_N_STEPS ? s->step : 0];
 
     if (!in_time)
@@ -212,7 +212,7 @@ static bool is_port(const graph_buffer *b)
 static vpu_status add_tensor(host *h, uint32_t i, bool output, vpu_error *err)
 {
     const graph_buffer *b = &h->g->buffers[i];
-    host_tensor *list = output ? h->job.out : h->job.in;
+    plugin_tensor *list = output ? h->job.out : h->job.in;
     uint32_t *n = output ? &h->job.n_out : &h->job.n_in, at;
 
     if (*n == HOST_MAX_PORTS)
@@ -223,7 +223,8 @@ static vpu_status add_tensor(host *h, uint32_t i, bool output, vpu_error *err)
     /* By port, whatever the order of the graph's buffers. */
     for (at = (*n)++; at && b->port < list[at - 1].port; at--)
         list[at] = list[at - 1];
-    list[at] = (host_tensor){.name = b->name, .port = b->port, .desc = b->desc};
+    list[at] =
+        (plugin_tensor){.name = b->name, .port = b->port, .desc = b->desc};
     return VPU_OK;
 }
 
@@ -251,7 +252,7 @@ static vpu_status collect(host *h, vpu_error *err)
 /* Memory that parent and child have: what both write, then each tensor. */
 static vpu_status share(host *h, vpu_error *err)
 {
-    size_t at = (sizeof(host_shared) + 4095) & ~(size_t)4095;
+    size_t at = (sizeof(plugin_shared) + 4095) & ~(size_t)4095;
     char *base;
 
     h->bytes = at;
@@ -269,9 +270,9 @@ static vpu_status share(host *h, vpu_error *err)
         const graph_buffer *b = &h->g->buffers[i];
 
         for (uint32_t k = 0; k < 2 * HOST_MAX_PORTS; k++) {
-            host_tensor *t = k < HOST_MAX_PORTS
-                                 ? &h->job.in[k]
-                                 : &h->job.out[k - HOST_MAX_PORTS];
+            plugin_tensor *t = k < HOST_MAX_PORTS
+                                   ? &h->job.in[k]
+                                   : &h->job.out[k - HOST_MAX_PORTS];
 
             if (t->name == b->name) {
                 t->data = h->data[i] = base + at;
@@ -309,10 +310,10 @@ static void params(host *h)
         for (uint32_t k = 0; k < l->n_args; k++)
             if (l->args[k].kind == GRAPH_ARG_INT)
                 add_param(h, l->args[k].name,
-                          arena_printf(h->a, "%d", l->args[k].i), &cap);
+                          arena_printf(h->a, "%d", l->args[k].integer), &cap);
             else if (l->args[k].kind == GRAPH_ARG_FLOAT)
                 add_param(h, l->args[k].name,
-                          arena_printf(h->a, "%.9g", (double)l->args[k].f),
+                          arena_printf(h->a, "%.9g", (double)l->args[k].real),
                           &cap);
         for (int d = 0; d < 3; d++)
             add_param(h, arena_printf(h->a, "@global%d", d),

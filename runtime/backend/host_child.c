@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 typedef struct {
-    const host_job *job;
+    const plugin_job *job;
     const vpu_plugin *p;
     void *self;
     vpu_plugin_desc in[HOST_MAX_PORTS], out[HOST_MAX_PORTS];
@@ -27,7 +27,7 @@ static _Noreturn void finish(const child *c, vpu_status st, const char *fmt,
 static _Noreturn void finish(const child *c, vpu_status st, const char *fmt,
                              ...)
 {
-    host_shared *s = c->job->shared;
+    plugin_shared *s = c->job->shared;
     va_list ap;
 
     va_start(ap, fmt);
@@ -90,7 +90,7 @@ static void list_types(const vpu_plugin *p, char *text, size_t n)
 
 static void load(child *c)
 {
-    const host_job *j = c->job;
+    const plugin_job *j = c->job;
     vpu_plugin_get_fn *get;
     void *lib, *symbol;
     char types[512];
@@ -181,7 +181,7 @@ static tensor_desc back(const vpu_plugin_desc *p)
 /* As given, floats as halves, channels innermost, both. */
 static void negotiate(child *c)
 {
-    const host_job *j = c->job;
+    const plugin_job *j = c->job;
     char first[sizeof c->text] = "";
 
     j->shared->step = HOST_FORMATS;
@@ -215,7 +215,7 @@ static void shape_text(const vpu_plugin_desc *d, char *text, size_t n)
 
 static void infer(child *c)
 {
-    const host_job *j = c->job;
+    const plugin_job *j = c->job;
     vpu_plugin_desc want[HOST_MAX_PORTS];
     char is[128], should[128];
 
@@ -282,7 +282,7 @@ static void convert(const child *c, const tensor_desc *from, const void *data,
 
 static void execute(child *c)
 {
-    const host_job *j = c->job;
+    const plugin_job *j = c->job;
     vpu_plugin_tensor in[HOST_MAX_PORTS], out[HOST_MAX_PORTS];
     double start;
 
@@ -314,7 +314,7 @@ static void execute(child *c)
     }
 }
 
-_Noreturn void host_child(const host_job *job)
+_Noreturn void plugin_child(const plugin_job *job)
 {
     child c = {.job = job};
 

@@ -19,17 +19,17 @@ typedef enum {
     HOST_EXECUTE,
     HOST_DESTROY,
     HOST_N_STEPS
-} host_step;
+} plugin_step;
 
 /* Written by the child, in memory both have. */
 typedef struct {
-    _Atomic uint32_t step; /* host_step */
+    _Atomic uint32_t step; /* plugin_step */
     _Atomic uint32_t done; /* it came to the end, well or with an error */
     int32_t status;        /* vpu_status */
     double seconds;        /* of execute */
     char name[64], version[64];
     char message[2048];
-} host_shared;
+} plugin_shared;
 
 /* A tensor as the graph has it; data is memory both have. */
 typedef struct {
@@ -37,18 +37,18 @@ typedef struct {
     uint32_t port;
     tensor_desc desc;
     void *data;
-} host_tensor;
+} plugin_tensor;
 
 typedef struct {
     const char *path;
     vpu_plugin_layer layer;
-    host_tensor in[HOST_MAX_PORTS], out[HOST_MAX_PORTS];
+    plugin_tensor in[HOST_MAX_PORTS], out[HOST_MAX_PORTS];
     uint32_t n_in, n_out;
     bool execute; /* else only up to shape */
-    host_shared *shared;
-} host_job;
+    plugin_shared *shared;
+} plugin_job;
 
 /* The child's whole life. */
-_Noreturn void host_child(const host_job *job);
+_Noreturn void plugin_child(const plugin_job *job);
 
 #endif

@@ -80,7 +80,7 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
 {
     XXH64_state_t *h = XXH64_createState();
     vpu_status st = VPU_OK;
-    source src;
+    backend_source src;
 
     if (!h)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a hash");
@@ -88,7 +88,7 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
     if (l->text)
         XXH64_update(h, l->text, strlen(l->text));
     for (uint32_t i = 0; i < l->n_sources && !l->text && !st; i++) {
-        st = source_find(l->sources[i], cfg->source_dir, a, &src, err);
+        st = backend_source_find(l->sources[i], cfg->source_dir, a, &src, err);
         if (!st && src.kind == SOURCE_OUR_BIN)
             XXH64_update(h, src.file, src.n_bytes);
         else if (!st)
@@ -130,9 +130,10 @@ static const char *arg_text(arena *a, const graph *g, const graph_arg *x)
     case GRAPH_ARG_LOCAL:
         return arena_printf(a, "%s = local %u bytes", x->name, x->bytes);
     case GRAPH_ARG_INT:
-        return arena_printf(a, "%s = int %d", x->name, x->i);
+        return arena_printf(a, "%s = int %d", x->name, x->integer);
     case GRAPH_ARG_FLOAT:
-        return arena_printf(a, "%s = float %s", x->name, float_text(a, x->f));
+        return arena_printf(a, "%s = float %s", x->name,
+                            float_text(a, x->real));
     default:
         return arena_printf(a, "%s = nothing", x->name);
     }

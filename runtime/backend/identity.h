@@ -10,7 +10,7 @@
  * options and params count. Sources are read, with the files they include by
  * `#include "name"`. In a.
  *
- * VPU_ERR_IO, VPU_ERR_UNSUPPORTED  of source_find
+ * VPU_ERR_IO, VPU_ERR_UNSUPPORTED  of backend_source_find
  * VPU_ERR_LIMIT                    includes more than 32 deep */
 vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
                             recording *out, vpu_error *err);

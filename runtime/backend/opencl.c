@@ -19,7 +19,7 @@ typedef struct {
     cl_kernel kernel;
     sim_kernel *k; /* the signature */
     backend_arg *args;
-    source src;
+    backend_source src;
     opencl_text text;
 } stage;
 
@@ -56,28 +56,29 @@ static vpu_status failed(const opencl *o, const char *what, cl_int code,
 static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                                  vpu_error *err)
 {
-    sim_compile_config cfg = {.user = {.options = o->cfg->compile.options,
-                                       .n_options = o->cfg->compile.n_options,
-                                       .no_cache = o->cfg->compile.no_cache},
-                              .log = o->cfg->log};
+    kernel_compile_config cfg = {
+        .user = {.options = o->cfg->compile.options,
+                 .n_options = o->cfg->compile.n_options,
+                 .no_cache = o->cfg->compile.no_cache},
+        .log = o->cfg->log};
     vpu_status st = VPU_ERR_IO;
 
     if (l->text) {
-        s->src = (source){.path = l->sources[0]};
+        s->src = (backend_source){.path = l->sources[0]};
         cfg.user.n_options = 0; /* those are for the user's kernels */
-        return sim_kernel_compile_text(s->src.path, l->text, l->entry, &cfg,
-                                       o->a, &s->k, err);
+        return kernel_compile_text(s->src.path, l->text, l->entry, &cfg, o->a,
+                                   &s->k, err);
     }
     for (uint32_t i = 0; i < l->n_sources; i++) {
-        st = source_find(l->sources[i], o->cfg->source_dir, o->a, &s->src, err);
+        st = backend_source_find(l->sources[i], o->cfg->source_dir, o->a,
+                                 &s->src, err);
         if (!st && s->src.kind != SOURCE_CL)
             st = err_set(err, VPU_ERR_UNSUPPORTED,
                          "%s: backend opencl needs the OpenCL C, not the .bin: "
                          "name the .cl in the binding",
                          s->src.path);
         if (!st)
-            st = sim_kernel_compile(s->src.path, l->entry, &cfg, o->a, &s->k,
-                                    err);
+            st = kernel_compile(s->src.path, l->entry, &cfg, o->a, &s->k, err);
         if (!st)
             return VPU_OK;
     }
@@ -204,7 +205,7 @@ static vpu_status opencl_write(void *self, uint32_t i, const void *data,
             return err_set(err, VPU_ERR_NOMEM, "%zu bytes for buffer '%s'", n,
                            o->g->buffers[i].name);
         for (size_t k = 0; k < o->g->buffers[i].bytes / 2; k++) {
-            sim_half h;
+            builtin_half h;
 
             memcpy(&h, from + 2 * k, 2);
             floats[k] = (float)h;
@@ -236,7 +237,7 @@ static vpu_status opencl_read(void *self, uint32_t i, void *data,
         o->cl->EnqueueReadBuffer(o->queue, o->buffers[i], CL_TRUE, 0, n,
                                  floats ? (void *)floats : data, 0, NULL, NULL);
     for (size_t k = 0; floats && !code && k < o->g->buffers[i].bytes / 2; k++) {
-        sim_half h = (sim_half)floats[k];
+        builtin_half h = (builtin_half)floats[k];
 
         memcpy((unsigned char *)data + 2 * k, &h, 2);
     }
@@ -259,7 +260,7 @@ static size_t local_bytes(const opencl *o, const stage *s, uint32_t i)
 static cl_int set_scalar(const opencl *o, const stage *s, uint32_t i)
 {
     const sim_arg *p = &s->k->args[i];
-    sim_half h;
+    builtin_half h;
     float f;
 
     if (o->device.half || !p->is_float || p->bytes != 2)
@@ -359,7 +360,8 @@ static vpu_status opencl_probe(arena *a, backend_device **list, uint32_t *n,
         const opencl_device *d = &devices[i];
 
         (*list)[i] = (backend_device){
-            .id = arena_printf(a, "opencl:%u:%u", d->p, d->d),
+            .id = arena_printf(a, "opencl:%u:%u", d->platform_index,
+                               d->device_index),
             .name = arena_printf(a, "%s (%s)", d->name, d->platform_name),
             .version = d->version,
             .memory_bytes = d->memory_bytes,
@@ -381,7 +383,7 @@ static void opencl_close(void *self)
     if (!o)
         return;
     for (uint32_t i = 0; i < o->g->n_launches; i++) {
-        sim_kernel_release(o->stages[i].k);
+        kernel_release(o->stages[i].k);
         opencl_text_free(&o->stages[i].text);
     }
     /* A driver waits for what runs before it lets go of anything. */

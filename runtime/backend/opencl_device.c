@@ -122,8 +122,10 @@ void opencl_devices(arena *a, opencl_device **list, uint32_t *n,
         for (cl_uint d = 0; d < n_devices && d < MAX_DEVICES; d++) {
             opencl_device *o = arena_append(a, *list, count, cap);
 
-            *o = (opencl_device){
-                .platform = platforms[p], .id = devices[d], .p = p, .d = d};
+            *o = (opencl_device){.platform = platforms[p],
+                                 .id = devices[d],
+                                 .platform_index = p,
+                                 .device_index = d};
             describe(cl, a, o);
         }
     }
@@ -140,8 +142,8 @@ void opencl_devices(arena *a, opencl_device **list, uint32_t *n,
 static void list_them(const opencl_device *list, uint32_t n, str *out)
 {
     for (uint32_t i = 0; i < n; i++)
-        str_printf(out, "%s%u:%u (%s)", i ? ", " : "", list[i].p, list[i].d,
-                   list[i].name);
+        str_printf(out, "%s%u:%u (%s)", i ? ", " : "", list[i].platform_index,
+                   list[i].device_index, list[i].name);
 }
 
 /* Digits up to end as a number of 32 bits. */
@@ -177,7 +179,7 @@ static bool is_asked_for(const opencl_device *o, const char *text)
     uint32_t p, d;
 
     if (is_number(text, &p, &d))
-        return o->p == p && o->d == d;
+        return o->platform_index == p && o->device_index == d;
     if (!*text)
         return !o->why;
     return strcasestr(o->name, text) || strcasestr(o->platform_name, text);

@@ -12,7 +12,7 @@
 typedef struct {
     cl_platform_id platform;
     cl_device_id id;
-    uint32_t p, d; /* numbers, as in "opencl:P:D" */
+    uint32_t platform_index, device_index; /* numbers, as in "opencl:P:D" */
     const char *name, *platform_name,
         *version; /* version: OpenCL's, driver's */
     uint64_t memory_bytes, max_alloc_bytes, local_bytes;

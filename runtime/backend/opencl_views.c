@@ -53,12 +53,12 @@ static vpu_status see(resolver *r, uint32_t buffer, unsigned char what,
     }
     if (r->seen[buffer] == what)
         return VPU_OK;
-    return err_at(err, VPU_ERR_UNSUPPORTED, v->l->file, v->l->line, 0,
+    return err_at(err, VPU_ERR_UNSUPPORTED, v->launch->file, v->launch->line, 0,
                   "buffer '%s' is %s to kernel '%s' and %s to kernel '%s': "
                   "halves are floats here, because the device has no "
                   "cl_khr_fp16, and cannot be both",
                   r->g->buffers[buffer].name, r->argument[buffer]->type,
-                  r->by[buffer]->k->name, p->type, v->k->name);
+                  r->by[buffer]->kernel->name, p->type, v->kernel->name);
 }
 
 static vpu_status see_launch(resolver *r, const opencl_view *v, vpu_error *err)
@@ -67,8 +67,8 @@ static vpu_status see_launch(resolver *r, const opencl_view *v, vpu_error *err)
     bool bits_of_halves = false;
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < v->k->n_args && !st; i++) {
-        const sim_arg *p = &v->k->args[i];
+    for (uint32_t i = 0; i < v->kernel->n_args && !st; i++) {
+        const sim_arg *p = &v->kernel->args[i];
         const graph_buffer *b;
         tensor_dtype type;
         bool half;
@@ -79,11 +79,12 @@ static vpu_status see_launch(resolver *r, const opencl_view *v, vpu_error *err)
         half = opencl_arg_is_half(p, t);
         if (!half && !b->untyped && b->desc.dtype == TENSOR_F16 && t->halves &&
             !backend_arg_type(p, &type))
-            return err_at(err, VPU_ERR_UNSUPPORTED, v->l->file, v->l->line, 0,
+            return err_at(err, VPU_ERR_UNSUPPORTED, v->launch->file,
+                          v->launch->line, 0,
                           "argument '%s' of kernel '%s' is %s: halves in it "
                           "cannot become floats, which they are here because "
                           "the device has no cl_khr_fp16",
-                          p->name, v->k->name, p->type);
+                          p->name, v->kernel->name, p->type);
         bits_of_halves |= !half && p->element_bytes <= 2;
         st = see(r, v->args[i].buffer, half ? HALF : BITS, v, p, err);
     }
@@ -93,7 +94,7 @@ static vpu_status see_launch(resolver *r, const opencl_view *v, vpu_error *err)
                     "this cast may make halves of what kernel '%s' takes for "
                     "bits: halves are floats here, because the device has no "
                     "cl_khr_fp16",
-                    v->k->name);
+                    v->kernel->name);
     return st;
 }
 
@@ -104,11 +105,11 @@ static bool spread(resolver *r, const opencl_view *v)
     uint32_t known = UINT32_MAX;
     bool changed = false;
 
-    for (uint32_t i = 0; i < v->k->n_args; i++)
+    for (uint32_t i = 0; i < v->kernel->n_args; i++)
         if (v->args[i].kind == BACKEND_ARG_BUFFER &&
             r->seen[v->args[i].buffer] != UNSEEN)
             known = v->args[i].buffer;
-    for (uint32_t i = 0; i < v->k->n_args && known != UINT32_MAX; i++) {
+    for (uint32_t i = 0; i < v->kernel->n_args && known != UINT32_MAX; i++) {
         uint32_t b = v->args[i].buffer;
 
         if (v->args[i].kind != BACKEND_ARG_BUFFER || r->seen[b] != UNSEEN)
@@ -126,17 +127,18 @@ static vpu_status check_move(resolver *r, const opencl_view *v, vpu_error *err)
 {
     unsigned char first = UNSEEN;
 
-    for (uint32_t i = 0; i < v->k->n_args; i++) {
+    for (uint32_t i = 0; i < v->kernel->n_args; i++) {
         uint32_t b = v->args[i].buffer;
 
         if (v->args[i].kind != BACKEND_ARG_BUFFER)
             continue;
         if (first != UNSEEN && r->seen[b] != first)
-            return err_at(err, VPU_ERR_UNSUPPORTED, v->l->file, v->l->line, 0,
+            return err_at(err, VPU_ERR_UNSUPPORTED, v->launch->file,
+                          v->launch->line, 0,
                           "%s: tensor '%s' is half to one kernel and bits to "
                           "another: halves are floats here, because the device "
                           "has no cl_khr_fp16, and cannot be both",
-                          v->l->name, r->g->buffers[b].name);
+                          v->launch->name, r->g->buffers[b].name);
         first = r->seen[b];
     }
     return VPU_OK;

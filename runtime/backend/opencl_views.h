@@ -8,9 +8,9 @@
 
 /* One launch with all that is known of it. */
 typedef struct {
-    const graph_launch *l;
-    const sim_kernel *k;
-    const backend_arg *args; /* k->n_args */
+    const graph_launch *launch;
+    const sim_kernel *kernel;
+    const backend_arg *args; /* kernel->n_args */
     const opencl_text *text;
     bool moves; /* a conversion of our own that copies 16-bit words */
 } opencl_view;

@@ -30,30 +30,30 @@ static vpu_status sim_probe(arena *a, backend_device **list, uint32_t *n,
 
 static void sim_close(void *self)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     if (!b)
         return;
-    for (uint32_t i = 0; i < b->g->n_launches && b->stages; i++) {
-        sim_kernel_release(b->stages[i].kernel);
-        sim_kernel_release(b->stages[i].plain);
+    for (uint32_t i = 0; i < b->graph->n_launches && b->stages; i++) {
+        kernel_release(b->stages[i].kernel);
+        kernel_release(b->stages[i].plain);
     }
     check_close(b->checker);
     memory_destroy(b->mem);
     exec_threads_destroy(b->threads);
-    arena_destroy(b->a);
+    arena_destroy(b->arena);
 }
 
 static void *buffer(void *self, uint32_t i)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     return memory_window(b->mem) + b->addresses[i];
 }
 
-static vpu_status place_buffers(sim_graph *b, vpu_error *err)
+static vpu_status place_buffers(backend_sim_graph *b, vpu_error *err)
 {
-    const graph *g = b->g;
+    const graph *g = b->graph;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
@@ -69,7 +69,7 @@ static vpu_status place_buffers(sim_graph *b, vpu_error *err)
     return st;
 }
 
-static vpu_status open_memory(sim_graph *b, vpu_error *err)
+static vpu_status open_memory(backend_sim_graph *b, vpu_error *err)
 {
     const backend_check *c = b->cfg->check;
     vpu_status st = b->cfg->debug || c
@@ -84,25 +84,25 @@ static vpu_status open_memory(sim_graph *b, vpu_error *err)
 
 static vpu_status fill_graph(void *user, vpu_error *err)
 {
-    sim_graph *b = user;
-    const graph *g = b->g;
+    backend_sim_graph *b = user;
+    const graph *g = b->graph;
     bool timed = b->cfg->how.timing != EXEC_NO_TIMING;
     vpu_status st = VPU_OK;
 
-    b->addresses = arena_array(b->a, uint32_t, g->n_buffers + 1);
-    b->stages = arena_array(b->a, sim_stage, g->n_launches + 1);
+    b->addresses = arena_array(b->arena, uint32_t, g->n_buffers + 1);
+    b->stages = arena_array(b->arena, backend_sim_stage, g->n_launches + 1);
     b->desc = b->cfg->desc ? b->cfg->desc : &b->own_desc;
     if (!b->cfg->desc)
-        st = mach_desc_load(NULL, b->a, &b->own_desc, err);
+        st = mach_desc_load(NULL, b->arena, &b->own_desc, err);
     if (st)
         return st;
-    b->caps = (backend_caps){.device = arena_strdup(b->a, b->desc->machine),
+    b->caps = (backend_caps){.device = arena_strdup(b->arena, b->desc->machine),
                              .version = VPU_VERSION,
                              .stages = true,
                              .timed = timed,
                              .cycles = timed};
     st = open_memory(b, err);
-    return st ? st : sim_load_kernels(b, err);
+    return st ? st : backend_sim_load_kernels(b, err);
 }
 
 /* VPU_ERR_LIMIT, too: the buffers exceed the device's DDR. A shortage of memory
@@ -111,7 +111,7 @@ static vpu_status sim_open(const backend_config *cfg, const graph *g,
                            void **self, vpu_error *err)
 {
     arena *a;
-    sim_graph *b;
+    backend_sim_graph *b;
     vpu_status st;
 
     *self = NULL;
@@ -120,10 +120,10 @@ static vpu_status sim_open(const backend_config *cfg, const graph *g,
                        "backend sim has no device '%s': its id is sim",
                        cfg->device);
     a = arena_create(0);
-    b = arena_new(a, sim_graph);
-    b->a = a;
+    b = arena_new(a, backend_sim_graph);
+    b->arena = a;
     b->cfg = cfg;
-    b->g = g;
+    b->graph = g;
     b->trace = cfg->trace;
     b->threads = exec_threads_create();
     st = oom_guard(fill_graph, b, err);
@@ -136,39 +136,39 @@ static vpu_status sim_open(const backend_config *cfg, const graph *g,
 
 static const backend_caps *sim_caps(const void *self)
 {
-    return &((const sim_graph *)self)->caps;
+    return &((const backend_sim_graph *)self)->caps;
 }
 
 static vpu_status sim_write(void *self, uint32_t i, const void *data,
                             vpu_error *err)
 {
-    const sim_graph *b = self;
+    const backend_sim_graph *b = self;
 
     (void)err;
-    memcpy(buffer(self, i), data, b->g->buffers[i].bytes);
+    memcpy(buffer(self, i), data, b->graph->buffers[i].bytes);
     return VPU_OK;
 }
 
 static vpu_status sim_read(void *self, uint32_t i, void *data, vpu_error *err)
 {
-    const sim_graph *b = self;
+    const backend_sim_graph *b = self;
 
     (void)err;
-    memcpy(data, buffer(self, i), b->g->buffers[i].bytes);
+    memcpy(data, buffer(self, i), b->graph->buffers[i].bytes);
     return VPU_OK;
 }
 
 static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
                           backend_result *results, vpu_error *err)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < n && !st; i++) {
         double start = clock_seconds();
         uint64_t cycles;
 
-        st = sim_run_launch(b, first + i, err);
+        st = backend_sim_run_launch(b, first + i, err);
         cycles = b->stages[first + i].result.exec.profile.cycles;
         results[i] =
             b->caps.cycles
@@ -182,29 +182,29 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
 
 static void trace_to(void *self, trc_writer *w)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     b->trace = w;
 }
 
 static uint32_t address(const void *self, uint32_t i)
 {
-    return ((const sim_graph *)self)->addresses[i];
+    return ((const backend_sim_graph *)self)->addresses[i];
 }
 
 static const memory *memory_of(const void *self)
 {
-    return ((const sim_graph *)self)->mem;
+    return ((const backend_sim_graph *)self)->mem;
 }
 
 static const backend_launch *launch(const void *self, uint32_t i)
 {
-    return &((const sim_graph *)self)->stages[i].result;
+    return &((const backend_sim_graph *)self)->stages[i].result;
 }
 
 static void observers(void *self, const exec_observer *const *list, uint32_t n)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     b->observers = list;
     b->n_observers = n;
@@ -212,21 +212,21 @@ static void observers(void *self, const exec_observer *const *list, uint32_t n)
 
 static void profile(void *self, const char *name, bool on)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     b->profile = on ? name : NULL;
 }
 
 static void begin_at(void *self, uint64_t first)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     b->first = first;
 }
 
 static check_session *checker(void *self)
 {
-    return ((sim_graph *)self)->checker;
+    return ((backend_sim_graph *)self)->checker;
 }
 
 const backend_ops backend_sim_ops = {
@@ -244,4 +244,4 @@ const backend_ops backend_sim_ops = {
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch},
     .observe = &(const backend_observe_ops){observers, profile, begin_at},
-    .order = &(const backend_order_ops){sim_run_in_order, checker}};
+    .order = &(const backend_order_ops){backend_sim_run_in_order, checker}};

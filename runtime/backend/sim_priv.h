@@ -11,19 +11,19 @@ enum { SIM_MAX_TIMES = 64 };
 
 typedef struct {
     sim_kernel *kernel;
-    source src;
+    backend_source src;
     exec_value *values;
     sim_checking checking; /* as it was compiled */
     sim_kernel *plain;     /* for checking: as the device would run it */
     backend_launch result;
     double times[SIM_MAX_TIMES]; /* of the runs so far, ascending */
     uint32_t n_times;
-} sim_stage;
+} backend_sim_stage;
 
 typedef struct {
-    arena *a;
+    arena *arena;
     const backend_config *cfg;
-    const graph *g;
+    const graph *graph;
     mach_desc own_desc;    /* the default machine, unless one was given */
     const mach_desc *desc; /* of cfg, or own_desc */
     backend_caps caps;
@@ -31,7 +31,7 @@ typedef struct {
     uint32_t *addresses;    /* of the graph's buffers */
     check_session *checker; /* NULL = none */
     exec_threads *threads;  /* NULL = each launch has its own */
-    sim_stage *stages;
+    backend_sim_stage *stages;
     uint64_t clock; /* cycles so far */
     /* What looks at the next runs. */
     trc_writer *trace;
@@ -39,26 +39,28 @@ typedef struct {
     const exec_observer *const *observers;
     uint32_t n_observers;
     uint64_t first;
-} sim_graph;
+} backend_sim_graph;
 
 /* sim_kernels.c: the kernel of each launch, and its arguments.
  *
  * VPU_ERR_COMPILE, VPU_ERR_UNSUPPORTED, VPU_ERR_IO  of the kernels
  * VPU_ERR_MISMATCH  signature and binding differ (kernel, argument, both types,
  *                   file and line of the binding) */
-vpu_status sim_load_kernels(sim_graph *b, vpu_error *err);
+vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err);
 /* The launch's kernel once more, as code that notes each access's line. */
-vpu_status sim_load_tracking(sim_graph *b, const graph_launch *l,
-                             const sim_stage *s, sim_kernel **out,
-                             vpu_error *err);
+vpu_status backend_sim_load_tracking(backend_sim_graph *b,
+                                     const graph_launch *l,
+                                     const backend_sim_stage *s,
+                                     sim_kernel **out, vpu_error *err);
 
 /* sim_run.c: launch i, after those before it; with i = 0 the clock starts
  * again.
  *
  * Errors are those of exec_run, and VPU_ERR_FAULT when a kernel wrote beside a
  * buffer. */
-vpu_status sim_run_launch(sim_graph *b, uint32_t i, vpu_error *err);
-vpu_status sim_run_in_order(void *self, uint32_t i, const backend_order *o,
-                            vpu_error *err);
+vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
+                                  vpu_error *err);
+vpu_status backend_sim_run_in_order(void *self, uint32_t i,
+                                    const backend_order *o, vpu_error *err);
 
 #endif

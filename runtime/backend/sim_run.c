@@ -17,22 +17,23 @@ static void silence(exec_launch *l)
 
 /* Runs the faulting group again with code that tracks source lines; what it
  * writes is not looked at any more. Keeps the first message if it cannot. */
-static void find_line(sim_graph *b, const graph_launch *l, const sim_stage *s,
-                      const exec_launch *el, vpu_error *err)
+static void find_line(backend_sim_graph *b, const graph_launch *l,
+                      const backend_sim_stage *s, const exec_launch *el,
+                      vpu_error *err)
 {
     exec_launch again = *el;
     exec_result r;
     sim_kernel *k;
     vpu_error with_line;
 
-    if (sim_load_tracking(b, l, s, &k, NULL))
+    if (backend_sim_load_tracking(b, l, s, &k, NULL))
         return;
     again.kernel = k;
     silence(&again);
     again.only_group = &s->result.exec.fault_group;
     if (exec_run(b->mem, b->desc, &again, &r, &with_line) == VPU_ERR_FAULT)
         *err = with_line;
-    sim_kernel_release(k);
+    kernel_release(k);
 }
 
 /* What a group alone may take to show where it is. */
@@ -50,8 +51,9 @@ static VPU_PRINTF(2, 3) void append(vpu_error *err, const char *fmt, ...)
 
 /* One group again, alone, with code that tracks source lines: a line of the
  * report on where it is after some time. First: its line goes in front. */
-static void locate(sim_graph *b, const exec_launch *el, const sim_kernel *k,
-                   unsigned long long group, bool first, vpu_error *err)
+static void locate(backend_sim_graph *b, const exec_launch *el,
+                   const sim_kernel *k, unsigned long long group, bool first,
+                   vpu_error *err)
 {
     exec_launch again = *el;
     const uint32_t *n = el->groups;
@@ -87,22 +89,24 @@ static void locate(sim_graph *b, const exec_launch *el, const sim_kernel *k,
 }
 
 /* Where the groups are that were running when the limit struck. */
-static void find_loops(sim_graph *b, const graph_launch *l, const sim_stage *s,
-                       const exec_launch *el, vpu_error *err)
+static void find_loops(backend_sim_graph *b, const graph_launch *l,
+                       const backend_sim_stage *s, const exec_launch *el,
+                       vpu_error *err)
 {
     exec_launch quiet = *el;
     const exec_result *r = &s->result.exec;
     sim_kernel *k;
 
-    if (!r->n_stuck || s->kernel->debug || sim_load_tracking(b, l, s, &k, NULL))
+    if (!r->n_stuck || s->kernel->debug ||
+        backend_sim_load_tracking(b, l, s, &k, NULL))
         return;
     silence(&quiet);
     for (uint32_t i = 0; i < r->n_stuck; i++)
         locate(b, &quiet, k, r->stuck[i], i == 0, err);
-    sim_kernel_release(k);
+    kernel_release(k);
 }
 
-static vpu_status groups_of(const sim_graph *b, const graph_launch *l,
+static vpu_status groups_of(const backend_sim_graph *b, const graph_launch *l,
                             exec_launch *el, vpu_error *err)
 {
     for (int d = 0; d < 3; d++) {
@@ -122,7 +126,7 @@ static vpu_status groups_of(const sim_graph *b, const graph_launch *l,
     return VPU_OK;
 }
 
-static void note_time(sim_stage *s, double t)
+static void note_time(backend_sim_stage *s, double t)
 {
     uint32_t i;
 
@@ -134,25 +138,25 @@ static void note_time(sim_stage *s, double t)
     s->result.run_s = s->times[s->n_times / 2];
 }
 
-static void trace_stage(const sim_graph *b, uint32_t i)
+static void trace_stage(const backend_sim_graph *b, uint32_t i)
 {
-    const sim_stage *s = &b->stages[i];
-    trace_source_stage t = {.stage = b->g->launches[i].name,
-                            .path = s->kernel->source,
-                            .text = b->g->launches[i].text,
-                            .start_cycle = b->clock,
-                            .profile = &s->result.profile};
+    const backend_sim_stage *s = &b->stages[i];
+    backend_trace_stage t = {.stage = b->graph->launches[i].name,
+                             .path = s->kernel->source,
+                             .text = b->graph->launches[i].text,
+                             .start_cycle = b->clock,
+                             .profile = &s->result.profile};
 
     for (uint32_t k = 0; k < i && !t.again; k++)
         t.again = !strcmp(b->stages[k].kernel->source, t.path);
-    trace_source(b->trace, &t);
+    backend_trace_source(b->trace, &t);
 }
 
-static exec_launch launch_of(sim_graph *b, uint32_t i)
+static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
 {
-    const graph_launch *l = &b->g->launches[i];
+    const graph_launch *l = &b->graph->launches[i];
     const backend_config *cfg = b->cfg;
-    const sim_stage *s = &b->stages[i];
+    const backend_sim_stage *s = &b->stages[i];
 
     return (exec_launch){.name = l->name,
                          .kernel = s->kernel,
@@ -173,8 +177,8 @@ enum { OWN_OBSERVERS = 2 };
 /* The observers of one launch: those of the caller, the timeline, the profile.
  */
 typedef struct {
-    sim_graph *b;
-    sim_stage *stage;
+    backend_sim_graph *b;
+    backend_sim_stage *stage;
     exec_observer own[OWN_OBSERVERS];
     const exec_observer **list;
 } looking;
@@ -186,15 +190,15 @@ static void keep_profile(void *user, const exec_profile *p)
     exec_profile *to = &x->stage->result.profile;
 
     to->n = p->n;
-    to->rows = arena_memdup(x->b->a, p->rows, p->n * sizeof *p->rows);
+    to->rows = arena_memdup(x->b->arena, p->rows, p->n * sizeof *p->rows);
 }
 
-static void look(looking *x, sim_graph *b, uint32_t i, exec_launch *el)
+static void look(looking *x, backend_sim_graph *b, uint32_t i, exec_launch *el)
 {
     uint32_t n = 0;
 
     *x = (looking){.b = b, .stage = &b->stages[i]};
-    x->list = arena_array(b->a, const exec_observer *,
+    x->list = arena_array(b->arena, const exec_observer *,
                           b->n_observers + OWN_OBSERVERS);
     for (; n < b->n_observers; n++)
         x->list[n] = b->observers[n];
@@ -213,8 +217,8 @@ static void look(looking *x, sim_graph *b, uint32_t i, exec_launch *el)
 }
 
 /* What the kernel wrote beside a buffer, on the same page, is found here. */
-static vpu_status check_guards(const sim_graph *b, const graph_launch *l,
-                               vpu_error *err)
+static vpu_status check_guards(const backend_sim_graph *b,
+                               const graph_launch *l, vpu_error *err)
 {
     uint32_t at;
     str where = {0};
@@ -239,8 +243,8 @@ static bool is_debugged(const exec_launch *el)
     return false;
 }
 
-static vpu_status check_stage(sim_graph *b, uint32_t i, const exec_launch *el,
-                              vpu_error *err)
+static vpu_status check_stage(backend_sim_graph *b, uint32_t i,
+                              const exec_launch *el, vpu_error *err)
 {
     exec_launch plain = *el;
 
@@ -250,12 +254,13 @@ static vpu_status check_stage(sim_graph *b, uint32_t i, const exec_launch *el,
                : VPU_OK;
 }
 
-vpu_status sim_run_launch(sim_graph *b, uint32_t i, vpu_error *err)
+vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
+                                  vpu_error *err)
 {
-    const graph_launch *l = &b->g->launches[i];
-    sim_stage *s = &b->stages[i];
+    const graph_launch *l = &b->graph->launches[i];
+    backend_sim_stage *s = &b->stages[i];
     double start = clock_seconds();
-    arena_mark m = arena_save(b->a);
+    arena_mark m = arena_save(b->arena);
     exec_launch el;
     looking x;
     vpu_status st;
@@ -277,7 +282,7 @@ vpu_status sim_run_launch(sim_graph *b, uint32_t i, vpu_error *err)
     if (st == VPU_ERR_LIMIT && err && !is_debugged(&el))
         find_loops(b, l, s, &el, err);
     if (!b->profile)
-        arena_restore(b->a, m);
+        arena_restore(b->arena, m);
     if (st)
         return st;
     if (b->trace)
@@ -286,12 +291,12 @@ vpu_status sim_run_launch(sim_graph *b, uint32_t i, vpu_error *err)
     return check_guards(b, l, err);
 }
 
-vpu_status sim_run_in_order(void *self, uint32_t i, const backend_order *o,
-                            vpu_error *err)
+vpu_status backend_sim_run_in_order(void *self, uint32_t i,
+                                    const backend_order *o, vpu_error *err)
 {
-    sim_graph *b = self;
+    backend_sim_graph *b = self;
     exec_launch el = launch_of(b, i);
-    vpu_status st = groups_of(b, &b->g->launches[i], &el, err);
+    vpu_status st = groups_of(b, &b->graph->launches[i], &el, err);
 
     el.how.order = o->order;
     el.how.seed = o->seed;

@@ -30,13 +30,13 @@ static bool is_cl(const char *path)
     return n > 3 && !strcmp(path + n - 3, ".cl");
 }
 
-vpu_status source_find(const char *path, const char *source_dir, arena *a,
-                       source *out, vpu_error *err)
+vpu_status backend_source_find(const char *path, const char *source_dir,
+                               arena *a, backend_source *out, vpu_error *err)
 {
     const char *beside = is_cl(path) ? path : with_cl(a, path), *in_dir = NULL;
     bool foreign = false;
 
-    *out = (source){0};
+    *out = (backend_source){0};
     if (!is_cl(path) && file_exists(path)) {
         char *data;
         vpu_status st = file_read(path, MAX_BIN, a, &data, &out->n_bytes, err);

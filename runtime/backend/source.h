@@ -5,14 +5,14 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-typedef enum { SOURCE_CL, SOURCE_OUR_BIN } source_kind;
+typedef enum { SOURCE_CL, SOURCE_OUR_BIN } backend_source_kind;
 
 typedef struct {
-    source_kind kind;
+    backend_source_kind kind;
     const char *path;
     const unsigned char *file; /* SOURCE_OUR_BIN: the bytes */
     size_t n_bytes;
-} source;
+} backend_source;
 
 /* path is as graph_launch gives it. A .bin of ours is taken; else the .cl of
  * the same name, in source_dir when given, then beside it. A path that is a .cl
@@ -20,7 +20,7 @@ typedef struct {
  *
  * VPU_ERR_UNSUPPORTED  a .bin of the vendor's compiler and no .cl: says so
  * VPU_ERR_IO           nothing there (names every place looked at) */
-vpu_status source_find(const char *path, const char *source_dir, arena *a,
-                       source *out, vpu_error *err);
+vpu_status backend_source_find(const char *path, const char *source_dir,
+                               arena *a, backend_source *out, vpu_error *err);
 
 #endif

@@ -25,7 +25,7 @@ static void copy_line(char to[MAX_LINE + 1], const char *from, size_t n)
     to[n] = 0;
 }
 
-static void write_text(trc_writer *w, const trace_source_stage *s,
+static void write_text(trc_writer *w, const backend_trace_stage *s,
                        const char *file, const char *text)
 {
     char line[MAX_LINE + 1];
@@ -42,7 +42,7 @@ static void write_text(trc_writer *w, const trace_source_stage *s,
     }
 }
 
-static void write_costs(trc_writer *w, const trace_source_stage *s,
+static void write_costs(trc_writer *w, const backend_trace_stage *s,
                         const char *file)
 {
     static const char *const phases[] = {"pre", "comp", "post"};
@@ -67,7 +67,7 @@ static void write_costs(trc_writer *w, const trace_source_stage *s,
     }
 }
 
-void trace_source(trc_writer *w, const trace_source_stage *s)
+void backend_trace_source(trc_writer *w, const backend_trace_stage *s)
 {
     const char *slash = strrchr(s->path, '/');
     const char *file = slash ? slash + 1 : s->path, *text = s->text;

@@ -19,10 +19,10 @@ typedef struct {
     bool again;       /* the text is in the trace already */
     uint64_t start_cycle;
     const exec_profile *profile; /* n 0: none */
-} trace_source_stage;
+} backend_trace_stage;
 
 /* At the level summary nothing. A file that cannot be read, or is not text, is
  * left out. */
-void trace_source(trc_writer *w, const trace_source_stage *s);
+void backend_trace_source(trc_writer *w, const backend_trace_stage *s);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct {
     const backend_config *cfg;
     const graph *g;
     backend_caps caps;
-    usb_session s;
+    backend_usb_session s;
     blob b;
     mvnc_graph *graph;
     uint8_t *input, *output;
@@ -112,8 +112,9 @@ static vpu_status find_places(stick *t, vpu_error *err)
 static vpu_status load(stick *t, const str *bytes, vpu_error *err)
 {
     mvnc_graph_info about;
-    vpu_status st = mvnc_graph_create(t->s.m, bytes->data, bytes->n, EXECUTORS,
-                                      ELEMENTS, USB_LOADING_MS, &t->graph, err);
+    vpu_status st =
+        mvnc_graph_create(t->s.mvnc, bytes->data, bytes->n, EXECUTORS, ELEMENTS,
+                          USB_LOADING_MS, &t->graph, err);
 
     if (st)
         return st;
@@ -145,7 +146,7 @@ static void stick_close(void *self)
     st = t->s.failed ? VPU_OK : mvnc_graph_destroy(t->graph, &err);
     if (st)
         log_warn(t->cfg->log, "closing the stick: %s", err.msg);
-    usb_session_close(&t->s);
+    backend_usb_session_close(&t->s);
     arena_destroy(t->a);
 }
 
@@ -161,18 +162,19 @@ static vpu_status stick_open(const backend_config *cfg, const graph *g,
     t->a = a;
     t->cfg = cfg;
     t->g = g;
-    st = usb_session_choose(&t->s, cfg->device, cfg->stick, cfg->log, err);
+    st = backend_usb_session_choose(&t->s, cfg->device, cfg->stick, cfg->log,
+                                    err);
     t->s.trace = cfg->trace;
     if (!st)
         st = make_blob(t, &bytes, err);
     if (!st)
         st = find_places(t, err);
     if (!st)
-        st = usb_session_open(&t->s, cfg->print, cfg->print_user, err);
+        st = backend_usb_session_open(&t->s, cfg->print, cfg->print_user, err);
     if (!st) {
         st = load(t, &bytes, err);
         if (st)
-            usb_session_explain(&t->s, err);
+            backend_usb_session_explain(&t->s, err);
     }
     str_free(&bytes);
     if (st) {
@@ -273,7 +275,7 @@ static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
                        "a stick runs all launches of a graph at once");
     st = infer(t, &local);
     if (st) {
-        usb_session_explain(&t->s, &local);
+        backend_usb_session_explain(&t->s, &local);
         if (err)
             *err = local;
         return st;
@@ -296,4 +298,4 @@ const backend_ops backend_usb_ops = {
     .read = stick_read,
     .extras = BACKEND_TRACE,
     .run = stick_run,
-    .stick = &(const backend_stick_ops){usb_layout, usb_reset}};
+    .stick = &(const backend_stick_ops){backend_usb_layout, backend_usb_reset}};

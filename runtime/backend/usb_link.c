@@ -36,8 +36,8 @@ static vpu_status firmware_says(const char *path, xlink_layout *out,
     return st;
 }
 
-vpu_status usb_layout(const backend_stick_options *c, xlink_layout *out,
-                      vpu_error *err)
+vpu_status backend_usb_layout(const backend_stick_options *c, xlink_layout *out,
+                              vpu_error *err)
 {
     if (c && c->layout)
         return xlink_layout_parse(c->layout, out)
@@ -55,15 +55,16 @@ vpu_status usb_layout(const backend_stick_options *c, xlink_layout *out,
         "--firmware with a known file");
 }
 
-vpu_status usb_session_choose(usb_session *s, const char *device,
-                              const backend_stick_options *c,
-                              const log_sink *log, vpu_error *err)
+vpu_status backend_usb_session_choose(backend_usb_session *s,
+                                      const char *device,
+                                      const backend_stick_options *c,
+                                      const log_sink *log, vpu_error *err)
 {
     s->device = device;
-    s->c = c;
+    s->options = c;
     s->log = log;
     s->is_virtual = !strncmp(device, "unix:", 5) || !strncmp(device, "tcp:", 4);
-    return usb_layout(c, &s->layout, err);
+    return backend_usb_layout(c, &s->layout, err);
 }
 
 /* --- opening ------------------------------------------------------------- */
@@ -71,16 +72,16 @@ vpu_status usb_session_choose(usb_session *s, const char *device,
 static void trace_packet(void *user, uint64_t ns, bool sent, const char *name,
                          uint32_t bytes)
 {
-    usb_session *s = user;
+    backend_usb_session *s = user;
     trc_arg args[] = {TRC_UINT("bytes", bytes)};
     trc_event e = {.name = name, .args = args, .n_args = 1};
 
     trc_instant(s->trace, sent ? s->out : s->in, ns, &e);
 }
 
-static vpu_status open_log(usb_session *s, vpu_error *err)
+static vpu_status open_log(backend_usb_session *s, vpu_error *err)
 {
-    const char *path = s->c ? s->c->log : NULL;
+    const char *path = s->options ? s->options->log : NULL;
     trc_writer *w = s->trace;
     xlink_log_config c = {.layout = s->layout, .user = s};
 
@@ -101,22 +102,24 @@ static vpu_status open_log(usb_session *s, vpu_error *err)
     return xlink_log_create(&c, &s->packets, err);
 }
 
-static vpu_status connect_link(usb_session *s, vpu_error *err)
+static vpu_status connect_link(backend_usb_session *s, vpu_error *err)
 {
-    usb_connect_options o = {.firmware = s->c ? s->c->firmware : NULL,
-                             .watchdog = true,
-                             .take_booted = s->c && s->c->take_booted,
-                             .log = s->log,
-                             .stop = s->c ? s->c->stop : NULL};
+    usb_connect_options o = {
+        .firmware = s->options ? s->options->firmware : NULL,
+        .watchdog = true,
+        .take_booted = s->options && s->options->take_booted,
+        .log = s->log,
+        .stop = s->options ? s->options->stop : NULL};
 
-    return s->is_virtual ? transport_connect(s->device, CONNECT_MS, &s->t, err)
-                         : usb_connect(s->device, &o, &s->t, err);
+    return s->is_virtual
+               ? transport_connect(s->device, CONNECT_MS, &s->transport, err)
+               : usb_connect(s->device, &o, &s->transport, err);
 }
 
-vpu_status usb_session_open(usb_session *s,
-                            void (*print)(void *user, const char *text,
-                                          size_t n),
-                            void *print_user, vpu_error *err)
+vpu_status backend_usb_session_open(backend_usb_session *s,
+                                    void (*print)(void *user, const char *text,
+                                                  size_t n),
+                                    void *print_user, vpu_error *err)
 {
     mvnc_config c = {.layout = s->layout,
                      .timeout_ms = ANSWER_MS,
@@ -124,30 +127,30 @@ vpu_status usb_session_open(usb_session *s,
                      .dead_ms = ANSWER_MS,
                      .print = print,
                      .print_user = print_user,
-                     .stop = s->c ? s->c->stop : NULL};
+                     .stop = s->options ? s->options->stop : NULL};
     vpu_status st = open_log(s, err);
 
     if (!st)
         st = connect_link(s, err);
     if (st)
         return st;
-    s->counted = s->c && s->c->sessions;
+    s->counted = s->options && s->options->sessions;
     if (s->counted)
-        atomic_fetch_add(s->c->sessions, 1);
+        atomic_fetch_add(s->options->sessions, 1);
     c.watch = xlink_log_watch(s->packets);
-    st = mvnc_open(s->t, &c, &s->m, err);
+    st = mvnc_open(s->transport, &c, &s->mvnc, err);
     if (st) {
-        usb_session_explain(s, err);
+        backend_usb_session_explain(s, err);
         return st;
     }
     snprintf(s->about, sizeof s->about, "XLink %s, firmware %x.%x.%x.%x",
-             xlink_layout_name(s->layout), mvnc_caps(s->m)->firmware[0],
-             mvnc_caps(s->m)->firmware[1], mvnc_caps(s->m)->firmware[2],
-             mvnc_caps(s->m)->firmware[3]);
+             xlink_layout_name(s->layout), mvnc_caps(s->mvnc)->firmware[0],
+             mvnc_caps(s->mvnc)->firmware[1], mvnc_caps(s->mvnc)->firmware[2],
+             mvnc_caps(s->mvnc)->firmware[3]);
     return VPU_OK;
 }
 
-void usb_session_explain(usb_session *s, vpu_error *err)
+void backend_usb_session_explain(backend_usb_session *s, vpu_error *err)
 {
     s->failed = true;
     if (s->packets && err)
@@ -156,38 +159,38 @@ void usb_session_explain(usb_session *s, vpu_error *err)
 
 /* --- closing ------------------------------------------------------------- */
 
-void usb_session_close(usb_session *s)
+void backend_usb_session_close(backend_usb_session *s)
 {
-    bool was_open = s->m;
+    bool was_open = s->mvnc;
     char name[64] = "";
     vpu_error err;
 
-    if (s->t && !s->is_virtual)
-        snprintf(name, sizeof name, "%s", usb_link_name(s->t));
-    if (mvnc_close(s->m, &err) && !s->failed)
+    if (s->transport && !s->is_virtual)
+        snprintf(name, sizeof name, "%s", usb_link_name(s->transport));
+    if (mvnc_close(s->mvnc, &err) && !s->failed)
         log_warn(s->log, "closing the stick: %s", err.msg);
-    transport_close(s->t);
+    transport_close(s->transport);
     if (*name && was_open && usb_wait_gone(name, GONE_MS, &err))
         log_warn(s->log, "%s", err.msg);
     xlink_log_free(s->packets);
-    if (s->file && file_close_written(s->file, s->c->log, &err))
+    if (s->file && file_close_written(s->file, s->options->log, &err))
         log_warn(s->log, "%s", err.msg);
     if (s->counted)
-        atomic_fetch_sub(s->c->sessions, 1);
-    *s = (usb_session){0};
+        atomic_fetch_sub(s->options->sessions, 1);
+    *s = (backend_usb_session){0};
 }
 
-vpu_status usb_reset(const char *device, const backend_stick_options *c,
-                     const log_sink *log, vpu_error *err)
+vpu_status backend_usb_reset(const char *device, const backend_stick_options *c,
+                             const log_sink *log, vpu_error *err)
 {
     backend_stick_options taking = c ? *c : (backend_stick_options){0};
-    usb_session s = {0};
+    backend_usb_session s = {0};
     vpu_status st;
 
     taking.take_booted = true;
-    st = usb_session_choose(&s, device, &taking, log, err);
+    st = backend_usb_session_choose(&s, device, &taking, log, err);
     if (!st)
-        st = usb_session_open(&s, NULL, NULL, err);
-    usb_session_close(&s);
+        st = backend_usb_session_open(&s, NULL, NULL, err);
+    backend_usb_session_close(&s);
     return st;
 }

@@ -115,7 +115,7 @@ static void check_buffer(checker *c, const blob_buffer *f)
               BLOB_N_LOCATIONS - 1);
         return;
     }
-    if (wire_owned(f->location)) {
+    if (blob_wire_owned(f->location)) {
         check_owner(c, f, f->location, &f->data);
         room = f->data.bytes;
     } else if (f->location == BLOB_CONST) {

@@ -196,9 +196,9 @@ static stage_arg argument(const graph_launch *l, const graph_arg *g,
 
     switch (g->kind) {
     case GRAPH_ARG_INT:
-        return (stage_arg){(uint32_t)g->i, STAGE_ARG_INT};
+        return (stage_arg){(uint32_t)g->integer, STAGE_ARG_INT};
     case GRAPH_ARG_FLOAT:
-        memcpy(&out.value, &g->f, sizeof out.value);
+        memcpy(&out.value, &g->real, sizeof out.value);
         out.tag = STAGE_ARG_FLOAT;
         return out;
     case GRAPH_ARG_LOCAL:
@@ -221,11 +221,11 @@ static void custom_buffers(network *w, const graph_launch *l,
         if (l->args[i].kind == GRAPH_ARG_BUFFER && !l->args[i].written)
             list[n++] = l->args[i].buffer;
     *n_inputs = n;
-    list[n++] = add_bytes(w, BLOB_U8, BLOB_CONST, k->n, k->file);
+    list[n++] = add_bytes(w, BLOB_U8, BLOB_CONST, k->file_bytes, k->file);
     for (uint32_t i = 0; i < l->n_args; i++)
         if (l->args[i].kind == GRAPH_ARG_BUFFER && l->args[i].written)
             list[n++] = l->args[i].buffer;
-    list[n++] = add_bytes(w, temp, BLOB_BSS, k->n + TEMP, NULL);
+    list[n++] = add_bytes(w, temp, BLOB_BSS, k->file_bytes + TEMP, NULL);
     s->tensors = list;
     s->n_tensors = n;
 }
@@ -251,7 +251,7 @@ static vpu_status add_custom(network *w, const graph_launch *l,
     stage_arg *args;
     meta_kernel m;
     vpu_status st =
-        meta_read(k->file, k->n, k->path, l->entry, w->a, &m, w->err);
+        meta_read(k->file, k->file_bytes, k->path, l->entry, w->a, &m, w->err);
 
     if (st)
         return st;

@@ -10,7 +10,7 @@
 typedef struct {
     const char *path; /* for messages */
     const uint8_t *file;
-    size_t n;
+    size_t file_bytes;
 } network_kernel;
 
 typedef struct {

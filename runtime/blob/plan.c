@@ -326,7 +326,7 @@ static blob_buffer buffer_of(const planner *w, uint32_t i)
                      .location = w->p->tensors[i].location,
                      .offset = (uint32_t)at->offset};
 
-    if (wire_owned(f.location))
+    if (blob_wire_owned(f.location))
         f.data = (blob_owner){at->index, (uint32_t)at->bytes};
     return f;
 }

@@ -85,9 +85,9 @@ static void read_elf(reader *r)
     const uint8_t *p = take(r, WIRE_ELF, "an ELF-like header");
 
     for (int i = 0; p && i < WIRE_ELF && !r->st; i++)
-        if (p[i] != wire_elf[i])
+        if (p[i] != blob_wire_elf[i])
             bad(r, (uint64_t)i, "%02x, expected %02x: not the header of a blob",
-                p[i], wire_elf[i]);
+                p[i], blob_wire_elf[i]);
 }
 
 static void check_layout(reader *r, const layout *l, uint64_t n)
@@ -125,7 +125,7 @@ static void read_header(reader *r, layout *l)
     l->file_size = get(r, "the file size");
     b->major = get(r, "the version");
     b->minor = get(r, "the version");
-    if (!r->st && !wire_known_version(b->major, b->minor))
+    if (!r->st && !blob_wire_known_version(b->major, b->minor))
         r->st = err_set(r->err, VPU_ERR_UNSUPPORTED,
                         "%s: byte 60: a blob of version %u.%u, expected 4.0, "
                         "5.0 or 6.0",
@@ -209,7 +209,7 @@ static void get_buffer(reader *r, blob_buffer *f)
     *f = (blob_buffer){.at = (uint32_t)r->at};
     get_desc(r, &f->desc);
     f->location = get(r, "a location");
-    if (wire_owned(f->location))
+    if (blob_wire_owned(f->location))
         f->data = get_owner(r);
     if (f->desc.dims_location == BLOB_OUTPUT)
         f->dims = get_owner(r);
@@ -250,7 +250,7 @@ static const char *get_name(reader *r, uint32_t room)
     if (!p)
         return "";
     n = strnlen((const char *)p, room);
-    if (room > BLOB_MAX_NAME || !wire_name_room(n, room))
+    if (room > BLOB_MAX_NAME || !blob_wire_name_room(n, room))
         bad(r, at - 4,
             "room of %u bytes for a name of %zu, expected the length rounded "
             "up to 16, at most %d",

@@ -5,7 +5,7 @@
 #include "runtime/blob/blob.h"
 #include "runtime/blob/wire.h"
 
-const uint8_t wire_elf[WIRE_ELF] = {
+const uint8_t blob_wire_elf[WIRE_ELF] = {
     0x7f, 'e', 'l', 'f', [16] = 1, [18] = 2, [20] = 2, [40] = 0xa0, 0x01};
 
 typedef struct {
@@ -111,7 +111,7 @@ static void put_buffer(writer *w, const blob_buffer *f)
 
     put_desc(w, &f->desc, "a stage's buffer");
     put(w, f->location);
-    if (wire_owned(f->location))
+    if (blob_wire_owned(f->location))
         put_owner(w, &f->data);
     if (dynamic && f->desc.dims_location == BLOB_OUTPUT)
         put_owner(w, &f->dims);
@@ -143,7 +143,7 @@ static void put_ios(writer *w, const blob_io *list, uint32_t n)
         const blob_io *io = &list[i];
         size_t length = strlen(io->name);
 
-        if (!wire_name_room(length, io->name_bytes) ||
+        if (!blob_wire_name_room(length, io->name_bytes) ||
             io->name_bytes > BLOB_MAX_NAME) {
             w->st = err_set(w->err, VPU_ERR_INVALID,
                             "'%s': room of %u bytes for a name of %zu",
@@ -172,7 +172,7 @@ static void put_header(writer *w)
                                 b->n_shaves,     b->has_hw,
                                 b->has_shave,    b->has_dma};
 
-    str_add(w->out, wire_elf, WIRE_ELF);
+    str_add(w->out, blob_wire_elf, WIRE_ELF);
     for (int i = 0; i < 16; i++)
         put(w, words[i]);
     put_zeros(w, WIRE_FIRST_SECTION - here(w));
@@ -207,7 +207,7 @@ static void put_nodes(writer *w, const blob_node *list, uint32_t n)
 
 static vpu_status check(const blob *b, vpu_error *err)
 {
-    if (!wire_known_version(b->major, b->minor))
+    if (!blob_wire_known_version(b->major, b->minor))
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "blobs of version %u.%u: only 4.0, 5.0 and 6.0",
                        b->major, b->minor);

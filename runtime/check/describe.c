@@ -28,8 +28,8 @@ static uint32_t innermost(const tensor_desc *d)
                : d->rank - 1;
 }
 
-void check_put_element(const tensor_desc *d, int64_t offset, str *out,
-                       str *beyond)
+void layer_check_put_element(const tensor_desc *d, int64_t offset, str *out,
+                             str *beyond)
 {
     int64_t size = tensor_dtype_bytes(d->dtype);
     int64_t i = offset >= 0 ? offset / size : (offset - size + 1) / size;
@@ -62,7 +62,7 @@ static void describe_buffer(const check_finding *f, const graph *g, str *out)
     str at = {0}, beyond = {0};
 
     if (b && !b->untyped)
-        check_put_element(&b->desc, m->offset, &at, &beyond);
+        layer_check_put_element(&b->desc, m->offset, &at, &beyond);
     if (*m->arg)
         str_printf(out, " '%s' (%s%s", m->arg, m->name, str_text(&at));
     else
@@ -136,7 +136,7 @@ static char *sentence(const check_finding *f, const graph *g, arena *a)
 
 /* --- who ----------------------------------------------------------------- */
 
-uint64_t check_groups(const graph_launch *l, uint32_t n[3])
+uint64_t layer_check_groups(const graph_launch *l, uint32_t n[3])
 {
     uint64_t all = 1;
 
@@ -147,7 +147,7 @@ uint64_t check_groups(const graph_launch *l, uint32_t n[3])
     return all;
 }
 
-void check_split(uint64_t linear, const uint32_t n[3], uint32_t out[3])
+void layer_check_split(uint64_t linear, const uint32_t n[3], uint32_t out[3])
 {
     out[0] = (uint32_t)(linear % n[0]);
     out[1] = (uint32_t)(linear / n[0] % n[1]);
@@ -160,8 +160,8 @@ static char *who(const check_finding *f, const check_party *p, arena *a)
 
     if (!p->has_group)
         return arena_strdup(a, "");
-    check_split(p->group, f->groups, group);
-    check_split(p->item, f->local, item);
+    layer_check_split(p->group, f->groups, group);
+    layer_check_split(p->item, f->local, item);
     if (!p->has_item)
         return arena_printf(a, "work-group (%u,%u,%u)", group[0], group[1],
                             group[2]);
@@ -186,25 +186,25 @@ static const sim_place *copy_place(const sim_place *p, arena *a)
     return c;
 }
 
-void check_describe(const check_finding *f, const graph *g, arena *a,
-                    check_shown *out)
+void layer_check_describe(const check_finding *f, const graph *g, arena *a,
+                          layer_check_shown *out)
 {
     const graph_launch *l =
         f->launch < g->n_launches ? &g->launches[f->launch] : NULL;
     const check_party *o = &f->other;
 
-    *out = (check_shown){.kind = f->kind,
-                         .stage = l ? l->name : "",
-                         .kernel = arena_strdup(a, f->kernel),
-                         .at = copy_place(f->by.at, a),
-                         .text = sentence(f, g, a),
-                         .who = who(f, &f->by, a),
-                         .buffer = arena_strdup(a, f->memory.name),
-                         .offset = f->memory.offset,
-                         .address = f->memory.address,
-                         .count = f->count,
-                         .has_group = f->by.has_group,
-                         .has_item = f->by.has_item};
+    *out = (layer_check_shown){.kind = f->kind,
+                               .stage = l ? l->name : "",
+                               .kernel = arena_strdup(a, f->kernel),
+                               .at = copy_place(f->by.at, a),
+                               .text = sentence(f, g, a),
+                               .who = who(f, &f->by, a),
+                               .buffer = arena_strdup(a, f->memory.name),
+                               .offset = f->memory.offset,
+                               .address = f->memory.address,
+                               .count = f->count,
+                               .has_group = f->by.has_group,
+                               .has_item = f->by.has_item};
     if (out->at) {
         out->file = out->at->file;
         out->line = out->at->line;
@@ -214,9 +214,9 @@ void check_describe(const check_finding *f, const graph *g, arena *a,
         out->line = l ? l->line : 0;
     }
     if (f->by.has_group)
-        check_split(f->by.group, f->groups, out->group);
+        layer_check_split(f->by.group, f->groups, out->group);
     if (f->by.has_item)
-        check_split(f->by.item, f->local, out->local);
+        layer_check_split(f->by.item, f->local, out->local);
     for (int d = 0; d < 3; d++)
         out->global[d] = out->group[d] * f->local[d] + out->local[d];
     if (!o->what)

@@ -9,7 +9,7 @@
 #include "runtime/check/suppress.h"
 
 typedef struct {
-    const check_layer_config *cfg;
+    const layer_check_config *cfg;
     const graph *g;
     backend_check check;
     backend_config run;
@@ -61,60 +61,61 @@ static bool *to_follow(pass *p, arena *a, bool *any)
 }
 
 /* Into the report, unless it is known or one too many. */
-static void add(const check_layer_config *cfg, const check_shown *x,
-                check_shown *shown, check_report *out)
+static void add(const layer_check_config *cfg, const layer_check_shown *x,
+                layer_check_shown *shown, layer_check_report *out)
 {
-    if (check_suppressed(cfg->suppressions, x))
+    if (layer_check_suppressed(cfg->suppressions, x))
         out->suppressed++;
-    else if (cfg->max_findings && out->n == cfg->max_findings)
+    else if (cfg->max_findings && out->n_findings == cfg->max_findings)
         out->dropped++;
     else
-        shown[out->n++] = *x;
+        shown[out->n_findings++] = *x;
 }
 
-static void collect(const pass *p, const check_shown *orders, uint32_t n_orders,
-                    arena *a, check_report *out)
+static void collect(const pass *p, const layer_check_shown *orders,
+                    uint32_t n_orders, arena *a, layer_check_report *out)
 {
     const check_session *s = checker(&p->b);
     size_t n;
     const check_finding *f = check_findings(s, &n);
-    check_shown *shown = arena_array(a, check_shown, n + n_orders + 1);
+    layer_check_shown *shown =
+        arena_array(a, layer_check_shown, n + n_orders + 1);
 
     out->dropped = check_dropped(s);
     out->findings = shown;
     for (size_t i = 0; i < n; i++) {
-        check_shown x;
+        layer_check_shown x;
 
-        check_describe(&f[i], p->g, a, &x);
+        layer_check_describe(&f[i], p->g, a, &x);
         add(p->cfg, &x, shown, out);
     }
     for (uint32_t i = 0; i < n_orders; i++)
         add(p->cfg, &orders[i], shown, out);
 }
 
-static void count(const graph *g, check_report *out)
+static void count(const graph *g, layer_check_report *out)
 {
     out->n_launches = g->n_launches;
     for (uint32_t i = 0; i < g->n_launches; i++) {
         uint32_t n[3];
 
-        out->n_groups += check_groups(&g->launches[i], n);
+        out->n_groups += layer_check_groups(&g->launches[i], n);
     }
 }
 
-vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
-                       check_report *out, vpu_error *err)
+vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
+                       layer_check_report *out, vpu_error *err)
 {
     pass first = {.cfg = cfg, .g = g, .check = {.enabled = cfg->enabled}};
     pass second = first, *last = &first;
     double start = clock_seconds();
     bool follow = false;
-    check_orders_config how = {cfg->n_random, cfg->seed};
-    check_shown *orders = NULL;
+    layer_check_orders_config how = {cfg->n_random, cfg->seed};
+    layer_check_shown *orders = NULL;
     uint32_t n_orders = 0;
     vpu_status st;
 
-    *out = (check_report){.enabled = cfg->enabled, .runs = 1};
+    *out = (layer_check_report){.enabled = cfg->enabled, .runs = 1};
     st = run_pass(&first, err);
     if (!st) {
         second.check.taint = to_follow(&first, a, &follow);
@@ -129,8 +130,8 @@ vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
     }
     if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER) &&
         check_ran_all(checker(&first.b)))
-        st = check_orders(cfg, &how, g, a, &orders, &n_orders, &out->n_orders,
-                          err);
+        st = layer_check_orders(cfg, &how, g, a, &orders, &n_orders,
+                                &out->n_orders, err);
     if (!st) {
         collect(last, orders, n_orders, a, out);
         count(g, out);

@@ -14,7 +14,7 @@
 typedef struct {
     const sim_place *at; /* NULL = no place in a source */
     char *text;          /* one sentence */
-} check_note;
+} layer_check_note;
 
 /* One finding as it is shown. All texts are in the report's arena. */
 typedef struct {
@@ -23,20 +23,20 @@ typedef struct {
     const sim_place *at;        /* NULL = none: `file` and `line` say where */
     const char *file; /* of the source, or of the binding's Kernel element */
     uint32_t line, col;
-    char *text;         /* one sentence: what, of which memory, which element */
-    char *who;          /* "work-item (3,0,0) of work-group (5,0,0)"; or "" */
-    check_note other;   /* the other party; text NULL = none */
-    const char *buffer; /* name of the memory; "" = none */
-    int64_t offset;     /* in it, bytes */
-    uint32_t address;   /* on the device */
+    char *text; /* one sentence: what, of which memory, which element */
+    char *who;  /* "work-item (3,0,0) of work-group (5,0,0)"; or "" */
+    layer_check_note other; /* the other party; text NULL = none */
+    const char *buffer;     /* name of the memory; "" = none */
+    int64_t offset;         /* in it, bytes */
+    uint32_t address;       /* on the device */
     uint64_t count;
     bool has_group, has_item;
     uint32_t group[3], local[3], global[3]; /* ids of the work-item */
-} check_shown;
+} layer_check_shown;
 
 typedef struct {
-    const check_shown *findings; /* in the order they were found first */
-    uint32_t n;
+    const layer_check_shown *findings; /* in the order they were found first */
+    uint32_t n_findings;
     uint64_t dropped;    /* over max_findings or the checkers' own limit */
     uint32_t suppressed; /* by the file of suppressions */
     uint32_t n_launches, runs;
@@ -46,10 +46,10 @@ typedef struct {
     check_set enabled;
     double seconds; /* host time, compilation included */
     double run_s;   /* of all runs of the launches, and the checkers' own */
-} check_report;
+} layer_check_report;
 
 /* Findings that are known and not wanted; suppress.h. */
-typedef struct check_suppressions check_suppressions;
+typedef struct layer_check_suppressions layer_check_suppressions;
 
 typedef struct {
     backend_config run; /* as for a run; `check` is set here */
@@ -58,22 +58,23 @@ typedef struct {
     bool orders;           /* try other orders, too (orders.h) */
     uint32_t n_random;     /* so many random ones of each kind */
     uint64_t seed;         /* of the first */
-    const check_suppressions *suppressions; /* NULL = none */
+    const layer_check_suppressions *suppressions; /* NULL = none */
     /* Fills the graph's inputs, again for each run. */
     vpu_status (*fill)(void *user, const backend *b, vpu_error *err);
     void *fill_user;
-} check_layer_config;
+} layer_check_config;
 
 /* Errors of backend_open and backend_run_all, and what fill returns. */
-vpu_status check_layer(const check_layer_config *cfg, const graph *g, arena *a,
-                       check_report *out, vpu_error *err);
+vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
+                       layer_check_report *out, vpu_error *err);
 
 /* As clang prints diagnostics: the source line with a caret, who, the other
  * party, what to do; the last line counts, or names what was checked. */
-void check_print_text(const check_report *r, const graph *g, arena *a,
-                      str *out);
-void check_print_json(const check_report *r, const graph *g, str *out);
+void layer_check_print_text(const layer_check_report *r, const graph *g,
+                            arena *a, str *out);
+void layer_check_print_json(const layer_check_report *r, const graph *g,
+                            str *out);
 /* SARIF 2.1.0. */
-void check_print_sarif(const check_report *r, str *out);
+void layer_check_print_sarif(const layer_check_report *r, str *out);
 
 #endif

@@ -101,7 +101,7 @@ static uint64_t *in_order(orders *o, const attempt *x)
     uint64_t *list = arena_array(o->a, uint64_t, o->n_groups + 1);
 
     for (uint64_t i = 0; i < o->n_groups; i++)
-        list[i] = order_at(x->how.order, x->how.seed, o->n_groups, i);
+        list[i] = exec_order_at(x->how.order, x->how.seed, o->n_groups, i);
     return list;
 }
 
@@ -143,8 +143,8 @@ static void put_group(const orders *o, uint64_t g, str *out)
 {
     uint32_t n[3], at[3];
 
-    check_groups(&o->g->launches[o->launch], n);
-    check_split(g, n, at);
+    layer_check_groups(&o->g->launches[o->launch], n);
+    layer_check_split(g, n, at);
     str_printf(out, "(%u,%u,%u)", at[0], at[1], at[2]);
 }
 
@@ -159,7 +159,7 @@ static void put_element(const orders *o, uint32_t buffer, uint64_t byte,
         str_printf(out, " byte %llu", (unsigned long long)byte);
         return;
     }
-    check_put_element(&b->desc, (int64_t)byte, out, &beyond);
+    layer_check_put_element(&b->desc, (int64_t)byte, out, &beyond);
 }
 
 static void put_difference(const orders *o, uint32_t buffer, const uint8_t *is,
@@ -178,7 +178,7 @@ static void put_difference(const orders *o, uint32_t buffer, const uint8_t *is,
     put_element(o, buffer, first, out);
 }
 
-static void describe(orders *o, const attempt *x, check_shown *out)
+static void describe(orders *o, const attempt *x, layer_check_shown *out)
 {
     const graph_launch *l = &o->g->launches[o->launch];
     uint32_t buffer = differs(o);
@@ -208,21 +208,21 @@ static void describe(orders *o, const attempt *x, check_shown *out)
         str_printf(&text, "; %llu work-groups are needed for it",
                    (unsigned long long)n);
     }
-    *out = (check_shown){.kind = CHECK_ORDER,
-                         .stage = l->name,
-                         .kernel = l->entry,
-                         .file = l->file,
-                         .line = l->line,
-                         .text = arena_strdup(o->a, str_text(&text)),
-                         .who = "",
-                         .buffer = o->g->buffers[buffer].name,
-                         .count = 1};
+    *out = (layer_check_shown){.kind = CHECK_ORDER,
+                               .stage = l->name,
+                               .kernel = l->entry,
+                               .file = l->file,
+                               .line = l->line,
+                               .text = arena_strdup(o->a, str_text(&text)),
+                               .who = "",
+                               .buffer = o->g->buffers[buffer].name,
+                               .count = 1};
     str_free(&text);
 }
 
 /* --- the whole ----------------------------------------------------------- */
 
-static attempt *list_attempts(const check_orders_config *cfg, arena *a,
+static attempt *list_attempts(const layer_check_orders_config *cfg, arena *a,
                               uint32_t *n)
 {
     attempt *list = arena_array(a, attempt, 4 + 2 * cfg->n_random);
@@ -251,13 +251,13 @@ static attempt *list_attempts(const check_orders_config *cfg, arena *a,
 }
 
 static vpu_status try_launch(orders *o, const attempt *list, uint32_t n,
-                             check_shown *out, bool *found)
+                             layer_check_shown *out, bool *found)
 {
     const backend_order plain = {.n_shaves = 1};
     uint32_t groups[3];
     vpu_status st;
 
-    o->n_groups = check_groups(&o->g->launches[o->launch], groups);
+    o->n_groups = layer_check_groups(&o->g->launches[o->launch], groups);
     keep(o, o->before);
     st = run_in_order(o, &plain, o->err);
     if (st)
@@ -275,10 +275,10 @@ static vpu_status try_launch(orders *o, const attempt *list, uint32_t n,
     return st;
 }
 
-vpu_status check_orders(const check_layer_config *cfg,
-                        const check_orders_config *how, const graph *g,
-                        arena *a, check_shown **out, uint32_t *n,
-                        uint32_t *n_orders, vpu_error *err)
+vpu_status layer_check_orders(const layer_check_config *cfg,
+                              const layer_check_orders_config *how,
+                              const graph *g, arena *a, layer_check_shown **out,
+                              uint32_t *n, uint32_t *n_orders, vpu_error *err)
 {
     const backend_check check = {.enabled = cfg->enabled, .orders = true};
     backend_config run = cfg->run;
@@ -287,7 +287,7 @@ vpu_status check_orders(const check_layer_config *cfg,
     vpu_status st;
 
     *n = 0;
-    *out = arena_array(a, check_shown, g->n_launches + 1);
+    *out = arena_array(a, layer_check_shown, g->n_launches + 1);
     run.check = &check;
     run.trace = NULL;
     run.print = NULL;
@@ -306,7 +306,7 @@ vpu_status check_orders(const check_layer_config *cfg,
 
         st = try_launch(&o, list, *n_orders, &(*out)[*n], &found);
         if (found) {
-            check_shown *x = &(*out)[(*n)++];
+            layer_check_shown *x = &(*out)[(*n)++];
 
             x->text = arena_strdup(a, x->text);
         }

@@ -13,14 +13,14 @@
 typedef struct {
     uint32_t n_random; /* orders, and turns, drawn by seed */
     uint64_t seed;
-} check_orders_config;
+} layer_check_orders_config;
 
 /* What differs as findings of CHECK_ORDER, one a launch at most; *n_orders: how
- * many orders each launch ran in. cfg's fill and sim as for check_layer. In the
+ * many orders each launch ran in. cfg's fill and sim as for layer_check. In the
  * arena. */
-vpu_status check_orders(const check_layer_config *cfg,
-                        const check_orders_config *orders, const graph *g,
-                        arena *a, check_shown **out, uint32_t *n,
-                        uint32_t *n_orders, vpu_error *err);
+vpu_status layer_check_orders(const layer_check_config *cfg,
+                              const layer_check_orders_config *orders,
+                              const graph *g, arena *a, layer_check_shown **out,
+                              uint32_t *n, uint32_t *n_orders, vpu_error *err);
 
 #endif

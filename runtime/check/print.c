@@ -33,7 +33,7 @@ static void put_note(const char *file, uint32_t line, uint32_t col,
     str_printf(out, "note: %s\n", text);
 }
 
-static void print_one(const check_shown *f, snippet_file *src, arena *a,
+static void print_one(const layer_check_shown *f, snippet_file *src, arena *a,
                       str *out)
 {
     put_place(f->file, f->line, f->col, out);
@@ -79,15 +79,17 @@ static void put_checkers(check_set set, bool orders, str *out)
         str_puts(out, "nothing");
 }
 
-void check_print_text(const check_report *r, const graph *g, arena *a, str *out)
+void layer_check_print_text(const layer_check_report *r, const graph *g,
+                            arena *a, str *out)
 {
     snippet_file src = {0};
 
-    for (uint32_t i = 0; i < r->n; i++)
+    for (uint32_t i = 0; i < r->n_findings; i++)
         print_one(&r->findings[i], &src, a, out);
     str_printf(out, "%s: ", g->layer);
-    if (r->n)
-        str_printf(out, "%u finding%s", r->n, r->n == 1 ? "" : "s");
+    if (r->n_findings)
+        str_printf(out, "%u finding%s", r->n_findings,
+                   r->n_findings == 1 ? "" : "s");
     else
         str_printf(out, "no findings in %llu work-group%s of %u launch%s",
                    (unsigned long long)r->n_groups, r->n_groups == 1 ? "" : "s",
@@ -99,7 +101,7 @@ void check_print_text(const check_report *r, const graph *g, arena *a, str *out)
     if (r->dropped)
         str_printf(out, ", %llu more not shown",
                    (unsigned long long)r->dropped);
-    if (!r->n) {
+    if (!r->n_findings) {
         str_puts(out, "; checked for ");
         put_checkers(r->enabled, r->n_orders, out);
     }
@@ -119,7 +121,7 @@ static json_t *place(const sim_place *p)
                      (int)p->line, "column", (int)p->col);
 }
 
-static json_t *finding_json(const check_shown *f)
+static json_t *finding_json(const layer_check_shown *f)
 {
     json_t *j = json_object(), *chain;
 
@@ -157,14 +159,15 @@ static json_t *finding_json(const check_shown *f)
     return j;
 }
 
-void check_print_json(const check_report *r, const graph *g, str *out)
+void layer_check_print_json(const layer_check_report *r, const graph *g,
+                            str *out)
 {
     json_t *root = json_object(), *list = json_array(), *on = json_array();
 
     for (int k = 0; k < CHECK_N; k++)
         if (r->enabled & CHECK_BIT(k) && (k != CHECK_ORDER || r->n_orders))
             json_array_append_new(on, json_string(check_name((check_kind)k)));
-    for (uint32_t i = 0; i < r->n; i++)
+    for (uint32_t i = 0; i < r->n_findings; i++)
         json_array_append_new(list, finding_json(&r->findings[i]));
     json_object_set_new(root, "layer", jsontext_string(g->layer));
     json_object_set_new(root, "launches", json_integer(r->n_launches));
@@ -181,7 +184,7 @@ void check_print_json(const check_report *r, const graph *g, str *out)
 
 /* --- SARIF --------------------------------------------------------------- */
 
-static json_t *result(const check_shown *f)
+static json_t *result(const layer_check_shown *f)
 {
     json_t *related = json_array(), *text, *j, *o;
     str s = {0};
@@ -210,7 +213,7 @@ static json_t *result(const check_shown *f)
     return j;
 }
 
-void check_print_sarif(const check_report *r, str *out)
+void layer_check_print_sarif(const layer_check_report *r, str *out)
 {
     json_t *rules = json_array(), *results = json_array();
 
@@ -218,7 +221,7 @@ void check_print_sarif(const check_report *r, str *out)
         json_array_append_new(rules, sarif_rule(check_name((check_kind)k),
                                                 check_about((check_kind)k),
                                                 check_advice((check_kind)k)));
-    for (uint32_t i = 0; i < r->n; i++)
+    for (uint32_t i = 0; i < r->n_findings; i++)
         json_array_append_new(results, result(&r->findings[i]));
     sarif_write("vpu check", rules, results, out);
 }

@@ -12,7 +12,7 @@ typedef struct {
     uint32_t line; /* 0 = any */
 } rule;
 
-struct check_suppressions {
+struct layer_check_suppressions {
     rule *rules;
     size_t n, cap;
 };
@@ -41,8 +41,9 @@ static bool split_line(char *file, uint32_t *line)
     return true;
 }
 
-static vpu_status read_line(check_suppressions *s, arena *a, const char *path,
-                            uint32_t number, char *text, vpu_error *err)
+static vpu_status read_line(layer_check_suppressions *s, arena *a,
+                            const char *path, uint32_t number, char *text,
+                            vpu_error *err)
 {
     char *save = NULL, *word[4];
     rule r;
@@ -66,11 +67,12 @@ static vpu_status read_line(check_suppressions *s, arena *a, const char *path,
     return VPU_OK;
 }
 
-vpu_status check_suppressions_parse(const char *path, const char *bytes,
-                                    size_t n, arena *a,
-                                    check_suppressions **out, vpu_error *err)
+vpu_status layer_check_suppressions_parse(const char *path, const char *bytes,
+                                          size_t n, arena *a,
+                                          layer_check_suppressions **out,
+                                          vpu_error *err)
 {
-    check_suppressions *s = arena_new(a, check_suppressions);
+    layer_check_suppressions *s = arena_new(a, layer_check_suppressions);
     char *text = arena_strndup(a, bytes, n), *next;
     uint32_t number = 1;
     vpu_status st = VPU_OK;
@@ -87,15 +89,16 @@ vpu_status check_suppressions_parse(const char *path, const char *bytes,
     return st;
 }
 
-vpu_status check_suppressions_read(const char *path, arena *a,
-                                   check_suppressions **out, vpu_error *err)
+vpu_status layer_check_suppressions_read(const char *path, arena *a,
+                                         layer_check_suppressions **out,
+                                         vpu_error *err)
 {
     char *text;
     size_t n;
     vpu_status st = file_read(path, MAX_BYTES, a, &text, &n, err);
 
     *out = NULL;
-    return st ? st : check_suppressions_parse(path, text, n, a, out, err);
+    return st ? st : layer_check_suppressions_parse(path, text, n, a, out, err);
 }
 
 /* `tail` is `path`, or what is behind one of its slashes. */
@@ -112,7 +115,8 @@ static bool is(const char *want, const char *name)
     return !strcmp(want, "*") || !strcmp(want, name);
 }
 
-bool check_suppressed(const check_suppressions *s, const check_shown *f)
+bool layer_check_suppressed(const layer_check_suppressions *s,
+                            const layer_check_shown *f)
 {
     for (size_t i = 0; s && i < s->n; i++) {
         const rule *r = &s->rules[i];

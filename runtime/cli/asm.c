@@ -38,7 +38,7 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(arena *a, int argc, char **argv, asm_args *out)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc;
 
     out->variant = SIM_N_VARIANTS;
@@ -80,7 +80,7 @@ static vpu_status load_bin(const asm_args *args, arena *a, sim_kernel **k,
                        "%s: compiled by the vendor's clc for the SHAVE; "
                        "only .bin files of vpu cc can be shown",
                        args->file);
-    st = sim_kernel_describe(args->file, (uint8_t *)data, n, a, k, err);
+    st = kernel_describe(args->file, (uint8_t *)data, n, a, k, err);
     if (!st && args->kernel && strcmp(args->kernel, (*k)->name))
         st = err_set(err, VPU_ERR_COMPILE,
                      "%s: no kernel named '%s'; the file has: %s", args->file,
@@ -92,15 +92,15 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel **k,
                        vpu_error *err)
 {
     log_sink log = cli_log(false);
-    sim_compile_config cfg = {.user.options = args->clang.words.items,
-                              .user.n_options = args->clang.words.n,
-                              .user.no_cache = true,
-                              .user.limits = &args->clang.limits,
-                              .log = &log};
+    kernel_compile_config cfg = {.user.options = args->clang.words.items,
+                                 .user.n_options = args->clang.words.n,
+                                 .user.no_cache = true,
+                                 .user.limits = &args->clang.limits,
+                                 .log = &log};
 
     return is_bin(args->file)
                ? load_bin(args, a, k, err)
-               : sim_kernel_compile(args->file, args->kernel, &cfg, a, k, err);
+               : kernel_compile(args->file, args->kernel, &cfg, a, k, err);
 }
 
 /* The .cl itself; of a .bin, the one beside it. */
@@ -134,7 +134,7 @@ static vpu_status read_source(const char *path, arena *a, listing_source *out,
         out->lengths[k] = (size_t)(end - lines[k]);
     }
     out->lines = lines;
-    out->n = (uint32_t)n_lines;
+    out->n_lines = (uint32_t)n_lines;
     return VPU_OK;
 }
 
@@ -149,7 +149,7 @@ static uint32_t line_of(const listing_source *src, const char *kernel)
 {
     size_t n = strlen(kernel);
 
-    for (uint32_t k = 0; k < src->n; k++) {
+    for (uint32_t k = 0; k < src->n_lines; k++) {
         const char *s = src->lines[k], *end = s + src->lengths[k], *at = s;
 
         while ((at = memmem(at, (size_t)(end - at), kernel, n))) {
@@ -261,7 +261,7 @@ static vpu_status show(const asm_args *args, const sim_kernel *k, arena *a,
     const isa_function *programs[SIM_N_VARIANTS];
     listing_source src = {0};
     str out = {0};
-    vpu_status st = sim_kernel_programs(k, a, programs, err);
+    vpu_status st = kernel_programs(k, a, programs, err);
 
     if (!st && args->source)
         st = read_source(source_path(args->file, a), a, &src, err);

@@ -75,9 +75,9 @@ static int look(const char *word, const char *path, bool json, arena *a)
 static int look_main(const char *word, int argc, char **argv, arena *a)
 {
     make_options o = {0};
-    option_needs needs = {.n = 0};
-    const option_table table = {show_rows, sizeof show_rows / sizeof *show_rows,
-                                &o};
+    options_needs needs = {.n = 0};
+    const options_table table = {show_rows,
+                                 sizeof show_rows / sizeof *show_rows, &o};
     vpu_error err;
     int first;
 
@@ -120,7 +120,7 @@ static const cli_table tables[] = {{&show_options, 0},
 
 static int parse(int argc, char **argv, make_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int c, first;
 
     *o = (make_options){0};
@@ -162,10 +162,10 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
 
     if (st)
         return st;
-    st = backend_binaries(t.g, &bins, a, &kernels, err);
+    st = backend_binaries(t.graph, &bins, a, &kernels, err);
     cfg.kernels = kernels;
     if (!st)
-        st = network_blob(&cfg, t.g, a, &b, err);
+        st = network_blob(&cfg, t.graph, a, &b, err);
     if (!st)
         st = blob_build(&b, &bytes, err);
     if (!st)

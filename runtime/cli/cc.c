@@ -40,7 +40,7 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(arena *a, int argc, char **argv, cc_args *out)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_cc, out, a, &argc, argv, &first, &needs);
 
     if (rc)
@@ -60,7 +60,7 @@ static int cc_main(int argc, char **argv)
     log_sink log = cli_log(false);
     cc_args args = {.clang.limits = budget_or_default(NULL)};
     /* Not from the cache: whoever compiles wants the warnings again. */
-    sim_compile_config cfg = {.user.no_cache = true, .log = &log};
+    kernel_compile_config cfg = {.user.no_cache = true, .log = &log};
     vpu_error err = {0};
     uint8_t *file;
     size_t n;
@@ -74,8 +74,7 @@ static int cc_main(int argc, char **argv)
     cfg.user.limits = &args.clang.limits;
     cfg.user.options = args.clang.words.items;
     cfg.user.n_options = args.clang.words.n;
-    st = sim_kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n,
-                              &err);
+    st = kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n, &err);
     if (!st)
         st = file_write(args.output, file, n, &err);
     if (st)

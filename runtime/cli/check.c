@@ -77,7 +77,7 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(int argc, char **argv, check_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int c, first;
 
     *o = (check_options){
@@ -107,8 +107,8 @@ static vpu_status fill(void *user, const backend *b, vpu_error *err)
 }
 
 vpu_status cli_check_layer(const target_options *o, const target *t,
-                           check_layer_config *cfg, const log_sink *log,
-                           arena *a, check_report *r, vpu_error *err)
+                           layer_check_config *cfg, const log_sink *log,
+                           arena *a, layer_check_report *r, vpu_error *err)
 {
     inputs in = {o, t, a};
 
@@ -116,23 +116,23 @@ vpu_status cli_check_layer(const target_options *o, const target *t,
     cfg->run.log = log;
     cfg->fill = fill;
     cfg->fill_user = &in;
-    return check_layer(cfg, t->g, a, r, err);
+    return layer_check(cfg, t->graph, a, r, err);
 }
 
-static vpu_status print(const check_options *o, const check_report *r,
+static vpu_status print(const check_options *o, const layer_check_report *r,
                         const graph *g, arena *a, vpu_error *err)
 {
     str text = {0}, sarif = {0};
     vpu_status st = VPU_OK;
 
     if (o->sarif) {
-        check_print_sarif(r, &sarif);
+        layer_check_print_sarif(r, &sarif);
         st = file_write(o->sarif, str_text(&sarif), sarif.n, err);
     }
     if (o->json)
-        check_print_json(r, g, &text);
+        layer_check_print_json(r, g, &text);
     else
-        check_print_text(r, g, a, &text);
+        layer_check_print_text(r, g, a, &text);
     cli_progress_done();
     if (!st && o->json)
         ending_print(str_text(&text), text.n);
@@ -143,33 +143,33 @@ static vpu_status print(const check_options *o, const check_report *r,
     return st;
 }
 
-static vpu_status run(const check_options *o, arena *a, check_report *r,
+static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
                       vpu_error *err)
 {
     log_sink log = cli_log(o->t.quiet);
     target t = {0};
-    check_layer_config cfg = {.max_findings = (uint32_t)o->max_findings,
+    layer_check_config cfg = {.max_findings = (uint32_t)o->max_findings,
                               .orders = o->orders,
                               .n_random = o->n_random,
                               .seed = 1};
-    check_suppressions *known = NULL;
+    layer_check_suppressions *known = NULL;
     vpu_status st = check_set_parse(o->checks, &cfg.enabled, err);
 
     if (!st && o->suppress)
-        st = check_suppressions_read(o->suppress, a, &known, err);
+        st = layer_check_suppressions_read(o->suppress, a, &known, err);
     cfg.suppressions = known;
     if (!st)
         st = target_bind(&o->t, a, &log, &t, err);
     if (!st)
         st = cli_check_layer(&o->t, &t, &cfg, &log, a, r, err);
-    return st ? st : print(o, r, t.g, a, err);
+    return st ? st : print(o, r, t.graph, a, err);
 }
 
 static int check_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     check_options o;
-    check_report r = {0};
+    layer_check_report r = {0};
     vpu_error err = {0};
     int rc = parse(argc, argv, &o, a);
 
@@ -177,7 +177,7 @@ static int check_main(int argc, char **argv)
         rc = cli_fail(&err);
     if (!rc && o.times)
         printf("seconds %.6f launches %.6f\n", r.seconds, r.run_s);
-    if (!rc && r.n)
+    if (!rc && r.n_findings)
         rc = CLI_DIFFERS;
     arena_destroy(a);
     return rc;

@@ -6,9 +6,9 @@
 #include "runtime/cli/target.h"
 
 /* cfg: what is to be looked for; the rest of it is set here. Errors are those
- * of check_layer and of filling the inputs. */
+ * of layer_check and of filling the inputs. */
 vpu_status cli_check_layer(const target_options *o, const target *t,
-                           check_layer_config *cfg, const log_sink *log,
-                           arena *a, check_report *r, vpu_error *err);
+                           layer_check_config *cfg, const log_sink *log,
+                           arena *a, layer_check_report *r, vpu_error *err);
 
 #endif

@@ -84,11 +84,11 @@ void cli_help(const cli_command *c, str *out);
  * backends alone. CLI_OK, or the exit status after saying
  * what is wrong. */
 int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
-              char **argv, int *first, option_needs *needs);
+              char **argv, int *first, options_needs *needs);
 /* Options that are about other backends than the n of `ops`: where says which
  * those are, "not with --backend null". CLI_OK, or the exit status after saying
  * so. */
-int cli_check_needs(const cli_command *c, const option_needs *needs,
+int cli_check_needs(const cli_command *c, const options_needs *needs,
                     const backend_ops *const *ops, size_t n, const char *where);
 
 /* How to talk to a stick; of a backend_stick_options. */
@@ -99,7 +99,7 @@ extern const cli_options cli_compile_options;
 
 /* Words for clang, and what compiling may cost (budget.h). */
 typedef struct {
-    option_list words;
+    options_list words;
     child_limits limits;
 } cli_clang;
 

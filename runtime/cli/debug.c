@@ -48,7 +48,7 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(int argc, char **argv, session *s)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int c, first;
 
     target_init(&s->t);
@@ -60,7 +60,7 @@ static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)
 {
     session *s = user;
 
-    return target_fill(&s->t, &s->bound.g->buffers[i], s->a, data, err);
+    return target_fill(&s->t, &s->bound.graph->buffers[i], s->a, data, err);
 }
 
 /* The first one stops the kernel; one more, before it did, the program. */
@@ -92,7 +92,7 @@ static vpu_status run(session *s, vpu_error *err)
         in[cfg.n_in++] = script;
     }
     in[cfg.n_in++] = stdin;
-    cfg.g = s->bound.g;
+    cfg.graph = s->bound.graph;
     cfg.run = target_backend(&s->t, &s->bound);
     cfg.run.log = &s->log;
     if (cfg.prompt)

@@ -104,7 +104,7 @@ static int devices_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     device_options o = {.json = false};
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_devices, &o, a, &argc, argv, &first, &needs);
 
     if (!rc && first < argc)

@@ -117,7 +117,7 @@ int cli_diff_own_option(const char *word)
 }
 
 /* Both sides, and whether one of them takes what was given. */
-static int check_sides(diff_options *o, const option_needs *needs)
+static int check_sides(diff_options *o, const options_needs *needs)
 {
     const backend_ops *ops[2];
     const char *device;
@@ -131,7 +131,7 @@ static int check_sides(diff_options *o, const option_needs *needs)
 
 static int parse(int argc, char **argv, diff_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int c, first;
 
     *o = (diff_options){.a = "sim"};
@@ -146,7 +146,7 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
                            void *const **inputs, vpu_error *err)
 {
-    const graph *g = t->g;
+    const graph *g = t->graph;
     void **list = arena_array(a, void *, g->n_buffers + 1);
     vpu_status st = target_check_inputs(o, t, a, err);
 
@@ -227,7 +227,7 @@ static vpu_status run(session *s, bool *equal, vpu_error *err)
     if (!st)
         st = cli_make_inputs(&s->o.t, &s->t, s->a, &cfg.inputs, err);
     if (!st)
-        st = diff_run(s->t.g, &sides[0], &sides[1], &cfg, s->a, &r, err);
+        st = diff_run(s->t.graph, &sides[0], &sides[1], &cfg, s->a, &r, err);
     if (!st)
         st = tell(s, &r, err);
     *equal = !st && r.equal;

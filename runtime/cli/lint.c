@@ -35,7 +35,7 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(int *argc, char **argv, int *first, lint_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int rc;
 
     *o = (lint_options){.checks = "all"};
@@ -108,7 +108,7 @@ static vpu_status run(const lint_options *o, int first, int argc, char **argv,
     if (!st)
         st = bind(o, a, &log, &t, err);
     cfg.binding = &t.binding;
-    cfg.g = t.g;
+    cfg.graph = t.graph;
     cfg.local_budget = t.desc.ocl_local_budget;
     if (!st)
         st = lint_run(&cfg, a, r, err);

@@ -7,7 +7,7 @@
 
 typedef struct {
     const char *path;
-    option_list sets;
+    options_list sets;
     bool json;
 } machine_options;
 
@@ -33,7 +33,7 @@ static int show(const machine_options *o, arena *a)
     if (st)
         return cli_fail(&err);
     if (o->json)
-        jsontext_add(&out, machine_json(&desc), JSONTEXT_EXACT);
+        jsontext_add(&out, report_machine_json(&desc), JSONTEXT_EXACT);
     else
         mach_desc_print(&desc, &out);
     cli_put(stdout, str_text(&out), out.n);
@@ -45,7 +45,7 @@ static int machine_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     machine_options o = {.path = NULL};
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_machine, &o, a, &argc, argv, &first, &needs);
 
     if (!rc && first < argc)

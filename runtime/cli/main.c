@@ -102,7 +102,7 @@ log_sink cli_log(bool quiet)
 int cli_fail(const vpu_error *err)
 {
     const char *kind = stop_kind(err->code);
-    const char *text = err->msg[0] ? err->msg : vpu_status_text(err->code);
+    const char *text = err->msg[0] ? err->msg : err_status_text(err->code);
 
     cli_progress_done();
     fflush(stdout); /* what kernels printed comes first */
@@ -139,15 +139,15 @@ void cli_help(const cli_command *c, str *out)
 }
 
 int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
-              char **argv, int *first, option_needs *needs)
+              char **argv, int *first, options_needs *needs)
 {
-    option_table *tables = arena_array(a, option_table, c->n_tables + 1);
+    options_table *tables = arena_array(a, options_table, c->n_tables + 1);
     vpu_error err;
 
     for (size_t k = 0; k < c->n_tables; k++)
         tables[k] =
-            (option_table){c->tables[k].options->rows, c->tables[k].options->n,
-                           (char *)fields + c->tables[k].at};
+            (options_table){c->tables[k].options->rows, c->tables[k].options->n,
+                            (char *)fields + c->tables[k].at};
     if (options_parse(tables, c->n_tables, argc, argv, a, first, needs, &err))
         return cli_usage(c, "%s", err.msg);
     return CLI_OK;
@@ -165,7 +165,7 @@ static int say_need(const cli_command *c, const cli_option *o,
     return rc;
 }
 
-int cli_check_needs(const cli_command *c, const option_needs *needs,
+int cli_check_needs(const cli_command *c, const options_needs *needs,
                     const backend_ops *const *ops, size_t n, const char *where)
 {
     uint32_t there = 0;
@@ -248,7 +248,7 @@ static const cli_option compile_rows[] = {
              "is)"}};
 const cli_options cli_compile_options = CLI_OPTIONS(compile_rows);
 
-static bool add_word(option_list *l, char letter, const char *value, arena *a)
+static bool add_word(options_list *l, char letter, const char *value, arena *a)
 {
     if (l->n == OPTION_MAX_LIST)
         return false;

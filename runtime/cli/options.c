@@ -16,7 +16,7 @@ bool options_count(const char *text, uint32_t *out)
 
 /* --- taking -------------------------------------------------------------- */
 
-static bool take_list(option_list *l, const char *value)
+static bool take_list(options_list *l, const char *value)
 {
     if (l->n == OPTION_MAX_LIST)
         return false;
@@ -111,12 +111,12 @@ typedef struct {
 
 enum { FIRST_WORD = 256 }; /* behind every letter */
 
-static size_t count_rows(const option_table *t, size_t n_tables)
+static size_t count_rows(const options_table *t, size_t n_tables)
 {
     size_t n = 0;
 
     for (size_t k = 0; k < n_tables; k++)
-        n += t[k].n;
+        n += t[k].n_rows;
     return n;
 }
 
@@ -162,7 +162,7 @@ static bool is_listed(const lists *l, const char *name)
 }
 
 /* getopt's two lists; of rows with the same name the first counts. */
-static void make_lists(const option_table *t, size_t n_tables, arena *a,
+static void make_lists(const options_table *t, size_t n_tables, arena *a,
                        lists *l)
 {
     size_t n = count_rows(t, n_tables), n_words = 0, n_letters = 0;
@@ -172,7 +172,7 @@ static void make_lists(const option_table *t, size_t n_tables, arena *a,
     l->letters = arena_array(a, char, 2 * n + 3);
     l->letters[n_letters++] = ':'; /* tell a missing value from a bad option */
     for (size_t k = 0; k < n_tables; k++)
-        for (size_t i = 0; i < t[k].n; i++) {
+        for (size_t i = 0; i < t[k].n_rows; i++) {
             const cli_option *o = &t[k].rows[i];
 
             if (o->kind == OPTION_HEADING || is_listed(l, o->name))
@@ -290,9 +290,9 @@ static int take_prefixed(const lists *l, int argc, char **argv, arena *a)
     return n;
 }
 
-vpu_status options_parse(const option_table *tables, size_t n_tables, int *argc,
-                         char **argv, arena *a, int *first, option_needs *needs,
-                         vpu_error *err)
+vpu_status options_parse(const options_table *tables, size_t n_tables,
+                         int *argc, char **argv, arena *a, int *first,
+                         options_needs *needs, vpu_error *err)
 {
     lists l = {.n = 0};
     int c;

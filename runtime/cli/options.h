@@ -16,7 +16,7 @@ enum { OPTION_MAX_LIST = 256 };
 typedef struct {
     const char *items[OPTION_MAX_LIST];
     uint32_t n;
-} option_list;
+} options_list;
 
 /* What a value may be, and what the field at `at` of the command's structure
  * becomes. */
@@ -29,9 +29,9 @@ typedef enum {
     OPTION_NUMBER,  /* uint64_t */
     OPTION_SECONDS, /* double: 0 .. 1e9 */
     OPTION_CHOICE,  /* int or enum: which word of `value`, "one|two|three" */
-    OPTION_LIST,    /* option_list: one more */
+    OPTION_LIST,    /* options_list: one more */
     OPTION_OTHER    /* what `take` makes of it */
-} option_kind;
+} options_kind;
 
 typedef struct {
     /* "shaves", given as --shaves; "-D", a letter; "-cl-…", any word that
@@ -40,7 +40,7 @@ typedef struct {
     /* How help shows the value: "FILE"; "[=N]" when it may be left out; NULL:
      * the option has none. */
     const char *value;
-    option_kind kind;
+    options_kind kind;
     size_t at; /* offsetof; not of HEADING and OTHER */
     /* OTHER: false, the option does not take this value (NULL: none given). */
     bool (*take)(void *fields, const char *value, arena *a);
@@ -55,15 +55,15 @@ typedef struct {
  * options of a command. */
 typedef struct {
     const cli_option *rows;
-    size_t n;
+    size_t n_rows;
     void *fields;
-} option_table;
+} options_table;
 
 /* The options that were given and need extras, for messages. */
 typedef struct {
     const cli_option *given[OPTION_MAX_LIST];
     uint32_t n;
-} option_needs;
+} options_needs;
 
 /* Takes argv[1] and what follows. argv ends with NULL, and is changed: words
  * that are no option are moved to the end, in their order; *first is the first
@@ -74,9 +74,9 @@ typedef struct {
  *
  * VPU_ERR_INVALID  an unknown or unclear option, a value that is missing, too
  *                  much, or not taken; the message is for people */
-vpu_status options_parse(const option_table *tables, size_t n_tables, int *argc,
-                         char **argv, arena *a, int *first, option_needs *needs,
-                         vpu_error *err);
+vpu_status options_parse(const options_table *tables, size_t n_tables,
+                         int *argc, char **argv, arena *a, int *first,
+                         options_needs *needs, vpu_error *err);
 
 /* Appends the table as help shows it: names at the left, texts in a column. */
 void options_help(const cli_option *rows, size_t n, str *out);

@@ -46,7 +46,7 @@ static const cli_table tables[] = {{&own_options, 0},
 static int parse(int argc, char **argv, record_options *o,
                  const backend_ops **ops, const char **device, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     vpu_error err;
     int c, first;
 
@@ -82,9 +82,10 @@ static vpu_status run(const record_options *o, const backend_ops *ops,
     if (!st)
         st = cli_make_inputs(&o->t, &t, a, &inputs, err);
     if (!st)
-        st = backend_open(ops, &cfg, t.g, &b, err);
+        st = backend_open(ops, &cfg, t.graph, &b, err);
     if (!st)
-        st = diff_record(&b, &cfg, t.g, inputs, !o->outputs_only, a, &r, err);
+        st = diff_record(&b, &cfg, t.graph, inputs, !o->outputs_only, a, &r,
+                         err);
     if (!st)
         st = recording_write(o->output, &r, err);
     backend_close(&b);

@@ -25,7 +25,7 @@ static int reset_main(int argc, char **argv)
 {
     backend_stick_options o = {.stop = &cli_stop, .sessions = &cli_sessions};
     arena *a = arena_create(0);
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_reset, &o, a, &argc, argv, &first, &needs);
 
     if (!rc && first + 1 < argc)

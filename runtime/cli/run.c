@@ -107,8 +107,8 @@ static vpu_status open_kanata(session *s, vpu_error *err)
 
     if (!s->o.kanata)
         return VPU_OK;
-    for (uint32_t i = 0; i < s->t.g->n_launches; i++) {
-        const graph_launch *l = &s->t.g->launches[i];
+    for (uint32_t i = 0; i < s->t.graph->n_launches; i++) {
+        const graph_launch *l = &s->t.graph->launches[i];
         uint64_t n = 1;
 
         for (int d = 0; d < 3; d++)
@@ -122,17 +122,17 @@ static vpu_status open_kanata(session *s, vpu_error *err)
                        (unsigned long long)most);
     st = file_out_open(&s->kanata_file, s->o.kanata, err);
     if (!st)
-        s->kanata = kanata_create(s->kanata_file.f, s->o.kanata_group,
+        s->kanata = kanata_create(s->kanata_file.stream, s->o.kanata_group,
                                   s->o.kanata_bundles);
     return st;
 }
 
 static report_source source_of(const session *s)
 {
-    return (report_source){.g = s->t.g,
+    return (report_source){.graph = s->t.graph,
                            .run = &s->b,
                            .desc = &s->t.desc,
-                           .timing = s->o.t.how.timing,
+                           .timing = s->o.target.how.timing,
                            .results = s->results,
                            .repeat = s->o.repeat};
 }
@@ -142,8 +142,8 @@ static vpu_status write_folded(session *s, vpu_error *err)
     report_source r = source_of(s);
     str out = {0};
 
-    cli_profile_folded(&r, &out);
-    fwrite(str_text(&out), 1, out.n, s->folded.f);
+    report_profile_folded(&r, &out);
+    fwrite(str_text(&out), 1, out.n, s->folded.stream);
     str_free(&out);
     return file_out_commit(&s->folded, err);
 }
@@ -151,7 +151,7 @@ static vpu_status write_folded(session *s, vpu_error *err)
 /* The contents of the outputs, by buffer; in place where that can be. */
 static vpu_status read_outputs(session *s, void **data, vpu_error *err)
 {
-    const graph *g = s->t.g;
+    const graph *g = s->t.graph;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
@@ -167,13 +167,13 @@ static vpu_status read_outputs(session *s, void **data, vpu_error *err)
 
 static vpu_status save(session *s, vpu_error *err)
 {
-    void **data = arena_array(s->a, void *, s->t.g->n_buffers + 1);
+    void **data = arena_array(s->a, void *, s->t.graph->n_buffers + 1);
     report_source r = source_of(s);
     str json = {0};
     vpu_status st = read_outputs(s, data, err);
 
     if (!st)
-        st = graph_output_save(s->o.output, s->t.g, data, err);
+        st = graph_output_save(s->o.output, s->t.graph, data, err);
     report_json(&r, &json);
     if (!st)
         st = file_write(file_join(s->a, s->o.output, "report.json"), json.data,
@@ -196,7 +196,7 @@ static void make_report(session *s)
     else
         report_text(&r, &s->report);
     if (s->o.profile && !wants_json(s))
-        cli_profile_text(&r, s->o.profile, &s->report);
+        report_profile_text(&r, s->o.profile, &s->report);
 }
 
 /* What kernels print goes where a person sees it, but not into the JSON. */
@@ -234,8 +234,8 @@ static vpu_status check_item(const session *s, vpu_error *err)
 {
     const uint32_t *at = s->o.debug.at;
 
-    for (uint32_t i = 0; i < s->t.g->n_launches; i++) {
-        const graph_launch *l = &s->t.g->launches[i];
+    for (uint32_t i = 0; i < s->t.graph->n_launches; i++) {
+        const graph_launch *l = &s->t.graph->launches[i];
 
         if (!l->text && at[0] < l->global[0] && at[1] < l->global[1] &&
             at[2] < l->global[2])
@@ -250,19 +250,19 @@ static vpu_status check_item(const session *s, vpu_error *err)
 /* As vpu check. */
 static vpu_status check_first(session *s, vpu_error *err)
 {
-    check_layer_config cfg = {.enabled = s->o.checkers, .max_findings = 100};
-    check_report r;
+    layer_check_config cfg = {.enabled = s->o.checkers, .max_findings = 100};
+    layer_check_report r;
     str out = {0};
     vpu_status st =
-        cli_check_layer(&s->o.t, &s->t, &cfg, &s->log, s->a, &r, err);
+        cli_check_layer(&s->o.target, &s->t, &cfg, &s->log, s->a, &r, err);
 
     if (st)
         return st;
-    check_print_text(&r, s->t.g, s->a, &out);
+    layer_check_print_text(&r, s->t.graph, s->a, &out);
     cli_progress_done();
     cli_put_shown(stderr, str_text(&out), out.n);
     str_free(&out);
-    s->findings = r.n;
+    s->findings = r.n_findings;
     return VPU_OK;
 }
 
@@ -303,7 +303,7 @@ static void observe_last(session *s)
 
 static vpu_status run_repeated(session *s, vpu_error *err)
 {
-    uint32_t n = s->t.g->n_launches;
+    uint32_t n = s->t.graph->n_launches;
     vpu_status st = VPU_OK;
 
     if (s->b.ops->observe)
@@ -313,7 +313,7 @@ static vpu_status run_repeated(session *s, vpu_error *err)
     s->results = arena_array(s->a, backend_result, s->o.repeat * n + 1);
     for (uint32_t i = 0; i < s->o.repeat && !st; i++) {
         host_does(s, "transfer");
-        st = target_fill_all(&s->o.t, &s->t, &s->b, s->a, err);
+        st = target_fill_all(&s->o.target, &s->t, &s->b, s->a, err);
         host_does(s, "run");
         if (i + 1 == s->o.repeat)
             observe_last(s);
@@ -333,7 +333,7 @@ static vpu_status finish(session *s, vpu_error *err)
         st = save(s, err);
     }
     host_does(s, NULL);
-    if (!st && s->folded.f)
+    if (!st && s->folded.stream)
         st = write_folded(s, err);
     if (!st && s->kanata)
         st = file_out_commit(&s->kanata_file, err);
@@ -354,8 +354,8 @@ static vpu_status commit_trace(session *s, vpu_error *err)
 
 static vpu_status run(session *s, vpu_error *err)
 {
-    vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
-    backend_config cfg = target_backend(&s->o.t, &s->t);
+    vpu_status st = target_bind(&s->o.target, s->a, &s->log, &s->t, err);
+    backend_config cfg = target_backend(&s->o.target, &s->t);
 
     cfg.device = s->o.device;
     cfg.debug = s->o.gdb ? &s->o.debug : NULL;
@@ -363,14 +363,14 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.print = print_text;
     cfg.print_user = s;
     if (!st)
-        st = target_check_inputs(&s->o.t, &s->t, s->a, err);
+        st = target_check_inputs(&s->o.target, &s->t, s->a, err);
     if (!st)
         st = prepare(s, err);
     cfg.trace = s->o.ops->trace ? NULL : s->trace;
     host_does(s, "compile");
     redirect(s);
     if (!st)
-        st = backend_open(s->o.ops, &cfg, s->t.g, &s->b, err);
+        st = backend_open(s->o.ops, &cfg, s->t.graph, &s->b, err);
     if (!st)
         st = run_repeated(s, err);
     if (!st)
@@ -388,7 +388,7 @@ static vpu_status run(session *s, vpu_error *err)
     return VPU_OK;
 }
 
-int run_main(int argc, char **argv)
+int cli_run_main(int argc, char **argv)
 {
     session s = {.a = arena_create(0), .kept_stdout = -1};
     vpu_error err = {0};
@@ -398,7 +398,7 @@ int run_main(int argc, char **argv)
         gdb_become(argc, argv, &err);
         rc = cli_fail(&err);
     } else if (!rc) {
-        s.log = cli_log(s.o.t.quiet);
+        s.log = cli_log(s.o.target.quiet);
         if (run(&s, &err))
             rc = cli_fail(&err);
         else if (s.findings)

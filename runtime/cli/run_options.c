@@ -114,7 +114,7 @@ static const cli_option own_rows[] = {
          "with --gdb: stop where the work-item with this global id begins; Y "
          "and Z may be left out"},
     {.kind = OPTION_HEADING, .help = "What kernels print:"},
-    {"printf-prefix", NULL, OPTION_FLAG, AT(t.how.print_prefix),
+    {"printf-prefix", NULL, OPTION_FLAG, AT(target.how.print_prefix),
      .needs = BACKEND_MACHINE,
      .help =
          "in front of each line of printf: [group X,Y,Z item X,Y,Z], the "
@@ -135,7 +135,7 @@ static const cli_option own_rows[] = {
 
 static const cli_options own_options = CLI_OPTIONS(own_rows);
 
-#define OF_TARGET(table) {&target_##table##_options, AT(t)}
+#define OF_TARGET(table) {&target_##table##_options, AT(target)}
 
 static const cli_table tables[] = {OF_TARGET(layer),
                                    OF_TARGET(input),
@@ -145,13 +145,13 @@ static const cli_table tables[] = {OF_TARGET(layer),
                                    OF_TARGET(order),
                                    OF_TARGET(run),
                                    OF_TARGET(host),
-                                   {&cli_compile_options, AT(t.compile)},
+                                   {&cli_compile_options, AT(target.compile)},
                                    OF_TARGET(cache),
                                    OF_TARGET(quiet),
                                    {&target_stick_heading, 0},
-                                   {&cli_stick_options, AT(t.stick)}};
+                                   {&cli_stick_options, AT(target.stick)}};
 
-static int check_backend(run_options *o, const option_needs *needs, arena *a)
+static int check_backend(run_options *o, const options_needs *needs, arena *a)
 {
     vpu_error err;
 
@@ -182,9 +182,9 @@ static int check_observers(run_options *o)
     for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
         if (!lookers[i].given)
             continue;
-        if (lookers[i].needs & EXEC_NEED_PROGRAM && !o->t.engine_given)
-            o->t.how.engine = EXEC_INTERPRETED;
-        if (exec_meets(lookers[i].name, lookers[i].needs, &o->t.how, NULL,
+        if (lookers[i].needs & EXEC_NEED_PROGRAM && !o->target.engine_given)
+            o->target.how.engine = EXEC_INTERPRETED;
+        if (exec_meets(lookers[i].name, lookers[i].needs, &o->target.how, NULL,
                        &err))
             return cli_usage(&cli_run, "%s", err.msg);
     }
@@ -203,7 +203,7 @@ static int check_gdb(run_options *o)
                         : o->vcd        ? "--vcd"
                         : o->view       ? "--view"
                         : o->repeat > 1 ? "--repeat"
-                        : o->t.how.engine != EXEC_COMPILED
+                        : o->target.how.engine != EXEC_COMPILED
                             ? "--engine interpreted"
                             : NULL;
 
@@ -212,17 +212,17 @@ static int check_gdb(run_options *o)
                              : CLI_OK;
     if (other)
         return cli_usage(&cli_run, "--gdb and %s exclude each other", other);
-    o->t.how.timing = EXEC_NO_TIMING;
-    o->t.how.n_threads = 1;
-    o->t.how.timeout_s = 0; /* a person thinks longer */
-    o->t.how.max_cycles = 0;
-    o->t.max_cycles_given = true;
+    o->target.how.timing = EXEC_NO_TIMING;
+    o->target.how.n_threads = 1;
+    o->target.how.timeout_s = 0; /* a person thinks longer */
+    o->target.how.max_cycles = 0;
+    o->target.max_cycles_given = true;
     return CLI_OK;
 }
 
 int run_options_parse(int argc, char **argv, run_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int c, first;
 
     *o = (run_options){.backend = "sim",
@@ -230,9 +230,9 @@ int run_options_parse(int argc, char **argv, run_options *o, arena *a)
                        .kanata_bundles = 10000,
                        .trace_level = TRC_FULL,
                        .checkers = check_default()};
-    target_init(&o->t);
+    target_init(&o->target);
     c = cli_parse(&cli_run, o, a, &argc, argv, &first, &needs);
-    c = c ? c : target_check(&o->t, &cli_run, first, argc, argv);
+    c = c ? c : target_check(&o->target, &cli_run, first, argc, argv);
     c = c ? c : check_backend(o, &needs, a);
     c = c ? c : check_observers(o);
     return c ? c : check_gdb(o);
@@ -257,4 +257,4 @@ const cli_command cli_run = {
             "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape "
             "out0=1x3x64x64 \\\n"
             "      --shaves 7 --json\n",
-    .main = run_main};
+    .main = cli_run_main};

@@ -7,7 +7,7 @@
 #include "runtime/cli/target.h"
 
 typedef struct {
-    target_options t;
+    target_options target;
     const char *backend; /* id */
     const backend_ops *ops;
     const char *device; /* of the id */
@@ -28,6 +28,6 @@ typedef struct {
 int run_options_parse(int argc, char **argv, run_options *o, arena *a);
 
 /* vpu run, in run.c. */
-int run_main(int argc, char **argv);
+int cli_run_main(int argc, char **argv);
 
 #endif

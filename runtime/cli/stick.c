@@ -165,7 +165,7 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(int argc, char **argv, stick_options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_stick, o, a, &argc, argv, &first, &needs);
 
     if (rc)
@@ -217,7 +217,7 @@ static vpu_status serve_one(const stick_options *o, transport *t,
                             stick_end *how, vpu_error *err)
 {
     session s = {o, t};
-    isolated child;
+    isolate_session child;
     int value = STICK_GONE;
     vpu_status st = isolate_start(&o->apart, transport_socket(t), run_session,
                                   &s, &child, err);
@@ -290,7 +290,7 @@ static uint64_t fault_bytes(const stick_options *o, stick_fault_kind k)
 {
     const stick_fault *f = stick_fault_find(o->faults, o->c.n_faults, k);
 
-    return f ? f->n : UINT64_MAX;
+    return f ? f->number : UINT64_MAX;
 }
 
 static int run_usbip(stick_options *o, vpu_error *err)

@@ -61,7 +61,7 @@ static int parse(int argc, char **argv, report_options *o, arena *a,
                  vpu_error *err)
 {
     const backend_ops *ops = backend_offering(BACKEND_STICK);
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first,
         rc = cli_parse(&cli_stick_report, o, a, &argc, argv, &first, &needs);
 

@@ -66,7 +66,7 @@ static const cli_table tables[] = {{&own_options, 0}};
 static int parse(int *argc, char **argv, int *first, suite_options *o, arena *a)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int rc;
 
     *o = (suite_options){.n_jobs = cpus > 0 ? (uint32_t)cpus : 1,

@@ -247,7 +247,7 @@ static vpu_status load_machine(const target_options *o, arena *a,
 static const config_model_layer *bound_layer(const target *t)
 {
     for (size_t i = 0; i < t->model.n_layers; i++)
-        if (!strcmp(t->model.layers[i].name, t->g->layer))
+        if (!strcmp(t->model.layers[i].name, t->graph->layer))
             return &t->model.layers[i];
     return NULL;
 }
@@ -297,7 +297,7 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
         q.model = &t->model;
     }
     if (!st)
-        st = graph_bind(&q, a, log, &t->g, err);
+        st = graph_bind(&q, a, log, &t->graph, err);
     if (!st)
         list_params(o, a, t);
     return st;
@@ -351,7 +351,7 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
 vpu_status target_fill_all(const target_options *o, const target *t,
                            const backend *b, arena *a, vpu_error *err)
 {
-    const graph *g = t->g;
+    const graph *g = t->graph;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
@@ -381,9 +381,9 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
         uint64_t port;
 
         st = split_input(o->inputs.items[i], a, &port, &spec, err);
-        for (uint32_t k = 0; k < t->g->n_buffers && !st; k++)
-            found |= t->g->buffers[k].role == GRAPH_INPUT &&
-                     t->g->buffers[k].port == port;
+        for (uint32_t k = 0; k < t->graph->n_buffers && !st; k++)
+            found |= t->graph->buffers[k].role == GRAPH_INPUT &&
+                     t->graph->buffers[k].port == port;
         if (!st && !found)
             st = err_set(err, VPU_ERR_INVALID,
                          "--input %s: the layer has no input %llu that its "

@@ -13,7 +13,7 @@
 /* As given on a command line. All-zero but for what target_init sets. */
 typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
-    option_list shapes, params, inputs, blobs, sets, clang;
+    options_list shapes, params, inputs, blobs, sets, clang;
     exec_options how; /* n_shaves 0 = all; max_cycles: see target_max_cycles */
     config_release strict;
     child_limits compile; /* of each process that compiles */
@@ -44,7 +44,7 @@ typedef struct {
     config_file binding;
     config_model model;
     mach_desc desc;
-    graph *g;
+    graph *graph;
     /* "name=value": those given, then, of a single layer of a model, its own.
      */
     const char *const *params;

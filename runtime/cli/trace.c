@@ -84,7 +84,7 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(int argc, char **argv, options *o, arena *a)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc;
 
     o->stretch.all = true;
@@ -100,20 +100,20 @@ static int parse(int argc, char **argv, options *o, arena *a)
 
 /* --- summary ------------------------------------------------------------- */
 
-static uint64_t ticks(const timeline *tl, const trc_time *t)
+static uint64_t ticks(const tl_timeline *tl, const trc_time *t)
 {
     if (t->unit == TRC_TIME_CYCLES)
         return t->time;
     return tl->clk_mhz ? trc_ns_to_cycles(tl->clk_mhz, t->time) : t->time;
 }
 
-static uint64_t count_slices(const timeline *tl)
+static uint64_t count_slices(const tl_timeline *tl)
 {
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < tl->n_rows; i++)
         for (uint32_t k = 0; tl->rows[i].lanes && k < tl->rows[i].n_lanes; k++)
-            n += tl->rows[i].lanes[k].n;
+            n += tl->rows[i].lanes[k].n_slices;
     return n;
 }
 
@@ -141,7 +141,7 @@ static void print_causes(const stats *s)
     printf("%-14s %14" PRIu64 "\n", "sum", shave_time(s));
 }
 
-static void print_shaves(const timeline *tl, const stats *s)
+static void print_shaves(const tl_timeline *tl, const stats *s)
 {
     printf("\n%-14s", "SHAVE");
     for (int c = 0; c < TL_N_CAUSES; c++)
@@ -157,7 +157,8 @@ static void print_shaves(const timeline *tl, const stats *s)
     }
 }
 
-static void print_summary(const options *o, const timeline *tl, const stats *s)
+static void print_summary(const options *o, const tl_timeline *tl,
+                          const stats *s)
 {
     uint64_t length = s->to - s->from;
 
@@ -196,7 +197,7 @@ static json_t *causes_json(const uint64_t cause[TL_N_CAUSES])
     return o;
 }
 
-static json_t *json_summary(const options *o, const timeline *tl,
+static json_t *json_summary(const options *o, const tl_timeline *tl,
                             const stats *s)
 {
     json_t *shaves = json_object();
@@ -233,7 +234,7 @@ static json_t *json_summary(const options *o, const timeline *tl,
 
 static int summary(const options *o, vpu_error *err)
 {
-    timeline tl;
+    tl_timeline tl;
     stats s;
     uint64_t from = 0, to;
     int rc = CLI_OK;

@@ -156,7 +156,7 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(options *o, arena *a, int argc, char **argv)
 {
-    option_needs needs = {.n = 0};
+    options_needs needs = {.n = 0};
     int first, rc = cli_parse(&cli_view, o, a, &argc, argv, &first, &needs);
 
     if (rc)
@@ -186,7 +186,7 @@ static int parse(options *o, arena *a, int argc, char **argv)
 /* --- traces -------------------------------------------------------------- */
 
 typedef struct {
-    timeline tl;
+    tl_timeline tl;
     view v;
     follow live;
     char title[256];

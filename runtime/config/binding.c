@@ -74,8 +74,8 @@ static vpu_status read_buffer_size(const config_reader *r,
     if (comma && r->form == CONFIG_FORM_NESTED) {
         config_warn(r, b->size.line, "size=\"%s\": only \"%.*s\" is used",
                     b->size.text, (int)(comma - b->size.text), b->size.text);
-        b->size.text =
-            arena_strndup(r->a, b->size.text, (size_t)(comma - b->size.text));
+        b->size.text = arena_strndup(r->arena, b->size.text,
+                                     (size_t)(comma - b->size.text));
     }
     return config_get_dim(r, node, &b->dim);
 }
@@ -259,7 +259,7 @@ vpu_status config_read_bindings(const config_reader *r,
             st = config_need_text(r, c, "arg-name", &arg);
             if (st)
                 return st;
-            b = arena_append(r->a, items, count, cap);
+            b = arena_append(r->arena, items, count, cap);
             *b = (config_binding){.arg = arg.text, .line = c->line};
             st = kinds[k].read(r, c, b);
             if (st)

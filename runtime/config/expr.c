@@ -73,7 +73,7 @@ static vpu_status fail(const config_expr *e, vpu_error *err, vpu_status st,
 static vpu_status fail(const config_expr *e, vpu_error *err, vpu_status st,
                        const char *fmt, ...)
 {
-    int shown = e->n > CONFIG_EXPR_MAX ? 40 : (int)e->n;
+    int shown = e->length > CONFIG_EXPR_MAX ? 40 : (int)e->length;
     vpu_error why;
     va_list ap;
 
@@ -103,8 +103,8 @@ static vpu_status take_number(parser *p, size_t *at)
     int32_t i;
 
     errno = 0;
-    v.f = config_strtof(start, &end);
-    if (errno == ERANGE || !isfinite(v.f))
+    v.real = config_strtof(start, &end);
+    if (errno == ERANGE || !isfinite(v.real))
         return fail(p->e, p->err, VPU_ERR_PARSE,
                     "the number %.*s does not fit a float", (int)(end - start),
                     start);
@@ -117,7 +117,7 @@ static vpu_status take_number(parser *p, size_t *at)
                     "the number %.*s does not fit 32 bits", (int)(end - start),
                     start);
     if (!v.is_float)
-        v = (config_value){.i = i};
+        v = (config_value){.integer = i};
     emit(p, 0, v);
     *at += (size_t)(end - start);
     return VPU_OK;
@@ -144,7 +144,7 @@ static vpu_status take_name(parser *p, size_t *at)
                 return fail(p->e, p->err, VPU_ERR_INVALID,
                             "the parameter '%.*s' is about %g, which does not "
                             "fit 32 bits",
-                            (int)n, start, (double)p->vars[i].value.f);
+                            (int)n, start, (double)p->vars[i].value.real);
             emit(p, 0, p->vars[i].value);
             return VPU_OK;
         }
@@ -169,13 +169,13 @@ static vpu_status parse(parser *p)
 {
     vpu_status st = VPU_OK;
 
-    if (p->e->n > CONFIG_EXPR_MAX)
+    if (p->e->length > CONFIG_EXPR_MAX)
         return fail(p->e, p->err, VPU_ERR_LIMIT,
-                    "%zu characters, the limit is %d", p->e->n,
+                    "%zu characters, the limit is %d", p->e->length,
                     CONFIG_EXPR_MAX);
-    memcpy(p->text, p->e->text, p->e->n);
-    p->text[p->e->n] = '\0';
-    for (size_t at = 0; at < p->e->n && !st;) {
+    memcpy(p->text, p->e->text, p->e->length);
+    p->text[p->e->length] = '\0';
+    for (size_t at = 0; at < p->e->length && !st;) {
         char c = p->text[at];
 
         if (c == ' ' || c == '\t') {
@@ -214,7 +214,7 @@ static vpu_status parse(parser *p)
 
 static float as_float(config_value v)
 {
-    return v.is_float ? v.f : (float)v.i;
+    return v.is_float ? v.real : (float)v.integer;
 }
 
 static vpu_status int_op(const parser *p, char op, int32_t a, int32_t b,
@@ -225,13 +225,13 @@ static vpu_status int_op(const parser *p, char op, int32_t a, int32_t b,
     *out = (config_value){0};
     switch (op) {
     case '+':
-        over = __builtin_add_overflow(a, b, &out->i);
+        over = __builtin_add_overflow(a, b, &out->integer);
         break;
     case '-':
-        over = __builtin_sub_overflow(a, b, &out->i);
+        over = __builtin_sub_overflow(a, b, &out->integer);
         break;
     case '*':
-        over = __builtin_mul_overflow(a, b, &out->i);
+        over = __builtin_mul_overflow(a, b, &out->integer);
         break;
     default:
         if (!b)
@@ -239,7 +239,7 @@ static vpu_status int_op(const parser *p, char op, int32_t a, int32_t b,
                         "division by zero in %d %c 0", (int)a, op);
         over = a == INT32_MIN && b == -1;
         if (!over)
-            out->i = op == '/' ? a / b : a % b;
+            out->integer = op == '/' ? a / b : a % b;
     }
     if (over)
         return fail(p->e, p->err, VPU_ERR_INVALID, "%d %c %d overflows 32 bits",
@@ -253,19 +253,19 @@ static vpu_status float_op(const parser *p, char op, float a, float b,
     *out = (config_value){.is_float = true};
     switch (op) {
     case '+':
-        out->f = a + b;
+        out->real = a + b;
         break;
     case '-':
-        out->f = a - b;
+        out->real = a - b;
         break;
     case '*':
-        out->f = a * b;
+        out->real = a * b;
         break;
     case '/':
         if (b == 0)
             return fail(p->e, p->err, VPU_ERR_INVALID,
                         "division by zero in %g / 0", (double)a);
-        out->f = a / b;
+        out->real = a / b;
         break;
     default:
         return fail(p->e, p->err, VPU_ERR_INVALID,
@@ -273,7 +273,7 @@ static vpu_status float_op(const parser *p, char op, float a, float b,
                     "%g and %g",
                     (double)a, (double)b);
     }
-    if (!isfinite(out->f))
+    if (!isfinite(out->real))
         return fail(p->e, p->err, VPU_ERR_INVALID, "%g %c %g overflows a float",
                     (double)a, op, (double)b);
     return VPU_OK;
@@ -287,22 +287,22 @@ static vpu_status function_op(const parser *p, char op, config_value v,
     *out = (config_value){.is_float = true};
     switch (op) {
     case 'f':
-        out->f = floorf(x);
+        out->real = floorf(x);
         break;
     case 'c':
-        out->f = ceilf(x);
+        out->real = ceilf(x);
         break;
     case 'r':
-        out->f = roundf(x);
+        out->real = roundf(x);
         break;
     case 'a':
-        out->f = fabsf(x);
+        out->real = fabsf(x);
         break;
     default:
         if (x < 0)
             return fail(p->e, p->err, VPU_ERR_INVALID,
                         "sqrt of the negative value %g", (double)x);
-        out->f = sqrtf(x);
+        out->real = sqrtf(x);
     }
     return VPU_OK;
 }
@@ -331,7 +331,8 @@ static vpu_status run(parser *p, int32_t *out)
             st = float_op(p, t->op, as_float(stack[n]), as_float(stack[n + 1]),
                           &stack[n]);
         else
-            st = int_op(p, t->op, stack[n].i, stack[n + 1].i, &stack[n]);
+            st = int_op(p, t->op, stack[n].integer, stack[n + 1].integer,
+                        &stack[n]);
         n++;
     }
     if (st)
@@ -343,10 +344,10 @@ static vpu_status run(parser *p, int32_t *out)
                     n);
     v = stack[0];
     /* 2^31 is exact in a float; anything below it truncates into range. */
-    if (v.is_float && !(v.f > -2147483904.0f && v.f < 2147483648.0f))
+    if (v.is_float && !(v.real > -2147483904.0f && v.real < 2147483648.0f))
         return fail(p->e, p->err, VPU_ERR_INVALID,
-                    "the result %g does not fit 32 bits", (double)v.f);
-    *out = v.is_float ? (int32_t)v.f : v.i;
+                    "the result %g does not fit 32 bits", (double)v.real);
+    *out = v.is_float ? (int32_t)v.real : v.integer;
     return VPU_OK;
 }
 
@@ -408,8 +409,8 @@ unsigned config_expr_uses(const config_expr *e, const config_var *vars,
     unsigned uses = 0;
     size_t len;
 
-    for (size_t at = 0; at < e->n; at += len)
-        uses |= token_uses(e->text + at, e->n - at, vars, n_vars, &len);
+    for (size_t at = 0; at < e->length; at += len)
+        uses |= token_uses(e->text + at, e->length - at, vars, n_vars, &len);
     return uses;
 }
 
@@ -418,18 +419,18 @@ vpu_status config_expr_split(const config_expr *list, size_t max,
 {
     size_t start = 0, count = 1;
 
-    for (size_t i = 0; i < list->n; i++)
+    for (size_t i = 0; i < list->length; i++)
         count += list->text[i] == ',';
     *n = 0;
     if (count > max)
         return fail(list, err, VPU_ERR_LIMIT,
                     "%zu comma-separated parts, at most %zu are possible",
                     count, max);
-    for (size_t i = 0; i <= list->n; i++)
-        if (i == list->n || list->text[i] == ',') {
+    for (size_t i = 0; i <= list->length; i++)
+        if (i == list->length || list->text[i] == ',') {
             items[*n] = *list;
             items[*n].text = list->text + start;
-            items[*n].n = i - start;
+            items[*n].length = i - start;
             items[*n].col = list->col ? list->col + (uint32_t)start : 0;
             (*n)++;
             start = i + 1;

@@ -35,7 +35,7 @@ typedef struct {
 /* An expression where it stands: n characters at text, in a file. */
 typedef struct {
     const char *text;
-    size_t n;
+    size_t length;
     const char *path; /* for messages */
     uint32_t line, col;
 } config_expr;

@@ -18,7 +18,7 @@ const char *config_form_name(config_form form)
 config_expr config_text_expr(config_text t, const char *path)
 {
     return (config_expr){.text = t.text,
-                         .n = strlen(t.text),
+                         .length = strlen(t.text),
                          .path = path,
                          .line = t.line,
                          .col = t.col};
@@ -240,7 +240,8 @@ static vpu_status read_sources(const config_reader *r,
         if (st)
             return st;
         config_warn_attrs(r, c, "filename");
-        *arena_append(r->a, paths, n, cap) = file_join(r->a, r->dir, name.text);
+        *arena_append(r->arena, paths, n, cap) =
+            file_join(r->arena, r->dir, name.text);
     }
     if (!n)
         return config_fail(r, node->line, node->col,
@@ -305,11 +306,12 @@ static vpu_status read_stage(const config_reader *r,
     if (!t.text)
         return VPU_OK;
     if (!config_number_value(t.text, &v) || v.too_large ||
-        (v.is_float ? !(v.f > -1 && v.f < 65536) : v.i < 0 || v.i > 65535))
+        (v.is_float ? !(v.real > -1 && v.real < 65536)
+                    : v.integer < 0 || v.integer > 65535))
         return config_fail(r, t.line, t.col,
                            "stage=\"%s\"; expected a number from 0 to 65535",
                            t.text);
-    *out = v.is_float ? (int32_t)v.f : v.i;
+    *out = v.is_float ? (int32_t)v.real : v.integer;
     return VPU_OK;
 }
 
@@ -400,7 +402,7 @@ static vpu_status read_nested(const config_reader *r,
 
         if (strcmp(c->name, "Kernel"))
             continue;
-        k = arena_append(r->a, kernels, n, cap);
+        k = arena_append(r->arena, kernels, n, cap);
         *k = (config_kernel){0};
         st = read_kernel(r, c, k);
         if (!st && total > 1)
@@ -429,7 +431,7 @@ static vpu_status read_nested(const config_reader *r,
 static vpu_status read_flat(const config_reader *r, const config_xml_node *node,
                             config_layer *out)
 {
-    config_kernel *k = arena_new(r->a, config_kernel);
+    config_kernel *k = arena_new(r->arena, config_kernel);
     const config_xml_node *kernel;
     vpu_status st = only_child(r, node, "Kernel", &kernel);
 
@@ -462,7 +464,7 @@ static vpu_status read_where(const config_reader *r,
 
     if (!where)
         return VPU_OK;
-    items = arena_array(r->a, config_where, where->n_attrs);
+    items = arena_array(r->arena, config_where, where->n_attrs);
     for (size_t i = 0; i < where->n_attrs && !st; i++) {
         config_text t = config_get_text(where, where->attrs[i].name);
 
@@ -592,7 +594,7 @@ vpu_status config_file_parse(const char *data, size_t n, const char *path,
                                              CONFIG_LAYER_MAX_ELEMENTS};
     config_reader r = {.path = arena_strdup(a, path),
                        .dir = file_dirname(a, path),
-                       .a = a,
+                       .arena = a,
                        .log = log,
                        .err = err,
                        .strict = strict};

@@ -8,7 +8,7 @@
 
 typedef struct {
     const char *path, *dir;
-    arena *a;
+    arena *arena;
     const log_sink *log;
     vpu_error *err;
     config_release strict;

@@ -90,18 +90,18 @@ bool config_number_value(const char *text, config_value *out)
 {
     config_value v = {0};
     bool fits = true;
-    size_t n = config_number_int(text, &v.i, &fits);
+    size_t n = config_number_int(text, &v.integer, &fits);
 
     if (!*text || (n && !text[n + skip_blanks(text + n)])) {
         v.too_large = !fits;
         if (!fits)
-            config_number_float(text, &v.f);
+            config_number_float(text, &v.real);
         *out = v;
         return true;
     }
     v = (config_value){.is_float = true};
-    n = config_number_float(text, &v.f);
-    if (!n || text[n + skip_blanks(text + n)] || !isfinite(v.f))
+    n = config_number_float(text, &v.real);
+    if (!n || text[n + skip_blanks(text + n)] || !isfinite(v.real))
         return false;
     *out = v;
     return true;

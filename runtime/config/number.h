@@ -11,9 +11,9 @@
 /* A value of an expression: int32 or float32, never both. */
 typedef struct {
     bool is_float;
-    bool too_large; /* an integer, but not of 32 bits: f is near it */
-    int32_t i;      /* when neither */
-    float f;        /* when one of them */
+    bool too_large;  /* an integer, but not of 32 bits: real is near it */
+    int32_t integer; /* when neither */
+    float real;      /* when one of them */
 } config_value;
 
 /* Characters of the longest decimal floating-point number at text (leading

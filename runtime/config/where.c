@@ -90,7 +90,8 @@ static vpu_status match_one(const config_layer *layer, const config_where *w,
                       "error: Where %s=\"%s\": found no number, expected one "
                       "because the layer's parameter is \"%s\"",
                       w->name, w->value.text, value);
-    v = number.is_float || number.too_large ? number.f : (float)number.i;
+    v = number.is_float || number.too_large ? number.real
+                                            : (float)number.integer;
     *met = holds(rel, v, r);
     return check_release(c, w, value, rel, v, *met);
 }

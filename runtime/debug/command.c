@@ -6,7 +6,7 @@
 
 typedef enum { STAY, GO, AGAIN } outcome;
 
-static void say(session *s, const char *text)
+static void say(dbg_session *s, const char *text)
 {
     str_printf(&s->buf, "%s\n", text);
 }
@@ -14,7 +14,8 @@ static void say(session *s, const char *text)
 /* --- going on ------------------------------------------------------------ */
 
 /* "" is 1. */
-static bool count(session *s, const char *text, uint64_t most, uint64_t *out)
+static bool count(dbg_session *s, const char *text, uint64_t most,
+                  uint64_t *out)
 {
     unsigned long long n = 1;
 
@@ -27,7 +28,8 @@ static bool count(session *s, const char *text, uint64_t most, uint64_t *out)
     return true;
 }
 
-static dbg_goal goal_here(const session *s, goal_mode mode, goal_want want)
+static dbg_goal goal_here(const dbg_session *s, dbg_goal_mode mode,
+                          dbg_goal_want want)
 {
     dbg_goal g = {.mode = mode,
                   .want = want,
@@ -45,7 +47,7 @@ static dbg_goal goal_here(const session *s, goal_mode mode, goal_want want)
     return g;
 }
 
-static outcome forward(session *s, goal_want want, const char *arg)
+static outcome forward(dbg_session *s, dbg_goal_want want, const char *arg)
 {
     uint64_t n;
 
@@ -62,7 +64,7 @@ static outcome forward(session *s, goal_want want, const char *arg)
     return GO;
 }
 
-static outcome backward(session *s, goal_want want, const char *arg)
+static outcome backward(dbg_session *s, dbg_goal_want want, const char *arg)
 {
     uint64_t n;
 
@@ -77,29 +79,29 @@ static outcome backward(session *s, goal_want want, const char *arg)
     return AGAIN;
 }
 
-static outcome do_run(session *s, char *arg)
+static outcome do_run(dbg_session *s, char *arg)
 {
     (void)arg;
     s->goal = goal_here(s, GO_FORWARD, WANT_NOTHING);
     return s->place == AT_START ? GO : AGAIN;
 }
 
-static outcome do_continue(session *s, char *arg)
+static outcome do_continue(dbg_session *s, char *arg)
 {
     return forward(s, WANT_NOTHING, arg);
 }
 
-static outcome do_step(session *s, char *arg)
+static outcome do_step(dbg_session *s, char *arg)
 {
     return forward(s, s->cfg->bundles ? WANT_LINE : WANT_STEP, arg);
 }
 
-static outcome do_next(session *s, char *arg)
+static outcome do_next(dbg_session *s, char *arg)
 {
     return forward(s, s->cfg->bundles ? WANT_LINE : WANT_NEXT, arg);
 }
 
-static outcome do_bundle(session *s, char *arg)
+static outcome do_bundle(dbg_session *s, char *arg)
 {
     if (!s->cfg->bundles) {
         say(s, "bundles are stepped through under vpu debug --bundles");
@@ -108,9 +110,9 @@ static outcome do_bundle(session *s, char *arg)
     return forward(s, WANT_ANY, arg);
 }
 
-static outcome do_back(session *s, char *arg)
+static outcome do_back(dbg_session *s, char *arg)
 {
-    goal_want want =
+    dbg_goal_want want =
         s->cfg->bundles || s->place == AT_END ? WANT_ANY : WANT_ITEM_ANY;
     outcome r = backward(s, want, arg);
 
@@ -121,7 +123,7 @@ static outcome do_back(session *s, char *arg)
     return r;
 }
 
-static outcome do_reverse_continue(session *s, char *arg)
+static outcome do_reverse_continue(dbg_session *s, char *arg)
 {
     outcome r = backward(s, WANT_NOTHING, arg);
 
@@ -155,15 +157,15 @@ static bool triple(const char *text, uint32_t out[3])
     return false;
 }
 
-static outcome do_group(session *s, char *arg)
+static outcome do_group(dbg_session *s, char *arg)
 {
     uint32_t at[3], n[3];
 
-    session_groups(s, n);
+    dbg_session_groups(s, n);
     if (!triple(arg, at) || at[0] >= n[0] || at[1] >= n[1] || at[2] >= n[2]) {
         str_printf(&s->buf,
                    "'%s' is no work-group of %s: X,Y,Z below %u,%u,%u\n", arg,
-                   session_launch(s)->name, n[0], n[1], n[2]);
+                   dbg_session_launch(s)->name, n[0], n[1], n[2]);
         return STAY;
     }
     s->goal = goal_here(s, GO_FORWARD, WANT_GROUP);
@@ -173,9 +175,9 @@ static outcome do_group(session *s, char *arg)
     return s->place == AT_START ? GO : AGAIN;
 }
 
-static outcome do_item(session *s, char *arg)
+static outcome do_item(dbg_session *s, char *arg)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     const dbg_item *it = &s->items[s->cur];
     uint32_t at[3];
 
@@ -202,39 +204,39 @@ static outcome do_item(session *s, char *arg)
 
 /* --- looking ------------------------------------------------------------- */
 
-static outcome do_break(session *s, char *arg)
+static outcome do_break(dbg_session *s, char *arg)
 {
     points_add_break(s, arg);
     return STAY;
 }
 
-static outcome do_watch(session *s, char *arg)
+static outcome do_watch(dbg_session *s, char *arg)
 {
     points_add_watch(s, arg);
     return STAY;
 }
 
-static outcome do_delete(session *s, char *arg)
+static outcome do_delete(dbg_session *s, char *arg)
 {
     points_delete(s, arg);
     return STAY;
 }
 
-static outcome do_points(session *s, char *arg)
+static outcome do_points(dbg_session *s, char *arg)
 {
     (void)arg;
     points_list(s);
     return STAY;
 }
 
-static outcome do_where(session *s, char *arg)
+static outcome do_where(dbg_session *s, char *arg)
 {
     (void)arg;
     look_where(s);
     return STAY;
 }
 
-static outcome do_print(session *s, char *arg)
+static outcome do_print(dbg_session *s, char *arg)
 {
     dbg_value v;
     vpu_error err;
@@ -251,16 +253,16 @@ static outcome do_print(session *s, char *arg)
     return STAY;
 }
 
-static outcome do_locals(session *s, char *arg)
+static outcome do_locals(dbg_session *s, char *arg)
 {
     (void)arg;
     look_locals(s);
     return STAY;
 }
 
-static outcome do_list(session *s, char *arg)
+static outcome do_list(dbg_session *s, char *arg)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     const char *file = s->list_file ? s->list_file : l->sources[0];
     unsigned long long line = s->list_line ? s->list_line : 1;
 
@@ -271,9 +273,9 @@ static outcome do_list(session *s, char *arg)
     return STAY;
 }
 
-static outcome do_help(session *s, char *arg);
+static outcome do_help(dbg_session *s, char *arg);
 
-static outcome do_quit(session *s, char *arg)
+static outcome do_quit(dbg_session *s, char *arg)
 {
     (void)arg;
     s->quit = true;
@@ -284,7 +286,7 @@ static outcome do_quit(session *s, char *arg)
 
 static const struct {
     const char *name, *shorter, *args, *about;
-    outcome (*run)(session *s, char *arg);
+    outcome (*run)(dbg_session *s, char *arg);
 } commands[] = {
 #define C(name, shorter, args, about) {#name, #shorter, args, about, do_##name},
 #include "runtime/debug/commands.def"
@@ -301,7 +303,7 @@ static bool is_named(const char *word, const char *name)
     return !*word && !*name;
 }
 
-static outcome do_help(session *s, char *arg)
+static outcome do_help(dbg_session *s, char *arg)
 {
     (void)arg;
     for (int k = 0; k < N_COMMANDS; k++) {
@@ -318,7 +320,7 @@ static outcome do_help(session *s, char *arg)
     return STAY;
 }
 
-static outcome do_line(session *s, char *line)
+static outcome do_line(dbg_session *s, char *line)
 {
     char *word, *arg;
     size_t n;
@@ -345,7 +347,7 @@ static outcome do_line(session *s, char *line)
 /* --- reading ------------------------------------------------------------- */
 
 /* The next line into s->line; false: there is none any more. */
-static bool read_line(session *s)
+static bool read_line(dbg_session *s)
 {
     FILE *f;
     size_t n;
@@ -373,7 +375,7 @@ static bool read_line(session *s)
     return false;
 }
 
-bool command_loop(session *s)
+bool dbg_command_loop(dbg_session *s)
 {
     for (;;) {
         arena_mark m = arena_save(s->scratch);
@@ -393,7 +395,7 @@ bool command_loop(session *s)
                 s->last[0] = 0;
         }
         arena_restore(s->scratch, m);
-        session_flush(s);
+        dbg_session_flush(s);
         if (r == GO)
             return true;
         if (r == AGAIN)
@@ -445,7 +447,7 @@ static void no_address(void *user, uint32_t address, str *out)
 void debug_parse_only(const char *line)
 {
     arena *a = arena_create(0);
-    session *s = arena_new(a, session);
+    dbg_session *s = arena_new(a, dbg_session);
     const dbg_type *t =
         dbg_type_parse("{64;0 a=a4:i32;16 v=v4:f32;32 p=p:f16;}", a);
     dbg_env env = {any_variable, no_memory, no_element, no_address, &t};
@@ -454,7 +456,7 @@ void debug_parse_only(const char *line)
     vpu_error err;
     str out = {0};
 
-    s->a = s->scratch = a;
+    s->arena = s->scratch = a;
     points_add_break(s, arena_strdup(a, line));
     points_list(s);
     points_delete(s, line);

@@ -10,7 +10,7 @@
 #include "runtime/backend/backend.h"
 
 typedef struct {
-    const graph *g;
+    const graph *graph;
     /* machine, order, sources, clang's options, log; what a debugger decides
      * itself (SHAVEs, threads, timing, limits, engine) is not looked at */
     backend_config run;

@@ -20,12 +20,12 @@ typedef struct {
 
 static dbg_value integer(int64_t i)
 {
-    return (dbg_value){.i = i};
+    return (dbg_value){.integer = i};
 }
 
 static dbg_value real(double f)
 {
-    return (dbg_value){.real = true, .f = f};
+    return (dbg_value){.real = true, .floating = f};
 }
 
 /* The first error counts; what is computed behind it is not looked at. */
@@ -85,16 +85,16 @@ static dbg_value one_index(parser *x, const dbg_value *v, int64_t i)
 
         if (i > INT32_MAX || i < INT32_MIN)
             return fail(x, VPU_ERR_INVALID, "the index is too large");
-        return at_address(x, t->of,
-                          (int64_t)(uint32_t)p.i + i * (int64_t)t->of->bytes);
+        return at_address(
+            x, t->of, (int64_t)(uint32_t)p.integer + i * (int64_t)t->of->bytes);
     }
     if ((k != DBG_ARRAY && k != DBG_VECTOR) || !v->at)
         return fail(x, VPU_ERR_INVALID, "that has no elements");
-    if (i < 0 || (uint64_t)i >= t->n) {
+    if (i < 0 || (uint64_t)i >= t->count) {
         if (!x->st)
             x->st = err_set(x->err, VPU_ERR_INVALID,
                             "index %lld is outside: there are %llu elements",
-                            (long long)i, (unsigned long long)t->n);
+                            (long long)i, (unsigned long long)t->count);
         return integer(0);
     }
     return (dbg_value){.type = t->of, .at = v->at + (uint64_t)i * t->of->bytes};
@@ -113,7 +113,7 @@ static dbg_value indexed(parser *x, const dbg_value *v)
             fail(x, VPU_ERR_INVALID, "an index is a whole number");
         if (n == DBG_MAX_INDEX)
             return fail(x, VPU_ERR_INVALID, "too many coordinates");
-        index[n++] = i.i;
+        index[n++] = i.integer;
     } while (take(x, ",") && !x->st);
     if (!take(x, "]"))
         return fail(x, VPU_ERR_PARSE, "']' is missing");
@@ -170,7 +170,7 @@ static dbg_value member(parser *x, const dbg_value *v)
         return integer(0);
     if (t && t->kind == DBG_VECTOR && lane(name) >= 0)
         return one_index(x, v, lane(name));
-    for (uint64_t k = 0; t && t->kind == DBG_STRUCT && k < t->n; k++)
+    for (uint64_t k = 0; t && t->kind == DBG_STRUCT && k < t->count; k++)
         if (!strcmp(t->fields[k].name, name) && v->at)
             return (dbg_value){.type = t->fields[k].type,
                                .at = v->at + t->fields[k].offset};
@@ -264,7 +264,8 @@ static dbg_value unary(parser *x)
     if (take(x, "-")) {
         v = unary(x);
         v = number(x, &v);
-        v = v.real ? real(-v.f) : integer((int64_t)(0 - (uint64_t)v.i));
+        v = v.real ? real(-v.floating)
+                   : integer((int64_t)(0 - (uint64_t)v.integer));
     } else if (take(x, "!")) {
         v = unary(x);
         v = number(x, &v);
@@ -291,9 +292,9 @@ enum { N_OPERATORS = sizeof operators / sizeof *operators };
 static double of(const dbg_value *v)
 {
     return !v->real && v->type && v->type->kind == DBG_UINT
-               ? (double)(uint64_t)v->i
-           : v->real ? v->f
-                     : (double)v->i;
+               ? (double)(uint64_t)v->integer
+           : v->real ? v->floating
+                     : (double)v->integer;
 }
 
 static dbg_value divide(parser *x, char op, int64_t a, int64_t b)
@@ -309,7 +310,7 @@ static dbg_value arithmetic(parser *x, char op, const dbg_value *a,
                             const dbg_value *b)
 {
     bool r = a->real || b->real;
-    uint64_t m = (uint64_t)a->i, n = (uint64_t)b->i;
+    uint64_t m = (uint64_t)a->integer, n = (uint64_t)b->integer;
 
     switch (op) {
     case '+':
@@ -319,9 +320,10 @@ static dbg_value arithmetic(parser *x, char op, const dbg_value *a,
     case '*':
         return r ? real(of(a) * of(b)) : integer((int64_t)(m * n));
     case '/':
-        return r ? real(of(a) / of(b)) : divide(x, op, a->i, b->i);
+        return r ? real(of(a) / of(b)) : divide(x, op, a->integer, b->integer);
     default:
-        return r ? real(fmod(of(a), of(b))) : divide(x, op, a->i, b->i);
+        return r ? real(fmod(of(a), of(b)))
+                 : divide(x, op, a->integer, b->integer);
     }
 }
 
@@ -338,17 +340,17 @@ static dbg_value apply(parser *x, const char *op, const dbg_value *l,
     if (!strcmp(op, "&&"))
         return integer(dbg_true(&a) && dbg_true(&b));
     if (!strcmp(op, "=="))
-        return integer(f ? of(&a) == of(&b) : a.i == b.i);
+        return integer(f ? of(&a) == of(&b) : a.integer == b.integer);
     if (!strcmp(op, "!="))
-        return integer(f ? of(&a) != of(&b) : a.i != b.i);
+        return integer(f ? of(&a) != of(&b) : a.integer != b.integer);
     if (!strcmp(op, "<"))
-        return integer(f ? of(&a) < of(&b) : a.i < b.i);
+        return integer(f ? of(&a) < of(&b) : a.integer < b.integer);
     if (!strcmp(op, "<="))
-        return integer(f ? of(&a) <= of(&b) : a.i <= b.i);
+        return integer(f ? of(&a) <= of(&b) : a.integer <= b.integer);
     if (!strcmp(op, ">"))
-        return integer(f ? of(&a) > of(&b) : a.i > b.i);
+        return integer(f ? of(&a) > of(&b) : a.integer > b.integer);
     if (!strcmp(op, ">="))
-        return integer(f ? of(&a) >= of(&b) : a.i >= b.i);
+        return integer(f ? of(&a) >= of(&b) : a.integer >= b.integer);
     return arithmetic(x, *op, &a, &b);
 }
 

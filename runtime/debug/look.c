@@ -11,7 +11,7 @@ enum { MAX_SOURCE = 16 << 20, LIST_LINES = 10, MAX_OP = 256 };
 /* --- names --------------------------------------------------------------- */
 
 typedef struct {
-    session *s;
+    dbg_session *s;
     bool item_used;
 } looker;
 
@@ -31,20 +31,20 @@ static const dbg_type *scalar_type(tensor_dtype t)
     return &types[t];
 }
 
-static dbg_value whole_buffer(session *s, uint32_t buffer)
+static dbg_value whole_buffer(dbg_session *s, uint32_t buffer)
 {
     dbg_type *t = arena_new(s->scratch, dbg_type);
 
     *t = (dbg_type){.kind = DBG_TENSOR,
-                    .n = buffer,
-                    .of = scalar_type(s->g->buffers[buffer].desc.dtype)};
+                    .count = buffer,
+                    .of = scalar_type(s->graph->buffers[buffer].desc.dtype)};
     return (dbg_value){.type = t};
 }
 
 /* A kernel's argument where there are no variables: as the binding has it. */
-static bool argument(session *s, const char *name, dbg_value *out)
+static bool argument(dbg_session *s, const char *name, dbg_value *out)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     const graph_arg *arg = NULL;
 
     for (uint32_t k = 0; l && k < l->n_args; k++)
@@ -55,9 +55,9 @@ static bool argument(session *s, const char *name, dbg_value *out)
     if (arg->kind == GRAPH_ARG_BUFFER)
         *out = whole_buffer(s, arg->buffer);
     else if (arg->kind == GRAPH_ARG_FLOAT)
-        *out = (dbg_value){.real = true, .f = (double)arg->f};
+        *out = (dbg_value){.real = true, .floating = (double)arg->real};
     else if (arg->kind == GRAPH_ARG_INT)
-        *out = (dbg_value){.i = arg->i};
+        *out = (dbg_value){.integer = arg->integer};
     else
         return false;
     return true;
@@ -67,7 +67,7 @@ static vpu_status variable(void *user, const char *name, dbg_value *out,
                            vpu_error *err)
 {
     looker *k = user;
-    session *s = k->s;
+    dbg_session *s = k->s;
     const dbg_item *it =
         s->place == AT_EVENT && !s->cfg->bundles ? &s->items[s->cur] : NULL;
     const dbg_var *v = it ? track_find(s, it, name) : NULL;
@@ -77,8 +77,8 @@ static vpu_status variable(void *user, const char *name, dbg_value *out,
         *out = (dbg_value){.type = v->type, .at = track_at(it, v)};
         return VPU_OK;
     }
-    for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        if (!strcmp(s->g->buffers[i].name, name)) {
+    for (uint32_t i = 0; i < s->graph->n_buffers; i++)
+        if (!strcmp(s->graph->buffers[i].name, name)) {
             *out = whole_buffer(s, i);
             return VPU_OK;
         }
@@ -149,16 +149,16 @@ static vpu_status place_of(const graph_buffer *b, const int64_t *index,
 }
 
 /* The buffer a pointer points to the beginning of, or into. */
-static vpu_status pointed_to(session *s, const dbg_value *p, uint32_t *buffer,
-                             vpu_error *err)
+static vpu_status pointed_to(dbg_session *s, const dbg_value *p,
+                             uint32_t *buffer, vpu_error *err)
 {
     dbg_value n;
     vpu_status st = dbg_number(p, &n, err);
 
-    for (uint32_t i = 0; !st && i < s->g->n_buffers; i++) {
+    for (uint32_t i = 0; !st && i < s->graph->n_buffers; i++) {
         uint32_t from = backend_address(&s->sim, i);
 
-        if ((uint32_t)n.i == from) {
+        if ((uint32_t)n.integer == from) {
             *buffer = i;
             return VPU_OK;
         }
@@ -167,7 +167,7 @@ static vpu_status pointed_to(session *s, const dbg_value *p, uint32_t *buffer,
               : err_set(err, VPU_ERR_INVALID,
                         "coordinates: 0x%08" PRIx32
                         " is not where a tensor begins",
-                        (uint32_t)n.i);
+                        (uint32_t)n.integer);
 }
 
 static vpu_status element(void *user, const dbg_value *base,
@@ -175,8 +175,8 @@ static vpu_status element(void *user, const dbg_value *base,
                           vpu_error *err)
 {
     looker *k = user;
-    session *s = k->s;
-    uint32_t buffer = (uint32_t)base->type->n;
+    dbg_session *s = k->s;
+    uint32_t buffer = (uint32_t)base->type->count;
     const graph_buffer *b;
     uint64_t at = 0, bytes;
     vpu_status st = VPU_OK;
@@ -185,7 +185,7 @@ static vpu_status element(void *user, const dbg_value *base,
         st = pointed_to(s, base, &buffer, err);
     if (st)
         return st;
-    b = &s->g->buffers[buffer];
+    b = &s->graph->buffers[buffer];
     bytes = tensor_dtype_bytes(b->desc.dtype);
     if (n == 1 && b->desc.rank != 1) {
         at = (uint64_t)index[0];
@@ -210,7 +210,7 @@ static dbg_env env_of(looker *k)
     return (dbg_env){variable, bytes_at, element, address_text, k};
 }
 
-vpu_status look_evaluate(session *s, const char *text, bool *item_used,
+vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
                          dbg_value *out, vpu_error *err)
 {
     looker k = {s, false};
@@ -222,20 +222,21 @@ vpu_status look_evaluate(session *s, const char *text, bool *item_used,
     return st;
 }
 
-void look_show(session *s, const dbg_value *v)
+void look_show(dbg_session *s, const dbg_value *v)
 {
     looker k = {s, false};
     dbg_env env = env_of(&k);
 
     if (v->type && v->type->kind == DBG_TENSOR) {
-        const graph_buffer *b = &s->g->buffers[v->type->n];
+        const graph_buffer *b = &s->graph->buffers[v->type->count];
 
         str_printf(&s->buf, "%s%s, %" PRIu64 " bytes at 0x%08" PRIx32,
                    tensor_desc_text(s->scratch, &b->desc),
                    b->desc.layout == TENSOR_CHANNEL_MINOR
                        ? ", channels innermost in memory"
                        : "",
-                   b->bytes, backend_address(&s->sim, (uint32_t)v->type->n));
+                   b->bytes,
+                   backend_address(&s->sim, (uint32_t)v->type->count));
         return;
     }
     dbg_show(v, &env, &s->buf);
@@ -243,9 +244,9 @@ void look_show(session *s, const dbg_value *v)
 
 /* --- source -------------------------------------------------------------- */
 
-static const char *source_text(session *s, const char *file)
+static const char *source_text(dbg_session *s, const char *file)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     char *text;
     size_t n;
 
@@ -256,7 +257,8 @@ static const char *source_text(session *s, const char *file)
 }
 
 /* "22<tab>text" of one line; false: there is none. */
-static bool show_line(session *s, const char *text, uint32_t line, bool here)
+static bool show_line(dbg_session *s, const char *text, uint32_t line,
+                      bool here)
 {
     uint32_t n = 1;
 
@@ -271,7 +273,7 @@ static bool show_line(session *s, const char *text, uint32_t line, bool here)
     return true;
 }
 
-void look_list(session *s, const char *file, uint32_t line)
+void look_list(dbg_session *s, const char *file, uint32_t line)
 {
     const char *text = source_text(s, file);
 
@@ -302,11 +304,11 @@ static void triple(str *out, const uint32_t v[3])
     str_printf(out, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-static void group_text(session *s, str *out)
+static void group_text(dbg_session *s, str *out)
 {
     uint32_t n[3], g[3];
 
-    session_groups(s, n);
+    dbg_session_groups(s, n);
     g[0] = (uint32_t)(s->group % n[0]);
     g[1] = (uint32_t)(s->group / n[0] % n[1]);
     g[2] = (uint32_t)(s->group / n[0] / n[1]);
@@ -316,7 +318,7 @@ static void group_text(session *s, str *out)
         str_printf(out, ", %s phase", phases[s->phase]);
 }
 
-static void item_text(const session *s, uint32_t item, str *out)
+static void item_text(const dbg_session *s, uint32_t item, str *out)
 {
     uint32_t id[3];
 
@@ -325,13 +327,14 @@ static void item_text(const session *s, uint32_t item, str *out)
     triple(out, id);
 }
 
-static void show_bundle(session *s)
+static void show_bundle(dbg_session *s)
 {
     const isa_block *b = s->fn->blocks;
     uint32_t block = 0, index = (uint32_t)(s->in - s->fn->instrs);
     char op[MAX_OP];
 
-    while (block + 1 < s->fn->n_blocks && index - b[block].first >= b[block].n)
+    while (block + 1 < s->fn->n_blocks &&
+           index - b[block].first >= b[block].n_instrs)
         block++;
     str_printf(&s->buf, "cycle %" PRIu64 ", block %u:", s->cycle, block);
     for (uint32_t k = 0; k < s->n_in; k++) {
@@ -341,7 +344,7 @@ static void show_bundle(session *s)
     str_puts(&s->buf, "\n");
 }
 
-void look_place(session *s)
+void look_place(dbg_session *s)
 {
     const dbg_site *x = s->site;
 
@@ -372,7 +375,7 @@ void look_place(session *s)
 }
 
 /* What one item does, in words; equal words are told together. */
-static void state_text(const session *s, uint32_t item, str *out)
+static void state_text(const dbg_session *s, uint32_t item, str *out)
 {
     const dbg_item *it = &s->items[item];
 
@@ -394,7 +397,7 @@ static void state_text(const session *s, uint32_t item, str *out)
         str_puts(out, "  <- here");
 }
 
-static void show_items(session *s)
+static void show_items(dbg_session *s)
 {
     str now = {0}, next = {0};
     uint32_t from = 0;
@@ -421,16 +424,16 @@ static void show_items(session *s)
     str_free(&next);
 }
 
-void look_where(session *s)
+void look_where(dbg_session *s)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     uint32_t n[3];
 
     if (s->place != AT_EVENT) {
         look_place(s);
         return;
     }
-    session_groups(s, n);
+    dbg_session_groups(s, n);
     str_printf(&s->buf, "%s, kernel %s: ", l->name, l->entry);
     group_text(s, &s->buf);
     str_printf(&s->buf, " of %ux%ux%u, event %" PRIu64 "\n", n[0], n[1], n[2],
@@ -443,7 +446,7 @@ void look_where(session *s)
 
 /* --- locals -------------------------------------------------------------- */
 
-static bool hidden(const session *s, const dbg_item *it, const dbg_var *v)
+static bool hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v)
 {
     const dbg_site *x = it->site;
 
@@ -451,7 +454,7 @@ static bool hidden(const session *s, const dbg_item *it, const dbg_var *v)
            (v->line > x->line && v->scope == x->scopes[0]);
 }
 
-void look_locals(session *s)
+void look_locals(dbg_session *s)
 {
     const dbg_item *it = &s->items[s->cur];
     const dbg_site *x = s->site;

@@ -4,7 +4,7 @@
 
 #include "runtime/debug/session.h"
 
-static dbg_point *new_point(session *s)
+static dbg_point *new_point(dbg_session *s)
 {
     for (int k = 0; k < MAX_POINTS; k++)
         if (!s->points[k].number) {
@@ -15,7 +15,7 @@ static dbg_point *new_point(session *s)
     return NULL;
 }
 
-static bool fits(session *s, const char *text)
+static bool fits(dbg_session *s, const char *text)
 {
     if (strlen(text) < MAX_CONDITION)
         return true;
@@ -44,7 +44,7 @@ static bool parse_place(char *place, dbg_point *p)
     return *place && !colon;
 }
 
-static void show_point(session *s, const dbg_point *p)
+static void show_point(dbg_session *s, const dbg_point *p)
 {
     if (p->watch)
         str_printf(&s->buf, "watch %u: %s\n", p->number, p->text);
@@ -57,7 +57,7 @@ static void show_point(session *s, const dbg_point *p)
         str_printf(&s->buf, "%s%s\n", *p->text ? ", if " : "", p->text);
 }
 
-void points_add_break(session *s, char *text)
+void points_add_break(dbg_session *s, char *text)
 {
     char *cond = strstr(text, " if ");
     size_t n;
@@ -86,18 +86,18 @@ void points_add_break(session *s, char *text)
     show_point(s, p);
 }
 
-static bool in_buffer(const session *s, const uint8_t *at)
+static bool in_buffer(const dbg_session *s, const uint8_t *at)
 {
-    for (uint32_t i = 0; i < s->g->n_buffers; i++) {
+    for (uint32_t i = 0; i < s->graph->n_buffers; i++) {
         const uint8_t *b = backend_buffer(&s->sim, i);
 
-        if (at >= b && at < b + s->g->buffers[i].bytes)
+        if (at >= b && at < b + s->graph->buffers[i].bytes)
             return true;
     }
     return false;
 }
 
-void points_add_watch(session *s, const char *text)
+void points_add_watch(dbg_session *s, const char *text)
 {
     dbg_value v, n;
     bool of_item;
@@ -128,7 +128,7 @@ void points_add_watch(session *s, const char *text)
     show_point(s, p);
 }
 
-void points_delete(session *s, const char *text)
+void points_delete(dbg_session *s, const char *text)
 {
     unsigned long long n = 0;
     bool any = false;
@@ -146,7 +146,7 @@ void points_delete(session *s, const char *text)
         str_puts(&s->buf, "there is no such breakpoint\n");
 }
 
-void points_list(session *s)
+void points_list(dbg_session *s)
 {
     bool any = false;
 
@@ -159,7 +159,7 @@ void points_list(session *s)
         str_puts(&s->buf, "no breakpoints\n");
 }
 
-void points_reset(session *s)
+void points_reset(dbg_session *s)
 {
     for (int k = 0; k < MAX_POINTS; k++)
         s->points[k].known = false;
@@ -174,7 +174,7 @@ static bool same_file(const char *path, const char *given)
            (m == n || path[n - m - 1] == '/');
 }
 
-static bool at_break(const session *s, const dbg_point *p)
+static bool at_break(const dbg_session *s, const dbg_point *p)
 {
     const dbg_site *x = s->site, *b = s->before;
     bool bundles = s->cfg->bundles;
@@ -191,7 +191,7 @@ static bool at_break(const session *s, const dbg_point *p)
            (bundles ? !b : x->depth || s->items[s->cur].fresh);
 }
 
-static bool holds(session *s, const dbg_point *p, str *why)
+static bool holds(dbg_session *s, const dbg_point *p, str *why)
 {
     dbg_value v, n;
     vpu_error err;
@@ -212,7 +212,7 @@ static bool holds(session *s, const dbg_point *p, str *why)
     return true;
 }
 
-static void number_text(session *s, const dbg_value *v, str *out)
+static void number_text(dbg_session *s, const dbg_value *v, str *out)
 {
     size_t n = s->buf.n;
 
@@ -222,7 +222,7 @@ static void number_text(session *s, const dbg_value *v, str *out)
     s->buf.data[n] = 0;
 }
 
-static bool changed(session *s, dbg_point *p, str *why)
+static bool changed(dbg_session *s, dbg_point *p, str *why)
 {
     dbg_value v, n;
     bool same;
@@ -235,7 +235,8 @@ static bool changed(session *s, dbg_point *p, str *why)
     if (dbg_number(&v, &n, NULL))
         return false;
     same = !p->known ||
-           (n.real ? !memcmp(&n.f, &p->old.f, sizeof n.f) : n.i == p->old.i);
+           (n.real ? !memcmp(&n.floating, &p->old.floating, sizeof n.floating)
+                   : n.integer == p->old.integer);
     if (!same) {
         str_printf(why, "%swatch %u: %s was ", why->n ? ", " : "", p->number,
                    p->text);
@@ -250,7 +251,7 @@ static bool changed(session *s, dbg_point *p, str *why)
     return !same;
 }
 
-bool points_hold(session *s, str *why)
+bool points_hold(dbg_session *s, str *why)
 {
     bool any = false;
 

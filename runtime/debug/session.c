@@ -9,23 +9,23 @@
 
 volatile sig_atomic_t debug_interrupted;
 
-const graph_launch *session_launch(const session *s)
+const graph_launch *dbg_session_launch(const dbg_session *s)
 {
-    uint32_t n = s->g->n_launches, i = s->pos.launch;
+    uint32_t n = s->graph->n_launches, i = s->pos.launch;
 
-    return n ? &s->g->launches[i < n ? i : n - 1] : NULL;
+    return n ? &s->graph->launches[i < n ? i : n - 1] : NULL;
 }
 
-uint32_t session_groups(const session *s, uint32_t n[3])
+uint32_t dbg_session_groups(const dbg_session *s, uint32_t n[3])
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
 
     for (int d = 0; d < 3; d++)
         n[d] = l->local[d] ? l->global[d] / l->local[d] : 0;
     return n[0] * n[1] * n[2];
 }
 
-static void put(const session *s, const char *text, size_t n)
+static void put(const dbg_session *s, const char *text, size_t n)
 {
     str shown = {0};
 
@@ -36,7 +36,7 @@ static void put(const session *s, const char *text, size_t n)
     str_free(&shown);
 }
 
-void session_flush(session *s)
+void dbg_session_flush(dbg_session *s)
 {
     put(s, str_text(&s->buf), s->buf.n);
     if (fflush(s->cfg->out))
@@ -46,29 +46,29 @@ void session_flush(session *s)
 
 /* --- memory -------------------------------------------------------------- */
 
-static void copy_buffers(session *s, uint8_t **to)
+static void copy_buffers(dbg_session *s, uint8_t **to)
 {
-    for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        memcpy(to[i], backend_buffer(&s->sim, i), s->g->buffers[i].bytes);
+    for (uint32_t i = 0; i < s->graph->n_buffers; i++)
+        memcpy(to[i], backend_buffer(&s->sim, i), s->graph->buffers[i].bytes);
 }
 
-static void put_buffers(session *s, uint8_t *const *from)
+static void put_buffers(dbg_session *s, uint8_t *const *from)
 {
-    for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        memcpy(backend_buffer(&s->sim, i), from[i], s->g->buffers[i].bytes);
+    for (uint32_t i = 0; i < s->graph->n_buffers; i++)
+        memcpy(backend_buffer(&s->sim, i), from[i], s->graph->buffers[i].bytes);
 }
 
-static uint8_t **new_copy(session *s)
+static uint8_t **new_copy(dbg_session *s)
 {
-    uint8_t **c = arena_array(s->a, uint8_t *, s->g->n_buffers + 1);
+    uint8_t **c = arena_array(s->arena, uint8_t *, s->graph->n_buffers + 1);
 
-    for (uint32_t i = 0; i < s->g->n_buffers; i++)
-        c[i] = arena_push(s->a, s->g->buffers[i].bytes, 1, 16);
+    for (uint32_t i = 0; i < s->graph->n_buffers; i++)
+        c[i] = arena_push(s->arena, s->graph->buffers[i].bytes, 1, 16);
     return c;
 }
 
 /* A group one goes back in begins: once more will be quick. */
-static void take_snapshot(session *s)
+static void take_snapshot(dbg_session *s)
 {
     if (!s->snap)
         s->snap = new_copy(s);
@@ -79,7 +79,7 @@ static void take_snapshot(session *s)
 
 /* --- events -------------------------------------------------------------- */
 
-static bool wanted(const session *s)
+static bool wanted(const dbg_session *s)
 {
     const dbg_goal *g = &s->goal;
     const dbg_item *it = s->cfg->bundles ? NULL : &s->items[s->cur];
@@ -113,7 +113,7 @@ static bool wanted(const session *s)
     return false;
 }
 
-static void stop(session *s)
+static void stop(dbg_session *s)
 {
     str ignored = {0};
 
@@ -123,12 +123,12 @@ static void stop(session *s)
         str_printf(&s->buf, "%s\n", str_text(&s->why));
     str_free(&s->why);
     look_place(s);
-    session_flush(s);
-    if (!command_loop(s))
+    dbg_session_flush(s);
+    if (!dbg_command_loop(s))
         exec_leave();
 }
 
-static void search(session *s)
+static void search(dbg_session *s)
 {
     str why = {0};
     bool hit;
@@ -146,7 +146,7 @@ static void search(session *s)
     str_free(&why);
 }
 
-static void on_event(session *s)
+static void on_event(dbg_session *s)
 {
     s->place = AT_EVENT;
     if (dbg_compare(&s->pos, &s->furthest) > 0)
@@ -174,7 +174,7 @@ static void on_event(session *s)
 static void on_group(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                      const uint8_t *args)
 {
-    session *s = user;
+    dbg_session *s = user;
 
     (void)wg;
     (void)args;
@@ -185,7 +185,7 @@ static void on_group(void *user, sim_wg *wg, uint64_t index, uint64_t group,
 static void on_phase(void *user, sim_wg *wg, mach_phase phase,
                      const isa_function *f)
 {
-    session *s = user;
+    dbg_session *s = user;
     const dbg_goal *g = &s->goal;
     uint64_t index = s->running_index;
 
@@ -201,7 +201,7 @@ static void on_phase(void *user, sim_wg *wg, mach_phase phase,
 
 static void on_line(void *user, const char *site, const uint32_t id[3])
 {
-    session *s = user;
+    dbg_session *s = user;
 
     track_line(s, site, id);
     on_event(s);
@@ -215,7 +215,7 @@ static void on_var(void *user, const char *what, const uint8_t *at)
 static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
                       const isa_instr *in, uint32_t n)
 {
-    session *s = user;
+    dbg_session *s = user;
     uint32_t line = 0, col = 0;
 
     for (uint32_t k = 0; k < n && !line; k++) {
@@ -233,7 +233,7 @@ static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
 /* What was printed is printed once, however often it runs. */
 static void on_print(void *user, const char *text, size_t n)
 {
-    session *s = user;
+    dbg_session *s = user;
 
     if (dbg_compare(&s->pos, &s->furthest) < 0)
         return;
@@ -242,7 +242,7 @@ static void on_print(void *user, const char *text, size_t n)
 
 /* --- runs ---------------------------------------------------------------- */
 
-static bool from_snapshot(const session *s)
+static bool from_snapshot(const dbg_session *s)
 {
     const dbg_goal *g = &s->goal;
 
@@ -251,7 +251,7 @@ static bool from_snapshot(const session *s)
            s->snap_at.index == g->target.index;
 }
 
-static vpu_status run(session *s, vpu_error *err)
+static vpu_status run(dbg_session *s, vpu_error *err)
 {
     dbg_pos from = {0};
     vpu_status st = VPU_OK;
@@ -267,21 +267,21 @@ static vpu_status run(session *s, vpu_error *err)
     s->place = AT_START;
     s->n_found = 0;
     s->search_over = false;
-    for (uint32_t i = from.launch; i < s->g->n_launches && !st; i++) {
+    for (uint32_t i = from.launch; i < s->graph->n_launches && !st; i++) {
         s->pos = (dbg_pos){i, NO_INDEX, 0};
         /* Conversions are kernels of no file: there is nothing to see. */
         s->sim.ops->observe->observers(s->sim.self, s->observers,
-                                       s->g->launches[i].text ? 0 : 1);
+                                       s->graph->launches[i].text ? 0 : 1);
         s->sim.ops->observe->begin_at(
             s->sim.self,
-            i == from.launch && !s->g->launches[i].text ? from.index : 0);
+            i == from.launch && !s->graph->launches[i].text ? from.index : 0);
         st = backend_run_one(&s->sim, i, err);
     }
     return st;
 }
 
 /* Where a search leads. */
-static void resolve(session *s)
+static void resolve(dbg_session *s)
 {
     dbg_goal *g = &s->goal;
 
@@ -305,7 +305,7 @@ static void resolve(session *s)
     g->whole = false;
 }
 
-static void run_once(session *s)
+static void run_once(dbg_session *s)
 {
     vpu_error err = {0};
     vpu_status st = run(s, &err);
@@ -321,7 +321,7 @@ static void run_once(session *s)
     } else if (st && s->place == AT_EVENT) {
         /* Once more, up to the line it does not get over. */
         str_free(&s->why);
-        str_printf(&s->why, "the kernel stops: %s: %s", vpu_status_text(st),
+        str_printf(&s->why, "the kernel stops: %s: %s", err_status_text(st),
                    err.msg);
         s->goal = (dbg_goal){.mode = GO_TO, .target = s->pos};
         s->restart = true;
@@ -329,18 +329,18 @@ static void run_once(session *s)
         s->place = AT_END;
         s->pos.launch = s->furthest.launch; /* the last with source */
         if (st)
-            str_printf(&s->buf, "%s: %s\n", vpu_status_text(st), err.msg);
+            str_printf(&s->buf, "%s: %s\n", err_status_text(st), err.msg);
         else if (s->why.n)
             str_printf(&s->buf, "%s\n", str_text(&s->why));
         str_free(&s->why);
         look_place(s);
-        session_flush(s);
+        dbg_session_flush(s);
     }
 }
 
 /* --- the top ------------------------------------------------------------- */
 
-static vpu_status open(session *s, vpu_error *err)
+static vpu_status open(dbg_session *s, vpu_error *err)
 {
     const debug_config *c = s->cfg;
     vpu_status st;
@@ -368,9 +368,9 @@ static vpu_status open(session *s, vpu_error *err)
     s->run_cfg.print = on_print;
     s->run_cfg.print_user = s;
     st = backend_open(backend_offering(BACKEND_OBSERVE | BACKEND_INSPECT),
-                      &s->run_cfg, s->g, &s->sim, err);
-    for (uint32_t i = 0; i < s->g->n_buffers && !st; i++)
-        if (s->g->buffers[i].role == GRAPH_INPUT)
+                      &s->run_cfg, s->graph, &s->sim, err);
+    for (uint32_t i = 0; i < s->graph->n_buffers && !st; i++)
+        if (s->graph->buffers[i].role == GRAPH_INPUT)
             st = c->fill(c->user, i, backend_buffer(&s->sim, i), err);
     if (st)
         return st;
@@ -382,21 +382,21 @@ static vpu_status open(session *s, vpu_error *err)
 vpu_status debug_run(const debug_config *cfg, vpu_error *err)
 {
     arena *a = arena_create(0);
-    session *s = arena_new(a, session);
+    dbg_session *s = arena_new(a, dbg_session);
     vpu_status st;
 
     s->cfg = cfg;
-    s->a = a;
+    s->arena = a;
     s->scratch = arena_create(0);
-    s->g = cfg->g;
+    s->graph = cfg->graph;
     track_init(s);
     st = open(s, err);
-    while (s->pos.launch + 1 < s->g->n_launches &&
-           s->g->launches[s->pos.launch].text)
+    while (s->pos.launch + 1 < s->graph->n_launches &&
+           s->graph->launches[s->pos.launch].text)
         s->pos.launch++;
     while (!st && !s->quit) {
         if (!s->restart)
-            command_loop(s);
+            dbg_command_loop(s);
         if (!s->quit)
             run_once(s);
     }

@@ -43,10 +43,15 @@ typedef struct {
     const dbg_type *type;
 } dbg_var;
 
-typedef enum { ITEM_NOT_BEGUN, ITEM_RUNNING, ITEM_WAITS, ITEM_DONE } item_state;
+typedef enum {
+    ITEM_NOT_BEGUN,
+    ITEM_RUNNING,
+    ITEM_WAITS,
+    ITEM_DONE
+} dbg_item_state;
 
 typedef struct {
-    item_state state;
+    dbg_item_state state;
     const dbg_site *site;
     bool fresh;                /* its first event of the phase */
     bool arrived;              /* this event is its first of a line */
@@ -62,7 +67,7 @@ typedef enum {
     GO_FORWARD, /* stop at the first event that matches */
     GO_TO,      /* stop at `target` */
     GO_SEARCH   /* remember the last match before `target`, then go there */
-} goal_mode;
+} dbg_goal_mode;
 
 typedef enum {
     WANT_NOTHING, /* but breakpoints */
@@ -73,11 +78,11 @@ typedef enum {
     WANT_GROUP,   /* the group begins */
     WANT_ITEM,    /* an item at a line for the n-th time */
     WANT_ITEM_ANY /* whatever event of an item */
-} goal_want;
+} dbg_goal_want;
 
 typedef struct {
-    goal_mode mode;
-    goal_want want;
+    dbg_goal_mode mode;
+    dbg_goal_want want;
     bool points; /* breakpoints and watches, too */
     dbg_pos target;
     dbg_pos origin; /* SEARCH: where to go back to without a match */
@@ -102,18 +107,18 @@ typedef struct {
     dbg_value old;
 } dbg_point;
 
-typedef enum { AT_START, AT_EVENT, AT_END } session_place;
+typedef enum { AT_START, AT_EVENT, AT_END } dbg_session_place;
 
 typedef struct {
     const debug_config *cfg;
-    arena *a;       /* the session's */
+    arena *arena;   /* the session's */
     arena *scratch; /* of one command or condition */
     backend_config run_cfg;
     sim_debug debug;
     exec_observer observer;
     const exec_observer *observers[1];
     backend sim; /* whatever can be observed and inspected */
-    const graph *g;
+    const graph *graph;
     /* program */
     dbg_site **sites; /* open addressing, a power of two */
     size_t n_sites, cap_sites;
@@ -125,7 +130,7 @@ typedef struct {
     const uint8_t *pending_at[512];
     uint32_t n_pending;
     /* where it is */
-    session_place place;
+    dbg_session_place place;
     dbg_pos pos, furthest;
     uint64_t group;
     mach_phase phase;
@@ -159,53 +164,54 @@ typedef struct {
     str buf; /* what a command says; printed when it is complete */
     uint32_t list_line;
     const char *list_file;
-} session;
+} dbg_session;
 
 /* --- track.c: the program's events, items and variables ------------------ */
 
-void track_init(session *s);
-void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase);
-void track_line(session *s, const char *text, const uint32_t id[3]);
-void track_var(session *s, const char *text, const uint8_t *at);
-void track_bundle(session *s, uint32_t line, uint32_t col);
+void track_init(dbg_session *s);
+void track_phase(dbg_session *s, uint64_t index, uint64_t group,
+                 mach_phase phase);
+void track_line(dbg_session *s, const char *text, const uint32_t id[3]);
+void track_var(dbg_session *s, const char *text, const uint8_t *at);
+void track_bundle(dbg_session *s, uint32_t line, uint32_t col);
 /* The variable of that name that item sees at its site; NULL: none. */
-const dbg_var *track_find(const session *s, const dbg_item *it,
+const dbg_var *track_find(const dbg_session *s, const dbg_item *it,
                           const char *name);
 const uint8_t *track_at(const dbg_item *it, const dbg_var *v);
-void track_item_id(const session *s, uint32_t item, uint32_t id[3]);
+void track_item_id(const dbg_session *s, uint32_t item, uint32_t id[3]);
 
 /* --- look.c: names, memory, tensors, what is shown ----------------------- */
 
 /* item_used: set when an item's variable was looked at; may be NULL. */
-vpu_status look_evaluate(session *s, const char *text, bool *item_used,
+vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
                          dbg_value *out, vpu_error *err);
-void look_show(session *s, const dbg_value *v);
-void look_place(session *s); /* the line it stands on */
-void look_where(session *s);
-void look_locals(session *s);
-void look_list(session *s, const char *file, uint32_t line);
+void look_show(dbg_session *s, const dbg_value *v);
+void look_place(dbg_session *s); /* the line it stands on */
+void look_where(dbg_session *s);
+void look_locals(dbg_session *s);
+void look_list(dbg_session *s, const char *file, uint32_t line);
 
 /* --- points.c: breakpoints and watches ----------------------------------- */
 
 /* One of them holds at this event; *why says which. */
-bool points_hold(session *s, str *why);
-void points_reset(session *s); /* a run begins */
-void points_add_break(session *s, char *text);
-void points_add_watch(session *s, const char *text);
-void points_delete(session *s, const char *text);
-void points_list(session *s);
+bool points_hold(dbg_session *s, str *why);
+void points_reset(dbg_session *s); /* a run begins */
+void points_add_break(dbg_session *s, char *text);
+void points_add_watch(dbg_session *s, const char *text);
+void points_delete(dbg_session *s, const char *text);
+void points_list(dbg_session *s);
 
 /* --- command.c ----------------------------------------------------------- */
 
 /* Reads and does commands until one makes the kernel go on. False: the launch
  * has to begin again, or the session ends. */
-bool command_loop(session *s);
+bool dbg_command_loop(dbg_session *s);
 
 /* --- session.c ----------------------------------------------------------- */
 
 /* Prints buf; when nobody listens any more the session ends. */
-void session_flush(session *s);
-const graph_launch *session_launch(const session *s);
-uint32_t session_groups(const session *s, uint32_t n[3]);
+void dbg_session_flush(dbg_session *s);
+const graph_launch *dbg_session_launch(const dbg_session *s);
+uint32_t dbg_session_groups(const dbg_session *s, uint32_t n[3]);
 
 #endif

@@ -15,11 +15,11 @@ int dbg_compare(const dbg_pos *a, const dbg_pos *b)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-void track_init(session *s)
+void track_init(dbg_session *s)
 {
     s->cap_sites = s->cap_vars = FIRST_TABLE;
-    s->sites = arena_array(s->a, dbg_site *, s->cap_sites);
-    s->vars = arena_array(s->a, dbg_var *, s->cap_vars);
+    s->sites = arena_array(s->arena, dbg_site *, s->cap_sites);
+    s->vars = arena_array(s->arena, dbg_var *, s->cap_vars);
     s->items_arena = arena_create(0);
 }
 
@@ -31,23 +31,23 @@ static size_t slot_of(const void *key, size_t cap)
 }
 
 /* The field up to the next tab, in the arena; *p goes behind it. */
-static char *field(session *s, const char **p)
+static char *field(dbg_session *s, const char **p)
 {
     size_t n = strcspn(*p, "\t");
-    char *f = arena_strndup(s->a, *p, n);
+    char *f = arena_strndup(s->arena, *p, n);
 
     *p += n + ((*p)[n] == '\t');
     return f;
 }
 
-static uint32_t number(session *s, const char **p)
+static uint32_t number(dbg_session *s, const char **p)
 {
     return (uint32_t)strtoul(field(s, p), NULL, 10);
 }
 
-static dbg_site *read_site(session *s, const char *text)
+static dbg_site *read_site(dbg_session *s, const char *text)
 {
-    dbg_site *x = arena_new(s->a, dbg_site);
+    dbg_site *x = arena_new(s->arena, dbg_site);
     const char *p = text;
     char *list, *word;
     size_t cap = 0, n = 0;
@@ -59,7 +59,7 @@ static dbg_site *read_site(session *s, const char *text)
     x->depth = number(s, &p);
     list = field(s, &p);
     while ((word = strsep(&list, ",")))
-        *arena_append(s->a, x->scopes, n, cap) =
+        *arena_append(s->arena, x->scopes, n, cap) =
             (uint32_t)strtoul(word, NULL, 10);
     x->n_scopes = (uint32_t)n;
     x->file = field(s, &p);
@@ -67,10 +67,10 @@ static dbg_site *read_site(session *s, const char *text)
     return x;
 }
 
-static void grow_sites(session *s)
+static void grow_sites(dbg_session *s)
 {
     size_t cap = 2 * s->cap_sites;
-    dbg_site **more = arena_array(s->a, dbg_site *, cap);
+    dbg_site **more = arena_array(s->arena, dbg_site *, cap);
 
     for (size_t k = 0; k < s->cap_sites; k++) {
         size_t at;
@@ -85,7 +85,7 @@ static void grow_sites(session *s)
     s->cap_sites = cap;
 }
 
-static const dbg_site *site_of(session *s, const char *text)
+static const dbg_site *site_of(dbg_session *s, const char *text)
 {
     size_t at = slot_of(text, s->cap_sites);
 
@@ -102,7 +102,7 @@ static const dbg_site *site_of(session *s, const char *text)
     return s->sites[at] = read_site(s, text);
 }
 
-void track_bundle(session *s, uint32_t line, uint32_t col)
+void track_bundle(dbg_session *s, uint32_t line, uint32_t col)
 {
     dbg_site *x = &s->bundle_sites[s->pos.event % 2];
 
@@ -111,34 +111,34 @@ void track_bundle(session *s, uint32_t line, uint32_t col)
         .line = line,
         .col = col,
         .file = backend_launch_of(&s->sim, s->pos.launch)->kernel->source,
-        .function = session_launch(s)->entry};
+        .function = dbg_session_launch(s)->entry};
     s->before = s->site;
     s->site = x;
     s->pos.event++;
 }
 
-static dbg_var *read_var(session *s, const char *text)
+static dbg_var *read_var(dbg_session *s, const char *text)
 {
-    dbg_var *x = arena_new(s->a, dbg_var);
+    dbg_var *x = arena_new(s->arena, dbg_var);
     const char *p = text;
 
     x->key = x->text = text;
     x->scope = number(s, &p);
     x->name = field(s, &p);
     x->line = number(s, &p);
-    x->type = dbg_type_parse(p, s->a);
+    x->type = dbg_type_parse(p, s->arena);
     for (size_t k = 0; k < s->n_numbers; k++)
         if (!strcmp(s->by_number[k]->text, text)) {
             x->number = (uint32_t)k;
             return x;
         }
     x->number = (uint32_t)s->n_numbers;
-    *arena_append(s->a, s->by_number, s->n_numbers, s->cap_numbers) = x;
+    *arena_append(s->arena, s->by_number, s->n_numbers, s->cap_numbers) = x;
     return x;
 }
 
 /* Few: the table is made large enough for all there can be. */
-static const dbg_var *var_of(session *s, const char *text)
+static const dbg_var *var_of(dbg_session *s, const char *text)
 {
     size_t at = slot_of(text, s->cap_vars);
 
@@ -151,7 +151,7 @@ static const dbg_var *var_of(session *s, const char *text)
         size_t n = s->cap_vars;
 
         s->cap_vars *= 2;
-        s->vars = arena_array(s->a, dbg_var *, s->cap_vars);
+        s->vars = arena_array(s->arena, dbg_var *, s->cap_vars);
         for (size_t k = 0; k < n; k++) {
             size_t to = old[k] ? slot_of(old[k]->key, s->cap_vars) : 0;
 
@@ -170,9 +170,10 @@ static const dbg_var *var_of(session *s, const char *text)
 
 /* --- a group ------------------------------------------------------------- */
 
-void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase)
+void track_phase(dbg_session *s, uint64_t index, uint64_t group,
+                 mach_phase phase)
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
 
     if (s->pos.index != index)
         s->pos.event = 0;
@@ -188,7 +189,7 @@ void track_phase(session *s, uint64_t index, uint64_t group, mach_phase phase)
     s->n_pending = 0;
 }
 
-void track_var(session *s, const char *text, const uint8_t *at)
+void track_var(dbg_session *s, const char *text, const uint8_t *at)
 {
     if (s->n_pending < sizeof s->pending / sizeof *s->pending) {
         s->pending[s->n_pending] = text;
@@ -196,7 +197,7 @@ void track_var(session *s, const char *text, const uint8_t *at)
     }
 }
 
-static void take_pending(session *s, dbg_item *it)
+static void take_pending(dbg_session *s, dbg_item *it)
 {
     for (uint32_t k = 0; k < s->n_pending; k++) {
         const dbg_var *v = var_of(s, s->pending[k]);
@@ -216,7 +217,7 @@ static void take_pending(session *s, dbg_item *it)
     s->n_pending = 0;
 }
 
-static void count_hit(session *s, dbg_item *it, uint32_t line)
+static void count_hit(dbg_session *s, dbg_item *it, uint32_t line)
 {
     if (line >= MAX_HIT_LINES)
         return;
@@ -247,9 +248,9 @@ static bool arrives(const dbg_item *it, const dbg_site *old,
     return old->line != site->line || old->depth != site->depth;
 }
 
-void track_line(session *s, const char *text, const uint32_t id[3])
+void track_line(dbg_session *s, const char *text, const uint32_t id[3])
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
     const dbg_site *site = site_of(s, text);
     uint32_t item = (id[2] * l->local[1] + id[1]) * l->local[0] + id[0];
     dbg_item *it = &s->items[item < s->n_items ? item : 0];
@@ -278,7 +279,7 @@ const uint8_t *track_at(const dbg_item *it, const dbg_var *v)
     return v->number < it->n_at ? it->at[v->number] : NULL;
 }
 
-const dbg_var *track_find(const session *s, const dbg_item *it,
+const dbg_var *track_find(const dbg_session *s, const dbg_item *it,
                           const char *name)
 {
     const dbg_site *x = it->site;
@@ -300,9 +301,9 @@ const dbg_var *track_find(const session *s, const dbg_item *it,
     return NULL;
 }
 
-void track_item_id(const session *s, uint32_t item, uint32_t id[3])
+void track_item_id(const dbg_session *s, uint32_t item, uint32_t id[3])
 {
-    const graph_launch *l = session_launch(s);
+    const graph_launch *l = dbg_session_launch(s);
 
     id[0] = item % l->local[0];
     id[1] = item / l->local[0] % l->local[1];

@@ -47,17 +47,17 @@ static void read_fields(reader *r, dbg_type *t)
     t->bytes = read_number(r);
     t->fields = f;
     take(r, ';');
-    while (*r->p && *r->p != '}' && t->n < MAX_FIELDS) {
+    while (*r->p && *r->p != '}' && t->count < MAX_FIELDS) {
         const char *name;
 
-        f[t->n].offset = read_number(r);
+        f[t->count].offset = read_number(r);
         take(r, ' ');
         name = r->p;
         r->p += strcspn(r->p, "=;}");
-        f[t->n].name = arena_strndup(r->a, name, (size_t)(r->p - name));
+        f[t->count].name = arena_strndup(r->a, name, (size_t)(r->p - name));
         if (!take(r, '='))
             break;
-        f[t->n++].type = read_type(r);
+        f[t->count++].type = read_type(r);
         if (!take(r, ';'))
             break;
     }
@@ -86,11 +86,11 @@ static const dbg_type *read_type(reader *r)
     if (c == 'f' || c == 'i' || c == 'u') {
         read_scalar(t, c, read_number(r));
     } else if (c == 'v' || c == 'a') {
-        t->n = read_number(r);
+        t->count = read_number(r);
         take(r, ':');
         t->of = read_type(r);
         t->kind = c == 'v' ? DBG_VECTOR : DBG_ARRAY;
-        t->bytes = (c == 'v' && t->n == 3 ? 4 : t->n) * t->of->bytes;
+        t->bytes = (c == 'v' && t->count == 3 ? 4 : t->count) * t->of->bytes;
     } else if (c == 'p') {
         take(r, ':');
         t->of = read_type(r);
@@ -128,14 +128,14 @@ static void load(const dbg_value *v, dbg_value *out)
         out->real = true;
         memcpy(&f, v->at, n == 4 ? 4 : 0);
         memcpy(&d, v->at, n == 8 ? 8 : 0);
-        out->f = n == 2   ? (double)tensor_f16_to_f32((uint16_t)raw)
-                 : n == 4 ? (double)f
-                          : d;
+        out->floating = n == 2   ? (double)tensor_f16_to_f32((uint16_t)raw)
+                        : n == 4 ? (double)f
+                                 : d;
     } else if (v->type->kind == DBG_INT && shift) {
         raw = raw << shift;
-        out->i = (int64_t)raw >> shift;
+        out->integer = (int64_t)raw >> shift;
     } else {
-        out->i = (int64_t)raw;
+        out->integer = (int64_t)raw;
     }
 }
 
@@ -155,7 +155,7 @@ vpu_status dbg_number(const dbg_value *v, dbg_value *out, vpu_error *err)
 
 bool dbg_true(const dbg_value *number)
 {
-    return number->real ? number->f != 0 : number->i != 0;
+    return number->real ? number->floating != 0 : number->integer != 0;
 }
 
 static void show_number(const dbg_value *n, str *out)
@@ -164,11 +164,15 @@ static void show_number(const dbg_value *n, str *out)
     dbg_kind k = n->type ? n->type->kind : n->real ? DBG_FLOAT : DBG_INT;
 
     if (n->real)
-        str_printf(out, "%.*g", bytes == 2 ? 5 : bytes == 4 ? 9 : 17, n->f);
+        str_printf(out, "%.*g",
+                   bytes == 2   ? 5
+                   : bytes == 4 ? 9
+                                : 17,
+                   n->floating);
     else if (k == DBG_UINT)
-        str_printf(out, "%" PRIu64, (uint64_t)n->i);
+        str_printf(out, "%" PRIu64, (uint64_t)n->integer);
     else
-        str_printf(out, "%" PRId64, n->i);
+        str_printf(out, "%" PRId64, n->integer);
 }
 
 static void show(const dbg_value *v, const dbg_env *env, int nested, str *out);
@@ -178,7 +182,7 @@ static void show_elements(const dbg_value *v, const dbg_env *env, int nested,
 {
     const dbg_type *t = v->type;
     bool vector = t->kind == DBG_VECTOR;
-    uint64_t n = t->n < MAX_SHOWN ? t->n : MAX_SHOWN;
+    uint64_t n = t->count < MAX_SHOWN ? t->count : MAX_SHOWN;
 
     str_puts(out, vector ? "(" : "{");
     for (uint64_t k = 0; k < n; k++) {
@@ -187,7 +191,7 @@ static void show_elements(const dbg_value *v, const dbg_env *env, int nested,
         str_puts(out, k ? ", " : "");
         show(&e, env, nested + 1, out);
     }
-    str_puts(out, t->n > n ? ", …" : "");
+    str_puts(out, t->count > n ? ", …" : "");
     str_puts(out, vector ? ")" : "}");
 }
 
@@ -195,7 +199,7 @@ static void show_fields(const dbg_value *v, const dbg_env *env, int nested,
                         str *out)
 {
     str_puts(out, "{");
-    for (uint64_t k = 0; k < v->type->n; k++) {
+    for (uint64_t k = 0; k < v->type->count; k++) {
         const dbg_field *f = &v->type->fields[k];
         dbg_value e = {.type = f->type, .at = v->at + f->offset};
 
@@ -221,8 +225,8 @@ static void show(const dbg_value *v, const dbg_env *env, int nested, str *out)
     else if (dbg_number(v, &n, NULL))
         str_printf(out, "(%" PRIu64 " bytes)", v->type->bytes);
     else if (k == DBG_POINTER) {
-        str_printf(out, "0x%08" PRIx32 " (", (uint32_t)n.i);
-        env->address(env->user, (uint32_t)n.i, out);
+        str_printf(out, "0x%08" PRIx32 " (", (uint32_t)n.integer);
+        env->address(env->user, (uint32_t)n.integer, out);
         str_puts(out, ")");
     } else
         show_number(&n, out);

@@ -33,7 +33,7 @@ typedef struct {
 struct dbg_type {
     dbg_kind kind;
     uint64_t bytes;
-    uint64_t n;         /* elements, fields; TENSOR: the buffer's number */
+    uint64_t count;     /* elements, fields; TENSOR: the buffer's number */
     const dbg_type *of; /* VECTOR, ARRAY, POINTER, TENSOR */
     const dbg_field *fields;
 };
@@ -47,8 +47,8 @@ typedef struct {
     const dbg_type *type;
     const uint8_t *at; /* NULL: the number */
     bool real;
-    double f;
-    int64_t i;
+    double floating;
+    int64_t integer;
 } dbg_value;
 
 enum { DBG_MAX_INDEX = 8 };

@@ -285,7 +285,7 @@ static bool judge_block(state *s, uint64_t first, const char *a, const char *b,
     for (uint32_t i = 0; i < n; i++) {
         diff_element e = {first + i, da.value[i], db.value[i], d.apart[i],
                           d.ulp[i]};
-        bool same = !e.ulp && signbit(e.a) == signbit(e.b);
+        bool same = !e.ulp && signbit(e.value_a) == signbit(e.value_b);
 
         if (d.special[i]) {
             same = !memcmp(a + (size_t)i * bytes, b + (size_t)i * bytes, bytes);
@@ -293,7 +293,7 @@ static bool judge_block(state *s, uint64_t first, const char *a, const char *b,
         } else {
             classes[i % 2][class_of(e.ulp)]++;
             max_ulp = e.ulp > max_ulp ? e.ulp : max_ulp;
-            different[i] = !same && judge_number(s, e.b, e.apart, e.ulp);
+            different[i] = !same && judge_number(s, e.value_b, e.apart, e.ulp);
         }
         n_bits += !same;
         if (!different[i])
@@ -345,7 +345,7 @@ static void metrics(state *s)
 {
     diff_result *r = s->r;
     diff_metrics *m = &r->metrics;
-    double n = (double)r->n, ref = r->max_abs_b;
+    double n = (double)r->n_elements, ref = r->max_abs_b;
     const diff_metrics *limit = &s->tol->limits;
 
     m->wrong = (double)s->n_wrong / n * 100;
@@ -393,13 +393,15 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
     if (st)
         return st;
     out->desc = *desc;
-    out->n = tensor_elements(desc);
+    out->n_elements = tensor_elements(desc);
     s.is_float = desc->dtype == TENSOR_F16 || desc->dtype == TENSOR_F32;
     s.infinity = infinity_of(desc->dtype);
-    out->max_abs_b = largest(desc->dtype, b, out->n);
+    out->max_abs_b = largest(desc->dtype, b, out->n_elements);
     s.wrong_from = DIFF_WRONG_FRACTION * out->max_abs_b;
-    for (uint64_t i = 0; i < out->n; i += BLOCK) {
-        uint32_t n = out->n - i < BLOCK ? (uint32_t)(out->n - i) : BLOCK;
+    for (uint64_t i = 0; i < out->n_elements; i += BLOCK) {
+        uint32_t n = out->n_elements - i < BLOCK
+                         ? (uint32_t)(out->n_elements - i)
+                         : BLOCK;
         const char *ba = pa + i * bytes, *bb = pb + i * bytes;
 
         if (!memcmp(ba, bb, (size_t)n * bytes) && plain(&s, bb, n))

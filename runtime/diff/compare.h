@@ -54,10 +54,10 @@ typedef struct {
 } diff_tolerance;
 
 typedef struct {
-    uint64_t index; /* in memory order */
-    double a, b;    /* 64-bit integers: rounded */
-    double apart;   /* |a - b|; NaN or infinite if one of them is */
-    uint64_t ulp;   /* 0 if one is a NaN */
+    uint64_t index;          /* in memory order */
+    double value_a, value_b; /* 64-bit integers: rounded */
+    double apart; /* |value_a - value_b|; NaN or infinite if one of them is */
+    uint64_t ulp; /* 0 if one is a NaN */
 } diff_element;
 
 /* Class 0 is 0 steps apart, class k is 2^(k-1) .. 2^k - 1. */
@@ -65,10 +65,10 @@ enum { DIFF_ULP_CLASSES = 65 };
 
 typedef struct {
     tensor_desc desc;
-    bool equal;      /* the verdict */
-    uint64_t n;      /* elements */
-    uint64_t n_diff; /* beyond the tolerance */
-    uint64_t n_bits; /* whose bytes differ */
+    bool equal;          /* the verdict */
+    uint64_t n_elements; /* elements */
+    uint64_t n_diff;     /* beyond the tolerance */
+    uint64_t n_bits;     /* whose bytes differ */
     /* Valid when n_diff > 0. Worst of those that differ, the first of equals;
      * by apart, NaN and infinity against something else are worse than any
      * number. */

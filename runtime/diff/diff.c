@@ -60,7 +60,7 @@ static diff_tolerance tolerance_of(const run *x, const graph_buffer *b)
 
 static void place(const tensor_desc *d, const diff_element *e, diff_place *p)
 {
-    p->e = *e;
+    p->element = *e;
     diff_unravel(d, e->index, p->at);
 }
 
@@ -84,16 +84,16 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
     }
     if (!st)
         st = diff_compare(&b->desc, x->data[0], x->data[1], &d->tolerance, NULL,
-                          &d->r, x->err);
+                          &d->result, x->err);
     if (st)
         return st;
     x->r->n_buffers = (uint32_t)n;
-    if (d->r.n_diff) {
-        place(&b->desc, &d->r.first, &d->first);
-        place(&b->desc, &d->r.worst, &d->worst);
-        place(&b->desc, &d->r.worst_ulp, &d->worst_ulp);
+    if (d->result.n_diff) {
+        place(&b->desc, &d->result.first, &d->first);
+        place(&b->desc, &d->result.worst, &d->worst);
+        place(&b->desc, &d->result.worst_ulp, &d->worst_ulp);
     }
-    if (!d->r.equal) {
+    if (!d->result.equal) {
         if (x->r->equal && x->cfg->heat_map)
             st = diff_heat_map(x->cfg->heat_map, &b->desc, x->data[0],
                                x->data[1], x->err);
@@ -102,8 +102,8 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
         if (x->r->first_deviating < 0)
             x->r->first_deviating = launch;
         if (!st && !x->cfg->no_groups)
-            st = trace_back(x->g, x->cfg, d, x->data[0], x->data[1], x->mem,
-                            &x->r->not_traced, x->err);
+            st = diff_trace_back(x->g, x->cfg, d, x->data[0], x->data[1],
+                                 x->mem, &x->r->not_traced, x->err);
     }
     return st;
 }
@@ -128,8 +128,8 @@ static vpu_status run_both(run *x, uint32_t first, uint32_t n)
         memset(results, 0, n * sizeof *results);
         st = of_side(x, o, backend_run(&o->b, first, n, results, x->err));
         for (uint32_t i = 0; i < n; i++)
-            *(k ? &x->r->launches[first + i].b : &x->r->launches[first + i].a) =
-                results[i];
+            *(k ? &x->r->launches[first + i].result_b
+                : &x->r->launches[first + i].result_a) = results[i];
     }
     return st;
 }
@@ -183,13 +183,15 @@ static const char *differing(const run *x, const diff_buffer *d)
     const graph_buffer *b = &x->g->buffers[d->buffer];
     const char *s;
 
-    if (!d->r.n_diff)
+    if (!d->result.n_diff)
         return arena_printf(x->mem, "%s: beyond the limits of mvNCCheck",
                             b->name);
-    s = arena_printf(
-        x->mem, "%s: %llu of %llu differ, first at %s: %g instead of %g",
-        b->name, (unsigned long long)d->r.n_diff, (unsigned long long)d->r.n,
-        index_text(x->mem, &b->desc, &d->first), d->first.e.a, d->first.e.b);
+    s = arena_printf(x->mem,
+                     "%s: %llu of %llu differ, first at %s: %g instead of %g",
+                     b->name, (unsigned long long)d->result.n_diff,
+                     (unsigned long long)d->result.n_elements,
+                     index_text(x->mem, &b->desc, &d->first),
+                     d->first.element.value_a, d->first.element.value_b);
     if (d->first.group_known)
         s = arena_printf(x->mem, "%s, work-group (%llu, %llu, %llu)", s,
                          (unsigned long long)d->first.group[0],
@@ -205,9 +207,9 @@ static void summarise(run *x)
     for (uint32_t i = 0; i < x->r->n_buffers; i++) {
         const diff_buffer *d = &x->r->buffers[i];
 
-        n += d->r.n;
-        bits += d->r.n_bits;
-        if (d->r.equal || x->r->equal)
+        n += d->result.n_elements;
+        bits += d->result.n_bits;
+        if (d->result.equal || x->r->equal)
             continue;
         x->r->summary = differing(x, d);
         if (x->g->n_launches > 1)
@@ -240,7 +242,7 @@ vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
     uint64_t most = 1;
     vpu_status st = VPU_OK;
 
-    *report = (diff_report){.g = g,
+    *report = (diff_report){.graph = g,
                             .id_a = a->id,
                             .id_b = b->id,
                             .equal = true,

@@ -41,7 +41,7 @@ typedef struct {
 
 /* Where an element is. */
 typedef struct {
-    diff_element e;
+    diff_element element;
     uint32_t at[TENSOR_MAX_RANK]; /* logical index */
     bool group_known, item_known;
     uint64_t group[3];
@@ -54,8 +54,8 @@ typedef struct {
     uint32_t launch; /* that wrote it */
     bool output;     /* else between stages */
     diff_tolerance tolerance;
-    diff_result r;
-    diff_place first, worst, worst_ulp; /* valid when r.n_diff > 0 */
+    diff_result result;
+    diff_place first, worst, worst_ulp; /* valid when result.n_diff > 0 */
     /* Elements that differ by linear work-group of the launch, when traced
      * back; NULL otherwise. */
     uint64_t n_groups;
@@ -64,18 +64,18 @@ typedef struct {
 } diff_buffer;
 
 typedef struct {
-    backend_result a, b;
+    backend_result result_a, result_b;
     bool deviates; /* some buffer it wrote is not equal */
 } diff_launch;
 
 typedef struct {
-    const graph *g;
+    const graph *graph;
     const char *id_a, *id_b;
     backend_caps caps_a, caps_b;
     bool by_stage, equal;
     diff_buffer *buffers; /* in the order they were compared */
     uint32_t n_buffers;
-    diff_launch *launches;   /* g->n_launches */
+    diff_launch *launches;   /* graph->n_launches */
     int64_t first_deviating; /* launch; -1 = none */
     const char *not_traced;  /* why elements were not traced back, or NULL */
     const char *summary;     /* one line */

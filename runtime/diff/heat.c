@@ -148,7 +148,7 @@ vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
         top--;
     if (!st)
         st = file_out_open(&out, path, err);
-    if (!st && !write_png(out.f, &p, top))
+    if (!st && !write_png(out.stream, &p, top))
         st =
             err_set(err, VPU_ERR_IO, "%s: the picture cannot be written", path);
     if (!st)

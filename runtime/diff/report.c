@@ -38,12 +38,12 @@ static void add_launches(const diff_report *r, str *out)
 
     str_printf(out, "\n%-32s %14s %11s %18s %11s\n", "stage", "a cycles",
                "a time", "b cycles", "b time");
-    for (uint32_t i = 0; i < r->g->n_launches; i++) {
+    for (uint32_t i = 0; i < r->graph->n_launches; i++) {
         const diff_launch *l = &r->launches[i];
 
-        str_printf(out, "%-32.32s", r->g->launches[i].name);
-        add_time(out, &l->a, &r->caps_a);
-        add_time(out, &l->b, &r->caps_b);
+        str_printf(out, "%-32.32s", r->graph->launches[i].name);
+        add_time(out, &l->result_a, &r->caps_a);
+        add_time(out, &l->result_b, &r->caps_b);
         str_printf(out, "%s\n", l->deviates ? "  deviates" : "");
     }
     if (host)
@@ -64,8 +64,9 @@ static void add_place(str *out, const char *what, const tensor_desc *d,
 {
     str_printf(out, "  %-22s ", what);
     add_index(out, d, p);
-    str_printf(out, ": %.9g instead of %.9g, %.3g apart, %llu ULP", p->e.a,
-               p->e.b, p->e.apart, (unsigned long long)p->e.ulp);
+    str_printf(out, ": %.9g instead of %.9g, %.3g apart, %llu ULP",
+               p->element.value_a, p->element.value_b, p->element.apart,
+               (unsigned long long)p->element.ulp);
     if (p->group_known)
         str_printf(out, "; work-group (%llu, %llu, %llu)",
                    (unsigned long long)p->group[0],
@@ -103,7 +104,7 @@ static void add_metrics(str *out, const diff_buffer *d)
     static const char *const names[] = {"min pixel accuracy",
                                         "average pixel accuracy",
                                         "wrong values", "pixel-wise L2"};
-    const diff_metrics *m = &d->r.metrics, *limit = &d->tolerance.limits;
+    const diff_metrics *m = &d->result.metrics, *limit = &d->tolerance.limits;
     double values[] = {m->min_accuracy, m->average_accuracy, m->wrong, m->l2};
     double limits[] = {limit->min_accuracy, limit->average_accuracy,
                        limit->wrong, limit->l2};
@@ -128,7 +129,7 @@ static int more_bad(const void *x, const void *y)
 
 static void add_groups(str *out, const diff_report *r, const diff_buffer *d)
 {
-    const graph_launch *l = &r->g->launches[d->launch];
+    const graph_launch *l = &r->graph->launches[d->launch];
     uint64_t(*bad)[2], n = 0;
 
     if (!d->bad_in_group || !d->n_bad_groups)
@@ -161,29 +162,32 @@ static void add_groups(str *out, const diff_report *r, const diff_buffer *d)
 static void add_buffer(str *out, const diff_report *r, const diff_buffer *d,
                        bool verbose)
 {
-    const graph_buffer *b = &r->g->buffers[d->buffer];
+    const graph_buffer *b = &r->graph->buffers[d->buffer];
     arena *a = arena_create(0);
 
     str_printf(out, "%s %s: ", b->name, tensor_desc_text(a, &b->desc));
     arena_destroy(a);
-    if (!d->r.n_bits)
+    if (!d->result.n_bits)
         str_puts(out, "equal, bit for bit\n");
-    else if (d->r.equal)
+    else if (d->result.equal)
         str_printf(out,
                    "equal within the tolerance, %llu of %llu not bit for bit\n",
-                   (unsigned long long)d->r.n_bits, (unsigned long long)d->r.n);
+                   (unsigned long long)d->result.n_bits,
+                   (unsigned long long)d->result.n_elements);
     else
         str_printf(out, "DIFFERENT, %llu of %llu elements (%.3g %%)\n",
-                   (unsigned long long)d->r.n_diff, (unsigned long long)d->r.n,
-                   100.0 * (double)d->r.n_diff / (double)d->r.n);
-    if (d->r.equal && (!verbose || !d->r.n_bits))
+                   (unsigned long long)d->result.n_diff,
+                   (unsigned long long)d->result.n_elements,
+                   100.0 * (double)d->result.n_diff /
+                       (double)d->result.n_elements);
+    if (d->result.equal && (!verbose || !d->result.n_bits))
         return;
-    if (d->r.n_diff) {
+    if (d->result.n_diff) {
         add_place(out, "first", &b->desc, &d->first);
         add_place(out, "farthest apart", &b->desc, &d->worst);
         add_place(out, "most ULP", &b->desc, &d->worst_ulp);
     }
-    add_classes(out, &d->r);
+    add_classes(out, &d->result);
     add_metrics(out, d);
     add_groups(out, r, d);
 }
@@ -194,11 +198,11 @@ void diff_report_text(const diff_report *r, bool verbose, str *out)
     add_side(out, "b", r->id_b, &r->caps_b);
     add_launches(r, out);
     for (uint32_t i = 0; i < r->n_buffers; i++)
-        if (verbose || r->buffers[i].output || !r->buffers[i].r.equal)
+        if (verbose || r->buffers[i].output || !r->buffers[i].result.equal)
             add_buffer(out, r, &r->buffers[i], verbose);
-    if (r->first_deviating >= 0 && r->g->n_launches > 1)
+    if (r->first_deviating >= 0 && r->graph->n_launches > 1)
         str_printf(out, "first stage that deviates: %s%s\n",
-                   r->g->launches[r->first_deviating].name,
+                   r->graph->launches[r->first_deviating].name,
                    r->by_stage ? "" : " (only outputs were compared)");
     if (r->not_traced)
         str_printf(out, "work-groups not known: %s\n", r->not_traced);
@@ -242,11 +246,11 @@ static json_t *place_json(const tensor_desc *d, const diff_place *p)
     for (uint32_t k = 0; k < d->rank; k++)
         json_array_append_new(at, u64(p->at[k]));
     json_object_set_new(o, "index", at);
-    json_object_set_new(o, "offset", u64(p->e.index));
-    json_object_set_new(o, "a", number(p->e.a));
-    json_object_set_new(o, "b", number(p->e.b));
-    json_object_set_new(o, "apart", number(p->e.apart));
-    json_object_set_new(o, "ulp", u64(p->e.ulp));
+    json_object_set_new(o, "offset", u64(p->element.index));
+    json_object_set_new(o, "a", number(p->element.value_a));
+    json_object_set_new(o, "b", number(p->element.value_b));
+    json_object_set_new(o, "apart", number(p->element.apart));
+    json_object_set_new(o, "ulp", u64(p->element.ulp));
     v = json_array();
     for (int k = 0; k < 3; k++)
         json_array_append_new(v, u64(p->group[k]));
@@ -277,31 +281,31 @@ static json_t *groups_json(const diff_buffer *d)
 
 static json_t *buffer_json(const diff_report *r, const diff_buffer *d)
 {
-    const graph_buffer *b = &r->g->buffers[d->buffer];
-    const diff_metrics *m = &d->r.metrics;
+    const graph_buffer *b = &r->graph->buffers[d->buffer];
+    const diff_metrics *m = &d->result.metrics;
     json_t *o = json_object(), *ulp = json_array();
     int last = DIFF_ULP_CLASSES;
 
     json_object_set_new(o, "name", json_string(b->name));
     json_object_set_new(o, "stage",
-                        json_string(r->g->launches[d->launch].name));
+                        json_string(r->graph->launches[d->launch].name));
     json_object_set_new(o, "output", json_boolean(d->output));
-    json_object_set_new(o, "equal", json_boolean(d->r.equal));
-    json_object_set_new(o, "elements", u64(d->r.n));
-    json_object_set_new(o, "different", u64(d->r.n_diff));
-    json_object_set_new(o, "not_bit_for_bit", u64(d->r.n_bits));
-    if (d->r.n_diff) {
+    json_object_set_new(o, "equal", json_boolean(d->result.equal));
+    json_object_set_new(o, "elements", u64(d->result.n_elements));
+    json_object_set_new(o, "different", u64(d->result.n_diff));
+    json_object_set_new(o, "not_bit_for_bit", u64(d->result.n_bits));
+    if (d->result.n_diff) {
         json_object_set_new(o, "first", place_json(&b->desc, &d->first));
         json_object_set_new(o, "worst", place_json(&b->desc, &d->worst));
         json_object_set_new(o, "worst_ulp",
                             place_json(&b->desc, &d->worst_ulp));
     }
-    json_object_set_new(o, "nan_a", u64(d->r.n_nan_a));
-    json_object_set_new(o, "nan_b", u64(d->r.n_nan_b));
-    while (last && !d->r.ulp_classes[last - 1])
+    json_object_set_new(o, "nan_a", u64(d->result.n_nan_a));
+    json_object_set_new(o, "nan_b", u64(d->result.n_nan_b));
+    while (last && !d->result.ulp_classes[last - 1])
         last--;
     for (int k = 0; k < last; k++)
-        json_array_append_new(ulp, u64(d->r.ulp_classes[k]));
+        json_array_append_new(ulp, u64(d->result.ulp_classes[k]));
     json_object_set_new(o, "ulp_classes", ulp);
     json_object_set_new(o, "min_pixel_accuracy", number(m->min_accuracy));
     json_object_set_new(o, "average_pixel_accuracy",
@@ -318,13 +322,15 @@ static json_t *launch_json(const diff_report *r, uint32_t i)
     const diff_launch *l = &r->launches[i];
     json_t *o = json_object();
 
-    json_object_set_new(o, "name", json_string(r->g->launches[i].name));
-    json_object_set_new(o, "a_seconds", number(l->a.seconds));
-    json_object_set_new(o, "b_seconds", number(l->b.seconds));
+    json_object_set_new(o, "name", json_string(r->graph->launches[i].name));
+    json_object_set_new(o, "a_seconds", number(l->result_a.seconds));
+    json_object_set_new(o, "b_seconds", number(l->result_b.seconds));
     json_object_set_new(o, "a_cycles",
-                        l->a.cycles ? u64(l->a.cycles) : json_null());
+                        l->result_a.cycles ? u64(l->result_a.cycles)
+                                           : json_null());
     json_object_set_new(o, "b_cycles",
-                        l->b.cycles ? u64(l->b.cycles) : json_null());
+                        l->result_b.cycles ? u64(l->result_b.cycles)
+                                           : json_null());
     json_object_set_new(o, "deviates", json_boolean(l->deviates));
     return o;
 }
@@ -333,14 +339,14 @@ void diff_report_json(const diff_report *r, str *out)
 {
     json_t *o = json_object(), *buffers = json_array(), *stages = json_array();
 
-    for (uint32_t i = 0; i < r->g->n_launches; i++)
+    for (uint32_t i = 0; i < r->graph->n_launches; i++)
         json_array_append_new(stages, launch_json(r, i));
     for (uint32_t i = 0; i < r->n_buffers; i++)
         json_array_append_new(buffers, buffer_json(r, &r->buffers[i]));
     json_object_set_new(o, "verdict",
                         json_string(r->equal ? "equal" : "different"));
     json_object_set_new(o, "summary", json_string(r->summary));
-    json_object_set_new(o, "layer", json_string(r->g->layer));
+    json_object_set_new(o, "layer", json_string(r->graph->layer));
     json_object_set_new(o, "a", side_json(r->id_a, &r->caps_a));
     json_object_set_new(o, "b", side_json(r->id_b, &r->caps_b));
     json_object_set_new(o, "by_stage", json_boolean(r->by_stage));
@@ -348,7 +354,7 @@ void diff_report_json(const diff_report *r, str *out)
         o, "first_deviating_stage",
         r->first_deviating < 0
             ? json_null()
-            : json_string(r->g->launches[r->first_deviating].name));
+            : json_string(r->graph->launches[r->first_deviating].name));
     json_object_set_new(o, "stages", stages);
     json_object_set_new(o, "buffers", buffers);
     jsontext_add(out, o, JSONTEXT_EXACT);
@@ -373,13 +379,14 @@ static void junit_case(xmlTextWriter *w, const diff_report *r,
 {
     str text = {0}, clean = {0};
 
-    str_printf(&text, "%s of %s, %s against %s", r->g->buffers[d->buffer].name,
-               r->g->launches[d->launch].name, r->id_a, r->id_b);
+    str_printf(&text, "%s of %s, %s against %s",
+               r->graph->buffers[d->buffer].name,
+               r->graph->launches[d->launch].name, r->id_a, r->id_b);
     xmlTextWriterStartElement(w, X("testcase"));
-    junit_attribute(w, "classname", r->g->layer);
+    junit_attribute(w, "classname", r->graph->layer);
     junit_attribute(w, "name", str_text(&text));
     str_free(&text);
-    if (!d->r.equal) {
+    if (!d->result.equal) {
         add_buffer(&text, r, d, true);
         str_puts_xml(&clean, str_text(&text));
         xmlTextWriterStartElement(w, X("failure"));
@@ -399,7 +406,7 @@ void diff_report_junit(const diff_report *r, str *out)
     uint32_t bad = 0;
 
     for (uint32_t i = 0; i < r->n_buffers; i++)
-        bad += !r->buffers[i].r.equal;
+        bad += !r->buffers[i].result.equal;
     xmlTextWriterSetIndent(w, 1);
     xmlTextWriterStartDocument(w, NULL, "UTF-8", NULL);
     xmlTextWriterStartElement(w, X("testsuite"));

@@ -65,7 +65,7 @@ static void find_item(const tensor_desc *t, const graph_launch *l,
 static void find_group(const tensor_desc *t, const graph_launch *l,
                        const uint32_t *groups, diff_place *p)
 {
-    uint64_t n[3], g = groups[p->e.index];
+    uint64_t n[3], g = groups[p->element.index];
 
     for (int d = 0; d < 3; d++)
         n[d] = l->global[d] / l->local[d];
@@ -138,9 +138,9 @@ static vpu_status note_groups(const graph *g, const diff_config *cfg,
     return st;
 }
 
-vpu_status trace_back(const graph *g, const diff_config *cfg, diff_buffer *d,
-                      const void *a, const void *b, arena *mem,
-                      const char **why, vpu_error *err)
+vpu_status diff_trace_back(const graph *g, const diff_config *cfg,
+                           diff_buffer *d, const void *a, const void *b,
+                           arena *mem, const char **why, vpu_error *err)
 {
     const graph_launch *l = &g->launches[d->launch];
     const tensor_desc *t = &g->buffers[d->buffer].desc;
@@ -155,12 +155,12 @@ vpu_status trace_back(const graph *g, const diff_config *cfg, diff_buffer *d,
     d->n_groups = 1;
     for (int k = 0; k < 3; k++)
         d->n_groups *= l->global[k] / l->local[k];
-    groups = malloc(d->r.n * sizeof *groups);
+    groups = malloc(d->result.n_elements * sizeof *groups);
     if (!groups)
         return err_set(err, VPU_ERR_NOMEM,
                        "no memory for the work-group of %llu elements",
-                       (unsigned long long)d->r.n);
-    for (uint64_t i = 0; i < d->r.n; i++)
+                       (unsigned long long)d->result.n_elements);
+    for (uint64_t i = 0; i < d->result.n_elements; i++)
         groups[i] = NOBODY;
     if (note_groups(g, cfg, d, groups, &reason)) {
         *why = arena_strdup(mem, reason.msg);
@@ -170,7 +170,7 @@ vpu_status trace_back(const graph *g, const diff_config *cfg, diff_buffer *d,
     d->bad_in_group = arena_array(mem, uint32_t, d->n_groups + 1);
     c.groups = groups;
     st = diff_compare(t, a, b, &d->tolerance, &watch, &again, err);
-    for (int k = 0; k < 3 && !st && d->r.n_diff; k++)
+    for (int k = 0; k < 3 && !st && d->result.n_diff; k++)
         find_group(t, l, groups, places[k]);
     free(groups);
     return st;

@@ -13,8 +13,8 @@
  * A work-item is told by position: each dimension of the local size must be 1
  * or belong to a dimension of the tensor that is as long as the launch is
  * there, the usual one (x innermost) before any other. */
-vpu_status trace_back(const graph *g, const diff_config *cfg, diff_buffer *d,
-                      const void *a, const void *b, arena *mem,
-                      const char **why, vpu_error *err);
+vpu_status diff_trace_back(const graph *g, const diff_config *cfg,
+                           diff_buffer *d, const void *a, const void *b,
+                           arena *mem, const char **why, vpu_error *err);
 
 #endif

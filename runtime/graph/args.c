@@ -7,12 +7,12 @@
 
 #include "runtime/config/number.h"
 
-config_context graph_context(const binder *b, const config_layer *l)
+config_context graph_context(const graph_binder *b, const config_layer *l)
 {
-    return config_layer_context(l, b->q->binding->strict, b->log, b->err);
+    return config_layer_context(l, b->request->binding->strict, b->log, b->err);
 }
 
-vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
+vpu_status graph_fail(const graph_binder *b, const char *path, uint32_t line,
                       const char *fmt, ...)
 {
     vpu_error why;
@@ -43,14 +43,15 @@ static void bfyx(const tensor_desc *d, int32_t out[4])
             out[letter_of[d->rank - 1][i]] = (int32_t)d->dims[i];
 }
 
-const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
+const config_var *graph_vars(graph_binder *b, const tensor_desc *desc,
+                             size_t *n)
 {
     static const char *const names[] = {"B", "b", "F", "f", "Y", "y", "X", "x"};
-    const target *t = &b->t;
+    const graph_target *t = &b->target;
     int32_t dims[4] = {1, 1, 1, 1};
 
     if (!b->vars) {
-        b->vars = arena_array(b->a, config_var, t->n_params + 8);
+        b->vars = arena_array(b->arena, config_var, t->n_params + 8);
         /* The first of equal names counts here, the last among parameters. */
         for (size_t i = t->n_params; i--;) {
             config_var *v = &b->vars[b->n_numeric];
@@ -62,30 +63,33 @@ const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n)
     if (desc)
         bfyx(desc, dims);
     for (size_t i = 0; i < 8; i++)
-        b->vars[b->n_numeric + i] = (config_var){names[i], {.i = dims[i / 2]}};
+        b->vars[b->n_numeric + i] =
+            (config_var){names[i], {.integer = dims[i / 2]}};
     *n = b->n_numeric + 8;
     return b->vars;
 }
 
 /* The desc that a dim names; NULL with an error when it is out of range. */
-static const tensor_desc *dim_desc(const binder *b, const stage *s,
+static const tensor_desc *dim_desc(const graph_binder *b, const graph_stage *s,
                                    const config_dim *dim)
 {
-    size_t n = dim->output ? 1 : b->t.n_inputs;
+    size_t n = dim->output ? 1 : b->target.n_inputs;
 
     if (dim->index >= n) {
         graph_fail(b, s->layer->path, dim->line,
                    "dim=\"%s,%u\": layer %s has %zu %s%s",
-                   dim->output ? "output" : "input", dim->index, b->t.name, n,
-                   dim->output ? "output" : "input", n == 1 ? "" : "s");
+                   dim->output ? "output" : "input", dim->index, b->target.name,
+                   n, dim->output ? "output" : "input", n == 1 ? "" : "s");
         return NULL;
     }
-    return dim->output ? &b->t.output->desc : &b->t.inputs[dim->index]->desc;
+    return dim->output ? &b->target.output->desc
+                       : &b->target.inputs[dim->index]->desc;
 }
 
 /* Earlier compilers know less of an expression, or compute it otherwise. */
-static vpu_status check_uses(binder *b, const stage *s, const config_expr *e,
-                             const config_var *vars, size_t n_vars)
+static vpu_status check_uses(graph_binder *b, const graph_stage *s,
+                             const config_expr *e, const config_var *vars,
+                             size_t n_vars)
 {
     static const config_range whole = {CONFIG_2020_4, CONFIG_2021_1};
     config_context c = graph_context(b, s->layer);
@@ -97,17 +101,17 @@ static vpu_status check_uses(binder *b, const stage *s, const config_expr *e,
                                "know no names but b f y x B F Y X",
                                "expression '%.*s' has a function or a "
                                "parameter",
-                               (int)e->n, e->text);
+                               (int)e->length, e->text);
     if (!st && uses & CONFIG_EXPR_FRACTIONS)
         st = config_refused_by(
             &c, whole, e->line, e->col, "cut it to an integer first",
-            "expression '%.*s' has a fraction", (int)e->n, e->text);
+            "expression '%.*s' has a fraction", (int)e->length, e->text);
     return st;
 }
 
-static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
-                            config_text list, config_expr parts[3],
-                            int32_t values[3], size_t *n)
+static vpu_status eval_list(graph_binder *b, const graph_stage *s,
+                            const config_dim *dim, config_text list,
+                            config_expr parts[3], int32_t values[3], size_t *n)
 {
     const tensor_desc *d = dim_desc(b, s, dim);
     config_expr all = config_text_expr(list, s->layer->path);
@@ -127,8 +131,8 @@ static vpu_status eval_list(binder *b, const stage *s, const config_dim *dim,
     return st;
 }
 
-vpu_status graph_work_size(binder *b, const stage *s, const char *what,
-                           config_text list, uint32_t out[3])
+vpu_status graph_work_size(graph_binder *b, const graph_stage *s,
+                           const char *what, config_text list, uint32_t out[3])
 {
     config_expr parts[3];
     int32_t values[3];
@@ -141,13 +145,13 @@ vpu_status graph_work_size(binder *b, const stage *s, const char *what,
             st = graph_fail(b, s->layer->path, list.line,
                             "%s size '%.*s' of dimension %zu is %d; expected "
                             "at least 1",
-                            what, (int)parts[i].n, parts[i].text, i,
+                            what, (int)parts[i].length, parts[i].text, i,
                             (int)values[i]);
     }
     return st;
 }
 
-vpu_status graph_binding_size(binder *b, const stage *s,
+vpu_status graph_binding_size(graph_binder *b, const graph_stage *s,
                               const config_binding *bind, uint32_t *out)
 {
     config_text list = bind->size;
@@ -168,7 +172,7 @@ vpu_status graph_binding_size(binder *b, const stage *s,
             return graph_fail(b, s->layer->path, list.line,
                               "size '%.*s' of argument %s is %d; expected at "
                               "least 1",
-                              (int)parts[i].n, parts[i].text, bind->arg,
+                              (int)parts[i].length, parts[i].text, bind->arg,
                               (int)values[i]);
         if (__builtin_mul_overflow(total, (uint64_t)values[i], &total) ||
             total > INT32_MAX)
@@ -183,8 +187,8 @@ vpu_status graph_binding_size(binder *b, const stage *s,
 /* --- scalars ------------------------------------------------------------- */
 
 typedef struct {
-    const binder *b;
-    const stage *s;
+    const graph_binder *b;
+    const graph_stage *s;
     const config_binding *bind;
     graph_arg *arg;
 } scalar;
@@ -216,12 +220,12 @@ static vpu_status take_number(const scalar *x, const char *text)
 
     if (x->bind->kind == CONFIG_INT) {
         x->arg->kind = GRAPH_ARG_INT;
-        ok = config_number_int(text, &x->arg->i, &fits);
+        ok = config_number_int(text, &x->arg->integer, &fits);
         if (ok && !fits)
             return bad(x, "'%s' does not fit an integer of 32 bits", text);
     } else {
         x->arg->kind = GRAPH_ARG_FLOAT;
-        ok = config_number_float(text, &x->arg->f) && isfinite(x->arg->f);
+        ok = config_number_float(text, &x->arg->real) && isfinite(x->arg->real);
     }
     if (ok)
         return VPU_OK;
@@ -249,8 +253,8 @@ static vpu_status from_param(const scalar *x, const char *value)
         start = comma + 1;
     comma = strchr(start, ',');
     return take_number(
-        x,
-        comma ? arena_strndup(x->b->a, start, (size_t)(comma - start)) : start);
+        x, comma ? arena_strndup(x->b->arena, start, (size_t)(comma - start))
+                 : start);
 }
 
 /* "I.X": counted from the end of the shape, unlike in expressions. */
@@ -271,7 +275,7 @@ static vpu_status from_dim(const scalar *x, const char *dot)
         return bad(x,
                    "unable to deduce parameter '%s' for '%s' layer; expected "
                    "one of B F Y X after the dot",
-                   dot + 1, x->b->t.type);
+                   dot + 1, x->b->target.type);
     if (indexed) {
         int32_t named;
         bool fits;
@@ -286,17 +290,17 @@ static vpu_status from_dim(const scalar *x, const char *dot)
     if (port < 0 && !is_flat(x))
         return bad(x, "port-index is missing; a dimension needs one");
     port = port < 0 ? 0 : port;
-    n = input ? x->b->t.n_inputs : 1;
+    n = input ? x->b->target.n_inputs : 1;
     if ((size_t)port >= n)
         return bad(x, "%s port %d does not exist, layer %s has %zu",
-                   input ? "input" : "output", (int)port, x->b->t.name, n);
-    d = input ? &x->b->t.inputs[port]->desc : &x->b->t.output->desc;
+                   input ? "input" : "output", (int)port, x->b->target.name, n);
+    d = input ? &x->b->target.inputs[port]->desc : &x->b->target.output->desc;
     index = (int32_t)(letter - letters) - 4 + (int32_t)d->rank;
     if (index < 0 || index >= (int32_t)d->rank)
         return bad(x, "dimension %c does not exist in the tensor %s", upper,
-                   tensor_desc_text(x->b->a, d));
+                   tensor_desc_text(x->b->arena, d));
     x->arg->kind = GRAPH_ARG_INT;
-    x->arg->i = (int32_t)d->dims[index];
+    x->arg->integer = (int32_t)d->dims[index];
     if (x->bind->kind == CONFIG_FLOAT)
         log_warn(x->b->log,
                  "%s:%u: argument %s is declared float, but a dimension is "
@@ -316,16 +320,18 @@ static vpu_status from_literal(const scalar *x)
         return bad(x,
                    "layer %s has no parameter '%s'; give it with --param "
                    "%s=…",
-                   x->b->t.name, x->bind->source.text, x->bind->source.text);
+                   x->b->target.name, x->bind->source.text,
+                   x->bind->source.text);
     return take_number(x, x->bind->source.text);
 }
 
-vpu_status graph_scalar(const binder *b, const stage *s,
+vpu_status graph_scalar(const graph_binder *b, const graph_stage *s,
                         const config_binding *bind, graph_arg *arg)
 {
     scalar x = {b, s, bind, arg};
     const char *source = bind->source.text;
-    const char *value = config_param_get(b->t.params, b->t.n_params, source);
+    const char *value =
+        config_param_get(b->target.params, b->target.n_params, source);
     const char *dot = strchr(source, '.');
     config_value number;
 

@@ -19,8 +19,8 @@ typedef struct {
 } placed_blob;
 
 typedef struct {
-    binder *b;
-    const stage *s; /* being laid out */
+    graph_binder *b;
+    const graph_stage *s; /* being laid out */
     size_t s_index;
     const char *name;         /* of the stage */
     uint32_t n_in, n_out;     /* its edges so far */
@@ -73,16 +73,16 @@ static vpu_status format_order(const layout *l, const config_binding *x,
                       x->arg, config_format_name(x->format),
                       four ? "4 or 5" : "3",
                       x->kind == CONFIG_INPUT ? "in" : "out", (int)x->port,
-                      tensor_desc_text(l->b->a, d));
+                      tensor_desc_text(l->b->arena, d));
 }
 
 /* A Data binding. A missing blob is not an error yet: VPU_OK and broken. */
 static vpu_status bind_data(layout *l, const config_binding *x, graph_arg *arg)
 {
-    const target *t = &l->b->t;
+    const graph_target *t = &l->b->target;
     const char *path = l->s->layer->path;
     const config_blob *blob = NULL;
-    bool by_hand = !l->b->q->model;
+    bool by_hand = !l->b->request->model;
     graph_buffer add = {.role = GRAPH_CONST};
     graph_place at = place_of(l, x, 0);
     tensor_dtype stored;
@@ -120,9 +120,9 @@ static vpu_status bind_data(layout *l, const config_binding *x, graph_arg *arg)
     add.name = graph_local_name(l->b, blob->name);
     add.desc =
         (tensor_desc){.dtype = TENSOR_F16, .rank = 1, .dims = {(uint32_t)n}};
-    add.init = graph_const_elements(l->b->a, blob, n);
+    add.init = graph_const_elements(l->b->arena, blob, n);
     st = graph_add_buffer(l->b, add, &at, &arg->buffer);
-    *arena_append(l->b->a, l->data, l->n_data, l->cap_data) =
+    *arena_append(l->b->arena, l->data, l->n_data, l->cap_data) =
         (placed_blob){blob, arg->buffer};
     return st;
 }
@@ -136,12 +136,13 @@ static vpu_status bind_input(layout *l, const config_binding *x, graph_arg *arg)
     tensor_layout order;
     vpu_status st;
 
-    if ((size_t)x->port >= l->b->t.n_inputs)
+    if ((size_t)x->port >= l->b->target.n_inputs)
         return graph_fail(l->b, at.path, x->line,
                           "argument %s is bound to input port %d, but layer %s "
                           "has %zu",
-                          x->arg, (int)x->port, l->b->t.name, l->b->t.n_inputs);
-    d = l->b->t.inputs[x->port];
+                          x->arg, (int)x->port, l->b->target.name,
+                          l->b->target.n_inputs);
+    d = l->b->target.inputs[x->port];
     l->read[x->port] = true;
     arg->kind = GRAPH_ARG_BUFFER;
     st = format_order(l, x, &d->desc, &order);
@@ -152,7 +153,7 @@ static vpu_status bind_output(layout *l, const config_binding *x,
                               graph_arg *arg)
 {
     graph_place at = place_of(l, x, l->n_out++);
-    tensor_desc plain = l->b->t.output->desc;
+    tensor_desc plain = l->b->target.output->desc;
     tensor_layout order;
     bool agrees;
     vpu_status st;
@@ -165,7 +166,7 @@ static vpu_status bind_output(layout *l, const config_binding *x,
     arg->kind = GRAPH_ARG_BUFFER;
     arg->written = true;
     l->last_written = at;
-    st = graph_write_data(l->b, l->b->t.output, order, &at, &arg->buffer,
+    st = graph_write_data(l->b, l->b->target.output, order, &at, &arg->buffer,
                           &agrees);
     if (agrees)
         return st;
@@ -184,12 +185,12 @@ static vpu_status new_scratch(layout *l, const config_binding *x, uint32_t size,
         .untyped = true,
         .desc = {.dtype = TENSOR_F16, .rank = 4, .dims = {1, 1, 1, size}}};
     scratch *c =
-        arena_append(l->b->a, l->scratch, l->n_scratch, l->cap_scratch);
+        arena_append(l->b->arena, l->scratch, l->n_scratch, l->cap_scratch);
 
     *c = (scratch){.port = add.port, .producer = -1};
     *out = c;
     add.name =
-        graph_local_name(l->b, arena_printf(l->b->a, "buffer%u", add.port));
+        graph_local_name(l->b, arena_printf(l->b->arena, "buffer%u", add.port));
     return graph_add_buffer(l->b, add, at, &c->buffer);
 }
 
@@ -214,7 +215,7 @@ static vpu_status bind_scratch(layout *l, const config_binding *x,
     arg->kind = GRAPH_ARG_BUFFER;
     arg->written = writes;
     arg->buffer = c->buffer;
-    first = l->b->g->buffers[c->buffer].desc.dims[3];
+    first = l->b->graph->buffers[c->buffer].desc.dims[3];
     if (first != size)
         log_warn(l->b->log,
                  "%s:%u: buffer %u is %u here and %u where it is first "
@@ -241,7 +242,7 @@ static vpu_status bind_scratch(layout *l, const config_binding *x,
 static void make_broken(layout *l, const vpu_error *why, graph_arg *arg)
 {
     arg->kind = GRAPH_ARG_BROKEN;
-    arg->why = arena_strdup(l->b->a, why->msg);
+    arg->why = arena_strdup(l->b->arena, why->msg);
 }
 
 static vpu_status bind_arg(layout *l, const config_binding *x, graph_arg *arg)
@@ -315,7 +316,7 @@ static vpu_status check_batch(const layout *l)
             continue;
         if (x->kind != CONFIG_INPUT || x->format != CONFIG_ANY)
             return VPU_OK;
-        d = &l->b->t.inputs[x->port]->desc;
+        d = &l->b->target.inputs[x->port]->desc;
         if (d->rank < 4 || d->dims[0] == 1)
             return VPU_OK;
         return config_refused_by(
@@ -345,11 +346,11 @@ static void mark_split(const config_kernel *k, graph_arg *args)
 static vpu_status lay_out_stage(layout *l)
 {
     const config_kernel *k = l->s->kernel;
-    binder *b = l->b;
-    graph_arg *args = arena_array(b->a, graph_arg, k->n_bindings);
-    graph_launch x = {.name = b->t.name,
-                      .layer = b->t.name,
-                      .type = b->t.type,
+    graph_binder *b = l->b;
+    graph_arg *args = arena_array(b->arena, graph_arg, k->n_bindings);
+    graph_launch x = {.name = b->target.name,
+                      .layer = b->target.name,
+                      .type = b->target.type,
                       .entry = k->entry,
                       .sources = k->sources,
                       .n_sources = (uint32_t)k->n_sources,
@@ -361,7 +362,8 @@ static vpu_status lay_out_stage(layout *l)
     vpu_status st = VPU_OK;
 
     if (b->n_stages > 1)
-        x.name = arena_printf(b->a, "%s@stage_%zu", b->t.name, l->s_index);
+        x.name =
+            arena_printf(b->arena, "%s@stage_%zu", b->target.name, l->s_index);
     l->name = x.name;
     l->n_in = l->n_out = 0;
     for (size_t i = 0; i < k->n_bindings && !st; i++)
@@ -382,10 +384,10 @@ static vpu_status lay_out_stage(layout *l)
 
 static vpu_status finish_output(const layout *l)
 {
-    const stage *s = &l->b->stages[0];
+    const graph_stage *s = &l->b->stages[0];
 
     if (l->last_written.stage)
-        return graph_finish_data(l->b, l->b->t.output, &l->last_written);
+        return graph_finish_data(l->b, l->b->target.output, &l->last_written);
     return graph_fail(l->b, s->layer->path, s->layer->line,
                       "no kernel of CustomLayer %s has a Tensor of type "
                       "output",
@@ -394,38 +396,39 @@ static vpu_status finish_output(const layout *l)
 
 static void warn_unread(const layout *l)
 {
-    for (size_t p = 0; p < l->b->t.n_inputs; p++)
+    for (size_t p = 0; p < l->b->target.n_inputs; p++)
         if (!l->read[p])
             log_warn(l->b->log, "%s:%u: no kernel reads input %zu of layer %s",
                      l->b->stages[0].layer->path, l->b->stages[0].layer->line,
-                     p, l->b->t.name);
+                     p, l->b->target.name);
 }
 
 /* The compilers know 2-D to 4-D tensors; ours runs what a kernel can. */
-static vpu_status check_ranks(binder *b)
+static vpu_status check_ranks(graph_binder *b)
 {
     const config_layer *l = b->stages[0].layer;
     config_context c = graph_context(b, l);
     vpu_status st = VPU_OK;
 
-    for (size_t i = 0; i <= b->t.n_inputs && !st; i++) {
-        bool is_output = i == b->t.n_inputs;
+    for (size_t i = 0; i <= b->target.n_inputs && !st; i++) {
+        bool is_output = i == b->target.n_inputs;
         const tensor_desc *d =
-            is_output ? &b->t.output->desc : &b->t.inputs[i]->desc;
+            is_output ? &b->target.output->desc : &b->target.inputs[i]->desc;
 
         if (d->rank < 2 || d->rank > 4)
             st = config_refused_by(
                 &c, CONFIG_RELEASES, l->line, 0, "refuse it",
                 "%s%zu of layer %s is %s, a tensor of rank %u",
-                is_output ? "out" : "in", is_output ? 0 : i, b->t.name,
-                tensor_desc_text(b->a, d), d->rank);
+                is_output ? "out" : "in", is_output ? 0 : i, b->target.name,
+                tensor_desc_text(b->arena, d), d->rank);
     }
     return st;
 }
 
-static vpu_status lay_out(binder *b)
+static vpu_status lay_out(graph_binder *b)
 {
-    layout l = {.b = b, .read = arena_array(b->a, bool, b->t.n_inputs)};
+    layout l = {.b = b,
+                .read = arena_array(b->arena, bool, b->target.n_inputs)};
     vpu_status st = check_ranks(b);
 
     for (size_t i = 0; i < b->n_stages && !st; i++) {
@@ -441,22 +444,22 @@ static vpu_status lay_out(binder *b)
 }
 
 /* One of the targets, into the graph. */
-static vpu_status bind_target(binder *b, const target *t)
+static vpu_status bind_target(graph_binder *b, const graph_target *t)
 {
     vpu_status st;
 
-    b->t = *t;
+    b->target = *t;
     b->vars = NULL;
     b->n_numeric = 0;
     st = graph_select(b);
     if (st)
         return st;
-    if (!b->g->form)
-        b->g->form = config_form_name(b->stages[0].layer->form);
+    if (!b->graph->form)
+        b->graph->form = config_form_name(b->stages[0].layer->form);
     return lay_out(b);
 }
 
-static void name_graph(binder *b, const target *t, size_t n)
+static void name_graph(graph_binder *b, const graph_target *t, size_t n)
 {
     str layers = {0}, types = {0};
 
@@ -464,8 +467,8 @@ static void name_graph(binder *b, const target *t, size_t n)
         str_printf(&layers, "%s%s", i ? ", " : "", t[i].name);
         str_printf(&types, "%s%s", i ? ", " : "", t[i].type);
     }
-    b->g->layer = arena_strdup(b->a, str_text(&layers));
-    b->g->type = arena_strdup(b->a, str_text(&types));
+    b->graph->layer = arena_strdup(b->arena, str_text(&layers));
+    b->graph->type = arena_strdup(b->arena, str_text(&types));
     str_free(&layers);
     str_free(&types);
 }
@@ -473,8 +476,8 @@ static void name_graph(binder *b, const target *t, size_t n)
 vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
                       graph **out, vpu_error *err)
 {
-    binder b = {.q = q, .a = a, .log = log, .err = err};
-    target *targets;
+    graph_binder b = {.request = q, .arena = a, .log = log, .err = err};
+    graph_target *targets;
     size_t n;
     vpu_status st;
 
@@ -482,12 +485,12 @@ vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
     st = graph_find_targets(&b, &targets, &n);
     if (st)
         return st;
-    b.g = arena_new(a, graph);
+    b.graph = arena_new(a, graph);
     name_graph(&b, targets, n);
     for (size_t i = 0; i < n && !st; i++)
         st = bind_target(&b, &targets[i]);
     if (!st)
-        *out = b.g;
+        *out = b.graph;
     return st;
 }
 

@@ -31,28 +31,28 @@ typedef struct {
     size_t n_params;
     const config_blob *blobs;
     size_t n_blobs;
-} target;
+} graph_target;
 
 /* One stage of the chosen implementation. */
 typedef struct {
     const config_layer *layer;
     const config_kernel *kernel;
-} stage;
+} graph_stage;
 
 typedef struct {
-    const graph_request *q;
-    arena *a;
+    const graph_request *request;
+    arena *arena;
     const log_sink *log;
     vpu_error *err;
-    target t;         /* being bound */
-    config_var *vars; /* of graph_vars */
+    graph_target target; /* being bound */
+    config_var *vars;    /* of graph_vars */
     size_t n_numeric;
-    const stage *stages;
+    const graph_stage *stages;
     size_t n_stages;
     bool chained; /* several targets: buffers carry the layer's name */
-    graph *g;
+    graph *graph;
     size_t n_buffers, cap_buffers, n_launches, cap_launches;
-} binder;
+} graph_binder;
 
 /* Where in the graph and in the binding file a tensor is used. */
 typedef struct {
@@ -63,55 +63,58 @@ typedef struct {
 } graph_place;
 
 /* Everything to bind, producers before consumers; at least one. */
-vpu_status graph_find_targets(binder *b, target **out, size_t *n);
-vpu_status graph_targets_of_model(binder *b, target **out, size_t *n);
-vpu_status graph_select(binder *b);
+vpu_status graph_find_targets(graph_binder *b, graph_target **out, size_t *n);
+vpu_status graph_targets_of_model(graph_binder *b, graph_target **out,
+                                  size_t *n);
+vpu_status graph_select(graph_binder *b);
 
 /* A tensor not placed anywhere yet. */
 graph_data *graph_data_new(arena *a, const char *name, graph_role role,
                            uint32_t port, const tensor_desc *desc);
 
 /* "path:line: error: text" with VPU_ERR_INVALID. */
-vpu_status graph_fail(const binder *b, const char *path, uint32_t line,
+vpu_status graph_fail(const graph_binder *b, const char *path, uint32_t line,
                       const char *fmt, ...) VPU_PRINTF(4, 5);
 /* For config_refused_by about l. */
-config_context graph_context(const binder *b, const config_layer *l);
+config_context graph_context(const graph_binder *b, const config_layer *l);
 
 /* Variables of an expression: numeric parameters, then B, F, Y, X and their
  * lower case from desc (NULL = 1 each, for checks without values). Valid until
  * the next call. */
-const config_var *graph_vars(binder *b, const tensor_desc *desc, size_t *n);
+const config_var *graph_vars(graph_binder *b, const tensor_desc *desc,
+                             size_t *n);
 /* Up to three positive sizes, missing ones 1. what: "global", "local". */
-vpu_status graph_work_size(binder *b, const stage *s, const char *what,
-                           config_text list, uint32_t out[3]);
+vpu_status graph_work_size(graph_binder *b, const graph_stage *s,
+                           const char *what, config_text list, uint32_t out[3]);
 /* The size of a buffer or local_data binding, positive: in the flat form the
  * product of up to three expressions. */
-vpu_status graph_binding_size(binder *b, const stage *s,
+vpu_status graph_binding_size(graph_binder *b, const graph_stage *s,
                               const config_binding *bind, uint32_t *out);
 /* arg->kind and value of a Scalar. */
-vpu_status graph_scalar(const binder *b, const stage *s,
+vpu_status graph_scalar(const graph_binder *b, const graph_stage *s,
                         const config_binding *bind, graph_arg *arg);
 
 /* A new buffer (bytes is filled in), a new launch. */
-vpu_status graph_add_buffer(binder *b, graph_buffer add, const graph_place *at,
-                            uint32_t *index);
-void graph_add_launch(binder *b, const graph_launch *add);
+vpu_status graph_add_buffer(graph_binder *b, graph_buffer add,
+                            const graph_place *at, uint32_t *index);
+void graph_add_launch(graph_binder *b, const graph_launch *add);
 /* The name of something that each layer has: as it is when there is one layer,
  * else "<layer>@name". */
-const char *graph_local_name(const binder *b, const char *name);
+const char *graph_local_name(const graph_binder *b, const char *name);
 /* The first n elements of a blob as the device holds them: f32 becomes f16. */
 void *graph_const_elements(arena *a, const config_blob *blob, size_t n);
 
 /* The buffer with d in that order. What is missing is made: the host's buffer,
  * a constant, conversions before the stage. */
-vpu_status graph_read_data(binder *b, graph_data *d, tensor_layout order,
+vpu_status graph_read_data(graph_binder *b, graph_data *d, tensor_layout order,
                            const graph_place *at, uint32_t *index);
 /* The buffer a stage writes d to, in an order that all writers must agree on:
  * else *index is not set and *agrees false. */
-vpu_status graph_write_data(binder *b, graph_data *d, tensor_layout order,
+vpu_status graph_write_data(graph_binder *b, graph_data *d, tensor_layout order,
                             const graph_place *at, uint32_t *index,
                             bool *agrees);
 /* After the last writer: conversions to what the host sees. */
-vpu_status graph_finish_data(binder *b, graph_data *d, const graph_place *at);
+vpu_status graph_finish_data(graph_binder *b, graph_data *d,
+                             const graph_place *at);
 
 #endif

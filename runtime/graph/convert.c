@@ -47,7 +47,7 @@ static void set_up(arena *a, const char *entry, uint32_t src, uint32_t dst,
     for (uint32_t i = 0; i < n_sizes; i++)
         args[2 + i] = (graph_arg){.name = i ? "cols" : "rows",
                                   .kind = GRAPH_ARG_INT,
-                                  .i = (int32_t)sizes[i]};
+                                  .integer = (int32_t)sizes[i]};
 }
 
 void graph_permute(arena *a, const tensor_desc *from, uint32_t src,

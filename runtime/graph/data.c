@@ -19,13 +19,14 @@ graph_data *graph_data_new(arena *a, const char *name, graph_role role,
     return d;
 }
 
-const char *graph_local_name(const binder *b, const char *name)
+const char *graph_local_name(const graph_binder *b, const char *name)
 {
-    return b->chained ? arena_printf(b->a, "%s@%s", b->t.name, name) : name;
+    return b->chained ? arena_printf(b->arena, "%s@%s", b->target.name, name)
+                      : name;
 }
 
-vpu_status graph_add_buffer(binder *b, graph_buffer add, const graph_place *at,
-                            uint32_t *index)
+vpu_status graph_add_buffer(graph_binder *b, graph_buffer add,
+                            const graph_place *at, uint32_t *index)
 {
     vpu_status st = tensor_desc_check(&add.desc, b->err);
 
@@ -34,15 +35,17 @@ vpu_status graph_add_buffer(binder *b, graph_buffer add, const graph_place *at,
                       add.name);
     add.bytes = tensor_bytes(&add.desc);
     *index = (uint32_t)b->n_buffers;
-    *arena_append(b->a, b->g->buffers, b->n_buffers, b->cap_buffers) = add;
-    b->g->n_buffers = (uint32_t)b->n_buffers;
+    *arena_append(b->arena, b->graph->buffers, b->n_buffers, b->cap_buffers) =
+        add;
+    b->graph->n_buffers = (uint32_t)b->n_buffers;
     return VPU_OK;
 }
 
-void graph_add_launch(binder *b, const graph_launch *add)
+void graph_add_launch(graph_binder *b, const graph_launch *add)
 {
-    *arena_append(b->a, b->g->launches, b->n_launches, b->cap_launches) = *add;
-    b->g->n_launches = (uint32_t)b->n_launches;
+    *arena_append(b->arena, b->graph->launches, b->n_launches,
+                  b->cap_launches) = *add;
+    b->graph->n_launches = (uint32_t)b->n_launches;
 }
 
 /* --- names --------------------------------------------------------------- */
@@ -61,10 +64,10 @@ static const char *type_name(tensor_dtype t)
     return t == TENSOR_F32 ? "FP32" : "FP16";
 }
 
-static const char *with_suffix(const binder *b, const char *name,
+static const char *with_suffix(const graph_binder *b, const char *name,
                                const char *suffix)
 {
-    return arena_printf(b->a, "%s@%s", name, suffix);
+    return arena_printf(b->arena, "%s@%s", name, suffix);
 }
 
 static const char *label_of(const graph_data *d)
@@ -74,38 +77,38 @@ static const char *label_of(const graph_data *d)
 
 /* --- conversions --------------------------------------------------------- */
 
-static void add_conversion(binder *b, graph_launch *x, const char *name,
+static void add_conversion(graph_binder *b, graph_launch *x, const char *name,
                            const graph_place *at)
 {
     x->name = name;
-    x->layer = b->t.name;
-    x->type = b->t.type;
+    x->layer = b->target.name;
+    x->type = b->target.type;
     x->file = at->path;
     x->line = at->line;
     graph_add_launch(b, x);
 }
 
 /* dst and src are buffers that differ in order only. */
-static void add_permute(binder *b, const char *direction, uint32_t src,
+static void add_permute(graph_binder *b, const char *direction, uint32_t src,
                         uint32_t dst, const graph_place *at)
 {
     graph_launch x;
 
-    graph_permute(b->a, &b->g->buffers[src].desc, src, dst, &x);
+    graph_permute(b->arena, &b->graph->buffers[src].desc, src, dst, &x);
     add_conversion(b, &x,
-                   arena_printf(b->a, "%s@reorder-%s-data=%u", at->stage,
+                   arena_printf(b->arena, "%s@reorder-%s-data=%u", at->stage,
                                 direction, at->edge),
                    at);
 }
 
 /* dst and src are buffers that differ in element type only. */
-static void add_retype(binder *b, const graph_data *d, uint32_t src,
+static void add_retype(graph_binder *b, const graph_data *d, uint32_t src,
                        uint32_t dst, const graph_place *at)
 {
-    tensor_dtype to = b->g->buffers[dst].desc.dtype;
+    tensor_dtype to = b->graph->buffers[dst].desc.dtype;
     graph_launch x;
 
-    graph_retype(b->a, &b->g->buffers[src].desc, to, src, dst, &x);
+    graph_retype(b->arena, &b->graph->buffers[src].desc, to, src, dst, &x);
     add_conversion(b, &x, with_suffix(b, d->origin, type_name(to)), at);
 }
 
@@ -140,8 +143,8 @@ void *graph_const_elements(arena *a, const config_blob *blob, size_t n)
 }
 
 /* Constants are converted while the model is compiled, at no cost. */
-static vpu_status place_const(binder *b, graph_data *d, tensor_layout order,
-                              const graph_place *at)
+static vpu_status place_const(graph_binder *b, graph_data *d,
+                              tensor_layout order, const graph_place *at)
 {
     graph_buffer add = {
         .name = d->name, .role = GRAPH_CONST, .port = d->port, .desc = d->desc};
@@ -150,10 +153,10 @@ static vpu_status place_const(binder *b, graph_data *d, tensor_layout order,
 
     if (st)
         return st;
-    plain = graph_const_elements(b->a, d->blob, tensor_elements(&d->desc));
+    plain = graph_const_elements(b->arena, d->blob, tensor_elements(&d->desc));
     add.init = plain;
     if (order != TENSOR_PLAIN) {
-        void *moved = arena_push(b->a, tensor_bytes(&d->desc), 1, 16);
+        void *moved = arena_push(b->arena, tensor_bytes(&d->desc), 1, 16);
 
         tensor_relayout(&d->desc, plain, order, moved);
         add.init = moved;
@@ -165,7 +168,8 @@ static vpu_status place_const(binder *b, graph_data *d, tensor_layout order,
 /* --- reading ------------------------------------------------------------- */
 
 /* The host's buffer, and behind it the type that kernels see. */
-static vpu_status place_input(binder *b, graph_data *d, const graph_place *at)
+static vpu_status place_input(graph_binder *b, graph_data *d,
+                              const graph_place *at)
 {
     graph_buffer host = {.name = d->name,
                          .label = label_of(d),
@@ -190,7 +194,7 @@ static vpu_status place_input(binder *b, graph_data *d, const graph_place *at)
     return st;
 }
 
-vpu_status graph_read_data(binder *b, graph_data *d, tensor_layout order,
+vpu_status graph_read_data(graph_binder *b, graph_data *d, tensor_layout order,
                            const graph_place *at, uint32_t *index)
 {
     tensor_layout made = d->desc.layout;
@@ -231,7 +235,7 @@ static graph_buffer host_output(const graph_data *d)
     return x;
 }
 
-vpu_status graph_write_data(binder *b, graph_data *d, tensor_layout order,
+vpu_status graph_write_data(graph_binder *b, graph_data *d, tensor_layout order,
                             const graph_place *at, uint32_t *index,
                             bool *agrees)
 {
@@ -257,7 +261,8 @@ vpu_status graph_write_data(binder *b, graph_data *d, tensor_layout order,
     return st;
 }
 
-vpu_status graph_finish_data(binder *b, graph_data *d, const graph_place *at)
+vpu_status graph_finish_data(graph_binder *b, graph_data *d,
+                             const graph_place *at)
 {
     tensor_layout made = d->desc.layout;
     graph_buffer out = host_output(d), plain = out;

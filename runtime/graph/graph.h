@@ -56,8 +56,8 @@ typedef struct {
     uint32_t offset; /* BUFFER: byte in it; 0 in graphs of bindings, which is
                         all that backends other than sim know */
     uint32_t bytes;  /* LOCAL */
-    int32_t i;       /* INT */
-    float f;         /* FLOAT */
+    int32_t integer; /* INT */
+    float real;      /* FLOAT */
     bool written;    /* output or output_buffer binding */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:
                    outputs, and inputs before the first of format ANY */

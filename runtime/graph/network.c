@@ -17,7 +17,7 @@ typedef struct {
 } node;
 
 typedef struct {
-    binder *b;
+    graph_binder *b;
     const config_model *m;
     node *nodes;
     size_t *order; /* indices of the chosen layers, producers first */
@@ -47,19 +47,20 @@ static bool is_network_input(const config_model_layer *l)
 
 static vpu_status choose_at(network *net)
 {
-    const binder *b = net->b;
+    const graph_binder *b = net->b;
     const config_model *m = net->m;
-    const config_model_layer *l = config_model_find(m, b->q->at);
+    const config_model_layer *l = config_model_find(m, b->request->at);
 
     if (!l)
         return err_set(b->err, VPU_ERR_INVALID,
-                       "%s: there is no layer named '%s'", m->path, b->q->at);
-    if (!is_bound(b->q->binding, l->type))
+                       "%s: there is no layer named '%s'", m->path,
+                       b->request->at);
+    if (!is_bound(b->request->binding, l->type))
         return err_set(b->err, VPU_ERR_INVALID,
                        "%s:%u: layer '%s' is of type %s, which %s does not "
                        "bind",
-                       m->path, l->line, b->q->at, l->type,
-                       b->q->binding->path);
+                       m->path, l->line, b->request->at, l->type,
+                       b->request->binding->path);
     net->nodes[l - m->layers].chosen = true;
     net->n = 1;
     return VPU_OK;
@@ -67,19 +68,19 @@ static vpu_status choose_at(network *net)
 
 static vpu_status choose(network *net)
 {
-    const binder *b = net->b;
+    const graph_binder *b = net->b;
     const config_model *m = net->m;
 
-    if (b->q->at)
+    if (b->request->at)
         return choose_at(net);
     for (size_t i = 0; i < m->n_layers; i++) {
-        net->nodes[i].chosen = is_bound(b->q->binding, m->layers[i].type);
+        net->nodes[i].chosen = is_bound(b->request->binding, m->layers[i].type);
         net->n += net->nodes[i].chosen;
     }
     if (!net->n)
         return err_set(b->err, VPU_ERR_INVALID,
                        "%s: no layer is of a type that %s binds", m->path,
-                       b->q->binding->path);
+                       b->request->binding->path);
     if (net->n > MAX_CHAIN)
         return err_set(b->err, VPU_ERR_LIMIT,
                        "%s: %zu layers are of a bound type, at most %d run in "
@@ -106,7 +107,7 @@ static vpu_status sort(network *net)
     const config_model *m = net->m;
     size_t n = 0, before = 1, waiting = 0;
 
-    net->order = arena_array(net->b->a, size_t, net->n);
+    net->order = arena_array(net->b->arena, size_t, net->n);
     while (n < net->n && n != before) {
         before = n;
         for (size_t i = 0; i < m->n_layers; i++) {
@@ -147,7 +148,7 @@ static vpu_status look_behind(network *net)
                     net->b, m->path, l->line,
                     "layer %s of type %s, which %s does not bind, takes the "
                     "output of layer %s; --at %s runs that layer alone",
-                    l->name, l->type, net->b->q->binding->path,
+                    l->name, l->type, net->b->request->binding->path,
                     m->layers[from].name, m->layers[from].name);
         }
     for (size_t i = 0; i < m->n_layers; i++)
@@ -157,11 +158,11 @@ static vpu_status look_behind(network *net)
 
 /* --- tensors ------------------------------------------------------------- */
 
-static vpu_status port_desc(const binder *b, const config_model_layer *l,
+static vpu_status port_desc(const graph_binder *b, const config_model_layer *l,
                             const config_port *p, const char *precision,
                             tensor_desc *out)
 {
-    const char *path = b->q->model->path;
+    const char *path = b->request->model->path;
 
     *out = (tensor_desc){.dtype = TENSOR_F16, .rank = p->rank};
     if (p->rank > TENSOR_MAX_RANK)
@@ -190,12 +191,13 @@ static tensor_dtype inner_type(tensor_dtype t)
 }
 
 /* The dtype of a constant on the device: floats become halves. */
-static vpu_status const_input(const binder *b, const config_model_layer *l,
+static vpu_status const_input(const graph_binder *b,
+                              const config_model_layer *l,
                               const config_model_layer *from, uint32_t port,
                               tensor_desc *desc, graph_data **out)
 {
     const config_blob *blob = from->n_blobs ? &from->blobs[0] : NULL;
-    const char *path = b->q->model->path;
+    const char *path = b->request->model->path;
     tensor_dtype stored;
     uint64_t want;
 
@@ -216,9 +218,9 @@ static vpu_status const_input(const binder *b, const config_model_layer *l,
                           from->name, (unsigned long long)blob->bytes,
                           (unsigned long long)want);
     desc->dtype = inner_type(stored);
-    *out = graph_data_new(b->a,
-                          graph_local_name(b, arena_printf(b->a, "in%u", port)),
-                          GRAPH_CONST, port, desc);
+    *out = graph_data_new(
+        b->arena, graph_local_name(b, arena_printf(b->arena, "in%u", port)),
+        GRAPH_CONST, port, desc);
     (*out)->blob = blob;
     return VPU_OK;
 }
@@ -233,7 +235,7 @@ static graph_data *host_input(network *net, const config_model_layer *from,
     desc->dtype = inner_type(given);
     if (is_network_input(from) && graph_can_retype(given, TENSOR_F16))
         desc->dtype = TENSOR_F16;
-    d = graph_data_new(net->b->a, arena_printf(net->b->a, "in%u", port),
+    d = graph_data_new(net->b->arena, arena_printf(net->b->arena, "in%u", port),
                        GRAPH_INPUT, port, desc);
     d->origin = from->name;
     if (is_network_input(from))
@@ -274,7 +276,7 @@ static vpu_status number_inputs(network *net)
 static vpu_status layer_input(network *net, const config_model_layer *l,
                               uint32_t port, graph_data **out)
 {
-    const binder *b = net->b;
+    const graph_binder *b = net->b;
     const config_port *p = &l->inputs[port];
     const config_model_layer *from;
     const char *precision = p->precision;
@@ -303,8 +305,8 @@ static vpu_status layer_input(network *net, const config_model_layer *l,
     return graph_fail(b, net->m->path, from->line,
                       "layer %s of type %s, which %s does not bind, feeds "
                       "layer %s; --at %s runs that layer alone",
-                      from->name, from->type, b->q->binding->path, l->name,
-                      l->name);
+                      from->name, from->type, b->request->binding->path,
+                      l->name, l->name);
 }
 
 /* The output of layer i: what the host sees of it, or a tensor in between. */
@@ -312,7 +314,7 @@ static vpu_status layer_output(network *net, size_t i, uint32_t number)
 {
     const config_model_layer *l = &net->m->layers[i];
     bool ends = net->nodes[i].ends, host = ends || net->alone;
-    arena *a = net->b->a;
+    arena *a = net->b->arena;
     tensor_desc desc;
     graph_data *d;
     vpu_status st;
@@ -337,41 +339,43 @@ static vpu_status layer_output(network *net, size_t i, uint32_t number)
 
 /* --- targets ------------------------------------------------------------- */
 
-static vpu_status make_target(network *net, size_t i, target *t)
+static vpu_status make_target(network *net, size_t i, graph_target *t)
 {
     const config_model_layer *l = &net->m->layers[i];
-    binder *b = net->b;
+    graph_binder *b = net->b;
     config_param *params =
-        arena_array(b->a, config_param, l->n_params + b->q->n_params);
+        arena_array(b->arena, config_param, l->n_params + b->request->n_params);
     vpu_status st = VPU_OK;
 
-    *t = (target){.name = l->name,
-                  .type = l->type,
-                  .inputs = arena_array(b->a, graph_data *, l->n_inputs),
-                  .n_inputs = l->n_inputs,
-                  .output = net->nodes[i].data,
-                  .params = params,
-                  .n_params = l->n_params + b->q->n_params,
-                  .blobs = l->blobs,
-                  .n_blobs = l->n_blobs};
+    *t = (graph_target){.name = l->name,
+                        .type = l->type,
+                        .inputs =
+                            arena_array(b->arena, graph_data *, l->n_inputs),
+                        .n_inputs = l->n_inputs,
+                        .output = net->nodes[i].data,
+                        .params = params,
+                        .n_params = l->n_params + b->request->n_params,
+                        .blobs = l->blobs,
+                        .n_blobs = l->n_blobs};
     /* The last of equal names counts, so the request's override. */
     for (size_t k = 0; k < l->n_params; k++)
         params[k] = l->params[k];
-    for (size_t k = 0; k < b->q->n_params; k++)
-        params[l->n_params + k] = b->q->params[k];
-    b->t = *t; /* names its constants */
+    for (size_t k = 0; k < b->request->n_params; k++)
+        params[l->n_params + k] = b->request->params[k];
+    b->target = *t; /* names its constants */
     for (size_t p = 0; p < l->n_inputs && !st; p++)
         st = layer_input(net, l, (uint32_t)p, &t->inputs[p]);
     return st;
 }
 
-vpu_status graph_targets_of_model(binder *b, target **out, size_t *n)
+vpu_status graph_targets_of_model(graph_binder *b, graph_target **out,
+                                  size_t *n)
 {
-    network net = {.b = b, .m = b->q->model};
+    network net = {.b = b, .m = b->request->model};
     uint32_t n_out = 0;
     vpu_status st;
 
-    net.nodes = arena_array(b->a, node, net.m->n_layers);
+    net.nodes = arena_array(b->arena, node, net.m->n_layers);
     st = choose(&net);
     net.alone = net.n == 1;
     b->chained = !net.alone;
@@ -389,7 +393,7 @@ vpu_status graph_targets_of_model(binder *b, target **out, size_t *n)
     *n = net.n;
     if (st)
         return st;
-    *out = arena_array(b->a, target, net.n);
+    *out = arena_array(b->arena, graph_target, net.n);
     for (size_t i = 0; i < net.n && !st; i++)
         st = make_target(&net, net.order[i], &(*out)[i]);
     return st;

@@ -349,8 +349,8 @@ vpu_status npy_write(const char *path, const tensor *t, vpu_error *err)
     }
     format_header(&t->desc, &head);
     /* A short write is an error of the stream, which commit reports. */
-    fwrite(head.data, 1, head.n, out.f);
-    fwrite(plain, 1, bytes, out.f);
+    fwrite(head.data, 1, head.n, out.stream);
+    fwrite(plain, 1, bytes, out.stream);
     st = file_out_commit(&out, err);
     str_free(&head);
     arena_destroy(scratch);

@@ -22,7 +22,7 @@ static vpu_status check_list(config_text list, const char *path,
 }
 
 /* *why is NULL when l suits the target. Errors are only those of Where. */
-static vpu_status is_suitable(binder *b, const config_layer *l,
+static vpu_status is_suitable(graph_binder *b, const config_layer *l,
                               const char **why)
 {
     const config_where *unmet;
@@ -31,16 +31,16 @@ static vpu_status is_suitable(binder *b, const config_layer *l,
     const config_var *vars;
     config_context c = graph_context(b, l);
     vpu_status st =
-        config_where_match(l, b->t.params, b->t.n_params, &c, &unmet);
+        config_where_match(l, b->target.params, b->target.n_params, &c, &unmet);
 
     *why = NULL;
     if (st)
         return st;
     if (unmet) {
         const char *v =
-            config_param_get(b->t.params, b->t.n_params, unmet->name);
+            config_param_get(b->target.params, b->target.n_params, unmet->name);
 
-        *why = arena_printf(b->a,
+        *why = arena_printf(b->arena,
                             "%s:%u: Where %s=\"%s\" is not met: the "
                             "parameter is %s%s%s",
                             l->path, unmet->value.line, unmet->name,
@@ -54,23 +54,23 @@ static vpu_status is_suitable(binder *b, const config_layer *l,
 
         if (check_list(k->global, l->path, vars, n_vars, &reason) ||
             check_list(k->local, l->path, vars, n_vars, &reason))
-            *why = arena_strdup(b->a, reason.msg);
+            *why = arena_strdup(b->arena, reason.msg);
     }
     return VPU_OK;
 }
 
-static vpu_status set_stages(binder *b, const config_layer *const *layers,
+static vpu_status set_stages(graph_binder *b, const config_layer *const *layers,
                              size_t n)
 {
     size_t total = 0, at = 0;
-    stage *stages;
+    graph_stage *stages;
 
     for (size_t i = 0; i < n; i++)
         total += layers[i]->n_kernels;
-    stages = arena_array(b->a, stage, total);
+    stages = arena_array(b->arena, graph_stage, total);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < layers[i]->n_kernels; k++)
-            stages[at++] = (stage){layers[i], &layers[i]->kernels[k]};
+            stages[at++] = (graph_stage){layers[i], &layers[i]->kernels[k]};
     b->stages = stages;
     b->n_stages = total;
     return VPU_OK;
@@ -94,13 +94,14 @@ static bool format_fits(config_format f, uint32_t rank)
 
 /* Whether the input formats of l are those of the target. A port bound by
  * several kernels has the first format that is not ANY. */
-static vpu_status formats_match(const binder *b, const config_layer *l,
+static vpu_status formats_match(const graph_binder *b, const config_layer *l,
                                 bool *match)
 {
-    config_format *formats = arena_array(b->a, config_format, b->t.n_inputs);
+    config_format *formats =
+        arena_array(b->arena, config_format, b->target.n_inputs);
 
     *match = true;
-    for (size_t i = 0; i < b->t.n_inputs; i++)
+    for (size_t i = 0; i < b->target.n_inputs; i++)
         formats[i] = CONFIG_ANY;
     for (size_t i = 0; i < l->n_kernels; i++)
         for (size_t j = 0; j < l->kernels[i].n_bindings; j++) {
@@ -108,33 +109,35 @@ static vpu_status formats_match(const binder *b, const config_layer *l,
 
             if (x->kind != CONFIG_INPUT)
                 continue;
-            if ((size_t)x->port >= b->t.n_inputs)
+            if ((size_t)x->port >= b->target.n_inputs)
                 return graph_fail(b, l->path, x->line,
                                   "argument %s is bound to input port %d, but "
                                   "layer %s has %zu input%s",
-                                  x->arg, (int)x->port, b->t.name,
-                                  b->t.n_inputs, b->t.n_inputs == 1 ? "" : "s");
+                                  x->arg, (int)x->port, b->target.name,
+                                  b->target.n_inputs,
+                                  b->target.n_inputs == 1 ? "" : "s");
             if (formats[x->port] == CONFIG_ANY)
                 formats[x->port] = x->format;
         }
-    for (size_t i = 0; i < b->t.n_inputs; i++)
-        *match = *match && format_fits(formats[i], b->t.inputs[i]->desc.rank);
+    for (size_t i = 0; i < b->target.n_inputs; i++)
+        *match =
+            *match && format_fits(formats[i], b->target.inputs[i]->desc.rank);
     return VPU_OK;
 }
 
-static vpu_status none_suits(const binder *b, const str *reasons)
+static vpu_status none_suits(const graph_binder *b, const str *reasons)
 {
     return err_set(b->err, VPU_ERR_INVALID,
                    "%s: no CustomLayer suits layer %s of type %s%s%s",
-                   b->q->binding->path, b->t.name, b->t.type,
+                   b->request->binding->path, b->target.name, b->target.type,
                    reasons->n ? ":" : "", str_text(reasons));
 }
 
 /* Implementations without a stage attribute: pick the first whose formats
  * match, else the first. */
-static vpu_status pick_whole(binder *b, str *reasons, bool *any)
+static vpu_status pick_whole(graph_binder *b, str *reasons, bool *any)
 {
-    const config_file *f = b->q->binding;
+    const config_file *f = b->request->binding;
     const config_layer *first = NULL, *best = NULL;
 
     *any = false;
@@ -144,7 +147,7 @@ static vpu_status pick_whole(binder *b, str *reasons, bool *any)
         bool match;
         vpu_status st;
 
-        if (l->stage >= 0 || strcasecmp(l->type, b->t.type))
+        if (l->stage >= 0 || strcasecmp(l->type, b->target.type))
             continue;
         *any = true;
         st = is_suitable(b, l, &why);
@@ -170,15 +173,15 @@ static vpu_status pick_whole(binder *b, str *reasons, bool *any)
 }
 
 /* Flat form with stages: per stage the first element that suits. */
-static vpu_status pick_staged(binder *b, str *reasons)
+static vpu_status pick_staged(graph_binder *b, str *reasons)
 {
-    const config_file *f = b->q->binding;
+    const config_file *f = b->request->binding;
     const config_layer **chosen = NULL;
     size_t n = 0, cap = 0;
     int32_t last = -1;
 
     for (size_t i = 0; i < f->n_layers; i++)
-        if (!strcasecmp(f->layers[i].type, b->t.type) &&
+        if (!strcasecmp(f->layers[i].type, b->target.type) &&
             f->layers[i].stage > last)
             last = f->layers[i].stage;
     for (int32_t s = 0; s <= last; s++) {
@@ -190,7 +193,7 @@ static vpu_status pick_staged(binder *b, str *reasons)
             bool match;
             vpu_status st;
 
-            if (l->stage != s || strcasecmp(l->type, b->t.type))
+            if (l->stage != s || strcasecmp(l->type, b->target.type))
                 continue;
             st = is_suitable(b, l, &why);
             if (st)
@@ -211,12 +214,12 @@ static vpu_status pick_staged(binder *b, str *reasons)
                        (int)s, (int)last);
         if (!found)
             return none_suits(b, reasons);
-        *arena_append(b->a, chosen, n, cap) = found;
+        *arena_append(b->arena, chosen, n, cap) = found;
     }
     return n ? set_stages(b, chosen, n) : none_suits(b, reasons);
 }
 
-vpu_status graph_select(binder *b)
+vpu_status graph_select(graph_binder *b)
 {
     str reasons = {0};
     bool any;

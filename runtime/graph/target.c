@@ -111,38 +111,38 @@ vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
 
 /* --- by hand ------------------------------------------------------------- */
 
-static vpu_status only_type(binder *b)
+static vpu_status only_type(graph_binder *b)
 {
-    const config_file *f = b->q->binding;
+    const config_file *f = b->request->binding;
 
-    b->t.type = b->q->type;
-    for (size_t i = 0; i < f->n_layers && !b->q->type; i++) {
-        if (b->t.type && strcasecmp(b->t.type, f->layers[i].type))
+    b->target.type = b->request->type;
+    for (size_t i = 0; i < f->n_layers && !b->request->type; i++) {
+        if (b->target.type && strcasecmp(b->target.type, f->layers[i].type))
             return err_set(b->err, VPU_ERR_INVALID,
                            "%s: binds several layer types (%s in line %u, %s "
                            "in line %u); say which one is meant",
                            f->path, f->layers[0].type, f->layers[0].line,
                            f->layers[i].type, f->layers[i].line);
-        b->t.type = f->layers[i].type;
+        b->target.type = f->layers[i].type;
     }
-    b->t.name = b->t.type;
+    b->target.name = b->target.type;
     return VPU_OK;
 }
 
-static vpu_status take_shapes(binder *b)
+static vpu_status take_shapes(graph_binder *b)
 {
-    const graph_request *q = b->q;
+    const graph_request *q = b->request;
     tensor_desc out = {0};
     bool has_output = false;
 
     for (size_t i = 0; i < q->n_shapes; i++)
-        if (!q->shapes[i].output && q->shapes[i].port >= b->t.n_inputs)
-            b->t.n_inputs = (size_t)q->shapes[i].port + 1;
-    if (!b->t.n_inputs || b->t.n_inputs > MAX_PORTS)
+        if (!q->shapes[i].output && q->shapes[i].port >= b->target.n_inputs)
+            b->target.n_inputs = (size_t)q->shapes[i].port + 1;
+    if (!b->target.n_inputs || b->target.n_inputs > MAX_PORTS)
         return err_set(b->err, VPU_ERR_INVALID,
                        "no input shape is given; expected at least in0, as in "
                        "in0=1x24x128x512");
-    b->t.inputs = arena_array(b->a, graph_data *, b->t.n_inputs);
+    b->target.inputs = arena_array(b->arena, graph_data *, b->target.n_inputs);
     for (size_t i = 0; i < q->n_shapes; i++) {
         const graph_shape *s = &q->shapes[i];
 
@@ -151,67 +151,69 @@ static vpu_status take_shapes(binder *b)
                            "shape out%u: a custom layer has exactly one "
                            "output, out0",
                            s->port);
-        if (s->output ? has_output : b->t.inputs[s->port] != NULL)
+        if (s->output ? has_output : b->target.inputs[s->port] != NULL)
             return err_set(b->err, VPU_ERR_INVALID, "shape %s%u is given twice",
                            s->output ? "out" : "in", s->port);
         if (s->output)
             out = s->desc, has_output = true;
         else
-            b->t.inputs[s->port] =
-                graph_data_new(b->a, arena_printf(b->a, "in%u", s->port),
-                               GRAPH_INPUT, s->port, &s->desc);
+            b->target.inputs[s->port] = graph_data_new(
+                b->arena, arena_printf(b->arena, "in%u", s->port), GRAPH_INPUT,
+                s->port, &s->desc);
     }
-    for (size_t i = 0; i < b->t.n_inputs; i++)
-        if (!b->t.inputs[i])
+    for (size_t i = 0; i < b->target.n_inputs; i++)
+        if (!b->target.inputs[i])
             return err_set(b->err, VPU_ERR_INVALID,
                            "the shape of in%zu is missing, in%zu is given", i,
-                           b->t.n_inputs - 1);
-    b->t.output = graph_data_new(b->a, "out0", GRAPH_OUTPUT, 0,
-                                 has_output ? &out : &b->t.inputs[0]->desc);
+                           b->target.n_inputs - 1);
+    b->target.output =
+        graph_data_new(b->arena, "out0", GRAPH_OUTPUT, 0,
+                       has_output ? &out : &b->target.inputs[0]->desc);
     return VPU_OK;
 }
 
-static vpu_status by_hand(binder *b)
+static vpu_status by_hand(graph_binder *b)
 {
     vpu_status st = only_type(b);
 
-    b->t.params = b->q->params;
-    b->t.n_params = b->q->n_params;
-    b->t.blobs = b->q->blobs;
-    b->t.n_blobs = b->q->n_blobs;
+    b->target.params = b->request->params;
+    b->target.n_params = b->request->n_params;
+    b->target.blobs = b->request->blobs;
+    b->target.n_blobs = b->request->n_blobs;
     return st ? st : take_shapes(b);
 }
 
 /* --- both ---------------------------------------------------------------- */
 
-static vpu_status check_desc(const binder *b, const char *side, size_t port,
-                             const tensor_desc *d)
+static vpu_status check_desc(const graph_binder *b, const char *side,
+                             size_t port, const tensor_desc *d)
 {
     vpu_status st = tensor_desc_check(d, b->err);
 
     if (!st && !d->rank)
         st = err_set(b->err, VPU_ERR_UNSUPPORTED,
                      "the tensor, %s, has no dims; expected 1 to %d",
-                     tensor_desc_text(b->a, d), TENSOR_MAX_RANK);
+                     tensor_desc_text(b->arena, d), TENSOR_MAX_RANK);
     for (uint32_t i = 0; i < d->rank && !st; i++)
         if (d->dims[i] > INT32_MAX)
             st = err_set(b->err, VPU_ERR_LIMIT, "dim %u is above 2^31 - 1", i);
     if (st)
-        return err_in(b->err, st, "%s%zu of layer %s", side, port, b->t.name);
+        return err_in(b->err, st, "%s%zu of layer %s", side, port,
+                      b->target.name);
     /* The first input decides; weights, bound as ANY, are never split. */
     if (d->rank >= 4 && d->dims[0] > 1 && !port && !strcmp(side, "in"))
         log_warn(b->log,
                  "%s%zu of layer %s has a batch of %u; the compiler runs the "
                  "stages once per item, here they see the whole tensor",
-                 side, port, b->t.name, d->dims[0]);
+                 side, port, b->target.name, d->dims[0]);
     return VPU_OK;
 }
 
-static vpu_status check_target(binder *b, const target *t)
+static vpu_status check_target(graph_binder *b, const graph_target *t)
 {
     vpu_status st = VPU_OK;
 
-    b->t = *t;
+    b->target = *t;
     for (size_t i = 0; i < t->n_inputs && !st; i++)
         st = check_desc(b, "in", i, &t->inputs[i]->desc);
     if (!st && t->n_params > MAX_PARAMS)
@@ -221,18 +223,18 @@ static vpu_status check_target(binder *b, const target *t)
     return st ? st : check_desc(b, "out", 0, &t->output->desc);
 }
 
-vpu_status graph_find_targets(binder *b, target **out, size_t *n)
+vpu_status graph_find_targets(graph_binder *b, graph_target **out, size_t *n)
 {
     vpu_status st;
 
-    if (b->q->model && b->q->n_shapes)
+    if (b->request->model && b->request->n_shapes)
         return err_set(b->err, VPU_ERR_INVALID,
                        "shapes are given, but the layer comes from a model");
-    if (b->q->model) {
+    if (b->request->model) {
         st = graph_targets_of_model(b, out, n);
     } else {
         st = by_hand(b);
-        *out = arena_memdup(b->a, &b->t, sizeof b->t);
+        *out = arena_memdup(b->arena, &b->target, sizeof b->target);
         *n = 1;
     }
     for (size_t i = 0; !st && i < *n; i++)

@@ -26,7 +26,7 @@ vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
         if (m->config.stop && atomic_load(m->config.stop))
             return err_set(err, VPU_ERR_IO, "interrupted, waiting for %s",
                            what);
-        rc = xlink_read(m->x, stream, out, slice, err);
+        rc = xlink_read(m->xlink, stream, out, slice, err);
         left -= slice;
     } while (rc == VPU_ERR_LIMIT && left);
     if (rc == VPU_ERR_LIMIT)
@@ -34,12 +34,12 @@ vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
                        timeout_ms);
     if (rc)
         return err_in(err, rc, "waiting for %s", what);
-    if (!n || out->n == n)
+    if (!n || out->bytes == n)
         return VPU_OK;
     rc = err_set(err, VPU_ERR_MISMATCH,
-                 "the stick sent %u bytes, expected %s: %u bytes", out->n, what,
-                 n);
-    xlink_release(m->x, stream, m->config.timeout_ms, NULL);
+                 "the stick sent %u bytes, expected %s: %u bytes", out->bytes,
+                 what, n);
+    xlink_release(m->xlink, stream, m->config.timeout_ms, NULL);
     return rc;
 }
 
@@ -52,7 +52,7 @@ vpu_status mvnc_get(mvnc *m, uint32_t stream, void *out, uint32_t n,
     if (rc)
         return rc;
     memcpy(out, p.data, n);
-    rc = xlink_release(m->x, stream, m->config.timeout_ms, err);
+    rc = xlink_release(m->xlink, stream, m->config.timeout_ms, err);
     return rc ? err_in(err, rc, "releasing %s", what) : rc;
 }
 
@@ -60,7 +60,7 @@ vpu_status mvnc_send(mvnc *m, uint32_t stream, const void *data, uint32_t n,
                      const char *what, vpu_error *err)
 {
     vpu_status rc =
-        xlink_write(m->x, stream, data, n, m->config.timeout_ms, err);
+        xlink_write(m->xlink, stream, data, n, m->config.timeout_ms, err);
 
     return rc ? err_in(err, rc, "sending %s", what) : rc;
 }
@@ -123,7 +123,7 @@ static vpu_status open_stream(mvnc *m, const char *name, uint32_t size,
                               uint32_t *stream, bool *is_open, vpu_error *err)
 {
     vpu_status rc =
-        xlink_open(m->x, name, size, stream, m->config.timeout_ms, err);
+        xlink_open(m->xlink, name, size, stream, m->config.timeout_ms, err);
 
     *is_open = !rc;
     return rc ? err_in(err, rc, "opening stream '%s'", name) : rc;
@@ -177,7 +177,7 @@ vpu_status mvnc_open(transport *t, const mvnc_config *config, mvnc **out,
     if (!m)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a stick");
     m->config = *config;
-    rc = xlink_start(t, &link, &m->x, err);
+    rc = xlink_start(t, &link, &m->xlink, err);
     if (rc) {
         free(m);
         return err_in(err, rc,
@@ -208,7 +208,7 @@ static void close_stream(mvnc *m, uint32_t stream, bool is_open, vpu_status *rc,
                          vpu_error *err)
 {
     if (is_open && !*rc)
-        *rc = xlink_close(m->x, stream, CLOSE_MS, err);
+        *rc = xlink_close(m->xlink, stream, CLOSE_MS, err);
 }
 
 vpu_status mvnc_close(mvnc *m, vpu_error *err)
@@ -231,7 +231,7 @@ vpu_status mvnc_close(mvnc *m, vpu_error *err)
     close_stream(m, m->console, m->console_open, &rc, err);
     close_stream(m, m->device, m->device_open, &rc, err);
     close_stream(m, m->monitor, m->monitor_open, &rc, err);
-    reset = xlink_reset(m->x, CLOSE_MS, &later);
+    reset = xlink_reset(m->xlink, CLOSE_MS, &later);
     if (!rc && reset) {
         rc = reset;
         if (err)
@@ -239,9 +239,9 @@ vpu_status mvnc_close(mvnc *m, vpu_error *err)
         err_in(err, rc, "the stick did not answer RESET");
     }
     err_set(&later, VPU_ERR_IO, "the session is closed");
-    xlink_fail(m->x, &later); /* threads that wait go on */
+    xlink_fail(m->xlink, &later); /* threads that wait go on */
     mvnc_join_threads(m);
-    xlink_stop(m->x);
+    xlink_stop(m->xlink);
     pthread_mutex_destroy(&m->device_lock);
     pthread_mutex_destroy(&m->monitor_lock);
     pthread_mutex_destroy(&m->lock);

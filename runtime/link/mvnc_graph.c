@@ -28,18 +28,19 @@ static vpu_status get_status(mvnc *m, uint32_t type, unsigned timeout_ms,
     rc = mvnc_take(m, m->monitor, 0, timeout_ms, what, &p, err);
     if (rc)
         return rc;
-    status = p.n < 4 ? MVNC_STATUS_INTERNAL : word_get(p.data);
-    if (p.n < 4)
-        rc =
-            err_set(err, VPU_ERR_MISMATCH,
-                    "the stick sent %u bytes, expected %s: 4 bytes", p.n, what);
+    status = p.bytes < 4 ? MVNC_STATUS_INTERNAL : word_get(p.data);
+    if (p.bytes < 4)
+        rc = err_set(err, VPU_ERR_MISMATCH,
+                     "the stick sent %u bytes, expected %s: 4 bytes", p.bytes,
+                     what);
     else if (status)
         rc = err_set(err,
                      status == MVNC_STATUS_OUT_OF_MEMORY ? VPU_ERR_NOMEM
                                                          : VPU_ERR_MISMATCH,
                      "%s: the stick answered %u, %s", mvnc_graph_name(type),
                      status, mvnc_status_text(status));
-    if (xlink_release(m->x, m->monitor, m->config.timeout_ms, rc ? NULL : err))
+    if (xlink_release(m->xlink, m->monitor, m->config.timeout_ms,
+                      rc ? NULL : err))
         return rc ? rc : VPU_ERR_IO;
     return rc;
 }
@@ -65,7 +66,7 @@ static mvnc_command graph_command(const mvnc_graph *g, mvnc_graph_type type)
 /* Three packets on the graph's stream, even when it failed; then the status. */
 static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     uint8_t in[MVNC_TENSOR], out[MVNC_TENSOR], stages[4];
     vpu_status rc = mvnc_get(m, g->blob, in, sizeof in, loading_ms,
                              "the input's descriptor", err);
@@ -90,9 +91,9 @@ static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
 static vpu_status load(mvnc_graph *g, const void *file, size_t n,
                        unsigned loading_ms, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     mvnc_command c = graph_command(g, MVNC_GRAPH_VERIFY);
-    vpu_status rc = xlink_open(m->x, c.stream, (uint32_t)n, &g->blob,
+    vpu_status rc = xlink_open(m->xlink, c.stream, (uint32_t)n, &g->blob,
                                m->config.timeout_ms, err);
 
     g->blob_open = !rc;
@@ -116,13 +117,13 @@ static vpu_status load(mvnc_graph *g, const void *file, size_t n,
 
 static bool sound(const mvnc_tensor *t)
 {
-    return t->bytes && t->n && t->c && t->w && t->h;
+    return t->bytes && t->batch && t->channels && t->w && t->h;
 }
 
 static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
                             uint32_t elements, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     mvnc_command c = {.type = MVNC_GRAPH_BUFFER_ALLOCATE,
                       .id = m->next_fifo++,
                       .elements = elements,
@@ -137,11 +138,11 @@ static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
         return err_set(err, VPU_ERR_MISMATCH,
                        "the stick describes the %s as n %u c %u w %u h %u, %u "
                        "bytes",
-                       input ? "input" : "output", t->n, t->c, t->w, t->h,
-                       t->bytes);
+                       input ? "input" : "output", t->batch, t->channels, t->w,
+                       t->h, t->bytes);
     snprintf(c.stream, sizeof c.stream, "FIFO%u", c.id);
     *(input ? &g->input_id : &g->output_id) = c.id;
-    rc = xlink_open(m->x, c.stream, (uint32_t)size, stream,
+    rc = xlink_open(m->xlink, c.stream, (uint32_t)size, stream,
                     m->config.timeout_ms, err);
     if (rc)
         return err_in(err, rc, "opening stream '%s' of %llu bytes", c.stream,
@@ -175,7 +176,7 @@ vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
     g = calloc(1, sizeof *g);
     if (!g)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a graph");
-    g->m = m;
+    g->mvnc = m;
     g->executors = executors;
     pthread_mutex_lock(&m->monitor_lock);
     g->id = m->next_graph++;
@@ -218,13 +219,14 @@ static vpu_status close_one(mvnc_graph *g, uint32_t stream, bool *is_open,
     bool was = *is_open;
 
     *is_open = false;
-    return was && timeout_ms ? xlink_close(g->m->x, stream, timeout_ms, err)
-                             : VPU_OK;
+    return was && timeout_ms
+               ? xlink_close(g->mvnc->xlink, stream, timeout_ms, err)
+               : VPU_OK;
 }
 
 void mvnc_graph_forget(mvnc_graph *g, unsigned timeout_ms)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
 
     pthread_mutex_lock(&m->monitor_lock);
     for (mvnc_graph **p = &m->graphs; *p; p = &(*p)->next)
@@ -242,7 +244,7 @@ void mvnc_graph_forget(mvnc_graph *g, unsigned timeout_ms)
 
 static vpu_status drop_fifo(mvnc_graph *g, bool input, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     mvnc_command c = {.type = MVNC_GRAPH_BUFFER_DEALLOCATE,
                       .id = input ? g->input_id : g->output_id};
     uint8_t stop[4];
@@ -265,7 +267,7 @@ vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
 
     if (!g)
         return VPU_OK;
-    m = g->m;
+    m = g->mvnc;
     c.id = g->id;
     timeout_ms = m->config.timeout_ms;
     pthread_mutex_lock(&m->monitor_lock);
@@ -293,7 +295,7 @@ vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
 
 vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     mvnc_command c = {.type = MVNC_GRAPH_TRIGGER,
                       .id = g->id,
                       .input = g->input_id,
@@ -312,7 +314,7 @@ vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
 vpu_status mvnc_result(mvnc_graph *g, void *output, unsigned run_ms,
                        vpu_error *err)
 {
-    return mvnc_get(g->m, g->output, output, g->info.output.bytes, run_ms,
+    return mvnc_get(g->mvnc, g->output, output, g->info.output.bytes, run_ms,
                     "the output", err);
 }
 
@@ -320,7 +322,7 @@ vpu_status mvnc_result(mvnc_graph *g, void *output, unsigned run_ms,
 static vpu_status question(mvnc_graph *g, mvnc_graph_type type, void *out,
                            uint32_t n, const char *what, vpu_error *err)
 {
-    mvnc *m = g->m;
+    mvnc *m = g->mvnc;
     mvnc_command c = {.type = type, .id = g->id};
     vpu_status rc, status;
     vpu_error e;

@@ -9,7 +9,7 @@
 
 struct mvnc_graph {
     struct mvnc_graph *next;
-    mvnc *m;
+    mvnc *mvnc;
     uint32_t id, input_id, output_id;
     uint32_t blob, input, output; /* streams */
     bool blob_open, input_open, output_open;
@@ -20,7 +20,7 @@ struct mvnc_graph {
 
 struct mvnc {
     mvnc_config config;
-    xlink *x;
+    xlink *xlink;
     uint32_t device, monitor, console; /* streams */
     bool device_open, monitor_open, console_open;
     mvnc_capabilities caps;

@@ -43,7 +43,7 @@ static void *ping(void *arg)
     word_set(bytes + 4, 0);
     do {
         vpu_error err, why;
-        vpu_status rc = xlink_write(m->x, m->device, bytes, sizeof bytes,
+        vpu_status rc = xlink_write(m->xlink, m->device, bytes, sizeof bytes,
                                     m->config.dead_ms, &err);
 
         if (rc == VPU_OK || ending(m))
@@ -53,7 +53,7 @@ static void *ping(void *arg)
                 "%u ms (%.200s)",
                 m->config.dead_ms, err.msg);
         if (rc != VPU_ERR_IO) /* else the link says why itself */
-            xlink_fail(m->x, &why);
+            xlink_fail(m->xlink, &why);
         break;
     } while (pause_for(m, m->config.ping_ms));
     pthread_mutex_lock(&m->lock);
@@ -69,14 +69,14 @@ static void *read_text(void *arg)
 
     while (!ending(m)) {
         xlink_packet p;
-        vpu_status rc = xlink_read(m->x, m->console, &p, READ_MS, NULL);
+        vpu_status rc = xlink_read(m->xlink, m->console, &p, READ_MS, NULL);
 
         if (rc == VPU_ERR_LIMIT)
             continue;
         if (rc)
             break;
-        m->config.print(m->config.print_user, p.data, p.n);
-        if (xlink_release(m->x, m->console, m->config.timeout_ms, NULL))
+        m->config.print(m->config.print_user, p.data, p.bytes);
+        if (xlink_release(m->xlink, m->console, m->config.timeout_ms, NULL))
             break;
     }
     return NULL;

@@ -67,7 +67,7 @@ static uint32_t command_bytes(uint32_t type)
 
 void mvnc_encode_tensor(const mvnc_tensor *t, uint8_t out[MVNC_TENSOR])
 {
-    const uint32_t v[] = {t->n, t->c, t->w, t->h, t->bytes};
+    const uint32_t v[] = {t->batch, t->channels, t->w, t->h, t->bytes};
 
     for (int i = 0; i < 5; i++)
         word_set(out + 4 * i, v[i]);

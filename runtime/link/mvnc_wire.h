@@ -41,7 +41,8 @@ enum {
 #define MVNC_STOP UINT32_C(0xdead) /* a packet that ends an input FIFO */
 
 typedef struct {
-    uint32_t n, c, w, h, bytes; /* bytes of one element; in this order */
+    uint32_t batch, channels, w, h,
+        bytes; /* bytes of one element; in this order */
 } mvnc_tensor;
 
 /* A command on graphMonitor. */

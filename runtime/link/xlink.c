@@ -29,7 +29,7 @@ vpu_status xlink_over(const xlink *x, vpu_error *err)
     return err_set(err, VPU_ERR_IO, "%s", x->why.msg);
 }
 
-stream_entry *xlink_by_id(xlink *x, uint32_t id)
+xlink_stream *xlink_by_id(xlink *x, uint32_t id)
 {
     for (int i = 0; i < XLINK_MAX_STREAMS; i++)
         if (x->streams[i].used && x->streams[i].id == id)
@@ -37,7 +37,7 @@ stream_entry *xlink_by_id(xlink *x, uint32_t id)
     return NULL;
 }
 
-stream_entry *xlink_by_name(xlink *x, const char *name)
+xlink_stream *xlink_by_name(xlink *x, const char *name)
 {
     for (int i = 0; i < XLINK_MAX_STREAMS; i++)
         if (x->streams[i].used && !strcmp(x->streams[i].name, name))
@@ -45,12 +45,12 @@ stream_entry *xlink_by_name(xlink *x, const char *name)
     return NULL;
 }
 
-stream_entry *xlink_add_stream(xlink *x, const char *name, uint32_t id)
+xlink_stream *xlink_add_stream(xlink *x, const char *name, uint32_t id)
 {
     if (xlink_by_id(x, id))
         return NULL;
     for (int i = 0; i < XLINK_MAX_STREAMS; i++) {
-        stream_entry *s = &x->streams[i];
+        xlink_stream *s = &x->streams[i];
 
         if (s->used)
             continue;
@@ -71,7 +71,7 @@ uint32_t xlink_new_id(xlink *x)
     return x->last_stream;
 }
 
-void xlink_drop_if_closed(stream_entry *s)
+void xlink_drop_if_closed(xlink_stream *s)
 {
     if (s->read_size || s->write_size)
         return;
@@ -85,7 +85,7 @@ void xlink_drop_if_closed(stream_entry *s)
 static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
                           uint32_t n, vpu_error *err)
 {
-    event *e = malloc(sizeof *e + n);
+    xlink_queued *e = malloc(sizeof *e + n);
     vpu_status rc;
 
     if (!e)
@@ -96,7 +96,7 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
         return rc;
     }
     e->next = NULL;
-    e->n = n;
+    e->bytes = n;
     if (n)
         memcpy(e->payload, payload, n);
     *x->queue_end = e;
@@ -105,8 +105,8 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
     return VPU_OK;
 }
 
-static vpu_status await(xlink *x, pending *p, const struct timespec *deadline,
-                        vpu_error *err)
+static vpu_status await(xlink *x, xlink_pending *p,
+                        const struct timespec *deadline, vpu_error *err)
 {
     while (!p->done) {
         if (x->over)
@@ -122,7 +122,7 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
                          uint32_t n, const struct timespec *deadline,
                          xlink_header *answer, bool *sent, vpu_error *err)
 {
-    pending *p = NULL;
+    xlink_pending *p = NULL;
     vpu_status rc;
 
     *sent = false;
@@ -148,7 +148,7 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
         return rc;
     pthread_cond_signal(&x->work);
     *sent = true;
-    *p = (pending){.used = true, .id = h->id, .event = h->event};
+    *p = (xlink_pending){.used = true, .id = h->id, .event = h->event};
     rc = await(x, p, deadline, err);
     *answer = p->answer;
     p->used = false;
@@ -178,9 +178,9 @@ static vpu_status respond(xlink *x, const xlink_header *to, uint32_t flags,
 }
 
 /* The stream a CREATE_STREAM request means; NULL: refused. */
-static stream_entry *created(xlink *x, const xlink_header *h)
+static xlink_stream *created(xlink *x, const xlink_header *h)
 {
-    stream_entry *s = xlink_by_name(x, h->name);
+    xlink_stream *s = xlink_by_name(x, h->name);
     bool named = x->config.device && xlink_host_allocates(x->config.layout);
 
     if (h->size == 0 || (s && named && s->id != h->stream))
@@ -196,7 +196,7 @@ static stream_entry *created(xlink *x, const xlink_header *h)
 
 static vpu_status on_close(xlink *x, const xlink_header *h, vpu_error *err)
 {
-    stream_entry *s = xlink_by_id(x, h->stream);
+    xlink_stream *s = xlink_by_id(x, h->stream);
 
     if (s && s->n_in)
         return respond(x, h, XLINK_FLAG_NACK, h->stream, 0, err);
@@ -209,7 +209,7 @@ static vpu_status on_close(xlink *x, const xlink_header *h, vpu_error *err)
 
 static vpu_status on_release(xlink *x, const xlink_header *h, vpu_error *err)
 {
-    stream_entry *s = xlink_by_id(x, h->stream);
+    xlink_stream *s = xlink_by_id(x, h->stream);
 
     if (!s)
         return respond(x, h, XLINK_FLAG_NACK, h->stream, h->size, err);
@@ -226,7 +226,7 @@ static vpu_status on_release(xlink *x, const xlink_header *h, vpu_error *err)
 
 static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
 {
-    stream_entry *s;
+    xlink_stream *s;
     vpu_status rc;
 
     switch (h->event) {
@@ -255,7 +255,7 @@ static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
 static void on_response(xlink *x, const xlink_header *h)
 {
     for (int i = 0; i < XLINK_MAX_IN_FLIGHT; i++) {
-        pending *p = &x->pending[i];
+        xlink_pending *p = &x->pending[i];
 
         if (!p->used || p->done || p->id != h->id || p->event != h->event)
             continue;
@@ -281,7 +281,7 @@ static void seen(const xlink *x, bool sent, const xlink_header *h,
 /* With the lock; gives it up while the payload arrives. */
 static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
 {
-    stream_entry *s = xlink_by_id(x, h->stream);
+    xlink_stream *s = xlink_by_id(x, h->stream);
     uint8_t *data;
     vpu_status rc = VPU_OK;
 
@@ -300,8 +300,8 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
         size_t got;
 
         n = h->size - at < CHUNK ? h->size - at : CHUNK;
-        rc =
-            transport_read(x->t, data + at, n, &got, x->config.timeout_ms, err);
+        rc = transport_read(x->transport, data + at, n, &got,
+                            x->config.timeout_ms, err);
     }
     pthread_mutex_lock(&x->lock);
     seen(x, false, h, data, rc ? 0 : h->size);
@@ -312,7 +312,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
     }
     unsigned last = (s->first + s->n_in++) % XLINK_MAX_PACKETS;
     s->in[last].data = data;
-    s->in[last].n = h->size;
+    s->in[last].bytes = h->size;
     s->in[last].seq = x->next_seq++;
     return respond(x, h, XLINK_FLAG_ACK, h->stream, h->size, err);
 }
@@ -334,10 +334,10 @@ static vpu_status read_header(xlink *x, uint8_t *buf, size_t n, vpu_error *err)
     vpu_status rc;
 
     do
-        rc = transport_read(x->t, buf, n, &got, SLICE_MS, err);
+        rc = transport_read(x->transport, buf, n, &got, SLICE_MS, err);
     while (rc == VPU_ERR_LIMIT && !got && !must_end(x));
     if (rc == VPU_ERR_LIMIT && got)
-        rc = transport_read(x->t, buf + got, n - got, &more,
+        rc = transport_read(x->transport, buf + got, n - got, &more,
                             x->config.timeout_ms, err);
     return rc;
 }
@@ -375,16 +375,16 @@ static void *read_events(void *arg)
 }
 
 /* Header and payload are transfers of their own (docs/usb.md). */
-static vpu_status send_event(xlink *x, const event *e, vpu_error *err)
+static vpu_status send_event(xlink *x, const xlink_queued *e, vpu_error *err)
 {
     size_t put;
-    vpu_status rc =
-        transport_write(x->t, e->header, xlink_header_size(x->config.layout),
-                        &put, x->config.timeout_ms, err);
+    vpu_status rc = transport_write(x->transport, e->header,
+                                    xlink_header_size(x->config.layout), &put,
+                                    x->config.timeout_ms, err);
 
-    for (uint32_t at = 0, n; at < e->n && !rc; at += n) {
-        n = e->n - at < CHUNK ? e->n - at : CHUNK;
-        rc = transport_write(x->t, e->payload + at, n, &put,
+    for (uint32_t at = 0, n; at < e->bytes && !rc; at += n) {
+        n = e->bytes - at < CHUNK ? e->bytes - at : CHUNK;
+        rc = transport_write(x->transport, e->payload + at, n, &put,
                              x->config.timeout_ms, err);
     }
     return rc;
@@ -398,7 +398,7 @@ static void *write_events(void *arg)
 
     pthread_mutex_lock(&x->lock);
     while (!rc) {
-        event *e = x->queue;
+        xlink_queued *e = x->queue;
         xlink_header h;
         vpu_error err;
 
@@ -415,7 +415,7 @@ static void *write_events(void *arg)
         if (x->config.watch &&
             !xlink_decode(x->config.layout, e->header,
                           xlink_header_size(x->config.layout), &h, &err))
-            seen(x, true, &h, e->n ? e->payload : NULL, e->n);
+            seen(x, true, &h, e->bytes ? e->payload : NULL, e->bytes);
         pthread_mutex_unlock(&x->lock);
         rc = send_event(x, e, &err);
         free(e);
@@ -478,7 +478,7 @@ vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
 
     if (!x)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a link");
-    x->t = t;
+    x->transport = t;
     x->config = *config;
     x->next_id = XLINK_FIRST_ID;
     x->queue_end = &x->queue;
@@ -520,11 +520,11 @@ void xlink_stop(xlink *x)
     while (x->writing && xlink_wait(x, &deadline))
         ;
     pthread_mutex_unlock(&x->lock);
-    transport_reset(x->t);
+    transport_reset(x->transport);
     if (!pthread_equal(x->reader, x->writer))
         pthread_join(x->reader, NULL);
     pthread_join(x->writer, NULL);
-    for (event *e = x->queue, *next; e; e = next) {
+    for (xlink_queued *e = x->queue, *next; e; e = next) {
         next = e->next;
         free(e);
     }

@@ -42,8 +42,9 @@ typedef struct {
 } xlink_config;
 
 typedef struct {
-    const void *data; /* owned by the link, until released; NULL if n is 0 */
-    uint32_t n;
+    const void
+        *data; /* owned by the link, until released; NULL if bytes is 0 */
+    uint32_t bytes;
 } xlink_packet;
 
 /* Start the threads; the host sends PING and waits for the answer, the device

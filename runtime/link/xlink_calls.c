@@ -24,7 +24,7 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
                               const struct timespec *deadline, vpu_error *err)
 {
     bool ours = !x->config.device && xlink_host_allocates(x->config.layout);
-    stream_entry *s = xlink_by_name(x, h->name);
+    xlink_stream *s = xlink_by_name(x, h->name);
     xlink_header answer;
     vpu_status rc;
     bool sent;
@@ -89,7 +89,7 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {
         .event = XLINK_CREATE_STREAM, .stream = XLINK_NO_STREAM, .size = size};
-    stream_entry *s;
+    xlink_stream *s;
     vpu_status rc;
     bool sent;
 
@@ -112,7 +112,7 @@ vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
 {
     struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
-    stream_entry *s;
+    xlink_stream *s;
 
     pthread_mutex_lock(&x->lock);
     while (!(s = xlink_by_name(x, name)) && !rc)
@@ -132,7 +132,7 @@ static vpu_status wait_room(xlink *x, uint32_t stream, uint32_t n,
                             const struct timespec *deadline, vpu_error *err)
 {
     for (;;) {
-        stream_entry *s = xlink_by_id(x, stream);
+        xlink_stream *s = xlink_by_id(x, stream);
         bool no_bound = s && !s->write_size && x->config.device;
 
         if (x->over)
@@ -165,7 +165,7 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_WRITE, .stream = stream, .size = n};
     xlink_header answer;
-    stream_entry *s;
+    xlink_stream *s;
     vpu_status rc;
     bool sent;
 
@@ -195,14 +195,14 @@ vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
 
     pthread_mutex_lock(&x->lock);
     for (;;) {
-        stream_entry *s = xlink_by_id(x, stream);
+        xlink_stream *s = xlink_by_id(x, stream);
 
         if (!s) {
             rc = not_open(stream, err);
         } else if (s->n_taken < s->n_in) {
             unsigned at = (s->first + s->n_taken++) % XLINK_MAX_PACKETS;
 
-            *out = (xlink_packet){s->in[at].data, s->in[at].n};
+            *out = (xlink_packet){s->in[at].data, s->in[at].bytes};
         } else if (x->over) {
             rc = xlink_over(x, err);
         } else if (!in_time) {
@@ -221,13 +221,13 @@ vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
 
 /* Of the packets not read yet, the one that arrived first; NULL: there is none.
  */
-static stream_entry *earliest(xlink *x)
+static xlink_stream *earliest(xlink *x)
 {
-    stream_entry *best = NULL;
+    xlink_stream *best = NULL;
     uint64_t seq = UINT64_MAX;
 
     for (int i = 0; i < XLINK_MAX_STREAMS; i++) {
-        stream_entry *s = &x->streams[i];
+        xlink_stream *s = &x->streams[i];
         unsigned at = (s->first + s->n_taken) % XLINK_MAX_PACKETS;
 
         if (s->used && s->n_taken < s->n_in && s->in[at].seq < seq) {
@@ -244,7 +244,7 @@ vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
     struct timespec deadline = clock_deadline(timeout_ms);
     vpu_status rc = VPU_OK;
     bool in_time = true;
-    stream_entry *s;
+    xlink_stream *s;
 
     pthread_mutex_lock(&x->lock);
     while (!(s = earliest(x)) && !rc)
@@ -259,7 +259,7 @@ vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
         unsigned at = (s->first + s->n_taken++) % XLINK_MAX_PACKETS;
 
         *stream = s->id;
-        *out = (xlink_packet){s->in[at].data, s->in[at].n};
+        *out = (xlink_packet){s->in[at].data, s->in[at].bytes};
     }
     pthread_mutex_unlock(&x->lock);
     return rc;
@@ -267,7 +267,7 @@ vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
 
 bool xlink_stream_name(xlink *x, uint32_t stream, char out[XLINK_NAME_BYTES])
 {
-    stream_entry *s;
+    xlink_stream *s;
 
     pthread_mutex_lock(&x->lock);
     s = xlink_by_id(x, stream);
@@ -299,7 +299,7 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
 {
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_READ_REL, .stream = stream}, answer;
-    stream_entry *s;
+    xlink_stream *s;
     vpu_status rc;
     bool sent;
 
@@ -312,7 +312,7 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                      "stream %u: no packet was read that could be released",
                      stream);
     } else {
-        h.size = s->in[s->first].n;
+        h.size = s->in[s->first].bytes;
         free(s->in[s->first].data);
         s->first = (s->first + 1) % XLINK_MAX_PACKETS;
         s->n_in--;
@@ -329,7 +329,7 @@ static vpu_status wait_released(xlink *x, uint32_t stream,
                                 const struct timespec *deadline, vpu_error *err)
 {
     for (;;) {
-        stream_entry *s = xlink_by_id(x, stream);
+        xlink_stream *s = xlink_by_id(x, stream);
 
         if (x->over)
             return xlink_over(x, err);
@@ -375,7 +375,7 @@ vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
 {
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header answer;
-    stream_entry *s;
+    xlink_stream *s;
     vpu_status rc;
 
     pthread_mutex_lock(&x->lock);

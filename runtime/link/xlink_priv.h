@@ -14,7 +14,7 @@ typedef struct {
     uint32_t id;
     xlink_event event;
     xlink_header answer;
-} pending;
+} xlink_pending;
 
 typedef struct {
     bool used;
@@ -25,20 +25,20 @@ typedef struct {
     unsigned first, n_in, n_taken;
     struct {
         void *data;
-        uint32_t n;
+        uint32_t bytes;
         uint64_t seq;        /* of arrival, over all streams */
     } in[XLINK_MAX_PACKETS]; /* a ring, the oldest at first */
-} stream_entry;
+} xlink_stream;
 
-typedef struct event {
-    struct event *next;
+typedef struct xlink_queued {
+    struct xlink_queued *next;
     uint8_t header[XLINK_HEADER_MAX];
-    uint32_t n;
+    uint32_t bytes;
     uint8_t payload[];
-} event;
+} xlink_queued;
 
 struct xlink {
-    transport *t;
+    transport *transport;
     xlink_config config;
     pthread_mutex_t lock;   /* all below */
     pthread_cond_t changed; /* something the calls wait for */
@@ -48,9 +48,9 @@ struct xlink {
     vpu_error why; /* when over */
     uint32_t next_id, last_stream;
     uint64_t next_seq;
-    pending pending[XLINK_MAX_IN_FLIGHT];
-    stream_entry streams[XLINK_MAX_STREAMS];
-    event *queue, **queue_end;
+    xlink_pending pending[XLINK_MAX_IN_FLIGHT];
+    xlink_stream streams[XLINK_MAX_STREAMS];
+    xlink_queued *queue, **queue_end;
     unsigned n_queue;
 };
 
@@ -60,12 +60,12 @@ bool xlink_wait(xlink *x, const struct timespec *deadline);
 void xlink_end(xlink *x, const vpu_error *why);
 vpu_status xlink_over(const xlink *x, vpu_error *err); /* says why */
 
-stream_entry *xlink_by_id(xlink *x, uint32_t id);
-stream_entry *xlink_by_name(xlink *x, const char *name);
+xlink_stream *xlink_by_id(xlink *x, uint32_t id);
+xlink_stream *xlink_by_name(xlink *x, const char *name);
 /* NULL: no room, or the id is another stream's. */
-stream_entry *xlink_add_stream(xlink *x, const char *name, uint32_t id);
+xlink_stream *xlink_add_stream(xlink *x, const char *name, uint32_t id);
 uint32_t xlink_new_id(xlink *x);
-void xlink_drop_if_closed(stream_entry *s);
+void xlink_drop_if_closed(xlink_stream *s);
 
 /* Send a request and wait for its answer. *sent: the peer may have got it. */
 vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,

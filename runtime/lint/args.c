@@ -54,8 +54,8 @@ static bool is_dimension(const config_binding *b)
     return b->source.text && strchr(b->source.text, '.');
 }
 
-static void check_scalar(linter *l, const stage *s, const config_binding *b,
-                         const sim_arg *p)
+static void check_scalar(lint_state *l, const lint_stage *s,
+                         const config_binding *b, const sim_arg *p)
 {
     bool as_int = b->kind == CONFIG_INT || is_dimension(b);
 
@@ -63,37 +63,38 @@ static void check_scalar(linter *l, const stage *s, const config_binding *b,
         lint_report(l, LINT_ARG_TYPE, s->layer->path, b->line, 0,
                     "argument '%s' of kernel '%s' is %s, %u bytes; the binding "
                     "hands over 32 bits",
-                    b->arg, s->k->name, p->type, p->bytes);
+                    b->arg, s->kernel->name, p->type, p->bytes);
     else if (p->is_float == as_int)
         lint_report(l, LINT_ARG_TYPE, s->layer->path, b->line, 0,
                     "argument '%s' of kernel '%s' is %s, but the binding hands "
                     "over %s",
-                    b->arg, s->k->name, p->type,
+                    b->arg, s->kernel->name, p->type,
                     is_dimension(b) ? "a dimension, which is an int"
                     : as_int        ? "an int"
                                     : "a float");
 }
 
-static void check_binding(linter *l, const stage *s, const config_binding *b)
+static void check_binding(lint_state *l, const lint_stage *s,
+                          const config_binding *b)
 {
-    const sim_arg *p = arg_of(s->k, b->arg);
+    const sim_arg *p = arg_of(s->kernel, b->arg);
 
     if (!p)
         lint_report(l, LINT_ARG_UNKNOWN, s->layer->path, b->line, 0,
                     "kernel '%s' has no argument '%s': the binding does "
                     "nothing",
-                    s->k->name, b->arg);
+                    s->kernel->name, b->arg);
     else if (!right_kind(b, p))
         lint_report(l, LINT_ARG_KIND, s->layer->path, b->line, 0,
                     "argument '%s' of kernel '%s' is %s%s, but the binding "
                     "gives %s",
-                    b->arg, s->k->name, space_name(p->space), p->type,
+                    b->arg, s->kernel->name, space_name(p->space), p->type,
                     kind_text(b->kind));
     else if (p->space == SIM_ARG_SCALAR)
         check_scalar(l, s, b, p);
 }
 
-void lint_check_args(linter *l, const stage *s)
+void lint_check_args(lint_state *l, const lint_stage *s)
 {
     const config_kernel *k = s->binding;
 
@@ -108,8 +109,8 @@ void lint_check_args(linter *l, const stage *s)
                 "argument '%s' is bound more than once", k->bindings[i].arg);
         check_binding(l, s, &k->bindings[i]);
     }
-    for (uint32_t i = 0; i < s->k->n_args; i++) {
-        const sim_arg *p = &s->k->args[i];
+    for (uint32_t i = 0; i < s->kernel->n_args; i++) {
+        const sim_arg *p = &s->kernel->args[i];
         bool bound = false;
 
         for (size_t j = 0; j < k->n_bindings; j++)
@@ -117,7 +118,8 @@ void lint_check_args(linter *l, const stage *s)
         if (!bound)
             lint_report(l, LINT_ARG_MISSING, s->layer->path, k->line, 0,
                         "argument '%s' (%s%s) of kernel '%s' has no binding",
-                        p->name, space_name(p->space), p->type, s->k->name);
+                        p->name, space_name(p->space), p->type,
+                        s->kernel->name);
     }
 }
 
@@ -140,7 +142,8 @@ static unsigned stages_with(const config_layer *x, config_binding_kind kind,
     return n;
 }
 
-static void check_buffers(linter *l, const stage *s, const config_binding *b)
+static void check_buffers(lint_state *l, const lint_stage *s,
+                          const config_binding *b)
 {
     /* In the flat form the other stages are other CustomLayers. */
     if (s->layer->form == CONFIG_FORM_FLAT)
@@ -159,7 +162,8 @@ static void check_buffers(linter *l, const stage *s, const config_binding *b)
                     b->arg, b->port);
 }
 
-static void check_source(linter *l, const stage *s, const config_binding *b)
+static void check_source(lint_state *l, const lint_stage *s,
+                         const config_binding *b)
 {
     const char *t = b->source.text;
     size_t n = t ? strcspn(t, ".") : 0;
@@ -183,7 +187,7 @@ static void check_source(linter *l, const stage *s, const config_binding *b)
 
 /* The vendor's compiler keeps the order asked for under the port's number and
  * applies it to the stage's edge of that number. */
-void lint_check_ports(linter *l, const stage *s)
+void lint_check_ports(lint_state *l, const lint_stage *s)
 {
     const config_kernel *k = s->binding;
     int32_t edge = 0;
@@ -202,7 +206,7 @@ void lint_check_ports(linter *l, const stage *s)
                         b->arg);
         else if (b->kind == CONFIG_INPUT && b->port != edge &&
                  b->format != CONFIG_ANY && b->format != CONFIG_BF &&
-                 arg_of(s->k, b->arg))
+                 arg_of(s->kernel, b->arg))
             lint_report(l, LINT_FORMAT, s->layer->path, b->line, 0,
                         "'%s' is input %d of the layer but %d of the kernel: "
                         "the vendor's compiler brings number %d into order "

@@ -11,26 +11,26 @@
 enum { MAX_PRAGMAS = 64 };
 
 /* Work-groups of one item, as written in the binding: nothing to join. */
-static bool one_item(const stage *s)
+static bool one_item(const lint_stage *s)
 {
     return s->local[0] == 1 && s->local[1] == 1 && s->local[2] == 1;
 }
 
-static uint32_t line_at(const source_text *s, size_t at)
+static uint32_t line_at(const lint_source_text *s, size_t at)
 {
     uint32_t line, col;
 
-    source_position(s, at, &line, &col);
+    lint_source_position(s, at, &line, &col);
     return line;
 }
 
 /* --- the vectorizer ------------------------------------------------------ */
 
 /* "path:line:col: why", either number left out, to a place. */
-static void refused_at(const stage *s, uint32_t *line, uint32_t *col,
+static void refused_at(const lint_stage *s, uint32_t *line, uint32_t *col,
                        const char **why)
 {
-    const char *t = s->k->not_vectorized;
+    const char *t = s->kernel->not_vectorized;
     size_t n = strlen(s->src->path);
     unsigned a = 0, b = 0;
     int len = 0;
@@ -67,39 +67,41 @@ static bool moves_vectors(const isa_function *f)
 }
 
 /* The return whose removal lets the vectorizer in; 0 = there is none. */
-static size_t guilty_return(linter *l, const stage *s, uint32_t *factor)
+static size_t guilty_return(lint_state *l, const lint_stage *s,
+                            uint32_t *factor)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
-    size_t at = s->shown ? source_early_return(s->src, &s->in_src) : 0;
+    size_t at = s->shown ? lint_source_early_return(s->src, &s->in_src) : 0;
     sim_kernel k = {0};
 
-    if (!at || !lint_variant(l, s, source_replace(s->src, at, 6, "", l->a), &k,
-                             programs))
+    if (!at ||
+        !lint_variant(l, s, lint_source_replace(s->src, at, 6, "", l->arena),
+                      &k, programs))
         return 0;
     *factor = k.variants[SIM_VECTORIZED].factor;
     return k.variants[SIM_VECTORIZED].present ? at : 0;
 }
 
-static void check_vectorizer(linter *l, const stage *s)
+static void check_vectorizer(lint_state *l, const lint_stage *s)
 {
     uint32_t line, col, factor = 0;
     const char *why;
     size_t exit_at;
 
-    if (s->k->variants[SIM_VECTORIZED].present || !s->k->not_vectorized ||
-        one_item(s))
+    if (s->kernel->variants[SIM_VECTORIZED].present ||
+        !s->kernel->not_vectorized || one_item(s))
         return;
     refused_at(s, &line, &col, &why);
     if (strstr(why, "uses vector types")) {
-        size_t at = s->shown ? source_vector_type(s->src, &s->in_src) : 0;
+        size_t at = s->shown ? lint_source_vector_type(s->src, &s->in_src) : 0;
 
         if (at)
-            source_position(s->src, at, &line, &col);
+            lint_source_position(s->src, at, &line, &col);
         if (!moves_vectors(s->programs[SIM_SCALAR]))
             lint_report(l, LINT_VECTOR_TYPES, s->src->path, line, col,
                         "kernel '%s' is not vectorized because it uses vector "
                         "types, but no access to memory moves a vector",
-                        s->k->name);
+                        s->kernel->name);
         return;
     }
     exit_at = guilty_return(l, s, &factor);
@@ -107,16 +109,17 @@ static void check_vectorizer(linter *l, const stage *s)
         lint_report_at(l, LINT_EARLY_EXIT, s->src, exit_at,
                        "kernel '%s' is not vectorized because items leave it "
                        "here; without, %u work-items run at once",
-                       s->k->name, factor);
+                       s->kernel->name, factor);
     else
         lint_report(l, LINT_VECTORIZER, s->src->path, line, col,
-                    "kernel '%s' is not vectorized: %s", s->k->name, why);
+                    "kernel '%s' is not vectorized: %s", s->kernel->name, why);
 }
 
 /* --- restrict ------------------------------------------------------------ */
 
 /* The loop that gains most, as text; "" when none does. */
-static const char *loop_gain(linter *l, const stage *s, const char *text)
+static const char *loop_gain(lint_state *l, const lint_stage *s,
+                             const char *text)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
     const isa_function *now = lint_program(s->programs), *then;
@@ -139,21 +142,21 @@ static const char *loop_gain(linter *l, const stage *s, const char *text)
             where = first;
         }
     }
-    return where ? arena_printf(l->a,
+    return where ? arena_printf(l->arena,
                                 "; with it an iteration of the loop at line %u "
                                 "takes %.4g issue cycles instead of %.4g",
                                 where, to, from)
                  : "";
 }
 
-static void check_restrict(linter *l, const stage *s)
+static void check_restrict(lint_state *l, const lint_stage *s)
 {
-    const source_param *first = NULL;
+    const lint_source_param *first = NULL;
     unsigned pointers = 0, written = 0, bare = 0;
     str names = {0};
 
     for (uint32_t i = 0; s->shown && i < s->in_src.n_params; i++) {
-        const source_param *p = &s->in_src.params[i];
+        const lint_source_param *p = &s->in_src.params[i];
 
         if (!p->star || !p->global)
             continue;
@@ -170,26 +173,28 @@ static void check_restrict(linter *l, const stage *s)
     if (bare && pointers > 1 && written && lint_is_on(l, LINT_RESTRICT))
         lint_report_at(
             l, LINT_RESTRICT, s->src, first->name,
-            "%s of kernel '%s' %s no restrict%s", str_text(&names), s->k->name,
-            bare > 1 ? "have" : "has",
-            loop_gain(l, s, source_with_restrict(s->src, &s->in_src, l->a)));
+            "%s of kernel '%s' %s no restrict%s", str_text(&names),
+            s->kernel->name, bare > 1 ? "have" : "has",
+            loop_gain(l, s,
+                      lint_source_with_restrict(s->src, &s->in_src, l->arena)));
     str_free(&names);
 }
 
 /* --- unrolling ----------------------------------------------------------- */
 
 /* Does the preprocessor leave what stands there in? */
-static bool active(linter *l, const stage *s, size_t at, size_t n)
+static bool active(lint_state *l, const lint_stage *s, size_t at, size_t n)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
     sim_kernel k = {0};
 
-    return !lint_variant(l, s, source_replace(s->src, at, n, "#error", l->a),
+    return !lint_variant(l, s,
+                         lint_source_replace(s->src, at, n, "#error", l->arena),
                          &k, programs);
 }
 
-static void check_pragma(linter *l, const stage *s, size_t at,
-                         const source_span *loop)
+static void check_pragma(lint_state *l, const lint_stage *s, size_t at,
+                         const lint_source_span *loop)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
     const isa_function *now = lint_program(s->programs), *then;
@@ -199,8 +204,8 @@ static void check_pragma(linter *l, const stage *s, size_t at,
 
     /* A factor of 1 asks for none. */
     if (!strncmp(s->src->code + at + n - 2, " 1", 2) ||
-        !lint_variant(l, s, source_replace(s->src, at, n, "", l->a), &k,
-                      programs))
+        !lint_variant(l, s, lint_source_replace(s->src, at, n, "", l->arena),
+                      &k, programs))
         return;
     then = lint_program(programs);
     if (!then ||
@@ -212,20 +217,20 @@ static void check_pragma(linter *l, const stage *s, size_t at,
         l, LINT_UNROLL, s->src, at,
         "unrolling gains kernel '%s' less than 3 %% here: an iteration "
         "takes %.4g issue cycles with the pragma and %.4g without",
-        s->k->name, with, without);
+        s->kernel->name, with, without);
 }
 
-static void check_unroll(linter *l, const stage *s)
+static void check_unroll(lint_state *l, const lint_stage *s)
 {
-    source_span loop;
+    lint_source_span loop;
     unsigned n = 0;
     bool found;
 
     if (s->src->includes || !lint_is_on(l, LINT_UNROLL))
         return;
-    for (size_t at = source_next_unroll(s->src, 0, &loop, &found);
+    for (size_t at = lint_source_next_unroll(s->src, 0, &loop, &found);
          at != SIZE_MAX && n++ < MAX_PRAGMAS;
-         at = source_next_unroll(s->src, at + 1, &loop, &found))
+         at = lint_source_next_unroll(s->src, at + 1, &loop, &found))
         if (found)
             check_pragma(l, s, at, &loop);
 }
@@ -239,18 +244,19 @@ static bool walks(const isa_instr *in)
 }
 
 /* Loops over work-items are the compiler's; those the source has are meant. */
-static void check_ddr(linter *l, const stage *s, const isa_function *f,
+static void check_ddr(lint_state *l, const lint_stage *s, const isa_function *f,
                       uint32_t b)
 {
     const isa_block *x = &f->blocks[b];
     const isa_instr *first = NULL;
     uint32_t n = 0;
 
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
         const isa_instr *in = &f->instrs[i];
 
         if (!walks(in) || s->src->includes ||
-            !source_in_loop(s->src, source_offset(s->src, in->line, in->col)))
+            !lint_source_in_loop(s->src,
+                                 lint_source_offset(s->src, in->line, in->col)))
             continue;
         n++;
         if (!first || in->line < first->line ||
@@ -261,7 +267,7 @@ static void check_ddr(linter *l, const stage *s, const isa_function *f,
         lint_report(l, LINT_DDR_LOOP, s->src->path, first->line, first->col,
                     "kernel '%s' walks through global memory element by "
                     "element in a loop",
-                    s->k->name);
+                    s->kernel->name);
 }
 
 static bool on_stack(const isa_instr *in)
@@ -287,15 +293,15 @@ static bool has_arrays(const isa_function *f)
 }
 
 /* Private arrays are on the stack, too: then nothing is said. */
-static void check_spills(linter *l, const stage *s, const isa_function *f,
-                         uint32_t b)
+static void check_spills(lint_state *l, const lint_stage *s,
+                         const isa_function *f, uint32_t b)
 {
     const isa_block *x = &f->blocks[b];
     uint32_t n = 0, line = 0, col = 0;
 
     if (!f->n_spills || has_arrays(f))
         return;
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
         const isa_instr *in = &f->instrs[i];
 
         n += on_stack(in);
@@ -311,10 +317,10 @@ static void check_spills(linter *l, const stage *s, const isa_function *f,
                     "kernel '%s': this loop needs more registers than there "
                     "are: %u loads and stores of spilled values among the %u "
                     "cycles of a pass",
-                    s->k->name, n, x->cycles);
+                    s->kernel->name, n, x->cycles);
 }
 
-static void check_loops(linter *l, const stage *s)
+static void check_loops(lint_state *l, const lint_stage *s)
 {
     const isa_function *f = lint_program(s->programs);
 
@@ -326,7 +332,7 @@ static void check_loops(linter *l, const stage *s)
     }
 }
 
-void lint_check_kernel(linter *l, const stage *s)
+void lint_check_kernel(lint_state *l, const lint_stage *s)
 {
     check_vectorizer(l, s);
     check_restrict(l, s);

@@ -54,36 +54,36 @@ vpu_status lint_checks_parse(const char *text, uint32_t *mask, vpu_error *err)
     }
 }
 
-bool lint_is_on(const linter *l, lint_check check)
+bool lint_is_on(const lint_state *l, lint_check check)
 {
     return l->cfg->checks >> check & 1;
 }
 
-static void add(linter *l, lint_finding f)
+static void add(lint_state *l, lint_finding f)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n_findings; i++)
         if (l->findings[i].check == f.check && l->findings[i].line == f.line &&
             l->findings[i].col == f.col &&
             !strcmp(l->findings[i].path, f.path) &&
             !strcmp(l->findings[i].text, f.text))
             return;
-    *arena_append(l->a, l->findings, l->n, l->cap) = f;
+    *arena_append(l->arena, l->findings, l->n_findings, l->cap_findings) = f;
 }
 
-void lint_report(linter *l, lint_check check, const char *path, uint32_t line,
-                 uint32_t col, const char *fmt, ...)
+void lint_report(lint_state *l, lint_check check, const char *path,
+                 uint32_t line, uint32_t col, const char *fmt, ...)
 {
     va_list ap;
 
     if (!lint_is_on(l, check))
         return;
     va_start(ap, fmt);
-    add(l,
-        (lint_finding){check, path, line, col, arena_vprintf(l->a, fmt, ap)});
+    add(l, (lint_finding){check, path, line, col,
+                          arena_vprintf(l->arena, fmt, ap)});
     va_end(ap);
 }
 
-void lint_report_at(linter *l, lint_check check, const source_text *s,
+void lint_report_at(lint_state *l, lint_check check, const lint_source_text *s,
                     size_t at, const char *fmt, ...)
 {
     uint32_t line, col;
@@ -91,42 +91,42 @@ void lint_report_at(linter *l, lint_check check, const source_text *s,
 
     if (!lint_is_on(l, check))
         return;
-    source_position(s, at, &line, &col);
+    lint_source_position(s, at, &line, &col);
     va_start(ap, fmt);
     add(l, (lint_finding){check, s->path, line, col,
-                          arena_vprintf(l->a, fmt, ap)});
+                          arena_vprintf(l->arena, fmt, ap)});
     va_end(ap);
 }
 
 /* --- kernels ------------------------------------------------------------- */
 
 /* text: NULL = the file's. */
-static vpu_status compile(linter *l, const char *path, const char *text,
+static vpu_status compile(lint_state *l, const char *path, const char *text,
                           const char *entry, const log_sink *log,
                           sim_kernel **k, const isa_function **programs,
                           vpu_error *err)
 {
     const lint_config *c = l->cfg;
-    const sim_compile_config cfg = {.user.options = c->options,
-                                    .user.n_options = c->n_options,
-                                    .user.no_cache = true,
-                                    .user.limits = c->limits,
-                                    .log = log};
+    const kernel_compile_config cfg = {.user.options = c->options,
+                                       .user.n_options = c->n_options,
+                                       .user.no_cache = true,
+                                       .user.limits = c->limits,
+                                       .log = log};
     vpu_status st =
-        text ? sim_kernel_compile_text(path, text, entry, &cfg, l->a, k, err)
-             : sim_kernel_compile(path, entry, &cfg, l->a, k, err);
+        text ? kernel_compile_text(path, text, entry, &cfg, l->arena, k, err)
+             : kernel_compile(path, entry, &cfg, l->arena, k, err);
 
-    return st ? st : sim_kernel_programs(*k, l->a, programs, err);
+    return st ? st : kernel_programs(*k, l->arena, programs, err);
 }
 
-bool lint_variant(linter *l, const stage *s, const char *text, sim_kernel *k,
-                  const isa_function **programs)
+bool lint_variant(lint_state *l, const lint_stage *s, const char *text,
+                  sim_kernel *k, const isa_function **programs)
 {
     vpu_error err = {0};
     sim_kernel *compiled;
 
-    if (compile(l, s->src->path, text, s->k->name, NULL, &compiled, programs,
-                &err))
+    if (compile(l, s->src->path, text, s->kernel->name, NULL, &compiled,
+                programs, &err))
         return false;
     *k = *compiled;
     return true;
@@ -153,22 +153,23 @@ static bool same_stem(const char *a, const char *b)
 }
 
 /* A file of the command line that is meant for the kernel. */
-static vpu_status given_source(linter *l, const config_kernel *k, bool *used,
-                               const char **out, vpu_error *err)
+static vpu_status given_source(lint_state *l, const config_kernel *k,
+                               bool *used, const char **out, vpu_error *err)
 {
     const lint_config *c = l->cfg;
     vpu_status st = VPU_OK;
 
     *out = NULL;
     for (uint32_t i = 0; i < c->n_sources && !*out && !st; i++) {
-        source_kernel found;
-        source_text s;
+        lint_source_kernel found;
+        lint_source_text s;
         bool meant = false;
 
         for (size_t n = 0; n < k->n_sources; n++)
             meant |= same_stem(k->sources[n], c->sources[i]);
-        st = source_read(c->sources[i], l->a, &s, err);
-        if (!st && (meant || source_find_kernel(&s, k->entry, l->a, &found))) {
+        st = lint_source_read(c->sources[i], l->arena, &s, err);
+        if (!st && (meant ||
+                    lint_source_find_kernel(&s, k->entry, l->arena, &found))) {
             *out = c->sources[i];
             used[i] = true;
         }
@@ -176,16 +177,17 @@ static vpu_status given_source(linter *l, const config_kernel *k, bool *used,
     return st;
 }
 
-static vpu_status find_source(linter *l, const config_kernel *k, bool *used,
+static vpu_status find_source(lint_state *l, const config_kernel *k, bool *used,
                               const char **out, vpu_error *err)
 {
     const char *path;
-    source found;
+    backend_source found;
     vpu_status st = given_source(l, k, used, out, err);
 
     if (st || *out)
         return st;
-    st = source_find(k->sources[0], l->cfg->source_dir, l->a, &found, err);
+    st = backend_source_find(k->sources[0], l->cfg->source_dir, l->arena,
+                             &found, err);
     if (st)
         return st;
     path = found.path;
@@ -193,7 +195,7 @@ static vpu_status find_source(linter *l, const config_kernel *k, bool *used,
         size_t stem =
             strlen(path) - strlen(base(path)) + strcspn(base(path), ".");
 
-        path = arena_printf(l->a, "%.*s.cl", (int)stem, path);
+        path = arena_printf(l->arena, "%.*s.cl", (int)stem, path);
         if (!file_exists(path))
             return err_set(err, VPU_ERR_UNSUPPORTED,
                            "%s: only compiled; lint needs the source (%s)",
@@ -204,40 +206,41 @@ static vpu_status find_source(linter *l, const config_kernel *k, bool *used,
 }
 
 /* Is what the text shows what the compiler saw? */
-static bool agrees(const stage *s)
+static bool agrees(const lint_stage *s)
 {
-    if (s->in_src.n_params != s->k->n_args)
+    if (s->in_src.n_params != s->kernel->n_args)
         return false;
-    for (uint32_t i = 0; i < s->k->n_args; i++) {
-        const source_param *p = &s->in_src.params[i];
+    for (uint32_t i = 0; i < s->kernel->n_args; i++) {
+        const lint_source_param *p = &s->in_src.params[i];
 
-        if (strlen(s->k->args[i].name) != p->n_name ||
-            strncmp(s->k->args[i].name, s->src->text + p->name, p->n_name))
+        if (strlen(s->kernel->args[i].name) != p->n_name ||
+            strncmp(s->kernel->args[i].name, s->src->text + p->name, p->n_name))
             return false;
     }
     return true;
 }
 
-static vpu_status look(linter *l, const config_layer *layer,
+static vpu_status look(lint_state *l, const config_layer *layer,
                        const config_kernel *k, bool *used, vpu_error *err)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
-    stage s = {.layer = layer, .binding = k, .programs = programs};
-    source_text src;
+    lint_stage s = {.layer = layer, .binding = k, .programs = programs};
+    lint_source_text src;
     sim_kernel *kernel = NULL;
     const char *path;
     vpu_status st = find_source(l, k, used, &path, err);
 
     if (!st)
-        st = source_read(path, l->a, &src, err);
+        st = lint_source_read(path, l->arena, &src, err);
     if (!st)
         st = compile(l, path, NULL, k->entry, l->cfg->log, &kernel, programs,
                      err);
     if (st)
         return st;
-    s.k = kernel;
+    s.kernel = kernel;
     s.src = &src;
-    s.shown = source_find_kernel(&src, k->entry, l->a, &s.in_src) && agrees(&s);
+    s.shown = lint_source_find_kernel(&src, k->entry, l->arena, &s.in_src) &&
+              agrees(&s);
     lint_check_args(l, &s);
     lint_check_ports(l, &s);
     lint_check_sizes(l, &s);
@@ -277,7 +280,7 @@ static vpu_status check_used(const lint_config *c, const bool *used,
 vpu_status lint_run(const lint_config *cfg, arena *a, lint_result *out,
                     vpu_error *err)
 {
-    linter l = {.cfg = cfg, .a = a};
+    lint_state l = {.cfg = cfg, .arena = a};
     bool *used = arena_array(a, bool, cfg->n_sources + 1);
     vpu_status st = VPU_OK;
 
@@ -295,10 +298,10 @@ vpu_status lint_run(const lint_config *cfg, arena *a, lint_result *out,
     }
     if (!st)
         st = check_used(cfg, used, out, err);
-    if (l.n)
-        qsort(l.findings, l.n, sizeof *l.findings, by_place);
+    if (l.n_findings)
+        qsort(l.findings, l.n_findings, sizeof *l.findings, by_place);
     out->findings = l.findings;
-    out->n_findings = (uint32_t)l.n;
+    out->n_findings = (uint32_t)l.n_findings;
     out->sizes = l.sizes;
     return st;
 }

@@ -48,7 +48,7 @@ typedef struct {
     const char *layer; /* only CustomLayers of this type; NULL = all */
     /* A layer of the file bound to shapes, or NULL: then only what is constant
      * in the file is known of the sizes. */
-    const graph *g;
+    const graph *graph;
     const char *const *sources; /* .cl files to take instead of those of the
                                    same name, or for the kernels in them */
     uint32_t n_sources;

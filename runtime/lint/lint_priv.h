@@ -8,43 +8,44 @@
 
 typedef struct {
     const lint_config *cfg;
-    arena *a;
+    arena *arena;
     lint_finding *findings;
-    size_t n, cap;
+    size_t n_findings, cap_findings;
     bool sizes;
-} linter;
+} lint_state;
 
 /* A stage with the kernel it names. */
 typedef struct {
     const config_layer *layer;
     const config_kernel *binding;
-    const sim_kernel *k;
+    const sim_kernel *kernel;
     const isa_function *const *programs; /* SIM_N_VARIANTS */
-    const source_text *src;
-    source_kernel in_src;
+    const lint_source_text *src;
+    lint_source_kernel in_src;
     bool shown; /* in_src is what the compiler saw: same arguments */
     /* Work sizes as far as they are known, else 0. */
     uint32_t global[3], local[3];
     const graph_launch *launch; /* or NULL */
-} stage;
+} lint_stage;
 
-void lint_report(linter *l, lint_check check, const char *path, uint32_t line,
-                 uint32_t col, const char *fmt, ...) VPU_PRINTF(6, 7);
+void lint_report(lint_state *l, lint_check check, const char *path,
+                 uint32_t line, uint32_t col, const char *fmt, ...)
+    VPU_PRINTF(6, 7);
 /* At an offset of a kernel's source. */
-void lint_report_at(linter *l, lint_check check, const source_text *s,
+void lint_report_at(lint_state *l, lint_check check, const lint_source_text *s,
                     size_t at, const char *fmt, ...) VPU_PRINTF(5, 6);
-bool lint_is_on(const linter *l, lint_check check);
+bool lint_is_on(const lint_state *l, lint_check check);
 
 /* A kernel of changed source text, its programs and no host code. False: it
  * does not compile. */
-bool lint_variant(linter *l, const stage *s, const char *text, sim_kernel *k,
-                  const isa_function **programs);
+bool lint_variant(lint_state *l, const lint_stage *s, const char *text,
+                  sim_kernel *k, const isa_function **programs);
 /* The one that runs: vectorized if there is one. */
 const isa_function *lint_program(const isa_function *const *programs);
 
-void lint_check_args(linter *l, const stage *s);   /* args.c */
-void lint_check_ports(linter *l, const stage *s);  /* args.c */
-void lint_check_sizes(linter *l, stage *s);        /* sizes.c */
-void lint_check_kernel(linter *l, const stage *s); /* kernel.c */
+void lint_check_args(lint_state *l, const lint_stage *s);   /* args.c */
+void lint_check_ports(lint_state *l, const lint_stage *s);  /* args.c */
+void lint_check_sizes(lint_state *l, lint_stage *s);        /* sizes.c */
+void lint_check_kernel(lint_state *l, const lint_stage *s); /* kernel.c */
 
 #endif

@@ -9,7 +9,7 @@ bool loops_is_loop(const isa_function *f, uint32_t b)
 
     if (x->kind == ISA_KERNEL)
         return true;
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
         const isa_instr *in = &f->instrs[i];
 
         if ((isa_ops[in->op].flags & ISA_F_TARGET) && in->imm >= 0 &&
@@ -19,7 +19,8 @@ bool loops_is_loop(const isa_function *f, uint32_t b)
     if (b && x->kind == ISA_PLAIN) {
         const isa_block *before = &f->blocks[b - 1];
 
-        for (uint32_t i = before->first; i < before->first + before->n; i++)
+        for (uint32_t i = before->first; i < before->first + before->n_instrs;
+             i++)
             if (f->instrs[i].op == ISA_OP_rep)
                 return true;
     }
@@ -39,7 +40,7 @@ static uint32_t copies(const isa_function *f, uint32_t b, uint32_t line,
     const isa_block *x = &f->blocks[b];
     uint32_t n = 0;
 
-    for (uint32_t i = x->first; i < x->first + x->n; i++)
+    for (uint32_t i = x->first; i < x->first + x->n_instrs; i++)
         n += f->instrs[i].line == line && f->instrs[i].col == col &&
              f->instrs[i].op == op;
     return n;
@@ -99,7 +100,7 @@ bool loops_compare(const isa_function *before, const isa_function *after,
 
         if (!loops_is_loop(before, b))
             continue;
-        for (uint32_t i = x->first; i < x->first + x->n; i++) {
+        for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
             const isa_instr *in = &before->instrs[i];
             uint32_t at_b = 0, at_a = 0, n_b, n_a, least;
 

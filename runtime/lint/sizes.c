@@ -22,9 +22,9 @@ static void constants(config_text t, const char *path, uint32_t out[3])
     }
 }
 
-static void know(const linter *l, stage *s)
+static void know(const lint_state *l, lint_stage *s)
 {
-    const graph *g = l->cfg->g;
+    const graph *g = l->cfg->graph;
 
     constants(s->binding->global, s->layer->path, s->global);
     constants(s->binding->local, s->layer->path, s->local);
@@ -47,10 +47,10 @@ static bool all_known(const uint32_t v[3])
     return v[0] && v[1] && v[2];
 }
 
-static void check_remainder(linter *l, const stage *s)
+static void check_remainder(lint_state *l, const lint_stage *s)
 {
     const config_kernel *k = s->binding;
-    const uint32_t *reqd = s->k->reqd_local;
+    const uint32_t *reqd = s->kernel->reqd_local;
 
     for (int d = 0; d < 3; d++)
         if (s->global[d] && s->local[d] && s->global[d] % s->local[d])
@@ -66,11 +66,11 @@ static void check_remainder(linter *l, const stage *s)
                         k->local.col,
                         "dimension %d: the local size is %u, but "
                         "reqd_work_group_size of kernel '%s' says %u",
-                        d, s->local[d], s->k->name, reqd[d]);
+                        d, s->local[d], s->kernel->name, reqd[d]);
 }
 
 /* Told from a tenth on: below that other things matter more. */
-static void check_split(linter *l, const stage *s)
+static void check_split(lint_state *l, const lint_stage *s)
 {
     static const uint32_t shaves[] = {16, 7};
     const config_kernel *k = s->binding;
@@ -103,9 +103,9 @@ static void check_split(linter *l, const stage *s)
 }
 
 /* Groups of one item are meant to do their own loop. */
-static void check_multiple(linter *l, const stage *s)
+static void check_multiple(lint_state *l, const lint_stage *s)
 {
-    const sim_variant *v = &s->k->variants[SIM_VECTORIZED];
+    const sim_variant *v = &s->kernel->variants[SIM_VECTORIZED];
     const uint32_t *n = s->local;
 
     if (v->present && n[0] && n[0] % v->factor &&
@@ -115,11 +115,11 @@ static void check_multiple(linter *l, const stage *s)
                     "local size %u of dimension 0 is not a multiple of %u: the "
                     "scalar variant of kernel '%s' runs, not the vectorized "
                     "one",
-                    n[0], v->factor, s->k->name);
+                    n[0], v->factor, s->kernel->name);
 }
 
 /* Bytes of a __local argument: as bound, else as far as constant. */
-static uint32_t local_bytes(const stage *s, const char *name)
+static uint32_t local_bytes(const lint_stage *s, const char *name)
 {
     uint32_t bytes = 0;
 
@@ -143,21 +143,22 @@ static uint32_t local_bytes(const stage *s, const char *name)
 }
 
 /* What is not known counts as nothing, so this is never too much. */
-static void check_memory(linter *l, const stage *s)
+static void check_memory(lint_state *l, const lint_stage *s)
 {
-    exec_value *values = arena_array(l->a, exec_value, s->k->n_args + 1);
-    exec_launch x = {.kernel = s->k, .values = values};
+    exec_value *values =
+        arena_array(l->arena, exec_value, s->kernel->n_args + 1);
+    exec_launch x = {.kernel = s->kernel, .values = values};
     sim_variant_kind variant;
     uint32_t need;
     str list = {0};
 
-    for (uint32_t i = 0; i < s->k->n_args; i++)
-        if (s->k->args[i].space == SIM_ARG_LOCAL)
-            values[i].u.bytes = local_bytes(s, s->k->args[i].name);
+    for (uint32_t i = 0; i < s->kernel->n_args; i++)
+        if (s->kernel->args[i].space == SIM_ARG_LOCAL)
+            values[i].as.bytes = local_bytes(s, s->kernel->args[i].name);
     for (int d = 0; d < 3; d++)
         x.local[d] = all_known(s->local) ? s->local[d] : 0;
-    variant = s->k->variants[SIM_VECTORIZED].present && x.local[0] &&
-                      !(x.local[0] % s->k->variants[SIM_VECTORIZED].factor)
+    variant = s->kernel->variants[SIM_VECTORIZED].present && x.local[0] &&
+                      !(x.local[0] % s->kernel->variants[SIM_VECTORIZED].factor)
                   ? SIM_VECTORIZED
                   : SIM_SCALAR;
     need = exec_local_bytes(&x, variant, &list);
@@ -165,12 +166,12 @@ static void check_memory(linter *l, const stage *s)
         lint_report(l, LINT_LOCAL_MEMORY, s->layer->path, s->binding->line, 0,
                     "kernel '%s' needs %u bytes of local memory per "
                     "work-group, the device has %llu:%s",
-                    s->k->name, need, (unsigned long long)l->cfg->local_budget,
-                    str_text(&list));
+                    s->kernel->name, need,
+                    (unsigned long long)l->cfg->local_budget, str_text(&list));
     str_free(&list);
 }
 
-void lint_check_sizes(linter *l, stage *s)
+void lint_check_sizes(lint_state *l, lint_stage *s)
 {
     know(l, s);
     l->sizes |= s->launch != NULL;

@@ -56,21 +56,21 @@ static size_t blanks(const char *s, size_t i)
 }
 
 /* Of the bracket that closes the one at i; the text's end when none does. */
-static size_t closing(const source_text *s, size_t i)
+static size_t closing(const lint_source_text *s, size_t i)
 {
     char open = s->code[i], close = open == '(' ? ')' : '}';
     unsigned depth = 0;
 
-    for (; i < s->n; i++) {
+    for (; i < s->length; i++) {
         if (s->code[i] == open)
             depth++;
         else if (s->code[i] == close && !--depth)
             return i;
     }
-    return s->n;
+    return s->length;
 }
 
-static bool keyword(const source_text *s, size_t i, const char *w)
+static bool keyword(const lint_source_text *s, size_t i, const char *w)
 {
     size_t n = strlen(w);
 
@@ -80,7 +80,7 @@ static bool keyword(const source_text *s, size_t i, const char *w)
 
 /* Of the last character of the statement at i; conditions in front of it are
  * part of it. */
-static size_t statement_end(const source_text *s, size_t i)
+static size_t statement_end(const lint_source_text *s, size_t i)
 {
     for (;;) {
         i = blanks(s->code, i);
@@ -90,46 +90,47 @@ static size_t statement_end(const source_text *s, size_t i)
             !keyword(s, i, "if"))
             break;
         i += strcspn(s->code + i, "(");
-        if (i >= s->n)
-            return s->n;
+        if (i >= s->length)
+            return s->length;
         i = closing(s, i) + 1;
-        if (i > s->n)
-            return s->n;
+        if (i > s->length)
+            return s->length;
     }
     return i + strcspn(s->code + i, ";");
 }
 
-static void find_loops(source_text *s, arena *a)
+static void find_loops(lint_source_text *s, arena *a)
 {
-    source_span *v = NULL;
+    lint_source_span *v = NULL;
     size_t n = 0, cap = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->length; i++) {
         bool head = keyword(s, i, "for") || keyword(s, i, "while");
 
         if (head)
-            *arena_append(a, v, n, cap) = (source_span){i, statement_end(s, i)};
+            *arena_append(a, v, n, cap) =
+                (lint_source_span){i, statement_end(s, i)};
         else if (keyword(s, i, "do"))
             *arena_append(a, v, n, cap) =
-                (source_span){i, statement_end(s, i + 2)};
+                (lint_source_span){i, statement_end(s, i + 2)};
     }
     s->loops = v;
     s->n_loops = (uint32_t)n;
 }
 
-vpu_status source_read(const char *path, arena *a, source_text *out,
-                       vpu_error *err)
+vpu_status lint_source_read(const char *path, arena *a, lint_source_text *out,
+                            vpu_error *err)
 {
     char *text;
     vpu_status st;
 
-    *out = (source_text){.path = path};
-    st = file_read(path, MAX_BYTES, a, &text, &out->n, err);
+    *out = (lint_source_text){.path = path};
+    st = file_read(path, MAX_BYTES, a, &text, &out->length, err);
     if (st)
         return st;
-    out->n = strlen(text); /* a zero byte ends what can be looked at */
+    out->length = strlen(text); /* a zero byte ends what can be looked at */
     out->text = text;
-    out->code = mask(text, out->n, a);
+    out->code = mask(text, out->length, a);
     for (const char *s = out->code; (s = strstr(s, "#")); s++) {
         size_t i = 1 + strspn(s + 1, " \t");
 
@@ -139,11 +140,11 @@ vpu_status source_read(const char *path, arena *a, source_text *out,
     return VPU_OK;
 }
 
-void source_position(const source_text *s, size_t at, uint32_t *line,
-                     uint32_t *col)
+void lint_source_position(const lint_source_text *s, size_t at, uint32_t *line,
+                          uint32_t *col)
 {
     *line = *col = 1;
-    for (size_t i = 0; i < at && i < s->n; i++) {
+    for (size_t i = 0; i < at && i < s->length; i++) {
         ++*col;
         if (s->text[i] == '\n') {
             ++*line;
@@ -152,19 +153,21 @@ void source_position(const source_text *s, size_t at, uint32_t *line,
     }
 }
 
-size_t source_offset(const source_text *s, uint32_t line, uint32_t col)
+size_t lint_source_offset(const lint_source_text *s, uint32_t line,
+                          uint32_t col)
 {
     size_t i = 0;
 
-    while (line > 1 && i < s->n)
+    while (line > 1 && i < s->length)
         line -= s->text[i++] == '\n';
     i += col ? col - 1 : 0;
-    return line > 1 || i > s->n ? s->n : i;
+    return line > 1 || i > s->length ? s->length : i;
 }
 
-static source_param param(const source_text *s, size_t from, size_t to)
+static lint_source_param param(const lint_source_text *s, size_t from,
+                               size_t to)
 {
-    source_param p = {0};
+    lint_source_param p = {0};
 
     for (size_t i = from; i < to; i++) {
         if (s->code[i] == '*')
@@ -180,10 +183,11 @@ static source_param param(const source_text *s, size_t from, size_t to)
     return p;
 }
 
-static uint32_t list_params(const source_text *s, size_t open, size_t close,
-                            arena *a, const source_param **out)
+static uint32_t list_params(const lint_source_text *s, size_t open,
+                            size_t close, arena *a,
+                            const lint_source_param **out)
 {
-    source_param *v = NULL;
+    lint_source_param *v = NULL;
     size_t n = 0, cap = 0, from = open + 1;
     unsigned depth = 0;
 
@@ -200,12 +204,12 @@ static uint32_t list_params(const source_text *s, size_t open, size_t close,
     return (uint32_t)n;
 }
 
-bool source_find_kernel(const source_text *s, const char *name, arena *a,
-                        source_kernel *out)
+bool lint_source_find_kernel(const lint_source_text *s, const char *name,
+                             arena *a, lint_source_kernel *out)
 {
     unsigned found = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->length; i++) {
         size_t open, close, body;
 
         if (!keyword(s, i, name))
@@ -214,18 +218,19 @@ bool source_find_kernel(const source_text *s, const char *name, arena *a,
         if (s->code[open] != '(')
             continue;
         close = closing(s, open);
-        body = close < s->n ? blanks(s->code, close + 1) : s->n;
+        body = close < s->length ? blanks(s->code, close + 1) : s->length;
         if (s->code[body] != '{')
             continue;
         found++;
-        *out =
-            (source_kernel){.name = i, .body = body, .end = closing(s, body)};
+        *out = (lint_source_kernel){
+            .name = i, .body = body, .end = closing(s, body)};
         out->n_params = list_params(s, open, close, a, &out->params);
     }
     return found == 1;
 }
 
-size_t source_early_return(const source_text *s, const source_kernel *k)
+size_t lint_source_early_return(const lint_source_text *s,
+                                const lint_source_kernel *k)
 {
     unsigned depth = 0;
 
@@ -263,7 +268,8 @@ static bool vector_type(const char *s)
     return false;
 }
 
-size_t source_vector_type(const source_text *s, const source_kernel *k)
+size_t lint_source_vector_type(const lint_source_text *s,
+                               const lint_source_kernel *k)
 {
     for (size_t i = k->name; i < k->end; i++)
         if (i && !word(s->code[i - 1]) && vector_type(s->code + i))
@@ -271,11 +277,11 @@ size_t source_vector_type(const source_text *s, const source_kernel *k)
     return 0;
 }
 
-size_t source_next_unroll(const source_text *s, size_t from, source_span *loop,
-                          bool *found)
+size_t lint_source_next_unroll(const lint_source_text *s, size_t from,
+                               lint_source_span *loop, bool *found)
 {
     *found = false;
-    for (size_t i = from; i < s->n; i++) {
+    for (size_t i = from; i < s->length; i++) {
         size_t k = i + 1, end;
 
         if (s->code[i] != '#')
@@ -297,7 +303,7 @@ size_t source_next_unroll(const source_text *s, size_t from, source_span *loop,
     return SIZE_MAX;
 }
 
-bool source_in_loop(const source_text *s, size_t at)
+bool lint_source_in_loop(const lint_source_text *s, size_t at)
 {
     for (uint32_t l = 0; l < s->n_loops; l++)
         if (at > s->loops[l].first && at < s->loops[l].end)
@@ -305,22 +311,22 @@ bool source_in_loop(const source_text *s, size_t at)
     return false;
 }
 
-char *source_replace(const source_text *s, size_t at, size_t n,
-                     const char *with, arena *a)
+char *lint_source_replace(const lint_source_text *s, size_t at, size_t n,
+                          const char *with, arena *a)
 {
     return arena_printf(a, "%.*s%s%s", (int)at, s->text, with,
                         s->text + at + n);
 }
 
-char *source_with_restrict(const source_text *s, const source_kernel *k,
-                           arena *a)
+char *lint_source_with_restrict(const lint_source_text *s,
+                                const lint_source_kernel *k, arena *a)
 {
     str out = {0};
     size_t at = 0;
     char *text;
 
     for (uint32_t i = 0; i < k->n_params; i++) {
-        const source_param *p = &k->params[i];
+        const lint_source_param *p = &k->params[i];
 
         if (!p->star || !p->global || p->restricted)
             continue;

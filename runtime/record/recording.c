@@ -148,10 +148,10 @@ static vpu_status put_file(const char *path, recording *r, const char *text,
         return err_set(err, VPU_ERR_NOMEM, "%s: no memory for its head", path);
     st = file_out_open(&out, path, err);
     if (!st) {
-        put_section(out.f, p, n_head);
-        put_section(out.f, text, n_text);
+        put_section(out.stream, p, n_head);
+        put_section(out.stream, text, n_text);
         for (uint32_t i = 0; i < r->n_contents; i++)
-            put_section(out.f, r->contents[i].data,
+            put_section(out.stream, r->contents[i].data,
                         r->buffers[r->contents[i].buffer].bytes);
         st = file_out_commit(&out, err);
     }

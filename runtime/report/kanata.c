@@ -56,7 +56,7 @@ static uint64_t *writer_of(kanata *k, isa_operand x)
 {
     if (x.kind != ISA_I && x.kind != ISA_V)
         return NULL;
-    return &k->writer[x.kind == ISA_V][x.n];
+    return &k->writer[x.kind == ISA_V][x.number];
 }
 
 static void happen(kanata *k, const event *e)
@@ -105,7 +105,7 @@ static void introduce(kanata *k, uint64_t id, const isa_instr *in)
     uint32_t index = (uint32_t)(in - k->fn->instrs), block = 0;
     char op[MAX_OP];
 
-    while (index - k->fn->blocks[block].first >= k->fn->blocks[block].n)
+    while (index - k->fn->blocks[block].first >= k->fn->blocks[block].n_instrs)
         block++;
     isa_print_op(in, op, sizeof op);
     fprintf(k->f, "I\t%" PRIu64 "\t%u\t0\n", id, index);

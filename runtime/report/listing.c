@@ -27,8 +27,8 @@ static uint32_t count_bits(uint64_t x)
 
 static void note_operand(isa_operand x, uint64_t used[2])
 {
-    if ((x.kind == ISA_I || x.kind == ISA_V) && x.n < 64)
-        used[x.kind == ISA_V] |= UINT64_C(1) << x.n;
+    if ((x.kind == ISA_I || x.kind == ISA_V) && x.number < 64)
+        used[x.kind == ISA_V] |= UINT64_C(1) << x.number;
 }
 
 listing_figures listing_count(const isa_function *f)
@@ -40,7 +40,7 @@ listing_figures listing_count(const isa_function *f)
         const isa_instr *in = f->instrs + f->blocks[b].first;
 
         n.bundles += f->blocks[b].cycles;
-        for (uint32_t k = 0; k < f->blocks[b].n; k++) {
+        for (uint32_t k = 0; k < f->blocks[b].n_instrs; k++) {
             n.filled += !k || in[k].cycle != in[k - 1].cycle;
             for (unsigned d = 0; d < ISA_MAX_DST; d++)
                 note_operand(in[k].dst[d], used);
@@ -74,7 +74,7 @@ static const isa_instr *branch_of(const isa_function *f, uint32_t block)
 {
     const isa_block *b = &f->blocks[block];
 
-    for (uint32_t k = 0; k < b->n; k++)
+    for (uint32_t k = 0; k < b->n_instrs; k++)
         if (isa_ops[f->instrs[b->first + k].op].flags & ISA_F_BRANCH)
             return &f->instrs[b->first + k];
     return NULL;
@@ -105,7 +105,7 @@ static void lines_of(const isa_function *f, uint32_t block, str *out)
     const isa_block *b = &f->blocks[block];
     uint32_t low = UINT32_MAX, high = 0;
 
-    for (uint32_t k = 0; k < b->n; k++) {
+    for (uint32_t k = 0; k < b->n_instrs; k++) {
         uint32_t line = f->instrs[b->first + k].line;
 
         if (line && line < low)
@@ -137,7 +137,7 @@ static void table(const isa_function *f, str *out)
         size_t line = out->n;
 
         str_printf(out, "; %5u  %-8s  %6u  %10u  ", k,
-                   listing_block_kind(b->kind), b->cycles, b->n);
+                   listing_block_kind(b->kind), b->cycles, b->n_instrs);
         lines_of(f, k, out);
         tab(out, line, 48);
         next_of(f, k, out);
@@ -201,7 +201,7 @@ static void source_lines(const isa_function *f, uint32_t k, uint32_t end,
          k < end && f->instrs[k].cycle == cycle; k++) {
         uint32_t line = f->instrs[k].line;
 
-        if (!line || line > src->n || shown[line - 1])
+        if (!line || line > src->n_lines || shown[line - 1])
             continue;
         shown[line - 1] = true;
         str_printf(out, "; %u: %.*s\n", line, (int)src->lengths[line - 1],
@@ -213,7 +213,7 @@ static void block(const isa_function *f, uint32_t n, const listing_source *src,
                   bool *shown, str *out)
 {
     const isa_block *b = &f->blocks[n];
-    uint32_t next = 0, end = b->first + b->n;
+    uint32_t next = 0, end = b->first + b->n_instrs;
     char text[MAX_TEXT];
 
     isa_print_block(f, n, text, sizeof text);
@@ -238,7 +238,7 @@ static void block(const isa_function *f, uint32_t n, const listing_source *src,
 
 void listing_print(const isa_function *f, const listing_source *src, str *out)
 {
-    bool *shown = src ? calloc(src->n + 1, sizeof *shown) : NULL;
+    bool *shown = src ? calloc(src->n_lines + 1, sizeof *shown) : NULL;
     size_t n = isa_print_head(f, NULL, 0);
     char *head = malloc(n + 1);
 

@@ -12,7 +12,7 @@
 typedef struct {
     const char *const *lines;
     size_t *lengths;
-    uint32_t n;
+    uint32_t n_lines;
 } listing_source;
 
 /* Figures, a table of blocks, then bundle by bundle: cycle, operations, source

@@ -30,7 +30,7 @@ static json_t *block(const isa_function *f, uint32_t n)
     const isa_block *b = &f->blocks[n];
     json_t *ops = json_array();
 
-    for (uint32_t k = b->first; k < b->first + b->n; k++)
+    for (uint32_t k = b->first; k < b->first + b->n_instrs; k++)
         json_array_append_new(ops, operation(f, n, k));
     return json_pack("{s:s,s:i,s:i,s:o}", "kind", listing_block_kind(b->kind),
                      "cycles", (int)b->cycles, "stages", (int)b->n_stages,

@@ -9,7 +9,7 @@ static json_t *parameter(const mach_param_note *note, const char *name,
                      "about", about, "source", note->source);
 }
 
-json_t *machine_json(const mach_desc *d)
+json_t *report_machine_json(const mach_desc *d)
 {
     const mach_param_note *note = d->notes;
     json_t *list = json_array();

@@ -8,6 +8,6 @@
 
 /* {"machine", "parameters": [{"name", "value", "unit", "status", "about",
  * "source"}]}, in the order of params.def. A new reference; NULL: no memory. */
-json_t *machine_json(const mach_desc *d);
+json_t *report_machine_json(const mach_desc *d);
 
 #endif

@@ -16,7 +16,7 @@ static double median_seconds(const report_source *r, uint32_t i)
     double t[REPORT_MAX_REPEAT];
 
     for (uint32_t k = 0; k < r->repeat; k++) {
-        double v = r->results[k * r->g->n_launches + i].seconds;
+        double v = r->results[k * r->graph->n_launches + i].seconds;
         uint32_t at = k;
 
         for (; at && t[at - 1] > v; at--)
@@ -37,7 +37,7 @@ static uint64_t groups(const graph_launch *l)
 
 void report_plain_text(const report_source *r, str *o)
 {
-    const graph *g = r->g;
+    const graph *g = r->graph;
     double all = 0;
 
     str_printf(o, "layer %s (%s form), backend %s, device %s%s\n", g->layer,
@@ -63,7 +63,7 @@ void report_plain_text(const report_source *r, str *o)
 
 static json_t *stage_json(const report_source *r, uint32_t i)
 {
-    const graph_launch *l = &r->g->launches[i];
+    const graph_launch *l = &r->graph->launches[i];
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(l->name));
@@ -81,7 +81,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
 
 void report_plain_json(const report_source *r, str *out)
 {
-    const graph *g = r->g;
+    const graph *g = r->graph;
     json_t *stages = json_array(), *o;
 
     for (uint32_t i = 0; i < g->n_launches; i++)

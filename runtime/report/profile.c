@@ -19,7 +19,7 @@ typedef struct {
 static source open_source(const report_source *r, uint32_t stage)
 {
     const backend_launch *s = backend_launch_of(r->run, stage);
-    source src = {.a = arena_create(0), .text = r->g->launches[stage].text};
+    source src = {.a = arena_create(0), .text = r->graph->launches[stage].text};
     const char *slash = strrchr(s->kernel->source, '/');
     size_t n;
     char *data;
@@ -185,7 +185,7 @@ static void table(const report_source *r, uint32_t stage, uint32_t most,
 
     str_printf(out,
                "profile of %s: kernel %s, %s, cycles of %u SHAVEs together\n",
-               r->g->launches[stage].name, s->kernel->name,
+               r->graph->launches[stage].name, s->kernel->name,
                sim_variant_name(s->exec.variant), s->n_shaves);
     str_printf(out, " %13s %5s %11s %10s %11s %10s %9s %10s %11s %11s %10s\n",
                "cycles", "%", "issue", "L2", "DDR", "store", "DMA setup",
@@ -207,9 +207,9 @@ static void table(const report_source *r, uint32_t stage, uint32_t most,
     arena_destroy(src.a);
 }
 
-void cli_profile_text(const report_source *r, uint32_t most, str *out)
+void report_profile_text(const report_source *r, uint32_t most, str *out)
 {
-    for (uint32_t i = 0; i < r->g->n_launches; i++)
+    for (uint32_t i = 0; i < r->graph->n_launches; i++)
         if (backend_launch_of(r->run, i)->profile.n)
             table(r, i, most, out);
 }
@@ -254,7 +254,7 @@ static json_t *row_json(const exec_profile_row *r, const source *s)
     return o;
 }
 
-json_t *cli_profile_json(const report_source *r, uint32_t stage)
+json_t *report_profile_json(const report_source *r, uint32_t stage)
 {
     const exec_profile *p = &backend_launch_of(r->run, stage)->profile;
     const exec_profile_row **rows;
@@ -322,11 +322,11 @@ static void fold_row(stacks *f, const backend_launch *s,
     }
 }
 
-void cli_profile_folded(const report_source *r, str *out)
+void report_profile_folded(const report_source *r, str *out)
 {
     stacks f = {.a = arena_create(0)};
 
-    for (uint32_t i = 0; i < r->g->n_launches; i++) {
+    for (uint32_t i = 0; i < r->graph->n_launches; i++) {
         const backend_launch *s = backend_launch_of(r->run, i);
         source src = open_source(r, i);
 

@@ -10,11 +10,11 @@
 
 /* A table per stage of the `most` lines with most cycles; what they leave out
  * is one more row, so each table adds up. */
-void cli_profile_text(const report_source *r, uint32_t most, str *out);
+void report_profile_text(const report_source *r, uint32_t most, str *out);
 /* All rows of one stage, most cycles first; NULL when it has none. */
-json_t *cli_profile_json(const report_source *r, uint32_t stage);
+json_t *report_profile_json(const report_source *r, uint32_t stage);
 /* Folded stacks of all stages, sorted: "kernel;variant;phase;file.cl:7;cause
  * cycles" (docs/formats.md). */
-void cli_profile_folded(const report_source *r, str *out);
+void report_profile_folded(const report_source *r, str *out);
 
 #endif

@@ -12,7 +12,7 @@ static uint64_t total_cycles(const report_source *r)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < r->g->n_launches; i++)
+    for (uint32_t i = 0; i < r->graph->n_launches; i++)
         n += backend_launch_of(r->run, i)->exec.profile.cycles;
     return n;
 }
@@ -53,7 +53,7 @@ static void add_causes(str *out, const backend_launch *s)
 
 static void add_stage(const report_source *r, uint32_t i, str *out)
 {
-    const graph_launch *l = &r->g->launches[i];
+    const graph_launch *l = &r->graph->launches[i];
     const backend_launch *s = backend_launch_of(r->run, i);
     const exec_result *e = &s->exec;
     const mach_profile *p = &e->profile;
@@ -100,11 +100,11 @@ void report_text(const report_source *r, str *out)
         return;
     }
     n = total_cycles(r);
-    str_printf(out, "layer %s (%s form), machine %s\n", r->g->layer, r->g->form,
-               r->desc->machine);
-    for (uint32_t i = 0; i < r->g->n_launches; i++)
+    str_printf(out, "layer %s (%s form), machine %s\n", r->graph->layer,
+               r->graph->form, r->desc->machine);
+    for (uint32_t i = 0; i < r->graph->n_launches; i++)
         add_stage(r, i, out);
-    if (r->g->n_launches > 1 && r->timing != EXEC_NO_TIMING)
+    if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
 }
@@ -139,7 +139,7 @@ static void add_times(const report_source *r, const backend_launch *s,
 
 static json_t *stage_json(const report_source *r, uint32_t i)
 {
-    const graph_launch *l = &r->g->launches[i];
+    const graph_launch *l = &r->graph->launches[i];
     const backend_launch *s = backend_launch_of(r->run, i);
     const exec_result *e = &s->exec;
     json_t *o = json_object(), *profile;
@@ -164,7 +164,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
     json_object_set_new(o, "host_run_s", json_real(s->run_s));
-    profile = cli_profile_json(r, i);
+    profile = report_profile_json(r, i);
     if (profile)
         json_object_set_new(o, "profile", profile);
     return o;
@@ -181,12 +181,12 @@ void report_json(const report_source *r, str *out)
     }
     n = total_cycles(r);
     stages = json_array();
-    for (uint32_t i = 0; i < r->g->n_launches; i++)
+    for (uint32_t i = 0; i < r->graph->n_launches; i++)
         json_array_append_new(stages, stage_json(r, i));
-    o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->g->layer, "type",
-                  r->g->type, "form", r->g->form, "machine", r->desc->machine,
-                  "clk_mhz", (json_int_t)r->desc->clk_mhz, "timing",
-                  exec_timing_name(r->timing), "stages", stages);
+    o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->graph->layer,
+                  "type", r->graph->type, "form", r->graph->form, "machine",
+                  r->desc->machine, "clk_mhz", (json_int_t)r->desc->clk_mhz,
+                  "timing", exec_timing_name(r->timing), "stages", stages);
     if (r->timing != EXEC_NO_TIMING) {
         json_object_set_new(o, "cycles", u64(n));
         json_object_set_new(o, "ms",

@@ -9,12 +9,12 @@
 enum { REPORT_MAX_REPEAT = 64 };
 
 typedef struct {
-    const graph *g;
+    const graph *graph;
     const backend *run;
     /* Of a run with BACKEND_INSPECT, whose launches tell all. */
     const mach_desc *desc;
     exec_timing timing; /* without, there are no cycles to tell */
-    /* Of any other: `repeat` rows of g->n_launches. */
+    /* Of any other: `repeat` rows of graph->n_launches. */
     const backend_result *results;
     uint32_t repeat; /* 1 .. REPORT_MAX_REPEAT */
 } report_source;

@@ -25,7 +25,7 @@ static const isa_op_info *row(const isa_instr *in)
 static bool same(isa_operand a, isa_operand b)
 {
     return (a.kind == ISA_I || a.kind == ISA_V) && a.kind == b.kind &&
-           a.n == b.n;
+           a.number == b.number;
 }
 
 static uint32_t latency(const isa_instr *in, unsigned dst)
@@ -42,14 +42,14 @@ static bool meets(const place *p, uint64_t x, uint32_t t)
 static void name_result(const place *p, const isa_instr *e, unsigned dst)
 {
     str_printf(p->out, "%c%u (%s at %u, %u)",
-               e->dst[dst].kind == ISA_V ? 'v' : 'i', e->dst[dst].n,
+               e->dst[dst].kind == ISA_V ? 'v' : 'i', e->dst[dst].number,
                row(e)->name, e->cycle, latency(e, dst));
 }
 
 /* A source whose value arrives at the very cycle. */
 static bool result(const place *p, const isa_instr *in)
 {
-    for (uint32_t k = 0; k < p->b->n; k++)
+    for (uint32_t k = 0; k < p->b->n_instrs; k++)
         for (unsigned d = 0; d < ISA_MAX_DST; d++) {
             const isa_instr *e = &p->ops[k];
 
@@ -75,7 +75,7 @@ static const char *callee(const place *p, const isa_instr *in)
 /* A call that ends here, or for a call, what ends here in front of it. */
 static bool call(const place *p, const isa_instr *in)
 {
-    for (uint32_t k = 0; k < p->b->n; k++) {
+    for (uint32_t k = 0; k < p->b->n_instrs; k++) {
         const isa_instr *e = &p->ops[k];
 
         if (e->cycle >= in->cycle)
@@ -128,7 +128,7 @@ static bool unit(const place *p, const isa_instr *in)
 
     if (!mask || (!in->cycle && !p->ii))
         return false;
-    for (uint32_t k = 0; k < p->b->n; k++) {
+    for (uint32_t k = 0; k < p->b->n_instrs; k++) {
         const isa_instr *e = &p->ops[k];
 
         if (e != in && taken(e) & mask && e->cycle <= t &&
@@ -151,7 +151,7 @@ static bool block_end(const place *p, const isa_instr *branch)
 {
     const char *why = branch ? "its slots end with the block: " : "until ";
 
-    for (uint32_t k = 0; k < p->b->n; k++) {
+    for (uint32_t k = 0; k < p->b->n_instrs; k++) {
         const isa_instr *e = &p->ops[k];
 
         if (e == branch)
@@ -192,7 +192,7 @@ static bool is_store(const isa_instr *in)
 /* The access before this one in the program that it may not pass. */
 static bool memory(const place *p, const isa_instr *in)
 {
-    for (uint32_t k = 0; k < p->b->n && is_access(in); k++) {
+    for (uint32_t k = 0; k < p->b->n_instrs && is_access(in); k++) {
         const isa_instr *e = &p->ops[k];
 
         if (e->cycle + 1 != in->cycle || e->seq > in->seq || !is_access(e) ||
@@ -208,7 +208,7 @@ static bool memory(const place *p, const isa_instr *in)
 /* The register it writes is read, or written, until here. */
 static bool old_value(const place *p, const isa_instr *in)
 {
-    for (uint32_t k = 0; k < p->b->n; k++) {
+    for (uint32_t k = 0; k < p->b->n_instrs; k++) {
         const isa_instr *e = &p->ops[k];
 
         for (unsigned d = 0; d < ISA_MAX_DST && e != in; d++) {
@@ -223,7 +223,7 @@ static bool old_value(const place *p, const isa_instr *in)
             if (!order)
                 continue;
             str_printf(p->out, "%c%u is in use",
-                       in->dst[d].kind == ISA_V ? 'v' : 'i', in->dst[d].n);
+                       in->dst[d].kind == ISA_V ? 'v' : 'i', in->dst[d].number);
             return true;
         }
     }
@@ -257,7 +257,7 @@ static void gap(const isa_function *f, uint32_t block, uint32_t from, str *out)
     const isa_instr *next = NULL;
     size_t start = out->n;
 
-    for (uint32_t k = p.b->n; k-- > 0;) {
+    for (uint32_t k = p.b->n_instrs; k-- > 0;) {
         if (p.ops[k].cycle >= from) {
             next = &p.ops[k];
         } else if (row(&p.ops[k])->flags & ISA_F_BRANCH) {
@@ -275,7 +275,8 @@ static void gap(const isa_function *f, uint32_t block, uint32_t from, str *out)
      * only follow the block's end. Else any reason. */
     for (int branches = 0; branches < 2; branches++)
         for (uint32_t k = (uint32_t)(next - f->instrs);
-             k < p.b->first + p.b->n && f->instrs[k].cycle == next->cycle;
+             k < p.b->first + p.b->n_instrs &&
+             f->instrs[k].cycle == next->cycle;
              k++) {
             bool is_branch = row(&f->instrs[k])->flags & ISA_F_BRANCH;
 

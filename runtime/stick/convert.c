@@ -76,7 +76,7 @@ static bool keeps_names(const stick_move *m, const blob_stage *s)
     return true;
 }
 
-static bool apart(const step *t)
+static bool apart(const stick_step *t)
 {
     const stick_move *m = &t->move;
 
@@ -85,9 +85,10 @@ static bool apart(const step *t)
            m->to_offset + stick_move_span(m, true) <= m->from_offset;
 }
 
-static void place(stick_program *p, graph_launch *l, const step *t)
+static void place(stick_program *p, graph_launch *l, const stick_step *t)
 {
-    graph_arg *args = arena_memdup(p->a, l->args, l->n_args * sizeof *l->args);
+    graph_arg *args =
+        arena_memdup(p->arena, l->args, l->n_args * sizeof *l->args);
 
     for (uint32_t i = 0; i < l->n_args; i++)
         if (args[i].kind == GRAPH_ARG_BUFFER)
@@ -96,7 +97,7 @@ static void place(stick_program *p, graph_launch *l, const step *t)
     l->args = args;
 }
 
-bool stick_convert(stick_program *p, const blob_stage *s, const step *t,
+bool stick_convert(stick_program *p, const blob_stage *s, const stick_step *t,
                    const char *name, graph_launch *out)
 {
     const stick_move *m = &t->move;
@@ -113,9 +114,9 @@ bool stick_convert(stick_program *p, const blob_stage *s, const step *t,
                         !graph_can_retype(from.dtype, to.dtype))
         return false;
     if (same_type)
-        graph_permute(p->a, &from, t->from, t->to, out);
+        graph_permute(p->arena, &from, t->from, t->to, out);
     else
-        graph_retype(p->a, &from, to.dtype, t->from, t->to, out);
+        graph_retype(p->arena, &from, to.dtype, t->from, t->to, out);
     place(p, out, t);
     out->name = out->layer = name;
     out->type = stage_name(s->type);

@@ -56,16 +56,17 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
     if (n < 0)
         return err_set(err, VPU_ERR_IO, "%s: cannot be read: %s", dir,
                        strerror(errno));
-    list = arena_array(p->a, const char *, (size_t)n + 1);
+    list = arena_array(p->arena, const char *, (size_t)n + 1);
     for (int i = 0; i < n; i++) {
-        const char *path = file_join(p->a, dir, names[i]->d_name);
-        arena_mark mark = arena_save(p->a);
+        const char *path = file_join(p->arena, dir, names[i]->d_name);
+        arena_mark mark = arena_save(p->arena);
         char *text;
         size_t bytes;
-        bool has = !file_read(path, MAX_SOURCE, p->a, &text, &bytes, NULL) &&
-                   mentions(text, kernel);
+        bool has =
+            !file_read(path, MAX_SOURCE, p->arena, &text, &bytes, NULL) &&
+            mentions(text, kernel);
 
-        arena_restore(p->a, mark);
+        arena_restore(p->arena, mark);
         if (has)
             list[out->n_sources++] = path;
         free(names[i]);
@@ -83,10 +84,10 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
                               graph_launch *out, vpu_error *err)
 {
     uint64_t n = blob_desc_bytes(&f->desc);
-    const uint8_t *file = p->b.constants + f->offset; /* blob_check saw it */
-    const char **name = arena_array(p->a, const char *, 1);
-    vpu_status st =
-        meta_read_nth(file, n, "the kernel's file", u->kernel, p->a, m, err);
+    const uint8_t *file = p->blob.constants + f->offset; /* blob_check saw it */
+    const char **name = arena_array(p->arena, const char *, 1);
+    vpu_status st = meta_read_nth(file, n, "the kernel's file", u->kernel,
+                                  p->arena, m, err);
 
     if (st)
         return st;
@@ -111,11 +112,12 @@ static vpu_status buffer_argument(stick_program *p, const blob_stage *s,
                                   graph_arg *out, vpu_error *err)
 {
     const blob_buffer *f = &s->buffers[number];
-    area at;
+    stick_area at;
 
     out->kind = GRAPH_ARG_BUFFER;
     out->written = number > stage_custom_elf(u);
-    if (!stick_place(&p->b, f, blob_desc_bytes(&f->desc), &at, &out->offset) ||
+    if (!stick_place(&p->blob, f, blob_desc_bytes(&f->desc), &at,
+                     &out->offset) ||
         (out->written && at == AREA_CONST))
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "argument '%s': a buffer at location %u", out->name,
@@ -128,7 +130,7 @@ static vpu_status arguments(stick_program *p, const blob_stage *s,
                             const stage_custom *u, const meta_kernel *m,
                             graph_launch *out, vpu_error *err)
 {
-    graph_arg *list = arena_array(p->a, graph_arg, u->n_args + 1);
+    graph_arg *list = arena_array(p->arena, graph_arg, u->n_args + 1);
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < u->n_args && !st; i++) {
@@ -139,11 +141,11 @@ static vpu_status arguments(stick_program *p, const blob_stage *s,
         switch (from->tag) {
         case STAGE_ARG_INT:
             to->kind = GRAPH_ARG_INT;
-            to->i = (int32_t)from->value;
+            to->integer = (int32_t)from->value;
             break;
         case STAGE_ARG_FLOAT:
             to->kind = GRAPH_ARG_FLOAT;
-            memcpy(&to->f, &from->value, 4);
+            memcpy(&to->real, &from->value, 4);
             break;
         case STAGE_ARG_LOCAL:
             to->kind = GRAPH_ARG_LOCAL;
@@ -185,7 +187,7 @@ vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
 
     *out = (graph_launch){
         .name = name, .layer = name, .type = "Custom", .file = "the blob"};
-    if (!stage_custom_read(s, p->a, &u))
+    if (!stage_custom_read(s, p->arena, &u))
         return err_set(err, VPU_ERR_PARSE, "no custom stage's parameters");
     st = sizes(&u, out, err);
     out->max_shaves = u.max_shaves;

@@ -57,7 +57,7 @@ vpu_status stick_fault_parse(const char *text, stick_fault *out, vpu_error *err)
         if (!str_to_u64(text + length + 1, &n) || n > UINT32_MAX)
             return err_set(err, VPU_ERR_INVALID,
                            "fault '%s': expected a number behind ':'", text);
-        out->n = (uint32_t)n;
+        out->number = (uint32_t)n;
         return VPU_OK;
     }
     err_set(err, VPU_ERR_INVALID, "no fault '%.*s'; there are %s", (int)length,
@@ -104,14 +104,14 @@ static bool from_nth(faulty *f, stick_fault_kind k)
 {
     const stick_fault *x = stick_fault_find(f->list, f->n, k);
 
-    return x && ++f->counts[k] >= x->n;
+    return x && ++f->counts[k] >= x->number;
 }
 
 static bool nth(faulty *f, stick_fault_kind k)
 {
     const stick_fault *x = stick_fault_find(f->list, f->n, k);
 
-    return x && ++f->counts[k] == x->n;
+    return x && ++f->counts[k] == x->number;
 }
 
 static void take_time(const faulty *f)
@@ -122,7 +122,8 @@ static void take_time(const faulty *f)
 
     if (!x)
         return;
-    t = (struct timespec){x->n / 1000000, (long)(x->n % 1000000) * 1000};
+    t = (struct timespec){x->number / 1000000,
+                          (long)(x->number % 1000000) * 1000};
     nanosleep(&t, NULL);
 }
 
@@ -132,8 +133,8 @@ static size_t crossing(faulty *f, size_t n)
     const stick_fault *x = stick_fault_find(f->list, f->n, STICK_FAULT_vanish);
 
     pthread_mutex_lock(&f->lock);
-    if (x && f->bytes + n >= x->n) {
-        n = f->bytes < x->n ? (size_t)(x->n - f->bytes) : 0;
+    if (x && f->bytes + n >= x->number) {
+        n = f->bytes < x->number ? (size_t)(x->number - f->bytes) : 0;
         f->gone = true;
     }
     f->bytes += n;
@@ -238,8 +239,8 @@ static vpu_status pass(faulty *f, const uint8_t *p, size_t n,
     size_t may = crossing(f, n), put;
     vpu_status rc = VPU_OK;
 
-    if (stall && f->sent + may >= stall->n) {
-        may = f->sent < stall->n ? (size_t)(stall->n - f->sent) : 0;
+    if (stall && f->sent + may >= stall->number) {
+        may = f->sent < stall->number ? (size_t)(stall->number - f->sent) : 0;
         f->mute = true;
     }
     f->sent += may;

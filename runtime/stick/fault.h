@@ -15,7 +15,7 @@ typedef enum {
 
 typedef struct {
     stick_fault_kind kind;
-    uint32_t n;
+    uint32_t number;
 } stick_fault;
 
 /* "NAME" or "NAME:N"; '-' and '_' are the same.

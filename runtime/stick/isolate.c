@@ -84,22 +84,22 @@ static void add_clang(arena *a, paths *p)
     }
 }
 
-static vpu_status confine(const isolate_config *c, int link, const isolated *s,
-                          vpu_error *err)
+static vpu_status confine(const isolate_config *c, int link,
+                          const isolate_session *s, vpu_error *err)
 {
     paths read = {0}, write = {0};
     const int keep[] = {link, c->log_fd};
     confine_report r;
 
-    add_clang(s->a, &read);
-    add_each(s->a, &read, getenv("LD_LIBRARY_PATH"));
+    add_clang(s->arena, &read);
+    add_each(s->arena, &read, getenv("LD_LIBRARY_PATH"));
     if (c->kernels)
-        add(s->a, &read, c->kernels);
+        add(s->arena, &read, c->kernels);
     if (c->cache) {
-        add(s->a, &read, file_dirname(s->a, c->cache));
-        add(s->a, &write, c->cache);
+        add(s->arena, &read, file_dirname(s->arena, c->cache));
+        add(s->arena, &write, c->cache);
     }
-    add(s->a, &write, s->dir);
+    add(s->arena, &write, s->dir);
     return confine_self(&(confine_config){.read = read.list,
                                           .n_read = read.n,
                                           .write = write.list,
@@ -111,7 +111,7 @@ static vpu_status confine(const isolate_config *c, int link, const isolated *s,
 
 /* A session of its own: no terminal it could type into, and one group for all
  * that it starts. */
-static bool leave_parent(const isolated *s)
+static bool leave_parent(const isolate_session *s)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -121,7 +121,7 @@ static bool leave_parent(const isolated *s)
 
 static _Noreturn void run_child(const isolate_config *c, int link,
                                 int (*body)(void *), void *arg,
-                                const isolated *s, const sigset_t *mask)
+                                const isolate_session *s, const sigset_t *mask)
 {
     vpu_error err;
     int value;
@@ -143,17 +143,17 @@ static _Noreturn void run_child(const isolate_config *c, int link,
 /* --- in the parent ------------------------------------------------------- */
 
 vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
-                         void *arg, isolated *out, vpu_error *err)
+                         void *arg, isolate_session *out, vpu_error *err)
 {
     pid_t parent = getpid();
     sigset_t all, before;
     vpu_status st;
     int why;
 
-    *out = (isolated){.a = arena_create(0)};
-    st = temp_dir(out->a, "vpu-stick-", &out->dir, err);
+    *out = (isolate_session){.arena = arena_create(0)};
+    st = temp_dir(out->arena, "vpu-stick-", &out->dir, err);
     if (st) {
-        arena_destroy(out->a);
+        arena_destroy(out->arena);
         return st;
     }
     /* What it leaves running is ours to wait for. */
@@ -174,7 +174,7 @@ vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
     if (out->pid > 0)
         return VPU_OK;
     temp_dir_remove(out->dir);
-    arena_destroy(out->a);
+    arena_destroy(out->arena);
     return err_set(err, VPU_ERR_IO, "no process for a session: %s",
                    strerror(why));
 }
@@ -249,7 +249,7 @@ static vpu_status judge(const isolate_config *c, int status, int *value,
                    code);
 }
 
-vpu_status isolate_wait(const isolate_config *c, isolated *s,
+vpu_status isolate_wait(const isolate_config *c, isolate_session *s,
                         void (*tick)(void *user), void *user, int *value,
                         vpu_error *err)
 {
@@ -258,7 +258,7 @@ vpu_status isolate_wait(const isolate_config *c, isolated *s,
     watch(c, s->pid, tick, user);
     status = reap(s->pid);
     temp_dir_remove(s->dir);
-    arena_destroy(s->a);
-    *s = (isolated){0};
+    arena_destroy(s->arena);
+    *s = (isolate_session){0};
     return judge(c, status, value, err);
 }

@@ -32,9 +32,9 @@ typedef struct {
 /* A session that runs. */
 typedef struct {
     pid_t pid;
-    arena *a;
+    arena *arena;
     char *dir; /* for its temporaries, removed with whatever is in it */
-} isolated;
+} isolate_session;
 
 /* What the kernel cannot refuse such a process, as one warning; nothing when it
  * can refuse everything. */
@@ -47,7 +47,7 @@ void isolate_warn(const isolate_config *c);
  *
  * VPU_ERR_IO  no process, or no folder for temporaries */
 vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
-                         void *arg, isolated *out, vpu_error *err);
+                         void *arg, isolate_session *out, vpu_error *err);
 
 /* Until the session's process has ended, with everything it started; its
  * temporaries are gone then. tick, if any, is called some times a second. After
@@ -56,7 +56,7 @@ vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),
  * VPU_ERR_FAULT    it ended by itself: a crash, by which signal; or it could
  *                  not be confined, and said why
  * VPU_ERR_STOPPED  it did not come to an end after *stop */
-vpu_status isolate_wait(const isolate_config *c, isolated *s,
+vpu_status isolate_wait(const isolate_config *c, isolate_session *s,
                         void (*tick)(void *user), void *user, int *value,
                         vpu_error *err);
 

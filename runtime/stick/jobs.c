@@ -36,8 +36,9 @@ static void tell(const stick_jobs *j, const char *text)
 {
     uint32_t console;
 
-    if (!xlink_find(j->c.x, "console", &console, 0, NULL))
-        xlink_write(j->c.x, console, text, (uint32_t)strlen(text), 1000, NULL);
+    if (!xlink_find(j->c.xlink, "console", &console, 0, NULL))
+        xlink_write(j->c.xlink, console, text, (uint32_t)strlen(text), 1000,
+                    NULL);
     log_warn(j->c.log, "%s", text);
 }
 
@@ -86,7 +87,7 @@ static void run(stick_jobs *j, const job *q)
     if (j->c.result_bytes < bytes)
         bytes = j->c.result_bytes;
     if (!j->c.no_result || j->n_done + 1 < j->c.no_result)
-        xlink_write(j->c.x, q->stream, output, bytes, RESULT_MS, NULL);
+        xlink_write(j->c.xlink, q->stream, output, bytes, RESULT_MS, NULL);
     free(output);
 }
 
@@ -185,7 +186,7 @@ void stick_jobs_wait(stick_jobs *j)
             vpu_error why;
 
             err_set(&why, VPU_ERR_IO, "the stick is being stopped");
-            xlink_fail(j->c.x, &why);
+            xlink_fail(j->c.xlink, &why);
             break;
         }
     }

@@ -18,7 +18,7 @@ typedef struct {
 } stick_loaded;
 
 typedef struct {
-    xlink *x;
+    xlink *xlink;
     const log_sink *log;
     const atomic_bool *stop; /* ends waits; or NULL */
     uint32_t result_bytes;   /* UINT32_MAX = as many as there are */

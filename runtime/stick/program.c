@@ -9,7 +9,7 @@
 
 /* --- memory -------------------------------------------------------------- */
 
-static uint64_t area_bytes(const blob *b, area at)
+static uint64_t area_bytes(const blob *b, stick_area at)
 {
     const uint64_t bytes[N_AREAS] = {b->inputs_size, b->outputs_size,
                                      b->bss_size, b->n_constants};
@@ -17,8 +17,8 @@ static uint64_t area_bytes(const blob *b, area at)
     return bytes[at];
 }
 
-bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
-                 uint32_t *offset)
+bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes,
+                 stick_area *at, uint32_t *offset)
 {
     uint64_t start = f->offset;
 
@@ -56,10 +56,10 @@ static void make_buffers(stick_program *p)
                                         "constants"};
     static const graph_role roles[] = {GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_SCRATCH,
                                        GRAPH_CONST};
-    graph_buffer *list = arena_array(p->a, graph_buffer, N_AREAS);
+    graph_buffer *list = arena_array(p->arena, graph_buffer, N_AREAS);
 
     for (int i = 0; i < N_AREAS; i++) {
-        uint64_t n = area_bytes(&p->b, (area)i);
+        uint64_t n = area_bytes(&p->blob, (stick_area)i);
 
         list[i] = (graph_buffer){
             .name = names[i],
@@ -67,16 +67,16 @@ static void make_buffers(stick_program *p)
             .desc = {TENSOR_U8, 1, {n ? (uint32_t)n : 1}, TENSOR_PLAIN},
             .untyped = true,
             .bytes = n ? n : 1,
-            .init = i == AREA_CONST && n ? p->b.constants : NULL};
+            .init = i == AREA_CONST && n ? p->blob.constants : NULL};
     }
-    p->g.buffers = list;
-    p->g.n_buffers = N_AREAS;
+    p->graph.buffers = list;
+    p->graph.n_buffers = N_AREAS;
 }
 
 /* --- stages -------------------------------------------------------------- */
 
 vpu_status stick_make_nothing(stick_program *p, const blob_stage *s,
-                              const char *name, step *out, vpu_error *err)
+                              const char *name, stick_step *out, vpu_error *err)
 {
     (void)p, (void)s, (void)name, (void)err;
     out->kind = STEP_NOTHING;
@@ -84,15 +84,15 @@ vpu_status stick_make_nothing(stick_program *p, const blob_stage *s,
 }
 
 vpu_status stick_make_custom(stick_program *p, const blob_stage *s,
-                             const char *name, step *out, vpu_error *err)
+                             const char *name, stick_step *out, vpu_error *err)
 {
     out->kind = STEP_LAUNCH;
-    out->launch = p->g.n_launches++;
-    return stick_custom(p, s, name, &p->g.launches[out->launch], err);
+    out->launch = p->graph.n_launches++;
+    return stick_custom(p, s, name, &p->graph.launches[out->launch], err);
 }
 
 vpu_status stick_make_move(stick_program *p, const blob_stage *s,
-                           const char *name, step *out, vpu_error *err)
+                           const char *name, stick_step *out, vpu_error *err)
 {
     stick_move *m = &out->move;
     vpu_status st = stick_move_of(s, m, err);
@@ -100,23 +100,24 @@ vpu_status stick_make_move(stick_program *p, const blob_stage *s,
     if (st)
         return st;
     out->kind = STEP_MOVE;
-    if (!stick_place(&p->b, &s->buffers[0], stick_move_span(m, false),
+    if (!stick_place(&p->blob, &s->buffers[0], stick_move_span(m, false),
                      &out->from, &m->from_offset) ||
-        !stick_place(&p->b, &s->buffers[1], stick_move_span(m, true), &out->to,
-                     &m->to_offset) ||
+        !stick_place(&p->blob, &s->buffers[1], stick_move_span(m, true),
+                     &out->to, &m->to_offset) ||
         out->to == AREA_CONST)
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "%s: its input and output are not both in DDR",
                        stage_name(s->type));
-    if (stick_convert(p, s, out, name, &p->g.launches[p->g.n_launches])) {
+    if (stick_convert(p, s, out, name,
+                      &p->graph.launches[p->graph.n_launches])) {
         out->kind = STEP_LAUNCH;
-        out->launch = p->g.n_launches++;
+        out->launch = p->graph.n_launches++;
     }
     return VPU_OK;
 }
 
 typedef vpu_status maker(stick_program *p, const blob_stage *s,
-                         const char *name, step *out, vpu_error *err);
+                         const char *name, stick_step *out, vpu_error *err);
 
 static maker *maker_of(uint32_t type)
 {
@@ -143,7 +144,7 @@ void stick_stages(str *out)
 
 static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
 {
-    const blob_stage *s = &p->b.stages[i];
+    const blob_stage *s = &p->blob.stages[i];
     maker *make = maker_of(s->type);
 
     if (!make)
@@ -152,19 +153,19 @@ static vpu_status make_step(stick_program *p, uint32_t i, vpu_error *err)
                        "(vpu stick --stages)",
                        s->type,
                        stage_name(s->type) ? stage_name(s->type) : "unknown");
-    return make(p, s, arena_printf(p->a, "stage %u", i), &p->steps[i], err);
+    return make(p, s, arena_printf(p->arena, "stage %u", i), &p->steps[i], err);
 }
 
 static vpu_status make_graph(stick_program *p, vpu_error *err)
 {
-    uint32_t n = p->b.n_stages;
+    uint32_t n = p->blob.n_stages;
     vpu_status st = VPU_OK;
 
     make_buffers(p);
-    p->g.layer = p->g.type = "blob";
-    p->g.form = "blob";
-    p->g.launches = arena_array(p->a, graph_launch, n + 1);
-    p->steps = arena_array(p->a, step, n + 1);
+    p->graph.layer = p->graph.type = "blob";
+    p->graph.form = "blob";
+    p->graph.launches = arena_array(p->arena, graph_launch, n + 1);
+    p->steps = arena_array(p->arena, stick_step, n + 1);
     for (uint32_t i = 0; i < n && !st; i++) {
         st = make_step(p, i, err);
         if (st)
@@ -180,25 +181,25 @@ static vpu_status check(stick_program *p, vpu_error *err)
     str text = {0};
     vpu_status st = VPU_OK;
 
-    if (blob_check(&p->b, p->a, &text))
+    if (blob_check(&p->blob, p->arena, &text))
         st = err_set(err, VPU_ERR_PARSE,
                      "the blob does not agree with itself: "
                      "%.1000s",
                      str_text(&text));
     str_free(&text);
-    if (!st && p->b.batch != 1)
-        st = err_set(err, VPU_ERR_UNSUPPORTED, "a batch of %u", p->b.batch);
+    if (!st && p->blob.batch != 1)
+        st = err_set(err, VPU_ERR_UNSUPPORTED, "a batch of %u", p->blob.batch);
     return st;
 }
 
 static vpu_status open_sim(stick_program *p, vpu_error *err)
 {
     const stick_program_config *c = &p->cfg;
-    vpu_status st = mach_desc_load(NULL, p->a, &p->desc, err);
+    vpu_status st = mach_desc_load(NULL, p->arena, &p->desc, err);
 
     p->run = (backend_config){.device = "",
                               .desc = &p->desc,
-                              .how = {.n_shaves = p->b.n_shaves,
+                              .how = {.n_shaves = p->blob.n_shaves,
                                       .n_threads = c->n_threads,
                                       .timeout_s = c->timeout_s},
                               .source_dir = c->kernels,
@@ -209,7 +210,7 @@ static vpu_status open_sim(stick_program *p, vpu_error *err)
     return st ? st
               : backend_open(
                     backend_offering(BACKEND_MACHINE | BACKEND_INSPECT),
-                    &p->run, &p->g, &p->sim, err);
+                    &p->run, &p->graph, &p->sim, err);
 }
 
 vpu_status stick_program_load(const void *file, size_t n,
@@ -220,9 +221,9 @@ vpu_status stick_program_load(const void *file, size_t n,
     stick_program *p = arena_new(a, stick_program);
     vpu_status st;
 
-    p->a = a;
+    p->arena = a;
     p->cfg = *cfg;
-    st = blob_parse(arena_memdup(a, file, n), n, "the blob", a, &p->b, err);
+    st = blob_parse(arena_memdup(a, file, n), n, "the blob", a, &p->blob, err);
     if (!st)
         st = check(p, err);
     if (!st)
@@ -241,7 +242,7 @@ void stick_program_free(stick_program *p)
     if (!p)
         return;
     backend_close(&p->sim);
-    arena_destroy(p->a);
+    arena_destroy(p->arena);
 }
 
 stick_program_info stick_program_about(const stick_program *p)
@@ -249,16 +250,16 @@ stick_program_info stick_program_about(const stick_program *p)
     uint64_t n = 0;
 
     for (int i = 0; i < N_AREAS; i++)
-        n += area_bytes(&p->b, (area)i);
-    return (stick_program_info){p->b.inputs_size, p->b.outputs_size,
-                                p->b.n_stages, p->b.batch, n};
+        n += area_bytes(&p->blob, (stick_area)i);
+    return (stick_program_info){p->blob.inputs_size, p->blob.outputs_size,
+                                p->blob.n_stages, p->blob.batch, n};
 }
 
 /* --- running ------------------------------------------------------------- */
 
 /* What is moved as it is, a Copy foremost, is DMA on the device: as long as its
  * bytes, read and written, take on the way to DDR and back. */
-static float run_move(stick_program *p, const step *s)
+static float run_move(stick_program *p, const stick_step *s)
 {
     const stick_move *m = &s->move;
     double bytes = blob_type_bytes(m->from_type) + blob_type_bytes(m->to_type);
@@ -275,9 +276,9 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
 {
     vpu_status st = VPU_OK;
 
-    memcpy(backend_buffer(&p->sim, AREA_INPUT), input, p->b.inputs_size);
-    for (uint32_t i = 0; i < p->b.n_stages && !st; i++) {
-        const step *s = &p->steps[i];
+    memcpy(backend_buffer(&p->sim, AREA_INPUT), input, p->blob.inputs_size);
+    for (uint32_t i = 0; i < p->blob.n_stages && !st; i++) {
+        const stick_step *s = &p->steps[i];
 
         ms[i] = 0;
         if (s->kind == STEP_MOVE)
@@ -291,6 +292,7 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
                         1e3);
     }
     if (!st)
-        memcpy(output, backend_buffer(&p->sim, AREA_OUTPUT), p->b.outputs_size);
+        memcpy(output, backend_buffer(&p->sim, AREA_OUTPUT),
+               p->blob.outputs_size);
     return st;
 }

@@ -13,41 +13,41 @@ typedef enum {
     AREA_SCRATCH,
     AREA_CONST,
     N_AREAS
-} area;
+} stick_area;
 
 typedef struct {
     enum { STEP_NOTHING, STEP_LAUNCH, STEP_MOVE } kind;
     uint32_t launch;
-    area from, to; /* MOVE */
+    stick_area from, to; /* MOVE */
     stick_move move;
-} step;
+} stick_step;
 
 struct stick_program {
-    arena *a;
+    arena *arena;
     stick_program_config cfg;
-    blob b;
-    graph g;
+    blob blob;
+    graph graph;
     mach_desc desc;
     backend_config run;
     backend sim;
-    step *steps; /* a step per stage */
+    stick_step *steps; /* a step per stage */
 };
 
 /* The makers of native.def: the step for a stage, and the launch it runs. */
 #define NATIVE(number, maker, how)                                            \
     vpu_status maker(stick_program *p, const blob_stage *s, const char *name, \
-                     step *out, vpu_error *err);
+                     stick_step *out, vpu_error *err);
 #include "runtime/stick/native.def"
 
 /* Where a buffer of the blob is; false: in none of the areas, or outside. */
-bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes, area *at,
-                 uint32_t *offset);
+bool stick_place(const blob *b, const blob_buffer *f, uint64_t bytes,
+                 stick_area *at, uint32_t *offset);
 
 /* The launch that does what a step's move does, when one of the simulator's
  * own kernels can: whole tensors, from one order or type to the other. */
-bool stick_convert(stick_program *p, const blob_stage *s, const step *t,
+bool stick_convert(stick_program *p, const blob_stage *s, const stick_step *t,
                    const char *name, graph_launch *out);
-/* The launch of a custom stage. s is in p->b. */
+/* The launch of a custom stage. s is in p->blob. */
 vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
                         graph_launch *out, vpu_error *err);
 

@@ -7,27 +7,29 @@
 
 enum { SLICE_MS = 100, TIMEOUT_MS = 20000, PING_MS = 0x7fffffff };
 
-const stick_fault *session_fault(const stick_session *s, stick_fault_kind k)
+const stick_fault *stick_session_fault(const stick_session *s,
+                                       stick_fault_kind k)
 {
-    return stick_fault_find(s->c->faults, s->c->n_faults, k);
+    return stick_fault_find(s->config->faults, s->config->n_faults, k);
 }
 
-vpu_status session_release(stick_session *s, uint32_t stream, vpu_error *err)
+vpu_status stick_session_release(stick_session *s, uint32_t stream,
+                                 vpu_error *err)
 {
-    const stick_fault *f = session_fault(s, STICK_FAULT_no_release);
+    const stick_fault *f = stick_session_fault(s, STICK_FAULT_no_release);
 
-    if (f && ++s->n_released >= f->n)
+    if (f && ++s->n_released >= f->number)
         return VPU_OK;
-    return xlink_release(s->x, stream, s->timeout_ms, err);
+    return xlink_release(s->xlink, stream, s->timeout_ms, err);
 }
 
-vpu_status session_send(stick_session *s, uint32_t stream, const void *data,
-                        uint32_t n, vpu_error *err)
+vpu_status stick_session_send(stick_session *s, uint32_t stream,
+                              const void *data, uint32_t n, vpu_error *err)
 {
-    return xlink_write(s->x, stream, data, n, s->timeout_ms, err);
+    return xlink_write(s->xlink, stream, data, n, s->timeout_ms, err);
 }
 
-uint64_t session_memory(const stick_session *s)
+uint64_t stick_session_memory(const stick_session *s)
 {
     uint64_t n = 0;
 
@@ -42,7 +44,8 @@ uint64_t session_memory(const stick_session *s)
 static vpu_status tell_capabilities(stick_session *s, uint32_t stream,
                                     vpu_error *err)
 {
-    const stick_fault *f = session_fault(s, STICK_FAULT_capabilities_size);
+    const stick_fault *f =
+        stick_session_fault(s, STICK_FAULT_capabilities_size);
     mvnc_capabilities caps = {MAX_GRAPHS,
                               MAX_FIFOS,
                               MAX_MEMORY,
@@ -52,11 +55,11 @@ static vpu_status tell_capabilities(stick_session *s, uint32_t stream,
     uint8_t bytes[256] = {0};
 
     mvnc_encode_capabilities(&caps, bytes);
-    return session_send(s, stream, bytes,
-                        !f                    ? MVNC_CAPABILITIES
-                        : f->n > sizeof bytes ? sizeof bytes
-                                              : f->n,
-                        err);
+    return stick_session_send(s, stream, bytes,
+                              !f                         ? MVNC_CAPABILITIES
+                              : f->number > sizeof bytes ? sizeof bytes
+                                                         : f->number,
+                              err);
 }
 
 /* No throttling, a temperature; the rest is not known [U]. */
@@ -65,15 +68,15 @@ static vpu_status tell_thermal(stick_session *s, uint32_t stream,
 {
     float values[MVNC_N_THERMAL] = {0, 45.0f};
 
-    return session_send(s, stream, values, sizeof values, err);
+    return stick_session_send(s, stream, values, sizeof values, err);
 }
 
 static vpu_status device_command(stick_session *s, uint32_t stream,
                                  xlink_packet p, vpu_error *err)
 {
-    uint32_t type = p.n >= 4 ? word_get(p.data) : UINT32_MAX, used;
+    uint32_t type = p.bytes >= 4 ? word_get(p.data) : UINT32_MAX, used;
     uint8_t bytes[4];
-    vpu_status rc = session_release(s, stream, err);
+    vpu_status rc = stick_session_release(s, stream, err);
 
     if (rc)
         return rc;
@@ -83,9 +86,9 @@ static vpu_status device_command(stick_session *s, uint32_t stream,
     case MVNC_GET_THERMAL_STATS:
         return tell_thermal(s, stream, err);
     case MVNC_GET_USED_MEMORY:
-        used = (uint32_t)session_memory(s);
+        used = (uint32_t)stick_session_memory(s);
         word_set(bytes, used);
-        return session_send(s, stream, bytes, sizeof bytes, err);
+        return stick_session_send(s, stream, bytes, sizeof bytes, err);
     default: /* settings and pings have no answer but the ack */
         return VPU_OK;
     }
@@ -98,22 +101,22 @@ static vpu_status dispatch(stick_session *s, uint32_t stream, xlink_packet p,
 {
     char name[XLINK_NAME_BYTES];
 
-    if (!xlink_stream_name(s->x, stream, name))
+    if (!xlink_stream_name(s->xlink, stream, name))
         return VPU_OK; /* closed meanwhile, the packet with it */
     if (!strcmp(name, "deviceMonitor"))
         return device_command(s, stream, p, err);
     if (!strcmp(name, "graphMonitor"))
-        return session_command(s, stream, p, err);
+        return stick_session_command(s, stream, p, err);
     if (!strncmp(name, "graphBuffer", 11))
-        return session_blob(s, name, stream, p, err);
+        return stick_session_blob(s, name, stream, p, err);
     if (!strncmp(name, "FIFO", 4))
-        return session_element(s, name, stream, p, err);
-    return session_release(s, stream, err);
+        return stick_session_element(s, name, stream, p, err);
+    return stick_session_release(s, stream, err);
 }
 
 static bool stopped(const stick_session *s)
 {
-    return s->c->stop && atomic_load(s->c->stop);
+    return s->config->stop && atomic_load(s->config->stop);
 }
 
 /* A stream may be closed between any two calls: that is the host's right. */
@@ -126,7 +129,7 @@ static vpu_status serve(stick_session *s, vpu_error *err)
         xlink_packet p;
         uint32_t stream;
 
-        rc = xlink_read_any(s->x, &stream, &p, SLICE_MS, err);
+        rc = xlink_read_any(s->xlink, &stream, &p, SLICE_MS, err);
         if (rc)
             continue;
         rc = dispatch(s, stream, p, err);
@@ -151,40 +154,41 @@ static void play_dead(const stick_session *s, transport *t)
 static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
                               vpu_error *err)
 {
-    const stick_fault *size = session_fault(s, STICK_FAULT_result_size);
-    const stick_fault *none = session_fault(s, STICK_FAULT_no_result);
-    stick_jobs_config jobs = {.log = s->c->log,
-                              .stop = s->c->stop,
-                              .result_bytes = size ? size->n : UINT32_MAX,
-                              .no_result = none ? none->n : 0};
-    xlink_config link = {.layout = s->c->layout,
+    const stick_fault *size = stick_session_fault(s, STICK_FAULT_result_size);
+    const stick_fault *none = stick_session_fault(s, STICK_FAULT_no_result);
+    stick_jobs_config jobs = {.log = s->config->log,
+                              .stop = s->config->stop,
+                              .result_bytes = size ? size->number : UINT32_MAX,
+                              .no_result = none ? none->number : 0};
+    xlink_config link = {.layout = s->config->layout,
                          .device = true,
                          .timeout_ms = s->timeout_ms,
                          .max_packet = MAX_MEMORY,
-                         .ping_ms = s->c->ping_ms ? s->c->ping_ms : PING_MS,
-                         .stop = s->c->stop,
-                         .watch = s->c->watch};
+                         .ping_ms =
+                             s->config->ping_ms ? s->config->ping_ms : PING_MS,
+                         .stop = s->config->stop,
+                         .watch = s->config->watch};
     vpu_error over;
-    vpu_status rc = xlink_start(t, &link, &s->x, err);
+    vpu_status rc = xlink_start(t, &link, &s->xlink, err);
 
     if (rc) {
         *how = stopped(s) ? STICK_STOPPED : STICK_GONE;
         return *how == STICK_STOPPED ? VPU_OK : rc;
     }
-    jobs.x = s->x;
+    jobs.xlink = s->xlink;
     rc = stick_jobs_start(&jobs, &s->jobs, err);
     if (!rc)
         rc = serve(s, err);
-    *how = xlink_was_reset(s->x) ? STICK_RESET
-           : stopped(s)          ? STICK_STOPPED
-                                 : STICK_GONE;
-    if (*how == STICK_RESET && session_fault(s, STICK_FAULT_no_reset))
+    *how = xlink_was_reset(s->xlink) ? STICK_RESET
+           : stopped(s)              ? STICK_STOPPED
+                                     : STICK_GONE;
+    if (*how == STICK_RESET && stick_session_fault(s, STICK_FAULT_no_reset))
         play_dead(s, t);
     err_set(&over, VPU_ERR_IO, "the session is over");
-    xlink_fail(s->x, &over); /* a job that waits for the host goes on */
+    xlink_fail(s->xlink, &over); /* a job that waits for the host goes on */
     stick_jobs_stop(s->jobs);
-    session_forget(s);
-    xlink_stop(s->x);
+    stick_session_forget(s);
+    xlink_stop(s->xlink);
     return *how == STICK_GONE ? rc : VPU_OK;
 }
 
@@ -192,7 +196,7 @@ vpu_status stick_serve(transport *t, const stick_config *c, stick_end *how,
                        vpu_error *err)
 {
     stick_session s = {
-        .c = c, .timeout_ms = c->timeout_ms ? c->timeout_ms : TIMEOUT_MS};
+        .config = c, .timeout_ms = c->timeout_ms ? c->timeout_ms : TIMEOUT_MS};
     transport *paced = NULL, *faulty = NULL, *end = t;
     vpu_status rc = VPU_OK;
 

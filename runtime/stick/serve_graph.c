@@ -12,22 +12,22 @@ static vpu_status send_status(stick_session *s, uint32_t status, vpu_error *err)
 {
     uint32_t monitor;
     uint8_t bytes[4];
-    vpu_status rc = xlink_find(s->x, "graphMonitor", &monitor, 0, err);
+    vpu_status rc = xlink_find(s->xlink, "graphMonitor", &monitor, 0, err);
 
     word_set(bytes, status);
-    return rc ? rc : session_send(s, monitor, bytes, sizeof bytes, err);
+    return rc ? rc : stick_session_send(s, monitor, bytes, sizeof bytes, err);
 }
 
 /* What a fault makes of a status. */
 static uint32_t maybe(const stick_session *s, stick_fault_kind k,
                       uint32_t status)
 {
-    const stick_fault *f = session_fault(s, k);
+    const stick_fault *f = stick_session_fault(s, k);
 
-    return f ? f->n : status;
+    return f ? f->number : status;
 }
 
-static graph_slot *graph_by_id(stick_session *s, uint32_t id)
+static stick_graph_slot *graph_by_id(stick_session *s, uint32_t id)
 {
     for (int i = 0; i < MAX_GRAPHS; i++)
         if (s->graphs[i].used && s->graphs[i].id == id)
@@ -35,7 +35,7 @@ static graph_slot *graph_by_id(stick_session *s, uint32_t id)
     return NULL;
 }
 
-static fifo_slot *fifo_by_id(stick_session *s, uint32_t id)
+static stick_fifo_slot *fifo_by_id(stick_session *s, uint32_t id)
 {
     for (int i = 0; i < MAX_FIFOS; i++)
         if (s->fifos[i].used && s->fifos[i].id == id)
@@ -43,14 +43,14 @@ static fifo_slot *fifo_by_id(stick_session *s, uint32_t id)
     return NULL;
 }
 
-static void forget_program(graph_slot *g)
+static void forget_program(stick_graph_slot *g)
 {
     stick_program_free(g->loaded.program);
     free(g->loaded.ms);
     g->loaded = (stick_loaded){0};
 }
 
-void session_forget(stick_session *s)
+void stick_session_forget(stick_session *s)
 {
     for (int i = 0; i < MAX_GRAPHS; i++)
         forget_program(&s->graphs[i]);
@@ -63,7 +63,7 @@ void session_forget(stick_session *s)
 static vpu_status expect_data(stick_session *s, const mvnc_command *c,
                               vpu_error *err)
 {
-    graph_slot *g = graph_by_id(s, c->id);
+    stick_graph_slot *g = graph_by_id(s, c->id);
 
     for (int i = 0; i < MAX_GRAPHS && !g; i++)
         if (!s->graphs[i].used)
@@ -82,9 +82,9 @@ static uint32_t check_header(const xlink_packet *p)
 {
     const uint8_t *h = p->data;
 
-    if (p->n < BLOB_HEADER || word_get(h + 52) != BLOB_MAGIC)
+    if (p->bytes < BLOB_HEADER || word_get(h + 52) != BLOB_MAGIC)
         return MVNC_STATUS_INTERNAL;
-    return wire_known_version(word_get(h + 60), word_get(h + 64)) &&
+    return blob_wire_known_version(word_get(h + 60), word_get(h + 64)) &&
                    word_get(h + 60) >= 5
                ? MVNC_STATUS_SUCCESS
                : MVNC_STATUS_UNSUPPORTED;
@@ -109,9 +109,9 @@ static void tell(stick_session *s, const char *text)
 {
     uint32_t console;
 
-    log_warn(s->c->log, "%s", text);
-    if (!xlink_find(s->x, "console", &console, 0, NULL))
-        session_send(s, console, text, (uint32_t)strlen(text), NULL);
+    log_warn(s->config->log, "%s", text);
+    if (!xlink_find(s->xlink, "console", &console, 0, NULL))
+        stick_session_send(s, console, text, (uint32_t)strlen(text), NULL);
 }
 
 /* What kernels print, by the thread that runs them. */
@@ -121,18 +121,18 @@ static void print(void *user, const char *text, size_t n)
     uint32_t console;
 
     if (n && n <= MVNC_CONSOLE_STREAM &&
-        !xlink_find(s->x, "console", &console, 0, NULL))
-        session_send(s, console, text, (uint32_t)n, NULL);
+        !xlink_find(s->xlink, "console", &console, 0, NULL))
+        stick_session_send(s, console, text, (uint32_t)n, NULL);
 }
 
-static uint32_t load(stick_session *s, graph_slot *g, const void *file,
+static uint32_t load(stick_session *s, stick_graph_slot *g, const void *file,
                      size_t n)
 {
-    stick_program_config cfg = {.kernels = s->c->kernels,
-                                .n_threads = s->c->n_threads,
-                                .timeout_s = s->c->timeout_s,
-                                .no_cache = s->c->no_cache,
-                                .log = s->c->log,
+    stick_program_config cfg = {.kernels = s->config->kernels,
+                                .n_threads = s->config->n_threads,
+                                .timeout_s = s->config->timeout_s,
+                                .no_cache = s->config->no_cache,
+                                .log = s->config->log,
                                 .print = print,
                                 .print_user = s};
     vpu_error err;
@@ -157,7 +157,7 @@ static uint32_t load(stick_session *s, graph_slot *g, const void *file,
 
 /* The three packets come even when it failed. Networks of several inputs are
  * one tensor of bytes: what sticks say of them is not known [U]. */
-static vpu_status describe(stick_session *s, const graph_slot *g,
+static vpu_status describe(stick_session *s, const stick_graph_slot *g,
                            uint32_t stream, vpu_error *err)
 {
     stick_program_info about = {0};
@@ -173,16 +173,16 @@ static vpu_status describe(stick_session *s, const graph_slot *g,
             out);
     }
     word_set(stages, about.n_stages);
-    rc = session_send(s, stream, in, sizeof in, err);
+    rc = stick_session_send(s, stream, in, sizeof in, err);
     if (!rc)
-        rc = session_send(s, stream, out, sizeof out, err);
-    return rc ? rc : session_send(s, stream, stages, sizeof stages, err);
+        rc = stick_session_send(s, stream, out, sizeof out, err);
+    return rc ? rc : stick_session_send(s, stream, stages, sizeof stages, err);
 }
 
-vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
-                        xlink_packet p, vpu_error *err)
+vpu_status stick_session_blob(stick_session *s, const char *name,
+                              uint32_t stream, xlink_packet p, vpu_error *err)
 {
-    graph_slot *g = NULL;
+    stick_graph_slot *g = NULL;
     uint32_t status;
     vpu_status rc;
 
@@ -191,17 +191,17 @@ vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
             !strcmp(s->graphs[i].stream, name))
             g = &s->graphs[i];
     if (!g)
-        return session_release(s, stream, err);
+        return stick_session_release(s, stream, err);
     if (g->wants == WANTS_HEADER) {
         g->wants = WANTS_NOTHING;
         status = maybe(s, STICK_FAULT_verify_status, check_header(&p));
         g->used = !status; /* hosts take nothing back that was refused */
-        rc = session_release(s, stream, err);
+        rc = stick_session_release(s, stream, err);
         return rc ? rc : send_status(s, status, err);
     }
     g->wants = WANTS_NOTHING;
-    status = maybe(s, STICK_FAULT_alloc_status, load(s, g, p.data, p.n));
-    rc = session_release(s, stream, err);
+    status = maybe(s, STICK_FAULT_alloc_status, load(s, g, p.data, p.bytes));
+    rc = stick_session_release(s, stream, err);
     if (!rc)
         rc = describe(s, g, stream, err);
     if (status) {
@@ -211,17 +211,17 @@ vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
     return rc ? rc : send_status(s, status, err);
 }
 
-static uint32_t fits(const stick_session *s, const graph_slot *g)
+static uint32_t fits(const stick_session *s, const stick_graph_slot *g)
 {
     if (!g || !g->loaded.program)
         return MVNC_STATUS_INVALID_HANDLE;
-    return session_memory(s) > MAX_MEMORY ? MVNC_STATUS_OUT_OF_MEMORY
-                                          : MVNC_STATUS_SUCCESS;
+    return stick_session_memory(s) > MAX_MEMORY ? MVNC_STATUS_OUT_OF_MEMORY
+                                                : MVNC_STATUS_SUCCESS;
 }
 
 static uint32_t forget_graph(stick_session *s, uint32_t id)
 {
-    graph_slot *g = graph_by_id(s, id);
+    stick_graph_slot *g = graph_by_id(s, id);
 
     if (!g)
         return MVNC_STATUS_INVALID_HANDLE;
@@ -243,41 +243,42 @@ static uint32_t add_fifo(stick_session *s, const mvnc_command *c)
             return MVNC_STATUS_INVALID_HANDLE; /* packets go to one */
     if (fifo_by_id(s, c->id) || c->host_reads == c->host_writes ||
         !c->tensor.bytes || !c->elements ||
-        xlink_find(s->x, c->stream, &stream, 0, NULL))
+        xlink_find(s->xlink, c->stream, &stream, 0, NULL))
         return MVNC_STATUS_INVALID_HANDLE;
     for (int i = 0; i < MAX_FIFOS; i++) {
-        fifo_slot *f = &s->fifos[i];
+        stick_fifo_slot *f = &s->fifos[i];
 
         if (f->used)
             continue;
-        *f = (fifo_slot){.used = true,
-                         .host_writes = c->host_writes,
-                         .id = c->id,
-                         .bytes = c->tensor.bytes,
-                         .stream_id = stream};
+        *f = (stick_fifo_slot){.used = true,
+                               .host_writes = c->host_writes,
+                               .id = c->id,
+                               .bytes = c->tensor.bytes,
+                               .stream_id = stream};
         memcpy(f->stream, c->stream, sizeof f->stream);
         return MVNC_STATUS_SUCCESS;
     }
     return MVNC_STATUS_OUT_OF_RESOURCES;
 }
 
-static vpu_status release_oldest(stick_session *s, fifo_slot *f, vpu_error *err)
+static vpu_status release_oldest(stick_session *s, stick_fifo_slot *f,
+                                 vpu_error *err)
 {
     f->first = (f->first + 1) % XLINK_MAX_PACKETS;
-    f->n--;
-    return session_release(s, f->stream_id, err);
+    f->n_waiting--;
+    return stick_session_release(s, f->stream_id, err);
 }
 
 /* The host closes the stream next, which waits for all releases. */
 static vpu_status remove_fifo(stick_session *s, uint32_t id, vpu_error *err)
 {
-    fifo_slot *f = fifo_by_id(s, id);
+    stick_fifo_slot *f = fifo_by_id(s, id);
     vpu_status rc = VPU_OK;
 
     if (!f)
         return send_status(s, MVNC_STATUS_INVALID_HANDLE, err);
     stick_jobs_wait(s->jobs);
-    while (f->n && !rc)
+    while (f->n_waiting && !rc)
         rc = release_oldest(s, f, err);
     f->used = false;
     return rc ? rc : send_status(s, MVNC_STATUS_SUCCESS, err);
@@ -285,26 +286,27 @@ static vpu_status remove_fifo(stick_session *s, uint32_t id, vpu_error *err)
 
 /* An element, or the word that ends them; of elements of 4 bytes only what
  * follows tells which. */
-vpu_status session_element(stick_session *s, const char *name, uint32_t stream,
-                           xlink_packet p, vpu_error *err)
+vpu_status stick_session_element(stick_session *s, const char *name,
+                                 uint32_t stream, xlink_packet p,
+                                 vpu_error *err)
 {
-    bool end = p.n == 4 && word_get(p.data) == MVNC_STOP;
+    bool end = p.bytes == 4 && word_get(p.data) == MVNC_STOP;
 
     for (int i = 0; i < MAX_FIFOS; i++) {
-        fifo_slot *f = &s->fifos[i];
+        stick_fifo_slot *f = &s->fifos[i];
 
         if (!f->used || !f->host_writes || strcmp(f->stream, name))
             continue;
         /* Releases go by age: those that wait go first. */
-        for (vpu_status rc = VPU_OK; end && f->bytes != 4 && f->n;)
+        for (vpu_status rc = VPU_OK; end && f->bytes != 4 && f->n_waiting;)
             if ((rc = release_oldest(s, f, err)))
                 return rc;
         if (end && f->bytes != 4)
             break;
-        f->waiting[(f->first + f->n++) % XLINK_MAX_PACKETS] = p;
+        f->waiting[(f->first + f->n_waiting++) % XLINK_MAX_PACKETS] = p;
         return VPU_OK;
     }
-    return session_release(s, stream, err);
+    return stick_session_release(s, stream, err);
 }
 
 /* --- inferences ---------------------------------------------------------- */
@@ -313,8 +315,9 @@ vpu_status session_element(stick_session *s, const char *name, uint32_t stream,
 static vpu_status trigger(stick_session *s, const mvnc_command *c,
                           vpu_error *err)
 {
-    graph_slot *g = graph_by_id(s, c->id);
-    fifo_slot *in = fifo_by_id(s, c->input), *out = fifo_by_id(s, c->output);
+    stick_graph_slot *g = graph_by_id(s, c->id);
+    stick_fifo_slot *in = fifo_by_id(s, c->input),
+                    *out = fifo_by_id(s, c->output);
     uint32_t bytes, status = MVNC_STATUS_SUCCESS;
     vpu_status rc;
     void *input;
@@ -322,11 +325,11 @@ static vpu_status trigger(stick_session *s, const mvnc_command *c,
     if (!g || !g->loaded.program || !in || !in->host_writes || !out ||
         out->host_writes)
         return send_status(s, MVNC_STATUS_INVALID_HANDLE, err);
-    if (!in->n)
+    if (!in->n_waiting)
         return send_status(s, MVNC_STATUS_OUT_OF_RESOURCES, err);
     bytes = stick_program_about(g->loaded.program).input_bytes;
     input = malloc(bytes ? bytes : 1);
-    if (!input || in->waiting[in->first].n != bytes)
+    if (!input || in->waiting[in->first].bytes != bytes)
         status = input ? MVNC_STATUS_INTERNAL : MVNC_STATUS_OUT_OF_MEMORY;
     else if (bytes)
         memcpy(input, in->waiting[in->first].data, bytes);
@@ -350,7 +353,7 @@ static vpu_status trigger(stick_session *s, const mvnc_command *c,
 static vpu_status answer(stick_session *s, const mvnc_command *c,
                          uint32_t stream, vpu_error *err)
 {
-    graph_slot *g = graph_by_id(s, c->id);
+    stick_graph_slot *g = graph_by_id(s, c->id);
     char text[MVNC_DEBUG] = {0};
     float none[2] = {0};
     const void *data = none;
@@ -367,7 +370,7 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
         data = g->loaded.ms;
         n = (stick_program_about(g->loaded.program).n_stages + 2) * 4;
     }
-    rc = session_send(s, stream, data, n, err);
+    rc = stick_session_send(s, stream, data, n, err);
     return rc ? rc
               : send_status(
                     s, g ? MVNC_STATUS_SUCCESS : MVNC_STATUS_INVALID_HANDLE,
@@ -376,13 +379,13 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
 
 /* --- commands ------------------------------------------------------------ */
 
-vpu_status session_command(stick_session *s, uint32_t stream, xlink_packet p,
-                           vpu_error *err)
+vpu_status stick_session_command(stick_session *s, uint32_t stream,
+                                 xlink_packet p, vpu_error *err)
 {
     mvnc_command c;
     vpu_error problem;
-    vpu_status bad = mvnc_decode(p.data, p.n, &c, &problem);
-    vpu_status rc = session_release(s, stream, err);
+    vpu_status bad = mvnc_decode(p.data, p.bytes, &c, &problem);
+    vpu_status rc = stick_session_release(s, stream, err);
 
     if (rc)
         return rc;

@@ -21,7 +21,7 @@ typedef struct {
     char stream[MVNC_NAME];
     enum { WANTS_NOTHING, WANTS_HEADER, WANTS_BLOB } wants;
     stick_loaded loaded; /* program NULL: none */
-} graph_slot;
+} stick_graph_slot;
 
 typedef struct {
     bool used, host_writes;
@@ -29,35 +29,38 @@ typedef struct {
     char stream[MVNC_NAME];
     uint32_t stream_id;
     /* Elements that wait for their TRIGGER, oldest first; not released. */
-    unsigned first, n;
+    unsigned first, n_waiting;
     xlink_packet waiting[XLINK_MAX_PACKETS];
-} fifo_slot;
+} stick_fifo_slot;
 
 typedef struct {
-    const stick_config *c;
-    xlink *x;
+    const stick_config *config;
+    xlink *xlink;
     stick_jobs *jobs;
     unsigned timeout_ms;
     uint32_t n_released; /* or not, if a fault says so */
-    graph_slot graphs[MAX_GRAPHS];
-    fifo_slot fifos[MAX_FIFOS];
+    stick_graph_slot graphs[MAX_GRAPHS];
+    stick_fifo_slot fifos[MAX_FIFOS];
 } stick_session;
 
-const stick_fault *session_fault(const stick_session *s, stick_fault_kind k);
-vpu_status session_release(stick_session *s, uint32_t stream, vpu_error *err);
-vpu_status session_send(stick_session *s, uint32_t stream, const void *data,
-                        uint32_t n, vpu_error *err);
+const stick_fault *stick_session_fault(const stick_session *s,
+                                       stick_fault_kind k);
+vpu_status stick_session_release(stick_session *s, uint32_t stream,
+                                 vpu_error *err);
+vpu_status stick_session_send(stick_session *s, uint32_t stream,
+                              const void *data, uint32_t n, vpu_error *err);
 /* What the stick holds. */
-uint64_t session_memory(const stick_session *s);
+uint64_t stick_session_memory(const stick_session *s);
 
 /* A packet of graphMonitor, a graph's stream, a FIFO. They release it, or keep
  * it; errors end the session. */
-vpu_status session_command(stick_session *s, uint32_t stream, xlink_packet p,
-                           vpu_error *err);
-vpu_status session_blob(stick_session *s, const char *name, uint32_t stream,
-                        xlink_packet p, vpu_error *err);
-vpu_status session_element(stick_session *s, const char *name, uint32_t stream,
-                           xlink_packet p, vpu_error *err);
-void session_forget(stick_session *s); /* all graphs; no job may run */
+vpu_status stick_session_command(stick_session *s, uint32_t stream,
+                                 xlink_packet p, vpu_error *err);
+vpu_status stick_session_blob(stick_session *s, const char *name,
+                              uint32_t stream, xlink_packet p, vpu_error *err);
+vpu_status stick_session_element(stick_session *s, const char *name,
+                                 uint32_t stream, xlink_packet p,
+                                 vpu_error *err);
+void stick_session_forget(stick_session *s); /* all graphs; no job may run */
 
 #endif

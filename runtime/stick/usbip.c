@@ -263,7 +263,7 @@ static vpu_status session_apart(server *v, int fd, usbip_end *end,
 {
     const isolate_config *c = v->c->isolate;
     apart p = {v, fd};
-    isolated session;
+    isolate_session session;
     int value = USBIP_GONE;
     vpu_status st = isolate_start(c, fd, run_apart, &p, &session, err);
 

@@ -16,7 +16,7 @@ enum {
 
 /* --- the link ------------------------------------------------------------ */
 
-vpu_status survey_link(surveyor *v, vpu_error *err)
+vpu_status survey_link(survey_state *v, vpu_error *err)
 {
     survey_watch *w = &v->watch;
     survey_packet ping, pong, create, created;
@@ -32,15 +32,15 @@ vpu_status survey_link(surveyor *v, vpu_error *err)
                      SURVEY_ANY, &created);
     if (at != SIZE_MAX)
         survey_see(v, SURVEY_link_ping,
-                   survey_whether(created.h.flags & XLINK_FLAG_ACK),
+                   survey_whether(created.header.flags & XLINK_FLAG_ACK),
                    "PING %.2f ms; the stream %.2f ms, flags %x",
                    survey_ms(&ping, &pong), survey_ms(&create, &created),
-                   created.h.flags);
+                   created.header.flags);
     return VPU_OK;
 }
 
 /* The first event of the firmware's own, of whatever kind. */
-static void tell_first_id(surveyor *v)
+static void tell_first_id(survey_state *v)
 {
     static const xlink_event kinds[] = {XLINK_WRITE, XLINK_READ_REL,
                                         XLINK_CREATE_STREAM};
@@ -58,11 +58,11 @@ static void tell_first_id(surveyor *v)
     }
     if (first != SIZE_MAX)
         survey_see(v, SURVEY_link_first_id,
-                   survey_whether(found.h.id == FIRST_ID), "%u, a %s",
-                   found.h.id, xlink_event_name(found.h.event));
+                   survey_whether(found.header.id == FIRST_ID), "%u, a %s",
+                   found.header.id, xlink_event_name(found.header.event));
 }
 
-static void tell_own_streams(surveyor *v)
+static void tell_own_streams(survey_state *v)
 {
     str text = {0};
     survey_packet p;
@@ -71,7 +71,7 @@ static void tell_own_streams(surveyor *v)
     while ((at = survey_find(&v->watch, at, false, false, XLINK_CREATE_STREAM,
                              SURVEY_ANY, SURVEY_ANY, &p)) != SIZE_MAX) {
         str_printf(&text, "%s'%s' of %u bytes, id %u", text.n ? "; " : "",
-                   p.h.name, p.h.size, p.h.stream);
+                   p.header.name, p.header.size, p.header.stream);
         at++;
     }
     if (survey_packets(&v->watch))
@@ -82,19 +82,19 @@ static void tell_own_streams(surveyor *v)
 
 /* Of every command of the device monitor, in order, since each is released in
  * order, too: which came first, its ack or its release. */
-static void tell_acks(surveyor *v)
+static void tell_acks(survey_state *v)
 {
     unsigned n = 0, late = 0;
     survey_packet p, ack, release;
     size_t at = 0, a, r = 0;
-    uint32_t device = v->m->device;
+    uint32_t device = v->mvnc->device;
 
     while ((at = survey_find(&v->watch, at, true, false, XLINK_WRITE, device,
                              SURVEY_ANY, &p)) != SIZE_MAX) {
         at++;
         a = survey_find(&v->watch, at, false, true, XLINK_WRITE, SURVEY_ANY,
                         SURVEY_ANY, &ack);
-        while (a != SIZE_MAX && ack.h.id != p.h.id)
+        while (a != SIZE_MAX && ack.header.id != p.header.id)
             a = survey_find(&v->watch, a + 1, false, true, XLINK_WRITE,
                             SURVEY_ANY, SURVEY_ANY, &ack);
         r = survey_find(&v->watch, r, false, false, XLINK_READ_REL, device,
@@ -110,7 +110,7 @@ static void tell_acks(surveyor *v)
                    late);
 }
 
-static void tell_text(surveyor *v)
+static void tell_text(survey_state *v)
 {
     str text = {0};
 
@@ -127,7 +127,7 @@ static void tell_text(surveyor *v)
     str_free(&text);
 }
 
-void survey_streams(surveyor *v)
+void survey_streams(survey_state *v)
 {
     tell_first_id(v);
     tell_own_streams(v);
@@ -137,9 +137,9 @@ void survey_streams(surveyor *v)
 
 /* --- its commands -------------------------------------------------------- */
 
-static void tell_capabilities(surveyor *v)
+static void tell_capabilities(survey_state *v)
 {
-    const mvnc_capabilities *c = mvnc_caps(v->m);
+    const mvnc_capabilities *c = mvnc_caps(v->mvnc);
     const uint32_t *f = c->firmware;
 
     survey_see(v, SURVEY_device_capabilities,
@@ -156,10 +156,10 @@ static void tell_capabilities(surveyor *v)
                c->tensor[1]);
 }
 
-static vpu_status ask_thermal(surveyor *v, vpu_error *err)
+static vpu_status ask_thermal(survey_state *v, vpu_error *err)
 {
     float t[MVNC_N_THERMAL];
-    vpu_status st = mvnc_thermal(v->m, t, err);
+    vpu_status st = mvnc_thermal(v->mvnc, t, err);
     str text = {0};
 
     if (st)
@@ -179,7 +179,7 @@ static vpu_status ask_thermal(surveyor *v, vpu_error *err)
     return VPU_OK;
 }
 
-vpu_status survey_device(surveyor *v, vpu_error *err)
+vpu_status survey_device(survey_state *v, vpu_error *err)
 {
     tell_capabilities(v);
     return ask_thermal(v, err);
@@ -187,13 +187,13 @@ vpu_status survey_device(surveyor *v, vpu_error *err)
 
 /* --- what may upset firmware --------------------------------------------- */
 
-static vpu_status ask_create(surveyor *v, survey_id id, uint32_t size,
+static vpu_status ask_create(survey_state *v, survey_id id, uint32_t size,
                              bool taken, vpu_error *err)
 {
     xlink_header answer;
-    vpu_status st = xlink_ask_create(v->m->x, "deviceMonitor", size, &answer,
-                                     v->m->config.timeout_ms, err);
-    bool same = answer.stream == v->m->device;
+    vpu_status st = xlink_ask_create(v->mvnc->xlink, "deviceMonitor", size,
+                                     &answer, v->mvnc->config.timeout_ms, err);
+    bool same = answer.stream == v->mvnc->device;
 
     if (st)
         return survey_failed(v, id, st, err);
@@ -201,11 +201,11 @@ static vpu_status ask_create(surveyor *v, survey_id id, uint32_t size,
                survey_whether(taken ? (answer.flags & XLINK_FLAG_ACK) && same
                                     : answer.flags == XLINK_FLAG_SIZE_TOO_BIG),
                "flags %x, stream %u (open: %u), size %u of %u", answer.flags,
-               answer.stream, v->m->device, answer.size, size);
+               answer.stream, v->mvnc->device, answer.size, size);
     return VPU_OK;
 }
 
-static vpu_status ask_id(surveyor *v, vpu_error *err)
+static vpu_status ask_id(survey_state *v, vpu_error *err)
 {
     uint8_t bytes[MVNC_DEVICE_BYTES] = {0};
     str text = {0};
@@ -213,28 +213,30 @@ static vpu_status ask_id(surveyor *v, vpu_error *err)
     vpu_status st;
 
     word_set(bytes, MVNC_GET_DEVICE_ID);
-    pthread_mutex_lock(&v->m->device_lock);
-    st = mvnc_send(v->m, v->m->device, bytes, sizeof bytes, "GET_DEVICE_ID",
-                   err);
+    pthread_mutex_lock(&v->mvnc->device_lock);
+    st = mvnc_send(v->mvnc, v->mvnc->device, bytes, sizeof bytes,
+                   "GET_DEVICE_ID", err);
     if (!st)
-        st = mvnc_take(v->m, v->m->device, 0, UNKNOWN_MS, "an answer", &p, err);
+        st = mvnc_take(v->mvnc, v->mvnc->device, 0, UNKNOWN_MS, "an answer", &p,
+                       err);
     if (st == VPU_ERR_LIMIT) {
         survey_see(v, SURVEY_device_id, SURVEY_NOTED, "no packet within %d ms",
                    UNKNOWN_MS);
         st = VPU_OK;
     } else if (!st) {
-        str_printf(&text, "%u bytes:", p.n);
-        for (uint32_t i = 0; i < p.n && i < 256; i++)
+        str_printf(&text, "%u bytes:", p.bytes);
+        for (uint32_t i = 0; i < p.bytes && i < 256; i++)
             str_printf(&text, " %02x", ((const uint8_t *)p.data)[i]);
         survey_see(v, SURVEY_device_id, SURVEY_NOTED, "%s", str_text(&text));
-        st = xlink_release(v->m->x, v->m->device, v->m->config.timeout_ms, err);
+        st = xlink_release(v->mvnc->xlink, v->mvnc->device,
+                           v->mvnc->config.timeout_ms, err);
     }
-    pthread_mutex_unlock(&v->m->device_lock);
+    pthread_mutex_unlock(&v->mvnc->device_lock);
     str_free(&text);
     return survey_failed(v, SURVEY_device_id, st, err);
 }
 
-vpu_status survey_odd(surveyor *v, vpu_error *err)
+vpu_status survey_odd(survey_state *v, vpu_error *err)
 {
     uint32_t size = (MVNC_DEVICE_STREAM + XLINK_SIZE_UNIT - 1) /
                     XLINK_SIZE_UNIT * XLINK_SIZE_UNIT;
@@ -247,11 +249,11 @@ vpu_status survey_odd(surveyor *v, vpu_error *err)
 
 /* --- the watchdog -------------------------------------------------------- */
 
-static void tell_zlp(surveyor *v)
+static void tell_zlp(survey_state *v)
 {
     const usb_boot_record *b = &v->boot;
 
-    if (v->c->is_virtual)
+    if (v->config->is_virtual)
         return;
     if (!b->booted)
         survey_miss(v, SURVEY_boot_zlp, SURVEY_NO_ANSWER,
@@ -269,17 +271,17 @@ static void tell_zlp(surveyor *v)
                    b->image_bytes);
 }
 
-vpu_status survey_watchdog(surveyor *v, vpu_error *err)
+vpu_status survey_watchdog(survey_state *v, vpu_error *err)
 {
-    uint64_t start = survey_now_ms(), wait = 1000ull * v->c->watchdog_s;
+    uint64_t start = survey_now_ms(), wait = 1000ull * v->config->watchdog_s;
     vpu_status st = VPU_ERR_LIMIT;
     xlink_packet p;
 
     tell_zlp(v);
     while (st != VPU_ERR_IO && survey_now_ms() - start < wait) {
-        if (v->c->stop && atomic_load(v->c->stop))
+        if (v->config->stop && atomic_load(v->config->stop))
             return err_set(err, VPU_ERR_IO, "interrupted");
-        st = xlink_read(v->m->x, v->m->device, &p, SLICE_MS, err);
+        st = xlink_read(v->mvnc->xlink, v->mvnc->device, &p, SLICE_MS, err);
     }
     wait = survey_now_ms() - start;
     if (st == VPU_ERR_IO)

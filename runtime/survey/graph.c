@@ -21,8 +21,8 @@ enum {
 
 /* --- the network --------------------------------------------------------- */
 
-static vpu_status build(const surveyor *v, uint32_t stage, blob *b, str *bytes,
-                        vpu_error *err)
+static vpu_status build(const survey_state *v, uint32_t stage, blob *b,
+                        str *bytes, vpu_error *err)
 {
     static const plan_tensor tensors[] = {
         {.name = "large", BLOB_INPUT, BLOB_F16, 0x4321, 4, {256, 256, 8, 1}},
@@ -39,14 +39,14 @@ static vpu_status build(const surveyor *v, uint32_t stage, blob *b, str *bytes,
         {.type = STAGE_COPY, .tensors = of[0], .n_tensors = 2},
         {.type = stage, .tensors = of[1], .n_tensors = 2}};
     const plan p = {.release =
-                        blob_release_of(xlink_last_release(v->c->layout)),
+                        blob_release_of(xlink_last_release(v->config->layout)),
                     .n_slices = SLICES,
                     .n_shaves = SHAVES,
                     .tensors = tensors,
                     .n_tensors = 4,
                     .stages = stages,
                     .n_stages = 2};
-    vpu_status st = plan_blob(&p, v->a, b, err);
+    vpu_status st = plan_blob(&p, v->arena, b, err);
 
     return st ? st : blob_build(b, bytes, err);
 }
@@ -79,7 +79,7 @@ static bool copied(const blob *b, const uint8_t *want, const uint8_t *got)
 }
 
 /* The times of one inference, from the packets; ms since the TRIGGER. */
-static void tell_inference(surveyor *v, const mvnc_graph *g, size_t from)
+static void tell_inference(survey_state *v, const mvnc_graph *g, size_t from)
 {
     survey_watch *w = &v->watch;
     survey_packet input, ack, trigger, status, release, result;
@@ -87,23 +87,23 @@ static void tell_inference(surveyor *v, const mvnc_graph *g, size_t from)
                               SURVEY_ANY, &input);
     size_t acked = survey_find(w, sent, false, true, XLINK_WRITE, SURVEY_ANY,
                                SURVEY_ANY, &ack);
-    size_t asked = survey_find(w, sent, true, false, XLINK_WRITE, v->m->monitor,
-                               MVNC_GRAPH_TRIGGER, &trigger);
+    size_t asked = survey_find(w, sent, true, false, XLINK_WRITE,
+                               v->mvnc->monitor, MVNC_GRAPH_TRIGGER, &trigger);
     size_t answered = survey_find(w, asked, false, false, XLINK_WRITE,
-                                  v->m->monitor, SURVEY_ANY, &status);
+                                  v->mvnc->monitor, SURVEY_ANY, &status);
     size_t freed = survey_find(w, sent, false, false, XLINK_READ_REL, g->input,
                                SURVEY_ANY, &release);
     size_t done = survey_find(w, asked, false, false, XLINK_WRITE, g->output,
                               SURVEY_ANY, &result);
 
-    while (acked != SIZE_MAX && ack.h.id != input.h.id)
+    while (acked != SIZE_MAX && ack.header.id != input.header.id)
         acked = survey_find(w, acked + 1, false, true, XLINK_WRITE, SURVEY_ANY,
                             SURVEY_ANY, &ack);
     if (acked != SIZE_MAX)
         survey_see(v, SURVEY_link_rate, SURVEY_NOTED,
                    "%u bytes acknowledged after %.2f ms, %.0f MB/s",
-                   input.h.size, survey_ms(&input, &ack),
-                   input.h.size * 1e-3 / survey_ms(&input, &ack));
+                   input.header.size, survey_ms(&input, &ack),
+                   input.header.size * 1e-3 / survey_ms(&input, &ack));
     if (answered != SIZE_MAX && done != SIZE_MAX)
         survey_see(v, SURVEY_graph_trigger, survey_whether(answered < done),
                    "answered after %.2f ms, the result after %.2f ms",
@@ -117,11 +117,11 @@ static void tell_inference(surveyor *v, const mvnc_graph *g, size_t from)
                     "not released before the second result");
 }
 
-static vpu_status tell_times(surveyor *v, mvnc_graph *g, double host_ms,
+static vpu_status tell_times(survey_state *v, mvnc_graph *g, double host_ms,
                              vpu_error *err)
 {
     uint32_t n = g->info.n_stages + 2;
-    float *ms = arena_array(v->a, float, n);
+    float *ms = arena_array(v->arena, float, n);
     vpu_status st;
     str text = {0};
     double sum = 0;
@@ -140,7 +140,7 @@ static vpu_status tell_times(surveyor *v, mvnc_graph *g, double host_ms,
     return survey_failed(v, SURVEY_graph_times, st, err);
 }
 
-static vpu_status tell_debug(surveyor *v, mvnc_graph *g, vpu_error *err)
+static vpu_status tell_debug(survey_state *v, mvnc_graph *g, vpu_error *err)
 {
     char text[MVNC_DEBUG + 1];
     vpu_status st = mvnc_debug(g, text, err);
@@ -157,11 +157,11 @@ static vpu_status tell_debug(surveyor *v, mvnc_graph *g, vpu_error *err)
 }
 
 /* Two are on their way at once. */
-static vpu_status infer_twice(surveyor *v, mvnc_graph *g, const blob *b,
+static vpu_status infer_twice(survey_state *v, mvnc_graph *g, const blob *b,
                               vpu_error *err)
 {
-    uint8_t *in = arena_array(v->a, uint8_t, b->inputs_size);
-    uint8_t *got = arena_array(v->a, uint8_t, b->outputs_size), *want[2];
+    uint8_t *in = arena_array(v->arena, uint8_t, b->inputs_size);
+    uint8_t *got = arena_array(v->arena, uint8_t, b->outputs_size), *want[2];
     size_t from = survey_packets(&v->watch);
     uint64_t start = survey_now_ms();
     vpu_status st = VPU_OK;
@@ -169,7 +169,7 @@ static vpu_status infer_twice(surveyor *v, mvnc_graph *g, const blob *b,
     double host_ms;
 
     for (uint32_t i = 0; i < 2 && !st; i++) {
-        want[i] = arena_array(v->a, uint8_t, b->outputs_size);
+        want[i] = arena_array(v->arena, uint8_t, b->outputs_size);
         fill(b, i, in, want[i]);
         st = mvnc_infer(g, in, err);
     }
@@ -195,7 +195,7 @@ static vpu_status infer_twice(surveyor *v, mvnc_graph *g, const blob *b,
 
 /* --- the graph ----------------------------------------------------------- */
 
-static void tell_loading(surveyor *v)
+static void tell_loading(survey_state *v)
 {
     static const mvnc_graph_type commands[] = {
         MVNC_GRAPH_VERIFY, MVNC_GRAPH_ALLOCATE, MVNC_GRAPH_ALLOCATION_VERIFY};
@@ -205,10 +205,10 @@ static void tell_loading(surveyor *v)
     for (int i = 0; i < 3; i++) {
         survey_packet asked, answered;
 
-        at = survey_find(&v->watch, at, true, false, XLINK_WRITE, v->m->monitor,
-                         commands[i], &asked);
+        at = survey_find(&v->watch, at, true, false, XLINK_WRITE,
+                         v->mvnc->monitor, commands[i], &asked);
         at = survey_find(&v->watch, at, false, false, XLINK_WRITE,
-                         v->m->monitor, SURVEY_ANY, &answered);
+                         v->mvnc->monitor, SURVEY_ANY, &answered);
         if (at == SIZE_MAX)
             return;
         ms[i] = survey_ms(&asked, &answered);
@@ -219,11 +219,11 @@ static void tell_loading(surveyor *v)
 
 static bool flat(const mvnc_tensor *t, uint32_t bytes)
 {
-    return t->n == 1 && t->c == 1 && t->w == bytes && t->h == 1 &&
+    return t->batch == 1 && t->channels == 1 && t->w == bytes && t->h == 1 &&
            t->bytes == bytes;
 }
 
-static void tell_descriptors(surveyor *v, const mvnc_graph_info *g,
+static void tell_descriptors(survey_state *v, const mvnc_graph_info *g,
                              const blob *b)
 {
     const mvnc_tensor *i = &g->input, *o = &g->output;
@@ -233,8 +233,8 @@ static void tell_descriptors(surveyor *v, const mvnc_graph_info *g,
         survey_whether(flat(i, b->inputs_size) && flat(o, b->outputs_size)),
         "in %u, %u, %u, %u, %u; out %u, %u, %u, %u, %u; %u stages; the "
         "blob has %u and %u bytes, 2 stages",
-        i->n, i->c, i->w, i->h, i->bytes, o->n, o->c, o->w, o->h, o->bytes,
-        g->n_stages, b->inputs_size, b->outputs_size);
+        i->batch, i->channels, i->w, i->h, i->bytes, o->batch, o->channels,
+        o->w, o->h, o->bytes, g->n_stages, b->inputs_size, b->outputs_size);
 }
 
 static bool fits(const mvnc_graph_info *g, const blob *b)
@@ -243,25 +243,25 @@ static bool fits(const mvnc_graph_info *g, const blob *b)
            g->output.bytes == b->outputs_size && g->n_stages == b->n_stages;
 }
 
-static void tell_memory(surveyor *v, const uint32_t used[3])
+static void tell_memory(survey_state *v, const uint32_t used[3])
 {
     survey_see(v, SURVEY_device_memory,
                survey_whether(used[1] > used[0] && used[2] == used[0]),
                "%u, %u, %u bytes", used[0], used[1], used[2]);
 }
 
-static vpu_status with_graph(surveyor *v, const blob *b, const str *bytes,
+static vpu_status with_graph(survey_state *v, const blob *b, const str *bytes,
                              uint32_t used[3], vpu_error *err)
 {
     mvnc_graph *g;
-    vpu_status st = mvnc_graph_create(v->m, bytes->data, bytes->n, 1, 2,
+    vpu_status st = mvnc_graph_create(v->mvnc, bytes->data, bytes->n, 1, 2,
                                       LOADING_MS, &g, err);
 
     tell_loading(v);
     if (st)
         return st;
     tell_descriptors(v, &g->info, b);
-    st = mvnc_used_memory(v->m, &used[1], err);
+    st = mvnc_used_memory(v->mvnc, &used[1], err);
     if (!st && !fits(&g->info, b))
         err_set(err, st = VPU_ERR_MISMATCH,
                 "the stick's sizes are not the blob's");
@@ -273,7 +273,8 @@ static vpu_status with_graph(surveyor *v, const blob *b, const str *bytes,
 }
 
 /* What the rest waits for; a reason for those that nothing was seen of. */
-static vpu_status end_graph(surveyor *v, vpu_status st, const vpu_error *err)
+static vpu_status end_graph(survey_state *v, vpu_status st,
+                            const vpu_error *err)
 {
     static const survey_id ids[] = {
         SURVEY_device_memory, SURVEY_graph_load,  SURVEY_graph_descriptors,
@@ -285,7 +286,7 @@ static vpu_status end_graph(surveyor *v, vpu_status st, const vpu_error *err)
     return st;
 }
 
-vpu_status survey_graph(surveyor *v, vpu_error *err)
+vpu_status survey_graph(survey_state *v, vpu_error *err)
 {
     uint32_t used[3] = {0};
     str bytes = {0};
@@ -293,11 +294,11 @@ vpu_status survey_graph(surveyor *v, vpu_error *err)
     vpu_status st = build(v, STAGE_COPY, &b, &bytes, err);
 
     if (!st)
-        st = mvnc_used_memory(v->m, &used[0], err);
+        st = mvnc_used_memory(v->mvnc, &used[0], err);
     if (!st)
         st = with_graph(v, &b, &bytes, used, err);
     if (!st)
-        st = mvnc_used_memory(v->m, &used[2], err);
+        st = mvnc_used_memory(v->mvnc, &used[2], err);
     if (!st)
         tell_memory(v, used);
     str_free(&bytes);
@@ -306,12 +307,12 @@ vpu_status survey_graph(surveyor *v, vpu_error *err)
 
 /* --- blobs that are wrong ------------------------------------------------ */
 
-static vpu_status get_status(surveyor *v, unsigned ms, uint32_t *status,
+static vpu_status get_status(survey_state *v, unsigned ms, uint32_t *status,
                              vpu_error *err)
 {
     uint8_t bytes[4];
-    vpu_status st =
-        mvnc_get(v->m, v->m->monitor, bytes, sizeof bytes, ms, "a status", err);
+    vpu_status st = mvnc_get(v->mvnc, v->mvnc->monitor, bytes, sizeof bytes, ms,
+                             "a status", err);
 
     if (!st)
         *status = word_get(bytes);
@@ -319,7 +320,7 @@ static vpu_status get_status(surveyor *v, unsigned ms, uint32_t *status,
 }
 
 /* A graph's stream, opened; VERIFY, the header, the status. */
-static vpu_status verify(surveyor *v, uint32_t id, const str *bytes,
+static vpu_status verify(survey_state *v, uint32_t id, const str *bytes,
                          mvnc_command *c, uint32_t *stream, uint32_t *status,
                          vpu_error *err)
 {
@@ -328,15 +329,15 @@ static vpu_status verify(surveyor *v, uint32_t id, const str *bytes,
 
     *c = (mvnc_command){.type = MVNC_GRAPH_VERIFY, .id = id, .executors = 1};
     snprintf(c->stream, sizeof c->stream, "graphBuffer%u", id);
-    st = xlink_open(v->m->x, c->stream, (uint32_t)bytes->n, stream,
-                    v->m->config.timeout_ms, err);
+    st = xlink_open(v->mvnc->xlink, c->stream, (uint32_t)bytes->n, stream,
+                    v->mvnc->config.timeout_ms, err);
     if (!st)
-        st = mvnc_send(v->m, v->m->monitor, out, mvnc_encode(c, out), "VERIFY",
-                       err);
+        st = mvnc_send(v->mvnc, v->mvnc->monitor, out, mvnc_encode(c, out),
+                       "VERIFY", err);
     if (!st)
-        st = mvnc_send(v->m, *stream, bytes->data, BLOB_HEADER,
+        st = mvnc_send(v->mvnc, *stream, bytes->data, BLOB_HEADER,
                        "the blob's header", err);
-    return st ? st : get_status(v, v->m->config.timeout_ms, status, err);
+    return st ? st : get_status(v, v->mvnc->config.timeout_ms, status, err);
 }
 
 /* Where the header is spoiled: byte, value, what we assume is answered. */
@@ -349,7 +350,7 @@ static const struct {
                {SURVEY_verify_elf, 0, 0x21212121, MVNC_STATUS_SUCCESS}};
 enum { N_SPOILED = sizeof spoiled / sizeof *spoiled };
 
-vpu_status survey_verify(surveyor *v, vpu_error *err)
+vpu_status survey_verify(survey_state *v, vpu_error *err)
 {
     uint32_t status, stream;
     vpu_status st = VPU_OK;
@@ -375,18 +376,19 @@ vpu_status survey_verify(surveyor *v, vpu_error *err)
 }
 
 /* Packets of a stream that are there, or come soon. */
-static unsigned count_packets(surveyor *v, uint32_t stream)
+static unsigned count_packets(survey_state *v, uint32_t stream)
 {
     xlink_packet p;
     unsigned n = 0;
 
-    while (n < 8 && !xlink_read(v->m->x, stream, &p, PACKETS_MS, NULL) &&
-           !xlink_release(v->m->x, stream, v->m->config.timeout_ms, NULL))
+    while (n < 8 && !xlink_read(v->mvnc->xlink, stream, &p, PACKETS_MS, NULL) &&
+           !xlink_release(v->mvnc->xlink, stream, v->mvnc->config.timeout_ms,
+                          NULL))
         n++;
     return n;
 }
 
-static vpu_status allocate(surveyor *v, const str *bytes, vpu_error *err)
+static vpu_status allocate(survey_state *v, const str *bytes, vpu_error *err)
 {
     uint8_t out[MVNC_MAX_COMMAND];
     uint32_t verified, stream, status;
@@ -403,10 +405,10 @@ static vpu_status allocate(surveyor *v, const str *bytes, vpu_error *err)
         return VPU_OK;
     }
     c.type = MVNC_GRAPH_ALLOCATE;
-    st = mvnc_send(v->m, v->m->monitor, out, mvnc_encode(&c, out), "ALLOCATE",
-                   err);
+    st = mvnc_send(v->mvnc, v->mvnc->monitor, out, mvnc_encode(&c, out),
+                   "ALLOCATE", err);
     if (!st)
-        st = mvnc_send(v->m, stream, bytes->data, (uint32_t)bytes->n,
+        st = mvnc_send(v->mvnc, stream, bytes->data, (uint32_t)bytes->n,
                        "the blob", err);
     if (!st)
         st = get_status(v, LOADING_MS, &status, err);
@@ -419,7 +421,7 @@ static vpu_status allocate(surveyor *v, const str *bytes, vpu_error *err)
     return VPU_OK;
 }
 
-vpu_status survey_allocate(surveyor *v, vpu_error *err)
+vpu_status survey_allocate(survey_state *v, vpu_error *err)
 {
     str bytes = {0};
     blob b;

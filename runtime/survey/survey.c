@@ -40,36 +40,36 @@ uint32_t survey_count(const survey *s, survey_verdict v)
     return n;
 }
 
-void survey_see(surveyor *v, survey_id id, survey_verdict verdict,
+void survey_see(survey_state *v, survey_id id, survey_verdict verdict,
                 const char *fmt, ...)
 {
-    survey_entry *e = &v->s->entries[id];
+    survey_entry *e = &v->survey->entries[id];
     va_list ap;
 
     if (e->seen)
         return;
     va_start(ap, fmt);
-    e->seen = arena_vprintf(v->a, fmt, ap);
+    e->seen = arena_vprintf(v->arena, fmt, ap);
     va_end(ap);
     e->verdict = verdict;
     e->why = NULL;
 }
 
-void survey_miss(surveyor *v, survey_id id, survey_verdict verdict,
+void survey_miss(survey_state *v, survey_id id, survey_verdict verdict,
                  const char *fmt, ...)
 {
-    survey_entry *e = &v->s->entries[id];
+    survey_entry *e = &v->survey->entries[id];
     va_list ap;
 
     if (e->seen || e->why)
         return;
     va_start(ap, fmt);
-    e->why = arena_vprintf(v->a, fmt, ap);
+    e->why = arena_vprintf(v->arena, fmt, ap);
     va_end(ap);
     e->verdict = verdict;
 }
 
-vpu_status survey_failed(surveyor *v, survey_id id, vpu_status st,
+vpu_status survey_failed(survey_state *v, survey_id id, vpu_status st,
                          const vpu_error *err)
 {
     if (st)
@@ -78,7 +78,7 @@ vpu_status survey_failed(surveyor *v, survey_id id, vpu_status st,
 }
 
 /* Why nothing more of a session (NULL: of all) will be answered. */
-static void miss_rest(surveyor *v, const char *session, const char *why)
+static void miss_rest(survey_state *v, const char *session, const char *why)
 {
     for (int i = 0; i < SURVEY_N; i++)
         if (!session || !strcmp(questions[i].session, session))
@@ -87,14 +87,14 @@ static void miss_rest(surveyor *v, const char *session, const char *why)
 
 /* --- sessions ------------------------------------------------------------ */
 
-static bool stopped(const surveyor *v)
+static bool stopped(const survey_state *v)
 {
-    return v->c->stop && atomic_load(v->c->stop);
+    return v->config->stop && atomic_load(v->config->stop);
 }
 
-static vpu_status connect_link(surveyor *v, bool pad, vpu_error *err)
+static vpu_status connect_link(survey_state *v, bool pad, vpu_error *err)
 {
-    const survey_config *c = v->c;
+    const survey_config *c = v->config;
     usb_connect_options o = {.firmware = c->firmware,
                              .watchdog = true,
                              .take_booted = c->take_booted,
@@ -106,29 +106,29 @@ static vpu_status connect_link(surveyor *v, bool pad, vpu_error *err)
 
     v->boot = (usb_boot_record){0};
     if (c->is_virtual)
-        return transport_connect(c->device, CONNECT_MS, &v->t, err);
-    st = usb_connect(v->s->stick, &o, &v->t, err);
+        return transport_connect(c->device, CONNECT_MS, &v->transport, err);
+    st = usb_connect(v->survey->stick, &o, &v->transport, err);
     if (!st)
-        snprintf(v->place, sizeof v->place, "%s", usb_link_name(v->t));
+        snprintf(v->place, sizeof v->place, "%s", usb_link_name(v->transport));
     return st;
 }
 
-static vpu_status open_session(surveyor *v, bool pings, bool text, bool pad,
+static vpu_status open_session(survey_state *v, bool pings, bool text, bool pad,
                                vpu_error *err)
 {
-    mvnc_config m = {.layout = v->c->layout,
+    mvnc_config m = {.layout = v->config->layout,
                      .timeout_ms = ANSWER_MS,
                      .ping_ms = pings ? PING_MS : 0,
                      .dead_ms = ANSWER_MS,
                      .print = text ? survey_watch_text : NULL,
                      .print_user = &v->watch,
-                     .stop = v->c->stop,
+                     .stop = v->config->stop,
                      .watch = &v->watch.me};
-    vpu_status st = survey_watch_start(&v->watch, v->c->watch, err);
+    vpu_status st = survey_watch_start(&v->watch, v->config->watch, err);
 
     if (!st)
         st = connect_link(v, pad, err);
-    return st ? st : mvnc_open(v->t, &m, &v->m, err);
+    return st ? st : mvnc_open(v->transport, &m, &v->mvnc, err);
 }
 
 static bool is_back(const char *place)
@@ -139,7 +139,7 @@ static bool is_back(const char *place)
 
     if (usb_scan_start(&s, &err))
         return false;
-    for (size_t i = 0; i < s.n; i++)
+    for (size_t i = 0; i < s.n_found; i++)
         back |= !s.found[i].booted &&
                 !strcmp(usb_ports(s.found[i].name), usb_ports(place));
     usb_scan_end(&s);
@@ -147,7 +147,7 @@ static bool is_back(const char *place)
 }
 
 /* The stick is to be there, unbooted, for the next session. */
-static void wait_unbooted(surveyor *v, uint64_t start, double answer_ms)
+static void wait_unbooted(survey_state *v, uint64_t start, double answer_ms)
 {
     uint64_t deadline = start + GONE_MS;
 
@@ -163,7 +163,7 @@ static void wait_unbooted(surveyor *v, uint64_t start, double answer_ms)
                    (unsigned long long)(survey_now_ms() - start));
 }
 
-static void tell_reset(surveyor *v, uint64_t start, vpu_status st,
+static void tell_reset(survey_state *v, uint64_t start, vpu_status st,
                        const vpu_error *err)
 {
     survey_packet asked, answered;
@@ -178,33 +178,33 @@ static void tell_reset(surveyor *v, uint64_t start, vpu_status st,
     else
         survey_miss(v, SURVEY_reset_answer, SURVEY_NO_ANSWER, "%s",
                     st ? err->msg : "RESET was not answered");
-    if (!v->c->is_virtual)
+    if (!v->config->is_virtual)
         wait_unbooted(v, start, ms);
     else if (at != SIZE_MAX)
         survey_see(v, SURVEY_reset_answer, SURVEY_NOTED, "answered in %.1f ms",
                    ms);
 }
 
-static void close_session(surveyor *v)
+static void close_session(survey_state *v)
 {
     uint64_t start = survey_now_ms();
-    bool was_open = v->m;
+    bool was_open = v->mvnc;
     vpu_error err;
-    vpu_status st = mvnc_close(v->m, &err);
+    vpu_status st = mvnc_close(v->mvnc, &err);
 
-    v->m = NULL;
-    transport_close(v->t);
-    v->t = NULL;
+    v->mvnc = NULL;
+    transport_close(v->transport);
+    v->transport = NULL;
     if (was_open)
         tell_reset(v, start, st, &err);
     if (st)
-        log_warn(v->c->log, "closing the stick: %s", err.msg);
+        log_warn(v->config->log, "closing the stick: %s", err.msg);
     survey_watch_end(&v->watch);
 }
 
 /* --- what is asked in each ----------------------------------------------- */
 
-static vpu_status ask_main(surveyor *v, vpu_error *err)
+static vpu_status ask_main(survey_state *v, vpu_error *err)
 {
     vpu_status st;
 
@@ -220,7 +220,7 @@ static vpu_status ask_main(surveyor *v, vpu_error *err)
 
 static const struct {
     const char *name;
-    vpu_status (*ask)(surveyor *v, vpu_error *err);
+    vpu_status (*ask)(survey_state *v, vpu_error *err);
     bool no_pings, text, pad;
 } sessions[] = {{.name = "main", .ask = ask_main, .text = true},
                 {.name = "odd", .ask = survey_odd},
@@ -232,7 +232,7 @@ static const struct {
                  .pad = true}};
 enum { N_SESSIONS = sizeof sessions / sizeof *sessions };
 
-static vpu_status run_session(surveyor *v, int i, vpu_error *err)
+static vpu_status run_session(survey_state *v, int i, vpu_error *err)
 {
     vpu_error local;
     vpu_status st = open_session(v, !sessions[i].no_pings, sessions[i].text,
@@ -245,7 +245,7 @@ static vpu_status run_session(surveyor *v, int i, vpu_error *err)
     }
     if (sessions[i].ask(v, &local))
         miss_rest(v, sessions[i].name,
-                  arena_printf(v->a, "not asked, after: %s", local.msg));
+                  arena_printf(v->arena, "not asked, after: %s", local.msg));
     close_session(v);
     miss_rest(v, sessions[i].name, "not seen");
     return VPU_OK;
@@ -259,10 +259,10 @@ static bool asked(const survey_config *c, int i)
 vpu_status survey_run(const survey_config *c, arena *a, survey *out,
                       vpu_error *err)
 {
-    surveyor v = {.c = c,
-                  .s = out,
-                  .a = a,
-                  .deadline_ms = survey_now_ms() + 1000ull * c->timeout_s};
+    survey_state v = {.config = c,
+                      .survey = out,
+                      .arena = a,
+                      .deadline_ms = survey_now_ms() + 1000ull * c->timeout_s};
     vpu_status st = VPU_ERR_LIMIT, one;
     vpu_error e;
 

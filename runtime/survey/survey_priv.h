@@ -14,7 +14,7 @@ enum { SURVEY_MAX_PACKETS = 4096, SURVEY_MAX_TEXT = 1000 };
 typedef struct {
     uint64_t ns;
     bool sent;
-    xlink_header h;
+    xlink_header header;
     uint32_t word; /* the first of a payload; 0 when there is none */
 } survey_packet;
 
@@ -25,7 +25,7 @@ typedef struct {
     const xlink_watch *next; /* or NULL */
     pthread_mutex_t lock;
     survey_packet *list;
-    size_t n;
+    size_t n_packets;
     char text[SURVEY_MAX_TEXT + 1]; /* of the console */
     size_t n_text;
 } survey_watch;
@@ -43,47 +43,47 @@ size_t survey_packets(survey_watch *w);
 double survey_ms(const survey_packet *from, const survey_packet *to);
 
 typedef struct {
-    const survey_config *c;
-    survey *s;
-    arena *a;
-    transport *t;
-    mvnc *m; /* of the session */
+    const survey_config *config;
+    survey *survey;
+    arena *arena;
+    transport *transport;
+    mvnc *mvnc; /* of the session */
     survey_watch watch;
     usb_boot_record boot;
     char place[64]; /* of the booted stick */
     uint64_t deadline_ms;
-} surveyor;
+} survey_state;
 
 uint64_t survey_now_ms(void);
 /* An answer; the first one stays. fmt: what was seen. */
-void survey_see(surveyor *v, survey_id id, survey_verdict verdict,
+void survey_see(survey_state *v, survey_id id, survey_verdict verdict,
                 const char *fmt, ...) VPU_PRINTF(4, 5);
 static inline survey_verdict survey_whether(bool as_assumed)
 {
     return as_assumed ? SURVEY_AGREES : SURVEY_DIFFERS;
 }
 /* No answer, or none to be had; the first reason stays. */
-void survey_miss(surveyor *v, survey_id id, survey_verdict verdict,
+void survey_miss(survey_state *v, survey_id id, survey_verdict verdict,
                  const char *fmt, ...) VPU_PRINTF(4, 5);
 /* As survey_miss, of an error; the error again when the session cannot go on.
  */
-vpu_status survey_failed(surveyor *v, survey_id id, vpu_status st,
+vpu_status survey_failed(survey_state *v, survey_id id, vpu_status st,
                          const vpu_error *err);
 
 /* usb.c: descriptors of the stick at a place, or the first unbooted. */
-void survey_unbooted(surveyor *v);
-void survey_booted(surveyor *v);
+void survey_unbooted(survey_state *v);
+void survey_booted(survey_state *v);
 
 /* device.c: commands of the stick itself, streams. */
-vpu_status survey_link(surveyor *v, vpu_error *err);
-vpu_status survey_device(surveyor *v, vpu_error *err);
-void survey_streams(surveyor *v); /* what packets of the session say */
-vpu_status survey_odd(surveyor *v, vpu_error *err);
-vpu_status survey_watchdog(surveyor *v, vpu_error *err);
+vpu_status survey_link(survey_state *v, vpu_error *err);
+vpu_status survey_device(survey_state *v, vpu_error *err);
+void survey_streams(survey_state *v); /* what packets of the session say */
+vpu_status survey_odd(survey_state *v, vpu_error *err);
+vpu_status survey_watchdog(survey_state *v, vpu_error *err);
 
 /* graph.c: networks and blobs. */
-vpu_status survey_graph(surveyor *v, vpu_error *err);
-vpu_status survey_verify(surveyor *v, vpu_error *err);
-vpu_status survey_allocate(surveyor *v, vpu_error *err);
+vpu_status survey_graph(survey_state *v, vpu_error *err);
+vpu_status survey_verify(survey_state *v, vpu_error *err);
+vpu_status survey_allocate(survey_state *v, vpu_error *err);
 
 #endif

@@ -98,25 +98,25 @@ static const survey_id of_usb[] = {
     SURVEY_usb_booted_device, SURVEY_usb_booted_endpoints,
     SURVEY_usb_booted_power,  SURVEY_boot_zlp};
 
-void survey_unbooted(surveyor *v)
+void survey_unbooted(survey_state *v)
 {
     const usb_found *found = NULL;
     vpu_error err;
     usb_scan s;
     facts f;
 
-    for (size_t i = 0; v->c->is_virtual && i < sizeof of_usb / sizeof *of_usb;
-         i++)
+    for (size_t i = 0;
+         v->config->is_virtual && i < sizeof of_usb / sizeof *of_usb; i++)
         survey_miss(v, of_usb[i], SURVEY_NOT_APPLICABLE,
                     "behind a socket, a stick is booted and has no USB");
-    if (v->c->is_virtual || usb_scan_start(&s, &err))
+    if (v->config->is_virtual || usb_scan_start(&s, &err))
         return;
-    for (size_t i = 0; i < s.n && !found; i++)
-        if (*v->c->device ? !strcmp(s.found[i].name, v->c->device)
-                          : v->c->take_booted || !s.found[i].booted)
+    for (size_t i = 0; i < s.n_found && !found; i++)
+        if (*v->config->device ? !strcmp(s.found[i].name, v->config->device)
+                               : v->config->take_booted || !s.found[i].booted)
             found = &s.found[i];
     if (found) /* the same one in all sessions */
-        memcpy(v->s->stick, found->name, sizeof found->name);
+        memcpy(v->survey->stick, found->name, sizeof found->name);
     if (found && found->booted) {
         survey_miss(v, SURVEY_usb_unbooted, SURVEY_NO_ANSWER,
                     "it was booted already");
@@ -125,7 +125,7 @@ void survey_unbooted(surveyor *v)
 
         read_facts(found->device, &f);
         text = arena_printf(
-            v->a,
+            v->arena,
             "%s, bcdUSB %04x, bcdDevice %04x, class %02x/%02x/%02x, '%s' '%s' "
             "'%s', %s, %s",
             f.speed, f.d.bcdUSB, f.d.bcdDevice, f.d.bDeviceClass,
@@ -133,7 +133,7 @@ void survey_unbooted(surveyor *v)
             f.strings[1], f.strings[2], str_text(&f.rest), str_text(&f.ends));
         survey_see(v, SURVEY_usb_unbooted,
                    survey_whether(!strcmp(
-                       text, v->s->entries[SURVEY_usb_unbooted].assumed)),
+                       text, v->survey->entries[SURVEY_usb_unbooted].assumed)),
                    "%s", text);
         free_facts(&f);
     }
@@ -145,7 +145,7 @@ static bool is_serial(const char *s)
     return strlen(s) == 14 && strspn(s, "0123456789abcdefABCDEF") == 14;
 }
 
-static void tell_booted(surveyor *v, const facts *f)
+static void tell_booted(survey_state *v, const facts *f)
 {
     bool fast = is_super(f);
     unsigned packet = fast ? 1024 : 512;
@@ -172,7 +172,7 @@ static void tell_booted(surveyor *v, const facts *f)
                "attributes %02x, %u units", f->attributes, f->units);
 }
 
-static void tell_boot(surveyor *v)
+static void tell_boot(survey_state *v)
 {
     const usb_boot_record *b = &v->boot;
     static const survey_id ids[] = {SURVEY_boot_upload, SURVEY_boot_return,
@@ -189,29 +189,30 @@ static void tell_boot(surveyor *v)
                b->left_early ? "it was gone before" : "it was still there");
 }
 
-void survey_booted(surveyor *v)
+void survey_booted(survey_state *v)
 {
     const usb_found *found;
     vpu_error err;
     usb_scan s;
     facts f;
 
-    if (v->c->is_virtual)
+    if (v->config->is_virtual)
         return;
     tell_boot(v);
     if (usb_scan_start(&s, &err))
         return;
     found = usb_scan_find(&s, v->place);
     if (found) {
-        bool other_bus = strcmp(v->place, v->s->stick);
+        bool other_bus = strcmp(v->place, v->survey->stick);
 
         read_facts(found->device, &f);
         if (v->boot.booted)
             survey_see(v, SURVEY_usb_place,
                        survey_whether(other_bus == is_super(&f) &&
                                       !strcmp(usb_ports(v->place),
-                                              usb_ports(v->s->stick))),
-                       "from %s to %s, %s", v->s->stick, v->place, f.speed);
+                                              usb_ports(v->survey->stick))),
+                       "from %s to %s, %s", v->survey->stick, v->place,
+                       f.speed);
         tell_booted(v, &f);
         free_facts(&f);
     }

@@ -26,8 +26,8 @@ static void seen(void *user, bool sent, const xlink_header *h,
     survey_watch *w = user;
 
     pthread_mutex_lock(&w->lock);
-    if (w->n < SURVEY_MAX_PACKETS)
-        w->list[w->n++] = (survey_packet){
+    if (w->n_packets < SURVEY_MAX_PACKETS)
+        w->list[w->n_packets++] = (survey_packet){
             now_ns(), sent, *h, payload && n >= 4 ? word_get(payload) : 0};
     pthread_mutex_unlock(&w->lock);
     if (w->next)
@@ -69,9 +69,9 @@ void survey_watch_text(void *watch, const char *text, size_t n)
 static bool like(const survey_packet *p, bool sent, bool response,
                  xlink_event event, uint32_t stream, uint32_t word)
 {
-    return p->sent == sent && p->h.response == response &&
-           p->h.event == event &&
-           (stream == SURVEY_ANY || p->h.stream == stream) &&
+    return p->sent == sent && p->header.response == response &&
+           p->header.event == event &&
+           (stream == SURVEY_ANY || p->header.stream == stream) &&
            (word == SURVEY_ANY || p->word == word);
 }
 
@@ -84,7 +84,7 @@ size_t survey_find(survey_watch *w, size_t from, bool sent, bool response,
     if (from == SIZE_MAX)
         return from;
     pthread_mutex_lock(&w->lock);
-    for (size_t i = from; i < w->n && at == SIZE_MAX; i++)
+    for (size_t i = from; i < w->n_packets && at == SIZE_MAX; i++)
         if (like(&w->list[i], sent, response, event, stream, word))
             at = i;
     if (at != SIZE_MAX)
@@ -98,7 +98,7 @@ size_t survey_packets(survey_watch *w)
     size_t n;
 
     pthread_mutex_lock(&w->lock);
-    n = w->n;
+    n = w->n_packets;
     pthread_mutex_unlock(&w->lock);
     return n;
 }

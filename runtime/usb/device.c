@@ -44,8 +44,8 @@ vpu_status usb_list(arena *a, usb_stick **list, uint32_t *n, vpu_error *err)
     *n = 0;
     if (rc)
         return rc;
-    *list = arena_array(a, usb_stick, s.n);
-    for (size_t i = 0; i < s.n; i++) {
+    *list = arena_array(a, usb_stick, s.n_found);
+    for (size_t i = 0; i < s.n_found; i++) {
         const usb_found *f = &s.found[i];
         bool ours = may_open(f->device);
         const char *speed = usb_speed(f->device);
@@ -95,11 +95,11 @@ static vpu_status no_such(const usb_scan *s, const char *name, vpu_error *err)
     char names[512] = "";
     size_t at = 0;
 
-    if (!s->n)
+    if (!s->n_found)
         return err_set(err, VPU_ERR_INVALID,
                        "no stick on the USB bus: looked for 03e7:2485 and "
                        "03e7:f63b");
-    for (size_t i = 0; i < s->n && at < sizeof names - 64; i++)
+    for (size_t i = 0; i < s->n_found && at < sizeof names - 64; i++)
         at += (size_t)snprintf(names + at, sizeof names - at, " %s%s",
                                s->found[i].name,
                                s->found[i].booted ? " (booted)" : "");
@@ -116,7 +116,7 @@ static vpu_status choose(const usb_scan *s, const char *name, bool take_booted,
                          const usb_found **out, vpu_error *err)
 {
     *out = NULL;
-    for (size_t i = 0; i < s->n && !*out; i++)
+    for (size_t i = 0; i < s->n_found && !*out; i++)
         if (*name ? !strcmp(s->found[i].name, name)
                   : take_booted || !s->found[i].booted)
             *out = &s->found[i];
@@ -140,10 +140,11 @@ static vpu_status booted_names(const usb_scan *s, name_list *out,
                                vpu_error *err)
 {
     out->n = 0;
-    out->names = calloc(s->n + 1, sizeof *out->names);
+    out->names = calloc(s->n_found + 1, sizeof *out->names);
     if (!out->names)
-        return err_set(err, VPU_ERR_NOMEM, "no memory for %zu sticks", s->n);
-    for (size_t i = 0; i < s->n; i++)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for %zu sticks",
+                       s->n_found);
+    for (size_t i = 0; i < s->n_found; i++)
         if (s->found[i].booted)
             memcpy(out->names[out->n++], s->found[i].name, sizeof *out->names);
     return VPU_OK;
@@ -166,7 +167,7 @@ static const usb_found *come_back(const usb_scan *s, const name_list *before,
 
     if (same)
         return same->booted ? same : NULL;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n_found; i++)
         if (s->found[i].booted && !was_there(before, s->found[i].name) &&
             !strcmp(usb_ports(s->found[i].name), usb_ports(name)))
             other = &s->found[i];
@@ -280,7 +281,7 @@ vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
 
         if (rc)
             return rc;
-        for (size_t i = 0; i < s.n; i++)
+        for (size_t i = 0; i < s.n_found; i++)
             there |= s.found[i].booted &&
                      !strcmp(usb_ports(s.found[i].name), usb_ports(name));
         usb_scan_end(&s);

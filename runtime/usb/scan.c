@@ -61,8 +61,8 @@ vpu_status usb_scan_start(usb_scan *s, vpu_error *err)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %zd USB devices", n);
     }
     for (ssize_t i = 0; i < n; i++)
-        s->n += look(s->devices[i], &s->found[s->n]);
-    qsort(s->found, s->n, sizeof *s->found, by_name);
+        s->n_found += look(s->devices[i], &s->found[s->n_found]);
+    qsort(s->found, s->n_found, sizeof *s->found, by_name);
     return VPU_OK;
 }
 
@@ -84,13 +84,13 @@ libusb_context *usb_scan_take(usb_scan *s)
         libusb_free_device_list(s->devices, 1);
     s->devices = NULL;
     s->usb = NULL;
-    s->n = 0;
+    s->n_found = 0;
     return usb;
 }
 
 const usb_found *usb_scan_find(const usb_scan *s, const char *name)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n_found; i++)
         if (!strcmp(s->found[i].name, name))
             return &s->found[i];
     return NULL;

@@ -19,7 +19,7 @@ typedef struct {
     libusb_context *usb;
     libusb_device **devices;
     usb_found *found; /* in the order of their names */
-    size_t n;
+    size_t n_found;
 } usb_scan;
 
 /* VPU_ERR_IO     no USB here, or the bus cannot be read

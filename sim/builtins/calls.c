@@ -23,16 +23,16 @@ typedef struct {
     kind kind;
     call_effect effect;
     bool numbered, is_long;
-    uint8_t words;              /* RUNTIME */
-    bool of_floats, half;       /* VALUE, ROUTINE */
-    uint8_t word, dimension;    /* ID */
-    const sim_routine *routine; /* ROUTINE */
-    void *code;                 /* VALUE */
-    const char *standard;       /* STAND_IN */
-    bool plain;                 /* likewise */
+    uint8_t words;                  /* RUNTIME */
+    bool of_floats, half;           /* VALUE, ROUTINE */
+    uint8_t word, dimension;        /* ID */
+    const builtin_routine *routine; /* ROUTINE */
+    void *code;                     /* VALUE */
+    const char *standard;           /* STAND_IN */
+    bool plain;                     /* likewise */
 } row;
 
-/* Of routines.def, in the order of sim_routines. */
+/* Of routines.def, in the order of builtin_routines. */
 enum {
 #define ROUTINE(name, n_args, cost16, cost32, about) ROUTINE_##name,
 #define ROUTINE_D(name, n_args, cost16, cost32, about) ROUTINE_##name,
@@ -66,7 +66,7 @@ enum { MANGLED, PLAIN, TYPE };
                              .effect = CALL_VALUE,                \
                              .of_floats = true,                   \
                              .half = (is_half),                   \
-                             .routine = &sim_routines[ROUTINE_##name]},
+                             .routine = &builtin_routines[ROUTINE_##name]},
 
 static const row rows[CALL_N] = {
 #define ID(name, word, beyond) \
@@ -255,7 +255,7 @@ bool call_takes_floats(call_id id)
     return rows[id].of_floats;
 }
 
-const sim_routine *call_routine(call_id id, bool *half)
+const builtin_routine *call_routine(call_id id, bool *half)
 {
     *half = rows[id].half;
     return rows[id].routine;

@@ -113,7 +113,7 @@ bool call_is_access(call_id id);
 /* Its arguments are floats: a mathematical routine, or a rounding of floats. */
 bool call_takes_floats(call_id id);
 /* The row of routines.def, NULL for other calls; *half: its form for half. */
-const sim_routine *call_routine(call_id id, bool *half);
+const builtin_routine *call_routine(call_id id, bool *half);
 /* Host code of VALUE rows and routines, for the linker; NULL: other calls. */
 void *call_code(call_id id);
 

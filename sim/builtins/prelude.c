@@ -8,7 +8,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char vpu_prelude_start[];
 
-const char *sim_prelude_text(void)
+const char *builtin_prelude_text(void)
 {
     return vpu_prelude_start;
 }

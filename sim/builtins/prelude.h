@@ -3,6 +3,6 @@
 #define VPU_SIM_BUILTINS_PRELUDE_H
 
 /* The text of prelude.cl, zero-terminated, static. */
-const char *sim_prelude_text(void);
+const char *builtin_prelude_text(void);
 
 #endif

@@ -214,25 +214,26 @@ static int remquo_q(double x, double y)
         return (ret)fn(pass);                   \
     }
 
-#define ROUTINE(name, n, c16, c32, about)                         \
-    BODY(sim_half, sim_half, name##_16, name, ARGS_##n(sim_half), \
-         PASS_##n(double))                                        \
+#define ROUTINE(name, n, c16, c32, about)                                     \
+    BODY(builtin_half, builtin_half, name##_16, name, ARGS_##n(builtin_half), \
+         PASS_##n(double))                                                    \
     BODY(float, float, name##_32, name##f, ARGS_##n(float), PASS_##n(float))
-#define ROUTINE_D(name, n, c16, c32, about)                       \
-    BODY(sim_half, sim_half, name##_16, name, ARGS_##n(sim_half), \
-         PASS_##n(double))                                        \
+#define ROUTINE_D(name, n, c16, c32, about)                                   \
+    BODY(builtin_half, builtin_half, name##_16, name, ARGS_##n(builtin_half), \
+         PASS_##n(double))                                                    \
     BODY(float, float, name##_32, name, ARGS_##n(float), PASS_##n(double))
-#define ROUTINE_TI(name, c16, c32, about)        \
-    static sim_half name##_16(sim_half a, int k) \
-    {                                            \
-        return (sim_half)name((double)a, k);     \
-    }                                            \
-    static float name##_32(float a, int k)       \
-    {                                            \
-        return (float)name((double)a, k);        \
+#define ROUTINE_TI(name, c16, c32, about)                \
+    static builtin_half name##_16(builtin_half a, int k) \
+    {                                                    \
+        return (builtin_half)name((double)a, k);         \
+    }                                                    \
+    static float name##_32(float a, int k)               \
+    {                                                    \
+        return (float)name((double)a, k);                \
     }
-#define ROUTINE_IT(name, n, c16, c32, about)                                   \
-    BODY(int, sim_half, name##_16, name, ARGS_##n(sim_half), PASS_##n(double)) \
+#define ROUTINE_IT(name, n, c16, c32, about)                         \
+    BODY(int, builtin_half, name##_16, name, ARGS_##n(builtin_half), \
+         PASS_##n(double))                                           \
     BODY(int, float, name##_32, name, ARGS_##n(float), PASS_##n(double))
 #include "sim/builtins/routines.def"
 
@@ -247,10 +248,11 @@ static int remquo_q(double x, double y)
 #define ROUTINE_IT(name, n, c16, c32, about) \
     {#name, SIM_INT_OF_T, n, c16, c32, CODE(name##_16), CODE(name##_32)},
 
-const sim_routine sim_routines[] = {
+const builtin_routine builtin_routines[] = {
 #include "sim/builtins/routines.def"
 };
-const uint32_t sim_n_routines = sizeof sim_routines / sizeof *sim_routines;
+const uint32_t builtin_n_routines =
+    sizeof builtin_routines / sizeof *builtin_routines;
 
 /* --- roundings: 'z' to zero, 'p' up, 'n' down ---------------------------- */
 
@@ -286,9 +288,9 @@ static float from_i64(int64_t x, int direction)
                  : from_u64((uint64_t)x, false, direction);
 }
 
-static sim_half half_directed(float x, int direction)
+static builtin_half half_directed(float x, int direction)
 {
-    sim_half h = (sim_half)x;
+    builtin_half h = (builtin_half)x;
     uint16_t bits;
     bool up, away;
 
@@ -309,29 +311,29 @@ static sim_half half_directed(float x, int direction)
     return h;
 }
 
-#define DIRECTED(suffix, direction)           \
-    sim_half sim_half_##suffix(float x)       \
-    {                                         \
-        return half_directed(x, direction);   \
-    }                                         \
-    float sim_float_i64_##suffix(int64_t x)   \
-    {                                         \
-        return from_i64(x, direction);        \
-    }                                         \
-    float sim_float_u64_##suffix(uint64_t x)  \
-    {                                         \
-        return from_u64(x, false, direction); \
+#define DIRECTED(suffix, direction)              \
+    builtin_half builtin_half_##suffix(float x)  \
+    {                                            \
+        return half_directed(x, direction);      \
+    }                                            \
+    float builtin_float_i64_##suffix(int64_t x)  \
+    {                                            \
+        return from_i64(x, direction);           \
+    }                                            \
+    float builtin_float_u64_##suffix(uint64_t x) \
+    {                                            \
+        return from_u64(x, false, direction);    \
     }
 DIRECTED(to_zero, 'z')
 DIRECTED(up, 'p')
 DIRECTED(down, 'n')
 
-sim_half sim_half_nextafter(sim_half x, sim_half y)
+builtin_half builtin_half_nextafter(builtin_half x, builtin_half y)
 {
     uint16_t bits;
 
     if (isnan((float)x) || isnan((float)y))
-        return (sim_half)NAN;
+        return (builtin_half)NAN;
     if (x == y)
         return y;
     memcpy(&bits, &x, 2);

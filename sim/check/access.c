@@ -50,7 +50,7 @@ static bool by_another(const user *u, uint32_t word)
 {
     if (u->copy) /* preload and postwrite have one item */
         return u->s->n_items > 1 && u->s->phase == MACH_COMP;
-    return session_item(u->s, word) != u->me;
+    return check_session_item(u->s, word) != u->me;
 }
 
 /* Some item changed it atomically. */
@@ -215,7 +215,8 @@ static uint32_t kept_bits(const user *u, uint32_t word, uint32_t tag)
 static uint32_t word_read(const user *u, uint32_t word, uint32_t tag)
 {
     const check_session *s = u->s;
-    bool now = tag == u->clock->now, mine = session_item(s, word) == u->me;
+    bool now = tag == u->clock->now,
+         mine = check_session_item(s, word) == u->me;
     shadow_kind k = now ? word & SHADOW_KIND : SHADOW_NONE;
     shadow_kind next = kind_read(k, mine);
 
@@ -223,10 +224,10 @@ static uint32_t word_read(const user *u, uint32_t word, uint32_t tag)
         next = SHADOW_MANY;
     else if (next == k)
         return word;
-    word = session_word(s, u->cmx, next) | kept_bits(u, word, tag);
+    word = check_session_word(s, u->cmx, next) | kept_bits(u, word, tag);
     /* The word compiled code compares with has no item. */
     if (next == SHADOW_MANY)
-        word &= ~(session_item_mask(s) << SHADOW_ITEM_SHIFT);
+        word &= ~(check_session_item_mask(s) << SHADOW_ITEM_SHIFT);
     return word;
 }
 
@@ -242,15 +243,17 @@ static uint32_t word_atomic(const user *u, uint32_t word, uint32_t tag)
         keep |= SHADOW_OLD_READ;
     else
         keep &= ~(uint32_t)SHADOW_OLD_READ;
-    return session_word(u->s, u->cmx,
-                        kind_atomic(k, session_item(u->s, word) == u->me)) |
+    return check_session_word(
+               u->s, u->cmx,
+               kind_atomic(k, check_session_item(u->s, word) == u->me)) |
            keep | SHADOW_INIT;
 }
 
 /* A look is the weakest use: what says more of global memory stays. */
 static uint32_t word_looked(const user *u, uint32_t word, uint32_t tag)
 {
-    bool now = tag == u->clock->now, mine = session_item(u->s, word) == u->me;
+    bool now = tag == u->clock->now,
+         mine = check_session_item(u->s, word) == u->me;
     shadow_kind was = word & SHADOW_KIND, next;
 
     if (!now && !u->cmx && tag >= u->clock->launch &&
@@ -259,14 +262,14 @@ static uint32_t word_looked(const user *u, uint32_t word, uint32_t tag)
     next = kind_looked(now ? was : SHADOW_NONE, mine);
     if (now && next != SHADOW_LOOKED)
         return (word & ~(uint32_t)SHADOW_KIND) | next;
-    return session_word(u->s, u->cmx, next) | kept_bits(u, word, tag);
+    return check_session_word(u->s, u->cmx, next) | kept_bits(u, word, tag);
 }
 
 static uint32_t next_word(const user *u, uint32_t word, uint32_t tag)
 {
     switch (u->use) {
     case CHECK_WRITES:
-        return session_word(u->s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
+        return check_session_word(u->s, u->cmx, SHADOW_WROTE) | SHADOW_INIT;
     case CHECK_ATOMIC:
         return word_atomic(u, word, tag);
     case CHECK_LOOKS:
@@ -290,7 +293,7 @@ static bool old_in_the_way(const user *u, uint32_t word, uint32_t tag)
 static void mark_byte(const user *u, uint32_t addr, wrong *w)
 {
     uint32_t *at = &u->s->shadow[addr], word = *at;
-    uint32_t tag = session_tag(u->s, word);
+    uint32_t tag = check_session_tag(u->s, word);
     shadow_kind k = word & SHADOW_KIND;
     bool writes = u->use == CHECK_WRITES;
 
@@ -360,16 +363,16 @@ void access_settle(check_session *s)
         return;
     same = is_same(s, q);
     q->bytes = 0;
-    q->where.m.offset = (int64_t)q->at - q->where.base;
+    q->where.memory.offset = (int64_t)q->at - q->where.base;
     s->wg->check.item = q->item; /* who it was */
-    f = finding_add(s, same ? CHECK_SAME_WRITE : CHECK_RACE, q->site, &q->where,
-                    0,
-                    same ? "writes what another work-item writes, with no "
-                           "barrier between, but the same value"
-                         : "writes what another work-item uses, with no "
-                           "barrier between");
+    f = check_finding_add(
+        s, same ? CHECK_SAME_WRITE : CHECK_RACE, q->site, &q->where, 0,
+        same ? "writes what another work-item writes, with no "
+               "barrier between, but the same value"
+             : "writes what another work-item uses, with no "
+               "barrier between");
     if (f)
-        finding_other(s, f, q->at, q->where.cmx, false, true);
+        check_finding_other(s, f, q->at, q->where.cmx, false, true);
     s->wg->check.item = item;
 }
 
@@ -402,13 +405,13 @@ static void report(check_session *s, uint32_t site, const check_extent *p,
 
         if (!w->at[k] || k == WRONG_BOTH_WRITE)
             continue;
-        e.m.offset = (int64_t)w->at[k] - p->base;
-        f = finding_add(s, texts[k].kind, site, &e, (uint32_t)k, "%s",
-                        write ? texts[k].write : texts[k].read);
+        e.memory.offset = (int64_t)w->at[k] - p->base;
+        f = check_finding_add(s, texts[k].kind, site, &e, (uint32_t)k, "%s",
+                              write ? texts[k].write : texts[k].read);
         if (f)
-            finding_other(s, f, w->at[k], p->cmx,
-                          k == WRONG_GROUP_RACE || k == WRONG_REWRITTEN,
-                          !write || k == WRONG_REWRITTEN);
+            check_finding_other(s, f, w->at[k], p->cmx,
+                                k == WRONG_GROUP_RACE || k == WRONG_REWRITTEN,
+                                !write || k == WRONG_REWRITTEN);
     }
 }
 
@@ -438,11 +441,11 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
               .use = use,
               .copy = copy,
               .cmx = p->cmx,
-              .me = s->wg->check.item & session_item_mask(s),
-              .clock = session_clock(s, p->cmx)};
+              .me = s->wg->check.item & check_session_item_mask(s),
+              .clock = check_session_clock(s, p->cmx)};
     wrong w = {.from = addr};
 
-    if (p->m.kind == SIM_MEM_CONSTANT)
+    if (p->memory.kind == SIM_MEM_CONSTANT)
         return;
     if (p->private) {
         mark_private(s, site, p, addr, n, use == CHECK_WRITES);
@@ -457,7 +460,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
         wait_for_store(s, site, p, &w, n);
     if (s->n_watches)
-        finding_watch(s, site, addr, n, p->cmx, changes(use), copy);
+        check_finding_watch(s, site, addr, n, p->cmx, changes(use), copy);
 }
 
 /* --- restrict ------------------------------------------------------------ */
@@ -472,11 +475,11 @@ void access_argument(check_session *s, uint32_t site, uint32_t object,
     const sim_object *o = &s->sites->objects[object];
     const check_region *r = s->through_of;
 
-    if (!r || p->m.kind != SIM_MEM_ARG || p->m.local ||
-        p->m.buffer != r->number || o->kind != SIM_MEM_ARG)
+    if (!r || p->memory.kind != SIM_MEM_ARG || p->memory.local ||
+        p->memory.buffer != r->number || o->kind != SIM_MEM_ARG)
         return;
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t *t = &s->through[p->m.offset + i];
+        uint8_t *t = &s->through[p->memory.offset + i];
         uint32_t other = (*t & ~THROUGH_WRITTEN) - 1u;
         bool written = write || *t & THROUGH_WRITTEN;
 
@@ -484,11 +487,11 @@ void access_argument(check_session *s, uint32_t site, uint32_t object,
             const sim_object *q = &s->sites->objects[1 + other];
 
             if (o->restricted || q->restricted)
-                finding_add(s, CHECK_RESTRICT, site, p, other,
-                            "'%s' and '%s' are the same memory here, and '%s' "
-                            "is restrict",
-                            o->name, q->name,
-                            o->restricted ? o->name : q->name);
+                check_finding_add(
+                    s, CHECK_RESTRICT, site, p, other,
+                    "'%s' and '%s' are the same memory here, and '%s' "
+                    "is restrict",
+                    o->name, q->name, o->restricted ? o->name : q->name);
         }
         *t = (uint8_t)((*t ? *t & ~THROUGH_WRITTEN : o->index + 1) |
                        (written ? THROUGH_WRITTEN : 0));
@@ -502,16 +505,16 @@ static void check_phase(check_session *s, uint32_t site, const check_extent *p,
 {
     const sim_object *o = &s->sites->objects[s->sites->sites[site].object];
 
-    if (p->cmx || p->m.kind == SIM_MEM_CONSTANT)
+    if (p->cmx || p->memory.kind == SIM_MEM_CONSTANT)
         return;
     if (s->phase == MACH_PRE && write)
-        finding_add(s, CHECK_DMA_PHASE, site, p, 0,
-                    "preload writes global memory while the group before "
-                    "still computes");
+        check_finding_add(s, CHECK_DMA_PHASE, site, p, 0,
+                          "preload writes global memory while the group before "
+                          "still computes");
     else if (s->phase == MACH_POST && !write && o->written)
-        finding_add(s, CHECK_DMA_PHASE, site, p, 1,
-                    "postwrite reads global memory while the next group "
-                    "computes and may write it");
+        check_finding_add(s, CHECK_DMA_PHASE, site, p, 1,
+                          "postwrite reads global memory while the next group "
+                          "computes and may write it");
 }
 
 /* --- from compiled code -------------------------------------------------- */
@@ -521,26 +524,29 @@ static void outside(check_session *s, uint32_t site, const check_extent *p,
 {
     const sim_site *at = &s->sites->sites[site];
     bool write = at->kind != SITE_LOAD && at->kind != SITE_BLOCK_READ;
-    long long behind = (long long)(off + (int64_t)n - p->m.bytes);
+    long long behind = (long long)(off + (int64_t)n - p->memory.bytes);
     check_extent e = *p;
 
     /* The first byte outside. */
-    e.m.offset = off < 0 || off >= p->m.bytes ? off : p->m.bytes;
+    e.memory.offset = off < 0 || off >= p->memory.bytes ? off : p->memory.bytes;
     if (off < 0)
-        finding_add(s, CHECK_BOUNDS, site, &e, 0,
-                    "%s %llu byte%s %lld byte%s in front of",
-                    write ? "writes" : "reads", (unsigned long long)n,
-                    n == 1 ? "" : "s", (long long)-off, off == -1 ? "" : "s");
-    else if (off >= p->m.bytes)
-        finding_add(s, CHECK_BOUNDS, site, &e, 0,
-                    "%s %llu byte%s %lld byte%s behind the end of",
-                    write ? "writes" : "reads", (unsigned long long)n,
-                    n == 1 ? "" : "s", (long long)(off - p->m.bytes + 1),
-                    off == p->m.bytes ? "" : "s");
+        check_finding_add(s, CHECK_BOUNDS, site, &e, 0,
+                          "%s %llu byte%s %lld byte%s in front of",
+                          write ? "writes" : "reads", (unsigned long long)n,
+                          n == 1 ? "" : "s", (long long)-off,
+                          off == -1 ? "" : "s");
+    else if (off >= p->memory.bytes)
+        check_finding_add(s, CHECK_BOUNDS, site, &e, 0,
+                          "%s %llu byte%s %lld byte%s behind the end of",
+                          write ? "writes" : "reads", (unsigned long long)n,
+                          n == 1 ? "" : "s",
+                          (long long)(off - p->memory.bytes + 1),
+                          off == p->memory.bytes ? "" : "s");
     else
-        finding_add(s, CHECK_BOUNDS, site, &e, 0,
-                    "%s %llu bytes, the last %lld of them behind the end of",
-                    write ? "writes" : "reads", (unsigned long long)n, behind);
+        check_finding_add(
+            s, CHECK_BOUNDS, site, &e, 0,
+            "%s %llu bytes, the last %lld of them behind the end of",
+            write ? "writes" : "reads", (unsigned long long)n, behind);
 }
 
 /* The bytes are there. */
@@ -570,21 +576,23 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
     check_use use;
 
     s->atomic_origin = 0;
-    if (!memory_find(s, at->object, root, addr, &p)) {
-        finding_add(s, CHECK_BOUNDS, site, NULL, 0,
-                    "%s %u bytes at 0x%08x, which no buffer and no array has",
-                    write ? "writes" : "reads", n, addr);
+    if (!bounds_find(s, at->object, root, addr, &p)) {
+        check_finding_add(
+            s, CHECK_BOUNDS, site, NULL, 0,
+            "%s %u bytes at 0x%08x, which no buffer and no array has",
+            write ? "writes" : "reads", n, addr);
         return false;
     }
-    if (p.m.offset < 0 || p.m.offset + (int64_t)n > p.m.bytes) {
-        outside(s, site, &p, p.m.offset, n);
+    if (p.memory.offset < 0 || p.memory.offset + (int64_t)n > p.memory.bytes) {
+        outside(s, site, &p, p.memory.offset, n);
         return false;
     }
     if (at->align > 1 && addr % at->align)
-        finding_add(s, CHECK_ALIGN, site, &p, 0,
-                    "a vector of %u bytes at an address that is no multiple of "
-                    "%u, but %u more:",
-                    at->bytes, at->align, addr % at->align);
+        check_finding_add(
+            s, CHECK_ALIGN, site, &p, 0,
+            "a vector of %u bytes at an address that is no multiple of "
+            "%u, but %u more:",
+            at->bytes, at->align, addr % at->align);
     use = use_of(s, at, addr);
     check_phase(s, site, &p, changes(use));
     access_mark(s, site, &p, addr, n, use, false);
@@ -611,9 +619,9 @@ static bool settle_first(const check_session *s, const sim_site *at,
     if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
         return false;
     if (at->kind == SITE_STORE)
-        next = session_word(s, false, SHADOW_WROTE) | SHADOW_INIT;
+        next = check_session_word(s, false, SHADOW_WROTE) | SHADOW_INIT;
     else if (words[0])
-        next = session_word(s, false, SHADOW_READ) | SHADOW_INIT;
+        next = check_session_word(s, false, SHADOW_READ) | SHADOW_INIT;
     else
         return false;
     for (uint32_t i = 0; i < at->bytes; i++)
@@ -645,16 +653,16 @@ static void fill_sink(check_session *s, uint32_t site, uint32_t addr,
     check_extent p;
 
     memset(s->window + s->sink, 0, SINK_BYTES);
-    if (at->kind != SITE_LOAD || !memory_find(s, at->object, root, addr, &p))
+    if (at->kind != SITE_LOAD || !bounds_find(s, at->object, root, addr, &p))
         return;
     for (uint32_t i = 0; i < n; i++)
-        if (p.m.offset + i >= 0 && p.m.offset + i < p.m.bytes)
+        if (p.memory.offset + i >= 0 && p.memory.offset + i < p.memory.bytes)
             s->window[s->sink + i] = s->window[addr + i];
 }
 
 uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
 
     if (s->pending.bytes)
         access_settle(s);
@@ -680,8 +688,8 @@ static bool is_padding(const check_session *s, uint32_t addr)
 static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
                            uint32_t n)
 {
-    bool tracked = memory_tracked(s, s->block_from), any = false;
-    bool global = memory_region(s, addr) != NULL;
+    bool tracked = bounds_tracked(s, s->block_from), any = false;
+    bool global = bounds_region(s, addr) != NULL;
 
     for (uint32_t i = 0; i < n && tracked; i++) {
         uint32_t from = s->block_from + i;
@@ -698,16 +706,16 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
             s->origins[addr + i] = s->origins[from];
     }
     if (any && global)
-        finding_add(s, CHECK_UNINIT, site, NULL, 1,
-                    "global memory gets bytes of '%s' nobody wrote",
-                    s->block_object ? s->block_object->name : "");
+        check_finding_add(s, CHECK_UNINIT, site, NULL, 1,
+                          "global memory gets bytes of '%s' nobody wrote",
+                          s->block_object ? s->block_object->name : "");
 }
 
 /* A memcpy's read comes before its write. */
 uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
                       uint32_t n)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
     bool needs_taint = s->needs_taint[s->number], ok;
 
@@ -728,7 +736,7 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
 
 void access_array(sim_wg *wg, uint32_t site, uint32_t addr)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     uint32_t n = s->sites->sites[site].bytes;
 
     memset(&s->shadow[addr], 0, (size_t)n * 4);

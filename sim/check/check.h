@@ -1,7 +1,7 @@
 /* Finds what a kernel does that is wrong, undefined or a matter of luck.
  *
  * A check_session watches launches made with exec_run on kernels compiled with
- * sim_compile_config.checking and check_hooks. It keeps one 32-bit word for
+ * kernel_compile_config.checking and check_hooks. It keeps one 32-bit word for
  * each byte of device memory that is used (shadow.h) and notes findings: what,
  * where in the source, which work-item of which group, which memory.
  *
@@ -37,7 +37,7 @@ check_set check_default(void);
  * VPU_ERR_INVALID  names the word and lists the checkers */
 vpu_status check_set_parse(const char *text, check_set *out, vpu_error *err);
 
-/* What kernels for checking call; pass to sim_kernel_compile. */
+/* What kernels for checking call; pass to kernel_compile. */
 extern const sim_hooks check_hooks;
 
 /* Memory a finding is about. */

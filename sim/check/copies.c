@@ -57,29 +57,30 @@ static bool check_side(check_session *s, const sim_dma *a, bool dst,
     if (!p.planes)
         return true;
     if (!p.width) {
-        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 0,
-                    "a transfer of %u bytes with a %s width of 0", a->bytes,
-                    which);
+        check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 0,
+                          "a transfer of %u bytes with a %s width of 0",
+                          a->bytes, which);
         return false;
     }
     lines = (p.plane_bytes + p.width - 1) / p.width;
     if (lines > 1 && p.plane_bytes % p.width)
-        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 1u + dst,
-                    "%u bytes are not a whole number of lines of %u bytes (%s)",
-                    p.plane_bytes, p.width, which);
+        check_finding_add(
+            s, CHECK_DMA_SHAPE, a->line, NULL, 1u + dst,
+            "%u bytes are not a whole number of lines of %u bytes (%s)",
+            p.plane_bytes, p.width, which);
     if (dst && lines > 1 && p.pitch < p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 3,
-                    "lines of %u bytes every %u bytes overlap in the "
-                    "destination",
-                    p.width, p.pitch);
+        check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 3,
+                          "lines of %u bytes every %u bytes overlap in the "
+                          "destination",
+                          p.width, p.pitch);
     }
     if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
         p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
         *overlaps = true;
-        finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 4,
-                    "planes every %u bytes overlap in the destination",
-                    p.plane_pitch);
+        check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 4,
+                          "planes every %u bytes overlap in the destination",
+                          p.plane_pitch);
     }
     return true;
 }
@@ -96,7 +97,7 @@ static bool find_memory(check_session *s, const sim_dma *a, bool dst,
     /* Arrays are found by address: a transfer knows of no roots. */
     if (o->kind == SIM_MEM_ARG)
         root = dst ? a->dst : a->src;
-    return memory_find(s, dst ? at->object : at->from, root,
+    return bounds_find(s, dst ? at->object : at->from, root,
                        dst ? a->dst : a->src, p);
 }
 
@@ -111,22 +112,24 @@ static bool check_extents(check_session *s, const sim_dma *a, bool dst,
     if (!w.planes)
         return true;
     if (!find_memory(s, a, dst, p)) {
-        finding_add(s, CHECK_BOUNDS, a->line, NULL, dst,
-                    "a transfer %s 0x%08x, which no buffer and no array has",
-                    verb, dst ? a->dst : a->src);
+        check_finding_add(
+            s, CHECK_BOUNDS, a->line, NULL, dst,
+            "a transfer %s 0x%08x, which no buffer and no array has", verb,
+            dst ? a->dst : a->src);
         return false;
     }
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
         int64_t off = (int64_t)addr - p->base;
         check_extent e = *p;
 
-        if (off >= 0 && off + (int64_t)n <= p->m.bytes)
+        if (off >= 0 && off + (int64_t)n <= p->memory.bytes)
             continue;
-        e.m.offset = off < 0 || off > p->m.bytes ? off : p->m.bytes;
-        finding_add(s, CHECK_BOUNDS, a->line, &e, 2u + dst,
-                    "a transfer of %llu bytes %s %s",
-                    (unsigned long long)a->bytes * a->planes, verb,
-                    off < 0 ? "in front of" : "past the end of");
+        e.memory.offset =
+            off < 0 || off > p->memory.bytes ? off : p->memory.bytes;
+        check_finding_add(s, CHECK_BOUNDS, a->line, &e, 2u + dst,
+                          "a transfer of %llu bytes %s %s",
+                          (unsigned long long)a->bytes * a->planes, verb,
+                          off < 0 ? "in front of" : "past the end of");
         return false;
     }
     return true;
@@ -135,7 +138,7 @@ static bool check_extents(check_session *s, const sim_dma *a, bool dst,
 static void set_kind(check_session *s, const sim_dma *a, bool dst,
                      shadow_kind kind, const check_side_of *m)
 {
-    uint32_t now = session_clock(s, m->cmx)->now << s->tag_shift;
+    uint32_t now = check_session_clock(s, m->cmx)->now << s->tag_shift;
     uint32_t keep = SHADOW_INIT | SHADOW_OLD_READ | SHADOW_WRITTEN, n;
     side w = side_of(a, dst);
     uint64_t addr;
@@ -165,16 +168,16 @@ static bool pass_undefined(check_session *s, const sim_dma *a,
     uint32_t n, m;
     bool any = false;
 
-    if (from->m.kind == SIM_MEM_CONSTANT)
+    if (from->memory.kind == SIM_MEM_CONSTANT)
         return false;
     while (next_piece(&src, &sa, &n) && next_piece(&dst, &da, &m)) {
         n = n < m ? n : m;
         for (uint32_t i = 0; i < n; i++) {
             uint32_t at = (uint32_t)sa + i, w = s->shadow[at];
 
-            if (w & SHADOW_INIT &&
-                !(from->cmx && !from->private &&
-                  session_tag(s, w) < session_clock(s, true)->group))
+            if (w & SHADOW_INIT && !(from->cmx && !from->private &&
+                                     check_session_tag(s, w) <
+                                         check_session_clock(s, true)->group))
                 continue;
             any = true;
             if (global) /* that is told here, once */
@@ -201,7 +204,7 @@ static void mark_side(check_session *s, const sim_dma *a, bool dst,
 
         access_mark(s, a->line, p, (uint32_t)addr, n,
                     dst ? CHECK_WRITES : CHECK_READS, true);
-        e.m.offset = (int64_t)addr - p->base;
+        e.memory.offset = (int64_t)addr - p->base;
         access_argument(s, a->line, dst ? at->object : at->from, &e, n, dst);
     }
     s->needs_taint[s->number] = undefined; /* a copy is no use */
@@ -213,13 +216,13 @@ static bool plain_source(check_session *s, const check_extent *p)
 
     if (p->cmx || s->every_access)
         return false;
-    r = memory_region(s, (uint32_t)(p->base + p->m.offset));
+    r = bounds_region(s, (uint32_t)(p->base + p->memory.offset));
     for (uint32_t i = 0; r && i < s->launch->kernel->n_args; i++) {
         const sim_arg *g = &s->launch->kernel->args[i];
 
         if (g->space != SIM_ARG_SCALAR && g->space != SIM_ARG_LOCAL &&
             s->sites->objects[1 + i].written &&
-            memory_region(s, s->launch->values[i].u.address) == r)
+            bounds_region(s, s->launch->values[i].as.address) == r)
             return false;
     }
     return r && r->full;
@@ -231,19 +234,21 @@ static void check_phase(check_session *s, const sim_dma *a,
     const sim_site *at = &s->sites->sites[a->line];
 
     if (s->phase == MACH_PRE && !dst->cmx)
-        finding_add(s, CHECK_DMA_PHASE, a->line, dst, 0,
-                    "preload writes global memory while the group before still "
-                    "computes");
-    if (s->phase == MACH_POST && !src->cmx && src->m.kind == SIM_MEM_ARG &&
+        check_finding_add(
+            s, CHECK_DMA_PHASE, a->line, dst, 0,
+            "preload writes global memory while the group before still "
+            "computes");
+    if (s->phase == MACH_POST && !src->cmx && src->memory.kind == SIM_MEM_ARG &&
         s->sites->objects[at->from].written)
-        finding_add(s, CHECK_DMA_PHASE, a->line, src, 1,
-                    "postwrite reads global memory while the next group "
-                    "computes and may write it");
+        check_finding_add(s, CHECK_DMA_PHASE, a->line, src, 1,
+                          "postwrite reads global memory while the next group "
+                          "computes and may write it");
     if (at->by_item && s->n_items > 1)
-        finding_add(s, CHECK_DMA_PHASE, a->line, NULL, 2,
-                    "a work-item's own transfer in a group of %u work-items: "
-                    "the device allows it in groups of one",
-                    s->n_items);
+        check_finding_add(
+            s, CHECK_DMA_PHASE, a->line, NULL, 2,
+            "a work-item's own transfer in a group of %u work-items: "
+            "the device allows it in groups of one",
+            s->n_items);
 }
 
 /* A transfer that is not made: what waits for its bytes is no mistake. */
@@ -258,10 +263,10 @@ static void forgive(check_session *s, const sim_dma *a)
         return;
     word = SHADOW_INIT;
     if (p.cmx && !p.private)
-        word |= session_clock(s, true)->now << s->tag_shift;
+        word |= check_session_clock(s, true)->now << s->tag_shift;
     for (; next_piece(&w, &addr, &n); advance(&w, n))
         for (uint64_t at = addr; at < addr + n; at++)
-            if (at - (uint64_t)p.base < (uint64_t)p.m.bytes)
+            if (at - (uint64_t)p.base < (uint64_t)p.memory.bytes)
                 s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
 }
 
@@ -271,7 +276,7 @@ static check_side_of of_extent(const check_extent *p)
 {
     return (check_side_of){.cmx = p->cmx,
                            .private = p->private,
-                           .constant = p->m.kind == SIM_MEM_CONSTANT};
+                           .constant = p->memory.kind == SIM_MEM_CONSTANT};
 }
 
 static bool check(check_session *s, const sim_dma *a, check_transfer *t)
@@ -297,9 +302,10 @@ static bool check(check_session *s, const sim_dma *a, check_transfer *t)
         mark_side(s, a, true, &dst);
     if (!plain_source(s, &src)) {
         if (pass_undefined(s, a, &src, !dst.cmx) && !dst.cmx)
-            finding_add(s, CHECK_UNINIT, a->line, &src, 0,
-                        "a transfer takes bytes nobody wrote to global memory, "
-                        "from");
+            check_finding_add(
+                s, CHECK_UNINIT, a->line, &src, 0,
+                "a transfer takes bytes nobody wrote to global memory, "
+                "from");
         set_kind(s, a, false, SHADOW_OUTGOING, &t->src);
     }
     set_kind(s, a, true, SHADOW_INCOMING, &t->dst);
@@ -323,8 +329,8 @@ static uint32_t event_of(check_session *s, const sim_dma *a)
     if (is_event(s, given))
         return given;
     if (given)
-        finding_add(s, CHECK_DMA_WAIT, a->line, NULL, 1000 + 4,
-                    "joins an event that no transfer of this group gave");
+        check_finding_add(s, CHECK_DMA_WAIT, a->line, NULL, 1000 + 4,
+                          "joins an event that no transfer of this group gave");
     return (uint32_t)s->n_transfers + 1;
 }
 
@@ -332,7 +338,7 @@ static check_transfer *add_transfer(check_session *s, const sim_dma *a)
 {
     uint32_t event = event_of(s, a);
     check_transfer *t =
-        arena_append(s->a, s->transfers, s->n_transfers, s->cap_transfers);
+        arena_append(s->arena, s->transfers, s->n_transfers, s->cap_transfers);
 
     *t = (check_transfer){.shape = *a, .event = event};
     return t;
@@ -340,7 +346,7 @@ static check_transfer *add_transfer(check_session *s, const sim_dma *a)
 
 uint32_t copies_hook(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     sim_dma plain = *a;
     check_transfer *now;
 
@@ -401,7 +407,7 @@ static bool same(check_session *s, uint32_t site, uint32_t hash,
     }
     if (s->same_hash == hash)
         return false;
-    f = finding_add(s, CHECK_DIVERGENCE, site, NULL, 1, "%s", text);
+    f = check_finding_add(s, CHECK_DIVERGENCE, site, NULL, 1, "%s", text);
     if (!f)
         return false;
     f->by.has_item = true;
@@ -413,7 +419,7 @@ static bool same(check_session *s, uint32_t site, uint32_t hash,
 
 void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
 
     if (s->sites->sites[site].by_item) /* a transfer of its own */
         return;
@@ -432,14 +438,14 @@ static uint32_t listed(check_session *s, uint32_t site, uint32_t n,
 
     if (!n)
         return 0;
-    if (memory_find(s, at->object, root, list, &p) && p.m.offset >= 0 &&
-        p.m.offset < p.m.bytes)
-        has = (uint32_t)(p.m.bytes - p.m.offset) / 4;
+    if (bounds_find(s, at->object, root, list, &p) && p.memory.offset >= 0 &&
+        p.memory.offset < p.memory.bytes)
+        has = (uint32_t)(p.memory.bytes - p.memory.offset) / 4;
     if (n <= has)
         return n;
     if (!at->bytes)
-        finding_add(s, CHECK_BOUNDS, site, NULL, 1,
-                    "waits for %d events of a list of %u", (int)n, has);
+        check_finding_add(s, CHECK_BOUNDS, site, NULL, 1,
+                          "waits for %d events of a list of %u", (int)n, has);
     return has;
 }
 
@@ -455,8 +461,8 @@ static uint32_t read_event(check_session *s, uint32_t site, uint32_t addr)
         init &= s->shadow[addr + i];
     if (!init) {
         if (!s->sites->sites[site].bytes)
-            finding_add(s, CHECK_UNINIT, site, NULL, 0,
-                        "waits for an event nobody gave a value");
+            check_finding_add(s, CHECK_UNINIT, site, NULL, 0,
+                              "waits for an event nobody gave a value");
         return EVENT_UNDEFINED;
     }
     memcpy(&event, s->window + addr, sizeof event);
@@ -466,7 +472,7 @@ static uint32_t read_event(check_session *s, uint32_t site, uint32_t addr)
 void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
                    uint32_t root)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     uint32_t count = listed(s, site, n, list, root), hash = 2166136261u ^ n;
     size_t before = s->n_events;
     bool first;
@@ -475,7 +481,7 @@ void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = read_event(s, site, list + 4 * i);
 
-        *arena_append(s->a, s->events, s->n_events, s->cap_events) = event;
+        *arena_append(s->arena, s->events, s->n_events, s->cap_events) = event;
         hash = (hash ^ event) * 16777619u;
     }
     first = s->sites->sites[site].by_item /* for a transfer of its own */
@@ -497,7 +503,7 @@ static bool listed_before(const check_session *s, size_t k)
 
 void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     uint32_t site = wg->check.at;
 
     access_settle(s);
@@ -508,15 +514,17 @@ void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
         if (e == EVENT_UNDEFINED || listed_before(s, k))
             continue;
         if (!e)
-            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 5,
-                        "waits for event 0, which no transfer ever gives");
+            check_finding_add(
+                s, CHECK_DMA_WAIT, site, NULL, 1000 + 5,
+                "waits for event 0, which no transfer ever gives");
         else if (!is_event(s, e))
-            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
-                        "waits for an event that no transfer of this group "
-                        "gave");
+            check_finding_add(
+                s, CHECK_DMA_WAIT, site, NULL, 1000 + 2,
+                "waits for an event that no transfer of this group "
+                "gave");
         else if (!wait_for(s, e))
-            finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
-                        "waits for an event that was waited for already");
+            check_finding_add(s, CHECK_DMA_WAIT, site, NULL, 1000 + 1,
+                              "waits for an event that was waited for already");
     }
     s->n_events = 0;
     exec_wait(wg, log, n);
@@ -528,8 +536,9 @@ void copies_end(check_session *s)
         check_transfer *t = &s->transfers[i];
 
         if (!t->waited && s->phase == MACH_COMP)
-            finding_add(s, CHECK_DMA_WAIT, t->shape.line, NULL, 1000 + 3,
-                        "the group ends without a wait for this transfer");
+            check_finding_add(
+                s, CHECK_DMA_WAIT, t->shape.line, NULL, 1000 + 3,
+                "the group ends without a wait for this transfer");
         end(s, t);
     }
     s->n_transfers = s->first_open = 0;

@@ -139,9 +139,9 @@ static check_party party(check_session *s, uint32_t site)
                          .item = s->wg->check.item};
 }
 
-static check_finding *known(check_session *s, const finding_key *k)
+static check_finding *known(check_session *s, const check_finding_key *k)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n_findings; i++)
         if (!memcmp(&s->keys[i], k, sizeof *k)) {
             s->findings[i].count++;
             return &s->findings[i];
@@ -149,49 +149,49 @@ static check_finding *known(check_session *s, const finding_key *k)
     return NULL;
 }
 
-bool finding_known(check_session *s, check_kind kind, uint32_t site,
-                   uint32_t extra)
+bool check_finding_known(check_session *s, check_kind kind, uint32_t site,
+                         uint32_t extra)
 {
-    finding_key key = {.kind = kind,
-                       .launch = s->number,
-                       .site = site,
-                       .object = s->sites->sites[site].object,
-                       .extra = extra};
+    check_finding_key key = {.kind = kind,
+                             .launch = s->number,
+                             .site = site,
+                             .object = s->sites->sites[site].object,
+                             .extra = extra};
 
     return known(s, &key) != NULL;
 }
 
-void findings_free(check_finding *f)
+void check_findings_free(check_finding *f)
 {
     free(f->text);
 }
 
-check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
-                           const check_extent *where, uint32_t extra,
-                           const char *fmt, ...)
+check_finding *check_finding_add(check_session *s, check_kind kind,
+                                 uint32_t site, const check_extent *where,
+                                 uint32_t extra, const char *fmt, ...)
 {
     const sim_site *at = s->sites ? &s->sites->sites[site] : NULL;
-    finding_key key = {.kind = kind,
-                       .launch = s->number,
-                       .site = site,
-                       .object = at ? at->object : 0,
-                       .extra = extra};
+    check_finding_key key = {.kind = kind,
+                             .launch = s->number,
+                             .site = site,
+                             .object = at ? at->object : 0,
+                             .extra = extra};
     check_finding *f;
     va_list ap;
     str text = {0};
 
     if (!(s->cfg.enabled & CHECK_BIT(kind)) || known(s, &key))
         return NULL;
-    if (s->n == MAX_FINDINGS) {
+    if (s->n_findings == MAX_FINDINGS) {
         s->dropped++;
         return NULL;
     }
     va_start(ap, fmt);
     str_vprintf(&text, fmt, ap);
     va_end(ap);
-    *arena_append(s->a, s->keys, s->n_keys, s->cap_keys) = key;
-    *arena_append(s->a, s->watched_at, s->n_watched, s->cap_watched) = 0;
-    f = arena_append(s->a, s->findings, s->n, s->cap);
+    *arena_append(s->arena, s->keys, s->n_keys, s->cap_keys) = key;
+    *arena_append(s->arena, s->watched_at, s->n_watched, s->cap_watched) = 0;
+    f = arena_append(s->arena, s->findings, s->n_findings, s->cap_findings);
     *f = (check_finding){.kind = kind,
                          .launch = s->number,
                          .kernel = s->launch->kernel->name,
@@ -201,10 +201,10 @@ check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
                          .count = 1};
     f->memory.name = f->memory.arg = "";
     if (where) {
-        f->memory = where->m;
+        f->memory = where->memory;
         /* CMX lies elsewhere, with more room than the device's. */
         if (!where->cmx)
-            f->memory.address = (uint32_t)(where->base + where->m.offset);
+            f->memory.address = (uint32_t)(where->base + where->memory.offset);
     }
     memcpy(f->groups, s->launch->groups, sizeof f->groups);
     memcpy(f->local, s->launch->local, sizeof f->local);
@@ -213,7 +213,7 @@ check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
 
 const check_finding *check_findings(const check_session *s, size_t *n)
 {
-    *n = s->n;
+    *n = s->n_findings;
     return s->findings;
 }
 
@@ -233,33 +233,33 @@ static check_watch *watch_of(check_session *s, uint32_t address)
     return NULL;
 }
 
-void finding_watch(check_session *s, uint32_t site, uint32_t address,
-                   uint32_t bytes, bool cmx, bool write, bool copy)
+void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
+                         uint32_t bytes, bool cmx, bool write, bool copy)
 {
     for (size_t i = 0; i < s->n_watches; i++) {
         check_watch *w = &s->watches[i];
 
         if (w->launch != s->number || w->address < address ||
-            w->address - address >= bytes || w->n == MAX_EVENTS)
+            w->address - address >= bytes || w->n_events == MAX_EVENTS)
             continue;
-        *arena_append(s->a, w->events, w->n, w->cap) =
+        *arena_append(s->arena, w->events, w->n_events, w->cap_events) =
             (check_event){.site = site,
                           .item = s->wg->check.item,
                           .group = s->group,
-                          .interval = session_clock(s, cmx)->interval,
+                          .interval = check_session_clock(s, cmx)->interval,
                           .write = write,
                           .copy = copy};
     }
 }
 
-void finding_other(check_session *s, check_finding *f, uint32_t address,
-                   bool cmx, bool other_group, bool only_writes)
+void check_finding_other(check_session *s, check_finding *f, uint32_t address,
+                         bool cmx, bool other_group, bool only_writes)
 {
     const check_watch *w = watch_of(s, address);
-    uint64_t now = session_clock(s, cmx)->interval;
+    uint64_t now = check_session_clock(s, cmx)->interval;
 
     s->watched_at[f - s->findings] = address;
-    for (size_t i = w ? w->n : 0; i-- > 0;) {
+    for (size_t i = w ? w->n_events : 0; i-- > 0;) {
         const check_event *e = &w->events[i];
         bool other = other_group
                          ? e->group != s->group

@@ -3,7 +3,7 @@
 
 #include "sim/check/session_priv.h"
 
-check_region *memory_region(check_session *s, uint32_t addr)
+check_region *bounds_region(check_session *s, uint32_t addr)
 {
     for (size_t i = 0; i < s->n_buffers; i++) {
         check_region *r = &s->buffers[i];
@@ -14,30 +14,30 @@ check_region *memory_region(check_session *s, uint32_t addr)
     return NULL;
 }
 
-bool memory_tracked(check_session *s, uint32_t addr)
+bool bounds_tracked(check_session *s, uint32_t addr)
 {
     return addr - s->wg->local_base < memory_cmx_bytes(s->mem) ||
-           memory_region(s, addr);
+           bounds_region(s, addr);
 }
 
 static void of_region(const check_region *r, const char *arg, check_extent *out)
 {
-    *out = (check_extent){.m = {.kind = SIM_MEM_ARG,
-                                .name = r->name,
-                                .arg = arg,
-                                .buffer = r->number,
-                                .bytes = (int64_t)r->bytes},
+    *out = (check_extent){.memory = {.kind = SIM_MEM_ARG,
+                                     .name = r->name,
+                                     .arg = arg,
+                                     .buffer = r->number,
+                                     .bytes = (int64_t)r->bytes},
                           .base = r->address};
 }
 
 static void of_local(const char *name, int64_t base, int64_t bytes,
                      sim_mem_kind kind, check_extent *out)
 {
-    *out = (check_extent){.m = {.kind = kind,
-                                .local = true,
-                                .name = name,
-                                .arg = "",
-                                .bytes = bytes},
+    *out = (check_extent){.memory = {.kind = kind,
+                                     .local = true,
+                                     .name = name,
+                                     .arg = "",
+                                     .bytes = bytes},
                           .base = base,
                           .cmx = true};
 }
@@ -56,11 +56,11 @@ static bool of_arg(check_session *s, uint32_t i, check_extent *out)
     const check_region *r;
 
     if (g->space == SIM_ARG_LOCAL) {
-        of_local(g->name, arg_address(s, i), s->launch->values[i].u.bytes,
+        of_local(g->name, arg_address(s, i), s->launch->values[i].as.bytes,
                  SIM_MEM_ARG, out);
         return true;
     }
-    r = memory_region(s, s->launch->values[i].u.address);
+    r = bounds_region(s, s->launch->values[i].as.address);
     if (r)
         of_region(r, g->name, out);
     return r != NULL;
@@ -71,7 +71,7 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
 {
     const sim_kernel *k = s->launch->kernel;
     const sim_wg *wg = s->wg;
-    const check_region *r = memory_region(s, addr);
+    const check_region *r = bounds_region(s, addr);
 
     if (r) {
         of_region(r, "", out);
@@ -83,7 +83,7 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
         if (k->args[i].space != SIM_ARG_LOCAL)
             continue;
         at = arg_address(s, i);
-        if (addr >= at && addr - at < s->launch->values[i].u.bytes)
+        if (addr >= at && addr - at < s->launch->values[i].as.bytes)
             return of_arg(s, i, out);
     }
     for (uint32_t i = 0; i < k->n_locals; i++) {
@@ -96,10 +96,10 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
         }
     }
     if (addr >= wg->const_base && addr - wg->const_base < k->const_bytes) {
-        *out = (check_extent){.m = {.kind = SIM_MEM_CONSTANT,
-                                    .name = "__constant data",
-                                    .arg = "",
-                                    .bytes = k->const_bytes},
+        *out = (check_extent){.memory = {.kind = SIM_MEM_CONSTANT,
+                                         .name = "__constant data",
+                                         .arg = "",
+                                         .bytes = k->const_bytes},
                               .base = wg->const_base};
         return true;
     }
@@ -115,7 +115,7 @@ static bool by_address(check_session *s, uint32_t addr, check_extent *out)
     return false;
 }
 
-bool memory_find(check_session *s, uint32_t object, uint32_t root,
+bool bounds_find(check_session *s, uint32_t object, uint32_t root,
                  uint32_t addr, check_extent *out)
 {
     const sim_object *o = &s->sites->objects[object];
@@ -133,16 +133,16 @@ bool memory_find(check_session *s, uint32_t object, uint32_t root,
         out->private = true;
         break;
     case SIM_MEM_CONSTANT:
-        *out = (check_extent){.m = {.kind = o->kind,
-                                    .name = o->name,
-                                    .arg = "",
-                                    .bytes = o->bytes},
+        *out = (check_extent){.memory = {.kind = o->kind,
+                                         .name = o->name,
+                                         .arg = "",
+                                         .bytes = o->bytes},
                               .base = root};
         break;
     default:
         found = by_address(s, addr, out);
     }
     if (found)
-        out->m.offset = (int64_t)addr - out->base;
+        out->memory.offset = (int64_t)addr - out->base;
     return found;
 }

@@ -13,12 +13,12 @@ uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr)
 
 void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
     uint32_t element = at->element_bytes ? at->element_bytes : at->bytes;
     uint32_t lanes = element ? at->bytes / element : 1;
     bool plain = s->sites->objects[at->object].kind == SIM_MEM_CONSTANT ||
-                 addr == s->sink || !memory_tracked(s, addr);
+                 addr == s->sink || !bounds_tracked(s, addr);
 
     if (at->kind == SITE_ATOMIC) { /* by now there is a value in it */
         out[0] = plain ? 0 : s->atomic_origin;
@@ -39,7 +39,7 @@ void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
 void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
                    const uint32_t *origins)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
     uint32_t element = at->element_bytes ? at->element_bytes : at->bytes;
 
@@ -62,7 +62,7 @@ void origins_use(sim_wg *wg, uint32_t site, uint32_t origin)
                                        [SITE_ADDRESS] =
                                            "an address or size is made from",
                                        [SITE_OUTPUT] = "global memory gets"};
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     bool stale = origin & ORIGIN_STALE;
     const sim_site *from, *at = &s->sites->sites[site];
     check_finding *f;
@@ -70,18 +70,18 @@ void origins_use(sim_wg *wg, uint32_t site, uint32_t origin)
     origin &= ~ORIGIN_STALE;
     from = &s->sites->sites[origin];
     if (from->kind == SITE_UNDEF || from->kind == SITE_ARRAY)
-        f = finding_add(s, CHECK_UNINIT, site, NULL, origin,
-                        "%s a value nobody gave%s%s%s", what[at->kind],
-                        *from->name ? " '" : "", from->name,
-                        *from->name ? "'" : "");
-    else if (stale && finding_known(s, CHECK_UNINIT, site, origin))
+        f = check_finding_add(s, CHECK_UNINIT, site, NULL, origin,
+                              "%s a value nobody gave%s%s%s", what[at->kind],
+                              *from->name ? " '" : "", from->name,
+                              *from->name ? "'" : "");
+    else if (stale && check_finding_known(s, CHECK_UNINIT, site, origin))
         f = NULL; /* the first group on a SHAVE finds nothing there */
     else
-        f = finding_add(s, stale ? CHECK_STALE : CHECK_UNINIT, site, NULL,
-                        origin,
-                        stale ? "%s what an earlier work-group left in '%s'"
-                              : "%s bytes of '%s' nobody wrote",
-                        what[at->kind], s->sites->objects[from->object].name);
+        f = check_finding_add(
+            s, stale ? CHECK_STALE : CHECK_UNINIT, site, NULL, origin,
+            stale ? "%s what an earlier work-group left in '%s'"
+                  : "%s bytes of '%s' nobody wrote",
+            what[at->kind], s->sites->objects[from->object].name);
     if (f)
         f->other = (check_party){
             .at = &from->at,

@@ -13,11 +13,11 @@ enum { MAX_ITEM_BITS = 20 };
 /* Tags begin again: the words keep what still matters of their order. */
 static void renumber(check_session *s, uint32_t *words, uint64_t n, bool cmx)
 {
-    const check_clock *c = session_clock(s, cmx);
+    const check_clock *c = check_session_clock(s, cmx);
     uint32_t flags = (1u << s->tag_shift) - 1;
 
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t w = words[i], tag = session_tag(s, w);
+        uint32_t w = words[i], tag = check_session_tag(s, w);
 
         if (!w)
             continue;
@@ -101,7 +101,7 @@ enum { ADVANCE_CYCLES = 500 };
 
 static void barrier_hook(sim_wg *wg)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     uint32_t fences = s->sites->sites[wg->check.at].fences;
 
     access_settle(s);
@@ -111,7 +111,7 @@ static void barrier_hook(sim_wg *wg)
 
 static void undef_hook(sim_wg *wg, uint32_t site)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
 
     (void)site;
     s->needs_taint[s->number] = true;
@@ -181,11 +181,11 @@ static void diverged(check_session *s, uint32_t line)
     const sim_check *c = &s->wg->check;
     bool reached = c->at_item == c->item;
     uint32_t here = reached ? c->at : 0, there = reached ? c->before : c->at;
-    check_finding *f =
-        finding_add(s, CHECK_DIVERGENCE, here ? here : there, NULL, line,
-                    reached ? "not all work-items of the group get here"
-                            : "a work-item ends while others of its group "
-                              "wait here");
+    check_finding *f = check_finding_add(
+        s, CHECK_DIVERGENCE, here ? here : there, NULL, line,
+        reached ? "not all work-items of the group get here"
+                : "a work-item ends while others of its group "
+                  "wait here");
 
     if (!f)
         return;
@@ -207,9 +207,9 @@ static void stopped(void *user, sim_wg *wg, const exec_stop *why)
     if (why->kind == EXEC_STOP_DIVERGENCE)
         diverged(s, why->line);
     else if (why->kind == EXEC_STOP_ACCESS)
-        finding_add(s, CHECK_BOUNDS, 0, NULL, why->address,
-                    "%s address 0x%08x, which no buffer has",
-                    why->write ? "writes" : "reads", why->address);
+        check_finding_add(s, CHECK_BOUNDS, 0, NULL, why->address,
+                          "%s address 0x%08x, which no buffer has",
+                          why->write ? "writes" : "reads", why->address);
 }
 
 /* --- sessions ------------------------------------------------------------ */
@@ -230,9 +230,9 @@ static void set_watches(check_session *s)
 {
     const check_session *o = s->cfg.again;
 
-    for (size_t i = 0; o && i < o->n; i++)
+    for (size_t i = 0; o && i < o->n_findings; i++)
         if (o->watched_at[i])
-            *arena_append(s->a, s->watches, s->n_watches, s->cap_watches) =
+            *arena_append(s->arena, s->watches, s->n_watches, s->cap_watches) =
                 (check_watch){.address = o->watched_at[i],
                               .launch = o->findings[i].launch};
 }
@@ -245,7 +245,7 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
     vpu_status st;
 
     *out = NULL;
-    s->a = a;
+    s->arena = a;
     s->cfg = *cfg;
     s->mem = mem;
     s->window = memory_window(mem);
@@ -277,16 +277,16 @@ void check_close(check_session *s)
     if (!s)
         return;
     check_end(s);
-    for (size_t i = 0; i < s->n; i++)
-        findings_free(&s->findings[i]);
-    arena_destroy(s->a);
+    for (size_t i = 0; i < s->n_findings; i++)
+        check_findings_free(&s->findings[i]);
+    arena_destroy(s->arena);
 }
 
 void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written)
 {
-    *arena_append(s->a, s->buffers, s->n_buffers, s->cap_buffers) =
-        (check_region){.name = arena_strdup(s->a, name),
+    *arena_append(s->arena, s->buffers, s->n_buffers, s->cap_buffers) =
+        (check_region){.name = arena_strdup(s->arena, name),
                        .number = number,
                        .address = address,
                        .bytes = bytes,
@@ -346,7 +346,8 @@ static bool shares_buffer(check_session *s, uint32_t i, uint32_t k)
 
     return i != k && kernel->args[k].space != SIM_ARG_SCALAR &&
            kernel->args[k].space != SIM_ARG_LOCAL &&
-           memory_region(s, v[i].u.address) == memory_region(s, v[k].u.address);
+           bounds_region(s, v[i].as.address) ==
+               bounds_region(s, v[k].as.address);
 }
 
 /* Sets the argument's limit, and what two arguments with one buffer need. */
@@ -360,10 +361,10 @@ static void prepare_arg(check_session *s, uint32_t i)
 
     s->limits[i] = 0;
     if (g->space == SIM_ARG_LOCAL)
-        s->limits[i] = v->u.bytes;
+        s->limits[i] = v->as.bytes;
     if (g->space == SIM_ARG_SCALAR || g->space == SIM_ARG_LOCAL)
         return;
-    r = memory_region(s, v->u.address);
+    r = bounds_region(s, v->as.address);
     if (!r)
         return;
     for (uint32_t k = 0; k < s->launch->kernel->n_args; k++) {
@@ -385,7 +386,7 @@ static void prepare_arg(check_session *s, uint32_t i)
     }
     /* Code that takes a buffer for one nobody writes looks at no words. */
     if (o->written || (!written && r->full))
-        s->limits[i] = r->address + r->bytes - v->u.address;
+        s->limits[i] = r->address + r->bytes - v->as.address;
 }
 
 static void prepare(check_session *s)
@@ -411,7 +412,7 @@ static void prepare(check_session *s)
     for (uint32_t i = 0; i < s->launch->kernel->n_args; i++)
         prepare_arg(s, i);
     if (s->through_of)
-        s->through = arena_push(s->a, s->through_of->bytes, 1, 1);
+        s->through = arena_push(s->arena, s->through_of->bytes, 1, 1);
     if (s->through_of)
         memset(s->through, 0, s->through_of->bytes);
     if (s->every_access)
@@ -430,10 +431,11 @@ static bool size_fits(check_session *s)
 
     for (int d = 0; d < 3; d++)
         if (want[d] && want[d] != is[d]) {
-            finding_add(s, CHECK_GROUP_SIZE, 0, NULL, 0,
-                        "the kernel requires work-groups of %ux%ux%u, the "
-                        "launch has %ux%ux%u: it does not run",
-                        want[0], want[1], want[2], is[0], is[1], is[2]);
+            check_finding_add(
+                s, CHECK_GROUP_SIZE, 0, NULL, 0,
+                "the kernel requires work-groups of %ux%ux%u, the "
+                "launch has %ux%ux%u: it does not run",
+                want[0], want[1], want[2], is[0], is[1], is[2]);
             return false;
         }
     return true;
@@ -457,8 +459,8 @@ vpu_status check_launch(check_session *s, const mach_desc *desc,
     vpu_status st;
 
     while (s->n_launches <= number)
-        *arena_append(s->a, s->needs_taint, s->n_launches, s->cap_launches) =
-            false;
+        *arena_append(s->arena, s->needs_taint, s->n_launches,
+                      s->cap_launches) = false;
     s->launched = *l;
     s->launch = &s->launched;
     s->sites = l->kernel->sites;
@@ -493,11 +495,11 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
     s->number = number;
     s->wg = &s->nobody;
     if (n > desc->ocl_local_budget)
-        finding_add(s, CHECK_LOCAL_MEMORY, 0, NULL, 0,
-                    "a work-group needs %u bytes of local memory, the device "
-                    "has %llu:%s",
-                    n, (unsigned long long)desc->ocl_local_budget,
-                    str_text(&list));
+        check_finding_add(
+            s, CHECK_LOCAL_MEMORY, 0, NULL, 0,
+            "a work-group needs %u bytes of local memory, the device "
+            "has %llu:%s",
+            n, (unsigned long long)desc->ocl_local_budget, str_text(&list));
     str_free(&list);
     s->skipped |= n > desc->ocl_local_budget;
     return n <= desc->ocl_local_budget;
@@ -506,17 +508,17 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
 static void note_unwritten(check_session *s, const check_region *r,
                            uint32_t element, uint64_t first, uint64_t n)
 {
-    check_extent e = {.m = {.kind = SIM_MEM_ARG,
-                            .name = r->name,
-                            .arg = "",
-                            .buffer = r->number,
-                            .bytes = (int64_t)r->bytes,
-                            .offset = (int64_t)(first * element)},
+    check_extent e = {.memory = {.kind = SIM_MEM_ARG,
+                                 .name = r->name,
+                                 .arg = "",
+                                 .buffer = r->number,
+                                 .bytes = (int64_t)r->bytes,
+                                 .offset = (int64_t)(first * element)},
                       .base = r->address};
-    check_finding *f = finding_add(s, CHECK_UNWRITTEN, 0, &e, r->number,
-                                   "%llu of %llu elements were never written",
-                                   (unsigned long long)n,
-                                   (unsigned long long)(r->bytes / element));
+    check_finding *f = check_finding_add(
+        s, CHECK_UNWRITTEN, 0, &e, r->number,
+        "%llu of %llu elements were never written", (unsigned long long)n,
+        (unsigned long long)(r->bytes / element));
 
     if (!f)
         return;
@@ -564,7 +566,7 @@ bool check_needs_taint(const check_session *s, uint32_t number)
 
 bool check_needs_again(const check_session *s)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n_findings; i++)
         if (s->watched_at[i])
             return true;
     return false;

@@ -59,17 +59,17 @@ typedef struct {
 typedef struct {
     uint32_t address, launch;
     check_event *events;
-    size_t n, cap;
+    size_t n_events, cap_events;
 } check_watch;
 
 typedef struct {
     check_kind kind;
     uint32_t launch, site, object, extra;
-} finding_key;
+} check_finding_key;
 
 /* Memory an access goes to. */
 typedef struct {
-    check_memory m;
+    check_memory memory;
     int64_t base; /* address of its first byte */
     bool cmx;     /* what is in it lasts a group */
     bool private;
@@ -89,7 +89,7 @@ typedef struct {
 #define ORIGIN_STALE 0x80000000u
 
 struct check_session {
-    arena *a;
+    arena *arena;
     check_config cfg;
     memory *mem;
     uint8_t *window;
@@ -136,46 +136,47 @@ struct check_session {
     /* what was found */
     check_finding *findings;
     uint32_t *watched_at; /* per finding: address of its byte, 0 = none */
-    finding_key *keys;
-    size_t n, cap, n_keys, cap_keys, n_watched, cap_watched;
+    check_finding_key *keys;
+    size_t n_findings, cap_findings, n_keys, cap_keys, n_watched, cap_watched;
     uint64_t dropped;
     check_watch *watches;
     size_t n_watches, cap_watches;
 };
 
-static inline check_session *session_of(const sim_wg *wg)
+static inline check_session *check_session_of(const sim_wg *wg)
 {
     return wg->check.user;
 }
 
 /* --- session.c ----------------------------------------------------------- */
 
-static inline uint32_t session_item_mask(const check_session *s)
+static inline uint32_t check_session_item_mask(const check_session *s)
 {
     return (1u << s->item_bits) - 1;
 }
 
-static inline uint32_t session_tag(const check_session *s, uint32_t word)
+static inline uint32_t check_session_tag(const check_session *s, uint32_t word)
 {
     return word >> s->tag_shift;
 }
 
-static inline uint32_t session_item(const check_session *s, uint32_t word)
+static inline uint32_t check_session_item(const check_session *s, uint32_t word)
 {
-    return word >> SHADOW_ITEM_SHIFT & session_item_mask(s);
+    return word >> SHADOW_ITEM_SHIFT & check_session_item_mask(s);
 }
 
-static inline const check_clock *session_clock(const check_session *s, bool cmx)
+static inline const check_clock *check_session_clock(const check_session *s,
+                                                     bool cmx)
 {
     return &s->clocks[cmx ? CLOCK_LOCAL : CLOCK_GLOBAL];
 }
 
 /* The word of an access of `kind` by the item that runs, without INIT. */
-static inline uint32_t session_word(const check_session *s, bool cmx,
-                                    shadow_kind kind)
+static inline uint32_t check_session_word(const check_session *s, bool cmx,
+                                          shadow_kind kind)
 {
-    uint32_t item = s->wg->check.item & session_item_mask(s);
-    uint32_t now = session_clock(s, cmx)->now;
+    uint32_t item = s->wg->check.item & check_session_item_mask(s);
+    uint32_t now = check_session_clock(s, cmx)->now;
     uint32_t w = kind | item << SHADOW_ITEM_SHIFT | now << s->tag_shift;
 
     return kind == SHADOW_WROTE ? w | SHADOW_WRITTEN : w;
@@ -185,31 +186,32 @@ static inline uint32_t session_word(const check_session *s, bool cmx,
 
 /* The memory `object` of the kernel stands for, with the pointer's root; or for
  * unknown pointers, that which holds addr. False: none. */
-bool memory_find(check_session *s, uint32_t object, uint32_t root,
+bool bounds_find(check_session *s, uint32_t object, uint32_t root,
                  uint32_t addr, check_extent *out);
-check_region *memory_region(check_session *s, uint32_t addr);
+check_region *bounds_region(check_session *s, uint32_t addr);
 /* Are there words for this address: a buffer or CMX? */
-bool memory_tracked(check_session *s, uint32_t addr);
+bool bounds_tracked(check_session *s, uint32_t addr);
 
 /* --- findings.c ---------------------------------------------------------- */
 
 /* A finding of this kind at a site (0 = none) in what runs now, once per kind,
  * site, object and extra: NULL when it was found before (and counted), or is
  * not wanted. where: may be NULL. */
-check_finding *finding_add(check_session *s, check_kind kind, uint32_t site,
-                           const check_extent *where, uint32_t extra,
-                           const char *fmt, ...) VPU_PRINTF(6, 7);
+check_finding *check_finding_add(check_session *s, check_kind kind,
+                                 uint32_t site, const check_extent *where,
+                                 uint32_t extra, const char *fmt, ...)
+    VPU_PRINTF(6, 7);
 /* Was this found already? Then it counts once more. */
-bool finding_known(check_session *s, check_kind kind, uint32_t site,
-                   uint32_t extra);
+bool check_finding_known(check_session *s, check_kind kind, uint32_t site,
+                         uint32_t extra);
 /* Two parties met at this byte: the other one, of another group or else of this
  * interval, is looked up among what the watches saw; without a watch the next
  * session has one. */
-void finding_other(check_session *s, check_finding *f, uint32_t address,
-                   bool cmx, bool other_group, bool only_writes);
-void findings_free(check_finding *f);
-void finding_watch(check_session *s, uint32_t site, uint32_t address,
-                   uint32_t bytes, bool cmx, bool write, bool copy);
+void check_finding_other(check_session *s, check_finding *f, uint32_t address,
+                         bool cmx, bool other_group, bool only_writes);
+void check_findings_free(check_finding *f);
+void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
+                         uint32_t bytes, bool cmx, bool write, bool copy);
 
 /* --- what the hooks do --------------------------------------------------- */
 

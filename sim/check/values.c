@@ -12,7 +12,7 @@ static double number(uint64_t bits, uint32_t bytes)
 
     if (bytes == 2) {
         uint16_t b = (uint16_t)bits;
-        sim_half h;
+        builtin_half h;
 
         memcpy(&h, &b, sizeof h);
         return (double)h;
@@ -23,43 +23,46 @@ static double number(uint64_t bits, uint32_t bytes)
 
 void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
 {
-    check_session *s = session_of(wg);
+    check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
 
     switch (at->kind) {
     case SITE_DIVIDE:
         if (y)
-            finding_add(s, CHECK_DIVIDE, site, NULL, 0,
-                        "divides the least number there is by -1");
+            check_finding_add(s, CHECK_DIVIDE, site, NULL, 0,
+                              "divides the least number there is by -1");
         else
-            finding_add(s, CHECK_DIVIDE, site, NULL, 0, "divides by zero");
+            check_finding_add(s, CHECK_DIVIDE, site, NULL, 0,
+                              "divides by zero");
         return;
     case SITE_SHIFT:
-        finding_add(s, CHECK_SHIFT, site, NULL, 0,
-                    "shifts %u bits by %lld places", at->bits, (long long)x);
+        check_finding_add(s, CHECK_SHIFT, site, NULL, 0,
+                          "shifts %u bits by %lld places", at->bits,
+                          (long long)x);
         return;
     case SITE_TO_INT:
-        finding_add(s, CHECK_CONVERT, site, NULL, 0,
-                    "converts %g to an %sinteger of %u bits, which cannot hold "
-                    "it",
-                    number(x, at->element_bytes),
-                    at->is_signed ? "" : "unsigned ", at->bits);
+        check_finding_add(
+            s, CHECK_CONVERT, site, NULL, 0,
+            "converts %g to an %sinteger of %u bits, which cannot hold "
+            "it",
+            number(x, at->element_bytes), at->is_signed ? "" : "unsigned ",
+            at->bits);
         return;
     case SITE_HALF:
-        finding_add(s, CHECK_HALF, site, NULL, 0,
-                    "a finite operand (%g) makes infinity: half ends at 65504",
-                    at->bits ? (double)(int64_t)x
-                             : number(x, at->element_bytes));
+        check_finding_add(
+            s, CHECK_HALF, site, NULL, 0,
+            "a finite operand (%g) makes infinity: half ends at 65504",
+            at->bits ? (double)(int64_t)x : number(x, at->element_bytes));
         return;
     case SITE_INDEX:
-        finding_add(s, CHECK_BOUNDS, site, NULL, 0,
-                    "index %lld of an array of %u elements", (long long)x,
-                    at->bits);
+        check_finding_add(s, CHECK_BOUNDS, site, NULL, 0,
+                          "index %lld of an array of %u elements", (long long)x,
+                          at->bits);
         return;
     case SITE_NAN:
-        finding_add(s, CHECK_NAN, site, NULL, 0,
-                    "finite operands (%g) make NaN or infinity",
-                    number(x, at->element_bytes));
+        check_finding_add(s, CHECK_NAN, site, NULL, 0,
+                          "finite operands (%g) make NaN or infinity",
+                          number(x, at->element_bytes));
         return;
     default:
         return;

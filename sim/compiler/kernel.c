@@ -43,7 +43,7 @@ static void add_text(str *parts, const char *text)
  * path is part of the key because messages name it. */
 static cache_slot cache_at(const char *path, const void *content, size_t n,
                            const char *entry, const char *target,
-                           const sim_compile_config *cfg, arena *a)
+                           const kernel_compile_config *cfg, arena *a)
 {
     cache_slot slot = {.log = cfg->log};
     str build = {0}, parts = {0};
@@ -81,7 +81,7 @@ static void cache_put(const cache_slot *slot, const artifact *x)
         kcache_put(&slot->key, slot->log, x->file, x->n_bytes);
 }
 
-static artifact_host host_kind(const sim_compile_config *cfg)
+static artifact_host host_kind(const kernel_compile_config *cfg)
 {
     return cfg->debug         ? ARTIFACT_HOST_DEBUG
            : cfg->checking    ? ARTIFACT_HOST_CHECKED
@@ -93,7 +93,7 @@ static artifact_host host_kind(const sim_compile_config *cfg)
 /* --- kernels ------------------------------------------------------------- */
 
 /* Which hooks the code calls. */
-static unsigned hook_callers(const sim_compile_config *cfg)
+static unsigned hook_callers(const kernel_compile_config *cfg)
 {
     unsigned who = SIM_HOOKS_EVERY;
 
@@ -107,7 +107,7 @@ static unsigned hook_callers(const sim_compile_config *cfg)
 }
 
 static vpu_status open_artifact(const artifact *x, const char *path,
-                                const sim_compile_config *cfg, arena *a,
+                                const kernel_compile_config *cfg, arena *a,
                                 sim_kernel *k, vpu_error *err)
 {
     const uint8_t *object;
@@ -138,7 +138,7 @@ typedef struct {
 } origin;
 
 static fe_job front_of(const char *path, const char *text,
-                       const sim_compile_config *cfg)
+                       const kernel_compile_config *cfg)
 {
     return (fe_job){.path = path,
                     .text = text,
@@ -150,7 +150,7 @@ static fe_job front_of(const char *path, const char *text,
 }
 
 static vpu_status build(const origin *o, const char *entry,
-                        const sim_compile_config *cfg, arena *scratch,
+                        const kernel_compile_config *cfg, arena *scratch,
                         artifact *x, vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
@@ -184,7 +184,7 @@ static vpu_status build(const origin *o, const char *entry,
 
 /* From the cache, or built and put there. */
 static vpu_status obtain(const origin *o, const char *entry,
-                         const sim_compile_config *cfg, arena *a,
+                         const kernel_compile_config *cfg, arena *a,
                          arena *scratch, sim_kernel **out, vpu_error *err)
 {
     const cache_slot cached = cache_at(
@@ -212,9 +212,9 @@ static vpu_status obtain(const origin *o, const char *entry,
     return VPU_OK;
 }
 
-vpu_status sim_kernel_compile(const char *source, const char *entry,
-                              const sim_compile_config *cfg, arena *a,
-                              sim_kernel **out, vpu_error *err)
+vpu_status kernel_compile(const char *source, const char *entry,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
     origin o = {.name = source};
@@ -230,24 +230,25 @@ vpu_status sim_kernel_compile(const char *source, const char *entry,
     return st;
 }
 
-struct sim_unit {
+struct kernel_unit {
     const char *name;
     fe_unit front;
 };
 
-vpu_status sim_unit_open(const char *source, const sim_compile_config *cfg,
-                         arena *a, sim_unit **out, vpu_error *err)
+vpu_status kernel_unit_open(const char *source,
+                            const kernel_compile_config *cfg, arena *a,
+                            kernel_unit **out, vpu_error *err)
 {
     const fe_job job = front_of(source, NULL, cfg);
 
-    *out = arena_new(a, sim_unit);
+    *out = arena_new(a, kernel_unit);
     (*out)->name = arena_strdup(a, source);
     return fe_compile(&job, a, &(*out)->front, err);
 }
 
-vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
-                           const sim_compile_config *cfg, arena *a,
-                           sim_kernel **out, vpu_error *err)
+vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
     origin o = {.name = u->name,
@@ -260,10 +261,10 @@ vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
     return st;
 }
 
-vpu_status sim_kernel_compile_text(const char *name, const char *text,
-                                   const char *entry,
-                                   const sim_compile_config *cfg, arena *a,
-                                   sim_kernel **out, vpu_error *err)
+vpu_status kernel_compile_text(const char *name, const char *text,
+                               const char *entry,
+                               const kernel_compile_config *cfg, arena *a,
+                               sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
     origin o = {.name = name, .content = text, .n = strlen(text), .text = text};
@@ -305,12 +306,12 @@ static vpu_status read_bin(const uint8_t *file, size_t n, const char *entry,
     return source_check(source, n_source, a, text, err);
 }
 
-vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
-                           const char *entry, const sim_compile_config *cfg,
-                           arena *a, sim_kernel **out, vpu_error *err)
+vpu_status kernel_load(const char *path, const uint8_t *file, size_t n,
+                       const char *entry, const kernel_compile_config *cfg,
+                       arena *a, sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
-    sim_compile_config own = *cfg;
+    kernel_compile_config own = *cfg;
     sim_kernel in_file = {0};
     char *text;
     vpu_status st;
@@ -322,14 +323,14 @@ vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
     } else {
         own.user.options = in_file.options;
         own.user.n_options = in_file.n_options;
-        st = sim_kernel_compile_text(path, text, entry, &own, a, out, err);
+        st = kernel_compile_text(path, text, entry, &own, a, out, err);
     }
     arena_destroy(scratch);
     return st;
 }
 
-vpu_status sim_kernel_describe(const char *path, const uint8_t *file, size_t n,
-                               arena *a, sim_kernel **out, vpu_error *err)
+vpu_status kernel_describe(const char *path, const uint8_t *file, size_t n,
+                           arena *a, sim_kernel **out, vpu_error *err)
 {
     const uint8_t *object;
     size_t n_object;
@@ -343,7 +344,7 @@ vpu_status sim_kernel_describe(const char *path, const uint8_t *file, size_t n,
 
 /* A .bin holds no host code: it is the same whatever processor made it. */
 static cache_slot bin_slot(const char *source, const char *entry,
-                           const sim_compile_config *cfg, arena *a)
+                           const kernel_compile_config *cfg, arena *a)
 {
     char *content;
     size_t n;
@@ -356,7 +357,7 @@ static cache_slot bin_slot(const char *source, const char *entry,
 /* From the text it will carry, so that it says what will run. The source itself
  * is compiled before for its messages and the files it includes. */
 static vpu_status build_bin(const char *source, const char *entry,
-                            const sim_compile_config *cfg, arena *a,
+                            const kernel_compile_config *cfg, arena *a,
                             artifact *x, fe_unit *unit, vpu_error *err)
 {
     fe_job front = front_of(source, NULL, cfg);
@@ -389,9 +390,9 @@ static vpu_status build_bin(const char *source, const char *entry,
     return artifact_build(&job, a, x, err);
 }
 
-vpu_status sim_kernel_build_bin(const char *source, const char *entry,
-                                const sim_compile_config *cfg, arena *a,
-                                uint8_t **file, size_t *n, vpu_error *err)
+vpu_status kernel_build_bin(const char *source, const char *entry,
+                            const kernel_compile_config *cfg, arena *a,
+                            uint8_t **file, size_t *n, vpu_error *err)
 {
     const cache_slot cached = bin_slot(source, entry, cfg, a);
     const uint8_t *bin;
@@ -419,9 +420,9 @@ static void *in_arena(void *user, size_t n)
     return arena_push(user, n, 1, _Alignof(max_align_t));
 }
 
-vpu_status sim_kernel_programs(const sim_kernel *k, arena *a,
-                               const isa_function *out[SIM_N_VARIANTS],
-                               vpu_error *err)
+vpu_status kernel_programs(const sim_kernel *k, arena *a,
+                           const isa_function *out[SIM_N_VARIANTS],
+                           vpu_error *err)
 {
     isa_memory mem = {in_arena, a};
     isa_function *fs = NULL;
@@ -441,7 +442,7 @@ vpu_status sim_kernel_programs(const sim_kernel *k, arena *a,
                : VPU_OK;
 }
 
-void sim_kernel_release(sim_kernel *k)
+void kernel_release(sim_kernel *k)
 {
     if (k) {
         jit_unload(k->jit);

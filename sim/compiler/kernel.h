@@ -1,7 +1,7 @@
 /* A compiled kernel: what the runtime needs to know of it, and its code.
  *
- * Kernels come from OpenCL C (sim_kernel_compile) or from our .bin files
- * (sim_kernel_load). Results are cached on disk, keyed by content, options,
+ * Kernels come from OpenCL C (kernel_compile) or from our .bin files
+ * (kernel_load). Results are cached on disk, keyed by content, options,
  * version and host processor; includes are checked by content too. */
 #ifndef VPU_SIM_COMPILER_KERNEL_H
 #define VPU_SIM_COMPILER_KERNEL_H
@@ -23,75 +23,76 @@ typedef struct {
     bool no_cache;
     const child_limits *limits; /* of each process that compiles; NULL = 60 s of
                                    the processor's time, 2 GiB */
-} sim_compile_options;
+} kernel_compile_options;
 
 typedef struct {
-    sim_compile_options user;
+    kernel_compile_options user;
     bool track_lines; /* code notes the source line of each access: slower,
                          never cached; to find where a fault came from */
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
     const sim_checking *checking; /* not NULL: for checking; never cached */
     const sim_hooks *hooks;       /* what the code calls; NULL = no code */
     const log_sink *log;
-} sim_compile_config;
+} kernel_compile_config;
 
 /* Compile `entry` of a .cl file, or find it in the cache; NULL: the only kernel
  * (besides the __dma_ ones). The kernel and its strings live in the arena; the
- * code until sim_kernel_release.
+ * code until kernel_release.
  *
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
  * VPU_ERR_UNSUPPORTED  something without host form yet
  * VPU_ERR_LIMIT        it took more time or memory than cfg->user.limits
  * VPU_ERR_IO           source cannot be read, no clang */
-vpu_status sim_kernel_compile(const char *source, const char *entry,
-                              const sim_compile_config *cfg, arena *a,
-                              sim_kernel **out, vpu_error *err);
+vpu_status kernel_compile(const char *source, const char *entry,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err);
 
 /* A file whose front end ran once, for several of its kernels. */
-typedef struct sim_unit sim_unit;
+typedef struct kernel_unit kernel_unit;
 
-/* In the arena. Errors as sim_kernel_compile's. */
-vpu_status sim_unit_open(const char *source, const sim_compile_config *cfg,
-                         arena *a, sim_unit **out, vpu_error *err);
+/* In the arena. Errors as kernel_compile's. */
+vpu_status kernel_unit_open(const char *source,
+                            const kernel_compile_config *cfg, arena *a,
+                            kernel_unit **out, vpu_error *err);
 /* Not for cfg->debug and cfg->checking, which want the front end otherwise. */
-vpu_status sim_unit_kernel(const sim_unit *u, const char *entry,
-                           const sim_compile_config *cfg, arena *a,
-                           sim_kernel **out, vpu_error *err);
+vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err);
 
 /* The same from OpenCL C in memory; name stands for the path in messages and
  * must be one no file has, as in "<vpusim>/convert.cl". */
-vpu_status sim_kernel_compile_text(const char *name, const char *text,
-                                   const char *entry,
-                                   const sim_compile_config *cfg, arena *a,
-                                   sim_kernel **out, vpu_error *err);
+vpu_status kernel_compile_text(const char *name, const char *text,
+                               const char *entry,
+                               const kernel_compile_config *cfg, arena *a,
+                               sim_kernel **out, vpu_error *err);
 
 /* The same from the bytes of a .bin of ours (object_classify says OURS).
  * VPU_ERR_PARSE: damaged. */
-vpu_status sim_kernel_load(const char *path, const uint8_t *file, size_t n,
-                           const char *entry, const sim_compile_config *cfg,
-                           arena *a, sim_kernel **out, vpu_error *err);
+vpu_status kernel_load(const char *path, const uint8_t *file, size_t n,
+                       const char *entry, const kernel_compile_config *cfg,
+                       arena *a, sim_kernel **out, vpu_error *err);
 
 /* What a .bin of ours says of its kernel, programs included; without code.
  * VPU_ERR_PARSE: it is none, or damaged. In the arena. */
-vpu_status sim_kernel_describe(const char *path, const uint8_t *file, size_t n,
-                               arena *a, sim_kernel **out, vpu_error *err);
+vpu_status kernel_describe(const char *path, const uint8_t *file, size_t n,
+                           arena *a, sim_kernel **out, vpu_error *err);
 
 /* Offline compile: the .bin image. entry NULL = the only kernel (besides the
  * __dma_ ones). In the arena. From the cache unless no_cache, then without the
  * front end's warnings. */
-vpu_status sim_kernel_build_bin(const char *source, const char *entry,
-                                const sim_compile_config *cfg, arena *a,
-                                uint8_t **file, size_t *n, vpu_error *err);
+vpu_status kernel_build_bin(const char *source, const char *entry,
+                            const kernel_compile_config *cfg, arena *a,
+                            uint8_t **file, size_t *n, vpu_error *err);
 
 /* The SHAVE program of each variant, NULL where there is none, verified. In the
  * arena.
  *
  * VPU_ERR_PARSE  the kernel's file has none, or a damaged one */
-vpu_status sim_kernel_programs(const sim_kernel *k, arena *a,
-                               const isa_function *out[SIM_N_VARIANTS],
-                               vpu_error *err);
+vpu_status kernel_programs(const sim_kernel *k, arena *a,
+                           const isa_function *out[SIM_N_VARIANTS],
+                           vpu_error *err);
 
-void sim_kernel_release(sim_kernel *k); /* NULL is fine */
+void kernel_release(sim_kernel *k); /* NULL is fine */
 
 #endif

@@ -18,7 +18,7 @@
 #include "sim/exec/threads.h"
 #include "sim/machine/engine.h"
 
-/* What compiled kernels call; pass to sim_kernel_compile. */
+/* What compiled kernels call; pass to kernel_compile. */
 extern const sim_hooks exec_hooks;
 /* Its entries of hooks that any code calls, exec_flush and so on, for tables
  * that put others in place of some. */
@@ -74,7 +74,7 @@ typedef struct {
         uint32_t address; /* global and constant pointers */
         uint32_t bytes;   /* local pointers: size wanted */
         uint8_t raw[128]; /* scalars: the argument's own representation */
-    } u;
+    } as;
 } exec_value;
 
 typedef struct {

@@ -10,7 +10,7 @@ enum { STACK_BYTES = 1 << 20 };
 
 typedef struct {
     ucontext_t context;
-    shave *shave;
+    exec_shave *shave;
     void *stack;
     fault_scope *armed;  /* while others run */
     oom_scope *short_of; /* likewise */
@@ -40,11 +40,11 @@ static void take_turns(void)
 {
     turn_taker *t = running;
 
-    shave_run(t->shave);
+    exec_shave_run(t->shave);
     t->ended = true;
 }
 
-static bool prepare(turn_taker *t, shave *s)
+static bool prepare(turn_taker *t, exec_shave *s)
 {
     t->shave = s;
     t->ended = s->queue->ended || s->scope.kind != FAULT_NONE;
@@ -77,7 +77,7 @@ static uint32_t next_of(const turn_taker *list, uint32_t n, uint32_t last,
     return n;
 }
 
-vpu_status interleave_round(shave *shaves, uint32_t n, exec_turns turns,
+vpu_status interleave_round(exec_shave *shaves, uint32_t n, exec_turns turns,
                             uint64_t *turn, vpu_error *err)
 {
     turn_taker *list = calloc(n, sizeof *list);

@@ -9,7 +9,7 @@
  * state of the random order, goes on from round to round.
  *
  * VPU_ERR_NOMEM  no stacks */
-vpu_status interleave_round(shave *shaves, uint32_t n, exec_turns turns,
+vpu_status interleave_round(exec_shave *shaves, uint32_t n, exec_turns turns,
                             uint64_t *turn, vpu_error *err);
 
 #endif

@@ -25,7 +25,7 @@ typedef uint32_t combiner(uint32_t old, uint32_t x);
 /* One of these is there; the last is a compare and exchange. */
 typedef struct {
     bool (*run)(const call_frame *f); /* false: does not come back */
-    const sim_routine *routine;
+    const builtin_routine *routine;
     combiner *combine;
     bool exchange;
     bool half;   /* of routine */
@@ -55,16 +55,16 @@ static uint32_t of_float(float f)
     return bits;
 }
 
-static sim_half as_half(uint32_t bits)
+static builtin_half as_half(uint32_t bits)
 {
     uint16_t low = (uint16_t)bits;
-    sim_half h;
+    builtin_half h;
 
     memcpy(&h, &low, 2);
     return h;
 }
 
-static uint32_t of_half(sim_half h)
+static uint32_t of_half(builtin_half h)
 {
     uint16_t bits;
 
@@ -189,8 +189,8 @@ WIDE(from_f16_u, from_float((float)as_half(f->args[0]), false))
     }
 NARROW(to_f32_s, of_float((float)SA))
 NARROW(to_f32_u, of_float((float)A))
-NARROW(to_f16_s, of_half((sim_half)SA))
-NARROW(to_f16_u, of_half((sim_half)A))
+NARROW(to_f16_s, of_half((builtin_half)SA))
+NARROW(to_f16_u, of_half((builtin_half)A))
 #undef A
 #undef B
 #undef SA
@@ -200,7 +200,8 @@ NARROW(to_f16_u, of_half((sim_half)A))
 
 #define A f->args[0]
 #define B f->args[1]
-NARROW(frem16, of_half((sim_half)fmodf((float)as_half(A), (float)as_half(B))))
+NARROW(frem16,
+       of_half((builtin_half)fmodf((float)as_half(A), (float)as_half(B))))
 NARROW(frem32, of_float(fmodf(as_float(A), as_float(B))))
 NARROW(uadd32, A + B < A ? UINT32_MAX : A + B)
 NARROW(usub32, A < B ? 0 : A - B)
@@ -556,19 +557,19 @@ vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
                                              arg(f->args[2])));                \
     }
 
-static uint32_t routine16(const sim_routine *r, const call_frame *f)
+static uint32_t routine16(const builtin_routine *r, const call_frame *f)
 {
     uintptr_t code = (uintptr_t)r->fn16;
 
     if (r->form == SIM_T_OF_INT)
-        return of_half(((sim_half(*)(sim_half, int))code)(as_half(f->args[0]),
-                                                          (int)f->args[1]));
+        return of_half(((builtin_half(*)(builtin_half, int))code)(
+            as_half(f->args[0]), (int)f->args[1]));
     if (r->form == SIM_INT_OF_T)
-        CALL(int, sim_half, (uint32_t), as_half)
-    CALL(sim_half, sim_half, of_half, as_half)
+        CALL(int, builtin_half, (uint32_t), as_half)
+    CALL(builtin_half, builtin_half, of_half, as_half)
 }
 
-static uint32_t routine32(const sim_routine *r, const call_frame *f)
+static uint32_t routine32(const builtin_routine *r, const call_frame *f)
 {
     uintptr_t code = (uintptr_t)r->fn32;
 

@@ -66,7 +66,7 @@ static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
 
         if (k->args[i].space != SIM_ARG_LOCAL)
             continue;
-        n = l->values[i].u.bytes;
+        n = l->values[i].as.bytes;
         args += up(n);
         if (list)
             str_printf(list, "\n  %8llu  local_data '%s'%s",
@@ -106,9 +106,9 @@ uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
 }
 
 /* The same parts for the trace; in the arena. */
-static void name_parts(const launch_run *r, mach_launch *ml, arena *a)
+static void name_parts(const rounds_launch *r, mach_launch *ml, arena *a)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     const sim_kernel *k = l->kernel;
     cmx_layout c = lay_out(l, r->variant, NULL);
     mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
@@ -120,7 +120,7 @@ static void name_parts(const launch_run *r, mach_launch *ml, arena *a)
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL)
             parts[n++] = (mach_local){.name = k->args[i].name,
-                                      .bytes = up(l->values[i].u.bytes),
+                                      .bytes = up(l->values[i].as.bytes),
                                       .doubled = has_phases(k)};
     if (c.kept > c.stack)
         parts[n++] = (mach_local){.name = "private arrays",
@@ -132,10 +132,10 @@ static void name_parts(const launch_run *r, mach_launch *ml, arena *a)
     ml->n_locals = n;
 }
 
-static vpu_status check_budget(const launch_run *r, const cmx_layout *c,
+static vpu_status check_budget(const rounds_launch *r, const cmx_layout *c,
                                vpu_error *err)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     uint64_t budget = r->desc->ocl_local_budget, needed = c->total;
     str list = {0};
     vpu_status st;
@@ -195,38 +195,38 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     return VPU_OK;
 }
 
-static void write_args(const launch_run *r, shave *s, const cmx_layout *c,
-                       arena *a)
+static void write_args(const rounds_launch *r, exec_shave *s,
+                       const cmx_layout *c, arena *a)
 {
-    const sim_kernel *k = r->l->kernel;
+    const sim_kernel *k = r->launch->kernel;
 
     for (int slot = 0; slot < 2; slot++) {
         uint64_t local = s->cmx + c->slot[has_phases(k) ? slot : 0];
 
         s->args[slot] = arena_push(a, k->args_bytes + 16, 1, 64);
         for (uint32_t i = 0; i < k->n_args; i++) {
-            const exec_value *v = &r->l->values[i];
+            const exec_value *v = &r->launch->values[i];
             uint8_t *at = s->args[slot] + k->args[i].offset;
 
             if (k->args[i].space == SIM_ARG_LOCAL) {
                 uint32_t address = (uint32_t)local;
 
                 memcpy(at, &address, 4);
-                local += up(v->u.bytes);
+                local += up(v->as.bytes);
             } else if (k->args[i].space == SIM_ARG_SCALAR) {
-                memcpy(at, v->u.raw, k->args[i].bytes);
+                memcpy(at, v->as.raw, k->args[i].bytes);
             } else {
-                memcpy(at, &v->u.address, 4);
+                memcpy(at, &v->as.address, 4);
             }
         }
     }
 }
 
-static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
+static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
-    const exec_launch *l = r->l;
-    shave *s = &r->shaves[i];
+    const exec_launch *l = r->launch;
+    exec_shave *s = &r->shaves[i];
     uint64_t n = r->n_shaves;
 
     s->launch = l;
@@ -271,23 +271,23 @@ static void set_up_shave(launch_run *r, uint32_t i, const cmx_layout *c,
     write_args(r, s, c, a);
 }
 
-static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
+static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
 {
-    const sim_kernel *k = r->l->kernel;
+    const sim_kernel *k = r->launch->kernel;
     const isa_function *programs[SIM_N_VARIANTS];
     vpu_status st = VPU_OK;
 
     for (int v = 0; v < SIM_N_VARIANTS; v++)
-        r->codes[v] = (shave_code){.fn = k->variants[v].fn};
-    if (r->l->how.engine == EXEC_COMPILED)
+        r->codes[v] = (exec_shave_code){.fn = k->variants[v].fn};
+    if (r->launch->how.engine == EXEC_COMPILED)
         return VPU_OK;
-    st = sim_kernel_programs(k, a, programs, err);
+    st = kernel_programs(k, a, programs, err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
         interp_code *c = NULL;
 
         if (programs[v])
             st = interp_prepare(programs[v], k->args_bytes, a, &c, err);
-        r->codes[v] = (shave_code){.interp = c};
+        r->codes[v] = (exec_shave_code){.interp = c};
         if (c && interp_log_size(c) > r->n_accesses)
             r->n_accesses = interp_log_size(c);
     }
@@ -295,9 +295,9 @@ static vpu_status find_codes(launch_run *r, arena *a, vpu_error *err)
 }
 
 /* What the observers need and look at. */
-static vpu_status meet_observers(launch_run *r, vpu_error *err)
+static vpu_status meet_observers(rounds_launch *r, vpu_error *err)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < l->n_observers && !st; i++) {
@@ -320,7 +320,7 @@ static vpu_status meet_observers(launch_run *r, vpu_error *err)
     return st;
 }
 
-static void start_profile(launch_run *r, arena *a)
+static void start_profile(rounds_launch *r, arena *a)
 {
     const sim_variant_kind kinds[MACH_N_PHASES] = {[MACH_PRE] = SIM_PRELOAD,
                                                    [MACH_COMP] = r->variant,
@@ -334,9 +334,10 @@ static void start_profile(launch_run *r, arena *a)
     r->profile = profile_create(r->desc, programs, r->n_shaves, a);
 }
 
-static vpu_status place_constants(launch_run *r, uint32_t *base, vpu_error *err)
+static vpu_status place_constants(rounds_launch *r, uint32_t *base,
+                                  vpu_error *err)
 {
-    const sim_kernel *k = r->l->kernel;
+    const sim_kernel *k = r->launch->kernel;
     vpu_status st;
 
     *base = 0;
@@ -350,7 +351,7 @@ static vpu_status place_constants(launch_run *r, uint32_t *base, vpu_error *err)
 
 /* --- running ------------------------------------------------------------- */
 
-static void note_fault(const launch_run *r, exec_result *result)
+static void note_fault(const rounds_launch *r, exec_result *result)
 {
     for (uint32_t i = 0; r->faulted && i < r->n_shaves; i++)
         if (r->shaves[i].scope.kind != FAULT_NONE) {
@@ -383,20 +384,21 @@ static vpu_status run_untimed(const mach_launch *ml, vpu_error *err)
     return st;
 }
 
-static vpu_status tell_profile(const launch_run *r, const mach_profile *all,
+static vpu_status tell_profile(const rounds_launch *r, const mach_profile *all,
                                arena *a, vpu_error *err)
 {
     exec_profile rows;
     vpu_status st = profile_finish(r->profile, all, a, &rows, err);
 
-    for (uint32_t i = 0; i < r->l->n_observers && !st; i++)
-        if (r->l->observers[i]->profile)
-            r->l->observers[i]->profile(r->l->observers[i]->user, &rows);
+    for (uint32_t i = 0; i < r->launch->n_observers && !st; i++)
+        if (r->launch->observers[i]->profile)
+            r->launch->observers[i]->profile(r->launch->observers[i]->user,
+                                             &rows);
     return st;
 }
 
 typedef struct {
-    launch_run *r;
+    rounds_launch *r;
     const mach_launch *ml;
     mach_profile *profile;
 } replay;
@@ -405,15 +407,15 @@ static vpu_status run_replay(void *user, vpu_error *err)
 {
     const replay *p = user;
 
-    return p->r->l->how.timing == EXEC_NO_TIMING
+    return p->r->launch->how.timing == EXEC_NO_TIMING
                ? run_untimed(p->ml, err)
                : mach_run(p->r->desc, p->ml, p->r->trace, p->profile, err);
 }
 
-static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
+static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
                              vpu_error *err)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     mach_launch ml = {.name = l->name,
                       .kernel = l->kernel->name,
                       .n_shaves = r->n_shaves,
@@ -447,7 +449,7 @@ static vpu_status run_rounds(launch_run *r, exec_result *result, arena *a,
 }
 
 typedef struct {
-    launch_run r;
+    rounds_launch r;
     exec_result *result;
     cmx_layout c;
     uint32_t const_base;
@@ -457,8 +459,8 @@ typedef struct {
 static vpu_status set_up_and_run(void *user, vpu_error *err)
 {
     setting *x = user;
-    launch_run *r = &x->r;
-    const exec_launch *l = r->l;
+    rounds_launch *r = &x->r;
+    const exec_launch *l = r->launch;
     vpu_status st;
 
     x->a = arena_create(0);
@@ -468,7 +470,7 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     if (st)
         return st;
     r->n_shaves = l->only_group ? 1 : l->how.n_shaves;
-    r->shaves = arena_array(x->a, shave, r->n_shaves);
+    r->shaves = arena_array(x->a, exec_shave, r->n_shaves);
     if (r->profiled)
         start_profile(r, x->a);
     x->result->variant = r->variant;
@@ -490,13 +492,13 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
 
 static void tear_down(setting *x)
 {
-    launch_run *r = &x->r;
+    rounds_launch *r = &x->r;
 
     for (uint32_t i = 0; i < r->n_shaves && r->shaves; i++) {
         mach_cache_destroy(r->shaves[i].cache);
         str_free(&r->shaves[i].printed);
     }
-    if (!r->l->threads)
+    if (!r->launch->threads)
         exec_threads_destroy(r->threads);
     print_log_destroy(r->prints);
     profile_free(r->profile);
@@ -506,7 +508,8 @@ static void tear_down(setting *x)
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err)
 {
-    setting x = {.r = {.l = l, .desc = desc, .mem = mem}, .result = result};
+    setting x = {.r = {.launch = l, .desc = desc, .mem = mem},
+                 .result = result};
     size_t n_buffers = memory_count(mem);
     vpu_status st = check_launch(l, desc, err);
 

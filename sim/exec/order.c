@@ -9,7 +9,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-uint64_t order_at(exec_order order, uint64_t seed, uint64_t n, uint64_t i)
+uint64_t exec_order_at(exec_order order, uint64_t seed, uint64_t n, uint64_t i)
 {
     unsigned half = 1;
     uint64_t mask;

@@ -7,6 +7,6 @@
 #include "sim/exec/exec.h"
 
 /* Group at position i of n in this order. */
-uint64_t order_at(exec_order order, uint64_t seed, uint64_t n, uint64_t i);
+uint64_t exec_order_at(exec_order order, uint64_t seed, uint64_t n, uint64_t i);
 
 #endif

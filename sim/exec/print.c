@@ -107,7 +107,7 @@ static void emit(str *out, const spec *s, const char *kind, const void *value)
 
 static double as_double(const uint8_t *p, unsigned bytes)
 {
-    sim_half h;
+    builtin_half h;
     float f;
 
     if (bytes == 2) {

@@ -483,7 +483,7 @@ static void count_executions(const code *c, const uint64_t *blocks, arena *a,
     uint64_t times = 0;
 
     for (uint32_t b = 0; b < f->n_blocks; b++)
-        for (uint32_t k = 0; k < f->blocks[b].n; k++) {
+        for (uint32_t k = 0; k < f->blocks[b].n_instrs; k++) {
             const isa_instr *in = &f->instrs[f->blocks[b].first + k];
 
             list[n++] = (issued){row_of(c, in->line), loop_of(f, b), in->seq,

@@ -21,18 +21,18 @@ enum {
 /* Runs SHAVEs of the current round until none is left. */
 static void take_shaves(void *arg)
 {
-    launch_run *r = arg;
+    rounds_launch *r = arg;
     uint32_t i;
 
     while ((i = r->next_shave++) < r->n_shaves) {
-        shave *s = &r->shaves[i];
+        exec_shave *s = &r->shaves[i];
 
         if (!s->queue->ended && s->scope.kind == FAULT_NONE)
-            shave_run(s);
+            exec_shave_run(s);
     }
 }
 
-static void stop_shaves(launch_run *r)
+static void stop_shaves(rounds_launch *r)
 {
     atomic_store(&r->stop, true);
     /* Loops look at max_cycles on their way back. */
@@ -42,7 +42,7 @@ static void stop_shaves(launch_run *r)
 
 static void time_is_over(void *arg)
 {
-    launch_run *r = arg;
+    rounds_launch *r = arg;
 
     r->timed_out = true;
     stop_shaves(r);
@@ -50,9 +50,9 @@ static void time_is_over(void *arg)
         fault_interrupt(&r->shaves[i].scope);
 }
 
-static void start_threads(launch_run *r)
+static void start_threads(rounds_launch *r)
 {
-    uint32_t n = r->l->how.n_threads;
+    uint32_t n = r->launch->how.n_threads;
 
     if (!n) {
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -64,15 +64,16 @@ static void start_threads(launch_run *r)
     if (n > ROUNDS_MAX_THREADS)
         n = ROUNDS_MAX_THREADS;
     /* Kernels with global atomics see each other: one fixed order for all. */
-    if (r->l->kernel->global_atomics || r->in_order ||
-        r->l->turns != EXEC_APART)
+    if (r->launch->kernel->global_atomics || r->in_order ||
+        r->launch->turns != EXEC_APART)
         n = 1;
     r->n_threads = r->threads ? n - 1 : 0; /* this thread works, too */
-    if (r->threads && r->l->how.timeout_s > 0)
-        exec_threads_watch(r->threads, r->l->how.timeout_s, time_is_over, r);
+    if (r->threads && r->launch->how.timeout_s > 0)
+        exec_threads_watch(r->threads, r->launch->how.timeout_s, time_is_over,
+                           r);
 }
 
-static void stop_threads(launch_run *r)
+static void stop_threads(rounds_launch *r)
 {
     if (r->threads)
         exec_threads_unwatch(r->threads);
@@ -81,10 +82,10 @@ static void stop_threads(launch_run *r)
 /* --- rounds -------------------------------------------------------------- */
 
 /* The time or the cycles are over. */
-static vpu_status describe_limit(const launch_run *r, const char *where,
+static vpu_status describe_limit(const rounds_launch *r, const char *where,
                                  vpu_error *err)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     str who = {0};
     vpu_status st;
 
@@ -102,7 +103,7 @@ static vpu_status describe_limit(const launch_run *r, const char *where,
     return st;
 }
 
-static vpu_status describe_access(const launch_run *r, const shave *s,
+static vpu_status describe_access(const rounds_launch *r, const exec_shave *s,
                                   const char *where, vpu_error *err)
 {
     const char *what = s->scope.write ? "write" : "read";
@@ -111,7 +112,7 @@ static vpu_status describe_access(const launch_run *r, const shave *s,
 
     memory_describe(r->mem, s->scope.address, &at);
     if (s->wg.line)
-        st = err_at(err, VPU_ERR_FAULT, r->l->kernel->source, s->wg.line,
+        st = err_at(err, VPU_ERR_FAULT, r->launch->kernel->source, s->wg.line,
                     s->wg.col, "%s: %s outside mapped memory at 0x%08x: %s",
                     where, what, s->scope.address, str_text(&at));
     else
@@ -122,9 +123,10 @@ static vpu_status describe_access(const launch_run *r, const shave *s,
     return st;
 }
 
-static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
+static vpu_status describe_fault(rounds_launch *r, const exec_shave *s,
+                                 vpu_error *err)
 {
-    const exec_launch *l = r->l;
+    const exec_launch *l = r->launch;
     str where = {0};
     vpu_status st;
 
@@ -180,33 +182,34 @@ static vpu_status describe_fault(launch_run *r, const shave *s, vpu_error *err)
 
 /* Gives on what is printed and before what is still to come: in sequential
  * order soon, in others when all is done. */
-void rounds_deliver_prints(launch_run *r, bool all)
+void rounds_deliver_prints(rounds_launch *r, bool all)
 {
     uint64_t below = all ? UINT64_MAX : 0;
 
     if (!r->prints)
         return;
-    if (!all && r->l->how.order == EXEC_SEQUENTIAL && !r->l->only_group &&
-        !r->l->list) {
+    if (!all && r->launch->how.order == EXEC_SEQUENTIAL &&
+        !r->launch->only_group && !r->launch->list) {
         below = UINT64_MAX;
         for (uint32_t i = 0; i < r->n_shaves; i++)
             if (r->shaves[i].next < r->shaves[i].end &&
                 r->shaves[i].next < below)
                 below = r->shaves[i].next;
     }
-    print_log_deliver(r->prints, below, r->l->print, r->l->print_user);
+    print_log_deliver(r->prints, below, r->launch->print,
+                      r->launch->print_user);
 }
 
-static void report_progress(launch_run *r)
+static void report_progress(rounds_launch *r)
 {
     uint64_t done = 0;
 
     for (uint32_t i = 0; i < r->n_shaves; i++)
         done += r->shaves[i].done;
-    log_progress(r->l->log, r->l->name, done, r->shaves[0].n_groups);
+    log_progress(r->launch->log, r->launch->name, done, r->shaves[0].n_groups);
 }
 
-static void start_round(launch_run *r)
+static void start_round(rounds_launch *r)
 {
     r->next_shave = 0;
     /* A thread that cannot be had is not missed. */
@@ -216,7 +219,7 @@ static void start_round(launch_run *r)
 }
 
 /* Takes part in the round until it is over. */
-static void finish_round(launch_run *r)
+static void finish_round(rounds_launch *r)
 {
     take_shaves(r);
     if (r->threads)
@@ -227,7 +230,7 @@ static void finish_round(launch_run *r)
 /* After a round: what it printed and which fault ended it. All SHAVEs ran their
  * whole round, so the first one that faulted is the same whatever the threads
  * did. */
-static vpu_status round_result(launch_run *r, vpu_error *err)
+static vpu_status round_result(rounds_launch *r, vpu_error *err)
 {
     rounds_deliver_prints(r, false);
     report_progress(r);
@@ -241,7 +244,7 @@ static vpu_status round_result(launch_run *r, vpu_error *err)
 
 /* How many steps each SHAVE adds in the next round. What rounds have follows
  * from the clock alone, not from threads. */
-static void plan_round(launch_run *r, const mach_queue *queues)
+static void plan_round(rounds_launch *r, const mach_queue *queues)
 {
     uint32_t limit;
 
@@ -257,7 +260,7 @@ static void plan_round(launch_run *r, const mach_queue *queues)
     }
 }
 
-static vpu_status append_round(launch_run *r, mach_queue *queues,
+static vpu_status append_round(rounds_launch *r, mach_queue *queues,
                                vpu_error *err)
 {
     for (uint32_t i = 0; i < r->n_shaves; i++) {
@@ -271,7 +274,7 @@ static vpu_status append_round(launch_run *r, mach_queue *queues,
     return VPU_OK;
 }
 
-static bool groups_left(const launch_run *r)
+static bool groups_left(const rounds_launch *r)
 {
     for (uint32_t i = 0; i < r->n_shaves; i++)
         if (!r->next[i].ended)
@@ -279,7 +282,7 @@ static bool groups_left(const launch_run *r)
     return false;
 }
 
-static vpu_status refill_ahead(launch_run *r, mach_queue *queues,
+static vpu_status refill_ahead(rounds_launch *r, mach_queue *queues,
                                vpu_error *err)
 {
     vpu_status st;
@@ -300,7 +303,7 @@ static vpu_status refill_ahead(launch_run *r, mach_queue *queues,
 vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
                          vpu_error *err)
 {
-    launch_run *r = user;
+    rounds_launch *r = user;
     vpu_status st;
 
     if (r->ahead)
@@ -309,11 +312,11 @@ vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
         r->shaves[i].queue = &queues[i];
         r->shaves[i].room += queues[i].n - queues[i].head;
     }
-    if (r->l->turns == EXEC_APART) {
+    if (r->launch->turns == EXEC_APART) {
         start_round(r);
         finish_round(r);
-    } else if (interleave_round(r->shaves, r->n_shaves, r->l->turns, &r->turn,
-                                err)) {
+    } else if (interleave_round(r->shaves, r->n_shaves, r->launch->turns,
+                                &r->turn, err)) {
         return VPU_ERR_NOMEM;
     }
     st = round_result(r, err);
@@ -323,16 +326,16 @@ vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,
 
 /* Rounds ahead are for several threads, and for steps that cost time. A profile
  * is told of steps while they are run and while the clock passes them. */
-void rounds_start(launch_run *r)
+void rounds_start(rounds_launch *r)
 {
     start_threads(r);
     r->ahead =
-        r->n_threads && r->l->how.timing != EXEC_NO_TIMING && !r->profile;
+        r->n_threads && r->launch->how.timing != EXEC_NO_TIMING && !r->profile;
     /* Nothing waits for a round without time, nor can two overlap in turns. */
-    r->round_steps =
-        r->l->how.timing == EXEC_NO_TIMING || r->l->turns != EXEC_APART
-            ? QUEUE_STEPS
-            : FIRST_ROUND;
+    r->round_steps = r->launch->how.timing == EXEC_NO_TIMING ||
+                             r->launch->turns != EXEC_APART
+                         ? QUEUE_STEPS
+                         : FIRST_ROUND;
     for (uint32_t i = 0; i < r->n_shaves; i++) {
         r->shaves[i].queue = &r->next[i];
         r->shaves[i].room = r->round_steps;
@@ -340,7 +343,7 @@ void rounds_start(launch_run *r)
 }
 
 /* A round that nobody waits for any more. */
-static void give_up_round(launch_run *r)
+static void give_up_round(rounds_launch *r)
 {
     if (!r->running)
         return;
@@ -349,7 +352,7 @@ static void give_up_round(launch_run *r)
     r->gave_up = true; /* how far it came is a matter of luck */
 }
 
-void rounds_end(launch_run *r)
+void rounds_end(rounds_launch *r)
 {
     give_up_round(r);
     stop_threads(r);

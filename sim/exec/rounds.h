@@ -10,20 +10,20 @@
 
 enum { ROUNDS_MAX_THREADS = 64 };
 
-typedef struct launch_run {
-    const exec_launch *l;
+typedef struct rounds_launch {
+    const exec_launch *launch;
     const mach_desc *desc;
     memory *mem;
     print_log *prints; /* NULL: nobody wants them */
     sim_variant_kind variant;
-    shave_code codes[SIM_N_VARIANTS];
+    exec_shave_code codes[SIM_N_VARIANTS];
     size_t n_accesses;       /* the interpreter looks at together */
     profile_launch *profile; /* NULL: none */
     trc_writer *trace;       /* NULL: none */
-    shave_sees sees;
+    exec_shave_sees sees;
     bool in_order; /* an observer needs one host thread */
     bool profiled; /* an observer wants the cycles of lines */
-    shave *shaves;
+    exec_shave *shaves;
     uint32_t n_shaves;
     atomic_bool stop;
     /* They take SHAVEs of the current round one by one. */
@@ -40,16 +40,16 @@ typedef struct launch_run {
     bool faulted; /* refill said so */
     bool gave_up; /* a round was left undone */
     atomic_bool timed_out;
-} launch_run;
+} rounds_launch;
 
 /* With r's SHAVEs and r->next set up. rounds_end frees what there is, and gives
  * up a round that nobody waited for. */
-void rounds_start(launch_run *r);
-void rounds_end(launch_run *r);
+void rounds_start(rounds_launch *r);
+void rounds_end(rounds_launch *r);
 /* Gives on what is printed and before what is still to come: in sequential
  * order soon, in others when all is done. */
-void rounds_deliver_prints(launch_run *r, bool all);
-/* mach_refill; user is the launch_run. VPU_ERR_FAULT, VPU_ERR_LIMIT: what
+void rounds_deliver_prints(rounds_launch *r, bool all);
+/* mach_refill; user is the rounds_launch. VPU_ERR_FAULT, VPU_ERR_LIMIT: what
  * stopped a SHAVE (`faulted` is set), with the work-group and the cause.
  * VPU_ERR_NOMEM. */
 vpu_status rounds_refill(void *user, mach_queue *queues, uint32_t n,

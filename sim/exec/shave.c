@@ -17,12 +17,12 @@ enum {
 _Static_assert(SIM_LOG_ENTRY(1, 2, 1) == MACH_ACCESS(1, 2, 1),
                "access log and cache model disagree");
 
-static shave *shave_of(sim_wg *wg)
+static exec_shave *shave_of(sim_wg *wg)
 {
-    return (shave *)wg;
+    return (exec_shave *)wg;
 }
 
-static bool timed(const shave *s)
+static bool timed(const exec_shave *s)
 {
     return s->launch->how.timing != EXEC_NO_TIMING;
 }
@@ -33,20 +33,20 @@ static bool timed(const shave *s)
         for (const exec_observer *o = observer_of(s, each); o && o->callback; \
              o = NULL)
 
-static const exec_observer *observer_of(const shave *s, uint32_t i)
+static const exec_observer *observer_of(const exec_shave *s, uint32_t i)
 {
     const exec_observer *o = s->launch->observers[i];
 
     return !o->group || *o->group == s->group ? o : NULL;
 }
 
-static void note_store(const shave *s, uint32_t addr, uint32_t bytes)
+static void note_store(const exec_shave *s, uint32_t addr, uint32_t bytes)
 {
     FOR_OBSERVERS(s, o, stored)
         o->stored(o->user, s->group, addr, bytes);
 }
 
-static void note_stores(const shave *s)
+static void note_stores(const exec_shave *s)
 {
     for (uint64_t k = 0; k < s->wg.log_n; k++)
         if (MACH_ACCESS_IS_STORE(s->log[k]))
@@ -54,7 +54,7 @@ static void note_stores(const shave *s)
                        MACH_ACCESS_BYTES(s->log[k]));
 }
 
-static void feed_cache(shave *s)
+static void feed_cache(exec_shave *s)
 {
     if (s->sees.stores)
         note_stores(s);
@@ -66,7 +66,7 @@ static void feed_cache(shave *s)
 }
 
 /* A step of that kind at the queue's end. */
-static mach_step *push(shave *s, mach_step_kind kind)
+static mach_step *push(exec_shave *s, mach_step_kind kind)
 {
     mach_step *step = mach_queue_push(s->queue, kind);
 
@@ -76,7 +76,7 @@ static mach_step *push(shave *s, mach_step_kind kind)
 }
 
 /* flush: it is the launch's last, nothing but write-backs. */
-static void push_run(shave *s, bool flush)
+static void push_run(exec_shave *s, bool flush)
 {
     mach_step *step = push(s, MACH_STEP_RUN);
 
@@ -85,11 +85,11 @@ static void push_run(shave *s, bool flush)
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
     if (!s->profile)
-        step->u.mem = mach_cache_take(s->cache);
+        step->detail.mem = mach_cache_take(s->cache);
     else if (flush)
-        step->u.mem = profile_flush_step(s->profile, s->cache);
+        step->detail.mem = profile_flush_step(s->profile, s->cache);
     else
-        step->u.mem = profile_run_step(s->profile);
+        step->detail.mem = profile_run_step(s->profile);
 }
 
 void exec_charge(sim_wg *wg, uint64_t cycles)
@@ -104,7 +104,7 @@ void exec_charge(sim_wg *wg, uint64_t cycles)
 }
 
 /* Everything since the last step becomes one. */
-static void end_run(shave *s)
+static void end_run(exec_shave *s)
 {
     feed_cache(s);
     if (!s->wg.cycles)
@@ -121,7 +121,7 @@ static void end_run(shave *s)
 
 void exec_flush(sim_wg *wg, uint64_t *log)
 {
-    shave *s = shave_of(wg);
+    exec_shave *s = shave_of(wg);
 
     (void)log;
     feed_cache(s);
@@ -129,7 +129,7 @@ void exec_flush(sim_wg *wg, uint64_t *log)
         fault_raise(FAULT_LIMIT, 0);
 }
 
-static void note_copy(const shave *s, const copy_shape *c)
+static void note_copy(const exec_shave *s, const copy_shape *c)
 {
     for (uint32_t plane = 0; plane < c->planes; plane++) {
         uint32_t at = c->dst + plane * c->dst_plane, left = c->bytes;
@@ -145,7 +145,7 @@ static void note_copy(const shave *s, const copy_shape *c)
 
 /* What the transfer that was made last returns: an event given to it, or else
  * its own number. */
-static uint32_t event_of(shave *s, uint32_t given)
+static uint32_t event_of(exec_shave *s, uint32_t given)
 {
     if (!given || given >= s->transfers)
         return s->transfers;
@@ -155,7 +155,7 @@ static uint32_t event_of(shave *s, uint32_t given)
 
 uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
-    shave *s = shave_of(wg);
+    exec_shave *s = shave_of(wg);
     copy_shape c = copy_shape_of(a);
     copy_result done;
     mach_step *step;
@@ -172,26 +172,26 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
     if (!timed(s))
         return event_of(s, a->event);
     step = push(s, MACH_STEP_DMA);
-    step->u.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
-                                  .lines = copy_lines(&c),
-                                  .to_cmx = a->to_cmx,
-                                  .ddr = copy_side(&c, !a->to_cmx),
-                                  .src_line = a->line};
+    step->detail.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
+                                       .lines = copy_lines(&c),
+                                       .to_cmx = a->to_cmx,
+                                       .ddr = copy_side(&c, !a->to_cmx),
+                                       .src_line = a->line};
     if (s->profile)
-        profile_dma_step(s->profile, step->u.dma.bytes);
+        profile_dma_step(s->profile, step->detail.dma.bytes);
     return event_of(s, a->event);
 }
 
 uint32_t exec_wait_end(const sim_wg *wg, uint32_t n)
 {
-    const shave *s = (const shave *)wg;
+    const exec_shave *s = (const exec_shave *)wg;
 
     return copy_wait_end(&s->joined, n < s->transfers ? n : s->transfers);
 }
 
 void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
-    shave *s = shave_of(wg);
+    exec_shave *s = shave_of(wg);
     uint32_t end = exec_wait_end(wg, n);
 
     (void)log;
@@ -205,7 +205,7 @@ void exec_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 
 void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store)
 {
-    shave *s = shave_of(wg);
+    exec_shave *s = shave_of(wg);
 
     feed_cache(s);
     if (is_store && s->sees.stores)
@@ -227,7 +227,7 @@ void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store)
 
 void exec_print(sim_wg *wg, uint32_t format, uint32_t args, uint32_t n)
 {
-    shave *s = shave_of(wg);
+    exec_shave *s = shave_of(wg);
 
     if (s->printed.n >= MAX_PRINTED)
         return;
@@ -268,7 +268,7 @@ void exec_limit(sim_wg *wg)
 static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
                       uint32_t z)
 {
-    const shave *s = shave_of(wg);
+    const exec_shave *s = shave_of(wg);
     const uint32_t id[3] = {x, y, z};
 
     FOR_OBSERVERS(s, o, line)
@@ -277,7 +277,7 @@ static void hook_line(sim_wg *wg, const char *site, uint32_t x, uint32_t y,
 
 static void hook_var(sim_wg *wg, const char *what, uint8_t *at)
 {
-    const shave *s = shave_of(wg);
+    const exec_shave *s = shave_of(wg);
 
     FOR_OBSERVERS(s, o, var)
         o->var(o->user, what, at);
@@ -296,7 +296,7 @@ const sim_hooks exec_hooks = {
 
 /* --- groups -------------------------------------------------------------- */
 
-static bool present(const shave_code *c)
+static bool present(const exec_shave_code *c)
 {
     return c->fn || c->interp;
 }
@@ -304,21 +304,21 @@ static bool present(const shave_code *c)
 static void on_bundle(void *user, const isa_function *f, uint64_t cycle,
                       const isa_instr *in, uint32_t n)
 {
-    const shave *s = user;
+    const exec_shave *s = user;
 
     FOR_OBSERVERS(s, o, bundle)
         o->bundle(o->user, f, cycle, in, n);
 }
 
 /* Does an observer look at the bundles of this group? */
-static bool sees_bundles(const shave *s)
+static bool sees_bundles(const exec_shave *s)
 {
     FOR_OBSERVERS(s, o, bundle)
         return true;
     return false;
 }
 
-static uint64_t interpret(shave *s, mach_phase p, const interp_code *code,
+static uint64_t interpret(exec_shave *s, mach_phase p, const interp_code *code,
                           const uint8_t *args)
 {
     interp_watch watch = {.profile = s->profile,
@@ -331,7 +331,7 @@ static uint64_t interpret(shave *s, mach_phase p, const interp_code *code,
                         s->log, s->accesses, watch);
 }
 
-static void phase(shave *s, mach_phase p, const shave_code *code,
+static void phase(exec_shave *s, mach_phase p, const exec_shave_code *code,
                   const uint8_t *args)
 {
     bool named = present(&s->pre) || present(&s->post);
@@ -357,14 +357,14 @@ static void phase(shave *s, mach_phase p, const shave_code *code,
 }
 
 /* What the group printed so far joins the others'. */
-static void end_prints(shave *s)
+static void end_prints(exec_shave *s)
 {
     if (s->printed.n && s->prints)
         print_log_add(s->prints, s->group, s->printed.data, s->printed.n);
     s->printed.n = 0;
 }
 
-static void run_group(shave *s)
+static void run_group(exec_shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
     const uint32_t *n = s->launch->groups;
@@ -391,7 +391,7 @@ static void run_group(shave *s)
 
 /* A group stopped. An observer may be more interested in the rest than in this
  * one: then the launch goes on. */
-static bool pass_over(shave *s)
+static bool pass_over(exec_shave *s)
 {
     static const struct {
         fault_kind fault;
@@ -420,7 +420,7 @@ static bool pass_over(shave *s)
     return false;
 }
 
-/* The host is short of memory somewhere below shave_run. */
+/* The host is short of memory somewhere below exec_shave_run. */
 static void leave_short(oom_scope *scope, size_t wanted)
 {
     (void)scope;
@@ -430,7 +430,7 @@ static void leave_short(oom_scope *scope, size_t wanted)
 
 /* A fault comes back here, and so does a shortage of memory, which has left the
  * scope: it is entered anew. */
-static void run_groups(shave *s, oom_scope *short_of)
+static void run_groups(exec_shave *s, oom_scope *short_of)
 {
     if (sigsetjmp(s->scope.env, 0)) {
         bool is_short = s->scope.kind == FAULT_MEMORY;
@@ -449,10 +449,10 @@ static void run_groups(shave *s, oom_scope *short_of)
         if (atomic_load_explicit(s->stop, memory_order_relaxed))
             fault_raise(FAULT_LIMIT, 0);
         s->group = s->launch->only_group ? *s->launch->only_group
-                   : s->launch->list
-                       ? s->launch->list[s->next]
-                       : order_at(s->launch->how.order, s->launch->how.seed,
-                                  s->n_groups, s->next);
+                   : s->launch->list     ? s->launch->list[s->next]
+                                         : exec_order_at(s->launch->how.order,
+                                                         s->launch->how.seed,
+                                                         s->n_groups, s->next);
         run_group(s);
         s->next += s->stride;
     }
@@ -464,7 +464,7 @@ static void run_groups(shave *s, oom_scope *short_of)
     fault_arm(NULL);
 }
 
-void shave_run(shave *s)
+void exec_shave_run(exec_shave *s)
 {
     oom_scope short_of = {.leave = leave_short};
 

@@ -15,24 +15,24 @@
 /* What the observers of a launch look at, together. */
 typedef struct {
     bool stores, prints, stops;
-} shave_sees;
+} exec_shave_sees;
 
 /* A phase of the kernel, for one engine or the other; both NULL: none. */
 typedef struct {
     sim_wg_fn *fn;
     const interp_code *interp;
-} shave_code;
+} exec_shave_code;
 
-typedef struct shave {
+typedef struct exec_shave {
     sim_wg wg; /* first: hooks get back from it */
     uint64_t log[SIM_LOG_ENTRIES];
     const exec_launch *launch;
-    shave_sees sees;
+    exec_shave_sees sees;
     memory *mem;
     mach_cache *cache;
     mach_queue *queue;
     uint32_t room; /* steps the queue may hold before a group starts */
-    shave_code pre, main, post;
+    exec_shave_code pre, main, post;
     isa_access *accesses;   /* the interpreter's */
     profile_shave *profile; /* NULL: none */
     uint8_t *args[2];       /* argument blocks of the two buffer slots */
@@ -51,10 +51,10 @@ typedef struct shave {
     str printed;       /* printf output of the group so far */
     print_log *prints; /* the launch's; NULL = nobody wants it */
     atomic_bool *stop; /* time is over */
-} shave;
+} exec_shave;
 
 /* Run groups until the queue holds `room` steps, the groups end, or a fault
  * (scope.kind). Called from any one thread at a time. */
-void shave_run(shave *s);
+void exec_shave_run(exec_shave *s);
 
 #endif

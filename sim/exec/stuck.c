@@ -12,18 +12,18 @@ void stuck_group(const uint32_t groups[3], uint64_t linear, str *out)
                (unsigned long long)(linear / groups[0] / groups[1]));
 }
 
-static bool running(const shave *s)
+static bool running(const exec_shave *s)
 {
     return s->running && s->scope.kind == FAULT_LIMIT;
 }
 
-static uint64_t share(const shave *s)
+static uint64_t share(const exec_shave *s)
 {
     return s->done +
            (s->end > s->next ? (s->end - s->next - 1) / s->stride + 1 : 0);
 }
 
-static void report_shave(const shave *s, uint32_t i, str *out)
+static void report_shave(const exec_shave *s, uint32_t i, str *out)
 {
     static const char *const phases[] = {[MACH_PRE] = "preload",
                                          [MACH_COMP] = "compute",
@@ -42,7 +42,7 @@ static void report_shave(const shave *s, uint32_t i, str *out)
                (unsigned long long)share(s));
 }
 
-void stuck_report(const shave *shaves, uint32_t n, str *out)
+void stuck_report(const exec_shave *shaves, uint32_t n, str *out)
 {
     uint32_t done = 0, lines = 0, left = 0;
 
@@ -61,7 +61,7 @@ void stuck_report(const shave *shaves, uint32_t n, str *out)
                    done == 1 ? "" : "s");
 }
 
-void stuck_list(const shave *shaves, uint32_t n, exec_result *r)
+void stuck_list(const exec_shave *shaves, uint32_t n, exec_result *r)
 {
     r->n_stuck = 0;
     for (uint32_t i = 0; i < n && r->n_stuck < EXEC_MAX_STUCK; i++)

@@ -8,7 +8,7 @@
 
 void ir_map_init(ir_map *m, arena *a)
 {
-    *m = (ir_map){.a = a};
+    *m = (ir_map){.arena = a};
 }
 
 static uint32_t slot_of(const ir_map *m, const void *key)
@@ -29,8 +29,8 @@ void ir_map_set(ir_map *m, const void *key, void *value)
         ir_map old = *m;
 
         m->cap = old.cap ? old.cap * 2 : 64;
-        m->keys = arena_array(m->a, const void *, m->cap);
-        m->values = arena_array(m->a, void *, m->cap);
+        m->keys = arena_array(m->arena, const void *, m->cap);
+        m->values = arena_array(m->arena, void *, m->cap);
         for (uint32_t k = 0; k < old.cap; k++)
             if (old.keys[k]) {
                 i = slot_of(m, old.keys[k]);
@@ -58,16 +58,16 @@ void ir_cfg_build(ir_cfg *c, LLVMValueRef fn, arena *a)
 {
     uint32_t *n_preds;
 
-    *c = (ir_cfg){.n = LLVMCountBasicBlocks(fn)};
-    c->blocks = arena_array(a, LLVMBasicBlockRef, c->n);
+    *c = (ir_cfg){.n_blocks = LLVMCountBasicBlocks(fn)};
+    c->blocks = arena_array(a, LLVMBasicBlockRef, c->n_blocks);
     LLVMGetBasicBlocks(fn, c->blocks);
     ir_map_init(&c->index, a);
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n_blocks; i++)
         ir_map_set(&c->index, c->blocks[i], (void *)(uintptr_t)(i + 1));
-    c->preds = arena_array(a, uint32_t *, c->n);
-    c->succs = arena_array(a, uint32_t *, c->n);
-    n_preds = arena_array(a, uint32_t, c->n);
-    for (uint32_t i = 0; i < c->n; i++) {
+    c->preds = arena_array(a, uint32_t *, c->n_blocks);
+    c->succs = arena_array(a, uint32_t *, c->n_blocks);
+    n_preds = arena_array(a, uint32_t, c->n_blocks);
+    for (uint32_t i = 0; i < c->n_blocks; i++) {
         LLVMValueRef t = LLVMGetBasicBlockTerminator(c->blocks[i]);
         uint32_t n = t ? LLVMGetNumSuccessors(t) : 0;
 
@@ -84,9 +84,9 @@ void ir_cfg_build(ir_cfg *c, LLVMValueRef fn, arena *a)
             }
         }
     }
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n_blocks; i++)
         c->preds[i] = edges(a, n_preds[i]);
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n_blocks; i++)
         for (uint32_t k = 1; k <= c->succs[i][0]; k++) {
             uint32_t *p = c->preds[c->succs[i][k]];
 
@@ -124,12 +124,12 @@ uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen)
 
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
 {
-    ir_word **pd = arena_array(a, ir_word *, c->n);
-    uint32_t words = (c->n + 63) / 64;
+    ir_word **pd = arena_array(a, ir_word *, c->n_blocks);
+    uint32_t words = (c->n_blocks + 63) / 64;
     bool changed = true;
 
-    for (uint32_t i = 0; i < c->n; i++) {
-        pd[i] = ir_bits(a, c->n);
+    for (uint32_t i = 0; i < c->n_blocks; i++) {
+        pd[i] = ir_bits(a, c->n_blocks);
         if (c->succs[i][0])
             memset(pd[i], 0xff, words * sizeof(ir_word));
         else
@@ -137,7 +137,7 @@ ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
     }
     while (changed) {
         changed = false;
-        for (uint32_t i = c->n; i-- > 0;)
+        for (uint32_t i = c->n_blocks; i-- > 0;)
             for (uint32_t w = 0; c->succs[i][0] && w < words; w++) {
                 ir_word v = ~(ir_word)0;
 

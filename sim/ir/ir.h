@@ -17,7 +17,7 @@ enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };
 
 /* Pointer-keyed map to a pointer; NULL = absent. In an arena. */
 typedef struct {
-    arena *a;
+    arena *arena;
     const void **keys;
     void **values;
     uint32_t n, cap; /* cap is a power of two */
@@ -30,7 +30,7 @@ void *ir_map_get(const ir_map *m, const void *key);
 /* Blocks of a function in their order, and each block's number. */
 typedef struct {
     LLVMBasicBlockRef *blocks;
-    uint32_t n;
+    uint32_t n_blocks;
     ir_map index;              /* block -> number + 1 */
     uint32_t **preds, **succs; /* per block: [0] = count, then numbers */
 } ir_cfg;
@@ -50,7 +50,7 @@ static inline void ir_bit_set(ir_word *b, uint32_t i)
     b[i / 64] |= (ir_word)1 << i % 64;
 }
 
-/* Blocks reachable from block 0 in post-order into order (c->n entries);
+/* Blocks reachable from block 0 in post-order into order (c->n_blocks entries);
  * returns how many. Backwards it visits definitions before uses. seen gets
  * their bits. */
 uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen);

@@ -39,7 +39,8 @@ static void fill_empty(uint32_t *ways, size_t n)
         ways[i] = EMPTY;
 }
 
-static bool level_init(level *v, uint64_t bytes, uint64_t line, uint64_t ways)
+static bool level_init(cache_level *v, uint64_t bytes, uint64_t line,
+                       uint64_t ways)
 {
     uint32_t n_sets = UINT32_C(1) << log2_floor(bytes / (line * ways));
     size_t n = (size_t)n_sets * ways;
@@ -106,7 +107,7 @@ void mach_cache_destroy(mach_cache *c)
 
 /* Make line the most recent of its set. True when it was there; otherwise it
  * takes the place of the least recent, which *victim receives. */
-static inline bool touch(level *v, uint32_t line, uint32_t **entry,
+static inline bool touch(cache_level *v, uint32_t line, uint32_t **entry,
                          uint32_t *victim)
 {
     uint32_t *set = &v->ways[(line & v->set_mask) * v->n_ways];
@@ -150,15 +151,15 @@ static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
         c->misses = list;
         c->cap_misses = cap;
     }
-    c->misses[c->n_misses++] = (mach_miss){line << c->l2.line_shift, kind,
-                                           c->n_accesses, c->n.load_l2_hits};
+    c->misses[c->n_misses++] = (mach_miss){
+        line << c->l2.line_shift, kind, c->n_accesses, c->counts.load_l2_hits};
 }
 
 static inline void write_back(mach_cache *c, uint32_t line)
 {
     if (c->recording)
         record(c, MACH_WRITE_BACK, line);
-    c->n.write_backs++;
+    c->counts.write_backs++;
     c->banks.backs[bank_of(c, line)]++;
 }
 
@@ -174,9 +175,9 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
             if (c->recording)
                 record(c, dirty ? MACH_STORE_FILL : MACH_LOAD_FILL, line);
             if (dirty)
-                stored_line(&c->banks, &c->ddr, bank_of(c, line));
+                cache_stored_line(&c->banks, &c->ddr, bank_of(c, line));
             else
-                loaded_line(&c->banks, &c->ddr, bank_of(c, line));
+                cache_loaded_line(&c->banks, &c->ddr, bank_of(c, line));
             if (victim & 1)
                 write_back(c, victim >> 1);
         }
@@ -194,13 +195,13 @@ static inline void load_line(mach_cache *c, uint32_t line)
 
     c->l1_last = line;
     if (touch(&c->l1, line, &entry, &victim)) {
-        c->n.load_l1_hits++;
+        c->counts.load_l1_hits++;
         return;
     }
     if (l2_access(c, line >> (c->l2.line_shift - c->l1.line_shift), 0))
-        c->n.load_l2_hits++;
+        c->counts.load_l2_hits++;
     else
-        c->n.load_fills++;
+        c->counts.load_fills++;
 }
 
 void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
@@ -212,9 +213,9 @@ void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
     if (c->repeat.live)
         cache_leave_repetition(c);
     c->n_accesses++;
-    c->n.load_bytes += bytes;
+    c->counts.load_bytes += bytes;
     if (first == last && first == c->l1_last) {
-        c->n.load_l1_hits++;
+        c->counts.load_l1_hits++;
         return;
     }
     for (;; first++) {
@@ -234,11 +235,11 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     if (c->repeat.live)
         cache_leave_repetition(c);
     c->n_accesses++;
-    c->n.stores++;
-    c->n.store_bytes += bytes;
+    c->counts.stores++;
+    c->counts.store_bytes += bytes;
     for (;; first++) {
         if (!l2_access(c, first, 1))
-            c->n.store_fills++;
+            c->counts.store_fills++;
         if (first == last)
             return;
     }
@@ -272,7 +273,7 @@ mach_mem_counts mach_cache_take(mach_cache *c)
 
     if (c->repeat.owed)
         cache_pay_owed(c);
-    n = c->n;
+    n = c->counts;
     n.loads_behind = c->ddr.loads_behind;
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
@@ -280,7 +281,8 @@ mach_mem_counts mach_cache_take(mach_cache *c)
         n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
         c->banks.banks[b].fills = c->banks.backs[b] = 0;
     }
-    memset(&c->n, 0, offsetof(mach_mem_counts, bank_lines)); /* others are 0 */
+    memset(&c->counts, 0,
+           offsetof(mach_mem_counts, bank_lines)); /* others are 0 */
     c->n_accesses = 0;
     c->n_misses = 0;
     return n;

@@ -6,7 +6,7 @@
 #include "sim/machine/cache_priv.h"
 
 /* Lines from r->moved on for which no line leaves its row. */
-static uint32_t lines_in_rows(const repetition *r, geometry g)
+static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
 {
     uint32_t row = 1u << g.bank, n = UINT32_MAX / 2;
 
@@ -22,8 +22,8 @@ static uint32_t lines_in_rows(const repetition *r, geometry g)
 
 /* Known accesses to DDR while their sums are made. */
 typedef struct {
-    ddr_banks banks;
-    ddr_loads loads;
+    cache_ddr_banks banks;
+    cache_ddr_loads loads;
     /* Since the last lookup: the op that stands for several accesses (OP_PASS);
      * the place behind the last load fill among the ops, 0 if there was none.
      */
@@ -31,19 +31,20 @@ typedef struct {
     uint32_t rest;
 } summing;
 
-static uint32_t bank_of(const repetition *r, geometry g, uint32_t line)
+static uint32_t bank_of(const repetition *r, cache_geometry g, uint32_t line)
 {
-    return bank_of_line(g, line + r->moved);
+    return cache_bank_of_line(g, line + r->moved);
 }
 
 /* Adds a load fill that follows another one, and the store fills between the
  * two. */
-static void add_to_pass(repetition *r, geometry g, summing *s, uint32_t line)
+static void add_to_pass(repetition *r, cache_geometry g, summing *s,
+                        uint32_t line)
 {
     repeat_ops *to = &r->in_bank.ops;
     uint32_t behind = s->loads.loads_behind, before = s->loads.lines_before;
 
-    loaded_line(&s->banks, &s->loads, bank_of(r, g, line));
+    cache_loaded_line(&s->banks, &s->loads, bank_of(r, g, line));
     r->in_bank.fills[bank_of(r, g, line)]++;
     for (; to->n > s->rest; to->n--)
         r->in_bank.fills[bank_of(r, g, to->list[to->n - 1].line)]++;
@@ -57,15 +58,16 @@ static void add_to_pass(repetition *r, geometry g, summing *s, uint32_t line)
     s->pass->waiting += s->loads.lines_before - before;
 }
 
-static void copy_op(repetition *r, geometry g, summing *s, const repeat_op *o)
+static void copy_op(repetition *r, cache_geometry g, summing *s,
+                    const repeat_op *o)
 {
     repeat_ops *to = &r->in_bank.ops;
 
     to->list[to->n++] = *o;
     if (o->kind == OP_STORED) {
-        stored_line(&s->banks, &s->loads, bank_of(r, g, o->line));
+        cache_stored_line(&s->banks, &s->loads, bank_of(r, g, o->line));
     } else if (o->kind == OP_LOADED) {
-        loaded_line(&s->banks, &s->loads, bank_of(r, g, o->line));
+        cache_loaded_line(&s->banks, &s->loads, bank_of(r, g, o->line));
         s->rest = to->n;
     } else {
         s->rest = 0;
@@ -78,15 +80,15 @@ static void copy_op(repetition *r, geometry g, summing *s, const repeat_op *o)
  * last one delay a later load fill. So these stay ops of their own. The
  * accesses between add the same numbers in each round and become one OP_PASS.
  */
-void repeat_in_bank(repetition *r, geometry g)
+void repeat_in_bank(repetition *r, cache_geometry g)
 {
     enum { WORTH_IT = 3 };
     summing s = {.loads = {.load_number = 1}};
 
     r->in_bank.from = r->moved;
-    r->in_bank.n = lines_in_rows(r, g);
-    if (r->in_bank.n < WORTH_IT * r->step) {
-        r->in_bank.n = 0;
+    r->in_bank.n_rounds = lines_in_rows(r, g);
+    if (r->in_bank.n_rounds < WORTH_IT * r->step) {
+        r->in_bank.n_rounds = 0;
         return;
     }
     memset(r->in_bank.fills, 0, sizeof r->in_bank.fills);

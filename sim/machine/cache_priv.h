@@ -12,7 +12,7 @@
 typedef struct {
     uint32_t *ways; /* n_sets * n_ways entries */
     uint32_t n_ways, set_mask, line_shift;
-} level;
+} cache_level;
 
 /* What DDR sees, by bank. posted: a bank's store fills since the load fill
  * before, as a count (low byte, sticking) that is valid when the rest is
@@ -23,14 +23,15 @@ typedef struct {
         uint32_t fills, posted;
     } banks[MACH_MAX_BANKS];
     uint32_t backs[MACH_MAX_BANKS];
-} ddr_banks;
+} cache_ddr_banks;
 
 /* And in all; apart, so that it can stay in registers. */
 typedef struct {
     uint32_t load_number, loads_behind, lines_before;
-} ddr_loads;
+} cache_ddr_loads;
 
-static INLINE void stored_line(ddr_banks *v, const ddr_loads *l, uint32_t bank)
+static INLINE void cache_stored_line(cache_ddr_banks *v,
+                                     const cache_ddr_loads *l, uint32_t bank)
 {
     uint32_t *p = &v->banks[bank].posted;
 
@@ -40,7 +41,8 @@ static INLINE void stored_line(ddr_banks *v, const ddr_loads *l, uint32_t bank)
     *p += (uint8_t)*p != UINT8_MAX;
 }
 
-static INLINE void loaded_line(ddr_banks *v, ddr_loads *l, uint32_t bank)
+static INLINE void cache_loaded_line(cache_ddr_banks *v, cache_ddr_loads *l,
+                                     uint32_t bank)
 {
     uint32_t p = v->banks[bank].posted;
     uint32_t n = p >> 8 == l->load_number ? (uint8_t)p : 0;
@@ -53,21 +55,22 @@ static INLINE void loaded_line(ddr_banks *v, ddr_loads *l, uint32_t bank)
 
 /* A set of two ways as one word, most recent in the low half (hosts are
  * little-endian: LLVM's code for the window's memory needs that, too). */
-typedef uint64_t __attribute__((may_alias)) pair_of_ways;
+typedef uint64_t __attribute__((may_alias)) cache_pair_of_ways;
 
-static INLINE pair_of_ways *pair(const level *v, uint32_t line)
+static INLINE cache_pair_of_ways *cache_pair(const cache_level *v,
+                                             uint32_t line)
 {
-    return (pair_of_ways *)(void *)v->ways + (line & v->set_mask);
+    return (cache_pair_of_ways *)(void *)v->ways + (line & v->set_mask);
 }
 
 /* The set used last, held in registers and written back when another is used.
  * Access after access to one set (planes a power of two apart) would otherwise
  * wait for its own stores to come back from memory. */
 typedef struct {
-    pair_of_ways *set, both;
-} warm_set;
+    cache_pair_of_ways *set, both;
+} cache_warm_set;
 
-static INLINE void warm(warm_set *w, pair_of_ways *set)
+static INLINE void cache_warm(cache_warm_set *w, cache_pair_of_ways *set)
 {
     if (set != w->set) {
         *w->set = w->both;
@@ -81,48 +84,50 @@ typedef struct {
     uint64_t loads, stores, load_bytes, store_bytes;
     uint64_t crossings; /* lines that loads touched beyond their first */
     uint64_t l1_misses;
-    ddr_loads ddr;
-} tally;
+    cache_ddr_loads ddr;
+} cache_tally;
 
 /* Shifts and masks of line numbers: parameters, so that the usual ones are
  * constants where they are used. */
 typedef struct {
     unsigned l1, l2, bank;
     uint32_t bank_mask;
-} geometry;
+} cache_geometry;
 
-static const geometry usual_geometry = {5, 6, 6, 7};
+static const cache_geometry cache_usual_geometry = {5, 6, 6, 7};
 
-static inline bool is_usual(geometry g)
+static inline bool cache_is_usual(cache_geometry g)
 {
-    return g.l1 == usual_geometry.l1 && g.l2 == usual_geometry.l2 &&
-           g.bank == usual_geometry.bank &&
-           g.bank_mask == usual_geometry.bank_mask;
+    return g.l1 == cache_usual_geometry.l1 && g.l2 == cache_usual_geometry.l2 &&
+           g.bank == cache_usual_geometry.bank &&
+           g.bank_mask == cache_usual_geometry.bank_mask;
 }
 
-static INLINE uint32_t bank_of_line(geometry g, uint32_t line)
+static INLINE uint32_t cache_bank_of_line(cache_geometry g, uint32_t line)
 {
     return line >> g.bank & g.bank_mask;
 }
 
 /* A line that was not in its set, and the one that it takes the place of. */
-static INLINE void l2_missed(geometry g, uint32_t line, uint32_t dirty,
-                             uint32_t lru, ddr_banks *d, tally *t)
+static INLINE void cache_l2_missed(cache_geometry g, uint32_t line,
+                                   uint32_t dirty, uint32_t lru,
+                                   cache_ddr_banks *d, cache_tally *t)
 {
     if (dirty)
-        stored_line(d, &t->ddr, bank_of_line(g, line));
+        cache_stored_line(d, &t->ddr, cache_bank_of_line(g, line));
     else
-        loaded_line(d, &t->ddr, bank_of_line(g, line));
-    d->backs[bank_of_line(g, lru >> 1)] += lru & 1;
+        cache_loaded_line(d, &t->ddr, cache_bank_of_line(g, line));
+    d->backs[cache_bank_of_line(g, lru >> 1)] += lru & 1;
 }
 
-static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
-                           uint32_t line, uint32_t dirty, ddr_banks *d,
-                           tally *t)
+static INLINE void cache_l2_pair(const cache_level *l2, cache_geometry g,
+                                 cache_warm_set *w, uint32_t line,
+                                 uint32_t dirty, cache_ddr_banks *d,
+                                 cache_tally *t)
 {
     uint32_t mru, lru;
 
-    warm(w, pair(l2, line));
+    cache_warm(w, cache_pair(l2, line));
     mru = (uint32_t)w->both;
     lru = (uint32_t)(w->both >> 32);
     if (mru >> 1 == line) {
@@ -134,14 +139,15 @@ static INLINE void l2_pair(const level *l2, geometry g, warm_set *w,
         return;
     }
     w->both = line << 1 | dirty | (uint64_t)mru << 32;
-    l2_missed(g, line, dirty, lru, d, t);
+    cache_l2_missed(g, line, dirty, lru, d, t);
 }
 
 /* The same where one set is seldom used twice in a row. */
-static INLINE void l2_pair_once(const level *l2, geometry g, uint32_t line,
-                                uint32_t dirty, ddr_banks *d, tally *t)
+static INLINE void cache_l2_pair_once(const cache_level *l2, cache_geometry g,
+                                      uint32_t line, uint32_t dirty,
+                                      cache_ddr_banks *d, cache_tally *t)
 {
-    pair_of_ways *set = pair(l2, line), both = *set;
+    cache_pair_of_ways *set = cache_pair(l2, line), both = *set;
     uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
 
     if (mru >> 1 == line) {
@@ -154,15 +160,15 @@ static INLINE void l2_pair_once(const level *l2, geometry g, uint32_t line,
         return;
     }
     *set = line << 1 | dirty | (uint64_t)mru << 32;
-    l2_missed(g, line, dirty, lru, d, t);
+    cache_l2_missed(g, line, dirty, lru, d, t);
 }
 
 /* True on a hit. L1 lines are never dirty: on a hit in the second way and on a
  * miss alike the new set is (line, old first way). Most accesses find their
  * line first in its set, so nothing is written then. */
-static INLINE bool l1_pair(const level *l1, uint32_t line)
+static INLINE bool cache_l1_pair(const cache_level *l1, uint32_t line)
 {
-    pair_of_ways *set = pair(l1, line), both = *set;
+    cache_pair_of_ways *set = cache_pair(l1, line), both = *set;
     uint32_t key = line << 1, mru = (uint32_t)both;
 
     if (mru == key)
@@ -249,7 +255,7 @@ typedef struct {
     uint64_t stride;                  /* bytes */
     uint64_t first[REPEAT_MAX_SITES]; /* addresses of the first time */
     uint64_t lowest, highest;         /* of these; highest: behind the last */
-    tally adds; /* a round's loads, stores, bytes and crossings */
+    cache_tally adds; /* a round's loads, stores, bytes and crossings */
     /* The effects of round 0 (begin), of a round from 1 on (early), and of a
      * round from `warmup` on (late), each with the line numbers of the first
      * round it is for. warmup is UINT32_MAX where late would know no more than
@@ -276,7 +282,7 @@ typedef struct {
      * `from + n - 1`: in these rounds each line that DDR gives or gets stays in
      * its bank. */
     struct {
-        uint32_t from, n;
+        uint32_t from, n_rounds;
         repeat_ops ops;
         uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
     } in_bank;
@@ -298,35 +304,36 @@ typedef struct {
 size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
 /* The number of accesses at the list's beginning that are those of r from its
  * first one on, moved by *shift. At least two rounds, or 0. */
-size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
-                    size_t n, uint64_t *shift);
+size_t repeat_again(const repetition *r, const cache_level *l2,
+                    const uint64_t *list, size_t n, uint64_t *shift);
 /* Looks for a repetition at the list's beginning that has at least `least`
  * accesses, most of which need no lookup. Returns the number of its accesses;
  * 0: there is none, and r may have changed. */
-size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                   size_t n, size_t least, repetition *r);
+size_t repeat_find(const cache_level *l1, const cache_level *l2,
+                   const uint64_t *list, size_t n, size_t least, repetition *r);
 /* Note that these n accesses were the next of r. */
 void repeat_ran(repetition *r, const uint64_t *list, size_t n);
 /* Finds the effects of the rounds of r, which has n accesses. False: too little
  * is known to save time. */
-bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n);
+bool repeat_walk_rounds(repetition *r, const cache_level *l1,
+                        const cache_level *l2, size_t n);
 /* Is r->opening known for a repetition that begins again at shift, with n
  * accesses? Finds it when the same beginning comes for the second time. L1's
  * tags need not be up to date. */
-bool walk_opening(repetition *r, const level *l1, const level *l2,
-                  uint64_t shift, size_t n);
+bool repeat_walk_opening(repetition *r, const cache_level *l1,
+                         const cache_level *l2, uint64_t shift, size_t n);
 
 /* Fills r->in_bank for r->moved. */
-void repeat_in_bank(repetition *r, geometry g);
+void repeat_in_bank(repetition *r, cache_geometry g);
 
 /* Fills s from ops, whose lines move by step with each round; s->most is 0
  * where the lines cannot be looked up as streams. */
-void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
-                  uint32_t step);
+void repeat_streams_plan(repeat_streams *s, const repeat_ops *ops,
+                         const cache_level *l2, uint32_t step);
 /* n <= s->most rounds, the first one's lines moved by `moved`. */
-void streams_run(const repeat_streams *s, const level *l2, geometry g,
-                 uint32_t moved, uint32_t step, uint32_t n, ddr_banks *d,
-                 ddr_loads *loads);
+void repeat_streams_run(const repeat_streams *s, const cache_level *l2,
+                        cache_geometry g, uint32_t moved, uint32_t step,
+                        uint32_t n, cache_ddr_banks *d, cache_ddr_loads *loads);
 
 /* --- the caches ---------------------------------------------------------- */
 
@@ -335,11 +342,11 @@ struct mach_cache {
      * them again changes no order, so nothing is looked up. */
     uint32_t l1_last, l2_last;
     uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
-    level l1, l2;
+    cache_level l1, l2;
     uint32_t bank_shift, bank_mask; /* of an L2 line number */
-    mach_mem_counts n;
-    ddr_banks banks;
-    ddr_loads ddr;
+    mach_mem_counts counts;
+    cache_ddr_banks banks;
+    cache_ddr_loads ddr;
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;

@@ -80,8 +80,8 @@ size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n)
     return in_memory(r, r->shift, r->ran + i) ? i : 0;
 }
 
-size_t repeat_again(const repetition *r, const level *l2, const uint64_t *list,
-                    size_t n, uint64_t *shift)
+size_t repeat_again(const repetition *r, const cache_level *l2,
+                    const uint64_t *list, size_t n, uint64_t *shift)
 {
     uint32_t i = 0;
 
@@ -151,12 +151,12 @@ static size_t find_period(const uint64_t *list, size_t n, size_t least,
 
 static void take_sites(const uint64_t *list, repetition *r)
 {
-    tally *t = &r->adds;
+    cache_tally *t = &r->adds;
 
     memcpy(r->first, list, r->period * sizeof *list);
     r->lowest = UINT64_MAX;
     r->highest = 0;
-    *t = (tally){0};
+    *t = (cache_tally){0};
     for (uint32_t i = 0; i < r->period; i++) {
         uint64_t at = MACH_ACCESS_ADDR(list[i]);
         uint64_t bytes = MACH_ACCESS_BYTES(list[i]);
@@ -169,8 +169,8 @@ static void take_sites(const uint64_t *list, repetition *r)
     }
 }
 
-size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
-                   size_t n, size_t least, repetition *r)
+size_t repeat_find(const cache_level *l1, const cache_level *l2,
+                   const uint64_t *list, size_t n, size_t least, repetition *r)
 {
     r->period = 0;
     n = find_period(list, n, least, 1u << l2->line_shift, r);
@@ -178,10 +178,10 @@ size_t repeat_find(const level *l1, const level *l2, const uint64_t *list,
         return 0;
     take_sites(list, r);
     r->shift = r->ran = 0;
-    if (!in_memory(r, 0, n) || !walk_rounds(r, l1, l2, n)) {
+    if (!in_memory(r, 0, n) || !repeat_walk_rounds(r, l1, l2, n)) {
         r->period = 0;
         return 0;
     }
-    r->in_bank.n = 0;
+    r->in_bank.n_rounds = 0;
     return n;
 }

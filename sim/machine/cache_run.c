@@ -4,7 +4,8 @@
 
 #include "sim/machine/cache_priv.h"
 
-static void add_tally(mach_cache *c, const ddr_banks *d, const tally *t)
+static void add_tally(mach_cache *c, const cache_ddr_banks *d,
+                      const cache_tally *t)
 {
     uint64_t all = 0, backs = 0;
     uint32_t fills = (t->ddr.load_number - c->ddr.load_number) & LOAD_NUMBERS;
@@ -13,14 +14,14 @@ static void add_tally(mach_cache *c, const ddr_banks *d, const tally *t)
         all += d->banks[b].fills - c->banks.banks[b].fills;
         backs += d->backs[b] - c->banks.backs[b];
     }
-    c->n.load_bytes += t->load_bytes;
-    c->n.store_bytes += t->store_bytes;
-    c->n.stores += t->stores;
-    c->n.load_l1_hits += t->loads + t->crossings - t->l1_misses;
-    c->n.load_l2_hits += t->l1_misses - fills;
-    c->n.load_fills += fills;
-    c->n.store_fills += all - fills;
-    c->n.write_backs += backs;
+    c->counts.load_bytes += t->load_bytes;
+    c->counts.store_bytes += t->store_bytes;
+    c->counts.stores += t->stores;
+    c->counts.load_l1_hits += t->loads + t->crossings - t->l1_misses;
+    c->counts.load_l2_hits += t->l1_misses - fills;
+    c->counts.load_fills += fills;
+    c->counts.store_fills += all - fills;
+    c->counts.write_backs += backs;
     c->ddr = t->ddr;
     c->banks = *d;
 }
@@ -29,18 +30,18 @@ enum { BATCH = 511 };
 
 /* n <= BATCH, so that their bytes stay below 2^16 in `all`: a sum of the
  * entries' upper halves, that is bytes, and stores << 16. */
-static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
-                             size_t n)
+static INLINE void run_pairs(mach_cache *c, cache_geometry g,
+                             const uint64_t *list, size_t n)
 {
-    const level l1 = c->l1, l2 = c->l2;
-    pair_of_ways nowhere = 0;
-    warm_set w2 = {&nowhere, 0};
+    const cache_level l1 = c->l1, l2 = c->l2;
+    cache_pair_of_ways nowhere = 0;
+    cache_warm_set w2 = {&nowhere, 0};
     uint32_t recent = UINT32_MAX; /* no line */
     uint64_t all = 0, stored = 0;
     /* A copy: sets are written through pointers that may alias anything, and
      * what is local need not be fetched again after each. */
-    ddr_banks d = c->banks;
-    tally t = {.ddr = c->ddr};
+    cache_ddr_banks d = c->banks;
+    cache_tally t = {.ddr = c->ddr};
 
     for (const uint64_t *end = list + n; list < end; list++) {
         uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
@@ -52,7 +53,7 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
             line = (uint32_t)(addr >> g.l2);
             last = (uint32_t)((addr + bytes - 1) >> g.l2);
             do
-                l2_pair(&l2, g, &w2, line, 1, &d, &t);
+                cache_l2_pair(&l2, g, &w2, line, 1, &d, &t);
             while (line++ != last);
             continue;
         }
@@ -64,10 +65,10 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
             continue;
         recent = last;
         do {
-            if (l1_pair(&l1, line))
+            if (cache_l1_pair(&l1, line))
                 continue;
             t.l1_misses++;
-            l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &d, &t);
+            cache_l2_pair(&l2, g, &w2, line >> (g.l2 - g.l1), 0, &d, &t);
         } while (line++ != last);
     }
     *w2.set = w2.both;
@@ -79,9 +80,9 @@ static INLINE void run_pairs(mach_cache *c, geometry g, const uint64_t *list,
 }
 
 /* What a round looks up and what is known of it, `moved` lines of L2 on. */
-static INLINE void run_ops(const repeat_ops *ops, const level *l1,
-                           const level *l2, geometry g, uint32_t moved,
-                           ddr_banks *d, tally *t)
+static INLINE void run_ops(const repeat_ops *ops, const cache_level *l1,
+                           const cache_level *l2, cache_geometry g,
+                           uint32_t moved, cache_ddr_banks *d, cache_tally *t)
 {
     uint32_t moved1 = moved << (g.l2 - g.l1);
 
@@ -91,32 +92,33 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
         switch ((repeat_kind)o->kind) {
         case OP_LOAD:
             line = o->line + moved1;
-            if (l1_pair(l1, line))
+            if (cache_l1_pair(l1, line))
                 break;
             t->l1_misses++;
-            l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
+            cache_l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
             break;
         case OP_LOADS:
             line = o->line + moved1;
-            missed = (uint32_t)!l1_pair(l1, line) + !l1_pair(l1, line + 1);
+            missed = (uint32_t)!cache_l1_pair(l1, line) +
+                     !cache_l1_pair(l1, line + 1);
             t->l1_misses += missed;
             if (missed)
-                l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
+                cache_l2_pair_once(l2, g, line >> (g.l2 - g.l1), 0, d, t);
             break;
         case OP_FETCH:
-            l2_pair_once(l2, g, line, 0, d, t);
+            cache_l2_pair_once(l2, g, line, 0, d, t);
             break;
         case OP_STORE:
-            l2_pair_once(l2, g, line, 1, d, t);
+            cache_l2_pair_once(l2, g, line, 1, d, t);
             break;
         case OP_LOADED:
-            loaded_line(d, &t->ddr, bank_of_line(g, line));
+            cache_loaded_line(d, &t->ddr, cache_bank_of_line(g, line));
             break;
         case OP_STORED:
-            stored_line(d, &t->ddr, bank_of_line(g, line));
+            cache_stored_line(d, &t->ddr, cache_bank_of_line(g, line));
             break;
         case OP_BACK:
-            d->backs[bank_of_line(g, line)]++;
+            d->backs[cache_bank_of_line(g, line)]++;
             break;
         case OP_PASS:
             t->ddr.load_number = (t->ddr.load_number + o->line) & LOAD_NUMBERS;
@@ -125,11 +127,11 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
             break;
         case OP_SET_L1:
             line = o->line + moved1;
-            *pair(l1, line) = line << 1 | (uint64_t)((o->second + moved1) << 1)
-                                              << 32;
+            *cache_pair(l1, line) =
+                line << 1 | (uint64_t)((o->second + moved1) << 1) << 32;
             break;
         case OP_SET_L2:
-            *pair(l2, line) =
+            *cache_pair(l2, line) =
                 (line << 1 | (o->dirty & 1)) |
                 (uint64_t)((o->second + moved) << 1 | o->dirty >> 1) << 32;
             break;
@@ -137,10 +139,10 @@ static INLINE void run_ops(const repeat_ops *ops, const level *l1,
     }
 }
 
-static geometry geometry_of(const mach_cache *c)
+static cache_geometry geometry_of(const mach_cache *c)
 {
-    return (geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
-                      c->bank_mask};
+    return (cache_geometry){c->l1.line_shift, c->l2.line_shift, c->bank_shift,
+                            c->bank_mask};
 }
 
 static uint32_t moved_by(const mach_cache *c, uint64_t shift)
@@ -149,61 +151,64 @@ static uint32_t moved_by(const mach_cache *c, uint64_t shift)
 }
 
 /* What n rounds add that every round adds. */
-static tally rounds_add(const mach_cache *c, uint32_t n, uint64_t l1_misses)
+static cache_tally rounds_add(const mach_cache *c, uint32_t n,
+                              uint64_t l1_misses)
 {
-    const tally *round = &c->repeat.adds;
+    const cache_tally *round = &c->repeat.adds;
 
-    return (tally){.loads = n * round->loads,
-                   .stores = n * round->stores,
-                   .load_bytes = n * round->load_bytes,
-                   .store_bytes = n * round->store_bytes,
-                   .crossings = n * round->crossings,
-                   .l1_misses = n * l1_misses,
-                   .ddr = c->ddr};
+    return (cache_tally){.loads = n * round->loads,
+                         .stores = n * round->stores,
+                         .load_bytes = n * round->load_bytes,
+                         .store_bytes = n * round->store_bytes,
+                         .crossings = n * round->crossings,
+                         .l1_misses = n * l1_misses,
+                         .ddr = c->ddr};
 }
 
 /* One OP_LOADS n times, each a step further. */
-static INLINE void run_loads_n(const mach_cache *c, geometry g, uint32_t line,
-                               uint32_t n, ddr_banks *d, tally *t)
+static INLINE void run_loads_n(const mach_cache *c, cache_geometry g,
+                               uint32_t line, uint32_t n, cache_ddr_banks *d,
+                               cache_tally *t)
 {
     const uint32_t more = g.l2 - g.l1;
-    const level l1 = c->l1, l2 = c->l2;
+    const cache_level l1 = c->l1, l2 = c->l2;
     uint32_t misses = 0;
 
     for (; n; n--, line += c->repeat.step << more) {
         uint32_t missed =
-            (uint32_t)!l1_pair(&l1, line) + !l1_pair(&l1, line + 1);
+            (uint32_t)!cache_l1_pair(&l1, line) + !cache_l1_pair(&l1, line + 1);
 
         misses += missed;
         if (missed)
-            l2_pair_once(&l2, g, line >> more, 0, d, t);
+            cache_l2_pair_once(&l2, g, line >> more, 0, d, t);
     }
     t->l1_misses += misses;
 }
 
 /* n times what the ops say, each a step further. */
 static void run_ops_n(const mach_cache *c, const repeat_ops *ops,
-                      uint32_t moved, uint32_t n, ddr_banks *d, tally *t)
+                      uint32_t moved, uint32_t n, cache_ddr_banks *d,
+                      cache_tally *t)
 {
-    const geometry g = geometry_of(c);
-    const level l1 = c->l1, l2 = c->l2;
+    const cache_geometry g = geometry_of(c);
+    const cache_level l1 = c->l1, l2 = c->l2;
     bool loads = ops->n == 1 && ops->list[0].kind == OP_LOADS;
     uint32_t line = loads ? ops->list[0].line + (moved << (g.l2 - g.l1)) : 0;
 
-    if (loads && is_usual(g))
-        run_loads_n(c, usual_geometry, line, n, d, t);
+    if (loads && cache_is_usual(g))
+        run_loads_n(c, cache_usual_geometry, line, n, d, t);
     else if (loads)
         run_loads_n(c, g, line, n, d, t);
-    else if (is_usual(g))
+    else if (cache_is_usual(g))
         for (; n; n--, moved += c->repeat.step)
-            run_ops(ops, &l1, &l2, usual_geometry, moved, d, t);
+            run_ops(ops, &l1, &l2, cache_usual_geometry, moved, d, t);
     else
         for (; n; n--, moved += c->repeat.step)
             run_ops(ops, &l1, &l2, g, moved, d, t);
 }
 
 static void run_part(const mach_cache *c, const repeat_part *p, uint32_t moved,
-                     uint32_t n, ddr_banks *d, tally *t)
+                     uint32_t n, cache_ddr_banks *d, cache_tally *t)
 {
     t->l1_misses += (uint64_t)n * p->l1_misses;
     run_ops_n(c, &p->ops, moved, n, d, t);
@@ -215,8 +220,8 @@ static uint32_t run_first(mach_cache *c, uint32_t first, uint32_t n)
 {
     const repetition *r = &c->repeat;
     uint32_t shift = moved_by(c, r->shift), end = r->warmup;
-    ddr_banks d = c->banks;
-    tally t;
+    cache_ddr_banks d = c->banks;
+    cache_tally t;
 
     if (r->opened)
         end = r->opening.rounds;
@@ -242,27 +247,28 @@ static void run_rounds(mach_cache *c, uint32_t n)
 {
     enum { WORTH_IT = 3 };
     repetition *r = &c->repeat;
-    const geometry g = geometry_of(c);
-    tally t = rounds_add(c, n, r->late.l1_misses);
-    ddr_banks d = c->banks;
+    const cache_geometry g = geometry_of(c);
+    cache_tally t = rounds_add(c, n, r->late.l1_misses);
+    cache_ddr_banks d = c->banks;
 
     r->behind += r->enough ? n : 0;
     for (uint32_t now; n && r->streams.most; n -= now) {
         now = n < r->streams.most ? n : r->streams.most;
-        streams_run(&r->streams, &c->l2, g, r->moved, r->step, now, &d, &t.ddr);
+        repeat_streams_run(&r->streams, &c->l2, g, r->moved, r->step, now, &d,
+                           &t.ddr);
         r->moved += now * r->step;
     }
     while (n) {
         uint32_t at = r->moved - r->in_bank.from, now = n;
 
-        if (at >= r->in_bank.n && n >= WORTH_IT) {
+        if (at >= r->in_bank.n_rounds && n >= WORTH_IT) {
             repeat_in_bank(r, g);
             at = 0;
         }
-        if (at < r->in_bank.n &&
-            now > (r->in_bank.n - at + r->step - 1) / r->step)
-            now = (r->in_bank.n - at + r->step - 1) / r->step;
-        if (at >= r->in_bank.n) {
+        if (at < r->in_bank.n_rounds &&
+            now > (r->in_bank.n_rounds - at + r->step - 1) / r->step)
+            now = (r->in_bank.n_rounds - at + r->step - 1) / r->step;
+        if (at >= r->in_bank.n_rounds) {
             run_ops_n(c, &r->late.ops, r->moved, 1, &d, &t);
             r->moved += r->step;
             n--;
@@ -284,7 +290,7 @@ static void load_lines(mach_cache *c, const repeat_part *p, uint32_t moved)
     uint32_t moved1 = moved << (c->l2.line_shift - c->l1.line_shift);
 
     for (uint32_t i = 0; i < p->n_lines; i++)
-        l1_pair(&c->l1, p->lines[i] + moved1);
+        cache_l1_pair(&c->l1, p->lines[i] + moved1);
 }
 
 /* The last n late rounds, before lines moved by `end`, in L1's tags. */
@@ -313,13 +319,13 @@ static void settle(mach_cache *c)
 
 static void look_up(mach_cache *c, const uint64_t *list, size_t n)
 {
-    const geometry g = geometry_of(c);
+    const cache_geometry g = geometry_of(c);
 
     /* The common shape gets code of its own. */
     for (size_t now; n; list += now, n -= now) {
         now = n < BATCH ? n : BATCH;
-        if (is_usual(g))
-            run_pairs(c, usual_geometry, list, now);
+        if (cache_is_usual(g))
+            run_pairs(c, cache_usual_geometry, list, now);
         else
             run_pairs(c, g, list, now);
     }
@@ -402,7 +408,7 @@ static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n,
     uint64_t shift;
     size_t done = repeat_again(r, &c->l2, list, n, &shift);
 
-    if (done && walk_opening(r, &c->l1, &c->l2, shift, done)) {
+    if (done && repeat_walk_opening(r, &c->l1, &c->l2, shift, done)) {
         r->opened = true;
         r->ended = r->moved;
         r->behind = 0;

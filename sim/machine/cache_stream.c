@@ -55,8 +55,8 @@ static void sort_from(repeat_streams *s, uint32_t mask, uint32_t foremost)
         }
 }
 
-void streams_plan(repeat_streams *s, const repeat_ops *ops, const level *l2,
-                  uint32_t step)
+void repeat_streams_plan(repeat_streams *s, const repeat_ops *ops,
+                         const cache_level *l2, uint32_t step)
 {
     uint32_t n_sets = l2->set_mask + 1, widest = 0, foremost = 0;
 
@@ -92,10 +92,10 @@ typedef struct {
     uint32_t bank, n;
 } backs;
 
-static INLINE void count_back(backs *b, geometry g, uint32_t entry,
-                              ddr_banks *d)
+static INLINE void count_back(backs *b, cache_geometry g, uint32_t entry,
+                              cache_ddr_banks *d)
 {
-    uint32_t bank = bank_of_line(g, entry >> 1);
+    uint32_t bank = cache_bank_of_line(g, entry >> 1);
 
     if (bank != b->bank) {
         d->backs[b->bank] += b->n;
@@ -105,10 +105,11 @@ static INLINE void count_back(backs *b, geometry g, uint32_t entry,
 }
 
 /* True on a hit. */
-static INLINE bool look_up_line(pair_of_ways *set, geometry g, uint32_t line,
-                                uint32_t store, backs *b, ddr_banks *d)
+static INLINE bool look_up_line(cache_pair_of_ways *set, cache_geometry g,
+                                uint32_t line, uint32_t store, backs *b,
+                                cache_ddr_banks *d)
 {
-    pair_of_ways both = *set;
+    cache_pair_of_ways both = *set;
     uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
 
     if (mru >> 1 == line) {
@@ -126,14 +127,15 @@ static INLINE bool look_up_line(pair_of_ways *set, geometry g, uint32_t line,
 }
 
 /* n <= 64 lines, step apart; returns which were missing, a bit each. */
-static uint64_t look_up(level l2, geometry g, uint32_t line, uint32_t step,
-                        uint32_t n, uint32_t store, ddr_banks *d)
+static uint64_t look_up(cache_level l2, cache_geometry g, uint32_t line,
+                        uint32_t step, uint32_t n, uint32_t store,
+                        cache_ddr_banks *d)
 {
     backs b = {0, 0};
     uint64_t missing = 0;
 
     for (uint32_t k = 0; k < n; k++, line += step)
-        if (!look_up_line(pair(&l2, line), g, line, store, &b, d))
+        if (!look_up_line(cache_pair(&l2, line), g, line, store, &b, d))
             missing |= UINT64_C(1) << k;
     d->backs[b.bank] += b.n;
     return missing;
@@ -144,7 +146,7 @@ static uint64_t look_up(level l2, geometry g, uint32_t line, uint32_t step,
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
 static INLINE __attribute__((target("avx2,popcnt"))) void
-count_four_backs(backs *b, geometry g, __m256i sets, ddr_banks *d)
+count_four_backs(backs *b, cache_geometry g, __m256i sets, cache_ddr_banks *d)
 {
     __m256i banks = _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)g.bank + 1));
     __m256i same = _mm256_cmpeq_epi32(
@@ -169,8 +171,8 @@ count_four_backs(backs *b, geometry g, __m256i sets, ddr_banks *d)
 /* Four lines that follow each other, of which keys are the entries without
  * their dirty bits, in the sets from `set` on. */
 static INLINE __attribute__((target("avx2,popcnt"))) uint64_t
-look_up_four(pair_of_ways *set, geometry g, __m256i keys, uint32_t store,
-             backs *b, ddr_banks *d)
+look_up_four(cache_pair_of_ways *set, cache_geometry g, __m256i keys,
+             uint32_t store, backs *b, cache_ddr_banks *d)
 {
     const __m256i dirty = _mm256_set1_epi64x(store);
     __m256i sets = _mm256_loadu_si256((const void *)set);
@@ -206,15 +208,15 @@ look_up_four(pair_of_ways *set, geometry g, __m256i keys, uint32_t store,
 
 /* The same for lines that follow each other. */
 __attribute__((target("avx2,popcnt"))) static uint64_t
-look_up_next(level l2, geometry g, uint32_t line, uint32_t n, uint32_t store,
-             ddr_banks *d)
+look_up_next(cache_level l2, cache_geometry g, uint32_t line, uint32_t n,
+             uint32_t store, cache_ddr_banks *d)
 {
     backs b = {0, 0};
     uint64_t missing = 0;
     uint32_t k = 0;
 
     while (k < n) {
-        pair_of_ways *set = pair(&l2, line + k);
+        cache_pair_of_ways *set = cache_pair(&l2, line + k);
         uint32_t left = l2.set_mask + 1 - ((line + k) & l2.set_mask);
         uint32_t end = left < n - k ? k + left : n;
         __m256i keys =
@@ -243,24 +245,28 @@ typedef struct {
     uint64_t missing; /* a bit per round */
 } misses;
 
-static void tell_round(const misses *m, uint32_t n, geometry g, uint32_t step,
-                       uint32_t round, ddr_banks *d, ddr_loads *l)
+static void tell_round(const misses *m, uint32_t n, cache_geometry g,
+                       uint32_t step, uint32_t round, cache_ddr_banks *d,
+                       cache_ddr_loads *l)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (!(m[i].missing >> round & 1))
             continue;
         if (m[i].store)
-            stored_line(d, l, bank_of_line(g, m[i].line + round * step));
+            cache_stored_line(d, l,
+                              cache_bank_of_line(g, m[i].line + round * step));
         else
-            loaded_line(d, l, bank_of_line(g, m[i].line + round * step));
+            cache_loaded_line(d, l,
+                              cache_bank_of_line(g, m[i].line + round * step));
     }
 }
 
 /* Rounds that miss the same in the same banks, n of them, loads among it. The
  * first is in the way of what was before; each further one adds what the second
  * does. */
-static void tell_alike(const misses *m, uint32_t n_misses, geometry g,
-                       uint32_t round, uint32_t n, ddr_banks *d, ddr_loads *l)
+static void tell_alike(const misses *m, uint32_t n_misses, cache_geometry g,
+                       uint32_t round, uint32_t n, cache_ddr_banks *d,
+                       cache_ddr_loads *l)
 {
     uint32_t behind, before, number, more;
 
@@ -279,11 +285,11 @@ static void tell_alike(const misses *m, uint32_t n_misses, geometry g,
     l->load_number = (l->load_number + more) & LOAD_NUMBERS;
     for (uint32_t i = 0; i < n_misses; i++)
         if (m[i].missing >> round & 1)
-            d->banks[bank_of_line(g, m[i].line)].fills += n;
+            d->banks[cache_bank_of_line(g, m[i].line)].fills += n;
 }
 
 /* Rounds from the first on in which no stream comes to another bank. */
-static uint32_t rounds_in_banks(const misses *m, uint32_t n, geometry g,
+static uint32_t rounds_in_banks(const misses *m, uint32_t n, cache_geometry g,
                                 uint32_t step)
 {
     uint32_t row = 1u << g.bank, least = MOST;
@@ -297,8 +303,8 @@ static uint32_t rounds_in_banks(const misses *m, uint32_t n, geometry g,
     return least;
 }
 
-static void tell(misses *m, uint32_t n_misses, geometry g, uint32_t step,
-                 uint32_t n, ddr_banks *d, ddr_loads *l)
+static void tell(misses *m, uint32_t n_misses, cache_geometry g, uint32_t step,
+                 uint32_t n, cache_ddr_banks *d, cache_ddr_loads *l)
 {
     while (n) {
         uint32_t now = rounds_in_banks(m, n_misses, g, step);
@@ -326,9 +332,9 @@ static void tell(misses *m, uint32_t n_misses, geometry g, uint32_t step,
     }
 }
 
-static uint64_t look_up_stream(level l2, geometry g, uint32_t line,
+static uint64_t look_up_stream(cache_level l2, cache_geometry g, uint32_t line,
                                uint32_t step, uint32_t n, uint32_t store,
-                               ddr_banks *d)
+                               cache_ddr_banks *d)
 {
 #ifdef __x86_64__
     if (step == 1 && __builtin_cpu_supports("avx2") &&
@@ -338,9 +344,9 @@ static uint64_t look_up_stream(level l2, geometry g, uint32_t line,
     return look_up(l2, g, line, step, n, store, d);
 }
 
-void streams_run(const repeat_streams *s, const level *l2, geometry g,
-                 uint32_t moved, uint32_t step, uint32_t n, ddr_banks *d,
-                 ddr_loads *loads)
+void repeat_streams_run(const repeat_streams *s, const cache_level *l2,
+                        cache_geometry g, uint32_t moved, uint32_t step,
+                        uint32_t n, cache_ddr_banks *d, cache_ddr_loads *loads)
 {
     misses by_place[REPEAT_MAX_STREAMS];
     uint32_t n_misses = 0;

@@ -34,7 +34,7 @@ typedef struct {
 } known_set;
 
 typedef struct {
-    const level *v1, *v2;
+    const cache_level *v1, *v2;
     known_set l1[KNOWN], l2[KNOWN];
     const repetition *r;
     repeat_part *part; /* what is found out */
@@ -90,7 +90,7 @@ static void bring_up_to_date(walk *w, known_set *k, bool is_l2)
 
 static known_set *known_of(walk *w, uint32_t line, bool is_l2)
 {
-    const level *v = is_l2 ? w->v2 : w->v1;
+    const cache_level *v = is_l2 ? w->v2 : w->v1;
     uint32_t set = line & v->set_mask;
     known_set *k = &(is_l2 ? w->l2 : w->l1)[set % KNOWN];
 
@@ -268,7 +268,8 @@ static bool is_worth_it(const repetition *r)
            ops->n < 2 * r->period * r->round;
 }
 
-bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
+bool repeat_walk_rounds(repetition *r, const cache_level *l1,
+                        const cache_level *l2, size_t n)
 {
     walk w = {.v1 = l1, .v2 = l2, .r = r};
     size_t rounds = n / (r->period * r->round);
@@ -297,7 +298,7 @@ bool walk_rounds(repetition *r, const level *l1, const level *l2, size_t n)
     /* Each line comes to every so many-th set, twice. */
     apart = l1_step & -l1_step;
     r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
-    streams_plan(&r->streams, &r->late.ops, l2, r->step);
+    repeat_streams_plan(&r->streams, &r->late.ops, l2, r->step);
     return is_worth_it(r);
 }
 
@@ -340,8 +341,9 @@ static bool append(repeat_part *to, const repeat_part *more)
 /* Fills r->opening.part, after `history` rounds up to the rounds-th of the
  * time before, as far as its rounds are not what late ones are. False: not all
  * of L1 is known. */
-static bool find_opening(repetition *r, const level *l1, const level *l2,
-                         uint64_t shift, uint64_t rounds, uint32_t history)
+static bool find_opening(repetition *r, const cache_level *l1,
+                         const cache_level *l2, uint64_t shift, uint64_t rounds,
+                         uint32_t history)
 {
     walk w = {.v1 = l1, .v2 = l2, .r = r};
     unsigned more = l2->line_shift - l1->line_shift;
@@ -373,8 +375,8 @@ static bool find_opening(repetition *r, const level *l1, const level *l2,
     return true;
 }
 
-bool walk_opening(repetition *r, const level *l1, const level *l2,
-                  uint64_t shift, size_t n)
+bool repeat_walk_opening(repetition *r, const cache_level *l1,
+                         const cache_level *l2, uint64_t shift, size_t n)
 {
     uint64_t apart = shift - r->shift, after = r->ran;
     uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;

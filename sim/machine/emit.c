@@ -36,7 +36,7 @@ typedef struct {
     uint64_t begin, end;
 } between;
 
-struct emitter {
+struct emit_writer {
     trc_writer *w;           /* NULL: only watched */
     const mach_watch *watch; /* NULL: only written */
     uint64_t now;            /* the common clock, for the watch */
@@ -101,7 +101,7 @@ static size_t cause_args(trc_arg *args, const uint64_t *by_cause)
     return n;
 }
 
-static void write_merged(emitter *e, trc_track track, merge_list *l,
+static void write_merged(emit_writer *e, trc_track track, merge_list *l,
                          const char *name)
 {
     for (uint32_t i = 0; i < l->n; i++) {
@@ -122,7 +122,7 @@ static void write_merged(emitter *e, trc_track track, merge_list *l,
 
 /* --- life ---------------------------------------------------------------- */
 
-static void begin_stage(emitter *e, const mach_desc *desc)
+static void begin_stage(emit_writer *e, const mach_desc *desc)
 {
     const mach_launch *l = e->launch;
     trc_arg args[TRC_MAX_ARGS] = {
@@ -142,7 +142,7 @@ static void begin_stage(emitter *e, const mach_desc *desc)
                   .name = l->name ? l->name : "", .args = args, .n_args = n});
 }
 
-static void make_tracks(emitter *e, const mach_desc *desc)
+static void make_tracks(emit_writer *e, const mach_desc *desc)
 {
     const mach_launch *launch = e->launch;
     trc_writer *trace = e->w;
@@ -179,10 +179,10 @@ static void make_tracks(emitter *e, const mach_desc *desc)
         emit_local_create(trace, device, launch, e->level == TRC_SUMMARY);
 }
 
-emitter *emit_create(trc_writer *trace, const mach_desc *desc,
-                     const mach_launch *launch)
+emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
+                         const mach_launch *launch)
 {
-    emitter *e = trace || launch->watch ? calloc(1, sizeof *e) : NULL;
+    emit_writer *e = trace || launch->watch ? calloc(1, sizeof *e) : NULL;
 
     if (!e)
         return NULL;
@@ -194,7 +194,7 @@ emitter *emit_create(trc_writer *trace, const mach_desc *desc,
     return e;
 }
 
-static void write_windows(emitter *e, uint64_t end)
+static void write_windows(emit_writer *e, uint64_t end)
 {
     double last = -1;
 
@@ -218,7 +218,7 @@ static void write_windows(emitter *e, uint64_t end)
 
 /* Where the whole launch went: at every level, so that the causes in a trace
  * add up to the SHAVE's time. */
-static void write_total(emitter *e, uint32_t shave, const mach_profile *p)
+static void write_total(emit_writer *e, uint32_t shave, const mach_profile *p)
 {
     trc_arg args[TRC_MAX_ARGS];
     size_t n = cause_args(args, p->by_cause[shave]);
@@ -230,7 +230,7 @@ static void write_total(emitter *e, uint32_t shave, const mach_profile *p)
         &(trc_event){.name = "launch total", .args = args, .n_args = n});
 }
 
-static void write_gap(emitter *e, uint32_t shave)
+static void write_gap(emit_writer *e, uint32_t shave)
 {
     between *b = &e->gaps[shave];
 
@@ -242,7 +242,7 @@ static void write_gap(emitter *e, uint32_t shave)
     b->begin = b->end;
 }
 
-static void add_gap(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
+static void add_gap(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                     mach_cause cause)
 {
     between *b = &e->gaps[shave];
@@ -255,7 +255,7 @@ static void add_gap(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
     b->end = t + cycles;
 }
 
-void emit_destroy(emitter *e, const mach_profile *p, bool finished)
+void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
 {
     if (!e || !e->w) {
         free(e);
@@ -280,8 +280,8 @@ void emit_destroy(emitter *e, const mach_profile *p, bool finished)
 
 /* --- events -------------------------------------------------------------- */
 
-void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
-                      mach_phase phase)
+void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
+                      uint64_t group, mach_phase phase)
 {
     static const char *const names[] = {"pre", "comp", "post"};
     static const trc_flow flows[] = {TRC_FLOW_START, TRC_FLOW_STEP,
@@ -320,7 +320,7 @@ void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
     trc_begin(e->w, e->shaves[shave], e->start + t, &ev);
 }
 
-void emit_phase_end(emitter *e, uint32_t shave, uint64_t t)
+void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)
 {
     trc_arg args[TRC_MAX_ARGS];
     size_t n;
@@ -342,7 +342,7 @@ void emit_phase_end(emitter *e, uint32_t shave, uint64_t t)
     trc_end(e->w, e->shaves[shave], e->start + t, args, n);
 }
 
-void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
+void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause)
 {
     merge_list *l;
@@ -365,8 +365,9 @@ void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
         add_gap(e, shave, t, cycles, cause);
 }
 
-void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
-                   uint32_t shave, uint64_t group, const mach_transfer *t)
+void emit_transfer(emit_writer *e, uint32_t channel, uint64_t begin,
+                   uint64_t end, uint32_t shave, uint64_t group,
+                   const mach_transfer *t)
 {
     trc_arg args[] = {TRC_UINT("bytes", t->bytes),
                       TRC_UINT("lines", t->lines),
@@ -395,7 +396,7 @@ void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
                                .n_args = 7});
 }
 
-void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate)
+void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)
 {
     if (!e)
         return;
@@ -419,7 +420,7 @@ void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate)
     }
 }
 
-void emit_active(emitter *e, uint64_t t, uint32_t n_shaves)
+void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves)
 {
     if (e && e->w)
         trc_count(e->w, e->active, e->start + t, n_shaves);

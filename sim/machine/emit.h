@@ -10,26 +10,27 @@
 #include "sim/machine/desc.h"
 #include "sim/machine/launch.h"
 
-typedef struct emitter emitter;
+typedef struct emit_writer emit_writer;
 
 /* NULL when there is neither trace nor watch, or memory is short. */
-emitter *emit_create(trc_writer *trace, const mach_desc *desc,
-                     const mach_launch *launch);
+emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
+                         const mach_launch *launch);
 /* Writes what was merged, and each SHAVE's totals from the profile, which
  * counts only when the launch finished. */
-void emit_destroy(emitter *e, const mach_profile *p, bool finished);
+void emit_destroy(emit_writer *e, const mach_profile *p, bool finished);
 
 /* A phase of a group runs on a SHAVE from begin to end; in between its causes
  * in order of time. */
-void emit_phase_begin(emitter *e, uint32_t shave, uint64_t t, uint64_t group,
-                      mach_phase phase);
-void emit_phase_end(emitter *e, uint32_t shave, uint64_t t);
-void emit_cause(emitter *e, uint32_t shave, uint64_t t, uint64_t cycles,
+void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
+                      uint64_t group, mach_phase phase);
+void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t);
+void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause);
-void emit_transfer(emitter *e, uint32_t channel, uint64_t begin, uint64_t end,
-                   uint32_t shave, uint64_t group, const mach_transfer *t);
+void emit_transfer(emit_writer *e, uint32_t channel, uint64_t begin,
+                   uint64_t end, uint32_t shave, uint64_t group,
+                   const mach_transfer *t);
 /* bytes per cycle (Q20) on DDR from begin to end */
-void emit_ddr(emitter *e, uint64_t begin, uint64_t end, uint64_t rate);
-void emit_active(emitter *e, uint64_t t, uint32_t n_shaves);
+void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate);
+void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves);
 
 #endif

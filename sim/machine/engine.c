@@ -4,10 +4,10 @@
  *
  * The loop takes the earliest actor (of equals the first, so channels free
  * their waiters before SHAVEs look) and lets it act. A SHAVE runs ahead on its
- * own clock s->t through everything that concerns only itself, and stops at
- * the first thing others can see (a flow, a transfer, a wait) until the common
- * clock is there. Rates are shared again only when the clock moves on after a
- * flow started or ended under contention. */
+ * own clock s->accounted through everything that concerns only itself, and
+ * stops at the first thing others can see (a flow, a transfer, a wait) until
+ * the common clock is there. Rates are shared again only when the clock moves
+ * on after a flow started or ended under contention. */
 #include "sim/machine/engine_priv.h"
 
 #include <assert.h>
@@ -49,7 +49,7 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
     if (kind == MACH_STEP_RUN || kind == MACH_STEP_DMA)
         *step = (mach_step){.kind = kind};
     else /* all of the rest is long */
-        memset(step, 0, offsetof(mach_step, u));
+        memset(step, 0, offsetof(mach_step, detail));
     step->kind = kind;
     return step;
 }
@@ -96,23 +96,23 @@ void mach_queue_free(mach_queue *q)
 
 void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
 
     if (!cycles)
         return;
-    e->p->by_cause[i][cause] += cycles;
+    e->profile->by_cause[i][cause] += cycles;
     if (e->trace)
-        emit_cause(e->trace, i, s->t, cycles, cause);
-    s->t += cycles;
+        emit_cause(e->trace, i, s->accounted, cycles, cause);
+    s->accounted += cycles;
 }
 
 bool engine_in_step(engine *e, uint32_t i)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
 
-    if (s->t <= e->now)
+    if (s->accounted <= e->now)
         return true;
-    e->next[e->n_channels + i] = s->t;
+    e->next[e->n_channels + i] = s->accounted;
     return false;
 }
 
@@ -133,7 +133,8 @@ static vpu_status make_available(engine *e, uint32_t i, bool *there)
     *there = q->n - q->head > e->shaves[i].loaded_end;
     if (*there || q->ended)
         return VPU_OK;
-    st = e->l->refill(e->l->user, e->queues, e->l->n_shaves, e->err);
+    st = e->launch->refill(e->launch->user, e->queues, e->launch->n_shaves,
+                           e->err);
     *there = q->n - q->head > e->shaves[i].loaded_end;
     if (!st && !*there && !q->ended)
         st = err_set(e->err, VPU_ERR_INTERNAL,
@@ -144,8 +145,8 @@ static vpu_status make_available(engine *e, uint32_t i, bool *there)
 /* Take the next group of the queue; *there false when none is left. */
 static vpu_status load_group(engine *e, uint32_t i, bool *there)
 {
-    shave *s = &e->shaves[i];
-    group *g = &s->groups[s->n_loaded % N_SLOTS];
+    engine_shave *s = &e->shaves[i];
+    engine_group *g = &s->groups[s->n_loaded % N_SLOTS];
     uint32_t at = s->loaded_end, n, phase = MACH_COMP;
     vpu_status st = make_available(e, i, there);
 
@@ -155,7 +156,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
         return err_set(e->err, VPU_ERR_INTERNAL,
                        "the steps of SHAVE %u do not begin with a group", i);
     n = e->queues[i].n - e->queues[i].head;
-    *g = (group){.id = step_at(e, i, at)->id};
+    *g = (engine_group){.id = step_at(e, i, at)->id};
     g->phase_at[phase] = g->phase_end[phase] = ++at;
     for (; at < n && step_at(e, i, at)->kind != MACH_STEP_GROUP; at++) {
         if (step_at(e, i, at)->kind == MACH_STEP_PHASE) {
@@ -174,23 +175,23 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
         for (uint32_t k = 0; k < 2 * sizeof(mach_step); k += HOST_LINE)
             __builtin_prefetch(next + k);
     }
-    engine_account(e, i, MACH_CAUSE_DISPATCH, e->d->wg_dispatch);
+    engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
     return VPU_OK;
 }
 
 static void retire_group(engine *e, uint32_t i)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     uint32_t gone = s->groups[s->n_retired % N_SLOTS].end;
-    group *other = &s->groups[(s->n_retired + 1) % N_SLOTS];
+    engine_group *other = &s->groups[(s->n_retired + 1) % N_SLOTS];
 
-    for (uint32_t k = 0; k < gone && e->l->transactions; k++)
+    for (uint32_t k = 0; k < gone && e->launch->transactions; k++)
         free(e->queues[i].items[e->queues[i].head + k].misses);
     e->queues[i].head += gone;
     s->loaded_end -= gone;
     s->n_retired++;
-    e->p->groups++;
-    e->p->shave_groups[i]++;
+    e->profile->groups++;
+    e->profile->shave_groups[i]++;
     if (s->n_loaded > s->n_retired) {
         other->end -= gone;
         for (int p = 0; p < MACH_N_PHASES; p++) {
@@ -205,14 +206,14 @@ static void retire_group(engine *e, uint32_t i)
 /* Decide which phase follows; the picture in engine.h is this function. */
 static vpu_status choose_phase(engine *e, uint32_t i)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     bool there = true;
     vpu_status st = VPU_OK;
 
     if (s->any && s->phase == MACH_COMP) {
         s->phase = MACH_POST;
     } else if (s->any && s->phase == MACH_PRE &&
-               (!e->l->double_buffered || s->pos > s->n_retired)) {
+               (!e->launch->double_buffered || s->pos > s->n_retired)) {
         s->phase = MACH_COMP;
         s->pos = s->n_retired;
     } else {
@@ -240,28 +241,30 @@ static vpu_status choose_phase(engine *e, uint32_t i)
 
 /* What the phase needs: its buffers filled and emptied, its transfer numbers
  * free for reuse. */
-static bool may_enter(const shave *s)
+static bool may_enter(const engine_shave *s)
 {
     uint64_t slot = s->pos % N_SLOTS;
 
     if (s->phase != MACH_COMP)
-        return all_ended(s, slot, s->phase);
-    return all_ended(s, slot, MACH_PRE) && all_ended(s, slot, MACH_COMP) &&
-           all_ended(s, slot, MACH_POST);
+        return engine_all_ended(s, slot, s->phase);
+    return engine_all_ended(s, slot, MACH_PRE) &&
+           engine_all_ended(s, slot, MACH_COMP) &&
+           engine_all_ended(s, slot, MACH_POST);
 }
 
 static void enter_phase(engine *e, uint32_t i)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     uint64_t slot = s->pos % N_SLOTS;
-    group *g = &s->groups[slot];
+    engine_group *g = &s->groups[slot];
 
-    s->transfers[slot][s->phase] = (phase_transfers){.first = g->n_transfers};
+    s->transfers[slot][s->phase] =
+        (engine_phase_transfers){.first = g->n_transfers};
     s->at = g->phase_at[s->phase];
     s->charged = false;
     s->state = STEPS;
     if (e->trace)
-        emit_phase_begin(e->trace, i, s->t, g->id, s->phase);
+        emit_phase_begin(e->trace, i, s->accounted, g->id, s->phase);
 }
 
 /* --- SHAVEs -------------------------------------------------------------- */
@@ -269,7 +272,7 @@ static void enter_phase(engine *e, uint32_t i)
 /* Wait for transfers until ready. False: not yet. */
 static bool wait_until(engine *e, uint32_t i, bool ready)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
 
     if (!ready) {
         s->blocked = true;
@@ -278,7 +281,7 @@ static bool wait_until(engine *e, uint32_t i, bool ready)
     }
     if (s->blocked) {
         s->blocked = false;
-        engine_account(e, i, MACH_CAUSE_DMA_WAIT, e->now - s->t);
+        engine_account(e, i, MACH_CAUSE_DMA_WAIT, e->now - s->accounted);
     }
     return true;
 }
@@ -286,21 +289,21 @@ static bool wait_until(engine *e, uint32_t i, bool ready)
 /* Do the step at s->at. False: it is not finished, the SHAVE sleeps. */
 static bool do_step(engine *e, uint32_t i, vpu_status *st)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     const mach_step *step = step_at(e, i, s->at);
     uint32_t slot = (uint32_t)(s->pos % N_SLOTS);
-    group *g = &s->groups[slot];
-    request r;
+    engine_group *g = &s->groups[slot];
+    engine_transfer r;
 
     if (step->kind == MACH_STEP_RUN)
         return engine_run_step(e, i, step);
     if (!s->charged) {
         engine_account(e, i, MACH_CAUSE_ISSUE, step->issue_cycles);
         if (step->kind == MACH_STEP_DMA)
-            engine_account(e, i, MACH_CAUSE_DMA_SETUP, e->d->dma_setup);
+            engine_account(e, i, MACH_CAUSE_DMA_SETUP, e->desc->dma_setup);
         s->charged = true;
     }
-    if (step->kind == MACH_STEP_WAIT && !all_ended(s, slot, s->phase)) {
+    if (step->kind == MACH_STEP_WAIT && !engine_all_ended(s, slot, s->phase)) {
         if (!s->blocked && !engine_in_step(e, i))
             return false;
         if (!wait_until(e, i, engine_ended_below(e, i, step->id)))
@@ -311,18 +314,19 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
         if (!engine_in_step(e, i))
             return false;
         s->transfers[slot][s->phase].issued++;
-        r = (request){i, slot, g->n_transfers++, s->phase, g->id, step->u.dma};
+        r = (engine_transfer){i,        slot,  g->n_transfers++,
+                              s->phase, g->id, step->detail.dma};
         *st = engine_request(e, &r);
     }
     s->charged = false;
     return true;
 }
 
-static bool drained(const shave *s)
+static bool drained(const engine_shave *s)
 {
     for (uint64_t slot = 0; slot < N_SLOTS; slot++)
         for (int p = 0; p < MACH_N_PHASES; p++)
-            if (!all_ended(s, slot, (mach_phase)p))
+            if (!engine_all_ended(s, slot, (mach_phase)p))
                 return false;
     return true;
 }
@@ -337,7 +341,7 @@ static void finish_shave(engine *e, uint32_t i)
 
 static vpu_status limit_reached(engine *e)
 {
-    const mach_launch *l = e->l;
+    const mach_launch *l = e->launch;
     str who = {0};
     vpu_status st;
 
@@ -347,7 +351,7 @@ static vpu_status limit_reached(engine *e)
                  "(--max-cycles) after %llu of %llu work-groups%s",
                  l->name ? l->name : "", l->name ? ": " : "",
                  l->kernel ? l->kernel : "", (unsigned long long)l->max_cycles,
-                 (unsigned long long)e->p->groups,
+                 (unsigned long long)e->profile->groups,
                  (unsigned long long)l->n_groups, str_text(&who));
     str_free(&who);
     return st;
@@ -356,14 +360,14 @@ static vpu_status limit_reached(engine *e)
 /* Let SHAVE i act until it sleeps. */
 static vpu_status shave_event(engine *e, uint32_t i)
 {
-    uint64_t limit = e->l->max_cycles ? e->l->max_cycles : NEVER;
-    shave *s = &e->shaves[i];
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    engine_shave *s = &e->shaves[i];
     vpu_status st = VPU_OK;
 
     while (!st && s->state != DONE) {
-        const group *g = &s->groups[s->pos % N_SLOTS];
+        const engine_group *g = &s->groups[s->pos % N_SLOTS];
 
-        if (s->t > limit)
+        if (s->accounted > limit)
             return limit_reached(e);
         switch (s->state) {
         case CHOOSE:
@@ -383,7 +387,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
         case STEPS:
         case RUNNING:
             if (s->at == g->phase_end[s->phase]) {
-                emit_phase_end(e->trace, i, s->t);
+                emit_phase_end(e->trace, i, s->accounted);
                 s->state = CHOOSE;
                 break;
             }
@@ -435,7 +439,7 @@ static uint32_t earliest(const engine *e)
 
 static vpu_status replay(engine *e)
 {
-    uint64_t limit = e->l->max_cycles ? e->l->max_cycles : NEVER;
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
     vpu_status st = VPU_OK;
 
     while (!st && e->n_active) {
@@ -465,37 +469,38 @@ static vpu_status replay(engine *e)
 
 static void begin_launch(engine *e)
 {
-    double per_cycle = e->d->ddr_eff_bw * 1000 / (double)e->d->clk_mhz;
+    double per_cycle = e->desc->ddr_eff_bw * 1000 / (double)e->desc->clk_mhz;
 
-    e->dram = dram_of(e->d);
+    e->dram = dram_of(e->desc);
     flow_init(&e->flows, (uint64_t)(per_cycle * (1 << FLOW_Q) + 0.5),
               e->dram.n_banks);
     e->server.bytes_per_cycle = e->flows.capacity[FLOW_BUS];
-    e->server.line_bytes = (uint32_t)e->d->l2_line;
-    e->n_channels = (uint32_t)e->d->dma_channels;
-    e->n_active = e->l->n_shaves;
-    e->n_actors = e->n_channels + e->l->n_shaves;
+    e->server.line_bytes = (uint32_t)e->desc->l2_line;
+    e->n_channels = (uint32_t)e->desc->dma_channels;
+    e->n_active = e->launch->n_shaves;
+    e->n_actors = e->n_channels + e->launch->n_shaves;
     emit_active(e->trace, 0, e->n_active);
     for (uint32_t c = 0; c < e->n_channels; c++)
         e->next[c] = NEVER;
-    for (uint32_t i = 0; i < e->l->n_shaves; i++)
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
         engine_account(e, i, MACH_CAUSE_DISPATCH,
-                       e->d->layer_fixed + i * e->d->shave_start);
+                       e->desc->layer_fixed + i * e->desc->shave_start);
 }
 
 static void end_launch(engine *e)
 {
     uint64_t most_issue = 0, issue = 0, bytes_cycles;
     uint64_t capacity = e->flows.capacity[FLOW_BUS];
-    mach_profile *p = e->p;
+    mach_profile *p = e->profile;
 
-    for (uint32_t i = 0; i < e->l->n_shaves; i++)
-        if (e->shaves[i].t > p->cycles)
-            p->cycles = e->shaves[i].t;
-    for (uint32_t i = 0; i < e->l->n_shaves; i++) {
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
+        if (e->shaves[i].accounted > p->cycles)
+            p->cycles = e->shaves[i].accounted;
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
         uint64_t sum = 0;
 
-        engine_account(e, i, MACH_CAUSE_IDLE, p->cycles - e->shaves[i].t);
+        engine_account(e, i, MACH_CAUSE_IDLE,
+                       p->cycles - e->shaves[i].accounted);
         for (int c = 0; c < MACH_N_CAUSES; c++)
             sum += p->by_cause[i][c];
         assert(sum == p->cycles);
@@ -505,7 +510,8 @@ static void end_launch(engine *e)
             most_issue = p->by_cause[i][MACH_CAUSE_ISSUE];
     }
     if (p->cycles)
-        p->utilisation = (double)issue / ((double)p->cycles * e->l->n_shaves);
+        p->utilisation =
+            (double)issue / ((double)p->cycles * e->launch->n_shaves);
     /* In two parts, so that bytes << Q cannot overflow. */
     bytes_cycles = p->ddr_bytes / capacity << FLOW_Q;
     bytes_cycles += ((p->ddr_bytes % capacity) << FLOW_Q) / capacity;
@@ -526,9 +532,9 @@ vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
                        (unsigned long long)desc->num_shaves, launch->n_shaves);
     if (!(e = calloc(1, sizeof *e)))
         return err_set(err, VPU_ERR_NOMEM, "no memory for the timing model");
-    e->d = desc;
-    e->l = launch;
-    e->p = profile;
+    e->desc = desc;
+    e->launch = launch;
+    e->profile = profile;
     e->err = err;
     e->trace = emit_create(trace, desc, launch);
     begin_launch(e);

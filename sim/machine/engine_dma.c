@@ -3,17 +3,18 @@
 
 #include "sim/machine/engine_priv.h"
 
-static void start_transfer(engine *e, uint32_t c, const request *r)
+static void start_transfer(engine *e, uint32_t c, const engine_transfer *r)
 {
-    channel *ch = &e->channels[c];
+    engine_channel *ch = &e->channels[c];
 
     e->n_busy++;
-    *ch = (channel){.busy = true, .begin = e->now, .r = *r};
+    *ch = (engine_channel){.busy = true, .begin = e->now, .request = *r};
     e->shaves[r->shave].transfers[r->slot][r->phase].started++;
-    e->next[c] = e->now + (e->d->dma_first_byte ? e->d->dma_first_byte : 1);
+    e->next[c] =
+        e->now + (e->desc->dma_first_byte ? e->desc->dma_first_byte : 1);
 }
 
-vpu_status engine_request(engine *e, const request *r)
+vpu_status engine_request(engine *e, const engine_transfer *r)
 {
     for (uint32_t c = 0; c < e->n_channels; c++)
         if (!e->channels[c].busy) {
@@ -22,7 +23,7 @@ vpu_status engine_request(engine *e, const request *r)
         }
     if (e->n_waiting == e->cap_waiting) {
         uint32_t cap = e->cap_waiting ? 2 * e->cap_waiting : 64;
-        request *ring = malloc(cap * sizeof *ring);
+        engine_transfer *ring = malloc(cap * sizeof *ring);
 
         if (!ring)
             return err_set(e->err, VPU_ERR_NOMEM,
@@ -40,21 +41,23 @@ vpu_status engine_request(engine *e, const request *r)
 
 static void end_transfer(engine *e, uint32_t c)
 {
-    channel *ch = &e->channels[c];
-    request *r = &ch->r;
-    shave *s = &e->shaves[r->shave];
+    engine_channel *ch = &e->channels[c];
+    engine_transfer *r = &ch->request;
+    engine_shave *s = &e->shaves[r->shave];
 
-    if (ch->flowing && !e->l->transactions)
+    if (ch->flowing && !e->launch->transactions)
         flow_end(&e->flows, c, e->now);
     ch->busy = false;
     e->n_busy--;
     e->next[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;
-    e->p->transfers++;
-    e->p->dma_busy_cycles += e->now - ch->begin;
-    e->p->ddr_bytes += r->t.bytes;
-    *(r->t.to_cmx ? &e->p->dma_in_bytes : &e->p->dma_out_bytes) += r->t.bytes;
-    emit_transfer(e->trace, c, ch->begin, e->now, r->shave, r->group, &r->t);
+    e->profile->transfers++;
+    e->profile->dma_busy_cycles += e->now - ch->begin;
+    e->profile->ddr_bytes += r->transfer.bytes;
+    *(r->transfer.to_cmx ? &e->profile->dma_in_bytes
+                         : &e->profile->dma_out_bytes) += r->transfer.bytes;
+    emit_transfer(e->trace, c, ch->begin, e->now, r->shave, r->group,
+                  &r->transfer);
     if (s->blocked)
         e->next[e->n_channels + r->shave] = e->now; /* looks again itself */
     if (e->n_waiting) {
@@ -67,17 +70,17 @@ static void end_transfer(engine *e, uint32_t c)
 /* The channel's own cycles for the transfer. */
 static uint64_t work_of(const engine *e, const mach_transfer *t)
 {
-    uint64_t bus = e->d->dma_bus_bytes;
+    uint64_t bus = e->desc->dma_bus_bytes;
 
     return t->bytes / bus + (t->bytes % bus != 0) +
-           t->lines * e->d->dma_line_overhead;
+           t->lines * e->desc->dma_line_overhead;
 }
 
 /* The first byte is there: the rest is a flow. */
 static void flow_event(engine *e, uint32_t c)
 {
-    channel *ch = &e->channels[c];
-    const mach_transfer *t = &ch->r.t;
+    engine_channel *ch = &e->channels[c];
+    const mach_transfer *t = &ch->request.transfer;
     uint64_t work = work_of(e, t);
     flow_need need = {.bytes = t->bytes, .dma = true};
 
@@ -98,8 +101,8 @@ static void flow_event(engine *e, uint32_t c)
  * fast as the channel moves them, MAX_OUTSTANDING at most on their way. */
 static void piece_event(engine *e, uint32_t c)
 {
-    channel *ch = &e->channels[c];
-    const mach_transfer *t = &ch->r.t;
+    engine_channel *ch = &e->channels[c];
+    const mach_transfer *t = &ch->request.transfer;
     mach_walk whole = {.bytes = (uint32_t)t->bytes, .planes = 1};
     uint64_t *slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING], due;
 
@@ -131,7 +134,7 @@ static void piece_event(engine *e, uint32_t c)
 
 void engine_channel_event(engine *e, uint32_t c)
 {
-    if (e->l->transactions)
+    if (e->launch->transactions)
         piece_event(e, c);
     else
         flow_event(e, c);
@@ -139,19 +142,19 @@ void engine_channel_event(engine *e, uint32_t c)
 
 bool engine_ended_below(const engine *e, uint32_t i, uint64_t number)
 {
-    const shave *s = &e->shaves[i];
+    const engine_shave *s = &e->shaves[i];
     uint32_t slot = (uint32_t)(s->pos % N_SLOTS);
-    const phase_transfers *p = &s->transfers[slot][s->phase];
+    const engine_phase_transfers *p = &s->transfers[slot][s->phase];
 
     if (p->ended == p->issued)
         return true;
     if (p->started < p->issued && p->first + p->started < number)
         return false;
     for (uint32_t c = 0; c < e->n_channels; c++) {
-        const channel *ch = &e->channels[c];
+        const engine_channel *ch = &e->channels[c];
 
-        if (ch->busy && ch->r.shave == i && ch->r.slot == slot &&
-            ch->r.phase == s->phase && ch->r.number < number)
+        if (ch->busy && ch->request.shave == i && ch->request.slot == slot &&
+            ch->request.phase == s->phase && ch->request.number < number)
             return false;
     }
     return true;

@@ -23,36 +23,36 @@ typedef struct {
     uint32_t end;
     uint32_t phase_at[MACH_N_PHASES], phase_end[MACH_N_PHASES];
     uint32_t n_transfers;
-} group;
+} engine_group;
 
 /* Transfers of one phase of one slot. They start in order of number, so what
  * has not started is known by a count alone. */
 typedef struct {
     uint32_t first, issued, started, ended;
-} phase_transfers;
+} engine_phase_transfers;
 
 /* What a RUN step takes when alone. */
 typedef struct {
     uint64_t issue, l2, ddr, store; /* cycles */
     uint64_t bytes;                 /* on DDR */
-} run_cost;
+} engine_run_cost;
 
 /* How far a SHAVE is in a RUN step. */
 typedef struct {
-    run_cost cost; /* at flow level */
+    engine_run_cost cost; /* at flow level */
     /* At transaction level. */
     uint32_t miss;                      /* the next of the step's list */
     bool reached;                       /* and its moment has come */
     uint64_t landed;                    /* cycle the last line is done */
     uint64_t issued;                    /* issue cycles accounted */
     uint64_t landing[MAX_STORE_BUFFER]; /* cycle each posted store is done */
-} run_progress;
+} engine_run_progress;
 
-typedef enum { CHOOSE, ENTER, STEPS, RUNNING, DRAIN, DONE } shave_state;
+typedef enum { CHOOSE, ENTER, STEPS, RUNNING, DRAIN, DONE } engine_shave_state;
 
 typedef struct {
-    shave_state state;
-    uint64_t t;         /* accounted up to here */
+    engine_shave_state state;
+    uint64_t accounted; /* accounted up to here */
     uint64_t n_loaded;  /* groups taken from the queue */
     uint64_t n_retired; /* groups done */
     uint64_t pos;       /* of the group whose phase is running, from 0 */
@@ -60,38 +60,38 @@ typedef struct {
     bool any;     /* some phase has been chosen */
     bool charged; /* the step's own cycles are accounted */
     bool blocked; /* waits for transfers, since t */
-    run_progress run;
+    engine_run_progress run;
     uint32_t at; /* step in the queue, from its head */
     uint32_t loaded_end;
-    group groups[N_SLOTS];
-    phase_transfers transfers[N_SLOTS][MACH_N_PHASES];
-} shave;
+    engine_group groups[N_SLOTS];
+    engine_phase_transfers transfers[N_SLOTS][MACH_N_PHASES];
+} engine_shave;
 
 typedef struct {
     uint32_t shave, slot, number;
     mach_phase phase;
     uint64_t group;
-    mach_transfer t;
-} request;
+    mach_transfer transfer;
+} engine_transfer;
 
 typedef struct {
     bool busy, flowing;
     uint64_t begin;
-    request r;
+    engine_transfer request;
     /* transaction level */
     dram_piece piece;
     uint64_t work, worked; /* cycles alone; of them for pieces issued */
     uint64_t moved;        /* bytes issued */
     uint64_t landed[MAX_OUTSTANDING];
     uint32_t n_pieces;
-} channel;
+} engine_channel;
 
 typedef struct {
-    const mach_desc *d;
-    const mach_launch *l;
-    mach_profile *p;
+    const mach_desc *desc;
+    const mach_launch *launch;
+    mach_profile *profile;
     vpu_error *err;
-    emitter *trace;
+    emit_writer *trace;
     uint64_t now;
     uint32_t n_channels, n_actors, n_active;
     uint32_t n_busy; /* channels; next[] of others is NEVER */
@@ -99,10 +99,10 @@ typedef struct {
     dram dram;
     flow_set flows;     /* flow level */
     dram_server server; /* transaction level */
-    channel channels[MAX_CHANNELS];
-    shave shaves[MACH_MAX_SHAVES];
+    engine_channel channels[MAX_CHANNELS];
+    engine_shave shaves[MACH_MAX_SHAVES];
     mach_queue queues[MACH_MAX_SHAVES];
-    request *waiting; /* ring of cap_waiting, a power of two */
+    engine_transfer *waiting; /* ring of cap_waiting, a power of two */
     uint32_t waiting_head, n_waiting, cap_waiting;
 } engine;
 
@@ -113,9 +113,10 @@ void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles);
  * is not there yet; it will be called again then. */
 bool engine_in_step(engine *e, uint32_t i);
 
-static inline bool all_ended(const shave *s, uint64_t slot, mach_phase phase)
+static inline bool engine_all_ended(const engine_shave *s, uint64_t slot,
+                                    mach_phase phase)
 {
-    const phase_transfers *p = &s->transfers[slot][phase];
+    const engine_phase_transfers *p = &s->transfers[slot][phase];
 
     return p->ended == p->issued;
 }
@@ -124,7 +125,7 @@ static inline bool all_ended(const shave *s, uint64_t slot, mach_phase phase)
 bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
 
 /* engine_dma.c */
-vpu_status engine_request(engine *e, const request *r);
+vpu_status engine_request(engine *e, const engine_transfer *r);
 void engine_channel_event(engine *e, uint32_t c);
 /* Whether the transfers of SHAVE i's current group and phase whose number is
  * below that ended. */

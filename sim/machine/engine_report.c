@@ -9,7 +9,7 @@ static const char *const phases[MACH_N_PHASES] = {
     [MACH_PRE] = "preload", [MACH_COMP] = "compute", [MACH_POST] = "postwrite"};
 
 /* Transfers of SHAVE i that are asked for and have not ended. */
-static uint32_t pending(const shave *s)
+static uint32_t pending(const engine_shave *s)
 {
     uint32_t n = 0;
 
@@ -21,8 +21,8 @@ static uint32_t pending(const shave *s)
 
 static void report_shave(const engine *e, uint32_t i, str *out)
 {
-    const shave *s = &e->shaves[i];
-    const group *g = &s->groups[s->pos % N_SLOTS];
+    const engine_shave *s = &e->shaves[i];
+    const engine_group *g = &s->groups[s->pos % N_SLOTS];
     const char *phase = phases[s->phase];
 
     str_printf(out, "\n  SHAVE %u: ", i);
@@ -32,7 +32,7 @@ static void report_shave(const engine *e, uint32_t i, str *out)
     }
     if (!s->any) {
         str_printf(out, "not started before cycle %llu",
-                   (unsigned long long)s->t);
+                   (unsigned long long)s->accounted);
         return;
     }
     str_printf(out, "work-group %llu, ", (unsigned long long)g->id);
@@ -46,27 +46,28 @@ static void report_shave(const engine *e, uint32_t i, str *out)
         str_printf(out, "%s phase, waits for DDR", phase);
     else
         str_printf(out, "%s phase, executes (its clock: %llu)", phase,
-                   (unsigned long long)s->t);
+                   (unsigned long long)s->accounted);
 }
 
 static void report_channel(const engine *e, uint32_t c, str *out)
 {
-    const request *r = &e->channels[c].r;
+    const engine_transfer *r = &e->channels[c].request;
 
     str_printf(out,
                "\n  DMA channel %u: %llu bytes %s CMX for SHAVE %u, "
                "work-group %llu",
-               c, (unsigned long long)r->t.bytes, r->t.to_cmx ? "to" : "from",
-               r->shave, (unsigned long long)r->group);
-    if (r->t.src_line)
-        str_printf(out, ", started in line %u", r->t.src_line);
+               c, (unsigned long long)r->transfer.bytes,
+               r->transfer.to_cmx ? "to" : "from", r->shave,
+               (unsigned long long)r->group);
+    if (r->transfer.src_line)
+        str_printf(out, ", started in line %u", r->transfer.src_line);
 }
 
 void engine_report(const engine *e, str *out)
 {
     uint32_t done = 0, lines = 0, left = 0;
 
-    for (uint32_t i = 0; i < e->l->n_shaves; i++) {
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
         if (e->shaves[i].state == DONE)
             done++;
         else if (lines++ < MAX_LINES)

@@ -31,7 +31,7 @@ static void count_memory(mach_profile *p, const mach_mem_counts *m,
  * accesses has passed when the load comes. */
 static uint64_t behind_stores(const dram *ram, const mach_step *step)
 {
-    const mach_mem_counts *m = &step->u.mem;
+    const mach_mem_counts *m = &step->detail.mem;
     uint64_t accesses =
         (uint64_t)m->load_l1_hits + m->load_l2_hits + m->load_fills + m->stores;
     uint64_t busy = (uint64_t)m->lines_before * ram->line_busy, passed;
@@ -46,11 +46,11 @@ static uint64_t behind_stores(const dram *ram, const mach_step *step)
  * is on its way (as long as a load of the same kind would stall). Only what the
  * rest of the step does not cover is a stall, and a handful of stores that all
  * fit into the buffer never is. */
-static run_cost cost_of(const mach_desc *d, const dram *ram,
-                        const mach_step *step)
+static engine_run_cost cost_of(const mach_desc *d, const dram *ram,
+                               const mach_step *step)
 {
-    const mach_mem_counts *m = &step->u.mem;
-    run_cost c = {.issue = step->issue_cycles};
+    const mach_mem_counts *m = &step->detail.mem;
+    engine_run_cost c = {.issue = step->issue_cycles};
     uint64_t fills = m->store_fills, hits, held, covered;
 
     c.l2 =
@@ -69,22 +69,22 @@ static run_cost cost_of(const mach_desc *d, const dram *ram,
     return c;
 }
 
-static uint64_t alone_of(const run_cost *c)
+static uint64_t alone_of(const engine_run_cost *c)
 {
     return c->issue + c->l2 + c->ddr + c->store;
 }
 
 static void account_run(engine *e, uint32_t i, const mach_step *step,
-                        const run_cost *c, uint64_t stretch)
+                        const engine_run_cost *c, uint64_t stretch)
 {
     engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
     engine_account(e, i, MACH_CAUSE_L2, c->l2);
     engine_account(e, i, MACH_CAUSE_DDR, c->ddr);
     engine_account(e, i, MACH_CAUSE_STORE, c->store);
-    engine_account(e, i,
-                   step->u.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
-                   stretch);
-    count_memory(e->p, &step->u.mem, c->bytes);
+    engine_account(
+        e, i, step->detail.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
+        stretch);
+    count_memory(e->profile, &step->detail.mem, c->bytes);
 }
 
 /* Of the banks there are: a copy of all there could be takes as long as the
@@ -92,7 +92,7 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
-    const mach_mem_counts *m = &step->u.mem;
+    const mach_mem_counts *m = &step->detail.mem;
     uint64_t lines = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
 
     need->bytes = bytes;
@@ -108,19 +108,19 @@ static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
 static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
 {
     uint32_t actor = e->n_channels + i;
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     uint64_t alone;
     flow_need need;
-    run_cost c;
+    engine_run_cost c;
 
     if (s->state == RUNNING) {
         flow_end(&e->flows, actor, e->now);
         s->state = STEPS;
         account_run(e, i, step, &s->run.cost,
-                    e->now - s->t - alone_of(&s->run.cost));
+                    e->now - s->accounted - alone_of(&s->run.cost));
         return true;
     }
-    c = cost_of(e->d, &e->dram, step);
+    c = cost_of(e->desc, &e->dram, step);
     alone = alone_of(&c);
     if (!c.bytes) {
         account_run(e, i, step, &c, 0);
@@ -143,14 +143,14 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
 static void pass_until(engine *e, uint32_t i, const mach_step *step,
                        uint64_t accesses, uint32_t l2_hits)
 {
-    run_progress *r = &e->shaves[i].run;
+    engine_run_progress *r = &e->shaves[i].run;
     uint64_t n = step->n_accesses ? step->n_accesses : 1;
     /* In two parts, so that the product cannot overflow. */
     uint64_t due = step->issue_cycles / n * accesses +
                    step->issue_cycles % n * accesses / n;
 
     engine_account(e, i, MACH_CAUSE_ISSUE, due - r->issued);
-    engine_account(e, i, MACH_CAUSE_L2, l2_hits * e->d->l2_hit_stall);
+    engine_account(e, i, MACH_CAUSE_L2, l2_hits * e->desc->l2_hit_stall);
     r->issued = due;
 }
 
@@ -159,7 +159,7 @@ static uint64_t *store_entry(engine *e, uint32_t i)
 {
     uint64_t *landing = e->shaves[i].run.landing, *first = landing;
 
-    for (uint64_t k = 1; k < e->d->store_buffer; k++)
+    for (uint64_t k = 1; k < e->desc->store_buffer; k++)
         if (landing[k] < *first)
             first = &landing[k];
     return first;
@@ -168,16 +168,16 @@ static uint64_t *store_entry(engine *e, uint32_t i)
 /* False: the SHAVE sleeps and comes back to the same miss. */
 static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
 {
-    shave *s = &e->shaves[i];
+    engine_shave *s = &e->shaves[i];
     uint64_t *entry = NULL, waited;
 
     if (m->kind == MACH_STORE_HIT || m->kind == MACH_STORE_FILL) {
         entry = store_entry(e, i);
-        if (*entry > s->t)
-            engine_account(e, i, MACH_CAUSE_STORE, *entry - s->t);
+        if (*entry > s->accounted)
+            engine_account(e, i, MACH_CAUSE_STORE, *entry - s->accounted);
     }
     if (m->kind == MACH_STORE_HIT) {
-        *entry = s->t + e->d->l2_hit_stall;
+        *entry = s->accounted + e->desc->l2_hit_stall;
         return true;
     }
     if (!engine_in_step(e, i))
@@ -189,9 +189,9 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
     waited = dram_serve_line(&e->dram, &e->server, e->now, m->addr);
     s->run.landed = e->now + waited + e->dram.line_busy;
     if (m->kind == MACH_LOAD_FILL)
-        engine_account(e, i, MACH_CAUSE_DDR, e->d->ddr_load_stall + waited);
+        engine_account(e, i, MACH_CAUSE_DDR, e->desc->ddr_load_stall + waited);
     else
-        *entry = e->now + e->d->ddr_load_stall + waited;
+        *entry = e->now + e->desc->ddr_load_stall + waited;
     return true;
 }
 
@@ -199,8 +199,8 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
  * write-backs: it ends when they have landed. */
 static bool run_as_transactions(engine *e, uint32_t i, const mach_step *step)
 {
-    const mach_mem_counts *m = &step->u.mem;
-    run_progress *r = &e->shaves[i].run;
+    const mach_mem_counts *m = &step->detail.mem;
+    engine_run_progress *r = &e->shaves[i].run;
     uint64_t ddr_lines =
         (uint64_t)m->load_fills + m->store_fills + m->write_backs;
 
@@ -220,11 +220,13 @@ static bool run_as_transactions(engine *e, uint32_t i, const mach_step *step)
     pass_until(e, i, step, step->n_accesses ? step->n_accesses : 1,
                m->load_l2_hits -
                    (r->miss ? step->misses[r->miss - 1].l2_hits : 0));
-    engine_account(e, i, MACH_CAUSE_L2, m->load_l1_hits * e->d->l1_hit_stall);
+    engine_account(e, i, MACH_CAUSE_L2,
+                   m->load_l1_hits * e->desc->l1_hit_stall);
     if (m->write_backs && !m->stores && !m->load_fills &&
-        r->landed > e->shaves[i].t)
-        engine_account(e, i, MACH_CAUSE_STORE, r->landed - e->shaves[i].t);
-    count_memory(e->p, m, ddr_lines * e->d->l2_line);
+        r->landed > e->shaves[i].accounted)
+        engine_account(e, i, MACH_CAUSE_STORE,
+                       r->landed - e->shaves[i].accounted);
+    count_memory(e->profile, m, ddr_lines * e->desc->l2_line);
     r->miss = 0;
     r->issued = 0;
     return true;
@@ -232,6 +234,6 @@ static bool run_as_transactions(engine *e, uint32_t i, const mach_step *step)
 
 bool engine_run_step(engine *e, uint32_t i, const mach_step *step)
 {
-    return e->l->transactions ? run_as_transactions(e, i, step)
-                              : run_as_flow(e, i, step);
+    return e->launch->transactions ? run_as_transactions(e, i, step)
+                                   : run_as_flow(e, i, step);
 }

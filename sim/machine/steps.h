@@ -79,7 +79,7 @@ typedef struct {
     union {
         mach_mem_counts mem; /* RUN */
         mach_transfer dma;   /* DMA */
-    } u;
+    } detail;
 } mach_step;
 
 /* Steps of one SHAVE not yet replayed. exec appends with mach_queue_push. */

@@ -14,12 +14,12 @@ uint32_t deps_latency(const isa_instr *i, unsigned dst)
 
 /* --- memory -------------------------------------------------------------- */
 
-static bool is_access(const vop *o)
+static bool is_access(const vp_op *o)
 {
     return isa_ops[o->in.op].flags & (ISA_F_LOAD | ISA_F_STORE);
 }
 
-static bool is_store(const vop *o)
+static bool is_store(const vp_op *o)
 {
     return isa_ops[o->in.op].flags & ISA_F_STORE;
 }
@@ -35,7 +35,7 @@ static isa_operand address_of(const isa_instr *i)
     return i->src[vp_address(i)];
 }
 
-bool deps_may_alias(const vop *a, const vop *b, bool same_base_value)
+bool deps_may_alias(const vp_op *a, const vp_op *b, bool same_base_value)
 {
     isa_operand pa = address_of(&a->in), pb = address_of(&b->in);
 
@@ -53,9 +53,9 @@ bool deps_may_alias(const vop *a, const vop *b, bool same_base_value)
 /* --- all ----------------------------------------------------------------- */
 
 typedef struct {
-    const vblock *b;
+    const vp_block *b;
     arena *a;
-    dep_list *out;
+    deps_list *out;
     /* Per register of the block, by position in `keys`. */
     ir_map last;         /* key -> last operation that wrote it + 1 */
     uint32_t *next_read; /* per operation and source: earlier reader of the
@@ -68,7 +68,7 @@ static void add(deps *d, uint32_t from, uint32_t to, int32_t lat)
 {
     if (from != to)
         *arena_append(d->a, d->out->list, d->out->n, d->out->cap) =
-            (dep){from, to, lat};
+            (deps_edge){from, to, lat};
 }
 
 static void reads(deps *d, uint32_t i)
@@ -135,10 +135,10 @@ static bool unchanged(const deps *d, isa_operand x, uint32_t a)
 
 static void accesses(deps *d, uint32_t i, const uint32_t *mem, uint32_t n_mem)
 {
-    const vop *o = &d->b->ops[i];
+    const vp_op *o = &d->b->ops[i];
 
     for (uint32_t k = 0; k < n_mem; k++) {
-        const vop *m = &d->b->ops[mem[k]];
+        const vp_op *m = &d->b->ops[mem[k]];
         bool same;
 
         if (!is_store(m) && !is_store(o))
@@ -175,15 +175,15 @@ static void serial(deps *d, uint32_t i)
     d->fence = i + 1;
 }
 
-void deps_of_block(const vblock *b, arena *a, dep_list *out)
+void deps_of_block(const vp_block *b, arena *a, deps_list *out)
 {
     deps d = {.b = b, .a = a, .out = out};
-    uint32_t *mem = arena_array(a, uint32_t, b->n + 1), n_mem = 0;
+    uint32_t *mem = arena_array(a, uint32_t, b->n_ops + 1), n_mem = 0;
 
     ir_map_init(&d.last, a);
     ir_map_init(&d.reader, a);
-    d.next_read = arena_array(a, uint32_t, b->n *ISA_MAX_SRC + 1);
-    for (uint32_t i = 0; i < b->n; i++) {
+    d.next_read = arena_array(a, uint32_t, b->n_ops *ISA_MAX_SRC + 1);
+    for (uint32_t i = 0; i < b->n_ops; i++) {
         reads(&d, i);
         if (is_access(&b->ops[i])) {
             accesses(&d, i, mem, n_mem);

@@ -3,19 +3,19 @@
 
 static void set(uint64_t *bits, isa_operand x)
 {
-    bits[x.n / 64] |= UINT64_C(1) << x.n % 64;
+    bits[x.number / 64] |= UINT64_C(1) << x.number % 64;
 }
 
 static bool get(const uint64_t *bits, isa_operand x)
 {
-    return bits[x.n / 64] >> x.n % 64 & 1;
+    return bits[x.number / 64] >> x.number % 64 & 1;
 }
 
-static void local_sets(const vblock *b, uint64_t *use, uint64_t *def)
+static void local_sets(const vp_block *b, uint64_t *use, uint64_t *def)
 {
     for (size_t i = 0; i < b->n_phis; i++)
         set(def, b->phis[i].dst);
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < b->n_ops; i++) {
         const isa_instr *in = &b->ops[i].in;
 
         for (unsigned k = 0; k < ISA_MAX_SRC; k++)
@@ -32,9 +32,9 @@ static void phi_reads(const vprog *p, uint64_t **out)
 {
     for (size_t b = 0; b < p->n_blocks; b++)
         for (size_t i = 0; i < p->blocks[b].n_phis; i++) {
-            const vphi *f = &p->blocks[b].phis[i];
+            const vp_phi *f = &p->blocks[b].phis[i];
 
-            for (uint32_t k = 0; k < f->n; k++)
+            for (uint32_t k = 0; k < f->n_from; k++)
                 if (vp_is_reg(f->src[k]))
                     set(out[f->from[k]], f->src[k]);
         }
@@ -76,7 +76,7 @@ void liveness_compute(const vprog *p, arena *a, liveness *l)
 
 /* Blocks stand in an order in which a loop's lie between its head and the
  * branch back to it. */
-uint32_t *loop_depths(const vprog *p, arena *a)
+uint32_t *liveness_loop_depths(const vprog *p, arena *a)
 {
     uint32_t *depth = arena_array(a, uint32_t, p->n_blocks + 1);
 

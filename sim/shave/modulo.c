@@ -6,7 +6,7 @@
 enum { MAX_INTERVAL = 256, TRIES_PER_OP = 8, UNSET = -1 };
 
 typedef struct {
-    mod_loop *l;
+    modulo_loop *l;
     int32_t ii;
     int32_t *time, *never; /* never: earliest time it may be tried at again */
     int32_t *height;
@@ -23,11 +23,11 @@ static const isa_op_info *info(const state *s, uint32_t i)
 
 /* --- bounds -------------------------------------------------------------- */
 
-static uint32_t resource_bound(const mod_loop *l)
+static uint32_t resource_bound(const modulo_loop *l)
 {
     uint32_t busy[ISA_N_UNITS] = {0}, lsu = 0, most = 1;
 
-    for (uint32_t i = 0; i < l->n; i++) {
+    for (uint32_t i = 0; i < l->n_ops; i++) {
         const isa_op_info *o = &isa_ops[l->ops[i].in.op];
         unsigned n = (unsigned)__builtin_popcount(o->units);
 
@@ -47,17 +47,17 @@ static uint32_t resource_bound(const mod_loop *l)
  * than its iterations. */
 static bool heights(state *s)
 {
-    mod_loop *l = s->l;
+    modulo_loop *l = s->l;
     bool again = true;
 
-    for (uint32_t i = 0; i < l->n; i++)
+    for (uint32_t i = 0; i < l->n_ops; i++)
         s->height[i] = isa_ops[l->ops[i].in.op].lat;
     for (uint32_t round = 0; again; round++) {
         again = false;
-        if (round > l->n + 1)
+        if (round > l->n_ops + 1)
             return false;
         for (size_t e = 0; e < l->n_edges; e++) {
-            const mod_edge *d = &l->edges[e];
+            const modulo_edge *d = &l->edges[e];
             int32_t h =
                 s->height[d->to] + d->lat - s->ii * (int32_t)d->distance;
 
@@ -146,16 +146,16 @@ static unsigned make_room(state *s, uint32_t i, int32_t t)
 
 static void index_edges(state *s, arena *a)
 {
-    const mod_loop *l = s->l;
-    uint32_t *next = arena_array(a, uint32_t, l->n + 1);
+    const modulo_loop *l = s->l;
+    uint32_t *next = arena_array(a, uint32_t, l->n_ops + 1);
 
-    s->first = arena_array(a, uint32_t, l->n + 1);
+    s->first = arena_array(a, uint32_t, l->n_ops + 1);
     s->touching = arena_array(a, uint32_t, 2 * l->n_edges + 1);
     for (size_t e = 0; e < l->n_edges; e++) {
         s->first[l->edges[e].from + 1]++;
         s->first[l->edges[e].to + 1] += l->edges[e].to != l->edges[e].from;
     }
-    for (uint32_t i = 0; i < l->n; i++)
+    for (uint32_t i = 0; i < l->n_ops; i++)
         next[i + 1] = s->first[i + 1] += s->first[i];
     for (size_t e = 0; e < l->n_edges; e++) {
         s->touching[next[l->edges[e].from]++] = (uint32_t)e;
@@ -166,11 +166,11 @@ static void index_edges(state *s, arena *a)
 
 static int32_t earliest(const state *s, uint32_t i)
 {
-    const mod_loop *l = s->l;
+    const modulo_loop *l = s->l;
     int32_t t = 0;
 
     for (uint32_t k = s->first[i]; k < s->first[i + 1]; k++) {
-        const mod_edge *d = &l->edges[s->touching[k]];
+        const modulo_edge *d = &l->edges[s->touching[k]];
         int32_t at;
 
         if (d->to != i || d->from == i || s->time[d->from] == UNSET)
@@ -183,10 +183,10 @@ static int32_t earliest(const state *s, uint32_t i)
 
 static void put_back_broken(state *s, uint32_t i)
 {
-    const mod_loop *l = s->l;
+    const modulo_loop *l = s->l;
 
     for (uint32_t k = s->first[i]; k < s->first[i + 1]; k++) {
-        const mod_edge *d = &l->edges[s->touching[k]];
+        const modulo_edge *d = &l->edges[s->touching[k]];
         uint32_t other = d->from == i ? d->to : d->from;
 
         if (other == i || s->time[other] == UNSET || s->time[i] == UNSET)
@@ -220,7 +220,7 @@ static uint32_t highest_unset(const state *s)
 {
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t i = 0; i < s->l->n; i++)
+    for (uint32_t i = 0; i < s->l->n_ops; i++)
         if (s->time[i] == UNSET &&
             (best == UINT32_MAX || s->height[i] > s->height[best]))
             best = i;
@@ -229,10 +229,10 @@ static uint32_t highest_unset(const state *s)
 
 static bool sound(const state *s)
 {
-    const mod_loop *l = s->l;
+    const modulo_loop *l = s->l;
 
     for (size_t e = 0; e < l->n_edges; e++) {
-        const mod_edge *d = &l->edges[e];
+        const modulo_edge *d = &l->edges[e];
 
         if (s->time[d->to] <
             s->time[d->from] + d->lat - s->ii * (int32_t)d->distance)
@@ -243,11 +243,11 @@ static bool sound(const state *s)
 
 static bool try_interval(state *s)
 {
-    mod_loop *l = s->l;
-    uint32_t budget = TRIES_PER_OP * l->n + 16, i;
+    modulo_loop *l = s->l;
+    uint32_t budget = TRIES_PER_OP * l->n_ops + 16, i;
     int32_t last = 0;
 
-    for (uint32_t k = 0; k < l->n; k++) {
+    for (uint32_t k = 0; k < l->n_ops; k++) {
         s->time[k] = UNSET;
         s->never[k] = 0;
     }
@@ -262,26 +262,26 @@ static bool try_interval(state *s)
     }
     if (!sound(s))
         return false;
-    for (uint32_t k = 0; k < l->n; k++)
+    for (uint32_t k = 0; k < l->n_ops; k++)
         last = s->time[k] > last ? s->time[k] : last;
     l->interval = (uint32_t)s->ii;
     l->stages = (uint32_t)last / l->interval + 1;
     return l->stages <= MOD_MAX_STAGES;
 }
 
-bool modulo_schedule(mod_loop *l, uint32_t limit, arena *a)
+bool modulo_schedule(modulo_loop *l, uint32_t limit, arena *a)
 {
     state s = {.l = l};
     uint32_t bound = resource_bound(l);
 
-    if (!l->n)
+    if (!l->n_ops)
         return false;
     limit = limit < MAX_INTERVAL ? limit : MAX_INTERVAL;
-    s.time = arena_array(a, int32_t, l->n);
-    s.never = arena_array(a, int32_t, l->n);
-    s.height = arena_array(a, int32_t, l->n);
-    l->time = arena_array(a, uint32_t, l->n);
-    l->unit = arena_array(a, uint8_t, l->n);
+    s.time = arena_array(a, int32_t, l->n_ops);
+    s.never = arena_array(a, int32_t, l->n_ops);
+    s.height = arena_array(a, int32_t, l->n_ops);
+    l->time = arena_array(a, uint32_t, l->n_ops);
+    l->unit = arena_array(a, uint8_t, l->n_ops);
     for (int u = 0; u < ISA_N_UNITS; u++)
         s.taken[u] = arena_array(a, int32_t, limit + 1);
     index_edges(&s, a);
@@ -289,7 +289,7 @@ bool modulo_schedule(mod_loop *l, uint32_t limit, arena *a)
         s.ii = (int32_t)ii;
         if (!try_interval(&s))
             continue;
-        for (uint32_t k = 0; k < l->n; k++)
+        for (uint32_t k = 0; k < l->n_ops; k++)
             l->time[k] = (uint32_t)s.time[k];
         return true;
     }

@@ -13,22 +13,22 @@ typedef struct {
     uint32_t from, to;
     int32_t lat;
     uint32_t distance;
-} mod_edge;
+} modulo_edge;
 
 typedef struct {
-    const vop *ops; /* in program order */
-    uint32_t n;
-    mod_edge *edges;
+    const vp_op *ops; /* in program order */
+    uint32_t n_ops;
+    modulo_edge *edges;
     size_t n_edges, edges_cap;
     /* The result */
     uint32_t *time;
     uint8_t *unit;
     uint32_t interval, stages;
-} mod_loop;
+} modulo_loop;
 
 /* Tries intervals below `limit`; false when none works. Iterative modulo
  * scheduling (Rau): highest first, what is in the way is put back. Memory comes
  * from a. */
-bool modulo_schedule(mod_loop *l, uint32_t limit, arena *a);
+bool modulo_schedule(modulo_loop *l, uint32_t limit, arena *a);
 
 #endif

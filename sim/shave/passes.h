@@ -13,7 +13,7 @@ typedef struct {
 void liveness_compute(const vprog *p, arena *a, liveness *l);
 
 /* Loops around each block: 0 outside all. */
-uint32_t *loop_depths(const vprog *p, arena *a);
+uint32_t *liveness_loop_depths(const vprog *p, arena *a);
 
 /* Addresses in single-block loops that grow by the same amount each time get
  * registers of their own, stepped by the accesses themselves. Before phis are
@@ -28,17 +28,17 @@ void phis_remove(vprog *p);
 typedef struct {
     uint32_t from, to;
     int32_t lat; /* to issues at least so many cycles after from */
-} dep;
+} deps_edge;
 
 typedef struct {
-    dep *list;
+    deps_edge *list;
     size_t n, cap;
-} dep_list;
+} deps_list;
 
-void deps_of_block(const vblock *b, arena *a, dep_list *out);
+void deps_of_block(const vp_block *b, arena *a, deps_list *out);
 /* May two accesses touch the same bytes? Same base register means the same
  * value: callers compare only within its lifetime. */
-bool deps_may_alias(const vop *a, const vop *b, bool same_base_value);
+bool deps_may_alias(const vp_op *a, const vp_op *b, bool same_base_value);
 uint32_t deps_latency(const isa_instr *i, unsigned dst);
 
 /* Issue cycles and slots of a block: list scheduling, longest path first.
@@ -46,7 +46,7 @@ uint32_t deps_latency(const isa_instr *i, unsigned dst);
  * program order as far as that allows (UINT32_MAX: as far as they like). in and
  * out are the block's rows of its liveness. Operations stay in program order;
  * their cycles and block->cycles are set. */
-void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
+void schedule_block(const vprog *p, vp_block *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch);
 
 /* Assigns the machine's registers to a scheduled program. */
@@ -58,7 +58,7 @@ typedef enum {
     /* A software-pipelined loop cannot have all it needs; no_pipeline of its
      * basic block is set, and the program must be built anew. */
     ASSIGN_NO_PIPELINE
-} assignment;
+} registers_outcome;
 
 /* When not all fits. */
 typedef struct {
@@ -67,9 +67,10 @@ typedef struct {
     /* Registers of each file that what is kept leaves alone, for the scheduler
      * to overlap operations in. */
     uint32_t spare;
-} spill_policy;
+} registers_spill_policy;
 
-assignment registers_assign(vprog *p, const spill_policy *policy,
-                            uint32_t *n_spills, bool *no_pipeline);
+registers_outcome registers_assign(vprog *p,
+                                   const registers_spill_policy *policy,
+                                   uint32_t *n_spills, bool *no_pipeline);
 
 #endif

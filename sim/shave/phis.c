@@ -29,9 +29,9 @@ typedef struct {
 
 static void note(web *w, isa_operand x)
 {
-    if (vp_is_reg(x) && !w->candidate[x.n]) {
-        w->regs[w->n] = x.n;
-        w->candidate[x.n] = ++w->n;
+    if (vp_is_reg(x) && !w->candidate[x.number]) {
+        w->regs[w->n] = x.number;
+        w->candidate[x.number] = ++w->n;
     }
 }
 
@@ -41,13 +41,13 @@ static void make_copies(web *w)
 
     for (size_t b = 0; b < p->n_blocks; b++)
         for (size_t i = 0; i < p->blocks[b].n_phis; i++) {
-            vphi *f = &p->blocks[b].phis[i];
+            vp_phi *f = &p->blocks[b].phis[i];
             isa_operand own = vp_reg(p, f->dst.kind);
             copies *c = &w->at_start[b];
 
             *arena_append(w->a, c->list, c->n, c->cap) =
                 (copy){f->dst, own, false};
-            for (uint32_t k = 0; k < f->n; k++) {
+            for (uint32_t k = 0; k < f->n_from; k++) {
                 c = &w->at_end[f->from[k]];
                 *arena_append(w->a, c->list, c->n, c->cap) =
                     (copy){own, f->src[k], f->from[k] >= b};
@@ -59,15 +59,16 @@ static void make_copies(web *w)
 
 /* Copies as operations, for liveness: order inside a group does not matter
  * there, as no group reads what it writes. */
-static void put_copy(vprog *p, vblock *b, size_t at, isa_operand dst,
+static void put_copy(vprog *p, vp_block *b, size_t at, isa_operand dst,
                      isa_operand src)
 {
-    vop *o = vp_add(p, b, dst.kind == ISA_V ? ISA_OP_vmov : ISA_OP_imov), made;
+    vp_op *o = vp_add(p, b, dst.kind == ISA_V ? ISA_OP_vmov : ISA_OP_imov),
+          made;
 
     o->in.dst[0] = dst;
     o->in.src[0] = src;
     made = *o;
-    memmove(&b->ops[at + 1], &b->ops[at], (b->n - 1 - at) * sizeof *b->ops);
+    memmove(&b->ops[at + 1], &b->ops[at], (b->n_ops - 1 - at) * sizeof *b->ops);
     b->ops[at] = made;
 }
 
@@ -87,14 +88,14 @@ static void defined(web *w, const uint64_t *live, isa_operand x,
 {
     uint32_t c;
 
-    if (!vp_is_reg(x) || !(c = w->candidate[x.n]))
+    if (!vp_is_reg(x) || !(c = w->candidate[x.number]))
         return;
     c--;
     for (uint32_t q = 0; q < w->words; q++)
         for (uint64_t bits = live[q]; bits; bits &= bits - 1) {
             uint32_t o = q * 64 + (uint32_t)__builtin_ctzll(bits);
 
-            if (vp_is_reg(same) && w->candidate[same.n] == o + 1)
+            if (vp_is_reg(same) && w->candidate[same.number] == o + 1)
                 continue;
             interfere(w, c, o);
         }
@@ -104,7 +105,7 @@ static void live_set(const web *w, uint64_t *live, isa_operand x, bool on)
 {
     uint32_t c;
 
-    if (!vp_is_reg(x) || !(c = w->candidate[x.n]))
+    if (!vp_is_reg(x) || !(c = w->candidate[x.number]))
         return;
     c--;
     if (on)
@@ -143,9 +144,9 @@ static void one_op(web *w, uint64_t *live, const isa_instr *in)
     }
     /* Two results of one operation are written by one operation. */
     if (vp_is_reg(in->dst[0]) && vp_is_reg(in->dst[1]) &&
-        w->candidate[in->dst[0].n] && w->candidate[in->dst[1].n])
-        interfere(w, w->candidate[in->dst[0].n] - 1,
-                  w->candidate[in->dst[1].n] - 1);
+        w->candidate[in->dst[0].number] && w->candidate[in->dst[1].number])
+        interfere(w, w->candidate[in->dst[0].number] - 1,
+                  w->candidate[in->dst[1].number] - 1);
     for (unsigned k = 0; k < ISA_MAX_SRC; k++)
         live_set(w, live, in->src[k], true);
 }
@@ -153,9 +154,9 @@ static void one_op(web *w, uint64_t *live, const isa_instr *in)
 static void interferences(web *w, const liveness *l)
 {
     for (size_t b = 0; b < w->p->n_blocks; b++) {
-        vblock *x = &w->p->blocks[b];
+        vp_block *x = &w->p->blocks[b];
         uint64_t *live = arena_array(w->a, uint64_t, w->words);
-        size_t i = x->n;
+        size_t i = x->n_ops;
 
         for (uint32_t c = 0; c < w->n; c++)
             if (l->out[b][w->regs[c] / 64] >> w->regs[c] % 64 & 1)
@@ -174,18 +175,18 @@ static void measure(web *w, liveness *l)
 {
     vprog with = *w->p;
 
-    with.a = w->a;
+    with.arena = w->a;
     with.blocks =
         arena_memdup(w->a, w->p->blocks, w->p->n_blocks * sizeof *with.blocks);
     for (size_t b = 0; b < with.n_blocks; b++) {
-        vblock *x = &with.blocks[b];
+        vp_block *x = &with.blocks[b];
         const copies *c = &w->at_end[b];
 
-        x->ops = arena_memdup(w->a, x->ops, x->n * sizeof *x->ops);
-        x->cap = x->n;
+        x->ops = arena_memdup(w->a, x->ops, x->n_ops * sizeof *x->ops);
+        x->ops_cap = x->n_ops;
         for (size_t i = 0; i < c->n; i++)
-            put_copy(&with, x, vp_branch(x) ? x->n - 1 : x->n, c->list[i].dst,
-                     c->list[i].src);
+            put_copy(&with, x, vp_branch(x) ? x->n_ops - 1 : x->n_ops,
+                     c->list[i].dst, c->list[i].src);
         c = &w->at_start[b];
         for (size_t i = 0; i < c->n; i++)
             put_copy(&with, x, 0, c->list[i].dst, c->list[i].src);
@@ -213,8 +214,8 @@ static void try_unite(web *w, const copy *c)
 
     if (!vp_is_reg(c->src))
         return;
-    a = find(w, w->candidate[c->dst.n] - 1);
-    b = find(w, w->candidate[c->src.n] - 1);
+    a = find(w, w->candidate[c->dst.number] - 1);
+    b = find(w, w->candidate[c->src.number] - 1);
     if (a == b || conflict(w, a, b))
         return;
     w->parent[b] = a;
@@ -240,8 +241,8 @@ static void coalesce(web *w)
 
 static isa_operand renamed(web *w, isa_operand x)
 {
-    if (vp_is_reg(x) && w->candidate[x.n])
-        x.n = w->regs[find(w, w->candidate[x.n] - 1)];
+    if (vp_is_reg(x) && w->candidate[x.number])
+        x.number = w->regs[find(w, w->candidate[x.number] - 1)];
     return x;
 }
 
@@ -263,7 +264,7 @@ static bool is_target(const copy *list, size_t n, isa_operand x)
 
 /* A parallel copy as single ones: first those whose target nobody reads any
  * more; a cycle is broken with one more register. */
-static void sequence(web *w, vblock *b, size_t at, const copies *group)
+static void sequence(web *w, vp_block *b, size_t at, const copies *group)
 {
     copy *todo = arena_array(w->a, copy, group->n + 1);
     size_t n = 0;
@@ -297,9 +298,9 @@ static void sequence(web *w, vblock *b, size_t at, const copies *group)
 static void rewrite(web *w)
 {
     for (size_t b = 0; b < w->p->n_blocks; b++) {
-        vblock *x = &w->p->blocks[b];
+        vp_block *x = &w->p->blocks[b];
 
-        for (size_t i = 0; i < x->n; i++) {
+        for (size_t i = 0; i < x->n_ops; i++) {
             isa_instr *in = &x->ops[i].in;
 
             for (unsigned k = 0; k < ISA_MAX_SRC; k++)
@@ -307,7 +308,7 @@ static void rewrite(web *w)
             for (unsigned k = 0; k < ISA_MAX_DST; k++)
                 in->dst[k] = renamed(w, in->dst[k]);
         }
-        sequence(w, x, vp_branch(x) ? x->n - 1 : x->n, &w->at_end[b]);
+        sequence(w, x, vp_branch(x) ? x->n_ops - 1 : x->n_ops, &w->at_end[b]);
         sequence(w, x, 0, &w->at_start[b]);
     }
 }

@@ -11,11 +11,11 @@ typedef struct {
     arena *a;
     uint32_t b;    /* the loop */
     uint32_t exit; /* where it goes on */
-    vop *body;     /* without what only the branch needed */
+    vp_op *body;   /* without what only the branch needed */
     uint32_t n;
     uint32_t *def; /* per register: operation of the body + 1; UINT32_MAX =
                       several */
-    mod_loop mod;
+    modulo_loop mod;
     /* The count: continue while counter + step <cond> bound. */
     isa_operand counter, bound;
     int32_t step;
@@ -43,11 +43,11 @@ static isa_cond swapped(isa_cond c)
     return other[c];
 }
 
-static const vop *only_def(const vblock *b, isa_operand r, size_t *at)
+static const vp_op *only_def(const vp_block *b, isa_operand r, size_t *at)
 {
-    const vop *found = NULL;
+    const vp_op *found = NULL;
 
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n_ops; i++)
         for (unsigned k = 0; k < ISA_MAX_DST; k++)
             if (vp_is_reg(b->ops[i].in.dst[k]) &&
                 vp_same(b->ops[i].in.dst[k], r)) {
@@ -59,9 +59,9 @@ static const vop *only_def(const vblock *b, isa_operand r, size_t *at)
     return found;
 }
 
-static bool defined_in(const vblock *b, isa_operand r)
+static bool defined_in(const vp_block *b, isa_operand r)
 {
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n_ops; i++)
         for (unsigned k = 0; k < ISA_MAX_DST; k++)
             if (vp_same(b->ops[i].in.dst[k], r))
                 return true;
@@ -69,17 +69,18 @@ static bool defined_in(const vblock *b, isa_operand r)
 }
 
 /* v = counter + step, compared after it is made. */
-static bool is_counter(piper *x, const vblock *b, isa_operand v, size_t cmp_at)
+static bool is_counter(piper *x, const vp_block *b, isa_operand v,
+                       size_t cmp_at)
 {
     size_t at, copy_at;
-    const vop *o, *copy;
+    const vp_op *o, *copy;
 
     if (v.kind != ISA_I || !(o = only_def(b, v, &at)) || at > cmp_at ||
         o->in.op != ISA_OP_iadd || o->in.src[0].kind != ISA_I ||
         o->in.src[1].kind != ISA_IMM)
         return false;
     x->counter = o->in.src[0];
-    x->step = (int32_t)o->in.src[1].n;
+    x->step = (int32_t)o->in.src[1].number;
     if (vp_same(x->counter, v))
         return true;
     copy = only_def(b, x->counter, &copy_at);
@@ -87,10 +88,10 @@ static bool is_counter(piper *x, const vblock *b, isa_operand v, size_t cmp_at)
            vp_same(copy->in.src[0], v);
 }
 
-static bool counts(piper *x, const vblock *b, const vop *branch)
+static bool counts(piper *x, const vp_block *b, const vp_op *branch)
 {
     size_t at;
-    const vop *cmp = only_def(b, branch->in.src[0], &at);
+    const vp_op *cmp = only_def(b, branch->in.src[0], &at);
     isa_operand bound;
 
     if (branch->in.op != ISA_OP_brc || (uint32_t)branch->in.imm != x->b ||
@@ -121,7 +122,7 @@ static bool counts(piper *x, const vblock *b, const vop *branch)
 
 static bool live_after(const uint64_t *in_exit, isa_operand r)
 {
-    return in_exit[r.n / 64] >> r.n % 64 & 1;
+    return in_exit[r.number / 64] >> r.number % 64 & 1;
 }
 
 /* o's sources are read once more, or no more; a register counts once an
@@ -134,7 +135,7 @@ static void count_reads(uint32_t *readers, const isa_instr *in, bool more)
         for (unsigned j = 0; j < k; j++)
             seen |= vp_same(in->src[j], in->src[k]);
         if (!seen)
-            readers[in->src[k].n] += more ? 1 : UINT32_MAX;
+            readers[in->src[k].number] += more ? 1 : UINT32_MAX;
     }
 }
 
@@ -152,19 +153,20 @@ static bool is_wanted(const isa_instr *in, const uint32_t *readers,
             continue;
         for (unsigned j = 0; j < ISA_MAX_SRC; j++)
             own |= vp_same(in->src[j], in->dst[k]);
-        any = live_after(in_exit, in->dst[k]) || readers[in->dst[k].n] > own;
+        any =
+            live_after(in_exit, in->dst[k]) || readers[in->dst[k].number] > own;
     }
     return any;
 }
 
 /* Without the branch its comparison and often the counter are idle. */
-static void take_body(piper *x, const vblock *b, const uint64_t *in_exit)
+static void take_body(piper *x, const vp_block *b, const uint64_t *in_exit)
 {
     uint32_t *readers = arena_array(x->a, uint32_t, x->p->n_regs + 1);
     uint32_t before;
 
-    x->n = (uint32_t)b->n - 1;
-    x->body = arena_memdup(x->a, b->ops, b->n * sizeof *b->ops);
+    x->n = (uint32_t)b->n_ops - 1;
+    x->body = arena_memdup(x->a, b->ops, b->n_ops * sizeof *b->ops);
     for (uint32_t i = 0; i < x->n; i++)
         count_reads(readers, &x->body[i].in, true);
     do {
@@ -195,9 +197,9 @@ static bool note_defs(piper *x)
         for (unsigned k = 0; k < ISA_MAX_DST; k++) {
             if (!vp_is_reg(in->dst[k]))
                 continue;
-            if (x->def[in->dst[k].n])
+            if (x->def[in->dst[k].number])
                 return false;
-            x->def[in->dst[k].n] = i + 1;
+            x->def[in->dst[k].number] = i + 1;
         }
     }
     return true;
@@ -209,7 +211,7 @@ static void edge(piper *x, uint32_t from, uint32_t to, int32_t lat,
                  uint32_t distance)
 {
     *arena_append(x->a, x->mod.edges, x->mod.n_edges, x->mod.edges_cap) =
-        (mod_edge){from, to, lat, distance};
+        (modulo_edge){from, to, lat, distance};
 }
 
 /* A register holds one value at a time: a reader comes after the write it wants
@@ -224,9 +226,9 @@ static void register_edges(piper *x)
             uint32_t d;
             int32_t lat;
 
-            if (!vp_is_reg(r) || !x->def[r.n])
+            if (!vp_is_reg(r) || !x->def[r.number])
                 continue;
-            d = x->def[r.n] - 1;
+            d = x->def[r.number] - 1;
             in = &x->body[d].in;
             lat = (int32_t)deps_latency(in, vp_same(in->dst[0], r) ? 0 : 1);
             if (u > d) {
@@ -240,12 +242,12 @@ static void register_edges(piper *x)
         }
 }
 
-static bool is_store(const vop *o)
+static bool is_store(const vp_op *o)
 {
     return isa_ops[o->in.op].flags & ISA_F_STORE;
 }
 
-static isa_operand address_of(const vop *o)
+static isa_operand address_of(const vp_op *o)
 {
     return o->in.src[vp_address(&o->in)];
 }
@@ -257,12 +259,12 @@ static bool stride_of(const piper *x, isa_operand r, int32_t *by)
     const isa_instr *in;
 
     *by = 0;
-    if (!vp_is_reg(r) || !x->def[r.n])
+    if (!vp_is_reg(r) || !x->def[r.number])
         return true;
-    in = &x->body[x->def[r.n] - 1].in;
+    in = &x->body[x->def[r.number] - 1].in;
     if (in->op == ISA_OP_iadd && vp_same(in->src[0], r) &&
         in->src[1].kind == ISA_IMM) {
-        *by = (int32_t)in->src[1].n;
+        *by = (int32_t)in->src[1].number;
         return true;
     }
     if (isa_ops[in->op].flags & (ISA_F_LOAD | ISA_F_STORE)) {
@@ -270,7 +272,7 @@ static bool stride_of(const piper *x, isa_operand r, int32_t *by)
 
         if (vp_same(in->src[store ? 1 : 0], r) &&
             in->src[store ? 2 : 1].kind == ISA_IMM) {
-            *by = (int32_t)in->src[store ? 2 : 1].n;
+            *by = (int32_t)in->src[store ? 2 : 1].number;
             return true;
         }
     }
@@ -285,9 +287,9 @@ static bool same_value(const piper *x, uint32_t i, uint32_t j)
 
     if (!vp_same(r, address_of(&x->body[j])))
         return false;
-    if (!vp_is_reg(r) || !x->def[r.n])
+    if (!vp_is_reg(r) || !x->def[r.number])
         return true;
-    d = x->def[r.n] - 1;
+    d = x->def[r.number] - 1;
     return d >= j || d < i; /* i < j: written behind both, or before both */
 }
 
@@ -295,7 +297,7 @@ static bool same_value(const piper *x, uint32_t i, uint32_t j)
  * both are in the pipeline. */
 static uint32_t meets_after(const piper *x, uint32_t i, uint32_t j)
 {
-    vop later = x->body[i];
+    vp_op later = x->body[i];
     int32_t by;
 
     if (!vp_same(address_of(&x->body[i]), address_of(&x->body[j])) ||
@@ -318,7 +320,7 @@ static void memory_edges(piper *x)
             isa_ops[x->body[i].in.op].flags & (ISA_F_LOAD | ISA_F_STORE);
 
         for (uint32_t j = i; access && j < x->n; j++) {
-            const vop *a = &x->body[i], *b = &x->body[j];
+            const vp_op *a = &x->body[i], *b = &x->body[j];
             uint32_t d;
 
             if (!(isa_ops[b->in.op].flags & (ISA_F_LOAD | ISA_F_STORE)) ||
@@ -338,9 +340,9 @@ static void memory_edges(piper *x)
 
 /* --- blocks -------------------------------------------------------------- */
 
-static vop *copy_op(piper *x, vblock *to, uint32_t i, uint32_t cycle)
+static vp_op *copy_op(piper *x, vp_block *to, uint32_t i, uint32_t cycle)
 {
-    vop *o = vp_add(x->p, to, ISA_OP_nop);
+    vp_op *o = vp_add(x->p, to, ISA_OP_nop);
 
     *o = x->body[i];
     o->in.cycle = cycle;
@@ -349,12 +351,12 @@ static vop *copy_op(piper *x, vblock *to, uint32_t i, uint32_t cycle)
     return o;
 }
 
-static vblock framed(const piper *x, isa_block_kind kind)
+static vp_block framed(const piper *x, isa_block_kind kind)
 {
-    vblock b = {.ir = x->p->blocks[x->b].ir,
-                .kind = (uint8_t)kind,
-                .n_stages = x->mod.stages,
-                .fixed = true};
+    vp_block b = {.ir = x->p->blocks[x->b].ir,
+                  .kind = (uint8_t)kind,
+                  .n_stages = x->mod.stages,
+                  .fixed = true};
 
     return b;
 }
@@ -369,11 +371,11 @@ static uint32_t stage(const piper *x, uint32_t i)
     return x->mod.time[i] / x->mod.interval;
 }
 
-static vblock prologue(piper *x, isa_operand count)
+static vp_block prologue(piper *x, isa_operand count)
 {
     uint32_t steps = x->mod.stages - 1, ii = x->mod.interval, pad = 0;
-    vblock b = framed(x, steps ? ISA_PROLOGUE : ISA_PLAIN);
-    vop *rep = vp_add(x->p, &b, ISA_OP_rep);
+    vp_block b = framed(x, steps ? ISA_PROLOGUE : ISA_PLAIN);
+    vp_op *rep = vp_add(x->p, &b, ISA_OP_rep);
 
     rep->in.src[0] = count;
     rep->in.unit = ISA_UNIT_BRU;
@@ -388,9 +390,9 @@ static vblock prologue(piper *x, isa_operand count)
     return b;
 }
 
-static vblock kernel(piper *x)
+static vp_block kernel(piper *x)
 {
-    vblock b = framed(x, ISA_KERNEL);
+    vp_block b = framed(x, ISA_KERNEL);
 
     for (uint32_t i = 0; i < x->n; i++)
         copy_op(x, &b, i, slot(x, i));
@@ -398,11 +400,11 @@ static vblock kernel(piper *x)
     return b;
 }
 
-static vblock epilogue(piper *x)
+static vp_block epilogue(piper *x)
 {
     uint32_t steps = x->mod.stages - 1, ii = x->mod.interval;
-    vblock b = framed(x, steps ? ISA_EPILOGUE : ISA_PLAIN);
-    vop *out;
+    vp_block b = framed(x, steps ? ISA_EPILOGUE : ISA_PLAIN);
+    vp_op *out;
     int64_t length = (int64_t)steps * ii;
 
     b.n_stages = steps ? x->mod.stages : 1;
@@ -432,13 +434,13 @@ static vblock epilogue(piper *x)
 
 typedef struct {
     piper *x;
-    vblock b;
+    vp_block b;
 } writer;
 
 static isa_operand op3(writer *w, isa_op op, isa_type type, uint32_t sub,
                        isa_operand a, isa_operand b, isa_operand c)
 {
-    vop *o = vp_add(w->x->p, &w->b, op);
+    vp_op *o = vp_add(w->x->p, &w->b, op);
 
     if (a.kind == ISA_IMM && isa_src_class(op, 0) == 'i') {
         isa_operand r = vp_reg(w->x->p, ISA_I);
@@ -493,11 +495,11 @@ static isa_operand count(writer *w)
 }
 
 /* Fewer iterations than stages take the plain loop. */
-static vblock decide(piper *x, isa_operand *repeats)
+static vp_block decide(piper *x, isa_operand *repeats)
 {
     writer w = {x, {.ir = x->p->blocks[x->b].ir, .n_stages = 1}};
     isa_operand n = count(&w), few;
-    vop *o;
+    vp_op *o;
 
     *repeats = x->mod.stages > 1 ? op3(&w, ISA_OP_isub, ISA_NO_TYPE, 0, n,
                                        vp_imm(x->mod.stages - 1), NO)
@@ -516,8 +518,8 @@ static vblock decide(piper *x, isa_operand *repeats)
 static void renumber(vprog *p, uint32_t from, uint32_t by)
 {
     for (size_t b = 0; b < p->n_blocks; b++) {
-        vblock *x = &p->blocks[b];
-        vop *br = vp_branch(x);
+        vp_block *x = &p->blocks[b];
+        vp_op *br = vp_branch(x);
 
         for (uint32_t k = 0; k < x->n_succs; k++)
             if (x->succs[k] >= from)
@@ -530,20 +532,20 @@ static void renumber(vprog *p, uint32_t from, uint32_t by)
 
 /* The four blocks go in front of the loop; what came in now goes to the first
  * of them. */
-static void insert(piper *x, const vblock new[4])
+static void insert(piper *x, const vp_block new[4])
 {
     vprog *p = x->p;
     uint32_t at = x->b, loop = at + 4;
 
     renumber(p, at, 4);
     for (int k = 0; k < 4; k++)
-        arena_append(p->a, p->blocks, p->n_blocks, p->blocks_cap);
+        arena_append(p->arena, p->blocks, p->n_blocks, p->blocks_cap);
     memmove(&p->blocks[loop], &p->blocks[at],
             (p->n_blocks - loop) * sizeof *p->blocks);
     memcpy(&p->blocks[at], new, 4 * sizeof *new);
     for (uint32_t b = 0; b < p->n_blocks; b++) {
-        vblock *y = &p->blocks[b];
-        vop *br = vp_branch(y);
+        vp_block *y = &p->blocks[b];
+        vp_op *br = vp_branch(y);
 
         if (b == loop || (b >= at && b < loop))
             continue;
@@ -569,22 +571,22 @@ static void insert(piper *x, const vblock new[4])
 }
 
 /* Cycles of an iteration of the loop as it is. */
-static uint32_t plain_cycles(const vprog *p, const vblock *b,
+static uint32_t plain_cycles(const vprog *p, const vp_block *b,
                              const liveness *live, uint32_t n, arena *a)
 {
-    vblock copy = *b;
+    vp_block copy = *b;
 
-    copy.ops = arena_memdup(a, b->ops, b->n * sizeof *b->ops);
+    copy.ops = arena_memdup(a, b->ops, b->n_ops * sizeof *b->ops);
     schedule_block(p, &copy, live->in[n], live->out[n], ISA_N_IREGS, a);
     return copy.cycles;
 }
 
-static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipelined *out)
+static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipeline_loop *out)
 {
     piper x = {.p = p, .a = a, .b = b};
-    const vblock *loop = &p->blocks[b];
-    vop *branch = vp_branch(&p->blocks[b]);
-    vblock made[4];
+    const vp_block *loop = &p->blocks[b];
+    vp_op *branch = vp_branch(&p->blocks[b]);
+    vp_block made[4];
     isa_operand repeats;
     liveness live;
     uint32_t plain;
@@ -600,7 +602,7 @@ static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipelined *out)
     register_edges(&x);
     memory_edges(&x);
     x.mod.ops = x.body;
-    x.mod.n = x.n;
+    x.mod.n_ops = x.n;
     plain = plain_cycles(p, loop, &live, b, a);
     if (!modulo_schedule(&x.mod, plain, a))
         return false;
@@ -608,16 +610,17 @@ static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipelined *out)
     made[1] = prologue(&x, repeats);
     made[2] = kernel(&x);
     made[3] = epilogue(&x);
-    *out = (pipelined){.ir = loop->ir,
-                       .stages = x.mod.stages,
-                       .interval = x.mod.interval,
-                       .frame = made[1].cycles + made[3].cycles -
-                                (x.mod.stages - 1) * x.mod.interval};
+    *out = (pipeline_loop){.ir = loop->ir,
+                           .stages = x.mod.stages,
+                           .interval = x.mod.interval,
+                           .frame = made[1].cycles + made[3].cycles -
+                                    (x.mod.stages - 1) * x.mod.interval};
     insert(&x, made);
     return true;
 }
 
-void pipeline_loops(vprog *p, const bool *refused, pipelined **out, size_t *n)
+void pipeline_loops(vprog *p, const bool *refused, pipeline_loop **out,
+                    size_t *n)
 {
     size_t cap = 0;
 
@@ -625,13 +628,13 @@ void pipeline_loops(vprog *p, const bool *refused, pipelined **out, size_t *n)
     *n = 0;
     for (uint32_t b = 0; b < p->n_blocks; b++) {
         arena *scratch;
-        pipelined made;
+        pipeline_loop made;
 
         if (!p->blocks[b].may_pipeline || refused[p->blocks[b].ir])
             continue;
         scratch = arena_create(0);
         if (pipeline_one(p, b, scratch, &made)) {
-            *arena_append(p->a, *out, *n, cap) = made;
+            *arena_append(p->arena, *out, *n, cap) = made;
             b += 4;
         }
         arena_destroy(scratch);

@@ -25,8 +25,8 @@ typedef struct {
     arc arc;
     uint64_t weight; /* what spilling costs; UINT64_MAX = must not */
     uint32_t defs;
-    const vop *def; /* the only one, when defs is 1 */
-    int32_t reg;    /* machine register, -1 = none yet */
+    const vp_op *def; /* the only one, when defs is 1 */
+    int32_t reg;      /* machine register, -1 = none yet */
     bool spilled;
 } life;
 
@@ -72,15 +72,15 @@ static void extend(alloc *s, life *l, uint32_t from, uint32_t to)
 static void block_lives(alloc *s, uint32_t b, const liveness *live,
                         uint32_t depth)
 {
-    const vblock *x = &s->p->blocks[b];
+    const vp_block *x = &s->p->blocks[b];
     uint32_t start = s->base[b], end = s->base[b + 1];
     uint64_t worth = 1;
     uint32_t *first = s->first, *last = s->last, n_seen = 0;
-    uint32_t *seen = arena_array(s->a, uint32_t, x->n * 5 + 1);
+    uint32_t *seen = arena_array(s->a, uint32_t, x->n_ops * 5 + 1);
 
     for (uint32_t d = 0; d < depth && d < 8; d++)
         worth *= 10;
-    for (size_t i = 0; i < x->n; i++) {
+    for (size_t i = 0; i < x->n_ops; i++) {
         const isa_instr *in = &x->ops[i].in;
         uint32_t at = start + in->cycle;
 
@@ -92,21 +92,21 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
 
             if (!vp_is_reg(o))
                 continue;
-            l = &s->lives[o.n];
-            if (!first[o.n]) {
-                seen[n_seen++] = o.n;
-                first[o.n] = at + 1;
-                last[o.n] = at;
+            l = &s->lives[o.number];
+            if (!first[o.number]) {
+                seen[n_seen++] = o.number;
+                first[o.number] = at + 1;
+                last[o.number] = at;
             }
             if (!is_src) {
                 until = at + deps_latency(in, k - ISA_MAX_SRC);
                 l->def = &x->ops[i];
                 l->defs++;
             }
-            if (at + 1 < first[o.n])
-                first[o.n] = at + 1;
-            if (until > last[o.n])
-                last[o.n] = until;
+            if (at + 1 < first[o.number])
+                first[o.number] = at + 1;
+            if (until > last[o.number])
+                last[o.number] = until;
             l->weight += worth;
         }
     }
@@ -147,23 +147,24 @@ static void block_lives(alloc *s, uint32_t b, const liveness *live,
 /* Values that neither come into the loop nor leave it. */
 static void kernel_arcs(alloc *s, uint32_t b, const liveness *live)
 {
-    const vblock *x = &s->p->blocks[b];
+    const vp_block *x = &s->p->blocks[b];
     uint32_t ii = x->cycles;
     range loop = {s->base[b - 1], s->base[b + 2]};
 
-    for (size_t d = 0; d < x->n; d++) {
+    for (size_t d = 0; d < x->n_ops; d++) {
         const isa_instr *def = &x->ops[d].in;
 
         for (unsigned k = 0; k < ISA_MAX_DST; k++) {
             isa_operand r = def->dst[k];
             uint32_t land, last;
 
-            if (!vp_is_reg(r) || live->in[b - 1][r.n / 64] >> r.n % 64 & 1 ||
-                live->out[b + 1][r.n / 64] >> r.n % 64 & 1)
+            if (!vp_is_reg(r) ||
+                live->in[b - 1][r.number / 64] >> r.number % 64 & 1 ||
+                live->out[b + 1][r.number / 64] >> r.number % 64 & 1)
                 continue;
             land = def->stage * ii + def->cycle + deps_latency(def, k);
             last = land;
-            for (size_t u = 0; u < x->n; u++)
+            for (size_t u = 0; u < x->n_ops; u++)
                 for (unsigned j = 0; j < ISA_MAX_SRC; j++) {
                     const isa_instr *use = &x->ops[u].in;
                     uint32_t at = use->stage * ii + use->cycle;
@@ -171,7 +172,8 @@ static void kernel_arcs(alloc *s, uint32_t b, const liveness *live)
                     if (vp_same(use->src[j], r) && at > last)
                         last = at;
                 }
-            s->lives[r.n].arc = (arc){ii, land % ii, last - land + 1, loop};
+            s->lives[r.number].arc =
+                (arc){ii, land % ii, last - land + 1, loop};
         }
     }
 }
@@ -190,7 +192,7 @@ static void weigh(life *l)
 static void find_lives(alloc *s)
 {
     vprog *p = s->p;
-    uint32_t *depth = loop_depths(p, s->a);
+    uint32_t *depth = liveness_loop_depths(p, s->a);
 
     s->lives = arena_array(s->a, life, p->n_regs + 1);
     s->base = arena_array(s->a, uint32_t, p->n_blocks + 1);
@@ -348,10 +350,10 @@ static bool is_cheap(isa_op op)
 /* Is the IAU so busy in block b that a reload is better than an operation? */
 static bool iau_is_busy(const alloc *s, uint32_t b)
 {
-    const vblock *x = &s->p->blocks[b];
+    const vp_block *x = &s->p->blocks[b];
     uint32_t n = 0;
 
-    for (size_t i = 0; i < x->n; i++)
+    for (size_t i = 0; i < x->n_ops; i++)
         n += isa_ops[x->ops[i].in.op].units == 1 << ISA_UNIT_IAU;
     return n * 4 > x->cycles * 3;
 }
@@ -368,10 +370,11 @@ static bool sources_live(const alloc *s, uint32_t v)
 
         if (!vp_is_reg(x))
             continue;
-        if (s->lives[x.n].defs != 1 || s->lives[x.n].spilled)
+        if (s->lives[x.number].defs != 1 || s->lives[x.number].spilled)
             return false;
         for (uint32_t n = 0; n < s->n_users[v]; n++)
-            if (!(s->live.out[s->users[v][n]][x.n / 64] >> x.n % 64 & 1))
+            if (!(s->live.out[s->users[v][n]][x.number / 64] >> x.number % 64 &
+                  1))
                 return false;
     }
     for (uint32_t n = 0; n < s->n_users[v]; n++)
@@ -409,18 +412,18 @@ static void find_users(alloc *s)
     s->users = arena_array(s->a, uint32_t *, s->p->n_regs + 1);
     s->n_users = arena_array(s->a, uint32_t, s->p->n_regs + 1);
     for (uint32_t b = 0; b < s->p->n_blocks; b++)
-        for (size_t i = 0; i < s->p->blocks[b].n; i++)
+        for (size_t i = 0; i < s->p->blocks[b].n_ops; i++)
             for (unsigned k = 0; k < ISA_MAX_SRC; k++) {
                 isa_operand x = s->p->blocks[b].ops[i].in.src[k];
                 size_t n, cap;
 
-                if (!vp_is_reg(x) || !s->lives[x.n].spilled)
+                if (!vp_is_reg(x) || !s->lives[x.number].spilled)
                     continue;
-                n = cap = s->n_users[x.n];
-                if (n && s->users[x.n][n - 1] == b)
+                n = cap = s->n_users[x.number];
+                if (n && s->users[x.number][n - 1] == b)
                     continue;
-                *arena_append(s->a, s->users[x.n], n, cap) = b;
-                s->n_users[x.n] = (uint32_t)n;
+                *arena_append(s->a, s->users[x.number], n, cap) = b;
+                s->n_users[x.number] = (uint32_t)n;
             }
 }
 
@@ -439,9 +442,9 @@ typedef struct {
     uint32_t block;
     copy *copy;    /* per register */
     int32_t *slot; /* per register: offset in private memory, -1 = none */
-    vop *remake;   /* per register: the operation that makes it anew */
+    vp_op *remake; /* per register: the operation that makes it anew */
     bool *is_remade;
-    vblock out;
+    vp_block out;
 } spiller;
 
 static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
@@ -450,7 +453,7 @@ static void memory_op(spiller *sp, isa_operand reg, uint32_t v, bool store,
     bool vector = reg.kind == ISA_V;
     isa_op op = store ? (vector ? ISA_OP_stv128 : ISA_OP_st)
                       : (vector ? ISA_OP_ldv128 : ISA_OP_ld);
-    vop *o = vp_add(sp->s->p, &sp->out, op);
+    vp_op *o = vp_add(sp->s->p, &sp->out, op);
 
     o->origin = &alias_spills;
     o->in.type = vector ? ISA_NO_TYPE : ISA_U32;
@@ -471,63 +474,68 @@ static bool recent(const spiller *sp, uint32_t v)
 {
     const copy *c = &sp->copy[v];
 
-    return c->reg.kind && c->block == sp->block && sp->out.n - c->at <= NEARBY;
+    return c->reg.kind && c->block == sp->block &&
+           sp->out.n_ops - c->at <= NEARBY;
 }
 
 static void remember(spiller *sp, uint32_t v, isa_operand reg)
 {
-    sp->copy[v] = (copy){reg, sp->block, sp->out.n};
+    sp->copy[v] = (copy){reg, sp->block, sp->out.n_ops};
 }
 
-static void reload(spiller *sp, vop *user, unsigned k, uint32_t n_old)
+static void reload(spiller *sp, vp_op *user, unsigned k, uint32_t n_old)
 {
     isa_operand old = user->in.src[k], fresh;
 
-    if (!vp_is_reg(old) || old.n >= n_old || !sp->s->lives[old.n].spilled)
+    if (!vp_is_reg(old) || old.number >= n_old ||
+        !sp->s->lives[old.number].spilled)
         return;
     fresh = vp_reg(sp->s->p, old.kind);
-    if (recent(sp, old.n)) {
-        fresh = sp->copy[old.n].reg;
-    } else if (sp->is_remade[old.n]) {
-        vop *o = vp_add(sp->s->p, &sp->out, ISA_OP_nop);
+    if (recent(sp, old.number)) {
+        fresh = sp->copy[old.number].reg;
+    } else if (sp->is_remade[old.number]) {
+        vp_op *o = vp_add(sp->s->p, &sp->out, ISA_OP_nop);
 
-        *o = sp->remake[old.n];
+        *o = sp->remake[old.number];
         o->in.dst[0] = fresh;
         o->in.line = user->in.line;
         o->in.col = user->in.col;
     } else {
-        memory_op(sp, fresh, old.n, false, &user->in);
+        memory_op(sp, fresh, old.number, false, &user->in);
     }
-    if (!recent(sp, old.n))
-        remember(sp, old.n, fresh);
+    if (!recent(sp, old.number))
+        remember(sp, old.number, fresh);
     for (unsigned j = k; j < ISA_MAX_SRC; j++)
         if (vp_same(user->in.src[j], old))
             user->in.src[j] = fresh;
 }
 
-static void rewrite_block(spiller *sp, vblock *b, uint32_t n_old)
+static void rewrite_block(spiller *sp, vp_block *b, uint32_t n_old)
 {
-    sp->out = (vblock){0};
-    for (size_t i = 0; i < b->n; i++) {
-        vop o = b->ops[i];
+    sp->out = (vp_block){0};
+    for (size_t i = 0; i < b->n_ops; i++) {
+        vp_op o = b->ops[i];
         isa_operand stored[ISA_MAX_DST] = {{0}};
         uint32_t slots[ISA_MAX_DST] = {0};
 
-        if (vp_is_reg(o.in.dst[0]) && o.in.dst[0].n < n_old &&
-            sp->s->lives[o.in.dst[0].n].spilled && sp->is_remade[o.in.dst[0].n])
+        if (vp_is_reg(o.in.dst[0]) && o.in.dst[0].number < n_old &&
+            sp->s->lives[o.in.dst[0].number].spilled &&
+            sp->is_remade[o.in.dst[0].number])
             continue;
         for (unsigned k = 0; k < ISA_MAX_SRC; k++)
             reload(sp, &o, k, n_old);
         for (unsigned k = 0; k < ISA_MAX_DST; k++) {
             isa_operand d = o.in.dst[k];
 
-            if (!vp_is_reg(d) || d.n >= n_old || !sp->s->lives[d.n].spilled)
+            if (!vp_is_reg(d) || d.number >= n_old ||
+                !sp->s->lives[d.number].spilled)
                 continue;
             stored[k] = vp_reg(sp->s->p, d.kind);
-            slots[k] = d.n;
+            slots[k] = d.number;
             o.in.dst[k] = stored[k];
         }
-        *arena_append(sp->s->p->a, sp->out.ops, sp->out.n, sp->out.cap) = o;
+        *arena_append(sp->s->p->arena, sp->out.ops, sp->out.n_ops,
+                      sp->out.ops_cap) = o;
         for (unsigned k = 0; k < ISA_MAX_DST; k++)
             if (stored[k].kind) {
                 memory_op(sp, stored[k], slots[k], true, &o.in);
@@ -535,8 +543,8 @@ static void rewrite_block(spiller *sp, vblock *b, uint32_t n_old)
             }
     }
     b->ops = sp->out.ops;
-    b->n = sp->out.n;
-    b->cap = sp->out.cap;
+    b->n_ops = sp->out.n_ops;
+    b->ops_cap = sp->out.ops_cap;
 }
 
 static void spill(alloc *s, uint32_t *n_spills)
@@ -549,7 +557,7 @@ static void spill(alloc *s, uint32_t *n_spills)
         s->p->first_temp = n_old;
     sp.slot = arena_array(s->a, int32_t, n_old + 1);
     sp.copy = arena_array(s->a, copy, n_old + 1);
-    sp.remake = arena_array(s->a, vop, n_old + 1);
+    sp.remake = arena_array(s->a, vp_op, n_old + 1);
     sp.is_remade = arena_array(s->a, bool, n_old + 1);
     for (uint32_t v = 0; v < n_old; v++) {
         const life *l = &s->lives[v];
@@ -577,15 +585,17 @@ static void spill(alloc *s, uint32_t *n_spills)
 static void write_registers(alloc *s)
 {
     for (size_t b = 0; b < s->p->n_blocks; b++)
-        for (size_t i = 0; i < s->p->blocks[b].n; i++) {
+        for (size_t i = 0; i < s->p->blocks[b].n_ops; i++) {
             isa_instr *in = &s->p->blocks[b].ops[i].in;
 
             for (unsigned k = 0; k < ISA_MAX_SRC; k++)
                 if (vp_is_reg(in->src[k]))
-                    in->src[k].n = (uint32_t)s->lives[in->src[k].n].reg;
+                    in->src[k].number =
+                        (uint32_t)s->lives[in->src[k].number].reg;
             for (unsigned k = 0; k < ISA_MAX_DST; k++)
                 if (vp_is_reg(in->dst[k]))
-                    in->dst[k].n = (uint32_t)s->lives[in->dst[k].n].reg;
+                    in->dst[k].number =
+                        (uint32_t)s->lives[in->dst[k].number].reg;
         }
 }
 
@@ -595,16 +605,18 @@ static bool breaks_pipeline(const alloc *s, bool *no_pipeline)
     bool any = false;
 
     for (size_t b = 0; b < s->p->n_blocks; b++) {
-        const vblock *x = &s->p->blocks[b];
+        const vp_block *x = &s->p->blocks[b];
 
-        for (size_t i = 0; x->fixed && i < x->n; i++) {
+        for (size_t i = 0; x->fixed && i < x->n_ops; i++) {
             const isa_instr *in = &x->ops[i].in;
             bool hit = false;
 
             for (unsigned k = 0; k < ISA_MAX_SRC; k++)
-                hit |= vp_is_reg(in->src[k]) && s->lives[in->src[k].n].spilled;
+                hit |= vp_is_reg(in->src[k]) &&
+                       s->lives[in->src[k].number].spilled;
             for (unsigned k = 0; k < ISA_MAX_DST; k++)
-                hit |= vp_is_reg(in->dst[k]) && s->lives[in->dst[k].n].spilled;
+                hit |= vp_is_reg(in->dst[k]) &&
+                       s->lives[in->dst[k].number].spilled;
             if (hit)
                 no_pipeline[x->ir] = any = true;
         }
@@ -626,12 +638,13 @@ static void place_all(alloc *s, const uint32_t *order, uint32_t n,
         place(s, order[k]);
 }
 
-assignment registers_assign(vprog *p, const spill_policy *policy,
-                            uint32_t *n_spills, bool *no_pipeline)
+registers_outcome registers_assign(vprog *p,
+                                   const registers_spill_policy *policy,
+                                   uint32_t *n_spills, bool *no_pipeline)
 {
     alloc s = {.p = p, .a = arena_create(0)};
     uint32_t *order = arena_array(s.a, uint32_t, p->n_regs + 1), n = 0;
-    assignment got = ASSIGN_DONE;
+    registers_outcome got = ASSIGN_DONE;
 
     find_lives(&s);
     for (uint32_t v = 0; v < p->n_regs; v++) {

@@ -22,10 +22,10 @@ typedef struct {
 } value;
 
 typedef struct {
-    vblock *b;
+    vp_block *b;
     uint32_t n;
     uint32_t *first_out; /* dependences sorted by from: index of the first */
-    dep *deps;
+    deps_edge *deps;
     uint32_t n_deps;
     uint32_t *height; /* longest latency path to the block's end */
     uint32_t *earliest;
@@ -49,7 +49,7 @@ typedef struct {
 
 static int by_from(const void *a, const void *b)
 {
-    const dep *x = a, *y = b;
+    const deps_edge *x = a, *y = b;
 
     return x->from != y->from ? (x->from < y->from ? -1 : 1)
                               : (x->to > y->to) - (x->to < y->to);
@@ -62,7 +62,7 @@ static uint32_t own_latency(const isa_instr *in)
 
 static void prepare(sched *s, arena *a)
 {
-    dep_list list = {0};
+    deps_list list = {0};
     uint32_t e = 0;
 
     deps_of_block(s->b, a, &list);
@@ -360,10 +360,10 @@ static uint32_t place_branch(sched *s, uint32_t i, uint32_t end)
     return at + tail > end ? at + tail : end;
 }
 
-void schedule_block(const vprog *p, vblock *b, const uint64_t *in,
+void schedule_block(const vprog *p, vp_block *b, const uint64_t *in,
                     const uint64_t *out, uint32_t room, arena *scratch)
 {
-    sched s = {.b = b, .n = (uint32_t)b->n, .p = p, .room = room};
+    sched s = {.b = b, .n = (uint32_t)b->n_ops, .p = p, .room = room};
     uint32_t body = s.n - (vp_branch(b) ? 1 : 0), end = 0, done = 0;
 
     b->cycles = 0;

@@ -13,14 +13,14 @@ void sel_fail(sel *s, const char *what)
 
 /* --- types --------------------------------------------------------------- */
 
-sty sel_type(LLVMTypeRef t)
+sel_shape sel_type(LLVMTypeRef t)
 {
     LLVMTypeRef e = ir_element(t);
 
-    return (sty){LLVMGetTypeKind(e), ir_bits_of(e), ir_lanes(t)};
+    return (sel_shape){LLVMGetTypeKind(e), ir_bits_of(e), ir_lanes(t)};
 }
 
-static bool is_wide(sty t)
+static bool is_wide(sel_shape t)
 {
     return t.kind == LLVMIntegerTypeKind && t.bits > 32;
 }
@@ -31,14 +31,14 @@ bool sel_is_vector(LLVMTypeRef t)
 }
 
 /* Lanes of a value in one register. */
-static uint32_t lanes_per_part(sty t)
+static uint32_t lanes_per_part(sel_shape t)
 {
     return 8 * ISA_VECTOR_BYTES / (t.bits < 8 ? 16 : t.bits);
 }
 
 uint32_t sel_parts(sel *s, LLVMTypeRef t)
 {
-    sty y;
+    sel_shape y;
     uint32_t n = 0, per;
 
     switch (LLVMGetTypeKind(t)) {
@@ -70,7 +70,7 @@ isa_type sel_uint(uint32_t bits)
     return bits <= 8 ? ISA_U8 : bits <= 16 ? ISA_U16 : ISA_U32;
 }
 
-isa_type sel_isa_type(sty t, bool is_signed)
+isa_type sel_isa_type(sel_shape t, bool is_signed)
 {
     if (t.kind == LLVMHalfTypeKind)
         return ISA_F16;
@@ -97,11 +97,11 @@ isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
                      isa_operand c)
 {
     isa_operand src[ISA_MAX_SRC] = {a, b, c};
-    vop *x;
+    vp_op *x;
 
     for (unsigned k = 0; k < isa_n_src(o.op); k++)
         src[k] = fit(s, isa_src_class(o.op, k), src[k]);
-    x = vp_add(s->p, s->cur, o.op);
+    x = vp_add(s->program, s->cur, o.op);
     x->in.type = (uint8_t)o.type;
     x->in.from = (uint8_t)o.from;
     x->in.sub = (uint8_t)o.sub;
@@ -115,7 +115,7 @@ isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
     memcpy(x->in.src, src, sizeof src);
     for (unsigned k = 0; k < isa_n_dst(o.op); k++)
         x->in.dst[k] =
-            vp_reg(s->p, isa_dst_class(o.op, k) == 'v' ? ISA_V : ISA_I);
+            vp_reg(s->program, isa_dst_class(o.op, k) == 'v' ? ISA_V : ISA_I);
     return x->in.dst[0];
 }
 
@@ -124,7 +124,7 @@ void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
 {
     for (uint32_t k = 0; k < n; k++)
         sel1(s, args[k], .op = ISA_OP_starg, .imm = (int32_t)k);
-    sel0(s, .op = ISA_OP_call, .imm = (int32_t)vp_callee(s->p, callee),
+    sel0(s, .op = ISA_OP_call, .imm = (int32_t)vp_callee(s->program, callee),
          .cost = cost ? cost : 1);
     for (uint32_t k = 0; k < n_ret; k++)
         ret[k] = sel0(s, .op = ISA_OP_ldret, .imm = (int32_t)k);
@@ -132,25 +132,25 @@ void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
 
 /* --- values -------------------------------------------------------------- */
 
-sv *sel_new(sel *s, LLVMTypeRef t)
+sel_value_parts *sel_new(sel *s, LLVMTypeRef t)
 {
-    sv *x = arena_new(s->a, sv);
+    sel_value_parts *x = arena_new(s->arena, sel_value_parts);
 
-    x->n = sel_parts(s, t);
-    x->p = arena_array(s->a, isa_operand, x->n + 1);
+    x->n_parts = sel_parts(s, t);
+    x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
     return x;
 }
 
-sv sel_copy(sel *s, const sv *x)
+sel_value_parts sel_copy(sel *s, const sel_value_parts *x)
 {
-    sv y = *x;
+    sel_value_parts y = *x;
 
-    y.p = arena_array(s->a, isa_operand, x->n + 1);
-    memcpy(y.p, x->p, x->n * sizeof *y.p);
+    y.parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
+    memcpy(y.parts, x->parts, x->n_parts * sizeof *y.parts);
     return y;
 }
 
-void sel_set(sel *s, LLVMValueRef v, sv *x)
+void sel_set(sel *s, LLVMValueRef v, sel_value_parts *x)
 {
     ir_map_set(&s->values, v, x);
 }
@@ -187,16 +187,16 @@ static LLVMValueRef element(LLVMValueRef c, unsigned k)
 }
 
 /* A vector constant, made once in the head of the function. */
-static void vector_constant(sel *s, LLVMValueRef c, sv *x)
+static void vector_constant(sel *s, LLVMValueRef c, sel_value_parts *x)
 {
-    sty t = sel_type(LLVMTypeOf(c));
+    sel_shape t = sel_type(LLVMTypeOf(c));
     uint32_t per = lanes_per_part(t), bytes = ISA_VECTOR_BYTES / per;
-    vblock *at = s->cur;
+    vp_block *at = s->cur;
 
     s->cur = &s->head;
     if (t.bits == 1)
         x->mask = 16;
-    for (uint32_t k = 0; k < x->n; k++) {
+    for (uint32_t k = 0; k < x->n_parts; k++) {
         uint8_t v[ISA_VECTOR_BYTES] = {0};
         bool same = true;
 
@@ -213,11 +213,11 @@ static void vector_constant(sel *s, LLVMValueRef c, sv *x)
             uint32_t bits = 0;
 
             memcpy(&bits, v, bytes);
-            x->p[k] = sel1(s, vp_imm(bits), .op = ISA_OP_vsplat,
-                           .type = sel_uint(8 * bytes));
+            x->parts[k] = sel1(s, vp_imm(bits), .op = ISA_OP_vsplat,
+                               .type = sel_uint(8 * bytes));
         } else {
-            x->p[k] =
-                sel0(s, .op = ISA_OP_vcon, .imm = (int32_t)vp_vector(s->p, v));
+            x->parts[k] = sel0(s, .op = ISA_OP_vcon,
+                               .imm = (int32_t)vp_vector(s->program, v));
         }
     }
     s->cur = at;
@@ -229,17 +229,17 @@ static isa_operand group_word(sel *s, uint32_t word)
                 .imm = (int32_t)word * 4);
 }
 
-static sv *global_variable(sel *s, LLVMValueRef g)
+static sel_value_parts *global_variable(sel *s, LLVMValueRef g)
 {
     bool local = LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == AS_LOCAL;
-    sv *x = sel_new(s, LLVMTypeOf(g));
+    sel_value_parts *x = sel_new(s, LLVMTypeOf(g));
 
     for (uint32_t i = 0; i < s->layout->n_globals; i++)
         if (s->layout->globals[i].global == g) {
-            vblock *at = s->cur;
+            vp_block *at = s->cur;
 
             s->cur = &s->head;
-            x->p[0] =
+            x->parts[0] =
                 group_word(s, local ? SHAVE_WORD_LOCAL : SHAVE_WORD_CONST);
             s->cur = at;
             x->addend = (int32_t)s->layout->globals[i].offset;
@@ -250,9 +250,9 @@ static sv *global_variable(sel *s, LLVMValueRef g)
     return x;
 }
 
-static sv *constant_expr(sel *s, LLVMValueRef c)
+static sel_value_parts *constant_expr(sel *s, LLVMValueRef c)
 {
-    sv *x, *from;
+    sel_value_parts *x, *from;
 
     switch (LLVMGetConstOpcode(c)) {
     case LLVMGetElementPtr:
@@ -266,9 +266,9 @@ static sv *constant_expr(sel *s, LLVMValueRef c)
     case LLVMSub:
         x = sel_new(s, LLVMTypeOf(c));
         from = sel_value(s, LLVMGetOperand(c, 1));
-        x->p[0] = sel2(s, sel_scalar(s, LLVMGetOperand(c, 0)), from->p[0],
-                       .op = LLVMGetConstOpcode(c) == LLVMAdd ? ISA_OP_iadd
-                                                              : ISA_OP_isub);
+        x->parts[0] = sel2(
+            s, sel_scalar(s, LLVMGetOperand(c, 0)), from->parts[0],
+            .op = LLVMGetConstOpcode(c) == LLVMAdd ? ISA_OP_iadd : ISA_OP_isub);
         return x;
     default:
         sel_fail(s, "a constant expression");
@@ -279,7 +279,7 @@ static sv *constant_expr(sel *s, LLVMValueRef c)
 static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
 {
     LLVMTypeRef t = LLVMTypeOf(c);
-    sty y;
+    sel_shape y;
 
     if (LLVMGetTypeKind(t) == LLVMStructTypeKind ||
         LLVMGetTypeKind(t) == LLVMArrayTypeKind ||
@@ -292,14 +292,14 @@ static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
 
         for (unsigned k = 0; k < n; k++) {
             LLVMValueRef e = LLVMGetAggregateElement(c, k);
-            sv *x = e ? sel_value(s, e) : NULL;
+            sel_value_parts *x = e ? sel_value(s, e) : NULL;
 
             if (!x) {
                 sel_fail(s, "a constant structure");
                 return;
             }
-            memcpy(out, x->p, x->n * sizeof *out);
-            out += x->n;
+            memcpy(out, x->parts, x->n_parts * sizeof *out);
+            out += x->n_parts;
         }
         return;
     }
@@ -318,9 +318,9 @@ static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
     }
 }
 
-static sv *constant(sel *s, LLVMValueRef c)
+static sel_value_parts *constant(sel *s, LLVMValueRef c)
 {
-    sv *x = ir_map_get(&s->constants, c);
+    sel_value_parts *x = ir_map_get(&s->constants, c);
 
     if (x)
         return x;
@@ -332,14 +332,14 @@ static sv *constant(sel *s, LLVMValueRef c)
     if (sel_is_vector(LLVMTypeOf(c)))
         vector_constant(s, c, x);
     else
-        constant_parts(s, c, x->p);
+        constant_parts(s, c, x->parts);
     ir_map_set(&s->constants, c, x);
     return x;
 }
 
-sv *sel_value(sel *s, LLVMValueRef v)
+sel_value_parts *sel_value(sel *s, LLVMValueRef v)
 {
-    sv *x = ir_map_get(&s->values, v);
+    sel_value_parts *x = ir_map_get(&s->values, v);
 
     if (x)
         return x;
@@ -351,11 +351,12 @@ sv *sel_value(sel *s, LLVMValueRef v)
 
 isa_operand sel_scalar(sel *s, LLVMValueRef v)
 {
-    sv *x = sel_value(s, v);
+    sel_value_parts *x = sel_value(s, v);
 
     if (x->addend)
-        return sel2(s, x->p[0], vp_imm((uint32_t)x->addend), .op = ISA_OP_iadd);
-    return x->p[0];
+        return sel2(s, x->parts[0], vp_imm((uint32_t)x->addend),
+                    .op = ISA_OP_iadd);
+    return x->parts[0];
 }
 
 /* --- scalars ------------------------------------------------------------- */
@@ -363,7 +364,7 @@ isa_operand sel_scalar(sel *s, LLVMValueRef v)
 isa_operand sel_extend(sel *s, isa_operand x, uint32_t bits, bool is_signed)
 {
     if (x.kind == ISA_IMM) {
-        uint32_t v = bits < 32 ? x.n & ((1u << bits) - 1) : x.n;
+        uint32_t v = bits < 32 ? x.number & ((1u << bits) - 1) : x.number;
 
         if (is_signed && bits < 32 && v >> (bits - 1))
             v |= ~0u << bits;
@@ -433,7 +434,7 @@ isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t, isa_operand a,
     return sel2(s, a, b, .op = op, .type = t);
 }
 
-static isa_operand binary(sel *s, LLVMValueRef i, sty t)
+static isa_operand binary(sel *s, LLVMValueRef i, sel_shape t)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     LLVMValueRef va = LLVMGetOperand(i, 0), vb = LLVMGetOperand(i, 1);
@@ -498,7 +499,7 @@ static isa_operand binary(sel *s, LLVMValueRef i, sty t)
 static isa_operand compare(sel *s, LLVMValueRef i)
 {
     LLVMValueRef va = LLVMGetOperand(i, 0), vb = LLVMGetOperand(i, 1);
-    sty t = sel_type(LLVMTypeOf(va));
+    sel_shape t = sel_type(LLVMTypeOf(va));
     isa_operand a = sel_scalar(s, va), b = sel_scalar(s, vb);
     bool is_signed;
     int always;
@@ -521,7 +522,7 @@ static isa_operand compare(sel *s, LLVMValueRef i)
 static isa_operand cast(sel *s, LLVMValueRef i)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0);
-    sty from = sel_type(LLVMTypeOf(v)), to = sel_type(LLVMTypeOf(i));
+    sel_shape from = sel_type(LLVMTypeOf(v)), to = sel_type(LLVMTypeOf(i));
     isa_operand x = sel_scalar(s, v);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
 
@@ -554,30 +555,31 @@ static isa_operand cast(sel *s, LLVMValueRef i)
 
 static void scalar_inst(sel *s, LLVMValueRef i)
 {
-    sv *x = sel_new(s, LLVMTypeOf(i));
-    sty t = sel_type(LLVMTypeOf(i));
+    sel_value_parts *x = sel_new(s, LLVMTypeOf(i));
+    sel_shape t = sel_type(LLVMTypeOf(i));
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
 
     if (LLVMIsABinaryOperator(i)) {
-        x->p[0] = binary(s, i, t);
+        x->parts[0] = binary(s, i, t);
         if (t.bits == 1 && (op == LLVMAdd || op == LLVMSub || op == LLVMShl))
-            x->p[0] = sel2(s, x->p[0], vp_imm(1), .op = ISA_OP_iand);
+            x->parts[0] = sel2(s, x->parts[0], vp_imm(1), .op = ISA_OP_iand);
     } else if (op == LLVMFNeg) {
-        x->p[0] =
+        x->parts[0] =
             sel2(s, sel_scalar(s, LLVMGetOperand(i, 0)),
                  vp_imm(t.bits == 16 ? 0x8000 : 0x80000000), .op = ISA_OP_ixor);
     } else if (op == LLVMICmp || op == LLVMFCmp) {
-        x->p[0] = compare(s, i);
+        x->parts[0] = compare(s, i);
     } else if (op == LLVMSelect) {
-        x->p[0] = sel3(s, sel_scalar(s, LLVMGetOperand(i, 0)),
-                       sel_scalar(s, LLVMGetOperand(i, 1)),
-                       sel_scalar(s, LLVMGetOperand(i, 2)), .op = ISA_OP_isel);
+        x->parts[0] =
+            sel3(s, sel_scalar(s, LLVMGetOperand(i, 0)),
+                 sel_scalar(s, LLVMGetOperand(i, 1)),
+                 sel_scalar(s, LLVMGetOperand(i, 2)), .op = ISA_OP_isel);
     } else if (op == LLVMPtrToInt || op == LLVMIntToPtr ||
                op == LLVMAddrSpaceCast || op == LLVMFreeze ||
                op == LLVMBitCast) {
         *x = sel_copy(s, sel_value(s, LLVMGetOperand(i, 0)));
     } else if (LLVMIsACastInst(i)) {
-        x->p[0] = cast(s, i);
+        x->parts[0] = cast(s, i);
     } else {
         sel_fail(s, "this instruction");
     }
@@ -610,24 +612,25 @@ static void member_inst(sel *s, LLVMValueRef i)
     LLVMValueRef agg = LLVMGetOperand(i, 0);
     uint32_t n, at = member_start(s, LLVMTypeOf(agg), LLVMGetIndices(i),
                                   LLVMGetNumIndices(i), &n);
-    sv *x = sel_new(s, LLVMTypeOf(i)), *from = sel_value(s, agg), *put;
+    sel_value_parts *x = sel_new(s, LLVMTypeOf(i)), *from = sel_value(s, agg),
+                    *put;
 
     if (LLVMGetInstructionOpcode(i) == LLVMExtractValue) {
-        memcpy(x->p, from->p + at, n * sizeof *x->p);
+        memcpy(x->parts, from->parts + at, n * sizeof *x->parts);
     } else {
         put = sel_value(s, LLVMGetOperand(i, 1));
-        memcpy(x->p, from->p, x->n * sizeof *x->p);
-        memcpy(x->p + at, put->p, n * sizeof *x->p);
+        memcpy(x->parts, from->parts, x->n_parts * sizeof *x->parts);
+        memcpy(x->parts + at, put->parts, n * sizeof *x->parts);
     }
     sel_set(s, i, x);
 }
 
 /* --- control flow -------------------------------------------------------- */
 
-static vblock *add_block(sel *s, uint32_t ir)
+static vp_block *add_block(sel *s, uint32_t ir)
 {
-    vblock *b =
-        arena_append(s->p->a, s->p->blocks, s->p->n_blocks, s->p->blocks_cap);
+    vp_block *b = arena_append(s->program->arena, s->program->blocks,
+                               s->program->n_blocks, s->program->blocks_cap);
 
     memset(b, 0, sizeof *b);
     b->ir = ir;
@@ -674,7 +677,7 @@ static void many_ways(sel *s, LLVMValueRef t, uint32_t n)
 {
     LLVMBasicBlockRef other = LLVMGetSwitchDefaultDest(t);
     LLVMValueRef v = LLVMGetOperand(t, 0);
-    sty y = sel_type(LLVMTypeOf(v));
+    sel_shape y = sel_type(LLVMTypeOf(v));
     isa_operand x = sel_extend(s, sel_scalar(s, v), y.bits, false), c;
 
     if (y.bits > 32)
@@ -763,18 +766,18 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
 {
     LLVMValueRef v = LLVMGetParam(s->fn, k);
     LLVMTypeRef t = LLVMTypeOf(v);
-    sv *x = sel_new(s, t);
-    sty y = sel_type(t);
+    sel_value_parts *x = sel_new(s, t);
+    sel_shape y = sel_type(t);
 
     if (k >= n_args) {
-        x->p[0] =
+        x->parts[0] =
             group_word(s, k < n_args + SIM_N_IDS ? SHAVE_WORD_IDS + k - n_args
                                                  : SHAVE_WORD_KEPT);
     } else if (sel_is_vector(t)) {
         uint32_t bytes = y.bits / 8, per = lanes_per_part(y);
         isa_operand lanes[16];
 
-        for (uint32_t p = 0; p < x->n; p++) {
+        for (uint32_t p = 0; p < x->n_parts; p++) {
             uint32_t l = 0;
 
             for (; l < per && p * per + l < y.lanes; l++)
@@ -782,13 +785,14 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
                                 .sub = ISA_ARGS,
                                 .imm = (int32_t)(s->layout->arg_offsets[k] +
                                                  (p * per + l) * bytes));
-            x->p[p] = sel_from_lanes(s, sel_uint(y.bits), lanes, l);
+            x->parts[p] = sel_from_lanes(s, sel_uint(y.bits), lanes, l);
         }
     } else {
-        for (uint32_t p = 0; p < x->n; p++)
-            x->p[p] = sel0(s, .op = ISA_OP_ldarg, .type = sel_uint(y.bits),
-                           .sub = ISA_ARGS,
-                           .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
+        for (uint32_t p = 0; p < x->n_parts; p++)
+            x->parts[p] =
+                sel0(s, .op = ISA_OP_ldarg, .type = sel_uint(y.bits),
+                     .sub = ISA_ARGS,
+                     .imm = (int32_t)(s->layout->arg_offsets[k] + 4 * p));
     }
     sel_set(s, v, x);
 }
@@ -796,7 +800,7 @@ static void make_parameter(sel *s, unsigned k, unsigned n_args)
 static void make_phis(sel *s, uint32_t n)
 {
     ir_each_inst(i, s->cfg.blocks[n]) {
-        sv *x;
+        sel_value_parts *x;
         bool vector = sel_is_vector(LLVMTypeOf(i));
 
         if (!LLVMIsAPHINode(i))
@@ -804,8 +808,8 @@ static void make_phis(sel *s, uint32_t n)
         x = sel_new(s, LLVMTypeOf(i));
         if (vector && sel_type(LLVMTypeOf(i)).bits == 1)
             x->mask = 16;
-        for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] = vp_reg(s->p, vector ? ISA_V : ISA_I);
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            x->parts[k] = vp_reg(s->program, vector ? ISA_V : ISA_I);
         sel_set(s, i, x);
     }
 }
@@ -814,8 +818,8 @@ static void make_phis(sel *s, uint32_t n)
 static uint32_t edge_block(sel *s, uint32_t from, uint32_t to, uint32_t after)
 {
     for (uint32_t b = after; b <= s->last[from]; b++) {
-        vblock *x = &s->p->blocks[b];
-        vop *br = vp_branch(x);
+        vp_block *x = &s->program->blocks[b];
+        vp_op *br = vp_branch(x);
 
         if (br && isa_ops[br->in.op].flags & ISA_F_TARGET &&
             (uint32_t)br->in.imm == to)
@@ -827,50 +831,51 @@ static uint32_t edge_block(sel *s, uint32_t from, uint32_t to, uint32_t after)
 /* An incoming value is brought into form at the end of its block. */
 static void fill_phi(sel *s, LLVMValueRef i, uint32_t n)
 {
-    sv *x = sel_value(s, i);
+    sel_value_parts *x = sel_value(s, i);
     unsigned n_in = LLVMCountIncoming(i);
     LLVMTypeRef t = LLVMTypeOf(i);
-    size_t first = s->p->blocks[s->first[n]].n_phis;
+    size_t first = s->program->blocks[s->first[n]].n_phis;
 
-    for (uint32_t k = 0; k < x->n; k++) {
-        vblock *b = &s->p->blocks[s->first[n]];
-        vphi *f = arena_append(s->p->a, b->phis, b->n_phis, b->phis_cap);
+    for (uint32_t k = 0; k < x->n_parts; k++) {
+        vp_block *b = &s->program->blocks[s->first[n]];
+        vp_phi *f =
+            arena_append(s->program->arena, b->phis, b->n_phis, b->phis_cap);
 
-        *f = (vphi){.dst = x->p[k]};
-        f->src = arena_array(s->a, isa_operand, n_in);
-        f->from = arena_array(s->a, uint32_t, n_in);
+        *f = (vp_phi){.dst = x->parts[k]};
+        f->src = arena_array(s->arena, isa_operand, n_in);
+        f->from = arena_array(s->arena, uint32_t, n_in);
     }
     for (unsigned k = 0; k < n_in; k++) {
         uint32_t from = ir_cfg_number(&s->cfg, LLVMGetIncomingBlock(i, k)), at;
         LLVMValueRef v = LLVMGetIncomingValue(i, k);
-        vop branch;
+        vp_op branch;
         bool has_branch;
-        sv *y;
+        sel_value_parts *y;
 
         if (!ir_bit(s->reached, from))
             continue;
         at = edge_block(s, from, n, s->first[from]);
-        s->cur = &s->p->blocks[at];
+        s->cur = &s->program->blocks[at];
         has_branch = vp_branch(s->cur) != NULL;
         if (has_branch)
-            branch = s->cur->ops[--s->cur->n];
+            branch = s->cur->ops[--s->cur->n_ops];
         y = sel_value(s, v);
         if (x->mask && y->mask != x->mask)
             y = sel_mask(s, y, ir_lanes(t), x->mask);
         if (y->addend) {
-            sv *z = sel_new(s, t);
+            sel_value_parts *z = sel_new(s, t);
 
-            z->p[0] = sel_scalar(s, v);
+            z->parts[0] = sel_scalar(s, v);
             y = z;
         }
         if (has_branch)
-            *arena_append(s->p->a, s->cur->ops, s->cur->n, s->cur->cap) =
-                branch;
-        for (uint32_t p = 0; p < x->n; p++) {
-            vphi *f = &s->p->blocks[s->first[n]].phis[first + p];
+            *arena_append(s->program->arena, s->cur->ops, s->cur->n_ops,
+                          s->cur->ops_cap) = branch;
+        for (uint32_t p = 0; p < x->n_parts; p++) {
+            vp_phi *f = &s->program->blocks[s->first[n]].phis[first + p];
 
-            f->src[f->n] = y->p[p];
-            f->from[f->n++] = at;
+            f->src[f->n_from] = y->parts[p];
+            f->from[f->n_from++] = at;
         }
     }
 }
@@ -878,9 +883,9 @@ static void fill_phi(sel *s, LLVMValueRef i, uint32_t n)
 /* Block numbers of branches are those of basic blocks until here. */
 static void link_blocks(sel *s)
 {
-    for (size_t b = 0; b < s->p->n_blocks; b++) {
-        vblock *x = &s->p->blocks[b];
-        vop *br = vp_branch(x);
+    for (size_t b = 0; b < s->program->n_blocks; b++) {
+        vp_block *x = &s->program->blocks[b];
+        vp_op *br = vp_branch(x);
 
         x->n_succs = 0;
         if (br && isa_ops[br->in.op].flags & ISA_F_TARGET) {
@@ -890,7 +895,7 @@ static void link_blocks(sel *s)
         if (LLVMIsAUnreachableInst(
                 LLVMGetBasicBlockTerminator(s->cfg.blocks[x->ir])))
             continue;
-        if ((!br || br->in.op == ISA_OP_brc) && b + 1 < s->p->n_blocks)
+        if ((!br || br->in.op == ISA_OP_brc) && b + 1 < s->program->n_blocks)
             x->succs[x->n_succs++] = (uint32_t)b + 1;
     }
 }
@@ -899,16 +904,16 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
 {
     /* Values are made before their uses; blocks stand in their own order. */
     struct blocks {
-        vblock *b;
+        vp_block *b;
         size_t n;
-    } *done = arena_array(s->a, struct blocks, s->cfg.n);
+    } *done = arena_array(s->arena, struct blocks, s->cfg.n_blocks);
 
     for (uint32_t k = n; k-- > 0;)
         make_phis(s, order[k]);
     for (uint32_t k = n; k-- > 0 && !s->st;) {
         uint32_t b = order[k];
 
-        s->p->n_blocks = s->p->blocks_cap = 0;
+        s->program->n_blocks = s->program->blocks_cap = 0;
         s->cur = add_block(s, b);
         ir_each_inst(i, s->cfg.blocks[b]) {
             if (LLVMIsATerminatorInst(i)) {
@@ -920,58 +925,59 @@ static void select_blocks(sel *s, const uint32_t *order, uint32_t n)
                 instruction(s, i);
             }
         }
-        done[b].b = s->p->blocks;
-        done[b].n = s->p->n_blocks;
+        done[b].b = s->program->blocks;
+        done[b].n = s->program->n_blocks;
     }
-    s->p->n_blocks = s->p->blocks_cap = 0;
-    for (uint32_t b = 0; b < s->cfg.n; b++) {
-        s->first[b] = (uint32_t)s->p->n_blocks;
+    s->program->n_blocks = s->program->blocks_cap = 0;
+    for (uint32_t b = 0; b < s->cfg.n_blocks; b++) {
+        s->first[b] = (uint32_t)s->program->n_blocks;
         for (size_t k = 0; k < done[b].n; k++)
-            *arena_append(s->p->a, s->p->blocks, s->p->n_blocks,
-                          s->p->blocks_cap) = done[b].b[k];
+            *arena_append(s->program->arena, s->program->blocks,
+                          s->program->n_blocks, s->program->blocks_cap) =
+                done[b].b[k];
         if (!done[b].n) /* unreachable: stays empty, so that numbers hold */
             add_block(s, b);
-        s->last[b] = (uint32_t)s->p->n_blocks - 1;
+        s->last[b] = (uint32_t)s->program->n_blocks - 1;
     }
 }
 
 static void put_head(sel *s)
 {
-    vblock *b = &s->p->blocks[0];
-    vop *ops = arena_array(s->a, vop, s->head.n + b->n + 1);
+    vp_block *b = &s->program->blocks[0];
+    vp_op *ops = arena_array(s->arena, vp_op, s->head.n_ops + b->n_ops + 1);
 
-    if (s->head.n)
-        memcpy(ops, s->head.ops, s->head.n * sizeof *ops);
-    if (b->n)
-        memcpy(ops + s->head.n, b->ops, b->n * sizeof *ops);
+    if (s->head.n_ops)
+        memcpy(ops, s->head.ops, s->head.n_ops * sizeof *ops);
+    if (b->n_ops)
+        memcpy(ops + s->head.n_ops, b->ops, b->n_ops * sizeof *ops);
     b->ops = ops;
-    b->n += s->head.n;
-    b->cap = b->n;
+    b->n_ops += s->head.n_ops;
+    b->ops_cap = b->n_ops;
 }
 
 vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
                            arena *a, vprog *p, vpu_error *err)
 {
-    sel s = {.a = a, .p = p, .fn = fn, .layout = layout, .err = err};
+    sel s = {.arena = a, .program = p, .fn = fn, .layout = layout, .err = err};
     unsigned n_params = LLVMCountParams(fn);
     uint32_t *order, n;
 
-    *p = (vprog){.a = a};
+    *p = (vprog){.arena = a};
     s.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
     ir_cfg_build(&s.cfg, fn, a);
     ir_map_init(&s.values, a);
     ir_map_init(&s.constants, a);
     s.alias = alias_new(a);
-    s.first = arena_array(a, uint32_t, s.cfg.n);
-    s.last = arena_array(a, uint32_t, s.cfg.n);
-    order = arena_array(a, uint32_t, s.cfg.n);
-    s.reached = ir_bits(a, s.cfg.n);
+    s.first = arena_array(a, uint32_t, s.cfg.n_blocks);
+    s.last = arena_array(a, uint32_t, s.cfg.n_blocks);
+    order = arena_array(a, uint32_t, s.cfg.n_blocks);
+    s.reached = ir_bits(a, s.cfg.n_blocks);
     n = ir_post_order(&s.cfg, order, s.reached);
     s.cur = &s.head;
     for (unsigned k = 0; k < n_params; k++)
         make_parameter(&s, k, n_params - 13);
     select_blocks(&s, order, n);
-    for (uint32_t b = 0; b < s.cfg.n && !s.st; b++)
+    for (uint32_t b = 0; b < s.cfg.n_blocks && !s.st; b++)
         ir_each_inst(i, s.cfg.blocks[b]) {
             if (!LLVMIsAPHINode(i))
                 break;

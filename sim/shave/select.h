@@ -21,34 +21,34 @@ vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
  * (low first), vectors V registers of 128 bits, vectors of 64-bit integers two
  * I registers a lane, structures the parts of their members. */
 typedef struct {
-    uint32_t n;
+    uint32_t n_parts;
     /* Vectors of i1 are masks, all bits of a lane or none; this is the lane's
      * width in bits. */
     uint8_t mask;
     int32_t addend; /* of an address: to be added to the part */
-    isa_operand *p;
-} sv;
+    isa_operand *parts;
+} sel_value_parts;
 
 /* A scalar or vector type, flattened. */
 typedef struct {
     LLVMTypeKind kind; /* of the element */
     uint32_t bits, lanes;
-} sty;
+} sel_shape;
 
 typedef struct {
-    arena *a;
-    vprog *p;
+    arena *arena;
+    vprog *program;
     LLVMValueRef fn;
     LLVMTargetDataRef td;
     const shave_layout *layout;
     ir_cfg cfg;
     uint32_t *first, *last; /* machine blocks of each basic block */
     ir_word *reached;       /* basic blocks */
-    ir_map values;          /* LLVMValueRef -> sv */
-    ir_map constants;       /* LLVMValueRef -> sv, made in the head */
+    ir_map values;          /* LLVMValueRef -> sel_value_parts */
+    ir_map constants; /* LLVMValueRef -> sel_value_parts, made in the head */
     alias *alias;
-    vblock head; /* goes in front of block 0 */
-    vblock *cur;
+    vp_block head; /* goes in front of block 0 */
+    vp_block *cur;
     LLVMValueRef inst; /* being selected */
     uint32_t line, col;
     vpu_error *err;
@@ -58,21 +58,22 @@ typedef struct {
 /* Remembers the first problem; building goes on with something harmless. */
 void sel_fail(sel *s, const char *what);
 
-sty sel_type(LLVMTypeRef t);
+sel_shape sel_type(LLVMTypeRef t);
 /* Registers of one value of this type. */
 uint32_t sel_parts(sel *s, LLVMTypeRef t);
 /* The lane type of the tables. */
-isa_type sel_isa_type(sty t, bool is_signed);
+isa_type sel_isa_type(sel_shape t, bool is_signed);
 bool sel_is_vector(LLVMTypeRef t); /* in V registers */
 /* Bits without a meaning, of 8, 16 or 32. */
 isa_type sel_uint(uint32_t bits);
 
-sv *sel_value(sel *s, LLVMValueRef v);
-sv *sel_new(sel *s, LLVMTypeRef t); /* parts are set by the caller */
+sel_value_parts *sel_value(sel *s, LLVMValueRef v);
+sel_value_parts *sel_new(sel *s,
+                         LLVMTypeRef t); /* parts are set by the caller */
 /* With parts of its own: those of another value are never to be changed, since
  * instructions share them. */
-sv sel_copy(sel *s, const sv *x);
-void sel_set(sel *s, LLVMValueRef v, sv *x);
+sel_value_parts sel_copy(sel *s, const sel_value_parts *x);
+void sel_set(sel *s, LLVMValueRef v, sel_value_parts *x);
 /* Part 0 of a scalar, addend added. */
 isa_operand sel_scalar(sel *s, LLVMValueRef v);
 
@@ -100,21 +101,24 @@ void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
               uint32_t cost, isa_operand *ret, uint32_t n_ret);
 
 /* Lanes (select_vector.c). A 64-bit lane is two operands. */
-isa_operand sel_lane(sel *s, LLVMTypeRef t, const sv *x, uint32_t lane);
+isa_operand sel_lane(sel *s, LLVMTypeRef t, const sel_value_parts *x,
+                     uint32_t lane);
 isa_operand sel_from_lanes(sel *s, isa_type t, const isa_operand *lanes,
                            uint32_t n);
 /* A value of type t from its scalar lanes (those of i1 are 0 or 1); 64-bit
  * lanes are two operands. */
-void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes, sv *x);
-sv *sel_convert_lanes(sel *s, const isa_operand *parts, uint32_t lanes,
-                      isa_type from, isa_type to);
+void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes,
+                   sel_value_parts *x);
+sel_value_parts *sel_convert_lanes(sel *s, const isa_operand *parts,
+                                   uint32_t lanes, isa_type from, isa_type to);
 /* A mask's parts with lanes of another width. */
-sv *sel_mask(sel *s, const sv *x, uint32_t lanes, uint32_t bits);
+sel_value_parts *sel_mask(sel *s, const sel_value_parts *x, uint32_t lanes,
+                          uint32_t bits);
 bool sel_vector_inst(sel *s, LLVMValueRef i);
 
 /* Memory (select_memory.c). */
 bool sel_memory_inst(sel *s, LLVMValueRef i);
-sv *sel_index(sel *s, LLVMValueRef gep);
+sel_value_parts *sel_index(sel *s, LLVMValueRef gep);
 
 /* Calls, intrinsics, 64-bit arithmetic (select_call.c, select_wide.c). */
 void sel_call_inst(sel *s, LLVMValueRef i);

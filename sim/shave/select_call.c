@@ -8,10 +8,10 @@
 typedef struct {
     LLVMValueRef i;
     LLVMTypeRef t;
-    sty y;
+    sel_shape y;
     bool vector;
-    sv *a, *b, *c; /* arguments, as far as there are any */
-    sv *x;
+    sel_value_parts *a, *b, *c; /* arguments, as far as there are any */
+    sel_value_parts *x;
 } call;
 
 static LLVMValueRef arg(const call *c, unsigned k)
@@ -58,15 +58,16 @@ static isa_operand copy_sign(sel *s, const call *c, isa_operand a,
         logic(s, c, ISA_OP_iand, ISA_OP_vand, b, splat(s, c, sign_bit(c)));
 
     if (b.kind == ISA_IMM)
-        sign = splat(s, c, b.n & sign_bit(c));
+        sign = splat(s, c, b.number & sign_bit(c));
     return logic(s, c, ISA_OP_ior, ISA_OP_vor, absolute(s, c, a), sign);
 }
 
 /* A part of an integer argument; scalars get their upper bits right. */
-static isa_operand part(sel *s, const call *c, const sv *v, uint32_t k,
-                        bool is_signed)
+static isa_operand part(sel *s, const call *c, const sel_value_parts *v,
+                        uint32_t k, bool is_signed)
 {
-    return c->vector ? v->p[k] : sel_extend(s, v->p[0], c->y.bits, is_signed);
+    return c->vector ? v->parts[k]
+                     : sel_extend(s, v->parts[0], c->y.bits, is_signed);
 }
 
 static void min_max(sel *s, call *c, bool max, bool is_signed)
@@ -76,22 +77,22 @@ static void min_max(sel *s, call *c, bool max, bool is_signed)
 
     if (!c->vector && !is_float)
         t = is_signed ? ISA_S32 : ISA_U32;
-    for (uint32_t k = 0; k < c->x->n; k++)
-        c->x->p[k] =
-            sel_minmax(s, c->vector, max, t,
-                       is_float ? c->a->p[k] : part(s, c, c->a, k, is_signed),
-                       is_float ? c->b->p[k] : part(s, c, c->b, k, is_signed));
+    for (uint32_t k = 0; k < c->x->n_parts; k++)
+        c->x->parts[k] = sel_minmax(
+            s, c->vector, max, t,
+            is_float ? c->a->parts[k] : part(s, c, c->a, k, is_signed),
+            is_float ? c->b->parts[k] : part(s, c, c->b, k, is_signed));
 }
 
 static void int_abs(sel *s, call *c)
 {
-    for (uint32_t k = 0; k < c->x->n; k++) {
+    for (uint32_t k = 0; k < c->x->n_parts; k++) {
         isa_operand a = part(s, c, c->a, k, true), zero = splat(s, c, 0), neg;
         isa_type t = sel_isa_type(c->y, true);
 
         neg = c->vector ? sel2(s, zero, a, .op = ISA_OP_vsub, .type = t)
                         : sel2(s, zero, a, .op = ISA_OP_isub);
-        c->x->p[k] =
+        c->x->parts[k] =
             sel_minmax(s, c->vector, true, c->vector ? t : ISA_S32, a, neg);
     }
 }
@@ -100,10 +101,10 @@ static void rounding(sel *s, call *c, isa_round how)
 {
     isa_type t = sel_isa_type(c->y, true);
 
-    for (uint32_t k = 0; k < c->x->n; k++)
-        c->x->p[k] =
-            sel1(s, c->a->p[k], .op = c->vector ? ISA_OP_vround : ISA_OP_fround,
-                 .type = t, .sub = how);
+    for (uint32_t k = 0; k < c->x->n_parts; k++)
+        c->x->parts[k] = sel1(s, c->a->parts[k],
+                              .op = c->vector ? ISA_OP_vround : ISA_OP_fround,
+                              .type = t, .sub = how);
 }
 
 /* --- lane by lane -------------------------------------------------------- */
@@ -113,8 +114,8 @@ typedef isa_operand lane_fn(sel *s, const call *c, const isa_operand *args);
 /* Applies fn to each lane of up to three arguments of the result's shape. */
 static void by_lanes(sel *s, call *c, unsigned n_args, lane_fn *fn)
 {
-    const sv *in[3] = {c->a, c->b, c->c};
-    isa_operand *lanes = arena_array(s->a, isa_operand, c->y.lanes);
+    const sel_value_parts *in[3] = {c->a, c->b, c->c};
+    isa_operand *lanes = arena_array(s->arena, isa_operand, c->y.lanes);
 
     for (uint32_t k = 0; k < c->y.lanes; k++) {
         isa_operand args[3];
@@ -122,7 +123,8 @@ static void by_lanes(sel *s, call *c, unsigned n_args, lane_fn *fn)
         for (unsigned n = 0; n < n_args; n++) {
             LLVMTypeRef t = LLVMTypeOf(arg(c, n));
 
-            args[n] = sel_is_vector(t) ? sel_lane(s, t, in[n], k) : in[n]->p[0];
+            args[n] =
+                sel_is_vector(t) ? sel_lane(s, t, in[n], k) : in[n]->parts[0];
         }
         lanes[k] = fn(s, c, args);
     }
@@ -168,10 +170,10 @@ static isa_operand funnel(sel *s, const call *c, const isa_operand *a,
 
     n = sel2(s, a[2], vp_imm(bits - 1), .op = ISA_OP_iand);
     if (a[2].kind == ISA_IMM)
-        n = vp_imm(a[2].n & (bits - 1));
+        n = vp_imm(a[2].number & (bits - 1));
     m = sel2(s, vp_imm(bits), n, .op = ISA_OP_isub);
     if (n.kind == ISA_IMM)
-        m = vp_imm(bits - n.n);
+        m = vp_imm(bits - n.number);
     /* A shift by the whole width gives 0 for 32 bits; narrower ones keep their
      * upper bits out of the way by themselves. */
     if (left) {
@@ -267,29 +269,30 @@ static isa_operand lane_bswap(sel *s, const call *c, const isa_operand *a)
 static void saturating_convert(sel *s, call *c, bool is_signed)
 {
     LLVMTypeRef ft = LLVMTypeOf(arg(c, 0));
-    sty f = sel_type(ft);
+    sel_shape f = sel_type(ft);
     isa_type from = sel_isa_type(f, true), to = sel_isa_type(c->y, is_signed);
 
     if (c->y.bits > 32) {
-        isa_operand *lanes = c->x->p;
+        isa_operand *lanes = c->x->parts;
 
         for (uint32_t k = 0; k < c->y.lanes; k++) {
             isa_operand a =
-                sel_is_vector(ft) ? sel_lane(s, ft, c->a, k) : c->a->p[0];
+                sel_is_vector(ft) ? sel_lane(s, ft, c->a, k) : c->a->parts[0];
 
             sel_call(s,
-                     arena_printf(s->a, "i64.sat_%s_%c",
+                     arena_printf(s->arena, "i64.sat_%s_%c",
                                   f.bits == 16 ? "f16" : "f32",
                                   is_signed ? 's' : 'u'),
                      &a, 1, 12, lanes + 2 * k, 2);
         }
     } else if (c->vector) {
-        sv *r = sel_convert_lanes(s, c->a->p, c->y.lanes, from, to);
+        sel_value_parts *r =
+            sel_convert_lanes(s, c->a->parts, c->y.lanes, from, to);
 
-        memcpy(c->x->p, r->p, c->x->n * sizeof *r->p);
+        memcpy(c->x->parts, r->parts, c->x->n_parts * sizeof *r->parts);
     } else {
-        c->x->p[0] =
-            sel1(s, c->a->p[0], .op = ISA_OP_cvt, .type = to, .from = from);
+        c->x->parts[0] =
+            sel1(s, c->a->parts[0], .op = ISA_OP_cvt, .type = to, .from = from);
     }
 }
 
@@ -360,14 +363,14 @@ static isa_operand class_of(sel *s, uint32_t bits, isa_operand x,
 static void fp_class(sel *s, call *c)
 {
     LLVMTypeRef ft = LLVMTypeOf(arg(c, 0));
-    sty f = sel_type(ft);
+    sel_shape f = sel_type(ft);
     uint32_t wanted = (uint32_t)LLVMConstIntGetZExtValue(arg(c, 1));
-    isa_operand *lanes = arena_array(s->a, isa_operand, c->y.lanes);
+    isa_operand *lanes = arena_array(s->arena, isa_operand, c->y.lanes);
 
     for (uint32_t k = 0; k < c->y.lanes; k++)
-        lanes[k] =
-            class_of(s, f.bits,
-                     c->vector ? sel_lane(s, ft, c->a, k) : c->a->p[0], wanted);
+        lanes[k] = class_of(
+            s, f.bits, c->vector ? sel_lane(s, ft, c->a, k) : c->a->parts[0],
+            wanted);
     sel_set_lanes(s, c->t, lanes, c->x);
 }
 
@@ -387,8 +390,8 @@ static void reduce(sel *s, call *c, const char *name)
                 {"fmax", ISA_MOST, true}};
     const char *what = name + strlen("llvm.vector.reduce.");
     LLVMTypeRef vt = LLVMTypeOf(arg(c, 0));
-    sty v = sel_type(vt);
-    sv *a = c->a;
+    sel_shape v = sel_type(vt);
+    sel_value_parts *a = c->a;
     uint32_t per;
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -405,8 +408,8 @@ static void reduce(sel *s, call *c, const char *name)
             sel_fail(s, "a reduction of a vector that fills no register");
             return;
         }
-        for (uint32_t p = 0; p < a->n; p++) {
-            isa_operand r = sel1(s, a->p[p], .op = ISA_OP_vred, .type = t,
+        for (uint32_t p = 0; p < a->n_parts; p++) {
+            isa_operand r = sel1(s, a->parts[p], .op = ISA_OP_vred, .type = t,
                                  .sub = rows[k].how);
             isa_op op = rows[k].how == ISA_SUM       ? ISA_OP_iadd
                         : rows[k].how == ISA_PRODUCT ? ISA_OP_imul
@@ -416,20 +419,21 @@ static void reduce(sel *s, call *c, const char *name)
                                                      : ISA_OP_nop;
 
             if (!p)
-                c->x->p[0] = r;
+                c->x->parts[0] = r;
             else if (op != ISA_OP_nop)
-                c->x->p[0] = sel2(s, c->x->p[0], r, .op = op);
+                c->x->parts[0] = sel2(s, c->x->parts[0], r, .op = op);
             else
-                c->x->p[0] = sel_minmax(
+                c->x->parts[0] = sel_minmax(
                     s, false, rows[k].how == ISA_MOST,
                     v.kind != LLVMIntegerTypeKind ? t
                     : rows[k].is_signed           ? ISA_S32
                                                   : ISA_U32,
-                    sel_extend(s, c->x->p[0], v.bits, rows[k].is_signed),
+                    sel_extend(s, c->x->parts[0], v.bits, rows[k].is_signed),
                     sel_extend(s, r, v.bits, rows[k].is_signed));
         }
         if (v.bits == 1)
-            c->x->p[0] = sel2(s, c->x->p[0], vp_imm(1), .op = ISA_OP_iand);
+            c->x->parts[0] =
+                sel2(s, c->x->parts[0], vp_imm(1), .op = ISA_OP_iand);
         return;
     }
     sel_fail(s, name);
@@ -493,8 +497,8 @@ static bool by_table(sel *s, call *c, const char *name)
 static void three_way(sel *s, call *c, bool is_signed)
 {
     LLVMTypeRef t = LLVMTypeOf(arg(c, 0));
-    sty f = sel_type(t);
-    isa_operand *lanes = arena_array(s->a, isa_operand, c->y.lanes);
+    sel_shape f = sel_type(t);
+    isa_operand *lanes = arena_array(s->arena, isa_operand, c->y.lanes);
     isa_type type = is_signed ? ISA_S32 : ISA_U32;
 
     if (f.bits > 32) {
@@ -503,10 +507,10 @@ static void three_way(sel *s, call *c, bool is_signed)
     }
     for (uint32_t k = 0; k < c->y.lanes; k++) {
         bool v = sel_is_vector(t);
-        isa_operand a = sel_extend(s, v ? sel_lane(s, t, c->a, k) : c->a->p[0],
-                                   f.bits, is_signed);
-        isa_operand b = sel_extend(s, v ? sel_lane(s, t, c->b, k) : c->b->p[0],
-                                   f.bits, is_signed);
+        isa_operand a = sel_extend(
+            s, v ? sel_lane(s, t, c->a, k) : c->a->parts[0], f.bits, is_signed);
+        isa_operand b = sel_extend(
+            s, v ? sel_lane(s, t, c->b, k) : c->b->parts[0], f.bits, is_signed);
 
         lanes[k] = sel2(
             s, sel2(s, a, b, .op = ISA_OP_icmp, .type = type, .sub = ISA_GT),
@@ -522,7 +526,7 @@ static void wide_intrinsic(sel *s, call *c, const char *name)
         sel_fail(s, name);
     for (uint32_t k = 0; k < c->y.lanes; k++) {
         isa_operand args[6], ret[2];
-        const sv *in[3] = {c->a, c->b, c->c};
+        const sel_value_parts *in[3] = {c->a, c->b, c->c};
         uint32_t n = 0;
         char op[64];
         /* "llvm.smin.v2i64" is "smin" */
@@ -533,33 +537,34 @@ static void wide_intrinsic(sel *s, call *c, const char *name)
 
             if (sel_type(t).bits != 64)
                 continue; /* "zero is poison" and the like */
-            args[n++] = in[q]->p[2 * k];
-            args[n++] = in[q]->p[2 * k + 1];
+            args[n++] = in[q]->parts[2 * k];
+            args[n++] = in[q]->parts[2 * k + 1];
         }
         if (len > sizeof op - 1)
             len = sizeof op - 1;
         memcpy(op, name + 5, len);
         op[len] = 0;
-        sel_call(s, arena_printf(s->a, "i64.%s", op), args, n, COST_WIDE_ODD,
-                 ret, 2);
-        c->x->p[2 * k] = ret[0];
-        c->x->p[2 * k + 1] = ret[1];
+        sel_call(s, arena_printf(s->arena, "i64.%s", op), args, n,
+                 COST_WIDE_ODD, ret, 2);
+        c->x->parts[2 * k] = ret[0];
+        c->x->parts[2 * k + 1] = ret[1];
     }
 }
 
 /* With overflow: {value, bit}. */
 static void overflowing(sel *s, call *c, const char *name)
 {
-    sty a = sel_type(LLVMTypeOf(arg(c, 0)));
-    isa_operand args[2] = {sel_extend(s, c->a->p[0], a.bits, name[5] == 's'),
-                           sel_extend(s, c->b->p[0], a.bits, name[5] == 's')};
+    sel_shape a = sel_type(LLVMTypeOf(arg(c, 0)));
+    isa_operand args[2] = {
+        sel_extend(s, c->a->parts[0], a.bits, name[5] == 's'),
+        sel_extend(s, c->b->parts[0], a.bits, name[5] == 's')};
 
     if (a.bits != 32 || a.lanes != 1) {
         sel_fail(s, name);
         return;
     }
-    sel_call(s, arena_printf(s->a, "overflow.%.4s", name + 5), args, 2,
-             COST_OVERFLOW, c->x->p, 2);
+    sel_call(s, arena_printf(s->arena, "overflow.%.4s", name + 5), args, 2,
+             COST_OVERFLOW, c->x->parts, 2);
 }
 
 static void intrinsic(sel *s, call *c, const char *name)
@@ -581,11 +586,11 @@ static void intrinsic(sel *s, call *c, const char *name)
     } else if (by_table(s, c, name)) {
         return;
     } else if (begins(name, "llvm.fabs.")) {
-        for (uint32_t k = 0; k < c->x->n; k++)
-            c->x->p[k] = absolute(s, c, c->a->p[k]);
+        for (uint32_t k = 0; k < c->x->n_parts; k++)
+            c->x->parts[k] = absolute(s, c, c->a->parts[k]);
     } else if (begins(name, "llvm.copysign.")) {
-        for (uint32_t k = 0; k < c->x->n; k++)
-            c->x->p[k] = copy_sign(s, c, c->a->p[k], c->b->p[k]);
+        for (uint32_t k = 0; k < c->x->n_parts; k++)
+            c->x->parts[k] = copy_sign(s, c, c->a->parts[k], c->b->parts[k]);
     } else if (begins(name, "llvm.abs.")) {
         int_abs(s, c);
     } else {
@@ -624,12 +629,12 @@ static bool on_the_sau(sel *s, LLVMValueRef i, call_id id)
     } rows[] = {{CALL_rsqrt_f16, CALL_rsqrt_f32, ISA_OP_frsqrt},
                 {CALL_exp2_f16, CALL_exp2_f32, ISA_OP_fexp2},
                 {CALL_log2_f16, CALL_log2_f32, ISA_OP_flog2}};
-    sv *x;
+    sel_value_parts *x;
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (id == rows[k].f16 || id == rows[k].f32) {
             x = sel_new(s, LLVMTypeOf(i));
-            x->p[0] =
+            x->parts[0] =
                 sel1(s, sel_scalar(s, LLVMGetOperand(i, 0)), .op = rows[k].op,
                      .type = sel_isa_type(sel_type(LLVMTypeOf(i)), true));
             sel_set(s, i, x);
@@ -651,7 +656,7 @@ static bool has_event(LLVMValueRef i)
 static uint32_t cost_of(call_id id, LLVMTypeRef t)
 {
     bool half;
-    const sim_routine *r = call_routine(id, &half);
+    const builtin_routine *r = call_routine(id, &half);
 
     if (r)
         return LLVMGetTypeKind(t) == LLVMHalfTypeKind ? r->cost16 : r->cost32;
@@ -677,7 +682,7 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     unsigned n = LLVMGetNumArgOperands(i);
     isa_operand args[ISA_MAX_CALL_ARGS];
     uint32_t n_args = 0;
-    sv *x;
+    sel_value_parts *x;
 
     if (on_the_sau(s, i, id))
         return;
@@ -686,21 +691,22 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     x = sel_new(s, t);
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef v = LLVMGetOperand(i, k);
-        sv *a = sel_value(s, v);
+        sel_value_parts *a = sel_value(s, v);
 
-        if (sel_is_vector(LLVMTypeOf(v)) || n_args + a->n > ISA_MAX_CALL_ARGS) {
+        if (sel_is_vector(LLVMTypeOf(v)) ||
+            n_args + a->n_parts > ISA_MAX_CALL_ARGS) {
             sel_fail(s, name);
             return;
         }
-        for (uint32_t p = 0; p < a->n; p++)
-            args[n_args++] = p ? a->p[p] : sel_scalar(s, v);
-        if (a->n > 1)
-            args[n_args - a->n] = a->p[0];
+        for (uint32_t p = 0; p < a->n_parts; p++)
+            args[n_args++] = p ? a->parts[p] : sel_scalar(s, v);
+        if (a->n_parts > 1)
+            args[n_args - a->n_parts] = a->parts[0];
     }
-    if (sel_is_vector(t) || x->n > 2)
+    if (sel_is_vector(t) || x->n_parts > 2)
         sel_fail(s, name);
-    sel_call(s, name, args, n_args, cost_of(id, t), x->p, x->n);
-    if (x->n)
+    sel_call(s, name, args, n_args, cost_of(id, t), x->parts, x->n_parts);
+    if (x->n_parts)
         sel_set(s, i, x);
 }
 
@@ -715,7 +721,7 @@ void sel_call_inst(sel *s, LLVMValueRef i)
     const char *name = ir_callee(i);
     LLVMTypeRef t = LLVMTypeOf(i);
     call c = {.i = i, .t = t};
-    sv **in[3] = {&c.a, &c.b, &c.c};
+    sel_value_parts **in[3] = {&c.a, &c.b, &c.c};
 
     if (ignored(name))
         return;

@@ -5,7 +5,7 @@
 
 /* --- addresses ----------------------------------------------------------- */
 
-static void step_constant(sv *x, uint64_t bytes)
+static void step_constant(sel_value_parts *x, uint64_t bytes)
 {
     x->addend = (int32_t)((uint32_t)x->addend + (uint32_t)bytes);
 }
@@ -15,9 +15,10 @@ static uint32_t log2_of(uint32_t n)
     return (uint32_t)__builtin_ctz(n);
 }
 
-static void step_variable(sel *s, sv *x, LLVMValueRef idx, uint32_t size)
+static void step_variable(sel *s, sel_value_parts *x, LLVMValueRef idx,
+                          uint32_t size)
 {
-    sty t = sel_type(LLVMTypeOf(idx));
+    sel_shape t = sel_type(LLVMTypeOf(idx));
     isa_operand i = sel_scalar(s, idx);
 
     i = sel_extend(s, i, t.bits > 32 ? 32 : t.bits, true);
@@ -25,16 +26,17 @@ static void step_variable(sel *s, sv *x, LLVMValueRef idx, uint32_t size)
         i = sel2(s, i, vp_imm(size), .op = ISA_OP_imul);
     else if (size > 1)
         i = sel2(s, i, vp_imm(log2_of(size)), .op = ISA_OP_ishl);
-    if (x->p[0].kind == ISA_IMM && !x->p[0].n)
-        x->p[0] = i;
+    if (x->parts[0].kind == ISA_IMM && !x->parts[0].number)
+        x->parts[0] = i;
     else
-        x->p[0] = sel2(s, x->p[0], i, .op = ISA_OP_iadd);
+        x->parts[0] = sel2(s, x->parts[0], i, .op = ISA_OP_iadd);
 }
 
-sv *sel_index(sel *s, LLVMValueRef gep)
+sel_value_parts *sel_index(sel *s, LLVMValueRef gep)
 {
     LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
-    sv *base = sel_value(s, LLVMGetOperand(gep, 0)), *x = arena_new(s->a, sv);
+    sel_value_parts *base = sel_value(s, LLVMGetOperand(gep, 0)),
+                    *x = arena_new(s->arena, sel_value_parts);
 
     *x = sel_copy(s, base);
     for (int k = 1; k < LLVMGetNumOperands(gep); k++) {
@@ -61,9 +63,9 @@ sv *sel_index(sel *s, LLVMValueRef gep)
 
 static void address(sel *s, LLVMValueRef p, isa_operand *base, int32_t *imm)
 {
-    sv *x = sel_value(s, p);
+    sel_value_parts *x = sel_value(s, p);
 
-    *base = x->p[0];
+    *base = x->parts[0];
     *imm = x->addend;
 }
 
@@ -176,7 +178,7 @@ static void store_part(sel *s, const place *at, uint32_t off, uint32_t bytes,
 
 static bool plain_type(sel *s, LLVMTypeRef t)
 {
-    sty y;
+    sel_shape y;
 
     if (LLVMGetTypeKind(t) == LLVMStructTypeKind ||
         LLVMGetTypeKind(t) == LLVMArrayTypeKind) {
@@ -196,19 +198,19 @@ static void load(sel *s, LLVMValueRef i)
     LLVMTypeRef t = LLVMTypeOf(i);
     place at = place_of(s, LLVMGetOperand(i, 0));
     uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->td, t);
-    sv *x = sel_new(s, t);
+    sel_value_parts *x = sel_new(s, t);
 
     sel_set(s, i, x);
     if (!plain_type(s, t))
         return;
     if (sel_is_vector(t)) {
-        for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] = load_part(s, &at, 16 * k,
-                                bytes - 16 * k < 16 ? bytes - 16 * k : 16);
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            x->parts[k] = load_part(s, &at, 16 * k,
+                                    bytes - 16 * k < 16 ? bytes - 16 * k : 16);
         return;
     }
-    for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] =
+    for (uint32_t k = 0; k < x->n_parts; k++)
+        x->parts[k] =
             load_scalar(s, &at, 4 * k, bytes - 4 * k < 4 ? bytes - 4 * k : 4);
 }
 
@@ -217,7 +219,7 @@ static void store(sel *s, LLVMValueRef i)
     LLVMValueRef v = LLVMGetOperand(i, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
     uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->td, t);
-    sv *x;
+    sel_value_parts *x;
     place at;
 
     if (!plain_type(s, t))
@@ -225,14 +227,14 @@ static void store(sel *s, LLVMValueRef i)
     x = sel_value(s, v);
     at = place_of(s, LLVMGetOperand(i, 1));
     if (sel_is_vector(t)) {
-        for (uint32_t k = 0; k < x->n; k++)
+        for (uint32_t k = 0; k < x->n_parts; k++)
             store_part(s, &at, 16 * k,
-                       bytes - 16 * k < 16 ? bytes - 16 * k : 16, x->p[k]);
+                       bytes - 16 * k < 16 ? bytes - 16 * k : 16, x->parts[k]);
         return;
     }
-    for (uint32_t k = 0; k < x->n; k++) {
+    for (uint32_t k = 0; k < x->n_parts; k++) {
         uint32_t size = bytes - 4 * k < 4 ? bytes - 4 * k : 4;
-        isa_operand y = k || !x->addend ? x->p[k] : sel_scalar(s, v);
+        isa_operand y = k || !x->addend ? x->parts[k] : sel_scalar(s, v);
 
         if (sel_type(t).bits == 1)
             y = sel_extend(s, y, 1, false);
@@ -246,7 +248,7 @@ static void private_array(sel *s, LLVMValueRef i)
 {
     LLVMValueRef n = LLVMGetOperand(i, 0);
     uint64_t bytes = LLVMABISizeOfType(s->td, LLVMGetAllocatedType(i));
-    sv *x = sel_new(s, LLVMTypeOf(i));
+    sel_value_parts *x = sel_new(s, LLVMTypeOf(i));
 
     if (!LLVMIsAConstantInt(n)) {
         sel_fail(s, "an array of variable length");
@@ -254,14 +256,14 @@ static void private_array(sel *s, LLVMValueRef i)
     } else {
         bytes *= LLVMConstIntGetZExtValue(n);
     }
-    if (bytes > UINT32_MAX / 2 - s->p->private_bytes) {
+    if (bytes > UINT32_MAX / 2 - s->program->private_bytes) {
         sel_fail(s, "a private array of this size");
         bytes = 0;
     }
-    x->p[0] = (isa_operand){ISA_SP, 0};
-    x->addend = (int32_t)s->p->private_bytes;
-    s->p->private_bytes =
-        (uint32_t)((s->p->private_bytes + bytes + 15) & ~UINT64_C(15));
+    x->parts[0] = (isa_operand){ISA_SP, 0};
+    x->addend = (int32_t)s->program->private_bytes;
+    s->program->private_bytes =
+        (uint32_t)((s->program->private_bytes + bytes + 15) & ~UINT64_C(15));
     sel_set(s, i, x);
 }
 
@@ -280,13 +282,13 @@ static void atomic(sel *s, LLVMValueRef i)
     isa_operand args[3] = {sel_scalar(s, p),
                            sel_scalar(s, LLVMGetOperand(i, 1))};
     uint32_t cost = isa_ops[ISA_OP_ld].lat + 2u;
-    sv *x = sel_new(s, LLVMTypeOf(i));
+    sel_value_parts *x = sel_new(s, LLVMTypeOf(i));
     const char *name;
 
     if (LLVMIsAAtomicCmpXchgInst(i)) {
         args[2] = sel_scalar(s, LLVMGetOperand(i, 2));
         sel_call(s, global ? "atomic.cmpxchg.global" : "atomic.cmpxchg.local",
-                 args, 3, cost, x->p, 2);
+                 args, 3, cost, x->parts, 2);
         sel_set(s, i, x);
         return;
     }
@@ -297,10 +299,10 @@ static void atomic(sel *s, LLVMValueRef i)
         sel_fail(s, "an atomic operation of this kind");
         name = "add";
     }
-    sel_call(
-        s,
-        arena_printf(s->a, "atomic.%s.%s", name, global ? "global" : "local"),
-        args, 2, cost, x->p, 1);
+    sel_call(s,
+             arena_printf(s->arena, "atomic.%s.%s", name,
+                          global ? "global" : "local"),
+             args, 2, cost, x->parts, 1);
     sel_set(s, i, x);
 }
 

@@ -17,20 +17,21 @@ static isa_type sint_of(uint32_t bits)
 }
 
 /* The bits of a lane as the value is held; masks have their own width. */
-static uint32_t lane_bits(sty t, const sv *x)
+static uint32_t lane_bits(sel_shape t, const sel_value_parts *x)
 {
     return t.bits == 1 ? x->mask : t.bits;
 }
 
-isa_operand sel_lane(sel *s, LLVMTypeRef t, const sv *x, uint32_t lane)
+isa_operand sel_lane(sel *s, LLVMTypeRef t, const sel_value_parts *x,
+                     uint32_t lane)
 {
-    sty y = sel_type(t);
+    sel_shape y = sel_type(t);
     uint32_t bits = lane_bits(y, x), per = 128 / bits;
     isa_operand r;
 
     if (!sel_is_vector(t))
-        return x->p[lane];
-    r = sel1(s, x->p[lane / per], .op = ISA_OP_vext, .type = sel_uint(bits),
+        return x->parts[lane];
+    r = sel1(s, x->parts[lane / per], .op = ISA_OP_vext, .type = sel_uint(bits),
              .sub = lane % per);
     if (y.bits == 1)
         r = sel2(s, r, vp_imm(1), .op = ISA_OP_iand);
@@ -50,19 +51,20 @@ isa_operand sel_from_lanes(sel *s, isa_type t, const isa_operand *lanes,
     return v;
 }
 
-void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes, sv *x)
+void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes,
+                   sel_value_parts *x)
 {
-    sty y = sel_type(t);
+    sel_shape y = sel_type(t);
     uint32_t bits = y.bits == 1 ? 16 : y.bits, per = 128 / bits;
     isa_operand part[16];
 
     if (!sel_is_vector(t)) {
-        memcpy(x->p, lanes, x->n * sizeof *lanes);
+        memcpy(x->parts, lanes, x->n_parts * sizeof *lanes);
         return;
     }
     if (y.bits == 1)
         x->mask = 16;
-    for (uint32_t p = 0; p < x->n; p++) {
+    for (uint32_t p = 0; p < x->n_parts; p++) {
         uint32_t n = 0;
 
         for (; n < per && p * per + n < y.lanes; n++) {
@@ -70,31 +72,31 @@ void sel_set_lanes(sel *s, LLVMTypeRef t, const isa_operand *lanes, sv *x)
             if (y.bits == 1)
                 part[n] = sel2(s, vp_imm(0), part[n], .op = ISA_OP_isub);
         }
-        x->p[p] = sel_from_lanes(s, sel_uint(bits), part, n);
+        x->parts[p] = sel_from_lanes(s, sel_uint(bits), part, n);
     }
 }
 
-sv *sel_convert_lanes(sel *s, const isa_operand *parts, uint32_t lanes,
-                      isa_type from, isa_type to)
+sel_value_parts *sel_convert_lanes(sel *s, const isa_operand *parts,
+                                   uint32_t lanes, isa_type from, isa_type to)
 {
     uint32_t wf = width(from), wt = width(to), per = 128 / wt;
-    sv *x = arena_new(s->a, sv);
+    sel_value_parts *x = arena_new(s->arena, sel_value_parts);
 
-    x->n = (lanes + per - 1) / per;
-    x->p = arena_array(s->a, isa_operand, x->n + 1);
+    x->n_parts = (lanes + per - 1) / per;
+    x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
     if (wt >= wf) {
         uint32_t groups = wt / wf;
 
-        for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] = sel1(s, parts[k / groups], .op = ISA_OP_vcvt, .type = to,
-                           .from = from, .sub = k % groups);
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            x->parts[k] = sel1(s, parts[k / groups], .op = ISA_OP_vcvt,
+                               .type = to, .from = from, .sub = k % groups);
     } else {
         uint32_t groups = wf / wt, n = (lanes + 128 / wf - 1) / (128 / wf);
 
         for (uint32_t k = 0; k < n; k++) {
-            isa_operand old = k % groups ? x->p[k / groups] : parts[k];
+            isa_operand old = k % groups ? x->parts[k / groups] : parts[k];
 
-            x->p[k / groups] =
+            x->parts[k / groups] =
                 sel2(s, parts[k], old, .op = ISA_OP_vcvtn, .type = to,
                      .from = from, .sub = k % groups);
         }
@@ -102,16 +104,17 @@ sv *sel_convert_lanes(sel *s, const isa_operand *parts, uint32_t lanes,
     return x;
 }
 
-sv *sel_mask(sel *s, const sv *x, uint32_t lanes, uint32_t bits)
+sel_value_parts *sel_mask(sel *s, const sel_value_parts *x, uint32_t lanes,
+                          uint32_t bits)
 {
-    sv *r;
+    sel_value_parts *r;
 
     if (x->mask == bits) {
-        r = arena_new(s->a, sv);
+        r = arena_new(s->arena, sel_value_parts);
         *r = sel_copy(s, x);
         return r;
     }
-    r = sel_convert_lanes(s, x->p, lanes, sint_of(x->mask), sint_of(bits));
+    r = sel_convert_lanes(s, x->parts, lanes, sint_of(x->mask), sint_of(bits));
     r->mask = (uint8_t)bits;
     return r;
 }
@@ -157,12 +160,12 @@ static bool typed(isa_op op)
 }
 
 /* Division has no vector form: lane by lane on the scalar units. */
-static void divide(sel *s, LLVMValueRef i, sty t, sv *x)
+static void divide(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMTypeRef ty = LLVMTypeOf(i);
-    sv *a = sel_value(s, LLVMGetOperand(i, 0));
-    sv *b = sel_value(s, LLVMGetOperand(i, 1));
-    isa_operand *lanes = arena_array(s->a, isa_operand, t.lanes);
+    sel_value_parts *a = sel_value(s, LLVMGetOperand(i, 0));
+    sel_value_parts *b = sel_value(s, LLVMGetOperand(i, 1));
+    isa_operand *lanes = arena_array(s->arena, isa_operand, t.lanes);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     bool is_signed = op == LLVMSDiv || op == LLVMSRem;
     isa_type type = op == LLVMFDiv || op == LLVMFRem
@@ -192,11 +195,11 @@ static void divide(sel *s, LLVMValueRef i, sty t, sv *x)
     sel_set_lanes(s, ty, lanes, x);
 }
 
-static void binary(sel *s, LLVMValueRef i, sty t, sv *x)
+static void binary(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    sv *a = sel_value(s, LLVMGetOperand(i, 0));
-    sv *b = sel_value(s, LLVMGetOperand(i, 1));
+    sel_value_parts *a = sel_value(s, LLVMGetOperand(i, 0));
+    sel_value_parts *b = sel_value(s, LLVMGetOperand(i, 1));
     isa_type type = sel_isa_type(t, op == LLVMAShr);
     isa_op o = vector_op(op, type);
 
@@ -207,21 +210,22 @@ static void binary(sel *s, LLVMValueRef i, sty t, sv *x)
     if (t.bits == 1) { /* masks: and, or, xor; the rest does not occur */
         b = sel_mask(s, b, t.lanes, a->mask);
         x->mask = a->mask;
-        x->n = a->n;
-        x->p = arena_array(s->a, isa_operand, x->n + 1);
+        x->n_parts = a->n_parts;
+        x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
         if (!(op == LLVMAnd || op == LLVMOr || op == LLVMXor))
             sel_fail(s, "arithmetic on vectors of bits");
     }
-    for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] = sel2(s, a->p[k], b->p[k], .op = o,
-                       .type = typed(o) ? type : ISA_NO_TYPE);
+    for (uint32_t k = 0; k < x->n_parts; k++)
+        x->parts[k] = sel2(s, a->parts[k], b->parts[k], .op = o,
+                           .type = typed(o) ? type : ISA_NO_TYPE);
 }
 
-static void compare(sel *s, LLVMValueRef i, sv *x)
+static void compare(sel *s, LLVMValueRef i, sel_value_parts *x)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0);
-    sty t = sel_type(LLVMTypeOf(v));
-    sv *a = sel_value(s, v), *b = sel_value(s, LLVMGetOperand(i, 1));
+    sel_shape t = sel_type(LLVMTypeOf(v));
+    sel_value_parts *a = sel_value(s, v),
+                    *b = sel_value(s, LLVMGetOperand(i, 1));
     isa_type type;
     isa_cond c;
     bool is_signed = true;
@@ -237,29 +241,30 @@ static void compare(sel *s, LLVMValueRef i, sv *x)
         type = sint_of(a->mask);
     }
     x->mask = (uint8_t)(t.bits == 1 ? a->mask : t.bits);
-    x->n = a->n;
-    x->p = arena_array(s->a, isa_operand, x->n + 1);
-    for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] = always >= 0 ? sel1(s, vp_imm(always ? ~0u : 0),
-                                     .op = ISA_OP_vsplat, .type = ISA_U32)
-                              : sel2(s, a->p[k], b->p[k], .op = ISA_OP_vcmp,
-                                     .type = type, .sub = c);
+    x->n_parts = a->n_parts;
+    x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
+    for (uint32_t k = 0; k < x->n_parts; k++)
+        x->parts[k] = always >= 0
+                          ? sel1(s, vp_imm(always ? ~0u : 0),
+                                 .op = ISA_OP_vsplat, .type = ISA_U32)
+                          : sel2(s, a->parts[k], b->parts[k], .op = ISA_OP_vcmp,
+                                 .type = type, .sub = c);
 }
 
-static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
+static void choose(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMValueRef c = LLVMGetOperand(i, 0);
-    sv *a = sel_value(s, LLVMGetOperand(i, 1));
-    sv *b = sel_value(s, LLVMGetOperand(i, 2));
-    sv *m = sel_value(s, c);
+    sel_value_parts *a = sel_value(s, LLVMGetOperand(i, 1));
+    sel_value_parts *b = sel_value(s, LLVMGetOperand(i, 2));
+    sel_value_parts *m = sel_value(s, c);
 
     if (t.bits == 1) {
         uint32_t bits = a->mask;
 
         b = sel_mask(s, b, t.lanes, bits);
         x->mask = (uint8_t)bits;
-        x->n = a->n;
-        x->p = arena_array(s->a, isa_operand, x->n + 1);
+        x->n_parts = a->n_parts;
+        x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
     }
     if (ir_lanes(LLVMTypeOf(c)) > 1) {
         m = sel_mask(s, m, t.lanes, t.bits == 1 ? x->mask : t.bits);
@@ -270,20 +275,21 @@ static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
 
         all = sel1(s, all, .op = ISA_OP_vsplat, .type = ISA_U32);
         m = sel_new(s, LLVMTypeOf(i));
-        m->p = arena_array(s->a, isa_operand, x->n + 1);
-        for (uint32_t k = 0; k < x->n; k++)
-            m->p[k] = all;
+        m->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            m->parts[k] = all;
     }
-    for (uint32_t k = 0; k < x->n; k++)
-        x->p[k] = sel3(s, m->p[k], a->p[k], b->p[k], .op = ISA_OP_vsel);
+    for (uint32_t k = 0; k < x->n_parts; k++)
+        x->parts[k] =
+            sel3(s, m->parts[k], a->parts[k], b->parts[k], .op = ISA_OP_vsel);
 }
 
 /* --- shuffles ------------------------------------------------------------ */
 
-static sv *value_at_width(sel *s, LLVMValueRef v, uint32_t bits)
+static sel_value_parts *value_at_width(sel *s, LLVMValueRef v, uint32_t bits)
 {
-    sv *x = sel_value(s, v);
-    sty t = sel_type(LLVMTypeOf(v));
+    sel_value_parts *x = sel_value(s, v);
+    sel_shape t = sel_type(LLVMTypeOf(v));
 
     return t.bits == 1 ? sel_mask(s, x, t.lanes, bits) : x;
 }
@@ -332,27 +338,27 @@ static isa_operand shuffle_part(sel *s, const isa_operand *src,
             identity &= pattern[q] == q || pattern[q] == 255;
         acc = identity ? a
                        : sel2(s, a, b.kind ? b : a, .op = ISA_OP_vshuf,
-                              .imm = (int32_t)vp_vector(s->p, pattern));
+                              .imm = (int32_t)vp_vector(s->program, pattern));
     }
 }
 
-static void shuffle(sel *s, LLVMValueRef i, sty t, sv *x)
+static void shuffle(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMValueRef v0 = LLVMGetOperand(i, 0), v1 = LLVMGetOperand(i, 1);
     uint32_t n0 = ir_lanes(LLVMTypeOf(v0));
-    sv *a = sel_value(s, v0), *b;
+    sel_value_parts *a = sel_value(s, v0), *b;
     uint32_t bits = t.bits == 1 ? a->mask : t.bits, per = 128 / bits;
     isa_operand *src;
 
     b = value_at_width(s, v1, bits);
     x->mask = (uint8_t)(t.bits == 1 ? bits : 0);
-    x->n = (t.lanes + per - 1) / per;
-    x->p = arena_array(s->a, isa_operand, x->n + 1);
+    x->n_parts = (t.lanes + per - 1) / per;
+    x->parts = arena_array(s->arena, isa_operand, x->n_parts + 1);
     /* Both sources as one row of parts; b's lanes start a part of their own. */
-    src = arena_array(s->a, isa_operand, a->n + b->n);
-    memcpy(src, a->p, a->n * sizeof *src);
-    memcpy(src + a->n, b->p, b->n * sizeof *src);
-    for (uint32_t p = 0; p < x->n; p++) {
+    src = arena_array(s->arena, isa_operand, a->n_parts + b->n_parts);
+    memcpy(src, a->parts, a->n_parts * sizeof *src);
+    memcpy(src + a->n_parts, b->parts, b->n_parts * sizeof *src);
+    for (uint32_t p = 0; p < x->n_parts; p++) {
         int lanes[16];
         uint32_t k = 0;
 
@@ -362,47 +368,50 @@ static void shuffle(sel *s, LLVMValueRef i, sty t, sv *x)
             lanes[k] = m < 0 || m == LLVMGetUndefMaskElem() ? -1
                        : (uint32_t)m < n0
                            ? m
-                           : (int)(a->n * per + ((uint32_t)m - n0));
+                           : (int)(a->n_parts * per + ((uint32_t)m - n0));
         }
-        x->p[p] = shuffle_part(s, src, lanes, k, per);
+        x->parts[p] = shuffle_part(s, src, lanes, k, per);
     }
 }
 
-static void shuffle_wide(sel *s, LLVMValueRef i, sty t, sv *x)
+static void shuffle_wide(sel *s, LLVMValueRef i, sel_shape t,
+                         sel_value_parts *x)
 {
     LLVMValueRef v0 = LLVMGetOperand(i, 0);
     uint32_t n0 = ir_lanes(LLVMTypeOf(v0));
-    sv *a = sel_value(s, v0), *b = sel_value(s, LLVMGetOperand(i, 1));
+    sel_value_parts *a = sel_value(s, v0),
+                    *b = sel_value(s, LLVMGetOperand(i, 1));
 
     for (uint32_t k = 0; k < t.lanes; k++) {
         int m = LLVMGetMaskValue(i, k);
         uint32_t l = m < 0 || m == LLVMGetUndefMaskElem() ? 0 : (uint32_t)m;
-        const isa_operand *from = l < n0 ? &a->p[2 * l] : &b->p[2 * (l - n0)];
+        const isa_operand *from =
+            l < n0 ? &a->parts[2 * l] : &b->parts[2 * (l - n0)];
 
-        x->p[2 * k] = from[0];
-        x->p[2 * k + 1] = from[1];
+        x->parts[2 * k] = from[0];
+        x->parts[2 * k + 1] = from[1];
     }
 }
 
 /* --- single lanes -------------------------------------------------------- */
 
-static uint32_t element_parts(sty t)
+static uint32_t element_parts(sel_shape t)
 {
     return t.bits > 32 ? 2 : 1;
 }
 
 /* A lane whose number is not a constant, among all parts: the number's high
  * bits choose the part. */
-static isa_operand variable_lane(sel *s, const sv *x, uint32_t bits,
-                                 isa_operand idx)
+static isa_operand variable_lane(sel *s, const sel_value_parts *x,
+                                 uint32_t bits, isa_operand idx)
 {
     uint32_t per = 128 / bits;
     isa_operand r =
-        sel2(s, x->p[0], idx, .op = ISA_OP_vextd, .type = sel_uint(bits));
+        sel2(s, x->parts[0], idx, .op = ISA_OP_vextd, .type = sel_uint(bits));
 
-    for (uint32_t p = 1; p < x->n; p++) {
-        isa_operand l =
-            sel2(s, x->p[p], idx, .op = ISA_OP_vextd, .type = sel_uint(bits));
+    for (uint32_t p = 1; p < x->n_parts; p++) {
+        isa_operand l = sel2(s, x->parts[p], idx, .op = ISA_OP_vextd,
+                             .type = sel_uint(bits));
         isa_operand here = sel2(s, idx, vp_imm(p * per), .op = ISA_OP_icmp,
                                 .type = ISA_U32, .sub = ISA_GE);
 
@@ -415,8 +424,8 @@ static void extract(sel *s, LLVMValueRef i)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0), idx = LLVMGetOperand(i, 1);
     LLVMTypeRef vt = LLVMTypeOf(v);
-    sty t = sel_type(vt);
-    sv *from = sel_value(s, v), *x = sel_new(s, LLVMTypeOf(i));
+    sel_shape t = sel_type(vt);
+    sel_value_parts *from = sel_value(s, v), *x = sel_new(s, LLVMTypeOf(i));
     uint32_t bits = lane_bits(t, from);
     isa_operand n;
 
@@ -424,9 +433,10 @@ static void extract(sel *s, LLVMValueRef i)
         uint32_t k = (uint32_t)LLVMConstIntGetZExtValue(idx) % t.lanes;
 
         if (sel_is_vector(vt))
-            x->p[0] = sel_lane(s, vt, from, k);
+            x->parts[0] = sel_lane(s, vt, from, k);
         else
-            memcpy(x->p, from->p + k * x->n, x->n * sizeof *x->p);
+            memcpy(x->parts, from->parts + k * x->n_parts,
+                   x->n_parts * sizeof *x->parts);
         sel_set(s, i, x);
         return;
     }
@@ -436,36 +446,36 @@ static void extract(sel *s, LLVMValueRef i)
                        : sel_type(LLVMTypeOf(idx)).bits,
                    false);
     if (sel_is_vector(vt)) {
-        x->p[0] = variable_lane(s, from, bits, n);
+        x->parts[0] = variable_lane(s, from, bits, n);
         if (t.bits == 1)
-            x->p[0] = sel2(s, x->p[0], vp_imm(1), .op = ISA_OP_iand);
+            x->parts[0] = sel2(s, x->parts[0], vp_imm(1), .op = ISA_OP_iand);
     } else {
-        memcpy(x->p, from->p, x->n * sizeof *x->p);
+        memcpy(x->parts, from->parts, x->n_parts * sizeof *x->parts);
         for (uint32_t k = 1; k < t.lanes; k++) {
             isa_operand here = sel2(s, n, vp_imm(k), .op = ISA_OP_icmp,
                                     .type = ISA_U32, .sub = ISA_EQ);
 
-            for (uint32_t q = 0; q < x->n; q++)
-                x->p[q] = sel3(s, here, from->p[k * x->n + q], x->p[q],
-                               .op = ISA_OP_isel);
+            for (uint32_t q = 0; q < x->n_parts; q++)
+                x->parts[q] = sel3(s, here, from->parts[k * x->n_parts + q],
+                                   x->parts[q], .op = ISA_OP_isel);
         }
     }
     sel_set(s, i, x);
 }
 
-static void insert_variable(sel *s, sv *x, uint32_t bits, isa_operand v,
-                            isa_operand idx)
+static void insert_variable(sel *s, sel_value_parts *x, uint32_t bits,
+                            isa_operand v, isa_operand idx)
 {
     uint32_t per = 128 / bits;
     isa_type t = sel_uint(bits);
 
-    for (uint32_t p = 0; p < x->n; p++) {
-        isa_operand with =
-                        sel3(s, x->p[p], v, idx, .op = ISA_OP_vinsd, .type = t),
+    for (uint32_t p = 0; p < x->n_parts; p++) {
+        isa_operand with = sel3(s, x->parts[p], v, idx, .op = ISA_OP_vinsd,
+                                .type = t),
                     m;
 
-        if (x->n == 1) {
-            x->p[p] = with;
+        if (x->n_parts == 1) {
+            x->parts[p] = with;
             return;
         }
         m = sel2(s, idx,
@@ -477,7 +487,7 @@ static void insert_variable(sel *s, sv *x, uint32_t bits, isa_operand v,
                  .sub = ISA_EQ);
         m = sel2(s, vp_imm(0), m, .op = ISA_OP_isub);
         m = sel1(s, m, .op = ISA_OP_vsplat, .type = ISA_U32);
-        x->p[p] = sel3(s, m, with, x->p[p], .op = ISA_OP_vsel);
+        x->parts[p] = sel3(s, m, with, x->parts[p], .op = ISA_OP_vsel);
     }
 }
 
@@ -486,8 +496,9 @@ static void insert(sel *s, LLVMValueRef i)
     LLVMValueRef v = LLVMGetOperand(i, 0), e = LLVMGetOperand(i, 1);
     LLVMValueRef idx = LLVMGetOperand(i, 2);
     LLVMTypeRef vt = LLVMTypeOf(v);
-    sty t = sel_type(vt);
-    sv *from = sel_value(s, v), *x = sel_new(s, vt), *put = sel_value(s, e);
+    sel_shape t = sel_type(vt);
+    sel_value_parts *from = sel_value(s, v), *x = sel_new(s, vt),
+                    *put = sel_value(s, e);
     uint32_t bits = lane_bits(t, from), w = element_parts(t);
     isa_operand lane;
 
@@ -501,13 +512,14 @@ static void insert(sel *s, LLVMValueRef i)
                                         .type = ISA_U32, .sub = ISA_EQ);
 
                 for (uint32_t q = 0; q < w; q++)
-                    x->p[k * w + q] = sel3(s, here, put->p[q], x->p[k * w + q],
-                                           .op = ISA_OP_isel);
+                    x->parts[k * w + q] =
+                        sel3(s, here, put->parts[q], x->parts[k * w + q],
+                             .op = ISA_OP_isel);
             }
         } else {
             uint32_t k = (uint32_t)LLVMConstIntGetZExtValue(idx) % t.lanes;
 
-            memcpy(x->p + k * w, put->p, w * sizeof *x->p);
+            memcpy(x->parts + k * w, put->parts, w * sizeof *x->parts);
         }
         sel_set(s, i, x);
         return;
@@ -520,10 +532,10 @@ static void insert(sel *s, LLVMValueRef i)
         uint32_t k = (uint32_t)LLVMConstIntGetZExtValue(idx) % t.lanes;
         uint32_t per = 128 / bits;
 
-        x->p[k / per] =
+        x->parts[k / per] =
             LLVMIsUndef(v) && t.lanes == 1
                 ? sel1(s, lane, .op = ISA_OP_vsplat, .type = sel_uint(bits))
-                : sel2(s, x->p[k / per], lane, .op = ISA_OP_vins,
+                : sel2(s, x->parts[k / per], lane, .op = ISA_OP_vins,
                        .type = sel_uint(bits), .sub = k % per);
     } else {
         insert_variable(s, x, bits, lane,
@@ -539,50 +551,50 @@ static bool bit_cast(sel *s, LLVMValueRef i)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0);
     LLVMTypeRef ft = LLVMTypeOf(v), tt = LLVMTypeOf(i);
-    sty f = sel_type(ft), t = sel_type(tt);
+    sel_shape f = sel_type(ft), t = sel_type(tt);
     bool from_v = sel_is_vector(ft), to_v = sel_is_vector(tt);
-    sv *a = sel_value(s, v), *x = sel_new(s, tt);
+    sel_value_parts *a = sel_value(s, v), *x = sel_new(s, tt);
 
     if (f.bits == 1 && from_v && !to_v) { /* mask to number */
         isa_operand r = SEL_NO;
         uint32_t per = 128 / a->mask;
 
-        for (uint32_t p = 0; p < a->n; p++) {
-            isa_operand m =
-                sel1(s, a->p[p], .op = ISA_OP_vmask, .type = sint_of(a->mask));
+        for (uint32_t p = 0; p < a->n_parts; p++) {
+            isa_operand m = sel1(s, a->parts[p], .op = ISA_OP_vmask,
+                                 .type = sint_of(a->mask));
 
             if (p)
                 m = sel2(s, r, sel2(s, m, vp_imm(p * per), .op = ISA_OP_ishl),
                          .op = ISA_OP_ior);
             r = m;
         }
-        x->p[0] = t.bits < 32 ? sel_extend(s, r, t.bits, false) : r;
+        x->parts[0] = t.bits < 32 ? sel_extend(s, r, t.bits, false) : r;
     } else if (t.bits == 1 && to_v && !from_v) { /* number to mask */
         isa_operand lanes[64];
 
         if (t.lanes > 32)
             sel_fail(s, "a mask of more than 32 lanes");
         for (uint32_t k = 0; k < t.lanes && k < 32; k++)
-            lanes[k] = sel2(
-                s,
-                sel2(s, a->p[0], vp_imm(k), .op = ISA_OP_ishr, .type = ISA_U32),
-                vp_imm(1), .op = ISA_OP_iand);
+            lanes[k] = sel2(s,
+                            sel2(s, a->parts[0], vp_imm(k), .op = ISA_OP_ishr,
+                                 .type = ISA_U32),
+                            vp_imm(1), .op = ISA_OP_iand);
         sel_set_lanes(s, tt, lanes, x);
     } else if (from_v && to_v) {
         *x = sel_copy(s, a);
     } else if (from_v) { /* 16, 32 or 64 bits of a vector; wide vectors */
-        for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] =
-                sel1(s, a->p[k / 4], .op = ISA_OP_vext,
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            x->parts[k] =
+                sel1(s, a->parts[k / 4], .op = ISA_OP_vext,
                      .type = sel_uint(t.bits > 32 ? 32 : t.bits * t.lanes),
                      .sub = k % 4);
     } else if (to_v) {
-        for (uint32_t p = 0; p < x->n; p++) {
-            uint32_t n = a->n - 4 * p < 4 ? a->n - 4 * p : 4;
+        for (uint32_t p = 0; p < x->n_parts; p++) {
+            uint32_t n = a->n_parts - 4 * p < 4 ? a->n_parts - 4 * p : 4;
 
-            x->p[p] =
+            x->parts[p] =
                 sel_from_lanes(s, sel_uint(f.bits > 32 ? 32 : f.bits * f.lanes),
-                               a->p + 4 * p, n);
+                               a->parts + 4 * p, n);
         }
     } else {
         return false;
@@ -596,15 +608,15 @@ static bool is_mask_type(LLVMTypeRef t)
     return sel_type(t).bits == 1;
 }
 
-static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
+static void cast(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    sty f = sel_type(LLVMTypeOf(v));
-    sv *a = sel_value(s, v);
+    sel_shape f = sel_type(LLVMTypeOf(v));
+    sel_value_parts *a = sel_value(s, v);
     bool from_signed = op == LLVMSExt || op == LLVMSIToFP;
     bool to_signed = op == LLVMFPToSI;
-    sv *r;
+    sel_value_parts *r;
 
     if (is_mask_type(LLVMTypeOf(v))) {
         /* All ones are -1; unsigned readings want 1. */
@@ -613,38 +625,39 @@ static void cast(sel *s, LLVMValueRef i, sty t, sv *x)
             isa_operand one = sel1(s, vp_imm(1), .op = ISA_OP_vsplat,
                                    .type = sel_uint(t.bits));
 
-            for (uint32_t k = 0; k < r->n; k++)
-                r->p[k] = sel2(s, r->p[k], one, .op = ISA_OP_vand);
+            for (uint32_t k = 0; k < r->n_parts; k++)
+                r->parts[k] = sel2(s, r->parts[k], one, .op = ISA_OP_vand);
         }
         if (op == LLVMSIToFP || op == LLVMUIToFP)
-            r = sel_convert_lanes(s, r->p, t.lanes, sint_of(t.bits),
+            r = sel_convert_lanes(s, r->parts, t.lanes, sint_of(t.bits),
                                   sel_isa_type(t, true));
-        memcpy(x->p, r->p, x->n * sizeof *x->p);
+        memcpy(x->parts, r->parts, x->n_parts * sizeof *x->parts);
         return;
     }
     if (t.bits == 1) { /* the lowest bit to a mask */
-        sv *m = sel_new(s, LLVMTypeOf(i));
+        sel_value_parts *m = sel_new(s, LLVMTypeOf(i));
         isa_operand one =
             sel1(s, vp_imm(1), .op = ISA_OP_vsplat, .type = sel_uint(f.bits));
 
-        m->n = a->n;
-        m->p = arena_array(s->a, isa_operand, a->n);
-        for (uint32_t k = 0; k < a->n; k++)
-            m->p[k] = sel2(s, sel2(s, a->p[k], one, .op = ISA_OP_vand), one,
-                           .op = ISA_OP_vcmp, .type = sel_uint(f.bits),
-                           .sub = ISA_EQ);
+        m->n_parts = a->n_parts;
+        m->parts = arena_array(s->arena, isa_operand, a->n_parts);
+        for (uint32_t k = 0; k < a->n_parts; k++)
+            m->parts[k] = sel2(s, sel2(s, a->parts[k], one, .op = ISA_OP_vand),
+                               one, .op = ISA_OP_vcmp, .type = sel_uint(f.bits),
+                               .sub = ISA_EQ);
         *x = *m;
         x->mask = (uint8_t)f.bits;
         return;
     }
     if (op == LLVMTrunc) {
-        r = sel_convert_lanes(s, a->p, t.lanes, sel_uint(f.bits),
+        r = sel_convert_lanes(s, a->parts, t.lanes, sel_uint(f.bits),
                               sel_uint(t.bits));
     } else {
-        r = sel_convert_lanes(s, a->p, t.lanes, sel_isa_type(f, from_signed),
+        r = sel_convert_lanes(s, a->parts, t.lanes,
+                              sel_isa_type(f, from_signed),
                               sel_isa_type(t, to_signed || from_signed));
     }
-    memcpy(x->p, r->p, x->n * sizeof *x->p);
+    memcpy(x->parts, r->parts, x->n_parts * sizeof *x->parts);
 }
 
 /* --- the dispatcher ------------------------------------------------------ */
@@ -662,7 +675,7 @@ static bool lane_inst(sel *s, LLVMValueRef i, LLVMOpcode op)
         return true;
     }
     if (op == LLVMShuffleVector) {
-        sv *x = sel_new(s, t);
+        sel_value_parts *x = sel_new(s, t);
 
         if (sel_is_vector(t))
             shuffle(s, i, sel_type(t), x);
@@ -678,8 +691,8 @@ bool sel_vector_inst(sel *s, LLVMValueRef i)
 {
     LLVMTypeRef t = LLVMTypeOf(i);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    sty y = sel_type(t);
-    sv *x;
+    sel_shape y = sel_type(t);
+    sel_value_parts *x;
 
     if (lane_inst(s, i, op))
         return true;
@@ -697,12 +710,12 @@ bool sel_vector_inst(sel *s, LLVMValueRef i)
     } else if (op == LLVMFreeze) {
         *x = sel_copy(s, sel_value(s, LLVMGetOperand(i, 0)));
     } else if (op == LLVMFNeg) {
-        sv *a = sel_value(s, LLVMGetOperand(i, 0));
+        sel_value_parts *a = sel_value(s, LLVMGetOperand(i, 0));
         isa_operand sign = sel1(s, vp_imm(y.bits == 16 ? 0x8000 : 0x80000000),
                                 .op = ISA_OP_vsplat, .type = sel_uint(y.bits));
 
-        for (uint32_t k = 0; k < x->n; k++)
-            x->p[k] = sel2(s, a->p[k], sign, .op = ISA_OP_vxor);
+        for (uint32_t k = 0; k < x->n_parts; k++)
+            x->parts[k] = sel2(s, a->parts[k], sign, .op = ISA_OP_vxor);
     } else if (LLVMIsACastInst(i)) {
         cast(s, i, y, x);
     } else {

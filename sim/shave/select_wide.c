@@ -109,7 +109,7 @@ static pair binary(sel *s, LLVMOpcode op, pair a, pair b)
     case LLVMLShr:
     case LLVMAShr:
         if (b.lo.kind == ISA_IMM)
-            return constant_shift(s, op, a, b.lo.n);
+            return constant_shift(s, op, a, b.lo.number);
         return routine(s,
                        op == LLVMShl    ? "i64.shl"
                        : op == LLVMLShr ? "i64.lshr"
@@ -143,9 +143,9 @@ static isa_operand compare(sel *s, LLVMIntPredicate p, pair a, pair b)
     return sel3(s, same, low, high, .op = ISA_OP_isel);
 }
 
-static pair lane_pair(const sv *x, uint32_t k)
+static pair lane_pair(const sel_value_parts *x, uint32_t k)
 {
-    return (pair){x->p[2 * k], x->p[2 * k + 1]};
+    return (pair){x->parts[2 * k], x->parts[2 * k + 1]};
 }
 
 /* LLVM makes integers of 33 to 63 bits where it computes what a loop leaves.
@@ -191,14 +191,14 @@ static bool is_signed_op(LLVMOpcode op)
 }
 
 /* A pair from a narrower integer, or from a float by a routine. */
-static pair widen(sel *s, LLVMOpcode op, sty from, isa_operand x)
+static pair widen(sel *s, LLVMOpcode op, sel_shape from, isa_operand x)
 {
     isa_operand args[1], ret[2];
 
     if (op == LLVMFPToSI || op == LLVMFPToUI) {
         args[0] = x;
         sel_call(s,
-                 arena_printf(s->a, "i64.from_%s_%c",
+                 arena_printf(s->arena, "i64.from_%s_%c",
                               from.bits == 16 ? "f16" : "f32",
                               op == LLVMFPToSI ? 's' : 'u'),
                  args, 1, COST_WIDE_FLOAT, ret, 2);
@@ -210,13 +210,13 @@ static pair widen(sel *s, LLVMOpcode op, sty from, isa_operand x)
                                     : vp_imm(0)};
 }
 
-static isa_operand narrow(sel *s, LLVMOpcode op, sty to, pair x)
+static isa_operand narrow(sel *s, LLVMOpcode op, sel_shape to, pair x)
 {
     isa_operand args[2] = {x.lo, x.hi}, ret;
 
     if (op == LLVMSIToFP || op == LLVMUIToFP) {
         sel_call(s,
-                 arena_printf(s->a, "i64.to_%s_%c",
+                 arena_printf(s->arena, "i64.to_%s_%c",
                               to.bits == 16 ? "f16" : "f32",
                               op == LLVMSIToFP ? 's' : 'u'),
                  args, 2, COST_WIDE_FLOAT, &ret, 1);
@@ -225,30 +225,32 @@ static isa_operand narrow(sel *s, LLVMOpcode op, sty to, pair x)
     return to.bits == 1 ? sel2(s, x.lo, vp_imm(1), .op = ISA_OP_iand) : x.lo;
 }
 
-static void choose(sel *s, LLVMValueRef i, sty t, sv *x)
+static void choose(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
 {
     LLVMValueRef c = LLVMGetOperand(i, 0);
-    sv *m = sel_value(s, c), *a = sel_value(s, LLVMGetOperand(i, 1));
-    sv *b = sel_value(s, LLVMGetOperand(i, 2));
+    sel_value_parts *m = sel_value(s, c),
+                    *a = sel_value(s, LLVMGetOperand(i, 1));
+    sel_value_parts *b = sel_value(s, LLVMGetOperand(i, 2));
 
     for (uint32_t k = 0; k < t.lanes; k++) {
         isa_operand here = ir_lanes(LLVMTypeOf(c)) > 1
                                ? sel_lane(s, LLVMTypeOf(c), m, k)
-                               : sel_extend(s, m->p[0], 1, false);
+                               : sel_extend(s, m->parts[0], 1, false);
 
         for (uint32_t q = 2 * k; q < 2 * k + 2; q++)
-            x->p[q] = sel3(s, here, a->p[q], b->p[q], .op = ISA_OP_isel);
+            x->parts[q] =
+                sel3(s, here, a->parts[q], b->parts[q], .op = ISA_OP_isel);
     }
 }
 
-static void cast(sel *s, LLVMValueRef i, sv *x)
+static void cast(sel *s, LLVMValueRef i, sel_value_parts *x)
 {
     LLVMValueRef v = LLVMGetOperand(i, 0);
     LLVMTypeRef ft = LLVMTypeOf(v), tt = LLVMTypeOf(i);
-    sty f = sel_type(ft), t = sel_type(tt);
+    sel_shape f = sel_type(ft), t = sel_type(tt);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    sv *a = sel_value(s, v);
-    isa_operand *lanes = arena_array(s->a, isa_operand, t.lanes);
+    sel_value_parts *a = sel_value(s, v);
+    isa_operand *lanes = arena_array(s->arena, isa_operand, t.lanes);
 
     for (uint32_t k = 0; k < t.lanes; k++) {
         bool wide_from = f.kind == LLVMIntegerTypeKind && f.bits > 32;
@@ -256,15 +258,15 @@ static void cast(sel *s, LLVMValueRef i, sv *x)
         if (t.bits > 32 && t.kind == LLVMIntegerTypeKind && wide_from) {
             pair r = operand(s, i, 0, k, op != LLVMTrunc, op == LLVMSExt);
 
-            x->p[2 * k] = r.lo;
-            x->p[2 * k + 1] = r.hi;
+            x->parts[2 * k] = r.lo;
+            x->parts[2 * k + 1] = r.hi;
         } else if (t.bits > 32 && t.kind == LLVMIntegerTypeKind) {
             pair r =
                 widen(s, op, f,
                       f.lanes > 1 ? sel_lane(s, ft, a, k) : sel_scalar(s, v));
 
-            x->p[2 * k] = r.lo;
-            x->p[2 * k + 1] = r.hi;
+            x->parts[2 * k] = r.lo;
+            x->parts[2 * k + 1] = r.hi;
         } else {
             lanes[k] =
                 narrow(s, op, t,
@@ -277,7 +279,7 @@ static void cast(sel *s, LLVMValueRef i, sv *x)
 
 static bool is_wide(LLVMTypeRef t)
 {
-    sty y;
+    sel_shape y;
 
     if (LLVMGetTypeKind(t) != LLVMIntegerTypeKind &&
         LLVMGetTypeKind(t) != LLVMVectorTypeKind)
@@ -292,7 +294,7 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     bool to = is_wide(t), from = LLVMGetNumOperands(i) > 0 &&
                                  is_wide(LLVMTypeOf(LLVMGetOperand(i, 0)));
-    sv *x;
+    sel_value_parts *x;
 
     if (!to && !from)
         return false;
@@ -312,7 +314,7 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
     x = sel_new(s, t);
     if (op == LLVMICmp) {
         uint32_t n = ir_lanes(t);
-        isa_operand *lanes = arena_array(s->a, isa_operand, n);
+        isa_operand *lanes = arena_array(s->arena, isa_operand, n);
         bool is_signed;
 
         sel_int_cond(LLVMGetICmpPredicate(i), &is_signed);
@@ -326,13 +328,13 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
         bool shift = whole && op != LLVMUDiv && op != LLVMSDiv &&
                      op != LLVMURem && op != LLVMSRem;
 
-        for (uint32_t k = 0; k < x->n / 2; k++) {
+        for (uint32_t k = 0; k < x->n_parts / 2; k++) {
             pair r = binary(s, op, operand(s, i, 0, k, whole, is_signed_op(op)),
                             operand(s, i, 1, k, whole || op == LLVMShl,
                                     !shift && is_signed_op(op)));
 
-            x->p[2 * k] = r.lo;
-            x->p[2 * k + 1] = r.hi;
+            x->parts[2 * k] = r.lo;
+            x->parts[2 * k + 1] = r.hi;
         }
     } else if (op == LLVMSelect) {
         choose(s, i, sel_type(t), x);

@@ -46,7 +46,7 @@ static void schedule_all(vprog *p, int round)
 
 static int by_cycle(const void *a, const void *b)
 {
-    const isa_instr *x = &((const vop *)a)->in, *y = &((const vop *)b)->in;
+    const isa_instr *x = &((const vp_op *)a)->in, *y = &((const vp_op *)b)->in;
 
     if (x->cycle != y->cycle)
         return x->cycle < y->cycle ? -1 : 1;
@@ -63,7 +63,7 @@ static void finish(const vprog *p, const char *name, arena *a,
     shave_from *from;
 
     for (size_t b = 0; b < p->n_blocks; b++)
-        n += (uint32_t)p->blocks[b].n;
+        n += (uint32_t)p->blocks[b].n_ops;
     *out = (isa_function){.name = arena_strdup(a, name),
                           .n_blocks = (uint32_t)p->n_blocks,
                           .vectors = p->vectors,
@@ -75,17 +75,17 @@ static void finish(const vprog *p, const char *name, arena *a,
     out->instrs = arena_array(a, isa_instr, n + 1);
     from = arena_array(a, shave_from, n + 1);
     for (size_t b = 0; b < p->n_blocks; b++) {
-        const vblock *x = &p->blocks[b];
+        const vp_block *x = &p->blocks[b];
         isa_block *y = &out->blocks[b];
 
         *y = (isa_block){.first = out->n_instrs,
-                         .n = (uint32_t)x->n,
+                         .n_instrs = (uint32_t)x->n_ops,
                          .cycles = x->cycles,
                          .kind = x->kind,
                          .n_stages = x->kind ? x->n_stages : 1};
-        if (x->n) /* an unreachable block has none, and no list */
-            qsort(x->ops, x->n, sizeof *x->ops, by_cycle);
-        for (size_t i = 0; i < x->n; i++) {
+        if (x->n_ops) /* an unreachable block has none, and no list */
+            qsort(x->ops, x->n_ops, sizeof *x->ops, by_cycle);
+        for (size_t i = 0; i < x->n_ops; i++) {
             from[out->n_instrs] = (shave_from){x->ops[i].ir, x->ops[i].at};
             out->instrs[out->n_instrs++] = x->ops[i].in;
         }
@@ -106,7 +106,7 @@ static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
     LLVMGetBasicBlocks(fn, blocks);
     ir_cfg_build(&cfg, fn, a);
     for (size_t b = 0; b < p->n_blocks; b++) {
-        const vblock *x = &p->blocks[b];
+        const vp_block *x = &p->blocks[b];
         shave_cost *c = &out[x->ir];
         LLVMValueRef t = LLVMGetBasicBlockTerminator(blocks[x->ir]);
         unsigned n = LLVMGetNumSuccessors(t);
@@ -141,7 +141,7 @@ static void costs(const vprog *p, LLVMValueRef fn, arena *a, shave_cost *out)
     }
 }
 
-static void loop_costs(const pipelined *loops, size_t n, shave_cost *out)
+static void loop_costs(const pipeline_loop *loops, size_t n, shave_cost *out)
 {
     for (size_t i = 0; i < n; i++) {
         shave_cost *c = &out[loops[i].ir];
@@ -170,7 +170,7 @@ typedef struct {
     bool *no_pipeline; /* per basic block */
     vprog start;       /* before schedules and registers */
     vprog p;
-    pipelined *loops;
+    pipeline_loop *loops;
     size_t n_loops;
     uint32_t n_spills;
     uint64_t weight; /* of the result, see weighted_cycles */
@@ -199,11 +199,11 @@ static void copy_program(const vprog *from, arena *a, vprog *to)
         arena_memdup(a, from->blocks, from->n_blocks * sizeof *to->blocks);
     to->blocks_cap = from->n_blocks;
     for (size_t b = 0; b < to->n_blocks; b++) {
-        vblock *x = &to->blocks[b];
+        vp_block *x = &to->blocks[b];
 
-        if (x->n)
-            x->ops = arena_memdup(a, x->ops, x->n * sizeof *x->ops);
-        x->cap = x->n;
+        if (x->n_ops)
+            x->ops = arena_memdup(a, x->ops, x->n_ops * sizeof *x->ops);
+        x->ops_cap = x->n_ops;
     }
 }
 
@@ -213,7 +213,7 @@ static void copy_program(const vprog *from, arena *a, vprog *to)
 static uint64_t weighted_cycles(const vprog *p)
 {
     arena *a = arena_create(0);
-    uint32_t *depth = loop_depths(p, a);
+    uint32_t *depth = liveness_loop_depths(p, a);
     uint64_t sum = 0;
 
     for (size_t b = 0; b < p->n_blocks; b++) {
@@ -230,14 +230,15 @@ static uint64_t weighted_cycles(const vprog *p)
 }
 
 /* Schedules and registers for what was prepared. */
-static assignment fit(builder *b, uint32_t spare, bool *no_pipeline, arena *a)
+static registers_outcome fit(builder *b, uint32_t spare, bool *no_pipeline,
+                             arena *a)
 {
-    assignment got = ASSIGN_SPILLED;
+    registers_outcome got = ASSIGN_SPILLED;
 
     copy_program(&b->start, a, &b->p);
     b->n_spills = 0;
     for (int round = 0; round < MAX_ROUNDS && got == ASSIGN_SPILLED; round++) {
-        spill_policy policy = {round > 0, round == 1 ? spare : 0};
+        registers_spill_policy policy = {round > 0, round == 1 ? spare : 0};
 
         schedule_all(&b->p, round);
         got = registers_assign(&b->p, &policy, &b->n_spills, no_pipeline);
@@ -264,7 +265,7 @@ static void try_spares(builder *b, arena *a)
 
 static vpu_status build(builder *b, arena *a, vpu_error *err)
 {
-    assignment got = ASSIGN_NO_PIPELINE;
+    registers_outcome got = ASSIGN_NO_PIPELINE;
 
     b->no_pipeline = arena_array(a, bool, LLVMCountBasicBlocks(b->fn) + 1);
     /* Each time at least one more loop stays plain. */

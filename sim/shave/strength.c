@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
     vprog *p;
     uint32_t b, before; /* the loop's block, the only other way in */
-    const vop **def;    /* per register: its operation in the block */
+    const vp_op **def;  /* per register: its operation in the block */
     isa_operand counter, next;
     int32_t step;
     isa_operand start; /* value of the counter on entry */
@@ -107,7 +107,7 @@ static bool times_invariant(linear *f, isa_operand x)
 
 static bool is_invariant(const loop *l, isa_operand x)
 {
-    return x.kind == ISA_I && !l->def[x.n] && !vp_same(x, l->counter);
+    return x.kind == ISA_I && !l->def[x.number] && !vp_same(x, l->counter);
 }
 
 static bool product(const loop *l, const isa_instr *in, linear *f, int depth)
@@ -117,7 +117,7 @@ static bool product(const loop *l, const isa_instr *in, linear *f, int depth)
     if (b.kind == ISA_IMM) {
         if (!linear_of(l, a, f, depth))
             return false;
-        scale_form(f, b.n);
+        scale_form(f, b.number);
         return true;
     }
     if (is_invariant(l, a) && !is_invariant(l, b)) {
@@ -132,23 +132,23 @@ static bool product(const loop *l, const isa_instr *in, linear *f, int depth)
 
 static bool linear_of(const loop *l, isa_operand x, linear *f, int depth)
 {
-    const vop *o;
+    const vp_op *o;
     linear g;
 
     memset(f, 0, sizeof *f);
     if (x.kind == ISA_IMM) {
-        f->constant = (int32_t)x.n;
+        f->constant = (int32_t)x.number;
         return true;
     }
     if (vp_same(x, l->counter)) {
         f->k = 1;
         return true;
     }
-    if (x.kind == ISA_SP || (x.kind == ISA_I && !l->def[x.n]))
+    if (x.kind == ISA_SP || (x.kind == ISA_I && !l->def[x.number]))
         return add_term(f, x, 1);
     if (x.kind != ISA_I || depth > MAX_DEPTH)
         return false;
-    o = l->def[x.n];
+    o = l->def[x.number];
     switch (o->in.op) {
     case ISA_OP_imov:
         return linear_of(l, o->in.src[0], f, depth + 1);
@@ -158,10 +158,10 @@ static bool linear_of(const loop *l, isa_operand x, linear *f, int depth)
                linear_of(l, o->in.src[1], &g, depth + 1) &&
                add_forms(f, &g, o->in.op == ISA_OP_iadd ? 1 : -1);
     case ISA_OP_ishl:
-        if (o->in.src[1].kind != ISA_IMM || o->in.src[1].n > 31 ||
+        if (o->in.src[1].kind != ISA_IMM || o->in.src[1].number > 31 ||
             !linear_of(l, o->in.src[0], f, depth + 1))
             return false;
-        scale_form(f, UINT32_C(1) << o->in.src[1].n);
+        scale_form(f, UINT32_C(1) << o->in.src[1].number);
         return true;
     case ISA_OP_imul:
         return product(l, &o->in, f, depth + 1);
@@ -190,7 +190,7 @@ static bool same_but_constant(const linear *a, const linear *b)
 
 static bool find_loop(loop *l)
 {
-    const vblock *b = &l->p->blocks[l->b];
+    const vp_block *b = &l->p->blocks[l->b];
     bool self = false;
     uint32_t n_in = 0;
 
@@ -209,26 +209,26 @@ static bool find_loop(loop *l)
 
 static bool find_counter(loop *l)
 {
-    const vblock *b = &l->p->blocks[l->b];
+    const vp_block *b = &l->p->blocks[l->b];
 
     for (size_t i = 0; i < b->n_phis; i++) {
-        const vphi *f = &b->phis[i];
+        const vp_phi *f = &b->phis[i];
         isa_operand in = {0}, back = {0};
-        const vop *o;
+        const vp_op *o;
 
-        if (f->dst.kind != ISA_I || f->n != 2)
+        if (f->dst.kind != ISA_I || f->n_from != 2)
             continue;
         for (uint32_t k = 0; k < 2; k++)
             *(f->from[k] == l->b ? &back : &in) = f->src[k];
         if (back.kind != ISA_I || !in.kind)
             continue;
-        o = l->def[back.n];
+        o = l->def[back.number];
         if (!o || o->in.op != ISA_OP_iadd || !vp_same(o->in.src[0], f->dst) ||
             o->in.src[1].kind != ISA_IMM)
             continue;
         l->counter = f->dst;
         l->next = back;
-        l->step = (int32_t)o->in.src[1].n;
+        l->step = (int32_t)o->in.src[1].number;
         l->start = in;
         return true;
     }
@@ -239,15 +239,15 @@ static bool find_counter(loop *l)
 
 static isa_operand emit(loop *l, isa_op op, isa_operand a, isa_operand b)
 {
-    vblock *x = &l->p->blocks[l->before];
-    size_t at = x->n - (vp_branch(x) ? 1 : 0);
-    vop made = {.in = {.op = (uint8_t)op}};
+    vp_block *x = &l->p->blocks[l->before];
+    size_t at = x->n_ops - (vp_branch(x) ? 1 : 0);
+    vp_op made = {.in = {.op = (uint8_t)op}};
 
     made.in.src[0] = a;
     made.in.src[1] = b;
     made.in.dst[0] = vp_reg(l->p, ISA_I);
     vp_add(l->p, x, op);
-    memmove(&x->ops[at + 1], &x->ops[at], (x->n - 1 - at) * sizeof *x->ops);
+    memmove(&x->ops[at + 1], &x->ops[at], (x->n_ops - 1 - at) * sizeof *x->ops);
     x->ops[at] = made;
     return made.in.dst[0];
 }
@@ -262,7 +262,7 @@ static isa_operand times(loop *l, isa_operand x, int32_t n)
     if (n == 1)
         return x;
     if (x.kind == ISA_IMM)
-        return vp_imm(x.n * (uint32_t)n);
+        return vp_imm(x.number * (uint32_t)n);
     if (n > 0 && !(n & (n - 1)))
         return emit(l, ISA_OP_ishl, x,
                     vp_imm((uint32_t)__builtin_ctz((unsigned)n)));
@@ -271,12 +271,12 @@ static isa_operand times(loop *l, isa_operand x, int32_t n)
 
 static isa_operand sum(loop *l, isa_operand a, isa_operand b)
 {
-    if (!a.kind || (a.kind == ISA_IMM && !a.n))
+    if (!a.kind || (a.kind == ISA_IMM && !a.number))
         return b;
-    if (b.kind == ISA_IMM && !b.n)
+    if (b.kind == ISA_IMM && !b.number)
         return a;
     if (a.kind == ISA_IMM && b.kind == ISA_IMM)
-        return vp_imm(a.n + b.n);
+        return vp_imm(a.number + b.number);
     return a.kind == ISA_IMM ? emit(l, ISA_OP_iadd, b, a)
                              : emit(l, ISA_OP_iadd, a, b);
 }
@@ -287,8 +287,8 @@ static isa_operand initial(loop *l, const linear *f)
 
     for (uint32_t i = 0; i < f->n; i++)
         r = sum(l, r, times(l, f->terms[i].x, f->terms[i].times));
-    if (f->mul.kind && !(c.kind == ISA_IMM && !c.n))
-        c = c.kind == ISA_IMM ? times(l, f->mul, (int32_t)c.n)
+    if (f->mul.kind && !(c.kind == ISA_IMM && !c.number))
+        c = c.kind == ISA_IMM ? times(l, f->mul, (int32_t)c.number)
                               : emit(l, ISA_OP_imul, c, f->mul);
     r = sum(l, r, times(l, c, f->k));
     return r.kind ? r : vp_imm(0);
@@ -353,16 +353,16 @@ static walk *walk_for(loop *l, const linear *f)
 
 static void find_walks(loop *l)
 {
-    vblock *b = &l->p->blocks[l->b];
+    vp_block *b = &l->p->blocks[l->b];
 
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < b->n_ops; i++) {
         isa_instr *in = &b->ops[i].in;
         linear f;
         walk *w;
 
         if (stepping_form((isa_op)in->op) == ISA_OP_nop)
             continue;
-        if (address_of(in)->kind != ISA_I || !l->def[address_of(in)->n])
+        if (address_of(in)->kind != ISA_I || !l->def[address_of(in)->number])
             continue;
         if (!linear_of(l, *address_of(in), &f, 0) || !f.k)
             continue;
@@ -380,18 +380,18 @@ static void find_walks(loop *l)
 static void close_walk(loop *l, walk *w)
 {
     isa_operand start = initial(l, &w->form);
-    vblock *b = &l->p->blocks[l->b];
+    vp_block *b = &l->p->blocks[l->b];
     isa_instr *in = &b->ops[w->last].in;
     bool is_store = isa_ops[in->op].flags & ISA_F_STORE;
-    vphi *f = arena_append(l->p->a, b->phis, b->n_phis, b->phis_cap);
+    vp_phi *f = arena_append(l->p->arena, b->phis, b->n_phis, b->phis_cap);
 
     in->op = (uint8_t)stepping_form((isa_op)in->op);
     w->by = increment(l, w);
     in->src[is_store ? 2 : 1] = w->by;
     in->dst[is_store ? 0 : 1] = vp_reg(l->p, ISA_I);
-    *f = (vphi){.dst = w->reg, .n = 2};
-    f->src = arena_array(l->p->a, isa_operand, 2);
-    f->from = arena_array(l->p->a, uint32_t, 2);
+    *f = (vp_phi){.dst = w->reg, .n_from = 2};
+    f->src = arena_array(l->p->arena, isa_operand, 2);
+    f->from = arena_array(l->p->arena, uint32_t, 2);
     f->src[0] = start;
     f->from[0] = l->before;
     f->src[1] = in->dst[is_store ? 0 : 1];
@@ -399,22 +399,22 @@ static void close_walk(loop *l, walk *w)
 }
 
 /* What a phi gives that is not the counter: no sum of anything. */
-static const vop varies = {.in = {.op = ISA_OP_nop}};
+static const vp_op varies = {.in = {.op = ISA_OP_nop}};
 
 static void reduce_block(vprog *p, uint32_t n, arena *scratch)
 {
     loop l = {.p = p, .b = n};
-    vblock *b = &p->blocks[n];
+    vp_block *b = &p->blocks[n];
 
     if (!find_loop(&l))
         return;
-    l.def = arena_array(scratch, const vop *, p->n_regs + 1);
-    for (size_t i = 0; i < b->n; i++)
+    l.def = arena_array(scratch, const vp_op *, p->n_regs + 1);
+    for (size_t i = 0; i < b->n_ops; i++)
         for (unsigned k = 0; k < ISA_MAX_DST; k++)
             if (vp_is_reg(b->ops[i].in.dst[k]))
-                l.def[b->ops[i].in.dst[k].n] = &b->ops[i];
+                l.def[b->ops[i].in.dst[k].number] = &b->ops[i];
     for (size_t i = 0; i < b->n_phis; i++)
-        l.def[b->phis[i].dst.n] = &varies;
+        l.def[b->phis[i].dst.number] = &varies;
     if (!find_counter(&l))
         return;
     find_walks(&l);

@@ -10,18 +10,18 @@ enum { MAX_DEPTH = 64 };
 
 void forms_init(forms *f, LLVMTargetDataRef td, arena *a)
 {
-    *f = (forms){.a = a, .td = td};
+    *f = (forms){.arena = a, .td = td};
     ir_map_init(&f->known, a);
 }
 
 /* --- arithmetic; false: too many terms or factors ------------------------ */
 
-static bool same_factors(const form_term *a, const form_term *b)
+static bool same_factors(const forms_term *a, const forms_term *b)
 {
     return !memcmp(a->factors, b->factors, sizeof a->factors);
 }
 
-static bool add_term(form *x, const form_term *t)
+static bool add_term(form *x, const forms_term *t)
 {
     for (uint32_t k = 0; k < x->n; k++)
         if (same_factors(&x->terms[k], t)) {
@@ -41,7 +41,7 @@ static bool add_term(form *x, const form_term *t)
 static bool add(form *x, const form *y, uint32_t times)
 {
     for (uint32_t k = 0; k < y->n; k++) {
-        form_term t = y->terms[k];
+        forms_term t = y->terms[k];
 
         t.times *= times;
         if (!add_term(x, &t))
@@ -50,7 +50,8 @@ static bool add(form *x, const form *y, uint32_t times)
     return true;
 }
 
-static bool term_product(const form_term *a, const form_term *b, form_term *out)
+static bool term_product(const forms_term *a, const forms_term *b,
+                         forms_term *out)
 {
     unsigned n = 0;
 
@@ -76,7 +77,7 @@ static bool product(const form *a, const form *b, form *out)
     *out = (form){.n = 0};
     for (uint32_t i = 0; i < a->n; i++)
         for (uint32_t k = 0; k < b->n; k++) {
-            form_term t;
+            forms_term t;
 
             if (!term_product(&a->terms[i], &b->terms[k], &t) ||
                 !add_term(out, &t))
@@ -89,7 +90,7 @@ static form constant(uint32_t c)
 {
     form x = {.n = c != 0};
 
-    x.terms[0] = (form_term){.times = c};
+    x.terms[0] = (forms_term){.times = c};
     return x;
 }
 
@@ -204,7 +205,7 @@ static const form *of(forms *f, LLVMValueRef v, int depth)
 
     if (x)
         return x;
-    x = arena_new(f->a, form);
+    x = arena_new(f->arena, form);
     if (LLVMIsAConstantInt(v))
         *x = constant((uint32_t)LLVMConstIntGetSExtValue(v));
     else if (LLVMIsAConstantPointerNull(v))
@@ -262,7 +263,7 @@ bool forms_later(forms *f, const form *x, LLVMBasicBlockRef loop,
 {
     *out = (form){.n = 0};
     for (uint32_t k = 0; k < x->n; k++) {
-        const form_term *t = &x->terms[k];
+        const forms_term *t = &x->terms[k];
         form p = constant(t->times), then, q;
 
         for (unsigned i = 0; i < FORM_MAX_FACTORS && t->factors[i]; i++) {

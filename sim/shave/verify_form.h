@@ -13,15 +13,15 @@ typedef struct {
     LLVMValueRef factors[FORM_MAX_FACTORS]; /* ascending, NULL behind the last;
                                                none: the constant */
     uint32_t times;
-} form_term;
+} forms_term;
 
 typedef struct {
-    form_term terms[FORM_MAX_TERMS]; /* none with times 0 */
+    forms_term terms[FORM_MAX_TERMS]; /* none with times 0 */
     uint32_t n;
 } form;
 
 typedef struct {
-    arena *a;
+    arena *arena;
     LLVMTargetDataRef td;
     ir_map known; /* value -> form */
 } forms;

@@ -327,7 +327,7 @@ static const char *in_order(checker *c, const events *list, uint32_t *instr)
 static const char *spills_in_order(const isa_function *f, const isa_block *b,
                                    const shave_from *from, uint32_t *instr)
 {
-    for (uint32_t i = b->first; i < b->first + b->n; i++)
+    for (uint32_t i = b->first; i < b->first + b->n_instrs; i++)
         for (uint32_t k = b->first; k < i; k++) {
             const isa_instr *x = &f->instrs[k], *y = &f->instrs[i];
             unsigned fx = isa_ops[x->op].flags, fy = isa_ops[y->op].flags;
@@ -368,7 +368,7 @@ static const char *plain_block(checker *c, const shave_program *p, uint32_t b,
     const char *why = NULL;
     events e = {0};
 
-    for (uint32_t k = 0; k < x->n && !why; k++) {
+    for (uint32_t k = 0; k < x->n_instrs && !why; k++) {
         touch t;
 
         if (!touch_of(c, p, x->first + k, &t))
@@ -400,7 +400,7 @@ static const char *run_block(checker *c, const shave_program *p, uint32_t b,
 {
     const isa_block *x = &p->fn.blocks[b];
 
-    for (uint32_t k = 0; k < x->n; k++) {
+    for (uint32_t k = 0; k < x->n_instrs; k++) {
         touch t;
         size_t i = 0;
 
@@ -421,14 +421,14 @@ static const char *pipelined(checker *c, const shave_program *p, uint32_t b,
                              LLVMBasicBlockRef home, uint32_t *instr)
 {
     const isa_block *x = &p->fn.blocks[b];
-    body_op *body = arena_array(c->a, body_op, x->n + 1);
+    body_op *body = arena_array(c->a, body_op, x->n_instrs + 1);
     uint32_t stages = x->n_stages ? x->n_stages : 1, trips = stages + 1;
     uint64_t now = x[-1].cycles;
     const char *why;
     size_t n = 0;
     events e = {0};
 
-    for (uint32_t k = 0; k < x->n; k++)
+    for (uint32_t k = 0; k < x->n_instrs; k++)
         n += touch_of(c, p, x->first + k, &body[n].t);
     for (size_t k = 0; k < n; k++)
         if (body[k].t.block != home)
@@ -461,7 +461,7 @@ static const char *all_stores(checker *c, const shave_program *p,
 
     ir_map_init(&map, c->a);
     for (uint32_t b = 0; b < p->fn.n_blocks; b++)
-        for (uint32_t k = 0; k < p->fn.blocks[b].n; k++) {
+        for (uint32_t k = 0; k < p->fn.blocks[b].n_instrs; k++) {
             uint32_t at = p->fn.blocks[b].first + k;
             touch t;
             stored *s;
@@ -543,8 +543,8 @@ const char *verify_memory(LLVMValueRef fn, const shave_program *p,
     ir_map_init(&c.reached, a);
     ir_map_init(&c.positions, a);
     ir_cfg_build(&cfg, fn, a);
-    order = arena_array(a, uint32_t, cfg.n);
-    reached = ir_bits(a, cfg.n);
+    order = arena_array(a, uint32_t, cfg.n_blocks);
+    reached = ir_bits(a, cfg.n_blocks);
     ir_post_order(&cfg, order, reached);
     number_instructions(&c);
     find_pieces(&c);

@@ -5,7 +5,7 @@
 
 isa_operand vp_reg(vprog *p, isa_operand_kind kind)
 {
-    *arena_append(p->a, p->classes, p->n_regs, p->regs_cap) = (uint8_t)kind;
+    *arena_append(p->arena, p->classes, p->n_regs, p->regs_cap) = (uint8_t)kind;
     return (isa_operand){(uint8_t)kind, (uint32_t)p->n_regs - 1};
 }
 
@@ -14,8 +14,8 @@ uint32_t vp_vector(vprog *p, const uint8_t bytes[ISA_VECTOR_BYTES])
     for (size_t i = 0; i < p->n_vectors; i++)
         if (!memcmp(p->vectors[i], bytes, ISA_VECTOR_BYTES))
             return (uint32_t)i;
-    memcpy(arena_append(p->a, p->vectors, p->n_vectors, p->vectors_cap), bytes,
-           ISA_VECTOR_BYTES);
+    memcpy(arena_append(p->arena, p->vectors, p->n_vectors, p->vectors_cap),
+           bytes, ISA_VECTOR_BYTES);
     return (uint32_t)p->n_vectors - 1;
 }
 
@@ -24,23 +24,23 @@ uint32_t vp_callee(vprog *p, const char *name)
     for (size_t i = 0; i < p->n_callees; i++)
         if (!strcmp(p->callees[i], name))
             return (uint32_t)i;
-    *arena_append(p->a, p->callees, p->n_callees, p->callees_cap) =
-        arena_strdup(p->a, name);
+    *arena_append(p->arena, p->callees, p->n_callees, p->callees_cap) =
+        arena_strdup(p->arena, name);
     return (uint32_t)p->n_callees - 1;
 }
 
-vop *vp_add(vprog *p, vblock *b, isa_op op)
+vp_op *vp_add(vprog *p, vp_block *b, isa_op op)
 {
-    vop *o = arena_append(p->a, b->ops, b->n, b->cap);
+    vp_op *o = arena_append(p->arena, b->ops, b->n_ops, b->ops_cap);
 
     memset(o, 0, sizeof *o);
     o->in.op = (uint8_t)op;
     return o;
 }
 
-vop *vp_branch(vblock *b)
+vp_op *vp_branch(vp_block *b)
 {
-    vop *last = b->n ? &b->ops[b->n - 1] : NULL;
+    vp_op *last = b->n_ops ? &b->ops[b->n_ops - 1] : NULL;
 
     return last && isa_ops[last->in.op].flags & ISA_F_BRANCH &&
                    last->in.op != ISA_OP_rep
@@ -49,7 +49,7 @@ vop *vp_branch(vblock *b)
 }
 
 /* A load that asks the caches is an effect: the host code logs it too. */
-static bool has_effect(const vop *o)
+static bool has_effect(const vp_op *o)
 {
     return !isa_n_dst((isa_op)o->in.op) ||
            isa_ops[o->in.op].flags & ISA_F_STORE ||
@@ -62,36 +62,36 @@ static bool mark(bool *used, const isa_operand *ops, unsigned n)
     bool any = false;
 
     for (unsigned k = 0; k < n; k++)
-        if (vp_is_reg(ops[k]) && !used[ops[k].n])
-            used[ops[k].n] = any = true;
+        if (vp_is_reg(ops[k]) && !used[ops[k].number])
+            used[ops[k].number] = any = true;
     return any;
 }
 
-static bool wanted(const bool *used, const vop *o)
+static bool wanted(const bool *used, const vp_op *o)
 {
     bool any = has_effect(o);
 
     for (unsigned k = 0; k < ISA_MAX_DST; k++)
-        any |= vp_is_reg(o->in.dst[k]) && used[o->in.dst[k].n];
+        any |= vp_is_reg(o->in.dst[k]) && used[o->in.dst[k].number];
     return any;
 }
 
-static bool mark_block(const vblock *b, bool *used)
+static bool mark_block(const vp_block *b, bool *used)
 {
     bool any = false;
 
-    for (size_t i = b->n; i-- > 0;)
+    for (size_t i = b->n_ops; i-- > 0;)
         if (wanted(used, &b->ops[i]))
             any |= mark(used, b->ops[i].in.src, ISA_MAX_SRC);
     for (size_t i = 0; i < b->n_phis; i++)
-        if (used[b->phis[i].dst.n])
-            any |= mark(used, b->phis[i].src, b->phis[i].n);
+        if (used[b->phis[i].dst.number])
+            any |= mark(used, b->phis[i].src, b->phis[i].n_from);
     return any;
 }
 
 void vp_drop_dead(vprog *p)
 {
-    bool *used = arena_array(p->a, bool, p->n_regs + 1), again = true;
+    bool *used = arena_array(p->arena, bool, p->n_regs + 1), again = true;
 
     while (again) {
         again = false;
@@ -99,16 +99,16 @@ void vp_drop_dead(vprog *p)
             again |= mark_block(&p->blocks[b], used);
     }
     for (size_t k = 0; k < p->n_blocks; k++) {
-        vblock *b = &p->blocks[k];
+        vp_block *b = &p->blocks[k];
         size_t n = 0;
 
-        for (size_t i = 0; i < b->n; i++)
+        for (size_t i = 0; i < b->n_ops; i++)
             if (wanted(used, &b->ops[i]))
                 b->ops[n++] = b->ops[i];
-        b->n = n;
+        b->n_ops = n;
         n = 0;
         for (size_t i = 0; i < b->n_phis; i++)
-            if (used[b->phis[i].dst.n])
+            if (used[b->phis[i].dst.number])
                 b->phis[n++] = b->phis[i];
         b->n_phis = n;
     }

@@ -18,19 +18,19 @@ typedef struct {
     /* Of a memory access: */
     const alias_origin *origin; /* where it may be; NULL = unknown */
     uint32_t at;                /* bytes behind the address in the IR */
-} vop;
+} vp_op;
 
 typedef struct {
     isa_operand dst;
     isa_operand *src; /* per entry of from */
     uint32_t *from;   /* blocks */
-    uint32_t n;
-} vphi;
+    uint32_t n_from;
+} vp_phi;
 
 typedef struct {
-    vop *ops; /* a branch, if any, is the last */
-    size_t n, cap;
-    vphi *phis;
+    vp_op *ops; /* a branch, if any, is the last */
+    size_t n_ops, ops_cap;
+    vp_phi *phis;
     size_t n_phis, phis_cap;
     uint32_t succs[2], n_succs; /* blocks; the fall-through one last */
     uint32_t ir;                /* number of the basic block it is from */
@@ -42,11 +42,11 @@ typedef struct {
     bool fixed;         /* scheduled for good, slots and all */
     uint8_t kind;       /* isa_block_kind */
     uint32_t n_stages;
-} vblock;
+} vp_block;
 
 typedef struct {
-    arena *a;
-    vblock *blocks;
+    arena *arena;
+    vp_block *blocks;
     size_t n_blocks, blocks_cap;
     uint8_t *classes; /* per register: ISA_I or ISA_V */
     size_t n_regs, regs_cap;
@@ -68,13 +68,13 @@ static inline bool vp_is_reg(isa_operand x)
 }
 static inline bool vp_same(isa_operand a, isa_operand b)
 {
-    return a.kind == b.kind && a.n == b.n;
+    return a.kind == b.kind && a.number == b.number;
 }
 
 /* A register as a key of an ir_map, never NULL. */
 static inline const void *vp_key(isa_operand x)
 {
-    return (const void *)(((uintptr_t)x.n + 1) << 4);
+    return (const void *)(((uintptr_t)x.number + 1) << 4);
 }
 /* Which source of a load or store is the address. */
 static inline unsigned vp_address(const isa_instr *in)
@@ -85,10 +85,10 @@ static inline unsigned vp_address(const isa_instr *in)
 isa_operand vp_reg(vprog *p, isa_operand_kind kind);
 uint32_t vp_vector(vprog *p, const uint8_t bytes[ISA_VECTOR_BYTES]);
 uint32_t vp_callee(vprog *p, const char *name);
-vop *vp_add(vprog *p, vblock *b, isa_op op);
+vp_op *vp_add(vprog *p, vp_block *b, isa_op op);
 
 /* The branch that ends a block, or NULL. */
-vop *vp_branch(vblock *b);
+vp_op *vp_branch(vp_block *b);
 
 /* Operations whose results nobody reads are dropped. */
 void vp_drop_dead(vprog *p);

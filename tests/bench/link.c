@@ -77,7 +77,7 @@ static void *echo(void *arg)
         xlink_packet p;
 
         must(xlink_read(x, stream, &p, WAIT_MS, &err), &err);
-        must(xlink_write(x, stream, p.data, p.n, WAIT_MS, &err), &err);
+        must(xlink_write(x, stream, p.data, p.bytes, WAIT_MS, &err), &err);
         must(xlink_release(x, stream, WAIT_MS, &err), &err);
     }
     sem_post(&e->all_done);

@@ -40,7 +40,7 @@ static void write_group(trc_writer *w, trc_track shave, uint64_t t, uint64_t i)
                            .args = args,
                            .n_args = 4});
     for (int k = 0; k < 3; k++) {
-        uint64_t length = causes[k].u;
+        uint64_t length = causes[k].number;
 
         trc_slice(w, shave, t, t + length, &(trc_event){.name = names[k]});
         t += length;
@@ -91,7 +91,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* 99 of 100 frames are drawn in, in milliseconds. */
-static double frames(view *v, font_set *fonts, uint32_t *px)
+static double frames(view *v, cv_font_set *fonts, uint32_t *px)
 {
     static double took[FRAMES];
     control k;
@@ -101,7 +101,7 @@ static double frames(view *v, font_set *fonts, uint32_t *px)
     control_motion(&k, 700, 300);
     for (int i = 0; i < FRAMES; i++) {
         double start = now();
-        canvas c;
+        cv_canvas c;
 
         if (i < FRAMES / 3)
             control_wheel(&k, 0, 1, 0);
@@ -122,9 +122,9 @@ int main(int argc, char **argv)
     unsigned long long events = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
     uint32_t *px = calloc((size_t)WIDTH * HEIGHT, sizeof *px);
     struct rusage use;
-    font_set *fonts;
+    cv_font_set *fonts;
     double start, opened;
-    timeline tl;
+    tl_timeline tl;
     vpu_error err;
     view v;
 
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
         return 2;
     start = now();
     if (load_file(argv[2], &tl, &err) || view_init(&v, &tl, &err) ||
-        fonts_open(1, &fonts, &err)) {
+        cv_fonts_open(1, &fonts, &err)) {
         fprintf(stderr, "timeline: %s\n", err.msg);
         unlink(argv[2]);
         return 2;
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
            "\"frame_p99_ms\": %.2f}\n",
            events, opened, use.ru_maxrss / 1024, frames(&v, fonts, px));
     unlink(argv[2]);
-    fonts_close(fonts);
+    cv_fonts_close(fonts);
     view_free(&v);
     tl_free(&tl);
     free(px);

@@ -218,7 +218,7 @@ static void measure(const isa_function *f, const char *mode, cost *c)
     uint64_t base = 0, from = 0, to = 0, first = UINT64_MAX;
 
     for (uint32_t b = 0; b < f->n_blocks; b++) {
-        for (uint32_t k = 0; k < f->blocks[b].n; k++) {
+        for (uint32_t k = 0; k < f->blocks[b].n_instrs; k++) {
             const isa_instr *in = &f->instrs[f->blocks[b].first + k];
             uint64_t t = base + in->cycle;
 
@@ -268,7 +268,7 @@ static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
 
     if (artifact_build(&job, a, &x, err) ||
         artifact_read(x.file, x.n_bytes, a, &k, &object, &n, err) ||
-        sim_kernel_programs(&k, a, programs, err))
+        kernel_programs(&k, a, programs, err))
         return false;
     *scalar = programs[SIM_SCALAR];
     return true;
@@ -394,7 +394,7 @@ static const struct {
 #include "sim/builtins/routines.def"
 };
 
-static const char *routine_about(const sim_routine *r)
+static const char *routine_about(const builtin_routine *r)
 {
     for (size_t k = 0; k < sizeof abouts / sizeof *abouts; k++)
         if (!strcmp(abouts[k].name, r->name))
@@ -448,7 +448,7 @@ static void put_from(const cost *c)
         printf(" EST:");
     for (unsigned k = 0; k < c->n_calls; k++, sep = "; ") {
         bool half;
-        const sim_routine *r = call_routine(call_find(c->calls[k]), &half);
+        const builtin_routine *r = call_routine(call_find(c->calls[k]), &half);
 
         if (r)
             printf("%sroutine `%s`, %u / %u: %s", sep, r->name, r->cost16,

@@ -47,10 +47,10 @@ static bool values(const sim_kernel *k, memory *mem, exec_value *v)
     for (uint32_t i = 0; i < k->n_args; i++) {
         v[i] = (exec_value){0};
         if (k->args[i].space == SIM_ARG_SCALAR)
-            memcpy(v[i].u.raw, &number, sizeof number);
+            memcpy(v[i].as.raw, &number, sizeof number);
         else if (k->args[i].space == SIM_ARG_LOCAL)
-            v[i].u.bytes = 256;
-        else if (memory_alloc(mem, "buffer", BUFFER, &v[i].u.address, &err))
+            v[i].as.bytes = 256;
+        else if (memory_alloc(mem, "buffer", BUFFER, &v[i].as.address, &err))
             return false;
     }
     return true;
@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             n_text = 0;
     }
     check_text(text, n_text, a);
-    if (read && !sim_kernel_programs(&k, a, programs, &err))
+    if (read && !kernel_programs(&k, a, programs, &err))
         launch(&k);
     arena_destroy(a);
     free(copy);

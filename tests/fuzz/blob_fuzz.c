@@ -45,7 +45,7 @@ static void seal(const uint8_t *data, size_t n)
         size += BLOB_ALIGN * (size_t)(data[i] % 8);
     }
     p = calloc(1, size);
-    memcpy(p, wire_elf, WIRE_ELF);
+    memcpy(p, blob_wire_elf, WIRE_ELF);
     word_set(p + 52, BLOB_MAGIC);
     word_set(p + 56, (uint32_t)size);
     word_set(p + 60, 5 + data[4] % 2);

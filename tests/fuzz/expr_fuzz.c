@@ -5,10 +5,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const config_var vars[] = {{"X", {.i = 13}},
-                                      {"Y", {.i = INT32_MAX}},
-                                      {"F", {.i = INT32_MIN}},
-                                      {"p", {.is_float = true, .f = 0.3f}}};
+    static const config_var vars[] = {{"X", {.integer = 13}},
+                                      {"Y", {.integer = INT32_MAX}},
+                                      {"F", {.integer = INT32_MIN}},
+                                      {"p", {.is_float = true, .real = 0.3f}}};
     config_expr e = {(const char *)data, n, "fuzz", 1, 1}, parts[3];
     vpu_error err;
     int32_t v;

@@ -16,7 +16,7 @@ typedef struct fuzz_link {
     transport base;
     xlink_layout layout;
     const uint8_t *data;
-    size_t n, at;
+    size_t bytes, at;
     uint64_t bad; /* bit i: the answer to request i is wrong */
     uint8_t how;
     unsigned n_requests, idle;
@@ -32,7 +32,7 @@ typedef struct fuzz_link {
 
 static inline uint8_t fuzz_byte(fuzz_link *l)
 {
-    return l->at < l->n ? l->data[l->at++] : 0;
+    return l->at < l->bytes ? l->data[l->at++] : 0;
 }
 
 static inline uint32_t fuzz_word(fuzz_link *l)
@@ -133,7 +133,7 @@ static inline vpu_status fuzz_read(transport *t, void *buf, size_t n,
             *got = n;
             return VPU_OK;
         }
-        end = l->cut || (l->at >= l->n && ++l->idle > FUZZ_IDLE_MS);
+        end = l->cut || (l->at >= l->bytes && ++l->idle > FUZZ_IDLE_MS);
         pthread_mutex_unlock(&l->lock);
         if (end)
             return err_set(err, VPU_ERR_IO, "the script is over");
@@ -169,7 +169,7 @@ static inline bool fuzz_link_init(fuzz_link *l, const uint8_t *data, size_t n,
     *l = (fuzz_link){.base = {&ops},
                      .layout = (xlink_layout)(data[0] % XLINK_N_LAYOUTS),
                      .data = data,
-                     .n = n,
+                     .bytes = n,
                      .at = FUZZ_HEAD,
                      .how = data[1],
                      .next_id = XLINK_FIRST_ID,

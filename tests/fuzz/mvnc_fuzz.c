@@ -16,7 +16,7 @@ static bool script(fuzz_link *l)
     uint8_t op, bytes[256] = {0};
     xlink_header h = {.event = XLINK_WRITE};
 
-    if (l->at >= l->n)
+    if (l->at >= l->bytes)
         return false;
     op = fuzz_byte(l);
     h.stream = op >> 4;

@@ -106,7 +106,7 @@ static const struct {
 
 static void kernels(void)
 {
-    static const sim_compile_config cfg = {.user.no_cache = true};
+    static const kernel_compile_config cfg = {.user.no_cache = true};
     const char *source = arena_printf(a, "%s/k.cl", top);
     const uint8_t *part;
     uint8_t *file;
@@ -116,7 +116,7 @@ static void kernels(void)
         put("text", texts[k].name, texts[k].text, strlen(texts[k].text));
         need(!file_write(source, texts[k].text, strlen(texts[k].text), &err),
              source);
-        need(!sim_kernel_build_bin(source, NULL, &cfg, a, &file, &n, &err),
+        need(!kernel_build_bin(source, NULL, &cfg, a, &file, &n, &err),
              texts[k].name);
         put("bin", arena_printf(a, "%s.bin", texts[k].name), file, n);
         need(object_find(file, n, ".vpusim.program", &part, &size),

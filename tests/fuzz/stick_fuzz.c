@@ -103,7 +103,7 @@ static bool script(fuzz_link *l)
     uint8_t op, bytes[256];
     uint32_t stream;
 
-    if (l->at >= l->n)
+    if (l->at >= l->bytes)
         return false;
     op = fuzz_byte(l);
     stream = op >> 4;

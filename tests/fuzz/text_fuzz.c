@@ -24,10 +24,10 @@ static bool values(const sim_kernel *k, memory *mem, exec_value *v)
     for (uint32_t i = 0; i < k->n_args; i++) {
         v[i] = (exec_value){0};
         if (k->args[i].space == SIM_ARG_LOCAL)
-            v[i].u.bytes = 256;
+            v[i].as.bytes = 256;
         else if (k->args[i].space == SIM_ARG_SCALAR)
-            v[i].u.raw[0] = 7;
-        else if (memory_alloc(mem, "buffer", BUFFER, &v[i].u.address, &err))
+            v[i].as.raw[0] = 7;
+        else if (memory_alloc(mem, "buffer", BUFFER, &v[i].as.address, &err))
             return false;
     }
     return true;
@@ -64,13 +64,13 @@ static void run(const sim_kernel *k, arena *a)
 
 static void compile_and_run(const uint8_t *data, size_t n)
 {
-    sim_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
+    kernel_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
     arena *a = arena_create(0);
     char *text = arena_strndup(a, (const char *)data, n);
     sim_kernel *k;
     vpu_error err;
 
-    if (!sim_kernel_compile_text("<fuzz>/k.cl", text, NULL, &cfg, a, &k, &err))
+    if (!kernel_compile_text("<fuzz>/k.cl", text, NULL, &cfg, a, &k, &err))
         run(k, a);
 }
 

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void look(const timeline *tl)
+static void look(const tl_timeline *tl)
 {
     vpu_error err;
     view_slice s;
@@ -34,7 +34,7 @@ static void look(const timeline *tl)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
 
     if (!load_bytes("fuzz", data, n, &tl, &err))
         look(&tl);

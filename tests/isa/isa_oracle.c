@@ -399,7 +399,7 @@ static uint32_t reduced(const isa_instr *in, const oracle_bits *v)
 static oracle_bits convert_lanes(const isa_instr *in, const oracle_inputs *x)
 {
     isa_type to = (isa_type)in->type, from = (isa_type)in->from;
-    oracle_bits r = x->v[1];
+    oracle_bits r = x->vectors[1];
     unsigned n;
 
     if (in->op == ISA_OP_vcvt) {
@@ -408,13 +408,13 @@ static oracle_bits convert_lanes(const isa_instr *in, const oracle_inputs *x)
             oracle_set_lane(
                 to, &r, k,
                 converted(to, from,
-                          oracle_lane(from, &x->v[0], in->sub * n + k)));
+                          oracle_lane(from, &x->vectors[0], in->sub * n + k)));
     } else {
         n = 128 / oracle_width(from);
         for (unsigned k = 0; k < n; k++)
             oracle_set_lane(
                 to, &r, in->sub * n + k,
-                converted(to, from, oracle_lane(from, &x->v[0], k)));
+                converted(to, from, oracle_lane(from, &x->vectors[0], k)));
     }
     return r;
 }
@@ -424,7 +424,9 @@ static oracle_bits shuffled(const uint8_t *table, const oracle_inputs *x)
     oracle_bits r;
 
     for (unsigned k = 0; k < 16; k++)
-        r.b[k] = table[k] == 255 ? 0 : x->v[table[k] / 16].b[table[k] % 16];
+        r.bytes[k] = table[k] == 255
+                         ? 0
+                         : x->vectors[table[k] / 16].bytes[table[k] % 16];
     return r;
 }
 
@@ -432,25 +434,26 @@ static oracle_bits lanes_changed(const isa_instr *in, const oracle_inputs *x)
 {
     isa_type t = (isa_type)in->type;
     unsigned n = 128 / oracle_width(t);
-    oracle_bits r = x->v[0];
+    oracle_bits r = x->vectors[0];
 
     switch (in->op) {
     case ISA_OP_vsplat:
         for (unsigned k = 0; k < n; k++)
-            oracle_set_lane(t, &r, k, x->i[0]);
+            oracle_set_lane(t, &r, k, x->integers[0]);
         break;
     case ISA_OP_vins:
-        oracle_set_lane(t, &r, in->sub, x->i[1]);
+        oracle_set_lane(t, &r, in->sub, x->integers[1]);
         break;
     case ISA_OP_vinsd:
-        oracle_set_lane(t, &r, x->i[2] % n, x->i[1]);
+        oracle_set_lane(t, &r, x->integers[2] % n, x->integers[1]);
         break;
     case ISA_OP_vsel:
         for (unsigned k = 0; k < 128; k++) {
-            unsigned from = x->v[0].b[k / 8] >> k % 8 & 1 ? 1 : 2;
+            unsigned from = x->vectors[0].bytes[k / 8] >> k % 8 & 1 ? 1 : 2;
 
-            r.b[k / 8] = (uint8_t)((r.b[k / 8] & ~(1 << k % 8)) |
-                                   (x->v[from].b[k / 8] & 1 << k % 8));
+            r.bytes[k / 8] =
+                (uint8_t)((r.bytes[k / 8] & ~(1 << k % 8)) |
+                          (x->vectors[from].bytes[k / 8] & 1 << k % 8));
         }
         break;
     default: /* vmov */
@@ -474,8 +477,8 @@ oracle_bits oracle_vector(const isa_instr *in, const uint8_t *table,
             continue;
         for (unsigned l = 0; l < 128 / oracle_width(t); l++) {
             uint32_t y = scalar_result(lanewise[k].scalar, t, in->sub,
-                                       oracle_lane(t, &x->v[0], l),
-                                       oracle_lane(t, &x->v[1], l));
+                                       oracle_lane(t, &x->vectors[0], l),
+                                       oracle_lane(t, &x->vectors[1], l));
 
             oracle_set_lane(t, &r, l, in->op == ISA_OP_vcmp && y ? ~0u : y);
         }
@@ -491,20 +494,23 @@ uint32_t oracle_word(const isa_instr *in, const oracle_inputs *x)
 
     switch (in->op) {
     case ISA_OP_isel:
-        return x->i[0] ? x->i[1] : x->i[2];
+        return x->integers[0] ? x->integers[1] : x->integers[2];
     case ISA_OP_cvt:
-        return converted(t, (isa_type)in->from, x->i[0]);
+        return converted(t, (isa_type)in->from, x->integers[0]);
     case ISA_OP_vred:
-        return reduced(in, &x->v[0]);
+        return reduced(in, &x->vectors[0]);
     case ISA_OP_vext:
-        return oracle_lane(t, &x->v[0], in->sub);
+        return oracle_lane(t, &x->vectors[0], in->sub);
     case ISA_OP_vextd:
-        return oracle_lane(t, &x->v[0], x->i[1] % (128 / oracle_width(t)));
+        return oracle_lane(t, &x->vectors[0],
+                           x->integers[1] % (128 / oracle_width(t)));
     case ISA_OP_vmask:
         for (unsigned k = 0; k < 128 / oracle_width(t); k++)
-            r |= (oracle_lane(t, &x->v[0], k) >> (oracle_width(t) - 1)) << k;
+            r |= (oracle_lane(t, &x->vectors[0], k) >> (oracle_width(t) - 1))
+                 << k;
         return r;
     default:
-        return scalar_result((isa_op)in->op, t, in->sub, x->i[0], x->i[1]);
+        return scalar_result((isa_op)in->op, t, in->sub, x->integers[0],
+                             x->integers[1]);
     }
 }

@@ -7,7 +7,7 @@
 #include "isa/program.h"
 
 typedef union {
-    uint8_t b[16];
+    uint8_t bytes[16];
     int8_t s8[16];
     uint8_t u8[16];
     int16_t s16[8];
@@ -18,8 +18,8 @@ typedef union {
 } oracle_bits;
 
 typedef struct {
-    oracle_bits v[3]; /* what V sources hold */
-    uint32_t i[3];    /* I sources, or immediates */
+    oracle_bits vectors[3]; /* what V sources hold */
+    uint32_t integers[3];   /* I sources, or immediates */
 } oracle_inputs;
 
 bool oracle_is_real(isa_type t);

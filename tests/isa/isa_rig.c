@@ -131,11 +131,11 @@ static void place(isa_function *f, isa_instr in, uint64_t *seed)
 {
     isa_block *b = &f->blocks[f->n_blocks - 1];
     isa_instr *at = &f->instrs[f->n_instrs];
-    uint32_t cycle = b->n ? at[-1].cycle : 0, block, k;
+    uint32_t cycle = b->n_instrs ? at[-1].cycle : 0, block, k;
 
     ck_assert_uint_lt(f->n_instrs, MAX_OPS);
     f->n_instrs++;
-    b->n++;
+    b->n_instrs++;
     for (int tries = 0; tries < 300 && cycle < b->cycles; tries++) {
         in.cycle = cycle;
         *at = in;
@@ -145,7 +145,7 @@ static void place(isa_function *f, isa_instr in, uint64_t *seed)
             cycle += isa_rig_random(seed, 4) ? 1 : 9;
     }
     f->n_instrs--;
-    b->n--;
+    b->n_instrs--;
 }
 
 static isa_block *add_block(isa_function *f, isa_block_kind kind,
@@ -164,7 +164,7 @@ static void try_op(isa_function *f, isa_op op, uint64_t *seed)
     uint32_t n = f->n_instrs;
     isa_block *b = &f->blocks[f->n_blocks - 1];
 
-    if (op == ISA_OP_pred && b->n &&
+    if (op == ISA_OP_pred && b->n_instrs &&
         f->instrs[f->n_instrs - 1].cycle + 1 < b->cycles) {
         /* Something for it to decide about, behind it in its bundle. */
         isa_instr in = isa_rig_instr(seed, op);
@@ -176,9 +176,9 @@ static void try_op(isa_function *f, isa_op op, uint64_t *seed)
         in.predicated = true;
         in.cycle = cycle;
         f->instrs[f->n_instrs++] = in;
-        b->n += 2;
+        b->n_instrs += 2;
         if (isa_verify(f, NULL, NULL)) {
-            b->n -= 2;
+            b->n_instrs -= 2;
             f->n_instrs -= 2;
         }
         return;
@@ -199,7 +199,7 @@ static void straight(isa_function *f, uint64_t *seed, isa_op from, isa_op to)
     for (isa_op op = from; op < to; op++)
         if (!(isa_ops[op].flags & ISA_F_BRANCH))
             try_op(f, op, seed);
-    last = b->n ? f->instrs[f->n_instrs - 1].cycle + 50 : 0;
+    last = b->n_instrs ? f->instrs[f->n_instrs - 1].cycle + 50 : 0;
     b->cycles = last + 1 + ISA_BRANCH_DELAY;
     if (isa_rig_random(seed, 4)) {
         static const isa_op ops[] = {ISA_OP_bra, ISA_OP_brc, ISA_OP_ret,
@@ -208,9 +208,9 @@ static void straight(isa_function *f, uint64_t *seed, isa_op from, isa_op to)
 
         in.cycle = last;
         f->instrs[f->n_instrs++] = in;
-        b->n++;
+        b->n_instrs++;
         if (isa_verify(f, NULL, NULL)) {
-            b->n--;
+            b->n_instrs--;
             f->n_instrs--;
         }
     }
@@ -223,12 +223,12 @@ static void grow(isa_function *f, uint32_t k, isa_instr in)
     bool sound;
 
     f->instrs[f->n_instrs++] = in;
-    b->n++;
+    b->n_instrs++;
     for (uint32_t later = k + 1; later < f->n_blocks; later++)
         f->blocks[later].first++;
     sound = !isa_verify(f, NULL, NULL);
     f->n_instrs -= !sound;
-    b->n -= !sound;
+    b->n_instrs -= !sound;
     for (uint32_t later = k + 1; later < f->n_blocks; later++)
         f->blocks[later].first -= !sound;
 }
@@ -249,7 +249,7 @@ static void pipelined(isa_function *f, uint64_t *seed)
                 isa_rig_instr(seed, (isa_op)isa_rig_random(seed, ISA_N_OPS));
 
             in.stage = (uint16_t)isa_rig_random(seed, STAGES);
-            if (f->blocks[k].n)
+            if (f->blocks[k].n_instrs)
                 in.cycle =
                     f->instrs[f->n_instrs - 1].cycle + isa_rig_random(seed, 2);
             if (!(isa_ops[in.op].flags & ISA_F_BRANCH))
@@ -289,7 +289,7 @@ isa_function isa_rig_program(arena *a, uint64_t seed)
 static void same_operand(isa_operand x, isa_operand y)
 {
     ck_assert_uint_eq(x.kind, y.kind);
-    ck_assert_uint_eq(x.n, y.n);
+    ck_assert_uint_eq(x.number, y.number);
 }
 
 static void same_instr(const isa_instr *x, const isa_instr *y)
@@ -330,7 +330,7 @@ void isa_rig_same(const isa_function *f, const isa_function *g)
         const isa_block *x = &f->blocks[k], *y = &g->blocks[k];
 
         ck_assert_uint_eq(x->first, y->first);
-        ck_assert_uint_eq(x->n, y->n);
+        ck_assert_uint_eq(x->n_instrs, y->n_instrs);
         ck_assert_uint_eq(x->cycles, y->cycles);
         ck_assert_uint_eq(x->kind, y->kind);
         ck_assert_uint_eq(x->n_stages, y->n_stages);

@@ -106,7 +106,8 @@ START_TEST(around_a_pipelined_kernel)
                         .cycle = 3,
                         .seq = 2,
                         .line = 6}};
-    isa_block b = {.n = 2, .cycles = 4, .kind = ISA_KERNEL, .n_stages = 2};
+    isa_block b = {
+        .n_instrs = 2, .cycles = 4, .kind = ISA_KERNEL, .n_stages = 2};
     isa_function f = {
         .blocks = &b, .n_blocks = 1, .instrs = ops, .n_instrs = 2};
     uint32_t lines[4], want[] = {4, 4, 4, 6};

@@ -36,8 +36,8 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
     const char *why;
 
     for (uint32_t k = 0; k < 3; k++) {
-        memcpy(window + 16 * k, x->v[k].b, 16);
-        memcpy(window + 48 + 4 * k, &x->i[k], 4);
+        memcpy(window + 16 * k, x->vectors[k].bytes, 16);
+        memcpy(window + 48 + 4 * k, &x->integers[k], 4);
         prog[n++] = (isa_instr){.op = ISA_OP_ldv128,
                                 .unit = ISA_UNIT_LSU0,
                                 .cycle = 2 * k,
@@ -54,7 +54,7 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
         in.src[k] = isa_src_class((isa_op)in.op, k) == 'v'
                         ? (isa_operand){ISA_V, k}
                     : isa_src_class((isa_op)in.op, k) == 'j' && immediates
-                        ? (isa_operand){ISA_IMM, x->i[k]}
+                        ? (isa_operand){ISA_IMM, x->integers[k]}
                         : (isa_operand){ISA_I, k};
     in.dst[0] = (isa_operand){vector ? ISA_V : ISA_I, 9};
     in.cycle = AT;
@@ -66,12 +66,12 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
                             .src = {in.dst[0], {ISA_IMM, 64}}};
     prog[n++] =
         (isa_instr){.op = ISA_OP_ret, .unit = ISA_UNIT_BRU, .cycle = end + 1};
-    block.n = f.n_instrs = n;
+    block.n_instrs = f.n_instrs = n;
     why = isa_verify(&f, NULL, NULL);
     ck_assert_msg(!why, "%s: %s", isa_ops[in.op].name, why);
     memset(window + 64, 0x55, 16);
     ck_assert_int_eq(isa_run(&f, &env), ISA_DONE);
-    memcpy(out->b, window + 64, 16);
+    memcpy(out->bytes, window + 64, 16);
 }
 
 /* --- comparing ----------------------------------------------------------- */
@@ -128,8 +128,9 @@ static void check_once(const isa_instr *in, const oracle_inputs *x,
                 "%s.%s.%s.%u lane %u: %x %x -> %x, expected %x",
                 isa_ops[in->op].name, isa_type_names[in->type],
                 isa_type_names[in->from], in->sub, k,
-                oracle_lane(t, &x->v[0], k), oracle_lane(t, &x->v[1], k),
-                oracle_lane(t, &got, k), oracle_lane(t, &want, k));
+                oracle_lane(t, &x->vectors[0], k),
+                oracle_lane(t, &x->vectors[1], k), oracle_lane(t, &got, k),
+                oracle_lane(t, &want, k));
     } else {
         uint32_t want = oracle_word(in, x);
 
@@ -138,8 +139,8 @@ static void check_once(const isa_instr *in, const oracle_inputs *x,
         ck_assert_msg(agree(t, want, got.u32[0]),
                       "%s.%s.%s.%u: %x %x -> %x, expected %x",
                       isa_ops[in->op].name, isa_type_names[in->type],
-                      isa_type_names[in->from], in->sub, x->i[0], x->i[1],
-                      got.u32[0], want);
+                      isa_type_names[in->from], in->sub, x->integers[0],
+                      x->integers[1], got.u32[0], want);
     }
 }
 
@@ -169,20 +170,21 @@ static void make_inputs(uint64_t *seed, oracle_inputs *x)
     for (unsigned k = 0; k < 3; k++) {
         unsigned w = widths[isa_rig_random(seed, 3)];
 
-        x->i[k] = isa_rig_random(seed, 3) ? special(seed, w)
-                                          : isa_rig_random(seed, 0xffffffffu);
+        x->integers[k] = isa_rig_random(seed, 3)
+                             ? special(seed, w)
+                             : isa_rig_random(seed, 0xffffffffu);
         for (unsigned b = 0; b < 16; b++)
-            x->v[k].b[b] = (uint8_t)isa_rig_random(seed, 256);
+            x->vectors[k].bytes[b] = (uint8_t)isa_rig_random(seed, 256);
         for (unsigned l = 0; l < 128 / w; l++)
             if (isa_rig_random(seed, 3))
                 oracle_set_lane(w == 8    ? ISA_U8
                                 : w == 16 ? ISA_U16
                                           : ISA_U32,
-                                &x->v[k], l, special(seed, w));
+                                &x->vectors[k], l, special(seed, w));
     }
     if (!isa_rig_random(seed, 4)) {
-        x->v[1] = x->v[0];
-        x->i[1] = x->i[0];
+        x->vectors[1] = x->vectors[0];
+        x->integers[1] = x->integers[0];
     }
 }
 
@@ -253,7 +255,7 @@ START_TEST(every_half)
     oracle_inputs x = {0};
 
     for (uint32_t h = 0; h < 65536; h += 1 + (h % 5 == 0)) {
-        x.i[0] = h;
+        x.integers[0] = h;
         check_once(&in, &x, true);
     }
 }
@@ -281,7 +283,7 @@ START_TEST(rounding_to_half)
     oracle_inputs x = {0};
     oracle_bits out;
 
-    memcpy(&x.i[0], &cases[_i].x, 4);
+    memcpy(&x.integers[0], &cases[_i].x, 4);
     run(in, &x, true, &out);
     ck_assert_uint_eq(out.u32[0], cases[_i].half);
 }
@@ -294,13 +296,13 @@ START_TEST(integers_to_floats)
                     .unit = ISA_UNIT_CMU,
                     .from = ISA_U32,
                     .type = ISA_F32};
-    oracle_inputs x = {.i = {33554435}};
+    oracle_inputs x = {.integers = {33554435}};
     oracle_bits out;
 
     run(in, &x, true, &out);
     ck_assert_uint_eq(out.u32[0], 0x4c000001);
     in.type = ISA_F16;
-    x.i[0] = 4294967295u;
+    x.integers[0] = 4294967295u;
     run(in, &x, true, &out);
     ck_assert_uint_eq(out.u32[0], 0x7c00);
 }

@@ -101,7 +101,7 @@ START_TEST(exactly_this)
     ck_assert_uint_eq(in[0].line, 7);
     ck_assert_uint_eq(in[0].col, 12);
     ck_assert_uint_eq(in[1].src[0].kind, ISA_IMM);
-    ck_assert_uint_eq(in[1].src[0].n, 0xffffffffu);
+    ck_assert_uint_eq(in[1].src[0].number, 0xffffffffu);
     ck_assert_uint_eq(in[2].sub, ISA_GROUP);
     ck_assert_uint_eq(in[4].cost, 3);
     ck_assert_uint_eq(in[4].cycle, 2);
@@ -112,8 +112,8 @@ START_TEST(exactly_this)
     ck_assert_int_eq(in[7].imm, 8);
     ck_assert_uint_eq(in[8].src[0].kind, ISA_SP);
     ck_assert_int_eq(in[8].imm, -16);
-    ck_assert_uint_eq(in[8].dst[1].n, 8);
-    ck_assert_uint_eq(in[8].src[1].n, 0xffff0000u);
+    ck_assert_uint_eq(in[8].dst[1].number, 8);
+    ck_assert_uint_eq(in[8].src[1].number, 0xffff0000u);
     ck_assert_uint_eq(in[10].sub, ISA_SUM);
     ck_assert_uint_eq(in[11].type, ISA_F32);
     ck_assert_uint_eq(in[11].from, ISA_U8);
@@ -136,13 +136,13 @@ START_TEST(freely_written)
     ck_assert_uint_eq(f->private_bytes, 160);
     ck_assert_uint_eq(f->blocks[0].kind, ISA_KERNEL);
     ck_assert_uint_eq(f->n_instrs, 3);
-    ck_assert_uint_eq(f->instrs[0].dst[0].n, 99);
-    ck_assert_uint_eq(f->instrs[0].src[0].n, 127);
+    ck_assert_uint_eq(f->instrs[0].dst[0].number, 99);
+    ck_assert_uint_eq(f->instrs[0].src[0].number, 127);
     ck_assert_uint_eq(f->instrs[0].stage, 1);
     ck_assert_uint_eq(f->instrs[1].col, 4);
     ck_assert_uint_eq(f->instrs[1].seq, 1);
     ck_assert_uint_eq(f->instrs[2].cycle, 3);
-    ck_assert_uint_eq(f->instrs[2].src[0].n, 0x80000000u);
+    ck_assert_uint_eq(f->instrs[2].src[0].number, 0x80000000u);
 }
 END_TEST
 

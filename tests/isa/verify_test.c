@@ -250,7 +250,7 @@ static void odd_result(isa_function *f)
 }
 static void odd_source(isa_function *f)
 {
-    f->instrs[1].src[2].n = 1;
+    f->instrs[1].src[2].number = 1;
 }
 static void odd_kind(isa_function *f)
 {
@@ -306,11 +306,11 @@ static void late_block(isa_function *f)
 }
 static void long_block(isa_function *f)
 {
-    f->blocks[1].n = UINT32_MAX;
+    f->blocks[1].n_instrs = UINT32_MAX;
 }
 static void forgotten(isa_function *f)
 {
-    f->blocks[1].n--;
+    f->blocks[1].n_instrs--;
 }
 static void no_blocks(isa_function *f)
 {

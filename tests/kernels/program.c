@@ -16,9 +16,9 @@ extern char **environ;
 
 static void add(program_args *p, const char *word)
 {
-    ck_assert_uint_lt(p->n, PROGRAM_MAX_ARGS);
-    p->argv[p->n++] = word;
-    p->argv[p->n] = NULL;
+    ck_assert_uint_lt(p->n_args, PROGRAM_MAX_ARGS);
+    p->argv[p->n_args++] = word;
+    p->argv[p->n_args] = NULL;
 }
 
 void program_args_init(program_args *p, arena *a, const char *first, ...)
@@ -26,8 +26,8 @@ void program_args_init(program_args *p, arena *a, const char *first, ...)
     const char *vpu = getenv("VPU");
     va_list ap;
 
-    p->a = a;
-    p->n = 0;
+    p->arena = a;
+    p->n_args = 0;
     add(p, vpu && *vpu ? vpu : "build/vpu");
     va_start(ap, first);
     for (const char *w = first; w; w = va_arg(ap, const char *))
@@ -45,7 +45,7 @@ void program_args_add(program_args *p, const char *fmt, ...)
     n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     ck_assert_int_lt(n, (int)sizeof text);
-    add(p, arena_strdup(p->a, text));
+    add(p, arena_strdup(p->arena, text));
 }
 
 int program_run(const program_args *p, const char *dir)
@@ -57,9 +57,9 @@ int program_run(const program_args *p, const char *dir)
 
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", 0, 0);
-    posix_spawn_file_actions_addopen(&fa, 1, file_join(p->a, dir, "stdout"),
+    posix_spawn_file_actions_addopen(&fa, 1, file_join(p->arena, dir, "stdout"),
                                      flags, 0600);
-    posix_spawn_file_actions_addopen(&fa, 2, file_join(p->a, dir, "stderr"),
+    posix_spawn_file_actions_addopen(&fa, 2, file_join(p->arena, dir, "stderr"),
                                      flags, 0600);
     ck_assert_int_eq(posix_spawnp(&pid, p->argv[0], &fa, NULL,
                                   (char **)(uintptr_t)p->argv, environ),

@@ -9,11 +9,11 @@
 
 enum { PROGRAM_MAX_ARGS = 48 };
 
-/* A command line being put together. Words live in a. */
+/* A command line being put together. Words live in arena. */
 typedef struct {
-    arena *a;
+    arena *arena;
     const char *argv[PROGRAM_MAX_ARGS + 1];
-    size_t n;
+    size_t n_args;
 } program_args;
 
 /* The program's path, $VPU or build/vpu, and the words given, NULL at the end.

@@ -28,8 +28,9 @@ static void teardown(void)
 /* Both streams of a shell command in the directory. */
 static const char *shell(const char *command, int *status)
 {
-    char *line = arena_printf(p.a, "{ cd %s && %s ; } 2>&1", p.dir, command);
-    char *out = arena_push(p.a, 1 << 14, 1, 1);
+    char *line =
+        arena_printf(p.arena, "{ cd %s && %s ; } 2>&1", p.dir, command);
+    char *out = arena_push(p.arena, 1 << 14, 1, 1);
     FILE *f = popen(line, "r");
     int st;
 
@@ -69,8 +70,9 @@ START_TEST(layers)
     shell("mkdir -p isa base/trace visualizer runtime", &status);
     ck_assert_int_eq(status, 0);
     terminal_text(&p, "base/trace/new.h",
-                  arena_printf(p.a, "%s\n", includes[_i].line));
-    out = shell(arena_printf(p.a, "%s/scripts/check-layers", root), &status);
+                  arena_printf(p.arena, "%s\n", includes[_i].line));
+    out =
+        shell(arena_printf(p.arena, "%s/scripts/check-layers", root), &status);
     ck_assert_msg(status == includes[_i].uphill, "%s: status %d, %s",
                   includes[_i].line, status, out);
     ck_assert_msg(!strstr(out, "base/trace/new.h: includes") ==
@@ -111,7 +113,8 @@ static const char *check_prefixes(const char *table, const char *text,
     terminal_text(&p, "a/old.h", "int one_old(void);\n");
     terminal_text(&p, "b/old.h", "int two_old(void);\n");
     terminal_text(&p, "a/new.h", text);
-    return shell(arena_printf(p.a, "%s/scripts/check-prefixes", root), status);
+    return shell(arena_printf(p.arena, "%s/scripts/check-prefixes", root),
+                 status);
 }
 
 START_TEST(prefix)
@@ -214,9 +217,10 @@ START_TEST(citation)
                   "## SHAVE units\n* **repeat loop**: yes\n"
                   "| CMX load | 7 |\n");
     terminal_text(&p, file, citations[_i].text);
-    shell(arena_printf(p.a, "sed -i 's/@/.md/g;s/~//g' %s", file), &status);
+    shell(arena_printf(p.arena, "sed -i 's/@/.md/g;s/~//g' %s", file), &status);
     ck_assert_int_eq(status, 0);
-    out = shell(arena_printf(p.a, "%s/scripts/check-citations", root), &status);
+    out = shell(arena_printf(p.arena, "%s/scripts/check-citations", root),
+                &status);
     ck_assert_msg(status == !!want, "%s: status %d, %s", citations[_i].text,
                   status, out);
     ck_assert_msg(want ? strstr(out, want) != NULL : !*out, "%s: %s",
@@ -255,7 +259,8 @@ START_TEST(page)
     const char *out;
     int status;
 
-    shell(arena_printf(p.a, "mkdir docs scripts && cp %s/scripts/docs scripts",
+    shell(arena_printf(p.arena,
+                       "mkdir docs scripts && cp %s/scripts/docs scripts",
                        root),
           &status);
     ck_assert_int_eq(status, 0);
@@ -280,7 +285,7 @@ START_TEST(pages_are_current)
     const char *vpu = getenv("VPU"), *out;
     int status;
 
-    out = shell(arena_printf(p.a, "cd %s && scripts/docs --check %s", root,
+    out = shell(arena_printf(p.arena, "cd %s && scripts/docs --check %s", root,
                              vpu && *vpu ? vpu : "build/vpu"),
                 &status);
     ck_assert_msg(!status, "make docs writes them again:\n%s", out);
@@ -306,9 +311,10 @@ static void program(const char *name, const char *text, int status)
     int st;
 
     terminal_text(&p, name,
-                  arena_printf(p.a, "#!/bin/sh\ncat <<EOF\n%s\nEOF\nexit %d\n",
-                               text, status));
-    shell(arena_printf(p.a, "chmod +x %s", name), &st);
+                  arena_printf(p.arena,
+                               "#!/bin/sh\ncat <<EOF\n%s\nEOF\nexit %d\n", text,
+                               status));
+    shell(arena_printf(p.arena, "chmod +x %s", name), &st);
     ck_assert_int_eq(st, 0);
 }
 
@@ -325,11 +331,11 @@ START_TEST(sums)
     program("bad", "66%: Checks: 3, Failures: 1, Errors: 0", 1);
     program("late", "100%: Checks: 3, Failures: 0, Errors: 0", 1);
     program("gone", "Killed", 137);
-    out = shell(
-        arena_printf(p.a, "%s/scripts/run-tests o %s", root, runs[_i].tests),
-        &status);
+    out = shell(arena_printf(p.arena, "%s/scripts/run-tests o %s", root,
+                             runs[_i].tests),
+                &status);
     ck_assert_int_eq(status, runs[_i].status);
-    ck_assert_msg(strstr(out, arena_printf(p.a, "\n%s\n", runs[_i].want)) !=
+    ck_assert_msg(strstr(out, arena_printf(p.arena, "\n%s\n", runs[_i].want)) !=
                       NULL,
                   "'%s' is not in\n%s", runs[_i].want, out);
 }

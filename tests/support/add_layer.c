@@ -21,7 +21,7 @@ const char *add_layer_of(terminal *p, const char *source)
 {
     const char *body = strstr(ADD_BODY("", ADD_SIZES), "    <Parameters>");
 
-    return arena_printf(p->a,
+    return arena_printf(p->arena,
                         ADD_HEAD "  <Kernel entry=\"add\">\n"
                                  "    <Source filename=\"%s\"/>\n"
                                  "%s</CustomLayer>\n",
@@ -30,8 +30,8 @@ const char *add_layer_of(terminal *p, const char *source)
 
 void add_layer_files(terminal *p, const char *more)
 {
-    const char *left =
-        terminal_files(p, arena_printf(p->a, "layer.xml\nadd.cl\n%s", more));
+    const char *left = terminal_files(
+        p, arena_printf(p->arena, "layer.xml\nadd.cl\n%s", more));
 
     ck_assert_msg(!*left, "unexpected files:\n%s", left);
 }

@@ -40,14 +40,14 @@ static const char *kernel_text(arena *a, const oracle_fn *f, const char *t,
 static void put(void *p, uint32_t i, bool half, double v)
 {
     if (half)
-        ((sim_half *)p)[i] = (sim_half)v;
+        ((builtin_half *)p)[i] = (builtin_half)v;
     else
         ((float *)p)[i] = (float)v;
 }
 
 static double get(const void *p, uint32_t i, bool half)
 {
-    return half ? (double)((const sim_half *)p)[i]
+    return half ? (double)((const builtin_half *)p)[i]
                 : (double)((const float *)p)[i];
 }
 
@@ -58,7 +58,8 @@ static void *run(rig *r, const oracle_fn *f, bool half, unsigned width,
     void *out, *a, *b, *c;
     double x, y, z;
 
-    rig_compile(r, kernel_text(r->a, f, half ? "half" : "float", width), "k");
+    rig_compile(r, kernel_text(r->arena, f, half ? "half" : "float", width),
+                "k");
     out = rig_buffer(r, n * (f->kind == ORACLE_IT ? 4 : bytes));
     a = rig_buffer(r, n * bytes);
     b = rig_buffer(r, n * (f->kind == ORACLE_TI ? 4 : bytes));
@@ -85,7 +86,7 @@ static bool both_nan(double x, double y)
 math_result math_check(const oracle_fn *f, bool half, unsigned width,
                        uint32_t n, math_input *input)
 {
-    math_result m = {.n = n = n / (16 * width) * (16 * width)};
+    math_result m = {.n_values = n = n / (16 * width) * (16 * width)};
     bool loose = f->kind == ORACLE_LOOSE, ints = f->kind == ORACLE_IT;
     rig r;
     void *out, *wide;
@@ -103,10 +104,10 @@ math_result math_check(const oracle_fn *f, bool half, unsigned width,
         want = oracle_eval(f, x, y, z);
         m.n_vector_wrong += got != other && !both_nan(got, other);
         e = ints   ? (got == want ? 0 : HUGE_VAL)
-            : half ? oracle_error_half((sim_half)got, want, loose)
+            : half ? oracle_error_half((builtin_half)got, want, loose)
                    : oracle_error_float((float)got, want, loose);
         want = ints   ? want
-               : half ? (double)(sim_half)want
+               : half ? (double)(builtin_half)want
                       : (double)(float)want;
         m.n_wrong += got != want && !both_nan(got, want);
         if (e > m.worst) {
@@ -130,7 +131,7 @@ static void to_file(const oracle_fn *f, bool half, const math_result *r)
     if (!out)
         return;
     fprintf(out, "%s %s %.17g %g %u\n", f->name, half ? "half" : "float",
-            r->worst, f->ulps, r->n);
+            r->worst, f->ulps, r->n_values);
     fclose(out);
 }
 
@@ -139,6 +140,6 @@ void math_report(const oracle_fn *f, bool half, const math_result *r)
     printf("%-14s worst %10.4f ulp at (%a, %a, %a): %a, nearest %a; %u of %u "
            "not nearest\n",
            f->name, r->worst, r->x, r->y, r->z, r->got, r->want, r->n_wrong,
-           r->n);
+           r->n_values);
     to_file(f, half, r);
 }

@@ -10,11 +10,11 @@
 typedef void math_input(uint32_t i, double *x, double *y, double *z);
 
 typedef struct {
-    double worst;            /* units in the last place */
-    double x, y, z;          /* where */
-    double got, want;        /* what */
-    uint32_t n, n_wrong;     /* n_wrong: not the correctly rounded result */
-    uint32_t n_vector_wrong; /* vector form differs from the scalar one */
+    double worst;               /* units in the last place */
+    double x, y, z;             /* where */
+    double got, want;           /* what */
+    uint32_t n_values, n_wrong; /* n_wrong: not the correctly rounded result */
+    uint32_t n_vector_wrong;    /* vector form differs from the scalar one */
 } math_result;
 
 /* Scalar form over n inputs and width lanes over the same ones. */

@@ -284,9 +284,9 @@ static double error(double got, double exact, double nearest, int digits,
     return fabs(got - exact) / ldexp(1, e - digits + 1);
 }
 
-double oracle_error_half(sim_half got, double exact, bool loose)
+double oracle_error_half(builtin_half got, double exact, bool loose)
 {
-    return error((double)got, exact, (double)(sim_half)exact, 11, -14, 16,
+    return error((double)got, exact, (double)(builtin_half)exact, 11, -14, 16,
                  loose);
 }
 

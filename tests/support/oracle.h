@@ -33,7 +33,7 @@ double oracle_eval(const oracle_fn *f, double x, double y, double z);
  * digits bits and a least exponent (the last place of subnormals); 0 when both
  * are NaN or the same, infinite when one of them is NaN. loose takes zeros of
  * either sign. */
-double oracle_error_half(sim_half got, double exact, bool loose);
+double oracle_error_half(builtin_half got, double exact, bool loose);
 double oracle_error_float(float got, double exact, bool loose);
 
 #endif

@@ -13,12 +13,12 @@ void rig_open(rig *r)
 {
     const char *base = getenv("TMPDIR");
 
-    *r = (rig){.a = arena_create(0), .n_shaves = 3, .n_threads = 1};
+    *r = (rig){.arena = arena_create(0), .n_shaves = 3, .n_threads = 1};
     r->both_engines = true;
     snprintf(r->dir, sizeof r->dir, "%.20s/rig-XXXXXX",
              base && *base && strlen(base) <= 20 ? base : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(r->dir));
-    ck_assert_msg(!mach_desc_load(NULL, r->a, &r->desc, &r->err), "%s",
+    ck_assert_msg(!mach_desc_load(NULL, r->arena, &r->desc, &r->err), "%s",
                   r->err.msg);
     ck_assert_msg(!memory_create(&r->desc, &r->mem, &r->err), "%s", r->err.msg);
 }
@@ -30,21 +30,21 @@ void rig_heavy(rig *r)
 
 void rig_close(rig *r)
 {
-    unlink(arena_printf(r->a, "%s/k.cl", r->dir));
+    unlink(arena_printf(r->arena, "%s/k.cl", r->dir));
     rmdir(r->dir);
-    sim_kernel_release(r->kernel);
+    kernel_release(r->kernel);
     for (int k = 0; k < 2; k++)
-        sim_kernel_release(r->checked[k]);
+        kernel_release(r->checked[k]);
     memory_destroy(r->mem);
-    arena_destroy(r->a);
+    arena_destroy(r->arena);
 }
 
-static const sim_compile_config plain = {.user.no_cache = true,
-                                         .hooks = &exec_hooks};
+static const kernel_compile_config plain = {.user.no_cache = true,
+                                            .hooks = &exec_hooks};
 
 static const char *write_source(rig *r, const char *source)
 {
-    const char *path = arena_printf(r->a, "%s/k.cl", r->dir);
+    const char *path = arena_printf(r->arena, "%s/k.cl", r->dir);
 
     ck_assert_msg(!file_write(path, source, strlen(source), &r->err), "%s",
                   r->err.msg);
@@ -53,10 +53,10 @@ static const char *write_source(rig *r, const char *source)
 
 static void forget_kernel(rig *r, const char *entry)
 {
-    sim_kernel_release(r->kernel);
+    kernel_release(r->kernel);
     r->kernel = NULL;
     for (int k = 0; k < 2; k++) {
-        sim_kernel_release(r->checked[k]);
+        kernel_release(r->checked[k]);
         r->checked[k] = NULL;
     }
     r->entry = entry;
@@ -66,20 +66,21 @@ static void forget_kernel(rig *r, const char *entry)
 vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
 {
     forget_kernel(r, entry);
-    return sim_kernel_compile(write_source(r, source), entry, &plain, r->a,
-                              &r->kernel, &r->err);
+    return kernel_compile(write_source(r, source), entry, &plain, r->arena,
+                          &r->kernel, &r->err);
 }
 
 vpu_status rig_try_open_unit(rig *r, const char *source)
 {
-    return sim_unit_open(write_source(r, source), &plain, r->a, &r->unit,
-                         &r->err);
+    return kernel_unit_open(write_source(r, source), &plain, r->arena, &r->unit,
+                            &r->err);
 }
 
 vpu_status rig_try_unit_kernel(rig *r, const char *entry)
 {
     forget_kernel(r, entry);
-    return sim_unit_kernel(r->unit, entry, &plain, r->a, &r->kernel, &r->err);
+    return kernel_of_unit(r->unit, entry, &plain, r->arena, &r->kernel,
+                          &r->err);
 }
 
 void rig_compile(rig *r, const char *source, const char *entry)
@@ -92,7 +93,7 @@ void rig_compile(rig *r, const char *source, const char *entry)
 static exec_value *next_value(rig *r)
 {
     ck_assert_uint_lt(r->n_values, RIG_MAX_ARGS);
-    r->values[r->n_values] = (exec_value){.u.bytes = 0};
+    r->values[r->n_values] = (exec_value){.as.bytes = 0};
     r->buffer_bytes[r->n_values] = 0;
     return &r->values[r->n_values++];
 }
@@ -102,16 +103,16 @@ void *rig_buffer(rig *r, uint64_t bytes)
     exec_value *v = next_value(r);
     vpu_status st;
 
-    st = memory_alloc(r->mem, arena_printf(r->a, "arg%u", r->n_values - 1),
-                      bytes, &v->u.address, &r->err);
+    st = memory_alloc(r->mem, arena_printf(r->arena, "arg%u", r->n_values - 1),
+                      bytes, &v->as.address, &r->err);
     ck_assert_msg(!st, "%s", r->err.msg);
     r->buffer_bytes[r->n_values - 1] = bytes;
-    return memory_window(r->mem) + v->u.address;
+    return memory_window(r->mem) + v->as.address;
 }
 
 void rig_raw(rig *r, const void *v, uint32_t bytes)
 {
-    memcpy(next_value(r)->u.raw, v, bytes);
+    memcpy(next_value(r)->as.raw, v, bytes);
 }
 
 void rig_int(rig *r, int32_t v)
@@ -126,7 +127,7 @@ void rig_float(rig *r, float v)
 
 void rig_local(rig *r, uint32_t bytes)
 {
-    next_value(r)->u.bytes = bytes;
+    next_value(r)->as.bytes = bytes;
 }
 
 /* All buffers' bytes one after the other; put back when given. */
@@ -139,7 +140,7 @@ static uint8_t *copy_buffers(rig *r, const uint8_t *back)
         n += r->buffer_bytes[k];
     all = malloc(n + 1);
     for (uint32_t k = 0; k < r->n_values; at += r->buffer_bytes[k++]) {
-        uint8_t *p = memory_window(r->mem) + r->values[k].u.address;
+        uint8_t *p = memory_window(r->mem) + r->values[k].as.address;
 
         if (!r->buffer_bytes[k])
             continue;
@@ -211,7 +212,7 @@ static void keep(void *user, const exec_profile *p)
     const rig_keeper *k = user;
 
     k->to->n = p->n;
-    k->to->rows = arena_memdup(k->a, p->rows, p->n * sizeof *p->rows);
+    k->to->rows = arena_memdup(k->arena, p->rows, p->n * sizeof *p->rows);
 }
 
 exec_observer rig_profiler(rig_keeper *k)
@@ -226,7 +227,7 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 {
     exec_launch twin = *l;
     exec_profile lines;
-    rig_keeper keeper = {&lines, r->a};
+    rig_keeper keeper = {&lines, r->arena};
     const exec_observer observer = rig_profiler(&keeper);
     const exec_observer *const list = &observer;
     exec_result result;
@@ -256,14 +257,14 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 
 static void compile_checked(rig *r, bool taint)
 {
-    const char *path = arena_printf(r->a, "%s/k.cl", r->dir);
+    const char *path = arena_printf(r->arena, "%s/k.cl", r->dir);
     const sim_checking how = {.taint = taint, .nan = taint};
-    sim_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
+    kernel_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
     vpu_error err = {0};
 
     if (!r->checked[taint])
-        ck_assert_msg(!sim_kernel_compile(path, r->entry, &cfg, r->a,
-                                          &r->checked[taint], &err),
+        ck_assert_msg(!kernel_compile(path, r->entry, &cfg, r->arena,
+                                      &r->checked[taint], &err),
                       "for checking: %s", err.msg);
 }
 
@@ -288,7 +289,7 @@ static void check(rig *r, const exec_launch *l, const uint8_t *before,
     ck_assert_msg(!check_open(r->mem, &cfg, &s, &err), "%s", err.msg);
     for (uint32_t k = 0; k < r->n_values; k++)
         if (r->buffer_bytes[k])
-            check_buffer(s, r->kernel->args[k].name, k, r->values[k].u.address,
+            check_buffer(s, r->kernel->args[k].name, k, r->values[k].as.address,
                          r->buffer_bytes[k], true);
     st = check_launch(s, &r->desc, &twin, 0, &err);
     /* Arrays kept in memory may be more than CMX holds. */

@@ -11,12 +11,12 @@
 enum { RIG_MAX_ARGS = 24 };
 
 typedef struct {
-    arena *a;
+    arena *arena;
     mach_desc desc;
     memory *mem;
     char dir[40]; /* for the source; removed by rig_close */
     sim_kernel *kernel;
-    sim_unit *unit;
+    kernel_unit *unit;
     exec_value values[RIG_MAX_ARGS];
     uint64_t buffer_bytes[RIG_MAX_ARGS]; /* 0 for what is no buffer */
     uint32_t n_values;
@@ -72,7 +72,7 @@ void rig_run_3d(rig *r, const uint32_t groups[3], const uint32_t local[3]);
 /* Where a launch's profile goes: *to, the rows into a. */
 typedef struct {
     exec_profile *to;
-    arena *a;
+    arena *arena;
 } rig_keeper;
 
 /* The observer that puts it there; k must outlive the launch. */

@@ -72,7 +72,7 @@ static const scan_section *code_of(const scan *x)
 
 static uint64_t next_of(const scan_instruction *i)
 {
-    return i->at + i->n;
+    return i->at + i->length;
 }
 
 /* --- relocations --------------------------------------------------------- */
@@ -240,7 +240,7 @@ static bool is_inside(const scan *x, scan_value v, uint32_t bytes, bool write)
     case SCAN_FRAME:
         return hi <= 0 && lo >= depth_of(x, SCAN_FRAME);
     case SCAN_SECTION:
-        return !write && lo >= 0 && hi <= (int64_t)x->sections[v.of].n &&
+        return !write && lo >= 0 && hi <= (int64_t)x->sections[v.of].length &&
                x->sections[v.of].present && !x->sections[v.of].executable;
     case SCAN_SLOT:
         return !write && v.lo == 0 && v.hi == 0 && bytes == 8;
@@ -1031,10 +1031,10 @@ static bool is_function_of_values(const char *name)
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
         if (!strcmp(functions[k], name))
             return true;
-    for (uint32_t k = 0; k < sim_n_routines; k++)
+    for (uint32_t k = 0; k < builtin_n_routines; k++)
         for (int half = 0; half < 2; half++) {
             snprintf(routine, sizeof routine, "__vpu_%s_%s",
-                     sim_routines[k].name, half ? "f16" : "f32");
+                     builtin_routines[k].name, half ? "f16" : "f32");
             if (!strcmp(routine, name))
                 return true;
         }
@@ -1214,7 +1214,7 @@ static void jump_through(scan *x, scan_value v)
     const scan_section *s = &x->sections[v.of];
 
     if (v.base != SCAN_TARGET || v.lo < v.from || v.hi < v.lo ||
-        v.hi + v.step > (int64_t)s->n) {
+        v.hi + v.step > (int64_t)s->length) {
         refuse(x, "a jump to something unknown");
         return;
     }
@@ -1314,7 +1314,7 @@ static void walk(scan *x, const block *b)
     scan_copy(&x->s, &b->in, x->a);
     while (!x->wrong) {
         x->i = instruction_at(x, at);
-        if (!x->i->n) {
+        if (!x->i->length) {
             refuse(x, "no instruction");
             return;
         }
@@ -1336,7 +1336,8 @@ static void enter(scan_state *s)
 {
     static const int kept[] = {SCAN_RBX, SCAN_RBP, 12, 13, 14, 15};
 
-    *s = (scan_state){.reached = true, .slots = s->slots, .cap = s->cap};
+    *s = (scan_state){
+        .reached = true, .slots = s->slots, .cap_slots = s->cap_slots};
     s->reg[SCAN_RDI] = scan_at(SCAN_WG, 0, 0);
     s->reg[SCAN_RSI] = scan_at(SCAN_WINDOW, 0, 0);
     s->reg[SCAN_RDX] = scan_at(SCAN_ARGS, 0, 0);
@@ -1431,7 +1432,7 @@ static void find_limits(scan *x)
     for (uint64_t at = x->begin; at < x->end;) {
         const scan_instruction *i = instruction_at(x, at);
 
-        at += i->n ? i->n : 1;
+        at += i->length ? i->length : 1;
         if (!strcmp(i->name, "cmp") && i->op[1].kind == SCAN_IMMEDIATE)
             for (int k = -1; k <= 1 && x->n_limits < MAX_LIMITS; k++)
                 x->limits[x->n_limits++] = i->op[1].number + k;

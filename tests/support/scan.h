@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
     const uint8_t *bytes;
-    size_t n;
+    size_t length;
     const scan_relocation *relocations;
     size_t n_relocations;
     int executable, present;

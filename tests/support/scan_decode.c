@@ -267,19 +267,20 @@ void scan_decode(const uint8_t *code, uint64_t n, uint64_t at,
 
     *out = (scan_instruction){.at = at};
     do {
-        size = at + out->n < n ? (uint32_t)LLVMDisasmInstruction(
-                                     disassembler(),
-                                     (uint8_t *)(uintptr_t)(code + at) + out->n,
-                                     n - at - out->n, at + out->n, out->text,
-                                     sizeof out->text)
-                               : 0;
-        out->n = size ? out->n + size : 0;
+        size = at + out->length < n
+                   ? (uint32_t)LLVMDisasmInstruction(
+                         disassembler(),
+                         (uint8_t *)(uintptr_t)(code + at) + out->length,
+                         n - at - out->length, at + out->length, out->text,
+                         sizeof out->text)
+                   : 0;
+        out->length = size ? out->length + size : 0;
         if (strlen(text) + strlen(out->text) < sizeof text)
             strcat(text, out->text);
     } while (size && is_prefix(out->text + strspn(out->text, "\t ")) &&
              !strchr(out->text + 1, '\t') && !strchr(out->text, ' '));
     snprintf(out->text, sizeof out->text, "%.*s", (int)sizeof out->text - 1,
              text);
-    if (out->n)
+    if (out->length)
         decode_text(text, out);
 }

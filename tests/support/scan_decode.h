@@ -33,7 +33,7 @@ enum { SCAN_MAX_OPERANDS = 5 };
 
 typedef struct {
     uint64_t at;
-    uint32_t n; /* bytes, 0 = none such */
+    uint32_t length; /* bytes, 0 = none such */
     char text[120];
     char name[24];
     bool lock, rep, masked;

@@ -80,7 +80,7 @@ static const char *read_sections(object *o)
             return "a section that can be written";
         o->sections[k] =
             (scan_section){.bytes = bytes_of(o, s),
-                           .n = s->sh_size,
+                           .length = s->sh_size,
                            .executable = (s->sh_flags & SHF_EXECINSTR) != 0,
                            .present = bytes_of(o, s) != NULL};
     }
@@ -96,8 +96,8 @@ static const char *scan_symbol(const object *o, const Elf64_Sym *s,
     const scan_section *in = &o->sections[s->st_shndx];
     const char *wrong;
 
-    if (!in->present || !in->executable || s->st_value > in->n ||
-        s->st_size > in->n - s->st_value || !s->st_size)
+    if (!in->present || !in->executable || s->st_value > in->length ||
+        s->st_size > in->length - s->st_value || !s->st_size)
         return arena_printf(o->a, "%s is not in the code", name_of(o, s));
     wrong = scan_function(o->sections, o->n_headers, s->st_shndx, s->st_value,
                           s->st_size, args_bytes, o->a);

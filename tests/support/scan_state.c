@@ -6,17 +6,17 @@
 void scan_copy(scan_state *to, const scan_state *from, arena *a)
 {
     scan_slot *slots = to->slots;
-    size_t cap = to->cap;
+    size_t cap = to->cap_slots;
 
-    if (from->n > cap) {
-        cap = from->n * 2;
+    if (from->n_slots > cap) {
+        cap = from->n_slots * 2;
         slots = arena_array(a, scan_slot, cap);
     }
     *to = *from;
     to->slots = slots;
-    to->cap = cap;
-    if (from->n)
-        memcpy(slots, from->slots, from->n * sizeof *slots);
+    to->cap_slots = cap;
+    if (from->n_slots)
+        memcpy(slots, from->slots, from->n_slots * sizeof *slots);
 }
 
 static bool same_value(scan_value a, scan_value b)
@@ -33,13 +33,14 @@ static bool same_flags(const scan_flags *a, const scan_flags *b)
 
 bool scan_equal(const scan_state *a, const scan_state *b)
 {
-    if (a->reached != b->reached || a->n != b->n || a->lowest != b->lowest ||
-        !same_value(a->log_n, b->log_n) || !same_flags(&a->flags, &b->flags))
+    if (a->reached != b->reached || a->n_slots != b->n_slots ||
+        a->lowest != b->lowest || !same_value(a->log_n, b->log_n) ||
+        !same_flags(&a->flags, &b->flags))
         return false;
     for (int r = 0; r < SCAN_N_REGISTERS; r++)
         if (!same_value(a->reg[r], b->reg[r]))
             return false;
-    for (size_t k = 0; k < a->n; k++)
+    for (size_t k = 0; k < a->n_slots; k++)
         if (a->slots[k].base != b->slots[k].base ||
             a->slots[k].at != b->slots[k].at ||
             a->slots[k].bytes != b->slots[k].bytes ||
@@ -56,9 +57,9 @@ static scan_value *place(scan_state *s, size_t k)
     if (k < SCAN_N_REGISTERS)
         return &s->reg[k];
     k -= SCAN_N_REGISTERS;
-    if (k < s->n)
+    if (k < s->n_slots)
         return &s->slots[k].value;
-    k -= s->n;
+    k -= s->n_slots;
     return k == 0   ? &s->log_n
            : k == 1 ? &s->flags.left
            : k == 2 ? &s->flags.right
@@ -90,14 +91,14 @@ void scan_forget_slots(scan_state *s, scan_base base, int64_t lo, int64_t hi)
 {
     size_t n = 0;
 
-    for (size_t k = 0; k < s->n; k++) {
+    for (size_t k = 0; k < s->n_slots; k++) {
         const scan_slot *slot = &s->slots[k];
 
         if (slot->base != base || slot->at >= hi ||
             slot->at + (int64_t)slot->bytes <= lo)
             s->slots[n++] = *slot;
     }
-    s->n = n;
+    s->n_slots = n;
 }
 
 static bool is_before(const scan_slot *s, scan_base base, int64_t at)
@@ -108,7 +109,7 @@ static bool is_before(const scan_slot *s, scan_base base, int64_t at)
 /* The first slot not before the place. */
 static size_t find(const scan_state *s, scan_base base, int64_t at)
 {
-    size_t lo = 0, hi = s->n;
+    size_t lo = 0, hi = s->n_slots;
 
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
@@ -127,18 +128,19 @@ void scan_put_slot(scan_state *s, scan_base base, int64_t at, uint32_t bytes,
     size_t k;
 
     scan_forget_slots(s, base, at, at + bytes);
-    if (s->n == s->cap) {
-        scan_slot *more = arena_array(a, scan_slot, s->cap * 2 + 8);
+    if (s->n_slots == s->cap_slots) {
+        scan_slot *more = arena_array(a, scan_slot, s->cap_slots * 2 + 8);
 
-        if (s->n)
-            memcpy(more, s->slots, s->n * sizeof *more);
+        if (s->n_slots)
+            memcpy(more, s->slots, s->n_slots * sizeof *more);
         s->slots = more;
-        s->cap = s->cap * 2 + 8;
+        s->cap_slots = s->cap_slots * 2 + 8;
     }
     k = find(s, base, at);
-    memmove(&s->slots[k + 1], &s->slots[k], (s->n - k) * sizeof *s->slots);
+    memmove(&s->slots[k + 1], &s->slots[k],
+            (s->n_slots - k) * sizeof *s->slots);
     s->slots[k] = (scan_slot){base, at, bytes, v};
-    s->n++;
+    s->n_slots++;
 }
 
 scan_value scan_get_slot(const scan_state *s, scan_base base, int64_t at,
@@ -146,7 +148,7 @@ scan_value scan_get_slot(const scan_state *s, scan_base base, int64_t at,
 {
     size_t k = find(s, base, at);
 
-    if (k < s->n && s->slots[k].base == base && s->slots[k].at == at &&
+    if (k < s->n_slots && s->slots[k].base == base && s->slots[k].at == at &&
         bytes <= s->slots[k].bytes)
         return bytes < 8 ? scan_low(s->slots[k].value, bytes * 8)
                          : s->slots[k].value;
@@ -234,14 +236,15 @@ static void join_slots(scan_state *to, const scan_state *from, pairs *p,
 {
     size_t n = 0, other = 0;
 
-    for (size_t k = 0; k < to->n; k++) {
+    for (size_t k = 0; k < to->n_slots; k++) {
         scan_slot s = to->slots[k];
         const scan_slot *f;
 
-        while (other < from->n && is_before(&from->slots[other], s.base, s.at))
+        while (other < from->n_slots &&
+               is_before(&from->slots[other], s.base, s.at))
             other++;
         f = &from->slots[other];
-        if (other == from->n || f->base != s.base || f->at != s.at ||
+        if (other == from->n_slots || f->base != s.base || f->at != s.at ||
             f->bytes != s.bytes)
             continue;
         s.value =
@@ -249,14 +252,14 @@ static void join_slots(scan_state *to, const scan_state *from, pairs *p,
         if (s.value.base != SCAN_UNKNOWN)
             to->slots[n++] = s;
     }
-    to->n = n;
+    to->n_slots = n;
 }
 
 void scan_join(scan_state *to, const scan_state *from, uint32_t block,
                const int64_t *limits, size_t n_limits, arena *a)
 {
     arena_mark m;
-    pairs p = {.block = block, .room = 24 + to->n};
+    pairs p = {.block = block, .room = 24 + to->n_slots};
 
     if (!to->reached) {
         scan_copy(to, from, a);

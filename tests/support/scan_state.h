@@ -29,7 +29,7 @@ typedef struct {
     int64_t lowest;   /* rsp from STACK when FRAME was made; 0 = not made */
     scan_flags flags;
     scan_slot *slots; /* by base and place */
-    size_t n, cap;
+    size_t n_slots, cap_slots;
 } scan_state;
 
 void scan_copy(scan_state *to, const scan_state *from, arena *a);

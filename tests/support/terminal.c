@@ -18,7 +18,7 @@ enum { MAX_WORDS = 64, MAX_OUTPUT = 16 << 20, MAX_FILES = 256 };
 
 static const char *path_of(terminal *p, const char *name)
 {
-    return arena_printf(p->a, "%s/%s", p->dir, name);
+    return arena_printf(p->arena, "%s/%s", p->dir, name);
 }
 
 void terminal_open(terminal *p)
@@ -28,7 +28,7 @@ void terminal_open(terminal *p)
     /* nohup and shells' backgrounds have programs ignore them. */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         signal(ends[i], SIG_DFL);
-    *p = (terminal){.a = arena_create(0), .dir = "/tmp/vpu-test-XXXXXX"};
+    *p = (terminal){.arena = arena_create(0), .dir = "/tmp/vpu-test-XXXXXX"};
     ck_assert_ptr_nonnull(mkdtemp(p->dir));
     ck_assert(!mkdir(path_of(p, "tmp"), 0700));
 }
@@ -45,7 +45,7 @@ static int remove_one(const char *path, const struct stat *sb, int flag,
 void terminal_close(terminal *p)
 {
     nftw(p->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    arena_destroy(p->a);
+    arena_destroy(p->arena);
 }
 
 void terminal_file(terminal *p, const char *name, const void *data, size_t n)
@@ -53,7 +53,7 @@ void terminal_file(terminal *p, const char *name, const void *data, size_t n)
     vpu_error err = {0};
 
     if (strchr(name, '/'))
-        ck_assert(!file_mkdirs(file_dirname(p->a, path_of(p, name)), &err));
+        ck_assert(!file_mkdirs(file_dirname(p->arena, path_of(p, name)), &err));
     ck_assert_msg(!file_write(path_of(p, name), data, n, &err), "%s", err.msg);
 }
 
@@ -88,7 +88,7 @@ static _Noreturn void become_it(terminal *p, char **argv)
 pid_t terminal_start(terminal *p, const char *args)
 {
     const char *vpu = getenv("VPU");
-    char *words = arena_strdup(p->a, args), *save = NULL;
+    char *words = arena_strdup(p->arena, args), *save = NULL;
     char *argv[MAX_WORDS + 2];
     int n = 0;
     pid_t pid;
@@ -114,8 +114,8 @@ static const char *slurp(terminal *p, const char *name)
     vpu_error err = {0};
 
     ck_assert_msg(
-        !file_read(path_of(p, name), MAX_OUTPUT, p->a, &data, &n, &err), "%s",
-        err.msg);
+        !file_read(path_of(p, name), MAX_OUTPUT, p->arena, &data, &n, &err),
+        "%s", err.msg);
     return data;
 }
 
@@ -179,13 +179,13 @@ const char *terminal_files(terminal *p, const char *except)
 
     found.n = 0;
     found.skip = strlen(p->dir) + 1;
-    found.a = p->a;
+    found.a = p->arena;
     nftw(p->dir, note_file, 16, FTW_PHYS);
     qsort(found.names, found.n, sizeof *found.names, by_name);
     for (size_t i = 0; i < found.n; i++)
         if (!listed(except, found.names[i]))
             str_printf(&s, "%s%s", s.n ? "\n" : "", found.names[i]);
-    text = arena_strdup(p->a, str_text(&s));
+    text = arena_strdup(p->arena, str_text(&s));
     str_free(&s);
     return text;
 }
@@ -203,8 +203,8 @@ const char *terminal_bytes(terminal *p, const char *name, size_t *n)
     char *data;
     vpu_error err = {0};
 
-    ck_assert_msg(!file_read(arena_printf(p->a, "%s/%s", p->dir, name), 1 << 26,
-                             p->a, &data, n, &err),
+    ck_assert_msg(!file_read(arena_printf(p->arena, "%s/%s", p->dir, name),
+                             1 << 26, p->arena, &data, n, &err),
                   "%s", err.msg);
     return data;
 }

@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 typedef struct {
-    arena *a;
+    arena *arena;
     char dir[48]; /* the program's working directory; tmp/ is its TMPDIR */
     int status;   /* exit status of the last run, 128 + n of signal n */
     const char *out, *err; /* what it printed */

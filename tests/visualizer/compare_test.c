@@ -29,7 +29,7 @@ static uint64_t next_random(uint64_t below)
     return seed % below;
 }
 
-static void load(const char *path, timeline *tl, view *v)
+static void load(const char *path, tl_timeline *tl, view *v)
 {
     vpu_error err;
 
@@ -51,7 +51,7 @@ static char *scratch(void)
 }
 
 /* names: of the stages. The groups' ids run over all SHAVEs. */
-static void make(const char *const *names, put *p, timeline *tl, view *v)
+static void make(const char *const *names, put *p, tl_timeline *tl, view *v)
 {
     trc_track device, stages, shaves[SHAVES];
     uint64_t at = 0;
@@ -132,7 +132,7 @@ static void check_groups(const compare *c, const put *a, const put *b, int s,
 START_TEST(every_number_is_what_was_put_in)
 {
     static const char *const names[] = {"conv", "norm", "conv"};
-    timeline tl[2];
+    tl_timeline tl[2];
     compare c;
     view v[2];
     put p[2];
@@ -177,7 +177,7 @@ START_TEST(stages_find_each_other)
     static const char *const a[] = {"conv", "old", "conv"};
     static const char *const b[] = {"conv", "conv", "new"};
     static const char *const d[] = {"conv", "x", "y"};
-    timeline tl[3];
+    tl_timeline tl[3];
     view v[3];
     put p[3];
     compare c;
@@ -210,7 +210,7 @@ END_TEST
 START_TEST(recorded_times_of_stages_only)
 {
     static const char *const names[] = {"conv", "norm", "pool"};
-    timeline tl[2];
+    tl_timeline tl[2];
     view v[2];
     put p;
     compare c;

@@ -40,7 +40,7 @@ static void teardown(void)
 
 static const char *file(const char *name)
 {
-    return arena_printf(p.a, "%s/%s", p.dir, name);
+    return arena_printf(p.arena, "%s/%s", p.dir, name);
 }
 
 /* --- a made-up run, written in all forms at once ------------------------- */
@@ -124,8 +124,8 @@ static void expect_same(const char *a, const char *b)
     char *x, *y;
     size_t n, m;
 
-    ck_assert(!file_read(file(a), 1 << 26, p.a, &x, &n, &err));
-    ck_assert(!file_read(file(b), 1 << 26, p.a, &y, &m, &err));
+    ck_assert(!file_read(file(a), 1 << 26, p.arena, &x, &n, &err));
+    ck_assert(!file_read(file(b), 1 << 26, p.arena, &y, &m, &err));
     ck_assert_uint_eq(n, m);
     ck_assert_mem_eq(x, y, n);
 }
@@ -147,7 +147,7 @@ END_TEST
 
 /* --- slices -------------------------------------------------------------- */
 
-static const tl_row *row_named(const timeline *tl, const char *name)
+static const tl_row *row_named(const tl_timeline *tl, const char *name)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++)
         if (!strcmp(tl->rows[i].name, name))
@@ -155,7 +155,7 @@ static const tl_row *row_named(const timeline *tl, const char *name)
     return NULL;
 }
 
-static void expect_counter(const timeline *whole, const timeline *part,
+static void expect_counter(const tl_timeline *whole, const tl_timeline *part,
                            const char *name, uint64_t a, uint64_t b)
 {
     const tl_row *r = row_named(whole, name), *q = row_named(part, name);
@@ -174,7 +174,7 @@ static void expect_counter(const timeline *whole, const timeline *part,
 
 START_TEST(a_slice_holds_what_the_whole_holds_there)
 {
-    timeline whole, part;
+    tl_timeline whole, part;
 
     make(_i);
     ck_assert(!load_file(file("a.pftrace"), &whole, &err));
@@ -182,7 +182,7 @@ START_TEST(a_slice_holds_what_the_whole_holds_there)
         uint64_t a = next_random(whole.end), b = a + 1 + next_random(whole.end);
 
         terminal_run(
-            &p, arena_printf(p.a,
+            &p, arena_printf(p.arena,
                              "trace slice a.pftrace --range %llu..%llu "
                              "--to s.pftrace",
                              (unsigned long long)a, (unsigned long long)b));
@@ -191,7 +191,7 @@ START_TEST(a_slice_holds_what_the_whole_holds_there)
         ck_assert_uint_eq(part.clk_mhz, MHZ);
         ck_assert_uint_le(part.end, b);
         for (int i = 0; i < SHAVES; i++) {
-            const char *name = arena_printf(p.a, "SHAVE %d", i);
+            const char *name = arena_printf(p.arena, "SHAVE %d", i);
             const tl_row *r = row_named(&whole, name);
             const tl_row *q = row_named(&part, name);
 
@@ -229,7 +229,7 @@ START_TEST(summary_adds_up)
     json_t *j, *cause, *shave, *value;
     json_int_t sum = 0, of_shaves = 0;
     const char *key, *name;
-    timeline tl;
+    tl_timeline tl;
 
     make(5);
     terminal_run(&p, "trace summary a.pftrace --json");
@@ -293,8 +293,8 @@ static json_t *summary_of(const char *options)
 {
     json_t *j;
 
-    terminal_run(
-        &p, arena_printf(p.a, "trace summary a.pftrace --json %s", options));
+    terminal_run(&p, arena_printf(p.arena, "trace summary a.pftrace --json %s",
+                                  options));
     ck_assert_msg(!p.status, "%s", p.err);
     j = json_loads(p.out, 0, NULL);
     ck_assert_ptr_nonnull(j);
@@ -378,7 +378,7 @@ static void event(str *out, char time, char type, char uuid)
 START_TEST(foreign_traces)
 {
     str t = {0};
-    timeline tl;
+    tl_timeline tl;
 
     descriptor(&t, 1);
     descriptor(&t, 2);
@@ -398,7 +398,7 @@ START_TEST(foreign_traces)
     ck_assert_uint_eq(tl.clk_mhz, 0);
     ck_assert_uint_eq(tl.n_rows, 2);
     for (uint32_t i = 0; i < 2; i++)
-        ck_assert_uint_eq(tl.rows[i].lanes[0].n, 1);
+        ck_assert_uint_eq(tl.rows[i].lanes[0].n_slices, 1);
     tl_free(&tl);
     terminal_run(&p, "trace slice f.pftrace --range 1..2 --to g.pftrace");
     ck_assert_int_eq(p.status, 2);
@@ -417,7 +417,7 @@ START_TEST(cut_off_traces)
     size_t n;
 
     make(7);
-    ck_assert(!file_read(file("a.pftrace"), 1 << 26, p.a, &x, &n, &err));
+    ck_assert(!file_read(file("a.pftrace"), 1 << 26, p.arena, &x, &n, &err));
     for (size_t k = 1; k < 20; k++) {
         ck_assert(
             !file_write(file("cut.pftrace"), x, n * k / 20 + k % 3, &err));

@@ -286,9 +286,9 @@ START_TEST(arguments_of_an_event)
     read_one(&event);
     ck_assert_uint_eq(read_event.n_args, 3);
     ck_assert_int_eq(read_args[0].kind, TRC_ARG_UINT);
-    ck_assert_uint_eq(read_args[0].u, UINT64_MAX);
+    ck_assert_uint_eq(read_args[0].number, UINT64_MAX);
     ck_assert_int_eq(read_args[1].kind, TRC_ARG_REAL);
-    ck_assert(read_args[1].x == -0.5);
+    ck_assert(read_args[1].real == -0.5);
     ck_assert_int_eq(read_args[2].kind, TRC_ARG_TEXT);
     for (int k = 0; k < TRC_MAX_ARGS; k++)
         put_bytes(&event, 4, u.bytes, u.n);

@@ -38,7 +38,7 @@ static uint64_t next_random(uint64_t below)
 
 /* One SHAVE's causes with gaps, empty slices and now and then a very long one.
  */
-static void make(timeline *tl, uint64_t how)
+static void make(tl_timeline *tl, uint64_t how)
 {
     uint64_t t = 0;
     vpu_error err;
@@ -74,7 +74,7 @@ static uint64_t overlap(const plain *p, uint64_t a, uint64_t b)
 
 START_TEST(sums_are_exact_for_any_stretch)
 {
-    timeline tl;
+    tl_timeline tl;
 
     make(&tl, (uint64_t)_i);
     for (int k = 0; k < 200; k++) {
@@ -93,7 +93,7 @@ END_TEST
 /* What a painter adds up over its columns is the whole, at every width. */
 START_TEST(columns_add_up)
 {
-    timeline tl;
+    tl_timeline tl;
     uint64_t whole[TL_N_CLASSES];
 
     make(&tl, (uint64_t)_i);
@@ -123,7 +123,7 @@ END_TEST
  * time in it, exactly. */
 START_TEST(near_sums_are_exact_for_their_time)
 {
-    timeline tl;
+    tl_timeline tl;
 
     make(&tl, (uint64_t)_i);
     for (uint64_t slack = 0; slack < 5000; slack = slack * 5 + 1) {
@@ -147,7 +147,7 @@ END_TEST
 
 START_TEST(slice_at_finds_what_covers_a_time)
 {
-    timeline tl;
+    tl_timeline tl;
 
     make(&tl, (uint64_t)_i);
     for (int k = 0; k < 300; k++) {
@@ -171,7 +171,7 @@ START_TEST(counters_mean_and_peak)
     uint64_t time[300];
     double value[300];
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     uint32_t row;
 
     seed = 99 + (uint64_t)_i;
@@ -207,7 +207,7 @@ END_TEST
 
 START_TEST(pixels_and_ticks_round_trip)
 {
-    timeline tl;
+    tl_timeline tl;
     vpu_error err;
     view v;
 
@@ -229,7 +229,7 @@ END_TEST
 
 START_TEST(zoom_keeps_what_is_under_the_mouse)
 {
-    timeline tl;
+    tl_timeline tl;
     vpu_error err;
     view v;
 
@@ -248,7 +248,7 @@ END_TEST
 
 START_TEST(navigation_comes_back)
 {
-    timeline tl;
+    tl_timeline tl;
     vpu_error err;
     view v;
     double end;
@@ -332,7 +332,7 @@ static void drop_trace(void)
 START_TEST(a_written_trace_comes_back_in_cycles)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     stats s;
     view v;
     view_slice found, near;
@@ -371,7 +371,7 @@ END_TEST
 START_TEST(search_visits_all)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     view v;
     view_slice s, first;
     int n = 0;
@@ -401,7 +401,7 @@ END_TEST
 START_TEST(hits_and_rows)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     view v;
     int hits = 0;
 
@@ -445,7 +445,7 @@ END_TEST
 
 /* 1024 ticks on 1024 pixels, so that slices end where pixels do: causes at
  * [100, 200) and [300, 301), and the last at [1000, 1024). */
-static void make_ruled(timeline *tl)
+static void make_ruled(tl_timeline *tl)
 {
     static const uint64_t at[][2] = {{100, 200}, {300, 301}, {1000, 1024}};
     vpu_error err;
@@ -474,7 +474,7 @@ START_TEST(a_hit_ends_where_the_slice_does)
 {
     vpu_error err;
     view_slice s;
-    timeline tl;
+    tl_timeline tl;
     double y, h;
     view v;
 
@@ -511,7 +511,7 @@ END_TEST
 START_TEST(rows_end_where_they_do)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     view v;
 
     make_ruled(&tl);
@@ -528,7 +528,7 @@ END_TEST
 START_TEST(keys_and_mouse)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     control k;
     view v;
     double from, to;
@@ -586,7 +586,7 @@ START_TEST(every_key_is_taken)
     };
     static compare cmp;
     vpu_error err;
-    timeline tl[2];
+    tl_timeline tl[2];
     view v[2];
     control k;
 
@@ -623,7 +623,7 @@ END_TEST
 START_TEST(history_is_behind_alt)
 {
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
     control k;
     view v;
     double whole, zoomed;
@@ -655,7 +655,7 @@ START_TEST(cut_files_are_partial)
     char *bytes;
     size_t n;
     uint64_t all, last = 0;
-    timeline tl;
+    tl_timeline tl;
 
     write_trace();
     ck_assert(!file_read(path, 1 << 20, a, &bytes, &n, &err));
@@ -695,7 +695,7 @@ START_TEST(damaged_files_do_no_harm)
     for (int k = 0; k < 3000; k++) {
         size_t at = next_random(n);
         char was = bytes[at];
-        timeline tl;
+        tl_timeline tl;
         view v;
         stats s;
 
@@ -728,7 +728,7 @@ START_TEST(foreign_traces_are_generic_tracks)
         /* SLICE_END at 120, with an unknown field 500 */
         0x0a, 0x0b, 0x40, 120, 0x5a, 0x04, 0x48, 2, 0x58, 7, 0xa0, 0x1f, 1};
     vpu_error err;
-    timeline tl;
+    tl_timeline tl;
 
     ck_assert_msg(!load_bytes("f", bytes, sizeof bytes, &tl, &err), "%s",
                   err.msg);

@@ -12,7 +12,7 @@
 #include "visualizer/view.h"
 
 static terminal p;
-static timeline tl;
+static tl_timeline tl;
 static view v;
 static char root[1024];
 
@@ -29,7 +29,7 @@ static void teardown(void)
 
 static void run(const char *layer, const char *options)
 {
-    terminal_run(&p, arena_printf(p.a,
+    terminal_run(&p, arena_printf(p.arena,
                                   "run %s/kernels/grn/layer.xml --layer %s "
                                   "--shape in0=1x4x32x64 --param bias=1.0 "
                                   "--shaves 3 --input 0=random:1 %s",
@@ -41,7 +41,8 @@ static void load(const char *name)
 {
     vpu_error err;
 
-    ck_assert(!load_file(arena_printf(p.a, "%s/%s", p.dir, name), &tl, &err));
+    ck_assert(
+        !load_file(arena_printf(p.arena, "%s/%s", p.dir, name), &tl, &err));
     ck_assert(!view_init(&v, &tl, &err));
 }
 
@@ -67,7 +68,7 @@ static void group_span(const tl_row *shave, uint32_t group, uint64_t *begin,
 
     *begin = UINT64_MAX;
     *end = 0;
-    for (uint64_t i = 0; i < l->n; i++)
+    for (uint64_t i = 0; i < l->n_slices; i++)
         if (l->number && l->number[i] == group) {
             uint64_t last = l->begin[i] + tl_length(l, i);
 
@@ -76,7 +77,8 @@ static void group_span(const tl_row *shave, uint32_t group, uint64_t *begin,
         }
     for (uint32_t k = 0; k < tl.n_rows; k++)
         for (uint64_t i = 0;
-             tl.rows[k].kind == TL_ROW_DMA && i < tl.rows[k].lanes[0].n; i++) {
+             tl.rows[k].kind == TL_ROW_DMA && i < tl.rows[k].lanes[0].n_slices;
+             i++) {
             const tl_lane *d = &tl.rows[k].lanes[0];
             uint64_t last = d->begin[i] + tl_length(d, i);
 
@@ -97,23 +99,24 @@ START_TEST(double_buffers_hold_a_group_each)
     ck_assert_uint_eq(v.facts.stages[0].local_budget, 102400);
     ck_assert_double_gt(facts_capacity(&v.facts), 1);
     for (uint32_t s = 0; s < 3; s++) {
-        const tl_row *shave = row(arena_printf(p.a, "SHAVE %u", s));
+        const tl_row *shave = row(arena_printf(p.arena, "SHAVE %u", s));
         uint64_t seen = 0;
 
         for (uint32_t k = 0; k < 2; k++) {
-            const tl_row *r = row(arena_printf(p.a, "SHAVE %u local %u", s, k));
+            const tl_row *r =
+                row(arena_printf(p.arena, "SHAVE %u local %u", s, k));
             const tl_lane *l;
 
             ck_assert(r && r->kind == TL_ROW_LOCAL);
             l = &r->lanes[0];
             /* Two tensors of 4 x 64 halves. */
             ck_assert_uint_eq(v.facts.row_bytes[r - tl.rows], 2 * 4 * 64 * 2);
-            for (uint64_t i = 0; i < l->n; i++, seen++) {
+            for (uint64_t i = 0; i < l->n_slices; i++, seen++) {
                 uint64_t begin, end;
 
                 group_span(shave, l->number[i], &begin, &end);
                 /* The next preload may begin while results leave. */
-                if (i + 1 < l->n && end > l->begin[i + 1])
+                if (i + 1 < l->n_slices && end > l->begin[i + 1])
                     end = l->begin[i + 1];
                 ck_assert_uint_eq(l->begin[i], begin);
                 ck_assert_uint_eq(l->begin[i] + tl_length(l, i), end);
@@ -131,7 +134,7 @@ START_TEST(groups_leave_no_time_out)
     run(_i ? "GRNDma" : "GRN", "--trace-level groups --trace t.pftrace");
     load("t.pftrace");
     for (uint32_t s = 0; s < 3; s++) {
-        const tl_row *shave = row(arena_printf(p.a, "SHAVE %u", s));
+        const tl_row *shave = row(arena_printf(p.arena, "SHAVE %u", s));
         uint64_t sums[TL_N_CLASSES], all = 0;
 
         tl_sums(&tl, &shave->lanes[1], 0, tl.end, sums);
@@ -153,8 +156,8 @@ START_TEST(lines_cost_what_the_profile_says)
 
     run("GRNDma", "--profile --folded f.txt --trace t.pftrace");
     load("t.pftrace");
-    ck_assert(!file_read(arena_printf(p.a, "%s/f.txt", p.dir), 1 << 20, p.a,
-                         &folded, &n, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/f.txt", p.dir), 1 << 20,
+                         p.arena, &folded, &n, &err));
     for (char *l = strtok_r(folded, "\n", &save); l;
          l = strtok_r(NULL, "\n", &save)) {
         const char *at = strstr(l, "grn_dma.cl:");
@@ -190,13 +193,13 @@ END_TEST
  * the end, at most 240 bytes and no part of a letter. */
 START_TEST(lines_as_they_can_be_shown)
 {
-    char *many = arena_push(p.a, 301, 1, 1);
+    char *many = arena_push(p.arena, 301, 1, 1);
 
     memset(many, 'a', 300);
     many[300] = 0;
     terminal_text(
         &p, "odd.cl",
-        arena_printf(p.a,
+        arena_printf(p.arena,
                      "// tab\there,\x7f delete,\x01 control \t \r\n"
                      "//%s\n"
                      "//%.237s\xc3\xa9%s\n"
@@ -216,9 +219,9 @@ START_TEST(lines_as_they_can_be_shown)
     ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 1),
                      "// tab here,  delete,  control");
     ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 2),
-                     arena_printf(p.a, "//%.238s", many));
+                     arena_printf(p.arena, "//%.238s", many));
     ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 3),
-                     arena_printf(p.a, "//%.237s", many));
+                     arena_printf(p.arena, "//%.237s", many));
     ck_assert_str_eq(facts_text(&v.facts, "odd.cl", 4), "");
     ck_assert(
         !strncmp(facts_text(&v.facts, "odd.cl", 5), "__kernel void k(", 16));
@@ -234,10 +237,10 @@ START_TEST(host_work_only_when_asked_for)
 
     run("GRNDma", "--trace a.pftrace");
     run("GRNDma", "--trace b.pftrace");
-    ck_assert(!file_read(arena_printf(p.a, "%s/a.pftrace", p.dir), 1 << 24, p.a,
-                         &a, &na, &err));
-    ck_assert(!file_read(arena_printf(p.a, "%s/b.pftrace", p.dir), 1 << 24, p.a,
-                         &b, &nb, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/a.pftrace", p.dir), 1 << 24,
+                         p.arena, &a, &na, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/b.pftrace", p.dir), 1 << 24,
+                         p.arena, &b, &nb, &err));
     ck_assert_uint_eq(na, nb);
     ck_assert_mem_eq(a, b, na);
     load("a.pftrace");
@@ -245,7 +248,7 @@ START_TEST(host_work_only_when_asked_for)
     unload();
     run("GRNDma", "--trace-host --trace t.pftrace");
     load("t.pftrace");
-    ck_assert(row("host work") && row("host work")->lanes[0].n == 3);
+    ck_assert(row("host work") && row("host work")->lanes[0].n_slices == 3);
     unload();
 }
 END_TEST

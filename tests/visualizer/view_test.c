@@ -44,10 +44,10 @@ static int count_color(const char *name, uint32_t rgb, png_image *image)
 
     *image = (png_image){.version = PNG_IMAGE_VERSION};
     ck_assert_msg(png_image_begin_read_from_file(
-                      image, arena_printf(p.a, "%s/%s", p.dir, name)),
+                      image, arena_printf(p.arena, "%s/%s", p.dir, name)),
                   "%s", image->message);
     image->format = PNG_FORMAT_RGB;
-    bytes = arena_push(p.a, PNG_IMAGE_SIZE(*image), 1, 1);
+    bytes = arena_push(p.arena, PNG_IMAGE_SIZE(*image), 1, 1);
     ck_assert(png_image_finish_read(image, NULL, bytes, 0, NULL));
     for (size_t i = 0; i < PNG_IMAGE_SIZE(*image); i += 3)
         n += (uint32_t)(bytes[i] << 16 | bytes[i + 1] << 8 | bytes[i + 2]) ==
@@ -65,18 +65,18 @@ START_TEST(pictures)
     terminal_run(&p, "view t.pftrace --png a.png --svg a.svg --csv a.csv");
     ck_assert_msg(!p.status, "%s", p.err);
     terminal_run(&p, "view t.pftrace --png b.png");
-    ck_assert(!file_read(arena_printf(p.a, "%s/a.png", p.dir), 1 << 24, p.a, &a,
-                         &na, &err));
-    ck_assert(!file_read(arena_printf(p.a, "%s/b.png", p.dir), 1 << 24, p.a, &b,
-                         &nb, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/a.png", p.dir), 1 << 24,
+                         p.arena, &a, &na, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/b.png", p.dir), 1 << 24,
+                         p.arena, &b, &nb, &err));
     ck_assert_uint_eq(na, nb);
     ck_assert_mem_eq(a, b, na);
     /* Computing is somewhere, in its colour; the page is white. */
     ck_assert_int_gt(count_color("a.png", 0x009e73, &image), 20);
     ck_assert_uint_eq(image.width, 1600);
     ck_assert_int_gt(count_color("a.png", 0xffffff, &image), 10000);
-    ck_assert(!file_read(arena_printf(p.a, "%s/a.svg", p.dir), 1 << 24, p.a,
-                         &svg, &ns, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/a.svg", p.dir), 1 << 24,
+                         p.arena, &svg, &ns, &err));
     ck_assert(strstr(svg, "SHAVE 0</text>"));
     ck_assert(!strcmp(svg + ns - 7, "</svg>\n"));
     terminal_run(&p, "view t.pftrace --png c.png --size 640x300 --scale 2 "
@@ -99,8 +99,8 @@ START_TEST(table_has_every_group)
     int groups = 0;
 
     terminal_run(&p, "view t.pftrace --csv a.csv");
-    ck_assert(!file_read(arena_printf(p.a, "%s/a.csv", p.dir), 1 << 24, p.a,
-                         &csv, &n, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/a.csv", p.dir), 1 << 24,
+                         p.arena, &csv, &n, &err));
     for (at = csv; (at = strstr(at, "\"comp ")); at++)
         groups++;
     ck_assert_int_eq(groups, 32);
@@ -146,8 +146,8 @@ START_TEST(a_cut_file_is_shown_in_part)
     size_t n;
     vpu_error err;
 
-    ck_assert(!file_read(arena_printf(p.a, "%s/t.pftrace", p.dir), 1 << 24, p.a,
-                         &bytes, &n, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/t.pftrace", p.dir), 1 << 24,
+                         p.arena, &bytes, &n, &err));
     terminal_file(&p, "cut", bytes, n * 2 / 3);
     terminal_run(&p, "view cut --png x.png");
     ck_assert_int_eq(p.status, 0);

@@ -88,8 +88,8 @@ static void write_trace(const char *name, bool slow)
     vpu_error err;
 
     ck_assert(!trc_writer_create(NULL, &w, &err));
-    ck_assert(!trc_writer_add(w, TRC_PERFETTO,
-                              arena_printf(p.a, "%s/%s", p.dir, name), &err));
+    ck_assert(!trc_writer_add(
+        w, TRC_PERFETTO, arena_printf(p.arena, "%s/%s", p.dir, name), &err));
     device = trc_track_group(w, 0, "device");
     stages = trc_track_slices(w, device, "stages", TRC_CYCLES);
     trc_slice(w, stages, 0, slow ? 14000 : 12000,
@@ -130,7 +130,7 @@ static void write_trace(const char *name, bool slow)
 
 static const char *reference(const char *name)
 {
-    return arena_printf(p.a, "tests/visualizer/references/%s.png", name);
+    return arena_printf(p.arena, "tests/visualizer/references/%s.png", name);
 }
 
 static void pause_ms(long ms)
@@ -174,7 +174,7 @@ static void expect(const char *name)
         }
         pause_ms(50);
     }
-    small_save(arena_printf(p.a, "/tmp/window_test-%s.png", name), &got);
+    small_save(arena_printf(p.arena, "/tmp/window_test-%s.png", name), &got);
     ck_abort_msg("'%s' does not look like its reference; see "
                  "/tmp/window_test-%s.png",
                  name, name);
@@ -212,7 +212,7 @@ START_TEST(session_of_one_trace)
 {
     pid_t pid = terminal_start(&p, "view before.pftrace --size 1000x640 "
                                    "--theme light --scale 1");
-    timeline tl;
+    tl_timeline tl;
     vpu_error err;
     size_t n;
     char *csv;
@@ -244,13 +244,13 @@ START_TEST(session_of_one_trace)
     quit(pid);
     ck_assert(terminal_has(&p, "before-1.png"));
     ck_assert(terminal_has(&p, "before-1.svg"));
-    ck_assert(!file_read(arena_printf(p.a, "%s/before-1.csv", p.dir), 1 << 20,
-                         p.a, &csv, &n, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/before-1.csv", p.dir),
+                         1 << 20, p.arena, &csv, &n, &err));
     /* The marked range is in the table, the rest is not. */
     ck_assert(strstr(csv, "\"comp 2\""));
     ck_assert(!strstr(csv, "\"comp 5\""));
-    ck_assert(
-        !load_file(arena_printf(p.a, "%s/before.pftrace", p.dir), &tl, &err));
+    ck_assert(!load_file(arena_printf(p.arena, "%s/before.pftrace", p.dir), &tl,
+                         &err));
     ck_assert_uint_gt(tl.end, 0);
     tl_free(&tl);
 }
@@ -286,8 +286,8 @@ START_TEST(a_trace_that_grows)
     size_t n;
     pid_t pid;
 
-    ck_assert(!file_read(arena_printf(p.a, "%s/before.pftrace", p.dir), 1 << 20,
-                         p.a, &data, &n, &err));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/before.pftrace", p.dir),
+                         1 << 20, p.arena, &data, &n, &err));
     terminal_file(&p, "live.pftrace.aB3dE6", data, n / 2);
     pid = terminal_start(&p, "view --follow live.pftrace --size 1000x640 "
                              "--theme light --scale 1");
@@ -296,8 +296,8 @@ START_TEST(a_trace_that_grows)
     expect("live-half");
     terminal_file(&p, "live.pftrace.aB3dE6", data, n);
     expect("live-whole");
-    ck_assert(!rename(arena_printf(p.a, "%s/live.pftrace.aB3dE6", p.dir),
-                      arena_printf(p.a, "%s/live.pftrace", p.dir)));
+    ck_assert(!rename(arena_printf(p.arena, "%s/live.pftrace.aB3dE6", p.dir),
+                      arena_printf(p.arena, "%s/live.pftrace", p.dir)));
     quit(pid);
 }
 END_TEST
@@ -311,7 +311,7 @@ START_TEST(beside_a_run)
 
     ck_assert(getcwd(root, sizeof root) != NULL);
     pid = terminal_start(
-        &p, arena_printf(p.a,
+        &p, arena_printf(p.arena,
                          "run %s/kernels/grn/layer.xml --layer GRN --view "
                          "--shape in0=1x4x8x16 --param bias=1.0 --input "
                          "0=random:1 --output out",
@@ -319,7 +319,7 @@ START_TEST(beside_a_run)
     screen_focus(&s, "live");
     ck_assert(!waitpid(pid, NULL, WNOHANG));
     quit(pid);
-    ck_assert(file_exists(arena_printf(p.a, "%s/out/out0.npy", p.dir)));
+    ck_assert(file_exists(arena_printf(p.arena, "%s/out/out0.npy", p.dir)));
 }
 END_TEST
 

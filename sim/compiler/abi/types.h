@@ -71,7 +71,7 @@ typedef struct sim_kernel {
     bool debug; /* code for a debugger */
     bool roomy; /* private data may be more than the device's CMX holds */
     const sim_sites *sites; /* of code compiled for checking; else NULL */
-    void *jit;              /* owns the code; sim_kernel_release */
+    void *jit;              /* owns the code; kernel_release */
     const uint8_t *code;    /* the code itself, NULL = none was loaded */
     size_t code_bytes;
     const uint8_t *object; /* the ELF object it was loaded from, for those who

@@ -26,7 +26,7 @@ static const char *file_of(instrument *x, LLVMMetadataRef loc)
     unsigned n = 0;
     const char *name = file ? LLVMDIFileGetFilename(file, &n) : NULL;
 
-    return n ? arena_strndup(x->a, name, n) : x->path;
+    return n ? arena_strndup(x->arena, name, n) : x->path;
 }
 
 static void fill_place(instrument *x, LLVMMetadataRef loc, sim_place *p)
@@ -41,7 +41,7 @@ static void fill_place(instrument *x, LLVMMetadataRef loc, sim_place *p)
     p->col = LLVMDILocationGetColumn(loc);
     in = LLVMDILocationGetInlinedAt(loc);
     if (in) {
-        sim_place *outer = arena_new(x->a, sim_place);
+        sim_place *outer = arena_new(x->arena, sim_place);
 
         fill_place(x, in, outer);
         p->in = outer;
@@ -51,7 +51,8 @@ static void fill_place(instrument *x, LLVMMetadataRef loc, sim_place *p)
 static sim_site *add_site(instrument *x, sim_site_kind kind, LLVMValueRef i,
                           uint32_t *number)
 {
-    sim_site *s = arena_append(x->a, x->sites->sites, x->n_sites, x->cap_sites);
+    sim_site *s =
+        arena_append(x->arena, x->sites->sites, x->n_sites, x->cap_sites);
 
     *s = (sim_site){.kind = kind, .variant = (uint8_t)x->variant, .name = ""};
     fill_place(x, LLVMInstructionGetDebugLoc(i), &s->at);
@@ -72,7 +73,8 @@ uint32_t instrument_site(instrument *x, sim_site_kind kind, LLVMValueRef i,
 
 static uint32_t add_object(instrument *x, const void *key, sim_object o)
 {
-    *arena_append(x->a, x->sites->objects, x->n_objects, x->cap_objects) = o;
+    *arena_append(x->arena, x->sites->objects, x->n_objects, x->cap_objects) =
+        o;
     x->sites->n_objects = (uint32_t)x->n_objects;
     ir_map_set(&x->numbers, key, (void *)(uintptr_t)x->n_objects);
     return (uint32_t)x->n_objects - 1;
@@ -85,8 +87,8 @@ static const char *plain_name(instrument *x, LLVMValueRef v)
     const char *s = LLVMGetValueName2(v, &n), *dot;
 
     if (LLVMIsAGlobalVariable(v) && (dot = strrchr(s, '.')))
-        return arena_strdup(x->a, dot + 1);
-    return arena_strndup(x->a, s, strcspn(s, "."));
+        return arena_strdup(x->arena, dot + 1);
+    return arena_strndup(x->arena, s, strcspn(s, "."));
 }
 
 /* Takes the bytes of t's fields, from `at` on, out of the padding. */
@@ -119,7 +121,7 @@ static void find_padding(instrument *x, LLVMTypeRef t, sim_object *o)
     n = LLVMABISizeOfType(x->td, t);
     if (!n || n > 65536)
         return;
-    padding = arena_array(x->a, bool, n);
+    padding = arena_array(x->arena, bool, n);
     memset(padding, 1, n);
     take_fields(x, t, 0, padding);
     o->padding = padding;
@@ -207,7 +209,7 @@ static LLVMValueRef root_of(instrument *x, LLVMValueRef pointer)
     LLVMValueRef root = NULL;
     ir_map seen;
 
-    ir_map_init(&seen, x->a);
+    ir_map_init(&seen, x->arena);
     return find_root(pointer, 0, &seen, &root) ? root : NULL;
 }
 
@@ -241,7 +243,7 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
     if (!root)
         return 0;
     if (LLVMIsAArgument(root)) {
-        for (uint32_t k = 0; k < x->k->n_args; k++)
+        for (uint32_t k = 0; k < x->kernel->n_args; k++)
             if (LLVMGetParam(x->fn, k) == root)
                 return 1 + k;
         return 0;
@@ -254,7 +256,7 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
 LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
                              LLVMValueRef *args, unsigned n, LLVMValueRef at)
 {
-    LLVMValueRef call = ir_build_call(x->b, x->m, id, ret, args, n);
+    LLVMValueRef call = ir_build_call(x->builder, x->module, id, ret, args, n);
 
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
@@ -264,7 +266,8 @@ LLVMValueRef instrument_numbered(instrument *x, call_id id, unsigned number,
                                  LLVMTypeRef ret, LLVMValueRef *args,
                                  unsigned n, LLVMValueRef at)
 {
-    LLVMValueRef call = ir_build_numbered(x->b, x->m, id, number, ret, args, n);
+    LLVMValueRef call =
+        ir_build_numbered(x->builder, x->module, id, number, ret, args, n);
 
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
@@ -335,7 +338,7 @@ static void begin_variable(instrument *x, LLVMValueRef v, LLVMValueRef at)
         LLVMValueRef u = first_value(x, LLVMGetAllocatedType(v), site, at);
 
         if (u)
-            LLVMBuildStore(x->b, u, v);
+            LLVMBuildStore(x->builder, u, v);
     } else {
         LLVMValueRef args[2] = {instrument_k32(x, site), v};
 
@@ -357,13 +360,13 @@ static void instrument_variable(instrument *x, LLVMValueRef v,
             continue;
         next = LLVMGetNextInstruction(i);
         /* Clang gives the marker no line: the next instruction's is near. */
-        LLVMPositionBuilderBefore(x->b, next);
+        LLVMPositionBuilderBefore(x->builder, next);
         begin_variable(x, v, LLVMInstructionGetDebugLoc(i) ? i : next);
         scoped = true;
     }
     if (scoped)
         return;
-    LLVMPositionBuilderBefore(x->b, behind);
+    LLVMPositionBuilderBefore(x->builder, behind);
     begin_variable(x, v, behind);
 }
 
@@ -386,7 +389,7 @@ static void tell_events(instrument *x, LLVMValueRef wait)
     if (expand_reads_events(n))
         s->bytes = 4 * (uint32_t)LLVMConstIntGetZExtValue(n);
     s->by_item = !strcmp(ir_callee(wait), "WaitWorkItemDmaEvents");
-    LLVMPositionBuilderBefore(x->b, wait);
+    LLVMPositionBuilderBefore(x->builder, wait);
     args[0] = instrument_k32(x, number);
     args[1] = n;
     args[2] = list;
@@ -412,14 +415,14 @@ static void note_call(instrument *x, LLVMValueRef i)
                    (FENCE_LOCAL | FENCE_GLOBAL);
     else if (!f.by_item)
         return;
-    *arena_append(x->a, x->facts, x->n_facts, x->cap_facts) = f;
+    *arena_append(x->arena, x->facts, x->n_facts, x->cap_facts) = f;
 }
 
 static void note_restrict(instrument *x, LLVMValueRef fn)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
 
-    for (uint32_t i = 0; i < x->k->n_args; i++)
+    for (uint32_t i = 0; i < x->kernel->n_args; i++)
         x->sites->objects[1 + i].restricted |=
             LLVMGetEnumAttributeAtIndex(fn, i + 1, kind) != NULL;
 }
@@ -439,7 +442,7 @@ void instrument_variables(instrument *x, LLVMValueRef fn,
     ir_each_block(b, fn)
         ir_each_inst(i, b) {
             if (LLVMIsAAllocaInst(i))
-                *arena_append(x->a, list, n, cap) = i;
+                *arena_append(x->arena, list, n, cap) = i;
             if (LLVMIsACallInst(i))
                 note_call(x, i);
         }
@@ -480,7 +483,7 @@ static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
                   ? root
                   : LLVMConstPointerNull(LLVMTypeOf(p));
     instrument_indices(x, i, p);
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     call = instrument_call(x, call_of_space(space), LLVMTypeOf(p), args, 3, i);
     LLVMSetOperand(i, operand, call);
     return site;
@@ -492,7 +495,7 @@ static void check_exchange(instrument *x, LLVMValueRef i)
     LLVMValueRef expected = LLVMGetOperand(i, 1);
     uint32_t site;
 
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     instrument_call(x, CALL_check_expected, x->void_type, &expected, 1, i);
     site = check_pointer(x, i, 0, SITE_ATOMIC, LLVMTypeOf(expected), 4);
     x->sites->sites[site].conditional = true;
@@ -500,7 +503,7 @@ static void check_exchange(instrument *x, LLVMValueRef i)
 
 static LLVMValueRef as_i32(instrument *x, LLVMValueRef p)
 {
-    return LLVMBuildPtrToInt(x->b, p, x->i32, "");
+    return LLVMBuildPtrToInt(x->builder, p, x->i32, "");
 }
 
 static LLVMValueRef block_call(instrument *x, LLVMValueRef i, unsigned operand,
@@ -527,18 +530,18 @@ static void check_block_move(instrument *x, LLVMValueRef i, bool reads)
 {
     LLVMValueRef n = LLVMGetOperand(i, 2), n32, ok, zero;
 
-    LLVMPositionBuilderBefore(x->b, i);
-    n32 = LLVMBuildIntCast2(x->b, n, x->i32, false, "");
+    LLVMPositionBuilderBefore(x->builder, i);
+    n32 = LLVMBuildIntCast2(x->builder, n, x->i32, false, "");
     if (reads) {
         ok = block_call(x, i, 1, SITE_BLOCK_READ, n32);
-        ok = LLVMBuildAnd(x->b, ok, block_call(x, i, 0, SITE_BLOCK_WRITE, n32),
-                          "");
+        ok = LLVMBuildAnd(x->builder, ok,
+                          block_call(x, i, 0, SITE_BLOCK_WRITE, n32), "");
     } else {
         ok = block_call(x, i, 0, SITE_BLOCK_WRITE, n32);
     }
     zero = LLVMConstNull(LLVMTypeOf(n));
-    ok = LLVMBuildICmp(x->b, LLVMIntNE, ok, instrument_k32(x, 0), "");
-    LLVMSetOperand(i, 2, LLVMBuildSelect(x->b, ok, n, zero, ""));
+    ok = LLVMBuildICmp(x->builder, LLVMIntNE, ok, instrument_k32(x, 0), "");
+    LLVMSetOperand(i, 2, LLVMBuildSelect(x->builder, ok, n, zero, ""));
 }
 
 static uint32_t check_collective(instrument *x, LLVMValueRef i,
@@ -549,7 +552,7 @@ static uint32_t check_collective(instrument *x, LLVMValueRef i,
 
     add_site(x, kind, i, &site);
     arg = instrument_k32(x, site);
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     instrument_call(x, CALL_check_at, x->void_type, &arg, 1, i);
     return site;
 }
@@ -588,12 +591,12 @@ static void tell_arguments(instrument *x, LLVMValueRef i, uint32_t site)
 {
     LLVMValueRef hash = instrument_k32(x, 2166136261u), args[2];
 
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     for (unsigned k = 0; k < SIM_DMA_N; k++) {
         if (k == SIM_DMA_LINE)
             continue;
-        hash = LLVMBuildXor(x->b, hash, LLVMGetOperand(i, k), "");
-        hash = LLVMBuildMul(x->b, hash, instrument_k32(x, 16777619u), "");
+        hash = LLVMBuildXor(x->builder, hash, LLVMGetOperand(i, k), "");
+        hash = LLVMBuildMul(x->builder, hash, instrument_k32(x, 16777619u), "");
     }
     args[0] = instrument_k32(x, site);
     args[1] = hash;
@@ -699,7 +702,7 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
         ir_each_inst(i, b) {
             if (call_is_check(ir_call_id(i)))
                 continue;
-            *arena_append(x->a, list, n, cap) = i;
+            *arena_append(x->arena, list, n, cap) = i;
         }
     for (size_t k = 0; k < n; k++)
         if (x->what->barriers)
@@ -716,20 +719,20 @@ instrument *instrument_begin(LLVMModuleRef m, const char *path,
 {
     instrument *x = arena_new(a, instrument);
 
-    *x = (instrument){.a = a,
-                      .m = m,
+    *x = (instrument){.arena = a,
+                      .module = m,
                       .path = arena_strdup(a, path),
-                      .k = k,
+                      .kernel = k,
                       .what = what,
                       .sites = sites};
     *sites = (sim_sites){.tainted = what->taint};
     x->td = LLVMGetModuleDataLayout(m);
-    x->c = LLVMGetModuleContext(m);
-    x->i1 = LLVMInt1TypeInContext(x->c);
-    x->i32 = LLVMInt32TypeInContext(x->c);
-    x->i64 = LLVMInt64TypeInContext(x->c);
-    x->void_type = LLVMVoidTypeInContext(x->c);
-    x->b = LLVMCreateBuilderInContext(x->c);
+    x->context = LLVMGetModuleContext(m);
+    x->i1 = LLVMInt1TypeInContext(x->context);
+    x->i32 = LLVMInt32TypeInContext(x->context);
+    x->i64 = LLVMInt64TypeInContext(x->context);
+    x->void_type = LLVMVoidTypeInContext(x->context);
+    x->builder = LLVMCreateBuilderInContext(x->context);
     ir_map_init(&x->numbers, a);
     *arena_append(a, sites->sites, x->n_sites, x->cap_sites) =
         (sim_site){.at = {.file = x->path}, .name = ""};
@@ -747,5 +750,5 @@ void instrument_end(instrument *x)
 {
     for (size_t i = 0; i < x->n_objects && x->writes_unknown; i++)
         x->sites->objects[i].written = true;
-    LLVMDisposeBuilder(x->b);
+    LLVMDisposeBuilder(x->builder);
 }

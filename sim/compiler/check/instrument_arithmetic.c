@@ -42,9 +42,9 @@ static LLVMValueRef any(instrument *x, LLVMValueRef cond)
 
     if (LLVMGetTypeKind(t) != LLVMVectorTypeKind)
         return cond;
-    bits = LLVMIntTypeInContext(x->c, LLVMGetVectorSize(t));
-    return LLVMBuildICmp(x->b, LLVMIntNE,
-                         LLVMBuildBitCast(x->b, cond, bits, ""),
+    bits = LLVMIntTypeInContext(x->context, LLVMGetVectorSize(t));
+    return LLVMBuildICmp(x->builder, LLVMIntNE,
+                         LLVMBuildBitCast(x->builder, cond, bits, ""),
                          LLVMConstNull(bits), "");
 }
 
@@ -56,9 +56,9 @@ static LLVMValueRef as_i64(instrument *x, LLVMValueRef v, bool is_signed)
     if (LLVMGetTypeKind(t) == LLVMVectorTypeKind)
         return LLVMConstNull(x->i64);
     if (is_float_type(t))
-        v = LLVMBuildBitCast(x->b, v, LLVMIntTypeInContext(x->c, ir_bits_of(t)),
-                             "");
-    return LLVMBuildIntCast2(x->b, v, x->i64, is_signed, "");
+        v = LLVMBuildBitCast(
+            x->builder, v, LLVMIntTypeInContext(x->context, ir_bits_of(t)), "");
+    return LLVMBuildIntCast2(x->builder, v, x->i64, is_signed, "");
 }
 
 static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
@@ -88,8 +88,8 @@ static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
         (LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) < length))
         return;
     test(x, i, SITE_INDEX,
-         LLVMBuildICmp(x->b, LLVMIntUGE, index, k_int(t, length), ""), index,
-         index, true, (uint32_t)length);
+         LLVMBuildICmp(x->builder, LLVMIntUGE, index, k_int(t, length), ""),
+         index, index, true, (uint32_t)length);
 }
 
 static bool is_of_type(LLVMValueRef variable, LLVMTypeRef t)
@@ -108,7 +108,7 @@ void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p)
     if (!LLVMIsAGetElementPtrInst(p))
         return;
     instrument_indices(x, i, LLVMGetOperand(p, 0));
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     /* The first index of an array that is all of its memory: bounds tell. */
     t = LLVMGetGEPSourceElementType(p);
     whole = is_of_type(LLVMGetOperand(p, 0), t);
@@ -137,15 +137,15 @@ static void divide(instrument *x, LLVMValueRef i, bool is_signed)
     if (LLVMIsAConstantInt(b) && LLVMConstIntGetSExtValue(b) != 0 &&
         (!is_signed || LLVMConstIntGetSExtValue(b) != -1))
         return;
-    wrong = LLVMBuildICmp(x->b, LLVMIntEQ, b, LLVMConstNull(t), "");
+    wrong = LLVMBuildICmp(x->builder, LLVMIntEQ, b, LLVMConstNull(t), "");
     if (is_signed) {
         LLVMValueRef least = LLVMBuildICmp(
-            x->b, LLVMIntEQ, a, k_int(t, UINT64_C(1) << (bits - 1)), "");
+            x->builder, LLVMIntEQ, a, k_int(t, UINT64_C(1) << (bits - 1)), "");
         LLVMValueRef minus =
-            LLVMBuildICmp(x->b, LLVMIntEQ, b, LLVMConstAllOnes(t), "");
+            LLVMBuildICmp(x->builder, LLVMIntEQ, b, LLVMConstAllOnes(t), "");
 
-        wrong =
-            LLVMBuildOr(x->b, wrong, LLVMBuildAnd(x->b, least, minus, ""), "");
+        wrong = LLVMBuildOr(x->builder, wrong,
+                            LLVMBuildAnd(x->builder, least, minus, ""), "");
     }
     test(x, i, SITE_DIVIDE, wrong, a, b, is_signed, bits);
 }
@@ -165,8 +165,8 @@ static void shift(instrument *x, LLVMValueRef i)
         return;
     by = LLVMGetOperand(by, 0);
     test(x, i, SITE_SHIFT,
-         LLVMBuildICmp(x->b, LLVMIntUGE, by, k_int(t, bits), ""), by, by, true,
-         bits);
+         LLVMBuildICmp(x->builder, LLVMIntUGE, by, k_int(t, bits), ""), by, by,
+         true, bits);
 }
 
 static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
@@ -180,14 +180,15 @@ static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
      * greatest number is 65504, a bound beyond it is infinite and excludes
      * infinity alone. */
     if (is_signed)
-        low = LLVMBuildFCmp(x->b, LLVMRealOGE, v, k_float(t, -top), "");
+        low = LLVMBuildFCmp(x->builder, LLVMRealOGE, v, k_float(t, -top), "");
     else
-        low = LLVMBuildFCmp(x->b, LLVMRealOGT, v, k_float(t, -1), "");
+        low = LLVMBuildFCmp(x->builder, LLVMRealOGT, v, k_float(t, -1), "");
     if (is_signed && ir_bits_of(ir_element(t)) == 16 && top > 65504)
-        low = LLVMBuildFCmp(x->b, LLVMRealOGT, v, k_float(t, -INFINITY), "");
-    high = LLVMBuildFCmp(x->b, LLVMRealOLT, v, k_float(t, top), "");
-    good = LLVMBuildAnd(x->b, low, high, "");
-    test(x, i, SITE_TO_INT, LLVMBuildNot(x->b, good, ""), v, v, is_signed,
+        low = LLVMBuildFCmp(x->builder, LLVMRealOGT, v, k_float(t, -INFINITY),
+                            "");
+    high = LLVMBuildFCmp(x->builder, LLVMRealOLT, v, k_float(t, top), "");
+    good = LLVMBuildAnd(x->builder, low, high, "");
+    test(x, i, SITE_TO_INT, LLVMBuildNot(x->builder, good, ""), v, v, is_signed,
          bits);
 }
 
@@ -198,8 +199,9 @@ static LLVMValueRef not_finite(instrument *x, LLVMValueRef v, bool nan)
     LLVMRealPredicate equal = nan ? LLVMRealUEQ : LLVMRealOEQ;
 
     return LLVMBuildOr(
-        x->b, LLVMBuildFCmp(x->b, equal, v, k_float(t, INFINITY), ""),
-        LLVMBuildFCmp(x->b, equal, v, k_float(t, -INFINITY), ""), "");
+        x->builder,
+        LLVMBuildFCmp(x->builder, equal, v, k_float(t, INFINITY), ""),
+        LLVMBuildFCmp(x->builder, equal, v, k_float(t, -INFINITY), ""), "");
 }
 
 /* The test needs the result: it goes behind i. */
@@ -209,7 +211,7 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
     bool nan = kind == SITE_NAN;
     LLVMValueRef wrong, first = NULL;
 
-    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    LLVMPositionBuilderBefore(x->builder, LLVMGetNextInstruction(i));
     wrong = not_finite(x, i, nan);
     for (unsigned k = 0; k < n_operands; k++) {
         LLVMValueRef op = LLVMGetOperand(i, k), bad;
@@ -221,7 +223,8 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
         bad = not_finite(x, op, true);
         if (ir_lanes(LLVMTypeOf(bad)) != ir_lanes(LLVMTypeOf(wrong)))
             return;
-        wrong = LLVMBuildAnd(x->b, wrong, LLVMBuildNot(x->b, bad, ""), "");
+        wrong = LLVMBuildAnd(x->builder, wrong,
+                             LLVMBuildNot(x->builder, bad, ""), "");
     }
     if (first)
         test(x, i, kind, wrong, first,
@@ -233,7 +236,7 @@ static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
     LLVMValueRef v = LLVMGetOperand(i, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
 
-    LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+    LLVMPositionBuilderBefore(x->builder, LLVMGetNextInstruction(i));
     test(x, i, SITE_HALF, not_finite(x, i, false), v, v, is_signed,
          ir_bits_of(ir_element(t)));
 }
@@ -253,7 +256,7 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
 
     if (x->what->barriers || ir_lanes(LLVMTypeOf(i)) > 16)
         return;
-    LLVMPositionBuilderBefore(x->b, i);
+    LLVMPositionBuilderBefore(x->builder, i);
     switch (op) {
     case LLVMSDiv:
     case LLVMSRem:

@@ -46,7 +46,7 @@ static void see(intervals *v, LLVMValueRef i)
         const sim_site *s = site_of(v, i);
 
         if (s->kind == SITE_LOAD)
-            *arena_append(v->x->a, v->loads, v->n_loads, v->cap_loads) = i;
+            *arena_append(v->x->arena, v->loads, v->n_loads, v->cap_loads) = i;
         else
             see_store(v, s->object);
     } else if (id == CALL_check_block) {
@@ -81,10 +81,10 @@ static void look_at(intervals *v, uint32_t b, LLVMValueRef first)
 {
     uint32_t n_objects = v->x->sites->n_objects;
 
-    v->written = ir_bits(v->x->a, n_objects);
+    v->written = ir_bits(v->x->arena, n_objects);
     v->anything = false;
     v->n_loads = 0;
-    walk(v, b, first, ir_bits(v->x->a, v->cfg.n));
+    walk(v, b, first, ir_bits(v->x->arena, v->cfg.n_blocks));
     for (size_t k = 0; k < v->n_loads; k++) {
         LLVMValueRef i = v->loads[k];
         uint32_t object = site_of(v, i)->object;
@@ -100,7 +100,7 @@ static void look_at(intervals *v, uint32_t b, LLVMValueRef first)
 void instrument_elements(instrument *x)
 {
     sim_sites *all = x->sites;
-    bool *mixed = arena_array(x->a, bool, all->n_objects);
+    bool *mixed = arena_array(x->arena, bool, all->n_objects);
 
     for (uint32_t i = 1; i < all->n_sites; i++) {
         const sim_site *s = &all->sites[i];
@@ -126,14 +126,14 @@ void instrument_intervals(instrument *x, LLVMValueRef fn)
 {
     intervals v = {.x = x};
 
-    ir_cfg_build(&v.cfg, fn, x->a);
-    v.racy = ir_bits(x->a, x->sites->n_sites);
+    ir_cfg_build(&v.cfg, fn, x->arena);
+    v.racy = ir_bits(x->arena, x->sites->n_sites);
     look_at(&v, 0, LLVMGetFirstInstruction(v.cfg.blocks[0]));
-    for (uint32_t b = 0; b < v.cfg.n; b++)
+    for (uint32_t b = 0; b < v.cfg.n_blocks; b++)
         ir_each_inst(i, v.cfg.blocks[b])
             if (ends_interval(&v, i))
                 look_at(&v, b, LLVMGetNextInstruction(i));
-    for (uint32_t b = 0; b < v.cfg.n; b++)
+    for (uint32_t b = 0; b < v.cfg.n_blocks; b++)
         ir_each_inst(i, v.cfg.blocks[b]) {
             const sim_object *o;
             sim_site *s;

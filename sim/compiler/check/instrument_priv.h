@@ -12,14 +12,14 @@
 enum { MAX_UNDEF_TYPES = 64 };
 
 struct instrument {
-    arena *a;
-    LLVMModuleRef m;
-    LLVMContextRef c;
+    arena *arena;
+    LLVMModuleRef module;
+    LLVMContextRef context;
     LLVMTargetDataRef td;
-    LLVMBuilderRef b;
+    LLVMBuilderRef builder;
     LLVMTypeRef i1, i32, i64, void_type;
     const char *path;
-    const sim_kernel *k;
+    const sim_kernel *kernel;
     const sim_checking *what;
     sim_sites *sites;
     size_t n_sites, cap_sites, n_objects, cap_objects;

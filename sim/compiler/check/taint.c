@@ -46,8 +46,9 @@ static LLVMValueRef join(taint *t, LLVMValueRef a, LLVMValueRef b)
         return b;
     if (is_defined(b))
         return a;
-    return LLVMBuildSelect(
-        t->x->b, LLVMBuildICmp(t->x->b, LLVMIntUGT, a, b, ""), a, b, "");
+    return LLVMBuildSelect(t->x->builder,
+                           LLVMBuildICmp(t->x->builder, LLVMIntUGT, a, b, ""),
+                           a, b, "");
 }
 
 static LLVMValueRef one(taint *t, LLVMValueRef c)
@@ -59,11 +60,12 @@ static LLVMValueRef one(taint *t, LLVMValueRef c)
         return c;
     if (is_defined(c))
         return LLVMConstNull(t->x->i32);
-    most = LLVMBuildExtractElement(t->x->b, c, instrument_k32(t->x, 0), "");
+    most =
+        LLVMBuildExtractElement(t->x->builder, c, instrument_k32(t->x, 0), "");
     for (unsigned k = 1; k < LLVMGetVectorSize(type); k++)
-        most = join(
-            t, most,
-            LLVMBuildExtractElement(t->x->b, c, instrument_k32(t->x, k), ""));
+        most = join(t, most,
+                    LLVMBuildExtractElement(t->x->builder, c,
+                                            instrument_k32(t->x, k), ""));
     return most;
 }
 
@@ -79,8 +81,9 @@ static LLVMValueRef spread(taint *t, LLVMValueRef c, unsigned lanes)
         return LLVMConstNull(type);
     if (lanes == 1)
         return c;
-    v = LLVMBuildInsertElement(t->x->b, v, c, instrument_k32(t->x, 0), "");
-    return LLVMBuildShuffleVector(t->x->b, v, LLVMGetUndef(type),
+    v = LLVMBuildInsertElement(t->x->builder, v, c, instrument_k32(t->x, 0),
+                               "");
+    return LLVMBuildShuffleVector(t->x->builder, v, LLVMGetUndef(type),
                                   LLVMConstNull(type), "");
 }
 
@@ -124,7 +127,7 @@ static LLVMValueRef site_of(taint *t, LLVMValueRef pointer)
 
 static LLVMValueRef address(taint *t, LLVMValueRef p)
 {
-    return LLVMBuildPtrToInt(t->x->b, p, t->x->i32, "");
+    return LLVMBuildPtrToInt(t->x->builder, p, t->x->i32, "");
 }
 
 static LLVMValueRef of_load(taint *t, LLVMValueRef i)
@@ -153,7 +156,8 @@ static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
         mask[k] =
             instrument_k32(t->x, m == LLVMGetUndefMaskElem() ? 0 : (uint32_t)m);
     }
-    return LLVMBuildShuffleVector(t->x->b, a, b, LLVMConstVector(mask, n), "");
+    return LLVMBuildShuffleVector(t->x->builder, a, b, LLVMConstVector(mask, n),
+                                  "");
 }
 
 /* The pointer behind the check in front of an access. */
@@ -175,7 +179,7 @@ static LLVMValueRef replaced(taint *t, LLVMValueRef v, LLVMValueRef p,
     }
     if (LLVMIsAInsertElementInst(v)) {
         a = replaced(t, LLVMGetOperand(v, 0), p, found);
-        return LLVMBuildInsertElement(t->x->b, a,
+        return LLVMBuildInsertElement(t->x->builder, a,
                                       companion(t, LLVMGetOperand(v, 1)),
                                       LLVMGetOperand(v, 2), "");
     }
@@ -207,8 +211,8 @@ static LLVMValueRef without(taint *t, LLVMValueRef a, LLVMValueRef b)
 
     if (is_defined(b))
         return a;
-    free = LLVMBuildICmp(t->x->b, LLVMIntEQ, b, none, "");
-    return LLVMBuildSelect(t->x->b, free, a, none, "");
+    free = LLVMBuildICmp(t->x->builder, LLVMIntEQ, b, none, "");
+    return LLVMBuildSelect(t->x->builder, free, a, none, "");
 }
 
 static void do_store(taint *t, LLVMValueRef i)
@@ -220,12 +224,12 @@ static void do_store(taint *t, LLVMValueRef i)
     if (is_defined(c))
         return;
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
-        LLVMPositionBuilderBefore(t->x->b, i);
+        LLVMPositionBuilderBefore(t->x->builder, i);
         new_ones = replaced(t, v, unchecked(p), &found);
         use(t, i, SITE_OUTPUT, found ? new_ones : c);
         if (!found)
             return;
-        LLVMPositionBuilderBefore(t->x->b, next);
+        LLVMPositionBuilderBefore(t->x->builder, next);
         c = without(t, c, new_ones); /* those are told */
     }
     taint_memory(t, i, c);
@@ -244,7 +248,7 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
     LLVMValueRef next = LLVMGetNextInstruction(i), p = LLVMGetOperand(i, 0);
     LLVMValueRef args[3] = {site_of(t, p), NULL, NULL}, old, made;
 
-    LLVMPositionBuilderBefore(t->x->b, i);
+    LLVMPositionBuilderBefore(t->x->builder, i);
     made = companion(t, LLVMGetOperand(i, LLVMIsAAtomicRMWInst(i) ? 1 : 2));
     if (LLVMIsNull(args[0])) {
         use(t, i, SITE_OUTPUT, made);
@@ -261,7 +265,7 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == AS_GLOBAL) {
         use(t, i, SITE_OUTPUT, made);
     } else if (!is_defined(made)) {
-        LLVMPositionBuilderBefore(t->x->b, next);
+        LLVMPositionBuilderBefore(t->x->builder, next);
         args[2] = made;
         instrument_numbered(t->x, CALL_check_taint, 1, t->x->void_type, args, 3,
                             i);
@@ -277,12 +281,12 @@ static LLVMValueRef of_call(taint *t, LLVMValueRef i)
     if (id == CALL_undef)
         return spread(t, LLVMGetOperand(i, 0), lanes);
     if (call_is_access(id)) {
-        LLVMPositionBuilderBefore(t->x->b, i);
+        LLVMPositionBuilderBefore(t->x->builder, i);
         use(t, i, SITE_ADDRESS, companion(t, LLVMGetOperand(i, 1)));
         return NULL;
     }
     if (call_needs_defined(id)) {
-        LLVMPositionBuilderBefore(t->x->b, i);
+        LLVMPositionBuilderBefore(t->x->builder, i);
         use(t, i, SITE_ADDRESS,
             of_operands(t, i, (int)LLVMGetNumArgOperands(i)));
         return NULL;
@@ -304,16 +308,16 @@ static LLVMValueRef of_select(taint *t, LLVMValueRef i)
 
     c = is_defined(yes) && is_defined(no)
             ? yes
-            : LLVMBuildSelect(t->x->b, cond, yes, no, "");
+            : LLVMBuildSelect(t->x->builder, cond, yes, no, "");
     return join(t, spread(t, companion(t, cond), lanes), c);
 }
 
 static LLVMValueRef of_insert(taint *t, LLVMValueRef i)
 {
     LLVMValueRef at = LLVMGetOperand(i, 2);
-    LLVMValueRef c =
-        LLVMBuildInsertElement(t->x->b, companion(t, LLVMGetOperand(i, 0)),
-                               companion(t, LLVMGetOperand(i, 1)), at, "");
+    LLVMValueRef c = LLVMBuildInsertElement(
+        t->x->builder, companion(t, LLVMGetOperand(i, 0)),
+        companion(t, LLVMGetOperand(i, 1)), at, "");
 
     return join(t, c, spread(t, companion(t, at), lanes_of(LLVMTypeOf(i))));
 }
@@ -325,7 +329,7 @@ static LLVMValueRef of_extract(taint *t, LLVMValueRef i)
 
     if (!is_defined(from))
         c = LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMVectorTypeKind
-                ? LLVMBuildExtractElement(t->x->b, from, at, "")
+                ? LLVMBuildExtractElement(t->x->builder, from, at, "")
                 : from;
     return join(t, c, companion(t, at));
 }
@@ -364,21 +368,21 @@ static void visit(taint *t, LLVMValueRef i)
     LLVMValueRef next = LLVMGetNextInstruction(i), c;
 
     if (LLVMIsAPHINode(i)) {
-        LLVMPositionBuilderBefore(t->x->b, i);
-        LLVMSetCurrentDebugLocation2(t->x->b, NULL);
-        c = LLVMBuildPhi(t->x->b, companion_type(t, lanes_of(LLVMTypeOf(i))),
-                         "");
+        LLVMPositionBuilderBefore(t->x->builder, i);
+        LLVMSetCurrentDebugLocation2(t->x->builder, NULL);
+        c = LLVMBuildPhi(t->x->builder,
+                         companion_type(t, lanes_of(LLVMTypeOf(i))), "");
         ir_map_set(&t->with, i, c);
         return;
     }
     if (!next) { /* the terminator */
-        LLVMPositionBuilderBefore(t->x->b, i);
+        LLVMPositionBuilderBefore(t->x->builder, i);
         if (LLVMGetNumSuccessors(i) > 1)
             use(t, i, SITE_DECIDE, companion(t, LLVMGetOperand(i, 0)));
         return;
     }
-    LLVMPositionBuilderBefore(t->x->b, next);
-    LLVMSetCurrentDebugLocation2(t->x->b, NULL);
+    LLVMPositionBuilderBefore(t->x->builder, next);
+    LLVMSetCurrentDebugLocation2(t->x->builder, NULL);
     c = of_inst(t, i);
     if (c && !is_defined(c))
         ir_map_set(&t->with, i, c);
@@ -394,7 +398,8 @@ static void fill_phi(taint *t, LLVMValueRef phi)
         LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, k);
         LLVMValueRef v = LLVMGetIncomingValue(phi, k), in;
 
-        LLVMPositionBuilderBefore(t->x->b, LLVMGetBasicBlockTerminator(from));
+        LLVMPositionBuilderBefore(t->x->builder,
+                                  LLVMGetBasicBlockTerminator(from));
         in = spread(t, companion(t, v), lanes_of(LLVMTypeOf(phi)));
         LLVMAddIncoming(c, &in, &from, 1);
     }
@@ -408,13 +413,13 @@ void taint_follow(instrument *x, LLVMValueRef fn, sim_variant_kind variant)
     size_t n = 0, cap = 0;
     ir_cfg cfg;
 
-    ir_map_init(&t.with, x->a);
-    ir_cfg_build(&cfg, fn, x->a);
-    order = arena_array(x->a, uint32_t, cfg.n);
-    n_blocks = ir_post_order(&cfg, order, ir_bits(x->a, cfg.n));
+    ir_map_init(&t.with, x->arena);
+    ir_cfg_build(&cfg, fn, x->arena);
+    order = arena_array(x->arena, uint32_t, cfg.n_blocks);
+    n_blocks = ir_post_order(&cfg, order, ir_bits(x->arena, cfg.n_blocks));
     for (uint32_t k = n_blocks; k-- > 0;)
         ir_each_inst(i, cfg.blocks[order[k]])
-            *arena_append(x->a, list, n, cap) = i;
+            *arena_append(x->arena, list, n, cap) = i;
     for (size_t k = 0; k < n; k++)
         visit(&t, list[k]);
     for (size_t k = 0; k < n; k++)

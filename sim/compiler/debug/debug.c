@@ -6,7 +6,7 @@
 
 enum { DW_ENCODING_UNSIGNED = 7 };
 
-unsigned debug_variable_kind(LLVMContextRef c)
+unsigned debuginfo_variable_kind(LLVMContextRef c)
 {
     return LLVMGetMDKindIDInContext(c, "vpu.var", 7);
 }
@@ -29,7 +29,7 @@ static void add_var(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef address,
     LLVMValueRef call =
         ir_build_call(b, m, CALL_var, LLVMVoidTypeInContext(c), &address, 1);
 
-    LLVMSetMetadata(call, debug_variable_kind(c), var);
+    LLVMSetMetadata(call, debuginfo_variable_kind(c), var);
     LLVMInstructionSetDebugLoc(call, loc);
 }
 
@@ -80,7 +80,7 @@ static void mark(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef declare)
     add_var(m, b, address, var, LLVMInstructionGetDebugLoc(declare));
 }
 
-void debug_mark_variables(LLVMModuleRef m)
+void debuginfo_mark_variables(LLVMModuleRef m)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
 
@@ -108,7 +108,7 @@ void debug_mark_variables(LLVMModuleRef m)
 static bool has_variable(LLVMValueRef fn, const char *name)
 {
     unsigned kind =
-        debug_variable_kind(LLVMGetModuleContext(LLVMGetGlobalParent(fn)));
+        debuginfo_variable_kind(LLVMGetModuleContext(LLVMGetGlobalParent(fn)));
 
     ir_each_block(block, fn)
         ir_each_inst(i, block) {
@@ -244,7 +244,7 @@ static void add_array(ids *x, LLVMValueRef global)
     LLVMDisposeValueMetadataEntries(list);
 }
 
-void debug_add_ids(LLVMValueRef fn, const uint32_t *at)
+void debuginfo_add_ids(LLVMValueRef fn, const uint32_t *at)
 {
     static const struct {
         const char *name;

@@ -11,22 +11,22 @@
  * inlined, into calls of var(address), which passes leave
  * alone, with the variable as metadata. What clang's prelude declares is
  * dropped. */
-void debug_mark_variables(LLVMModuleRef m);
+void debuginfo_mark_variables(LLVMModuleRef m);
 
 /* Adds variables global_id, local_id and group_id to an item function whose
  * built-ins are expanded (not where the source has one of that name), and
  * with at, a call of stop(i1) that stops the item with that global id. */
-void debug_add_ids(LLVMValueRef fn, const uint32_t *at);
+void debuginfo_add_ids(LLVMValueRef fn, const uint32_t *at);
 
 /* For sim_debug.lines: fn tells where its items are (a call of line at
  * each source line, collective operation and end) and what its variables are.
- * After debug_add_ids. */
-void debug_add_lines(LLVMValueRef fn, arena *a);
+ * After debuginfo_add_ids. */
+void debuginfo_add_lines(LLVMValueRef fn, arena *a);
 
 /* The kinds of metadata by which the host code generator (sim/compiler/host)
  * knows the calls (rows DEBUG of sim/builtins/calls.def): of var the variable,
- * of the calls of debug_add_lines the text. */
-unsigned debug_variable_kind(LLVMContextRef c);
-unsigned debug_text_kind(LLVMContextRef c);
+ * of the calls of debuginfo_add_lines the text. */
+unsigned debuginfo_variable_kind(LLVMContextRef c);
+unsigned debuginfo_text_kind(LLVMContextRef c);
 
 #endif

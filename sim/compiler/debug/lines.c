@@ -29,7 +29,7 @@ typedef struct {
     uint32_t n;
 } lines;
 
-unsigned debug_text_kind(LLVMContextRef c)
+unsigned debuginfo_text_kind(LLVMContextRef c)
 {
     return LLVMGetMDKindIDInContext(c, "vpu.text", 8);
 }
@@ -39,7 +39,7 @@ static void set_text(lines *l, LLVMValueRef call, const str *text)
     LLVMMetadataRef s = LLVMMDStringInContext2(l->c, str_text(text), text->n);
 
     LLVMSetMetadata(
-        call, debug_text_kind(l->c),
+        call, debuginfo_text_kind(l->c),
         LLVMMetadataAsValue(l->c, LLVMMDNodeInContext2(l->c, &s, 1)));
 }
 
@@ -333,7 +333,7 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
     }
 }
 
-void debug_add_lines(LLVMValueRef fn, arena *a)
+void debuginfo_add_lines(LLVMValueRef fn, arena *a)
 {
     LLVMMetadataRef last = NULL;
     lines *l = arena_new(a, lines);

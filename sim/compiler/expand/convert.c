@@ -62,9 +62,10 @@ LLVMValueRef xp_lanewise(xp *x, call_id id, LLVMValueRef v, LLVMTypeRef to)
     if (lanes == 1)
         return xp_runtime(x, id, e, &v, 1);
     for (unsigned l = 0; l < lanes; l++) {
-        LLVMValueRef one = LLVMBuildExtractElement(x->b, v, xp_k32(x, l), "");
+        LLVMValueRef one =
+            LLVMBuildExtractElement(x->builder, v, xp_k32(x, l), "");
 
-        r = LLVMBuildInsertElement(x->b, r, xp_runtime(x, id, e, &one, 1),
+        r = LLVMBuildInsertElement(x->builder, r, xp_runtime(x, id, e, &one, 1),
                                    xp_k32(x, l), "");
     }
     return r;
@@ -120,7 +121,7 @@ static LLVMValueRef int_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,
                            true);
         }
     }
-    return LLVMBuildIntCast2(x->b, v, to, from_signed, "");
+    return LLVMBuildIntCast2(x->builder, v, to, from_signed, "");
 }
 
 /* Floats from 64-bit integers directly; halves by way of float, whose rounding
@@ -129,8 +130,8 @@ static LLVMValueRef int_to_int(xp *x, LLVMValueRef v, LLVMTypeRef to,
 static LLVMValueRef int_to_float_directed(xp *x, LLVMValueRef v, LLVMTypeRef to,
                                           const conversion *cv)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(x->c);
-    LLVMTypeRef f = LLVMFloatTypeInContext(x->c);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(x->context);
+    LLVMTypeRef f = LLVMFloatTypeInContext(x->context);
     bool is_signed = xp_is_signed(x, 0);
 
     if (ir_lanes(to) > 1) {
@@ -138,11 +139,11 @@ static LLVMValueRef int_to_float_directed(xp *x, LLVMValueRef v, LLVMTypeRef to,
         f = LLVMVectorType(f, ir_lanes(to));
     }
     if (cv->bits == 16) {
-        v = is_signed ? LLVMBuildSIToFP(x->b, v, f, "")
-                      : LLVMBuildUIToFP(x->b, v, f, "");
+        v = is_signed ? LLVMBuildSIToFP(x->builder, v, f, "")
+                      : LLVMBuildUIToFP(x->builder, v, f, "");
         return xp_lanewise(x, call_half_directed(cv->round), v, to);
     }
-    v = LLVMBuildIntCast2(x->b, v, i64, is_signed, "");
+    v = LLVMBuildIntCast2(x->builder, v, i64, is_signed, "");
     return xp_lanewise(x, call_float_directed(is_signed, cv->round), v, to);
 }
 
@@ -164,10 +165,10 @@ LLVMValueRef x_convert(xp *x)
         if (cv.bits == 16 && ir_bits_of(ir_element(from)) == 32 && cv.round &&
             cv.round != 'e')
             return xp_lanewise(x, call_half_directed(cv.round), v, to);
-        return LLVMBuildFPCast(x->b, v, to, "");
+        return LLVMBuildFPCast(x->builder, v, to, "");
     }
     if (cv.round && cv.round != 'e')
         return int_to_float_directed(x, v, to, &cv);
-    return xp_is_signed(x, 0) ? LLVMBuildSIToFP(x->b, v, to, "")
-                              : LLVMBuildUIToFP(x->b, v, to, "");
+    return xp_is_signed(x, 0) ? LLVMBuildSIToFP(x->builder, v, to, "")
+                              : LLVMBuildUIToFP(x->builder, v, to, "");
 }

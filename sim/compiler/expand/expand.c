@@ -51,8 +51,9 @@ LLVMValueRef xp_splat(xp *x, LLVMValueRef v, LLVMTypeRef like)
     for (unsigned i = 0; i < n; i++)
         idx[i] = xp_k32(x, 0);
     r = LLVMGetUndef(LLVMVectorType(LLVMTypeOf(v), n));
-    one = LLVMBuildInsertElement(x->b, r, v, xp_k32(x, 0), "");
-    return LLVMBuildShuffleVector(x->b, one, r, LLVMConstVector(idx, n), "");
+    one = LLVMBuildInsertElement(x->builder, r, v, xp_k32(x, 0), "");
+    return LLVMBuildShuffleVector(x->builder, one, r, LLVMConstVector(idx, n),
+                                  "");
 }
 
 /* Argument i, spread to the result's lanes: fmax(float4, float). */
@@ -75,16 +76,16 @@ LLVMValueRef xp_intrinsic(xp *x, const char *name, LLVMTypeRef *over,
                           unsigned n_over, LLVMValueRef *args, unsigned n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(x->m, id, over, n_over);
-    LLVMTypeRef t = LLVMIntrinsicGetType(x->c, id, over, n_over);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(x->module, id, over, n_over);
+    LLVMTypeRef t = LLVMIntrinsicGetType(x->context, id, over, n_over);
 
-    return LLVMBuildCall2(x->b, t, f, args, n, "");
+    return LLVMBuildCall2(x->builder, t, f, args, n, "");
 }
 
 LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
                         unsigned n)
 {
-    return ir_build_call(x->b, x->m, id, ret, args, n);
+    return ir_build_call(x->builder, x->module, id, ret, args, n);
 }
 
 /* --- work-item functions ------------------------------------------------- */
@@ -99,13 +100,13 @@ static LLVMValueRef id_in(xp *x, const char *what, unsigned d)
     LLVMValueRef v;
 
     if (!strcmp(what, "global_id")) {
-        v = LLVMBuildMul(x->b, id_of(x, CALL_grp0, d), id_of(x, CALL_lsz0, d),
-                         "");
-        v = LLVMBuildAdd(x->b, v, id_of(x, CALL_off0, d), "");
-        return LLVMBuildAdd(x->b, v, id_of(x, CALL_lid0, d), "");
+        v = LLVMBuildMul(x->builder, id_of(x, CALL_grp0, d),
+                         id_of(x, CALL_lsz0, d), "");
+        v = LLVMBuildAdd(x->builder, v, id_of(x, CALL_off0, d), "");
+        return LLVMBuildAdd(x->builder, v, id_of(x, CALL_lid0, d), "");
     }
     if (!strcmp(what, "global_size"))
-        return LLVMBuildMul(x->b, id_of(x, CALL_ngrp0, d),
+        return LLVMBuildMul(x->builder, id_of(x, CALL_ngrp0, d),
                             id_of(x, CALL_lsz0, d), "");
     return id_of(x, call_of_id(what, 0), d);
 }
@@ -122,7 +123,8 @@ LLVMValueRef x_id(xp *x)
     }
     for (unsigned d = 0; d < 3; d++)
         v = LLVMBuildSelect(
-            x->b, LLVMBuildICmp(x->b, LLVMIntEQ, dim, xp_k32(x, d), ""),
+            x->builder,
+            LLVMBuildICmp(x->builder, LLVMIntEQ, dim, xp_k32(x, d), ""),
             id_in(x, x->data, d), v, "");
     return v;
 }
@@ -136,7 +138,7 @@ LLVMValueRef x_work_dim(xp *x)
 
 static const struct {
     const char *name;
-    expander *fn;
+    xp_expander *fn;
     const char *data, *types;
     bool family;
 } rows[] = {
@@ -145,9 +147,9 @@ static const struct {
 #include "sim/builtins/builtins.def"
 };
 
-static expander *find(xp *x)
+static xp_expander *find(xp *x)
 {
-    expander *best = NULL;
+    xp_expander *best = NULL;
     size_t best_n = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -178,7 +180,7 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
     const char *symbol = ir_callee(x->call);
     unsigned line = LLVMGetDebugLocLine(x->call);
     unsigned col = LLVMGetDebugLocColumn(x->call);
-    expander *fn;
+    xp_expander *fn;
     LLVMValueRef r;
 
     ir_demangle(symbol, &x->sig);
@@ -192,8 +194,9 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
                       "function '%s' is neither defined nor a supported "
                       "built-in",
                       x->name);
-    LLVMPositionBuilderBefore(x->b, x->call);
-    LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(x->call));
+    LLVMPositionBuilderBefore(x->builder, x->call);
+    LLVMSetCurrentDebugLocation2(x->builder,
+                                 LLVMInstructionGetDebugLoc(x->call));
     x->problem = names_call_problem(x->call, &x->sig, x->types, x->suffix);
     r = x->problem ? NULL : fn(x);
     if (!x->problem && LLVMGetFirstUse(x->call) &&
@@ -211,10 +214,10 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
 vpu_status expand_builtins(LLVMModuleRef m, const char *path, vpu_error *err)
 {
     LLVMContextRef c = LLVMGetModuleContext(m);
-    xp x = {.m = m, .c = c, .i32 = LLVMInt32TypeInContext(c)};
+    xp x = {.module = m, .context = c, .i32 = LLVMInt32TypeInContext(c)};
     vpu_status st = VPU_OK;
 
-    x.b = LLVMCreateBuilderInContext(c);
+    x.builder = LLVMCreateBuilderInContext(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !st;
          f = LLVMGetNextFunction(f))
         ir_each_block(b, f) {
@@ -238,6 +241,6 @@ vpu_status expand_builtins(LLVMModuleRef m, const char *path, vpu_error *err)
             if (st)
                 break;
         }
-    LLVMDisposeBuilder(x.b);
+    LLVMDisposeBuilder(x.builder);
     return st;
 }

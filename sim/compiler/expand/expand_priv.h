@@ -7,9 +7,9 @@
 #include "sim/ir/ir.h"
 
 typedef struct {
-    LLVMModuleRef m;
-    LLVMContextRef c;
-    LLVMBuilderRef b;
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
     LLVMValueRef call;
     unsigned n_args;
     ir_signature sig;
@@ -21,12 +21,12 @@ typedef struct {
     LLVMTypeRef i32;
 } xp;
 
-typedef LLVMValueRef expander(xp *x);
+typedef LLVMValueRef xp_expander(xp *x);
 
 /* The expanders, as the table names them. They leave the replacement value, or
  * NULL for functions without one, and set x->problem when they cannot. */
-#define BUILTIN(name, fn, data, types) expander x_##fn;
-#define FAMILY(name, fn, types) expander x_##fn;
+#define BUILTIN(name, fn, data, types) xp_expander x_##fn;
+#define FAMILY(name, fn, types) xp_expander x_##fn;
 #include "sim/builtins/builtins.def"
 
 LLVMValueRef xp_arg(xp *x, unsigned i);

@@ -20,7 +20,8 @@ LLVMValueRef x_int_abs(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
     LLVMValueRef args[2] = {
-        xp_arg(x, 0), LLVMConstInt(LLVMInt1TypeInContext(x->c), 0, false)};
+        xp_arg(x, 0),
+        LLVMConstInt(LLVMInt1TypeInContext(x->context), 0, false)};
 
     return xp_is_signed(x, 0) ? xp_intrinsic(x, "llvm.abs", &t, 1, args, 2)
                               : args[0];
@@ -30,8 +31,8 @@ LLVMValueRef x_abs_diff(xp *x)
 {
     LLVMValueRef a = xp_arg(x, 0), b = xp_arg(x, 1);
 
-    return LLVMBuildSub(x->b, by_sign(x, "max", a, b), by_sign(x, "min", a, b),
-                        "");
+    return LLVMBuildSub(x->builder, by_sign(x, "max", a, b),
+                        by_sign(x, "min", a, b), "");
 }
 
 LLVMValueRef x_saturate(xp *x)
@@ -45,26 +46,29 @@ LLVMValueRef x_hadd(xp *x)
 {
     LLVMValueRef a = xp_arg(x, 0), b = xp_arg(x, 1), half, common;
 
-    half = LLVMBuildXor(x->b, a, b, "");
-    half = xp_is_signed(x, 0)
-               ? LLVMBuildAShr(x->b, half, xp_int(x, xp_result(x), 1), "")
-               : LLVMBuildLShr(x->b, half, xp_int(x, xp_result(x), 1), "");
-    common =
-        x->data[0] ? LLVMBuildOr(x->b, a, b, "") : LLVMBuildAnd(x->b, a, b, "");
-    return x->data[0] ? LLVMBuildSub(x->b, common, half, "")
-                      : LLVMBuildAdd(x->b, common, half, "");
+    half = LLVMBuildXor(x->builder, a, b, "");
+    half =
+        xp_is_signed(x, 0)
+            ? LLVMBuildAShr(x->builder, half, xp_int(x, xp_result(x), 1), "")
+            : LLVMBuildLShr(x->builder, half, xp_int(x, xp_result(x), 1), "");
+    common = x->data[0] ? LLVMBuildOr(x->builder, a, b, "")
+                        : LLVMBuildAnd(x->builder, a, b, "");
+    return x->data[0] ? LLVMBuildSub(x->builder, common, half, "")
+                      : LLVMBuildAdd(x->builder, common, half, "");
 }
 
 static LLVMTypeRef doubled(xp *x, LLVMTypeRef t)
 {
-    LLVMTypeRef e = LLVMIntTypeInContext(x->c, 2 * ir_bits_of(ir_element(t)));
+    LLVMTypeRef e =
+        LLVMIntTypeInContext(x->context, 2 * ir_bits_of(ir_element(t)));
 
     return ir_lanes(t) > 1 ? LLVMVectorType(e, ir_lanes(t)) : e;
 }
 
 static LLVMValueRef widened(xp *x, unsigned i, LLVMTypeRef to)
 {
-    return LLVMBuildIntCast2(x->b, xp_arg(x, i), to, xp_is_signed(x, 0), "");
+    return LLVMBuildIntCast2(x->builder, xp_arg(x, i), to, xp_is_signed(x, 0),
+                             "");
 }
 
 /* --- products wider than the operands. Up to 32 bits the wider type is one
@@ -76,12 +80,13 @@ typedef struct {
 
 static LLVMValueRef shifted(xp *x, LLVMValueRef v, uint64_t n)
 {
-    return LLVMBuildLShr(x->b, v, xp_int(x, LLVMTypeOf(v), n), "");
+    return LLVMBuildLShr(x->builder, v, xp_int(x, LLVMTypeOf(v), n), "");
 }
 
 static LLVMValueRef low_half(xp *x, LLVMValueRef v)
 {
-    return LLVMBuildAnd(x->b, v, xp_int(x, LLVMTypeOf(v), UINT32_MAX), "");
+    return LLVMBuildAnd(x->builder, v, xp_int(x, LLVMTypeOf(v), UINT32_MAX),
+                        "");
 }
 
 /* other where v is negative, else 0 */
@@ -89,13 +94,14 @@ static LLVMValueRef if_negative(xp *x, LLVMValueRef v, LLVMValueRef other)
 {
     LLVMTypeRef t = LLVMTypeOf(v);
 
-    return LLVMBuildAnd(x->b, LLVMBuildAShr(x->b, v, xp_int(x, t, 63), ""),
+    return LLVMBuildAnd(x->builder,
+                        LLVMBuildAShr(x->builder, v, xp_int(x, t, 63), ""),
                         other, "");
 }
 
 static product wide_product(xp *x, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMBuilderRef q = x->b;
+    LLVMBuilderRef q = x->builder;
     LLVMValueRef al = low_half(x, a), ah = shifted(x, a, 32);
     LLVMValueRef bl = low_half(x, b), bh = shifted(x, b, 32), t, u, hi;
 
@@ -126,17 +132,17 @@ LLVMValueRef x_mul_hi(xp *x)
         p = wide_product(x, xp_arg(x, 0), xp_arg(x, 1)).hi;
     } else {
         w = doubled(x, t);
-        p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
+        p = LLVMBuildMul(x->builder, widened(x, 0, w), widened(x, 1, w), "");
         p = shifted(x, p, ir_bits_of(ir_element(t)));
-        p = LLVMBuildTrunc(x->b, p, t, "");
+        p = LLVMBuildTrunc(x->builder, p, t, "");
     }
-    return x->n_args == 3 ? LLVMBuildAdd(x->b, p, xp_arg(x, 2), "") : p;
+    return x->n_args == 3 ? LLVMBuildAdd(x->builder, p, xp_arg(x, 2), "") : p;
 }
 
 static LLVMValueRef mad_sat_64(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
-    LLVMBuilderRef q = x->b;
+    LLVMBuilderRef q = x->builder;
     LLVMValueRef c = xp_arg(x, 2), max = xp_int(x, t, INT64_MAX), lost;
     product p = wide_product(x, xp_arg(x, 0), xp_arg(x, 1));
 
@@ -166,16 +172,16 @@ LLVMValueRef x_mad_sat(xp *x)
 
     if (is_64(t))
         return mad_sat_64(x);
-    p = LLVMBuildMul(x->b, widened(x, 0, w), widened(x, 1, w), "");
-    p = LLVMBuildAdd(x->b, p, widened(x, 2, w), "");
+    p = LLVMBuildMul(x->builder, widened(x, 0, w), widened(x, 1, w), "");
+    p = LLVMBuildAdd(x->builder, p, widened(x, 2, w), "");
     if (xp_is_signed(x, 0)) {
         top = xp_int(x, w, (UINT64_C(1) << (bits - 1)) - 1);
-        low = LLVMBuildNot(x->b, top, "");
+        low = LLVMBuildNot(x->builder, top, "");
         p = by_sign(x, "max", p, low);
     } else {
         top = xp_int(x, w, UINT64_MAX >> (64 - bits));
     }
-    return LLVMBuildTrunc(x->b, by_sign(x, "min", p, top), t, "");
+    return LLVMBuildTrunc(x->builder, by_sign(x, "min", p, top), t, "");
 }
 
 LLVMValueRef x_rotate(xp *x)
@@ -190,10 +196,11 @@ LLVMValueRef x_upsample(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
     unsigned low_bits = ir_bits_of(ir_element(LLVMTypeOf(xp_arg(x, 1))));
-    LLVMValueRef hi = LLVMBuildZExt(x->b, xp_arg(x, 0), t, "");
+    LLVMValueRef hi = LLVMBuildZExt(x->builder, xp_arg(x, 0), t, "");
 
-    hi = LLVMBuildShl(x->b, hi, xp_int(x, t, low_bits), "");
-    return LLVMBuildOr(x->b, hi, LLVMBuildZExt(x->b, xp_arg(x, 1), t, ""), "");
+    hi = LLVMBuildShl(x->builder, hi, xp_int(x, t, low_bits), "");
+    return LLVMBuildOr(x->builder, hi,
+                       LLVMBuildZExt(x->builder, xp_arg(x, 1), t, ""), "");
 }
 
 /* --- shuffles ------------------------------------------------------------ */
@@ -208,21 +215,24 @@ LLVMValueRef x_shuffle(xp *x)
     unsigned n = ir_lanes(LLVMTypeOf(a)), lanes = ir_lanes(LLVMTypeOf(r));
     LLVMTypeRef mt = LLVMTypeOf(mask);
 
-    mask = LLVMBuildAnd(x->b, mask, xp_int(x, mt, (two ? 2 * n : n) - 1), "");
+    mask = LLVMBuildAnd(x->builder, mask, xp_int(x, mt, (two ? 2 * n : n) - 1),
+                        "");
     for (unsigned l = 0; l < lanes; l++) {
-        LLVMValueRef i = LLVMBuildExtractElement(x->b, mask, xp_k32(x, l), "");
+        LLVMValueRef i =
+            LLVMBuildExtractElement(x->builder, mask, xp_k32(x, l), "");
         LLVMValueRef at =
-            LLVMBuildAnd(x->b, i, xp_int(x, LLVMTypeOf(i), n - 1), "");
-        LLVMValueRef v = LLVMBuildExtractElement(x->b, a, at, "");
+            LLVMBuildAnd(x->builder, i, xp_int(x, LLVMTypeOf(i), n - 1), "");
+        LLVMValueRef v = LLVMBuildExtractElement(x->builder, a, at, "");
 
         if (two) {
-            LLVMValueRef in_b = LLVMBuildICmp(x->b, LLVMIntUGE, i,
+            LLVMValueRef in_b = LLVMBuildICmp(x->builder, LLVMIntUGE, i,
                                               xp_int(x, LLVMTypeOf(i), n), "");
 
-            v = LLVMBuildSelect(
-                x->b, in_b, LLVMBuildExtractElement(x->b, b, at, ""), v, "");
+            v = LLVMBuildSelect(x->builder, in_b,
+                                LLVMBuildExtractElement(x->builder, b, at, ""),
+                                v, "");
         }
-        r = LLVMBuildInsertElement(x->b, r, v, xp_k32(x, l), "");
+        r = LLVMBuildInsertElement(x->builder, r, v, xp_k32(x, l), "");
     }
     return r;
 }
@@ -237,10 +247,11 @@ LLVMValueRef x_shave_sumx(xp *x)
     unsigned n = ir_lanes(LLVMTypeOf(v));
 
     for (unsigned l = 0; l < n; l++)
-        lanes[l] = LLVMBuildExtractElement(x->b, v, xp_k32(x, l), "");
+        lanes[l] = LLVMBuildExtractElement(x->builder, v, xp_k32(x, l), "");
     for (; n > 1; n /= 2)
         for (unsigned l = 0; l < n / 2; l++)
-            lanes[l] = LLVMBuildFAdd(x->b, lanes[2 * l], lanes[2 * l + 1], "");
+            lanes[l] =
+                LLVMBuildFAdd(x->builder, lanes[2 * l], lanes[2 * l + 1], "");
     return lanes[0];
 }
 
@@ -254,28 +265,30 @@ LLVMValueRef x_shave_min(xp *x)
 /* Sixteen bytes at byte offset n of a followed by b. */
 LLVMValueRef x_shave_alignvec(xp *x)
 {
-    LLVMTypeRef bytes = LLVMVectorType(LLVMInt8TypeInContext(x->c), 16);
-    LLVMValueRef a = LLVMBuildBitCast(x->b, xp_arg(x, 0), bytes, "");
-    LLVMValueRef b = LLVMBuildBitCast(x->b, xp_arg(x, 1), bytes, "");
-    LLVMValueRef n = LLVMBuildAnd(x->b, xp_arg(x, 2), xp_int(x, x->i32, 15),
-                                  ""),
+    LLVMTypeRef bytes = LLVMVectorType(LLVMInt8TypeInContext(x->context), 16);
+    LLVMValueRef a = LLVMBuildBitCast(x->builder, xp_arg(x, 0), bytes, "");
+    LLVMValueRef b = LLVMBuildBitCast(x->builder, xp_arg(x, 1), bytes, "");
+    LLVMValueRef n = LLVMBuildAnd(x->builder, xp_arg(x, 2),
+                                  xp_int(x, x->i32, 15), ""),
                  lanes[32], row, r = LLVMGetUndef(bytes);
 
     if (LLVMIsAConstantInt(n)) {
         for (uint64_t k = 0; k < 16; k++)
             lanes[k] = xp_int(x, x->i32, k + LLVMConstIntGetZExtValue(n));
-        r = LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(lanes, 16), "");
-        return LLVMBuildBitCast(x->b, r, xp_result(x), "");
+        r = LLVMBuildShuffleVector(x->builder, a, b, LLVMConstVector(lanes, 16),
+                                   "");
+        return LLVMBuildBitCast(x->builder, r, xp_result(x), "");
     }
     for (uint64_t k = 0; k < 32; k++)
         lanes[k] = xp_int(x, x->i32, k);
-    row = LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(lanes, 32), "");
+    row = LLVMBuildShuffleVector(x->builder, a, b, LLVMConstVector(lanes, 32),
+                                 "");
     for (uint64_t k = 0; k < 16; k++) {
-        LLVMValueRef at = LLVMBuildAdd(x->b, n, xp_int(x, x->i32, k), "");
+        LLVMValueRef at = LLVMBuildAdd(x->builder, n, xp_int(x, x->i32, k), "");
 
-        r = LLVMBuildInsertElement(x->b, r,
-                                   LLVMBuildExtractElement(x->b, row, at, ""),
-                                   xp_int(x, x->i32, k), "");
+        r = LLVMBuildInsertElement(
+            x->builder, r, LLVMBuildExtractElement(x->builder, row, at, ""),
+            xp_int(x, x->i32, k), "");
     }
-    return LLVMBuildBitCast(x->b, r, xp_result(x), "");
+    return LLVMBuildBitCast(x->builder, r, xp_result(x), "");
 }

@@ -19,7 +19,7 @@ LLVMValueRef x_intrinsic(xp *x)
     for (unsigned i = 0; i < n; i++)
         args[i] = xp_wide(x, i);
     if (!strcmp(x->data, "ctlz"))
-        args[n++] = LLVMConstInt(LLVMInt1TypeInContext(x->c), 0, false);
+        args[n++] = LLVMConstInt(LLVMInt1TypeInContext(x->context), 0, false);
     snprintf(name, sizeof name, "llvm.%s", x->data);
     return xp_intrinsic(x, name, &t, 1, args, n);
 }
@@ -27,7 +27,7 @@ LLVMValueRef x_intrinsic(xp *x)
 static LLVMValueRef lane_of(xp *x, LLVMValueRef v, unsigned lane)
 {
     return ir_lanes(LLVMTypeOf(v)) > 1
-               ? LLVMBuildExtractElement(x->b, v, xp_k32(x, lane), "")
+               ? LLVMBuildExtractElement(x->builder, v, xp_k32(x, lane), "")
                : v;
 }
 
@@ -46,7 +46,7 @@ static LLVMValueRef routine(xp *x, const char *name, LLVMTypeRef t,
         v = xp_runtime(x, id, re, one, n);
         if (lanes == 1)
             return v;
-        r = LLVMBuildInsertElement(x->b, r, v, xp_k32(x, l), "");
+        r = LLVMBuildInsertElement(x->builder, r, v, xp_k32(x, l), "");
     }
     return r;
 }
@@ -124,7 +124,7 @@ static LLVMValueRef with_sign(xp *x, LLVMValueRef v, LLVMValueRef s)
 
 static LLVMValueRef is_infinite(xp *x, LLVMValueRef v)
 {
-    return LLVMBuildFCmp(x->b, LLVMRealOEQ, magnitude(x, v),
+    return LLVMBuildFCmp(x->builder, LLVMRealOEQ, magnitude(x, v),
                          xp_real(x, LLVMTypeOf(v), HUGE_VAL), "");
 }
 
@@ -139,14 +139,14 @@ LLVMValueRef x_fract(xp *x)
     LLVMValueRef top = xp_real(x, t, half ? 0x1.ffcp-1 : 0x1.fffffep-1);
 
     xp_store(x, f, xp_arg(x, 1));
-    d = LLVMBuildFSub(x->b, v, f, "");
-    below = LLVMBuildFCmp(x->b, LLVMRealOGT, d, top, "");
-    d = LLVMBuildSelect(x->b, below, top, d, "");
+    d = LLVMBuildFSub(x->builder, v, f, "");
+    below = LLVMBuildFCmp(x->builder, LLVMRealOGT, d, top, "");
+    d = LLVMBuildSelect(x->builder, below, top, d, "");
     none = LLVMBuildOr(
-        x->b, is_infinite(x, v),
-        LLVMBuildFCmp(x->b, LLVMRealOEQ, v, xp_real(x, t, 0), ""), "");
-    return LLVMBuildSelect(x->b, none, with_sign(x, xp_real(x, t, 0), v), d,
-                           "");
+        x->builder, is_infinite(x, v),
+        LLVMBuildFCmp(x->builder, LLVMRealOEQ, v, xp_real(x, t, 0), ""), "");
+    return LLVMBuildSelect(x->builder, none, with_sign(x, xp_real(x, t, 0), v),
+                           d, "");
 }
 
 LLVMValueRef x_modf(xp *x)
@@ -154,9 +154,9 @@ LLVMValueRef x_modf(xp *x)
     LLVMValueRef v = xp_arg(x, 0), whole = round_by(x, "llvm.trunc", v), d;
 
     xp_store(x, whole, xp_arg(x, 1));
-    d = LLVMBuildFSub(x->b, v, whole, "");
-    d = LLVMBuildSelect(x->b, is_infinite(x, v), xp_real(x, xp_result(x), 0), d,
-                        "");
+    d = LLVMBuildFSub(x->builder, v, whole, "");
+    d = LLVMBuildSelect(x->builder, is_infinite(x, v),
+                        xp_real(x, xp_result(x), 0), d, "");
     return with_sign(x, d, v);
 }
 
@@ -167,11 +167,11 @@ LLVMValueRef x_nan(xp *x)
     LLVMValueRef v = xp_arg(x, 0);
     bool half = LLVMGetTypeKind(ir_element(t)) == LLVMHalfTypeKind;
 
-    v = LLVMBuildAnd(x->b, v, xp_int(x, LLVMTypeOf(v), half ? 0x1ff : 0x3fffff),
-                     "");
-    v = LLVMBuildOr(x->b, v,
+    v = LLVMBuildAnd(x->builder, v,
+                     xp_int(x, LLVMTypeOf(v), half ? 0x1ff : 0x3fffff), "");
+    v = LLVMBuildOr(x->builder, v,
                     xp_int(x, LLVMTypeOf(v), half ? 0x7e00 : 0x7fc00000), "");
-    return LLVMBuildBitCast(x->b, v, t, "");
+    return LLVMBuildBitCast(x->builder, v, t, "");
 }
 
 LLVMValueRef x_nextafter(xp *x)
@@ -184,17 +184,18 @@ LLVMValueRef x_nextafter(xp *x)
 
 LLVMValueRef x_divide(xp *x)
 {
-    return LLVMBuildFDiv(x->b, xp_wide(x, 0), xp_wide(x, 1), "");
+    return LLVMBuildFDiv(x->builder, xp_wide(x, 0), xp_wide(x, 1), "");
 }
 
 LLVMValueRef x_recip(xp *x)
 {
-    return LLVMBuildFDiv(x->b, xp_real(x, xp_result(x), 1.0), xp_arg(x, 0), "");
+    return LLVMBuildFDiv(x->builder, xp_real(x, xp_result(x), 1.0),
+                         xp_arg(x, 0), "");
 }
 
 LLVMValueRef x_mul(xp *x)
 {
-    return LLVMBuildMul(x->b, xp_arg(x, 0), xp_arg(x, 1), "");
+    return LLVMBuildMul(x->builder, xp_arg(x, 0), xp_arg(x, 1), "");
 }
 
 /* Two roundings, as a multiply and an add on the device. */
@@ -202,11 +203,12 @@ LLVMValueRef x_mad(xp *x)
 {
     if (xp_is_float(xp_result(x)))
         return LLVMBuildFAdd(
-            x->b, LLVMBuildFMul(x->b, xp_wide(x, 0), xp_wide(x, 1), ""),
+            x->builder,
+            LLVMBuildFMul(x->builder, xp_wide(x, 0), xp_wide(x, 1), ""),
             xp_wide(x, 2), "");
-    return LLVMBuildAdd(x->b,
-                        LLVMBuildMul(x->b, xp_wide(x, 0), xp_wide(x, 1), ""),
-                        xp_wide(x, 2), "");
+    return LLVMBuildAdd(
+        x->builder, LLVMBuildMul(x->builder, xp_wide(x, 0), xp_wide(x, 1), ""),
+        xp_wide(x, 2), "");
 }
 
 LLVMValueRef xp_min_max(xp *x, LLVMValueRef a, LLVMValueRef b, bool max)
@@ -217,9 +219,9 @@ LLVMValueRef xp_min_max(xp *x, LLVMValueRef a, LLVMValueRef b, bool max)
 
     if (xp_is_float(
             t)) { /* y if x < y (max), else x: NaN as the text defines */
-        less = max ? LLVMBuildFCmp(x->b, LLVMRealOLT, a, b, "")
-                   : LLVMBuildFCmp(x->b, LLVMRealOLT, b, a, "");
-        return LLVMBuildSelect(x->b, less, b, a, "");
+        less = max ? LLVMBuildFCmp(x->builder, LLVMRealOLT, a, b, "")
+                   : LLVMBuildFCmp(x->builder, LLVMRealOLT, b, a, "");
+        return LLVMBuildSelect(x->builder, less, b, a, "");
     }
     snprintf(name, sizeof name, "llvm.%c%s", xp_is_signed(x, 0) ? 's' : 'u',
              max ? "max" : "min");
@@ -240,36 +242,38 @@ LLVMValueRef x_clamp(xp *x)
 
 LLVMValueRef x_scale(xp *x)
 {
-    return LLVMBuildFMul(x->b, xp_arg(x, 0),
+    return LLVMBuildFMul(x->builder, xp_arg(x, 0),
                          xp_real(x, xp_result(x), strtod(x->data, NULL)), "");
 }
 
 LLVMValueRef x_mix(xp *x)
 {
-    LLVMValueRef d = LLVMBuildFSub(x->b, xp_wide(x, 1), xp_wide(x, 0), "");
+    LLVMValueRef d =
+        LLVMBuildFSub(x->builder, xp_wide(x, 1), xp_wide(x, 0), "");
 
-    return LLVMBuildFAdd(x->b, xp_wide(x, 0),
-                         LLVMBuildFMul(x->b, d, xp_wide(x, 2), ""), "");
+    return LLVMBuildFAdd(x->builder, xp_wide(x, 0),
+                         LLVMBuildFMul(x->builder, d, xp_wide(x, 2), ""), "");
 }
 
 LLVMValueRef x_step(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
-    LLVMValueRef below =
-        LLVMBuildFCmp(x->b, LLVMRealOLT, xp_wide(x, 1), xp_wide(x, 0), "");
+    LLVMValueRef below = LLVMBuildFCmp(x->builder, LLVMRealOLT, xp_wide(x, 1),
+                                       xp_wide(x, 0), "");
 
-    return LLVMBuildSelect(x->b, below, xp_real(x, t, 0), xp_real(x, t, 1), "");
+    return LLVMBuildSelect(x->builder, below, xp_real(x, t, 0),
+                           xp_real(x, t, 1), "");
 }
 
 LLVMValueRef x_sign(xp *x)
 {
     LLVMTypeRef t = xp_result(x);
     LLVMValueRef v = xp_arg(x, 0), r, zero = xp_real(x, t, 0);
-    LLVMValueRef nan = LLVMBuildFCmp(x->b, LLVMRealUNO, v, v, "");
-    LLVMValueRef moved = LLVMBuildFCmp(x->b, LLVMRealONE, v, zero, "");
+    LLVMValueRef nan = LLVMBuildFCmp(x->builder, LLVMRealUNO, v, v, "");
+    LLVMValueRef moved = LLVMBuildFCmp(x->builder, LLVMRealONE, v, zero, "");
 
-    r = LLVMBuildSelect(x->b, moved, xp_real(x, t, 1), zero, "");
-    return LLVMBuildSelect(x->b, nan, zero, with_sign(x, r, v), "");
+    r = LLVMBuildSelect(x->builder, moved, xp_real(x, t, 1), zero, "");
+    return LLVMBuildSelect(x->builder, nan, zero, with_sign(x, r, v), "");
 }
 
 LLVMValueRef x_smoothstep(xp *x)
@@ -277,23 +281,25 @@ LLVMValueRef x_smoothstep(xp *x)
     LLVMTypeRef t = xp_result(x);
     LLVMValueRef e0 = xp_wide(x, 0), e1 = xp_wide(x, 1), v = xp_wide(x, 2), s;
 
-    s = LLVMBuildFDiv(x->b, LLVMBuildFSub(x->b, v, e0, ""),
-                      LLVMBuildFSub(x->b, e1, e0, ""), "");
+    s = LLVMBuildFDiv(x->builder, LLVMBuildFSub(x->builder, v, e0, ""),
+                      LLVMBuildFSub(x->builder, e1, e0, ""), "");
     s = xp_min_max(x, s, xp_real(x, t, 0), true);
     s = xp_min_max(x, s, xp_real(x, t, 1), false);
-    v = LLVMBuildFSub(x->b, xp_real(x, t, 3),
-                      LLVMBuildFMul(x->b, xp_real(x, t, 2), s, ""), "");
-    return LLVMBuildFMul(x->b, LLVMBuildFMul(x->b, s, s, ""), v, "");
+    v = LLVMBuildFSub(x->builder, xp_real(x, t, 3),
+                      LLVMBuildFMul(x->builder, xp_real(x, t, 2), s, ""), "");
+    return LLVMBuildFMul(x->builder, LLVMBuildFMul(x->builder, s, s, ""), v,
+                         "");
 }
 
 /* --- geometric ----------------------------------------------------------- */
 
 static LLVMValueRef dot(xp *x, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMValueRef p = LLVMBuildFMul(x->b, a, b, ""), sum = lane_of(x, p, 0);
+    LLVMValueRef p = LLVMBuildFMul(x->builder, a, b, ""),
+                 sum = lane_of(x, p, 0);
 
     for (unsigned i = 1; i < ir_lanes(LLVMTypeOf(p)); i++)
-        sum = LLVMBuildFAdd(x->b, sum, lane_of(x, p, i), "");
+        sum = LLVMBuildFAdd(x->builder, sum, lane_of(x, p, i), "");
     return sum;
 }
 
@@ -331,27 +337,27 @@ static void scale(xp *x, scaled *r)
 
         most = xp_intrinsic(x, "llvm.maxnum", &f, 1, a, 2);
     }
-    bits = LLVMBuildBitCast(x->b, most, x->i32, "");
-    bits = LLVMBuildAnd(x->b, bits, xp_k32(x, 0x7f800000), "");
-    bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
+    bits = LLVMBuildBitCast(x->builder, most, x->i32, "");
+    bits = LLVMBuildAnd(x->builder, bits, xp_k32(x, 0x7f800000), "");
+    bits = LLVMBuildSub(x->builder, xp_k32(x, 0x7f000000), bits, "");
     bits = bounded(x, bits, 0x00800000, 0x7e800000);
-    by = LLVMBuildBitCast(x->b, bits, f, "");
-    r->v = LLVMBuildFMul(x->b, r->v, ir_lanes(t) > 1 ? xp_splat(x, by, t) : by,
-                         "");
-    bits = LLVMBuildSub(x->b, xp_k32(x, 0x7f000000), bits, "");
-    r->unscale = LLVMBuildBitCast(x->b, bits, f, "");
+    by = LLVMBuildBitCast(x->builder, bits, f, "");
+    r->v = LLVMBuildFMul(x->builder, r->v,
+                         ir_lanes(t) > 1 ? xp_splat(x, by, t) : by, "");
+    bits = LLVMBuildSub(x->builder, xp_k32(x, 0x7f000000), bits, "");
+    r->unscale = LLVMBuildBitCast(x->builder, bits, f, "");
 }
 
 static scaled norm(xp *x, LLVMValueRef v)
 {
-    LLVMTypeRef f = LLVMFloatTypeInContext(x->c), t = LLVMTypeOf(v);
+    LLVMTypeRef f = LLVMFloatTypeInContext(x->context), t = LLVMTypeOf(v);
     bool half = LLVMGetTypeKind(ir_element(t)) == LLVMHalfTypeKind;
     scaled r = {.v = v};
 
     if (ir_lanes(t) > 1)
         f = LLVMVectorType(f, ir_lanes(t));
     if (half)
-        r.v = LLVMBuildFPCast(x->b, v, f, "");
+        r.v = LLVMBuildFPCast(x->builder, v, f, "");
     else
         scale(x, &r);
     r.length = round_by(x, "llvm.sqrt", dot(x, r.v, r.v));
@@ -364,11 +370,11 @@ LLVMValueRef x_length(xp *x)
     scaled n;
 
     if (!strcmp(x->data, "distance"))
-        v = LLVMBuildFSub(x->b, v, xp_arg(x, 1), "");
+        v = LLVMBuildFSub(x->builder, v, xp_arg(x, 1), "");
     n = norm(x, v);
     if (n.unscale)
-        n.length = LLVMBuildFMul(x->b, n.length, n.unscale, "");
-    return LLVMBuildFPCast(x->b, n.length, xp_result(x), "");
+        n.length = LLVMBuildFMul(x->builder, n.length, n.unscale, "");
+    return LLVMBuildFPCast(x->builder, n.length, xp_result(x), "");
 }
 
 LLVMValueRef x_normalize(xp *x)
@@ -378,13 +384,15 @@ LLVMValueRef x_normalize(xp *x)
     LLVMValueRef zero, r;
 
     f = LLVMTypeOf(n.length);
-    zero = LLVMBuildFCmp(x->b, LLVMRealOEQ, n.length, LLVMConstReal(f, 0), "");
-    n.length = LLVMBuildSelect(x->b, zero, LLVMConstReal(f, 1), n.length, "");
-    r = LLVMBuildFDiv(x->b, n.v,
+    zero = LLVMBuildFCmp(x->builder, LLVMRealOEQ, n.length, LLVMConstReal(f, 0),
+                         "");
+    n.length =
+        LLVMBuildSelect(x->builder, zero, LLVMConstReal(f, 1), n.length, "");
+    r = LLVMBuildFDiv(x->builder, n.v,
                       ir_lanes(t) > 1 ? xp_splat(x, n.length, LLVMTypeOf(n.v))
                                       : n.length,
                       "");
-    return LLVMBuildFPCast(x->b, r, t, "");
+    return LLVMBuildFPCast(x->builder, r, t, "");
 }
 
 LLVMValueRef x_cross(xp *x)
@@ -395,11 +403,12 @@ LLVMValueRef x_cross(xp *x)
     for (unsigned i = 0; i < 3; i++) {
         unsigned j = (i + 1) % 3, k = (i + 2) % 3;
         LLVMValueRef p =
-            LLVMBuildFMul(x->b, lane_of(x, a, j), lane_of(x, b, k), "");
+            LLVMBuildFMul(x->builder, lane_of(x, a, j), lane_of(x, b, k), "");
         LLVMValueRef q =
-            LLVMBuildFMul(x->b, lane_of(x, a, k), lane_of(x, b, j), "");
+            LLVMBuildFMul(x->builder, lane_of(x, a, k), lane_of(x, b, j), "");
 
-        r = LLVMBuildInsertElement(x->b, r, LLVMBuildFSub(x->b, p, q, ""),
+        r = LLVMBuildInsertElement(x->builder, r,
+                                   LLVMBuildFSub(x->builder, p, q, ""),
                                    xp_k32(x, i), "");
     }
     return r;
@@ -421,11 +430,11 @@ LLVMValueRef x_relation(xp *x)
 
     for (size_t i = 0; i < sizeof preds / sizeof *preds; i++)
         if (!strcmp(preds[i].name, x->data))
-            c = LLVMBuildFCmp(x->b, preds[i].p, a, b, "");
+            c = LLVMBuildFCmp(x->builder, preds[i].p, a, b, "");
     /* scalars: 1; vectors: all bits */
     return ir_lanes(xp_result(x)) == 1
-               ? LLVMBuildZExt(x->b, c, xp_result(x), "")
-               : LLVMBuildSExt(x->b, c, xp_result(x), "");
+               ? LLVMBuildZExt(x->builder, c, xp_result(x), "")
+               : LLVMBuildSExt(x->builder, c, xp_result(x), "");
 }
 
 LLVMValueRef x_select(xp *x)
@@ -433,22 +442,22 @@ LLVMValueRef x_select(xp *x)
     LLVMValueRef c = xp_arg(x, 2), zero = LLVMConstNull(LLVMTypeOf(c));
     bool vector = ir_lanes(LLVMTypeOf(c)) > 1;
     LLVMValueRef pick =
-        LLVMBuildICmp(x->b, vector ? LLVMIntSLT : LLVMIntNE, c, zero, "");
+        LLVMBuildICmp(x->builder, vector ? LLVMIntSLT : LLVMIntNE, c, zero, "");
 
-    return LLVMBuildSelect(x->b, pick, xp_arg(x, 1), xp_arg(x, 0), "");
+    return LLVMBuildSelect(x->builder, pick, xp_arg(x, 1), xp_arg(x, 0), "");
 }
 
 /* 1 for scalars, all bits for vectors. */
 static LLVMValueRef truth(xp *x, LLVMValueRef c)
 {
     return ir_lanes(xp_result(x)) == 1
-               ? LLVMBuildZExt(x->b, c, xp_result(x), "")
-               : LLVMBuildSExt(x->b, c, xp_result(x), "");
+               ? LLVMBuildZExt(x->builder, c, xp_result(x), "")
+               : LLVMBuildSExt(x->builder, c, xp_result(x), "");
 }
 
 static LLVMTypeRef int_like(xp *x, LLVMTypeRef t, unsigned bits)
 {
-    LLVMTypeRef i = LLVMIntTypeInContext(x->c, bits);
+    LLVMTypeRef i = LLVMIntTypeInContext(x->context, bits);
 
     return ir_lanes(t) > 1 ? LLVMVectorType(i, ir_lanes(t)) : i;
 }
@@ -461,18 +470,20 @@ LLVMValueRef x_classify(xp *x)
     LLVMValueRef inf = xp_real(x, t, HUGE_VAL);
 
     if (!strcmp(x->data, "finite")) {
-        c = LLVMBuildFCmp(x->b, LLVMRealOLT, m, inf, "");
+        c = LLVMBuildFCmp(x->builder, LLVMRealOLT, m, inf, "");
     } else if (!strcmp(x->data, "inf")) {
-        c = LLVMBuildFCmp(x->b, LLVMRealOEQ, m, inf, "");
+        c = LLVMBuildFCmp(x->builder, LLVMRealOEQ, m, inf, "");
     } else if (!strcmp(x->data, "normal")) {
         LLVMValueRef least = xp_real(x, t, half ? 0x1p-14 : 0x1p-126);
 
-        c = LLVMBuildAnd(x->b, LLVMBuildFCmp(x->b, LLVMRealOGE, m, least, ""),
-                         LLVMBuildFCmp(x->b, LLVMRealOLT, m, inf, ""), "");
+        c = LLVMBuildAnd(
+            x->builder, LLVMBuildFCmp(x->builder, LLVMRealOGE, m, least, ""),
+            LLVMBuildFCmp(x->builder, LLVMRealOLT, m, inf, ""), "");
     } else {
         LLVMTypeRef it = int_like(x, t, half ? 16 : 32);
 
-        c = LLVMBuildICmp(x->b, LLVMIntSLT, LLVMBuildBitCast(x->b, v, it, ""),
+        c = LLVMBuildICmp(x->builder, LLVMIntSLT,
+                          LLVMBuildBitCast(x->builder, v, it, ""),
                           LLVMConstNull(it), "");
     }
     return truth(x, c);
@@ -483,12 +494,13 @@ LLVMValueRef x_any_all(xp *x)
     LLVMValueRef v = xp_arg(x, 0), c, r;
     bool any = x->data[0] == 'o';
 
-    c = LLVMBuildICmp(x->b, LLVMIntSLT, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    c = LLVMBuildICmp(x->builder, LLVMIntSLT, v, LLVMConstNull(LLVMTypeOf(v)),
+                      "");
     r = lane_of(x, c, 0);
     for (unsigned i = 1; i < ir_lanes(LLVMTypeOf(v)); i++)
-        r = any ? LLVMBuildOr(x->b, r, lane_of(x, c, i), "")
-                : LLVMBuildAnd(x->b, r, lane_of(x, c, i), "");
-    return LLVMBuildZExt(x->b, r, xp_result(x), "");
+        r = any ? LLVMBuildOr(x->builder, r, lane_of(x, c, i), "")
+                : LLVMBuildAnd(x->builder, r, lane_of(x, c, i), "");
+    return LLVMBuildZExt(x->builder, r, xp_result(x), "");
 }
 
 LLVMValueRef x_bitselect(xp *x)
@@ -498,8 +510,10 @@ LLVMValueRef x_bitselect(xp *x)
     LLVMValueRef v[3], keep, take;
 
     for (unsigned i = 0; i < 3; i++)
-        v[i] = LLVMBuildBitCast(x->b, xp_arg(x, i), it, "");
-    keep = LLVMBuildAnd(x->b, v[0], LLVMBuildNot(x->b, v[2], ""), "");
-    take = LLVMBuildAnd(x->b, v[1], v[2], "");
-    return LLVMBuildBitCast(x->b, LLVMBuildOr(x->b, keep, take, ""), t, "");
+        v[i] = LLVMBuildBitCast(x->builder, xp_arg(x, i), it, "");
+    keep =
+        LLVMBuildAnd(x->builder, v[0], LLVMBuildNot(x->builder, v[2], ""), "");
+    take = LLVMBuildAnd(x->builder, v[1], v[2], "");
+    return LLVMBuildBitCast(x->builder, LLVMBuildOr(x->builder, keep, take, ""),
+                            t, "");
 }

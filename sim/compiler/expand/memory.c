@@ -14,14 +14,14 @@
 static LLVMValueRef element_ptr(xp *x, LLVMTypeRef e, LLVMValueRef p,
                                 LLVMValueRef offset, unsigned step)
 {
-    LLVMValueRef i = LLVMBuildMul(x->b, offset, xp_k32(x, step), "");
+    LLVMValueRef i = LLVMBuildMul(x->builder, offset, xp_k32(x, step), "");
 
-    return LLVMBuildGEP2(x->b, e, p, &i, 1, "");
+    return LLVMBuildGEP2(x->builder, e, p, &i, 1, "");
 }
 
 static LLVMValueRef load(xp *x, LLVMTypeRef t, LLVMValueRef p)
 {
-    LLVMValueRef l = LLVMBuildLoad2(x->b, t, p, "");
+    LLVMValueRef l = LLVMBuildLoad2(x->builder, t, p, "");
 
     LLVMSetAlignment(l, ir_bits_of(ir_element(t)) / 8);
     return l;
@@ -29,7 +29,7 @@ static LLVMValueRef load(xp *x, LLVMTypeRef t, LLVMValueRef p)
 
 void xp_store(xp *x, LLVMValueRef v, LLVMValueRef p)
 {
-    LLVMValueRef s = LLVMBuildStore(x->b, v, p);
+    LLVMValueRef s = LLVMBuildStore(x->builder, v, p);
 
     LLVMSetAlignment(s, ir_bits_of(ir_element(LLVMTypeOf(v))) / 8);
 }
@@ -65,12 +65,12 @@ static unsigned half_step(xp *x, const char *after)
 
 LLVMValueRef x_vload_half(xp *x)
 {
-    LLVMTypeRef t = xp_result(x), h = LLVMHalfTypeInContext(x->c), ht = h;
+    LLVMTypeRef t = xp_result(x), h = LLVMHalfTypeInContext(x->context), ht = h;
     const char *after = strstr(x->name, "_half") + strlen("_half");
 
     if (ir_lanes(t) > 1)
         ht = LLVMVectorType(h, ir_lanes(t));
-    return LLVMBuildFPExt(x->b,
+    return LLVMBuildFPExt(x->builder,
                           load(x, ht,
                                element_ptr(x, h, xp_arg(x, 1), xp_arg(x, 0),
                                            half_step(x, after))),
@@ -80,7 +80,8 @@ LLVMValueRef x_vload_half(xp *x)
 LLVMValueRef x_vstore_half(xp *x)
 {
     LLVMValueRef v = xp_arg(x, 0);
-    LLVMTypeRef t = LLVMTypeOf(v), h = LLVMHalfTypeInContext(x->c), ht = h;
+    LLVMTypeRef t = LLVMTypeOf(v), h = LLVMHalfTypeInContext(x->context),
+                ht = h;
     const char *after = strstr(x->name, "_half") + strlen("_half");
     const char *mode = strstr(after, "_rt");
 
@@ -89,7 +90,7 @@ LLVMValueRef x_vstore_half(xp *x)
     if (mode && mode[3] != 'e')
         v = xp_lanewise(x, call_half_directed(mode[3]), v, ht);
     else
-        v = LLVMBuildFPTrunc(x->b, v, ht, "");
+        v = LLVMBuildFPTrunc(x->builder, v, ht, "");
     if (!v)
         return NULL;
     xp_store(
@@ -117,7 +118,7 @@ LLVMValueRef x_runtime(xp *x)
     for (unsigned k = 0; k < n; k++) {
         args[k] = xp_arg(x, k);
         if (LLVMGetTypeKind(LLVMTypeOf(args[k])) == LLVMPointerTypeKind)
-            args[k] = LLVMBuildPtrToInt(x->b, args[k], x->i32, "");
+            args[k] = LLVMBuildPtrToInt(x->builder, args[k], x->i32, "");
     }
     return xp_runtime(x, id, xp_result(x), args, n);
 }
@@ -188,8 +189,8 @@ static LLVMValueRef emit_copy(xp *x, LLVMValueRef dst, LLVMValueRef src,
 {
     unsigned dst_as = LLVMGetPointerAddressSpace(LLVMTypeOf(dst));
     LLVMValueRef args[SIM_DMA_N] = {
-        [SIM_DMA_DST] = LLVMBuildPtrToInt(x->b, dst, x->i32, ""),
-        [SIM_DMA_SRC] = LLVMBuildPtrToInt(x->b, src, x->i32, ""),
+        [SIM_DMA_DST] = LLVMBuildPtrToInt(x->builder, dst, x->i32, ""),
+        [SIM_DMA_SRC] = LLVMBuildPtrToInt(x->builder, src, x->i32, ""),
         [SIM_DMA_TO_CMX] =
             xp_k32(x, dst_as == AS_LOCAL || dst_as == AS_PRIVATE),
         [SIM_DMA_BYTES] = s->bytes,
@@ -217,7 +218,7 @@ static LLVMValueRef copy_flat(xp *x, LLVMValueRef dst, LLVMValueRef src,
 
 static LLVMValueRef times(xp *x, LLVMValueRef v, uint32_t n)
 {
-    return LLVMBuildMul(x->b, v, xp_k32(x, n), "");
+    return LLVMBuildMul(x->builder, v, xp_k32(x, n), "");
 }
 
 LLVMValueRef x_copy_1d(xp *x)
@@ -276,13 +277,15 @@ static LLVMValueRef copy_gaps(xp *x, LLVMValueRef planes, LLVMValueRef src_gap,
     copy_shape s;
 
     s.src_width = s.dst_width = line;
-    s.src_pitch = LLVMBuildAdd(x->b, line, times(x, src_gap, size), "");
-    s.dst_pitch = LLVMBuildAdd(x->b, line, times(x, dst_gap, size), "");
-    s.bytes = LLVMBuildMul(x->b, line, lines, "");
+    s.src_pitch = LLVMBuildAdd(x->builder, line, times(x, src_gap, size), "");
+    s.dst_pitch = LLVMBuildAdd(x->builder, line, times(x, dst_gap, size), "");
+    s.bytes = LLVMBuildMul(x->builder, line, lines, "");
     s.planes = planes;
-    s.src_plane = LLVMBuildAdd(x->b, LLVMBuildMul(x->b, s.src_pitch, lines, ""),
+    s.src_plane = LLVMBuildAdd(x->builder,
+                               LLVMBuildMul(x->builder, s.src_pitch, lines, ""),
                                times(x, src_plane_gap, size), "");
-    s.dst_plane = LLVMBuildAdd(x->b, LLVMBuildMul(x->b, s.dst_pitch, lines, ""),
+    s.dst_plane = LLVMBuildAdd(x->builder,
+                               LLVMBuildMul(x->builder, s.dst_pitch, lines, ""),
                                times(x, dst_plane_gap, size), "");
     return emit_copy(x, xp_arg(x, 0), xp_arg(x, 1), &s);
 }
@@ -318,14 +321,15 @@ LLVMValueRef x_wait(xp *x)
         count = LLVMConstIntGetZExtValue(n);
         for (uint32_t i = 0; i < count; i++) {
             LLVMValueRef at = xp_k32(x, i);
-            LLVMValueRef p = LLVMBuildGEP2(x->b, i32, xp_arg(x, 1), &at, 1, "");
+            LLVMValueRef p =
+                LLVMBuildGEP2(x->builder, i32, xp_arg(x, 1), &at, 1, "");
 
             args[0] = most;
-            args[1] = LLVMBuildLoad2(x->b, i32, p, "");
+            args[1] = LLVMBuildLoad2(x->builder, i32, p, "");
             most = xp_intrinsic(x, "llvm.umax", &i32, 1, args, 2);
         }
     }
-    xp_runtime(x, CALL_wait, LLVMVoidTypeInContext(x->c), &most, 1);
+    xp_runtime(x, CALL_wait, LLVMVoidTypeInContext(x->context), &most, 1);
     return NULL;
 }
 
@@ -348,20 +352,20 @@ LLVMValueRef x_atomic(xp *x)
     bool fl = xp_is_float(LLVMTypeOf(v)); /* atomic_xchg(float) */
 
     if (fl)
-        v = LLVMBuildBitCast(x->b, v, x->i32, "");
+        v = LLVMBuildBitCast(x->builder, v, x->i32, "");
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (!strcmp(ops[i].name, x->data))
             r = LLVMBuildAtomicRMW(
-                x->b, xp_is_signed(x, 1) ? ops[i].s : ops[i].u, xp_arg(x, 0), v,
-                LLVMAtomicOrderingMonotonic, false);
-    return fl ? LLVMBuildBitCast(x->b, r, xp_result(x), "") : r;
+                x->builder, xp_is_signed(x, 1) ? ops[i].s : ops[i].u,
+                xp_arg(x, 0), v, LLVMAtomicOrderingMonotonic, false);
+    return fl ? LLVMBuildBitCast(x->builder, r, xp_result(x), "") : r;
 }
 
 LLVMValueRef x_cmpxchg(xp *x)
 {
     LLVMValueRef pair = LLVMBuildAtomicCmpXchg(
-        x->b, xp_arg(x, 0), xp_arg(x, 1), xp_arg(x, 2),
+        x->builder, xp_arg(x, 0), xp_arg(x, 1), xp_arg(x, 2),
         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
 
-    return LLVMBuildExtractValue(x->b, pair, 0, "");
+    return LLVMBuildExtractValue(x->builder, pair, 0, "");
 }

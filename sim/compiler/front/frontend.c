@@ -55,7 +55,7 @@ const char *fe_fingerprint(arena *a)
     if (!stat("/usr/bin/" FE_CLANG, &sb))
         str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
                    (long long)sb.st_mtime);
-    str_puts(&s, sim_prelude_text());
+    str_puts(&s, builtin_prelude_text());
     text = arena_strdup(a, str_text(&s));
     str_free(&s);
     return text;
@@ -232,7 +232,7 @@ static vpu_status short_of_memory(const fe_job *job, vpu_error *err)
 static vpu_status run(const fe_job *job, const fe_files *f,
                       const char *const *how, arena *a, vpu_error *err)
 {
-    const char *prelude = sim_prelude_text();
+    const char *prelude = builtin_prelude_text();
     char *diag;
     size_t len;
     int code = 0;

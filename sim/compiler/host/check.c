@@ -27,24 +27,27 @@ static LLVMValueRef state(host *h, LLVMTypeRef t, size_t offset)
 
 static void set_state(host *h, LLVMValueRef v, size_t offset)
 {
-    LLVMBuildStore(h->b, v,
+    LLVMBuildStore(h->builder, v,
                    host_field_ptr(h, offsetof(sim_wg, check) + offset));
 }
 
-void check_prologue(host *h, unsigned n_args)
+void host_check_prologue(host *h, unsigned n_args)
 {
     LLVMValueRef at;
 
-    h->shadow = LLVMBuildIntToPtr(
-        h->b, state(h, h->i64, offsetof(sim_check, shadow)), h->ptr, "shadow");
-    at = LLVMBuildIntToPtr(h->b, state(h, h->i64, offsetof(sim_check, limits)),
+    h->shadow = LLVMBuildIntToPtr(h->builder,
+                                  state(h, h->i64, offsetof(sim_check, shadow)),
+                                  h->ptr, "shadow");
+    at = LLVMBuildIntToPtr(h->builder,
+                           state(h, h->i64, offsetof(sim_check, limits)),
                            h->ptr, "limits");
-    h->limits = arena_array(h->a, LLVMValueRef, n_args + 1);
+    h->limits = arena_array(h->arena, LLVMValueRef, n_args + 1);
     for (unsigned k = 0; k < n_args; k++) {
         LLVMValueRef i = LLVMConstInt(h->i64, k, false);
 
         h->limits[k] = LLVMBuildLoad2(
-            h->b, h->i64, LLVMBuildGEP2(h->b, h->i64, at, &i, 1, ""), "");
+            h->builder, h->i64,
+            LLVMBuildGEP2(h->builder, h->i64, at, &i, 1, ""), "");
     }
 }
 
@@ -59,17 +62,17 @@ static LLVMValueRef splat(host *h, LLVMValueRef v, uint32_t n)
 {
     LLVMTypeRef t = LLVMVectorType(h->i32, n);
     LLVMValueRef one =
-        LLVMBuildInsertElement(h->b, LLVMGetUndef(t), v, k32(h, 0), "");
+        LLVMBuildInsertElement(h->builder, LLVMGetUndef(t), v, k32(h, 0), "");
 
-    return LLVMBuildShuffleVector(h->b, one, LLVMGetUndef(t), LLVMConstNull(t),
-                                  "");
+    return LLVMBuildShuffleVector(h->builder, one, LLVMGetUndef(t),
+                                  LLVMConstNull(t), "");
 }
 
 static LLVMValueRef word_ptr(host *h, LLVMValueRef addr)
 {
-    LLVMValueRef i = LLVMBuildZExt(h->b, addr, h->i64, "");
+    LLVMValueRef i = LLVMBuildZExt(h->builder, addr, h->i64, "");
 
-    return LLVMBuildInBoundsGEP2(h->b, h->i32, h->shadow, &i, 1, "");
+    return LLVMBuildInBoundsGEP2(h->builder, h->i32, h->shadow, &i, 1, "");
 }
 
 /* Words that an access is judged by: in local memory the first alone where it
@@ -85,7 +88,7 @@ static uint32_t judged(const host *h, const sim_site *s)
 static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
 {
     LLVMTypeRef t = LLVMVectorType(h->i32, judged(h, s));
-    LLVMValueRef words = LLVMBuildLoad2(h->b, t, word_ptr(h, addr), "");
+    LLVMValueRef words = LLVMBuildLoad2(h->builder, t, word_ptr(h, addr), "");
 
     LLVMSetAlignment(words, 4);
     return words;
@@ -93,7 +96,7 @@ static LLVMValueRef load_words(host *h, const sim_site *s, LLVMValueRef addr)
 
 static void store_words(host *h, LLVMValueRef words, LLVMValueRef addr)
 {
-    LLVMSetAlignment(LLVMBuildStore(h->b, words, word_ptr(h, addr)), 4);
+    LLVMSetAlignment(LLVMBuildStore(h->builder, words, word_ptr(h, addr)), 4);
 }
 
 static LLVMValueRef all_words(host *h, const sim_site *s, uint32_t v)
@@ -108,10 +111,10 @@ static LLVMValueRef all_state(host *h, const sim_site *s, size_t field)
 
 static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
 {
-    LLVMTypeRef bits = LLVMIntTypeInContext(h->c, judged(h, s));
+    LLVMTypeRef bits = LLVMIntTypeInContext(h->context, judged(h, s));
 
-    return LLVMBuildICmp(h->b, LLVMIntEQ,
-                         LLVMBuildBitCast(h->b, lanes, bits, ""),
+    return LLVMBuildICmp(h->builder, LLVMIntEQ,
+                         LLVMBuildBitCast(h->builder, lanes, bits, ""),
                          LLVMConstAllOnes(bits), "");
 }
 
@@ -120,31 +123,31 @@ static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
                               uint32_t bits, size_t field)
 {
     if (bits)
-        words = LLVMBuildOr(h->b, words, all_words(h, s, bits), "");
-    return all_true(
-        h, s,
-        LLVMBuildICmp(h->b, LLVMIntEQ, words, all_state(h, s, field), ""));
+        words = LLVMBuildOr(h->builder, words, all_words(h, s, bits), "");
+    return all_true(h, s,
+                    LLVMBuildICmp(h->builder, LLVMIntEQ, words,
+                                  all_state(h, s, field), ""));
 }
 
 /* The lanes where words, of these bits, have those wanted. */
 static LLVMValueRef lanes_with(host *h, LLVMValueRef words, LLVMValueRef bits,
                                LLVMValueRef wanted)
 {
-    return LLVMBuildICmp(h->b, LLVMIntEQ, LLVMBuildAnd(h->b, words, bits, ""),
-                         wanted, "");
+    return LLVMBuildICmp(h->builder, LLVMIntEQ,
+                         LLVMBuildAnd(h->builder, words, bits, ""), wanted, "");
 }
 
 static LLVMValueRef lanes_of_group(host *h, const sim_site *s,
                                    LLVMValueRef words)
 {
-    return LLVMBuildICmp(h->b, LLVMIntUGE, words,
+    return LLVMBuildICmp(h->builder, LLVMIntUGE, words,
                          all_state(h, s, offsetof(sim_check, floor)), "");
 }
 
 static LLVMValueRef lanes_of_before(host *h, const sim_site *s,
                                     LLVMValueRef words)
 {
-    return LLVMBuildICmp(h->b, LLVMIntULT, words,
+    return LLVMBuildICmp(h->builder, LLVMIntULT, words,
                          all_state(h, s, offsetof(sim_check, now_floor)), "");
 }
 
@@ -155,7 +158,7 @@ static LLVMValueRef words_are_ours(host *h, const sim_site *s,
     LLVMValueRef init = all_words(h, s, SIM_CHECK_INIT);
 
     return all_true(h, s,
-                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                    LLVMBuildAnd(h->builder, lanes_of_group(h, s, words),
                                  lanes_with(h, words, init, init), ""));
 }
 
@@ -169,20 +172,20 @@ static size_t of_memory(host *h, const sim_site *s, size_t field)
 
 static LLVMBasicBlockRef new_block(host *h)
 {
-    return LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    return LLVMAppendBasicBlockInContext(h->context, h->fn, "");
 }
 
 static void branch_likely(host *h, LLVMValueRef cond, LLVMBasicBlockRef yes,
                           LLVMBasicBlockRef no)
 {
-    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, yes, no);
-    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
-                            LLVMValueAsMetadata(k32(h, 1 << 10)),
-                            LLVMValueAsMetadata(k32(h, 1))};
+    LLVMValueRef br = LLVMBuildCondBr(h->builder, cond, yes, no);
+    LLVMMetadataRef w[3] = {
+        LLVMMDStringInContext2(h->context, "branch_weights", 14),
+        LLVMValueAsMetadata(k32(h, 1 << 10)), LLVMValueAsMetadata(k32(h, 1))};
 
-    LLVMSetMetadata(
-        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
-        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->context, "prof", 4),
+                    LLVMMetadataAsValue(
+                        h->context, LLVMMDNodeInContext2(h->context, w, 3)));
 }
 
 /* Bytes the pointer's memory has from root on, as i64. */
@@ -196,18 +199,18 @@ static LLVMValueRef limit_of(host *h, const sim_object *o)
 static LLVMValueRef inside(host *h, const sim_site *s, const sim_object *o,
                            LLVMValueRef addr, LLVMValueRef root)
 {
-    LLVMValueRef off = LLVMBuildSub(h->b, addr, root, ""), end, ok;
+    LLVMValueRef off = LLVMBuildSub(h->builder, addr, root, ""), end, ok;
 
-    end = LLVMBuildAdd(h->b, LLVMBuildZExt(h->b, off, h->i64, ""),
+    end = LLVMBuildAdd(h->builder, LLVMBuildZExt(h->builder, off, h->i64, ""),
                        LLVMConstInt(h->i64, s->bytes, false), "");
-    ok = LLVMBuildICmp(h->b, LLVMIntULE, end, limit_of(h, o), "");
+    ok = LLVMBuildICmp(h->builder, LLVMIntULE, end, limit_of(h, o), "");
     if (s->align > 1)
-        ok = LLVMBuildAnd(
-            h->b, ok,
-            LLVMBuildICmp(h->b, LLVMIntEQ,
-                          LLVMBuildAnd(h->b, addr, k32(h, s->align - 1), ""),
-                          k32(h, 0), ""),
-            "");
+        ok = LLVMBuildAnd(h->builder, ok,
+                          LLVMBuildICmp(h->builder, LLVMIntEQ,
+                                        LLVMBuildAnd(h->builder, addr,
+                                                     k32(h, s->align - 1), ""),
+                                        k32(h, 0), ""),
+                          "");
     return ok;
 }
 
@@ -227,15 +230,15 @@ static LLVMValueRef may_store(host *h, const sim_site *s, LLVMValueRef words)
 {
     LLVMValueRef special = all_words(h, s, SIM_CHECK_SPECIAL);
     LLVMValueRef before =
-        LLVMBuildAnd(h->b, lanes_of_before(h, s, words),
+        LLVMBuildAnd(h->builder, lanes_of_before(h, s, words),
                      lanes_with(h, words, special, all_words(h, s, 0)), "");
     LLVMValueRef mine = LLVMBuildICmp(
-        h->b, LLVMIntEQ,
-        LLVMBuildOr(h->b, words,
+        h->builder, LLVMIntEQ,
+        LLVMBuildOr(h->builder, words,
                     all_words(h, s, SIM_CHECK_LOAD_MINE | SIM_CHECK_INIT), ""),
         all_state(h, s, offsetof(sim_check, mine)), "");
 
-    return all_true(h, s, LLVMBuildOr(h->b, before, mine, ""));
+    return all_true(h, s, LLVMBuildOr(h->builder, before, mine, ""));
 }
 
 /* A load of bytes this group has written that nobody used since the last
@@ -245,24 +248,24 @@ static LLVMValueRef may_load(host *h, const sim_site *s, LLVMValueRef words,
 {
     LLVMValueRef before = lanes_of_before(h, s, words);
     LLVMValueRef bits = LLVMBuildSelect(
-        h->b, before, all_words(h, s, SIM_CHECK_SPECIAL | SIM_CHECK_INIT),
+        h->builder, before, all_words(h, s, SIM_CHECK_SPECIAL | SIM_CHECK_INIT),
         all_words(h, s, SIM_CHECK_KIND | SIM_CHECK_INIT), "");
     LLVMValueRef wanted =
-        LLVMBuildSelect(h->b, before, all_words(h, s, SIM_CHECK_INIT),
+        LLVMBuildSelect(h->builder, before, all_words(h, s, SIM_CHECK_INIT),
                         all_words(h, s, SIM_CHECK_READ | SIM_CHECK_INIT), "");
 
     /* `mine` less what a store has and a load has not. */
-    *next = LLVMBuildXor(h->b, all_state(h, s, offsetof(sim_check, mine)),
+    *next = LLVMBuildXor(h->builder, all_state(h, s, offsetof(sim_check, mine)),
                          all_words(h, s, SIM_CHECK_WROTE ^ SIM_CHECK_READ), "");
-    *next = LLVMBuildSelect(h->b, before, *next,
+    *next = LLVMBuildSelect(h->builder, before, *next,
                             all_state(h, s, offsetof(sim_check, many)), "");
     *next = LLVMBuildAnd(
-        h->b, *next,
-        LLVMBuildOr(h->b, words, all_words(h, s, ~(uint32_t)SIM_CHECK_WRITTEN),
-                    ""),
+        h->builder, *next,
+        LLVMBuildOr(h->builder, words,
+                    all_words(h, s, ~(uint32_t)SIM_CHECK_WRITTEN), ""),
         "");
     return all_true(h, s,
-                    LLVMBuildAnd(h->b, lanes_of_group(h, s, words),
+                    LLVMBuildAnd(h->builder, lanes_of_group(h, s, words),
                                  lanes_with(h, words, bits, wanted), ""));
 }
 
@@ -282,13 +285,13 @@ static void note_private(host *h, const sim_site *s, LLVMValueRef addr, ways *w)
     LLVMValueRef init = state(h, h->i32, offsetof(sim_check, init));
 
     store_words(h, splat(h, init, s->bytes), addr);
-    w->from[w->n++] = LLVMGetInsertBlock(h->b);
-    LLVMBuildBr(h->b, w->on);
+    w->from[w->n++] = LLVMGetInsertBlock(h->builder);
+    LLVMBuildBr(h->builder, w->on);
 }
 
 static void one_way(host *h, ways *w, LLVMValueRef fine, LLVMBasicBlockRef no)
 {
-    w->from[w->n++] = LLVMGetInsertBlock(h->b);
+    w->from[w->n++] = LLVMGetInsertBlock(h->builder);
     branch_likely(h, fine, w->on, no);
 }
 
@@ -306,12 +309,13 @@ static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
         may = may_load(h, s, words, &next);
     }
     branch_likely(h, may, change, w->call);
-    LLVMPositionBuilderAtEnd(h->b, change);
+    LLVMPositionBuilderAtEnd(h->builder, change);
     if (judged(h, s) < s->bytes)
-        next = splat(h, LLVMBuildExtractElement(h->b, next, k32(h, 0), ""),
-                     s->bytes);
+        next =
+            splat(h, LLVMBuildExtractElement(h->builder, next, k32(h, 0), ""),
+                  s->bytes);
     store_words(h, next, addr);
-    LLVMBuildBr(h->b, w->on);
+    LLVMBuildBr(h->builder, w->on);
     w->from[w->n++] = change;
 }
 
@@ -349,7 +353,7 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
             words_are(h, s, words, SIM_CHECK_LOAD_MANY,
                       of_memory(h, s, offsetof(sim_check, many))),
             more);
-    LLVMPositionBuilderAtEnd(h->b, more);
+    LLVMPositionBuilderAtEnd(h->builder, more);
     more = local ? new_block(h) : w->call;
     one_way(h, w,
             words_are(h, s, words, SIM_CHECK_LOAD_MINE,
@@ -357,7 +361,7 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
             more);
     if (!local)
         return;
-    LLVMPositionBuilderAtEnd(h->b, more);
+    LLVMPositionBuilderAtEnd(h->builder, more);
     change_words(h, s, addr, words, w);
 }
 
@@ -394,18 +398,18 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
     } else {
         words = new_block(h);
         branch_likely(h, inside(h, s, o, addr, root), words, w.call);
-        LLVMPositionBuilderAtEnd(h->b, words);
+        LLVMPositionBuilderAtEnd(h->builder, words);
         if (o->kind == SIM_MEM_PRIVATE && s->kind == SITE_STORE &&
             !in_transfers(h, o))
             note_private(h, s, addr, &w);
         else
             branch_on_words(h, s, addr, &w);
     }
-    LLVMPositionBuilderAtEnd(h->b, w.call);
+    LLVMPositionBuilderAtEnd(h->builder, w.call);
     called = call_access(h, site, addr, root);
-    LLVMBuildBr(h->b, w.on);
-    LLVMPositionBuilderAtEnd(h->b, w.on);
-    phi = LLVMBuildPhi(h->b, h->i32, "");
+    LLVMBuildBr(h->builder, w.on);
+    LLVMPositionBuilderAtEnd(h->builder, w.on);
+    phi = LLVMBuildPhi(h->builder, h->i32, "");
     for (unsigned k = 0; k < w.n; k++)
         LLVMAddIncoming(phi, &addr, &w.from[k], 1);
     LLVMAddIncoming(phi, &called, &w.call, 1);
@@ -416,7 +420,7 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
 
 static LLVMTypeRef nothing(host *h)
 {
-    return LLVMVoidTypeInContext(h->c);
+    return LLVMVoidTypeInContext(h->context);
 }
 
 /* The call's own arguments behind wg. */
@@ -451,8 +455,8 @@ static LLVMValueRef do_if(host *h, LLVMValueRef i)
                             host_operand(h, i, 3)};
 
     host_hook(h, "vpu_hook_value", nothing(h), args, 4);
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
     return NULL;
 }
 
@@ -461,11 +465,11 @@ static LLVMValueRef do_item(host *h, LLVMValueRef i)
     LLVMValueRef item = host_operand(h, i, 0), mine;
 
     set_state(h, item, offsetof(sim_check, item));
-    item = LLVMBuildShl(h->b, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
+    item = LLVMBuildShl(h->builder, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
     for (size_t k = 0; k < 2; k++) {
         size_t at = k * sizeof(uint32_t);
 
-        mine = LLVMBuildOr(h->b, item,
+        mine = LLVMBuildOr(h->builder, item,
                            state(h, h->i32, offsetof(sim_check, interval) + at),
                            "");
         set_state(h, mine, offsetof(sim_check, mine) + at);
@@ -491,7 +495,7 @@ static LLVMValueRef do_origins(host *h, LLVMValueRef i)
                             out};
 
     host_hook(h, "vpu_hook_origins", nothing(h), args, 4);
-    v = LLVMBuildLoad2(h->b, t, out, "");
+    v = LLVMBuildLoad2(h->builder, t, out, "");
     LLVMSetAlignment(v, 4);
     return v;
 }
@@ -505,35 +509,35 @@ static LLVMValueRef do_taint(host *h, LLVMValueRef i)
                             in};
     LLVMBasicBlockRef on;
 
-    s = LLVMBuildStore(h->b, v, in);
+    s = LLVMBuildStore(h->builder, v, in);
     LLVMSetAlignment(s, 4);
-    bad = LLVMBuildICmp(h->b, LLVMIntNE, v, LLVMConstNull(t), "");
+    bad = LLVMBuildICmp(h->builder, LLVMIntNE, v, LLVMConstNull(t), "");
     if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
-        bits = LLVMIntTypeInContext(h->c, LLVMGetVectorSize(t));
-        bad = LLVMBuildICmp(h->b, LLVMIntNE,
-                            LLVMBuildBitCast(h->b, bad, bits, ""),
+        bits = LLVMIntTypeInContext(h->context, LLVMGetVectorSize(t));
+        bad = LLVMBuildICmp(h->builder, LLVMIntNE,
+                            LLVMBuildBitCast(h->builder, bad, bits, ""),
                             LLVMConstNull(bits), "");
     }
     on = host_unlikely(h, bad);
     host_hook(h, "vpu_hook_taint", nothing(h), args, 4);
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
     return NULL;
 }
 
 static LLVMValueRef do_use(host *h, LLVMValueRef i)
 {
     LLVMValueRef origin = host_operand(h, i, 1);
-    LLVMBasicBlockRef on =
-        host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntNE, origin, k32(h, 0), ""));
+    LLVMBasicBlockRef on = host_unlikely(
+        h, LLVMBuildICmp(h->builder, LLVMIntNE, origin, k32(h, 0), ""));
 
     forward(h, i, "vpu_hook_use", nothing(h));
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
     return NULL;
 }
 
-bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
+bool host_check_call(host *h, LLVMValueRef i, LLVMValueRef *v)
 {
     switch (ir_call_id(i)) {
 #define FORWARD(hook) forward(h, i, "vpu_hook_" #hook, LLVMTypeOf(i))

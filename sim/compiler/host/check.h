@@ -6,8 +6,8 @@
 #include "sim/compiler/host/hostcode_priv.h"
 
 /* At the function's beginning: what of the checker's state stays. */
-void check_prologue(host *h, unsigned n_args);
+void host_check_prologue(host *h, unsigned n_args);
 /* False: i is something else. *v: its value, NULL = none. */
-bool check_call(host *h, LLVMValueRef i, LLVMValueRef *v);
+bool host_check_call(host *h, LLVMValueRef i, LLVMValueRef *v);
 
 #endif

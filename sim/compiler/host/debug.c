@@ -50,7 +50,7 @@ void host_debug_begin_function(host *h)
     LLVMSetSubprogram(h->fn, LLVMGetSubprogram(h->from));
     LLVMAddAttributeAtIndex(
         h->fn, LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(h->c, "frame-pointer", 13, "all", 3));
+        LLVMCreateStringAttribute(h->context, "frame-pointer", 13, "all", 3));
     ir_attr(h->fn, "uwtable", 2);
     ir_attr(h->fn, "noinline", 0);
     ir_attr(h->fn, "optnone", 0);
@@ -58,7 +58,7 @@ void host_debug_begin_function(host *h)
 
 static host_slot *slot_of(host *h, LLVMMetadataRef var, LLVMMetadataRef loc)
 {
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->builder);
     LLVMDIBuilderRef d;
     uint64_t deref = DW_OP_DEREF;
     host_slot *s;
@@ -66,12 +66,12 @@ static host_slot *slot_of(host *h, LLVMMetadataRef var, LLVMMetadataRef loc)
     for (size_t k = 0; k < h->n_slots; k++)
         if (h->slots[k].var == var && h->slots[k].loc == loc)
             return &h->slots[k];
-    s = arena_append(h->a, h->slots, h->n_slots, h->cap_slots);
+    s = arena_append(h->arena, h->slots, h->n_slots, h->cap_slots);
     LLVMPositionBuilderBefore(
-        h->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
-    *s = (host_slot){var, loc, LLVMBuildAlloca(h->b, h->ptr, "")};
-    LLVMPositionBuilderAtEnd(h->b, at);
-    d = LLVMCreateDIBuilder(h->m);
+        h->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
+    *s = (host_slot){var, loc, LLVMBuildAlloca(h->builder, h->ptr, "")};
+    LLVMPositionBuilderAtEnd(h->builder, at);
+    d = LLVMCreateDIBuilder(h->module);
     LLVMDIBuilderInsertDeclareRecordAtEnd(
         d, s->slot, var, LLVMDIBuilderCreateExpression(d, &deref, 1), loc, at);
     LLVMDisposeDIBuilder(d);
@@ -81,18 +81,19 @@ static host_slot *slot_of(host *h, LLVMMetadataRef var, LLVMMetadataRef loc)
 static void do_stop(host *h, LLVMValueRef i)
 {
     unsigned id = LLVMLookupIntrinsicID("llvm.debugtrap", 14);
-    LLVMTypeRef t = LLVMIntrinsicGetType(h->c, id, NULL, 0);
+    LLVMTypeRef t = LLVMIntrinsicGetType(h->context, id, NULL, 0);
     LLVMBasicBlockRef on = host_unlikely(h, host_operand(h, i, 0));
 
-    LLVMBuildCall2(h->b, t, LLVMGetIntrinsicDeclaration(h->m, id, NULL, 0),
-                   NULL, 0, "");
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMBuildCall2(h->builder, t,
+                   LLVMGetIntrinsicDeclaration(h->module, id, NULL, 0), NULL, 0,
+                   "");
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
 }
 
 static LLVMValueRef text_of(host *h, LLVMValueRef i)
 {
-    LLVMValueRef node = LLVMGetMetadata(i, debug_text_kind(h->c)), op;
+    LLVMValueRef node = LLVMGetMetadata(i, debuginfo_text_kind(h->context)), op;
     const char *s;
     unsigned n = 0;
 
@@ -100,7 +101,8 @@ static LLVMValueRef text_of(host *h, LLVMValueRef i)
         return NULL;
     LLVMGetMDNodeOperands(node, &op);
     s = LLVMGetMDString(op, &n);
-    return s ? LLVMBuildGlobalStringPtr(h->b, arena_strndup(h->a, s, n), "")
+    return s ? LLVMBuildGlobalStringPtr(h->builder,
+                                        arena_strndup(h->arena, s, n), "")
              : NULL;
 }
 
@@ -112,26 +114,29 @@ static void do_line(host *h, LLVMValueRef i)
         return;
     for (unsigned k = 0; k < 3; k++)
         args[2 + k] = host_operand(h, i, k);
-    host_hook(h, "vpu_hook_line", LLVMVoidTypeInContext(h->c), args, 5);
+    host_hook(h, "vpu_hook_line", LLVMVoidTypeInContext(h->context), args, 5);
 }
 
 /* With a text for sim_debug.lines; else for DWARF. */
 static void do_var(host *h, LLVMValueRef i)
 {
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
-    LLVMValueRef var = LLVMGetMetadata(i, debug_variable_kind(h->c)), at;
+    LLVMValueRef var = LLVMGetMetadata(i, debuginfo_variable_kind(h->context)),
+                 at;
     LLVMValueRef args[3] = {h->wg, text_of(h, i)};
 
     if (args[1]) {
         args[2] = host_ptr(h, host_operand(h, i, 0));
-        host_hook(h, "vpu_hook_var", LLVMVoidTypeInContext(h->c), args, 3);
+        host_hook(h, "vpu_hook_var", LLVMVoidTypeInContext(h->context), args,
+                  3);
         return;
     }
     if (!loc || !var)
         return;
-    LLVMSetCurrentDebugLocation2(h->b, NULL);
+    LLVMSetCurrentDebugLocation2(h->builder, NULL);
     at = host_ptr(h, host_operand(h, i, 0));
-    LLVMBuildStore(h->b, at, slot_of(h, LLVMValueAsMetadata(var), loc)->slot);
+    LLVMBuildStore(h->builder, at,
+                   slot_of(h, LLVMValueAsMetadata(var), loc)->slot);
 }
 
 /* The row's function do_name. */

@@ -127,8 +127,9 @@ enum { FEW_TRIPS = 1 << 16 };
 /* Blocks of the loop that goes round from latch to header. */
 static ir_word *loop_body(host *h, uint32_t header, uint32_t latch)
 {
-    ir_word *in = ir_bits(h->a, h->cfg.n);
-    uint32_t *work = arena_array(h->a, uint32_t, h->cfg.n + 1), n = 0;
+    ir_word *in = ir_bits(h->arena, h->cfg.n_blocks);
+    uint32_t *work = arena_array(h->arena, uint32_t, h->cfg.n_blocks + 1),
+             n = 0;
 
     ir_bit_set(in, header);
     if (latch != header) {
@@ -174,7 +175,7 @@ static uint64_t cycles_of_trip(host *h, uint32_t header, uint32_t latch,
     ir_word *in = loop_body(h, header, latch);
     uint64_t n = 1;
 
-    for (uint32_t b = 0; b < h->cfg.n; b++) {
+    for (uint32_t b = 0; b < h->cfg.n_blocks; b++) {
         const uint32_t *succs = h->cfg.succs[b];
         const shave_cost *c = &h->program->costs[b];
 
@@ -241,7 +242,7 @@ static bool is_inner(host *h, const foreseen *f)
 {
     foreseen outer;
 
-    for (uint32_t b = 0; b < h->cfg.n && f->items; b++) {
+    for (uint32_t b = 0; b < h->cfg.n_blocks && f->items; b++) {
         const uint32_t *succs = h->cfg.succs[b];
 
         for (uint32_t k = 1; k <= succs[0]; k++)
@@ -263,7 +264,8 @@ static LLVMValueRef items_of_group(host *h)
     for (unsigned d = 0; d < 3; d++) {
         LLVMValueRef size = host_value(h, LLVMGetParam(h->from, first + d));
 
-        n = LLVMBuildMul(h->b, n, LLVMBuildZExt(h->b, size, h->i64, ""), "");
+        n = LLVMBuildMul(h->builder, n,
+                         LLVMBuildZExt(h->builder, size, h->i64, ""), "");
     }
     return n;
 }
@@ -281,15 +283,15 @@ static LLVMValueRef may_miss(host *h, const counter *c, LLVMValueRef bound,
     if (c->step == 1)
         return LLVMConstNull(h->i1);
     if (c->on == LLVMIntNE)
-        return LLVMBuildICmp(
-            h->b, LLVMIntNE,
-            LLVMBuildURem(h->b, distance, LLVMConstInt(t, c->step, false), ""),
-            LLVMConstNull(t), "");
+        return LLVMBuildICmp(h->builder, LLVMIntNE,
+                             LLVMBuildURem(h->builder, distance,
+                                           LLVMConstInt(t, c->step, false), ""),
+                             LLVMConstNull(t), "");
     if (c->down)
         return LLVMBuildICmp(
-            h->b, is_signed(c->on) ? LLVMIntSLT : LLVMIntULT, bound,
+            h->builder, is_signed(c->on) ? LLVMIntSLT : LLVMIntULT, bound,
             LLVMConstInt(t, (least + c->step) & ones, false), "");
-    return LLVMBuildICmp(h->b, is_signed(c->on) ? LLVMIntSGT : LLVMIntUGT,
+    return LLVMBuildICmp(h->builder, is_signed(c->on) ? LLVMIntSGT : LLVMIntUGT,
                          bound, LLVMConstInt(t, (most - c->step) & ones, false),
                          "");
 }
@@ -298,16 +300,16 @@ static LLVMValueRef may_miss(host *h, const counter *c, LLVMValueRef bound,
  * NULL. */
 static void check_limit(host *h, LLVMValueRef extra)
 {
-    LLVMValueRef now = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+    LLVMValueRef now = LLVMBuildLoad2(h->builder, h->i64, h->cycles, "");
     LLVMValueRef max = host_load_field(h, h->i64, offsetof(sim_wg, max_cycles));
     LLVMBasicBlockRef on;
 
     LLVMSetVolatile(max, true); /* another thread may lower it to stop us */
     if (extra)
-        now = LLVMBuildAdd(h->b, now, extra, "");
-    on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, now, max, ""));
+        now = LLVMBuildAdd(h->builder, now, extra, "");
+    on = host_unlikely(h, LLVMBuildICmp(h->builder, LLVMIntUGT, now, max, ""));
     host_no_return(h, "vpu_hook_limit", &h->wg, 1);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
 }
 
 /* In front of the loop. */
@@ -317,21 +319,23 @@ static void check_foreseen(host *h, const foreseen *f)
     LLVMValueRef bound = host_value(h, f->count.bound), trips, miss, many;
     LLVMBasicBlockRef on;
 
-    trips = f->count.down ? LLVMBuildSub(h->b, start, bound, "")
-                          : LLVMBuildSub(h->b, bound, start, "");
+    trips = f->count.down ? LLVMBuildSub(h->builder, start, bound, "")
+                          : LLVMBuildSub(h->builder, bound, start, "");
     miss = may_miss(h, &f->count, bound, trips);
-    trips = LLVMBuildUDiv(
-        h->b, trips, LLVMConstInt(LLVMTypeOf(trips), f->count.step, false), "");
-    trips = LLVMBuildIntCast2(h->b, trips, h->i64, false, "");
+    trips = LLVMBuildUDiv(h->builder, trips,
+                          LLVMConstInt(LLVMTypeOf(trips), f->count.step, false),
+                          "");
+    trips = LLVMBuildIntCast2(h->builder, trips, h->i64, false, "");
     if (f->items)
         trips = items_of_group(h);
-    many = LLVMBuildICmp(h->b, LLVMIntUGT, trips, k64(h, FEW_TRIPS), "");
-    on = host_unlikely(h, LLVMBuildOr(h->b, many, miss, ""));
-    trips = LLVMBuildSelect(h->b, miss, k64(h, UINT64_C(1) << 32), trips, "");
+    many = LLVMBuildICmp(h->builder, LLVMIntUGT, trips, k64(h, FEW_TRIPS), "");
+    on = host_unlikely(h, LLVMBuildOr(h->builder, many, miss, ""));
+    trips =
+        LLVMBuildSelect(h->builder, miss, k64(h, UINT64_C(1) << 32), trips, "");
     host_track(h, LLVMGetBasicBlockTerminator(h->cfg.blocks[f->latch]));
-    check_limit(h, LLVMBuildMul(h->b, trips, k64(h, f->cycles), ""));
-    LLVMBuildBr(h->b, on);
-    LLVMPositionBuilderAtEnd(h->b, on);
+    check_limit(h, LLVMBuildMul(h->builder, trips, k64(h, f->cycles), ""));
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
 }
 
 /* At the end of a block, in front of the branch t. */
@@ -358,18 +362,19 @@ static LLVMBasicBlockRef target(host *h, LLVMValueRef t, unsigned k)
 
 static void add_cycles(host *h, LLVMValueRef n)
 {
-    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->cycles, "");
+    LLVMValueRef v = LLVMBuildLoad2(h->builder, h->i64, h->cycles, "");
 
-    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, n, ""), h->cycles);
+    LLVMBuildStore(h->builder, LLVMBuildAdd(h->builder, v, n, ""), h->cycles);
 }
 
 /* --- software-pipelined loops -------------------------------------------- */
 
 static void count_trip(host *h)
 {
-    LLVMValueRef v = LLVMBuildLoad2(h->b, h->i64, h->trips, "");
+    LLVMValueRef v = LLVMBuildLoad2(h->builder, h->i64, h->trips, "");
 
-    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, v, k64(h, 1), ""), h->trips);
+    LLVMBuildStore(h->builder, LLVMBuildAdd(h->builder, v, k64(h, 1), ""),
+                   h->trips);
 }
 
 /* What a software-pipelined loop took, known on the way out. */
@@ -377,15 +382,15 @@ static void pay_for_trips(host *h, const shave_cost *c)
 {
     LLVMValueRef n, many, piped, plain;
 
-    n = LLVMBuildLoad2(h->b, h->i64, h->trips, "");
-    LLVMBuildStore(h->b, k64(h, 0), h->trips);
-    many = LLVMBuildICmp(h->b, LLVMIntUGE, n, k64(h, c->loop_stages), "");
-    piped = LLVMBuildMul(h->b, n, k64(h, c->loop_interval), "");
-    piped =
-        LLVMBuildAdd(h->b, piped, k64(h, c->loop_entry + c->loop_frame), "");
-    plain = LLVMBuildMul(h->b, n, k64(h, c->loop_plain), "");
-    plain = LLVMBuildAdd(h->b, plain, k64(h, c->loop_entry), "");
-    add_cycles(h, LLVMBuildSelect(h->b, many, piped, plain, ""));
+    n = LLVMBuildLoad2(h->builder, h->i64, h->trips, "");
+    LLVMBuildStore(h->builder, k64(h, 0), h->trips);
+    many = LLVMBuildICmp(h->builder, LLVMIntUGE, n, k64(h, c->loop_stages), "");
+    piped = LLVMBuildMul(h->builder, n, k64(h, c->loop_interval), "");
+    piped = LLVMBuildAdd(h->builder, piped,
+                         k64(h, c->loop_entry + c->loop_frame), "");
+    plain = LLVMBuildMul(h->builder, n, k64(h, c->loop_plain), "");
+    plain = LLVMBuildAdd(h->builder, plain, k64(h, c->loop_entry), "");
+    add_cycles(h, LLVMBuildSelect(h->builder, many, piped, plain, ""));
 }
 
 /* Does t end a loop over work-items that split_items.h may look at? */
@@ -436,15 +441,15 @@ static LLVMBasicBlockRef way(host *h, LLVMValueRef t, int k, uint32_t block)
 
     if (!trips && (k == round || !(end || is_item_loop(h, t, round))))
         return to;
-    at = LLVMGetInsertBlock(h->b);
-    exit = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-    LLVMPositionBuilderAtEnd(h->b, exit);
+    at = LLVMGetInsertBlock(h->builder);
+    exit = LLVMAppendBasicBlockInContext(h->context, h->fn, "");
+    LLVMPositionBuilderAtEnd(h->builder, exit);
     if (trips)
         pay_for_trips(h, c);
     if (end)
         add_cycles(h, k64(h, end));
-    LLVMBuildBr(h->b, to);
-    LLVMPositionBuilderAtEnd(h->b, at);
+    LLVMBuildBr(h->builder, to);
+    LLVMPositionBuilderAtEnd(h->builder, at);
     ir_map_set(&h->exits, from, exit);
     return exit;
 }
@@ -452,10 +457,12 @@ static LLVMBasicBlockRef way(host *h, LLVMValueRef t, int k, uint32_t block)
 static void branch(host *h, LLVMValueRef t, uint32_t block)
 {
     LLVMBasicBlockRef yes = way(h, t, 0, block), no = way(h, t, 1, block);
-    LLVMValueRef br = LLVMBuildCondBr(h->b, host_operand(h, t, 0), yes, no);
+    LLVMValueRef br =
+        LLVMBuildCondBr(h->builder, host_operand(h, t, 0), yes, no);
 
     if (is_item_loop(h, t, way_round(h, t, block)))
-        LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->c, "vpu.items", 9),
+        LLVMSetMetadata(br,
+                        LLVMGetMDKindIDInContext(h->context, "vpu.items", 9),
                         ir_metadata(t, "vpu.items"));
 }
 
@@ -468,7 +475,7 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     switch (LLVMGetInstructionOpcode(t)) {
     case LLVMRet:
         host_save_state(h);
-        LLVMBuildRetVoid(h->b);
+        LLVMBuildRetVoid(h->builder);
         return;
     case LLVMUnreachable:
         args[0] = h->wg;
@@ -477,12 +484,12 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
         return;
     case LLVMBr:
         if (n == 1)
-            LLVMBuildBr(h->b, target(h, t, 0));
+            LLVMBuildBr(h->builder, target(h, t, 0));
         else
             branch(h, t, block);
         return;
     case LLVMSwitch:
-        r = LLVMBuildSwitch(h->b, host_operand(h, t, 0),
+        r = LLVMBuildSwitch(h->builder, host_operand(h, t, 0),
                             ir_map_get(&h->blocks, LLVMGetSwitchDefaultDest(t)),
                             n);
         for (unsigned k = 1; k < n; k++)
@@ -542,10 +549,10 @@ static void leave_block(host *h, LLVMValueRef t, uint32_t block)
         v = host_operand(h, t, 0);
         cost = k64(h, edge[0]);
         for (unsigned k = 1; k < n; k++)
-            cost = LLVMBuildSelect(
-                h->b,
-                LLVMBuildICmp(h->b, LLVMIntEQ, v, LLVMGetOperand(t, 2 * k), ""),
-                k64(h, edge[k]), cost, "");
+            cost = LLVMBuildSelect(h->builder,
+                                   LLVMBuildICmp(h->builder, LLVMIntEQ, v,
+                                                 LLVMGetOperand(t, 2 * k), ""),
+                                   k64(h, edge[k]), cost, "");
         add_cycles(h, cost);
     } else if (way_round(h, t, block) >= 0) {
         if (edge && edge[way_round(h, t, block)])
@@ -555,7 +562,7 @@ static void leave_block(host *h, LLVMValueRef t, uint32_t block)
         uint32_t no = cost_of_way(h, t, 1, block);
 
         if (yes || no)
-            add_cycles(h, LLVMBuildSelect(h->b, host_operand(h, t, 0),
+            add_cycles(h, LLVMBuildSelect(h->builder, host_operand(h, t, 0),
                                           k64(h, yes), k64(h, no), ""));
     }
 }
@@ -623,13 +630,13 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
     if (accesses) {
         LLVMBasicBlockRef on;
 
-        v = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
-        on = host_unlikely(h, LLVMBuildICmp(h->b, LLVMIntUGT, v,
+        v = LLVMBuildLoad2(h->builder, h->i64, h->log_n, "");
+        on = host_unlikely(h, LLVMBuildICmp(h->builder, LLVMIntUGT, v,
                                             k64(h, SIM_LOG_ENTRIES - accesses),
                                             ""));
         host_flush(h);
-        LLVMBuildBr(h->b, on);
-        LLVMPositionBuilderAtEnd(h->b, on);
+        LLVMBuildBr(h->builder, on);
+        LLVMPositionBuilderAtEnd(h->builder, on);
     }
 }
 
@@ -637,7 +644,7 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
 static void at_line_of(host *h, LLVMValueRef i)
 {
     if (h->debug)
-        LLVMSetCurrentDebugLocation2(h->b,
+        LLVMSetCurrentDebugLocation2(h->builder,
                                      i ? LLVMInstructionGetDebugLoc(i) : NULL);
 }
 
@@ -646,11 +653,11 @@ static void do_block(host *h, uint32_t n)
     LLVMBasicBlockRef b = h->cfg.blocks[n];
     LLVMValueRef t = LLVMGetBasicBlockTerminator(b), i;
 
-    LLVMPositionBuilderAtEnd(h->b, ir_map_get(&h->blocks, b));
+    LLVMPositionBuilderAtEnd(h->builder, ir_map_get(&h->blocks, b));
     for (i = LLVMGetFirstInstruction(b); LLVMIsAPHINode(i);
          i = LLVMGetNextInstruction(i))
         ir_map_set(&h->map, i,
-                   LLVMBuildPhi(h->b, host_type(h, LLVMTypeOf(i)), ""));
+                   LLVMBuildPhi(h->builder, host_type(h, LLVMTypeOf(i)), ""));
     at_line_of(h, NULL);
     enter_block(h, b, n);
     for (; i != t && !h->st; i = LLVMGetNextInstruction(i)) {
@@ -666,7 +673,7 @@ static void do_block(host *h, uint32_t n)
     at_line_of(h, t);
     leave_block(h, t, n);
     do_terminator(h, t, n);
-    ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->b));
+    ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->builder));
 }
 
 /* Where host code comes from when it goes from a block to block n. */
@@ -684,7 +691,7 @@ static LLVMBasicBlockRef end_of(host *h, LLVMBasicBlockRef from, uint32_t n)
 
 static void fill_phis(host *h, const ir_word *seen)
 {
-    for (uint32_t n = 0; n < h->cfg.n; n++)
+    for (uint32_t n = 0; n < h->cfg.n_blocks; n++)
         ir_each_inst(i, h->cfg.blocks[n]) {
             LLVMValueRef phi = ir_map_get(&h->map, i);
 
@@ -698,7 +705,7 @@ static void fill_phis(host *h, const ir_word *seen)
                 if (!ir_bit(seen, ir_cfg_number(&h->cfg, from)))
                     continue;
                 end = end_of(h, from, n);
-                LLVMPositionBuilderBefore(h->b,
+                LLVMPositionBuilderBefore(h->builder,
                                           LLVMGetBasicBlockTerminator(end));
                 v = host_value(h, LLVMGetIncomingValue(i, k));
                 LLVMAddIncoming(phi, &v, &end, 1);
@@ -714,18 +721,18 @@ static void declare(host *h, const char *name)
     unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
 
     h->fn = LLVMAddFunction(
-        h->m, name,
-        LLVMFunctionType(LLVMVoidTypeInContext(h->c), types, 4, false));
+        h->module, name,
+        LLVMFunctionType(LLVMVoidTypeInContext(h->context), types, 4, false));
     ir_attr(h->fn, "nounwind", 0);
     /* A frame of many pages must not step over the stack's guard. */
-    LLVMAddAttributeAtIndex(
-        h->fn, LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(h->c, "probe-stack", 11, "inline-asm", 10));
+    LLVMAddAttributeAtIndex(h->fn, LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(h->context, "probe-stack",
+                                                      11, "inline-asm", 10));
     /* Not the window: transfers change what is in it. */
     for (unsigned k = 1; k <= 4; k++)
         if (k != 2)
-            LLVMAddAttributeAtIndex(h->fn, k,
-                                    LLVMCreateEnumAttribute(h->c, noalias, 0));
+            LLVMAddAttributeAtIndex(
+                h->fn, k, LLVMCreateEnumAttribute(h->context, noalias, 0));
     h->wg = LLVMGetParam(h->fn, 0);
     h->window = LLVMGetParam(h->fn, 1);
     h->args = LLVMGetParam(h->fn, 2);
@@ -739,12 +746,12 @@ static void prologue(host *h)
         offsetof(sim_wg, kept_base), offsetof(sim_wg, const_base)};
     unsigned n_params = LLVMCountParams(h->from), n_args = n_params - 13;
 
-    LLVMPositionBuilderAtEnd(h->b,
-                             LLVMAppendBasicBlockInContext(h->c, h->fn, ""));
-    h->cycles = LLVMBuildAlloca(h->b, h->i64, "cycles");
-    h->log_n = LLVMBuildAlloca(h->b, h->i64, "log_n");
-    h->trips = LLVMBuildAlloca(h->b, h->i64, "trips");
-    LLVMBuildStore(h->b, k64(h, 0), h->trips);
+    LLVMPositionBuilderAtEnd(
+        h->builder, LLVMAppendBasicBlockInContext(h->context, h->fn, ""));
+    h->cycles = LLVMBuildAlloca(h->builder, h->i64, "cycles");
+    h->log_n = LLVMBuildAlloca(h->builder, h->i64, "log_n");
+    h->trips = LLVMBuildAlloca(h->builder, h->i64, "trips");
+    LLVMBuildStore(h->builder, k64(h, 0), h->trips);
     host_restore_state(h);
     for (int k = 0; k < 4; k++)
         h->bases[k] = host_load_field(h, h->i32, bases[k]);
@@ -752,8 +759,9 @@ static void prologue(host *h)
         LLVMValueRef p = LLVMGetParam(h->from, k), v;
         LLVMValueRef at = k64(h, h->layout->arg_offsets[k]);
 
-        v = LLVMBuildLoad2(h->b, host_type(h, LLVMTypeOf(p)),
-                           LLVMBuildGEP2(h->b, h->i8, h->args, &at, 1, ""), "");
+        v = LLVMBuildLoad2(
+            h->builder, host_type(h, LLVMTypeOf(p)),
+            LLVMBuildGEP2(h->builder, h->i8, h->args, &at, 1, ""), "");
         LLVMSetAlignment(v, 1);
         ir_map_set(&h->map, p, v);
     }
@@ -764,14 +772,14 @@ static void prologue(host *h)
                             offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
     ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_N_IDS), h->bases[2]);
     if (h->sites)
-        check_prologue(h, n_args);
+        host_check_prologue(h, n_args);
 }
 
 vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
                         arena *a, uint32_t *stack_bytes, vpu_error *err)
 {
-    host h = {.a = a,
-              .m = to,
+    host h = {.arena = a,
+              .module = to,
               .from = source->fn,
               .layout = source->layout,
               .program = source->program,
@@ -782,23 +790,23 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
     uint32_t *order, n = 0;
     ir_word *seen;
 
-    h.c = LLVMGetModuleContext(to);
+    h.context = LLVMGetModuleContext(to);
     h.td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(source->fn));
-    h.b = LLVMCreateBuilderInContext(h.c);
-    h.i1 = LLVMInt1TypeInContext(h.c);
-    h.i8 = LLVMInt8TypeInContext(h.c);
-    h.i32 = LLVMInt32TypeInContext(h.c);
-    h.i64 = LLVMInt64TypeInContext(h.c);
-    h.ptr = LLVMPointerTypeInContext(h.c, 0);
+    h.builder = LLVMCreateBuilderInContext(h.context);
+    h.i1 = LLVMInt1TypeInContext(h.context);
+    h.i8 = LLVMInt8TypeInContext(h.context);
+    h.i32 = LLVMInt32TypeInContext(h.context);
+    h.i64 = LLVMInt64TypeInContext(h.context);
+    h.ptr = LLVMPointerTypeInContext(h.context, 0);
     ir_map_init(&h.map, a);
     ir_map_init(&h.blocks, a);
     ir_map_init(&h.ends, a);
     ir_map_init(&h.exits, a);
     ir_cfg_build(&h.cfg, source->fn, a);
-    order = arena_array(a, uint32_t, h.cfg.n);
-    seen = ir_bits(a, h.cfg.n);
+    order = arena_array(a, uint32_t, h.cfg.n_blocks);
+    seen = ir_bits(a, h.cfg.n_blocks);
     n = ir_post_order(&h.cfg, order, seen);
-    h.rpo = arena_array(a, uint32_t, h.cfg.n);
+    h.rpo = arena_array(a, uint32_t, h.cfg.n_blocks);
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;
     declare(&h, source->name);
@@ -807,8 +815,8 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
     prologue(&h);
     for (uint32_t k = n; k-- > 0;)
         ir_map_set(&h.blocks, h.cfg.blocks[order[k]],
-                   LLVMAppendBasicBlockInContext(h.c, h.fn, ""));
-    LLVMBuildBr(h.b, ir_map_get(&h.blocks, h.cfg.blocks[0]));
+                   LLVMAppendBasicBlockInContext(h.context, h.fn, ""));
+    LLVMBuildBr(h.builder, ir_map_get(&h.blocks, h.cfg.blocks[0]));
     for (uint32_t k = n; k-- > 0 && !h.st;)
         do_block(&h, order[k]);
     at_line_of(&h, NULL);
@@ -816,7 +824,7 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
         fill_phis(&h, seen);
     if (!h.st)
         split_item_loops(h.fn, a);
-    LLVMDisposeBuilder(h.b);
+    LLVMDisposeBuilder(h.builder);
     *stack_bytes = h.stack;
     return h.st;
 }

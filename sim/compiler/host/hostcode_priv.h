@@ -16,11 +16,11 @@ typedef struct {
 } host_slot;
 
 typedef struct {
-    arena *a;
-    LLVMContextRef c;
-    LLVMModuleRef m;
+    arena *arena;
+    LLVMContextRef context;
+    LLVMModuleRef module;
     LLVMTargetDataRef td; /* the device's layout */
-    LLVMBuilderRef b;
+    LLVMBuilderRef builder;
     LLVMValueRef from, fn;
     LLVMTypeRef i1, i8, i32, i64, ptr, wg_void;
     const shave_layout *layout;
@@ -88,8 +88,8 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i);
 /* debug.c, for HOSTCODE_DEBUG. */
 /* h->fn is the code of h->from's subprogram. */
 void host_debug_begin_function(host *h);
-/* The calls var and stop, and the calls of debug_add_lines as host code. False:
- * i is something else. */
+/* The calls var and stop, and the calls of debuginfo_add_lines as host code.
+ * False: i is something else. */
 bool host_debug_call(host *h, LLVMValueRef i);
 
 #endif

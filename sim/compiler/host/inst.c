@@ -48,12 +48,12 @@ LLVMTypeRef host_type(host *h, LLVMTypeRef t)
                               LLVMGetArrayLength2(t));
     case LLVMStructTypeKind: {
         unsigned n = LLVMCountStructElementTypes(t);
-        LLVMTypeRef *e = arena_array(h->a, LLVMTypeRef, n + 1);
+        LLVMTypeRef *e = arena_array(h->arena, LLVMTypeRef, n + 1);
 
         LLVMGetStructElementTypes(t, e);
         for (unsigned i = 0; i < n; i++)
             e[i] = host_type(h, e[i]);
-        return LLVMStructTypeInContext(h->c, e, n, LLVMIsPackedStruct(t));
+        return LLVMStructTypeInContext(h->context, e, n, LLVMIsPackedStruct(t));
     }
     default:
         return t;
@@ -64,12 +64,12 @@ LLVMValueRef host_field_ptr(host *h, size_t offset)
 {
     LLVMValueRef i = k64(h, offset);
 
-    return LLVMBuildGEP2(h->b, h->i8, h->wg, &i, 1, "");
+    return LLVMBuildGEP2(h->builder, h->i8, h->wg, &i, 1, "");
 }
 
 LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset)
 {
-    return LLVMBuildLoad2(h->b, t, host_field_ptr(h, offset), "");
+    return LLVMBuildLoad2(h->builder, t, host_field_ptr(h, offset), "");
 }
 
 /* --- values -------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static LLVMValueRef global_address(host *h, LLVMValueRef g)
 
     for (uint32_t i = 0; i < h->layout->n_globals; i++)
         if (h->layout->globals[i].global == g)
-            return LLVMBuildAdd(h->b, h->bases[local ? 0 : 3],
+            return LLVMBuildAdd(h->builder, h->bases[local ? 0 : 3],
                                 k32(h, h->layout->globals[i].offset), "");
     host_fail(h, NULL,
               "a program-scope variable outside local and constant memory");
@@ -100,17 +100,18 @@ static LLVMValueRef index_address(host *h, LLVMTypeRef t, LLVMValueRef gep)
             unsigned f = (unsigned)LLVMConstIntGetZExtValue(idx);
 
             at = LLVMBuildAdd(
-                h->b, at, k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)),
-                "");
+                h->builder, at,
+                k32(h, (uint32_t)LLVMOffsetOfElement(h->td, t, f)), "");
             t = LLVMStructGetTypeAtIndex(t, f);
             continue;
         }
         if (k > 1)
             t = LLVMGetElementType(t);
         size = (uint32_t)LLVMABISizeOfType(h->td, t);
-        idx = LLVMBuildIntCast2(h->b, host_value(h, idx), h->i32, true, "");
-        at = LLVMBuildAdd(h->b, at, LLVMBuildMul(h->b, idx, k32(h, size), ""),
-                          "");
+        idx =
+            LLVMBuildIntCast2(h->builder, host_value(h, idx), h->i32, true, "");
+        at = LLVMBuildAdd(h->builder, at,
+                          LLVMBuildMul(h->builder, idx, k32(h, size), ""), "");
     }
     return at;
 }
@@ -130,13 +131,14 @@ static LLVMValueRef constant_expr(host *h, LLVMValueRef v)
     case LLVMIntToPtr:
     case LLVMTrunc:
         x = host_value(h, LLVMGetOperand(v, 0));
-        return LLVMBuildIntCast2(h->b, x, host_type(h, LLVMTypeOf(v)), false,
-                                 "");
+        return LLVMBuildIntCast2(h->builder, x, host_type(h, LLVMTypeOf(v)),
+                                 false, "");
     case LLVMAdd:
     case LLVMSub:
     case LLVMMul:
     case LLVMXor:
-        return LLVMBuildBinOp(h->b, op, host_value(h, LLVMGetOperand(v, 0)),
+        return LLVMBuildBinOp(h->builder, op,
+                              host_value(h, LLVMGetOperand(v, 0)),
                               host_value(h, LLVMGetOperand(v, 1)), "");
     default:
         host_fail(h, NULL, "a constant expression");
@@ -157,13 +159,14 @@ static LLVMValueRef defined(host *h, LLVMValueRef v)
     if (!vector && !LLVMIsAConstantArray(v) && !LLVMIsAConstantStruct(v))
         return v;
     n = (unsigned)LLVMGetNumOperands(v);
-    e = arena_array(h->a, LLVMValueRef, n + 1);
+    e = arena_array(h->arena, LLVMValueRef, n + 1);
     for (unsigned k = 0; k < n; k++)
         e[k] = defined(h, LLVMGetOperand(v, k));
     return vector ? LLVMConstVector(e, n)
            : LLVMIsAConstantArray(v)
                ? LLVMConstArray2(LLVMGetElementType(t), e, n)
-               : LLVMConstStructInContext(h->c, e, n, LLVMIsPackedStruct(t));
+               : LLVMConstStructInContext(h->context, e, n,
+                                          LLVMIsPackedStruct(t));
 }
 
 /* The host value of a device value, at the builder's position. */
@@ -194,26 +197,29 @@ LLVMValueRef host_operand(host *h, LLVMValueRef i, unsigned k)
 
 LLVMValueRef host_ptr(host *h, LLVMValueRef device)
 {
-    LLVMValueRef off = LLVMBuildZExt(h->b, device, h->i64, "");
+    LLVMValueRef off = LLVMBuildZExt(h->builder, device, h->i64, "");
 
-    return LLVMBuildInBoundsGEP2(h->b, h->i8, h->window, &off, 1, "");
+    return LLVMBuildInBoundsGEP2(h->builder, h->i8, h->window, &off, 1, "");
 }
 
 /* --- calls out ----------------------------------------------------------- */
 
 void host_save_state(host *h)
 {
-    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->cycles, ""),
+    LLVMBuildStore(h->builder,
+                   LLVMBuildLoad2(h->builder, h->i64, h->cycles, ""),
                    host_field_ptr(h, offsetof(sim_wg, cycles)));
-    LLVMBuildStore(h->b, LLVMBuildLoad2(h->b, h->i64, h->log_n, ""),
+    LLVMBuildStore(h->builder, LLVMBuildLoad2(h->builder, h->i64, h->log_n, ""),
                    host_field_ptr(h, offsetof(sim_wg, log_n)));
 }
 
 void host_restore_state(host *h)
 {
-    LLVMBuildStore(h->b, host_load_field(h, h->i64, offsetof(sim_wg, cycles)),
+    LLVMBuildStore(h->builder,
+                   host_load_field(h, h->i64, offsetof(sim_wg, cycles)),
                    h->cycles);
-    LLVMBuildStore(h->b, host_load_field(h, h->i64, offsetof(sim_wg, log_n)),
+    LLVMBuildStore(h->builder,
+                   host_load_field(h, h->i64, offsetof(sim_wg, log_n)),
                    h->log_n);
 }
 
@@ -225,32 +231,34 @@ LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(args[i]);
     t = LLVMFunctionType(ret, types, n, false);
-    return LLVMBuildCall2(h->b, t, ir_declare(h->m, name, t), args, n, "");
+    return LLVMBuildCall2(h->builder, t, ir_declare(h->module, name, t), args,
+                          n, "");
 }
 
 void host_no_return(host *h, const char *name, LLVMValueRef *args, unsigned n)
 {
-    host_hook(h, name, LLVMVoidTypeInContext(h->c), args, n);
-    ir_attr(LLVMGetNamedFunction(h->m, name), "noreturn", 0);
-    ir_attr(LLVMGetNamedFunction(h->m, name), "cold", 0);
-    LLVMBuildUnreachable(h->b);
+    host_hook(h, name, LLVMVoidTypeInContext(h->context), args, n);
+    ir_attr(LLVMGetNamedFunction(h->module, name), "noreturn", 0);
+    ir_attr(LLVMGetNamedFunction(h->module, name), "cold", 0);
+    LLVMBuildUnreachable(h->builder);
 }
 
 /* if (cond) { unlikely } ; leaves the builder in the unlikely block and returns
  * the block to go on in. */
 LLVMBasicBlockRef host_unlikely(host *h, LLVMValueRef cond)
 {
-    LLVMBasicBlockRef rare = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
-    LLVMValueRef br = LLVMBuildCondBr(h->b, cond, rare, on);
-    LLVMMetadataRef w[3] = {LLVMMDStringInContext2(h->c, "branch_weights", 14),
-                            LLVMValueAsMetadata(k32(h, 1)),
-                            LLVMValueAsMetadata(k32(h, 1 << 20))};
+    LLVMBasicBlockRef rare =
+        LLVMAppendBasicBlockInContext(h->context, h->fn, "");
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(h->context, h->fn, "");
+    LLVMValueRef br = LLVMBuildCondBr(h->builder, cond, rare, on);
+    LLVMMetadataRef w[3] = {
+        LLVMMDStringInContext2(h->context, "branch_weights", 14),
+        LLVMValueAsMetadata(k32(h, 1)), LLVMValueAsMetadata(k32(h, 1 << 20))};
 
-    LLVMSetMetadata(
-        br, LLVMGetMDKindIDInContext(h->c, "prof", 4),
-        LLVMMetadataAsValue(h->c, LLVMMDNodeInContext2(h->c, w, 3)));
-    LLVMPositionBuilderAtEnd(h->b, rare);
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(h->context, "prof", 4),
+                    LLVMMetadataAsValue(
+                        h->context, LLVMMDNodeInContext2(h->context, w, 3)));
+    LLVMPositionBuilderAtEnd(h->builder, rare);
     return on;
 }
 
@@ -260,21 +268,22 @@ void host_flush(host *h)
     LLVMValueRef args[2] = {h->wg, h->log};
 
     host_save_state(h);
-    host_hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->c), args, 2);
-    ir_attr(LLVMGetNamedFunction(h->m, "vpu_hook_flush"), "memory",
+    host_hook(h, "vpu_hook_flush", LLVMVoidTypeInContext(h->context), args, 2);
+    ir_attr(LLVMGetNamedFunction(h->module, "vpu_hook_flush"), "memory",
             IR_MEMORY_ARGUMENTS_AND_INACCESSIBLE);
     host_restore_state(h);
 }
 
 static void log_piece(host *h, LLVMValueRef device, uint32_t bytes, bool store)
 {
-    LLVMValueRef n = LLVMBuildLoad2(h->b, h->i64, h->log_n, "");
-    LLVMValueRef e = LLVMBuildZExt(h->b, device, h->i64, ""), at;
+    LLVMValueRef n = LLVMBuildLoad2(h->builder, h->i64, h->log_n, "");
+    LLVMValueRef e = LLVMBuildZExt(h->builder, device, h->i64, ""), at;
 
-    e = LLVMBuildOr(h->b, e, k64(h, SIM_LOG_ENTRY(0, bytes, store)), "");
-    at = LLVMBuildInBoundsGEP2(h->b, h->i64, h->log, &n, 1, "");
-    LLVMBuildStore(h->b, e, at);
-    LLVMBuildStore(h->b, LLVMBuildAdd(h->b, n, k64(h, 1), ""), h->log_n);
+    e = LLVMBuildOr(h->builder, e, k64(h, SIM_LOG_ENTRY(0, bytes, store)), "");
+    at = LLVMBuildInBoundsGEP2(h->builder, h->i64, h->log, &n, 1, "");
+    LLVMBuildStore(h->builder, e, at);
+    LLVMBuildStore(h->builder, LLVMBuildAdd(h->builder, n, k64(h, 1), ""),
+                   h->log_n);
 }
 
 /* As the SHAVE makes the access: in pieces of 16 bytes and less. */
@@ -284,8 +293,8 @@ static void log_access(host *h, LLVMValueRef device, LLVMTypeRef t, bool store)
     uint32_t n = shave_pieces(h->td, t, pieces), at = 0;
 
     for (uint32_t k = 0; k < n; at += pieces[k++])
-        log_piece(h, LLVMBuildAdd(h->b, device, k32(h, at), ""), pieces[k],
-                  store);
+        log_piece(h, LLVMBuildAdd(h->builder, device, k32(h, at), ""),
+                  pieces[k], store);
 }
 
 bool host_is_global(LLVMValueRef p)
@@ -306,9 +315,9 @@ void host_track(host *h, LLVMValueRef i)
     if (!h->track_lines || !pos[0])
         return;
     for (int k = 0; k < 2; k++)
-        LLVMSetVolatile(
-            LLVMBuildStore(h->b, k32(h, pos[k]), host_field_ptr(h, at[k])),
-            true);
+        LLVMSetVolatile(LLVMBuildStore(h->builder, k32(h, pos[k]),
+                                       host_field_ptr(h, at[k])),
+                        true);
 }
 
 static LLVMValueRef do_load(host *h, LLVMValueRef i)
@@ -316,7 +325,7 @@ static LLVMValueRef do_load(host *h, LLVMValueRef i)
     LLVMValueRef p = LLVMGetOperand(i, 0), at = host_value(h, p), v;
     LLVMTypeRef t = LLVMTypeOf(i);
 
-    v = LLVMBuildLoad2(h->b, host_type(h, t), host_ptr(h, at), "");
+    v = LLVMBuildLoad2(h->builder, host_type(h, t), host_ptr(h, at), "");
     LLVMSetAlignment(v, 1);
     if (host_is_global(p) && !h->sites)
         log_access(h, at, t, false);
@@ -328,7 +337,7 @@ static void do_store(host *h, LLVMValueRef i)
     LLVMValueRef v = LLVMGetOperand(i, 0), p = LLVMGetOperand(i, 1), s;
     LLVMValueRef at = host_value(h, p);
 
-    s = LLVMBuildStore(h->b, host_value(h, v), host_ptr(h, at));
+    s = LLVMBuildStore(h->builder, host_value(h, v), host_ptr(h, at));
     LLVMSetAlignment(s, 1);
     if (host_is_global(p) && !h->sites)
         log_access(h, at, LLVMTypeOf(v), true);
@@ -350,7 +359,7 @@ static LLVMValueRef do_alloca(host *h, LLVMValueRef i)
         return k32(h, 0);
     }
     h->stack = (uint32_t)((at + bytes + 15) & ~UINT64_C(15));
-    return LLVMBuildAdd(h->b, h->bases[1], k32(h, (uint32_t)at), "");
+    return LLVMBuildAdd(h->builder, h->bases[1], k32(h, (uint32_t)at), "");
 }
 
 static LLVMValueRef do_cast(host *h, LLVMValueRef i)
@@ -360,14 +369,15 @@ static LLVMValueRef do_cast(host *h, LLVMValueRef i)
     LLVMValueRef v = host_operand(h, i, 0);
 
     if (op == LLVMPtrToInt || op == LLVMIntToPtr)
-        return LLVMBuildIntCast2(h->b, v, t, false, "");
+        return LLVMBuildIntCast2(h->builder, v, t, false, "");
     if (op == LLVMAddrSpaceCast)
         return v;
     if (op == LLVMBitCast && LLVMTypeOf(v) == t)
         return v;
-    v = LLVMBuildCast(h->b, op, v, t, "");
-    return op == LLVMFPToSI || op == LLVMFPToUI ? LLVMBuildFreeze(h->b, v, "")
-                                                : v;
+    v = LLVMBuildCast(h->builder, op, v, t, "");
+    return op == LLVMFPToSI || op == LLVMFPToUI
+               ? LLVMBuildFreeze(h->builder, v, "")
+               : v;
 }
 
 /* The number of a lane that there is. */
@@ -376,14 +386,14 @@ static LLVMValueRef lane_number(host *h, LLVMValueRef idx, LLVMTypeRef vector)
     LLVMValueRef n = host_value(h, idx);
 
     return LLVMBuildURem(
-        h->b, n, LLVMConstInt(LLVMTypeOf(n), LLVMGetVectorSize(vector), false),
-        "");
+        h->builder, n,
+        LLVMConstInt(LLVMTypeOf(n), LLVMGetVectorSize(vector), false), "");
 }
 
 static LLVMValueRef do_shuffle(host *h, LLVMValueRef i)
 {
     unsigned n = LLVMGetNumMaskElements(i);
-    LLVMValueRef *mask = arena_array(h->a, LLVMValueRef, n), v;
+    LLVMValueRef *mask = arena_array(h->arena, LLVMValueRef, n), v;
     bool any = false;
 
     for (unsigned k = 0; k < n; k++) {
@@ -393,10 +403,10 @@ static LLVMValueRef do_shuffle(host *h, LLVMValueRef i)
         mask[k] = m == LLVMGetUndefMaskElem() ? LLVMGetUndef(h->i32)
                                               : k32(h, (uint32_t)m);
     }
-    v = LLVMBuildShuffleVector(h->b, host_operand(h, i, 0),
+    v = LLVMBuildShuffleVector(h->builder, host_operand(h, i, 0),
                                host_operand(h, i, 1), LLVMConstVector(mask, n),
                                "");
-    return any ? LLVMBuildFreeze(h->b, v, "") : v;
+    return any ? LLVMBuildFreeze(h->builder, v, "") : v;
 }
 
 static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
@@ -408,13 +418,14 @@ static LLVMValueRef do_atomic(host *h, LLVMValueRef i)
         log_piece(h, at, 4, true);
     }
     if (LLVMIsAAtomicRMWInst(i))
-        r = LLVMBuildAtomicRMW(h->b, LLVMGetAtomicRMWBinOp(i), host_ptr(h, at),
-                               host_operand(h, i, 1),
+        r = LLVMBuildAtomicRMW(h->builder, LLVMGetAtomicRMWBinOp(i),
+                               host_ptr(h, at), host_operand(h, i, 1),
                                LLVMAtomicOrderingMonotonic, false);
     else
-        r = LLVMBuildAtomicCmpXchg(
-            h->b, host_ptr(h, at), host_operand(h, i, 1), host_operand(h, i, 2),
-            LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+        r = LLVMBuildAtomicCmpXchg(h->builder, host_ptr(h, at),
+                                   host_operand(h, i, 1), host_operand(h, i, 2),
+                                   LLVMAtomicOrderingMonotonic,
+                                   LLVMAtomicOrderingMonotonic, false);
     return r;
 }
 
@@ -425,7 +436,7 @@ static void touch(host *h, LLVMValueRef p, LLVMValueRef n, bool store)
     if (!host_is_global(p) || h->sites)
         return;
     host_flush(h); /* the cache hears of the accesses so far first */
-    host_hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->c), args, 4);
+    host_hook(h, "vpu_hook_touch", LLVMVoidTypeInContext(h->context), args, 4);
 }
 
 static void do_block_move(host *h, LLVMValueRef i, const char *name)
@@ -433,16 +444,16 @@ static void do_block_move(host *h, LLVMValueRef i, const char *name)
     LLVMValueRef dst = LLVMGetOperand(i, 0), src = LLVMGetOperand(i, 1), n, n32;
 
     n = host_operand(h, i, 2);
-    n32 = LLVMBuildIntCast2(h->b, n, h->i32, false, "");
-    n = LLVMBuildZExt(h->b, n32, h->i64, "");
+    n32 = LLVMBuildIntCast2(h->builder, n, h->i32, false, "");
+    n = LLVMBuildZExt(h->builder, n32, h->i64, "");
     touch(h, dst, n32, true);
     if (!strncmp(name, "llvm.memset", 11)) {
-        LLVMBuildMemSet(h->b, host_ptr(h, host_value(h, dst)),
+        LLVMBuildMemSet(h->builder, host_ptr(h, host_value(h, dst)),
                         host_operand(h, i, 1), n, 1);
         return;
     }
     touch(h, src, n32, false);
-    LLVMBuildMemMove(h->b, host_ptr(h, host_value(h, dst)), 1,
+    LLVMBuildMemMove(h->builder, host_ptr(h, host_value(h, dst)), 1,
                      host_ptr(h, host_value(h, src)), 1, n);
 }
 
@@ -453,11 +464,11 @@ static LLVMValueRef import(host *h, LLVMValueRef f)
     unsigned n = LLVMGetAttributeCountAtIndex(f, LLVMAttributeFunctionIndex);
     size_t len;
     const char *name = LLVMGetValueName2(f, &len);
-    LLVMValueRef to = LLVMGetNamedFunction(h->m, name);
+    LLVMValueRef to = LLVMGetNamedFunction(h->module, name);
 
     if (to)
         return to;
-    to = LLVMAddFunction(h->m, name, LLVMGlobalGetValueType(f));
+    to = LLVMAddFunction(h->module, name, LLVMGlobalGetValueType(f));
     if (n <= 32) {
         LLVMGetAttributesAtIndex(f, LLVMAttributeFunctionIndex, attrs);
         for (unsigned i = 0; i < n; i++)
@@ -468,13 +479,13 @@ static LLVMValueRef import(host *h, LLVMValueRef f)
 
 LLVMValueRef host_scratch(host *h, LLVMTypeRef t)
 {
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->b);
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->builder);
     LLVMValueRef block;
 
     LLVMPositionBuilderBefore(
-        h->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
-    block = LLVMBuildAlloca(h->b, t, "");
-    LLVMPositionBuilderAtEnd(h->b, at);
+        h->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(h->fn)));
+    block = LLVMBuildAlloca(h->builder, t, "");
+    LLVMPositionBuilderAtEnd(h->builder, at);
     return block;
 }
 
@@ -492,9 +503,9 @@ static LLVMValueRef call_words_hook(host *h, LLVMValueRef i, const char *hook,
         args[at + k] = host_operand(h, i, k);
     if (!ends)
         return host_hook(h, hook, LLVMTypeOf(i), args, at + n);
-    dead = LLVMAppendBasicBlockInContext(h->c, h->fn, "");
+    dead = LLVMAppendBasicBlockInContext(h->context, h->fn, "");
     host_no_return(h, hook, args, at + n);
-    LLVMPositionBuilderAtEnd(h->b, dead); /* the unreachable follows */
+    LLVMPositionBuilderAtEnd(h->builder, dead); /* the unreachable follows */
     return NULL;
 }
 
@@ -526,10 +537,10 @@ static LLVMValueRef hook_block(host *h, LLVMValueRef i, const char *hook,
     for (unsigned k = 0; k < SIM_DMA_N; k++) {
         LLVMValueRef idx = k32(h, k);
 
-        LLVMBuildStore(h->b,
+        LLVMBuildStore(h->builder,
                        k == SIM_DMA_BYTES ? host_size(h, i, k)
                                           : host_operand(h, i, k),
-                       LLVMBuildGEP2(h->b, h->i32, args[2], &idx, 1, ""));
+                       LLVMBuildGEP2(h->builder, h->i32, args[2], &idx, 1, ""));
     }
     host_save_state(h);
     r = host_hook(h, hook, h->i32, args, 3);
@@ -573,18 +584,20 @@ static bool runtime_call(host *h, LLVMValueRef i, LLVMValueRef *v)
  * operations as in routines.c, so results do not change. */
 static LLVMValueRef inline_routine(host *h, LLVMValueRef i)
 {
-    LLVMTypeRef d = LLVMDoubleTypeInContext(h->c), t;
+    LLVMTypeRef d = LLVMDoubleTypeInContext(h->context), t;
     unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
     LLVMValueRef v;
 
     if (ir_call_id(i) != CALL_rsqrt_f32)
         return NULL;
-    v = LLVMBuildFPExt(h->b, host_operand(h, i, 0), d, "");
-    t = LLVMIntrinsicGetType(h->c, id, &d, 1);
-    v = LLVMBuildCall2(h->b, t, LLVMGetIntrinsicDeclaration(h->m, id, &d, 1),
-                       &v, 1, "");
-    v = LLVMBuildFDiv(h->b, LLVMConstReal(d, 1.0), v, "");
-    return LLVMBuildFPTrunc(h->b, v, LLVMFloatTypeInContext(h->c), "");
+    v = LLVMBuildFPExt(h->builder, host_operand(h, i, 0), d, "");
+    t = LLVMIntrinsicGetType(h->context, id, &d, 1);
+    v = LLVMBuildCall2(h->builder, t,
+                       LLVMGetIntrinsicDeclaration(h->module, id, &d, 1), &v, 1,
+                       "");
+    v = LLVMBuildFDiv(h->builder, LLVMConstReal(d, 1.0), v, "");
+    return LLVMBuildFPTrunc(h->builder, v, LLVMFloatTypeInContext(h->context),
+                            "");
 }
 
 /* Intrinsics whose second operand may declare a result undefined. */
@@ -612,7 +625,7 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
     }
     if (h->debug && host_debug_call(h, i))
         return NULL;
-    if (h->sites && check_call(h, i, &v))
+    if (h->sites && host_check_call(h, i, &v))
         return v;
     if (runtime_call(h, i, &v))
         return v;
@@ -634,7 +647,7 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
     }
     if (has_escape_clause(name))
         args[1] = LLVMConstNull(LLVMTypeOf(args[1]));
-    return LLVMBuildCall2(h->b, LLVMGetCalledFunctionType(i),
+    return LLVMBuildCall2(h->builder, LLVMGetCalledFunctionType(i),
                           import(h, LLVMGetCalledValue(i)), args, n, "");
 }
 
@@ -646,22 +659,23 @@ static LLVMValueRef do_divide(host *h, LLVMValueRef i)
     LLVMValueRef a = host_operand(h, i, 0), b = host_operand(h, i, 1), q;
     LLVMTypeRef t = LLVMTypeOf(b);
     LLVMValueRef zero = LLVMConstNull(t), ones = LLVMConstAllOnes(t), one;
-    LLVMValueRef none = LLVMBuildICmp(h->b, LLVMIntEQ, b, zero, ""), minus;
+    LLVMValueRef none = LLVMBuildICmp(h->builder, LLVMIntEQ, b, zero, ""),
+                 minus;
 
-    one = LLVMBuildSub(h->b, zero, ones, "");
-    b = LLVMBuildSelect(h->b, none, one, b, "");
+    one = LLVMBuildSub(h->builder, zero, ones, "");
+    b = LLVMBuildSelect(h->builder, none, one, b, "");
     if (op == LLVMUDiv || op == LLVMURem) {
-        q = LLVMBuildBinOp(h->b, op, a, b, "");
+        q = LLVMBuildBinOp(h->builder, op, a, b, "");
     } else {
-        minus = LLVMBuildICmp(h->b, LLVMIntEQ, b, ones, "");
-        b = LLVMBuildSelect(h->b, minus, one, b, "");
-        q = LLVMBuildBinOp(h->b, op, a, b, "");
+        minus = LLVMBuildICmp(h->builder, LLVMIntEQ, b, ones, "");
+        b = LLVMBuildSelect(h->builder, minus, one, b, "");
+        q = LLVMBuildBinOp(h->builder, op, a, b, "");
         if (op == LLVMSDiv)
-            q = LLVMBuildSelect(h->b, minus, LLVMBuildSub(h->b, zero, a, ""), q,
-                                "");
+            q = LLVMBuildSelect(h->builder, minus,
+                                LLVMBuildSub(h->builder, zero, a, ""), q, "");
     }
     return op == LLVMUDiv || op == LLVMSDiv
-               ? LLVMBuildSelect(h->b, none, zero, q, "")
+               ? LLVMBuildSelect(h->builder, none, zero, q, "")
                : q; /* x % 1 is 0 already */
 }
 
@@ -749,12 +763,12 @@ static LLVMValueRef do_shift(host *h, LLVMValueRef i)
     LLVMValueRef zero = LLVMConstNull(t), fits;
 
     if (is_short_of(n, bits))
-        return LLVMBuildBinOp(h->b, op, a, n, "");
-    fits = LLVMBuildICmp(h->b, LLVMIntULT, n, splat_of(h, t, bits), "");
-    n = LLVMBuildSelect(h->b, fits, n,
+        return LLVMBuildBinOp(h->builder, op, a, n, "");
+    fits = LLVMBuildICmp(h->builder, LLVMIntULT, n, splat_of(h, t, bits), "");
+    n = LLVMBuildSelect(h->builder, fits, n,
                         op == LLVMAShr ? splat_of(h, t, bits - 1) : zero, "");
-    r = LLVMBuildBinOp(h->b, op, a, n, "");
-    return op == LLVMAShr ? r : LLVMBuildSelect(h->b, fits, r, zero, "");
+    r = LLVMBuildBinOp(h->builder, op, a, n, "");
+    return op == LLVMAShr ? r : LLVMBuildSelect(h->builder, fits, r, zero, "");
 }
 
 static LLVMValueRef do_plain(host *h, LLVMValueRef i)
@@ -764,11 +778,11 @@ static LLVMValueRef do_plain(host *h, LLVMValueRef i)
 
     /* Operands may need instructions of their own (addresses of globals), which
      * must come before the copy. */
-    ir_map_init(&ops, h->a);
+    ir_map_init(&ops, h->arena);
     for (int k = 0; k < LLVMGetNumOperands(i); k++)
         ir_map_set(&ops, LLVMGetOperand(i, (unsigned)k),
                    host_operand(h, i, (unsigned)k));
-    copy = ir_clone(h->b, i, &ops);
+    copy = ir_clone(h->builder, i, &ops);
     drop_promises(copy);
     if (is_item_step(i))
         LLVMSetNUW(copy, true);
@@ -796,35 +810,35 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
         }
         return index_address(h, LLVMGetGEPSourceElementType(i), i);
     case LLVMICmp:
-        return LLVMBuildICmp(h->b, LLVMGetICmpPredicate(i),
+        return LLVMBuildICmp(h->builder, LLVMGetICmpPredicate(i),
                              host_operand(h, i, 0), host_operand(h, i, 1), "");
     case LLVMSelect:
-        return LLVMBuildSelect(h->b, host_operand(h, i, 0),
+        return LLVMBuildSelect(h->builder, host_operand(h, i, 0),
                                host_operand(h, i, 1), host_operand(h, i, 2),
                                "");
     case LLVMFreeze:
-        return LLVMBuildFreeze(h->b, host_operand(h, i, 0), "");
+        return LLVMBuildFreeze(h->builder, host_operand(h, i, 0), "");
     case LLVMExtractElement:
         return LLVMBuildExtractElement(
-            h->b, host_operand(h, i, 0),
+            h->builder, host_operand(h, i, 0),
             lane_number(h, LLVMGetOperand(i, 1),
                         LLVMTypeOf(LLVMGetOperand(i, 0))),
             "");
     case LLVMInsertElement:
         return LLVMBuildInsertElement(
-            h->b, host_operand(h, i, 0), host_operand(h, i, 1),
+            h->builder, host_operand(h, i, 0), host_operand(h, i, 1),
             lane_number(h, LLVMGetOperand(i, 2), LLVMTypeOf(i)), "");
     case LLVMShuffleVector:
         return do_shuffle(h, i);
     case LLVMExtractValue:
         if (LLVMGetNumIndices(i) != 1)
             host_fail(h, i, "a nested structure value");
-        return LLVMBuildExtractValue(h->b, host_operand(h, i, 0),
+        return LLVMBuildExtractValue(h->builder, host_operand(h, i, 0),
                                      LLVMGetIndices(i)[0], "");
     case LLVMInsertValue:
         if (LLVMGetNumIndices(i) != 1)
             host_fail(h, i, "a nested structure value");
-        return LLVMBuildInsertValue(h->b, host_operand(h, i, 0),
+        return LLVMBuildInsertValue(h->builder, host_operand(h, i, 0),
                                     host_operand(h, i, 1), LLVMGetIndices(i)[0],
                                     "");
     case LLVMAtomicRMW:

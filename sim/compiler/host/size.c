@@ -8,7 +8,7 @@ enum { MAX_DEPTH = 8 };
 /* Wide enough for the product of two that are limited. */
 static LLVMTypeRef wide(const host *h)
 {
-    return LLVMIntTypeInContext(h->c, 128);
+    return LLVMIntTypeInContext(h->context, 128);
 }
 
 static LLVMValueRef number(const host *h, int64_t v)
@@ -21,9 +21,11 @@ static LLVMValueRef limited(host *h, LLVMValueRef v)
     LLVMValueRef most = number(h, (int64_t)1 << 33);
     LLVMValueRef least = number(h, -((int64_t)1 << 33));
 
-    v = LLVMBuildSelect(h->b, LLVMBuildICmp(h->b, LLVMIntSGT, v, most, ""),
+    v = LLVMBuildSelect(h->builder,
+                        LLVMBuildICmp(h->builder, LLVMIntSGT, v, most, ""),
                         most, v, "");
-    return LLVMBuildSelect(h->b, LLVMBuildICmp(h->b, LLVMIntSLT, v, least, ""),
+    return LLVMBuildSelect(h->builder,
+                           LLVMBuildICmp(h->builder, LLVMIntSLT, v, least, ""),
                            least, v, "");
 }
 
@@ -43,8 +45,8 @@ static LLVMValueRef exact(host *h, LLVMValueRef v, bool is_signed, int depth)
 
     if (!is_product(v) || depth == MAX_DEPTH) {
         a = host_value(h, v);
-        return is_signed ? LLVMBuildSExt(h->b, a, wide(h), "")
-                         : LLVMBuildZExt(h->b, a, wide(h), "");
+        return is_signed ? LLVMBuildSExt(h->builder, a, wide(h), "")
+                         : LLVMBuildZExt(h->builder, a, wide(h), "");
     }
     a = exact(h, LLVMGetOperand(v, 0), is_signed, depth + 1);
     if (LLVMGetInstructionOpcode(v) == LLVMShl)
@@ -52,14 +54,15 @@ static LLVMValueRef exact(host *h, LLVMValueRef v, bool is_signed, int depth)
                           << LLVMConstIntGetZExtValue(LLVMGetOperand(v, 1)));
     else
         b = exact(h, LLVMGetOperand(v, 1), is_signed, depth + 1);
-    return limited(h, LLVMBuildMul(h->b, a, b, ""));
+    return limited(h, LLVMBuildMul(h->builder, a, b, ""));
 }
 
 static LLVMValueRef fits(host *h, LLVMValueRef v)
 {
     return LLVMBuildAnd(
-        h->b, LLVMBuildICmp(h->b, LLVMIntSGE, v, number(h, 0), ""),
-        LLVMBuildICmp(h->b, LLVMIntSLE, v, number(h, UINT32_MAX), ""), "");
+        h->builder, LLVMBuildICmp(h->builder, LLVMIntSGE, v, number(h, 0), ""),
+        LLVMBuildICmp(h->builder, LLVMIntSLE, v, number(h, UINT32_MAX), ""),
+        "");
 }
 
 LLVMValueRef host_size(host *h, LLVMValueRef i, unsigned k)
@@ -69,8 +72,8 @@ LLVMValueRef host_size(host *h, LLVMValueRef i, unsigned k)
     if (!is_product(device))
         return v;
     /* An optimiser may have made -a * -b of a * b. */
-    good = LLVMBuildOr(h->b, fits(h, exact(h, device, false, 0)),
+    good = LLVMBuildOr(h->builder, fits(h, exact(h, device, false, 0)),
                        fits(h, exact(h, device, true, 0)), "");
-    return LLVMBuildSelect(h->b, good, v,
+    return LLVMBuildSelect(h->builder, good, v,
                            LLVMConstInt(h->i32, SIM_DMA_TOO_LARGE, false), "");
 }

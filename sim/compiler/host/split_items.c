@@ -165,7 +165,7 @@ static unsigned reached(const loop *l, uint32_t from, uint32_t to)
     uint32_t *stack = l->stack, top = 0;
     unsigned size = 0;
 
-    memset(l->seen, 0, (l->cfg->n + 63) / 64 * sizeof *l->seen);
+    memset(l->seen, 0, (l->cfg->n_blocks + 63) / 64 * sizeof *l->seen);
     stack[top] = ir_cfg_number(l->cfg, l->header);
     ir_bit_set(l->seen, stack[top++]);
     while (top) {
@@ -243,7 +243,7 @@ static void add_condition(loop *l, condition c)
 static void find_conditions(loop *l)
 {
     l->size = reached(l, UINT32_MAX, UINT32_MAX);
-    for (uint32_t n = 0; n < l->cfg->n && l->size <= MAX_SIZE; n++) {
+    for (uint32_t n = 0; n < l->cfg->n_blocks && l->size <= MAX_SIZE; n++) {
         if (!ir_bit(l->in, n))
             continue;
         ir_each_inst(i, l->cfg->blocks[n]) {
@@ -436,9 +436,9 @@ static bool find_loop(loop *l, LLVMValueRef br)
     l->latch = LLVMGetInstructionParent(br);
     l->header = LLVMGetSuccessor(br, 0);
     l->exit = LLVMGetSuccessor(br, 1);
-    l->in = ir_bits(l->a, l->cfg->n);
-    l->seen = ir_bits(l->a, l->cfg->n);
-    l->stack = arena_array(l->a, uint32_t, l->cfg->n + 1);
+    l->in = ir_bits(l->a, l->cfg->n_blocks);
+    l->seen = ir_bits(l->a, l->cfg->n_blocks);
+    l->stack = arena_array(l->a, uint32_t, l->cfg->n_blocks + 1);
     if (LLVMIsAPHINode(LLVMGetFirstInstruction(l->exit)) || !find_blocks(l) ||
         !find_item(l))
         return false;

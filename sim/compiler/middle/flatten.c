@@ -235,7 +235,7 @@ static bool flatten_one(LLVMBuilderRef at, LLVMValueRef fn)
     bool found = false;
 
     ir_cfg_build(&c, fn, a);
-    for (uint32_t b = 0; b < c.n && !found; b++)
+    for (uint32_t b = 0; b < c.n_blocks && !found; b++)
         if (find_shape(&c, c.blocks[b], &s)) {
             rewrite(at, &s);
             found = true;

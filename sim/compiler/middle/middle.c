@@ -398,7 +398,7 @@ static const char *explain(arena *a, const char *path, unsigned line,
 static void try_vectorize(LLVMValueRef f, const char *path, arena *a,
                           LLVMValueRef *out, unsigned *factor, sim_kernel *k)
 {
-    vectorized v;
+    vectorize_result v;
 
     vectorize(f, a, &v);
     *factor = v.factor;
@@ -492,7 +492,7 @@ static vpu_status build_debug(building *u, vpu_error *err)
     LLVMMetadataRef subprograms[SIM_N_VARIANTS] = {NULL};
     vpu_status st;
 
-    debug_mark_variables(m);
+    debuginfo_mark_variables(m);
     st = run_passes(m, "function(sroa)", err);
     if (!st)
         st = expand_builtins(m, u->job->path, err);
@@ -504,10 +504,10 @@ static vpu_status build_debug(building *u, vpu_error *err)
     u->k->not_vectorized = "code for a debugger is not";
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         if (fns[v]) {
-            debug_add_ids(fns[v],
-                          v == SIM_SCALAR && debug->stop ? debug->at : NULL);
+            debuginfo_add_ids(fns[v], v == SIM_SCALAR && debug->stop ? debug->at
+                                                                     : NULL);
             if (debug->lines)
-                debug_add_lines(fns[v], u->a);
+                debuginfo_add_lines(fns[v], u->a);
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");

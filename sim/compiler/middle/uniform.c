@@ -86,7 +86,7 @@ static void push_successors(analysis *x, uint32_t b, ir_word *queued,
  * behind when it decides how often the loop runs. */
 static void influence(analysis *x, uint32_t b)
 {
-    uint32_t n = x->cfg.n, top = 0;
+    uint32_t n = x->cfg.n_blocks, top = 0;
     uint32_t *stack = arena_array(x->a, uint32_t, n);
     ir_word *seen = ir_bits(x->a, n), *queued = ir_bits(x->a, n);
     LLVMUseRef use;
@@ -130,7 +130,7 @@ void uniformity_analyse(uniformity *u, LLVMValueRef fn, unsigned dims, arena *a)
     x.pdom = ir_post_dominators(&x.cfg, a);
     do {
         x.changed = false;
-        for (uint32_t b = 0; b < x.cfg.n; b++) {
+        for (uint32_t b = 0; b < x.cfg.n_blocks; b++) {
             LLVMValueRef t = LLVMGetBasicBlockTerminator(x.cfg.blocks[b]);
 
             ir_each_inst(i, x.cfg.blocks[b])

@@ -33,7 +33,7 @@ typedef struct {
     ir_map scalar; /* uniform and affine: the scalar */
     ir_map vector; /* vector form */
     ir_map blocks;
-    vectorized *result;
+    vectorize_result *result;
 } vec;
 
 /* Strides in bytes for pointers, units for integers. */
@@ -616,9 +616,9 @@ static void build(vec *v)
     for (unsigned k = 0; k < n_params; k++)
         ir_map_set(&v->scalar, LLVMGetParam(v->fn, k), params[k]);
     ir_cfg_build(&cfg, v->fn, v->a);
-    order = arena_array(v->a, uint32_t, cfg.n);
-    seen = ir_bits(v->a, cfg.n);
-    for (uint32_t k = 0; k < cfg.n; k++)
+    order = arena_array(v->a, uint32_t, cfg.n_blocks);
+    seen = ir_bits(v->a, cfg.n_blocks);
+    for (uint32_t k = 0; k < cfg.n_blocks; k++)
         ir_map_set(&v->blocks, cfg.blocks[k],
                    LLVMAppendBasicBlockInContext(v->c, v->out, ""));
     n = ir_post_order(&cfg, order, seen);
@@ -667,11 +667,11 @@ static unsigned choose_factor(vec *v)
     return !smallest ? 0 : smallest <= 16 ? 8 : 4;
 }
 
-void vectorize(LLVMValueRef fn, arena *a, vectorized *out)
+void vectorize(LLVMValueRef fn, arena *a, vectorize_result *out)
 {
     vec v = {.a = a, .fn = fn, .result = out};
 
-    *out = (vectorized){0};
+    *out = (vectorize_result){0};
     v.m = LLVMGetGlobalParent(fn);
     v.c = LLVMGetModuleContext(v.m);
     v.td = LLVMGetModuleDataLayout(v.m);

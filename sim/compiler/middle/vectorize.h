@@ -17,13 +17,13 @@ typedef struct {
     LLVMValueRef fn;    /* the vectorized function */
     const char *reason; /* why not; NULL when done. In the arena */
     unsigned line, col; /* where, 0 = the kernel as a whole */
-} vectorized;
+} vectorize_result;
 
 /* Does the kernel's source use vector types? Ask before any optimisation. */
 bool vectorize_source_has_vectors(LLVMValueRef kernel, unsigned *line);
 
 /* Try to vectorize; fn is an optimised work-item function with expanded
  * built-ins. The new function is named after fn with ".vectorized". */
-void vectorize(LLVMValueRef fn, arena *a, vectorized *out);
+void vectorize(LLVMValueRef fn, arena *a, vectorize_result *out);
 
 #endif

@@ -27,16 +27,16 @@ static LLVMValueRef k32(wg *w, uint32_t v)
 
 static LLVMValueRef alloca_in_entry(wg *w, LLVMTypeRef t)
 {
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(w->b);
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(w->builder);
     LLVMValueRef first = LLVMGetFirstInstruction(w->entry), r;
 
     if (first)
-        LLVMPositionBuilderBefore(w->b, first);
+        LLVMPositionBuilderBefore(w->builder, first);
     else
-        LLVMPositionBuilderAtEnd(w->b, w->entry);
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
-    r = LLVMBuildAlloca(w->b, t, "");
-    LLVMPositionBuilderAtEnd(w->b, at);
+        LLVMPositionBuilderAtEnd(w->builder, w->entry);
+    LLVMSetCurrentDebugLocation2(w->builder, NULL);
+    r = LLVMBuildAlloca(w->builder, t, "");
+    LLVMPositionBuilderAtEnd(w->builder, at);
     return r;
 }
 
@@ -50,24 +50,26 @@ static LLVMValueRef id_value(wg *w, LLVMValueRef call, LLVMValueRef *lid)
 }
 
 /* Where a value's (or private array's) copy of item `linear` is. */
-static LLVMValueRef item_address(wg *w, const value_info *vi,
+static LLVMValueRef item_address(wg *w, const wg_value_info *vi,
                                  LLVMValueRef linear)
 {
-    LLVMValueRef at = LLVMBuildMul(w->b, w->n_items, k32(w, vi->offset), "");
+    LLVMValueRef at =
+        LLVMBuildMul(w->builder, w->n_items, k32(w, vi->offset), "");
 
-    at = LLVMBuildAdd(w->b, at,
-                      LLVMBuildMul(w->b, linear, k32(w, vi->stride), ""), "");
-    return LLVMBuildGEP2(w->b, LLVMInt8TypeInContext(w->c), w->kept, &at, 1,
-                         "");
+    at = LLVMBuildAdd(w->builder, at,
+                      LLVMBuildMul(w->builder, linear, k32(w, vi->stride), ""),
+                      "");
+    return LLVMBuildGEP2(w->builder, LLVMInt8TypeInContext(w->context), w->kept,
+                         &at, 1, "");
 }
 
 static LLVMValueRef load_kept(wg *w, LLVMTypeRef t, LLVMValueRef p)
 {
     LLVMTypeRef mt = wg_memory_type(w, t);
-    LLVMValueRef v = LLVMBuildLoad2(w->b, mt, p, "");
+    LLVMValueRef v = LLVMBuildLoad2(w->builder, mt, p, "");
 
     LLVMSetAlignment(v, 4);
-    return mt == t ? v : LLVMBuildTrunc(w->b, v, t, "");
+    return mt == t ? v : LLVMBuildTrunc(w->builder, v, t, "");
 }
 
 static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
@@ -76,8 +78,8 @@ static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
     LLVMValueRef s;
 
     if (mt != t)
-        v = LLVMBuildZExt(w->b, v, mt, "");
-    s = LLVMBuildStore(w->b, v, p);
+        v = LLVMBuildZExt(w->builder, v, mt, "");
+    s = LLVMBuildStore(w->builder, v, p);
     LLVMSetAlignment(s, 4);
 }
 
@@ -85,7 +87,7 @@ static void store_kept(wg *w, LLVMValueRef v, LLVMValueRef p)
 static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
                               LLVMValueRef *lid, LLVMValueRef linear)
 {
-    value_info *vi = wg_value(w, v);
+    wg_value_info *vi = wg_value(w, v);
     LLVMValueRef r = ir_map_get(map, v);
 
     if (r)
@@ -99,7 +101,7 @@ static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
     } else {
         for (int k = 0; k < LLVMGetNumOperands(v); k++)
             recompute(w, LLVMGetOperand(v, (unsigned)k), map, lid, linear);
-        r = ir_clone(w->b, v, map);
+        r = ir_clone(w->builder, v, map);
     }
     ir_map_set(map, v, r);
     return r;
@@ -109,7 +111,8 @@ static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
 static void tell(wg *w, call_id id, LLVMValueRef *args, unsigned n)
 {
     if (w->observed)
-        ir_build_call(w->b, w->m, id, LLVMVoidTypeInContext(w->c), args, n);
+        ir_build_call(w->builder, w->module, id,
+                      LLVMVoidTypeInContext(w->context), args, n);
 }
 
 static void map_arguments(wg *w, ir_map *map)
@@ -128,11 +131,11 @@ static void emit_sync(wg *w, region *r, LLVMValueRef sync)
         tell(w, CALL_check_barrier, NULL, 0);
         return; /* the end of the item loops is the barrier */
     }
-    ir_map_init(&map, w->a);
+    ir_map_init(&map, w->arena);
     map_arguments(w, &map);
     for (int k = 0; k < LLVMGetNumOperands(sync) - 1; k++) {
         LLVMValueRef v = LLVMGetOperand(sync, (unsigned)k), x;
-        value_info *vi = wg_value(w, v);
+        wg_value_info *vi = wg_value(w, v);
 
         if (!vi || ir_map_get(&map, v))
             continue;
@@ -144,11 +147,11 @@ static void emit_sync(wg *w, region *r, LLVMValueRef sync)
             x = recompute(w, v, &map, zero, k32(w, 0));
         ir_map_set(&map, v, x);
     }
-    call = ir_clone(w->b, sync, &map);
+    call = ir_clone(w->builder, sync, &map);
     ir_map_set(&r->map, sync, call);
 }
 
-static bool in_region_slot(wg *w, const region *r, const value_info *vi)
+static bool in_region_slot(wg *w, const region *r, const wg_value_info *vi)
 {
     return ir_bit(w->segs[r->start].live_in, (uint32_t)(vi - w->vals)) &&
            (vi->how == KEEP_ONCE ||
@@ -158,7 +161,7 @@ static bool in_region_slot(wg *w, const region *r, const value_info *vi)
 /* op as seen inside the region, at the builder's position. */
 static LLVMValueRef use_of(wg *w, region *r, LLVMValueRef op)
 {
-    value_info *vi = wg_value(w, op);
+    wg_value_info *vi = wg_value(w, op);
 
     if (vi && in_region_slot(w, r, vi))
         return load_kept(w, LLVMTypeOf(op), vi->temp);
@@ -167,7 +170,7 @@ static LLVMValueRef use_of(wg *w, region *r, LLVMValueRef op)
 
 static void define(wg *w, region *r, LLVMValueRef inst, LLVMValueRef copy)
 {
-    value_info *vi = wg_value(w, inst);
+    wg_value_info *vi = wg_value(w, inst);
 
     ir_map_set(&r->map, inst, copy);
     if (vi && in_region_slot(w, r, vi) && !LLVMIsAPHINode(inst))
@@ -182,22 +185,22 @@ typedef struct {
 
 static void open_loops(wg *w, region *r, loops *l)
 {
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(w->b);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(w->builder);
 
     r->linear = alloca_in_entry(w, w->i32);
-    LLVMBuildStore(w->b, k32(w, 0), r->linear);
+    LLVMBuildStore(w->builder, k32(w, 0), r->linear);
     for (int d = 2; d >= 0; d--) {
         LLVMValueRef zero = k32(w, 0);
 
-        l->head[d] = LLVMAppendBasicBlockInContext(w->c, w->fn, "items");
-        l->latch[d] = LLVMAppendBasicBlockInContext(w->c, w->fn, "next");
-        LLVMBuildBr(w->b, l->head[d]);
-        LLVMPositionBuilderAtEnd(w->b, l->head[d]);
-        r->lid[d] = LLVMBuildPhi(w->b, w->i32, "lid");
+        l->head[d] = LLVMAppendBasicBlockInContext(w->context, w->fn, "items");
+        l->latch[d] = LLVMAppendBasicBlockInContext(w->context, w->fn, "next");
+        LLVMBuildBr(w->builder, l->head[d]);
+        LLVMPositionBuilderAtEnd(w->builder, l->head[d]);
+        r->lid[d] = LLVMBuildPhi(w->builder, w->i32, "lid");
         LLVMAddIncoming(r->lid[d], &zero, &from, 1);
         from = l->head[d];
     }
-    l->after = LLVMAppendBasicBlockInContext(w->c, w->fn, "all");
+    l->after = LLVMAppendBasicBlockInContext(w->context, w->fn, "all");
     r->latch = l->latch[0];
 }
 
@@ -207,37 +210,39 @@ static void close_loops(wg *w, region *r, loops *l)
         LLVMValueRef i, more, br;
         uint32_t step = d ? 1 : w->lanes;
 
-        LLVMPositionBuilderAtEnd(w->b, l->latch[d]);
+        LLVMPositionBuilderAtEnd(w->builder, l->latch[d]);
         if (!d)
             LLVMBuildStore(
-                w->b,
-                LLVMBuildAdd(w->b, LLVMBuildLoad2(w->b, w->i32, r->linear, ""),
+                w->builder,
+                LLVMBuildAdd(w->builder,
+                             LLVMBuildLoad2(w->builder, w->i32, r->linear, ""),
                              k32(w, 1), ""),
                 r->linear);
-        i = LLVMBuildNUWAdd(w->b, r->lid[d], k32(w, step), "");
+        i = LLVMBuildNUWAdd(w->builder, r->lid[d], k32(w, step), "");
         LLVMAddIncoming(r->lid[d], &i, &l->latch[d], 1);
-        more = LLVMBuildICmp(w->b, LLVMIntULT, i, w->ids[SIM_ID_LOCAL_SIZE + d],
-                             "");
-        br = LLVMBuildCondBr(w->b, more, l->head[d],
+        more = LLVMBuildICmp(w->builder, LLVMIntULT, i,
+                             w->ids[SIM_ID_LOCAL_SIZE + d], "");
+        br = LLVMBuildCondBr(w->builder, more, l->head[d],
                              d < 2 ? l->latch[d + 1] : l->after);
         LLVMSetMetadata(
-            br, LLVMGetMDKindIDInContext(w->c, "vpu.items", 9),
-            LLVMMetadataAsValue(w->c, LLVMMDNodeInContext2(w->c, NULL, 0)));
+            br, LLVMGetMDKindIDInContext(w->context, "vpu.items", 9),
+            LLVMMetadataAsValue(w->context,
+                                LLVMMDNodeInContext2(w->context, NULL, 0)));
     }
-    LLVMPositionBuilderAtEnd(w->b, l->after);
+    LLVMPositionBuilderAtEnd(w->builder, l->after);
 }
 
 /* --- regions ------------------------------------------------------------- */
 
 static void reach(wg *w, region *r)
 {
-    uint32_t *stack = arena_array(w->a, uint32_t, w->n_segs), top = 0;
+    uint32_t *stack = arena_array(w->arena, uint32_t, w->n_segs), top = 0;
 
-    r->segs = ir_bits(w->a, w->n_segs);
+    r->segs = ir_bits(w->arena, w->n_segs);
     stack[top++] = r->start;
     ir_bit_set(r->segs, r->start);
     while (top) {
-        const segment *s = &w->segs[stack[--top]];
+        const wg_segment *s = &w->segs[stack[--top]];
         uint32_t *succ = w->cfg.succs[s->block];
         uint32_t exit = UINT32_MAX;
 
@@ -277,7 +282,7 @@ static void place_variable(wg *w, region *r, LLVMValueRef array)
         if (ir_call_id(user) != CALL_var)
             continue;
         copy = LLVMInstructionClone(user);
-        LLVMInsertIntoBuilder(w->b, copy);
+        LLVMInsertIntoBuilder(w->builder, copy);
         LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(user));
         LLVMSetOperand(copy, 0, ir_mapped(&r->map, array));
     }
@@ -285,7 +290,7 @@ static void place_variable(wg *w, region *r, LLVMValueRef array)
 
 /* A source variable in memory of the item's own: a debugger wants to see it
  * whether the region uses it or not. */
-static bool is_variable(const value_info *vi)
+static bool is_variable(const wg_value_info *vi)
 {
     if (!LLVMIsAAllocaInst(vi->inst) || vi->how != KEEP_PER_ITEM)
         return false;
@@ -301,12 +306,12 @@ static void enter_items(wg *w, region *r)
     const ir_word *in = w->segs[r->start].live_in;
     bool start =
         w->segs[r->start].sync != NULL; /* not the kernel's beginning */
-    LLVMValueRef linear = LLVMBuildLoad2(w->b, w->i32, r->linear, "");
+    LLVMValueRef linear = LLVMBuildLoad2(w->builder, w->i32, r->linear, "");
 
     tell(w, CALL_check_item, &linear, 1);
     map_arguments(w, &r->map);
     for (uint32_t v = 0; v < w->n_vals; v++) {
-        value_info *vi = &w->vals[v];
+        wg_value_info *vi = &w->vals[v];
         LLVMTypeRef t = LLVMTypeOf(vi->inst);
 
         if (!ir_bit(in, v) && !(start && is_variable(vi)))
@@ -335,10 +340,10 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
 {
     LLVMValueRef linear;
 
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
-    linear = LLVMBuildLoad2(w->b, w->i32, r->linear, "");
+    LLVMSetCurrentDebugLocation2(w->builder, NULL);
+    linear = LLVMBuildLoad2(w->builder, w->i32, r->linear, "");
     for (uint32_t v = 0; live && v < w->n_vals; v++) {
-        value_info *vi = &w->vals[v];
+        wg_value_info *vi = &w->vals[v];
 
         if (!ir_bit(live, v) || LLVMIsAAllocaInst(vi->inst))
             continue;
@@ -348,35 +353,37 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
             store_kept(w, use_of(w, r, vi->inst), item_address(w, vi, linear));
     }
     if (r->n_exits > 1) {
-        LLVMTypeRef nothing = LLVMVoidTypeInContext(w->c);
-        LLVMValueRef now = LLVMBuildLoad2(w->b, w->i32, r->next, "");
+        LLVMTypeRef nothing = LLVMVoidTypeInContext(w->context);
+        LLVMValueRef now = LLVMBuildLoad2(w->builder, w->i32, r->next, "");
         LLVMValueRef same =
-            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, exit), "");
+            LLVMBuildICmp(w->builder, LLVMIntEQ, now, k32(w, exit), "");
         LLVMValueRef none =
-            LLVMBuildICmp(w->b, LLVMIntEQ, now, k32(w, UINT32_MAX), "");
+            LLVMBuildICmp(w->builder, LLVMIntEQ, now, k32(w, UINT32_MAX), "");
         LLVMBasicBlockRef bad =
-            LLVMAppendBasicBlockInContext(w->c, w->fn, "diverged");
+            LLVMAppendBasicBlockInContext(w->context, w->fn, "diverged");
         LLVMBasicBlockRef good =
-            LLVMAppendBasicBlockInContext(w->c, w->fn, "agreed");
+            LLVMAppendBasicBlockInContext(w->context, w->fn, "agreed");
         /* An item that returns: the line of what it does not reach. */
         LLVMValueRef line =
             k32(w, LLVMGetDebugLocLine(exit ? at : r->sync_exit));
 
-        LLVMBuildCondBr(w->b, LLVMBuildOr(w->b, same, none, ""), good, bad);
-        LLVMPositionBuilderAtEnd(w->b, bad);
-        ir_build_call(w->b, w->m, CALL_divergence, nothing, &line, 1);
-        LLVMBuildUnreachable(w->b);
-        LLVMPositionBuilderAtEnd(w->b, good);
-        LLVMBuildStore(w->b, k32(w, exit), r->next);
+        LLVMBuildCondBr(w->builder, LLVMBuildOr(w->builder, same, none, ""),
+                        good, bad);
+        LLVMPositionBuilderAtEnd(w->builder, bad);
+        ir_build_call(w->builder, w->module, CALL_divergence, nothing, &line,
+                      1);
+        LLVMBuildUnreachable(w->builder);
+        LLVMPositionBuilderAtEnd(w->builder, good);
+        LLVMBuildStore(w->builder, k32(w, exit), r->next);
     }
-    LLVMBuildBr(w->b, r->latch);
+    LLVMBuildBr(w->builder, r->latch);
 }
 
 static void clone_inst(wg *w, region *r, LLVMValueRef i)
 {
     LLVMValueRef copy;
 
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
+    LLVMSetCurrentDebugLocation2(w->builder, NULL);
     if (!strncmp(ir_callee(i), "llvm.lifetime", 13))
         return;
     if (ir_map_get(&r->map, i))
@@ -386,42 +393,42 @@ static void clone_inst(wg *w, region *r, LLVMValueRef i)
         return;
     }
     if (LLVMIsAPHINode(i)) {
-        ir_map_set(&r->map, i, LLVMBuildPhi(w->b, LLVMTypeOf(i), ""));
+        ir_map_set(&r->map, i, LLVMBuildPhi(w->builder, LLVMTypeOf(i), ""));
         return;
     }
     if (LLVMIsAAllocaInst(i)) {
-        value_info *vi = wg_value(w, i);
+        wg_value_info *vi = wg_value(w, i);
 
         if (vi->how == KEEP_PER_ITEM)
             recompute(w, i, &r->map, r->lid,
-                      LLVMBuildLoad2(w->b, w->i32, r->linear, ""));
+                      LLVMBuildLoad2(w->builder, w->i32, r->linear, ""));
         else
             ir_map_set(&r->map, i, alloca_in_entry(w, LLVMGetAllocatedType(i)));
         return;
     }
     copy = LLVMInstructionClone(i);
-    LLVMInsertIntoBuilder(w->b, copy);
+    LLVMInsertIntoBuilder(w->builder, copy);
     LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(i));
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         LLVMValueRef op = LLVMGetOperand(i, (unsigned)k), x;
 
         if (LLVMValueIsBasicBlock(op))
             continue;
-        LLVMPositionBuilderBefore(w->b, copy);
+        LLVMPositionBuilderBefore(w->builder, copy);
         x = use_of(w, r, op);
         LLVMSetOperand(copy, (unsigned)k, x);
     }
-    LLVMPositionBuilderAtEnd(w->b, LLVMGetInstructionParent(copy));
+    LLVMPositionBuilderAtEnd(w->builder, LLVMGetInstructionParent(copy));
     define(w, r, i, copy);
 }
 
 /* Phis of slot values are written to their temporary behind the last phi. */
-static void store_phis(wg *w, region *r, const segment *s)
+static void store_phis(wg *w, region *r, const wg_segment *s)
 {
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
+    LLVMSetCurrentDebugLocation2(w->builder, NULL);
     for (LLVMValueRef i = s->first; i && LLVMIsAPHINode(i);
          i = LLVMGetNextInstruction(i)) {
-        value_info *vi = wg_value(w, i);
+        wg_value_info *vi = wg_value(w, i);
 
         if (in_region_slot(w, r, vi))
             store_kept(w, ir_mapped(&r->map, i), vi->temp);
@@ -430,10 +437,10 @@ static void store_phis(wg *w, region *r, const segment *s)
 
 static void clone_segment(wg *w, region *r, uint32_t n)
 {
-    const segment *s = &w->segs[n];
+    const wg_segment *s = &w->segs[n];
     bool phis = s->first && LLVMIsAPHINode(s->first);
 
-    LLVMPositionBuilderAtEnd(w->b, r->blocks[n]);
+    LLVMPositionBuilderAtEnd(w->builder, r->blocks[n]);
     for (LLVMValueRef i = s->first; i != s->end;
          i = LLVMGetNextInstruction(i)) {
         if (phis && !LLVMIsAPHINode(i)) {
@@ -448,16 +455,16 @@ static void clone_segment(wg *w, region *r, uint32_t n)
         leave(w, r, (s + 1)->region, (s + 1)->live_in, s->end);
     } else if (!w->cfg.succs[s->block][0]) {
         if (LLVMIsAUnreachableInst(s->end))
-            LLVMBuildUnreachable(w->b);
+            LLVMBuildUnreachable(w->builder);
         else
             leave(w, r, 0, NULL, s->end);
     } else {
         LLVMValueRef t = LLVMInstructionClone(s->end);
 
-        LLVMInsertIntoBuilder(w->b, t);
+        LLVMInsertIntoBuilder(w->builder, t);
         LLVMInstructionSetDebugLoc(t, LLVMInstructionGetDebugLoc(s->end));
         if (LLVMGetNumSuccessors(t) > 1) {
-            LLVMPositionBuilderBefore(w->b, t);
+            LLVMPositionBuilderBefore(w->builder, t);
             LLVMSetOperand(t, 0, use_of(w, r, LLVMGetOperand(s->end, 0)));
         }
         for (unsigned k = 0; k < LLVMGetNumSuccessors(t); k++) {
@@ -468,7 +475,7 @@ static void clone_segment(wg *w, region *r, uint32_t n)
     }
 }
 
-static void fill_phis(wg *w, region *r, const segment *s)
+static void fill_phis(wg *w, region *r, const wg_segment *s)
 {
     for (LLVMValueRef i = s->first; i && LLVMIsAPHINode(i);
          i = LLVMGetNextInstruction(i)) {
@@ -486,7 +493,7 @@ static void fill_phis(wg *w, region *r, const segment *s)
             x = ir_incoming_from(phi, r->blocks[p]);
             if (!x) {
                 LLVMPositionBuilderBefore(
-                    w->b, LLVMGetBasicBlockTerminator(r->blocks[p]));
+                    w->builder, LLVMGetBasicBlockTerminator(r->blocks[p]));
                 x = use_of(w, r, LLVMGetIncomingValue(i, k));
             }
             LLVMAddIncoming(phi, &x, &r->blocks[p], 1);
@@ -497,7 +504,7 @@ static void fill_phis(wg *w, region *r, const segment *s)
 static void order_segments(wg *w, const region *r, uint32_t n, ir_word *seen,
                            uint32_t *order, uint32_t *count)
 {
-    const segment *s = &w->segs[n];
+    const wg_segment *s = &w->segs[n];
     uint32_t *succ = w->cfg.succs[s->block];
 
     ir_bit_set(seen, n);
@@ -513,39 +520,41 @@ static void go_on(wg *w, region *r)
     LLVMValueRef sw;
 
     if (r->n_exits == 1 && r->only_exit) {
-        LLVMBuildBr(w->b, w->region_pre[r->only_exit - 1]);
+        LLVMBuildBr(w->builder, w->region_pre[r->only_exit - 1]);
         return;
     }
     if (r->n_exits == 1) {
-        LLVMBuildRetVoid(w->b);
+        LLVMBuildRetVoid(w->builder);
         return;
     }
     if (!r->n_exits) { /* no way out: an endless loop, stopped by the limits */
-        LLVMBuildUnreachable(w->b);
+        LLVMBuildUnreachable(w->builder);
         return;
     }
-    end = LLVMAppendBasicBlockInContext(w->c, w->fn, "end");
-    sw = LLVMBuildSwitch(w->b, LLVMBuildLoad2(w->b, w->i32, r->next, ""), end,
+    end = LLVMAppendBasicBlockInContext(w->context, w->fn, "end");
+    sw = LLVMBuildSwitch(w->builder,
+                         LLVMBuildLoad2(w->builder, w->i32, r->next, ""), end,
                          w->n_regions);
     for (uint32_t k = 1; k <= w->n_regions; k++)
         LLVMAddCase(sw, k32(w, k), w->region_pre[k - 1]);
-    LLVMPositionBuilderAtEnd(w->b, end);
-    LLVMBuildRetVoid(w->b);
+    LLVMPositionBuilderAtEnd(w->builder, end);
+    LLVMBuildRetVoid(w->builder);
 }
 
 static void build_region(wg *w, uint32_t start)
 {
     region r = {.start = start};
-    LLVMValueRef *once = arena_array(w->a, LLVMValueRef, w->n_vals + 1);
-    uint32_t *order = arena_array(w->a, uint32_t, w->n_segs), n = 0;
+    LLVMValueRef *once = arena_array(w->arena, LLVMValueRef, w->n_vals + 1);
+    uint32_t *order = arena_array(w->arena, uint32_t, w->n_segs), n = 0;
     loops l;
 
     reach(w, &r);
-    ir_map_init(&r.map, w->a);
-    LLVMPositionBuilderAtEnd(w->b, w->region_pre[w->segs[start].region - 1]);
+    ir_map_init(&r.map, w->arena);
+    LLVMPositionBuilderAtEnd(w->builder,
+                             w->region_pre[w->segs[start].region - 1]);
     if (r.n_exits > 1) {
         r.next = alloca_in_entry(w, w->i32);
-        LLVMBuildStore(w->b, k32(w, UINT32_MAX), r.next);
+        LLVMBuildStore(w->builder, k32(w, UINT32_MAX), r.next);
     }
     if (w->segs[start].sync)
         emit_sync(w, &r, w->segs[start].sync);
@@ -555,15 +564,15 @@ static void build_region(wg *w, uint32_t start)
     for (uint32_t v = 0; v < w->n_vals; v++)
         if (once[v])
             store_kept(w, once[v], w->vals[v].temp);
-    r.blocks = arena_array(w->a, LLVMBasicBlockRef, w->n_segs);
+    r.blocks = arena_array(w->arena, LLVMBasicBlockRef, w->n_segs);
     for (uint32_t s = 0; s < w->n_segs; s++)
         if (ir_bit(r.segs, s))
-            r.blocks[s] = LLVMAppendBasicBlockInContext(w->c, w->fn, "");
-    LLVMBuildBr(w->b, r.blocks[start]);
-    order_segments(w, &r, start, ir_bits(w->a, w->n_segs), order, &n);
+            r.blocks[s] = LLVMAppendBasicBlockInContext(w->context, w->fn, "");
+    LLVMBuildBr(w->builder, r.blocks[start]);
+    order_segments(w, &r, start, ir_bits(w->arena, w->n_segs), order, &n);
     for (uint32_t k = n; k-- > 0;)
         clone_segment(w, &r, order[k]);
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
+    LLVMSetCurrentDebugLocation2(w->builder, NULL);
     for (uint32_t k = n; k-- > 0;)
         fill_phis(w, &r, &w->segs[order[k]]);
     close_loops(w, &r, &l);
@@ -575,15 +584,16 @@ static void build_region(wg *w, uint32_t start)
 static void declare(wg *w, const char *name)
 {
     unsigned n = LLVMCountParams(w->item_fn);
-    LLVMTypeRef *types = arena_array(w->a, LLVMTypeRef, n + SIM_N_IDS + 1), t;
+    LLVMTypeRef *types = arena_array(w->arena, LLVMTypeRef, n + SIM_N_IDS + 1),
+                t;
 
     LLVMGetParamTypes(LLVMGlobalGetValueType(w->item_fn), types);
     for (unsigned k = 0; k < SIM_N_IDS; k++)
         types[n + k] = w->i32;
-    types[n + SIM_N_IDS] = LLVMPointerTypeInContext(w->c, AS_PRIVATE);
-    t = LLVMFunctionType(LLVMVoidTypeInContext(w->c), types, n + SIM_N_IDS + 1,
-                         false);
-    w->fn = LLVMAddFunction(w->m, name, t);
+    types[n + SIM_N_IDS] = LLVMPointerTypeInContext(w->context, AS_PRIVATE);
+    t = LLVMFunctionType(LLVMVoidTypeInContext(w->context), types,
+                         n + SIM_N_IDS + 1, false);
+    w->fn = LLVMAddFunction(w->module, name, t);
     ir_attr(w->fn, "nounwind", 0);
     ir_copy_param_attrs(w->item_fn, w->fn, n);
     for (unsigned k = 0; k < SIM_N_IDS; k++)
@@ -593,22 +603,23 @@ static void declare(wg *w, const char *name)
     LLVMAddAttributeAtIndex(
         w->fn, n + SIM_N_IDS + 1,
         LLVMCreateEnumAttribute(
-            w->c, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
+            w->context, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
 }
 
 static void prepare_entry(wg *w)
 {
     LLVMValueRef n;
 
-    w->entry = LLVMAppendBasicBlockInContext(w->c, w->fn, "entry");
-    LLVMPositionBuilderAtEnd(w->b, w->entry);
+    w->entry = LLVMAppendBasicBlockInContext(w->context, w->fn, "entry");
+    LLVMPositionBuilderAtEnd(w->builder, w->entry);
     n = w->ids[SIM_ID_LOCAL_SIZE];
     if (w->lanes > 1)
-        n = LLVMBuildUDiv(w->b, n, k32(w, w->lanes), "");
-    n = LLVMBuildMul(w->b, n, w->ids[SIM_ID_LOCAL_SIZE + 1], "");
-    w->n_items = LLVMBuildMul(w->b, n, w->ids[SIM_ID_LOCAL_SIZE + 2], "items");
+        n = LLVMBuildUDiv(w->builder, n, k32(w, w->lanes), "");
+    n = LLVMBuildMul(w->builder, n, w->ids[SIM_ID_LOCAL_SIZE + 1], "");
+    w->n_items =
+        LLVMBuildMul(w->builder, n, w->ids[SIM_ID_LOCAL_SIZE + 2], "items");
     for (uint32_t v = 0; v < w->n_vals; v++) {
-        value_info *vi = &w->vals[v];
+        wg_value_info *vi = &w->vals[v];
         LLVMTypeRef t = wg_memory_type(w, LLVMTypeOf(vi->inst));
 
         if (LLVMIsAAllocaInst(vi->inst) ||
@@ -618,22 +629,24 @@ static void prepare_entry(wg *w)
         if (vi->how == KEEP_ONCE)
             vi->once = alloca_in_entry(w, t);
     }
-    w->region_pre = arena_array(w->a, LLVMBasicBlockRef, w->n_regions);
+    w->region_pre = arena_array(w->arena, LLVMBasicBlockRef, w->n_regions);
     for (uint32_t r = 0; r < w->n_regions; r++)
-        w->region_pre[r] = LLVMAppendBasicBlockInContext(w->c, w->fn, "region");
-    LLVMBuildBr(w->b, w->region_pre[0]);
+        w->region_pre[r] =
+            LLVMAppendBasicBlockInContext(w->context, w->fn, "region");
+    LLVMBuildBr(w->builder, w->region_pre[0]);
 }
 
 void workgroup_build(LLVMValueRef item_fn, unsigned lanes, bool observed,
                      const char *name, arena *a, workgroup *out)
 {
-    wg w = {.a = a, .item_fn = item_fn, .lanes = lanes, .observed = observed};
+    wg w = {
+        .arena = a, .item_fn = item_fn, .lanes = lanes, .observed = observed};
 
-    w.m = LLVMGetGlobalParent(item_fn);
-    w.c = LLVMGetModuleContext(w.m);
-    w.td = LLVMGetModuleDataLayout(w.m);
-    w.i32 = LLVMInt32TypeInContext(w.c);
-    w.b = LLVMCreateBuilderInContext(w.c);
+    w.module = LLVMGetGlobalParent(item_fn);
+    w.context = LLVMGetModuleContext(w.module);
+    w.td = LLVMGetModuleDataLayout(w.module);
+    w.i32 = LLVMInt32TypeInContext(w.context);
+    w.builder = LLVMCreateBuilderInContext(w.context);
     ir_cfg_build(&w.cfg, item_fn, a);
     uniformity_analyse(&w.uni, item_fn, 7, a);
     wg_analyse(&w);
@@ -642,6 +655,6 @@ void workgroup_build(LLVMValueRef item_fn, unsigned lanes, bool observed,
     for (uint32_t s = 0; s < w.n_segs; s++)
         if (w.segs[s].region)
             build_region(&w, s);
-    LLVMDisposeBuilder(w.b);
+    LLVMDisposeBuilder(w.builder);
     *out = (workgroup){w.fn, w.item_bytes, w.n_regions};
 }

@@ -9,7 +9,7 @@ static bool is_sync(LLVMValueRef i)
     return call_is_collective(ir_call_id(i));
 }
 
-value_info *wg_value(wg *w, LLVMValueRef v)
+wg_value_info *wg_value(wg *w, LLVMValueRef v)
 {
     uintptr_t n = (uintptr_t)ir_map_get(&w->val_index, v);
 
@@ -41,8 +41,8 @@ static void take_parts(wg *w, LLVMValueRef i)
         if (!LLVMIsAExtractValueInst(part))
             continue;
         LLVMInstructionRemoveFromParent(part);
-        LLVMPositionBuilderBefore(w->b, behind(i));
-        LLVMInsertIntoBuilder(w->b, part);
+        LLVMPositionBuilderBefore(w->builder, behind(i));
+        LLVMInsertIntoBuilder(w->builder, part);
     }
 }
 
@@ -69,27 +69,27 @@ static void number_values(wg *w)
 {
     size_t n = 0, cap = 0;
 
-    ir_map_init(&w->val_index, w->a);
+    ir_map_init(&w->val_index, w->arena);
     ir_each_block(b, w->item_fn)
         ir_each_inst(i, b)
             if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) {
-                arena_append(w->a, w->vals, n, cap)->inst = i;
+                arena_append(w->arena, w->vals, n, cap)->inst = i;
                 ir_map_set(&w->val_index, i, (void *)(uintptr_t)n);
             }
     w->n_vals = (uint32_t)n;
 }
 
-static segment *add_segment(wg *w, size_t *n, size_t *cap, uint32_t block,
-                            LLVMValueRef sync, LLVMValueRef first)
+static wg_segment *add_segment(wg *w, size_t *n, size_t *cap, uint32_t block,
+                               LLVMValueRef sync, LLVMValueRef first)
 {
-    segment *s = arena_append(w->a, w->segs, *n, *cap);
+    wg_segment *s = arena_append(w->arena, w->segs, *n, *cap);
 
-    *s = (segment){.block = block, .sync = sync, .first = first};
-    s->use = ir_bits(w->a, w->n_vals);
-    s->def = ir_bits(w->a, w->n_vals);
-    s->phi_out = ir_bits(w->a, w->n_vals);
-    s->live_in = ir_bits(w->a, w->n_vals);
-    s->live_out = ir_bits(w->a, w->n_vals);
+    *s = (wg_segment){.block = block, .sync = sync, .first = first};
+    s->use = ir_bits(w->arena, w->n_vals);
+    s->def = ir_bits(w->arena, w->n_vals);
+    s->phi_out = ir_bits(w->arena, w->n_vals);
+    s->live_in = ir_bits(w->arena, w->n_vals);
+    s->live_out = ir_bits(w->arena, w->n_vals);
     return s;
 }
 
@@ -97,11 +97,11 @@ static void cut_segments(wg *w)
 {
     size_t n = 0, cap = 0;
 
-    w->first_seg = arena_array(w->a, uint32_t, w->cfg.n);
-    w->last_seg = arena_array(w->a, uint32_t, w->cfg.n);
-    for (uint32_t b = 0; b < w->cfg.n; b++) {
+    w->first_seg = arena_array(w->arena, uint32_t, w->cfg.n_blocks);
+    w->last_seg = arena_array(w->arena, uint32_t, w->cfg.n_blocks);
+    for (uint32_t b = 0; b < w->cfg.n_blocks; b++) {
         LLVMBasicBlockRef block = w->cfg.blocks[b];
-        segment *s;
+        wg_segment *s;
 
         w->first_seg[b] = (uint32_t)n;
         s = add_segment(w, &n, &cap, b, NULL, LLVMGetFirstInstruction(block));
@@ -121,7 +121,7 @@ static void cut_segments(wg *w)
     w->n_segs = (uint32_t)n;
 }
 
-static void note_uses(wg *w, segment *s, LLVMValueRef i)
+static void note_uses(wg *w, wg_segment *s, LLVMValueRef i)
 {
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         uintptr_t v = (uintptr_t)ir_map_get(&w->val_index,
@@ -132,7 +132,7 @@ static void note_uses(wg *w, segment *s, LLVMValueRef i)
     }
 }
 
-static void note_def(wg *w, segment *s, LLVMValueRef i)
+static void note_def(wg *w, wg_segment *s, LLVMValueRef i)
 {
     uintptr_t v = (uintptr_t)ir_map_get(&w->val_index, i);
 
@@ -140,7 +140,7 @@ static void note_def(wg *w, segment *s, LLVMValueRef i)
         ir_bit_set(s->def, (uint32_t)v - 1);
 }
 
-static void local_liveness(wg *w, segment *s)
+static void local_liveness(wg *w, wg_segment *s)
 {
     if (s->sync) {
         note_uses(w, s, s->sync);
@@ -176,7 +176,7 @@ static void liveness(wg *w)
     while (changed) {
         changed = false;
         for (uint32_t i = w->n_segs; i-- > 0;) {
-            segment *s = &w->segs[i];
+            wg_segment *s = &w->segs[i];
             uint32_t *succ = w->cfg.succs[s->block];
 
             for (uint32_t q = 0; q < words; q++) {
@@ -231,7 +231,7 @@ static bool cheap_opcode(LLVMValueRef i)
  * the addresses of private arrays. */
 static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
 {
-    value_info *vi = wg_value(w, v);
+    wg_value_info *vi = wg_value(w, v);
 
     if (!vi || wg_is_id(v) || LLVMIsAAllocaInst(v))
         return true;
@@ -248,7 +248,7 @@ static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
 /* i1 has no memory form of its own. */
 LLVMTypeRef wg_memory_type(wg *w, LLVMTypeRef t)
 {
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->c);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(w->context);
 
     if (ir_bits_of(ir_element(t)) != 1)
         return t;
@@ -264,7 +264,7 @@ static uint32_t kept_align(LLVMValueRef v)
     return n < 4 ? 4 : n > 16 ? 16 : n;
 }
 
-static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
+static void give_item_memory(wg *w, wg_value_info *vi, LLVMTypeRef t)
 {
     uint32_t n = (uint32_t)LLVMABISizeOfType(w->td, wg_memory_type(w, t));
 
@@ -273,7 +273,7 @@ static void give_item_memory(wg *w, value_info *vi, LLVMTypeRef t)
     vi->how = KEEP_PER_ITEM;
     vi->align = kept_align(vi->inst);
     vi->stride = (n + vi->align - 1) / vi->align * vi->align;
-    *arena_append(w->a, w->per_item, w->n_per_item, w->cap_per_item) = vi;
+    *arena_append(w->arena, w->per_item, w->n_per_item, w->cap_per_item) = vi;
 }
 
 /* Places the values of this alignment, 0 = of any, one behind the other. False:
@@ -283,7 +283,7 @@ static bool place(wg *w, uint32_t align)
     bool fits = true;
 
     for (size_t i = 0; i < w->n_per_item; i++) {
-        value_info *vi = w->per_item[i];
+        wg_value_info *vi = w->per_item[i];
 
         if (align && vi->align != align)
             continue;
@@ -308,7 +308,7 @@ static void place_item_memory(wg *w)
 /* Private arrays reached from a recomputed address live across, too. */
 static void keep_arrays_of(wg *w, LLVMValueRef v)
 {
-    value_info *vi = wg_value(w, v);
+    wg_value_info *vi = wg_value(w, v);
 
     if (!vi)
         return;
@@ -321,7 +321,7 @@ static void keep_arrays_of(wg *w, LLVMValueRef v)
             keep_arrays_of(w, LLVMGetOperand(v, (unsigned)k));
 }
 
-static void decide(wg *w, value_info *vi)
+static void decide(wg *w, wg_value_info *vi)
 {
     int budget = 16;
 
@@ -360,7 +360,7 @@ static bool address_escapes(LLVMValueRef v)
 static void decide_all(wg *w)
 {
     uint32_t words = (w->n_vals + 63) / 64;
-    ir_word *across = ir_bits(w->a, w->n_vals);
+    ir_word *across = ir_bits(w->arena, w->n_vals);
 
     for (uint32_t i = 0; i < w->n_segs; i++)
         if (w->segs[i].sync)

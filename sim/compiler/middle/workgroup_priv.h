@@ -23,14 +23,14 @@ typedef struct {
     bool ends_in_sync;  /* then the next segment follows it */
     uint32_t region;    /* number of the region that starts here + 1, or 0 */
     ir_word *use, *def, *phi_out, *live_in, *live_out;
-} segment;
+} wg_segment;
 
 /* How a value gets across collective points. */
-typedef enum { KEEP_NOT, KEEP_REMAT, KEEP_ONCE, KEEP_PER_ITEM } keep;
+typedef enum { KEEP_NOT, KEEP_REMAT, KEEP_ONCE, KEEP_PER_ITEM } wg_keep;
 
 typedef struct {
     LLVMValueRef inst;
-    keep how;
+    wg_keep how;
     bool cheap; /* recomputable from ids and arguments */
     bool cheap_known;
     /* PER_ITEM (and allocas): the copies of all items stand in a row, `stride`
@@ -38,27 +38,27 @@ typedef struct {
     uint32_t offset, stride, align;
     LLVMValueRef once; /* ONCE: alloca that holds it between regions */
     LLVMValueRef temp; /* alloca that holds it within a region */
-} value_info;
+} wg_value_info;
 
 typedef struct {
-    arena *a;
-    LLVMContextRef c;
-    LLVMModuleRef m;
+    arena *arena;
+    LLVMContextRef context;
+    LLVMModuleRef module;
     LLVMTargetDataRef td;
-    LLVMBuilderRef b;
+    LLVMBuilderRef builder;
     LLVMTypeRef i32;
     LLVMValueRef item_fn, fn;
     unsigned lanes;
     bool observed;
     ir_cfg cfg;
     uniformity uni;
-    segment *segs;
+    wg_segment *segs;
     uint32_t n_segs, *first_seg, *last_seg; /* by block */
-    value_info *vals;
+    wg_value_info *vals;
     uint32_t n_vals;
     ir_map val_index; /* instruction -> number + 1 */
     uint32_t n_regions, item_bytes;
-    value_info **per_item; /* values with memory for each item */
+    wg_value_info **per_item; /* values with memory for each item */
     size_t n_per_item, cap_per_item;
     /* the function being built */
     LLVMBasicBlockRef entry, *region_pre;
@@ -70,7 +70,7 @@ typedef struct {
 void wg_analyse(wg *w);
 
 /* What is known of an instruction, NULL for anything else. */
-value_info *wg_value(wg *w, LLVMValueRef v);
+wg_value_info *wg_value(wg *w, LLVMValueRef v);
 bool wg_is_id(LLVMValueRef i); /* a work-item function of expand.h */
 /* i1 has no memory form of its own. */
 LLVMTypeRef wg_memory_type(wg *w, LLVMTypeRef t);

@@ -40,7 +40,7 @@ typedef struct {
  *
  * VPU_ERR_LIMIT     the limits are too small, and the sizes compiled code has
  * VPU_ERR_INTERNAL  that process died; message: how
- * the errors of sim_kernel_compile but for those of clang */
+ * the errors of kernel_compile but for those of clang */
 vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
                           vpu_error *err);
 

@@ -18,9 +18,9 @@
 
 /* What LLVM's code generator falls back to on processors without F16C, and for
  * the operations it has no instruction for. */
-extern float __extendhfsf2(sim_half);
-extern sim_half __truncsfhf2(float);
-extern sim_half __truncdfhf2(double);
+extern float __extendhfsf2(builtin_half);
+extern builtin_half __truncsfhf2(float);
+extern builtin_half __truncdfhf2(double);
 
 #define ADDRESS(f) ((void *)(uintptr_t)(f))
 

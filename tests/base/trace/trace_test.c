@@ -73,9 +73,9 @@ static bool on_event(void *user, const trc_read_event *e)
     if (!strcmp(e->name, "launch total"))
         for (size_t i = 0; i < e->n_args; i++) {
             if (!strcmp(e->args[i].name, "cycles"))
-                s->total[e->uuid] = e->args[i].u;
+                s->total[e->uuid] = e->args[i].number;
             else if (strcmp(e->args[i].name, "groups"))
-                s->cause_sum[e->uuid] += e->args[i].u;
+                s->cause_sum[e->uuid] += e->args[i].number;
         }
     for (size_t i = 0; i < e->n_args; i++)
         if (!strcmp(e->args[i].name, "level of launch"))
@@ -360,12 +360,12 @@ static vpu_status buffered(void *user, mach_queue *q, uint32_t n, vpu_error *e)
         for (int k = 0; k < 8 && left[i]; k++, left[i]--) {
             mach_queue_push(&q[i], MACH_STEP_GROUP)->id = left[i] * n + i;
             mach_queue_push(&q[i], MACH_STEP_PHASE)->id = MACH_PRE;
-            mach_queue_push(&q[i], MACH_STEP_DMA)->u.dma =
+            mach_queue_push(&q[i], MACH_STEP_DMA)->detail.dma =
                 (mach_transfer){.bytes = 4096, .lines = 4, .to_cmx = true};
             mach_queue_push(&q[i], MACH_STEP_PHASE)->id = MACH_COMP;
             mach_queue_push(&q[i], MACH_STEP_RUN)->issue_cycles = 400;
             mach_queue_push(&q[i], MACH_STEP_PHASE)->id = MACH_POST;
-            mach_queue_push(&q[i], MACH_STEP_DMA)->u.dma =
+            mach_queue_push(&q[i], MACH_STEP_DMA)->detail.dma =
                 (mach_transfer){.bytes = 2048, .lines = 4};
         }
         q[i].ended = !left[i];

@@ -122,7 +122,7 @@ static void teardown(void)
 static double value(const graph_buffer *b, const unsigned char *data,
                     uint64_t i)
 {
-    sim_half h;
+    builtin_half h;
     float f;
 
     if (b->desc.dtype == TENSOR_F32) {
@@ -152,10 +152,10 @@ static void compare(const sample *s, const graph_buffer *b,
 
 static void write_blob(const sample *s)
 {
-    uint16_t *words = arena_array(r.a, uint16_t, s->words);
+    uint16_t *words = arena_array(r.arena, uint16_t, s->words);
     tensor t = {.desc = {.dtype = TENSOR_F16, .rank = 1, .dims = {s->words}},
                 .data = words};
-    char *path = file_join(r.a, r.dir, "w.npy");
+    char *path = file_join(r.arena, r.dir, "w.npy");
     uint32_t state = 5;
 
     for (uint32_t i = 0; i < s->words; i++) {
@@ -163,7 +163,7 @@ static void write_blob(const sample *s)
         words[i] = (uint16_t)(state >> 16) & 0xbbff; /* no NaN, below 2 */
     }
     ck_assert(!npy_write(path, &t, &r.err));
-    r.blob = arena_printf(r.a, "weights=%s", path);
+    r.blob = arena_printf(r.arena, "weights=%s", path);
 }
 
 /* r is bound: run it on both and compare. */
@@ -176,8 +176,8 @@ static void check(const sample *s)
 
     ck_assert_msg(!layer_open(&r, "sim"), "%s", r.err.msg);
     ck_assert_msg(!layer_run(&r, "random:3", NULL), "%s", r.err.msg);
-    for (uint32_t i = 0; i < r.g->n_buffers; i++) {
-        const graph_buffer *b = &r.g->buffers[i];
+    for (uint32_t i = 0; i < r.graph->n_buffers; i++) {
+        const graph_buffer *b = &r.graph->buffers[i];
 
         halves |= b->desc.dtype == TENSOR_F16 && !b->untyped;
         if (b->role == GRAPH_OUTPUT)
@@ -189,13 +189,13 @@ static void check(const sample *s)
     halves &= !layer_opencl_has_half(&r);
     ck_assert_int_eq(r.ops->caps(r.self)->promoted, halves);
     ck_assert_int_eq(test_log_count(&r.log, "promoted") > 0, halves);
-    for (uint32_t i = 0; i < r.g->n_buffers; i++) {
-        const graph_buffer *b = &r.g->buffers[i];
+    for (uint32_t i = 0; i < r.graph->n_buffers; i++) {
+        const graph_buffer *b = &r.graph->buffers[i];
 
         if (b->role == GRAPH_OUTPUT)
             compare(s, b, want[b->port], layer_read(&r, b->name, &n));
     }
-    for (uint32_t i = 0; i < r.g->n_launches; i++)
+    for (uint32_t i = 0; i < r.graph->n_launches; i++)
         ck_assert(results[i].seconds > 0 && results[i].cycles == 0);
 }
 
@@ -205,7 +205,7 @@ START_TEST(opencl_agrees_with_sim)
 
     if (s->words)
         write_blob(s);
-    layer_bind(&r, arena_printf(r.a, "kernels/%s/layer.xml", s->folder),
+    layer_bind(&r, arena_printf(r.arena, "kernels/%s/layer.xml", s->folder),
                s->layer, s->shapes, s->params);
     check(s);
 }
@@ -218,14 +218,14 @@ static char *replaced(const char *path, const char *from, const char *to)
     size_t n;
     str out = {0};
 
-    ck_assert(!file_read(path, 1 << 20, r.a, &text, &n, &r.err));
+    ck_assert(!file_read(path, 1 << 20, r.arena, &text, &n, &r.err));
     for (const char *p = text; *p;) {
         bool here = !strncmp(p, from, strlen(from));
 
         str_add(&out, here ? to : p, here ? strlen(to) : 1);
         p += here ? strlen(from) : 1;
     }
-    text = arena_strdup(r.a, str_text(&out));
+    text = arena_strdup(r.arena, str_text(&out));
     str_free(&out);
     return text;
 }

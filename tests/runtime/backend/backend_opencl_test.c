@@ -128,10 +128,10 @@ enum { N_EQUAL = sizeof equal / sizeof *equal };
 START_TEST(promoted_text_computes_the_same)
 {
     unsigned char *sim, *cl;
-    char *xml = arena_printf(r.a, KERNEL("%s", ROWS), equal[_i].more);
+    char *xml = arena_printf(r.arena, KERNEL("%s", ROWS), equal[_i].more);
     uint64_t n;
 
-    bind_kernel(arena_printf(r.a, "%s\n%s\n",
+    bind_kernel(arena_printf(r.arena, "%s\n%s\n",
                              "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
                              equal[_i].text),
                 xml, SHAPE);
@@ -139,7 +139,7 @@ START_TEST(promoted_text_computes_the_same)
     cl = output_on("opencl", &n);
     ck_assert(r.ops->caps(r.self)->promoted != layer_opencl_has_half(&r));
     for (uint64_t i = 0; i < n / 2; i++) {
-        sim_half a, b;
+        builtin_half a, b;
 
         memcpy(&a, sim + 2 * i, 2);
         memcpy(&b, cl + 2 * i, 2);
@@ -200,9 +200,9 @@ START_TEST(conversions_carry_promoted_halves)
 
     r.model = layer_file(&r, "m.xml", net);
     layer_bind(&r, "kernels/reorg/layer.xml", NULL, "", "");
-    for (uint32_t i = 0; i < r.g->n_launches; i++) {
-        moves += !strcmp(r.g->launches[i].entry, "permute_2");
-        types += !strncmp(r.g->launches[i].entry, "convert_", 8);
+    for (uint32_t i = 0; i < r.graph->n_launches; i++) {
+        moves += !strcmp(r.graph->launches[i].entry, "permute_2");
+        types += !strncmp(r.graph->launches[i].entry, "convert_", 8);
     }
     ck_assert_int_ge(moves, 2);
     ck_assert_int_ge(types, 2);
@@ -240,32 +240,32 @@ enum { N_WITH_HALF = sizeof with_half / sizeof *with_half };
 START_TEST(text_compiles_with_half)
 {
     opencl_source src = {.path = with_half[_i].file};
-    sim_compile_config cfg = {0};
+    kernel_compile_config cfg = {0};
     sim_kernel *k;
 
-    ck_assert_msg(!sim_kernel_compile(src.path, with_half[_i].entry, &cfg, r.a,
-                                      &k, &r.err),
+    ck_assert_msg(!kernel_compile(src.path, with_half[_i].entry, &cfg, r.arena,
+                                  &k, &r.err),
                   "%s", r.err.msg);
     for (int i = 0; i < 4; i++) {
         const char *program, *entry;
         opencl_text text;
 
         src.promote = i & 2;
-        ck_assert_msg(!opencl_text_read(&src, r.a, &text, &r.err), "%s",
+        ck_assert_msg(!opencl_text_read(&src, r.arena, &text, &r.err), "%s",
                       r.err.msg);
-        opencl_text_program(&text, k, src.promote, r.a, &program, &entry);
+        opencl_text_program(&text, k, src.promote, r.arena, &program, &entry);
         ck_assert_ptr_nonnull(strstr(program, entry));
         ck_assert(!!strstr(program, "__VPU_PROMOTE 1") == src.promote);
         program = layer_file(&r, "k.cl", program);
         ck_assert_int_eq(system(arena_printf(
-                             r.a,
+                             r.arena,
                              "clang-19 -x cl -cl-std=CL1.2 -target spir%s -w "
                              "-fsyntax-only %s",
                              i & 1 ? "" : "64", program)),
                          0);
         opencl_text_free(&text);
     }
-    sim_kernel_release(k);
+    kernel_release(k);
 }
 END_TEST
 
@@ -362,7 +362,7 @@ START_TEST(mismatch_reads_as_on_sim)
                 "{ dst[0] = src[0]; }",
                 KERNEL("", ROWS), SHAPE);
     ck_assert_int_eq(layer_open(&r, "sim"), VPU_ERR_MISMATCH);
-    first = arena_strdup(r.a, r.err.msg);
+    first = arena_strdup(r.arena, r.err.msg);
     ck_assert_int_eq(layer_open(&r, "opencl"), VPU_ERR_MISMATCH);
     ck_assert_str_eq(r.err.msg, first);
 }
@@ -445,7 +445,7 @@ START_TEST(no_driver)
     bind_kernel(HEAD "dst[0] = src[0]; }", KERNEL("", ROWS), SHAPE);
     ck_assert_int_eq(layer_open(&r, "opencl"), VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(r.err.msg, "apt-get install pocl"));
-    ck_assert(!r.ops->probe(r.a, &list, &n, &r.err));
+    ck_assert(!r.ops->probe(r.arena, &list, &n, &r.err));
     ck_assert_uint_eq(n, 1);
     ck_assert(!list[0].usable);
     ck_assert_str_eq(list[0].id, "opencl");
@@ -518,7 +518,7 @@ START_TEST(program_without_backend_is_sim)
 
     terminal_run(&p, RUN "--quiet");
     ck_assert_msg(!p.status, "%s", p.err);
-    plain = arena_strdup(p.a, p.out);
+    plain = arena_strdup(p.arena, p.out);
     terminal_run(&p, RUN "--quiet --backend sim");
     ck_assert_str_eq(p.out, plain);
     ck_assert_ptr_nonnull(strstr(plain, "cycles"));
@@ -540,7 +540,8 @@ START_TEST(program_refuses)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        terminal_run(&p, arena_printf(p.a, RUN "%s --output x", rows[i][0]));
+        terminal_run(&p,
+                     arena_printf(p.arena, RUN "%s --output x", rows[i][0]));
         ck_assert_int_eq(p.status, 2);
         ck_assert_msg(strstr(p.err, rows[i][1]) != NULL, "%s", p.err);
         ck_assert(!terminal_has(&p, "x/out0.npy"));

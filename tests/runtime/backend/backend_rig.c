@@ -14,8 +14,8 @@ enum { MAX_WORDS = 16 };
 
 void layer_init(backend_rig *r)
 {
-    *r = (backend_rig){.a = arena_create(0)};
-    r->dir = program_temp_dir(r->a);
+    *r = (backend_rig){.arena = arena_create(0)};
+    r->dir = program_temp_dir(r->arena);
     setenv("POCL_CACHE_DIR", r->dir, 1);
     test_log_init(&r->log);
     r->cfg.log = &r->log.sink;
@@ -28,12 +28,12 @@ void layer_fini(backend_rig *r)
         r->ops->close(r->self);
     test_log_fini(&r->log);
     program_remove_dir(r->dir);
-    arena_destroy(r->a);
+    arena_destroy(r->arena);
 }
 
 const char *layer_file(backend_rig *r, const char *name, const char *text)
 {
-    char *path = file_join(r->a, r->dir, name);
+    char *path = file_join(r->arena, r->dir, name);
 
     ck_assert_msg(!file_write(path, text, strlen(text), &r->err), "%s",
                   r->err.msg);
@@ -42,7 +42,7 @@ const char *layer_file(backend_rig *r, const char *name, const char *text)
 
 static uint32_t split(backend_rig *r, const char *text, const char **words)
 {
-    char *copy = arena_strdup(r->a, text), *save = NULL;
+    char *copy = arena_strdup(r->arena, text), *save = NULL;
     uint32_t n = 0;
 
     for (char *w = strtok_r(copy, " ", &save); w;
@@ -62,7 +62,7 @@ void layer_bind(backend_rig *r, const char *xml, const char *layer,
     graph_request q = {
         .binding = &r->file, .type = layer, .shapes = s, .params = p};
 
-    ck_assert_msg(!config_file_read(xml, r->a, NULL, CONFIG_EVERY_RELEASE,
+    ck_assert_msg(!config_file_read(xml, r->arena, NULL, CONFIG_EVERY_RELEASE,
                                     &r->file, &r->err),
                   "%s", r->err.msg);
     q.n_shapes = split(r, shapes, words);
@@ -71,20 +71,21 @@ void layer_bind(backend_rig *r, const char *xml, const char *layer,
                       r->err.msg);
     q.n_params = split(r, params, words);
     for (uint32_t i = 0; i < q.n_params; i++)
-        ck_assert_msg(!graph_param_parse(words[i], r->a, &p[i], &r->err), "%s",
-                      r->err.msg);
-    if (r->model) {
-        ck_assert_msg(!config_model_read(r->model, NULL, r->a, &r->ir, &r->err),
+        ck_assert_msg(!graph_param_parse(words[i], r->arena, &p[i], &r->err),
                       "%s", r->err.msg);
+    if (r->model) {
+        ck_assert_msg(
+            !config_model_read(r->model, NULL, r->arena, &r->ir, &r->err), "%s",
+            r->err.msg);
         q.model = &r->ir;
     }
     if (r->blob) {
-        ck_assert_msg(!graph_blob_read(r->blob, r->a, &blob, &r->err), "%s",
+        ck_assert_msg(!graph_blob_read(r->blob, r->arena, &blob, &r->err), "%s",
                       r->err.msg);
         q.blobs = &blob;
         q.n_blobs = 1;
     }
-    ck_assert_msg(!graph_bind(&q, r->a, NULL, &r->g, &r->err), "%s",
+    ck_assert_msg(!graph_bind(&q, r->arena, NULL, &r->graph, &r->err), "%s",
                   r->err.msg);
 }
 
@@ -96,39 +97,39 @@ vpu_status layer_open(backend_rig *r, const char *id)
     r->ops = NULL;
     if (backend_find(id, &r->ops, &r->cfg.device, &r->err))
         return r->err.code;
-    return r->ops->open(&r->cfg, r->g, &r->self, &r->err);
+    return r->ops->open(&r->cfg, r->graph, &r->self, &r->err);
 }
 
 vpu_status layer_run(backend_rig *r, const char *inputs,
                      backend_result *results)
 {
-    backend_result *to =
-        results ? results
-                : arena_array(r->a, backend_result, r->g->n_launches + 1);
+    backend_result *to = results ? results
+                                 : arena_array(r->arena, backend_result,
+                                               r->graph->n_launches + 1);
 
-    for (uint32_t i = 0; i < r->g->n_buffers; i++) {
-        const graph_buffer *b = &r->g->buffers[i];
+    for (uint32_t i = 0; i < r->graph->n_buffers; i++) {
+        const graph_buffer *b = &r->graph->buffers[i];
         unsigned char *data;
 
         if (b->role != GRAPH_INPUT)
             continue;
-        data = arena_array(r->a, unsigned char, b->bytes);
+        data = arena_array(r->arena, unsigned char, b->bytes);
         ck_assert_msg(!graph_input_fill(b, inputs, data, &r->err), "%s",
                       r->err.msg);
         ck_assert(!r->ops->write(r->self, i, data, &r->err));
     }
-    return r->ops->run(r->self, 0, r->g->n_launches, to, &r->err);
+    return r->ops->run(r->self, 0, r->graph->n_launches, to, &r->err);
 }
 
 void *layer_read(backend_rig *r, const char *name, uint64_t *bytes)
 {
-    for (uint32_t i = 0; i < r->g->n_buffers; i++) {
+    for (uint32_t i = 0; i < r->graph->n_buffers; i++) {
         void *data;
 
-        if (strcmp(r->g->buffers[i].name, name) != 0)
+        if (strcmp(r->graph->buffers[i].name, name) != 0)
             continue;
-        *bytes = r->g->buffers[i].bytes;
-        data = arena_array(r->a, unsigned char, *bytes);
+        *bytes = r->graph->buffers[i].bytes;
+        data = arena_array(r->arena, unsigned char, *bytes);
         ck_assert_msg(!r->ops->read(r->self, i, data, &r->err), "%s",
                       r->err.msg);
         return data;
@@ -145,7 +146,7 @@ bool layer_opencl_has_half(backend_rig *r)
     uint32_t n;
 
     ck_assert(!backend_find("opencl", &ops, &device, &r->err));
-    ck_assert(!ops->probe(r->a, &list, &n, &r->err));
+    ck_assert(!ops->probe(r->arena, &list, &n, &r->err));
     for (uint32_t i = 0; i < n; i++)
         if (list[i].usable)
             return list[i].half;

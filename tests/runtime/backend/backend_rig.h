@@ -10,14 +10,14 @@
 #include "tests/support/util.h"
 
 typedef struct {
-    arena *a;
+    arena *arena;
     char *dir; /* temporary; where kernels and bindings of text go */
     test_log log;
     config_file file;
     const char *blob;  /* "NAME=FILE" for Data bindings, or NULL */
     const char *model; /* an IR instead of a layer and shapes, or NULL */
     config_model ir;
-    graph *g;
+    graph *graph;
     backend_config cfg;
     const backend_ops *ops;
     void *self;
@@ -33,7 +33,7 @@ const char *layer_file(backend_rig *r, const char *name, const char *text);
  * --shape and --param. */
 void layer_bind(backend_rig *r, const char *xml, const char *layer,
                 const char *shapes, const char *params);
-/* Open r->g on what id names; an opened one is closed before. */
+/* Open r->graph on what id names; an opened one is closed before. */
 vpu_status layer_open(backend_rig *r, const char *id);
 /* Write all inputs ("random:7" and so on) and run all launches; results may be
  * NULL. */

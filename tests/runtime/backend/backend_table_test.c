@@ -45,7 +45,7 @@ START_TEST(probes_are_complete)
         backend_device *list;
         uint32_t n;
 
-        ck_assert(!backend_all[i]->probe(r.a, &list, &n, &r.err));
+        ck_assert(!backend_all[i]->probe(r.arena, &list, &n, &r.err));
         ck_assert_uint_gt(n, 0);
         for (uint32_t k = 0; k < n; k++) {
             const backend_ops *ops;
@@ -108,15 +108,15 @@ START_TEST(sim_is_the_simulator)
     ck_assert(!layer_run(&r, "random:1", all));
     out = layer_read(&r, "out0", &n);
 
-    ck_assert(!mach_desc_load(NULL, r.a, &desc, &r.err));
-    ck_assert(!backend_open(backend_offering(BACKEND_INSPECT), &cfg, r.g,
+    ck_assert(!mach_desc_load(NULL, r.arena, &desc, &r.err));
+    ck_assert(!backend_open(backend_offering(BACKEND_INSPECT), &cfg, r.graph,
                             &direct, &r.err));
-    for (uint32_t i = 0; i < r.g->n_buffers; i++)
-        if (r.g->buffers[i].role == GRAPH_INPUT)
+    for (uint32_t i = 0; i < r.graph->n_buffers; i++)
+        if (r.graph->buffers[i].role == GRAPH_INPUT)
             memcpy(backend_buffer(&direct, i), layer_read(&r, "in0", &n), n);
-    ck_assert(!backend_run_all(&direct, r.g, &r.err));
-    for (uint32_t i = 0; i < r.g->n_buffers; i++)
-        if (r.g->buffers[i].role == GRAPH_OUTPUT)
+    ck_assert(!backend_run_all(&direct, r.graph, &r.err));
+    for (uint32_t i = 0; i < r.graph->n_buffers; i++)
+        if (r.graph->buffers[i].role == GRAPH_OUTPUT)
             ck_assert_mem_eq(backend_buffer(&direct, i), out, n);
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t cycles = backend_launch_of(&direct, i)->exec.profile.cycles;
@@ -128,9 +128,9 @@ START_TEST(sim_is_the_simulator)
     backend_close(&direct);
 
     ck_assert(!layer_open(&r, "sim"));
-    for (uint32_t i = 0; i < r.g->n_buffers; i++)
-        if (r.g->buffers[i].role == GRAPH_INPUT) {
-            unsigned char *in = arena_array(r.a, unsigned char, n);
+    for (uint32_t i = 0; i < r.graph->n_buffers; i++)
+        if (r.graph->buffers[i].role == GRAPH_INPUT) {
+            unsigned char *in = arena_array(r.arena, unsigned char, n);
 
             for (uint64_t k = 0; k < n; k++)
                 in[k] = (unsigned char)(k * 7 % 60);

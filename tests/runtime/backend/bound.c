@@ -48,14 +48,14 @@ void bound_layer(arena *a, const bound_request *q, bound *out)
         r.n_blobs = 1;
     }
     memset(out, 0, sizeof *out);
-    out->a = a;
-    OK(graph_bind(&r, a, none, &out->g, &err));
+    out->arena = a;
+    OK(graph_bind(&r, a, none, &out->graph, &err));
     OK(mach_desc_load(NULL, a, &out->desc, &err));
     out->params = q->params;
     out->n_params = (uint32_t)r.n_params;
-    out->data = arena_array(a, void *, out->g->n_buffers + 1);
-    for (uint32_t i = 0; i < out->g->n_buffers; i++) {
-        const graph_buffer *b = &out->g->buffers[i];
+    out->data = arena_array(a, void *, out->graph->n_buffers + 1);
+    for (uint32_t i = 0; i < out->graph->n_buffers; i++) {
+        const graph_buffer *b = &out->graph->buffers[i];
 
         out->data[i] = arena_push(a, b->bytes, 1, 64);
         if (b->role == GRAPH_INPUT)
@@ -70,13 +70,15 @@ void bound_simulate(bound *b)
     backend_config cfg = {.device = "", .desc = &b->desc};
     backend sim;
 
-    OK(backend_open(backend_offering(BACKEND_INSPECT), &cfg, b->g, &sim, &err));
-    for (uint32_t i = 0; i < b->g->n_buffers; i++)
-        if (b->g->buffers[i].role == GRAPH_INPUT)
-            memcpy(backend_buffer(&sim, i), b->data[i], b->g->buffers[i].bytes);
-    OK(backend_run_all(&sim, b->g, &err));
-    for (uint32_t i = 0; i < b->g->n_buffers; i++)
-        memcpy(b->data[i], backend_buffer(&sim, i), b->g->buffers[i].bytes);
+    OK(backend_open(backend_offering(BACKEND_INSPECT), &cfg, b->graph, &sim,
+                    &err));
+    for (uint32_t i = 0; i < b->graph->n_buffers; i++)
+        if (b->graph->buffers[i].role == GRAPH_INPUT)
+            memcpy(backend_buffer(&sim, i), b->data[i],
+                   b->graph->buffers[i].bytes);
+    OK(backend_run_all(&sim, b->graph, &err));
+    for (uint32_t i = 0; i < b->graph->n_buffers; i++)
+        memcpy(b->data[i], backend_buffer(&sim, i), b->graph->buffers[i].bytes);
     backend_close(&sim);
 }
 
@@ -84,7 +86,7 @@ uint32_t bound_output(const bound *b)
 {
     uint32_t i = 0;
 
-    while (b->g->buffers[i].role != GRAPH_OUTPUT)
+    while (b->graph->buffers[i].role != GRAPH_OUTPUT)
         i++;
     return i;
 }
@@ -93,19 +95,19 @@ uint32_t bound_output(const bound *b)
 
 canned *canned_new(const bound *b, bool stages)
 {
-    canned *c = arena_new(b->a, canned);
+    canned *c = arena_new(b->arena, canned);
 
-    c->g = b->g;
+    c->graph = b->graph;
     c->caps = (backend_caps){
         .device = "canned", .version = "1", .stages = stages, .cycles = true};
     c->cycles = 1000;
     c->fail_at = UINT32_MAX;
-    c->data = arena_array(b->a, void *, b->g->n_buffers + 1);
-    c->now = arena_array(b->a, void *, b->g->n_buffers + 1);
-    for (uint32_t i = 0; i < b->g->n_buffers; i++) {
-        c->data[i] = arena_push(b->a, b->g->buffers[i].bytes, 1, 64);
-        memcpy(c->data[i], b->data[i], b->g->buffers[i].bytes);
-        c->now[i] = arena_push(b->a, b->g->buffers[i].bytes, 1, 64);
+    c->data = arena_array(b->arena, void *, b->graph->n_buffers + 1);
+    c->now = arena_array(b->arena, void *, b->graph->n_buffers + 1);
+    for (uint32_t i = 0; i < b->graph->n_buffers; i++) {
+        c->data[i] = arena_push(b->arena, b->graph->buffers[i].bytes, 1, 64);
+        memcpy(c->data[i], b->data[i], b->graph->buffers[i].bytes);
+        c->now[i] = arena_push(b->arena, b->graph->buffers[i].bytes, 1, 64);
     }
     return c;
 }
@@ -121,7 +123,7 @@ static vpu_status canned_write(void *self, uint32_t i, const void *data,
     canned *c = self;
 
     (void)e;
-    memcpy(c->now[i], data, c->g->buffers[i].bytes);
+    memcpy(c->now[i], data, c->graph->buffers[i].bytes);
     return VPU_OK;
 }
 
@@ -130,7 +132,7 @@ static vpu_status canned_read(void *self, uint32_t i, void *data, vpu_error *e)
     canned *c = self;
 
     (void)e;
-    memcpy(data, c->now[i], c->g->buffers[i].bytes);
+    memcpy(data, c->now[i], c->graph->buffers[i].bytes);
     return VPU_OK;
 }
 
@@ -143,9 +145,9 @@ static vpu_status canned_run(void *self, uint32_t first, uint32_t n,
         if (l == c->fail_at)
             return err_set(e, VPU_ERR_FAULT, "launch %u fails", l);
         results[l - first] = (backend_result){0.5, c->cycles};
-        for (uint32_t i = 0; i < c->g->n_buffers; i++)
-            if (diff_writes(&c->g->launches[l], i))
-                memcpy(c->now[i], c->data[i], c->g->buffers[i].bytes);
+        for (uint32_t i = 0; i < c->graph->n_buffers; i++)
+            if (diff_writes(&c->graph->launches[l], i))
+                memcpy(c->now[i], c->data[i], c->graph->buffers[i].bytes);
     }
     return VPU_OK;
 }

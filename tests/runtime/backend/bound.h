@@ -16,8 +16,8 @@ typedef struct {
 } bound_request;
 
 typedef struct {
-    arena *a;
-    graph *g;
+    arena *arena;
+    graph *graph;
     void **data; /* of the graph's buffers: inputs random, others zeros */
     mach_desc desc;
     const char *const *params;
@@ -35,7 +35,7 @@ uint32_t bound_output(const bound *b);
  * bound layer after bound_simulate, or changed ones. open takes one from
  * backend_config.print_user. */
 typedef struct {
-    const graph *g;
+    const graph *graph;
     void **data; /* after everything */
     void **now;  /* what is there */
     backend_caps caps;

@@ -158,18 +158,19 @@ static vpu_status open_plugin(const char *path, double timeout, void **self)
                             .how.timeout_s = timeout,
                             .params = b.params,
                             .n_params = b.n_params};
-    return backend_host_ops.open(cfg, b.g, self, &err);
+    return backend_host_ops.open(cfg, b.graph, self, &err);
 }
 
 static vpu_status run(void *self)
 {
-    backend_result *r = arena_array(a, backend_result, b.g->n_launches);
+    backend_result *r = arena_array(a, backend_result, b.graph->n_launches);
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < b.g->n_buffers && !st; i++)
-        if (b.g->buffers[i].role == GRAPH_INPUT)
+    for (uint32_t i = 0; i < b.graph->n_buffers && !st; i++)
+        if (b.graph->buffers[i].role == GRAPH_INPUT)
             st = backend_host_ops.write(self, i, b.data[i], &err);
-    return st ? st : backend_host_ops.run(self, 0, b.g->n_launches, r, &err);
+    return st ? st
+              : backend_host_ops.run(self, 0, b.graph->n_launches, r, &err);
 }
 
 START_TEST(plugin_equals_simulator)
@@ -183,7 +184,7 @@ START_TEST(plugin_equals_simulator)
     bound_layer(a, &samples[_i].q, &b);
     bound_simulate(&b);
     o = bound_output(&b);
-    out = &b.g->buffers[o];
+    out = &b.graph->buffers[o];
     got = arena_push(a, out->bytes, 1, 64);
     ck_assert_msg(!open_plugin(arena_printf(a, "build/plugins/%s.so",
                                             samples[_i].q.folder),
@@ -195,8 +196,8 @@ START_TEST(plugin_equals_simulator)
     ck_assert(!backend_host_ops.read(self, o, got, &err));
     ck_assert(!diff_compare(&out->desc, b.data[o], got, &tol, NULL, &r, &err));
     ck_assert_msg(r.equal, "%s: %d of %d differ, first %d: %g, expected %g",
-                  samples[_i].q.layer, (int)r.n_diff, (int)r.n,
-                  (int)r.first.index, r.first.a, r.first.b);
+                  samples[_i].q.layer, (int)r.n_diff, (int)r.n_elements,
+                  (int)r.first.index, r.first.value_a, r.first.value_b);
     /* So that zeros do not pass for a result. */
     ck_assert(r.max_abs_b > 0);
     backend_host_ops.close(self);
@@ -392,7 +393,7 @@ START_TEST(a_crash_leaves_nothing_behind)
     ck_assert_msg(!open_plugin("build/plugins/grn.so", 5, &self), "%s",
                   err.msg);
     ck_assert_msg(!run(self), "%s", err.msg);
-    memset(b.data[0], 0, b.g->buffers[0].bytes);
+    memset(b.data[0], 0, b.graph->buffers[0].bytes);
     ck_assert(!backend_host_ops.read(self, 0, b.data[0], &err));
     ck_assert(!backend_host_ops.read(self, o, b.data[o], &err));
     backend_host_ops.close(self);

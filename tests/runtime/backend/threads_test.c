@@ -57,10 +57,10 @@ static vpu_status fill(void *user, const backend *b, vpu_error *err)
     const work *w = user;
 
     (void)err;
-    for (uint32_t i = 0; i < w->b.g->n_buffers; i++)
-        if (w->b.g->buffers[i].role == GRAPH_INPUT)
+    for (uint32_t i = 0; i < w->b.graph->n_buffers; i++)
+        if (w->b.graph->buffers[i].role == GRAPH_INPUT)
             memcpy(backend_buffer(b, i), w->b.data[i],
-                   w->b.g->buffers[i].bytes);
+                   w->b.graph->buffers[i].bytes);
     return VPU_OK;
 }
 
@@ -72,29 +72,30 @@ static void simulate(work *w)
                                 .compile.no_cache = true};
     backend sim = {0};
 
-    w->st = backend_open(backend_offering(BACKEND_INSPECT), &cfg, w->b.g, &sim,
-                         &w->err);
+    w->st = backend_open(backend_offering(BACKEND_INSPECT), &cfg, w->b.graph,
+                         &sim, &w->err);
     if (!w->st)
         fill(w, &sim, NULL);
     for (int turn = 0; turn < TURNS && !w->st; turn++)
-        w->st = backend_run_all(&sim, w->b.g, &w->err);
-    for (uint32_t i = 0; i < w->b.g->n_launches && !w->st; i++)
+        w->st = backend_run_all(&sim, w->b.graph, &w->err);
+    for (uint32_t i = 0; i < w->b.graph->n_launches && !w->st; i++)
         w->cycles += backend_launch_of(&sim, i)->exec.profile.cycles;
-    for (uint32_t i = 0; i < w->b.g->n_buffers && !w->st; i++)
-        memcpy(w->b.data[i], backend_buffer(&sim, i), w->b.g->buffers[i].bytes);
+    for (uint32_t i = 0; i < w->b.graph->n_buffers && !w->st; i++)
+        memcpy(w->b.data[i], backend_buffer(&sim, i),
+               w->b.graph->buffers[i].bytes);
     backend_close(&sim);
 }
 
 static void check(work *w)
 {
-    const check_layer_config cfg = {.run = {.device = "", .desc = &w->b.desc},
+    const layer_check_config cfg = {.run = {.device = "", .desc = &w->b.desc},
                                     .enabled = check_default(),
                                     .fill = fill,
                                     .fill_user = w};
-    check_report r;
+    layer_check_report r;
 
-    w->st = check_layer(&cfg, w->b.g, w->a, &r, &w->err);
-    w->findings = w->st ? 0 : r.n;
+    w->st = layer_check(&cfg, w->b.graph, w->a, &r, &w->err);
+    w->findings = w->st ? 0 : r.n_findings;
 }
 
 static void *run(void *user)
@@ -119,9 +120,9 @@ static void same(const work *x, const work *y)
     ck_assert_msg(x->cycles && x->cycles == y->cycles,
                   "%s: %llu cycles alone, %llu beside others", name,
                   (unsigned long long)x->cycles, (unsigned long long)y->cycles);
-    for (uint32_t i = 0; i < x->b.g->n_buffers; i++)
+    for (uint32_t i = 0; i < x->b.graph->n_buffers; i++)
         ck_assert_msg(
-            !memcmp(x->b.data[i], y->b.data[i], x->b.g->buffers[i].bytes),
+            !memcmp(x->b.data[i], y->b.data[i], x->b.graph->buffers[i].bytes),
             "%s: buffer %u differs", name, i);
 }
 

@@ -154,7 +154,7 @@ START_TEST(network_2020)
     const graph_arg args[] = {
         {.name = "src", .kind = GRAPH_ARG_BUFFER},
         {.name = "dst", .kind = GRAPH_ARG_BUFFER, .buffer = 1, .written = true},
-        {.name = "n", .kind = GRAPH_ARG_INT, .i = -5}};
+        {.name = "n", .kind = GRAPH_ARG_INT, .integer = -5}};
     graph_launch l = {.name = "L",
                       .entry = "second",
                       .args = args,

@@ -91,7 +91,7 @@ START_TEST(says_who_is_stuck)
             "add.cl", "global=\"X,Y,F\" local=\"8,1,1\"") "</CustomLayer>\n");
     terminal_text(&p, "add.cl", spinning_cl);
     for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
-        terminal_run(&p, arena_printf(p.a, ADD_RUN "--quiet %s", how[k]));
+        terminal_run(&p, arena_printf(p.arena, ADD_RUN "--quiet %s", how[k]));
         ck_assert(!strncmp(p.err, "vpu: limit: add.cl:", 19));
         terminal_expect(
             &p, 7, "kernel 'add', work-group (1, 1, 0): over 50000 cycles");
@@ -107,7 +107,7 @@ START_TEST(says_who_is_stuck)
             "cycles in line ");
         ck_assert_ptr_null(strstr(p.err, " more SHAVE"));
         ck_assert(!first || !strcmp(first, p.err));
-        first = arena_strdup(p.a, p.err);
+        first = arena_strdup(p.arena, p.err);
     }
 }
 END_TEST
@@ -126,7 +126,7 @@ END_TEST
 /* Bytes of the temporary beside `name`, 0 when there is none. */
 static off_t temporary_bytes(const char *name)
 {
-    const char *pattern = arena_printf(p.a, "%s/%s.??????", p.dir, name);
+    const char *pattern = arena_printf(p.arena, "%s/%s.??????", p.dir, name);
     struct stat sb = {0};
     glob_t g;
 
@@ -223,13 +223,13 @@ END_TEST
 /* Its name is longer than any buffer one would think of. */
 START_TEST(temporaries_in_a_long_folder)
 {
-    char name[201] = {0}, *folder = arena_strdup(p.a, "tmp");
+    char name[201] = {0}, *folder = arena_strdup(p.arena, "tmp");
     pid_t pid;
 
     memset(name, 'n', sizeof name - 1);
     for (int i = 0; i < 4; i++) {
-        folder = arena_printf(p.a, "%s/%s", folder, name);
-        ck_assert(!mkdir(arena_printf(p.a, "%s/%s", p.dir, folder), 0700));
+        folder = arena_printf(p.arena, "%s/%s", folder, name);
+        ck_assert(!mkdir(arena_printf(p.arena, "%s/%s", p.dir, folder), 0700));
     }
     p.tmp = folder;
     if (_i) {
@@ -250,7 +250,7 @@ START_TEST(killed_compiler)
 {
     pid_t pid = start_compiling();
 
-    ck_assert(!system(arena_printf(p.a, "pkill -KILL -P %d", (int)pid)));
+    ck_assert(!system(arena_printf(p.arena, "pkill -KILL -P %d", (int)pid)));
     terminal_wait(&p, pid);
     terminal_expect(&p, 2, "clang failed without a message");
     add_layer_files(&p, "");
@@ -262,7 +262,7 @@ START_TEST(no_cache_is_no_cache)
     static const char *const options[] = {"--cache-size 0", "--no-cache",
                                           "--cache-size 1K"};
 
-    terminal_run(&p, arena_printf(p.a, "%s%s", ADD_RUN, options[_i]));
+    terminal_run(&p, arena_printf(p.arena, "%s%s", ADD_RUN, options[_i]));
     terminal_expect(&p, 0, "layer Add");
     ck_assert(!terminal_has(&p, ".cache"));
     terminal_run(&p, ADD_RUN);

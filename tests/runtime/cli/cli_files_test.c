@@ -104,7 +104,8 @@ START_TEST(lost_files_are_errors)
                                           "--folded", "--kanata"};
     struct stat sb;
 
-    terminal_run(&p, arena_printf(p.a, ADD_RUN "%s /dev/full", options[_i]));
+    terminal_run(&p,
+                 arena_printf(p.arena, ADD_RUN "%s /dev/full", options[_i]));
     terminal_expect(&p, 2, "/dev/full: ");
     ck_assert(!stat("/dev/full", &sb) && S_ISCHR(sb.st_mode));
 }
@@ -112,7 +113,7 @@ END_TEST
 
 START_TEST(fifo_as_output)
 {
-    const char *path = arena_printf(p.a, "%s/pipe", p.dir);
+    const char *path = arena_printf(p.arena, "%s/pipe", p.dir);
     char begin[64];
     struct stat sb;
     int fd;
@@ -163,28 +164,29 @@ enum { N_FIFOS = sizeof fifos / sizeof *fifos };
 
 START_TEST(fifo_as_input)
 {
-    const char *path = arena_printf(p.a, "%s/%s", p.dir, fifos[_i].fifo);
+    const char *path = arena_printf(p.arena, "%s/%s", p.dir, fifos[_i].fifo);
 
     terminal_text(&p, "bin.xml", add_layer_of(&p, "add.bin"));
     terminal_text(&p, "m.xml", "<net name=\"n\" version=\"10\"/>");
     unlink(path);
     ck_assert(!mkfifo(path, 0600));
     terminal_run(&p, fifos[_i].args);
-    terminal_expect(
-        &p, 2,
-        arena_printf(p.a, "%s: not a regular file but a FIFO", fifos[_i].fifo));
+    terminal_expect(&p, 2,
+                    arena_printf(p.arena, "%s: not a regular file but a FIFO",
+                                 fifos[_i].fifo));
 }
 END_TEST
 
 /* clang opens what is included itself. */
 START_TEST(fifo_as_included_file)
 {
-    ck_assert(!mkfifo(arena_printf(p.a, "%s/pipe.h", p.dir), 0600));
-    terminal_text(&p, "add.cl",
-                  arena_printf(p.a, "#include \"pipe.h\"\n%s", add_layer_cl));
+    ck_assert(!mkfifo(arena_printf(p.arena, "%s/pipe.h", p.dir), 0600));
+    terminal_text(
+        &p, "add.cl",
+        arena_printf(p.arena, "#include \"pipe.h\"\n%s", add_layer_cl));
     terminal_run(&p, ADD_RUN);
     terminal_expect(&p, 2, "includes a FIFO");
-    unlink(arena_printf(p.a, "%s/pipe.h", p.dir));
+    unlink(arena_printf(p.arena, "%s/pipe.h", p.dir));
     add_layer_files(&p, "");
 }
 END_TEST
@@ -197,7 +199,7 @@ START_TEST(own_pipe_as_trace)
     terminal_run(&p, ADD_RUN "--trace t.pftrace");
     terminal_expect(&p, 0, "");
     ck_assert(!system(arena_printf(
-        p.a,
+        p.arena,
         "cat %s/t.pftrace | ${VPU:-build/vpu} trace summary /dev/stdin "
         ">%s/from_pipe",
         p.dir, p.dir)));
@@ -220,7 +222,7 @@ enum { N_SPARSE = sizeof sparse / sizeof *sparse };
 
 START_TEST(large_file)
 {
-    const char *path = arena_printf(p.a, "%s/%s", p.dir, sparse[_i].name);
+    const char *path = arena_printf(p.arena, "%s/%s", p.dir, sparse[_i].name);
     struct rusage used;
 
     terminal_text(&p, "m.xml", "<net name=\"n\" version=\"10\"/>");

@@ -626,7 +626,7 @@ START_TEST(is_refused)
     terminal_text(&p, "layer.xml", c->xml ? c->xml : GOOD);
     terminal_text(&p, "add.cl", c->cl ? c->cl : GOOD_CL);
     terminal_run(&p,
-                 arena_printf(p.a,
+                 arena_printf(p.arena,
                               "run %s%s --output out --trace t.pftrace "
                               "--trace-json t.json",
                               strstr(args, ".xml") ? "" : "layer.xml ", args));

@@ -209,7 +209,8 @@ START_TEST(same_result_whatever_the_order)
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         const void *data;
 
-        terminal_run(&p, arena_printf(p.a, ADD_RUN "--output out %s", how[i]));
+        terminal_run(&p,
+                     arena_printf(p.arena, ADD_RUN "--output out %s", how[i]));
         terminal_expect(&p, 0, "cycles");
         data = npy_data("out/out0.npy", &n);
         if (!first) {
@@ -259,8 +260,8 @@ START_TEST(inputs)
     terminal_expect(&p, 0, "cycles");
     first = npy_data("out/out0.npy", &n);
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
-        terminal_run(
-            &p, arena_printf(p.a, RUN_TWO "--output out %s", how[i].options));
+        terminal_run(&p, arena_printf(p.arena, RUN_TWO "--output out %s",
+                                      how[i].options));
         terminal_expect(&p, 0, "cycles");
         data = npy_data("out/out0.npy", &n);
         ck_assert_msg(!memcmp(data, first, n) == how[i].same, "%s",
@@ -279,10 +280,10 @@ START_TEST(threads_do_not_change_cycles_and_traces)
     char *report[2];
 
     for (int i = 0; i < 2; i++) {
-        terminal_run(&p,
-                     arena_printf(p.a, ADD_RUN ADD_OUT "--threads %d", i + 1));
+        terminal_run(
+            &p, arena_printf(p.arena, ADD_RUN ADD_OUT "--threads %d", i + 1));
         terminal_expect(&p, 0, "cycles");
-        report[i] = arena_strdup(p.a, p.out);
+        report[i] = arena_strdup(p.arena, p.out);
         trace[i] = npy_data("t.pftrace", &n[i]);
     }
     ck_assert_str_eq(report[0], report[1]);
@@ -306,7 +307,7 @@ static bool see_track(void *user, const trc_read_track *t)
 
     ck_assert_uint_lt(s->n_tracks, 64);
     s->tracks[s->n_tracks] = t->uuid;
-    s->names[s->n_tracks++] = arena_strdup(p.a, t->name);
+    s->names[s->n_tracks++] = arena_strdup(p.arena, t->name);
     return true;
 }
 
@@ -332,7 +333,7 @@ static trace_seen read_trace(const char *name)
     vpu_error err = {0};
 
     ck_assert_msg(
-        !trc_read_file(arena_printf(p.a, "%s/%s", p.dir, name), &ops, &err),
+        !trc_read_file(arena_printf(p.arena, "%s/%s", p.dir, name), &ops, &err),
         "%s", err.msg);
     return s;
 }
@@ -346,7 +347,7 @@ START_TEST(trace_levels)
     trace_seen s[3];
 
     for (int i = 0; i < 3; i++) {
-        terminal_run(&p, arena_printf(p.a,
+        terminal_run(&p, arena_printf(p.arena,
                                       MANY "--trace t.pftrace "
                                            "--trace-level %s",
                                       levels[i]));
@@ -474,7 +475,7 @@ static const struct {
 
 START_TEST(cannot_write)
 {
-    terminal_run(&p, arena_printf(p.a, ADD_RUN "%s", unwritable[_i].args));
+    terminal_run(&p, arena_printf(p.arena, ADD_RUN "%s", unwritable[_i].args));
     terminal_expect(&p, 2, unwritable[_i].want);
     add_layer_files(&p, "");
 }
@@ -532,7 +533,7 @@ START_TEST(vendor_bin)
     terminal_run(&p, ADD_RUN);
     terminal_expect(&p, 0, "cycles"); /* add.cl is beside it */
     terminal_text(&p, "src/add.cl", add_layer_cl);
-    unlink(arena_printf(p.a, "%s/add.cl", p.dir));
+    unlink(arena_printf(p.arena, "%s/add.cl", p.dir));
     terminal_run(&p, ADD_RUN ADD_OUT);
     terminal_expect(&p, 5, "vpu: unsupported feature: add.bin");
     terminal_expect(&p, 5, "vendor");
@@ -552,9 +553,9 @@ START_TEST(damaged_bin)
     terminal_run(&p, "cc add.cl -o add.bin");
     terminal_expect(&p, 0, "");
     terminal_text(&p, "layer.xml", BIN_LAYER);
-    ck_assert(!file_read(arena_printf(p.a, "%s/add.bin", p.dir), 1 << 20, p.a,
-                         &data, &n, &err));
-    unlink(arena_printf(p.a, "%s/add.cl", p.dir));
+    ck_assert(!file_read(arena_printf(p.arena, "%s/add.bin", p.dir), 1 << 20,
+                         p.arena, &data, &n, &err));
+    unlink(arena_printf(p.arena, "%s/add.cl", p.dir));
     for (size_t cut = n - 1; cut > 60; cut -= n / 23) {
         terminal_file(&p, "add.bin", data, cut);
         terminal_run(&p, ADD_RUN ADD_OUT);

@@ -38,7 +38,7 @@ static const char evil_cl[] =
 static const char *on_terminal(const char *args)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-    char *text = arena_array(p.a, char, 1 << 16);
+    char *text = arena_array(p.arena, char, 1 << 16);
     size_t at = 0;
     ssize_t n;
 
@@ -118,13 +118,15 @@ static void put_odd(const char *name)
     static const char *const folders[] = {"sub", "@sub"};
 
     for (int i = 0; i < 2; i++)
-        ck_assert(!mkdir(arena_printf(p.a, "%s/%s", p.dir, folders[i]), 0700));
+        ck_assert(
+            !mkdir(arena_printf(p.arena, "%s/%s", p.dir, folders[i]), 0700));
     terminal_text(&p, "k.cl", "a.cl --no-such-option");
-    terminal_text(&p, name,
-                  arena_printf(p.a, "#include \"beside.h\"\n%s", add_layer_cl));
+    terminal_text(
+        &p, name,
+        arena_printf(p.arena, "#include \"beside.h\"\n%s", add_layer_cl));
     terminal_text(&p,
                   strchr(name, '/')
-                      ? arena_printf(p.a, "%.*s/beside.h",
+                      ? arena_printf(p.arena, "%.*s/beside.h",
                                      (int)(strchr(name, '/') - name), name)
                       : "beside.h",
                   "#define BESIDE 1\n");
@@ -147,8 +149,8 @@ START_TEST(message_names_the_file_as_given)
     put_odd(odd_names[_i]);
     terminal_text(&p, odd_names[_i], "\n\nkernel void add() { nonsense; }\n");
     terminal_run(&p, ADD_RUN);
-    terminal_expect(&p, 2,
-                    arena_printf(p.a, "vpu: %s:3:21: error: ", odd_names[_i]));
+    terminal_expect(
+        &p, 2, arena_printf(p.arena, "vpu: %s:3:21: error: ", odd_names[_i]));
 }
 END_TEST
 
@@ -164,7 +166,7 @@ START_TEST(environment_does_not_reach_clang)
     terminal_text(&p, "inside.h", "#define bias nothing\n");
     terminal_text(&p, "clang.cfg", "-Dbias=nothing\n");
     terminal_text(&p, "add.cl",
-                  arena_printf(p.a,
+                  arena_printf(p.arena,
                                "#if __has_include(<inside.h>)\n"
                                "#include <inside.h>\n#endif\n%s",
                                add_layer_cl));

@@ -70,7 +70,7 @@ static void run(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    terminal_run(&p, arena_vprintf(p.a, fmt, ap));
+    terminal_run(&p, arena_vprintf(p.arena, fmt, ap));
     va_end(ap);
 }
 

@@ -49,7 +49,7 @@ static const char *text_of(const char *args)
 {
     terminal_run(&p, args);
     terminal_expect(&p, 0, "");
-    return arena_strdup(p.a, p.out);
+    return arena_strdup(p.arena, p.out);
 }
 
 static json_t *json_of(const char *args)
@@ -111,7 +111,7 @@ START_TEST(machine_says_every_parameter)
             snprintf(shown, sizeof shown,
                      strcmp(unit, "address") ? "%" PRIu64 : "0x%" PRIx64,
                      number(row, "value"));
-        line = arena_printf(p.a, "\n%-18s %12s %-8s %-10s %s [%s]\n",
+        line = arena_printf(p.arena, "\n%-18s %12s %-8s %-10s %s [%s]\n",
                             string(row, "name"), shown, unit,
                             string(row, "status"), string(row, "about"),
                             string(row, "source"));
@@ -133,8 +133,8 @@ static void check_program(const json_t *program)
 {
     const json_t *blocks = json_object_get(program, "blocks"), *block;
     const json_t *figures = json_object_get(program, "figures");
-    const char *text = text_of(arena_printf(p.a, "asm scale.cl --variant %s",
-                                            string(program, "variant")));
+    const char *text = text_of(arena_printf(
+        p.arena, "asm scale.cl --variant %s", string(program, "variant")));
     uint64_t cycles = 0, operations = 0;
     size_t i, k;
 
@@ -155,14 +155,14 @@ static void check_program(const json_t *program)
     ck_assert_uint_eq(cycles, number(figures, "bundles"));
     ck_assert_msg(
         strstr(text,
-               arena_printf(p.a,
+               arena_printf(p.arena,
                             "; %" PRIu64 " bundles, %" PRIu64
                             " of them with operations; %" PRIu64 " operations",
                             cycles, number(figures, "filled_bundles"),
                             operations)) != NULL,
         "%s", text);
     if (number(program, "work_items") > 1)
-        ck_assert(strstr(text, arena_printf(p.a, ", %" PRIu64 " work-items",
+        ck_assert(strstr(text, arena_printf(p.arena, ", %" PRIu64 " work-items",
                                             number(program, "work_items"))));
 }
 
@@ -204,7 +204,7 @@ START_TEST(blob_says_stages_and_buffers)
     json_array_foreach(stages, i, stage)
     {
         ck_assert(strstr(text, arena_printf(
-                                   p.a,
+                                   p.arena,
                                    "\nstage %zu at byte %" PRIu64
                                    ": %s (%" PRIu64 "), %" PRIu64 " SHAVEs",
                                    i, number(stage, "at"),

@@ -13,7 +13,7 @@ typedef struct {
     uint64_t number;
     double seconds;
     int choice;
-    option_list list;
+    options_list list;
     const char *other;
 } fields;
 
@@ -45,7 +45,7 @@ static const cli_option rows[] = {
 
 static arena *a;
 static fields got;
-static option_needs needs;
+static options_needs needs;
 static int first, argc;
 static char *argv[64];
 static vpu_error err;
@@ -65,7 +65,7 @@ static void teardown(void)
 /* The words behind the command's name, a blank between two. */
 static vpu_status parse(const char *line)
 {
-    const option_table t = {rows, sizeof rows / sizeof *rows, &got};
+    const options_table t = {rows, sizeof rows / sizeof *rows, &got};
     char *words = arena_strdup(a, line);
 
     argc = 0;

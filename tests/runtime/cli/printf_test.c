@@ -57,7 +57,7 @@ enum { N_HOW = sizeof how / sizeof *how };
 
 static void printed_is(const char *args, const str *want)
 {
-    terminal_run(&p, arena_printf(p.a, RUN "--quiet %s", args));
+    terminal_run(&p, arena_printf(p.arena, RUN "--quiet %s", args));
     ck_assert_msg(p.status == 0, "%s: %s", args, p.err);
     ck_assert_msg(!strcmp(p.err, str_text(want)), "%s: printed\n%s", args,
                   p.err);
@@ -90,7 +90,7 @@ START_TEST(by_group)
                          "    barrier(CLK_LOCAL_MEM_FENCE);\n"
                          "    printf(\"then %.1f\\n\", x + 0.5f);\n"));
     say(&want, _i >= N_HOW);
-    printed_is(arena_printf(p.a, "%s%s", how[_i % N_HOW],
+    printed_is(arena_printf(p.arena, "%s%s", how[_i % N_HOW],
                             _i >= N_HOW ? " --printf-prefix" : ""),
                &want);
     str_free(&want);

@@ -7,19 +7,19 @@
 #include <string.h>
 
 static const config_var vars[] = {
-    {"X", {.i = 100}},
-    {"Y", {.i = 7}},
-    {"F", {.i = 24}},
-    {"B", {.i = 1}},
-    {"x", {.i = 100}},
-    {"big", {.i = 2147483647}},
-    {"low", {.i = INT32_MIN}},
-    {"minus", {.i = -1}},
-    {"neg", {.i = -7}},
-    {"factor", {.is_float = true, .f = 2.5f}},
-    {"huge", {.too_large = true, .f = 1e11f}},
-    {"X", {.i = 5}},
-    {"half_scale", {.is_float = true, .f = 0.5f}},
+    {"X", {.integer = 100}},
+    {"Y", {.integer = 7}},
+    {"F", {.integer = 24}},
+    {"B", {.integer = 1}},
+    {"x", {.integer = 100}},
+    {"big", {.integer = 2147483647}},
+    {"low", {.integer = INT32_MIN}},
+    {"minus", {.integer = -1}},
+    {"neg", {.integer = -7}},
+    {"factor", {.is_float = true, .real = 2.5f}},
+    {"huge", {.too_large = true, .real = 1e11f}},
+    {"X", {.integer = 5}},
+    {"half_scale", {.is_float = true, .real = 0.5f}},
 };
 enum { N_VARS = sizeof vars / sizeof *vars };
 
@@ -174,7 +174,7 @@ START_TEST(long_ones)
     memset(text, '(', sizeof text - 1);
     e = at(text);
     ck_assert_int_eq(config_expr_eval(&e, NULL, 0, &v, &err), VPU_ERR_LIMIT);
-    e.n = CONFIG_EXPR_MAX;
+    e.length = CONFIG_EXPR_MAX;
     ck_assert_int_eq(config_expr_eval(&e, NULL, 0, &v, &err), VPU_ERR_PARSE);
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(splits_lists)
     ck_assert_int_eq(config_expr_split(&list, 3, items, &n, &err), VPU_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_mem_eq(items[1].text, " Y ", 3);
-    ck_assert_uint_eq(items[1].n, 3);
+    ck_assert_uint_eq(items[1].length, 3);
     ck_assert_uint_eq(items[2].col, 38);
     ck_assert_int_eq(config_expr_split(&list, 2, items, &n, &err),
                      VPU_ERR_LIMIT);
@@ -223,9 +223,9 @@ START_TEST(parameter_values)
     if (ok) {
         ck_assert_int_eq(v.is_float, numbers[_i].is_float);
         ck_assert_int_eq(v.too_large, fabs(numbers[_i].value) > 1e10);
-        ck_assert_double_eq(v.is_float || v.too_large ? (double)v.f : v.i,
-                            v.too_large ? (double)(float)numbers[_i].value
-                                        : numbers[_i].value);
+        ck_assert_double_eq(
+            v.is_float || v.too_large ? (double)v.real : v.integer,
+            v.too_large ? (double)(float)numbers[_i].value : numbers[_i].value);
     }
 }
 END_TEST

@@ -75,13 +75,13 @@ static const char *session_of(const char *args, const char *commands,
 {
     const char *vpu = getenv("VPU");
     char *path = realpath(vpu && *vpu ? vpu : "build/vpu", NULL);
-    char *line, *out = arena_push(p.a, 1 << 18, 1, 1);
+    char *line, *out = arena_push(p.arena, 1 << 18, 1, 1);
     FILE *f;
     size_t n;
     int st;
 
     terminal_text(&p, "commands", commands);
-    line = arena_printf(p.a,
+    line = arena_printf(p.arena,
                         "cd %s && XDG_CACHE_HOME=%s/.c timeout 60 %s debug %s "
                         "< commands 2>&1",
                         p.dir, p.dir, path, args);
@@ -136,9 +136,9 @@ START_TEST(the_ramp)
     const char *out = session("print src[0,0,1,11]\nprint in0[0,2,1,15]\n"
                               "print in0[95]\n");
 
-    expect(out, arena_printf(p.a, "src[0,0,1,11] = %.5g\n", ramp(27)));
-    expect(out, arena_printf(p.a, "in0[0,2,1,15] = %.5g\n", ramp(95)));
-    expect(out, arena_printf(p.a, "in0[95] = %.5g\n", ramp(95)));
+    expect(out, arena_printf(p.arena, "src[0,0,1,11] = %.5g\n", ramp(27)));
+    expect(out, arena_printf(p.arena, "in0[0,2,1,15] = %.5g\n", ramp(95)));
+    expect(out, arena_printf(p.arena, "in0[95] = %.5g\n", ramp(95)));
 }
 END_TEST
 
@@ -163,10 +163,11 @@ START_TEST(variables)
     expect(out, "\nmine = {300, 301, 302}\n");
     expect(out, "\npair = {a = 3, v = (0.5, 3)}\n");
     expect(out, "\npair.v.y + 1 = 4\n");
-    expect(out, arena_printf(p.a, "\nother = %.9g\n", other));
-    expect(out, arena_printf(p.a, "\ntile[2] = %.5g\n", ramp(26)));
-    expect(out, arena_printf(p.a, "\ntile[l - 1] * 2 = %.17g\n", 2 * ramp(26)));
-    expect(out, arena_printf(p.a, "\nsrc[at] = %.5g\n", ramp(27)));
+    expect(out, arena_printf(p.arena, "\nother = %.9g\n", other));
+    expect(out, arena_printf(p.arena, "\ntile[2] = %.5g\n", ramp(26)));
+    expect(out,
+           arena_printf(p.arena, "\ntile[l - 1] * 2 = %.17g\n", 2 * ramp(26)));
+    expect(out, arena_printf(p.arena, "\nsrc[at] = %.5g\n", ramp(27)));
     expect(out, "\ndst[0,0,1,11] = 0\n");
     expect(out, "\nbias = 0.25\n");
     expect(out, "\nmine[l - 1] = 302\n");
@@ -250,16 +251,16 @@ START_TEST(who_wrote_it)
                 "reverse-continue\nback\nprint out0[0,0,1,14]\nprint at\nstep\n"
                 "print out0[0,0,1,14]\nreverse-continue\n");
     const char *text = arena_printf(
-        p.a, "%.5g",
+        p.arena, "%.5g",
         (double)tensor_f16_to_f32(tensor_f32_to_f16((float)value)));
     const char *const want[] = {
-        arena_printf(p.a,
+        arena_printf(p.arena,
                      "watch 1: out0[0,0,1,14] was 0, is %s (behind line "
                      "23)\ntwist.cl:24 in twist, item (6,0,0) of group "
                      "(1,1,0)",
                      text),
         "the run has ended\n",
-        arena_printf(p.a,
+        arena_printf(p.arena,
                      "watch 2: out0[0,0,1,14] was 0, is %s (behind line "
                      "23)\ntwist.cl:24 in twist, item (6,0,0) of group "
                      "(1,1,0)",
@@ -267,7 +268,7 @@ START_TEST(who_wrote_it)
         "\n23\t",
         "out0[0,0,1,14] = 0\nat = 30\n",
         "\n24\t",
-        arena_printf(p.a, "out0[0,0,1,14] = %s\n", text),
+        arena_printf(p.arena, "out0[0,0,1,14] = %s\n", text),
         "no breakpoint or watch before\n",
         NULL};
 
@@ -325,17 +326,17 @@ START_TEST(in_any_order)
 
     for (int k = 0; k < 3; k++) {
         const char *out = session_of(
-            arena_printf(p.a, ARGS " --order %s", orders[k]),
+            arena_printf(p.arena, ARGS " --order %s", orders[k]),
             "break 23 if at == 5\nrun\nprint f.x\nback\nstep\nprint f.x\n"
             "delete\ncontinue\nprint out0[0,0,0,5]\n",
             &status);
         double f = 5 + 2 * ramp(2);
         const char *const want[] = {
-            arena_printf(p.a, "f.x = %.9g\n", (double)(float)f),
+            arena_printf(p.arena, "f.x = %.9g\n", (double)(float)f),
             "\n22\t",
-            arena_printf(p.a, "f.x = %.9g\n", (double)(float)f),
+            arena_printf(p.arena, "f.x = %.9g\n", (double)(float)f),
             "the run has ended\n",
-            arena_printf(p.a, "out0[0,0,0,5] = %.5g\n",
+            arena_printf(p.arena, "out0[0,0,0,5] = %.5g\n",
                          (double)tensor_f16_to_f32(
                              tensor_f32_to_f16((float)(f + 0.25 + 501)))),
             NULL};
@@ -402,7 +403,7 @@ START_TEST(by_bundle)
     ck_assert_int_eq(status, 0);
     expect_in_order(out, want);
     expect(out, arena_printf(
-                    p.a, "out0[0,0,0,3] = %.5g\n",
+                    p.arena, "out0[0,0,0,3] = %.5g\n",
                     (double)tensor_f16_to_f32(tensor_f32_to_f16((float)v))));
     expect(out, "error: there is no 'g' here");
 }
@@ -485,9 +486,9 @@ START_TEST(values_of_expressions)
     str_puts(&text, "print *src\nprint src[0]\n");
     out = session(str_text(&text));
     for (size_t k = 0; k < N_EXPRESSIONS; k++)
-        expect(out, arena_printf(p.a, "\n%s = %s\n", expressions[k][0],
+        expect(out, arena_printf(p.arena, "\n%s = %s\n", expressions[k][0],
                                  expressions[k][1]));
-    expect(out, arena_printf(p.a, "\n*src = %.5g\n", ramp(0)));
+    expect(out, arena_printf(p.arena, "\n*src = %.5g\n", ramp(0)));
     str_free(&text);
 }
 END_TEST
@@ -637,14 +638,15 @@ START_TEST(documented)
     size_t n;
     int found = 0;
 
-    ck_assert(!file_read("docs/debugging.md", 1 << 20, p.a, &page, &n, NULL));
+    ck_assert(
+        !file_read("docs/debugging.md", 1 << 20, p.arena, &page, &n, NULL));
     for (; *line && strncmp(line, "An empty", 8); found++) {
         size_t m;
 
         line += strcspn(line, " ");
         line += strspn(line, " ");
         m = strcspn(line, " \n");
-        word = arena_printf(p.a, "\n| `%.*s", (int)m, line);
+        word = arena_printf(p.arena, "\n| `%.*s", (int)m, line);
         ck_assert_msg(strstr(page, word) != NULL, "%s", word);
         line += strcspn(line, "\n");
         line += *line == '\n';

@@ -72,12 +72,12 @@ static const char *shell(const char *command, int *status)
 {
     const char *vpu = getenv("VPU");
     char *path = realpath(vpu && *vpu ? vpu : "build/vpu", NULL);
-    char *line = arena_printf(p.a,
+    char *line = arena_printf(p.arena,
                               "{ cd %s && export VPU=%s XDG_CACHE_HOME=%s/.c "
                               "HOME=%s ASAN_OPTIONS=detect_leaks=0 && "
                               "%s ; } 2>&1",
                               p.dir, path, p.dir, p.dir, command);
-    char *out = arena_push(p.a, 1 << 16, 1, 1);
+    char *out = arena_push(p.arena, 1 << 16, 1, 1);
     FILE *f = popen(line, "r");
     size_t n;
     int st;
@@ -96,7 +96,7 @@ static const char *shell(const char *command, int *status)
 static const char *gdb(const char *commands, const char *more)
 {
     terminal_text(&p, "commands", commands);
-    return shell(arena_printf(p.a,
+    return shell(arena_printf(p.arena,
                               "timeout 60 gdb -q -batch -nx "
                               "-iex 'set debuginfod enabled off' "
                               "-iex 'set breakpoint pending on' "
@@ -277,7 +277,7 @@ static const struct {
 
 START_TEST(bad_options)
 {
-    terminal_run(&p, arena_printf(p.a, "run " ARGS " %s", bad[_i].args));
+    terminal_run(&p, arena_printf(p.arena, "run " ARGS " %s", bad[_i].args));
     ck_assert_int_eq(p.status, 2);
     expect(p.err, bad[_i].want);
 }

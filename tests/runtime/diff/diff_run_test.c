@@ -64,7 +64,7 @@ static vpu_status run(canned *x, canned *y)
     backend_config cx = {.print_user = x}, cy = {.print_user = y};
     diff_side sx = {"left", &canned_ops, &cx}, sy = {"right", &canned_ops, &cy};
 
-    return diff_run(b.g, &sx, &sy, &o, a, &r, &err);
+    return diff_run(b.graph, &sx, &sy, &o, a, &r, &err);
 }
 
 static canned *same(void)
@@ -75,7 +75,7 @@ static canned *same(void)
 /* A tensor that an argument of a launch writes. */
 static uint32_t written_by(uint32_t launch)
 {
-    const graph_launch *l = &b.g->launches[launch];
+    const graph_launch *l = &b.graph->launches[launch];
 
     for (uint32_t k = 0; k < l->n_args; k++)
         if (l->args[k].written)
@@ -94,13 +94,13 @@ static void nudge(canned *c, uint32_t buffer, uint64_t element)
 START_TEST(equal_sides)
 {
     bind(&reorg);
-    ck_assert_uint_eq(b.g->n_launches, 3);
+    ck_assert_uint_eq(b.graph->n_launches, 3);
     ck_assert_msg(!run(canned_new(&b, _i), same()), "%s", err.msg);
     ck_assert(r.equal);
     ck_assert_int_eq(r.by_stage, _i);
     ck_assert_int_eq(r.first_deviating, -1);
     ck_assert_uint_eq(r.n_buffers, _i ? 3 : 1);
-    ck_assert_uint_eq(r.launches[1].b.cycles, 1000);
+    ck_assert_uint_eq(r.launches[1].result_b.cycles, 1000);
     ck_assert_str_eq(r.summary, _i ? "192 elements, bit for bit"
                                    : "64 elements, bit for bit");
 }
@@ -119,12 +119,12 @@ START_TEST(first_stage_that_deviates)
     ck_assert_int_eq(r.first_deviating, 1);
     ck_assert(!r.launches[0].deviates && r.launches[1].deviates &&
               r.launches[2].deviates);
-    ck_assert_uint_eq(r.buffers[1].first.e.index, 6);
+    ck_assert_uint_eq(r.buffers[1].first.element.index, 6);
     o.outputs_only = true;
     ck_assert(!run(x, same()));
     ck_assert(!r.equal && !r.by_stage);
     ck_assert_uint_eq(r.n_buffers, 1);
-    ck_assert_uint_eq(r.buffers[0].first.e.index, 50);
+    ck_assert_uint_eq(r.buffers[0].first.element.index, 50);
 }
 END_TEST
 
@@ -147,7 +147,7 @@ START_TEST(rules_by_name)
     o.n_rules = 2;
     ck_assert(!run(x, same()));
     ck_assert(!r.equal);
-    ck_assert_uint_eq(r.buffers[0].r.n_diff, 1);
+    ck_assert_uint_eq(r.buffers[0].result.n_diff, 1);
 }
 END_TEST
 
@@ -176,11 +176,11 @@ START_TEST(against_a_plugin)
     cy = (backend_config){.device = "build/plugins/mvn.so",
                           .params = b.params,
                           .n_params = b.n_params};
-    ck_assert_msg(!diff_run(b.g, &x, &y, &o, a, &r, &err), "%s", err.msg);
+    ck_assert_msg(!diff_run(b.graph, &x, &y, &o, a, &r, &err), "%s", err.msg);
     ck_assert_msg(r.equal, "%s", r.summary);
     ck_assert(!r.by_stage);
     nudge(c, bound_output(&b), 7);
-    ck_assert(!diff_run(b.g, &x, &y, &o, a, &r, &err));
+    ck_assert(!diff_run(b.graph, &x, &y, &o, a, &r, &err));
     ck_assert(!r.equal);
 }
 END_TEST

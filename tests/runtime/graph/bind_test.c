@@ -124,9 +124,9 @@ START_TEST(a_layer_by_hand)
     ck_assert_uint_eq(arg->bytes, 512 * 24 * 2);
     ck_assert(!graph_launch_arg(l, "b", &arg, &err));
     ck_assert_int_eq(arg->kind, GRAPH_ARG_FLOAT);
-    ck_assert(arg->f == 0.5f);
+    ck_assert(arg->real == 0.5f);
     ck_assert(!graph_launch_arg(l, "C", &arg, &err));
-    ck_assert_int_eq(arg->i, 24);
+    ck_assert_int_eq(arg->integer, 24);
     ck_assert(!graph_launch_arg(l, "dst", &arg, &err));
     ck_assert(arg->written);
     ck_assert_int_eq(graph_launch_arg(l, "nope", &arg, &err), VPU_ERR_INVALID);
@@ -203,9 +203,9 @@ START_TEST(scalar_sources)
     ck_assert_msg((int)arg->kind == scalars[_i].kind, "case %d: %s", _i,
                   arg->why ? arg->why : "");
     if (arg->kind == GRAPH_ARG_INT)
-        ck_assert_double_eq(arg->i, scalars[_i].value);
+        ck_assert_double_eq(arg->integer, scalars[_i].value);
     if (arg->kind == GRAPH_ARG_FLOAT)
-        ck_assert_double_eq((double)arg->f, scalars[_i].value);
+        ck_assert_double_eq((double)arg->real, scalars[_i].value);
     if (arg->kind == GRAPH_ARG_BROKEN) {
         ck_assert_msg(strstr(arg->why, scalars[_i].why) != NULL, "%s",
                       arg->why);
@@ -649,7 +649,7 @@ START_TEST(a_layer_of_a_model)
     ck_assert_str_eq(g->launches[2].name, "x@FP32");
     ck_assert_str_eq(g->launches[2].entry, "convert_f16_f32");
     ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
-    ck_assert_int_eq(arg->i, 5);
+    ck_assert_int_eq(arg->integer, 5);
     ck_assert(graph_launch_arg(&g->launches[1], "v", &arg, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "layer x has no blob 'none'"));
     param("k=6");
@@ -658,7 +658,7 @@ START_TEST(a_layer_of_a_model)
     q.at = "x";
     ck_assert(!graph_bind(&q, a, &tlog.sink, &g, &err));
     ck_assert(!graph_launch_arg(&g->launches[1], "k", &arg, &err));
-    ck_assert_int_eq(arg->i, 6);
+    ck_assert_int_eq(arg->integer, 6);
     q.at = "nope";
     ck_assert_int_eq(graph_bind(&q, a, NULL, &g, &err), VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(err.msg, "no layer named 'nope'"));

@@ -202,8 +202,8 @@ START_TEST(values_through_a_chain)
     static const char *const same[] = {"p Parameter:FP32", "x Plain:FP32 p",
                                        "r Result x", NULL};
 
-    terminal_text(&p, "m.xml", model_text(p.a, rows));
-    terminal_text(&p, "same.xml", model_text(p.a, same));
+    terminal_text(&p, "m.xml", model_text(p.arena, rows));
+    terminal_text(&p, "same.xml", model_text(p.arena, same));
     terminal_run(&p, "run l.xml --model m.xml --input 0=ramp --output o");
     ck_assert_msg(!p.status, "%s", p.err);
     ck_assert_ptr_nonnull(strstr(p.out, "layer x, y, z (nested form)"));
@@ -221,10 +221,10 @@ START_TEST(values_through_a_chain)
         char *one, *three;
         size_t n, m;
 
-        ck_assert(!file_read(arena_printf(p.a, "%s/o/out0.npy", p.dir), 1 << 20,
-                             p.a, &one, &n, &err));
-        ck_assert(!file_read(arena_printf(p.a, "%s/s3/out0.npy", p.dir),
-                             1 << 20, p.a, &three, &m, &err));
+        ck_assert(!file_read(arena_printf(p.arena, "%s/o/out0.npy", p.dir),
+                             1 << 20, p.arena, &one, &n, &err));
+        ck_assert(!file_read(arena_printf(p.arena, "%s/s3/out0.npy", p.dir),
+                             1 << 20, p.arena, &three, &m, &err));
         ck_assert_uint_eq(n, 128 + 4 * 60);
         ck_assert_uint_eq(m, n);
         ck_assert_mem_eq(one, three, n);
@@ -237,7 +237,7 @@ START_TEST(blobs_by_hand)
     static const char *const net[] = {"p Parameter:FP32", "x Plain:FP32 p",
                                       NULL};
 
-    terminal_text(&p, "m.xml", model_text(p.a, net));
+    terminal_text(&p, "m.xml", model_text(p.arena, net));
     terminal_run(&p, "run l.xml --model m.xml --input 0=ramp --output o");
     terminal_text(
         &p, "w.xml",
@@ -298,8 +298,8 @@ START_TEST(parameters_for_a_plugin)
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     for (int given = 0; given < 2; given++) {
         terminal_text(&p, "m.xml",
-                      arena_printf(p.a, model, given ? "eps='0.5'" : ""));
-        terminal_run(&p, arena_printf(p.a,
+                      arena_printf(p.arena, model, given ? "eps='0.5'" : ""));
+        terminal_run(&p, arena_printf(p.arena,
                                       "run norm.xml --model m.xml --at norm "
                                       "--backend host:%s/build/plugins/mvn.so "
                                       "--output o",

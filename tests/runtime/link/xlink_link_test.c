@@ -68,15 +68,15 @@ START_TEST(a_session)
     OK(xlink_write(host, s, "\1\0\0\0\0\0\0", 8, T, &err));
     OK(xlink_write(host, s, NULL, 0, T, &err));
     OK(xlink_read(device, d, &p, T, &err));
-    ck_assert_uint_eq(p.n, 8);
+    ck_assert_uint_eq(p.bytes, 8);
     ck_assert_mem_eq(p.data, "\1\0\0\0\0\0\0", 8);
     OK(xlink_release(device, d, T, &err));
     OK(xlink_read(device, d, &p, T, &err));
-    ck_assert_uint_eq(p.n, 0);
+    ck_assert_uint_eq(p.bytes, 0);
     OK(xlink_release(device, d, T, &err));
     OK(xlink_write(device, d, data, n, T, &err));
     OK(xlink_read(host, s, &p, T, &err));
-    ck_assert_uint_eq(p.n, n);
+    ck_assert_uint_eq(p.bytes, n);
     ck_assert(!memcmp(p.data, data, n));
     OK(xlink_release(host, s, T, &err));
     OK(xlink_close(host, s, T, &err));

@@ -199,7 +199,7 @@ static void lint(const char *xml, const char *cl, const char *check,
 {
     terminal_text(&p, "l.xml", xml);
     terminal_text(&p, "k.cl", cl);
-    terminal_run(&p, arena_printf(p.a, "lint l.xml --quiet --checks %s %s",
+    terminal_run(&p, arena_printf(p.arena, "lint l.xml --quiet --checks %s %s",
                                   check, args));
 }
 
@@ -212,7 +212,7 @@ START_TEST(each_fault_is_found_and_its_twin_is_clean)
                   p.status, p.out, p.err);
     ck_assert_msg(
         !strncmp(p.out, f->at, strlen(f->at)) && strstr(p.out, f->says) &&
-            strstr(p.out, arena_printf(p.a, "[%s]\n", f->check)),
+            strstr(p.out, arena_printf(p.arena, "[%s]\n", f->check)),
         "%s %d: expected %s %s in\n%s", f->check, _i, f->at, f->says, p.out);
     lint(f->twin_xml ? f->twin_xml : f->xml, f->twin_cl ? f->twin_cl : f->cl,
          f->check, f->twin_args ? f->twin_args : f->args);
@@ -232,12 +232,12 @@ START_TEST(unrolling_without_gain_is_told_from_unrolling_with)
                 "    float sum = 0;\n";
     const char *xml = HEAD IN OUT SCALAR("n", "int", "source=\"3\"") TAIL;
     const char *gains =
-        arena_printf(p.a,
+        arena_printf(p.arena,
                      "%s#pragma unroll 4\n    for (int c = 0; c < n; c++)\n"
                      "        dst[c * 64 + i] = src[c * 64 + i] * 2;\n}\n",
                      head);
     const char *chain =
-        arena_printf(p.a,
+        arena_printf(p.arena,
                      "%s    float x = 2;\n#pragma unroll 2\n"
                      "    for (int c = 0; c < n; c++) {\n"
                      "        x = pow((float)src[c], x);\n"
@@ -254,7 +254,7 @@ START_TEST(unrolling_without_gain_is_told_from_unrolling_with)
                   "%s%s", p.out, p.err);
     /* What the preprocessor drops is no pragma. */
     lint(xml,
-         arena_printf(p.a,
+         arena_printf(p.arena,
                       "%s    float x = 2;\n#if 0\n#pragma unroll 2\n#endif\n"
                       "    for (int c = 0; c < n; c++)\n"
                       "        x = pow((float)src[c], x);\n"
@@ -282,7 +282,7 @@ static const char *sums(unsigned n)
     for (unsigned k = 0; k < n; k++)
         str_printf(&s, " + s%u", k);
     str_puts(&s, ";\n}\n");
-    text = arena_strdup(p.a, str_text(&s));
+    text = arena_strdup(p.arena, str_text(&s));
     str_free(&s);
     return text;
 }
@@ -335,7 +335,8 @@ START_TEST(json_and_sarif_say_the_same)
     ck_assert_int_eq(line, 7);
     ck_assert_str_eq(line_text, "arg-duplicate");
     json_decref(j);
-    sarif = json_load_file(arena_printf(p.a, "%s/out.sarif", p.dir), 0, NULL);
+    sarif =
+        json_load_file(arena_printf(p.arena, "%s/out.sarif", p.dir), 0, NULL);
     ck_assert_ptr_nonnull(sarif);
     result = json_array_get(
         json_object_get(json_array_get(json_object_get(sarif, "runs"), 0),
@@ -469,8 +470,9 @@ START_TEST(samples_are_told_what_is_true)
     size_t i;
 
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
-    terminal_run(&p, arena_printf(p.a, "lint %s/kernels/%s/layer.xml --json",
-                                  here, samples[_i].sample));
+    terminal_run(&p,
+                 arena_printf(p.arena, "lint %s/kernels/%s/layer.xml --json",
+                              here, samples[_i].sample));
     j = json_loads(p.out, 0, NULL);
     ck_assert_msg(j, "%s%s", p.out, p.err);
     json_array_foreach(json_object_get(j, "findings"), i, x)

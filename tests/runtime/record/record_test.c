@@ -50,7 +50,7 @@ static void record(const char *to, bool stages)
     recording r;
 
     ck_assert_msg(!diff_record(&(backend){&canned_ops, canned_new(&b, true)},
-                               &cfg, b.g, b.data, stages, a, &r, &err),
+                               &cfg, b.graph, b.data, stages, a, &r, &err),
                   "%s", err.msg);
     ck_assert_msg(!recording_write(to, &r, &err), "%s", err.msg);
 }
@@ -67,24 +67,24 @@ static vpu_status replay_inputs(void *self)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < b.g->n_buffers && !st; i++)
-        if (b.g->buffers[i].role == GRAPH_INPUT)
+    for (uint32_t i = 0; i < b.graph->n_buffers && !st; i++)
+        if (b.graph->buffers[i].role == GRAPH_INPUT)
             st = backend_replay_ops.write(self, i, b.data[i], &err);
     return st;
 }
 
 START_TEST(replay_gives_back)
 {
-    uint32_t n = b.g->n_launches, scratch = 0, out = bound_output(&b);
+    uint32_t n = b.graph->n_launches, scratch = 0, out = bound_output(&b);
     backend_result r[8];
     char data[4096];
     void *self;
 
     ck_assert_uint_ge(n, 2);
-    while (b.g->buffers[scratch].role != GRAPH_SCRATCH)
+    while (b.graph->buffers[scratch].role != GRAPH_SCRATCH)
         scratch++;
     record(path, _i);
-    ck_assert_msg(!backend_replay_ops.open(&cfg, b.g, &self, &err), "%s",
+    ck_assert_msg(!backend_replay_ops.open(&cfg, b.graph, &self, &err), "%s",
                   err.msg);
     ck_assert_int_eq(backend_replay_ops.caps(self)->stages, _i);
     ck_assert(backend_replay_ops.caps(self)->cycles);
@@ -96,7 +96,8 @@ START_TEST(replay_gives_back)
     if (_i) {
         ck_assert(!backend_replay_ops.run(self, 0, 1, r, &err));
         ck_assert(!backend_replay_ops.read(self, scratch, data, &err));
-        ck_assert_mem_eq(data, b.data[scratch], b.g->buffers[scratch].bytes);
+        ck_assert_mem_eq(data, b.data[scratch],
+                         b.graph->buffers[scratch].bytes);
         ck_assert_int_eq(backend_replay_ops.read(self, out, data, &err),
                          VPU_ERR_UNSUPPORTED);
         ck_assert(!backend_replay_ops.run(self, 1, n - 1, r, &err));
@@ -107,7 +108,7 @@ START_TEST(replay_gives_back)
     }
     ck_assert_uint_eq(r[0].cycles, 1000);
     ck_assert(!backend_replay_ops.read(self, out, data, &err));
-    ck_assert_mem_eq(data, b.data[out], b.g->buffers[out].bytes);
+    ck_assert_mem_eq(data, b.data[out], b.graph->buffers[out].bytes);
     backend_replay_ops.close(self);
 }
 END_TEST
@@ -149,9 +150,10 @@ static void refused(const bound_request *q, const char *say)
     bound_layer(a, q, &b);
     cfg.params = b.params;
     cfg.n_params = b.n_params;
-    st = backend_replay_ops.open(&cfg, b.g, &self, &err);
+    st = backend_replay_ops.open(&cfg, b.graph, &self, &err);
     if (!st) {
-        b.data[0] = memset(arena_push(a, b.g->buffers[0].bytes, 1, 64), 1, 1);
+        b.data[0] =
+            memset(arena_push(a, b.graph->buffers[0].bytes, 1, 64), 1, 1);
         st = replay_inputs(self);
         backend_replay_ops.close(self);
     }
@@ -186,30 +188,30 @@ START_TEST(names_kernel_and_binding)
     graph_launch l;
 
     record(path, true);
-    l = b.g->launches[0];
-    b.g->launches[0].local[0] = 3;
-    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
+    l = b.graph->launches[0];
+    b.graph->launches[0].local[0] = 3;
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.graph, &self, &err),
                      VPU_ERR_MISMATCH);
     ck_assert_msg(strstr(err.msg, "local = 3x1x1") &&
                       strstr(err.msg, "local = 1x1x1"),
                   "%s", err.msg);
-    b.g->launches[0] = l;
+    b.graph->launches[0] = l;
     ck_assert_int_eq(
         system(arena_printf(a, "cp kernels/mvn/*.cl %s && echo >>%s/%s", dir,
                             dir, "mvn_apply.cl")),
         0);
     cfg.source_dir = dir;
-    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.graph, &self, &err),
                      VPU_ERR_MISMATCH);
     ck_assert_msg(strstr(err.msg, "source of kernel 'mvn_apply'") != NULL, "%s",
                   err.msg);
     ck_assert_int_eq(system(arena_printf(a, "cp kernels/mvn/*.cl %s", dir)), 0);
-    ck_assert_msg(!backend_replay_ops.open(&cfg, b.g, &self, &err), "%s",
+    ck_assert_msg(!backend_replay_ops.open(&cfg, b.graph, &self, &err), "%s",
                   err.msg);
     backend_replay_ops.close(self);
     cfg.compile.options = (const char *const[]){"-DX=1"};
     cfg.compile.n_options = 1;
-    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.g, &self, &err),
+    ck_assert_int_eq(backend_replay_ops.open(&cfg, b.graph, &self, &err),
                      VPU_ERR_MISMATCH);
 }
 END_TEST
@@ -226,13 +228,14 @@ START_TEST(includes_count)
     ck_assert(!file_write(cl, text, sizeof text - 1, &err));
     ck_assert(!file_write(h, "1\n", 2, &err));
     cfg.source_dir = dir;
-    ck_assert(!backend_identity(&cfg, b.g, a, &r, &err));
+    ck_assert(!backend_identity(&cfg, b.graph, a, &r, &err));
     ck_assert(!file_write(h, "2\n", 2, &err));
-    ck_assert(!backend_identity(&cfg, b.g, a, &s, &err));
+    ck_assert(!backend_identity(&cfg, b.graph, a, &s, &err));
     ck_assert_uint_eq(r.launches[0].kernel, s.launches[0].kernel);
     ck_assert_uint_ne(r.launches[1].kernel, s.launches[1].kernel);
     ck_assert(!file_write(h, "#include \"inc.h\"\n", 17, &err));
-    ck_assert_int_eq(backend_identity(&cfg, b.g, a, &s, &err), VPU_ERR_LIMIT);
+    ck_assert_int_eq(backend_identity(&cfg, b.graph, a, &s, &err),
+                     VPU_ERR_LIMIT);
 }
 END_TEST
 
@@ -380,7 +383,7 @@ START_TEST(failed_writes_leave_nothing)
     char *full = arena_strdup(a, file_join(a, dir, "none/x.vpurec"));
 
     ck_assert(!diff_record(&(backend){&canned_ops, canned_new(&b, true)}, &cfg,
-                           b.g, b.data, true, a, &r, &err));
+                           b.graph, b.data, true, a, &r, &err));
     ck_assert_int_eq(recording_write(full, &r, &err), VPU_ERR_IO);
     r.layer = "\xff\xfe";
     ck_assert_int_eq(recording_write(path, &r, &err), VPU_ERR_INVALID);

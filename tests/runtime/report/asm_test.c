@@ -53,7 +53,7 @@ static void teardown(void)
 
 static void run(const char *args)
 {
-    terminal_run(&p, arena_printf(p.a, "asm %s", args));
+    terminal_run(&p, arena_printf(p.arena, "asm %s", args));
     ck_assert_msg(!p.status, "vpu asm %s: status %d\n%s", args, p.status,
                   p.err);
 }
@@ -71,7 +71,7 @@ static void *in_arena(void *user, size_t n)
 
 static isa_function *parsed(const char *text, uint32_t *n)
 {
-    isa_memory mem = {in_arena, p.a};
+    isa_memory mem = {in_arena, p.arena};
     char error[ISA_ERROR_BYTES];
     isa_function *fs;
 
@@ -83,7 +83,7 @@ static isa_function *parsed(const char *text, uint32_t *n)
 static const char *printed(const isa_function *f)
 {
     size_t n = isa_print(f, NULL, 0);
-    char *s = arena_push(p.a, n + 1, 1, 1);
+    char *s = arena_push(p.arena, n + 1, 1, 1);
 
     isa_print(f, s, n + 1);
     return s;
@@ -91,7 +91,7 @@ static const char *printed(const isa_function *f)
 
 static const char *without_comments(const char *text)
 {
-    char *s = arena_strdup(p.a, text), *to = s;
+    char *s = arena_strdup(p.arena, text), *to = s;
 
     for (const char *from = text; *from;) {
         if (*from == ';')
@@ -109,16 +109,16 @@ static const char *without_comments(const char *text)
 static void compare(const char *path, const char *kernel)
 {
     const isa_function *programs[SIM_N_VARIANTS];
-    sim_compile_config cfg = {.user.no_cache = true};
+    kernel_compile_config cfg = {.user.no_cache = true};
     vpu_error err = {0};
     sim_kernel *k;
     uint32_t n, m, next = 0;
     isa_function *fs = parsed(p.out, &n);
     isa_function *plain = parsed(without_comments(p.out), &m);
 
-    ck_assert_msg(!sim_kernel_compile(path, kernel, &cfg, p.a, &k, &err), "%s",
+    ck_assert_msg(!kernel_compile(path, kernel, &cfg, p.arena, &k, &err), "%s",
                   err.msg);
-    ck_assert(!sim_kernel_programs(k, p.a, programs, &err));
+    ck_assert(!kernel_programs(k, p.arena, programs, &err));
     ck_assert_uint_eq(n, m);
     for (int v = 0; v < SIM_N_VARIANTS; v++) {
         if (!programs[v])
@@ -130,7 +130,7 @@ static void compare(const char *path, const char *kernel)
         next++;
     }
     ck_assert_uint_eq(next, n);
-    sim_kernel_release(k);
+    kernel_release(k);
 }
 
 /* Every gap has a reason, and no line is longer than a screen is wide. */
@@ -175,11 +175,12 @@ START_TEST(listings)
     const char *path;
 
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
-    path = arena_printf(p.a, "%s/kernels/%s", here, samples[_i].file);
-    run(arena_printf(p.a, "%s --kernel %s", path, samples[_i].kernel));
+    path = arena_printf(p.arena, "%s/kernels/%s", here, samples[_i].file);
+    run(arena_printf(p.arena, "%s --kernel %s", path, samples[_i].kernel));
     compare(path, samples[_i].kernel);
     explained();
-    run(arena_printf(p.a, "%s --kernel %s --source", path, samples[_i].kernel));
+    run(arena_printf(p.arena, "%s --kernel %s --source", path,
+                     samples[_i].kernel));
     compare(path, samples[_i].kernel);
     explained();
 }
@@ -357,7 +358,7 @@ START_TEST(bad_input)
     terminal_text(&p, "text.bin", "not ELF");
     terminal_file(&p, "foreign.bin", elf, sizeof elf);
     terminal_run(&p, "cc scale.cl -o alone.bin");
-    terminal_run(&p, arena_printf(p.a, "asm %s", bad[_i].args));
+    terminal_run(&p, arena_printf(p.arena, "asm %s", bad[_i].args));
     /* A vendor's binary is fine, but not for us. */
     ck_assert_int_eq(p.status, strncmp(bad[_i].args, "foreign", 7) ? 2 : 5);
     ck_assert_str_eq(p.out, "");

@@ -36,7 +36,7 @@ enum { N_LAYERS = sizeof layers / sizeof *layers };
 
 static void run_layer(int i, const char *options)
 {
-    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home,
+    terminal_run(&p, arena_printf(p.arena, "run %s/kernels/%s %s", home,
                                   i < N_LAYERS ? layers[i] : many, options));
     ck_assert_msg(!p.status, "%s%s", p.err, p.out);
 }
@@ -47,8 +47,8 @@ static char *file_text(const char *name)
     size_t n;
     char *data;
 
-    ck_assert_msg(!file_read(arena_printf(p.a, "%s/%s", p.dir, name), 1 << 28,
-                             p.a, &data, &n, &err),
+    ck_assert_msg(!file_read(arena_printf(p.arena, "%s/%s", p.dir, name),
+                             1 << 28, p.arena, &data, &n, &err),
                   "%s", err.msg);
     return data;
 }
@@ -317,7 +317,7 @@ static pipeline read_kanata(const char *name)
             l.now += strtoull(w[1], NULL, 10);
         } else if (*w[0] == 'I') {
             ck_assert_uint_eq(strtoull(w[1], NULL, 10), l.n);
-            *arena_append(p.a, l.ops, l.n, l.cap) =
+            *arena_append(p.arena, l.ops, l.n, l.cap) =
                 (op_seen){.begun = true, .issued = UINT64_MAX};
         } else if (*w[0] == 'L' && *w[2] == '0') {
             read_label(op_of(&l, w[1]), w[3]);
@@ -377,7 +377,7 @@ START_TEST(kanata_is_the_group)
     uint64_t bundles;
 
     run_layer(_i % N_LAYERS,
-              arena_printf(p.a,
+              arena_printf(p.arena,
                            "--shaves 1 --kanata k.log --kanata-group %u "
                            "--kanata-bundles 100000 --trace-level groups "
                            "--trace-json t.json",
@@ -437,7 +437,7 @@ static line_of_time *track_named(line_of_time *t, const char *name)
         t++;
     if (!t->s) {
         memcpy(t->name, flat, sizeof flat);
-        t->s = arena_array(p.a, span, MAX_SPANS);
+        t->s = arena_array(p.arena, span, MAX_SPANS);
     }
     return t;
 }
@@ -565,7 +565,7 @@ START_TEST(dump_is_the_trace)
     size_t spans = 0;
 
     run_layer(_i / 2,
-              arena_printf(p.a,
+              arena_printf(p.arena,
                            "--vcd t.vcd --trace-json t.json --trace-level %s",
                            levels[_i % 2]));
     from_slices("t.json", slices);
@@ -606,8 +606,8 @@ static const struct {
 
 START_TEST(bad_options)
 {
-    terminal_run(&p, arena_printf(p.a, "run %s/kernels/%s %s", home, layers[2],
-                                  bad[_i].args));
+    terminal_run(&p, arena_printf(p.arena, "run %s/kernels/%s %s", home,
+                                  layers[2], bad[_i].args));
     ck_assert_int_eq(p.status, 2);
     for (int k = 0; k < 2 && bad[_i].want[k]; k++)
         ck_assert_msg(strstr(p.err, bad[_i].want[k]), "'%s' is not in\n%s",

@@ -44,8 +44,9 @@ static void teardown(void)
 /* Waits until it listens. */
 static void start_stick(const char *options)
 {
-    pid = terminal_start(&stick, arena_printf(stick.a, "stick --listen %s %s",
-                                              address, options));
+    pid =
+        terminal_start(&stick, arena_printf(stick.arena, "stick --listen %s %s",
+                                            address, options));
     for (int i = 0; i < 3000 && !terminal_has(&stick, "s"); i++)
         usleep(10000);
     ck_assert(terminal_has(&stick, "s"));
@@ -63,7 +64,7 @@ static void expect(int status, const char *fragment)
 static void run(const char *command, const char *folder, const char *words,
                 const char *option, const char *more)
 {
-    terminal_run(&host, arena_printf(host.a,
+    terminal_run(&host, arena_printf(host.arena,
                                      "%s %s/kernels/%s/layer.xml %s %s usb:%s "
                                      "%s",
                                      command, root, folder, words, option,
@@ -97,17 +98,17 @@ static const char *const cases[][2] = {
 static const char *read_case(const char *folder, const char *name)
 {
     const char *path =
-        arena_printf(host.a, "%s/kernels/%s/%s", root, folder, name);
+        arena_printf(host.arena, "%s/kernels/%s/%s", root, folder, name);
     const char *words = "";
     vpu_error err;
     char *rest, *line;
     size_t n;
 
-    ck_assert(!file_read(path, 1 << 16, host.a, &rest, &n, &err));
+    ck_assert(!file_read(path, 1 << 16, host.arena, &rest, &n, &err));
     while ((line = strtok_r(rest, "\n", &rest)))
         if (*line == '-' && strncmp(line, "--b ", 4) &&
             strncmp(line, "--tolerance", 11))
-            words = arena_printf(host.a, "%s %s", words, line);
+            words = arena_printf(host.arena, "%s %s", words, line);
     return words;
 }
 
@@ -123,7 +124,7 @@ START_TEST(samples_are_the_simulators)
 {
     static const char *const layouts[] = {"A", "B", "C"};
     const char *folder = samples[_i].folder, *words = samples[_i].words;
-    const char *xlink = arena_printf(host.a, "--xlink %s", layouts[_i % 3]);
+    const char *xlink = arena_printf(host.arena, "--xlink %s", layouts[_i % 3]);
 
     start_stick(xlink);
     run("diff", folder, words ? words : case_words(folder), "--b", xlink);
@@ -166,7 +167,7 @@ START_TEST(conversions_are_simulated)
     double here[4], there[4];
 
     start_stick("--xlink C");
-    terminal_run(&host, arena_printf(host.a,
+    terminal_run(&host, arena_printf(host.arena,
                                      "run %s/kernels/reorg/layer.xml %s "
                                      "--shaves 7 --report json --quiet",
                                      root, words));
@@ -183,7 +184,7 @@ END_TEST
 static void write_npy(const char *name, uint32_t count)
 {
     enum { HEAD = 128 };
-    uint8_t *f = arena_array(host.a, uint8_t, HEAD + 2 * (size_t)count);
+    uint8_t *f = arena_array(host.arena, uint8_t, HEAD + 2 * (size_t)count);
     int n;
 
     memcpy(f, "\x93NUMPY\1\0v\0", 10);
@@ -244,13 +245,13 @@ START_TEST(report_log_and_trace)
         "--xlink-log=log");
     expect(0, "\"device_clock\": true");
     ck_assert(terminal_has(&host, "out/out0.npy"));
-    ck_assert(!file_read(arena_printf(host.a, "%s/log", host.dir), 1 << 20,
-                         host.a, &log, &n, &err));
+    ck_assert(!file_read(arena_printf(host.arena, "%s/log", host.dir), 1 << 20,
+                         host.arena, &log, &n, &err));
     ck_assert(strstr(log, "-> graphMonitor: TRIGGER: WRITE request"));
     ck_assert(strstr(log, "<- graphMonitor: success: WRITE request"));
     ck_assert(strstr(log, "-> RESET request"));
-    ck_assert(
-        !trc_read_file(arena_printf(host.a, "%s/t.pf", host.dir), &ops, &err));
+    ck_assert(!trc_read_file(arena_printf(host.arena, "%s/t.pf", host.dir),
+                             &ops, &err));
     ck_assert_int_gt(s.packets, 50);
     ck_assert_int_eq(s.stages, 3);
     end_stick(SIGTERM);
@@ -292,7 +293,7 @@ START_TEST(a_signal_leaves_the_stick_clean)
 
     start_stick("--xlink A --once --fault no-result");
     running =
-        terminal_start(&host, arena_printf(host.a,
+        terminal_start(&host, arena_printf(host.arena,
                                            "run %s/kernels/grn/layer.xml " GRN
                                            " --backend usb:%s --xlink A "
                                            "--xlink-log=log",
@@ -304,8 +305,8 @@ START_TEST(a_signal_leaves_the_stick_clean)
 
         usleep(20000);
         if (terminal_has(&host, "log") &&
-            !file_read(arena_printf(host.a, "%s/log", host.dir), 1 << 20,
-                       host.a, &log, &n, &err) &&
+            !file_read(arena_printf(host.arena, "%s/log", host.dir), 1 << 20,
+                       host.arena, &log, &n, &err) &&
             strstr(log, "PING"))
             break;
     }
@@ -324,13 +325,13 @@ START_TEST(reset_of_a_stick)
 {
     start_stick("--xlink C --once");
     terminal_run(&host,
-                 arena_printf(host.a, "reset usb:%s --xlink C", address));
+                 arena_printf(host.arena, "reset usb:%s --xlink C", address));
     ck_assert_msg(host.status == 0, "%s", host.err);
     terminal_wait(&stick, pid);
     pid = 0;
     ck_assert_int_eq(stick.status, 0);
     terminal_run(&host,
-                 arena_printf(host.a, "reset usb:%s --xlink C", address));
+                 arena_printf(host.arena, "reset usb:%s --xlink C", address));
     expect(2, "No such file");
 }
 END_TEST
@@ -377,7 +378,7 @@ START_TEST(wrong_input)
     const char *w = wrong[_i].words;
 
     if (!strncmp(w, "run L ", 6))
-        w = arena_printf(host.a, "run %s/kernels/grn/layer.xml %s", root,
+        w = arena_printf(host.arena, "run %s/kernels/grn/layer.xml %s", root,
                          w + 6);
     terminal_run(&host, w);
     expect(_i == 6 ? 5 : 2, wrong[_i].says); /* a batch is unsupported */

@@ -50,9 +50,9 @@ static void teardown(void)
 
 static void start_stick(const char *options)
 {
-    pid = terminal_start(&stick,
-                         arena_printf(stick.a, "stick --xlink C --listen %s %s",
-                                      address, options));
+    pid = terminal_start(&stick, arena_printf(stick.arena,
+                                              "stick --xlink C --listen %s %s",
+                                              address, options));
     for (int i = 0; i < 3000 && !terminal_has(&stick, "s"); i++)
         usleep(10000);
     ck_assert(terminal_has(&stick, "s"));
@@ -81,14 +81,14 @@ static bool is_cut(int fd)
 /* Names in a folder below the stick's own, one a line; "" = it is empty. */
 static const char *names_in(const char *folder)
 {
-    const char *path = arena_printf(stick.a, "%s/%s", stick.dir, folder);
+    const char *path = arena_printf(stick.arena, "%s/%s", stick.dir, folder);
     const char *all = "";
     DIR *d = opendir(path);
     const struct dirent *e;
 
     while (d && (e = readdir(d)))
         if (e->d_name[0] != '.')
-            all = arena_printf(stick.a, "%s%s\n", all, e->d_name);
+            all = arena_printf(stick.arena, "%s%s\n", all, e->d_name);
     if (d)
         closedir(d);
     return all;
@@ -112,7 +112,7 @@ static pid_t session(void)
 
 static void a_session_works(void)
 {
-    terminal_run(&host, arena_printf(host.a,
+    terminal_run(&host, arena_printf(host.arena,
                                      "diff %s/kernels/grn/layer.xml " GRN
                                      " --b usb:%s --xlink C",
                                      root, address));
@@ -156,7 +156,7 @@ START_TEST(it_is_confined)
         wait_status(child, "Seccomp:\t2\n");
     wait_status(child, "NoNewPrivs:\t1\n");
     wait_status(child, "CapEff:\t0000000000000000\n");
-    wait_status(child, arena_printf(stick.a, "NSsid:\t%d\n", (int)child));
+    wait_status(child, arena_printf(stick.arena, "NSsid:\t%d\n", (int)child));
     close(fd);
 }
 END_TEST
@@ -225,7 +225,7 @@ static const char *how_it_ended(int i)
     if (crashes[i].sig == SIGSEGV || crashes[i].sig == SIGBUS)
         return "the session ended: its process ended with status 1\n";
 #endif
-    return arena_printf(stick.a,
+    return arena_printf(stick.arena,
                         "the session ended: its process was ended by %s\n",
                         crashes[i].name);
 }
@@ -234,12 +234,12 @@ static const char *how_it_ended(int i)
 static void leave_temporaries(void)
 {
     const char *folder = names_in("tmp");
-    const char *path =
-        arena_printf(stick.a, "tmp/%.*s", (int)strcspn(folder, "\n"), folder);
+    const char *path = arena_printf(stick.arena, "tmp/%.*s",
+                                    (int)strcspn(folder, "\n"), folder);
 
     ck_assert_msg(!strncmp(folder, "vpu-stick-", 10), "%s", folder);
-    terminal_text(&stick, arena_printf(stick.a, "%s/a", path), "x");
-    terminal_text(&stick, arena_printf(stick.a, "%s/vpu-x/b", path), "x");
+    terminal_text(&stick, arena_printf(stick.arena, "%s/a", path), "x");
+    terminal_text(&stick, arena_printf(stick.arena, "%s/vpu-x/b", path), "x");
 }
 
 START_TEST(a_crash_ends_one_session)
@@ -286,14 +286,15 @@ START_TEST(a_crash_while_it_compiles)
     pid_t child, clang, nap, run;
 
     terminal_text(&stick, "bin/clang-" VPU_LLVM, slow);
-    ck_assert(!chmod(arena_printf(stick.a, "%s/bin/clang-" VPU_LLVM, stick.dir),
-                     0700));
+    ck_assert(!chmod(
+        arena_printf(stick.arena, "%s/bin/clang-" VPU_LLVM, stick.dir), 0700));
     setenv("PATH",
-           arena_printf(stick.a, "%s/bin:%s", stick.dir, getenv("PATH")), 1);
+           arena_printf(stick.arena, "%s/bin:%s", stick.dir, getenv("PATH")),
+           1);
     start_stick("");
     setenv("PATH", strchr(getenv("PATH"), ':') + 1, 1);
     run = terminal_start(
-        &host, arena_printf(host.a,
+        &host, arena_printf(host.arena,
                             "run %s/kernels/reorg/layer.xml --layer "
                             "ReorgLastLine --shape in0=1x64x26x26 --param "
                             "stride=2 --backend usb:%s --xlink C",
@@ -383,9 +384,9 @@ static vpu_status run_apart(int (*body)(void *), int n, int *value,
                             vpu_error *err)
 {
     isolate_config c = {.log_fd = -1};
-    isolated s;
+    isolate_session s;
 
-    setenv("TMPDIR", arena_printf(stick.a, "%s/tmp", stick.dir), 1);
+    setenv("TMPDIR", arena_printf(stick.arena, "%s/tmp", stick.dir), 1);
     *value = -1;
     ck_assert_msg(!isolate_start(&c, -1, body, &n, &s, err), "%s", err->msg);
     return isolate_wait(&c, &s, NULL, NULL, value, err);

@@ -10,7 +10,7 @@ static void *serve(void *arg)
 {
     rig_stick *r = arg;
 
-    r->st = stick_serve(r->device_end, &r->c, &r->how, &r->err);
+    r->st = stick_serve(r->device_end, &r->config, &r->how, &r->err);
     transport_reset(r->device_end); /* as a stick that leaves the bus */
     return NULL;
 }
@@ -24,13 +24,13 @@ void rig_stick_prepare(rig_stick *r, xlink_layout layout, const char *fault)
     ck_assert(!transport_pair(ends, &err));
     r->host_end = ends[0];
     r->device_end = ends[1];
-    r->c = (stick_config){
+    r->config = (stick_config){
         .layout = layout, .timeout_ms = 500, .ping_ms = 5000, .stop = &r->stop};
     if (fault) {
         ck_assert_msg(!stick_fault_parse(fault, &r->fault, &err), "%s",
                       err.msg);
-        r->c.faults = &r->fault;
-        r->c.n_faults = 1;
+        r->config.faults = &r->fault;
+        r->config.n_faults = 1;
     }
 }
 
@@ -62,10 +62,10 @@ void rig_blob(arena *a, const bound_request *q, bound *b, blob *out, str *bytes)
     vpu_error err;
 
     bound_layer(a, q, b);
-    ck_assert_msg(!backend_binaries(b->g, &bins, a, &kernels, &err), "%s",
+    ck_assert_msg(!backend_binaries(b->graph, &bins, a, &kernels, &err), "%s",
                   err.msg);
     net.kernels = kernels;
-    ck_assert_msg(!network_blob(&net, b->g, a, out, &err), "%s", err.msg);
+    ck_assert_msg(!network_blob(&net, b->graph, a, out, &err), "%s", err.msg);
     ck_assert_msg(!blob_build(out, bytes, &err), "%s", err.msg);
     bound_simulate(b);
 }

@@ -11,7 +11,7 @@
 /* One session behind host_end, which is this process's. */
 typedef struct {
     transport *host_end, *device_end;
-    stick_config c;
+    stick_config config;
     stick_fault fault;
     atomic_bool stop;
     pthread_t thread;

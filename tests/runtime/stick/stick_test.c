@@ -45,8 +45,8 @@ static double now(void)
 
 static uint32_t buffer_of(graph_role role)
 {
-    for (uint32_t i = 0; i < layer.g->n_buffers; i++)
-        if (layer.g->buffers[i].role == role)
+    for (uint32_t i = 0; i < layer.graph->n_buffers; i++)
+        if (layer.graph->buffers[i].role == role)
             return i;
     ck_abort();
 }
@@ -148,7 +148,7 @@ static const mvnc_config patient = {.timeout_ms = 20000, .dead_ms = 20000};
  * packet by packet". */
 START_TEST(life_cycle)
 {
-    uint32_t in = (uint32_t)layer.g->buffers[0].bytes;
+    uint32_t in = (uint32_t)layer.graph->buffers[0].bytes;
     requests seen = {0};
     const xlink_watch watch = {note_request, &seen};
     mvnc_config c = patient;
@@ -245,7 +245,7 @@ END_TEST
 /* Up to `elements` on their way, results in the order of the triggers. */
 START_TEST(several_on_their_way)
 {
-    uint32_t n = (uint32_t)layer.g->buffers[0].bytes;
+    uint32_t n = (uint32_t)layer.graph->buffers[0].bytes;
     uint8_t *zeros = calloc(1, n), *out = malloc(n);
     mvnc_config c = patient;
     mvnc_graph *g;
@@ -280,7 +280,7 @@ static const mvnc_config hasty = {
 /* Everything a host does, to the first error; mvnc_close always. */
 static vpu_status session(rig_stick *r, const mvnc_config *c)
 {
-    uint32_t n = (uint32_t)layer.g->buffers[0].bytes;
+    uint32_t n = (uint32_t)layer.graph->buffers[0].bytes;
     uint8_t *out = malloc(n);
     mvnc_graph *g = NULL;
     mvnc *m = NULL;
@@ -422,7 +422,7 @@ START_TEST(a_wait_can_be_interrupted)
 {
     atomic_bool stop;
     mvnc_config c = patient;
-    uint8_t *out = malloc(layer.g->buffers[0].bytes);
+    uint8_t *out = malloc(layer.graph->buffers[0].bytes);
     double start;
     mvnc_graph *g;
     rig_stick r;
@@ -506,7 +506,7 @@ END_TEST
  * name among .cl files. */
 START_TEST(kernels_of_another_compiler)
 {
-    uint32_t n = (uint32_t)layer.g->buffers[0].bytes;
+    uint32_t n = (uint32_t)layer.graph->buffers[0].bytes;
     uint8_t *out = malloc(n);
     int hidden = 0;
 
@@ -521,7 +521,7 @@ START_TEST(kernels_of_another_compiler)
         mvnc *m;
 
         rig_stick_prepare(&r, XLINK_LAYOUT_A, NULL);
-        r.c.kernels = k ? "kernels/mvn" : NULL;
+        r.config.kernels = k ? "kernels/mvn" : NULL;
         rig_stick_run(&r);
         OK(mvnc_open(r.host_end, &patient, &m, &err));
         ck_assert_int_eq(
@@ -545,18 +545,18 @@ END_TEST
  * the same name. */
 START_TEST(names_of_the_model)
 {
-    graph_buffer *x = layer.g->buffers;
+    graph_buffer *x = layer.graph->buffers;
     uint32_t o = buffer_of(GRAPH_OUTPUT);
 
     ck_assert_str_eq(net.inputs[0].name, "in0");
     x[0].label = "data";
     x[o].label = "norm";
-    ck_assert_str_eq(network_name(layer.g, 0), "data");
-    ck_assert_str_eq(network_name(layer.g, o), "norm");
+    ck_assert_str_eq(network_name(layer.graph, 0), "data");
+    ck_assert_str_eq(network_name(layer.graph, o), "norm");
     x[o].role = GRAPH_INPUT;
     x[o].label = "data";
-    ck_assert_str_eq(network_name(layer.g, 0), x[0].name);
-    ck_assert_str_eq(network_name(layer.g, o), x[o].name);
+    ck_assert_str_eq(network_name(layer.graph, 0), x[0].name);
+    ck_assert_str_eq(network_name(layer.graph, o), x[o].name);
 }
 END_TEST
 

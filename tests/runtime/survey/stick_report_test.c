@@ -39,8 +39,9 @@ static void teardown(void)
 
 static void start_stick(const char *options)
 {
-    pid = terminal_start(&stick, arena_printf(stick.a, "stick --listen %s %s",
-                                              address, options));
+    pid =
+        terminal_start(&stick, arena_printf(stick.arena, "stick --listen %s %s",
+                                            address, options));
     for (int i = 0; i < 500 && !terminal_has(&stick, "s"); i++)
         usleep(10000);
     ck_assert(terminal_has(&stick, "s"));
@@ -48,14 +49,14 @@ static void start_stick(const char *options)
 
 static void read_report(void)
 {
-    report =
-        json_load_file(arena_printf(host.a, "%s/r.json", host.dir), 0, NULL);
+    report = json_load_file(arena_printf(host.arena, "%s/r.json", host.dir), 0,
+                            NULL);
     ck_assert_msg(report != NULL, "%s%s", host.err, host.out);
 }
 
 static void survey(const char *options)
 {
-    terminal_run(&host, arena_printf(host.a,
+    terminal_run(&host, arena_printf(host.arena,
                                      "stick-report usb:%s --to r.json "
                                      "%s",
                                      address, options));
@@ -119,8 +120,8 @@ START_TEST(a_good_stick)
 {
     static const char *const layouts[] = {"A", "B", "C"};
 
-    start_stick(arena_printf(host.a, "--xlink %s", layouts[_i]));
-    survey(arena_printf(host.a, "--xlink %s --watchdog 1", layouts[_i]));
+    start_stick(arena_printf(host.arena, "--xlink %s", layouts[_i]));
+    survey(arena_printf(host.arena, "--xlink %s --watchdog 1", layouts[_i]));
     ck_assert_msg(host.status == 0, "%s%s", host.err, host.out);
     ck_assert_str_eq(json_string_value(json_object_get(report, "layout")),
                      layouts[_i]);
@@ -184,7 +185,8 @@ START_TEST(a_faulty_stick)
     const char *id = faulty[_i].id, *text;
     time_t start = time(NULL);
 
-    start_stick(arena_printf(host.a, "--xlink C --fault %s", faulty[_i].fault));
+    start_stick(
+        arena_printf(host.arena, "--xlink C --fault %s", faulty[_i].fault));
     survey("--xlink C --watchdog 1 --timeout 4");
     ck_assert_int_lt(time(NULL) - start, 40);
     ck_assert_msg(host.status == faulty[_i].status ||
@@ -222,7 +224,7 @@ START_TEST(a_signal_keeps_what_was_seen)
 
     start_stick("--xlink C");
     running = terminal_start(
-        &host, arena_printf(host.a,
+        &host, arena_printf(host.arena,
                             "stick-report usb:%s --to r.json --xlink C "
                             "--watchdog 60 --xlink-log=log",
                             address));
@@ -234,8 +236,8 @@ START_TEST(a_signal_keeps_what_was_seen)
 
         usleep(200000);
         if (terminal_has(&host, "log") &&
-            !file_read(arena_printf(host.a, "%s/log", host.dir), 1 << 22,
-                       host.a, &log, &n, &err))
+            !file_read(arena_printf(host.arena, "%s/log", host.dir), 1 << 22,
+                       host.arena, &log, &n, &err))
             for (at = log; (at = strstr(at, "RESET response")); at++)
                 sessions++;
         if (sessions >= 4)
@@ -276,7 +278,7 @@ enum { N_WRONG = sizeof wrong / sizeof *wrong };
 START_TEST(wrong_input)
 {
     terminal_run(&host,
-                 arena_printf(host.a, "stick-report %s", wrong[_i].words));
+                 arena_printf(host.arena, "stick-report %s", wrong[_i].words));
     ck_assert_int_eq(host.status, 2);
     ck_assert_msg(strstr(host.err, wrong[_i].says), "%s", host.err);
 }

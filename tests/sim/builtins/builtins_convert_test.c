@@ -252,7 +252,7 @@ static void run_pair(rig *r, const number_type *from, const number_type *to,
     if (width > 1 && from->bits == 16)
         most = 6144; /* lanes are computed alike */
     n = most / (16 * width) * 16 * width;
-    rig_compile(r, kernel_text(r->a, from, to, width), "k");
+    rig_compile(r, kernel_text(r->arena, from, to, width), "k");
     in = rig_buffer(r, (uint64_t)n * from->bits / 8);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t v = input(from, i);

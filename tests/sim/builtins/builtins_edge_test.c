@@ -16,7 +16,7 @@ typedef struct {
 
 static double narrowed(const sample *c, double v)
 {
-    return c->half ? (double)(sim_half)v : (double)(float)v;
+    return c->half ? (double)(builtin_half)v : (double)(float)v;
 }
 
 /* A relation: 1 in scalars, -1 in vectors. */
@@ -27,7 +27,7 @@ static double truth(const sample *c, bool v)
 
 static uint32_t bits_of(const sample *c, double v)
 {
-    sim_half h = (sim_half)v;
+    builtin_half h = (builtin_half)v;
     float f = (float)v;
     uint32_t r = 0;
 
@@ -40,7 +40,7 @@ static uint32_t bits_of(const sample *c, double v)
 
 static double of_bits(const sample *c, uint32_t b)
 {
-    sim_half h;
+    builtin_half h;
     float f;
 
     memcpy(&h, &b, 2);
@@ -279,7 +279,7 @@ static const char *source(arena *a, const char *body, bool half, unsigned width)
 
 static double at(const void *p, bool half, uint32_t i)
 {
-    return half ? (double)((const sim_half *)p)[i]
+    return half ? (double)((const builtin_half *)p)[i]
                 : (double)((const float *)p)[i];
 }
 
@@ -304,7 +304,7 @@ static void run(unsigned row, bool half, unsigned width)
     rig r;
 
     rig_open(&r);
-    rig_compile(&r, source(r.a, rows[row].text, half, width), "k");
+    rig_compile(&r, source(r.arena, rows[row].text, half, width), "k");
     o = rig_buffer(&r, N * bytes);
     p = rig_buffer(&r, N * bytes);
     a = rig_buffer(&r, N * bytes);

@@ -23,7 +23,7 @@ enum { N_SPECIALS = 48, N_PAIRS = N_SPECIALS * N_SPECIALS, N_SAMPLE = 100000 };
 static double half_of(uint32_t bits)
 {
     uint16_t b = (uint16_t)bits;
-    sim_half h;
+    builtin_half h;
 
     memcpy(&h, &b, 2);
     return (double)h;

@@ -281,7 +281,7 @@ START_TEST(scalar_bounds)
 
     rig_open(&r);
     rig_heavy(&r);
-    text = arena_printf(r.a,
+    text = arena_printf(r.arena,
                         "__kernel void k(__global %s4 *o, __global const %s4 "
                         "*a)\n{\n    int i = get_global_id(0);\n"
                         "    o[3 * i] = min(a[i], (%s)100);\n"

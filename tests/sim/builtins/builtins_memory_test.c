@@ -34,7 +34,7 @@ START_TEST(vload_vstore)
     rig_open(&r);
     rig_compile(&r,
                 arena_printf(
-                    r.a,
+                    r.arena,
                     "__kernel void k(__global %s *o, __global const %s *a)\n{\n"
                     "    int i = get_global_id(0), l = get_local_id(0);\n"
                     "    __local %s m[%u];\n    %s p[%u];\n"
@@ -72,22 +72,23 @@ START_TEST(vector_halves)
         return; /* no such function */
     rig_open(&r);
     if (width > 1) {
-        w = arena_printf(r.a, "%u", width);
-        set = arena_printf(r.a, "v = vload%u(i, a);", width);
+        w = arena_printf(r.arena, "%u", width);
+        set = arena_printf(r.arena, "v = vload%u(i, a);", width);
     } else {
         set = "v = a[i];";
     }
     rig_compile(
         &r,
-        arena_printf(r.a,
+        arena_printf(r.arena,
                      "__kernel void k(__global half *o, __global float *b, "
                      "__global const float *a)\n{\n"
                      "    int i = get_global_id(0);\n    float%s v;\n    %s\n"
                      "    vstore%s_half%s%s(v, i, o);\n"
                      "    v = vload%s_half%s(i, o);\n    %s\n}\n",
                      w, set, a, w, mode, a, w,
-                     width > 1 ? arena_printf(r.a, "vstore%u(v, i, b);", width)
-                               : "b[i] = v;"),
+                     width > 1
+                         ? arena_printf(r.arena, "vstore%u(v, i, b);", width)
+                         : "b[i] = v;"),
         "k");
     out = rig_buffer(&r, n * apart * 2);
     back = rig_buffer(&r, n * width * 4);
@@ -105,7 +106,7 @@ START_TEST(vector_halves)
     rig_run_1d(&r, n / 16, 16);
     for (unsigned i = 0; i < n * width; i++) {
         unsigned at = i / width * apart + i % width;
-        sim_half h = (sim_half)in[i];
+        builtin_half h = (builtin_half)in[i];
         float f = (float)h;
 
         memcpy(&want, &h, 2);
@@ -179,7 +180,7 @@ START_TEST(atomic)
     r.n_shaves = 1; /* one order */
     rig_compile(
         &r,
-        arena_printf(r.a,
+        arena_printf(r.arena,
                      "%s__kernel void k(__global %s *o, __global %s *m, "
                      "__global const %s *a)\n{\n"
                      "    int i = get_global_id(0);\n"
@@ -278,7 +279,7 @@ START_TEST(print)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a, "__kernel void k(void)\n{\n    %s;\n}\n",
+                arena_printf(r.arena, "__kernel void k(void)\n{\n    %s;\n}\n",
                              prints[_i].statement),
                 "k");
     l.kernel = r.kernel;

@@ -142,7 +142,7 @@ START_TEST(program)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "__kernel void k(__global int *o, int one)\n{\n"
                              "    %s;\n}\n",
                              programs[_i].statements),
@@ -163,7 +163,7 @@ enum { N_VECTORS = 1024 };
 
 static double at(const void *p, bool half, size_t i)
 {
-    return half ? (double)((const sim_half *)p)[i]
+    return half ? (double)((const builtin_half *)p)[i]
                 : (double)((const float *)p)[i];
 }
 
@@ -186,15 +186,15 @@ START_TEST(geometric)
 
     rig_open(&r);
     if (n > 1) {
-        w = arena_printf(r.a, "%u", n);
-        load = arena_printf(r.a, "vload%u(i, %%c)", n);
+        w = arena_printf(r.arena, "%u", n);
+        load = arena_printf(r.arena, "vload%u(i, %%c)", n);
     }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     rig_compile(
         &r,
         arena_printf(
-            r.a,
+            r.arena,
             "__kernel void k(__global %s *o, __global %s *m, __global const %s "
             "*a, __global const %s *b)\n{\n    int i = get_global_id(0);\n"
             "    %s%s x = %s, y = %s, v;\n"
@@ -202,10 +202,10 @@ START_TEST(geometric)
             "    o[4 * i + 2] = distance(x, y);\n"
             "    o[4 * i + 3] = %s;\n    v = normalize(x);\n    %s;\n"
             "    %s\n}\n",
-            t, t, t, t, t, w, arena_printf(r.a, load, 'a'),
-            arena_printf(r.a, load, 'b'),
+            t, t, t, t, t, w, arena_printf(r.arena, load, 'a'),
+            arena_printf(r.arena, load, 'b'),
             half ? "0" : "fast_distance(x, y) - fast_length(x - y)",
-            n > 1 ? arena_printf(r.a, "vstore%u(v, 2 * i, m)", n)
+            n > 1 ? arena_printf(r.arena, "vstore%u(v, 2 * i, m)", n)
                   : "m[2 * i] = v",
             n == 3   ? "vstore3(cross(x, y), 2 * i + 1, m);"
             : n == 4 ? "vstore4(cross(x, y), 2 * i + 1, m);"
@@ -225,8 +225,8 @@ START_TEST(geometric)
         if (i < n)
             x = 0;
         if (half) {
-            ((sim_half *)a)[i] = (sim_half)x;
-            ((sim_half *)b)[i] = (sim_half)y;
+            ((builtin_half *)a)[i] = (builtin_half)x;
+            ((builtin_half *)b)[i] = (builtin_half)y;
         } else {
             ((float *)a)[i] = x;
             ((float *)b)[i] = y;
@@ -299,8 +299,8 @@ START_TEST(item_dma)
     rig r;
 
     rig_open(&r);
-    rig_compile(&r, arena_printf(r.a, "#define KIND %d\n%s", _i, dma_source),
-                "k");
+    rig_compile(
+        &r, arena_printf(r.arena, "#define KIND %d\n%s", _i, dma_source), "k");
     o = rig_buffer(&r, 20 * 64);
     a = rig_buffer(&r, 20 * 64);
     for (uint32_t i = 0; i < 20 * 16; i++)

@@ -224,7 +224,7 @@ END_TEST
 
 START_TEST(routines)
 {
-    const sim_routine *r = &sim_routines[_i];
+    const builtin_routine *r = &builtin_routines[_i];
 
     for (int half = 0; half < 2; half++) {
         call_id id = call_of_routine(r->name, half);
@@ -250,8 +250,8 @@ START_TEST(values)
 
     for (int k = 0; k < 3; k++) {
         char c = rows[k].direction;
-        sim_half (*h)(float) =
-            (sim_half(*)(float))(uintptr_t)call_code(call_half_directed(c));
+        builtin_half (*h)(float) =
+            (builtin_half(*)(float))(uintptr_t)call_code(call_half_directed(c));
         float (*f)(int64_t) = (float (*)(int64_t))(uintptr_t)call_code(
             call_float_directed(true, c));
         float (*u)(uint64_t) = (float (*)(uint64_t))(uintptr_t)call_code(
@@ -284,7 +284,7 @@ static bool is_letter(char c)
 static bool is_macro(const char *name, size_t n)
 {
     static const char define[] = "#define ";
-    const char *p = sim_prelude_text();
+    const char *p = builtin_prelude_text();
 
     while ((p = strstr(p, define))) {
         p += sizeof define - 1;
@@ -299,7 +299,8 @@ START_TEST(the_prelude_names_rows_alone)
     bool found[CALL_N] = {false};
     unsigned n_names = 0;
 
-    for (const char *p = sim_prelude_text(); (p = strstr(p, CALL_PREFIX));) {
+    for (const char *p = builtin_prelude_text();
+         (p = strstr(p, CALL_PREFIX));) {
         size_t n = 0;
         char name[64];
 
@@ -308,7 +309,8 @@ START_TEST(the_prelude_names_rows_alone)
         ck_assert_uint_lt(n, sizeof name);
         memcpy(name, p, n);
         name[n] = 0;
-        if ((p == sim_prelude_text() || !is_letter(p[-1])) && !is_macro(p, n)) {
+        if ((p == builtin_prelude_text() || !is_letter(p[-1])) &&
+            !is_macro(p, n)) {
             call_id id = call_find(name);
 
             ck_assert_msg(call_standard_name(id) != NULL, "%s", name);
@@ -336,7 +338,7 @@ START_TEST(the_prelude_says_what_rows_stand_for)
             continue;
         snprintf(text, sizeof text, "#define %s %s\n", standard,
                  call_symbol((call_id)id));
-        ck_assert_msg(strstr(sim_prelude_text(), text) != NULL, "%s", text);
+        ck_assert_msg(strstr(builtin_prelude_text(), text) != NULL, "%s", text);
         n_rows++;
     }
     ck_assert_uint_gt(n_rows, 0);
@@ -385,7 +387,7 @@ int main(void)
     tcase_add_test(like, no_call_has_no_property);
     tcase_add_loop_test(like, ids_of_a_group, 0, sizeof ids / sizeof *ids);
     tcase_add_test(like, the_id_of_an_item);
-    tcase_add_loop_test(like, routines, 0, (int)sim_n_routines);
+    tcase_add_loop_test(like, routines, 0, (int)builtin_n_routines);
     tcase_add_test(like, values);
     tcase_add_test(other, the_prelude_names_rows_alone);
     tcase_add_test(other, the_prelude_says_what_rows_stand_for);

@@ -65,7 +65,7 @@ static const char *program_text(const sim_kernel *k)
     const isa_function *fs[SIM_N_VARIANTS];
     const char *text = "";
 
-    ck_assert_msg(!sim_kernel_programs(k, a, fs, &err), "%s", err.msg);
+    ck_assert_msg(!kernel_programs(k, a, fs, &err), "%s", err.msg);
     for (int v = 0; v < SIM_N_VARIANTS; v++) {
         size_t n = fs[v] ? isa_print(fs[v], NULL, 0) : 0;
         char *one = arena_push(a, n + 1, 1, 1);
@@ -78,22 +78,22 @@ static const char *program_text(const sim_kernel *k)
 }
 
 static sim_kernel *direct(const char *path, const char *entry,
-                          const sim_compile_config *cfg)
+                          const kernel_compile_config *cfg)
 {
     sim_kernel *k;
 
-    ck_assert_msg(!sim_kernel_compile(path, entry, cfg, a, &k, &err), "%s",
+    ck_assert_msg(!kernel_compile(path, entry, cfg, a, &k, &err), "%s",
                   err.msg);
     return k;
 }
 
 static uint8_t *built(const char *path, const char *entry,
-                      const sim_compile_config *cfg, size_t *n)
+                      const kernel_compile_config *cfg, size_t *n)
 {
     uint8_t *file;
 
-    ck_assert_msg(!sim_kernel_build_bin(path, entry, cfg, a, &file, n, &err),
-                  "%s", err.msg);
+    ck_assert_msg(!kernel_build_bin(path, entry, cfg, a, &file, n, &err), "%s",
+                  err.msg);
     return file;
 }
 
@@ -108,16 +108,16 @@ static const char *text_of(const uint8_t *file, size_t n)
 
 /* options: of the source; the .bin needs none of them. */
 static void same_program(const char *path, const char *entry,
-                         const sim_compile_config *cfg)
+                         const kernel_compile_config *cfg)
 {
-    const sim_compile_config plain = {.user.no_cache = true};
+    const kernel_compile_config plain = {.user.no_cache = true};
     sim_kernel *k, *of_source = direct(path, entry, cfg);
     size_t n;
     uint8_t *file = built(path, of_source->name, cfg, &n);
 
-    ck_assert_msg(!sim_kernel_load("k.bin", file, n, of_source->name, &plain, a,
-                                   &k, &err),
-                  "%s: %s", path, err.msg);
+    ck_assert_msg(
+        !kernel_load("k.bin", file, n, of_source->name, &plain, a, &k, &err),
+        "%s: %s", path, err.msg);
     ck_assert_msg(!strcmp(program_text(of_source), program_text(k)),
                   "%s: another program", path);
     ck_assert_uint_eq(of_source->n_args, k->n_args);
@@ -129,7 +129,7 @@ static glob_t samples;
 START_TEST(samples_are_the_same)
 {
     const char *path = samples.gl_pathv[_i];
-    const sim_compile_config cfg = {.user.no_cache = true};
+    const kernel_compile_config cfg = {.user.no_cache = true};
 
     same_program(path, NULL, &cfg);
 }
@@ -142,7 +142,7 @@ START_TEST(preprocessor_is_done)
                                           NULL};
     const char *in_dir = arena_printf(a, "-I%s", dir);
     const char *all[] = {options[0], options[1], in_dir};
-    const sim_compile_config cfg = {
+    const kernel_compile_config cfg = {
         .user.options = all, .user.n_options = 3, .user.no_cache = true};
     const char *path, *text;
     uint8_t *file;
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(options_of_the_text_are_kept)
 {
     static const char *const options[] = {"-DA=1", "-cl-opt-disable"};
-    const sim_compile_config cfg = {
+    const kernel_compile_config cfg = {
         .user.options = options, .user.n_options = 2, .user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d) { d[0] = A; }\n");
@@ -187,7 +187,7 @@ START_TEST(options_of_the_text_are_kept)
     size_t n;
     uint8_t *file = built(path, "k", &cfg, &n);
 
-    ck_assert(!sim_kernel_describe("k.bin", file, n, a, &k, &err));
+    ck_assert(!kernel_describe("k.bin", file, n, a, &k, &err));
     ck_assert_uint_eq(k->n_options, 1);
     ck_assert_str_eq(k->options[0], "-cl-opt-disable");
 }
@@ -206,13 +206,13 @@ static const char *const without[][2] = {
 
 START_TEST(refused_with_words)
 {
-    const sim_compile_config cfg = {.user.no_cache = true};
+    const kernel_compile_config cfg = {.user.no_cache = true};
     const char *path = put("k.cl", without[_i][0]);
     uint8_t *file;
     size_t n;
 
     direct(path, "k", &cfg);
-    ck_assert_int_eq(sim_kernel_build_bin(path, "k", &cfg, a, &file, &n, &err),
+    ck_assert_int_eq(kernel_build_bin(path, "k", &cfg, a, &file, &n, &err),
                      VPU_ERR_UNSUPPORTED);
     ck_assert_msg(strstr(err.msg, without[_i][1]), "%s", err.msg);
     ck_assert_msg(strstr(err.msg, path), "%s", err.msg);
@@ -294,7 +294,7 @@ END_TEST
 /* A .bin whose text was exchanged for one as long. */
 START_TEST(exchanged_text_is_checked)
 {
-    const sim_compile_config cfg = {.user.no_cache = true};
+    const kernel_compile_config cfg = {.user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d)\n{\n"
                     "    int of_some_length_0123456789 = 3;\n"
@@ -307,7 +307,7 @@ START_TEST(exchanged_text_is_checked)
 
     ck_assert_ptr_nonnull(at);
     memcpy(at, evil, sizeof evil - 1);
-    ck_assert_int_eq(sim_kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
+    ck_assert_int_eq(kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
                      VPU_ERR_PARSE);
     ck_assert_msg(strstr(err.msg, "k.bin") && strstr(err.msg, "a directive"),
                   "%s", err.msg);
@@ -319,7 +319,7 @@ static const char *const sections[] = {"-I/etc", "-DX", "-include", "@x"};
 START_TEST(exchanged_option_is_checked)
 {
     static const char *const options[] = {"-cl-unsafe-math-optimizations"};
-    const sim_compile_config cfg = {
+    const kernel_compile_config cfg = {
         .user.options = options, .user.n_options = 1, .user.no_cache = true};
     const char *path =
         put("k.cl", "__kernel void k(__global int *d) { *d = 3; }\n");
@@ -332,7 +332,7 @@ START_TEST(exchanged_option_is_checked)
     ck_assert_ptr_nonnull(at);
     memcpy(at, sections[_i], used);
     memset(at + used, 'x', room - used);
-    ck_assert_int_eq(sim_kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
+    ck_assert_int_eq(kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
                      VPU_ERR_PARSE);
     ck_assert_msg(strstr(err.msg, "option"), "%s", err.msg);
 }

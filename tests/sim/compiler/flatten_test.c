@@ -69,12 +69,12 @@ static unsigned small_loops(rig *r)
     const isa_function *f[SIM_N_VARIANTS];
     unsigned found = 0;
 
-    ck_assert_int_eq(sim_kernel_programs(r->kernel, r->a, f, &r->err), VPU_OK);
+    ck_assert_int_eq(kernel_programs(r->kernel, r->arena, f, &r->err), VPU_OK);
     for (uint32_t b = 0; b < f[SIM_SCALAR]->n_blocks; b++) {
         const isa_block *x = &f[SIM_SCALAR]->blocks[b];
         bool loads = false, loops = false;
 
-        for (uint32_t i = x->first; i < x->first + x->n; i++) {
+        for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
             const isa_instr *in = &f[SIM_SCALAR]->instrs[i];
 
             loads |=

@@ -88,16 +88,16 @@ static const char source[] =
 
 static vpu_status compile(int code, const sim_hooks *table, vpu_error *err)
 {
-    sim_compile_config cfg = {.user.no_cache = true,
-                              .debug = codes[code].debug,
-                              .checking = codes[code].checking,
-                              .hooks = table};
+    kernel_compile_config cfg = {.user.no_cache = true,
+                                 .debug = codes[code].debug,
+                                 .checking = codes[code].checking,
+                                 .hooks = table};
     arena *a = arena_create(0);
     sim_kernel *k = NULL;
     vpu_status st =
-        sim_kernel_compile_text("<test>/k.cl", source, "k", &cfg, a, &k, err);
+        kernel_compile_text("<test>/k.cl", source, "k", &cfg, a, &k, err);
 
-    sim_kernel_release(k);
+    kernel_release(k);
     arena_destroy(a);
     return st;
 }

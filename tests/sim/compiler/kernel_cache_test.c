@@ -70,18 +70,18 @@ typedef struct {
 static result compile(const char *entry, const char *option)
 {
     const char *options[] = {option};
-    sim_compile_config cfg = {.user.options = options,
-                              .user.n_options = 1,
-                              .hooks = &exec_hooks,
-                              .log = &noticed.sink};
+    kernel_compile_config cfg = {.user.options = options,
+                                 .user.n_options = 1,
+                                 .hooks = &exec_hooks,
+                                 .log = &noticed.sink};
     vpu_error err = {0};
     sim_kernel *k;
     result r;
 
-    ck_assert_msg(!sim_kernel_compile(source, entry, &cfg, a, &k, &err), "%s",
+    ck_assert_msg(!kernel_compile(source, entry, &cfg, a, &k, &err), "%s",
                   err.msg);
     r = (result){k->from_cache, k->program, k->program_bytes};
-    sim_kernel_release(k);
+    kernel_release(k);
     return r;
 }
 
@@ -89,15 +89,14 @@ static result compile(const char *entry, const char *option)
 static result build_bin(const char *entry, const char *option)
 {
     const char *options[] = {option};
-    sim_compile_config cfg = {
+    kernel_compile_config cfg = {
         .user.options = options, .user.n_options = 1, .log = &noticed.sink};
     vpu_error err = {0};
     uint8_t *file;
     result r = {0};
 
-    ck_assert_msg(
-        !sim_kernel_build_bin(source, entry, &cfg, a, &file, &r.n, &err), "%s",
-        err.msg);
+    ck_assert_msg(!kernel_build_bin(source, entry, &cfg, a, &file, &r.n, &err),
+                  "%s", err.msg);
     r.program = file;
     return r;
 }
@@ -166,13 +165,13 @@ END_TEST
 START_TEST(included_file_must_be_there)
 {
     const char *options[] = {"-DN=1"};
-    sim_compile_config cfg = {.user.options = options, .user.n_options = 1};
+    kernel_compile_config cfg = {.user.options = options, .user.n_options = 1};
     vpu_error err = {0};
     sim_kernel *k;
 
     compile("add", "-DN=1");
     unlink(header);
-    ck_assert_int_eq(sim_kernel_compile(source, "add", &cfg, a, &k, &err),
+    ck_assert_int_eq(kernel_compile(source, "add", &cfg, a, &k, &err),
                      VPU_ERR_COMPILE);
 }
 END_TEST

@@ -396,7 +396,7 @@ START_TEST(element_wise)
     rig r;
 
     rig_open(&r);
-    text = arena_printf(r.a,
+    text = arena_printf(r.arena,
                         "#define H(x) (x)\n"
                         "#define half_mad(x, y, z) mad(x, y, z)\n"
                         "__kernel void k(__global %s *out, __global const %s "
@@ -470,7 +470,7 @@ START_TEST(division)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "__kernel void k(__global %s *q, __global %s *m, "
                              "__global const %s *a, __global const %s *b)\n"
                              "{\n    int i = get_global_id(0);\n"

@@ -115,7 +115,7 @@ START_TEST(one_copy)
     rig_compile(
         &r,
         arena_printf(
-            r.a,
+            r.arena,
             "__kernel void k(__global uchar *out, __global const uchar *in,\n"
             "                __local uchar *t, uint n)\n{\n"
             "    size_t l = get_local_id(0), L = get_local_size(0);\n"
@@ -213,7 +213,7 @@ START_TEST(copy_beyond_all_addresses)
     rig_open(&r);
     rig_compile(
         &r,
-        arena_printf(r.a,
+        arena_printf(r.arena,
                      "__kernel void k(__global uchar *out, __global const "
                      "uchar *in, __local uchar *t, uint n)\n{\n"
                      "    event_t e =\n"
@@ -259,7 +259,7 @@ START_TEST(size_of_more_than_32_bits)
     rig_open(&r);
     rig_compile(
         &r,
-        arena_printf(r.a,
+        arena_printf(r.arena,
                      "__kernel void k(__global uchar *out, __global const "
                      "uchar *in, __local uchar *t, uint n, uint m)\n{\n"
                      "    event_t e =\n"

@@ -75,7 +75,7 @@ START_TEST(access_patterns)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "#define N %d\n"
                              "__constant int table[4] = {1, 2, 3, 4};\n"
                              "__kernel void k(__global %s *out,\n"
@@ -299,7 +299,7 @@ START_TEST(like_c)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "#define N %d\n"
                              "__constant int t8[] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
                              "__constant static int t2[2][4] = {{3, 1, 4, 1},\n"
@@ -357,7 +357,7 @@ START_TEST(variant_chosen)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "__kernel void k(__global int *out,\n"
                              "                __global const int *in)\n{\n"
                              "    int i = get_global_id(0);\n    %s\n}\n",
@@ -600,7 +600,7 @@ END_TEST
 START_TEST(private_memory)
 {
     static const sim_checking checking;
-    const sim_compile_config with_checks = {
+    const kernel_compile_config with_checks = {
         .user.no_cache = true, .checking = &checking, .hooks = &check_hooks};
     static const struct {
         const char *array;
@@ -616,7 +616,7 @@ START_TEST(private_memory)
         rig_open(&r);
         rig_compile(
             &r,
-            arena_printf(r.a,
+            arena_printf(r.arena,
                          "__kernel void k(__global int *out, __local int *t,\n"
                          "                int n)\n{\n"
                          "    int l = get_local_id(0), i = get_global_id(0);\n"
@@ -627,9 +627,9 @@ START_TEST(private_memory)
                          "        out[i] += t[j];\n}\n",
                          kernels[k].array),
             "k");
-        ck_assert_msg(!sim_kernel_compile(arena_printf(r.a, "%s/k.cl", r.dir),
-                                          "k", &with_checks, r.a, &r.checked[0],
-                                          &r.err),
+        ck_assert_msg(!kernel_compile(arena_printf(r.arena, "%s/k.cl", r.dir),
+                                      "k", &with_checks, r.arena, &r.checked[0],
+                                      &r.err),
                       "%s", r.err.msg);
         ck_assert_uint_eq(r.kernel->variants[SIM_SCALAR].stack_bytes,
                           kernels[k].bytes);

@@ -76,7 +76,7 @@ START_TEST(odd_widths)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "typedef unsigned _BitInt(%u) U;\n"
                              "typedef signed _BitInt(%u) S;\n"
                              "__kernel void k(__global ulong *out,\n"
@@ -122,7 +122,7 @@ START_TEST(chosen_vectors)
 
     rig_open(&r);
     rig_compile(&r,
-                arena_printf(r.a,
+                arena_printf(r.arena,
                              "__kernel void k(__global long *out,\n"
                              "                __global const long *a)\n{\n"
                              "    int i = get_global_id(0);\n"

@@ -89,7 +89,7 @@ static double seconds(void)
 
 static const char *text_of(rig *r, const char *body)
 {
-    return arena_printf(r->a,
+    return arena_printf(r->arena,
                         "__kernel void k(__global int *out, uint n, uint m,\n"
                         "                __local int *t)\n"
                         "{\n%s\n}\n",
@@ -99,10 +99,11 @@ static const char *text_of(rig *r, const char *body)
 static void compile_checked(rig *r)
 {
     static const sim_checking plain;
-    const sim_compile_config cfg = {.checking = &plain, .hooks = &check_hooks};
+    const kernel_compile_config cfg = {.checking = &plain,
+                                       .hooks = &check_hooks};
 
-    ck_assert_msg(!sim_kernel_compile(arena_printf(r->a, "%s/k.cl", r->dir),
-                                      "k", &cfg, r->a, &r->checked[0], &r->err),
+    ck_assert_msg(!kernel_compile(arena_printf(r->arena, "%s/k.cl", r->dir),
+                                  "k", &cfg, r->arena, &r->checked[0], &r->err),
                   "%s", r->err.msg);
 }
 
@@ -138,7 +139,7 @@ static vpu_status run(rig *r, way how, const uint32_t groups[3],
     if (how != CHECKED)
         return exec_run(r->mem, &r->desc, &l, &r->result, &r->err);
     ck_assert(!check_open(r->mem, &cfg, &s, &r->err));
-    check_buffer(s, "out", 0, r->values[0].u.address, 4096, true);
+    check_buffer(s, "out", 0, r->values[0].as.address, 4096, true);
     st = check_launch(s, &r->desc, &l, 0, &r->err);
     check_close(s);
     return st;

@@ -85,7 +85,7 @@ START_TEST(one)
 
     rig_open(&r);
     st = rig_try_compile(&r,
-                         arena_printf(r.a,
+                         arena_printf(r.arena,
                                       "%s\n__kernel void k(__global int *out)\n"
                                       "{\n%s\n}\n",
                                       cases[_i].text, cases[_i].use),
@@ -177,7 +177,7 @@ static void put_pair(str *s, const char *name, unsigned k, uint64_t seed)
 /* The status, not the meaning: a built-in called so is nonsense. */
 static void compile_pair(rig *r, unsigned k, const char *name)
 {
-    vpu_status st = rig_try_unit_kernel(r, arena_printf(r->a, "k%u", k));
+    vpu_status st = rig_try_unit_kernel(r, arena_printf(r->arena, "k%u", k));
 
     ck_assert_msg(!st || st == VPU_ERR_COMPILE || st == VPU_ERR_UNSUPPORTED,
                   "%s, k%u: status %d: %s", name, k, st, r->err.msg);

@@ -86,11 +86,11 @@ typedef struct {
 static void compile_c(bench *b, const str *text)
 {
     rig *r = &b->r;
-    const char *src = arena_printf(r->a, "%s/g.c", r->dir);
-    const char *lib = arena_printf(r->a, "%s/g.so", r->dir);
+    const char *src = arena_printf(r->arena, "%s/g.c", r->dir);
+    const char *lib = arena_printf(r->arena, "%s/g.so", r->dir);
 
     ck_assert(!file_write(src, text->data, text->n, &r->err));
-    ck_assert_msg(!system(arena_printf(r->a,
+    ck_assert_msg(!system(arena_printf(r->arena,
                                        "cc -O1 -ffp-contract=off -fwrapv -w "
                                        "-shared -fPIC -o %s %s -lm",
                                        lib, src)),
@@ -119,7 +119,7 @@ static void bind(bench *b, uint64_t seed)
 
 static gen_group_fn *c_function(bench *b, unsigned k)
 {
-    void *sym = dlsym(b->so, arena_printf(b->r.a, "group%u", k));
+    void *sym = dlsym(b->so, arena_printf(b->r.arena, "group%u", k));
     gen_group_fn *fn;
 
     ck_assert_ptr_nonnull(sym);
@@ -171,10 +171,11 @@ static void try_kernel(bench *b, unsigned k, uint64_t seed)
     size_t n_buffers = memory_count(b->r.mem);
     unsigned n = whole() ? N_LOCALS : 2;
 
-    ck_assert_msg(!rig_try_unit_kernel(&b->r, arena_printf(b->r.a, "k%u", k)),
-                  "seed %llu: %s", (unsigned long long)seed, b->r.err.msg);
+    ck_assert_msg(
+        !rig_try_unit_kernel(&b->r, arena_printf(b->r.arena, "k%u", k)),
+        "seed %llu: %s", (unsigned long long)seed, b->r.err.msg);
     b->r.clean = whole() && seed % 4 == 0;
-    b->r.who = arena_printf(b->r.a, "seed %llu", (unsigned long long)seed);
+    b->r.who = arena_printf(b->r.arena, "seed %llu", (unsigned long long)seed);
     make_inputs(&b->in, seed);
     bind(b, seed);
     for (unsigned i = 0; i < n; i++)

@@ -40,7 +40,7 @@ static void scan_kernel(const sim_kernel *k, const char *who, arena *a)
 }
 
 /* The names of a file's kernels, from the message that there is no other. */
-static char *names_of(const sim_unit *u, const sim_compile_config *cfg,
+static char *names_of(const kernel_unit *u, const kernel_compile_config *cfg,
                       arena *a)
 {
     static const char before[] = "the file has: ";
@@ -48,16 +48,16 @@ static char *names_of(const sim_unit *u, const sim_compile_config *cfg,
     vpu_error err;
     char *at;
 
-    if (!sim_unit_kernel(u, "no such kernel", cfg, a, &k, &err))
+    if (!kernel_of_unit(u, "no such kernel", cfg, a, &k, &err))
         return NULL;
     at = strstr(err.msg, before);
     return at ? arena_strdup(a, at + strlen(before)) : NULL;
 }
 
 /* Those that compile, with the source's lines noted and without. */
-static unsigned scan_unit(const sim_unit *u, const char *who, arena *a)
+static unsigned scan_unit(const kernel_unit *u, const char *who, arena *a)
 {
-    sim_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
+    kernel_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
     char *names = names_of(u, &cfg, a);
     unsigned n = 0;
 
@@ -68,10 +68,10 @@ static unsigned scan_unit(const sim_unit *u, const char *who, arena *a)
             vpu_error err;
 
             cfg.track_lines = lines;
-            if (sim_unit_kernel(u, name, &cfg, a, &k, &err))
+            if (kernel_of_unit(u, name, &cfg, a, &k, &err))
                 continue;
             scan_kernel(k, who, a);
-            sim_kernel_release(k);
+            kernel_release(k);
             n++;
         }
     return n;
@@ -80,13 +80,13 @@ static unsigned scan_unit(const sim_unit *u, const char *who, arena *a)
 START_TEST(file)
 {
     const char *path = files.gl_pathv[_i];
-    const sim_compile_config cfg = {.user.no_cache = true,
-                                    .hooks = &exec_hooks};
+    const kernel_compile_config cfg = {.user.no_cache = true,
+                                       .hooks = &exec_hooks};
     arena *a = arena_create(0);
-    sim_unit *u;
+    kernel_unit *u;
     vpu_error err;
 
-    if (!sim_unit_open(path, &cfg, a, &u, &err)) {
+    if (!kernel_unit_open(path, &cfg, a, &u, &err)) {
         unsigned n = scan_unit(u, path, a);
 
         ck_assert_msg(n || strncmp(path, "kernels/", 8),
@@ -107,9 +107,9 @@ START_TEST(random_kernels)
     gen_file((uint64_t)_i * A_FILE, A_FILE, &opencl, &c);
     ck_assert_msg(!rig_try_open_unit(&r, str_text(&opencl)), "%s", r.err.msg);
     for (unsigned k = 0; k < A_FILE; k++) {
-        ck_assert_msg(!rig_try_unit_kernel(&r, arena_printf(r.a, "k%u", k)),
+        ck_assert_msg(!rig_try_unit_kernel(&r, arena_printf(r.arena, "k%u", k)),
                       "%s", r.err.msg);
-        scan_kernel(r.kernel, "random", r.a);
+        scan_kernel(r.kernel, "random", r.arena);
     }
     str_free(&opencl);
     str_free(&c);

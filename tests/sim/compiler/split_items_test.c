@@ -204,7 +204,8 @@ START_TEST(conditions_on_items)
     rig r;
 
     rig_open(&r);
-    rig_compile(&r, arena_printf(r.a, "#define C (%s)\n%s", text, kernel), "k");
+    rig_compile(&r, arena_printf(r.arena, "#define C (%s)\n%s", text, kernel),
+                "k");
     out = rig_buffer(&r, 4 * MAX_ITEMS);
     in = rig_buffer(&r, 4 * MAX_ITEMS);
     for (uint32_t i = 0; i < MAX_ITEMS; i++)

@@ -26,7 +26,7 @@ static void *in_arena(void *user, size_t n)
 
 static isa_function *decode(const sim_kernel *k, uint32_t *n)
 {
-    isa_memory mem = {in_arena, r.a};
+    isa_memory mem = {in_arena, r.arena};
     isa_function *fs;
 
     ck_assert(!isa_decode(k->program, k->program_bytes, &mem, &fs, n));
@@ -36,7 +36,7 @@ static isa_function *decode(const sim_kernel *k, uint32_t *n)
 static void encode(sim_kernel *k, const isa_function *fs, uint32_t n)
 {
     size_t size = isa_encode(fs, n, NULL, 0);
-    uint8_t *bytes = arena_push(r.a, size, 1, 1);
+    uint8_t *bytes = arena_push(r.arena, size, 1, 1);
 
     isa_encode(fs, n, bytes, size);
     k->program = bytes;

@@ -23,7 +23,7 @@ static exec_profile profile_of(uint32_t groups, uint32_t local)
 {
     exec_profile p;
     exec_result result;
-    rig_keeper keeper = {&p, r.a};
+    rig_keeper keeper = {&p, r.arena};
     const exec_observer observer = rig_profiler(&keeper);
     const exec_observer *const list = &observer;
     exec_launch l = {.name = "profiled",

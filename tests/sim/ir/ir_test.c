@@ -64,8 +64,8 @@ START_TEST(post_dominators)
         "%s", message);
     ir_cfg_build(&cfg, LLVMGetNamedFunction(m, "f"), a);
     pdom = ir_post_dominators(&cfg, a);
-    for (uint32_t b = 0; b < cfg.n; b++)
-        for (uint32_t p = 0; p < cfg.n; p++)
+    for (uint32_t b = 0; b < cfg.n_blocks; b++)
+        for (uint32_t p = 0; p < cfg.n_blocks; p++)
             ck_assert_msg(ir_bit(pdom[b], p) == (strchr(graphs[_i].after[b],
                                                         '0' + (int)p) != NULL),
                           "block %u, passes %u: %d", b, p, ir_bit(pdom[b], p));
@@ -99,7 +99,7 @@ START_TEST(post_dominators_of_many_blocks)
             LLVMBuildRetVoid(builder);
     }
     ir_cfg_build(&cfg, f, a);
-    ck_assert_uint_eq(cfg.n, N);
+    ck_assert_uint_eq(cfg.n_blocks, N);
     pdom = ir_post_dominators(&cfg, a);
     for (uint32_t b = 0; b < N; b++)
         for (uint32_t p = 0; p < N; p++)

@@ -87,7 +87,7 @@ static mach_step *run(mach_queue *q, uint64_t issue)
 }
 static void dma(mach_queue *q, uint64_t bytes, bool in)
 {
-    mach_queue_push(q, MACH_STEP_DMA)->u.dma =
+    mach_queue_push(q, MACH_STEP_DMA)->detail.dma =
         (mach_transfer){.bytes = bytes, .lines = 1, .to_cmx = in};
 }
 static void wait_for(mach_queue *q, uint64_t n)
@@ -145,8 +145,8 @@ static void loads(mach_queue *q, uint32_t i)
 
     new_group(q, i);
     s = run(q, 40);
-    s->u.mem.load_l2_hits = 2;
-    s->u.mem.load_fills = 3;
+    s->detail.mem.load_l2_hits = 2;
+    s->detail.mem.load_fills = 3;
 }
 
 /* 40 + 2*20 + 3*100 = 380; 3*64 bytes in 380 cycles is far below 10/cycle. */
@@ -167,8 +167,8 @@ static void stores(mach_queue *q, uint32_t i)
 
     new_group(q, i);
     s = run(q, 100);
-    s->u.mem.stores = 32;
-    s->u.mem.store_fills = 8;
+    s->detail.mem.stores = 32;
+    s->detail.mem.store_fills = 8;
 }
 
 /* (24*20 + 8*100) / 4 = 320 cycles in the buffer, 100 of them covered. */
@@ -187,8 +187,9 @@ static void streams(mach_queue *q, uint32_t i)
 
     new_group(q, i);
     s = run(q, 0);
-    s->u.mem.load_fills = 1;
-    s->u.mem.write_backs = 11; /* 768 bytes in 100 cycles: 7.68 per cycle */
+    s->detail.mem.load_fills = 1;
+    s->detail.mem.write_backs =
+        11; /* 768 bytes in 100 cycles: 7.68 per cycle */
 }
 
 /* Two want 7.68 each of 10: 5 each, 768 / 5 = 153.6 cycles. */
@@ -207,7 +208,8 @@ static void late_stream(mach_queue *q, uint32_t i)
 {
     new_group(q, i);
     run(q, i ? 50 : 0);
-    run(q, 0)->u.mem = (mach_mem_counts){.load_fills = 1, .write_backs = 11};
+    run(q, 0)->detail.mem =
+        (mach_mem_counts){.load_fills = 1, .write_backs = 11};
 }
 
 /* 0: alone until 50 (384 bytes), then 5 per cycle: 50 + 76.8 = 127 (126.8).
@@ -224,7 +226,7 @@ END_TEST
 static void flush(mach_queue *q, uint32_t i)
 {
     new_group(q, i);
-    run(q, 0)->u.mem.write_backs = 100;
+    run(q, 0)->detail.mem.write_backs = 100;
 }
 
 START_TEST(write_backs_alone_take_ddr_time)
@@ -364,7 +366,7 @@ static void random_steps(mach_queue *q, uint32_t i)
                 else if (x >> 30 == 1)
                     wait_for(q, x >> 20 & 7);
                 else
-                    run(q, x >> 20 & 255)->u.mem =
+                    run(q, x >> 20 & 255)->detail.mem =
                         (mach_mem_counts){.load_fills = x >> 8 & 7,
                                           .stores = x >> 12 & 31,
                                           .store_fills = x >> 12 & 3,
@@ -437,7 +439,7 @@ static void loads_in_a_bank(mach_queue *q, uint32_t i)
     mach_mem_counts *m;
 
     new_group(q, i);
-    m = &run(q, 0)->u.mem;
+    m = &run(q, 0)->detail.mem;
     m->load_fills = 10;
     m->bank_lines[i % spread] = 10;
 }
@@ -464,12 +466,12 @@ static void load_behind_write_back(mach_queue *q, uint32_t i)
 
     new_group(q, i);
     s = run(q, 40);
-    s->u.mem = (mach_mem_counts){.load_fills = 2,
-                                 .stores = 2,
-                                 .store_fills = 1,
-                                 .loads_behind = 1,
-                                 .lines_before = 1};
-    s->u.mem.bank_lines[0] = 3;
+    s->detail.mem = (mach_mem_counts){.load_fills = 2,
+                                      .stores = 2,
+                                      .store_fills = 1,
+                                      .loads_behind = 1,
+                                      .lines_before = 1};
+    s->detail.mem.bank_lines[0] = 3;
 }
 
 START_TEST(own_posted_lines_are_in_front)
@@ -488,12 +490,12 @@ static void rows_of_a_bank(mach_queue *q, uint32_t i)
 
     new_group(q, i);
     s = mach_queue_push(q, MACH_STEP_DMA);
-    s->u.dma = (mach_transfer){.bytes = 512, .lines = 8, .to_cmx = true};
-    s->u.dma.ddr = (mach_walk){.addr = 0x80000000u,
-                               .bytes = 512,
-                               .width = 64,
-                               .pitch = 8 * 4096,
-                               .planes = 1};
+    s->detail.dma = (mach_transfer){.bytes = 512, .lines = 8, .to_cmx = true};
+    s->detail.dma.ddr = (mach_walk){.addr = 0x80000000u,
+                                    .bytes = 512,
+                                    .width = 64,
+                                    .pitch = 8 * 4096,
+                                    .planes = 1};
     wait_for(q, 1);
 }
 
@@ -524,8 +526,8 @@ static void two_line_loads(mach_queue *q, uint32_t i)
     new_group(q, i);
     s = run(q, 100);
     s->n_accesses = 4;
-    s->u.mem.load_fills = 2;
-    s->u.mem.bank_lines[0] = 2;
+    s->detail.mem.load_fills = 2;
+    s->detail.mem.bank_lines[0] = 2;
     give_misses(s, list, 2);
 }
 
@@ -568,7 +570,7 @@ static void five_stores(mach_queue *q, uint32_t i)
     new_group(q, i);
     s = run(q, 100);
     s->n_accesses = 5;
-    s->u.mem.stores = s->u.mem.store_fills = 5;
+    s->detail.mem.stores = s->detail.mem.store_fills = 5;
     for (uint32_t k = 0; k < 5; k++)
         list[k] =
             (mach_miss){0x80000000u + 4096 * k, MACH_STORE_FILL, k + 1, 0};
@@ -596,7 +598,7 @@ static vpu_status give_some(void *user, mach_queue *q, uint32_t n, vpu_error *e)
     for (uint32_t i = 0; i < n; i++) {
         for (int k = 0; k < 64 && s->left[i] && q[i].n - q[i].head < 256; k++) {
             new_group(&q[i], s->left[i]--);
-            run(&q[i], 100 + s->left[i] % 7)->u.mem =
+            run(&q[i], 100 + s->left[i] % 7)->detail.mem =
                 (mach_mem_counts){.load_fills = 4, .write_backs = 4};
         }
         q[i].ended = !s->left[i];

@@ -209,7 +209,7 @@ START_TEST(chosen_pointers)
     rig_open(&r);
     rig_compile(
         &r,
-        arena_printf(r.a,
+        arena_printf(r.arena,
                      "#define ITEMS %d\n"
                      "__kernel void k(__global int *out, int s,\n"
                      "                __local int *a, __local int *b)\n"

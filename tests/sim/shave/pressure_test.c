@@ -82,7 +82,7 @@ static uint32_t longest_block(rig *r)
     const isa_function *f[SIM_N_VARIANTS];
     uint32_t most = 0;
 
-    ck_assert_int_eq(sim_kernel_programs(r->kernel, r->a, f, &r->err), VPU_OK);
+    ck_assert_int_eq(kernel_programs(r->kernel, r->arena, f, &r->err), VPU_OK);
     for (uint32_t b = 0; b < f[SIM_SCALAR]->n_blocks; b++)
         if (f[SIM_SCALAR]->blocks[b].cycles > most)
             most = f[SIM_SCALAR]->blocks[b].cycles;
@@ -99,7 +99,8 @@ static uint32_t run_taps(const char *unroll, uint32_t local)
 
     rig_open(&r);
     r.both_engines = true;
-    rig_compile(&r, arena_printf(r.a, "#define UNROLL %s\n%s", unroll, taps),
+    rig_compile(&r,
+                arena_printf(r.arena, "#define UNROLL %s\n%s", unroll, taps),
                 "taps");
     src = rig_buffer(&r, C * H * W);
     weights = rig_buffer(&r, O * TAPS * C);
@@ -155,9 +156,9 @@ START_TEST(more_values_than_registers)
 
     rig_open(&r);
     r.both_engines = true;
-    rig_compile(&r,
-                arena_printf(r.a, "#define T %s\n%s", kinds[_i].type, crowd),
-                "crowd");
+    rig_compile(
+        &r, arena_printf(r.arena, "#define T %s\n%s", kinds[_i].type, crowd),
+        "crowd");
     a = rig_buffer(&r, ITEMS * 48 * lanes * sizeof *a);
     out = rig_buffer(&r, ITEMS * 48 * lanes * sizeof *a);
     for (uint32_t i = 0; i < ITEMS * 48 * lanes; i++)

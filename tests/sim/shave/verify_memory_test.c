@@ -251,7 +251,7 @@ static void in_program(hand *h, bool swap)
         h->instrs[n - 2].cycle = n - 1;
     }
     h->p.fn.n_blocks = 1;
-    h->blocks[0] = (isa_block){.n = n, .cycles = n, .n_stages = 1};
+    h->blocks[0] = (isa_block){.n_instrs = n, .cycles = n, .n_stages = 1};
 }
 
 START_TEST(two_accesses)
@@ -391,7 +391,7 @@ static void pipeline(hand *h, const loop_case *l, LLVMValueRef *inst)
                 else if (b == 1 || (b ? stage > j : stage <= j))
                     put(h, inst[k], k, stage, j * l->interval + at);
             }
-        h->blocks[b].n = h->p.fn.n_instrs - h->blocks[b].first;
+        h->blocks[b].n_instrs = h->p.fn.n_instrs - h->blocks[b].first;
     }
     h->p.fn.n_blocks = 4;
 }
@@ -448,7 +448,7 @@ START_TEST(lost_and_strayed)
     open_hand(&h, body, "ret void\n");
     in_program(&h, false);
     ck_assert_ptr_null(verify_memory(h.fn, &h.p, &block, &instr));
-    h.blocks[0].n = 1;
+    h.blocks[0].n_instrs = 1;
     ck_assert_ptr_nonnull(verify_memory(h.fn, &h.p, &block, &instr));
     close_hand(&h);
     open_hand(&h, body, "br label %next\nnext:\nret void\n");
