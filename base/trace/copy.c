@@ -492,13 +492,13 @@ static void mark_parents(copier *k)
     }
 }
 
-static vpu_status ended(const copier *k, vpu_status rc, vpu_error *err)
+static vpu_status ended(const copier *k, vpu_status st, vpu_error *err)
 {
     if (k->st)
         return err_set(err, k->st, "no memory to copy a trace");
     if (k->too_many)
         return err_set(err, VPU_ERR_LIMIT, "more than %d tracks", MAX_TRACKS);
-    return rc;
+    return st;
 }
 
 vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
@@ -507,7 +507,7 @@ vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
     copier k = {.w = w, .done = done, .n_slots = 4 * MAX_TRACKS};
     trc_read_ops first = {see_track, see_event, &k};
     trc_read_ops second = {copy_track, copy_event, &k};
-    vpu_status rc;
+    vpu_status st;
 
     *done = (trc_copied){0};
     k.tracks = malloc(MAX_TRACKS * sizeof *k.tracks);
@@ -516,15 +516,15 @@ vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
         copier_free(&k);
         return err_set(err, VPU_ERR_NOMEM, "no memory to copy a trace");
     }
-    rc = ended(&k, trc_read_file(path, &first, err), err);
-    if (!rc)
-        rc = bounds(&k, stretch, err);
-    if (!rc) {
+    st = ended(&k, trc_read_file(path, &first, err), err);
+    if (!st)
+        st = bounds(&k, stretch, err);
+    if (!st) {
         mark_parents(&k);
-        rc = ended(&k, trc_read_file(path, &second, err), err);
+        st = ended(&k, trc_read_file(path, &second, err), err);
     }
-    if (!rc)
+    if (!st)
         finish(&k);
     copier_free(&k);
-    return rc;
+    return st;
 }

@@ -298,28 +298,24 @@ static int asm_main(int argc, char **argv)
 const cli_command cli_asm = {
     .name = "asm",
     .summary = "show the SHAVE program of a kernel",
-    .head = "usage: vpu asm FILE.cl|FILE.bin [OPTIONS]\n\n"
-            "Shows the SHAVE program a kernel becomes, for each variant: "
-            "figures, a\n"
-            "table of its blocks, then bundle by bundle the cycle, the "
-            "operations, one a\n"
-            "line, where in the source they come from (@line:column), and why "
-            "each is not\n"
-            "a cycle earlier. Without its comments (from ; to the end of a "
-            "line) the\n"
-            "listing is the program, exactly.\n\n",
+    .head =
+        "usage: vpu asm FILE.cl|FILE.bin [OPTIONS]\n\n"
+        "Shows the SHAVE program a kernel becomes, for each variant: figures, a\n"
+        "table of its blocks, then bundle by bundle the cycle, the operations, one a\n"
+        "line, where in the source they come from (@line:column), and why each is not\n"
+        "a cycle earlier. Without its comments (from ; to the end of a line) the\n"
+        "listing is the program, exactly.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nWhat the reasons mean:\n"
-        "  waits for i5 (ld at 4, 7)   i5 is the result of the ld of cycle 4 "
-        "of this\n"
+        "\n"
+        "What the reasons mean:\n"
+        "  waits for i5 (ld at 4, 7)   i5 is the result of the ld of cycle 4 of this\n"
         "                              block and takes 7 cycles\n"
         "  IAU busy                    its unit is taken in the cycle before\n"
         "  branch slots                behind a branch 6 bundles always run\n"
         "  memory order                it may not pass that access\n"
-        "  held back                   it could go, but registers are "
-        "scarce\n\n"
+        "  held back                   it could go, but registers are scarce\n\n"
         "Examples:\n"
         "  vpu asm kernels/grn/grn_rolled.cl --variant scalar --source\n"
         "  vpu asm kernels/grn/grn.cl --explain\n"

@@ -104,12 +104,10 @@ static const cli_option rows[] = {
     {"to", "FILE", OPTION_NAME, AT(output), .help = NULL},
     {"release", "R", OPTION_OTHER, .take = take_release,
      .help = "the OpenVINO release whose form it has, 2020.1 to 2022.3; the "
-             "stick's "
-             "firmware must be of the same"},
+             "stick's firmware must be of the same"},
     {"shaves", "N", OPTION_COUNT, AT(t.how.n_shaves),
-     .help =
-         "SHAVEs of the network: 1 to 16 (default 7, and 9 slices of CMX; more "
-         "than 7 take all 19)"}};
+     .help = "SHAVEs of the network: 1 to 16 (default 7, and 9 slices of CMX; "
+             "more than 7 take all 19)"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&show_options, 0},
                                    {&own_options, 0},
@@ -212,27 +210,22 @@ const cli_command cli_blob = {
         "usage: vpu blob show FILE [--json]\n"
         "       vpu blob verify FILE\n"
         "       vpu blob make LAYER.xml --release R --output FILE [OPTIONS]\n\n"
-        "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and "
-        "loads into\n"
+        "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and loads into\n"
         "a stick (docs/formats.md).\n\n"
-        "  show                    header, inputs, outputs, stages with their "
-        "parameters\n"
+        "  show                    header, inputs, outputs, stages with their parameters\n"
         "                          and buffers, as text\n"
-        "  verify                  whether everything in it agrees: sizes, "
-        "offsets,\n"
+        "  verify                  whether everything in it agrees: sizes, offsets,\n"
         "                          cross references, kernels' metadata\n"
         "  make                    a network of custom layers as a blob\n\n"
-        "Exit status: 0 fine, 1 verify found something (a line each), 2 bad "
-        "input.\n\n",
+        "Exit status: 0 fine, 1 verify found something (a line each), 2 bad input.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nKernels are the .bin files the binding names, of the vendor's "
-            "clc. Where only\n"
-            "a .cl is there it is compiled here (2021.1 and later): such a "
-            "blob is for the\n"
-            "simulator, not for a stick, and a warning says so.\n\n"
-            "Examples:\n"
-            "  vpu blob make layer.xml --shape in0=1x3x64x64 --release 2021.4 "
-            "--output net.blob\n"
-            "  vpu blob show net.blob\n",
+    .tail =
+        "\n"
+        "Kernels are the .bin files the binding names, of the vendor's clc. Where only\n"
+        "a .cl is there it is compiled here (2021.1 and later): such a blob is for the\n"
+        "simulator, not for a stick, and a warning says so.\n\n"
+        "Examples:\n"
+        "  vpu blob make layer.xml --shape in0=1x3x64x64 --release 2021.4 --output net.blob\n"
+        "  vpu blob show net.blob\n",
     .main = blob_main};

@@ -87,17 +87,16 @@ out:
 const cli_command cli_cc = {
     .name = "cc",
     .summary = "compile a kernel to a .bin",
-    .head = "usage: vpu cc [OPTIONS] FILE.cl --output FILE.bin\n\n"
-            "Compiles one OpenCL C kernel to a .bin: an ELF file with the "
-            "SHAVE metadata\n"
-            "host software reads, the SHAVE program and the preprocessed "
-            "source. A binding's\n"
-            "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the "
-            "simulator; a\n"
-            "stick needs the vendor's compiler.\n\n",
+    .head =
+        "usage: vpu cc [OPTIONS] FILE.cl --output FILE.bin\n\n"
+        "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE metadata\n"
+        "host software reads, the SHAVE program and the preprocessed source. A binding's\n"
+        "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; a\n"
+        "stick needs the vendor's compiler.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExamples:\n"
+    .tail = "\n"
+            "Examples:\n"
             "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
             "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n",
     .main = cc_main};

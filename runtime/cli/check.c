@@ -32,8 +32,7 @@ static bool take_order(void *fields, const char *value, arena *a)
 static const cli_option rows[] = {
     {"checks", "LIST", OPTION_TEXT, AT(checks),
      .help = "all, none, default, or some of these with commas between, -NAME "
-             "taking "
-             "one away:"
+             "taking one away:"
 #define CHECK(id, name, on, about, advice) " " name
 #include "sim/check/check.def"
 #undef CHECK
@@ -47,15 +46,12 @@ static const cli_option rows[] = {
     {"sarif", "FILE", OPTION_NAME, AT(sarif),
      .help = "write them as SARIF 2.1.0, too"},
     {"times", NULL, OPTION_FLAG, AT(times),
-     .help =
-         "a last line: host seconds of it all, and of the launches (not with "
-         "--json)"},
+     .help = "a last line: host seconds of it all, and of the launches (not "
+             "with --json)"},
     {"order", "all[:N]", OPTION_OTHER, .take = take_order,
      .help = "try other orders of work-groups, too: reverse, N random ones "
-             "(default "
-             "4), groups of different SHAVEs by turns, transfers as late as "
-             "may be; "
-             "results must be the same"}};
+             "(default 4), groups of different SHAVEs by turns, transfers as "
+             "late as may be; results must be the same"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_option how_rows[] = {
@@ -186,22 +182,19 @@ static int check_main(int argc, char **argv)
 const cli_command cli_check = {
     .name = "check",
     .summary = "find what a layer's kernels do wrong",
-    .head = "usage: vpu check LAYER.xml [OPTIONS]\n\n"
-            "Runs a layer and looks at everything its kernels do: accesses "
-            "outside their\n"
-            "buffers and arrays, values nobody wrote, races between work-items "
-            "and between\n"
-            "work-groups, barriers not all reach, transfers used before they "
-            "are waited\n"
-            "for, and more. Exit status: 0 nothing found, 1 findings, 2 and "
-            "above it could\n"
-            "not be looked for (vpu run --help has the list).\n"
-            "docs/check.md describes each checker.\n\n",
+    .head =
+        "usage: vpu check LAYER.xml [OPTIONS]\n\n"
+        "Runs a layer and looks at everything its kernels do: accesses outside their\n"
+        "buffers and arrays, values nobody wrote, races between work-items and between\n"
+        "work-groups, barriers not all reach, transfers used before they are waited\n"
+        "for, and more. Exit status: 0 nothing found, 1 findings, 2 and above it could\n"
+        "not be looked for (vpu run --help has the list).\n"
+        "docs/check.md describes each checker.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExamples:\n"
-            "  vpu check kernels/grn/layer.xml --layer GRN --shape "
-            "in0=1x16x64x64 --param bias=1.0\n"
-            "  vpu check layer.xml --model net.xml --checks bounds,race "
-            "--sarif check.sarif\n",
+    .tail =
+        "\n"
+        "Examples:\n"
+        "  vpu check kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 --param bias=1.0\n"
+        "  vpu check layer.xml --model net.xml --checks bounds,race --sarif check.sarif\n",
     .main = check_main};

@@ -28,8 +28,7 @@ static const cli_option rows[] = {
      .help = "commands from FILE first, then from standard input"},
     {"bundles", NULL, OPTION_FLAG, AT(bundles),
      .help = "the SHAVE program, bundle by bundle, instead of the source; "
-             "variables "
-             "are in registers then and not shown"}};
+             "variables are in registers then and not shown"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_option how_rows[] = {
@@ -121,21 +120,19 @@ static int debug_main(int argc, char **argv)
 const cli_command cli_debug = {
     .name = "debug",
     .summary = "look into a layer's kernels while they run",
-    .head = "usage: vpu debug LAYER.xml [OPTIONS]\n\n"
-            "Runs a custom layer under commands: breakpoints, stepping by "
-            "source line,\n"
-            "forwards and backwards, variables, tensors by their coordinates. "
-            "`help` lists\n"
-            "the commands, docs/debugging.md shows a session. One SHAVE, one "
-            "thread, no\n"
-            "cycles.\n\n",
+    .head =
+        "usage: vpu debug LAYER.xml [OPTIONS]\n\n"
+        "Runs a custom layer under commands: breakpoints, stepping by source line,\n"
+        "forwards and backwards, variables, tensors by their coordinates. `help` lists\n"
+        "the commands, docs/debugging.md shows a session. One SHAVE, one thread, no\n"
+        "cycles.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExit status: 0, whatever became of the kernel; 2 and above when "
-            "it could not\n"
-            "begin (vpu run --help).\n\n"
-            "Example:\n"
-            "  vpu debug kernels/grn/layer.xml --layer GRN --shape "
-            "in0=1x16x4x8 \\\n"
-            "      --param bias=1.0\n",
+    .tail =
+        "\n"
+        "Exit status: 0, whatever became of the kernel; 2 and above when it could not\n"
+        "begin (vpu run --help).\n\n"
+        "Example:\n"
+        "  vpu debug kernels/grn/layer.xml --layer GRN --shape in0=1x16x4x8 \\\n"
+        "      --param bias=1.0\n",
     .main = debug_main};

@@ -115,17 +115,17 @@ static int devices_main(int argc, char **argv)
     return rc;
 }
 
-const cli_command cli_devices = {.name = "devices",
-                                 .summary = "list what layers can run on",
-                                 .head =
-                                     "usage: vpu devices [--json]\n\n"
-                                     "Lists what each backend finds: id for "
-                                     "vpu run --backend, name, version,\n"
-                                     "memory, whether it computes in half "
-                                     "(else halves are promoted to float),\n"
-                                     "and why something cannot be used.\n\n",
-                                 .tables = tables,
-                                 .n_tables = sizeof tables / sizeof *tables,
-                                 .tail = "\nExample:\n"
-                                         "  vpu devices\n",
-                                 .main = devices_main};
+const cli_command cli_devices = {
+    .name = "devices",
+    .summary = "list what layers can run on",
+    .head =
+        "usage: vpu devices [--json]\n\n"
+        "Lists what each backend finds: id for vpu run --backend, name, version,\n"
+        "memory, whether it computes in half (else halves are promoted to float),\n"
+        "and why something cannot be used.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\n"
+            "Example:\n"
+            "  vpu devices\n",
+    .main = devices_main};

@@ -63,24 +63,21 @@ static bool take_report(void *fields, const char *value, arena *a)
 
 static const cli_option rows[] = {
     {"a", "ID", OPTION_NAME, AT(a),
-     .help =
-         "what is compared (default sim; see vpu devices): sim, opencl[:P:D], "
-         "host:PLUGIN.so, replay:FILE, usb[:BUS-PORT], usb:unix:PATH, "
-         "usb:tcp:ADDRESS:PORT"},
+     .help = "what is compared (default sim; see vpu devices): sim, "
+             "opencl[:P:D], host:PLUGIN.so, replay:FILE, usb[:BUS-PORT], "
+             "usb:unix:PATH, usb:tcp:ADDRESS:PORT"},
     {"b", "ID", OPTION_NAME, AT(b), .help = "what should come out, likewise"},
     {"tolerance", "[OUT=]SPEC", OPTION_OTHER, .take = take_rule,
      .help = "how far elements may be apart: exact (default), or any of "
-             "ulp=N,abs=X,"
-             "rel=X, of which one must hold; nan=any|bits|never (default any), "
-             "zero=signed|equal (-0 and 0; default signed); mvnc: instead, the "
-             "limits "
-             "of mvNCCheck. For one output: out0=ulp=2"},
+             "ulp=N,abs=X,rel=X, of which one must hold; nan=any|bits|never "
+             "(default any), zero=signed|equal (-0 and 0; default signed); "
+             "mvnc: instead, the limits of mvNCCheck. For one output: "
+             "out0=ulp=2"},
     {"outputs-only", NULL, OPTION_FLAG, AT(outputs_only),
      .help = "do not compare what passes between stages"},
     {"no-groups", NULL, OPTION_FLAG, AT(no_groups),
      .help = "do not look for the work-groups that wrote what differs (which "
-             "takes a "
-             "run more)"},
+             "takes a run more)"},
     {"heat-map", "FILE.png", OPTION_TEXT, AT(heat_map),
      .help = "a picture of the first tensor that differs"},
     {"json", NULL, OPTION_FLAG, AT(json),
@@ -254,22 +251,19 @@ static int diff_main(int argc, char **argv)
 const cli_command cli_diff = {
     .name = "diff",
     .summary = "compare a layer on two backends",
-    .head = "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
-            "Runs a layer on two backends with the same inputs and says "
-            "whether they\n"
-            "agree, where not, by how much, and who wrote it. b is what should "
-            "be.\n\n",
+    .head =
+        "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
+        "Runs a layer on two backends with the same inputs and says whether they\n"
+        "agree, where not, by how much, and who wrote it. b is what should be.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nExit status: 0 they agree, 1 they do not, 2 and above it could not "
-        "be found\n"
+        "\n"
+        "Exit status: 0 they agree, 1 they do not, 2 and above it could not be found\n"
         "out (vpu run --help says why).\n\n"
         "Examples:\n"
-        "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 "
-        "\\\n"
+        "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
         "      --param bias=1.0 --b host:build/plugins/grn.so\n"
-        "  vpu diff layer.xml --shape in0=1x3x64x64 --b opencl --tolerance "
-        "rel=2e-3,abs=1e-3\n"
+        "  vpu diff layer.xml --shape in0=1x3x64x64 --b opencl --tolerance rel=2e-3,abs=1e-3\n"
         "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:stick.vpurec\n",
     .main = diff_main};

@@ -136,22 +136,20 @@ static int lint_main(int argc, char **argv)
 const cli_command cli_lint = {
     .name = "lint",
     .summary = "check a binding and its kernels without a run",
-    .head = "usage: vpu lint LAYER.xml [KERNEL.cl ...] [OPTIONS]\n\n"
-            "Looks at a binding file and its kernels without running them: "
-            "bindings\n"
-            "against the kernels' signatures, work sizes and local memory "
-            "against the\n"
-            "device, and what the vendor's guide warns of. KERNEL.cl is taken "
-            "instead of\n"
-            "the file of that name the binding has. Exit status: 0 nothing "
-            "found, 1\n"
-            "findings, 2 bad input. docs/lint.md describes each check.\n\n",
+    .head =
+        "usage: vpu lint LAYER.xml [KERNEL.cl ...] [OPTIONS]\n\n"
+        "Looks at a binding file and its kernels without running them: bindings\n"
+        "against the kernels' signatures, work sizes and local memory against the\n"
+        "device, and what the vendor's guide warns of. KERNEL.cl is taken instead of\n"
+        "the file of that name the binding has. Exit status: 0 nothing found, 1\n"
+        "findings, 2 bad input. docs/lint.md describes each check.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nWith --shape or --model sizes are known, too; without, only those "
-        "that are\n"
-        "constant in the file.\n\nExamples:\n"
+        "\n"
+        "With --shape or --model sizes are known, too; without, only those that are\n"
+        "constant in the file.\n\n"
+        "Examples:\n"
         "  vpu lint kernels/grn/layer.xml\n"
         "  vpu lint layer.xml --shape in0=1x16x256x512 --param bias=1.0\n"
         "  vpu lint layer.xml draft/grn.cl --checks missing-restrict,unroll\n",

@@ -59,14 +59,14 @@ static int machine_main(int argc, char **argv)
 const cli_command cli_machine = {
     .name = "machine",
     .summary = "print the machine description",
-    .head = "usage: vpu machine [--machine FILE] [--set KEY=VALUE]\u2026\n\n"
-            "Prints the machine description: every parameter of the timing "
-            "model with\n"
-            "value, unit, status (documented, inferred, calibrated, assumed) "
-            "and source.\n\n",
+    .head =
+        "usage: vpu machine [--machine FILE] [--set KEY=VALUE]\u2026\n\n"
+        "Prints the machine description: every parameter of the timing model with\n"
+        "value, unit, status (documented, inferred, calibrated, assumed) and source.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExamples:\n"
+    .tail = "\n"
+            "Examples:\n"
             "  vpu machine\n"
             "  vpu machine --set ddr_load_stall=200 | grep ddr_\n",
     .main = machine_main};

@@ -201,10 +201,9 @@ static bool take_xlink_log(void *fields, const char *value, arena *a)
 
 static const cli_option stick_rows[] = {
     {"xlink", "A|B|C", OPTION_OTHER, .take = take_xlink, .needs = BACKEND_STICK,
-     .help =
-         "layout of its packets, which its firmware decides: A up to OpenVINO "
-         "2021.4.0, B 2021.4.2 and 2022.1, C from 2022.2 on (default: what "
-         "--firmware is known to speak)"},
+     .help = "layout of its packets, which its firmware decides: A up to "
+             "OpenVINO 2021.4.0, B 2021.4.2 and 2022.1, C from 2022.2 on "
+             "(default: what --firmware is known to speak)"},
     {"firmware", "FILE", OPTION_NAME, AT(firmware), .needs = BACKEND_STICK,
      .help = "usb-ma2x8x.mvcmd of an OpenVINO, to boot it with"},
     {"take-booted", NULL, OPTION_FLAG, AT(take_booted), .needs = BACKEND_STICK,
@@ -240,12 +239,11 @@ static bool take_compile_memory(void *fields, const char *value, arena *a)
 
 static const cli_option compile_rows[] = {
     {"compile-timeout", "SECONDS", OPTION_OTHER, .take = take_compile_time,
-     .help =
-         "of the processor's time that compiling a kernel may take, clang's "
-         "part and ours (default 60, 0 = as long as it takes)"},
+     .help = "of the processor's time that compiling a kernel may take, "
+             "clang's part and ours (default 60, 0 = as long as it takes)"},
     {"compile-memory", "SIZE", OPTION_OTHER, .take = take_compile_memory,
-     .help = "and of memory, with K, M or G behind (default 2G, 0 = what there "
-             "is)"}};
+     .help = "and of memory, with K, M or G behind (default 2G, 0 = what "
+             "there is)"}};
 const cli_options cli_compile_options = CLI_OPTIONS(compile_rows);
 
 static bool add_word(options_list *l, char letter, const char *value, arena *a)

@@ -113,18 +113,17 @@ static int record_main(int argc, char **argv)
 const cli_command cli_record = {
     .name = "record",
     .summary = "keep what a backend computed",
-    .head = "usage: vpu record LAYER.xml --output FILE [OPTIONS]\n\n"
-            "Runs a layer on a backend and writes what went in and what came "
-            "out, with\n"
-            "times and hashes of kernel and binding, to one file. `vpu diff "
-            "\u2026 --b\n"
-            "replay:FILE` compares with it ever after, on any machine, and "
-            "refuses when\n"
-            "kernel, binding, parameters or inputs are not those recorded.\n\n",
+    .head =
+        "usage: vpu record LAYER.xml --output FILE [OPTIONS]\n\n"
+        "Runs a layer on a backend and writes what went in and what came out, with\n"
+        "times and hashes of kernel and binding, to one file. `vpu diff \u2026 --b\n"
+        "replay:FILE` compares with it ever after, on any machine, and refuses when\n"
+        "kernel, binding, parameters or inputs are not those recorded.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nExample:\n"
+        "\n"
+        "Example:\n"
         "  vpu record layer.xml --shape in0=1x3x64x64 --output golden.vpurec\n"
         "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:golden.vpurec\n",
     .main = record_main};

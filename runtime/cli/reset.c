@@ -39,16 +39,15 @@ static int reset_main(int argc, char **argv)
 const cli_command cli_reset = {
     .name = "reset",
     .summary = "bring a stick back to its boot loader",
-    .head = "usage: vpu reset [DEVICE] --xlink A|B|C [OPTIONS]\n\n"
-            "Ends whatever runs on a booted stick (after a program died, say): "
-            "it comes back\n"
-            "unbooted, as plugged in. Not for a stick that another program "
-            "uses. DEVICE is\n"
-            "usb (default: the first), usb:BUS-PORT, usb:unix:PATH or "
-            "usb:tcp:ADDRESS:PORT\n"
-            "(see vpu devices).\n\n",
+    .head =
+        "usage: vpu reset [DEVICE] --xlink A|B|C [OPTIONS]\n\n"
+        "Ends whatever runs on a booted stick (after a program died, say): it comes back\n"
+        "unbooted, as plugged in. Not for a stick that another program uses. DEVICE is\n"
+        "usb (default: the first), usb:BUS-PORT, usb:unix:PATH or usb:tcp:ADDRESS:PORT\n"
+        "(see vpu devices).\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExample:\n"
+    .tail = "\n"
+            "Example:\n"
             "  vpu reset usb:1-1.4 --xlink C\n",
     .main = reset_main};

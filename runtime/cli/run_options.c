@@ -63,30 +63,27 @@ static const cli_option own_rows[] = {
     {"trace-json", "FILE", OPTION_TEXT, AT(trace_json), .needs = BACKEND_TRACE,
      .help = "the same for chrome://tracing"},
     {"vcd", "FILE", OPTION_TEXT, AT(vcd), .needs = BACKEND_OBSERVE,
-     .help =
-         "the same as value change dump, for GTKWave: busy and state of every "
-         "SHAVE and DMA channel"},
+     .help = "the same as value change dump, for GTKWave: busy and state of "
+             "every SHAVE and DMA channel"},
     {"trace-level", "summary|groups|full", OPTION_CHOICE, AT(trace_level),
      .needs = BACKEND_OBSERVE,
-     .help =
-         "what traces hold: at most 256 merged slices per track; a slice per "
-         "work-group phase and transfer; and in it what each cycle went to "
-         "(default)"},
+     .help = "what traces hold: at most 256 merged slices per track; a slice "
+             "per work-group phase and transfer; and in it what each cycle "
+             "went to (default)"},
     {"view", NULL, OPTION_FLAG, AT(view), .needs = BACKEND_OBSERVE,
-     .help = "the timeline in a window while it runs (vpu view); ends when the "
-             "window is closed"},
+     .help = "the timeline in a window while it runs (vpu view); ends when "
+             "the window is closed"},
     {"trace-host", NULL, OPTION_FLAG, AT(trace_host), .needs = BACKEND_OBSERVE,
      .help = "and a track of what the host did (compile, transfer, run) in "
              "wall-clock time: such a trace is never the same twice"},
     {"profile", "[=N]", OPTION_OTHER, .take = take_profile,
      .needs = BACKEND_OBSERVE,
-     .help =
-         "after the report, the N (default 20) source lines with most cycles; "
-         "all of them in the JSON report"},
+     .help = "after the report, the N (default 20) source lines with most "
+             "cycles; all of them in the JSON report"},
     {"folded", "FILE", OPTION_TEXT, AT(folded), .needs = BACKEND_OBSERVE,
      .help = "the same as folded stacks, for flamegraph.pl, inferno and "
-             "speedscope. "
-             "Both count on the interpreter: --engine interpreted is implied"},
+             "speedscope. Both count on the interpreter: --engine interpreted "
+             "is implied"},
     {"kanata", "FILE", OPTION_TEXT, AT(kanata), .needs = BACKEND_OBSERVE,
      .help = "one work-group in the pipeline, for the viewer Konata; implies "
              "--engine interpreted"},
@@ -99,36 +96,29 @@ static const cli_option own_rows[] = {
     {"check", "[=LIST]", OPTION_OTHER, .take = take_check,
      .needs = BACKEND_ORDER,
      .help = "first look for what the kernels do wrong, as vpu check does; "
-             "findings "
-             "go to standard error, exit status 1"},
+             "findings go to standard error, exit status 1"},
     {.kind = OPTION_HEADING,
      .help = "Under the debugger gdb (docs/debugging.md):"},
     {"gdb", NULL, OPTION_FLAG, AT(gdb), .needs = BACKEND_OBSERVE,
      .help = "kernels as code for a debugger: by source line, with their "
-             "variables. "
-             "Starts gdb on this run, unless it runs in one already. Slow; one "
-             "thread, no cycles"},
+             "variables. Starts gdb on this run, unless it runs in one "
+             "already. Slow; one thread, no cycles"},
     {"break-at", "gid=X,Y,Z", OPTION_OTHER, .take = take_break_at,
      .needs = BACKEND_OBSERVE,
-     .help =
-         "with --gdb: stop where the work-item with this global id begins; Y "
-         "and Z may be left out"},
+     .help = "with --gdb: stop where the work-item with this global id "
+             "begins; Y and Z may be left out"},
     {.kind = OPTION_HEADING, .help = "What kernels print:"},
     {"printf-prefix", NULL, OPTION_FLAG, AT(target.how.print_prefix),
      .needs = BACKEND_MACHINE,
-     .help =
-         "in front of each line of printf: [group X,Y,Z item X,Y,Z], the "
-         "item's "
-         "local id. Output is in the order of the work-groups, whatever runs "
-         "them"},
+     .help = "in front of each line of printf: [group X,Y,Z item X,Y,Z], the "
+             "item's local id. Output is in the order of the work-groups, "
+             "whatever runs them"},
     {.kind = OPTION_HEADING, .help = "How it runs:"},
     {"backend", "ID", OPTION_NAME, AT(backend),
-     .help =
-         "what runs it: sim (default), opencl, opencl:P:D, opencl:NAME, "
-         "host:FILE.so, replay:FILE, null, usb, usb:BUS-PORT, usb:unix:PATH, "
-         "usb:tcp:ADDRESS:PORT (see vpu devices); options that only the "
-         "simulator "
-         "knows are refused then"},
+     .help = "what runs it: sim (default), opencl, opencl:P:D, opencl:NAME, "
+             "host:FILE.so, replay:FILE, null, usb, usb:BUS-PORT, "
+             "usb:unix:PATH, usb:tcp:ADDRESS:PORT (see vpu devices); options "
+             "that only the simulator knows are refused then"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
              "median; the rest is of the last run"}};
@@ -243,18 +233,16 @@ const cli_command cli_run = {
     .summary = "run a layer on the simulated VPU",
     .head =
         "usage: vpu run LAYER.xml [OPTIONS]\n\n"
-        "Runs a custom layer on the simulated VPU: binding file and OpenCL C "
-        "in,\noutput tensors, a report and a timeline out.\n\n",
+        "Runs a custom layer on the simulated VPU: binding file and OpenCL C in,\n"
+        "output tensors, a report and a timeline out.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\n" STOP_HELP "\nExamples:\n"
-            "  vpu run kernels/grn/layer.xml --layer GRN --shape "
-            "in0=1x16x256x512 \\\n"
-            "      --param bias=1.0 --input 0=random:1 --output out --trace "
-            "out/t.pftrace\n"
-            "  vpu run layer.xml --model net.xml --at norm1 --input "
-            "0=image.npy\n"
-            "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape "
-            "out0=1x3x64x64 \\\n"
-            "      --shaves 7 --json\n",
+    .tail =
+        "\n" STOP_HELP "\n"
+        "Examples:\n"
+        "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
+        "      --param bias=1.0 --input 0=random:1 --output out --trace out/t.pftrace\n"
+        "  vpu run layer.xml --model net.xml --at norm1 --input 0=image.npy\n"
+        "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape out0=1x3x64x64 \\\n"
+        "      --shaves 7 --json\n",
     .main = cli_run_main};

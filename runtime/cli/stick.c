@@ -121,21 +121,16 @@ static bool take_log(void *fields, const char *value, arena *a)
 
 static const cli_option rows[] = {
     {"xlink", "A|B|C", OPTION_OTHER, .take = take_layout,
-     .help =
-         "layout of its packets: OpenVINO up to 2021.4.1, 2021.4.2 and 2022.1, "
-         "2022.2 and later"},
+     .help = "layout of its packets: OpenVINO up to 2021.4.1, 2021.4.2 and "
+             "2022.1, 2022.2 and later"},
     {"listen", "ADDRESS", OPTION_NAME, AT(listen),
      .help = "tcp:127.0.0.1:PORT (0: a free one) or unix:PATH; the address to "
-             "connect "
-             "to is printed"},
+             "connect to is printed"},
     {"usbip", "[=ADDRESS[:PORT]]", OPTION_OTHER, .take = take_usbip,
      .help = "plug it into this machine's USB (root, module vhci-hcd): it "
-             "waits for "
-             "firmware, like a real one; with an address, for usbip attach -r "
-             "ADDRESS "
-             "-b 1-1, again after the boot and after each reset; port 3240 if "
-             "none is "
-             "given"},
+             "waits for firmware, like a real one; with an address, for usbip "
+             "attach -r ADDRESS -b 1-1, again after the boot and after each "
+             "reset; port 3240 if none is given"},
     {"usb-speed", "high|super", OPTION_OTHER, .take = take_speed,
      .help = "of the booted stick (default high)"},
     {"serial", "TEXT", OPTION_OTHER, .take = take_serial,
@@ -147,9 +142,8 @@ static const cli_option rows[] = {
     {"fault", "NAME[:N]", OPTION_OTHER, .take = take_fault,
      .help = "do something wrong (below); may be repeated"},
     {"once", NULL, OPTION_FLAG, AT(once),
-     .help =
-         "end after the first session: status 0 if it ended with a reset, 1 if "
-         "not"},
+     .help = "end after the first session: status 0 if it ended with a reset, "
+             "1 if not"},
     {"log", "[=FILE]", OPTION_OTHER, .take = take_log,
      .help = "every packet as a line, to FILE or standard error"},
     {"threads", "N", OPTION_COUNT, AT(c.n_threads),
@@ -385,16 +379,11 @@ const cli_command cli_stick = {
     .summary = "a virtual stick, on USB or behind a socket",
     .head =
         "usage: vpu stick --xlink A|B|C --listen ADDRESS|--usbip [OPTIONS]\n\n"
-        "A virtual stick: what a Myriad X is to OpenVINO's host software, on "
-        "the USB of\n"
-        "Linux, or, booted already, behind a socket. Custom, copy, permute and "
-        "convert\n"
-        "stages of the blobs it is sent run on the simulator; others are "
-        "refused as a\n"
-        "stick does. One host at a time; after a session the next one is a "
-        "fresh stick.\n"
-        "Each runs in a process without rights (docs/sandbox.md). Ends with "
-        "Ctrl-C,\n"
+        "A virtual stick: what a Myriad X is to OpenVINO's host software, on the USB of\n"
+        "Linux, or, booted already, behind a socket. Custom, copy, permute and convert\n"
+        "stages of the blobs it is sent run on the simulator; others are refused as a\n"
+        "stick does. One host at a time; after a session the next one is a fresh stick.\n"
+        "Each runs in a process without rights (docs/sandbox.md). Ends with Ctrl-C,\n"
         "status 0.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,

@@ -249,27 +249,21 @@ static int report_main(int argc, char **argv)
 const cli_command cli_stick_report = {
     .name = "stick-report",
     .summary = "ask a stick what is only assumed of sticks",
-    .head = "usage: vpu stick-report [DEVICE] --output FILE [OPTIONS]\n\n"
-            "Asks a stick, real or virtual, what is only inferred or not known "
-            "of sticks:\n"
-            "descriptors, times of boot, answers and releases, capabilities, "
-            "words nobody can\n"
-            "read, two Copy stages, blobs that are wrong, the watchdog. Writes "
-            "question,\n"
-            "assumption and answer to a JSON file (docs/formats.md), prints "
-            "where they\n"
-            "differ. Boots and resets the stick up to five times; give it one "
-            "that nobody\n"
-            "uses. An answer that does not come is recorded with its reason. "
-            "DEVICE is usb\n"
-            "(default: the first), usb:BUS-PORT, usb:unix:PATH or "
-            "usb:tcp:ADDRESS:PORT (see\n"
-            "vpu devices).\n\n",
+    .head =
+        "usage: vpu stick-report [DEVICE] --output FILE [OPTIONS]\n\n"
+        "Asks a stick, real or virtual, what is only inferred or not known of sticks:\n"
+        "descriptors, times of boot, answers and releases, capabilities, words nobody can\n"
+        "read, two Copy stages, blobs that are wrong, the watchdog. Writes question,\n"
+        "assumption and answer to a JSON file (docs/formats.md), prints where they\n"
+        "differ. Boots and resets the stick up to five times; give it one that nobody\n"
+        "uses. An answer that does not come is recorded with its reason. DEVICE is usb\n"
+        "(default: the first), usb:BUS-PORT, usb:unix:PATH or usb:tcp:ADDRESS:PORT (see\n"
+        "vpu devices).\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nExit status: 0 all was answered, 1 something was not, 2 and above "
-        "nothing was, or the\n"
+        "\n"
+        "Exit status: 0 all was answered, 1 something was not, 2 and above nothing was, or the\n"
         "report could not be written.\n\n"
         "Example:\n"
         "  vpu stick-report --firmware usb-ma2x8x.mvcmd --output stick.json\n",

@@ -54,8 +54,8 @@ static const cli_option rows[] = {
      .help = "results for CI, as JUnit XML"},
     {"update", NULL, OPTION_FLAG, AT(update),
      .help = "record anew, instead of comparing with, the recordings cases "
-             "name (--a "
-             "or --b replay:FILE); look at what changed before you commit it"},
+             "name (--a or --b replay:FILE); look at what changed before you "
+             "commit it"},
     {"list", NULL, OPTION_FLAG, AT(list),
      .help = "names of the cases, run nothing"},
     {"quiet", NULL, OPTION_FLAG, AT(quiet),
@@ -373,21 +373,20 @@ static int suite_main(int argc, char **argv)
 const cli_command cli_suite = {
     .name = "suite",
     .summary = "compare many cases, for CI",
-    .head = "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
-            "Runs every case of a folder, and those below it, and says which "
-            "came out\n"
-            "equal. A case is a text file NAME.case with what one would write "
-            "behind\n"
-            "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
-            "  # GRN against its definition\n"
-            "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
-            "  --b host:../../build/plugins/grn.so\n\n"
-            "Each case runs by itself: one that crashes or hangs spoils no "
-            "other.\n\n",
+    .head =
+        "usage: vpu suite DIR|FILE.case... [OPTIONS]\n\n"
+        "Runs every case of a folder, and those below it, and says which came out\n"
+        "equal. A case is a text file NAME.case with what one would write behind\n"
+        "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
+        "  # GRN against its definition\n"
+        "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
+        "  --b host:../../build/plugins/grn.so\n\n"
+        "Each case runs by itself: one that crashes or hangs spoils no other.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExit status: 0 all equal, 1 some different, 2 some could not "
-            "run.\n\n"
-            "Example:\n"
-            "  vpu suite kernels --junit build/suite.xml\n",
+    .tail =
+        "\n"
+        "Exit status: 0 all equal, 1 some different, 2 some could not run.\n\n"
+        "Example:\n"
+        "  vpu suite kernels --junit build/suite.xml\n",
     .main = suite_main};

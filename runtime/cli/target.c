@@ -104,17 +104,16 @@ static const cli_option layer_rows[] = {
     {"layer", "NAME", OPTION_TEXT, AT(layer),
      .help = "the CustomLayer, when the file binds several"},
     {"model", "MODEL.xml", OPTION_TEXT, AT(model),
-     .help =
-         "take shapes, parameters and weights from an OpenVINO IR; --at NAME "
-         "picks the layer, else all layers of bound types run in a row, with "
-         "inputs 0\u2026 and outputs 0\u2026 in the order of the document"},
+     .help = "take shapes, parameters and weights from an OpenVINO IR; --at "
+             "NAME picks the layer, else all layers of bound types run in a "
+             "row, with inputs 0\u2026 and outputs 0\u2026 in the order of "
+             "the document"},
     {"at", "NAME", OPTION_TEXT, AT(at),
      .help = "with --model: this layer of it"},
     {"shape", "in0=1x24x128x512[:f16]", OPTION_LIST, AT(shapes),
-     .help =
-         "shape of an input by hand, outermost first; out0=\u2026 where the "
-         "output differs from input 0. Types: f16 (default) f32 i32 u8 i8 i16 "
-         "u16 i64"},
+     .help = "shape of an input by hand, outermost first; out0=\u2026 where "
+             "the output differs from input 0. Types: f16 (default) f32 i32 "
+             "u8 i8 i16 u16 i64"},
     {"param", "NAME=VALUE", OPTION_LIST, AT(params),
      .help = "a layer parameter"},
     {"blob", "NAME=FILE.npy", OPTION_LIST, AT(blobs),
@@ -140,9 +139,8 @@ const cli_options target_input_options = CLI_OPTIONS(input_rows);
 static const cli_option shaves_rows[] = {
     {"shaves", "N", OPTION_COUNT, AT(how.n_shaves),
      .needs = BACKEND_MACHINE | BACKEND_STICK,
-     .help =
-         "SHAVEs to use (default: all 16; the vendor's plugin gives a network "
-         "7)"}};
+     .help = "SHAVEs to use (default: all 16; the vendor's plugin gives a "
+             "network 7)"}};
 const cli_options target_shaves_options = CLI_OPTIONS(shaves_rows);
 
 static const cli_option machine_rows[] = {
@@ -161,20 +159,18 @@ const cli_options target_order_options = CLI_OPTIONS(order_rows);
 static const cli_option run_rows[] = {
     {"engine", "compiled|interpreted", OPTION_OTHER, .take = take_engine,
      .needs = BACKEND_MACHINE,
-     .help = "how work-groups run: as host code (default), or bundle by bundle "
-             "from "
-             "the SHAVE program; same results, same cycles, much slower"},
+     .help = "how work-groups run: as host code (default), or bundle by "
+             "bundle from the SHAVE program; same results, same cycles, much "
+             "slower"},
     {"timing", "flow|transaction|none", OPTION_CHOICE, AT(how.timing),
      .needs = BACKEND_MACHINE,
-     .help =
-         "how cycles are found: DDR bandwidth shared between flows (default), "
-         "every line of DDR an event, or not at all"},
+     .help = "how cycles are found: DDR bandwidth shared between flows "
+             "(default), every line of DDR an event, or not at all"},
     {"max-cycles", "N", OPTION_OTHER, .take = take_max_cycles,
      .needs = BACKEND_MACHINE,
-     .help =
-         "stop a launch when a SHAVE exceeds N cycles (default: 10 s of the "
-         "device's time; 0 = never). Like --timeout it then says where each "
-         "SHAVE is"}};
+     .help = "stop a launch when a SHAVE exceeds N cycles (default: 10 s of "
+             "the device's time; 0 = never). Like --timeout it then says "
+             "where each SHAVE is"}};
 const cli_options target_run_options = CLI_OPTIONS(run_rows);
 
 static const cli_option host_rows[] = {
@@ -190,8 +186,7 @@ static const cli_option cache_rows[] = {
     {"no-cache", NULL, OPTION_FLAG, AT(no_cache), .help = "compile anew"},
     {"cache-size", "SIZE", OPTION_OTHER, .take = take_cache_size,
      .help = "compiled kernels kept on disk take at most so many bytes, with "
-             "K, M or "
-             "G behind them (default 512M; 0 = as --no-cache)"}};
+             "K, M or G behind them (default 512M; 0 = as --no-cache)"}};
 const cli_options target_cache_options = CLI_OPTIONS(cache_rows);
 
 static const cli_option quiet_rows[] = {
@@ -200,9 +195,8 @@ const cli_options target_quiet_options = CLI_OPTIONS(quiet_rows);
 
 static const cli_option stick_rows[] = {
     {.kind = OPTION_HEADING,
-     .help =
-         "On a stick (backend usb; --shaves and --release, whose blob it gets, "
-         "too):"}};
+     .help = "On a stick (backend usb; --shaves and --release, whose blob it "
+             "gets, too):"}};
 const cli_options target_stick_heading = CLI_OPTIONS(stick_rows);
 
 int target_check(target_options *o, const cli_command *c, int first, int argc,

@@ -347,26 +347,23 @@ static int trace_main(int argc, char **argv)
 const cli_command cli_trace = {
     .name = "trace",
     .summary = "a trace in numbers, in other formats, in part",
-    .head = "usage: vpu trace summary FILE [--range TIME..TIME] [--json]\n"
-            "       vpu trace convert FILE --output OUT\n"
-            "       vpu trace slice FILE --range TIME..TIME --output OUT\n\n"
-            "Traces of vpu run --trace, for scripts; other Perfetto traces as "
-            "far as they have\n"
-            "slices and counters.\n\n"
-            "  summary                 what the SHAVEs' time went to, DDR and "
-            "DMA, in FILE or a\n"
-            "                          part of it\n"
-            "  convert                 the same trace as OUT: .json is "
-            "Chrome's form, .vcd a\n"
-            "                          value change dump, anything else "
-            "Perfetto's\n"
-            "  slice                   from time A to B alone; slices are cut "
-            "at the ends\n\n",
+    .head =
+        "usage: vpu trace summary FILE [--range TIME..TIME] [--json]\n"
+        "       vpu trace convert FILE --output OUT\n"
+        "       vpu trace slice FILE --range TIME..TIME --output OUT\n\n"
+        "Traces of vpu run --trace, for scripts; other Perfetto traces as far as they have\n"
+        "slices and counters.\n\n"
+        "  summary                 what the SHAVEs' time went to, DDR and DMA, in FILE or a\n"
+        "                          part of it\n"
+        "  convert                 the same trace as OUT: .json is Chrome's form, .vcd a\n"
+        "                          value change dump, anything else Perfetto's\n"
+        "  slice                   from time A to B alone; slices are cut at the ends\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\nExamples:\n"
-            "  vpu trace summary dma.pftrace\n"
-            "  vpu trace convert dma.pftrace --output dma.json\n"
-            "  vpu trace slice dma.pftrace --range 100us..150us --output "
-            "part.pftrace\n",
+    .tail =
+        "\n"
+        "Examples:\n"
+        "  vpu trace summary dma.pftrace\n"
+        "  vpu trace convert dma.pftrace --output dma.json\n"
+        "  vpu trace slice dma.pftrace --range 100us..150us --output part.pftrace\n",
     .main = trace_main};

@@ -117,24 +117,20 @@ static const cli_option rows[] = {
      .help = "write a picture instead of opening a window"},
     {"svg", "OUT", OPTION_NAME, AT(picture.svg), .help = "the same as SVG"},
     {"csv", "OUT", OPTION_NAME, AT(csv),
-     .help =
-         "every slice of FILE in the range as a table; with --compare: what "
-         "differs, by stage, SHAVE and work-group"},
+     .help = "every slice of FILE in the range as a table; with --compare: "
+             "what differs, by stage, SHAVE and work-group"},
     {"compare", "FILE2", OPTION_NAME, AT(compare),
      .help = "a second trace below, on the same scale of time, with the "
-             "differences "
-             "by stage, SHAVE and work-group"},
+             "differences by stage, SHAVE and work-group"},
     {"compare-view", "both|a|b|overlay", OPTION_OTHER, .take = take_mode,
      .help =
          "both (default), one of them, or the second in the rows of the first"},
     {"follow", NULL, OPTION_FLAG, AT(follow),
      .help = "FILE is being written (or will be, within a minute) by vpu run "
-             "--trace "
-             "FILE: show it as it grows"},
+             "--trace FILE: show it as it grows"},
     {"panel", panel_names + 1, OPTION_OTHER, .take = take_panel,
      .help = "at the right: numbers (default), the kernel's lines with their "
-             "cycles, "
-             "what got slower"},
+             "cycles, what got slower"},
     {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help = "from time A to B: cycles, or with ns, us, ms behind"},
     {"select", "TEXT", OPTION_NAME, AT(select),
@@ -142,9 +138,8 @@ static const cli_option rows[] = {
     {"unit", "auto|cycles|ns|us|ms", OPTION_CHOICE, AT(unit),
      .help = "of the times that are shown"},
     {"size", "WxH", OPTION_OTHER, .take = take_size,
-     .help =
-         "of the picture or window, default 1600 wide and a picture as high as "
-         "it needs"},
+     .help = "of the picture or window, default 1600 wide and a picture as "
+             "high as it needs"},
     {"scale", "F", OPTION_OTHER, .take = take_scale,
      .help = "pixels for each of those, 0.5 to 4, default 1"},
     {"theme", "light|dark", OPTION_OTHER, .take = take_theme,
@@ -411,19 +406,18 @@ static int view_main(int argc, char **argv)
 const cli_command cli_view = {
     .name = "view",
     .summary = "show a run's timeline",
-    .head = "usage: vpu view FILE [OPTIONS]\n\n"
-            "Shows a timeline that vpu run --trace wrote: what each SHAVE does "
-            "and waits\n"
-            "for, DMA transfers, DDR traffic. Other Perfetto traces are shown "
-            "as plain\n"
-            "tracks. A file that is cut off is shown as far as it goes.\n\n",
+    .head =
+        "usage: vpu view FILE [OPTIONS]\n\n"
+        "Shows a timeline that vpu run --trace wrote: what each SHAVE does and waits\n"
+        "for, DMA transfers, DDR traffic. Other Perfetto traces are shown as plain\n"
+        "tracks. A file that is cut off is shown as far as it goes.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
-        "\nWithout --png, --svg and --csv a window opens: ? shows its keys.\n\n"
+        "\n"
+        "Without --png, --svg and --csv a window opens: ? shows its keys.\n\n"
         "Examples:\n"
-        "  vpu run kernels/grn/layer.xml --layer GRNDma --shape "
-        "in0=1x16x256x512 \\\n"
+        "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 \\\n"
         "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
         "  vpu view dma.pftrace --png dma.png\n"
         "  vpu view ddr.pftrace --compare dma.pftrace --svg both.svg\n",

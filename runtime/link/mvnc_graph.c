@@ -22,35 +22,35 @@ static vpu_status get_status(mvnc *m, uint32_t type, unsigned timeout_ms,
     char what[64];
     xlink_packet p;
     uint32_t status;
-    vpu_status rc;
+    vpu_status st;
 
     snprintf(what, sizeof what, "the status of %s", mvnc_graph_name(type));
-    rc = mvnc_take(m, m->monitor, 0, timeout_ms, what, &p, err);
-    if (rc)
-        return rc;
+    st = mvnc_take(m, m->monitor, 0, timeout_ms, what, &p, err);
+    if (st)
+        return st;
     status = p.bytes < 4 ? MVNC_STATUS_INTERNAL : word_get(p.data);
     if (p.bytes < 4)
-        rc = err_set(err, VPU_ERR_MISMATCH,
+        st = err_set(err, VPU_ERR_MISMATCH,
                      "the stick sent %u bytes, expected %s: 4 bytes", p.bytes,
                      what);
     else if (status)
-        rc = err_set(err,
+        st = err_set(err,
                      status == MVNC_STATUS_OUT_OF_MEMORY ? VPU_ERR_NOMEM
                                                          : VPU_ERR_MISMATCH,
                      "%s: the stick answered %u, %s", mvnc_graph_name(type),
                      status, mvnc_status_text(status));
     if (xlink_release(m->xlink, m->monitor, m->config.timeout_ms,
-                      rc ? NULL : err))
-        return rc ? rc : VPU_ERR_IO;
-    return rc;
+                      st ? NULL : err))
+        return st ? st : VPU_ERR_IO;
+    return st;
 }
 
 /* A command that has nothing between itself and its status. */
 static vpu_status command(mvnc *m, const mvnc_command *c, vpu_error *err)
 {
-    vpu_status rc = send_command(m, c, err);
+    vpu_status st = send_command(m, c, err);
 
-    return rc ? rc : get_status(m, c->type, m->config.timeout_ms, err);
+    return st ? st : get_status(m, c->type, m->config.timeout_ms, err);
 }
 
 /* --- loading ------------------------------------------------------------- */
@@ -68,19 +68,19 @@ static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
 {
     mvnc *m = g->mvnc;
     uint8_t in[MVNC_TENSOR], out[MVNC_TENSOR], stages[4];
-    vpu_status rc = mvnc_get(m, g->blob, in, sizeof in, loading_ms,
+    vpu_status st = mvnc_get(m, g->blob, in, sizeof in, loading_ms,
                              "the input's descriptor", err);
 
-    if (!rc)
-        rc = mvnc_get(m, g->blob, out, sizeof out, m->config.timeout_ms,
+    if (!st)
+        st = mvnc_get(m, g->blob, out, sizeof out, m->config.timeout_ms,
                       "the output's descriptor", err);
-    if (!rc)
-        rc = mvnc_get(m, g->blob, stages, sizeof stages, m->config.timeout_ms,
+    if (!st)
+        st = mvnc_get(m, g->blob, stages, sizeof stages, m->config.timeout_ms,
                       "the number of stages", err);
-    if (!rc)
-        rc = get_status(m, MVNC_GRAPH_ALLOCATE, m->config.timeout_ms, err);
-    if (rc)
-        return rc;
+    if (!st)
+        st = get_status(m, MVNC_GRAPH_ALLOCATE, m->config.timeout_ms, err);
+    if (st)
+        return st;
     g->info = (mvnc_graph_info){mvnc_decode_tensor(in), mvnc_decode_tensor(out),
                                 word_get(stages)};
     g->allocated = true;
@@ -93,26 +93,26 @@ static vpu_status load(mvnc_graph *g, const void *file, size_t n,
 {
     mvnc *m = g->mvnc;
     mvnc_command c = graph_command(g, MVNC_GRAPH_VERIFY);
-    vpu_status rc = xlink_open(m->xlink, c.stream, (uint32_t)n, &g->blob,
+    vpu_status st = xlink_open(m->xlink, c.stream, (uint32_t)n, &g->blob,
                                m->config.timeout_ms, err);
 
-    g->blob_open = !rc;
-    if (rc)
-        return err_in(err, rc, "opening stream '%s' of %zu bytes", c.stream, n);
-    rc = send_command(m, &c, err);
-    if (!rc)
-        rc = mvnc_send(m, g->blob, file, BLOB_HEADER, "the blob's header", err);
-    if (!rc)
-        rc = get_status(m, MVNC_GRAPH_VERIFY, m->config.timeout_ms, err);
+    g->blob_open = !st;
+    if (st)
+        return err_in(err, st, "opening stream '%s' of %zu bytes", c.stream, n);
+    st = send_command(m, &c, err);
+    if (!st)
+        st = mvnc_send(m, g->blob, file, BLOB_HEADER, "the blob's header", err);
+    if (!st)
+        st = get_status(m, MVNC_GRAPH_VERIFY, m->config.timeout_ms, err);
     c.type = MVNC_GRAPH_ALLOCATE;
-    if (!rc)
-        rc = send_command(m, &c, err);
-    if (!rc)
-        rc = mvnc_send(m, g->blob, file, (uint32_t)n, "the blob", err);
-    if (!rc)
-        rc = read_about(g, loading_ms, err);
+    if (!st)
+        st = send_command(m, &c, err);
+    if (!st)
+        st = mvnc_send(m, g->blob, file, (uint32_t)n, "the blob", err);
+    if (!st)
+        st = read_about(g, loading_ms, err);
     c.type = MVNC_GRAPH_ALLOCATION_VERIFY;
-    return rc ? rc : command(m, &c, err);
+    return st ? st : command(m, &c, err);
 }
 
 static bool sound(const mvnc_tensor *t)
@@ -132,7 +132,7 @@ static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
                       .host_writes = input};
     uint32_t *stream = input ? &g->input : &g->output;
     uint64_t size = input ? (uint64_t)t->bytes * elements : MVNC_RESULT_STREAM;
-    vpu_status rc;
+    vpu_status st;
 
     if (!sound(t) || size > UINT32_MAX - XLINK_SIZE_UNIT)
         return err_set(err, VPU_ERR_MISMATCH,
@@ -142,15 +142,15 @@ static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
                        t->h, t->bytes);
     snprintf(c.stream, sizeof c.stream, "FIFO%u", c.id);
     *(input ? &g->input_id : &g->output_id) = c.id;
-    rc = xlink_open(m->xlink, c.stream, (uint32_t)size, stream,
+    st = xlink_open(m->xlink, c.stream, (uint32_t)size, stream,
                     m->config.timeout_ms, err);
-    if (rc)
-        return err_in(err, rc, "opening stream '%s' of %llu bytes", c.stream,
+    if (st)
+        return err_in(err, st, "opening stream '%s' of %llu bytes", c.stream,
                       (unsigned long long)size);
     *(input ? &g->input_open : &g->output_open) = true;
-    rc = command(m, &c, err);
-    *(input ? &g->input_there : &g->output_there) = !rc;
-    return rc;
+    st = command(m, &c, err);
+    *(input ? &g->input_there : &g->output_there) = !st;
+    return st;
 }
 
 vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
@@ -159,7 +159,7 @@ vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
                              vpu_error *err)
 {
     mvnc_graph *g;
-    vpu_status rc;
+    vpu_status st;
 
     if (n < BLOB_HEADER || n > UINT32_MAX - XLINK_SIZE_UNIT || !elements)
         return err_set(err, VPU_ERR_INVALID,
@@ -182,17 +182,17 @@ vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
     g->id = m->next_graph++;
     g->next = m->graphs;
     m->graphs = g;
-    rc = load(g, file, n, loading_ms, err);
-    if (!rc)
-        rc = open_fifo(g, &g->info.input, true, elements, err);
-    if (!rc)
-        rc = open_fifo(g, &g->info.output, false, elements, err);
+    st = load(g, file, n, loading_ms, err);
+    if (!st)
+        st = open_fifo(g, &g->info.input, true, elements, err);
+    if (!st)
+        st = open_fifo(g, &g->info.output, false, elements, err);
     pthread_mutex_unlock(&m->monitor_lock);
-    if (rc)
+    if (st)
         mvnc_graph_destroy(g, NULL);
     else
         *out = g;
-    return rc;
+    return st;
 }
 
 mvnc_graph_info mvnc_graph_about(const mvnc_graph *g)
@@ -203,12 +203,13 @@ mvnc_graph_info mvnc_graph_about(const mvnc_graph *g)
 /* --- forgetting ---------------------------------------------------------- */
 
 /* The first error stays. */
-static void note(vpu_status *rc, vpu_status st, const vpu_error *from,
+/* The first error counts. */
+static void note(vpu_status *first, vpu_status st, const vpu_error *from,
                  vpu_error *err)
 {
-    if (*rc || !st)
+    if (*first || !st)
         return;
-    *rc = st;
+    *first = st;
     if (err)
         *err = *from;
 }
@@ -248,20 +249,20 @@ static vpu_status drop_fifo(mvnc_graph *g, bool input, vpu_error *err)
     mvnc_command c = {.type = MVNC_GRAPH_BUFFER_DEALLOCATE,
                       .id = input ? g->input_id : g->output_id};
     uint8_t stop[4];
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     word_set(stop, MVNC_STOP);
     if (input)
-        rc =
+        st =
             mvnc_send(m, g->input, stop, sizeof stop, "the end of inputs", err);
-    return rc ? rc : command(m, &c, err);
+    return st ? st : command(m, &c, err);
 }
 
 vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
 {
     mvnc_command c = {.type = MVNC_GRAPH_DEALLOCATE};
     unsigned timeout_ms;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
     vpu_error e;
     mvnc *m;
 
@@ -272,23 +273,23 @@ vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err)
     timeout_ms = m->config.timeout_ms;
     pthread_mutex_lock(&m->monitor_lock);
     if (g->input_there)
-        note(&rc, drop_fifo(g, true, &e), &e, err);
-    if (!rc)
-        note(&rc, close_one(g, g->input, &g->input_open, timeout_ms, &e), &e,
+        note(&st, drop_fifo(g, true, &e), &e, err);
+    if (!st)
+        note(&st, close_one(g, g->input, &g->input_open, timeout_ms, &e), &e,
              err);
-    if (!rc && g->output_there)
-        note(&rc, drop_fifo(g, false, &e), &e, err);
-    if (!rc)
-        note(&rc, close_one(g, g->output, &g->output_open, timeout_ms, &e), &e,
+    if (!st && g->output_there)
+        note(&st, drop_fifo(g, false, &e), &e, err);
+    if (!st)
+        note(&st, close_one(g, g->output, &g->output_open, timeout_ms, &e), &e,
              err);
-    if (!rc && g->allocated)
-        note(&rc, command(m, &c, &e), &e, err);
-    if (!rc)
-        note(&rc, close_one(g, g->blob, &g->blob_open, timeout_ms, &e), &e,
+    if (!st && g->allocated)
+        note(&st, command(m, &c, &e), &e, err);
+    if (!st)
+        note(&st, close_one(g, g->blob, &g->blob_open, timeout_ms, &e), &e,
              err);
     pthread_mutex_unlock(&m->monitor_lock);
-    mvnc_graph_forget(g, rc ? 0 : timeout_ms);
-    return rc;
+    mvnc_graph_forget(g, st ? 0 : timeout_ms);
+    return st;
 }
 
 /* --- inferences ---------------------------------------------------------- */
@@ -300,15 +301,15 @@ vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
                       .id = g->id,
                       .input = g->input_id,
                       .output = g->output_id};
-    vpu_status rc =
+    vpu_status st =
         mvnc_send(m, g->input, input, g->info.input.bytes, "the input", err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     pthread_mutex_lock(&m->monitor_lock);
-    rc = command(m, &c, err);
+    st = command(m, &c, err);
     pthread_mutex_unlock(&m->monitor_lock);
-    return rc;
+    return st;
 }
 
 vpu_status mvnc_result(mvnc_graph *g, void *output, unsigned run_ms,
@@ -324,20 +325,20 @@ static vpu_status question(mvnc_graph *g, mvnc_graph_type type, void *out,
 {
     mvnc *m = g->mvnc;
     mvnc_command c = {.type = type, .id = g->id};
-    vpu_status rc, status;
+    vpu_status st, status;
     vpu_error e;
 
     pthread_mutex_lock(&m->monitor_lock);
-    rc = send_command(m, &c, err);
-    if (!rc) {
-        rc = mvnc_get(m, m->monitor, out, n, m->config.timeout_ms, what, err);
-        if (!rc || rc == VPU_ERR_MISMATCH) {
+    st = send_command(m, &c, err);
+    if (!st) {
+        st = mvnc_get(m, m->monitor, out, n, m->config.timeout_ms, what, err);
+        if (!st || st == VPU_ERR_MISMATCH) {
             status = get_status(m, type, m->config.timeout_ms, &e);
-            note(&rc, status, &e, err);
+            note(&st, status, &e, err);
         }
     }
     pthread_mutex_unlock(&m->monitor_lock);
-    return rc;
+    return st;
 }
 
 vpu_status mvnc_timings(mvnc_graph *g, float *out, vpu_error *err)

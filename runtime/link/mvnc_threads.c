@@ -43,16 +43,16 @@ static void *ping(void *arg)
     word_set(bytes + 4, 0);
     do {
         vpu_error err, why;
-        vpu_status rc = xlink_write(m->xlink, m->device, bytes, sizeof bytes,
+        vpu_status st = xlink_write(m->xlink, m->device, bytes, sizeof bytes,
                                     m->config.dead_ms, &err);
 
-        if (rc == VPU_OK || ending(m))
+        if (st == VPU_OK || ending(m))
             continue;
         err_set(&why, VPU_ERR_IO,
                 "the stick does not answer the watchdog's pings: no ack within "
                 "%u ms (%.200s)",
                 m->config.dead_ms, err.msg);
-        if (rc != VPU_ERR_IO) /* else the link says why itself */
+        if (st != VPU_ERR_IO) /* else the link says why itself */
             xlink_fail(m->xlink, &why);
         break;
     } while (pause_for(m, m->config.ping_ms));
@@ -69,11 +69,11 @@ static void *read_text(void *arg)
 
     while (!ending(m)) {
         xlink_packet p;
-        vpu_status rc = xlink_read(m->xlink, m->console, &p, READ_MS, NULL);
+        vpu_status st = xlink_read(m->xlink, m->console, &p, READ_MS, NULL);
 
-        if (rc == VPU_ERR_LIMIT)
+        if (st == VPU_ERR_LIMIT)
             continue;
-        if (rc)
+        if (st)
             break;
         m->config.print(m->config.print_user, p.data, p.bytes);
         if (xlink_release(m->xlink, m->console, m->config.timeout_ms, NULL))

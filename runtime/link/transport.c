@@ -176,21 +176,21 @@ static vpu_status wrap(int fd, transport **out, vpu_error *err)
 
 vpu_status transport_pair(transport *ends[2], vpu_error *err)
 {
-    vpu_status rc;
+    vpu_status st;
     int fd[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd))
         return err_set(err, VPU_ERR_IO, "a pair of sockets: %s",
                        strerror(errno));
-    rc = wrap(fd[0], &ends[0], err);
-    if (rc) {
+    st = wrap(fd[0], &ends[0], err);
+    if (st) {
         close(fd[1]);
-        return rc;
+        return st;
     }
-    rc = wrap(fd[1], &ends[1], err);
-    if (rc)
+    st = wrap(fd[1], &ends[1], err);
+    if (st)
         transport_close(ends[0]);
-    return rc;
+    return st;
 }
 
 static vpu_status parse_tcp(const char *address, socket_address *out,
@@ -250,10 +250,10 @@ static vpu_status parse_address(const char *address, socket_address *out,
 static vpu_status new_socket(const char *address, socket_address *a, int *fd,
                              vpu_error *err)
 {
-    vpu_status rc = parse_address(address, a, err);
+    vpu_status st = parse_address(address, a, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     *fd = socket(a->u.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
                  0);
     return *fd < 0
@@ -301,10 +301,10 @@ vpu_status transport_connect(const char *address, unsigned timeout_ms,
 {
     socket_address a;
     int fd, problem;
-    vpu_status rc = new_socket(address, &a, &fd, err);
+    vpu_status st = new_socket(address, &a, &fd, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     problem = connect_until(fd, &a, clock_ms() + timeout_ms);
     if (!problem)
         return wrap(fd, out, err);
@@ -341,10 +341,10 @@ vpu_status transport_listen(const char *address, transport_listener **out,
     transport_listener *l;
     socket_address a;
     int fd, one = 1;
-    vpu_status rc = new_socket(address, &a, &fd, err);
+    vpu_status st = new_socket(address, &a, &fd, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(fd, &a.u.any, a.n) || listen(fd, 4)) {
         err_set(err, VPU_ERR_IO, "%s: %s", address, strerror(errno));

@@ -86,14 +86,14 @@ static vpu_status enqueue(xlink *x, const xlink_header *h, const void *payload,
                           uint32_t n, vpu_error *err)
 {
     xlink_queued *e = malloc(sizeof *e + n);
-    vpu_status rc;
+    vpu_status st;
 
     if (!e)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u bytes to send", n);
-    rc = xlink_encode(x->config.layout, h, e->header, sizeof e->header, err);
-    if (rc) {
+    st = xlink_encode(x->config.layout, h, e->header, sizeof e->header, err);
+    if (st) {
         free(e);
-        return rc;
+        return st;
     }
     e->next = NULL;
     e->bytes = n;
@@ -123,7 +123,7 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
                          xlink_header *answer, bool *sent, vpu_error *err)
 {
     xlink_pending *p = NULL;
-    vpu_status rc;
+    vpu_status st;
 
     *sent = false;
     for (;;) {
@@ -143,17 +143,17 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
     h->can_be_served = x->config.layout == XLINK_LAYOUT_C &&
                        !x->config.device && h->event != XLINK_PING &&
                        h->event != XLINK_RESET;
-    rc = enqueue(x, h, payload, n, err);
-    if (rc)
-        return rc;
+    st = enqueue(x, h, payload, n, err);
+    if (st)
+        return st;
     pthread_cond_signal(&x->work);
     *sent = true;
     *p = (xlink_pending){.used = true, .id = h->id, .event = h->event};
-    rc = await(x, p, deadline, err);
+    st = await(x, p, deadline, err);
     *answer = p->answer;
     p->used = false;
     pthread_cond_broadcast(&x->changed);
-    return rc;
+    return st;
 }
 
 static vpu_status respond(xlink *x, const xlink_header *to, uint32_t flags,
@@ -227,7 +227,7 @@ static vpu_status on_release(xlink *x, const xlink_header *h, vpu_error *err)
 static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
 {
     xlink_stream *s;
-    vpu_status rc;
+    vpu_status st;
 
     switch (h->event) {
     case XLINK_PING:
@@ -244,8 +244,8 @@ static vpu_status on_request(xlink *x, const xlink_header *h, vpu_error *err)
         return on_release(x, h, err);
     case XLINK_RESET:
         x->was_reset = true;
-        rc = respond(x, h, XLINK_FLAG_ACK, 0, 0, err);
-        return rc ? rc
+        st = respond(x, h, XLINK_FLAG_ACK, 0, 0, err);
+        return st ? st
                   : err_set(err, VPU_ERR_IO, "the other end reset the link");
     default: /* DROP; a WRITE does not come here */
         return respond(x, h, XLINK_FLAG_ACK, h->stream, 0, err);
@@ -283,7 +283,7 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
 {
     xlink_stream *s = xlink_by_id(x, h->stream);
     uint8_t *data;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     if (!s || s->n_in == XLINK_MAX_PACKETS || h->size > x->config.max_packet)
         return err_set(err, VPU_ERR_IO,
@@ -296,19 +296,19 @@ static vpu_status on_write(xlink *x, const xlink_header *h, vpu_error *err)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a packet of %u bytes",
                        h->size);
     pthread_mutex_unlock(&x->lock);
-    for (uint32_t at = 0, n; at < h->size && !rc; at += n) {
+    for (uint32_t at = 0, n; at < h->size && !st; at += n) {
         size_t got;
 
         n = h->size - at < CHUNK ? h->size - at : CHUNK;
-        rc = transport_read(x->transport, data + at, n, &got,
+        st = transport_read(x->transport, data + at, n, &got,
                             x->config.timeout_ms, err);
     }
     pthread_mutex_lock(&x->lock);
-    seen(x, false, h, data, rc ? 0 : h->size);
+    seen(x, false, h, data, st ? 0 : h->size);
     s = xlink_by_id(x, h->stream);
-    if (rc || !s) { /* without s: closed here meanwhile */
+    if (st || !s) { /* without s: closed here meanwhile */
         free(data);
-        return rc ? rc : respond(x, h, XLINK_FLAG_ACK, h->stream, h->size, err);
+        return st ? st : respond(x, h, XLINK_FLAG_ACK, h->stream, h->size, err);
     }
     unsigned last = (s->first + s->n_in++) % XLINK_MAX_PACKETS;
     s->in[last].data = data;
@@ -331,46 +331,46 @@ static bool must_end(xlink *x)
 static vpu_status read_header(xlink *x, uint8_t *buf, size_t n, vpu_error *err)
 {
     size_t got = 0, more = 0;
-    vpu_status rc;
+    vpu_status st;
 
     do
-        rc = transport_read(x->transport, buf, n, &got, SLICE_MS, err);
-    while (rc == VPU_ERR_LIMIT && !got && !must_end(x));
-    if (rc == VPU_ERR_LIMIT && got)
-        rc = transport_read(x->transport, buf + got, n - got, &more,
+        st = transport_read(x->transport, buf, n, &got, SLICE_MS, err);
+    while (st == VPU_ERR_LIMIT && !got && !must_end(x));
+    if (st == VPU_ERR_LIMIT && got)
+        st = transport_read(x->transport, buf + got, n - got, &more,
                             x->config.timeout_ms, err);
-    return rc;
+    return st;
 }
 
 static void *read_events(void *arg)
 {
     xlink *x = arg;
     size_t n = xlink_header_size(x->config.layout);
-    vpu_status rc;
+    vpu_status st;
 
     do {
         uint8_t bytes[XLINK_HEADER_MAX];
         xlink_header h;
         vpu_error err;
 
-        rc = read_header(x, bytes, n, &err);
-        if (!rc)
-            rc = xlink_decode(x->config.layout, bytes, n, &h, &err);
+        st = read_header(x, bytes, n, &err);
+        if (!st)
+            st = xlink_decode(x->config.layout, bytes, n, &h, &err);
         pthread_mutex_lock(&x->lock);
-        if (!rc && (h.response || h.event != XLINK_WRITE))
+        if (!st && (h.response || h.event != XLINK_WRITE))
             seen(x, false, &h, NULL, 0);
-        if (!rc && h.response)
+        if (!st && h.response)
             on_response(x, &h);
-        else if (!rc)
-            rc = h.event == XLINK_WRITE ? on_write(x, &h, &err)
+        else if (!st)
+            st = h.event == XLINK_WRITE ? on_write(x, &h, &err)
                                         : on_request(x, &h, &err);
-        if (rc)
+        if (st)
             xlink_end(x, &err);
         pthread_mutex_unlock(&x->lock);
         /* Unlocked, or who wakes waits at once for the lock. */
         pthread_cond_broadcast(&x->changed);
         pthread_cond_signal(&x->work);
-    } while (!rc && !must_end(x));
+    } while (!st && !must_end(x));
     return NULL;
 }
 
@@ -378,26 +378,26 @@ static void *read_events(void *arg)
 static vpu_status send_event(xlink *x, const xlink_queued *e, vpu_error *err)
 {
     size_t put;
-    vpu_status rc = transport_write(x->transport, e->header,
+    vpu_status st = transport_write(x->transport, e->header,
                                     xlink_header_size(x->config.layout), &put,
                                     x->config.timeout_ms, err);
 
-    for (uint32_t at = 0, n; at < e->bytes && !rc; at += n) {
+    for (uint32_t at = 0, n; at < e->bytes && !st; at += n) {
         n = e->bytes - at < CHUNK ? e->bytes - at : CHUNK;
-        rc = transport_write(x->transport, e->payload + at, n, &put,
+        st = transport_write(x->transport, e->payload + at, n, &put,
                              x->config.timeout_ms, err);
     }
-    return rc;
+    return st;
 }
 
 /* Goes on after the end of the link: the answer to a RESET is still to go. */
 static void *write_events(void *arg)
 {
     xlink *x = arg;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     pthread_mutex_lock(&x->lock);
-    while (!rc) {
+    while (!st) {
         xlink_queued *e = x->queue;
         xlink_header h;
         vpu_error err;
@@ -417,10 +417,10 @@ static void *write_events(void *arg)
                           xlink_header_size(x->config.layout), &h, &err))
             seen(x, true, &h, e->bytes ? e->payload : NULL, e->bytes);
         pthread_mutex_unlock(&x->lock);
-        rc = send_event(x, e, &err);
+        st = send_event(x, e, &err);
         free(e);
         pthread_mutex_lock(&x->lock);
-        if (rc)
+        if (st)
             xlink_end(x, &err);
     }
     x->writing = false;
@@ -458,15 +458,15 @@ static vpu_status handshake(xlink *x, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(x->config.timeout_ms);
     xlink_header h = {.event = XLINK_PING}, answer;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
-    rc = x->config.device
+    st = x->config.device
              ? await_ping(x, err)
              : xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
@@ -474,7 +474,7 @@ vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
 {
     xlink *x = calloc(1, sizeof *x);
     pthread_condattr_t attr;
-    vpu_status rc;
+    vpu_status st;
 
     if (!x)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a link");
@@ -498,12 +498,12 @@ vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
         xlink_stop(x);
         return err_set(err, VPU_ERR_NOMEM, "no thread for a link");
     }
-    rc = handshake(x, err);
-    if (rc)
+    st = handshake(x, err);
+    if (st)
         xlink_stop(x);
     else
         *out = x;
-    return rc;
+    return st;
 }
 
 void xlink_stop(xlink *x)

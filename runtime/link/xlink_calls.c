@@ -26,7 +26,7 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
     bool ours = !x->config.device && xlink_host_allocates(x->config.layout);
     xlink_stream *s = xlink_by_name(x, h->name);
     xlink_header answer;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     if (s && s->write_size)
@@ -42,20 +42,20 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
         h->stream = s->id;
         s->write_size = h->size;
     }
-    rc = xlink_request(x, h, NULL, 0, deadline, &answer, &sent, err);
-    if (!rc)
-        rc = refused(&answer, err);
+    st = xlink_request(x, h, NULL, 0, deadline, &answer, &sent, err);
+    if (!st)
+        st = refused(&answer, err);
     s = xlink_by_name(x, h->name);
-    if (!rc && !s)
-        rc = err_set(err, VPU_ERR_LIMIT, "%s: stream id %u cannot be added",
+    if (!st && !s)
+        st = err_set(err, VPU_ERR_LIMIT, "%s: stream id %u cannot be added",
                      h->name, answer.stream);
-    if (s && (ours || !rc))
-        s->write_size = rc ? 0 : h->size;
-    if (s && rc)
+    if (s && (ours || !st))
+        s->write_size = st ? 0 : h->size;
+    if (s && st)
         xlink_drop_if_closed(s);
     else if (s)
         *stream = s->id;
-    return rc;
+    return st;
 }
 
 vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
@@ -63,7 +63,7 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
 {
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_CREATE_STREAM};
-    vpu_status rc;
+    vpu_status st;
 
     if (!*name || strlen(name) >= sizeof h.name)
         return err_set(err, VPU_ERR_INVALID,
@@ -77,9 +77,9 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
     h.size =
         (write_size + XLINK_SIZE_UNIT - 1) / XLINK_SIZE_UNIT * XLINK_SIZE_UNIT;
     pthread_mutex_lock(&x->lock);
-    rc = open_stream(x, &h, stream, &deadline, err);
+    st = open_stream(x, &h, stream, &deadline, err);
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
@@ -90,7 +90,7 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
     xlink_header h = {
         .event = XLINK_CREATE_STREAM, .stream = XLINK_NO_STREAM, .size = size};
     xlink_stream *s;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
@@ -99,32 +99,32 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
         strcpy(h.name, s->name);
         if (!x->config.device && xlink_host_allocates(x->config.layout))
             h.stream = s->id;
-        rc = xlink_request(x, &h, NULL, 0, &deadline, answer, &sent, err);
+        st = xlink_request(x, &h, NULL, 0, &deadline, answer, &sent, err);
     } else {
-        rc = err_set(err, VPU_ERR_INVALID, "stream '%s' is not open", name);
+        st = err_set(err, VPU_ERR_INVALID, "stream '%s' is not open", name);
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
                       unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
     xlink_stream *s;
 
     pthread_mutex_lock(&x->lock);
-    while (!(s = xlink_by_name(x, name)) && !rc)
+    while (!(s = xlink_by_name(x, name)) && !st)
         if (x->over)
-            rc = xlink_over(x, err);
+            st = xlink_over(x, err);
         else if (!xlink_wait(x, &deadline) && !xlink_by_name(x, name))
-            rc = err_set(err, VPU_ERR_LIMIT, "no stream '%s' within %u ms",
+            st = err_set(err, VPU_ERR_LIMIT, "no stream '%s' within %u ms",
                          name, timeout_ms);
     if (s)
         *stream = s->id;
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 /* Until n more bytes may be on their way. */
@@ -166,31 +166,31 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
     xlink_header h = {.event = XLINK_WRITE, .stream = stream, .size = n};
     xlink_header answer;
     xlink_stream *s;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
-    rc = wait_room(x, stream, n, &deadline, err);
-    if (!rc) {
-        rc = xlink_request(x, &h, data, n, &deadline, &answer, &sent, err);
-        if (!rc)
-            rc = refused(&answer, err);
+    st = wait_room(x, stream, n, &deadline, err);
+    if (!st) {
+        st = xlink_request(x, &h, data, n, &deadline, &answer, &sent, err);
+        if (!st)
+            st = refused(&answer, err);
         s = xlink_by_id(x, stream);
         /* A late ack still brings a release; what never left does not. */
-        if (s && rc && (!sent || rc == VPU_ERR_MISMATCH) && s->out_packets) {
+        if (s && st && (!sent || st == VPU_ERR_MISMATCH) && s->out_packets) {
             s->out_packets--;
             s->out_bytes -= n;
         }
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
                       unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
     bool in_time = true;
 
     pthread_mutex_lock(&x->lock);
@@ -198,15 +198,15 @@ vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
         xlink_stream *s = xlink_by_id(x, stream);
 
         if (!s) {
-            rc = not_open(stream, err);
+            st = not_open(stream, err);
         } else if (s->n_taken < s->n_in) {
             unsigned at = (s->first + s->n_taken++) % XLINK_MAX_PACKETS;
 
             *out = (xlink_packet){s->in[at].data, s->in[at].bytes};
         } else if (x->over) {
-            rc = xlink_over(x, err);
+            st = xlink_over(x, err);
         } else if (!in_time) {
-            rc = err_set(err, VPU_ERR_LIMIT,
+            st = err_set(err, VPU_ERR_LIMIT,
                          "stream %u: nothing arrived within %u ms", stream,
                          timeout_ms);
         } else {
@@ -216,7 +216,7 @@ vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,
         break;
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 /* Of the packets not read yet, the one that arrived first; NULL: there is none.
@@ -242,16 +242,16 @@ vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
                           unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
     bool in_time = true;
     xlink_stream *s;
 
     pthread_mutex_lock(&x->lock);
-    while (!(s = earliest(x)) && !rc)
+    while (!(s = earliest(x)) && !st)
         if (x->over)
-            rc = xlink_over(x, err);
+            st = xlink_over(x, err);
         else if (!in_time)
-            rc = err_set(err, VPU_ERR_LIMIT, "nothing arrived within %u ms",
+            st = err_set(err, VPU_ERR_LIMIT, "nothing arrived within %u ms",
                          timeout_ms);
         else
             in_time = xlink_wait(x, &deadline);
@@ -262,7 +262,7 @@ vpu_status xlink_read_any(xlink *x, uint32_t *stream, xlink_packet *out,
         *out = (xlink_packet){s->in[at].data, s->in[at].bytes};
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 bool xlink_stream_name(xlink *x, uint32_t stream, char out[XLINK_NAME_BYTES])
@@ -300,15 +300,15 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_READ_REL, .stream = stream}, answer;
     xlink_stream *s;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
     s = xlink_by_id(x, stream);
     if (!s) {
-        rc = not_open(stream, err);
+        st = not_open(stream, err);
     } else if (!s->n_taken) {
-        rc = err_set(err, VPU_ERR_INVALID,
+        st = err_set(err, VPU_ERR_INVALID,
                      "stream %u: no packet was read that could be released",
                      stream);
     } else {
@@ -317,12 +317,12 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
         s->first = (s->first + 1) % XLINK_MAX_PACKETS;
         s->n_in--;
         s->n_taken--;
-        rc = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
-        if (!rc)
-            rc = refused(&answer, err);
+        st = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+        if (!st)
+            st = refused(&answer, err);
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 static vpu_status wait_released(xlink *x, uint32_t stream,
@@ -354,20 +354,20 @@ static vpu_status request_close(xlink *x, uint32_t stream,
                                 const struct timespec *deadline,
                                 xlink_header *answer, vpu_error *err)
 {
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
-    for (int i = 0; i < CLOSE_TRIES && !rc; i++) {
+    for (int i = 0; i < CLOSE_TRIES && !st; i++) {
         xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream};
         struct timespec pause = clock_deadline(CLOSE_PAUSE_MS);
         bool sent;
 
         while (i && !x->over && xlink_wait(x, &pause))
             ;
-        rc = xlink_request(x, &h, NULL, 0, deadline, answer, &sent, err);
-        if (!rc && answer->flags & XLINK_FLAG_ACK)
+        st = xlink_request(x, &h, NULL, 0, deadline, answer, &sent, err);
+        if (!st && answer->flags & XLINK_FLAG_ACK)
             break;
     }
-    return rc;
+    return st;
 }
 
 vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
@@ -376,23 +376,23 @@ vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header answer;
     xlink_stream *s;
-    vpu_status rc;
+    vpu_status st;
 
     pthread_mutex_lock(&x->lock);
-    rc = wait_released(x, stream, &deadline, err);
-    if (!rc) {
-        rc = request_close(x, stream, &deadline, &answer, err);
+    st = wait_released(x, stream, &deadline, err);
+    if (!st) {
+        st = request_close(x, stream, &deadline, &answer, err);
         s = xlink_by_id(x, stream);
         /* Whatever the answer [S]. */
-        if (!rc && s) {
+        if (!st && s) {
             s->write_size = 0;
             xlink_drop_if_closed(s);
         }
-        if (!rc)
-            rc = refused(&answer, err);
+        if (!st)
+            st = refused(&answer, err);
     }
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }
 
 vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err)
@@ -400,13 +400,13 @@ vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err)
     struct timespec deadline = clock_deadline(timeout_ms);
     xlink_header h = {.event = XLINK_RESET}, answer;
     vpu_error why;
-    vpu_status rc;
+    vpu_status st;
     bool sent;
 
     pthread_mutex_lock(&x->lock);
-    rc = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+    st = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
     err_set(&why, VPU_ERR_IO, "the link was reset from here");
     xlink_end(x, &why);
     pthread_mutex_unlock(&x->lock);
-    return rc;
+    return st;
 }

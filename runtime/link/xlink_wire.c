@@ -200,16 +200,16 @@ vpu_status xlink_encode(xlink_layout layout, const xlink_header *h, void *out,
                         size_t n, vpu_error *err)
 {
     uint8_t *o = out;
-    vpu_status rc;
+    vpu_status st;
     uint32_t type;
 
     if (n < layouts[layout].header)
         return err_set(err, VPU_ERR_INVALID,
                        "layout %s: room for %zu bytes of header, expected %zu",
                        layouts[layout].name, n, layouts[layout].header);
-    rc = check_send(layout, h, err);
-    if (rc)
-        return rc;
+    st = check_send(layout, h, err);
+    if (st)
+        return st;
     type = (uint32_t)events[h->event].number[layout];
     if (h->response)
         type += layouts[layout].request_last + 1;
@@ -256,16 +256,16 @@ vpu_status xlink_decode(xlink_layout layout, const void *bytes, size_t n,
                         xlink_header *h, vpu_error *err)
 {
     const uint8_t *in = bytes;
-    vpu_status rc;
+    vpu_status st;
 
     memset(h, 0, sizeof *h);
     if (n != layouts[layout].header)
         return err_set(err, VPU_ERR_PARSE,
                        "layout %s: header of %zu bytes, expected %zu",
                        layouts[layout].name, n, layouts[layout].header);
-    rc = decode_type(layout, get(in, layout, FIELD_type), h, err);
-    if (rc)
-        return rc;
+    st = decode_type(layout, get(in, layout, FIELD_type), h, err);
+    if (st)
+        return st;
     h->id = get(in, layout, FIELD_id);
     h->stream = get(in, layout, FIELD_stream);
     h->size = get(in, layout, FIELD_size);
@@ -274,12 +274,12 @@ vpu_status xlink_decode(xlink_layout layout, const void *bytes, size_t n,
     h->flags = get(in, layout, FIELD_flags);
     if (h->event == XLINK_CREATE_STREAM)
         memcpy(h->name, in + fields[FIELD_name].offset[layout], sizeof h->name);
-    rc = check_flags(layout, h, VPU_ERR_PARSE, err);
-    if (rc)
-        return rc;
-    rc = check_name(layout, h, VPU_ERR_PARSE, err);
-    if (rc)
-        return rc;
+    st = check_flags(layout, h, VPU_ERR_PARSE, err);
+    if (st)
+        return st;
+    st = check_name(layout, h, VPU_ERR_PARSE, err);
+    if (st)
+        return st;
     /* What follows the NUL is no part of the name. */
     size_t used = strlen(h->name);
     memset(h->name + used, 0, sizeof h->name - used);

@@ -162,15 +162,15 @@ static vpu_status fault_read(transport *t, void *buf, size_t n, size_t *got,
                              unsigned timeout_ms, vpu_error *err)
 {
     faulty *f = (faulty *)t;
-    vpu_status rc;
+    vpu_status st;
 
     if (is_gone(f))
         return unplugged(f, err);
     take_time(f);
-    rc = transport_read(f->inner, buf, n, got, timeout_ms, err);
+    st = transport_read(f->inner, buf, n, got, timeout_ms, err);
     if (crossing(f, *got) < *got || is_gone(f))
         return unplugged(f, err);
-    return rc;
+    return st;
 }
 
 /* What becomes of a header; false: it is not sent. */
@@ -237,7 +237,7 @@ static vpu_status pass(faulty *f, const uint8_t *p, size_t n,
     const stick_fault *stall =
         stick_fault_find(f->list, f->n, STICK_FAULT_stall);
     size_t may = crossing(f, n), put;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     if (stall && f->sent + may >= stall->number) {
         may = f->sent < stall->number ? (size_t)(stall->number - f->sent) : 0;
@@ -245,8 +245,8 @@ static vpu_status pass(faulty *f, const uint8_t *p, size_t n,
     }
     f->sent += may;
     if (may)
-        rc = transport_write(f->inner, p, may, &put, timeout_ms, err);
-    return is_gone(f) ? unplugged(f, err) : rc;
+        st = transport_write(f->inner, p, may, &put, timeout_ms, err);
+    return is_gone(f) ? unplugged(f, err) : st;
 }
 
 static vpu_status send_header(faulty *f, const uint8_t *p, size_t n,
@@ -270,7 +270,7 @@ static vpu_status send_payload(faulty *f, const uint8_t *p, size_t n,
                                unsigned timeout_ms, vpu_error *err)
 {
     uint8_t *both = NULL;
-    vpu_status rc;
+    vpu_status st;
 
     f->payload -= n < f->payload ? (uint32_t)n : f->payload;
     if (f->n_held) {
@@ -283,13 +283,13 @@ static vpu_status send_payload(faulty *f, const uint8_t *p, size_t n,
         f->n_held = 0;
     } else if (f->cut_last && !f->payload) {
         n--;
-        rc = pass(f, p, n, timeout_ms, err);
+        st = pass(f, p, n, timeout_ms, err);
         f->mute = true;
-        return rc;
+        return st;
     }
-    rc = pass(f, both ? both : p, n, timeout_ms, err);
+    st = pass(f, both ? both : p, n, timeout_ms, err);
     free(both);
-    return rc;
+    return st;
 }
 
 static vpu_status fault_write(transport *t, const void *buf, size_t n,

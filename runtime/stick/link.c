@@ -43,11 +43,11 @@ static vpu_status slow_read(transport *t, void *buf, size_t n, size_t *got,
                             unsigned timeout_ms, vpu_error *err)
 {
     slow *s = (slow *)t;
-    vpu_status rc = transport_read(s->inner, buf, n, got, timeout_ms, err);
+    vpu_status st = transport_read(s->inner, buf, n, got, timeout_ms, err);
 
     if (*got)
         take_time(s, *got);
-    return rc;
+    return st;
 }
 
 static vpu_status slow_write(transport *t, const void *buf, size_t n,

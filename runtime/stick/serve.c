@@ -76,10 +76,10 @@ static vpu_status device_command(stick_session *s, uint32_t stream,
 {
     uint32_t type = p.bytes >= 4 ? word_get(p.data) : UINT32_MAX, used;
     uint8_t bytes[4];
-    vpu_status rc = stick_session_release(s, stream, err);
+    vpu_status st = stick_session_release(s, stream, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     switch (type) {
     case MVNC_GET_CAPABILITIES:
         return tell_capabilities(s, stream, err);
@@ -122,33 +122,33 @@ static bool stopped(const stick_session *s)
 /* A stream may be closed between any two calls: that is the host's right. */
 static vpu_status serve(stick_session *s, vpu_error *err)
 {
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
-    while ((!rc || rc == VPU_ERR_LIMIT || rc == VPU_ERR_INVALID) &&
+    while ((!st || st == VPU_ERR_LIMIT || st == VPU_ERR_INVALID) &&
            !stopped(s)) {
         xlink_packet p;
         uint32_t stream;
 
-        rc = xlink_read_any(s->xlink, &stream, &p, SLICE_MS, err);
-        if (rc)
+        st = xlink_read_any(s->xlink, &stream, &p, SLICE_MS, err);
+        if (st)
             continue;
-        rc = dispatch(s, stream, p, err);
-        if (rc == VPU_ERR_LIMIT || rc == VPU_ERR_MISMATCH)
-            return rc; /* the host does not answer, or refuses */
+        st = dispatch(s, stream, p, err);
+        if (st == VPU_ERR_LIMIT || st == VPU_ERR_MISMATCH)
+            return st; /* the host does not answer, or refuses */
     }
-    return rc == VPU_ERR_LIMIT ? VPU_OK : rc;
+    return st == VPU_ERR_LIMIT ? VPU_OK : st;
 }
 
 /* The link stays, and nobody answers. */
 static void play_dead(const stick_session *s, transport *t)
 {
-    vpu_status rc;
+    vpu_status st;
     size_t got;
     char byte;
 
     do
-        rc = transport_read(t, &byte, 1, &got, SLICE_MS, NULL);
-    while ((!rc || rc == VPU_ERR_LIMIT) && !stopped(s));
+        st = transport_read(t, &byte, 1, &got, SLICE_MS, NULL);
+    while ((!st || st == VPU_ERR_LIMIT) && !stopped(s));
 }
 
 static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
@@ -169,16 +169,16 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
                          .stop = s->config->stop,
                          .watch = s->config->watch};
     vpu_error over;
-    vpu_status rc = xlink_start(t, &link, &s->xlink, err);
+    vpu_status st = xlink_start(t, &link, &s->xlink, err);
 
-    if (rc) {
+    if (st) {
         *how = stopped(s) ? STICK_STOPPED : STICK_GONE;
-        return *how == STICK_STOPPED ? VPU_OK : rc;
+        return *how == STICK_STOPPED ? VPU_OK : st;
     }
     jobs.xlink = s->xlink;
-    rc = stick_jobs_start(&jobs, &s->jobs, err);
-    if (!rc)
-        rc = serve(s, err);
+    st = stick_jobs_start(&jobs, &s->jobs, err);
+    if (!st)
+        st = serve(s, err);
     *how = xlink_was_reset(s->xlink) ? STICK_RESET
            : stopped(s)              ? STICK_STOPPED
                                      : STICK_GONE;
@@ -189,7 +189,7 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
     stick_jobs_stop(s->jobs);
     stick_session_forget(s);
     xlink_stop(s->xlink);
-    return *how == STICK_GONE ? rc : VPU_OK;
+    return *how == STICK_GONE ? st : VPU_OK;
 }
 
 vpu_status stick_serve(transport *t, const stick_config *c, stick_end *how,
@@ -198,21 +198,21 @@ vpu_status stick_serve(transport *t, const stick_config *c, stick_end *how,
     stick_session s = {
         .config = c, .timeout_ms = c->timeout_ms ? c->timeout_ms : TIMEOUT_MS};
     transport *paced = NULL, *faulty = NULL, *end = t;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     *how = STICK_GONE;
     if (c->link) {
-        rc = stick_link_wrap(end, c->link, &paced, err);
+        st = stick_link_wrap(end, c->link, &paced, err);
         end = paced;
     }
-    if (!rc && c->n_faults) {
-        rc = stick_fault_wrap(end, c->layout, c->faults, c->n_faults, &faulty,
+    if (!st && c->n_faults) {
+        st = stick_fault_wrap(end, c->layout, c->faults, c->n_faults, &faulty,
                               err);
         end = faulty;
     }
-    if (!rc)
-        rc = run_session(&s, end, how, err);
+    if (!st)
+        st = run_session(&s, end, how, err);
     transport_close(faulty);
     transport_close(paced);
-    return rc;
+    return st;
 }

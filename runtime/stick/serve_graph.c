@@ -12,10 +12,10 @@ static vpu_status send_status(stick_session *s, uint32_t status, vpu_error *err)
 {
     uint32_t monitor;
     uint8_t bytes[4];
-    vpu_status rc = xlink_find(s->xlink, "graphMonitor", &monitor, 0, err);
+    vpu_status st = xlink_find(s->xlink, "graphMonitor", &monitor, 0, err);
 
     word_set(bytes, status);
-    return rc ? rc : stick_session_send(s, monitor, bytes, sizeof bytes, err);
+    return st ? st : stick_session_send(s, monitor, bytes, sizeof bytes, err);
 }
 
 /* What a fault makes of a status. */
@@ -162,7 +162,7 @@ static vpu_status describe(stick_session *s, const stick_graph_slot *g,
 {
     stick_program_info about = {0};
     uint8_t in[MVNC_TENSOR] = {0}, out[MVNC_TENSOR] = {0}, stages[4];
-    vpu_status rc;
+    vpu_status st;
 
     if (g->loaded.program) {
         about = stick_program_about(g->loaded.program);
@@ -173,10 +173,10 @@ static vpu_status describe(stick_session *s, const stick_graph_slot *g,
             out);
     }
     word_set(stages, about.n_stages);
-    rc = stick_session_send(s, stream, in, sizeof in, err);
-    if (!rc)
-        rc = stick_session_send(s, stream, out, sizeof out, err);
-    return rc ? rc : stick_session_send(s, stream, stages, sizeof stages, err);
+    st = stick_session_send(s, stream, in, sizeof in, err);
+    if (!st)
+        st = stick_session_send(s, stream, out, sizeof out, err);
+    return st ? st : stick_session_send(s, stream, stages, sizeof stages, err);
 }
 
 vpu_status stick_session_blob(stick_session *s, const char *name,
@@ -184,7 +184,7 @@ vpu_status stick_session_blob(stick_session *s, const char *name,
 {
     stick_graph_slot *g = NULL;
     uint32_t status;
-    vpu_status rc;
+    vpu_status st;
 
     for (int i = 0; i < MAX_GRAPHS && !g; i++)
         if (s->graphs[i].used && s->graphs[i].wants &&
@@ -196,19 +196,19 @@ vpu_status stick_session_blob(stick_session *s, const char *name,
         g->wants = WANTS_NOTHING;
         status = maybe(s, STICK_FAULT_verify_status, check_header(&p));
         g->used = !status; /* hosts take nothing back that was refused */
-        rc = stick_session_release(s, stream, err);
-        return rc ? rc : send_status(s, status, err);
+        st = stick_session_release(s, stream, err);
+        return st ? st : send_status(s, status, err);
     }
     g->wants = WANTS_NOTHING;
     status = maybe(s, STICK_FAULT_alloc_status, load(s, g, p.data, p.bytes));
-    rc = stick_session_release(s, stream, err);
-    if (!rc)
-        rc = describe(s, g, stream, err);
+    st = stick_session_release(s, stream, err);
+    if (!st)
+        st = describe(s, g, stream, err);
     if (status) {
         forget_program(g);
         g->used = false;
     }
-    return rc ? rc : send_status(s, status, err);
+    return st ? st : send_status(s, status, err);
 }
 
 static uint32_t fits(const stick_session *s, const stick_graph_slot *g)
@@ -273,15 +273,15 @@ static vpu_status release_oldest(stick_session *s, stick_fifo_slot *f,
 static vpu_status remove_fifo(stick_session *s, uint32_t id, vpu_error *err)
 {
     stick_fifo_slot *f = fifo_by_id(s, id);
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     if (!f)
         return send_status(s, MVNC_STATUS_INVALID_HANDLE, err);
     stick_jobs_wait(s->jobs);
-    while (f->n_waiting && !rc)
-        rc = release_oldest(s, f, err);
+    while (f->n_waiting && !st)
+        st = release_oldest(s, f, err);
     f->used = false;
-    return rc ? rc : send_status(s, MVNC_STATUS_SUCCESS, err);
+    return st ? st : send_status(s, MVNC_STATUS_SUCCESS, err);
 }
 
 /* An element, or the word that ends them; of elements of 4 bytes only what
@@ -298,9 +298,9 @@ vpu_status stick_session_element(stick_session *s, const char *name,
         if (!f->used || !f->host_writes || strcmp(f->stream, name))
             continue;
         /* Releases go by age: those that wait go first. */
-        for (vpu_status rc = VPU_OK; end && f->bytes != 4 && f->n_waiting;)
-            if ((rc = release_oldest(s, f, err)))
-                return rc;
+        for (vpu_status st = VPU_OK; end && f->bytes != 4 && f->n_waiting;)
+            if ((st = release_oldest(s, f, err)))
+                return st;
         if (end && f->bytes != 4)
             break;
         f->waiting[(f->first + f->n_waiting++) % XLINK_MAX_PACKETS] = p;
@@ -319,7 +319,7 @@ static vpu_status trigger(stick_session *s, const mvnc_command *c,
     stick_fifo_slot *in = fifo_by_id(s, c->input),
                     *out = fifo_by_id(s, c->output);
     uint32_t bytes, status = MVNC_STATUS_SUCCESS;
-    vpu_status rc;
+    vpu_status st;
     void *input;
 
     if (!g || !g->loaded.program || !in || !in->host_writes || !out ||
@@ -333,13 +333,13 @@ static vpu_status trigger(stick_session *s, const mvnc_command *c,
         status = input ? MVNC_STATUS_INTERNAL : MVNC_STATUS_OUT_OF_MEMORY;
     else if (bytes)
         memcpy(input, in->waiting[in->first].data, bytes);
-    rc = release_oldest(s, in, err);
+    st = release_oldest(s, in, err);
     status = maybe(s, STICK_FAULT_trigger_status, status);
-    if (!rc)
-        rc = send_status(s, status, err);
-    if (rc || status) {
+    if (!st)
+        st = send_status(s, status, err);
+    if (st || status) {
         free(input);
-        return rc;
+        return st;
     }
     if (!stick_jobs_add(s->jobs, &g->loaded, input, out->stream_id)) {
         stick_jobs_wait(s->jobs);
@@ -358,7 +358,7 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
     float none[2] = {0};
     const void *data = none;
     uint32_t n = sizeof none;
-    vpu_status rc;
+    vpu_status st;
 
     stick_jobs_wait(s->jobs);
     if (c->type == MVNC_GRAPH_GET_DEBUG_DATA) {
@@ -370,8 +370,8 @@ static vpu_status answer(stick_session *s, const mvnc_command *c,
         data = g->loaded.ms;
         n = (stick_program_about(g->loaded.program).n_stages + 2) * 4;
     }
-    rc = stick_session_send(s, stream, data, n, err);
-    return rc ? rc
+    st = stick_session_send(s, stream, data, n, err);
+    return st ? st
               : send_status(
                     s, g ? MVNC_STATUS_SUCCESS : MVNC_STATUS_INVALID_HANDLE,
                     err);
@@ -385,10 +385,10 @@ vpu_status stick_session_command(stick_session *s, uint32_t stream,
     mvnc_command c;
     vpu_error problem;
     vpu_status bad = mvnc_decode(p.data, p.bytes, &c, &problem);
-    vpu_status rc = stick_session_release(s, stream, err);
+    vpu_status st = stick_session_release(s, stream, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     if (bad) {
         tell(s, problem.msg);
         return send_status(s, MVNC_STATUS_NOT_IMPLEMENTED, err);

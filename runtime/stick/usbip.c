@@ -308,22 +308,22 @@ vpu_status usbip_run(const usbip_config *c, vpu_error *err)
                 .listener = -1,
                 .vhci_port = -1};
     bool done = false, told = false;
-    vpu_status rc = c->address ? listen_at(&v, err) : VPU_OK;
+    vpu_status st = c->address ? listen_at(&v, err) : VPU_OK;
 
-    while (!rc && !done && !stopped(&v)) {
+    while (!st && !done && !stopped(&v)) {
         int fd = -1;
 
         if (c->address && !told && c->ready)
             c->ready(c->user);
         told |= c->address != NULL;
-        rc = next_host(&v, &fd, err);
-        if (!rc && !told && c->ready)
+        st = next_host(&v, &fd, err);
+        if (!st && !told && c->ready)
             c->ready(c->user);
         told = true;
-        if (!rc && fd >= 0)
-            rc = one_host(&v, fd, &done, err);
+        if (!st && fd >= 0)
+            st = one_host(&v, fd, &done, err);
     }
     if (v.listener >= 0)
         close(v.listener);
-    return rc;
+    return st;
 }

@@ -238,10 +238,10 @@ static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,
 {
     usbip_session *s = (usbip_session *)t;
     int64_t deadline = clock_ms() + timeout_ms;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     pthread_mutex_lock(&s->lock);
-    while (*got < n && !rc) {
+    while (*got < n && !st) {
         urb *u = s->out.first;
 
         if (u) {
@@ -256,15 +256,15 @@ static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,
                 complete(s, &s->out, u, 0);
             pump_out(s);
         } else if (s->gone || s->cut) {
-            rc = unplugged(s, err);
+            st = unplugged(s, err);
         } else if (!wait_change(s, deadline) && !s->out.first) {
-            rc = err_set(err, VPU_ERR_LIMIT,
+            st = err_set(err, VPU_ERR_LIMIT,
                          "%zu of %zu bytes arrived within %u ms", *got, n,
                          timeout_ms);
         }
     }
     pthread_mutex_unlock(&s->lock);
-    return rc;
+    return st;
 }
 
 static vpu_status link_write(transport *t, const void *buf, size_t n,
@@ -272,7 +272,7 @@ static vpu_status link_write(transport *t, const void *buf, size_t n,
 {
     usbip_session *s = (usbip_session *)t;
     int64_t deadline = clock_ms() + timeout_ms;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     if (!n)
         return VPU_OK;
@@ -281,18 +281,18 @@ static vpu_status link_write(transport *t, const void *buf, size_t n,
     s->message_n = n;
     s->message_at = 0;
     pump_in(s);
-    while (s->message && !rc) {
+    while (s->message && !st) {
         if (s->gone || s->cut)
-            rc = unplugged(s, err);
+            st = unplugged(s, err);
         else if (!wait_change(s, deadline) && s->message)
-            rc = err_set(err, VPU_ERR_LIMIT,
+            st = err_set(err, VPU_ERR_LIMIT,
                          "%zu of %zu bytes were taken within %u ms",
                          s->message_at, n, timeout_ms);
     }
     *put = s->message_at;
     s->message = NULL;
     pthread_mutex_unlock(&s->lock);
-    return rc;
+    return st;
 }
 
 static void link_reset(transport *t)
@@ -511,12 +511,12 @@ static bool serve_one(usbip_session *s)
 static bool boots(usbip_session *s)
 {
     firmware_info info;
-    vpu_status rc;
+    vpu_status st;
 
     if (s->g->booted || s->firmware.n < 8 || s->faults.no_boot)
         return false;
-    rc = firmware_scan((uint8_t *)s->firmware.data, s->firmware.n, &info, NULL);
-    return rc ? memcmp(s->firmware.data, "MA2x", 4) == 0 &&
+    st = firmware_scan((uint8_t *)s->firmware.data, s->firmware.n, &info, NULL);
+    return st ? memcmp(s->firmware.data, "MA2x", 4) == 0 &&
                     clock_ms() - s->last_firmware > QUIET_MS
               : info.complete;
 }

@@ -148,14 +148,14 @@ static vpu_status patched(const usb_connect_options *o, arena *a, str *image,
     firmware_options options = {o->watchdog, o->ddr_type};
     char *data;
     size_t n;
-    vpu_status rc = file_read(o->firmware, MAX_IMAGE, a, &data, &n, err);
+    vpu_status st = file_read(o->firmware, MAX_IMAGE, a, &data, &n, err);
 
-    if (rc)
-        return rc;
-    rc = firmware_patch((uint8_t *)data, n, &options, image, err);
-    while (!rc && o->pad && image->n % PACKET)
+    if (st)
+        return st;
+    st = firmware_patch((uint8_t *)data, n, &options, image, err);
+    while (!st && o->pad && image->n % PACKET)
         str_add(image, "", 1);
-    return rc ? err_in(err, rc, "%s", o->firmware) : VPU_OK;
+    return st ? err_in(err, st, "%s", o->firmware) : VPU_OK;
 }
 
 vpu_status usb_send_firmware(const usb_found *f, const usb_connect_options *o,
@@ -164,18 +164,18 @@ vpu_status usb_send_firmware(const usb_found *f, const usb_connect_options *o,
     arena *a = arena_create(0);
     libusb_device_handle *h;
     str image = {0};
-    vpu_status rc = patched(o, a, &image, err);
+    vpu_status st = patched(o, a, &image, err);
 
-    if (!rc)
-        rc = usb_open(f, &h, err);
-    if (!rc) {
+    if (!st)
+        st = usb_open(f, &h, err);
+    if (!st) {
         if (o->record)
             o->record->image_bytes = (uint32_t)image.n;
-        rc = send(f, h, &image, o, err);
+        st = send(f, h, &image, o, err);
         libusb_release_interface(h, 0);
         libusb_close(h);
     }
     str_free(&image);
     arena_destroy(a);
-    return rc;
+    return st;
 }

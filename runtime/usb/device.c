@@ -38,12 +38,12 @@ static bool may_open(libusb_device *d)
 vpu_status usb_list(arena *a, usb_stick **list, uint32_t *n, vpu_error *err)
 {
     usb_scan s;
-    vpu_status rc = usb_scan_start(&s, err);
+    vpu_status st = usb_scan_start(&s, err);
 
     *list = NULL;
     *n = 0;
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     *list = arena_array(a, usb_stick, s.n_found);
     for (size_t i = 0; i < s.n_found; i++) {
         const usb_found *f = &s.found[i];
@@ -179,10 +179,10 @@ static vpu_status open_link(usb_scan *s, const usb_found *f, transport **out,
 {
     libusb_device_handle *h;
     char name[48];
-    vpu_status rc = usb_open(f, &h, err);
+    vpu_status st = usb_open(f, &h, err);
 
     memcpy(name, f->name, sizeof name);
-    return rc ? rc : usb_link_new(usb_scan_take(s), h, name, out, err);
+    return st ? st : usb_link_new(usb_scan_take(s), h, name, out, err);
 }
 
 static vpu_status wait_back(const char *name, const name_list *before,
@@ -195,15 +195,15 @@ static vpu_status wait_back(const char *name, const name_list *before,
     for (;;) {
         const usb_found *f;
         usb_scan s;
-        vpu_status rc = usb_scan_start(&s, err);
+        vpu_status st = usb_scan_start(&s, err);
 
-        if (rc)
-            return rc;
+        if (st)
+            return st;
         f = come_back(&s, before, name);
         if (f) {
-            rc = open_link(&s, f, out, err);
+            st = open_link(&s, f, out, err);
             usb_scan_end(&s);
-            return rc;
+            return st;
         }
         usb_scan_end(&s);
         if (clock_ms() > deadline || (o->stop && *o->stop))
@@ -221,31 +221,31 @@ static vpu_status boot(const usb_scan *s, const usb_found *f,
 {
     int64_t start, sent;
     name_list before;
-    vpu_status rc;
+    vpu_status st;
 
     if (!o->firmware)
         return err_set(err, VPU_ERR_INVALID,
                        "stick %s needs its firmware: --firmware FILE, "
                        "usb-ma2x8x.mvcmd of an OpenVINO package (docs/usb.md)",
                        f->name);
-    rc = booted_names(s, &before, err);
-    if (rc)
-        return rc;
+    st = booted_names(s, &before, err);
+    if (st)
+        return st;
     log_note(o->log, "stick %s: sending %s", f->name, o->firmware);
     start = clock_ms();
-    rc = usb_send_firmware(f, o, err);
+    st = usb_send_firmware(f, o, err);
     sent = clock_ms();
-    if (!rc)
-        rc = wait_back(f->name, &before, o, out, err);
-    if (!rc && o->record) {
+    if (!st)
+        st = wait_back(f->name, &before, o, out, err);
+    if (!st && o->record) {
         o->record->booted = true;
         o->record->upload_ms = (double)(sent - start);
         o->record->back_ms = (double)(clock_ms() - sent);
     }
-    if (!rc)
+    if (!st)
         log_note(o->log, "stick %s: booted", usb_link_name(*out));
     free(before.names);
-    return rc;
+    return st;
 }
 
 vpu_status usb_connect(const char *name, const usb_connect_options *o,
@@ -253,21 +253,21 @@ vpu_status usb_connect(const char *name, const usb_connect_options *o,
 {
     const usb_found *f;
     usb_scan s;
-    vpu_status rc;
+    vpu_status st;
     int lock;
 
-    rc = take_lock(o, &lock, err);
-    if (rc)
-        return rc;
-    rc = usb_scan_start(&s, err);
-    if (!rc)
-        rc = choose(&s, name ? name : "", o->take_booted, &f, err);
-    if (!rc)
-        rc = f->booted ? open_link(&s, f, out, err) : boot(&s, f, o, out, err);
+    st = take_lock(o, &lock, err);
+    if (st)
+        return st;
+    st = usb_scan_start(&s, err);
+    if (!st)
+        st = choose(&s, name ? name : "", o->take_booted, &f, err);
+    if (!st)
+        st = f->booted ? open_link(&s, f, out, err) : boot(&s, f, o, out, err);
     usb_scan_end(&s);
     if (lock >= 0)
         close(lock);
-    return rc;
+    return st;
 }
 
 vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
@@ -277,10 +277,10 @@ vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
     for (;;) {
         bool there = false;
         usb_scan s;
-        vpu_status rc = usb_scan_start(&s, err);
+        vpu_status st = usb_scan_start(&s, err);
 
-        if (rc)
-            return rc;
+        if (st)
+            return st;
         for (size_t i = 0; i < s.n_found; i++)
             there |= s.found[i].booted &&
                      !strcmp(usb_ports(s.found[i].name), usb_ports(name));

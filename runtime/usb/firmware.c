@@ -130,10 +130,10 @@ vpu_status firmware_patch(const uint8_t *data, size_t n,
                           const firmware_options *o, str *out, vpu_error *err)
 {
     firmware_info info;
-    vpu_status rc = firmware_scan(data, n, &info, err);
+    vpu_status st = firmware_scan(data, n, &info, err);
 
-    if (rc)
-        return rc;
+    if (st)
+        return st;
     if (!info.complete)
         return err_set(err, VPU_ERR_PARSE,
                        "byte %zu: the image ends before the command that "

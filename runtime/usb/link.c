@@ -89,11 +89,11 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
     int64_t deadline = clock_ms() + timeout_ms;
     const char *what = endpoint & LIBUSB_ENDPOINT_IN ? "arrived" : "were taken";
     struct libusb_transfer *x = libusb_alloc_transfer(0);
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     if (!x)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a USB transfer");
-    while (*moved < n && !rc) {
+    while (*moved < n && !st) {
         size_t piece = n - *moved < PIECE ? n - *moved : PIECE;
         int done = 0, begun = LIBUSB_ERROR_IO;
 
@@ -107,20 +107,20 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
             *moved += (size_t)x->actual_length;
         }
         if (l->cut)
-            rc = err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
+            st = err_set(err, VPU_ERR_IO, "%s: the link was reset", l->name);
         else if (!begun && (x->status == LIBUSB_TRANSFER_CANCELLED ||
                             x->status == LIBUSB_TRANSFER_TIMED_OUT))
-            rc = err_set(err, VPU_ERR_LIMIT,
+            st = err_set(err, VPU_ERR_LIMIT,
                          "%s: %zu of %zu bytes %s within %u ms", l->name,
                          *moved, n, what, timeout_ms);
         else if (begun || x->status != LIBUSB_TRANSFER_COMPLETED)
-            rc = err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s",
+            st = err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s",
                          l->name, *moved, n, what,
                          begun ? why_not_begun((enum libusb_error)begun)
                                : why_ended(x->status));
     }
     libusb_free_transfer(x);
-    return rc;
+    return st;
 }
 
 static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,

@@ -660,7 +660,8 @@ static void fill_sink(check_session *s, uint32_t site, uint32_t addr,
             s->window[s->sink + i] = s->window[addr + i];
 }
 
-uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
+uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
+                         uint32_t root)
 {
     check_session *s = check_session_of(wg);
 
@@ -712,8 +713,8 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
 }
 
 /* A memcpy's read comes before its write. */
-uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
-                      uint32_t n)
+uint32_t check_on_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
+                        uint32_t n)
 {
     check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
@@ -734,7 +735,7 @@ uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
     return ok;
 }
 
-void access_array(sim_wg *wg, uint32_t site, uint32_t addr)
+void check_on_array(sim_wg *wg, uint32_t site, uint32_t addr)
 {
     check_session *s = check_session_of(wg);
     uint32_t n = s->sites->sites[site].bytes;

@@ -344,7 +344,7 @@ static check_transfer *add_transfer(check_session *s, const sim_dma *a)
     return t;
 }
 
-uint32_t copies_hook(sim_wg *wg, uint64_t *log, const sim_dma *a)
+uint32_t check_on_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
 {
     check_session *s = check_session_of(wg);
     sim_dma plain = *a;
@@ -417,7 +417,7 @@ static bool same(check_session *s, uint32_t site, uint32_t hash,
     return false;
 }
 
-void copies_same(sim_wg *wg, uint32_t site, uint32_t hash)
+void check_on_same(sim_wg *wg, uint32_t site, uint32_t hash)
 {
     check_session *s = check_session_of(wg);
 
@@ -469,8 +469,8 @@ static uint32_t read_event(check_session *s, uint32_t site, uint32_t addr)
     return event;
 }
 
-void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
-                   uint32_t root)
+void check_on_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
+                     uint32_t root)
 {
     check_session *s = check_session_of(wg);
     uint32_t count = listed(s, site, n, list, root), hash = 2166136261u ^ n;
@@ -501,7 +501,7 @@ static bool listed_before(const check_session *s, size_t k)
     return false;
 }
 
-void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n)
+void check_on_wait(sim_wg *wg, uint64_t *log, uint32_t n)
 {
     check_session *s = check_session_of(wg);
     uint32_t site = wg->check.at;

@@ -11,7 +11,7 @@ uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr)
     return o ? o : site;
 }
 
-void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
+void check_on_origins(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
 {
     check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
@@ -36,8 +36,8 @@ void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out)
     }
 }
 
-void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
-                   const uint32_t *origins)
+void check_on_taint(sim_wg *wg, uint32_t site, uint32_t addr,
+                    const uint32_t *origins)
 {
     check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
@@ -56,7 +56,7 @@ void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
     }
 }
 
-void origins_use(sim_wg *wg, uint32_t site, uint32_t origin)
+void check_on_use(sim_wg *wg, uint32_t site, uint32_t origin)
 {
     static const char *const what[] = {[SITE_DECIDE] = "a condition depends on",
                                        [SITE_ADDRESS] =

@@ -99,7 +99,7 @@ static void begin_interval(check_session *s, bool local, bool global)
  * happens here takes the host as long as so many. */
 enum { ADVANCE_CYCLES = 500 };
 
-static void barrier_hook(sim_wg *wg)
+void check_on_barrier(sim_wg *wg)
 {
     check_session *s = check_session_of(wg);
     uint32_t fences = s->sites->sites[wg->check.at].fences;
@@ -109,7 +109,7 @@ static void barrier_hook(sim_wg *wg)
     exec_charge(wg, ADVANCE_CYCLES);
 }
 
-static void undef_hook(sim_wg *wg, uint32_t site)
+void check_on_undef(sim_wg *wg, uint32_t site)
 {
     check_session *s = check_session_of(wg);
 
@@ -119,20 +119,11 @@ static void undef_hook(sim_wg *wg, uint32_t site)
 
 const sim_hooks check_hooks = {
 #define HOOK_EVERY(returns, name, parameters) .name = exec_##name,
+#define HOOK_COPIES(returns, name, parameters) .name = check_on_##name,
+#define HOOK_ORDERS(returns, name, parameters) .name = check_on_##name,
+#define HOOK_CHECKS(returns, name, parameters) .name = check_on_##name,
 #include "sim/compiler/abi/hooks.def"
-    .dma = copies_hook,
-    .wait = copies_wait,
-    .access = access_hook,
-    .block = access_block,
-    .value = values_hook,
-    .array = access_array,
-    .undef = undef_hook,
-    .barrier = barrier_hook,
-    .same = copies_same,
-    .events = copies_events,
-    .origins = origins_hook,
-    .taint = origins_taint,
-    .use = origins_use};
+};
 
 static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)

@@ -215,9 +215,16 @@ void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
 
 /* --- what the hooks do --------------------------------------------------- */
 
-uint32_t access_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
-uint32_t access_block(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root,
-                      uint32_t n);
+/* One function for each hook of hooks.def that checkers have: check_on_access
+ * in access.c, check_on_dma in copies.c, … */
+#define HOOK_COPIES(returns, name, parameters) \
+    returns check_on_##name parameters;
+#define HOOK_ORDERS(returns, name, parameters) \
+    returns check_on_##name parameters;
+#define HOOK_CHECKS(returns, name, parameters) \
+    returns check_on_##name parameters;
+#include "sim/compiler/abi/hooks.def"
+
 /* Marks n bytes as read or written by the item that runs (copy: by a transfer,
  * for all items), noting what is wrong with that. */
 void access_mark(check_session *s, uint32_t site, const check_extent *p,
@@ -227,22 +234,11 @@ void access_argument(check_session *s, uint32_t site, uint32_t object,
                      const check_extent *p, uint32_t n, bool write);
 /* The store that was pending has been made. */
 void access_settle(check_session *s);
-void access_array(sim_wg *wg, uint32_t site, uint32_t addr);
 
-uint32_t copies_hook(sim_wg *wg, uint64_t *log, const sim_dma *a);
-void copies_wait(sim_wg *wg, uint64_t *log, uint32_t n);
-void copies_events(sim_wg *wg, uint32_t site, uint32_t n, uint32_t list,
-                   uint32_t root);
-void copies_same(sim_wg *wg, uint32_t site, uint32_t hash);
 /* The phase ends: its transfers end too. */
 void copies_end(check_session *s);
 
 /* Where the undefined value of a byte came from; site: what reads it. */
 uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr);
-void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y);
-void origins_hook(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t *out);
-void origins_taint(sim_wg *wg, uint32_t site, uint32_t addr,
-                   const uint32_t *origins);
-void origins_use(sim_wg *wg, uint32_t site, uint32_t origin);
 
 #endif

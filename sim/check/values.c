@@ -21,7 +21,7 @@ static double number(uint64_t bits, uint32_t bytes)
     return (double)f;
 }
 
-void values_hook(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
+void check_on_value(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
 {
     check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];

@@ -175,7 +175,7 @@ START_TEST(a_gone_peer_is_an_error)
 {
     char buf[8];
     size_t n;
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
 
     open_pair(_i);
     ck_assert(!transport_write(end[1], "abc", 3, &n, 100, &err));
@@ -185,9 +185,9 @@ START_TEST(a_gone_peer_is_an_error)
                      VPU_ERR_IO);
     ck_assert_uint_eq(n, 3);
     ck_assert(strstr(err.msg, "closed the link after 3 of 5 bytes"));
-    for (int i = 0; i < 100 && !rc; i++)
-        rc = transport_write(end[0], "abc", 3, &n, 100, &err);
-    ck_assert_int_eq(rc, VPU_ERR_IO);
+    for (int i = 0; i < 100 && !st; i++)
+        st = transport_write(end[0], "abc", 3, &n, 100, &err);
+    ck_assert_int_eq(st, VPU_ERR_IO);
 }
 END_TEST
 
@@ -295,13 +295,13 @@ END_TEST
 START_TEST(connecting_ends_in_time)
 {
     transport *many[64] = {NULL};
-    vpu_status rc = VPU_OK;
+    vpu_status st = VPU_OK;
     int n = 0;
 
     ck_assert(!transport_listen(address, &listener, &err));
-    while (n < 64 && !rc)
-        rc = transport_connect(address, 30, &many[n++], &err);
-    ck_assert_int_eq(rc, VPU_ERR_LIMIT);
+    while (n < 64 && !st)
+        st = transport_connect(address, 30, &many[n++], &err);
+    ck_assert_int_eq(st, VPU_ERR_LIMIT);
     for (int i = 0; i < n - 1; i++)
         transport_close(many[i]);
 }

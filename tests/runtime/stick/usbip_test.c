@@ -267,14 +267,14 @@ END_TEST
 static struct {
     const void *data;
     size_t n, put;
-    vpu_status rc;
+    vpu_status st;
     pthread_t thread;
 } writing;
 
 static void *write_it(void *arg)
 {
     (void)arg;
-    writing.rc = transport_write(usbip_session_link(session), writing.data,
+    writing.st = transport_write(usbip_session_link(session), writing.data,
                                  writing.n, &writing.put, 5000, &err);
     return NULL;
 }
@@ -286,10 +286,10 @@ static void stick_writes(const void *data, size_t n)
     ck_assert_int_eq(pthread_create(&writing.thread, NULL, write_it, NULL), 0);
 }
 
-static void written(vpu_status rc, size_t put)
+static void written(vpu_status st, size_t put)
 {
     pthread_join(writing.thread, NULL);
-    ck_assert_int_eq(writing.rc, rc);
+    ck_assert_int_eq(writing.st, st);
     ck_assert_uint_eq(writing.put, put);
 }
 
