@@ -64,9 +64,15 @@ static int dial(void)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct timeval tv = {.tv_sec = 20};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int rc = -1;
 
     snprintf(at.sun_path, sizeof at.sun_path, "%s", address + 5);
-    ck_assert(!connect(fd, (struct sockaddr *)&at, sizeof at));
+    /* The file is there a moment before the stick listens. */
+    for (int i = 0; i < 3000 && rc; i++) {
+        usleep(i ? 10000 : 0);
+        rc = connect(fd, (struct sockaddr *)&at, sizeof at);
+    }
+    ck_assert(!rc);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
     return fd;
 }
