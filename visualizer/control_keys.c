@@ -113,18 +113,18 @@ static uint32_t row_meant(control *k)
  * below are asked. */
 typedef bool command(control *k, uint32_t key, unsigned mods);
 
-#define COMMAND(name) static bool name(control *k, uint32_t key, unsigned mods)
+#define UNUSED __attribute__((unused))
+#define COMMAND(name) \
+    static bool name(control *k, UNUSED uint32_t key, UNUSED unsigned mods)
 
 COMMAND(zoom_in)
 {
-    (void)key, (void)mods;
     view_zoom(control_focused(k), 0.7, control_anchor(k));
     return true;
 }
 
 COMMAND(zoom_out)
 {
-    (void)key, (void)mods;
     view_zoom(control_focused(k), 1 / 0.7, control_anchor(k));
     return true;
 }
@@ -152,56 +152,48 @@ COMMAND(move_right)
 
 COMMAND(show_all)
 {
-    (void)key, (void)mods;
     view_fit(control_focused(k));
     return true;
 }
 
 COMMAND(zoom_to)
 {
-    (void)key, (void)mods;
     zoom_to_selection(k);
     return true;
 }
 
 COMMAND(go_back)
 {
-    (void)key, (void)mods;
     view_back(control_focused(k));
     return true;
 }
 
 COMMAND(go_forward)
 {
-    (void)key, (void)mods;
     view_forward(control_focused(k));
     return true;
 }
 
 COMMAND(next_slice)
 {
-    (void)key;
     step_selection(k, mods & MOD_SHIFT ? -1 : 1, 0);
     return true;
 }
 
 COMMAND(next_row)
 {
-    (void)mods;
     step_selection(k, 0, key == KEY_UP ? -1 : 1);
     return true;
 }
 
 COMMAND(measure)
 {
-    (void)key, (void)mods;
     mark_selection(k);
     return true;
 }
 
 COMMAND(search)
 {
-    (void)key, (void)mods;
     k->searching = true;
     k->failed_search = false;
     k->search[0] = 0;
@@ -210,14 +202,12 @@ COMMAND(search)
 
 COMMAND(find_next)
 {
-    (void)key, (void)mods;
     find(k, 1);
     return true;
 }
 
 COMMAND(find_previous)
 {
-    (void)key, (void)mods;
     find(k, -1);
     return true;
 }
@@ -242,7 +232,6 @@ COMMAND(fold_row)
     view *v = control_focused(k);
     uint32_t at = row_meant(k);
 
-    (void)key, (void)mods;
     if (at == UINT32_MAX)
         return false;
     view_fold(v, at, !v->rows[at].folded);
@@ -253,7 +242,6 @@ COMMAND(fold_kind)
 {
     uint32_t at = row_meant(k);
 
-    (void)key, (void)mods;
     if (at == UINT32_MAX)
         return false;
     view_fold_kind(control_focused(k), at);
@@ -265,7 +253,6 @@ COMMAND(pin_row)
     view *v = control_focused(k);
     uint32_t at = row_meant(k);
 
-    (void)key, (void)mods;
     if (at == UINT32_MAX)
         return false;
     view_pin(v, at, !v->rows[at].pinned);
@@ -276,7 +263,6 @@ COMMAND(hide_row)
 {
     uint32_t at = row_meant(k);
 
-    (void)key, (void)mods;
     if (at == UINT32_MAX)
         return false;
     view_hide(control_focused(k), at, true);
@@ -287,7 +273,6 @@ COMMAND(unhide_rows)
 {
     view *v = control_focused(k);
 
-    (void)key, (void)mods;
     for (uint32_t i = 0; i < v->n_rows; i++)
         view_hide(v, i, false);
     return true;
@@ -297,7 +282,6 @@ COMMAND(raise_row)
 {
     uint32_t at = row_meant(k);
 
-    (void)mods;
     if (at == UINT32_MAX)
         return false;
     view_raise(control_focused(k), at, key == 'J' ? 1 : -1);
@@ -315,7 +299,6 @@ static bool toggle_panel(control *k, paint_panel_kind panel)
 
 COMMAND(show_source)
 {
-    (void)key, (void)mods;
     return toggle_panel(k, PANEL_SOURCE);
 }
 
@@ -327,7 +310,6 @@ COMMAND(choose_line)
                        : f.has_line ? f.line.file
                                     : NULL;
 
-    (void)mods;
     if (!file)
         return true;
     if (!v->line_file)
@@ -343,13 +325,11 @@ COMMAND(choose_line)
 
 COMMAND(show_changes)
 {
-    (void)key, (void)mods;
     return toggle_panel(k, PANEL_CHANGES);
 }
 
 COMMAND(choose_change)
 {
-    (void)mods;
     if (!k->cmp || !k->cmp->n_slower)
         return false;
     if (key == ']' && k->change < k->cmp->n_slower)
@@ -363,7 +343,6 @@ COMMAND(choose_change)
 
 COMMAND(next_mode)
 {
-    (void)key, (void)mods;
     if (!k->cmp)
         return false;
     k->mode = (compare_mode)((k->mode + 1) % COMPARE_N_MODES);
@@ -374,7 +353,6 @@ COMMAND(next_mode)
 
 COMMAND(scroll)
 {
-    (void)mods;
     control_focused(k)->scroll += key == KEY_PAGE_UP ? -200 : 200;
     return true;
 }
@@ -383,28 +361,24 @@ COMMAND(next_unit)
 {
     view *v = control_focused(k);
 
-    (void)key, (void)mods;
     v->unit = (view_unit)((v->unit + 1) % (VIEW_MS + 1));
     return true;
 }
 
 COMMAND(next_theme)
 {
-    (void)key, (void)mods;
     k->dark = !k->dark;
     return true;
 }
 
 COMMAND(export_files)
 {
-    (void)key, (void)mods;
     k->export = true;
     return true;
 }
 
 COMMAND(help)
 {
-    (void)key, (void)mods;
     k->help = !k->help;
     return true;
 }
@@ -413,7 +387,6 @@ COMMAND(escape)
 {
     view *v = control_focused(k);
 
-    (void)key, (void)mods;
     if (!k->help) {
         v->has_range = false;
         view_select(v, NULL);
@@ -425,7 +398,6 @@ COMMAND(escape)
 
 COMMAND(quit)
 {
-    (void)key, (void)mods;
     k->quit = true;
     return true;
 }
