@@ -54,22 +54,11 @@ static const cli_option rows[] = {
              "late as may be; results must be the same"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
-static const cli_option how_rows[] = {
-    {.kind = OPTION_HEADING, .help = "How it runs:"}};
-static const cli_options how_options = CLI_OPTIONS(how_rows);
-
 static const cli_table tables[] = {{&own_options, 0},
                                    {&target_layer_options, AT(t)},
                                    {&target_input_options, AT(t)},
-                                   {&how_options, 0},
-                                   {&target_shaves_options, AT(t)},
-                                   {&target_machine_options, AT(t)},
-                                   {&target_order_options, AT(t)},
-                                   {&target_run_options, AT(t)},
-                                   {&target_host_options, AT(t)},
-                                   {&cli_compile_options, AT(t.compile)},
-                                   {&target_cache_options, AT(t)},
-                                   {&target_quiet_options, AT(t)}};
+                                   {&target_how_heading, 0},
+                                   TARGET_HOW(AT(t))};
 
 static int parse(int argc, char **argv, check_options *o, arena *a)
 {

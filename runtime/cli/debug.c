@@ -31,14 +31,10 @@ static const cli_option rows[] = {
              "variables are in registers then and not shown"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
-static const cli_option how_rows[] = {
-    {.kind = OPTION_HEADING, .help = "How it runs:"}};
-static const cli_options how_options = CLI_OPTIONS(how_rows);
-
 static const cli_table tables[] = {{&own_options, 0},
                                    {&target_layer_options, AT(t)},
                                    {&target_input_options, AT(t)},
-                                   {&how_options, 0},
+                                   {&target_how_heading, 0},
                                    {&target_machine_options, AT(t)},
                                    {&target_order_options, AT(t)},
                                    {&cli_compile_options, AT(t.compile)},

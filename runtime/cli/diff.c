@@ -88,25 +88,12 @@ static const cli_option rows[] = {
      .help = "figures of tensors that agree, too"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
-static const cli_option how_rows[] = {
-    {.kind = OPTION_HEADING,
-     .help = "How it runs (machine, order and so on are of the simulator):"}};
-static const cli_options how_options = CLI_OPTIONS(how_rows);
-
 static const cli_table tables[] = {{&own_options, 0},
                                    {&target_layer_options, AT(t)},
                                    {&target_input_options, AT(t)},
-                                   {&how_options, 0},
-                                   {&target_shaves_options, AT(t)},
-                                   {&target_machine_options, AT(t)},
-                                   {&target_order_options, AT(t)},
-                                   {&target_run_options, AT(t)},
-                                   {&target_host_options, AT(t)},
-                                   {&cli_compile_options, AT(t.compile)},
-                                   {&target_cache_options, AT(t)},
-                                   {&target_quiet_options, AT(t)},
-                                   {&target_stick_heading, 0},
-                                   {&cli_stick_options, AT(t.stick)}};
+                                   {&target_how_backend_heading, 0},
+                                   TARGET_HOW(AT(t)),
+                                   TARGET_STICK(AT(t))};
 
 int cli_diff_own_option(const char *word)
 {

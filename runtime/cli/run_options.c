@@ -125,21 +125,11 @@ static const cli_option own_rows[] = {
 
 static const cli_options own_options = CLI_OPTIONS(own_rows);
 
-#define OF_TARGET(table) {&target_##table##_options, AT(target)}
-
-static const cli_table tables[] = {OF_TARGET(layer),
-                                   OF_TARGET(input),
+static const cli_table tables[] = {{&target_layer_options, AT(target)},
+                                   {&target_input_options, AT(target)},
                                    {&own_options, 0},
-                                   OF_TARGET(shaves),
-                                   OF_TARGET(machine),
-                                   OF_TARGET(order),
-                                   OF_TARGET(run),
-                                   OF_TARGET(host),
-                                   {&cli_compile_options, AT(target.compile)},
-                                   OF_TARGET(cache),
-                                   OF_TARGET(quiet),
-                                   {&target_stick_heading, 0},
-                                   {&cli_stick_options, AT(target.stick)}};
+                                   TARGET_HOW(AT(target)),
+                                   TARGET_STICK(AT(target))};
 
 static int check_backend(run_options *o, const options_needs *needs, arena *a)
 {

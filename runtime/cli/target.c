@@ -199,6 +199,15 @@ static const cli_option stick_rows[] = {
              "gets, too):"}};
 const cli_options target_stick_heading = CLI_OPTIONS(stick_rows);
 
+static const cli_option how_rows[] = {
+    {.kind = OPTION_HEADING, .help = "How it runs:"}};
+const cli_options target_how_heading = CLI_OPTIONS(how_rows);
+
+static const cli_option backend_rows[] = {
+    {.kind = OPTION_HEADING,
+     .help = "How it runs (machine, order and so on are of the simulator):"}};
+const cli_options target_how_backend_heading = CLI_OPTIONS(backend_rows);
+
 int target_check(target_options *o, const cli_command *c, int first, int argc,
                  char **argv)
 {

@@ -23,12 +23,31 @@ typedef struct {
 
 /* Tables of options, each of a target_options: which layer, and sizes of it;
  * its inputs; the machine; how the simulator runs it; how host threads and time
- * are used; compiled kernels on disk; --quiet; the line above those of sticks
- * (cli_stick_options). */
+ * are used; compiled kernels on disk; --quiet; the lines above those of sticks
+ * (cli_stick_options), and above TARGET_HOW of the simulator and of any
+ * backend. */
 extern const cli_options target_layer_options, target_input_options,
     target_machine_options, target_order_options, target_run_options,
     target_shaves_options, target_host_options, target_cache_options,
-    target_quiet_options, target_stick_heading;
+    target_quiet_options, target_stick_heading, target_how_heading,
+    target_how_backend_heading;
+
+/* In a command's list of tables: how a layer runs, and how a stick is talked
+ * to, of the target_options at offset `at`. */
+#define TARGET_HOW(at)                                                    \
+    {&target_shaves_options, at}, {&target_machine_options, at},          \
+        {&target_order_options, at}, {&target_run_options, at},           \
+        {&target_host_options, at},                                       \
+        {&cli_compile_options, (at) + offsetof(target_options, compile)}, \
+        {&target_cache_options, at},                                      \
+    {                                                                     \
+        &target_quiet_options, at                                         \
+    }
+#define TARGET_STICK(at)                                           \
+    {&target_stick_heading, 0},                                    \
+    {                                                              \
+        &cli_stick_options, (at) + offsetof(target_options, stick) \
+    }
 
 /* --order, for a command that takes more of it; of a target_options. */
 bool target_take_order(void *fields, const char *value, arena *a);
