@@ -24,7 +24,8 @@ static vpu_status compile(const backend_binaries_config *c,
                           vpu_error *err)
 {
     kernel_compile_config cfg = {.user = c->compile, .log = c->log};
-    uint8_t *file;
+    kernel_source source = {.entry = l->entry};
+    kernel_bin bin = {0};
     backend_source s;
     vpu_status st;
 
@@ -33,11 +34,11 @@ static vpu_status compile(const backend_binaries_config *c,
                        "%s:%u: kernel '%s' of %u sources, not all of them .bin",
                        l->file, l->line, l->entry, l->n_sources);
     st = backend_source_find(l->sources[0], c->source_dir, a, &s, err);
+    source.path = s.path;
     if (!st)
-        st = kernel_build_bin(s.path, l->entry, &cfg, a, &file, &k->file_bytes,
-                              err);
-    if (!st)
-        k->file = file;
+        st = kernel_build_bin(&source, &cfg, a, &bin, err);
+    k->file = bin.bytes;
+    k->file_bytes = bin.n;
     return st;
 }
 

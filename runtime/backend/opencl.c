@@ -61,13 +61,14 @@ static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                  .n_options = o->cfg->compile.n_options,
                  .no_cache = o->cfg->compile.no_cache},
         .log = o->cfg->log};
+    kernel_source source = {.entry = l->entry, .text = l->text};
     vpu_status st = VPU_ERR_IO;
 
     if (l->text) {
         s->src = (backend_source){.path = l->sources[0]};
         cfg.user.n_options = 0; /* those are for the user's kernels */
-        return kernel_compile_text(s->src.path, l->text, l->entry, &cfg, o->a,
-                                   &s->k, err);
+        source.path = s->src.path;
+        return kernel_compile(&source, &cfg, o->a, &s->k, err);
     }
     for (uint32_t i = 0; i < l->n_sources; i++) {
         st = backend_source_find(l->sources[i], o->cfg->source_dir, o->a,
@@ -77,8 +78,9 @@ static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                          "%s: backend opencl needs the OpenCL C, not the .bin: "
                          "name the .cl in the binding",
                          s->src.path);
+        source.path = s->src.path;
         if (!st)
-            st = kernel_compile(s->src.path, l->entry, &cfg, o->a, &s->k, err);
+            st = kernel_compile(&source, &cfg, o->a, &s->k, err);
         if (!st)
             return VPU_OK;
     }

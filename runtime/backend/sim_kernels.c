@@ -43,16 +43,17 @@ static vpu_status load_as(backend_sim_graph *b, const graph_launch *l,
                                  .hooks = hooks,
                                  .log = b->cfg->log};
 
+    kernel_source source = {
+        .path = src->path, .entry = l->entry, .text = l->text};
+
     if (l->text) {
         cfg.debug = NULL;       /* in no file */
         cfg.user.n_options = 0; /* those are for the user's kernels */
-        return kernel_compile_text(src->path, l->text, l->entry, &cfg, b->arena,
-                                   out, err);
+    } else if (src->kind == SOURCE_OUR_BIN) {
+        source.bin = src->file;
+        source.bin_bytes = src->n_bytes;
     }
-    if (src->kind == SOURCE_OUR_BIN)
-        return kernel_load(src->path, src->file, src->n_bytes, l->entry, &cfg,
-                           b->arena, out, err);
-    return kernel_compile(src->path, l->entry, &cfg, b->arena, out, err);
+    return kernel_compile(&source, &cfg, b->arena, out, err);
 }
 
 static vpu_status load(backend_sim_graph *b, const graph_launch *l,

@@ -80,7 +80,10 @@ static vpu_status load_bin(const asm_args *args, arena *a, sim_kernel **k,
                        "%s: compiled by the vendor's clc for the SHAVE; "
                        "only .bin files of vpu cc can be shown",
                        args->file);
-    st = kernel_describe(args->file, (uint8_t *)data, n, a, k, err);
+    st = kernel_describe(&(kernel_source){.path = args->file,
+                                          .bin = (uint8_t *)data,
+                                          .bin_bytes = n},
+                         a, k, err);
     if (!st && args->kernel && strcmp(args->kernel, (*k)->name))
         st = err_set(err, VPU_ERR_COMPILE,
                      "%s: no kernel named '%s'; the file has: %s", args->file,
@@ -97,10 +100,10 @@ static vpu_status load(const asm_args *args, arena *a, sim_kernel **k,
                                  .user.no_cache = true,
                                  .user.limits = &args->clang.limits,
                                  .log = &log};
+    kernel_source source = {.path = args->file, .entry = args->kernel};
 
-    return is_bin(args->file)
-               ? load_bin(args, a, k, err)
-               : kernel_compile(args->file, args->kernel, &cfg, a, k, err);
+    return is_bin(args->file) ? load_bin(args, a, k, err)
+                              : kernel_compile(&source, &cfg, a, k, err);
 }
 
 /* The .cl itself; of a .bin, the one beside it. */

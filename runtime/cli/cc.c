@@ -62,8 +62,8 @@ static int cc_main(int argc, char **argv)
     /* Not from the cache: whoever compiles wants the warnings again. */
     kernel_compile_config cfg = {.user.no_cache = true, .log = &log};
     vpu_error err = {0};
-    uint8_t *file;
-    size_t n;
+    kernel_source source;
+    kernel_bin bin;
     vpu_status st;
     int rc = parse(a, argc, argv, &args);
 
@@ -74,9 +74,10 @@ static int cc_main(int argc, char **argv)
     cfg.user.limits = &args.clang.limits;
     cfg.user.options = args.clang.words.items;
     cfg.user.n_options = args.clang.words.n;
-    st = kernel_build_bin(args.source, args.kernel, &cfg, a, &file, &n, &err);
+    source = (kernel_source){.path = args.source, .entry = args.kernel};
+    st = kernel_build_bin(&source, &cfg, a, &bin, &err);
     if (!st)
-        st = file_write(args.output, file, n, &err);
+        st = file_write(args.output, bin.bytes, bin.n, &err);
     if (st)
         rc = cli_fail(&err);
 out:

@@ -100,11 +100,9 @@ void lint_report_at(lint_state *l, lint_check check, const lint_source_text *s,
 
 /* --- kernels ------------------------------------------------------------- */
 
-/* text: NULL = the file's. */
-static vpu_status compile(lint_state *l, const char *path, const char *text,
-                          const char *entry, const log_sink *log,
-                          sim_kernel **k, const isa_function **programs,
-                          vpu_error *err)
+static vpu_status compile(lint_state *l, const kernel_source *source,
+                          const log_sink *log, sim_kernel **k,
+                          const isa_function **programs, vpu_error *err)
 {
     const lint_config *c = l->cfg;
     const kernel_compile_config cfg = {.user.options = c->options,
@@ -112,9 +110,7 @@ static vpu_status compile(lint_state *l, const char *path, const char *text,
                                        .user.no_cache = true,
                                        .user.limits = c->limits,
                                        .log = log};
-    vpu_status st =
-        text ? kernel_compile_text(path, text, entry, &cfg, l->arena, k, err)
-             : kernel_compile(path, entry, &cfg, l->arena, k, err);
+    vpu_status st = kernel_compile(source, &cfg, l->arena, k, err);
 
     return st ? st : kernel_programs(*k, l->arena, programs, err);
 }
@@ -122,11 +118,12 @@ static vpu_status compile(lint_state *l, const char *path, const char *text,
 bool lint_variant(lint_state *l, const lint_stage *s, const char *text,
                   sim_kernel *k, const isa_function **programs)
 {
+    const kernel_source source = {
+        .path = s->src->path, .entry = s->kernel->name, .text = text};
     vpu_error err = {0};
     sim_kernel *compiled;
 
-    if (compile(l, s->src->path, text, s->kernel->name, NULL, &compiled,
-                programs, &err))
+    if (compile(l, &source, NULL, &compiled, programs, &err))
         return false;
     *k = *compiled;
     return true;
@@ -227,14 +224,13 @@ static vpu_status look(lint_state *l, const config_layer *layer,
     lint_stage s = {.layer = layer, .binding = k, .programs = programs};
     lint_source_text src;
     sim_kernel *kernel = NULL;
-    const char *path;
-    vpu_status st = find_source(l, k, used, &path, err);
+    kernel_source source = {.entry = k->entry};
+    vpu_status st = find_source(l, k, used, &source.path, err);
 
     if (!st)
-        st = lint_source_read(path, l->arena, &src, err);
+        st = lint_source_read(source.path, l->arena, &src, err);
     if (!st)
-        st = compile(l, path, NULL, k->entry, l->cfg->log, &kernel, programs,
-                     err);
+        st = compile(l, &source, l->cfg->log, &kernel, programs, err);
     if (st)
         return st;
     s.kernel = kernel;

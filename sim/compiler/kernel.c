@@ -39,10 +39,20 @@ static void add_text(str *parts, const char *text)
     kcache_part(parts, text, strlen(text));
 }
 
-/* Where the result of compiling these bytes with these settings is kept. The
+/* What a kernel is made from, read: OpenCL C, from a file or from memory, or
+ * what the front end made of a file. */
+typedef struct {
+    const char *name;    /* path, for messages and the cache's key */
+    const char *entry;   /* NULL: the only kernel */
+    const char *content; /* what is hashed */
+    size_t n;
+    const char *text; /* OpenCL C that is in no file; else NULL */
+    bool is_bitcode;
+} origin;
+
+/* Where the result of compiling it for target with these settings is kept. The
  * path is part of the key because messages name it. */
-static cache_slot cache_at(const char *path, const void *content, size_t n,
-                           const char *entry, const char *target,
+static cache_slot cache_at(const origin *o, const char *target,
                            const kernel_compile_config *cfg, arena *a)
 {
     cache_slot slot = {.log = cfg->log};
@@ -53,9 +63,9 @@ static cache_slot cache_at(const char *path, const void *content, size_t n,
     str_printf(&build, "%s %d ", VPU_VERSION, SIM_ABI);
     add_build(&build);
     kcache_part(&parts, build.data, build.n);
-    kcache_part(&parts, content, n);
-    add_text(&parts, path);
-    add_text(&parts, entry ? entry : "");
+    kcache_part(&parts, o->content, o->n);
+    add_text(&parts, o->name);
+    add_text(&parts, o->entry ? o->entry : "");
     add_text(&parts, target);
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
@@ -127,16 +137,6 @@ static vpu_status open_artifact(const artifact *x, const char *path,
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
 
-/* What a kernel is made from: OpenCL C, from a file or from memory, or the
- * bitcode of a .bin of ours. */
-typedef struct {
-    const char *name;    /* path, for messages and the cache's key */
-    const char *content; /* what is hashed */
-    size_t n;
-    const char *text; /* OpenCL C that is in no file; else NULL */
-    bool is_bitcode;
-} origin;
-
 static fe_job front_of(const char *path, const char *text,
                        const kernel_compile_config *cfg)
 {
@@ -149,15 +149,14 @@ static fe_job front_of(const char *path, const char *text,
                     .log = cfg->log};
 }
 
-static vpu_status build(const origin *o, const char *entry,
-                        const kernel_compile_config *cfg, arena *scratch,
-                        artifact *x, vpu_error *err)
+static vpu_status build(const origin *o, const kernel_compile_config *cfg,
+                        arena *scratch, artifact *x, vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
     const char **options = (const char **)cfg->user.options;
     fe_job front = front_of(o->name, o->text, cfg);
     artifact_job job = {.path = o->name,
-                        .entry = entry,
+                        .entry = o->entry,
                         .kind = host_kind(cfg),
                         .debug = cfg->debug,
                         .checking = cfg->checking,
@@ -183,49 +182,30 @@ static vpu_status build(const origin *o, const char *entry,
 }
 
 /* From the cache, or built and put there. */
-static vpu_status obtain(const origin *o, const char *entry,
-                         const kernel_compile_config *cfg, arena *a,
-                         arena *scratch, sim_kernel **out, vpu_error *err)
-{
-    const cache_slot cached = cache_at(
-        o->name, o->content, o->n, entry,
-        cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
-    sim_kernel *k = arena_new(a, sim_kernel);
-    artifact x;
-    vpu_status st;
-
-    if (cache_get(&cached, scratch, &x) &&
-        artifact_deps_hold(x.file, x.n_bytes) &&
-        !open_artifact(&x, o->name, cfg, a, k, NULL)) {
-        k->from_cache = true;
-        *out = k;
-        return VPU_OK;
-    }
-    *k = (sim_kernel){0};
-    st = build(o, entry, cfg, scratch, &x, err);
-    if (!st)
-        st = open_artifact(&x, o->name, cfg, a, k, err);
-    if (st)
-        return st;
-    cache_put(&cached, &x);
-    *out = k;
-    return VPU_OK;
-}
-
-vpu_status kernel_compile(const char *source, const char *entry,
-                          const kernel_compile_config *cfg, arena *a,
-                          sim_kernel **out, vpu_error *err)
+static vpu_status obtain(const origin *o, const kernel_compile_config *cfg,
+                         arena *a, sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
-    origin o = {.name = source};
-    char *content;
-    vpu_status st =
-        file_read(source, MAX_FILE_BYTES, scratch, &content, &o.n, err);
+    const cache_slot cached = cache_at(
+        o, cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
+    sim_kernel *k = arena_new(a, sim_kernel);
+    artifact x;
+    vpu_status st = VPU_OK;
 
     *out = NULL;
-    o.content = content;
+    k->from_cache = cache_get(&cached, scratch, &x) &&
+                    artifact_deps_hold(x.file, x.n_bytes) &&
+                    !open_artifact(&x, o->name, cfg, a, k, NULL);
+    if (!k->from_cache) {
+        *k = (sim_kernel){0};
+        st = build(o, cfg, scratch, &x, err);
+        if (!st)
+            st = open_artifact(&x, o->name, cfg, a, k, err);
+        if (!st)
+            cache_put(&cached, &x);
+    }
     if (!st)
-        st = obtain(&o, entry, cfg, a, scratch, out, err);
+        *out = k;
     arena_destroy(scratch);
     return st;
 }
@@ -250,28 +230,50 @@ vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
                           const kernel_compile_config *cfg, arena *a,
                           sim_kernel **out, vpu_error *err)
 {
-    arena *scratch = arena_create(0);
-    origin o = {.name = u->name,
-                .content = u->front.bitcode,
-                .n = u->front.n_bytes,
-                .is_bitcode = true};
-    vpu_status st = obtain(&o, entry, cfg, a, scratch, out, err);
+    const origin o = {.name = u->name,
+                      .entry = entry,
+                      .content = u->front.bitcode,
+                      .n = u->front.n_bytes,
+                      .is_bitcode = true};
 
-    arena_destroy(scratch);
+    return obtain(&o, cfg, a, out, err);
+}
+
+static vpu_status of_text(const kernel_source *source, const char *text,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err)
+{
+    const origin o = {.name = source->path,
+                      .entry = source->entry,
+                      .content = text,
+                      .n = strlen(text),
+                      .text = text};
+
+    return obtain(&o, cfg, a, out, err);
+}
+
+static vpu_status read_origin(const kernel_source *file, arena *a, origin *o,
+                              vpu_error *err)
+{
+    char *content = NULL;
+    vpu_status st;
+
+    *o = (origin){.name = file->path, .entry = file->entry};
+    st = file_read(file->path, MAX_FILE_BYTES, a, &content, &o->n, err);
+    o->content = content;
     return st;
 }
 
-vpu_status kernel_compile_text(const char *name, const char *text,
-                               const char *entry,
-                               const kernel_compile_config *cfg, arena *a,
-                               sim_kernel **out, vpu_error *err)
+static vpu_status of_file(const kernel_source *source,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
-    origin o = {.name = name, .content = text, .n = strlen(text), .text = text};
-    vpu_status st;
+    origin o;
+    vpu_status st = read_origin(source, scratch, &o, err);
 
-    *out = NULL;
-    st = obtain(&o, entry, cfg, a, scratch, out, err);
+    if (!st)
+        st = obtain(&o, cfg, a, out, err);
     arena_destroy(scratch);
     return st;
 }
@@ -282,22 +284,23 @@ static bool is_of_text(const char *option)
     return !strncmp(option, "-cl-", 4);
 }
 
-/* The text of a .bin, and with what it is compiled. */
-static vpu_status read_bin(const uint8_t *file, size_t n, const char *entry,
-                           arena *a, sim_kernel *in_file, char **text,
-                           vpu_error *err)
+/* The text of a .bin, and what the file says of its kernel. */
+static vpu_status read_bin(const kernel_source *bin, arena *a,
+                           sim_kernel *in_file, char **text, vpu_error *err)
 {
     const uint8_t *source, *object;
     size_t n_source, n_object;
-    vpu_status st = artifact_read(file, n, a, in_file, &object, &n_object, err);
+    vpu_status st = artifact_read(bin->bin, bin->bin_bytes, a, in_file, &object,
+                                  &n_object, err);
 
     if (st)
         return st;
-    if (!object_find(file, n, ".vpusim.source", &source, &n_source))
+    if (!object_find(bin->bin, bin->bin_bytes, ".vpusim.source", &source,
+                     &n_source))
         return err_set(err, VPU_ERR_PARSE, "no .vpusim.source section");
-    if (strcmp(in_file->name, entry))
+    if (bin->entry && strcmp(in_file->name, bin->entry))
         return err_set(err, VPU_ERR_COMPILE,
-                       "no kernel named '%s'; the file has: %s", entry,
+                       "no kernel named '%s'; the file has: %s", bin->entry,
                        in_file->name);
     for (uint32_t i = 0; i < in_file->n_options; i++)
         if (!is_of_text(in_file->options[i]))
@@ -306,63 +309,73 @@ static vpu_status read_bin(const uint8_t *file, size_t n, const char *entry,
     return source_check(source, n_source, a, text, err);
 }
 
-vpu_status kernel_load(const char *path, const uint8_t *file, size_t n,
-                       const char *entry, const kernel_compile_config *cfg,
-                       arena *a, sim_kernel **out, vpu_error *err)
+static vpu_status of_bin(const kernel_source *bin,
+                         const kernel_compile_config *cfg, arena *a,
+                         sim_kernel **out, vpu_error *err)
 {
     arena *scratch = arena_create(0);
     kernel_compile_config own = *cfg;
     sim_kernel in_file = {0};
     char *text;
-    vpu_status st;
+    vpu_status st = read_bin(bin, scratch, &in_file, &text, err);
 
-    *out = NULL;
-    st = read_bin(file, n, entry, scratch, &in_file, &text, err);
     if (st) {
-        err_in(err, st, "%s", path);
+        err_in(err, st, "%s", bin->path);
     } else {
         own.user.options = in_file.options;
         own.user.n_options = in_file.n_options;
-        st = kernel_compile_text(path, text, entry, &own, a, out, err);
+        st = of_text(bin, text, &own, a, out, err);
     }
     arena_destroy(scratch);
     return st;
 }
 
-vpu_status kernel_describe(const char *path, const uint8_t *file, size_t n,
-                           arena *a, sim_kernel **out, vpu_error *err)
+vpu_status kernel_compile(const kernel_source *source,
+                          const kernel_compile_config *cfg, arena *a,
+                          sim_kernel **out, vpu_error *err)
+{
+    *out = NULL;
+    if (source->text)
+        return of_text(source, source->text, cfg, a, out, err);
+    if (source->bin)
+        return of_bin(source, cfg, a, out, err);
+    return of_file(source, cfg, a, out, err);
+}
+
+vpu_status kernel_describe(const kernel_source *bin, arena *a, sim_kernel **out,
+                           vpu_error *err)
 {
     const uint8_t *object;
     size_t n_object;
     vpu_status st;
 
     *out = arena_new(a, sim_kernel);
-    st = artifact_read(file, n, a, *out, &object, &n_object, err);
-    (*out)->source = arena_strdup(a, path);
-    return st ? err_in(err, st, "%s", path) : VPU_OK;
+    st = artifact_read(bin->bin, bin->bin_bytes, a, *out, &object, &n_object,
+                       err);
+    (*out)->source = arena_strdup(a, bin->path);
+    return st ? err_in(err, st, "%s", bin->path) : VPU_OK;
 }
 
 /* A .bin holds no host code: it is the same whatever processor made it. */
-static cache_slot bin_slot(const char *source, const char *entry,
+static cache_slot bin_slot(const kernel_source *file,
                            const kernel_compile_config *cfg, arena *a)
 {
-    char *content;
-    size_t n;
+    origin o;
 
-    if (file_read(source, MAX_FILE_BYTES, a, &content, &n, NULL))
+    if (read_origin(file, a, &o, NULL))
         return (cache_slot){0}; /* the compiler will say so */
-    return cache_at(source, content, n, entry, "bin", cfg, a);
+    return cache_at(&o, "bin", cfg, a);
 }
 
 /* From the text it will carry, so that it says what will run. The source itself
  * is compiled before for its messages and the files it includes. */
-static vpu_status build_bin(const char *source, const char *entry,
+static vpu_status build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
                             artifact *x, fe_unit *unit, vpu_error *err)
 {
-    fe_job front = front_of(source, NULL, cfg);
-    artifact_job job = {.path = source,
-                        .entry = entry,
+    fe_job front = front_of(file->path, NULL, cfg);
+    artifact_job job = {.path = file->path,
+                        .entry = file->entry,
                         .kind = ARTIFACT_NO_HOST,
                         .limits = cfg->user.limits};
     const char **options =
@@ -390,28 +403,27 @@ static vpu_status build_bin(const char *source, const char *entry,
     return artifact_build(&job, a, x, err);
 }
 
-vpu_status kernel_build_bin(const char *source, const char *entry,
+vpu_status kernel_build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
-                            uint8_t **file, size_t *n, vpu_error *err)
+                            kernel_bin *out, vpu_error *err)
 {
-    const cache_slot cached = bin_slot(source, entry, cfg, a);
+    const cache_slot cached = bin_slot(file, cfg, a);
     const uint8_t *bin;
     fe_unit unit;
     artifact x, wrapped;
     vpu_status st;
 
     if (cache_get(&cached, a, &x) &&
-        artifact_unwrap(x.file, x.n_bytes, &bin, n)) {
-        *file = arena_memdup(a, bin, *n); /* aligned */
+        artifact_unwrap(x.file, x.n_bytes, &bin, &out->n)) {
+        out->bytes = arena_memdup(a, bin, out->n); /* aligned */
         return VPU_OK;
     }
-    st = build_bin(source, entry, cfg, a, &x, &unit, err);
+    st = build_bin(file, cfg, a, &x, &unit, err);
     if (st)
         return st;
     artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);
     cache_put(&cached, &wrapped);
-    *file = x.file;
-    *n = x.n_bytes;
+    *out = (kernel_bin){x.file, x.n_bytes};
     return VPU_OK;
 }
 

@@ -1,8 +1,8 @@
 /* A compiled kernel: what the runtime needs to know of it, and its code.
  *
- * Kernels come from OpenCL C (kernel_compile) or from our .bin files
- * (kernel_load). Results are cached on disk, keyed by content, options,
- * version and host processor; includes are checked by content too. */
+ * Kernels come from OpenCL C or from our .bin files. Results are cached on
+ * disk, keyed by content, options, version and host processor; includes are
+ * checked by content too. */
 #ifndef VPU_SIM_COMPILER_KERNEL_H
 #define VPU_SIM_COMPILER_KERNEL_H
 
@@ -35,16 +35,26 @@ typedef struct {
     const log_sink *log;
 } kernel_compile_config;
 
-/* Compile `entry` of a .cl file, or find it in the cache; NULL: the only kernel
- * (besides the __dma_ ones). The kernel and its strings live in the arena; the
- * code until kernel_release.
+/* What a kernel is made from: the file at path, or what is in memory. */
+typedef struct {
+    const char *path;   /* of text and bin: their name in messages; of text one
+                           that no file has, as in "<vpusim>/convert.cl" */
+    const char *entry;  /* NULL: the only kernel (besides the __dma_ ones) */
+    const char *text;   /* OpenCL C */
+    const uint8_t *bin; /* a .bin of ours (object_classify says OURS) */
+    size_t bin_bytes;
+} kernel_source;
+
+/* Compile the kernel, or find it in the cache. The kernel and its strings live
+ * in the arena; the code until kernel_release. A .bin brings its own options.
  *
  * VPU_ERR_COMPILE      clang's diagnostics; no such kernel (lists those there);
  *                      unknown function; recursion
  * VPU_ERR_UNSUPPORTED  something without host form yet
+ * VPU_ERR_PARSE        a damaged .bin
  * VPU_ERR_LIMIT        it took more time or memory than cfg->user.limits
  * VPU_ERR_IO           source cannot be read, no clang */
-vpu_status kernel_compile(const char *source, const char *entry,
+vpu_status kernel_compile(const kernel_source *source,
                           const kernel_compile_config *cfg, arena *a,
                           sim_kernel **out, vpu_error *err);
 
@@ -60,30 +70,23 @@ vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
                           const kernel_compile_config *cfg, arena *a,
                           sim_kernel **out, vpu_error *err);
 
-/* The same from OpenCL C in memory; name stands for the path in messages and
- * must be one no file has, as in "<vpusim>/convert.cl". */
-vpu_status kernel_compile_text(const char *name, const char *text,
-                               const char *entry,
-                               const kernel_compile_config *cfg, arena *a,
-                               sim_kernel **out, vpu_error *err);
-
-/* The same from the bytes of a .bin of ours (object_classify says OURS).
- * VPU_ERR_PARSE: damaged. */
-vpu_status kernel_load(const char *path, const uint8_t *file, size_t n,
-                       const char *entry, const kernel_compile_config *cfg,
-                       arena *a, sim_kernel **out, vpu_error *err);
-
 /* What a .bin of ours says of its kernel, programs included; without code.
- * VPU_ERR_PARSE: it is none, or damaged. In the arena. */
-vpu_status kernel_describe(const char *path, const uint8_t *file, size_t n,
-                           arena *a, sim_kernel **out, vpu_error *err);
+ * entry is not looked at. VPU_ERR_PARSE: it is none, or damaged. In the arena.
+ */
+vpu_status kernel_describe(const kernel_source *bin, arena *a, sim_kernel **out,
+                           vpu_error *err);
 
-/* Offline compile: the .bin image. entry NULL = the only kernel (besides the
- * __dma_ ones). In the arena. From the cache unless no_cache, then without the
- * front end's warnings. */
-vpu_status kernel_build_bin(const char *source, const char *entry,
+/* The image of a .bin. */
+typedef struct {
+    const uint8_t *bytes;
+    size_t n;
+} kernel_bin;
+
+/* Offline compile of a .cl file. In the arena. From the cache unless no_cache,
+ * then without the front end's warnings. Errors as kernel_compile's. */
+vpu_status kernel_build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
-                            uint8_t **file, size_t *n, vpu_error *err);
+                            kernel_bin *out, vpu_error *err);
 
 /* The SHAVE program of each variant, NULL where there is none, verified. In the
  * arena.

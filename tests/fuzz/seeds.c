@@ -107,26 +107,26 @@ static const struct {
 static void kernels(void)
 {
     static const kernel_compile_config cfg = {.user.no_cache = true};
-    const char *source = arena_printf(a, "%s/k.cl", top);
+    const kernel_source source = {.path = arena_printf(a, "%s/k.cl", top)};
     const uint8_t *part;
-    uint8_t *file;
-    size_t n, size;
+    kernel_bin bin;
+    size_t size;
 
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         put("text", texts[k].name, texts[k].text, strlen(texts[k].text));
-        need(!file_write(source, texts[k].text, strlen(texts[k].text), &err),
-             source);
-        need(!kernel_build_bin(source, NULL, &cfg, a, &file, &n, &err),
-             texts[k].name);
-        put("bin", arena_printf(a, "%s.bin", texts[k].name), file, n);
-        need(object_find(file, n, ".vpusim.program", &part, &size),
+        need(!file_write(source.path, texts[k].text, strlen(texts[k].text),
+                         &err),
+             source.path);
+        need(!kernel_build_bin(&source, &cfg, a, &bin, &err), texts[k].name);
+        put("bin", arena_printf(a, "%s.bin", texts[k].name), bin.bytes, bin.n);
+        need(object_find(bin.bytes, bin.n, ".vpusim.program", &part, &size),
              "a .bin's program");
         put("bin", texts[k].name, part, size);
-        need(object_find(file, n, ".vpusim.source", &part, &size),
+        need(object_find(bin.bytes, bin.n, ".vpusim.source", &part, &size),
              "a .bin's text");
         put("bin", arena_printf(a, "%s.i", texts[k].name), part, size);
     }
-    remove(source);
+    remove(source.path);
 }
 
 /* --- traces -------------------------------------------------------------- */

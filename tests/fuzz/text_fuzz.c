@@ -66,11 +66,12 @@ static void compile_and_run(const uint8_t *data, size_t n)
 {
     kernel_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
     arena *a = arena_create(0);
-    char *text = arena_strndup(a, (const char *)data, n);
+    const kernel_source source = {
+        .path = "<fuzz>/k.cl", .text = arena_strndup(a, (const char *)data, n)};
     sim_kernel *k;
     vpu_error err;
 
-    if (!kernel_compile_text("<fuzz>/k.cl", text, NULL, &cfg, a, &k, &err))
+    if (!kernel_compile(&source, &cfg, a, &k, &err))
         run(k, a);
 }
 

@@ -65,9 +65,10 @@ static void forget_kernel(rig *r, const char *entry)
 
 vpu_status rig_try_compile(rig *r, const char *source, const char *entry)
 {
+    const kernel_source of = {.path = write_source(r, source), .entry = entry};
+
     forget_kernel(r, entry);
-    return kernel_compile(write_source(r, source), entry, &plain, r->arena,
-                          &r->kernel, &r->err);
+    return kernel_compile(&of, &plain, r->arena, &r->kernel, &r->err);
 }
 
 vpu_status rig_try_open_unit(rig *r, const char *source)
@@ -257,15 +258,16 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
 
 static void compile_checked(rig *r, bool taint)
 {
-    const char *path = arena_printf(r->arena, "%s/k.cl", r->dir);
+    const kernel_source source = {
+        .path = arena_printf(r->arena, "%s/k.cl", r->dir), .entry = r->entry};
     const sim_checking how = {.taint = taint, .nan = taint};
     kernel_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
     vpu_error err = {0};
 
     if (!r->checked[taint])
-        ck_assert_msg(!kernel_compile(path, r->entry, &cfg, r->arena,
-                                      &r->checked[taint], &err),
-                      "for checking: %s", err.msg);
+        ck_assert_msg(
+            !kernel_compile(&source, &cfg, r->arena, &r->checked[taint], &err),
+            "for checking: %s", err.msg);
 }
 
 /* The same launch under the checkers. */

@@ -240,12 +240,12 @@ enum { N_WITH_HALF = sizeof with_half / sizeof *with_half };
 START_TEST(text_compiles_with_half)
 {
     opencl_source src = {.path = with_half[_i].file};
+    kernel_source source = {.path = src.path, .entry = with_half[_i].entry};
     kernel_compile_config cfg = {0};
     sim_kernel *k;
 
-    ck_assert_msg(!kernel_compile(src.path, with_half[_i].entry, &cfg, r.arena,
-                                  &k, &r.err),
-                  "%s", r.err.msg);
+    ck_assert_msg(!kernel_compile(&source, &cfg, r.arena, &k, &r.err), "%s",
+                  r.err.msg);
     for (int i = 0; i < 4; i++) {
         const char *program, *entry;
         opencl_text text;

@@ -241,20 +241,19 @@ END_TEST
 START_TEST(compiled_from_memory)
 {
     kernel_compile_config cfg = {.user.no_cache = true};
+    kernel_source source = {.path = "<vpusim>/t.cl",
+                            .entry = "k",
+                            .text = "__kernel void k(__global int *p)\n"
+                                    "{ p[get_global_id(0)] = 1; }\n"};
     sim_kernel *k;
 
     ck_assert(!setenv("TMPDIR", dir, 1));
-    ck_assert_msg(!kernel_compile_text("<vpusim>/t.cl",
-                                       "__kernel void k(__global int *p)\n"
-                                       "{ p[get_global_id(0)] = 1; }\n",
-                                       "k", &cfg, a, &k, &err),
-                  "%s", err.msg);
+    ck_assert_msg(!kernel_compile(&source, &cfg, a, &k, &err), "%s", err.msg);
     ck_assert_str_eq(k->source, "<vpusim>/t.cl");
     ck_assert_uint_eq(k->n_args, 1);
     kernel_release(k);
-    ck_assert_int_eq(kernel_compile_text("<vpusim>/t.cl",
-                                         "\n\nkernel void k() { x; }\n", "k",
-                                         &cfg, a, &k, &err),
+    source.text = "\n\nkernel void k() { x; }\n";
+    ck_assert_int_eq(kernel_compile(&source, &cfg, a, &k, &err),
                      VPU_ERR_COMPILE);
     ck_assert_ptr_null(k);
     ck_assert_msg(!strncmp(err.msg, "<vpusim>/t.cl:3:19: error:", 26), "%s",

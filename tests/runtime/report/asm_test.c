@@ -110,13 +110,14 @@ static void compare(const char *path, const char *kernel)
 {
     const isa_function *programs[SIM_N_VARIANTS];
     kernel_compile_config cfg = {.user.no_cache = true};
+    kernel_source source = {.path = path, .entry = kernel};
     vpu_error err = {0};
     sim_kernel *k;
     uint32_t n, m, next = 0;
     isa_function *fs = parsed(p.out, &n);
     isa_function *plain = parsed(without_comments(p.out), &m);
 
-    ck_assert_msg(!kernel_compile(path, kernel, &cfg, p.arena, &k, &err), "%s",
+    ck_assert_msg(!kernel_compile(&source, &cfg, p.arena, &k, &err), "%s",
                   err.msg);
     ck_assert(!kernel_programs(k, p.arena, programs, &err));
     ck_assert_uint_eq(n, m);

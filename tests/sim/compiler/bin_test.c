@@ -80,21 +80,33 @@ static const char *program_text(const sim_kernel *k)
 static sim_kernel *direct(const char *path, const char *entry,
                           const kernel_compile_config *cfg)
 {
+    const kernel_source source = {.path = path, .entry = entry};
     sim_kernel *k;
 
-    ck_assert_msg(!kernel_compile(path, entry, cfg, a, &k, &err), "%s",
-                  err.msg);
+    ck_assert_msg(!kernel_compile(&source, cfg, a, &k, &err), "%s", err.msg);
     return k;
 }
 
+/* A copy, which a test may change. */
 static uint8_t *built(const char *path, const char *entry,
                       const kernel_compile_config *cfg, size_t *n)
 {
-    uint8_t *file;
+    const kernel_source source = {.path = path, .entry = entry};
+    kernel_bin bin;
 
-    ck_assert_msg(!kernel_build_bin(path, entry, cfg, a, &file, n, &err), "%s",
+    ck_assert_msg(!kernel_build_bin(&source, cfg, a, &bin, &err), "%s",
                   err.msg);
-    return file;
+    *n = bin.n;
+    return arena_memdup(a, bin.bytes, bin.n);
+}
+
+static vpu_status load(const uint8_t *file, size_t n, const char *entry,
+                       const kernel_compile_config *cfg, sim_kernel **k)
+{
+    const kernel_source bin = {
+        .path = "k.bin", .entry = entry, .bin = file, .bin_bytes = n};
+
+    return kernel_compile(&bin, cfg, a, k, &err);
 }
 
 static const char *text_of(const uint8_t *file, size_t n)
@@ -115,9 +127,8 @@ static void same_program(const char *path, const char *entry,
     size_t n;
     uint8_t *file = built(path, of_source->name, cfg, &n);
 
-    ck_assert_msg(
-        !kernel_load("k.bin", file, n, of_source->name, &plain, a, &k, &err),
-        "%s: %s", path, err.msg);
+    ck_assert_msg(!load(file, n, of_source->name, &plain, &k), "%s: %s", path,
+                  err.msg);
     ck_assert_msg(!strcmp(program_text(of_source), program_text(k)),
                   "%s: another program", path);
     ck_assert_uint_eq(of_source->n_args, k->n_args);
@@ -187,7 +198,9 @@ START_TEST(options_of_the_text_are_kept)
     size_t n;
     uint8_t *file = built(path, "k", &cfg, &n);
 
-    ck_assert(!kernel_describe("k.bin", file, n, a, &k, &err));
+    ck_assert(!kernel_describe(
+        &(kernel_source){.path = "k.bin", .bin = file, .bin_bytes = n}, a, &k,
+        &err));
     ck_assert_uint_eq(k->n_options, 1);
     ck_assert_str_eq(k->options[0], "-cl-opt-disable");
 }
@@ -208,11 +221,11 @@ START_TEST(refused_with_words)
 {
     const kernel_compile_config cfg = {.user.no_cache = true};
     const char *path = put("k.cl", without[_i][0]);
-    uint8_t *file;
-    size_t n;
+    const kernel_source source = {.path = path, .entry = "k"};
+    kernel_bin bin;
 
     direct(path, "k", &cfg);
-    ck_assert_int_eq(kernel_build_bin(path, "k", &cfg, a, &file, &n, &err),
+    ck_assert_int_eq(kernel_build_bin(&source, &cfg, a, &bin, &err),
                      VPU_ERR_UNSUPPORTED);
     ck_assert_msg(strstr(err.msg, without[_i][1]), "%s", err.msg);
     ck_assert_msg(strstr(err.msg, path), "%s", err.msg);
@@ -307,8 +320,7 @@ START_TEST(exchanged_text_is_checked)
 
     ck_assert_ptr_nonnull(at);
     memcpy(at, evil, sizeof evil - 1);
-    ck_assert_int_eq(kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
-                     VPU_ERR_PARSE);
+    ck_assert_int_eq(load(file, n, "k", &cfg, &k), VPU_ERR_PARSE);
     ck_assert_msg(strstr(err.msg, "k.bin") && strstr(err.msg, "a directive"),
                   "%s", err.msg);
 }
@@ -332,8 +344,7 @@ START_TEST(exchanged_option_is_checked)
     ck_assert_ptr_nonnull(at);
     memcpy(at, sections[_i], used);
     memset(at + used, 'x', room - used);
-    ck_assert_int_eq(kernel_load("k.bin", file, n, "k", &cfg, a, &k, &err),
-                     VPU_ERR_PARSE);
+    ck_assert_int_eq(load(file, n, "k", &cfg, &k), VPU_ERR_PARSE);
     ck_assert_msg(strstr(err.msg, "option"), "%s", err.msg);
 }
 END_TEST

@@ -92,10 +92,11 @@ static vpu_status compile(int code, const sim_hooks *table, vpu_error *err)
                                  .debug = codes[code].debug,
                                  .checking = codes[code].checking,
                                  .hooks = table};
+    const kernel_source of = {
+        .path = "<test>/k.cl", .entry = "k", .text = source};
     arena *a = arena_create(0);
     sim_kernel *k = NULL;
-    vpu_status st =
-        kernel_compile_text("<test>/k.cl", source, "k", &cfg, a, &k, err);
+    vpu_status st = kernel_compile(&of, &cfg, a, &k, err);
 
     kernel_release(k);
     arena_destroy(a);

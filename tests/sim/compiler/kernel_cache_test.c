@@ -75,11 +75,11 @@ static result compile(const char *entry, const char *option)
                                  .hooks = &exec_hooks,
                                  .log = &noticed.sink};
     vpu_error err = {0};
+    const kernel_source of = {.path = source, .entry = entry};
     sim_kernel *k;
     result r;
 
-    ck_assert_msg(!kernel_compile(source, entry, &cfg, a, &k, &err), "%s",
-                  err.msg);
+    ck_assert_msg(!kernel_compile(&of, &cfg, a, &k, &err), "%s", err.msg);
     r = (result){k->from_cache, k->program, k->program_bytes};
     kernel_release(k);
     return r;
@@ -91,14 +91,12 @@ static result build_bin(const char *entry, const char *option)
     const char *options[] = {option};
     kernel_compile_config cfg = {
         .user.options = options, .user.n_options = 1, .log = &noticed.sink};
+    const kernel_source of = {.path = source, .entry = entry};
     vpu_error err = {0};
-    uint8_t *file;
-    result r = {0};
+    kernel_bin bin;
 
-    ck_assert_msg(!kernel_build_bin(source, entry, &cfg, a, &file, &r.n, &err),
-                  "%s", err.msg);
-    r.program = file;
-    return r;
+    ck_assert_msg(!kernel_build_bin(&of, &cfg, a, &bin, &err), "%s", err.msg);
+    return (result){.program = bin.bytes, .n = bin.n};
 }
 
 static result (*const makers[])(const char *, const char *) = {compile,
@@ -166,13 +164,13 @@ START_TEST(included_file_must_be_there)
 {
     const char *options[] = {"-DN=1"};
     kernel_compile_config cfg = {.user.options = options, .user.n_options = 1};
+    const kernel_source of = {.path = source, .entry = "add"};
     vpu_error err = {0};
     sim_kernel *k;
 
     compile("add", "-DN=1");
     unlink(header);
-    ck_assert_int_eq(kernel_compile(source, "add", &cfg, a, &k, &err),
-                     VPU_ERR_COMPILE);
+    ck_assert_int_eq(kernel_compile(&of, &cfg, a, &k, &err), VPU_ERR_COMPILE);
 }
 END_TEST
 

@@ -611,6 +611,7 @@ START_TEST(private_memory)
                     32}};
 
     for (int k = 0; k < 2; k++) {
+        kernel_source source = {.entry = "k"};
         rig r;
 
         rig_open(&r);
@@ -627,9 +628,9 @@ START_TEST(private_memory)
                          "        out[i] += t[j];\n}\n",
                          kernels[k].array),
             "k");
-        ck_assert_msg(!kernel_compile(arena_printf(r.arena, "%s/k.cl", r.dir),
-                                      "k", &with_checks, r.arena, &r.checked[0],
-                                      &r.err),
+        source.path = arena_printf(r.arena, "%s/k.cl", r.dir);
+        ck_assert_msg(!kernel_compile(&source, &with_checks, r.arena,
+                                      &r.checked[0], &r.err),
                       "%s", r.err.msg);
         ck_assert_uint_eq(r.kernel->variants[SIM_SCALAR].stack_bytes,
                           kernels[k].bytes);

@@ -101,10 +101,12 @@ static void compile_checked(rig *r)
     static const sim_checking plain;
     const kernel_compile_config cfg = {.checking = &plain,
                                        .hooks = &check_hooks};
+    const kernel_source source = {
+        .path = arena_printf(r->arena, "%s/k.cl", r->dir), .entry = "k"};
 
-    ck_assert_msg(!kernel_compile(arena_printf(r->arena, "%s/k.cl", r->dir),
-                                  "k", &cfg, r->arena, &r->checked[0], &r->err),
-                  "%s", r->err.msg);
+    ck_assert_msg(
+        !kernel_compile(&source, &cfg, r->arena, &r->checked[0], &r->err), "%s",
+        r->err.msg);
 }
 
 static void set_up(rig *r, const char *body)
