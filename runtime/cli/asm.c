@@ -38,23 +38,23 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(arena *a, int argc, char **argv, asm_args *out)
 {
-    options_needs needs = {.n = 0};
-    int first, rc;
+    options_line line = {.argc = argc, .argv = argv};
+    int rc;
 
     out->variant = SIM_N_VARIANTS;
     out->clang.limits = budget_or_default(NULL);
-    rc = cli_parse(&cli_asm, out, a, &argc, argv, &first, &needs);
+    rc = cli_parse(&cli_asm, out, &line, a);
     if (rc)
         return rc;
-    if (first + 1 < argc)
-        return cli_usage(&cli_asm, "one file at a time (%s, %s)", argv[first],
-                         argv[first + 1]);
-    if (first == argc)
+    if (line.n_words > 1)
+        return cli_usage(&cli_asm, "one file at a time (%s, %s)", line.words[0],
+                         line.words[1]);
+    if (!line.n_words)
         return cli_usage(&cli_asm, "no kernel file");
     if (out->json && (out->explain || out->source))
         return cli_usage(&cli_asm, "--json and --%s exclude each other",
                          out->explain ? "explain" : "source");
-    out->file = argv[first];
+    out->file = line.words[0];
     return CLI_OK;
 }
 

@@ -75,19 +75,18 @@ static int look(const char *word, const char *path, bool json, arena *a)
 static int look_main(const char *word, int argc, char **argv, arena *a)
 {
     make_options o = {0};
-    options_needs needs = {.n = 0};
+    options_line line = {.argc = argc, .argv = argv};
     const options_table table = {show_rows,
                                  sizeof show_rows / sizeof *show_rows, &o};
     vpu_error err;
-    int first;
 
-    if (options_parse(&table, 1, &argc, argv, a, &first, &needs, &err))
+    if (options_parse(&table, 1, &line, a, &err))
         return cli_usage(&cli_blob, "%s: %s", word, err.msg);
-    if (first + 1 != argc)
+    if (line.n_words != 1)
         return cli_usage(&cli_blob, "%s takes one file", word);
     if (o.json && strcmp(word, "show") != 0)
         return cli_usage(&cli_blob, "--json is for show");
-    return look(word, argv[first], o.json, a);
+    return look(word, line.words[0], o.json, a);
 }
 
 /* --- make ---------------------------------------------------------------- */
@@ -118,12 +117,12 @@ static const cli_table tables[] = {{&show_options, 0},
 
 static int parse(int argc, char **argv, make_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int c, first;
+    options_line line = {.argc = argc, .argv = argv};
+    int c;
 
     *o = (make_options){0};
     target_init(&o->t);
-    c = cli_parse(&cli_blob, o, a, &argc, argv, &first, &needs);
+    c = cli_parse(&cli_blob, o, &line, a);
     if (c)
         return c;
     if (o->json)
@@ -136,7 +135,7 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     if (o->t.how.n_shaves > 16)
         return cli_usage(&cli_blob, "--shaves %u: there are 16",
                          o->t.how.n_shaves);
-    return target_check(&o->t, &cli_blob, first, argc, argv);
+    return target_check(&o->t, &cli_blob, line.words, line.n_words);
 }
 
 static vpu_status make(const make_options *o, arena *a, const log_sink *log,

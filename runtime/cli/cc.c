@@ -40,17 +40,17 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(arena *a, int argc, char **argv, cc_args *out)
 {
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_cc, out, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_cc, out, &line, a);
 
     if (rc)
         return rc;
-    if (first + 1 < argc)
+    if (line.n_words > 1)
         return cli_usage(&cli_cc, "one source file at a time (%s, %s)",
-                         argv[first], argv[first + 1]);
-    if (first == argc)
+                         line.words[0], line.words[1]);
+    if (!line.n_words)
         return cli_usage(&cli_cc, "no source file");
-    out->source = argv[first];
+    out->source = line.words[0];
     return CLI_OK;
 }
 

@@ -62,14 +62,14 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(int argc, char **argv, check_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int c, first;
+    options_line line = {.argc = argc, .argv = argv};
+    int c;
 
     *o = (check_options){
         .checks = "default", .max_findings = 100, .n_random = 4};
     target_init(&o->t);
-    c = cli_parse(&cli_check, o, a, &argc, argv, &first, &needs);
-    c = c ? c : target_check(&o->t, &cli_check, first, argc, argv);
+    c = cli_parse(&cli_check, o, &line, a);
+    c = c ? c : target_check(&o->t, &cli_check, line.words, line.n_words);
     if (!c && o->max_findings > UINT32_MAX)
         c = cli_usage(&cli_check, "--max-findings: at most %u", UINT32_MAX);
     if (!c && o->times && o->json)

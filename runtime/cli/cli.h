@@ -79,12 +79,9 @@ int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 
 /* The text of `vpu NAME --help`. */
 void cli_help(const cli_command *c, str *out);
-/* Parses the command's options into `fields`. argc becomes the number of words,
- * *first the first that is no option, *needs the options that are about some
- * backends alone. CLI_OK, or the exit status after saying
- * what is wrong. */
-int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
-              char **argv, int *first, options_needs *needs);
+/* Parses the command's options into `fields`. CLI_OK, or the exit status after
+ * saying what is wrong. */
+int cli_parse(const cli_command *c, void *fields, options_line *line, arena *a);
 /* Options that are about other backends than the n of `ops`: where says which
  * those are, "not with --backend null". CLI_OK, or the exit status after saying
  * so. */

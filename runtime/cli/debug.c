@@ -43,12 +43,12 @@ static const cli_table tables[] = {{&own_options, 0},
 
 static int parse(int argc, char **argv, session *s)
 {
-    options_needs needs = {.n = 0};
-    int c, first;
+    options_line line = {.argc = argc, .argv = argv};
+    int c;
 
     target_init(&s->t);
-    c = cli_parse(&cli_debug, s, s->a, &argc, argv, &first, &needs);
-    return c ? c : target_check(&s->t, &cli_debug, first, argc, argv);
+    c = cli_parse(&cli_debug, s, &line, s->a);
+    return c ? c : target_check(&s->t, &cli_debug, line.words, line.n_words);
 }
 
 static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)

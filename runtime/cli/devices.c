@@ -104,11 +104,11 @@ static int devices_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     device_options o = {.json = false};
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_devices, &o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_devices, &o, &line, a);
 
-    if (!rc && first < argc)
-        rc = cli_usage(&cli_devices, "unexpected '%s'", argv[first]);
+    if (!rc && line.n_words)
+        rc = cli_usage(&cli_devices, "unexpected '%s'", line.words[0]);
     if (!rc)
         rc = show(o.json, a);
     arena_destroy(a);

@@ -115,16 +115,16 @@ static int check_sides(diff_options *o, const options_needs *needs)
 
 static int parse(int argc, char **argv, diff_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int c, first;
+    options_line line = {.argc = argc, .argv = argv};
+    int c;
 
     *o = (diff_options){.a = "sim"};
     target_init(&o->t);
-    c = cli_parse(&cli_diff, o, a, &argc, argv, &first, &needs);
+    c = cli_parse(&cli_diff, o, &line, a);
     if (!c && !o->b)
         c = cli_usage(&cli_diff, "--b says what to compare with");
-    c = c ? c : target_check(&o->t, &cli_diff, first, argc, argv);
-    return c ? c : check_sides(o, &needs);
+    c = c ? c : target_check(&o->t, &cli_diff, line.words, line.n_words);
+    return c ? c : check_sides(o, &line.needs);
 }
 
 vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,

@@ -33,18 +33,16 @@ static const cli_table tables[] = {{&own_options, 0},
                                    {&cli_compile_options, AT(t.compile)},
                                    {&target_quiet_options, AT(t)}};
 
-static int parse(int *argc, char **argv, int *first, lint_options *o, arena *a)
+static int parse(options_line *line, lint_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
     int rc;
 
     *o = (lint_options){.checks = "all"};
     target_init(&o->t);
-    rc = cli_parse(&cli_lint, o, a, argc, argv, first, &needs);
+    rc = cli_parse(&cli_lint, o, line, a);
     /* What follows the binding file are kernels. */
     if (!rc)
-        rc = target_check(&o->t, &cli_lint, *first,
-                          *first < *argc ? *first + 1 : *argc, argv);
+        rc = target_check(&o->t, &cli_lint, line->words, line->n_words > 0);
     if (!rc && (o->t.params.n || o->t.blobs.n) && !o->t.shapes.n && !o->t.model)
         rc = cli_usage(&cli_lint,
                        "--param and --blob are for sizes: give --shape, too");
@@ -90,14 +88,15 @@ static vpu_status print(const lint_options *o, const lint_result *r, arena *a,
     return st;
 }
 
-static vpu_status run(const lint_options *o, int first, int argc, char **argv,
+/* sources: what follows the binding file. */
+static vpu_status run(const lint_options *o, char *const *sources, int n,
                       arena *a, lint_result *r, vpu_error *err)
 {
     log_sink log = cli_log(o->t.quiet);
     target t = {0};
     lint_config cfg = {.layer = o->t.layer,
-                       .sources = (const char *const *)argv + first + 1,
-                       .n_sources = (uint32_t)(argc - first - 1),
+                       .sources = (const char *const *)sources,
+                       .n_sources = (uint32_t)n,
                        .source_dir = o->t.source_dir,
                        .options = o->t.clang.items,
                        .n_options = o->t.clang.n,
@@ -120,10 +119,11 @@ static int lint_main(int argc, char **argv)
     arena *a = arena_create(0);
     lint_options o;
     lint_result r = {0};
+    options_line line = {.argc = argc, .argv = argv};
     vpu_error err = {0};
-    int first, rc = parse(&argc, argv, &first, &o, a);
+    int rc = parse(&line, &o, a);
 
-    if (!rc && run(&o, first, argc, argv, a, &r, &err))
+    if (!rc && run(&o, line.words + 1, line.n_words - 1, a, &r, &err))
         rc = cli_fail(&err);
     if (!rc && print(&o, &r, a, &err))
         rc = cli_fail(&err);

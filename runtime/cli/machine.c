@@ -45,11 +45,11 @@ static int machine_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     machine_options o = {.path = NULL};
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_machine, &o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_machine, &o, &line, a);
 
-    if (!rc && first < argc)
-        rc = cli_usage(&cli_machine, "unexpected '%s'", argv[first]);
+    if (!rc && line.n_words)
+        rc = cli_usage(&cli_machine, "unexpected '%s'", line.words[0]);
     if (!rc)
         rc = show(&o, a);
     arena_destroy(a);

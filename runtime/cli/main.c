@@ -138,8 +138,7 @@ void cli_help(const cli_command *c, str *out)
         str_puts(out, c->tail);
 }
 
-int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
-              char **argv, int *first, options_needs *needs)
+int cli_parse(const cli_command *c, void *fields, options_line *line, arena *a)
 {
     options_table *tables = arena_array(a, options_table, c->n_tables + 1);
     vpu_error err;
@@ -148,7 +147,7 @@ int cli_parse(const cli_command *c, void *fields, arena *a, int *argc,
         tables[k] =
             (options_table){c->tables[k].options->rows, c->tables[k].options->n,
                             (char *)fields + c->tables[k].at};
-    if (options_parse(tables, c->n_tables, argc, argv, a, first, needs, &err))
+    if (options_parse(tables, c->n_tables, line, a, &err))
         return cli_usage(c, "%s", err.msg);
     return CLI_OK;
 }

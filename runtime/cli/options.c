@@ -271,47 +271,55 @@ static const bound_row *prefixed(const lists *l, const char *word)
 }
 
 /* Takes words like -cl-fast-relaxed-math, which getopt would read as letters,
- * and closes the gaps; the words that are left. */
-static int take_prefixed(const lists *l, int argc, char **argv, arena *a)
+ * and closes the gaps. */
+static vpu_status take_prefixed(const lists *l, options_line *line, arena *a,
+                                vpu_error *err)
 {
+    char **argv = line->argv;
     int n = 1;
     bool options = true;
 
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < line->argc; i++) {
         const bound_row *r = options ? prefixed(l, argv[i]) : NULL;
 
         options = options && strcmp(argv[i], "--") != 0;
-        if (r)
-            take(r->row, r->fields, argv[i], a);
-        else
+        if (!r)
             argv[n++] = argv[i];
+        else if (!take(r->row, r->fields, argv[i], a))
+            return refuse(r->row, argv[i], err);
     }
     argv[n] = NULL;
-    return n;
+    line->argc = n;
+    return VPU_OK;
 }
 
 vpu_status options_parse(const options_table *tables, size_t n_tables,
-                         int *argc, char **argv, arena *a, int *first,
-                         options_needs *needs, vpu_error *err)
+                         options_line *line, arena *a, vpu_error *err)
 {
     lists l = {.n = 0};
+    vpu_status st;
     int c;
 
     make_lists(tables, n_tables, a, &l);
-    *argc = take_prefixed(&l, *argc, argv, a);
+    st = take_prefixed(&l, line, a, err);
+    if (st)
+        return st;
+    line->needs.n = 0;
     optind = 0; /* anew */
-    while ((c = getopt_long(*argc, argv, l.letters, l.words, NULL)) != -1) {
+    while ((c = getopt_long(line->argc, line->argv, l.letters, l.words,
+                            NULL)) != -1) {
         const bound_row *r;
 
         if (c == '?' || c == ':')
-            return bad_word(c, argv, err);
+            return bad_word(c, line->argv, err);
         r = row_of(&l, c);
         if (!take(r->row, r->fields, optarg, a))
             return refuse(r->row, optarg, err);
-        if (r->row->needs && needs->n < OPTION_MAX_LIST)
-            needs->given[needs->n++] = r->row;
+        if (r->row->needs && line->needs.n < OPTION_MAX_LIST)
+            line->needs.given[line->needs.n++] = r->row;
     }
-    *first = optind;
+    line->words = line->argv + optind;
+    line->n_words = line->argc - optind;
     return VPU_OK;
 }
 

@@ -65,18 +65,24 @@ typedef struct {
     uint32_t n;
 } options_needs;
 
-/* Takes argv[1] and what follows. argv ends with NULL, and is changed: words
- * that are no option are moved to the end, in their order; *first is the first
- * of them, *argc as many as there are. A value stands behind "=" or is
- * the next word; of an option of one letter it may follow at once. Names may be
- * cut short as long as they are clear. "--" ends the options. Of rows with the
- * same name the first counts.
+/* A command line. argv and words end with NULL. */
+typedef struct {
+    int argc; /* in: as main gets them, the command's name first */
+    char **argv;
+    int n_words;         /* out: words that are no option, */
+    char **words;        /* in their order */
+    options_needs needs; /* out */
+} options_line;
+
+/* Takes the words behind the command's name, and changes their order in argv. A
+ * value stands behind "=" or is the next word; of an option of one letter it
+ * may follow at once. Names may be cut short as long as they are clear. "--"
+ * ends the options. Of rows with the same name the first counts.
  *
  * VPU_ERR_INVALID  an unknown or unclear option, a value that is missing, too
  *                  much, or not taken; the message is for people */
 vpu_status options_parse(const options_table *tables, size_t n_tables,
-                         int *argc, char **argv, arena *a, int *first,
-                         options_needs *needs, vpu_error *err);
+                         options_line *line, arena *a, vpu_error *err);
 
 /* Appends the table as help shows it: names at the left, texts in a column. */
 void options_help(const cli_option *rows, size_t n, str *out);

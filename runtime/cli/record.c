@@ -33,21 +33,21 @@ static const cli_table tables[] = {{&own_options, 0},
 static int parse(int argc, char **argv, record_options *o,
                  const backend_ops **ops, const char **device, arena *a)
 {
-    options_needs needs = {.n = 0};
+    options_line line = {.argc = argc, .argv = argv};
     vpu_error err;
-    int c, first;
+    int c;
 
     *o = (record_options){.backend = "sim"};
     target_init(&o->t);
-    c = cli_parse(&cli_record, o, a, &argc, argv, &first, &needs);
+    c = cli_parse(&cli_record, o, &line, a);
     if (!c && !o->output)
         c = cli_usage(&cli_record, "--output says which file to write");
-    c = c ? c : target_check(&o->t, &cli_record, first, argc, argv);
+    c = c ? c : target_check(&o->t, &cli_record, line.words, line.n_words);
     if (!c && backend_find(o->backend, ops, device, &err))
         c = cli_fail(&err);
     return c ? c
              : cli_check_needs(
-                   &cli_record, &needs, ops, 1,
+                   &cli_record, &line.needs, ops, 1,
                    arena_printf(a, "not with --backend %s", o->backend));
 }
 

@@ -25,13 +25,13 @@ static int reset_main(int argc, char **argv)
 {
     backend_stick_options o = {.stop = &cli_stop, .sessions = &cli_sessions};
     arena *a = arena_create(0);
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_reset, &o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_reset, &o, &line, a);
 
-    if (!rc && first + 1 < argc)
+    if (!rc && line.n_words > 1)
         rc = cli_usage(&cli_reset, "one device at a time");
     if (!rc)
-        rc = reset(&o, first < argc ? argv[first] : NULL);
+        rc = reset(&o, line.n_words ? line.words[0] : NULL);
     arena_destroy(a);
     return rc;
 }

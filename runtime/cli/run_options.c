@@ -202,8 +202,8 @@ static int check_gdb(run_options *o)
 
 int run_options_parse(int argc, char **argv, run_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int c, first;
+    options_line line = {.argc = argc, .argv = argv};
+    int c;
 
     *o = (run_options){.backend = "sim",
                        .repeat = 1,
@@ -211,9 +211,9 @@ int run_options_parse(int argc, char **argv, run_options *o, arena *a)
                        .trace_level = TRC_FULL,
                        .checkers = check_default()};
     target_init(&o->target);
-    c = cli_parse(&cli_run, o, a, &argc, argv, &first, &needs);
-    c = c ? c : target_check(&o->target, &cli_run, first, argc, argv);
-    c = c ? c : check_backend(o, &needs, a);
+    c = cli_parse(&cli_run, o, &line, a);
+    c = c ? c : target_check(&o->target, &cli_run, line.words, line.n_words);
+    c = c ? c : check_backend(o, &line.needs, a);
     c = c ? c : check_observers(o);
     return c ? c : check_gdb(o);
 }

@@ -159,13 +159,13 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(int argc, char **argv, stick_options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_stick, o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_stick, o, &line, a);
 
     if (rc)
         return rc;
-    if (first < argc)
-        return cli_usage(&cli_stick, "unexpected '%s'", argv[first]);
+    if (line.n_words)
+        return cli_usage(&cli_stick, "unexpected '%s'", line.words[0]);
     if (o->stages)
         return CLI_OK;
     if (!o->layout)

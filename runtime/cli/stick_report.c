@@ -61,24 +61,24 @@ static int parse(int argc, char **argv, report_options *o, arena *a,
                  vpu_error *err)
 {
     const backend_ops *ops = backend_offering(BACKEND_STICK);
-    options_needs needs = {.n = 0};
-    int first,
-        rc = cli_parse(&cli_stick_report, o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_stick_report, o, &line, a);
 
     if (rc)
         return rc;
-    if (first + 1 < argc)
+    if (line.n_words > 1)
         return cli_usage(&cli_stick_report, "one device at a time");
     if (!o->output)
         return cli_usage(&cli_stick_report, "--output FILE is missing");
     o->survey.device = "";
     o->survey.firmware = o->usb.firmware;
     o->survey.take_booted = o->usb.take_booted;
-    if (first < argc && backend_find(argv[first], &ops, &o->survey.device, err))
+    if (line.n_words &&
+        backend_find(line.words[0], &ops, &o->survey.device, err))
         return cli_fail(err);
     if (!ops->stick)
         return cli_usage(&cli_stick_report, "'%s' is no stick: usb\u2026",
-                         argv[first]);
+                         line.words[0]);
     o->survey.is_virtual = !strncmp(o->survey.device, "unix:", 5) ||
                            !strncmp(o->survey.device, "tcp:", 4);
     return ops->stick->layout(&o->usb, &o->survey.layout, err) ? cli_fail(err)

@@ -63,31 +63,30 @@ static const cli_option rows[] = {
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0}};
 
-static int parse(int *argc, char **argv, int *first, suite_options *o, arena *a)
+static int parse(options_line *line, suite_options *o, arena *a)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    options_needs needs = {.n = 0};
     int rc;
 
     *o = (suite_options){.n_jobs = cpus > 0 ? (uint32_t)cpus : 1,
                          .timeout_s = 600};
-    rc = cli_parse(&cli_suite, o, a, argc, argv, first, &needs);
-    if (!rc && *first == *argc)
+    rc = cli_parse(&cli_suite, o, line, a);
+    if (!rc && !line->n_words)
         rc = cli_usage(&cli_suite, "no folder and no case");
     return rc;
 }
 
-static vpu_status find_cases(suite *s, int argc, char **argv, int first,
+static vpu_status find_cases(suite *s, char *const *words, int n_words,
                              vpu_error *err)
 {
     size_t cap = 0;
     vpu_status st = VPU_OK;
 
-    for (int i = first; i < argc && !st; i++) {
+    for (int i = 0; i < n_words && !st; i++) {
         suite_case *found;
         size_t n;
 
-        st = case_find(argv[i], s->a, &found, &n, err);
+        st = case_find(words[i], s->a, &found, &n, err);
         for (size_t k = 0; k < n && !st; k++)
             if (!s->o.filter || strstr(found[k].name, s->o.filter))
                 *arena_append(s->a, s->cases, s->n, cap) = found[k];
@@ -352,10 +351,11 @@ static int run(suite *s)
 static int suite_main(int argc, char **argv)
 {
     suite s = {.a = arena_create(0)};
+    options_line line = {.argc = argc, .argv = argv};
     vpu_error err = {0};
-    int first, rc = parse(&argc, argv, &first, &s.o, s.a);
+    int rc = parse(&line, &s.o, s.a);
 
-    if (!rc && find_cases(&s, argc, argv, first, &err))
+    if (!rc && find_cases(&s, line.words, line.n_words, &err))
         rc = cli_fail(&err);
     if (!rc && s.o.list)
         for (size_t i = 0; i < s.n; i++)

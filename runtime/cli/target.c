@@ -208,15 +208,15 @@ static const cli_option backend_rows[] = {
      .help = "How it runs (machine, order and so on are of the simulator):"}};
 const cli_options target_how_backend_heading = CLI_OPTIONS(backend_rows);
 
-int target_check(target_options *o, const cli_command *c, int first, int argc,
-                 char **argv)
+int target_check(target_options *o, const cli_command *c, char *const *words,
+                 int n_words)
 {
-    if (first + 1 < argc)
-        return cli_usage(c, "one binding file at a time ('%s', '%s')",
-                         argv[first], argv[first + 1]);
-    if (first == argc)
+    if (n_words > 1)
+        return cli_usage(c, "one binding file at a time ('%s', '%s')", words[0],
+                         words[1]);
+    if (!n_words)
         return cli_usage(c, "no binding file");
-    o->xml = argv[first];
+    o->xml = words[0];
     o->stick.release = o->strict;
     o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)

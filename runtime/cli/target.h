@@ -53,10 +53,11 @@ extern const cli_options target_layer_options, target_input_options,
 bool target_take_order(void *fields, const char *value, arena *a);
 
 void target_init(target_options *o);
-/* After the options: the binding file and what excludes each other. CLI_OK, or
- * the exit status after saying what is wrong. */
-int target_check(target_options *o, const cli_command *c, int first, int argc,
-                 char **argv);
+/* After the options, with the words that are none: the binding file and what
+ * excludes each other. CLI_OK, or the exit status after saying what is wrong.
+ */
+int target_check(target_options *o, const cli_command *c, char *const *words,
+                 int n_words);
 
 /* A layer bound: what a backend runs. */
 typedef struct {

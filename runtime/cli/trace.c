@@ -84,17 +84,17 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(int argc, char **argv, options *o, arena *a)
 {
-    options_needs needs = {.n = 0};
-    int first, rc;
+    options_line line = {.argc = argc, .argv = argv};
+    int rc;
 
     o->stretch.all = true;
-    rc = cli_parse(&cli_trace, o, a, &argc, argv, &first, &needs);
+    rc = cli_parse(&cli_trace, o, &line, a);
     if (rc)
         return rc;
-    if (first + 1 != argc)
+    if (line.n_words != 1)
         return cli_usage(&cli_trace,
-                         first == argc ? "which file?" : "one file at a time");
-    o->file = argv[first];
+                         !line.n_words ? "which file?" : "one file at a time");
+    o->file = line.words[0];
     return CLI_OK;
 }
 

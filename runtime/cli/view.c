@@ -151,20 +151,20 @@ static const cli_table tables[] = {{&own_options, 0}};
 
 static int parse(options *o, arena *a, int argc, char **argv)
 {
-    options_needs needs = {.n = 0};
-    int first, rc = cli_parse(&cli_view, o, a, &argc, argv, &first, &needs);
+    options_line line = {.argc = argc, .argv = argv};
+    int rc = cli_parse(&cli_view, o, &line, a);
 
     if (rc)
         return rc;
     if (o->keys)
-        return first == argc ? CLI_OK
+        return !line.n_words ? CLI_OK
                              : cli_usage(&cli_view, "--keys takes no FILE");
-    if (first == argc)
+    if (!line.n_words)
         return cli_usage(&cli_view, "which FILE?");
-    if (first + 1 < argc)
+    if (line.n_words > 1)
         return cli_usage(&cli_view, "one file, not '%s' as well",
-                         argv[first + 1]);
-    o->file = argv[first];
+                         line.words[1]);
+    o->file = line.words[0];
     if (o->follow && (o->compare || o->csv || o->picture.png ||
                       o->picture.svg || o->range || o->select))
         return cli_usage(&cli_view, "--follow opens a window of one trace: not "

@@ -45,16 +45,13 @@ static const cli_option rows[] = {
 
 static arena *a;
 static fields got;
-static options_needs needs;
-static int first, argc;
-static char *argv[64];
+static options_line line;
 static vpu_error err;
 
 static void setup(void)
 {
     a = arena_create(0);
     got = (fields){.choice = -1};
-    needs.n = 0;
 }
 
 static void teardown(void)
@@ -63,17 +60,18 @@ static void teardown(void)
 }
 
 /* The words behind the command's name, a blank between two. */
-static vpu_status parse(const char *line)
+static vpu_status parse(const char *text)
 {
     const options_table t = {rows, sizeof rows / sizeof *rows, &got};
-    char *words = arena_strdup(a, line);
+    char *words = arena_strdup(a, text);
 
-    argc = 0;
-    argv[argc++] = "command";
+    line.argc = 0;
+    line.argv = arena_array(a, char *, strlen(text) + 3);
+    line.argv[line.argc++] = "command";
     for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
-        argv[argc++] = w;
-    argv[argc] = NULL;
-    return options_parse(&t, 1, &argc, argv, a, &first, &needs, &err);
+        line.argv[line.argc++] = w;
+    line.argv[line.argc] = NULL;
+    return options_parse(&t, 1, &line, a, &err);
 }
 
 START_TEST(every_kind_of_value)
@@ -93,7 +91,7 @@ START_TEST(every_kind_of_value)
     for (uint32_t i = 1; i < 5; i++)
         ck_assert_int_eq(got.list.items[i][0], (int)('a' + i - 1));
     ck_assert_str_eq(got.other, "xy");
-    ck_assert_int_eq(first, argc);
+    ck_assert_int_eq(line.n_words, 0);
 }
 END_TEST
 
@@ -103,20 +101,20 @@ START_TEST(words_between_and_behind)
     ck_assert(got.flag);
     ck_assert_str_eq(got.other, "none");
     ck_assert_str_eq(got.text, "t");
-    ck_assert_int_eq(argc - first, 5);
-    ck_assert_str_eq(argv[first], "one");
-    ck_assert_str_eq(argv[first + 2], "three");
-    ck_assert_str_eq(argv[first + 3], "--flag");
-    ck_assert_str_eq(argv[first + 4], "-cl-x");
+    ck_assert_int_eq(line.n_words, 5);
+    ck_assert_str_eq(line.words[0], "one");
+    ck_assert_str_eq(line.words[2], "three");
+    ck_assert_str_eq(line.words[3], "--flag");
+    ck_assert_str_eq(line.words[4], "-cl-x");
 }
 END_TEST
 
 START_TEST(the_given_ones_with_needs)
 {
     ck_assert(!parse("--other --flag --seconds 0"));
-    ck_assert_uint_eq(needs.n, 2);
-    ck_assert_str_eq(needs.given[0]->name, "other");
-    ck_assert_str_eq(needs.given[1]->name, "seconds");
+    ck_assert_uint_eq(line.needs.n, 2);
+    ck_assert_str_eq(line.needs.given[0]->name, "other");
+    ck_assert_str_eq(line.needs.given[1]->name, "seconds");
 }
 END_TEST
 
@@ -170,15 +168,20 @@ END_TEST
 
 START_TEST(lists_have_an_end)
 {
-    str line = {0};
+    static const char *const one[] = {"-Dx ", "--list=x ", "-cl-x "};
+    str text = {0};
 
-    for (int i = 0; i < 40; i++)
-        str_puts(&line, "-Dx ");
-    ck_assert(!parse(str_text(&line)));
-    got.list.n = OPTION_MAX_LIST;
-    ck_assert_int_eq(parse("--list x"), VPU_ERR_INVALID);
+    for (int i = 0; i < OPTION_MAX_LIST; i++)
+        str_puts(&text, one[_i]);
+    ck_assert(!parse(str_text(&text)));
     ck_assert_uint_eq(got.list.n, OPTION_MAX_LIST);
-    str_free(&line);
+    got.list.n = 0;
+    str_puts(&text, one[_i]);
+    ck_assert_int_eq(parse(str_text(&text)), VPU_ERR_INVALID);
+    ck_assert_uint_eq(got.list.n, OPTION_MAX_LIST);
+    ck_assert_msg(strstr(err.msg, "expected at most 256 of them"), "%s",
+                  err.msg);
+    str_free(&text);
 }
 END_TEST
 
@@ -244,7 +247,7 @@ int main(void)
     tcase_add_test(c, cut_short_and_of_the_same_name);
     tcase_add_loop_test(c, what_is_refused, 0,
                         sizeof refused / sizeof *refused);
-    tcase_add_test(c, lists_have_an_end);
+    tcase_add_loop_test(c, lists_have_an_end, 0, 3);
     tcase_add_test(c, help_in_columns);
     tcase_add_test(c, words_an_option_takes);
     suite_add_tcase(s, c);
