@@ -104,5 +104,7 @@ typedef struct {
 extern const cli_options cli_clang_options;
 bool cli_take_define(void *list, const char *value, arena *a); /* -DVALUE */
 bool cli_take_include(void *list, const char *value, arena *a);
+/* "text" or "json": the older form of --json; of its bool. */
+bool cli_take_report(void *json, const char *value, arena *a);
 
 #endif

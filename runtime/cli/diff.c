@@ -50,15 +50,6 @@ static bool take_rule(void *fields, const char *value, arena *a)
     return parse_rule(fields, value, a);
 }
 
-static bool take_report(void *fields, const char *value, arena *a)
-{
-    diff_options *o = fields;
-
-    (void)a;
-    o->json = !strcmp(value, "json");
-    return o->json || !strcmp(value, "text");
-}
-
 #define AT(field) offsetof(diff_options, field)
 
 static const cli_option rows[] = {
@@ -82,7 +73,7 @@ static const cli_option rows[] = {
      .help = "a picture of the first tensor that differs"},
     {"json", NULL, OPTION_FLAG, AT(json),
      .help = "the report as JSON, on standard output"},
-    {"report", "text|json", OPTION_OTHER, .take = take_report},
+    {"report", "text|json", OPTION_OTHER, AT(json), .take = cli_take_report},
     {"junit", "FILE", OPTION_TEXT, AT(junit), .help = "the result for CI"},
     {"verbose", NULL, OPTION_FLAG, AT(verbose),
      .help = "figures of tensors that agree, too"}};

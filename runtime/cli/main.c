@@ -263,6 +263,15 @@ bool cli_take_include(void *list, const char *value, arena *a)
     return add_word(list, 'I', value, a);
 }
 
+bool cli_take_report(void *json, const char *value, arena *a)
+{
+    bool *to = json;
+
+    (void)a;
+    *to = !strcmp(value, "json");
+    return *to || !strcmp(value, "text");
+}
+
 static bool take_undefine(void *list, const char *value, arena *a)
 {
     return add_word(list, 'U', value, a);

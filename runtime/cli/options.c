@@ -89,7 +89,7 @@ static bool take(const cli_option *o, void *fields, const char *value, arena *a)
     case OPTION_LIST:
         return take_list(at, value);
     case OPTION_OTHER:
-        return o->take(fields, value, a);
+        return o->take(at, value, a);
     }
     return false;
 }

@@ -41,9 +41,10 @@ typedef struct {
      * the option has none. */
     const char *value;
     options_kind kind;
-    size_t at; /* offsetof; not of HEADING and OTHER */
-    /* OTHER: false, the option does not take this value (NULL: none given). */
-    bool (*take)(void *fields, const char *value, arena *a);
+    size_t at; /* offsetof; not of HEADING */
+    /* OTHER: to is what stands at `at`, the whole structure without one. False:
+     * the option does not take this value (NULL: none given). */
+    bool (*take)(void *to, const char *value, arena *a);
     uint32_t needs; /* extras (backend_extra) of the backend, 0 = none */
     /* What it does, in lower case, without a point at the end. Lines are broken
      * where there is room; "\n" breaks where it stands. NULL: not shown, an

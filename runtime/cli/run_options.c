@@ -32,15 +32,6 @@ static bool take_break_at(void *fields, const char *value, arena *a)
     return gdb_parse_break_at(value, &((run_options *)fields)->debug);
 }
 
-static bool take_report(void *fields, const char *value, arena *a)
-{
-    run_options *o = fields;
-
-    (void)a;
-    o->json = !strcmp(value, "json");
-    return o->json || !strcmp(value, "text");
-}
-
 static bool take_repeat(void *fields, const char *value, arena *a)
 {
     run_options *o = fields;
@@ -57,7 +48,7 @@ static const cli_option own_rows[] = {
      .help = "write out0.npy \u2026 and report.json to DIR"},
     {"json", NULL, OPTION_FLAG, AT(json),
      .help = "the report as JSON, on standard output"},
-    {"report", "text|json", OPTION_OTHER, .take = take_report},
+    {"report", "text|json", OPTION_OTHER, AT(json), .take = cli_take_report},
     {"trace", "FILE", OPTION_TEXT, AT(trace), .needs = BACKEND_TRACE,
      .help = "timeline for ui.perfetto.dev"},
     {"trace-json", "FILE", OPTION_TEXT, AT(trace_json), .needs = BACKEND_TRACE,

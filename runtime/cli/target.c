@@ -87,16 +87,6 @@ static bool take_cache_size(void *fields, const char *value, arena *a)
     return true;
 }
 
-static bool take_define(void *fields, const char *value, arena *a)
-{
-    return cli_take_define(&((target_options *)fields)->clang, value, a);
-}
-
-static bool take_include(void *fields, const char *value, arena *a)
-{
-    return cli_take_include(&((target_options *)fields)->clang, value, a);
-}
-
 #define AT(field) offsetof(target_options, field)
 
 static const cli_option layer_rows[] = {
@@ -124,9 +114,9 @@ static const cli_option layer_rows[] = {
     {"strict", "RELEASE", OPTION_OTHER, .take = take_release},
     {"source-dir", "DIR", OPTION_TEXT, AT(source_dir),
      .help = "look for .cl files there first"},
-    {"-D", "NAME[=VALUE]", OPTION_OTHER, .take = take_define,
+    {"-D", "NAME[=VALUE]", OPTION_OTHER, AT(clang), .take = cli_take_define,
      .help = "a macro for the OpenCL preprocessor"},
-    {"-I", "DIR", OPTION_OTHER, .take = take_include,
+    {"-I", "DIR", OPTION_OTHER, AT(clang), .take = cli_take_include,
      .help = "a folder for its #include"}};
 const cli_options target_layer_options = CLI_OPTIONS(layer_rows);
 

@@ -20,7 +20,7 @@ typedef struct {
 static bool take_even(void *to, const char *value, arena *a)
 {
     (void)a;
-    ((fields *)to)->other = value ? value : "none";
+    *(const char **)to = value ? value : "none";
     return !value || strlen(value) % 2 == 0;
 }
 
@@ -36,7 +36,7 @@ static const cli_option rows[] = {
     {"seconds", "S", OPTION_SECONDS, AT(seconds), .needs = 4, .help = "time"},
     {"choice", "one|two|three", OPTION_CHOICE, AT(choice), .help = "a word"},
     {"list", "X", OPTION_LIST, AT(list), .help = "several"},
-    {"other", "[=XX]", OPTION_OTHER, .take = take_even, .needs = 8,
+    {"other", "[=XX]", OPTION_OTHER, AT(other), .take = take_even, .needs = 8,
      .help = "letters in pairs"},
     {"older", "TEXT", OPTION_TEXT, AT(text), .help = NULL},
     {"-D", "X", OPTION_LIST, AT(list), .help = "a letter"},
