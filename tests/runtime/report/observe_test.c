@@ -191,6 +191,41 @@ START_TEST(folded_names)
 }
 END_TEST
 
+/* Each figure stands right under its column's name. */
+START_TEST(profile_columns)
+{
+    static const char *const names[] = {
+        "cycles",    "%",        "issue",    "L2",       "DDR",     "store",
+        "DMA setup", "DMA wait", "loaded B", "stored B", "executed"};
+    const char *head, *line, *end;
+    size_t at[sizeof names / sizeof *names], from = 0;
+
+    run_layer(_i, "--profile");
+    head = strstr(p.out, "SHAVEs together\n");
+    ck_assert(head);
+    head += strlen("SHAVEs together\n");
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *name = strstr(head + from, names[k]);
+
+        ck_assert_msg(name, "no column '%s'", names[k]);
+        from = at[k] = (size_t)(name - head) + strlen(names[k]);
+    }
+    for (line = strchr(head, '\n') + 1; *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        if (!strncmp(line, "profile of ", 11))
+            break; /* of the next stage */
+        for (size_t k = 0, begin = 0; k < sizeof names / sizeof *names; k++) {
+            ck_assert_msg(line + at[k] < end && line[at[k]] == ' ' &&
+                              line[at[k] - 1] != ' ',
+                          "'%s' in %.*s", names[k], (int)(end - line), line);
+            begin += strspn(line + begin, " ");
+            begin += strcspn(line + begin, " ");
+            ck_assert_uint_eq(begin, at[k]); /* one word a column */
+        }
+    }
+}
+END_TEST
+
 START_TEST(profile_table)
 {
     const char *at;
@@ -628,6 +663,7 @@ int main(void)
     tcase_add_loop_test(c, rows_add_up, 0, N_LAYERS);
     tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
     tcase_add_test(c, folded_names);
+    tcase_add_loop_test(c, profile_columns, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
     tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);

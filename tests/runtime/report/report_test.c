@@ -1,0 +1,321 @@
+/* The report's two forms: the JSON's figures against what the layer asks for
+ * and against one another, and the text against a text made of the JSON here.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "tests/support/terminal.h"
+
+typedef struct {
+    const char *name, *entry;
+    uint64_t groups, local[3];
+    uint64_t dma_in, dma_out, transfers, loads, stores;
+} stage;
+
+typedef struct {
+    const char *words, *layer, *type, *form;
+    uint64_t shaves;
+    uint32_t n;
+    stage stages[2];
+} layer;
+
+/* Bytes and groups by hand, from shapes and kernels: GRN of 5 planes of 11 rows
+ * of 48 halves moves them all once each way by DMA, a transfer each way for a
+ * row; GRNRolled reads each value twice and writes it once. MVN's statistics
+ * are two floats a plane; its second kernel reads them for each item, and each
+ * value once. The last one moves more than 10 KiB and more than 10 MiB. */
+static const layer layers[] = {
+    {"grn/layer.xml --layer GRNDma --shape in0=1x5x11x48 --param bias=1",
+     "GRNDma",
+     "GRNDma",
+     "nested",
+     16,
+     1,
+     {{"GRNDma", "grn_dma", 11, {48, 1, 1}, 5280, 5280, 22, 0, 0}}},
+    {"mvn/layer.xml --shape in0=1x6x10x16 --param eps=0.001 --shaves 4",
+     "MVN",
+     "MVN",
+     "nested",
+     4,
+     2,
+     {{"MVN stage 0", "mvn_stats", 6, {1, 1, 1}, 0, 0, 0, UINT64_MAX, 48},
+      {"MVN stage 1", "mvn_apply", 60, {16, 1, 1}, 0, 0, 0, UINT64_MAX, 1920}}},
+    {"grn/layer.xml --layer GRNRolled --shape in0=1x7x9x20 --param bias=1 "
+     "--shaves 2",
+     "GRNRolled",
+     "GRNRolled",
+     "nested",
+     2,
+     1,
+     {{"GRNRolled", "grn_rolled", 9, {20, 1, 1}, 0, 0, 0, 5040, 2520}}},
+    {"grn/layer.xml --layer GRNDma --shape in0=1x3x1000x2000 --param bias=1 "
+     "--shaves 16",
+     "GRNDma",
+     "GRNDma",
+     "nested",
+     16,
+     1,
+     {{"GRNDma",
+       "grn_dma",
+       1000,
+       {2000, 1, 1},
+       12000000,
+       12000000,
+       2000,
+       0,
+       0}}}};
+enum { N_LAYERS = sizeof layers / sizeof *layers };
+
+static const char *const causes[] = {"issue",       "L2 stall",  "DDR stall",
+                                     "store stall", "DMA setup", "DMA wait",
+                                     "dispatch",    "idle"};
+enum { N_CAUSES = sizeof causes / sizeof *causes };
+
+static terminal p;
+static char home[1024];
+
+static void setup(void)
+{
+    terminal_open(&p);
+    ck_assert(getcwd(home, sizeof home));
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+static const char *run(const layer *l, const char *options)
+{
+    terminal_run(&p, arena_printf(p.arena, "run %s/kernels/%s --quiet %s", home,
+                                  l->words, options));
+    ck_assert_msg(!p.status, "%s%s", p.err, p.out);
+    return p.out;
+}
+
+static json_t *json_of(const layer *l, const char *options)
+{
+    json_error_t e;
+    json_t *j = json_loads(run(l, arena_printf(p.arena, "%s --json", options)),
+                           JSON_REJECT_DUPLICATES, &e);
+
+    ck_assert_msg(j, "%s\n%s", e.text, p.out);
+    return j;
+}
+
+static uint64_t number(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+
+    ck_assert_msg(json_is_integer(v), "no number '%s'", key);
+    return (uint64_t)json_integer_value(v);
+}
+
+static double real(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+
+    ck_assert_msg(json_is_number(v), "no number '%s'", key);
+    return json_number_value(v);
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    ck_assert_msg(s, "no text '%s'", key);
+    return s;
+}
+
+static uint64_t local(const json_t *s, size_t d)
+{
+    return (uint64_t)json_integer_value(
+        json_array_get(json_object_get(s, "local"), d));
+}
+
+static uint64_t cause(const json_t *s, int c)
+{
+    return number(json_object_get(s, "shave_cycles_by_cause"), causes[c]);
+}
+
+/* --- JSON ---------------------------------------------------------------- */
+
+static void check_stage(const json_t *s, const stage *want, uint64_t shaves)
+{
+    uint64_t sum = 0;
+
+    ck_assert_str_eq(text(s, "kernel"), want->entry);
+    ck_assert_uint_eq(number(s, "groups"), want->groups);
+    ck_assert_uint_eq(json_array_size(json_object_get(s, "local")), 3);
+    for (size_t d = 0; d < 3; d++)
+        ck_assert_uint_eq(local(s, d), want->local[d]);
+    ck_assert_uint_eq(number(s, "shaves"), shaves);
+    ck_assert_uint_eq(number(s, "dma_in_bytes"), want->dma_in);
+    ck_assert_uint_eq(number(s, "dma_out_bytes"), want->dma_out);
+    ck_assert_uint_eq(number(s, "dma_transfers"), want->transfers);
+    if (want->loads != UINT64_MAX)
+        ck_assert_uint_eq(number(s, "load_bytes"), want->loads);
+    ck_assert_uint_eq(number(s, "store_bytes"), want->stores);
+    /* Each SHAVE's every cycle has one cause. */
+    for (int c = 0; c < N_CAUSES; c++)
+        sum += cause(s, c);
+    ck_assert_uint_eq(
+        json_object_size(json_object_get(s, "shave_cycles_by_cause")),
+        N_CAUSES);
+    ck_assert_uint_eq(sum, number(s, "cycles") * shaves);
+    ck_assert_double_eq_tol(real(s, "utilisation"),
+                            (double)cause(s, 0) / (double)sum, 1e-9);
+}
+
+START_TEST(json_says_what_ran)
+{
+    const layer *l = &layers[_i];
+    json_t *j = json_of(l, "");
+    json_t *stages = json_object_get(j, "stages");
+    uint64_t cycles = 0, mhz = number(j, "clk_mhz");
+
+    ck_assert_str_eq(text(j, "layer"), l->layer);
+    ck_assert_str_eq(text(j, "type"), l->type);
+    ck_assert_str_eq(text(j, "form"), l->form);
+    ck_assert_str_eq(text(j, "machine"), "MA2485");
+    ck_assert_uint_eq(mhz, 700);
+    ck_assert_str_eq(text(j, "timing"), "flow");
+    ck_assert_uint_eq(json_array_size(stages), l->n);
+    for (size_t i = 0; i < l->n; i++) {
+        const json_t *s = json_array_get(stages, i);
+        uint64_t n = number(s, "cycles");
+
+        check_stage(s, &l->stages[i], l->shaves);
+        ck_assert_double_eq_tol(real(s, "ms"), (double)n / (double)mhz * 1e-3,
+                                1e-9);
+        cycles += n;
+    }
+    ck_assert_uint_eq(number(j, "cycles"), cycles);
+    ck_assert_double_eq_tol(real(j, "ms"), (double)cycles / (double)mhz * 1e-3,
+                            1e-9);
+    json_decref(j);
+}
+END_TEST
+
+START_TEST(json_without_timing)
+{
+    json_t *j = json_of(&layers[_i], "--timing none");
+    json_t *s = json_array_get(json_object_get(j, "stages"), 0);
+
+    ck_assert_str_eq(text(j, "timing"), "none");
+    ck_assert_ptr_null(json_object_get(j, "cycles"));
+    ck_assert_ptr_null(json_object_get(j, "ms"));
+    ck_assert_ptr_null(json_object_get(s, "cycles"));
+    ck_assert_ptr_null(json_object_get(s, "dma_in_bytes"));
+    ck_assert_uint_eq(number(s, "groups"), layers[_i].stages[0].groups);
+    json_decref(j);
+}
+END_TEST
+
+/* --- text ---------------------------------------------------------------- */
+
+static void put_bytes(str *t, const char *what, uint64_t n)
+{
+    if (n < 10240)
+        str_printf(t, "  %-26s %" PRIu64 " B\n", what, n);
+    else if (n < 10485760)
+        str_printf(t, "  %-26s %.1f KiB\n", what, (double)n / 1024);
+    else
+        str_printf(t, "  %-26s %.1f MiB\n", what, (double)n / 1048576);
+}
+
+static void put_times(str *t, const json_t *j, const json_t *s)
+{
+    double all = (double)(number(s, "cycles") * number(s, "shaves"));
+
+    str_printf(t, "  %-26s %" PRIu64 " (%.3f ms at %" PRIu64 " MHz)\n",
+               "cycles", number(s, "cycles"), real(s, "ms"),
+               number(j, "clk_mhz"));
+    str_printf(t,
+               "  %-26s %" PRIu64
+               " (operations, then bytes / bandwidth, no overlap)\n",
+               "trivial estimate", number(s, "baseline_cycles"));
+    str_printf(t, "  %-26s %.1f %%\n", "SHAVE utilisation",
+               100 * real(s, "utilisation"));
+    str_printf(t, "  %-26s", "SHAVE time");
+    for (int c = 0; c < N_CAUSES; c++)
+        if ((double)cause(s, c) / all >= 0.0005)
+            str_printf(t, " %s %.1f %%", causes[c],
+                       (double)cause(s, c) / all * 100);
+    str_puts(t, "\n");
+    put_bytes(t, "DMA in", number(s, "dma_in_bytes"));
+    put_bytes(t, "DMA out", number(s, "dma_out_bytes"));
+    put_bytes(t, "loaded by kernels", number(s, "load_bytes"));
+    put_bytes(t, "stored by kernels", number(s, "store_bytes"));
+    put_bytes(t, "DDR traffic", number(s, "ddr_bytes"));
+}
+
+static void put_stage(str *t, const json_t *j, const json_t *s)
+{
+    bool timed = strcmp(text(j, "timing"), "none") != 0;
+
+    str_printf(t, "%s: kernel %s, %s", text(s, "name"), text(s, "kernel"),
+               text(s, "variant"));
+    if (number(s, "factor") != 1)
+        str_printf(t, " by %" PRIu64, number(s, "factor"));
+    str_printf(t,
+               ", %" PRIu64 " work-groups of %" PRIu64 "x%" PRIu64 "x%" PRIu64
+               " on %" PRIu64 " SHAVEs\n",
+               number(s, "groups"), local(s, 0), local(s, 1), local(s, 2),
+               number(s, "shaves"));
+    if (timed)
+        put_times(t, j, s);
+    else
+        str_printf(t, "  %-26s not asked for (--timing none)\n", "cycles");
+    put_bytes(t, "local memory per group", number(s, "local_bytes"));
+    if (timed && json_is_string(json_object_get(s, "not_vectorized")))
+        str_printf(t, "  %-26s %s\n", "not vectorized",
+                   text(s, "not_vectorized"));
+}
+
+static const char *const how[] = {"", "--timing none", "--timing transaction"};
+enum { N_HOW = sizeof how / sizeof *how };
+
+START_TEST(text_says_what_json_says)
+{
+    const layer *l = &layers[_i / N_HOW];
+    json_t *j = json_of(l, how[_i % N_HOW]);
+    const json_t *stages = json_object_get(j, "stages");
+    str want = {0};
+
+    str_printf(&want, "layer %s (%s form), machine %s\n", text(j, "layer"),
+               text(j, "form"), text(j, "machine"));
+    for (size_t i = 0; i < l->n; i++)
+        put_stage(&want, j, json_array_get(stages, i));
+    if (l->n > 1 && json_object_get(j, "cycles"))
+        str_printf(&want, "all stages: %" PRIu64 " cycles (%.3f ms)\n",
+                   number(j, "cycles"), real(j, "ms"));
+    ck_assert_str_eq(run(l, how[_i % N_HOW]), str_text(&want));
+    str_free(&want);
+    json_decref(j);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("reports");
+    TCase *c = tcase_create("reports");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_set_timeout(c, 120);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_loop_test(c, json_says_what_ran, 0, N_LAYERS);
+    tcase_add_loop_test(c, json_without_timing, 0, N_LAYERS);
+    tcase_add_loop_test(c, text_says_what_json_says, 0, N_LAYERS * N_HOW);
+    suite_add_tcase(s, c);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
