@@ -256,7 +256,9 @@ class Tree:
         self.out = os.path.join(path, "build/release")
         self.cache = os.path.join(path, "build/cache")
         self.env = dict(os.environ, VPU=os.path.join(self.out, "vpu"),
-                        VPU_BUILD=self.out, XDG_CACHE_HOME=self.cache)
+                        VPU_BUILD=self.out, XDG_CACHE_HOME=self.cache,
+                        # A busy machine kills no mutant; `limit` ends a test.
+                        CK_TIMEOUT_MULTIPLIER="20")
         self.env.pop("MAKEFLAGS", None)
 
     def copy(self):
