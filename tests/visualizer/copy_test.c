@@ -443,6 +443,8 @@ START_TEST(wrong_words)
         {"trace convert a.pftrace", "--output"},
         {"trace slice a.pftrace --to x", "--range"},
         {"trace slice a.pftrace --range 5..5 --to x", "not before"},
+        {"trace slice a.pftrace --range 7ns..3ns --to x",
+         "7 ns is not before 3 ns"},
         {"trace slice a.pftrace --range 5 --to x", "TIME..TIME"},
         {"trace slice a.pftrace --range 1h..2h --to x", "TIME..TIME"},
         {"trace summary a.pftrace --range 9..3", "does not end"},
@@ -452,10 +454,12 @@ START_TEST(wrong_words)
     };
 
     make(1);
-    terminal_run(&p, cases[_i].args);
-    ck_assert_int_eq(p.status, 2);
-    ck_assert_msg(strstr(p.err, cases[_i].says), "%s", p.err);
-    ck_assert(!file_exists(file("x")));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        terminal_run(&p, cases[k].args);
+        ck_assert_msg(p.status == 2 && strstr(p.err, cases[k].says), "%s",
+                      p.err);
+        ck_assert(!file_exists(file("x")));
+    }
 }
 END_TEST
 
@@ -476,7 +480,7 @@ int main(void)
     tcase_add_test(t, summary_of_a_foreign_track);
     tcase_add_test(t, foreign_traces);
     tcase_add_test(t, cut_off_traces);
-    tcase_add_loop_test(t, wrong_words, 0, 14);
+    tcase_add_test(t, wrong_words);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

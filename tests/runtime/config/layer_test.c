@@ -366,9 +366,11 @@ static const struct {
     {ONE("<Tensor arg-name=\"a\" type=\"data\" source=\"w\"/>"),
      "note: dir/layer.xml:6: Tensor type=\"data\" is read as Data"},
     {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"I0.X\"/>"),
-     "source=\"I0.X\" is read as input 0, which is written"},
+     "source=\"I0.X\" is read as input 0, which is written source=\"I.X\" "
+     "port-index=\"0\""},
     {ONE("<Scalar arg-name=\"a\" type=\"int\" source=\"O1.F\"/>"),
-     "note: dir/layer.xml:6: source=\"O1.F\" is read as output 1"},
+     "note: dir/layer.xml:6: source=\"O1.F\" is read as output 1, which is "
+     "written source=\"O.F\" port-index=\"1\""},
     {ONE("<Scalar arg-name=\"a\" type=\"float\" source=\"0.5\"/>"),
      "note: dir/layer.xml:6: source=\"0.5\" is read as a number"},
     {"<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\" "

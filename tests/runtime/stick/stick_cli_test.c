@@ -385,6 +385,21 @@ START_TEST(wrong_input)
 }
 END_TEST
 
+/* A serial number is a USB string: 64 characters at most are taken. */
+START_TEST(serials_of_all_lengths)
+{
+    for (size_t n = 0; n < 70; n++) {
+        char *words =
+            arena_printf(host.arena, "stick --stages --serial=%*s", (int)n, "");
+
+        memset(words + strlen(words) - n, 'x', n);
+        terminal_run(&host, words);
+        ck_assert_msg(host.status == (n >= 1 && n <= 64 ? 0 : 2), "%s: %s",
+                      words, host.err);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("stick_cli");
@@ -397,6 +412,7 @@ int main(void)
     tcase_add_loop_test(t, samples_are_the_simulators, 0, N_SAMPLES);
     tcase_add_loop_test(t, weights, 0, 3);
     tcase_add_test(t, conversions_are_simulated);
+    tcase_add_test(t, serials_of_all_lengths);
     tcase_add_test(t, report_log_and_trace);
     tcase_add_test(t, errors_have_the_last_packets);
     tcase_add_test(t, a_signal_leaves_the_stick_clean);
