@@ -121,6 +121,15 @@ def is_declarator(text, at):
     return text[at] in "*&" and text[at + 1:at + 2] not in (" ", "\n")
 
 
+ALLOCATES = re.compile(r"\b(?:arena_array|arena_push|calloc|malloc|realloc)\([^;]*\+ $")
+
+
+def is_spare(text, at):
+    """The 1 in arena_array(a, T, n + 1)? More room means nothing, less may."""
+    start = max(text.rfind(c, 0, at) for c in ";{}")
+    return text[at] == "1" and ALLOCATES.search(text[start + 1:at])
+
+
 def places_of_tokens(path, text):
     before, depth = None, 0
     skip_until = -1
@@ -151,7 +160,7 @@ def places_of_tokens(path, text):
                 octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
                 n = int(digits, 8 if octal else 0)
                 for d in (1, -1):
-                    if n + d >= 0:
+                    if n + d >= 0 and not (d > 0 and is_spare(text, m.start())):
                         yield Mutant(path, text, m.start(), m.end(),
                                      str(n + d) + "u" * ("u" in value.lower()),
                                      "constant%+d" % d)
