@@ -590,7 +590,10 @@ static unsigned devices(unsigned *product)
     if (n) {
         ck_assert_int_eq(recv(fd, device, sizeof device, MSG_WAITALL),
                          sizeof device);
+        ck_assert_str_eq((char *)device, "/sys/devices/virtual/vpusim/1-1");
         ck_assert_str_eq((char *)device + 256, "1-1");
+        ck_assert_uint_eq(get32(device + 288), 1); /* bus */
+        ck_assert_uint_eq(get32(device + 292), 2); /* device on it */
         ck_assert_uint_eq(get32(device + 296), 3); /* high speed */
         ck_assert_mem_eq(device + 300, "\x03\xe7", 2);
         *product = (unsigned)device[302] << 8 | device[303];
