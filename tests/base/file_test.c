@@ -1,7 +1,9 @@
 /* A file that comes in pieces: from some file systems fewer bytes are read at
- * once than were asked for, and a signal may end the call before the first. */
+ * once than were asked for, and a signal may end the call before the first.
+ * Descriptors: each is closed once, and never another's. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -83,6 +85,50 @@ START_TEST(ends_too_early)
 }
 END_TEST
 
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+START_TEST(closed_once)
+{
+    int fd = file.fd, other;
+
+    ck_assert(is_open(fd));
+    file_in_close(&file);
+    ck_assert(!is_open(fd));
+    other = open(path, O_RDONLY);
+    ck_assert_int_eq(other, fd); /* the lowest that is free */
+    file_in_close(&file);
+    ck_assert(is_open(other));
+    close(other);
+    /* 0 is a descriptor like others. */
+    close(0);
+    ck_assert_msg(!file_in_open(&file, path, 100, &err), "%s", err.msg);
+    ck_assert_int_eq(file.fd, 0);
+    file_in_close(&file);
+    ck_assert(!is_open(0));
+}
+END_TEST
+
+START_TEST(text_of_a_descriptor)
+{
+    arena *a = arena_create(0);
+    size_t n = 77;
+    char *data = file_fd_get(file.fd, 100, a, &n);
+
+    ck_assert_uint_eq(n, 16);
+    ck_assert_mem_eq(data, "0123456789abcdef", 16);
+    data = file_fd_get(file.fd, 5, a, &n);
+    ck_assert_uint_eq(n, 5);
+    ck_assert_mem_eq(data, "01234", 5);
+    n = 77;
+    ck_assert_ptr_null(file_fd_get(-1, 100, a, &n));
+    ck_assert_uint_eq(n, 0);
+    arena_destroy(a);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("files");
@@ -94,6 +140,8 @@ int main(void)
     tcase_add_test(c, in_pieces);
     tcase_add_test(c, interrupted_before_the_first);
     tcase_add_test(c, ends_too_early);
+    tcase_add_test(c, closed_once);
+    tcase_add_test(c, text_of_a_descriptor);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

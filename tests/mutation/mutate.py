@@ -67,7 +67,7 @@ KINDS = {
 TYPES = re.compile(
     r"^(?:const|static|struct|enum|union|unsigned|signed|void|bool|char|short|"
     r"int|long|float|double|size_t|ssize_t|s?u?int\w*_t|\w+_t|return|goto|case|"
-    r"default|else|do|typedef|extern)\b"
+    r"default|else|do|typedef|extern|__attribute__)\b"
 )
 STATEMENT = re.compile(
     r"^[ \t]+(?:[A-Za-z_*(][\w\->.\[\]()*+ ,&]*?"
