@@ -7,7 +7,9 @@
 #include "sim/machine/desc.h"
 
 /* {"machine", "parameters": [{"name", "value", "unit", "status", "about",
- * "source"}]}, in the order of params.def. A new reference; NULL: no memory. */
+ * "source"}], "modes": [{"name", "value", "about"}], "fast_cache_bits":
+ * [{"name", "bit", "about"}]}, in the order of params.def and fast.def. A new
+ * reference; NULL: no memory. */
 json_t *report_machine_json(const mach_desc *d);
 
 #endif

@@ -90,6 +90,9 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
     }
     c->bank_shift = log2_floor(desc->ddr_row_bytes) - c->l2.line_shift;
     c->bank_mask = (uint32_t)desc->ddr_banks - 1;
+    if (c->l1.n_ways == 2 && c->l2.n_ways == 2)
+        c->fast = (uint32_t)desc->fast_cache;
+    c->repeat.fast = c->fast;
     forget(c);
     *out = c;
     return VPU_OK;
@@ -204,14 +207,12 @@ static inline void load_line(mach_cache *c, uint32_t line)
         c->counts.load_fills++;
 }
 
-void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
+static void plain_load(mach_cache *c, uint32_t addr, uint32_t bytes)
 {
     uint32_t first = addr >> c->l1.line_shift;
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
 
-    if (c->repeat.live)
-        cache_leave_repetition(c);
     c->n_accesses++;
     c->counts.load_bytes += bytes;
     if (first == last && first == c->l1_last) {
@@ -226,14 +227,12 @@ void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
 }
 
 /* Stores go past L1, which keeps its (now updated) line if it has it. */
-void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
+static void plain_store(mach_cache *c, uint32_t addr, uint32_t bytes)
 {
     uint32_t first = addr >> c->l2.line_shift;
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
 
-    if (c->repeat.live)
-        cache_leave_repetition(c);
     c->n_accesses++;
     c->counts.stores++;
     c->counts.store_bytes += bytes;
@@ -245,19 +244,46 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
-void mach_cache_access(mach_cache *c, uint64_t access)
+void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
+{
+    if (c->repeat.live)
+        cache_leave_repetition(c);
+    plain_load(c, addr, bytes);
+}
+
+void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
+{
+    if (c->repeat.live)
+        cache_leave_repetition(c);
+    plain_store(c, addr, bytes);
+}
+
+static void plain_access(mach_cache *c, uint64_t access)
 {
     if (MACH_ACCESS_IS_STORE(access))
-        mach_cache_store(c, MACH_ACCESS_ADDR(access),
-                         MACH_ACCESS_BYTES(access));
+        plain_store(c, MACH_ACCESS_ADDR(access), MACH_ACCESS_BYTES(access));
     else
-        mach_cache_load(c, MACH_ACCESS_ADDR(access), MACH_ACCESS_BYTES(access));
+        plain_load(c, MACH_ACCESS_ADDR(access), MACH_ACCESS_BYTES(access));
+}
+
+void cache_plain(mach_cache *c, const uint64_t *list, size_t n)
+{
+    c->l1_last = c->l2_last = NO_LINE;
+    c->l2_last_entry = NULL;
+    for (size_t i = 0; i < n; i++)
+        plain_access(c, list[i]);
+}
+
+void mach_cache_access(mach_cache *c, uint64_t access)
+{
+    if (c->repeat.live)
+        cache_leave_repetition(c);
+    plain_access(c, access);
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    if (!c->recording && n >= CACHE_FEW && c->l1.n_ways == 2 &&
-        c->l2.n_ways == 2) {
+    if (c->fast && !c->recording && n >= CACHE_FEW) {
         c->l1_last = c->l2_last = NO_LINE;
         c->l2_last_entry = NULL;
         cache_run_list(c, list, n);

@@ -4,6 +4,7 @@
 #define VPU_SIM_MACHINE_CACHE_PRIV_H
 
 #include "sim/machine/cache.h"
+#include "sim/machine/fast.h"
 
 #define LOAD_NUMBERS 0xffffffu /* of ddr_view.load_number */
 
@@ -249,6 +250,7 @@ typedef struct {
  * repetition may begin again at other addresses, as it does when the next
  * work-group runs the same loop. */
 typedef struct {
+    uint32_t fast;
     uint32_t period;                  /* accesses; 0: no repetition is known */
     uint32_t round;                   /* times */
     uint32_t step;                    /* lines of L2 */
@@ -347,6 +349,7 @@ struct mach_cache {
     mach_mem_counts counts;
     cache_ddr_banks banks;
     cache_ddr_loads ddr;
+    uint32_t fast; /* ways in use, bits of mach_way */
     bool recording, lost;
     mach_miss *misses;
     uint32_t n_misses, cap_misses, n_accesses;
@@ -360,6 +363,8 @@ enum { CACHE_FEW = 8 };
 
 /* One access; what was looked up last is remembered for the next one. */
 void mach_cache_access(mach_cache *c, uint64_t access);
+/* Accesses as the plain model looks them up, whatever is owed. */
+void cache_plain(mach_cache *c, const uint64_t *list, size_t n);
 
 /* A list of at least CACHE_FEW accesses to caches of two ways that do not
  * record (cache_run.c). */

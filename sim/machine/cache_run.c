@@ -261,7 +261,8 @@ static void run_rounds(mach_cache *c, uint32_t n)
     while (n) {
         uint32_t at = r->moved - r->in_bank.from, now = n;
 
-        if (at >= r->in_bank.n_rounds && n >= WORTH_IT) {
+        if (at >= r->in_bank.n_rounds && n >= WORTH_IT &&
+            (c->fast & MACH_WAY_sums)) {
             repeat_in_bank(r, g);
             at = 0;
         }
@@ -321,6 +322,12 @@ static void look_up(mach_cache *c, const uint64_t *list, size_t n)
 {
     const cache_geometry g = geometry_of(c);
 
+    if (!(c->fast & MACH_WAY_lists)) {
+        cache_plain(c, list, n);
+        c->l1_last = c->l2_last = UINT32_MAX;
+        c->l2_last_entry = NULL;
+        return;
+    }
     /* The common shape gets code of its own. */
     for (size_t now; n; list += now, n -= now) {
         now = n < BATCH ? n : BATCH;
@@ -473,6 +480,10 @@ void cache_run_list(mach_cache *c, const uint64_t *list, size_t n)
     repetition *r = &c->repeat;
     size_t done = 0;
 
+    if (!(c->fast & MACH_WAY_rounds)) {
+        look_up(c, list, n);
+        return;
+    }
     if (r->live) {
         done = repeat_goes_on(r, list, n);
         run_repetition(c, list, done);

@@ -286,10 +286,10 @@ bool repeat_walk_rounds(repetition *r, const cache_level *l1,
         return false;
     r->warmup = 1;
     copy_part(&r->late, &r->early);
-    while (looks_up_l1(&r->late) && r->warmup < MAX_WARMUP &&
-           r->warmup + 3 < rounds)
+    while ((r->fast & MACH_WAY_behind) && looks_up_l1(&r->late) &&
+           r->warmup < MAX_WARMUP && r->warmup + 3 < rounds)
         walk_part(&w, &r->late, 0, ++r->warmup, 1);
-    if (looks_up_l1(&r->late)) {
+    if (looks_up_l1(&r->late) || !(r->fast & MACH_WAY_behind)) {
         r->warmup = knows_ddr(&r->early) ? 1 : UINT32_MAX;
         copy_part(&r->late, &r->early);
         return is_worth_it(r);
@@ -298,7 +298,8 @@ bool repeat_walk_rounds(repetition *r, const cache_level *l1,
     /* Each line comes to every so many-th set, twice. */
     apart = l1_step & -l1_step;
     r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
-    repeat_streams_plan(&r->streams, &r->late.ops, l2, r->step);
+    if (r->fast & MACH_WAY_streams)
+        repeat_streams_plan(&r->streams, &r->late.ops, l2, r->step);
     return is_worth_it(r);
 }
 
@@ -381,8 +382,9 @@ bool repeat_walk_opening(repetition *r, const cache_level *l1,
     uint64_t apart = shift - r->shift, after = r->ran;
     uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;
 
-    if (!r->latest || !r->enough || r->owed || after % whole ||
-        rounds < r->warmup + r->enough || n < r->warmup * whole)
+    if (!(r->fast & MACH_WAY_openings) || !r->latest || !r->enough || r->owed ||
+        after % whole || rounds < r->warmup + r->enough ||
+        n < r->warmup * whole)
         return false;
     if (apart != r->opening.apart || after != r->opening.after) {
         r->opening.apart = apart;

@@ -2,10 +2,10 @@
  *
  *   params.def --> rows[] (name, bounds, unit, offset) <--> <param .../>
  *
- * The reader is strict both ways: every row once, nothing else. A description
- * is a trusted file in practice, but nothing here relies on it: the size is
- * limited, document types (and with them entities) are refused, and nothing is
- * ever fetched. */
+ * The reader is strict both ways: every INT and REAL once, nothing else. A
+ * description is a trusted file in practice, but nothing here relies on it: the
+ * size is limited, document types (and with them entities) are refused, and
+ * nothing is ever fetched. */
 #include "sim/machine/desc.h"
 
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include <libxml/tree.h>
 
 #include "base/file.h"
+#include "sim/machine/fast.h"
 
 /* The built-in description, as it lies in the tree. */
 __asm__(".pushsection .rodata\n"
@@ -31,7 +32,8 @@ enum { MAX_XML_BYTES = 1 << 20 };
 
 typedef struct {
     const char *name, *unit, *about;
-    bool real;
+    bool real, mode;
+    uint64_t mode_value; /* unless --set says another */
     uint64_t min_int, max_int;
     double min_real, max_real;
     size_t offset; /* in mach_desc */
@@ -52,6 +54,14 @@ static const row rows[] = {
      .real = true,               \
      .min_real = lo,             \
      .max_real = hi,             \
+     .offset = offsetof(mach_desc, n)},
+#define MODE(n, hi, v, text) \
+    {.name = #n,             \
+     .unit = "",             \
+     .about = text,          \
+     .mode = true,           \
+     .mode_value = v,        \
+     .max_int = hi,          \
      .offset = offsetof(mach_desc, n)},
 #include "sim/machine/params.def"
 };
@@ -143,6 +153,11 @@ static const char *store_value(mach_desc *d, const row *r, const char *text,
     }
     if (!str_to_u64(text, &n))
         return arena_printf(a, "\"%.40s\" is not a whole number", text);
+    if (r->mode && n > r->max_int)
+        return arena_printf(a,
+                            "%llu is outside 0 .. %llu, the sum of all bits; "
+                            "vpu machine lists the bits",
+                            n, (unsigned long long)r->max_int);
     if (n < r->min_int || n > r->max_int)
         return arena_printf(a, "%llu is outside %llu .. %llu %s", n,
                             (unsigned long long)r->min_int,
@@ -269,6 +284,11 @@ static vpu_status read_param(reader *r, xmlNode *node)
         return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
                       "unknown parameter \"%.60s\" (nearest: %s)", name,
                       nearest_name(name));
+    if (p->mode)
+        return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
+                      "%s is a mode of the simulator, not of the machine: use "
+                      "--set %s=%.40s",
+                      name, name, value);
     i = (size_t)(p - rows);
     if (r->seen_at[i])
         return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
@@ -306,7 +326,7 @@ static vpu_status read_machine(reader *r, xmlNode *root)
         st = read_param(r, n);
     }
     for (size_t i = 0; i < N_ROWS && !st; i++)
-        if (!r->seen_at[i])
+        if (!r->seen_at[i] && !rows[i].mode)
             st = err_at(r->err, VPU_ERR_PARSE, r->path, line_of(root), 0,
                         "parameter %s is missing", rows[i].name);
     if (!st && (wrong = contradiction(r->d)))
@@ -354,6 +374,34 @@ static vpu_status read_xml(reader *r, const char *data, size_t n_bytes)
     return st;
 }
 
+/* --- modes --------------------------------------------------------------- */
+
+static void set_modes(mach_desc *d)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].mode)
+            memcpy((char *)d + rows[i].offset, &rows[i].mode_value,
+                   sizeof rows[i].mode_value);
+}
+
+static void print_modes(const mach_desc *d, str *out)
+{
+    str_puts(out, "\nmodes of the simulator, which change no result\n");
+    for (size_t i = 0; i < N_ROWS; i++) {
+        uint64_t n;
+
+        if (!rows[i].mode)
+            continue;
+        memcpy(&n, (const char *)d + rows[i].offset, sizeof n);
+        str_printf(out, "%-18s %12llu %s\n", rows[i].name,
+                   (unsigned long long)n, rows[i].about);
+    }
+    str_puts(out, "\nbits of fast_cache\n");
+#define WAY(name, bit, about) \
+    str_printf(out, "%-18s %12d %s\n", #name, bit, about);
+#include "sim/machine/fast.def"
+}
+
 /* --- interface ----------------------------------------------------------- */
 
 vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
@@ -367,6 +415,7 @@ vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
                        name, n_bytes, MAX_XML_BYTES);
     r.notes = arena_array(a, mach_param_note, N_ROWS);
     out->notes = r.notes;
+    set_modes(out);
     return read_xml(&r, data, n_bytes);
 }
 
@@ -423,6 +472,8 @@ void mach_desc_print(const mach_desc *d, str *out)
         uint64_t n;
         double x;
 
+        if (rows[i].mode)
+            continue;
         if (rows[i].real) {
             memcpy(&x, field, sizeof x);
             snprintf(value, sizeof value, "%g", x);
@@ -436,6 +487,7 @@ void mach_desc_print(const mach_desc *d, str *out)
                    rows[i].unit, statuses[d->notes[i].status], rows[i].about,
                    d->notes[i].source);
     }
+    print_modes(d, out);
 }
 
 double mach_desc_seconds(const mach_desc *d, uint64_t cycles)

@@ -17,10 +17,11 @@
 typedef struct mach_desc {
 #define INT(name, min, max, unit, about) uint64_t name;
 #define REAL(name, min, max, unit, about) double name;
+#define MODE(name, max, value, about) uint64_t name;
 #include "sim/machine/params.def"
     const char *machine; /* name, e.g. "MA2485" */
     const struct mach_param_note
-        *notes; /* one per row of params.def, in order */
+        *notes; /* one per row of params.def, in order; empty for a MODE */
 } mach_desc;
 
 typedef enum {
@@ -44,8 +45,9 @@ typedef struct mach_param_note {
  * VPU_ERR_IO     cannot be read
  * VPU_ERR_LIMIT  longer than 1 MiB
  * VPU_ERR_PARSE  file:line, what was found and expected: not XML, a DOCTYPE,
- *                unknown, missing or repeated parameter, wrong unit, not a
- *                number, out of range, parameters that contradict each other
+ *                unknown, missing or repeated parameter, a mode of the
+ *                simulator, wrong unit, not a number, out of range, parameters
+ *                that contradict each other
  *
  * After an error *out is not to be used. */
 vpu_status mach_desc_load(const char *path, arena *a, mach_desc *out,
@@ -57,7 +59,8 @@ vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
  * not a number, out of range. */
 vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
                          vpu_error *err);
-/* The table `vpu machine` prints: name, value, unit, status, source, about. */
+/* The table `vpu machine` prints: name, value, unit, status, source, about.
+ * Below it the modes of the simulator, and the fast ways of the cache model. */
 void mach_desc_print(const mach_desc *d, str *out);
 double mach_desc_seconds(const mach_desc *d, uint64_t cycles);
 
