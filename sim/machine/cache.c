@@ -1,4 +1,6 @@
-/* Tags of a SHAVE's L1 and of its part of L2.
+/* Tags of a SHAVE's L1 and of its part of L2: the plain model, which looks up
+ * access by access, and the entry, which decides between it and the fast ways
+ * (mach_cache_run). All ways keep the same tags.
  *
  * A set is an array of ways in order of use, most recent first, so the first
  * comparison is the one most likely to match and LRU needs no counters:
@@ -17,7 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/cache_pairs.h"
 #include "sim/machine/cache_priv.h"
+#include "sim/machine/cache_rounds.h"
+#include "sim/machine/cache_run.h"
 
 /* Not dirty, and no line: line numbers have fewer bits. */
 #define EMPTY UINT32_C(0xfffffffe)
@@ -54,11 +59,17 @@ static bool level_init(cache_level *v, uint64_t bytes, uint64_t line,
     return v->ways;
 }
 
-static void forget(mach_cache *c)
+static void forget_last(mach_cache *c)
 {
     c->l1_last = c->l2_last = NO_LINE;
     c->l2_last_entry = NULL;
-    c->repeat.live = c->repeat.latest = c->repeat.opened = false;
+}
+
+static void forget(mach_cache *c)
+{
+    forget_last(c);
+    if (c->repeat.state == REPEAT_LIVE)
+        c->repeat.state = REPEAT_LEFT;
     c->repeat.behind = c->repeat.owed = 0;
     fill_empty(c->l1.ways, (c->l1.set_mask + 1) * c->l1.n_ways);
     fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
@@ -80,7 +91,7 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
     c = malloc(sizeof *c);
     if (c) { /* of `repeat`, most of it, only what is used */
         memset(c, 0, offsetof(mach_cache, repeat));
-        c->repeat.period = 0;
+        c->repeat.state = REPEAT_NONE;
     }
     if (!c ||
         !level_init(&c->l1, desc->l1d_bytes, desc->l1d_line, desc->l1d_ways) ||
@@ -88,11 +99,11 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
         mach_cache_destroy(c);
         return err_set(err, VPU_ERR_NOMEM, "no memory for cache tags");
     }
-    c->bank_shift = log2_floor(desc->ddr_row_bytes) - c->l2.line_shift;
-    c->bank_mask = (uint32_t)desc->ddr_banks - 1;
+    c->g = (cache_geometry){c->l1.line_shift, c->l2.line_shift,
+                            log2_floor(desc->ddr_row_bytes) - c->l2.line_shift,
+                            (uint32_t)desc->ddr_banks - 1};
     if (c->l1.n_ways == 2 && c->l2.n_ways == 2)
         c->fast = (uint32_t)desc->fast_cache;
-    c->repeat.fast = c->fast;
     forget(c);
     *out = c;
     return VPU_OK;
@@ -136,7 +147,7 @@ static inline bool touch(cache_level *v, uint32_t line, uint32_t **entry,
 
 static inline uint32_t bank_of(const mach_cache *c, uint32_t line)
 {
-    return line >> c->bank_shift & c->bank_mask;
+    return cache_bank_of_line(c->g, line);
 }
 
 static void record(mach_cache *c, mach_miss_kind kind, uint32_t line)
@@ -244,20 +255,6 @@ static void plain_store(mach_cache *c, uint32_t addr, uint32_t bytes)
     }
 }
 
-void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
-{
-    if (c->repeat.live)
-        cache_leave_repetition(c);
-    plain_load(c, addr, bytes);
-}
-
-void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
-{
-    if (c->repeat.live)
-        cache_leave_repetition(c);
-    plain_store(c, addr, bytes);
-}
-
 static void plain_access(mach_cache *c, uint64_t access)
 {
     if (MACH_ACCESS_IS_STORE(access))
@@ -266,31 +263,44 @@ static void plain_access(mach_cache *c, uint64_t access)
         plain_load(c, MACH_ACCESS_ADDR(access), MACH_ACCESS_BYTES(access));
 }
 
-void cache_plain(mach_cache *c, const uint64_t *list, size_t n)
+/* --- the entry ----------------------------------------------------------- */
+
+enum { FEW = 8 }; /* accesses that are not worth more than the plain model */
+
+void mach_cache_load(mach_cache *c, uint32_t addr, uint32_t bytes)
 {
-    c->l1_last = c->l2_last = NO_LINE;
-    c->l2_last_entry = NULL;
-    for (size_t i = 0; i < n; i++)
-        plain_access(c, list[i]);
+    cache_rounds_leave(c);
+    plain_load(c, addr, bytes);
 }
 
-void mach_cache_access(mach_cache *c, uint64_t access)
+void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes)
 {
-    if (c->repeat.live)
-        cache_leave_repetition(c);
-    plain_access(c, access);
+    cache_rounds_leave(c);
+    plain_store(c, addr, bytes);
 }
 
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
 {
-    if (c->fast && !c->recording && n >= CACHE_FEW) {
-        c->l1_last = c->l2_last = NO_LINE;
-        c->l2_last_entry = NULL;
+    if (c->fast && n >= FEW) {
+        forget_last(c);
         cache_run_list(c, list, n);
         return;
     }
+    cache_rounds_leave(c);
     for (size_t i = 0; i < n; i++)
-        mach_cache_access(c, list[i]);
+        plain_access(c, list[i]);
+}
+
+/* Nothing stays remembered: the fast ways change the tags, too. */
+void cache_look_up(mach_cache *c, const uint64_t *list, size_t n)
+{
+    if (c->fast & MACH_WAY_lists && n >= FEW) {
+        cache_pairs_run(c, list, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        plain_access(c, list[i]);
+    forget_last(c);
 }
 
 mach_mem_counts mach_cache_take(mach_cache *c)
@@ -298,12 +308,12 @@ mach_mem_counts mach_cache_take(mach_cache *c)
     mach_mem_counts n;
 
     if (c->repeat.owed)
-        cache_pay_owed(c);
+        cache_rounds_pay(c);
     n = c->counts;
     n.loads_behind = c->ddr.loads_behind;
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; b <= c->bank_mask; b++) {
+    for (uint32_t b = 0; b <= c->g.bank_mask; b++) {
         n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
         c->banks.banks[b].fills = c->banks.backs[b] = 0;
     }
@@ -316,7 +326,9 @@ mach_mem_counts mach_cache_take(mach_cache *c)
 
 void mach_cache_record(mach_cache *c)
 {
+    cache_rounds_leave(c);
     c->recording = true;
+    c->fast = 0; /* none of the fast ways records */
 }
 
 bool mach_cache_take_misses(mach_cache *c, mach_step *step)
@@ -355,7 +367,7 @@ void mach_cache_flush(mach_cache *c)
     size_t n = ((size_t)c->l2.set_mask + 1) * c->l2.n_ways;
 
     if (c->repeat.owed)
-        cache_pay_owed(c);
+        cache_rounds_pay(c);
     for (size_t i = 0; i < n; i++)
         if (c->l2.ways[i] & 1)
             write_back(c, c->l2.ways[i] >> 1);

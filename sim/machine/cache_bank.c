@@ -1,9 +1,8 @@
-/* Rounds of a repetition whose lines stay in their banks. Between two lookups
- * the known accesses to DDR are the same in each of these rounds, so their sums
- * are made once. */
+#include "sim/machine/cache_bank.h"
+
 #include <string.h>
 
-#include "sim/machine/cache_priv.h"
+enum { WORTH_IT = 3 }; /* rounds */
 
 /* Lines from r->moved on for which no line leaves its row. */
 static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
@@ -41,13 +40,13 @@ static uint32_t bank_of(const repetition *r, cache_geometry g, uint32_t line)
 static void add_to_pass(repetition *r, cache_geometry g, summing *s,
                         uint32_t line)
 {
-    repeat_ops *to = &r->in_bank.ops;
+    repeat_ops *to = &r->sums.ops;
     uint32_t behind = s->loads.loads_behind, before = s->loads.lines_before;
 
     cache_loaded_line(&s->banks, &s->loads, bank_of(r, g, line));
-    r->in_bank.fills[bank_of(r, g, line)]++;
+    r->sums.fills[bank_of(r, g, line)]++;
     for (; to->n > s->rest; to->n--)
-        r->in_bank.fills[bank_of(r, g, to->list[to->n - 1].line)]++;
+        r->sums.fills[bank_of(r, g, to->list[to->n - 1].line)]++;
     if (!s->pass) {
         s->pass = &to->list[to->n++];
         *s->pass = (repeat_op){.kind = OP_PASS};
@@ -61,7 +60,7 @@ static void add_to_pass(repetition *r, cache_geometry g, summing *s,
 static void copy_op(repetition *r, cache_geometry g, summing *s,
                     const repeat_op *o)
 {
-    repeat_ops *to = &r->in_bank.ops;
+    repeat_ops *to = &r->sums.ops;
 
     to->list[to->n++] = *o;
     if (o->kind == OP_STORED) {
@@ -80,28 +79,47 @@ static void copy_op(repetition *r, cache_geometry g, summing *s,
  * last one delay a later load fill. So these stay ops of their own. The
  * accesses between add the same numbers in each round and become one OP_PASS.
  */
-void repeat_in_bank(repetition *r, cache_geometry g)
+static void make_sums(repetition *r, cache_geometry g)
 {
-    enum { WORTH_IT = 3 };
     summing s = {.loads = {.load_number = 1}};
 
-    r->in_bank.from = r->moved;
-    r->in_bank.n_rounds = lines_in_rows(r, g);
-    if (r->in_bank.n_rounds < WORTH_IT * r->step) {
-        r->in_bank.n_rounds = 0;
+    r->sums.from = r->moved;
+    r->sums.n_lines = lines_in_rows(r, g);
+    if (r->sums.n_lines < WORTH_IT * r->step) {
+        r->sums.n_lines = 0;
         return;
     }
-    memset(r->in_bank.fills, 0, sizeof r->in_bank.fills);
-    memset(r->in_bank.backs, 0, sizeof r->in_bank.backs);
-    r->in_bank.ops.n = 0;
+    memset(r->sums.fills, 0, sizeof r->sums.fills);
+    memset(r->sums.backs, 0, sizeof r->sums.backs);
+    r->sums.ops.n = 0;
     for (uint32_t i = 0; i < r->late.ops.n; i++) {
         const repeat_op *o = &r->late.ops.list[i];
 
         if (o->kind == OP_BACK)
-            r->in_bank.backs[bank_of(r, g, o->line)]++;
+            r->sums.backs[bank_of(r, g, o->line)]++;
         else if (o->kind == OP_LOADED && s.rest)
             add_to_pass(r, g, &s, o->line);
         else
             copy_op(r, g, &s, o);
     }
+}
+
+bool repeat_sums_fit(repetition *r, cache_geometry g, uint32_t n)
+{
+    if (r->moved - r->sums.from >= r->sums.n_lines && n >= WORTH_IT)
+        make_sums(r, g);
+    return r->moved - r->sums.from < r->sums.n_lines;
+}
+
+uint32_t repeat_sums_add(const repetition *r, cache_batch *b, uint32_t n)
+{
+    uint32_t left = r->sums.n_lines - (r->moved - r->sums.from);
+    uint32_t rounds = (left + r->step - 1) / r->step;
+
+    n = n < rounds ? n : rounds;
+    for (uint32_t k = 0; k <= b->g.bank_mask; k++) {
+        b->banks->banks[k].fills += n * r->sums.fills[k];
+        b->banks->backs[k] += n * r->sums.backs[k];
+    }
+    return n;
 }

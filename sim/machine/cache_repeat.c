@@ -1,13 +1,8 @@
-/* Finds repetitions in lists of accesses: what the body of a loop over
- * neighbouring addresses makes.
- *
- * Let a list be the same k accesses again and again, each time `stride` bytes
- * further. After a round of times all are `step` lines of L2 further: which
- * accesses share lines and sets is the same in every round, but in other sets.
- * What a round does is found out in cache_walk.c. */
-#include <string.h>
+/* Finds repetitions in lists of accesses, and that they go on or begin again.
+ */
+#include "sim/machine/cache_repeat.h"
 
-#include "sim/machine/cache_priv.h"
+#include <string.h>
 
 enum {
     MIN_ROUNDS = 4, /* less is not worth the walk */
@@ -86,7 +81,7 @@ size_t repeat_again(const repetition *r, const cache_level *l2,
     uint32_t i = 0;
 
     *shift = list[0] - r->first[0];
-    if (!r->period || n < r->period || *shift & ((1u << l2->line_shift) - 1) ||
+    if (n < r->period || *shift & ((1u << l2->line_shift) - 1) ||
         r->lowest + *shift > UINT32_MAX)
         return 0;
     while (i < r->period && list[i] - r->first[i] == *shift)
@@ -169,19 +164,16 @@ static void take_sites(const uint64_t *list, repetition *r)
     }
 }
 
-size_t repeat_find(const cache_level *l1, const cache_level *l2,
-                   const uint64_t *list, size_t n, size_t least, repetition *r)
+size_t repeat_find(const cache_level *l2, const uint64_t *list, size_t n,
+                   size_t least, repetition *r)
 {
-    r->period = 0;
+    r->state = REPEAT_NONE;
     n = find_period(list, n, least, 1u << l2->line_shift, r);
     if (!n)
         return 0;
     take_sites(list, r);
-    r->shift = r->ran = 0;
-    if (!in_memory(r, 0, n) || !repeat_walk_rounds(r, l1, l2, n)) {
-        r->period = 0;
+    if (!in_memory(r, 0, n))
         return 0;
-    }
-    r->in_bank.n_rounds = 0;
+    r->sums.n_lines = 0;
     return n;
 }

@@ -1,6 +1,4 @@
-/* Rounds of a repetition that only look up lines of L2, many at once.
- *
- * Each lookup of a round is the first line of a stream: one line, or `step`
+/* Each lookup of a round is the first line of a stream: one line, or `step`
  * lines, further in each round. Streams that have no set in common can be
  * looked up one after the other. Where they have, the one that is further on
  * comes to a set first, as long as no other is that far in front of it that it
@@ -15,11 +13,11 @@
  * Which lines were missing is noted as a bit per round, since what loads wait
  * for depends on the order of misses: those are told to the banks round by
  * round, or, as long as all rounds miss the same in the same banks, at once. */
+#include "sim/machine/cache_stream.h"
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
-
-#include "sim/machine/cache_priv.h"
 
 enum { MOST = 64, WORTH_IT = 8, ALIKE_WORTH_IT = 4 };
 
@@ -55,29 +53,37 @@ static void sort_from(repeat_streams *s, uint32_t mask, uint32_t foremost)
         }
 }
 
-void repeat_streams_plan(repeat_streams *s, const repeat_ops *ops,
-                         const cache_level *l2, uint32_t step)
+/* False: ops are other things than lookups of L2, too, or too many. */
+static bool take_streams(repeat_streams *s, const repeat_ops *ops)
 {
-    uint32_t n_sets = l2->set_mask + 1, widest = 0, foremost = 0;
-
-    s->n = s->most = 0;
-    if (!ops->n || ops->n > REPEAT_MAX_STREAMS || step >= n_sets)
-        return;
-    for (uint32_t i = 0; i < ops->n; i++) {
-        const repeat_op *o = &ops->list[i];
+    if (!ops->n || ops->n > REPEAT_MAX_STREAMS)
+        return false;
+    for (s->n = 0; s->n < ops->n; s->n++) {
+        const repeat_op *o = &ops->list[s->n];
 
         if (o->kind != OP_FETCH && o->kind != OP_STORE)
-            return;
-        s->list[s->n++] =
-            (repeat_stream){o->line, o->kind == OP_STORE, (uint8_t)i};
+            return false;
+        s->list[s->n] =
+            (repeat_stream){o->line, o->kind == OP_STORE, (uint8_t)s->n};
     }
+    return true;
+}
+
+void repeat_streams_plan(repetition *r, const cache_level *l2)
+{
+    repeat_streams *s = &r->streams;
+    uint32_t n_sets = l2->set_mask + 1, widest = 0, foremost = 0;
+
+    s->most = 0;
+    if (r->step >= n_sets || !take_streams(s, &r->late.ops))
+        return;
     for (uint32_t k = 0; k < s->n; k++)
         if (gap_before(s, n_sets, k) > widest) {
             widest = gap_before(s, n_sets, k);
             foremost = k;
         }
     sort_from(s, l2->set_mask, foremost);
-    s->most = (widest - 1) / step + 1;
+    s->most = (widest - 1) / r->step + 1;
     if (s->most > MOST)
         s->most = MOST;
     if (s->most < WORTH_IT)
@@ -89,25 +95,26 @@ void repeat_streams_plan(repeat_streams *s, const repeat_ops *ops,
 /* Lines written back, counted for one bank after the other: that is what they
  * mostly are, and a count in memory would wait for itself. */
 typedef struct {
+    cache_geometry g;
+    uint32_t *of_banks;
     uint32_t bank, n;
 } backs;
 
-static INLINE void count_back(backs *b, cache_geometry g, uint32_t entry,
-                              cache_ddr_banks *d)
+static INLINE void count_back(backs *b, uint32_t entry)
 {
-    uint32_t bank = cache_bank_of_line(g, entry >> 1);
+    uint32_t bank = cache_bank_of_line(b->g, entry >> 1);
 
     if (bank != b->bank) {
-        d->backs[b->bank] += b->n;
-        *b = (backs){bank, 0};
+        b->of_banks[b->bank] += b->n;
+        b->bank = bank;
+        b->n = 0;
     }
     b->n += entry & 1;
 }
 
 /* True on a hit. */
-static INLINE bool look_up_line(cache_pair_of_ways *set, cache_geometry g,
-                                uint32_t line, uint32_t store, backs *b,
-                                cache_ddr_banks *d)
+static INLINE bool look_up_line(cache_pair_of_ways *set, uint32_t line,
+                                uint32_t store, backs *b)
 {
     cache_pair_of_ways both = *set;
     uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
@@ -122,22 +129,24 @@ static INLINE bool look_up_line(cache_pair_of_ways *set, cache_geometry g,
         return true;
     }
     *set = line << 1 | store | (uint64_t)mru << 32;
-    count_back(b, g, lru, d);
+    count_back(b, lru);
     return false;
 }
 
-/* n <= 64 lines, step apart; returns which were missing, a bit each. */
-static uint64_t look_up(cache_level l2, cache_geometry g, uint32_t line,
-                        uint32_t step, uint32_t n, uint32_t store,
-                        cache_ddr_banks *d)
+/* Lines that a stream has in n <= 64 rounds, step apart. */
+typedef struct {
+    uint32_t line, step, n, store;
+} lines;
+
+/* Returns which lines were missing, a bit each. */
+static uint64_t look_up(cache_level l2, const lines *s, backs *b)
 {
-    backs b = {0, 0};
+    uint32_t line = s->line;
     uint64_t missing = 0;
 
-    for (uint32_t k = 0; k < n; k++, line += step)
-        if (!look_up_line(cache_pair(&l2, line), g, line, store, &b, d))
+    for (uint32_t k = 0; k < s->n; k++, line += s->step)
+        if (!look_up_line(cache_pair(&l2, line), line, s->store, b))
             missing |= UINT64_C(1) << k;
-    d->backs[b.bank] += b.n;
     return missing;
 }
 
@@ -146,11 +155,12 @@ static uint64_t look_up(cache_level l2, cache_geometry g, uint32_t line,
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
 static INLINE __attribute__((target("avx2,popcnt"))) void
-count_four_backs(backs *b, cache_geometry g, __m256i sets, cache_ddr_banks *d)
+count_four_backs(backs *b, __m256i sets)
 {
-    __m256i banks = _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)g.bank + 1));
+    __m256i banks =
+        _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)b->g.bank + 1));
     __m256i same = _mm256_cmpeq_epi32(
-        _mm256_and_si256(banks, _mm256_set1_epi32((int)g.bank_mask)),
+        _mm256_and_si256(banks, _mm256_set1_epi32((int)b->g.bank_mask)),
         _mm256_set1_epi32((int)b->bank));
     uint32_t old[8];
 
@@ -165,14 +175,13 @@ count_four_backs(backs *b, cache_geometry g, __m256i sets, cache_ddr_banks *d)
     }
     _mm256_storeu_si256((void *)old, sets);
     for (int k = 1; k < 8; k += 2)
-        count_back(b, g, old[k], d);
+        count_back(b, old[k]);
 }
 
 /* Four lines that follow each other, of which keys are the entries without
  * their dirty bits, in the sets from `set` on. */
 static INLINE __attribute__((target("avx2,popcnt"))) uint64_t
-look_up_four(cache_pair_of_ways *set, cache_geometry g, __m256i keys,
-             uint32_t store, backs *b, cache_ddr_banks *d)
+look_up_four(cache_pair_of_ways *set, __m256i keys, uint32_t store, backs *b)
 {
     const __m256i dirty = _mm256_set1_epi64x(store);
     __m256i sets = _mm256_loadu_si256((const void *)set);
@@ -187,7 +196,7 @@ look_up_four(cache_pair_of_ways *set, cache_geometry g, __m256i keys,
                                       _mm256_srli_epi64(keys, 32));
 
         _mm256_storeu_si256((void *)set, _mm256_or_si256(new, dirty));
-        count_four_backs(b, g, sets, d);
+        count_four_backs(b, sets);
         return 15;
     }
     if (hits == WAYS_LRU) {
@@ -201,17 +210,17 @@ look_up_four(cache_pair_of_ways *set, cache_geometry g, __m256i keys,
         return 0;
     }
     for (uint32_t k = 0; k < 4; k++)
-        if (!look_up_line(set + k, g, line + k, store, b, d))
+        if (!look_up_line(set + k, line + k, store, b))
             missing |= UINT64_C(1) << k;
     return missing;
 }
 
 /* The same for lines that follow each other. */
 __attribute__((target("avx2,popcnt"))) static uint64_t
-look_up_next(cache_level l2, cache_geometry g, uint32_t line, uint32_t n,
-             uint32_t store, cache_ddr_banks *d)
+look_up_next(cache_level l2, const lines *s, backs *all)
 {
-    backs b = {0, 0};
+    const uint32_t line = s->line, n = s->n, store = s->store;
+    backs b = *all;
     uint64_t missing = 0;
     uint32_t k = 0;
 
@@ -224,78 +233,92 @@ look_up_next(cache_level l2, cache_geometry g, uint32_t line, uint32_t n,
                              _mm256_set_epi32(6, 6, 4, 4, 2, 2, 0, 0));
 
         for (; k + 4 <= end; k += 4, set += 4) {
-            missing |= look_up_four(set, g, keys, store, &b, d) << k;
+            missing |= look_up_four(set, keys, store, &b) << k;
             keys = _mm256_add_epi32(keys, _mm256_set1_epi32(8));
         }
         for (; k < end; k++, set++)
-            missing |= (uint64_t)!look_up_line(set, g, line + k, store, &b, d)
-                       << k;
+            missing |= (uint64_t)!look_up_line(set, line + k, store, &b) << k;
     }
-    d->backs[b.bank] += b.n;
+    *all = b;
     return missing;
 }
 
 #endif
 
+static uint64_t look_up_stream(cache_batch *b, const lines *s)
+{
+    backs n = {b->g, b->banks->backs, 0, 0};
+    uint64_t missing;
+
+#ifdef __x86_64__
+    if (s->step == 1 && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("popcnt"))
+        missing = look_up_next(b->l2, s, &n);
+    else
+#endif
+        missing = look_up(b->l2, s, &n);
+    n.of_banks[n.bank] += n.n;
+    return missing;
+}
+
 /* --- what DDR sees ------------------------------------------------------- */
 
-/* A stream some of whose lines are missing. */
+/* Streams some of whose lines are missing, in the order of a round. */
 typedef struct {
-    uint32_t line, store;
-    uint64_t missing; /* a bit per round */
+    uint32_t n, step;
+    struct {
+        uint32_t line, store;
+        uint64_t missing; /* a bit per round */
+    } list[REPEAT_MAX_STREAMS];
 } misses;
 
-static void tell_round(const misses *m, uint32_t n, cache_geometry g,
-                       uint32_t step, uint32_t round, cache_ddr_banks *d,
-                       cache_ddr_loads *l)
+static void tell_round(const misses *m, uint32_t round, cache_batch *b)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        if (!(m[i].missing >> round & 1))
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t line = m->list[i].line + round * m->step;
+        uint32_t bank = cache_bank_of_line(b->g, line);
+
+        if (!(m->list[i].missing >> round & 1))
             continue;
-        if (m[i].store)
-            cache_stored_line(d, l,
-                              cache_bank_of_line(g, m[i].line + round * step));
+        if (m->list[i].store)
+            cache_stored_line(b->banks, &b->ddr, bank);
         else
-            cache_loaded_line(d, l,
-                              cache_bank_of_line(g, m[i].line + round * step));
+            cache_loaded_line(b->banks, &b->ddr, bank);
     }
 }
 
-/* Rounds that miss the same in the same banks, n of them, loads among it. The
- * first is in the way of what was before; each further one adds what the second
- * does. */
-static void tell_alike(const misses *m, uint32_t n_misses, cache_geometry g,
-                       uint32_t round, uint32_t n, cache_ddr_banks *d,
-                       cache_ddr_loads *l)
+/* n rounds that miss the same in the same banks, loads among it. The first is
+ * in the way of what was before; each further one adds what the second does. */
+static void tell_alike(const misses *m, uint32_t n, cache_batch *b)
 {
-    uint32_t behind, before, number, more;
+    cache_ddr_loads *l = &b->ddr, first;
+    uint32_t more;
 
-    tell_round(m, n_misses, g, 0, round, d, l);
-    behind = l->loads_behind;
-    before = l->lines_before;
-    number = l->load_number;
-    tell_round(m, n_misses, g, 0, round, d, l);
+    tell_round(m, 0, b);
+    first = *l;
+    tell_round(m, 0, b);
     n -= 2;
-    l->loads_behind += n * (l->loads_behind - behind);
-    l->lines_before += n * (l->lines_before - before);
-    more = n * ((l->load_number - number) & LOAD_NUMBERS);
-    for (uint32_t b = 0; b <= g.bank_mask; b++)
-        if (d->banks[b].posted >> 8 == l->load_number)
-            d->banks[b].posted += more << 8;
+    l->loads_behind += n * (l->loads_behind - first.loads_behind);
+    l->lines_before += n * (l->lines_before - first.lines_before);
+    more = n * ((l->load_number - first.load_number) & LOAD_NUMBERS);
+    for (uint32_t k = 0; k <= b->g.bank_mask; k++)
+        if (b->banks->banks[k].posted >> 8 == l->load_number)
+            b->banks->banks[k].posted += more << 8;
     l->load_number = (l->load_number + more) & LOAD_NUMBERS;
-    for (uint32_t i = 0; i < n_misses; i++)
-        if (m[i].missing >> round & 1)
-            d->banks[cache_bank_of_line(g, m[i].line)].fills += n;
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->list[i].missing & 1)
+            b->banks->banks[cache_bank_of_line(b->g, m->list[i].line)].fills +=
+                n;
 }
 
 /* Rounds from the first on in which no stream comes to another bank. */
-static uint32_t rounds_in_banks(const misses *m, uint32_t n, cache_geometry g,
-                                uint32_t step)
+static uint32_t rounds_in_banks(const misses *m, cache_geometry g)
 {
     uint32_t row = 1u << g.bank, least = MOST;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t rounds = (row - 1 - (m[i].line & (row - 1))) / step + 1;
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t line = m->list[i].line;
+        uint32_t rounds = (row - 1 - (line & (row - 1))) / m->step + 1;
 
         if (rounds < least)
             least = rounds;
@@ -303,63 +326,62 @@ static uint32_t rounds_in_banks(const misses *m, uint32_t n, cache_geometry g,
     return least;
 }
 
-static void tell(misses *m, uint32_t n_misses, cache_geometry g, uint32_t step,
-                 uint32_t n, cache_ddr_banks *d, cache_ddr_loads *l)
+/* Do the first n rounds miss the same, loads among it? */
+static bool are_alike(const misses *m, uint32_t n)
+{
+    uint64_t all = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+    bool alike = true, loads = false;
+
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint64_t missing = m->list[i].missing & all;
+
+        alike &= !missing || missing == all;
+        loads |= missing && !m->list[i].store;
+    }
+    return alike && loads;
+}
+
+static void tell(misses *m, uint32_t n, cache_batch *b)
 {
     while (n) {
-        uint32_t now = rounds_in_banks(m, n_misses, g, step);
-        bool alike = true, loads = false;
-        uint64_t all;
+        uint32_t now = rounds_in_banks(m, b->g);
 
         now = now < n ? now : n;
-        all = now < 64 ? (UINT64_C(1) << now) - 1 : UINT64_MAX;
-        for (uint32_t i = 0; i < n_misses; i++) {
-            uint64_t missing = m[i].missing & all;
-
-            alike &= !missing || missing == all;
-            loads |= missing && !m[i].store;
-        }
-        if (alike && loads && now >= ALIKE_WORTH_IT)
-            tell_alike(m, n_misses, g, 0, now, d, l);
+        if (now >= ALIKE_WORTH_IT && are_alike(m, now))
+            tell_alike(m, now, b);
         else
             for (uint32_t k = 0; k < now; k++)
-                tell_round(m, n_misses, g, step, k, d, l);
+                tell_round(m, k, b);
         n -= now;
-        for (uint32_t i = 0; i < n_misses && n; i++) {
-            m[i].missing >>= now;
-            m[i].line += now * step;
+        for (uint32_t i = 0; i < m->n && n; i++) {
+            m->list[i].missing >>= now;
+            m->list[i].line += now * m->step;
         }
     }
 }
 
-static uint64_t look_up_stream(cache_level l2, cache_geometry g, uint32_t line,
-                               uint32_t step, uint32_t n, uint32_t store,
-                               cache_ddr_banks *d)
+void repeat_streams_run(const repetition *r, cache_batch *b, uint32_t n)
 {
-#ifdef __x86_64__
-    if (step == 1 && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("popcnt"))
-        return look_up_next(l2, g, line, n, store, d);
-#endif
-    return look_up(l2, g, line, step, n, store, d);
-}
+    const repeat_streams *s = &r->streams;
+    uint64_t missing[REPEAT_MAX_STREAMS]; /* by place */
+    misses m;
 
-void repeat_streams_run(const repeat_streams *s, const cache_level *l2,
-                        cache_geometry g, uint32_t moved, uint32_t step,
-                        uint32_t n, cache_ddr_banks *d, cache_ddr_loads *loads)
-{
-    misses by_place[REPEAT_MAX_STREAMS];
-    uint32_t n_misses = 0;
-
+    m.n = 0;
+    m.step = r->step;
     for (uint32_t i = 0; i < s->n; i++) {
         repeat_stream of = s->list[i];
-        uint32_t line = of.line + moved;
+        lines at = {of.line + r->moved, r->step, n, of.store};
 
-        by_place[of.place] = (misses){
-            line, of.store, look_up_stream(*l2, g, line, step, n, of.store, d)};
+        missing[of.place] = look_up_stream(b, &at);
     }
-    for (uint32_t i = 0; i < s->n; i++)
-        if (by_place[i].missing)
-            by_place[n_misses++] = by_place[i];
-    tell(by_place, n_misses, g, step, n, d, loads);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const repeat_op *o = &r->late.ops.list[i];
+
+        if (!missing[i])
+            continue;
+        m.list[m.n].line = o->line + r->moved;
+        m.list[m.n].store = o->kind == OP_STORE;
+        m.list[m.n++].missing = missing[i];
+    }
+    tell(&m, n, b);
 }

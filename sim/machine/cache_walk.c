@@ -13,9 +13,9 @@
  *     gets, and the ways at the end of the round;
  *   - all others are looked up. A load that does may or may not ask L2: what
  *     was known of that set is not any more. */
-#include <string.h>
+#include "sim/machine/cache_walk.h"
 
-#include "sim/machine/cache_priv.h"
+#include <string.h>
 
 enum {
     MAX_WARMUP = 8,
@@ -55,22 +55,6 @@ static void emit(walk *w, repeat_kind kind, uint32_t line)
     if (ops->n < REPEAT_MAX_OPS)
         ops->list[ops->n] = (repeat_op){.kind = kind, .line = line};
     ops->n++;
-}
-
-/* The second line of one of L2 right behind the first finds it there. */
-static void emit_load(walk *w, uint32_t line)
-{
-    repeat_ops *ops = &w->part->ops;
-    uint32_t before = line - 1, shift = w->v2->line_shift - w->v1->line_shift;
-    repeat_op *last = NULL;
-
-    if (ops->n && ops->n <= REPEAT_MAX_OPS)
-        last = &ops->list[ops->n - 1];
-    if (last && last->kind == OP_LOAD && last->line == before &&
-        before >> shift == line >> shift)
-        last->kind = OP_LOADS;
-    else
-        emit(w, OP_LOAD, line);
 }
 
 static void bring_up_to_date(walk *w, known_set *k, bool is_l2)
@@ -164,7 +148,7 @@ static void know_l1(walk *w, uint32_t line)
     bring_up_to_date(w, k2, true);
     if (k2->line[0] != line2)
         forget(k2);
-    emit_load(w, line);
+    emit(w, OP_LOAD, line);
 }
 
 static void walk_access(walk *w, uint64_t access)
@@ -194,19 +178,17 @@ static void know_nothing(walk *w)
     }
 }
 
-/* n rounds from the first-th on, moved by shift, are to be w->part. */
-static void walk_part(walk *w, repeat_part *part, uint64_t shift,
-                      uint64_t first, uint32_t n)
+/* The k-th round is to be w->part. */
+static void walk_round(walk *w, repeat_part *part, uint64_t k)
 {
     const repetition *r = w->r;
-    uint64_t end = (first + n) * r->round;
 
     w->part = part;
     w->crossings = 0;
     part->ops.n = part->n_lines = part->l1_misses = 0;
-    for (uint64_t time = first * r->round; time < end; time++)
+    for (uint64_t time = k * r->round; time < (k + 1) * r->round; time++)
         for (uint32_t i = 0; i < r->period; i++)
-            walk_access(w, r->first[i] + shift + time * r->stride);
+            walk_access(w, r->first[i] + time * r->stride);
     for (uint32_t s = 0; s < KNOWN; s++) {
         bring_up_to_date(w, &w->l1[s], false);
         bring_up_to_date(w, &w->l2[s], true);
@@ -223,7 +205,7 @@ static bool looks_up_l1(const repeat_part *p)
     bool any = !fits(p);
 
     for (uint32_t i = 0; i < p->ops.n && !any; i++)
-        any = p->ops.list[i].kind <= OP_LOADS;
+        any = p->ops.list[i].kind == OP_LOAD;
     return any;
 }
 
@@ -268,137 +250,40 @@ static bool is_worth_it(const repetition *r)
            ops->n < 2 * r->period * r->round;
 }
 
+/* Walks on until no access must be looked up in L1. False: that does not come
+ * about. */
+static bool walk_until_l1_is_known(walk *w, repetition *r, size_t rounds)
+{
+    r->warmup = 1;
+    copy_part(&r->late, &r->early);
+    while (looks_up_l1(&r->late) && r->warmup < MAX_WARMUP &&
+           r->warmup + 3 < rounds)
+        walk_round(w, &r->late, ++r->warmup);
+    return !looks_up_l1(&r->late);
+}
+
 bool repeat_walk_rounds(repetition *r, const cache_level *l1,
-                        const cache_level *l2, size_t n)
+                        const cache_level *l2, size_t n, bool may_wait)
 {
     walk w = {.v1 = l1, .v2 = l2, .r = r};
     size_t rounds = n / (r->period * r->round);
     uint32_t l1_step = r->step << (l2->line_shift - l1->line_shift);
-    uint32_t n_sets = l1->set_mask + 1, apart;
+    uint32_t n_sets = l1->set_mask + 1, apart = l1_step & -l1_step;
 
     know_nothing(&w);
-    r->enough = r->streams.most = 0;
-    r->opening.after = 0;
-    walk_part(&w, &r->begin, 0, 0, 1);
+    r->enough = 0;
+    walk_round(&w, &r->begin, 0);
     r->adds.crossings = w.crossings;
-    walk_part(&w, &r->early, 0, 1, 1);
+    walk_round(&w, &r->early, 1);
     if (r->begin.ops.n > REPEAT_MAX_OPS || r->early.ops.n > REPEAT_MAX_OPS)
         return false;
-    r->warmup = 1;
-    copy_part(&r->late, &r->early);
-    while ((r->fast & MACH_WAY_behind) && looks_up_l1(&r->late) &&
-           r->warmup < MAX_WARMUP && r->warmup + 3 < rounds)
-        walk_part(&w, &r->late, 0, ++r->warmup, 1);
-    if (looks_up_l1(&r->late) || !(r->fast & MACH_WAY_behind)) {
+    if (may_wait && walk_until_l1_is_known(&w, r, rounds)) {
+        leave_l1_behind(&r->late);
+        /* Each line comes to every so many-th set, twice. */
+        r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
+    } else {
         r->warmup = knows_ddr(&r->early) ? 1 : UINT32_MAX;
         copy_part(&r->late, &r->early);
-        return is_worth_it(r);
     }
-    leave_l1_behind(&r->late);
-    /* Each line comes to every so many-th set, twice. */
-    apart = l1_step & -l1_step;
-    r->enough = 2 * (apart < n_sets ? n_sets / apart : 1);
-    if (r->fast & MACH_WAY_streams)
-        repeat_streams_plan(&r->streams, &r->late.ops, l2, r->step);
     return is_worth_it(r);
-}
-
-/* Does part, of a round, the same as the late rounds, as much further on? */
-static bool as_late(const repetition *r, const repeat_part *part,
-                    uint32_t moved, uint32_t moved1)
-{
-    const repeat_part *late = &r->late;
-    bool same = part->ops.n == late->ops.n && part->n_lines == late->n_lines &&
-                part->l1_misses == late->l1_misses;
-
-    for (uint32_t i = 0; same && i < part->ops.n; i++) {
-        repeat_op a = part->ops.list[i], b = late->ops.list[i];
-
-        same = a.kind == b.kind && a.line == b.line + moved &&
-               a.dirty == b.dirty &&
-               (a.kind != OP_SET_L2 || a.second == b.second + moved);
-    }
-    for (uint32_t i = 0; same && i < part->n_lines; i++)
-        same = part->lines[i] == late->lines[i] + moved1;
-    return same;
-}
-
-/* False: there is no room. */
-static bool append(repeat_part *to, const repeat_part *more)
-{
-    if (to->ops.n + more->ops.n > REPEAT_MAX_OPS ||
-        to->n_lines + more->n_lines > REPEAT_MAX_LINES)
-        return false;
-    memcpy(to->ops.list + to->ops.n, more->ops.list,
-           more->ops.n * sizeof *more->ops.list);
-    memcpy(to->lines + to->n_lines, more->lines,
-           more->n_lines * sizeof *more->lines);
-    to->ops.n += more->ops.n;
-    to->n_lines += more->n_lines;
-    to->l1_misses += more->l1_misses;
-    return true;
-}
-
-/* Fills r->opening.part, after `history` rounds up to the rounds-th of the
- * time before, as far as its rounds are not what late ones are. False: not all
- * of L1 is known. */
-static bool find_opening(repetition *r, const cache_level *l1,
-                         const cache_level *l2, uint64_t shift, uint64_t rounds,
-                         uint32_t history)
-{
-    walk w = {.v1 = l1, .v2 = l2, .r = r};
-    unsigned more = l2->line_shift - l1->line_shift;
-    uint32_t shifted = (uint32_t)(shift >> l2->line_shift);
-    repeat_part *whole = &r->opening.part, round;
-    uint32_t n_ops = 0, n_lines = 0, l1_misses = 0;
-
-    know_nothing(&w);
-    walk_part(&w, &round, r->shift, rounds - history, history);
-    whole->ops.n = whole->n_lines = whole->l1_misses = 0;
-    r->opening.rounds = 0;
-    for (uint32_t k = 0; k < r->warmup; k++) {
-        uint32_t moved = shifted + (k - r->warmup) * r->step;
-
-        walk_part(&w, &round, shift, k, 1);
-        leave_l1_behind(&round);
-        if (looks_up_l1(&round) || !append(whole, &round))
-            return false;
-        if (as_late(r, &round, moved, moved << more))
-            continue;
-        n_ops = whole->ops.n;
-        n_lines = whole->n_lines;
-        l1_misses = whole->l1_misses;
-        r->opening.rounds = k + 1;
-    }
-    whole->ops.n = n_ops;
-    whole->n_lines = n_lines;
-    whole->l1_misses = l1_misses;
-    return true;
-}
-
-bool repeat_walk_opening(repetition *r, const cache_level *l1,
-                         const cache_level *l2, uint64_t shift, size_t n)
-{
-    uint64_t apart = shift - r->shift, after = r->ran;
-    uint64_t whole = (uint64_t)r->period * r->round, rounds = after / whole;
-
-    if (!(r->fast & MACH_WAY_openings) || !r->latest || !r->enough || r->owed ||
-        after % whole || rounds < r->warmup + r->enough ||
-        n < r->warmup * whole)
-        return false;
-    if (apart != r->opening.apart || after != r->opening.after) {
-        r->opening.apart = apart;
-        r->opening.after = after;
-        r->opening.state = OPENING_NEW; /* worth a walk if it comes again */
-        return false;
-    }
-    if (r->opening.state == OPENING_NEW) {
-        r->opening.shift = shift;
-        r->opening.state =
-            find_opening(r, l1, l2, shift, rounds, r->warmup) ||
-                    find_opening(r, l1, l2, shift, rounds, r->enough)
-                ? OPENING_KNOWN
-                : OPENING_NONE;
-    }
-    return r->opening.state == OPENING_KNOWN;
 }

@@ -1,0 +1,275 @@
+/* Every sum of fast ways against the plain model alone: the same calls, and
+ * all that can be seen of a cache afterwards. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/cache.h"
+#include "sim/machine/fast.h"
+
+enum { LONGEST = 9000 };
+
+/* Shapes of caches, and numbers of SHAVEs that share L2. */
+static const struct {
+    const char *sets[2];
+    uint32_t n_sharing;
+} shapes[] = {
+    {{"l2_ways=2", "ddr_banks=8"}, 12},
+    {{"l2_line=128", "ddr_banks=4"}, 12},
+    {{"l1d_line=64", "ddr_row_bytes=1024"}, 16},
+    {{"l1d_bytes=4096", "l2_bytes=65536"}, 7},
+    {{"ddr_banks=1", "l2_bytes=32768"}, 16},
+    {{"l1d_ways=4", "l2_ways=4"}, 12}, /* has no fast way */
+};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+static arena *mem;
+static mach_cache *fast, *plain;
+static uint32_t ways; /* of `fast` */
+
+static mach_cache *make(uint32_t fast_cache, int shape)
+{
+    mach_desc desc;
+    vpu_error err;
+    mach_cache *c;
+
+    ck_assert(!mach_desc_load(NULL, mem, &desc, &err));
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(!mach_desc_set(&desc, mem, shapes[shape].sets[i], &err),
+                      "%s", err.msg);
+    desc.fast_cache = fast_cache;
+    ck_assert(!mach_cache_create(&desc, shapes[shape].n_sharing, &c, &err));
+    return c;
+}
+
+static void setup(void)
+{
+    mem = arena_create(0);
+}
+
+static void teardown(void)
+{
+    mach_cache_destroy(fast);
+    mach_cache_destroy(plain);
+    arena_destroy(mem);
+}
+
+static uint32_t draw(uint32_t *x, uint32_t n)
+{
+    *x = *x * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)*x * n >> 32);
+}
+
+static void compare_counts(void)
+{
+    mach_mem_counts want = mach_cache_take(plain), got = mach_cache_take(fast);
+
+    ck_assert_msg(
+        !memcmp(&got, &want, sizeof got),
+        "fast_cache=%u: loads %u %u %u, not %u %u %u; lines for stores "
+        "%u, not %u; written back %u, not %u",
+        ways, got.load_l1_hits, got.load_l2_hits, got.load_fills,
+        want.load_l1_hits, want.load_l2_hits, want.load_fills, got.store_fills,
+        want.store_fills, got.write_backs, want.write_backs);
+}
+
+/* --- what is run --------------------------------------------------------- */
+
+/* A loop over neighbouring addresses. */
+typedef struct {
+    uint32_t period, stride;
+    uint64_t sites[12];
+} loop;
+
+static loop make_loop(uint32_t *x)
+{
+    static const uint32_t strides[] = {4, 8, 16, 16, 32, 64, 12, 24, 192, 512};
+    static const uint32_t apart[] = {0x80000, 0x20000, 0x4000, 4160, 64, 20};
+    uint32_t pitch = apart[draw(x, 6)], at = 0x10000000 + draw(x, 1u << 16);
+    uint32_t bytes = 1u << draw(x, 6), stores = draw(x, 5);
+    loop l = {.period = 1 + draw(x, 12), .stride = strides[draw(x, 10)]};
+
+    for (uint32_t i = 0; i < l.period; i++)
+        l.sites[i] = MACH_ACCESS(at + i * pitch, bytes, draw(x, 6) < stores);
+    return l;
+}
+
+/* Returns the accesses, at most n. */
+static size_t run_of_loop(const loop *l, uint32_t at, uint64_t *list, size_t n)
+{
+    size_t k = 0;
+
+    for (uint32_t t = 0; k + l->period <= n; t++)
+        for (uint32_t i = 0; i < l->period; i++)
+            list[k++] = l->sites[i] + at + t * l->stride;
+    return k;
+}
+
+static size_t scattered(uint32_t *x, uint64_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        uint32_t at = draw(x, 3) ? 0x10000000 + draw(x, 1u << 17)
+                                 : 0x10000000 + draw(x, 16) * 0x4000;
+
+        list[k] = MACH_ACCESS(at, 1 + draw(x, 64), !draw(x, 3));
+    }
+    return n;
+}
+
+/* A list, cut in lists anywhere. */
+static void run_in_cuts(const uint64_t *list, size_t n, uint32_t *x)
+{
+    for (size_t now; n; list += now, n -= now) {
+        now = draw(x, 3) ? n : 1 + draw(x, (uint32_t)n);
+        mach_cache_run(fast, list, now);
+        mach_cache_run(plain, list, now);
+        if (draw(x, 2))
+            compare_counts();
+    }
+}
+
+static void run_single(uint64_t access)
+{
+    uint32_t at = MACH_ACCESS_ADDR(access), bytes = MACH_ACCESS_BYTES(access);
+    mach_cache *both[] = {fast, plain};
+
+    for (int i = 0; i < 2; i++)
+        if (MACH_ACCESS_IS_STORE(access))
+            mach_cache_store(both[i], at, bytes);
+        else
+            mach_cache_load(both[i], at, bytes);
+}
+
+/* What comes between: others in a list, one by one, nothing. */
+static void interrupt(const uint64_t *list, size_t n, uint32_t *x)
+{
+    uint64_t others[300];
+    uint32_t kind = draw(x, 6);
+
+    if (kind == 0)
+        run_in_cuts(others, scattered(x, others, 1 + draw(x, 300)), x);
+    for (uint32_t i = draw(x, 40); kind == 1 && i; i--)
+        run_single(list[draw(x, (uint32_t)n)]);
+    if (kind == 2)
+        run_single(MACH_ACCESS(0x10000000 + draw(x, 1u << 17), 4, draw(x, 2)));
+    if (kind == 3 && !draw(x, 4)) {
+        mach_cache_flush(fast);
+        mach_cache_flush(plain);
+    }
+}
+
+/* One loop some times, each further on, as work-groups follow each other. */
+static void run_groups(uint32_t *x)
+{
+    static uint64_t list[LONGEST];
+    loop l = make_loop(x);
+    uint32_t times = 32 * (1 + draw(x, 9)) + (draw(x, 3) ? 0 : draw(x, 32));
+    uint32_t next = draw(x, 4) ? 128 * draw(x, 200) : draw(x, 9000);
+    size_t n = (size_t)l.period * times;
+
+    for (uint32_t g = 0, groups = 2 + draw(x, 5); g < groups; g++) {
+        n = run_of_loop(&l, g * next, list, n < LONGEST ? n : LONGEST);
+        run_in_cuts(list, n, x);
+        interrupt(list, n, x);
+    }
+}
+
+/* --- tests --------------------------------------------------------------- */
+
+enum { ROUNDS = 40 };
+
+static void begin(uint32_t fast_cache, int shape)
+{
+    ways = fast_cache;
+    fast = make(ways, shape);
+    plain = make(0, shape);
+}
+
+static void end(void)
+{
+    mach_cache_destroy(fast);
+    mach_cache_destroy(plain);
+    fast = plain = NULL;
+}
+
+START_TEST(counts_are_those_of_the_plain_model)
+{
+    for (uint32_t w = 0; w <= MACH_ALL_WAYS; w++) {
+        uint32_t x = (uint32_t)_i + 1;
+
+        begin(w, _i);
+        for (int round = 0; round < ROUNDS; round++)
+            run_groups(&x);
+        compare_counts();
+        mach_cache_flush(fast);
+        mach_cache_flush(plain);
+        compare_counts();
+        end();
+    }
+}
+END_TEST
+
+static void compare_misses(void)
+{
+    mach_step want = {.n_misses = 9}, got = {.n_misses = 9};
+
+    ck_assert(mach_cache_take_misses(fast, &got));
+    ck_assert(mach_cache_take_misses(plain, &want));
+    ck_assert_msg(got.n_misses == want.n_misses, "fast_cache=%u: %u, not %u",
+                  ways, got.n_misses, want.n_misses);
+    ck_assert_uint_eq(got.n_accesses, want.n_accesses);
+    for (uint32_t i = 0; i < want.n_misses; i++) {
+        const mach_miss *a = &got.misses[i], *b = &want.misses[i];
+
+        ck_assert(a->addr == b->addr && a->kind == b->kind &&
+                  a->access == b->access && a->l2_hits == b->l2_hits);
+    }
+    free(got.misses);
+    free(want.misses);
+    compare_counts();
+}
+
+/* A recording that begins at once, and behind a loop. */
+START_TEST(misses_are_those_of_the_plain_model)
+{
+    static uint64_t list[1500];
+
+    for (uint32_t w = 0; w <= 2 * MACH_ALL_WAYS + 1; w++) {
+        uint32_t x = (uint32_t)_i + 50;
+
+        begin(w / 2, _i);
+        for (uint32_t round = 0; round < w % 2 * 5; round++)
+            run_groups(&x);
+        compare_counts();
+        mach_cache_record(fast);
+        mach_cache_record(plain);
+        for (int round = 0; round < ROUNDS; round++) {
+            loop l = make_loop(&x);
+            size_t n = run_of_loop(&l, draw(&x, 5000), list, 1500);
+
+            mach_cache_run(fast, list, n);
+            mach_cache_run(plain, list, n);
+            compare_misses();
+        }
+        end();
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("fast ways of the cache model");
+    TCase *t = tcase_create("ways");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_loop_test(t, counts_are_those_of_the_plain_model, 0, N_SHAPES);
+    tcase_add_loop_test(t, misses_are_those_of_the_plain_model, 0, N_SHAPES);
+    suite_add_tcase(s, t);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
