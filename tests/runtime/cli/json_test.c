@@ -4,8 +4,10 @@
 #include <check.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/support/terminal.h"
 
@@ -86,6 +88,23 @@ static uint32_t count(const char *text, const char *word)
     return n;
 }
 
+/* A line of the text for each row of the list, with its name, number, about. */
+static void expect_lines(const char *text, const json_t *list, const char *key)
+{
+    const json_t *row;
+    size_t i;
+
+    ck_assert_uint_gt(json_array_size(list), 0);
+    json_array_foreach(list, i, row)
+    {
+        const char *line = arena_printf(p.arena, "\n%-18s %12" PRIu64 " %s\n",
+                                        string(row, "name"), number(row, key),
+                                        string(row, "about"));
+
+        ck_assert_msg(strstr(text, line) != NULL, "%s", line);
+    }
+}
+
 /* --- machine ------------------------------------------------------------- */
 
 START_TEST(machine_says_every_parameter)
@@ -93,11 +112,15 @@ START_TEST(machine_says_every_parameter)
     const char *text = text_of("machine --set ddr_load_stall=200");
     json_t *j = json_of("machine --json --set ddr_load_stall=200");
     const json_t *list = json_object_get(j, "parameters"), *row;
+    const json_t *modes = json_object_get(j, "modes");
+    const json_t *bits = json_object_get(j, "fast_cache_bits");
     size_t i;
     bool overridden = false;
 
-    /* Two lines of head. */
-    ck_assert_uint_eq(json_array_size(list) + 2, count(text, "\n"));
+    /* Two lines of head; two above the modes, and two above the bits. */
+    ck_assert_uint_eq(json_array_size(list) + json_array_size(modes) +
+                          json_array_size(bits) + 6,
+                      count(text, "\n"));
     ck_assert(strstr(text, string(j, "machine")) != NULL);
     json_array_foreach(list, i, row)
     {
@@ -123,7 +146,53 @@ START_TEST(machine_says_every_parameter)
         }
     }
     ck_assert(overridden);
+    expect_lines(text, modes, "value");
+    expect_lines(text, bits, "bit");
     json_decref(j);
+}
+END_TEST
+
+/* --- modes of the simulator ---------------------------------------------- */
+
+/* Without what depends on the host and on runs before. */
+static json_t *report_of(const char *fast_cache, const char *more)
+{
+    char root[PATH_MAX];
+    json_t *j, *stage;
+    size_t i;
+
+    ck_assert(getcwd(root, sizeof root) != NULL);
+    j = json_of(arena_printf(p.arena,
+                             "run %s/kernels/grn/layer.xml --layer GRN "
+                             "--shape in0=1x16x24x40 --param bias=1.0 --quiet "
+                             "--json %s %s",
+                             root, more, fast_cache));
+    json_array_foreach(json_object_get(j, "stages"), i, stage)
+    {
+        json_object_del(stage, "host_run_s");
+        json_object_del(stage, "host_compile_s");
+        json_object_del(stage, "from_cache");
+        ck_assert_uint_gt(number(stage, "cycles"), 0);
+    }
+    return j;
+}
+
+/* However the cache model finds its counts, they are the same. */
+START_TEST(fast_cache_changes_no_report)
+{
+    static const char *const more[] = {"", "--timing transaction"};
+    static const char *const sums[] = {"--set fast_cache=0",
+                                       "--set fast_cache=3"};
+    json_t *want = report_of("", more[_i]);
+
+    for (int k = 0; k < 2; k++) {
+        json_t *got = report_of(sums[k], more[_i]);
+
+        ck_assert_str_eq(json_dumps(got, JSON_SORT_KEYS | JSON_INDENT(1)),
+                         json_dumps(want, JSON_SORT_KEYS | JSON_INDENT(1)));
+        json_decref(got);
+    }
+    json_decref(want);
 }
 END_TEST
 
@@ -254,6 +323,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, machine_says_every_parameter);
+    tcase_add_loop_test(t, fast_cache_changes_no_report, 0, 2);
     tcase_add_test(t, asm_says_the_programs);
     tcase_add_test(t, blob_says_stages_and_buffers);
     tcase_add_loop_test(t, refused_together, 0, 6);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "sim/machine/desc.h"
+#include "sim/machine/fast.h"
 
 static arena *mem;
 static vpu_error err;
@@ -43,6 +44,7 @@ static const struct {
 } wrong[] = {
     {"\"clk_mhz\"", "\"clk_mhx\"", "nearest: clk_mhz"},
     {"\"clk_mhz\"", "\"clk_mhzabc\"", "nearest: clk_mhz"},
+    {"\"clk_mhz\"", "\"fast_cache\"", "use --set fast_cache=700"},
     {"\"clk_mhz\"", "\"clk_m\"", "nearest: clk_mhz"},
     {"\"ddr_peak_bw\"", "\"xddr_pak_bww\"", "nearest: ddr_peak_bw"},
     {"value=\"700\"", "value=\"seven\"", "not a whole number"},
@@ -112,6 +114,11 @@ START_TEST(set)
     ck_assert(!mach_desc_set(&d, mem, "ddr_eff_bw=6.25", &err));
     ck_assert_uint_eq(d.l2_hit_stall, 33);
     ck_assert(d.ddr_eff_bw == 6.25 && before.ddr_eff_bw == 7.5);
+    ck_assert_uint_eq(d.fast_cache, MACH_ALL_WAYS);
+    ck_assert(!mach_desc_set(&d, mem, "fast_cache=0", &err));
+    ck_assert_uint_eq(d.fast_cache, 0);
+    ck_assert_int_eq(mach_desc_set(&d, mem, "fast_cache=4096", &err),
+                     VPU_ERR_INVALID);
     ck_assert_int_eq(mach_desc_set(&d, mem, "l2_hit_stal=3", &err),
                      VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(err.msg, "l2_hit_stall"));
