@@ -19,6 +19,7 @@
 #   make fuzz       every reader of bytes from outside, for FUZZ_SECONDS each
 #   make mutate     MUTANTS small changes of the program: do the tests notice?
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
+#   make bench-cache  what each fast way of the cache model gains
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
@@ -257,6 +258,9 @@ bench: deps
 run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 	@scripts/bench build/vpu
 
+bench-cache: all $(BENCH)
+	@$(BENCH) --ways build/vpu
+
 run-fidelity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md
 run-fidelity-pin: all $(FIDELITY)
@@ -325,5 +329,5 @@ docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
-.PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench headers \
+.PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

@@ -1,4 +1,5 @@
 /* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
+ * bench --ways VPU: the fast ways of its cache model alone (ways.c).
  *
  * Kernel rows compare the time a launch takes, without compilation, of one
  * source in all three; the simulator runs with its timing model, on all host
@@ -15,78 +16,9 @@
 
 #include "tests/bench/link.h"
 #include "tests/bench/proc.h"
+#include "tests/bench/rows.h"
 
 enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
-
-/* One source on all three. */
-typedef struct {
-    const char *name;
-    const char *run;       /* words after `vpu run` */
-    const char *host;      /* words of clhost from FILE.cl on, or NULL */
-    const char *host_part; /* the same for Oclgrind: 1 / share of the items */
-    double share;
-    double buffer_mib; /* inputs and outputs */
-} kernel_bench;
-
-static const kernel_bench kernels[] = {
-    {"GRN float, DDR, 1x16x256x512",
-     "kernels/grn/layer.xml --layer GRNFloat --shape in0=1x16x256x512:f32 "
-     "--param bias=1.0",
-     "kernels/grn/grn_f32.cl grn_f32 512,256,1 512,1,1 in:2097152 out:2097152 "
-     "int:16 float:1.0",
-     "kernels/grn/grn_f32.cl grn_f32 512,8,1 512,1,1 in:65536 out:65536 "
-     "int:16 float:1.0",
-     32, 16},
-    /* More than the host's caches hold. */
-    {"GRN float, DDR, 1x16x1024x512",
-     "kernels/grn/layer.xml --layer GRNFloat --shape in0=1x16x1024x512:f32 "
-     "--param bias=1.0",
-     "kernels/grn/grn_f32.cl grn_f32 512,1024,1 512,1,1 in:8388608 "
-     "out:8388608 int:16 float:1.0",
-     "kernels/grn/grn_f32.cl grn_f32 512,8,1 512,1,1 in:65536 out:65536 "
-     "int:16 float:1.0",
-     128, 64},
-    {"matmul float, tiled, 512x512x512",
-     "kernels/matmul/layer.xml --layer MatMulFloat --shape in0=512x512:f32 "
-     "--shape in1=512x512:f32 --shape out0=512x512:f32",
-     "kernels/matmul/matmul_f32.cl matmul_f32 512,512,1 16,16,1 in:262144 "
-     "in:262144 out:262144 int:512 int:512",
-     "kernels/matmul/matmul_f32.cl matmul_f32 512,16,1 16,16,1 in:8192 "
-     "in:262144 out:8192 int:512 int:512",
-     32, 3},
-    {"GRN half, DDR, 1x16x256x512",
-     "kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 "
-     "--param bias=1.0",
-     NULL, NULL, 0, 8},
-    {"GRN half, DMA, 1x16x256x512",
-     "kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 "
-     "--param bias=1.0",
-     NULL, NULL, 0, 8},
-    {"matmul half, tiled, 512x512x512",
-     "kernels/matmul/layer.xml --layer MatMul --shape in0=512x512 "
-     "--shape in1=512x512 --shape out0=512x512",
-     NULL, NULL, 0, 1.5},
-    {"stencil float, 1024x1024",
-     "tests/bench/layer.xml --layer Stencil --shape in0=1x1x1032x1040:f32",
-     "tests/bench/stencil.cl stencil 1024,1024,1 1024,1,1 in:1073280 "
-     "out:1073280 int:1040",
-     "tests/bench/stencil.cl stencil 1024,32,1 1024,1,1 in:1073280 "
-     "out:1073280 int:1040",
-     32, 8},
-    {"reduction float, 16384 groups of 256",
-     "tests/bench/layer.xml --layer Reduction "
-     "--shape in0=1x1x1x4194304:f32 --shape out0=1x1x1x16384:f32",
-     "tests/bench/reduction.cl reduction 4194304,1,1 256,1,1 in:4194304 "
-     "out:16384 local:1024",
-     "tests/bench/reduction.cl reduction 65536,1,1 256,1,1 in:65536 "
-     "out:256 local:1024",
-     64, 16},
-    {"1,000,000 one-item work-groups",
-     "tests/bench/layer.xml --layer Tiny --shape in0=1x1x1x1000000:f32",
-     "tests/bench/tiny.cl tiny 1000000,1,1 1,1,1 in:1000000 out:1000000",
-     "tests/bench/tiny.cl tiny 10000,1,1 1,1,1 in:10000 out:10000", 100, 7.6},
-};
-enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 static const char small[] = "kernels/grn/layer.xml --layer GRN "
                             "--shape in0=1x16x8x16 --param bias=1.0";
@@ -146,23 +78,7 @@ static void add_row(const char *name, double ours, double oclgrind, double pocl)
 
 /* --- kernels ------------------------------------------------------------- */
 
-static double report_seconds(const char *text)
-{
-    json_t *r = json_loads(text, 0, NULL), *stage;
-    double s = 0;
-    size_t i;
-
-    json_array_foreach(json_object_get(r, "stages"), i, stage) s +=
-        json_number_value(json_object_get(stage, "host_run_s"));
-    json_decref(r);
-    if (s <= 0) {
-        fprintf(stderr, "bench: no host_run_s in the report\n");
-        exit(1);
-    }
-    return s;
-}
-
-static double time_vpu(const kernel_bench *k)
+static double time_vpu(const bench_row *k)
 {
     static proc_result r;
     double s[PROCESSES], above;
@@ -172,7 +88,7 @@ static double time_vpu(const kernel_bench *k)
              k->run, RUNS);
     for (int i = 0; i < PROCESSES; i++) {
         proc_run(words, &r);
-        s[i] = report_seconds(r.out);
+        s[i] = bench_report_seconds(r.out);
         above = (double)r.peak_kib / 1024 - k->buffer_mib;
         if (above > peak_mib) {
             peak_mib = above;
@@ -199,7 +115,7 @@ static double time_clhost(const char *prefix, const char *platform, int runs,
     return proc_median(s, (size_t)runs);
 }
 
-static void bench_kernel(const kernel_bench *k)
+static void bench_kernel(const bench_row *k)
 {
     double ours, pocl, oclgrind;
 
@@ -232,7 +148,7 @@ static void time_model_once(const char *run, const char *options, model_time *t)
     snprintf(words, sizeof words, "%s run %s --quiet --json --repeat %d %s",
              vpu, run, RUNS, options);
     proc_run(words, &r);
-    seconds = report_seconds(r.out);
+    seconds = bench_report_seconds(r.out);
     if (!t->seconds || seconds < t->seconds)
         t->seconds = seconds;
     report = json_loads(r.out, 0, NULL);
@@ -324,7 +240,7 @@ static void bench_models(void)
            "untimed", "flow", "transaction", "2 threads", "Mcycles/s",
            "issue M/s");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-        bench_model(kernels[chosen[i]].name, kernels[chosen[i]].run);
+        bench_model(bench_rows[chosen[i]].name, bench_rows[chosen[i]].run);
     printf("\n");
     bench_growth();
     printf("\n");
@@ -333,7 +249,7 @@ static void bench_models(void)
 /* --- the checkers -------------------------------------------------------- */
 
 /* Seconds the launches take under all default checkers. */
-static double time_check(const kernel_bench *k)
+static double time_check(const bench_row *k)
 {
     static proc_result r;
     double s[PROCESSES];
@@ -354,7 +270,7 @@ static double time_check(const kernel_bench *k)
     return proc_median(s, PROCESSES);
 }
 
-static void bench_check(const kernel_bench *k)
+static void bench_check(const bench_row *k)
 {
     json_t *o = json_object();
     double checked, plain, oclgrind;
@@ -389,7 +305,7 @@ static void bench_checks(void)
     printf("\n%-34s %11s %11s %11s %9s %9s\n", "the checkers (vpu check)",
            "checked", "unchecked", "Oclgrind", "slower", "vs O.");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-        bench_check(&kernels[chosen[i]]);
+        bench_check(&bench_rows[chosen[i]]);
     printf("\n");
 }
 
@@ -454,8 +370,13 @@ int main(int argc, char **argv)
 {
     json_t *all, *link;
 
+    if (argc == 3 && !strcmp(argv[1], "--ways")) {
+        bench_ways(argv[2]);
+        return 0;
+    }
     if (argc != 4) {
-        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json\n");
+        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json\n"
+                        "       bench --ways VPU\n");
         return 2;
     }
     vpu = argv[1];
@@ -465,8 +386,8 @@ int main(int argc, char **argv)
     check_rows = json_array();
     printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
            "vs O.", "vs PoCL");
-    for (int i = 0; i < N_KERNELS; i++)
-        bench_kernel(&kernels[i]);
+    for (int i = 0; i < BENCH_ROWS; i++)
+        bench_kernel(&bench_rows[i]);
     bench_processes();
     add_memory();
     bench_models();
