@@ -1,4 +1,5 @@
-/* vpu machine: the numbers the timing model uses, and where they come from. */
+/* vpu machine: the numbers the timing model uses, and where they come from; and
+ * the modes of the simulator. */
 #include <stdio.h>
 
 #include "runtime/cli/cli.h"
@@ -62,7 +63,8 @@ const cli_command cli_machine = {
     .head =
         "usage: vpu machine [--machine FILE] [--set KEY=VALUE]\u2026\n\n"
         "Prints the machine description: every parameter of the timing model with\n"
-        "value, unit, status (documented, inferred, calibrated, assumed) and source.\n\n",
+        "value, unit, status (documented, inferred, calibrated, assumed) and source;\n"
+        "then the modes of the simulator, which change no result.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail = "\n"

@@ -7,29 +7,32 @@
  * accesses share lines and sets in the same way in every round, in other sets
  * each time.
  *
- * An example: the loop loads 16 bytes of plane a and of plane b, 8 KiB behind
- * it, then the next 16 bytes. Lines of L2 have 64 bytes, L1 has 16 sets. The
- * period is 2, the stride 16 bytes, a round 4 times or 8 accesses, the step 1.
+ * An example: the loop loads 16 bytes of plane a and of plane b, 4,608 bytes
+ * behind it, then the next 16 bytes. Lines of L2 have 64 bytes; L1 has 16 sets,
+ * and a line of a shares its set with one of b. The period is 2, the stride 16
+ * bytes, a round 4 times or 8 accesses, the step 1. A list of 132 accesses:
  *
  *   accesses  ab ab ab ab | ab ab ab ab | .. | ab ab ab ab | .. | ab ab
- *   round          0      |      1      | .. |      8      | .. | 16, half
+ *   round          0      |      1      | .. |      8      | .. | half of 16
  *   effects      begin    |    early    | .. |     late    | .. | owed
- *                         |             |    ^ warmup = 8: each set of L1 had
- *                         |             |      an a and a b, so both are known
+ *             lines of L1 and L2 are    |    |  warmup = 8: all sets of L1 have
+ *             looked up                 |    |  had an a and a b and are known;
+ *                                       |    |  two lines of L2 are looked up
  *
- * That was the first list. What the next ones have, and the state behind each:
+ * That list and others, and the state behind each:
  *
- *   list  accesses                   state  owed  behind
- *   -     -                          NONE      -       -
- *   1     132 as above               LIVE      4       8  rounds 8 to 15
- *   2     the loop goes on, 256      LIVE      4      40  16 to 47
- *   3     others                     LEFT      0       0  looked up: the 4 owed
- *   4     the loop again, elsewhere  LIVE      4      ..
- *   5     another loop               LIVE     ..      ..  instead of this one
+ *   list                             state  owed  behind
+ *      (none yet)                    NONE      -       -
+ *   1  132 accesses, as above        LIVE      4       8  rounds 8 to 15
+ *   2  the loop goes on, 256         LIVE      4      40  rounds 8 to 47
+ *   3  40 others                     LEFT      0       0  4 were looked up
+ *   4  the loop again, 64 KiB on     LIVE      4       8
+ *   5  a loop too short to pay       NONE      -       -
  *
- * Accesses are owed until the next list tells whether their round becomes
- * whole. L1's tags are behind by late rounds, of which the last `enough` ones
- * give all tags. Whoever needs the tags pays first (cache_rounds_pay). */
+ * Accesses are owed until the next list tells whether the round becomes whole.
+ * L1's tags are behind by late rounds, of which the last `enough` ones, here
+ * 16, give all tags. Whoever needs the tags pays first (cache_rounds_pay).
+ */
 #ifndef VPU_SIM_MACHINE_CACHE_REPEAT_H
 #define VPU_SIM_MACHINE_CACHE_REPEAT_H
 
