@@ -9,7 +9,7 @@
 #include "tests/bench/proc.h"
 #include "tests/bench/rows.h"
 
-enum { PROCESSES = 15 };
+enum { PROCESSES = 45 };
 
 /* Values of fast_cache: all, one way less each, none. */
 static const struct {
