@@ -5,27 +5,25 @@
 
 #include "visualizer/font.h"
 
-void cv_fill(cv_canvas *c, double x, double y, double w, double h,
-             cv_color color)
+void cv_fill(cv_canvas *c, cv_box at, cv_color color)
 {
-    c->ops->fill(c, x, y, w, h, color, CV_PLAIN);
+    c->ops->fill(c, at, color, CV_PLAIN);
 }
 
-void cv_fill_pattern(cv_canvas *c, double x, double y, double w, double h,
-                     cv_color color, cv_pattern pattern)
+void cv_fill_pattern(cv_canvas *c, cv_box at, cv_color color,
+                     cv_pattern pattern)
 {
-    c->ops->fill(c, x, y, w, h, color, pattern);
+    c->ops->fill(c, at, color, pattern);
 }
 
-void cv_frame(cv_canvas *c, double x, double y, double w, double h,
-              cv_color color)
+void cv_frame(cv_canvas *c, cv_box at, cv_color color)
 {
-    double t = 1;
+    double t = 1, inside = at.h - 2 * t;
 
-    cv_fill(c, x, y, w, t, color);
-    cv_fill(c, x, y + h - t, w, t, color);
-    cv_fill(c, x, y + t, t, h - 2 * t, color);
-    cv_fill(c, x + w - t, y + t, t, h - 2 * t, color);
+    cv_fill(c, (cv_box){at.x, at.y, at.w, t}, color);
+    cv_fill(c, (cv_box){at.x, at.y + at.h - t, at.w, t}, color);
+    cv_fill(c, (cv_box){at.x, at.y + t, t, inside}, color);
+    cv_fill(c, (cv_box){at.x + at.w - t, at.y + t, t, inside}, color);
 }
 
 void cv_line(cv_canvas *c, double x0, double y0, double x1, double y1,
@@ -34,14 +32,14 @@ void cv_line(cv_canvas *c, double x0, double y0, double x1, double y1,
     c->ops->line(c, x0, y0, x1, y1, color);
 }
 
-void cv_clip(cv_canvas *c, double x, double y, double w, double h)
+void cv_clip(cv_canvas *c, cv_box at)
 {
-    c->ops->clip(c, x, y, w, h);
+    c->ops->clip(c, at);
 }
 
 void cv_unclip(cv_canvas *c)
 {
-    c->ops->clip(c, 0, 0, c->width, c->height);
+    c->ops->clip(c, (cv_box){0, 0, c->width, c->height});
 }
 
 double cv_text_width(const cv_canvas *c, cv_font font, const char *text)
@@ -66,17 +64,17 @@ void cv_text_right(cv_canvas *c, double x, double y, cv_font font,
     cv_text(c, x - cv_text_width(c, font, text), y, font, color, text);
 }
 
-void cv_text_fit(cv_canvas *c, double x, double y, double room, cv_font font,
-                 cv_color color, const char *text)
+void cv_text_fit(cv_canvas *c, cv_slot at, cv_font font, cv_color color,
+                 const char *text)
 {
     static const char dots[] = "\xe2\x80\xa6";
-    double left = room - cv_text_width(c, font, dots);
+    double left = at.room - cv_text_width(c, font, dots);
     const char *p = text;
     char cut[512];
     size_t n = 0;
 
-    if (cv_text_width(c, font, text) <= room) {
-        cv_text(c, x, y, font, color, text);
+    if (cv_text_width(c, font, text) <= at.room) {
+        cv_text(c, at.x, at.y, font, color, text);
         return;
     }
     while (*p) {
@@ -90,5 +88,5 @@ void cv_text_fit(cv_canvas *c, double x, double y, double room, cv_font font,
         return;
     memcpy(cut, text, n);
     memcpy(cut + n, dots, sizeof dots);
-    cv_text(c, x, y, font, color, cut);
+    cv_text(c, at.x, at.y, font, color, cut);
 }

@@ -35,15 +35,30 @@ typedef enum {
 
 typedef struct cv_font_set cv_font_set;
 
+typedef struct {
+    double x, y, w, h;
+} cv_box;
+
+/* Where a line of text may be: it begins at x, its middle is at y, and it is
+ * at most room wide. */
+typedef struct {
+    double x, y, room;
+} cv_slot;
+
+/* Pixels in memory, which the caller owns. */
+typedef struct {
+    uint32_t *px; /* 0xAARRGGBB, stride words a line */
+    int w, h, stride;
+} cv_pixels;
+
 typedef struct cv_canvas cv_canvas;
 typedef struct {
-    void (*fill)(cv_canvas *c, double x, double y, double w, double h,
-                 cv_color color, cv_pattern pattern);
+    void (*fill)(cv_canvas *c, cv_box at, cv_color color, cv_pattern pattern);
     void (*line)(cv_canvas *c, double x0, double y0, double x1, double y1,
                  cv_color color);
     void (*text)(cv_canvas *c, double x, double y, cv_font font, cv_color color,
                  const char *text);
-    void (*clip)(cv_canvas *c, double x, double y, double w, double h);
+    void (*clip)(cv_canvas *c, cv_box at);
 } cv_ops;
 
 struct cv_canvas {
@@ -51,8 +66,7 @@ struct cv_canvas {
     cv_font_set *fonts; /* both measure with them */
     double width, height, scale;
     /* raster */
-    uint32_t *px; /* 0xAARRGGBB, stride device pixels a line */
-    int pw, ph, stride;
+    cv_pixels to;
     int cx0, cy0, cx1, cy1; /* clip */
     /* svg */
     str *out;
@@ -67,9 +81,9 @@ vpu_status cv_fonts_open(double scale, cv_font_set **out, vpu_error *err);
 void cv_fonts_close(cv_font_set *f); /* NULL is fine */
 
 /* --- canvases ------------------------------------------------------------ */
-/* Pixels of the caller's, stride words a line. */
-void cv_raster(cv_canvas *c, cv_font_set *fonts, uint32_t *px, int pw, int ph,
-               int stride, double scale);
+/* The pixels must live as long as the canvas draws. */
+void cv_raster(cv_canvas *c, cv_font_set *fonts, const cv_pixels *to,
+               double scale);
 /* Appends a document to out; cv_svg_end closes it. */
 void cv_svg(cv_canvas *c, cv_font_set *fonts, double width, double height,
             str *out);
@@ -78,15 +92,13 @@ void cv_svg_end(cv_canvas *c);
 vpu_status cv_write_png(const cv_canvas *c, const char *path, vpu_error *err);
 
 /* --- drawing ------------------------------------------------------------- */
-void cv_fill(cv_canvas *c, double x, double y, double w, double h,
-             cv_color color);
-void cv_fill_pattern(cv_canvas *c, double x, double y, double w, double h,
-                     cv_color color, cv_pattern pattern);
-void cv_frame(cv_canvas *c, double x, double y, double w, double h,
-              cv_color color);
+void cv_fill(cv_canvas *c, cv_box at, cv_color color);
+void cv_fill_pattern(cv_canvas *c, cv_box at, cv_color color,
+                     cv_pattern pattern);
+void cv_frame(cv_canvas *c, cv_box at, cv_color color);
 void cv_line(cv_canvas *c, double x0, double y0, double x1, double y1,
              cv_color color);
-void cv_clip(cv_canvas *c, double x, double y, double w, double h);
+void cv_clip(cv_canvas *c, cv_box at);
 void cv_unclip(cv_canvas *c);
 /* Of the text, UTF-8; what is not is shown as U+FFFD. y is the middle of the
  * line. */
@@ -96,8 +108,8 @@ double cv_text(cv_canvas *c, double x, double y, cv_font font, cv_color color,
 /* Ends at x. */
 void cv_text_right(cv_canvas *c, double x, double y, cv_font font,
                    cv_color color, const char *text);
-/* Cut with … to fit in room; not drawn when nothing fits. */
-void cv_text_fit(cv_canvas *c, double x, double y, double room, cv_font font,
-                 cv_color color, const char *text);
+/* Cut with … to fit in the room; not drawn when nothing fits. */
+void cv_text_fit(cv_canvas *c, cv_slot at, cv_font font, cv_color color,
+                 const char *text);
 
 #endif

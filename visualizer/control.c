@@ -193,7 +193,7 @@ void control_go_to_change(control *k)
 
 /* --- mouse --------------------------------------------------------------- */
 
-static bool in_box(const paint_box *b, double x, double y)
+static bool in_box(const cv_box *b, double x, double y)
 {
     return x >= b->x && x < b->x + b->w && y >= b->y && y < b->y + b->h;
 }
@@ -352,8 +352,8 @@ static void paint_help(const control *k, cv_canvas *c)
     double w = 560, h = (double)n * 22 + 54;
     double x = (k->width - w) / 2, y = (k->height - h) / 2;
 
-    cv_fill(c, x, y, w, h, colors->panel);
-    cv_frame(c, x, y, w, h, colors->strong_line);
+    cv_fill(c, (cv_box){x, y, w, h}, colors->panel);
+    cv_frame(c, (cv_box){x, y, w, h}, colors->strong_line);
     cv_text(c, x + 20, y + 22, CV_TITLE, colors->text, "Keys");
     control_help_rows(&rows);
     for (size_t i = 0; i < n; i++) {

@@ -37,33 +37,32 @@ paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side)
 
 void paint_layout(const paint_page *p, paint_boxes *b)
 {
-    paint_box a = p->area;
+    cv_box a = p->area;
     double bottom = a.y + a.h - (p->status ? STATUS : 6), x, w;
     bool panel = p->panel && a.w >= 860;
     double side = fmin(panel_of(p)->width, a.w * 0.45);
 
     *b = (paint_boxes){0};
-    b->title = (paint_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};
-    b->legend =
-        (paint_box){a.x + MARGIN, a.y + TITLE, a.w - 2 * MARGIN, LEGEND};
+    b->title = (cv_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};
+    b->legend = (cv_box){a.x + MARGIN, a.y + TITLE, a.w - 2 * MARGIN, LEGEND};
     if (p->status)
-        b->status = (paint_box){a.x, bottom, a.w, STATUS};
+        b->status = (cv_box){a.x, bottom, a.w, STATUS};
     if (panel)
-        b->panel = (paint_box){a.x + a.w - side, a.y + TITLE + LEGEND, side,
-                               bottom - a.y - TITLE - LEGEND};
+        b->panel = (cv_box){a.x + a.w - side, a.y + TITLE + LEGEND, side,
+                            bottom - a.y - TITLE - LEGEND};
     x = a.x + MARGIN + LABELS;
     w = a.x + a.w - (panel ? side : 0) - MARGIN - x;
     if (w < 40)
         w = 40;
     if (p->minimap) {
         bottom -= MINIMAP;
-        b->minimap = (paint_box){x, bottom + 6, w, MINIMAP - 12};
+        b->minimap = (cv_box){x, bottom + 6, w, MINIMAP - 12};
     }
-    b->axis = (paint_box){x, a.y + TITLE + LEGEND, w, AXIS};
-    b->rows = (paint_box){x, b->axis.y + AXIS, w, bottom - b->axis.y - AXIS};
+    b->axis = (cv_box){x, a.y + TITLE + LEGEND, w, AXIS};
+    b->rows = (cv_box){x, b->axis.y + AXIS, w, bottom - b->axis.y - AXIS};
     if (b->rows.h < 0)
         b->rows.h = 0;
-    b->labels = (paint_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
+    b->labels = (cv_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
 }
 
 double paint_height(const paint_page *p)
@@ -82,7 +81,7 @@ void paint_number(char *to, size_t n, double value)
 
 /* --- title and legend ---------------------------------------------------- */
 
-static void paint_title(cv_canvas *c, const paint_page *p, paint_box at)
+static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const tl_timeline *tl = p->view->tl;
     double y = at.y + at.h / 2 + 2, x = at.x;
@@ -102,7 +101,8 @@ static void paint_title(cv_canvas *c, const paint_page *p, paint_box at)
     x += cv_text(c, x, y, CV_NORMAL, p->colors->text, line) + 14;
     if (tl->partial[0]) {
         snprintf(line, sizeof line, "partial: %.200s", tl->partial);
-        cv_text_fit(c, x, y, at.x + at.w - x, CV_NORMAL, p->colors->warn, line);
+        cv_text_fit(c, (cv_slot){x, y, at.x + at.w - x}, CV_NORMAL,
+                    p->colors->warn, line);
     } else if (!tl->clk_mhz) {
         cv_text(c, x, y, CV_NORMAL, p->colors->dim,
                 "not a trace of vpusim: generic tracks");
@@ -123,7 +123,7 @@ static bool class_occurs(const tl_timeline *tl, int class)
     return false;
 }
 
-static void paint_legend(cv_canvas *c, const paint_page *p, paint_box at)
+static void paint_legend(cv_canvas *c, const paint_page *p, cv_box at)
 {
     static const char *const names[TL_OTHER] = {
         [TL_ISSUE] = "issue (computing)",
@@ -143,9 +143,9 @@ static void paint_legend(cv_canvas *c, const paint_page *p, paint_box at)
             continue;
         if (x + 16 + cv_text_width(c, CV_NORMAL, names[k]) > at.x + at.w)
             break;
-        cv_fill_pattern(c, x, y - 6, 12, 12, p->colors->class_color[k],
-                        p->colors->class_pattern[k]);
-        cv_frame(c, x, y - 6, 12, 12, p->colors->strong_line);
+        cv_fill_pattern(c, (cv_box){x, y - 6, 12, 12},
+                        p->colors->class_color[k], p->colors->class_pattern[k]);
+        cv_frame(c, (cv_box){x, y - 6, 12, 12}, p->colors->strong_line);
         x += 17;
         x += cv_text(c, x, y, CV_NORMAL, p->colors->text, names[k]) + 18;
     }
@@ -163,13 +163,14 @@ static void paint_axis(cv_canvas *c, const paint_page *p, const paint_boxes *b)
         double x = view_x(v, b->axis.w, t + i * step);
         char label[64];
 
-        cv_fill(c, b->axis.x + x, bottom - 6, 1, 6 + b->rows.h,
+        cv_fill(c, (cv_box){b->axis.x + x, bottom - 6, 1, 6 + b->rows.h},
                 p->colors->line);
         view_time_text(v, t + i * step, step, label, sizeof label);
         if (x + cv_text_width(c, CV_SMALL, label) + 4 < b->axis.w)
             cv_text(c, b->axis.x + x + 4, bottom - 11, CV_SMALL, p->colors->dim,
                     label);
-        cv_fill(c, b->axis.x + x, bottom - 14, 1, 10, p->colors->strong_line);
+        cv_fill(c, (cv_box){b->axis.x + x, bottom - 14, 1, 10},
+                p->colors->strong_line);
     }
 }
 
@@ -207,7 +208,7 @@ static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
 }
 
 static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
-                        const view_row *at, paint_box box)
+                        const view_row *at, cv_box box)
 {
     const char *name = r->name, *local;
     char figure[32], high[48];
@@ -222,7 +223,8 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
     }
     if (r->kind == TL_ROW_COUNTER && box.h > 30) {
         paint_number(high, sizeof high - 8, r->counter->max);
-        cv_text_fit(c, box.x, y - 7, room, CV_NORMAL, p->colors->text, r->name);
+        cv_text_fit(c, (cv_slot){box.x, y - 7, room}, CV_NORMAL,
+                    p->colors->text, r->name);
         strcat(high, " peak");
         cv_text(c, box.x, y + 8, CV_SMALL, p->colors->dim, high);
         return;
@@ -233,14 +235,14 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
         snprintf(high, sizeof high, "S%u%.20s", r->index, local);
         name = high; /* "SHAVE 0 local 1" has no room */
     }
-    cv_text_fit(c, box.x, y, room, box.h < 12 ? CV_SMALL : CV_NORMAL,
+    cv_text_fit(c, (cv_slot){box.x, y, room}, box.h < 12 ? CV_SMALL : CV_NORMAL,
                 p->colors->text, name);
     if (at->pinned)
-        cv_fill(c, box.x - 6, box.y, 2, box.h, p->colors->accent);
+        cv_fill(c, (cv_box){box.x - 6, box.y, 2, box.h}, p->colors->accent);
 }
 
 static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
-                       const view_slice *s, paint_box at, cv_color color)
+                       const view_slice *s, cv_box at, cv_color color)
 {
     const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
     double x0 = view_x(p->view, at.w, (double)l->begin[s->slice]);
@@ -253,12 +255,13 @@ static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
     x0 = fmax(x0, -3);
     x1 = fmin(x1, at.w + 3);
     view_lane_place(p->view, row, s->lane, &y, &h);
-    cv_frame(c, at.x + x0 - 1, at.y + y - 1, fmax(x1 - x0, 1) + 2, h + 2,
+    cv_frame(c,
+             (cv_box){at.x + x0 - 1, at.y + y - 1, fmax(x1 - x0, 1) + 2, h + 2},
              color);
 }
 
 void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
-               paint_box at)
+               cv_box at)
 {
     const tl_row *r = &p->view->tl->rows[row->row];
 
@@ -267,7 +270,7 @@ void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
         return;
     }
     for (uint32_t k = 0; k < r->n_lanes; k++) {
-        paint_box lane = at;
+        cv_box lane = at;
         double y, h;
 
         if (r->kind == TL_ROW_SHAVE && row->folded && !k && r->n_lanes > 1)
@@ -337,12 +340,15 @@ static void paint_range(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 
     if (!p->view->has_range || x1 <= 0 || x0 >= b->rows.w)
         return;
-    cv_fill(c, b->rows.x + x0, top, x1 - x0, b->rows.h + 6, p->colors->shade);
-    cv_fill(c, b->rows.x + x0, top, 1, b->rows.h + 6, p->colors->accent);
-    cv_fill(c, b->rows.x + x1 - 1, top, 1, b->rows.h + 6, p->colors->accent);
+    cv_fill(c, (cv_box){b->rows.x + x0, top, x1 - x0, b->rows.h + 6},
+            p->colors->shade);
+    cv_fill(c, (cv_box){b->rows.x + x0, top, 1, b->rows.h + 6},
+            p->colors->accent);
+    cv_fill(c, (cv_box){b->rows.x + x1 - 1, top, 1, b->rows.h + 6},
+            p->colors->accent);
     view_time_text(p->view, (double)(p->view->range_to - p->view->range_from),
                    0, label, sizeof label);
-    cv_fill(c, b->rows.x + x0, b->axis.y, fmax(x1 - x0, 1), 12,
+    cv_fill(c, (cv_box){b->rows.x + x0, b->axis.y, fmax(x1 - x0, 1), 12},
             p->colors->accent);
     if (cv_text_width(c, CV_SMALL, label) + 6 < x1 - x0)
         cv_text(c,
@@ -362,9 +368,11 @@ static void paint_end(cv_canvas *c, const paint_page *p, const paint_boxes *b)
         return;
     view_time_text(v, (double)v->tl->end, 0, time, sizeof time);
     snprintf(text, sizeof text, "done after %s", time);
-    cv_fill(c, b->rows.x + x, b->rows.y, 1, b->rows.h, p->colors->strong_line);
-    cv_text_fit(c, b->rows.x + x + 10, b->rows.y + 12, b->rows.w - x - 10,
-                CV_BOLD, p->colors->text, text);
+    cv_fill(c, (cv_box){b->rows.x + x, b->rows.y, 1, b->rows.h},
+            p->colors->strong_line);
+    cv_text_fit(
+        c, (cv_slot){b->rows.x + x + 10, b->rows.y + 12, b->rows.w - x - 10},
+        CV_BOLD, p->colors->text, text);
 }
 
 static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
@@ -374,24 +382,26 @@ static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 
     for (uint32_t i = 0; i < v->n_rows; i++) {
         const view_row *row = &v->rows[i];
-        paint_box at = {b->rows.x, b->rows.y + row->y - v->scroll, b->rows.w,
-                        row->h};
-        paint_box label = {b->labels.x, at.y, b->labels.w, at.h};
+        cv_box at = {b->rows.x, b->rows.y + row->y - v->scroll, b->rows.w,
+                     row->h};
+        cv_box label = {b->labels.x, at.y, b->labels.w, at.h};
 
         if (row->h <= 0 || at.y + at.h < b->rows.y ||
             at.y > b->rows.y + b->rows.h)
             continue;
-        cv_clip(c, b->labels.x - 8, b->rows.y, b->labels.w + 8, b->rows.h);
+        cv_clip(c, (cv_box){b->labels.x - 8, b->rows.y, b->labels.w + 8,
+                            b->rows.h});
         paint_label(c, p, &v->tl->rows[row->row], row, label);
-        cv_clip(c, b->rows.x, b->rows.y, b->rows.w, b->rows.h);
-        cv_fill(c, at.x, at.y, fmin(at.w, fmax(0, end)), at.h,
+        cv_clip(c, b->rows);
+        cv_fill(c, (cv_box){at.x, at.y, fmin(at.w, fmax(0, end)), at.h},
                 p->colors->class_color[TL_IDLE]);
         if (p->under)
             paint_under(c, p, row, at);
         else
             paint_row(c, p, row, at);
     }
-    cv_clip(c, b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h);
+    cv_clip(c,
+            (cv_box){b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h});
     paint_end(c, p, b);
     paint_badges(c, p, b);
     paint_range(c, p, b);
@@ -404,7 +414,7 @@ void paint(cv_canvas *c, const paint_page *p)
     paint_boxes b;
 
     paint_layout(p, &b);
-    cv_fill(c, p->area.x, p->area.y, p->area.w, p->area.h, p->colors->page);
+    cv_fill(c, p->area, p->colors->page);
     paint_title(c, p, b.title);
     paint_legend(c, p, b.legend);
     paint_axis(c, p, &b);
@@ -414,11 +424,11 @@ void paint(cv_canvas *c, const paint_page *p)
     if (b.panel.w > 0)
         panel_of(p)->paint(c, p, b.panel);
     if (p->status) {
-        cv_fill(c, b.status.x, b.status.y, b.status.w, b.status.h,
-                p->colors->panel);
-        cv_text_fit(c, b.status.x + MARGIN, b.status.y + b.status.h / 2,
-                    b.status.w - 2 * MARGIN, CV_NORMAL, p->colors->dim,
-                    p->status);
+        cv_fill(c, b.status, p->colors->panel);
+        cv_text_fit(c,
+                    (cv_slot){b.status.x + MARGIN, b.status.y + b.status.h / 2,
+                              b.status.w - 2 * MARGIN},
+                    CV_NORMAL, p->colors->dim, p->status);
     }
     paint_tooltip(c, p);
 }

@@ -8,13 +8,9 @@
 #include "visualizer/theme.h"
 #include "visualizer/view.h"
 
-typedef struct {
-    double x, y, w, h;
-} paint_box;
-
 /* Where the parts of a page are. w or h 0: not shown. */
 typedef struct {
-    paint_box title, legend, axis, labels, rows, panel, minimap, status;
+    cv_box title, legend, axis, labels, rows, panel, minimap, status;
 } paint_boxes;
 
 /* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
@@ -35,7 +31,7 @@ typedef struct {
     const theme *colors;
     const char *title;  /* of the file */
     const char *status; /* at the bottom; NULL = none */
-    paint_box area;     /* of the whole page on the canvas */
+    cv_box area;        /* of the whole page on the canvas */
     const tl_timeline
         *beside; /* compared with: counters get one scale; or NULL */
     bool panel;  /* numbers at the right, if there is room */
@@ -61,7 +57,7 @@ typedef struct {
     const char *name;
     bool compares;
     double width;
-    void (*paint)(cv_canvas *c, const paint_page *p, paint_box at);
+    void (*paint)(cv_canvas *c, const paint_page *p, cv_box at);
 } paint_panel;
 
 extern const paint_panel paint_panels[PAINT_N_PANELS];
@@ -84,23 +80,23 @@ void paint(cv_canvas *c, const paint_page *p);
 
 /* --- parts, for paint's own files ---------------------------------------- */
 void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
-                const tl_lane *l, bool phases, paint_box at);
+                const tl_lane *l, bool phases, cv_box at);
 void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
-                   paint_box at);
+                   cv_box at);
 #define PANEL(id, name, compares, width, painter) \
-    void painter(cv_canvas *c, const paint_page *p, paint_box at);
+    void painter(cv_canvas *c, const paint_page *p, cv_box at);
 #include "visualizer/panels.def"
 void paint_tooltip(cv_canvas *c, const paint_page *p);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */
 void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 /* B's row of the same name in the lower half of A's. */
 void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
-                 paint_box at);
+                 cv_box at);
 /* A SHAVE's or stage's delta; false: none. */
 bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n);
 void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
-               paint_box at);
-void paint_minimap(cv_canvas *c, const paint_page *p, paint_box at);
+               cv_box at);
+void paint_minimap(cv_canvas *c, const paint_page *p, cv_box at);
 /* "12.3", three significant digits, no exponent. */
 void paint_number(char *to, size_t n, double value);
 

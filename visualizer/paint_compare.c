@@ -61,7 +61,7 @@ static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
 }
 
 static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
-                  double x0, double x1, double y, double h)
+                  cv_box at)
 {
     char text[32];
     double w;
@@ -70,10 +70,12 @@ static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
         return;
     compare_badge(r, text, sizeof text);
     w = cv_text_width(c, CV_SMALL, text) + 6;
-    if (x1 - x0 < w + 44) /* the name comes first */
+    if (at.w < w + 44) /* the name comes first */
         return;
-    cv_fill(c, x1 - w - 1, y + 1, w, h - 2, p->colors->page);
-    cv_text(c, x1 - w + 2, y + h / 2, CV_SMALL, badge_color(p, r), text);
+    cv_fill(c, (cv_box){at.x + at.w - w - 1, at.y + 1, w, at.h - 2},
+            p->colors->page);
+    cv_text(c, at.x + at.w - w + 2, at.y + at.h / 2, CV_SMALL,
+            badge_color(p, r), text);
 }
 
 static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
@@ -101,9 +103,10 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
         if (x1 <= x0)
             continue;
         if (v->line_file && r->kind == TL_ROW_SHAVE && !line_runs_in(p, l, i))
-            cv_fill(c, b->rows.x + x0, y, x1 - x0, row->h, p->colors->shade);
+            cv_fill(c, (cv_box){b->rows.x + x0, y, x1 - x0, row->h},
+                    p->colors->shade);
         if (g)
-            badge(c, p, g, b->rows.x + x0, b->rows.x + x1, y, h);
+            badge(c, p, g, (cv_box){b->rows.x + x0, y, x1 - x0, h});
     }
 }
 
@@ -135,7 +138,7 @@ void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 
         if (x1 > x0 &&
             facts_cost_of(&v->facts, s, NULL, v->line_file, v->line).total)
-            cv_fill(c, b->rows.x + x0, b->rows.y - 4, x1 - x0, 3,
+            cv_fill(c, (cv_box){b->rows.x + x0, b->rows.y - 4, x1 - x0, 3},
                     p->colors->select);
     }
 }
@@ -154,7 +157,7 @@ static const view_row *same_row(const view *v, const tl_row *r)
 }
 
 void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
-                 paint_box at)
+                 cv_box at)
 {
     const view_row *other = same_row(p->under, &p->view->tl->rows[row->row]);
     const compare_row *group =
@@ -173,7 +176,7 @@ void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
     half.h = at.h = floor(at.h / 2);
     paint_row(c, p, &half, at);
     at.y += at.h;
-    cv_fill(c, at.x, at.y, at.w, 1, p->colors->page);
+    cv_fill(c, (cv_box){at.x, at.y, at.w, 1}, p->colors->page);
     if (!other)
         return;
     moved.from = p->view->from * ratio + shift;
@@ -215,17 +218,18 @@ static void paint_item(cv_canvas *c, const paint_page *p, uint64_t i, double x,
     compare_badge(r, short_badge, sizeof short_badge);
     cv_text_right(c, x + w, y + 10, CV_BOLD,
                   d == 0 ? p->colors->dim : badge_color(p, r), short_badge);
-    cv_text_fit(c, x, y + 10, w - 70, CV_NORMAL, p->colors->text, name);
+    cv_text_fit(c, (cv_slot){x, y + 10, w - 70}, CV_NORMAL, p->colors->text,
+                name);
     paint_number(delta, sizeof delta, d);
     snprintf(text, sizeof text, "%s%s %s%s%s", d > 0 ? "+" : "", delta,
              p->cmp->unit, why < TL_N_CAUSES && d != 0 ? ", mostly " : "",
              why < TL_N_CAUSES && d != 0 ? tl_class_name(why) : "");
-    cv_text_fit(c, x, y + 24, w, CV_SMALL, p->colors->dim, text);
+    cv_text_fit(c, (cv_slot){x, y + 24, w}, CV_SMALL, p->colors->dim, text);
     if (p->change == i + 1)
-        cv_frame(c, x - 6, y, w + 12, ITEM - 2, p->colors->select);
+        cv_frame(c, (cv_box){x - 6, y, w + 12, ITEM - 2}, p->colors->select);
 }
 
-void paint_changes(cv_canvas *c, const paint_page *p, paint_box at)
+void paint_changes(cv_canvas *c, const paint_page *p, cv_box at)
 {
     uint64_t slower = 0, first = p->change > 8 ? p->change - 8 : 0;
     char text[128];
@@ -234,9 +238,9 @@ void paint_changes(cv_canvas *c, const paint_page *p, paint_box at)
            p->cmp->rows[p->cmp->slower[slower]].time[1] >
                p->cmp->rows[p->cmp->slower[slower]].time[0])
         slower++;
-    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
-    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
-    cv_clip(c, at.x, at.y, at.w, at.h);
+    cv_fill(c, at, p->colors->panel);
+    cv_fill(c, (cv_box){at.x, at.y, 1, at.h}, p->colors->line);
+    cv_clip(c, at);
     cv_text(c, at.x + PAD, at.y + 18, CV_BOLD, p->colors->text,
             "What got slower, from A to B");
     snprintf(text, sizeof text, "%llu slower, %llu faster, %llu in all",

@@ -23,7 +23,7 @@ typedef struct {
     const tl_row *r;
     const tl_lane *l;
     bool phases;
-    paint_box at;
+    cv_box at;
     double unit; /* logical width of a device pixel */
     /* Equal columns are drawn together. */
     uint64_t last[TL_N_CLASSES], last_span;
@@ -62,7 +62,7 @@ static void flush(lane_painter *k)
             top = k->at.h;
         if (top > below)
             cv_fill_pattern(
-                k->c, x, y - top, w, top - below, color_of(k, class),
+                k->c, (cv_box){x, y - top, w, top - below}, color_of(k, class),
                 k->phases ? CV_PLAIN : k->p->colors->class_pattern[class]);
         below = top;
     }
@@ -217,7 +217,8 @@ static void paint_slices(lane_painter *k)
         char name[300];
 
         if (x1 - x0 >= 3 && x0 > last && x0 >= 0 && x0 < k->at.w)
-            cv_fill(k->c, k->at.x + x0, k->at.y, 1 / k->c->scale, k->at.h,
+            cv_fill(k->c,
+                    (cv_box){k->at.x + x0, k->at.y, 1 / k->c->scale, k->at.h},
                     k->p->colors->page);
         last = x0;
         x0 = fmax(x0, 0) + 3;
@@ -230,13 +231,14 @@ static void paint_slices(lane_painter *k)
             cv_text_width(k->c, CV_SMALL, name) > x1 - x0)
             snprintf(name, sizeof name, "%u", k->l->number[i]);
         cv_text_fit(
-            k->c, k->at.x + x0, k->at.y + k->at.h / 2, x1 - x0, CV_SMALL,
-            theme_on(color_of(k, tl_class_of(v->tl, k->l->name[i]))), name);
+            k->c, (cv_slot){k->at.x + x0, k->at.y + k->at.h / 2, x1 - x0},
+            CV_SMALL, theme_on(color_of(k, tl_class_of(v->tl, k->l->name[i]))),
+            name);
     }
 }
 
 void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
-                const tl_lane *l, bool phases, paint_box at)
+                const tl_lane *l, bool phases, cv_box at)
 {
     lane_painter k = {.c = c,
                       .p = p,
@@ -268,7 +270,7 @@ static double top_of(const paint_page *p, const tl_row *r)
 }
 
 void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
-                   paint_box at)
+                   cv_box at)
 {
     const view *v = p->view;
     const tl_counter *k = r->counter;
@@ -286,15 +288,18 @@ void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
         tl_mean(k, t0, t1 > t0 ? t1 : t0 + 1, &mean, &high);
         hm = fmax(0, fmin(mean / top, 1)) * at.h;
         hh = fmax(0, fmin(high / top, 1)) * at.h;
-        cv_fill(c, x, at.y + at.h - hh, 1 / c->scale, hh,
+        cv_fill(c, (cv_box){x, at.y + at.h - hh, 1 / c->scale, hh},
                 p->colors->area_light);
-        cv_fill(c, x, at.y + at.h - hm, 1 / c->scale, hm,
+        cv_fill(c, (cv_box){x, at.y + at.h - hm, 1 / c->scale, hm},
                 capacity > 0 && mean > 0.95 * capacity
                     ? p->colors->class_color[TL_DDR]
                     : p->colors->area);
     }
     if (capacity > 0)
-        cv_fill(c, at.x, at.y + at.h * (1 - capacity / top),
-                fmax(0, fmin(at.w, view_x(v, at.w, (double)v->tl->end))), 1,
-                p->colors->warn);
+        cv_fill(
+            c,
+            (cv_box){at.x, at.y + at.h * (1 - capacity / top),
+                     fmax(0, fmin(at.w, view_x(v, at.w, (double)v->tl->end))),
+                     1},
+            p->colors->warn);
 }

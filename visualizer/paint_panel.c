@@ -36,10 +36,10 @@ static void line(column *k, const char *key, const char *value)
         return;
     if (w > k->w * 0.75)
         w = k->w * 0.75;
-    cv_text_fit(k->c, k->x, k->y + LINE / 2.0, k->w - w - 8, CV_NORMAL,
-                k->p->colors->dim, key);
-    cv_text_fit(k->c, k->x + k->w - w, k->y + LINE / 2.0, w + 1, CV_NORMAL,
-                k->p->colors->text, value);
+    cv_text_fit(k->c, (cv_slot){k->x, k->y + LINE / 2.0, k->w - w - 8},
+                CV_NORMAL, k->p->colors->dim, key);
+    cv_text_fit(k->c, (cv_slot){k->x + k->w - w, k->y + LINE / 2.0, w + 1},
+                CV_NORMAL, k->p->colors->text, value);
     k->y += LINE;
 }
 
@@ -80,10 +80,10 @@ static void causes(column *k, const uint64_t *cause, uint64_t all)
                  share * 100);
         cv_text_right(k->c, k->x + k->w, k->y + 18, CV_NORMAL,
                       k->p->colors->text, text);
-        cv_fill(k->c, k->x, k->y + 17, bar, 7, k->p->colors->line);
-        cv_fill_pattern(k->c, k->x, k->y + 17, fmax(bar * share, 1), 7,
-                        k->p->colors->class_color[best],
-                        k->p->colors->class_pattern[best]);
+        cv_fill(k->c, (cv_box){k->x, k->y + 17, bar, 7}, k->p->colors->line);
+        cv_fill_pattern(
+            k->c, (cv_box){k->x, k->y + 17, fmax(bar * share, 1), 7},
+            k->p->colors->class_color[best], k->p->colors->class_pattern[best]);
         k->y += 30;
     }
 }
@@ -159,7 +159,8 @@ static void hottest_line(column *k)
     if (!room_for(k))
         return;
     cv_text_fit(
-        k->c, k->x, k->y + LINE / 2.0, k->w, CV_SMALL, k->p->colors->dim,
+        k->c, (cv_slot){k->x, k->y + LINE / 2.0, k->w}, CV_SMALL,
+        k->p->colors->dim,
         paint_trim(facts_text(&k->p->view->facts, at.line.file, at.line.line)));
     k->y += LINE;
 }
@@ -244,15 +245,15 @@ static void selection(column *k)
     }
 }
 
-void paint_figures(cv_canvas *c, const paint_page *p, paint_box at)
+void paint_figures(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
     column k = {c, p, at.x + PAD, at.y, at.w - 2 * PAD, at.y + at.h - 6};
     stats s;
 
-    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
-    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
-    cv_clip(c, at.x, at.y, at.w, at.h);
+    cv_fill(c, at, p->colors->panel);
+    cv_fill(c, (cv_box){at.x, at.y, 1, at.h}, p->colors->line);
+    cv_clip(c, at);
     if (v->has_selection)
         selection(&k);
     if (v->has_range)
@@ -298,7 +299,7 @@ void paint_tooltip(cv_canvas *c, const paint_page *p)
         x = p->area.x + p->area.w - w;
     if (y + 24 > p->area.y + p->area.h)
         y = p->hover_y - 30;
-    cv_fill(c, x, y, w, 24, p->colors->text);
+    cv_fill(c, (cv_box){x, y, w, 24}, p->colors->text);
     cv_text(c, x + 8, y + 12, CV_NORMAL, p->colors->page, text);
 }
 
@@ -323,7 +324,7 @@ static void add_to_map(const tl_timeline *tl, const tl_row *r, int n,
 }
 
 /* Computing over all SHAVEs through the whole trace, and where the view is. */
-void paint_minimap(cv_canvas *c, const paint_page *p, paint_box at)
+void paint_minimap(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
     const tl_timeline *tl = v->tl;
@@ -338,18 +339,19 @@ void paint_minimap(cv_canvas *c, const paint_page *p, paint_box at)
             add_to_map(tl, &tl->rows[k], n, all, busy, issue);
             lanes++;
         }
-    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->class_color[TL_IDLE]);
+    cv_fill(c, at, p->colors->class_color[TL_IDLE]);
     for (int i = 0; i < n && lanes; i++) {
         double scale = at.h / ((double)lanes * fmax(all / n, 1));
         double hb = fmin((double)busy[i] * scale, at.h);
         double hi = fmin((double)issue[i] * scale, at.h);
 
-        cv_fill(c, at.x + w * i, at.y + at.h - hb, w, hb,
+        cv_fill(c, (cv_box){at.x + w * i, at.y + at.h - hb, w, hb},
                 p->colors->area_light);
-        cv_fill(c, at.x + w * i, at.y + at.h - hi, w, hi,
+        cv_fill(c, (cv_box){at.x + w * i, at.y + at.h - hi, w, hi},
                 p->colors->class_color[TL_ISSUE]);
     }
-    cv_fill(c, at.x, at.y, x0 - at.x, at.h, p->colors->shade);
-    cv_fill(c, x1, at.y, at.x + at.w - x1, at.h, p->colors->shade);
-    cv_frame(c, x0, at.y - 2, fmax(x1 - x0, 2), at.h + 4, p->colors->accent);
+    cv_fill(c, (cv_box){at.x, at.y, x0 - at.x, at.h}, p->colors->shade);
+    cv_fill(c, (cv_box){x1, at.y, at.x + at.w - x1, at.h}, p->colors->shade);
+    cv_frame(c, (cv_box){x0, at.y - 2, fmax(x1 - x0, 2), at.h + 4},
+             p->colors->accent);
 }

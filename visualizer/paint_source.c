@@ -82,11 +82,12 @@ typedef struct {
     paint_focus focus;
     const facts_line *lines; /* of the file */
     uint32_t n, first, shown;
+    uint64_t most; /* cycles that the longest bar stands for */
 } listing;
 
 static listing list(const view *v, double height)
 {
-    listing l = {.focus = paint_focus_of(v)};
+    listing l = {.focus = paint_focus_of(v), .most = 1};
     const facts *f = &v->facts;
     const char *file = l.focus.has_line ? l.focus.line.file
                        : f->n_lines     ? f->lines[0].file
@@ -129,9 +130,12 @@ static uint64_t weight(const facts_cost *c, tl_class cause)
     return cause < TL_N_CAUSES ? c->cause[cause] : c->total;
 }
 
-static void paint_bar(cv_canvas *c, const paint_page *p, double x, double y,
-                      const facts_cost *cost, tl_class cause, uint64_t most)
+static void paint_bar(cv_canvas *c, const paint_page *p, const listing *l,
+                      double x, double y, const facts_cost *cost)
 {
+    tl_class cause = l->focus.cause;
+    uint64_t shown = weight(cost, cause);
+    uint64_t most = shown > l->most ? shown : l->most;
     char text[32];
     double at = x;
 
@@ -140,19 +144,16 @@ static void paint_bar(cv_canvas *c, const paint_page *p, double x, double y,
 
         if (!cost->cause[k] || (cause < TL_N_CAUSES && (int)cause != k))
             continue;
-        cv_fill_pattern(c, at, y + 2, fmax(w, 0.5), LINE - 5,
+        cv_fill_pattern(c, (cv_box){at, y + 2, fmax(w, 0.5), LINE - 5},
                         p->colors->class_color[k], p->colors->class_pattern[k]);
         at += w;
     }
-    if (weight(cost, cause) >= 1000000)
-        snprintf(text, sizeof text, "%.1f M",
-                 (double)weight(cost, cause) / 1e6);
-    else if (weight(cost, cause) >= 10000)
-        snprintf(text, sizeof text, "%.0f k",
-                 (double)weight(cost, cause) / 1e3);
+    if (shown >= 1000000)
+        snprintf(text, sizeof text, "%.1f M", (double)shown / 1e6);
+    else if (shown >= 10000)
+        snprintf(text, sizeof text, "%.0f k", (double)shown / 1e3);
     else
-        snprintf(text, sizeof text, "%llu",
-                 (unsigned long long)weight(cost, cause));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)shown);
     cv_text_right(c, x + BAR + COUNT - 8, y + LINE / 2.0, CV_SMALL,
                   p->colors->dim, text);
 }
@@ -165,12 +166,12 @@ static void paint_code(cv_canvas *c, const paint_page *p, const char *text,
     double indent = /* parameters far to the right would not be seen */
         cv_text_width(c, CV_MONO, "m") * fmin((double)(code - text), 12);
 
-    cv_text_fit(c, x + indent, y + LINE / 2.0, room - indent, CV_MONO,
-                p->colors->text, code);
+    cv_text_fit(c, (cv_slot){x + indent, y + LINE / 2.0, room - indent},
+                CV_MONO, p->colors->text, code);
 }
 
 static void paint_head(cv_canvas *c, const paint_page *p, const listing *l,
-                       paint_box at)
+                       cv_box at)
 {
     const paint_focus *f = &l->focus;
     char text[300];
@@ -186,26 +187,25 @@ static void paint_head(cv_canvas *c, const paint_page *p, const listing *l,
         snprintf(text, sizeof text, "%.80s%s%s: %s of all SHAVEs, cycles",
                  f->stage->name, f->phase ? ", " : "", f->phase ? f->phase : "",
                  f->cause < TL_N_CAUSES ? tl_class_name(f->cause) : "time");
-    cv_text_fit(c, at.x + PAD, at.y + 31, at.w - 2 * PAD, CV_SMALL,
+    cv_text_fit(c, (cv_slot){at.x + PAD, at.y + 31, at.w - 2 * PAD}, CV_SMALL,
                 p->colors->dim, text);
 }
 
-void paint_source(cv_canvas *c, const paint_page *p, paint_box at)
+void paint_source(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
     listing l = list(v, at.h);
-    uint64_t most = 1;
     double x = at.x + PAD;
 
-    cv_fill(c, at.x, at.y, at.w, at.h, p->colors->panel);
-    cv_fill(c, at.x, at.y, 1, at.h, p->colors->line);
-    cv_clip(c, at.x, at.y, at.w, at.h);
+    cv_fill(c, at, p->colors->panel);
+    cv_fill(c, (cv_box){at.x, at.y, 1, at.h}, p->colors->line);
+    cv_clip(c, at);
     paint_head(c, p, &l, at);
     if (l.focus.has_line && l.focus.line.total) {
         facts_cost all = facts_cost_of(&v->facts, l.focus.stage, l.focus.phase,
                                        l.focus.line.file, l.focus.line.line);
 
-        most = weight(&all, l.focus.cause);
+        l.most = weight(&all, l.focus.cause);
     }
     for (uint32_t i = 0; i < l.shown; i++) {
         const facts_line *line = &l.lines[l.first + i];
@@ -218,17 +218,15 @@ void paint_source(cv_canvas *c, const paint_page *p, paint_box at)
         char number[16];
 
         if (hot)
-            cv_fill(c, at.x + 1, y, at.w - 1, LINE, p->colors->page);
+            cv_fill(c, (cv_box){at.x + 1, y, at.w - 1, LINE}, p->colors->page);
         if (chosen)
-            cv_frame(c, at.x + 2, y, at.w - 4, LINE, p->colors->select);
+            cv_frame(c, (cv_box){at.x + 2, y, at.w - 4, LINE},
+                     p->colors->select);
         snprintf(number, sizeof number, "%u", line->line);
         cv_text_right(c, x + NUMBER - 8, y + LINE / 2.0, CV_SMALL,
                       p->colors->dim, number);
         if (weight(&cost, l.focus.cause))
-            paint_bar(c, p, x + NUMBER, y, &cost, l.focus.cause,
-                      weight(&cost, l.focus.cause) > most
-                          ? weight(&cost, l.focus.cause)
-                          : most);
+            paint_bar(c, p, &l, x + NUMBER, y, &cost);
         paint_code(c, p, line->text, x + NUMBER + BAR + COUNT, y,
                    at.w - NUMBER - BAR - COUNT - 2 * PAD);
     }

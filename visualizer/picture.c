@@ -29,7 +29,7 @@ static void paint_banner(cv_canvas *c, const sheet *s)
                *slow = s->pages[na <= nb].title;
     char number[32], text[512];
 
-    cv_fill(c, 0, 0, s->width, BANNER, colors->panel);
+    cv_fill(c, (cv_box){0, 0, s->width, BANNER}, colors->panel);
     paint_number(number, sizeof number, ratio);
     if (na == nb)
         snprintf(text, sizeof text, "both take the same time");
@@ -43,7 +43,7 @@ static void paint_banner(cv_canvas *c, const sheet *s)
 
 static void paint_sheet(cv_canvas *c, const sheet *s)
 {
-    cv_fill(c, 0, 0, s->width, s->height, s->pages[0].colors->page);
+    cv_fill(c, (cv_box){0, 0, s->width, s->height}, s->pages[0].colors->page);
     if (s->n == 2)
         paint_banner(c, s);
     for (int i = 0; i < s->n; i++)
@@ -67,7 +67,7 @@ static void arrange(sheet *s, const picture_options *o)
         if (o->height)
             h = (s->height - (s->n == 2 ? BANNER : 0)) * heights[i] /
                 (heights[0] + heights[1]);
-        s->pages[i].area = (paint_box){0, top, s->width, h};
+        s->pages[i].area = (cv_box){0, top, s->width, h};
         top += h;
     }
 }
@@ -86,7 +86,7 @@ static vpu_status write_png(const picture_options *o, const sheet *s,
                        o->png, pw, ph);
     st = cv_fonts_open(scale, &fonts, err);
     if (!st) {
-        cv_raster(&c, fonts, px, pw, ph, pw, scale);
+        cv_raster(&c, fonts, &(const cv_pixels){px, pw, ph, pw}, scale);
         paint_sheet(&c, s);
         st = cv_write_png(&c, o->png, err);
     }

@@ -19,10 +19,20 @@ static uint32_t blend(uint32_t under, uint32_t over, uint32_t a)
     return 0xff000000 | r << 16 | g << 8 | b;
 }
 
+/* What a box is filled with: a colour, and a pattern in ink over it, whose
+ * strokes are `unit` device pixels wide. */
+typedef struct {
+    uint32_t color, ink;
+    cv_pattern pattern;
+    int unit;
+} filling;
+
 /* A pattern on one line: ink on `unit` pixels of every `period`, where
  * (x + shift) % period begins a stroke; period 1 = all, 0 = none. */
-static void pattern_line(cv_pattern p, int y, int unit, int *period, int *shift)
+static void pattern_line(const filling *f, int y, int *period, int *shift)
 {
+    cv_pattern p = f->pattern;
+    int unit = f->unit;
     bool on = y % (4 * unit) < unit;
 
     *shift = 0;
@@ -37,12 +47,13 @@ static void pattern_line(cv_pattern p, int y, int unit, int *period, int *shift)
     }
 }
 
-static void fill_line(uint32_t *row, int x0, int x1, uint32_t color,
-                      uint32_t ink, cv_pattern p, int y, int unit)
+/* `row` is the line y; its pixels from x0 to x1 are filled. */
+static void fill_line(uint32_t *row, int y, int x0, int x1, const filling *f)
 {
-    int period, shift, at;
+    uint32_t color = f->color, ink = f->ink;
+    int period, shift, at, unit = f->unit;
 
-    pattern_line(p, y, unit, &period, &shift);
+    pattern_line(f, y, &period, &shift);
     if (period <= 1) {
         for (int i = x0; i < x1; i++)
             row[i] = period ? ink : color;
@@ -65,28 +76,31 @@ static uint32_t ink_of(uint32_t color)
                         : blend(color, 0xffffffff, 60);
 }
 
-static void raster_fill(cv_canvas *c, double x, double y, double w, double h,
-                        cv_color color, cv_pattern pattern)
+static void raster_fill(cv_canvas *c, cv_box at, cv_color color,
+                        cv_pattern pattern)
 {
-    int x0 = (int)floor(x * c->scale + 0.5),
-        y0 = (int)floor(y * c->scale + 0.5);
-    int x1 = (int)floor((x + w) * c->scale + 0.5);
-    int y1 = (int)floor((y + h) * c->scale + 0.5);
-    uint32_t a = color >> 24, ink = pattern ? ink_of(color) : 0;
-    int unit = c->scale < 1.5 ? 1 : (int)(c->scale + 0.5);
+    int x0 = (int)floor(at.x * c->scale + 0.5);
+    int y0 = (int)floor(at.y * c->scale + 0.5);
+    int x1 = (int)floor((at.x + at.w) * c->scale + 0.5);
+    int y1 = (int)floor((at.y + at.h) * c->scale + 0.5);
+    uint32_t a = color >> 24;
+    filling patterned = {.color = color,
+                         .ink = pattern ? ink_of(color) : 0,
+                         .pattern = pattern,
+                         .unit = c->scale < 1.5 ? 1 : (int)(c->scale + 0.5)};
 
     x0 = x0 < c->cx0 ? c->cx0 : x0;
     y0 = y0 < c->cy0 ? c->cy0 : y0;
     x1 = x1 > c->cx1 ? c->cx1 : x1;
     y1 = y1 > c->cy1 ? c->cy1 : y1;
     for (; y0 < y1; y0++) {
-        uint32_t *row = c->px + (size_t)y0 * (size_t)c->stride;
+        uint32_t *row = c->to.px + (size_t)y0 * (size_t)c->to.stride;
 
         if (a == 255 && !pattern)
             for (int i = x0; i < x1; i++)
                 row[i] = color;
         else if (a == 255)
-            fill_line(row, x0, x1, color, ink, pattern, y0, unit);
+            fill_line(row, y0, x0, x1, &patterned);
         else
             for (int i = x0; i < x1; i++)
                 row[i] = blend(row[i], color, a);
@@ -111,8 +125,9 @@ static void raster_line(cv_canvas *c, double x0, double y0, double x1,
             for (int kx = 0; kx < wide; kx++)
                 if (px + kx >= c->cx0 && px + kx < c->cx1 &&
                     py + ky >= c->cy0 && py + ky < c->cy1) {
-                    uint32_t *p = &c->px[(size_t)(py + ky) * (size_t)c->stride +
-                                         (size_t)(px + kx)];
+                    uint32_t *p =
+                        &c->to.px[(size_t)(py + ky) * (size_t)c->to.stride +
+                                  (size_t)(px + kx)];
                     *p = blend(*p, color, color >> 24);
                 }
     }
@@ -126,7 +141,7 @@ static void draw_glyph(cv_canvas *c, const font_glyph *g, int x, int y,
 
         if (y + j < c->cy0 || y + j >= c->cy1)
             continue;
-        row = c->px + (size_t)(y + j) * (size_t)c->stride;
+        row = c->to.px + (size_t)(y + j) * (size_t)c->to.stride;
         for (int i = 0; i < g->w; i++) {
             uint32_t a = g->alpha[j * g->w + i] * (color >> 24) / 255;
 
@@ -150,51 +165,48 @@ static void raster_text(cv_canvas *c, double x, double y, cv_font font,
     }
 }
 
-static void raster_clip(cv_canvas *c, double x, double y, double w, double h)
+static void raster_clip(cv_canvas *c, cv_box at)
 {
     double s = c->scale;
 
-    c->cx0 = (int)fmax(0, floor(x * s + 0.5));
-    c->cy0 = (int)fmax(0, floor(y * s + 0.5));
-    c->cx1 = (int)fmin(c->pw, floor((x + w) * s + 0.5));
-    c->cy1 = (int)fmin(c->ph, floor((y + h) * s + 0.5));
+    c->cx0 = (int)fmax(0, floor(at.x * s + 0.5));
+    c->cy0 = (int)fmax(0, floor(at.y * s + 0.5));
+    c->cx1 = (int)fmin(c->to.w, floor((at.x + at.w) * s + 0.5));
+    c->cy1 = (int)fmin(c->to.h, floor((at.y + at.h) * s + 0.5));
 }
 
 static const cv_ops raster_ops = {raster_fill, raster_line, raster_text,
                                   raster_clip};
 
-void cv_raster(cv_canvas *c, cv_font_set *fonts, uint32_t *px, int pw, int ph,
-               int stride, double scale)
+void cv_raster(cv_canvas *c, cv_font_set *fonts, const cv_pixels *to,
+               double scale)
 {
     *c = (cv_canvas){.ops = &raster_ops,
                      .fonts = fonts,
-                     .px = px,
-                     .pw = pw,
-                     .ph = ph,
-                     .stride = stride,
-                     .cx1 = pw,
-                     .cy1 = ph,
-                     .width = pw / scale,
-                     .height = ph / scale,
+                     .to = *to,
+                     .cx1 = to->w,
+                     .cy1 = to->h,
+                     .width = to->w / scale,
+                     .height = to->h / scale,
                      .scale = scale};
 }
 
 vpu_status cv_write_png(const cv_canvas *c, const char *path, vpu_error *err)
 {
     png_image image = {.version = PNG_IMAGE_VERSION,
-                       .width = (uint32_t)c->pw,
-                       .height = (uint32_t)c->ph,
+                       .width = (uint32_t)c->to.w,
+                       .height = (uint32_t)c->to.h,
                        .format = PNG_FORMAT_BGR};
-    uint8_t *bytes = malloc((size_t)c->pw * (size_t)c->ph * 3);
+    uint8_t *bytes = malloc((size_t)c->to.w * (size_t)c->to.h * 3);
     file_out out;
     vpu_status st;
 
     if (!bytes)
         return err_set(err, VPU_ERR_NOMEM, "%s: no memory for a picture", path);
-    for (int y = 0; y < c->ph; y++)
-        for (int x = 0; x < c->pw; x++) {
-            uint32_t p = c->px[(size_t)y * (size_t)c->stride + (size_t)x];
-            uint8_t *to = &bytes[((size_t)y * (size_t)c->pw + (size_t)x) * 3];
+    for (int y = 0; y < c->to.h; y++)
+        for (int x = 0; x < c->to.w; x++) {
+            uint32_t p = c->to.px[(size_t)y * (size_t)c->to.stride + (size_t)x];
+            uint8_t *to = &bytes[((size_t)y * (size_t)c->to.w + (size_t)x) * 3];
 
             to[0] = (uint8_t)p;
             to[1] = (uint8_t)(p >> 8);

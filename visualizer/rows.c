@@ -206,33 +206,40 @@ static bool holds(const char *text, const char *part)
     return !*part;
 }
 
-static bool matches(const view *v, const tl_lane *l, uint64_t i,
-                    const char *text, bool numbers)
+/* What is looked for, and which way. */
+typedef struct {
+    const char *text;
+    bool numbers; /* the text has some, so numbers of slices are compared too */
+    int dir;      /* 1 forwards, -1 backwards */
+} search;
+
+static bool matches(const view *v, const search *s, const tl_lane *l,
+                    uint64_t i)
 {
     char name[300];
 
-    if (!numbers || !l->number)
-        return holds(tl_text(v->tl, l->name[i]), text);
+    if (!s->numbers || !l->number)
+        return holds(tl_text(v->tl, l->name[i]), s->text);
     tl_slice_name(v->tl, l, i, name, sizeof name);
-    return holds(name, text);
+    return holds(name, s->text);
 }
 
-/* The first match in a lane at or after t (dir 1), or the last before t. */
-static bool search_lane(const view *v, const tl_lane *l, const char *text,
-                        bool numbers, uint64_t t, int dir, uint64_t *slice)
+/* The first match in a lane at or after t, or backwards the last before t. */
+static bool search_lane(const view *v, const search *s, const tl_lane *l,
+                        uint64_t t, uint64_t *slice)
 {
     uint64_t i = tl_count_before(l, t);
 
-    if (dir > 0) {
+    if (s->dir > 0) {
         for (; i < l->n_slices; i++)
-            if (matches(v, l, i, text, numbers)) {
+            if (matches(v, s, l, i)) {
                 *slice = i;
                 return true;
             }
         return false;
     }
     while (i-- > 0)
-        if (matches(v, l, i, text, numbers)) {
+        if (matches(v, s, l, i)) {
             *slice = i;
             return true;
         }
@@ -240,8 +247,8 @@ static bool search_lane(const view *v, const tl_lane *l, const char *text,
 }
 
 /* Matches are in order of (time, row, lane). */
-static bool search_from(const view *v, const char *text, bool numbers,
-                        uint64_t t, int64_t after, int dir, view_slice *out)
+static bool search_from(const view *v, const search *s, uint64_t t,
+                        int64_t after, view_slice *out)
 {
     uint64_t best = 0;
     int64_t key = -1;
@@ -254,16 +261,16 @@ static bool search_from(const view *v, const char *text, bool numbers,
             int64_t place = (int64_t)k * TL_MAX_LANES + lane;
             uint64_t i, begin;
             /* Those at t itself count when their place is on the far side. */
-            bool inside = dir > 0 ? place > after : place < after;
+            bool inside = s->dir > 0 ? place > after : place < after;
 
             if (v->rows[k].hidden ||
-                !search_lane(v, &r->lanes[lane], text, numbers,
-                             t + (dir > 0 ? !inside : inside), dir, &i))
+                !search_lane(v, s, &r->lanes[lane],
+                             t + (s->dir > 0 ? !inside : inside), &i))
                 continue;
             begin = r->lanes[lane].begin[i];
             if (found &&
-                (dir > 0 ? begin > best || (begin == best && place > key)
-                         : begin < best || (begin == best && place < key)))
+                (s->dir > 0 ? begin > best || (begin == best && place > key)
+                            : begin < best || (begin == best && place < key)))
                 continue;
             found = true;
             best = begin;
@@ -278,7 +285,9 @@ bool view_search(const view *v, const char *text, int dir, view_slice *out)
 {
     uint64_t t = dir > 0 ? 0 : v->tl->end + 1;
     int64_t after = -1;
-    bool numbers = strpbrk(text, "0123456789") != NULL;
+    search s = {.text = text,
+                .numbers = strpbrk(text, "0123456789") != NULL,
+                .dir = dir};
 
     if (!*text)
         return false;
@@ -290,10 +299,10 @@ bool view_search(const view *v, const char *text, int dir, view_slice *out)
             if (v->rows[k].row == v->selection.row)
                 after = (int64_t)k * TL_MAX_LANES + v->selection.lane;
     }
-    if (search_from(v, text, numbers, t, after, dir, out))
+    if (search_from(v, &s, t, after, out))
         return true;
-    return search_from(v, text, numbers, dir > 0 ? 0 : v->tl->end + 1,
-                       dir > 0 ? -1 : INT64_MAX, dir, out);
+    return search_from(v, &s, dir > 0 ? 0 : v->tl->end + 1,
+                       dir > 0 ? -1 : INT64_MAX, out);
 }
 
 void view_select(view *v, const view_slice *s)

@@ -26,26 +26,26 @@ static void paint(str *out, const char *key, cv_color color)
                    (color >> 24) * 100 / 256);
 }
 
-static void rect(cv_canvas *c, double x, double y, double w, double h)
+static void rect(cv_canvas *c, cv_box at)
 {
     str_puts(c->out, "<rect");
-    number(c->out, "x", x);
-    number(c->out, "y", y);
-    number(c->out, "width", w);
-    number(c->out, "height", h);
+    number(c->out, "x", at.x);
+    number(c->out, "y", at.y);
+    number(c->out, "width", at.w);
+    number(c->out, "height", at.h);
 }
 
-static void svg_fill(cv_canvas *c, double x, double y, double w, double h,
-                     cv_color color, cv_pattern pattern)
+static void svg_fill(cv_canvas *c, cv_box at, cv_color color,
+                     cv_pattern pattern)
 {
-    if (w <= 0 || h <= 0)
+    if (at.w <= 0 || at.h <= 0)
         return;
-    rect(c, x, y, w, h);
+    rect(c, at);
     paint(c->out, "fill", color);
     str_puts(c->out, "/>\n");
     if (!pattern)
         return;
-    rect(c, x, y, w, h);
+    rect(c, at);
     str_printf(c->out, " fill=\"url(#p%d)\"/>\n", pattern);
 }
 
@@ -92,9 +92,10 @@ static void svg_text(cv_canvas *c, double x, double y, cv_font font,
     str_free(&safe);
 }
 
-static void svg_clip(cv_canvas *c, double x, double y, double w, double h)
+static void svg_clip(cv_canvas *c, cv_box at)
 {
-    bool whole = x <= 0 && y <= 0 && x + w >= c->width && y + h >= c->height;
+    bool whole = at.x <= 0 && at.y <= 0 && at.x + at.w >= c->width &&
+                 at.y + at.h >= c->height;
 
     if (c->clipped)
         str_puts(c->out, "</g>\n");
@@ -102,7 +103,7 @@ static void svg_clip(cv_canvas *c, double x, double y, double w, double h)
     if (whole)
         return;
     str_printf(c->out, "<clipPath id=\"c%u\">", ++c->n_clips);
-    rect(c, x, y, w, h);
+    rect(c, at);
     str_printf(c->out, "/></clipPath>\n<g clip-path=\"url(#c%u)\">\n",
                c->n_clips);
 }

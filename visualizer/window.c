@@ -81,7 +81,8 @@ static void draw(win *w)
 {
     cv_canvas c;
 
-    cv_raster(&c, w->fonts, w->px, w->pw, w->ph, w->pw, w->scale);
+    cv_raster(&c, w->fonts, &(const cv_pixels){w->px, w->pw, w->ph, w->pw},
+              w->scale);
     control_paint(&w->k, &c);
     SDL_UpdateTexture(w->texture, NULL, w->px, w->pw * 4);
     SDL_RenderCopy(w->renderer, w->texture, NULL, NULL);

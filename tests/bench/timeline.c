@@ -109,7 +109,7 @@ static double frames(view *v, cv_font_set *fonts, uint32_t *px)
             control_wheel(&k, 0, -1, 0);
         else
             control_key(&k, i % 2 ? 'd' : 'w', 0);
-        cv_raster(&c, fonts, px, WIDTH, HEIGHT, WIDTH, 1);
+        cv_raster(&c, fonts, &(const cv_pixels){px, WIDTH, HEIGHT, WIDTH}, 1);
         control_paint(&k, &c);
         took[i] = (now() - start) * 1e3;
     }
