@@ -365,33 +365,33 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
         add_gap(e, shave, t, cycles, cause);
 }
 
-void emit_transfer(emit_writer *e, uint32_t channel, uint64_t begin,
-                   uint64_t end, uint32_t shave, uint64_t group,
-                   const mach_transfer *t)
+void emit_transfer(emit_writer *e, const emit_dma *d)
 {
+    const mach_transfer *t = d->transfer;
     trc_arg args[] = {TRC_UINT("bytes", t->bytes),
                       TRC_UINT("lines", t->lines),
                       TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
-                      TRC_UINT("shave", shave),
-                      TRC_UINT("group", group),
+                      TRC_UINT("shave", d->shave),
+                      TRC_UINT("group", d->group),
                       TRC_UINT("source line", t->src_line),
                       TRC_UINT("target line", t->dst_line)};
 
     if (!e || !e->w)
         return;
-    emit_local_transfer(e->local, shave, end, group);
+    emit_local_transfer(e->local, d->shave, d->end, d->group);
     if (e->level == TRC_SUMMARY)
-        merge_add(&e->lists[MACH_MAX_SHAVES + channel],
-                  &(merged){.begin = begin,
-                            .end = end,
+        merge_add(&e->lists[MACH_MAX_SHAVES + d->channel],
+                  &(merged){.begin = d->begin,
+                            .end = d->end,
                             .items = 1,
-                            .busy = end - begin,
+                            .busy = d->end - d->begin,
                             .bytes = t->bytes});
     else
-        trc_slice(e->w, e->channels[channel], e->start + begin, e->start + end,
+        trc_slice(e->w, e->channels[d->channel], e->start + d->begin,
+                  e->start + d->end,
                   &(trc_event){.name = t->to_cmx ? "in" : "out",
                                .numbered = true,
-                               .number = group,
+                               .number = d->group,
                                .args = args,
                                .n_args = 7});
 }

@@ -26,9 +26,13 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
 void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t);
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause);
-void emit_transfer(emit_writer *e, uint32_t channel, uint64_t begin,
-                   uint64_t end, uint32_t shave, uint64_t group,
-                   const mach_transfer *t);
+/* What a channel did for a group of a SHAVE. */
+typedef struct {
+    uint32_t channel, shave;
+    uint64_t group, begin, end;
+    const mach_transfer *transfer;
+} emit_dma;
+void emit_transfer(emit_writer *e, const emit_dma *d);
 /* bytes per cycle (Q20) on DDR from begin to end */
 void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate);
 void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves);

@@ -56,8 +56,12 @@ static void end_transfer(engine *e, uint32_t c)
     e->profile->ddr_bytes += r->transfer.bytes;
     *(r->transfer.to_cmx ? &e->profile->dma_in_bytes
                          : &e->profile->dma_out_bytes) += r->transfer.bytes;
-    emit_transfer(e->trace, c, ch->begin, e->now, r->shave, r->group,
-                  &r->transfer);
+    emit_transfer(e->trace, &(const emit_dma){.channel = c,
+                                              .shave = r->shave,
+                                              .group = r->group,
+                                              .begin = ch->begin,
+                                              .end = e->now,
+                                              .transfer = &r->transfer});
     if (s->blocked)
         e->next[e->n_channels + r->shave] = e->now; /* looks again itself */
     if (e->n_waiting) {
