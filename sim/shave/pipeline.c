@@ -437,30 +437,34 @@ typedef struct {
     vp_block b;
 } writer;
 
-static isa_operand op3(writer *w, isa_op op, isa_type type, uint32_t sub,
-                       isa_operand a, isa_operand b, isa_operand c)
-{
-    vp_op *o = vp_add(w->x->p, &w->b, op);
+/* An operation to write, with its operands. */
+typedef struct {
+    isa_op op;
+    isa_type type;
+    uint32_t sub;
+    isa_operand src[ISA_MAX_SRC];
+} operation;
 
-    if (a.kind == ISA_IMM && isa_src_class(op, 0) == 'i') {
+static isa_operand write_op(writer *w, operation what)
+{
+    vp_op *o = vp_add(w->x->p, &w->b, what.op);
+
+    if (what.src[0].kind == ISA_IMM && isa_src_class(what.op, 0) == 'i') {
         isa_operand r = vp_reg(w->x->p, ISA_I);
 
         o->in.op = ISA_OP_imov;
-        o->in.src[0] = a;
+        o->in.src[0] = what.src[0];
         o->in.dst[0] = r;
-        return op3(w, op, type, sub, r, b, c);
+        what.src[0] = r;
+        return write_op(w, what);
     }
-    o->in.type = (uint8_t)type;
-    o->in.sub = (uint8_t)sub;
-    o->in.src[0] = a;
-    o->in.src[1] = b;
-    o->in.src[2] = c;
-    if (isa_n_dst(op))
+    o->in.type = (uint8_t)what.type;
+    o->in.sub = (uint8_t)what.sub;
+    memcpy(o->in.src, what.src, sizeof o->in.src);
+    if (isa_n_dst(what.op))
         o->in.dst[0] = vp_reg(w->x->p, ISA_I);
     return o->in.dst[0];
 }
-
-#define NO ((isa_operand){0})
 
 /* How often the loop runs; at least once. Where the sum below does not say (a
  * distance of 2^31 and more, or one that the steps do not hit) the result is 0,
@@ -471,27 +475,38 @@ static isa_operand count(writer *w)
     bool up = x->step > 0;
     uint32_t step = (uint32_t)(up ? x->step : -x->step);
     uint32_t shift = (uint32_t)__builtin_ctz(step);
-    isa_operand n = up ? op3(w, ISA_OP_isub, ISA_NO_TYPE, 0, x->bound,
-                             x->counter, NO)
-                       : op3(w, ISA_OP_isub, ISA_NO_TYPE, 0, x->counter,
-                             x->bound, NO),
-                more;
+    operation left = {
+        .op = ISA_OP_isub,
+        .src = {up ? x->bound : x->counter, up ? x->counter : x->bound}};
+    isa_operand n = write_op(w, left), more;
 
     if (x->cond == ISA_NE && !shift)
         return n;
     if (x->cond == ISA_NE) {
-        more = op3(w, ISA_OP_iand, ISA_NO_TYPE, 0, n, vp_imm(step - 1), NO);
-        n = op3(w, ISA_OP_ishr, ISA_U32, 0, n, vp_imm(shift), NO);
-        return op3(w, ISA_OP_isel, ISA_NO_TYPE, 0, more, vp_imm(0), n);
+        more = write_op(
+            w, (operation){.op = ISA_OP_iand, .src = {n, vp_imm(step - 1)}});
+        n = write_op(w, (operation){.op = ISA_OP_ishr,
+                                    .type = ISA_U32,
+                                    .src = {n, vp_imm(shift)}});
+        return write_op(
+            w, (operation){.op = ISA_OP_isel, .src = {more, vp_imm(0), n}});
     }
     if (step > 1) {
-        n = op3(w, ISA_OP_iadd, ISA_NO_TYPE, 0, n, vp_imm(step - 1), NO);
-        n = op3(w, ISA_OP_ishr, ISA_S32, 0, n, vp_imm(shift), NO);
+        n = write_op(
+            w, (operation){.op = ISA_OP_iadd, .src = {n, vp_imm(step - 1)}});
+        n = write_op(w, (operation){.op = ISA_OP_ishr,
+                                    .type = ISA_S32,
+                                    .src = {n, vp_imm(shift)}});
     }
-    n = op3(w, ISA_OP_imax, ISA_S32, 0, n, vp_imm(0), NO);
-    more = op3(w, ISA_OP_icmp, x->type, (uint32_t)x->cond, x->counter, x->bound,
-               NO);
-    return op3(w, ISA_OP_isel, ISA_NO_TYPE, 0, more, n, vp_imm(1));
+    n = write_op(
+        w,
+        (operation){.op = ISA_OP_imax, .type = ISA_S32, .src = {n, vp_imm(0)}});
+    more = write_op(w, (operation){.op = ISA_OP_icmp,
+                                   .type = x->type,
+                                   .sub = (uint32_t)x->cond,
+                                   .src = {x->counter, x->bound}});
+    return write_op(
+        w, (operation){.op = ISA_OP_isel, .src = {more, n, vp_imm(1)}});
 }
 
 /* Fewer iterations than stages take the plain loop. */
@@ -501,10 +516,15 @@ static vp_block decide(piper *x, isa_operand *repeats)
     isa_operand n = count(&w), few;
     vp_op *o;
 
-    *repeats = x->mod.stages > 1 ? op3(&w, ISA_OP_isub, ISA_NO_TYPE, 0, n,
-                                       vp_imm(x->mod.stages - 1), NO)
-                                 : n;
-    few = op3(&w, ISA_OP_icmp, ISA_U32, ISA_LT, n, vp_imm(x->mod.stages), NO);
+    *repeats =
+        x->mod.stages > 1
+            ? write_op(&w, (operation){.op = ISA_OP_isub,
+                                       .src = {n, vp_imm(x->mod.stages - 1)}})
+            : n;
+    few = write_op(&w, (operation){.op = ISA_OP_icmp,
+                                   .type = ISA_U32,
+                                   .sub = ISA_LT,
+                                   .src = {n, vp_imm(x->mod.stages)}});
     o = vp_add(x->p, &w.b, ISA_OP_brc);
     o->in.src[0] = few;
     o->in.sub = 1;

@@ -119,13 +119,13 @@ isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
     return x->in.dst[0];
 }
 
-void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
-              uint32_t cost, isa_operand *ret, uint32_t n_ret)
+void sel_call(sel *s, sel_routine r, const isa_operand *args, uint32_t n,
+              isa_operand *ret, uint32_t n_ret)
 {
     for (uint32_t k = 0; k < n; k++)
         sel1(s, args[k], .op = ISA_OP_starg, .imm = (int32_t)k);
-    sel0(s, .op = ISA_OP_call, .imm = (int32_t)vp_callee(s->program, callee),
-         .cost = cost ? cost : 1);
+    sel0(s, .op = ISA_OP_call, .imm = (int32_t)vp_callee(s->program, r.name),
+         .cost = r.cost ? r.cost : 1);
     for (uint32_t k = 0; k < n_ret; k++)
         ret[k] = sel0(s, .op = ISA_OP_ldret, .imm = (int32_t)k);
 }
@@ -490,7 +490,8 @@ static isa_operand binary(sel *s, LLVMValueRef i, sel_shape t)
     default: { /* frem */
         isa_operand args[2] = {a, b};
 
-        sel_call(s, t.bits == 16 ? "frem.f16" : "frem.f32", args, 2, 40, &x, 1);
+        sel_call(s, (sel_routine){t.bits == 16 ? "frem.f16" : "frem.f32", 40},
+                 args, 2, &x, 1);
         return x;
     }
     }
@@ -703,7 +704,7 @@ static void unreachable(sel *s, LLVMValueRef t)
     isa_operand line = vp_imm(ir_line_near(t));
 
     if (!before || !call_ends(ir_call_id(before)))
-        sel_call(s, "unreachable", &line, 1, 0, NULL, 0);
+        sel_call(s, (sel_routine){"unreachable", 0}, &line, 1, NULL, 0);
 }
 
 static void terminator(sel *s, LLVMValueRef t, uint32_t n)

@@ -96,9 +96,15 @@ isa_operand sel_emit(sel *s, sel_op o, isa_operand a, isa_operand b,
 #define sel3(s, a, b, c, ...) sel_emit(s, (sel_op){__VA_ARGS__}, a, b, c)
 #define sel0(s, ...) sel_emit(s, (sel_op){__VA_ARGS__}, SEL_NO, SEL_NO, SEL_NO)
 
-/* A routine: arguments in order, n_ret words back. cost in cycles. */
-void sel_call(sel *s, const char *callee, const isa_operand *args, uint32_t n,
-              uint32_t cost, isa_operand *ret, uint32_t n_ret);
+/* What a program can call; cost in cycles, 0 stands for one. */
+typedef struct {
+    const char *name;
+    uint32_t cost;
+} sel_routine;
+
+/* n arguments in order, n_ret words back. */
+void sel_call(sel *s, sel_routine r, const isa_operand *args, uint32_t n,
+              isa_operand *ret, uint32_t n_ret);
 
 /* Lanes (select_vector.c). A 64-bit lane is two operands. */
 isa_operand sel_lane(sel *s, LLVMTypeRef t, const sel_value_parts *x,

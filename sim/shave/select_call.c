@@ -220,9 +220,10 @@ static isa_operand saturating(sel *s, const call *c, const isa_operand *in,
                         sel2(s, a, b, .op = add ? ISA_OP_iadd : ISA_OP_isub),
                         is_signed);
     sel_call(s,
-             add ? (is_signed ? "sat.sadd" : "sat.uadd")
-                 : (is_signed ? "sat.ssub" : "sat.usub"),
-             args, 2, COST_SATURATE, &ret, 1);
+             (sel_routine){add ? (is_signed ? "sat.sadd" : "sat.uadd")
+                               : (is_signed ? "sat.ssub" : "sat.usub"),
+                           COST_SATURATE},
+             args, 2, &ret, 1);
     return ret;
 }
 
@@ -247,7 +248,7 @@ static isa_operand lane_bitreverse(sel *s, const call *c, const isa_operand *a)
 {
     isa_operand ret;
 
-    sel_call(s, "bits.reverse", a, 1, COST_BITS, &ret, 1);
+    sel_call(s, (sel_routine){"bits.reverse", COST_BITS}, a, 1, &ret, 1);
     return c->y.bits < 32 ? sel2(s, ret, vp_imm(32 - c->y.bits),
                                  .op = ISA_OP_ishr, .type = ISA_U32)
                           : ret;
@@ -257,7 +258,7 @@ static isa_operand lane_bswap(sel *s, const call *c, const isa_operand *a)
 {
     isa_operand ret;
 
-    sel_call(s, "bits.swap", a, 1, COST_BITS, &ret, 1);
+    sel_call(s, (sel_routine){"bits.swap", COST_BITS}, a, 1, &ret, 1);
     return c->y.bits < 32 ? sel2(s, ret, vp_imm(32 - c->y.bits),
                                  .op = ISA_OP_ishr, .type = ISA_U32)
                           : ret;
@@ -280,10 +281,11 @@ static void saturating_convert(sel *s, call *c, bool is_signed)
                 sel_is_vector(ft) ? sel_lane(s, ft, c->a, k) : c->a->parts[0];
 
             sel_call(s,
-                     arena_printf(s->arena, "i64.sat_%s_%c",
-                                  f.bits == 16 ? "f16" : "f32",
-                                  is_signed ? 's' : 'u'),
-                     &a, 1, 12, lanes + 2 * k, 2);
+                     (sel_routine){arena_printf(s->arena, "i64.sat_%s_%c",
+                                                f.bits == 16 ? "f16" : "f32",
+                                                is_signed ? 's' : 'u'),
+                                   12},
+                     &a, 1, lanes + 2 * k, 2);
         }
     } else if (c->vector) {
         sel_value_parts *r =
@@ -544,8 +546,10 @@ static void wide_intrinsic(sel *s, call *c, const char *name)
             len = sizeof op - 1;
         memcpy(op, name + 5, len);
         op[len] = 0;
-        sel_call(s, arena_printf(s->arena, "i64.%s", op), args, n,
-                 COST_WIDE_ODD, ret, 2);
+        sel_call(
+            s,
+            (sel_routine){arena_printf(s->arena, "i64.%s", op), COST_WIDE_ODD},
+            args, n, ret, 2);
         c->x->parts[2 * k] = ret[0];
         c->x->parts[2 * k + 1] = ret[1];
     }
@@ -563,8 +567,10 @@ static void overflowing(sel *s, call *c, const char *name)
         sel_fail(s, name);
         return;
     }
-    sel_call(s, arena_printf(s->arena, "overflow.%.4s", name + 5), args, 2,
-             COST_OVERFLOW, c->x->parts, 2);
+    sel_call(s,
+             (sel_routine){arena_printf(s->arena, "overflow.%.4s", name + 5),
+                           COST_OVERFLOW},
+             args, 2, c->x->parts, 2);
 }
 
 static void intrinsic(sel *s, call *c, const char *name)
@@ -615,9 +621,11 @@ static void block_move(sel *s, LLVMValueRef i, const char *name)
     if (!set)
         to = LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 1)));
     args[4] = vp_imm(to == AS_GLOBAL || to == AS_CONSTANT);
-    sel_call(s, set ? "mem.set" : "mem.move", args, 5,
-             (uint32_t)(steps * (set ? 1 : 2) + isa_ops[ISA_OP_ldv128].lat),
-             NULL, 0);
+    sel_call(s,
+             (sel_routine){set ? "mem.set" : "mem.move",
+                           (uint32_t)(steps * (set ? 1 : 2) +
+                                      isa_ops[ISA_OP_ldv128].lat)},
+             args, 5, NULL, 0);
 }
 
 /* What the SAU does itself. */
@@ -705,7 +713,8 @@ static void routine(sel *s, LLVMValueRef i, const char *name)
     }
     if (sel_is_vector(t) || x->n_parts > 2)
         sel_fail(s, name);
-    sel_call(s, name, args, n_args, cost_of(id, t), x->parts, x->n_parts);
+    sel_call(s, (sel_routine){name, cost_of(id, t)}, args, n_args, x->parts,
+             x->n_parts);
     if (x->n_parts)
         sel_set(s, i, x);
 }

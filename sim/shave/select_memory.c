@@ -287,8 +287,11 @@ static void atomic(sel *s, LLVMValueRef i)
 
     if (LLVMIsAAtomicCmpXchgInst(i)) {
         args[2] = sel_scalar(s, LLVMGetOperand(i, 2));
-        sel_call(s, global ? "atomic.cmpxchg.global" : "atomic.cmpxchg.local",
-                 args, 3, cost, x->parts, 2);
+        sel_call(s,
+                 (sel_routine){global ? "atomic.cmpxchg.global"
+                                      : "atomic.cmpxchg.local",
+                               cost},
+                 args, 3, x->parts, 2);
         sel_set(s, i, x);
         return;
     }
@@ -300,9 +303,10 @@ static void atomic(sel *s, LLVMValueRef i)
         name = "add";
     }
     sel_call(s,
-             arena_printf(s->arena, "atomic.%s.%s", name,
-                          global ? "global" : "local"),
-             args, 2, cost, x->parts, 1);
+             (sel_routine){arena_printf(s->arena, "atomic.%s.%s", name,
+                                        global ? "global" : "local"),
+                           cost},
+             args, 2, x->parts, 1);
     sel_set(s, i, x);
 }
 

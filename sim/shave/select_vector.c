@@ -180,8 +180,9 @@ static void divide(sel *s, LLVMValueRef i, sel_shape t, sel_value_parts *x)
         } else if (op == LLVMFRem) {
             isa_operand args[2] = {l, r};
 
-            sel_call(s, t.bits == 16 ? "frem.f16" : "frem.f32", args, 2, 40,
-                     &lanes[k], 1);
+            sel_call(s,
+                     (sel_routine){t.bits == 16 ? "frem.f16" : "frem.f32", 40},
+                     args, 2, &lanes[k], 1);
         } else {
             l = sel_extend(s, l, t.bits, is_signed);
             r = sel_extend(s, r, t.bits, is_signed);

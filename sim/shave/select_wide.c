@@ -38,7 +38,7 @@ static pair routine(sel *s, const char *name, pair a, pair b, uint32_t cost)
 {
     isa_operand args[4] = {a.lo, a.hi, b.lo, b.hi}, ret[2];
 
-    sel_call(s, name, args, 4, cost, ret, 2);
+    sel_call(s, (sel_routine){name, cost}, args, 4, ret, 2);
     return (pair){ret[0], ret[1]};
 }
 
@@ -198,10 +198,11 @@ static pair widen(sel *s, LLVMOpcode op, sel_shape from, isa_operand x)
     if (op == LLVMFPToSI || op == LLVMFPToUI) {
         args[0] = x;
         sel_call(s,
-                 arena_printf(s->arena, "i64.from_%s_%c",
-                              from.bits == 16 ? "f16" : "f32",
-                              op == LLVMFPToSI ? 's' : 'u'),
-                 args, 1, COST_WIDE_FLOAT, ret, 2);
+                 (sel_routine){arena_printf(s->arena, "i64.from_%s_%c",
+                                            from.bits == 16 ? "f16" : "f32",
+                                            op == LLVMFPToSI ? 's' : 'u'),
+                               COST_WIDE_FLOAT},
+                 args, 1, ret, 2);
         return (pair){ret[0], ret[1]};
     }
     x = sel_extend(s, x, from.bits, op == LLVMSExt);
@@ -216,10 +217,11 @@ static isa_operand narrow(sel *s, LLVMOpcode op, sel_shape to, pair x)
 
     if (op == LLVMSIToFP || op == LLVMUIToFP) {
         sel_call(s,
-                 arena_printf(s->arena, "i64.to_%s_%c",
-                              to.bits == 16 ? "f16" : "f32",
-                              op == LLVMSIToFP ? 's' : 'u'),
-                 args, 2, COST_WIDE_FLOAT, &ret, 1);
+                 (sel_routine){arena_printf(s->arena, "i64.to_%s_%c",
+                                            to.bits == 16 ? "f16" : "f32",
+                                            op == LLVMSIToFP ? 's' : 'u'),
+                               COST_WIDE_FLOAT},
+                 args, 2, &ret, 1);
         return ret;
     }
     return to.bits == 1 ? sel2(s, x.lo, vp_imm(1), .op = ISA_OP_iand) : x.lo;

@@ -394,23 +394,33 @@ static bool same_op(const touch *a, const touch *b)
            a->bytes == b->bytes && a->in->seq == b->in->seq;
 }
 
+/* A pipelined loop as it runs: its kernel's n operations, and what has happened
+ * so far. */
+typedef struct {
+    const shave_program *p;
+    body_op *body;
+    size_t n;
+    events e;
+} loop_run;
+
 /* Adds what happens in a block that starts at a time. */
-static const char *run_block(checker *c, const shave_program *p, uint32_t b,
-                             uint64_t start, body_op *body, size_t n, events *e)
+static const char *run_block(checker *c, loop_run *r, uint32_t b,
+                             uint64_t start)
 {
-    const isa_block *x = &p->fn.blocks[b];
+    const isa_block *x = &r->p->fn.blocks[b];
 
     for (uint32_t k = 0; k < x->n_instrs; k++) {
         touch t;
         size_t i = 0;
 
-        if (!touch_of(c, p, x->first + k, &t))
+        if (!touch_of(c, r->p, x->first + k, &t))
             continue;
-        while (i < n && !same_op(&body[i].t, &t))
+        while (i < r->n && !same_op(&r->body[i].t, &t))
             i++;
-        if (i == n)
+        if (i == r->n)
             return "an access that the loop's kernel does not have";
-        add_event(c, e, &body[i].t, body[i].seen++, start + t.in->cycle, k);
+        add_event(c, &r->e, &r->body[i].t, r->body[i].seen++,
+                  start + t.in->cycle, k);
     }
     return NULL;
 }
@@ -421,29 +431,27 @@ static const char *pipelined(checker *c, const shave_program *p, uint32_t b,
                              LLVMBasicBlockRef home, uint32_t *instr)
 {
     const isa_block *x = &p->fn.blocks[b];
-    body_op *body = arena_array(c->a, body_op, x->n_instrs + 1);
+    loop_run r = {.p = p, .body = arena_array(c->a, body_op, x->n_instrs + 1)};
     uint32_t stages = x->n_stages ? x->n_stages : 1, trips = stages + 1;
     uint64_t now = x[-1].cycles;
     const char *why;
-    size_t n = 0;
-    events e = {0};
 
     for (uint32_t k = 0; k < x->n_instrs; k++)
-        n += touch_of(c, p, x->first + k, &body[n].t);
-    for (size_t k = 0; k < n; k++)
-        if (body[k].t.block != home)
+        r.n += touch_of(c, p, x->first + k, &r.body[r.n].t);
+    for (size_t k = 0; k < r.n; k++)
+        if (r.body[k].t.block != home)
             return "an access stands in another block";
-    why = run_block(c, p, b - 1, 0, body, n, &e);
+    why = run_block(c, &r, b - 1, 0);
     for (uint32_t k = 0; k < trips - (stages - 1) && !why; k++) {
-        why = run_block(c, p, b, now, body, n, &e);
+        why = run_block(c, &r, b, now);
         now += x->cycles;
     }
     if (!why)
-        why = run_block(c, p, b + 1, now, body, n, &e);
-    for (size_t k = 0; k < n && !why; k++)
-        if (body[k].seen != trips)
+        why = run_block(c, &r, b + 1, now);
+    for (size_t k = 0; k < r.n && !why; k++)
+        if (r.body[k].seen != trips)
             why = "an access of a loop does not happen once an iteration";
-    return why ? why : in_order(c, &e, instr);
+    return why ? why : in_order(c, &r.e, instr);
 }
 
 /* --- is everything there? ------------------------------------------------ */
