@@ -645,27 +645,26 @@ static void on_bundle(void *user, uint64_t cycle, const isa_instr *in,
     r->watch.bundle(r->watch.user, r->code->f, cycle, in, n);
 }
 
-uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                      uint8_t *window, const uint8_t *args, uint64_t *log,
-                      isa_access *accesses, interp_watch watch)
+uint64_t interp_group(const interp_code *c, const interp_job *job)
 {
+    const sim_wg *wg = job->wg;
     uint32_t words[SHAVE_N_WORDS];
     running r = {c,
-                 {.wg = wg,
-                  .window = window,
-                  .log = log,
-                  .hooks = hooks,
-                  .profile = watch.profile},
-                 .watch = watch};
-    isa_env env = {.window = window,
-                   .args = args,
+                 {.wg = job->wg,
+                  .window = job->window,
+                  .log = job->log,
+                  .hooks = job->hooks,
+                  .profile = job->watch.profile},
+                 .watch = job->watch};
+    isa_env env = {.window = job->window,
+                   .args = job->args,
                    .group = words,
                    .sp = wg->stack_base,
-                   .log = accesses,
+                   .log = job->accesses,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
-                   .bundle = watch.bundle ? on_bundle : NULL,
+                   .bundle = job->watch.bundle ? on_bundle : NULL,
                    .call = on_call};
 
     memcpy(words + SHAVE_WORD_IDS, wg->ids, sizeof wg->ids);

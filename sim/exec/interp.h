@@ -28,11 +28,20 @@ typedef struct {
 vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
                           interp_code **out, vpu_error *err);
 
-/* What a sim_wg_fn does. accesses: isa_log_size of the function, the caller's,
- * one for each thread. Returns the issue cycles. */
-uint64_t interp_group(const interp_code *c, const sim_hooks *hooks, sim_wg *wg,
-                      uint8_t *window, const uint8_t *args, uint64_t *log,
-                      isa_access *accesses, interp_watch watch);
+/* What a group runs with: as a sim_wg_fn gets it, and what the interpreter
+ * adds. Borrowed. */
+typedef struct {
+    const sim_hooks *hooks;
+    sim_wg *wg;
+    uint8_t *window;
+    const uint8_t *args; /* the packed argument block */
+    uint64_t *log;
+    isa_access *accesses; /* isa_log_size of the function; a thread's own */
+    interp_watch watch;
+} interp_job;
+
+/* What a sim_wg_fn does. Returns the issue cycles. */
+uint64_t interp_group(const interp_code *c, const interp_job *job);
 const isa_function *interp_function(const interp_code *c);
 size_t interp_log_size(const interp_code *c);
 

@@ -321,14 +321,19 @@ static bool sees_bundles(const exec_shave *s)
 static uint64_t interpret(exec_shave *s, mach_phase p, const interp_code *code,
                           const uint8_t *args)
 {
-    interp_watch watch = {.profile = s->profile,
-                          .bundle = sees_bundles(s) ? on_bundle : NULL,
-                          .user = s};
+    interp_job job = {.hooks = &exec_hooks,
+                      .wg = &s->wg,
+                      .window = memory_window(s->mem),
+                      .args = args,
+                      .log = s->log,
+                      .accesses = s->accesses,
+                      .watch = {.profile = s->profile,
+                                .bundle = sees_bundles(s) ? on_bundle : NULL,
+                                .user = s}};
 
     if (s->profile)
         profile_phase(s->profile, s->group, p);
-    return interp_group(code, &exec_hooks, &s->wg, memory_window(s->mem), args,
-                        s->log, s->accesses, watch);
+    return interp_group(code, &job);
 }
 
 static void phase(exec_shave *s, mach_phase p, const exec_shave_code *code,
