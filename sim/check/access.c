@@ -30,11 +30,6 @@ typedef struct {
     const check_clock *clock;
 } user;
 
-static bool changes(check_use use)
-{
-    return use == CHECK_WRITES || use == CHECK_ATOMIC;
-}
-
 static void note(wrong *w, wrong_kind k, uint32_t addr)
 {
     uint32_t n = addr - w->from;
@@ -94,9 +89,9 @@ static bool in_the_way(const user *u, shadow_kind k, bool another)
         return !atomically;
     case SHADOW_READ:
     case SHADOW_READ_LOOKED:
-        return another && changes(u->use);
+        return another && check_changes(u->use);
     case SHADOW_MANY:
-        return changes(u->use);
+        return check_changes(u->use);
     case SHADOW_LOOKED:
         return another && u->use == CHECK_WRITES;
     default:
@@ -126,7 +121,8 @@ static void across_groups(const user *u, uint32_t word, uint32_t addr, wrong *w)
 
     if (word & SHADOW_WRITTEN || (is_atomic(k) && plain))
         note(w, writes ? WRONG_REWRITTEN : WRONG_GROUP_RACE, addr);
-    else if ((changes(u->use) && is_read(k)) || (writes && k & SHADOW_LOOK))
+    else if ((check_changes(u->use) && is_read(k)) ||
+             (writes && k & SHADOW_LOOK))
         note(w, WRONG_GROUP_RACE, addr);
 }
 
@@ -287,7 +283,7 @@ static bool old_in_the_way(const user *u, uint32_t word, uint32_t tag)
     if (is_atomic(word & SHADOW_KIND))
         return tag >= u->clock->group &&
                (u->use == CHECK_READS || u->use == CHECK_WRITES);
-    return changes(u->use);
+    return check_changes(u->use);
 }
 
 static void mark_byte(const user *u, uint32_t addr, wrong *w)
@@ -304,7 +300,8 @@ static void mark_byte(const user *u, uint32_t addr, wrong *w)
     }
     if (!writes && !(word & SHADOW_INIT) && !w->undefined)
         w->undefined = addr;
-    if (k == SHADOW_INCOMING || (k == SHADOW_OUTGOING && changes(u->use))) {
+    if (k == SHADOW_INCOMING ||
+        (k == SHADOW_OUTGOING && check_changes(u->use))) {
         if (tag >= u->clock->group) {
             note(w, WRONG_TRANSFER, addr);
             return; /* it stays under way */
@@ -434,12 +431,12 @@ static void mark_private(check_session *s, uint32_t site, const check_extent *p,
     report(s, site, p, &w, write);
 }
 
-void access_mark(check_session *s, uint32_t site, const check_extent *p,
-                 uint32_t addr, uint32_t n, check_use use, bool copy)
+void access_mark(check_session *s, const check_extent *p, const check_access *x)
 {
+    uint32_t site = x->site, addr = x->address, n = x->n;
     user u = {.s = s,
-              .use = use,
-              .copy = copy,
+              .use = x->use,
+              .copy = x->copy,
               .cmx = p->cmx,
               .me = s->wg->check.item & check_session_item_mask(s),
               .clock = check_session_clock(s, p->cmx)};
@@ -448,7 +445,7 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (p->memory.kind == SIM_MEM_CONSTANT)
         return;
     if (p->private) {
-        mark_private(s, site, p, addr, n, use == CHECK_WRITES);
+        mark_private(s, site, p, addr, n, x->use == CHECK_WRITES);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -456,11 +453,11 @@ void access_mark(check_session *s, uint32_t site, const check_extent *p,
     if (w.undefined)
         s->needs_taint[s->number] = true;
     s->atomic_origin = w.undefined ? origins_of(s, site, w.undefined) : 0;
-    report(s, site, p, &w, changes(use));
+    report(s, site, p, &w, check_changes(x->use));
     if (w.at[WRONG_BOTH_WRITE] && !w.at[WRONG_RACE])
         wait_for_store(s, site, p, &w, n);
     if (s->n_watches)
-        check_finding_watch(s, site, addr, n, p->cmx, changes(use), copy);
+        check_finding_watch(s, x, p->cmx);
 }
 
 /* --- restrict ------------------------------------------------------------ */
@@ -594,9 +591,11 @@ static bool make(check_session *s, uint32_t site, uint32_t addr, uint32_t root,
             "%u, but %u more:",
             at->bytes, at->align, addr % at->align);
     use = use_of(s, at, addr);
-    check_phase(s, site, &p, changes(use));
-    access_mark(s, site, &p, addr, n, use, false);
-    access_argument(s, site, at->object, &p, n, changes(use));
+    check_phase(s, site, &p, check_changes(use));
+    access_mark(s, &p,
+                &(const check_access){
+                    .site = site, .address = addr, .n = n, .use = use});
+    access_argument(s, site, at->object, &p, n, check_changes(use));
     return true;
 }
 

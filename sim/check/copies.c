@@ -202,8 +202,13 @@ static void mark_side(check_session *s, const sim_dma *a, bool dst,
     for (; next_piece(&w, &addr, &n); advance(&w, n)) {
         check_extent e = *p;
 
-        access_mark(s, a->line, p, (uint32_t)addr, n,
-                    dst ? CHECK_WRITES : CHECK_READS, true);
+        access_mark(
+            s, p,
+            &(const check_access){.site = a->line,
+                                  .address = (uint32_t)addr,
+                                  .n = n,
+                                  .use = dst ? CHECK_WRITES : CHECK_READS,
+                                  .copy = true});
         e.memory.offset = (int64_t)addr - p->base;
         access_argument(s, a->line, dst ? at->object : at->from, &e, n, dst);
     }

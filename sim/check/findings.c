@@ -233,22 +233,21 @@ static check_watch *watch_of(check_session *s, uint32_t address)
     return NULL;
 }
 
-void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
-                         uint32_t bytes, bool cmx, bool write, bool copy)
+void check_finding_watch(check_session *s, const check_access *x, bool cmx)
 {
     for (size_t i = 0; i < s->n_watches; i++) {
         check_watch *w = &s->watches[i];
 
-        if (w->launch != s->number || w->address < address ||
-            w->address - address >= bytes || w->n_events == MAX_EVENTS)
+        if (w->launch != s->number || w->address < x->address ||
+            w->address - x->address >= x->n || w->n_events == MAX_EVENTS)
             continue;
         *arena_append(s->arena, w->events, w->n_events, w->cap_events) =
-            (check_event){.site = site,
+            (check_event){.site = x->site,
                           .item = s->wg->check.item,
                           .group = s->group,
                           .interval = check_session_clock(s, cmx)->interval,
-                          .write = write,
-                          .copy = copy};
+                          .write = check_changes(x->use),
+                          .copy = x->copy};
     }
 }
 

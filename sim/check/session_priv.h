@@ -48,6 +48,19 @@ typedef enum {
     CHECK_LOOKS   /* reads atomically: a compare and exchange that fails */
 } check_use;
 
+static inline bool check_changes(check_use use)
+{
+    return use == CHECK_WRITES || use == CHECK_ATOMIC;
+}
+
+/* n bytes from an address on, used at a site by the item that runs, or by a
+ * transfer (copy) for all items. */
+typedef struct {
+    uint32_t site, address, n;
+    check_use use;
+    bool copy;
+} check_access;
+
 /* An access to a byte that is watched. */
 typedef struct {
     uint32_t site, item;
@@ -210,8 +223,8 @@ bool check_finding_known(check_session *s, check_kind kind, uint32_t site,
 void check_finding_other(check_session *s, check_finding *f, uint32_t address,
                          bool cmx, bool other_group, bool only_writes);
 void check_findings_free(check_finding *f);
-void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
-                         uint32_t bytes, bool cmx, bool write, bool copy);
+/* For the watches: this access happens, in CMX or in DDR. */
+void check_finding_watch(check_session *s, const check_access *x, bool cmx);
 
 /* --- what the hooks do --------------------------------------------------- */
 
@@ -225,10 +238,10 @@ void check_finding_watch(check_session *s, uint32_t site, uint32_t address,
     returns check_on_##name parameters;
 #include "sim/compiler/abi/hooks.def"
 
-/* Marks n bytes as read or written by the item that runs (copy: by a transfer,
- * for all items), noting what is wrong with that. */
-void access_mark(check_session *s, uint32_t site, const check_extent *p,
-                 uint32_t addr, uint32_t n, check_use use, bool copy);
+/* Marks the bytes, of the extent p, as read or written, noting what is wrong
+ * with that. */
+void access_mark(check_session *s, const check_extent *p,
+                 const check_access *x);
 /* restrict: n bytes from p on are used through a pointer to `object`. */
 void access_argument(check_session *s, uint32_t site, uint32_t object,
                      const check_extent *p, uint32_t n, bool write);
