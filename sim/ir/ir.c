@@ -371,36 +371,34 @@ static void add_effect(LLVMValueRef f, call_effect e)
 }
 
 static LLVMValueRef build(LLVMBuilderRef b, LLVMModuleRef m, const char *name,
-                          call_id id, LLVMTypeRef ret, LLVMValueRef *args,
-                          unsigned n)
+                          const ir_call *what)
 {
     LLVMTypeRef types[16], t;
     LLVMValueRef f = LLVMGetNamedFunction(m, name);
 
-    for (unsigned k = 0; k < n; k++)
-        types[k] = LLVMTypeOf(args[k]);
-    t = LLVMFunctionType(ret, types, n, false);
+    for (unsigned k = 0; k < what->n; k++)
+        types[k] = LLVMTypeOf(what->args[k]);
+    t = LLVMFunctionType(what->ret, types, what->n, false);
     if (!f) {
         f = ir_declare(m, name, t);
-        add_effect(f, call_effect_of(id));
+        add_effect(f, call_effect_of(what->id));
     }
-    return LLVMBuildCall2(b, t, f, args, n, "");
+    return LLVMBuildCall2(b, t, f, what->args, what->n, "");
 }
 
-LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
-                           LLVMTypeRef ret, LLVMValueRef *args, unsigned n)
+LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m,
+                           const ir_call *what)
 {
-    return build(b, m, call_symbol(id), id, ret, args, n);
+    return build(b, m, call_symbol(what->id), what);
 }
 
-LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
-                               unsigned number, LLVMTypeRef ret,
-                               LLVMValueRef *args, unsigned n)
+LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m,
+                               const ir_call *what, unsigned number)
 {
     char name[48];
 
-    snprintf(name, sizeof name, "%s%u", call_symbol(id), number);
-    return build(b, m, name, id, ret, args, n);
+    snprintf(name, sizeof name, "%s%u", call_symbol(what->id), number);
+    return build(b, m, name, what);
 }
 
 /* --- instructions -------------------------------------------------------- */

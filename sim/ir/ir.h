@@ -83,14 +83,20 @@ void ir_mark_unsaturated(LLVMValueRef call);
 bool ir_unsaturated(LLVMValueRef call);
 /* Which runtime call inst is; CALL_NONE: any other instruction. */
 call_id ir_call_id(LLVMValueRef inst);
-/* A runtime call at the builder's position; declares the function with what its
- * row says the optimiser may take for granted. At most 16 arguments. */
-LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
-                           LLVMTypeRef ret, LLVMValueRef *args, unsigned n);
+/* A runtime call to build: what it returns, its n arguments, at most 16. */
+typedef struct {
+    call_id id;
+    LLVMTypeRef ret;
+    LLVMValueRef *args;
+    unsigned n;
+} ir_call;
+/* At the builder's position; declares the function with what its row says the
+ * optimiser may take for granted. */
+LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m,
+                           const ir_call *what);
 /* The same of a numbered one. */
-LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m, call_id id,
-                               unsigned number, LLVMTypeRef ret,
-                               LLVMValueRef *args, unsigned n);
+LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m,
+                               const ir_call *what, unsigned number);
 
 /* The source line of i, an instruction; without one, that of one before it in
  * its block or of a branch that leads there. 0: none. */

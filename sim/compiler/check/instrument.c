@@ -253,21 +253,19 @@ static uint32_t object_of(instrument *x, LLVMValueRef root)
 
 /* --- calls --------------------------------------------------------------- */
 
-LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
-                             LLVMValueRef *args, unsigned n, LLVMValueRef at)
+LLVMValueRef instrument_call(instrument *x, const ir_call *what,
+                             LLVMValueRef at)
 {
-    LLVMValueRef call = ir_build_call(x->builder, x->module, id, ret, args, n);
+    LLVMValueRef call = ir_build_call(x->builder, x->module, what);
 
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
 }
 
-LLVMValueRef instrument_numbered(instrument *x, call_id id, unsigned number,
-                                 LLVMTypeRef ret, LLVMValueRef *args,
-                                 unsigned n, LLVMValueRef at)
+LLVMValueRef instrument_numbered(instrument *x, const ir_call *what,
+                                 unsigned number, LLVMValueRef at)
 {
-    LLVMValueRef call =
-        ir_build_numbered(x->builder, x->module, id, number, ret, args, n);
+    LLVMValueRef call = ir_build_numbered(x->builder, x->module, what, number);
 
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(at));
     return call;
@@ -321,7 +319,8 @@ static LLVMValueRef first_value(instrument *x, LLVMTypeRef t, uint32_t site,
             return NULL;
         x->undef[x->n_undef++] = t;
     }
-    return instrument_numbered(x, CALL_undef, k, t, &arg, 1, at);
+    return instrument_numbered(x, &(const ir_call){CALL_undef, t, &arg, 1}, k,
+                               at);
 }
 
 /* At the builder's position the variable begins to exist. at: an instruction
@@ -344,7 +343,8 @@ static void begin_variable(instrument *x, LLVMValueRef v, LLVMValueRef at)
 
         s->object = object_number(x, v);
         s->bytes = x->sites->objects[s->object].bytes;
-        instrument_call(x, CALL_check_array, x->void_type, args, 2, at);
+        instrument_call(
+            x, &(const ir_call){CALL_check_array, x->void_type, args, 2}, at);
     }
 }
 
@@ -394,7 +394,8 @@ static void tell_events(instrument *x, LLVMValueRef wait)
     args[1] = n;
     args[2] = list;
     args[3] = s->object ? root : LLVMConstPointerNull(LLVMTypeOf(list));
-    instrument_call(x, CALL_check_events, x->void_type, args, 4, wait);
+    instrument_call(
+        x, &(const ir_call){CALL_check_events, x->void_type, args, 4}, wait);
 }
 
 /* What a built-in's expansion forgets. */
@@ -484,7 +485,8 @@ static uint32_t check_pointer(instrument *x, LLVMValueRef i, unsigned operand,
                   : LLVMConstPointerNull(LLVMTypeOf(p));
     instrument_indices(x, i, p);
     LLVMPositionBuilderBefore(x->builder, i);
-    call = instrument_call(x, call_of_space(space), LLVMTypeOf(p), args, 3, i);
+    call = instrument_call(
+        x, &(const ir_call){call_of_space(space), LLVMTypeOf(p), args, 3}, i);
     LLVMSetOperand(i, operand, call);
     return site;
 }
@@ -496,7 +498,9 @@ static void check_exchange(instrument *x, LLVMValueRef i)
     uint32_t site;
 
     LLVMPositionBuilderBefore(x->builder, i);
-    instrument_call(x, CALL_check_expected, x->void_type, &expected, 1, i);
+    instrument_call(
+        x, &(const ir_call){CALL_check_expected, x->void_type, &expected, 1},
+        i);
     site = check_pointer(x, i, 0, SITE_ATOMIC, LLVMTypeOf(expected), 4);
     x->sites->sites[site].conditional = true;
 }
@@ -522,7 +526,8 @@ static LLVMValueRef block_call(instrument *x, LLVMValueRef i, unsigned operand,
     args[1] = as_i32(x, p);
     args[2] = object ? as_i32(x, root) : instrument_k32(x, 0);
     args[3] = n;
-    return instrument_call(x, CALL_check_block, x->i32, args, 4, i);
+    return instrument_call(
+        x, &(const ir_call){CALL_check_block, x->i32, args, 4}, i);
 }
 
 /* memset, memcpy, memmove: their length becomes 0 where they are wrong. */
@@ -553,7 +558,8 @@ static uint32_t check_collective(instrument *x, LLVMValueRef i,
     add_site(x, kind, i, &site);
     arg = instrument_k32(x, site);
     LLVMPositionBuilderBefore(x->builder, i);
-    instrument_call(x, CALL_check_at, x->void_type, &arg, 1, i);
+    instrument_call(x, &(const ir_call){CALL_check_at, x->void_type, &arg, 1},
+                    i);
     return site;
 }
 
@@ -600,7 +606,8 @@ static void tell_arguments(instrument *x, LLVMValueRef i, uint32_t site)
     }
     args[0] = instrument_k32(x, site);
     args[1] = hash;
-    instrument_call(x, CALL_check_same, x->void_type, args, 2, i);
+    instrument_call(x, &(const ir_call){CALL_check_same, x->void_type, args, 2},
+                    i);
 }
 
 /* A transfer's line operand becomes its site. */

@@ -61,22 +61,30 @@ static LLVMValueRef as_i64(instrument *x, LLVMValueRef v, bool is_signed)
     return LLVMBuildIntCast2(x->builder, v, x->i64, is_signed, "");
 }
 
-static void test(instrument *x, LLVMValueRef i, sim_site_kind kind,
-                 LLVMValueRef wrong, LLVMValueRef p, LLVMValueRef q,
-                 bool is_signed, uint32_t bits)
+/* What an operation is tested for. */
+typedef struct {
+    sim_site_kind kind;
+    LLVMValueRef wrong;         /* i1, or a vector of them */
+    LLVMValueRef first, second; /* operands, for the report */
+    bool is_signed;
+    uint32_t bits;
+} doubt;
+
+static void test(instrument *x, LLVMValueRef i, const doubt *d)
 {
-    uint32_t n = instrument_site(x, kind, i, x->variant, 0);
+    uint32_t n = instrument_site(x, d->kind, i, x->variant, 0);
     sim_site *s = &x->sites->sites[n];
     LLVMValueRef args[4];
 
-    s->is_signed = is_signed;
-    s->bits = bits;
-    s->element_bytes = ir_bits_of(ir_element(LLVMTypeOf(p))) / 8;
+    s->is_signed = d->is_signed;
+    s->bits = d->bits;
+    s->element_bytes = ir_bits_of(ir_element(LLVMTypeOf(d->first))) / 8;
     args[0] = instrument_k32(x, n);
-    args[1] = any(x, wrong);
-    args[2] = as_i64(x, p, is_signed);
-    args[3] = as_i64(x, q, is_signed);
-    instrument_call(x, CALL_check_if, x->void_type, args, 4, i);
+    args[1] = any(x, d->wrong);
+    args[2] = as_i64(x, d->first, d->is_signed);
+    args[3] = as_i64(x, d->second, d->is_signed);
+    instrument_call(x, &(const ir_call){CALL_check_if, x->void_type, args, 4},
+                    i);
 }
 
 static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
@@ -87,9 +95,14 @@ static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
     if (length < 2 || length > INT32_MAX ||
         (LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) < length))
         return;
-    test(x, i, SITE_INDEX,
-         LLVMBuildICmp(x->builder, LLVMIntUGE, index, k_int(t, length), ""),
-         index, index, true, (uint32_t)length);
+    test(x, i,
+         &(const doubt){.kind = SITE_INDEX,
+                        .wrong = LLVMBuildICmp(x->builder, LLVMIntUGE, index,
+                                               k_int(t, length), ""),
+                        .first = index,
+                        .second = index,
+                        .is_signed = true,
+                        .bits = (uint32_t)length});
 }
 
 static bool is_of_type(LLVMValueRef variable, LLVMTypeRef t)
@@ -147,7 +160,13 @@ static void divide(instrument *x, LLVMValueRef i, bool is_signed)
         wrong = LLVMBuildOr(x->builder, wrong,
                             LLVMBuildAnd(x->builder, least, minus, ""), "");
     }
-    test(x, i, SITE_DIVIDE, wrong, a, b, is_signed, bits);
+    test(x, i,
+         &(const doubt){.kind = SITE_DIVIDE,
+                        .wrong = wrong,
+                        .first = a,
+                        .second = b,
+                        .is_signed = is_signed,
+                        .bits = bits});
 }
 
 /* OpenCL C takes a shift's distance modulo the width: clang writes the mask,
@@ -164,9 +183,14 @@ static void shift(instrument *x, LLVMValueRef i)
     if (mask != k_int(t, bits - 1))
         return;
     by = LLVMGetOperand(by, 0);
-    test(x, i, SITE_SHIFT,
-         LLVMBuildICmp(x->builder, LLVMIntUGE, by, k_int(t, bits), ""), by, by,
-         true, bits);
+    test(x, i,
+         &(const doubt){.kind = SITE_SHIFT,
+                        .wrong = LLVMBuildICmp(x->builder, LLVMIntUGE, by,
+                                               k_int(t, bits), ""),
+                        .first = by,
+                        .second = by,
+                        .is_signed = true,
+                        .bits = bits});
 }
 
 static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
@@ -188,8 +212,13 @@ static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
                             "");
     high = LLVMBuildFCmp(x->builder, LLVMRealOLT, v, k_float(t, top), "");
     good = LLVMBuildAnd(x->builder, low, high, "");
-    test(x, i, SITE_TO_INT, LLVMBuildNot(x->builder, good, ""), v, v, is_signed,
-         bits);
+    test(x, i,
+         &(const doubt){.kind = SITE_TO_INT,
+                        .wrong = LLVMBuildNot(x->builder, good, ""),
+                        .first = v,
+                        .second = v,
+                        .is_signed = is_signed,
+                        .bits = bits});
 }
 
 /* |v| == inf; with nan: or v is none. */
@@ -227,8 +256,12 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
                              LLVMBuildNot(x->builder, bad, ""), "");
     }
     if (first)
-        test(x, i, kind, wrong, first,
-             n_operands > 1 ? LLVMGetOperand(i, 1) : first, false, 0);
+        test(x, i,
+             &(const doubt){.kind = kind,
+                            .wrong = wrong,
+                            .first = first,
+                            .second =
+                                n_operands > 1 ? LLVMGetOperand(i, 1) : first});
 }
 
 static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
@@ -237,8 +270,13 @@ static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
     LLVMTypeRef t = LLVMTypeOf(v);
 
     LLVMPositionBuilderBefore(x->builder, LLVMGetNextInstruction(i));
-    test(x, i, SITE_HALF, not_finite(x, i, false), v, v, is_signed,
-         ir_bits_of(ir_element(t)));
+    test(x, i,
+         &(const doubt){.kind = SITE_HALF,
+                        .wrong = not_finite(x, i, false),
+                        .first = v,
+                        .second = v,
+                        .is_signed = is_signed,
+                        .bits = ir_bits_of(ir_element(t))});
 }
 
 /* Of the host's or LLVM's mathematics. */

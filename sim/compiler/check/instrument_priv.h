@@ -40,12 +40,11 @@ struct instrument {
 
 LLVMValueRef instrument_k32(instrument *x, uint32_t n);
 /* A call at the builder's position with the line of `at`; declares it. */
-LLVMValueRef instrument_call(instrument *x, call_id id, LLVMTypeRef ret,
-                             LLVMValueRef *args, unsigned n, LLVMValueRef at);
+LLVMValueRef instrument_call(instrument *x, const ir_call *what,
+                             LLVMValueRef at);
 /* The same of a numbered one. */
-LLVMValueRef instrument_numbered(instrument *x, call_id id, unsigned number,
-                                 LLVMTypeRef ret, LLVMValueRef *args,
-                                 unsigned n, LLVMValueRef at);
+LLVMValueRef instrument_numbered(instrument *x, const ir_call *what,
+                                 unsigned number, LLVMValueRef at);
 
 /* A test in front of i where it is one of the operations SITE_DIVIDE to
  * SITE_NAN stand for. */

@@ -114,7 +114,8 @@ static void use(taint *t, LLVMValueRef i, sim_site_kind kind, LLVMValueRef c)
     args[0] =
         instrument_k32(t->x, instrument_site(t->x, kind, i, t->variant, 0));
     args[1] = c;
-    instrument_call(t->x, CALL_check_use, t->x->void_type, args, 2, i);
+    instrument_call(
+        t->x, &(const ir_call){CALL_check_use, t->x->void_type, args, 2}, i);
 }
 
 /* The site of the check in front of an access, 0 = none. */
@@ -138,8 +139,10 @@ static LLVMValueRef of_load(taint *t, LLVMValueRef i)
     if (LLVMIsNull(args[0]))
         return LLVMConstNull(companion_type(t, lanes));
     args[1] = address(t, LLVMGetOperand(i, 0));
-    return instrument_numbered(t->x, CALL_check_origins, lanes,
-                               companion_type(t, lanes), args, 2, i);
+    return instrument_numbered(
+        t->x,
+        &(const ir_call){CALL_check_origins, companion_type(t, lanes), args, 2},
+        lanes, i);
 }
 
 static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
@@ -200,8 +203,9 @@ static void taint_memory(taint *t, LLVMValueRef i, LLVMValueRef c)
     args[0] = site_of(t, p);
     args[1] = address(t, p);
     args[2] = c;
-    instrument_numbered(t->x, CALL_check_taint, lanes_of(LLVMTypeOf(c)),
-                        t->x->void_type, args, 3, i);
+    instrument_numbered(
+        t->x, &(const ir_call){CALL_check_taint, t->x->void_type, args, 3},
+        lanes_of(LLVMTypeOf(c)), i);
 }
 
 /* a where b is defined. */
@@ -255,8 +259,8 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
         return NULL;
     }
     args[1] = address(t, p);
-    old =
-        instrument_numbered(t->x, CALL_check_origins, 1, t->x->i32, args, 2, i);
+    old = instrument_numbered(
+        t->x, &(const ir_call){CALL_check_origins, t->x->i32, args, 2}, 1, i);
     if (LLVMIsAAtomicCmpXchgInst(i))
         use(t, i, SITE_DECIDE,
             join(t, old, companion(t, LLVMGetOperand(i, 1))));
@@ -267,8 +271,9 @@ static LLVMValueRef of_atomic(taint *t, LLVMValueRef i)
     } else if (!is_defined(made)) {
         LLVMPositionBuilderBefore(t->x->builder, next);
         args[2] = made;
-        instrument_numbered(t->x, CALL_check_taint, 1, t->x->void_type, args, 3,
-                            i);
+        instrument_numbered(
+            t->x, &(const ir_call){CALL_check_taint, t->x->void_type, args, 3},
+            1, i);
     }
     return old;
 }

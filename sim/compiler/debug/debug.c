@@ -26,8 +26,9 @@ static void add_var(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef address,
                     LLVMValueRef var, LLVMMetadataRef loc)
 {
     LLVMContextRef c = LLVMGetModuleContext(m);
-    LLVMValueRef call =
-        ir_build_call(b, m, CALL_var, LLVMVoidTypeInContext(c), &address, 1);
+    LLVMValueRef call = ir_build_call(
+        b, m,
+        &(const ir_call){CALL_var, LLVMVoidTypeInContext(c), &address, 1});
 
     LLVMSetMetadata(call, debuginfo_variable_kind(c), var);
     LLVMInstructionSetDebugLoc(call, loc);
@@ -143,7 +144,7 @@ static LLVMValueRef id_call(LLVMBuilderRef b, LLVMModuleRef m, call_id id)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetModuleContext(m));
 
-    return ir_build_call(b, m, id, i32, NULL, 0);
+    return ir_build_call(b, m, &(const ir_call){id, i32, NULL, 0});
 }
 
 /* first: the id's call for dimension 0; CALL_NONE = the global id. */
@@ -200,8 +201,9 @@ static void add_stop(ids *x, LLVMValueRef here, const uint32_t *at)
                                         id_value(x->b, x->m, CALL_NONE, d),
                                         LLVMConstInt(i32, at[d], false), ""),
                           "");
-    call =
-        ir_build_call(x->b, x->m, CALL_stop, LLVMVoidTypeInContext(c), &it, 1);
+    call = ir_build_call(
+        x->b, x->m,
+        &(const ir_call){CALL_stop, LLVMVoidTypeInContext(c), &it, 1});
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(here));
 }
 

@@ -296,9 +296,11 @@ static void emit(lines *l, char kind, LLVMMetadataRef loc, LLVMValueRef before)
     LLVMPositionBuilderBefore(l->b, before);
     LLVMSetCurrentDebugLocation2(l->b, NULL);
     for (unsigned d = 0; d < 3; d++)
-        lid[d] = ir_build_call(l->b, l->m, CALL_lid0 + d, i32, NULL, 0);
-    call = ir_build_call(l->b, l->m, CALL_line, LLVMVoidTypeInContext(l->c),
-                         lid, 3);
+        lid[d] = ir_build_call(l->b, l->m,
+                               &(const ir_call){CALL_lid0 + d, i32, NULL, 0});
+    call = ir_build_call(
+        l->b, l->m,
+        &(const ir_call){CALL_line, LLVMVoidTypeInContext(l->c), lid, 3});
     site_text(l, kind, loc, &text);
     set_text(l, call, &text);
     str_free(&text);

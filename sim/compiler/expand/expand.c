@@ -85,7 +85,8 @@ LLVMValueRef xp_intrinsic(xp *x, const char *name, LLVMTypeRef *over,
 LLVMValueRef xp_runtime(xp *x, call_id id, LLVMTypeRef ret, LLVMValueRef *args,
                         unsigned n)
 {
-    return ir_build_call(x->builder, x->module, id, ret, args, n);
+    return ir_build_call(x->builder, x->module,
+                         &(const ir_call){id, ret, args, n});
 }
 
 /* --- work-item functions ------------------------------------------------- */

@@ -29,7 +29,7 @@ static void hide(LLVMModuleRef m, LLVMBuilderRef b, LLVMValueRef i)
     LLVMValueRef args[2] = {LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)}, r;
 
     LLVMPositionBuilderBefore(b, i);
-    r = ir_build_call(b, m, hidden_as(i), i32, args, 2);
+    r = ir_build_call(b, m, &(const ir_call){hidden_as(i), i32, args, 2});
     LLVMInstructionSetDebugLoc(r, LLVMInstructionGetDebugLoc(i));
     LLVMReplaceAllUsesWith(i, r);
     LLVMInstructionEraseFromParent(i);

@@ -111,8 +111,9 @@ static LLVMValueRef recompute(wg *w, LLVMValueRef v, ir_map *map,
 static void tell(wg *w, call_id id, LLVMValueRef *args, unsigned n)
 {
     if (w->observed)
-        ir_build_call(w->builder, w->module, id,
-                      LLVMVoidTypeInContext(w->context), args, n);
+        ir_build_call(
+            w->builder, w->module,
+            &(const ir_call){id, LLVMVoidTypeInContext(w->context), args, n});
 }
 
 static void map_arguments(wg *w, ir_map *map)
@@ -370,8 +371,8 @@ static void leave(wg *w, region *r, uint32_t exit, const ir_word *live,
         LLVMBuildCondBr(w->builder, LLVMBuildOr(w->builder, same, none, ""),
                         good, bad);
         LLVMPositionBuilderAtEnd(w->builder, bad);
-        ir_build_call(w->builder, w->module, CALL_divergence, nothing, &line,
-                      1);
+        ir_build_call(w->builder, w->module,
+                      &(const ir_call){CALL_divergence, nothing, &line, 1});
         LLVMBuildUnreachable(w->builder);
         LLVMPositionBuilderAtEnd(w->builder, good);
         LLVMBuildStore(w->builder, k32(w, exit), r->next);

@@ -178,14 +178,14 @@ START_TEST(runtime_calls)
 
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, f, ""));
     if (call_is_numbered(id)) {
-        one = ir_build_numbered(b, m, id, 2, i32, &arg, 1);
-        again = ir_build_numbered(b, m, id, 2, i32, &arg, 1);
-        other = ir_build_numbered(b, m, id, 16, i32, &arg, 1);
+        one = ir_build_numbered(b, m, &(const ir_call){id, i32, &arg, 1}, 2);
+        again = ir_build_numbered(b, m, &(const ir_call){id, i32, &arg, 1}, 2);
+        other = ir_build_numbered(b, m, &(const ir_call){id, i32, &arg, 1}, 16);
         ck_assert_ptr_ne(LLVMGetCalledValue(one), LLVMGetCalledValue(other));
         ck_assert_int_eq(ir_call_id(other), id);
     } else {
-        one = ir_build_call(b, m, id, i32, &arg, 1);
-        again = ir_build_call(b, m, id, i32, &arg, 1);
+        one = ir_build_call(b, m, &(const ir_call){id, i32, &arg, 1});
+        again = ir_build_call(b, m, &(const ir_call){id, i32, &arg, 1});
     }
     ck_assert_int_eq(ir_call_id(one), id);
     ck_assert_int_eq(ir_call_id(again), id);
