@@ -112,9 +112,12 @@ static vpu_status find_places(stick *t, vpu_error *err)
 static vpu_status load(stick *t, const str *bytes, vpu_error *err)
 {
     mvnc_graph_info about;
-    vpu_status st =
-        mvnc_graph_create(t->s.mvnc, bytes->data, bytes->n, EXECUTORS, ELEMENTS,
-                          USB_LOADING_MS, &t->graph, err);
+    vpu_status st = mvnc_graph_create(
+        t->s.mvnc, bytes->data, bytes->n,
+        &(const mvnc_graph_config){.executors = EXECUTORS,
+                                   .elements = ELEMENTS,
+                                   .loading_ms = USB_LOADING_MS},
+        &t->graph, err);
 
     if (st)
         return st;

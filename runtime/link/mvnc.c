@@ -14,10 +14,10 @@ enum {
 
 /* --- packets ------------------------------------------------------------- */
 
-vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
-                     const char *what, xlink_packet *out, vpu_error *err)
+vpu_status mvnc_take(mvnc *m, const mvnc_expected *e, xlink_packet *out,
+                     vpu_error *err)
 {
-    unsigned left = timeout_ms;
+    unsigned left = e->timeout_ms;
     vpu_status st;
 
     do {
@@ -25,35 +25,34 @@ vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
 
         if (m->config.stop && atomic_load(m->config.stop))
             return err_set(err, VPU_ERR_IO, "interrupted, waiting for %s",
-                           what);
-        st = xlink_read(m->xlink, stream, out, slice, err);
+                           e->what);
+        st = xlink_read(m->xlink, e->stream, out, slice, err);
         left -= slice;
     } while (st == VPU_ERR_LIMIT && left);
     if (st == VPU_ERR_LIMIT)
-        return err_set(err, st, "the stick did not send %s within %u ms", what,
-                       timeout_ms);
+        return err_set(err, st, "the stick did not send %s within %u ms",
+                       e->what, e->timeout_ms);
     if (st)
-        return err_in(err, st, "waiting for %s", what);
-    if (!n || out->bytes == n)
+        return err_in(err, st, "waiting for %s", e->what);
+    if (!e->n || out->bytes == e->n)
         return VPU_OK;
     st = err_set(err, VPU_ERR_MISMATCH,
                  "the stick sent %u bytes, expected %s: %u bytes", out->bytes,
-                 what, n);
-    xlink_release(m->xlink, stream, m->config.timeout_ms, NULL);
+                 e->what, e->n);
+    xlink_release(m->xlink, e->stream, m->config.timeout_ms, NULL);
     return st;
 }
 
-vpu_status mvnc_get(mvnc *m, uint32_t stream, void *out, uint32_t n,
-                    unsigned timeout_ms, const char *what, vpu_error *err)
+vpu_status mvnc_get(mvnc *m, const mvnc_expected *e, void *out, vpu_error *err)
 {
     xlink_packet p;
-    vpu_status st = mvnc_take(m, stream, n, timeout_ms, what, &p, err);
+    vpu_status st = mvnc_take(m, e, &p, err);
 
     if (st)
         return st;
-    memcpy(out, p.data, n);
-    st = xlink_release(m->xlink, stream, m->config.timeout_ms, err);
-    return st ? err_in(err, st, "releasing %s", what) : st;
+    memcpy(out, p.data, e->n);
+    st = xlink_release(m->xlink, e->stream, m->config.timeout_ms, err);
+    return st ? err_in(err, st, "releasing %s", e->what) : st;
 }
 
 vpu_status mvnc_send(mvnc *m, uint32_t stream, const void *data, uint32_t n,
@@ -80,8 +79,12 @@ static vpu_status device_command(mvnc *m, uint32_t type, uint32_t arg,
     pthread_mutex_lock(&m->device_lock);
     st = mvnc_send(m, m->device, bytes, sizeof bytes, name, err);
     if (!st && n) {
-        st = mvnc_get(m, m->device, reply, n, m->config.timeout_ms,
-                      "the reply packet", err);
+        st = mvnc_get(m,
+                      &(const mvnc_expected){.stream = m->device,
+                                             .n = n,
+                                             .timeout_ms = m->config.timeout_ms,
+                                             .what = "the reply packet"},
+                      reply, err);
         if (st)
             err_in(err, st, "%s", name);
     }

@@ -56,14 +56,18 @@ typedef struct {
     uint32_t n_stages;
 } mvnc_graph_info;
 
-/* Send a blob, which must outlive the call, and open its FIFOs for `elements`
- * inferences on their way. loading_ms: how long the stick may take to load it.
+typedef struct {
+    uint32_t executors;  /* of the stick, for this graph */
+    uint32_t elements;   /* inferences that may be on their way, at least one */
+    unsigned loading_ms; /* the stick may take so long to load the blob */
+} mvnc_graph_config;
+
+/* Send a blob, which must outlive the call, and open its FIFOs.
  *
  * VPU_ERR_INVALID   n below the header's size, executors above the stick's
  * VPU_ERR_MISMATCH  also: a status other than success, with its text */
 vpu_status mvnc_graph_create(mvnc *m, const void *blob, size_t n,
-                             uint32_t executors, uint32_t elements,
-                             unsigned loading_ms, mvnc_graph **out,
+                             const mvnc_graph_config *config, mvnc_graph **out,
                              vpu_error *err);
 /* Tell the stick to forget it. NULL is fine. */
 vpu_status mvnc_graph_destroy(mvnc_graph *g, vpu_error *err);

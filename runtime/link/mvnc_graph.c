@@ -25,7 +25,11 @@ static vpu_status get_status(mvnc *m, uint32_t type, unsigned timeout_ms,
     vpu_status st;
 
     snprintf(what, sizeof what, "the status of %s", mvnc_graph_name(type));
-    st = mvnc_take(m, m->monitor, 0, timeout_ms, what, &p, err);
+    st = mvnc_take(m,
+                   &(const mvnc_expected){.stream = m->monitor,
+                                          .timeout_ms = timeout_ms,
+                                          .what = what},
+                   &p, err);
     if (st)
         return st;
     status = p.bytes < 4 ? MVNC_STATUS_INTERNAL : word_get(p.data);
@@ -68,15 +72,28 @@ static vpu_status read_about(mvnc_graph *g, unsigned loading_ms, vpu_error *err)
 {
     mvnc *m = g->mvnc;
     uint8_t in[MVNC_TENSOR], out[MVNC_TENSOR], stages[4];
-    vpu_status st = mvnc_get(m, g->blob, in, sizeof in, loading_ms,
-                             "the input's descriptor", err);
+    vpu_status st =
+        mvnc_get(m,
+                 &(const mvnc_expected){.stream = g->blob,
+                                        .n = sizeof in,
+                                        .timeout_ms = loading_ms,
+                                        .what = "the input's descriptor"},
+                 in, err);
 
     if (!st)
-        st = mvnc_get(m, g->blob, out, sizeof out, m->config.timeout_ms,
-                      "the output's descriptor", err);
+        st = mvnc_get(m,
+                      &(const mvnc_expected){.stream = g->blob,
+                                             .n = sizeof out,
+                                             .timeout_ms = m->config.timeout_ms,
+                                             .what = "the output's descriptor"},
+                      out, err);
     if (!st)
-        st = mvnc_get(m, g->blob, stages, sizeof stages, m->config.timeout_ms,
-                      "the number of stages", err);
+        st = mvnc_get(m,
+                      &(const mvnc_expected){.stream = g->blob,
+                                             .n = sizeof stages,
+                                             .timeout_ms = m->config.timeout_ms,
+                                             .what = "the number of stages"},
+                      stages, err);
     if (!st)
         st = get_status(m, MVNC_GRAPH_ALLOCATE, m->config.timeout_ms, err);
     if (st)
@@ -154,39 +171,39 @@ static vpu_status open_fifo(mvnc_graph *g, const mvnc_tensor *t, bool input,
 }
 
 vpu_status mvnc_graph_create(mvnc *m, const void *file, size_t n,
-                             uint32_t executors, uint32_t elements,
-                             unsigned loading_ms, mvnc_graph **out,
+                             const mvnc_graph_config *config, mvnc_graph **out,
                              vpu_error *err)
 {
     mvnc_graph *g;
     vpu_status st;
 
-    if (n < BLOB_HEADER || n > UINT32_MAX - XLINK_SIZE_UNIT || !elements)
+    if (n < BLOB_HEADER || n > UINT32_MAX - XLINK_SIZE_UNIT ||
+        !config->elements)
         return err_set(err, VPU_ERR_INVALID,
                        "a blob of %zu bytes, %u elements: expected at least %d "
                        "bytes, an element",
-                       n, elements, BLOB_HEADER);
+                       n, config->elements, BLOB_HEADER);
     if (n > m->caps.max_memory)
         return err_set(err, VPU_ERR_NOMEM,
                        "a blob of %zu bytes, the stick has %u", n,
                        m->caps.max_memory);
-    if (executors > m->caps.max_executors)
+    if (config->executors > m->caps.max_executors)
         return err_set(err, VPU_ERR_INVALID, "%u executors, the stick has %u",
-                       executors, m->caps.max_executors);
+                       config->executors, m->caps.max_executors);
     g = calloc(1, sizeof *g);
     if (!g)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a graph");
     g->mvnc = m;
-    g->executors = executors;
+    g->executors = config->executors;
     pthread_mutex_lock(&m->monitor_lock);
     g->id = m->next_graph++;
     g->next = m->graphs;
     m->graphs = g;
-    st = load(g, file, n, loading_ms, err);
+    st = load(g, file, n, config->loading_ms, err);
     if (!st)
-        st = open_fifo(g, &g->info.input, true, elements, err);
+        st = open_fifo(g, &g->info.input, true, config->elements, err);
     if (!st)
-        st = open_fifo(g, &g->info.output, false, elements, err);
+        st = open_fifo(g, &g->info.output, false, config->elements, err);
     pthread_mutex_unlock(&m->monitor_lock);
     if (st)
         mvnc_graph_destroy(g, NULL);
@@ -315,8 +332,12 @@ vpu_status mvnc_infer(mvnc_graph *g, const void *input, vpu_error *err)
 vpu_status mvnc_result(mvnc_graph *g, void *output, unsigned run_ms,
                        vpu_error *err)
 {
-    return mvnc_get(g->mvnc, g->output, output, g->info.output.bytes, run_ms,
-                    "the output", err);
+    return mvnc_get(g->mvnc,
+                    &(const mvnc_expected){.stream = g->output,
+                                           .n = g->info.output.bytes,
+                                           .timeout_ms = run_ms,
+                                           .what = "the output"},
+                    output, err);
 }
 
 /* Data, then the status. */
@@ -331,7 +352,12 @@ static vpu_status question(mvnc_graph *g, mvnc_graph_type type, void *out,
     pthread_mutex_lock(&m->monitor_lock);
     st = send_command(m, &c, err);
     if (!st) {
-        st = mvnc_get(m, m->monitor, out, n, m->config.timeout_ms, what, err);
+        st = mvnc_get(m,
+                      &(const mvnc_expected){.stream = m->monitor,
+                                             .n = n,
+                                             .timeout_ms = m->config.timeout_ms,
+                                             .what = what},
+                      out, err);
         if (!st || st == VPU_ERR_MISMATCH) {
             status = get_status(m, type, m->config.timeout_ms, &e);
             note(&st, status, &e, err);

@@ -35,13 +35,19 @@ struct mvnc {
     bool ending, ping_out; /* ping_out: one has no ack yet */
 };
 
-/* The next packet of a stream; what: "the status of VERIFY", for messages. Of
- * exactly n bytes, or any number when n is 0. It is to be released. */
-vpu_status mvnc_take(mvnc *m, uint32_t stream, uint32_t n, unsigned timeout_ms,
-                     const char *what, xlink_packet *out, vpu_error *err);
+/* A packet that the stick is to send. */
+typedef struct {
+    uint32_t stream;
+    uint32_t n; /* exactly so many bytes; 0 = any number */
+    unsigned timeout_ms;
+    const char *what; /* "the status of VERIFY", for messages */
+} mvnc_expected;
+
+/* It is to be released. */
+vpu_status mvnc_take(mvnc *m, const mvnc_expected *e, xlink_packet *out,
+                     vpu_error *err);
 /* The same, copied and released. */
-vpu_status mvnc_get(mvnc *m, uint32_t stream, void *out, uint32_t n,
-                    unsigned timeout_ms, const char *what, vpu_error *err);
+vpu_status mvnc_get(mvnc *m, const mvnc_expected *e, void *out, vpu_error *err);
 vpu_status mvnc_send(mvnc *m, uint32_t stream, const void *data, uint32_t n,
                      const char *what, vpu_error *err);
 

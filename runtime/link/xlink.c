@@ -118,14 +118,14 @@ static vpu_status await(xlink *x, xlink_pending *p,
     return VPU_OK;
 }
 
-vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
-                         uint32_t n, const struct timespec *deadline,
-                         xlink_header *answer, bool *sent, vpu_error *err)
+vpu_status xlink_request(xlink *x, xlink_exchange *e,
+                         const struct timespec *deadline, vpu_error *err)
 {
+    xlink_header *h = &e->header;
     xlink_pending *p = NULL;
     vpu_status st;
 
-    *sent = false;
+    e->sent = false;
     for (;;) {
         if (x->over)
             return xlink_over(x, err);
@@ -143,14 +143,14 @@ vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
     h->can_be_served = x->config.layout == XLINK_LAYOUT_C &&
                        !x->config.device && h->event != XLINK_PING &&
                        h->event != XLINK_RESET;
-    st = enqueue(x, h, payload, n, err);
+    st = enqueue(x, h, e->payload, e->n, err);
     if (st)
         return st;
     pthread_cond_signal(&x->work);
-    *sent = true;
+    e->sent = true;
     *p = (xlink_pending){.used = true, .id = h->id, .event = h->event};
     st = await(x, p, deadline, err);
-    *answer = p->answer;
+    e->answer = p->answer;
     p->used = false;
     pthread_cond_broadcast(&x->changed);
     return st;
@@ -457,14 +457,12 @@ static vpu_status await_ping(xlink *x, vpu_error *err)
 static vpu_status handshake(xlink *x, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(x->config.timeout_ms);
-    xlink_header h = {.event = XLINK_PING}, answer;
+    xlink_exchange ping = {.header = {.event = XLINK_PING}};
     vpu_status st;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
-    st = x->config.device
-             ? await_ping(x, err)
-             : xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+    st = x->config.device ? await_ping(x, err)
+                          : xlink_request(x, &ping, &deadline, err);
     pthread_mutex_unlock(&x->lock);
     return st;
 }

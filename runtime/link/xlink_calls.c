@@ -20,14 +20,13 @@ static vpu_status refused(const xlink_header *answer, vpu_error *err)
                    xlink_event_name(answer->event), answer->flags);
 }
 
-static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
+static vpu_status open_stream(xlink *x, xlink_exchange *e, uint32_t *stream,
                               const struct timespec *deadline, vpu_error *err)
 {
+    xlink_header *h = &e->header;
     bool ours = !x->config.device && xlink_host_allocates(x->config.layout);
     xlink_stream *s = xlink_by_name(x, h->name);
-    xlink_header answer;
     vpu_status st;
-    bool sent;
 
     if (s && s->write_size)
         return err_set(err, VPU_ERR_INVALID, "stream '%s' is open already",
@@ -42,13 +41,13 @@ static vpu_status open_stream(xlink *x, xlink_header *h, uint32_t *stream,
         h->stream = s->id;
         s->write_size = h->size;
     }
-    st = xlink_request(x, h, NULL, 0, deadline, &answer, &sent, err);
+    st = xlink_request(x, e, deadline, err);
     if (!st)
-        st = refused(&answer, err);
+        st = refused(&e->answer, err);
     s = xlink_by_name(x, h->name);
     if (!st && !s)
         st = err_set(err, VPU_ERR_LIMIT, "%s: stream id %u cannot be added",
-                     h->name, answer.stream);
+                     h->name, e->answer.stream);
     if (s && (ours || !st))
         s->write_size = st ? 0 : h->size;
     if (s && st)
@@ -62,10 +61,10 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
                       uint32_t *stream, unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    xlink_header h = {.event = XLINK_CREATE_STREAM};
+    xlink_exchange e = {.header = {.event = XLINK_CREATE_STREAM}};
     vpu_status st;
 
-    if (!*name || strlen(name) >= sizeof h.name)
+    if (!*name || strlen(name) >= sizeof e.header.name)
         return err_set(err, VPU_ERR_INVALID,
                        "stream name of %zu bytes, expected 1 to %d",
                        strlen(name), XLINK_NAME_BYTES - 1);
@@ -73,11 +72,11 @@ vpu_status xlink_open(xlink *x, const char *name, uint32_t write_size,
         return err_set(err, VPU_ERR_INVALID,
                        "stream '%s': write size %u, expected 1 to %u", name,
                        write_size, UINT32_MAX - XLINK_SIZE_UNIT + 1);
-    strcpy(h.name, name);
-    h.size =
+    strcpy(e.header.name, name);
+    e.header.size =
         (write_size + XLINK_SIZE_UNIT - 1) / XLINK_SIZE_UNIT * XLINK_SIZE_UNIT;
     pthread_mutex_lock(&x->lock);
-    st = open_stream(x, &h, stream, &deadline, err);
+    st = open_stream(x, &e, stream, &deadline, err);
     pthread_mutex_unlock(&x->lock);
     return st;
 }
@@ -87,19 +86,21 @@ vpu_status xlink_ask_create(xlink *x, const char *name, uint32_t size,
                             vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    xlink_header h = {
-        .event = XLINK_CREATE_STREAM, .stream = XLINK_NO_STREAM, .size = size};
+    xlink_exchange e = {.header = {.event = XLINK_CREATE_STREAM,
+                                   .stream = XLINK_NO_STREAM,
+                                   .size = size}};
     xlink_stream *s;
     vpu_status st;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
     s = xlink_by_name(x, name);
     if (s) {
-        strcpy(h.name, s->name);
+        strcpy(e.header.name, s->name);
         if (!x->config.device && xlink_host_allocates(x->config.layout))
-            h.stream = s->id;
-        st = xlink_request(x, &h, NULL, 0, &deadline, answer, &sent, err);
+            e.header.stream = s->id;
+        st = xlink_request(x, &e, &deadline, err);
+        if (!st)
+            *answer = e.answer;
     } else {
         st = err_set(err, VPU_ERR_INVALID, "stream '%s' is not open", name);
     }
@@ -163,21 +164,22 @@ vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
                        unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    xlink_header h = {.event = XLINK_WRITE, .stream = stream, .size = n};
-    xlink_header answer;
+    xlink_exchange e = {
+        .header = {.event = XLINK_WRITE, .stream = stream, .size = n},
+        .payload = data,
+        .n = n};
     xlink_stream *s;
     vpu_status st;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
     st = wait_room(x, stream, n, &deadline, err);
     if (!st) {
-        st = xlink_request(x, &h, data, n, &deadline, &answer, &sent, err);
+        st = xlink_request(x, &e, &deadline, err);
         if (!st)
-            st = refused(&answer, err);
+            st = refused(&e.answer, err);
         s = xlink_by_id(x, stream);
         /* A late ack still brings a release; what never left does not. */
-        if (s && st && (!sent || st == VPU_ERR_MISMATCH) && s->out_packets) {
+        if (s && st && (!e.sent || st == VPU_ERR_MISMATCH) && s->out_packets) {
             s->out_packets--;
             s->out_bytes -= n;
         }
@@ -298,10 +300,9 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                          vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    xlink_header h = {.event = XLINK_READ_REL, .stream = stream}, answer;
+    xlink_exchange e = {.header = {.event = XLINK_READ_REL, .stream = stream}};
     xlink_stream *s;
     vpu_status st;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
     s = xlink_by_id(x, stream);
@@ -312,14 +313,14 @@ vpu_status xlink_release(xlink *x, uint32_t stream, unsigned timeout_ms,
                      "stream %u: no packet was read that could be released",
                      stream);
     } else {
-        h.size = s->in[s->first].bytes;
+        e.header.size = s->in[s->first].bytes;
         free(s->in[s->first].data);
         s->first = (s->first + 1) % XLINK_MAX_PACKETS;
         s->n_in--;
         s->n_taken--;
-        st = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+        st = xlink_request(x, &e, &deadline, err);
         if (!st)
-            st = refused(&answer, err);
+            st = refused(&e.answer, err);
     }
     pthread_mutex_unlock(&x->lock);
     return st;
@@ -357,13 +358,14 @@ static vpu_status request_close(xlink *x, uint32_t stream,
     vpu_status st = VPU_OK;
 
     for (int i = 0; i < CLOSE_TRIES && !st; i++) {
-        xlink_header h = {.event = XLINK_CLOSE_STREAM, .stream = stream};
+        xlink_exchange e = {
+            .header = {.event = XLINK_CLOSE_STREAM, .stream = stream}};
         struct timespec pause = clock_deadline(CLOSE_PAUSE_MS);
-        bool sent;
 
         while (i && !x->over && xlink_wait(x, &pause))
             ;
-        st = xlink_request(x, &h, NULL, 0, deadline, answer, &sent, err);
+        st = xlink_request(x, &e, deadline, err);
+        *answer = e.answer;
         if (!st && answer->flags & XLINK_FLAG_ACK)
             break;
     }
@@ -398,13 +400,12 @@ vpu_status xlink_close(xlink *x, uint32_t stream, unsigned timeout_ms,
 vpu_status xlink_reset(xlink *x, unsigned timeout_ms, vpu_error *err)
 {
     struct timespec deadline = clock_deadline(timeout_ms);
-    xlink_header h = {.event = XLINK_RESET}, answer;
+    xlink_exchange e = {.header = {.event = XLINK_RESET}};
     vpu_error why;
     vpu_status st;
-    bool sent;
 
     pthread_mutex_lock(&x->lock);
-    st = xlink_request(x, &h, NULL, 0, &deadline, &answer, &sent, err);
+    st = xlink_request(x, &e, &deadline, err);
     err_set(&why, VPU_ERR_IO, "the link was reset from here");
     xlink_end(x, &why);
     pthread_mutex_unlock(&x->lock);

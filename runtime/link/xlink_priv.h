@@ -67,9 +67,17 @@ xlink_stream *xlink_add_stream(xlink *x, const char *name, uint32_t id);
 uint32_t xlink_new_id(xlink *x);
 void xlink_drop_if_closed(xlink_stream *s);
 
-/* Send a request and wait for its answer. *sent: the peer may have got it. */
-vpu_status xlink_request(xlink *x, xlink_header *h, const void *payload,
-                         uint32_t n, const struct timespec *deadline,
-                         xlink_header *answer, bool *sent, vpu_error *err);
+/* A request with its payload of n bytes, and what came of it. */
+typedef struct {
+    xlink_header header; /* xlink_request gives it its id and flags */
+    const void *payload;
+    uint32_t n;
+    xlink_header answer;
+    bool sent; /* the peer may have got it */
+} xlink_exchange;
+
+/* Send a request and wait for its answer. */
+vpu_status xlink_request(xlink *x, xlink_exchange *e,
+                         const struct timespec *deadline, vpu_error *err);
 
 #endif

@@ -20,16 +20,14 @@ vpu_status survey_link(survey_state *v, vpu_error *err)
 {
     survey_watch *w = &v->watch;
     survey_packet ping, pong, create, created;
-    size_t at = survey_find(w, 0, true, false, XLINK_PING, SURVEY_ANY,
-                            SURVEY_ANY, &ping);
+    size_t at = survey_find(w, 0, survey_any(SURVEY_ASKED, XLINK_PING), &ping);
 
     (void)err;
-    at = survey_find(w, at, false, true, XLINK_PING, SURVEY_ANY, SURVEY_ANY,
-                     &pong);
-    at = survey_find(w, at, true, false, XLINK_CREATE_STREAM, SURVEY_ANY,
-                     SURVEY_ANY, &create);
-    at = survey_find(w, at, false, true, XLINK_CREATE_STREAM, SURVEY_ANY,
-                     SURVEY_ANY, &created);
+    at = survey_find(w, at, survey_any(SURVEY_ANSWERED, XLINK_PING), &pong);
+    at = survey_find(w, at, survey_any(SURVEY_ASKED, XLINK_CREATE_STREAM),
+                     &create);
+    at = survey_find(w, at, survey_any(SURVEY_ANSWERED, XLINK_CREATE_STREAM),
+                     &created);
     if (at != SIZE_MAX)
         survey_see(v, SURVEY_link_ping,
                    survey_whether(created.header.flags & XLINK_FLAG_ACK),
@@ -48,8 +46,8 @@ static void tell_first_id(survey_state *v)
     survey_packet p, found = {0};
 
     for (int i = 0; i < 3; i++) {
-        size_t at = survey_find(&v->watch, 0, false, false, kinds[i],
-                                SURVEY_ANY, SURVEY_ANY, &p);
+        size_t at = survey_find(&v->watch, 0,
+                                survey_any(SURVEY_RECEIVED, kinds[i]), &p);
 
         if (at < first) {
             first = at;
@@ -68,8 +66,9 @@ static void tell_own_streams(survey_state *v)
     survey_packet p;
     size_t at = 0;
 
-    while ((at = survey_find(&v->watch, at, false, false, XLINK_CREATE_STREAM,
-                             SURVEY_ANY, SURVEY_ANY, &p)) != SIZE_MAX) {
+    while ((at = survey_find(&v->watch, at,
+                             survey_any(SURVEY_RECEIVED, XLINK_CREATE_STREAM),
+                             &p)) != SIZE_MAX) {
         str_printf(&text, "%s'%s' of %u bytes, id %u", text.n ? "; " : "",
                    p.header.name, p.header.size, p.header.stream);
         at++;
@@ -89,16 +88,18 @@ static void tell_acks(survey_state *v)
     size_t at = 0, a, r = 0;
     uint32_t device = v->mvnc->device;
 
-    while ((at = survey_find(&v->watch, at, true, false, XLINK_WRITE, device,
-                             SURVEY_ANY, &p)) != SIZE_MAX) {
+    while ((at = survey_find(&v->watch, at,
+                             survey_on(SURVEY_ASKED, XLINK_WRITE, device),
+                             &p)) != SIZE_MAX) {
         at++;
-        a = survey_find(&v->watch, at, false, true, XLINK_WRITE, SURVEY_ANY,
-                        SURVEY_ANY, &ack);
+        a = survey_find(&v->watch, at, survey_any(SURVEY_ANSWERED, XLINK_WRITE),
+                        &ack);
         while (a != SIZE_MAX && ack.header.id != p.header.id)
-            a = survey_find(&v->watch, a + 1, false, true, XLINK_WRITE,
-                            SURVEY_ANY, SURVEY_ANY, &ack);
-        r = survey_find(&v->watch, r, false, false, XLINK_READ_REL, device,
-                        SURVEY_ANY, &release);
+            a = survey_find(&v->watch, a + 1,
+                            survey_any(SURVEY_ANSWERED, XLINK_WRITE), &ack);
+        r = survey_find(&v->watch, r,
+                        survey_on(SURVEY_RECEIVED, XLINK_READ_REL, device),
+                        &release);
         if (a == SIZE_MAX || r == SIZE_MAX)
             break;
         n++;
@@ -217,8 +218,11 @@ static vpu_status ask_id(survey_state *v, vpu_error *err)
     st = mvnc_send(v->mvnc, v->mvnc->device, bytes, sizeof bytes,
                    "GET_DEVICE_ID", err);
     if (!st)
-        st = mvnc_take(v->mvnc, v->mvnc->device, 0, UNKNOWN_MS, "an answer", &p,
-                       err);
+        st = mvnc_take(v->mvnc,
+                       &(const mvnc_expected){.stream = v->mvnc->device,
+                                              .timeout_ms = UNKNOWN_MS,
+                                              .what = "an answer"},
+                       &p, err);
     if (st == VPU_ERR_LIMIT) {
         survey_see(v, SURVEY_device_id, SURVEY_NOTED, "no packet within %d ms",
                    UNKNOWN_MS);

@@ -83,22 +83,27 @@ static void tell_inference(survey_state *v, const mvnc_graph *g, size_t from)
 {
     survey_watch *w = &v->watch;
     survey_packet input, ack, trigger, status, release, result;
-    size_t sent = survey_find(w, from, true, false, XLINK_WRITE, g->input,
-                              SURVEY_ANY, &input);
-    size_t acked = survey_find(w, sent, false, true, XLINK_WRITE, SURVEY_ANY,
-                               SURVEY_ANY, &ack);
-    size_t asked = survey_find(w, sent, true, false, XLINK_WRITE,
-                               v->mvnc->monitor, MVNC_GRAPH_TRIGGER, &trigger);
-    size_t answered = survey_find(w, asked, false, false, XLINK_WRITE,
-                                  v->mvnc->monitor, SURVEY_ANY, &status);
-    size_t freed = survey_find(w, sent, false, false, XLINK_READ_REL, g->input,
-                               SURVEY_ANY, &release);
-    size_t done = survey_find(w, asked, false, false, XLINK_WRITE, g->output,
-                              SURVEY_ANY, &result);
+    size_t sent = survey_find(
+        w, from, survey_on(SURVEY_ASKED, XLINK_WRITE, g->input), &input);
+    size_t acked =
+        survey_find(w, sent, survey_any(SURVEY_ANSWERED, XLINK_WRITE), &ack);
+    size_t asked =
+        survey_find(w, sent,
+                    (survey_pattern){SURVEY_ASKED, XLINK_WRITE,
+                                     v->mvnc->monitor, MVNC_GRAPH_TRIGGER},
+                    &trigger);
+    size_t answered = survey_find(
+        w, asked, survey_on(SURVEY_RECEIVED, XLINK_WRITE, v->mvnc->monitor),
+        &status);
+    size_t freed = survey_find(
+        w, sent, survey_on(SURVEY_RECEIVED, XLINK_READ_REL, g->input),
+        &release);
+    size_t done = survey_find(
+        w, asked, survey_on(SURVEY_RECEIVED, XLINK_WRITE, g->output), &result);
 
     while (acked != SIZE_MAX && ack.header.id != input.header.id)
-        acked = survey_find(w, acked + 1, false, true, XLINK_WRITE, SURVEY_ANY,
-                            SURVEY_ANY, &ack);
+        acked = survey_find(w, acked + 1,
+                            survey_any(SURVEY_ANSWERED, XLINK_WRITE), &ack);
     if (acked != SIZE_MAX)
         survey_see(v, SURVEY_link_rate, SURVEY_NOTED,
                    "%u bytes acknowledged after %.2f ms, %.0f MB/s",
@@ -205,10 +210,14 @@ static void tell_loading(survey_state *v)
     for (int i = 0; i < 3; i++) {
         survey_packet asked, answered;
 
-        at = survey_find(&v->watch, at, true, false, XLINK_WRITE,
-                         v->mvnc->monitor, commands[i], &asked);
-        at = survey_find(&v->watch, at, false, false, XLINK_WRITE,
-                         v->mvnc->monitor, SURVEY_ANY, &answered);
+        at = survey_find(&v->watch, at,
+                         (survey_pattern){SURVEY_ASKED, XLINK_WRITE,
+                                          v->mvnc->monitor, commands[i]},
+                         &asked);
+        at = survey_find(
+            &v->watch, at,
+            survey_on(SURVEY_RECEIVED, XLINK_WRITE, v->mvnc->monitor),
+            &answered);
         if (at == SIZE_MAX)
             return;
         ms[i] = survey_ms(&asked, &answered);
@@ -254,8 +263,11 @@ static vpu_status with_graph(survey_state *v, const blob *b, const str *bytes,
                              uint32_t used[3], vpu_error *err)
 {
     mvnc_graph *g;
-    vpu_status st = mvnc_graph_create(v->mvnc, bytes->data, bytes->n, 1, 2,
-                                      LOADING_MS, &g, err);
+    vpu_status st = mvnc_graph_create(
+        v->mvnc, bytes->data, bytes->n,
+        &(const mvnc_graph_config){
+            .executors = 1, .elements = 2, .loading_ms = LOADING_MS},
+        &g, err);
 
     tell_loading(v);
     if (st)
@@ -311,33 +323,45 @@ static vpu_status get_status(survey_state *v, unsigned ms, uint32_t *status,
                              vpu_error *err)
 {
     uint8_t bytes[4];
-    vpu_status st = mvnc_get(v->mvnc, v->mvnc->monitor, bytes, sizeof bytes, ms,
-                             "a status", err);
+    vpu_status st = mvnc_get(v->mvnc,
+                             &(const mvnc_expected){.stream = v->mvnc->monitor,
+                                                    .n = sizeof bytes,
+                                                    .timeout_ms = ms,
+                                                    .what = "a status"},
+                             bytes, err);
 
     if (!st)
         *status = word_get(bytes);
     return st;
 }
 
-/* A graph's stream, opened; VERIFY, the header, the status. */
+/* A VERIFY that the stick has answered. */
+typedef struct {
+    mvnc_command command;
+    uint32_t stream; /* of the graph, open */
+    uint32_t status;
+} verified;
+
+/* Opens the graph's stream and sends VERIFY and the header. */
 static vpu_status verify(survey_state *v, uint32_t id, const str *bytes,
-                         mvnc_command *c, uint32_t *stream, uint32_t *status,
-                         vpu_error *err)
+                         verified *out, vpu_error *err)
 {
-    uint8_t out[MVNC_MAX_COMMAND];
+    mvnc_command *c = &out->command;
+    uint8_t command[MVNC_MAX_COMMAND];
     vpu_status st;
 
     *c = (mvnc_command){.type = MVNC_GRAPH_VERIFY, .id = id, .executors = 1};
     snprintf(c->stream, sizeof c->stream, "graphBuffer%u", id);
-    st = xlink_open(v->mvnc->xlink, c->stream, (uint32_t)bytes->n, stream,
+    st = xlink_open(v->mvnc->xlink, c->stream, (uint32_t)bytes->n, &out->stream,
                     v->mvnc->config.timeout_ms, err);
     if (!st)
-        st = mvnc_send(v->mvnc, v->mvnc->monitor, out, mvnc_encode(c, out),
-                       "VERIFY", err);
+        st = mvnc_send(v->mvnc, v->mvnc->monitor, command,
+                       mvnc_encode(c, command), "VERIFY", err);
     if (!st)
-        st = mvnc_send(v->mvnc, *stream, bytes->data, BLOB_HEADER,
+        st = mvnc_send(v->mvnc, out->stream, bytes->data, BLOB_HEADER,
                        "the blob's header", err);
-    return st ? st : get_status(v, v->mvnc->config.timeout_ms, status, err);
+    return st ? st
+              : get_status(v, v->mvnc->config.timeout_ms, &out->status, err);
 }
 
 /* Where the header is spoiled: byte, value, what we assume is answered. */
@@ -352,9 +376,8 @@ enum { N_SPOILED = sizeof spoiled / sizeof *spoiled };
 
 vpu_status survey_verify(survey_state *v, vpu_error *err)
 {
-    uint32_t status, stream;
     vpu_status st = VPU_OK;
-    mvnc_command c;
+    verified answer;
     str bytes = {0};
     blob b;
 
@@ -364,11 +387,12 @@ vpu_status survey_verify(survey_state *v, vpu_error *err)
         if (st)
             break;
         word_set((uint8_t *)bytes.data + spoiled[i].at, spoiled[i].value);
-        st = verify(v, FIRST_ID + i, &bytes, &c, &stream, &status, err);
+        st = verify(v, FIRST_ID + i, &bytes, &answer, err);
         if (!st)
             survey_see(v, spoiled[i].id,
-                       survey_whether(status == spoiled[i].assumed), "%u, %s",
-                       status, mvnc_status_text(status));
+                       survey_whether(answer.status == spoiled[i].assumed),
+                       "%u, %s", answer.status,
+                       mvnc_status_text(answer.status));
         st = survey_failed(v, spoiled[i].id, st, err);
     }
     str_free(&bytes);
@@ -391,30 +415,30 @@ static unsigned count_packets(survey_state *v, uint32_t stream)
 static vpu_status allocate(survey_state *v, const str *bytes, vpu_error *err)
 {
     uint8_t out[MVNC_MAX_COMMAND];
-    uint32_t verified, stream, status;
-    mvnc_command c;
+    uint32_t status;
+    verified answer;
     unsigned n;
-    vpu_status st = verify(v, FIRST_ID, bytes, &c, &stream, &verified, err);
+    vpu_status st = verify(v, FIRST_ID, bytes, &answer, err);
 
     if (st)
         return st;
-    if (verified) {
+    if (answer.status) {
         survey_see(v, SURVEY_allocate_stage, SURVEY_DIFFERS,
-                   "VERIFY refused it already: %u, %s", verified,
-                   mvnc_status_text(verified));
+                   "VERIFY refused it already: %u, %s", answer.status,
+                   mvnc_status_text(answer.status));
         return VPU_OK;
     }
-    c.type = MVNC_GRAPH_ALLOCATE;
-    st = mvnc_send(v->mvnc, v->mvnc->monitor, out, mvnc_encode(&c, out),
-                   "ALLOCATE", err);
+    answer.command.type = MVNC_GRAPH_ALLOCATE;
+    st = mvnc_send(v->mvnc, v->mvnc->monitor, out,
+                   mvnc_encode(&answer.command, out), "ALLOCATE", err);
     if (!st)
-        st = mvnc_send(v->mvnc, stream, bytes->data, (uint32_t)bytes->n,
+        st = mvnc_send(v->mvnc, answer.stream, bytes->data, (uint32_t)bytes->n,
                        "the blob", err);
     if (!st)
         st = get_status(v, LOADING_MS, &status, err);
     if (st)
         return st;
-    n = count_packets(v, stream);
+    n = count_packets(v, answer.stream);
     survey_see(v, SURVEY_allocate_stage,
                survey_whether(n == 3 && status == MVNC_STATUS_INTERNAL),
                "%u packets, %u, %s", n, status, mvnc_status_text(status));

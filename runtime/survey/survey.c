@@ -167,12 +167,12 @@ static void tell_reset(survey_state *v, uint64_t start, vpu_status st,
                        const vpu_error *err)
 {
     survey_packet asked, answered;
-    size_t at = survey_find(&v->watch, 0, true, false, XLINK_RESET, SURVEY_ANY,
-                            SURVEY_ANY, &asked);
+    size_t at = survey_find(&v->watch, 0, survey_any(SURVEY_ASKED, XLINK_RESET),
+                            &asked);
     double ms = 0;
 
-    at = survey_find(&v->watch, at, false, true, XLINK_RESET, SURVEY_ANY,
-                     SURVEY_ANY, &answered);
+    at = survey_find(&v->watch, at, survey_any(SURVEY_ANSWERED, XLINK_RESET),
+                     &answered);
     if (at != SIZE_MAX)
         ms = survey_ms(&asked, &answered);
     else

@@ -34,10 +34,33 @@ vpu_status survey_watch_start(survey_watch *w, const xlink_watch *next,
                               vpu_error *err);
 void survey_watch_end(survey_watch *w);
 void survey_watch_text(void *watch, const char *text, size_t n);
-/* The first packet at or behind `from` like that: its number, or SIZE_MAX. A
- * stream or word of SURVEY_ANY is any. */
-size_t survey_find(survey_watch *w, size_t from, bool sent, bool response,
-                   xlink_event event, uint32_t stream, uint32_t word,
+typedef enum {
+    SURVEY_ASKED,    /* a request from here */
+    SURVEY_ANSWERED, /* the stick's answer to one */
+    SURVEY_RECEIVED  /* a request of the stick's own */
+} survey_direction;
+
+/* What a packet is looked for by; a stream or word of SURVEY_ANY is any. */
+typedef struct {
+    survey_direction direction;
+    xlink_event event;
+    uint32_t stream, word;
+} survey_pattern;
+
+static inline survey_pattern survey_on(survey_direction direction,
+                                       xlink_event event, uint32_t stream)
+{
+    return (survey_pattern){direction, event, stream, SURVEY_ANY};
+}
+
+static inline survey_pattern survey_any(survey_direction direction,
+                                        xlink_event event)
+{
+    return survey_on(direction, event, SURVEY_ANY);
+}
+
+/* The first packet at or behind `from` like that: its number, or SIZE_MAX. */
+size_t survey_find(survey_watch *w, size_t from, survey_pattern like,
                    survey_packet *out);
 size_t survey_packets(survey_watch *w);
 double survey_ms(const survey_packet *from, const survey_packet *to);

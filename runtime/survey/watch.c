@@ -66,17 +66,16 @@ void survey_watch_text(void *watch, const char *text, size_t n)
     pthread_mutex_unlock(&w->lock);
 }
 
-static bool like(const survey_packet *p, bool sent, bool response,
-                 xlink_event event, uint32_t stream, uint32_t word)
+static bool matches(const survey_packet *p, const survey_pattern *like)
 {
-    return p->sent == sent && p->header.response == response &&
-           p->header.event == event &&
-           (stream == SURVEY_ANY || p->header.stream == stream) &&
-           (word == SURVEY_ANY || p->word == word);
+    return p->sent == (like->direction == SURVEY_ASKED) &&
+           p->header.response == (like->direction == SURVEY_ANSWERED) &&
+           p->header.event == like->event &&
+           (like->stream == SURVEY_ANY || p->header.stream == like->stream) &&
+           (like->word == SURVEY_ANY || p->word == like->word);
 }
 
-size_t survey_find(survey_watch *w, size_t from, bool sent, bool response,
-                   xlink_event event, uint32_t stream, uint32_t word,
+size_t survey_find(survey_watch *w, size_t from, survey_pattern like,
                    survey_packet *out)
 {
     size_t at = SIZE_MAX;
@@ -85,7 +84,7 @@ size_t survey_find(survey_watch *w, size_t from, bool sent, bool response,
         return from;
     pthread_mutex_lock(&w->lock);
     for (size_t i = from; i < w->n_packets && at == SIZE_MAX; i++)
-        if (like(&w->list[i], sent, response, event, stream, word))
+        if (matches(&w->list[i], &like))
             at = i;
     if (at != SIZE_MAX)
         *out = w->list[at];

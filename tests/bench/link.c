@@ -201,7 +201,9 @@ static inferences time_inferences(const char *vpu, const char *file, size_t n,
     must(transport_connect(address, WAIT_MS, &end, &err), &err);
     c.watch = &watch;
     must(mvnc_open(end, &c, &m, &err), &err);
-    must(mvnc_graph_create(m, file, n, 1, 2, WAIT_MS, &g, &err), &err);
+    must(mvnc_graph_create(m, file, n,
+                           &(const mvnc_graph_config){1, 2, WAIT_MS}, &g, &err),
+         &err);
     in = calloc(1, mvnc_graph_about(g).input.bytes);
     out = calloc(1, mvnc_graph_about(g).output.bytes);
     packets = count;

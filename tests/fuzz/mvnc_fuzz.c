@@ -81,7 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     c.ping_ms = l.how & 0x80 ? 5 : 0;
     if (!mvnc_open(&l.base, &c, &m, &err)) {
         mvnc_used_memory(m, &used, &err);
-        if (!mvnc_graph_create(m, file, sizeof file, 1, 2, 10, &g, &err)) {
+        if (!mvnc_graph_create(m, file, sizeof file,
+                               &(const mvnc_graph_config){1, 2, 10}, &g,
+                               &err)) {
             infer(g);
             mvnc_graph_destroy(g, &err);
         }

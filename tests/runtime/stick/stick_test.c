@@ -170,7 +170,8 @@ START_TEST(life_cycle)
     ck_assert_uint_eq(mvnc_caps(m)->firmware[1], 0x2480);
     OK(mvnc_set(m, MVNC_SET_POWER_CONFIG, 0, &err));
     OK(mvnc_set(m, MVNC_ENABLE_ASYNC_DMA, 1, &err));
-    OK(mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err));
+    OK(mvnc_graph_create(m, bytes.data, bytes.n,
+                         &(const mvnc_graph_config){1, 2, 60000}, &g, &err));
     about = mvnc_graph_about(g);
     ck_assert_uint_eq(about.n_stages, 2);
     ck_assert_uint_eq(about.input.bytes, in);
@@ -255,7 +256,8 @@ START_TEST(several_on_their_way)
     c.ping_ms = 5;
     rig_stick_start(&r, c.layout, NULL);
     OK(mvnc_open(r.host_end, &c, &m, &err));
-    OK(mvnc_graph_create(m, bytes.data, bytes.n, 4, 4, 60000, &g, &err));
+    OK(mvnc_graph_create(m, bytes.data, bytes.n,
+                         &(const mvnc_graph_config){4, 4, 60000}, &g, &err));
     for (int k = 0; k < 20; k++) {
         OK(mvnc_infer(g, k % 2 ? zeros : layer.data[0], &err));
         if (k < 3)
@@ -289,7 +291,9 @@ static vpu_status session(rig_stick *r, const mvnc_config *c)
     vpu_status st = mvnc_open(r->host_end, c, &m, &err), closing;
 
     if (!st)
-        st = mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 20000, &g, &err);
+        st = mvnc_graph_create(m, bytes.data, bytes.n,
+                               &(const mvnc_graph_config){1, 2, 20000}, &g,
+                               &err);
     for (int k = 0; k < 2 && !st; k++) {
         st = mvnc_infer(g, layer.data[0], &err);
         if (!st)
@@ -432,7 +436,8 @@ START_TEST(a_wait_can_be_interrupted)
     c.stop = &stop;
     rig_stick_start(&r, c.layout, "no-result");
     OK(mvnc_open(r.host_end, &c, &m, &err));
-    OK(mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err));
+    OK(mvnc_graph_create(m, bytes.data, bytes.n,
+                         &(const mvnc_graph_config){1, 2, 60000}, &g, &err));
     OK(mvnc_infer(g, layer.data[0], &err));
     atomic_store(&stop, true);
     start = now();
@@ -465,15 +470,19 @@ START_TEST(hostile_blobs)
         str_free(&bad);
         str_add(&bad, bytes.data, bytes.n);
         memset(bad.data + at, at & 4 ? 0xff : 0x41, 4);
-        if (mvnc_graph_create(m, bad.data, bad.n, 1, 2, 60000, &g, &err))
+        if (mvnc_graph_create(m, bad.data, bad.n,
+                              &(const mvnc_graph_config){1, 2, 60000}, &g,
+                              &err))
             refused++;
         else
             OK(mvnc_graph_destroy(g, &err));
     }
     ck_assert_int_gt(refused, 100);
-    ck_assert(
-        mvnc_graph_create(m, bytes.data, BLOB_HEADER, 1, 2, 9999, &g, &err));
-    OK(mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err));
+    ck_assert(mvnc_graph_create(m, bytes.data, BLOB_HEADER,
+                                &(const mvnc_graph_config){1, 2, 9999}, &g,
+                                &err));
+    OK(mvnc_graph_create(m, bytes.data, bytes.n,
+                         &(const mvnc_graph_config){1, 2, 60000}, &g, &err));
     OK(mvnc_close(m, &err));
     rig_stick_end(&r);
     str_free(&bad);
@@ -492,9 +501,10 @@ START_TEST(stages_it_does_not_run)
     OK(blob_build(&net, &bytes, &err));
     rig_stick_start(&r, XLINK_LAYOUT_A, NULL);
     OK(mvnc_open(r.host_end, &patient, &m, &err));
-    ck_assert_int_eq(
-        mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err),
-        VPU_ERR_MISMATCH);
+    ck_assert_int_eq(mvnc_graph_create(m, bytes.data, bytes.n,
+                                       &(const mvnc_graph_config){1, 2, 60000},
+                                       &g, &err),
+                     VPU_ERR_MISMATCH);
     ck_assert_msg(strstr(err.msg, "answered 3, unsupported network element"),
                   "%s", err.msg);
     OK(mvnc_close(m, &err));
@@ -524,9 +534,10 @@ START_TEST(kernels_of_another_compiler)
         r.config.kernels = k ? "kernels/mvn" : NULL;
         rig_stick_run(&r);
         OK(mvnc_open(r.host_end, &patient, &m, &err));
-        ck_assert_int_eq(
-            mvnc_graph_create(m, bytes.data, bytes.n, 1, 2, 60000, &g, &err),
-            k ? VPU_OK : VPU_ERR_MISMATCH);
+        ck_assert_int_eq(mvnc_graph_create(
+                             m, bytes.data, bytes.n,
+                             &(const mvnc_graph_config){1, 2, 60000}, &g, &err),
+                         k ? VPU_OK : VPU_ERR_MISMATCH);
         if (k) {
             OK(mvnc_infer(g, layer.data[0], &err));
             OK(mvnc_result(g, out, 20000, &err));
