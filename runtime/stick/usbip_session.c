@@ -125,12 +125,12 @@ static bool send_all(usbip_session *s, const void *bytes, size_t n)
     return !s->gone;
 }
 
-static void reply(usbip_session *s, uint32_t command, uint32_t seqnum,
-                  int32_t status, uint32_t moved, const void *data, size_t n)
+static void reply(usbip_session *s, const usbip_reply *r, const void *data,
+                  size_t n)
 {
     uint8_t head[USBIP_HEADER_BYTES];
 
-    usbip_put_reply(head, command, seqnum, status, moved);
+    usbip_put_reply(head, r);
     if (send_all(s, head, sizeof head) && n)
         send_all(s, data, n);
 }
@@ -141,8 +141,12 @@ static void complete(usbip_session *s, urb_queue *q, urb *u, int32_t status)
     bool in = u->endpoint & 0x80;
 
     queue_remove(q, u);
-    reply(s, USBIP_RET_SUBMIT, u->seqnum, status, u->at, u->data,
-          in ? u->at : 0);
+    reply(s,
+          &(const usbip_reply){.command = USBIP_RET_SUBMIT,
+                               .seqnum = u->seqnum,
+                               .status = status,
+                               .moved = u->at},
+          u->data, in ? u->at : 0);
     free(u);
     pthread_cond_broadcast(&s->changed);
 }
@@ -405,10 +409,17 @@ static void control(usbip_session *s, const usbip_request *r)
         *(in ? &s->faults.stall_in : &s->faults.stall_out) = UINT64_MAX;
     }
     if (n == GADGET_STALL)
-        reply(s, USBIP_RET_SUBMIT, r->seqnum, USBIP_EPIPE, 0, NULL, 0);
+        reply(s,
+              &(const usbip_reply){.command = USBIP_RET_SUBMIT,
+                                   .seqnum = r->seqnum,
+                                   .status = USBIP_EPIPE},
+              NULL, 0);
     else
-        reply(s, USBIP_RET_SUBMIT, r->seqnum, 0,
-              r->in ? (uint32_t)n : r->length, answer, r->in ? (size_t)n : 0);
+        reply(s,
+              &(const usbip_reply){.command = USBIP_RET_SUBMIT,
+                                   .seqnum = r->seqnum,
+                                   .moved = r->in ? (uint32_t)n : r->length},
+              answer, r->in ? (size_t)n : 0);
 }
 
 /* Firmware, which the ROM takes as fast as it comes. With the lock. */
@@ -484,7 +495,11 @@ static void on_unlink(usbip_session *s, const usbip_request *r)
     }
     if (!s->in.first)
         s->in_halted = false;
-    reply(s, USBIP_RET_UNLINK, r->seqnum, status, 0, NULL, 0);
+    reply(s,
+          &(const usbip_reply){.command = USBIP_RET_UNLINK,
+                               .seqnum = r->seqnum,
+                               .status = status},
+          NULL, 0);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -83,13 +83,12 @@ usbip_request usbip_get_request(const uint8_t in[USBIP_HEADER_BYTES])
     return r;
 }
 
-void usbip_put_reply(uint8_t out[USBIP_HEADER_BYTES], uint32_t command,
-                     uint32_t seqnum, int32_t status, uint32_t moved)
+void usbip_put_reply(uint8_t out[USBIP_HEADER_BYTES], const usbip_reply *r)
 {
     memset(out, 0, USBIP_HEADER_BYTES);
-    put32(out, command);
-    put32(out + 4, seqnum);
-    put32(out + 20, (uint32_t)status);
-    if (command == USBIP_RET_SUBMIT)
-        put32(out + 24, moved);
+    put32(out, r->command);
+    put32(out + 4, r->seqnum);
+    put32(out + 20, (uint32_t)r->status);
+    if (r->command == USBIP_RET_SUBMIT)
+        put32(out + 24, r->moved);
 }

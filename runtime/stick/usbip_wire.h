@@ -75,8 +75,13 @@ void usbip_put_device(uint8_t out[USBIP_DEVICE_BYTES], const gadget *g,
 void usbip_put_interface(uint8_t out[USBIP_INTERFACE_BYTES], const gadget *g);
 
 usbip_request usbip_get_request(const uint8_t in[USBIP_HEADER_BYTES]);
-/* command: RET_SUBMIT, with the bytes moved, or RET_UNLINK. */
-void usbip_put_reply(uint8_t out[USBIP_HEADER_BYTES], uint32_t command,
-                     uint32_t seqnum, int32_t status, uint32_t moved);
+typedef struct {
+    uint32_t command; /* RET_SUBMIT or RET_UNLINK */
+    uint32_t seqnum;  /* of the request */
+    int32_t status;
+    uint32_t moved; /* bytes, of RET_SUBMIT */
+} usbip_reply;
+
+void usbip_put_reply(uint8_t out[USBIP_HEADER_BYTES], const usbip_reply *r);
 
 #endif

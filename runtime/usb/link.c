@@ -83,23 +83,32 @@ static const char *why_ended(enum libusb_transfer_status s)
     }
 }
 
-static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
-                       size_t *moved, unsigned timeout_ms, vpu_error *err)
+/* Bytes to move through an endpoint; libusb takes one kind of pointer for both
+ * directions. */
+typedef struct {
+    uint8_t endpoint;
+    uint8_t *bytes;
+    size_t n;
+    unsigned timeout_ms;
+} bulk;
+
+static vpu_status move(usb_link *l, const bulk *k, size_t *moved,
+                       vpu_error *err)
 {
-    int64_t deadline = clock_ms() + timeout_ms;
-    const char *what = endpoint & LIBUSB_ENDPOINT_IN ? "arrived" : "were taken";
+    int64_t deadline = clock_ms() + k->timeout_ms;
+    const char *what =
+        k->endpoint & LIBUSB_ENDPOINT_IN ? "arrived" : "were taken";
     struct libusb_transfer *x = libusb_alloc_transfer(0);
     vpu_status st = VPU_OK;
 
     if (!x)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a USB transfer");
-    while (*moved < n && !st) {
-        size_t piece = n - *moved < PIECE ? n - *moved : PIECE;
+    while (*moved < k->n && !st) {
+        size_t piece = k->n - *moved < PIECE ? k->n - *moved : PIECE;
         int done = 0, begun = LIBUSB_ERROR_IO;
 
-        libusb_fill_bulk_transfer(x, l->handle, endpoint,
-                                  (uint8_t *)buf + *moved, (int)piece, on_done,
-                                  &done, 0);
+        libusb_fill_bulk_transfer(x, l->handle, k->endpoint, k->bytes + *moved,
+                                  (int)piece, on_done, &done, 0);
         if (!l->cut)
             begun = libusb_submit_transfer(x);
         if (!begun) {
@@ -112,10 +121,10 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
                             x->status == LIBUSB_TRANSFER_TIMED_OUT))
             st = err_set(err, VPU_ERR_LIMIT,
                          "%s: %zu of %zu bytes %s within %u ms", l->name,
-                         *moved, n, what, timeout_ms);
+                         *moved, k->n, what, k->timeout_ms);
         else if (begun || x->status != LIBUSB_TRANSFER_COMPLETED)
             st = err_set(err, VPU_ERR_IO, "%s: %zu of %zu bytes %s: %s",
-                         l->name, *moved, n, what,
+                         l->name, *moved, k->n, what,
                          begun ? why_not_begun((enum libusb_error)begun)
                                : why_ended(x->status));
     }
@@ -126,15 +135,17 @@ static vpu_status move(usb_link *l, uint8_t endpoint, void *buf, size_t n,
 static vpu_status link_read(transport *t, void *buf, size_t n, size_t *got,
                             unsigned timeout_ms, vpu_error *err)
 {
-    return move((usb_link *)t, USB_IN, buf, n, got, timeout_ms, err);
+    return move((usb_link *)t, &(const bulk){USB_IN, buf, n, timeout_ms}, got,
+                err);
 }
 
 static vpu_status link_write(transport *t, const void *buf, size_t n,
                              size_t *put, unsigned timeout_ms, vpu_error *err)
 {
-    /* libusb takes one kind of pointer for both directions. */
-    return move((usb_link *)t, USB_OUT, (void *)(uintptr_t)buf, n, put,
-                timeout_ms, err);
+    return move(
+        (usb_link *)t,
+        &(const bulk){USB_OUT, (uint8_t *)(uintptr_t)buf, n, timeout_ms}, put,
+        err);
 }
 
 static void link_reset(transport *t)
