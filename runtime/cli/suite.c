@@ -335,7 +335,12 @@ static int run(suite *s)
 {
     vpu_error err = {0};
 
-    if (jobs_run(s->jobs, s->n, s->o.n_jobs, s->o.timeout_s, on_done, s, &err))
+    if (jobs_run(s->jobs, s->n,
+                 &(const jobs_config){.n_parallel = s->o.n_jobs,
+                                      .timeout_s = s->o.timeout_s,
+                                      .done = on_done,
+                                      .user = s},
+                 &err))
         return cli_fail(&err);
     printf("%zu %s", count(s, EQUAL), s->o.update ? "recorded" : "equal");
     if (!s->o.update)

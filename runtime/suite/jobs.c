@@ -118,10 +118,10 @@ static void end_late(job *jobs, unsigned n_slots, double timeout_s)
     }
 }
 
-vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
-                    void (*done)(void *user, size_t i), void *user,
+vpu_status jobs_run(job *jobs, size_t n, const jobs_config *config,
                     vpu_error *err)
 {
+    unsigned n_parallel = config->n_parallel;
     size_t next = 0, running = 0;
     vpu_status st = VPU_OK;
 
@@ -144,11 +144,11 @@ vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
                 finish(&slots[k], &jobs[slots[k].job], status);
                 running--;
                 ended = true;
-                if (done)
-                    done(user, slots[k].job);
+                if (config->done)
+                    config->done(config->user, slots[k].job);
             }
         }
-        end_late(jobs, n_parallel, timeout_s);
+        end_late(jobs, n_parallel, config->timeout_s);
         if (st)
             kill_all();
         if (!ended && running)

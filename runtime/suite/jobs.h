@@ -20,15 +20,20 @@ typedef struct {
                         job_free */
 } job;
 
-/* Run all, at most n_parallel at a time, each for at most timeout_s (0 = no
- * limit; then it is asked to end, and killed with all it started when it does
- * not). done, if not NULL, is called from this thread as each ends. What ends
- * this program ends what runs (base/child.h).
+typedef struct {
+    unsigned n_parallel; /* at most so many at a time */
+    double timeout_s;    /* for each, 0 = no limit; then it is asked to end, and
+                            killed with all it started when it does not */
+    /* If not NULL: called from the thread of jobs_run as number i ends. */
+    void (*done)(void *user, size_t i);
+    void *user;
+} jobs_config;
+
+/* Run all n. What ends this program ends what runs (base/child.h).
  *
  * VPU_ERR_NOMEM, VPU_ERR_IO  a process or a temporary file could not be made;
  *                            what was running is killed */
-vpu_status jobs_run(job *jobs, size_t n, unsigned n_parallel, double timeout_s,
-                    void (*done)(void *user, size_t i), void *user,
+vpu_status jobs_run(job *jobs, size_t n, const jobs_config *config,
                     vpu_error *err);
 void job_free(job *j);
 
