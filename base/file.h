@@ -11,6 +11,14 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* What was read: n bytes, borrowed. path stands for them in messages; they need
+ * not come from a file. */
+typedef struct {
+    const void *data;
+    size_t n;
+    const char *path;
+} file_bytes;
+
 /* Read a whole regular file into the arena, with one zero byte behind it.
  *
  * VPU_ERR_IO     cannot be opened or read (message: path and reason), or is

@@ -149,7 +149,8 @@ static void check_kernel(checker *c, const blob_stage *s, const stage_custom *u)
     }
     if (f->offset > c->b->n_constants || bytes > c->b->n_constants - f->offset)
         return; /* said already */
-    st = meta_read(c->b->constants + f->offset, bytes, "the kernel's file",
+    st = meta_read(&(const file_bytes){c->b->constants + f->offset, bytes,
+                                       "the kernel's file"},
                    NULL, c->a, &m, &err);
     /* Without a name the earlier generation's cannot be told apart. */
     if (st && st != VPU_ERR_INVALID)

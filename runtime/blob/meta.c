@@ -253,11 +253,16 @@ static vpu_status old_read(const elf *e, range info, const char *entry,
                    entry);
 }
 
-vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
-                     const char *entry, arena *a, meta_kernel *out,
-                     vpu_error *err)
+static elf elf_in(const file_bytes *file, arena *a, vpu_error *err)
 {
-    elf e = {.p = file, .n = n, .path = path, .a = a, .err = err};
+    return (elf){
+        .p = file->data, .n = file->n, .path = file->path, .a = a, .err = err};
+}
+
+vpu_status meta_read(const file_bytes *file, const char *entry, arena *a,
+                     meta_kernel *out, vpu_error *err)
+{
+    elf e = elf_in(file, a, err);
     vpu_status st = open_elf(&e);
     uint32_t value;
     range r;
@@ -272,7 +277,7 @@ vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
     return err_set(err, VPU_ERR_UNSUPPORTED,
                    "%s: no SHAVE metadata: expected a section .neo_metadata or "
                    "a symbol opencl.kernelArgs.info",
-                   path);
+                   file->path);
 }
 
 /* The name of the symbol with that value, of whatever section; NULL: none. */
@@ -317,11 +322,10 @@ static vpu_status old_nth(const elf *e, range info, uint32_t kernel,
     return old_read(e, info, name, out);
 }
 
-vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
-                         uint32_t kernel, arena *a, meta_kernel *out,
-                         vpu_error *err)
+vpu_status meta_read_nth(const file_bytes *file, uint32_t kernel, arena *a,
+                         meta_kernel *out, vpu_error *err)
 {
-    elf e = {.p = file, .n = n, .path = path, .a = a, .err = err};
+    elf e = elf_in(file, a, err);
     vpu_status st = open_elf(&e);
     uint32_t value;
     range r;
@@ -333,6 +337,7 @@ vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
         find_symbol(&e, "opencl.kernelArgs.info", &value, &r))
         return old_nth(&e, r, kernel, out);
     if (kernel)
-        return err_set(err, VPU_ERR_INVALID, "%s: no kernel %u", path, kernel);
-    return meta_read(file, n, path, NULL, a, out, err);
+        return err_set(err, VPU_ERR_INVALID, "%s: no kernel %u", file->path,
+                       kernel);
+    return meta_read(file, NULL, a, out, err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 
 typedef struct {
     const char *name;
@@ -26,13 +27,11 @@ typedef struct {
  * VPU_ERR_UNSUPPORTED  neither generation's metadata in it
  * VPU_ERR_INVALID      no such kernel; several, in a generation that allows
  *                      one */
-vpu_status meta_read(const uint8_t *file, size_t n, const char *path,
-                     const char *entry, arena *a, meta_kernel *out,
-                     vpu_error *err);
+vpu_status meta_read(const file_bytes *file, const char *entry, arena *a,
+                     meta_kernel *out, vpu_error *err);
 /* The kernel of that number in the file. Errors as above; VPU_ERR_INVALID: no
  * such number, or no symbol names it. */
-vpu_status meta_read_nth(const uint8_t *file, size_t n, const char *path,
-                         uint32_t kernel, arena *a, meta_kernel *out,
-                         vpu_error *err);
+vpu_status meta_read_nth(const file_bytes *file, uint32_t kernel, arena *a,
+                         meta_kernel *out, vpu_error *err);
 
 #endif

@@ -251,7 +251,8 @@ static vpu_status add_custom(network *w, const graph_launch *l,
     stage_arg *args;
     meta_kernel m;
     vpu_status st =
-        meta_read(k->file, k->file_bytes, k->path, l->entry, w->a, &m, w->err);
+        meta_read(&(const file_bytes){k->file, k->file_bytes, k->path},
+                  l->entry, w->a, &m, w->err);
 
     if (st)
         return st;

@@ -585,15 +585,14 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
                                          : read_nested(r, node, out);
 }
 
-vpu_status config_file_parse(const char *data, size_t n, const char *path,
-                             arena *a, const log_sink *log,
-                             config_release strict, config_file *out,
-                             vpu_error *err)
+vpu_status config_file_parse(const file_bytes *text, arena *a,
+                             const log_sink *log, config_release strict,
+                             config_file *out, vpu_error *err)
 {
     static const config_xml_limits limits = {CONFIG_LAYER_MAX_BYTES,
                                              CONFIG_LAYER_MAX_ELEMENTS};
-    config_reader r = {.path = arena_strdup(a, path),
-                       .dir = file_dirname(a, path),
+    config_reader r = {.path = arena_strdup(a, text->path),
+                       .dir = file_dirname(a, text->path),
                        .arena = a,
                        .log = log,
                        .err = err,
@@ -604,7 +603,7 @@ vpu_status config_file_parse(const char *data, size_t n, const char *path,
     vpu_status st;
 
     *out = (config_file){0};
-    st = config_xml_parse(data, n, path, &limits, a, &roots, err);
+    st = config_xml_parse(text, &limits, a, &roots, err);
     if (st)
         return st;
     for (const config_xml_node *c = roots; c; c = c->next) {
@@ -615,7 +614,7 @@ vpu_status config_file_parse(const char *data, size_t n, const char *path,
             return st;
     }
     if (!n_layers)
-        return err_at(err, VPU_ERR_PARSE, path, 0, 0,
+        return err_at(err, VPU_ERR_PARSE, r.path, 0, 0,
                       "error: found no element; expected CustomLayer");
     *out = (config_file){r.path, layers, n_layers, strict};
     return VPU_OK;
@@ -630,5 +629,7 @@ vpu_status config_file_read(const char *path, arena *a, const log_sink *log,
     vpu_status st = file_read(path, CONFIG_LAYER_MAX_BYTES, a, &data, &n, err);
 
     *out = (config_file){0};
-    return st ? st : config_file_parse(data, n, path, a, log, strict, out, err);
+    return st ? st
+              : config_file_parse(&(const file_bytes){data, n, path}, a, log,
+                                  strict, out, err);
 }

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "runtime/config/expr.h"
 #include "runtime/config/release.h"
@@ -130,10 +131,9 @@ vpu_status config_file_read(const char *path, arena *a, const log_sink *log,
                             config_release strict, config_file *out,
                             vpu_error *err);
 /* The same from memory; sources are joined to path's folder. */
-vpu_status config_file_parse(const char *data, size_t n, const char *path,
-                             arena *a, const log_sink *log,
-                             config_release strict, config_file *out,
-                             vpu_error *err);
+vpu_status config_file_parse(const file_bytes *text, arena *a,
+                             const log_sink *log, config_release strict,
+                             config_file *out, vpu_error *err);
 
 /* What config_refused_by needs to speak about a place in l. */
 config_context config_layer_context(const config_layer *l,

@@ -532,7 +532,8 @@ static vpu_status parse(const char *data, size_t n, reader *r)
     vpu_status st;
 
     *r->m = (config_model){.path = r->path};
-    st = config_xml_parse(data, n, r->path, &limits, r->a, &roots, r->err);
+    st = config_xml_parse(&(const file_bytes){data, n, r->path}, &limits, r->a,
+                          &roots, r->err);
     if (!st)
         st = read_net(r, roots);
     if (st)
@@ -540,18 +541,17 @@ static vpu_status parse(const char *data, size_t n, reader *r)
     return st;
 }
 
-vpu_status config_model_parse(const char *data, size_t n, const char *path,
-                              const void *bin, size_t n_bin, arena *a,
-                              config_model *out, vpu_error *err)
+vpu_status config_model_parse(const file_bytes *xml, const file_bytes *bin,
+                              arena *a, config_model *out, vpu_error *err)
 {
-    reader r = {.path = arena_strdup(a, path),
+    reader r = {.path = arena_strdup(a, xml->path),
                 .a = a,
                 .err = err,
-                .bin = bin,
-                .n_bin = bin ? n_bin : 0,
+                .bin = bin ? bin->data : NULL,
+                .n_bin = bin ? bin->n : 0,
                 .m = out};
 
-    return parse(data, n, &r);
+    return parse(xml->data, xml->n, &r);
 }
 
 static char *default_bin(arena *a, const char *path)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "runtime/config/where.h"
 
 #define CONFIG_MODEL_MAX_XML ((size_t)256 << 20)
@@ -77,10 +78,10 @@ typedef struct {
  *                      from or to nothing, dims that differ along an edge... */
 vpu_status config_model_read(const char *path, const char *bin_path, arena *a,
                              config_model *out, vpu_error *err);
-/* The same from memory. bin may be NULL; it must outlive the model. */
-vpu_status config_model_parse(const char *data, size_t n, const char *path,
-                              const void *bin, size_t n_bin, arena *a,
-                              config_model *out, vpu_error *err);
+/* The same from memory. bin: the weights, NULL = none; its bytes must outlive
+ * the model. */
+vpu_status config_model_parse(const file_bytes *xml, const file_bytes *bin,
+                              arena *a, config_model *out, vpu_error *err);
 
 /* The layer of that name, NULL when there is none. */
 const config_model_layer *config_model_find(const config_model *m,

@@ -377,16 +377,17 @@ static void run_libxml(reader *r)
     r->ctxt = NULL;
 }
 
-vpu_status config_xml_parse(const char *data, size_t n, const char *path,
+vpu_status config_xml_parse(const file_bytes *text,
                             const config_xml_limits *limits, arena *a,
                             config_xml_node **roots, vpu_error *err)
 {
-    reader r = {.path = path, .limits = limits, .a = a, .err = err};
+    reader r = {.path = text->path, .limits = limits, .a = a, .err = err};
+    size_t n = text->n;
     const char *nul;
 
     *roots = NULL;
     if (n > limits->max_bytes || n > INT_MAX - 64)
-        return err_at(err, VPU_ERR_LIMIT, path, 0, 0,
+        return err_at(err, VPU_ERR_LIMIT, r.path, 0, 0,
                       "error: %zu bytes of XML, the limit is %zu", n,
                       limits->max_bytes);
     r.depth = -1;
@@ -394,7 +395,7 @@ vpu_status config_xml_parse(const char *data, size_t n, const char *path,
     r.text = arena_push(a, r.n + 1, 1, 1);
     memcpy(r.text, opening, N_OPENING);
     if (n)
-        memcpy(r.text + N_OPENING, data, n);
+        memcpy(r.text + N_OPENING, text->data, n);
     memcpy(r.text + N_OPENING + n, closing, N_CLOSING);
     index_lines(&r);
     nul = memchr(r.text, '\0', r.n);

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 
 enum {
     CONFIG_XML_MAX_DEPTH = 64,
@@ -41,7 +42,7 @@ typedef struct {
     size_t max_elements;
 } config_xml_limits;
 
-/* Parse n bytes at data. path is for messages only.
+/* Parse a text.
  *
  * *roots  the first root, the others through next; NULL when there is none
  *
@@ -49,7 +50,7 @@ typedef struct {
  * VPU_ERR_UNSUPPORTED  a DOCTYPE or entity declaration, UTF-16, or an XML
  *                      declaration with another encoding
  * VPU_ERR_LIMIT        too long, too deep, too many elements or attributes */
-vpu_status config_xml_parse(const char *data, size_t n, const char *path,
+vpu_status config_xml_parse(const file_bytes *text,
                             const config_xml_limits *limits, arena *a,
                             config_xml_node **roots, vpu_error *err);
 

@@ -224,34 +224,33 @@ static vpu_status find_header(const unsigned char *b, size_t n,
     return VPU_OK;
 }
 
-/* The head, of a file of total bytes; *at is where the elements begin. */
-static vpu_status read_desc(const char *data, size_t total, const char *path,
-                            arena *a, tensor_desc *desc, size_t *at,
-                            vpu_error *err)
+/* The head, of a file of f->n bytes, of which those behind the head need not be
+ * there; *at is where the elements begin. */
+static vpu_status read_desc(const file_bytes *f, arena *a, tensor_desc *desc,
+                            size_t *at, vpu_error *err)
 {
-    header h = {.path = path, .err = err};
+    header h = {.path = f->path, .err = err};
     size_t len = 0;
     uint64_t want;
-    vpu_status st =
-        find_header((const unsigned char *)data, total, path, at, &len, err);
+    vpu_status st = find_header(f->data, f->n, f->path, at, &len, err);
 
     if (st)
         return st;
-    h.p = data + *at;
+    h.p = (const char *)f->data + *at;
     h.end = h.p + len;
     st = parse_header(&h);
     if (st)
         return st;
     st = tensor_desc_check(&h.desc, err);
     if (st)
-        return err_in(err, st, "%s", path);
+        return err_in(err, st, "%s", f->path);
     *at += len;
     *desc = h.desc;
     want = tensor_bytes(&h.desc);
-    if (want != total - *at)
+    if (want != f->n - *at)
         return err_set(err, VPU_ERR_PARSE,
                        "%s: %zu bytes of elements; the shape, %s, needs %llu",
-                       path, total - *at, tensor_desc_text(a, &h.desc),
+                       f->path, f->n - *at, tensor_desc_text(a, &h.desc),
                        (unsigned long long)want);
     return VPU_OK;
 }
@@ -261,7 +260,8 @@ vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
 {
     tensor_desc desc = {0};
     size_t at = 0;
-    vpu_status st = read_desc(data, n, path, a, &desc, &at, err);
+    vpu_status st =
+        read_desc(&(const file_bytes){data, n, path}, a, &desc, &at, err);
 
     *out = (tensor){0};
     if (st)
@@ -284,7 +284,9 @@ static vpu_status check_front(const file_in *f, arena *a, vpu_error *err)
     tensor_desc desc;
     vpu_status st = file_in_read(f, 0, front, n, err);
 
-    return st ? st : read_desc(front, f->bytes, f->path, a, &desc, &at, err);
+    return st ? st
+              : read_desc(&(const file_bytes){front, f->bytes, f->path}, a,
+                          &desc, &at, err);
 }
 
 vpu_status npy_read(const char *path, arena *a, tensor *out, vpu_error *err)

@@ -86,8 +86,9 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
     uint64_t n = blob_desc_bytes(&f->desc);
     const uint8_t *file = p->blob.constants + f->offset; /* blob_check saw it */
     const char **name = arena_array(p->arena, const char *, 1);
-    vpu_status st = meta_read_nth(file, n, "the kernel's file", u->kernel,
-                                  p->arena, m, err);
+    vpu_status st =
+        meta_read_nth(&(const file_bytes){file, n, "the kernel's file"},
+                      u->kernel, p->arena, m, err);
 
     if (st)
         return st;

@@ -61,20 +61,21 @@ static vpu_status read_word(scanner *s, str *word, vpu_error *err)
     return VPU_OK;
 }
 
-vpu_status case_parse(const char *path, const char *name, const char *text,
-                      size_t n_bytes, arena *a, suite_case *out, vpu_error *err)
+vpu_status case_parse(const file_bytes *text, const char *name, arena *a,
+                      suite_case *out, vpu_error *err)
 {
+    const char *path = text->path;
     scanner s = {.path = path, .line = 1};
     size_t cap = 0;
     vpu_status st = VPU_OK;
 
     *out = (suite_case){.path = path, .name = name};
-    if (memchr(text, 0, n_bytes))
+    if (memchr(text->data, 0, text->n))
         return err_at(err, VPU_ERR_PARSE, path, 0, 0,
                       "a zero byte: this is not a text file");
     out->dir = file_dirname(a, path);
-    s.at = text;
-    s.end = text + n_bytes;
+    s.at = text->data;
+    s.end = s.at + text->n;
     for (skip_blanks(&s); s.at < s.end && !st; skip_blanks(&s)) {
         str word = {0};
 
@@ -98,7 +99,9 @@ static vpu_status read_case(const char *path, const char *name, arena *a,
     char *text;
     vpu_status st = file_read(path, MAX_BYTES, a, &text, &n_bytes, err);
 
-    return st ? st : case_parse(path, name, text, n_bytes, a, out, err);
+    return st ? st
+              : case_parse(&(const file_bytes){text, n_bytes, path}, name, a,
+                           out, err);
 }
 
 /* --- finding ------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 
 typedef struct {
     const char *path; /* of the file */
@@ -22,12 +23,11 @@ typedef struct {
     size_t n_words;
 } suite_case;
 
-/* A file's text; path stands for it in messages and places the folder.
+/* A file's text; its path also places the folder. path and name stay borrowed.
  *
  * VPU_ERR_PARSE  an open quote, a NUL byte, or no words (file:line) */
-vpu_status case_parse(const char *path, const char *name, const char *text,
-                      size_t n_bytes, arena *a, suite_case *out,
-                      vpu_error *err);
+vpu_status case_parse(const file_bytes *text, const char *name, arena *a,
+                      suite_case *out, vpu_error *err);
 
 /* All files *.case below path, a folder, in order of name; or path itself, a
  * file. Symbolic links to folders are not followed.

@@ -68,7 +68,7 @@ static void kernel(const uint8_t *data, size_t n, const char *entry)
     meta_kernel m;
     vpu_error err;
 
-    if (!meta_read(data, n, "fuzz", entry, a, &m, &err))
+    if (!meta_read(&(const file_bytes){data, n, "fuzz"}, entry, a, &m, &err))
         for (uint32_t i = 0; i < m.n_args; i++)
             sum += strlen(m.args[i]);
     arena_destroy(a);

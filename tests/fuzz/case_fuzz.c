@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     vpu_error err;
     suite_case c;
 
-    if (!case_parse("dir/fuzz.case", "fuzz", (const char *)data, n, a, &c,
-                    &err)) {
+    if (!case_parse(&(const file_bytes){data, n, "dir/fuzz.case"}, "fuzz", a,
+                    &c, &err)) {
         size_t k = 0;
 
         while (c.words[k])

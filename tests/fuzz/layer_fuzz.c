@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     graph *g;
 
     for (int r = CONFIG_EVERY_RELEASE; r <= CONFIG_2022_3; r += 4)
-        if (!config_file_parse((const char *)data, n, "f/x.xml", a, NULL,
+        if (!config_file_parse(&(const file_bytes){data, n, "f/x.xml"}, a, NULL,
                                (config_release)r, &file, &err))
             graph_bind(&q, a, NULL, &g, &err);
     arena_destroy(a);

@@ -27,10 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     vpu_error err;
     graph *g;
 
-    if (!config_model_parse((const char *)data, n, "m.xml", bin, sizeof bin, a,
+    if (!config_model_parse(&(const file_bytes){data, n, "m.xml"},
+                            &(const file_bytes){bin, sizeof bin, "m.bin"}, a,
                             &m, &err) &&
-        !config_file_parse(binding, strlen(binding), "b.xml", a, NULL,
-                           CONFIG_EVERY_RELEASE, &file, &err))
+        !config_file_parse(
+            &(const file_bytes){binding, strlen(binding), "b.xml"}, a, NULL,
+            CONFIG_EVERY_RELEASE, &file, &err))
         for (size_t i = 0; i <= m.n_layers; i++) {
             graph_request q = {.binding = &file,
                                .model = &m,

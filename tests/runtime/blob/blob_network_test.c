@@ -79,21 +79,24 @@ START_TEST(metadata_2020)
     size_t n = old_elf(file);
     meta_kernel m;
 
-    ck_assert_msg(!meta_read(file, n, "k", "second", a, &m, &err), "%s",
-                  err.msg);
+    ck_assert_msg(
+        !meta_read(&(const file_bytes){file, n, "k"}, "second", a, &m, &err),
+        "%s", err.msg);
     ck_assert(!m.neo);
     ck_assert_uint_eq(m.n_kernels, 2);
     ck_assert_uint_eq(m.kernel, 1);
     ck_assert_uint_eq(m.n_args, 2);
     ck_assert_str_eq(m.args[0], "src");
     ck_assert_str_eq(m.args[1], "n");
-    ck_assert_int_eq(meta_read(file, n, "k", "third", a, &m, &err),
-                     VPU_ERR_INVALID);
+    ck_assert_int_eq(
+        meta_read(&(const file_bytes){file, n, "k"}, "third", a, &m, &err),
+        VPU_ERR_INVALID);
     for (size_t k = 0; k < n; k++) {
         uint8_t *cut = malloc(k + 1);
 
         memcpy(cut, file, k);
-        ck_assert(meta_read(cut, k, "k", "second", a, &m, &err));
+        ck_assert(
+            meta_read(&(const file_bytes){cut, k, "k"}, "second", a, &m, &err));
         free(cut);
     }
 }
@@ -112,8 +115,9 @@ START_TEST(kernels_of_2020_by_number)
     meta_kernel m;
 
     for (uint32_t i = 0; i < 2; i++) {
-        ck_assert_msg(!meta_read_nth(file, n, "k", i, a, &m, &err), "%s",
-                      err.msg);
+        ck_assert_msg(
+            !meta_read_nth(&(const file_bytes){file, n, "k"}, i, a, &m, &err),
+            "%s", err.msg);
         ck_assert_str_eq(m.name, kernels[i].name);
         ck_assert_uint_eq(m.kernel, i);
         ck_assert_uint_eq(m.n_kernels, 2);
@@ -122,21 +126,24 @@ START_TEST(kernels_of_2020_by_number)
     }
     ck_assert_str_eq(m.args[0], "src");
     ck_assert_str_eq(m.args[1], "n");
-    ck_assert_int_eq(meta_read_nth(file, n, "k", 2, a, &m, &err),
-                     VPU_ERR_INVALID);
+    ck_assert_int_eq(
+        meta_read_nth(&(const file_bytes){file, n, "k"}, 2, a, &m, &err),
+        VPU_ERR_INVALID);
     ck_assert(strstr(err.msg, "no kernel 2"));
     for (size_t k = 0; k < n; k++) {
         uint8_t *cut = malloc(k + 1);
 
         memcpy(cut, file, k);
-        ck_assert(meta_read_nth(cut, k, "k", 1, a, &m, &err));
+        ck_assert(
+            meta_read_nth(&(const file_bytes){cut, k, "k"}, 1, a, &m, &err));
         free(cut);
     }
     second = memmem(file, n, "\x38\0\0\0\x20\x10", 6); /* its symbol */
     ck_assert_ptr_nonnull(second);
     second[4] = 0x21; /* at no kernel's address */
-    ck_assert_int_eq(meta_read_nth(file, n, "k", 1, a, &m, &err),
-                     VPU_ERR_INVALID);
+    ck_assert_int_eq(
+        meta_read_nth(&(const file_bytes){file, n, "k"}, 1, a, &m, &err),
+        VPU_ERR_INVALID);
 }
 END_TEST
 

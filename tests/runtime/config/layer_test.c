@@ -29,8 +29,9 @@ static void teardown(void)
 
 static vpu_status parse(const char *text)
 {
-    return config_file_parse(text, strlen(text), "dir/layer.xml", a, &tlog.sink,
-                             CONFIG_EVERY_RELEASE, &file, &err);
+    return config_file_parse(
+        &(const file_bytes){text, strlen(text), "dir/layer.xml"}, a, &tlog.sink,
+        CONFIG_EVERY_RELEASE, &file, &err);
 }
 
 /* One nested layer on lines 1 to 12 with pieces to replace. */
@@ -330,12 +331,13 @@ START_TEST(limits)
                   "%s", err.msg);
     while (s.n <= CONFIG_LAYER_MAX_BYTES)
         str_printf(&s, "%1000s", "");
-    ck_assert_int_eq(config_file_parse(s.data, s.n, "x", a, NULL,
-                                       CONFIG_EVERY_RELEASE, &file, &err),
+    ck_assert_int_eq(config_file_parse(&(const file_bytes){s.data, s.n, "x"}, a,
+                                       NULL, CONFIG_EVERY_RELEASE, &file, &err),
                      VPU_ERR_LIMIT);
     str_free(&s);
-    ck_assert_int_eq(config_file_parse("<a>\0</a>", 8, "x", a, NULL,
-                                       CONFIG_EVERY_RELEASE, &file, &err),
+    ck_assert_int_eq(config_file_parse(&(const file_bytes){"<a>\0</a>", 8, "x"},
+                                       a, NULL, CONFIG_EVERY_RELEASE, &file,
+                                       &err),
                      VPU_ERR_PARSE);
     ck_assert_int_eq(config_file_read("/nowhere/x", a, NULL,
                                       CONFIG_EVERY_RELEASE, &file, &err),
@@ -607,9 +609,9 @@ START_TEST(strict)
         bool want = r >= (int)releases[_i].refused.first &&
                     r <= (int)releases[_i].refused.last;
         const char *text = releases[_i].text;
-        vpu_status st =
-            config_file_parse(text, strlen(text), "layer.xml", a, &tlog.sink,
-                              (config_release)r, &file, &err);
+        vpu_status st = config_file_parse(
+            &(const file_bytes){text, strlen(text), "layer.xml"}, a, &tlog.sink,
+            (config_release)r, &file, &err);
 
         ck_assert_msg((st == VPU_ERR_PARSE) == want, "case %d, %s: %s", _i,
                       config_release_name((config_release)r), err.msg);
@@ -673,9 +675,10 @@ START_TEST(where_by_release)
              "<CustomLayer name=\"a\" type=\"MVCL\" version=\"1\">",
              "<Kernel entry=\"k\"><Source filename=\"k\"/></Kernel>"
              "<Parameters/>" SIZES "</CustomLayer>");
-    ck_assert_int_eq(config_file_parse(text, strlen(text), "l", a, NULL,
-                                       CONFIG_2020_3, &file, &err),
-                     VPU_ERR_PARSE);
+    ck_assert_int_eq(
+        config_file_parse(&(const file_bytes){text, strlen(text), "l"}, a, NULL,
+                          CONFIG_2020_3, &file, &err),
+        VPU_ERR_PARSE);
     ck_assert_ptr_nonnull(strstr(err.msg, "compare texts only"));
 }
 END_TEST

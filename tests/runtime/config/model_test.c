@@ -27,7 +27,8 @@ static void teardown(void)
 
 static vpu_status parse(const char *text)
 {
-    return config_model_parse(text, strlen(text), "m.xml", bin, sizeof bin, a,
+    return config_model_parse(&(const file_bytes){text, strlen(text), "m.xml"},
+                              &(const file_bytes){bin, sizeof bin, "m.bin"}, a,
                               &m, &err);
 }
 

@@ -51,9 +51,10 @@ static vpu_status bind_to(const char *text, const char *shapes)
     for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
         ck_assert_msg(!graph_shape_parse(p, &s[q.n_shapes++], &err), "%s",
                       err.msg);
-    ck_assert_msg(!config_file_parse(text, strlen(text), "l.xml", a, NULL,
-                                     strict, &file, &err),
-                  "%s", err.msg);
+    ck_assert_msg(
+        !config_file_parse(&(const file_bytes){text, strlen(text), "l.xml"}, a,
+                           NULL, strict, &file, &err),
+        "%s", err.msg);
     return graph_bind(&q, a, &tlog.sink, &g, &err);
 }
 
@@ -620,11 +621,14 @@ START_TEST(a_layer_of_a_model)
     graph_request q = {.binding = &file, .model = &m};
     const graph_arg *arg;
 
-    ck_assert(!config_file_parse(binding, strlen(binding), "l.xml", a, NULL,
-                                 CONFIG_EVERY_RELEASE, &file, &err));
-    ck_assert_msg(!config_model_parse(model_text, strlen(model_text), "m.xml",
-                                      weights, sizeof weights, a, &m, &err),
-                  "%s", err.msg);
+    ck_assert(!config_file_parse(
+        &(const file_bytes){binding, strlen(binding), "l.xml"}, a, NULL,
+        CONFIG_EVERY_RELEASE, &file, &err));
+    ck_assert_msg(
+        !config_model_parse(
+            &(const file_bytes){model_text, strlen(model_text), "m.xml"},
+            &(const file_bytes){weights, sizeof weights, "m.bin"}, a, &m, &err),
+        "%s", err.msg);
     ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
     ck_assert_str_eq(g->layer, "x");
     /* in0 as the model has it, as the kernel sees it, the constant... */

@@ -153,10 +153,12 @@ START_TEST(in_a_row)
     graph *g;
     vpu_status st;
 
-    ck_assert(!config_file_parse(binding_text, sizeof binding_text - 1, "l.xml",
-                                 a, NULL, CONFIG_EVERY_RELEASE, &file, &err));
+    ck_assert(!config_file_parse(
+        &(const file_bytes){binding_text, sizeof binding_text - 1, "l.xml"}, a,
+        NULL, CONFIG_EVERY_RELEASE, &file, &err));
     ck_assert_msg(
-        !config_model_parse(text, strlen(text), "m.xml", NULL, 0, a, &m, &err),
+        !config_model_parse(&(const file_bytes){text, strlen(text), "m.xml"},
+                            NULL, a, &m, &err),
         "%s", err.msg);
     st = graph_bind(&q, a, NULL, &g, &err);
     ck_assert_msg(!st == !c->error, "case %d: %s", _i, err.msg);

@@ -56,10 +56,11 @@ static void binding(const char *in, const char *out)
         "</CustomLayer>",
         in, out);
 
-    ck_assert_msg(!config_file_parse(text, strlen(text),
-                                     file_join(a, dir, "l.xml"), a, NULL,
-                                     CONFIG_EVERY_RELEASE, &file, &err),
-                  "%s", err.msg);
+    ck_assert_msg(
+        !config_file_parse(
+            &(const file_bytes){text, strlen(text), file_join(a, dir, "l.xml")},
+            a, NULL, CONFIG_EVERY_RELEASE, &file, &err),
+        "%s", err.msg);
 }
 
 static backend run(const graph *g, const char *type)
@@ -217,9 +218,11 @@ START_TEST(types_of_a_model)
     graph *g;
 
     binding(types[_i].formats[0], types[_i].formats[1]);
-    ck_assert_msg(!config_model_parse(types[_i].net, strlen(types[_i].net),
-                                      "m.xml", NULL, 0, a, &m, &err),
-                  "%s", err.msg);
+    ck_assert_msg(
+        !config_model_parse(
+            &(const file_bytes){types[_i].net, strlen(types[_i].net), "m.xml"},
+            NULL, a, &m, &err),
+        "%s", err.msg);
     ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
     for (uint32_t i = 0; i < g->n_launches; i++)
         names = arena_printf(a, "%s%s ", names, g->launches[i].name);
