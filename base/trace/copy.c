@@ -257,18 +257,16 @@ static void split(const char *name, str *base, trc_event *out)
     out->number = number;
 }
 
-static void begin(copier *k, track *t, uint64_t at, const char *name,
-                  const trc_arg *args, size_t n_args, trc_flow flow,
-                  uint64_t flow_id)
+static void begin(copier *k, track *t, uint64_t at, const trc_read_event *from)
 {
-    trc_event e = {.args = args,
-                   .n_args = n_args,
-                   .flow = flow_of(k, flow, flow_id),
-                   .flow_id = flow_id};
+    trc_event e = {.args = from->args,
+                   .n_args = from->n_args,
+                   .flow = flow_of(k, from->flow, from->flow_id),
+                   .flow_id = from->flow_id};
     str base = {0};
 
-    split(name, &base, &e);
-    e.idle = !strcmp(name, "idle");
+    split(from->name, &base, &e);
+    e.idle = !strcmp(from->name, "idle");
     trc_begin(k->w, target(k, t), at, &e);
     str_free(&base);
     t->depth++;
@@ -330,7 +328,12 @@ static void release(copier *k, track *t)
     for (uint32_t i = 0; i < t->n_held; i++) {
         held *h = &t->open[i];
 
-        begin(k, t, k->from, h->name, h->args, h->n_args, h->flow, h->flow_id);
+        begin(k, t, k->from,
+              &(const trc_read_event){.name = h->name,
+                                      .args = h->args,
+                                      .n_args = h->n_args,
+                                      .flow = h->flow,
+                                      .flow_id = h->flow_id});
         drop_held(h);
     }
     t->n_held = 0;
@@ -350,7 +353,7 @@ static bool on_begin(copier *k, track *t, const trc_read_event *e)
     if (e->ns < k->from)
         return hold(k, t, e);
     release(k, t);
-    begin(k, t, e->ns, e->name, e->args, e->n_args, e->flow, e->flow_id);
+    begin(k, t, e->ns, e);
     return true;
 }
 
