@@ -120,19 +120,19 @@ static vpu_status open_artifact(const artifact *x, const char *path,
                                 const kernel_compile_config *cfg, arena *a,
                                 sim_kernel *k, vpu_error *err)
 {
-    const uint8_t *object;
-    size_t n;
-    vpu_status st = artifact_read(x->file, x->n_bytes, a, k, &object, &n, err);
+    artifact_object host;
+    vpu_status st = artifact_read(x->file, x->n_bytes, a, k, &host, err);
 
     k->source = arena_strdup(a, path);
     if (!st && cfg->hooks) {
-        if (!object)
+        if (!host.bytes)
             return err_set(err, VPU_ERR_PARSE, "%s: no host code", path);
         k->debug = cfg->debug != NULL;
         k->roomy = cfg->debug || cfg->checking;
-        k->object = arena_memdup(a, object, n);
-        k->object_bytes = n;
-        st = jit_load(object, n, cfg->hooks, hook_callers(cfg), k, err);
+        k->object = arena_memdup(a, host.bytes, host.n);
+        k->object_bytes = host.n;
+        st =
+            jit_load(host.bytes, host.n, cfg->hooks, hook_callers(cfg), k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
@@ -288,10 +288,10 @@ static bool is_of_text(const char *option)
 static vpu_status read_bin(const kernel_source *bin, arena *a,
                            sim_kernel *in_file, char **text, vpu_error *err)
 {
-    const uint8_t *source, *object;
-    size_t n_source, n_object;
-    vpu_status st = artifact_read(bin->bin, bin->bin_bytes, a, in_file, &object,
-                                  &n_object, err);
+    const uint8_t *source;
+    size_t n_source;
+    vpu_status st =
+        artifact_read(bin->bin, bin->bin_bytes, a, in_file, NULL, err);
 
     if (st)
         return st;
@@ -345,13 +345,10 @@ vpu_status kernel_compile(const kernel_source *source,
 vpu_status kernel_describe(const kernel_source *bin, arena *a, sim_kernel **out,
                            vpu_error *err)
 {
-    const uint8_t *object;
-    size_t n_object;
     vpu_status st;
 
     *out = arena_new(a, sim_kernel);
-    st = artifact_read(bin->bin, bin->bin_bytes, a, *out, &object, &n_object,
-                       err);
+    st = artifact_read(bin->bin, bin->bin_bytes, a, *out, NULL, err);
     (*out)->source = arena_strdup(a, bin->path);
     return st ? err_in(err, st, "%s", bin->path) : VPU_OK;
 }

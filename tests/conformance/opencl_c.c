@@ -255,8 +255,6 @@ static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
                      const isa_function **scalar, vpu_error *err)
 {
     const isa_function *programs[SIM_N_VARIANTS];
-    const uint8_t *object;
-    size_t n;
     sim_kernel k = {0};
     artifact x;
 
@@ -267,7 +265,7 @@ static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
                               .kind = ARTIFACT_NO_HOST};
 
     if (artifact_build(&job, a, &x, err) ||
-        artifact_read(x.file, x.n_bytes, a, &k, &object, &n, err) ||
+        artifact_read(x.file, x.n_bytes, a, &k, NULL, err) ||
         kernel_programs(&k, a, programs, err))
         return false;
     *scalar = programs[SIM_SCALAR];

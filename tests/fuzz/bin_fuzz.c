@@ -109,10 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     uint8_t *copy = malloc(n ? n : 1);
     const isa_function *programs[SIM_N_VARIANTS];
     arena *a = arena_create(0);
-    const uint8_t *host, *text = copy;
+    const uint8_t *text = copy;
     sim_kernel k = {0};
     vpu_error err;
-    size_t size, n_text = n;
+    size_t n_text = n;
     bool read;
 
     memcpy(copy, data, n);
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         k = good_kernel(copy, n);
         read = true;
     } else {
-        read = !artifact_read(copy, n, a, &k, &host, &size, &err);
+        read = !artifact_read(copy, n, a, &k, NULL, &err);
         if (!object_find(copy, n, ".vpusim.source", &text, &n_text))
             n_text = 0;
     }

@@ -14,14 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     uint8_t *copy = malloc(n ? n : 1);
     arena *a = arena_create(0);
     sim_kernel k = {0};
-    const uint8_t *object, *section;
+    artifact_object host;
+    const uint8_t *section;
     size_t size;
     vpu_error err;
 
     memcpy(copy, data, n);
     if (object_classify(copy, n) == OBJECT_OURS &&
         object_find(copy, n, ".vpusim.info", &section, &size))
-        artifact_read(copy, n, a, &k, &object, &size, &err);
+        artifact_read(copy, n, a, &k, &host, &err);
     arena_destroy(a);
     free(copy);
     return 0;

@@ -289,8 +289,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
 }
 
 vpu_status artifact_read(const uint8_t *file, size_t n, arena *a, sim_kernel *k,
-                         const uint8_t **host_object, size_t *host_bytes,
-                         vpu_error *err)
+                         artifact_object *host, vpu_error *err)
 {
     json_t *info = read_info(file, n);
     const uint8_t *data;
@@ -311,10 +310,11 @@ vpu_status artifact_read(const uint8_t *file, size_t n, arena *a, sim_kernel *k,
         ok = artifact_sites_read((const char *)data, size, a, sites);
         k->sites = sites;
     }
-    *host_object = NULL;
-    *host_bytes = 0;
-    if (ok && json_integer_value(json_object_get(info, "abi")) == SIM_ABI)
-        object_find(file, n, ".vpusim.host", host_object, host_bytes);
+    if (host)
+        *host = (artifact_object){0};
+    if (host && ok &&
+        json_integer_value(json_object_get(info, "abi")) == SIM_ABI)
+        object_find(file, n, ".vpusim.host", &host->bytes, &host->n);
     json_decref(info);
     return ok ? VPU_OK
               : err_set(err, VPU_ERR_PARSE,

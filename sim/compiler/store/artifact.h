@@ -44,11 +44,16 @@ typedef struct {
 vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
                           vpu_error *err);
 
-/* Describe the kernel in an artifact. host_object NULL when it has none.
+/* The host object in an artifact's file; bytes NULL: it has none. */
+typedef struct {
+    const uint8_t *bytes;
+    size_t n;
+} artifact_object;
+
+/* Describe the kernel in an artifact. host: NULL = not asked for.
  * VPU_ERR_PARSE: not one of ours, or damaged. */
 vpu_status artifact_read(const uint8_t *file, size_t n_bytes, arena *a,
-                         sim_kernel *k, const uint8_t **host_object,
-                         size_t *host_bytes, vpu_error *err);
+                         sim_kernel *k, artifact_object *host, vpu_error *err);
 
 /* Are the recorded dependencies unchanged? */
 bool artifact_deps_hold(const uint8_t *file, size_t n_bytes);

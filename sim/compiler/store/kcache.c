@@ -374,16 +374,14 @@ static void write_entry(int dir, const char *dir_path, const head *h,
     temp_forget(path);
 }
 
-static void put_into(int dir, const char *path, const kcache_key *key,
-                     const void *data, size_t n, uint64_t most, arena *a)
+static head head_of(const kcache_key *key, const void *data, size_t n)
 {
     head h = {
         .format = FORMAT, .head_bytes = sizeof h, .key = *key, .n_bytes = n};
 
     memcpy(h.magic, magic, sizeof magic);
     digest(&h, data, h.digest);
-    make_room(dir, sizeof h + n, most, a);
-    write_entry(dir, path, &h, data, a);
+    return h;
 }
 
 void kcache_put(const kcache_key *key, const log_sink *log, const void *data,
@@ -397,7 +395,10 @@ void kcache_put(const kcache_key *key, const log_sink *log, const void *data,
     if (path && n <= MAX_DATA && sizeof(head) + n <= most)
         dir = make_dir(path, a, log);
     if (dir >= 0) {
-        put_into(dir, path, key, data, n, most, a);
+        head h = head_of(key, data, n);
+
+        make_room(dir, sizeof h + n, most, a);
+        write_entry(dir, path, &h, data, a);
         close(dir);
     }
     arena_destroy(a);
