@@ -29,11 +29,18 @@ static float logistic(float v)
     return 1.0f / (1.0f + exp_float(-v));
 }
 
-/* One box at one pixel: n channels, step apart. */
-static void region(const vpu_plugin_tensor *in, size_t from,
-                   const vpu_plugin_tensor *out, size_t to, size_t step,
-                   size_t coords, size_t n, int softmax)
+/* A box at one pixel: n channels, step elements apart, of which the first are
+ * coordinates, then the score, then the classes. */
+typedef struct {
+    size_t n, step, coords;
+    int softmax; /* of the classes */
+} shape;
+
+/* Elements from `from` on become those from `to` on. */
+static void region(const shape *box, const vpu_plugin_tensor *in, size_t from,
+                   const vpu_plugin_tensor *out, size_t to)
 {
+    size_t n = box->n, step = box->step, coords = box->coords;
     float sum = 0, largest = -INFINITY;
 
     for (size_t c = coords + 1; c < n; c++)
@@ -43,7 +50,7 @@ static void region(const vpu_plugin_tensor *in, size_t from,
     for (size_t c = 0; c < n; c++) {
         float v = get(in, from + c * step);
 
-        if (c > coords && softmax)
+        if (c > coords && box->softmax)
             v = exp_float(v - largest) / sum;
         else if (c < 2 || c >= coords)
             v = logistic(v);
@@ -71,6 +78,8 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
     size_t n = coords + 1 + (size_t)vpu_plugin_number(l, "classes", 1);
     int softmax = vpu_plugin_number(l, "do_softmax", 1) != 0;
     size_t boxes = dim(out, 1) / n, plane = (size_t)dim(in, 2) * dim(in, 3);
+    const shape each = {
+        .n = n, .step = plane, .coords = coords, .softmax = softmax};
 
     if (n_in != 1 || n_out != 1)
         return vpu_plugin_fail(error, "expected inputs: 1, outputs: 1");
@@ -80,8 +89,8 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
 
         if (box >= num || num * n > dim(in, 1))
             return vpu_plugin_fail(error, "a box that the input does not have");
-        region(in, (b * num + box) * n * plane + p, out,
-               (b * boxes + k) * n * plane + p, plane, coords, n, softmax);
+        region(&each, in, (b * num + box) * n * plane + p, out,
+               (b * boxes + k) * n * plane + p);
     }
     return 0;
 }
