@@ -109,9 +109,16 @@ static vpu_status check_uses(graph_binder *b, const graph_stage *s,
     return st;
 }
 
+/* The expressions of a list of sizes, and what they are. */
+typedef struct {
+    config_expr parts[3];
+    int32_t values[3];
+    size_t n;
+} size_list;
+
 static vpu_status eval_list(graph_binder *b, const graph_stage *s,
                             const config_dim *dim, config_text list,
-                            config_expr parts[3], int32_t values[3], size_t *n)
+                            size_list *out)
 {
     const tensor_desc *d = dim_desc(b, s, dim);
     config_expr all = config_text_expr(list, s->layer->path);
@@ -119,34 +126,33 @@ static vpu_status eval_list(graph_binder *b, const graph_stage *s,
     size_t n_vars;
     vpu_status st;
 
-    *n = 0;
+    out->n = 0;
     if (!d)
         return VPU_ERR_INVALID;
     vars = graph_vars(b, d, &n_vars);
-    st = config_expr_split(&all, 3, parts, n, b->err);
-    for (size_t i = 0; i < *n && !st; i++)
-        st = check_uses(b, s, &parts[i], vars, n_vars);
-    for (size_t i = 0; i < *n && !st; i++)
-        st = config_expr_eval(&parts[i], vars, n_vars, &values[i], b->err);
+    st = config_expr_split(&all, 3, out->parts, &out->n, b->err);
+    for (size_t i = 0; i < out->n && !st; i++)
+        st = check_uses(b, s, &out->parts[i], vars, n_vars);
+    for (size_t i = 0; i < out->n && !st; i++)
+        st = config_expr_eval(&out->parts[i], vars, n_vars, &out->values[i],
+                              b->err);
     return st;
 }
 
 vpu_status graph_work_size(graph_binder *b, const graph_stage *s,
                            const char *what, config_text list, uint32_t out[3])
 {
-    config_expr parts[3];
-    int32_t values[3];
-    size_t n;
-    vpu_status st = eval_list(b, s, &s->kernel->dim, list, parts, values, &n);
+    size_list sizes;
+    vpu_status st = eval_list(b, s, &s->kernel->dim, list, &sizes);
 
     for (size_t i = 0; i < 3 && !st; i++) {
-        out[i] = i < n ? (uint32_t)values[i] : 1;
-        if (i < n && values[i] <= 0)
+        out[i] = i < sizes.n ? (uint32_t)sizes.values[i] : 1;
+        if (i < sizes.n && sizes.values[i] <= 0)
             st = graph_fail(b, s->layer->path, list.line,
                             "%s size '%.*s' of dimension %zu is %d; expected "
                             "at least 1",
-                            what, (int)parts[i].length, parts[i].text, i,
-                            (int)values[i]);
+                            what, (int)sizes.parts[i].length,
+                            sizes.parts[i].text, i, (int)sizes.values[i]);
     }
     return st;
 }
@@ -155,26 +161,24 @@ vpu_status graph_binding_size(graph_binder *b, const graph_stage *s,
                               const config_binding *bind, uint32_t *out)
 {
     config_text list = bind->size;
-    config_expr parts[3];
-    int32_t values[3];
+    size_list sizes;
     uint64_t total = 1;
-    size_t n;
-    vpu_status st = eval_list(b, s, &bind->dim, list, parts, values, &n);
+    vpu_status st = eval_list(b, s, &bind->dim, list, &sizes);
 
     if (st)
         return st;
-    if (n > 1 && s->layer->form == CONFIG_FORM_NESTED)
+    if (sizes.n > 1 && s->layer->form == CONFIG_FORM_NESTED)
         return graph_fail(b, s->layer->path, list.line,
                           "size=\"%s\" of argument %s; expected one expression",
                           list.text, bind->arg);
-    for (size_t i = 0; i < n; i++) {
-        if (values[i] <= 0)
+    for (size_t i = 0; i < sizes.n; i++) {
+        if (sizes.values[i] <= 0)
             return graph_fail(b, s->layer->path, list.line,
                               "size '%.*s' of argument %s is %d; expected at "
                               "least 1",
-                              (int)parts[i].length, parts[i].text, bind->arg,
-                              (int)values[i]);
-        if (__builtin_mul_overflow(total, (uint64_t)values[i], &total) ||
+                              (int)sizes.parts[i].length, sizes.parts[i].text,
+                              bind->arg, (int)sizes.values[i]);
+        if (__builtin_mul_overflow(total, (uint64_t)sizes.values[i], &total) ||
             total > INT32_MAX)
             return graph_fail(b, s->layer->path, list.line,
                               "size=\"%s\" of argument %s is above 2^31 - 1",

@@ -21,33 +21,39 @@ static uint32_t local_for(uint32_t global)
     return 1;
 }
 
-static void set_up(arena *a, const char *entry, uint32_t src, uint32_t dst,
-                   uint32_t n_sizes, const uint32_t *sizes,
-                   const uint32_t global[3], graph_launch *out)
+/* A launch of one of the kernels, from a buffer to another one. */
+typedef struct {
+    const char *entry;
+    uint32_t src, dst;
+    uint32_t sizes[2], n_sizes; /* rows and columns, for kernels that ask */
+    uint32_t global[3];
+} conversion;
+
+static void set_up(arena *a, const conversion *c, graph_launch *out)
 {
-    graph_arg *args = arena_array(a, graph_arg, 2 + n_sizes);
+    graph_arg *args = arena_array(a, graph_arg, 2 + c->n_sizes);
 
     args[0] =
-        (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = src};
+        (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = c->src};
     args[1] = (graph_arg){.name = "dst",
                           .kind = GRAPH_ARG_BUFFER,
-                          .buffer = dst,
+                          .buffer = c->dst,
                           .written = true};
-    *out = (graph_launch){.entry = entry,
+    *out = (graph_launch){.entry = c->entry,
                           .text = vpu_convert_start,
                           .sources = source_name,
                           .n_sources = 1,
                           .args = args,
-                          .n_args = 2 + n_sizes,
-                          .local = {local_for(global[0]), 1, 1}};
+                          .n_args = 2 + c->n_sizes,
+                          .local = {local_for(c->global[0]), 1, 1}};
     for (int i = 0; i < 3; i++)
-        out->global[i] = global[i];
+        out->global[i] = c->global[i];
     /* Dims fit 32 bits, but not always a sign: the kernel reads them as uint.
      */
-    for (uint32_t i = 0; i < n_sizes; i++)
+    for (uint32_t i = 0; i < c->n_sizes; i++)
         args[2 + i] = (graph_arg){.name = i ? "cols" : "rows",
                                   .kind = GRAPH_ARG_INT,
-                                  .integer = (int32_t)sizes[i]};
+                                  .integer = (int32_t)c->sizes[i]};
 }
 
 void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
@@ -64,9 +70,15 @@ void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
         inner *= from->dims[i];
     rows = to_minor ? channels : inner;
     cols = to_minor ? inner : channels;
-    set_up(a, arena_printf(a, "permute_%u", bytes), src, dst, 2,
-           (uint32_t[2]){rows, cols},
-           (uint32_t[3]){rows, (cols - 1) / per_item + 1, outer}, out);
+    set_up(
+        a,
+        &(const conversion){.entry = arena_printf(a, "permute_%u", bytes),
+                            .src = src,
+                            .dst = dst,
+                            .sizes = {rows, cols},
+                            .n_sizes = 2,
+                            .global = {rows, (cols - 1) / per_item + 1, outer}},
+        out);
 }
 
 bool graph_can_retype(tensor_dtype from, tensor_dtype to)
@@ -82,8 +94,12 @@ void graph_retype(arena *a, const tensor_desc *from, tensor_dtype to,
     uint32_t row = from->rank ? from->dims[from->rank - 1] : 1;
 
     set_up(a,
-           arena_printf(a, "convert_%s_%s", tensor_dtype_name(from->dtype),
-                        tensor_dtype_name(to)),
-           src, dst, 0, NULL,
-           (uint32_t[3]){row, (uint32_t)(tensor_elements(from) / row), 1}, out);
+           &(const conversion){
+               .entry = arena_printf(a, "convert_%s_%s",
+                                     tensor_dtype_name(from->dtype),
+                                     tensor_dtype_name(to)),
+               .src = src,
+               .dst = dst,
+               .global = {row, (uint32_t)(tensor_elements(from) / row), 1}},
+           out);
 }
