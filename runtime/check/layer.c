@@ -111,8 +111,7 @@ vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
     double start = clock_seconds();
     bool follow = false;
     layer_check_orders_config how = {cfg->n_random, cfg->seed};
-    layer_check_shown *orders = NULL;
-    uint32_t n_orders = 0;
+    layer_check_orders_result orders = {0};
     vpu_status st;
 
     *out = (layer_check_report){.enabled = cfg->enabled, .runs = 1};
@@ -130,10 +129,10 @@ vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
     }
     if (!st && cfg->orders && cfg->enabled & CHECK_BIT(CHECK_ORDER) &&
         check_ran_all(checker(&first.b)))
-        st = layer_check_orders(cfg, &how, g, a, &orders, &n_orders,
-                                &out->n_orders, err);
+        st = layer_check_orders(cfg, &how, g, a, &orders, err);
     if (!st) {
-        collect(last, orders, n_orders, a, out);
+        out->n_orders = orders.n_orders;
+        collect(last, orders.findings, orders.n, a, out);
         count(g, out);
     }
     backend_close(&second.b);

@@ -277,17 +277,17 @@ static vpu_status try_launch(orders *o, const attempt *list, uint32_t n,
 
 vpu_status layer_check_orders(const layer_check_config *cfg,
                               const layer_check_orders_config *how,
-                              const graph *g, arena *a, layer_check_shown **out,
-                              uint32_t *n, uint32_t *n_orders, vpu_error *err)
+                              const graph *g, arena *a,
+                              layer_check_orders_result *out, vpu_error *err)
 {
     const backend_check check = {.enabled = cfg->enabled, .orders = true};
     backend_config run = cfg->run;
     orders o = {.g = g, .a = arena_create(0), .err = err};
-    attempt *list = list_attempts(how, o.a, n_orders);
+    attempt *list = list_attempts(how, o.a, &out->n_orders);
     vpu_status st;
 
-    *n = 0;
-    *out = arena_array(a, layer_check_shown, g->n_launches + 1);
+    out->n = 0;
+    out->findings = arena_array(a, layer_check_shown, g->n_launches + 1);
     run.check = &check;
     run.trace = NULL;
     run.print = NULL;
@@ -302,13 +302,13 @@ vpu_status layer_check_orders(const layer_check_config *cfg,
     if (!st)
         st = cfg->fill(cfg->fill_user, &o.b, err);
     for (o.launch = 0; o.launch < g->n_launches && !st; o.launch++) {
+        layer_check_shown *x = &out->findings[out->n];
         bool found = false;
 
-        st = try_launch(&o, list, *n_orders, &(*out)[*n], &found);
+        st = try_launch(&o, list, out->n_orders, x, &found);
         if (found) {
-            layer_check_shown *x = &(*out)[(*n)++];
-
             x->text = arena_strdup(a, x->text);
+            out->n++;
         }
     }
     backend_close(&o.b);

@@ -15,12 +15,17 @@ typedef struct {
     uint64_t seed;
 } layer_check_orders_config;
 
-/* What differs as findings of CHECK_ORDER, one a launch at most; *n_orders: how
- * many orders each launch ran in. cfg's fill and sim as for layer_check. In the
- * arena. */
+/* What differs. */
+typedef struct {
+    layer_check_shown *findings; /* of CHECK_ORDER, one a launch at most */
+    uint32_t n;
+    uint32_t n_orders; /* each launch ran in */
+} layer_check_orders_result;
+
+/* cfg's fill and sim as for layer_check. The findings are in the arena. */
 vpu_status layer_check_orders(const layer_check_config *cfg,
                               const layer_check_orders_config *orders,
-                              const graph *g, arena *a, layer_check_shown **out,
-                              uint32_t *n, uint32_t *n_orders, vpu_error *err);
+                              const graph *g, arena *a,
+                              layer_check_orders_result *out, vpu_error *err);
 
 #endif
