@@ -6,11 +6,6 @@
 #include "base/str.h"
 #include "sim/builtins/routines.h"
 
-typedef struct {
-    const graph *g;
-    const log_sink *log;
-} binder;
-
 static const char *arg_kind(const graph_arg *g)
 {
     switch (g->kind) {
@@ -35,28 +30,28 @@ static const char *space_name(sim_arg_space s)
     return names[s];
 }
 
-static vpu_status mismatch(const graph_launch *l, const sim_kernel *k,
-                           const sim_arg *p, const graph_arg *g, vpu_error *err)
+static vpu_status mismatch(const backend_binding *b, const sim_arg *p,
+                           const graph_arg *g, vpu_error *err)
 {
-    return err_at(err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+    return err_at(err, VPU_ERR_MISMATCH, b->launch->file, g->line, 0,
                   "argument '%s' of kernel '%s' is %s%s in %s, but the binding "
                   "gives %s",
-                  p->name, k->name, space_name(p->space), p->type, k->source,
-                  arg_kind(g));
+                  p->name, b->kernel->name, space_name(p->space), p->type,
+                  b->kernel->source, arg_kind(g));
 }
 
-static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
-                              const sim_arg *p, const graph_arg *g,
-                              backend_arg *v, vpu_error *err)
+static vpu_status bind_scalar(const backend_binding *b, const sim_arg *p,
+                              const graph_arg *g, backend_arg *v,
+                              vpu_error *err)
 {
     /* Dimensions come as int whatever the binding says: fine for both. */
     bool is_int = g->kind == GRAPH_ARG_INT;
     int64_t i = g->integer;
 
     if (!is_int && g->kind != GRAPH_ARG_FLOAT)
-        return mismatch(l, k, p, g, err);
+        return mismatch(b, p, g, err);
     if (!p->is_float && !is_int)
-        return mismatch(l, k, p, g, err);
+        return mismatch(b, p, g, err);
     if (p->is_float) {
         float f = is_int ? (float)g->integer : g->real;
         builtin_half h = (builtin_half)f;
@@ -66,11 +61,11 @@ static vpu_status bind_scalar(const graph_launch *l, const sim_kernel *k,
         else if (p->bytes == 4)
             memcpy(v->raw, &f, 4);
         else
-            return mismatch(l, k, p, g, err);
+            return mismatch(b, p, g, err);
         return VPU_OK;
     }
     if (p->bytes > 8)
-        return mismatch(l, k, p, g, err);
+        return mismatch(b, p, g, err);
     memcpy(v->raw, &i, p->bytes); /* little-endian: the low bytes */
     return VPU_OK;
 }
@@ -112,27 +107,26 @@ bool backend_arg_type(const sim_arg *p, tensor_dtype *out)
     return t < N_SCALAR_TYPES;
 }
 
-static vpu_status wrong_type(const binder *b, const graph_launch *l,
-                             const sim_kernel *k, const sim_arg *p,
+static vpu_status wrong_type(const backend_binding *b, const sim_arg *p,
                              const graph_arg *g, vpu_error *err)
 {
-    const graph_buffer *x = &b->g->buffers[g->buffer];
+    const graph_buffer *x = &b->graph->buffers[g->buffer];
     unsigned t = scalar_type(p);
 
     return err_at(
-        err, VPU_ERR_MISMATCH, l->file, g->line, 0,
+        err, VPU_ERR_MISMATCH, b->launch->file, g->line, 0,
         "argument '%s' of kernel '%s' is %s%s in %s, but the tensor holds %s "
         "(--shape %.*s=…:%s gives it another type)",
-        p->name, k->name, space_name(p->space), p->type, k->source,
-        tensor_dtype_name(x->desc.dtype), (int)strcspn(x->name, "@"), x->name,
+        p->name, b->kernel->name, space_name(p->space), p->type,
+        b->kernel->source, tensor_dtype_name(x->desc.dtype),
+        (int)strcspn(x->name, "@"), x->name,
         t < N_SCALAR_TYPES ? tensor_dtype_name(scalar_types[t].dtype) : "TYPE");
 }
 
 /* Kernels may take a tensor for something else of the same size, or read
  * several elements at once; scratch and data have no type of their own. Smaller
  * elements would be halves of numbers. */
-static vpu_status bind_buffer(const binder *b, const graph_launch *l,
-                              const sim_kernel *k, const sim_arg *p,
+static vpu_status bind_buffer(const backend_binding *b, const sim_arg *p,
                               const graph_arg *g, backend_arg *v,
                               vpu_error *err)
 {
@@ -142,11 +136,11 @@ static vpu_status bind_buffer(const binder *b, const graph_launch *l,
     bool is_float, tensor_is_float;
 
     if (g->kind != GRAPH_ARG_BUFFER)
-        return mismatch(l, k, p, g, err);
+        return mismatch(b, p, g, err);
     v->kind = BACKEND_ARG_BUFFER;
     v->buffer = g->buffer;
     v->offset = g->offset;
-    x = &b->g->buffers[g->buffer];
+    x = &b->graph->buffers[g->buffer];
     if (x->untyped)
         return VPU_OK;
     bytes = tensor_dtype_bytes(x->desc.dtype);
@@ -157,24 +151,25 @@ static vpu_status bind_buffer(const binder *b, const graph_launch *l,
     tensor_is_float =
         x->desc.dtype == TENSOR_F16 || x->desc.dtype == TENSOR_F32;
     if (is_float && tensor_is_float && element != bytes)
-        return wrong_type(b, l, k, p, g, err);
+        return wrong_type(b, p, g, err);
     if (x->role == GRAPH_CONST || !element || element == bytes)
         return VPU_OK;
     if (element < bytes)
-        return wrong_type(b, l, k, p, g, err);
+        return wrong_type(b, p, g, err);
     if (t < N_SCALAR_TYPES)
         log_note(b->log,
                  "%s:%u: '%s' is %s%s: each element is %u of the tensor, which "
                  "holds %s",
-                 l->file, g->line, p->name, space_name(p->space), p->type,
-                 element / bytes, tensor_dtype_name(x->desc.dtype));
+                 b->launch->file, g->line, p->name, space_name(p->space),
+                 p->type, element / bytes, tensor_dtype_name(x->desc.dtype));
     return VPU_OK;
 }
 
 /* Shipped bindings carry more than their kernels use: one line for all. */
-static void note_unused(const binder *b, const graph_launch *l,
-                        const sim_kernel *k)
+static void note_unused(const backend_binding *b)
 {
+    const graph_launch *l = b->launch;
+    const sim_kernel *k = b->kernel;
     uint32_t line = 0;
     str names = {0};
 
@@ -196,11 +191,10 @@ static void note_unused(const binder *b, const graph_launch *l,
     str_free(&names);
 }
 
-vpu_status backend_args_bind(const graph *g, const graph_launch *l,
-                             const sim_kernel *k, const log_sink *log, arena *a,
+vpu_status backend_args_bind(const backend_binding *b, arena *a,
                              backend_arg **out, vpu_error *err)
 {
-    const binder b = {g, log};
+    const sim_kernel *k = b->kernel;
     vpu_status st = VPU_OK;
 
     *out = arena_array(a, backend_arg, k->n_args + 1);
@@ -209,24 +203,24 @@ vpu_status backend_args_bind(const graph *g, const graph_launch *l,
         backend_arg *v = &(*out)[i];
         const graph_arg *ga;
 
-        st = graph_launch_arg(l, p->name, &ga, err);
+        st = graph_launch_arg(b->launch, p->name, &ga, err);
         if (st)
             return st;
         switch (p->space) {
         case SIM_ARG_SCALAR:
-            st = bind_scalar(l, k, p, ga, v, err);
+            st = bind_scalar(b, p, ga, v, err);
             break;
         case SIM_ARG_LOCAL:
             if (ga->kind != GRAPH_ARG_LOCAL)
-                st = mismatch(l, k, p, ga, err);
+                st = mismatch(b, p, ga, err);
             v->kind = BACKEND_ARG_LOCAL;
             v->bytes = ga->bytes;
             break;
         default:
-            st = bind_buffer(&b, l, k, p, ga, v, err);
+            st = bind_buffer(b, p, ga, v, err);
         }
     }
     if (!st)
-        note_unused(&b, l, k);
+        note_unused(b);
     return st;
 }

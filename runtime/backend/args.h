@@ -19,13 +19,21 @@ typedef struct {
     uint32_t offset; /* BUFFER: byte in it */
 } backend_arg;
 
-/* k->n_args of them, in the arena. Bindings no argument takes are noted.
+/* A kernel and its launch in a graph. */
+typedef struct {
+    const graph *graph;
+    const graph_launch *launch;
+    const sim_kernel *kernel;
+    const log_sink *log; /* notes; NULL = none */
+} backend_binding;
+
+/* b->kernel->n_args of them, in the arena. Bindings no argument takes are
+ * noted.
  *
  * VPU_ERR_MISMATCH  signature and binding differ (kernel, argument, both types,
  *                   file and line of the binding)
  * VPU_ERR_INVALID   an argument without binding, or with a broken one */
-vpu_status backend_args_bind(const graph *g, const graph_launch *l,
-                             const sim_kernel *k, const log_sink *log, arena *a,
+vpu_status backend_args_bind(const backend_binding *b, arena *a,
                              backend_arg **out, vpu_error *err);
 
 /* Elements behind a pointer argument, vectors taken apart; uint and ulong count

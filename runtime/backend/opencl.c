@@ -433,8 +433,11 @@ static vpu_status read_kernels(opencl *o, vpu_error *err)
         if (st == VPU_ERR_COMPILE && s->src.path)
             st = explain(o, l, s, err);
         if (!st)
-            st =
-                backend_args_bind(g, l, s->k, o->cfg->log, o->a, &s->args, err);
+            st = backend_args_bind(&(const backend_binding){.graph = g,
+                                                            .launch = l,
+                                                            .kernel = s->k,
+                                                            .log = o->cfg->log},
+                                   o->a, &s->args, err);
         if (!st)
             st = check_sizes(o, l, err);
         if (!st)

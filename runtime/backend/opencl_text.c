@@ -422,7 +422,11 @@ vpu_status opencl_text_read(const opencl_source *s, arena *a, opencl_text *out,
         memcpy(options, s->options, n * sizeof *options);
     if (s->promote && s->moves_halves)
         options[n++] = "-Dushort=__vpu_half";
-    st = preprocess(s->path, s->text, options, n, a, &text, err);
+    st = preprocess(&(const preprocess_job){.path = s->path,
+                                            .text = s->text,
+                                            .options = options,
+                                            .n_options = n},
+                    a, &text, err);
     if (st)
         return st;
     out->halves = names_half(text);

@@ -54,17 +54,16 @@ static vpu_status put_text(int in, const char *path, const char *text, arena *a,
 /* One run of clang: files in memory for its input and its output. */
 typedef struct {
     int in, to;
-    const char *path, *text; /* text NULL: that of the file */
-    const char *const *options;
-    uint32_t n_options;
-} job;
+    preprocess_job job;
+} clang_run;
 
-static vpu_status preprocess_in(const job *j, arena *a, char **out,
+static vpu_status preprocess_in(const clang_run *r, arena *a, char **out,
                                 vpu_error *err)
 {
+    const preprocess_job *j = &r->job;
     char **argv = arena_array(a, char *, N_FIXED + j->n_options + 2);
     vpu_status st =
-        j->text ? put_text(j->in, j->path, j->text, a, err) : VPU_OK;
+        j->text ? put_text(r->in, j->path, j->text, a, err) : VPU_OK;
     size_t n = 0, length;
 
     for (int i = 0; i < N_FIXED; i++)
@@ -73,40 +72,40 @@ static vpu_status preprocess_in(const job *j, arena *a, char **out,
         argv[n++] = (char *)j->options[i];
     argv[n++] = (char *)(j->text ? "-" : j->path);
     if (!st)
-        st = run(j->path, argv, j->in, j->to, err);
-    if (!st && !(*out = file_fd_get(j->to, SIZE_MAX - 1, a, &length)))
+        st = run(j->path, argv, r->in, r->to, err);
+    if (!st && !(*out = file_fd_get(r->to, SIZE_MAX - 1, a, &length)))
         st = err_set(err, VPU_ERR_IO, "%s: reading preprocessed text: %s",
                      j->path, errno ? strerror(errno) : "it ends early");
     return st;
 }
 
-vpu_status preprocess(const char *path, const char *text,
-                      const char *const *options, uint32_t n_options, arena *a,
-                      char **out, vpu_error *err)
+vpu_status preprocess(const preprocess_job *job, arena *a, char **out,
+                      vpu_error *err)
 {
-    int in = memfd_create("vpu-source", MFD_CLOEXEC);
-    int to = memfd_create("vpu-text", MFD_CLOEXEC);
+    clang_run r = {.in = memfd_create("vpu-source", MFD_CLOEXEC),
+                   .to = memfd_create("vpu-text", MFD_CLOEXEC),
+                   .job = *job};
+    const char *path = job->path;
     vpu_status st = VPU_OK;
     char *source;
     size_t n;
 
     *out = NULL;
-    if (in < 0 || to < 0)
+    if (r.in < 0 || r.to < 0)
         st = err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
                      strerror(errno));
     if (!st)
-        st = fe_check_options(options, n_options, err);
-    if (!st && !text && !fe_takes_name(path)) {
+        st = fe_check_options(job->options, job->n_options, err);
+    if (!st && !job->text && !fe_takes_name(path)) {
         st = file_read(path, MAX_SOURCE_BYTES, a, &source, &n, err);
-        text = source;
-        options = fe_look_in(a, path, options, &n_options);
+        r.job.text = source;
+        r.job.options = fe_look_in(a, path, job->options, &r.job.n_options);
     }
     if (!st)
-        st = preprocess_in(&(job){in, to, path, text, options, n_options}, a,
-                           out, err);
-    if (in >= 0)
-        close(in);
-    if (to >= 0)
-        close(to);
+        st = preprocess_in(&r, a, out, err);
+    if (r.in >= 0)
+        close(r.in);
+    if (r.to >= 0)
+        close(r.to);
     return st;
 }

@@ -7,15 +7,21 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* text: the source; NULL = that of the file `path`. Lines beginning with "# N"
- * in the result say where its lines come from. Names of the standard's header
- * stay as they are. In the arena.
+/* All of it is borrowed. */
+typedef struct {
+    const char *path;
+    const char *text; /* the source; NULL = that of the file `path` */
+    const char *const *options;
+    uint32_t n_options;
+} preprocess_job;
+
+/* Lines beginning with "# N" in the result say where its lines come from. Names
+ * of the standard's header stay as they are. In the arena.
  *
  * VPU_ERR_UNSUPPORTED  clang is not installed
  * VPU_ERR_COMPILE      it refuses; the compiler proper says why
  * VPU_ERR_IO           no process, no memory file */
-vpu_status preprocess(const char *path, const char *text,
-                      const char *const *options, uint32_t n_options, arena *a,
-                      char **out, vpu_error *err);
+vpu_status preprocess(const preprocess_job *job, arena *a, char **out,
+                      vpu_error *err);
 
 #endif

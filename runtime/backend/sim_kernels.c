@@ -31,16 +31,22 @@ static const sim_hooks *hooks_of(const backend_config *cfg)
                                 : &check_hooks;
 }
 
+/* What a kernel tells besides doing its work. */
+typedef struct {
+    bool track_lines;
+    const sim_checking *checking;
+    const sim_hooks *hooks;
+} instrumentation;
+
 static vpu_status load_as(backend_sim_graph *b, const graph_launch *l,
-                          const backend_source *src, bool track_lines,
-                          const sim_checking *checking, const sim_hooks *hooks,
+                          const backend_source *src, const instrumentation *w,
                           sim_kernel **out, vpu_error *err)
 {
     kernel_compile_config cfg = {.user = b->cfg->compile,
-                                 .track_lines = track_lines,
-                                 .debug = track_lines ? NULL : b->cfg->debug,
-                                 .checking = checking,
-                                 .hooks = hooks,
+                                 .track_lines = w->track_lines,
+                                 .debug = w->track_lines ? NULL : b->cfg->debug,
+                                 .checking = w->checking,
+                                 .hooks = w->hooks,
                                  .log = b->cfg->log};
 
     kernel_source source = {
@@ -60,7 +66,10 @@ static vpu_status load(backend_sim_graph *b, const graph_launch *l,
                        const backend_source *src, bool track_lines,
                        sim_kernel **out, vpu_error *err)
 {
-    return load_as(b, l, src, track_lines, checking_of(b, l), hooks_of(b->cfg),
+    return load_as(b, l, src,
+                   &(const instrumentation){.track_lines = track_lines,
+                                            .checking = checking_of(b, l),
+                                            .hooks = hooks_of(b->cfg)},
                    out, err);
 }
 
@@ -69,9 +78,10 @@ static vpu_status bind_args(backend_sim_graph *b, const graph_launch *l,
                             backend_sim_stage *s, vpu_error *err)
 {
     const sim_kernel *k = s->kernel;
+    const backend_binding binding = {
+        .graph = b->graph, .launch = l, .kernel = k, .log = b->cfg->log};
     backend_arg *args;
-    vpu_status st =
-        backend_args_bind(b->graph, l, k, b->cfg->log, b->arena, &args, err);
+    vpu_status st = backend_args_bind(&binding, b->arena, &args, err);
 
     s->values = arena_array(b->arena, exec_value, k->n_args + 1);
     for (uint32_t i = 0; i < k->n_args && !st; i++) {
@@ -134,7 +144,8 @@ vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err)
         if (!st)
             st = bind_args(b, &g->launches[i], s, err);
         if (!st && b->checker)
-            st = load_as(b, &g->launches[i], &s->src, false, NULL, &exec_hooks,
+            st = load_as(b, &g->launches[i], &s->src,
+                         &(const instrumentation){.hooks = &exec_hooks},
                          &s->plain, err);
     }
     return st;
