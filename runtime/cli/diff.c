@@ -202,7 +202,7 @@ static vpu_status run(session *s, bool *equal, vpu_error *err)
     if (!st)
         st = cli_make_inputs(&s->o.t, &s->t, s->a, &cfg.inputs, err);
     if (!st)
-        st = diff_run(s->t.graph, &sides[0], &sides[1], &cfg, s->a, &r, err);
+        st = diff_run(s->t.graph, sides, &cfg, s->a, &r, err);
     if (!st)
         st = tell(s, &r, err);
     *equal = !st && r.equal;

@@ -71,8 +71,12 @@ static vpu_status run(const record_options *o, const backend_ops *ops,
     if (!st)
         st = backend_open(ops, &cfg, t.graph, &b, err);
     if (!st)
-        st = diff_record(&b, &cfg, t.graph, inputs, !o->outputs_only, a, &r,
-                         err);
+        st = diff_record(&(const diff_record_job){.backend = &b,
+                                                  .config = &cfg,
+                                                  .graph = t.graph,
+                                                  .inputs = inputs,
+                                                  .stages = !o->outputs_only},
+                         a, &r, err);
     if (!st)
         st = recording_write(o->output, &r, err);
     backend_close(&b);

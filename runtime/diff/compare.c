@@ -378,13 +378,14 @@ static vpu_status check(const tensor_desc *desc, const diff_tolerance *tol,
     return VPU_OK;
 }
 
-vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
-                        const diff_tolerance *tol, const diff_watch *watch,
-                        diff_result *out, vpu_error *err)
+vpu_status diff_compare(const diff_pair *pair, const diff_tolerance *tol,
+                        const diff_watch *watch, diff_result *out,
+                        vpu_error *err)
 {
+    const tensor_desc *desc = pair->desc;
     uint32_t bytes = tensor_dtype_bytes(desc->dtype);
     state s = {.tol = tol, .dtype = desc->dtype, .r = out};
-    const char *pa = a, *pb = b;
+    const char *pa = pair->a, *pb = pair->b;
     uint8_t different[BLOCK];
     vpu_status st;
 
@@ -396,7 +397,7 @@ vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
     out->n_elements = tensor_elements(desc);
     s.is_float = desc->dtype == TENSOR_F16 || desc->dtype == TENSOR_F32;
     s.infinity = infinity_of(desc->dtype);
-    out->max_abs_b = largest(desc->dtype, b, out->n_elements);
+    out->max_abs_b = largest(desc->dtype, pb, out->n_elements);
     s.wrong_from = DIFF_WRONG_FRACTION * out->max_abs_b;
     for (uint64_t i = 0; i < out->n_elements; i += BLOCK) {
         uint32_t n = out->n_elements - i < BLOCK

@@ -89,14 +89,20 @@ typedef struct {
     void *user;
 } diff_watch;
 
-/* a and b: tensor_bytes(desc) each, in desc's type and order. watch may be
- * NULL.
+/* Two tensors of one description: tensor_bytes(desc) each, in its type and
+ * order. Borrowed. */
+typedef struct {
+    const tensor_desc *desc;
+    const void *a, *b;
+} diff_pair;
+
+/* watch may be NULL.
  *
  * VPU_ERR_INVALID, VPU_ERR_LIMIT  as tensor_desc_check
  * VPU_ERR_INVALID                 a tolerance that is negative or NaN */
-vpu_status diff_compare(const tensor_desc *desc, const void *a, const void *b,
-                        const diff_tolerance *tol, const diff_watch *watch,
-                        diff_result *out, vpu_error *err);
+vpu_status diff_compare(const diff_pair *pair, const diff_tolerance *tol,
+                        const diff_watch *watch, diff_result *out,
+                        vpu_error *err);
 
 /* Steps between the elements at a and b. *nan: one of them, or both, are NaNs;
  * then 0. */

@@ -67,6 +67,7 @@ static void place(const tensor_desc *d, const diff_element *e, diff_place *p)
 static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
 {
     const graph_buffer *b = &x->g->buffers[buffer];
+    const diff_pair pair = {&b->desc, x->data[0], x->data[1]};
     diff_buffer *d;
     vpu_status st = VPU_OK;
     size_t n = x->r->n_buffers;
@@ -83,8 +84,7 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
                      o->b.ops->read(o->b.self, buffer, x->data[k], x->err));
     }
     if (!st)
-        st = diff_compare(&b->desc, x->data[0], x->data[1], &d->tolerance, NULL,
-                          &d->result, x->err);
+        st = diff_compare(&pair, &d->tolerance, NULL, &d->result, x->err);
     if (st)
         return st;
     x->r->n_buffers = (uint32_t)n;
@@ -95,15 +95,13 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
     }
     if (!d->result.equal) {
         if (x->r->equal && x->cfg->heat_map)
-            st = diff_heat_map(x->cfg->heat_map, &b->desc, x->data[0],
-                               x->data[1], x->err);
+            st = diff_heat_map(x->cfg->heat_map, &pair, x->err);
         x->r->equal = false;
         x->r->launches[launch].deviates = true;
         if (x->r->first_deviating < 0)
             x->r->first_deviating = launch;
         if (!st && !x->cfg->no_groups)
-            st = diff_trace_back(x->g, x->cfg, d, x->data[0], x->data[1],
-                                 x->mem, &x->r->not_traced, x->err);
+            st = diff_trace_back(x->r, x->cfg, d, &pair, x->mem, x->err);
     }
     return st;
 }
@@ -229,7 +227,7 @@ static void summarise(run *x)
             arena_printf(x->mem, "%s (halves promoted)", x->r->summary);
 }
 
-vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
+vpu_status diff_run(const graph *g, const diff_side sides[2],
                     const diff_config *cfg, arena *mem, diff_report *report,
                     vpu_error *err)
 {
@@ -237,14 +235,15 @@ vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
              .cfg = cfg,
              .mem = mem,
              .r = report,
-             .sides = {{.side = a, .letter = "a"}, {.side = b, .letter = "b"}},
+             .sides = {{.side = &sides[0], .letter = "a"},
+                       {.side = &sides[1], .letter = "b"}},
              .err = err};
     uint64_t most = 1;
     vpu_status st = VPU_OK;
 
     *report = (diff_report){.graph = g,
-                            .id_a = a->id,
-                            .id_b = b->id,
+                            .id_a = sides[0].id,
+                            .id_b = sides[1].id,
                             .equal = true,
                             .first_deviating = -1,
                             .summary = ""};

@@ -81,12 +81,13 @@ typedef struct {
     const char *summary;     /* one line */
 } diff_report;
 
-/* Everything of the report is in the arena. When a buffer differs, different
- * (if not NULL) is called for its elements as diff_compare would.
+/* sides: a and b. Everything of the report is in the arena. When a buffer
+ * differs, different (if not NULL) is called for its elements as diff_compare
+ * would.
  *
  * VPU_ERR_*  a backend's, with "a (ID): " or "b (ID): " in front. That values
  *            differ is no error. */
-vpu_status diff_run(const graph *g, const diff_side *a, const diff_side *b,
+vpu_status diff_run(const graph *g, const diff_side sides[2],
                     const diff_config *cfg, arena *mem, diff_report *report,
                     vpu_error *err);
 

@@ -123,11 +123,12 @@ static bool write_png(FILE *f, const picture *p, unsigned top)
     return ok;
 }
 
-vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
-                         const void *a, const void *b, vpu_error *err)
+vpu_status diff_heat_map(const char *path, const diff_pair *pair,
+                         vpu_error *err)
 {
     static const diff_tolerance exact = {0};
-    picture p = {.d = desc, .a = a, .b = b, .l = lay_out(desc)};
+    picture p = {
+        .d = pair->desc, .a = pair->a, .b = pair->b, .l = lay_out(pair->desc)};
     diff_watch watch = {on_block, &p};
     diff_result all;
     file_out out = {0};
@@ -142,7 +143,7 @@ vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
                        "no memory for a picture of %llux"
                        "%llu",
                        (unsigned long long)p.w, (unsigned long long)p.h);
-    st = diff_compare(desc, a, b, &exact, &watch, &all, err);
+    st = diff_compare(pair, &exact, &watch, &all, err);
     top = DIFF_ULP_CLASSES - 1;
     while (top > 1 && !all.ulp_classes[top])
         top--;

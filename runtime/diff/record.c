@@ -84,20 +84,21 @@ static vpu_status run_all(recorder *r, backend_result *results)
     return st;
 }
 
-vpu_status diff_record(const backend *b, const backend_config *cfg,
-                       const graph *g, void *const *inputs, bool stages,
-                       arena *a, recording *out, vpu_error *err)
+vpu_status diff_record(const diff_record_job *job, arena *a, recording *out,
+                       vpu_error *err)
 {
+    const backend *b = job->backend;
+    const graph *g = job->graph;
     const backend_caps *caps = b->ops->caps(b->self);
     recorder r = {b, g, a, out, 0, err};
     backend_result *results = arena_array(a, backend_result, g->n_launches + 1);
-    vpu_status st = backend_identity(cfg, g, a, out, err);
+    vpu_status st = backend_identity(job->config, g, a, out, err);
     recording_launch *launches =
         (recording_launch *)(uintptr_t)out->launches; /* ours, in a */
 
     if (!st)
-        st = give_inputs(&r, inputs);
-    out->stages = stages && caps->stages;
+        st = give_inputs(&r, job->inputs);
+    out->stages = job->stages && caps->stages;
     if (!st)
         st = out->stages ? run_stages(&r, results) : run_all(&r, results);
     if (st)

@@ -21,7 +21,7 @@ void diff_report_junit(const diff_report *r, str *out);
  *
  * VPU_ERR_IO  the file cannot be written */
 enum { HEAT_SIDE = 2048 };
-vpu_status diff_heat_map(const char *path, const tensor_desc *desc,
-                         const void *a, const void *b, vpu_error *err);
+vpu_status diff_heat_map(const char *path, const diff_pair *pair,
+                         vpu_error *err);
 
 #endif

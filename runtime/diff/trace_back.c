@@ -138,12 +138,12 @@ static vpu_status note_groups(const graph *g, const diff_config *cfg,
     return st;
 }
 
-vpu_status diff_trace_back(const graph *g, const diff_config *cfg,
-                           diff_buffer *d, const void *a, const void *b,
-                           arena *mem, const char **why, vpu_error *err)
+vpu_status diff_trace_back(diff_report *r, const diff_config *cfg,
+                           diff_buffer *d, const diff_pair *pair, arena *mem,
+                           vpu_error *err)
 {
+    const graph *g = r->graph;
     const graph_launch *l = &g->launches[d->launch];
-    const tensor_desc *t = &g->buffers[d->buffer].desc;
     uint32_t *groups;
     diff_place *places[] = {&d->first, &d->worst, &d->worst_ulp};
     counting c = {.d = d};
@@ -163,15 +163,15 @@ vpu_status diff_trace_back(const graph *g, const diff_config *cfg,
     for (uint64_t i = 0; i < d->result.n_elements; i++)
         groups[i] = NOBODY;
     if (note_groups(g, cfg, d, groups, &reason)) {
-        *why = arena_strdup(mem, reason.msg);
+        r->not_traced = arena_strdup(mem, reason.msg);
         free(groups);
         return VPU_OK;
     }
     d->bad_in_group = arena_array(mem, uint32_t, d->n_groups + 1);
     c.groups = groups;
-    st = diff_compare(t, a, b, &d->tolerance, &watch, &again, err);
+    st = diff_compare(pair, &d->tolerance, &watch, &again, err);
     for (int k = 0; k < 3 && !st && d->result.n_diff; k++)
-        find_group(t, l, groups, places[k]);
+        find_group(pair->desc, l, groups, places[k]);
     free(groups);
     return st;
 }

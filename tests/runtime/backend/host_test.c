@@ -194,7 +194,8 @@ START_TEST(plugin_equals_simulator)
     ck_assert_str_eq(backend_host_ops.caps(self)->device, samples[_i].q.folder);
     ck_assert_msg(!run(self), "%s: %s", samples[_i].q.layer, err.msg);
     ck_assert(!backend_host_ops.read(self, o, got, &err));
-    ck_assert(!diff_compare(&out->desc, b.data[o], got, &tol, NULL, &r, &err));
+    ck_assert(!diff_compare(&(const diff_pair){&out->desc, b.data[o], got},
+                            &tol, NULL, &r, &err));
     ck_assert_msg(r.equal, "%s: %d of %d differ, first %d: %g, expected %g",
                   samples[_i].q.layer, (int)r.n_diff, (int)r.n_elements,
                   (int)r.first.index, r.first.value_a, r.first.value_b);

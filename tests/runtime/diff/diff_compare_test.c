@@ -34,7 +34,9 @@ static void compare(const tensor_desc *d, const void *a, const void *b,
     diff_tolerance tol;
 
     ck_assert_msg(!diff_tolerance_parse(tolerance, &tol, &err), "%s", err.msg);
-    ck_assert_msg(!diff_compare(d, a, b, &tol, NULL, &r, &err), "%s", err.msg);
+    ck_assert_msg(
+        !diff_compare(&(const diff_pair){d, a, b}, &tol, NULL, &r, &err), "%s",
+        err.msg);
 }
 
 /* --- the oracle ---------------------------------------------------------- */
@@ -346,8 +348,8 @@ START_TEST(watched_blocks)
     n_seen = seen_n = 0;
     for (int i = 0; i < 5; i++)
         a[at[i]] = 9;
-    ck_assert(
-        !diff_compare(&d, a, b, &tol, &(diff_watch){see, NULL}, &r, &err));
+    ck_assert(!diff_compare(&(const diff_pair){&d, a, b}, &tol,
+                            &(diff_watch){see, NULL}, &r, &err));
     ck_assert_uint_eq(seen_n, 5);
     ck_assert_mem_eq(seen_first, at, sizeof at);
     ck_assert_uint_eq(n_seen, 4);
@@ -416,9 +418,9 @@ START_TEST(bad_tolerances)
         ck_assert_ptr_nonnull(strstr(err.msg, bad[i]));
     }
     t = (diff_tolerance){.absolute = (double)NAN};
-    ck_assert_int_eq(
-        diff_compare(&(tensor_desc){0}, "", "", &t, NULL, &r, &err),
-        VPU_ERR_INVALID);
+    ck_assert_int_eq(diff_compare(&(const diff_pair){&(tensor_desc){0}, "", ""},
+                                  &t, NULL, &r, &err),
+                     VPU_ERR_INVALID);
 }
 END_TEST
 

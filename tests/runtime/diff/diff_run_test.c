@@ -62,9 +62,10 @@ static void bind(const bound_request *q)
 static vpu_status run(canned *x, canned *y)
 {
     backend_config cx = {.print_user = x}, cy = {.print_user = y};
-    diff_side sx = {"left", &canned_ops, &cx}, sy = {"right", &canned_ops, &cy};
+    const diff_side sides[] = {{"left", &canned_ops, &cx},
+                               {"right", &canned_ops, &cy}};
 
-    return diff_run(b.graph, &sx, &sy, &o, a, &r, &err);
+    return diff_run(b.graph, sides, &o, a, &r, &err);
 }
 
 static canned *same(void)
@@ -166,8 +167,8 @@ END_TEST
 START_TEST(against_a_plugin)
 {
     backend_config cx = {0}, cy;
-    diff_side x = {"sim", &canned_ops, &cx},
-              y = {"host", &backend_host_ops, &cy};
+    const diff_side sides[] = {{"sim", &canned_ops, &cx},
+                               {"host", &backend_host_ops, &cy}};
     canned *c;
 
     bind(&mvn);
@@ -176,11 +177,11 @@ START_TEST(against_a_plugin)
     cy = (backend_config){.device = "build/plugins/mvn.so",
                           .params = b.params,
                           .n_params = b.n_params};
-    ck_assert_msg(!diff_run(b.graph, &x, &y, &o, a, &r, &err), "%s", err.msg);
+    ck_assert_msg(!diff_run(b.graph, sides, &o, a, &r, &err), "%s", err.msg);
     ck_assert_msg(r.equal, "%s", r.summary);
     ck_assert(!r.by_stage);
     nudge(c, bound_output(&b), 7);
-    ck_assert(!diff_run(b.graph, &x, &y, &o, a, &r, &err));
+    ck_assert(!diff_run(b.graph, sides, &o, a, &r, &err));
     ck_assert(!r.equal);
 }
 END_TEST

@@ -49,9 +49,16 @@ static void record(const char *to, bool stages)
 {
     recording r;
 
-    ck_assert_msg(!diff_record(&(backend){&canned_ops, canned_new(&b, true)},
-                               &cfg, b.graph, b.data, stages, a, &r, &err),
-                  "%s", err.msg);
+    ck_assert_msg(
+        !diff_record(
+            &(const diff_record_job){
+                .backend = &(backend){&canned_ops, canned_new(&b, true)},
+                .config = &cfg,
+                .graph = b.graph,
+                .inputs = b.data,
+                .stages = stages},
+            a, &r, &err),
+        "%s", err.msg);
     ck_assert_msg(!recording_write(to, &r, &err), "%s", err.msg);
 }
 
@@ -382,8 +389,14 @@ START_TEST(failed_writes_leave_nothing)
     recording r;
     char *full = arena_strdup(a, file_join(a, dir, "none/x.vpurec"));
 
-    ck_assert(!diff_record(&(backend){&canned_ops, canned_new(&b, true)}, &cfg,
-                           b.graph, b.data, true, a, &r, &err));
+    ck_assert(!diff_record(
+        &(const diff_record_job){
+            .backend = &(backend){&canned_ops, canned_new(&b, true)},
+            .config = &cfg,
+            .graph = b.graph,
+            .inputs = b.data,
+            .stages = true},
+        a, &r, &err));
     ck_assert_int_eq(recording_write(full, &r, &err), VPU_ERR_IO);
     r.layer = "\xff\xfe";
     ck_assert_int_eq(recording_write(path, &r, &err), VPU_ERR_INVALID);
