@@ -92,9 +92,10 @@ static vpu_status fill(void *user, const backend *b, vpu_error *err)
 }
 
 vpu_status cli_check_layer(const target_options *o, const target *t,
-                           layer_check_config *cfg, const log_sink *log,
-                           arena *a, layer_check_report *r, vpu_error *err)
+                           layer_check_config *cfg, arena *a,
+                           layer_check_report *r, vpu_error *err)
 {
+    const log_sink *log = cfg->run.log;
     inputs in = {o, t, a};
 
     cfg->run = target_backend(o, t);
@@ -133,7 +134,8 @@ static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
 {
     log_sink log = cli_log(o->t.quiet);
     target t = {0};
-    layer_check_config cfg = {.max_findings = (uint32_t)o->max_findings,
+    layer_check_config cfg = {.run.log = &log,
+                              .max_findings = (uint32_t)o->max_findings,
                               .orders = o->orders,
                               .n_random = o->n_random,
                               .seed = 1};
@@ -146,7 +148,7 @@ static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
     if (!st)
         st = target_bind(&o->t, a, &log, &t, err);
     if (!st)
-        st = cli_check_layer(&o->t, &t, &cfg, &log, a, r, err);
+        st = cli_check_layer(&o->t, &t, &cfg, a, r, err);
     return st ? st : print(o, r, t.graph, a, err);
 }
 

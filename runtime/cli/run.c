@@ -250,11 +250,11 @@ static vpu_status check_item(const session *s, vpu_error *err)
 /* As vpu check. */
 static vpu_status check_first(session *s, vpu_error *err)
 {
-    layer_check_config cfg = {.enabled = s->o.checkers, .max_findings = 100};
+    layer_check_config cfg = {
+        .enabled = s->o.checkers, .max_findings = 100, .run.log = &s->log};
     layer_check_report r;
     str out = {0};
-    vpu_status st =
-        cli_check_layer(&s->o.target, &s->t, &cfg, &s->log, s->a, &r, err);
+    vpu_status st = cli_check_layer(&s->o.target, &s->t, &cfg, s->a, &r, err);
 
     if (st)
         return st;
