@@ -101,6 +101,7 @@ START_TEST(closed_once)
     ck_assert_int_eq(other, fd); /* the lowest that is free */
     file_in_close(&file);
     ck_assert(is_open(other));
+    ck_assert(is_open(0));
     close(other);
     /* 0 is a descriptor like others. */
     close(0);

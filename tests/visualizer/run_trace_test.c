@@ -1,6 +1,7 @@
 /* What a run's trace tells about stages, local memory, source lines and the
  * time between phases, against the run's other outputs. */
 #include <check.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,43 @@ START_TEST(host_work_only_when_asked_for)
 }
 END_TEST
 
+/* What the counter of DDR shows over the whole run are the report's bytes, for
+ * windows of all lengths; never more than the interface moves. */
+START_TEST(traffic_adds_up)
+{
+    static const struct {
+        const char *layer, *more;
+    } runs[] = {{"GRN", ""},
+                {"GRNDma", ""},
+                {"GRN", "--shape in0=1x4x900x64"},
+                {"GRNDma", "--shape in0=1x4x2000x64 --shaves 1"},
+                {"GRNFloat", "--shape in0=1x16x256x512:f32 --shaves 16"}};
+    double mean, high, bytes;
+    const tl_row *ddr;
+    json_t *report;
+
+    terminal_run(&p, arena_printf(p.arena,
+                                  "run %s/kernels/grn/layer.xml --layer %s %s "
+                                  "--param bias=1.0 --quiet --json "
+                                  "--trace t.pftrace",
+                                  root, runs[_i].layer,
+                                  *runs[_i].more ? runs[_i].more
+                                                 : "--shape in0=1x4x32x64"));
+    ck_assert_msg(!p.status, "%s", p.err);
+    report = json_loads(p.out, 0, NULL);
+    bytes = (double)json_integer_value(json_object_get(
+        json_array_get(json_object_get(report, "stages"), 0), "ddr_bytes"));
+    json_decref(report);
+    load("t.pftrace");
+    ddr = row("DDR bytes/cycle");
+    ck_assert(ddr && ddr->counter);
+    tl_mean(ddr->counter, 0, tl.end, &mean, &high);
+    ck_assert_double_eq_tol(mean * (double)tl.end, bytes, bytes * 1e-3);
+    ck_assert_double_le(high, 12.8 / 0.7); /* ddr_peak_bw at clk_mhz */
+    unload();
+}
+END_TEST
+
 START_TEST(refusals)
 {
     static const char *const bad[] = {
@@ -291,6 +329,7 @@ int main(void)
     tcase_add_test(tc, lines_cost_what_the_profile_says);
     tcase_add_test(tc, lines_as_they_can_be_shown);
     tcase_add_test(tc, host_work_only_when_asked_for);
+    tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);
     srunner_run_all(sr, CK_NORMAL);

@@ -691,6 +691,38 @@ START_TEST(check_accepts_the_ends)
 }
 END_TEST
 
+/* Whichever of a custom stage's buffers is a constant. */
+START_TEST(check_places_of_constants)
+{
+    str text = {0};
+    blob b;
+
+    example(CONFIG_2021_3, &b);
+    for (uint32_t k = 0; k < b.stages[0].n_buffers; k++)
+        for (uint32_t offset = 0; offset < 192; offset += 32) {
+            blob_stage stage = b.stages[0];
+            blob_buffer *buffers = arena_memdup(
+                a, stage.buffers, stage.n_buffers * sizeof *buffers);
+            blob moved = b;
+
+            buffers[k].location = BLOB_CONST;
+            buffers[k].offset = offset;
+            stage.buffers = buffers;
+            moved.stages = &stage;
+            text.n = 0;
+            blob_check(&moved, a, &text);
+            ck_assert_int_eq(
+                strstr(str_text(&text),
+                       arena_printf(a,
+                                    "a constant at %u, expected a multiple "
+                                    "of 64",
+                                    offset)) != NULL,
+                offset % 64 != 0);
+        }
+    str_free(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blob");
@@ -714,6 +746,7 @@ int main(void)
     tcase_add_loop_test(tc, custom_params, 0, 2);
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
     tcase_add_test(tc, check_accepts_the_ends);
+    tcase_add_test(tc, check_places_of_constants);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);

@@ -493,6 +493,80 @@ START_TEST(values_of_expressions)
 }
 END_TEST
 
+/* Integers of all sizes at their ends; l is 5 where the session stops, so that
+ * the compiler cannot know them. */
+START_TEST(values_at_their_ends)
+{
+    static const struct {
+        const char *type, *value, *shown;
+    } numbers[] = {
+        {"char", "l - 133", "-128"},
+        {"char", "l + 122", "127"},
+        {"uchar", "l + 250", "255"},
+        {"short", "l - 32773", "-32768"},
+        {"short", "l + 32762", "32767"},
+        {"ushort", "l + 65530", "65535"},
+        {"int", "l - 2147483647 - 6", "-2147483648"},
+        {"int", "l + 2147483642", "2147483647"},
+        {"uint", "l + 4294967290u", "4294967295"},
+        {"long", "l - 9223372036854775807l - 6", "-9223372036854775808"},
+        {"long", "l + 9223372036854775802l", "9223372036854775807"},
+        {"ulong", "l + 18446744073709551610ul", "18446744073709551615"},
+        {"bool", "l == 5", "1"},
+        {"half", "l + 0.5h", "5.5"},
+        {"half", "-l", "-5"},
+        {"float", "l * 0.0625f", "0.3125"},
+        {"uchar4", "(uchar4)(l, 255, 128, 127)", "(5, 255, 128, 127)"},
+        {"char2", "(char2)(-l, -128)", "(-5, -128)"},
+        {"short2", "(short2)(-l, -32768)", "(-5, -32768)"}};
+    enum { N = sizeof numbers / sizeof *numbers };
+    str source = {0}, commands = {0};
+    const char *out;
+
+    str_puts(&source, "__kernel void twist(__global const half *src, __global "
+                      "half *dst, float bias)\n{\n"
+                      "    int l = get_local_id(0);\n");
+    str_puts(&commands, "break 5 if l == 5\nrun\n");
+    for (int k = 0; k < N; k++) {
+        str_printf(&source, "    %s v%d = %s;", numbers[k].type, k,
+                   numbers[k].value);
+        str_printf(&commands, "print v%d\n", k);
+    }
+    str_printf(&source, "\n    dst[l] = src[l] + bias;\n}\n");
+    terminal_text(&p, "twist.cl", str_text(&source));
+    out = session(str_text(&commands));
+    for (int k = 0; k < N; k++)
+        expect(out, arena_printf(p.arena, "\nv%d = %s\n", k, numbers[k].shown));
+    str_free(&source);
+    str_free(&commands);
+}
+END_TEST
+
+/* Two thousand lines are two thousand places to stop at. */
+START_TEST(a_long_kernel)
+{
+    enum { LINES = 2000 };
+    str source = {0};
+    const char *out;
+
+    str_puts(&source, "__kernel void twist(__global const half *src, __global "
+                      "half *dst, float bias)\n{\n"
+                      "    int l = get_local_id(0), x = l;\n");
+    for (int k = 4; k < LINES; k++)
+        str_printf(&source, "    x = (x ^ l) * %d;\n", 2 * k + 1);
+    str_puts(&source, "    dst[l] = x;\n}\n");
+    terminal_text(&p, "twist.cl", str_text(&source));
+    out = session(arena_printf(p.arena,
+                               "break 1234 if l == 1\nrun\nnext\n"
+                               "break %d if l == 1\ncontinue\nback 2\n",
+                               LINES));
+    expect_in_order(out, (const char *const[]){"twist.cl:1234 in twist",
+                                               "\n1235\t", "twist.cl:2000 in",
+                                               "\n1998\t", NULL});
+    str_free(&source);
+}
+END_TEST
+
 /* 3 x 2 x 2 groups of 2 x 3 x 2 items: no size stands for another. */
 START_TEST(groups_and_items_of_three_dimensions)
 {
@@ -676,6 +750,8 @@ int main(void)
     tcase_add_test(c, in_any_order);
     tcase_add_test(c, a_fault);
     tcase_add_test(c, by_bundle);
+    tcase_add_test(c, values_at_their_ends);
+    tcase_add_test(c, a_long_kernel);
     tcase_add_test(c, groups_and_items_of_three_dimensions);
     tcase_add_test(c, variable_in_the_place_of_a_result);
     tcase_add_test(c, bad_commands);

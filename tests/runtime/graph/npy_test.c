@@ -169,6 +169,9 @@ START_TEST(truncated_and_hostile)
 
         memcpy(exact, whole, n);
         ck_assert(npy_parse(exact, n, "x.npy", a, &t, &err) != VPU_OK);
+        ck_assert_msg(
+            strstr(err.msg, n < 10 ? "not a .npy file" : "bytes in a file of"),
+            "%zu: %s", n, err.msg);
         free(exact);
     }
     ck_assert_int_eq(npy_read("/nowhere.npy", a, &t, &err), VPU_ERR_IO);

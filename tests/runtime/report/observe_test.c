@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "tests/support/terminal.h"
 
 static terminal p;
@@ -169,6 +170,20 @@ START_TEST(folded_stacks)
 }
 END_TEST
 
+static void one_layer(const char *file)
+{
+    terminal_text(
+        &p, "layer.xml",
+        arena_printf(
+            p.arena,
+            "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+            "<Kernel entry=\"k\"><Source filename=\"%s\"/><Parameters>"
+            "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+            "format=\"BFYX\"/></Parameters><WorkSizes dim=\"input,0\" "
+            "global=\"4\" local=\"1\"/></Kernel></CustomLayer>",
+            file));
+}
+
 /* A file's name may have what ends a frame. */
 START_TEST(folded_names)
 {
@@ -177,17 +192,56 @@ START_TEST(folded_names)
     terminal_text(&p, "o;d;d.cl",
                   "__kernel void k(__global half *dst)\n{\n"
                   "    int i = get_global_id(0);\n\n    dst[i] = i;\n}\n");
-    terminal_text(
-        &p, "odd.xml",
-        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
-        "<Kernel entry=\"k\"><Source filename=\"o;d;d.cl\"/><Parameters>"
-        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
-        "format=\"BFYX\"/></Parameters><WorkSizes dim=\"input,0\" "
-        "global=\"4\" local=\"1\"/></Kernel></CustomLayer>");
-    terminal_run(&p, "run odd.xml --shape in0=1x1x1x4 --folded f.txt");
+    one_layer("o;d;d.cl");
+    terminal_run(&p, "run layer.xml --shape in0=1x1x1x4 --folded f.txt");
     ck_assert_msg(!p.status, "%s", p.err);
     text = file_text("f.txt");
     ck_assert_msg(strstr(text, ";o_d_d.cl:5;"), "%s", text);
+}
+END_TEST
+
+/* Long lines are cut to 64 bytes, not within a character; blanks around a line
+ * go, tabs inside it are blanks. */
+START_TEST(profiled_lines)
+{
+    static const char *const letters[] = {"x", "\u00e4", "\u20ac",
+                                          "\U0001f600"};
+    const char *letter = letters[_i / 4], *pad = "abc" + _i % 4;
+    str line = {0}, file = {0};
+    size_t n = 0;
+    json_t *j, *row;
+
+    str_printf(&line, "dst[i] =\ti; // %s", pad);
+    for (int k = 0; k < 70; k++)
+        str_puts(&line, letter);
+    str_printf(&file,
+               "__kernel void k(__global half *dst)\n{\n"
+               "    int i = get_global_id(0);\n \t  %s \t\n}\n",
+               str_text(&line));
+    terminal_text(&p, "k.cl", str_text(&file));
+    one_layer("k.cl");
+    terminal_run(&p, "run layer.xml --shape in0=1x1x1x4 --profile --json");
+    ck_assert_msg(!p.status, "%s", p.err);
+    j = report();
+    json_array_foreach(
+        json_object_get(json_array_get(json_object_get(j, "stages"), 0),
+                        "profile"),
+        n, row) if (json_integer_value(json_object_get(row, "line")) == 4)
+    {
+        const char *got = text(row, "text");
+        size_t most = 64;
+
+        while ((str_text(&line)[most] & 0xc0) == 0x80)
+            most--;
+        *strchr(str_text(&line), '\t') = ' ';
+        ck_assert_uint_eq(strlen(got), most);
+        ck_assert_mem_eq(got, str_text(&line), most);
+        break;
+    }
+    ck_assert_ptr_nonnull(row);
+    json_decref(j);
+    str_free(&line);
+    str_free(&file);
 }
 END_TEST
 
@@ -663,6 +717,7 @@ int main(void)
     tcase_add_loop_test(c, rows_add_up, 0, N_LAYERS);
     tcase_add_loop_test(c, folded_stacks, 0, N_LAYERS);
     tcase_add_test(c, folded_names);
+    tcase_add_loop_test(c, profiled_lines, 0, 16);
     tcase_add_loop_test(c, profile_columns, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);

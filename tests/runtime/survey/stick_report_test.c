@@ -220,6 +220,7 @@ END_TEST
 
 START_TEST(a_signal_keeps_what_was_seen)
 {
+    int sessions = 0;
     pid_t running;
 
     start_stick("--xlink C");
@@ -232,8 +233,8 @@ START_TEST(a_signal_keeps_what_was_seen)
         vpu_error err;
         char *log, *at;
         size_t n;
-        int sessions = 0;
 
+        sessions = 0;
         usleep(200000);
         if (terminal_has(&host, "log") &&
             !file_read(arena_printf(host.arena, "%s/log", host.dir), 1 << 22,
@@ -243,6 +244,7 @@ START_TEST(a_signal_keeps_what_was_seen)
         if (sessions >= 4)
             break;
     }
+    ck_assert_int_ge(sessions, 4);
     kill(running, SIGINT);
     terminal_wait(&host, running);
     ck_assert_int_eq(host.status, 128 + SIGINT);
