@@ -225,74 +225,81 @@ static uint32_t high_word(isa_type t, uint32_t a, uint32_t b)
                         : (uint32_t)(whole(t, a) * whole(t, b) >> 32);
 }
 
-uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b)
-{
-    isa_type t = isa_computes_in(in);
-    float x;
+/* One lane after the other of what x and y give; the operation is looked up
+ * once for all. */
+#define EACH(value)                        \
+    for (unsigned k = 0; k < n; k++) {     \
+        const uint32_t x = a[k], y = b[k]; \
+                                           \
+        (void)x, (void)y;                  \
+        out[k] = (value);                  \
+    }                                      \
+    break
 
+void isa_elements(const isa_instr *in, isa_type t, unsigned n,
+                  const uint32_t *a, const uint32_t *b, uint32_t *out)
+{
     switch ((isa_lanes)isa_ops[in->op].lanes) {
     case ISA_LANES_none:
-        return 0;
+        EACH(0);
     case ISA_LANES_copy:
-        return a;
+        EACH(x);
     case ISA_LANES_add:
-        return a + b;
+        EACH(x + y);
     case ISA_LANES_sub:
-        return a - b;
+        EACH(x - y);
     case ISA_LANES_mul:
-        return a * b;
+        EACH(x * y);
     case ISA_LANES_mul_high:
-        return high_word(t, a, b);
+        EACH(high_word(t, x, y));
     case ISA_LANES_div:
-        return divide(t, a, b, false);
+        EACH(divide(t, x, y, false));
     case ISA_LANES_rem:
-        return divide(t, a, b, true);
+        EACH(divide(t, x, y, true));
     case ISA_LANES_and:
-        return a & b;
+        EACH(x & y);
     case ISA_LANES_or:
-        return a | b;
+        EACH(x | y);
     case ISA_LANES_xor:
-        return a ^ b;
+        EACH(x ^ y);
     case ISA_LANES_shl:
-        return shift(t, a, b, true);
+        EACH(shift(t, x, y, true));
     case ISA_LANES_shr:
-        return shift(t, a, b, false);
+        EACH(shift(t, x, y, false));
     case ISA_LANES_clz:
-        return zeros(a, true);
+        EACH(zeros(x, true));
     case ISA_LANES_ctz:
-        return zeros(a, false);
+        EACH(zeros(x, false));
     case ISA_LANES_pop:
-        return (uint32_t)__builtin_popcount(a);
+        EACH((uint32_t)__builtin_popcount(x));
     case ISA_LANES_compare:
-        return compare(t, (isa_cond)in->sub, a, b);
+        EACH(compare(t, (isa_cond)in->sub, x, y));
     case ISA_LANES_compare_lane:
-        return compare(t, (isa_cond)in->sub, a, b) ? ~0u : 0;
+        EACH(compare(t, (isa_cond)in->sub, x, y) ? ~0u : 0);
     case ISA_LANES_min:
-        return extreme(t, a, b, false);
+        EACH(extreme(t, x, y, false));
     case ISA_LANES_max:
-        return extreme(t, a, b, true);
+        EACH(extreme(t, x, y, true));
     case ISA_LANES_float_add:
-        return rounded(t, real(t, a) + real(t, b));
+        EACH(rounded(t, real(t, x) + real(t, y)));
     case ISA_LANES_float_sub:
-        return rounded(t, real(t, a) - real(t, b));
+        EACH(rounded(t, real(t, x) - real(t, y)));
     case ISA_LANES_float_mul:
-        return rounded(t, real(t, a) * real(t, b));
+        EACH(rounded(t, real(t, x) * real(t, y)));
     case ISA_LANES_float_div:
-        return rounded(t, real(t, a) / real(t, b));
+        EACH(rounded(t, real(t, x) / real(t, y)));
     case ISA_LANES_float_sqrt:
-        return rounded(t, sqrtf(real(t, a)));
+        EACH(rounded(t, sqrtf(real(t, x))));
     case ISA_LANES_float_rsqrt:
-        x = real(t, a);
-        return special(t, 1.0 / sqrt((double)x),
-                       (float)(1.0 / sqrt((double)x)));
+        EACH(special(t, 1.0 / sqrt((double)real(t, x)),
+                     (float)(1.0 / sqrt((double)real(t, x)))));
     case ISA_LANES_float_exp2:
-        x = real(t, a);
-        return special(t, exp2((double)x), exp2f(x));
+        EACH(special(t, exp2((double)real(t, x)), exp2f(real(t, x))));
     case ISA_LANES_float_log2:
-        x = real(t, a);
-        return special(t, log2((double)x), log2f(x));
+        EACH(special(t, log2((double)real(t, x)), log2f(real(t, x))));
     case ISA_LANES_float_round:
-        return rounded(t, integral((isa_round)in->sub, real(t, a)));
+        EACH(rounded(t, integral((isa_round)in->sub, real(t, x))));
     }
-    return 0;
 }
+
+#undef EACH

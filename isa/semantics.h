@@ -33,8 +33,10 @@ uint32_t isa_extend(isa_type t, uint32_t bits);
 /* The type that an operation computes in: its own, or what it is for. */
 isa_type isa_computes_in(const isa_instr *in);
 
-/* One lane of an element-wise operation; of scalar and vector rows alike. */
-uint32_t isa_element(const isa_instr *in, uint32_t a, uint32_t b);
+/* n lanes of an element-wise operation, of scalar and vector rows alike, in the
+ * type t; out may be a or b. */
+void isa_elements(const isa_instr *in, isa_type t, unsigned n,
+                  const uint32_t *a, const uint32_t *b, uint32_t *out);
 
 /* The result of an operation that neither accesses memory nor branches. table:
  * the vector imm names, for those that have one. */

@@ -47,16 +47,23 @@ static unsigned lane_bytes(const isa_instr *in)
     return isa_type_bytes(isa_computes_in(in));
 }
 
+enum { MAX_LANES = ISA_VECTOR_BYTES };
+
 static isa_value each_lane(const isa_instr *in, const isa_value *a,
                            const isa_value *b)
 {
-    unsigned bytes = lane_bytes(in);
+    isa_type t = isa_computes_in(in);
+    unsigned bytes = isa_type_bytes(t), n = ISA_VECTOR_BYTES / bytes;
+    uint32_t x[MAX_LANES], y[MAX_LANES];
     isa_value v;
 
-    for (unsigned k = 0; k < ISA_VECTOR_BYTES / bytes; k++)
-        isa_set_lane(&v, bytes, k,
-                     isa_element(in, isa_get_lane(a, bytes, k),
-                                 isa_get_lane(b, bytes, k)));
+    for (unsigned k = 0; k < n; k++) {
+        x[k] = isa_get_lane(a, bytes, k);
+        y[k] = isa_get_lane(b, bytes, k);
+    }
+    isa_elements(in, t, n, x, y, x);
+    for (unsigned k = 0; k < n; k++)
+        isa_set_lane(&v, bytes, k, x[k]);
     return v;
 }
 
@@ -73,11 +80,15 @@ static uint32_t reduce(const isa_instr *in, const isa_value *a)
         [ISA_LEAST] = ISA_OP_vmin,
         [ISA_MOST] = ISA_OP_vmax};
     isa_instr step = {.op = ops[in->sub], .type = in->type};
+    isa_type t = isa_computes_in(&step);
     unsigned bytes = isa_type_bytes((isa_type)in->type);
     uint32_t r = isa_get_lane(a, bytes, 0);
 
-    for (unsigned k = 1; k < ISA_VECTOR_BYTES / bytes; k++)
-        r = isa_element(&step, r, isa_get_lane(a, bytes, k));
+    for (unsigned k = 1; k < ISA_VECTOR_BYTES / bytes; k++) {
+        uint32_t next = isa_get_lane(a, bytes, k);
+
+        isa_elements(&step, t, 1, &r, &next, &r);
+    }
     return isa_extend((isa_type)in->type, r);
 }
 
@@ -161,11 +172,11 @@ static bool gives_word(const isa_instr *in)
 
 static isa_value element_wise(const isa_instr *in, const isa_value *src)
 {
-    uint32_t r;
+    uint32_t r, x = word(&src[0]), y = word(&src[1]);
 
     if (isa_dst_class((isa_op)in->op, 0) == 'v')
         return each_lane(in, &src[0], &src[1]);
-    r = isa_element(in, word(&src[0]), word(&src[1]));
+    isa_elements(in, isa_computes_in(in), 1, &x, &y, &r);
     return scalar(gives_word(in) ? r : isa_extend((isa_type)in->type, r));
 }
 
