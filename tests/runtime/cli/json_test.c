@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/fields.h"
 #include "tests/support/terminal.h"
 
 static const char scale_cl[] =
@@ -56,27 +57,7 @@ static const char *text_of(const char *args)
 
 static json_t *json_of(const char *args)
 {
-    json_error_t e;
-    json_t *j = json_loads(text_of(args), JSON_REJECT_DUPLICATES, &e);
-
-    ck_assert_msg(j != NULL, "%s: %d: %s", args, e.line, e.text);
-    return j;
-}
-
-static const char *string(const json_t *j, const char *key)
-{
-    const char *s = json_string_value(json_object_get(j, key));
-
-    ck_assert_msg(s != NULL, "no string %s", key);
-    return s;
-}
-
-static uint64_t number(const json_t *j, const char *key)
-{
-    const json_t *n = json_object_get(j, key);
-
-    ck_assert_msg(json_is_integer(n), "no whole number %s", key);
-    return (uint64_t)json_integer_value(n);
+    return fields_read(text_of(args));
 }
 
 static uint32_t count(const char *text, const char *word)
@@ -97,9 +78,9 @@ static void expect_lines(const char *text, const json_t *list, const char *key)
     ck_assert_uint_gt(json_array_size(list), 0);
     json_array_foreach(list, i, row)
     {
-        const char *line = arena_printf(p.arena, "\n%-18s %12" PRIu64 " %s\n",
-                                        string(row, "name"), number(row, key),
-                                        string(row, "about"));
+        const char *line = arena_printf(
+            p.arena, "\n%-18s %12" PRIu64 " %s\n", fields_text(row, "name"),
+            fields_number(row, key), fields_text(row, "about"));
 
         ck_assert_msg(strstr(text, line) != NULL, "%s", line);
     }
@@ -121,11 +102,11 @@ START_TEST(machine_says_every_parameter)
     ck_assert_uint_eq(json_array_size(list) + json_array_size(modes) +
                           json_array_size(bits) + 6,
                       count(text, "\n"));
-    ck_assert(strstr(text, string(j, "machine")) != NULL);
+    ck_assert(strstr(text, fields_text(j, "machine")) != NULL);
     json_array_foreach(list, i, row)
     {
         const json_t *value = json_object_get(row, "value");
-        const char *line, *unit = string(row, "unit");
+        const char *line, *unit = fields_text(row, "unit");
         char shown[64];
 
         if (json_is_real(value))
@@ -133,15 +114,15 @@ START_TEST(machine_says_every_parameter)
         else
             snprintf(shown, sizeof shown,
                      strcmp(unit, "address") ? "%" PRIu64 : "0x%" PRIx64,
-                     number(row, "value"));
-        line = arena_printf(p.arena, "\n%-18s %12s %-8s %-10s %s [%s]\n",
-                            string(row, "name"), shown, unit,
-                            string(row, "status"), string(row, "about"),
-                            string(row, "source"));
+                     fields_number(row, "value"));
+        line = arena_printf(
+            p.arena, "\n%-18s %12s %-8s %-10s %s [%s]\n",
+            fields_text(row, "name"), shown, unit, fields_text(row, "status"),
+            fields_text(row, "about"), fields_text(row, "source"));
         ck_assert_msg(strstr(text, line) != NULL, "%s", line);
-        if (!strcmp(string(row, "name"), "ddr_load_stall")) {
-            ck_assert_uint_eq(number(row, "value"), 200);
-            ck_assert_str_eq(string(row, "status"), "overridden");
+        if (!strcmp(fields_text(row, "name"), "ddr_load_stall")) {
+            ck_assert_uint_eq(fields_number(row, "value"), 200);
+            ck_assert_str_eq(fields_text(row, "status"), "overridden");
             overridden = true;
         }
     }
@@ -172,7 +153,7 @@ static json_t *report_of(const char *fast_cache, const char *more)
         json_object_del(stage, "host_run_s");
         json_object_del(stage, "host_compile_s");
         json_object_del(stage, "from_cache");
-        ck_assert_uint_gt(number(stage, "cycles"), 0);
+        ck_assert_uint_gt(fields_number(stage, "cycles"), 0);
     }
     return j;
 }
@@ -203,7 +184,7 @@ static void check_program(const json_t *program)
     const json_t *blocks = json_object_get(program, "blocks"), *block;
     const json_t *figures = json_object_get(program, "figures");
     const char *text = text_of(arena_printf(
-        p.arena, "asm scale.cl --variant %s", string(program, "variant")));
+        p.arena, "asm scale.cl --variant %s", fields_text(program, "variant")));
     uint64_t cycles = 0, operations = 0;
     size_t i, k;
 
@@ -211,28 +192,30 @@ static void check_program(const json_t *program)
     {
         const json_t *ops = json_object_get(block, "operations"), *op;
 
-        cycles += number(block, "cycles");
+        cycles += fields_number(block, "cycles");
         operations += json_array_size(ops);
         json_array_foreach(ops, k, op)
         {
-            ck_assert_uint_lt(number(op, "cycle"), number(block, "cycles"));
-            ck_assert_msg(strstr(text, string(op, "text")) != NULL, "%s",
-                          string(op, "text"));
+            ck_assert_uint_lt(fields_number(op, "cycle"),
+                              fields_number(block, "cycles"));
+            ck_assert_msg(strstr(text, fields_text(op, "text")) != NULL, "%s",
+                          fields_text(op, "text"));
         }
     }
-    ck_assert_uint_eq(operations, number(figures, "operations"));
-    ck_assert_uint_eq(cycles, number(figures, "bundles"));
+    ck_assert_uint_eq(operations, fields_number(figures, "operations"));
+    ck_assert_uint_eq(cycles, fields_number(figures, "bundles"));
     ck_assert_msg(
         strstr(text,
                arena_printf(p.arena,
                             "; %" PRIu64 " bundles, %" PRIu64
                             " of them with operations; %" PRIu64 " operations",
-                            cycles, number(figures, "filled_bundles"),
+                            cycles, fields_number(figures, "filled_bundles"),
                             operations)) != NULL,
         "%s", text);
-    if (number(program, "work_items") > 1)
-        ck_assert(strstr(text, arena_printf(p.arena, ", %" PRIu64 " work-items",
-                                            number(program, "work_items"))));
+    if (fields_number(program, "work_items") > 1)
+        ck_assert(
+            strstr(text, arena_printf(p.arena, ", %" PRIu64 " work-items",
+                                      fields_number(program, "work_items"))));
 }
 
 START_TEST(asm_says_the_programs)
@@ -241,8 +224,8 @@ START_TEST(asm_says_the_programs)
     const json_t *program;
     size_t i;
 
-    ck_assert_str_eq(string(j, "source"), "scale.cl");
-    ck_assert_str_eq(string(j, "kernel"), "scale");
+    ck_assert_str_eq(fields_text(j, "source"), "scale.cl");
+    ck_assert_str_eq(fields_text(j, "kernel"), "scale");
     ck_assert_uint_eq(json_array_size(json_object_get(j, "variants")),
                       count(text_of("asm scale.cl"), "variant "));
     json_array_foreach(json_object_get(j, "variants"), i, program)
@@ -272,13 +255,14 @@ START_TEST(blob_says_stages_and_buffers)
                       count(text, "\noutput "));
     json_array_foreach(stages, i, stage)
     {
-        ck_assert(strstr(text, arena_printf(
-                                   p.arena,
-                                   "\nstage %zu at byte %" PRIu64
-                                   ": %s (%" PRIu64 "), %" PRIu64 " SHAVEs",
-                                   i, number(stage, "at"),
-                                   string(stage, "name"), number(stage, "type"),
-                                   number(stage, "shaves"))) != NULL);
+        ck_assert(
+            strstr(text, arena_printf(p.arena,
+                                      "\nstage %zu at byte %" PRIu64
+                                      ": %s (%" PRIu64 "), %" PRIu64 " SHAVEs",
+                                      i, fields_number(stage, "at"),
+                                      fields_text(stage, "name"),
+                                      fields_number(stage, "type"),
+                                      fields_number(stage, "shaves"))) != NULL);
         buffers += json_array_size(json_object_get(stage, "buffers"));
         if (json_object_get(stage, "custom"))
             custom = json_object_get(stage, "custom");

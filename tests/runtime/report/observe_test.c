@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "tests/support/fields.h"
 #include "tests/support/terminal.h"
 
 static terminal p;
@@ -54,31 +55,6 @@ static char *file_text(const char *name)
     return data;
 }
 
-static json_t *report(void)
-{
-    json_error_t e;
-    json_t *j = json_loads(p.out, 0, &e);
-
-    ck_assert_msg(j, "%s\n%s", e.text, p.out);
-    return j;
-}
-
-static uint64_t number(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-
-    ck_assert_msg(json_is_integer(v), "no number '%s'", key);
-    return (uint64_t)json_integer_value(v);
-}
-
-static const char *text(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    ck_assert_msg(s, "no text '%s'", key);
-    return s;
-}
-
 /* --- profiles ------------------------------------------------------------ */
 
 static uint64_t shave_cycles(const json_t *report)
@@ -89,7 +65,7 @@ static uint64_t shave_cycles(const json_t *report)
 
     json_array_foreach(json_object_get(report, "stages"), i, s)
     {
-        n += number(s, "cycles") * number(s, "shaves");
+        n += fields_number(s, "cycles") * fields_number(s, "shaves");
     }
     return n;
 }
@@ -103,7 +79,7 @@ START_TEST(rows_add_up)
     const char *cause;
 
     run_layer(_i, "--profile --report json");
-    j = report();
+    j = fields_read(p.out);
     json_array_foreach(json_object_get(j, "stages"), i, s)
     {
         uint64_t sum = 0, last = UINT64_MAX, loaded = 0;
@@ -112,7 +88,7 @@ START_TEST(rows_add_up)
         ck_assert_uint_gt(json_array_size(rows), 3);
         json_array_foreach(rows, k, row)
         {
-            uint64_t cycles = number(row, "cycles"), by_cause = 0;
+            uint64_t cycles = fields_number(row, "cycles"), by_cause = 0;
 
             causes = json_object_get(row, "cycles_by_cause");
             json_object_foreach(causes, cause, n) by_cause +=
@@ -121,15 +97,16 @@ START_TEST(rows_add_up)
             ck_assert_uint_le(cycles, last);
             last = cycles;
             sum += cycles;
-            if (strcmp(text(row, "place"), "line") != 0)
+            if (strcmp(fields_text(row, "place"), "line") != 0)
                 continue;
-            loaded += number(row, "load_bytes");
-            if (number(row, "line"))
-                ck_assert_msg(*text(row, "text"), "line %u has no text",
-                              (unsigned)number(row, "line"));
+            loaded += fields_number(row, "load_bytes");
+            if (fields_number(row, "line"))
+                ck_assert_msg(*fields_text(row, "text"), "line %u has no text",
+                              (unsigned)fields_number(row, "line"));
         }
-        ck_assert_uint_eq(sum, number(s, "cycles") * number(s, "shaves"));
-        ck_assert_uint_eq(loaded, number(s, "load_bytes"));
+        ck_assert_uint_eq(sum, fields_number(s, "cycles") *
+                                   fields_number(s, "shaves"));
+        ck_assert_uint_eq(loaded, fields_number(s, "load_bytes"));
     }
     json_decref(j);
 }
@@ -144,7 +121,7 @@ START_TEST(folded_stacks)
     json_t *j;
 
     run_layer(_i, "--folded f.txt --report json");
-    j = report();
+    j = fields_read(p.out);
     data = file_text("f.txt");
     while ((line = strsep(&data, "\n")) && *line) {
         char *blank = strrchr(line, ' '), *end;
@@ -164,7 +141,7 @@ START_TEST(folded_stacks)
     /* Asked for or not, the run is the same. */
     run_layer(_i, "--report json");
     json_decref(j);
-    j = report();
+    j = fields_read(p.out);
     ck_assert_uint_eq(sum, shave_cycles(j));
     json_decref(j);
 }
@@ -222,13 +199,13 @@ START_TEST(profiled_lines)
     one_layer("k.cl");
     terminal_run(&p, "run layer.xml --shape in0=1x1x1x4 --profile --json");
     ck_assert_msg(!p.status, "%s", p.err);
-    j = report();
+    j = fields_read(p.out);
     json_array_foreach(
         json_object_get(json_array_get(json_object_get(j, "stages"), 0),
                         "profile"),
         n, row) if (json_integer_value(json_object_get(row, "line")) == 4)
     {
-        const char *got = text(row, "text");
+        const char *got = fields_text(row, "text");
         size_t most = 64;
 
         while ((str_text(&line)[most] & 0xc0) == 0x80)
@@ -440,7 +417,7 @@ static uint64_t issue_in_trace(const char *name, unsigned group)
     ck_assert_msg(j, "%s", e.text);
     json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
     {
-        const char *ph = text(ev, "ph");
+        const char *ph = fields_text(ev, "ph");
         const char *what = json_string_value(json_object_get(ev, "name"));
         char kind[8];
         unsigned of;
@@ -449,9 +426,9 @@ static uint64_t issue_in_trace(const char *name, unsigned group)
             of == group &&
             (!strcmp(kind, "pre") || !strcmp(kind, "comp") ||
              !strcmp(kind, "post")))
-            tid = (int64_t)number(ev, "tid");
-        if (*ph == 'E' && tid == (int64_t)number(ev, "tid")) {
-            n += number(json_object_get(ev, "args"), "issue");
+            tid = (int64_t)fields_number(ev, "tid");
+        if (*ph == 'E' && tid == (int64_t)fields_number(ev, "tid")) {
+            n += fields_number(json_object_get(ev, "args"), "issue");
             tid = -1;
         }
     }
@@ -546,7 +523,7 @@ static void from_slices(const char *name, line_of_time *tracks)
     ck_assert_msg(j, "%s", e.text);
     json_array_foreach(json_object_get(j, "traceEvents"), i, ev)
     {
-        const char *ph = text(ev, "ph");
+        const char *ph = fields_text(ev, "ph");
         const char *what = json_string_value(json_object_get(ev, "name"));
         json_t *id = json_object_get(ev, "tid");
         int64_t t = id ? json_integer_value(id) : 0;
@@ -554,7 +531,7 @@ static void from_slices(const char *name, line_of_time *tracks)
 
         ck_assert(t >= 0 && t < 256);
         if (*ph == 'M' && !strcmp(what, "thread_name")) {
-            const char *of = text(json_object_get(ev, "args"), "name");
+            const char *of = fields_text(json_object_get(ev, "args"), "name");
 
             if (!strncmp(of, "SHAVE", 5) || !strncmp(of, "DMA", 3))
                 tid[t].track = track_named(tracks, of);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "tests/support/fields.h"
 #include "tests/support/terminal.h"
 
 typedef struct {
@@ -100,36 +101,7 @@ static const char *run(const layer *l, const char *options)
 
 static json_t *json_of(const layer *l, const char *options)
 {
-    json_error_t e;
-    json_t *j = json_loads(run(l, arena_printf(p.arena, "%s --json", options)),
-                           JSON_REJECT_DUPLICATES, &e);
-
-    ck_assert_msg(j, "%s\n%s", e.text, p.out);
-    return j;
-}
-
-static uint64_t number(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-
-    ck_assert_msg(json_is_integer(v), "no number '%s'", key);
-    return (uint64_t)json_integer_value(v);
-}
-
-static double real(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-
-    ck_assert_msg(json_is_number(v), "no number '%s'", key);
-    return json_number_value(v);
-}
-
-static const char *text(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    ck_assert_msg(s, "no text '%s'", key);
-    return s;
+    return fields_read(run(l, arena_printf(p.arena, "%s --json", options)));
 }
 
 static uint64_t local(const json_t *s, size_t d)
@@ -140,7 +112,8 @@ static uint64_t local(const json_t *s, size_t d)
 
 static uint64_t cause(const json_t *s, int c)
 {
-    return number(json_object_get(s, "shave_cycles_by_cause"), causes[c]);
+    return fields_number(json_object_get(s, "shave_cycles_by_cause"),
+                         causes[c]);
 }
 
 /* --- JSON ---------------------------------------------------------------- */
@@ -149,26 +122,26 @@ static void check_stage(const json_t *s, const stage *want, uint64_t shaves)
 {
     uint64_t sum = 0;
 
-    ck_assert_str_eq(text(s, "kernel"), want->entry);
-    ck_assert_uint_eq(number(s, "groups"), want->groups);
+    ck_assert_str_eq(fields_text(s, "kernel"), want->entry);
+    ck_assert_uint_eq(fields_number(s, "groups"), want->groups);
     ck_assert_uint_eq(json_array_size(json_object_get(s, "local")), 3);
     for (size_t d = 0; d < 3; d++)
         ck_assert_uint_eq(local(s, d), want->local[d]);
-    ck_assert_uint_eq(number(s, "shaves"), shaves);
-    ck_assert_uint_eq(number(s, "dma_in_bytes"), want->dma_in);
-    ck_assert_uint_eq(number(s, "dma_out_bytes"), want->dma_out);
-    ck_assert_uint_eq(number(s, "dma_transfers"), want->transfers);
+    ck_assert_uint_eq(fields_number(s, "shaves"), shaves);
+    ck_assert_uint_eq(fields_number(s, "dma_in_bytes"), want->dma_in);
+    ck_assert_uint_eq(fields_number(s, "dma_out_bytes"), want->dma_out);
+    ck_assert_uint_eq(fields_number(s, "dma_transfers"), want->transfers);
     if (want->loads != UINT64_MAX)
-        ck_assert_uint_eq(number(s, "load_bytes"), want->loads);
-    ck_assert_uint_eq(number(s, "store_bytes"), want->stores);
+        ck_assert_uint_eq(fields_number(s, "load_bytes"), want->loads);
+    ck_assert_uint_eq(fields_number(s, "store_bytes"), want->stores);
     /* Each SHAVE's every cycle has one cause. */
     for (int c = 0; c < N_CAUSES; c++)
         sum += cause(s, c);
     ck_assert_uint_eq(
         json_object_size(json_object_get(s, "shave_cycles_by_cause")),
         N_CAUSES);
-    ck_assert_uint_eq(sum, number(s, "cycles") * shaves);
-    ck_assert_double_eq_tol(real(s, "utilisation"),
+    ck_assert_uint_eq(sum, fields_number(s, "cycles") * shaves);
+    ck_assert_double_eq_tol(fields_real(s, "utilisation"),
                             (double)cause(s, 0) / (double)sum, 1e-9);
 }
 
@@ -177,27 +150,27 @@ START_TEST(json_says_what_ran)
     const layer *l = &layers[_i];
     json_t *j = json_of(l, "");
     json_t *stages = json_object_get(j, "stages");
-    uint64_t cycles = 0, mhz = number(j, "clk_mhz");
+    uint64_t cycles = 0, mhz = fields_number(j, "clk_mhz");
 
-    ck_assert_str_eq(text(j, "layer"), l->layer);
-    ck_assert_str_eq(text(j, "type"), l->type);
-    ck_assert_str_eq(text(j, "form"), l->form);
-    ck_assert_str_eq(text(j, "machine"), "MA2485");
+    ck_assert_str_eq(fields_text(j, "layer"), l->layer);
+    ck_assert_str_eq(fields_text(j, "type"), l->type);
+    ck_assert_str_eq(fields_text(j, "form"), l->form);
+    ck_assert_str_eq(fields_text(j, "machine"), "MA2485");
     ck_assert_uint_eq(mhz, 700);
-    ck_assert_str_eq(text(j, "timing"), "flow");
+    ck_assert_str_eq(fields_text(j, "timing"), "flow");
     ck_assert_uint_eq(json_array_size(stages), l->n);
     for (size_t i = 0; i < l->n; i++) {
         const json_t *s = json_array_get(stages, i);
-        uint64_t n = number(s, "cycles");
+        uint64_t n = fields_number(s, "cycles");
 
         check_stage(s, &l->stages[i], l->shaves);
-        ck_assert_double_eq_tol(real(s, "ms"), (double)n / (double)mhz * 1e-3,
-                                1e-9);
+        ck_assert_double_eq_tol(fields_real(s, "ms"),
+                                (double)n / (double)mhz * 1e-3, 1e-9);
         cycles += n;
     }
-    ck_assert_uint_eq(number(j, "cycles"), cycles);
-    ck_assert_double_eq_tol(real(j, "ms"), (double)cycles / (double)mhz * 1e-3,
-                            1e-9);
+    ck_assert_uint_eq(fields_number(j, "cycles"), cycles);
+    ck_assert_double_eq_tol(fields_real(j, "ms"),
+                            (double)cycles / (double)mhz * 1e-3, 1e-9);
     json_decref(j);
 }
 END_TEST
@@ -207,12 +180,12 @@ START_TEST(json_without_timing)
     json_t *j = json_of(&layers[_i], "--timing none");
     json_t *s = json_array_get(json_object_get(j, "stages"), 0);
 
-    ck_assert_str_eq(text(j, "timing"), "none");
+    ck_assert_str_eq(fields_text(j, "timing"), "none");
     ck_assert_ptr_null(json_object_get(j, "cycles"));
     ck_assert_ptr_null(json_object_get(j, "ms"));
     ck_assert_ptr_null(json_object_get(s, "cycles"));
     ck_assert_ptr_null(json_object_get(s, "dma_in_bytes"));
-    ck_assert_uint_eq(number(s, "groups"), layers[_i].stages[0].groups);
+    ck_assert_uint_eq(fields_number(s, "groups"), layers[_i].stages[0].groups);
     json_decref(j);
 }
 END_TEST
@@ -231,51 +204,52 @@ static void put_bytes(str *t, const char *what, uint64_t n)
 
 static void put_times(str *t, const json_t *j, const json_t *s)
 {
-    double all = (double)(number(s, "cycles") * number(s, "shaves"));
+    double all =
+        (double)(fields_number(s, "cycles") * fields_number(s, "shaves"));
 
     str_printf(t, "  %-26s %" PRIu64 " (%.3f ms at %" PRIu64 " MHz)\n",
-               "cycles", number(s, "cycles"), real(s, "ms"),
-               number(j, "clk_mhz"));
+               "cycles", fields_number(s, "cycles"), fields_real(s, "ms"),
+               fields_number(j, "clk_mhz"));
     str_printf(t,
                "  %-26s %" PRIu64
                " (operations, then bytes / bandwidth, no overlap)\n",
-               "trivial estimate", number(s, "baseline_cycles"));
+               "trivial estimate", fields_number(s, "baseline_cycles"));
     str_printf(t, "  %-26s %.1f %%\n", "SHAVE utilisation",
-               100 * real(s, "utilisation"));
+               100 * fields_real(s, "utilisation"));
     str_printf(t, "  %-26s", "SHAVE time");
     for (int c = 0; c < N_CAUSES; c++)
         if ((double)cause(s, c) / all >= 0.0005)
             str_printf(t, " %s %.1f %%", causes[c],
                        (double)cause(s, c) / all * 100);
     str_puts(t, "\n");
-    put_bytes(t, "DMA in", number(s, "dma_in_bytes"));
-    put_bytes(t, "DMA out", number(s, "dma_out_bytes"));
-    put_bytes(t, "loaded by kernels", number(s, "load_bytes"));
-    put_bytes(t, "stored by kernels", number(s, "store_bytes"));
-    put_bytes(t, "DDR traffic", number(s, "ddr_bytes"));
+    put_bytes(t, "DMA in", fields_number(s, "dma_in_bytes"));
+    put_bytes(t, "DMA out", fields_number(s, "dma_out_bytes"));
+    put_bytes(t, "loaded by kernels", fields_number(s, "load_bytes"));
+    put_bytes(t, "stored by kernels", fields_number(s, "store_bytes"));
+    put_bytes(t, "DDR traffic", fields_number(s, "ddr_bytes"));
 }
 
 static void put_stage(str *t, const json_t *j, const json_t *s)
 {
-    bool timed = strcmp(text(j, "timing"), "none") != 0;
+    bool timed = strcmp(fields_text(j, "timing"), "none") != 0;
 
-    str_printf(t, "%s: kernel %s, %s", text(s, "name"), text(s, "kernel"),
-               text(s, "variant"));
-    if (number(s, "factor") != 1)
-        str_printf(t, " by %" PRIu64, number(s, "factor"));
+    str_printf(t, "%s: kernel %s, %s", fields_text(s, "name"),
+               fields_text(s, "kernel"), fields_text(s, "variant"));
+    if (fields_number(s, "factor") != 1)
+        str_printf(t, " by %" PRIu64, fields_number(s, "factor"));
     str_printf(t,
                ", %" PRIu64 " work-groups of %" PRIu64 "x%" PRIu64 "x%" PRIu64
                " on %" PRIu64 " SHAVEs\n",
-               number(s, "groups"), local(s, 0), local(s, 1), local(s, 2),
-               number(s, "shaves"));
+               fields_number(s, "groups"), local(s, 0), local(s, 1),
+               local(s, 2), fields_number(s, "shaves"));
     if (timed)
         put_times(t, j, s);
     else
         str_printf(t, "  %-26s not asked for (--timing none)\n", "cycles");
-    put_bytes(t, "local memory per group", number(s, "local_bytes"));
+    put_bytes(t, "local memory per group", fields_number(s, "local_bytes"));
     if (timed && json_is_string(json_object_get(s, "not_vectorized")))
         str_printf(t, "  %-26s %s\n", "not vectorized",
-                   text(s, "not_vectorized"));
+                   fields_text(s, "not_vectorized"));
 }
 
 static const char *const how[] = {"", "--timing none", "--timing transaction"};
@@ -288,13 +262,14 @@ START_TEST(text_says_what_json_says)
     const json_t *stages = json_object_get(j, "stages");
     str want = {0};
 
-    str_printf(&want, "layer %s (%s form), machine %s\n", text(j, "layer"),
-               text(j, "form"), text(j, "machine"));
+    str_printf(&want, "layer %s (%s form), machine %s\n",
+               fields_text(j, "layer"), fields_text(j, "form"),
+               fields_text(j, "machine"));
     for (size_t i = 0; i < l->n; i++)
         put_stage(&want, j, json_array_get(stages, i));
     if (l->n > 1 && json_object_get(j, "cycles"))
         str_printf(&want, "all stages: %" PRIu64 " cycles (%.3f ms)\n",
-                   number(j, "cycles"), real(j, "ms"));
+                   fields_number(j, "cycles"), fields_real(j, "ms"));
     ck_assert_str_eq(run(l, how[_i % N_HOW]), str_text(&want));
     str_free(&want);
     json_decref(j);
