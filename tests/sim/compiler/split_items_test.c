@@ -275,6 +275,65 @@ static const struct {
      LOOP("  %m = mul i32 %i, 3\n", "slt i32 %m, %n", NEXT, MORE, MARK), false},
 };
 
+/* The text with k for each @ and k + 1 for each ^. */
+static void put_numbered(str *out, const char *text, unsigned k)
+{
+    for (; *text; text++)
+        if (*text == '@' || *text == '^')
+            str_printf(out, "%u", k + (*text == '^'));
+        else
+            str_add(out, text, 1);
+}
+
+/* n loops, one after the other, each with a condition of its own. */
+START_TEST(every_loop_is_split)
+{
+    LLVMContextRef c = LLVMContextCreate();
+    arena *a = arena_create(0);
+    str text = {0};
+    LLVMModuleRef m;
+    LLVMValueRef f;
+    unsigned before, n = (unsigned)_i;
+    char *message = NULL;
+
+    str_puts(&text, "define void @f(i32 %n, i32 %items, ptr %out) {\n"
+                    "exit0:\n");
+    for (unsigned k = 0; k < n; k++)
+        put_numbered(&text,
+                     "  br label %head^\n"
+                     "head^:\n"
+                     "  %i^ = phi i32 [ 0, %exit@ ], [ %next^, %latch^ ]\n"
+                     "  %p^ = getelementptr i32, ptr %out, i32 %i^\n"
+                     "  %c^ = icmp slt i32 %i^, %n\n"
+                     "  br i1 %c^, label %then^, label %latch^\n"
+                     "then^:\n"
+                     "  store i32 %i^, ptr %p^\n"
+                     "  br label %latch^\n"
+                     "latch^:\n"
+                     "  %next^ = add i32 %i^, 1\n"
+                     "  %more^ = icmp ult i32 %next^, %items\n"
+                     "  br i1 %more^, label %head^, label %exit^" MARK "\n"
+                     "exit^:\n",
+                     k);
+    str_puts(&text, "  ret void\n}\n!0 = !{}\n");
+    ck_assert_msg(
+        !LLVMParseIRInContext(c,
+                              LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                                  str_text(&text), text.n, "loops"),
+                              &m, &message),
+        "%s", message);
+    f = LLVMGetNamedFunction(m, "f");
+    before = LLVMCountBasicBlocks(f);
+    split_item_loops(f, a);
+    ck_assert(!LLVMVerifyFunction(f, LLVMReturnStatusAction));
+    ck_assert_uint_eq(LLVMCountBasicBlocks(f), before + 2 * n);
+    LLVMDisposeModule(m);
+    LLVMContextDispose(c);
+    arena_destroy(a);
+    str_free(&text);
+}
+END_TEST
+
 /* Where the condition is decided, which "head" branches on. */
 static LLVMBasicBlockRef decided_in(LLVMBasicBlockRef head)
 {
@@ -340,6 +399,7 @@ int main(void)
     tcase_add_loop_test(c, conditions_on_items, 0, N_CONDITIONS);
     tcase_add_loop_test(c, loops_that_are_split, 0,
                         sizeof loops / sizeof *loops);
+    tcase_add_loop_test(c, every_loop_is_split, 0, 6);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
