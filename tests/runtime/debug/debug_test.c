@@ -542,6 +542,24 @@ START_TEST(values_at_their_ends)
 }
 END_TEST
 
+/* A function's name stops every item where it enters the function: the kernel,
+ * and one that it calls. */
+START_TEST(functions)
+{
+    static const char *const want[] = {
+        "twist.cl:11 in twist, item (0,0,0) of group (0,0,0)",
+        "twist.cl:11 in twist, item (1,0,0) of group (0,0,0)",
+        "twist.cl:11 in twist, item (2,0,0) of group (0,0,0)", NULL};
+    static const char *const called[] = {
+        "twist.cl:3 in scaled, item (0,0,0) of group (0,0,0)",
+        "twist.cl:3 in scaled, item (1,0,0) of group (0,0,0)",
+        "twist.cl:3 in scaled, item (2,0,0) of group (0,0,0)", NULL};
+
+    expect_in_order(session("break twist\nrun\ncontinue\ncontinue\n"), want);
+    expect_in_order(session("break scaled\nrun\ncontinue\ncontinue\n"), called);
+}
+END_TEST
+
 /* Two thousand lines are two thousand places to stop at. */
 START_TEST(a_long_kernel)
 {
@@ -751,6 +769,7 @@ int main(void)
     tcase_add_test(c, a_fault);
     tcase_add_test(c, by_bundle);
     tcase_add_test(c, values_at_their_ends);
+    tcase_add_test(c, functions);
     tcase_add_test(c, a_long_kernel);
     tcase_add_test(c, groups_and_items_of_three_dimensions);
     tcase_add_test(c, variable_in_the_place_of_a_result);
