@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -512,6 +513,40 @@ START_TEST(program_runs_on_a_device)
 }
 END_TEST
 
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Most of the program's time is the kernel's: the device's clock and the host's
+ * count the same seconds. */
+START_TEST(seconds_of_the_device)
+{
+    double whole, kernel;
+    json_t *o;
+
+    terminal_text(&p, "k.cl",
+                  HEAD "int i = get_global_id(0);\n"
+                       "float x = src[i];\n"
+                       "for (int k = 0; k < 30000000; k++)\n"
+                       "    x = x * 0.999f + 0.5f;\n"
+                       "dst[i] = x; }");
+    whole = now();
+    terminal_run(&p, RUN "--backend opencl --json --quiet");
+    whole = now() - whole;
+    ck_assert_msg(!p.status, "%s", p.err);
+    o = json_loads(p.out, 0, NULL);
+    kernel = json_real_value(json_object_get(
+        json_array_get(json_object_get(o, "stages"), 0), "seconds"));
+    json_decref(o);
+    ck_assert_double_lt(kernel, whole);
+    ck_assert_double_gt(kernel, 0);
+}
+END_TEST
+
 START_TEST(program_without_backend_is_sim)
 {
     const char *plain;
@@ -625,6 +660,7 @@ int main(void)
     tcase_add_checked_fixture(program, open_terminal, close_terminal);
     tcase_set_timeout(program, 300);
     tcase_add_test(program, program_runs_on_a_device);
+    tcase_add_test(program, seconds_of_the_device);
     tcase_add_test(program, program_without_backend_is_sim);
     tcase_add_test(program, program_refuses);
     tcase_add_test(program, program_lists_devices);
