@@ -67,13 +67,14 @@ static vpu_status count(void *user, arena *own, unsigned char **bytes,
 START_TEST(hands_bytes_over)
 {
     static const size_t sizes[] = {0, 1, 4096, 40000001};
-    size_t wanted = sizes[_i];
+    size_t wanted = sizes[_i], wrong = 0;
 
     ck_assert_msg(!run(count, &wanted, (child_limits){0}), "%s", err.msg);
     ck_assert_int_eq(end, TASK_DONE);
     ck_assert_uint_eq(n, wanted);
-    for (size_t i = 0; i < n; i++)
-        ck_assert_uint_eq(out[i], (unsigned char)(i * 7));
+    for (size_t i = 0; i < n; i++) /* an assertion costs a microsecond */
+        wrong += out[i] != (unsigned char)(i * 7);
+    ck_assert_uint_eq(wrong, 0);
     ck_assert_int_eq(counted, 0); /* the copy counted, not this process */
 }
 END_TEST
