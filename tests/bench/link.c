@@ -1,5 +1,6 @@
 /* XLink over a socket, and inferences of a tiny layer on a virtual stick, which
  * is a process of its own. */
+#include "base/clock.h"
 #include "tests/bench/link.h"
 
 #include <math.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -31,14 +31,6 @@ static void must(vpu_status st, const vpu_error *err)
         return;
     fprintf(stderr, "bench: %s\n", err->msg);
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static double cpu_of(const struct rusage *u)
@@ -126,13 +118,13 @@ static double time_echo(void)
     must(xlink_open(t.x, "echo", ECHO_WINDOW * ECHO_PACKET, &t.stream, WAIT_MS,
                     &err),
          &err);
-    start = now();
+    start = clock_seconds();
     pthread_create(&taker, NULL, take, &t);
     for (int i = 0; i < ECHO_PACKETS; i++)
         must(xlink_write(t.x, t.stream, data, ECHO_PACKET, WAIT_MS, &err),
              &err);
     pthread_join(taker, NULL);
-    start = now() - start;
+    start = clock_seconds() - start;
     sem_wait(&other.all_done);
     must(xlink_reset(t.x, WAIT_MS, &err), &err);
     pthread_join(device, NULL);
@@ -192,7 +184,7 @@ static inferences time_inferences(const char *vpu, const char *file, size_t n,
     uint8_t *in, *out;
     mvnc_graph *g;
     vpu_error err;
-    double start, used, all = now();
+    double start, used, all = clock_seconds();
     uint64_t packets;
     mvnc *m;
 
@@ -207,19 +199,19 @@ static inferences time_inferences(const char *vpu, const char *file, size_t n,
     in = calloc(1, mvnc_graph_about(g).input.bytes);
     out = calloc(1, mvnc_graph_about(g).output.bytes);
     packets = count;
-    start = now();
+    start = clock_seconds();
     used = cpu();
     for (int i = 0; i < INFERENCES; i++) {
         must(mvnc_infer(g, in, &err), &err);
         must(mvnc_result(g, out, WAIT_MS, &err), &err);
     }
-    start = now() - start;
+    start = clock_seconds() - start;
     used = cpu() - used;
     packets = count - packets;
     must(mvnc_close(m, &err), &err);
     transport_close(end);
     wait4(pid, NULL, 0, &stick);
-    all = now() - all;
+    all = clock_seconds() - all;
     free(in);
     free(out);
     return (inferences){start / INFERENCES, (double)packets / INFERENCES,

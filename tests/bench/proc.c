@@ -1,4 +1,5 @@
 /* fork-free process running: posix_spawn, a pipe, wait4. */
+#include "base/clock.h"
 #include "tests/bench/proc.h"
 
 #include <spawn.h>
@@ -7,18 +8,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void die(const char *words, const char *why)
 {
@@ -73,14 +65,14 @@ static void read_all(int fd, char *out)
 void proc_run(const char *words, proc_result *r)
 {
     struct rusage used;
-    double begin = now();
+    double begin = clock_seconds();
     int status, fd;
     pid_t pid = start(words, &fd);
 
     read_all(fd, r->out);
     if (wait4(pid, &status, 0, &used) != pid)
         die(words, "lost");
-    r->wall_s = now() - begin;
+    r->wall_s = clock_seconds() - begin;
     r->peak_kib = used.ru_maxrss;
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         die(words, "failed");

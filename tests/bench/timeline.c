@@ -8,22 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/trace/writer.h"
 #include "visualizer/control.h"
 #include "visualizer/load.h"
 
 enum { SHAVES = 16, CHANNELS = 2, FRAMES = 300, WIDTH = 1920, HEIGHT = 1080 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void write_group(trc_writer *w, trc_track shave, uint64_t t, uint64_t i)
 {
@@ -100,7 +92,7 @@ static double frames(view *v, cv_font_set *fonts, uint32_t *px)
     control_resize(&k, WIDTH, HEIGHT);
     control_motion(&k, 700, 300);
     for (int i = 0; i < FRAMES; i++) {
-        double start = now();
+        double start = clock_seconds();
         cv_canvas c;
 
         if (i < FRAMES / 3)
@@ -111,7 +103,7 @@ static double frames(view *v, cv_font_set *fonts, uint32_t *px)
             control_key(&k, i % 2 ? 'd' : 'w', 0);
         cv_raster(&c, fonts, &(const cv_pixels){px, WIDTH, HEIGHT, WIDTH}, 1);
         control_paint(&k, &c);
-        took[i] = (now() - start) * 1e3;
+        took[i] = (clock_seconds() - start) * 1e3;
     }
     qsort(took, FRAMES, sizeof *took, ascending);
     return took[FRAMES * 99 / 100];
@@ -134,14 +126,14 @@ int main(int argc, char **argv)
     }
     if (!write_trace(events, argv[2]))
         return 2;
-    start = now();
+    start = clock_seconds();
     if (load_file(argv[2], &tl, &err) || view_init(&v, &tl, &err) ||
         cv_fonts_open(1, &fonts, &err)) {
         fprintf(stderr, "timeline: %s\n", err.msg);
         unlink(argv[2]);
         return 2;
     }
-    opened = now() - start;
+    opened = clock_seconds() - start;
     getrusage(RUSAGE_SELF, &use);
     printf("{\"slices\": %llu, \"open_s\": %.3f, \"memory_mib\": %ld, "
            "\"frame_p99_ms\": %.2f}\n",

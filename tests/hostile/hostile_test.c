@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "tests/kernels/program.h"
 
@@ -20,14 +20,6 @@ enum { LIMIT_S = 2, PATIENCE_S = 100 };
 enum { LAST_STATUS = 7 };
 
 static glob_t files;
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void write_text(const char *path, const char *text)
 {
@@ -95,7 +87,7 @@ static void run(const char *source, const char *command, const char *engine)
     const char *temp = file_join(a, dir, "tmp");
     const char *binding = write_binding(a, dir, source);
     bool runs = !strcmp(command, "run");
-    double begin = seconds(), took;
+    double begin = clock_seconds(), took;
     program_args p;
     int status;
 
@@ -119,7 +111,7 @@ static void run(const char *source, const char *command, const char *engine)
         program_args_add(&p, "%d", LIMIT_S);
     }
     status = program_run(&p, dir);
-    took = seconds() - begin;
+    took = clock_seconds() - begin;
     if (getenv("VPU_SHOW"))
         printf("%5.1f s status %d %s %s %s\n", took, status, command, engine,
                source);

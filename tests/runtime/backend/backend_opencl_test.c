@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "runtime/backend/opencl_text.h"
 #include "sim/builtins/routines.h"
@@ -513,14 +513,6 @@ START_TEST(program_runs_on_a_device)
 }
 END_TEST
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Most of the program's time is the kernel's: the device's clock and the host's
  * count the same seconds. */
 START_TEST(seconds_of_the_device)
@@ -534,9 +526,9 @@ START_TEST(seconds_of_the_device)
                        "for (int k = 0; k < 30000000; k++)\n"
                        "    x = x * 0.999f + 0.5f;\n"
                        "dst[i] = x; }");
-    whole = now();
+    whole = clock_seconds();
     terminal_run(&p, RUN "--backend opencl --json --quiet");
-    whole = now() - whole;
+    whole = clock_seconds() - whole;
     ck_assert_msg(!p.status, "%s", p.err);
     o = json_loads(p.out, 0, NULL);
     kernel = json_real_value(json_object_get(

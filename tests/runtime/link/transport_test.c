@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/link/transport.h"
 
 static transport *end[2];
@@ -34,14 +35,6 @@ static void teardown(void)
     transport_close(end[1]);
     transport_unlisten(listener);
     ck_assert_int_ne(access(path, F_OK), 0);
-}
-
-static int64_t ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static void open_pair(int kind)
@@ -112,10 +105,10 @@ START_TEST(reads_end_in_time_and_keep_what_came)
     ck_assert_int_eq(transport_read(end[0], buf, 4, &n, 0, &err),
                      VPU_ERR_LIMIT);
     ck_assert(!transport_write(end[1], "ab", 2, &n, 100, &err));
-    t = ms();
+    t = clock_ms();
     ck_assert_int_eq(transport_read(end[0], buf, 4, &n, 50, &err),
                      VPU_ERR_LIMIT);
-    ck_assert(ms() - t >= 49 && ms() - t < 2000);
+    ck_assert(clock_ms() - t >= 49 && clock_ms() - t < 2000);
     ck_assert_uint_eq(n, 2);
     ck_assert_mem_eq(buf, "ab", 2);
     ck_assert_str_eq(err.msg, "2 of 4 bytes arrived within 50 ms");
@@ -148,10 +141,10 @@ START_TEST(a_trickle_does_not_move_the_deadline)
     open_pair(_i);
     pthread_create(&thread, NULL, trickle, end[1]);
     ck_assert(!transport_read(end[0], buf, 1, &n, 10000, &err)); /* it runs */
-    t = ms();
+    t = clock_ms();
     ck_assert_int_eq(transport_read(end[0], buf, sizeof buf, &n, 300, &err),
                      VPU_ERR_LIMIT);
-    ck_assert_int_lt(ms() - t, 5000);
+    ck_assert_int_lt(clock_ms() - t, 5000);
     ck_assert_uint_gt(n, 0);
     transport_reset(end[0]);
     pthread_join(thread, NULL);
@@ -231,13 +224,13 @@ START_TEST(reset_ends_calls_in_progress)
     size_t n;
 
     for (int which = 0; which < 2; which++) {
-        int64_t t = ms();
+        int64_t t = clock_ms();
 
         open_pair(_i);
         pthread_create(&thread, NULL, reset_soon, end[which]);
         ck_assert_int_eq(transport_read(end[0], buf, 1, &n, 20000, &err),
                          VPU_ERR_IO);
-        ck_assert_int_lt(ms() - t, 5000);
+        ck_assert_int_lt(clock_ms() - t, 5000);
         pthread_join(thread, NULL);
         transport_close(end[0]);
         transport_close(end[1]);
