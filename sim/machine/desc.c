@@ -16,6 +16,7 @@
 #include <libxml/tree.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "sim/machine/fast.h"
 
 /* The built-in description, as it lies in the tree. */
@@ -97,42 +98,14 @@ static const row *find_row(const char *name)
     return NULL;
 }
 
-/* Levenshtein distance, names longer than the buffer count as far away. */
-static size_t distance(const char *a, const char *b)
+/* " (nearest: NAME)" behind a name that no row has; "" when none is like it. */
+static const char *nearest_row(const char *name, arena *a)
 {
-    enum { LONGEST = 63 };
-    size_t line[LONGEST + 1], na = strlen(a), nb = strlen(b);
+    nearest n = {.word = name};
 
-    if (na > LONGEST || nb > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= nb; j++)
-        line[j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = line[0];
-
-        line[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = line[j];
-            if (line[j] + 1 < best)
-                best = line[j] + 1;
-            if (line[j - 1] + 1 < best)
-                best = line[j - 1] + 1;
-            line[j] = best;
-        }
-    }
-    return line[nb];
-}
-
-static const char *nearest_name(const char *name)
-{
-    const row *best = &rows[0];
-
-    for (size_t i = 1; i < N_ROWS; i++)
-        if (distance(name, rows[i].name) < distance(name, best->name))
-            best = &rows[i];
-    return best->name;
+    for (size_t i = 0; i < N_ROWS; i++)
+        nearest_offer(&n, rows[i].name);
+    return n.best ? arena_printf(a, " (nearest: %s)", n.best) : "";
 }
 
 /* The value of a row from text into d; NULL, or what is wrong with it. */
@@ -282,8 +255,8 @@ static vpu_status read_param(reader *r, xmlNode *node)
     p = find_row(name);
     if (!p)
         return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
-                      "unknown parameter \"%.60s\" (nearest: %s)", name,
-                      nearest_name(name));
+                      "unknown parameter \"%.60s\"%s", name,
+                      nearest_row(name, r->a));
     if (p->mode)
         return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0,
                       "%s is a mode of the simulator, not of the machine: use "
@@ -449,8 +422,9 @@ vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
     key = arena_strndup(a, assignment, (size_t)(eq - assignment));
     if (!(r = find_row(key)))
         return err_set(err, VPU_ERR_INVALID,
-                       "no machine parameter \"%.60s\"; the nearest is %s", key,
-                       nearest_name(key));
+                       "no machine parameter \"%.60s\"%s; vpu machine lists "
+                       "them",
+                       key, nearest_row(key, a));
     if ((wrong = store_value(&changed, r, eq + 1, a)) ||
         (wrong = contradiction(&changed)))
         return err_set(err, VPU_ERR_INVALID, "%s: %s", key, wrong);
