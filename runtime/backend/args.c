@@ -1,6 +1,7 @@
 /* Checks kernels' signatures against their bindings. */
 #include "runtime/backend/args.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -30,27 +31,44 @@ static const char *space_name(sim_arg_space s)
     return names[s];
 }
 
+/* The element that a binding file has for the argument. */
+static const char *binding_for(const sim_arg *p)
+{
+    switch (p->space) {
+    case SIM_ARG_LOCAL:
+        return "a Data of type=\"local_data\"";
+    case SIM_ARG_SCALAR:
+        return p->is_float ? "a Scalar of type=\"float\""
+                           : "a Scalar of type=\"int\"";
+    default:
+        return "a Tensor, or a Data of type=\"data\"";
+    }
+}
+
 static vpu_status mismatch(const backend_binding *b, const sim_arg *p,
                            const graph_arg *g, vpu_error *err)
 {
+    char line[16] = "";
+
+    if (b->kernel->line)
+        snprintf(line, sizeof line, ":%u", b->kernel->line);
     return err_at(err, VPU_ERR_MISMATCH, b->launch->file, g->line, 0,
-                  "argument '%s' of kernel '%s' is %s%s in %s, but the binding "
-                  "gives %s",
+                  "argument '%s' of kernel '%s' is %s%s in %s%s, but the "
+                  "binding gives %s; expected %s",
                   p->name, b->kernel->name, space_name(p->space), p->type,
-                  b->kernel->source, arg_kind(g));
+                  b->kernel->source, line, arg_kind(g), binding_for(p));
 }
 
 static vpu_status bind_scalar(const backend_binding *b, const sim_arg *p,
                               const graph_arg *g, backend_arg *v,
                               vpu_error *err)
 {
-    /* Dimensions come as int whatever the binding says: fine for both. */
     bool is_int = g->kind == GRAPH_ARG_INT;
     int64_t i = g->integer;
 
     if (!is_int && g->kind != GRAPH_ARG_FLOAT)
         return mismatch(b, p, g, err);
-    if (!p->is_float && !is_int)
+    if (p->is_float ? is_int && !g->converts : !is_int)
         return mismatch(b, p, g, err);
     if (p->is_float) {
         float f = is_int ? (float)g->integer : g->real;

@@ -64,7 +64,9 @@ typedef enum {
                                  code for a debugger: backend_config.debug */
     BACKEND_ORDER = 1 << 4,   /* launches in other orders; code for checking:
                                  backend_config.check */
-    BACKEND_STICK = 1 << 5 /* boots and talks to sticks: backend_config.stick */
+    BACKEND_STICK = 1 << 5, /* boots and talks to sticks: backend_config.stick */
+    BACKEND_PARAMS = 1 << 6 /* looks at the layer's parameters itself, not at
+                               the binding's alone: backend_config.params */
 } backend_extra;
 
 /* For BACKEND_ORDER: the kernels are compiled for checking (sim/check/check.h)
@@ -104,7 +106,7 @@ typedef struct {
     exec_options how;
     const mach_desc *desc; /* borrowed; NULL = the default machine */
     /* Layer parameters as the binding resolved them, "name=value"; for
-     * plug-ins. */
+     * BACKEND_PARAMS. */
     const char *const *params;
     uint32_t n_params;
     const log_sink *log;
@@ -220,7 +222,8 @@ typedef struct backend_ops {
      * VPU_ERR_FAULT, VPU_ERR_LIMIT  as sim's; what ran before stays valid */
     vpu_status (*run)(void *self, uint32_t first, uint32_t n,
                       backend_result *results, vpu_error *err);
-    /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE. */
+    /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE,
+     * BACKEND_PARAMS. */
     uint32_t extras;
     const backend_trace_ops *trace;     /* NULL: a timeline is from the opening
                                            on, or there is none */

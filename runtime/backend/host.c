@@ -425,4 +425,5 @@ const backend_ops backend_host_ops = {
     .write = host_write,
     .read = host_read,
     .run = host_run,
+    .extras = BACKEND_PARAMS,
 };

@@ -190,4 +190,5 @@ const backend_ops backend_replay_ops = {
     .write = replay_write,
     .read = replay_read,
     .run = replay_run,
+    .extras = BACKEND_PARAMS,
 };

@@ -101,6 +101,7 @@ static int check_sides(diff_options *o, const options_needs *needs)
     if (backend_find(o->a, &ops[0], &device, &err) ||
         backend_find(o->b, &ops[1], &device, &err))
         return cli_fail(&err);
+    o->t.offered = backend_extras(ops[0]) | backend_extras(ops[1]);
     return cli_check_needs(&cli_diff, needs, ops, 2, "neither side is that");
 }
 

@@ -45,6 +45,7 @@ static int parse(int argc, char **argv, record_options *o,
     c = c ? c : target_check(&o->t, &cli_record, line.words, line.n_words);
     if (!c && backend_find(o->backend, ops, device, &err))
         c = cli_fail(&err);
+    o->t.offered = c ? 0 : backend_extras(*ops);
     return c ? c
              : cli_check_needs(
                    &cli_record, &line.needs, ops, 1,

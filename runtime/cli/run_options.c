@@ -128,6 +128,7 @@ static int check_backend(run_options *o, const options_needs *needs, arena *a)
 
     if (backend_find(o->backend, &o->ops, &o->device, &err))
         return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
+    o->target.offered = backend_extras(o->ops);
     return cli_check_needs(
         &cli_run, needs, &o->ops, 1,
         arena_printf(a, "not with --backend %s", o->backend));

@@ -291,6 +291,8 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     }
     if (!st)
         st = graph_bind(&q, a, log, &t->graph, err);
+    if (!st && !(o->offered & BACKEND_PARAMS))
+        st = graph_check_params(&q, a, err);
     if (!st)
         list_params(o, a, t);
     return st;

@@ -17,6 +17,7 @@ typedef struct {
     exec_options how; /* n_shaves 0 = all; max_cycles: see target_max_cycles */
     config_release strict;
     child_limits compile; /* of each process that compiles */
+    uint32_t offered; /* extras of the backends that the command has chosen */
     bool engine_given, max_cycles_given, no_cache, quiet;
     backend_stick_options stick;
 } target_options;

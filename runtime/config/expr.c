@@ -123,6 +123,16 @@ static vpu_status take_number(parser *p, size_t *at)
     return VPU_OK;
 }
 
+/* The sign for a function; 0: the name is none. */
+static char function_of(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strlen(functions[i].name) == n &&
+            !memcmp(functions[i].name, name, n))
+            return functions[i].op;
+    return 0;
+}
+
 static vpu_status take_name(parser *p, size_t *at)
 {
     const char *start = p->text + *at;
@@ -131,12 +141,10 @@ static vpu_status take_name(parser *p, size_t *at)
     while (is_alpha(start[n]) || is_digit(start[n]) || start[n] == '_')
         n++;
     *at += n;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strlen(functions[i].name) == n &&
-            !memcmp(functions[i].name, start, n)) {
-            p->ops[p->n_ops++] = functions[i].op;
-            return VPU_OK;
-        }
+    if (function_of(start, n)) {
+        p->ops[p->n_ops++] = function_of(start, n);
+        return VPU_OK;
+    }
     for (size_t i = 0; i < p->n_vars; i++)
         if (strlen(p->vars[i].name) == n &&
             !memcmp(p->vars[i].name, start, n)) {
@@ -373,29 +381,55 @@ static bool is_dimension(const char *name, size_t n)
     return n == 1 && strchr("bBfFyYxX", *name);
 }
 
-/* Of the name or number at text; *len is its length. */
-static unsigned token_uses(const char *text, size_t n, const config_var *vars,
-                           size_t n_vars, size_t *len)
+/* Characters of the name, number or sign at text, of n. *is_fraction: of a
+ * number that is no integer. */
+static size_t token_length(const char *text, size_t n, bool *is_fraction)
 {
     char copy[CONFIG_EXPR_MAX + 1];
-    unsigned uses;
+    size_t length = 1;
     bool fits;
     int32_t i;
     float f;
 
-    *len = 1;
+    *is_fraction = false;
     if (is_digit(*text) && n <= CONFIG_EXPR_MAX) {
         memcpy(copy, text, n);
         copy[n] = '\0';
-        *len = config_number_float(copy, &f);
-        return config_number_int(copy, &i, &fits) < *len ? CONFIG_EXPR_FRACTIONS
-                                                         : 0;
+        length = config_number_float(copy, &f);
+        *is_fraction = config_number_int(copy, &i, &fits) < length;
+    } else if (is_alpha(*text)) {
+        while (length < n && (is_alpha(text[length]) ||
+                              is_digit(text[length]) || text[length] == '_'))
+            length++;
     }
+    return length;
+}
+
+const char *config_expr_name(const config_expr *e, size_t *at, size_t *n)
+{
+    while (*at < e->length) {
+        const char *start = e->text + *at;
+        bool is_fraction;
+
+        *n = token_length(start, e->length - *at, &is_fraction);
+        *at += *n;
+        if (is_alpha(*start) && !is_dimension(start, *n) &&
+            !function_of(start, *n))
+            return start;
+    }
+    return NULL;
+}
+
+/* Of the name or number at text; *len is its length. */
+static unsigned token_uses(const char *text, size_t n, const config_var *vars,
+                           size_t n_vars, size_t *len)
+{
+    bool is_fraction;
+    unsigned uses;
+
+    *len = token_length(text, n, &is_fraction);
     if (!is_alpha(*text))
-        return 0;
-    while (*len < n &&
-           (is_alpha(text[*len]) || is_digit(text[*len]) || text[*len] == '_'))
-        (*len)++;
+        return is_fraction ? CONFIG_EXPR_FRACTIONS : 0;
     uses = is_dimension(text, *len) ? 0 : CONFIG_EXPR_NAMES;
     for (size_t v = 0; v < n_vars; v++)
         if (strlen(vars[v].name) == *len && !memcmp(vars[v].name, text, *len))

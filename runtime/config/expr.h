@@ -66,6 +66,10 @@ typedef enum {
 unsigned config_expr_uses(const config_expr *e, const config_var *vars,
                           size_t n_vars);
 
+/* The next name from *at on that is no function and none of B, F, Y, X, *n
+ * characters; *at is behind it then. NULL: there is none left. */
+const char *config_expr_name(const config_expr *e, size_t *at, size_t *n);
+
 /* Split a comma-separated list into at most max expressions; *n is their
  * number. An empty text is one empty expression.
  *

@@ -221,12 +221,19 @@ static bool is_flat(const scalar *x)
 static vpu_status take_number(const scalar *x, const char *text)
 {
     bool ok, fits;
+    float real;
 
     if (x->bind->kind == CONFIG_INT) {
         x->arg->kind = GRAPH_ARG_INT;
         ok = config_number_int(text, &x->arg->integer, &fits);
         if (ok && !fits)
             return bad(x, "'%s' does not fit an integer of 32 bits", text);
+        if (ok && config_number_float(text, &real) && real != truncf(real))
+            return bad(x,
+                       "'%s' is no integer, but the binding has type=\"int\", "
+                       "which would cut it to %d; bind it with type=\"float\" "
+                       "and declare the kernel's argument float",
+                       text, (int)x->arg->integer);
     } else {
         x->arg->kind = GRAPH_ARG_FLOAT;
         ok = config_number_float(text, &x->arg->real) && isfinite(x->arg->real);
@@ -305,7 +312,8 @@ static vpu_status from_dim(const scalar *x, const char *dot)
                    tensor_desc_text(x->b->arena, d));
     x->arg->kind = GRAPH_ARG_INT;
     x->arg->integer = (int32_t)d->dims[index];
-    if (x->bind->kind == CONFIG_FLOAT)
+    x->arg->converts = x->bind->kind == CONFIG_FLOAT;
+    if (x->arg->converts)
         log_warn(x->b->log,
                  "%s:%u: argument %s is declared float, but a dimension is "
                  "always passed as an int",

@@ -105,4 +105,12 @@ typedef struct {
 vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
                       graph **out, vpu_error *err);
 
+/* Whether each parameter of the request is one that a binding of the layer
+ * looks at, or that the model has: a misspelt one would change nothing, without
+ * a word. What the message needs lives in a.
+ *
+ * VPU_ERR_INVALID  one is not; the message names one like it, or all there are
+ */
+vpu_status graph_check_params(const graph_request *q, arena *a, vpu_error *err);
+
 #endif

@@ -57,6 +57,7 @@ typedef struct {
                         all that backends other than sim know */
     uint32_t bytes;  /* LOCAL */
     int32_t integer; /* INT */
+    bool converts;   /* INT: a float argument takes it as a float */
     float real;      /* FLOAT */
     bool written;    /* output or output_buffer binding */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:

@@ -143,6 +143,8 @@ static vpu_status arguments(stick_program *p, const blob_stage *s,
         case STAGE_ARG_INT:
             to->kind = GRAPH_ARG_INT;
             to->integer = (int32_t)from->value;
+            /* A dimension that the binding declares float looks the same. */
+            to->converts = true;
             break;
         case STAGE_ARG_FLOAT:
             to->kind = GRAPH_ARG_FLOAT;

@@ -57,6 +57,7 @@ typedef struct {
 
 typedef struct sim_kernel {
     const char *name, *source;
+    uint32_t line; /* of its definition in that file; 0 = in another one */
     sim_arg *args;
     uint32_t n_args, args_bytes;
     sim_variant variants[SIM_N_VARIANTS];

@@ -272,12 +272,25 @@ static uint32_t type_bytes(const char *type)
     return 0;
 }
 
+/* 0 where f stands in a file that path includes. */
+static uint32_t line_in(LLVMValueRef f, const char *path)
+{
+    unsigned n = 0;
+    const char *file = LLVMGetDebugLocFilename(f, &n);
+    size_t all = strlen(path);
+
+    return file && n <= all && !memcmp(path + all - n, file, n)
+               ? LLVMGetDebugLocLine(f)
+               : 0;
+}
+
 static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
                                 sim_kernel *k, vpu_error *err)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f));
     uint32_t at = 0;
 
+    k->line = line_in(f, path);
     k->n_args = LLVMCountParams(f);
     if (k->n_args > 64)
         return err_at(err, VPU_ERR_COMPILE, path, 0, 0,

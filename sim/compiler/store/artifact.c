@@ -84,8 +84,8 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
                               "offset", (int)k->locals[i].offset, "bytes",
                               (int)k->locals[i].bytes));
     return json_pack(
-        "{s:s,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:[i,i,i],s:b,s:s*,s:o,s:o}",
-        "kernel", k->name, "version", VPU_VERSION, "abi", SIM_ABI, "args", args,
+        "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:[i,i,i],s:b,s:s*,s:o,s:o}",
+        "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi", SIM_ABI, "args", args,
         "args_bytes", (int)k->args_bytes, "variants", variants, "locals",
         locals, "local_bytes", (int)k->local_bytes, "reqd_local",
         (int)k->reqd_local[0], (int)k->reqd_local[1], (int)k->reqd_local[2],
@@ -238,6 +238,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
     size_t i;
 
     k->name = get_string(info, "kernel", a, &ok);
+    k->line = get_u32(info, "line", &ok);
     k->n_args = (uint32_t)json_array_size(args);
     k->args = arena_array(a, sim_arg, k->n_args + 1);
     k->args_bytes = get_u32(info, "args_bytes", &ok);

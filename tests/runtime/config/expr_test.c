@@ -252,6 +252,51 @@ START_TEST(features)
 }
 END_TEST
 
+static bool is_dimension(const char *name)
+{
+    return strlen(name) == 1 && strchr("bBfFyYxX", *name);
+}
+
+static bool is_found(const char *text, const char *name)
+{
+    config_expr e = at(text);
+    const char *found;
+    size_t from = 0, n;
+
+    while ((found = config_expr_name(&e, &from, &n)))
+        if (n == strlen(name) && !memcmp(found, name, n))
+            return true;
+    return false;
+}
+
+/* An expression can be read without the parameters that are not found in it,
+ * and not without one that is. */
+START_TEST(names)
+{
+    const char *text = values[_i].text;
+    config_var some[N_VARS];
+    config_expr e = at(text);
+    vpu_error err;
+    size_t n = 0, k;
+
+    for (size_t i = 0; i < N_VARS; i++)
+        if (is_dimension(vars[i].name) || is_found(text, vars[i].name))
+            some[n++] = vars[i];
+    ck_assert_msg(!config_expr_check(&e, some, n, &err), "%s", err.msg);
+    for (size_t i = 0; i < n; i++) {
+        config_var without[N_VARS];
+
+        if (is_dimension(some[i].name))
+            continue;
+        memcpy(without, some, sizeof without);
+        k = n - 1;
+        without[i] = some[k];
+        ck_assert_msg(config_expr_check(&e, without, k, &err) == VPU_ERR_PARSE,
+                      "%s without %s", text, some[i].name);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("expr");
@@ -260,6 +305,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(t, evaluates, 0, sizeof values / sizeof *values);
+    tcase_add_loop_test(t, names, 0, sizeof values / sizeof *values);
     tcase_add_loop_test(t, features, 0, sizeof uses / sizeof *uses);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
     tcase_add_test(t, checks_without_evaluating);

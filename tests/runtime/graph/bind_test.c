@@ -147,7 +147,11 @@ static const struct {
     const char *why;
 } scalars[] = {
     {"int", "", "k", IN4, GRAPH_ARG_INT, 7, NULL},
-    {"int", "", "real", IN4, GRAPH_ARG_INT, 3, NULL},
+    {"int", "", "real", IN4, GRAPH_ARG_BROKEN, 0,
+     "'3.75' is no integer, but the binding has type=\"int\", which would cut "
+     "it to 3"},
+    {"int", "", "3.0", IN4, GRAPH_ARG_INT, 3, NULL},
+    {"int", "", "0.5", IN4, GRAPH_ARG_BROKEN, 0, "would cut it to 0"},
     {"float", "", "real", IN4, GRAPH_ARG_FLOAT, 3.75, NULL},
     {"int", "", "list", IN4, GRAPH_ARG_INT, 10, NULL},
     {"int", "0", "list", IN4, GRAPH_ARG_INT, 10, NULL},
