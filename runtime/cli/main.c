@@ -8,6 +8,7 @@
 #endif
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "base/oom.h"
 #include "base/str.h"
 #include "runtime/cli/cli.h"
@@ -321,6 +322,19 @@ static const cli_command *find(const char *name)
     return NULL;
 }
 
+static int no_command(const char *word)
+{
+    nearest n = {.word = word};
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        nearest_offer(&n, commands[i]->name);
+    fprintf(stderr, "vpu: no command '%s'", word);
+    if (n.best)
+        fprintf(stderr, "; did you mean %s?", n.best);
+    fputs("\nvpu --help lists the commands\n", stderr);
+    return CLI_ERROR;
+}
+
 /* What one launch gives back the next one takes again: from the C library, not
  * page by page from the system, which takes longer than a short launch. */
 static void keep_memory(void)
@@ -339,7 +353,9 @@ static int dispatch(int argc, char **argv)
     const cli_command *c;
     const char *word = argc > 1 ? argv[1] : "--help";
 
-    if (!strcmp(word, "help") && argc > 2 && (c = find(argv[2]))) {
+    if (!strcmp(word, "help") && argc > 2) {
+        if (!(c = find(argv[2])))
+            return no_command(argv[2]);
         show_help(c);
         return CLI_OK;
     }
@@ -353,11 +369,8 @@ static int dispatch(int argc, char **argv)
         return CLI_OK;
     }
     c = find(word);
-    if (!c) {
-        fprintf(stderr, "vpu: no command '%s'\n\n", word);
-        print_help(stderr);
-        return CLI_ERROR;
-    }
+    if (!c)
+        return no_command(word);
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             show_help(c);

@@ -4,6 +4,8 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 bool options_count(const char *text, uint32_t *out)
 {
     unsigned long long v;
@@ -245,10 +247,27 @@ static vpu_status refuse(const cli_option *o, const char *value, vpu_error *err)
                    value, n, form);
 }
 
-/* getopt found no option of ours, or none that is clear. */
-static vpu_status bad_word(int c, char **argv, vpu_error *err)
+/* Of rows that help shows, the one like a word of two dashes; NULL: none. */
+static const char *like(const lists *l, const char *word)
 {
-    const char *word = argv[optind - 1];
+    size_t n = strcspn(word, "=");
+    char name[NEAREST_LONGEST + 1];
+    nearest x = {.word = name};
+
+    if (strncmp(word, "--", 2) || n - 2 > NEAREST_LONGEST)
+        return NULL;
+    memcpy(name, word + 2, n - 2);
+    name[n - 2] = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->rows[i].row->help && !is_letter(l->rows[i].row))
+            nearest_offer(&x, l->rows[i].row->name);
+    return x.best;
+}
+
+/* getopt found no option of ours, or none that is clear. */
+static vpu_status bad_word(int c, const lists *l, char **argv, vpu_error *err)
+{
+    const char *word = argv[optind - 1], *near = like(l, word);
 
     if (c == ':')
         return err_set(err, VPU_ERR_INVALID, "%s needs a value", word);
@@ -256,7 +275,9 @@ static vpu_status bad_word(int c, char **argv, vpu_error *err)
         return err_set(err, VPU_ERR_INVALID, "%s takes no value", word);
     if (optopt)
         return err_set(err, VPU_ERR_INVALID, "unknown option -%c", optopt);
-    return err_set(err, VPU_ERR_INVALID, "unknown option %s", word);
+    return err_set(err, VPU_ERR_INVALID, "unknown option %s%s%s%s", word,
+                   near ? "; did you mean --" : "", near ? near : "",
+                   near ? "?" : "");
 }
 
 static const bound_row *prefixed(const lists *l, const char *word)
@@ -311,7 +332,7 @@ vpu_status options_parse(const options_table *tables, size_t n_tables,
         const bound_row *r;
 
         if (c == '?' || c == ':')
-            return bad_word(c, line->argv, err);
+            return bad_word(c, &l, line->argv, err);
         r = row_of(&l, c);
         if (!take(r->row, r->fields, optarg, a))
             return refuse(r->row, optarg, err);

@@ -132,6 +132,10 @@ static const struct {
     const char *line, *text;
 } refused[] = {
     {"--nothing", "unknown option --nothing"},
+    {"--conut 3", "unknown option --conut; did you mean --count?"},
+    {"--chioce=one", "unknown option --chioce=one; did you mean --choice?"},
+    {"--oldr t", "unknown option --oldr"}, /* not an older spelling */
+    {"--=", "unknown option --="},
     {"-z", "unknown option -z"},
     {"--count", "--count needs a value"},
     {"-D", "-D needs a value"},
