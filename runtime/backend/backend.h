@@ -64,7 +64,8 @@ typedef enum {
                                  code for a debugger: backend_config.debug */
     BACKEND_ORDER = 1 << 4,   /* launches in other orders; code for checking:
                                  backend_config.check */
-    BACKEND_STICK = 1 << 5, /* boots and talks to sticks: backend_config.stick */
+    BACKEND_STICK =
+        1 << 5, /* boots and talks to sticks: backend_config.stick */
     BACKEND_PARAMS = 1 << 6 /* looks at the layer's parameters itself, not at
                                the binding's alone: backend_config.params */
 } backend_extra;

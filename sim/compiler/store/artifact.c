@@ -85,12 +85,13 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
                               (int)k->locals[i].bytes));
     return json_pack(
         "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:[i,i,i],s:b,s:s*,s:o,s:o}",
-        "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi", SIM_ABI, "args", args,
-        "args_bytes", (int)k->args_bytes, "variants", variants, "locals",
-        locals, "local_bytes", (int)k->local_bytes, "reqd_local",
-        (int)k->reqd_local[0], (int)k->reqd_local[1], (int)k->reqd_local[2],
-        "atomics", (int)k->global_atomics, "not_vectorized", k->not_vectorized,
-        "deps", deps_json(job->deps, job->n_deps), "options",
+        "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi",
+        SIM_ABI, "args", args, "args_bytes", (int)k->args_bytes, "variants",
+        variants, "locals", locals, "local_bytes", (int)k->local_bytes,
+        "reqd_local", (int)k->reqd_local[0], (int)k->reqd_local[1],
+        (int)k->reqd_local[2], "atomics", (int)k->global_atomics,
+        "not_vectorized", k->not_vectorized, "deps",
+        deps_json(job->deps, job->n_deps), "options",
         strings_json(job->options, job->n_options));
 }
 
