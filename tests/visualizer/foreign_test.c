@@ -35,8 +35,8 @@ static void put_bytes(message *m, uint32_t field, const void *data, size_t n)
 
 /* TracePacket.clock_snapshot = 6, .clocks = 1 {clock_id 1, timestamp 2,
  * is_incremental 3, unit_multiplier_ns 4} */
-static void put_clock(message *snapshot, uint64_t id, uint64_t value,
-                      uint64_t incremental, uint64_t unit)
+static void put_clock_as(message *snapshot, uint32_t field, uint64_t id,
+                         uint64_t value, uint64_t incremental, uint64_t unit)
 {
     message c = {.n = 0};
 
@@ -46,7 +46,13 @@ static void put_clock(message *snapshot, uint64_t id, uint64_t value,
         put_uint(&c, 3, 1);
     if (unit)
         put_uint(&c, 4, unit);
-    put_bytes(snapshot, 1, c.bytes, c.n);
+    put_bytes(snapshot, field, c.bytes, c.n);
+}
+
+static void put_clock(message *snapshot, uint64_t id, uint64_t value,
+                      uint64_t incremental, uint64_t unit)
+{
+    put_clock_as(snapshot, 1, id, value, incremental, unit);
 }
 
 static void put_packet(message *trace, const message *packet)
@@ -323,6 +329,69 @@ START_TEST(first_and_last_clock_of_a_sequence)
 }
 END_TEST
 
+/* Fields of a snapshot that are not its clocks, whatever they hold. */
+START_TEST(other_fields_of_a_snapshot)
+{
+    message trace = {.n = 0}, snapshot = {.n = 0};
+
+    put_clock_as(&snapshot, 99, 6, 555000, 0, 0);
+    put_clock(&snapshot, 6, 1000, 0, 0);
+    put_clock(&snapshot, 64, 0, 0, 20);
+    put_clock_as(&snapshot, 99, 6, 777000, 0, 0);
+    put_clock_as(&snapshot, 99, 64, 0, 0, 30);
+    put_snapshot(&trace, 3, &snapshot, 64);
+    put_instant(&trace, 3, 7, 0);
+    read_all(&trace);
+    ck_assert_uint_eq(n_times, 1);
+    ck_assert_uint_eq(times[0], 1000 + 7 * 20);
+}
+END_TEST
+
+/* --- names by number ------------------------------------------------------ */
+
+/* TracePacket.interned_data = 12, .event_names = 2 {iid 1, name 2} */
+static void put_name(message *trace, uint64_t iid, const char *name)
+{
+    message packet = {.n = 0}, data = {.n = 0}, entry = {.n = 0};
+
+    put_uint(&entry, 1, iid);
+    put_bytes(&entry, 2, name, strlen(name));
+    put_bytes(&data, 2, entry.bytes, entry.n);
+    put_uint(&packet, 10, 1);
+    put_bytes(&packet, 12, data.bytes, data.n);
+    put_packet(trace, &packet);
+}
+
+/* A name stays, however many come behind it. */
+START_TEST(names_by_number)
+{
+    static const uint64_t iids[] = {1, 63, 64, 127, 128, 5000};
+    enum { N = sizeof iids / sizeof *iids };
+    trc_read_ops ops = {.event = keep_event};
+    message names = {.n = 0};
+    char name[8];
+    vpu_error err;
+
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        put_name(&names, iids[i], name);
+    }
+    for (int i = 0; i < N; i++) {
+        message trace = names, packet = {.n = 0}, event = {.n = 0};
+
+        put_uint(&event, 9, 3);
+        put_uint(&event, 10, iids[i]);
+        put_uint(&packet, 8, 9);
+        put_uint(&packet, 10, 1);
+        put_bytes(&packet, 11, event.bytes, event.n);
+        put_packet(&trace, &packet);
+        ck_assert(!trc_read_bytes("names", trace.bytes, trace.n, &ops, &err));
+        snprintf(name, sizeof name, "n%d", i);
+        ck_assert_str_eq(read_name, name);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("foreign");
@@ -333,6 +402,8 @@ int main(void)
     tcase_add_test(tc, incremental_clock);
     tcase_add_test(tc, clocks_belong_to_their_sequence);
     tcase_add_test(tc, first_and_last_clock_of_a_sequence);
+    tcase_add_test(tc, other_fields_of_a_snapshot);
+    tcase_add_test(tc, names_by_number);
     tcase_add_loop_test(tc, flows_of_an_event, 0, sizeof flows / sizeof *flows);
     tcase_add_test(tc, kind_name_and_value);
     tcase_add_test(tc, arguments_of_an_event);

@@ -2,6 +2,7 @@
  * source says, and nothing else can be said with it. */
 #include <check.h>
 #include <ctype.h>
+#include <elf.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,6 +331,30 @@ START_TEST(exchanged_text_is_checked)
 }
 END_TEST
 
+/* As other programs for ELF files see it, and hosts before 2021, which look for
+ * the names by their type. */
+START_TEST(sections_have_types)
+{
+    const kernel_compile_config cfg = {.user.no_cache = true};
+    const char *path =
+        put("k.cl", "__kernel void k(__global int *d) { *d = 3; }\n");
+    size_t n;
+    const uint8_t *file = built(path, "k", &cfg, &n);
+    const Elf32_Ehdr *head = (const Elf32_Ehdr *)file;
+    const Elf32_Shdr *s = (const Elf32_Shdr *)(file + head->e_shoff);
+
+    ck_assert_uint_eq(head->e_shentsize, sizeof *s);
+    ck_assert_uint_gt(head->e_shnum, 2);
+    for (unsigned i = 0; i < head->e_shnum; i++)
+        ck_assert_uint_eq(s[i].sh_type, i == 0                  ? SHT_NULL
+                                        : i == head->e_shstrndx ? SHT_STRTAB
+                                                                : SHT_PROGBITS);
+    ck_assert_str_eq((const char *)file + s[head->e_shstrndx].sh_offset +
+                         s[head->e_shstrndx].sh_name,
+                     ".shstrtab");
+}
+END_TEST
+
 static const char *const sections[] = {"-I/etc", "-DX", "-include", "@x"};
 
 START_TEST(exchanged_option_is_checked)
@@ -370,6 +395,7 @@ int main(void)
                         sizeof without / sizeof *without);
     tcase_add_loop_test(c, plain_form, 0, sizeof texts / sizeof *texts);
     tcase_add_test(c, zero_byte_is_refused);
+    tcase_add_test(c, sections_have_types);
     tcase_add_test(c, exchanged_text_is_checked);
     tcase_add_loop_test(c, exchanged_option_is_checked, 0,
                         sizeof sections / sizeof *sections);
