@@ -346,6 +346,9 @@ static const struct {
     {"for (int k = 0; k < in[0]; k++) out[i] += in[k];", 4, NULL},
     {"if (in[i] > 3) out[i] = in[0] / in[i];", 0, "control flow"},
     {"out[i] = in[i]; int4 v = vload4(0, in); out[i] += v.x;", 0, "vector"},
+    {"typedef struct { int4 v; } four;"
+     "four m = ((__global const four *)in)[i]; ((__global four *)out)[i] = m;",
+     0, "vector types"},
     {"atomic_add(out, in[i]);", 0, "atomic"},
     {"out[0] = in[0];", 0, "no access"},
 };
