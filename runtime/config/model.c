@@ -544,13 +544,13 @@ static vpu_status parse(const char *data, size_t n, reader *r)
 vpu_status config_model_parse(const file_bytes *xml, const file_bytes *bin,
                               arena *a, config_model *out, vpu_error *err)
 {
-    reader r = {.path = arena_strdup(a, xml->path),
-                .a = a,
-                .err = err,
-                .bin = bin ? bin->data : NULL,
-                .n_bin = bin ? bin->n : 0,
-                .m = out};
+    reader r = {
+        .path = arena_strdup(a, xml->path), .a = a, .err = err, .m = out};
 
+    if (bin) {
+        r.bin = bin->data;
+        r.n_bin = bin->n;
+    }
     return parse(xml->data, xml->n, &r);
 }
 

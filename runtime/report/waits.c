@@ -154,8 +154,6 @@ static bool block_end(const place *p, const isa_instr *branch)
     for (uint32_t k = 0; k < p->b->n_instrs; k++) {
         const isa_instr *e = &p->ops[k];
 
-        if (e == branch)
-            continue;
         if (e->cost && e->cycle + e->cost == p->b->cycles) {
             str_printf(p->out, "%scall %s (%u)", why, callee(p, e), e->cost);
             return true;

@@ -1,4 +1,4 @@
-/* Texts for XML: what it can hold stays, all else becomes '?' byte by byte. */
+/* Texts for XML: its characters stay, every other byte becomes '?'. */
 #include <check.h>
 #include <string.h>
 
@@ -13,15 +13,15 @@ static const struct {
     {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", NULL},
     {"\x7f\xc2\x80", NULL},
     {"\x01\x1f", "??"},
-    /* The least and the greatest of each length, and what is written longer
-     * than need be. */
+    /* The least and the greatest of each length, and forms that are too long.
+     */
     {"\xc2\x80\xdf\xbf", NULL},
     {"\xe0\xa0\x80\xef\xbf\xbd", NULL},
     {"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", NULL},
     {"\xc1\xbf", "??"},
     {"\xe0\x9f\xbf", "???"},
     {"\xf0\x8f\xbf\xbf", "????"},
-    /* Surrogates, no characters, and what lies above the last. */
+    /* Surrogates, no characters, and numbers above the last one. */
     {"\xed\x9f\xbf\xee\x80\x80", NULL},
     {"\xed\xa0\x80", "???"},
     {"\xed\xbf\xbf", "???"},

@@ -1,6 +1,7 @@
 /* vpu asm from outside: the listing is the program, says where everything comes
  * from and why it waits; errors name what was given. */
 #include <check.h>
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,6 +135,38 @@ static void compare(const char *path, const char *kernel)
     kernel_release(k);
 }
 
+static bool stores(const char *op)
+{
+    size_t n = strcspn(op, ". ");
+
+    for (int k = 0; k < ISA_N_OPS; k++)
+        if (strlen(isa_ops[k].name) == n && !memcmp(isa_ops[k].name, op, n))
+            return isa_ops[k].flags & ISA_F_STORE;
+    ck_abort_msg("no operation: %.*s", (int)n, op);
+}
+
+/* A reason beside an operation fits it: its unit is the busy one, and of two
+ * accesses in order one is a store. */
+static void fits(const char *line, size_t n)
+{
+    const char *why = memmem(line, n, "; ", 2), *busy, *order, *op = line;
+    size_t rest;
+
+    if (!why)
+        return;
+    rest = n - (size_t)(why - line);
+    while (op < why && !isupper((unsigned char)*op))
+        op++;
+    busy = memmem(why, rest, " busy", 5);
+    if (busy)
+        ck_assert_msg(!memcmp(op, why + 2, (size_t)(busy - why - 2)), "%.*s",
+                      (int)n, line);
+    order = memmem(why, rest, "memory order: ", 14);
+    if (order)
+        ck_assert_msg(stores(order + 14) || stores(strchr(op, '.') + 1), "%.*s",
+                      (int)n, line);
+}
+
 /* Every gap has a reason, and no line is longer than a screen is wide. */
 static void explained(void)
 {
@@ -144,6 +177,8 @@ static void explained(void)
         ck_assert_msg(*s == ';' || n < 140, "%.*s", (int)n, s);
         ck_assert_msg(*s == ';' || !dash || memchr(dash, ';', n - (dash - s)),
                       "%.*s", (int)n, s);
+        if (*s != ';' && !dash)
+            fits(s, n);
         /* Nothing but a branch has slots; a gap tells of what comes next. */
         if (*s != ';' && memmem(s, n, "its slots end with the block: ", 30)) {
             const char *op = s;
