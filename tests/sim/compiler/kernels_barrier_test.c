@@ -524,6 +524,39 @@ START_TEST(across_barriers)
 }
 END_TEST
 
+/* A value that lives across a barrier is kept in words, for each item, and
+ * nothing besides it. */
+static const struct {
+    const char *type;
+    uint32_t bytes;
+} kept[] = {{"uchar", 4}, {"half", 4}, {"int", 4},  {"ushort2", 4},
+            {"long", 8},  {"int2", 8}, {"int4", 16}};
+
+START_TEST(bytes_of_an_item)
+{
+    uint32_t few, many;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                arena_printf(r.arena,
+                             KERNEL("%s v = ((__global const %s *)in)[i]; SYNC;"
+                                    "((__global %s *)out)[i] = v;"),
+                             kept[_i].type, kept[_i].type, kept[_i].type),
+                "k");
+    rig_buffer(&r, 16 * MAX_LOCAL);
+    rig_buffer(&r, 16 * MAX_LOCAL);
+    rig_local(&r, 16);
+    rig_int(&r, 3);
+    rig_run_1d(&r, 1, 1);
+    few = r.result.local_bytes;
+    rig_run_1d(&r, 1, MAX_LOCAL);
+    many = r.result.local_bytes;
+    ck_assert_uint_eq(many - few, (MAX_LOCAL - 1) * kept[_i].bytes);
+    rig_close(&r);
+}
+END_TEST
+
 /* --- divergence ---------------------------------------------------------- */
 
 static const struct {
@@ -688,6 +721,7 @@ int main(void)
 
     tcase_set_timeout(c, 30);
     tcase_add_loop_test(c, across_barriers, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(c, bytes_of_an_item, 0, sizeof kept / sizeof *kept);
     tcase_add_loop_test(c, divergence_is_reported, 0,
                         sizeof divergent / sizeof *divergent);
     tcase_add_loop_test(c, dimensions, 0, sizeof shapes / sizeof *shapes);
