@@ -341,6 +341,56 @@ START_TEST(sums)
 }
 END_TEST
 
+/* --- deps ---------------------------------------------------------------- */
+
+/* An apt-get that another one keeps out for its first calls, or that finds no
+ * package; it and its kin are the first of the path. */
+static const char *install_with(const char *apt_get, int *status)
+{
+    static const char *const others[] = {"dpkg-query", "exit 1", "sudo",
+                                         "exec \"$@\""};
+
+    terminal_text(&p, "bin/apt-get",
+                  arena_printf(p.arena, "#!/bin/sh\n%s\n", apt_get));
+    for (int i = 0; i < 4; i += 2)
+        terminal_text(&p, arena_printf(p.arena, "bin/%s", others[i]),
+                      arena_printf(p.arena, "#!/bin/sh\n%s\n", others[i + 1]));
+    return shell(arena_printf(p.arena,
+                              "chmod +x bin/* && echo 0 >calls && "
+                              "PATH=\"$PWD/bin:$PATH\" %s/scripts/deps",
+                              root),
+                 status);
+}
+
+static const struct {
+    const char *apt_get;
+    int status;
+    const char *says, *says_not;
+} installs[] = {
+    {"exit 0", 0, "installing: gcc", "waiting"},
+    {"n=$(($(cat calls) + 1)); echo $n >calls\n"
+     "[ $n -gt 2 ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock. "
+     "It is held by process 7 (apt-get)' >&2; exit 100; }",
+     0, "waiting for another apt-get", "failed"},
+    {"[ $1 = update ] && exit\nn=$(($(cat calls) + 1)); echo $n >calls\n"
+     "[ $n -gt 1 ] || { echo 'E: Unable to lock directory "
+     "/var/cache/apt/archives/' >&2; exit 100; }",
+     0, "waiting for another apt-get", "failed"},
+    {"echo 'E: Unable to locate package gcc' >&2; exit 100", 1,
+     "E: Unable to locate package gcc", "waiting"},
+};
+
+START_TEST(locks)
+{
+    int status;
+    const char *out = install_with(installs[_i].apt_get, &status);
+
+    ck_assert_msg(status == installs[_i].status, "%d: %s", status, out);
+    ck_assert_msg(strstr(out, installs[_i].says) != NULL, "%s", out);
+    ck_assert_msg(!strstr(out, installs[_i].says_not), "%s", out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("scripts");
@@ -356,6 +406,7 @@ int main(void)
     tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
     tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
     tcase_add_test(c, pages_are_current);
+    tcase_add_loop_test(c, locks, 0, sizeof installs / sizeof *installs);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
