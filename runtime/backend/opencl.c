@@ -256,6 +256,8 @@ static size_t local_bytes(const opencl *o, const stage *s, uint32_t i)
     /* Bytes that the kernel casts to halves. */
     bool may = s->text.half_cast_line && s->k->args[i].element_bytes <= 2;
 
+    if (!n)
+        return 1; /* OpenCL has no local memory of no bytes */
     return !o->device.half && (half || may) ? 2 * n : n;
 }
 

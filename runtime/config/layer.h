@@ -74,7 +74,9 @@ typedef struct {
     int32_t port;    /* port-index; -1 = absent (scalars only) */
     config_format format;
     config_dim dim;     /* buffers and local_data */
-    config_text size;   /* buffers and local_data; bytes */
+    config_text size;   /* local_data: bytes; buffers: elements of two bytes,
+                           as the vendor's compiler takes them, not bytes as its
+                           guide says */
     config_text source; /* data and scalars */
     uint32_t line;
 } config_binding;

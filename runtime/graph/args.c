@@ -161,6 +161,8 @@ vpu_status graph_binding_size(graph_binder *b, const graph_stage *s,
                               const config_binding *bind, uint32_t *out)
 {
     config_text list = bind->size;
+    /* Published bindings have local_data of no bytes. */
+    int32_t least = bind->kind == CONFIG_LOCAL_DATA ? 0 : 1;
     size_list sizes;
     uint64_t total = 1;
     vpu_status st = eval_list(b, s, &bind->dim, list, &sizes);
@@ -172,12 +174,12 @@ vpu_status graph_binding_size(graph_binder *b, const graph_stage *s,
                           "size=\"%s\" of argument %s; expected one expression",
                           list.text, bind->arg);
     for (size_t i = 0; i < sizes.n; i++) {
-        if (sizes.values[i] <= 0)
+        if (sizes.values[i] < least)
             return graph_fail(b, s->layer->path, list.line,
                               "size '%.*s' of argument %s is %d; expected at "
-                              "least 1",
+                              "least %d",
                               (int)sizes.parts[i].length, sizes.parts[i].text,
-                              bind->arg, (int)sizes.values[i]);
+                              bind->arg, (int)sizes.values[i], (int)least);
         if (__builtin_mul_overflow(total, (uint64_t)sizes.values[i], &total) ||
             total > INT32_MAX)
             return graph_fail(b, s->layer->path, list.line,

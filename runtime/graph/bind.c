@@ -218,8 +218,8 @@ static vpu_status bind_scratch(layout *l, const config_binding *x,
     first = l->b->graph->buffers[c->buffer].desc.dims[3];
     if (first != size)
         log_warn(l->b->log,
-                 "%s:%u: buffer %u is %u here and %u where it is first "
-                 "defined; the first counts",
+                 "%s:%u: buffer %u has %u halves here and %u where it is "
+                 "first defined; the first counts",
                  at.path, x->line, port, size, first);
     if (writes && c->producer >= 0)
         return graph_fail(l->b, at.path, x->line,

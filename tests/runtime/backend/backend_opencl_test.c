@@ -106,9 +106,19 @@ static const struct {
      "  float t, int n) {\n"
      "int i = get_global_id(1) * 32 + get_global_id(0);\n"
      "dst[i] = (float)s * 8 + t + n; }",
-     "<Scalar arg-name=\"s\" type=\"int\" port-index=\"0\" source=\"I.X\"/>"
-     "<Scalar arg-name=\"t\" type=\"int\" port-index=\"0\" source=\"I.Y\"/>"
+     "<Scalar arg-name=\"s\" type=\"float\" port-index=\"0\" source=\"I.X\"/>"
+     "<Scalar arg-name=\"t\" type=\"float\" port-index=\"0\" source=\"I.Y\"/>"
      "<Scalar arg-name=\"n\" type=\"int\" port-index=\"0\" source=\"I.Y\"/>"},
+    /* local data without bytes */
+    {"__kernel void k(__global const half *src, __global half *dst,\n"
+     "  __local half *none, __local half *row) {\n"
+     "int x = get_local_id(0), i = get_global_id(1) * 32 + x;\n"
+     "row[x] = src[i]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "dst[i] = row[31 - x] * 2; }",
+     "<Data arg-name=\"none\" type=\"local_data\" dim=\"input,0\" "
+     "size=\"0\"/>"
+     "<Data arg-name=\"row\" type=\"local_data\" dim=\"input,0\" "
+     "size=\"X*2\"/>"},
     /* three kernels, items that return early, arrays of the group's own */
     {"#define A (__global const half *src, __global half *dst, "
      "__local half *a, __local half *b)\n"

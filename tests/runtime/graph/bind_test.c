@@ -279,7 +279,7 @@ static const struct {
            SIZES),
      IN4, VPU_ERR_INVALID, "two output_buffer bindings"},
     {LAYER("", SRC("ANY") BUFFER("output", "0", "X-X"), SIZES), IN4,
-     VPU_ERR_INVALID, "size 'X-X' of argument b is 0"},
+     VPU_ERR_INVALID, "size 'X-X' of argument b is 0; expected at least 1"},
     {LAYER("",
            "<Tensor arg-name=\"o\" type=\"output\" port-index=\"0\" "
            "format=\"BYXF\"/>",
@@ -439,6 +439,28 @@ START_TEST(selection_refuses_a_port)
 }
 END_TEST
 
+#define LOCAL_DATA(size)                                         \
+    LAYER("",                                                    \
+          SRC("ANY") "<Data arg-name=\"l\" type=\"local_data\" " \
+                     "dim=\"input,0\" size=\"" size "\"/>",      \
+          SIZES)
+
+/* Published bindings have arguments without memory behind them. */
+START_TEST(local_data_of_no_bytes)
+{
+    const graph_arg *arg;
+
+    ck_assert_msg(!bind_to(LOCAL_DATA("X-512"), IN4), "%s", err.msg);
+    arg = &g->launches[0].args[2];
+    ck_assert_int_eq(arg->kind, GRAPH_ARG_LOCAL);
+    ck_assert_uint_eq(arg->bytes, 0);
+    ck_assert_msg(!bind_to(LOCAL_DATA("X-513"), IN4), "%s", err.msg);
+    arg = &g->launches[0].args[2];
+    ck_assert_int_eq(arg->kind, GRAPH_ARG_BROKEN);
+    ck_assert_ptr_nonnull(strstr(arg->why, "is -1; expected at least 0"));
+}
+END_TEST
+
 START_TEST(stages_share_buffers)
 {
     static const char text[] =
@@ -448,7 +470,7 @@ START_TEST(stages_share_buffers)
         "format=\"BYXF\"/><Tensor arg-name=\"d\" type=\"output\" "
         "port-index=\"0\"/>" BUFFER(
             "input", "0",
-            "Y*F,4") "</Parameters><WorkSizes dim=\"output\" global=\"Y\" "
+            "Y*F,2") "</Parameters><WorkSizes dim=\"output\" global=\"Y\" "
                      "local=\"1\"/>"
                      "</CustomLayer>\n"
                      "<CustomLayer name=\"MVN\" stage=\"0\" type=\"MVCL\" "
@@ -480,6 +502,9 @@ START_TEST(stages_share_buffers)
     ck_assert_uint_eq(g->launches[2].args[2].buffer, 1);
     ck_assert(g->launches[0].args[1].written);
     ck_assert(!g->launches[2].args[2].written);
+    ck_assert_int_eq(test_log_count(&tlog, "buffer 0 has 6144 halves here and "
+                                           "12288 where it is first defined"),
+                     1);
 }
 END_TEST
 
@@ -805,6 +830,7 @@ int main(void)
     tcase_add_loop_test(t, selection_by_formats, 0,
                         sizeof by_format / sizeof *by_format);
     tcase_add_test(t, selection_refuses_a_port);
+    tcase_add_test(t, local_data_of_no_bytes);
     tcase_add_test(t, stages_share_buffers);
     tcase_add_loop_test(t, variables_by_rank, 0, sizeof ranks / sizeof *ranks);
     tcase_add_loop_test(t, expressions_by_release, 0,
