@@ -200,6 +200,13 @@ static const struct {
     {"docs/a" MD, "`[it](gone.png)`", NULL},
     {"docs/a" MD, "in `base/a.h`", "names base/a.h, which does not"},
     {"docs/a" MD, "in `base/err.h`", NULL},
+    {"sim/check.def", "CHECK(A, \"copy_it (WaitForDmaEvents) before\")",
+     "names WaitForDmaEvents(), which sim/builtins/prelude.cl does not"},
+    {"sim/check.def", "CHECK(A, \"wait_group_events before\")", NULL},
+    {"runtime/a.c", "log(\"async_work_group_copy_4D\");",
+     "names async_work_group_copy_4D()"},
+    {"docs/a" MD, "`WorkGroupDmaCopyTransaction`",
+     "names WorkGroupDmaCopyTransaction()"},
 };
 
 START_TEST(citation)
@@ -210,6 +217,8 @@ START_TEST(citation)
 
     shell("mkdir -p docs base && touch a.txt base/err.h", &status);
     ck_assert_int_eq(status, 0);
+    terminal_text(&p, "sim/builtins/prelude.cl",
+                  "#define wait_group_events __wait\n");
     terminal_text(&p, "docs/page" MD,
                   "# Left *and* right\n```\n# Fenced\n```\n"
                   "## Blobs: `vpu blob make`\n");
