@@ -39,6 +39,7 @@ vpu_status err_set(vpu_error *e, vpu_status code, const char *fmt, ...)
 vpu_status err_at(vpu_error *e, vpu_status code, const char *path,
                   uint32_t line, uint32_t col, const char *fmt, ...)
 {
+    const char *kind = code == VPU_ERR_FAULT ? "" : "error: ";
     va_list ap;
     int n;
 
@@ -48,11 +49,12 @@ vpu_status err_at(vpu_error *e, vpu_status code, const char *path,
     e->line = line;
     e->col = col;
     if (line && col)
-        n = snprintf(e->msg, sizeof e->msg, "%s:%u:%u: ", path, line, col);
+        n = snprintf(e->msg, sizeof e->msg, "%s:%u:%u: %s", path, line, col,
+                     kind);
     else if (line)
-        n = snprintf(e->msg, sizeof e->msg, "%s:%u: ", path, line);
+        n = snprintf(e->msg, sizeof e->msg, "%s:%u: %s", path, line, kind);
     else
-        n = snprintf(e->msg, sizeof e->msg, "%s: ", path);
+        n = snprintf(e->msg, sizeof e->msg, "%s: %s", path, kind);
     if (n < 0 || (size_t)n >= sizeof e->msg)
         return code;
     va_start(ap, fmt);

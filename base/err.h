@@ -36,8 +36,9 @@ vpu_status err_set(vpu_error *e, vpu_status code, const char *fmt, ...)
     VPU_PRINTF(3, 4);
 vpu_status err_vset(vpu_error *e, vpu_status code, const char *fmt, va_list ap);
 
-/* As err_set, with a position; the message becomes "path:line:col: text"
- * (col, then line, left out when 0). */
+/* As err_set, with a position; the message becomes "path:line:col: error: text"
+ * (col, then line, left out when 0), the form that editors look
+ * for. VPU_ERR_FAULT is of a run, not of the text: without "error: ". */
 vpu_status err_at(vpu_error *e, vpu_status code, const char *path,
                   uint32_t line, uint32_t col, const char *fmt, ...)
     VPU_PRINTF(6, 7);

@@ -31,13 +31,28 @@ void cli_progress_done(void)
     progress_shown = false;
 }
 
+/* A text that begins as compilers' do, "FILE:LINE: error: ": what reads their
+ * messages, an editor's list of problems, expects nothing in front of it. */
+static bool is_diagnostic(const char *text)
+{
+    static const char *const kinds[] = {
+        ": error: ", ": fatal error: ", ": warning: "};
+    size_t n = strcspn(text, "\n");
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (memmem(text, n, kinds[i], strlen(kinds[i])))
+            return true;
+    return false;
+}
+
 static void on_line(void *user, log_level level, const char *text)
 {
     (void)user;
     if (level == LOG_NOTE && quiet_log)
         return;
     cli_progress_done();
-    fprintf(stderr, "vpu: %s: ", level == LOG_WARNING ? "warning" : "note");
+    if (!is_diagnostic(text))
+        fprintf(stderr, "vpu: %s: ", level == LOG_WARNING ? "warning" : "note");
     cli_put_shown(stderr, text, strlen(text));
     fputs("\n", stderr);
 }
@@ -107,7 +122,8 @@ int cli_fail(const vpu_error *err)
 
     cli_progress_done();
     fflush(stdout); /* what kernels printed comes first */
-    fprintf(stderr, "vpu: %s%s", kind ? kind : "", kind ? ": " : "");
+    if (kind || !is_diagnostic(text))
+        fprintf(stderr, "vpu: %s%s", kind ? kind : "", kind ? ": " : "");
     cli_put_shown(stderr, text, strlen(text));
     fputs("\n", stderr);
     return err->code ? stop_status(err->code) : CLI_ERROR;

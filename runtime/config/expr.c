@@ -81,7 +81,7 @@ static vpu_status fail(const config_expr *e, vpu_error *err, vpu_status st,
     err_vset(&why, st, fmt, ap);
     va_end(ap);
     return err_at(err, st, e->path, e->line, e->col,
-                  "error: expression '%.*s': %s", shown, e->text, why.msg);
+                  "expression '%.*s': %s", shown, e->text, why.msg);
 }
 
 static void emit(parser *p, char op, config_value v)

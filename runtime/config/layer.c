@@ -33,7 +33,7 @@ vpu_status config_fail(const config_reader *r, uint32_t line, uint32_t col,
     va_start(ap, fmt);
     err_vset(&why, VPU_ERR_PARSE, fmt, ap);
     va_end(ap);
-    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "error: %s",
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s",
                   why.msg);
 }
 
@@ -615,7 +615,7 @@ vpu_status config_file_parse(const file_bytes *text, arena *a,
     }
     if (!n_layers)
         return err_at(err, VPU_ERR_PARSE, r.path, 0, 0,
-                      "error: found no element; expected CustomLayer");
+                      "found no element; expected CustomLayer");
     *out = (config_file){r.path, layers, n_layers, strict};
     return VPU_OK;
 }

@@ -39,7 +39,7 @@ static vpu_status fail(const reader *r, uint32_t line, uint32_t col,
     va_start(ap, fmt);
     err_vset(&why, VPU_ERR_PARSE, fmt, ap);
     va_end(ap);
-    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "error: %s",
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s",
                   why.msg);
 }
 
@@ -513,7 +513,7 @@ static vpu_status read_net(reader *r, const config_xml_node *net)
     r->old = version >= 2 && version <= 7;
     if (!r->old && version != 10 && version != 11)
         return err_at(r->err, VPU_ERR_UNSUPPORTED, r->path, net->line, net->col,
-                      "error: IR version %u; supported are 2 to 7, 10 and 11",
+                      "IR version %u; supported are 2 to 7, 10 and 11",
                       r->m->version);
     r->m->name = optional(net, "name", "");
     r->net_precision = optional(net, "precision", NULL);

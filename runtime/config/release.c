@@ -45,7 +45,7 @@ vpu_status config_refused_by(const config_context *c, config_range by,
     va_end(ap);
     if (includes(by, c->strict))
         return err_at(c->err, VPU_ERR_PARSE, c->path, line, col,
-                      "error: %s; the compilers of OpenVINO %s to %s %s, and "
+                      "%s; the compilers of OpenVINO %s to %s %s, and "
                       "this is a strict reading for %s",
                       text.msg, names[by.first], names[by.last], what,
                       names[c->strict]);

@@ -87,7 +87,7 @@ static vpu_status match_one(const config_layer *layer, const config_where *w,
     if (!config_number_float(text, &r))
         return err_at(c->err, VPU_ERR_PARSE, layer->path, w->value.line,
                       w->value.col,
-                      "error: Where %s=\"%s\": found no number, expected one "
+                      "Where %s=\"%s\": found no number, expected one "
                       "because the layer's parameter is \"%s\"",
                       w->name, w->value.text, value);
     v = number.is_float || number.too_large ? number.real

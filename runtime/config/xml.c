@@ -50,7 +50,7 @@ static void fail_at(reader *r, vpu_status st, uint32_t line, uint32_t col,
     va_start(ap, fmt);
     err_vset(&why, st, fmt, ap);
     va_end(ap);
-    r->st = err_at(r->err, st, r->path, line, col, "error: %s", why.msg);
+    r->st = err_at(r->err, st, r->path, line, col, "%s", why.msg);
     if (r->ctxt)
         xmlStopParser(r->ctxt);
 }
@@ -388,7 +388,7 @@ vpu_status config_xml_parse(const file_bytes *text,
     *roots = NULL;
     if (n > limits->max_bytes || n > INT_MAX - 64)
         return err_at(err, VPU_ERR_LIMIT, r.path, 0, 0,
-                      "error: %zu bytes of XML, the limit is %zu", n,
+                      "%zu bytes of XML, the limit is %zu", n,
                       limits->max_bytes);
     r.depth = -1;
     r.n = N_OPENING + n + N_CLOSING;

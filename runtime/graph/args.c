@@ -21,7 +21,7 @@ vpu_status graph_fail(const graph_binder *b, const char *path, uint32_t line,
     va_start(ap, fmt);
     err_vset(&why, VPU_ERR_INVALID, fmt, ap);
     va_end(ap);
-    return err_at(b->err, VPU_ERR_INVALID, path, line, 0, "error: %s", why.msg);
+    return err_at(b->err, VPU_ERR_INVALID, path, line, 0, "%s", why.msg);
 }
 
 /* --- dims ---------------------------------------------------------------- */

@@ -503,7 +503,7 @@ vpu_status graph_launch_arg(const graph_launch *l, const char *name,
             *out = &l->args[i];
     if (!*out)
         return err_at(err, VPU_ERR_INVALID, l->file, l->line, 0,
-                      "error: XML specification for %s layer has no definition "
+                      "XML specification for %s layer has no definition "
                       "for '%s' parameter of kernel %s (layer %s)",
                       l->type, name, l->entry, l->layer);
     if ((*out)->kind == GRAPH_ARG_BROKEN) {

@@ -56,11 +56,9 @@ static vpu_status choose_at(network *net)
                        "%s: there is no layer named '%s'", m->path,
                        b->request->at);
     if (!is_bound(b->request->binding, l->type))
-        return err_set(b->err, VPU_ERR_INVALID,
-                       "%s:%u: layer '%s' is of type %s, which %s does not "
-                       "bind",
-                       m->path, l->line, b->request->at, l->type,
-                       b->request->binding->path);
+        return err_at(b->err, VPU_ERR_INVALID, m->path, l->line, 0,
+                      "layer '%s' is of type %s, which %s does not bind",
+                      b->request->at, l->type, b->request->binding->path);
     net->nodes[l - m->layers].chosen = true;
     net->n = 1;
     return VPU_OK;
@@ -178,7 +176,7 @@ static vpu_status port_desc(const graph_binder *b, const config_model_layer *l,
     }
     if (precision && !tensor_dtype_parse(precision, &out->dtype))
         return err_at(b->err, VPU_ERR_UNSUPPORTED, path, p->line, 0,
-                      "error: precision %s of port %u of layer %s; supported "
+                      "precision %s of port %u of layer %s; supported "
                       "are FP16 FP32 I32 U8 I8 I16 U16 I64 BOOL",
                       precision, p->id, l->name);
     return VPU_OK;
@@ -207,7 +205,7 @@ static vpu_status const_input(const graph_binder *b,
     if (!tensor_dtype_parse(blob->precision, &stored) ||
         (stored != TENSOR_F16 && stored != TENSOR_F32 && stored != TENSOR_I32))
         return err_at(b->err, VPU_ERR_UNSUPPORTED, path, blob->line, 0,
-                      "error: constant %s, an input of %s, has precision '%s'; "
+                      "constant %s, an input of %s, has precision '%s'; "
                       "supported are FP16, FP32, I32",
                       from->name, l->name, blob->precision);
     if (__builtin_mul_overflow(tensor_elements(desc),
@@ -322,7 +320,7 @@ static vpu_status layer_output(network *net, size_t i, uint32_t number)
     if (l->n_outputs != 1)
         return err_at(net->b->err, VPU_ERR_UNSUPPORTED, net->m->path, l->line,
                       0,
-                      "error: layer %s has %zu outputs; a custom layer has "
+                      "layer %s has %zu outputs; a custom layer has "
                       "exactly one",
                       l->name, l->n_outputs);
     st = port_desc(net->b, l, &l->outputs[0], l->outputs[0].precision, &desc);

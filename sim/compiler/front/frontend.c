@@ -15,6 +15,7 @@
 #include "sim/builtins/prelude.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/front/clang.h"
+#include "sim/compiler/front/diagnostics.h"
 #include "sim/compiler/front/source.h"
 
 enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
@@ -75,64 +76,6 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     st = fe_clang(argv, files, limits, exit_code, err);
     close(files[2]);
     return st;
-}
-
-/* A line of source, or of marks below it, that belongs to the message above. */
-static bool is_snippet(const char *l)
-{
-    l += strspn(l, " ");
-    l += strspn(l, "0123456789");
-    l += strspn(l, " ");
-    return *l == '|';
-}
-
-/* Names of the prelude that stand in for the standard's. */
-static void put_names(str *s, const char *l)
-{
-    static const char *const names[][2] = {
-#define STAND_IN(name, standard, symbol) {CALL_PREFIX #name, standard},
-#include "sim/builtins/calls.def"
-    };
-    enum { N_NAMES = sizeof names / sizeof *names };
-    size_t i;
-
-    for (; *l; l += i < N_NAMES ? strlen(names[i][0]) : 1) {
-        for (i = 0; i < N_NAMES; i++)
-            if (!strncmp(l, names[i][0], strlen(names[i][0])))
-                break;
-        if (i < N_NAMES)
-            str_puts(s, names[i][1]);
-        else
-            str_add(s, l, 1);
-    }
-}
-
-/* Clang's text without what speaks of our prelude and of clang's own header
- * ("In file included from …/prelude.h:3:", notes on declarations there). */
-static char *hide_prelude(arena *a, char *diag, const char *prelude_path)
-{
-    str s = {0};
-    char *save = NULL, *text;
-    bool hidden = false;
-
-    for (char *l = strtok_r(diag, "\n", &save); l;
-         l = strtok_r(NULL, "\n", &save)) {
-        if (!strncmp(l, "PLEASE submit", 13)) /* a stack of clang's follows */
-            break;
-        if (hidden && is_snippet(l))
-            continue;
-        hidden = strstr(l, prelude_path) || strstr(l, "opencl-c-base.h") ||
-                 strstr(l, "opencl-c.h");
-        if (hidden || strstr(l, "too many errors") ||
-            !strncmp(l, FE_CLANG, strlen(FE_CLANG)))
-            continue;
-        if (s.n)
-            str_puts(&s, "\n");
-        put_names(&s, l);
-    }
-    text = arena_strdup(a, str_text(&s));
-    str_free(&s);
-    return text;
 }
 
 /* Makefile-syntax dependencies: "out: a b \<newline> c", blanks escaped and
@@ -248,7 +191,7 @@ static vpu_status run(const fe_job *job, const fe_files *f,
         return st;
     if (code && task_says_short(diag))
         return short_of_memory(job, err);
-    diag = hide_prelude(a, diag, f->prelude);
+    diag = fe_diagnostics(diag, f->prelude, a);
     if (code)
         return err_set(err, VPU_ERR_COMPILE, "%s",
                        *diag ? diag : "clang failed without a message");

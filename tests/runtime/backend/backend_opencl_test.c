@@ -291,18 +291,18 @@ static const struct {
     bool any; /* on every device; else where halves are promoted */
 } refused[] = {
     {HEAD "\ndst[0] = as_half((short)1); }", VPU_ERR_UNSUPPORTED,
-     "k.cl:3: 'as_half' looks at the bits", "no cl_khr_fp16", false},
+     "k.cl:3: error: 'as_half' looks at the bits", "no cl_khr_fp16", false},
     {HEAD "union { half h; short s; } u; u.h = src[0]; dst[0] = u.s; }",
-     VPU_ERR_UNSUPPORTED, "k.cl:2: 'union'", "no cl_khr_fp16", false},
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'union'", "no cl_khr_fp16", false},
     {HEAD "dst[0] = ((__global const ushort8 *)src)->s1; }",
-     VPU_ERR_UNSUPPORTED, "k.cl:2: 'ushort8' behind a cast", "", false},
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'ushort8' behind a cast", "", false},
     {"typedef unsigned short bits;\n" HEAD
      "dst[0] = *(const __global bits *)src; }",
-     VPU_ERR_UNSUPPORTED, "k.cl:3: 'bits' behind a cast", "", false},
+     VPU_ERR_UNSUPPORTED, "k.cl:3: error: 'bits' behind a cast", "", false},
     {HEAD "dst[0] = as_short(src[0]); }", VPU_ERR_COMPILE, "k.cl:2",
      "halves are floats here", false},
     {HEAD "dst[0] =\n__builtin_shave_no_such(src[0]); }", VPU_ERR_UNSUPPORTED,
-     "k.cl:3: '__builtin_shave_no_such' is an instruction",
+     "k.cl:3: error: '__builtin_shave_no_such' is an instruction",
      "backend opencl cannot", true},
     {HEAD "dst[0] = nothing; }", VPU_ERR_COMPILE, "k.cl:2:10", "nothing", true},
     {"typedef struct { half a, b; } pair;\n"
@@ -311,7 +311,7 @@ static const struct {
      VPU_ERR_UNSUPPORTED, "argument 'src' of kernel 'k' is", "pair", false},
     {"__kernel void k(__global const ushort *src, __global half *dst) {\n"
      "dst[0] = ((__global const half *)src)[1]; }",
-     VPU_ERR_UNSUPPORTED, "k.cl:2: this cast may make halves", "'k'", false},
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: this cast may make halves", "'k'", false},
 };
 enum { N_REFUSED = sizeof refused / sizeof *refused };
 
@@ -359,7 +359,7 @@ START_TEST(refuses_a_buffer_of_both)
         "L", "in0=1x1x1x8", "");
     ck_assert_int_eq(layer_open(&r, "opencl"), VPU_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(r.err.msg,
-                                 "l.xml:3: buffer 'buffer0' is half* to kernel "
+                                 "l.xml:3: error: buffer 'buffer0' is half* to kernel "
                                  "'one' and ushort* to kernel 'two'"));
 }
 END_TEST

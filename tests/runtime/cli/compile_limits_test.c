@@ -160,7 +160,7 @@ START_TEST(errors_are_no_limits)
                   "__kernel void k(__global int *d) { *d = f(*d); }\n");
     run("asm k.cl");
     ck_assert_int_eq(p.status, 2);
-    ck_assert_str_eq(p.err, "vpu: k.cl:3:16: recursive call of 'f' (OpenCL C "
+    ck_assert_str_eq(p.err, "k.cl:3:16: error: recursive call of 'f' (OpenCL C "
                             "has no recursion)\n");
 }
 END_TEST

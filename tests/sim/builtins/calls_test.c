@@ -326,6 +326,59 @@ START_TEST(the_prelude_names_rows_alone)
 }
 END_TEST
 
+static const char *const signatures[] = {
+#define SIGNATURE(name, parameters, meaning) #name,
+#include "sim/builtins/signatures.def"
+};
+enum { N_SIGNATURES = sizeof signatures / sizeof *signatures };
+
+/* Of functions that return nothing or an event; "" behind the last. */
+static const char *next_declared(const char **at, char *name, size_t most)
+{
+    static const char *const results[] = {"event_t ", "void "};
+
+    for (const char *p = *at; *p; p++)
+        for (int i = 0; i < 2; i++) {
+            size_t n = 0, r = strlen(results[i]);
+
+            if (strncmp(p, results[i], r))
+                continue;
+            while (is_letter(p[r + n]))
+                n++;
+            if (!n || n >= most || p[r + n] != '(')
+                continue;
+            memcpy(name, p + r, n);
+            name[n] = 0;
+            *at = p + r + n;
+            return name;
+        }
+    return "";
+}
+
+/* A call that fits no declaration is answered with a signature. */
+START_TEST(what_the_prelude_declares_has_a_signature)
+{
+    bool found[N_SIGNATURES] = {false};
+    const char *at = builtin_prelude_text();
+    char word[64];
+
+    while (*next_declared(&at, word, sizeof word)) {
+        const char *standard = call_standard_name(call_find(word));
+        const char *name = standard ? standard : word;
+        int k = 0;
+
+        if (!strncmp(name, "__builtin_", 10))
+            continue;
+        while (k < N_SIGNATURES && strcmp(signatures[k], name))
+            k++;
+        ck_assert_msg(k < N_SIGNATURES, "%s", name);
+        found[k] = true;
+    }
+    for (int k = 0; k < N_SIGNATURES; k++)
+        ck_assert_msg(found[k], "%s", signatures[k]);
+}
+END_TEST
+
 START_TEST(the_prelude_says_what_rows_stand_for)
 {
     unsigned n_rows = 0;
@@ -390,6 +443,7 @@ int main(void)
     tcase_add_loop_test(like, routines, 0, (int)builtin_n_routines);
     tcase_add_test(like, values);
     tcase_add_test(other, the_prelude_names_rows_alone);
+    tcase_add_test(other, what_the_prelude_declares_has_a_signature);
     tcase_add_test(other, the_prelude_says_what_rows_stand_for);
     tcase_add_loop_test(other, rows_of_built_ins_name_rows, 0,
                         sizeof builtins / sizeof *builtins);
