@@ -210,8 +210,11 @@ def program(test):
     return "build/release/tests/%s_test" % test.split(":")[0]
 
 
-def limits():
+def limits(seconds):
     os.setpgid(0, 0)
+    # Check's tests are in process groups of their own, which nobody ends when
+    # the test program is ended for taking too long.
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     # A shell has what runs in its background ignore them; tests send them.
     for s in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
         signal.signal(s, signal.SIG_DFL)
@@ -238,7 +241,7 @@ def run(words, cwd, env, seconds, tap=None):
     too long."""
     p = subprocess.Popen(words, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         preexec_fn=limits)
+                         preexec_fn=lambda: limits(int(seconds) + 1))
     end, status = time.monotonic() + seconds, None
     while status is None and time.monotonic() < end:
         try:
