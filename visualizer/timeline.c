@@ -306,6 +306,16 @@ static uint64_t forward(tl_timeline *tl, tl_row *r, uint64_t t)
     return t;
 }
 
+/* As forward, of what the timeline shows. */
+static uint64_t appear(tl_timeline *tl, tl_row *r, uint64_t t)
+{
+    t = forward(tl, r, t);
+    if (!tl->has_first || t < tl->first)
+        tl->first = t;
+    tl->has_first = true;
+    return t;
+}
+
 static bool make_lanes(tl_timeline *tl, tl_row *r)
 {
     if (!r->lanes && !(r->lanes = calloc(TL_MAX_LANES, sizeof *r->lanes)))
@@ -323,7 +333,7 @@ void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 
     if (!r || tl->failed || r->counter || !make_lanes(tl, r))
         return;
-    t = forward(tl, r, t);
+    t = appear(tl, r, t);
     lane = r->depth;
     if (r->kind == TL_ROW_SHAVE && tl_class_of(tl, id) < TL_N_CAUSES)
         lane = 1;
@@ -413,7 +423,7 @@ void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value)
     r->kind = TL_ROW_COUNTER;
     if (value != value) /* NaN would poison every sum behind it */
         value = 0;
-    t = forward(tl, r, t);
+    t = appear(tl, r, t);
     if (c->n_values == c->cap_values) {
         cap = c->cap_values;
         if (!grow(tl, &c->time, &cap, sizeof *c->time))

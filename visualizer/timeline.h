@@ -110,6 +110,9 @@ typedef struct {
     tl_instant *instants;
     uint64_t n_instants, cap_instants;
     uint64_t begin, end;  /* of everything */
+    uint64_t first;       /* of all slices and values: where a part of a trace
+                             was cut, its notes stand before that */
+    bool has_first;
     uint32_t clk_mhz;     /* ticks are cycles of it; 0: ticks are ns */
     uint64_t n_events;    /* read */
     uint64_t n_backwards; /* before an event of their row: moved to it */

@@ -236,7 +236,7 @@ static int summary(const options *o, vpu_error *err)
 {
     tl_timeline tl;
     stats s;
-    uint64_t from = 0, to;
+    uint64_t from, to;
     int rc = CLI_OK;
 
     if (o->output)
@@ -245,6 +245,7 @@ static int summary(const options *o, vpu_error *err)
         tl_free(&tl);
         return cli_fail(err);
     }
+    from = tl.first;
     to = tl.end;
     if (!o->stretch.all) {
         from = ticks(&tl, &o->stretch.from);

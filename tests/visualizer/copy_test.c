@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/trace/copy.h"
 #include "base/trace/writer.h"
+#include "tests/support/add_layer.h"
 #include "tests/support/terminal.h"
 #include "visualizer/load.h"
 
@@ -254,6 +255,49 @@ START_TEST(summary_adds_up)
 }
 END_TEST
 
+static json_t *summary_but_names(const char *words)
+{
+    json_t *j;
+
+    terminal_run(&p, arena_printf(p.arena, "trace summary %s --json", words));
+    ck_assert_msg(!p.status, "%s", p.err);
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_ptr_nonnull(j);
+    json_object_del(j, "file");
+    json_object_del(j, "slices"); /* of the whole file */
+    return j;
+}
+
+START_TEST(summary_of_a_slice_is_that_of_the_stretch)
+{
+    tl_timeline tl;
+
+    add_layer_put(&p);
+    terminal_run(&p, ADD_RUN "--trace a.pftrace");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert(!load_file(file("a.pftrace"), &tl, &err));
+    for (int k = 0; k < 12; k++) {
+        uint64_t a = next_random(tl.end), b = a + 1 + next_random(tl.end - a);
+        char *range =
+            arena_printf(p.arena, "--range %llu..%llu", (unsigned long long)a,
+                         (unsigned long long)b);
+        json_t *whole, *part;
+
+        terminal_run(&p,
+                     arena_printf(p.arena,
+                                  "trace slice a.pftrace %s --output s.pftrace",
+                                  range));
+        ck_assert_msg(!p.status, "%s", p.err);
+        whole = summary_but_names(arena_printf(p.arena, "a.pftrace %s", range));
+        part = summary_but_names("s.pftrace");
+        ck_assert_msg(json_equal(whole, part), "%s: %s", range, p.out);
+        json_decref(whole);
+        json_decref(part);
+    }
+    tl_free(&tl);
+}
+END_TEST
+
 /* A stretch of 100 cycles: SHAVE 0 issues for 60 and waits for 40, SHAVE 1
  * issues for 50 and says nothing of the rest; one slice is on no device. */
 static void write_stretch(void)
@@ -476,6 +520,7 @@ int main(void)
     tcase_add_loop_test(t, a_slice_holds_what_the_whole_holds_there, 0, 6);
     tcase_add_test(t, a_slice_of_everything_is_everything);
     tcase_add_test(t, summary_adds_up);
+    tcase_add_test(t, summary_of_a_slice_is_that_of_the_stretch);
     tcase_add_test(t, summary_by_hand);
     tcase_add_test(t, summary_of_a_foreign_track);
     tcase_add_test(t, foreign_traces);
