@@ -52,12 +52,11 @@ static vpu_status mismatch(const backend_binding *b, const sim_arg *p,
 
     if (b->kernel->line)
         snprintf(line, sizeof line, ":%u", b->kernel->line);
-    return err_at(
-        err, VPU_ERR_MISMATCH, b->launch->file, g->line, 0,
-        "argument '%s' of kernel '%s' is %s%s in %s%s, but the "
-        "binding gives %s; expected %s",
-        p->name, b->kernel->name, space_name(p->space), p->type,
-        b->kernel->source, line, arg_kind(g), binding_for(p));
+    return err_at(err, VPU_ERR_MISMATCH, b->launch->file, g->line, 0,
+                  "argument '%s' of kernel '%s' is %s%s in %s%s, but the "
+                  "binding gives %s; expected %s",
+                  p->name, b->kernel->name, space_name(p->space), p->type,
+                  b->kernel->source, line, arg_kind(g), binding_for(p));
 }
 
 static vpu_status bind_scalar(const backend_binding *b, const sim_arg *p,

@@ -33,7 +33,10 @@ static vpu_status compile(const backend_binaries_config *c,
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "%s:%u: kernel '%s' of %u sources, not all of them .bin",
                        l->file, l->line, l->entry, l->n_sources);
-    st = backend_source_find(l->sources[0], c->source_dir, a, &s, err);
+    st = backend_source_find(&(const backend_source_name){l->sources[0],
+                                                          c->source_dir,
+                                                          l->file, l->line},
+                             a, &s, err);
     source.path = s.path;
     if (!st)
         st = kernel_build_bin(&source, &cfg, a, &bin, err);

@@ -88,7 +88,10 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
     if (l->text)
         XXH64_update(h, l->text, strlen(l->text));
     for (uint32_t i = 0; i < l->n_sources && !l->text && !st; i++) {
-        st = backend_source_find(l->sources[i], cfg->source_dir, a, &src, err);
+        st = backend_source_find(&(const backend_source_name){l->sources[i],
+                                                              cfg->source_dir,
+                                                              l->file, l->line},
+                                 a, &src, err);
         if (!st && src.kind == SOURCE_OUR_BIN)
             XXH64_update(h, src.file, src.n_bytes);
         else if (!st)

@@ -71,8 +71,10 @@ static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
         return kernel_compile(&source, &cfg, o->a, &s->k, err);
     }
     for (uint32_t i = 0; i < l->n_sources; i++) {
-        st = backend_source_find(l->sources[i], o->cfg->source_dir, o->a,
-                                 &s->src, err);
+        st = backend_source_find(
+            &(const backend_source_name){l->sources[i], o->cfg->source_dir,
+                                         l->file, l->line},
+            o->a, &s->src, err);
         if (!st && s->src.kind != SOURCE_CL)
             st = err_set(err, VPU_ERR_UNSUPPORTED,
                          "%s: backend opencl needs the OpenCL C, not the .bin: "

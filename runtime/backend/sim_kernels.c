@@ -119,8 +119,10 @@ static vpu_status find_kernel(backend_sim_graph *b, const graph_launch *l,
         return load(b, l, &s->src, false, &s->kernel, err);
     }
     for (uint32_t i = 0; i < l->n_sources; i++) {
-        st = backend_source_find(l->sources[i], b->cfg->source_dir, b->arena,
-                                 &s->src, err);
+        st = backend_source_find(
+            &(const backend_source_name){l->sources[i], b->cfg->source_dir,
+                                         l->file, l->line},
+            b->arena, &s->src, err);
         if (!st)
             st = load(b, l, &s->src, false, &s->kernel, err);
         if (!st)

@@ -30,9 +30,10 @@ static bool is_cl(const char *path)
     return n > 3 && !strcmp(path + n - 3, ".cl");
 }
 
-vpu_status backend_source_find(const char *path, const char *source_dir,
-                               arena *a, backend_source *out, vpu_error *err)
+vpu_status backend_source_find(const backend_source_name *name, arena *a,
+                               backend_source *out, vpu_error *err)
 {
+    const char *path = name->path;
     const char *beside = is_cl(path) ? path : with_cl(a, path), *in_dir = NULL;
     bool foreign = false;
 
@@ -57,8 +58,8 @@ vpu_status backend_source_find(const char *path, const char *source_dir,
         }
     }
     out->kind = SOURCE_CL;
-    if (source_dir) {
-        in_dir = file_join(a, source_dir, base_name(beside));
+    if (name->source_dir) {
+        in_dir = file_join(a, name->source_dir, base_name(beside));
         out->path = in_dir;
         if (file_exists(in_dir))
             return VPU_OK;
@@ -67,12 +68,13 @@ vpu_status backend_source_find(const char *path, const char *source_dir,
     if (file_exists(beside))
         return VPU_OK;
     if (foreign)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%s: compiled by the vendor's clc for the SHAVE; the "
-                       "simulator needs the source: put %s beside it or name "
-                       "its folder with --source-dir",
-                       path, base_name(beside));
-    return err_set(err, VPU_ERR_IO,
-                   "%s: no such kernel file; looked for %s%s%s", path, beside,
-                   in_dir ? " and " : "", in_dir ? in_dir : "");
+        return err_at(err, VPU_ERR_UNSUPPORTED, name->binding, name->line, 0,
+                      "%s: compiled by the vendor's clc for the SHAVE; the "
+                      "simulator needs the source: put %s beside it or name "
+                      "its folder with --source-dir",
+                      path, base_name(beside));
+    return err_at(err, VPU_ERR_IO, name->binding, name->line, 0,
+                  "there is no kernel file %s; looked for %s%s%s%s", path,
+                  in_dir ? in_dir : "", in_dir ? " and " : "", beside,
+                  in_dir ? "" : " (--source-dir names another folder)");
 }

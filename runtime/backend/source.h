@@ -14,13 +14,21 @@ typedef struct {
     size_t n_bytes;
 } backend_source;
 
-/* path is as graph_launch gives it. A .bin of ours is taken; else the .cl of
- * the same name, in source_dir when given, then beside it. A path that is a .cl
- * is taken as it is.
+/* What to find: a source as graph_launch gives it, and the element of the
+ * binding file that names it, for messages. */
+typedef struct {
+    const char *path;
+    const char *source_dir; /* NULL = none given */
+    const char *binding;
+    uint32_t line;
+} backend_source_name;
+
+/* A .bin of ours is taken; else the .cl of the same name, in source_dir when
+ * given, then beside it. A path that is a .cl is taken as it is.
  *
  * VPU_ERR_UNSUPPORTED  a .bin of the vendor's compiler and no .cl: says so
  * VPU_ERR_IO           nothing there (names every place looked at) */
-vpu_status backend_source_find(const char *path, const char *source_dir,
-                               arena *a, backend_source *out, vpu_error *err);
+vpu_status backend_source_find(const backend_source_name *name, arena *a,
+                               backend_source *out, vpu_error *err);
 
 #endif

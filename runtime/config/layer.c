@@ -33,8 +33,7 @@ vpu_status config_fail(const config_reader *r, uint32_t line, uint32_t col,
     va_start(ap, fmt);
     err_vset(&why, VPU_ERR_PARSE, fmt, ap);
     va_end(ap);
-    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s",
-                  why.msg);
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s", why.msg);
 }
 
 static config_range readers_of(config_form form)
@@ -585,6 +584,12 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
                                          : read_nested(r, node, out);
 }
 
+/* The word of every kernel; no binding file has it. */
+static bool has_kernel(const file_bytes *text)
+{
+    return memmem(text->data, text->n, "__kernel", 8) != NULL;
+}
+
 vpu_status config_file_parse(const file_bytes *text, arena *a,
                              const log_sink *log, config_release strict,
                              config_file *out, vpu_error *err)
@@ -615,7 +620,11 @@ vpu_status config_file_parse(const file_bytes *text, arena *a,
     }
     if (!n_layers)
         return err_at(err, VPU_ERR_PARSE, r.path, 0, 0,
-                      "found no element; expected CustomLayer");
+                      "found no element; expected CustomLayer%s",
+                      has_kernel(text) ? ". It looks like OpenCL C: a binding "
+                                         "file names it with "
+                                         "<Source filename=\"\u2026\"/>"
+                                       : "");
     *out = (config_file){r.path, layers, n_layers, strict};
     return VPU_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 
 /* Whether the names in a list of expressions are known and parentheses match.
@@ -125,12 +126,28 @@ static vpu_status formats_match(const graph_binder *b, const config_layer *l,
     return VPU_OK;
 }
 
+static vpu_status no_such_type(const graph_binder *b)
+{
+    const config_file *f = b->request->binding;
+    nearest n = {.word = b->target.type};
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        nearest_offer(&n, f->layers[i].type);
+    return err_set(b->err, VPU_ERR_INVALID,
+                   "%s: binds no layer of type %s%s%s%s; it binds %s", f->path,
+                   b->target.type, n.best ? "; did you mean " : "",
+                   n.best ? n.best : "", n.best ? "?" : "",
+                   graph_list_types(b));
+}
+
 static vpu_status none_suits(const graph_binder *b, const str *reasons)
 {
+    if (!reasons->n)
+        return no_such_type(b);
     return err_set(b->err, VPU_ERR_INVALID,
-                   "%s: no CustomLayer suits layer %s of type %s%s%s",
+                   "%s: no CustomLayer suits layer %s of type %s:%s",
                    b->request->binding->path, b->target.name, b->target.type,
-                   reasons->n ? ":" : "", str_text(reasons));
+                   str_text(reasons));
 }
 
 /* Implementations without a stage attribute: pick the first whose formats

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/str.h"
 #include "runtime/graph/npy.h"
 
 enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
@@ -111,6 +112,26 @@ vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
 
 /* --- by hand ------------------------------------------------------------- */
 
+const char *graph_list_types(const graph_binder *b)
+{
+    const config_file *f = b->request->binding;
+    const char *text;
+    str s = {0};
+
+    for (size_t i = 0; i < f->n_layers; i++) {
+        size_t before = 0;
+
+        while (strcasecmp(f->layers[before].type, f->layers[i].type))
+            before++;
+        if (before == i)
+            str_printf(&s, "%s%s (line %u)", i ? ", " : "", f->layers[i].type,
+                       f->layers[i].line);
+    }
+    text = arena_strdup(b->arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
 static vpu_status only_type(graph_binder *b)
 {
     const config_file *f = b->request->binding;
@@ -119,10 +140,9 @@ static vpu_status only_type(graph_binder *b)
     for (size_t i = 0; i < f->n_layers && !b->request->type; i++) {
         if (b->target.type && strcasecmp(b->target.type, f->layers[i].type))
             return err_set(b->err, VPU_ERR_INVALID,
-                           "%s: binds several layer types (%s in line %u, %s "
-                           "in line %u); say which one is meant",
-                           f->path, f->layers[0].type, f->layers[0].line,
-                           f->layers[i].type, f->layers[i].line);
+                           "%s: binds several layer types: %s; say which "
+                           "one is meant (--layer)",
+                           f->path, graph_list_types(b));
         b->target.type = f->layers[i].type;
     }
     b->target.name = b->target.type;

@@ -174,17 +174,20 @@ static vpu_status given_source(lint_state *l, const config_kernel *k,
     return st;
 }
 
-static vpu_status find_source(lint_state *l, const config_kernel *k, bool *used,
+static vpu_status find_source(lint_state *l, const lint_stage *s, bool *used,
                               const char **out, vpu_error *err)
 {
+    const config_kernel *k = s->binding;
     const char *path;
     backend_source found;
     vpu_status st = given_source(l, k, used, out, err);
 
     if (st || *out)
         return st;
-    st = backend_source_find(k->sources[0], l->cfg->source_dir, l->arena,
-                             &found, err);
+    st = backend_source_find(
+        &(const backend_source_name){k->sources[0], l->cfg->source_dir,
+                                     s->layer->path, k->line},
+        l->arena, &found, err);
     if (st)
         return st;
     path = found.path;
@@ -225,7 +228,7 @@ static vpu_status look(lint_state *l, const config_layer *layer,
     lint_source_text src;
     sim_kernel *kernel = NULL;
     kernel_source source = {.entry = k->entry};
-    vpu_status st = find_source(l, k, used, &source.path, err);
+    vpu_status st = find_source(l, &s, used, &source.path, err);
 
     if (!st)
         st = lint_source_read(source.path, l->arena, &src, err);

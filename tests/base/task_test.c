@@ -93,7 +93,7 @@ START_TEST(hands_errors_over)
 {
     ck_assert_int_eq(run(refuse, NULL, (child_limits){0}), VPU_ERR_COMPILE);
     ck_assert_int_eq(end, TASK_DONE);
-    ck_assert_str_eq(err.msg, "k.cl:3:4: no");
+    ck_assert_str_eq(err.msg, "k.cl:3:4: error: no");
     ck_assert_uint_eq(err.line, 3);
     ck_assert_uint_eq(err.col, 4);
 }

@@ -121,36 +121,51 @@ static bool is_companion(const char *name)
            !strncmp(name, POSTWRITE, strlen(POSTWRITE));
 }
 
-const char *middle_only_kernel(LLVMModuleRef m, arena *a)
+/* The kernels of the module without their companions; each with its comma. */
+static uint32_t list_kernels(LLVMModuleRef m, const char **first, str *list)
 {
-    const char *found = NULL;
-    size_t n;
+    uint32_t n = 0;
+    size_t length;
 
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
          f = LLVMGetNextFunction(f)) {
-        const char *name = LLVMGetValueName2(f, &n);
+        const char *name = LLVMGetValueName2(f, &length);
 
         if (!is_kernel(f) || is_companion(name))
             continue;
-        if (found)
-            return NULL;
-        found = name;
+        if (!n++)
+            *first = name;
+        str_printf(list, "%s%s", list->n ? ", " : "", name);
     }
-    return arena_strdup(a, found);
+    return n;
+}
+
+vpu_status middle_only_kernel(LLVMModuleRef m, const char *path, arena *a,
+                              const char **out, vpu_error *err)
+{
+    const char *first = NULL;
+    str list = {0};
+    uint32_t n = list_kernels(m, &first, &list);
+    vpu_status st = VPU_OK;
+
+    if (n != 1)
+        st = err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                    n ? "the file has the kernels %s; name one (--kernel)"
+                      : "the file has no kernel",
+                    str_text(&list));
+    *out = st ? NULL : arena_strdup(a, first);
+    str_free(&list);
+    return st;
 }
 
 static vpu_status no_such_kernel(LLVMModuleRef m, const char *path,
                                  const char *entry, vpu_error *err)
 {
+    const char *first;
     str list = {0};
     vpu_status st;
-    size_t n;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
-         f = LLVMGetNextFunction(f))
-        if (is_kernel(f) && !is_companion(LLVMGetValueName2(f, &n)))
-            str_printf(&list, "%s%s", list.n ? ", " : "",
-                       LLVMGetValueName2(f, &n));
+    list_kernels(m, &first, &list);
     st = err_at(err, VPU_ERR_COMPILE, path, 0, 0,
                 "no kernel named '%s'; the file has: %s", entry,
                 list.n ? str_text(&list) : "no kernels");

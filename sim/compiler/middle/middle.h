@@ -48,8 +48,10 @@ typedef struct {
 vpu_status middle_build(LLVMModuleRef module, const middle_job *job,
                         middle_unit *out, vpu_error *err);
 
-/* The name of the only kernel without __dma_ prefix; NULL when there are none
- * or several. In the arena. */
-const char *middle_only_kernel(LLVMModuleRef module, arena *a);
+/* The name of the only kernel without __dma_ prefix, in the arena.
+ *
+ * VPU_ERR_COMPILE  there are none, or several: the message names them */
+vpu_status middle_only_kernel(LLVMModuleRef module, const char *path, arena *a,
+                              const char **out, vpu_error *err);
 
 #endif

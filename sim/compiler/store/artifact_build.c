@@ -394,10 +394,7 @@ static vpu_status build_in(LLVMContextRef c, const artifact_job *job, arena *a,
     if (st)
         return st;
     if (!named.entry)
-        named.entry = middle_only_kernel(m, a);
-    if (!named.entry)
-        st = err_at(err, VPU_ERR_COMPILE, job->path, 0, 0,
-                    "the file has no kernel or several; name one");
+        st = middle_only_kernel(m, job->path, a, &named.entry, err);
     if (!st)
         st = sizes_check_private(m, job->path, err);
     if (st) {

@@ -547,14 +547,14 @@ static const bad_case cases[] = {
      "    <Source filename=\"other.cl\"/>\n" PARAMS SRC DST BIAS END SIZES TAIL,
      NULL,
      NULL,
-     {"other.cl", "no such kernel file"}},
+     {"layer.xml:", "there is no kernel file other.cl", "--source-dir"}},
     {"missing binary and source",
      HEAD "  <Kernel entry=\"add\">\n"
           "    <Source filename=\"other.bin\"/>\n" PARAMS SRC DST BIAS END SIZES
               TAIL,
      NULL,
      NULL,
-     {"other.bin", "other.cl", "no such kernel file"}},
+     {"layer.xml:", "other.bin", "other.cl", "there is no kernel file"}},
     /* --- running
        --------------------------------------------------------------- */
     {"read out of bounds",

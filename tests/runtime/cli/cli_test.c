@@ -94,7 +94,14 @@ static const struct {
     {ADD_RUN "--input 0=ones", 2, {"ones", "in0", "zeros"}},
     {ADD_RUN "--input 3=zeros", 2, {"--input 3=zeros"}},
     {ADD_RUN "--input 0=nowhere.npy", 2, {"nowhere.npy"}},
-    {ADD_RUN "--layer Mul", 2, {"Mul", "layer.xml"}},
+    {ADD_RUN "--layer Mul",
+     2,
+     {"no layer of type Mul", "layer.xml", "it binds Add (line 1)"}},
+    {ADD_RUN "--layer Adds", 2, {"did you mean Add?"}},
+    {"run add.cl --shape in0=1x2x4x16",
+     2,
+     {"add.cl: error: found no element", "looks like OpenCL C",
+      "<Source filename="}},
     {ADD_RUN "--strict 2021.3", 0, {"layer Add"}},
     {ADD_RUN "--strict 2020.3", 2, {"layer.xml:1", "nested form", "2020.3"}},
     {ADD_RUN "--strict 2023.0", 2, {"--strict", "2023.0"}},
@@ -197,11 +204,30 @@ START_TEST(several_layers)
                                 "none.cl", ADD_SIZES) "</CustomLayer>\n");
     terminal_run(&p, ADD_RUN);
     terminal_expect(&p, 2,
-                    "binds several layer types (Add in line 1, Other in line");
+                    "binds several layer types: Add (line 1), Other (line");
     terminal_run(&p, ADD_RUN "--layer Add");
     terminal_expect(&p, 0, "cycles");
     terminal_run(&p, ADD_RUN "--layer other");
     terminal_expect(&p, 2, "none.cl");
+}
+END_TEST
+
+START_TEST(several_kernels)
+{
+    terminal_text(&p, "two.cl",
+                  "__kernel void first(__global half *d) { d[0] = 1; }\n"
+                  "__kernel void __dma_preload_first(__global half *d) {}\n"
+                  "__kernel void second(__global half *d) { d[0] = 2; }\n");
+    terminal_run(&p, "cc two.cl --output two.bin");
+    terminal_expect(&p, 2,
+                    "two.cl: error: the file has the kernels first, "
+                    "second; name one (--kernel)");
+    terminal_run(&p, "cc two.cl --kernel second --output two.bin");
+    terminal_expect(&p, 0, "");
+    terminal_text(&p, "none.cl", "int twice(int x) { return 2 * x; }\n");
+    terminal_run(&p, "cc none.cl --output none.bin");
+    terminal_expect(&p, 2, "none.cl: error: the file has no kernel");
+    ck_assert(terminal_has(&p, "two.bin") && !terminal_has(&p, "none.bin"));
 }
 END_TEST
 
@@ -547,7 +573,7 @@ START_TEST(vendor_bin)
     terminal_text(&p, "src/add.cl", add_layer_cl);
     unlink(arena_printf(p.arena, "%s/add.cl", p.dir));
     terminal_run(&p, ADD_RUN ADD_OUT);
-    terminal_expect(&p, 5, "vpu: unsupported feature: add.bin");
+    terminal_expect(&p, 5, "vpu: unsupported feature: layer.xml:2: error: add.bin");
     terminal_expect(&p, 5, "vendor");
     terminal_expect(&p, 5, "add.cl");
     add_layer_files(&p, "add.bin\nsrc/add.cl");
@@ -601,6 +627,7 @@ int main(void)
     tcase_add_loop_test(c, command_line, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, accepted, 0, sizeof odd / sizeof *odd);
     tcase_add_test(c, several_layers);
+    tcase_add_test(c, several_kernels);
     tcase_add_test(c, same_result_whatever_the_order);
     tcase_add_test(c, inputs);
     tcase_add_test(c, threads_do_not_change_cycles_and_traces);

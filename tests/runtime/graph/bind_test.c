@@ -291,7 +291,7 @@ static const struct {
                   "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
                   "<Parameters/><WorkSizes global=\"1\" "
                   "local=\"1\"/></CustomLayer>",
-     IN4, VPU_ERR_INVALID, "binds several layer types (GRN in line 1, B in"},
+     IN4, VPU_ERR_INVALID, "binds several layer types: GRN (line 1), B (line "},
     {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\" stage=\"1\">"
      "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
      "<Parameters/><WorkSizes global=\"1\" local=\"1\"/></CustomLayer>",
