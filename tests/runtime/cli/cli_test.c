@@ -573,7 +573,8 @@ START_TEST(vendor_bin)
     terminal_text(&p, "src/add.cl", add_layer_cl);
     unlink(arena_printf(p.arena, "%s/add.cl", p.dir));
     terminal_run(&p, ADD_RUN ADD_OUT);
-    terminal_expect(&p, 5, "vpu: unsupported feature: layer.xml:2: error: add.bin");
+    terminal_expect(&p, 5,
+                    "vpu: unsupported feature: layer.xml:2: error: add.bin");
     terminal_expect(&p, 5, "vendor");
     terminal_expect(&p, 5, "add.cl");
     add_layer_files(&p, "add.bin\nsrc/add.cl");
