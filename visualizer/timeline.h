@@ -109,9 +109,9 @@ typedef struct {
     uint32_t n_rows, cap_rows;
     tl_instant *instants;
     uint64_t n_instants, cap_instants;
-    uint64_t begin, end;  /* of everything */
-    uint64_t first;       /* of all slices and values: where a part of a trace
-                             was cut, its notes stand before that */
+    uint64_t begin, end; /* of everything */
+    uint64_t first;      /* of all slices and values: where a part of a trace
+                            was cut, its notes stand before that */
     bool has_first;
     uint32_t clk_mhz;     /* ticks are cycles of it; 0: ticks are ns */
     uint64_t n_events;    /* read */

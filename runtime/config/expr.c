@@ -80,8 +80,8 @@ static vpu_status fail(const config_expr *e, vpu_error *err, vpu_status st,
     va_start(ap, fmt);
     err_vset(&why, st, fmt, ap);
     va_end(ap);
-    return err_at(err, st, e->path, e->line, e->col,
-                  "expression '%.*s': %s", shown, e->text, why.msg);
+    return err_at(err, st, e->path, e->line, e->col, "expression '%.*s': %s",
+                  shown, e->text, why.msg);
 }
 
 static void emit(parser *p, char op, config_value v)

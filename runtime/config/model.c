@@ -39,8 +39,7 @@ static vpu_status fail(const reader *r, uint32_t line, uint32_t col,
     va_start(ap, fmt);
     err_vset(&why, VPU_ERR_PARSE, fmt, ap);
     va_end(ap);
-    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s",
-                  why.msg);
+    return err_at(r->err, VPU_ERR_PARSE, r->path, line, col, "%s", why.msg);
 }
 
 static bool to_number(const char *text, uint64_t max, uint64_t *out)

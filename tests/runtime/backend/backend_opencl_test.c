@@ -311,7 +311,8 @@ static const struct {
      VPU_ERR_UNSUPPORTED, "argument 'src' of kernel 'k' is", "pair", false},
     {"__kernel void k(__global const ushort *src, __global half *dst) {\n"
      "dst[0] = ((__global const half *)src)[1]; }",
-     VPU_ERR_UNSUPPORTED, "k.cl:2: error: this cast may make halves", "'k'", false},
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: this cast may make halves", "'k'",
+     false},
 };
 enum { N_REFUSED = sizeof refused / sizeof *refused };
 
@@ -358,9 +359,9 @@ START_TEST(refuses_a_buffer_of_both)
             "</CustomLayer>"),
         "L", "in0=1x1x1x8", "");
     ck_assert_int_eq(layer_open(&r, "opencl"), VPU_ERR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(r.err.msg,
-                                 "l.xml:3: error: buffer 'buffer0' is half* to kernel "
-                                 "'one' and ushort* to kernel 'two'"));
+    ck_assert_ptr_nonnull(
+        strstr(r.err.msg, "l.xml:3: error: buffer 'buffer0' is half* to kernel "
+                          "'one' and ushort* to kernel 'two'"));
 }
 END_TEST
 

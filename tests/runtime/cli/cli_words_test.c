@@ -149,8 +149,8 @@ START_TEST(message_names_the_file_as_given)
     put_odd(odd_names[_i]);
     terminal_text(&p, odd_names[_i], "\n\nkernel void add() { nonsense; }\n");
     terminal_run(&p, ADD_RUN);
-    terminal_expect(
-        &p, 2, arena_printf(p.arena, "%s:3:21: error: ", odd_names[_i]));
+    terminal_expect(&p, 2,
+                    arena_printf(p.arena, "%s:3:21: error: ", odd_names[_i]));
 }
 END_TEST
 
