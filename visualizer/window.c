@@ -215,6 +215,20 @@ static void export_all(win *w)
 
 /* --- life ---------------------------------------------------------------- */
 
+/* A size remembered from a larger display would put the edges where no mouse
+ * comes. */
+static void fit_display(win *w)
+{
+    SDL_Rect room;
+
+    if (SDL_GetDisplayUsableBounds(0, &room) || room.w < 400 || room.h < 240)
+        return;
+    if (w->st.width > (uint32_t)room.w)
+        w->st.width = (uint32_t)room.w;
+    if (w->st.height > (uint32_t)room.h)
+        w->st.height = (uint32_t)room.h;
+}
+
 static vpu_status open_window(win *w, vpu_error *err)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
@@ -228,6 +242,7 @@ static vpu_status open_window(win *w, vpu_error *err)
         SDL_SetError("no display");
         return sdl_failed(err, "no window");
     }
+    fit_display(w);
     w->window = SDL_CreateWindow(
         w->o->titles[0], SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
         (int)w->st.width, (int)w->st.height,
@@ -285,8 +300,27 @@ static void loop(win *w, vpu_error *err)
     }
 }
 
+/* What the command line says is for this window alone; what the user changed in
+ * it is for the next one, too. */
+static viewer_state to_remember(const win *w, const viewer_state *before,
+                                const viewer_state *opened)
+{
+    viewer_state s = w->st;
+
+    if (s.width == opened->width && s.height == opened->height) {
+        s.width = before->width;
+        s.height = before->height;
+    }
+    if (s.scale == opened->scale)
+        s.scale = before->scale;
+    if (s.dark == opened->dark)
+        s.dark = before->dark;
+    return s;
+}
+
 vpu_status window_run(const window_options *o, vpu_error *err)
 {
+    viewer_state before, opened;
     win *w = calloc(1, sizeof *w);
     vpu_status st;
 
@@ -295,6 +329,7 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     w->o = o;
     w->st = (viewer_state){.width = 1440, .height = 900, .scale = 1};
     viewer_state_load(&w->st);
+    before = w->st;
     if (o->width) {
         w->st.width = o->width;
         w->st.height = o->height;
@@ -312,9 +347,11 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     viewer_state_load_marks(o->file, &w->k);
     st = open_window(w, err);
     if (!st) {
+        opened = w->st;
         loop(w, err);
         st = err->code;
         w->st.dark = w->k.dark;
+        w->st = to_remember(w, &before, &opened);
         viewer_state_save(&w->st);
     }
     cv_fonts_close(w->fonts);

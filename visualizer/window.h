@@ -21,8 +21,10 @@ typedef struct {
     const char *export_to; /* stem of exported files: STEM-1.png, .svg, .csv */
 } window_options;
 
-/* Until the user closes it. Size, scale and theme are remembered in
- * $XDG_STATE_HOME/vpusim/window (default ~/.local/state).
+/* Until the user closes it. Size, scale and theme that the user chose in the
+ * window, not those of the options, are remembered in
+ * $XDG_STATE_HOME/vpusim/window (default ~/.local/state). A window is no larger
+ * than the display.
  *
  * VPU_ERR_UNSUPPORTED  no display (message: what --png is for)
  * VPU_ERR_IO           no fonts

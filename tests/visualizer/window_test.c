@@ -278,6 +278,67 @@ START_TEST(session_of_two_traces)
 }
 END_TEST
 
+static const char *remembered(void)
+{
+    vpu_error err;
+    char *text;
+    size_t n;
+
+    ck_assert_msg(!file_read(arena_printf(p.arena, "%s/vpusim/window", p.dir),
+                             1 << 16, p.arena, &text, &n, &err),
+                  "%s", err.msg);
+    return text;
+}
+
+static void view_and_quit(const char *options, const char *keys)
+{
+    pid_t pid = terminal_start(
+        &p, arena_printf(p.arena, "view before.pftrace %s", options));
+
+    screen_focus(&s, "before");
+    if (*keys)
+        screen_do(&s, keys);
+    quit(pid);
+}
+
+static void expect_size(const char *options, int width, int height)
+{
+    pid_t pid = terminal_start(
+        &p, arena_printf(p.arena, "view before.pftrace %s", options));
+    int w = 0, h = 0;
+    FILE *f;
+
+    screen_focus(&s, "before");
+    f = popen("xdotool getwindowfocus getwindowgeometry --shell", "r");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(
+        fscanf(f, "WINDOW=%*d X=%*d Y=%*d WIDTH=%d HEIGHT=%d", &w, &h), 2);
+    pclose(f);
+    quit(pid);
+    ck_assert_int_eq(w, width);
+    ck_assert_int_eq(h, height);
+}
+
+/* Options are for one window; what is chosen in it, for the next one, too; and
+ * a size of a larger display is cut to this one. */
+START_TEST(what_is_remembered)
+{
+    const char *first;
+
+    view_and_quit("", "");
+    first = remembered();
+    view_and_quit("--size 700x500 --scale 2 --theme dark", "");
+    ck_assert_str_eq(remembered(), first);
+    view_and_quit("--size 700x500 --theme light", "key t");
+    ck_assert_str_ne(remembered(), first);
+    ck_assert_ptr_nonnull(strstr(remembered(), "dark 1"));
+    ck_assert_ptr_null(strstr(remembered(), "700"));
+    terminal_text(&p, "vpusim/window", "size 9000 7000\nscale 1\ndark 0\n");
+    expect_size("", SCREEN_W, SCREEN_H);
+    ck_assert_ptr_nonnull(strstr(remembered(), "size 9000 7000"));
+}
+END_TEST
+
 /* The first part of a trace under its temporary name, then all of it. */
 START_TEST(a_trace_that_grows)
 {
@@ -336,6 +397,7 @@ int main(void)
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
+    tcase_add_test(tc, what_is_remembered);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
