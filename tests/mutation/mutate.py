@@ -124,10 +124,19 @@ def is_declarator(text, at):
 ALLOCATES = re.compile(r"\b(?:arena_array|arena_push|calloc|malloc|realloc)\([^;]*\+ $")
 
 
-def is_spare(text, at):
-    """The 1 in arena_array(a, T, n + 1)? More room means nothing, less may."""
+ARRAY = re.compile(r"^\s*(?:static )?(?:const )?(?:struct |unsigned )?[a-zA-Z_]\w*"
+                   r"(?: \*| )[^=()]*\w\[$")
+
+
+def is_spare(text, at, end):
+    """More room means nothing, less may: the 1 in arena_array(a, T, n + 1), the
+    8 in a local array's declaration "char text[8];" without values."""
     start = max(text.rfind(c, 0, at) for c in ";{}")
-    return text[at] == "1" and ALLOCATES.search(text[start + 1:at])
+    before = text[start + 1:at]
+    if ARRAY.match(before):
+        return re.match(r"\](?:\[[^]]*\])*\s*[;,]", text[end:]) and not \
+            before.lstrip().startswith(("return", "case", "goto", "else"))
+    return text[at] == "1" and ALLOCATES.search(before)
 
 
 def places_of_tokens(path, text):
@@ -159,8 +168,9 @@ def places_of_tokens(path, text):
                 digits = value.rstrip("uUlL")
                 octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
                 n = int(digits, 8 if octal else 0)
+                spare = is_spare(text, m.start(), m.end())
                 for d in (1, -1):
-                    if n + d >= 0 and not (d > 0 and is_spare(text, m.start())):
+                    if n + d >= 0 and not (d > 0 and spare):
                         yield Mutant(path, text, m.start(), m.end(),
                                      str(n + d) + "u" * ("u" in value.lower()),
                                      "constant%+d" % d)
