@@ -268,6 +268,25 @@ static json_t *summary_but_names(const char *words)
     return j;
 }
 
+/* Bytes per cycle times cycles per second. */
+START_TEST(summary_says_bandwidth_twice)
+{
+    double per_cycle = 0, per_second = 0;
+    const char *line;
+
+    make(5);
+    terminal_run(&p, "trace summary a.pftrace");
+    line = strstr(p.out, "\nDDR ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, " DDR %lf bytes per cycle, %lf GB/s",
+                            &per_cycle, &per_second),
+                     2);
+    ck_assert_double_gt(per_cycle, 0);
+    ck_assert_double_eq_tol(per_second, per_cycle * MHZ / 1000,
+                            0.0051 + 0.0005 * MHZ / 1000);
+}
+END_TEST
+
 START_TEST(summary_of_a_slice_is_that_of_the_stretch)
 {
     tl_timeline tl;
@@ -520,6 +539,7 @@ int main(void)
     tcase_add_loop_test(t, a_slice_holds_what_the_whole_holds_there, 0, 6);
     tcase_add_test(t, a_slice_of_everything_is_everything);
     tcase_add_test(t, summary_adds_up);
+    tcase_add_test(t, summary_says_bandwidth_twice);
     tcase_add_test(t, summary_of_a_slice_is_that_of_the_stretch);
     tcase_add_test(t, summary_by_hand);
     tcase_add_test(t, summary_of_a_foreign_track);

@@ -279,6 +279,44 @@ START_TEST(blob_says_stages_and_buffers)
 }
 END_TEST
 
+/* Each argument's line in the text says what its object in the JSON says. */
+START_TEST(blob_says_arguments)
+{
+    const json_t *stage, *args, *arg;
+    const char *text;
+    size_t i, k, n = 0;
+    json_t *j;
+
+    text_of("blob make layer.xml --layer Scale --shape in0=1x2x6x12 --release "
+            "2021.4 --output net.blob");
+    text = text_of("blob show net.blob");
+    j = json_of("blob show net.blob --json");
+    json_array_foreach(json_object_get(j, "stages"), i, stage)
+    {
+        args = json_object_get(json_object_get(stage, "custom"), "arguments");
+        json_array_foreach(args, k, arg)
+        {
+            const char *line =
+                json_object_get(arg, "buffer")
+                    ? arena_printf(p.arena, "buffer %" PRIu64 " + %" PRIu64,
+                                   fields_number(arg, "buffer"),
+                                   fields_number(arg, "offset"))
+                    : arena_printf(
+                          p.arena, "float %.9g",
+                          json_real_value(json_object_get(arg, "float")));
+
+            ck_assert_msg(
+                strstr(text, arena_printf(p.arena, "  argument %zu: %s\n", k,
+                                          line)) != NULL,
+                "%s in\n%s", line, text);
+            n++;
+        }
+    }
+    ck_assert_uint_eq(n, 3);
+    json_decref(j);
+}
+END_TEST
+
 /* --- misuse -------------------------------------------------------------- */
 
 START_TEST(refused_together)
@@ -311,6 +349,7 @@ int main(void)
     tcase_add_loop_test(t, fast_cache_changes_no_report, 0, 2);
     tcase_add_test(t, asm_says_the_programs);
     tcase_add_test(t, blob_says_stages_and_buffers);
+    tcase_add_test(t, blob_says_arguments);
     tcase_add_loop_test(t, refused_together, 0, 6);
     suite_add_tcase(s, t);
     r = srunner_create(s);

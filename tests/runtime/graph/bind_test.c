@@ -218,6 +218,7 @@ START_TEST(scalar_sources)
                       "%s", arg->why);
         ck_assert(graph_launch_arg(g->launches, "s", &arg, &err) ==
                   VPU_ERR_INVALID);
+        ck_assert_ptr_null(arg);
         ck_assert_uint_eq(err.line, 5);
     }
 }

@@ -153,6 +153,22 @@ static void table(int *out, const int *in, int i)
     out[i] = t[in[i] & 7] * 100 + t[i & 7];
 }
 
+/* Quarters, exact as half: 0.75, 1.25, -2.5, 8. */
+static void table_of_halves(int *out, const int *in, int i)
+{
+    static const int quarters[] = {3, 5, -10, 32};
+
+    out[i] = quarters[in[i] & 3] * 100 + quarters[i & 3];
+}
+
+static void table_of_records(int *out, const int *in, int i)
+{
+    static const int a[] = {1, -2, 3}, b[] = {40, 50, 60}, c[] = {7, 8, 9};
+    int k = (in[i] & 255) % 3;
+
+    out[i] = a[k] + b[k] * 100 + c[k] * 10000;
+}
+
 static void halves(int *out, const int *in, int i)
 {
     float f = (float)(in[i] & 2047) * 0.25f;
@@ -257,6 +273,19 @@ static const struct {
      table},
     {"table in two dimensions",
      "out[i] = t2[in[i] >> 2 & 1][in[i] & 3] * 100 + t8[i & 7];", table},
+    {"table of halves",
+     "__constant half own[] = {0.75h, 1.25h, -2.5h, 8};"
+     "__constant float floats[2][2] = {{0.75f, 1.25f}, {-2.5f, 8}};"
+     "out[i] = (int)(own[in[i] & 3] * 4) * 100 +"
+     "         (int)(floats[i >> 1 & 1][i & 1] * 4);",
+     table_of_halves},
+    {"table of vectors and structures",
+     "struct record { char a; short b; int2 c; };"
+     "__constant struct record own[3] = {{1, 40, (int2)(7, 0)},"
+     "    {-2, 50, (int2)(8, 1)}, {3, 60, (int2)(9, 2)}};"
+     "int n = (in[i] & 255) % 3;"
+     "out[i] = own[n].a + own[n].b * 100 + own[n].c.x * 10000;",
+     table_of_records},
     {"table behind helpers", "out[i] = look(in[i]) * 100 + look_inline(i);",
      table},
     {"vload_half, vstore_half",
