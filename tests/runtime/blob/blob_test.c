@@ -691,6 +691,48 @@ START_TEST(check_accepts_the_ends)
 }
 END_TEST
 
+static const struct {
+    uint32_t type;
+    const char *kind;
+} kinds[] = {{STAGE_HW, "hardware"},    {STAGE_CUSTOM, "SHAVE"},
+             {STAGE_PERMUTE, "SHAVE"},  {STAGE_COPY, "DMA"},
+             {STAGE_LOOP_START, "DMA"}, {STAGE_LOOP_END, "DMA"}};
+
+/* The header says which engines the stages need: no more and no less. */
+START_TEST(check_flags_of_engines)
+{
+    static const char *const engines[] = {"hardware", "SHAVE", "DMA"};
+    str text = {0};
+    blob b;
+
+    example(CONFIG_2021_3, &b);
+    for (uint32_t flags = 0; flags < 8; flags++) {
+        blob_stage stage = b.stages[0];
+        blob said = b;
+
+        stage.type = kinds[_i].type;
+        said.stages = &stage;
+        said.has_hw = flags & 1;
+        said.has_shave = flags >> 1 & 1;
+        said.has_dma = flags >> 2 & 1;
+        text.n = 0;
+        blob_check(&said, a, &text);
+        for (int e = 0; e < 3; e++) {
+            bool needed = !strcmp(engines[e], kinds[_i].kind);
+            bool right = needed == (flags >> e & 1);
+            char *complaint =
+                arena_printf(a, "flag of %s stages is %u, expected %u",
+                             engines[e], flags >> e & 1, needed);
+
+            ck_assert_msg(right == !strstr(str_text(&text), complaint),
+                          "stage %u, flags %u: %s", kinds[_i].type, flags,
+                          str_text(&text));
+        }
+    }
+    str_free(&text);
+}
+END_TEST
+
 /* Whichever of a custom stage's buffers is a constant. */
 START_TEST(check_places_of_constants)
 {
@@ -747,6 +789,8 @@ int main(void)
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
     tcase_add_test(tc, check_accepts_the_ends);
     tcase_add_test(tc, check_places_of_constants);
+    tcase_add_loop_test(tc, check_flags_of_engines, 0,
+                        sizeof kinds / sizeof *kinds);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);
