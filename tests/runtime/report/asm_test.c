@@ -375,7 +375,7 @@ static const struct {
     {"scale.cl --fast", {"unknown option --fast"}},
     {"nowhere.cl", {"nowhere.cl"}},
     {"nowhere.bin", {"nowhere.bin"}},
-    {"two.cl -DMORE=1", {"two.cl", "several"}},
+    {"two.cl -DMORE=1", {"two.cl", "the kernels first, second, third"}},
     {"two.cl --kernel fourth -DMORE=1", {"fourth", "first", "third"}},
     {"two.cl --kernel third", {"two.cl:", "MORE"}},
     {"scale.cl --variant dma_preload", {"'scale'", "no variant dma_preload"}},

@@ -195,7 +195,7 @@ START_TEST(junit)
 END_TEST
 
 static const char *const bad[][2] = {
-    {"layer.xml --b 'sim", "bad.case:1: a quote ' is opened"},
+    {"layer.xml --b 'sim", "bad.case:1: error: a quote ' is opened"},
     {"# nothing\n\n", "no words"},
     {"", "no words"},
 };

@@ -97,7 +97,7 @@ START_TEST(missing_parameter)
     ck_assert_int_eq(
         mach_desc_parse("m.xml", text, strlen(text), mem, &d, &err),
         VPU_ERR_PARSE);
-    ck_assert_str_eq(err.msg, "m.xml:1: parameter clk_mhz is missing");
+    ck_assert_str_eq(err.msg, "m.xml:1: error: parameter clk_mhz is missing");
     ck_assert_int_eq(mach_desc_load("no/such.xml", mem, &d, &err), VPU_ERR_IO);
     ck_assert_int_eq(mach_desc_parse("m.xml", "", 0, mem, &d, &err),
                      VPU_ERR_PARSE);
