@@ -118,6 +118,21 @@ START_TEST(the_given_ones_with_needs)
 }
 END_TEST
 
+/* There is a limit to what is remembered of them, none to what is taken. */
+START_TEST(many_with_needs)
+{
+    char *text = arena_array(a, char, 300 * sizeof "--seconds 1 ");
+
+    for (int i = 0; i < 300; i++)
+        strcat(text, i % 3 ? "--seconds 1 " : "--seconds 2 ");
+    ck_assert(!parse(text));
+    ck_assert_uint_eq(line.needs.n, OPTION_MAX_LIST);
+    for (uint32_t i = 0; i < line.needs.n; i++)
+        ck_assert_str_eq(line.needs.given[i]->name, "seconds");
+    ck_assert_double_eq(got.seconds, 1);
+}
+END_TEST
+
 START_TEST(cut_short_and_of_the_same_name)
 {
     ck_assert(!parse("--fl --cou 3 --text x"));
@@ -248,6 +263,7 @@ int main(void)
     tcase_add_test(c, every_kind_of_value);
     tcase_add_test(c, words_between_and_behind);
     tcase_add_test(c, the_given_ones_with_needs);
+    tcase_add_test(c, many_with_needs);
     tcase_add_test(c, cut_short_and_of_the_same_name);
     tcase_add_loop_test(c, what_is_refused, 0,
                         sizeof refused / sizeof *refused);

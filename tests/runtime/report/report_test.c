@@ -175,6 +175,19 @@ START_TEST(json_says_what_ran)
 }
 END_TEST
 
+/* The file beside the outputs is what --json prints. */
+START_TEST(json_beside_the_outputs)
+{
+    const char *printed = run(&layers[_i], "--json --output out");
+    const char *file;
+    size_t n;
+
+    file = terminal_bytes(&p, "out/report.json", &n);
+    ck_assert_uint_eq(n, strlen(printed));
+    ck_assert_mem_eq(file, printed, n);
+}
+END_TEST
+
 START_TEST(json_without_timing)
 {
     json_t *j = json_of(&layers[_i], "--timing none");
@@ -286,6 +299,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, json_says_what_ran, 0, N_LAYERS);
+    tcase_add_loop_test(c, json_beside_the_outputs, 0, N_LAYERS);
     tcase_add_loop_test(c, json_without_timing, 0, N_LAYERS);
     tcase_add_loop_test(c, text_says_what_json_says, 0, N_LAYERS * N_HOW);
     suite_add_tcase(s, c);

@@ -68,6 +68,41 @@ static uint64_t at_place(const exec_profile *p, exec_place place,
     return n;
 }
 
+/* An observer whose needs the launch does not meet: nothing runs. */
+START_TEST(needs_that_are_not_met)
+{
+    exec_profile p;
+    exec_result result;
+    rig_keeper keeper = {&p, r.arena};
+    const exec_observer observer = rig_profiler(&keeper);
+    const exec_observer *const list = &observer;
+    int *out;
+
+    rig_compile(&r, "kernel void k(global int *a) { a[get_global_id(0)] = 7; }",
+                "k");
+    out = rig_buffer(&r, 16 * sizeof *out);
+    memset(out, 0, 16 * sizeof *out);
+    for (int k = 0; k < 3; k++) {
+        exec_launch l = {.name = "refused",
+                         .kernel = r.kernel,
+                         .values = r.values,
+                         .groups = {1, 1, 1},
+                         .local = {16, 1, 1},
+                         .how.n_shaves = 1,
+                         .how.engine =
+                             k == 0 ? EXEC_COMPILED : EXEC_INTERPRETED,
+                         .how.timing = k == 1 ? EXEC_NO_TIMING : EXEC_FLOWS,
+                         .how.n_threads = 1,
+                         .observers = &list,
+                         .n_observers = 1};
+        vpu_status st = exec_run(r.mem, &r.desc, &l, &result, &r.err);
+
+        ck_assert_int_eq(st, k < 2 ? VPU_ERR_INVALID : VPU_OK);
+        ck_assert_int_eq(out[0], k < 2 ? 0 : 7);
+    }
+}
+END_TEST
+
 /* --- by hand ------------------------------------------------------------- */
 
 /* Lines 4 apart by 4 KiB: each a fill from DDR; they compete for one set of L1
@@ -364,6 +399,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, loads_by_level);
+    tcase_add_test(c, needs_that_are_not_met);
     tcase_add_test(c, shares_go_by_line);
     tcase_add_loop_test(c, executions_in_pipelined_loops, 1, 66);
     tcase_add_test(c, copies_and_their_waits);
