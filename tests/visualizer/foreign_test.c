@@ -392,6 +392,70 @@ START_TEST(names_by_number)
 }
 END_TEST
 
+/* --- the track of events that name none ----------------------------------- */
+
+static uint64_t tracks[8];
+
+static bool keep_track(void *user, const trc_read_event *e)
+{
+    (void)user;
+    ck_assert_uint_lt(n_times, 8);
+    tracks[n_times++] = e->uuid;
+    return true;
+}
+
+/* TracePacket.trace_packet_defaults = 59, .track_event_defaults = 11
+ * {track_uuid 11}; other numbers beside it say something else */
+static void put_default_track(message *trace, uint64_t sequence, uint64_t track)
+{
+    message packet = {.n = 0}, defaults = {.n = 0}, event = {.n = 0};
+
+    put_uint(&event, 10, 98);
+    put_uint(&event, 11, track);
+    put_uint(&event, 12, 99);
+    put_bytes(&defaults, 11, event.bytes, event.n);
+    put_bytes(&defaults, 12, event.bytes, event.n);
+    put_uint(&packet, 10, sequence);
+    put_bytes(&packet, 59, defaults.bytes, defaults.n);
+    put_packet(trace, &packet);
+}
+
+static void put_event_of(message *trace, uint64_t sequence, uint64_t track)
+{
+    message packet = {.n = 0}, event = {.n = 0};
+
+    put_uint(&event, 9, 3);
+    if (track)
+        put_uint(&event, 11, track);
+    put_bytes(&event, 23, "x", 1);
+    put_uint(&packet, 8, 1);
+    put_uint(&packet, 10, sequence);
+    put_bytes(&packet, 11, event.bytes, event.n);
+    put_packet(trace, &packet);
+}
+
+START_TEST(default_track_of_a_sequence)
+{
+    trc_read_ops ops = {.event = keep_track};
+    message trace = {.n = 0};
+    vpu_error err;
+
+    put_default_track(&trace, 1, 41);
+    put_default_track(&trace, 2, 42);
+    put_event_of(&trace, 1, 0);
+    put_event_of(&trace, 2, 0);
+    put_event_of(&trace, 1, 43);
+    put_event_of(&trace, 1, 0);
+    n_times = 0;
+    ck_assert(!trc_read_bytes("tracks", trace.bytes, trace.n, &ops, &err));
+    ck_assert_uint_eq(n_times, 4);
+    ck_assert_uint_eq(tracks[0], 41);
+    ck_assert_uint_eq(tracks[1], 42);
+    ck_assert_uint_eq(tracks[2], 43);
+    ck_assert_uint_eq(tracks[3], 41);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("foreign");
@@ -404,6 +468,7 @@ int main(void)
     tcase_add_test(tc, first_and_last_clock_of_a_sequence);
     tcase_add_test(tc, other_fields_of_a_snapshot);
     tcase_add_test(tc, names_by_number);
+    tcase_add_test(tc, default_track_of_a_sequence);
     tcase_add_loop_test(tc, flows_of_an_event, 0, sizeof flows / sizeof *flows);
     tcase_add_test(tc, kind_name_and_value);
     tcase_add_test(tc, arguments_of_an_event);

@@ -293,6 +293,14 @@ static const struct {
                   "<Parameters/><WorkSizes global=\"1\" "
                   "local=\"1\"/></CustomLayer>",
      IN4, VPU_ERR_INVALID, "binds several layer types: GRN (line 1), B (line "},
+    /* three of the flat form's sizes make a product, a fourth is too many */
+    {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\">"
+     "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
+     "<Parameters>" SRC("ANY")
+         BUFFER("output", "0", "2,2,2,2") "</Parameters><WorkSizes "
+                                          "global=\"1\" local=\"1\"/>"
+                                          "</CustomLayer>",
+     IN4, VPU_ERR_LIMIT, "4 comma-separated parts, at most 3"},
     {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\" stage=\"1\">"
      "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
      "<Parameters/><WorkSizes global=\"1\" local=\"1\"/></CustomLayer>",
