@@ -369,7 +369,7 @@ START_TEST(names_by_number)
     enum { N = sizeof iids / sizeof *iids };
     trc_read_ops ops = {.event = keep_event};
     message names = {.n = 0};
-    char name[8];
+    char name[16];
     vpu_error err;
 
     for (int i = 0; i < N; i++) {
