@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/word.h"
 #include "runtime/blob/network.h"
 #include "runtime/link/mvnc.h"
 #include "tests/runtime/stick/stick_rig.h"
@@ -121,13 +121,15 @@ static void note_request(void *user, bool sent, const xlink_header *h,
 {
     requests *r = user;
 
-    (void)payload;
     if (!sent || h->response || r->n == 64)
         return;
     if (h->event == XLINK_READ_REL)
         r->released++;
     else if (h->event == XLINK_CREATE_STREAM)
         snprintf(r->list[r->n++], 32, "CREATE %.15s %u", h->name, h->size);
+    else if (h->event == XLINK_WRITE && n == 4)
+        snprintf(r->list[r->n++], 32, "WRITE %u %08x", h->stream,
+                 word_get(payload));
     else if (h->event == XLINK_WRITE)
         snprintf(r->list[r->n++], 32, "WRITE %u %u", h->stream, n);
     else
@@ -219,7 +221,7 @@ START_TEST(life_cycle)
     NEXT("WRITE 1 8");
     NEXT("WRITE 0 8"); /* heat, memory */
     NEXT("WRITE 0 8");
-    NEXT("WRITE 3 4");
+    NEXT("WRITE 3 0000dead"); /* no more inputs */
     NEXT("WRITE 1 8");
     NEXT("CLOSE_STREAM 3");
     NEXT("WRITE 1 8");
