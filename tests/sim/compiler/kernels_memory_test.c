@@ -169,6 +169,21 @@ static void table_of_records(int *out, const int *in, int i)
     out[i] = a[k] + b[k] * 100 + c[k] * 10000;
 }
 
+/* One lane of 16, and of 8, decides. */
+static void any_and_all(int *out, const int *in, int i)
+{
+    out[i] = in[i] & 64 ? 15 : 0;
+}
+
+static void elements_of_64_bits(int *out, const int *in, int i)
+{
+    const int64_t v[4] = {(int64_t)in[i] * 3, (int64_t)in[i] * (1 << 20), -i,
+                          77};
+    int64_t e = v[in[i] >> 3 & 3];
+
+    out[i] = (int)e ^ (int)(e >> 32);
+}
+
 static void halves(int *out, const int *in, int i)
 {
     float f = (float)(in[i] & 2047) * 0.25f;
@@ -302,6 +317,17 @@ static const struct {
      "int4 v = (int4)(in[i], i, 7, -1); v[in[i] & 3] += 10;"
      "out[i] = v[in[i] >> 2 & 3] + v.x * 3;",
      elements},
+    {"any and all",
+     "int16 k = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);"
+     "int16 one = k == (int16)(in[i] & 15);"
+     "int8 eight = k.lo == (int8)(in[i] & 7); int m = in[i] & 64 ? -1 : 0;"
+     "out[i] = any(one & m) + 2 * all(~one | m) + 4 * any(eight & m) +"
+     "         8 * all(~eight | m);",
+     any_and_all},
+    {"variable element of 64 bits",
+     "long4 v = (long4)((long)in[i] * 3, (long)in[i] * (1 << 20), -i, 77);"
+     "long e = v[in[i] >> 3 & 3]; out[i] = (int)e ^ (int)(e >> 32);",
+     elements_of_64_bits},
     {"components",
      "int4 v = vload4(i % 100, in); v.xw = v.wx; int2 d = v.xy * 2;"
      "int4 z = v.wwww * 2; out[i] = d.x - z.y + v.y;",
