@@ -233,6 +233,77 @@ START_TEST(refused_with_words)
 }
 END_TEST
 
+/* --- what other hosts read ----------------------------------------------- */
+
+static uint32_t word(const uint8_t *bytes, size_t i)
+{
+    uint32_t v;
+
+    memcpy(&v, bytes + 4 * i, 4);
+    return v;
+}
+
+/* docs/formats.md, "Metadata of 2021 and later": bytes of each record, in the
+ * order in which the head counts them. */
+START_TEST(metadata_has_what_its_head_counts)
+{
+    static const uint32_t record_bytes[] = {132, 28, 0, 8, 8, 4};
+    const kernel_compile_config cfg = {.user.no_cache = true};
+    const char *path = put("k.cl", "__kernel void k(__local int *t,\n"
+                                   "                __global int *d)\n{\n"
+                                   "    d[get_global_id(0)] = t[0];\n}\n"
+                                   "__kernel void __dma_preload_k(\n"
+                                   "    __local int *t, __global int *d)\n{\n"
+                                   "    event_t e = "
+                                   "async_work_group_copy(t, d, 4, 0);\n"
+                                   "    wait_group_events(1, &e);\n}\n");
+    const uint8_t *file, *meta;
+    size_t n, n_meta, end = 0;
+
+    file = built(path, "k", &cfg, &n);
+    ck_assert(object_find(file, n, ".neo_metadata", &meta, &n_meta));
+    for (size_t i = 0; i < sizeof record_bytes / sizeof *record_bytes; i++) {
+        size_t to = word(meta, 2 + 2 * i) +
+                    (size_t)word(meta, 1 + 2 * i) * record_bytes[i];
+
+        end = to > end ? to : end;
+    }
+    ck_assert_uint_ge(word(meta, 11), 2); /* the kernel's and its preload's */
+    ck_assert_uint_eq(n_meta, end);
+}
+END_TEST
+
+static const struct {
+    const char *type;
+    uint32_t bytes;
+} elements[] = {{"char", 1},   {"uchar", 1},  {"short", 2},  {"ushort", 2},
+                {"int", 4},    {"uint", 4},   {"long", 8},   {"ulong", 8},
+                {"half", 2},   {"float", 4},  {"uchar2", 2}, {"half3", 8},
+                {"short4", 8}, {"int3", 16},  {"uint8", 32}, {"float16", 64},
+                {"long2", 16}, {"ulong4", 32}};
+
+/* An argument's record has the bytes of an element in its fourth word. */
+START_TEST(metadata_has_bytes_of_elements)
+{
+    const kernel_compile_config cfg = {.user.no_cache = true};
+    const char *type = elements[_i].type;
+    const char *path =
+        put("k.cl", arena_printf(a,
+                                 "__kernel void k(__global %s *d,\n"
+                                 "                __global const %s *s)\n"
+                                 "{ d[0] = s[1]; }\n",
+                                 type, type));
+    const uint8_t *file, *meta;
+    size_t n, n_meta;
+
+    file = built(path, "k", &cfg, &n);
+    ck_assert(object_find(file, n, ".neo_metadata", &meta, &n_meta));
+    for (int k = 0; k < 2; k++)
+        ck_assert_uint_eq(word(meta + word(meta, 4) + 28 * k, 3),
+                          elements[_i].bytes);
+}
+END_TEST
+
 /* --- nothing else can be said with it ------------------------------------ */
 
 static const struct {
@@ -393,6 +464,9 @@ int main(void)
     tcase_add_test(c, options_of_the_text_are_kept);
     tcase_add_loop_test(c, refused_with_words, 0,
                         sizeof without / sizeof *without);
+    tcase_add_test(c, metadata_has_what_its_head_counts);
+    tcase_add_loop_test(c, metadata_has_bytes_of_elements, 0,
+                        sizeof elements / sizeof *elements);
     tcase_add_loop_test(c, plain_form, 0, sizeof texts / sizeof *texts);
     tcase_add_test(c, zero_byte_is_refused);
     tcase_add_test(c, sections_have_types);
