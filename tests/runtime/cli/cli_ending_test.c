@@ -105,6 +105,7 @@ START_TEST(says_who_is_stuck)
             &p, 7,
             "\n  work-group (1, 1, 0), run again alone: after 20000000 "
             "cycles in line ");
+        terminal_expect(&p, 7, "\n  work-group (1, 1, 1), run again alone: ");
         ck_assert_ptr_null(strstr(p.err, " more SHAVE"));
         ck_assert(!first || !strcmp(first, p.err));
         first = arena_strdup(p.arena, p.err);
