@@ -144,6 +144,11 @@ START_TEST(kernels_of_2020_by_number)
     ck_assert_int_eq(
         meta_read_nth(&(const file_bytes){file, n, "k"}, 1, a, &m, &err),
         VPU_ERR_INVALID);
+    PUT(28, UINT32_MAX - 64); /* program headers far behind the end */
+    ck_assert_int_eq(
+        meta_read_nth(&(const file_bytes){file, n, "k"}, 0, a, &m, &err),
+        VPU_ERR_PARSE);
+    ck_assert(strstr(err.msg, "program header"));
 }
 END_TEST
 

@@ -563,6 +563,41 @@ START_TEST(with_phases)
 }
 END_TEST
 
+/* --- time ---------------------------------------------------------------- */
+
+/* Cycles of a launch that copies 256 lines of 64 bytes, in DDR so many bytes
+ * apart, into CMX or out of it. */
+static uint64_t cycles_of_lines(unsigned apart, bool to_cmx)
+{
+    uint64_t cycles;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(
+        &r,
+        arena_printf(r.arena,
+                     "__kernel void k(__global uchar *d)\n{\n"
+                     "    __local uchar t[256 * 64];\n"
+                     "    event_t e = WorkGroupDmaCreateStrideTransaction(\n"
+                     "        %s, 64, 64, %u, %u, sizeof t, 0);\n"
+                     "    wait_group_events(1, &e);\n}\n",
+                     to_cmx ? "d, t" : "t, d", to_cmx ? apart : 64,
+                     to_cmx ? 64 : apart),
+        "k");
+    rig_buffer(&r, 256 * apart);
+    rig_run_1d(&r, 1, 1);
+    cycles = r.result.profile.cycles;
+    rig_close(&r);
+    return cycles;
+}
+
+/* Each line in a row of its own of one bank, or many lines in a row. */
+START_TEST(rows_of_ddr_take_time)
+{
+    ck_assert_uint_gt(cycles_of_lines(1 << 16, _i), cycles_of_lines(128, _i));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: copies");
@@ -581,6 +616,7 @@ int main(void)
                         sizeof waits / sizeof *waits);
     tcase_add_test(c, an_event_is_returned);
     tcase_add_loop_test(c, with_phases, 0, sizeof phases / sizeof *phases);
+    tcase_add_loop_test(c, rows_of_ddr_take_time, 0, 2);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

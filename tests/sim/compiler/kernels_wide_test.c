@@ -1,5 +1,5 @@
 /* Integers of more than 32 bits: widths between 33 and 63, and vectors of
- * longs, against C on both engines. */
+ * longs and reductions, against C on both engines. */
 #include <check.h>
 
 #include "tests/support/rig.h"
@@ -143,6 +143,136 @@ START_TEST(chosen_vectors)
 }
 END_TEST
 
+/* --- sums of a loop ------------------------------------------------------ */
+
+/* Without the loop, such a sum takes integers of more than 64 bits. */
+START_TEST(sums_of_a_loop)
+{
+    ulong *out, *a;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global ulong *out,\n"
+                "                __global const ulong *a)\n{\n"
+                "    int i = get_global_id(0);\n"
+                "    ulong sum = 0, n = a[i];\n"
+                "    for (ulong k = 0; k < n; k++)\n"
+                "        sum += k;\n"
+                "    out[i] = sum;\n}\n",
+                "k");
+    out = rig_buffer(&r, N * sizeof *out);
+    a = rig_buffer(&r, N * sizeof *a);
+    for (uint32_t i = 0; i < N; i++)
+        a[i] = i + 1;
+    rig_run_1d(&r, 6, N / 6);
+    for (ulong i = 0; i < N; i++)
+        ck_assert_uint_eq(out[i], i * (i + 1) / 2);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- an element by its number -------------------------------------------- */
+
+START_TEST(elements_by_number)
+{
+    ulong *out, *a;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global ulong *out,\n"
+                "                __global const ulong *a)\n{\n"
+                "    int i = get_global_id(0);\n"
+                "    ulong4 x = vload4(i, a);\n"
+                "    out[i] = x[x.x & 3];\n}\n",
+                "k");
+    out = rig_buffer(&r, N * sizeof *out);
+    a = rig_buffer(&r, 4 * N * sizeof *a);
+    for (uint32_t i = 0; i < 4 * N; i++)
+        a[i] = (ulong)rig_noise(2 * i) << 32 | rig_noise(2 * i + 1);
+    rig_run_1d(&r, 6, N / 6);
+    for (int i = 0; i < N; i++)
+        ck_assert_uint_eq(out[i], a[4 * i + (int)(a[4 * i] & 3)]);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- reductions ---------------------------------------------------------- */
+
+static int add(int x, int y)
+{
+    return (int)((unsigned)x + (unsigned)y);
+}
+
+static int mul(int x, int y)
+{
+    return (int)((unsigned)x * (unsigned)y);
+}
+
+static int and (int x, int y)
+{
+    return x & y;
+}
+
+static int or (int x, int y)
+{
+    return x | y;
+}
+
+static int xor (int x, int y) { return x ^ y; }
+
+    static int min(int x, int y)
+{
+    return x < y ? x : y;
+}
+
+static int max(int x, int y)
+{
+    return x > y ? x : y;
+}
+
+static const struct {
+    const char *name;
+    int (*host)(int x, int y);
+} reductions[] = {{"add", add}, {"mul", mul}, {"and", and}, {"or", or },
+                  {"xor", xor}, {"min", min}, {"max", max}};
+
+/* Clang's own, of vectors that fill one, two and four registers. */
+START_TEST(reductions_of_vectors)
+{
+    static const int lanes[] = {4, 8, 16};
+    int *out, *a;
+    rig r;
+
+    for (int k = 0; k < 3; k++) {
+        rig_open(&r);
+        rig_compile(&r,
+                    arena_printf(r.arena,
+                                 "__kernel void k(__global int *out,\n"
+                                 "                __global const int *a)\n{\n"
+                                 "    int i = get_global_id(0);\n"
+                                 "    out[i] = __builtin_reduce_%s("
+                                 "vload%d(i, a));\n}\n",
+                                 reductions[_i].name, lanes[k]),
+                    "k");
+        out = rig_buffer(&r, N * sizeof *out);
+        a = rig_buffer(&r, (uint64_t)(N * lanes[k]) * sizeof *a);
+        for (int i = 0; i < N * lanes[k]; i++)
+            a[i] = (int)rig_noise((uint64_t)i);
+        rig_run_1d(&r, 6, N / 6);
+        for (int i = 0; i < N; i++) {
+            int want = a[i * lanes[k]];
+
+            for (int l = 1; l < lanes[k]; l++)
+                want = reductions[_i].host(want, a[i * lanes[k] + l]);
+            ck_assert_int_eq(out[i], want);
+        }
+        rig_close(&r);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: wide integers");
@@ -153,6 +283,10 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, odd_widths, 0, N_OPERATIONS * N_WIDTHS);
     tcase_add_loop_test(c, chosen_vectors, 0, 2);
+    tcase_add_test(c, sums_of_a_loop);
+    tcase_add_test(c, elements_by_number);
+    tcase_add_loop_test(c, reductions_of_vectors, 0,
+                        sizeof reductions / sizeof *reductions);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
