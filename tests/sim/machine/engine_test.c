@@ -517,18 +517,22 @@ static void give_misses(mach_step *s, const mach_miss *list, uint32_t n)
 }
 
 /* 100 issue cycles over 4 accesses; the second and the third load a line. */
-static void two_line_loads(mach_queue *q, uint32_t i)
+static void load_two_lines(mach_queue *q)
 {
     static const mach_miss list[] = {{0x80000000u, MACH_LOAD_FILL, 2, 0},
                                      {0x80008000u, MACH_LOAD_FILL, 3, 0}};
-    mach_step *s;
+    mach_step *s = run(q, 100);
 
-    new_group(q, i);
-    s = run(q, 100);
     s->n_accesses = 4;
     s->detail.mem.load_fills = 2;
     s->detail.mem.bank_lines[0] = 2;
     give_misses(s, list, 2);
+}
+
+static void two_line_loads(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    load_two_lines(q);
 }
 
 static mach_profile replay_lines(script *s, uint32_t n_shaves)
@@ -557,6 +561,47 @@ START_TEST(lines_queue_for_their_bank)
     ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 200);
     ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DDR], 260);
     ck_assert_uint_eq(p.cycles, 360);
+}
+END_TEST
+
+typedef struct {
+    uint64_t groups, runs;
+} lines_supply;
+
+/* Group by group, of one to three steps with lines. */
+static vpu_status give_lines(void *user, mach_queue *q, uint32_t n,
+                             vpu_error *e)
+{
+    lines_supply *s = user;
+
+    (void)n;
+    (void)e;
+    for (int k = 0; k < 100 && s->groups; k++) {
+        new_group(q, s->groups--);
+        for (uint64_t left = 1 + s->groups % 3; left--; s->runs++)
+            load_two_lines(q);
+    }
+    q->ended = !s->groups;
+    return VPU_OK;
+}
+
+/* A step's lines are the engine's until its group ends, those of a step that
+ * stood in the same place before are not. */
+START_TEST(lines_of_many_groups)
+{
+    lines_supply s = {.groups = 1000};
+    mach_launch l = {.name = "test",
+                     .n_shaves = 1,
+                     .n_groups = s.groups,
+                     .refill = give_lines,
+                     .user = &s,
+                     .transactions = true};
+    mach_profile p;
+    vpu_error err = {0};
+
+    ck_assert_msg(!mach_run(&desc, &l, NULL, &p, &err), "%s", err.msg);
+    ck_assert_uint_eq(p.groups, 1000);
+    ck_assert_uint_eq(p.cycles, s.runs * (100 + 2 * 100));
 }
 END_TEST
 
@@ -657,6 +702,7 @@ int main(void)
     tcase_add_test(t, own_posted_lines_are_in_front);
     tcase_add_test(t, rows_of_a_bank_take_turns);
     tcase_add_test(t, lines_queue_for_their_bank);
+    tcase_add_test(t, lines_of_many_groups);
     tcase_add_test(t, a_full_store_buffer);
     tcase_add_test(t, a_million_groups);
     suite_add_tcase(s, t);
