@@ -1,13 +1,16 @@
 /* Transfers: their shape and memory, what happens to it while they may be under
  * way, and the waits for them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/check/session_priv.h"
 
-/* One side of a transfer as pieces of memory, in the order of its bytes. */
+/* One side of a transfer as pieces of memory, in the order of its bytes. Lines
+ * and planes may go backwards. */
 typedef struct {
     uint64_t base; /* of the plane */
-    uint32_t width, pitch, plane_pitch, plane_bytes, planes;
+    uint32_t width, plane_bytes, planes;
+    int32_t pitch, plane_pitch;
     uint32_t plane, done; /* planes, and bytes of this one */
 } side;
 
@@ -15,8 +18,8 @@ static side side_of(const sim_dma *a, bool dst)
 {
     return (side){.base = dst ? a->dst : a->src,
                   .width = dst ? a->dst_width : a->src_width,
-                  .pitch = dst ? a->dst_pitch : a->src_pitch,
-                  .plane_pitch = dst ? a->dst_plane : a->src_plane,
+                  .pitch = (int32_t)(dst ? a->dst_pitch : a->src_pitch),
+                  .plane_pitch = (int32_t)(dst ? a->dst_plane : a->src_plane),
                   .plane_bytes = a->bytes,
                   .planes = a->bytes ? a->planes : 0};
 }
@@ -30,8 +33,8 @@ static bool next_piece(const side *p, uint64_t *addr, uint32_t *n)
         return false;
     in_line = p->done % p->width;
     left = p->plane_bytes - p->done;
-    *addr = p->base + (uint64_t)p->plane * p->plane_pitch +
-            (uint64_t)(p->done / p->width) * p->pitch + in_line;
+    *addr = p->base + (uint64_t)((int64_t)p->plane * p->plane_pitch) +
+            (uint64_t)((int64_t)(p->done / p->width) * p->pitch) + in_line;
     *n = p->width - in_line < left ? p->width - in_line : left;
     return true;
 }
@@ -68,18 +71,18 @@ static bool check_side(check_session *s, const sim_dma *a, bool dst,
             s, CHECK_DMA_SHAPE, a->line, NULL, 1u + dst,
             "%u bytes are not a whole number of lines of %u bytes (%s)",
             p.plane_bytes, p.width, which);
-    if (dst && lines > 1 && p.pitch < p.width) {
+    if (dst && lines > 1 && llabs(p.pitch) < p.width) {
         *overlaps = true;
         check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 3,
-                          "lines of %u bytes every %u bytes overlap in the "
+                          "lines of %u bytes every %d bytes overlap in the "
                           "destination",
                           p.width, p.pitch);
     }
-    if (dst && p.planes > 1 && p.plane_pitch < p.plane_bytes &&
-        p.plane_pitch < (uint64_t)p.pitch * (lines - 1) + p.width) {
+    if (dst && p.planes > 1 && llabs(p.plane_pitch) < p.plane_bytes &&
+        llabs(p.plane_pitch) < llabs(p.pitch) * (lines - 1) + p.width) {
         *overlaps = true;
         check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 4,
-                          "planes every %u bytes overlap in the destination",
+                          "planes every %d bytes overlap in the destination",
                           p.plane_pitch);
     }
     return true;
