@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/str.h"
 
@@ -42,6 +44,7 @@ static void deliver(uint64_t below, const char *want)
     given = (str){0};
     print_log_deliver(p, below, take, p);
     ck_assert_str_eq(str_text(&given), want);
+    ck_assert_uint_eq(given.n, strlen(want));
 }
 
 START_TEST(in_the_order_of_groups)
@@ -118,6 +121,32 @@ START_TEST(no_room_in_the_file)
 }
 END_TEST
 
+/* The file opened last; Check has one without a name, too. */
+static int nameless_file(void)
+{
+    struct stat s;
+
+    for (int fd = 63; fd > 2; fd--)
+        if (!fstat(fd, &s) && S_ISREG(s.st_mode) && !s.st_nlink)
+            return fd;
+    return -1;
+}
+
+/* Text that the file no longer has is told as lost, too. */
+START_TEST(a_file_cut_short)
+{
+    char *text = long_text(1);
+
+    for (uint64_t k = 0; k < 3; k++)
+        add(k, text);
+    ck_assert(!ftruncate(nameless_file(), 0));
+    deliver(1, text);
+    deliver(2, text);
+    deliver(3, "[printf: no room left for this output]\n");
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("print_log");
@@ -130,6 +159,7 @@ int main(void)
     tcase_add_test(t, in_the_order_of_groups);
     tcase_add_test(t, more_than_memory);
     tcase_add_test(t, no_room_in_the_file);
+    tcase_add_test(t, a_file_cut_short);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);
