@@ -341,6 +341,9 @@ START_TEST(program_converts)
     ck_assert_uint_eq(b.stages[0].params[3], 1);
     ck_assert_uint_eq(b.stages[4].params[3], 0);
     ck_assert_uint_eq(b.stages[2].buffers[0].desc.order, 0x4213);
+    /* The kernel's file and the temporary have one dim: C, whose digit is 3. */
+    ck_assert_uint_eq(b.stages[2].buffers[1].desc.order, 0x3);
+    ck_assert_uint_eq(b.stages[2].buffers[3].desc.order, 0x3);
     ck_assert(stage_custom_read(&b.stages[2], a, &c));
     ck_assert_int_eq(c.args[0].tag, 2); /* the kernel's order */
     ck_assert_int_eq(c.args[1].tag, STAGE_ARG_LOCAL);
@@ -350,11 +353,14 @@ START_TEST(program_converts)
 }
 END_TEST
 
-/* A layer bound to compiled kernels: their files, one behind the other. */
+/* A layer bound to compiled kernels: their files, one behind the other;
+ * messages name the first. */
 START_TEST(program_takes_bins)
 {
     static const char source[] = "<Source filename='twice.bin'/>";
+    static const char again[] = "<Source filename='again.bin'/>";
     char *dir = program_temp_dir(a);
+    const char *bin;
     program_args p;
     size_t n, m;
 
@@ -364,12 +370,14 @@ START_TEST(program_takes_bins)
     program_args_add(&p, "-o");
     program_args_add(&p, "%s/twice.bin", dir);
     ck_assert_int_eq(program_run(&p, dir), 0);
+    bin = program_file(a, dir, "twice.bin", &n);
+    ck_assert(!file_write(arena_printf(a, "%s/again.bin", dir), bin, n, &err));
     for (int twice = 0; twice < 2; twice++) {
-        const char *bin, *whole, *first;
+        const char *whole, *first;
 
-        make_blob(dir,
-                  twice ? arena_printf(a, "%s%s", source, source) : source);
-        bin = program_file(a, dir, "twice.bin", &n);
+        make_blob(dir, twice ? arena_printf(a, "%s%s", source, again) : source);
+        ck_assert_ptr_nonnull(strstr(program_file(a, dir, "stderr", &m),
+                                     "twice.bin: compiled by this program"));
         whole = program_file(a, dir, "x.blob", &m);
         first = memmem(whole, m, bin, n);
         ck_assert_ptr_nonnull(first);

@@ -583,6 +583,39 @@ START_TEST(permutes_checked)
 }
 END_TEST
 
+/* What people read of a Permute and of a model's names. */
+START_TEST(shown_as_text)
+{
+    static const char *const names[] = {"data", "data:0"};
+    static const uint64_t shape[] = {1, 2, 4, 8};
+    const blob_node input = {.name = "in",
+                             .element = 2,
+                             .shape = shape,
+                             .rank = 4,
+                             .names = names,
+                             .n_names = 2};
+    uint32_t params[8];
+    blob_stage stage;
+    blob b;
+
+    example(CONFIG_2022_1, &b);
+    stage = b.stages[0];
+    stage_permute_params(0x4321, 0x4213, params);
+    stage.type = STAGE_PERMUTE;
+    stage.params = params;
+    stage.n_params = 8;
+    b.stages = &stage;
+    b.has_trailer = true;
+    b.parameters = &input;
+    b.n_parameters = 1;
+    blob_show(&b, a, &bytes);
+    ck_assert_msg(
+        strstr(str_text(&bytes), "\n  dims from 2 0 1 3 -1 -1 -1 -1\n") &&
+            strstr(str_text(&bytes), " 1 2 4 8, names 'data', 'data:0'\n"),
+        "%s", str_text(&bytes));
+}
+END_TEST
+
 START_TEST(custom_params)
 {
     const stage_arg args[] = {{0, 3}, {5, -1}, {0x3f800000, -2}, {64, -3}};
@@ -785,6 +818,7 @@ int main(void)
     tcase_add_test(tc, permutes);
     tcase_add_loop_test(tc, permutes_checked, 0,
                         sizeof permute_wrongs / sizeof *permute_wrongs);
+    tcase_add_test(tc, shown_as_text);
     tcase_add_loop_test(tc, custom_params, 0, 2);
     tcase_add_loop_test(tc, check_names, 0, sizeof wrongs / sizeof *wrongs);
     tcase_add_test(tc, check_accepts_the_ends);
