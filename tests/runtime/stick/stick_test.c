@@ -484,6 +484,33 @@ START_TEST(hostile_blobs)
 }
 END_TEST
 
+/* A blob whose header was refused has no place among the graphs. */
+START_TEST(refused_headers)
+{
+    const mvnc_graph_config cfg = {1, 2, 60000};
+    mvnc_graph *g;
+    rig_stick r;
+    mvnc *m;
+
+    rig_stick_start(&r, XLINK_LAYOUT_B, NULL);
+    OK(mvnc_open(r.host_end,
+                 &(mvnc_config){.layout = XLINK_LAYOUT_B, .timeout_ms = 20000},
+                 &m, &err));
+    for (uint32_t i = 0; i < mvnc_caps(m)->max_graphs; i++) {
+        str bad = {0};
+
+        str_add(&bad, bytes.data, bytes.n);
+        word_set((uint8_t *)bad.data + 60, 7); /* the version */
+        ck_assert_int_eq(mvnc_graph_create(m, bad.data, bad.n, &cfg, &g, &err),
+                         VPU_ERR_MISMATCH);
+        str_free(&bad);
+    }
+    OK(mvnc_graph_create(m, bytes.data, bytes.n, &cfg, &g, &err));
+    OK(mvnc_close(m, &err));
+    rig_stick_end(&r);
+}
+END_TEST
+
 /* A stage no virtual stick runs: the status a stick gives. */
 START_TEST(stages_it_does_not_run)
 {
@@ -584,6 +611,7 @@ int main(void)
     tcase_add_loop_test(t, vanishing_anywhere, 0, XLINK_N_LAYOUTS);
     tcase_add_test(t, a_wait_can_be_interrupted);
     tcase_add_test(t, hostile_blobs);
+    tcase_add_test(t, refused_headers);
     tcase_add_test(t, stages_it_does_not_run);
     tcase_add_test(t, kernels_of_another_compiler);
     tcase_add_test(t, names_of_the_model);
