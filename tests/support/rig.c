@@ -251,6 +251,9 @@ static void interpret(rig *r, const exec_launch *l, const uint8_t *before)
                   r->who ? r->who : r->entry,
                   (unsigned long long)r->result.profile.cycles,
                   (unsigned long long)result.profile.cycles);
+    ck_assert_uint_eq(r->result.profile.load_bytes, result.profile.load_bytes);
+    ck_assert_uint_eq(r->result.profile.store_bytes,
+                      result.profile.store_bytes);
     rig_check_profile(&lines, &result.profile, l->how.n_shaves);
     free(compiled);
     free(interpreted);

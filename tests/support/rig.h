@@ -21,7 +21,8 @@ typedef struct {
     uint64_t buffer_bytes[RIG_MAX_ARGS]; /* 0 for what is no buffer */
     uint32_t n_values;
     /* Each run that ends well is repeated on the interpreter, which must leave
-     * the same bytes after the same cycles, all of them found by line. */
+     * the same bytes after the same cycles and the same traffic, all of it
+     * found by line. */
     bool both_engines;
     /* And under the checkers, with and without following undefined values: the
      * same bytes, and no findings but of half overflows. VPU_CHECKED in the

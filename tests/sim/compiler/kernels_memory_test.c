@@ -387,6 +387,39 @@ START_TEST(like_c)
 }
 END_TEST
 
+/* A structure that is copied as a block from and to global memory is traffic of
+ * its bytes; local memory is none. */
+START_TEST(structures_copied)
+{
+    enum { ITEMS = 8, BYTES = 256 };
+    uint8_t *out, *in;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "typedef struct { float a[64]; } block;\n"
+                "__kernel void k(__global block *out,\n"
+                "                __global const block *in, __local block *t)\n"
+                "{\n"
+                "    int i = get_global_id(0);\n"
+                "    *t = in[i];\n"
+                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "    out[i] = *t;\n"
+                "}\n",
+                "k");
+    out = rig_buffer(&r, ITEMS * BYTES);
+    in = rig_buffer(&r, ITEMS * BYTES);
+    rig_local(&r, BYTES);
+    for (unsigned i = 0; i < ITEMS * BYTES; i++)
+        in[i] = (uint8_t)rig_noise(i);
+    rig_run_1d(&r, ITEMS, 1);
+    ck_assert_mem_eq(out, in, ITEMS * BYTES);
+    ck_assert_uint_eq(r.result.profile.load_bytes, ITEMS * BYTES);
+    ck_assert_uint_eq(r.result.profile.store_bytes, ITEMS * BYTES);
+    rig_close(&r);
+}
+END_TEST
+
 /* --- which variant runs -------------------------------------------------- */
 
 static const struct {
@@ -745,6 +778,7 @@ int main(void)
     tcase_set_timeout(c, 30);
     tcase_add_loop_test(c, access_patterns, 0, N_PATTERNS * N_TYPES);
     tcase_add_loop_test(c, like_c, 0, sizeof twins / sizeof *twins);
+    tcase_add_test(c, structures_copied);
     tcase_add_loop_test(c, variant_chosen, 0,
                         sizeof variants / sizeof *variants);
     tcase_add_test(c, atomics);
