@@ -607,6 +607,25 @@ static bool has_escape_clause(const char *name)
            !strncmp(name, "llvm.cttz.", 10);
 }
 
+/* The smaller or larger of two halves; NULL: i is something else. LLVM would
+ * call the C library's fminf and fmaxf lane by lane, whose zero may be the
+ * other one of two unlike zeros than isa/semantics.h says. */
+static LLVMValueRef min_max_half(host *h, LLVMValueRef i, const char *name,
+                                 LLVMValueRef *args)
+{
+    bool max = !strncmp(name, "llvm.maxnum.", 12);
+    LLVMValueRef x = args[0], y = args[1], second, number;
+
+    if (LLVMGetTypeKind(ir_element(LLVMTypeOf(i))) != LLVMHalfTypeKind ||
+        (!max && strncmp(name, "llvm.minnum.", 12)))
+        return NULL;
+    second = LLVMBuildFCmp(h->builder, max ? LLVMRealULT : LLVMRealUGT, x, y,
+                           ""); /* or one is a NaN */
+    number = LLVMBuildFCmp(h->builder, LLVMRealORD, y, y, "");
+    second = LLVMBuildAnd(h->builder, second, number, "");
+    return LLVMBuildSelect(h->builder, second, y, x, "");
+}
+
 static LLVMValueRef do_call(host *h, LLVMValueRef i)
 {
     const char *name = ir_callee(i);
@@ -647,8 +666,10 @@ static LLVMValueRef do_call(host *h, LLVMValueRef i)
     }
     if (has_escape_clause(name))
         args[1] = LLVMConstNull(LLVMTypeOf(args[1]));
-    return LLVMBuildCall2(h->builder, LLVMGetCalledFunctionType(i),
-                          import(h, LLVMGetCalledValue(i)), args, n, "");
+    v = min_max_half(h, i, name, args);
+    return v ? v
+             : LLVMBuildCall2(h->builder, LLVMGetCalledFunctionType(i),
+                              import(h, LLVMGetCalledValue(i)), args, n, "");
 }
 
 /* Integer division never traps on the device: by zero it gives 0, and the least

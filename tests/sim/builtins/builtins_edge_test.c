@@ -145,6 +145,8 @@ static double gamma_sign(double x)
       y < x ? 0 : 1)                                                           \
     X(min_max, "PUT(min(x, y), o); PUT(max(x, y), p);", y < x ? y : x,         \
       x < y ? y : x)                                                           \
+    X(number, "PUT(fmin(x, y), o); PUT(fmax(x, y), p);",                       \
+      isnan(x) || y < x ? y : x, isnan(x) || x < y ? y : x)                    \
     X(mix, "PUT(mix(x, y, (T)0.25f), o); PUT(mix(x, y, (E)0.25f), p);",        \
       narrowed(c, x + narrowed(c, narrowed(c, y - x) * 0.25)),                 \
       narrowed(c, x + narrowed(c, narrowed(c, y - x) * 0.25)))                 \
