@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { WORTH_IT = 3 }; /* rounds */
-
 /* Lines from r->moved on for which no line leaves its row. */
 static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
 {
@@ -85,7 +83,7 @@ static void make_sums(repetition *r, cache_geometry g)
 
     r->sums.from = r->moved;
     r->sums.n_lines = lines_in_rows(r, g);
-    if (r->sums.n_lines < WORTH_IT * r->step) {
+    if (r->sums.n_lines < REPEAT_WORTH_SUMS * r->step) {
         r->sums.n_lines = 0;
         return;
     }
@@ -106,7 +104,7 @@ static void make_sums(repetition *r, cache_geometry g)
 
 bool repeat_sums_fit(repetition *r, cache_geometry g, uint32_t n)
 {
-    if (r->moved - r->sums.from >= r->sums.n_lines && n >= WORTH_IT)
+    if (r->moved - r->sums.from >= r->sums.n_lines && n >= REPEAT_WORTH_SUMS)
         make_sums(r, g);
     return r->moved - r->sums.from < r->sums.n_lines;
 }

@@ -6,6 +6,9 @@
 
 #include "sim/machine/cache_repeat.h"
 
+/* So many rounds are worth the sums. */
+enum { REPEAT_WORTH_SUMS = 3 };
+
 /* Is r->sums for r->moved? Makes the sums if they are worth it for n rounds. */
 bool repeat_sums_fit(repetition *r, cache_geometry g, uint32_t n);
 /* Adds the sums of as many of the next n rounds as r->sums is for, at least

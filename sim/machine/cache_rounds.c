@@ -142,7 +142,8 @@ static void run_late(mach_cache *c, uint32_t n)
             now = repeat_sums_add(r, &b, n);
             run_ops_n(&b, &r->sums.ops, r->moved, r->step, now);
         } else {
-            run_ops_n(&b, &r->late.ops, r->moved, r->step, 1);
+            now = n < REPEAT_WORTH_SUMS ? n : 1;
+            run_ops_n(&b, &r->late.ops, r->moved, r->step, now);
         }
         r->moved += now * r->step;
     }
