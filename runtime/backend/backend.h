@@ -11,6 +11,7 @@
  *   opencl    P:D or a name       the .cl files on an OpenCL device
  *   host      FILE.so             a C plug-in that says what is right
  *   replay    FILE                a recording
+ *   npy       DIR                 golden outputs, a file NAME.npy each
  *   usb       bus-port, or        a stick; a virtual one
  *             unix:PATH,
  *             tcp:ADDRESS:PORT
@@ -51,7 +52,13 @@ typedef struct {
                       between; else outputs only, after all of them */
     bool promoted; /* halves were computed, and kept, as floats */
     bool timed;    /* backend_result.seconds are the device's own */
-    bool cycles;   /* and it counts cycles */
+    bool cycles;   /* and it counts cycles; all in the last launch where
+                      launches only run all at once */
+    /* Of a recording: its limit, 0 = none (recording.max_slowdown), and what
+     * differs from the recorded run (recording_match.differs). */
+    double max_slowdown;
+    const char *const *differs;
+    uint32_t n_differs;
 } backend_caps;
 
 /* What a backend may offer besides running a graph. A caller that needs one of
@@ -66,8 +73,10 @@ typedef enum {
                                  backend_config.check */
     BACKEND_STICK =
         1 << 5, /* boots and talks to sticks: backend_config.stick */
-    BACKEND_PARAMS = 1 << 6 /* looks at the layer's parameters itself, not at
-                               the binding's alone: backend_config.params */
+    BACKEND_PARAMS = 1 << 6,  /* looks at the layer's parameters itself, not at
+                                 the binding's alone: backend_config.params */
+    BACKEND_RECORDED = 1 << 7 /* gives back a run of the past:
+                                 backend_config.exact_source */
 } backend_extra;
 
 /* For BACKEND_ORDER: the kernels are compiled for checking (sim/check/check.h)
@@ -110,6 +119,8 @@ typedef struct {
      * BACKEND_PARAMS. */
     const char *const *params;
     uint32_t n_params;
+    bool exact_source; /* BACKEND_RECORDED: only to the very kernels, bindings
+                          and names that were recorded */
     const log_sink *log;
     void (*print)(void *user, const char *text, size_t n); /* printf; or NULL */
     void *print_user;

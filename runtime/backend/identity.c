@@ -186,11 +186,39 @@ static vpu_status launches(const backend_config *cfg, const graph *g, arena *a,
     return st;
 }
 
+/* SHAVEs, timing, and what is not as in the default machine. */
+static vpu_status machine(const backend_config *cfg, arena *a, recording *out,
+                          vpu_error *err)
+{
+    const char *const *changes;
+    const char **list;
+    mach_desc usual;
+    uint32_t n;
+    vpu_status st;
+
+    if (!cfg->desc)
+        return VPU_OK;
+    st = mach_desc_load(NULL, a, &usual, err);
+    if (st)
+        return st;
+    changes = mach_desc_changes(cfg->desc, &usual, a, &n);
+    list = arena_array(a, const char *, n + 2);
+    list[0] = arena_printf(a, "shaves=%u",
+                           cfg->how.n_shaves ? cfg->how.n_shaves
+                                             : (uint32_t)cfg->desc->num_shaves);
+    list[1] = arena_printf(a, "timing=%s", exec_timing_name(cfg->how.timing));
+    memcpy(list + 2, changes, n * sizeof *list);
+    out->machine = list;
+    out->n_machine = n + 2;
+    return VPU_OK;
+}
+
 vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
                             recording *out, vpu_error *err)
 {
     recording_buffer *buffers =
         arena_array(a, recording_buffer, g->n_buffers + 1);
+    vpu_status st;
 
     for (uint32_t i = 0; i < g->n_buffers; i++) {
         const graph_buffer *b = &g->buffers[i];
@@ -208,5 +236,6 @@ vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
                        .n_params = cfg->n_params,
                        .buffers = buffers,
                        .n_buffers = g->n_buffers};
-    return launches(cfg, g, a, out, err);
+    st = machine(cfg, a, out, err);
+    return st ? st : launches(cfg, g, a, out, err);
 }

@@ -7,11 +7,13 @@
 #include "runtime/record/recording.h"
 
 /* Fills all of *out but what ran it, times and contents. Of cfg, source_dir,
- * options and params count. Sources are read, with the files they include by
+ * options, params and the machine count. Sources are read, with the files they
+ * include by
  * `#include "name"`. In a.
  *
  * VPU_ERR_IO, VPU_ERR_UNSUPPORTED  of backend_source_find
- * VPU_ERR_LIMIT                    includes more than 32 deep */
+ * VPU_ERR_LIMIT                    includes more than 32 deep
+ * Also those of mach_desc_load. */
 vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
                             recording *out, vpu_error *err);
 

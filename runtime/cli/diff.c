@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "runtime/diff/diff.h"
 #include "runtime/diff/report.h"
 
@@ -12,7 +13,8 @@ enum { MAX_RULES = 64 };
 
 typedef struct {
     target_options t;
-    const char *a, *b, *heat_map, *junit;
+    const char *a, *b, *b_layer, *heat_map, *junit;
+    cli_limit limit;
     diff_rule rules[MAX_RULES];
     uint32_t n_rules;
     bool outputs_only, no_groups, verbose, json;
@@ -45,6 +47,18 @@ static bool parse_rule(diff_options *o, const char *text, arena *a)
     return false;
 }
 
+/* "X" or "if-known:X". */
+bool cli_take_limit(void *fields, const char *value, arena *a)
+{
+    cli_limit *limit = fields;
+    static const char if_known[] = "if-known:";
+
+    (void)a;
+    limit->if_known = !strncmp(value, if_known, sizeof if_known - 1);
+    value += limit->if_known ? sizeof if_known - 1 : 0;
+    return str_to_f64(value, &limit->times) && limit->times > 0;
+}
+
 static bool take_rule(void *fields, const char *value, arena *a)
 {
     return parse_rule(fields, value, a);
@@ -54,10 +68,19 @@ static bool take_rule(void *fields, const char *value, arena *a)
 
 static const cli_option rows[] = {
     {"a", "ID", OPTION_NAME, AT(a),
-     .help = "what is compared (default sim; see vpu devices): sim, "
-             "opencl[:P:D], host:PLUGIN.so, replay:FILE, usb[:BUS-PORT], "
-             "usb:unix:PATH, usb:tcp:ADDRESS:PORT"},
-    {"b", "ID", OPTION_NAME, AT(b), .help = "what should come out, likewise"},
+     .help =
+         "what is compared (default sim; see vpu devices): sim, "
+         "opencl[:P:D], host:PLUGIN.so, replay:FILE, npy:DIR, usb[:BUS-PORT], "
+         "usb:unix:PATH, usb:tcp:ADDRESS:PORT"},
+    {"b", "ID", OPTION_NAME, AT(b),
+     .help = "what should come out, likewise, or npy:DIR with a file NAME.npy "
+             "for each output"},
+    {"b-layer", "FILE.xml", OPTION_TEXT, AT(b_layer),
+     .help = "another binding of the layer, with other kernels, for side b "
+             "(--b is then sim when not given)"},
+    {"max-slowdown", "X", OPTION_OTHER, AT(limit), .take = cli_take_limit,
+     .help = "a may take X times the cycles of b at most, in all and in each "
+             "stage; if-known:X where both sides count cycles"},
     {"tolerance", "[OUT=]SPEC", OPTION_OTHER, .take = take_rule,
      .help = "how far elements may be apart: exact (default), or any of "
              "ulp=N,abs=X,rel=X, of which one must hold; nan=any|bits|never "
@@ -84,6 +107,7 @@ static const cli_table tables[] = {{&own_options, 0},
                                    {&target_input_options, AT(t)},
                                    {&target_how_backend_heading, 0},
                                    TARGET_HOW(AT(t)),
+                                   {&target_recording_options, AT(t)},
                                    TARGET_STICK(AT(t))};
 
 int cli_diff_own_option(const char *word)
@@ -113,6 +137,8 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     *o = (diff_options){.a = "sim"};
     target_init(&o->t);
     c = cli_parse(&cli_diff, o, &line, a);
+    if (!c && !o->b && o->b_layer)
+        o->b = "sim";
     if (!c && !o->b)
         c = cli_usage(&cli_diff, "--b says what to compare with");
     c = c ? c : target_check(&o->t, &cli_diff, line.words, line.n_words);
@@ -145,7 +171,7 @@ typedef struct {
     diff_options o;
     arena *a;
     log_sink log;
-    target t;
+    target targets[2];
     backend_config cfg[2];
 } session;
 
@@ -158,8 +184,14 @@ void cli_print_aside(void *user, const char *text, size_t n)
 
 static vpu_status find_side(session *s, int k, diff_side *side, vpu_error *err)
 {
+    const target *t = &s->targets[k];
+    vpu_status st = cli_make_inputs(&s->o.t, t, s->a, &side->inputs, err);
+
+    if (st)
+        return st;
     side->id = k ? s->o.b : s->o.a;
-    s->cfg[k] = target_backend(&s->o.t, &s->t);
+    side->graph = t->graph;
+    s->cfg[k] = target_backend(&s->o.t, t);
     s->cfg[k].log = &s->log;
     s->cfg[k].print = cli_print_aside;
     side->cfg = &s->cfg[k];
@@ -186,27 +218,48 @@ static vpu_status tell(const session *s, const diff_report *r, vpu_error *err)
     return st;
 }
 
+/* Both sides, each with its own binding. A parameter is one of the two. */
+static vpu_status bind_sides(session *s, vpu_error *err)
+{
+    target_options both = s->o.t;
+    target *const list[] = {&s->targets[0], &s->targets[1]};
+    vpu_status st;
+
+    if (!s->o.b_layer) {
+        st = target_bind(&s->o.t, s->a, &s->log, &s->targets[0], err);
+        s->targets[1] = s->targets[0];
+        return st;
+    }
+    both.offered |= BACKEND_PARAMS;
+    st = target_bind(&both, s->a, &s->log, &s->targets[0], err);
+    both.xml = s->o.b_layer;
+    both.only_type = true;
+    if (!st)
+        st = target_bind(&both, s->a, &s->log, &s->targets[1], err);
+    return st ? st : target_check_params(&s->o.t, list, 2, s->a, err);
+}
+
 static vpu_status run(session *s, bool *equal, vpu_error *err)
 {
     diff_side sides[2];
-    diff_config cfg = {.rules = s->o.rules,
+    diff_config cfg = {.max_slowdown = s->o.limit.times,
+                       .slowdown_if_known = s->o.limit.if_known,
+                       .rules = s->o.rules,
                        .n_rules = s->o.n_rules,
                        .outputs_only = s->o.outputs_only,
                        .no_groups = s->o.no_groups,
                        .heat_map = s->o.heat_map,
                        .run = &s->cfg[0]};
     diff_report r;
-    vpu_status st = target_bind(&s->o.t, s->a, &s->log, &s->t, err);
+    vpu_status st = bind_sides(s, err);
 
     for (int k = 0; k < 2 && !st; k++)
         st = find_side(s, k, &sides[k], err);
     if (!st)
-        st = cli_make_inputs(&s->o.t, &s->t, s->a, &cfg.inputs, err);
-    if (!st)
-        st = diff_run(s->t.graph, sides, &cfg, s->a, &r, err);
+        st = diff_run(sides, &cfg, s->a, &r, err);
     if (!st)
         st = tell(s, &r, err);
-    *equal = !st && r.equal;
+    *equal = !st && r.equal && !r.too_slow;
     return st;
 }
 
@@ -233,16 +286,19 @@ const cli_command cli_diff = {
     .head =
         "usage: vpu diff LAYER.xml --b ID [OPTIONS]\n\n"
         "Runs a layer on two backends with the same inputs and says whether they\n"
-        "agree, where not, by how much, and who wrote it. b is what should be.\n\n",
+        "agree, where not, by how much, and who wrote it. b is what should be. With\n"
+        "--b-layer b has kernels of its own: an optimised kernel against the one it\n"
+        "replaces.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Exit status: 0 they agree, 1 they do not, 2 and above it could not be found\n"
+        "Exit status: 0 they agree, 1 they do not or a is too slow, 2 and above it could not be found\n"
         "out (vpu run --help says why).\n\n"
         "Examples:\n"
         "  vpu diff kernels/grn/layer.xml --layer GRN --shape in0=1x16x64x64 \\\n"
         "      --param bias=1.0 --b host:build/plugins/grn.so\n"
         "  vpu diff layer.xml --shape in0=1x3x64x64 --b opencl --tolerance rel=2e-3,abs=1e-3\n"
-        "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:stick.vpurec\n",
+        "  vpu diff layer.xml --shape in0=1x3x64x64 --b replay:stick.vpurec\n"
+        "  vpu diff fast.xml --b-layer plain.xml --shape in0=1x3x64x64 --max-slowdown 0.8\n",
     .main = diff_main};

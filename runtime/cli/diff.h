@@ -4,6 +4,16 @@
 
 #include "runtime/cli/target.h"
 
+/* A limit on cycles: so many times those of the other side, 0 = none; whether
+ * it counts only where both sides count cycles. */
+typedef struct {
+    double times;
+    bool if_known;
+} cli_limit;
+
+/* --max-slowdown, of a cli_limit. */
+bool cli_take_limit(void *fields, const char *value, arena *a);
+
 /* Words of a command line that an option of `vpu diff` alone takes, itself
  * included; 0 when word is no such option. */
 int cli_diff_own_option(const char *word);

@@ -8,6 +8,7 @@
 typedef struct {
     target_options t;
     const char *backend, *output;
+    cli_limit limit;
     bool outputs_only;
 } record_options;
 
@@ -20,7 +21,10 @@ static const cli_option rows[] = {
     {"backend", "ID", OPTION_NAME, AT(backend),
      .help = "what runs it (default sim; see vpu devices)"},
     {"outputs-only", NULL, OPTION_FLAG, AT(outputs_only),
-     .help = "not the tensors between stages"}};
+     .help = "not the tensors between stages"},
+    {"max-slowdown", "X", OPTION_OTHER, AT(limit), .take = cli_take_limit,
+     .help = "kept with it: vpu diff finds a run too slow that takes more than "
+             "X times the recorded cycles"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_table tables[] = {{&own_options, 0},
@@ -52,6 +56,20 @@ static int parse(int argc, char **argv, record_options *o,
                    arena_printf(a, "not with --backend %s", o->backend));
 }
 
+static vpu_status keep_limit(const record_options *o, const backend *b,
+                             recording *r, vpu_error *err)
+{
+    bool cycles = b->ops->caps(b->self)->cycles;
+
+    if (!cycles && o->limit.times > 0 && !o->limit.if_known)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "--max-slowdown %g: %s counts no cycles; expected the "
+                       "simulator with its timing",
+                       o->limit.times, o->backend);
+    r->max_slowdown = cycles ? o->limit.times : 0;
+    return VPU_OK;
+}
+
 static vpu_status run(const record_options *o, const backend_ops *ops,
                       const char *device, arena *a, const log_sink *log,
                       vpu_error *err)
@@ -78,6 +96,8 @@ static vpu_status run(const record_options *o, const backend_ops *ops,
                                                   .inputs = inputs,
                                                   .stages = !o->outputs_only},
                          a, &r, err);
+    if (!st)
+        st = keep_limit(o, &b, &r, err);
     if (!st)
         st = recording_write(o->output, &r, err);
     backend_close(&b);
@@ -110,7 +130,8 @@ const cli_command cli_record = {
         "Runs a layer on a backend and writes what went in and what came out, with\n"
         "times and hashes of kernel and binding, to one file. `vpu diff \u2026 --b\n"
         "replay:FILE` compares with it ever after, on any machine, and refuses when\n"
-        "kernel, binding, parameters or inputs are not those recorded.\n\n",
+        "the layer, its shapes, parameters or inputs are not those recorded. Kernels\n"
+        "and work sizes may change: a note says so (--exact-source refuses that, too).\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =

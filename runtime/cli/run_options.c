@@ -107,7 +107,7 @@ static const cli_option own_rows[] = {
     {.kind = OPTION_HEADING, .help = "How it runs:"},
     {"backend", "ID", OPTION_NAME, AT(backend),
      .help = "what runs it: sim (default), opencl, opencl:P:D, opencl:NAME, "
-             "host:FILE.so, replay:FILE, null, usb, usb:BUS-PORT, "
+             "host:FILE.so, replay:FILE, npy:DIR, null, usb, usb:BUS-PORT, "
              "usb:unix:PATH, usb:tcp:ADDRESS:PORT (see vpu devices); options "
              "that only the simulator knows are refused then"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,

@@ -1,5 +1,4 @@
 /* vpu suite: many comparisons, each a `vpu diff` in a process of its own. */
-#include <getopt.h>
 #include <jansson.h>
 #include <libxml/xmlwriter.h>
 #include <stdio.h>
@@ -10,17 +9,18 @@
 #include "base/file.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/diff.h"
+#include "runtime/diff/record.h"
 #include "runtime/suite/case.h"
 #include "runtime/suite/jobs.h"
 
 typedef struct {
-    const char *junit, *filter;
+    const char *junit, *filter, *max_slowdown;
     uint32_t n_jobs;
     double timeout_s;
     bool update, list, quiet;
 } suite_options;
 
-typedef enum { EQUAL, DIFFERENT, FAILED } outcome;
+typedef enum { EQUAL, SLOWER, DIFFERENT, FAILED } outcome;
 
 typedef struct {
     suite_options o;
@@ -50,6 +50,9 @@ static const cli_option rows[] = {
      .help = "kill a case after so much time (default 600, 0 = never)"},
     {"filter", "TEXT", OPTION_TEXT, AT(filter),
      .help = "only cases with TEXT in their name"},
+    {"max-slowdown", "X", OPTION_TEXT, AT(max_slowdown),
+     .help = "as of vpu diff, for cases that count cycles on both sides and "
+             "say no limit of their own"},
     {"junit", "FILE", OPTION_TEXT, AT(junit),
      .help = "results for CI, as JUnit XML"},
     {"update", NULL, OPTION_FLAG, AT(update),
@@ -66,6 +69,7 @@ static const cli_table tables[] = {{&own_options, 0}};
 static int parse(options_line *line, suite_options *o, arena *a)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    cli_limit limit;
     int rc;
 
     *o = (suite_options){.n_jobs = cpus > 0 ? (uint32_t)cpus : 1,
@@ -73,6 +77,10 @@ static int parse(options_line *line, suite_options *o, arena *a)
     rc = cli_parse(&cli_suite, o, line, a);
     if (!rc && !line->n_words)
         rc = cli_usage(&cli_suite, "no folder and no case");
+    if (!rc && o->max_slowdown && !cli_take_limit(&limit, o->max_slowdown, a))
+        rc = cli_usage(&cli_suite,
+                       "--max-slowdown %s: expected a number above 0",
+                       o->max_slowdown);
     return rc;
 }
 
@@ -110,11 +118,15 @@ static char *self_path(arena *a)
 /* `vpu diff` with the case's words. */
 static char **diff_words(suite *s, const suite_case *c)
 {
-    char **w = arena_array(s->a, char *, c->n_words + 6);
+    char **w = arena_array(s->a, char *, c->n_words + 8);
     size_t n = 0;
 
     w[n++] = self_path(s->a);
     w[n++] = arena_strdup(s->a, "diff");
+    if (s->o.max_slowdown) { /* a later one of the case counts */
+        w[n++] = arena_strdup(s->a, "--max-slowdown");
+        w[n++] = arena_printf(s->a, "if-known:%s", s->o.max_slowdown);
+    }
     for (size_t i = 0; i < c->n_words; i++)
         w[n++] = c->words[i];
     w[n++] = arena_strdup(s->a, "--report");
@@ -148,8 +160,9 @@ static bool recording_of(const suite_case *c, const char **file,
  * case has no recording. */
 static char **record_words(suite *s, const suite_case *c)
 {
-    char **w = arena_array(s->a, char *, c->n_words + 8);
+    char **w = arena_array(s->a, char *, c->n_words + 10);
     const char *file, *maker;
+    double limit;
     size_t n = 0;
 
     if (!recording_of(c, &file, &maker))
@@ -169,6 +182,12 @@ static char **record_words(suite *s, const suite_case *c)
     w[n++] = arena_strdup(s->a, "--to");
     w[n++] = arena_strdup(s->a, file);
     w[n++] = arena_strdup(s->a, "--quiet");
+    file = *file == '/' ? file : file_join(s->a, c->dir, file);
+    limit = diff_recorded_limit(file); /* a new one keeps it */
+    if (limit > 0) {
+        w[n++] = arena_strdup(s->a, "--max-slowdown");
+        w[n++] = arena_printf(s->a, "if-known:%.17g", limit);
+    }
     return w;
 }
 
@@ -191,14 +210,18 @@ static const char *complaint(arena *a, const str *text)
                   : "it said nothing";
 }
 
-static const char *summary_of(arena *a, const job *j)
+/* What a comparison that ran found. */
+static void read_report(suite *s, size_t i)
 {
+    const job *j = &s->jobs[i];
     json_t *report = json_loadb(str_text(&j->out), j->out.n, 0, NULL);
     const char *text = json_string_value(json_object_get(report, "summary"));
+    const char *verdict = json_string_value(json_object_get(report, "verdict"));
+    bool slower = verdict && !strcmp(verdict, "slower");
 
-    text = text ? arena_strdup(a, text) : "no summary in the report";
+    s->texts[i] = text ? arena_strdup(s->a, text) : "no summary in the report";
+    s->outcomes[i] = !j->exit_status ? EQUAL : slower ? SLOWER : DIFFERENT;
     json_decref(report);
-    return text;
 }
 
 static void judge(suite *s, size_t i)
@@ -216,15 +239,14 @@ static void judge(suite *s, size_t i)
         s->outcomes[i] = EQUAL;
         s->texts[i] = "recorded";
     } else if (!s->o.update && j->exit_status <= CLI_DIFFERS) {
-        s->outcomes[i] = j->exit_status ? DIFFERENT : EQUAL;
-        s->texts[i] = summary_of(s->a, j);
+        read_report(s, i);
     } else
         s->texts[i] = complaint(s->a, &j->errors);
 }
 
 static void on_done(void *user, size_t i)
 {
-    static const char *const words[] = {"ok", "DIFFERENT", "FAILED"};
+    static const char *const words[] = {"ok", "SLOWER", "DIFFERENT", "FAILED"};
     suite *s = user;
 
     judge(s, i);
@@ -265,8 +287,8 @@ static void write_failure(xmlTextWriter *w, const suite *s, size_t i)
     const char *said = str_text(&s->jobs[i].errors);
     str text = {0};
 
-    xmlTextWriterStartElement(w, s->outcomes[i] == DIFFERENT ? X("failure")
-                                                             : X("error"));
+    xmlTextWriterStartElement(w, s->outcomes[i] == FAILED ? X("error")
+                                                          : X("failure"));
     write_attribute(w, "message", s->texts[i]);
     str_puts_xml(&text,
                  arena_printf(s->a, "vpu suite %s\n%.*s", c->path, MOST, said));
@@ -298,7 +320,7 @@ static vpu_status write_junit(const suite *s, vpu_error *err)
     xmlTextWriterWriteAttribute(w, X("name"), X("vpu suite"));
     xmlTextWriterWriteFormatAttribute(w, X("tests"), "%zu", s->n);
     xmlTextWriterWriteFormatAttribute(w, X("failures"), "%zu",
-                                      count(s, DIFFERENT));
+                                      count(s, DIFFERENT) + count(s, SLOWER));
     xmlTextWriterWriteFormatAttribute(w, X("errors"), "%zu", count(s, FAILED));
     for (size_t i = 0; i < s->n; i++)
         write_case(w, s, i);
@@ -345,12 +367,14 @@ static int run(suite *s)
     printf("%zu %s", count(s, EQUAL), s->o.update ? "recorded" : "equal");
     if (!s->o.update)
         printf(", %zu different", count(s, DIFFERENT));
+    if (count(s, SLOWER))
+        printf(", %zu slower", count(s, SLOWER));
     printf(", %zu failed\n", count(s, FAILED));
     if (s->o.junit && write_junit(s, &err))
         return cli_fail(&err);
-    return count(s, FAILED)      ? CLI_ERROR
-           : count(s, DIFFERENT) ? CLI_DIFFERS
-                                 : CLI_OK;
+    return count(s, FAILED)                         ? CLI_ERROR
+           : count(s, DIFFERENT) + count(s, SLOWER) ? CLI_DIFFERS
+                                                    : CLI_OK;
 }
 
 static int suite_main(int argc, char **argv)

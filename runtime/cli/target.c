@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "runtime/graph/io.h"
@@ -183,6 +184,14 @@ static const cli_option quiet_rows[] = {
     {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"}};
 const cli_options target_quiet_options = CLI_OPTIONS(quiet_rows);
 
+static const cli_option recording_rows[] = {
+    {"exact-source", NULL, OPTION_FLAG, AT(exact_source),
+     .needs = BACKEND_RECORDED,
+     .help = "compare with a recording only when kernels, work sizes and names "
+             "are the recorded ones to the letter (default: a note says what "
+             "differs)"}};
+const cli_options target_recording_options = CLI_OPTIONS(recording_rows);
+
 static const cli_option stick_rows[] = {
     {.kind = OPTION_HEADING,
      .help = "On a stick (backend usb; --shaves and --release, whose blob it "
@@ -260,12 +269,41 @@ static void list_params(const target_options *o, arena *a, target *t)
     t->n_params = (uint32_t)n;
 }
 
+vpu_status target_check_params(const target_options *o, target *const *list,
+                               uint32_t n, arena *a, vpu_error *err)
+{
+    bool look = !(o->offered & BACKEND_PARAMS);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t p = 0; p < o->params.n && !st && look; p++)
+        for (uint32_t k = 0; k < n; k++) {
+            graph_request one = list[k]->request;
+
+            one.params += p;
+            one.n_params = 1;
+            st = graph_check_params(&one, a, err);
+            if (!st)
+                break;
+        }
+    return st;
+}
+
+static const char *type_to_bind(const target_options *o, const config_file *f)
+{
+    bool only = o->only_type && f->n_layers;
+
+    for (size_t i = 0; i < f->n_layers && only && o->layer; i++)
+        only = strcasecmp(f->layers[i].type, o->layer) &&
+               !strcasecmp(f->layers[i].type, f->layers[0].type);
+    return only ? NULL : o->layer;
+}
+
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
-    graph_shape shapes[OPTION_MAX_LIST];
-    config_param params[OPTION_MAX_LIST];
-    config_blob blobs[OPTION_MAX_LIST];
+    graph_shape *shapes = arena_array(a, graph_shape, o->shapes.n + 1);
+    config_param *params = arena_array(a, config_param, o->params.n + 1);
+    config_blob *blobs = arena_array(a, config_blob, o->blobs.n + 1);
     graph_request q = {.binding = &t->binding,
                        .at = o->at,
                        .type = o->layer,
@@ -279,6 +317,8 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
 
     if (!st)
         st = config_file_read(o->xml, a, log, o->strict, &t->binding, err);
+    if (!st)
+        q.type = type_to_bind(o, &t->binding);
     for (uint32_t i = 0; i < o->shapes.n && !st; i++)
         st = graph_shape_parse(o->shapes.items[i], &shapes[i], err);
     for (uint32_t i = 0; i < o->params.n && !st; i++)
@@ -291,8 +331,9 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     }
     if (!st)
         st = graph_bind(&q, a, log, &t->graph, err);
-    if (!st && !(o->offered & BACKEND_PARAMS))
-        st = graph_check_params(&q, a, err);
+    t->request = q;
+    if (!st)
+        st = target_check_params(o, &t, 1, a, err);
     if (!st)
         list_params(o, a, t);
     return st;
@@ -405,6 +446,7 @@ backend_config target_backend(const target_options *o, const target *t)
                                     .limits = &o->compile},
                         .how = o->how,
                         .desc = &t->desc,
+                        .exact_source = o->exact_source,
                         .params = t->params,
                         .n_params = t->n_params,
                         .stick = &o->stick};

@@ -14,7 +14,10 @@
 typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
     options_list shapes, params, inputs, blobs, sets, clang;
-    exec_options how; /* n_shaves 0 = all; max_cycles: see target_max_cycles */
+    bool only_type;    /* `layer` or, where the file has none of that name, the
+                          only one there is */
+    bool exact_source; /* as backend_config.exact_source */
+    exec_options how;  /* n_shaves 0 = all; max_cycles: see target_max_cycles */
     config_release strict;
     child_limits compile; /* of each process that compiles */
     uint32_t offered; /* extras of the backends that the command has chosen */
@@ -30,8 +33,8 @@ typedef struct {
 extern const cli_options target_layer_options, target_input_options,
     target_machine_options, target_order_options, target_run_options,
     target_shaves_options, target_host_options, target_cache_options,
-    target_quiet_options, target_stick_heading, target_how_heading,
-    target_how_backend_heading;
+    target_quiet_options, target_recording_options, target_stick_heading,
+    target_how_heading, target_how_backend_heading;
 
 /* In a command's list of tables: how a layer runs, and how a stick is talked
  * to, of the target_options at offset `at`. */
@@ -70,13 +73,19 @@ typedef struct {
      */
     const char *const *params;
     uint32_t n_params;
+    graph_request request;
 } target;
 
-/* Machine, binding, model, graph; everything in the arena.
+/* Machine, binding, model, graph; everything in the arena. With o->offered the
+ * parameters are looked at (target_check_params).
  * Errors of mach_desc_load, config_file_read, config_model_read, graph_bind,
  * and VPU_ERR_INVALID for values that do not fit (message quotes them). */
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err);
+/* Unless o->offered has BACKEND_PARAMS: VPU_ERR_INVALID for a parameter that
+ * none of n bound targets looks at. */
+vpu_status target_check_params(const target_options *o, target *const *list,
+                               uint32_t n, arena *a, vpu_error *err);
 /* Fill data with what the options say of input buffer b; default random:N.
  * VPU_ERR_INVALID, and the errors of graph_input_fill. */
 vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/diff/pairing.h"
 #include "runtime/diff/record.h"
 #include "runtime/diff/report.h"
 #include "runtime/diff/trace_back.h"
@@ -16,7 +17,8 @@ typedef struct {
 } opened;
 
 typedef struct {
-    const graph *g;
+    const graph *g; /* a's */
+    diff_pairing pairing;
     const diff_config *cfg;
     arena *mem;
     diff_report *r;
@@ -33,12 +35,12 @@ static vpu_status of_side(const run *x, const opened *o, vpu_status st)
 
 static vpu_status open_side(run *x, opened *o)
 {
-    vpu_status st =
-        backend_open(o->side->ops, o->side->cfg, x->g, &o->b, x->err);
+    const graph *g = o->side->graph;
+    vpu_status st = backend_open(o->side->ops, o->side->cfg, g, &o->b, x->err);
 
-    for (uint32_t i = 0; i < x->g->n_buffers && !st; i++)
-        if (x->g->buffers[i].role == GRAPH_INPUT)
-            st = o->b.ops->write(o->b.self, i, x->cfg->inputs[i], x->err);
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++)
+        if (g->buffers[i].role == GRAPH_INPUT)
+            st = o->b.ops->write(o->b.self, i, o->side->inputs[i], x->err);
     if (!st)
         o->caps = o->b.ops->caps(o->b.self);
     return of_side(x, o, st);
@@ -67,6 +69,7 @@ static void place(const tensor_desc *d, const diff_element *e, diff_place *p)
 static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
 {
     const graph_buffer *b = &x->g->buffers[buffer];
+    const uint32_t places[2] = {buffer, x->pairing.buffers[buffer]};
     const diff_pair pair = {&b->desc, x->data[0], x->data[1]};
     diff_buffer *d;
     vpu_status st = VPU_OK;
@@ -81,7 +84,7 @@ static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
         const opened *o = &x->sides[k];
 
         st = of_side(x, o,
-                     o->b.ops->read(o->b.self, buffer, x->data[k], x->err));
+                     o->b.ops->read(o->b.self, places[k], x->data[k], x->err));
     }
     if (!st)
         st = diff_compare(&pair, &d->tolerance, NULL, &d->result, x->err);
@@ -115,20 +118,21 @@ static uint32_t writer_of(const graph *g, uint32_t buffer)
     return g->n_launches;
 }
 
-static vpu_status run_both(run *x, uint32_t first, uint32_t n)
+static vpu_status run_side(run *x, int k, uint32_t first, uint32_t n)
 {
-    backend_result *results = arena_array(x->mem, backend_result, n + 1);
+    const opened *o = &x->sides[k];
+
+    return of_side(
+        x, o,
+        backend_run(&o->b, first, n, x->r->sides[k].results + first, x->err));
+}
+
+static vpu_status run_all(run *x)
+{
     vpu_status st = VPU_OK;
 
-    for (int k = 0; k < 2 && !st; k++) {
-        const opened *o = &x->sides[k];
-
-        memset(results, 0, n * sizeof *results);
-        st = of_side(x, o, backend_run(&o->b, first, n, results, x->err));
-        for (uint32_t i = 0; i < n; i++)
-            *(k ? &x->r->launches[first + i].result_b
-                : &x->r->launches[first + i].result_a) = results[i];
-    }
+    for (int k = 0; k < 2 && !st; k++)
+        st = run_side(x, k, 0, x->sides[k].side->graph->n_launches);
     return st;
 }
 
@@ -142,8 +146,9 @@ static vpu_status compare_written(run *x, uint32_t launch, bool all)
 
         if (writer_of(x->g, i) != launch)
             continue;
-        if (b->role == GRAPH_OUTPUT ||
-            (all && b->role == GRAPH_SCRATCH && !b->untyped))
+        if (x->pairing.buffers[i] != DIFF_UNPAIRED &&
+            (b->role == GRAPH_OUTPUT ||
+             (all && b->role == GRAPH_SCRATCH && !b->untyped)))
             st = compare(x, i, launch);
     }
     return st;
@@ -151,15 +156,16 @@ static vpu_status compare_written(run *x, uint32_t launch, bool all)
 
 static vpu_status run_and_compare(run *x)
 {
-    bool stages = x->sides[0].caps->stages && x->sides[1].caps->stages;
+    bool stages = x->sides[0].caps->stages && x->sides[1].caps->stages &&
+                  x->pairing.stages;
     vpu_status st = VPU_OK;
 
     x->r->by_stage = stages && !x->cfg->outputs_only;
     if (!x->r->by_stage)
-        st = run_both(x, 0, x->g->n_launches);
+        st = run_all(x);
     for (uint32_t i = 0; i < x->g->n_launches && !st; i++) {
-        if (x->r->by_stage)
-            st = run_both(x, i, 1);
+        for (int k = 0; k < 2 && !st && x->r->by_stage; k++)
+            st = run_side(x, k, i, 1);
         if (!st)
             st = compare_written(x, i, x->r->by_stage);
     }
@@ -222,53 +228,163 @@ static void summarise(run *x)
                             (unsigned long long)n, (unsigned long long)bits)
              : arena_printf(x->mem, "%llu elements, bit for bit",
                             (unsigned long long)n);
-    if (x->r->caps_a.promoted || x->r->caps_b.promoted)
+    if (x->r->sides[0].caps.promoted || x->r->sides[1].caps.promoted)
         x->r->summary =
             arena_printf(x->mem, "%s (halves promoted)", x->r->summary);
 }
 
-vpu_status diff_run(const graph *g, const diff_side sides[2],
-                    const diff_config *cfg, arena *mem, diff_report *report,
-                    vpu_error *err)
-{
-    run x = {.g = g,
-             .cfg = cfg,
-             .mem = mem,
-             .r = report,
-             .sides = {{.side = &sides[0], .letter = "a"},
-                       {.side = &sides[1], .letter = "b"}},
-             .err = err};
-    uint64_t most = 1;
-    vpu_status st = VPU_OK;
+/* --- cycles -------------------------------------------------------------- */
 
-    *report = (diff_report){.graph = g,
-                            .id_a = sides[0].id,
-                            .id_b = sides[1].id,
-                            .equal = true,
-                            .first_deviating = -1,
-                            .summary = ""};
-    report->launches = arena_array(mem, diff_launch, g->n_launches + 1);
+double diff_slowdown(const diff_report *r)
+{
+    return r->sides[0].cycles && r->sides[1].cycles
+               ? (double)r->sides[0].cycles / (double)r->sides[1].cycles
+               : 0;
+}
+
+static bool is_slower(const diff_report *r, uint64_t a, uint64_t b)
+{
+    return a && b && (double)a > r->max_slowdown * (double)b;
+}
+
+/* The stage that is slower, or all of them. */
+static void tell_slower(run *x)
+{
+    const diff_report *r = x->r;
+    double by = diff_slowdown(r);
+    const char *of = "";
+
+    for (uint32_t i = 0; i < x->g->n_launches && by <= r->max_slowdown; i++)
+        if (r->launches[i].too_slow) {
+            by = (double)r->sides[0].results[i].cycles /
+                 (double)r->sides[1].results[i].cycles;
+            of = arena_printf(x->mem, ", stage %s", x->g->launches[i].name);
+        }
+    x->r->summary =
+        arena_printf(x->mem, "%s; %.4g times the cycles, the limit is %.4g%s",
+                     r->summary, by, r->max_slowdown, of);
+}
+
+static void judge_cycles(run *x)
+{
+    diff_report *r = x->r;
+
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < r->sides[k].graph->n_launches; i++)
+            r->sides[k].cycles += r->sides[k].results[i].cycles;
+    if (r->max_slowdown <= 0)
+        return;
+    r->too_slow = is_slower(r, r->sides[0].cycles, r->sides[1].cycles);
+    for (uint32_t i = 0; r->by_stage && i < x->g->n_launches; i++) {
+        diff_launch *l = &r->launches[i];
+
+        l->too_slow = is_slower(r, r->sides[0].results[i].cycles,
+                                r->sides[1].results[i].cycles);
+        r->too_slow |= l->too_slow;
+    }
+}
+
+/* The limit that counts, and whether it can be judged. */
+static vpu_status find_limit(run *x)
+{
+    diff_report *r = x->r;
+    bool known = r->sides[0].caps.cycles && r->sides[1].caps.cycles;
+
+    r->max_slowdown = x->cfg->max_slowdown > 0 ? x->cfg->max_slowdown
+                                               : r->sides[1].caps.max_slowdown;
+    if (known || x->cfg->max_slowdown <= 0 || x->cfg->slowdown_if_known) {
+        r->max_slowdown = known ? r->max_slowdown : 0;
+        return VPU_OK;
+    }
+    for (int k = 0; k < 2; k++)
+        if (!r->sides[k].caps.cycles)
+            return err_set(
+                x->err, VPU_ERR_UNSUPPORTED,
+                "a limit of %gx the cycles, but %s (%s) counts none; "
+                "expected the simulator with its timing, or a "
+                "recording of it",
+                x->cfg->max_slowdown, x->sides[k].letter, r->sides[k].id);
+    return VPU_OK;
+}
+
+static void begin_side(run *x, int k, const diff_side *side)
+{
+    x->sides[k] = (opened){.side = side, .letter = k ? "b" : "a"};
+    x->r->sides[k] =
+        (diff_report_side){.id = side->id,
+                           .graph = side->graph,
+                           .inputs = side->inputs,
+                           .results = arena_array(x->mem, backend_result,
+                                                  side->graph->n_launches + 1)};
+}
+
+static void keep_caps(run *x, int k)
+{
+    backend_caps *c = &x->r->sides[k].caps;
+    const char **differs;
+
+    *c = *x->sides[k].caps;
+    c->device = arena_strdup(x->mem, c->device);
+    c->version = arena_strdup(x->mem, c->version);
+    differs = arena_array(x->mem, const char *, c->n_differs + 1);
+    for (uint32_t i = 0; i < c->n_differs; i++)
+        differs[i] = arena_strdup(x->mem, c->differs[i]);
+    c->differs = differs;
+}
+
+static uint64_t largest(const graph *g)
+{
+    uint64_t most = 1;
+
     for (uint32_t i = 0; i < g->n_buffers; i++)
         if (g->buffers[i].bytes > most)
             most = g->buffers[i].bytes;
+    return most;
+}
+
+static vpu_status open_both(run *x)
+{
+    uint64_t most = largest(x->g);
+    vpu_status st = VPU_OK;
+
     for (int k = 0; k < 2 && !st; k++) {
-        x.data[k] = malloc(most);
-        st = x.data[k] ? open_side(&x, &x.sides[k])
-                       : err_set(err, VPU_ERR_NOMEM,
-                                 "no memory for %llu bytes of a tensor",
-                                 (unsigned long long)most);
+        x->data[k] = malloc(most);
+        st = x->data[k] ? open_side(x, &x->sides[k])
+                        : err_set(x->err, VPU_ERR_NOMEM,
+                                  "no memory for %llu bytes of a tensor",
+                                  (unsigned long long)most);
     }
-    if (!st) {
-        report->caps_a = *x.sides[0].caps;
-        report->caps_b = *x.sides[1].caps;
-        report->caps_a.device = arena_strdup(mem, report->caps_a.device);
-        report->caps_b.device = arena_strdup(mem, report->caps_b.device);
-        report->caps_a.version = arena_strdup(mem, report->caps_a.version);
-        report->caps_b.version = arena_strdup(mem, report->caps_b.version);
-        st = run_and_compare(&x);
-    }
+    for (int k = 0; k < 2 && !st; k++)
+        keep_caps(x, k);
+    return st;
+}
+
+vpu_status diff_run(const diff_side sides[2], const diff_config *cfg,
+                    arena *mem, diff_report *report, vpu_error *err)
+{
+    const graph *g = sides[0].graph;
+    run x = {.g = g, .cfg = cfg, .mem = mem, .r = report, .err = err};
+    vpu_status st;
+
+    *report = (diff_report){
+        .graph = g, .equal = true, .first_deviating = -1, .summary = ""};
+    report->launches = arena_array(mem, diff_launch, g->n_launches + 1);
+    for (int k = 0; k < 2; k++)
+        begin_side(&x, k, &sides[k]);
+    st = diff_pair_graphs(g, sides[1].graph, mem, &x.pairing, err);
+    report->paired = x.pairing.stages;
     if (!st)
+        st = open_both(&x);
+    if (!st)
+        st = find_limit(&x);
+    if (!st)
+        st = run_and_compare(&x);
+    if (!st) {
+        judge_cycles(&x);
         summarise(&x);
+        if (report->too_slow)
+            tell_slower(&x);
+    }
     for (int k = 0; k < 2; k++) {
         backend_close(&x.sides[k].b);
         free(x.data[k]);

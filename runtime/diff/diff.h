@@ -1,4 +1,4 @@
-/* A graph on two backends, and what came out compared.
+/* A layer on two backends, or in two bindings, and what came out compared.
  *
  * Both get the same inputs. Where both can, launches run one by one and every
  * buffer a launch wrote is compared behind it, so the first launch that
@@ -24,19 +24,24 @@ typedef struct {
     const char *id; /* as the user wrote it */
     const backend_ops *ops;
     const backend_config *cfg;
+    const graph *graph;
+    void *const *inputs; /* per buffer of the graph: what to put into each
+                            input; others are not looked at */
 } diff_side;
 
 typedef struct {
     const diff_rule *rules; /* none = exact */
     uint32_t n_rules;
-    void *const *inputs;  /* per buffer of the graph: what to put into each
-                                   input; others are not looked at */
     bool outputs_only;    /* do not compare between stages */
     bool no_groups;       /* do not trace back */
     const char *heat_map; /* file for a picture of the first buffer that differs
                              (diff_heat_map); NULL = none */
     const backend_config
         *run; /* for tracing back; NULL = the default machine */
+    /* a may take so many times the cycles of b, in all and stage by stage; 0 =
+     * what a recording demands, or any number. */
+    double max_slowdown;
+    bool slowdown_if_known; /* else both sides must count cycles */
 } diff_config;
 
 /* Where an element is. */
@@ -64,15 +69,27 @@ typedef struct {
 } diff_buffer;
 
 typedef struct {
-    backend_result result_a, result_b;
+    const char *id;
+    const graph *graph;
+    void *const *inputs;
+    backend_caps caps;
+    backend_result *results; /* by launch of the graph */
+    uint64_t cycles;         /* of all; 0 = unknown */
+} diff_report_side;
+
+/* A launch of a. */
+typedef struct {
     bool deviates; /* some buffer it wrote is not equal */
+    bool too_slow;
 } diff_launch;
 
 typedef struct {
-    const graph *graph;
-    const char *id_a, *id_b;
-    backend_caps caps_a, caps_b;
+    const graph *graph;        /* a's */
+    diff_report_side sides[2]; /* a and b */
+    bool paired;               /* launches of a and b are the same ones */
     bool by_stage, equal;
+    double max_slowdown; /* 0 = none */
+    bool too_slow;
     diff_buffer *buffers; /* in the order they were compared */
     uint32_t n_buffers;
     diff_launch *launches;   /* graph->n_launches */
@@ -81,14 +98,16 @@ typedef struct {
     const char *summary;     /* one line */
 } diff_report;
 
-/* sides: a and b. Everything of the report is in the arena. When a buffer
- * differs, different (if not NULL) is called for its elements as diff_compare
- * would.
+/* Cycles of a over cycles of b; 0 = unknown. */
+double diff_slowdown(const diff_report *r);
+
+/* sides: a and b. Everything of the report is in the arena.
  *
- * VPU_ERR_*  a backend's, with "a (ID): " or "b (ID): " in front. That values
- *            differ is no error. */
-vpu_status diff_run(const graph *g, const diff_side sides[2],
-                    const diff_config *cfg, arena *mem, diff_report *report,
-                    vpu_error *err);
+ * VPU_ERR_*            a backend's, with "a (ID): " or "b (ID): " in front.
+ *                      That values differ is no error.
+ * VPU_ERR_MISMATCH     the layer's inputs or outputs are others in b
+ * VPU_ERR_UNSUPPORTED  cfg->max_slowdown, and a side counts no cycles */
+vpu_status diff_run(const diff_side sides[2], const diff_config *cfg,
+                    arena *mem, diff_report *report, vpu_error *err);
 
 #endif

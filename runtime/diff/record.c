@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/backend/identity.h"
 
 typedef struct {
@@ -107,9 +108,23 @@ vpu_status diff_record(const diff_record_job *job, arena *a, recording *out,
     out->device = caps->device ? caps->device : "";
     out->version = caps->version ? caps->version : "";
     out->promoted = caps->promoted;
+    if (!(backend_extras(b->ops) & BACKEND_MACHINE))
+        out->n_machine = 0;
     for (uint32_t i = 0; i < g->n_launches; i++) {
         launches[i].seconds = caps->timed ? results[i].seconds : -1;
         launches[i].cycles = caps->cycles ? results[i].cycles : 0;
     }
     return VPU_OK;
+}
+
+double diff_recorded_limit(const char *path)
+{
+    arena *a = arena_create(0);
+    recording r = {0};
+    double limit = 0;
+
+    if (file_exists(path) && !recording_read(path, a, &r, NULL))
+        limit = r.max_slowdown;
+    arena_destroy(a);
+    return limit;
 }

@@ -25,4 +25,7 @@ vpu_status diff_record(const diff_record_job *job, arena *a, recording *out,
 /* Whether launch l writes buffer i, as its binding says. */
 bool diff_writes(const graph_launch *l, uint32_t i);
 
+/* recording.max_slowdown of a file; 0 when there is none, or no such file. */
+double diff_recorded_limit(const char *path);
+
 #endif

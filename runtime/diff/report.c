@@ -32,9 +32,10 @@ static void add_time(str *out, const backend_result *r, const backend_caps *c)
     str_printf(out, " %11.3f ms%s", r->seconds * 1e3, c->timed ? " " : "*");
 }
 
-static void add_launches(const diff_report *r, str *out)
+/* Stages of both sides are the same ones. */
+static void add_pairs(const diff_report *r, str *out)
 {
-    bool host = !r->caps_a.timed || !r->caps_b.timed;
+    const diff_report_side *a = &r->sides[0], *b = &r->sides[1];
 
     str_printf(out, "\n%-32s %14s %11s %18s %11s\n", "stage", "a cycles",
                "a time", "b cycles", "b time");
@@ -42,12 +43,49 @@ static void add_launches(const diff_report *r, str *out)
         const diff_launch *l = &r->launches[i];
 
         str_printf(out, "%-32.32s", r->graph->launches[i].name);
-        add_time(out, &l->result_a, &r->caps_a);
-        add_time(out, &l->result_b, &r->caps_b);
-        str_printf(out, "%s\n", l->deviates ? "  deviates" : "");
+        add_time(out, &a->results[i], &a->caps);
+        add_time(out, &b->results[i], &b->caps);
+        str_printf(out, "%s%s\n", l->deviates ? "  deviates" : "",
+                   l->too_slow ? "  slower" : "");
     }
-    if (host)
+}
+
+static void add_stages(const diff_report *r, int side, str *out)
+{
+    const diff_report_side *s = &r->sides[side];
+
+    str_printf(out, "\nstage of %c%23s %14s %11s\n", 'a' + side, "", "cycles",
+               "time");
+    for (uint32_t i = 0; i < s->graph->n_launches; i++) {
+        str_printf(out, "%-32.32s", s->graph->launches[i].name);
+        add_time(out, &s->results[i], &s->caps);
+        str_printf(out, "%s\n",
+                   !side && r->launches[i].deviates ? "  deviates" : "");
+    }
+}
+
+static void add_slowdown(const diff_report *r, str *out)
+{
+    double by = diff_slowdown(r);
+
+    if (by <= 0)
+        return;
+    str_printf(out, "cycles: a takes %.4g times those of b", by);
+    if (r->max_slowdown > 0)
+        str_printf(out, ", the limit is %.4g%s", r->max_slowdown,
+                   r->too_slow ? ": SLOWER" : "");
+    str_puts(out, "\n");
+}
+
+static void add_launches(const diff_report *r, str *out)
+{
+    if (r->paired)
+        add_pairs(r, out);
+    for (int k = 0; k < 2 && !r->paired; k++)
+        add_stages(r, k, out);
+    if (!r->sides[0].caps.timed || !r->sides[1].caps.timed)
         str_puts(out, "* by the host's clock\n");
+    add_slowdown(r, out);
     str_puts(out, "\n");
 }
 
@@ -194,8 +232,8 @@ static void add_buffer(str *out, const diff_report *r, const diff_buffer *d,
 
 void diff_report_text(const diff_report *r, bool verbose, str *out)
 {
-    add_side(out, "a", r->id_a, &r->caps_a);
-    add_side(out, "b", r->id_b, &r->caps_b);
+    add_side(out, "a", r->sides[0].id, &r->sides[0].caps);
+    add_side(out, "b", r->sides[1].id, &r->sides[1].caps);
     add_launches(r, out);
     for (uint32_t i = 0; i < r->n_buffers; i++)
         if (verbose || r->buffers[i].output || !r->buffers[i].result.equal)
@@ -206,7 +244,11 @@ void diff_report_text(const diff_report *r, bool verbose, str *out)
                    r->by_stage ? "" : " (only outputs were compared)");
     if (r->not_traced)
         str_printf(out, "work-groups not known: %s\n", r->not_traced);
-    str_printf(out, "%s: %s\n", r->equal ? "equal" : "DIFFERENT", r->summary);
+    str_printf(out, "%s: %s\n",
+               !r->equal     ? "DIFFERENT"
+               : r->too_slow ? "SLOWER"
+                             : "equal",
+               r->summary);
 }
 
 /* --- JSON ---------------------------------------------------------------- */
@@ -226,16 +268,21 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-static json_t *side_json(const char *id, const backend_caps *c)
+static json_t *side_json(const diff_report_side *s)
 {
-    json_t *o = json_object();
+    const backend_caps *c = &s->caps;
+    json_t *o = json_object(), *differs = json_array();
 
-    json_object_set_new(o, "id", json_string(id));
+    for (uint32_t i = 0; i < c->n_differs; i++)
+        json_array_append_new(differs, json_string(c->differs[i]));
+    json_object_set_new(o, "id", json_string(s->id));
     json_object_set_new(o, "device", json_string(c->device ? c->device : ""));
     json_object_set_new(o, "version",
                         json_string(c->version ? c->version : ""));
     json_object_set_new(o, "promoted", json_boolean(c->promoted));
     json_object_set_new(o, "device_times", json_boolean(c->timed));
+    json_object_set_new(o, "cycles", s->cycles ? u64(s->cycles) : json_null());
+    json_object_set_new(o, "not_as_recorded", differs);
     return o;
 }
 
@@ -317,38 +364,63 @@ static json_t *buffer_json(const diff_report *r, const diff_buffer *d)
     return o;
 }
 
+static void add_result(json_t *o, const char *side, const backend_result *r)
+{
+    char key[16];
+
+    snprintf(key, sizeof key, "%s_seconds", side);
+    json_object_set_new(o, key, number(r->seconds));
+    snprintf(key, sizeof key, "%s_cycles", side);
+    json_object_set_new(o, key, r->cycles ? u64(r->cycles) : json_null());
+}
+
 static json_t *launch_json(const diff_report *r, uint32_t i)
 {
-    const diff_launch *l = &r->launches[i];
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(r->graph->launches[i].name));
-    json_object_set_new(o, "a_seconds", number(l->result_a.seconds));
-    json_object_set_new(o, "b_seconds", number(l->result_b.seconds));
-    json_object_set_new(o, "a_cycles",
-                        l->result_a.cycles ? u64(l->result_a.cycles)
-                                           : json_null());
-    json_object_set_new(o, "b_cycles",
-                        l->result_b.cycles ? u64(l->result_b.cycles)
-                                           : json_null());
-    json_object_set_new(o, "deviates", json_boolean(l->deviates));
+    add_result(o, "a", &r->sides[0].results[i]);
+    if (r->paired)
+        add_result(o, "b", &r->sides[1].results[i]);
+    json_object_set_new(o, "deviates", json_boolean(r->launches[i].deviates));
+    json_object_set_new(o, "too_slow", json_boolean(r->launches[i].too_slow));
+    return o;
+}
+
+/* Of a stage that a does not have. */
+static json_t *launch_of_b_json(const diff_report *r, uint32_t i)
+{
+    const diff_report_side *b = &r->sides[1];
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(b->graph->launches[i].name));
+    add_result(o, "b", &b->results[i]);
     return o;
 }
 
 void diff_report_json(const diff_report *r, str *out)
 {
     json_t *o = json_object(), *buffers = json_array(), *stages = json_array();
+    double by = diff_slowdown(r);
 
     for (uint32_t i = 0; i < r->graph->n_launches; i++)
         json_array_append_new(stages, launch_json(r, i));
+    for (uint32_t i = 0; i < r->sides[1].graph->n_launches && !r->paired; i++)
+        json_array_append_new(stages, launch_of_b_json(r, i));
     for (uint32_t i = 0; i < r->n_buffers; i++)
         json_array_append_new(buffers, buffer_json(r, &r->buffers[i]));
     json_object_set_new(o, "verdict",
-                        json_string(r->equal ? "equal" : "different"));
+                        json_string(!r->equal     ? "different"
+                                    : r->too_slow ? "slower"
+                                                  : "equal"));
     json_object_set_new(o, "summary", json_string(r->summary));
     json_object_set_new(o, "layer", json_string(r->graph->layer));
-    json_object_set_new(o, "a", side_json(r->id_a, &r->caps_a));
-    json_object_set_new(o, "b", side_json(r->id_b, &r->caps_b));
+    json_object_set_new(o, "a", side_json(&r->sides[0]));
+    json_object_set_new(o, "b", side_json(&r->sides[1]));
+    json_object_set_new(o, "slowdown", by > 0 ? json_real(by) : json_null());
+    json_object_set_new(o, "max_slowdown",
+                        r->max_slowdown > 0 ? json_real(r->max_slowdown)
+                                            : json_null());
     json_object_set_new(o, "by_stage", json_boolean(r->by_stage));
     json_object_set_new(
         o, "first_deviating_stage",
@@ -379,9 +451,9 @@ static void junit_case(xmlTextWriter *w, const diff_report *r,
 {
     str text = {0}, clean = {0};
 
-    str_printf(&text, "%s of %s, %s against %s",
-               r->graph->buffers[d->buffer].name,
-               r->graph->launches[d->launch].name, r->id_a, r->id_b);
+    str_printf(
+        &text, "%s of %s, %s against %s", r->graph->buffers[d->buffer].name,
+        r->graph->launches[d->launch].name, r->sides[0].id, r->sides[1].id);
     xmlTextWriterStartElement(w, X("testcase"));
     junit_attribute(w, "classname", r->graph->layer);
     junit_attribute(w, "name", str_text(&text));
@@ -399,6 +471,23 @@ static void junit_case(xmlTextWriter *w, const diff_report *r,
     xmlTextWriterEndElement(w);
 }
 
+static void junit_cycles(xmlTextWriter *w, const diff_report *r)
+{
+    str text = {0};
+
+    str_printf(&text, "cycles, %s against %s", r->sides[0].id, r->sides[1].id);
+    xmlTextWriterStartElement(w, X("testcase"));
+    junit_attribute(w, "classname", r->graph->layer);
+    junit_attribute(w, "name", str_text(&text));
+    str_free(&text);
+    if (r->too_slow) {
+        xmlTextWriterStartElement(w, X("failure"));
+        junit_attribute(w, "message", r->summary);
+        xmlTextWriterEndElement(w);
+    }
+    xmlTextWriterEndElement(w);
+}
+
 void diff_report_junit(const diff_report *r, str *out)
 {
     xmlBuffer *buffer = xmlBufferCreate();
@@ -407,14 +496,18 @@ void diff_report_junit(const diff_report *r, str *out)
 
     for (uint32_t i = 0; i < r->n_buffers; i++)
         bad += !r->buffers[i].result.equal;
+    bad += r->too_slow;
     xmlTextWriterSetIndent(w, 1);
     xmlTextWriterStartDocument(w, NULL, "UTF-8", NULL);
     xmlTextWriterStartElement(w, X("testsuite"));
     xmlTextWriterWriteAttribute(w, X("name"), X("vpu diff"));
-    xmlTextWriterWriteFormatAttribute(w, X("tests"), "%u", r->n_buffers);
+    xmlTextWriterWriteFormatAttribute(w, X("tests"), "%u",
+                                      r->n_buffers + (r->max_slowdown > 0));
     xmlTextWriterWriteFormatAttribute(w, X("failures"), "%u", bad);
     for (uint32_t i = 0; i < r->n_buffers; i++)
         junit_case(w, r, &r->buffers[i]);
+    if (r->max_slowdown > 0)
+        junit_cycles(w, r);
     xmlTextWriterEndDocument(w);
     xmlFreeTextWriter(w);
     str_add(out, buffer->content, buffer->use);

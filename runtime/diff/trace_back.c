@@ -100,11 +100,13 @@ static void on_store(void *user, uint64_t group, uint32_t address,
 }
 
 /* Runs the launch that wrote the buffer, after those before it. */
-static vpu_status note_groups(const graph *g, const diff_config *cfg,
+static vpu_status note_groups(const diff_report *r, const diff_config *cfg,
                               const diff_buffer *d, uint32_t *groups,
                               vpu_error *err)
 {
     backend_config run = cfg->run ? *cfg->run : (backend_config){0};
+    const graph *g = r->graph;
+    void *const *inputs = r->sides[0].inputs;
     const graph_buffer *x = &g->buffers[d->buffer];
     writers w = {.bytes = (uint32_t)x->bytes,
                  .element_bytes = tensor_dtype_bytes(x->desc.dtype),
@@ -126,7 +128,7 @@ static vpu_status note_groups(const graph *g, const diff_config *cfg,
                       g, &s, err);
     for (uint32_t i = 0; i < g->n_buffers && !st; i++)
         if (g->buffers[i].role == GRAPH_INPUT)
-            memcpy(backend_buffer(&s, i), cfg->inputs[i], g->buffers[i].bytes);
+            memcpy(backend_buffer(&s, i), inputs[i], g->buffers[i].bytes);
     for (uint32_t i = 0; i < d->launch && !st; i++)
         st = backend_run_one(&s, i, err);
     if (!st) {
@@ -142,8 +144,7 @@ vpu_status diff_trace_back(diff_report *r, const diff_config *cfg,
                            diff_buffer *d, const diff_pair *pair, arena *mem,
                            vpu_error *err)
 {
-    const graph *g = r->graph;
-    const graph_launch *l = &g->launches[d->launch];
+    const graph_launch *l = &r->graph->launches[d->launch];
     uint32_t *groups;
     diff_place *places[] = {&d->first, &d->worst, &d->worst_ulp};
     counting c = {.d = d};
@@ -162,7 +163,7 @@ vpu_status diff_trace_back(diff_report *r, const diff_config *cfg,
                        (unsigned long long)d->result.n_elements);
     for (uint64_t i = 0; i < d->result.n_elements; i++)
         groups[i] = NOBODY;
-    if (note_groups(g, cfg, d, groups, &reason)) {
+    if (note_groups(r, cfg, d, groups, &reason)) {
         r->not_traced = arena_strdup(mem, reason.msg);
         free(groups);
         return VPU_OK;

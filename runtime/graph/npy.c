@@ -99,8 +99,11 @@ static vpu_status take_descr(header *h)
             }
     return err_set(h->err, VPU_ERR_UNSUPPORTED,
                    "%s: .npy element type '%.*s'; supported are <f2 <f4 <i4 "
-                   "|u1 |i1 <i2 <u2 <i8",
-                   h->path, n > 20 ? 20 : (int)n, s);
+                   "|u1 |i1 <i2 <u2 <i8%s",
+                   h->path, n > 20 ? 20 : (int)n, s,
+                   n == 3 && !memcmp(s + 1, "f8", 2)
+                       ? "; save it with .astype(numpy.float16), or float32"
+                       : "");
 }
 
 static vpu_status take_order(header *h)

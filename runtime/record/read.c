@@ -54,11 +54,12 @@ static vpu_status check_head(const reader *r, uint64_t total)
         return bad(r, r->n, "the file ends in its head of %d bytes",
                    FORMAT_HEAD);
     version = format_get(r->p + FORMAT_VERSION_AT, 4);
-    if (version != RECORDING_VERSION)
+    if (version < RECORDING_OLDEST || version > RECORDING_VERSION)
         return err_set(r->err, VPU_ERR_UNSUPPORTED,
                        "%s: byte %d: a recording of version %" PRIu64
-                       ", this program reads version %d",
-                       r->path, FORMAT_VERSION_AT, version, RECORDING_VERSION);
+                       ", this program reads versions %d to %d",
+                       r->path, FORMAT_VERSION_AT, version, RECORDING_OLDEST,
+                       RECORDING_VERSION);
     hash = format_get(r->p + FORMAT_HEAD_HASH_AT, 8);
     if (hash != XXH64(r->p, FORMAT_HEAD_HASH_AT, 0))
         return bad(r, FORMAT_HEAD_HASH_AT,
@@ -221,6 +222,17 @@ static const char *const *get_texts(reader *r, const json_t *o,
     return texts;
 }
 
+static const char *const *get_pairs(reader *r, const json_t *root,
+                                    const char *key, uint32_t *n)
+{
+    const char *const *texts = get_texts(r, root, "", key, n);
+
+    for (uint32_t i = 0; i < *n; i++)
+        if (!strchr(texts[i], '='))
+            wrong(r, "", key, "texts name=value");
+    return texts;
+}
+
 static int one_of(reader *r, const json_t *o, const char *where,
                   const char *key, const char *const *names, int n)
 {
@@ -346,6 +358,19 @@ static void check_complete(reader *r)
             wrong(r, "contents", x->buffers[i].name, "contents of it");
 }
 
+/* What version 2 brought. */
+static void get_machine(reader *r, const json_t *root)
+{
+    const json_t *limit = json_object_get(root, "max_slowdown");
+    recording *x = r->out;
+
+    x->machine = get_pairs(r, root, "machine", &x->n_machine);
+    if (!json_is_real(limit) || json_real_value(limit) < 0)
+        wrong(r, "", "max_slowdown", "a number of at least 0");
+    else
+        x->max_slowdown = json_real_value(limit);
+}
+
 static void get_manifest(reader *r, const json_t *root, uint32_t n_sections)
 {
     recording *x = r->out;
@@ -361,7 +386,9 @@ static void get_manifest(reader *r, const json_t *root, uint32_t n_sections)
     x->version = get_text(r, root, "", "version");
     x->promoted = get_bool(r, root, "", "promoted");
     x->stages = get_bool(r, root, "", "stages");
-    x->params = get_texts(r, root, "", "params", &x->n_params);
+    x->params = get_pairs(r, root, "params", &x->n_params);
+    if (format_get(r->p + FORMAT_VERSION_AT, 4) > 1)
+        get_machine(r, root);
     list = get_list(r, root, "", "buffers", &x->n_buffers);
     x->buffers = buffers =
         arena_array(r->a, recording_buffer, x->n_buffers + 1);

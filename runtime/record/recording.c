@@ -68,10 +68,13 @@ static json_t *manifest(const recording *r)
             contents, json_pack("[I, I]", (json_int_t)r->contents[i].launch,
                                 (json_int_t)r->contents[i].buffer));
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}", "layer",
-        r->layer, "type", r->type, "tool", r->tool, "backend", r->backend,
-        "device", r->device, "version", r->version, "promoted", r->promoted,
-        "stages", r->stages, "params", texts_json(r->params, r->n_params),
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:f, s:o, s:o, "
+        "s:o}",
+        "layer", r->layer, "type", r->type, "tool", r->tool, "backend",
+        r->backend, "device", r->device, "version", r->version, "promoted",
+        r->promoted, "stages", r->stages, "params",
+        texts_json(r->params, r->n_params), "machine",
+        texts_json(r->machine, r->n_machine), "max_slowdown", r->max_slowdown,
         "buffers", buffers, "launches", launches, "contents", contents);
 }
 

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "runtime/graph/graph.h"
 
-enum { RECORDING_VERSION = 1 };
+enum { RECORDING_VERSION = 2, RECORDING_OLDEST = 1 };
 #define RECORDING_MAX_BYTES ((uint64_t)16 << 30)
 #define RECORDING_MAX_MANIFEST ((uint64_t)64 << 20)
 
@@ -50,6 +50,13 @@ typedef struct {
     bool promoted, stages;     /* as backend_caps */
     const char *const *params; /* "name=value" */
     uint32_t n_params;
+    /* Of a simulated machine "key=value": SHAVEs and what is not as in the
+     * default machine. */
+    const char *const *machine;
+    uint32_t n_machine;
+    /* Runs compared with this one may take so many times its cycles; 0 = any
+     * number. */
+    double max_slowdown;
     const recording_buffer *buffers;
     uint32_t n_buffers;
     const recording_launch *launches;
@@ -70,7 +77,8 @@ vpu_status recording_write(const char *path, recording *r, vpu_error *err);
  * path is for messages, which name the byte and what was expected.
  *
  * VPU_ERR_PARSE        not a recording, truncated, or changed
- * VPU_ERR_UNSUPPORTED  of another version (message: both)
+ * VPU_ERR_UNSUPPORTED  of a version that is neither of RECORDING_OLDEST to
+ *                      RECORDING_VERSION (message: all)
  * VPU_ERR_LIMIT        larger than the limits above */
 vpu_status recording_parse(const void *data, size_t n, const char *path,
                            arena *a, recording *out, vpu_error *err);
@@ -78,8 +86,9 @@ vpu_status recording_parse(const void *data, size_t n, const char *path,
 vpu_status recording_read(const char *path, arena *a, recording *out,
                           vpu_error *err);
 
-/* Whether two are of the same layer: type, parameters, buffers, bindings,
- * kernels. Contents and what ran them are not looked at.
+/* Whether two are of the same layer to the letter: type, parameters, buffers,
+ * bindings, kernels (meaning.h asks for less). Contents and what ran them are
+ * not looked at.
  *
  * VPU_ERR_MISMATCH  the message names the first thing that differs, both ways
  */

@@ -436,27 +436,49 @@ vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
     return VPU_OK;
 }
 
+static void value_text(const mach_desc *d, size_t at, char *out, size_t bytes)
+{
+    const char *field = (const char *)d + rows[at].offset;
+    uint64_t n;
+    double x;
+
+    if (rows[at].real) {
+        memcpy(&x, field, sizeof x);
+        snprintf(out, bytes, "%g", x);
+    } else {
+        memcpy(&n, field, sizeof n);
+        snprintf(out, bytes,
+                 strcmp(rows[at].unit, "address") ? "%llu" : "0x%llx",
+                 (unsigned long long)n);
+    }
+}
+
+const char *const *mach_desc_changes(const mach_desc *d, const mach_desc *from,
+                                     arena *a, uint32_t *n)
+{
+    const char **list = arena_array(a, const char *, N_ROWS);
+    char value[32], was[32];
+
+    *n = 0;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        value_text(d, i, value, sizeof value);
+        value_text(from, i, was, sizeof was);
+        if (strcmp(value, was))
+            list[(*n)++] = arena_printf(a, "%s=%s", rows[i].name, value);
+    }
+    return list;
+}
+
 void mach_desc_print(const mach_desc *d, str *out)
 {
     str_printf(out, "machine %s\n%-18s %12s %-8s %-10s %s\n", d->machine,
                "parameter", "value", "unit", "status", "about [source]");
     for (size_t i = 0; i < N_ROWS; i++) {
-        const char *field = (const char *)d + rows[i].offset;
         char value[32];
-        uint64_t n;
-        double x;
 
         if (rows[i].mode)
             continue;
-        if (rows[i].real) {
-            memcpy(&x, field, sizeof x);
-            snprintf(value, sizeof value, "%g", x);
-        } else {
-            memcpy(&n, field, sizeof n);
-            snprintf(value, sizeof value,
-                     strcmp(rows[i].unit, "address") ? "%llu" : "0x%llx",
-                     (unsigned long long)n);
-        }
+        value_text(d, i, value, sizeof value);
         str_printf(out, "%-18s %12s %-8s %-10s %s [%s]\n", rows[i].name, value,
                    rows[i].unit, statuses[d->notes[i].status], rows[i].about,
                    d->notes[i].source);

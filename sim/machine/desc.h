@@ -62,6 +62,9 @@ vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
 /* The table `vpu machine` prints: name, value, unit, status, source, about.
  * Below it the modes of the simulator, and the fast ways of the cache model. */
 void mach_desc_print(const mach_desc *d, str *out);
+/* "key=value" for each parameter that `from` gives another value; in a. */
+const char *const *mach_desc_changes(const mach_desc *d, const mach_desc *from,
+                                     arena *a, uint32_t *n);
 double mach_desc_seconds(const mach_desc *d, uint64_t cycles);
 
 #endif

@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "runtime/record/format.h"
-#include "runtime/record/recording.h"
+#include "runtime/record/meaning.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -14,6 +14,7 @@ static void look(const void *data, size_t n)
     arena *a = arena_create(0);
     volatile unsigned char sum = 0;
     recording r;
+    recording_match match;
     vpu_error err;
 
     if (!recording_parse(data, n, "fuzz", a, &r, &err)) {
@@ -27,6 +28,7 @@ static void look(const void *data, size_t n)
         for (uint32_t i = 0; i < r.n_buffers; i++)
             if (recording_find(&r, i, RECORDING_BEFORE))
                 sum++;
+        recording_meaning(&r, &r, a, &match, &err);
         if (recording_same(&r, &r, &err) ||
             recording_write("/dev/shm/recording_fuzz", &r, &err) ||
             recording_read("/dev/shm/recording_fuzz", a, &r, &err))
