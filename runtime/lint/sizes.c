@@ -149,8 +149,9 @@ static void check_memory(lint_state *l, const lint_stage *s)
         arena_array(l->arena, exec_value, s->kernel->n_args + 1);
     exec_launch x = {.kernel = s->kernel, .values = values};
     sim_variant_kind variant;
-    uint32_t need;
-    str list = {0};
+    uint64_t budget = l->cfg->local_budget;
+    uint32_t need, twice;
+    str list = {0}, both = {0};
 
     for (uint32_t i = 0; i < s->kernel->n_args; i++)
         if (s->kernel->args[i].space == SIM_ARG_LOCAL)
@@ -161,14 +162,24 @@ static void check_memory(lint_state *l, const lint_stage *s)
                       !(x.local[0] % s->kernel->variants[SIM_VECTORIZED].factor)
                   ? SIM_VECTORIZED
                   : SIM_SCALAR;
-    need = exec_local_bytes(&x, variant, &list);
-    if (need > l->cfg->local_budget)
+    need = exec_local_bytes(&x, variant, budget, &list);
+    twice = exec_local_bytes(&x, variant, UINT64_MAX, &both);
+    if (need > budget)
         lint_report(l, LINT_LOCAL_MEMORY, s->layer->path, s->binding->line, 0,
                     "kernel '%s' needs %u bytes of local memory per "
                     "work-group, the device has %llu:%s",
-                    s->kernel->name, need,
-                    (unsigned long long)l->cfg->local_budget, str_text(&list));
+                    s->kernel->name, need, (unsigned long long)budget,
+                    str_text(&list));
+    else if (twice > budget)
+        lint_report(
+            l, LINT_LOCAL_MEMORY, s->layer->path, s->binding->line, 0,
+            "kernel '%s' has one buffer, for two need %u bytes of local "
+            "memory, the device has %llu; copies do not overlap with "
+            "computation:%s",
+            s->kernel->name, twice, (unsigned long long)budget,
+            str_text(&both));
     str_free(&list);
+    str_free(&both);
 }
 
 void lint_check_sizes(lint_state *l, lint_stage *s)

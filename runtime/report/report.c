@@ -36,6 +36,16 @@ static void add_bytes(str *out, const char *what, uint64_t n)
         str_printf(out, "  %-26s %llu B\n", what, (unsigned long long)n);
 }
 
+static void add_local(str *out, const exec_result *e)
+{
+    add_bytes(out, "local memory per group", e->local_bytes);
+    if (e->one_buffer)
+        str_printf(out,
+                   "  %-26s one: two do not fit, so preload, computation and "
+                   "postwrite take turns\n",
+                   "buffers");
+}
+
 static void add_causes(str *out, const backend_launch *s)
 {
     double all = (double)s->exec.profile.cycles * s->n_shaves;
@@ -67,7 +77,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
                l->local[2], s->n_shaves);
     if (r->timing == EXEC_NO_TIMING) {
         str_printf(out, "  %-26s not asked for (--timing none)\n", "cycles");
-        add_bytes(out, "local memory per group", e->local_bytes);
+        add_local(out, e);
         return;
     }
     str_printf(out, "  %-26s %llu (%.3f ms at %llu MHz)\n", "cycles",
@@ -85,7 +95,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     add_bytes(out, "loaded by kernels", p->load_bytes);
     add_bytes(out, "stored by kernels", p->store_bytes);
     add_bytes(out, "DDR traffic", p->ddr_bytes);
-    add_bytes(out, "local memory per group", e->local_bytes);
+    add_local(out, e);
     if (s->kernel->not_vectorized)
         str_printf(out, "  %-26s %s\n", "not vectorized",
                    s->kernel->not_vectorized);
@@ -157,6 +167,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     if (r->timing != EXEC_NO_TIMING)
         add_times(r, s, o);
     json_object_set_new(o, "local_bytes", u64(e->local_bytes));
+    json_object_set_new(o, "one_buffer", json_boolean(e->one_buffer));
     json_object_set_new(o, "not_vectorized",
                         s->kernel->not_vectorized
                             ? json_string(s->kernel->not_vectorized)

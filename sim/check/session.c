@@ -477,8 +477,9 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
                         const exec_launch *plain, uint32_t number)
 {
     str list = {0};
-    uint32_t n = exec_local_bytes(
-        plain, exec_pick_variant(plain->kernel, plain->local), &list);
+    uint32_t n =
+        exec_local_bytes(plain, exec_pick_variant(plain->kernel, plain->local),
+                         desc->ocl_local_budget, &list);
 
     s->launched = *plain;
     s->launch = &s->launched;

@@ -112,6 +112,7 @@ typedef struct {
     sim_variant_kind variant; /* that ran as the main kernel */
     uint32_t factor;
     uint32_t local_bytes; /* CMX per work-group, double buffers counted */
+    bool one_buffer; /* two do not fit: the phases of groups take turns */
     uint64_t n_groups;
     uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;
@@ -124,10 +125,10 @@ typedef struct {
 /* From a hook: another SHAVE may go on here. Nothing without turns. */
 void exec_yield(void);
 
-/* CMX a group of this launch needs, by consumer, one "bytes  what" line each
- * appended to *list (may be NULL). */
+/* CMX a group of this launch needs where budget bytes are there, by consumer,
+ * one "bytes  what" line each appended to *list (may be NULL). */
 uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
-                          str *list);
+                          uint64_t budget, str *list);
 /* vectorized when the kernel has it and local[0] is a multiple of its factor.
  */
 sim_variant_kind exec_pick_variant(const sim_kernel *k,

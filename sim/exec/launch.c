@@ -36,6 +36,7 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
 /* Offsets in a SHAVE's CMX. */
 typedef struct {
     uint64_t locals, slot[2], stack, kept, total;
+    unsigned copies;
 } cmx_layout;
 
 static bool has_phases(const sim_kernel *k)
@@ -49,14 +50,14 @@ static uint64_t group_items(const exec_launch *l, uint32_t factor)
     return (uint64_t)l->local[0] * l->local[1] * l->local[2] / factor;
 }
 
-static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
-                          str *list)
+/* copies: of arrays that groups take turns in, 1 or 2. */
+static cmx_layout lay_with(const exec_launch *l, sim_variant_kind variant,
+                           unsigned copies, str *list)
 {
     const sim_kernel *k = l->kernel;
     const sim_variant_kind parts[] = {variant, SIM_PRELOAD, SIM_POSTWRITE};
     uint64_t args = 0, stack = 0, kept = 0;
-    unsigned copies = has_phases(k) ? 2 : 1;
-    cmx_layout c = {0};
+    cmx_layout c = {.copies = copies};
 
     for (uint32_t i = 0; list && i < k->n_locals; i++)
         str_printf(list, "\n  %8u  __local array '%s'", k->locals[i].bytes,
@@ -97,10 +98,22 @@ static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
     return c;
 }
 
-uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
-                          str *list)
+/* A kernel with phases has its arrays twice, or once where they do not fit
+ * twice: published shapes need that [assumed: what the firmware does then is
+ * not documented]. */
+static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
+                          uint64_t budget, str *list)
 {
-    uint64_t n = lay_out(l, variant, list).total;
+    cmx_layout twice = lay_with(l, variant, 2, NULL);
+    bool two = has_phases(l->kernel) && twice.total <= budget;
+
+    return lay_with(l, variant, two ? 2 : 1, list);
+}
+
+uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
+                          uint64_t budget, str *list)
+{
+    uint64_t n = lay_out(l, variant, budget, list).total;
 
     return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
@@ -110,7 +123,7 @@ static void name_parts(const rounds_launch *r, mach_launch *ml, arena *a)
 {
     const exec_launch *l = r->launch;
     const sim_kernel *k = l->kernel;
-    cmx_layout c = lay_out(l, r->variant, NULL);
+    cmx_layout c = lay_out(l, r->variant, r->desc->ocl_local_budget, NULL);
     mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
     uint32_t n = 0;
 
@@ -121,7 +134,7 @@ static void name_parts(const rounds_launch *r, mach_launch *ml, arena *a)
         if (k->args[i].space == SIM_ARG_LOCAL)
             parts[n++] = (mach_local){.name = k->args[i].name,
                                       .bytes = up(l->values[i].as.bytes),
-                                      .doubled = has_phases(k)};
+                                      .doubled = c.copies > 1};
     if (c.kept > c.stack)
         parts[n++] = (mach_local){.name = "private arrays",
                                   .bytes = (uint32_t)(c.kept - c.stack)};
@@ -148,7 +161,7 @@ static vpu_status check_budget(const rounds_launch *r, const cmx_layout *c,
         needed = c->stack;
     if (needed <= budget)
         return VPU_OK;
-    lay_out(l, r->variant, &list);
+    lay_out(l, r->variant, r->desc->ocl_local_budget, &list);
     st = err_set(err, VPU_ERR_LIMIT,
                  "%s: kernel '%s' needs %llu bytes of local memory per "
                  "work-group, the device has %llu:%s",
@@ -201,7 +214,7 @@ static void write_args(const rounds_launch *r, exec_shave *s,
     const sim_kernel *k = r->launch->kernel;
 
     for (int slot = 0; slot < 2; slot++) {
-        uint64_t local = s->cmx + c->slot[has_phases(k) ? slot : 0];
+        uint64_t local = s->cmx + c->slot[slot];
 
         s->args[slot] = arena_push(a, k->args_bytes + 16, 1, 64);
         for (uint32_t i = 0; i < k->n_args; i++) {
@@ -419,7 +432,9 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
     mach_launch ml = {.name = l->name,
                       .kernel = l->kernel->name,
                       .n_shaves = r->n_shaves,
-                      .double_buffered = has_phases(l->kernel),
+                      .double_buffered =
+                          has_phases(l->kernel) && !result->one_buffer,
+                      .one_buffer = result->one_buffer,
                       .n_groups = result->n_groups,
                       .local_bytes = result->local_bytes,
                       .max_cycles = l->how.max_cycles,
@@ -476,6 +491,7 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     x->result->variant = r->variant;
     x->result->factor = l->kernel->variants[r->variant].factor;
     x->result->local_bytes = (uint32_t)x->c.total;
+    x->result->one_buffer = has_phases(l->kernel) && x->c.copies == 1;
     r->turn = l->how.seed;
     x->result->n_groups =
         l->only_group ? 1
@@ -519,7 +535,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     x.r.variant = exec_pick_variant(l->kernel, l->local);
-    x.c = lay_out(l, x.r.variant, NULL);
+    x.c = lay_out(l, x.r.variant, desc->ocl_local_budget, NULL);
     st = check_budget(&x.r, &x.c, err);
     if (!st)
         st = place_constants(&x.r, &x.const_base, err);

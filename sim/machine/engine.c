@@ -239,12 +239,23 @@ static vpu_status choose_phase(engine *e, uint32_t i)
     return VPU_OK;
 }
 
+static bool drained(const engine_shave *s)
+{
+    for (uint64_t slot = 0; slot < N_SLOTS; slot++)
+        for (int p = 0; p < MACH_N_PHASES; p++)
+            if (!engine_all_ended(s, slot, (mach_phase)p))
+                return false;
+    return true;
+}
+
 /* What the phase needs: its buffers filled and emptied, its transfer numbers
  * free for reuse. */
-static bool may_enter(const engine_shave *s)
+static bool may_enter(const engine *e, const engine_shave *s)
 {
     uint64_t slot = s->pos % N_SLOTS;
 
+    if (e->launch->one_buffer && s->phase == MACH_PRE)
+        return drained(s);
     if (s->phase != MACH_COMP)
         return engine_all_ended(s, slot, s->phase);
     return engine_all_ended(s, slot, MACH_PRE) &&
@@ -322,15 +333,6 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
     return true;
 }
 
-static bool drained(const engine_shave *s)
-{
-    for (uint64_t slot = 0; slot < N_SLOTS; slot++)
-        for (int p = 0; p < MACH_N_PHASES; p++)
-            if (!engine_all_ended(s, slot, (mach_phase)p))
-                return false;
-    return true;
-}
-
 static void finish_shave(engine *e, uint32_t i)
 {
     e->shaves[i].state = DONE;
@@ -378,9 +380,9 @@ static vpu_status shave_event(engine *e, uint32_t i)
                 s->state = CHOOSE; /* the group has no such phase */
                 break;
             }
-            if (!may_enter(s) && !s->blocked && !engine_in_step(e, i))
+            if (!may_enter(e, s) && !s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
-            if (!wait_until(e, i, may_enter(s)))
+            if (!wait_until(e, i, may_enter(e, s)))
                 return VPU_OK;
             enter_phase(e, i);
             break;

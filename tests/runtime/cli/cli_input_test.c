@@ -396,8 +396,8 @@ static const bad_case cases[] = {
                        "dst[i] = (half)(big[i ^ 1] + small[i ^ 1]);\n"),
      NULL,
      {"112000", "102400", "__local array", "80000", "32000"}},
-    {"local_data counted twice with DMA",
-     LOCAL("60000"),
+    {"local_data that does not fit once, with DMA",
+     LOCAL("110000"),
      ADD("__local uchar *bias",
          "dst[i] = src[i] + bias[0];\n") "__kernel void "
                                          "__dma_preload_add(__global const "
@@ -409,7 +409,7 @@ static const bad_case cases[] = {
                                          "global const uchar *)src, bias,\n"
                                          "    64, 0); }\n",
      SHAPE,
-     {"120000", "102400", "double buffering"}},
+     {"110000", "102400", "local_data"}},
     {"private arrays",
      NULL,
      ADD("float bias",
@@ -638,7 +638,7 @@ static const struct {
     {"four dimensions", 7},
     {"local_data over 100 KB", 7},
     {"arrays over 100 KB", 7},
-    {"local_data counted twice with DMA", 7},
+    {"local_data that does not fit once, with DMA", 7},
     {"private arrays", 7},
     {"values kept across barriers", 7},
     {"buffers over 512 MB", 7},

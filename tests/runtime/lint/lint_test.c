@@ -126,7 +126,7 @@ static const fault faults[] = {
              "__global half *restrict dst, __local half *t)\n{\n"
              "    WorkGroupDmaCreateStrideTransaction(src, t, 64, 64, 64, 64,"
              " 64, 0);\n}\n",
-     "", "l.xml:2:", "twice for double buffering",
+     "", "l.xml:2:", "has one buffer, for two need 120000 bytes",
      HEAD IN OUT LOCAL("t", "50000") TAIL, NULL, NULL},
     {"early-exit", HEAD IN OUT SCALAR("n", "int", "source=\"3\"") TAIL,
      GLOBALS ", int n)\n{\n    int i = get_global_id(0);\n"

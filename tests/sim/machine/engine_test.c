@@ -49,16 +49,15 @@ static vpu_status give_all(void *user, mach_queue *q, uint32_t n, vpu_error *e)
     return VPU_OK;
 }
 
-static mach_profile replay(script *s, uint32_t n_shaves, bool db)
+static mach_profile replay_as(script *s, mach_launch l)
 {
-    mach_launch l = {.name = "test",
-                     .n_shaves = n_shaves,
-                     .double_buffered = db,
-                     .refill = give_all,
-                     .user = &s};
+    uint32_t n_shaves = l.n_shaves;
     mach_profile p;
     vpu_error err = {0};
 
+    l.name = "test";
+    l.refill = give_all;
+    l.user = &s;
     ck_assert_msg(!mach_run(&desc, &l, NULL, &p, &err), "%s", err.msg);
     for (uint32_t i = 0; i < n_shaves; i++) {
         uint64_t sum = 0;
@@ -68,6 +67,12 @@ static mach_profile replay(script *s, uint32_t n_shaves, bool db)
         ck_assert_uint_eq(sum, p.cycles);
     }
     return p;
+}
+
+static mach_profile replay(script *s, uint32_t n_shaves, bool db)
+{
+    return replay_as(
+        s, (mach_launch){.n_shaves = n_shaves, .double_buffered = db});
 }
 
 static void new_group(mach_queue *q, uint64_t id)
@@ -347,6 +352,18 @@ START_TEST(double_buffering)
     ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 60 + 20 + 70);
     ck_assert_uint_eq(p.transfers, 6);
     ck_assert_uint_eq(p.dma_busy_cycles, 6 * 70);
+}
+END_TEST
+
+/* One buffer: the transfers of a group have ended before its next phase, and
+ * before the next group. Each group takes 10 + 70, 100, 10 + 70 cycles. */
+START_TEST(one_buffer)
+{
+    mach_profile p =
+        replay_as(buffered, (mach_launch){.n_shaves = 1, .one_buffer = true});
+
+    ck_assert_uint_eq(p.cycles, 3 * (80 + 100 + 80));
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DMA_WAIT], 3 * 140);
 }
 END_TEST
 
@@ -695,6 +712,7 @@ int main(void)
     tcase_add_test(t, wait_for_some);
     tcase_add_test(t, launch_ends_after_its_transfers);
     tcase_add_test(t, double_buffering);
+    tcase_add_test(t, one_buffer);
     tcase_add_loop_test(t, conservation_and_determinism, 0, 2);
     tcase_add_test(t, cycle_limit);
     tcase_add_test(t, refill_must_give);
