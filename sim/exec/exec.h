@@ -112,7 +112,7 @@ typedef struct {
     sim_variant_kind variant; /* that ran as the main kernel */
     uint32_t factor;
     uint32_t local_bytes; /* CMX per work-group, double buffers counted */
-    bool one_buffer; /* two do not fit: the phases of groups take turns */
+    bool one_buffer;      /* two do not fit: the phases of groups take turns */
     uint64_t n_groups;
     uint64_t fault_group; /* of VPU_ERR_FAULT and VPU_ERR_LIMIT */
     uint32_t fault_address;

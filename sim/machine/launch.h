@@ -30,9 +30,9 @@ typedef struct {
     uint32_t n_locals;
     uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
     bool double_buffered; /* the kernel has a preload or a postwrite phase */
-    bool one_buffer;      /* it has, but one buffer: the phases of its groups and
-                             their transfers follow each other */
-    uint64_t n_groups;    /* in all */
+    bool one_buffer;   /* it has, but one buffer: the phases of its groups and
+                          their transfers follow each other */
+    uint64_t n_groups; /* in all */
     uint32_t local_bytes; /* CMX per work-group, for the trace's counter */
     uint64_t max_cycles;  /* 0 = no limit; else VPU_ERR_LIMIT beyond */
     mach_refill *refill;

@@ -123,7 +123,8 @@ static outcome run_with(const char *layer, uint64_t budget, const char *engine)
     return o;
 }
 
-/* One buffer where two do not fit: the same bytes, later; on both engines. */
+/* One buffer where two do not fit: the same bytes, never earlier; on both
+ * engines. */
 START_TEST(two_buffers_do_not_fit)
 {
     outcome two = run_with(layers[_i], 102400, "compiled"), one, again;
@@ -136,7 +137,7 @@ START_TEST(two_buffers_do_not_fit)
     again = run_with(layers[_i], two.local_bytes - 1, "interpreted");
     ck_assert(one.one_buffer && again.one_buffer);
     ck_assert_uint_lt(one.local_bytes, two.local_bytes);
-    ck_assert_uint_gt(one.cycles, two.cycles);
+    ck_assert_uint_ge(one.cycles, two.cycles);
     ck_assert_uint_eq(one.cycles, again.cycles);
     ck_assert_mem_eq(one.out, two.out, two.n_out);
     ck_assert_mem_eq(again.out, two.out, two.n_out);
