@@ -718,6 +718,38 @@ void instrument_accesses(instrument *x, LLVMValueRef fn,
             check_access(x, list[k]);
 }
 
+/* --- alignment ----------------------------------------------------------- */
+
+static bool is_packed_member(LLVMValueRef p)
+{
+    for (; LLVMIsAGetElementPtrInst(p); p = LLVMGetOperand(p, 0)) {
+        LLVMTypeRef t = LLVMGetGEPSourceElementType(p);
+
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind && LLVMIsPackedStruct(t))
+            return true;
+    }
+    return false;
+}
+
+void instrument_alignment(instrument *x, LLVMValueRef fn)
+{
+    ir_each_block(b, fn)
+        ir_each_inst(i, b) {
+            bool load = LLVMIsALoadInst(i) != NULL;
+            LLVMTypeRef t;
+            unsigned natural;
+
+            if (!load && !LLVMIsAStoreInst(i))
+                continue;
+            t = LLVMTypeOf(load ? i : LLVMGetOperand(i, 0));
+            natural = LLVMABIAlignmentOfType(x->td, t);
+            if (LLVMGetTypeKind(t) == LLVMVectorTypeKind &&
+                LLVMGetAlignment(i) < natural &&
+                !is_packed_member(LLVMGetOperand(i, load ? 0 : 1)))
+                LLVMSetAlignment(i, natural);
+        }
+}
+
 /* --- the whole ----------------------------------------------------------- */
 
 instrument *instrument_begin(LLVMModuleRef m, const char *path,

@@ -29,6 +29,11 @@ instrument *instrument_begin(LLVMModuleRef m, const char *path,
                              const sim_kernel *k, const sim_checking *what,
                              arena *a, sim_sites *sites);
 
+/* As clang wrote fn, with calls of vloadN still in it: a vector that it reads
+ * or writes through a pointer is aligned as its type, also where clang knows
+ * better, since the pointer was cast from one to elements. Members of packed
+ * structures stay as they are. */
+void instrument_alignment(instrument *x, LLVMValueRef fn);
 /* First, before anything promotes variables to values: arrays stay in memory,
  * other variables get a first value that can be told from others. */
 void instrument_variables(instrument *x, LLVMValueRef fn,

@@ -87,6 +87,41 @@ static LLVMValueRef spread(taint *t, LLVMValueRef c, unsigned lanes)
                                   LLVMConstNull(type), "");
 }
 
+/* Lane `at` of a companion as long as a vector is. */
+static LLVMValueRef lane(taint *t, LLVMValueRef c, unsigned at)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(c)) == LLVMVectorTypeKind
+               ? LLVMBuildExtractElement(t->x->builder, c,
+                                         instrument_k32(t->x, at), "")
+               : c;
+}
+
+/* Of a value taken for one with other lanes: a narrower lane is as defined as
+ * the lane that it lies in, a wider lane as all lanes that it consists of. */
+static LLVMValueRef of_bitcast(taint *t, LLVMValueRef i)
+{
+    LLVMValueRef from = LLVMGetOperand(i, 0), c = companion(t, from), v;
+    unsigned n = lanes_of(LLVMTypeOf(i)), m = lanes_of(LLVMTypeOf(from));
+    LLVMTypeRef type = companion_type(t, n);
+
+    if (is_defined(c))
+        return LLVMConstNull(type);
+    if (n == m || (n % m && m % n))
+        return spread(t, c, n);
+    v = LLVMConstNull(type);
+    for (unsigned k = 0; k < n; k++) {
+        unsigned first = k * m / n, parts = m > n ? m / n : 1;
+        LLVMValueRef most = lane(t, c, first);
+
+        for (unsigned p = 1; p < parts; p++)
+            most = join(t, most, lane(t, c, first + p));
+        v = n > 1 ? LLVMBuildInsertElement(t->x->builder, v, most,
+                                           instrument_k32(t->x, k), "")
+                  : most;
+    }
+    return v;
+}
+
 static LLVMValueRef of_operands(taint *t, LLVMValueRef i, int n)
 {
     unsigned lanes = lanes_of(LLVMTypeOf(i));
@@ -359,6 +394,8 @@ static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
     case LLVMShuffleVector:
         return of_shuffle(t, i, companion(t, LLVMGetOperand(i, 0)),
                           companion(t, LLVMGetOperand(i, 1)));
+    case LLVMBitCast:
+        return of_bitcast(t, i);
     case LLVMInsertElement:
         return of_insert(t, i);
     case LLVMExtractElement:

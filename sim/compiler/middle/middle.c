@@ -560,8 +560,10 @@ static vpu_status build_checked(building *u, vpu_error *err)
     vpu_status st;
 
     for (int v = 0; v < SIM_N_VARIANTS; v++)
-        if (fns[v])
+        if (fns[v]) {
+            instrument_alignment(x, fns[v]);
             instrument_variables(x, fns[v], (sim_variant_kind)v);
+        }
     st = run_passes(m, "function(sroa)", err);
     if (!st)
         st = expand_builtins(m, u->job->path, err);
