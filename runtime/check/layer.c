@@ -64,12 +64,18 @@ static bool *to_follow(pass *p, arena *a, bool *any)
 static void add(const layer_check_config *cfg, const layer_check_shown *x,
                 layer_check_shown *shown, layer_check_report *out)
 {
-    if (layer_check_suppressed(cfg->suppressions, x))
+    bool note = check_is_note(x->kind) && !(cfg->strict & CHECK_BIT(x->kind));
+    uint32_t n = note ? out->n_findings - out->n_errors : out->n_errors;
+
+    if (layer_check_suppressed(cfg->suppressions, x)) {
         out->suppressed++;
-    else if (cfg->max_findings && out->n_findings == cfg->max_findings)
+    } else if (cfg->max_findings && n == cfg->max_findings) {
         out->dropped++;
-    else
-        shown[out->n_findings++] = *x;
+    } else {
+        shown[out->n_findings] = *x;
+        shown[out->n_findings++].note = note;
+        out->n_errors += !note;
+    }
 }
 
 static void collect(const pass *p, const layer_check_shown *orders,

@@ -19,6 +19,7 @@ typedef struct {
 /* One finding as it is shown. All texts are in the report's arena. */
 typedef struct {
     check_kind kind;
+    bool note;                  /* else an error */
     const char *stage, *kernel; /* launch and entry; "" = of none */
     const sim_place *at;        /* NULL = none: `file` and `line` say where */
     const char *file; /* of the source, or of the binding's Kernel element */
@@ -36,7 +37,7 @@ typedef struct {
 
 typedef struct {
     const layer_check_shown *findings; /* in the order they were found first */
-    uint32_t n_findings;
+    uint32_t n_findings, n_errors;     /* errors: those that are no notes */
     uint64_t dropped;    /* over max_findings or the checkers' own limit */
     uint32_t suppressed; /* by the file of suppressions */
     uint32_t n_launches, runs;
@@ -54,7 +55,8 @@ typedef struct layer_check_suppressions layer_check_suppressions;
 typedef struct {
     backend_config run; /* as for a run; `check` is set here */
     check_set enabled;
-    uint32_t max_findings; /* 0 = all */
+    check_set strict;      /* checkers whose notes are errors */
+    uint32_t max_findings; /* errors, and notes; 0 = all */
     bool orders;           /* try other orders, too (orders.h) */
     uint32_t n_random;     /* so many random ones of each kind */
     uint64_t seed;         /* of the first */

@@ -33,11 +33,16 @@ static void put_note(const char *file, uint32_t line, uint32_t col,
     str_printf(out, "note: %s\n", text);
 }
 
+static const char *level_of(const layer_check_shown *f)
+{
+    return f->note ? "note" : "error";
+}
+
 static void print_one(const layer_check_shown *f, snippet_file *src, arena *a,
                       str *out)
 {
     put_place(f->file, f->line, f->col, out);
-    str_printf(out, "error: %s [%s]\n", f->text, check_name(f->kind));
+    str_printf(out, "%s: %s [%s]\n", level_of(f), f->text, check_name(f->kind));
     snippet_print(src, f->file, f->line, f->col, a, out);
     put_inlined(f->at, out);
     if (*f->who)
@@ -82,26 +87,29 @@ static void put_checkers(check_set set, bool orders, str *out)
 void layer_check_print_text(const layer_check_report *r, const graph *g,
                             arena *a, str *out)
 {
+    uint32_t notes = r->n_findings - r->n_errors;
     snippet_file src = {0};
 
     for (uint32_t i = 0; i < r->n_findings; i++)
         print_one(&r->findings[i], &src, a, out);
     str_printf(out, "%s: ", g->layer);
-    if (r->n_findings)
-        str_printf(out, "%u finding%s", r->n_findings,
-                   r->n_findings == 1 ? "" : "s");
+    if (r->n_errors)
+        str_printf(out, "%u finding%s", r->n_errors,
+                   r->n_errors == 1 ? "" : "s");
     else
         str_printf(out, "no findings in %llu work-group%s of %u launch%s",
                    (unsigned long long)r->n_groups, r->n_groups == 1 ? "" : "s",
                    r->n_launches, r->n_launches == 1 ? "" : "es");
     if (r->n_orders)
         str_printf(out, ", each in %u orders", r->n_orders + 1);
+    if (notes)
+        str_printf(out, ", %u note%s", notes, notes == 1 ? "" : "s");
     if (r->suppressed)
         str_printf(out, ", %u suppressed", r->suppressed);
     if (r->dropped)
         str_printf(out, ", %llu more not shown",
                    (unsigned long long)r->dropped);
-    if (!r->n_findings) {
+    if (!r->n_errors) {
         str_puts(out, "; checked for ");
         put_checkers(r->enabled, r->n_orders, out);
     }
@@ -126,6 +134,7 @@ static json_t *finding_json(const layer_check_shown *f)
     json_t *j = json_object(), *chain;
 
     json_object_set_new(j, "check", json_string(check_name(f->kind)));
+    json_object_set_new(j, "level", json_string(level_of(f)));
     json_object_set_new(j, "stage", jsontext_string(f->stage));
     json_object_set_new(j, "kernel", jsontext_string(f->kernel));
     json_object_set_new(j, "file", jsontext_string(f->file));
@@ -205,8 +214,8 @@ static json_t *result(const layer_check_shown *f)
         json_array_append_new(related, o);
     }
     j = json_pack("{s:s,s:i,s:s,s:o,s:[o]}", "ruleId", check_name(f->kind),
-                  "ruleIndex", (int)f->kind, "level", "error", "message", text,
-                  "locations", sarif_location(f->file, f->line, f->col));
+                  "ruleIndex", (int)f->kind, "level", level_of(f), "message",
+                  text, "locations", sarif_location(f->file, f->line, f->col));
     if (json_array_size(related))
         json_object_set(j, "relatedLocations", related);
     json_decref(related);

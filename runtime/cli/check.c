@@ -11,7 +11,7 @@ typedef struct {
     target_options t;
     const char *checks, *sarif, *suppress;
     uint64_t max_findings;
-    bool json, orders, times;
+    bool json, orders, times, strict_align;
     uint32_t n_random;
 } check_options;
 
@@ -33,11 +33,14 @@ static const cli_option rows[] = {
     {"checks", "LIST", OPTION_TEXT, AT(checks),
      .help = "all, none, default, or some of these with commas between, -NAME "
              "taking one away:"
-#define CHECK(id, name, on, about, advice) " " name
+#define CHECK(id, name, on, level, about, advice) " " name
 #include "sim/check/check.def"
 #undef CHECK
              " (same-write and nan are not on by default)"},
     {"check", "LIST", OPTION_TEXT, AT(checks), .help = NULL},
+    {"strict-align", NULL, OPTION_FLAG, AT(strict_align),
+     .help = "vectors at addresses that are no multiple of their size are "
+             "errors, not notes"},
     {"max-findings", "N", OPTION_NUMBER, AT(max_findings),
      .help = "show at most so many (default 100, 0 = all)"},
     {"suppress", "FILE", OPTION_NAME, AT(suppress),
@@ -137,6 +140,8 @@ static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
     layer_check_config cfg = {.run.log = &log,
                               .max_findings = (uint32_t)o->max_findings,
                               .orders = o->orders,
+                              .strict =
+                                  o->strict_align ? CHECK_BIT(CHECK_ALIGN) : 0,
                               .n_random = o->n_random,
                               .seed = 1};
     layer_check_suppressions *known = NULL;
@@ -164,7 +169,7 @@ static int check_main(int argc, char **argv)
         rc = cli_fail(&err);
     if (!rc && o.times)
         printf("seconds %.6f launches %.6f\n", r.seconds, r.run_s);
-    if (!rc && r.n_findings)
+    if (!rc && r.n_errors)
         rc = CLI_DIFFERS;
     arena_destroy(a);
     return rc;

@@ -262,7 +262,7 @@ static vpu_status check_first(session *s, vpu_error *err)
     cli_progress_done();
     cli_put_shown(stderr, str_text(&out), out.n);
     str_free(&out);
-    s->findings = r.n_findings;
+    s->findings = r.n_errors;
     return VPU_OK;
 }
 

@@ -17,13 +17,14 @@
 #include "sim/exec/exec.h"
 
 typedef enum {
-#define CHECK(id, name, on, about, advice) CHECK_##id,
+#define CHECK(id, name, on, level, about, advice) CHECK_##id,
 #include "sim/check/check.def"
 #undef CHECK
     CHECK_N
 } check_kind;
 
 const char *check_name(check_kind k);   /* "bounds" */
+bool check_is_note(check_kind k);      /* a fact about the device */
 const char *check_about(check_kind k);  /* what it finds, one line */
 const char *check_advice(check_kind k); /* what to do about it; may be "" */
 

@@ -8,11 +8,15 @@
 
 enum { MAX_EVENTS = 1 << 16 };
 
+typedef enum { LEVEL_ERROR, LEVEL_NOTE } level;
+
 static const struct {
     const char *name, *about, *advice;
     bool on;
+    level level;
 } checkers[] = {
-#define CHECK(id, name, on, about, advice) {name, about, advice, on},
+#define CHECK(id, name, on, level, about, advice) \
+    {name, about, advice, on, LEVEL_##level},
 #include "sim/check/check.def"
 #undef CHECK
 };
@@ -20,6 +24,11 @@ static const struct {
 const char *check_name(check_kind k)
 {
     return checkers[k].name;
+}
+
+bool check_is_note(check_kind k)
+{
+    return checkers[k].level == LEVEL_NOTE;
 }
 
 const char *check_about(check_kind k)

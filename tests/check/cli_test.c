@@ -234,6 +234,35 @@ START_TEST(deterministic)
 }
 END_TEST
 
+/* A fact about the device, not a mistake, unless it is asked for. */
+START_TEST(notes)
+{
+    open_with("__kernel void k(__global const half *restrict src,\n"
+              "                __global half *restrict dst)\n"
+              "{\n"
+              "    int i = get_global_id(1) * 16 + get_global_id(0);\n"
+              "    half2 v = *(__global const half2 *)(src + (i | 1) - 2);\n"
+              "    dst[i] = v.x;\n"
+              "}\n");
+    terminal_run(&p, RUN);
+    ck_assert_int_eq(p.status, 1); /* in front of src, too */
+    has("k.cl:5:15: note: a vector of 4 bytes at an address");
+    has("T: 1 finding, 1 note\n");
+    terminal_run(&p, RUN " --checks align");
+    ck_assert_int_eq(p.status, 0);
+    has("T: no findings in 8 work-groups of 1 launch, 1 note; checked for "
+        "align\n");
+    terminal_run(&p, RUN " --checks align --json");
+    ck_assert_int_eq(p.status, 0);
+    has("\"level\": \"note\"");
+    terminal_run(&p, RUN " --checks align --strict-align");
+    ck_assert_int_eq(p.status, 1);
+    has("k.cl:5:15: error: a vector of 4 bytes at an address");
+    has("T: 1 finding\n");
+    close_it();
+}
+END_TEST
+
 START_TEST(suppressions)
 {
     open_with(faulty);
@@ -349,6 +378,7 @@ int main(void)
     tcase_add_test(t, json);
     tcase_add_test(t, sarif);
     tcase_add_test(t, deterministic);
+    tcase_add_test(t, notes);
     tcase_add_test(t, suppressions);
     tcase_add_test(t, selection);
     tcase_add_test(t, refused_in_no_order);
