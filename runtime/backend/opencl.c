@@ -97,9 +97,17 @@ static vpu_status read_text(opencl *o, const graph_launch *l, stage *s,
                          .options = o->cfg->compile.options,
                          .n_options = l->text ? 0 : o->cfg->compile.n_options,
                          .promote = !o->device.half};
+    vpu_status st;
 
     src.moves_halves = s->k && opencl_moves_words(o->g, l, s->k, s->args);
-    return opencl_text_read(&src, o->a, &s->text, err);
+    st = opencl_text_read(&src, o->a, &s->text, err);
+    if (!st && s->text.bytes_line && s->text.halves)
+        log_warn(o->cfg->log,
+                 "%s:%u: the size '%s' of a copy does not come from sizeof; "
+                 "this device computes halves as floats, of which so many "
+                 "bytes are half as many",
+                 s->text.bytes_file, s->text.bytes_line, s->text.bytes);
+    return st;
 }
 
 /* The front end does not compile it: perhaps because of something that no

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backend/opencl_bytes.h"
 #include "runtime/backend/preprocess.h"
 
 __asm__(".section .rodata\n"
@@ -24,7 +25,7 @@ typedef struct {
     vpu_error *err;
     const char *file; /* where the text is, from its line marks */
     uint32_t line;
-    const char *p;
+    const char *text, *p;
     /* For typedef half NAME; */
     bool in_typedef, typedef_half, typedef_integer;
     char last[MAX_WORD]; /* the last word of it */
@@ -344,12 +345,31 @@ static void number(rewriter *w)
     w->after_name = false;
 }
 
+/* Names the first copy whose bytes are those of halves. */
+static void watch_copy(rewriter *w, size_t n)
+{
+    const char *size;
+    size_t length;
+
+    if (!w->s->promote || w->out->bytes_line ||
+        (!starts(w->p, n, "WorkGroupDmaCreate") &&
+         !starts(w->p, n, "WorkItemDmaCreate")))
+        return;
+    size = opencl_bytes_by_hand(w->text, w->p, &length);
+    if (size) {
+        w->out->bytes = arena_strndup(w->a, size, length);
+        w->out->bytes_file = w->file;
+        w->out->bytes_line = w->line;
+    }
+}
+
 static vpu_status word(rewriter *w)
 {
     size_t n = name_length(w->p);
     vpu_status st = check_word(w, w->p, n);
 
     watch_typedef(w, w->p, n);
+    watch_copy(w, n);
     put_word(w, w->p, n);
     w->after_name = !is(w->p, n, "return");
     w->p += n;
@@ -430,7 +450,7 @@ vpu_status opencl_text_read(const opencl_source *s, arena *a, opencl_text *out,
     if (st)
         return st;
     out->halves = names_half(text);
-    w.p = text;
+    w.text = w.p = text;
     w.line = 1;
     st = rewrite(&w);
     if (st)

@@ -26,7 +26,11 @@ typedef struct {
      * promoted. */
     uint32_t half_cast_line;
     const char *half_cast_file;
-    const char **half_names; /* typedefs of half */
+    /* With promote, a copy whose size was counted by hand (opencl_bytes.h); 0 =
+     * none. */
+    uint32_t bytes_line;
+    const char *bytes_file, *bytes; /* the expression */
+    const char **half_names;        /* typedefs of half */
     uint32_t n_half_names;
 } opencl_text;
 

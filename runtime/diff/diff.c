@@ -204,6 +204,18 @@ static const char *differing(const run *x, const diff_buffer *d)
     return s;
 }
 
+/* What makes promoted halves differ by more than rounding. */
+static void tell_promotion(run *x)
+{
+    for (int k = 0; k < 2; k++)
+        if (x->r->sides[k].caps.promoted)
+            x->r->summary = arena_printf(
+                x->mem,
+                "%s; side %s computes halves as floats: are bytes counted by "
+                "hand (width * 2), not by sizeof?",
+                x->r->summary, x->sides[k].letter);
+}
+
 static void summarise(run *x)
 {
     uint64_t n = 0, bits = 0;
@@ -219,6 +231,7 @@ static void summarise(run *x)
         if (x->g->n_launches > 1)
             x->r->summary = arena_printf(x->mem, "%s, stage %s", x->r->summary,
                                          x->g->launches[d->launch].name);
+        tell_promotion(x);
         return;
     }
     x->r->summary =

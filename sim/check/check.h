@@ -24,7 +24,7 @@ typedef enum {
 } check_kind;
 
 const char *check_name(check_kind k);   /* "bounds" */
-bool check_is_note(check_kind k);      /* a fact about the device */
+bool check_is_note(check_kind k);       /* a fact about the device */
 const char *check_about(check_kind k);  /* what it finds, one line */
 const char *check_advice(check_kind k); /* what to do about it; may be "" */
 

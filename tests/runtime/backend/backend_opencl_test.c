@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "runtime/backend/opencl_bytes.h"
 #include "runtime/backend/opencl_text.h"
 #include "sim/builtins/routines.h"
 #include "tests/runtime/backend/backend_rig.h"
@@ -639,6 +640,57 @@ START_TEST(program_gives_up)
 }
 END_TEST
 
+/* The size that was counted by hand; "" = none. */
+static const struct {
+    const char *before, *arguments, *size;
+} copies[] = {
+    {"", "src, a, W * 2, 0", "W * 2"},
+    {"", "src, a, 2*W, 0", "2*W"},
+    {"", "src + 2 * x, a, (W + 1) << 1, 0", "(W + 1) << 1"},
+    {"", "src, a, W * 2 * sizeof(half), 0", ""},
+    {"", "src, a, W * sizeof(half), 0", ""},
+    {"", "src + i * 2, a + 2 * i, W * 12, 0", ""},
+    {"", "src, a, W * 2.5f, W * x2, a1 < 1", ""},
+    {"int n = W * 2;", "src, a, n, 0", "n"},
+    {"int n = W * 2, m = H;", "src, a, f(m, n), 0", "f(m, n)"},
+    {"int n = W * 2; n = W * sizeof(half);", "src, a, n, 0", ""},
+    {"int w = W << 1; int n = w * H;", "src, a, 64, n", "n"},
+    {"int nn = W * 2; int n = W;", "src, a, n, 0", ""},
+    {"int n = n;", "src, a, n, 0", ""},
+    {"int n = m, m = n;", "src, a, n, (m", ""},
+    {"", "src, a", ""},
+};
+
+START_TEST(sizes_by_hand)
+{
+    arena *a = arena_create(0);
+    const char *text = arena_printf(a, "{ %s copy_it (%s); W * 2; }",
+                                    copies[_i].before, copies[_i].arguments);
+    size_t n = 0;
+    const char *size = opencl_bytes_by_hand(text, strstr(text, "copy_it"), &n);
+
+    ck_assert_str_eq(size ? arena_strndup(a, size, n) : "", copies[_i].size);
+    arena_destroy(a);
+}
+END_TEST
+
+/* A copy of W * 2 bytes moves half a row of floats: the user hears of it. */
+START_TEST(bytes_of_halves)
+{
+    terminal_text(&p, "k.cl",
+                  "__kernel void k(__global const half *src, __global half "
+                  "*dst)\n{\n    __local half a[16];\n    event_t e =\n"
+                  "        WorkGroupDmaCreateTransaction(src, a, 8 * 2, 0);\n"
+                  "    wait_group_events(1, &e);\n"
+                  "    dst[get_global_id(0)] = a[get_local_id(0)];\n}\n");
+    terminal_run(&p, RUN "--backend opencl");
+    terminal_expect(&p, 0, "");
+    ck_assert_msg(strstr(p.err, "k.cl:5: the size '8 * 2' of a copy does not "
+                                "come from sizeof") != NULL,
+                  "%s", p.err);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("opencl"), *program = tcase_create("program");
@@ -659,10 +711,12 @@ int main(void)
     tcase_add_test(tc, a_hanging_kernel_comes_back);
     tcase_add_test(tc, devices_by_number_and_name);
     tcase_add_test(tc, no_driver);
+    tcase_add_loop_test(tc, sizes_by_hand, 0, sizeof copies / sizeof *copies);
     suite_add_tcase(s, tc);
     tcase_add_checked_fixture(program, open_terminal, close_terminal);
     tcase_set_timeout(program, 300);
     tcase_add_test(program, program_runs_on_a_device);
+    tcase_add_test(program, bytes_of_halves);
     tcase_add_test(program, seconds_of_the_device);
     tcase_add_test(program, program_without_backend_is_sim);
     tcase_add_test(program, program_refuses);
