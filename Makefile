@@ -31,7 +31,9 @@
 #   make window-references  the pictures tests/visualizer/window_test compares with
 #   make lint       formatting, headers, layers, prefixes, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
-#   make install    honours DESTDIR, PREFIX and UDEVDIR
+#   make install    the program, plug-ins, header, samples, documents; with
+#   make uninstall  honours DESTDIR, PREFIX and UDEVDIR
+#   make dist       build/vpusim-VERSION.tar.gz, the sources of the last commit
 #
 # V=1 shows commands; CONF=debug|release|asan|tsan|fuzz picks the object folder.
 
@@ -298,15 +300,34 @@ tidy: compile_commands.json
 	@$(CLANG_TIDY) --quiet $(SRC)
 compile_commands.json: FORCE
 	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vpusim \
-	    $(DESTDIR)$(PREFIX)/include
-	install -m 644 runtime/vpu_plugin.h $(DESTDIR)$(PREFIX)/include/
-	install -m 755 $(OUT)/vpu $(DESTDIR)$(PREFIX)/bin/vpu
-	install -m 644 sim/machine/ma2x8x.xml $(DESTDIR)$(PREFIX)/share/vpusim/
-	install -d $(DESTDIR)$(UDEVDIR)
-	install -m 644 runtime/usb/70-vpusim.rules $(DESTDIR)$(UDEVDIR)/
-	cp -r kernels $(DESTDIR)$(PREFIX)/share/vpusim/
+# What install puts there, and uninstall takes away: single files, and folders
+# that are all ours.
+BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
+HEADER  := $(DESTDIR)$(PREFIX)/include/vpu_plugin.h
+RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
+SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
+LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
+DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
+install: all plugins
+	install -D -m 755 $(OUT)/vpu $(BIN)
+	install -D -m 644 runtime/vpu_plugin.h $(HEADER)
+	install -D -m 644 runtime/usb/70-vpusim.rules $(RULES)
+	install -D -m 644 sim/machine/ma2x8x.xml $(SHARE)/ma2x8x.xml
+	install -D -m 644 -t $(LIB)/plugins build/plugins/*.so
+	install -D -m 644 -t $(DOC) README.md CHANGELOG.md LICENSE docs/*.md
+	install -D -m 644 -t $(DOC)/examples docs/examples/*
+	install -D -m 644 -t $(DOC)/pictures docs/pictures/*
+	cp -r kernels $(SHARE)/
+	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
+	    $(SHARE)/kernels/*/*.case
+uninstall:
+	rm -f $(BIN) $(HEADER) $(RULES)
+	rm -rf $(SHARE) $(LIB) $(DOC)
+# The files of the last commit as a source package.
+dist:
+	@mkdir -p build
+	git archive --format=tar.gz --prefix=vpusim-$(VERSION)/ \
+	    -o build/vpusim-$(VERSION).tar.gz HEAD
 clean:
 	rm -rf build
 est: # rows of the tables whose numbers are estimates
@@ -329,5 +350,5 @@ docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
-.PHONY: est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-cache headers \
+.PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

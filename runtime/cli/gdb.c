@@ -63,8 +63,8 @@ vpu_status gdb_become(int argc, char **argv, vpu_error *err)
     arena_destroy(a);
     return why == ENOENT
                ? err_set(err, VPU_ERR_IO,
-                         "--gdb: gdb is not installed (scripts/deps installs "
-                         "it)")
+                         "--gdb: gdb is not installed; expected it on the "
+                         "PATH (Debian, Ubuntu: apt-get install gdb)")
                : err_set(err, VPU_ERR_IO, "gdb: %s", strerror(why));
 }
 

@@ -400,6 +400,60 @@ START_TEST(locks)
 }
 END_TEST
 
+/* --- installing ---------------------------------------------------------- */
+
+/* All that is needed is there: the samples' cases run from another folder; and
+ * nothing of it stays. */
+START_TEST(installed)
+{
+    static const char *const files[] = {
+        "usr/bin/vpu",
+        "usr/include/vpu_plugin.h",
+        "usr/lib/vpusim/plugins/grn.so",
+        "usr/share/vpusim/kernels/grn/layer.xml",
+        "usr/share/doc/vpusim/LICENSE",
+        "usr/share/doc/vpusim/examples/race.cl",
+        "rules/70-vpusim.rules"};
+    const char *make = arena_printf(
+        p.arena, "make -s -C %s DESTDIR=$PWD/x PREFIX=/usr UDEVDIR=/rules",
+        root);
+    int status;
+    const char *out =
+        shell(arena_printf(p.arena, "%s install 2>&1", make), &status);
+
+    ck_assert_msg(!status, "%s", out);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        ck_assert_msg(terminal_has(&p, arena_printf(p.arena, "x/%s", files[i])),
+                      "%s", files[i]);
+    out = shell("x/usr/bin/vpu suite x/usr/share/vpusim/kernels --filter "
+                "grn/grn-host 2>&1",
+                &status);
+    ck_assert_msg(!status && strstr(out, "1 equal"), "%s", out);
+    out = shell(
+        arena_printf(p.arena, "%s uninstall 2>&1 && find x -type f", make),
+        &status);
+    ck_assert_msg(!status && !strstr(out, "x/"), "%s", out);
+}
+END_TEST
+
+/* A message names no file that is not installed. */
+START_TEST(without_clang)
+{
+    int status;
+    const char *out = shell(
+        arena_printf(p.arena,
+                     "PATH=/nowhere %s/build/vpu cc %s/kernels/grn/grn.cl "
+                     "--output k.bin 2>&1",
+                     root, root),
+        &status);
+
+    ck_assert_int_eq(status, 2);
+    ck_assert_msg(strstr(out, "clang-19, which compiles kernels, is not "
+                              "installed; expected it on the PATH") != NULL,
+                  "%s", out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("scripts");
@@ -416,6 +470,8 @@ int main(void)
     tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
     tcase_add_test(c, pages_are_current);
     tcase_add_loop_test(c, locks, 0, sizeof installs / sizeof *installs);
+    tcase_add_test(c, installed);
+    tcase_add_test(c, without_clang);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);

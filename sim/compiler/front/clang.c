@@ -221,9 +221,11 @@ vpu_status fe_clang(char *const *argv, const int files[3],
         child_add(pid, false);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == ENOENT)
-        return err_set(err, VPU_ERR_IO,
-                       "%s is not installed (scripts/deps installs it)",
-                       argv[0]);
+        return err_set(
+            err, VPU_ERR_IO,
+            "%s, which compiles kernels, is not installed; expected it "
+            "on the PATH (Debian, Ubuntu: apt-get install %s)",
+            argv[0], argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
     st = await(pid, argv[0], &limits, exit_code, err);
