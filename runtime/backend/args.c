@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "sim/builtins/routines.h"
 
@@ -57,6 +58,75 @@ static vpu_status mismatch(const backend_binding *b, const sim_arg *p,
                   "binding gives %s; expected %s",
                   p->name, b->kernel->name, space_name(p->space), p->type,
                   b->kernel->source, line, arg_kind(g), binding_for(p));
+}
+
+/* --- arguments without a binding ----------------------------------------- */
+
+static bool is_bound(const backend_binding *b, const sim_arg *p)
+{
+    for (uint32_t i = 0; i < b->launch->n_args; i++)
+        if (!strcmp(b->launch->args[i].name, p->name))
+            return true;
+    return false;
+}
+
+static bool is_argument(const sim_kernel *k, const char *name)
+{
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (!strcmp(k->args[i].name, name))
+            return true;
+    return false;
+}
+
+/* The binding element whose arg-name is none of the kernel's and nearest to
+ * p's; NULL. */
+static const graph_arg *misspelt(const backend_binding *b, const sim_arg *p)
+{
+    const graph_arg *found = NULL;
+    nearest n = {.word = p->name};
+
+    for (uint32_t i = 0; i < b->launch->n_args; i++) {
+        const graph_arg *g = &b->launch->args[i];
+
+        if (is_argument(b->kernel, g->name))
+            continue;
+        nearest_offer(&n, g->name);
+        found = n.best == g->name ? g : found;
+    }
+    return found;
+}
+
+static vpu_status not_bound(const backend_binding *b, const sim_arg *p,
+                            vpu_error *err)
+{
+    const graph_arg *like = misspelt(b, p);
+    const sim_kernel *k = b->kernel;
+    str names = {0}, others = {0};
+    vpu_status st;
+
+    for (uint32_t i = 0; i < k->n_args; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", k->args[i].name);
+    for (uint32_t i = 0; i < b->launch->n_args; i++)
+        if (!is_argument(k, b->launch->args[i].name))
+            str_printf(&others, "%s'%s' (line %u)", others.n ? ", " : "",
+                       b->launch->args[i].name, b->launch->args[i].line);
+    if (like)
+        st = err_at(err, VPU_ERR_INVALID, b->launch->file, like->line, 0,
+                    "kernel '%s' has no argument '%s'; did you mean '%s', "
+                    "which has no binding? Its arguments are %s",
+                    k->name, like->name, p->name, str_text(&names));
+    else
+        st = err_at(err, VPU_ERR_INVALID, b->launch->file, b->launch->line, 0,
+                    "argument '%s' of kernel '%s' has no binding; expected %s "
+                    "with arg-name=\"%s\"%s%s",
+                    p->name, k->name, binding_for(p), p->name,
+                    others.n ? "; bound are arguments that the kernel does not "
+                               "have: "
+                             : "",
+                    str_text(&others));
+    str_free(&names);
+    str_free(&others);
+    return st;
 }
 
 static vpu_status bind_scalar(const backend_binding *b, const sim_arg *p,
@@ -221,7 +291,8 @@ vpu_status backend_args_bind(const backend_binding *b, arena *a,
         backend_arg *v = &(*out)[i];
         const graph_arg *ga;
 
-        st = graph_launch_arg(b->launch, p->name, &ga, err);
+        st = is_bound(b, p) ? graph_launch_arg(b->launch, p->name, &ga, err)
+                            : not_bound(b, p, err);
         if (st)
             return st;
         switch (p->space) {

@@ -1,9 +1,11 @@
 /* The list of backends, and looking one up. */
 #include "runtime/backend/ops.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/oom.h"
 #include "base/str.h"
 
@@ -17,11 +19,15 @@ vpu_status backend_find(const char *id, const backend_ops **ops,
                         const char **device, vpu_error *err)
 {
     size_t n = strcspn(id, ":");
+    char word[NEAREST_LONGEST + 2];
+    nearest like = {.word = word};
     str names = {0};
 
+    snprintf(word, sizeof word, "%.*s", (int)n, id);
     for (int i = 0; backend_all[i]; i++) {
         const char *name = backend_all[i]->name;
 
+        nearest_offer(&like, name);
         if (strlen(name) == n && !strncmp(name, id, n)) {
             *ops = backend_all[i];
             *device = id + n + (id[n] == ':');
@@ -30,7 +36,9 @@ vpu_status backend_find(const char *id, const backend_ops **ops,
         }
         str_printf(&names, "%s%s", i ? ", " : "", name);
     }
-    err_set(err, VPU_ERR_INVALID, "no backend '%.*s'; there are %s", (int)n, id,
+    err_set(err, VPU_ERR_INVALID, "no backend '%s'; %s%s%sthere are %s",
+            like.word, like.best ? "did you mean '" : "",
+            like.best ? like.best : "", like.best ? "'? " : "",
             str_text(&names));
     str_free(&names);
     return VPU_ERR_INVALID;

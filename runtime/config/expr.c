@@ -457,7 +457,7 @@ vpu_status config_expr_split(const config_expr *list, size_t max,
         count += list->text[i] == ',';
     *n = 0;
     if (count > max)
-        return fail(list, err, VPU_ERR_LIMIT,
+        return fail(list, err, VPU_ERR_INVALID,
                     "%zu comma-separated parts, at most %zu are possible",
                     count, max);
     for (size_t i = 0; i <= list->length; i++)

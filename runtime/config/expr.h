@@ -73,7 +73,7 @@ const char *config_expr_name(const config_expr *e, size_t *at, size_t *n);
 /* Split a comma-separated list into at most max expressions; *n is their
  * number. An empty text is one empty expression.
  *
- * VPU_ERR_LIMIT  more than max */
+ * VPU_ERR_INVALID  more than max */
 vpu_status config_expr_split(const config_expr *list, size_t max,
                              config_expr *items, size_t *n, vpu_error *err);
 

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "runtime/config/layer_priv.h"
 #include "runtime/config/number.h"
 
@@ -84,12 +85,18 @@ config_text config_get_text(const config_xml_node *node, const char *name)
 vpu_status config_need_text(const config_reader *r, const config_xml_node *node,
                             const char *name, config_text *out)
 {
+    nearest like = {.word = name};
+
     *out = config_get_text(node, name);
     if (out->text)
         return VPU_OK;
+    for (size_t i = 0; i < node->n_attrs; i++)
+        nearest_offer(&like, node->attrs[i].name);
     return config_fail(r, node->line, node->col,
-                       "node %s is missing mandatory attribute %s", node->name,
-                       name);
+                       "node %s is missing mandatory attribute %s%s%s%s",
+                       node->name, name, like.best ? "; is it '" : "",
+                       like.best ? like.best : "",
+                       like.best ? "', misspelt?" : "");
 }
 
 vpu_status config_get_int(const config_reader *r, const config_xml_node *node,
@@ -205,6 +212,8 @@ static vpu_status only_child(const config_reader *r,
                              const config_xml_node *node, const char *name,
                              const config_xml_node **out)
 {
+    nearest like = {.word = name};
+
     *out = NULL;
     for (const config_xml_node *c = node->first; c; c = c->next) {
         if (strcmp(c->name, name))
@@ -218,9 +227,13 @@ static vpu_status only_child(const config_reader *r,
     }
     if (*out)
         return VPU_OK;
+    for (const config_xml_node *c = node->first; c; c = c->next)
+        nearest_offer(&like, c->name);
     return config_fail(r, node->line, node->col,
-                       "required parameter %s is not found in %s", name,
-                       node->name);
+                       "required parameter %s is not found in %s%s%s%s", name,
+                       node->name, like.best ? "; is it '" : "",
+                       like.best ? like.best : "",
+                       like.best ? "', misspelt?" : "");
 }
 
 static vpu_status read_sources(const config_reader *r,

@@ -134,9 +134,9 @@ static vpu_status no_such_type(const graph_binder *b)
     for (size_t i = 0; i < f->n_layers; i++)
         nearest_offer(&n, f->layers[i].type);
     return err_set(b->err, VPU_ERR_INVALID,
-                   "%s: binds no layer of type %s%s%s%s; it binds %s", f->path,
-                   b->target.type, n.best ? "; did you mean " : "",
-                   n.best ? n.best : "", n.best ? "?" : "",
+                   "%s: binds no layer of type %s; %s%s%sit binds %s", f->path,
+                   b->target.type, n.best ? "did you mean " : "",
+                   n.best ? n.best : "", n.best ? "? " : "",
                    graph_list_types(b));
 }
 

@@ -191,7 +191,7 @@ START_TEST(splits_lists)
     ck_assert_uint_eq(items[1].length, 3);
     ck_assert_uint_eq(items[2].col, 38);
     ck_assert_int_eq(config_expr_split(&list, 2, items, &n, &err),
-                     VPU_ERR_LIMIT);
+                     VPU_ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(err.msg, "3 comma-separated parts"));
     list = at("");
     ck_assert_int_eq(config_expr_split(&list, 3, items, &n, &err), VPU_OK);

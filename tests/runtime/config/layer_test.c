@@ -218,7 +218,7 @@ static const struct {
      VPU_ERR_PARSE, "missing mandatory attribute global"},
     {HEAD KERNEL PARAMS "<WorkSizes dim=\"input,0\" global=\"1,2,3,4\" "
                         "local=\"1\"/>" TAIL,
-     VPU_ERR_LIMIT, "4 comma-separated parts"},
+     VPU_ERR_INVALID, "4 comma-separated parts"},
     {ONE("<Tensor type=\"input\" port-index=\"0\"/>"), VPU_ERR_PARSE,
      ":6:1: error: node Tensor is missing mandatory attribute arg-name"},
     {ONE("<Tensor arg-name=\"a\" port-index=\"0\"/>"), VPU_ERR_PARSE,

@@ -300,7 +300,7 @@ static const struct {
          BUFFER("output", "0", "2,2,2,2") "</Parameters><WorkSizes "
                                           "global=\"1\" local=\"1\"/>"
                                           "</CustomLayer>",
-     IN4, VPU_ERR_LIMIT, "4 comma-separated parts, at most 3"},
+     IN4, VPU_ERR_INVALID, "4 comma-separated parts, at most 3"},
     {"<CustomLayer name=\"B\" type=\"MVCL\" version=\"1\" stage=\"1\">"
      "<Kernel entry=\"k\"><Source filename=\"k.cl\"/></Kernel>"
      "<Parameters/><WorkSizes global=\"1\" local=\"1\"/></CustomLayer>",
