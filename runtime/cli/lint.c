@@ -31,6 +31,7 @@ static const cli_table tables[] = {{&own_options, 0},
                                    {&target_layer_options, AT(t)},
                                    {&target_machine_options, AT(t)},
                                    {&cli_compile_options, AT(t.compile)},
+                                   {&target_cache_options, AT(t)},
                                    {&target_quiet_options, AT(t)}};
 
 static int parse(options_line *line, lint_options *o, arena *a)
@@ -101,6 +102,7 @@ static vpu_status run(const lint_options *o, char *const *sources, int n,
                        .options = o->t.clang.items,
                        .n_options = o->t.clang.n,
                        .limits = &o->t.compile,
+                       .no_cache = o->t.no_cache,
                        .log = &log};
     vpu_status st = lint_checks_parse(o->checks, &cfg.checks, err);
 

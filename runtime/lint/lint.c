@@ -107,7 +107,7 @@ static vpu_status compile(lint_state *l, const kernel_source *source,
     const lint_config *c = l->cfg;
     const kernel_compile_config cfg = {.user.options = c->options,
                                        .user.n_options = c->n_options,
-                                       .user.no_cache = true,
+                                       .user.no_cache = c->no_cache,
                                        .user.limits = c->limits,
                                        .log = log};
     vpu_status st = kernel_compile(source, &cfg, l->arena, k, err);

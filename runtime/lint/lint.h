@@ -56,6 +56,7 @@ typedef struct {
     const char *const *options; /* words for clang */
     uint32_t n_options;
     const child_limits *limits; /* of compiling; NULL = the compiler's own */
+    bool no_cache;              /* compile anew */
     uint64_t local_budget;      /* bytes of a work-group */
     uint32_t checks;            /* bit per lint_check */
     const log_sink *log;

@@ -50,6 +50,17 @@ typedef struct {
     bool is_bitcode;
 } origin;
 
+/* What else than a run the code is for. */
+static const char *purpose(const kernel_compile_config *cfg, arena *a)
+{
+    const sim_checking *c = cfg->checking;
+
+    return c ? arena_printf(a, "checking taint %d nan %d barriers %d", c->taint,
+                            c->nan, c->barriers)
+           : cfg->track_lines ? "lines"
+                              : "";
+}
+
 /* Where the result of compiling it for target with these settings is kept. The
  * path is part of the key because messages name it. */
 static cache_slot cache_at(const origin *o, const char *target,
@@ -58,7 +69,7 @@ static cache_slot cache_at(const origin *o, const char *target,
     cache_slot slot = {.log = cfg->log};
     str build = {0}, parts = {0};
 
-    if (cfg->user.no_cache || cfg->track_lines || cfg->debug || cfg->checking)
+    if (cfg->user.no_cache || cfg->debug)
         return slot;
     str_printf(&build, "%s %d ", VPU_VERSION, SIM_ABI);
     add_build(&build);
@@ -67,6 +78,7 @@ static cache_slot cache_at(const origin *o, const char *target,
     add_text(&parts, o->name);
     add_text(&parts, o->entry ? o->entry : "");
     add_text(&parts, target);
+    add_text(&parts, purpose(cfg, a));
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
     add_text(&parts, fe_fingerprint(a));

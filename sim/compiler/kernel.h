@@ -27,10 +27,10 @@ typedef struct {
 
 typedef struct {
     kernel_compile_options user;
-    bool track_lines; /* code notes the source line of each access: slower,
-                         never cached; to find where a fault came from */
+    bool track_lines; /* code notes the source line of each access: slower;
+                         to find where a fault came from */
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
-    const sim_checking *checking; /* not NULL: for checking; never cached */
+    const sim_checking *checking; /* not NULL: for checking */
     const sim_hooks *hooks;       /* what the code calls; NULL = no code */
     const log_sink *log;
 } kernel_compile_config;

@@ -454,6 +454,31 @@ START_TEST(without_clang)
 }
 END_TEST
 
+/* What was compiled once runs without the compiler, for checking, too. */
+static const char *const cached[] = {
+    "run %s --layer GRN --shape in0=1x3x4x8 --param bias=1",
+    "check %s --layer GRN --shape in0=1x3x4x8 --param bias=1", "lint %s"};
+
+START_TEST(compiled_once)
+{
+    const char *words =
+        arena_printf(p.arena, cached[_i],
+                     arena_printf(p.arena, "%s/kernels/grn/layer.xml", root));
+    const char *run = arena_printf(
+        p.arena, "XDG_CACHE_HOME=$PWD/cache %s/build/vpu %s", root, words);
+    int first, second, third;
+    const char *with = shell(run, &first);
+    const char *without =
+        shell(arena_printf(p.arena, "PATH=/nowhere %s", run), &second);
+
+    ck_assert_msg(first == second && !strcmp(with, without),
+                  "%d: %s\nwithout clang %d: %s", first, with, second, without);
+    with = shell(arena_printf(p.arena, "PATH=/nowhere %s --no-cache", run),
+                 &third);
+    ck_assert_msg(third == 2 || strstr(with, "not installed"), "%s", with);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("scripts");
@@ -472,6 +497,7 @@ int main(void)
     tcase_add_loop_test(c, locks, 0, sizeof installs / sizeof *installs);
     tcase_add_test(c, installed);
     tcase_add_test(c, without_clang);
+    tcase_add_loop_test(c, compiled_once, 0, 3);
     tcase_add_loop_test(c, sums, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
