@@ -20,8 +20,13 @@
 
 enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
 
-static const char small[] = "kernels/grn/layer.xml --layer GRN "
-                            "--shape in0=1x16x8x16 --param bias=1.0";
+#define RUN_SMALL                                                  \
+    "run kernels/grn/layer.xml --layer GRN --shape in0=1x16x8x16 " \
+    "--param bias=1.0"
+#define LINT "lint kernels/grn/layer.xml"
+#define CHECK_CORRELATION                                                 \
+    "check kernels/correlation/layer.xml --shape in0=1x16x24x32 --shape " \
+    "in1=1x16x24x32 --shape out0=1x25x24x32"
 
 static const char *vpu, *clhost;
 static json_t *rows, *model_rows, *check_rows;
@@ -320,8 +325,20 @@ static void remove_tree(const char *dir)
     proc_run(words, &r);
 }
 
-/* Runs of a small layer: each with a cache of its own, or all with one. */
-static double time_small(bool cold)
+/* Processes: each with a cache of its own (cold), or all with one. */
+static const struct {
+    const char *name, *words;
+    bool cold;
+} processes[] = {
+    {"cold compile and run, small layer", RUN_SMALL, true},
+    {"cached run, small layer", RUN_SMALL, false},
+    {"lint of 8 layers, cold", LINT, true},
+    {"lint of 8 layers, cached", LINT, false},
+    {"check of correlation, cold", CHECK_CORRELATION, true},
+    {"check of correlation, cached", CHECK_CORRELATION, false},
+};
+
+static double time_process(const char *line, bool cold)
 {
     static proc_result r;
     char dir[] = "/tmp/vpu-bench-XXXXXX", words[512];
@@ -331,12 +348,12 @@ static double time_small(bool cold)
         perror(dir);
         exit(1);
     }
-    snprintf(words, sizeof words,
-             "env XDG_CACHE_HOME=%s/cache %s run %s --quiet", dir, vpu, small);
+    snprintf(words, sizeof words, "env XDG_CACHE_HOME=%s/cache %s %s --quiet",
+             dir, vpu, line);
     if (!cold)
-        proc_run(words, &r);
+        proc_run_findings(words, 1, &r);
     for (int i = 0; i < RUNS; i++) {
-        proc_run(words, &r);
+        proc_run_findings(words, 1, &r);
         s[i] = r.wall_s;
         if (cold)
             remove_tree(dir);
@@ -347,9 +364,11 @@ static double time_small(bool cold)
 
 static void bench_processes(void)
 {
-    progress("cold and cached runs");
-    add_row("cold compile and run, small layer", time_small(true), NAN, NAN);
-    add_row("cached run, small layer", time_small(false), NAN, NAN);
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++) {
+        progress(processes[i].name);
+        add_row(processes[i].name,
+                time_process(processes[i].words, processes[i].cold), NAN, NAN);
+    }
 }
 
 static void add_memory(void)

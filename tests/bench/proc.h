@@ -15,6 +15,8 @@ typedef struct {
 /* Run words, separated by single blanks, found by PATH. Its standard error is
  * ours. Exits with a message when it cannot be run or fails. */
 void proc_run(const char *words, proc_result *r);
+/* The same of a program that may end with a status of up to worst. */
+void proc_run_findings(const char *words, int worst, proc_result *r);
 
 double proc_median(double *values, size_t n); /* sorts values */
 
