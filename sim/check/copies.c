@@ -54,6 +54,7 @@ static bool check_side(check_session *s, const sim_dma *a, bool dst,
                        bool *overlaps)
 {
     side p = side_of(a, dst);
+    bool alike = a->src_width == a->dst_width; /* told of both at once */
     const char *which = dst ? "destination" : "source";
     uint32_t lines;
 
@@ -66,11 +67,11 @@ static bool check_side(check_session *s, const sim_dma *a, bool dst,
         return false;
     }
     lines = (p.plane_bytes + p.width - 1) / p.width;
-    if (lines > 1 && p.plane_bytes % p.width)
+    if (lines > 1 && p.plane_bytes % p.width && !(dst && alike))
         check_finding_add(
             s, CHECK_DMA_SHAPE, a->line, NULL, 1u + dst,
             "%u bytes are not a whole number of lines of %u bytes (%s)",
-            p.plane_bytes, p.width, which);
+            p.plane_bytes, p.width, alike ? "source and destination" : which);
     if (dst && lines > 1 && llabs(p.pitch) < p.width) {
         *overlaps = true;
         check_finding_add(s, CHECK_DMA_SHAPE, a->line, NULL, 3,
@@ -267,8 +268,10 @@ static void forgive(check_session *s, const sim_dma *a)
     uint64_t addr;
     uint32_t n, word;
 
-    if (!w.planes || !w.width || !find_memory(s, a, true, &p))
+    if (!w.planes || !find_memory(s, a, true, &p))
         return;
+    if (!w.width) /* in a row, since no lines are known */
+        w.width = w.plane_bytes;
     word = SHADOW_INIT;
     if (p.cmx && !p.private)
         word |= check_session_clock(s, true)->now << s->tag_shift;
