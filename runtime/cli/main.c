@@ -330,6 +330,23 @@ static void show_help(const cli_command *c)
     str_free(&text);
 }
 
+/* -h, for users who know what the options mean. */
+static void show_names(const cli_command *c)
+{
+    str text = {0};
+    size_t at = 0;
+
+    str_add(&text, c->head, strcspn(c->head, "\n"));
+    str_puts(&text, "\n\n");
+    for (size_t k = 0; k < c->n_tables; k++)
+        options_names(c->tables[k].options->rows, c->tables[k].options->n, &at,
+                      &text);
+    str_printf(&text, "%svpu %s --help says what each one does.\n",
+               at ? "\n" : "", c->name);
+    fputs(str_text(&text), stdout);
+    str_free(&text);
+}
+
 static const cli_command *find(const char *name)
 {
     for (int i = 0; i < N_COMMANDS; i++)
@@ -389,7 +406,7 @@ static int dispatch(int argc, char **argv)
         return no_command(word);
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            show_help(c);
+            (argv[i][1] == 'h' ? show_names : show_help)(c);
             return CLI_OK;
         }
     return c->main(argc - 1, argv + 1);

@@ -443,3 +443,32 @@ void options_help(const cli_option *rows, size_t n, str *out)
         else if (rows[i].help)
             put_row(&rows[i], out);
 }
+
+void options_names(const cli_option *rows, size_t n, size_t *at, str *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const cli_option *o = &rows[i];
+        str text = {0};
+        size_t w;
+
+        if (!o->help)
+            continue;
+        if (o->kind == OPTION_HEADING) {
+            str_printf(out, "%s%s\n", *at ? "\n" : "", o->help);
+            *at = 0;
+            continue;
+        }
+        str_printf(&text, "%s%s", dashes(o), o->name);
+        if (o->value)
+            str_printf(&text, "%s%s", is_optional(o) ? "" : " ", o->value);
+        w = columns(text.data, text.n) + 2;
+        if (*at && *at + w > WIDTH) {
+            str_puts(out, "\n");
+            *at = 0;
+        }
+        str_puts(out, "  ");
+        str_add(out, text.data, text.n);
+        str_free(&text);
+        *at += w;
+    }
+}

@@ -87,6 +87,9 @@ vpu_status options_parse(const options_table *tables, size_t n_tables,
 
 /* Appends the table as help shows it: names at the left, texts in a column. */
 void options_help(const cli_option *rows, size_t n, str *out);
+/* The same without texts: headings, and below them the options in lines. *at:
+ * the column that the last line has reached, 0 at first. */
+void options_names(const cli_option *rows, size_t n, size_t *at, str *out);
 
 /* Words of a command line that an option of these rows takes, itself included:
  * 1 or 2; 0 when word, spelled in full, is none of them. */

@@ -178,6 +178,45 @@ START_TEST(environment_does_not_reach_clang)
 }
 END_TEST
 
+/* --- short help ---------------------------------------------------------- */
+
+static const char *const with_options[] = {
+    "run",  "diff", "record", "check", "lint",  "debug", "cc",
+    "view", "asm",  "blob",   "stick", "reset", "trace", "machine"};
+
+static bool is_named(const char *text, const char *name, size_t n)
+{
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at++)
+        if (!at[n] || strchr(" \n[=", at[n]))
+            return true;
+    return false;
+}
+
+/* -h has the options of --help, all of them, in lines of 80 columns. */
+START_TEST(short_help)
+{
+    const char *command = with_options[_i], *full, *line;
+
+    terminal_run(&p, arena_printf(p.arena, "%s --help", command));
+    terminal_expect(&p, 0, "");
+    full = arena_strdup(p.arena, p.out);
+    terminal_run(&p, arena_printf(p.arena, "%s -h", command));
+    terminal_expect(&p, 0, "");
+    ck_assert_ptr_nonnull(
+        strstr(p.out, arena_printf(p.arena, "vpu %s --help says", command)));
+    ck_assert_uint_le(strlen(p.out), strlen(full));
+    for (line = full; (line = strstr(line, "\n  --")) != NULL;) {
+        size_t n = strcspn(line += 3, " \n[=");
+        const char *name = arena_strndup(p.arena, line, n);
+
+        ck_assert_msg(is_named(p.out, name, n), "%s: no %s in\n%s", command,
+                      name, p.out);
+    }
+    for (line = p.out; *line; line += strcspn(line, "\n") + 1)
+        ck_assert_uint_le(strcspn(line, "\n"), 80);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("words");
@@ -193,6 +232,8 @@ int main(void)
     tcase_add_loop_test(c, name_that_looks_like_an_option, 0, N_ODD);
     tcase_add_loop_test(c, message_names_the_file_as_given, 0, N_ODD);
     tcase_add_loop_test(c, environment_does_not_reach_clang, 0, N_VARIABLES);
+    tcase_add_loop_test(c, short_help, 0,
+                        sizeof with_options / sizeof *with_options);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
