@@ -20,7 +20,7 @@ typedef struct {
     bool update, list, quiet;
 } suite_options;
 
-typedef enum { EQUAL, SLOWER, DIFFERENT, FAILED } outcome;
+typedef enum { NOT_RUN, EQUAL, SLOWER, DIFFERENT, FAILED } outcome;
 
 typedef struct {
     suite_options o;
@@ -246,9 +246,12 @@ static void judge(suite *s, size_t i)
 
 static void on_done(void *user, size_t i)
 {
-    static const char *const words[] = {"ok", "SLOWER", "DIFFERENT", "FAILED"};
+    static const char *const words[] = {"", "ok", "SLOWER", "DIFFERENT",
+                                        "FAILED"};
     suite *s = user;
 
+    if (s->jobs[i].interrupted)
+        return;
     judge(s, i);
     s->done++;
     if (s->o.quiet && s->outcomes[i] == EQUAL)
@@ -303,7 +306,9 @@ static void write_case(xmlTextWriter *w, const suite *s, size_t i)
     xmlTextWriterWriteAttribute(w, X("classname"), X("vpu.suite"));
     write_attribute(w, "name", s->cases[i].name);
     xmlTextWriterWriteFormatAttribute(w, X("time"), "%.3f", s->jobs[i].seconds);
-    if (s->outcomes[i] != EQUAL)
+    if (s->outcomes[i] == NOT_RUN)
+        xmlTextWriterWriteElement(w, X("skipped"), NULL);
+    else if (s->outcomes[i] != EQUAL)
         write_failure(w, s, i);
     xmlTextWriterEndElement(w);
 }
@@ -322,6 +327,8 @@ static vpu_status write_junit(const suite *s, vpu_error *err)
     xmlTextWriterWriteFormatAttribute(w, X("failures"), "%zu",
                                       count(s, DIFFERENT) + count(s, SLOWER));
     xmlTextWriterWriteFormatAttribute(w, X("errors"), "%zu", count(s, FAILED));
+    xmlTextWriterWriteFormatAttribute(w, X("skipped"), "%zu",
+                                      count(s, NOT_RUN));
     for (size_t i = 0; i < s->n; i++)
         write_case(w, s, i);
     xmlTextWriterEndDocument(w);
@@ -357,19 +364,28 @@ static int run(suite *s)
 {
     vpu_error err = {0};
 
-    if (jobs_run(s->jobs, s->n,
-                 &(const jobs_config){.n_parallel = s->o.n_jobs,
-                                      .timeout_s = s->o.timeout_s,
-                                      .done = on_done,
-                                      .user = s},
-                 &err))
+    vpu_status st;
+
+    atomic_fetch_add(&cli_sessions, 1); /* so that a signal leaves a sum */
+    st = jobs_run(s->jobs, s->n,
+                  &(const jobs_config){.n_parallel = s->o.n_jobs,
+                                       .timeout_s = s->o.timeout_s,
+                                       .stop = &cli_stop,
+                                       .done = on_done,
+                                       .user = s},
+                  &err);
+    atomic_fetch_sub(&cli_sessions, 1);
+    if (st)
         return cli_fail(&err);
     printf("%zu %s", count(s, EQUAL), s->o.update ? "recorded" : "equal");
     if (!s->o.update)
         printf(", %zu different", count(s, DIFFERENT));
     if (count(s, SLOWER))
         printf(", %zu slower", count(s, SLOWER));
-    printf(", %zu failed\n", count(s, FAILED));
+    printf(", %zu failed", count(s, FAILED));
+    if (count(s, NOT_RUN))
+        printf("; interrupted, %zu not run", count(s, NOT_RUN));
+    printf("\n");
     if (s->o.junit && write_junit(s, &err))
         return cli_fail(&err);
     return count(s, FAILED)                         ? CLI_ERROR

@@ -20,7 +20,7 @@ typedef struct {
     pid_t pid; /* 0 = free */
     size_t job;
     FILE *out, *errors;
-    double start;
+    double start, asked; /* begun; asked to end */
 } slot;
 
 static slot slots[MAX_PARALLEL];
@@ -118,6 +118,24 @@ static void end_late(job *jobs, unsigned n_slots, double timeout_s)
     }
 }
 
+/* All that run, as end_late does with those that are late. */
+static void end_all(job *jobs, unsigned n_slots)
+{
+    for (unsigned k = 0; k < n_slots; k++) {
+        slot *s = &slots[k];
+
+        if (!s->pid)
+            continue;
+        if (!jobs[s->job].interrupted) {
+            jobs[s->job].interrupted = true;
+            s->asked = clock_seconds();
+            kill(-s->pid, SIGTERM);
+        } else if (clock_seconds() - s->asked > GRACE_SECONDS) {
+            kill(-s->pid, SIGKILL);
+        }
+    }
+}
+
 vpu_status jobs_run(job *jobs, size_t n, const jobs_config *config,
                     vpu_error *err)
 {
@@ -131,6 +149,11 @@ vpu_status jobs_run(job *jobs, size_t n, const jobs_config *config,
         n_parallel = 1;
     while ((next < n && !st) || running) {
         bool ended = false;
+
+        if (config->stop && atomic_load(config->stop)) {
+            n = next;
+            end_all(jobs, n_parallel);
+        }
 
         for (unsigned k = 0; k < n_parallel; k++) {
             int status;

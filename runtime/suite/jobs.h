@@ -3,6 +3,7 @@
 #ifndef VPU_RUNTIME_SUITE_JOBS_H
 #define VPU_RUNTIME_SUITE_JOBS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -15,6 +16,8 @@ typedef struct {
     int exit_status; /* 0 .. 255; -1: it did not end by itself */
     int signal;      /* that ended it, 0 = none */
     bool timed_out;
+    bool interrupted; /* by jobs_config.stop; one that was not begun has no
+                         exit status either */
     double seconds;
     str out, errors; /* standard output and error, each cut at 16 MiB;
                         job_free */
@@ -24,6 +27,9 @@ typedef struct {
     unsigned n_parallel; /* at most so many at a time */
     double timeout_s;    /* for each, 0 = no limit; then it is asked to end, and
                             killed with all it started when it does not */
+    /* Set by a signal: nothing more is begun, and what runs is asked to end.
+     * NULL = nobody sets it. */
+    const atomic_bool *stop;
     /* If not NULL: called from the thread of jobs_run as number i ends. */
     void (*done)(void *user, size_t i);
     void *user;

@@ -327,6 +327,43 @@ START_TEST(an_interrupt_ends_all)
 }
 END_TEST
 
+/* What ran until then is summed up, on standard output and for CI. */
+START_TEST(an_interrupt_leaves_the_sum)
+{
+    const char *vpu = getenv("VPU"), *printed, *results;
+    char *to = arena_strdup(mem, file_join(mem, dir, "stdout"));
+    pid_t pid;
+    int status;
+    size_t n;
+
+    vpu = vpu ? vpu : "build/vpu";
+    results = arena_strdup(mem, file_join(mem, dir, "j.xml"));
+    build_plugin("hang", "for (;;) pause();");
+    put("stdout", "");
+    put_grn("a.case", "--b sim");
+    put_grn("hang.case", "--b host:hang.so --timeout 1000");
+    put_grn("z.case", "--b sim");
+    pid = fork();
+    if (!pid) {
+        ck_assert_ptr_nonnull(freopen(to, "w", stdout));
+        execl(vpu, vpu, "suite", dir, "--jobs", "1", "--junit", results,
+              (char *)NULL);
+        _exit(9);
+    }
+    for (int i = 0; i < 2000 && !*program_file(mem, dir, "stdout", &n); i++)
+        usleep(5000);
+    kill(pid, SIGINT);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    printed = program_file(mem, dir, "stdout", &n);
+    has(printed, "1/3 ok ");
+    has(printed, "1 equal, 0 different, 0 failed; interrupted, 2 not run\n");
+    results = program_file(mem, dir, "j.xml", &n);
+    has(results, "skipped=\"2\"");
+    has(results, "<skipped/>");
+}
+END_TEST
+
 /* Not 0: dir/tmp has folders of ours. */
 static int temporaries(void)
 {
@@ -401,6 +438,7 @@ int main(void)
     tcase_add_test(t, options_of_the_simulator_need_it);
     tcase_add_test(t, crashes_and_hangs_spoil_one_case_each);
     tcase_add_test(t, an_interrupt_ends_all);
+    tcase_add_test(t, an_interrupt_leaves_the_sum);
     tcase_add_loop_test(t, cases_remove_their_files, 0, 3);
     tcase_add_test(t, samples);
     suite_add_tcase(s, t);
