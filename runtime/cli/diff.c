@@ -15,6 +15,7 @@ typedef struct {
     target_options t;
     const char *a, *b, *b_layer, *heat_map, *junit;
     cli_limit limit;
+    uint32_t b_binding; /* 0 = as side a */
     diff_rule rules[MAX_RULES];
     uint32_t n_rules;
     bool outputs_only, no_groups, verbose, json;
@@ -78,6 +79,8 @@ static const cli_option rows[] = {
     {"b-layer", "FILE.xml", OPTION_TEXT, AT(b_layer),
      .help = "another binding of the layer, with other kernels, for side b "
              "(--b is then sim when not given)"},
+    {"b-binding", "N", OPTION_COUNT, AT(b_binding),
+     .help = "as --binding, for side b alone"},
     {"max-slowdown", "X", OPTION_OTHER, AT(limit), .take = cli_take_limit,
      .help = "a may take X times the cycles of b at most, in all and in each "
              "stage; if-known:X where both sides count cycles"},
@@ -137,7 +140,7 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     *o = (diff_options){.a = "sim"};
     target_init(&o->t);
     c = cli_parse(&cli_diff, o, &line, a);
-    if (!c && !o->b && o->b_layer)
+    if (!c && !o->b && (o->b_layer || o->b_binding))
         o->b = "sim";
     if (!c && !o->b)
         c = cli_usage(&cli_diff, "--b says what to compare with");
@@ -225,15 +228,19 @@ static vpu_status bind_sides(session *s, vpu_error *err)
     target *const list[] = {&s->targets[0], &s->targets[1]};
     vpu_status st;
 
-    if (!s->o.b_layer) {
+    if (!s->o.b_layer && !s->o.b_binding) {
         st = target_bind(&s->o.t, s->a, &s->log, &s->targets[0], err);
         s->targets[1] = s->targets[0];
         return st;
     }
     both.offered |= BACKEND_PARAMS;
     st = target_bind(&both, s->a, &s->log, &s->targets[0], err);
-    both.xml = s->o.b_layer;
-    both.only_type = true;
+    if (s->o.b_layer) {
+        both.xml = s->o.b_layer;
+        both.only_type = true;
+    }
+    if (s->o.b_binding)
+        both.binding = s->o.b_binding;
     if (!st)
         st = target_bind(&both, s->a, &s->log, &s->targets[1], err);
     return st ? st : target_check_params(&s->o.t, list, 2, s->a, err);

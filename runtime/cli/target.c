@@ -94,6 +94,9 @@ static const cli_option layer_rows[] = {
     {.kind = OPTION_HEADING, .help = "Which layer, with what:"},
     {"layer", "NAME", OPTION_TEXT, AT(layer),
      .help = "the CustomLayer, when the file binds several"},
+    {"binding", "N", OPTION_COUNT, AT(binding),
+     .help = "the Nth CustomLayer of that name in the file (default: the one "
+             "that the vendor's compiler takes)"},
     {"model", "MODEL.xml", OPTION_TEXT, AT(model),
      .help = "take shapes, parameters and weights from an OpenVINO IR; --at "
              "NAME picks the layer, else all layers of bound types run in a "
@@ -307,6 +310,7 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     graph_request q = {.binding = &t->binding,
                        .at = o->at,
                        .type = o->layer,
+                       .number = o->binding,
                        .shapes = shapes,
                        .n_shapes = o->shapes.n,
                        .blobs = blobs,

@@ -14,6 +14,7 @@
 typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
     options_list shapes, params, inputs, blobs, sets, clang;
+    uint32_t binding;  /* --binding; 0 = not given */
     bool only_type;    /* `layer` or, where the file has none of that name, the
                           only one there is */
     bool exact_source; /* as backend_config.exact_source */

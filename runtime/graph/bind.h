@@ -53,6 +53,8 @@ typedef struct {
     /* (b) By hand. */
     const char *type; /* NULL = the only type the binding file has; not used
                          with a model */
+    uint32_t number;  /* which CustomLayer of the type, counted from 1; 0 = the
+                         one that the vendor's compiler takes */
     const graph_shape *shapes;
     size_t n_shapes;          /* no out0: as in0 */
     const config_blob *blobs; /* for Data bindings, by name */

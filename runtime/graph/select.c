@@ -150,6 +150,43 @@ static vpu_status none_suits(const graph_binder *b, const str *reasons)
                    str_text(reasons));
 }
 
+/* The CustomLayer that the request names by number. */
+static vpu_status pick_numbered(graph_binder *b)
+{
+    const config_file *f = b->request->binding;
+    uint32_t wanted = b->request->number, n = 0;
+    const config_layer *found = NULL;
+    const char *why;
+    str lines = {0};
+    vpu_status st;
+
+    for (size_t i = 0; i < f->n_layers; i++) {
+        const config_layer *l = &f->layers[i];
+
+        if (l->stage >= 0 || strcasecmp(l->type, b->target.type))
+            continue;
+        str_printf(&lines, "%s%u in line %u", n ? ", " : "", n + 1, l->line);
+        found = ++n == wanted ? l : found;
+    }
+    if (!n) {
+        st = no_such_type(b);
+    } else if (!found) {
+        st = err_set(b->err, VPU_ERR_INVALID,
+                     "%s: no binding %u of layer type %s; there are %s",
+                     f->path, wanted, b->target.type, str_text(&lines));
+    } else {
+        st = is_suitable(b, found, &why);
+        if (!st && why)
+            st = err_set(b->err, VPU_ERR_INVALID,
+                         "%s: binding %u of layer type %s does not suit:\n  %s",
+                         f->path, wanted, b->target.type, why);
+        if (!st)
+            st = set_stages(b, &found, 1);
+    }
+    str_free(&lines);
+    return st;
+}
+
 /* Implementations without a stage attribute: pick the first whose formats
  * match, else the first. */
 static vpu_status pick_whole(graph_binder *b, str *reasons, bool *any)
@@ -240,8 +277,11 @@ vpu_status graph_select(graph_binder *b)
 {
     str reasons = {0};
     bool any;
-    vpu_status st = pick_whole(b, &reasons, &any);
+    vpu_status st;
 
+    if (b->request->number)
+        return pick_numbered(b);
+    st = pick_whole(b, &reasons, &any);
     if (!st && !any)
         st = pick_staged(b, &reasons);
     str_free(&reasons);

@@ -306,6 +306,34 @@ START_TEST(another_binding)
 }
 END_TEST
 
+/* Two bindings of one layer in one file, the second with a row an item. */
+START_TEST(bindings_by_number)
+{
+    const char *one, *other;
+    size_t n;
+
+    one = terminal_bytes(&p, "plain.xml", &n);
+    other = terminal_bytes(&p, "rows.xml", &n);
+    terminal_text(&p, "both.xml", arena_printf(p.arena, "%s%s", one, other));
+    expect("run both.xml --quiet" BOUND, 0, "");
+    prints("8 work-groups of 16x1x1");
+    expect("run both.xml --quiet --binding 2" BOUND, 0, "");
+    prints("8 work-groups of 1x1x1");
+    expect("run both.xml --quiet --binding 1" BOUND, 0, "");
+    prints("8 work-groups of 16x1x1");
+    expect("run both.xml --binding 3" BOUND, 2,
+           "no binding 3 of layer type Scale; there are 1 in line 1, 2 in "
+           "line");
+    expect("run both.xml --binding 1 --layer Scala" BOUND, 2,
+           "did you mean Scale?");
+    expect("diff both.xml --b-binding 2 --max-slowdown 100" BOUND, 0,
+           "bit for bit");
+    terminal_text(&p, "rows.cl",
+                  HEAD ", int width)\n{\n    out[get_global_id(1)] = 1;\n}\n");
+    expect("diff both.xml --b-binding 2 --no-groups" BOUND, 1, "");
+}
+END_TEST
+
 /* A parameter that one of the two looks at is none too many. */
 START_TEST(parameters_of_either)
 {
@@ -399,6 +427,7 @@ int main(void)
     tcase_add_test(c, golden_outputs);
     tcase_add_test(c, golden_outputs_that_are_none);
     tcase_add_test(c, another_binding);
+    tcase_add_test(c, bindings_by_number);
     tcase_add_test(c, parameters_of_either);
     tcase_add_test(c, limits);
     tcase_add_test(c, limits_of_recordings);
