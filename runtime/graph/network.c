@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/nearest.h"
 #include "runtime/graph/bind_priv.h"
 #include "runtime/graph/convert.h"
 
@@ -45,6 +46,42 @@ static bool is_network_input(const config_model_layer *l)
     return is_type(l, "Input", "Parameter");
 }
 
+/* Types of a model's layers that compute, each once, the first ones of many. */
+static const char *types_of(const network *net)
+{
+    enum { MOST = 20 };
+    const config_model *m = net->m;
+    const char *text = "";
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers && n <= MOST; i++) {
+        const config_model_layer *l = &m->layers[i];
+        size_t before = 0;
+
+        while (strcasecmp(m->layers[before].type, l->type))
+            before++;
+        if (before != i || is_network_input(l) || is_type(l, "Const", "Result"))
+            continue;
+        text = arena_printf(net->b->arena, "%s%s%s", text, n ? ", " : "",
+                            n == MOST ? "…" : l->type);
+        n++;
+    }
+    return n ? text : "none that computes";
+}
+
+static vpu_status no_such_layer(const network *net)
+{
+    const graph_binder *b = net->b;
+    nearest like = {.word = b->request->at};
+
+    for (size_t i = 0; i < net->m->n_layers; i++)
+        nearest_offer(&like, net->m->layers[i].name);
+    return err_set(b->err, VPU_ERR_INVALID,
+                   "%s: there is no layer named '%s'%s%s%s", net->m->path,
+                   b->request->at, like.best ? "; did you mean '" : "",
+                   like.best ? like.best : "", like.best ? "'?" : "");
+}
+
 static vpu_status choose_at(network *net)
 {
     const graph_binder *b = net->b;
@@ -52,13 +89,13 @@ static vpu_status choose_at(network *net)
     const config_model_layer *l = config_model_find(m, b->request->at);
 
     if (!l)
-        return err_set(b->err, VPU_ERR_INVALID,
-                       "%s: there is no layer named '%s'", m->path,
-                       b->request->at);
+        return no_such_layer(net);
     if (!is_bound(b->request->binding, l->type))
         return err_at(b->err, VPU_ERR_INVALID, m->path, l->line, 0,
-                      "layer '%s' is of type %s, which %s does not bind",
-                      b->request->at, l->type, b->request->binding->path);
+                      "layer '%s' is of type %s, which %s does not bind; it "
+                      "binds %s",
+                      b->request->at, l->type, b->request->binding->path,
+                      graph_list_types(b));
     net->nodes[l - m->layers].chosen = true;
     net->n = 1;
     return VPU_OK;
@@ -77,8 +114,10 @@ static vpu_status choose(network *net)
     }
     if (!net->n)
         return err_set(b->err, VPU_ERR_INVALID,
-                       "%s: no layer is of a type that %s binds", m->path,
-                       b->request->binding->path);
+                       "%s: no layer is of a type that %s binds: there are %s; "
+                       "the file binds %s",
+                       m->path, b->request->binding->path, types_of(net),
+                       graph_list_types(b));
     if (net->n > MAX_CHAIN)
         return err_set(b->err, VPU_ERR_LIMIT,
                        "%s: %zu layers are of a bound type, at most %d run in "
