@@ -54,6 +54,7 @@ typedef struct {
     bool timed;    /* backend_result.seconds are the device's own */
     bool cycles;   /* and it counts cycles; all in the last launch where
                       launches only run all at once */
+    uint32_t n_shaves; /* that launches may use; 0 = not known, or none */
     /* Of a recording: its limit, 0 = none (recording.max_slowdown), and what
      * differs from the recorded run (recording_match.differs). */
     double max_slowdown;

@@ -2,6 +2,7 @@
  * means the same (runtime/record/meaning.h). */
 #include <string.h>
 
+#include "base/str.h"
 #include "runtime/backend/identity.h"
 #include "runtime/backend/ops.h"
 #include "runtime/record/meaning.h"
@@ -116,6 +117,18 @@ static vpu_status check(replay *p, const backend_config *cfg, vpu_error *err)
     return st;
 }
 
+/* Of a simulated machine; 0 = not known. */
+static uint32_t shaves_of(const recording *r)
+{
+    unsigned long long n = 0;
+
+    for (uint32_t i = 0; i < r->n_machine; i++)
+        if (!strncmp(r->machine[i], "shaves=", 7) &&
+            !str_to_u64(r->machine[i] + 7, &n))
+            n = 0;
+    return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
 static vpu_status replay_open(const backend_config *cfg, const graph *g,
                               void **self, vpu_error *err)
 {
@@ -152,6 +165,7 @@ static vpu_status replay_open(const backend_config *cfg, const graph *g,
                              .promoted = p->r.promoted,
                              .timed = timed,
                              .cycles = cycles,
+                             .n_shaves = shaves_of(&p->r),
                              .max_slowdown = p->r.max_slowdown,
                              .differs = p->match.differs,
                              .n_differs = p->match.n_differs};

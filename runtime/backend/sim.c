@@ -99,6 +99,9 @@ static vpu_status fill_graph(void *user, vpu_error *err)
     b->caps = (backend_caps){.device = arena_strdup(b->arena, b->desc->machine),
                              .version = VPU_VERSION,
                              .stages = true,
+                             .n_shaves = b->cfg->how.n_shaves
+                                             ? b->cfg->how.n_shaves
+                                             : (uint32_t)b->desc->num_shaves,
                              .timed = timed,
                              .cycles = timed};
     st = open_memory(b, err);

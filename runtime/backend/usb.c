@@ -66,10 +66,16 @@ static config_release release_of(const stick *t)
                : xlink_last_release(t->s.layout);
 }
 
+/* As many as the vendor's plug-in gives a network, unless told. */
+static uint32_t shaves_of(const backend_config *c)
+{
+    return c->stick && c->stick->n_shaves ? c->stick->n_shaves : 7;
+}
+
 static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
 {
     const backend_config *c = t->cfg;
-    uint32_t shaves = c->stick && c->stick->n_shaves ? c->stick->n_shaves : 7;
+    uint32_t shaves = shaves_of(c);
     backend_binaries_config bins = {.source_dir = c->source_dir,
                                     .compile = c->compile,
                                     .simulator = t->s.is_virtual,
@@ -187,6 +193,7 @@ static vpu_status stick_open(const backend_config *cfg, const graph *g,
     t->caps = (backend_caps){.device = t->s.is_virtual ? "virtual stick"
                                                        : "Myriad X stick",
                              .version = t->s.about,
+                             .n_shaves = shaves_of(cfg),
                              .timed = true};
     *self = t;
     return VPU_OK;

@@ -15,9 +15,13 @@ enum { MAX_BAD_GROUPS = 8 };
 static void add_side(str *out, const char *letter, const char *id,
                      const backend_caps *c)
 {
-    str_printf(out, "%s  %-24s %s%s%s\n", letter, id, c->device,
+    str_printf(out, "%s  %-24s %s%s%s", letter, id, c->device,
                c->version && *c->version ? ", " : "",
                c->version ? c->version : "");
+    if (c->n_shaves)
+        str_printf(out, ", %u SHAVE%s", c->n_shaves,
+                   c->n_shaves == 1 ? "" : "s");
+    str_puts(out, "\n");
     if (c->promoted)
         str_puts(out, "   halves promoted to float: rounding differs in the "
                       "last places\n");
@@ -85,6 +89,10 @@ static void add_launches(const diff_report *r, str *out)
         add_stages(r, k, out);
     if (!r->sides[0].caps.timed || !r->sides[1].caps.timed)
         str_puts(out, "* by the host's clock\n");
+    if (r->sides[0].caps.n_shaves && r->sides[1].caps.n_shaves &&
+        r->sides[0].caps.n_shaves != r->sides[1].caps.n_shaves)
+        str_puts(out, "the sides have other numbers of SHAVEs; --shaves N "
+                      "gives both as many\n");
     add_slowdown(r, out);
     str_puts(out, "\n");
 }
@@ -281,6 +289,8 @@ static json_t *side_json(const diff_report_side *s)
                         json_string(c->version ? c->version : ""));
     json_object_set_new(o, "promoted", json_boolean(c->promoted));
     json_object_set_new(o, "device_times", json_boolean(c->timed));
+    json_object_set_new(o, "shaves",
+                        c->n_shaves ? u64(c->n_shaves) : json_null());
     json_object_set_new(o, "cycles", s->cycles ? u64(s->cycles) : json_null());
     json_object_set_new(o, "not_as_recorded", differs);
     return o;

@@ -168,6 +168,20 @@ START_TEST(another_layer)
 }
 END_TEST
 
+/* 16 SHAVEs against 3: that explains other cycles, and stands there. */
+START_TEST(other_numbers_of_shaves)
+{
+    expect("record plain.xml --shaves 3 --output x.vpurec" BOUND, 0, "");
+    expect("diff plain.xml --b replay:x.vpurec" BOUND, 0, "bit for bit");
+    prints(", 16 SHAVEs\n");
+    prints(", 3 SHAVEs\n");
+    prints("the sides have other numbers of SHAVEs; --shaves N gives both");
+    expect("diff plain.xml --shaves 3 --b replay:x.vpurec" BOUND, 0,
+           "bit for bit");
+    ck_assert_ptr_null(strstr(p.out, "other numbers"));
+}
+END_TEST
+
 /* "3" and "3.0" are one number. */
 START_TEST(the_same_parameter)
 {
@@ -421,6 +435,7 @@ int main(void)
     tcase_add_test(c, another_kernel);
     tcase_add_test(c, another_machine);
     tcase_add_loop_test(c, another_layer, 0, sizeof others / sizeof *others);
+    tcase_add_test(c, other_numbers_of_shaves);
     tcase_add_test(c, the_same_parameter);
     tcase_add_test(c, two_recordings);
     tcase_add_test(c, other_stages);
