@@ -51,10 +51,65 @@ static void on_line(void *user, log_level level, const char *text)
     if (level == LOG_NOTE && quiet_log)
         return;
     cli_progress_done();
-    if (!is_diagnostic(text))
-        fprintf(stderr, "vpu: %s: ", level == LOG_WARNING ? "warning" : "note");
+    if (!is_diagnostic(text)) {
+        const char *front =
+            level == LOG_WARNING ? "vpu: warning: " : "vpu: note: ";
+
+        cli_put_shown(stderr, front, strlen(front));
+    }
     cli_put_shown(stderr, text, strlen(text));
     fputs("\n", stderr);
+}
+
+/* --- colours ------------------------------------------------------------- */
+
+/* On a terminal that has them, unless the user wants none (no-color.org). */
+static bool has_colours(FILE *f)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fileno(f)) && (!none || !*none) && term &&
+           strcmp(term, "dumb");
+}
+
+/* What a line says of itself behind its place: "k.cl:3:4: error: ...". */
+static const struct {
+    const char *word, *colour;
+} levels[] = {{": fatal error: ", "1;31"},
+              {": error: ", "1;31"},
+              {": warning: ", "1;35"},
+              {": note: ", "1;36"}};
+
+static void add_line(str *out, const char *line, size_t n)
+{
+    const char *at = NULL;
+    size_t word = 0, k;
+
+    for (k = 0; k < sizeof levels / sizeof *levels && !at; k++) {
+        word = strlen(levels[k].word);
+        at = memmem(line, n, levels[k].word, word);
+    }
+    if (at) {
+        str_add(out, line, (size_t)(at - line) + 2);
+        str_printf(out, "\033[%sm%.*s\033[0m", levels[k - 1].colour,
+                   (int)word - 3, levels[k - 1].word + 2);
+        n -= (size_t)(at - line) + word - 1;
+        line = at + word - 1;
+    }
+    str_add(out, line, n);
+}
+
+static void add_coloured(str *out, const str *text)
+{
+    const char *line = str_text(text), *end = line + text->n;
+
+    while (line < end) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        size_t n = (size_t)((next ? next + 1 : end) - line);
+
+        add_line(out, line, n);
+        line += n;
+    }
 }
 
 void cli_put(FILE *f, const char *text, size_t n)
@@ -78,9 +133,14 @@ void cli_put_json(json_t *j, int digits)
 
 void cli_put_shown(FILE *f, const char *text, size_t n)
 {
-    str shown = {0};
+    str shown = {0}, coloured = {0};
 
     str_add_shown(&shown, text, n);
+    if (has_colours(f)) {
+        add_coloured(&coloured, &shown);
+        str_free(&shown);
+        shown = coloured;
+    }
     if (f == stdout)
         ending_print(str_text(&shown), shown.n);
     else
@@ -92,12 +152,16 @@ void cli_put_shown(FILE *f, const char *text, size_t n)
 static void on_progress(void *user, const char *what, uint64_t done,
                         uint64_t total)
 {
-    static double first, last;
+    static double first, last, begun;
+    static const char *of; /* what began then */
     double t = clock_seconds();
 
     (void)user;
     if (!first)
         first = t;
+    if (what != of || !done)
+        begun = t;
+    of = what;
     if (!isatty(2) || t - first < 1 || t - last < 0.2)
         return;
     last = t;
@@ -105,6 +169,9 @@ static void on_progress(void *user, const char *what, uint64_t done,
         fprintf(stderr, "\r\033[K%s: %llu of %llu work-groups (%.0f %%)", what,
                 (unsigned long long)done, (unsigned long long)total,
                 100.0 * (double)done / (double)total);
+    if (total && done && t > begun)
+        fprintf(stderr, ", %.0f s left",
+                (t - begun) * (double)(total - done) / (double)done);
     fflush(stderr);
     progress_shown = true;
 }

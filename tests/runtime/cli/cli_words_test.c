@@ -178,6 +178,44 @@ START_TEST(environment_does_not_reach_clang)
 }
 END_TEST
 
+/* --- colours ------------------------------------------------------------- */
+
+static const struct {
+    const char *term, *none;
+    bool coloured;
+} wishes[] = {{"xterm", NULL, true},
+              {"xterm", "", true},
+              {"xterm", "1", false},
+              {"dumb", NULL, false}};
+
+/* Words in colours, unless the user or the terminal does not want them; a pipe
+ * never gets them. */
+#define CHECK "check layer.xml --shape in0=1x2x4x16 --param bias=1"
+
+START_TEST(coloured_words)
+{
+    const char *text;
+
+    terminal_text(&p, "add.cl",
+                  "__kernel void add(__global const half *src, __global half "
+                  "*dst,\n    float bias)\n{\n"
+                  "    dst[get_global_id(0)] = src[9999];\n}\n");
+    setenv("TERM", wishes[_i].term, 1);
+    if (wishes[_i].none)
+        setenv("NO_COLOR", wishes[_i].none, 1);
+    else
+        unsetenv("NO_COLOR");
+    text = on_terminal(CHECK);
+    ck_assert_msg(!strstr(text, ": \033[1;31merror:\033[0m ") ==
+                      !wishes[_i].coloured,
+                  "%s", text);
+    ck_assert_msg(!strchr(text, '\033') == !wishes[_i].coloured, "%s", text);
+    terminal_run(&p, CHECK);
+    ck_assert_ptr_nonnull(strstr(p.out, ": error: "));
+    ck_assert_ptr_null(strchr(p.out, '\033'));
+}
+END_TEST
+
 /* --- short help ---------------------------------------------------------- */
 
 static const char *const with_options[] = {
@@ -232,6 +270,7 @@ int main(void)
     tcase_add_loop_test(c, name_that_looks_like_an_option, 0, N_ODD);
     tcase_add_loop_test(c, message_names_the_file_as_given, 0, N_ODD);
     tcase_add_loop_test(c, environment_does_not_reach_clang, 0, N_VARIABLES);
+    tcase_add_loop_test(c, coloured_words, 0, sizeof wishes / sizeof *wishes);
     tcase_add_loop_test(c, short_help, 0,
                         sizeof with_options / sizeof *with_options);
     suite_add_tcase(s, c);
