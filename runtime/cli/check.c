@@ -154,7 +154,14 @@ static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
         st = target_bind(&o->t, a, &log, &t, err);
     if (!st)
         st = cli_check_layer(&o->t, &t, &cfg, a, r, err);
-    return st ? st : print(o, r, t.graph, a, err);
+    if (!st)
+        st = print(o, r, t.graph, a, err);
+    for (uint32_t i = 0; i < r->n_findings && !st; i++)
+        if (strstr(r->findings[i].text, "out0")) {
+            target_explain_output(&o->t, &t, r->findings[i].text, &log);
+            break;
+        }
+    return st;
 }
 
 static int check_main(int argc, char **argv)

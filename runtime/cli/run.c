@@ -399,10 +399,14 @@ int cli_run_main(int argc, char **argv)
         rc = cli_fail(&err);
     } else if (!rc) {
         s.log = cli_log(s.o.target.quiet);
-        if (run(&s, &err))
+        if (run(&s, &err)) {
             rc = cli_fail(&err);
-        else if (s.findings)
+            target_explain_output(&s.o.target, &s.t,
+                                  err.code == VPU_ERR_FAULT ? err.msg : "",
+                                  &s.log);
+        } else if (s.findings) {
             rc = CLI_DIFFERS;
+        }
     }
     fflush(stdout); /* the report, before the window is closed */
     if (live_end(&s.live, rc) && !rc)

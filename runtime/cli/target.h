@@ -98,6 +98,10 @@ vpu_status target_fill_all(const target_options *o, const target *t,
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
+/* A note about the shape that out0 was given, where `what` went wrong with it
+ * and no option says which it has. */
+void target_explain_output(const target_options *o, const target *t,
+                           const char *what, const log_sink *log);
 /* A backend as the options describe it; log, print, and the device stay to be
  * set. o and t must outlive it. */
 backend_config target_backend(const target_options *o, const target *t);
