@@ -273,25 +273,24 @@ static bool show_line(dbg_session *s, const char *text, uint32_t line,
     return true;
 }
 
-void look_list(dbg_session *s, const char *file, uint32_t line)
+dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line)
 {
     const char *text = source_text(s, file);
 
-    if (!text) {
-        str_printf(&s->buf, "%s cannot be read\n", file);
-        return;
-    }
+    if (!text)
+        return dbg_refuse(s, "%s cannot be read", file);
     for (uint32_t k = 0; k < LIST_LINES; k++)
         if (!show_line(s, text, line + k,
                        s->place == AT_EVENT && s->site &&
                            line + k == s->site->line &&
                            !strcmp(file, s->site->file))) {
             if (!k)
-                str_printf(&s->buf, "%s has no line %u\n", file, line);
+                return dbg_refuse(s, "%s has no line %u", file, line);
             break;
         }
     s->list_file = file;
     s->list_line = line + LIST_LINES;
+    return DBG_STAY;
 }
 
 /* --- where --------------------------------------------------------------- */
@@ -454,15 +453,13 @@ static bool hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v)
            (v->line > x->line && v->scope == x->scopes[0]);
 }
 
-void look_locals(dbg_session *s)
+dbg_outcome look_locals(dbg_session *s)
 {
     const dbg_item *it = &s->items[s->cur];
     const dbg_site *x = s->site;
 
-    if (s->place != AT_EVENT || s->cfg->bundles) {
-        str_puts(&s->buf, "there are no variables here\n");
-        return;
-    }
+    if (s->place != AT_EVENT || s->cfg->bundles)
+        return dbg_refuse(s, "there are no variables here");
     for (uint32_t k = 0; k < x->n_scopes; k++)
         for (size_t n = 0; n < s->n_numbers; n++) {
             const dbg_var *v = s->by_number[n];
@@ -474,4 +471,5 @@ void look_locals(dbg_session *s)
             look_show(s, &value);
             str_puts(&s->buf, "\n");
         }
+    return DBG_STAY;
 }

@@ -57,7 +57,7 @@ static void show_point(dbg_session *s, const dbg_point *p)
         str_printf(&s->buf, "%s%s\n", *p->text ? ", if " : "", p->text);
 }
 
-void points_add_break(dbg_session *s, char *text)
+dbg_outcome points_add_break(dbg_session *s, char *text)
 {
     char *cond = strstr(text, " if ");
     size_t n;
@@ -70,20 +70,18 @@ void points_add_break(dbg_session *s, char *text)
     n = strlen(text);
     while (n && text[n - 1] == ' ')
         text[--n] = 0;
-    if (!*text) {
-        str_puts(&s->buf, "break what? break FILE:LINE, LINE or FUNCTION, "
-                          "[if CONDITION]\n");
-        return;
-    }
+    if (!*text)
+        return dbg_refuse(s, "break what? break FILE:LINE, LINE or FUNCTION, "
+                             "[if CONDITION]");
     if (!fits(s, text) || !fits(s, cond ? cond : "") || !(p = new_point(s)))
-        return;
+        return DBG_FAILED;
     if (!parse_place(text, p)) {
-        str_printf(&s->buf, "'%s' is no FILE:LINE, LINE or FUNCTION\n", text);
         p->number = 0;
-        return;
+        return dbg_refuse(s, "'%s' is no FILE:LINE, LINE or FUNCTION", text);
     }
     snprintf(p->text, sizeof p->text, "%s", cond ? cond : "");
     show_point(s, p);
+    return DBG_STAY;
 }
 
 static bool in_buffer(const dbg_session *s, const uint8_t *at)
@@ -97,26 +95,21 @@ static bool in_buffer(const dbg_session *s, const uint8_t *at)
     return false;
 }
 
-void points_add_watch(dbg_session *s, const char *text)
+dbg_outcome points_add_watch(dbg_session *s, const char *text)
 {
     dbg_value v, n;
     bool of_item;
     vpu_error err;
     dbg_point *p;
 
-    if (!*text) {
-        str_puts(&s->buf, "watch what?\n");
-        return;
-    }
+    if (!*text)
+        return dbg_refuse(s, "watch what?");
     if (!fits(s, text))
-        return;
-    if (look_evaluate(s, text, &of_item, &v, &err) ||
-        dbg_number(&v, &n, &err)) {
-        str_printf(&s->buf, "error: %s\n", err.msg);
-        return;
-    }
+        return DBG_FAILED;
+    if (look_evaluate(s, text, &of_item, &v, &err) || dbg_number(&v, &n, &err))
+        return dbg_refuse(s, "error: %s", err.msg);
     if (!(p = new_point(s)))
-        return;
+        return DBG_FAILED;
     p->watch = p->known = true;
     if (v.at && in_buffer(s, v.at))
         p->place = v;
@@ -126,24 +119,22 @@ void points_add_watch(dbg_session *s, const char *text)
     p->old = n;
     snprintf(p->text, sizeof p->text, "%s", text);
     show_point(s, p);
+    return DBG_STAY;
 }
 
-void points_delete(dbg_session *s, const char *text)
+dbg_outcome points_delete(dbg_session *s, const char *text)
 {
     unsigned long long n = 0;
     bool any = false;
 
-    if (*text && !str_to_u64(text, &n)) {
-        str_printf(&s->buf, "'%s' is no number of a breakpoint\n", text);
-        return;
-    }
+    if (*text && !str_to_u64(text, &n))
+        return dbg_refuse(s, "'%s' is no number of a breakpoint", text);
     for (int k = 0; k < MAX_POINTS; k++)
         if (s->points[k].number && (!*text || s->points[k].number == n)) {
             s->points[k].number = 0;
             any = true;
         }
-    if (!any)
-        str_puts(&s->buf, "there is no such breakpoint\n");
+    return any ? DBG_STAY : dbg_refuse(s, "there is no such breakpoint");
 }
 
 void points_list(dbg_session *s)

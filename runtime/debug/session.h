@@ -15,6 +15,7 @@ enum {
     MAX_BACK = 256,
     MAX_DEPTH = 32,
     MAX_LINE = 1024,
+    LINE_ROOM = 8, /* a command and its argument are taken apart in place */
     MAX_CONDITION = 200
 };
 
@@ -160,11 +161,53 @@ typedef struct {
     dbg_pos snap_at;
     /* talking */
     uint32_t in_at;
-    char line[MAX_LINE], last[MAX_LINE];
+    char line[MAX_LINE + LINE_ROOM], last[MAX_LINE + LINE_ROOM];
     str buf; /* what a command says; printed when it is complete */
     uint32_t list_line;
     const char *list_file;
 } dbg_session;
+
+/* --- commands ------------------------------------------------------------ */
+
+/* What a command has led to. */
+typedef enum {
+    DBG_STAY,   /* it is done; the next one, please */
+    DBG_FAILED, /* it was not done, and buf says why */
+    DBG_GO,     /* the kernel goes on up to the goal */
+    DBG_AGAIN   /* the launches begin again, or the session ends */
+} dbg_outcome;
+
+/* What stands behind a command's name. */
+typedef enum {
+    DBG_NOTHING, /* that could be completed */
+    DBG_PLACE,
+    DBG_EXPRESSION,
+    DBG_COMMAND
+} dbg_argument;
+
+/* A row of commands.def. */
+typedef struct {
+    const char *name, *shorter, *args, *about;
+    dbg_argument argument;
+    dbg_outcome (*run)(dbg_session *s, char *arg);
+} dbg_command;
+
+#define C(handler, name, shorter, args, argument, about) \
+    dbg_outcome dbg_do_##handler(dbg_session *s, char *arg);
+#include "runtime/debug/commands.def"
+#undef C
+
+/* The row that a line names, which is taken apart; *line goes behind the name.
+ * NULL: none, and buf says why. */
+const dbg_command *dbg_command_find(dbg_session *s, char **line);
+/* The rows of a family ("" or a first word and a blank) whose word begins so,
+ * in the table's order; returns how many. out may be NULL. */
+uint32_t dbg_command_matches(const char *family, const char *word,
+                             const dbg_command **out);
+/* Says it, with a line's end behind it: DBG_FAILED. */
+dbg_outcome dbg_refuse(dbg_session *s, const char *fmt, ...) VPU_PRINTF(2, 3);
+/* "X,Y,Z"; missing ones are 0. */
+bool dbg_triple(const char *text, uint32_t out[3]);
 
 /* --- track.c: the program's events, items and variables ------------------ */
 
@@ -188,17 +231,17 @@ vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
 void look_show(dbg_session *s, const dbg_value *v);
 void look_place(dbg_session *s); /* the line it stands on */
 void look_where(dbg_session *s);
-void look_locals(dbg_session *s);
-void look_list(dbg_session *s, const char *file, uint32_t line);
+dbg_outcome look_locals(dbg_session *s);
+dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line);
 
 /* --- points.c: breakpoints and watches ----------------------------------- */
 
 /* One of them holds at this event; *why says which. */
 bool points_hold(dbg_session *s, str *why);
 void points_reset(dbg_session *s); /* a run begins */
-void points_add_break(dbg_session *s, char *text);
-void points_add_watch(dbg_session *s, const char *text);
-void points_delete(dbg_session *s, const char *text);
+dbg_outcome points_add_break(dbg_session *s, char *text);
+dbg_outcome points_add_watch(dbg_session *s, const char *text);
+dbg_outcome points_delete(dbg_session *s, const char *text);
 void points_list(dbg_session *s);
 
 /* --- command.c ----------------------------------------------------------- */

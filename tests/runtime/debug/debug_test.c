@@ -2,178 +2,61 @@
  * shows, and that ways back show what was there. What a variable must be is
  * computed here, in plain C, from the item's id; the input is a ramp. */
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
 #include "runtime/graph/tensor.h"
-#include "tests/support/terminal.h"
-
-#define XML(file)                                                         \
-    "<CustomLayer name=\"T\" type=\"MVCL\" version=\"1\">\n"              \
-    "  <Kernel entry=\"twist\">\n"                                        \
-    "    <Source filename=\"" file "\"/>\n"                               \
-    "    <Parameters>\n"                                                  \
-    "      <Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "     \
-    "format=\"BFYX\"/>\n"                                                 \
-    "      <Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "    \
-    "format=\"BFYX\"/>\n"                                                 \
-    "      <Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>\n"  \
-    "    </Parameters>\n"                                                 \
-    "    <WorkSizes dim=\"input,0\" global=\"X,Y,1\" local=\"8,1,1\"/>\n" \
-    "  </Kernel>\n"                                                       \
-    "</CustomLayer>\n"
-
-static const char twist_cl[] =
-    "float scaled(float x, int by)\n" /* 1 */
-    "{\n"                             /* 2 */
-    "    float product = x * by;\n"   /* 3 */
-    "    return product;\n"           /* 4 */
-    "}\n"                             /* 5 */
-    "typedef struct { int a; float2 v; } both;\n"
-    "__kernel void twist(__global const half *src, __global half *dst,\n"
-    "                    float bias)\n"                         /* 8 */
-    "{\n"                                                       /* 9 */
-    "    __local half tile[8];\n"                               /* 10 */
-    "    int l = get_local_id(0), g = get_global_id(0);\n"      /* 11 */
-    "    int at = get_global_id(1) * get_global_size(0) + g;\n" /* 12 */
-    "    float4 f = (float4)(g, 2, 3, 4);\n"                    /* 13 */
-    "    both pair = {l, (float2)(0.5f, l)};\n"                 /* 14 */
-    "    int mine[3];\n"                                        /* 15 */
-    "\n"                                                        /* 16 */
-    "    for (int i = 0; i < 3; i++)\n"                         /* 17 */
-    "        mine[i] = 100 * l + i;\n"                          /* 18 */
-    "    tile[l] = src[at];\n"                                  /* 19 */
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"                       /* 20 */
-    "    float other = scaled(tile[7 - l], 2);\n"               /* 21 */
-    "    f.x += other;\n"                                       /* 22 */
-    "    dst[at] = (half)(f.x + bias + mine[1]);\n"             /* 23 */
-    "}\n";
-
-/* Three channels of 2 x 16: the first is what the kernel sees. */
-#define ARGS "layer.xml --shape in0=1x3x2x16 --param bias=0.25 --input 0=ramp"
-
-static terminal p;
-
-static void setup(void)
-{
-    terminal_open(&p);
-    terminal_text(&p, "layer.xml", XML("twist.cl"));
-    terminal_text(&p, "twist.cl", twist_cl);
-}
-
-static void teardown(void)
-{
-    terminal_close(&p);
-}
-
-/* What a session with these commands says, and its exit status. */
-static const char *session_of(const char *args, const char *commands,
-                              int *status)
-{
-    const char *vpu = getenv("VPU");
-    char *path = realpath(vpu && *vpu ? vpu : "build/vpu", NULL);
-    char *line, *out = arena_push(p.arena, 1 << 18, 1, 1);
-    FILE *f;
-    size_t n;
-    int st;
-
-    terminal_text(&p, "commands", commands);
-    line = arena_printf(p.arena,
-                        "cd %s && XDG_CACHE_HOME=%s/.c timeout 60 %s debug %s "
-                        "< commands 2>&1",
-                        p.dir, p.dir, path, args);
-    f = popen(line, "r");
-    ck_assert_ptr_nonnull(f);
-    n = fread(out, 1, (1 << 18) - 1, f);
-    out[n] = 0;
-    st = pclose(f);
-    free(path);
-    *status = WIFEXITED(st) ? WEXITSTATUS(st) : 255;
-    return out;
-}
-
-static const char *session(const char *commands)
-{
-    int status;
-    const char *out = session_of(ARGS, commands, &status);
-
-    ck_assert_msg(!status, "exit status %d\n%s", status, out);
-    return out;
-}
-
-static void expect(const char *out, const char *want)
-{
-    ck_assert_msg(strstr(out, want) != NULL, "'%s' is not in\n%s", want, out);
-}
-
-/* In this order, without overlap. */
-static void expect_in_order(const char *out, const char *const *want)
-{
-    const char *at = out;
-
-    for (; *want; want++) {
-        const char *next = strstr(at, *want);
-
-        ck_assert_msg(next != NULL,
-                      "'%s' is not in, or not behind what is "
-                      "before it, in\n%s",
-                      *want, out);
-        at = next + strlen(*want);
-    }
-}
-
-/* Element k of the ramp, as the half it is. */
-static double ramp(int k)
-{
-    return (double)tensor_f16_to_f32(tensor_f32_to_f16((float)k / 256));
-}
+#include "tests/runtime/debug/twist.h"
 
 START_TEST(the_ramp)
 {
-    const char *out = session("print src[0,0,1,11]\nprint in0[0,2,1,15]\n"
-                              "print in0[95]\n");
+    const char *out = twist_session("print src[0,0,1,11]\nprint in0[0,2,1,15]\n"
+                                    "print in0[95]\n");
 
-    expect(out, arena_printf(p.arena, "src[0,0,1,11] = %.5g\n", ramp(27)));
-    expect(out, arena_printf(p.arena, "in0[0,2,1,15] = %.5g\n", ramp(95)));
-    expect(out, arena_printf(p.arena, "in0[95] = %.5g\n", ramp(95)));
+    twist_expect(out, arena_printf(twist.arena, "src[0,0,1,11] = %.5g\n",
+                                   twist_ramp(27)));
+    twist_expect(out, arena_printf(twist.arena, "in0[0,2,1,15] = %.5g\n",
+                                   twist_ramp(95)));
+    twist_expect(out,
+                 arena_printf(twist.arena, "in0[95] = %.5g\n", twist_ramp(95)));
 }
 END_TEST
 
 /* Item 3 of group (1,1), behind the barrier: global id (11,1). */
 START_TEST(variables)
 {
-    const char *out = session(
+    const char *out = twist_session(
         "break twist.cl:22 if global_id[0] == 11 && global_id[1] == 1\nrun\n"
         "print l\nprint at\nprint f\nprint f.w\nprint mine\nprint pair\n"
         "print pair.v.y + 1\nprint other\nprint tile[2]\nprint tile[l - 1] * "
         "2\n"
         "print src[at]\nprint dst[0,0,1,11]\nprint bias\nprint mine[l - 1]\n"
         "locals\n");
-    double other = ramp(28) * 2;
+    double other = twist_ramp(28) * 2;
 
-    expect(out, "breakpoint 1\ntwist.cl:22 in twist, item (3,0,0) of group "
-                "(1,1,0)\n22\t    f.x += other;\n");
-    expect(out, "\nl = 3\n");
-    expect(out, "\nat = 27\n");
-    expect(out, "\nf = (11, 2, 3, 4)\n");
-    expect(out, "\nf.w = 4\n");
-    expect(out, "\nmine = {300, 301, 302}\n");
-    expect(out, "\npair = {a = 3, v = (0.5, 3)}\n");
-    expect(out, "\npair.v.y + 1 = 4\n");
-    expect(out, arena_printf(p.arena, "\nother = %.9g\n", other));
-    expect(out, arena_printf(p.arena, "\ntile[2] = %.5g\n", ramp(26)));
-    expect(out,
-           arena_printf(p.arena, "\ntile[l - 1] * 2 = %.17g\n", 2 * ramp(26)));
-    expect(out, arena_printf(p.arena, "\nsrc[at] = %.5g\n", ramp(27)));
-    expect(out, "\ndst[0,0,1,11] = 0\n");
-    expect(out, "\nbias = 0.25\n");
-    expect(out, "\nmine[l - 1] = 302\n");
-    expect(out,
-           "\nglobal_id = (11, 1, 0)\nlocal_id = (3, 0, 0)\ngroup_id = (1, "
-           "1, 0)\n");
+    twist_expect(out,
+                 "breakpoint 1\ntwist.cl:22 in twist, item (3,0,0) of group "
+                 "(1,1,0)\n22\t    f.x += other;\n");
+    twist_expect(out, "\nl = 3\n");
+    twist_expect(out, "\nat = 27\n");
+    twist_expect(out, "\nf = (11, 2, 3, 4)\n");
+    twist_expect(out, "\nf.w = 4\n");
+    twist_expect(out, "\nmine = {300, 301, 302}\n");
+    twist_expect(out, "\npair = {a = 3, v = (0.5, 3)}\n");
+    twist_expect(out, "\npair.v.y + 1 = 4\n");
+    twist_expect(out, arena_printf(twist.arena, "\nother = %.9g\n", other));
+    twist_expect(
+        out, arena_printf(twist.arena, "\ntile[2] = %.5g\n", twist_ramp(26)));
+    twist_expect(out, arena_printf(twist.arena, "\ntile[l - 1] * 2 = %.17g\n",
+                                   2 * twist_ramp(26)));
+    twist_expect(
+        out, arena_printf(twist.arena, "\nsrc[at] = %.5g\n", twist_ramp(27)));
+    twist_expect(out, "\ndst[0,0,1,11] = 0\n");
+    twist_expect(out, "\nbias = 0.25\n");
+    twist_expect(out, "\nmine[l - 1] = 302\n");
+    twist_expect(
+        out, "\nglobal_id = (11, 1, 0)\nlocal_id = (3, 0, 0)\ngroup_id = (1, "
+             "1, 0)\n");
 }
 END_TEST
 
@@ -185,13 +68,14 @@ START_TEST(steps)
         "\n20\t", "\n21\t", " in scaled", "\n3\t",  "\n22\t", NULL};
     static const char *const over[] = {"\n21\t", "\n22\t", "\n23\t", "\n24\t",
                                        NULL};
-    const char *out = session("step 1\nstep\nstep\nstep\nstep\nstep\nstep\n"
-                              "step\nstep\nstep\nstep\nstep\nstep\nstep\n"
-                              "step\nbreak 22\ncontinue\n");
+    const char *out =
+        twist_session("step 1\nstep\nstep\nstep\nstep\nstep\nstep\n"
+                      "step\nstep\nstep\nstep\nstep\nstep\nstep\n"
+                      "step\nbreak 22\ncontinue\n");
 
-    expect_in_order(out, want);
-    out = session("break 21 if l == 5\nrun\ndelete\nnext\nnext\nnext\n");
-    expect_in_order(out, over);
+    twist_expect_in_order(out, want);
+    out = twist_session("break 21 if l == 5\nrun\ndelete\nnext\nnext\nnext\n");
+    twist_expect_in_order(out, over);
     ck_assert_msg(!strstr(out, "in scaled"), "%s", out);
     /* Other items went on meanwhile, and this one came back. */
     ck_assert_msg(!strstr(out, "item (4,0,0)"), "%s", out);
@@ -211,10 +95,11 @@ START_TEST(where)
         "line 20\n",
         NULL};
 
-    expect_in_order(session("break 19 if local_id[0] == 5 && group_id[1] == 1\n"
-                            "run\nwhere\nbreak scaled if local_id[0] == 5\n"
-                            "continue\nwhere\n"),
-                    want);
+    twist_expect_in_order(
+        twist_session("break 19 if local_id[0] == 5 && group_id[1] == 1\n"
+                      "run\nwhere\nbreak scaled if local_id[0] == 5\n"
+                      "continue\nwhere\n"),
+        want);
 }
 END_TEST
 
@@ -223,11 +108,12 @@ START_TEST(backwards)
 {
     const char *out;
 
-    out = session("break 18 if l == 6 && i == 1\nrun\n# a remark\n"
-                  "print i\nnext\nback\nprint i\nback 2\nprint i\n"
-                  "back 2\nback\nback 200\nback\n");
-    expect(out, "breakpoint 1\ntwist.cl:18 in twist, item (6,0,0) of group "
-                "(0,0,0)\n");
+    out = twist_session("break 18 if l == 6 && i == 1\nrun\n# a remark\n"
+                        "print i\nnext\nback\nprint i\nback 2\nprint i\n"
+                        "back 2\nback\nback 200\nback\n");
+    twist_expect(out,
+                 "breakpoint 1\ntwist.cl:18 in twist, item (6,0,0) of group "
+                 "(0,0,0)\n");
     {
         static const char *const seen[] = {
             "i = 1\n", "\n17\t",
@@ -237,7 +123,7 @@ START_TEST(backwards)
             "\n11\t",  "this is the item's first line\n",
             "\n11\t",  NULL};
 
-        expect_in_order(out, seen);
+        twist_expect_in_order(out, seen);
     }
 }
 END_TEST
@@ -245,22 +131,22 @@ END_TEST
 /* Who wrote an element last: from the end, backwards. */
 START_TEST(who_wrote_it)
 {
-    double value = 14 + 2 * ramp(16 + 8 + 1) + 0.25 + 601;
-    const char *out =
-        session("watch out0[0,0,1,14]\nrun\ndelete\nrun\nwatch out0[0,0,1,14]\n"
-                "reverse-continue\nback\nprint out0[0,0,1,14]\nprint at\nstep\n"
-                "print out0[0,0,1,14]\nreverse-continue\n");
+    double value = 14 + 2 * twist_ramp(16 + 8 + 1) + 0.25 + 601;
+    const char *out = twist_session(
+        "watch out0[0,0,1,14]\nrun\ndelete\nrun\nwatch out0[0,0,1,14]\n"
+        "reverse-continue\nback\nprint out0[0,0,1,14]\nprint at\nstep\n"
+        "print out0[0,0,1,14]\nreverse-continue\n");
     const char *text = arena_printf(
-        p.arena, "%.5g",
+        twist.arena, "%.5g",
         (double)tensor_f16_to_f32(tensor_f32_to_f16((float)value)));
     const char *const want[] = {
-        arena_printf(p.arena,
+        arena_printf(twist.arena,
                      "watch 1: out0[0,0,1,14] was 0, is %s (behind line "
                      "23)\ntwist.cl:24 in twist, item (6,0,0) of group "
                      "(1,1,0)",
                      text),
         "the run has ended\n",
-        arena_printf(p.arena,
+        arena_printf(twist.arena,
                      "watch 2: out0[0,0,1,14] was 0, is %s (behind line "
                      "23)\ntwist.cl:24 in twist, item (6,0,0) of group "
                      "(1,1,0)",
@@ -268,24 +154,25 @@ START_TEST(who_wrote_it)
         "\n23\t",
         "out0[0,0,1,14] = 0\nat = 30\n",
         "\n24\t",
-        arena_printf(p.arena, "out0[0,0,1,14] = %s\n", text),
+        arena_printf(twist.arena, "out0[0,0,1,14] = %s\n", text),
         "no breakpoint or watch before\n",
         NULL};
 
-    expect_in_order(out, want);
+    twist_expect_in_order(out, want);
 }
 END_TEST
 
 /* A place in a buffer belongs to nobody, a variable to its item. */
 START_TEST(watches)
 {
-    expect_in_order(session("break 19 if at == 2\nrun\nwatch dst[at + 1]\n"
-                            "delete 1\nquit\n"),
-                    (const char *const[]){"watch 2: dst[at + 1]\n", NULL});
-    expect_in_order(
-        session("break 19 if at == 2\nrun\nwatch dst[at + 1]\ncontinue\n"
-                "delete\nbreak 17 if at == 28\ncontinue\n"
-                "delete\nwatch l + mine[2]\ncontinue\ncontinue\n"),
+    twist_expect_in_order(
+        twist_session("break 19 if at == 2\nrun\nwatch dst[at + 1]\n"
+                      "delete 1\nquit\n"),
+        (const char *const[]){"watch 2: dst[at + 1]\n", NULL});
+    twist_expect_in_order(
+        twist_session("break 19 if at == 2\nrun\nwatch dst[at + 1]\ncontinue\n"
+                      "delete\nbreak 17 if at == 28\ncontinue\n"
+                      "delete\nwatch l + mine[2]\ncontinue\ncontinue\n"),
         (const char *const[]){
             "breakpoint 1", "watch 2: dst[at + 1]\n",
             "watch 2: dst[at + 1] was 0, is ", "(behind line 23)\n",
@@ -310,11 +197,12 @@ START_TEST(items_and_groups)
                                        "\n11\t",
                                        NULL};
 
-    expect_in_order(session("break 18 if i == 2 && g == 10\nrun\nprint i\n"
-                            "print mine[1]\nitem 6\nprint i\nprint mine[1]\n"
-                            "item 0,0,0\nprint i\nprint mine[1]\n"
-                            "group 1,1,0\ngroup 0,0\n"),
-                    want);
+    twist_expect_in_order(
+        twist_session("break 18 if i == 2 && g == 10\nrun\nprint i\n"
+                      "print mine[1]\nitem 6\nprint i\nprint mine[1]\n"
+                      "item 0,0,0\nprint i\nprint mine[1]\n"
+                      "group 1,1,0\ngroup 0,0\n"),
+        want);
 }
 END_TEST
 
@@ -325,24 +213,24 @@ START_TEST(in_any_order)
     int status;
 
     for (int k = 0; k < 3; k++) {
-        const char *out = session_of(
-            arena_printf(p.arena, ARGS " --order %s", orders[k]),
+        const char *out = twist_session_of(
+            arena_printf(twist.arena, TWIST_ARGS " --order %s", orders[k]),
             "break 23 if at == 5\nrun\nprint f.x\nback\nstep\nprint f.x\n"
             "delete\ncontinue\nprint out0[0,0,0,5]\n",
             &status);
-        double f = 5 + 2 * ramp(2);
+        double f = 5 + 2 * twist_ramp(2);
         const char *const want[] = {
-            arena_printf(p.arena, "f.x = %.9g\n", (double)(float)f),
+            arena_printf(twist.arena, "f.x = %.9g\n", (double)(float)f),
             "\n22\t",
-            arena_printf(p.arena, "f.x = %.9g\n", (double)(float)f),
+            arena_printf(twist.arena, "f.x = %.9g\n", (double)(float)f),
             "the run has ended\n",
-            arena_printf(p.arena, "out0[0,0,0,5] = %.5g\n",
+            arena_printf(twist.arena, "out0[0,0,0,5] = %.5g\n",
                          (double)tensor_f16_to_f32(
                              tensor_f32_to_f16((float)(f + 0.25 + 501)))),
             NULL};
 
         ck_assert_int_eq(status, 0);
-        expect_in_order(out, want);
+        twist_expect_in_order(out, want);
     }
 }
 END_TEST
@@ -370,9 +258,9 @@ START_TEST(a_fault)
         NULL};
     const char *out;
 
-    terminal_text(&p, "twist.cl", faulty);
-    out = session("run\nprint far\nback\nprint far\ncontinue\n");
-    expect_in_order(out, want);
+    terminal_text(&twist, "twist.cl", faulty);
+    out = twist_session("run\nprint far\nback\nprint far\ncontinue\n");
+    twist_expect_in_order(out, want);
     /* Replays print nothing a second time. */
     out = strstr(out, "the kernel stops");
     ck_assert_msg(!strstr(out, "\n12\n"), "%s", out);
@@ -391,21 +279,21 @@ START_TEST(by_bundle)
         "cycle 0, block 0:",
         "the run has ended",
         NULL};
-    double v = 3 + 2 * ramp(4) + 0.25 + 301;
+    double v = 3 + 2 * twist_ramp(4) + 0.25 + 301;
     int status;
-    const char *out = session_of(
-        ARGS " --bundles",
+    const char *out = twist_session_of(
+        TWIST_ARGS " --bundles",
         "break 23\nrun\nwhere\nbundle 2\nback\nback 256\nback 256\nback 256\n"
         "back 256\nback 256\nback 256\nback 256\nback 256\nback\nback\ndelete\n"
         "continue\nprint out0[0,0,0,3]\nprint g\n",
         &status);
 
     ck_assert_int_eq(status, 0);
-    expect_in_order(out, want);
-    expect(out, arena_printf(
-                    p.arena, "out0[0,0,0,3] = %.5g\n",
-                    (double)tensor_f16_to_f32(tensor_f32_to_f16((float)v))));
-    expect(out, "error: there is no 'g' here");
+    twist_expect_in_order(out, want);
+    twist_expect(out, arena_printf(twist.arena, "out0[0,0,0,3] = %.5g\n",
+                                   (double)tensor_f16_to_f32(
+                                       tensor_f32_to_f16((float)v))));
+    twist_expect(out, "error: there is no 'g' here");
 }
 END_TEST
 
@@ -484,11 +372,12 @@ START_TEST(values_of_expressions)
     for (size_t k = 0; k < N_EXPRESSIONS; k++)
         str_printf(&text, "print %s\n", expressions[k][0]);
     str_puts(&text, "print *src\nprint src[0]\n");
-    out = session(str_text(&text));
+    out = twist_session(str_text(&text));
     for (size_t k = 0; k < N_EXPRESSIONS; k++)
-        expect(out, arena_printf(p.arena, "\n%s = %s\n", expressions[k][0],
-                                 expressions[k][1]));
-    expect(out, arena_printf(p.arena, "\n*src = %.5g\n", ramp(0)));
+        twist_expect(out, arena_printf(twist.arena, "\n%s = %s\n",
+                                       expressions[k][0], expressions[k][1]));
+    twist_expect(out,
+                 arena_printf(twist.arena, "\n*src = %.5g\n", twist_ramp(0)));
     str_free(&text);
 }
 END_TEST
@@ -533,10 +422,11 @@ START_TEST(values_at_their_ends)
         str_printf(&commands, "print v%d\n", k);
     }
     str_printf(&source, "\n    dst[l] = src[l] + bias;\n}\n");
-    terminal_text(&p, "twist.cl", str_text(&source));
-    out = session(str_text(&commands));
+    terminal_text(&twist, "twist.cl", str_text(&source));
+    out = twist_session(str_text(&commands));
     for (int k = 0; k < N; k++)
-        expect(out, arena_printf(p.arena, "\nv%d = %s\n", k, numbers[k].shown));
+        twist_expect(out, arena_printf(twist.arena, "\nv%d = %s\n", k,
+                                       numbers[k].shown));
     str_free(&source);
     str_free(&commands);
 }
@@ -555,8 +445,10 @@ START_TEST(functions)
         "twist.cl:3 in scaled, item (1,0,0) of group (0,0,0)",
         "twist.cl:3 in scaled, item (2,0,0) of group (0,0,0)", NULL};
 
-    expect_in_order(session("break twist\nrun\ncontinue\ncontinue\n"), want);
-    expect_in_order(session("break scaled\nrun\ncontinue\ncontinue\n"), called);
+    twist_expect_in_order(
+        twist_session("break twist\nrun\ncontinue\ncontinue\n"), want);
+    twist_expect_in_order(
+        twist_session("break scaled\nrun\ncontinue\ncontinue\n"), called);
 }
 END_TEST
 
@@ -573,14 +465,14 @@ START_TEST(a_long_kernel)
     for (int k = 4; k < LINES; k++)
         str_printf(&source, "    x = (x ^ l) * %d;\n", 2 * k + 1);
     str_puts(&source, "    dst[l] = x;\n}\n");
-    terminal_text(&p, "twist.cl", str_text(&source));
-    out = session(arena_printf(p.arena,
-                               "break 1234 if l == 1\nrun\nnext\n"
-                               "break %d if l == 1\ncontinue\nback 2\n",
-                               LINES));
-    expect_in_order(out, (const char *const[]){"twist.cl:1234 in twist",
-                                               "\n1235\t", "twist.cl:2000 in",
-                                               "\n1998\t", NULL});
+    terminal_text(&twist, "twist.cl", str_text(&source));
+    out = twist_session(arena_printf(twist.arena,
+                                     "break 1234 if l == 1\nrun\nnext\n"
+                                     "break %d if l == 1\ncontinue\nback 2\n",
+                                     LINES));
+    twist_expect_in_order(
+        out, (const char *const[]){"twist.cl:1234 in twist", "\n1235\t",
+                                   "twist.cl:2000 in", "\n1998\t", NULL});
     str_free(&source);
 }
 END_TEST
@@ -598,13 +490,13 @@ START_TEST(groups_and_items_of_three_dimensions)
     const char *out;
     int status;
 
-    terminal_text(&p, "solid.cl",
+    terminal_text(&twist, "solid.cl",
                   "__kernel void twist(__global const half *src, __global half "
                   "*dst, float bias)\n{\n"
                   "    int x = get_global_id(0), y = get_global_id(1);\n"
                   "    int z = get_global_id(2);\n"
                   "    dst[(z * 6 + y) * 6 + x] = src[x] + bias;\n}\n");
-    terminal_text(&p, "solid.xml",
+    terminal_text(&twist, "solid.xml",
                   "<CustomLayer name=\"T\" type=\"MVCL\" version=\"1\">"
                   "<Kernel entry=\"twist\"><Source filename=\"solid.cl\"/>"
                   "<Parameters><Tensor arg-name=\"src\" type=\"input\" "
@@ -613,15 +505,16 @@ START_TEST(groups_and_items_of_three_dimensions)
                   "<Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>"
                   "</Parameters><WorkSizes dim=\"input,0\" global=\"X,Y,F\" "
                   "local=\"2,3,2\"/></Kernel></CustomLayer>");
-    out = session_of("solid.xml --shape in0=1x4x6x6 --param bias=0 --input "
-                     "0=ramp",
-                     "break 5\ngroup 1,0,1\ncontinue\nitem 1,2,1\n"
-                     "print x * 100 + y * 10 + z\n"
-                     "group 0,0,0\ngroup 1,0,1\ncontinue\nitem 1,0,1\n"
-                     "print x * 100 + y * 10 + z\ngroup 2,1,1\n",
-                     &status);
+    out =
+        twist_session_of("solid.xml --shape in0=1x4x6x6 --param bias=0 --input "
+                         "0=ramp",
+                         "break 5\ngroup 1,0,1\ncontinue\nitem 1,2,1\n"
+                         "print x * 100 + y * 10 + z\n"
+                         "group 0,0,0\ngroup 1,0,1\ncontinue\nitem 1,0,1\n"
+                         "print x * 100 + y * 10 + z\ngroup 2,1,1\n",
+                         &status);
     ck_assert_int_eq(status, 0);
-    expect_in_order(out, want);
+    twist_expect_in_order(out, want);
 }
 END_TEST
 
@@ -633,7 +526,7 @@ START_TEST(variable_in_the_place_of_a_result)
         "m = {a = 3, b = {2, 3, 4}}\n", "twist.cl:12 in twist",
         "rows = {{a = 7, b = {1, 1, 1}}, {a = 3, b = {2, 6, 4}}}\n", NULL};
 
-    terminal_text(&p, "twist.cl",
+    terminal_text(&twist, "twist.cl",
                   "typedef struct { int a, b[3]; } many;\n"
                   "many made(int of)\n"
                   "{\n"
@@ -645,9 +538,10 @@ START_TEST(variable_in_the_place_of_a_result)
                   "    int l = get_local_id(0);\n"
                   "    many rows[2] = {{7, {1, 1, 1}}, made(l)};\n"
                   "    dst[l] = rows[1].b[1] + rows[1].a + bias;\n}\n");
-    expect_in_order(session("break 5 if of == 3\nrun\nprint m\n"
-                            "break 12 if l == 3\ncontinue\nprint rows\n"),
-                    want);
+    twist_expect_in_order(
+        twist_session("break 5 if of == 3\nrun\nprint m\n"
+                      "break 12 if l == 3\ncontinue\nprint rows\n"),
+        want);
 }
 END_TEST
 
@@ -666,16 +560,16 @@ START_TEST(bad_commands)
     for (int k = 0; k < 3000; k++)
         str_puts(&all, "x");
     str_puts(&all, "\nprint l + 40\n");
-    at = out = session(str_text(&all));
+    at = out = twist_session(str_text(&all));
     str_free(&all);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         at = strstr(at, bad[k].want);
         ck_assert_msg(at != NULL, "%s: '%s' is missing in\n%s", bad[k].command,
                       bad[k].want, out);
     }
-    expect(at, "nested deeper than 64");
-    expect(at, "that line is too long");
-    expect(at, "l + 40 = 40\n");
+    twist_expect(at, "nested deeper than 64");
+    twist_expect(at, "that line is too long");
+    twist_expect(at, "l + 40 = 40\n");
 }
 END_TEST
 
@@ -692,11 +586,11 @@ static const char *const nowhere[] = {
 /* Whatever comes before, between and after runs ends in order. */
 START_TEST(ends)
 {
-    const char *out = session(nowhere[_i]);
+    const char *out = twist_session(nowhere[_i]);
 
     ck_assert_ptr_null(strstr(out, "our own bug"));
     if (_i == 4)
-        expect(out, "reverse-continue");
+        twist_expect(out, "reverse-continue");
     if (_i == 5)
         ck_assert_str_eq(out, "");
 }
@@ -707,43 +601,18 @@ START_TEST(script_and_options)
     int status;
     const char *out;
 
-    terminal_text(&p, "script", "break 22 if at == 1\nrun\n");
-    out = session_of(ARGS " -x script", "print at\n", &status);
+    terminal_text(&twist, "script", "break 22 if at == 1\nrun\n");
+    out = twist_session_of(TWIST_ARGS " -x script", "print at\n", &status);
     ck_assert_int_eq(status, 0);
-    expect(out, "\nat = 1\n");
-    out = session_of(ARGS " -x nowhere", "", &status);
+    twist_expect(out, "\nat = 1\n");
+    out = twist_session_of(TWIST_ARGS " -x nowhere", "", &status);
     ck_assert_int_eq(status, 2);
-    expect(out, "nowhere");
-    out = session_of(ARGS " --timing flow", "", &status);
+    twist_expect(out, "nowhere");
+    out = twist_session_of(TWIST_ARGS " --timing flow", "", &status);
     ck_assert_int_eq(status, 2);
-    expect(out, "unknown option --timing");
-    out = session_of("layer.xml", "", &status);
+    twist_expect(out, "unknown option --timing");
+    out = twist_session_of("layer.xml", "", &status);
     ck_assert_int_eq(status, 2);
-}
-END_TEST
-
-/* Every command of `help` is on the page. */
-START_TEST(documented)
-{
-    const char *line = session("help\n");
-    char *page, *word;
-    size_t n;
-    int found = 0;
-
-    ck_assert(
-        !file_read("docs/debugging.md", 1 << 20, p.arena, &page, &n, NULL));
-    for (; *line && strncmp(line, "An empty", 8); found++) {
-        size_t m;
-
-        line += strcspn(line, " ");
-        line += strspn(line, " ");
-        m = strcspn(line, " \n");
-        word = arena_printf(p.arena, "\n| `%.*s", (int)m, line);
-        ck_assert_msg(strstr(page, word) != NULL, "%s", word);
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    ck_assert_int_ge(found, 15);
 }
 END_TEST
 
@@ -756,7 +625,7 @@ int main(void)
     tcase_add_test(c, values_of_expressions);
 
     tcase_set_timeout(c, 120);
-    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(c, twist_open, twist_close);
     tcase_add_test(c, the_ramp);
     tcase_add_test(c, variables);
     tcase_add_test(c, steps);
@@ -776,7 +645,6 @@ int main(void)
     tcase_add_test(c, bad_commands);
     tcase_add_loop_test(c, ends, 0, sizeof nowhere / sizeof *nowhere);
     tcase_add_test(c, script_and_options);
-    tcase_add_test(c, documented);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
