@@ -288,14 +288,22 @@ START_TEST(page)
 }
 END_TEST
 
+/* The program of the build that is tested. */
+static const char *program(void)
+{
+    const char *vpu = getenv("VPU");
+
+    return vpu && *vpu ? vpu : arena_printf(p.arena, "%s/build/vpu", root);
+}
+
 /* The repository's own pages. */
 START_TEST(pages_are_current)
 {
-    const char *vpu = getenv("VPU"), *out;
+    const char *out;
     int status;
 
     out = shell(arena_printf(p.arena, "cd %s && scripts/docs --check %s", root,
-                             vpu && *vpu ? vpu : "build/vpu"),
+                             program()),
                 &status);
     ck_assert_msg(!status, "make docs writes them again:\n%s", out);
 }
@@ -440,12 +448,12 @@ END_TEST
 START_TEST(without_clang)
 {
     int status;
-    const char *out = shell(
-        arena_printf(p.arena,
-                     "PATH=/nowhere %s/build/vpu cc %s/kernels/grn/grn.cl "
-                     "--output k.bin 2>&1",
-                     root, root),
-        &status);
+    const char *out =
+        shell(arena_printf(p.arena,
+                           "PATH=/nowhere %s cc %s/kernels/grn/grn.cl "
+                           "--output k.bin 2>&1",
+                           program(), root),
+              &status);
 
     ck_assert_int_eq(status, 2);
     ck_assert_msg(strstr(out, "clang-19, which compiles kernels, is not "
@@ -464,8 +472,8 @@ START_TEST(compiled_once)
     const char *words =
         arena_printf(p.arena, cached[_i],
                      arena_printf(p.arena, "%s/kernels/grn/layer.xml", root));
-    const char *run = arena_printf(
-        p.arena, "XDG_CACHE_HOME=$PWD/cache %s/build/vpu %s", root, words);
+    const char *run = arena_printf(p.arena, "XDG_CACHE_HOME=$PWD/cache %s %s",
+                                   program(), words);
     int first, second, third;
     const char *with = shell(run, &first);
     const char *without =
