@@ -190,6 +190,17 @@ char *file_dirname(arena *a, const char *path)
     return arena_strndup(a, path, (size_t)(slash - path));
 }
 
+char *file_state_path(arena *a, const char *name)
+{
+    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (base && *base == '/')
+        return arena_printf(a, "%s/vpusim/%s", base, name);
+    return home && *home
+               ? arena_printf(a, "%s/.local/state/vpusim/%s", home, name)
+               : NULL;
+}
+
 vpu_status file_mkdirs(const char *path, vpu_error *err)
 {
     char *copy = strdup(path);

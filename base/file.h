@@ -58,6 +58,10 @@ char *file_join(arena *a, const char *dir, const char *name);
 const char *file_plain_name(arena *a, const char *name);
 /* Text up to the last '/', "." when there is none. In the arena. */
 char *file_dirname(arena *a, const char *path);
+/* "FOLDER/vpusim/NAME" of what a program keeps between its runs for one person:
+ * FOLDER is $XDG_STATE_HOME, else ~/.local/state. In the arena; NULL: there is
+ * no home. The folder need not exist. */
+char *file_state_path(arena *a, const char *name);
 /* Create a directory and its parents; fine when it is there already. */
 vpu_status file_mkdirs(const char *path, vpu_error *err);
 

@@ -11,24 +11,6 @@
 
 enum { MAX_BYTES = 65536 };
 
-/* False: there is no home to keep things in. */
-static bool state_path(char *path, size_t n, bool make)
-{
-    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    size_t used;
-
-    if (base && *base == '/')
-        used = (size_t)snprintf(path, n, "%s/vpusim", base);
-    else if (home && *home)
-        used = (size_t)snprintf(path, n, "%s/.local/state/vpusim", home);
-    else
-        return false;
-    if (used + 8 >= n || (make && file_mkdirs(path, NULL)))
-        return false;
-    memcpy(path + used, "/window", 8);
-    return true;
-}
-
 /* Calls for each "key value" line. */
 static void each_line(const char *path,
                       void (*see)(void *user, const char *key, double a,
@@ -69,21 +51,25 @@ static void see_state(void *user, const char *key, double a, double b)
 
 void viewer_state_load(viewer_state *s)
 {
-    char path[4096];
+    arena *a = arena_create(0);
+    const char *path = file_state_path(a, "window");
 
-    if (state_path(path, sizeof path, false))
+    if (path)
         each_line(path, see_state, s);
+    arena_destroy(a);
 }
 
 void viewer_state_save(const viewer_state *s)
 {
-    char path[4096], text[256];
+    arena *a = arena_create(0);
+    const char *path = file_state_path(a, "window");
+    char text[256];
 
-    if (!state_path(path, sizeof path, true))
-        return;
     snprintf(text, sizeof text, "size %u %u\nscale %.4g\ndark %d\n", s->width,
              s->height, s->scale, s->dark);
-    file_write(path, text, strlen(text), NULL);
+    if (path && !file_mkdirs(file_dirname(a, path), NULL))
+        file_write(path, text, strlen(text), NULL);
+    arena_destroy(a);
 }
 
 static void see_mark(void *user, const char *key, double a, double b)

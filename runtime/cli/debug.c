@@ -8,17 +8,20 @@
 #include "base/file.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/run_options.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
+#include "runtime/cli/typing.h"
 #include "runtime/debug/debug.h"
 
 typedef struct {
     target_options t;
     const char *script;
-    bool bundles;
+    bool bundles, gdb;
     arena *a;
     log_sink log;
     target bound;
+    bool failed; /* a command of a script was not done */
 } session;
 
 #define AT(field) offsetof(session, field)
@@ -28,7 +31,9 @@ static const cli_option rows[] = {
      .help = "commands from FILE first, then from standard input"},
     {"bundles", NULL, OPTION_FLAG, AT(bundles),
      .help = "the SHAVE program, bundle by bundle, instead of the source; "
-             "variables are in registers then and not shown"}};
+             "variables are in registers then and not shown"},
+    {"gdb", NULL, OPTION_FLAG, AT(gdb),
+     .help = "your gdb instead of these commands: vpu run --gdb"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_table tables[] = {{&own_options, 0},
@@ -48,6 +53,9 @@ static int parse(int argc, char **argv, session *s)
 
     target_init(&s->t);
     c = cli_parse(&cli_debug, s, &line, s->a);
+    if (!c && s->gdb && (s->script || s->bundles))
+        c = cli_usage(&cli_debug, "--gdb and %s exclude each other",
+                      s->script ? "-x" : "--bundles");
     return c ? c : target_check(&s->t, &cli_debug, line.words, line.n_words);
 }
 
@@ -68,34 +76,38 @@ static void on_interrupt(int sig)
 
 static vpu_status run(session *s, vpu_error *err)
 {
-    FILE *in[2], *script = NULL;
+    debug_input in[2] = {
+        {.name = s->script},
+        {.name = "standard input", .file = stdin, .goes_on = true}};
     debug_config cfg = {.bundles = s->bundles,
-                        .in = in,
+                        .in = s->script ? in : in + 1,
+                        .n_in = s->script ? 2 : 1,
                         .out = stdout,
+                        .clear = cli_progress_done,
                         .shown = isatty(1),
-                        .prompt = isatty(0),
                         .fill = fill,
                         .user = s};
+    typing *person = NULL;
     vpu_status st = target_bind(&s->t, s->a, &s->log, &s->bound, err);
 
     if (!st)
         st = target_check_inputs(&s->t, &s->bound, s->a, err);
-    if (!st && s->script) {
-        st = file_stream_open(s->script, &script, err);
-        if (st)
-            return st;
-        in[cfg.n_in++] = script;
-    }
-    in[cfg.n_in++] = stdin;
+    if (!st && s->script)
+        st = file_stream_open(s->script, &in[0].file, err);
+    if (st)
+        return st;
     cfg.graph = s->bound.graph;
     cfg.run = target_backend(&s->t, &s->bound);
     cfg.run.log = &s->log;
-    if (cfg.prompt)
+    if (isatty(0) && (person = typing_open("(vpu) "))) {
+        in[1].ask = typing_ask;
+        in[1].user = person;
         ending_handle(SIGINT, on_interrupt);
-    if (!st)
-        st = debug_run(&cfg, err);
-    if (script)
-        fclose(script);
+    }
+    st = debug_run(&cfg, &s->failed, err);
+    typing_close(person);
+    if (in[0].file)
+        fclose(in[0].file);
     return st;
 }
 
@@ -105,9 +117,12 @@ static int debug_main(int argc, char **argv)
     vpu_error err = {0};
     int rc = parse(argc, argv, &s);
 
-    if (!rc) {
+    if (!rc && s.gdb) {
+        argv[0] = (char *)"run";
+        rc = cli_run_main(argc, argv);
+    } else if (!rc) {
         s.log = cli_log(s.t.quiet);
-        rc = run(&s, &err) ? cli_fail(&err) : CLI_OK;
+        rc = run(&s, &err) ? cli_fail(&err) : s.failed ? CLI_DIFFERS : CLI_OK;
     }
     arena_destroy(s.a);
     return rc;
@@ -126,8 +141,9 @@ const cli_command cli_debug = {
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Exit status: 0, whatever became of the kernel; 2 and above when it could not\n"
-        "begin (vpu run --help).\n\n"
+        "Exit status: 0, whatever became of the kernel; 1 when a command of a script (-x,\n"
+        "or standard input that is no terminal) could not be done: the rest of FILE is\n"
+        "left out then; 2 and above when the kernel could not begin (vpu run --help).\n\n"
         "Example:\n"
         "  vpu debug kernels/grn/layer.xml --layer GRN --shape in0=1x16x4x8 \\\n"
         "      --param bias=1.0\n",

@@ -12,6 +12,7 @@ static const dbg_command commands[] = {
 #undef C
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
+_Static_assert((int)N_COMMANDS <= (int)DBG_MAX_COMMANDS, "DBG_MAX_COMMANDS");
 
 enum { MAX_WORD = 60, NAME_WIDTH = 40 };
 
@@ -139,6 +140,21 @@ const dbg_command *dbg_command_find(dbg_session *s, char **line)
     return second;
 }
 
+const dbg_command *dbg_command_named(char **line)
+{
+    char *rest = cut_word(*line), family[MAX_WORD + 2];
+    const dbg_command *c = find("", *line);
+
+    *line = rest;
+    if (!c)
+        return NULL;
+    snprintf(family, sizeof family, "%s ", c->name);
+    if (!*rest || !dbg_command_matches(family, "", NULL))
+        return c;
+    *line = cut_word(rest);
+    return find(family, rest);
+}
+
 /* --- help ---------------------------------------------------------------- */
 
 static void show_help(dbg_session *s, const dbg_command *c)
@@ -174,6 +190,11 @@ dbg_outcome dbg_do_help(dbg_session *s, char *arg)
 
 /* --- reading ------------------------------------------------------------- */
 
+static bool is_person(const debug_input *in)
+{
+    return in->ask != NULL;
+}
+
 static dbg_outcome do_line(dbg_session *s, char *line)
 {
     const dbg_command *c;
@@ -189,36 +210,76 @@ static dbg_outcome do_line(dbg_session *s, char *line)
     return c ? c->run(s, line) : DBG_FAILED;
 }
 
+static void take_line(dbg_session *s, const char *text)
+{
+    size_t n = strcspn(text, "\n");
+
+    if (n >= MAX_LINE) {
+        dbg_refuse(s, "that line is too long");
+        n = 0;
+        s->failed |= !is_person(&s->cfg->in[s->in_at]);
+    }
+    memcpy(s->line, text, n);
+    s->line[n] = 0;
+}
+
+/* A log of a script shows what was asked, too. */
+static void echo(dbg_session *s)
+{
+    str_printf(&s->buf, "(vpu) %s\n", s->line);
+    dbg_session_flush(s);
+}
+
+static bool read_script(dbg_session *s, FILE *f)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool any = getline(&text, &room, f) >= 0;
+
+    if (any) {
+        s->line_number++;
+        take_line(s, text);
+        echo(s);
+    }
+    free(text);
+    return any;
+}
+
 /* The next line into s->line; false: there is none any more. */
 static bool read_line(dbg_session *s)
 {
-    FILE *f;
-    size_t n;
+    for (; s->in_at < s->cfg->n_in; s->in_at++, s->line_number = 0) {
+        const debug_input *in = &s->cfg->in[s->in_at];
+        const char *text;
 
-    while (s->in_at < s->cfg->n_in) {
-        f = s->cfg->in[s->in_at];
-        if (s->cfg->prompt && s->in_at + 1 == s->cfg->n_in) {
-            fputs("(vpu) ", s->cfg->out);
-            fflush(s->cfg->out);
-        }
-        if (fgets(s->line, MAX_LINE, f)) {
-            n = strlen(s->line);
-            if (n + 1 == MAX_LINE && s->line[n - 1] != '\n') {
-                int c;
-
-                while ((c = fgetc(f)) != EOF && c != '\n')
-                    ;
-                str_puts(&s->buf, "that line is too long\n");
-                s->line[0] = '#';
-            }
+        if (!is_person(in)) {
+            if (read_script(s, in->file))
+                return true;
+        } else if ((text = in->ask(in->user, s))) {
+            take_line(s, text);
             return true;
         }
-        s->in_at++;
     }
     return false;
 }
 
-/* An empty line stands for the last one that moved. */
+/* What a script's command that was not done leads to. */
+static void fail(dbg_session *s)
+{
+    const debug_input *in = &s->cfg->in[s->in_at];
+
+    if (is_person(in))
+        return;
+    s->failed = true;
+    if (!in->goes_on) {
+        str_printf(&s->buf, "%s:%u: the rest of the script is not done\n",
+                   in->name, s->line_number);
+        s->in_at++;
+        s->line_number = 0;
+    }
+}
+
+/* An empty line stands for the last one that moved, or for more of a list. */
 static dbg_outcome do_next_line(dbg_session *s)
 {
     bool empty = s->line[strspn(s->line, " \t\r\n")] == 0;
@@ -228,9 +289,12 @@ static dbg_outcome do_next_line(dbg_session *s)
         memcpy(s->line, s->last, sizeof s->line);
     else
         memcpy(s->last, s->line, sizeof s->last);
+    s->repeat = NULL;
     r = do_line(s, s->line);
     if (r == DBG_STAY || r == DBG_FAILED)
-        s->last[0] = 0;
+        snprintf(s->last, sizeof s->last, "%s", s->repeat ? s->repeat : "");
+    if (r == DBG_FAILED)
+        fail(s);
     return r;
 }
 

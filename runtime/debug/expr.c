@@ -36,10 +36,17 @@ static dbg_value fail(parser *x, vpu_status st, const char *what)
     return integer(0);
 }
 
+/* Conditions are read millions of times: no call for what is not there. */
+static void skip_blanks(parser *x)
+{
+    while (*x->p == ' ' || *x->p == '\t')
+        x->p++;
+}
+
 static bool take(parser *x, const char *op)
 {
-    x->p += strspn(x->p, " \t");
-    if (strncmp(x->p, op, strlen(op)))
+    skip_blanks(x);
+    if (*x->p != *op || strncmp(x->p, op, strlen(op)))
         return false;
     x->p += strlen(op);
     return true;
@@ -208,10 +215,33 @@ static dbg_value literal(parser *x)
     return v;
 }
 
+/* A graph's buffers may have '@' in their names; else it is an operator. */
+static dbg_value named(parser *x)
+{
+    char name[MAX_NAME], *cut;
+    dbg_value v = integer(0);
+    const char *from = x->p;
+    vpu_status st = VPU_OK;
+
+    if (!read_name(x, name))
+        return fail(x, VPU_ERR_PARSE, "a number or name is missing");
+    if (x->st)
+        return v;
+    st = x->env->variable(x->env->user, name, &v, x->err);
+    cut = strchr(name, '@');
+    if (st && cut) {
+        from += strspn(from, " \t");
+        x->p = from + strcspn(from, "@");
+        *cut = 0;
+        st = x->env->variable(x->env->user, name, &v, x->err);
+    }
+    x->st = st;
+    return v;
+}
+
 static dbg_value primary(parser *x)
 {
-    char name[MAX_NAME];
-    dbg_value v = integer(0);
+    dbg_value v;
 
     if (take(x, "(")) {
         v = expression(x);
@@ -219,11 +249,7 @@ static dbg_value primary(parser *x)
     }
     if (isdigit((unsigned char)*x->p) || *x->p == '.')
         return literal(x);
-    if (!read_name(x, name))
-        return fail(x, VPU_ERR_PARSE, "a number or name is missing");
-    if (!x->st)
-        x->st = x->env->variable(x->env->user, name, &v, x->err);
-    return v;
+    return named(x);
 }
 
 static dbg_value dereferenced(parser *x, const dbg_value *v)
@@ -254,6 +280,26 @@ static dbg_value postfix(parser *x)
 
 /* --- operators ----------------------------------------------------------- */
 
+static dbg_value address_of(parser *x, const dbg_value *v)
+{
+    dbg_type *t = arena_new(x->a, dbg_type);
+    bool tensor = v->type && v->type->kind == DBG_TENSOR;
+    const uint8_t *at = tensor ? x->env->tensor(x->env->user, v) : v->at;
+    dbg_value p = integer(0);
+    uint32_t address;
+
+    if (x->st)
+        return p;
+    if (!at || !x->env->where(x->env->user, at, &address))
+        return fail(x, VPU_ERR_INVALID,
+                    "that is not in the device's memory: it has no address");
+    *t = (dbg_type){
+        .kind = DBG_POINTER, .bytes = 4, .of = tensor ? v->type->of : v->type};
+    p.type = t;
+    p.integer = address;
+    return p;
+}
+
 static dbg_value unary(parser *x)
 {
     dbg_value v;
@@ -270,6 +316,9 @@ static dbg_value unary(parser *x)
         v = unary(x);
         v = number(x, &v);
         v = integer(!dbg_true(&v));
+    } else if (take(x, "&")) {
+        v = unary(x);
+        v = address_of(x, &v);
     } else if (take(x, "*")) {
         v = unary(x);
         v = dereferenced(x, &v);
@@ -281,13 +330,27 @@ static dbg_value unary(parser *x)
 }
 
 static const struct {
-    const char *op;
+    char op[3];
     int level; /* binds tighter the higher */
 } operators[] = {
     {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<=", 4}, {">=", 4}, {"<", 4},
-    {">", 4},  {"+", 5},  {"-", 5},  {"*", 6},  {"/", 6},  {"%", 6},
+    {">", 4},  {"@", 5},  {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},
 };
+enum { LOOSEST = 1, MAX_RUN = 65536 };
 enum { N_OPERATORS = sizeof operators / sizeof *operators };
+
+/* The operator that comes next; N_OPERATORS: none. */
+static int operator_at(parser *x)
+{
+    int k = 0;
+
+    skip_blanks(x);
+    while (k < N_OPERATORS &&
+           (x->p[0] != operators[k].op[0] ||
+            (operators[k].op[1] && x->p[1] != operators[k].op[1])))
+        k++;
+    return k;
+}
 
 static double of(const dbg_value *v)
 {
@@ -354,17 +417,64 @@ static dbg_value apply(parser *x, const char *op, const dbg_value *l,
     return arithmetic(x, *op, &a, &b);
 }
 
+/* --- x@n ----------------------------------------------------------------- */
+
+/* Where the elements begin, and of which type they are. */
+static const uint8_t *run_of(parser *x, const dbg_value *v, const dbg_type **of)
+{
+    dbg_kind k = v->type ? v->type->kind : DBG_INT;
+    dbg_value first;
+
+    if (k == DBG_TENSOR) {
+        *of = v->type->of;
+        return x->env->tensor(x->env->user, v);
+    }
+    if (k == DBG_POINTER) {
+        first = one_index(x, v, 0);
+        *of = v->type->of;
+        return first.at;
+    }
+    *of = k == DBG_ARRAY ? v->type->of : v->type;
+    if (!v->at)
+        fail(x, VPU_ERR_INVALID, "'@' wants something in memory before it");
+    return v->at;
+}
+
+static dbg_value run(parser *x, const dbg_value *v, const dbg_value *count)
+{
+    dbg_value n = number(x, count);
+    dbg_type *t = arena_new(x->a, dbg_type);
+    const uint8_t *at = x->st ? NULL : run_of(x, v, &t->of);
+    uint32_t address = 0;
+
+    if (!x->st && (n.real || n.integer < 1 || n.integer > MAX_RUN))
+        fail(x, VPU_ERR_INVALID, "behind '@' stands a number from 1 to 65536");
+    if (x->st)
+        return integer(0);
+    t->kind = DBG_ARRAY;
+    t->count = (uint64_t)n.integer;
+    t->bytes = t->count * t->of->bytes;
+    if (!x->env->where(x->env->user, at, &address) ||
+        !x->env->memory(x->env->user, address, t->bytes))
+        return fail(x, VPU_ERR_INVALID,
+                    "there are not so many elements in the device's memory");
+    return (dbg_value){.type = t, .at = at};
+}
+
+/* Operators that bind no looser than that. */
 static dbg_value binary(parser *x, int level)
 {
-    dbg_value v = level == 7 ? unary(x) : binary(x, level + 1);
+    dbg_value v = unary(x);
 
-    for (int k = 0; k < N_OPERATORS && !x->st && level < 7; k++)
-        if (operators[k].level == level && take(x, operators[k].op)) {
-            dbg_value r = binary(x, level + 1);
+    for (int k; !x->st && (k = operator_at(x)) < N_OPERATORS &&
+                operators[k].level >= level;) {
+        dbg_value r;
 
-            v = apply(x, operators[k].op, &v, &r);
-            k = -1; /* one more of this level? */
-        }
+        x->p += strlen(operators[k].op);
+        r = binary(x, operators[k].level + 1);
+        v = *operators[k].op == '@' ? run(x, &v, &r)
+                                    : apply(x, operators[k].op, &v, &r);
+    }
     return v;
 }
 
@@ -375,7 +485,7 @@ static dbg_value expression(parser *x)
     if (x->nested == MAX_NESTED)
         return fail(x, VPU_ERR_LIMIT, "nested deeper than 64");
     x->nested++;
-    v = binary(x, 1);
+    v = binary(x, LOOSEST);
     x->nested--;
     return v;
 }

@@ -16,7 +16,12 @@ dbg_outcome dbg_refuse(dbg_session *s, const char *fmt, ...)
 
 dbg_outcome dbg_do_break(dbg_session *s, char *arg)
 {
-    return points_add_break(s, arg);
+    return points_add_break(s, arg, false);
+}
+
+dbg_outcome dbg_do_tbreak(dbg_session *s, char *arg)
+{
+    return points_add_break(s, arg, true);
 }
 
 dbg_outcome dbg_do_watch(dbg_session *s, char *arg)
@@ -48,25 +53,22 @@ dbg_outcome dbg_do_where(dbg_session *s, char *arg)
     return DBG_STAY;
 }
 
-dbg_outcome dbg_do_print(dbg_session *s, char *arg)
-{
-    dbg_value v;
-    vpu_error err;
-
-    if (!*arg)
-        return dbg_refuse(s, "print what?");
-    if (look_evaluate(s, arg, NULL, &v, &err))
-        return dbg_refuse(s, "error: %s", err.msg);
-    str_printf(&s->buf, "%s = ", arg);
-    look_show(s, &v);
-    str_puts(&s->buf, "\n");
-    return DBG_STAY;
-}
-
 dbg_outcome dbg_do_locals(dbg_session *s, char *arg)
 {
     (void)arg;
-    return look_locals(s);
+    return look_locals(s, true);
+}
+
+dbg_outcome dbg_do_info_locals(dbg_session *s, char *arg)
+{
+    (void)arg;
+    return look_locals(s, false);
+}
+
+dbg_outcome dbg_do_set(dbg_session *s, char *arg)
+{
+    (void)arg;
+    return dbg_refuse(s, "set what? set var EXPR = EXPR changes a variable");
 }
 
 dbg_outcome dbg_do_list(dbg_session *s, char *arg)
@@ -77,6 +79,7 @@ dbg_outcome dbg_do_list(dbg_session *s, char *arg)
 
     if (*arg && (!str_to_u64(arg, &line) || !line || line > UINT32_MAX - 64))
         return dbg_refuse(s, "'%s' is no line", arg);
+    s->repeat = "list";
     return look_list(s, file, (uint32_t)line);
 }
 

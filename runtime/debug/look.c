@@ -205,9 +205,35 @@ static vpu_status element(void *user, const dbg_value *base,
     return st;
 }
 
+bool look_address(const dbg_session *s, const uint8_t *at, uint32_t *address)
+{
+    const memory *m = backend_memory(&s->sim);
+    const uint8_t *window = memory_window(m);
+
+    if (at < window || at - window > (ptrdiff_t)UINT32_MAX)
+        return false;
+    *address = (uint32_t)(at - window);
+    return memory_readable(m, *address, 1);
+}
+
+static bool where_is(void *user, const uint8_t *at, uint32_t *address)
+{
+    const looker *k = user;
+
+    return look_address(k->s, at, address);
+}
+
+static const uint8_t *tensor_at(void *user, const dbg_value *t)
+{
+    const looker *k = user;
+
+    return backend_buffer(&k->s->sim, (uint32_t)t->type->count);
+}
+
 static dbg_env env_of(looker *k)
 {
-    return (dbg_env){variable, bytes_at, element, address_text, k};
+    return (dbg_env){variable, bytes_at,  element, address_text,
+                     where_is, tensor_at, k};
 }
 
 vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
@@ -222,7 +248,7 @@ vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
     return st;
 }
 
-void look_show(dbg_session *s, const dbg_value *v)
+void look_show(dbg_session *s, const dbg_value *v, char letter)
 {
     looker k = {s, false};
     dbg_env env = env_of(&k);
@@ -239,7 +265,22 @@ void look_show(dbg_session *s, const dbg_value *v)
                    backend_address(&s->sim, (uint32_t)v->type->count));
         return;
     }
-    dbg_show(v, &env, &s->buf);
+    dbg_show(v, &env, letter, &s->buf);
+}
+
+bool look_print(dbg_session *s, const char *text, char letter)
+{
+    dbg_value v;
+    vpu_error err;
+
+    if (look_evaluate(s, text, NULL, &v, &err)) {
+        str_printf(&s->buf, "error: %s\n", err.msg);
+        return false;
+    }
+    str_printf(&s->buf, "%s = ", text);
+    look_show(s, &v, letter);
+    str_puts(&s->buf, "\n");
+    return true;
 }
 
 /* --- source -------------------------------------------------------------- */
@@ -271,6 +312,17 @@ static bool show_line(dbg_session *s, const char *text, uint32_t line,
     str_printf(&s->buf, "%u%s\t%.*s\n", line, here ? " >" : "",
                (int)strcspn(text, "\r\n"), text);
     return true;
+}
+
+bool look_line(dbg_session *s, const char *file, uint32_t line)
+{
+    return show_line(s, source_text(s, file), line, false);
+}
+
+void look_list_at(dbg_session *s, const char *file, uint32_t line)
+{
+    s->list_file = file;
+    s->list_line = line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1;
 }
 
 dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line)
@@ -369,8 +421,7 @@ void look_place(dbg_session *s)
         show_line(s, source_text(s, x->file), x->line, false);
     if (s->cfg->bundles)
         show_bundle(s);
-    s->list_file = x->file;
-    s->list_line = x->line > LIST_LINES / 2 ? x->line - LIST_LINES / 2 : 1;
+    look_list_at(s, x->file, x->line);
 }
 
 /* What one item does, in words; equal words are told together. */
@@ -445,31 +496,41 @@ void look_where(dbg_session *s)
 
 /* --- locals -------------------------------------------------------------- */
 
-static bool hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v)
+static bool hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v,
+                   const dbg_frame *f)
 {
-    const dbg_site *x = it->site;
-
     return !track_at(it, v) || track_find(s, it, v->name) != v ||
-           (v->line > x->line && v->scope == x->scopes[0]);
+           (v->line > f->line && v->scope == it->site->scopes[f->first]);
 }
 
-dbg_outcome look_locals(dbg_session *s)
+static void show_scope(dbg_session *s, const dbg_item *it, uint32_t scope,
+                       const dbg_frame *f, bool source)
+{
+    for (size_t n = 0; n < s->n_numbers; n++) {
+        const dbg_var *v = s->by_number[n];
+        dbg_value value = {.type = v->type, .at = track_at(it, v)};
+
+        /* The ids of the item are of no line. */
+        if (v->scope != scope || (source && !v->line) || hidden(s, it, v, f))
+            continue;
+        str_printf(&s->buf, "%s = ", v->name);
+        look_show(s, &value, 0);
+        str_puts(&s->buf, "\n");
+    }
+}
+
+dbg_outcome look_locals(dbg_session *s, bool callers)
 {
     const dbg_item *it = &s->items[s->cur];
     const dbg_site *x = s->site;
+    size_t before = s->buf.n;
 
     if (s->place != AT_EVENT || s->cfg->bundles)
         return dbg_refuse(s, "there are no variables here");
-    for (uint32_t k = 0; k < x->n_scopes; k++)
-        for (size_t n = 0; n < s->n_numbers; n++) {
-            const dbg_var *v = s->by_number[n];
-            dbg_value value = {.type = v->type, .at = track_at(it, v)};
-
-            if (v->scope != x->scopes[k] || hidden(s, it, v))
-                continue;
-            str_printf(&s->buf, "%s = ", v->name);
-            look_show(s, &value);
-            str_puts(&s->buf, "\n");
-        }
+    for (uint32_t f = s->frame; f < (callers ? x->n_frames : s->frame + 1); f++)
+        for (uint32_t k = x->frames[f].first; k < track_scopes_end(x, f); k++)
+            show_scope(s, it, x->scopes[k], &x->frames[f], !callers);
+    if (s->buf.n == before)
+        str_puts(&s->buf, "no variables\n");
     return DBG_STAY;
 }

@@ -4,9 +4,7 @@
 
 #include "runtime/debug/session.h"
 
-/* "" is 1. */
-static bool count(dbg_session *s, const char *text, uint64_t most,
-                  uint64_t *out)
+bool dbg_count(dbg_session *s, const char *text, uint64_t most, uint64_t *out)
 {
     unsigned long long n = 1;
 
@@ -32,7 +30,7 @@ static dbg_goal goal_here(const dbg_session *s, dbg_goal_mode mode,
                   .origin = s->pos};
 
     if (s->place == AT_EVENT && s->site)
-        g.depth = s->site->depth;
+        g.depth = s->site->depth - s->frame;
     if (s->place == AT_END)
         g.target = g.origin = (dbg_pos){.launch = UINT32_MAX};
     return g;
@@ -46,7 +44,7 @@ static dbg_outcome forward(dbg_session *s, dbg_goal_want want, const char *arg)
         return dbg_refuse(
             s, "the run has ended: run begins it again, back goes back");
     }
-    if (!count(s, arg, UINT32_MAX, &n))
+    if (!dbg_count(s, arg, UINT32_MAX, &n))
         return DBG_FAILED;
     s->goal = goal_here(s, GO_FORWARD,
                         s->place == AT_START && want != WANT_NOTHING ? WANT_ANY
@@ -62,7 +60,7 @@ static dbg_outcome backward(dbg_session *s, dbg_goal_want want, const char *arg)
     if (s->place == AT_START) {
         return dbg_refuse(s, "the run has not begun");
     }
-    if (!count(s, arg, MAX_BACK, &n))
+    if (!dbg_count(s, arg, MAX_BACK, &n))
         return DBG_FAILED;
     s->goal = goal_here(s, GO_SEARCH, want);
     s->goal.count = n;
@@ -71,7 +69,11 @@ static dbg_outcome backward(dbg_session *s, dbg_goal_want want, const char *arg)
 
 dbg_outcome dbg_do_run(dbg_session *s, char *arg)
 {
+    size_t gone = dbg_change_forget(s, NULL);
+
     (void)arg;
+    if (gone)
+        str_printf(&s->buf, "what was changed is as it was: %zu\n", gone);
     s->goal = goal_here(s, GO_FORWARD, WANT_NOTHING);
     return s->place == AT_START ? DBG_GO : DBG_AGAIN;
 }
@@ -89,6 +91,46 @@ dbg_outcome dbg_do_step(dbg_session *s, char *arg)
 dbg_outcome dbg_do_next(dbg_session *s, char *arg)
 {
     return forward(s, s->cfg->bundles ? WANT_LINE : WANT_NEXT, arg);
+}
+
+/* The goal of an item that leaves a function, or comes to a place in it. */
+static dbg_outcome leave(dbg_session *s, dbg_goal_want want)
+{
+    const dbg_frame *f;
+
+    if (s->place != AT_EVENT || s->cfg->bundles)
+        return dbg_refuse(s, "no item stands in a function here: %s",
+                          s->cfg->bundles ? "tbreak and continue lead to a "
+                                            "line of the SHAVE program"
+                                          : "break and run lead into one");
+    f = &s->site->frames[s->frame];
+    s->goal = goal_here(s, GO_FORWARD, want);
+    s->goal.scope = track_function_scope(s->site, s->frame);
+    s->goal.line = f->line;
+    return DBG_GO;
+}
+
+dbg_outcome dbg_do_finish(dbg_session *s, char *arg)
+{
+    (void)arg;
+    return leave(s, s->place == AT_EVENT && s->frame + 1 == s->site->n_frames
+                        ? WANT_END
+                        : WANT_FINISH);
+}
+
+dbg_outcome dbg_do_until(dbg_session *s, char *arg)
+{
+    dbg_place to = {0};
+    dbg_outcome r;
+
+    if (*arg && !dbg_source_place(s, arg, &to))
+        return DBG_FAILED;
+    r = leave(s, *arg ? WANT_PLACE : WANT_UNTIL);
+    if (r == DBG_GO && *arg) {
+        s->goal.line = to.line;
+        s->goal.file = arena_strdup(s->arena, to.file ? to.file : to.function);
+    }
+    return r;
 }
 
 dbg_outcome dbg_do_bundle(dbg_session *s, char *arg)

@@ -6,9 +6,11 @@
 
 static dbg_point *new_point(dbg_session *s)
 {
-    for (int k = 0; k < MAX_POINTS; k++)
+    for (uint32_t k = 0; k < MAX_POINTS; k++)
         if (!s->points[k].number) {
             s->points[k] = (dbg_point){.number = ++s->last_number};
+            if (k == s->end_points)
+                s->end_points++;
             return &s->points[k];
         }
     str_printf(&s->buf, "there are %d breakpoints already\n", MAX_POINTS);
@@ -24,42 +26,25 @@ static bool fits(dbg_session *s, const char *text)
     return false;
 }
 
-/* "FILE:LINE", "LINE" or "FUNCTION". */
-static bool parse_place(char *place, dbg_point *p)
-{
-    char *colon = strrchr(place, ':');
-    const char *digits = colon ? colon + 1 : place;
-    unsigned long long line;
-
-    if (str_to_u64(digits, &line)) {
-        if (!line || line > UINT32_MAX)
-            return false;
-        p->line = (uint32_t)line;
-        if (colon)
-            *colon = 0;
-        snprintf(p->file, sizeof p->file, "%s", colon ? place : "");
-        return !colon || *place;
-    }
-    snprintf(p->file, sizeof p->file, "%s", place);
-    return *place && !colon;
-}
-
 static void show_point(dbg_session *s, const dbg_point *p)
 {
+    const char *kind = p->temporary ? "temporary " : "";
+
     if (p->watch)
         str_printf(&s->buf, "watch %u: %s\n", p->number, p->text);
     else if (!p->line)
-        str_printf(&s->buf, "breakpoint %u: %s", p->number, p->file);
+        str_printf(&s->buf, "%sbreakpoint %u: %s", kind, p->number, p->file);
     else
-        str_printf(&s->buf, "breakpoint %u: %s%sline %u", p->number, p->file,
-                   *p->file ? ", " : "", p->line);
+        str_printf(&s->buf, "%sbreakpoint %u: %s%sline %u", kind, p->number,
+                   p->file, *p->file ? ", " : "", p->line);
     if (!p->watch)
         str_printf(&s->buf, "%s%s\n", *p->text ? ", if " : "", p->text);
 }
 
-dbg_outcome points_add_break(dbg_session *s, char *text)
+dbg_outcome points_add_break(dbg_session *s, char *text, bool temporary)
 {
     char *cond = strstr(text, " if ");
+    dbg_place to;
     size_t n;
     dbg_point *p;
 
@@ -73,12 +58,12 @@ dbg_outcome points_add_break(dbg_session *s, char *text)
     if (!*text)
         return dbg_refuse(s, "break what? break FILE:LINE, LINE or FUNCTION, "
                              "[if CONDITION]");
-    if (!fits(s, text) || !fits(s, cond ? cond : "") || !(p = new_point(s)))
+    if (!fits(s, text) || !fits(s, cond ? cond : "") ||
+        !dbg_source_place(s, text, &to) || !(p = new_point(s)))
         return DBG_FAILED;
-    if (!parse_place(text, p)) {
-        p->number = 0;
-        return dbg_refuse(s, "'%s' is no FILE:LINE, LINE or FUNCTION", text);
-    }
+    p->temporary = temporary;
+    p->line = to.line;
+    snprintf(p->file, sizeof p->file, "%s", to.line ? to.file : to.function);
     snprintf(p->text, sizeof p->text, "%s", cond ? cond : "");
     show_point(s, p);
     return DBG_STAY;
@@ -156,15 +141,6 @@ void points_reset(dbg_session *s)
         s->points[k].known = false;
 }
 
-/* "a/b/grn.cl" is meant by "grn.cl" and "b/grn.cl". */
-static bool same_file(const char *path, const char *given)
-{
-    size_t n = strlen(path), m = strlen(given);
-
-    return m <= n && !strcmp(path + n - m, given) &&
-           (m == n || path[n - m - 1] == '/');
-}
-
 static bool at_break(const dbg_session *s, const dbg_point *p)
 {
     const dbg_site *x = s->site, *b = s->before;
@@ -174,7 +150,7 @@ static bool at_break(const dbg_session *s, const dbg_point *p)
 
     if (p->line)
         return arrived && x->line == p->line &&
-               (!*p->file || same_file(x->file, p->file));
+               (!*p->file || dbg_source_is(x->file, p->file));
     /* The first event of an item in the function. */
     return arrived && x->kind != 'e' && !strcmp(x->function, p->file) &&
            (!b || s->before_item != s->cur || b->depth < x->depth ||
@@ -182,32 +158,31 @@ static bool at_break(const dbg_session *s, const dbg_point *p)
            (bundles ? !b : x->depth || s->items[s->cur].fresh);
 }
 
-static bool holds(dbg_session *s, const dbg_point *p, str *why)
+/* A breakpoint that has come to its place. */
+static bool holds(dbg_session *s, dbg_point *p, str *why)
 {
     dbg_value v, n;
     vpu_error err;
 
-    if (!at_break(s, p))
-        return false;
     if (*p->text) {
         if (look_evaluate(s, p->text, NULL, &v, &err) ||
             dbg_number(&v, &n, &err)) {
             str_printf(why, "breakpoint %u: error in the condition: %s",
                        p->number, err.msg);
-            return true;
+            return p->reached = true;
         }
         if (!dbg_true(&n))
             return false;
     }
     str_printf(why, "breakpoint %u", p->number);
-    return true;
+    return p->reached = true;
 }
 
 static void number_text(dbg_session *s, const dbg_value *v, str *out)
 {
     size_t n = s->buf.n;
 
-    look_show(s, v);
+    look_show(s, v, 0);
     str_add(out, s->buf.data + n, s->buf.n - n);
     s->buf.n = n;
     s->buf.data[n] = 0;
@@ -246,15 +221,23 @@ bool points_hold(dbg_session *s, str *why)
 {
     bool any = false;
 
-    for (int k = 0; k < MAX_POINTS; k++) {
+    for (uint32_t k = 0; k < s->end_points; k++) {
         dbg_point *p = &s->points[k];
-        arena_mark m = arena_save(s->scratch);
+        arena_mark m;
 
-        if (p->number && p->watch)
-            any |= changed(s, p, why);
-        else if (p->number && !any)
-            any |= holds(s, p, why);
+        p->reached = false;
+        if (!p->number || (!p->watch && (any || !at_break(s, p))))
+            continue;
+        m = arena_save(s->scratch);
+        any |= p->watch ? changed(s, p, why) : holds(s, p, why);
         arena_restore(s->scratch, m);
     }
     return any;
+}
+
+void points_forget_temporary(dbg_session *s)
+{
+    for (int k = 0; k < MAX_POINTS; k++)
+        if (s->points[k].temporary && s->points[k].reached)
+            s->points[k].number = 0;
 }

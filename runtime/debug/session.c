@@ -7,6 +7,8 @@
 
 #define NO_INDEX UINT64_MAX
 
+enum { PROGRESS_GROUPS = 16 };
+
 volatile sig_atomic_t debug_interrupted;
 
 const graph_launch *dbg_session_launch(const dbg_session *s)
@@ -29,6 +31,8 @@ static void put(const dbg_session *s, const char *text, size_t n)
 {
     str shown = {0};
 
+    if (n && s->cfg->clear)
+        s->cfg->clear();
     if (s->cfg->shown)
         str_add_shown(&shown, text, n);
     fwrite(s->cfg->shown ? str_text(&shown) : text, 1,
@@ -79,6 +83,28 @@ static void take_snapshot(dbg_session *s)
 
 /* --- events -------------------------------------------------------------- */
 
+static bool is_inside(const dbg_site *x, uint32_t scope)
+{
+    for (uint32_t k = 0; k < x->n_scopes; k++)
+        if (x->scopes[k] == scope)
+            return true;
+    return false;
+}
+
+/* What an item does that is to leave a function, or to come to a place in it.
+ * The caller's line is come back to in its middle. */
+static bool leaves(const dbg_goal *g, const dbg_site *x, bool arrived)
+{
+    if (!is_inside(x, g->scope))
+        return true;
+    if (!arrived || g->want == WANT_FINISH)
+        return false;
+    if (g->want == WANT_UNTIL)
+        return x->depth == g->depth && x->line > g->line;
+    return g->line ? x->line == g->line && dbg_source_is(x->file, g->file)
+                   : !strcmp(x->function, g->file);
+}
+
 static bool wanted(const dbg_session *s)
 {
     const dbg_goal *g = &s->goal;
@@ -109,6 +135,12 @@ static bool wanted(const dbg_session *s)
                g->line < it->n_hits && it->hits[g->line] == g->hits;
     case WANT_ITEM_ANY:
         return it && s->cur == g->item && arrived;
+    case WANT_FINISH:
+    case WANT_UNTIL:
+    case WANT_PLACE:
+        return over || (s->cur == g->item && leaves(g, x, arrived));
+    case WANT_END:
+        return over || (s->cur == g->item && x->kind == 'e');
     }
     return false;
 }
@@ -117,12 +149,15 @@ static void stop(dbg_session *s)
 {
     str ignored = {0};
 
+    s->frame = 0;
     points_hold(s, &ignored); /* watches know the value from here on */
+    points_forget_temporary(s);
     str_free(&ignored);
     if (s->why.n)
         str_printf(&s->buf, "%s\n", str_text(&s->why));
     str_free(&s->why);
     look_place(s);
+    dbg_show_displays(s);
     dbg_session_flush(s);
     if (!dbg_command_loop(s))
         exec_leave();
@@ -149,6 +184,7 @@ static void search(dbg_session *s)
 static void on_event(dbg_session *s)
 {
     s->place = AT_EVENT;
+    dbg_change_replay(s);
     if (dbg_compare(&s->pos, &s->furthest) > 0)
         s->furthest = s->pos;
     if (s->goal.mode == GO_TO) {
@@ -175,11 +211,17 @@ static void on_group(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                      const uint8_t *args)
 {
     dbg_session *s = user;
+    uint32_t n[3];
 
     (void)wg;
     (void)args;
     s->running_index = index;
     s->running_group = group;
+    /* A way back is a long run: a person wants to see that it goes on. */
+    if (index % PROGRESS_GROUPS == 0)
+        log_progress(s->cfg->run.log,
+                     s->goal.mode == GO_FORWARD ? "running" : "looking back",
+                     index, dbg_session_groups(s, n));
 }
 
 static void on_phase(void *user, sim_wg *wg, mach_phase phase,
@@ -376,10 +418,11 @@ static vpu_status open(dbg_session *s, vpu_error *err)
         return st;
     s->first = new_copy(s);
     copy_buffers(s, s->first);
+    dbg_source_read(s);
     return VPU_OK;
 }
 
-vpu_status debug_run(const debug_config *cfg, vpu_error *err)
+vpu_status debug_run(const debug_config *cfg, bool *failed, vpu_error *err)
 {
     arena *a = arena_create(0);
     dbg_session *s = arena_new(a, dbg_session);
@@ -400,6 +443,7 @@ vpu_status debug_run(const debug_config *cfg, vpu_error *err)
         if (!s->quit)
             run_once(s);
     }
+    *failed = s->failed;
     backend_close(&s->sim);
     str_free(&s->buf);
     str_free(&s->why);

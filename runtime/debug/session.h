@@ -13,6 +13,8 @@
 enum {
     MAX_POINTS = 64,
     MAX_BACK = 256,
+    MAX_DISPLAYS = 32,
+    DBG_MAX_COMMANDS = 64,
     MAX_DEPTH = 32,
     MAX_LINE = 1024,
     LINE_ROOM = 8, /* a command and its argument are taken apart in place */
@@ -29,13 +31,36 @@ typedef struct {
 
 int dbg_compare(const dbg_pos *a, const dbg_pos *b); /* < 0, 0, > 0 */
 
+/* One of the functions that are inlined into each other at a site. */
+typedef struct {
+    uint32_t line;  /* it stands on */
+    uint32_t first; /* of its scopes in dbg_site.scopes */
+    const char *file, *function;
+} dbg_frame;
+
 typedef struct {
     const char *key; /* the text's address */
     char kind;       /* l s e (exec.h), b: a bundle */
     uint32_t line, col, depth;
     uint32_t *scopes, n_scopes;
     const char *file, *function;
+    dbg_frame *frames; /* innermost first; the last is the kernel */
+    uint32_t n_frames;
 } dbg_site;
+
+/* A line that has code. */
+typedef struct {
+    const char *file, *function;
+    uint32_t line;
+} dbg_code_line;
+
+/* What "FILE:LINE", "LINE" or "FUNCTION" means. */
+typedef struct {
+    const char *file; /* or its end; NULL: a function */
+    const char *function;
+    uint32_t line;  /* that has code */
+    uint32_t asked; /* may have none */
+} dbg_place;
 
 typedef struct {
     const char *key;
@@ -71,14 +96,18 @@ typedef enum {
 } dbg_goal_mode;
 
 typedef enum {
-    WANT_NOTHING, /* but breakpoints */
-    WANT_ANY,     /* event */
-    WANT_STEP,    /* the item's next line */
-    WANT_NEXT,    /* the same, not deeper */
-    WANT_LINE,    /* another source line (bundles) */
-    WANT_GROUP,   /* the group begins */
-    WANT_ITEM,    /* an item at a line for the n-th time */
-    WANT_ITEM_ANY /* whatever event of an item */
+    WANT_NOTHING,  /* but breakpoints */
+    WANT_ANY,      /* event */
+    WANT_STEP,     /* the item's next line */
+    WANT_NEXT,     /* the same, not deeper */
+    WANT_LINE,     /* another source line (bundles) */
+    WANT_GROUP,    /* the group begins */
+    WANT_ITEM,     /* an item at a line for the n-th time */
+    WANT_ITEM_ANY, /* whatever event of an item */
+    WANT_FINISH,   /* the item is no longer in a function */
+    WANT_END,      /* the item's end */
+    WANT_UNTIL,    /* the item's next line that is no earlier one */
+    WANT_PLACE     /* the item at a line, or no longer in the function */
 } dbg_goal_want;
 
 typedef struct {
@@ -90,6 +119,8 @@ typedef struct {
     bool one_group; /* SEARCH: in the target's group alone */
     bool whole;     /* SEARCH: begins at the run's beginning */
     uint32_t item, line, depth, hits;
+    uint32_t scope;   /* FINISH, UNTIL, PLACE: of the function */
+    const char *file; /* PLACE */
     uint64_t group, count;
     const char *none; /* SEARCH: said when there is no match */
 } dbg_goal;
@@ -97,6 +128,8 @@ typedef struct {
 typedef struct {
     uint32_t number; /* 0 = free */
     bool watch;
+    bool temporary;           /* a stop there deletes it */
+    bool reached;             /* at this event */
     char file[MAX_CONDITION]; /* file, or function with line 0 */
     uint32_t line;
     char text[MAX_CONDITION]; /* condition, or what is watched */
@@ -108,9 +141,24 @@ typedef struct {
     dbg_value old;
 } dbg_point;
 
+/* Shown at each stop. */
+typedef struct {
+    uint32_t number; /* 0 = free */
+    dbg_format format;
+    char text[MAX_CONDITION];
+} dbg_display;
+
+/* What a person has written into the device's memory at an event; every run
+ * that comes by does it again. */
+typedef struct {
+    dbg_pos pos;
+    uint32_t address, n;
+    uint8_t bytes[8];
+} dbg_change;
+
 typedef enum { AT_START, AT_EVENT, AT_END } dbg_session_place;
 
-typedef struct {
+typedef struct dbg_session {
     const debug_config *cfg;
     arena *arena;   /* the session's */
     arena *scratch; /* of one command or condition */
@@ -130,8 +178,11 @@ typedef struct {
     const char *pending[512]; /* variables of the item that comes next */
     const uint8_t *pending_at[512];
     uint32_t n_pending;
+    dbg_code_line *code;
+    size_t n_code, cap_code;
     /* where it is */
     dbg_session_place place;
+    uint32_t frame; /* the one looked at; 0 while the kernel runs */
     dbg_pos pos, furthest;
     uint64_t group;
     mach_phase phase;
@@ -147,6 +198,7 @@ typedef struct {
     uint32_t n_in;
     uint64_t cycle;
     dbg_site bundle_sites[2]; /* this one and the one before */
+    dbg_frame bundle_frames[2];
     /* going on */
     dbg_goal goal;
     dbg_pos found[MAX_BACK]; /* SEARCH: the last matches, a ring */
@@ -154,17 +206,27 @@ typedef struct {
     bool quit, restart, search_over;
     str why; /* the stop, in words; or the kernel's error */
     dbg_point points[MAX_POINTS];
+    uint32_t end_points; /* those from here on were never used */
     uint32_t last_number;
+    dbg_display displays[MAX_DISPLAYS];
+    uint32_t last_display;
+    dbg_change *changes; /* in the order of their events */
+    size_t n_changes, cap_changes;
     /* memory at the beginning of a group */
     uint8_t **snap, **first;
     bool has_snap;
     dbg_pos snap_at;
     /* talking */
-    uint32_t in_at;
+    uint32_t in_at, line_number;
+    bool failed; /* a command of a script was not done */
     char line[MAX_LINE + LINE_ROOM], last[MAX_LINE + LINE_ROOM];
     str buf; /* what a command says; printed when it is complete */
     uint32_t list_line;
     const char *list_file;
+    dbg_format memory; /* x: as the last time */
+    uint32_t memory_at;
+    bool memory_known;
+    const char *repeat; /* what an empty line does next */
 } dbg_session;
 
 /* --- commands ------------------------------------------------------------ */
@@ -200,10 +262,18 @@ typedef struct {
 /* The row that a line names, which is taken apart; *line goes behind the name.
  * NULL: none, and buf says why. */
 const dbg_command *dbg_command_find(dbg_session *s, char **line);
+/* The same without a word; *line goes behind what was read. */
+const dbg_command *dbg_command_named(char **line);
 /* The rows of a family ("" or a first word and a blank) whose word begins so,
  * in the table's order; returns how many. out may be NULL. */
 uint32_t dbg_command_matches(const char *family, const char *word,
                              const dbg_command **out);
+/* A number from 1 to most; "" is 1. False: it is none, and buf says so. */
+bool dbg_count(dbg_session *s, const char *text, uint64_t most, uint64_t *out);
+/* "/4xw" in front of an argument; false: buf says what is wrong with it. */
+bool dbg_read_format(dbg_session *s, char **arg, dbg_format *out);
+/* All displays, at a stop. */
+void dbg_show_displays(dbg_session *s);
 /* Says it, with a line's end behind it: DBG_FAILED. */
 dbg_outcome dbg_refuse(dbg_session *s, const char *fmt, ...) VPU_PRINTF(2, 3);
 /* "X,Y,Z"; missing ones are 0. */
@@ -212,14 +282,21 @@ bool dbg_triple(const char *text, uint32_t out[3]);
 /* --- track.c: the program's events, items and variables ------------------ */
 
 void track_init(dbg_session *s);
+/* A text of exec_observer.line, taken apart. */
+dbg_site *track_read_site(dbg_session *s, const char *text);
 void track_phase(dbg_session *s, uint64_t index, uint64_t group,
                  mach_phase phase);
 void track_line(dbg_session *s, const char *text, const uint32_t id[3]);
 void track_var(dbg_session *s, const char *text, const uint8_t *at);
 void track_bundle(dbg_session *s, uint32_t line, uint32_t col);
-/* The variable of that name that item sees at its site; NULL: none. */
+/* The variable of that name that the frame looked at of an item sees; NULL:
+ * none. Its callers' variables are found, too. */
 const dbg_var *track_find(const dbg_session *s, const dbg_item *it,
                           const char *name);
+/* The scope that is the function of a frame; in each run the same number. */
+uint32_t track_function_scope(const dbg_site *x, uint32_t frame);
+/* First scope of the next frame further out. */
+uint32_t track_scopes_end(const dbg_site *x, uint32_t frame);
 const uint8_t *track_at(const dbg_item *it, const dbg_var *v);
 void track_item_id(const dbg_session *s, uint32_t item, uint32_t id[3]);
 
@@ -228,10 +305,19 @@ void track_item_id(const dbg_session *s, uint32_t item, uint32_t id[3]);
 /* item_used: set when an item's variable was looked at; may be NULL. */
 vpu_status look_evaluate(dbg_session *s, const char *text, bool *item_used,
                          dbg_value *out, vpu_error *err);
-void look_show(dbg_session *s, const dbg_value *v);
+void look_show(dbg_session *s, const dbg_value *v, char letter);
+/* "EXPR = value"; false: an error, told instead. */
+bool look_print(dbg_session *s, const char *text, char letter);
 void look_place(dbg_session *s); /* the line it stands on */
 void look_where(dbg_session *s);
-dbg_outcome look_locals(dbg_session *s);
+/* The source's of the frame looked at, or all of its callers', too. */
+dbg_outcome look_locals(dbg_session *s, bool callers);
+/* "22<tab>text" of one line; false: there is none. */
+bool look_line(dbg_session *s, const char *file, uint32_t line);
+/* list shows the lines around this one next. */
+void look_list_at(dbg_session *s, const char *file, uint32_t line);
+/* The device address of these bytes; false: they have none. */
+bool look_address(const dbg_session *s, const uint8_t *at, uint32_t *address);
 dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line);
 
 /* --- points.c: breakpoints and watches ----------------------------------- */
@@ -239,10 +325,28 @@ dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line);
 /* One of them holds at this event; *why says which. */
 bool points_hold(dbg_session *s, str *why);
 void points_reset(dbg_session *s); /* a run begins */
-dbg_outcome points_add_break(dbg_session *s, char *text);
+dbg_outcome points_add_break(dbg_session *s, char *text, bool temporary);
+/* After a stop: those that were for one stop are deleted. */
+void points_forget_temporary(dbg_session *s);
 dbg_outcome points_add_watch(dbg_session *s, const char *text);
 dbg_outcome points_delete(dbg_session *s, const char *text);
 void points_list(dbg_session *s);
+
+/* --- source.c: lines that have code --------------------------------------- */
+
+void dbg_source_read(dbg_session *s);
+/* "a/b/grn.cl" is meant by "grn.cl" and "b/grn.cl". */
+bool dbg_source_is(const char *path, const char *given);
+/* Takes text apart. Says what it found instead where a line has no code; false:
+ * no such place, and buf says why. Without any code (fuzzing) all are right. */
+bool dbg_source_place(dbg_session *s, char *text, dbg_place *out);
+
+/* --- change.c: what a person writes --------------------------------------- */
+
+/* The changes of this event, again. */
+void dbg_change_replay(dbg_session *s);
+/* Those behind an event are forgotten, or all (NULL); returns how many. */
+size_t dbg_change_forget(dbg_session *s, const dbg_pos *behind);
 
 /* --- command.c ----------------------------------------------------------- */
 

@@ -45,7 +45,23 @@ static uint32_t number(dbg_session *s, const char **p)
     return (uint32_t)strtoul(field(s, p), NULL, 10);
 }
 
-static dbg_site *read_site(dbg_session *s, const char *text)
+/* The functions of a site: its own, and what calls it. */
+static void read_frames(dbg_session *s, dbg_site *x, const char *p)
+{
+    x->n_frames = x->depth + 1;
+    x->frames = arena_array(s->arena, dbg_frame, x->n_frames);
+    x->frames[0] = (dbg_frame){x->line, 0, x->file, x->function};
+    for (uint32_t k = 1; k < x->n_frames; k++) {
+        dbg_frame *f = &x->frames[k];
+
+        f->first = number(s, &p);
+        f->line = number(s, &p);
+        f->file = field(s, &p);
+        f->function = field(s, &p);
+    }
+}
+
+dbg_site *track_read_site(dbg_session *s, const char *text)
 {
     dbg_site *x = arena_new(s->arena, dbg_site);
     const char *p = text;
@@ -64,7 +80,20 @@ static dbg_site *read_site(dbg_session *s, const char *text)
     x->n_scopes = (uint32_t)n;
     x->file = field(s, &p);
     x->function = field(s, &p);
+    read_frames(s, x, p);
     return x;
+}
+
+uint32_t track_scopes_end(const dbg_site *x, uint32_t frame)
+{
+    return frame + 1 < x->n_frames ? x->frames[frame + 1].first : x->n_scopes;
+}
+
+uint32_t track_function_scope(const dbg_site *x, uint32_t frame)
+{
+    uint32_t end = track_scopes_end(x, frame);
+
+    return end ? x->scopes[end - 1] : 0;
 }
 
 static void grow_sites(dbg_session *s)
@@ -99,7 +128,7 @@ static const dbg_site *site_of(dbg_session *s, const char *text)
         while (s->sites[at])
             at = (at + 1) & (s->cap_sites - 1);
     }
-    return s->sites[at] = read_site(s, text);
+    return s->sites[at] = track_read_site(s, text);
 }
 
 void track_bundle(dbg_session *s, uint32_t line, uint32_t col)
@@ -111,7 +140,10 @@ void track_bundle(dbg_session *s, uint32_t line, uint32_t col)
         .line = line,
         .col = col,
         .file = backend_launch_of(&s->sim, s->pos.launch)->kernel->source,
-        .function = dbg_session_launch(s)->entry};
+        .function = dbg_session_launch(s)->entry,
+        .frames = &s->bundle_frames[s->pos.event % 2],
+        .n_frames = 1};
+    *x->frames = (dbg_frame){line, 0, x->file, x->function};
     s->before = s->site;
     s->site = x;
     s->pos.event++;
@@ -283,16 +315,23 @@ const dbg_var *track_find(const dbg_session *s, const dbg_item *it,
                           const char *name)
 {
     const dbg_site *x = it->site;
+    uint32_t frame = s->frame;
 
-    for (uint32_t k = 0; x && k < x->n_scopes; k++) {
+    for (uint32_t k = x ? x->frames[frame].first : 0; x && k < x->n_scopes;
+         k++) {
         const dbg_var *best = NULL;
+        uint32_t line;
+
+        while (k >= track_scopes_end(x, frame) && frame + 1 < x->n_frames)
+            frame++;
+        line = x->frames[frame].line;
 
         for (size_t n = 0; n < s->n_numbers; n++) {
             const dbg_var *v = s->by_number[n];
 
             if (v->scope == x->scopes[k] && track_at(it, v) &&
                 !strcmp(v->name, name) &&
-                (!best || (v->line <= x->line && v->line > best->line)))
+                (!best || (v->line <= line && v->line > best->line)))
                 best = v;
         }
         if (best)

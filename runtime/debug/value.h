@@ -65,12 +65,18 @@ typedef struct {
                           const int64_t *index, uint32_t n, dbg_value *out,
                           vpu_error *err);
     void (*address)(void *user, uint32_t address, str *out); /* in words */
+    /* The device address of these bytes; false: they have none. */
+    bool (*where)(void *user, const uint8_t *at, uint32_t *address);
+    /* A tensor's first byte. */
+    const uint8_t *(*tensor)(void *user, const dbg_value *v);
     void *user;
 } dbg_env;
 
-/* C's operators over numbers (|| && == != < <= > >= + - * / % unary - ! *),
- * names, x[i], x[n,c,y,x], x.field, x.s0, x->field, parentheses. All of text
- * must be one expression. Types made on the way are in the arena.
+/* C's operators over numbers (|| && == != < <= > >= + - * / % unary - ! * &),
+ * names, x[i], x[n,c,y,x], x.field, x.s0, x->field, parentheses, and x@n: the n
+ * elements from where x begins (an array, a buffer), points to (a pointer) or
+ * stands (any other). All of text must be one expression. Types made on the way
+ * are in the arena.
  *
  * VPU_ERR_PARSE    text is no expression
  * VPU_ERR_INVALID  unknown name, index outside, address that cannot be read,
@@ -81,7 +87,19 @@ vpu_status dbg_evaluate(const char *text, const dbg_env *env, arena *a,
 /* A number (a scalar in memory, too). VPU_ERR_INVALID: it is none. */
 vpu_status dbg_number(const dbg_value *v, dbg_value *out, vpu_error *err);
 bool dbg_true(const dbg_value *number);
-/* As text; long arrays are cut. */
-void dbg_show(const dbg_value *v, const dbg_env *env, str *out);
+/* How a number is written: x d u o t (binary) c f, 0 = by its type; of the bits
+ * that it has in memory. unit: b h w g, 0 = none given. */
+typedef struct {
+    char letter, unit;
+    uint32_t count; /* 0 = none given */
+} dbg_format;
+
+/* As text; long arrays are cut. letter: as dbg_format's. */
+void dbg_show(const dbg_value *v, const dbg_env *env, char letter, str *out);
+/* Writes a number as the type of a scalar in memory has it.
+ *
+ * VPU_ERR_INVALID  to is no scalar, or the number does not fit it */
+vpu_status dbg_store(const dbg_value *number, const dbg_type *to,
+                     uint8_t bytes[8], vpu_error *err);
 
 #endif

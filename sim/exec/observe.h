@@ -102,7 +102,10 @@ typedef struct exec_observer {
     /* Code with sim_debug.lines: the item with that local id is about to do
      * what stands at site: "KIND\tLINE\tCOLUMN\tDEPTH\tSCOPES\tFILE\tFUNCTION".
      * KIND: l a line, s a barrier, copy or wait, e the item's end. DEPTH: calls
-     * inlined around it. SCOPES: "7,3,0", innermost first. */
+     * inlined around it. SCOPES: "7,3,0", innermost first. Behind that, for
+     * each of those calls, from the inside out:
+     * "\tFIRST\tLINE\tFILE\tFUNCTION", where it stands, and the place in SCOPES
+     * where its own begin. */
     void (*line)(void *user, const char *site, const uint32_t local_id[3]);
     /* Likewise: "SCOPE\tNAME\tLINE\tTYPE" of the item whose line comes next is
      * at `at`. TYPE: f16 i32 u8 …, v4:TYPE, a10:TYPE, p:TYPE (32-bit address),

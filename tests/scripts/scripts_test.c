@@ -289,7 +289,7 @@ START_TEST(page)
 END_TEST
 
 /* The program of the build that is tested. */
-static const char *program(void)
+static const char *tested_vpu(void)
 {
     const char *vpu = getenv("VPU");
 
@@ -303,7 +303,7 @@ START_TEST(pages_are_current)
     int status;
 
     out = shell(arena_printf(p.arena, "cd %s && scripts/docs --check %s", root,
-                             program()),
+                             tested_vpu()),
                 &status);
     ck_assert_msg(!status, "make docs writes them again:\n%s", out);
 }
@@ -452,7 +452,7 @@ START_TEST(without_clang)
         shell(arena_printf(p.arena,
                            "PATH=/nowhere %s cc %s/kernels/grn/grn.cl "
                            "--output k.bin 2>&1",
-                           program(), root),
+                           tested_vpu(), root),
               &status);
 
     ck_assert_int_eq(status, 2);
@@ -473,7 +473,7 @@ START_TEST(compiled_once)
         arena_printf(p.arena, cached[_i],
                      arena_printf(p.arena, "%s/kernels/grn/layer.xml", root));
     const char *run = arena_printf(p.arena, "XDG_CACHE_HOME=$PWD/cache %s %s",
-                                   program(), words);
+                                   tested_vpu(), words);
     int first, second, third;
     const char *with = shell(run, &first);
     const char *without =

@@ -72,8 +72,12 @@ typedef struct sim_kernel {
     bool debug; /* code for a debugger */
     bool roomy; /* private data may be more than the device's CMX holds */
     const sim_sites *sites; /* of code compiled for checking; else NULL */
-    void *jit;              /* owns the code; kernel_release */
-    const uint8_t *code;    /* the code itself, NULL = none was loaded */
+    /* Of code with sim_debug.lines: the texts that its lines are told by
+     * (exec_observer.line), each with its NUL; else NULL. */
+    const char *lines;
+    size_t lines_bytes;
+    void *jit;           /* owns the code; kernel_release */
+    const uint8_t *code; /* the code itself, NULL = none was loaded */
     size_t code_bytes;
     const uint8_t *object; /* the ELF object it was loaded from, for those who
                               look into it; NULL = none was loaded */

@@ -181,9 +181,10 @@ static void add_id(ids *x, const char *name, call_id first)
         LLVMBuildStore(x->b, id_value(x->b, x->m, first, d),
                        LLVMBuildGEP2(x->b, i32, at, &i, 1, ""));
     }
-    var = LLVMDIBuilderCreateAutoVariable(
-        x->d, x->sp, name, strlen(name), LLVMDIScopeGetFile(x->sp),
-        LLVMDISubprogramGetLine(x->sp), x->type, true, LLVMDIFlagZero, 0);
+    /* Of no line: that tells it from the source's variables. */
+    var = LLVMDIBuilderCreateAutoVariable(x->d, x->sp, name, strlen(name),
+                                          LLVMDIScopeGetFile(x->sp), 0, x->type,
+                                          true, LLVMDIFlagZero, 0);
     add_var(x->m, x->b, at,
             LLVMMetadataAsValue(LLVMGetModuleContext(x->m), var), x->loc);
 }

@@ -5,6 +5,7 @@
 #define VPU_SIM_COMPILER_DEBUG_DEBUG_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "sim/ir/ir.h"
 
 /* Turns the declarations of source variables in m, fresh from clang and
@@ -20,8 +21,9 @@ void debuginfo_add_ids(LLVMValueRef fn, const uint32_t *at);
 
 /* For sim_debug.lines: fn tells where its items are (a call of line at
  * each source line, collective operation and end) and what its variables are.
+ * Appends the texts of the lines, each with its NUL, to all.
  * After debuginfo_add_ids. */
-void debuginfo_add_lines(LLVMValueRef fn, arena *a);
+void debuginfo_add_lines(LLVMValueRef fn, arena *a, str *all);
 
 /* The kinds of metadata by which the host code generator (sim/compiler/host)
  * knows the calls (rows DEBUG of sim/builtins/calls.def): of var the variable,

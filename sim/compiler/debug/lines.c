@@ -27,6 +27,7 @@ typedef struct {
     LLVMBuilderRef b;
     place places[MAX_PLACES];
     uint32_t n;
+    str *all;
 } lines;
 
 unsigned debuginfo_text_kind(LLVMContextRef c)
@@ -125,31 +126,56 @@ static uint32_t depth_of(LLVMMetadataRef loc)
     return n;
 }
 
-/* "KIND\tLINE\tCOLUMN\tDEPTH\tSCOPES\tFILE\tFUNCTION", innermost scope first.
- */
-static void site_text(lines *l, char kind, LLVMMetadataRef loc, str *out)
+/* "\tFILE\tFUNCTION" of a place. */
+static void put_function(lines *l, LLVMMetadataRef loc, str *out)
 {
-    LLVMMetadataRef scope = LLVMDILocationGetScope(loc), f;
+    LLVMMetadataRef scope = LLVMDILocationGetScope(loc);
     LLVMMetadataRef file = LLVMDIScopeGetFile(scope);
-    const char *name, *comma = "";
+    LLVMMetadataRef f = function_of(l, scope);
     unsigned n = 0;
+    const char *name = file ? LLVMDIFileGetFilename(file, &n) : "";
 
-    str_printf(out, "%c\t%u\t%u\t%u\t", kind, LLVMDILocationGetLine(loc),
-               LLVMDILocationGetColumn(loc), depth_of(loc));
-    for (LLVMMetadataRef at = loc; at; at = LLVMDILocationGetInlinedAt(at))
-        for (LLVMMetadataRef s = LLVMDILocationGetScope(at); s;
-             s = parent_of(l, s)) {
-            str_printf(out, "%s%u", comma,
-                       number_of(l, s, LLVMDILocationGetInlinedAt(at)));
-            comma = ",";
-        }
-    name = file ? LLVMDIFileGetFilename(file, &n) : "";
     str_puts(out, "\t");
     str_add(out, name, n);
     str_puts(out, "\t");
-    f = function_of(l, scope);
     if (f)
         put_name(l->c, f, 2, out);
+}
+
+/* The scopes of one function on the way out; returns how many. */
+static uint32_t put_scopes(lines *l, LLVMMetadataRef loc, const char *comma,
+                           str *out)
+{
+    uint32_t n = 0;
+
+    for (LLVMMetadataRef s = LLVMDILocationGetScope(loc); s;
+         s = parent_of(l, s)) {
+        str_printf(out, "%s%u", comma,
+                   number_of(l, s, LLVMDILocationGetInlinedAt(loc)));
+        comma = ",";
+        n++;
+    }
+    return n;
+}
+
+/* The form of exec_observer.line, innermost scope and function first. */
+static void site_text(lines *l, char kind, LLVMMetadataRef loc, str *out)
+{
+    str callers = {0};
+    uint32_t n = 0;
+
+    str_printf(out, "%c\t%u\t%u\t%u\t", kind, LLVMDILocationGetLine(loc),
+               LLVMDILocationGetColumn(loc), depth_of(loc));
+    for (LLVMMetadataRef at = loc; at; at = LLVMDILocationGetInlinedAt(at)) {
+        if (n) {
+            str_printf(&callers, "\t%u\t%u", n, LLVMDILocationGetLine(at));
+            put_function(l, at, &callers);
+        }
+        n += put_scopes(l, at, n ? "," : "", out);
+    }
+    put_function(l, loc, out);
+    str_puts(out, str_text(&callers));
+    str_free(&callers);
 }
 
 static void put_type(lines *l, LLVMMetadataRef t, unsigned nested, str *out);
@@ -303,6 +329,7 @@ static void emit(lines *l, char kind, LLVMMetadataRef loc, LLVMValueRef before)
         &(const ir_call){CALL_line, LLVMVoidTypeInContext(l->c), lid, 3});
     site_text(l, kind, loc, &text);
     set_text(l, call, &text);
+    str_add(l->all, str_text(&text), text.n + 1);
     str_free(&text);
 }
 
@@ -335,11 +362,12 @@ static void add_events(lines *l, LLVMBasicBlockRef block, LLVMMetadataRef *last)
     }
 }
 
-void debuginfo_add_lines(LLVMValueRef fn, arena *a)
+void debuginfo_add_lines(LLVMValueRef fn, arena *a, str *all)
 {
     LLVMMetadataRef last = NULL;
     lines *l = arena_new(a, lines);
 
+    l->all = all;
     l->m = LLVMGetGlobalParent(fn);
     l->c = LLVMGetModuleContext(l->m);
     l->b = LLVMCreateBuilderInContext(l->c);

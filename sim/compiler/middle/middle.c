@@ -535,7 +535,7 @@ static vpu_status build_debug(building *u, vpu_error *err)
             debuginfo_add_ids(fns[v], v == SIM_SCALAR && debug->stop ? debug->at
                                                                      : NULL);
             if (debug->lines)
-                debuginfo_add_lines(fns[v], u->a);
+                debuginfo_add_lines(fns[v], u->a, u->job->mode.lines);
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "sim/compiler/abi/types.h"
 
 typedef struct {
@@ -30,6 +31,8 @@ typedef struct {
     const sim_checking *checking; /* scalar, telling of what it does */
     sim_sites *sites;             /* where: filled, in sites_arena */
     arena *sites_arena;
+    str *lines; /* with debug->lines: where its texts are appended, each with
+                   its NUL */
 } middle_mode;
 
 typedef struct {

@@ -97,7 +97,7 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
 
 /* Sections that are there: name, bytes. */
 typedef struct {
-    object_section list[8];
+    object_section list[9];
     uint32_t n;
 } sections;
 
@@ -131,6 +131,8 @@ void artifact_pack(const artifact_job *job, const artifact_parts *p, arena *a,
         add(&s, ".vpusim.host", p->object, p->n_object);
     if (sites)
         add(&s, ".vpusim.sites", sites, strlen(sites));
+    if (p->lines->n)
+        add(&s, ".vpusim.lines", p->lines->data, p->lines->n);
     out->file = object_build(s.list, s.n, a, &out->n_bytes);
     free(sites);
     free(text);
@@ -311,6 +313,10 @@ vpu_status artifact_read(const uint8_t *file, size_t n, arena *a, sim_kernel *k,
 
         ok = artifact_sites_read((const char *)data, size, a, sites);
         k->sites = sites;
+    }
+    if (ok && object_find(file, n, ".vpusim.lines", &data, &size)) {
+        k->lines = arena_strndup(a, (const char *)data, size);
+        k->lines_bytes = size;
     }
     if (host)
         *host = (artifact_object){0};

@@ -346,12 +346,14 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
                                arena *a, artifact *out, vpu_error *err)
 {
     sim_sites sites = {0};
+    str lines = {0};
     sim_kernel k = {.source = job->path, .name = job->entry};
-    const middle_job middle = {.path = job->path,
-                               .entry = k.name,
-                               .mode = {job->debug, job->checking, &sites, a},
-                               .a = a,
-                               .kernel = &k};
+    const middle_job middle = {
+        .path = job->path,
+        .entry = k.name,
+        .mode = {job->debug, job->checking, &sites, a, &lines},
+        .a = a,
+        .kernel = &k};
     artifact_parts parts = {.kernel = &k};
     shave_layout layout = {0};
     middle_unit mu = {0};
@@ -376,8 +378,10 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     parts.n_programs = c.n_programs;
     parts.object = c.object;
     parts.n_object = c.n_object;
+    parts.lines = &lines;
     if (!st)
         artifact_pack(job, &parts, a, out);
+    str_free(&lines);
     if (mu.module)
         LLVMDisposeModule(mu.module);
     return st;

@@ -2,6 +2,7 @@
 #ifndef VPU_SIM_COMPILER_STORE_ARTIFACT_PRIV_H
 #define VPU_SIM_COMPILER_STORE_ARTIFACT_PRIV_H
 
+#include "base/str.h"
 #include "isa/program.h"
 #include "sim/compiler/store/artifact.h"
 
@@ -12,6 +13,7 @@ typedef struct {
     const uint8_t *object; /* NULL = none */
     size_t n_object;
     const sim_sites *sites; /* NULL = none */
+    const str *lines;       /* texts, each with its NUL; may be empty */
 } artifact_parts;
 
 void artifact_pack(const artifact_job *job, const artifact_parts *parts,

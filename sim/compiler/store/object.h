@@ -6,6 +6,7 @@
  *   .vpusim.program  the SHAVE program (isa/program.h)
  *   .vpusim.host     host object; only in the cache, never in a .bin
  *   .vpusim.sites    JSON: places of code for checking; likewise
+ *   .vpusim.lines    source lines of code for a debugger; in neither of them
  *
  * Bytes from outside are bounds-checked; nothing here follows a pointer it was
  * given. */

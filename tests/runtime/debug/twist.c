@@ -64,9 +64,7 @@ void twist_close(void)
     terminal_close(&twist);
 }
 
-/* What a session with these commands says, and its exit status. */
-const char *twist_session_of(const char *args, const char *commands,
-                             int *status)
+const char *twist_log_of(const char *args, const char *commands, int *status)
 {
     const char *vpu = getenv("VPU");
     char *path = realpath(vpu && *vpu ? vpu : "build/vpu", NULL);
@@ -90,12 +88,37 @@ const char *twist_session_of(const char *args, const char *commands,
     return out;
 }
 
+/* Without the lines that show the commands again. */
+static void drop_echoes(char *out)
+{
+    char *to = out;
+
+    for (const char *line = out, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end == '\n';
+        if (!strncmp(line, "(vpu) ", 6))
+            continue;
+        memmove(to, line, (size_t)(end - line));
+        to += end - line;
+    }
+    *to = 0;
+}
+
+const char *twist_session_of(const char *args, const char *commands,
+                             int *status)
+{
+    char *out = arena_strdup(twist.arena, twist_log_of(args, commands, status));
+
+    drop_echoes(out);
+    return out;
+}
+
 const char *twist_session(const char *commands)
 {
     int status;
     const char *out = twist_session_of(TWIST_ARGS, commands, &status);
 
-    ck_assert_msg(!status, "exit status %d\n%s", status, out);
+    ck_assert_msg(status <= 1, "exit status %d\n%s", status, out);
     return out;
 }
 

@@ -13,10 +13,13 @@ extern terminal twist;
 /* A folder with layer.xml and twist.cl. */
 void twist_open(void);
 void twist_close(void);
-/* What a session with these commands says, and its exit status. */
+/* What a session with these commands on standard input writes, and its exit
+ * status. */
+const char *twist_log_of(const char *args, const char *commands, int *status);
+/* The same without the lines that show the commands again. */
 const char *twist_session_of(const char *args, const char *commands,
                              int *status);
-/* The same with TWIST_ARGS, which has to end with status 0. */
+/* The same with TWIST_ARGS; commands that are not done are fine. */
 const char *twist_session(const char *commands);
 void twist_expect(const char *out, const char *want);
 /* In this order, without overlap. NULL ends the list. */
