@@ -1,5 +1,6 @@
 # Files the program carries inside: .incbin is invisible to the compiler's -MMD.
 $(OUT)/sim/builtins/prelude.o: sim/builtins/prelude.cl
 $(OUT)/sim/machine/desc.o: sim/machine/ma2x8x.xml
+$(OUT)/runtime/cli/gdb.o: runtime/cli/gdb_frames.py
 $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
 $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl

@@ -11,6 +11,14 @@
 #include "base/str.h"
 #include "runtime/cli/ending.h"
 
+__asm__(".pushsection .rodata\n"
+        "vpu_gdb_frames:\n"
+        ".ascii \"python \"\n"
+        ".incbin \"runtime/cli/gdb_frames.py\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+extern const char vpu_gdb_frames[];
+
 bool gdb_attached(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
@@ -27,12 +35,14 @@ bool gdb_attached(void)
 
 /* What a session needs: breakpoints in code that is not there yet; no
  * questions to servers about the libraries' sources; and C's rules, as gdb 13's
- * for OpenCL take 0 && 1 for true, also in conditions. */
+ * for OpenCL take 0 && 1 for true, also in conditions. A gdb without Python
+ * says so and shows the simulator's frames, too. */
 static const char *const settings[] = {
     "gdb",    "-q",
     "-iex",   "set breakpoint pending on",
     "-iex",   "set debuginfod enabled off",
     "-iex",   "set language c",
+    "-iex",   vpu_gdb_frames,
     "--args",
 };
 enum { N_SETTINGS = sizeof settings / sizeof *settings };

@@ -203,6 +203,47 @@ START_TEST(steps_into_functions)
 }
 END_TEST
 
+/* The gdb that vpu starts shows the kernel's frames, and the simulator's where
+ * one asks for them; finish leads to the caller. */
+static void kernel_frames(const char *command)
+{
+    const char *out, *all;
+    int status;
+
+    terminal_text(&p, "commands",
+                  "set width 0\nbreak twist.cl:4 if by == 2\nrun\nbt\n"
+                  "echo all:\\n\nbt -no-filters\necho out:\\n\nfinish\n"
+                  "quit\n");
+    out = shell(arena_printf(p.arena,
+                             "timeout 60 $VPU %s " ARGS
+                             " --gdb --quiet < commands",
+                             command),
+                &status);
+    expect(out, "#0  scaled (");
+    expect(out, "#1  twist (");
+    all = strstr(out, "all:\n");
+    ck_assert_ptr_nonnull(all);
+    ck_assert_msg(!memmem(out, (size_t)(all - out), "#2 ", 3), "%s", out);
+    expect(all, "#2 ");
+    expect(all, "exec_run");
+    out = strstr(all, "out:\n");
+    ck_assert_ptr_nonnull(out);
+    expect(out, "twist (src=");
+    expect(out, "twist.cl:20");
+}
+
+START_TEST(frames_of_run)
+{
+    kernel_frames("run");
+}
+END_TEST
+
+START_TEST(frames_of_debug)
+{
+    kernel_frames("debug");
+}
+END_TEST
+
 /* A binary holds lines, no variables. */
 START_TEST(binary_has_lines)
 {
@@ -302,18 +343,13 @@ END_TEST
 
 /* What needs gdb. */
 static const TTest **const traced_tests[] = {
-    &stops_at_a_line,
-    &shows_variables,
+    &stops_at_a_line,         &shows_variables,
 #ifndef __SANITIZE_ADDRESS__
     &follows_pointers,
 #endif
-    &stops_where_memory_ends,
-    &steps_into_functions,
-    &breaks_at_an_item,
-    &binary_has_lines,
-    &same_results,
-    &starts_gdb_itself,
-    &no_such_item,
+    &stops_where_memory_ends, &steps_into_functions, &breaks_at_an_item,
+    &binary_has_lines,        &same_results,         &starts_gdb_itself,
+    &frames_of_run,           &frames_of_debug,      &no_such_item,
 };
 #define N_TRACED (sizeof traced_tests / sizeof *traced_tests)
 
