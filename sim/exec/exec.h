@@ -138,7 +138,9 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  *                  limit or time-out reached (names kernel and group, and what
  *                  each SHAVE does)
  * VPU_ERR_FAULT    an access outside mapped memory (names kernel, group,
- *                  address, buffer)
+ *                  address, buffer); a write behind the end of an array in
+ *                  local memory, found when the group has ended (names the
+ *                  array)
  * VPU_ERR_UNDEFINED  a copy with zero width, barrier divergence (names kernel,
  *                  group, line)
  * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps

@@ -21,6 +21,7 @@ typedef enum {
     FAULT_ACCESS,       /* address, write */
     FAULT_DIVERGENCE,   /* line */
     FAULT_UNREACHABLE,  /* line */
+    FAULT_LOCAL,        /* written behind a local array; address */
     FAULT_COPY,         /* zero width; line */
     FAULT_COPY_OUTSIDE, /* beyond the last address; line */
     FAULT_MISSES,       /* more than can be kept at transaction level */

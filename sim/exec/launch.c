@@ -1,18 +1,12 @@
-/* Sets a launch up: budget, places in CMX, SHAVEs, their code. */
+/* Sets a launch up: SHAVEs, their code. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/oom.h"
+#include "sim/exec/cmx.h"
 #include "sim/exec/exec.h"
 #include "sim/exec/rounds.h"
 #include "sim/exec/stuck.h"
-
-enum { CMX_ALIGN = 16 };
-
-static uint32_t up(uint64_t n)
-{
-    return (uint32_t)((n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN);
-}
 
 static const char *const timing_names[] = {[EXEC_FLOWS] = "flow",
                                            [EXEC_TRANSACTIONS] = "transaction",
@@ -29,146 +23,6 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
 
     return v->present && local[0] % v->factor == 0 ? SIM_VECTORIZED
                                                    : SIM_SCALAR;
-}
-
-/* --- CMX ----------------------------------------------------------------- */
-
-/* Offsets in a SHAVE's CMX. */
-typedef struct {
-    uint64_t locals, slot[2], stack, kept, total;
-    unsigned copies;
-} cmx_layout;
-
-static bool has_phases(const sim_kernel *k)
-{
-    return k->variants[SIM_PRELOAD].present ||
-           k->variants[SIM_POSTWRITE].present;
-}
-
-static uint64_t group_items(const exec_launch *l, uint32_t factor)
-{
-    return (uint64_t)l->local[0] * l->local[1] * l->local[2] / factor;
-}
-
-/* copies: of arrays that groups take turns in, 1 or 2. */
-static cmx_layout lay_with(const exec_launch *l, sim_variant_kind variant,
-                           unsigned copies, str *list)
-{
-    const sim_kernel *k = l->kernel;
-    const sim_variant_kind parts[] = {variant, SIM_PRELOAD, SIM_POSTWRITE};
-    uint64_t args = 0, stack = 0, kept = 0;
-    cmx_layout c = {.copies = copies};
-
-    for (uint32_t i = 0; list && i < k->n_locals; i++)
-        str_printf(list, "\n  %8u  __local array '%s'", k->locals[i].bytes,
-                   k->locals[i].name);
-    for (uint32_t i = 0; i < k->n_args; i++) {
-        uint64_t n;
-
-        if (k->args[i].space != SIM_ARG_LOCAL)
-            continue;
-        n = l->values[i].as.bytes;
-        args += up(n);
-        if (list)
-            str_printf(list, "\n  %8llu  local_data '%s'%s",
-                       (unsigned long long)(n * copies), k->args[i].name,
-                       copies > 1 ? ", twice for double buffering" : "");
-    }
-    for (int p = 0; p < 3; p++) {
-        const sim_variant *v = &k->variants[parts[p]];
-        uint64_t items;
-
-        if (!v->present)
-            continue;
-        items = group_items(l, v->factor) * v->item_bytes;
-        stack = v->stack_bytes > stack ? v->stack_bytes : stack;
-        kept = items > kept ? items : kept;
-    }
-    if (list && stack)
-        str_printf(list, "\n  %8llu  private arrays",
-                   (unsigned long long)stack);
-    if (list && kept)
-        str_printf(list, "\n  %8llu  private values kept across barriers",
-                   (unsigned long long)kept);
-    c.slot[0] = k->local_bytes;
-    c.slot[1] = c.slot[0] + (copies > 1 ? args : 0);
-    c.stack = c.slot[1] + args;
-    c.kept = c.stack + up(stack);
-    c.total = c.kept + kept;
-    return c;
-}
-
-/* A kernel with phases has its arrays twice, or once where they do not fit
- * twice: published shapes need that [assumed: what the firmware does then is
- * not documented]. */
-static cmx_layout lay_out(const exec_launch *l, sim_variant_kind variant,
-                          uint64_t budget, str *list)
-{
-    cmx_layout twice = lay_with(l, variant, 2, NULL);
-    bool two = has_phases(l->kernel) && twice.total <= budget;
-
-    return lay_with(l, variant, two ? 2 : 1, list);
-}
-
-uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
-                          uint64_t budget, str *list)
-{
-    uint64_t n = lay_out(l, variant, budget, list).total;
-
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-/* The same parts for the trace; in the arena. */
-static void name_parts(const rounds_launch *r, mach_launch *ml, arena *a)
-{
-    const exec_launch *l = r->launch;
-    const sim_kernel *k = l->kernel;
-    cmx_layout c = lay_out(l, r->variant, r->desc->ocl_local_budget, NULL);
-    mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < k->n_locals; i++)
-        parts[n++] = (mach_local){.name = k->locals[i].name,
-                                  .bytes = k->locals[i].bytes};
-    for (uint32_t i = 0; i < k->n_args; i++)
-        if (k->args[i].space == SIM_ARG_LOCAL)
-            parts[n++] = (mach_local){.name = k->args[i].name,
-                                      .bytes = up(l->values[i].as.bytes),
-                                      .doubled = c.copies > 1};
-    if (c.kept > c.stack)
-        parts[n++] = (mach_local){.name = "private arrays",
-                                  .bytes = (uint32_t)(c.kept - c.stack)};
-    if (c.total > c.kept)
-        parts[n++] = (mach_local){.name = "values kept across barriers",
-                                  .bytes = (uint32_t)(c.total - c.kept)};
-    ml->locals = parts;
-    ml->n_locals = n;
-}
-
-static vpu_status check_budget(const rounds_launch *r, const cmx_layout *c,
-                               vpu_error *err)
-{
-    const exec_launch *l = r->launch;
-    uint64_t budget = r->desc->ocl_local_budget, needed = c->total;
-    str list = {0};
-    vpu_status st;
-
-    /* Code for a debugger keeps every variable in memory, which the device's
-     * limit is not about. */
-    if (l->kernel->roomy && c->stack <= budget)
-        budget = memory_cmx_bytes(r->mem);
-    else if (l->kernel->roomy)
-        needed = c->stack;
-    if (needed <= budget)
-        return VPU_OK;
-    lay_out(l, r->variant, r->desc->ocl_local_budget, &list);
-    st = err_set(err, VPU_ERR_LIMIT,
-                 "%s: kernel '%s' needs %llu bytes of local memory per "
-                 "work-group, the device has %llu:%s",
-                 l->name, l->kernel->name, (unsigned long long)needed,
-                 (unsigned long long)budget, str_text(&list));
-    str_free(&list);
-    return st;
 }
 
 /* --- setting up ---------------------------------------------------------- */
@@ -208,33 +62,6 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     return VPU_OK;
 }
 
-static void write_args(const rounds_launch *r, exec_shave *s,
-                       const cmx_layout *c, arena *a)
-{
-    const sim_kernel *k = r->launch->kernel;
-
-    for (int slot = 0; slot < 2; slot++) {
-        uint64_t local = s->cmx + c->slot[slot];
-
-        s->args[slot] = arena_push(a, k->args_bytes + 16, 1, 64);
-        for (uint32_t i = 0; i < k->n_args; i++) {
-            const exec_value *v = &r->launch->values[i];
-            uint8_t *at = s->args[slot] + k->args[i].offset;
-
-            if (k->args[i].space == SIM_ARG_LOCAL) {
-                uint32_t address = (uint32_t)local;
-
-                memcpy(at, &address, 4);
-                local += up(v->as.bytes);
-            } else if (k->args[i].space == SIM_ARG_SCALAR) {
-                memcpy(at, v->as.raw, k->args[i].bytes);
-            } else {
-                memcpy(at, &v->as.address, 4);
-            }
-        }
-    }
-}
-
 static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
@@ -251,7 +78,7 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->accesses = arena_array(a, isa_access, r->n_accesses + 1);
     s->profile = profile_of_shave(r->profile, i);
     s->cmx = memory_cmx(r->mem, i);
-    s->fill_bytes = (uint32_t)c->total;
+    s->fill_bytes = (uint32_t)c->span;
     s->n_groups = n_groups;
     s->stop = &r->stop;
     s->prints = r->prints;
@@ -281,7 +108,8 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->wg.stack_base = (uint32_t)(s->cmx + c->stack);
     s->wg.kept_base = (uint32_t)(s->cmx + c->kept);
     s->wg.const_base = const_base;
-    write_args(r, s, c, a);
+    for (int slot = 0; slot < 2; slot++)
+        s->args[slot] = cmx_args(l, c, slot, s->cmx, a);
 }
 
 static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
@@ -433,7 +261,7 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
                       .kernel = l->kernel->name,
                       .n_shaves = r->n_shaves,
                       .double_buffered =
-                          has_phases(l->kernel) && !result->one_buffer,
+                          cmx_has_phases(l->kernel) && !result->one_buffer,
                       .one_buffer = result->one_buffer,
                       .n_groups = result->n_groups,
                       .local_bytes = result->local_bytes,
@@ -446,7 +274,7 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
     vpu_status st;
 
     if (r->trace)
-        name_parts(r, &ml, a);
+        cmx_name_parts(l, r->variant, r->desc, &ml, a);
     r->next = arena_array(a, mach_queue, r->n_shaves);
     fault_install();
     rounds_start(r);
@@ -467,6 +295,8 @@ typedef struct {
     rounds_launch r;
     exec_result *result;
     cmx_layout c;
+    const cmx_guard *guards;
+    uint32_t n_guards;
     uint32_t const_base;
     arena *a;
 } setting;
@@ -486,12 +316,13 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
         return st;
     r->n_shaves = l->only_group ? 1 : l->how.n_shaves;
     r->shaves = arena_array(x->a, exec_shave, r->n_shaves);
+    x->n_guards = cmx_guards(l, &x->c, x->a, &x->guards);
     if (r->profiled)
         start_profile(r, x->a);
     x->result->variant = r->variant;
     x->result->factor = l->kernel->variants[r->variant].factor;
     x->result->local_bytes = (uint32_t)x->c.total;
-    x->result->one_buffer = has_phases(l->kernel) && x->c.copies == 1;
+    x->result->one_buffer = cmx_has_phases(l->kernel) && x->c.copies == 1;
     r->turn = l->how.seed;
     x->result->n_groups =
         l->only_group ? 1
@@ -499,6 +330,8 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
                       : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
     for (uint32_t i = 0; i < r->n_shaves && !st; i++) {
         set_up_shave(r, i, &x->c, x->const_base, x->result->n_groups, x->a);
+        r->shaves[i].guards = x->guards;
+        r->shaves[i].n_guards = x->n_guards;
         st = mach_cache_create(r->desc, r->n_shaves, &r->shaves[i].cache, err);
         if (!st && l->how.timing == EXEC_TRANSACTIONS)
             mach_cache_record(r->shaves[i].cache);
@@ -535,8 +368,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
     if (st)
         return st;
     x.r.variant = exec_pick_variant(l->kernel, l->local);
-    x.c = lay_out(l, x.r.variant, desc->ocl_local_budget, NULL);
-    st = check_budget(&x.r, &x.c, err);
+    st = cmx_lay_out(l, x.r.variant, desc, mem, &x.c, err);
     if (!st)
         st = place_constants(&x.r, &x.const_base, err);
     if (st)

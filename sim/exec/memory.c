@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sim/compiler/abi/types.h"
+
 /* Host pages: the mapping is done in units of the largest in common use so that
  * layouts, and with them cache behaviour, do not depend on the host. */
 enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
@@ -23,7 +25,7 @@ struct memory {
     uint64_t ddr_base, ddr_bytes, used, next;
     uint64_t packed;    /* where the next buffer would be without guards */
     uint64_t bank_span; /* after these bytes banks repeat */
-    uint32_t cmx_base, cmx_bytes, slice_bytes, n_shaves;
+    uint32_t cmx_base, cmx_bytes, cmx_span, slice_bytes, n_shaves;
 };
 
 static uint64_t up(uint64_t n)
@@ -54,7 +56,7 @@ static vpu_status map_front(memory *m, uint32_t cmx, vpu_error *err)
     uint8_t *page = m->window + cmx - PAGE;
 
     if (cmx < NULL_END + PAGE ||
-        (cmx > m->cmx_base && m->slice_bytes < up(m->cmx_bytes) + PAGE))
+        (cmx > m->cmx_base && m->slice_bytes < up(m->cmx_span) + PAGE))
         return VPU_OK;
     if (mprotect(page, PAGE, PROT_READ | PROT_WRITE))
         return err_set(err, VPU_ERR_NOMEM, "%d bytes of device memory: %s",
@@ -77,6 +79,17 @@ static void make_room(memory *m)
         return;
     m->slice_bytes = (uint32_t)slice;
     m->cmx_bytes = (uint32_t)slice - PAGE;
+}
+
+/* Guards are no memory of the device's: where a work-group may have a whole
+ * slice, slices lie further apart. */
+static void make_guard_room(memory *m)
+{
+    const uint32_t room = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD;
+
+    m->cmx_span = m->cmx_bytes + room;
+    if (m->cmx_bytes <= m->slice_bytes && m->slice_bytes < up(m->cmx_span))
+        m->slice_bytes = (uint32_t)up(m->cmx_span);
 }
 
 /* The window; with at_zero so that both kinds of address are the same. The
@@ -126,6 +139,7 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
     m->n_shaves = (uint32_t)d->num_shaves;
     if (roomy)
         make_room(m);
+    make_guard_room(m);
     if (!reserve(m, roomy))
         st = err_set(err, VPU_ERR_NOMEM,
                      "cannot reserve 8 GiB of address space: %s",
@@ -137,7 +151,7 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
                      "machine description: CMX and DDR overlap, or "
                      "ocl_local_budget is above cmx_slice_bytes");
     for (uint32_t s = 0; s < m->n_shaves && !st; s++) {
-        st = map(m, memory_cmx(m, s), m->cmx_bytes, err);
+        st = map(m, memory_cmx(m, s), m->cmx_span, err);
         if (!st)
             st = map_front(m, memory_cmx(m, s), err);
     }
@@ -260,6 +274,11 @@ uint32_t memory_cmx_bytes(const memory *m)
     return m->cmx_bytes;
 }
 
+uint32_t memory_cmx_span(const memory *m)
+{
+    return m->cmx_span;
+}
+
 static const memory_buffer *nearest(const memory *m, uint64_t at,
                                     uint64_t *distance)
 {
@@ -286,7 +305,7 @@ bool memory_readable(const memory *m, uint32_t address, uint64_t bytes)
     for (uint32_t i = 0; i < m->n_shaves; i++) {
         uint64_t cmx = m->cmx_base + (uint64_t)i * m->slice_bytes;
 
-        if (address >= cmx && end <= cmx + m->cmx_bytes)
+        if (address >= cmx && end <= cmx + m->cmx_span)
             return true;
     }
     for (size_t i = 0; i < m->n; i++)

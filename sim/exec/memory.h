@@ -57,6 +57,8 @@ uint8_t *memory_window(const memory *m);
 /* First address of a SHAVE's part of CMX and its bytes for kernels. */
 uint32_t memory_cmx(const memory *m, uint32_t shave);
 uint32_t memory_cmx_bytes(const memory *m);
+/* The same with room for guards (cmx.h). */
+uint32_t memory_cmx_span(const memory *m);
 
 /* May these bytes be read, by somebody who looks at them? */
 bool memory_readable(const memory *m, uint32_t address, uint64_t bytes);

@@ -123,6 +123,18 @@ static vpu_status describe_access(const rounds_launch *r, const exec_shave *s,
     return st;
 }
 
+static vpu_status describe_local(const exec_shave *s, const char *where,
+                                 vpu_error *err)
+{
+    const cmx_guard *g = s->broken;
+
+    return err_set(err, VPU_ERR_FAULT,
+                   "%s: local memory '%s' has %u bytes, and byte %u behind its "
+                   "end was written to: vpu check names the line",
+                   where, g->array, g->array_bytes,
+                   s->scope.address - s->cmx - g->from + 1);
+}
+
 static vpu_status describe_fault(rounds_launch *r, const exec_shave *s,
                                  vpu_error *err)
 {
@@ -135,6 +147,9 @@ static vpu_status describe_fault(rounds_launch *r, const exec_shave *s,
     switch (s->scope.kind) {
     case FAULT_ACCESS:
         st = describe_access(r, s, str_text(&where), err);
+        break;
+    case FAULT_LOCAL:
+        st = describe_local(s, str_text(&where), err);
         break;
     case FAULT_DIVERGENCE:
         st = err_set(err, VPU_ERR_UNDEFINED,

@@ -9,7 +9,6 @@
 #include "sim/exec/print.h"
 
 enum {
-    CMX_FILL = 0xff,
     MAX_PRINTED = 4 << 20 /* bytes of printf output of one group */
 };
 
@@ -369,6 +368,38 @@ static void end_prints(exec_shave *s)
     s->printed.n = 0;
 }
 
+static _Noreturn void overrun(exec_shave *s, const cmx_guard *g)
+{
+    const uint8_t *cmx = memory_window(s->mem) + s->cmx;
+    uint32_t at = g->from;
+
+    while (cmx[at] == CMX_FILL)
+        at++;
+    s->broken = g;
+    s->scope.address = s->cmx + at;
+    fault_raise(FAULT_LOCAL, 0);
+}
+
+/* Nobody wrote behind an array. Groups may be a hundred nanoseconds long. */
+static void check_guards(exec_shave *s)
+{
+    const uint8_t *cmx = memory_window(s->mem) + s->cmx;
+
+    for (uint32_t k = 0; k < s->n_guards; k++) {
+        const uint8_t *p = cmx + s->guards[k].from;
+        uint64_t all = UINT64_MAX, word;
+
+        for (uint32_t i = 0; i < SIM_LOCAL_GUARD; i += sizeof word) {
+            memcpy(&word, p + i, sizeof word);
+            all &= word;
+        }
+        for (uint32_t i = SIM_LOCAL_GUARD; i < s->guards[k].bytes; i++)
+            all &= p[i] | ~(uint64_t)UINT8_MAX;
+        if (all != UINT64_MAX)
+            overrun(s, &s->guards[k]);
+    }
+}
+
 static void run_group(exec_shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
@@ -387,6 +418,8 @@ static void run_group(exec_shave *s)
     phase(s, MACH_PRE, &s->pre, args);
     phase(s, MACH_COMP, &s->main, args);
     phase(s, MACH_POST, &s->post, args);
+    if (s->n_guards)
+        check_guards(s);
     end_prints(s);
     FOR_OBSERVERS(s, o, group_end)
         o->group_end(o->user, &s->wg);

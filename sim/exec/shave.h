@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "sim/exec/cmx.h"
 #include "sim/exec/copy.h"
 #include "sim/exec/exec.h"
 #include "sim/exec/fault.h"
@@ -33,20 +34,23 @@ typedef struct exec_shave {
     mach_queue *queue;
     uint32_t room; /* steps the queue may hold before a group starts */
     exec_shave_code pre, main, post;
-    isa_access *accesses;   /* the interpreter's */
-    profile_shave *profile; /* NULL: none */
-    uint8_t *args[2];       /* argument blocks of the two buffer slots */
-    uint32_t cmx;           /* first address */
-    uint32_t fill_bytes;    /* of CMX to make undefined before each group */
-    uint64_t next, end;     /* positions in the launch's order */
-    uint64_t stride;        /* between this SHAVE's positions */
-    uint64_t n_groups;      /* of the launch */
-    uint32_t transfers;     /* of the current group and phase */
-    copy_joined joined;     /* their events that others joined */
-    uint64_t group;         /* running now */
-    mach_phase phase;       /* and its phase */
-    bool running;           /* a group is begun and not done */
-    uint64_t done;          /* groups */
+    isa_access *accesses;    /* the interpreter's */
+    profile_shave *profile;  /* NULL: none */
+    uint8_t *args[2];        /* argument blocks of the two buffer slots */
+    uint32_t cmx;            /* first address */
+    uint32_t fill_bytes;     /* of CMX to make undefined before each group */
+    const cmx_guard *guards; /* n_guards of them, the same on all SHAVEs */
+    uint32_t n_guards;
+    const cmx_guard *broken; /* FAULT_LOCAL */
+    uint64_t next, end;      /* positions in the launch's order */
+    uint64_t stride;         /* between this SHAVE's positions */
+    uint64_t n_groups;       /* of the launch */
+    uint32_t transfers;      /* of the current group and phase */
+    copy_joined joined;      /* their events that others joined */
+    uint64_t group;          /* running now */
+    mach_phase phase;        /* and its phase */
+    bool running;            /* a group is begun and not done */
+    uint64_t done;           /* groups */
     fault_scope scope;
     str printed;       /* printf output of the group so far */
     print_log *prints; /* the launch's; NULL = nobody wants it */

@@ -55,6 +55,10 @@ typedef struct {
     uint32_t offset, bytes;
 } sim_local_array;
 
+/* Bytes behind an array in local memory that show an overrun (sim/exec/cmx.h):
+ * the widest store there is; and how many arrays of a program may have them. */
+enum { SIM_LOCAL_GUARD = 32, SIM_MAX_GUARDS = 64 };
+
 typedef struct sim_kernel {
     const char *name, *source;
     uint32_t line; /* of its definition in that file; 0 = in another one */
@@ -63,7 +67,10 @@ typedef struct sim_kernel {
     sim_variant variants[SIM_N_VARIANTS];
     const char *not_vectorized; /* why, with position; NULL when it was */
     sim_local_array *locals;    /* __local arrays of the program */
-    uint32_t n_locals, local_bytes;
+    uint32_t n_locals;
+    uint32_t local_bytes; /* as the device packs them */
+    uint32_t local_span;  /* as they lie here, with guards */
+    uint32_t guard;       /* bytes behind each array that nobody may write to */
     const uint8_t *const_data; /* __constant data */
     uint32_t const_bytes;
     uint32_t reqd_local[3]; /* reqd_work_group_size, 0 = none */

@@ -84,14 +84,15 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
                               "offset", (int)k->locals[i].offset, "bytes",
                               (int)k->locals[i].bytes));
     return json_pack(
-        "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:[i,i,i],s:b,s:s*,s:o,s:o}",
+        "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:[i,i,i],s:b,s:s*,s:o,s:"
+        "o}",
         "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi",
         SIM_ABI, "args", args, "args_bytes", (int)k->args_bytes, "variants",
         variants, "locals", locals, "local_bytes", (int)k->local_bytes,
-        "reqd_local", (int)k->reqd_local[0], (int)k->reqd_local[1],
-        (int)k->reqd_local[2], "atomics", (int)k->global_atomics,
-        "not_vectorized", k->not_vectorized, "deps",
-        deps_json(job->deps, job->n_deps), "options",
+        "local_span", (int)k->local_span, "guard", (int)k->guard, "reqd_local",
+        (int)k->reqd_local[0], (int)k->reqd_local[1], (int)k->reqd_local[2],
+        "atomics", (int)k->global_atomics, "not_vectorized", k->not_vectorized,
+        "deps", deps_json(job->deps, job->n_deps), "options",
         strings_json(job->options, job->n_options));
 }
 
@@ -230,6 +231,21 @@ static void read_options(json_t *list, arena *a, sim_kernel *k)
     k->options = options;
 }
 
+/* Arrays and what lies behind them, in the place they say they have. */
+static bool guards_fit(const sim_kernel *k)
+{
+    uint64_t most = (uint64_t)k->local_bytes +
+                    2 * SIM_LOCAL_GUARD * (uint64_t)SIM_MAX_GUARDS;
+    bool ok = k->local_span <= most &&
+              (!k->guard ||
+               (k->guard == SIM_LOCAL_GUARD && k->n_locals <= SIM_MAX_GUARDS));
+
+    for (uint32_t i = 0; i < k->n_locals; i++)
+        ok &= (uint64_t)k->locals[i].offset + k->locals[i].bytes + k->guard <=
+              k->local_span;
+    return ok;
+}
+
 static bool describe(json_t *info, arena *a, sim_kernel *k)
 {
     json_t *args = json_object_get(info, "args"), *o;
@@ -283,6 +299,9 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         k->locals[i].bytes = get_u32(o, "bytes", &ok);
     }
     k->local_bytes = get_u32(info, "local_bytes", &ok);
+    k->local_span = get_u32(info, "local_span", &ok);
+    k->guard = get_u32(info, "guard", &ok);
+    ok &= guards_fit(k);
     for (i = 0; i < 3; i++)
         k->reqd_local[i] = (uint32_t)json_integer_value(
             json_array_get(json_object_get(info, "reqd_local"), i));

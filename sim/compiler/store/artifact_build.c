@@ -123,16 +123,29 @@ static const char *plain_name(const char *name)
     return dot && dot[1] ? dot + 1 : name;
 }
 
-static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
-                                sim_kernel *k, shave_layout *layout,
+/* Behind each __local array, of code that does not look for overruns itself or
+ * shows memory to a person; none of very many. */
+static uint32_t guard_of(const artifact_job *job, LLVMModuleRef m)
+{
+    uint32_t n = 0;
+
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g))
+        n += LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == AS_LOCAL;
+    return job->checking || job->debug || n > SIM_MAX_GUARDS ? 0
+                                                             : SIM_LOCAL_GUARD;
+}
+
+static vpu_status place_globals(LLVMModuleRef m, const artifact_job *job,
+                                arena *a, sim_kernel *k, shave_layout *layout,
                                 vpu_error *err)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(m);
     size_t n = 0, cap = 0, nl = 0, cl = 0, len;
     shave_global *globals = NULL;
     flattener f = {.td = td};
-    uint64_t local = 0, constant = 0;
+    uint64_t local = 0, constant = 0, placed = 0;
 
+    k->guard = guard_of(job, m);
     for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g)) {
         LLVMTypeRef t = LLVMGlobalGetValueType(g);
         uint64_t bytes = LLVMABISizeOfType(td, t), *at;
@@ -140,7 +153,7 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
         const char *name = LLVMGetValueName2(g, &len);
 
         if (as != AS_LOCAL && as != AS_CONSTANT)
-            return err_at(err, VPU_ERR_UNSUPPORTED, path, 0, 0,
+            return err_at(err, VPU_ERR_UNSUPPORTED, job->path, 0, 0,
                           "program-scope variable '%s' is neither __constant "
                           "nor __local",
                           name);
@@ -149,14 +162,20 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
         if (sizes_check_global(plain_name(name), as == AS_LOCAL, bytes,
                                *at + bytes, err))
             return VPU_ERR_LIMIT;
-        *arena_append(a, globals, n, cap) =
-            (shave_global){g, (uint32_t)*at, (uint32_t)bytes};
-        if (as == AS_LOCAL)
+        *at += bytes;
+        if (as == AS_LOCAL) {
+            *arena_append(a, globals, n, cap) =
+                (shave_global){g, (uint32_t)placed, (uint32_t)bytes};
             *arena_append(a, k->locals, nl, cl) =
                 (sim_local_array){arena_strdup(a, plain_name(name)),
-                                  (uint32_t)*at, (uint32_t)bytes};
-        *at += bytes;
+                                  (uint32_t)placed, (uint32_t)bytes};
+            placed = ((placed + bytes + 15) & ~UINT64_C(15)) + k->guard;
+        } else {
+            *arena_append(a, globals, n, cap) = (shave_global){
+                g, (uint32_t)(constant - bytes), (uint32_t)bytes};
+        }
     }
+    k->local_span = (uint32_t)placed;
     k->n_locals = (uint32_t)nl;
     k->local_bytes = (uint32_t)((local + 15) & ~UINT64_C(15));
     k->const_bytes = (uint32_t)constant;
@@ -168,7 +187,7 @@ static vpu_status place_globals(LLVMModuleRef m, const char *path, arena *a,
             flatten(&f, LLVMGetInitializer(globals[i].global),
                     globals[i].offset);
     if (f.failed)
-        return err_at(err, VPU_ERR_UNSUPPORTED, path, 0, 0,
+        return err_at(err, VPU_ERR_UNSUPPORTED, job->path, 0, 0,
                       "a __constant initializer holds an address");
     k->const_data = f.out;
     layout->globals = globals;
@@ -365,7 +384,7 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     if (job->checking)
         parts.sites = &sites;
     if (!st)
-        st = place_globals(mu.module, job->path, a, &k, &layout, err);
+        st = place_globals(mu.module, job, a, &k, &layout, err);
     if (!st) {
         offsets = arena_array(a, uint32_t, k.n_args + 1);
         for (uint32_t i = 0; i < k.n_args; i++)

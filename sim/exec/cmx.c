@@ -1,0 +1,252 @@
+#include "sim/exec/cmx.h"
+
+#include <string.h>
+
+enum { CMX_ALIGN = 16 };
+
+static uint32_t up(uint64_t n)
+{
+    return (uint32_t)((n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN);
+}
+
+bool cmx_has_phases(const sim_kernel *k)
+{
+    return k->variants[SIM_PRELOAD].present ||
+           k->variants[SIM_POSTWRITE].present;
+}
+
+static uint64_t group_items(const exec_launch *l, uint32_t factor)
+{
+    return (uint64_t)l->local[0] * l->local[1] * l->local[2] / factor;
+}
+
+/* --- what a group needs --------------------------------------------------- */
+
+/* Private arrays and values kept across barriers: the most of any phase. */
+static void add_private(const exec_launch *l, sim_variant_kind variant,
+                        cmx_layout *c)
+{
+    const sim_variant_kind parts[] = {variant, SIM_PRELOAD, SIM_POSTWRITE};
+
+    for (int p = 0; p < 3; p++) {
+        const sim_variant *v = &l->kernel->variants[parts[p]];
+        uint64_t items;
+
+        if (!v->present)
+            continue;
+        items = group_items(l, v->factor) * v->item_bytes;
+        if (v->stack_bytes > c->private_bytes)
+            c->private_bytes = v->stack_bytes;
+        if (items > c->kept_bytes)
+            c->kept_bytes = items;
+    }
+}
+
+/* Of local_data, each with so many bytes behind it. */
+static uint64_t arg_bytes(const exec_launch *l, uint32_t guard)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < l->kernel->n_args; i++)
+        if (l->kernel->args[i].space == SIM_ARG_LOCAL)
+            n += up(l->values[i].as.bytes) + guard;
+    return n;
+}
+
+static void place(const exec_launch *l, cmx_layout *c)
+{
+    uint64_t args = arg_bytes(l, c->guard);
+
+    c->slot[0] = l->kernel->local_span;
+    c->slot[1] = c->slot[0] + (c->copies > 1 ? args : 0);
+    c->stack = c->slot[1] + args;
+    c->kept = c->stack + up(c->private_bytes);
+    c->span = c->kept + c->kept_bytes;
+}
+
+/* copies: of arrays that groups take turns in, 1 or 2. */
+static cmx_layout lay_with(const exec_launch *l, sim_variant_kind variant,
+                           unsigned copies)
+{
+    const sim_kernel *k = l->kernel;
+    cmx_layout c = {.copies = copies, .guard = k->guard};
+
+    add_private(l, variant, &c);
+    c.total = k->local_bytes + copies * arg_bytes(l, 0) + up(c.private_bytes) +
+              c.kept_bytes;
+    place(l, &c);
+    return c;
+}
+
+/* A kernel with phases has its arrays twice, or once where they do not fit
+ * twice: published shapes need that [assumed: what the firmware does then is
+ * not documented]. */
+static cmx_layout lay(const exec_launch *l, sim_variant_kind variant,
+                      uint64_t budget)
+{
+    cmx_layout twice = lay_with(l, variant, 2);
+    bool two = cmx_has_phases(l->kernel) && twice.total <= budget;
+
+    return two ? twice : lay_with(l, variant, 1);
+}
+
+static void list_consumers(const exec_launch *l, const cmx_layout *c, str *list)
+{
+    const sim_kernel *k = l->kernel;
+
+    for (uint32_t i = 0; i < k->n_locals; i++)
+        str_printf(list, "\n  %8u  __local array '%s'", k->locals[i].bytes,
+                   k->locals[i].name);
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL)
+            str_printf(list, "\n  %8llu  local_data '%s'%s",
+                       (unsigned long long)l->values[i].as.bytes * c->copies,
+                       k->args[i].name,
+                       c->copies > 1 ? ", twice for double buffering" : "");
+    if (c->private_bytes)
+        str_printf(list, "\n  %8llu  private arrays",
+                   (unsigned long long)c->private_bytes);
+    if (c->kept_bytes)
+        str_printf(list, "\n  %8llu  private values kept across barriers",
+                   (unsigned long long)c->kept_bytes);
+}
+
+uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
+                          uint64_t budget, str *list)
+{
+    cmx_layout c = lay(l, variant, budget);
+
+    if (list)
+        list_consumers(l, &c, list);
+    return c.total > UINT32_MAX ? UINT32_MAX : (uint32_t)c.total;
+}
+
+static vpu_status too_much(const exec_launch *l, const cmx_layout *c,
+                           uint64_t needed, uint64_t budget, vpu_error *err)
+{
+    str list = {0};
+
+    list_consumers(l, c, &list);
+    err_set(err, VPU_ERR_LIMIT,
+            "%s: kernel '%s' needs %llu bytes of local memory per work-group, "
+            "the device has %llu:%s",
+            l->name, l->kernel->name, (unsigned long long)needed,
+            (unsigned long long)budget, str_text(&list));
+    str_free(&list);
+    return VPU_ERR_LIMIT;
+}
+
+vpu_status cmx_lay_out(const exec_launch *l, sim_variant_kind variant,
+                       const mach_desc *desc, const memory *mem,
+                       cmx_layout *out, vpu_error *err)
+{
+    uint64_t budget = desc->ocl_local_budget, needed, arrays;
+
+    *out = lay(l, variant, budget);
+    arrays = out->total - up(out->private_bytes) - out->kept_bytes;
+    needed = out->total;
+    /* Code for a debugger keeps every variable in memory, which the device's
+     * limit is not about. */
+    if (l->kernel->roomy && arrays <= budget)
+        budget = memory_cmx_bytes(mem);
+    else if (l->kernel->roomy)
+        needed = arrays;
+    if (needed > budget)
+        return too_much(l, out, needed, budget, err);
+    /* Very many arrays: those of the program keep their guards. */
+    if (out->span > memory_cmx_span(mem)) {
+        out->guard = 0;
+        place(l, out);
+    }
+    return out->span <= memory_cmx_span(mem)
+               ? VPU_OK
+               : too_much(l, out, out->span, memory_cmx_span(mem), err);
+}
+
+/* --- where it lies -------------------------------------------------------- */
+
+uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
+                  uint32_t cmx, arena *a)
+{
+    const sim_kernel *k = l->kernel;
+    uint64_t local = cmx + c->slot[slot];
+    uint8_t *block = arena_push(a, k->args_bytes + 16, 1, 64);
+
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        const exec_value *v = &l->values[i];
+        uint8_t *at = block + k->args[i].offset;
+
+        if (k->args[i].space == SIM_ARG_LOCAL) {
+            uint32_t address = (uint32_t)local;
+
+            memcpy(at, &address, 4);
+            local += up(v->as.bytes) + c->guard;
+        } else if (k->args[i].space == SIM_ARG_SCALAR) {
+            memcpy(at, v->as.raw, k->args[i].bytes);
+        } else {
+            memcpy(at, &v->as.address, 4);
+        }
+    }
+    return block;
+}
+
+static cmx_guard behind(const char *array, uint64_t at, uint32_t bytes,
+                        uint32_t guard)
+{
+    return (cmx_guard){.from = (uint32_t)at + bytes,
+                       .bytes = up(bytes) - bytes + guard,
+                       .array = array,
+                       .array_bytes = bytes};
+}
+
+uint32_t cmx_guards(const exec_launch *l, const cmx_layout *c, arena *a,
+                    const cmx_guard **out)
+{
+    const sim_kernel *k = l->kernel;
+    cmx_guard *list =
+        arena_array(a, cmx_guard, k->n_locals + 2 * k->n_args + 1);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < k->n_locals && k->guard; i++)
+        list[n++] = behind(k->locals[i].name, k->locals[i].offset,
+                           k->locals[i].bytes, k->guard);
+    for (unsigned slot = 0; slot < c->copies && c->guard; slot++) {
+        uint64_t at = c->slot[slot];
+
+        for (uint32_t i = 0; i < k->n_args; i++)
+            if (k->args[i].space == SIM_ARG_LOCAL) {
+                list[n] = behind(k->args[i].name, at, l->values[i].as.bytes,
+                                 c->guard);
+                at = list[n].from + list[n].bytes;
+                n++;
+            }
+    }
+    *out = list;
+    return n;
+}
+
+void cmx_name_parts(const exec_launch *l, sim_variant_kind variant,
+                    const mach_desc *desc, mach_launch *ml, arena *a)
+{
+    const sim_kernel *k = l->kernel;
+    cmx_layout c = lay(l, variant, desc->ocl_local_budget);
+    mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < k->n_locals; i++)
+        parts[n++] = (mach_local){.name = k->locals[i].name,
+                                  .bytes = k->locals[i].bytes};
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL)
+            parts[n++] = (mach_local){.name = k->args[i].name,
+                                      .bytes = up(l->values[i].as.bytes),
+                                      .doubled = c.copies > 1};
+    if (c.private_bytes)
+        parts[n++] = (mach_local){.name = "private arrays",
+                                  .bytes = up(c.private_bytes)};
+    if (c.kept_bytes)
+        parts[n++] = (mach_local){.name = "values kept across barriers",
+                                  .bytes = (uint32_t)c.kept_bytes};
+    ml->locals = parts;
+    ml->n_locals = n;
+}
