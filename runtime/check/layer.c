@@ -64,7 +64,8 @@ static bool *to_follow(pass *p, arena *a, bool *any)
 static void add(const layer_check_config *cfg, const layer_check_shown *x,
                 layer_check_shown *shown, layer_check_report *out)
 {
-    bool note = check_is_note(x->kind) && !(cfg->strict & CHECK_BIT(x->kind));
+    bool note = (x->note || check_is_note(x->kind)) &&
+                !(cfg->strict & CHECK_BIT(x->kind));
     uint32_t n = note ? out->n_findings - out->n_errors : out->n_errors;
 
     if (layer_check_suppressed(cfg->suppressions, x)) {
@@ -125,7 +126,8 @@ vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
     if (!st) {
         second.check.taint = to_follow(&first, a, &follow);
         follow &= (cfg->enabled &
-                   (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE))) != 0;
+                   (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE) |
+                    CHECK_BIT(CHECK_CONVERT))) != 0;
     }
     if (!st && (follow || check_needs_again(checker(&first.b)))) {
         second.check.again = checker(&first.b);

@@ -698,6 +698,8 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
             continue;
         if (is_padding(s, from)) /* nor in memory without a type */
             continue;
+        if (global && origins_converted(s, from))
+            continue;
         any = true;
         if (global) /* that is told here, once */
             continue;

@@ -74,6 +74,7 @@ typedef struct {
     uint32_t element_bytes; /* of the access, 0 = unknown */
     uint64_t count;         /* how often it was found */
     uint64_t elements;      /* UNWRITTEN: how many, the first is `memory` */
+    bool note;              /* CONVERT: nothing depends on the result */
 } check_finding;
 
 typedef struct check_session check_session;

@@ -183,10 +183,14 @@ static bool pass_undefined(check_session *s, const sim_dma *a,
                                      check_session_tag(s, w) <
                                          check_session_clock(s, true)->group))
                 continue;
+            if (global && origins_converted(s, at))
+                continue;
             any = true;
             if (global) /* that is told here, once */
                 continue;
             s->shadow[(uint32_t)da + i] &= ~(uint32_t)SHADOW_INIT;
+            if (s->origins)
+                s->origins[(uint32_t)da + i] = s->origins[at];
         }
         advance(&src, n);
         advance(&dst, n);
@@ -275,6 +279,8 @@ static void forgive(check_session *s, const sim_dma *a)
     word = SHADOW_INIT;
     if (p.cmx && !p.private)
         word |= check_session_clock(s, true)->now << s->tag_shift;
+    if (!p.cmx) /* nor is it said that nobody writes the output */
+        word |= SHADOW_WRITTEN;
     for (; next_piece(&w, &addr, &n); advance(&w, n))
         for (uint64_t at = addr; at < addr + n; at++)
             if (at - (uint64_t)p.base < (uint64_t)p.memory.bytes)

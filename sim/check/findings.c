@@ -170,6 +170,18 @@ bool check_finding_known(check_session *s, check_kind kind, uint32_t site,
     return known(s, &key) != NULL;
 }
 
+void check_finding_matters(check_session *s, check_kind kind, uint32_t site)
+{
+    check_finding_key key = {.kind = kind,
+                             .launch = s->number,
+                             .site = site,
+                             .object = s->sites->sites[site].object};
+
+    for (size_t i = 0; i < s->n_findings; i++)
+        if (!memcmp(&s->keys[i], &key, sizeof key))
+            s->findings[i].note = false;
+}
+
 void check_findings_free(check_finding *f)
 {
     free(f->text);

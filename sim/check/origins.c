@@ -56,6 +56,16 @@ void check_on_taint(sim_wg *wg, uint32_t site, uint32_t addr,
     }
 }
 
+bool origins_converted(check_session *s, uint32_t addr)
+{
+    uint32_t o = s->origins ? s->origins[addr] & ~ORIGIN_STALE : 0;
+
+    if (!o || s->sites->sites[o].kind != SITE_TO_INT)
+        return false;
+    check_finding_matters(s, CHECK_CONVERT, o);
+    return true;
+}
+
 void check_on_use(sim_wg *wg, uint32_t site, uint32_t origin)
 {
     static const char *const what[] = {[SITE_DECIDE] = "a condition depends on",
@@ -69,6 +79,10 @@ void check_on_use(sim_wg *wg, uint32_t site, uint32_t origin)
 
     origin &= ~ORIGIN_STALE;
     from = &s->sites->sites[origin];
+    if (from->kind == SITE_TO_INT) {
+        check_finding_matters(s, CHECK_CONVERT, origin);
+        return;
+    }
     if (from->kind == SITE_UNDEF || from->kind == SITE_ARRAY)
         f = check_finding_add(s, CHECK_UNINIT, site, NULL, origin,
                               "%s a value nobody gave%s%s%s", what[at->kind],

@@ -217,6 +217,8 @@ check_finding *check_finding_add(check_session *s, check_kind kind,
 /* Was this found already? Then it counts once more. */
 bool check_finding_known(check_session *s, check_kind kind, uint32_t site,
                          uint32_t extra);
+/* What this finding is about has come to matter: it is a note no more. */
+void check_finding_matters(check_session *s, check_kind kind, uint32_t site);
 /* Two parties met at this byte: the other one, of another group or else of this
  * interval, is looked up among what the watches saw; without a watch the next
  * session has one. */
@@ -253,5 +255,8 @@ void copies_end(check_session *s);
 
 /* Where the undefined value of a byte came from; site: what reads it. */
 uint32_t origins_of(const check_session *s, uint32_t site, uint32_t addr);
+/* An undefined byte reaches global memory by a copy: is it what a conversion
+ * made, which was told and matters now? */
+bool origins_converted(check_session *s, uint32_t addr);
 
 #endif

@@ -25,6 +25,7 @@ void check_on_value(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
 {
     check_session *s = check_session_of(wg);
     const sim_site *at = &s->sites->sites[site];
+    check_finding *f;
 
     switch (at->kind) {
     case SITE_DIVIDE:
@@ -41,12 +42,16 @@ void check_on_value(sim_wg *wg, uint32_t site, uint64_t x, uint64_t y)
                           (long long)x);
         return;
     case SITE_TO_INT:
-        check_finding_add(
+        f = check_finding_add(
             s, CHECK_CONVERT, site, NULL, 0,
             "converts %g to an %sinteger of %u bits, which cannot hold "
             "it",
             number(x, at->element_bytes), at->is_signed ? "" : "unsigned ",
             at->bits);
+        /* Whether that matters, code with taint finds out. */
+        s->needs_taint[s->number] = true;
+        if (f)
+            f->note = s->sites->tainted;
         return;
     case SITE_HALF:
         check_finding_add(

@@ -17,7 +17,7 @@
 enum { MAX_EXPECTED = 32, MAX_FILES = 512 };
 
 typedef struct {
-    char checker[24];
+    char checker[32];
     unsigned line; /* 0 = none of the kernel's */
     bool seen;
 } expected;
@@ -173,7 +173,10 @@ static void check_faulty(fault *f, FILE *p)
 
     json_array_foreach(json_object_get(j, "findings"), i, x)
     {
-        const char *name = json_string_value(json_object_get(x, "check"));
+        const char *check = json_string_value(json_object_get(x, "check"));
+        const char *level = json_string_value(json_object_get(x, "level"));
+        bool is_note = !strcmp(level, "note");
+        char name[32];
         const char *file = json_string_value(json_object_get(x, "file"));
         size_t n = strlen(file);
         bool in_kernel = n > 3 && !strcmp(file + n - 3, ".cl");
@@ -182,6 +185,7 @@ static void check_faulty(fault *f, FILE *p)
                       : 0;
         unsigned k = 0;
 
+        snprintf(name, sizeof name, "%s%s", is_note ? "note:" : "", check);
         while (k < f->n && (f->want[k].line != line ||
                             strcmp(f->want[k].checker, name) != 0))
             k++;

@@ -773,6 +773,7 @@ instrument *instrument_begin(LLVMModuleRef m, const char *path,
     x->void_type = LLVMVoidTypeInContext(x->context);
     x->builder = LLVMCreateBuilderInContext(x->context);
     ir_map_init(&x->numbers, a);
+    ir_map_init(&x->converted, a);
     *arena_append(a, sites->sites, x->n_sites, x->cap_sites) =
         (sim_site){.at = {.file = x->path}, .name = ""};
     add_object(x, x, (sim_object){.name = ""});

@@ -48,13 +48,34 @@ static LLVMValueRef any(instrument *x, LLVMValueRef cond)
                          LLVMConstNull(bits), "");
 }
 
-/* For the report: a scalar's bits, 0 of a vector. */
-static LLVMValueRef as_i64(instrument *x, LLVMValueRef v, bool is_signed)
+/* The lane of v that is the first with wrong; the last, where none is. */
+static LLVMValueRef first_lane(instrument *x, LLVMValueRef v,
+                               LLVMValueRef wrong)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(v));
+    LLVMValueRef lane =
+        LLVMBuildExtractElement(x->builder, v, instrument_k32(x, n - 1), "");
+
+    for (unsigned k = n - 1; k-- > 0;) {
+        LLVMValueRef at = instrument_k32(x, k);
+
+        lane = LLVMBuildSelect(
+            x->builder, LLVMBuildExtractElement(x->builder, wrong, at, ""),
+            LLVMBuildExtractElement(x->builder, v, at, ""), lane, "");
+    }
+    return lane;
+}
+
+/* For the report: a value's bits, of a vector the first wrong lane's. */
+static LLVMValueRef as_i64(instrument *x, LLVMValueRef v, LLVMValueRef wrong,
+                           bool is_signed)
 {
     LLVMTypeRef t = LLVMTypeOf(v);
 
-    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind)
-        return LLVMConstNull(x->i64);
+    if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) {
+        v = first_lane(x, v, wrong);
+        t = LLVMTypeOf(v);
+    }
     if (is_float_type(t))
         v = LLVMBuildBitCast(
             x->builder, v, LLVMIntTypeInContext(x->context, ir_bits_of(t)), "");
@@ -70,7 +91,8 @@ typedef struct {
     uint32_t bits;
 } doubt;
 
-static void test(instrument *x, LLVMValueRef i, const doubt *d)
+/* Returns the site. */
+static uint32_t test(instrument *x, LLVMValueRef i, const doubt *d)
 {
     uint32_t n = instrument_site(x, d->kind, i, x->variant, 0);
     sim_site *s = &x->sites->sites[n];
@@ -81,10 +103,11 @@ static void test(instrument *x, LLVMValueRef i, const doubt *d)
     s->element_bytes = ir_bits_of(ir_element(LLVMTypeOf(d->first))) / 8;
     args[0] = instrument_k32(x, n);
     args[1] = any(x, d->wrong);
-    args[2] = as_i64(x, d->first, d->is_signed);
-    args[3] = as_i64(x, d->second, d->is_signed);
+    args[2] = as_i64(x, d->first, d->wrong, d->is_signed);
+    args[3] = as_i64(x, d->second, d->wrong, d->is_signed);
     instrument_call(x, &(const ir_call){CALL_check_if, x->void_type, args, 4},
                     i);
+    return n;
 }
 
 static void index_below(instrument *x, LLVMValueRef i, LLVMValueRef index,
@@ -193,9 +216,18 @@ static void shift(instrument *x, LLVMValueRef i)
                         .bits = bits});
 }
 
+static LLVMValueRef *same(instrument *x, LLVMValueRef v, unsigned n)
+{
+    LLVMValueRef *lanes = arena_array(x->arena, LLVMValueRef, n);
+
+    for (unsigned k = 0; k < n; k++)
+        lanes[k] = v;
+    return lanes;
+}
+
 static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
 {
-    LLVMValueRef v = LLVMGetOperand(i, 0), low, high, good;
+    LLVMValueRef v = LLVMGetOperand(i, 0), low, high, good, from;
     LLVMTypeRef t = LLVMTypeOf(v);
     unsigned bits = ir_bits_of(ir_element(LLVMTypeOf(i)));
     double top = ldexp(1, (int)(is_signed ? bits - 1 : bits));
@@ -212,13 +244,22 @@ static void to_int(instrument *x, LLVMValueRef i, bool is_signed)
                             "");
     high = LLVMBuildFCmp(x->builder, LLVMRealOLT, v, k_float(t, top), "");
     good = LLVMBuildAnd(x->builder, low, high, "");
-    test(x, i,
-         &(const doubt){.kind = SITE_TO_INT,
-                        .wrong = LLVMBuildNot(x->builder, good, ""),
-                        .first = v,
-                        .second = v,
-                        .is_signed = is_signed,
-                        .bits = bits});
+    from = instrument_k32(
+        x, test(x, i,
+                &(const doubt){.kind = SITE_TO_INT,
+                               .wrong = LLVMBuildNot(x->builder, good, ""),
+                               .first = v,
+                               .second = v,
+                               .is_signed = is_signed,
+                               .bits = bits}));
+    if (!x->what->taint)
+        return;
+    from = LLVMGetTypeKind(t) == LLVMVectorTypeKind
+               ? LLVMConstVector(same(x, from, ir_lanes(t)), ir_lanes(t))
+               : from;
+    ir_map_set(&x->converted, i,
+               LLVMBuildSelect(x->builder, good,
+                               LLVMConstNull(LLVMTypeOf(from)), from, ""));
 }
 
 /* |v| == inf; with nan: or v is none. */

@@ -23,7 +23,10 @@ struct instrument {
     const sim_checking *what;
     sim_sites *sites;
     size_t n_sites, cap_sites, n_objects, cap_objects;
-    ir_map numbers;                     /* variable -> object + 1 */
+    ir_map numbers; /* variable -> object + 1 */
+    /* Conversion -> a companion (taint.h) for its result: by lane 0 or, where
+     * the integer cannot hold the number, the site. */
+    ir_map converted;
     LLVMTypeRef undef[MAX_UNDEF_TYPES]; /* of CALL_undef, by number */
     unsigned n_undef;
     bool writes_unknown, copies_unknown;
@@ -46,12 +49,12 @@ LLVMValueRef instrument_call(instrument *x, const ir_call *what,
 LLVMValueRef instrument_numbered(instrument *x, const ir_call *what,
                                  unsigned number, LLVMValueRef at);
 
-/* A test in front of i where it is one of the operations SITE_DIVIDE to
- * SITE_NAN stand for. */
 /* Tests in front of i, an access through p: is each index below the length of
  * its array? Arrays of one element, as some put at the end of structures for
  * more, are left out. */
 void instrument_indices(instrument *x, LLVMValueRef i, LLVMValueRef p);
+/* A test in front of i where it is one of the operations SITE_DIVIDE to
+ * SITE_NAN stand for. */
 void instrument_arithmetic(instrument *x, LLVMValueRef i);
 
 #endif

@@ -98,9 +98,9 @@ static LLVMValueRef lane(taint *t, LLVMValueRef c, unsigned at)
 
 /* Of a value taken for one with other lanes: a narrower lane is as defined as
  * the lane that it lies in, a wider lane as all lanes that it consists of. */
-static LLVMValueRef of_bitcast(taint *t, LLVMValueRef i)
+static LLVMValueRef of_bitcast(taint *t, LLVMValueRef i, LLVMValueRef c)
 {
-    LLVMValueRef from = LLVMGetOperand(i, 0), c = companion(t, from), v;
+    LLVMValueRef from = LLVMGetOperand(i, 0), v;
     unsigned n = lanes_of(LLVMTypeOf(i)), m = lanes_of(LLVMTypeOf(from));
     LLVMTypeRef type = companion_type(t, n);
 
@@ -184,18 +184,25 @@ static LLVMValueRef of_shuffle(taint *t, LLVMValueRef i, LLVMValueRef a,
                                LLVMValueRef b)
 {
     unsigned n = LLVMGetNumMaskElements(i);
-    LLVMValueRef mask[64];
+    unsigned m = lanes_of(LLVMTypeOf(LLVMGetOperand(i, 0)));
+    LLVMTypeRef type = companion_type(t, n);
+    LLVMValueRef v = LLVMConstNull(type);
 
-    if ((is_defined(a) && is_defined(b)) || n > 64)
-        return LLVMConstNull(companion_type(t, n));
+    if (is_defined(a) && is_defined(b))
+        return v;
+    /* A lane that no source has is clang's own. */
     for (unsigned k = 0; k < n; k++) {
-        int m = LLVMGetMaskValue(i, k);
+        int at = LLVMGetMaskValue(i, k);
+        LLVMValueRef from;
 
-        mask[k] =
-            instrument_k32(t->x, m == LLVMGetUndefMaskElem() ? 0 : (uint32_t)m);
+        if (at == LLVMGetUndefMaskElem())
+            continue;
+        from = lane(t, (unsigned)at < m ? a : b, (unsigned)at % m);
+        v = n > 1 ? LLVMBuildInsertElement(t->x->builder, v, from,
+                                           instrument_k32(t->x, k), "")
+                  : from;
     }
-    return LLVMBuildShuffleVector(t->x->builder, a, b, LLVMConstVector(mask, n),
-                                  "");
+    return v;
 }
 
 /* The pointer behind the check in front of an access. */
@@ -214,6 +221,10 @@ static LLVMValueRef replaced(taint *t, LLVMValueRef v, LLVMValueRef p,
     if (LLVMIsALoadInst(v) && unchecked(LLVMGetOperand(v, 0)) == p) {
         *found = true;
         return LLVMConstNull(companion_type(t, lanes_of(LLVMTypeOf(v))));
+    }
+    if (LLVMIsABitCastInst(v)) {
+        a = replaced(t, LLVMGetOperand(v, 0), p, found);
+        return of_bitcast(t, v, a);
     }
     if (LLVMIsAInsertElementInst(v)) {
         a = replaced(t, LLVMGetOperand(v, 0), p, found);
@@ -374,7 +385,7 @@ static LLVMValueRef of_extract(taint *t, LLVMValueRef i)
     return join(t, c, companion(t, at));
 }
 
-static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
+static LLVMValueRef of_plain(taint *t, LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAlloca:
@@ -395,7 +406,7 @@ static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
         return of_shuffle(t, i, companion(t, LLVMGetOperand(i, 0)),
                           companion(t, LLVMGetOperand(i, 1)));
     case LLVMBitCast:
-        return of_bitcast(t, i);
+        return of_bitcast(t, i, companion(t, LLVMGetOperand(i, 0)));
     case LLVMInsertElement:
         return of_insert(t, i);
     case LLVMExtractElement:
@@ -403,6 +414,14 @@ static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
     default:
         return of_operands(t, i, LLVMGetNumOperands(i));
     }
+}
+
+/* What a conversion makes of a number too large is nobody's value, either. */
+static LLVMValueRef of_inst(taint *t, LLVMValueRef i)
+{
+    LLVMValueRef c = of_plain(t, i), out = ir_map_get(&t->x->converted, i);
+
+    return out ? join(t, c, out) : c;
 }
 
 static void visit(taint *t, LLVMValueRef i)

@@ -12,7 +12,7 @@ __kernel void k(__global const short *restrict src, __global short *restrict dst
 #ifdef FIXED
     short4 t = vload4(0, taps + (i & 7));
 #else
-    short4 t = *(__constant short4 *)(taps + (i & 7)); // FAULT align
+    short4 t = *(__constant short4 *)(taps + (i & 7)); // FAULT note:align
 #endif
     dst[i] = src[i] * t.x + t.w;
 }

@@ -12,7 +12,7 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 #ifdef FIXED
     half4 v = vload4(0, src + i * 4 + 1);
 #else
-    half4 v = *(__global const half4 *)(src + i * 4 + 1); // FAULT align
+    half4 v = *(__global const half4 *)(src + i * 4 + 1); // FAULT note:align
 #endif
     vstore4(v, i, dst);
 }

@@ -6,7 +6,7 @@
  */
 half sum8(__local half *p)
 {
-    half8 v = *(__local half8 *)p; // FAULT align
+    half8 v = *(__local half8 *)p; // FAULT note:align
 
     return v.s0 + v.s1 + v.s7;
 }

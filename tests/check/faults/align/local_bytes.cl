@@ -13,6 +13,6 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
     __local float4 *own = (__local float4 *)(bytes + l * 20);
 #endif
 
-    *own = (float4)(src[i]); // FAULT align
-    dst[i] = own->z; // FAULT align
+    *own = (float4)(src[i]); // FAULT note:align
+    dst[i] = own->z; // FAULT note:align
 }

@@ -16,7 +16,7 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 #ifdef FIXED
     half8 v = vload8(0, &row[l]);
 #else
-    half8 v = *(__local half8 *)&row[l]; // FAULT align
+    half8 v = *(__local half8 *)&row[l]; // FAULT note:align
 #endif
     dst[i] = v.s0 + v.s3 + v.s7;
 }

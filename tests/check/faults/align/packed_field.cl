@@ -18,6 +18,6 @@ __kernel void k(__global const int *restrict src, __global int *restrict dst)
 #else
     __global const int *value = (__global const int *)((__global const uchar *)&list[i & 31] + 1);
 
-    dst[i] = *value; // FAULT align
+    dst[i] = *value; // FAULT note:align
 #endif
 }

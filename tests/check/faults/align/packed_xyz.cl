@@ -9,7 +9,7 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
 #ifdef FIXED
     float3 p = vload3(i, src);
 #else
-    float3 p = *(__global const float3 *)(src + i * 3); // FAULT align
+    float3 p = *(__global const float3 *)(src + i * 3); // FAULT note:align
 #endif
 
     dst[i] = p.x + p.y + p.z;

@@ -13,7 +13,7 @@ __kernel void k(__global const half *restrict src, __global half *restrict dst)
 #ifdef FIXED
     half8 v = *(half8 *)(row + (i & 1) * 8);
 #else
-    half8 v = *(half8 *)(row + (i & 1)); // FAULT align
+    half8 v = *(half8 *)(row + (i & 1)); // FAULT note:align
 #endif
     dst[i] = v.s3;
 }

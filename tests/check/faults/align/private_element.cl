@@ -13,7 +13,7 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
 #ifdef FIXED
     *(float4 *)&keep[at] = (float4)(1, 2, 3, 4);
 #else
-    *(float4 *)&keep[at + 1] = (float4)(1, 2, 3, 4); // FAULT align
+    *(float4 *)&keep[at + 1] = (float4)(1, 2, 3, 4); // FAULT note:align
 #endif
     dst[i] = keep[2] + keep[6];
 }

@@ -11,7 +11,7 @@ __kernel void k(__global const float *restrict src, __global float *restrict dst
 #ifdef FIXED
     vstore4((float4)(src[y]), 0, row);
 #else
-    *(__global float4 *)row = (float4)(src[y]); // FAULT align
+    *(__global float4 *)row = (float4)(src[y]); // FAULT note:align
 #endif
     vstore2((float2)(1), 2, row);
 }

@@ -12,5 +12,5 @@ __kernel void k(__global int *data, __global int *restrict dst)
     __global int *moved = (__global int *)(bytes + 2);
 #endif
 
-    dst[get_global_id(0)] = *moved; // FAULT align
+    dst[get_global_id(0)] = *moved; // FAULT note:align
 }
