@@ -125,9 +125,9 @@ vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
     st = run_pass(&first, err);
     if (!st) {
         second.check.taint = to_follow(&first, a, &follow);
-        follow &= (cfg->enabled &
-                   (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE) |
-                    CHECK_BIT(CHECK_CONVERT))) != 0;
+        follow &=
+            (cfg->enabled & (CHECK_BIT(CHECK_UNINIT) | CHECK_BIT(CHECK_STALE) |
+                             CHECK_BIT(CHECK_CONVERT))) != 0;
     }
     if (!st && (follow || check_needs_again(checker(&first.b)))) {
         second.check.again = checker(&first.b);
