@@ -11,6 +11,8 @@
  * layouts, and with them cache behaviour, do not depend on the host. */
 enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
 
+enum { GUARD_ROOM = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD };
+
 enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 
 #define WINDOW (UINT64_C(1) << 32)
@@ -78,16 +80,14 @@ static void make_room(memory *m)
     if (slice <= m->slice_bytes)
         return;
     m->slice_bytes = (uint32_t)slice;
-    m->cmx_bytes = (uint32_t)slice - PAGE;
+    m->cmx_bytes = (uint32_t)slice - PAGE - GUARD_ROOM;
 }
 
 /* Guards are no memory of the device's: where a work-group may have a whole
  * slice, slices lie further apart. */
 static void make_guard_room(memory *m)
 {
-    const uint32_t room = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD;
-
-    m->cmx_span = m->cmx_bytes + room;
+    m->cmx_span = m->cmx_bytes + GUARD_ROOM;
     if (m->cmx_bytes <= m->slice_bytes && m->slice_bytes < up(m->cmx_span))
         m->slice_bytes = (uint32_t)up(m->cmx_span);
 }
@@ -305,7 +305,7 @@ bool memory_readable(const memory *m, uint32_t address, uint64_t bytes)
     for (uint32_t i = 0; i < m->n_shaves; i++) {
         uint64_t cmx = m->cmx_base + (uint64_t)i * m->slice_bytes;
 
-        if (address >= cmx && end <= cmx + m->cmx_span)
+        if (address >= cmx && end <= cmx + m->cmx_bytes)
             return true;
     }
     for (size_t i = 0; i < m->n; i++)
