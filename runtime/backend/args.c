@@ -228,6 +228,8 @@ static vpu_status bind_buffer(const backend_binding *b, const sim_arg *p,
     v->kind = BACKEND_ARG_BUFFER;
     v->buffer = g->buffer;
     v->offset = g->offset;
+    v->items = g->items;
+    v->written = g->written;
     x = &b->graph->buffers[g->buffer];
     if (x->untyped)
         return VPU_OK;

@@ -17,6 +17,8 @@ typedef struct {
     uint32_t bytes;  /* LOCAL: as the binding says */
     uint32_t buffer; /* BUFFER: index into graph.buffers */
     uint32_t offset; /* BUFFER: byte in it */
+    uint32_t items;  /* as graph_arg.items */
+    bool written;    /* as graph_arg.written */
 } backend_arg;
 
 /* A kernel and its launch in a graph. */

@@ -19,6 +19,7 @@ typedef struct {
     cl_kernel kernel;
     sim_kernel *k; /* the signature */
     backend_arg *args;
+    cl_mem *items; /* by argument: memory of an item of a batch, else NULL */
     backend_source src;
     opencl_text text;
 } stage;
@@ -284,6 +285,55 @@ static cl_int set_scalar(const opencl *o, const stage *s, uint32_t i)
     return o->cl->SetKernelArg(s->kernel, i, sizeof f, &f);
 }
 
+/* Bytes on the device from the beginning of the tensor to an item, and of it.
+ */
+static size_t item_at(const opencl *o, const backend_arg *x)
+{
+    return (size_t)x->offset * (o->half[x->buffer] ? 2 : 1);
+}
+
+static size_t item_bytes(const opencl *o, const backend_arg *x)
+{
+    return o->g->buffers[x->buffer].bytes / x->items *
+           (o->half[x->buffer] ? 2 : 1);
+}
+
+/* An item has memory of its own: where it begins in its tensor, a device need
+ * not be able to begin a buffer. */
+static cl_int set_buffer(const opencl *o, const stage *s, uint32_t i)
+{
+    const backend_arg *x = &s->args[i];
+    cl_mem *at = &o->buffers[x->buffer];
+    cl_int code = CL_SUCCESS;
+
+    if (x->items) {
+        at = &s->items[i];
+        *at = o->cl->CreateBuffer(o->context, CL_MEM_READ_WRITE,
+                                  item_bytes(o, x), NULL, &code);
+    }
+    return code ? code : o->cl->SetKernelArg(s->kernel, i, sizeof *at, at);
+}
+
+/* Items between their tensors and memory of their own. */
+static cl_int move_items(const opencl *o, const stage *s, bool back)
+{
+    cl_int code = CL_SUCCESS;
+
+    for (uint32_t i = 0; i < s->k->n_args && !code; i++) {
+        const backend_arg *x = &s->args[i];
+        cl_mem whole;
+
+        if (!s->items[i] || (back && !x->written))
+            continue;
+        whole = o->buffers[x->buffer];
+        code = o->cl->EnqueueCopyBuffer(
+            o->queue, back ? s->items[i] : whole, back ? whole : s->items[i],
+            back ? 0 : item_at(o, x), back ? item_at(o, x) : 0,
+            item_bytes(o, x), 0, NULL, NULL);
+    }
+    return code;
+}
+
 static vpu_status set_args(opencl *o, const graph_launch *l, stage *s,
                            vpu_error *err)
 {
@@ -302,6 +352,7 @@ static vpu_status set_args(opencl *o, const graph_launch *l, stage *s,
                       o->device.half ? "" : " (halves are floats here)",
                       o->device.name,
                       (unsigned long long)o->device.local_bytes);
+    s->items = arena_array(o->a, cl_mem, s->k->n_args + 1);
     for (uint32_t i = 0; i < s->k->n_args && !code; i++) {
         switch (s->args[i].kind) {
         case BACKEND_ARG_SCALAR:
@@ -312,8 +363,7 @@ static vpu_status set_args(opencl *o, const graph_launch *l, stage *s,
                 o->cl->SetKernelArg(s->kernel, i, local_bytes(o, s, i), NULL);
             break;
         case BACKEND_ARG_BUFFER:
-            code = o->cl->SetKernelArg(s->kernel, i, sizeof(cl_mem),
-                                       &o->buffers[s->args[i].buffer]);
+            code = set_buffer(o, s, i);
             break;
         }
     }
@@ -404,6 +454,10 @@ static void opencl_close(void *self)
     for (uint32_t i = 0; i < o->g->n_launches && !o->hangs; i++) {
         if (o->stages[i].kernel)
             o->cl->ReleaseKernel(o->stages[i].kernel);
+        for (uint32_t k = 0; o->stages[i].items && k < o->stages[i].k->n_args;
+             k++)
+            if (o->stages[i].items[k])
+                o->cl->ReleaseMemObject(o->stages[i].items[k]);
         if (o->stages[i].program)
             o->cl->ReleaseProgram(o->stages[i].program);
     }
@@ -554,8 +608,11 @@ static vpu_status run_stage(opencl *o, uint32_t i, backend_result *result,
         local[d] = l->local[d];
         global[d] = l->global[d] / l->local[d] * local[d];
     }
-    code = o->cl->EnqueueNDRangeKernel(o->queue, o->stages[i].kernel, 3, NULL,
-                                       global, local, 0, NULL, &event);
+    code = move_items(o, &o->stages[i], false);
+    if (!code)
+        code =
+            o->cl->EnqueueNDRangeKernel(o->queue, o->stages[i].kernel, 3, NULL,
+                                        global, local, 0, NULL, &event);
     if (code)
         return failed(o, l->name, code, err);
     if (!opencl_wait(o->cl, o->queue, event, o->cfg->how.timeout_s, &code)) {
@@ -573,7 +630,8 @@ static vpu_status run_stage(opencl *o, uint32_t i, backend_result *result,
     }
     *result = (backend_result){.seconds = seconds_of(o, event)};
     o->cl->ReleaseEvent(event);
-    return VPU_OK;
+    code = move_items(o, &o->stages[i], true);
+    return code ? failed(o, l->name, code, err) : VPU_OK;
 }
 
 static vpu_status opencl_run(void *self, uint32_t first, uint32_t n,

@@ -26,6 +26,7 @@
     X(SetKernelArg)            \
     X(GetKernelWorkGroupInfo)  \
     X(EnqueueFillBuffer)       \
+    X(EnqueueCopyBuffer)       \
     X(EnqueueWriteBuffer)      \
     X(EnqueueReadBuffer)       \
     X(EnqueueNDRangeKernel)    \

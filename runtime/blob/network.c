@@ -116,16 +116,33 @@ static vpu_status check_batches(network *w, const graph_launch *l)
         const graph_arg *x = &l->args[i];
         const graph_buffer *b = &w->g->buffers[x->buffer];
 
-        if (x->kind == GRAPH_ARG_BUFFER && x->split && b->desc.rank >= 4 &&
-            b->desc.dims[0] > 1)
+        if (x->kind == GRAPH_ARG_BUFFER && x->split && !x->items &&
+            b->desc.rank >= 4 && b->desc.dims[0] > 1)
             return err_set(w->err, VPU_ERR_UNSUPPORTED,
-                           "'%s': a batch of %u cannot be written: give one "
-                           "item at a time; if they are weights, bind '%s' "
-                           "with format ANY behind the data, or as Data and "
-                           "--blob NAME=FILE",
+                           "'%s': a batch of %u is split on a stick: --batch "
+                           "device; if they are weights, bind '%s' with format "
+                           "ANY behind the data, or as Data and --blob "
+                           "NAME=FILE",
                            b->name, b->desc.dims[0], x->name);
     }
     return VPU_OK;
+}
+
+/* The tensor an argument stands for: an item of a batch is one of its own. */
+static uint32_t tensor_of(network *w, const graph_arg *x)
+{
+    plan_tensor *t = &w->tensors[w->n_tensors];
+
+    if (!x->items)
+        return x->buffer;
+    *t = w->tensors[x->buffer];
+    t->name = "";
+    t->bytes = NULL;
+    t->dims[t->rank - 1] /= x->items;
+    t->part = true;
+    t->whole = x->buffer;
+    t->offset = x->offset;
+    return w->n_tensors++;
 }
 
 static uint32_t add_bytes(network *w, uint32_t type, blob_location where,
@@ -219,12 +236,12 @@ static void custom_buffers(network *w, const graph_launch *l,
 
     for (uint32_t i = 0; i < l->n_args; i++)
         if (l->args[i].kind == GRAPH_ARG_BUFFER && !l->args[i].written)
-            list[n++] = l->args[i].buffer;
+            list[n++] = tensor_of(w, &l->args[i]);
     *n_inputs = n;
     list[n++] = add_bytes(w, BLOB_U8, BLOB_CONST, k->file_bytes, k->file);
     for (uint32_t i = 0; i < l->n_args; i++)
         if (l->args[i].kind == GRAPH_ARG_BUFFER && l->args[i].written)
-            list[n++] = l->args[i].buffer;
+            list[n++] = tensor_of(w, &l->args[i]);
     list[n++] = add_bytes(w, temp, BLOB_BSS, k->file_bytes + TEMP, NULL);
     s->tensors = list;
     s->n_tensors = n;
@@ -295,10 +312,13 @@ vpu_status network_blob(const network_config *cfg, const graph *g, arena *a,
     plan p = {.release = w.release,
               .n_slices = cfg->n_slices,
               .n_shaves = cfg->n_shaves};
+    size_t n_args = 0;
     vpu_status st;
 
-    w.tensors = arena_array(a, plan_tensor,
-                            g->n_buffers + 2 * (size_t)g->n_launches + 1);
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        n_args += g->launches[i].n_args;
+    w.tensors = arena_array(
+        a, plan_tensor, g->n_buffers + 2 * (size_t)g->n_launches + n_args + 1);
     w.stages = arena_array(a, plan_stage, g->n_launches + 1);
     st = add_buffers(&w);
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {

@@ -68,7 +68,8 @@ static uint32_t next_by_name(const plan *p, blob_location where,
     for (uint32_t i = 0; i < p->n_tensors; i++) {
         const plan_tensor *t = &p->tensors[i];
 
-        if (t->location != where || (last && strcmp(t->name, last) <= 0))
+        if (t->location != where || t->part ||
+            (last && strcmp(t->name, last) <= 0))
             continue;
         if (best == p->n_tensors || strcmp(t->name, p->tensors[best].name) < 0)
             best = i;
@@ -81,7 +82,7 @@ static uint32_t count(const plan *p, blob_location where)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < p->n_tensors; i++)
-        n += p->tensors[i].location == where;
+        n += p->tensors[i].location == where && !p->tensors[i].part;
     return n;
 }
 
@@ -135,7 +136,8 @@ static uint32_t same_constant(const planner *w, uint32_t i)
     const plan_tensor *t = w->p->tensors;
 
     for (uint32_t k = 0; k < i; k++)
-        if (t[k].location == BLOB_CONST && w->at[k].bytes == w->at[i].bytes &&
+        if (t[k].location == BLOB_CONST && !t[k].part &&
+            w->at[k].bytes == w->at[i].bytes &&
             !memcmp(t[k].bytes, t[i].bytes, w->at[i].bytes))
             return k;
     return i;
@@ -188,6 +190,12 @@ static void give_scratch(planner *w, uint64_t at, uint64_t bytes)
         w->end_bss = w->free[--w->n_free].at;
 }
 
+/* The tensor that has the memory. */
+static uint32_t whole_of(const plan *p, uint32_t i)
+{
+    return p->tensors[i].part ? p->tensors[i].whole : i;
+}
+
 /* A scratch tensor has its place from the first stage that names it to the
  * last. */
 static void place_scratch(planner *w)
@@ -199,13 +207,13 @@ static void place_scratch(planner *w)
     w->free = arena_array(w->a, free_range, p->n_tensors + 1);
     for (uint32_t s = 0; s < p->n_stages; s++)
         for (uint32_t k = 0; k < p->stages[s].n_tensors; k++)
-            last[p->stages[s].tensors[k]] = s;
+            last[whole_of(p, p->stages[s].tensors[k])] = s;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const uint32_t *list = p->stages[s].tensors;
         uint32_t n = p->stages[s].n_tensors;
 
         for (uint32_t k = 0; k < n; k++) {
-            uint32_t i = list[k];
+            uint32_t i = whole_of(p, list[k]);
 
             if (p->tensors[i].location != BLOB_BSS || placed[i])
                 continue;
@@ -214,7 +222,7 @@ static void place_scratch(planner *w)
                 take_scratch(w, blob_align(w->at[i].bytes, BLOB_ALIGN));
         }
         for (uint32_t k = 0; k < n; k++) {
-            uint32_t i = list[k];
+            uint32_t i = whole_of(p, list[k]);
 
             if (p->tensors[i].location != BLOB_BSS || !placed[i] ||
                 last[i] != s)
@@ -233,7 +241,7 @@ static vpu_status place_memory(planner *w)
         place *at = &w->at[i];
         uint32_t same;
 
-        if (t->location != BLOB_CONST)
+        if (t->location != BLOB_CONST || t->part)
             continue;
         same = same_constant(w, i);
         at->offset = w->at[same].offset;
@@ -315,16 +323,18 @@ static void place_shapes(planner *w)
 static void describe_io(const planner *w, blob_location where, blob_io *list)
 {
     for (uint32_t i = 0; i < w->p->n_tensors; i++)
-        if (w->p->tensors[i].location == where)
+        if (w->p->tensors[i].location == where && !w->p->tensors[i].part)
             list[w->at[i].index].desc = w->at[i].desc;
 }
 
 static blob_buffer buffer_of(const planner *w, uint32_t i)
 {
-    const place *at = &w->at[i];
-    blob_buffer f = {.desc = at->desc,
-                     .location = w->p->tensors[i].location,
-                     .offset = (uint32_t)at->offset};
+    const plan_tensor *t = &w->p->tensors[i];
+    const place *at = &w->at[whole_of(w->p, i)];
+    blob_buffer f = {.desc = w->at[i].desc,
+                     .location = t->location,
+                     .offset =
+                         (uint32_t)at->offset + (t->part ? t->offset : 0)};
 
     if (blob_wire_owned(f.location))
         f.data = (blob_owner){at->index, (uint32_t)at->bytes};

@@ -12,6 +12,10 @@ typedef struct {
     uint32_t type, order, rank;
     uint32_t dims[BLOB_MAX_DIMS]; /* the fastest first; strides are compact */
     const void *bytes;            /* BLOB_CONST */
+    /* An item of a batch: it lies in tensor `whole`, which comes before it and
+     * has the same location, from this byte on; it has no name and no bytes. */
+    bool part;
+    uint32_t whole, offset;
 } plan_tensor;
 
 typedef struct {

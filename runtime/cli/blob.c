@@ -138,7 +138,7 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     return target_check(&o->t, &cli_blob, line.words, line.n_words);
 }
 
-static vpu_status make(const make_options *o, arena *a, const log_sink *log,
+static vpu_status make(make_options *o, arena *a, const log_sink *log,
                        vpu_error *err)
 {
     uint32_t shaves = o->t.how.n_shaves ? o->t.how.n_shaves : 7;
@@ -155,8 +155,10 @@ static vpu_status make(const make_options *o, arena *a, const log_sink *log,
     target t = {0};
     str bytes = {0};
     blob b;
-    vpu_status st = target_bind(&o->t, a, log, &t, err);
+    vpu_status st;
 
+    o->t.offered |= BACKEND_STICK; /* it is for one */
+    st = target_bind(&o->t, a, log, &t, err);
     if (st)
         return st;
     st = backend_binaries(t.graph, &bins, a, &kernels, err);

@@ -20,6 +20,7 @@ void target_init(target_options *o)
 {
     *o = (target_options){
         .how.timeout_s = 3600,
+        .batch = -1,
         .compile = budget_or_default(NULL),
         .stick = {.stop = &cli_stop, .sessions = &cli_sessions}};
 }
@@ -112,6 +113,10 @@ static const cli_option layer_rows[] = {
      .help = "a layer parameter"},
     {"blob", "NAME=FILE.npy", OPTION_LIST, AT(blobs),
      .help = "a blob for Data bindings, f16 or f32 (a model has its own)"},
+    {"batch", "whole|device", OPTION_CHOICE, AT(batch),
+     .help = "how a batch runs: each stage once over the whole tensor, or, as "
+             "on the device, once per item with the work sizes of all items "
+             "(default: device with a stick, else whole)"},
     {"release", "RELEASE", OPTION_OTHER, .take = take_release,
      .help = "refuse what that release's compiler refuses, 2019R3 to 2022.3 "
              "(default: a note)"},
@@ -301,6 +306,14 @@ static const char *type_to_bind(const target_options *o, const config_file *f)
     return only ? NULL : o->layer;
 }
 
+/* What is compared with a stick is run as a stick runs it. */
+static graph_batch batch_of(const target_options *o)
+{
+    if (o->batch >= 0)
+        return (graph_batch)o->batch;
+    return o->offered & BACKEND_STICK ? GRAPH_BATCH_DEVICE : GRAPH_BATCH_WHOLE;
+}
+
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
@@ -316,7 +329,8 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        .blobs = blobs,
                        .n_blobs = o->blobs.n,
                        .params = params,
-                       .n_params = o->params.n};
+                       .n_params = o->params.n,
+                       .batch = batch_of(o)};
     vpu_status st = load_machine(o, a, &t->desc, err);
 
     if (!st)
@@ -438,6 +452,13 @@ void target_explain_output(const target_options *o, const target *t,
 {
     bool given = o->model || !t->graph || !strstr(what, "out0");
     arena *a;
+
+    if (t->graph && t->graph->by_item && strstr(what, "@batch="))
+        log_note(log,
+                 "each stage runs once for each of %u items, with the work "
+                 "sizes of all of them: a kernel that counts the batch in its "
+                 "work sizes goes beyond its item (--batch whole)",
+                 t->graph->batch);
 
     for (uint32_t i = 0; i < o->shapes.n; i++)
         given |= !strncmp(o->shapes.items[i], "out", 3);

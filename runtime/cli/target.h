@@ -15,6 +15,7 @@ typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
     options_list shapes, params, inputs, blobs, sets, clang;
     uint32_t binding;  /* --binding; 0 = not given */
+    int batch;         /* --batch: a graph_batch, or below 0: not given */
     bool only_type;    /* `layer` or, where the file has none of that name, the
                           only one there is */
     bool exact_source; /* as backend_config.exact_source */
@@ -98,8 +99,8 @@ vpu_status target_fill_all(const target_options *o, const target *t,
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
-/* A note about the shape that out0 was given, where `what` went wrong with it
- * and no option says which it has. */
+/* Notes about what nobody said, where `what` went wrong with it: the shape that
+ * out0 was given, that items of a batch run one by one. */
 void target_explain_output(const target_options *o, const target *t,
                            const char *what, const log_sink *log);
 /* A backend as the options describe it; log, print, and the device stay to be

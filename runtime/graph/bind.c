@@ -343,6 +343,76 @@ static void mark_split(const config_kernel *k, graph_arg *args)
     }
 }
 
+/* The number of items that the vendor's compiler splits a stage into, 1 = none;
+ * all tensors that it splits must agree. */
+static vpu_status count_items(const layout *l, const graph_launch *x,
+                              uint32_t *n)
+{
+    const graph_arg *first = NULL;
+
+    *n = 1;
+    for (uint32_t i = 0; i < x->n_args; i++) {
+        const graph_arg *g = &x->args[i];
+        const tensor_desc *d = &l->b->graph->buffers[g->buffer].desc;
+        uint32_t here;
+
+        if (g->kind != GRAPH_ARG_BUFFER || !g->split)
+            continue;
+        here = d->rank >= 4 ? d->dims[0] : 1;
+        if (first && here != *n && l->b->request->batch == GRAPH_BATCH_DEVICE)
+            return graph_fail(
+                l->b, x->file, g->line,
+                "stage %s: '%s' has a batch of %u, '%s' one of "
+                "%u; the vendor's compiler splits a stage whose "
+                "batches are equal (--batch whole does not split)",
+                x->name, first->name, *n, g->name, here);
+        first = g;
+        *n = here > *n ? here : *n;
+    }
+    return VPU_OK;
+}
+
+/* One launch for each item, with the work sizes of all. */
+static void add_items(layout *l, const graph_launch *all, uint32_t n)
+{
+    graph_binder *b = l->b;
+
+    for (uint32_t item = 0; item < n; item++) {
+        graph_launch x = *all;
+        graph_arg *args =
+            arena_memdup(b->arena, all->args, all->n_args * sizeof *all->args);
+
+        for (uint32_t i = 0; i < x.n_args; i++) {
+            uint64_t bytes = b->graph->buffers[args[i].buffer].bytes;
+
+            if (args[i].kind != GRAPH_ARG_BUFFER || !args[i].split)
+                continue;
+            args[i].items = n;
+            args[i].offset = (uint32_t)(bytes / n * item);
+        }
+        x.args = args;
+        x.name = arena_printf(b->arena, "%s@batch=%u", all->name, item);
+        graph_add_launch(b, &x);
+    }
+}
+
+static vpu_status add_stage(layout *l, const graph_launch *x)
+{
+    uint32_t n;
+    vpu_status st = count_items(l, x, &n);
+
+    if (st)
+        return st;
+    if (n > l->b->graph->batch)
+        l->b->graph->batch = n;
+    if (n > 1 && l->b->request->batch == GRAPH_BATCH_DEVICE) {
+        add_items(l, x, n);
+        return VPU_OK;
+    }
+    graph_add_launch(l->b, x);
+    return VPU_OK;
+}
+
 static vpu_status lay_out_stage(layout *l)
 {
     const config_kernel *k = l->s->kernel;
@@ -377,9 +447,7 @@ static vpu_status lay_out_stage(layout *l)
         st = graph_work_size(b, l->s, "local", k->local, x.local);
     if (!st)
         st = check_sizes(l, &x);
-    if (!st)
-        graph_add_launch(b, &x);
-    return st;
+    return st ? st : add_stage(l, &x);
 }
 
 static vpu_status finish_output(const layout *l)
@@ -486,6 +554,8 @@ vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
     if (st)
         return st;
     b.graph = arena_new(a, graph);
+    b.graph->batch = 1;
+    b.graph->by_item = q->batch == GRAPH_BATCH_DEVICE;
     name_graph(&b, targets, n);
     for (size_t i = 0; i < n && !st; i++)
         st = bind_target(&b, &targets[i]);

@@ -42,6 +42,14 @@ vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
 vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
                            vpu_error *err);
 
+/* What becomes of a batch that the vendor's compiler leaves in a custom stage.
+ */
+typedef enum {
+    GRAPH_BATCH_WHOLE, /* a stage runs once and sees the whole tensor */
+    GRAPH_BATCH_DEVICE /* once per item, with the work sizes of all items, as
+                          the vendor's compiler has it run on the device */
+} graph_batch;
+
 /* What to bind. All-zero but for binding is valid: a layer without inputs is
  * then refused. */
 typedef struct {
@@ -62,6 +70,7 @@ typedef struct {
     /* Either: parameters. With a model they come before the model's own. */
     const config_param *params;
     size_t n_params;
+    graph_batch batch;
 } graph_request;
 
 /* Bind. Everything in *out lives in a or in the request's binding and model.
@@ -88,9 +97,11 @@ typedef struct {
  * Scratch buffers are f16 [1,1,1,size], that is 2 * size bytes, as the vendor's
  * compiler allocates them.
  *
- * A batch: the vendor's compiler runs a stage once per item of the first
- * dimension, with the work sizes of all items. Here a stage runs once and sees
- * the whole tensor, with a warning; kernels whose sizes count B expect that.
+ * A batch, as graph_request.batch says: the first dimension of outputs, and of
+ * inputs before the first of format ANY, of rank 4 and more. GRAPH_BATCH_WHOLE
+ * warns; kernels whose sizes count B expect it. With GRAPH_BATCH_DEVICE an item
+ * of a stage is a launch of its own, "<stage>@batch=<item>"; all those tensors
+ * must have the same number of items.
  *
  * VPU_ERR_INVALID      the request does not fit the file or the model: no such
  *                      layer, missing shapes, no suitable CustomLayer, ports

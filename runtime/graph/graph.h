@@ -53,8 +53,9 @@ typedef struct {
     const char *name;
     graph_arg_kind kind;
     uint32_t buffer; /* BUFFER: index into graph.buffers */
-    uint32_t offset; /* BUFFER: byte in it; 0 in graphs of bindings, which is
-                        all that backends other than sim know */
+    uint32_t offset; /* BUFFER: byte in it: an item of a batch */
+    uint32_t items;  /* BUFFER: of the batch of whose items this is one; 0: all
+                        of the tensor */
     uint32_t bytes;  /* LOCAL */
     int32_t integer; /* INT */
     bool converts;   /* INT: a float argument takes it as a float */
@@ -95,6 +96,8 @@ typedef struct {
     uint32_t n_buffers;
     graph_launch *launches; /* in the order they run */
     uint32_t n_launches;
+    uint32_t batch;   /* items in the largest batch of a stage; 1 = none */
+    bool by_item;     /* an item of it is a launch of its own */
     const char *form; /* of the first binding: "flat" or "nested" */
 } graph;
 

@@ -221,10 +221,12 @@ static vpu_status check_desc(const graph_binder *b, const char *side,
         return err_in(b->err, st, "%s%zu of layer %s", side, port,
                       b->target.name);
     /* The first input decides; weights, bound as ANY, are never split. */
-    if (d->rank >= 4 && d->dims[0] > 1 && !port && !strcmp(side, "in"))
+    if (d->rank >= 4 && d->dims[0] > 1 && !port && !strcmp(side, "in") &&
+        b->request->batch == GRAPH_BATCH_WHOLE)
         log_warn(b->log,
                  "%s%zu of layer %s has a batch of %u; the compiler runs the "
-                 "stages once per item, here they see the whole tensor",
+                 "stages once per item (--batch device), here they see the "
+                 "whole tensor",
                  side, port, b->target.name, d->dims[0]);
     return VPU_OK;
 }

@@ -35,6 +35,16 @@ static uint64_t groups(const graph_launch *l)
     return n;
 }
 
+void report_batch_text(const graph *g, str *out)
+{
+    if (g->batch > 1)
+        str_printf(out, "batch of %u: %s\n", g->batch,
+                   g->by_item ? "each stage runs once per item, as on the "
+                                "device (--batch device)"
+                              : "each stage runs once over all items (--batch "
+                                "whole)");
+}
+
 void report_plain_text(const report_source *r, str *o)
 {
     const graph *g = r->graph;
@@ -43,6 +53,7 @@ void report_plain_text(const report_source *r, str *o)
     str_printf(o, "layer %s (%s form), backend %s, device %s%s\n", g->layer,
                g->form, r->run->ops->name, caps_of(r)->device,
                caps_of(r)->promoted ? ", halves promoted to float" : "");
+    report_batch_text(g, o);
     for (uint32_t i = 0; i < g->n_launches; i++) {
         const graph_launch *l = &g->launches[i];
         double t = median_seconds(r, i);

@@ -112,6 +112,7 @@ void report_text(const report_source *r, str *out)
     n = total_cycles(r);
     str_printf(out, "layer %s (%s form), machine %s\n", r->graph->layer,
                r->graph->form, r->desc->machine);
+    report_batch_text(r->graph, out);
     for (uint32_t i = 0; i < r->graph->n_launches; i++)
         add_stage(r, i, out);
     if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
@@ -198,6 +199,11 @@ void report_json(const report_source *r, str *out)
                   "type", r->graph->type, "form", r->graph->form, "machine",
                   r->desc->machine, "clk_mhz", (json_int_t)r->desc->clk_mhz,
                   "timing", exec_timing_name(r->timing), "stages", stages);
+    if (r->graph->batch > 1) {
+        json_object_set_new(o, "batch", u64(r->graph->batch));
+        json_object_set_new(o, "batch_by_item",
+                            json_boolean(r->graph->by_item));
+    }
     if (r->timing != EXEC_NO_TIMING) {
         json_object_set_new(o, "cycles", u64(n));
         json_object_set_new(o, "ms",

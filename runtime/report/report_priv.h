@@ -4,6 +4,8 @@
 
 #include "runtime/report/report.h"
 
+/* Which way a batch ran, if there is one. */
+void report_batch_text(const graph *g, str *out);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
 
