@@ -355,8 +355,8 @@ static const struct {
      "none.mvcmd"},
     {"run L " GRN " --backend sim --xlink A", "about sticks"},
     {"run L --layer GRN --shape in0=2x16x8x8 --param bias=1.0 --backend "
-     "usb:unix:/nowhere --xlink A",
-     "give one item at a time"},
+     "usb:unix:/nowhere --xlink A --batch whole",
+     "is split on a stick: --batch device"},
     {"run L " GRN " --backend usb --xlink A --order reverse", "--order"},
     {"run L " GRN " --backend usb --xlink A --vcd x", "--vcd"},
     {"run L " GRN " --backend usb:unix:/x --xlink A --xlink-log=/no/where",
