@@ -15,10 +15,19 @@ static const str *good_blob(void)
 {
     static str bytes;
     static const plan_tensor tensors[] = {
-        {"in", BLOB_INPUT, BLOB_U8, 0x4321, 4, {4, 3, 2, 1}, NULL},
-        {"", BLOB_BSS, BLOB_F16, 0x4321, 4, {4, 3, 2, 1}, NULL},
-        {"", BLOB_BSS, BLOB_F16, 0x4213, 4, {2, 4, 3, 1}, NULL},
-        {"out", BLOB_OUTPUT, BLOB_F16, 0x4213, 4, {2, 4, 3, 1}, NULL}};
+        {"in", BLOB_INPUT, BLOB_U8, 0x4321, 4, {4, 3, 2, 1}, NULL, false, 0, 0},
+        {"", BLOB_BSS, BLOB_F16, 0x4321, 4, {4, 3, 2, 1}, NULL, false, 0, 0},
+        {"", BLOB_BSS, BLOB_F16, 0x4213, 4, {2, 4, 3, 1}, NULL, false, 0, 0},
+        {"out",
+         BLOB_OUTPUT,
+         BLOB_F16,
+         0x4213,
+         4,
+         {2, 4, 3, 1},
+         NULL,
+         false,
+         0,
+         0}};
     static const uint32_t convert[] = {0x3f800000, 0, 0, 1};
     static const uint32_t permute[] = {
         2, 0, 1, 3, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};

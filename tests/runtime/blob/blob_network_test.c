@@ -174,7 +174,14 @@ START_TEST(network_2020)
                       .global = {8, 4, 1},
                       .local = {4, 1, 1},
                       .max_shaves = 3};
-    const graph g = {"L", "T", buffers, 2, &l, 1, "flat"};
+    const graph g = {.layer = "L",
+                     .type = "T",
+                     .buffers = buffers,
+                     .n_buffers = 2,
+                     .launches = &l,
+                     .n_launches = 1,
+                     .batch = 1,
+                     .form = "flat"};
     uint8_t file[600];
     const network_kernel k = {"k.bin", file, old_elf(file)};
     const network_config cfg = {releases[_i], 9, 7, &k};

@@ -45,16 +45,37 @@ static void example(config_release release, blob *out)
                                  .n_args = 3};
     const blob_release *r = blob_release_of(release);
     const plan_tensor tensors[] = {
-        {"data", BLOB_INPUT, BLOB_F16, 0x4321, 4, {8, 4, 2, 1}, NULL},
-        {"elf", BLOB_CONST, BLOB_U8, 0x3, 1, {ELF_BYTES}, elf},
-        {"out", BLOB_OUTPUT, BLOB_F16, 0x4321, 4, {8, 4, 2, 1}, NULL},
+        {"data",
+         BLOB_INPUT,
+         BLOB_F16,
+         0x4321,
+         4,
+         {8, 4, 2, 1},
+         NULL,
+         false,
+         0,
+         0},
+        {"elf", BLOB_CONST, BLOB_U8, 0x3, 1, {ELF_BYTES}, elf, false, 0, 0},
+        {"out",
+         BLOB_OUTPUT,
+         BLOB_F16,
+         0x4321,
+         4,
+         {8, 4, 2, 1},
+         NULL,
+         false,
+         0,
+         0},
         {"temp",
          BLOB_BSS,
          r->temp_in_bytes ? BLOB_U8 : BLOB_F16,
          0x3,
          1,
          {ELF_BYTES + 1024},
-         NULL}};
+         NULL,
+         false,
+         0,
+         0}};
     static const uint32_t order[] = {0, 1, 2, 3};
     plan_stage stage = {.tensors = order, .n_tensors = 4};
     blob_stage params;

@@ -212,6 +212,66 @@ START_TEST(scratch_is_best_fit)
 }
 END_TEST
 
+/* --- parts of tensors ----------------------------------------------------- */
+
+/* Half of what stages name becomes a part of it, somewhere in it: everything
+ * keeps its place, and the parts lie where they say. */
+START_TEST(parts_lie_in_the_whole)
+{
+    enum { MANY = MAX_TENSORS + MAX_STAGES * MAX_OF_STAGE };
+    static network n, m;
+    static plan_tensor tensors[MANY];
+
+    for (int round = 0; round < ROUNDS; round++) {
+        blob whole, parts;
+
+        make(&n, CONFIG_2021_4);
+        m = n;
+        memcpy(tensors, n.tensors, sizeof n.tensors);
+        m.p.tensors = tensors;
+        m.p.stages = m.stages;
+        for (uint32_t s = 0; s < n.p.n_stages; s++) {
+            m.stages[s].tensors = m.lists[s];
+            for (uint32_t k = 0; k < n.stages[s].n_tensors; k++) {
+                uint32_t i = n.lists[s][k];
+                plan_tensor *t = &tensors[m.p.n_tensors];
+
+                if (below(2))
+                    continue;
+                *t = n.tensors[i];
+                t->name = "";
+                t->bytes = NULL;
+                t->dims[t->rank - 1] = 1;
+                t->part = true;
+                t->whole = i;
+                t->offset = below(n.bytes[i]);
+                m.lists[s][k] = m.p.n_tensors++;
+            }
+        }
+        ck_assert_msg(!plan_blob(&n.p, a, &whole, &err), "%s", err.msg);
+        ck_assert_msg(!plan_blob(&m.p, a, &parts, &err), "%s", err.msg);
+        ck_assert_uint_eq(whole.bss_size, parts.bss_size);
+        ck_assert_uint_eq(whole.n_inputs, parts.n_inputs);
+        ck_assert_uint_eq(whole.n_outputs, parts.n_outputs);
+        for (uint32_t i = 0; i < whole.n_inputs; i++)
+            ck_assert_uint_eq(whole.inputs[i].offset, parts.inputs[i].offset);
+        for (uint32_t s = 0; s < n.p.n_stages; s++)
+            for (uint32_t k = 0; k < n.stages[s].n_tensors; k++) {
+                const blob_buffer *x = &whole.stages[s].buffers[k];
+                const blob_buffer *y = &parts.stages[s].buffers[k];
+                const plan_tensor *t = &tensors[m.lists[s][k]];
+
+                ck_assert_int_eq(x->location, y->location);
+                ck_assert_uint_eq(y->offset,
+                                  x->offset + (t->part ? t->offset : 0));
+                ck_assert_uint_eq(y->desc.dims[t->rank - 1],
+                                  t->dims[t->rank - 1]);
+                ck_assert_mem_eq(&x->data, &y->data, sizeof x->data);
+            }
+    }
+}
+END_TEST
+
 /* --- inputs, outputs ----------------------------------------------------- */
 
 static int by_name(const void *x, const void *y)
@@ -325,6 +385,7 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, scratch_is_best_fit);
+    tcase_add_test(c, parts_lie_in_the_whole);
     tcase_add_loop_test(c, inputs_and_outputs_by_name, 0, N);
     tcase_add_loop_test(c, constants_read_back, 0, N);
     suite_add_tcase(s, c);
