@@ -61,6 +61,27 @@ static const char *purpose(const kernel_compile_config *cfg, arena *a)
                               : "";
 }
 
+/* The compiler's identity. Where it is gone, what it was when the cache was used
+ * last: kernels that it compiled are still good. */
+static const char *compiler(const kernel_compile_config *cfg, arena *a)
+{
+    const char *now = fe_clang_fingerprint(a);
+    str parts = {0};
+    kcache_key key;
+    uint8_t *last;
+    size_t n;
+
+    add_text(&parts, "the compiler used last");
+    key = kcache_key_of(&parts);
+    str_free(&parts);
+    last = kcache_get(&key, cfg->log, a, &n);
+    if (!now)
+        return last ? arena_strndup(a, (const char *)last, n) : "";
+    if (!last || n != strlen(now) || memcmp(last, now, n) != 0)
+        kcache_put(&key, cfg->log, now, strlen(now));
+    return now;
+}
+
 /* Where the result of compiling it for target with these settings is kept. The
  * path is part of the key because messages name it. */
 static cache_slot cache_at(const origin *o, const char *target,
@@ -82,6 +103,7 @@ static cache_slot cache_at(const origin *o, const char *target,
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
     add_text(&parts, fe_fingerprint(a));
+    add_text(&parts, compiler(cfg, a));
     slot.key = kcache_key_of(&parts);
     slot.on = true;
     str_free(&build);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,19 +48,31 @@ const char *fe_fingerprint(arena *a)
 {
     str s = {0};
     const char *text;
-    struct stat sb = {0};
 
     for (int i = 0; i < N_FIXED; i++)
         str_printf(&s, "%s ", fixed_options[i]);
     for (int i = 0; i < 2; i++)
         str_printf(&s, "%s ", line_options[i]);
-    if (!stat("/usr/bin/" FE_CLANG, &sb))
-        str_printf(&s, "clang %lld %lld ", (long long)sb.st_size,
-                   (long long)sb.st_mtime);
     str_puts(&s, builtin_prelude_text());
     text = arena_strdup(a, str_text(&s));
     str_free(&s);
     return text;
+}
+
+const char *fe_clang_fingerprint(arena *a)
+{
+    const char *path = getenv("PATH");
+    char *rest = arena_strdup(a, path ? path : ""), *one;
+    struct stat sb;
+
+    while ((one = strsep(&rest, ":"))) {
+        const char *file = file_join(a, *one ? one : ".", FE_CLANG);
+
+        if (!stat(file, &sb) && S_ISREG(sb.st_mode) && !access(file, X_OK))
+            return arena_printf(a, "clang %lld %lld", (long long)sb.st_size,
+                                (long long)sb.st_mtime);
+    }
+    return NULL;
 }
 
 /* clang, its messages in the file diag_path. */

@@ -56,5 +56,7 @@ vpu_status fe_preprocess(const fe_job *job, arena *a, char **out,
 
 /* Changes whenever the prelude or the options every compilation gets change. */
 const char *fe_fingerprint(arena *a);
+/* Changes whenever the clang on the PATH does; NULL: there is none. */
+const char *fe_clang_fingerprint(arena *a);
 
 #endif
