@@ -61,8 +61,8 @@ static const char *purpose(const kernel_compile_config *cfg, arena *a)
                               : "";
 }
 
-/* The compiler's identity. Where it is gone, what it was when the cache was used
- * last: kernels that it compiled are still good. */
+/* The compiler's identity. Where it is gone, what it was when the cache was
+ * used last: kernels that it compiled are still good. */
 static const char *compiler(const kernel_compile_config *cfg, arena *a)
 {
     const char *now = fe_clang_fingerprint(a);
