@@ -299,8 +299,11 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         k->locals[i].bytes = get_u32(o, "bytes", &ok);
     }
     k->local_bytes = get_u32(info, "local_bytes", &ok);
-    k->local_span = get_u32(info, "local_span", &ok);
-    k->guard = get_u32(info, "guard", &ok);
+    k->local_span = k->local_bytes; /* of a .bin made before guards */
+    if (json_object_get(info, "guard")) {
+        k->local_span = get_u32(info, "local_span", &ok);
+        k->guard = get_u32(info, "guard", &ok);
+    }
     ok &= guards_fit(k);
     for (i = 0; i < 3; i++)
         k->reqd_local[i] = (uint32_t)json_integer_value(

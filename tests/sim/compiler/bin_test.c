@@ -404,6 +404,42 @@ END_TEST
 
 /* As other programs for ELF files see it, and hosts before 2021, which look for
  * the names by their type. */
+/* A .bin of the time before guards lay behind arrays, and one that lies about
+ * them. */
+static const struct {
+    const char *changes[2][2];
+    vpu_status st;
+} guards[] = {
+    {{{"\"guard\"", "\"wards\""}, {"\"offset\":64", "\"offset\":32"}}, VPU_OK},
+    {{{"\"guard\":32", "\"guard\":31"}}, VPU_ERR_PARSE},
+    {{{"\"local_span\":112", "\"local_span\":111"}}, VPU_ERR_PARSE},
+    {{{"\"local_span\":112", "\"local_span\":1e9"}}, VPU_ERR_PARSE},
+    {{{"\"offset\":64", "\"offset\":90"}}, VPU_ERR_PARSE}};
+
+START_TEST(places_of_local_arrays)
+{
+    static const char text[] =
+        "__kernel void k(__global int *out)\n{\n"
+        "    __local char a[20];\n    __local int b[4];\n"
+        "    a[get_local_id(0)] = 1;\n    b[get_local_id(0)] = 2;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    out[get_global_id(0)] = a[0] + b[0];\n}\n";
+    const kernel_compile_config cfg = {.user.no_cache = true};
+    size_t n;
+    uint8_t *file = built(put("k.cl", text), "k", &cfg, &n);
+    sim_kernel *k;
+
+    for (int c = 0; c < 2 && guards[_i].changes[c][0]; c++) {
+        const char *from = guards[_i].changes[c][0];
+        uint8_t *at = memmem(file, n, from, strlen(from));
+
+        ck_assert_msg(at != NULL, "%s", from);
+        memcpy(at, guards[_i].changes[c][1], strlen(guards[_i].changes[c][1]));
+    }
+    ck_assert_msg(load(file, n, "k", &cfg, &k) == guards[_i].st, "%s", err.msg);
+}
+END_TEST
+
 START_TEST(sections_have_types)
 {
     const kernel_compile_config cfg = {.user.no_cache = true};
@@ -470,6 +506,8 @@ int main(void)
     tcase_add_loop_test(c, plain_form, 0, sizeof texts / sizeof *texts);
     tcase_add_test(c, zero_byte_is_refused);
     tcase_add_test(c, sections_have_types);
+    tcase_add_loop_test(c, places_of_local_arrays, 0,
+                        sizeof guards / sizeof *guards);
     tcase_add_test(c, exchanged_text_is_checked);
     tcase_add_loop_test(c, exchanged_option_is_checked, 0,
                         sizeof sections / sizeof *sections);
