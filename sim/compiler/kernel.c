@@ -61,27 +61,6 @@ static const char *purpose(const kernel_compile_config *cfg, arena *a)
                               : "";
 }
 
-/* The compiler's identity. Where it is gone, what it was when the cache was
- * used last: kernels that it compiled are still good. */
-static const char *compiler(const kernel_compile_config *cfg, arena *a)
-{
-    const char *now = fe_clang_fingerprint(a);
-    str parts = {0};
-    kcache_key key;
-    uint8_t *last;
-    size_t n;
-
-    add_text(&parts, "the compiler used last");
-    key = kcache_key_of(&parts);
-    str_free(&parts);
-    last = kcache_get(&key, cfg->log, a, &n);
-    if (!now)
-        return last ? arena_strndup(a, (const char *)last, n) : "";
-    if (!last || n != strlen(now) || memcmp(last, now, n) != 0)
-        kcache_put(&key, cfg->log, now, strlen(now));
-    return now;
-}
-
 /* Where the result of compiling it for target with these settings is kept. The
  * path is part of the key because messages name it. */
 static cache_slot cache_at(const origin *o, const char *target,
@@ -103,7 +82,6 @@ static cache_slot cache_at(const origin *o, const char *target,
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
     add_text(&parts, fe_fingerprint(a));
-    add_text(&parts, compiler(cfg, a));
     slot.key = kcache_key_of(&parts);
     slot.on = true;
     str_free(&build);
@@ -194,6 +172,7 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         .kind = host_kind(cfg),
                         .debug = cfg->debug,
                         .checking = cfg->checking,
+                        .compiler = fe_clang_fingerprint(scratch),
                         .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
 
@@ -227,9 +206,10 @@ static vpu_status obtain(const origin *o, const kernel_compile_config *cfg,
     vpu_status st = VPU_OK;
 
     *out = NULL;
-    k->from_cache = cache_get(&cached, scratch, &x) &&
-                    artifact_deps_hold(x.file, x.n_bytes) &&
-                    !open_artifact(&x, o->name, cfg, a, k, NULL);
+    k->from_cache =
+        cache_get(&cached, scratch, &x) &&
+        artifact_holds(x.file, x.n_bytes, fe_clang_fingerprint(scratch)) &&
+        !open_artifact(&x, o->name, cfg, a, k, NULL);
     if (!k->from_cache) {
         *k = (sim_kernel){0};
         st = build(o, cfg, scratch, &x, err);
@@ -445,14 +425,18 @@ vpu_status kernel_build_bin(const kernel_source *file,
     vpu_status st;
 
     if (cache_get(&cached, a, &x) &&
-        artifact_unwrap(x.file, x.n_bytes, &bin, &out->n)) {
+        artifact_unwrap(x.file, x.n_bytes, fe_clang_fingerprint(a), &bin,
+                        &out->n)) {
         out->bytes = arena_memdup(a, bin, out->n); /* aligned */
         return VPU_OK;
     }
     st = build_bin(file, cfg, a, &x, &unit, err);
     if (st)
         return st;
-    artifact_wrap(x.file, x.n_bytes, unit.deps, unit.n_deps, a, &wrapped);
+    artifact_wrap(&(const artifact_job){.deps = unit.deps,
+                                        .n_deps = unit.n_deps,
+                                        .compiler = fe_clang_fingerprint(a)},
+                  x.file, x.n_bytes, a, &wrapped);
     cache_put(&cached, &wrapped);
     *out = (kernel_bin){x.file, x.n_bytes};
     return VPU_OK;

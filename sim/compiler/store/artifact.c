@@ -84,16 +84,16 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
                               "offset", (int)k->locals[i].offset, "bytes",
                               (int)k->locals[i].bytes));
     return json_pack(
-        "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:[i,i,i],s:b,s:s*,s:o,s:"
-        "o}",
+        "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:[i,i,i],s:b,s:s*,s:s*,"
+        "s:o,s:o}",
         "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi",
         SIM_ABI, "args", args, "args_bytes", (int)k->args_bytes, "variants",
         variants, "locals", locals, "local_bytes", (int)k->local_bytes,
         "local_span", (int)k->local_span, "guard", (int)k->guard, "reqd_local",
         (int)k->reqd_local[0], (int)k->reqd_local[1], (int)k->reqd_local[2],
         "atomics", (int)k->global_atomics, "not_vectorized", k->not_vectorized,
-        "deps", deps_json(job->deps, job->n_deps), "options",
-        strings_json(job->options, job->n_options));
+        "compiler", job->compiler, "deps", deps_json(job->deps, job->n_deps),
+        "options", strings_json(job->options, job->n_options));
 }
 
 /* Sections that are there: name, bytes. */
@@ -152,10 +152,11 @@ static json_t *read_info(const uint8_t *file, size_t n)
     return json_loadb((const char *)data, size, 0, NULL);
 }
 
-bool artifact_deps_hold(const uint8_t *file, size_t n)
+bool artifact_holds(const uint8_t *file, size_t n, const char *compiler)
 {
     json_t *info = read_info(file, n), *d;
-    bool hold = info != NULL;
+    const char *by = json_string_value(json_object_get(info, "compiler"));
+    bool hold = info && (!by || !compiler || !strcmp(by, compiler));
     size_t i;
 
     json_array_foreach(json_object_get(info, "deps"), i, d)
@@ -175,10 +176,12 @@ bool artifact_deps_hold(const uint8_t *file, size_t n)
     return hold;
 }
 
-void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
-                   uint32_t n_deps, arena *a, artifact *out)
+void artifact_wrap(const artifact_job *job, const uint8_t *bin, size_t n_bytes,
+                   arena *a, artifact *out)
 {
-    json_t *info = json_pack("{s:o}", "deps", deps_json(deps, n_deps));
+    json_t *info =
+        json_pack("{s:o,s:s*}", "deps", deps_json(job->deps, job->n_deps),
+                  "compiler", job->compiler);
     char *text = json_dumps(info, JSON_COMPACT);
     object_section list[] = {{".vpusim.info", text, strlen(text)},
                              {".vpusim.bin", bin, n_bytes}};
@@ -188,11 +191,11 @@ void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
     json_decref(info);
 }
 
-bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const uint8_t **bin,
-                     size_t *n)
+bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const char *compiler,
+                     const uint8_t **bin, size_t *n)
 {
     return object_find(file, n_bytes, ".vpusim.bin", bin, n) &&
-           artifact_deps_hold(file, n_bytes);
+           artifact_holds(file, n_bytes, compiler);
 }
 
 static uint32_t get_u32(json_t *o, const char *key, bool *ok)

@@ -30,6 +30,7 @@ typedef struct {
     uint32_t n_options;
     const char *const *deps; /* files whose content the result depends on */
     uint32_t n_deps;
+    const char *compiler; /* that made it; NULL: it does not matter */
     artifact_host kind;
     const sim_debug *debug;       /* for ARTIFACT_HOST_DEBUG */
     const sim_checking *checking; /* for ARTIFACT_HOST_CHECKED */
@@ -55,16 +56,18 @@ typedef struct {
 vpu_status artifact_read(const uint8_t *file, size_t n_bytes, arena *a,
                          sim_kernel *k, artifact_object *host, vpu_error *err);
 
-/* Are the recorded dependencies unchanged? */
-bool artifact_deps_hold(const uint8_t *file, size_t n_bytes);
+/* Are the recorded dependencies unchanged, and is the compiler the same? NULL:
+ * there is none any more, and what it made is still good. */
+bool artifact_holds(const uint8_t *file, size_t n_bytes, const char *compiler);
 
-/* A .bin as the cache keeps it: with the files it depends on, which it does not
- * name itself. */
-void artifact_wrap(const uint8_t *bin, size_t n_bytes, const char *const *deps,
-                   uint32_t n_deps, arena *a, artifact *out);
-/* The .bin in it, in file; false: none, or its dependencies changed. */
-bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const uint8_t **bin,
-                     size_t *n);
+/* A .bin as the cache keeps it: with job's dependencies and compiler, which it
+ * does not name itself. */
+void artifact_wrap(const artifact_job *job, const uint8_t *bin, size_t n_bytes,
+                   arena *a, artifact *out);
+/* The .bin in it, in file; false: none, or it does not hold (artifact_holds).
+ */
+bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const char *compiler,
+                     const uint8_t **bin, size_t *n);
 
 /* Symbol of a variant in the host object. */
 void artifact_symbol(sim_variant_kind k, char out[32]);
