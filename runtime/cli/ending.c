@@ -49,8 +49,32 @@ void ending_begin_anew(void)
     owner = getpid();
 }
 
+enum { MAX_DOING = 200 };
+static char doing[2][MAX_DOING]; /* one is read while the other is written */
+static volatile sig_atomic_t doing_now = -1;
+
+void ending_doing(const char *text)
+{
+    int next = doing_now == 0;
+
+    snprintf(doing[next], MAX_DOING, "\rvpu: interrupted: %s\n", text);
+    doing_now = next;
+}
+
+/* Async-signal-safe. */
+static void tell_doing(void)
+{
+    const char *text = doing_now < 0 ? "" : doing[doing_now];
+    size_t skip = *text && !isatty(2); /* a terminal may show progress there */
+
+    if (getpid() == owner && *text &&
+        write(2, text + skip, strlen(text + skip)) < 0)
+        return; /* nobody is there to be told */
+}
+
 void ending_die_of(int sig)
 {
+    tell_doing();
     ending_clean_up();
     signal(sig, SIG_DFL);
     raise(sig);

@@ -17,6 +17,10 @@ void ending_clean_up(void);
 /* Cleans up and ends the program by this signal, from a handler for it. */
 void ending_die_of(int sig);
 
+/* How far the program is, which is said when a signal ends it: "120 of 512
+ * work-groups of GRN were done". Long texts are cut. */
+void ending_doing(const char *text);
+
 /* In a child that goes on as this program, with signals held back: it ends as
  * the program does, and cleans up what is its own from now on. */
 void ending_begin_anew(void);

@@ -152,7 +152,7 @@ void cli_put_shown(FILE *f, const char *text, size_t n)
 static void on_progress(void *user, const char *what, uint64_t done,
                         uint64_t total)
 {
-    static double first, last, begun;
+    static double first, last, begun, told;
     static const char *of; /* what began then */
     double t = clock_seconds();
 
@@ -162,6 +162,14 @@ static void on_progress(void *user, const char *what, uint64_t done,
     if (what != of || !done)
         begun = t;
     of = what;
+    if (t - told >= 0.2) {
+        char text[128];
+
+        snprintf(text, sizeof text, "%llu of %llu work-groups of %s were done",
+                 (unsigned long long)done, (unsigned long long)total, what);
+        ending_doing(text);
+        told = t;
+    }
     if (!isatty(2) || t - first < 1 || t - last < 0.2)
         return;
     last = t;

@@ -6,7 +6,7 @@
 
 #define SHADOW_BYTES ((UINT64_C(4) << 32) + (1 << 20))
 
-enum { MAX_ITEM_BITS = 20 };
+enum { MAX_ITEM_BITS = 20, PROGRESS_GROUPS = 16 };
 
 /* --- words --------------------------------------------------------------- */
 
@@ -129,8 +129,12 @@ static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
                         const uint8_t *args)
 {
     check_session *s = user;
+    const uint32_t *n = s->launch->groups;
 
-    (void)index;
+    /* Without time all groups are one round, which tells of its end alone. */
+    if (index % PROGRESS_GROUPS == 0)
+        log_progress(s->launch->log, s->launch->name, index,
+                     (uint64_t)n[0] * n[1] * n[2]);
     s->wg = wg;
     s->group = group;
     s->args = args;

@@ -208,6 +208,42 @@ START_TEST(interrupted_compilation)
 }
 END_TEST
 
+/* Who interrupts a long run learns how far it was. */
+START_TEST(an_interrupt_says_how_far_it_was)
+{
+    static const char *const commands[] = {"run", "check"};
+    pid_t pid;
+    int done, all;
+    const char *said;
+
+    terminal_text(&p, "add.cl",
+                  "__kernel void add(__global const half *src,\n"
+                  "                  __global half *dst, float bias)\n{\n"
+                  "    int i = get_global_id(0);\n"
+                  "    volatile int sum = 0;\n"
+                  "    for (int k = 0; k < 300000; k++)\n"
+                  "        sum += k;\n"
+                  "    dst[i] = src[i] + (half)bias;\n}\n");
+    pid = terminal_start(&p, arena_printf(p.arena,
+                                          "%s layer.xml --shape "
+                                          "in0=1x64x64x64 --param bias=1 "
+                                          "--max-cycles 0 --threads 1",
+                                          commands[_i]));
+    sleep(2);
+    ck_assert(!kill(pid, SIGINT));
+    terminal_wait(&p, pid);
+    ck_assert_int_eq(p.status, 128 + SIGINT);
+    said = strstr(p.err, "vpu: interrupted: ");
+    ck_assert_msg(said != NULL, "%s", p.err);
+    ck_assert_msg(sscanf(said,
+                         "vpu: interrupted: %d of %d work-groups of Add "
+                         "were done",
+                         &done, &all) == 2 &&
+                      done > 0 && done < all,
+                  "%s", p.err);
+}
+END_TEST
+
 /* Signals that were ignored when it started, as by nohup, stay ignored. */
 START_TEST(ignored_signals_stay_ignored)
 {
@@ -286,6 +322,7 @@ int main(void)
     tcase_add_loop_test(c, interrupted, 0, 3);
     tcase_add_loop_test(c, interrupted_writing, 0, 3);
     tcase_add_loop_test(c, interrupted_compilation, 0, N_ENDING);
+    tcase_add_loop_test(c, an_interrupt_says_how_far_it_was, 0, 2);
     tcase_add_loop_test(c, ignored_signals_stay_ignored, 0, N_ENDING);
     tcase_add_loop_test(c, temporaries_in_a_long_folder, 0, 2);
     tcase_add_test(c, killed_compiler);
