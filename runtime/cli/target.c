@@ -112,7 +112,9 @@ static const cli_option layer_rows[] = {
     {"param", "NAME=VALUE", OPTION_LIST, AT(params),
      .help = "a layer parameter"},
     {"blob", "NAME=FILE.npy", OPTION_LIST, AT(blobs),
-     .help = "a blob for Data bindings, f16 or f32 (a model has its own)"},
+     .help =
+         "a blob for Data bindings: f16, f32, or bytes (u8, i8), which stay "
+         "as they are (a model has its own)"},
     {"batch", "whole|device", OPTION_CHOICE, AT(batch),
      .help = "how a batch runs: each stage once over the whole tensor, or, as "
              "on the device, once per item with the work sizes of all items "

@@ -34,10 +34,11 @@ vpu_status graph_shape_parse(const char *text, graph_shape *out,
 vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
                              vpu_error *err);
 
-/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order.
+/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order; bytes
+ * stay bytes, two to an element of f16.
  *
  * VPU_ERR_INVALID      not of that form
- * VPU_ERR_UNSUPPORTED  elements other than f16 and f32
+ * VPU_ERR_UNSUPPORTED  elements other than f16, f32, u8 and i8
  * and the errors of npy_read */
 vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
                            vpu_error *err);

@@ -86,6 +86,19 @@ vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
     return VPU_OK;
 }
 
+/* Bytes as they are: a kernel looks at them through a pointer to bytes. The
+ * device has halves there, so that a byte more may be behind the last. */
+static void keep_bytes(arena *a, const tensor *t, config_blob *out)
+{
+    uint64_t n = tensor_bytes(&t->desc);
+    uint8_t *data = arena_push(a, n + 1, 1, 16);
+
+    memcpy(data, t->data, n);
+    out->precision = tensor_dtype_name(TENSOR_F16);
+    out->data = data;
+    out->bytes = (n + 1) / 2 * 2;
+}
+
 vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
                            vpu_error *err)
 {
@@ -99,14 +112,18 @@ vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
     st = npy_read(eq + 1, a, &t, err);
     if (st)
         return st;
-    if (t.desc.dtype != TENSOR_F16 && t.desc.dtype != TENSOR_F32)
+    if (t.desc.dtype != TENSOR_F16 && t.desc.dtype != TENSOR_F32 &&
+        t.desc.dtype != TENSOR_U8 && t.desc.dtype != TENSOR_I8)
         return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "blob '%s': the file is %s; expected f16 or f32", text,
-                       tensor_desc_text(a, &t.desc));
+                       "blob '%s': the file is %s; expected f16, f32, or bytes "
+                       "(u8, i8), which stay as they are",
+                       text, tensor_desc_text(a, &t.desc));
     *out = (config_blob){.name = arena_strndup(a, text, (size_t)(eq - text)),
                          .precision = tensor_dtype_name(t.desc.dtype),
                          .data = t.data,
                          .bytes = tensor_bytes(&t.desc)};
+    if (tensor_dtype_bytes(t.desc.dtype) == 1)
+        keep_bytes(a, &t, out);
     return VPU_OK;
 }
 
