@@ -50,8 +50,12 @@ void report_plain_text(const report_source *r, str *o)
     const graph *g = r->graph;
     double all = 0;
 
-    str_printf(o, "layer %s (%s form), backend %s, device %s%s\n", g->layer,
-               g->form, r->run->ops->name, caps_of(r)->device,
+    str_printf(o, "layer %s (%s form), backend %s, device %s", g->layer,
+               g->form, r->run->ops->name, caps_of(r)->device);
+    if (caps_of(r)->n_shaves)
+        str_printf(o, ", %u SHAVE%s", caps_of(r)->n_shaves,
+                   caps_of(r)->n_shaves == 1 ? "" : "s");
+    str_printf(o, "%s\n",
                caps_of(r)->promoted ? ", halves promoted to float" : "");
     report_batch_text(g, o);
     for (uint32_t i = 0; i < g->n_launches; i++) {
@@ -102,5 +106,8 @@ void report_plain_json(const report_source *r, str *out)
                   r->run->ops->name, "device", caps_of(r)->device, "version",
                   caps_of(r)->version, "promoted", (int)caps_of(r)->promoted,
                   "device_clock", (int)caps_of(r)->timed, "stages", stages);
+    if (caps_of(r)->n_shaves)
+        json_object_set_new(o, "shaves",
+                            json_integer(caps_of(r)->n_shaves));
     jsontext_add(out, o, 10);
 }

@@ -176,6 +176,8 @@ START_TEST(on_a_stick)
                                   "out",
                                   stick.dir));
     ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert_msg(strstr(p.out, "device virtual stick, 7 SHAVEs\n") != NULL,
+                  "%s", p.out);
     expect_output(ITEMS);
     terminal_run(&p, arena_printf(p.arena,
                                   "run layer.xml " SHAPES INPUTS
