@@ -63,6 +63,9 @@ static vpu_status bind(const lint_options *o, arena *a, const log_sink *log,
         st = mach_desc_set(&t->desc, a, o->t.sets.items[i], err);
     if (!st)
         st = config_file_read(o->t.xml, a, log, o->t.strict, &t->binding, err);
+    for (size_t i = 0; i < t->binding.n_layers && !st; i++)
+        if (!o->t.layer || !strcasecmp(o->t.layer, t->binding.layers[i].type))
+            config_layer_tell(&t->binding.layers[i], log);
     return st;
 }
 

@@ -579,9 +579,48 @@ static vpu_status check_form(config_reader *r, const config_xml_node *node)
         r->layer);
 }
 
+static vpu_status read_inside(const config_reader *r,
+                              const config_xml_node *node, config_layer *out)
+{
+    vpu_status st = read_where(r, node, out);
+
+    if (st)
+        return st;
+    return out->form == CONFIG_FORM_FLAT ? read_flat(r, node, out)
+                                         : read_nested(r, node, out);
+}
+
+/* Notes about a layer that nobody chooses are noise: they wait in it. */
+typedef struct {
+    const log_sink *log;
+    arena *arena;
+    const char **list;
+    size_t n, cap;
+} kept_notes;
+
+static void keep(void *user, log_level level, const char *text)
+{
+    kept_notes *k = user;
+
+    if (level == LOG_NOTE)
+        *arena_append(k->arena, k->list, k->n, k->cap) =
+            arena_strdup(k->arena, text);
+    else if (k->log)
+        k->log->line(k->log->user, level, text);
+}
+
+void config_layer_tell(const config_layer *l, const log_sink *log)
+{
+    for (size_t i = 0; i < l->n_notes; i++)
+        log_note(log, "%s", l->notes[i]);
+}
+
 static vpu_status read_layer(config_reader *r, const config_xml_node *node,
                              config_layer *out)
 {
+    kept_notes notes = {.log = r->log, .arena = r->arena};
+    const log_sink keeper = {.line = keep, .user = &notes};
+    config_reader inside;
     vpu_status st = read_head(r, node, out);
 
     if (!st)
@@ -589,12 +628,14 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
     if (!st)
         st = check_form(r, node);
     out->form = r->form;
-    if (!st)
-        st = read_where(r, node, out);
     if (st)
         return st;
-    return out->form == CONFIG_FORM_FLAT ? read_flat(r, node, out)
-                                         : read_nested(r, node, out);
+    inside = *r;
+    inside.log = &keeper;
+    st = read_inside(&inside, node, out);
+    out->notes = notes.list;
+    out->n_notes = notes.n;
+    return st;
 }
 
 /* The word of every kernel; no binding file has it. */

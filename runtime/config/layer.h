@@ -112,6 +112,9 @@ typedef struct {
     size_t n_kernels;
     const char *path;
     uint32_t line;
+    /* What a reader of this layer should know: notes, without place or end. */
+    const char *const *notes;
+    size_t n_notes;
 } config_layer;
 
 typedef struct {
@@ -121,8 +124,11 @@ typedef struct {
     config_release strict; /* it was read for */
 } config_file;
 
-/* Read a binding file as the given release does, or with notes instead
- * (CONFIG_EVERY_RELEASE). Everything lives in a.
+/* The layer's notes, for who has chosen it. */
+void config_layer_tell(const config_layer *l, const log_sink *log);
+
+/* Read a binding file as the given release does, or with notes of the layers
+ * instead (CONFIG_EVERY_RELEASE). Everything lives in a.
  *
  * VPU_ERR_IO           the file cannot be read
  * VPU_ERR_LIMIT        it is longer or deeper than the limits

@@ -52,6 +52,8 @@ typedef struct {
     bool chained; /* several targets: buffers carry the layer's name */
     graph *graph;
     size_t n_buffers, cap_buffers, n_launches, cap_launches;
+    const config_layer **told; /* whose notes were told */
+    size_t n_told, cap_told;
 } graph_binder;
 
 /* Where in the graph and in the binding file a tensor is used. */

@@ -60,6 +60,16 @@ static vpu_status is_suitable(graph_binder *b, const config_layer *l,
     return VPU_OK;
 }
 
+/* Several layers of a model may have the same binding. */
+static void tell_once(graph_binder *b, const config_layer *l)
+{
+    for (size_t i = 0; i < b->n_told; i++)
+        if (b->told[i] == l)
+            return;
+    *arena_append(b->arena, b->told, b->n_told, b->cap_told) = l;
+    config_layer_tell(l, b->log);
+}
+
 static vpu_status set_stages(graph_binder *b, const config_layer *const *layers,
                              size_t n)
 {
@@ -72,6 +82,8 @@ static vpu_status set_stages(graph_binder *b, const config_layer *const *layers,
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < layers[i]->n_kernels; k++)
             stages[at++] = (graph_stage){layers[i], &layers[i]->kernels[k]};
+    for (size_t i = 0; i < n; i++)
+        tell_once(b, layers[i]);
     b->stages = stages;
     b->n_stages = total;
     return VPU_OK;

@@ -29,9 +29,13 @@ static void teardown(void)
 
 static vpu_status parse(const char *text)
 {
-    return config_file_parse(
+    vpu_status st = config_file_parse(
         &(const file_bytes){text, strlen(text), "dir/layer.xml"}, a, &tlog.sink,
         CONFIG_EVERY_RELEASE, &file, &err);
+
+    for (size_t i = 0; i < file.n_layers && !st; i++)
+        config_layer_tell(&file.layers[i], &tlog.sink);
+    return st;
 }
 
 /* One nested layer on lines 1 to 12 with pieces to replace. */

@@ -70,6 +70,31 @@ static vpu_status bind_to(const char *text, const char *shapes)
     "format=\"" format "\"/>\n"
 #define IN4 "in0=1x24x128x512"
 
+/* Notes are about what is bound. */
+START_TEST(notes_of_the_layer_alone)
+{
+    static const char *const types[] = {"One", "Two"};
+    static const char *const said[] = {"max-shaves=\"5\"", "max-shaves=\"6\""};
+    const char *body = strstr(LAYER("", SRC("BFYX"), SIZES), " type=");
+    const char *both = arena_printf(a,
+                                    "<CustomLayer name=\"One\" %s%s"
+                                    "<CustomLayer name=\"Two\" %s%s",
+                                    said[0], body, said[1], body);
+    graph_shape s;
+    graph_request q = {
+        .binding = &file, .type = types[_i], .shapes = &s, .n_shapes = 1};
+
+    ck_assert(!graph_shape_parse(IN4, &s, &err));
+    ck_assert_msg(
+        !config_file_parse(&(const file_bytes){both, strlen(both), "l.xml"}, a,
+                           &tlog.sink, CONFIG_EVERY_RELEASE, &file, &err),
+        "%s", err.msg);
+    ck_assert_msg(!graph_bind(&q, a, &tlog.sink, &g, &err), "%s", err.msg);
+    ck_assert_int_eq(test_log_count(&tlog, said[_i]), 1);
+    ck_assert_int_eq(test_log_count(&tlog, said[!_i]), 0);
+}
+END_TEST
+
 START_TEST(a_layer_by_hand)
 {
     const graph_launch *l;
@@ -830,6 +855,7 @@ int main(void)
     int failed;
 
     tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_loop_test(t, notes_of_the_layer_alone, 0, 2);
     tcase_add_test(t, a_layer_by_hand);
     tcase_add_loop_test(t, scalar_sources, 0, sizeof scalars / sizeof *scalars);
     tcase_add_loop_test(t, refuses, 0, sizeof errors / sizeof *errors);
