@@ -107,7 +107,6 @@ void report_plain_json(const report_source *r, str *out)
                   caps_of(r)->version, "promoted", (int)caps_of(r)->promoted,
                   "device_clock", (int)caps_of(r)->timed, "stages", stages);
     if (caps_of(r)->n_shaves)
-        json_object_set_new(o, "shaves",
-                            json_integer(caps_of(r)->n_shaves));
+        json_object_set_new(o, "shaves", json_integer(caps_of(r)->n_shaves));
     jsontext_add(out, o, 10);
 }
