@@ -34,8 +34,8 @@ vpu_status graph_shape_parse(const char *text, graph_shape *out,
 vpu_status graph_param_parse(const char *text, arena *a, config_param *out,
                              vpu_error *err);
 
-/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order; bytes
- * stay bytes, two to an element of f16.
+/* "NAME=FILE.npy": a blob for Data bindings, the file's elements in order;
+ * bytes stay bytes, two to an element of f16.
  *
  * VPU_ERR_INVALID      not of that form
  * VPU_ERR_UNSUPPORTED  elements other than f16, f32, u8 and i8
