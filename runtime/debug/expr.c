@@ -336,7 +336,7 @@ static const struct {
     {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<=", 4}, {">=", 4}, {"<", 4},
     {">", 4},  {"@", 5},  {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},
 };
-enum { LOOSEST = 1, MAX_RUN = 65536 };
+enum { LOOSEST = 1, OR = 1, AND = 2, MAX_RUN = 65536 };
 enum { N_OPERATORS = sizeof operators / sizeof *operators };
 
 /* The operator that comes next; N_OPERATORS: none. */
@@ -461,6 +461,40 @@ static dbg_value run(parser *x, const dbg_value *v, const dbg_value *count)
     return (dbg_value){.type = t, .at = at};
 }
 
+/* The right side of && or || that the left side has decided: nothing in it is
+ * looked at, as in C. */
+static void skip_operand(parser *x, int level)
+{
+    int depth = 0, k;
+
+    for (skip_blanks(x); *x->p; x->p++, skip_blanks(x)) {
+        depth +=
+            (*x->p == '(' || *x->p == '[') - (*x->p == ')' || *x->p == ']');
+        k = depth ? N_OPERATORS : operator_at(x);
+        if (depth < 0 || (!depth && *x->p == ',') ||
+            (k < N_OPERATORS && operators[k].level <= level))
+            return;
+    }
+    if (depth)
+        fail(x, VPU_ERR_PARSE, "')' or ']' is missing");
+}
+
+/* Has the left side of && or || decided? */
+static bool decides(parser *x, int level, dbg_value *v)
+{
+    dbg_value n;
+    bool is_true;
+
+    if (level > AND)
+        return false;
+    n = number(x, v);
+    is_true = dbg_true(&n);
+    if (x->st || is_true != (level == OR))
+        return false;
+    *v = integer(is_true);
+    return true;
+}
+
 /* Operators that bind no looser than that. */
 static dbg_value binary(parser *x, int level)
 {
@@ -471,6 +505,10 @@ static dbg_value binary(parser *x, int level)
         dbg_value r;
 
         x->p += strlen(operators[k].op);
+        if (decides(x, operators[k].level, &v)) {
+            skip_operand(x, operators[k].level);
+            continue;
+        }
         r = binary(x, operators[k].level + 1);
         v = *operators[k].op == '@' ? run(x, &v, &r)
                                     : apply(x, operators[k].op, &v, &r);
