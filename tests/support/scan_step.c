@@ -557,9 +557,12 @@ static bool do_conditional(scan *x)
     return c != NULL;
 }
 
-/* Vector instructions: memory, and what they put into general registers. */
+/* Vector instructions: memory, and what they put into general registers. A
+ * conversion of a float in memory to an integer names no vector register. */
 static bool is_vector(const scan_instruction *i)
 {
+    if (!strncmp(i->name, "vcvt", 4))
+        return true;
     for (int k = 0; k < i->n_ops; k++)
         if (i->op[k].kind == SCAN_VECTOR)
             return true;
