@@ -114,10 +114,12 @@ static vpu_status check_batches(network *w, const graph_launch *l)
 {
     for (uint32_t i = 0; i < l->n_args; i++) {
         const graph_arg *x = &l->args[i];
-        const graph_buffer *b = &w->g->buffers[x->buffer];
+        const graph_buffer *b;
 
-        if (x->kind == GRAPH_ARG_BUFFER && x->split && !x->items &&
-            b->desc.rank >= 4 && b->desc.dims[0] > 1)
+        if (x->kind != GRAPH_ARG_BUFFER || !x->split || x->items)
+            continue;
+        b = &w->g->buffers[x->buffer];
+        if (b->desc.rank >= 4 && b->desc.dims[0] > 1)
             return err_set(w->err, VPU_ERR_UNSUPPORTED,
                            "'%s': a batch of %u is split on a stick: --batch "
                            "device; if they are weights, bind '%s' with format "

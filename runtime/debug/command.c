@@ -104,6 +104,15 @@ static dbg_outcome not_found(dbg_session *s, const char *family,
     return DBG_FAILED;
 }
 
+char *dbg_command_line(arena *a, const char *text, size_t n)
+{
+    char *line = arena_push(a, n + LINE_ROOM, 1, 1);
+
+    memcpy(line, text, n);
+    line[n] = 0;
+    return line;
+}
+
 /* Cuts the first word off; returns what stands behind it. */
 static char *cut_word(char *line)
 {

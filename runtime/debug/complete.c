@@ -93,8 +93,7 @@ size_t debug_complete(debug_session *s, const char *line, arena *a,
     const dbg_command *c = NULL;
 
     if (from > skip) {
-        char *head = arena_printf(a, "%.*s%*s", (int)(from - skip), line + skip,
-                                  LINE_ROOM, "");
+        char *head = dbg_command_line(a, line + skip, from - skip);
 
         c = dbg_command_named(&head);
         if (c)

@@ -1,4 +1,6 @@
 /* Everything that reads text from a person, without a session: for fuzzing. */
+#include <string.h>
+
 #include "runtime/debug/session.h"
 
 static vpu_status any_variable(void *user, const char *name, dbg_value *out,
@@ -76,7 +78,7 @@ void debug_parse_only(const char *line)
     points_list(s);
     points_delete(s, line);
     dbg_triple(line, ids);
-    rest = arena_printf(a, "%s%*s", line, LINE_ROOM, "");
+    rest = dbg_command_line(a, line, strlen(line));
     dbg_command_find(s, &rest);
     rest = arena_strdup(a, line);
     dbg_read_format(s, &rest, &format);

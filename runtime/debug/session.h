@@ -259,6 +259,8 @@ typedef struct {
 #include "runtime/debug/commands.def"
 #undef C
 
+/* The first n bytes of a text as a line that can be taken apart. */
+char *dbg_command_line(arena *a, const char *text, size_t n);
 /* The row that a line names, which is taken apart; *line goes behind the name.
  * NULL: none, and buf says why. */
 const dbg_command *dbg_command_find(dbg_session *s, char **line);

@@ -353,11 +353,12 @@ static vpu_status count_items(const layout *l, const graph_launch *x,
     *n = 1;
     for (uint32_t i = 0; i < x->n_args; i++) {
         const graph_arg *g = &x->args[i];
-        const tensor_desc *d = &l->b->graph->buffers[g->buffer].desc;
+        const tensor_desc *d;
         uint32_t here;
 
         if (g->kind != GRAPH_ARG_BUFFER || !g->split)
             continue;
+        d = &l->b->graph->buffers[g->buffer].desc;
         here = d->rank >= 4 ? d->dims[0] : 1;
         if (first && here != *n && l->b->request->batch == GRAPH_BATCH_DEVICE)
             return graph_fail(
@@ -383,10 +384,11 @@ static void add_items(layout *l, const graph_launch *all, uint32_t n)
             arena_memdup(b->arena, all->args, all->n_args * sizeof *all->args);
 
         for (uint32_t i = 0; i < x.n_args; i++) {
-            uint64_t bytes = b->graph->buffers[args[i].buffer].bytes;
+            uint64_t bytes;
 
             if (args[i].kind != GRAPH_ARG_BUFFER || !args[i].split)
                 continue;
+            bytes = b->graph->buffers[args[i].buffer].bytes;
             args[i].items = n;
             args[i].offset = (uint32_t)(bytes / n * item);
         }
