@@ -35,9 +35,8 @@ void log_note(const log_sink *log, const char *fmt, ...)
     va_end(ap);
 }
 
-void log_progress(const log_sink *log, const char *what, uint64_t done,
-                  uint64_t total)
+void log_progress(const log_sink *log, const log_step *step)
 {
     if (log && log->progress)
-        log->progress(log->user, what, done, total);
+        log->progress(log->user, step);
 }

@@ -149,24 +149,24 @@ void cli_put_shown(FILE *f, const char *text, size_t n)
 }
 
 /* Shown only once something has taken a second, and only to a person. */
-static void on_progress(void *user, const char *what, uint64_t done,
-                        uint64_t total)
+static void on_progress(void *user, const log_step *step)
 {
     static double first, last, begun, told;
     static const char *of; /* what began then */
+    const unsigned long long done = step->done, total = step->total;
     double t = clock_seconds();
 
     (void)user;
     if (!first)
         first = t;
-    if (what != of || !done)
+    if (step->of != of || !step->done)
         begun = t;
-    of = what;
+    of = step->of;
     if (t - told >= 0.2) {
         char text[128];
 
-        snprintf(text, sizeof text, "%llu of %llu work-groups of %s were done",
-                 (unsigned long long)done, (unsigned long long)total, what);
+        snprintf(text, sizeof text, "%llu of %llu %s of %s were done", done,
+                 total, step->units, step->of);
         ending_doing(text);
         told = t;
     }
@@ -174,9 +174,8 @@ static void on_progress(void *user, const char *what, uint64_t done,
         return;
     last = t;
     if (total)
-        fprintf(stderr, "\r\033[K%s: %llu of %llu work-groups (%.0f %%)", what,
-                (unsigned long long)done, (unsigned long long)total,
-                100.0 * (double)done / (double)total);
+        fprintf(stderr, "\r\033[K%s: %llu of %llu %s (%.0f %%)", step->of, done,
+                total, step->units, 100.0 * (double)done / (double)total);
     if (total && done && t > begun)
         fprintf(stderr, ", %.0f s left",
                 (t - begun) * (double)(total - done) / (double)done);

@@ -219,9 +219,10 @@ static void on_group(void *user, sim_wg *wg, uint64_t index, uint64_t group,
     s->running_group = group;
     /* A way back is a long run: a person wants to see that it goes on. */
     if (index % PROGRESS_GROUPS == 0)
-        log_progress(s->cfg->run.log,
-                     s->goal.mode == GO_FORWARD ? "running" : "looking back",
-                     index, dbg_session_groups(s, n));
+        log_progress(
+            s->cfg->run.log,
+            &(log_step){s->goal.mode == GO_FORWARD ? "running" : "looking back",
+                        "work-groups", index, dbg_session_groups(s, n)});
 }
 
 static void on_phase(void *user, sim_wg *wg, mach_phase phase,

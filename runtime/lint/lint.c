@@ -1,4 +1,4 @@
-/* Goes through a binding file, compiles its kernels and lets the checks look.
+/* Looks at one stage: finds and compiles its kernel and lets the checks look.
  */
 #include "runtime/lint/lint.h"
 
@@ -59,7 +59,7 @@ bool lint_is_on(const lint_state *l, lint_check check)
     return l->cfg->checks >> check & 1;
 }
 
-static void add(lint_state *l, lint_finding f)
+void lint_add(lint_state *l, lint_finding f)
 {
     for (size_t i = 0; i < l->n_findings; i++)
         if (l->findings[i].check == f.check && l->findings[i].line == f.line &&
@@ -78,8 +78,8 @@ void lint_report(lint_state *l, lint_check check, const char *path,
     if (!lint_is_on(l, check))
         return;
     va_start(ap, fmt);
-    add(l, (lint_finding){check, path, line, col,
-                          arena_vprintf(l->arena, fmt, ap)});
+    lint_add(l, (lint_finding){check, path, line, col,
+                               arena_vprintf(l->arena, fmt, ap)});
     va_end(ap);
 }
 
@@ -93,8 +93,8 @@ void lint_report_at(lint_state *l, lint_check check, const lint_source_text *s,
         return;
     lint_source_position(s, at, &line, &col);
     va_start(ap, fmt);
-    add(l, (lint_finding){check, s->path, line, col,
-                          arena_vprintf(l->arena, fmt, ap)});
+    lint_add(l, (lint_finding){check, s->path, line, col,
+                               arena_vprintf(l->arena, fmt, ap)});
     va_end(ap);
 }
 
@@ -220,8 +220,8 @@ static bool agrees(const lint_stage *s)
     return true;
 }
 
-static vpu_status look(lint_state *l, const config_layer *layer,
-                       const config_kernel *k, bool *used, vpu_error *err)
+vpu_status lint_look(lint_state *l, const config_layer *layer,
+                     const config_kernel *k, bool *used, vpu_error *err)
 {
     const isa_function *programs[SIM_N_VARIANTS] = {0};
     lint_stage s = {.layer = layer, .binding = k, .programs = programs};
@@ -245,62 +245,4 @@ static vpu_status look(lint_state *l, const config_layer *layer,
     lint_check_sizes(l, &s);
     lint_check_kernel(l, &s);
     return VPU_OK;
-}
-
-static int by_place(const void *x, const void *y)
-{
-    const lint_finding *a = x, *b = y;
-    int c = strcmp(a->path, b->path);
-
-    if (c)
-        return c;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->col != b->col)
-        return a->col < b->col ? -1 : 1;
-    if (a->check != b->check)
-        return a->check < b->check ? -1 : 1;
-    return strcmp(a->text, b->text);
-}
-
-static vpu_status check_used(const lint_config *c, const bool *used,
-                             const lint_result *out, vpu_error *err)
-{
-    if (!out->n_layers)
-        return err_set(err, VPU_ERR_INVALID, "%s: no CustomLayer named '%s'",
-                       c->binding->path, c->layer);
-    for (uint32_t i = 0; i < c->n_sources; i++)
-        if (!used[i])
-            return err_set(err, VPU_ERR_INVALID, "%s: no kernel of %s is in it",
-                           c->sources[i], c->binding->path);
-    return VPU_OK;
-}
-
-vpu_status lint_run(const lint_config *cfg, arena *a, lint_result *out,
-                    vpu_error *err)
-{
-    lint_state l = {.cfg = cfg, .arena = a};
-    bool *used = arena_array(a, bool, cfg->n_sources + 1);
-    vpu_status st = VPU_OK;
-
-    *out = (lint_result){.checks = cfg->checks};
-    for (size_t i = 0; i < cfg->binding->n_layers && !st; i++) {
-        const config_layer *x = &cfg->binding->layers[i];
-
-        if (cfg->layer && strcasecmp(cfg->layer, x->type))
-            continue;
-        out->n_layers++;
-        for (size_t k = 0; k < x->n_kernels && !st; k++) {
-            st = look(&l, x, &x->kernels[k], used, err);
-            out->n_kernels++;
-        }
-    }
-    if (!st)
-        st = check_used(cfg, used, out, err);
-    if (l.n_findings)
-        qsort(l.findings, l.n_findings, sizeof *l.findings, by_place);
-    out->findings = l.findings;
-    out->n_findings = (uint32_t)l.n_findings;
-    out->sizes = l.sizes;
-    return st;
 }

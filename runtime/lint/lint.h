@@ -71,7 +71,9 @@ typedef struct {
     bool sizes;                   /* work sizes of some launch were known */
 } lint_result;
 
-/* Look. Everything in the arena. One thread: clang is run.
+/* Look. Everything in the arena. Compiles several kernels at once, each in a
+ * clang of its own; the result does not depend on that. The log is called by
+ * one thread at a time.
  *
  * VPU_ERR_INVALID      no such layer; a source no kernel of the file is in
  * VPU_ERR_IO           a source cannot be read

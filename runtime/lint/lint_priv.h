@@ -28,6 +28,8 @@ typedef struct {
     const graph_launch *launch; /* or NULL */
 } lint_stage;
 
+/* A finding, unless there is the same one. */
+void lint_add(lint_state *l, lint_finding f);
 void lint_report(lint_state *l, lint_check check, const char *path,
                  uint32_t line, uint32_t col, const char *fmt, ...)
     VPU_PRINTF(6, 7);
@@ -42,6 +44,11 @@ bool lint_variant(lint_state *l, const lint_stage *s, const char *text,
                   sim_kernel *k, const isa_function **programs);
 /* The one that runs: vectorized if there is one. */
 const isa_function *lint_program(const isa_function *const *programs);
+
+/* Look at one stage. used: a flag for each of the configuration's sources, set
+ * when the stage's kernel is taken from it. Errors as lint_run's. */
+vpu_status lint_look(lint_state *l, const config_layer *layer,
+                     const config_kernel *k, bool *used, vpu_error *err);
 
 void lint_check_args(lint_state *l, const lint_stage *s);   /* args.c */
 void lint_check_ports(lint_state *l, const lint_stage *s);  /* args.c */

@@ -133,8 +133,9 @@ static void group_begin(void *user, sim_wg *wg, uint64_t index, uint64_t group,
 
     /* Without time all groups are one round, which tells of its end alone. */
     if (index % PROGRESS_GROUPS == 0)
-        log_progress(s->launch->log, s->launch->name, index,
-                     (uint64_t)n[0] * n[1] * n[2]);
+        log_progress(s->launch->log,
+                     &(log_step){s->launch->name, "work-groups", index,
+                                 (uint64_t)n[0] * n[1] * n[2]});
     s->wg = wg;
     s->group = group;
     s->args = args;

@@ -221,7 +221,8 @@ static void report_progress(rounds_launch *r)
 
     for (uint32_t i = 0; i < r->n_shaves; i++)
         done += r->shaves[i].done;
-    log_progress(r->launch->log, r->launch->name, done, r->shaves[0].n_groups);
+    log_progress(r->launch->log, &(log_step){r->launch->name, "work-groups",
+                                             done, r->shaves[0].n_groups});
 }
 
 static void start_round(rounds_launch *r)
