@@ -56,9 +56,11 @@ extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
     cli_asm, cli_machine, cli_devices, cli_blob, cli_stick, cli_reset, cli_view,
     cli_trace, cli_stick_report, cli_lint, cli_check, cli_debug;
 
-/* Warnings and notes to stderr, progress when stderr is a terminal. quiet
- * leaves warnings only. */
+/* Warnings and notes to stderr, each text once, progress when stderr is a
+ * terminal. quiet leaves warnings only. */
 log_sink cli_log(bool quiet);
+/* The same for what happens again and again: every line. */
+log_sink cli_log_events(bool quiet);
 /* Removes a progress line, if one is shown. */
 void cli_progress_done(void);
 

@@ -61,6 +61,21 @@ static void on_line(void *user, log_level level, const char *text)
     fputs("\n", stderr);
 }
 
+/* A layer that is bound twice, as the sides of a comparison are, has the same
+ * notes twice. */
+static void on_line_once(void *user, log_level level, const char *text)
+{
+    static str told; /* ended by NUL each */
+    size_t i = 0;
+
+    while (i < told.n && strcmp(told.data + i, text))
+        i += strlen(told.data + i) + 1;
+    if (i < told.n)
+        return;
+    str_add(&told, text, strlen(text) + 1);
+    on_line(user, level, text);
+}
+
 /* --- colours ------------------------------------------------------------- */
 
 /* On a terminal that has them, unless the user wants none (no-color.org). */
@@ -184,6 +199,12 @@ static void on_progress(void *user, const log_step *step)
 }
 
 log_sink cli_log(bool quiet)
+{
+    quiet_log = quiet;
+    return (log_sink){.line = on_line_once, .progress = on_progress};
+}
+
+log_sink cli_log_events(bool quiet)
 {
     quiet_log = quiet;
     return (log_sink){.line = on_line, .progress = on_progress};

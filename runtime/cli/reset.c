@@ -9,7 +9,7 @@ static int reset(const backend_stick_options *o, const char *id)
 {
     const backend_ops *ops = backend_offering(BACKEND_STICK);
     const char *device = "";
-    log_sink log = cli_log(false);
+    log_sink log = cli_log_events(false);
     vpu_error err = {0};
 
     if (id && backend_find(id, &ops, &device, &err))

@@ -349,7 +349,7 @@ static int stick_main(int argc, char **argv)
     }
     if (o.stages)
         return list_stages(a);
-    log = cli_log(o.quiet);
+    log = cli_log_events(o.quiet);
     log.progress = NULL;
     o.c.log = &log;
     o.c.faults = o.faults;

@@ -237,7 +237,7 @@ static int report_main(int argc, char **argv)
     int rc = parse(argc, argv, &o, a, &err);
 
     if (!rc) {
-        log = cli_log(o.quiet);
+        log = cli_log_events(o.quiet);
         o.survey.log = &log;
         o.survey.stop = &cli_stop;
         rc = run(&o, a);

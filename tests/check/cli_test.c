@@ -263,6 +263,36 @@ START_TEST(notes)
 }
 END_TEST
 
+/* The clean layer with an argument more: a layer is bound once for each pass
+ * of the checkers and once for each side of a comparison. */
+START_TEST(a_note_is_told_once)
+{
+    static const char *const lines[] = {
+        "check more.xml --shape in0=1x2x4x16",
+        "check layer.xml --shape in0=1x2x4x16 --checks all",
+        "diff more.xml --shape in0=1x2x4x16 --b sim"};
+    static const char note[] = "has no argument 'more'";
+    const char *end = strstr(layer, "</Parameters>");
+
+    open_with(faulty);
+    terminal_text(&p, "more.xml",
+                  arena_printf(p.arena, "%.*s%s%s", (int)(end - layer), layer,
+                               "<Scalar arg-name=\"more\" type=\"int\" "
+                               "source=\"1\"/>\n",
+                               end));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *first;
+
+        terminal_run(&p, lines[i]);
+        first = strstr(p.err, note);
+        ck_assert_msg(!first == !strstr(lines[i], "more.xml"), "%s", p.err);
+        ck_assert_msg(!first || !strstr(first + 1, note), "%s: %s", lines[i],
+                      p.err);
+    }
+    close_it();
+}
+END_TEST
+
 START_TEST(suppressions)
 {
     open_with(faulty);
@@ -379,6 +409,7 @@ int main(void)
     tcase_add_test(t, sarif);
     tcase_add_test(t, deterministic);
     tcase_add_test(t, notes);
+    tcase_add_test(t, a_note_is_told_once);
     tcase_add_test(t, suppressions);
     tcase_add_test(t, selection);
     tcase_add_test(t, refused_in_no_order);
