@@ -222,6 +222,11 @@ static half half_up(float x)
     X(int_mad24, int, short, short, mad24((int)a[i], 31, (int)b[i]))          \
     X(int_mul24, int, short, short, mul24((int)a[i], 77))                     \
     X(int_popcount, uint, uint, uint, popcount(a[i]))                         \
+    X(uchar_low_zeros, uchar, uchar, uchar,                                   \
+      (uchar)popcount((uchar)(~a[i] & (a[i] - 1))))                           \
+    X(ushort_low_zeros, ushort, ushort, ushort,                               \
+      (ushort)popcount(                                                       \
+          (ushort)(~(a[i] << (b[i] & 15)) & ((a[i] << (b[i] & 15)) - 1))))    \
     X(int_clz, uint, uint, uint, clz(a[i] >> (b[i] & 31)))                    \
     X(int_select, int, int, int, select(a[i], b[i], a[i] & 1))                \
     X(int_ternary, uint, uint, uint, a[i] & 4 ? a[i] + 1u : i * 3u)           \
