@@ -11,6 +11,7 @@ enum {
     ANSWER_MS = 12000, /* as published hosts wait for a ping [S] */
     PING_MS = 1000,
     GONE_MS = 10000,
+    BACK_MS = 5000, /* re-enumeration takes 300 to 500 ms [L] */
     MAX_FIRMWARE = 64 << 20
 };
 
@@ -180,17 +181,25 @@ void backend_usb_session_close(backend_usb_session *s)
     *s = (backend_usb_session){0};
 }
 
+/* What a stick does with half of an exchange of a program that was killed is
+ * its own affair: when it boots anew at the first word, that is the reset. */
 vpu_status backend_usb_reset(const char *device, const backend_stick_options *c,
                              const log_sink *log, vpu_error *err)
 {
     backend_stick_options taking = c ? *c : (backend_stick_options){0};
     backend_usb_session s = {0};
+    char name[64] = "";
     vpu_status st;
 
     taking.take_booted = true;
     st = backend_usb_session_choose(&s, device, &taking, log, err);
     if (!st)
         st = backend_usb_session_open(&s, NULL, NULL, err);
+    if (st == VPU_ERR_IO && s.transport && !s.is_virtual)
+        snprintf(name, sizeof name, "%s", usb_link_name(s.transport));
     backend_usb_session_close(&s);
-    return st;
+    return *name && !usb_wait_gone(name, GONE_MS, NULL) &&
+                   !usb_wait_unbooted(name, BACK_MS, NULL)
+               ? VPU_OK
+               : st;
 }

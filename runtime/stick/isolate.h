@@ -42,8 +42,8 @@ void isolate_warn(const isolate_config *c);
 
 /* Start body(arg) in a confined child that has 0 (as /dev/null), 1, 2, link and
  * c->log_fd open. Its value, 0 to ISOLATE_MAX_VALUE, is the session's. The
- * caller closes its own copy of link, so that the other end sees the child's
- * end. *out, and c, live until isolate_wait.
+ * other end of link sees the child's end once the caller, too, has closed or
+ * shut down its copy. *out, and c, live until isolate_wait.
  *
  * VPU_ERR_IO  no process, or no folder for temporaries */
 vpu_status isolate_start(const isolate_config *c, int link, int (*body)(void *),

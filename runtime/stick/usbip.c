@@ -256,8 +256,8 @@ static int run_apart(void *arg)
     return (int)end;
 }
 
-/* fd is taken over: the host sees it closed as soon as that process ends. What
- * the process says of itself ends one session, not the server. */
+/* fd is taken over. What the process says of itself ends one session, not the
+ * server; the connection of one that crashed is ended in its place. */
 static vpu_status session_apart(server *v, int fd, usbip_end *end,
                                 vpu_error *err)
 {
@@ -267,9 +267,10 @@ static vpu_status session_apart(server *v, int fd, usbip_end *end,
     int value = USBIP_GONE;
     vpu_status st = isolate_start(c, fd, run_apart, &p, &session, err);
 
-    close(fd);
     if (!st)
         st = isolate_wait(c, &session, on_tick, v, &value, err);
+    usbip_hang_up(fd);
+    close(fd);
     *end = stopped(v)             ? USBIP_STOPPED
            : value == USBIP_ENDED ? USBIP_ENDED
                                   : USBIP_GONE;

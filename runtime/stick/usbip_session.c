@@ -27,7 +27,11 @@ enum {
     /* A ROM starts at the last command. Where commands are not known it is a
      * pause that tells the end [I]. */
     QUIET_MS = 200,
-    LINGER_MS = 50 /* the last answer reaches the host before the unplugging */
+    /* Before it leaves the bus a stick serves the host until that is quiet, so
+     * that its last answer arrives and what waits can be taken back. */
+    QUIET_END_MS = 50,
+    LINGER_MS = 500,
+    HANG_UP_MS = 2000 /* for a host to close its end */
 };
 
 typedef struct urb {
@@ -54,7 +58,7 @@ struct usbip_session {
     bool in_halted;
     bool in_stalled, out_stalled;
     uint64_t in_bytes, out_bytes;
-    bool gone, cut, over;
+    bool gone, cut, over, leaving;
     const uint8_t *message; /* being written by the stick; NULL = none */
     size_t message_n, message_at;
     str firmware;
@@ -422,10 +426,11 @@ static void control(usbip_session *s, const usbip_request *r)
               answer, r->in ? (size_t)n : 0);
 }
 
-/* Firmware, which the ROM takes as fast as it comes. With the lock. */
+/* Firmware, which the ROM takes as fast as it comes, but not what follows it.
+ * With the lock. */
 static void collect(usbip_session *s, urb *u)
 {
-    size_t room = MAX_FIRMWARE - s->firmware.n;
+    size_t room = s->leaving ? 0 : MAX_FIRMWARE - s->firmware.n;
 
     str_add(&s->firmware, u->data, u->length < room ? u->length : room);
     s->last_firmware = clock_ms();
@@ -536,6 +541,44 @@ static bool boots(usbip_session *s)
               : info.complete;
 }
 
+/* Linux's vhci-hcd loses a URB that is submitted and cancelled while it ends
+ * the connection, and whoever cancelled it waits in the kernel for good: so a
+ * host that has something to take back does that first. */
+static void linger(usbip_session *s)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    int64_t deadline = clock_ms() + LINGER_MS;
+    bool idle = false;
+
+    pthread_mutex_lock(&s->lock);
+    s->leaving = true;
+    pthread_mutex_unlock(&s->lock);
+    while (!idle && clock_ms() < deadline) {
+        int ready = poll(&p, 1, QUIET_END_MS);
+
+        if (ready > 0 && !serve_one(s))
+            return;
+        pthread_mutex_lock(&s->lock);
+        idle = !ready && !s->in.first && !s->out.first;
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+/* For the same reason its sends must not fail before it has seen the end: its
+ * thread that sends ends with the first that does. */
+void usbip_hang_up(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t deadline = clock_ms() + HANG_UP_MS, left;
+    char unread[4096];
+
+    shutdown(fd, SHUT_WR);
+    while ((left = deadline - clock_ms()) > 0 && poll(&p, 1, (int)left) > 0 &&
+           recv(fd, unread, sizeof unread, MSG_DONTWAIT) > 0)
+        ;
+    shutdown(fd, SHUT_RDWR);
+}
+
 static void say_gone(usbip_session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -573,9 +616,9 @@ usbip_end usbip_session_run(usbip_session *s, const _Atomic bool *stop,
         else if (stop && *stop)
             end = USBIP_STOPPED, over = true;
     }
-    if (end == USBIP_BOOTED)
-        usleep(LINGER_MS * 1000);
-    shutdown(s->fd, SHUT_RDWR);
+    if (end == USBIP_BOOTED || end == USBIP_ENDED)
+        linger(s);
     say_gone(s);
+    usbip_hang_up(s->fd);
     return end;
 }

@@ -39,6 +39,10 @@ transport *usbip_session_link(usbip_session *s);
 /* Ends usbip_session_run soon. Any thread. */
 void usbip_session_over(usbip_session *s);
 
+/* End the connection: the host is told, and what it still sends is taken until
+ * it has closed its end, for two seconds at most. fd stays open. */
+void usbip_hang_up(int fd);
+
 /* Serve URBs; an unbooted stick collects firmware meanwhile. tick, if any, is
  * called some times a second. */
 usbip_end usbip_session_run(usbip_session *s, const _Atomic bool *stop,

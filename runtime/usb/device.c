@@ -270,7 +270,10 @@ vpu_status usb_connect(const char *name, const usb_connect_options *o,
     return st;
 }
 
-vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
+/* Until a stick in that state, booted or not, is at these ports, or is not.
+ * *met says whether; false: the time was up. */
+static vpu_status wait_for(const char *name, bool booted, bool wanted,
+                           unsigned timeout_ms, bool *met, vpu_error *err)
 {
     int64_t deadline = clock_ms() + timeout_ms;
 
@@ -282,15 +285,35 @@ vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
         if (st)
             return st;
         for (size_t i = 0; i < s.n_found; i++)
-            there |= s.found[i].booted &&
+            there |= s.found[i].booted == booted &&
                      !strcmp(usb_ports(s.found[i].name), usb_ports(name));
         usb_scan_end(&s);
-        if (!there)
+        *met = there == wanted;
+        if (*met || clock_ms() > deadline)
             return VPU_OK;
-        if (clock_ms() > deadline)
-            return err_set(err, VPU_ERR_LIMIT,
-                           "stick %s is still booted after %u ms", name,
-                           timeout_ms);
         usleep(POLL_US);
     }
+}
+
+vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err)
+{
+    bool met;
+    vpu_status st = wait_for(name, true, false, timeout_ms, &met, err);
+
+    return st || met ? st
+                     : err_set(err, VPU_ERR_LIMIT,
+                               "stick %s is still booted after %u ms", name,
+                               timeout_ms);
+}
+
+vpu_status usb_wait_unbooted(const char *name, unsigned timeout_ms,
+                             vpu_error *err)
+{
+    bool met;
+    vpu_status st = wait_for(name, false, true, timeout_ms, &met, err);
+
+    return st || met ? st
+                     : err_set(err, VPU_ERR_LIMIT,
+                               "stick %s is not back, unbooted, after %u ms",
+                               name, timeout_ms);
 }

@@ -86,5 +86,10 @@ const char *usb_link_name(const transport *t);
  *
  * VPU_ERR_LIMIT  it still is */
 vpu_status usb_wait_gone(const char *name, unsigned timeout_ms, vpu_error *err);
+/* Wait until an unbooted stick is at these ports, whatever the bus.
+ *
+ * VPU_ERR_LIMIT  none came */
+vpu_status usb_wait_unbooted(const char *name, unsigned timeout_ms,
+                             vpu_error *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/stick/usbip.h"
 #include "runtime/stick/usbip_session.h"
 #include "tests/support/proc.h"
@@ -51,8 +52,13 @@ static void start(bool booted)
     running = true;
 }
 
+/* The kernel closes its end when it has seen the session's. */
 static usbip_end finish(void)
 {
+    while (kernel >= 0 && recv(kernel, reply_data, sizeof reply_data, 0) > 0)
+        ;
+    if (kernel >= 0)
+        shutdown(kernel, SHUT_RDWR);
     pthread_join(thread, NULL);
     running = false;
     return ended;
@@ -488,6 +494,41 @@ START_TEST(unplugging_ends_everything)
 }
 END_TEST
 
+/* vhci-hcd loses what is cancelled while it ends the connection: a stick that
+ * leaves waits until nothing is left to cancel, and a host's sends do not fail
+ * before it has seen the end. */
+START_TEST(a_stick_that_leaves_waits_for_the_host)
+{
+    char byte;
+
+    start(true);
+    submit(31, 1, true, 0, 512, NULL, NULL);
+    usbip_session_over(session);
+    unlink_urb(32, 31);
+    answer a = next(false);
+    ck_assert_uint_eq(a.command, 4);
+    ck_assert_int_eq(a.status, -104);
+    ck_assert_int_eq(recv(kernel, &byte, 1, 0), 0);
+    unlink_urb(33, 31);
+    ck_assert_int_eq(finish(), USBIP_ENDED);
+}
+END_TEST
+
+START_TEST(a_stick_that_leaves_does_not_wait_for_good)
+{
+    int64_t begin;
+    char byte;
+
+    start(true);
+    submit(31, 1, true, 0, 512, NULL, NULL);
+    begin = clock_ms();
+    usbip_session_over(session);
+    ck_assert_int_eq(recv(kernel, &byte, 1, 0), 0);
+    ck_assert_int_ge(clock_ms() - begin, 500);
+    ck_assert_int_eq(finish(), USBIP_ENDED);
+}
+END_TEST
+
 START_TEST(what_no_kernel_sends)
 {
     uint8_t m[48];
@@ -782,6 +823,8 @@ int main(void)
     tcase_add_test(t, urbs_of_one_number);
     tcase_add_test(t, stalled_endpoints);
     tcase_add_test(t, unplugging_ends_everything);
+    tcase_add_test(t, a_stick_that_leaves_waits_for_the_host);
+    tcase_add_test(t, a_stick_that_leaves_does_not_wait_for_good);
     tcase_add_loop_test(t, what_no_kernel_sends, 0, 2);
     suite_add_tcase(s, t);
     tcase_add_checked_fixture(u, server_setup, server_teardown);
