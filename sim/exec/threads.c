@@ -36,8 +36,8 @@ struct exec_threads {
     /* The watch. Its thread sleeps until the time of some watch, also of one
      * that is over: so a short launch need not wake it. */
     pthread_t watcher;
-    bool has_watcher;
-    pthread_cond_t sooner;
+    bool has_watcher, watches;
+    pthread_cond_t sooner, begins;
     void (*strike)(void *); /* NULL: nothing to watch */
     void *strike_arg;
     double due, wakes; /* when; 0: it sleeps until it is woken */
@@ -80,6 +80,7 @@ exec_threads *exec_threads_create(void)
         return NULL;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->idle, NULL);
+    pthread_cond_init(&t->begins, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&t->sooner, &monotonic);
@@ -106,6 +107,7 @@ void exec_threads_destroy(exec_threads *t)
         pthread_cond_destroy(&t->members[i].wake);
     }
     pthread_cond_destroy(&t->sooner);
+    pthread_cond_destroy(&t->begins);
     pthread_cond_destroy(&t->idle);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -168,6 +170,8 @@ static void *watch(void *arg)
     exec_threads *t = arg;
 
     pthread_mutex_lock(&t->lock);
+    t->watches = true;
+    pthread_cond_signal(&t->begins);
     while (!t->quit) {
         if (t->strike && clock_seconds() >= t->due) {
             t->strike(t->strike_arg);
@@ -187,6 +191,15 @@ static void *watch(void *arg)
     return NULL;
 }
 
+/* Waits until it runs: to start, a thread allocates, and a copy of the process
+ * made then could never allocate. Lock held. */
+static void start_watcher(exec_threads *t)
+{
+    t->has_watcher = !pthread_create(&t->watcher, NULL, watch, t);
+    while (t->has_watcher && !t->watches)
+        pthread_cond_wait(&t->begins, &t->lock);
+}
+
 void exec_threads_watch(exec_threads *t, double after,
                         void (*strike)(void *arg), void *arg)
 {
@@ -195,7 +208,7 @@ void exec_threads_watch(exec_threads *t, double after,
     t->strike_arg = arg;
     t->due = clock_seconds() + (after < LONGEST_S ? after : LONGEST_S);
     if (!t->has_watcher)
-        t->has_watcher = !pthread_create(&t->watcher, NULL, watch, t);
+        start_watcher(t);
     else if (!(t->wakes > 0) || t->wakes > t->due)
         pthread_cond_signal(&t->sooner);
     pthread_mutex_unlock(&t->lock);

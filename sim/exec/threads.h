@@ -1,5 +1,9 @@
 /* Host threads that are kept from launch to launch: to make and end one takes
- * as long as a short launch. */
+ * as long as a short launch.
+ *
+ * While no job runs and nothing is watched these threads hold no lock but their
+ * own: so the process can be copied (base/task.h) between launches, and what
+ * runs in the copy may allocate. */
 #ifndef VPU_SIM_EXEC_THREADS_H
 #define VPU_SIM_EXEC_THREADS_H
 
