@@ -121,6 +121,17 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* Kernels are compiled in copies of this process. AddressSanitizer's allocator
+ * may be locked in a copy that is made while another thread allocates, and the
+ * copy then waits for ever: no thread besides then. */
+#ifdef __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* The calling thread works, too; a thread that cannot be had is not missed. */
 static void work_side_by_side(walk *w)
 {
@@ -130,6 +141,8 @@ static void work_side_by_side(walk *w)
 
     if (cpus > 0 && most > (size_t)cpus)
         most = (size_t)cpus;
+    if (SANITIZED)
+        most = 1;
     pthread_mutex_init(&w->lock, NULL);
     while (n + 1 < most && !pthread_create(&threads[n], NULL, work, w))
         n++;
