@@ -376,7 +376,8 @@ static vpu_status check_stages(const config_reader *r, const config_kernel *k,
 }
 
 /* What CustomLayer/@max-shaves promises in the guide; only the flat form's
- * compilers honour it. */
+ * compilers honour it. The vendor's own files of the nested form have it, so it
+ * is no error for a release that ignores it: then it is ignored here, too. */
 static vpu_status layer_shaves(const config_reader *r,
                                const config_xml_node *node, config_kernel *k,
                                size_t n)
@@ -385,13 +386,19 @@ static vpu_status layer_shaves(const config_reader *r,
     int32_t shaves = 0;
     vpu_status st = config_get_int(r, node, "max-shaves", 0, &shaves);
 
-    if (!st && t.text)
-        st = config_refuse(r, CONFIG_NESTED_RELEASES, t,
-                           "ignore it: write it on Kernel",
-                           "max-shaves=\"%s\" on CustomLayer holds for its "
-                           "kernels",
-                           t.text);
-    if (st || !t.text)
+    bool ignored = r->strict >= CONFIG_NESTED_RELEASES.first;
+
+    if (!st && t.text) {
+        config_context c = {CONFIG_EVERY_RELEASE, readers_of(r->form), r->path,
+                            r->log, r->err};
+
+        st =
+            config_refused_by(&c, CONFIG_NESTED_RELEASES, t.line, t.col,
+                              "ignore it: write it on Kernel",
+                              "max-shaves=\"%s\" on CustomLayer %s", t.text,
+                              ignored ? "is ignored" : "holds for its kernels");
+    }
+    if (st || !t.text || ignored)
         return st;
     for (size_t i = 0; i < n; i++)
         if (!k[i].max_shaves)
@@ -568,15 +575,12 @@ static vpu_status check_form(config_reader *r, const config_xml_node *node)
         return config_refused_by(
             &c, CONFIG_NESTED_RELEASES, node->line, node->col,
             "refuse it (\"Required parameter Parameters is not found\")",
-            "CustomLayer %s is in the flat form (told once per file)",
-            r->layer);
+            "CustomLayer is in the flat form (told once per file)");
     c.readers = CONFIG_NESTED_RELEASES;
     return config_refused_by(
         &c, CONFIG_FLAT_RELEASES, node->line, node->col,
         "know the flat form only",
-        "CustomLayer %s is in the nested form (told once per "
-        "file)",
-        r->layer);
+        "CustomLayer is in the nested form (told once per file)");
 }
 
 static vpu_status read_inside(const config_reader *r,
