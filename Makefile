@@ -23,6 +23,8 @@
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
+#   make conflicts  a search for machines that bring ratios that exclude each other
+#                   into their windows, MACHINES for each
 #   make docs       the output of commands in README.md and docs/*.md, again
 #   make docs-check  compares it, changes nothing
 #   make check-extending  recipes of docs/extending.md, carried out on a copy
@@ -172,7 +174,10 @@ $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
-$(FUZZ) $(FIDELITY) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
+$(FIDELITY): $(patsubst %.c,$(OUT)/%.o,$(filter-out %_test.c,\
+               $(sort $(wildcard tests/fidelity/*.c)))) $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(FUZZ) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.
 $(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/libvpu.a
@@ -187,13 +192,13 @@ deps:
 	@scripts/deps
 
 # Package flags are read when make starts, so what deps installs needs a new make.
-check demo fidelity fidelity-pin sensitivity: deps
+check demo fidelity fidelity-pin sensitivity conflicts: deps
 	@$(MAKE) --no-print-directory run-$@
 # All kernels that mean harm, and a look at the machine code of very many: some
 # minutes each.
 HOSTILE := $(OUT)/tests/hostile/hostile_test
 SCAN    := $(OUT)/tests/sim/compiler/scan_test
-# Not under gcc 12's AddressSanitizer, which forks while another thread holds its
+# Not under AddressSanitizer, which forks while another thread holds its
 # allocator: a kernel that is compiled beside others then waits for ever.
 NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \
@@ -269,6 +274,8 @@ run-fidelity-pin: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md --pin tests/fidelity/pinned.txt
 run-sensitivity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --sensitivity --doc docs/timing.md
+run-conflicts: all $(FIDELITY)
+	@scripts/fidelity build/vpu --conflicts $${MACHINES:-300} --doc docs/timing.md
 opencl-c: deps # docs/opencl-c.md, from what the tests measure
 	@$(MAKE) --no-print-directory run-opencl-c
 run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins/builtins_half_test $(OUT)/tests/sim/builtins/builtins_float_test
@@ -348,7 +355,7 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
+.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

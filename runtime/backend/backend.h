@@ -143,6 +143,7 @@ typedef struct {
     const sim_kernel *kernel;
     exec_result exec;
     exec_profile profile; /* without rows unless backend_observe_ops.profile */
+    const exec_sample *sample; /* of the last run; NULL without time */
     uint32_t n_shaves;
     double compile_s; /* host time */
     double run_s;     /* host time of a run, the median of all so far */

@@ -104,6 +104,9 @@ static vpu_status fill_graph(void *user, vpu_error *err)
                                              : (uint32_t)b->desc->num_shaves,
                              .timed = timed,
                              .cycles = timed};
+    for (uint32_t i = 0; i < g->n_launches && timed; i++)
+        b->stages[i].result.sample = b->stages[i].sample =
+            arena_new(b->arena, exec_sample);
     st = open_memory(b, err);
     return st ? st : backend_sim_load_kernels(b, err);
 }

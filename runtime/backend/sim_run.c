@@ -172,10 +172,10 @@ static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
 
 /* --- what looks at a run ------------------------------------------------- */
 
-enum { OWN_OBSERVERS = 2 };
+enum { OWN_OBSERVERS = 3 };
 
-/* The observers of one launch: those of the caller, the timeline, the profile.
- */
+/* The observers of one launch: those of the caller, the timeline, the profile,
+ * the sample for reports. */
 typedef struct {
     backend_sim_graph *b;
     backend_sim_stage *stage;
@@ -208,6 +208,10 @@ static void look(looking *x, backend_sim_graph *b, uint32_t i, exec_launch *el)
                                 .needs = EXEC_PROFILE_NEEDS,
                                 .user = x,
                                 .profile = keep_profile};
+    x->own[2] =
+        (exec_observer){.name = "a report", .sample = b->stages[i].sample};
+    if (x->own[2].sample)
+        x->list[n++] = &x->own[2];
     if (b->trace)
         x->list[n++] = &x->own[0];
     if (b->profile)

@@ -167,6 +167,10 @@ static const cli_option run_rows[] = {
      .needs = BACKEND_MACHINE,
      .help = "how cycles are found: DDR bandwidth shared between flows "
              "(default), every line of DDR an event, or not at all"},
+    {"overruns", "fault|note", OPTION_CHOICE, AT(how.overruns),
+     .needs = BACKEND_MACHINE,
+     .help = "a write behind an array in local memory ends the run (default), "
+             "or is noted, and the run goes on as on the device"},
     {"max-cycles", "N", OPTION_OTHER, .take = take_max_cycles,
      .needs = BACKEND_MACHINE,
      .help = "stop a launch when a SHAVE exceeds N cycles (default: 10 s of "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/json/jsontext.h"
+#include "runtime/report/notes.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report_priv.h"
 
@@ -61,6 +62,31 @@ static void add_causes(str *out, const backend_launch *s)
     str_puts(out, "\n");
 }
 
+static void add_notes(const report_source *r, uint32_t i, str *out)
+{
+    report_notes n = {.n = 0};
+
+    report_notes_of(r, i, &n);
+    for (uint32_t k = 0; k < n.n; k++)
+        str_printf(out, "  %-26s %s\n", k ? "" : "note",
+                   str_text(&n.list[k].text));
+    report_notes_free(&n);
+}
+
+static json_t *notes_json(const report_source *r, uint32_t i)
+{
+    report_notes n = {.n = 0};
+    json_t *list = json_array();
+
+    report_notes_of(r, i, &n);
+    for (uint32_t k = 0; k < n.n; k++)
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s}", "id", n.list[k].id, "text",
+                                        str_text(&n.list[k].text)));
+    report_notes_free(&n);
+    return list;
+}
+
 static void add_stage(const report_source *r, uint32_t i, str *out)
 {
     const graph_launch *l = &r->graph->launches[i];
@@ -99,6 +125,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     if (s->kernel->not_vectorized)
         str_printf(out, "  %-26s %s\n", "not vectorized",
                    s->kernel->not_vectorized);
+    add_notes(r, i, out);
 }
 
 void report_text(const report_source *r, str *out)
@@ -173,6 +200,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
                         s->kernel->not_vectorized
                             ? json_string(s->kernel->not_vectorized)
                             : json_null());
+    json_object_set_new(o, "notes", notes_json(r, i));
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
     json_object_set_new(o, "host_run_s", json_real(s->run_s));

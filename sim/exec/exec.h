@@ -54,6 +54,13 @@ typedef enum {
     EXEC_IN_RANDOM_TURN /* by exec_options.seed */
 } exec_turns;
 
+/* A write behind the end of an array in local memory. The device writes to what
+ * lies there, and published kernels do so unharmed. */
+typedef enum {
+    EXEC_OVERRUN_FAULT, /* ends the launch */
+    EXEC_OVERRUN_NOTE   /* the first is noted in the log */
+} exec_overruns;
+
 /* How launches run. Results do not depend on n_threads, nor cycles and traces.
  */
 typedef struct exec_options {
@@ -65,7 +72,8 @@ typedef struct exec_options {
     uint64_t seed;       /* of EXEC_RANDOM, EXEC_IN_RANDOM_TURN */
     uint64_t max_cycles; /* of one SHAVE, 0 = no limit */
     double timeout_s;    /* host seconds for a launch, 0 = no limit */
-    bool print_prefix;   /* printf: which group and item, before each line */
+    exec_overruns overruns;
+    bool print_prefix; /* printf: which group and item, before each line */
 } exec_options;
 
 /* Value of one kernel argument, in the kernel's order. */

@@ -152,6 +152,8 @@ static vpu_status meet_observers(rounds_launch *r, vpu_error *err)
                          o->name);
         if (o->trace)
             r->trace = o->trace;
+        if (o->sample)
+            r->sample = o->sample;
         r->in_order |= o->needs & EXEC_NEED_ORDER;
         r->sees.stores |= o->stored != NULL;
         r->sees.prints |= o->prints_at_once;
@@ -284,11 +286,12 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
     fault_uninstall();
     if (!r->gave_up)
         rounds_deliver_prints(r, true);
-    if (st)
+    if (st) {
         note_fault(r, result);
-    else if (r->profile)
-        st = tell_profile(r, &result->profile, a, err);
-    return st;
+        return st;
+    }
+    rounds_note_overrun(r);
+    return r->profile ? tell_profile(r, &result->profile, a, err) : VPU_OK;
 }
 
 typedef struct {
@@ -323,6 +326,8 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     x->result->factor = l->kernel->variants[r->variant].factor;
     x->result->local_bytes = (uint32_t)x->c.total;
     x->result->one_buffer = cmx_has_phases(l->kernel) && x->c.copies == 1;
+    if (r->sample)
+        exec_sample_begin(r->sample, r->mem, r->n_shaves);
     r->turn = l->how.seed;
     x->result->n_groups =
         l->only_group ? 1
@@ -333,9 +338,14 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
         r->shaves[i].guards = x->guards;
         r->shaves[i].n_guards = x->n_guards;
         st = mach_cache_create(r->desc, r->n_shaves, &r->shaves[i].cache, err);
-        if (!st && l->how.timing == EXEC_TRANSACTIONS)
+        if (st)
+            break;
+        mach_cache_set_places(r->shaves[i].cache, memory_places(r->mem));
+        if (l->how.timing == EXEC_TRANSACTIONS)
             mach_cache_record(r->shaves[i].cache);
     }
+    if (l->how.timing != EXEC_NO_TIMING)
+        r->shaves[0].sample = r->sample;
     return st ? st : run_rounds(r, x->result, x->a, err);
 }
 

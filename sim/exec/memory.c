@@ -9,13 +9,14 @@
 
 /* Host pages: the mapping is done in units of the largest in common use so that
  * layouts, and with them cache behaviour, do not depend on the host. */
-enum { PAGE = 4096, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
+enum { PAGE = MACH_PAGE_SIZE, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
 
 enum { GUARD_ROOM = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD };
 
 enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 
 #define WINDOW (UINT64_C(1) << 32)
+#define PLACES_BYTES ((WINDOW >> MACH_PAGE_SHIFT) * sizeof(uint32_t))
 
 struct memory {
     arena *a;
@@ -25,8 +26,8 @@ struct memory {
     memory_buffer *buffers;
     size_t n, cap;
     uint64_t ddr_base, ddr_bytes, used, next;
-    uint64_t packed;    /* where the next buffer would be without guards */
-    uint64_t bank_span; /* after these bytes banks repeat */
+    uint64_t packed; /* the next buffer's place on the device */
+    uint32_t *places;
     uint32_t cmx_base, cmx_bytes, cmx_span, slice_bytes, n_shaves;
 };
 
@@ -121,6 +122,16 @@ static bool reserve(memory *m, bool at_zero)
     return true;
 }
 
+/* Pages of the table that nobody has written take no memory. */
+static bool reserve_places(memory *m)
+{
+    void *at = mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    m->places = at == MAP_FAILED ? NULL : at;
+    return m->places;
+}
+
 static vpu_status create(const mach_desc *d, bool roomy, memory **out,
                          vpu_error *err)
 {
@@ -131,7 +142,6 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
     *out = NULL;
     m->a = a;
     m->ddr_base = m->next = m->packed = d->ddr_base;
-    m->bank_span = d->ddr_banks * d->ddr_row_bytes;
     m->ddr_bytes = d->ddr_bytes;
     m->cmx_base = (uint32_t)d->cmx_base;
     m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
@@ -140,7 +150,7 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
     if (roomy)
         make_room(m);
     make_guard_room(m);
-    if (!reserve(m, roomy))
+    if (!reserve(m, roomy) || !reserve_places(m))
         st = err_set(err, VPU_ERR_NOMEM,
                      "cannot reserve 8 GiB of address space: %s",
                      strerror(errno));
@@ -179,6 +189,8 @@ void memory_destroy(memory *m)
         return;
     if (m->reserved)
         munmap(m->reserved, m->reserved_bytes);
+    if (m->places)
+        munmap(m->places, PLACES_BYTES);
     arena_destroy(m->a);
 }
 
@@ -200,16 +212,10 @@ static vpu_status too_much(const memory *m, const char *name, uint64_t bytes,
     return st;
 }
 
-/* The device packs buffers; here a guard page lies in front of each. The guard
- * is made so long that a buffer begins in the page of DDR's banks, and of the
- * caches' sets, that it would begin in on the device. */
-static uint64_t place(const memory *m)
+static void place(memory *m, uint64_t at, uint64_t whole, uint32_t address)
 {
-    uint64_t at = m->next + PAGE;
-
-    while (m->bank_span > PAGE && (at ^ m->packed) % m->bank_span / PAGE)
-        at += PAGE;
-    return at;
+    for (uint64_t page = at; page < at + whole; page += PAGE)
+        m->places[page >> MACH_PAGE_SHIFT] = (uint32_t)m->packed - address;
 }
 
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
@@ -222,7 +228,7 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
         return err_set(err, VPU_ERR_INVALID, "buffer '%s' has no bytes", name);
     if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
         return too_much(m, name, bytes, err);
-    at = place(m);
+    at = m->next + PAGE;
     if (at + whole + PAGE > WINDOW)
         return err_set(err, VPU_ERR_LIMIT,
                        "%zu buffers leave no address space for '%s'", m->n,
@@ -234,6 +240,7 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
     memset(m->window + at, FILL, *address - at);
     *arena_append(m->a, m->buffers, m->n, m->cap) = (memory_buffer){
         arena_strdup(m->a, name), *address, bytes, m->next, m->packed};
+    place(m, at, whole, *address);
     m->used += bytes;
     m->next = at + whole;
     m->packed += (bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -243,6 +250,11 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
 size_t memory_count(const memory *m)
 {
     return m->n;
+}
+
+const memory_buffer *memory_buffer_at(const memory *m, size_t i)
+{
+    return &m->buffers[i];
 }
 
 void memory_release(memory *m, size_t n_buffers)
@@ -262,6 +274,11 @@ void memory_release(memory *m, size_t n_buffers)
 uint8_t *memory_window(const memory *m)
 {
     return m->window;
+}
+
+mach_places memory_places(const memory *m)
+{
+    return m->places;
 }
 
 uint32_t memory_cmx(const memory *m, uint32_t shave)

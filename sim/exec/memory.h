@@ -5,7 +5,9 @@
  * kernel computes as an address, it cannot reach the simulator's own memory.
  *
  * DDR buffers end on a page boundary (less their 64-byte alignment) and have
- * inaccessible pages on both sides. Bytes of the first page before a buffer are
+ * an inaccessible page on both sides, at least. Time does not see that: a table
+ * of places has them packed, 64 bytes aligned, as the device's compiler packs
+ * the data of a network. Bytes of the first page before a buffer are
  * filled with a pattern which memory_check compares. The page in front of a
  * SHAVE's CMX can be read. Not thread safe, but the memory itself may be used
  * from many threads. */
@@ -19,6 +21,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "sim/machine/desc.h"
+#include "sim/machine/places.h"
 
 /* Bytes reserved on the host from the window's start: an access or copy of up
  * to 4 GiB that begins at any device address stays inside. */
@@ -51,8 +54,11 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
 /* Give back every buffer allocated since n_buffers was what memory_count says.
  */
 size_t memory_count(const memory *m);
+const memory_buffer *memory_buffer_at(const memory *m, size_t i);
 void memory_release(memory *m, size_t n_buffers);
 uint8_t *memory_window(const memory *m);
+/* Where the device has what is at an address; valid as long as m. */
+mach_places memory_places(const memory *m);
 
 /* First address of a SHAVE's part of CMX and its bytes for kernels. */
 uint32_t memory_cmx(const memory *m, uint32_t shave);

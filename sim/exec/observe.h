@@ -16,6 +16,7 @@
 #include "base/trace/writer.h"
 #include "isa/program.h"
 #include "sim/compiler/abi/types.h"
+#include "sim/exec/sample.h"
 #include "sim/machine/steps.h"
 
 /* What an observer needs of the launch; the words of messages are in
@@ -90,6 +91,9 @@ typedef struct exec_observer {
     /* The timeline of the launch; one observer of a launch may have one. With
      * EXEC_TRACE_NEEDS. */
     trc_writer *trace;
+    /* The first accesses of the first SHAVE go there; one observer of a launch
+     * may have one. Empty without time. */
+    exec_sample *sample;
     void *user;
 
     /* Group number `group`, at `index` in the launch's order, begins. args: the

@@ -123,16 +123,54 @@ static vpu_status describe_access(const rounds_launch *r, const exec_shave *s,
     return st;
 }
 
-static vpu_status describe_local(const exec_shave *s, const char *where,
-                                 vpu_error *err)
+static void say_overrun(const exec_shave *s, const char *where, str *out)
 {
     const cmx_guard *g = s->broken;
 
-    return err_set(err, VPU_ERR_FAULT,
-                   "%s: local memory '%s' has %u bytes, and byte %u behind its "
-                   "end was written to: vpu check names the line",
-                   where, g->array, g->array_bytes,
-                   s->scope.address - s->cmx - g->from + 1);
+    str_printf(out,
+               "%s: local memory '%s' has %u bytes, and byte %u behind its "
+               "end was written to",
+               where, g->array, g->array_bytes,
+               s->broken_at - s->cmx - g->from + 1);
+}
+
+static vpu_status describe_local(const exec_shave *s, const char *where,
+                                 vpu_error *err)
+{
+    str text = {0};
+    vpu_status st;
+
+    say_overrun(s, where, &text);
+    st = err_set(err, VPU_ERR_FAULT,
+                 "%s: vpu check names the line, --overruns note goes on",
+                 str_text(&text));
+    str_free(&text);
+    return st;
+}
+
+static void place_of_group(const rounds_launch *r, uint64_t group, str *out)
+{
+    str_printf(out, "%s: kernel '%s', ", r->launch->name,
+               r->launch->kernel->name);
+    stuck_group(r->launch->groups, group, out);
+}
+
+void rounds_note_overrun(const rounds_launch *r)
+{
+    const exec_shave *first = NULL;
+    str where = {0}, text = {0};
+
+    for (uint32_t i = 0; i < r->n_shaves; i++)
+        if (r->shaves[i].broken &&
+            (!first || r->shaves[i].broken_group < first->broken_group))
+            first = &r->shaves[i];
+    if (!first)
+        return;
+    place_of_group(r, first->broken_group, &where);
+    say_overrun(first, str_text(&where), &text);
+    log_note(r->launch->log, "%s; vpu check names the line", str_text(&text));
+    str_free(&where);
+    str_free(&text);
 }
 
 static vpu_status describe_fault(rounds_launch *r, const exec_shave *s,
@@ -142,8 +180,7 @@ static vpu_status describe_fault(rounds_launch *r, const exec_shave *s,
     str where = {0};
     vpu_status st;
 
-    str_printf(&where, "%s: kernel '%s', ", l->name, l->kernel->name);
-    stuck_group(l->groups, s->group, &where);
+    place_of_group(r, s->group, &where);
     switch (s->scope.kind) {
     case FAULT_ACCESS:
         st = describe_access(r, s, str_text(&where), err);

@@ -20,6 +20,7 @@ typedef struct rounds_launch {
     size_t n_accesses;       /* the interpreter looks at together */
     profile_launch *profile; /* NULL: none */
     trc_writer *trace;       /* NULL: none */
+    exec_sample *sample;     /* NULL: nobody wants one */
     exec_shave_sees sees;
     bool in_order; /* an observer needs one host thread */
     bool profiled; /* an observer wants the cycles of lines */
@@ -46,6 +47,8 @@ typedef struct rounds_launch {
  * up a round that nobody waited for. */
 void rounds_start(rounds_launch *r);
 void rounds_end(rounds_launch *r);
+/* Tells the log the first write behind an array that was passed over. */
+void rounds_note_overrun(const rounds_launch *r);
 /* Gives on what is printed and before what is still to come: in sequential
  * order soon, in others when all is done. */
 void rounds_deliver_prints(rounds_launch *r, bool all);

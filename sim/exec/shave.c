@@ -53,8 +53,17 @@ static void note_stores(const exec_shave *s)
                        MACH_ACCESS_BYTES(s->log[k]));
 }
 
+static void add_to_sample(exec_shave *s, const uint64_t *list, uint64_t n)
+{
+    exec_sample_add(s->sample, memory_places(s->mem), list, n);
+    if (s->sample->n == EXEC_SAMPLE_ACCESSES)
+        s->sample = NULL;
+}
+
 static void feed_cache(exec_shave *s)
 {
+    if (s->sample && s->wg.log_n)
+        add_to_sample(s, s->log, s->wg.log_n);
     if (s->sees.stores)
         note_stores(s);
     if (s->profile)
@@ -158,6 +167,7 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
     copy_shape c = copy_shape_of(a);
     copy_result done;
     mach_step *step;
+    mach_walk ddr;
 
     (void)log;
     end_run(s);
@@ -170,11 +180,13 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
     s->transfers++;
     if (!timed(s))
         return event_of(s, a->event);
+    ddr = copy_side(&c, !a->to_cmx);
+    ddr.addr = mach_place_of(memory_places(s->mem), ddr.addr);
     step = push(s, MACH_STEP_DMA);
     step->detail.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
                                        .lines = copy_lines(&c),
                                        .to_cmx = a->to_cmx,
-                                       .ddr = copy_side(&c, !a->to_cmx),
+                                       .ddr = ddr,
                                        .src_line = a->line};
     if (s->profile)
         profile_dma_step(s->profile, step->detail.dma.bytes);
@@ -213,6 +225,8 @@ void exec_touch(sim_wg *wg, uint32_t addr, uint32_t bytes, uint32_t is_store)
         uint32_t n = 64 - addr % 64;
 
         n = n > bytes ? bytes : n;
+        if (s->sample)
+            add_to_sample(s, &(uint64_t){MACH_ACCESS(addr, n, is_store)}, 1);
         if (is_store)
             mach_cache_store(s->cache, addr, n);
         else
@@ -368,15 +382,21 @@ static void end_prints(exec_shave *s)
     s->printed.n = 0;
 }
 
-static _Noreturn void overrun(exec_shave *s, const cmx_guard *g)
+static void overrun(exec_shave *s, const cmx_guard *g)
 {
     const uint8_t *cmx = memory_window(s->mem) + s->cmx;
     uint32_t at = g->from;
 
     while (cmx[at] == CMX_FILL)
         at++;
+    if (s->broken)
+        return;
     s->broken = g;
-    s->scope.address = s->cmx + at;
+    s->broken_group = s->group;
+    s->broken_at = s->cmx + at;
+    if (s->launch->how.overruns == EXEC_OVERRUN_NOTE)
+        return;
+    s->scope.address = s->broken_at;
     fault_raise(FAULT_LOCAL, 0);
 }
 

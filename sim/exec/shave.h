@@ -36,12 +36,15 @@ typedef struct exec_shave {
     exec_shave_code pre, main, post;
     isa_access *accesses;    /* the interpreter's */
     profile_shave *profile;  /* NULL: none */
+    exec_sample *sample;     /* not full yet; NULL: none */
     uint8_t *args[2];        /* argument blocks of the two buffer slots */
     uint32_t cmx;            /* first address */
     uint32_t fill_bytes;     /* of CMX to make undefined before each group */
     const cmx_guard *guards; /* n_guards of them, the same on all SHAVEs */
     uint32_t n_guards;
-    const cmx_guard *broken; /* FAULT_LOCAL */
+    const cmx_guard *broken; /* FAULT_LOCAL, or the first one passed over, */
+    uint64_t broken_group;   /* in this group */
+    uint32_t broken_at;      /* at this address */
     uint64_t next, end;      /* positions in the launch's order */
     uint64_t stride;         /* between this SHAVE's positions */
     uint64_t n_groups;       /* of the launch */

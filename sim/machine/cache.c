@@ -100,13 +100,23 @@ vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
         return err_set(err, VPU_ERR_NOMEM, "no memory for cache tags");
     }
     c->g = (cache_geometry){c->l1.line_shift, c->l2.line_shift,
-                            log2_floor(desc->ddr_row_bytes) - c->l2.line_shift,
-                            (uint32_t)desc->ddr_banks - 1};
+                            mach_banks_of(desc, c->l2.line_shift)};
     if (c->l1.n_ways == 2 && c->l2.n_ways == 2)
         c->fast = (uint32_t)desc->fast_cache;
     forget(c);
     *out = c;
     return VPU_OK;
+}
+
+uint32_t mach_cache_l2_sets(const mach_cache *c)
+{
+    return c->l2.set_mask + 1;
+}
+
+void mach_cache_set_places(mach_cache *c, mach_places places)
+{
+    cache_rounds_leave(c);
+    c->places = places;
 }
 
 void mach_cache_destroy(mach_cache *c)
@@ -218,8 +228,9 @@ static inline void load_line(mach_cache *c, uint32_t line)
         c->counts.load_fills++;
 }
 
-static void plain_load(mach_cache *c, uint32_t addr, uint32_t bytes)
+static void plain_load(mach_cache *c, uint32_t address, uint32_t bytes)
 {
+    uint32_t addr = mach_place_of(c->places, address);
     uint32_t first = addr >> c->l1.line_shift;
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l1.line_shift);
@@ -238,8 +249,9 @@ static void plain_load(mach_cache *c, uint32_t addr, uint32_t bytes)
 }
 
 /* Stores go past L1, which keeps its (now updated) line if it has it. */
-static void plain_store(mach_cache *c, uint32_t addr, uint32_t bytes)
+static void plain_store(mach_cache *c, uint32_t address, uint32_t bytes)
 {
+    uint32_t addr = mach_place_of(c->places, address);
     uint32_t first = addr >> c->l2.line_shift;
     uint32_t last =
         (uint32_t)(((uint64_t)addr + bytes - 1) >> c->l2.line_shift);
@@ -313,7 +325,7 @@ mach_mem_counts mach_cache_take(mach_cache *c)
     n.loads_behind = c->ddr.loads_behind;
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; b <= c->g.bank_mask; b++) {
+    for (uint32_t b = 0; b <= c->g.banks.mask; b++) {
         n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
         c->banks.banks[b].fills = c->banks.backs[b] = 0;
     }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "sim/machine/desc.h"
+#include "sim/machine/places.h"
 #include "sim/machine/steps.h"
 
 typedef struct mach_cache mach_cache;
@@ -20,6 +21,9 @@ typedef struct mach_cache mach_cache;
 /* n_sharing: SHAVEs taking part in the launch, between which L2 is split. */
 vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
                              mach_cache **out, vpu_error *err);
+/* From now on look the places of addresses up instead of these themselves; the
+ * table is borrowed. */
+void mach_cache_set_places(mach_cache *c, mach_places places);
 void mach_cache_destroy(mach_cache *c); /* NULL is fine */
 
 /* bytes is 1 .. 128; an access may cross lines. */
@@ -34,6 +38,9 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
 #define MACH_ACCESS_BYTES(a) ((uint32_t)((a) >> 32) & 0xffff)
 #define MACH_ACCESS_IS_STORE(a) ((a) >> 48 & 1)
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
+
+/* Sets of L2, or of the SHAVE's part of it. */
+uint32_t mach_cache_l2_sets(const mach_cache *c);
 
 /* From now on keep a list of what DDR and the store buffer see: for the
  * engine's transaction level. Slower. */

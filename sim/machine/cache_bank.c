@@ -5,7 +5,7 @@
 /* Lines from r->moved on for which no line leaves its row. */
 static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
 {
-    uint32_t row = 1u << g.bank, n = UINT32_MAX / 2;
+    uint32_t row = 1u << g.banks.row, n = UINT32_MAX / 2;
 
     for (uint32_t i = 0; i < r->late.ops.n; i++) {
         const repeat_op *o = &r->late.ops.list[i];
@@ -115,7 +115,7 @@ uint32_t repeat_sums_add(const repetition *r, cache_batch *b, uint32_t n)
     uint32_t rounds = (left + r->step - 1) / r->step;
 
     n = n < rounds ? n : rounds;
-    for (uint32_t k = 0; k <= b->g.bank_mask; k++) {
+    for (uint32_t k = 0; k <= b->g.banks.mask; k++) {
         b->banks->banks[k].fills += n * r->sums.fills[k];
         b->banks->backs[k] += n * r->sums.backs[k];
     }

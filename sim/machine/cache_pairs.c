@@ -6,7 +6,7 @@ static uint32_t fills_of(const mach_cache *c)
 {
     uint32_t n = 0;
 
-    for (uint32_t k = 0; k <= c->g.bank_mask; k++)
+    for (uint32_t k = 0; k <= c->g.banks.mask; k++)
         n += c->banks.banks[k].fills;
     return n;
 }
@@ -15,7 +15,7 @@ static uint32_t backs_of(const mach_cache *c)
 {
     uint32_t n = 0;
 
-    for (uint32_t k = 0; k <= c->g.bank_mask; k++)
+    for (uint32_t k = 0; k <= c->g.banks.mask; k++)
         n += c->banks.backs[k];
     return n;
 }
@@ -25,6 +25,7 @@ cache_batch cache_batch_begin(mach_cache *c)
     return (cache_batch){.l1 = c->l1,
                          .l2 = c->l2,
                          .g = c->g,
+                         .places = c->places,
                          .ddr = c->ddr,
                          .banks = &c->banks,
                          .fills = fills_of(c),
@@ -87,7 +88,8 @@ static void run_batch(mach_cache *c, const uint64_t *list, size_t n)
     cache_batch b = cache_batch_begin(c);
 
     for (const uint64_t *end = list + n; list < end; list++) {
-        uint64_t addr = MACH_ACCESS_ADDR(*list), upper = *list >> 32;
+        uint64_t upper = *list >> 32;
+        uint32_t addr = mach_place_of(b.places, MACH_ACCESS_ADDR(*list));
         uint32_t bytes = upper & 0xffff;
 
         all += upper;

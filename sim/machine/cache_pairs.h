@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
     cache_level l1, l2;
     cache_geometry g;
+    mach_places places;
     cache_tally tally;
     cache_ddr_loads ddr;
     cache_ddr_banks *banks;

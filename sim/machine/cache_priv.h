@@ -13,6 +13,7 @@ struct mach_cache {
     uint32_t l1_last, l2_last;
     uint32_t *l2_last_entry; /* way 0 of its set; NULL when l2_last is none */
     cache_level l1, l2;
+    mach_places places;
     cache_geometry g;
     mach_mem_counts counts;
     cache_ddr_banks banks;

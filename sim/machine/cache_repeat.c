@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    MIN_ROUNDS = 4, /* less is not worth the walk */
-    MAX_STRIDE = 4096,
+    MIN_ROUNDS = 4,              /* less is not worth the walk */
+    MAX_STRIDE = MACH_PAGE_SIZE, /* no step over the page between buffers */
     BLOCK = 32,
     MIN_ROUNDS_AGAIN = 2
 };
@@ -75,8 +75,18 @@ size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n)
     return in_memory(r, r->shift, r->ran + i) ? i : 0;
 }
 
+/* Are both where the same distance apart as their addresses are? */
+static bool moved_alike(mach_places places, uint64_t a, uint64_t b)
+{
+    uint32_t at = MACH_ACCESS_ADDR(a), other = MACH_ACCESS_ADDR(b);
+
+    return mach_place_of(places, at) - at ==
+           mach_place_of(places, other) - other;
+}
+
 size_t repeat_again(const repetition *r, const cache_level *l2,
-                    const uint64_t *list, size_t n, uint64_t *shift)
+                    mach_places places, const uint64_t *list, size_t n,
+                    uint64_t *shift)
 {
     uint32_t i = 0;
 
@@ -84,7 +94,8 @@ size_t repeat_again(const repetition *r, const cache_level *l2,
     if (n < r->period || *shift & ((1u << l2->line_shift) - 1) ||
         r->lowest + *shift > UINT32_MAX)
         return 0;
-    while (i < r->period && list[i] - r->first[i] == *shift)
+    while (i < r->period && list[i] - r->first[i] == *shift &&
+           moved_alike(places, list[i], r->first[i]))
         i++;
     if (i < r->period)
         return 0;

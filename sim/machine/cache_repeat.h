@@ -124,7 +124,10 @@ typedef struct {
     uint32_t round;                   /* times */
     uint32_t step;                    /* lines of L2 */
     uint64_t stride;                  /* bytes */
-    uint64_t first[REPEAT_MAX_SITES]; /* addresses of the first time */
+    uint64_t first[REPEAT_MAX_SITES]; /* accesses of the first time; an access
+                                         never leaves its buffer from one time
+                                         to the next, which the pages between
+                                         buffers see to (sim/exec/memory.h) */
     uint64_t lowest, highest;         /* of these; highest: behind the last */
     cache_tally adds; /* a round's loads, stores, bytes and crossings */
     /* The effects of round 0 (begin), of a round from 1 on (early), and of a
@@ -152,9 +155,11 @@ typedef struct {
  * live. */
 size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n);
 /* The number of accesses at the list's beginning that are those of r from its
- * first one on, moved by *shift. At least two rounds, or 0. */
+ * first one on, moved by *shift, and their places moved as far. At least two
+ * rounds, or 0. */
 size_t repeat_again(const repetition *r, const cache_level *l2,
-                    const uint64_t *list, size_t n, uint64_t *shift);
+                    mach_places places, const uint64_t *list, size_t n,
+                    uint64_t *shift);
 /* Looks for a repetition at the list's beginning that has at least `least`
  * accesses, and forgets the one in r. Returns the number of its accesses, which
  * r then describes as far as the list tells; 0: there is none. Its effects

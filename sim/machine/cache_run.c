@@ -20,7 +20,7 @@ static size_t find(mach_cache *c, const uint64_t *list, size_t n)
     size_t least = c->patience ? LONG : SHORT;
     size_t found = repeat_find(&c->l2, list, n, least, r);
 
-    if (!found || !repeat_walk_rounds(r, &c->l1, &c->l2, found,
+    if (!found || !repeat_walk_rounds(r, &c->l1, &c->l2, c->places, found,
                                       c->fast & MACH_WAY_behind))
         return 0;
     r->streams.most = 0;
@@ -40,7 +40,7 @@ static size_t try_repetition(mach_cache *c, const uint64_t *list, size_t n,
     size_t done = 0;
 
     if (r->state == REPEAT_LEFT)
-        done = repeat_again(r, &c->l2, list, n, &shift);
+        done = repeat_again(r, &c->l2, c->places, list, n, &shift);
     *pays |= done;
     if (!done && !c->skip) {
         shift = 0;

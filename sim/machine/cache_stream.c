@@ -154,13 +154,24 @@ static uint64_t look_up(cache_level l2, const lines *s, backs *b)
 
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
+/* mach_bank of eight entries at once; bits above the mask stay. */
+static INLINE __attribute__((target("avx2,popcnt"))) __m256i
+banks_of_entries(const mach_banks *b, __m256i entries)
+{
+    __m256i row = _mm256_srl_epi32(entries, _mm_cvtsi32_si128((int)b->row + 1));
+
+    for (int k = 0; k < MACH_BANK_FOLDS; k++)
+        row = _mm256_xor_si256(
+            row, _mm256_srl_epi32(row, _mm_cvtsi32_si128((int)b->fold[k])));
+    return row;
+}
+
 static INLINE __attribute__((target("avx2,popcnt"))) void
 count_four_backs(backs *b, __m256i sets)
 {
-    __m256i banks =
-        _mm256_srl_epi32(sets, _mm_cvtsi32_si128((int)b->g.bank + 1));
+    __m256i banks = banks_of_entries(&b->g.banks, sets);
     __m256i same = _mm256_cmpeq_epi32(
-        _mm256_and_si256(banks, _mm256_set1_epi32((int)b->g.bank_mask)),
+        _mm256_and_si256(banks, _mm256_set1_epi32((int)b->g.banks.mask)),
         _mm256_set1_epi32((int)b->bank));
     uint32_t old[8];
 
@@ -301,7 +312,7 @@ static void tell_alike(const misses *m, uint32_t n, cache_batch *b)
     l->loads_behind += n * (l->loads_behind - first.loads_behind);
     l->lines_before += n * (l->lines_before - first.lines_before);
     more = n * ((l->load_number - first.load_number) & LOAD_NUMBERS);
-    for (uint32_t k = 0; k <= b->g.bank_mask; k++)
+    for (uint32_t k = 0; k <= b->g.banks.mask; k++)
         if (b->banks->banks[k].posted >> 8 == l->load_number)
             b->banks->banks[k].posted += more << 8;
     l->load_number = (l->load_number + more) & LOAD_NUMBERS;
@@ -314,7 +325,7 @@ static void tell_alike(const misses *m, uint32_t n, cache_batch *b)
 /* Rounds from the first on in which no stream comes to another bank. */
 static uint32_t rounds_in_banks(const misses *m, cache_geometry g)
 {
-    uint32_t row = 1u << g.bank, least = MOST;
+    uint32_t row = 1u << g.banks.row, least = MOST;
 
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t line = m->list[i].line;

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "sim/machine/banks.h"
 #include "sim/machine/desc.h"
 #include "sim/machine/steps.h"
 
@@ -19,13 +20,13 @@ typedef struct {
 
 /* Shifts and masks of line numbers. */
 typedef struct {
-    unsigned l1, l2, bank; /* bank: of a line number of L2 */
-    uint32_t bank_mask;
+    unsigned l1, l2;
+    mach_banks banks; /* of line numbers of L2 */
 } cache_geometry;
 
 static INLINE uint32_t cache_bank_of_line(cache_geometry g, uint32_t line)
 {
-    return line >> g.bank & g.bank_mask;
+    return mach_bank(&g.banks, line);
 }
 
 /* What DDR sees, by bank. posted: a bank's store fills since the load fill

@@ -35,6 +35,7 @@ typedef struct {
 
 typedef struct {
     const cache_level *v1, *v2;
+    mach_places places;
     known_set l1[KNOWN], l2[KNOWN];
     const repetition *r;
     repeat_part *part; /* what is found out */
@@ -154,7 +155,8 @@ static void know_l1(walk *w, uint32_t line)
 static void walk_access(walk *w, uint64_t access)
 {
     bool is_store = MACH_ACCESS_IS_STORE(access);
-    uint64_t at = MACH_ACCESS_ADDR(access), bytes = MACH_ACCESS_BYTES(access);
+    uint64_t at = mach_place_of(w->places, MACH_ACCESS_ADDR(access));
+    uint64_t bytes = MACH_ACCESS_BYTES(access);
     uint32_t shift = is_store ? w->v2->line_shift : w->v1->line_shift;
     uint32_t line = (uint32_t)(at >> shift);
     uint32_t last = (uint32_t)((at + bytes - 1) >> shift);
@@ -263,9 +265,10 @@ static bool walk_until_l1_is_known(walk *w, repetition *r, size_t rounds)
 }
 
 bool repeat_walk_rounds(repetition *r, const cache_level *l1,
-                        const cache_level *l2, size_t n, bool may_wait)
+                        const cache_level *l2, mach_places places, size_t n,
+                        bool may_wait)
 {
-    walk w = {.v1 = l1, .v2 = l2, .r = r};
+    walk w = {.v1 = l1, .v2 = l2, .places = places, .r = r};
     size_t rounds = n / (r->period * r->round);
     uint32_t l1_step = r->step << (l2->line_shift - l1->line_shift);
     uint32_t n_sets = l1->set_mask + 1, apart = l1_step & -l1_step;

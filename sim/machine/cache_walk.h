@@ -9,6 +9,7 @@
  * behind, where all of them are known. False: too little is known to save
  * time. */
 bool repeat_walk_rounds(repetition *r, const cache_level *l1,
-                        const cache_level *l2, size_t n, bool may_wait);
+                        const cache_level *l2, mach_places places, size_t n,
+                        bool may_wait);
 
 #endif

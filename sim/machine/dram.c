@@ -11,14 +11,12 @@ static uint64_t cycles_of(const mach_desc *desc, uint64_t ns)
 dram dram_of(const mach_desc *desc)
 {
     double peak = desc->ddr_peak_bw * 1000 / (double)desc->clk_mhz;
-    dram d = {.bank_mask = (uint32_t)desc->ddr_banks - 1,
+    dram d = {.banks = mach_banks_of(desc, 0),
               .n_banks = (uint32_t)desc->ddr_banks,
               .row_cycle = cycles_of(desc, desc->ddr_row_cycle),
               .row_switch = cycles_of(desc, desc->ddr_row_switch),
               .peak = (uint64_t)(peak * (1 << Q) + 0.5)};
 
-    while (UINT64_C(1) << d.row_shift < desc->ddr_row_bytes)
-        d.row_shift++;
     if (!d.peak)
         d.peak = 1;
     d.line_busy = (uint32_t)dram_visit(&d, desc->l2_line);
@@ -58,8 +56,8 @@ bool dram_next(const dram *d, const mach_walk *w, uint32_t most, dram_piece *p)
     /* Lines that touch are one run. */
     if (w->pitch == w->width)
         n = w->bytes - done;
-    row_left = (UINT64_C(1) << d->row_shift) -
-               (p->addr & ((UINT64_C(1) << d->row_shift) - 1));
+    row_left = (UINT64_C(1) << d->banks.row) -
+               (p->addr & ((UINT64_C(1) << d->banks.row) - 1));
     n = n > row_left ? row_left : n;
     p->opens = p->in_row == p->bytes;
     p->in_row = (uint32_t)n;
@@ -75,16 +73,18 @@ void dram_walk_busy(const dram *d, const mach_walk *w,
     uint64_t n_bytes = 0, row = UINT64_MAX;
 
     while (dram_next(d, w, UINT32_MAX, &p)) {
-        if (p.addr >> d->row_shift != row) {
+        if (p.addr >> d->banks.row != row) {
             if (n_bytes)
-                busy[row & d->bank_mask] += dram_visit(d, n_bytes);
+                busy[mach_bank_of_row(&d->banks, (uint32_t)row)] +=
+                    dram_visit(d, n_bytes);
             n_bytes = 0;
-            row = p.addr >> d->row_shift;
+            row = p.addr >> d->banks.row;
         }
         n_bytes += p.bytes;
     }
     if (n_bytes)
-        busy[row & d->bank_mask] += dram_visit(d, n_bytes);
+        busy[mach_bank_of_row(&d->banks, (uint32_t)row)] +=
+            dram_visit(d, n_bytes);
 }
 
 /* --- serving ------------------------------------------------------------- */
@@ -153,7 +153,7 @@ uint64_t dram_serve_piece(const dram *d, dram_server *s, uint64_t now,
                           const dram_piece *p)
 {
     uint32_t b = dram_bank(d, p->addr);
-    uint64_t row = (uint64_t)(p->addr >> d->row_shift) + 1, ready = now;
+    uint64_t row = (uint64_t)(p->addr >> d->banks.row) + 1, ready = now;
     uint64_t whole = (uint64_t)p->bytes << Q, begin;
 
     drain(d, s, b, now);

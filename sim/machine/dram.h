@@ -17,11 +17,13 @@
 #ifndef VPU_SIM_MACHINE_DRAM_H
 #define VPU_SIM_MACHINE_DRAM_H
 
+#include "sim/machine/banks.h"
 #include "sim/machine/desc.h"
 #include "sim/machine/steps.h"
 
 typedef struct {
-    uint32_t row_shift, bank_mask, n_banks;
+    mach_banks banks; /* of addresses */
+    uint32_t n_banks;
     uint64_t row_cycle, row_switch; /* cycles */
     uint64_t peak;                  /* bytes per cycle Q20 */
     uint32_t line_busy;             /* of a bank, for a line of L2 */
@@ -31,7 +33,7 @@ dram dram_of(const mach_desc *desc);
 
 static inline uint32_t dram_bank(const dram *d, uint32_t addr)
 {
-    return addr >> d->row_shift & d->bank_mask;
+    return mach_bank(&d->banks, addr);
 }
 
 /* Adds what the bytes of w keep each bank busy. */

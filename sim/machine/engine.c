@@ -518,6 +518,7 @@ static void end_launch(engine *e)
     bytes_cycles = p->ddr_bytes / capacity << FLOW_Q;
     bytes_cycles += ((p->ddr_bytes % capacity) << FLOW_Q) / capacity;
     p->baseline_cycles = most_issue + bytes_cycles;
+    p->bank_wait_cycles = flow_lost_to_banks(&e->flows);
 }
 
 vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,

@@ -119,6 +119,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->speed = ONE;
     f->since = now;
     f->finish = now + work;
+    f->lost = 0;
     f->counted = counts;
     if (!counts)
         return;
@@ -139,6 +140,7 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
 
     if (!f->counted)
         return;
+    s->bank_lost += (now - s->shared_at) * f->lost;
     while (s->running[at] != i)
         at++;
     s->n_running--;
@@ -158,6 +160,7 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
 typedef struct {
     uint64_t speed[FLOW_MAX]; /* of running[k]; ONE until fixed */
     bool fixed[FLOW_MAX];
+    uint32_t lost[FLOW_MAX]; /* of each cycle, to busy banks */
 } plan;
 
 static uint64_t taken(const flow_set *s, const plan *p, uint32_t r, uint32_t k)
@@ -247,6 +250,8 @@ static bool fix_scarcest(const flow_set *s, plan *p)
         }
         p->speed[k] = last_speed;
         p->fixed[k] = true;
+        if (resource != FLOW_BUS)
+            p->lost[k] = (uint32_t)(ONE - last_speed);
     }
     return true;
 }
@@ -408,6 +413,8 @@ static void add_queues(const flow_set *s, plan *p)
             p->speed[k] = next ? next : 1;
         }
     }
+    for (uint32_t k = 0; k < s->n_running; k++)
+        p->lost[k] += (uint32_t)(allowed[k] - p->speed[k]);
 }
 
 void flow_share(flow_set *s, uint64_t now)
@@ -418,9 +425,14 @@ void flow_share(flow_set *s, uint64_t now)
     s->contended = crowded(s);
     s->scarce = false;
     for (uint32_t k = 0; k < s->n_running; k++) {
+        flow *f = &s->flows[s->running[k]];
+
+        s->bank_lost += (now - s->shared_at) * f->lost;
         p.speed[k] = ONE;
         p.fixed[k] = false;
+        p.lost[k] = 0;
     }
+    s->shared_at = now;
     if (s->contended) {
         while (fix_scarcest(s, &p))
             s->scarce = true;
@@ -432,6 +444,7 @@ void flow_share(flow_set *s, uint64_t now)
         flow *f = &s->flows[s->running[k]];
         uint64_t done;
 
+        f->lost = f->dma ? 0 : p.lost[k];
         if (f->length < s->shortest)
             s->shortest = f->length;
         if (p.speed[k] == f->speed)
@@ -442,6 +455,11 @@ void flow_share(flow_set *s, uint64_t now)
         f->speed = p.speed[k];
         f->finish = now + ceil_div(f->work, f->speed);
     }
+}
+
+uint64_t flow_lost_to_banks(const flow_set *s)
+{
+    return s->bank_lost >> FLOW_Q;
 }
 
 uint64_t flow_total(const flow_set *s)

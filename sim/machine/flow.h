@@ -62,6 +62,7 @@ typedef struct {
     uint64_t since;  /* cycle */
     uint64_t finish; /* cycle, if nothing changes */
     bool counted;    /* takes part in the sharing */
+    uint32_t lost;   /* of each cycle, to busy banks, Q20 */
 } flow;
 
 typedef struct {
@@ -71,11 +72,13 @@ typedef struct {
     flow flows[FLOW_MAX];
     uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
-    uint64_t shortest; /* at most the least length of a running flow */
-    bool dirty;        /* speeds are out of date */
-    uint64_t due;      /* cycle: no later they are to be brought up to date */
-    bool contended;    /* some speed may be below one */
-    bool scarce;       /* some is because a resource is not enough */
+    uint64_t shortest;  /* at most the least length of a running flow */
+    bool dirty;         /* speeds are out of date */
+    uint64_t due;       /* cycle: no later they are to be brought up to date */
+    bool contended;     /* some speed may be below one */
+    bool scarce;        /* some is because a resource is not enough */
+    uint64_t shared_at; /* cycle from which on flow.lost counts */
+    uint64_t bank_lost; /* cycles Q20 that flows but DMA's lost to busy banks */
 } flow_set;
 
 /* capacity: of the interface, bytes per cycle Q20. */
@@ -89,6 +92,8 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now);
 /* Bring speeds and finish times up to date; to be called before time moves on
  * past due while dirty is set. */
 void flow_share(flow_set *s, uint64_t now);
+/* Cycles that flows that ended, but for DMA's, lost to busy banks. */
+uint64_t flow_lost_to_banks(const flow_set *s);
 /* Bytes per cycle Q20 that all counted flows move now. */
 uint64_t flow_total(const flow_set *s);
 

@@ -68,6 +68,9 @@ typedef struct {
     uint64_t load_bytes, store_bytes, ddr_bytes, dma_in_bytes, dma_out_bytes;
     uint64_t transfers;
     uint64_t dma_busy_cycles; /* channel cycles with a transfer */
+    /* Of all SHAVEs, lost to banks of DDR that others keep busy; a part of the
+     * DDR and store causes. 0 at transaction level. */
+    uint64_t bank_wait_cycles;
     double utilisation;       /* issue cycles / (cycles * n_shaves) */
     uint64_t baseline_cycles; /* the trivial estimate: the busiest SHAVE's
                                  issue cycles + all bytes / bandwidth */

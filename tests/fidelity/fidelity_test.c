@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 static const char *const with_window[] = {
-    "R1", "R2", "R2/7", "R3", "R3/6", "R4", "R5", "R6", "R7", "R8", "R9"};
+    "R1",   "R2",   "R3",   "R3/6", "R4",   "R5",   "R6",
+    "R7",   "R8",   "R9",   "R2/7", "R3/7", "R4/7", "R3/6/7",
+    "R5/7", "R6/7", "R7/7", "R8/7", "R9/7", "curve"};
 
 static const char *env(const char *name, const char *otherwise)
 {
@@ -45,7 +47,7 @@ static double number(json_t *o, const char *key)
 
 static void check_curve(json_t *list)
 {
-    json_t *points = json_object_get(find(list, "curve"), "points"), *o;
+    json_t *points = json_object_get(find(list, "points"), "points"), *o;
     size_t i;
 
     ck_assert_uint_eq(json_array_size(points), 16);
@@ -54,6 +56,45 @@ static void check_curve(json_t *list)
         ck_assert(number(o, "shaves") == (double)(i + 1));
         ck_assert(number(o, "cycles") > 0);
     }
+}
+
+static char *contents(const char *path)
+{
+    char *text = calloc(1, 1 << 17);
+    FILE *f = fopen(path, "r");
+
+    ck_assert_msg(f != NULL, "cannot open %s", path);
+    ck_assert(text && fread(text, 1, (1 << 17) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+/* Each ratio that may be outside has a row in the page's table of searches. */
+static void check_conflicts(json_t *list)
+{
+    char *page = contents("docs/timing.md"), row[32];
+    const char *at = strstr(page, "<!-- conflicts:begin -->");
+    const char *end = strstr(page, "<!-- conflicts:end -->");
+    size_t i, rows = 0, conflicts = 0;
+    json_t *o;
+
+    ck_assert(at && end && at < end);
+    for (const char *line = at; line < end; line = strchr(line, '\n') + 1)
+        rows += *line == '|';
+    json_array_foreach(list, i, o)
+    {
+        const char *found;
+
+        if (!json_is_true(json_object_get(o, "conflict")))
+            continue;
+        conflicts++;
+        snprintf(row, sizeof row, "\n| %s |",
+                 json_string_value(json_object_get(o, "id")));
+        found = strstr(at, row);
+        ck_assert_msg(found && found < end, "no row%s", row);
+    }
+    ck_assert_uint_eq(rows, conflicts + 2); /* and the head's */
+    free(page);
 }
 
 START_TEST(table)
@@ -79,24 +120,15 @@ START_TEST(table)
         ck_assert(isfinite(v) && v > 0);
         ck_assert(number(o, "low") < number(o, "high"));
         ck_assert(json_is_boolean(json_object_get(o, "within")));
+        ck_assert(json_is_boolean(json_object_get(o, "conflict")));
     }
     ck_assert(number(find(list, "R10"), "value") > 0);
     ck_assert_ptr_null(json_object_get(find(list, "R10"), "within"));
     check_curve(list);
+    check_conflicts(list);
     json_decref(list);
 }
 END_TEST
-
-static char *contents(const char *path)
-{
-    char *text = calloc(1, 1 << 16);
-    FILE *f = fopen(path, "r");
-
-    ck_assert_msg(f != NULL, "cannot open %s", path);
-    ck_assert(text && fread(text, 1, (1 << 16) - 1, f) > 0);
-    fclose(f);
-    return text;
-}
 
 /* Takes the file at path away. */
 static void same_lines(const char *path, const char *wanted)

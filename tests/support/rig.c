@@ -323,7 +323,9 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
                      .how.order = r->order,
                      .how.seed = r->seed,
                      .how.max_cycles = r->max_cycles,
-                     .how.timeout_s = r->timeout_s};
+                     .how.timeout_s = r->timeout_s,
+                     .how.overruns = r->overruns,
+                     .log = r->log};
     const memory_buffer *hurt;
     uint32_t at;
     vpu_status st;

@@ -36,6 +36,8 @@ typedef struct {
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
+    exec_overruns overruns;
+    const log_sink *log; /* of launches; NULL = none */
     /* What came of the last rig_run. */
     exec_result result;
     vpu_error err;

@@ -234,7 +234,7 @@ START_TEST(memory_of_a_tensor)
                                     "x/2\n");
 
     for (int k = 0; k < 10; k++)
-        str_printf(&want, "%s  %.5g", k == 8 ? "\n0x80008f50:" : "",
+        str_printf(&want, "%s  %.5g", k == 8 ? "\n0x80001f50:" : "",
                    twist_ramp(k));
     str_puts(&want, "\n0x");
     twist_expect(out, str_text(&want));

@@ -242,6 +242,15 @@ static void put_times(str *t, const json_t *j, const json_t *s)
     put_bytes(t, "DDR traffic", fields_number(s, "ddr_bytes"));
 }
 
+static void put_notes(str *t, const json_t *s)
+{
+    const json_t *notes = json_object_get(s, "notes");
+
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        str_printf(t, "  %-26s %s\n", i ? "" : "note",
+                   fields_text(json_array_get(notes, i), "text"));
+}
+
 static void put_stage(str *t, const json_t *j, const json_t *s)
 {
     bool timed = strcmp(fields_text(j, "timing"), "none") != 0;
@@ -263,6 +272,8 @@ static void put_stage(str *t, const json_t *j, const json_t *s)
     if (timed && json_is_string(json_object_get(s, "not_vectorized")))
         str_printf(t, "  %-26s %s\n", "not vectorized",
                    fields_text(s, "not_vectorized"));
+    if (timed)
+        put_notes(t, s);
 }
 
 static const char *const how[] = {"", "--timing none", "--timing transaction"};
@@ -289,6 +300,66 @@ START_TEST(text_says_what_json_says)
 }
 END_TEST
 
+/* --- notes --------------------------------------------------------------- */
+
+/* What a launch's time goes to, and what the note names: nothing more and
+ * nothing less. The distances are those of the shapes: 256 * 512 halves a
+ * plane; planes of 17 * 512 halves meet in L2 every eighth. */
+static const struct {
+    const char *words;
+    struct {
+        const char *id, *names[3];
+    } notes[3];
+} noted[] = {
+    {"grn/layer.xml --layer GRN --shape in0=1x16x64x512 --param bias=1",
+     {{"l2-sets", {"16 lines of in0 (65536 bytes apart)", "more than 2"}}}},
+    {"grn/layer.xml --layer GRN --shape in0=1x16x17x512 --param bias=1",
+     {{"l2-sets", {"of in0 (139264 bytes apart)", "of out0 (139264"}},
+      {"uneven", {"17 work-groups are 2 for some SHAVEs and 1 for others"}}}},
+    /* As many groups as SHAVEs, planes that share no set. */
+    {"grn/layer.xml --layer GRN --shape in0=1x8x16x552 --param bias=1", {{0}}},
+    {"grn/layer.xml --layer GRN --shape in0=1x3x16x540 --param bias=1",
+     {{"scalar",
+       {"local size 540 is no multiple of 8",
+        "no divisor of the global size 540 is, 544 would"}}}},
+    {"reorg/layer.xml --layer Reorg --param stride=2 --shape in0=1x4x8x52 "
+     "--shape out0=1x16x4x26 --shaves 4",
+     {{"scalar", {"local size 26 is no multiple of 8", "32 would"}}}},
+    /* All groups of all SHAVEs in one bank, as banks are not hashed. */
+    {"grn/layer.xml --layer GRN --shape in0=1x16x256x512 --param bias=1 "
+     "--set ddr_bank_hash=0",
+     {{"l2-sets", {"(262144 bytes apart)"}},
+      {"ddr-banks", {"other SHAVEs keep busy", "to in0"}}}},
+};
+enum { N_NOTED = sizeof noted / sizeof *noted };
+
+START_TEST(notes_name_what_costs_time)
+{
+    const layer l = {.words = noted[_i].words};
+    json_t *j = json_of(&l, "");
+    const json_t *list = json_object_get(
+        json_array_get(json_object_get(j, "stages"), 0), "notes");
+    size_t n = 0;
+
+    for (; n < 3 && noted[_i].notes[n].id; n++) {
+        const json_t *note = json_array_get(list, n);
+
+        ck_assert_msg(note != NULL, "%s: no %s", l.words,
+                      noted[_i].notes[n].id);
+        ck_assert_str_eq(fields_text(note, "id"), noted[_i].notes[n].id);
+        for (int k = 0; k < 3 && noted[_i].notes[n].names[k]; k++)
+            ck_assert_msg(strstr(fields_text(note, "text"),
+                                 noted[_i].notes[n].names[k]) != NULL,
+                          "%s: %s: no \"%s\"", l.words,
+                          fields_text(note, "text"),
+                          noted[_i].notes[n].names[k]);
+    }
+    ck_assert_msg(json_array_size(list) == n, "%s: %zu notes", l.words,
+                  json_array_size(list));
+    json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("reports");
@@ -302,6 +373,7 @@ int main(void)
     tcase_add_loop_test(c, json_beside_the_outputs, 0, N_LAYERS);
     tcase_add_loop_test(c, json_without_timing, 0, N_LAYERS);
     tcase_add_loop_test(c, text_says_what_json_says, 0, N_LAYERS * N_HOW);
+    tcase_add_loop_test(c, notes_name_what_costs_time, 0, N_NOTED);
     suite_add_tcase(s, c);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -181,6 +181,49 @@ START_TEST(a_whole_slice)
 }
 END_TEST
 
+static void keep(void *user, log_level level, const char *text)
+{
+    str *all = user;
+
+    (void)level;
+    str_printf(all, "%s\n", text);
+}
+
+/* As on the device the launch goes on, whatever is there, with the results that
+ * the kernel would have if all arrays were that long; the first group is told.
+ */
+START_TEST(passed_over)
+{
+    rig r;
+    str told = {0};
+    log_sink log = {.line = keep, .user = &told};
+    const int want[8] = {15, 15, 15, 15, 15, 15, 15, 15};
+
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        open_over(&r);
+        r.overruns = EXEC_OVERRUN_NOTE;
+        r.log = &log;
+        r.n_threads = threads;
+        r.both_engines = false;
+        ck_assert_msg(!write_at(&r, _i, arrays[_i].bytes, 4), "%s", r.err.msg);
+        ck_assert_mem_eq(memory_window(r.mem) + r.values[2].as.address, want,
+                         sizeof want);
+        ck_assert_str_eq(
+            str_text(&told),
+            arena_printf(r.arena,
+                         "test: kernel 'over', work-group (2, 0, 0): local "
+                         "memory '%s' has %d bytes, and byte 1 behind its end "
+                         "was written to; vpu check names the line\n",
+                         arrays[_i].name, arrays[_i].bytes));
+        told.n = 0;
+        ck_assert(!write_at(&r, _i, arrays[_i].bytes - 4, 4));
+        ck_assert_uint_eq(told.n, 0);
+        rig_close(&r);
+    }
+    str_free(&told);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("local guards");
@@ -191,6 +234,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, every_place_behind, 0, N_ARRAYS);
     tcase_add_loop_test(c, nothing_behind, 0, N_ARRAYS);
+    tcase_add_loop_test(c, passed_over, 0, N_ARRAYS);
     tcase_add_test(c, to_the_last_byte);
     tcase_add_test(c, very_many_arrays);
     tcase_add_test(c, a_whole_slice);

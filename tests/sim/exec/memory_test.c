@@ -83,6 +83,37 @@ START_TEST(several_pages)
 }
 END_TEST
 
+/* --- where the device has it --------------------------------------------- */
+
+/* One behind the other, 64 bytes aligned, whatever pages lie between the
+ * addresses; a buffer that takes the room of released ones has their place. */
+START_TEST(places_are_packed)
+{
+    static const struct {
+        uint32_t bytes, place;
+    } buffers[] = {{100, 0}, {128, 128}, {8192, 256}, {1, 8448}, {64, 8512}};
+    mach_places table = memory_places(mem);
+    uint32_t at[5];
+
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 5; i++) {
+            uint32_t last = buffers[i].bytes - 1;
+
+            ck_assert(!memory_alloc(mem, "it", buffers[i].bytes, &at[i], &err));
+            ck_assert_uint_eq(mach_place_of(table, at[i]),
+                              desc.ddr_base + buffers[i].place);
+            ck_assert_uint_eq(mach_place_of(table, at[i] + last),
+                              desc.ddr_base + buffers[i].place + last);
+        }
+        memory_release(mem, 0);
+    }
+    ck_assert(!memory_alloc(mem, "large", 8192 + 64, &at[0], &err));
+    ck_assert(!memory_alloc(mem, "next", 8192, &at[1], &err));
+    ck_assert_uint_eq(mach_place_of(table, at[1] + 8191),
+                      desc.ddr_base + 2 * 8192 + 64 - 1);
+}
+END_TEST
+
 /* --- what an address is -------------------------------------------------- */
 
 static void described(uint64_t address, const char *want)
@@ -221,6 +252,7 @@ int main(void)
                         sizeof places / sizeof *places);
     tcase_add_test(c, whole_pages);
     tcase_add_test(c, several_pages);
+    tcase_add_test(c, places_are_packed);
     tcase_add_test(c, addresses_of_cmx);
     tcase_add_test(c, addresses_of_buffers);
     tcase_add_test(c, roomy_cmx);

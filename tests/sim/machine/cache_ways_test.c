@@ -13,19 +13,28 @@ enum { LONGEST = 9000 };
 static const struct {
     const char *sets[2];
     uint32_t n_sharing;
+    bool moved; /* data have other places than addresses */
 } shapes[] = {
-    {{"l2_ways=2", "ddr_banks=8"}, 12},
-    {{"l2_line=128", "ddr_banks=4"}, 12},
-    {{"l1d_line=64", "ddr_row_bytes=1024"}, 16},
-    {{"l1d_bytes=4096", "l2_bytes=65536"}, 7},
-    {{"ddr_banks=1", "l2_bytes=32768"}, 16},
-    {{"l1d_ways=4", "l2_ways=4"}, 12}, /* has no fast way */
+    {{"l2_ways=2", "ddr_banks=8"}, 12, false},
+    {{"l2_line=128", "ddr_banks=4"}, 12, false},
+    {{"l1d_line=64", "ddr_row_bytes=1024"}, 16, false},
+    {{"l1d_bytes=4096", "l2_bytes=65536"}, 7, false},
+    {{"ddr_banks=1", "l2_bytes=32768"}, 16, false},
+    {{"l1d_ways=4", "l2_ways=4"}, 12, false}, /* has no fast way */
+    {{"ddr_bank_hash=0", "ddr_row_bytes=4096"}, 16, true},
+    {{"ddr_banks=2", "l2_line=128"}, 7, true},
+    {{"ddr_bank_hash=1", "ddr_banks=16"}, 16, true},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 static arena *mem;
 static mach_cache *fast, *plain;
 static uint32_t ways; /* of `fast` */
+static uint32_t *places;
+static bool moved;
+
+/* Regions of 16 MiB, one after the other, are moved by other distances. */
+enum { REGION = 1 << 24, PAGES = 1 << (32 - MACH_PAGE_SHIFT) };
 
 static mach_cache *make(uint32_t fast_cache, int shape)
 {
@@ -39,18 +48,29 @@ static mach_cache *make(uint32_t fast_cache, int shape)
                       "%s", err.msg);
     desc.fast_cache = fast_cache;
     ck_assert(!mach_cache_create(&desc, shapes[shape].n_sharing, &c, &err));
+    moved = shapes[shape].moved;
+    if (moved)
+        mach_cache_set_places(c, places);
     return c;
 }
 
 static void setup(void)
 {
     mem = arena_create(0);
+    places = calloc(PAGES, sizeof *places);
+    ck_assert_ptr_nonnull(places);
+    for (uint32_t page = 0; page < PAGES; page++) {
+        uint32_t region = page / (REGION >> MACH_PAGE_SHIFT);
+
+        places[page] = region * region * 1664525 / 64 * 64;
+    }
 }
 
 static void teardown(void)
 {
     mach_cache_destroy(fast);
     mach_cache_destroy(plain);
+    free(places);
     arena_destroy(mem);
 }
 
@@ -77,7 +97,7 @@ static void compare_counts(void)
 
 /* --- what is run --------------------------------------------------------- */
 
-/* A loop over neighbouring addresses. */
+/* A loop over neighbouring addresses, each site in a region. */
 typedef struct {
     uint32_t period, stride;
     uint64_t sites[12];
@@ -92,7 +112,8 @@ static loop make_loop(uint32_t *x)
     loop l = {.period = 1 + draw(x, 12), .stride = strides[draw(x, 10)]};
 
     for (uint32_t i = 0; i < l.period; i++)
-        l.sites[i] = MACH_ACCESS(at + i * pitch, bytes, draw(x, 6) < stores);
+        l.sites[i] = MACH_ACCESS(at + i * pitch + (moved ? i % 3 * REGION : 0),
+                                 bytes, draw(x, 6) < stores);
     return l;
 }
 
@@ -170,6 +191,8 @@ static void run_groups(uint32_t *x)
     uint32_t next = draw(x, 4) ? 128 * draw(x, 200) : draw(x, 9000);
     size_t n = (size_t)l.period * times;
 
+    if (moved && !draw(x, 4)) /* the same in other regions */
+        next = REGION;
     for (uint32_t g = 0, groups = 2 + draw(x, 5); g < groups; g++) {
         n = run_of_loop(&l, g * next, list, n < LONGEST ? n : LONGEST);
         run_in_cuts(list, n, x);

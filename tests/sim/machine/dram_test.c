@@ -23,6 +23,7 @@ static void setup(void)
     desc.ddr_row_switch = 30;
     desc.ddr_row_bytes = 1024;
     desc.ddr_banks = 2;
+    desc.ddr_bank_hash = 0;
     desc.l2_line = 64;
     d = dram_of(&desc);
     s = (dram_server){.bytes_per_cycle = 8 << 20, .line_bytes = 64};

@@ -14,12 +14,13 @@ static arena *mem;
 static void setup(void)
 {
     static const char *const round[] = {
-        "clk_mhz=1000",   "ddr_eff_bw=10",      "wg_dispatch=0",
-        "layer_fixed=0",  "ddr_load_stall=100", "l2_hit_stall=20",
-        "dma_setup=10",   "dma_first_byte=50",  "dma_line_overhead=5",
-        "dma_channels=1", "dma_bus_bytes=16",   "store_buffer=4",
-        "shave_start=0",  "ddr_row_cycle=60",   "ddr_row_switch=36",
-        "ddr_banks=8",    "ddr_row_bytes=4096", "ddr_peak_bw=16",
+        "clk_mhz=1000",    "ddr_eff_bw=10",      "wg_dispatch=0",
+        "layer_fixed=0",   "ddr_load_stall=100", "l2_hit_stall=20",
+        "dma_setup=10",    "dma_first_byte=50",  "dma_line_overhead=5",
+        "dma_channels=1",  "dma_bus_bytes=16",   "store_buffer=4",
+        "shave_start=0",   "ddr_row_cycle=60",   "ddr_row_switch=36",
+        "ddr_banks=8",     "ddr_row_bytes=4096", "ddr_peak_bw=16",
+        "ddr_bank_hash=0",
     };
     vpu_error err;
 

@@ -1,0 +1,221 @@
+/* See notes.h. */
+#include "runtime/report/notes.h"
+
+#include "sim/machine/cache.h"
+#include "sim/machine/crowding.h"
+
+/* Less of the time is not worth a sentence. */
+#define WORTH_IT 0.1
+
+enum { MAX_SIZES = 4 };
+
+static str *add(report_notes *n, const char *id)
+{
+    report_note *to = &n->list[n->n++];
+
+    *to = (report_note){.id = id};
+    return &to->text;
+}
+
+void report_notes_free(report_notes *n)
+{
+    for (uint32_t i = 0; i < n->n; i++)
+        str_free(&n->list[i].text);
+}
+
+static double shave_cycles(const backend_launch *s)
+{
+    return (double)s->exec.profile.cycles * s->n_shaves;
+}
+
+static double share_of_cause(const backend_launch *s, mach_cause c)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_shaves; i++)
+        n += s->exec.profile.by_cause[i][c];
+    return (double)n / shave_cycles(s);
+}
+
+/* --- sets of L2 ---------------------------------------------------------- */
+
+/* The distance that comes most often between neighbours among n lines. */
+static uint32_t usual_distance(const uint32_t *lines, uint32_t n)
+{
+    uint32_t best = 0, best_times = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t times = 0, distance = lines[i] - lines[i - 1];
+
+        for (uint32_t k = 1; k < n; k++)
+            times += lines[k] - lines[k - 1] == distance;
+        if (times > best_times) {
+            best_times = times;
+            best = distance;
+        }
+    }
+    return best;
+}
+
+/* "16 lines of in0, 262144 bytes apart, 1 of in1". The lines are ascending, so
+ * those of a buffer follow each other. */
+static void list_lines(const exec_sample *x, const mach_crowding *c, str *out)
+{
+    uint32_t n;
+
+    for (uint32_t i = 0; i < c->n_lines; i += n) {
+        const exec_sample_buffer *b = exec_sample_buffer_at(x, c->lines[i]);
+
+        for (n = 1; i + n < c->n_lines &&
+                    exec_sample_buffer_at(x, c->lines[i + n]) == b;)
+            n++;
+        str_printf(out, "%s%u%s of %s", i ? ", " : "", n,
+                   i        ? ""
+                   : n == 1 ? " line"
+                            : " lines",
+                   b ? b->name : "other data");
+        if (n > 1)
+            str_printf(out, " (%u bytes apart)",
+                       usual_distance(&c->lines[i], n));
+    }
+}
+
+static void add_sets(const report_source *r, const backend_launch *s,
+                     report_notes *n)
+{
+    double share = share_of_cause(s, MACH_CAUSE_DDR);
+    mach_crowding c;
+    str *text;
+
+    if (share < WORTH_IT || !s->sample || !s->sample->n ||
+        mach_crowding_of(r->desc, s->sample->n_shaves, s->sample->list,
+                         s->sample->n, &c, NULL) ||
+        !c.fills)
+        return;
+    share *= (double)c.avoidable / (double)c.fills;
+    if (share < WORTH_IT || c.n_lines < 2)
+        return;
+    text = add(n, "l2-sets");
+    str_printf(text,
+               "%.0f %% of the time waits for lines that L2 had and gave up, "
+               "because more than %u share a set: ",
+               share * 100, c.n_ways);
+    list_lines(s->sample, &c, text);
+}
+
+/* --- banks of DDR -------------------------------------------------------- */
+
+/* The buffer that most of the sample's accesses go to. */
+static const char *most_used(const exec_sample *x)
+{
+    uint32_t uses[EXEC_SAMPLE_BUFFERS] = {0}, best = 0;
+
+    for (uint32_t k = 0; k < x->n; k++) {
+        const exec_sample_buffer *b =
+            exec_sample_buffer_at(x, MACH_ACCESS_ADDR(x->list[k]));
+
+        if (b)
+            uses[b - x->buffers]++;
+    }
+    for (uint32_t i = 1; i < x->n_buffers; i++)
+        if (uses[i] > uses[best])
+            best = i;
+    return uses[best] ? x->buffers[best].name : NULL;
+}
+
+static void add_banks(const backend_launch *s, report_notes *n)
+{
+    double share = (double)s->exec.profile.bank_wait_cycles / shave_cycles(s);
+    const char *name;
+    str *text;
+
+    if (share < WORTH_IT)
+        return;
+    text = add(n, "ddr-banks");
+    str_printf(text,
+               "%.0f %% of the time waits for banks of DDR that other SHAVEs "
+               "keep busy",
+               share * 100);
+    name = s->sample ? most_used(s->sample) : NULL;
+    if (name)
+        str_printf(text, "; most accesses are to %s", name);
+}
+
+/* --- work-groups --------------------------------------------------------- */
+
+static void add_uneven(const backend_launch *s, report_notes *n)
+{
+    double share = share_of_cause(s, MACH_CAUSE_IDLE);
+    uint64_t most = 0, least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < s->n_shaves; i++) {
+        uint64_t here = s->exec.profile.shave_groups[i];
+
+        most = here > most ? here : most;
+        least = here < least ? here : least;
+    }
+    if (share < WORTH_IT || most == least)
+        return;
+    str_printf(add(n, "uneven"),
+               "%.0f %% of the time SHAVEs have nothing left to do: %llu "
+               "work-groups are %llu for some SHAVEs and %llu for others",
+               share * 100, (unsigned long long)s->exec.n_groups,
+               (unsigned long long)most, (unsigned long long)least);
+}
+
+/* Divisors of the work-items along x that are multiples of the factor, largest
+ * first. */
+static uint32_t sizes_that_vectorize(uint64_t items, uint32_t factor,
+                                     uint64_t sizes[MAX_SIZES])
+{
+    uint32_t n = 0;
+
+    for (uint64_t groups = 1; groups <= items / factor && n < MAX_SIZES;
+         groups++)
+        if (items % groups == 0 && items / groups % factor == 0)
+            sizes[n++] = items / groups;
+    return n;
+}
+
+static void add_scalar(const graph_launch *l, const backend_launch *s,
+                       report_notes *n)
+{
+    uint32_t factor = s->kernel->variants[SIM_VECTORIZED].factor, n_sizes;
+    uint64_t sizes[MAX_SIZES];
+    str *text;
+
+    if (s->exec.variant != SIM_SCALAR || factor < 2 ||
+        l->local[0] % factor == 0)
+        return;
+    text = add(n, "scalar");
+    str_printf(text,
+               "the scalar variant ran, as local size %u is no multiple of "
+               "%u; ",
+               l->local[0], factor);
+    n_sizes = sizes_that_vectorize(l->global[0], factor, sizes);
+    for (uint32_t i = 0; i < n_sizes; i++)
+        str_printf(text, "%s%llu",
+                   !i                 ? ""
+                   : i + 1 == n_sizes ? " or "
+                                      : ", ",
+                   (unsigned long long)sizes[i]);
+    if (n_sizes)
+        str_puts(text, " would run the vectorized one");
+    else
+        str_printf(
+            text, "no divisor of the global size %llu is, %llu would have some",
+            (unsigned long long)l->global[0],
+            (unsigned long long)(l->global[0] / factor + 1) * factor);
+}
+
+void report_notes_of(const report_source *r, uint32_t i, report_notes *n)
+{
+    const backend_launch *s = backend_launch_of(r->run, i);
+
+    if (r->timing != EXEC_NO_TIMING && s->exec.profile.cycles) {
+        add_sets(r, s, n);
+        add_banks(s, n);
+        add_uneven(s, n);
+    }
+    add_scalar(&r->graph->launches[i], s, n);
+}
