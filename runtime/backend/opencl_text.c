@@ -155,6 +155,48 @@ static bool is_half_constant(const char *p, size_t n)
            (starts(p, n, "M_") && n > 4 && is(p + n - 2, 2, "_H"));
 }
 
+static size_t word_length(const char *p)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    return n;
+}
+
+static bool is_plain_type(const char *p, size_t n)
+{
+    return (starts(p, n, "float") && is_lanes(p + 5, n - 5)) ||
+           is_integer_type(p, n) || is(p, n, "double") || is(p, n, "bool");
+}
+
+/* Behind the word `union`: is each member, as far as the text tells, of a type
+ * that is the same with promoted halves? A union without members here was
+ * declared before. */
+static bool is_plain_union(const char *p)
+{
+    static const char blanks[] = " \t\r\n";
+    const char *body = strpbrk(p, "{;)=");
+
+    if (!body || *body != '{')
+        return body;
+    for (p = body + 1 + strspn(body + 1, blanks); *p && *p != '}';) {
+        size_t n = word_length(p);
+
+        while (is(p, n, "const") || is(p, n, "volatile")) {
+            p += n + strspn(p + n, blanks);
+            n = word_length(p);
+        }
+        if (!is_plain_type(p, n))
+            return false;
+        p += strcspn(p, ";{}");
+        if (*p != ';')
+            return false;
+        p += 1 + strspn(p + 1, blanks);
+    }
+    return *p == '}';
+}
+
 static vpu_status check_word(rewriter *w, const char *p, size_t n)
 {
     if (starts(p, n, "__builtin_shave_") && !is_shave_known(p, n))
@@ -167,7 +209,7 @@ static vpu_status check_word(rewriter *w, const char *p, size_t n)
         return refuse(w, p, n,
                       "looks at the bits of a half: halves are floats here, "
                       "because the device has no cl_khr_fp16");
-    if (is(p, n, "union"))
+    if (is(p, n, "union") && !is_plain_union(p + n))
         return refuse(w, p, n,
                       "may show a half as something else: halves are floats "
                       "here, because the device has no cl_khr_fp16");

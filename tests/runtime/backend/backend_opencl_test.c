@@ -295,6 +295,11 @@ static const struct {
      "k.cl:3: error: 'as_half' looks at the bits", "no cl_khr_fp16", false},
     {HEAD "union { half h; short s; } u; u.h = src[0]; dst[0] = u.s; }",
      VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'union'", "no cl_khr_fp16", false},
+    {HEAD "union { int i; half2 h; } u; u.h = (half2)(src[0]); dst[0] = u.i; }",
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'union'", "no cl_khr_fp16", false},
+    {HEAD "union { short s; struct { half h; } t; } u; u.t.h = src[0]; "
+          "dst[0] = u.s; }",
+     VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'union'", "no cl_khr_fp16", false},
     {HEAD "dst[0] = ((__global const ushort8 *)src)->s1; }",
      VPU_ERR_UNSUPPORTED, "k.cl:2: error: 'ushort8' behind a cast", "", false},
     {"typedef unsigned short bits;\n" HEAD
@@ -316,6 +321,19 @@ static const struct {
      false},
 };
 enum { N_REFUSED = sizeof refused / sizeof *refused };
+
+/* Bits of what stays as it is. */
+START_TEST(unions_without_halves)
+{
+    bind_kernel(
+        "typedef union { const float f; uint u[1]; uchar4 b; } bits;\n" HEAD
+        "union { float f; int i; } v;\n"
+        "bits w = {.f = 2.0f};\n"
+        "v.f = (float)src[0]; dst[0] = (half)(v.i + w.u[0]); }",
+        KERNEL("", ROWS), SHAPE);
+    ck_assert_msg(!layer_open(&r, "opencl"), "%s", r.err.msg);
+}
+END_TEST
 
 START_TEST(refuses_what_floats_cannot_do)
 {
@@ -703,6 +721,7 @@ int main(void)
     tcase_add_loop_test(tc, promoted_text_computes_the_same, 0, N_EQUAL);
     tcase_add_test(tc, conversions_carry_promoted_halves);
     tcase_add_loop_test(tc, text_compiles_with_half, 0, N_WITH_HALF);
+    tcase_add_test(tc, unions_without_halves);
     tcase_add_loop_test(tc, refuses_what_floats_cannot_do, 0, N_REFUSED);
     tcase_add_test(tc, refuses_a_buffer_of_both);
     tcase_add_test(tc, mismatch_reads_as_on_sim);
