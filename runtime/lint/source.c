@@ -33,6 +33,47 @@ static size_t opaque(const char *s)
     return n + (s[n] == s[0]);
 }
 
+/* Is there this directive, and nothing but `rest` behind it on the line? NULL:
+ * anything. */
+static bool directive(const char *line, const char *name, const char *rest)
+{
+    size_t n = strlen(name);
+
+    line += strspn(line, " \t");
+    if (*line++ != '#')
+        return false;
+    line += strspn(line, " \t");
+    if (strncmp(line, name, n) || (rest && word(line[n])))
+        return false;
+    line += n + strspn(line + n, " \t");
+    if (!rest)
+        return true;
+    return !strncmp(line, rest, strlen(rest)) &&
+           strchr(" \t\r\n", line[strlen(rest)]);
+}
+
+/* Blanks what stands between #if 0 and its #endif or #else. */
+static void mask_never(char *code)
+{
+    unsigned depth = 0;
+
+    for (char *line = code; *line;) {
+        size_t n = strcspn(line, "\n");
+
+        if (!depth) {
+            depth = directive(line, "if", "0");
+        } else if (directive(line, "if", NULL)) { /* #ifdef, #ifndef, too */
+            depth++;
+        } else if (directive(line, "endif", NULL) ||
+                   (depth == 1 && directive(line, "el", NULL))) {
+            depth--;
+        }
+        if (depth)
+            memset(line, ' ', n);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static char *mask(const char *text, size_t n, arena *a)
 {
     char *out = arena_strndup(a, text, n);
@@ -45,6 +86,7 @@ static char *mask(const char *text, size_t n, arena *a)
                 out[i + k] = ' ';
         i += len ? len - 1 : 0;
     }
+    mask_never(out);
     return out;
 }
 

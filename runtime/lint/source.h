@@ -34,7 +34,9 @@ typedef struct {
     const char *path;
     const char *text; /* as in the file */
     size_t length;
-    const char *code; /* the same length; comments and literals are blanks */
+    /* The same length; comments, literals and what #if 0 leaves out are blanks.
+     */
+    const char *code;
     const lint_source_span *loops; /* by their first character */
     uint32_t n_loops;
     bool includes; /* a file of the user's: lines may be of that one */

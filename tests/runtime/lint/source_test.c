@@ -241,6 +241,33 @@ START_TEST(unrolled)
 }
 END_TEST
 
+/* A kernel that stands there twice is found where the preprocessor takes it. */
+START_TEST(what_if_0_leaves_out)
+{
+    lint_source_kernel k;
+
+    read_marked("#if 0\n"
+                "__kernel void k(__global int *x) { float4 no; }\n"
+                "# if 1\n"
+                "__kernel void k(__global int *y) { float4 no; }\n"
+                "#else\n"
+                "# endif\n"
+                "#else /* here */\n"
+                "__kernel void `k(__global int *d) { $float4 v = 0; }\n"
+                "#endif\n"
+                "  #  if 0 // not this\n"
+                "__kernel void k(__global int *z) { float4 no; }\n"
+                "#elif 0\n"
+                "#endif\n");
+    ck_assert(lint_source_find_kernel(&source, "k", a, &k));
+    ck_assert_uint_eq(k.name, marks[0]);
+    ck_assert_uint_eq(lint_source_vector_type(&source, &k), marks[1]);
+    read_marked("#if 01\n__kernel void k(int x) { }\n#endif\n"
+                "#ifdef A\n__kernel void k(int x) { }\n#endif\n");
+    ck_assert(!lint_source_find_kernel(&source, "k", a, &k));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lint's view of a text");
@@ -253,6 +280,7 @@ int main(void)
     tcase_add_loop_test(c, vector_types, 0, sizeof vectors / sizeof *vectors);
     tcase_add_loop_test(c, early_returns, 0, sizeof returns / sizeof *returns);
     tcase_add_test(c, parameters);
+    tcase_add_test(c, what_if_0_leaves_out);
     tcase_add_test(c, which_kernel);
     tcase_add_test(c, places);
     tcase_add_test(c, unrolled);
