@@ -13,22 +13,44 @@
 
 #include "sim/machine/desc.h"
 
-enum { MACH_BANK_FOLDS = 5 };
-
 typedef struct {
-    uint32_t row;  /* shift from an address, or a line's number, to a row's */
-    uint32_t mask; /* banks - 1 */
-    uint32_t fold[MACH_BANK_FOLDS]; /* shifts by 1, 2, 4 … groups of bits; of
-                                       31, which leave nothing, otherwise */
+    uint32_t row;   /* shift from an address, or a line's number, to a row's */
+    uint32_t mask;  /* banks - 1 */
+    uint32_t group; /* bits of a bank's number; 0 without hashing */
 } mach_banks;
 
 /* unit_shift: 0 for addresses, the shift of a line for numbers of lines. */
 mach_banks mach_banks_of(const mach_desc *desc, uint32_t unit_shift);
 
+/* The bank of a row in its low bits: all groups of the row's bits folded into
+ * the lowest. Shifts are constants, as this is done for each line of DDR; FOLD
+ * is x ^ x >> n for a row, or for a vector of rows. */
+#define MACH_BANK_FOLD(row, group, FOLD)                         \
+    switch (group) {                                             \
+    case 1:                                                      \
+        row = FOLD(FOLD(FOLD(FOLD(FOLD(row, 16), 8), 4), 2), 1); \
+        break;                                                   \
+    case 2:                                                      \
+        row = FOLD(FOLD(FOLD(FOLD(row, 16), 8), 4), 2);          \
+        break;                                                   \
+    case 3:                                                      \
+        row = FOLD(FOLD(FOLD(FOLD(row, 24), 12), 6), 3);         \
+        break;                                                   \
+    case 4:                                                      \
+        row = FOLD(FOLD(FOLD(row, 16), 8), 4);                   \
+        break;                                                   \
+    default: /* not hashed, or one bank */                       \
+        break;                                                   \
+    }
+
+static inline uint32_t mach_bank_fold(uint32_t row, uint32_t shift)
+{
+    return row ^ row >> shift;
+}
+
 static inline uint32_t mach_bank_of_row(const mach_banks *b, uint32_t row)
 {
-    for (int k = 0; k < MACH_BANK_FOLDS; k++)
-        row ^= row >> b->fold[k];
+    MACH_BANK_FOLD(row, b->group, mach_bank_fold)
     return row & b->mask;
 }
 

@@ -25,7 +25,6 @@ cache_batch cache_batch_begin(mach_cache *c)
     return (cache_batch){.l1 = c->l1,
                          .l2 = c->l2,
                          .g = c->g,
-                         .places = c->places,
                          .ddr = c->ddr,
                          .banks = &c->banks,
                          .fills = fills_of(c),
@@ -85,11 +84,12 @@ static void run_batch(mach_cache *c, const uint64_t *list, size_t n)
 {
     uint32_t recent = UINT32_MAX; /* no line */
     uint64_t all = 0, stored = 0;
+    mach_places places = c->places;
     cache_batch b = cache_batch_begin(c);
 
     for (const uint64_t *end = list + n; list < end; list++) {
         uint64_t upper = *list >> 32;
-        uint32_t addr = mach_place_of(b.places, MACH_ACCESS_ADDR(*list));
+        uint32_t addr = mach_place_of(places, MACH_ACCESS_ADDR(*list));
         uint32_t bytes = upper & 0xffff;
 
         all += upper;

@@ -19,7 +19,6 @@ typedef struct {
 typedef struct {
     cache_level l1, l2;
     cache_geometry g;
-    mach_places places;
     cache_tally tally;
     cache_ddr_loads ddr;
     cache_ddr_banks *banks;
@@ -61,8 +60,7 @@ static INLINE bool cache_l1_pair(const cache_level *l1, uint32_t line)
 static INLINE void cache_l2_pair(cache_batch *b, uint32_t line, uint32_t dirty)
 {
     cache_pair_of_ways *set = cache_pair(&b->l2, line), both = *set;
-    uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32);
-    uint32_t bank = cache_bank_of_line(b->g, line);
+    uint32_t mru = (uint32_t)both, lru = (uint32_t)(both >> 32), bank;
 
     if (mru >> 1 == line) {
         if (dirty & ~mru)
@@ -74,11 +72,13 @@ static INLINE void cache_l2_pair(cache_batch *b, uint32_t line, uint32_t dirty)
         return;
     }
     *set = line << 1 | dirty | (uint64_t)mru << 32;
+    bank = cache_bank_of_line(b->g, line);
     if (dirty)
         cache_stored_line(b->banks, &b->ddr, bank);
     else
         cache_loaded_line(b->banks, &b->ddr, bank);
-    b->banks->backs[cache_bank_of_line(b->g, lru >> 1)] += lru & 1;
+    if (lru & 1)
+        b->banks->backs[cache_bank_of_line(b->g, lru >> 1)]++;
 }
 
 /* A line of L1, and of L2 when L1 does not have it. */

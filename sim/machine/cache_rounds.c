@@ -34,7 +34,7 @@ static INLINE void run_ops(cache_batch *b, const repeat_ops *ops,
     uint32_t moved1 = moved << (b->g.l2 - b->g.l1);
 
     for (const repeat_op *o = ops->list, *end = o + ops->n; o < end; o++) {
-        uint32_t line = o->line + moved, bank = cache_bank_of_line(b->g, line);
+        uint32_t line = o->line + moved;
 
         switch ((repeat_kind)o->kind) {
         case OP_LOAD:
@@ -47,13 +47,15 @@ static INLINE void run_ops(cache_batch *b, const repeat_ops *ops,
             cache_l2_pair(b, line, 1);
             break;
         case OP_LOADED:
-            cache_loaded_line(b->banks, &b->ddr, bank);
+            cache_loaded_line(b->banks, &b->ddr,
+                              cache_bank_of_line(b->g, line));
             break;
         case OP_STORED:
-            cache_stored_line(b->banks, &b->ddr, bank);
+            cache_stored_line(b->banks, &b->ddr,
+                              cache_bank_of_line(b->g, line));
             break;
         case OP_BACK:
-            b->banks->backs[bank]++;
+            b->banks->backs[cache_bank_of_line(b->g, line)]++;
             break;
         case OP_PASS:
             pass(&b->ddr, o);

@@ -154,15 +154,16 @@ static uint64_t look_up(cache_level l2, const lines *s, backs *b)
 
 enum { WAYS_MRU = 0x55, WAYS_LRU = 0xaa }; /* of four sets */
 
+#define fold_rows(rows, shift) \
+    _mm256_xor_si256(rows, _mm256_srli_epi32(rows, shift))
+
 /* mach_bank of eight entries at once; bits above the mask stay. */
 static INLINE __attribute__((target("avx2,popcnt"))) __m256i
 banks_of_entries(const mach_banks *b, __m256i entries)
 {
     __m256i row = _mm256_srl_epi32(entries, _mm_cvtsi32_si128((int)b->row + 1));
 
-    for (int k = 0; k < MACH_BANK_FOLDS; k++)
-        row = _mm256_xor_si256(
-            row, _mm256_srl_epi32(row, _mm_cvtsi32_si128((int)b->fold[k])));
+    MACH_BANK_FOLD(row, b->group, fold_rows)
     return row;
 }
 
