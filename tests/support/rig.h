@@ -36,6 +36,8 @@ typedef struct {
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;
+    /* Other than EXEC_OVERRUN_FAULT: what a kernel finds there depends on the
+     * layout, so it does not run under the checkers. */
     exec_overruns overruns;
     const log_sink *log; /* of launches; NULL = none */
     /* What came of the last rig_run. */
