@@ -515,11 +515,12 @@ static bool do_counting(scan *x)
     const scan_instruction *i = x->i;
 
     for (size_t k = 0; k < sizeof counting / sizeof *counting; k++) {
-        const scan_operand *from = &i->op[i->n_ops - 1];
+        const scan_operand *from;
         scan_value v;
 
         if (strcmp(counting[k].name, i->name))
             continue;
+        from = &i->op[i->n_ops - 1];
         v = scan_read_operand(x, from, bits_of(from));
         write_operand(x, i->op, scan_low(counting[k].f(v, v), bits_of(i->op)));
         x->s.flags = (scan_flags){.compared = false};
