@@ -540,6 +540,12 @@ static void put_call(str *o, const char *prefix, const sim_kernel *k)
     str_puts(o, ");\n");
 }
 
+/* A phase of the source, not one made of copies in the kernel. */
+static bool has_function(const sim_kernel *k, sim_variant_kind phase)
+{
+    return k->variants[phase].present && !k->hoisted;
+}
+
 /* One function that is the work-group: const is left out, as the three may
  * differ in it. */
 static void put_group_function(str *o, const sim_kernel *k, bool promote)
@@ -555,12 +561,12 @@ static void put_group_function(str *o, const sim_kernel *k, bool promote)
         str_printf(o, " %s", k->args[i].name);
     }
     str_puts(o, ")\n{\n");
-    if (k->variants[SIM_PRELOAD].present) {
+    if (has_function(k, SIM_PRELOAD)) {
         put_call(o, "__dma_preload_", k);
         str_puts(o, "    __vpu_all;\n");
     }
     put_call(o, "", k);
-    if (k->variants[SIM_POSTWRITE].present) {
+    if (has_function(k, SIM_POSTWRITE)) {
         str_puts(o, "    __vpu_all;\n");
         put_call(o, "__dma_postwrite_", k);
     }
@@ -584,8 +590,7 @@ void opencl_text_program(const opencl_text *t, const sim_kernel *k,
     str_puts(&o, "\n");
     str_add(&o, t->body.data, t->body.n);
     *entry = k->name;
-    if (k->variants[SIM_PRELOAD].present ||
-        k->variants[SIM_POSTWRITE].present) {
+    if (has_function(k, SIM_PRELOAD) || has_function(k, SIM_POSTWRITE)) {
         put_group_function(&o, k, promote);
         *entry = arena_printf(a, "__vpu_group_%s", k->name);
     }

@@ -27,7 +27,8 @@ static const cli_option rows[] = {
     {"variant", "scalar|vectorized|dma_preload|dma_postwrite", OPTION_CHOICE,
      AT(variant), .help = "only this one"},
     {"explain", NULL, OPTION_FLAG, AT(explain),
-     .help = "one line instead: why the kernel was not vectorized"},
+     .help =
+         "instead: why the kernel was not vectorized, and in which phase each of its copies happens"},
     {"source", NULL, OPTION_FLAG, AT(source),
      .help = "the text of each source line before its first bundle"},
     {"json", NULL, OPTION_FLAG, AT(json), .help = "the programs as JSON"}};
@@ -194,6 +195,17 @@ static void explain(const sim_kernel *k, arena *a)
                k->source, k->name, k->variants[SIM_VECTORIZED].factor);
     else
         printf("%s (kernel '%s' is not vectorized)\n", reason(k, a), k->name);
+    for (uint32_t i = 0; i < k->n_copies; i++) {
+        const sim_copy *c = &k->copies[i];
+
+        if (c->why)
+            printf("%s:%u: the copy happens where it stands: %s\n", k->source,
+                   c->line, c->why);
+        else
+            printf("%s:%u: the copy %s '%s' happens in the %s phase\n",
+                   k->source, c->line, c->in ? "into" : "out of", c->array,
+                   sim_variant_name(c->phase));
+    }
 }
 
 static bool is_wanted(const asm_args *args, const isa_function *const *programs,

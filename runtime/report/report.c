@@ -47,6 +47,35 @@ static void add_local(str *out, const exec_result *e)
                    "buffers");
 }
 
+/* Those that wait where they stand, as those "not vectorized" are told of. */
+static void add_copies(str *out, const sim_kernel *k)
+{
+    for (uint32_t i = 0; i < k->n_copies; i++)
+        if (k->copies[i].why)
+            str_printf(out, "  %-26s %s:%u: %s\n", "copy in no phase",
+                       k->source, k->copies[i].line, k->copies[i].why);
+}
+
+static json_t *copies_json(const sim_kernel *k)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < k->n_copies; i++) {
+        const sim_copy *c = &k->copies[i];
+        json_t *o = json_pack(
+            "{s:i,s:s,s:s,s:s}", "line", (int)c->line, "array", c->array, "to",
+            c->in ? "local" : "global", "phase",
+            c->phase == SIM_SCALAR ? "compute" : sim_variant_name(c->phase));
+
+        if (c->why)
+            json_object_set_new(
+                o, "why",
+                json_sprintf("%s:%u: %s", k->source, c->line, c->why));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static void add_causes(str *out, const backend_launch *s)
 {
     double all = (double)s->exec.profile.cycles * s->n_shaves;
@@ -125,6 +154,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     if (s->kernel->not_vectorized)
         str_printf(out, "  %-26s %s\n", "not vectorized",
                    s->kernel->not_vectorized);
+    add_copies(out, s->kernel);
     add_notes(r, i, out);
 }
 
@@ -200,6 +230,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
                         s->kernel->not_vectorized
                             ? json_string(s->kernel->not_vectorized)
                             : json_null());
+    json_object_set_new(o, "copies", copies_json(s->kernel));
     json_object_set_new(o, "notes", notes_json(r, i));
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));

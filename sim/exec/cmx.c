@@ -42,24 +42,48 @@ static void add_private(const exec_launch *l, sim_variant_kind variant,
     }
 }
 
-/* Of local_data, each with so many bytes behind it. */
-static uint64_t arg_bytes(const exec_launch *l, uint32_t guard)
+/* What groups take turns in: local_data of a kernel with phases in its source,
+ * what the copies touch that a kernel's phases were made of. Those arrays of
+ * the program lie there once: groups run one behind the other here, and what a
+ * group leaves in them no other one reads. */
+static bool is_twice(const sim_kernel *k, uint32_t arg)
 {
+    return k->args[arg].space == SIM_ARG_LOCAL &&
+           (k->hoisted ? k->args[arg].twice : cmx_has_phases(k));
+}
+
+/* Of local_data that is there twice, or once, each with so many bytes behind
+ * it. */
+static uint64_t arg_bytes(const exec_launch *l, bool twice, uint32_t guard)
+{
+    const sim_kernel *k = l->kernel;
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < l->kernel->n_args; i++)
-        if (l->kernel->args[i].space == SIM_ARG_LOCAL)
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice)
             n += up(l->values[i].as.bytes) + guard;
+    return n;
+}
+
+static uint64_t twice_bytes(const exec_launch *l)
+{
+    const sim_kernel *k = l->kernel;
+    uint64_t n = arg_bytes(l, true, 0);
+
+    for (uint32_t i = 0; i < k->n_locals; i++)
+        if (k->locals[i].twice)
+            n += up(k->locals[i].bytes);
     return n;
 }
 
 static void place(const exec_launch *l, cmx_layout *c)
 {
-    uint64_t args = arg_bytes(l, c->guard);
+    uint64_t twice = arg_bytes(l, true, c->guard);
 
-    c->slot[0] = l->kernel->local_span;
-    c->slot[1] = c->slot[0] + (c->copies > 1 ? args : 0);
-    c->stack = c->slot[1] + args;
+    c->once = l->kernel->local_span;
+    c->slot[0] = c->once + arg_bytes(l, false, c->guard);
+    c->slot[1] = c->slot[0] + (c->copies > 1 ? twice : 0);
+    c->stack = c->slot[1] + twice;
     c->kept = c->stack + up(c->private_bytes);
     c->span = c->kept + c->kept_bytes;
 }
@@ -72,7 +96,8 @@ static cmx_layout lay_with(const exec_launch *l, sim_variant_kind variant,
     cmx_layout c = {.copies = copies, .guard = k->guard};
 
     add_private(l, variant, &c);
-    c.total = k->local_bytes + copies * arg_bytes(l, 0) + up(c.private_bytes) +
+    c.total = k->local_bytes + arg_bytes(l, false, 0) + arg_bytes(l, true, 0) +
+              (copies - 1) * twice_bytes(l) + up(c.private_bytes) +
               c.kept_bytes;
     place(l, &c);
     return c;
@@ -90,19 +115,25 @@ static cmx_layout lay(const exec_launch *l, sim_variant_kind variant,
     return two ? twice : lay_with(l, variant, 1);
 }
 
+static void list_one(str *list, const char *what, const char *name,
+                     uint64_t bytes, bool twice)
+{
+    str_printf(list, "\n  %8llu  %s '%s'%s",
+               (unsigned long long)(twice ? 2 * bytes : bytes), what, name,
+               twice ? ", twice for double buffering" : "");
+}
+
 static void list_consumers(const exec_launch *l, const cmx_layout *c, str *list)
 {
     const sim_kernel *k = l->kernel;
 
     for (uint32_t i = 0; i < k->n_locals; i++)
-        str_printf(list, "\n  %8u  __local array '%s'", k->locals[i].bytes,
-                   k->locals[i].name);
+        list_one(list, "__local array", k->locals[i].name, k->locals[i].bytes,
+                 c->copies > 1 && k->locals[i].twice);
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL)
-            str_printf(list, "\n  %8llu  local_data '%s'%s",
-                       (unsigned long long)l->values[i].as.bytes * c->copies,
-                       k->args[i].name,
-                       c->copies > 1 ? ", twice for double buffering" : "");
+            list_one(list, "local_data", k->args[i].name, l->values[i].as.bytes,
+                     c->copies > 1 && is_twice(k, i));
     if (c->private_bytes)
         str_printf(list, "\n  %8llu  private arrays",
                    (unsigned long long)c->private_bytes);
@@ -169,7 +200,7 @@ uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
                   uint32_t cmx, arena *a)
 {
     const sim_kernel *k = l->kernel;
-    uint64_t local = cmx + c->slot[slot];
+    uint64_t once = cmx + c->once, twice = cmx + c->slot[slot];
     uint8_t *block = arena_push(a, k->args_bytes + 16, 1, 64);
 
     for (uint32_t i = 0; i < k->n_args; i++) {
@@ -177,10 +208,11 @@ uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
         uint8_t *at = block + k->args[i].offset;
 
         if (k->args[i].space == SIM_ARG_LOCAL) {
-            uint32_t address = (uint32_t)local;
+            uint64_t *place = is_twice(k, i) ? &twice : &once;
+            uint32_t address = (uint32_t)*place;
 
             memcpy(at, &address, 4);
-            local += up(v->as.bytes) + c->guard;
+            *place += up(v->as.bytes) + c->guard;
         } else if (k->args[i].space == SIM_ARG_SCALAR) {
             memcpy(at, v->as.raw, k->args[i].bytes);
         } else {
@@ -199,6 +231,23 @@ static cmx_guard behind(const char *array, uint64_t at, uint32_t bytes,
                        .array_bytes = bytes};
 }
 
+/* Of local_data from that offset on; returns how many. */
+static uint32_t guard_args(const exec_launch *l, const cmx_layout *c,
+                           uint64_t at, bool twice, cmx_guard *list)
+{
+    const sim_kernel *k = l->kernel;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice) {
+            list[n] =
+                behind(k->args[i].name, at, l->values[i].as.bytes, c->guard);
+            at = list[n].from + list[n].bytes;
+            n++;
+        }
+    return n;
+}
+
 uint32_t cmx_guards(const exec_launch *l, const cmx_layout *c, arena *a,
                     const cmx_guard **out)
 {
@@ -210,17 +259,10 @@ uint32_t cmx_guards(const exec_launch *l, const cmx_layout *c, arena *a,
     for (uint32_t i = 0; i < k->n_locals && k->guard; i++)
         list[n++] = behind(k->locals[i].name, k->locals[i].offset,
                            k->locals[i].bytes, k->guard);
-    for (unsigned slot = 0; slot < c->copies && c->guard; slot++) {
-        uint64_t at = c->slot[slot];
-
-        for (uint32_t i = 0; i < k->n_args; i++)
-            if (k->args[i].space == SIM_ARG_LOCAL) {
-                list[n] = behind(k->args[i].name, at, l->values[i].as.bytes,
-                                 c->guard);
-                at = list[n].from + list[n].bytes;
-                n++;
-            }
-    }
+    if (c->guard)
+        n += guard_args(l, c, c->once, false, list + n);
+    for (unsigned slot = 0; slot < c->copies && c->guard; slot++)
+        n += guard_args(l, c, c->slot[slot], true, list + n);
     *out = list;
     return n;
 }
@@ -234,13 +276,16 @@ void cmx_name_parts(const exec_launch *l, sim_variant_kind variant,
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < k->n_locals; i++)
-        parts[n++] = (mach_local){.name = k->locals[i].name,
-                                  .bytes = k->locals[i].bytes};
+        parts[n++] =
+            (mach_local){.name = k->locals[i].name,
+                         .bytes = k->locals[i].bytes,
+                         .doubled = c.copies > 1 && k->locals[i].twice};
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL)
-            parts[n++] = (mach_local){.name = k->args[i].name,
-                                      .bytes = up(l->values[i].as.bytes),
-                                      .doubled = c.copies > 1};
+            parts[n++] =
+                (mach_local){.name = k->args[i].name,
+                             .bytes = up(l->values[i].as.bytes),
+                             .doubled = c.copies > 1 && is_twice(k, i)};
     if (c.private_bytes)
         parts[n++] = (mach_local){.name = "private arrays",
                                   .bytes = up(c.private_bytes)};

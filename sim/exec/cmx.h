@@ -21,7 +21,9 @@ typedef struct {
 
 /* Offsets in a SHAVE's CMX. */
 typedef struct {
-    uint64_t slot[2], stack, kept, span;
+    uint64_t once;    /* local_data that is there once */
+    uint64_t slot[2]; /* local_data that groups take turns in */
+    uint64_t stack, kept, span;
     uint64_t private_bytes, kept_bytes;
     uint64_t total; /* on the device, without guards */
     uint32_t guard; /* bytes behind each local_data */

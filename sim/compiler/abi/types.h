@@ -39,6 +39,8 @@ typedef struct {
     bool is_float;          /* scalar half or float */
     bool is_signed;
     bool is_const; /* pointer to const */
+    bool twice;    /* LOCAL: groups take turns in two of it, as the kernel has
+                      phases that fill or empty it */
 } sim_arg;
 
 typedef struct {
@@ -53,7 +55,18 @@ typedef struct {
 typedef struct {
     const char *name;
     uint32_t offset, bytes;
+    bool twice; /* as sim_arg.twice */
 } sim_local_array;
+
+/* A copy between global and local memory in the kernel itself. */
+typedef struct {
+    const char *array;      /* its local end; "" = not one array */
+    uint32_t line;          /* in the source */
+    bool in;                /* into local memory */
+    sim_variant_kind phase; /* in which it happens; SIM_SCALAR: where it
+                               stands (sim/compiler/middle/hoist.h) */
+    const char *why;        /* it is not in a phase of its own; or NULL */
+} sim_copy;
 
 /* Bytes behind an array in local memory that show an overrun (sim/exec/cmx.h):
  * the widest store there is; and how many arrays of a program may have them. */
@@ -68,6 +81,10 @@ typedef struct sim_kernel {
     const char *not_vectorized; /* why, with position; NULL when it was */
     sim_local_array *locals;    /* __local arrays of the program */
     uint32_t n_locals;
+    sim_copy *copies; /* of code for a debugger or for checking: none */
+    uint32_t n_copies;
+    bool hoisted; /* its phases are made of its copies, not of functions of the
+                     source */
     uint32_t local_bytes; /* as the device packs them */
     uint32_t local_span;  /* as they lie here, with guards */
     uint32_t guard;       /* bytes behind each array that nobody may write to */

@@ -20,6 +20,7 @@
 #include "sim/compiler/expand/names.h"
 #include "sim/compiler/middle/divide.h"
 #include "sim/compiler/middle/flatten.h"
+#include "sim/compiler/middle/hoist.h"
 #include "sim/compiler/middle/narrow.h"
 #include "sim/compiler/middle/vectorize.h"
 #include "sim/compiler/middle/workgroup.h"
@@ -43,6 +44,10 @@ static const char item_passes[] =
     "loop-unroll<O2;no-partial;no-peeling;no-runtime;no-upperbound;"
     "full-unroll-max=0>,sroa,early-cse<memssa>,gvn," INSTCOMBINE ",dse,"
     "simplifycfg,adce)";
+
+/* What addresses of copies needed, and the kernel does not. */
+static const char hoisted_passes[] =
+    "function(early-cse<memssa>," INSTCOMBINE ",simplifycfg,adce)";
 
 static const char first_group_passes[] =
     "function(sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ")";
@@ -600,6 +605,16 @@ static vpu_status build_checked(building *u, vpu_error *err)
     return st;
 }
 
+static vpu_status hoist_copies(building *u, vpu_error *err)
+{
+    hoist_result h;
+
+    hoist(u->fns, u->a, u->k, &h);
+    u->out->twice = h.arrays;
+    u->out->n_twice = h.n_arrays;
+    return u->k->hoisted ? run_passes(u->m, hoisted_passes, err) : VPU_OK;
+}
+
 static vpu_status build(building *u, vpu_error *err)
 {
     const char *path = u->job->path;
@@ -636,6 +651,8 @@ static vpu_status build(building *u, vpu_error *err)
     forget_rolled(m);
     if (!st)
         st = run_loop_passes(m, item_passes, u->narrow, u->a, err);
+    if (!st)
+        st = hoist_copies(u, err);
     if (st)
         return st;
     dump(m, "items");

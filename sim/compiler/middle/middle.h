@@ -22,6 +22,8 @@ typedef struct {
         unsigned factor;
         uint32_t item_bytes;
     } variants[SIM_N_VARIANTS];
+    LLVMValueRef *twice; /* __local arrays that groups take turns in */
+    uint32_t n_twice;
 } middle_unit;
 
 /* What else than code to run and to time is wanted; all NULL: nothing. */

@@ -54,6 +54,21 @@ static json_t *strings_json(const char *const *strings, uint32_t n)
     return list;
 }
 
+static json_t *copies_json(const sim_kernel *k)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < k->n_copies; i++) {
+        const sim_copy *c = &k->copies[i];
+
+        json_array_append_new(list, json_pack("{s:s,s:i,s:b,s:i,s:s*}", "array",
+                                              c->array, "line", (int)c->line,
+                                              "in", (int)c->in, "phase",
+                                              (int)c->phase, "why", c->why));
+    }
+    return list;
+}
+
 static json_t *info_json(const sim_kernel *k, const artifact_job *job)
 {
     json_t *args = json_array(), *variants = json_array();
@@ -63,12 +78,12 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
         const sim_arg *g = &k->args[i];
 
         json_array_append_new(
-            args,
-            json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b,s:b}", "name", g->name,
-                      "type", g->type, "space", (int)g->space, "bytes",
-                      (int)g->bytes, "offset", (int)g->offset, "element",
-                      (int)g->element_bytes, "float", (int)g->is_float,
-                      "signed", (int)g->is_signed, "const", (int)g->is_const));
+            args, json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:b}", "name",
+                            g->name, "type", g->type, "space", (int)g->space,
+                            "bytes", (int)g->bytes, "offset", (int)g->offset,
+                            "element", (int)g->element_bytes, "float",
+                            (int)g->is_float, "signed", (int)g->is_signed,
+                            "const", (int)g->is_const, "twice", (int)g->twice));
     }
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         json_array_append_new(
@@ -80,12 +95,13 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
                                 (int)k->variants[v].n_bundles));
     for (uint32_t i = 0; i < k->n_locals; i++)
         json_array_append_new(
-            locals, json_pack("{s:s,s:i,s:i}", "name", k->locals[i].name,
+            locals, json_pack("{s:s,s:i,s:i,s:b}", "name", k->locals[i].name,
                               "offset", (int)k->locals[i].offset, "bytes",
-                              (int)k->locals[i].bytes));
+                              (int)k->locals[i].bytes, "twice",
+                              (int)k->locals[i].twice));
     return json_pack(
         "{s:s,s:i,s:s,s:i,s:o,s:i,s:o,s:o,s:i,s:i,s:i,s:[i,i,i],s:b,s:s*,s:s*,"
-        "s:o,s:o}",
+        "s:o,s:o,s:o,s:b}",
         "kernel", k->name, "line", (int)k->line, "version", VPU_VERSION, "abi",
         SIM_ABI, "args", args, "args_bytes", (int)k->args_bytes, "variants",
         variants, "locals", locals, "local_bytes", (int)k->local_bytes,
@@ -93,7 +109,8 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
         (int)k->reqd_local[0], (int)k->reqd_local[1], (int)k->reqd_local[2],
         "atomics", (int)k->global_atomics, "not_vectorized", k->not_vectorized,
         "compiler", job->compiler, "deps", deps_json(job->deps, job->n_deps),
-        "options", strings_json(job->options, job->n_options));
+        "options", strings_json(job->options, job->n_options), "copies",
+        copies_json(k), "hoisted", (int)k->hoisted);
 }
 
 /* Sections that are there: name, bytes. */
@@ -249,6 +266,28 @@ static bool guards_fit(const sim_kernel *k)
     return ok;
 }
 
+/* A .bin made before copies were told of has none. */
+static void read_copies(json_t *list, arena *a, sim_kernel *k, bool *ok)
+{
+    json_t *o;
+    size_t i;
+
+    k->n_copies = (uint32_t)json_array_size(list);
+    k->copies = arena_array(a, sim_copy, k->n_copies + 1);
+    json_array_foreach(list, i, o)
+    {
+        const char *why = json_string_value(json_object_get(o, "why"));
+        uint32_t phase = get_u32(o, "phase", ok);
+
+        *ok &= phase < SIM_N_VARIANTS;
+        k->copies[i] = (sim_copy){.array = get_string(o, "array", a, ok),
+                                  .line = get_u32(o, "line", ok),
+                                  .in = json_is_true(json_object_get(o, "in")),
+                                  .phase = (sim_variant_kind)phase,
+                                  .why = why ? arena_strdup(a, why) : NULL};
+    }
+}
+
 static bool describe(json_t *info, arena *a, sim_kernel *k)
 {
     json_t *args = json_object_get(info, "args"), *o;
@@ -277,6 +316,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         g->is_float = json_is_true(json_object_get(o, "float"));
         g->is_signed = json_is_true(json_object_get(o, "signed"));
         g->is_const = json_is_true(json_object_get(o, "const"));
+        g->twice = json_is_true(json_object_get(o, "twice"));
         ok &= g->space <= SIM_ARG_LOCAL && g->bytes <= 128 &&
               k->args_bytes <= 65536 &&
               (uint64_t)g->offset + g->bytes <= k->args_bytes;
@@ -300,6 +340,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         k->locals[i].name = get_string(o, "name", a, &ok);
         k->locals[i].offset = get_u32(o, "offset", &ok);
         k->locals[i].bytes = get_u32(o, "bytes", &ok);
+        k->locals[i].twice = json_is_true(json_object_get(o, "twice"));
     }
     k->local_bytes = get_u32(info, "local_bytes", &ok);
     k->local_span = k->local_bytes; /* of a .bin made before guards */
@@ -313,6 +354,8 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
             json_array_get(json_object_get(info, "reqd_local"), i));
     k->global_atomics = json_is_true(json_object_get(info, "atomics"));
     k->not_vectorized = arena_strdup(a, why);
+    k->hoisted = json_is_true(json_object_get(info, "hoisted"));
+    read_copies(json_object_get(info, "copies"), a, k, &ok);
     read_options(json_object_get(info, "options"), a, k);
     return ok && k->variants[SIM_SCALAR].present;
 }

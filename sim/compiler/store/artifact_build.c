@@ -135,10 +135,19 @@ static uint32_t guard_of(const artifact_job *job, LLVMModuleRef m)
                                                              : SIM_LOCAL_GUARD;
 }
 
-static vpu_status place_globals(LLVMModuleRef m, const artifact_job *job,
+static bool is_twice(const middle_unit *u, LLVMValueRef array)
+{
+    for (uint32_t i = 0; i < u->n_twice; i++)
+        if (u->twice[i] == array)
+            return true;
+    return false;
+}
+
+static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                                 arena *a, sim_kernel *k, shave_layout *layout,
                                 vpu_error *err)
 {
+    LLVMModuleRef m = u->module;
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(m);
     size_t n = 0, cap = 0, nl = 0, cl = 0, len;
     shave_global *globals = NULL;
@@ -166,9 +175,9 @@ static vpu_status place_globals(LLVMModuleRef m, const artifact_job *job,
         if (as == AS_LOCAL) {
             *arena_append(a, globals, n, cap) =
                 (shave_global){g, (uint32_t)placed, (uint32_t)bytes};
-            *arena_append(a, k->locals, nl, cl) =
-                (sim_local_array){arena_strdup(a, plain_name(name)),
-                                  (uint32_t)placed, (uint32_t)bytes};
+            *arena_append(a, k->locals, nl, cl) = (sim_local_array){
+                arena_strdup(a, plain_name(name)), (uint32_t)placed,
+                (uint32_t)bytes, is_twice(u, g)};
             placed = ((placed + bytes + 15) & ~UINT64_C(15)) + k->guard;
         } else {
             *arena_append(a, globals, n, cap) = (shave_global){
@@ -384,7 +393,7 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     if (job->checking)
         parts.sites = &sites;
     if (!st)
-        st = place_globals(mu.module, job, a, &k, &layout, err);
+        st = place_globals(&mu, job, a, &k, &layout, err);
     if (!st) {
         offsets = arena_array(a, uint32_t, k.n_args + 1);
         for (uint32_t i = 0; i < k.n_args; i++)

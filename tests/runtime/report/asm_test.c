@@ -8,6 +8,7 @@
 #include "isa/text.h"
 #include "runtime/report/listing.h"
 #include "sim/compiler/kernel.h"
+#include "tests/support/fields.h"
 #include "tests/support/terminal.h"
 
 /* Lines 1 to 7. */
@@ -404,6 +405,76 @@ START_TEST(bad_input)
 }
 END_TEST
 
+/* A copy in, one behind a condition, one out. */
+static const char copies_cl[] =
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "__kernel void copies(__global const half *src, __global half *dst,\n"
+    "                     int n)\n"
+    "{\n"
+    "    __local half row[8], more[8];\n"
+    "    int x = get_local_id(0), first = get_group_id(0) * 8;\n"
+    "    event_t e = async_work_group_copy(row, src + first, 8, 0);\n"
+    "    wait_group_events(1, &e);\n"
+    "    if (n > 1) {\n"
+    "        e = async_work_group_copy(more, src, 8, 0);\n"
+    "        wait_group_events(1, &e);\n"
+    "        row[x] += more[x];\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    e = async_work_group_copy(dst + first, row, 8, 0);\n"
+    "    wait_group_events(1, &e);\n"
+    "}\n";
+static const char copies_xml[] =
+    "<CustomLayer name=\"Copies\" type=\"MVCL\" version=\"1\">\n"
+    "<Kernel entry=\"copies\"><Source filename=\"copies.cl\"/></Kernel>\n"
+    "<Parameters>\n"
+    "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "<Scalar arg-name=\"n\" type=\"int\" port-index=\"0\" source=\"I.F\"/>\n"
+    "</Parameters>\n"
+    "<WorkSizes dim=\"input,0\" global=\"X*Y,1,1\" local=\"X,1,1\"/>\n"
+    "</CustomLayer>\n";
+
+#define STAYS "copies.cl:10: it is in a loop or behind a condition"
+
+START_TEST(copies_are_told)
+{
+    json_error_t e;
+    json_t *j, *list;
+
+    terminal_file(&p, "copies.cl", copies_cl, strlen(copies_cl));
+    terminal_file(&p, "copies.xml", copies_xml, strlen(copies_xml));
+    terminal_run(&p, "asm copies.cl --explain");
+    ck_assert_int_eq(p.status, 0);
+    has("copies.cl:7: the copy into 'row' happens in the dma_preload phase\n"
+        "copies.cl:10: the copy happens where it stands: it is in a loop or "
+        "behind a condition\n"
+        "copies.cl:15: the copy out of 'row' happens in the dma_postwrite "
+        "phase\n");
+    terminal_run(&p, "run copies.xml --shape in0=1x2x3x8");
+    ck_assert_int_eq(p.status, 0);
+    has("  copy in no phase           " STAYS "\n");
+    terminal_run(&p, "run copies.xml --shape in0=1x2x3x8 --json");
+    j = json_loads(p.out, 0, &e);
+    list = json_object_get(json_array_get(json_object_get(j, "stages"), 0),
+                           "copies");
+    ck_assert_uint_eq(json_array_size(list), 3);
+    for (int i = 0; i < 3; i++) {
+        static const char *const phases[] = {"dma_preload", "compute",
+                                             "dma_postwrite"};
+        const json_t *c = json_array_get(list, (size_t)i);
+
+        ck_assert_str_eq(fields_text(c, "phase"), phases[i]);
+        ck_assert_str_eq(fields_text(c, "to"), i < 2 ? "local" : "global");
+        ck_assert_int_eq(json_object_get(c, "why") != NULL, i == 1);
+    }
+    ck_assert_str_eq(fields_text(json_array_get(list, 1), "why"), STAYS);
+    json_decref(j);
+}
+END_TEST
+
 START_TEST(help)
 {
     terminal_run(&p, "help asm");
@@ -435,6 +506,7 @@ int main(void)
     tcase_add_test(c, pipelined_loops);
     tcase_add_test(c, options_reach_the_compiler);
     tcase_add_loop_test(c, bad_input, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(c, copies_are_told);
     tcase_add_test(c, help);
     suite_add_tcase(s, c);
     r = srunner_create(s);

@@ -251,6 +251,20 @@ static void put_notes(str *t, const json_t *s)
                    fields_text(json_array_get(notes, i), "text"));
 }
 
+/* Copies that are in no phase of their own. */
+static void put_copies(str *t, const json_t *s)
+{
+    const json_t *copies = json_object_get(s, "copies");
+
+    for (size_t i = 0; i < json_array_size(copies); i++) {
+        const json_t *c = json_array_get(copies, i);
+
+        if (json_object_get(c, "why"))
+            str_printf(t, "  %-26s %s\n", "copy in no phase",
+                       fields_text(c, "why"));
+    }
+}
+
 static void put_stage(str *t, const json_t *j, const json_t *s)
 {
     bool timed = strcmp(fields_text(j, "timing"), "none") != 0;
@@ -272,6 +286,8 @@ static void put_stage(str *t, const json_t *j, const json_t *s)
     if (timed && json_is_string(json_object_get(s, "not_vectorized")))
         str_printf(t, "  %-26s %s\n", "not vectorized",
                    fields_text(s, "not_vectorized"));
+    if (timed)
+        put_copies(t, s);
     if (timed)
         put_notes(t, s);
 }

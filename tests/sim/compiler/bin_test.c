@@ -273,6 +273,40 @@ START_TEST(metadata_has_what_its_head_counts)
 }
 END_TEST
 
+/* Phases that the compiler made of copies: flag 4 of the kernel; each array of
+ * the program that they fill or empty is an argument with flag 8 behind the
+ * kernel's own, before the last, which is none (docs/formats.md). */
+START_TEST(metadata_of_generated_phases)
+{
+    const kernel_compile_config cfg = {.user.no_cache = true};
+    const char *path =
+        put("k.cl", "__kernel void k(__global int *d, __global const int *s,\n"
+                    "                __local int *t)\n{\n"
+                    "    __local int in[8], kept[8], back[8];\n"
+                    "    int l = get_local_id(0);\n"
+                    "    event_t e = async_work_group_copy(in, s, 8, 0);\n"
+                    "    e = async_work_group_copy(t, s + 8, 8, e);\n"
+                    "    wait_group_events(1, &e);\n"
+                    "    kept[l] = in[l] + t[l];\n"
+                    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                    "    back[l] = kept[7 - l];\n"
+                    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                    "    e = async_work_group_copy(d, back, 8, 0);\n"
+                    "    wait_group_events(1, &e);\n}\n");
+    const uint32_t flags[] = {0, 0, 1 | 4, 1 | 4 | 8, 2 | 4 | 8, 0};
+    const uint8_t *file, *meta;
+    size_t n, n_meta;
+
+    file = built(path, "k", &cfg, &n);
+    ck_assert(object_find(file, n, ".neo_metadata", &meta, &n_meta));
+    ck_assert_uint_eq(word(meta + 52, 0), 1 | 2 | 4);
+    ck_assert_uint_eq(word(meta + 52, 1), 6);
+    ck_assert_uint_eq(word(meta, 3), 6);
+    for (int k = 0; k < 6; k++)
+        ck_assert_uint_eq(word(meta + word(meta, 4) + 28 * k, 0), flags[k]);
+}
+END_TEST
+
 static const struct {
     const char *type;
     uint32_t bytes;
@@ -501,6 +535,7 @@ int main(void)
     tcase_add_loop_test(c, refused_with_words, 0,
                         sizeof without / sizeof *without);
     tcase_add_test(c, metadata_has_what_its_head_counts);
+    tcase_add_test(c, metadata_of_generated_phases);
     tcase_add_loop_test(c, metadata_has_bytes_of_elements, 0,
                         sizeof elements / sizeof *elements);
     tcase_add_loop_test(c, plain_form, 0, sizeof texts / sizeof *texts);
