@@ -328,7 +328,8 @@ static vpu_status check_batch(const layout *l)
     return VPU_OK;
 }
 
-/* It looks at edges in order, Tensors first, then Data, which counts as ANY. */
+/* It looks at edges in order, Tensors first, then Data, which counts as ANY.
+ * All outputs are split, a buffer of the layer too, which has a batch of 1. */
 static void mark_split(const config_kernel *k, graph_arg *args)
 {
     bool inputs = true;
@@ -338,8 +339,9 @@ static void mark_split(const config_kernel *k, graph_arg *args)
 
         if (x->kind == CONFIG_INPUT && x->format == CONFIG_ANY)
             inputs = false;
-        args[i].split =
-            x->kind == CONFIG_OUTPUT || (x->kind == CONFIG_INPUT && inputs);
+        args[i].split = x->kind == CONFIG_OUTPUT ||
+                        x->kind == CONFIG_OUTPUT_BUFFER ||
+                        (x->kind == CONFIG_INPUT && inputs);
     }
 }
 
@@ -363,10 +365,14 @@ static vpu_status count_items(const layout *l, const graph_launch *x,
         if (first && here != *n && l->b->request->batch == GRAPH_BATCH_DEVICE)
             return graph_fail(
                 l->b, x->file, g->line,
-                "stage %s: '%s' has a batch of %u, '%s' one of "
+                "stage %s: '%s' has a batch of %u, '%s'%s one of "
                 "%u; the vendor's compiler splits a stage whose "
                 "batches are equal (--batch whole does not split)",
-                x->name, first->name, *n, g->name, here);
+                x->name, first->name, *n, g->name,
+                l->b->graph->buffers[g->buffer].role == GRAPH_SCRATCH
+                    ? ", an output_buffer,"
+                    : "",
+                here);
         first = g;
         *n = here > *n ? here : *n;
     }

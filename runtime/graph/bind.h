@@ -99,7 +99,9 @@ typedef struct {
  * compiler allocates them.
  *
  * A batch, as graph_request.batch says: the first dimension of outputs, and of
- * inputs before the first of format ANY, of rank 4 and more. GRAPH_BATCH_WHOLE
+ * inputs before the first of format ANY, of rank 4 and more; 1 of a scratch
+ * buffer that a stage writes, so that a layer which hands data on in one has no
+ * batch but 1. GRAPH_BATCH_WHOLE
  * warns; kernels whose sizes count B expect it. With GRAPH_BATCH_DEVICE an item
  * of a stage is a launch of its own, "<stage>@batch=<item>"; all those tensors
  * must have the same number of items.

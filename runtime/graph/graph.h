@@ -62,7 +62,8 @@ typedef struct {
     float real;      /* FLOAT */
     bool written;    /* output or output_buffer binding */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:
-                   outputs, and inputs before the first of format ANY */
+                   outputs, buffers that the stage writes, and inputs
+                   before the first of format ANY */
     uint32_t line;   /* of the binding element in the XML */
     const char *why; /* BROKEN: the error, "file:line:col: error: ..." */
 } graph_arg;

@@ -219,6 +219,74 @@ START_TEST(batches_that_differ)
 }
 END_TEST
 
+/* Each item's stages would find the last item's data in the buffer: the
+ * vendor's compiler splits all outputs of a stage, and a buffer has no batch.
+ */
+static const char handed_on_xml[] =
+    "<CustomLayer name=\"Shift\" type=\"MVCL\" version=\"1\">\n"
+    " <Kernel entry=\"sum\" stage=\"0\"><Source filename=\"shift.cl\"/>\n"
+    "  <Parameters>\n"
+    "   <Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "   <Tensor arg-name=\"sums\" type=\"output_buffer\" port-index=\"0\" "
+    "dim=\"input,0\" size=\"F*2\"/>\n"
+    "  </Parameters>\n"
+    "  <WorkSizes dim=\"input,0\" global=\"F,1,1\" local=\"1,1,1\"/>\n"
+    " </Kernel>\n"
+    " <Kernel entry=\"shift\" stage=\"1\"><Source filename=\"shift.cl\"/>\n"
+    "  <Parameters>\n"
+    "   <Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "   <Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "   <Tensor arg-name=\"sums\" type=\"input_buffer\" port-index=\"0\" "
+    "dim=\"input,0\" size=\"F*2\"/>\n"
+    "  </Parameters>\n"
+    "  <WorkSizes dim=\"input,0\" global=\"X,Y,F\" local=\"8,1,1\"/>\n"
+    " </Kernel>\n</CustomLayer>\n";
+
+static const char handed_on_cl[] =
+    "__kernel void sum(__global const half *src, __global float *sums)\n"
+    "{\n"
+    "    int c = get_global_id(0);\n"
+    "    float sum = 0;\n"
+    "    for (int i = 0; i < 32; i++) sum += src[c * 32 + i];\n"
+    "    sums[c] = sum;\n"
+    "}\n"
+    "__kernel void shift(__global const half *src, __global half *dst,\n"
+    "                    __global const float *sums)\n"
+    "{\n"
+    "    int c = get_global_id(2);\n"
+    "    int at = (c * get_global_size(1) + get_global_id(1)) *\n"
+    "             get_global_size(0) + get_global_id(0);\n"
+    "    dst[at] = src[at] - (half)sums[c];\n"
+    "}\n";
+
+START_TEST(stages_that_hand_data_on)
+{
+    static const char *const what[] = {"run", "check"};
+
+    terminal_text(&p, "shift.cl", handed_on_cl);
+    terminal_text(&p, "shift.xml", handed_on_xml);
+    terminal_run(&p, "run shift.xml --shape in0=3x4x2x16 --batch device");
+    ck_assert_int_eq(p.status, 2);
+    ck_assert(strstr(p.err,
+                     "shift.xml:5: error: stage Shift@stage_0: 'src' has "
+                     "a batch of 3, 'sums', an output_buffer, one of 1"));
+    terminal_run(&p, "check shift.xml --shape in0=3x4x2x16 --batch device");
+    ck_assert_int_eq(p.status, 2);
+    for (size_t i = 0; i < 2; i++) {
+        terminal_run(&p, arena_printf(p.arena,
+                                      "%s shift.xml --shape in0=1x4x2x16 "
+                                      "--batch device",
+                                      what[i]));
+        ck_assert_int_eq(p.status, 0);
+    }
+    terminal_run(&p, "run shift.xml --shape in0=3x4x2x16 --batch whole");
+    ck_assert_int_eq(p.status, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("batch");
@@ -235,6 +303,7 @@ int main(void)
     tcase_add_loop_test(c, on_a_stick, 0, sizeof orders / sizeof *orders);
     tcase_add_test(c, sizes_of_all_items);
     tcase_add_test(c, batches_that_differ);
+    tcase_add_test(c, stages_that_hand_data_on);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
