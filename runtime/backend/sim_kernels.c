@@ -18,7 +18,7 @@ static const sim_checking *checking_of(backend_sim_graph *b,
     if (!c)
         return NULL;
     x = &b->stages[i].checking;
-    x->barriers = c->orders;
+    x->barriers = c->orders || !check_set_accesses(c->enabled);
     x->taint = c->taint && c->taint[i];
     x->nan = c->enabled & CHECK_BIT(CHECK_NAN);
     return x;

@@ -33,7 +33,7 @@ static const cli_option rows[] = {
     {"checks", "LIST", OPTION_TEXT, AT(checks),
      .help = "all, none, default, or some of these with commas between, -NAME "
              "taking one away:"
-#define CHECK(id, name, on, level, about, advice) " " name
+#define CHECK(id, name, on, level, from, about, advice) " " name
 #include "sim/check/check.def"
 #undef CHECK
              " (same-write and nan are not on by default)"},

@@ -144,7 +144,8 @@ static vpu_status no_such_type(const graph_binder *b)
     nearest n = {.word = b->target.type};
 
     for (size_t i = 0; i < f->n_layers; i++)
-        nearest_offer(&n, f->layers[i].type);
+        if (strcasecmp(f->layers[i].type, b->target.type))
+            nearest_offer(&n, f->layers[i].type);
     return err_set(b->err, VPU_ERR_INVALID,
                    "%s: binds no layer of type %s; %s%s%sit binds %s", f->path,
                    b->target.type, n.best ? "did you mean " : "",
@@ -160,43 +161,6 @@ static vpu_status none_suits(const graph_binder *b, const str *reasons)
                    "%s: no CustomLayer suits layer %s of type %s:%s",
                    b->request->binding->path, b->target.name, b->target.type,
                    str_text(reasons));
-}
-
-/* The CustomLayer that the request names by number. */
-static vpu_status pick_numbered(graph_binder *b)
-{
-    const config_file *f = b->request->binding;
-    uint32_t wanted = b->request->number, n = 0;
-    const config_layer *found = NULL;
-    const char *why;
-    str lines = {0};
-    vpu_status st;
-
-    for (size_t i = 0; i < f->n_layers; i++) {
-        const config_layer *l = &f->layers[i];
-
-        if (l->stage >= 0 || strcasecmp(l->type, b->target.type))
-            continue;
-        str_printf(&lines, "%s%u in line %u", n ? ", " : "", n + 1, l->line);
-        found = ++n == wanted ? l : found;
-    }
-    if (!n) {
-        st = no_such_type(b);
-    } else if (!found) {
-        st = err_set(b->err, VPU_ERR_INVALID,
-                     "%s: no binding %u of layer type %s; there are %s",
-                     f->path, wanted, b->target.type, str_text(&lines));
-    } else {
-        st = is_suitable(b, found, &why);
-        if (!st && why)
-            st = err_set(b->err, VPU_ERR_INVALID,
-                         "%s: binding %u of layer type %s does not suit:\n  %s",
-                         f->path, wanted, b->target.type, why);
-        if (!st)
-            st = set_stages(b, &found, 1);
-    }
-    str_free(&lines);
-    return st;
 }
 
 /* Implementations without a stage attribute: pick the first whose formats
@@ -283,6 +247,59 @@ static vpu_status pick_staged(graph_binder *b, str *reasons)
         *arena_append(b->arena, chosen, n, cap) = found;
     }
     return n ? set_stages(b, chosen, n) : none_suits(b, reasons);
+}
+
+static vpu_status take(graph_binder *b, const config_layer *l)
+{
+    const char *why;
+    str reasons = {0};
+    vpu_status st;
+
+    if (l->stage >= 0) {
+        st = pick_staged(b, &reasons);
+        str_free(&reasons);
+        return st;
+    }
+    st = is_suitable(b, l, &why);
+    if (!st && why)
+        st = err_set(b->err, VPU_ERR_INVALID,
+                     "%s: binding %u of layer type %s does not suit:\n  %s",
+                     b->request->binding->path, b->request->number,
+                     b->target.type, why);
+    return st ? st : set_stages(b, &l, 1);
+}
+
+/* The CustomLayer that the request names by number; those with stages are one,
+ * where the first of them stands. */
+static vpu_status pick_numbered(graph_binder *b)
+{
+    const config_file *f = b->request->binding;
+    uint32_t wanted = b->request->number, n = 0;
+    const config_layer *found = NULL;
+    bool staged = false;
+    str lines = {0};
+    vpu_status st;
+
+    for (size_t i = 0; i < f->n_layers; i++) {
+        const config_layer *l = &f->layers[i];
+
+        if (strcasecmp(l->type, b->target.type) || (l->stage >= 0 && staged))
+            continue;
+        staged |= l->stage >= 0;
+        str_printf(&lines, "%s%u in line %u", n ? ", " : "", n + 1, l->line);
+        found = ++n == wanted ? l : found;
+    }
+    if (!n) {
+        st = no_such_type(b);
+    } else if (!found) {
+        st = err_set(b->err, VPU_ERR_INVALID,
+                     "%s: no binding %u of layer type %s; there are %s",
+                     f->path, wanted, b->target.type, str_text(&lines));
+    } else {
+        st = take(b, found);
+    }
+    str_free(&lines);
+    return st;
 }
 
 vpu_status graph_select(graph_binder *b)

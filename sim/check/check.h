@@ -17,7 +17,7 @@
 #include "sim/exec/exec.h"
 
 typedef enum {
-#define CHECK(id, name, on, level, about, advice) CHECK_##id,
+#define CHECK(id, name, on, level, from, about, advice) CHECK_##id,
 #include "sim/check/check.def"
 #undef CHECK
     CHECK_N
@@ -32,6 +32,9 @@ const char *check_advice(check_kind k); /* what to do about it; may be "" */
 typedef uint32_t check_set;
 #define CHECK_BIT(k) (1u << (k))
 check_set check_default(void);
+/* Is there one that looks at accesses and operations? Otherwise code that tells
+ * of collective calls alone will do (sim_checking.barriers). */
+bool check_set_accesses(check_set set);
 /* "all", "none", "default" or names with "," between, "-name" taking one away
  * from what stands before it (from the default when it is first).
  *

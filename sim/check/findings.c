@@ -9,14 +9,16 @@
 enum { MAX_EVENTS = 1 << 16 };
 
 typedef enum { LEVEL_ERROR, LEVEL_NOTE } level;
+typedef enum { FROM_ACCESSES, FROM_ORDERS, FROM_LAUNCH } from;
 
 static const struct {
     const char *name, *about, *advice;
     bool on;
     level level;
+    from from;
 } checkers[] = {
-#define CHECK(id, name, on, level, about, advice) \
-    {name, about, advice, on, LEVEL_##level},
+#define CHECK(id, name, on, level, from, about, advice) \
+    {name, about, advice, on, LEVEL_##level, FROM_##from},
 #include "sim/check/check.def"
 #undef CHECK
 };
@@ -29,6 +31,14 @@ const char *check_name(check_kind k)
 bool check_is_note(check_kind k)
 {
     return checkers[k].level == LEVEL_NOTE;
+}
+
+bool check_set_accesses(check_set set)
+{
+    for (int k = 0; k < CHECK_N; k++)
+        if (set & CHECK_BIT(k) && checkers[k].from == FROM_ACCESSES)
+            return true;
+    return false;
 }
 
 const char *check_about(check_kind k)

@@ -1,6 +1,7 @@
 /* vpu check from outside: reports in three forms, suppressions, limits, what a
  * bad command line gets. */
 #include <check.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,48 @@ static void close_it(void)
 
 #define has(text) \
     ck_assert_msg(strstr(p.out, text) != NULL, "no '%s' in\n%s", text, p.out)
+
+static int n_kernels; /* nftw has no place for it */
+
+static int count_file(const char *path, const struct stat *st, int kind,
+                      struct FTW *at)
+{
+    (void)path;
+    (void)st;
+    (void)at;
+    n_kernels += kind == FTW_F;
+    return 0;
+}
+
+static int kernels_kept(void)
+{
+    n_kernels = 0;
+    ck_assert(
+        !nftw(arena_printf(p.arena, "%s/.cache", p.dir), count_file, 8, 0));
+    return n_kernels;
+}
+
+/* Code that tells of every access is made for checkers that look at accesses,
+ * and for no other ones: these share what there is then. */
+START_TEST(code_that_checkers_need)
+{
+    static const char *const without[] = {
+        "none", "group-size", "local-memory,order", "order --order all"};
+    int few = 0;
+
+    open_with(faulty);
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        terminal_run(&p, arena_printf(p.arena, RUN " --checks %s", without[i]));
+        ck_assert_int_eq(p.status, 0);
+        few = few ? few : kernels_kept();
+        ck_assert_int_eq(kernels_kept(), few);
+    }
+    terminal_run(&p, RUN " --checks bounds");
+    ck_assert_int_eq(p.status, 1);
+    ck_assert_int_gt(kernels_kept(), few);
+    close_it();
+}
+END_TEST
 
 START_TEST(text)
 {
@@ -402,6 +445,7 @@ int main(void)
     int failed;
 
     tcase_set_timeout(t, 120);
+    tcase_add_test(t, code_that_checkers_need);
     tcase_add_test(t, text);
     tcase_add_test(t, place_without_a_line);
     tcase_add_test(t, clean_bill);

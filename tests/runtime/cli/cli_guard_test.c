@@ -422,6 +422,32 @@ START_TEST(limits_of_suites)
 }
 END_TEST
 
+/* The flat form has a CustomLayer for each stage of a layer: one binding. */
+START_TEST(stages_are_one_binding)
+{
+    static const char stage[] =
+        "<CustomLayer name=\"Steps\" stage=\"%d\" type=\"MVCL\" "
+        "version=\"1\">\n<Kernel entry=\"scale\">"
+        "<Source filename=\"plain.cl\"/></Kernel>\n<Parameters>" TENSORS SCALE
+        "</Parameters>\n<WorkSizes dim=\"input,0\" " EACH
+        "/>\n</CustomLayer>\n";
+
+    terminal_text(&p, "plain.cl", plain_cl);
+    terminal_text(&p, "steps.xml",
+                  arena_printf(p.arena, "%s%s", arena_printf(p.arena, stage, 0),
+                               arena_printf(p.arena, stage, 1)));
+    expect("run steps.xml --quiet" BOUND, 0, "");
+    prints("Steps@stage_1");
+    expect("run steps.xml --quiet --binding 1" BOUND, 0, "");
+    prints("Steps@stage_0");
+    prints("Steps@stage_1");
+    expect("run steps.xml --binding 2" BOUND, 2,
+           "no binding 2 of layer type Steps; there are 1 in line 1");
+    expect("run steps.xml --binding 1 --layer Step" BOUND, 2,
+           "did you mean Steps?");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("guarding kernels");
@@ -443,6 +469,7 @@ int main(void)
     tcase_add_test(c, golden_outputs_that_are_none);
     tcase_add_test(c, another_binding);
     tcase_add_test(c, bindings_by_number);
+    tcase_add_test(c, stages_are_one_binding);
     tcase_add_test(c, parameters_of_either);
     tcase_add_test(c, limits);
     tcase_add_test(c, limits_of_recordings);
