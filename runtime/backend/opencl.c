@@ -94,6 +94,7 @@ static vpu_status read_text(opencl *o, const graph_launch *l, stage *s,
                             vpu_error *err)
 {
     opencl_source src = {.path = s->src.path,
+                         .entry = l->entry,
                          .text = l->text,
                          .options = o->cfg->compile.options,
                          .n_options = l->text ? 0 : o->cfg->compile.n_options,

@@ -6,20 +6,17 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 4, N_POINTERS = 2 };
+#include "runtime/backend/opencl_words.h"
 
-static bool is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+enum { MAX_DEPTH = 4, N_POINTERS = 2 };
 
 static bool has_word(const char *p, const char *end, const char *word)
 {
     size_t n = strlen(word);
 
     for (const char *at = p; end - at >= (ptrdiff_t)n; at++)
-        if (!memcmp(at, word, n) && (at == p || !is_name_char(at[-1])) &&
-            (at + n == end || !is_name_char(at[n])))
+        if (!memcmp(at, word, n) && (at == p || !opencl_is_name_char(at[-1])) &&
+            (at + n == end || !opencl_is_name_char(at[n])))
             return true;
     return false;
 }
@@ -46,8 +43,8 @@ behind(const char *p, const char *end)
 static bool doubles(const char *p, const char *end)
 {
     for (const char *at = p; at < end; at++) {
-        if ((at > p && is_name_char(at[-1])) ||
-            (at + 1 < end && (is_name_char(at[1]) || at[1] == '.')))
+        if ((at > p && opencl_is_name_char(at[-1])) ||
+            (at + 1 < end && (opencl_is_name_char(at[1]) || at[1] == '.')))
             continue;
         if (*at == '2' && (is_before(p, at, "*") || behind(at + 1, end) == '*'))
             return true;
@@ -82,8 +79,8 @@ static const char *assigned(const char *text, const char *at, const char *name,
     for (const char *p = text; p + n < at; p++) {
         const char *q = p + n;
 
-        if (memcmp(p, name, n) || is_name_char(*q) ||
-            (p > text && is_name_char(p[-1])))
+        if (memcmp(p, name, n) || opencl_is_name_char(*q) ||
+            (p > text && opencl_is_name_char(p[-1])))
             continue;
         q += strspn(q, " \t\n");
         if (*q == '=' && q[1] != '=')
@@ -102,7 +99,7 @@ static bool by_hand(const char *text, const char *p, const char *end, int depth)
         size_t n = 0;
         const char *from;
 
-        while (at + n < end && is_name_char(at[n]))
+        while (at + n < end && opencl_is_name_char(at[n]))
             n++;
         from =
             n && !isdigit((unsigned char)*at) ? assigned(text, p, at, n) : NULL;
@@ -118,7 +115,7 @@ const char *opencl_bytes_by_hand(const char *text, const char *name, size_t *n)
     const char *p = name;
     int argument = 0;
 
-    while (is_name_char(*p))
+    while (opencl_is_name_char(*p))
         p++;
     p += strspn(p, " \t\n");
     if (*p != '(')

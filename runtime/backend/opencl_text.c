@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "runtime/backend/opencl_bytes.h"
+#include "runtime/backend/opencl_reach.h"
+#include "runtime/backend/opencl_words.h"
 #include "runtime/backend/preprocess.h"
 
 __asm__(".section .rodata\n"
@@ -34,20 +36,6 @@ typedef struct {
     const char **integer_names; /* typedefs of integers */
     size_t n_integer_names, integer_names_cap;
 } rewriter;
-
-static bool is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static size_t name_length(const char *p)
-{
-    size_t n = 0;
-
-    while (is_name_char(p[n]))
-        n++;
-    return n;
-}
 
 static bool is(const char *p, size_t n, const char *word)
 {
@@ -288,7 +276,7 @@ static vpu_status check_cast(rewriter *w)
 
     for (;; p += n) {
         p += strspn(p, " \t\n");
-        n = name_length(p);
+        n = opencl_name_length(p);
         if (!n)
             break;
         if (is_integer_name(w, p, n)) {
@@ -299,8 +287,8 @@ static vpu_status check_cast(rewriter *w)
     }
     if (*p != '*')
         return VPU_OK;
-    while (*p == '*' || *p == ' ' || is_name_char(*p)) {
-        n = name_length(p);
+    while (*p == '*' || *p == ' ' || opencl_is_name_char(*p)) {
+        n = opencl_name_length(p);
         if (n && !is(p, n, "const") && !is(p, n, "restrict") &&
             !is(p, n, "volatile"))
             return VPU_OK;
@@ -358,12 +346,7 @@ static void directive(rewriter *w)
 
 static void literal(rewriter *w)
 {
-    char quote = *w->p;
-    size_t n = 1;
-
-    while (w->p[n] && w->p[n] != quote && w->p[n] != '\n')
-        n += w->p[n] == '\\' && w->p[n + 1] ? 2 : 1;
-    copy(w, n + (w->p[n] == quote));
+    copy(w, opencl_literal_length(w->p));
     w->after_name = false;
 }
 
@@ -373,7 +356,7 @@ static void number(rewriter *w)
     size_t n = 0;
     bool hex = w->p[0] == '0' && (w->p[1] == 'x' || w->p[1] == 'X');
 
-    while (is_name_char(w->p[n]) || w->p[n] == '.' ||
+    while (opencl_is_name_char(w->p[n]) || w->p[n] == '.' ||
            (n && (w->p[n] == '+' || w->p[n] == '-') &&
             strchr(hex ? "pP" : "eEpP", w->p[n - 1])))
         n++;
@@ -407,7 +390,7 @@ static void watch_copy(rewriter *w, size_t n)
 
 static vpu_status word(rewriter *w)
 {
-    size_t n = name_length(w->p);
+    size_t n = opencl_name_length(w->p);
     vpu_status st = check_word(w, w->p, n);
 
     watch_typedef(w, w->p, n);
@@ -448,7 +431,7 @@ static vpu_status rewrite(rewriter *w)
         else if (isdigit((unsigned char)c) ||
                  (c == '.' && isdigit((unsigned char)w->p[1])))
             number(w);
-        else if (is_name_char(c))
+        else if (opencl_is_name_char(c))
             st = word(w);
         else
             st = punctuation(w);
@@ -461,7 +444,7 @@ static vpu_status rewrite(rewriter *w)
 static bool names_half(const char *p)
 {
     while (*p) {
-        size_t n = name_length(p);
+        size_t n = opencl_name_length(p);
 
         if (n && is_half(p, n))
             return true;
@@ -491,8 +474,8 @@ vpu_status opencl_text_read(const opencl_source *s, arena *a, opencl_text *out,
                     a, &text, err);
     if (st)
         return st;
-    out->halves = names_half(text);
-    w.text = w.p = text;
+    w.text = w.p = opencl_reach(text, s->entry, a);
+    out->halves = names_half(w.text);
     w.line = 1;
     st = rewrite(&w);
     if (st)
@@ -524,7 +507,7 @@ static const char *space_of(const sim_arg *p)
 /* The type as the rewritten text has it. */
 static void put_type(str *o, const char *type, bool promote)
 {
-    size_t n = name_length(type);
+    size_t n = opencl_name_length(type);
 
     str_printf(o, "%s%s",
                is_vector(type, n) || (promote && is_half(type, n)) ? "__vpu_"

@@ -8,7 +8,8 @@
 
 typedef struct {
     const char *path;
-    const char *text; /* NULL = the file's */
+    const char *entry; /* the kernel: what it does not reach is not looked at */
+    const char *text;  /* NULL = the file's */
     const char *const *options;
     uint32_t n_options;
     bool promote; /* half becomes float */

@@ -251,7 +251,8 @@ enum { N_WITH_HALF = sizeof with_half / sizeof *with_half };
  * of 64 and of 32 bits, and promoted too, which finds what only PoCL takes. */
 START_TEST(text_compiles_with_half)
 {
-    opencl_source src = {.path = with_half[_i].file};
+    opencl_source src = {.path = with_half[_i].file,
+                         .entry = with_half[_i].entry};
     kernel_source source = {.path = src.path, .entry = with_half[_i].entry};
     kernel_compile_config cfg = {0};
     sim_kernel *k;
@@ -321,6 +322,77 @@ static const struct {
      false},
 };
 enum { N_REFUSED = sizeof refused / sizeof *refused };
+
+#define BITS "    return x > as_half((ushort)3);\n"
+#define LOOKS "ushort looks(half x)\n{\n" BITS "}\n"
+
+/* A function that looks at a half's bits, and who calls it; part: of the
+ * refusal, NULL = the kernel does not reach it. */
+static const struct {
+    const char *text, *part;
+} reaching[] = {
+    {LOOKS HEAD "dst[0] = src[0]; }", NULL},
+    {HEAD "dst[0] = src[0]; }\n" LOOKS, NULL},
+    {LOOKS HEAD "dst[0] = looks(src[0]) ? 1 : 2; }",
+     "k.cl:3: error: 'as_half'"},
+    {LOOKS "int between(half x)\n{\n    return looks(x) + 1;\n}\n" HEAD
+           "dst[0] = between(src[0]) ? 1 : 2; }",
+     "k.cl:3: error: 'as_half'"},
+    {LOOKS "int between(half x)\n{\n    return looks(x) + 1;\n}\n" HEAD
+           "dst[0] = src[0]; }",
+     NULL},
+    /* The names of a string, of a part of a word, and of a later line. */
+    {LOOKS HEAD "dst[0] = src[0]; printf(\"looks(%d) }\", 1); "
+                "int looks_up = 3; (void)looks_up; }",
+     NULL},
+    /* Another kernel of the file, and one that has attributes. */
+    {"__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(\n"
+     "    __global const half *src, __global half *dst)\n{\n"
+     "    dst[0] = as_half((ushort)(as_ushort(src[0]) & 0x7fff));\n}\n" HEAD
+     "dst[0] = src[0]; }",
+     NULL},
+    {"__kernel void __dma_preload_k(__global const half *src, __global half "
+     "*dst) {\n    if (src[0] > as_half((ushort)3)) dst[1] = 0;\n}\n" HEAD
+     "dst[0] = src[0]; }",
+     "k.cl:2: error: 'as_half'"},
+    {"typedef struct { int a, b; } pair;\n"
+     "__constant pair table[] = {{1, 2}, {3, 4}};\n"
+     "static __attribute__((always_inline)) ushort looks(half x)\n"
+     "    __attribute__((const));\n"
+     "static ushort looks(half x) { if (x > 0) { " BITS " } return 0; }\n" HEAD
+     "dst[0] = src[0] + table[1].b; }",
+     NULL},
+};
+enum { N_REACHING = sizeof reaching / sizeof *reaching };
+
+START_TEST(looks_at_what_is_reached)
+{
+    const char *part = reaching[_i].part;
+    vpu_status st;
+
+    if (layer_opencl_has_half(&r))
+        return;
+    bind_kernel(reaching[_i].text, KERNEL("", ROWS), SHAPE);
+    st = layer_open(&r, "opencl");
+    ck_assert_msg(st == (part ? VPU_ERR_UNSUPPORTED : VPU_OK), "%d: %s", _i,
+                  r.err.msg);
+    ck_assert_msg(!part || strstr(r.err.msg, part), "%s", r.err.msg);
+}
+END_TEST
+
+/* Errors of the device's compiler have their lines, whatever was left out in
+ * front of them. */
+START_TEST(lines_stay_where_functions_go)
+{
+    bind_kernel("int unused(int x)\n{\n    return x;\n}\n\n" HEAD
+                "dst[0] =\n    as_short(src[0]); }",
+                KERNEL("", ROWS), SHAPE);
+    if (layer_opencl_has_half(&r))
+        return;
+    ck_assert(layer_open(&r, "opencl") == VPU_ERR_COMPILE);
+    ck_assert_msg(strstr(r.err.msg, "k.cl:8"), "%s", r.err.msg);
+}
+END_TEST
 
 /* Bits of what stays as it is. */
 START_TEST(unions_without_halves)
@@ -721,6 +793,8 @@ int main(void)
     tcase_add_loop_test(tc, promoted_text_computes_the_same, 0, N_EQUAL);
     tcase_add_test(tc, conversions_carry_promoted_halves);
     tcase_add_loop_test(tc, text_compiles_with_half, 0, N_WITH_HALF);
+    tcase_add_loop_test(tc, looks_at_what_is_reached, 0, N_REACHING);
+    tcase_add_test(tc, lines_stay_where_functions_go);
     tcase_add_test(tc, unions_without_halves);
     tcase_add_loop_test(tc, refuses_what_floats_cannot_do, 0, N_REFUSED);
     tcase_add_test(tc, refuses_a_buffer_of_both);
