@@ -147,13 +147,19 @@ static void reach(reader *r, const char *name, size_t length, function **stack)
     }
 }
 
+/* # 12 "file.cl", no pragma */
+static bool is_line_mark(const char *p, size_t n)
+{
+    return n > 2 && p[0] == '#' && p[1] == ' ' && isdigit((unsigned char)p[2]);
+}
+
 /* Its ends of lines, and what they are said to be lines of. */
 static void put_lines(const reader *r, const function *f, str *out)
 {
     for (const char *p = f->begin; p < f->end;) {
         size_t n = token_length(r->text, p);
 
-        if (*p == '\n' || (*p == '#' && n > 1))
+        if (*p == '\n' || is_line_mark(p, n))
             str_add(out, p, n);
         p += n;
     }
