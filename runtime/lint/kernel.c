@@ -5,6 +5,7 @@
 
 #include "runtime/lint/lint_priv.h"
 #include "runtime/lint/loops.h"
+#include "runtime/lint/walks.h"
 
 /* Each pragma costs two or three compilations: what stands behind so many is
  * not looked at. */
@@ -237,28 +238,29 @@ static void check_unroll(lint_state *l, const lint_stage *s)
 
 /* --- loops of the program ------------------------------------------------ */
 
-static bool walks(const isa_instr *in)
+/* Of one element; what moves a vector is another matter. */
+static bool is_scalar_access(const isa_instr *in)
 {
-    return (in->op == ISA_OP_ldp || in->op == ISA_OP_stp) &&
+    return (in->op == ISA_OP_ld || in->op == ISA_OP_st ||
+            in->op == ISA_OP_ldp || in->op == ISA_OP_stp) &&
            in->sub == ISA_GLOBAL;
 }
 
 /* Loops over work-items are the compiler's; those the source has are meant. */
-static void check_ddr(lint_state *l, const lint_stage *s, const isa_function *f,
-                      uint32_t b)
+static void check_ddr(lint_state *l, const lint_stage *s, const lint_walks *w,
+                      const isa_function *f, uint32_t b)
 {
     const isa_block *x = &f->blocks[b];
     const isa_instr *first = NULL;
-    uint32_t n = 0;
 
     for (uint32_t i = x->first; i < x->first + x->n_instrs; i++) {
         const isa_instr *in = &f->instrs[i];
 
-        if (!walks(in) || s->src->includes ||
-            !lint_source_in_loop(s->src,
-                                 lint_source_offset(s->src, in->line, in->col)))
+        if (!is_scalar_access(in) || s->src->includes ||
+            !lint_source_in_loop(
+                s->src, lint_source_offset(s->src, in->line, in->col)) ||
+            !lint_walks_access(w, b, in))
             continue;
-        n++;
         if (!first || in->line < first->line ||
             (in->line == first->line && in->col < first->col))
             first = in;
@@ -323,12 +325,12 @@ static void check_spills(lint_state *l, const lint_stage *s,
 static void check_loops(lint_state *l, const lint_stage *s)
 {
     const isa_function *f = lint_program(s->programs);
+    const lint_walks *w = f ? lint_walks_find(f, l->arena) : NULL;
 
     for (uint32_t b = 0; f && b < f->n_blocks; b++) {
-        if (!loops_is_loop(f, b))
-            continue;
-        check_ddr(l, s, f, b);
-        check_spills(l, s, f, b);
+        check_ddr(l, s, w, f, b);
+        if (loops_is_loop(f, b))
+            check_spills(l, s, f, b);
     }
 }
 

@@ -43,6 +43,19 @@ typedef struct {
     const char *twin_xml, *twin_cl, *twin_args; /* NULL = as above */
 } fault;
 
+/* All items follow one pointer, p, n times. Loops start at line 7. */
+#define WALK_XML HEAD IN OUT SCALAR("n", "int", "source=\"3\"") TAIL
+#define WALK(loop)                                           \
+    GLOBALS ", int n)\n{\n    float sum = 0;\n"              \
+            "    __global const half *p = src;\n\n    " loop \
+            "\n    dst[get_global_id(0)] = sum;\n}\n"
+#define LOCAL_WALK_XML \
+    HEAD IN OUT SCALAR("n", "int", "source=\"3\"") LOCAL("t", "64") TAIL
+#define LOCAL_WALK(loop)                                                      \
+    GLOBALS ", int n, __local half *restrict t)\n{\n"                         \
+            "    float sum = 0;\n    __local const half *p = t;\n\n    " loop \
+            "\n    dst[get_global_id(0)] = sum;\n}\n"
+
 #define SHAPE "--shape in0=1x4x32x32"
 
 static const fault faults[] = {
@@ -178,6 +191,56 @@ static const fault faults[] = {
              "    for (int c = 0; c < n; c++)\n"
              "        sum += (float)t[c];\n"
              "    dst[i] = sum;\n}\n",
+     NULL},
+    /* Pointers that are advanced, on their own and beside a counter. */
+    {"ddr-loop", WALK_XML,
+     WALK("for (int c = 0; c < n; c++) {\n"
+          "        sum += *p;\n        ++p;\n    }"),
+     "", "k.cl:8:", "element by element in a loop", LOCAL_WALK_XML,
+     LOCAL_WALK("for (int c = 0; c < n; c++) {\n"
+                "        sum += *p;\n        ++p;\n    }"),
+     NULL},
+    {"ddr-loop", WALK_XML,
+     WALK("for (int c = 0; c < n; c++)\n"
+          "        sum += *p++;"),
+     "", "k.cl:8:", "element by element in a loop", LOCAL_WALK_XML,
+     LOCAL_WALK("for (int c = 0; c < n; c++)\n        sum += *p++;"), NULL},
+    {"ddr-loop", WALK_XML,
+     WALK("for (int c = 0; c < n; c++, p += n)\n        sum += *p;"), "",
+     "k.cl:8:", "element by element in a loop", NULL,
+     WALK("for (int c = 0; c < n; c++, p += n)\n        sum += c;\n"
+          "    sum += *p;"),
+     NULL},
+    {"ddr-loop", WALK_XML,
+     WALK("while (n-- > 0) {\n        sum += *p;\n        p -= 2;\n    }"), "",
+     "k.cl:8:", "element by element in a loop", NULL,
+     WALK("while (n-- > 0) {\n        sum += *p;\n"
+          "        p += sum > 2;\n    }"),
+     NULL},
+    {"ddr-loop", WALK_XML,
+     WALK("do {\n        sum += *p;\n        p += 3;\n    } while (--n);"), "",
+     "k.cl:8:", "element by element in a loop", NULL,
+     WALK("do {\n        sum += *p;\n        if (sum > 9) {\n"
+          "            p += 3;\n            sum = exp(sum) + n / 7;\n"
+          "        }\n    } while (--n);"),
+     NULL},
+    /* A loop of several blocks: what it reads is on every way through it. */
+    {"ddr-loop", WALK_XML,
+     WALK("for (int c = 0; c < n; c++) {\n        float v = *p++;\n"
+          "        if (v > 3)\n            for (int k = 0; k < c; k++)\n"
+          "                sum = exp(sum) * v;\n    }"),
+     "", "k.cl:8:", "element by element in a loop", NULL,
+     WALK("for (int c = 0; c < n; c++) {\n        float v = src[(int)sum];\n"
+          "        if (v > 3)\n            for (int k = 0; k < c; k++)\n"
+          "                sum = exp(sum) * v;\n    }"),
+     NULL},
+    /* Where the next element is, the last one says. */
+    {"ddr-loop", WALK_XML,
+     WALK("for (int c = 0; c < n; c++)\n        if (sum < 100)\n"
+          "            sum += p[c * n + 1];"),
+     "", "k.cl:9:", "element by element in a loop", NULL,
+     WALK("int at = n;\n    for (int c = 0; c < n; c++)\n"
+          "        at = ((__global const short *)p)[at];\n    sum = at;"),
      NULL},
 };
 enum { N_FAULTS = sizeof faults / sizeof *faults };
@@ -436,17 +499,20 @@ static const struct {
     const char *sample, *findings; /* "file:line check", one a line */
 } samples[] = {
     {"binary_convolution",
-     "binary1x1.cl:24 ddr-loop\nbinary3x3.cl:28 ddr-loop\n"},
+     "binary1x1.cl:24 ddr-loop\nbinary3x3.cl:27 ddr-loop\n"},
     {"convolution1x1", "convolution1x1.cl:22 ddr-loop\n"},
     {"convolution3x3", "convolution3x3.cl:33 ddr-loop\n"},
     {"copy_item_dma", ""},
-    {"correlation", "correlation.cl:30 not-vectorized\n"},
-    {"ctc", "ctc.cl:21 ddr-loop\nctc.cl:29 ddr-loop\n"},
+    {"correlation",
+     "correlation.cl:30 not-vectorized\ncorrelation.cl:47 ddr-loop\n"},
+    {"ctc", "ctc.cl:16 ddr-loop\nctc.cl:21 ddr-loop\nctc.cl:29 ddr-loop\n"},
     {"cvtf32f16", ""},
     {"cvtu8f16", ""},
     {"grn", "grn_vector.cl:15 ddr-loop\ngrn_vector.cl:23 ddr-loop\n"},
     {"matmul", "matmul.cl:28 spills\nmatmul_edge.cl:20 not-vectorized\n"
-               "matmul_edge_f32.cl:19 not-vectorized\n"},
+               "matmul_edge.cl:20 ddr-loop\n"
+               "matmul_edge_f32.cl:19 not-vectorized\n"
+               "matmul_edge_f32.cl:19 ddr-loop\n"},
     {"mvn", "mvn_stats.cl:19 ddr-loop\nmvn_stats.cl:24 ddr-loop\n"},
     {"prior_grid", ""},
     {"quantize", ""},
