@@ -29,6 +29,8 @@ static void find_line(backend_sim_graph *b, const graph_launch *l,
     if (backend_sim_load_tracking(b, l, s, &k, NULL))
         return;
     again.kernel = k;
+    /* Only host code notes lines, whatever ran when the fault came. */
+    again.how.engine = EXEC_COMPILED;
     silence(&again);
     again.only_group = &s->result.exec.fault_group;
     if (exec_run(b->mem, b->desc, &again, &r, &with_line) == VPU_ERR_FAULT)

@@ -204,16 +204,24 @@ static const char *differing(const run *x, const diff_buffer *d)
     return s;
 }
 
-/* What makes promoted halves differ by more than rounding. */
-static void tell_promotion(run *x)
+/* Halves have 11 bits, and a few operations' roundings add up: an element that
+ * is off by more than this share of the largest one is no matter of rounding.
+ */
+static const double ROUNDING_SHARE = 1.0 / 64;
+
+/* What makes promoted halves differ, by rounding and by more. */
+static void tell_promotion(run *x, const diff_result *d)
 {
+    bool rounding = d->worst.apart <= ROUNDING_SHARE * d->max_abs_b;
+
     for (int k = 0; k < 2; k++)
         if (x->r->sides[k].caps.promoted)
             x->r->summary = arena_printf(
-                x->mem,
-                "%s; side %s computes halves as floats: are bytes counted by "
-                "hand (width * 2), not by sizeof?",
-                x->r->summary, x->sides[k].letter);
+                x->mem, "%s; side %s computes halves as floats%s",
+                x->r->summary, x->sides[k].letter,
+                rounding ? ", which rounds less often (--tolerance)"
+                         : ": are bytes counted by hand (width * 2), not by "
+                           "sizeof?");
 }
 
 static void summarise(run *x)
@@ -231,7 +239,7 @@ static void summarise(run *x)
         if (x->g->n_launches > 1)
             x->r->summary = arena_printf(x->mem, "%s, stage %s", x->r->summary,
                                          x->g->launches[d->launch].name);
-        tell_promotion(x);
+        tell_promotion(x, &d->result);
         return;
     }
     x->r->summary =

@@ -578,7 +578,8 @@ static void close_terminal(void)
     terminal_close(&p);
 }
 
-#define RUN "run l.xml --shape in0=1x1x1x32 "
+#define BOUND " l.xml --shape in0=1x1x1x32 "
+#define RUN "run" BOUND
 
 START_TEST(program_runs_on_a_device)
 {
@@ -780,6 +781,28 @@ START_TEST(bytes_of_halves)
     ck_assert_msg(strstr(p.err, "k.cl:5: the size '8 * 2' of a copy does not "
                                 "come from sizeof") != NULL,
                   "%s", p.err);
+    terminal_run(&p, "diff" BOUND "--b opencl");
+    ck_assert_int_eq(p.status, 1);
+    ck_assert_msg(strstr(p.out, "side b computes halves as floats: are bytes "
+                                "counted by hand") != NULL,
+                  "%s", p.out);
+}
+END_TEST
+
+/* What differs in the last bit is no matter of bytes. */
+START_TEST(rounding_of_halves)
+{
+    terminal_text(&p, "k.cl",
+                  "__kernel void k(__global const half *src, __global half "
+                  "*dst)\n{\n    int i = get_global_id(0);\n"
+                  "    half x = src[i] * src[i];\n"
+                  "    dst[i] = x * src[i] + x / 3 + src[i] / 7;\n}\n");
+    terminal_run(&p, "diff" BOUND "--b opencl --input 0=random:4");
+    ck_assert_int_eq(p.status, 1);
+    ck_assert_msg(strstr(p.out, "side b computes halves as floats, which "
+                                "rounds less often (--tolerance)") != NULL,
+                  "%s", p.out);
+    ck_assert(!strstr(p.out, "sizeof"));
 }
 END_TEST
 
@@ -812,6 +835,7 @@ int main(void)
     tcase_set_timeout(program, 300);
     tcase_add_test(program, program_runs_on_a_device);
     tcase_add_test(program, bytes_of_halves);
+    tcase_add_test(program, rounding_of_halves);
     tcase_add_test(program, seconds_of_the_device);
     tcase_add_test(program, program_without_backend_is_sim);
     tcase_add_test(program, program_refuses);

@@ -76,6 +76,31 @@ static const char spinning_cl[] =
     "        n += 4;\n"
     "    dst[n * 16 + get_global_id(0)] = bias;\n}\n";
 
+/* Line 5 writes far behind the tensor: both engines say so, and where. */
+static const char wild_cl[] =
+    "__kernel void add(__global const half *src, __global half *dst,\n"
+    "                  float bias)\n{\n"
+    "    int i = get_global_id(0);\n"
+    "    dst[i == 3 ? 1 << 24 : i] = src[i] + (half)bias;\n}\n";
+
+START_TEST(faults_have_lines)
+{
+    static const char *const how[] = {"", "--engine interpreted",
+                                      "--timing none"};
+    const char *first = NULL;
+
+    terminal_text(&p, "add.cl", wild_cl);
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
+        terminal_run(&p, arena_printf(p.arena, ADD_RUN "--quiet %s", how[k]));
+        ck_assert_int_eq(p.status, 3);
+        ck_assert_msg(strstr(p.err, "add.cl:5:"), "%s: %s", how[k], p.err);
+        terminal_expect(&p, 3, "write outside mapped memory");
+        ck_assert(!first || !strcmp(first, p.err));
+        first = first ? first : arena_strdup(p.arena, p.err);
+    }
+}
+END_TEST
+
 START_TEST(says_who_is_stuck)
 {
     static const char *const how[] = {"--max-cycles 50000",
@@ -320,6 +345,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, crashed, 0, 3);
+    tcase_add_test(c, faults_have_lines);
     tcase_add_test(c, says_who_is_stuck);
     tcase_add_test(c, says_what_the_clock_waits_for);
     tcase_add_loop_test(c, interrupted, 0, 3);
