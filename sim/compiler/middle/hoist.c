@@ -392,11 +392,12 @@ static const char *why_not_in(const hoister *h, const copy *c)
         const copy *other = copy_of(h, i);
         access x;
 
-        if ((other && other->moves) || !accesses(h, i, &x))
+        if (!accesses(h, i, &x))
             continue;
+        /* One that moves, too: it would be behind the kernel then. */
         if (other ? !other->in : x.global && x.writes)
             return say(h, i, "writes to global memory before it", NULL);
-        if (touches(&x, c->array))
+        if (!(other && other->moves) && touches(&x, c->array))
             return say(h, i, "uses the array before it:", c->told->array);
     }
     use = used_unwaited(h, c);

@@ -32,6 +32,7 @@ typedef struct {
     op op;
     mode mode;
     uint32_t array, row, slot, k;
+    bool back; /* COPY_IN: of the slot, not of the row */
 } statement;
 
 typedef struct {
@@ -45,7 +46,7 @@ typedef struct {
     /* Copies not waited for: the event's number + 1, 0 = none. */
     struct {
         uint32_t event;
-        bool in;
+        bool in, back;
         uint32_t array, slot;
     } pending[24];
     uint32_t n_pending, n_events;
@@ -101,7 +102,8 @@ static void settle(generator *g, int array, int slot, bool writes, bool by_copy)
     for (uint32_t i = 0; i < g->n_pending; i++)
         if ((array >= 0 && g->pending[i].array == (uint32_t)array &&
              (writes || g->pending[i].in)) ||
-            (slot >= 0 && !g->pending[i].in &&
+            (slot >= 0 &&
+             (!g->pending[i].in || (g->pending[i].back && writes)) &&
              g->pending[i].slot == (uint32_t)slot)) {
             wait(g, g->pending[i].event);
             i = UINT32_MAX;
@@ -127,9 +129,9 @@ static const char *global_end(generator *g, const statement *s, char *at,
         "out + (g * 4 + %u) * 32",
         "out + g * 16 * get_local_size(0) + %u * (n + 29)"};
 
-    if (s->op == COPY_IN && s->mode == BY_MEMORY)
+    if (s->op == COPY_IN && !s->back && s->mode == BY_MEMORY)
         snprintf(at, n, "in + 32 * index[g + %u]", s->row);
-    else if (s->op == COPY_IN)
+    else if (s->op == COPY_IN && !s->back)
         snprintf(at, n, rows[pick(g, 3)], s->row);
     else if (s->mode == BY_MEMORY)
         snprintf(at, n, "out + 32 * (4 * index[g] + %u)", s->slot);
@@ -166,6 +168,7 @@ static void write_copy(generator *g, const statement *s)
         joined = g->pending[g->n_pending - 1].event;
     g->pending[g->n_pending].event = joined ? joined : event;
     g->pending[g->n_pending].in = s->op == COPY_IN;
+    g->pending[g->n_pending].back = s->back;
     g->pending[g->n_pending].array = s->array;
     g->pending[g->n_pending++].slot = s->slot;
     str_printf(&g->text, "    event_t e%u = ", event);
@@ -184,7 +187,8 @@ static void add(generator *g, statement s)
     bool on_array = s.op != PUT && s.op != GET, on_slot = !on_array;
     bool copy = s.op == COPY_IN || s.op == COPY_OUT, happens;
 
-    on_slot |= s.op == COPY_OUT;
+    s.back = s.op == COPY_IN && g->put[s.slot] && !pick(g, 3);
+    on_slot |= s.op == COPY_OUT || s.back;
     if (copy)
         s.mode = pick(g, 2) ? PLAIN : (mode)pick(g, N_MODES);
     happens = s.mode != WHERE_FALSE;
@@ -279,7 +283,9 @@ static void do_statement(model *m, const statement *s, uint32_t group)
     int32_t *array = m->arrays[s->array];
 
     for (uint32_t i = 0; i < ELEMENTS && s->mode != WHERE_FALSE; i++)
-        if (s->op == COPY_IN)
+        if (s->op == COPY_IN && s->back)
+            array[i] = slot[i];
+        else if (s->op == COPY_IN)
             array[i] = in_element((group + s->row) * ELEMENTS + i);
         else if (s->op == COPY_OUT)
             slot[i] = array[i];
@@ -466,6 +472,12 @@ static const struct {
      FILL("a") MEET OUT("a") WAIT IN("a") WAIT
      "b[l] = a[l];\n" MEET
      "f = async_work_group_copy(out + 320 + g * 8, b, 8, 0);\n"
+     "wait_group_events(1, &f);\n",
+     "--w", "uses global memory behind it"},
+    {"what was copied out comes in again",
+     FILL("a") MEET OUT("a") WAIT
+     "e = async_work_group_copy(b, out + g * 32, 32, 0);\n" WAIT
+     "f = async_work_group_copy(out + 320 + g * 32, b, 32, 0);\n"
      "wait_group_events(1, &f);\n",
      "--w", "uses global memory behind it"},
     {"global memory written before it",
