@@ -487,6 +487,15 @@ void ir_drop_attr(LLVMValueRef fn, const char *name)
     LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
 }
 
+const char *ir_plain_name(LLVMValueRef global)
+{
+    size_t n;
+    const char *name = LLVMGetValueName2(global, &n);
+    const char *dot = strrchr(name, '.');
+
+    return dot && dot[1] ? dot + 1 : name;
+}
+
 unsigned ir_lanes(LLVMTypeRef t)
 {
     return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;

@@ -128,6 +128,10 @@ LLVMValueRef ir_metadata(LLVMValueRef inst, const char *kind);
  * on what it has unrolled. */
 bool ir_unroll_disabled(LLVMValueRef branch);
 
+/* What the source calls a variable of the module: "K.tile" is what clang calls
+ * array tile of kernel K. */
+const char *ir_plain_name(LLVMValueRef global);
+
 /* Lanes of a type, 1 for scalars; its element type. */
 unsigned ir_lanes(LLVMTypeRef t);
 LLVMTypeRef ir_element(LLVMTypeRef t);

@@ -80,14 +80,14 @@ static uint32_t add_object(instrument *x, const void *key, sim_object o)
     return (uint32_t)x->n_objects - 1;
 }
 
-/* "acc.i" is acc, inlined; "kernel.tile" is tile of that kernel. */
+/* "acc.i" is acc, inlined. */
 static const char *plain_name(instrument *x, LLVMValueRef v)
 {
     size_t n;
-    const char *s = LLVMGetValueName2(v, &n), *dot;
+    const char *s = LLVMGetValueName2(v, &n);
 
-    if (LLVMIsAGlobalVariable(v) && (dot = strrchr(s, '.')))
-        return arena_strdup(x->arena, dot + 1);
+    if (LLVMIsAGlobalVariable(v))
+        return arena_strdup(x->arena, ir_plain_name(v));
     return arena_strndup(x->arena, s, strcspn(s, "."));
 }
 

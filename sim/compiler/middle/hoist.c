@@ -2,7 +2,6 @@
  * cut by it into what comes before and what comes behind: no block is both. */
 #include "sim/compiler/middle/hoist.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/compiler/abi/hostabi.h"
@@ -490,9 +489,6 @@ static void decide(hoister *h)
 
 static const char *name_of(LLVMValueRef array, const sim_kernel *k)
 {
-    size_t n;
-    const char *name = LLVMGetValueName2(array, &n), *dot;
-
     if (LLVMIsAArgument(array)) {
         LLVMValueRef fn = LLVMGetParamParent(array);
 
@@ -501,8 +497,7 @@ static const char *name_of(LLVMValueRef array, const sim_kernel *k)
                 return k->args[i].name;
         return "";
     }
-    dot = strrchr(name, '.');
-    return dot && dot[1] ? dot + 1 : name;
+    return ir_plain_name(array);
 }
 
 static void add_copy(hoister *h, LLVMValueRef call)
@@ -525,6 +520,8 @@ static void find_copies(hoister *h)
         ir_each_inst(i, h->cfg.blocks[order[n]])
             if (ir_call_id(i) == CALL_dma)
                 add_copy(h, i);
+    if (h->n_copies)
+        h->pdom = ir_post_dominators(&h->cfg, h->a);
     told = arena_array(h->a, sim_copy, h->n_copies + 1);
     for (size_t i = 0; i < h->n_copies; i++) {
         copy *c = &h->copies[i];
@@ -688,7 +685,6 @@ void hoist(LLVMValueRef *fns, arena *a, sim_kernel *k, hoist_result *out)
 
     *out = (hoist_result){.n_arrays = 0};
     ir_cfg_build(&h.cfg, h.fn, a);
-    h.pdom = ir_post_dominators(&h.cfg, a);
     find_copies(&h);
     for (size_t i = 0; i < h.n_copies && companions; i++)
         h.copies[i].told->why =

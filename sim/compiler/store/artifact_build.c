@@ -115,14 +115,6 @@ static void flatten(flattener *f, LLVMValueRef v, uint64_t at)
     }
 }
 
-/* "K.tile" is what clang calls array tile of kernel K. */
-static const char *plain_name(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-
-    return dot && dot[1] ? dot + 1 : name;
-}
-
 /* Behind each __local array, of code that does not look for overruns itself or
  * shows memory to a person; none of very many. */
 static uint32_t guard_of(const artifact_job *job, LLVMModuleRef m)
@@ -168,7 +160,7 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                           name);
         at = as == AS_LOCAL ? &local : &constant;
         *at = (*at + 15) & ~UINT64_C(15);
-        if (sizes_check_global(plain_name(name), as == AS_LOCAL, bytes,
+        if (sizes_check_global(ir_plain_name(g), as == AS_LOCAL, bytes,
                                *at + bytes, err))
             return VPU_ERR_LIMIT;
         *at += bytes;
@@ -176,7 +168,7 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
             *arena_append(a, globals, n, cap) =
                 (shave_global){g, (uint32_t)placed, (uint32_t)bytes};
             *arena_append(a, k->locals, nl, cl) = (sim_local_array){
-                arena_strdup(a, plain_name(name)), (uint32_t)placed,
+                arena_strdup(a, ir_plain_name(g)), (uint32_t)placed,
                 (uint32_t)bytes, is_twice(u, g)};
             placed = ((placed + bytes + 15) & ~UINT64_C(15)) + k->guard;
         } else {
