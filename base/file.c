@@ -393,5 +393,9 @@ char *file_fd_get(int fd, size_t most, arena *a, size_t *n)
 
 vpu_status file_log_open(const char *path, FILE **f, vpu_error *err)
 {
-    return open_to_write(path, O_CREAT | O_TRUNC, f, err);
+    vpu_status st = open_to_write(path, O_CREAT | O_TRUNC, f, err);
+
+    if (!st)
+        setvbuf(*f, NULL, _IOLBF, 0);
+    return st;
 }

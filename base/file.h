@@ -90,7 +90,8 @@ bool file_fd_put(int fd, const void *data, size_t n);
  * behind it. In the arena. NULL: errno says why, 0 = it ends early. */
 char *file_fd_get(int fd, size_t most, arena *a, size_t *n);
 
-/* A file that is read while it is written: there from the start. */
+/* A file that is read while it is written: there from the start, and each line
+ * once it is complete, also when the process is killed behind it. */
 vpu_status file_log_open(const char *path, FILE **f, vpu_error *err);
 /* fclose, and VPU_ERR_IO when anything written to f has not arrived. */
 vpu_status file_close_written(FILE *f, const char *path, vpu_error *err);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -112,6 +113,26 @@ START_TEST(closed_once)
 }
 END_TEST
 
+/* Whoever follows a log sees each line at once, and a process that is killed
+ * leaves what it logged. */
+START_TEST(log_by_the_line)
+{
+    FILE *log;
+    struct stat now;
+
+    ck_assert_msg(!file_log_open(path, &log, &err), "%s", err.msg);
+    ck_assert_int_eq(stat(path, &now), 0);
+    ck_assert_int_eq(now.st_size, 0); /* there from the start, and empty */
+    for (int n = 1; n <= 3; n++) {
+        fputs("a packet", log);
+        fputs(" of eight bytes\n", log);
+        ck_assert_int_eq(stat(path, &now), 0);
+        ck_assert_int_eq(now.st_size, n * 24);
+    }
+    fclose(log);
+}
+END_TEST
+
 START_TEST(text_of_a_descriptor)
 {
     arena *a = arena_create(0);
@@ -142,6 +163,7 @@ int main(void)
     tcase_add_test(c, interrupted_before_the_first);
     tcase_add_test(c, ends_too_early);
     tcase_add_test(c, closed_once);
+    tcase_add_test(c, log_by_the_line);
     tcase_add_test(c, text_of_a_descriptor);
     suite_add_tcase(s, c);
     r = srunner_create(s);
