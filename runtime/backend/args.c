@@ -62,6 +62,36 @@ static vpu_status mismatch(const backend_binding *b, const sim_arg *p,
 
 /* --- arguments without a binding ----------------------------------------- */
 
+/* --- arguments by index -------------------------------------------------- */
+
+/* As many on both sides, or a message that says which has none. */
+static vpu_status check_count(const backend_binding *b, vpu_error *err)
+{
+    const graph_launch *l = b->launch;
+    const sim_kernel *k = b->kernel;
+
+    if (k->n_args > l->n_args)
+        return err_at(err, VPU_ERR_INVALID, l->file, l->line, 0,
+                      "argument %u of kernel '%s', '%s', has no Tensor with "
+                      "arg-index=\"%u\"",
+                      l->n_args, k->name, k->args[l->n_args].name, l->n_args);
+    if (k->n_args < l->n_args)
+        return err_at(err, VPU_ERR_INVALID, l->file, l->args[k->n_args].line, 0,
+                      "arg-index=\"%u\", but kernel '%s' has %u argument%s",
+                      k->n_args, k->name, k->n_args, k->n_args == 1 ? "" : "s");
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        const sim_arg *p = &k->args[i];
+
+        if (p->space == SIM_ARG_SCALAR || p->space == SIM_ARG_LOCAL)
+            return err_at(err, VPU_ERR_MISMATCH, l->file, l->args[i].line, 0,
+                          "argument %u of kernel '%s', '%s', is %s%s; a "
+                          "SimpleGPU layer binds pointers to global memory "
+                          "alone, and gives numbers as macros (Define)",
+                          i, k->name, p->name, space_name(p->space), p->type);
+    }
+    return VPU_OK;
+}
+
 static bool is_bound(const backend_binding *b, const sim_arg *p)
 {
     for (uint32_t i = 0; i < b->launch->n_args; i++)
@@ -288,13 +318,18 @@ vpu_status backend_args_bind(const backend_binding *b, arena *a,
     vpu_status st = VPU_OK;
 
     *out = arena_array(a, backend_arg, k->n_args + 1);
+    if (b->launch->by_index)
+        st = check_count(b, err);
     for (uint32_t i = 0; i < k->n_args && !st; i++) {
         const sim_arg *p = &k->args[i];
         backend_arg *v = &(*out)[i];
         const graph_arg *ga;
 
-        st = is_bound(b, p) ? graph_launch_arg(b->launch, p->name, &ga, err)
-                            : not_bound(b, p, err);
+        if (b->launch->by_index)
+            ga = &b->launch->args[i];
+        else
+            st = is_bound(b, p) ? graph_launch_arg(b->launch, p->name, &ga, err)
+                                : not_bound(b, p, err);
         if (st)
             return st;
         switch (p->space) {
@@ -311,7 +346,7 @@ vpu_status backend_args_bind(const backend_binding *b, arena *a,
             st = bind_buffer(b, p, ga, v, err);
         }
     }
-    if (!st)
+    if (!st && !b->launch->by_index)
         note_unused(b);
     return st;
 }

@@ -54,6 +54,12 @@ static vpu_status find_kernel(const backend_binaries_config *c,
     bool bins = l->n_sources > 0;
     vpu_status st = VPU_OK;
 
+    if (l->by_index)
+        return err_at(err, VPU_ERR_UNSUPPORTED, l->file, l->line, 0,
+                      "layer %s is of type SimpleGPU, which a stick cannot "
+                      "run: its blobs hold MVCL layers",
+                      l->layer);
+
     k->path = l->n_sources ? l->sources[0] : l->entry;
     for (uint32_t i = 0; i < l->n_sources; i++)
         bins = bins && is_bin(l->sources[i]);

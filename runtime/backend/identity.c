@@ -97,6 +97,10 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
         else if (!st)
             st = hash_file(a, src.path, 0, h, err);
     }
+    if (l->macros) /* what they are follows from them, and from no path */
+        XXH64_update(h, l->macros, strlen(l->macros));
+    for (uint32_t i = 0; i < l->n_options; i++)
+        XXH64_update(h, l->options[i], strlen(l->options[i]) + 1);
     for (uint32_t i = 0; i < cfg->compile.n_options && !l->text; i++)
         if (strncmp(cfg->compile.options[i], "-I", 2)) /* a path */
             XXH64_update(h, cfg->compile.options[i],

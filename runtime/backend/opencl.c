@@ -57,31 +57,24 @@ static vpu_status failed(const opencl *o, const char *what, cl_int code,
 static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                                  vpu_error *err)
 {
-    kernel_compile_config cfg = {
-        .user = {.options = o->cfg->compile.options,
-                 .n_options = o->cfg->compile.n_options,
-                 .no_cache = o->cfg->compile.no_cache},
-        .log = o->cfg->log};
-    kernel_source source = {.entry = l->entry, .text = l->text};
+    const kernel_compile_options user = {
+        .options = o->cfg->compile.options,
+        .n_options = o->cfg->compile.n_options,
+        .no_cache = o->cfg->compile.no_cache};
+    const kernel_compile_config cfg = {
+        .user = backend_source_options(l, &user, o->a), .log = o->cfg->log};
     vpu_status st = VPU_ERR_IO;
 
-    if (l->text) {
-        s->src = (backend_source){.path = l->sources[0]};
-        cfg.user.n_options = 0; /* those are for the user's kernels */
-        source.path = s->src.path;
-        return kernel_compile(&source, &cfg, o->a, &s->k, err);
-    }
-    for (uint32_t i = 0; i < l->n_sources; i++) {
-        st = backend_source_find(
-            &(const backend_source_name){l->sources[i], o->cfg->source_dir,
-                                         l->file, l->line},
-            o->a, &s->src, err);
-        if (!st && s->src.kind != SOURCE_CL)
+    for (uint32_t i = 0; i < backend_source_count(l); i++) {
+        kernel_source source;
+
+        st = backend_source_of(l, i, o->cfg->source_dir, o->a, &s->src, err);
+        if (!st && s->src.kind == SOURCE_OUR_BIN)
             st = err_set(err, VPU_ERR_UNSUPPORTED,
                          "%s: backend opencl needs the OpenCL C, not the .bin: "
                          "name the .cl in the binding",
                          s->src.path);
-        source.path = s->src.path;
+        source = backend_source_kernel(&s->src, l);
         if (!st)
             st = kernel_compile(&source, &cfg, o->a, &s->k, err);
         if (!st)
@@ -93,11 +86,13 @@ static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
 static vpu_status read_text(opencl *o, const graph_launch *l, stage *s,
                             vpu_error *err)
 {
+    const kernel_compile_options compile =
+        backend_source_options(l, &o->cfg->compile, o->a);
     opencl_source src = {.path = s->src.path,
                          .entry = l->entry,
-                         .text = l->text,
-                         .options = o->cfg->compile.options,
-                         .n_options = l->text ? 0 : o->cfg->compile.n_options,
+                         .text = s->src.text,
+                         .options = compile.options,
+                         .n_options = compile.n_options,
                          .promote = !o->device.half};
     vpu_status st;
 

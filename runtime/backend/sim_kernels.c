@@ -42,23 +42,17 @@ static vpu_status load_as(backend_sim_graph *b, const graph_launch *l,
                           const backend_source *src, const instrumentation *w,
                           sim_kernel **out, vpu_error *err)
 {
-    kernel_compile_config cfg = {.user = b->cfg->compile,
-                                 .track_lines = w->track_lines,
-                                 .debug = w->track_lines ? NULL : b->cfg->debug,
-                                 .checking = w->checking,
-                                 .hooks = w->hooks,
-                                 .log = b->cfg->log};
+    kernel_compile_config cfg = {
+        .user = backend_source_options(l, &b->cfg->compile, b->arena),
+        .track_lines = w->track_lines,
+        .debug = w->track_lines ? NULL : b->cfg->debug,
+        .checking = w->checking,
+        .hooks = w->hooks,
+        .log = b->cfg->log};
+    const kernel_source source = backend_source_kernel(src, l);
 
-    kernel_source source = {
-        .path = src->path, .entry = l->entry, .text = l->text};
-
-    if (l->text) {
-        cfg.debug = NULL;       /* in no file */
-        cfg.user.n_options = 0; /* those are for the user's kernels */
-    } else if (src->kind == SOURCE_OUR_BIN) {
-        source.bin = src->file;
-        source.bin_bytes = src->n_bytes;
-    }
+    if (src->built_in)
+        cfg.debug = NULL; /* in no file */
     return kernel_compile(&source, &cfg, b->arena, out, err);
 }
 
@@ -109,20 +103,9 @@ static vpu_status find_kernel(backend_sim_graph *b, const graph_launch *l,
 {
     vpu_status st = VPU_ERR_IO;
 
-    if (l->text) {
-        s->src = (backend_source){.path = l->sources[0]};
-        return load(b, l, &s->src, false, &s->kernel, err);
-    }
-    if (l->bin) {
-        s->src =
-            (backend_source){SOURCE_OUR_BIN, l->sources[0], l->bin, l->n_bin};
-        return load(b, l, &s->src, false, &s->kernel, err);
-    }
-    for (uint32_t i = 0; i < l->n_sources; i++) {
-        st = backend_source_find(
-            &(const backend_source_name){l->sources[i], b->cfg->source_dir,
-                                         l->file, l->line},
-            b->arena, &s->src, err);
+    for (uint32_t i = 0; i < backend_source_count(l); i++) {
+        st = backend_source_of(l, i, b->cfg->source_dir, b->arena, &s->src,
+                               err);
         if (!st)
             st = load(b, l, &s->src, false, &s->kernel, err);
         if (!st)

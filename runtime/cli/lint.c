@@ -62,9 +62,10 @@ static vpu_status bind(const lint_options *o, arena *a, const log_sink *log,
     for (uint32_t i = 0; i < o->t.sets.n && !st; i++)
         st = mach_desc_set(&t->desc, a, o->t.sets.items[i], err);
     if (!st)
-        st = config_file_read(o->t.xml, a, log, o->t.strict, &t->binding, err);
+        st = target_read_binding(&o->t, a, log, &t->binding, err);
     for (size_t i = 0; i < t->binding.n_layers && !st; i++)
-        if (!o->t.layer || !strcasecmp(o->t.layer, t->binding.layers[i].type))
+        if (!o->t.layer ||
+            config_layer_is_for(&t->binding.layers[i], o->t.layer))
             config_layer_tell(&t->binding.layers[i], log);
     return st;
 }

@@ -115,6 +115,9 @@ static const cli_option layer_rows[] = {
      .help =
          "a blob for Data bindings: f16, f32, or bytes (u8, i8), which stay "
          "as they are (a model has its own)"},
+    {"pad", "in0=LEFT,RIGHT,TOP,BOTTOM", OPTION_LIST, AT(pads),
+     .help = "elements in memory around an input, or out0, that a SimpleGPU "
+             "kernel has to leave alone"},
     {"batch", "whole|device", OPTION_CHOICE, AT(batch),
      .help = "how a batch runs: each stage once over the whole tensor, or, as "
              "on the device, once per item with the work sizes of all items "
@@ -224,12 +227,11 @@ const cli_options target_how_backend_heading = CLI_OPTIONS(backend_rows);
 int target_check(target_options *o, const cli_command *c, char *const *words,
                  int n_words)
 {
-    if (n_words > 1)
-        return cli_usage(c, "one binding file at a time ('%s', '%s')", words[0],
-                         words[1]);
     if (!n_words)
         return cli_usage(c, "no binding file");
     o->xml = words[0];
+    o->more_xml = words + 1;
+    o->n_more_xml = (uint32_t)n_words - 1;
     o->stick.release = o->strict;
     o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)
@@ -320,12 +322,31 @@ static graph_batch batch_of(const target_options *o)
     return o->offered & BACKEND_STICK ? GRAPH_BATCH_DEVICE : GRAPH_BATCH_WHOLE;
 }
 
+vpu_status target_read_binding(const target_options *o, arena *a,
+                               const log_sink *log, config_file *out,
+                               vpu_error *err)
+{
+    uint32_t n = 1 + o->n_more_xml;
+    config_file *files = arena_array(a, config_file, n);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < n && !st; i++)
+        st = config_file_read(i ? o->more_xml[i - 1] : o->xml, a, log,
+                              o->strict, &files[i], err);
+    if (!st && n == 1)
+        *out = files[0];
+    else if (!st)
+        config_file_join(files, n, a, log, out);
+    return st;
+}
+
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
     graph_shape *shapes = arena_array(a, graph_shape, o->shapes.n + 1);
     config_param *params = arena_array(a, config_param, o->params.n + 1);
     config_blob *blobs = arena_array(a, config_blob, o->blobs.n + 1);
+    graph_padding *pads = arena_array(a, graph_padding, o->pads.n + 1);
     graph_request q = {.binding = &t->binding,
                        .at = o->at,
                        .type = o->layer,
@@ -336,17 +357,21 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        .n_blobs = o->blobs.n,
                        .params = params,
                        .n_params = o->params.n,
-                       .batch = batch_of(o)};
+                       .batch = batch_of(o),
+                       .paddings = pads,
+                       .n_paddings = o->pads.n};
     vpu_status st = load_machine(o, a, &t->desc, err);
 
     if (!st)
-        st = config_file_read(o->xml, a, log, o->strict, &t->binding, err);
+        st = target_read_binding(o, a, log, &t->binding, err);
     if (!st)
         q.type = type_to_bind(o, &t->binding);
     for (uint32_t i = 0; i < o->shapes.n && !st; i++)
         st = graph_shape_parse(o->shapes.items[i], &shapes[i], err);
     for (uint32_t i = 0; i < o->params.n && !st; i++)
         st = graph_param_parse(o->params.items[i], a, &params[i], err);
+    for (uint32_t i = 0; i < o->pads.n && !st; i++)
+        st = graph_padding_parse(o->pads.items[i], &pads[i], err);
     for (uint32_t i = 0; i < o->blobs.n && !st; i++)
         st = graph_blob_read(o->blobs.items[i], a, &blobs[i], err);
     if (!st && o->model) {

@@ -13,7 +13,9 @@
 /* As given on a command line. All-zero but for what target_init sets. */
 typedef struct {
     const char *xml, *layer, *model, *at, *machine, *source_dir;
-    options_list shapes, params, inputs, blobs, sets, clang;
+    char *const *more_xml; /* binding files behind the first */
+    uint32_t n_more_xml;
+    options_list shapes, params, pads, inputs, blobs, sets, clang;
     uint32_t binding;  /* --binding; 0 = not given */
     int batch;         /* --batch: a graph_batch, or below 0: not given */
     bool only_type;    /* `layer` or, where the file has none of that name, the
@@ -59,7 +61,7 @@ extern const cli_options target_layer_options, target_input_options,
 bool target_take_order(void *fields, const char *value, arena *a);
 
 void target_init(target_options *o);
-/* After the options, with the words that are none: the binding file and what
+/* After the options, with the words that are none: the binding files and what
  * excludes each other. CLI_OK, or the exit status after saying what is wrong.
  */
 int target_check(target_options *o, const cli_command *c, char *const *words,
@@ -78,6 +80,10 @@ typedef struct {
     graph_request request;
 } target;
 
+/* The binding files, joined. Errors of config_file_read. */
+vpu_status target_read_binding(const target_options *o, arena *a,
+                               const log_sink *log, config_file *out,
+                               vpu_error *err);
 /* Machine, binding, model, graph; everything in the arena. With o->offered the
  * parameters are looked at (target_check_params).
  * Errors of mach_desc_load, config_file_read, config_model_read, graph_bind,

@@ -7,8 +7,8 @@
 
 #include "runtime/config/number.h"
 
-static const char *const format_names[] = {"BYXF", "BFYX", "YXF",
-                                           "FYX",  "BF",   "ANY"};
+static const char *const format_names[] = {"BYXF", "BFYX", "YXF",  "FYX",
+                                           "BF",   "ANY",  "YXFB", "FYXB"};
 static const char *const kind_names[] = {
     "input", "output",     "input_buffer", "output_buffer",
     "data",  "local_data", "int",          "float"};
@@ -30,7 +30,7 @@ static vpu_status read_format(const config_reader *r,
         return config_refuse(r, CONFIG_RELEASES, t,
                              "refuse this spelling of the guide",
                              "format=\"%s\" is read as BFYX", t.text);
-    for (size_t i = 0; i < sizeof format_names / sizeof *format_names; i++)
+    for (size_t i = 0; i <= CONFIG_ANY; i++)
         if (!strcasecmp(t.text, format_names[i])) {
             *out = (config_format)i;
             if (*out != CONFIG_BF)

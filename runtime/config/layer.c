@@ -13,7 +13,9 @@
 
 const char *config_form_name(config_form form)
 {
-    return form == CONFIG_FORM_FLAT ? "flat" : "nested";
+    static const char *const names[] = {"nested", "flat", "gpu"};
+
+    return names[form];
 }
 
 config_expr config_text_expr(config_text t, const char *path)
@@ -39,8 +41,15 @@ vpu_status config_fail(const config_reader *r, uint32_t line, uint32_t col,
 
 static config_range readers_of(config_form form)
 {
-    return form == CONFIG_FORM_FLAT ? CONFIG_FLAT_RELEASES
-                                    : CONFIG_NESTED_RELEASES;
+    return form == CONFIG_FORM_FLAT  ? CONFIG_FLAT_RELEASES
+           : form == CONFIG_FORM_GPU ? CONFIG_RELEASES
+                                     : CONFIG_NESTED_RELEASES;
+}
+
+bool config_layer_is_for(const config_layer *l, const char *type)
+{
+    return !(l->form == CONFIG_FORM_GPU ? strcmp(l->type, type)
+                                        : strcasecmp(l->type, type));
 }
 
 config_context config_layer_context(const config_layer *l,
@@ -180,7 +189,7 @@ void config_warn_attrs(const config_reader *r, const config_xml_node *node,
                         node->attrs[i].name, node->name);
 }
 
-static void warn_children(const config_reader *r, const config_xml_node *node,
+void config_warn_children(const config_reader *r, const config_xml_node *node,
                           const char *known)
 {
     for (const config_xml_node *c = node->first; c; c = c->next)
@@ -236,7 +245,7 @@ static vpu_status only_child(const config_reader *r,
                        like.best ? "', misspelt?" : "");
 }
 
-static vpu_status read_sources(const config_reader *r,
+vpu_status config_read_sources(const config_reader *r,
                                const config_xml_node *node, config_kernel *k)
 {
     const char **paths = NULL;
@@ -298,7 +307,7 @@ static vpu_status read_body(const config_reader *r, const config_xml_node *node,
     if (!st) {
         config_warn_attrs(r, parameters, "");
         config_warn_attrs(r, sizes, "dim global local");
-        warn_children(r, sizes, "");
+        config_warn_children(r, sizes, "");
     }
     return st;
 }
@@ -339,7 +348,7 @@ static vpu_status read_kernel(const config_reader *r,
     if (!st)
         st = config_get_int(r, node, "max-shaves", 0, &shaves);
     if (!st)
-        st = read_sources(r, node, k);
+        st = config_read_sources(r, node, k);
     k->max_shaves = (uint32_t)shaves;
     return st;
 }
@@ -432,7 +441,7 @@ static vpu_status read_nested(const config_reader *r,
             return st;
         k->stage = (uint32_t)stage;
         config_warn_attrs(r, c, "entry stage max-shaves");
-        warn_children(r, c, "Source Parameters WorkSizes");
+        config_warn_children(r, c, "Source Parameters WorkSizes");
     }
     if (!n)
         return config_fail(r, node->line, node->col,
@@ -440,7 +449,7 @@ static vpu_status read_nested(const config_reader *r,
                            node->name);
     qsort(kernels, n, sizeof *kernels, by_stage);
     config_warn_attrs(r, node, "name type version max-shaves");
-    warn_children(r, node, "Kernel Where");
+    config_warn_children(r, node, "Kernel Where");
     out->kernels = kernels;
     out->n_kernels = n;
     st = check_stages(r, kernels, n);
@@ -465,9 +474,9 @@ static vpu_status read_flat(const config_reader *r, const config_xml_node *node,
     if (st)
         return st;
     config_warn_attrs(r, kernel, "entry max-shaves");
-    warn_children(r, kernel, "Source");
+    config_warn_children(r, kernel, "Source");
     config_warn_attrs(r, node, "name type version stage max-shaves");
-    warn_children(r, node, "Kernel Parameters WorkSizes Where");
+    config_warn_children(r, node, "Kernel Parameters WorkSizes Where");
     k->stage = out->stage > 0 ? (uint32_t)out->stage : 0;
     out->kernels = k;
     out->n_kernels = 1;
@@ -530,8 +539,10 @@ static vpu_status find_form(const config_reader *r, const config_xml_node *node,
 static vpu_status read_head(config_reader *r, const config_xml_node *node,
                             config_layer *out)
 {
+    static const char gpu_type[] = "SimpleGPU";
     config_text name, type, version;
     int32_t number = 0;
+    bool is_gpu;
     vpu_status st;
 
     if (strcasecmp(node->name, "CustomLayer"))
@@ -542,13 +553,21 @@ static vpu_status read_head(config_reader *r, const config_xml_node *node,
     if (st)
         return st;
     r->layer = name.text;
-    st = refuse_empty(r, node);
-    if (!st)
-        st = config_need_text(r, node, "type", &type);
-    if (!st && strcasecmp(type.text, "MVCL"))
+    st = config_need_text(r, node, "type", &type);
+    if (st)
+        return st;
+    is_gpu = !strcmp(type.text, gpu_type);
+    if (!is_gpu)
+        st = refuse_empty(r, node);
+    if (!st && is_gpu && !*name.text)
+        return config_fail(r, name.line, name.col, "name is empty");
+    if (!st && !is_gpu && strcasecmp(type.text, "MVCL"))
         return config_fail(r, type.line, type.col,
-                           "type is not MVCL, but %s (CustomLayer %s)",
-                           type.text, name.text);
+                           "type is not MVCL, but %s (CustomLayer %s)%s",
+                           type.text, name.text,
+                           strcasecmp(type.text, gpu_type)
+                               ? "; expected MVCL or SimpleGPU"
+                               : "; expected SimpleGPU, to the letter");
     if (!st)
         st = config_need_text(r, node, "version", &version);
     if (!st)
@@ -559,6 +578,8 @@ static vpu_status read_head(config_reader *r, const config_xml_node *node,
                            version.text);
     *out = (config_layer){
         .type = name.text, .stage = -1, .path = r->path, .line = node->line};
+    if (is_gpu)
+        out->form = CONFIG_FORM_GPU;
     return st;
 }
 
@@ -586,8 +607,11 @@ static vpu_status check_form(config_reader *r, const config_xml_node *node)
 static vpu_status read_inside(const config_reader *r,
                               const config_xml_node *node, config_layer *out)
 {
-    vpu_status st = read_where(r, node, out);
+    vpu_status st;
 
+    if (out->form == CONFIG_FORM_GPU)
+        return config_read_gpu(r, node, out);
+    st = read_where(r, node, out);
     if (st)
         return st;
     return out->form == CONFIG_FORM_FLAT ? read_flat(r, node, out)
@@ -627,11 +651,13 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
     config_reader inside;
     vpu_status st = read_head(r, node, out);
 
-    if (!st)
+    r->form = out->form;
+    if (!st && out->form != CONFIG_FORM_GPU) {
         st = find_form(r, node, &r->form);
-    if (!st)
-        st = check_form(r, node);
-    out->form = r->form;
+        if (!st)
+            st = check_form(r, node);
+        out->form = r->form;
+    }
     if (st)
         return st;
     inside = *r;
@@ -640,6 +666,59 @@ static vpu_status read_layer(config_reader *r, const config_xml_node *node,
     out->notes = notes.list;
     out->n_notes = notes.n;
     return st;
+}
+
+/* A later SimpleGPU layer of the name. */
+static const config_layer *replacement(const config_layer *layers, size_t n,
+                                       size_t i)
+{
+    for (size_t k = i + 1; k < n; k++)
+        if (layers[i].form == CONFIG_FORM_GPU &&
+            layers[k].form == CONFIG_FORM_GPU &&
+            !strcmp(layers[i].type, layers[k].type))
+            return &layers[k];
+    return NULL;
+}
+
+/* The number of layers that are left. */
+static size_t drop_replaced(config_layer *layers, size_t n, const log_sink *log)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const config_layer *by = replacement(layers, n, i);
+
+        if (by)
+            log_note(log,
+                     "%s:%u: CustomLayer %s is replaced by the one in %s:%u",
+                     layers[i].path, layers[i].line, layers[i].type, by->path,
+                     by->line);
+        else
+            layers[left++] = layers[i];
+    }
+    return left;
+}
+
+void config_file_join(const config_file *files, size_t n, arena *a,
+                      const log_sink *log, config_file *out)
+{
+    config_layer *layers;
+    const char *path = "";
+    size_t total = 0;
+
+    for (size_t i = 0; i < n; i++)
+        total += files[i].n_layers;
+    layers = arena_array(a, config_layer, total);
+    total = 0;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(layers + total, files[i].layers,
+               files[i].n_layers * sizeof *layers);
+        total += files[i].n_layers;
+        path = i ? arena_printf(a, "%s, %s", path, files[i].path)
+                 : files[i].path;
+    }
+    *out = (config_file){path, layers, drop_replaced(layers, total, log),
+                         n ? files[0].strict : CONFIG_EVERY_RELEASE};
 }
 
 /* The word of every kernel; no binding file has it. */
@@ -683,6 +762,7 @@ vpu_status config_file_parse(const file_bytes *text, arena *a,
                                          "file names it with "
                                          "<Source filename=\"\u2026\"/>"
                                        : "");
+    n_layers = drop_replaced(layers, n_layers, log);
     *out = (config_file){r.path, layers, n_layers, strict};
     return VPU_OK;
 }

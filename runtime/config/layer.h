@@ -1,6 +1,9 @@
 /* The binding file: which kernels implement a layer type, and with what.
  *
- * Both forms in use are read. *Nested* (OpenVINO 2020.4 to 2022): Source,
+ * Layers of type MVCL are for the VPU, in two forms; those of type SimpleGPU
+ * (gpu.h) are for the GPU of the same guide, bound by index and by macros.
+ *
+ * Both forms of MVCL are read. *Nested* (OpenVINO 2020.4 to 2022): Source,
  * Parameters and WorkSizes are children of Kernel; several stages are several
  * Kernels. *Flat* (2019 to 2020.3, and the public guide in every edition): they
  * are children of CustomLayer; several stages are several CustomLayers of one
@@ -28,7 +31,12 @@ enum {
     CONFIG_LAYER_MAX_ELEMENTS = 1 << 16
 };
 
-typedef enum { CONFIG_FORM_NESTED, CONFIG_FORM_FLAT } config_form;
+typedef enum {
+    CONFIG_FORM_NESTED,
+    CONFIG_FORM_FLAT,
+    CONFIG_FORM_GPU, /* SimpleGPU */
+    CONFIG_N_FORMS
+} config_form;
 
 typedef enum {
     CONFIG_INPUT,         /* Tensor: layer input port */
@@ -41,17 +49,19 @@ typedef enum {
     CONFIG_FLOAT          /* Scalar */
 } config_binding_kind;
 
-/* Numbered as in the compiled graph. */
+/* Up to ANY numbered as in the compiled graph. */
 typedef enum {
     CONFIG_BYXF,
     CONFIG_BFYX,
     CONFIG_YXF,
     CONFIG_FYX,
     CONFIG_BF,
-    CONFIG_ANY
+    CONFIG_ANY,
+    CONFIG_YXFB, /* SimpleGPU alone, as FYXB */
+    CONFIG_FYXB
 } config_format;
 
-const char *config_form_name(config_form form);  /* "flat", "nested" */
+const char *config_form_name(config_form form);  /* "flat", "nested", "gpu" */
 const char *config_format_name(config_format f); /* "BYXF"... */
 
 /* An attribute's text and where it stands; text is NULL when absent, never
@@ -70,7 +80,8 @@ typedef struct {
 
 typedef struct {
     config_binding_kind kind;
-    const char *arg; /* kernel argument */
+    const char *arg; /* kernel argument; SimpleGPU: its number as text */
+    int32_t index;   /* SimpleGPU: arg-index, from 0 */
     int32_t port;    /* port-index; -1 = absent (scalars only) */
     config_format format;
     config_dim dim;     /* buffers and local_data */
@@ -80,6 +91,15 @@ typedef struct {
     config_text source; /* data and scalars */
     uint32_t line;
 } config_binding;
+
+/* A macro of a SimpleGPU layer, `#define NAME VALUE`. */
+typedef struct {
+    const char *name;   /* may have a parameter list or a value behind it */
+    config_text param;  /* the layer's parameter that gives the value */
+    config_text preset; /* value without it (default="..."), perhaps empty */
+    const char *array;  /* "int" or "float": an array literal; else NULL */
+    uint32_t line, col;
+} config_define;
 
 typedef struct {
     const char *entry;
@@ -91,7 +111,12 @@ typedef struct {
                                        in document order */
     size_t n_bindings;
     config_dim dim;
-    config_text global, local; /* one to three expressions, comma-separated */
+    /* One to three expressions, comma-separated; of SimpleGPU the formulas of
+     * gpu.h, and text NULL for the plug-in's own choice. */
+    config_text global, local;
+    const config_define *defines; /* SimpleGPU alone, as options */
+    size_t n_defines;
+    config_text options; /* words for the compiler; text NULL = none */
     uint32_t line;
 } config_kernel;
 
@@ -147,6 +172,15 @@ vpu_status config_file_parse(const file_bytes *text, arena *a,
 config_context config_layer_context(const config_layer *l,
                                     config_release strict, const log_sink *log,
                                     vpu_error *err);
+
+/* Whether l is for layers of that type: in any case of letters for MVCL, to the
+ * letter for SimpleGPU, as the plug-ins do. */
+bool config_layer_is_for(const config_layer *l, const char *type);
+
+/* The layers of n files, one behind the other, as one. Of SimpleGPU layers of
+ * one name the last counts, as in one file: a note names the one it replaces. */
+void config_file_join(const config_file *files, size_t n, arena *a,
+                      const log_sink *log, config_file *out);
 
 /* The text of an attribute as an expression. */
 config_expr config_text_expr(config_text t, const char *path);

@@ -1,5 +1,5 @@
-/* Shared by the files that read a binding file: layer.c (structure) and
- * binding.c (Parameters). */
+/* Shared by the files that read a binding file: layer.c (structure),
+ * binding.c (Parameters) and gpu.c (all of a SimpleGPU layer). */
 #ifndef VPU_RUNTIME_CONFIG_LAYER_PRIV_H
 #define VPU_RUNTIME_CONFIG_LAYER_PRIV_H
 
@@ -13,7 +13,7 @@ typedef struct {
     vpu_error *err;
     config_release strict;
     config_form form;  /* of the layer being read */
-    bool form_told[2]; /* by form: its note stands once per file */
+    bool form_told[CONFIG_N_FORMS]; /* its note stands once per file */
     const char *layer;
 } config_reader;
 
@@ -41,6 +41,16 @@ vpu_status config_get_dim(const config_reader *r, const config_xml_node *node,
 /* Warn about every attribute that is not in known ("a b c"). */
 void config_warn_attrs(const config_reader *r, const config_xml_node *node,
                        const char *known);
+
+void config_warn_children(const config_reader *r, const config_xml_node *node,
+                          const char *known);
+/* The Source children, at least one. */
+vpu_status config_read_sources(const config_reader *r,
+                               const config_xml_node *node, config_kernel *k);
+
+/* A SimpleGPU layer, behind its head. */
+vpu_status config_read_gpu(const config_reader *r, const config_xml_node *node,
+                           config_layer *out);
 
 /* The children of Parameters, in binding order. */
 vpu_status config_read_bindings(const config_reader *r,

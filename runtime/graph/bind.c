@@ -532,6 +532,12 @@ static vpu_status bind_target(graph_binder *b, const graph_target *t)
         return st;
     if (!b->graph->form)
         b->graph->form = config_form_name(b->stages[0].layer->form);
+    if (b->stages[0].layer->form == CONFIG_FORM_GPU)
+        return graph_lay_out_gpu(b);
+    if (b->request->n_paddings)
+        return graph_fail(b, b->stages[0].layer->path, b->stages[0].layer->line,
+                          "a padding is given, but an MVCL layer has no "
+                          "padded tensors (--pad is for SimpleGPU)");
     return lay_out(b);
 }
 

@@ -28,6 +28,19 @@ typedef struct {
  * VPU_ERR_INVALID, VPU_ERR_LIMIT  the message quotes the text */
 vpu_status graph_shape_parse(const char *text, graph_shape *out,
                              vpu_error *err);
+/* Elements around a tensor in memory that are none of it, as a neighbour in a
+ * GPU's network may want them. */
+typedef struct {
+    bool output; /* else an input */
+    uint32_t port;
+    uint32_t left, right, top, bottom; /* along X, X, Y, Y */
+} graph_padding;
+
+/* "in0=1,2,0,0": left, right, top, bottom. "0" = none at all.
+ *
+ * VPU_ERR_INVALID  the message quotes the text */
+vpu_status graph_padding_parse(const char *text, graph_padding *out,
+                               vpu_error *err);
 /* "name=value"; the value may be empty and may contain '='.
  *
  * VPU_ERR_INVALID  no '=' or no name */
@@ -72,6 +85,8 @@ typedef struct {
     const config_param *params;
     size_t n_params;
     graph_batch batch;
+    const graph_padding *paddings; /* SimpleGPU alone */
+    size_t n_paddings;
 } graph_request;
 
 /* Bind. Everything in *out lives in a or in the request's binding and model.
@@ -94,6 +109,14 @@ typedef struct {
  * kernel wants a launch converts, once per tensor and order. A tensor between
  * layers stands as its producer writes it. Constants are converted here. Ranks
  * 4 and 5 go by BFYX and BYXF, 3 by FYX and YXF, lower ones by BF and ANY.
+ *
+ * SimpleGPU: dims beyond the shape's are 1, the kernel sees the element types
+ * that the shapes give (from a model: as above), and tensors in the memory
+ * order of their format, with the paddings of the request around them. Where
+ * that is not the host's order a launch reorders, in front or behind. ANY is
+ * the host's order. The macros of the layer are made here (gpu_defines.h).
+ * Without a local size it is the largest divisor of the first global size up
+ * to 512 that is a multiple of 8, or else the largest; a note says which.
  *
  * Scratch buffers are f16 [1,1,1,size], that is 2 * size bytes, as the vendor's
  * compiler allocates them.

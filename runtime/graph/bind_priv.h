@@ -1,6 +1,7 @@
 /* Steps of graph_bind, one file each: target.c (a layer by hand), network.c
  * (layers of a model), select.c (which CustomLayer), args.c (values), data.c
- * (tensors and their conversions), bind.c (stages and their arguments). */
+ * (tensors and their conversions), bind.c (stages and their arguments),
+ * gpu_bind.c (those of SimpleGPU). */
 #ifndef VPU_RUNTIME_GRAPH_BIND_PRIV_H
 #define VPU_RUNTIME_GRAPH_BIND_PRIV_H
 
@@ -75,6 +76,9 @@ vpu_status graph_select(graph_binder *b);
 /* A tensor not placed anywhere yet. */
 graph_data *graph_data_new(arena *a, const char *name, graph_role role,
                            uint32_t port, const tensor_desc *desc);
+
+/* b->stages, which is one of SimpleGPU, into the graph. */
+vpu_status graph_lay_out_gpu(graph_binder *b);
 
 /* "path:line: error: text" with VPU_ERR_INVALID. */
 vpu_status graph_fail(const graph_binder *b, const char *path, uint32_t line,

@@ -1,6 +1,8 @@
 /* Carries convert.cl inside the program and lays out its launches. */
 #include "runtime/graph/convert.h"
 
+#include <string.h>
+
 __asm__(".section .rodata\n"
         "vpu_convert_start:\n"
         ".incbin \"runtime/graph/convert.cl\"\n"
@@ -12,13 +14,23 @@ enum { MAX_LOCAL = 512, LINE = 64 /* bytes one item moves */ };
 
 static const char *const source_name[] = {"<vpusim>/convert.cl"};
 
-/* The longest local size that leaves no remainder. */
+uint32_t graph_local_size(uint32_t global, uint32_t factor)
+{
+    uint32_t divides = 1;
+
+    for (uint32_t n = MAX_LOCAL; n > 1; n--) {
+        if (global % n)
+            continue;
+        if (n % factor == 0)
+            return n;
+        divides = divides > n ? divides : n;
+    }
+    return divides;
+}
+
 static uint32_t local_for(uint32_t global)
 {
-    for (uint32_t n = MAX_LOCAL; n > 1; n--)
-        if (global % n == 0)
-            return n;
-    return 1;
+    return graph_local_size(global, 1);
 }
 
 /* A launch of one of the kernels, from a buffer to another one. */
@@ -79,6 +91,39 @@ void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
                             .n_sizes = 2,
                             .global = {rows, (cols - 1) / per_item + 1, outer}},
         out);
+}
+
+/* B and F are one dimension of the launch. */
+void graph_reorder(arena *a, const graph_reordering *r, uint32_t src,
+                   uint32_t dst, graph_launch *out)
+{
+    static const char *const names[] = {"features", "from", "from_b", "from_f",
+                                        "from_y",   "from_x", "to", "to_b",
+                                        "to_f",     "to_y",   "to_x"};
+    enum { N = sizeof names / sizeof *names };
+    uint32_t values[N] = {r->dims[1], r->from.offset, 0, 0, 0, 0, r->to.offset};
+    graph_arg *args = arena_array(a, graph_arg, 2 + N);
+
+    memcpy(values + 2, r->from.pitches, sizeof r->from.pitches);
+    memcpy(values + 7, r->to.pitches, sizeof r->to.pitches);
+    args[0] = (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = src};
+    args[1] = (graph_arg){.name = "dst",
+                          .kind = GRAPH_ARG_BUFFER,
+                          .buffer = dst,
+                          .written = true};
+    for (int i = 0; i < N; i++)
+        args[2 + i] = (graph_arg){.name = names[i],
+                                  .kind = GRAPH_ARG_INT,
+                                  .integer = (int32_t)values[i]};
+    *out = (graph_launch){
+        .entry = arena_printf(a, "reorder_%u", tensor_dtype_bytes(r->dtype)),
+        .text = vpu_convert_start,
+        .sources = source_name,
+        .n_sources = 1,
+        .args = args,
+        .n_args = 2 + N,
+        .global = {r->dims[3], r->dims[2], r->dims[0] * r->dims[1]},
+        .local = {local_for(r->dims[3]), 1, 1}};
 }
 
 bool graph_can_retype(tensor_dtype from, tensor_dtype to)

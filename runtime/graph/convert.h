@@ -10,6 +10,28 @@
 void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
                    uint32_t dst, graph_launch *out);
 
+/* The largest divisor of a global size, up to 512, that is a multiple of factor;
+ * the largest when none is. */
+uint32_t graph_local_size(uint32_t global, uint32_t factor);
+
+/* Where the element (b, f, y, x) of a tensor stands, in elements. */
+typedef struct {
+    uint32_t offset;
+    uint32_t pitches[4]; /* of B, F, Y, X */
+} graph_pitches;
+
+/* Buffer dst = buffer src, both with those dims (B, F, Y, X) of elements of so
+ * many bytes, each at its own pitches; what is around a tensor stays as it is.
+ */
+typedef struct {
+    uint32_t dims[4];
+    tensor_dtype dtype;
+    graph_pitches from, to;
+} graph_reordering;
+
+void graph_reorder(arena *a, const graph_reordering *r, uint32_t src,
+                   uint32_t dst, graph_launch *out);
+
 /* Whether there is a conversion of elements: u8 or f32 to f16, f16 to f32. */
 bool graph_can_retype(tensor_dtype from, tensor_dtype to);
 /* Buffer dst = buffer src, which is `from`, as elements of type `to`. */

@@ -82,8 +82,14 @@ typedef struct {
     size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
+    /* SimpleGPU: in front of the sources, which are one text with it; else NULL
+     */
+    const char *macros;
+    const char *const *options; /* words for the compiler */
+    uint32_t n_options;
     const graph_arg *args; /* binding order; the last of equal names counts */
     uint32_t n_args;
+    bool by_index; /* args[i] is the kernel's argument i, whatever its name */
     uint32_t global[3], local[3]; /* groups = global / local, whole */
     uint32_t max_shaves;          /* 0 = no limit */
     const char *file; /* binding XML and line of the Kernel element */
@@ -99,7 +105,7 @@ typedef struct {
     uint32_t n_launches;
     uint32_t batch;   /* items in the largest batch of a stage; 1 = none */
     bool by_item;     /* an item of it is a launch of its own */
-    const char *form; /* of the first binding: "flat" or "nested" */
+    const char *form; /* of the first binding: config_form_name */
 } graph;
 
 /* The binding of a kernel's argument: the last of that name.

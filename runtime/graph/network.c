@@ -31,7 +31,7 @@ typedef struct {
 static bool is_bound(const config_file *f, const char *type)
 {
     for (size_t i = 0; i < f->n_layers; i++)
-        if (!strcasecmp(f->layers[i].type, type))
+        if (config_layer_is_for(&f->layers[i], type))
             return true;
     return false;
 }

@@ -69,6 +69,9 @@ static void meet_layer(search *s, const config_layer *l)
 
         meet_expression(s, k->global, l->path);
         meet_expression(s, k->local, l->path);
+        for (size_t j = 0; j < k->n_defines; j++)
+            if (k->defines[j].param.text)
+                meet(s, k->defines[j].param.text);
         for (size_t j = 0; j < k->n_bindings; j++) {
             const config_binding *x = &k->bindings[j];
 
@@ -86,7 +89,7 @@ static void meet_all(search *s, const graph_request *q)
     const config_file *f = q->binding;
 
     for (size_t i = 0; i < f->n_layers; i++)
-        if (q->model || !q->type || !strcasecmp(f->layers[i].type, q->type))
+        if (q->model || !q->type || config_layer_is_for(&f->layers[i], q->type))
             meet_layer(s, &f->layers[i]);
     /* Those of the model itself may be overridden. */
     for (size_t i = 0; q->model && i < q->model->n_layers; i++) {

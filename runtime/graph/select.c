@@ -49,6 +49,8 @@ static vpu_status is_suitable(graph_binder *b, const config_layer *l,
                             v ? "\"" : "");
         return VPU_OK;
     }
+    if (l->form == CONFIG_FORM_GPU)
+        return VPU_OK; /* its formulas were checked when they were read */
     vars = graph_vars(b, NULL, &n_vars);
     for (size_t i = 0; i < l->n_kernels && !*why; i++) {
         const config_kernel *k = &l->kernels[i];
@@ -144,7 +146,7 @@ static vpu_status no_such_type(const graph_binder *b)
     nearest n = {.word = b->target.type};
 
     for (size_t i = 0; i < f->n_layers; i++)
-        if (strcasecmp(f->layers[i].type, b->target.type))
+        if (!config_layer_is_for(&f->layers[i], b->target.type))
             nearest_offer(&n, f->layers[i].type);
     return err_set(b->err, VPU_ERR_INVALID,
                    "%s: binds no layer of type %s; %s%s%sit binds %s", f->path,
@@ -177,7 +179,7 @@ static vpu_status pick_whole(graph_binder *b, str *reasons, bool *any)
         bool match;
         vpu_status st;
 
-        if (l->stage >= 0 || strcasecmp(l->type, b->target.type))
+        if (l->stage >= 0 || !config_layer_is_for(l, b->target.type))
             continue;
         *any = true;
         st = is_suitable(b, l, &why);
@@ -211,7 +213,7 @@ static vpu_status pick_staged(graph_binder *b, str *reasons)
     int32_t last = -1;
 
     for (size_t i = 0; i < f->n_layers; i++)
-        if (!strcasecmp(f->layers[i].type, b->target.type) &&
+        if (config_layer_is_for(&f->layers[i], b->target.type) &&
             f->layers[i].stage > last)
             last = f->layers[i].stage;
     for (int32_t s = 0; s <= last; s++) {
@@ -223,7 +225,7 @@ static vpu_status pick_staged(graph_binder *b, str *reasons)
             bool match;
             vpu_status st;
 
-            if (l->stage != s || strcasecmp(l->type, b->target.type))
+            if (l->stage != s || !config_layer_is_for(l, b->target.type))
                 continue;
             st = is_suitable(b, l, &why);
             if (st)
@@ -283,7 +285,8 @@ static vpu_status pick_numbered(graph_binder *b)
     for (size_t i = 0; i < f->n_layers; i++) {
         const config_layer *l = &f->layers[i];
 
-        if (strcasecmp(l->type, b->target.type) || (l->stage >= 0 && staged))
+        if (!config_layer_is_for(l, b->target.type) ||
+            (l->stage >= 0 && staged))
             continue;
         staged |= l->stage >= 0;
         str_printf(&lines, "%s%u in line %u", n ? ", " : "", n + 1, l->line);

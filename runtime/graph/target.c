@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "runtime/graph/npy.h"
 
-enum { MAX_PORTS = 1024, MAX_PARAMS = 4096 };
+enum { MAX_PORTS = 1024, MAX_PARAMS = 4096, MAX_PADDING = 65535 };
 
 /* --- texts --------------------------------------------------------------- */
 
@@ -70,6 +70,39 @@ vpu_status graph_shape_parse(const char *text, graph_shape *out, vpu_error *err)
     if (st)
         return err_in(err, st, "shape '%s'", text);
     *out = s;
+    return VPU_OK;
+}
+
+static vpu_status bad_padding(const char *text, vpu_error *err)
+{
+    return err_set(err, VPU_ERR_INVALID,
+                   "padding '%s': expected something like in0=1,2,0,0 or "
+                   "out0=0,1,0,0: elements left, right, above and below, each "
+                   "at most %d",
+                   text, MAX_PADDING);
+}
+
+vpu_status graph_padding_parse(const char *text, graph_padding *out,
+                               vpu_error *err)
+{
+    graph_padding x = {0};
+    uint32_t *const sides[] = {&x.left, &x.right, &x.top, &x.bottom};
+    const char *p = text;
+
+    x.output = !strncmp(p, "out", 3);
+    if (!x.output && strncmp(p, "in", 2))
+        return bad_padding(text, err);
+    p += x.output ? 3 : 2;
+    if (!read_u32(&p, &x.port) || x.port >= MAX_PORTS || *p != '=')
+        return bad_padding(text, err);
+    for (int i = 0; i < 4; i++) {
+        if (*p++ != (i ? ',' : '=') || !read_u32(&p, sides[i]) ||
+            *sides[i] > MAX_PADDING)
+            return bad_padding(text, err);
+    }
+    if (*p)
+        return bad_padding(text, err);
+    *out = x;
     return VPU_OK;
 }
 
@@ -222,6 +255,18 @@ static vpu_status by_hand(graph_binder *b)
 
 /* --- both ---------------------------------------------------------------- */
 
+/* A launch of SimpleGPU covers the batch. */
+static bool is_gpu(const graph_binder *b)
+{
+    const config_file *f = b->request->binding;
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        if (f->layers[i].form == CONFIG_FORM_GPU &&
+            config_layer_is_for(&f->layers[i], b->target.type))
+            return true;
+    return false;
+}
+
 static vpu_status check_desc(const graph_binder *b, const char *side,
                              size_t port, const tensor_desc *d)
 {
@@ -239,7 +284,7 @@ static vpu_status check_desc(const graph_binder *b, const char *side,
                       b->target.name);
     /* The first input decides; weights, bound as ANY, are never split. */
     if (d->rank >= 4 && d->dims[0] > 1 && !port && !strcmp(side, "in") &&
-        b->request->batch == GRAPH_BATCH_WHOLE)
+        b->request->batch == GRAPH_BATCH_WHOLE && !is_gpu(b))
         log_warn(b->log,
                  "%s%zu of layer %s has a batch of %u; the compiler runs the "
                  "stages once per item (--batch device), here they see the "

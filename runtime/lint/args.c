@@ -27,11 +27,18 @@ static const char *kind_text(config_binding_kind k)
     }
 }
 
-static const sim_arg *arg_of(const sim_kernel *k, const char *name)
+static bool binds(const lint_stage *s, const config_binding *b, uint32_t arg)
 {
-    for (uint32_t i = 0; i < k->n_args; i++)
-        if (!strcmp(k->args[i].name, name))
-            return &k->args[i];
+    return s->layer->form == CONFIG_FORM_GPU
+               ? (uint32_t)b->index == arg
+               : !strcmp(s->kernel->args[arg].name, b->arg);
+}
+
+static const sim_arg *arg_of(const lint_stage *s, const config_binding *b)
+{
+    for (uint32_t i = 0; i < s->kernel->n_args; i++)
+        if (binds(s, b, i))
+            return &s->kernel->args[i];
     return NULL;
 }
 
@@ -77,7 +84,7 @@ static void check_scalar(lint_state *l, const lint_stage *s,
 static void check_binding(lint_state *l, const lint_stage *s,
                           const config_binding *b)
 {
-    const sim_arg *p = arg_of(s->kernel, b->arg);
+    const sim_arg *p = arg_of(s, b);
 
     if (!p)
         lint_report(l, LINT_ARG_UNKNOWN, s->layer->path, b->line, 0,
@@ -114,7 +121,7 @@ void lint_check_args(lint_state *l, const lint_stage *s)
         bool bound = false;
 
         for (size_t j = 0; j < k->n_bindings; j++)
-            bound |= !strcmp(k->bindings[j].arg, p->name);
+            bound |= binds(s, &k->bindings[j], i);
         if (!bound)
             lint_report(l, LINT_ARG_MISSING, s->layer->path, k->line, 0,
                         "argument '%s' (%s%s) of kernel '%s' has no binding",
@@ -192,6 +199,9 @@ void lint_check_ports(lint_state *l, const lint_stage *s)
     const config_kernel *k = s->binding;
     int32_t edge = 0;
 
+    if (s->layer->form == CONFIG_FORM_GPU)
+        return; /* the GPU's plug-in has neither stages nor this habit */
+
     for (size_t i = 0; i < k->n_bindings; i++) {
         const config_binding *b = &k->bindings[i];
 
@@ -206,7 +216,7 @@ void lint_check_ports(lint_state *l, const lint_stage *s)
                         b->arg);
         else if (b->kind == CONFIG_INPUT && b->port != edge &&
                  b->format != CONFIG_ANY && b->format != CONFIG_BF &&
-                 arg_of(s->kernel, b->arg))
+                 arg_of(s, b))
             lint_report(l, LINT_FORMAT, s->layer->path, b->line, 0,
                         "'%s' is input %d of the layer but %d of the kernel: "
                         "the vendor's compiler brings number %d into order "

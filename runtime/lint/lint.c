@@ -100,16 +100,20 @@ void lint_report_at(lint_state *l, lint_check check, const lint_source_text *s,
 
 /* --- kernels ------------------------------------------------------------- */
 
-static vpu_status compile(lint_state *l, const kernel_source *source,
-                          const log_sink *log, sim_kernel **k,
-                          const isa_function **programs, vpu_error *err)
+static vpu_status compile(lint_state *l, const lint_stage *s,
+                          const kernel_source *source, const log_sink *log,
+                          sim_kernel **k, const isa_function **programs,
+                          vpu_error *err)
 {
     const lint_config *c = l->cfg;
-    const kernel_compile_config cfg = {.user.options = c->options,
-                                       .user.n_options = c->n_options,
-                                       .user.no_cache = c->no_cache,
-                                       .user.limits = c->limits,
-                                       .log = log};
+    const kernel_compile_options user = {.options = c->options,
+                                         .n_options = c->n_options,
+                                         .no_cache = c->no_cache,
+                                         .limits = c->limits};
+    const kernel_compile_config cfg = {
+        .user = s->launch ? backend_source_options(s->launch, &user, l->arena)
+                          : user,
+        .log = log};
     vpu_status st = kernel_compile(source, &cfg, l->arena, k, err);
 
     return st ? st : kernel_programs(*k, l->arena, programs, err);
@@ -118,12 +122,16 @@ static vpu_status compile(lint_state *l, const kernel_source *source,
 bool lint_variant(lint_state *l, const lint_stage *s, const char *text,
                   sim_kernel *k, const isa_function **programs)
 {
-    const kernel_source source = {
+    kernel_source source = {
         .path = s->src->path, .entry = s->kernel->name, .text = text};
+    const char *at = s->joined ? strstr(s->joined, s->src->text) : NULL;
     vpu_error err = {0};
     sim_kernel *compiled;
 
-    if (compile(l, &source, NULL, &compiled, programs, &err))
+    if (at)
+        source.text = arena_printf(l->arena, "%.*s%s%s", (int)(at - s->joined),
+                                   s->joined, text, at + s->src->length);
+    if (compile(l, s, &source, NULL, &compiled, programs, &err))
         return false;
     *k = *compiled;
     return true;
@@ -220,6 +228,77 @@ static bool agrees(const lint_stage *s)
     return true;
 }
 
+static const graph_launch *launch_of(const lint_state *l,
+                                     const lint_stage *s)
+{
+    const graph *g = l->cfg->graph;
+
+    for (uint32_t i = 0; g && i < g->n_launches; i++) {
+        const graph_launch *x = &g->launches[i];
+
+        if (x->line == s->binding->line && x->file &&
+            !strcmp(x->file, s->layer->path) &&
+            !strcmp(x->entry, s->binding->entry))
+            return x;
+    }
+    return NULL;
+}
+
+/* The file among a SimpleGPU kernel's sources that shows it, else the first. */
+static vpu_status find_shown(lint_state *l, const lint_stage *s,
+                             lint_source_text *out, vpu_error *err)
+{
+    const config_kernel *k = s->binding;
+    lint_source_kernel found;
+    vpu_status st = VPU_OK;
+
+    for (size_t i = k->n_sources; i-- && !st;) {
+        backend_source file;
+
+        st = backend_source_find(
+            &(const backend_source_name){k->sources[i], l->cfg->source_dir,
+                                         s->layer->path, k->line},
+            l->arena, &file, err);
+        if (!st)
+            st = lint_source_read(file.path, l->arena, out, err);
+        if (!st && lint_source_find_kernel(out, k->entry, l->arena, &found))
+            break;
+    }
+    return st;
+}
+
+static vpu_status open_gpu(lint_state *l, lint_stage *s, lint_source_text *src,
+                           kernel_source *source, vpu_error *err)
+{
+    backend_source joined;
+    vpu_status st = backend_source_of(s->launch, 0, l->cfg->source_dir,
+                                      l->arena, &joined, err);
+
+    if (!st)
+        st = find_shown(l, s, src, err);
+    if (st)
+        return st;
+    *source = backend_source_kernel(&joined, s->launch);
+    s->joined = joined.text;
+    return VPU_OK;
+}
+
+/* Without sizes there are no macros, and no kernel without them. */
+static vpu_status needs_sizes(const lint_state *l, const lint_stage *s,
+                              vpu_error *err)
+{
+    if (!l->cfg->graph)
+        return err_at(err, VPU_ERR_INVALID, s->layer->path, s->layer->line, 0,
+                      "the macros of SimpleGPU layer %s follow from its sizes; "
+                      "give them with --shape",
+                      s->layer->type);
+    log_note(l->cfg->log,
+             "%s:%u: SimpleGPU layer %s is not looked at: the sizes given are "
+             "of another one",
+             s->layer->path, s->layer->line, s->layer->type);
+    return VPU_OK;
+}
+
 vpu_status lint_look(lint_state *l, const config_layer *layer,
                      const config_kernel *k, bool *used, vpu_error *err)
 {
@@ -228,12 +307,20 @@ vpu_status lint_look(lint_state *l, const config_layer *layer,
     lint_source_text src;
     sim_kernel *kernel = NULL;
     kernel_source source = {.entry = k->entry};
-    vpu_status st = find_source(l, &s, used, &source.path, err);
+    vpu_status st;
 
+    s.launch = launch_of(l, &s);
+    if (layer->form == CONFIG_FORM_GPU && !s.launch)
+        return needs_sizes(l, &s, err);
+    if (layer->form == CONFIG_FORM_GPU) {
+        st = open_gpu(l, &s, &src, &source, err);
+    } else {
+        st = find_source(l, &s, used, &source.path, err);
+        if (!st)
+            st = lint_source_read(source.path, l->arena, &src, err);
+    }
     if (!st)
-        st = lint_source_read(source.path, l->arena, &src, err);
-    if (!st)
-        st = compile(l, &source, l->cfg->log, &kernel, programs, err);
+        st = compile(l, &s, &source, l->cfg->log, &kernel, programs, err);
     if (st)
         return st;
     s.kernel = kernel;

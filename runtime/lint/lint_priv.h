@@ -26,6 +26,9 @@ typedef struct {
     /* Work sizes as far as they are known, else 0. */
     uint32_t global[3], local[3];
     const graph_launch *launch; /* or NULL */
+    /* SimpleGPU: the text that the kernel is compiled from, which has src's in
+     * it; else NULL. */
+    const char *joined;
 } lint_stage;
 
 /* A finding, unless there is the same one. */

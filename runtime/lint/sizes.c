@@ -6,12 +6,15 @@
 
 static void constants(config_text t, const char *path, uint32_t out[3])
 {
-    config_expr list = config_text_expr(t, path), items[3];
+    config_expr list, items[3];
     size_t n = 0;
 
     for (int d = 0; d < 3; d++)
         out[d] = 0;
-    if (!t.text || config_expr_split(&list, 3, items, &n, NULL))
+    if (!t.text)
+        return;
+    list = config_text_expr(t, path);
+    if (config_expr_split(&list, 3, items, &n, NULL))
         return;
     for (size_t d = 0; d < 3; d++) {
         int32_t v = 1; /* left out */
@@ -22,24 +25,17 @@ static void constants(config_text t, const char *path, uint32_t out[3])
     }
 }
 
-static void know(const lint_state *l, lint_stage *s)
+static void know(lint_stage *s)
 {
-    const graph *g = l->cfg->graph;
+    const graph_launch *x = s->launch;
 
-    constants(s->binding->global, s->layer->path, s->global);
-    constants(s->binding->local, s->layer->path, s->local);
-    for (uint32_t i = 0; g && i < g->n_launches; i++) {
-        const graph_launch *x = &g->launches[i];
-
-        if (x->line != s->binding->line || !x->file ||
-            strcmp(x->file, s->layer->path) ||
-            strcmp(x->entry, s->binding->entry))
-            continue;
-        s->launch = x;
+    if (x) {
         memcpy(s->global, x->global, sizeof s->global);
         memcpy(s->local, x->local, sizeof s->local);
         return;
     }
+    constants(s->binding->global, s->layer->path, s->global);
+    constants(s->binding->local, s->layer->path, s->local);
 }
 
 static bool all_known(const uint32_t v[3])
@@ -184,7 +180,7 @@ static void check_memory(lint_state *l, const lint_stage *s)
 
 void lint_check_sizes(lint_state *l, lint_stage *s)
 {
-    know(l, s);
+    know(s);
     l->sizes |= s->launch != NULL;
     check_remainder(l, s);
     check_split(l, s);

@@ -160,7 +160,7 @@ static void add_stages(walk *w, arena *a, lint_result *out)
     for (size_t i = 0; i < c->binding->n_layers; i++) {
         const config_layer *x = &c->binding->layers[i];
 
-        if (c->layer && strcasecmp(c->layer, x->type))
+        if (c->layer && !config_layer_is_for(x, c->layer))
             continue;
         out->n_layers++;
         for (size_t k = 0; k < x->n_kernels; k++)
