@@ -110,7 +110,7 @@ static const cli_option rows[] = {
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&show_options, 0},
                                    {&own_options, 0},
-                                   {&target_layer_options, AT(t)},
+                                   TARGET_LAYER(AT(t)),
                                    {&cli_compile_options, AT(t.compile)},
                                    {&target_cache_options, AT(t)},
                                    {&target_quiet_options, AT(t)}};

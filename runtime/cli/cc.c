@@ -1,10 +1,13 @@
-/* vpu cc: offline compilation, with the command line of the vendor's clc. */
+/* vpu cc: offline compilation, with the command line of the vendor's clc; and
+ * the macros of a SimpleGPU layer. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/file.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/ending.h"
+#include "runtime/cli/target.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/kernel.h"
 
@@ -20,6 +23,8 @@ static const char *default_output(arena *a, const char *source)
 typedef struct {
     const char *source, *output, *kernel;
     bool stripped; /* nothing comes of it */
+    bool defines;
+    target_options t; /* with defines */
     cli_clang clang;
 } cc_args;
 
@@ -32,11 +37,15 @@ static const cli_option rows[] = {
     {"kernel", "NAME", OPTION_TEXT, AT(kernel),
      .help = "which kernel, when the file has several"},
     {"strip-binary-header", NULL, OPTION_FLAG, AT(stripped),
-     .help = "accepted, as clc has it"}};
+     .help = "accepted, as clc has it"},
+    {"defines", NULL, OPTION_FLAG, AT(defines),
+     .help = "print the macros of a SimpleGPU layer, which follow from its "
+             "sizes; compile nothing"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0},
                                    {&cli_clang_options, AT(clang)},
-                                   {&cli_compile_options, AT(clang.limits)}};
+                                   {&cli_compile_options, AT(clang.limits)},
+                                   {&target_layer_options, AT(t)}};
 
 static int parse(arena *a, int argc, char **argv, cc_args *out)
 {
@@ -45,6 +54,8 @@ static int parse(arena *a, int argc, char **argv, cc_args *out)
 
     if (rc)
         return rc;
+    if (out->defines)
+        return target_check(&out->t, &cli_cc, line.words, line.n_words);
     if (line.n_words > 1)
         return cli_usage(&cli_cc, "one source file at a time (%s, %s)",
                          line.words[0], line.words[1]);
@@ -52,6 +63,29 @@ static int parse(arena *a, int argc, char **argv, cc_args *out)
         return cli_usage(&cli_cc, "no source file");
     out->source = line.words[0];
     return CLI_OK;
+}
+
+/* All that stands in front of the layer's sources. */
+static vpu_status print_defines(const cc_args *o, arena *a, const log_sink *log,
+                                vpu_error *err)
+{
+    target t = {0};
+    vpu_status st = target_bind(&o->t, a, log, &t, err);
+    bool any = false;
+
+    for (uint32_t i = 0; !st && i < t.graph->n_launches; i++) {
+        const char *macros = t.graph->launches[i].macros;
+
+        if (macros)
+            ending_print(macros, strlen(macros));
+        any |= macros != NULL;
+    }
+    if (!st && !any)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "%s: --defines is for layers of type SimpleGPU; those of "
+                     "type MVCL have no macros",
+                     o->t.xml);
+    return st;
 }
 
 static int cc_main(int argc, char **argv)
@@ -65,10 +99,17 @@ static int cc_main(int argc, char **argv)
     kernel_source source;
     kernel_bin bin;
     vpu_status st;
-    int rc = parse(a, argc, argv, &args);
+    int rc;
 
+    target_init(&args.t);
+    rc = parse(a, argc, argv, &args);
     if (rc)
         goto out;
+    if (args.defines) {
+        if (print_defines(&args, a, &log, &err))
+            rc = cli_fail(&err);
+        goto out;
+    }
     if (!args.output)
         args.output = default_output(a, args.source);
     cfg.user.limits = &args.clang.limits;
@@ -89,7 +130,8 @@ const cli_command cli_cc = {
     .name = "cc",
     .summary = "compile a kernel to a .bin",
     .head =
-        "usage: vpu cc [OPTIONS] FILE.cl --output FILE.bin\n\n"
+        "usage: vpu cc [OPTIONS] FILE.cl --output FILE.bin\n"
+        "       vpu cc --defines FILE.xml --shape in0=... [OPTIONS]\n\n"
         "Compiles one OpenCL C kernel to a .bin: an ELF file with the SHAVE metadata\n"
         "host software reads, the SHAVE program and the preprocessed source. A binding's\n"
         "<Source filename=\"FILE.bin\"/> finds it. The .bin is for the simulator; a\n"
@@ -99,5 +141,8 @@ const cli_command cli_cc = {
     .tail = "\n"
             "Examples:\n"
             "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
-            "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n",
+            "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n"
+            "  vpu cc --defines kernels/reorg/gpu.xml --shape in0=1x16x26x26 "
+            "\\\n"
+            "      --shape out0=1x64x13x13 --param stride=2 --pad in0=1,1,0,0\n",
     .main = cc_main};

@@ -28,7 +28,7 @@ static const cli_option rows[] = {
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_table tables[] = {{&own_options, 0},
-                                   {&target_layer_options, AT(t)},
+                                   TARGET_LAYER(AT(t)),
                                    {&target_input_options, AT(t)},
                                    {&target_how_backend_heading, 0},
                                    TARGET_HOW(AT(t)),

@@ -116,7 +116,7 @@ static const cli_option own_rows[] = {
 
 static const cli_options own_options = CLI_OPTIONS(own_rows);
 
-static const cli_table tables[] = {{&target_layer_options, AT(target)},
+static const cli_table tables[] = {TARGET_LAYER(AT(target)),
                                    {&target_input_options, AT(target)},
                                    {&own_options, 0},
                                    TARGET_HOW(AT(target)),

@@ -126,13 +126,17 @@ static const cli_option layer_rows[] = {
      .help = "refuse what that release's compiler refuses, 2019R3 to 2022.3 "
              "(default: a note)"},
     {"strict", "RELEASE", OPTION_OTHER, .take = take_release},
+};
+const cli_options target_layer_options = CLI_OPTIONS(layer_rows);
+
+static const cli_option source_rows[] = {
     {"source-dir", "DIR", OPTION_TEXT, AT(source_dir),
      .help = "look for .cl files there first"},
     {"-D", "NAME[=VALUE]", OPTION_OTHER, AT(clang), .take = cli_take_define,
      .help = "a macro for the OpenCL preprocessor"},
     {"-I", "DIR", OPTION_OTHER, AT(clang), .take = cli_take_include,
      .help = "a folder for its #include"}};
-const cli_options target_layer_options = CLI_OPTIONS(layer_rows);
+const cli_options target_source_options = CLI_OPTIONS(source_rows);
 
 static const cli_option input_rows[] = {
     {"input", "N=SPEC", OPTION_LIST, AT(inputs),
