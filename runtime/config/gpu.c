@@ -94,12 +94,13 @@ static vpu_status read_define(const config_reader *r,
                          .preset = config_get_text(node, "default"),
                          .line = node->line,
                          .col = node->col};
-    if (type.text && !strcmp(type.text, "int[]"))
-        d->array = "int";
-    else if (type.text && !strcmp(type.text, "float[]"))
-        d->array = "float";
-    else if (type.text && strcmp(type.text, "int") &&
-             strcmp(type.text, "float"))
+    if (type.text && (!strcmp(type.text, "int") || !strcmp(type.text, "int[]")))
+        d->type = "int";
+    else if (type.text &&
+             (!strcmp(type.text, "float") || !strcmp(type.text, "float[]")))
+        d->type = "float";
+    d->array = d->type && strlen(type.text) > strlen(d->type);
+    if (type.text && !d->type)
         config_warn(r, type.line,
                     "type=\"%s\" of Define %s means nothing; the types are "
                     "int, float, int[] and float[]",

@@ -97,7 +97,9 @@ typedef struct {
     const char *name;   /* may have a parameter list or a value behind it */
     config_text param;  /* the layer's parameter that gives the value */
     config_text preset; /* value without it (default="..."), perhaps empty */
-    const char *array;  /* "int" or "float": an array literal; else NULL */
+    const char *type;   /* "int" or "float": of the value, or of an array's
+                           elements; NULL: the file says nothing */
+    bool array;         /* an array literal */
     uint32_t line, col;
 } config_define;
 

@@ -109,7 +109,7 @@ static vpu_status put_define(str *out, const graph_gpu_layer *l,
                       "Define %s: its value goes over the end of a line",
                       d->name);
     if (d->array)
-        str_printf(out, "#define %s (%s[]) {%s}\n", d->name, d->array, value);
+        str_printf(out, "#define %s (%s[]) {%s}\n", d->name, d->type, value);
     else
         str_printf(out, "#define %s %s\n", d->name, value);
     return VPU_OK;

@@ -1,0 +1,292 @@
+/* vpu port: a layer of the GPU moved to the VPU, and compared with what it was. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "runtime/cli/diff.h"
+#include "runtime/diff/diff.h"
+#include "runtime/diff/report.h"
+#include "runtime/port/port.h"
+
+typedef struct {
+    target_options t;
+    const char *to, *form;
+} port_options;
+
+#define AT(field) offsetof(port_options, field)
+
+static const cli_option rows[] = {
+    {"to", "DIR", OPTION_TEXT, AT(to),
+     .help = "the folder for layer.xml and the kernel; made if there is none"},
+    {"form", "best|plain|dma", OPTION_TEXT, AT(form),
+     .help = "best (default): dma, which copies what a work-group reads and "
+             "writes through local memory, where the accesses allow it, else "
+             "plain, which stays on DDR"}};
+static const cli_options own_options = CLI_OPTIONS(rows);
+
+static const cli_table tables[] = {{&own_options, 0},
+                                   TARGET_LAYER(AT(t)),
+                                   {&target_input_options, AT(t)},
+                                   {&target_how_heading, 0},
+                                   TARGET_HOW(AT(t))};
+
+static int parse(int argc, char **argv, port_options *o, arena *a)
+{
+    options_line line = {.argc = argc, .argv = argv};
+    int rc;
+
+    *o = (port_options){.form = "best"};
+    target_init(&o->t);
+    rc = cli_parse(&cli_port, o, &line, a);
+    if (!rc && !o->to)
+        rc = cli_usage(&cli_port, "--to says which folder to write");
+    if (!rc && strcmp(o->form, "best") && strcmp(o->form, "plain") &&
+        strcmp(o->form, "dma"))
+        rc = cli_usage(&cli_port, "--form %s; expected best, plain or dma",
+                       o->form);
+    rc = rc ? rc : target_check(&o->t, &cli_port, line.words, line.n_words);
+    if (!rc && (o->t.model || !o->t.shapes.n))
+        rc = cli_usage(&cli_port, "the layer is moved for shapes given by "
+                                  "hand: --shape in0=…");
+    if (!rc && o->t.pads.n)
+        rc = cli_usage(&cli_port, "a VPU's tensors have no padding");
+    return rc;
+}
+
+/* --- moving -------------------------------------------------------------- */
+
+static const config_layer *layer_of(const target *t)
+{
+    for (size_t i = 0; i < t->binding.n_layers; i++)
+        if (config_layer_is_for(&t->binding.layers[i], t->graph->type))
+            return &t->binding.layers[i];
+    return NULL;
+}
+
+static vpu_status check_layer(const config_layer *l, const target *t,
+                              vpu_error *err)
+{
+    if (l && l->form == CONFIG_FORM_GPU)
+        return VPU_OK;
+    return err_set(err, VPU_ERR_INVALID,
+                   "%s: layer %s is of type MVCL: it is for the VPU already",
+                   t->binding.path, t->graph->type);
+}
+
+/* What moves, once in each form that is asked for; *form is the one it has. */
+static vpu_status move(const port_options *o, const target *t,
+                       const config_layer *l, arena *a, const log_sink *log,
+                       port_result *r, port_form *form, vpu_error *err)
+{
+    const kernel_compile_options compile = {.options = o->t.clang.items,
+                                            .n_options = o->t.clang.n,
+                                            .no_cache = o->t.no_cache,
+                                            .limits = &o->t.compile};
+    const port_job job = {.layer = l,
+                          .request = &t->request,
+                          .graph = t->graph,
+                          .source_dir = o->t.source_dir,
+                          .compile = &compile,
+                          .local_budget = t->desc.ocl_local_budget,
+                          .log = log};
+    vpu_error why = {0};
+    vpu_status st;
+
+    *form = PORT_DMA;
+    if (strcmp(o->form, "plain")) {
+        st = port_layer(&job, PORT_DMA, a, r, &why);
+        if (st != VPU_ERR_UNSUPPORTED || !strcmp(o->form, "dma")) {
+            if (st && err)
+                *err = why;
+            return st;
+        }
+        log_note(log, "no form with copies: %s", why.msg);
+    }
+    *form = PORT_PLAIN;
+    return port_layer(&job, PORT_PLAIN, a, r, err);
+}
+
+/* --- writing ------------------------------------------------------------- */
+
+static bool same_file(const char *x, const char *y)
+{
+    struct stat a, b;
+
+    return !stat(x, &a) && !stat(y, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* The layer's own files are not written over. */
+static vpu_status check_place(const port_options *o, const config_layer *l,
+                              const char *const paths[2], vpu_error *err)
+{
+    bool own = false;
+
+    for (int i = 0; i < 2; i++) {
+        own |= same_file(paths[i], l->path);
+        for (size_t k = 0; k < l->kernels[0].n_sources; k++)
+            own |= same_file(paths[i], l->kernels[0].sources[k]);
+    }
+    return own ? err_set(err, VPU_ERR_INVALID,
+                         "--to %s: the layer's own files are there; choose "
+                         "another folder",
+                         o->to)
+               : VPU_OK;
+}
+
+static vpu_status write_all(const port_options *o, const config_layer *l,
+                            const port_result *r, arena *a, const char **xml,
+                            vpu_error *err)
+{
+    const char *paths[2] = {file_join(a, o->to, "layer.xml"),
+                            file_join(a, o->to, r->name)};
+    vpu_status st;
+
+    if (mkdir(o->to, 0777) && errno != EEXIST)
+        return err_set(err, VPU_ERR_IO, "%s: %s", o->to, strerror(errno));
+    st = check_place(o, l, paths, err);
+    if (!st)
+        st = file_write(paths[1], r->kernel, strlen(r->kernel), err);
+    if (!st)
+        st = file_write(paths[0], r->binding, strlen(r->binding), err);
+    *xml = paths[0];
+    return st;
+}
+
+/* --- comparing ----------------------------------------------------------- */
+
+/* Parameters that are none any more are not given to the moved layer. */
+static void keep_params(target_options *o, const port_result *r)
+{
+    options_list kept = {.n = 0};
+
+    for (uint32_t i = 0; i < o->params.n; i++)
+        for (size_t k = 0; k < r->n_params; k++) {
+            size_t length = strlen(r->params[k]);
+
+            if (!strncmp(o->params.items[i], r->params[k], length) &&
+                o->params.items[i][length] == '=')
+                kept.items[kept.n++] = o->params.items[i];
+        }
+    o->params = kept;
+}
+
+static vpu_status compare(const port_options *o, const target *from,
+                          const char *xml, const port_result *r, arena *a,
+                          const log_sink *log, diff_report *report,
+                          vpu_error *err)
+{
+    target to = {0};
+    target_options moved = o->t;
+    backend_config cfg[2];
+    diff_side sides[2] = {{.id = "MVCL"}, {.id = "SimpleGPU"}};
+    const diff_config compare = {.outputs_only = true};
+    const target *targets[2] = {&to, from};
+    const log_sink quiet = {0};
+    vpu_status st;
+
+    moved.xml = xml;
+    moved.n_more_xml = 0;
+    moved.layer = NULL;
+    moved.source_dir = NULL;
+    keep_params(&moved, r);
+    st = target_bind(&moved, a, &quiet, &to, err);
+    for (int i = 0; i < 2 && !st; i++) {
+        const target_options *options = i ? &o->t : &moved;
+
+        cfg[i] = target_backend(options, targets[i]);
+        cfg[i].log = i ? log : &quiet;
+        cfg[i].print = cli_print_aside;
+        sides[i].cfg = &cfg[i];
+        sides[i].graph = targets[i]->graph;
+        sides[i].ops = backend_offering(BACKEND_MACHINE);
+        st = cli_make_inputs(options, targets[i], a, &sides[i].inputs, err);
+    }
+    return st ? st : diff_run(sides, &compare, a, report, err);
+}
+
+/* Cycles of the stages that are not conversions. */
+static uint64_t stage_cycles(const diff_report_side *s)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < s->graph->n_launches; i++)
+        if (!s->graph->launches[i].text)
+            n += s->results[i].cycles;
+    return n;
+}
+
+static void print(const char *xml, const port_result *r, port_form form,
+                  const diff_report *d)
+{
+    uint64_t before = stage_cycles(&d->sides[1]);
+    uint64_t after = stage_cycles(&d->sides[0]);
+
+    printf("%s: %s, form %s, kernel %s\n", xml, d->graph->type,
+           port_form_name(form), r->name);
+    if (before && after)
+        printf("  cycles as SimpleGPU  %llu\n  cycles as MVCL       %llu, %.2f "
+               "times as many\n",
+               (unsigned long long)before, (unsigned long long)after,
+               (double)after / (double)before);
+    printf("  outputs              %s\n",
+           d->equal ? "equal, bit for bit" : d->summary);
+    for (size_t i = 0; i < r->n_notes; i++)
+        printf("  note                 %s\n", r->notes[i]);
+}
+
+static int port_main(int argc, char **argv)
+{
+    port_options o;
+    arena *a = arena_create(0);
+    vpu_error err = {0};
+    target from = {0};
+    port_result r = {0};
+    port_form form = PORT_PLAIN;
+    diff_report report;
+    const config_layer *l = NULL;
+    const char *xml = NULL;
+    int rc = parse(argc, argv, &o, a);
+
+    if (!rc) {
+        log_sink log = cli_log(o.t.quiet);
+        vpu_status st = target_bind(&o.t, a, &log, &from, &err);
+
+        if (!st) {
+            l = layer_of(&from);
+            st = check_layer(l, &from, &err);
+        }
+        if (!st)
+            st = move(&o, &from, l, a, &log, &r, &form, &err);
+        if (!st)
+            st = write_all(&o, l, &r, a, &xml, &err);
+        if (!st)
+            st = compare(&o, &from, xml, &r, a, &log, &report, &err);
+        rc = st ? cli_fail(&err) : report.equal ? CLI_OK : CLI_DIFFERS;
+        cli_progress_done();
+        if (!st)
+            print(xml, &r, form, &report);
+    }
+    arena_destroy(a);
+    return rc;
+}
+
+const cli_command cli_port = {
+    .name = "port",
+    .summary = "move a layer of the GPU to the VPU",
+    .head =
+        "usage: vpu port GPU.xml --to DIR --shape in0=... [OPTIONS]\n\n"
+        "Writes a SimpleGPU layer anew as one of type MVCL: DIR/layer.xml and its\n"
+        "kernel, whose body stays as it is. Runs both on the simulator with the same\n"
+        "inputs, compares the outputs bit for bit, and prints the cycles before and\n"
+        "after. Exit status 1: the outputs differ.\n\n",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .tail = "\n"
+            "Example:\n"
+            "  vpu port kernels/prelu/gpu.xml --to out/prelu \\\n"
+            "      --shape in0=1x16x26x52 --shape in1=1x16x1x1\n",
+    .main = port_main};
