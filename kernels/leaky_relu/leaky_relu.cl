@@ -11,8 +11,8 @@ __kernel void leaky_relu(__global const half *restrict src,
                          __global half *restrict dst, float slope)
 {
     const int W = get_global_size(0), H = get_global_size(1);
-    const int i = (get_global_id(2) * H + get_global_id(1)) * W +
-                  get_global_id(0);
+    const int i =
+        (get_global_id(2) * H + get_global_id(1)) * W + get_global_id(0);
     const float v = (float)src[i];
 
     dst[i] = convert_half(v > 0.0f ? v : v * slope);

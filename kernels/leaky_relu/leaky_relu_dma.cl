@@ -5,11 +5,11 @@
  * result back. In local memory the rows of the channels follow each other. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-__kernel void
-__dma_preload_leaky_relu_dma(__global const half *restrict src,
-                             __global half *restrict dst, int C, float slope,
-                             __local half *restrict row_in,
-                             __local half *restrict row_out)
+__kernel void __dma_preload_leaky_relu_dma(__global const half *restrict src,
+                                           __global half *restrict dst, int C,
+                                           float slope,
+                                           __local half *restrict row_in,
+                                           __local half *restrict row_out)
 {
     const size_t row_bytes = get_local_size(0) * sizeof(half);
     const size_t W = get_global_size(0), H = get_global_size(1);
@@ -36,11 +36,11 @@ __kernel void leaky_relu_dma(__global const half *restrict src,
     }
 }
 
-__kernel void
-__dma_postwrite_leaky_relu_dma(__global const half *restrict src,
-                               __global half *restrict dst, int C, float slope,
-                               __local half *restrict row_in,
-                               __local half *restrict row_out)
+__kernel void __dma_postwrite_leaky_relu_dma(__global const half *restrict src,
+                                             __global half *restrict dst, int C,
+                                             float slope,
+                                             __local half *restrict row_in,
+                                             __local half *restrict row_out)
 {
     const size_t row_bytes = get_local_size(0) * sizeof(half);
     const size_t W = get_global_size(0), H = get_global_size(1);
