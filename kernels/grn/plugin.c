@@ -62,9 +62,9 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
     return 0;
 }
 
-static const char *const types[] = {"GRN",         "GRNDma",       "GRNFloat",
-                                    "GRNDmaFloat", "GRNRolled",    "GRNVector",
-                                    "GRNAsync",    "GRNAsyncRows", NULL};
+static const char *const types[] = {
+    "GRN",       "GRNDma",   "GRNFloat",     "GRNDmaFloat", "GRNRolled",
+    "GRNVector", "GRNAsync", "GRNAsyncRows", "GRNGpu",      NULL};
 static const vpu_plugin plugin = {.abi = VPU_PLUGIN_ABI,
                                   .bytes = sizeof(vpu_plugin),
                                   .name = "grn",

@@ -72,7 +72,7 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
 }
 
 static const char *const types[] = {"Resample", "ResampleFactor",
-                                    "ResampleAntialias", NULL};
+                                    "ResampleAntialias", "ResampleGpu", NULL};
 static const vpu_plugin plugin = {.abi = VPU_PLUGIN_ABI,
                                   .bytes = sizeof(vpu_plugin),
                                   .name = "resample",

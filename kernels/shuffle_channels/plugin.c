@@ -32,7 +32,8 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
     return 0;
 }
 
-static const char *const types[] = {"ShuffleChannels", NULL};
+static const char *const types[] = {"ShuffleChannels", "ShuffleChannelsGpu",
+                                    NULL};
 static const vpu_plugin plugin = {.abi = VPU_PLUGIN_ABI,
                                   .bytes = sizeof(vpu_plugin),
                                   .name = "shuffle_channels",

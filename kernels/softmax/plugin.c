@@ -53,7 +53,7 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
     return 0;
 }
 
-static const char *const types[] = {"SoftMax", NULL};
+static const char *const types[] = {"SoftMax", "SoftMaxGpu", NULL};
 static const vpu_plugin plugin = {.abi = VPU_PLUGIN_ABI,
                                   .bytes = sizeof(vpu_plugin),
                                   .name = "softmax",

@@ -234,11 +234,10 @@ static vpu_status bind_sides(session *s, vpu_error *err)
         return st;
     }
     both.offered |= BACKEND_PARAMS;
+    both.only_type = s->o.b_layer != NULL;
     st = target_bind(&both, s->a, &s->log, &s->targets[0], err);
-    if (s->o.b_layer) {
+    if (s->o.b_layer)
         both.xml = s->o.b_layer;
-        both.only_type = true;
-    }
     if (s->o.b_binding)
         both.binding = s->o.b_binding;
     if (!st)

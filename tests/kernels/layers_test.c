@@ -28,7 +28,8 @@ typedef struct {
     ref_layer_fn *compute;
     uint32_t in0[4], in1[4], out[4];
     param params[MAX_PARAMS];
-    fill_fn *fill; /* NULL = --input random */
+    const char *list; /* another parameter, four numbers behind the others */
+    fill_fn *fill;    /* NULL = --input random */
     unsigned ulp;
 } sample;
 
@@ -140,6 +141,30 @@ static void fill_tiny(ref_tensor *t, uint32_t port)
      .params = {{"group", groups}}, \
      .compute = ref_shuffle,        \
      .fill = how}
+#define LEAKY(how, l, slope, ...)           \
+    {.folder = "leaky_relu",                \
+     .layer = l,                            \
+     .in0 = {__VA_ARGS__},                  \
+     .out = {__VA_ARGS__},                  \
+     .params = {{"negative_slope", slope}}, \
+     .compute = ref_leaky_relu,             \
+     .fill = how}
+#define PRELU(how, b, f, h, w) \
+    {.folder = "prelu",        \
+     .layer = "PReLU",         \
+     .in0 = {b, f, h, w},      \
+     .in1 = {1, f, 1, 1},      \
+     .out = {b, f, h, w},      \
+     .compute = ref_prelu,     \
+     .fill = how}
+#define PERMUTE(how, p, q, r, s, b, f, h, w, ...) \
+    {.folder = "permute",                         \
+     .layer = "Permute",                          \
+     .in0 = {b, f, h, w},                         \
+     .out = {__VA_ARGS__},                        \
+     .list = "order=" #p "," #q "," #r "," #s,    \
+     .compute = ref_permute,                      \
+     .fill = how}
 #define RESAMPLE(how, b, f, h, w, to_h, to_w) \
     {.folder = "resample",                    \
      .layer = "Resample",                     \
@@ -204,6 +229,19 @@ static const sample samples[] = {
     SHUFFLE(NULL, 4, 2, 12, 5, 13),
     SHUFFLE(NULL, 1, 1, 5, 3, 8),
     SHUFFLE(NULL, 5, 3, 5, 7, 1),
+    LEAKY(NULL, "LeakyRelu", 0.1, 1, 24, 8, 16),
+    LEAKY(NULL, "LeakyRelu", 0.01, 2, 3, 7, 13),
+    LEAKY(NULL, "LeakyReluDma", 0.1, 1, 16, 12, 24),
+    LEAKY(NULL, "LeakyReluDma", -2.5, 2, 3, 7, 13),
+    LEAKY(NULL, "LeakyReluDma", 0, 1, 1, 1, 1),
+    PRELU(NULL, 1, 24, 8, 16),
+    PRELU(NULL, 2, 5, 7, 13),
+    PRELU(NULL, 3, 1, 1, 1),
+    PERMUTE(NULL, 0, 2, 3, 1, 2, 5, 7, 16, 2, 7, 16, 5),
+    PERMUTE(NULL, 0, 3, 1, 2, 1, 16, 9, 8, 1, 8, 16, 9),
+    PERMUTE(NULL, 3, 2, 1, 0, 8, 3, 5, 2, 2, 5, 3, 8),
+    PERMUTE(NULL, 1, 0, 2, 3, 2, 3, 4, 24, 3, 2, 4, 24),
+    PERMUTE(NULL, 0, 1, 2, 3, 1, 1, 1, 1, 1, 1, 1, 1),
     RESAMPLE(NULL, 1, 8, 13, 16, 26, 32),
     RESAMPLE(NULL, 2, 3, 7, 11, 5, 17),
     RESAMPLE(NULL, 1, 2, 1, 1, 9, 8),
@@ -226,6 +264,14 @@ static const sample samples[] = {
     COPY(NULL, 3, 1, 5, 1),
     COPY(NULL, 1, 1, 1, 1000),
     COPY(fill_bits, 1, 3, 16, 300),
+    LEAKY(fill_bits, "LeakyRelu", 0.3, 1, 3, 16, 32),
+    LEAKY(fill_bits, "LeakyRelu", 0.3, 1, 3, 16, 31),
+    LEAKY(fill_bits, "LeakyReluDma", 0.3, 1, 3, 16, 32),
+    PRELU(fill_bits, 1, 3, 16, 32),
+    PRELU(fill_bits, 1, 3, 16, 31),
+    PRELU(fill_tiny, 1, 3, 16, 32),
+    PRELU(fill_tiny, 1, 3, 16, 31),
+    PERMUTE(fill_bits, 0, 2, 3, 1, 1, 16, 12, 8, 1, 12, 8, 16),
     SHUFFLE(fill_bits, 2, 1, 16, 12, 16),
     RESAMPLE(fill_bits, 1, 2, 24, 24, 30, 40),
     QUANTIZE(fill_bits, 37, -1.5, 3, -7, 12, 1, 3, 16, 32),
@@ -306,6 +352,19 @@ static void give_input(const sample *s, ref_tensor *t, uint32_t port,
     program_args_add(p, "%u=%s", port, path);
 }
 
+/* The list to the command line, its numbers behind the other values. */
+static void give_list(const sample *s, double *values, program_args *p)
+{
+    const char *number = s->list ? strchr(s->list, '=') : NULL;
+
+    for (size_t n = 0; n < MAX_PARAMS && s->params[n].name; n++)
+        values++;
+    if (s->list)
+        program_args_add(p, "--param=%s", s->list);
+    for (; number; number = strchr(number + 1, ','))
+        *values++ = strtod(number + 1, NULL);
+}
+
 static void check_output(const sample *s, const ref_tensor *want)
 {
     tensor_desc d = desc_of(want);
@@ -327,7 +386,7 @@ START_TEST(layer_equals_plain_c)
     const sample *s = &samples[_i];
     ref_tensor in[2] = {{.is_half = true}, {.is_half = true}};
     ref_tensor want = {.is_half = true};
-    double values[MAX_PARAMS];
+    double values[MAX_PARAMS + 4];
     program_args p;
     int status;
     size_t n;
@@ -347,6 +406,7 @@ START_TEST(layer_equals_plain_c)
         program_args_add(&p, "--param");
         program_args_add(&p, "%s=%.9g", s->params[i].name, values[i]);
     }
+    give_list(s, values, &p);
     ref_alloc(&want);
     s->compute(in, values, &want);
     for (int again = 0; again < 2; again++) {

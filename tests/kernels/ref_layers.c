@@ -98,6 +98,31 @@ void ref_quantize(const ref_tensor *in, const double *param, ref_tensor *out)
     }
 }
 
+/* --- rectifiers --------------------------------------------------------- */
+
+void ref_leaky_relu(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    for (size_t i = 0; i < ref_elements(out); i++) {
+        float v = ref_get(in, i), product = v * (float)param[0];
+
+        ref_put(out, i, v > 0 ? v : product);
+    }
+}
+
+void ref_prelu(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    size_t plane = (size_t)in->dims[2] * in->dims[3], i = 0;
+
+    (void)param;
+    for (size_t b = 0; b < in->dims[0]; b++)
+        for (size_t c = 0; c < in->dims[1]; c++)
+            for (size_t p = 0; p < plane; p++, i++) {
+                float v = ref_get(in, i), product = v * ref_get(&in[1], c);
+
+                ref_put(out, i, v > 0 ? v : product);
+            }
+}
+
 /* --- sums of products ---------------------------------------------------- */
 
 void ref_convolution1x1(const ref_tensor *in, const double *param,
@@ -207,6 +232,20 @@ void ref_shuffle(const ref_tensor *in, const double *param, ref_tensor *out)
                 for (size_t i = 0; i < plane; i++, from++)
                     ref_put(out, ((b * K + k) * G + g) * plane + i,
                             ref_get(in, from));
+}
+
+/* Walks the output by its indices, where the kernel computes with steps. */
+void ref_permute(const ref_tensor *in, const double *param, ref_tensor *out)
+{
+    for (size_t i = 0; i < ref_elements(out); i++) {
+        size_t j[4] = {0}, rest = i;
+
+        for (int k = 3; k >= 0; k--) {
+            j[(int)param[k]] = rest % out->dims[k];
+            rest /= out->dims[k];
+        }
+        ref_put(out, i, ref_get(in, at(in, j[0], j[1], j[2], j[3])));
+    }
 }
 
 void ref_resample(const ref_tensor *in, const double *param, ref_tensor *out)

@@ -16,6 +16,9 @@ ref_layer_fn ref_convolution3x3; /* input 1: weights */
 ref_layer_fn ref_softmax;        /* axis */
 ref_layer_fn ref_quantize;       /* levels, in low, high, out low, high */
 ref_layer_fn ref_shuffle;        /* groups */
+ref_layer_fn ref_leaky_relu;     /* slope */
+ref_layer_fn ref_prelu;          /* input 1: slopes */
+ref_layer_fn ref_permute;        /* the order, four numbers */
 ref_layer_fn ref_resample;       /* nearest */
 ref_layer_fn ref_correlation;    /* of two inputs */
 ref_layer_fn ref_ctc;            /* input 1: 1 where a sequence goes on */

@@ -312,6 +312,8 @@ START_TEST(another_binding)
     put_layer("twice.xml", "Twice", "plain.cl", "", EACH);
     expect("diff plain.xml --layer Scale --b-layer twice.xml" BOUND, 0,
            "bit for bit");
+    expect("diff twice.xml --layer Scale --b-layer plain.xml" BOUND, 0,
+           "bit for bit");
     terminal_text(&p, "plain.cl",
                   HEAD ")\n{\n    out[get_global_id(0)] = 1;"
                        "\n}\n");

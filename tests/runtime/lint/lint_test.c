@@ -509,11 +509,14 @@ static const struct {
     {"cvtf32f16", ""},
     {"cvtu8f16", ""},
     {"grn", "grn_vector.cl:15 ddr-loop\ngrn_vector.cl:23 ddr-loop\n"},
+    {"leaky_relu", ""},
     {"matmul", "matmul.cl:28 spills\nmatmul_edge.cl:20 not-vectorized\n"
                "matmul_edge.cl:20 ddr-loop\n"
                "matmul_edge_f32.cl:19 not-vectorized\n"
                "matmul_edge_f32.cl:19 ddr-loop\n"},
     {"mvn", "mvn_stats.cl:19 ddr-loop\nmvn_stats.cl:24 ddr-loop\n"},
+    {"permute", ""},
+    {"prelu", ""},
     {"prior_grid", ""},
     {"quantize", ""},
     {"region", ""},
