@@ -25,7 +25,8 @@ static void name_dims(port_state *p, port_tensor *t)
 {
     static const char letters[] = "BFYX";
 
-    t->needs_dims = uses(p, t, "DIMS") || uses(p, t, "PITCHES");
+    t->needs_dims =
+        p->all_dims || uses(p, t, "DIMS") || uses(p, t, "PITCHES");
     for (uint32_t i = 0; i < 4; i++) {
         port_scalar s = {.type = "int", .port = (int32_t)t->port};
 
@@ -39,6 +40,7 @@ static void name_dims(port_state *p, port_tensor *t)
             p, arena_printf(p->a, "%s_%c", t->word, letters[i]));
         s.source = arena_printf(p->a, "%c.%c", t->output ? 'O' : 'I',
                                 t->letters[i]);
+        s.value = t->desc.dims[i];
         add_scalar(p, &s);
         t->dims[i] = s.name;
     }
@@ -81,7 +83,7 @@ static void put_tensor(port_state *p, const port_tensor *t)
     str *out = &p->defines;
 
     for (int d = 0; d < 4; d++)
-        pitches[d] = port_pitch(p, t, d);
+        pitches[d] = t->pitches[d] ? t->pitches[d] : port_pitch(p, t, d);
     if (uses(p, t, "DIMS"))
         put_vector(out, arena_printf(p->a, "%s_DIMS", t->macro), "int",
                    t->dims, 4);
@@ -98,7 +100,8 @@ static void put_tensor(port_state *p, const port_tensor *t)
         put_vector(out, arena_printf(p->a, "%s_PITCHES", t->macro), "int",
                    pitches, 4);
     if (uses(p, t, "OFFSET"))
-        str_printf(out, "#define %s_OFFSET 0\n", t->macro);
+        str_printf(out, "#define %s_OFFSET %s\n", t->macro,
+                   t->offset ? t->offset : "0");
 }
 
 static const graph_launch *launch_of(const port_state *p)
@@ -168,6 +171,21 @@ static bool is_number(const char *text, bool real)
     return end != text && !*end;
 }
 
+/* Whether a directive asks for the word: there it must be a number. */
+static bool in_directive(const port_state *p, const char *word)
+{
+    for (size_t i = 0; i < p->n_files; i++)
+        for (const char *l = p->files[i].code; *l;) {
+            size_t n = strcspn(l, "\n"), blank = strspn(l, " \t");
+
+            if (l[blank] == '#' && !memmem(l, n, "define", 6) &&
+                port_text_has_word(arena_strndup(p->a, l, n), word))
+                return true;
+            l += n + (l[n] == '\n');
+        }
+    return false;
+}
+
 /* A value that each run of the VPU's layer may give anew: the type of Define
  * says how the kernel takes it. */
 static bool is_scalar(const port_state *p, const config_define *d,
@@ -175,6 +193,7 @@ static bool is_scalar(const port_state *p, const config_define *d,
 {
     return !p->fixed && value && !d->array && d->type &&
            is_identifier(d->name) && is_identifier(d->param.text) &&
+           !in_directive(p, d->name) &&
            is_number(value, *d->type == 'f');
 }
 
@@ -194,6 +213,7 @@ static void put_define(port_state *p, const config_define *d)
         str_printf(&p->defines, "#define %s %s\n", d->name, value);
     } else {
         s.name = port_new_name(p, d->param.text);
+        s.value = *d->type == 'i' ? strtol(value, NULL, 10) : 0;
         *arena_append(p->a, p->params, p->n_params, p->cap_params) =
             d->param.text;
         add_scalar(p, &s);

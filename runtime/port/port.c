@@ -26,7 +26,7 @@ void port_note(port_state *p, const char *fmt, ...)
 
 /* --- the text ------------------------------------------------------------ */
 
-static bool has_word(const char *text, const char *word)
+bool port_text_has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
 
@@ -43,13 +43,13 @@ static bool has_word(const char *text, const char *word)
 bool port_has_word(const port_state *p, const char *word)
 {
     for (size_t i = 0; i < p->n_files; i++)
-        if (has_word(p->files[i].code, word))
+        if (port_text_has_word(p->files[i].code, word))
             return true;
     for (size_t i = 0; i < p->kernel->n_defines; i++) {
         const config_define *d = &p->kernel->defines[i];
 
-        if (has_word(d->name, word) ||
-            (d->preset.text && has_word(d->preset.text, word)))
+        if (port_text_has_word(d->name, word) ||
+            (d->preset.text && port_text_has_word(d->preset.text, word)))
             return true;
     }
     return false;
@@ -217,36 +217,122 @@ port_tensor *port_tensor_of(const port_state *p, const config_binding *x)
 
 /* --- the kernel ---------------------------------------------------------- */
 
-/* Behind the last argument. */
-static size_t end_of_arguments(const port_state *p)
+/* From the bracket before the first argument to the one behind the last. */
+static void argument_span(const port_state *p, size_t *first, size_t *end)
 {
     const char *code = p->files[p->shown].code;
-    const lint_source_param *last = &p->sign.params[p->sign.n_params - 1];
-    size_t at = last->name + last->n_name;
     int depth = 0;
 
-    for (; code[at]; at++) {
-        if (code[at] == '(')
+    *first = p->sign.name + strcspn(code + p->sign.name, "(") + 1;
+    for (*end = *first; code[*end]; (*end)++) {
+        if (code[*end] == '(')
             depth++;
-        else if (code[at] == ')' && depth-- == 0)
+        else if (code[*end] == ')' && depth-- == 0)
             break;
     }
-    return at;
 }
 
-static void put_kernel(const port_state *p, str *out)
+/* The text of argument i, without the comma. */
+static const char *argument(const port_state *p, uint32_t i)
 {
-    str_printf(out, "/* CustomLayer %s, moved from type SimpleGPU to the VPU. */\n",
-               p->job->layer->type);
-    str_printf(out, "%s\n", str_text(&p->defines));
+    const lint_source_text *f = &p->files[p->shown];
+    size_t first, end, at;
+
+    argument_span(p, &first, &end);
+    at = i ? p->sign.params[i - 1].name + p->sign.params[i - 1].n_name : first;
+    at += i ? strcspn(f->code + at, ",") + 1 : 0;
+    if (i + 1 < p->sign.n_params) {
+        end = p->sign.params[i].name + p->sign.params[i].n_name;
+        end += strcspn(f->code + end, ",");
+    }
+    while (at < end && isspace((unsigned char)f->code[at]))
+        at++;
+    return arena_strndup(p->a, f->code + at, end - at);
+}
+
+/* The text with words exchanged. */
+static void put_exchanged(str *out, const char *text, size_t n,
+                          const char *const pairs[][2], size_t n_pairs)
+{
+    for (size_t i = 0; i < n;) {
+        size_t word = 0, k = 0;
+
+        while (i + word < n && (isalnum((unsigned char)text[i + word]) ||
+                                text[i + word] == '_'))
+            word++;
+        while (k < n_pairs && (strlen(pairs[k][0]) != word ||
+                               memcmp(pairs[k][0], text + i, word)))
+            k++;
+        if (word && k < n_pairs)
+            str_puts(out, pairs[k][1]);
+        else
+            str_add(out, text + i, word ? word : 1);
+        i += word ? word : 1;
+    }
+}
+
+static const char *const to_local[][2] = {{"__global", "__local"},
+                                          {"global", "__local"},
+                                          {"__constant", "const __local"},
+                                          {"constant", "const __local"}};
+enum { N_TO_LOCAL = sizeof to_local / sizeof *to_local };
+
+const char *port_arguments(const port_state *p, bool local)
+{
+    const char *text = p->files[p->shown].text;
+    str s = {0};
+
+    for (uint32_t i = 0; i < p->sign.n_params; i++) {
+        const port_tensor *t = port_tensor_of(p, &p->kernel->bindings[i]);
+        const char *one = argument(p, i);
+
+        str_puts(&s, i ? ", " : "");
+        if (local && t->moved)
+            put_exchanged(&s, one, strlen(one), to_local, N_TO_LOCAL);
+        else
+            str_puts(&s, one);
+    }
+    for (uint32_t i = 0; i < p->sign.n_params && local; i++) {
+        const port_tensor *t = port_tensor_of(p, &p->kernel->bindings[i]);
+        const lint_source_param *x = &p->sign.params[i];
+        const char *const pairs[][2] = {
+            {arena_strndup(p->a, text + x->name, x->n_name), t->ddr},
+            {"__constant", "const __global"},
+            {"constant", "const __global"}};
+        const char *one = argument(p, i);
+
+        if (!t->moved)
+            continue;
+        str_puts(&s, ", ");
+        put_exchanged(&s, one, strlen(one), pairs, 3);
+    }
+    for (size_t i = 0; i < p->n_scalars; i++)
+        str_printf(&s, ", %s %s", p->scalars[i].type, p->scalars[i].name);
+    return port_take(p->a, &s);
+}
+
+void port_put_sources(const port_state *p, const char *arguments,
+                      bool local_body, str *out)
+{
+    size_t first, end, body = p->sign.body, close = p->sign.end + 1;
+
+    argument_span(p, &first, &end);
     for (size_t i = 0; i < p->n_files; i++) {
         const lint_source_text *f = &p->files[i];
-        size_t at = i == p->shown ? end_of_arguments(p) : f->length;
 
-        str_add(out, f->text, at);
-        for (size_t k = 0; i == p->shown && k < p->n_scalars; k++)
-            str_printf(out, ", %s %s", p->scalars[k].type, p->scalars[k].name);
-        str_add(out, f->text + at, f->length - at);
+        if (i == p->shown) {
+            str_add(out, f->text, first);
+            str_puts(out, arguments);
+            str_add(out, f->text + end, body - end);
+            if (local_body)
+                put_exchanged(out, f->text + body, close - body, to_local,
+                              N_TO_LOCAL);
+            else
+                str_add(out, f->text + body, close - body);
+            str_add(out, f->text + close, f->length - close);
+        } else {
+            str_add(out, f->text, f->length);
+        }
         if (f->length && f->text[f->length - 1] != '\n')
             str_puts(out, "\n");
     }
@@ -287,11 +373,18 @@ static void put_tensors(const port_state *p, str *out)
         const port_tensor *t = port_tensor_of(p, &p->kernel->bindings[i]);
         const lint_source_param *arg = &p->sign.params[i];
 
+        const char *name = arena_strndup(p->a, text + arg->name, arg->n_name);
+
         str_printf(out,
-                   "            <Tensor arg-name=\"%.*s\" type=\"%s\" "
+                   "            <Tensor arg-name=\"%s\" type=\"%s\" "
                    "port-index=\"%u\" format=\"%s\"/>\n",
-                   (int)arg->n_name, text + arg->name,
-                   t->output ? "output" : "input", t->port, format_name(t));
+                   t->moved ? t->ddr : name, t->output ? "output" : "input",
+                   t->port, format_name(t));
+        if (t->moved)
+            str_printf(out,
+                       "            <Data arg-name=\"%s\" "
+                       "type=\"local_data\" %s/>\n",
+                       name, port_tile_size(p, t));
     }
 }
 
@@ -300,6 +393,8 @@ static void put_scalars(const port_state *p, str *out)
     for (size_t i = 0; i < p->n_scalars; i++) {
         const port_scalar *s = &p->scalars[i];
 
+        if (!s->source)
+            continue;
         str_printf(out, "            <Scalar arg-name=\"%s\" type=\"%s\" ",
                    s->name, s->type);
         if (s->port >= 0)
@@ -310,8 +405,8 @@ static void put_scalars(const port_state *p, str *out)
     }
 }
 
-static void put_binding(const port_state *p, const port_sizes *sizes,
-                        const char *file, str *out)
+void port_put_binding(const port_state *p, const port_sizes *sizes,
+                      const char *file, str *out)
 {
     str_puts(out, "<CustomLayer name=\"");
     put_escaped(out, p->job->layer->type);
@@ -331,7 +426,7 @@ static void put_binding(const port_state *p, const port_sizes *sizes,
 
 /* --- both ---------------------------------------------------------------- */
 
-static const char *take(arena *a, str *s)
+const char *port_take(arena *a, str *s)
 {
     const char *text = arena_strdup(a, str_text(s));
 
@@ -339,8 +434,8 @@ static const char *take(arena *a, str *s)
     return text;
 }
 
-static vpu_status compiles(const port_state *p, const char *text,
-                           const char *name, vpu_error *err)
+vpu_status port_compiles(const port_state *p, const char *text,
+                         const char *name, vpu_error *err)
 {
     const kernel_source source = {
         .path = name, .entry = p->kernel->entry, .text = text};
@@ -350,36 +445,46 @@ static vpu_status compiles(const port_state *p, const char *text,
     return kernel_compile(&source, &cfg, p->a, &k, err);
 }
 
+vpu_status port_begin(const port_job *job, arena *a, vpu_error *err,
+                      port_state *p)
+{
+    vpu_status st;
+
+    *p = (port_state){
+        .job = job, .a = a, .err = err, .kernel = &job->layer->kernels[0]};
+    st = read_files(p);
+    return st ? st : find_tensors(p);
+}
+
 /* With sizes and parameters as arguments, or all of them fixed. */
 static vpu_status write_plain(const port_job *job, bool fixed, arena *a,
                               port_result *out, vpu_error *err)
 {
-    port_state p = {.job = job,
-                    .a = a,
-                    .err = err,
-                    .kernel = &job->layer->kernels[0],
-                    .fixed = fixed};
+    port_state p;
     port_sizes sizes;
     str kernel = {0}, binding = {0};
-    vpu_status st = read_files(&p);
+    vpu_status st = port_begin(job, a, err, &p);
 
-    if (!st)
-        st = find_tensors(&p);
+    p.fixed = fixed;
     if (!st)
         st = port_macros(&p);
     if (!st)
         st = port_find_sizes(&p, &sizes);
     if (!st) {
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
-        put_kernel(&p, &kernel);
-        put_binding(&p, &sizes, out->name, &binding);
-        out->kernel = take(a, &kernel);
-        out->binding = take(a, &binding);
+        str_printf(&kernel,
+                   "/* CustomLayer %s, moved from type SimpleGPU to the VPU. "
+                   "*/\n%s\n",
+                   job->layer->type, str_text(&p.defines));
+        port_put_sources(&p, port_arguments(&p, false), false, &kernel);
+        port_put_binding(&p, &sizes, out->name, &binding);
+        out->kernel = port_take(a, &kernel);
+        out->binding = port_take(a, &binding);
         out->params = p.params;
         out->n_params = p.n_params;
         out->notes = p.notes;
         out->n_notes = p.n_notes;
-        st = compiles(&p, out->kernel, out->name, err);
+        st = port_compiles(&p, out->kernel, out->name, err);
     }
     str_free(&p.defines);
     return st;
@@ -393,7 +498,7 @@ vpu_status port_layer(const port_job *job, port_form form, arena *a,
 
     *out = (port_result){0};
     if (form == PORT_DMA)
-        return err_set(err, VPU_ERR_UNSUPPORTED, "not yet");
+        return port_write_dma(job, a, out, err);
     st = write_plain(job, false, a, out, &why);
     if (st != VPU_ERR_COMPILE) {
         if (st && err)

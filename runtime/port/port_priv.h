@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "runtime/lint/source.h"
 #include "runtime/port/port.h"
+#include "sim/compiler/middle/boxes.h"
 
 /* A tensor of the layer. */
 typedef struct {
@@ -18,12 +19,18 @@ typedef struct {
     const char *letters;   /* MVCL's letter of each dim of the shape */
     const char *dims[4];   /* b, f, y, x in the kernel: an argument, or "1" */
     bool needs_dims;       /* the kernel looks at them */
+    /* What OFFSET and PITCHES are, where it is not what the shape says. */
+    const char *offset, *pitches[4];
+    boxes_box box;
+    bool moved;      /* into local memory */
+    const char *ddr; /* moved: the argument with the tensor */
 } port_tensor;
 
 /* A number that the kernel gets. */
 typedef struct {
     const char *name, *type; /* "int", "float" */
-    const char *source;      /* of Scalar */
+    const char *source;      /* of Scalar; NULL: there is none (dma.c) */
+    int64_t value;           /* of an int, now */
     int32_t port;            /* of a dimension; -1: none */
 } port_scalar;
 
@@ -40,7 +47,8 @@ typedef struct {
     size_t n_tensors;
     port_scalar *scalars;
     size_t n_scalars, cap_scalars;
-    bool fixed; /* all sizes and parameters as macros */
+    bool fixed;    /* all sizes and parameters as macros */
+    bool all_dims; /* as arguments, whether the kernel looks at them or not */
     str defines;
     const char **params; /* of the scalars */
     size_t n_params, cap_params;
@@ -49,7 +57,8 @@ typedef struct {
 } port_state;
 
 void port_note(port_state *p, const char *fmt, ...) VPU_PRINTF(2, 3);
-/* Whether a word stands anywhere in the layer's text. */
+/* Whether a word stands in a text; anywhere in the layer's. */
+bool port_text_has_word(const char *text, const char *word);
 bool port_has_word(const port_state *p, const char *word);
 /* A name that does not, begun with wish. */
 const char *port_new_name(const port_state *p, const char *wish);
@@ -65,5 +74,34 @@ typedef struct {
     const char *dim, *global, *local;
 } port_sizes;
 vpu_status port_find_sizes(port_state *p, port_sizes *out);
+/* The first n global sizes as local ones, those behind 1; 0: as
+ * port_find_sizes. Also as expressions of the kernel's arguments, with their
+ * values. */
+typedef struct {
+    port_sizes mvcl;
+    const char *texts[3];
+    uint32_t values[3];
+    bool one_group[3];
+    uint64_t groups;
+} port_local;
+vpu_status port_find_local(port_state *p, uint32_t n, port_local *out);
+
+/* Steps of a form (port.c): read the sources, find the tensors. */
+vpu_status port_begin(const port_job *job, arena *a, vpu_error *err,
+                      port_state *p);
+void port_put_sources(const port_state *p, const char *arguments,
+                      bool local_body, str *out);
+/* Between the brackets of the kernel's arguments; local: those moved are what
+ * is in local memory, else all are as they were. */
+const char *port_arguments(const port_state *p, bool local);
+void port_put_binding(const port_state *p, const port_sizes *sizes,
+                      const char *file, str *out);
+const char *port_take(arena *a, str *s);
+vpu_status port_compiles(const port_state *p, const char *text,
+                         const char *name, vpu_error *err);
+/* Attributes dim and size of a moved tensor's local_data (dma.c). */
+const char *port_tile_size(const port_state *p, const port_tensor *t);
+vpu_status port_write_dma(const port_job *job, arena *a, port_result *out,
+                          vpu_error *err); /* dma.c */
 
 #endif

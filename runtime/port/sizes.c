@@ -78,13 +78,43 @@ static const char *local_of(const port_state *p, const char *global,
     return best;
 }
 
+/* A piece of a formula as an expression of the kernel's arguments. */
+static const char *in_words(const port_state *p, const port_tensor *t,
+                            const char *text, size_t n)
+{
+    uint32_t rank = t->desc.rank, seen = p->tensors[p->n_tensors - 1].desc.rank;
+    const char *words[4];
+
+    for (uint32_t i = 0; i < 4; i++) {
+        bool has = t->output ? i < rank : 4 - i <= seen && 4 - i <= rank;
+
+        words[i] = has ? t->dims[t->output ? i : rank + i - 4]
+                       : (t->output ? "1" : "0");
+    }
+    text = translate(p, text, n, words);
+    return strcspn(text, "+-*/%") == strlen(text)
+               ? text
+               : arena_printf(p->a, "(%s)", text);
+}
+
+static const port_tensor *source_of_dims(const port_state *p)
+{
+    const config_kernel *k = p->kernel;
+
+    return k->dim.output || !k->global.text ? &p->tensors[p->n_tensors - 1]
+                                            : &p->tensors[k->dim.index];
+}
+
+static const char *global_of(const port_state *p)
+{
+    return p->kernel->global.text ? p->kernel->global.text : "B*F*Y*X";
+}
+
 vpu_status port_find_sizes(port_state *p, port_sizes *out)
 {
     const config_kernel *k = p->kernel;
-    const port_tensor *t =
-        k->dim.output || !k->global.text ? &p->tensors[p->n_tensors - 1]
-                                         : &p->tensors[k->dim.index];
-    const char *global = k->global.text ? k->global.text : "B*F*Y*X";
+    const port_tensor *t = source_of_dims(p);
+    const char *global = global_of(p);
     const char *words[4], *first;
     uint32_t value = 0;
 
@@ -100,4 +130,36 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
         k->local.text ? translate(p, k->local.text, strlen(k->local.text), words)
                       : local_of(p, first, value, t);
     return VPU_OK;
+}
+
+vpu_status port_find_local(port_state *p, uint32_t n, port_local *out)
+{
+    const port_tensor *t = source_of_dims(p);
+    const char *global = global_of(p), *given = p->kernel->local.text;
+    const char *list = given ? given : global;
+    const graph_launch *l = NULL;
+    const char *words[4];
+    str local = {0};
+    vpu_status st = port_find_sizes(p, &out->mvcl);
+
+    for (uint32_t i = 0; i < p->job->graph->n_launches; i++)
+        if (p->job->graph->launches[i].macros)
+            l = &p->job->graph->launches[i];
+    translate_letters(p, t, words);
+    out->groups = 1;
+    for (uint32_t d = 0; d < 3; d++) {
+        size_t length = strcspn(list, ",");
+        bool has = length && (given || d < n);
+
+        out->texts[d] = has ? in_words(p, t, list, length) : "1";
+        out->values[d] = !has ? 1 : given ? l->local[d] : l->global[d];
+        out->one_group[d] = has && !given;
+        out->groups *= l->global[d] / out->values[d];
+        str_printf(&local, "%s%s", d ? "," : "",
+                   has ? translate(p, list, length, words) : "1");
+        list += length + (list[length] == ',');
+    }
+    out->mvcl.local = arena_strdup(p->a, str_text(&local));
+    str_free(&local);
+    return st;
 }
