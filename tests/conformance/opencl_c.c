@@ -4,6 +4,8 @@
  *
  *   opencl_c ULP-FILE HEAD.md > docs/opencl-c.md
  *
+ * Notes of chapters are read from HEAD.md's folder.
+ *
  * Exit status 1 when a name of builtins.def is missing or a call that the table
  * has does not compile. */
 #include <stdio.h>
@@ -36,6 +38,7 @@ typedef enum {
 
 typedef struct {
     const char *chapter, *about; /* of a new chapter; else NULL */
+    const char *notes;           /* file behind its rows, beside HEAD.md */
     const char *name, *call;
     type_class types;
     const char *accuracy; /* NULL = measured */
@@ -49,6 +52,8 @@ typedef struct {
 #define AS(of) "as " of
 #define VECTOR "in steps"
 #define CHAPTER(title, text) {.chapter = title, .about = text},
+#define CHAPTER_WITH(title, text, file) \
+    {.chapter = title, .about = text, .notes = file},
 #define FN(n, t, c, a) {.name = #n, .call = c, .types = t, .accuracy = a},
 #define RAW(n, t, s, c) \
     {.name = #n, .raw = s, .raw_types = t, .raw_cost = c, .accuracy = ""},
@@ -602,6 +607,24 @@ static bool listed(const char *name)
     return false;
 }
 
+/* A file of HEAD.md's folder, behind a blank line. */
+static bool put_notes(const char *beside, const char *name, arena *a)
+{
+    vpu_error err = {0};
+    char *text;
+    size_t n;
+
+    if (!name)
+        return true;
+    if (file_read(file_join(a, file_dirname(a, beside), name), MAX_FILE, a,
+                  &text, &n, &err)) {
+        fprintf(stderr, "opencl_c: %s\n", err.msg);
+        return false;
+    }
+    printf("\n%.*s", (int)n, text);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const builtins[] = {
@@ -612,6 +635,7 @@ int main(int argc, char **argv)
     arena *a = arena_create(0);
     vpu_error err = {0};
     bool ok = true;
+    const char *notes = NULL;
     char *text;
     size_t n;
     int cols = COL_RAW;
@@ -626,6 +650,8 @@ int main(int argc, char **argv)
     fwrite(text, 1, n, stdout);
     for (size_t k = 0; k < N_ROWS; k++) {
         if (rows[k].chapter) {
+            ok &= put_notes(argv[2], notes, a);
+            notes = rows[k].notes;
             printf("\n## %s\n", rows[k].chapter);
             if (*rows[k].about)
                 printf("\n%s\n", rows[k].about);
@@ -634,6 +660,7 @@ int main(int argc, char **argv)
         }
         ok &= put_row(&rows[k], cols);
     }
+    ok &= put_notes(argv[2], notes, a);
     put_operations();
     arena_destroy(a);
     free(ulps);
