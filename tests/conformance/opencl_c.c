@@ -607,6 +607,48 @@ static bool listed(const char *name)
     return false;
 }
 
+/* The names of a row of lacking.def. */
+static void put_names(const char *id)
+{
+    static const struct {
+        const char *id, *pattern;
+    } spellings[] = {
+#define LACKING(id, name, why, instead)
+#define SPELT(id, pattern) {#id, pattern},
+#include "sim/builtins/lacking.def"
+    };
+    const char *comma = "";
+
+    for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++)
+        if (!strcmp(spellings[k].id, id)) {
+            printf("%s`%s`", comma, spellings[k].pattern);
+            comma = ", ";
+        }
+}
+
+/* What the messages say, as a table. */
+static void put_lacking(void)
+{
+    static const struct {
+        const char *id, *name, *why, *instead;
+    } things[] = {
+#define LACKING(id, name, why, instead) {#id, name, why, instead},
+#define SPELT(id, pattern)
+#include "sim/builtins/lacking.def"
+    };
+
+    printf(
+        "\nWhat kernels written for GPUs use besides. A message about one of "
+        "these names says\nthe same (`sim/builtins/lacking.def`).\n\n"
+        "| a VPU has no | why | instead | names |\n|---|---|---|---|\n");
+    for (size_t k = 0; k < sizeof things / sizeof *things; k++) {
+        printf("| %s | %s | %s | ", things[k].name, things[k].why,
+               things[k].instead);
+        put_names(things[k].id);
+        puts(" |");
+    }
+}
+
 /* A file of HEAD.md's folder, behind a blank line. */
 static bool put_notes(const char *beside, const char *name, arena *a)
 {
@@ -648,6 +690,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof builtins / sizeof *builtins; k++)
         ok &= listed(builtins[k]);
     fwrite(text, 1, n, stdout);
+    put_lacking();
     for (size_t k = 0; k < N_ROWS; k++) {
         if (rows[k].chapter) {
             ok &= put_notes(argv[2], notes, a);
