@@ -4,6 +4,8 @@
  *
  *   opencl_c ULP-FILE HEAD.md > docs/opencl-c.md
  *
+ * Notes of chapters are read from HEAD.md's folder.
+ *
  * Exit status 1 when a name of builtins.def is missing or a call that the table
  * has does not compile. */
 #include <stdio.h>
@@ -36,6 +38,7 @@ typedef enum {
 
 typedef struct {
     const char *chapter, *about; /* of a new chapter; else NULL */
+    const char *notes;           /* file behind its rows, beside HEAD.md */
     const char *name, *call;
     type_class types;
     const char *accuracy; /* NULL = measured */
@@ -49,6 +52,8 @@ typedef struct {
 #define AS(of) "as " of
 #define VECTOR "in steps"
 #define CHAPTER(title, text) {.chapter = title, .about = text},
+#define CHAPTER_WITH(title, text, file) \
+    {.chapter = title, .about = text, .notes = file},
 #define FN(n, t, c, a) {.name = #n, .call = c, .types = t, .accuracy = a},
 #define RAW(n, t, s, c) \
     {.name = #n, .raw = s, .raw_types = t, .raw_cost = c, .accuracy = ""},
@@ -602,6 +607,66 @@ static bool listed(const char *name)
     return false;
 }
 
+/* The names of a row of lacking.def. */
+static void put_names(const char *id)
+{
+    static const struct {
+        const char *id, *pattern;
+    } spellings[] = {
+#define LACKING(id, name, why, instead)
+#define SPELT(id, pattern) {#id, pattern},
+#include "sim/builtins/lacking.def"
+    };
+    const char *comma = "";
+
+    for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++)
+        if (!strcmp(spellings[k].id, id)) {
+            printf("%s`%s`", comma, spellings[k].pattern);
+            comma = ", ";
+        }
+}
+
+/* What the messages say, as a table. */
+static void put_lacking(void)
+{
+    static const struct {
+        const char *id, *name, *why, *instead;
+    } things[] = {
+#define LACKING(id, name, why, instead) {#id, name, why, instead},
+#define SPELT(id, pattern)
+#include "sim/builtins/lacking.def"
+    };
+
+    printf(
+        "\nWhat kernels written for GPUs use besides. A message about one of "
+        "these names says\nthe same (`sim/builtins/lacking.def`).\n\n"
+        "| a VPU has no | why | instead | names |\n|---|---|---|---|\n");
+    for (size_t k = 0; k < sizeof things / sizeof *things; k++) {
+        printf("| %s | %s | %s | ", things[k].name, things[k].why,
+               things[k].instead);
+        put_names(things[k].id);
+        puts(" |");
+    }
+}
+
+/* A file of HEAD.md's folder, behind a blank line. */
+static bool put_notes(const char *beside, const char *name, arena *a)
+{
+    vpu_error err = {0};
+    char *text;
+    size_t n;
+
+    if (!name)
+        return true;
+    if (file_read(file_join(a, file_dirname(a, beside), name), MAX_FILE, a,
+                  &text, &n, &err)) {
+        fprintf(stderr, "opencl_c: %s\n", err.msg);
+        return false;
+    }
+    printf("\n%.*s", (int)n, text);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const builtins[] = {
@@ -612,6 +677,7 @@ int main(int argc, char **argv)
     arena *a = arena_create(0);
     vpu_error err = {0};
     bool ok = true;
+    const char *notes = NULL;
     char *text;
     size_t n;
     int cols = COL_RAW;
@@ -624,8 +690,11 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof builtins / sizeof *builtins; k++)
         ok &= listed(builtins[k]);
     fwrite(text, 1, n, stdout);
+    put_lacking();
     for (size_t k = 0; k < N_ROWS; k++) {
         if (rows[k].chapter) {
+            ok &= put_notes(argv[2], notes, a);
+            notes = rows[k].notes;
             printf("\n## %s\n", rows[k].chapter);
             if (*rows[k].about)
                 printf("\n%s\n", rows[k].about);
@@ -634,6 +703,7 @@ int main(int argc, char **argv)
         }
         ok &= put_row(&rows[k], cols);
     }
+    ok &= put_notes(argv[2], notes, a);
     put_operations();
     arena_destroy(a);
     free(ulps);

@@ -60,6 +60,29 @@ START_TEST(all_are_listed)
 }
 END_TEST
 
+/* What is lacking stands there as messages say it. */
+START_TEST(all_that_is_lacking_is_listed)
+{
+    static const struct {
+        const char *name, *why, *instead;
+    } rows[] = {
+#define LACKING(id, name, why, instead) {name, why, instead},
+#define SPELT(id, pattern)
+#include "sim/builtins/lacking.def"
+    };
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *row =
+            arena_printf(mem, "\n| %s | %s | %s | `", rows[k].name, rows[k].why,
+                         rows[k].instead);
+
+        ck_assert_msg(strstr(page, row) != NULL,
+                      "%s has no row as it is; run make opencl-c",
+                      rows[k].name);
+    }
+}
+END_TEST
+
 START_TEST(all_rows_are_complete)
 {
     unsigned n = 0;
@@ -95,6 +118,7 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, all_are_listed);
     tcase_add_test(c, all_rows_are_complete);
+    tcase_add_test(c, all_that_is_lacking_is_listed);
     tcase_add_test(c, errors_are_there);
     suite_add_tcase(s, c);
     r = srunner_create(s);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "sim/builtins/lacking.h"
 #include "sim/compiler/expand/names.h"
 #include "sim/ir/ir.h"
 
@@ -176,11 +178,39 @@ static bool is_ours(const char *symbol)
            (call_is_reserved(symbol) && !call_is_plain(call_find(symbol)));
 }
 
+/* Longs where the built-in's 32 bits should be. */
+static bool is_long_atomic(const xp *x)
+{
+    return !strncmp(x->name, "atom", 4) && x->sig.n_args > 1 &&
+           (x->sig.args[1].letter == 'l' || x->sig.args[1].letter == 'm');
+}
+
+/* Why the call cannot be expanded; for what a VPU lacks, what to do instead. */
+static vpu_status refuse(const xp *x, const char *path, vpu_error *err)
+{
+    const lacking_row *row =
+        lacking_find(is_long_atomic(x) ? "atomic_long" : x->name);
+    str why = {0};
+    vpu_status st;
+
+    if (x->problem)
+        str_printf(&why, "'%s': %s", x->name, x->problem);
+    else
+        str_printf(&why,
+                   "function '%s' is neither defined nor a supported built-in",
+                   x->name);
+    if (row)
+        str_printf(&why, "; " LACKING_FORMAT, row->name, row->why,
+                   row->instead);
+    st = err_at(err, VPU_ERR_COMPILE, path, LLVMGetDebugLocLine(x->call),
+                LLVMGetDebugLocColumn(x->call), "%s", str_text(&why));
+    str_free(&why);
+    return st;
+}
+
 static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
 {
     const char *symbol = ir_callee(x->call);
-    unsigned line = LLVMGetDebugLocLine(x->call);
-    unsigned col = LLVMGetDebugLocColumn(x->call);
     xp_expander *fn;
     LLVMValueRef r;
 
@@ -191,10 +221,7 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
     x->problem = NULL;
     fn = find(x);
     if (!fn)
-        return err_at(err, VPU_ERR_COMPILE, path, line, col,
-                      "function '%s' is neither defined nor a supported "
-                      "built-in",
-                      x->name);
+        return refuse(x, path, err);
     LLVMPositionBuilderBefore(x->builder, x->call);
     LLVMSetCurrentDebugLocation2(x->builder,
                                  LLVMInstructionGetDebugLoc(x->call));
@@ -204,8 +231,7 @@ static vpu_status expand_call(xp *x, const char *path, vpu_error *err)
         (!r || LLVMTypeOf(r) != LLVMTypeOf(x->call)))
         x->problem = "gives a result of another type than it is declared with";
     if (x->problem)
-        return err_at(err, VPU_ERR_COMPILE, path, line, col, "'%s': %s",
-                      x->name, x->problem);
+        return refuse(x, path, err);
     if (r && LLVMGetFirstUse(x->call))
         LLVMReplaceAllUsesWith(x->call, r);
     LLVMInstructionEraseFromParent(x->call);

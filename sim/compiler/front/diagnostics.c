@@ -9,9 +9,10 @@
 
 #include "base/str.h"
 #include "sim/builtins/calls.h"
+#include "sim/builtins/lacking.h"
 #include "sim/compiler/front/clang.h"
 
-enum { MAX_TEXTS = 2 };
+enum { MAX_TEXTS = 2, MAX_TOLD = 32 };
 
 typedef struct {
     const char *items[MAX_TEXTS];
@@ -26,11 +27,20 @@ typedef struct {
     texts reasons;
 } call;
 
+/* The message about something that a VPU lacks. */
+typedef struct {
+    const char *place;
+    const lacking_row *row; /* NULL = the last message is about no such thing */
+} lack;
+
 typedef struct {
     const char *prelude_path;
     arena *a;
     str out;
     call call;
+    lack lack;
+    const lacking_row *told[MAX_TOLD]; /* once is enough of each */
+    uint32_t n_told;
 } digest;
 
 /* A line of source, or of marks below it, that belongs to the message above. */
@@ -269,7 +279,72 @@ static void end_call(digest *d)
     d->call = (call){0};
 }
 
+/* --- what a VPU lacks ---------------------------------------------------- */
+
+static void begin_lack(digest *d, const char *l)
+{
+    const char *error = strstr(l, ": error: ");
+    const lacking_row *row = error ? lacking_in_message(error) : NULL;
+
+    if (row)
+        d->lack = (lack){arena_strndup(d->a, l, (size_t)(error - l)), row};
+}
+
+static bool is_told(const digest *d, const lacking_row *row)
+{
+    for (uint32_t i = 0; i < d->n_told; i++)
+        if (d->told[i] == row)
+            return true;
+    return false;
+}
+
+static void end_lack(digest *d)
+{
+    const lacking_row *row = d->lack.row;
+    str s = {0};
+
+    if (row && !is_told(d, row)) {
+        str_printf(&s, "%s: note: " LACKING_FORMAT, d->lack.place, row->name,
+                   row->why, row->instead);
+        put_line(d, str_text(&s));
+        if (d->n_told < MAX_TOLD)
+            d->told[d->n_told++] = row;
+    }
+    str_free(&s);
+    d->lack = (lack){0};
+}
+
+/* Clang names candidates of its own where the call is. They do not help: the
+ * function is not there. Another candidate is the user's: then it is, and
+ * nothing lacks. */
+static bool is_candidate(digest *d, const char *l)
+{
+    const char *note = strstr(l, ": note: candidate ");
+    size_t n = note ? (size_t)(note - l) : 0;
+
+    if (!d->lack.row || !note)
+        return false;
+    if (n == strlen(d->lack.place) && !memcmp(l, d->lack.place, n))
+        return true;
+    d->lack.row = NULL;
+    return false;
+}
+
 /* --- all ----------------------------------------------------------------- */
+
+/* What is lacking is so whatever the call looks like. */
+static void begin_message(digest *d, const char *l)
+{
+    begin_lack(d, l);
+    if (!d->lack.row)
+        begin_call(d, l);
+}
+
+static void end_message(digest *d)
+{
+    end_lack(d);
+    end_call(d);
+}
 
 static bool is_ours(const digest *d, const char *l)
 {
@@ -292,19 +367,19 @@ char *fe_diagnostics(char *text, const char *prelude_path, arena *a)
         if (shown && hidden)
             continue;
         if (!shown)
-            hidden = is_ours(&d, l);
+            hidden = is_ours(&d, l) || is_candidate(&d, l);
         if (hidden && d.call.name)
             add_reason(&d, l);
         if (hidden || strstr(l, "too many errors") ||
             !strncmp(l, FE_CLANG, strlen(FE_CLANG)))
             continue;
         if (!shown) {
-            end_call(&d);
-            begin_call(&d, l);
+            end_message(&d);
+            begin_message(&d, l);
         }
         put_line(&d, l);
     }
-    end_call(&d);
+    end_message(&d);
     out = arena_strdup(a, str_text(&d.out));
     str_free(&d.out);
     return out;
