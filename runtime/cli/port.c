@@ -22,9 +22,9 @@ static const cli_option rows[] = {
     {"to", "DIR", OPTION_TEXT, AT(to),
      .help = "the folder for layer.xml and the kernel; made if there is none"},
     {"form", "best|plain|dma", OPTION_TEXT, AT(form),
-     .help = "best (default): dma, which copies what a work-group reads and "
-             "writes through local memory, where the accesses allow it, else "
-             "plain, which stays on DDR"}};
+     .help = "plain: the kernel reads and writes DDR; dma: what a work-group "
+             "reads and writes is copied through local memory, where the "
+             "accesses allow it; best (default): the faster one"}};
 static const cli_options own_options = CLI_OPTIONS(rows);
 
 static const cli_table tables[] = {{&own_options, 0},
@@ -74,39 +74,6 @@ static vpu_status check_layer(const config_layer *l, const target *t,
     return err_set(err, VPU_ERR_INVALID,
                    "%s: layer %s is of type MVCL: it is for the VPU already",
                    t->binding.path, t->graph->type);
-}
-
-/* What moves, once in each form that is asked for; *form is the one it has. */
-static vpu_status move(const port_options *o, const target *t,
-                       const config_layer *l, arena *a, const log_sink *log,
-                       port_result *r, port_form *form, vpu_error *err)
-{
-    const kernel_compile_options compile = {.options = o->t.clang.items,
-                                            .n_options = o->t.clang.n,
-                                            .no_cache = o->t.no_cache,
-                                            .limits = &o->t.compile};
-    const port_job job = {.layer = l,
-                          .request = &t->request,
-                          .graph = t->graph,
-                          .source_dir = o->t.source_dir,
-                          .compile = &compile,
-                          .local_budget = t->desc.ocl_local_budget,
-                          .log = log};
-    vpu_error why = {0};
-    vpu_status st;
-
-    *form = PORT_DMA;
-    if (strcmp(o->form, "plain")) {
-        st = port_layer(&job, PORT_DMA, a, r, &why);
-        if (st != VPU_ERR_UNSUPPORTED || !strcmp(o->form, "dma")) {
-            if (st && err)
-                *err = why;
-            return st;
-        }
-        log_note(log, "no form with copies: %s", why.msg);
-    }
-    *form = PORT_PLAIN;
-    return port_layer(&job, PORT_PLAIN, a, r, err);
 }
 
 /* --- writing ------------------------------------------------------------- */
@@ -219,23 +186,111 @@ static uint64_t stage_cycles(const diff_report_side *s)
     return n;
 }
 
-static void print(const char *xml, const port_result *r, port_form form,
-                  const diff_report *d)
-{
-    uint64_t before = stage_cycles(&d->sides[1]);
-    uint64_t after = stage_cycles(&d->sides[0]);
+/* One form of the layer: written, run, compared. */
+typedef struct {
+    port_result result;
+    diff_report report;
+    uint64_t before, after; /* cycles; 0 = unknown */
+} trial;
 
-    printf("%s: %s, form %s, kernel %s\n", xml, d->graph->type,
-           port_form_name(form), r->name);
-    if (before && after)
-        printf("  cycles as SimpleGPU  %llu\n  cycles as MVCL       %llu, %.2f "
-               "times as many\n",
-               (unsigned long long)before, (unsigned long long)after,
-               (double)after / (double)before);
+typedef struct {
+    const port_options *o;
+    arena *a;
+    const log_sink *log;
+    target from;
+    const config_layer *layer;
+    const char *xml;
+} porting;
+
+static vpu_status try_form(porting *s, port_form form, trial *out,
+                           vpu_error *err)
+{
+    const kernel_compile_options compile = {.options = s->o->t.clang.items,
+                                            .n_options = s->o->t.clang.n,
+                                            .no_cache = s->o->t.no_cache,
+                                            .limits = &s->o->t.compile};
+    const port_job job = {.layer = s->layer,
+                          .request = &s->from.request,
+                          .graph = s->from.graph,
+                          .source_dir = s->o->t.source_dir,
+                          .compile = &compile,
+                          .desc = &s->from.desc,
+                          .log = s->log};
+    vpu_status st = port_layer(&job, form, s->a, &out->result, err);
+
+    if (!st)
+        st = write_all(s->o, s->layer, &out->result, s->a, &s->xml, err);
+    if (!st)
+        st = compare(s->o, &s->from, s->xml, &out->result, s->a, s->log,
+                     &out->report, err);
+    if (st)
+        return st;
+    out->before = stage_cycles(&out->report.sides[1]);
+    out->after = stage_cycles(&out->report.sides[0]);
+    return VPU_OK;
+}
+
+/* The form asked for; of both the faster. What is left in the folder is the
+ * one of *form. */
+static vpu_status try_forms(porting *s, trial trials[PORT_N_FORMS],
+                            port_form *form, const char **no_dma,
+                            vpu_error *err)
+{
+    bool dma = strcmp(s->o->form, "plain"), plain = strcmp(s->o->form, "dma");
+    vpu_error why = {0};
+    vpu_status st = VPU_OK;
+
+    *form = PORT_PLAIN;
+    *no_dma = NULL;
+    if (plain)
+        st = try_form(s, PORT_PLAIN, &trials[PORT_PLAIN], err);
+    if (st || !dma)
+        return st;
+    st = try_form(s, PORT_DMA, &trials[PORT_DMA], &why);
+    if (st == VPU_ERR_UNSUPPORTED && plain) {
+        *no_dma = arena_strdup(s->a, why.msg);
+        return VPU_OK;
+    }
+    if (st && err)
+        *err = why;
+    if (st)
+        return st;
+    *form = PORT_DMA;
+    if (!plain || !trials[PORT_PLAIN].report.equal ||
+        trials[PORT_DMA].after <= trials[PORT_PLAIN].after)
+        return VPU_OK;
+    *form = PORT_PLAIN;
+    return write_all(s->o, s->layer, &trials[PORT_PLAIN].result, s->a, &s->xml,
+                     err);
+}
+
+static void print_cycles(const char *what, uint64_t n, uint64_t of)
+{
+    if (!n)
+        return;
+    printf("  cycles, %-12s %llu", what, (unsigned long long)n);
+    if (of)
+        printf(", %.2f times as many", (double)n / (double)of);
+    printf("\n");
+}
+
+static void print(const porting *s, const trial *trials, port_form form,
+                  const char *no_dma)
+{
+    const trial *t = &trials[form];
+
+    printf("%s: %s, form %s, kernel %s\n", s->xml, s->from.graph->type,
+           port_form_name(form), t->result.name);
+    print_cycles("SimpleGPU", t->before, 0);
+    for (int f = 0; f < PORT_N_FORMS; f++)
+        print_cycles(arena_printf(s->a, "form %s", port_form_name((port_form)f)),
+                     trials[f].after, t->before);
     printf("  outputs              %s\n",
-           d->equal ? "equal, bit for bit" : d->summary);
-    for (size_t i = 0; i < r->n_notes; i++)
-        printf("  note                 %s\n", r->notes[i]);
+           t->report.equal ? "equal, bit for bit" : t->report.summary);
+    for (size_t i = 0; i < t->result.n_notes; i++)
+        printf("  note                 %s\n", t->result.notes[i]);
+    if (no_dma)
+        printf("  no form dma          %s\n", no_dma);
 }
 
 static int port_main(int argc, char **argv)
@@ -243,32 +298,28 @@ static int port_main(int argc, char **argv)
     port_options o;
     arena *a = arena_create(0);
     vpu_error err = {0};
-    target from = {0};
-    port_result r = {0};
-    port_form form = PORT_PLAIN;
-    diff_report report;
-    const config_layer *l = NULL;
-    const char *xml = NULL;
     int rc = parse(argc, argv, &o, a);
 
     if (!rc) {
         log_sink log = cli_log(o.t.quiet);
-        vpu_status st = target_bind(&o.t, a, &log, &from, &err);
+        porting s = {.o = &o, .a = a, .log = &log};
+        trial trials[PORT_N_FORMS] = {{.after = 0}};
+        port_form form = PORT_PLAIN;
+        const char *no_dma = NULL;
+        vpu_status st = target_bind(&o.t, a, &log, &s.from, &err);
 
         if (!st) {
-            l = layer_of(&from);
-            st = check_layer(l, &from, &err);
+            s.layer = layer_of(&s.from);
+            st = check_layer(s.layer, &s.from, &err);
         }
         if (!st)
-            st = move(&o, &from, l, a, &log, &r, &form, &err);
-        if (!st)
-            st = write_all(&o, l, &r, a, &xml, &err);
-        if (!st)
-            st = compare(&o, &from, xml, &r, a, &log, &report, &err);
-        rc = st ? cli_fail(&err) : report.equal ? CLI_OK : CLI_DIFFERS;
+            st = try_forms(&s, trials, &form, &no_dma, &err);
         cli_progress_done();
         if (!st)
-            print(xml, &r, form, &report);
+            print(&s, trials, form, no_dma);
+        rc = st                          ? cli_fail(&err)
+             : trials[form].report.equal ? CLI_OK
+                                         : CLI_DIFFERS;
     }
     arena_destroy(a);
     return rc;

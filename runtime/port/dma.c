@@ -10,7 +10,7 @@
 #include "runtime/graph/gpu_defines.h"
 #include "sim/compiler/front/frontend.h"
 
-enum { ENOUGH_GROUPS = 16 }; /* one for each SHAVE */
+enum { MOST_SIZES = 64 };
 
 /* The dims from the outermost inwards. */
 static const uint8_t orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
@@ -168,16 +168,47 @@ static const char *stays(const port_state *p, const port_tensor *t)
 typedef struct {
     port_local local;
     boxes_box *boxes; /* by tensor */
-    uint64_t bytes;
+    uint64_t bytes;   /* of a group's tensors in local memory */
+    uint64_t cycles;  /* of a SHAVE's transfers, about */
     uint32_t n_moved;
 } candidate;
 
-static vpu_status try_local(port_state *p, const fe_unit *unit, uint32_t n,
-                            candidate *out)
+/* About: lines that follow each other in DDR are one. */
+static uint64_t transfer_cycles(const port_state *p, const port_tensor *t)
 {
-    vpu_status st = port_find_local(p, n, &out->local);
+    const mach_desc *m = p->job->desc;
+    const uint8_t *order = order_of(t);
+    uint64_t lines = 1;
+    bool whole = true;
 
-    out->bytes = 0;
+    for (int i = 3; i > 0; i--) {
+        uint8_t inner = order[i];
+
+        whole = whole && (inner >= t->desc.rank ||
+                          t->box.sides[inner].n == t->desc.dims[inner]);
+        if (!whole)
+            lines *= (uint64_t)t->box.sides[order[i - 1]].n;
+    }
+    return m->dma_first_byte + lines * m->dma_line_overhead +
+           tile_bytes(t) / m->dma_bus_bytes;
+}
+
+/* Groups share the channels; a SHAVE queues its own. */
+static void add_cycles(const port_state *p, candidate *c)
+{
+    const mach_desc *m = p->job->desc;
+    uint64_t rounds = (c->local.groups - 1) / m->num_shaves + 1;
+
+    c->cycles = c->cycles * c->local.groups / m->dma_channels +
+                rounds * (m->wg_dispatch + c->n_moved * m->dma_setup);
+}
+
+static vpu_status try_local(port_state *p, const fe_unit *unit,
+                            const uint32_t wanted[3], candidate *out)
+{
+    vpu_status st = port_find_local(p, wanted, &out->local);
+
+    out->bytes = out->cycles = 0;
     out->n_moved = 0;
     out->boxes = arena_array(p->a, boxes_box, p->n_tensors);
     if (!st)
@@ -190,15 +221,16 @@ static vpu_status try_local(port_state *p, const fe_unit *unit, uint32_t n,
             continue;
         out->n_moved++;
         out->bytes += tile_bytes(t);
+        out->cycles += transfer_cycles(p, t);
     }
+    add_cycles(p, out);
     return st;
 }
 
-/* Larger groups have fewer copies, each longer; but each SHAVE wants one, and
- * two groups' tensors want to be in local memory at once. */
+/* The tensors of two groups want to be in local memory at once. */
 static bool better(const port_state *p, const candidate *x, const candidate *y)
 {
-    uint64_t budget = p->job->local_budget;
+    uint64_t budget = p->job->desc->ocl_local_budget;
     bool x_twice = 2 * x->bytes <= budget, y_twice = 2 * y->bytes <= budget;
 
     if (x->bytes > budget || y->bytes > budget)
@@ -207,22 +239,37 @@ static bool better(const port_state *p, const candidate *x, const candidate *y)
         return x->n_moved > y->n_moved;
     if (x_twice != y_twice)
         return x_twice;
-    if ((x->local.groups >= ENOUGH_GROUPS) != (y->local.groups >= ENOUGH_GROUPS))
-        return x->local.groups >= ENOUGH_GROUPS;
-    return x->bytes > y->bytes;
+    return x->cycles < y->cycles;
 }
 
+/* The divisors of n, from 1 on; at most MOST_SIZES of them. */
+static uint32_t divisors(uint32_t n, uint32_t out[MOST_SIZES])
+{
+    uint32_t k = 0;
+
+    for (uint32_t d = 1; d <= n && k < MOST_SIZES; d++)
+        if (n % d == 0)
+            out[k++] = d;
+    return k;
+}
+
+/* Groups of whole lines: of one, of more, of whole planes of them. */
 static vpu_status choose(port_state *p, const fe_unit *unit, candidate *best)
 {
-    uint32_t most = p->kernel->local.text ? 1 : 3;
+    const uint32_t *global = port_launch(p)->global;
+    uint32_t lines[MOST_SIZES];
+    uint32_t n = p->kernel->local.text ? 1 : divisors(global[1], lines);
     vpu_status st = VPU_OK;
 
-    for (uint32_t n = 1; n <= most && !st; n++) {
+    for (uint32_t i = 0; i < n && !st; i++) {
+        const uint32_t wanted[3] = {global[0], n > 1 ? lines[i] : 1, 1};
         candidate c;
 
-        st = try_local(p, unit, n, &c);
-        if (!st && (n == 1 || better(p, &c, best)))
+        st = try_local(p, unit, wanted, &c);
+        if (!st && (i == 0 || better(p, &c, best)))
             *best = c;
+        if (i && c.bytes > p->job->desc->ocl_local_budget)
+            break;
     }
     return st;
 }
@@ -452,8 +499,17 @@ const char *port_tile_size(const port_state *p, const port_tensor *t)
 }
 
 /* What the copies in local memory are for other shapes. */
-static void note_tiles(port_state *p)
+static void note_tiles(port_state *p, const candidate *c)
 {
+    const graph_launch *l = port_launch(p);
+
+    for (int d = 0; d < 3; d++)
+        if (!c->local.one_group[d] && c->local.values[d] > 1 &&
+            !p->kernel->local.text)
+            port_note(p,
+                      "work-groups have %u items along dimension %d: global "
+                      "sizes of other shapes must be multiples of it (here %u)",
+                      c->local.values[d], d, l->global[d]);
     for (size_t i = 0; i < p->n_tensors; i++) {
         const port_tensor *t = &p->tensors[i];
         const char *size = t->moved ? port_tile_size(p, t) : "";
@@ -552,11 +608,11 @@ static vpu_status write_all(const port_job *job, const candidate *c, arena *a,
     p.all_dims = true;
     if (!st && !take_boxes(&p, c, &reasons))
         st = err_set(err, VPU_ERR_UNSUPPORTED, "%s", str_text(&reasons));
-    if (!st && c->bytes > job->local_budget)
+    if (!st && c->bytes > job->desc->ocl_local_budget)
         st = err_set(err, VPU_ERR_UNSUPPORTED,
                      "the smallest work-group needs %" PRIu64
                      " bytes of local memory, there are %" PRIu64,
-                     c->bytes, job->local_budget);
+                     c->bytes, (uint64_t)job->desc->ocl_local_budget);
     for (size_t i = 0; i < p.n_tensors && !st; i++) {
         port_tensor *t = &p.tensors[i];
 
@@ -572,7 +628,7 @@ static vpu_status write_all(const port_job *job, const candidate *c, arena *a,
     if (!st && reasons.n)
         port_note(&p, "%s", str_text(&reasons));
     if (!st)
-        note_tiles(&p);
+        note_tiles(&p, c);
     if (!st) {
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
         port_put_binding(&p, &c->local.mvcl, out->name, &binding);

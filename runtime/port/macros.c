@@ -104,16 +104,6 @@ static void put_tensor(port_state *p, const port_tensor *t)
                    t->offset ? t->offset : "0");
 }
 
-static const graph_launch *launch_of(const port_state *p)
-{
-    const graph *g = p->job->graph;
-    uint32_t i = 0;
-
-    while (!g->launches[i].macros)
-        i++;
-    return &g->launches[i];
-}
-
 static size_t count_sizes(const char *list)
 {
     size_t n = list != NULL;
@@ -125,7 +115,7 @@ static size_t count_sizes(const char *list)
 
 static void put_work_sizes(port_state *p)
 {
-    const graph_launch *l = launch_of(p);
+    const graph_launch *l = port_launch(p);
     const char *sizes[3], *words[3] = {"get_global_size(0)",
                                        "get_global_size(1)",
                                        "get_global_size(2)"};

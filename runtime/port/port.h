@@ -20,6 +20,7 @@
 #include "runtime/config/layer.h"
 #include "runtime/graph/bind.h"
 #include "sim/compiler/kernel.h"
+#include "sim/machine/desc.h"
 
 typedef enum { PORT_PLAIN, PORT_DMA, PORT_N_FORMS } port_form;
 
@@ -31,7 +32,7 @@ typedef struct {
     const graph *graph;
     const char *source_dir; /* as backend_config's */
     const kernel_compile_options *compile;
-    uint64_t local_budget; /* bytes of local memory for a work-group */
+    const mach_desc *desc; /* local memory, and what transfers take */
     const log_sink *log;
 } port_job;
 

@@ -74,9 +74,9 @@ typedef struct {
     const char *dim, *global, *local;
 } port_sizes;
 vpu_status port_find_sizes(port_state *p, port_sizes *out);
-/* The first n global sizes as local ones, those behind 1; 0: as
- * port_find_sizes. Also as expressions of the kernel's arguments, with their
- * values. */
+/* Work-groups of so many items, which divide the global sizes; the layer's own
+ * local size where it has one. A whole global size is that of each shape, a
+ * part of one is a number. Also as expressions of the kernel's arguments. */
 typedef struct {
     port_sizes mvcl;
     const char *texts[3];
@@ -84,7 +84,10 @@ typedef struct {
     bool one_group[3];
     uint64_t groups;
 } port_local;
-vpu_status port_find_local(port_state *p, uint32_t n, port_local *out);
+vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
+                           port_local *out);
+/* The launch of the layer's kernel. */
+const graph_launch *port_launch(const port_state *p);
 
 /* Steps of a form (port.c): read the sources, find the tensors. */
 vpu_status port_begin(const port_job *job, arena *a, vpu_error *err,

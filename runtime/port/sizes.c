@@ -5,6 +5,16 @@
 #include <ctype.h>
 #include <string.h>
 
+const graph_launch *port_launch(const port_state *p)
+{
+    const graph *g = p->job->graph;
+    uint32_t i = 0;
+
+    while (!g->launches[i].macros)
+        i++;
+    return &g->launches[i];
+}
+
 /* What each of the plug-in's letters is in MVCL's expressions: a letter, or "1"
  * or "0" where the plug-in has that. */
 static void translate_letters(const port_state *p, const port_tensor *t,
@@ -116,11 +126,8 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     const port_tensor *t = source_of_dims(p);
     const char *global = global_of(p);
     const char *words[4], *first;
-    uint32_t value = 0;
+    uint32_t value = port_launch(p)->global[0];
 
-    for (uint32_t i = 0; i < p->job->graph->n_launches; i++)
-        if (p->job->graph->launches[i].macros)
-            value = p->job->graph->launches[i].global[0];
     translate_letters(p, t, words);
     first = translate(p, global, strcspn(global, ","), words);
     out->dim =
@@ -132,31 +139,31 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     return VPU_OK;
 }
 
-vpu_status port_find_local(port_state *p, uint32_t n, port_local *out)
+vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
+                           port_local *out)
 {
     const port_tensor *t = source_of_dims(p);
     const char *global = global_of(p), *given = p->kernel->local.text;
     const char *list = given ? given : global;
-    const graph_launch *l = NULL;
+    const graph_launch *l = port_launch(p);
     const char *words[4];
     str local = {0};
     vpu_status st = port_find_sizes(p, &out->mvcl);
 
-    for (uint32_t i = 0; i < p->job->graph->n_launches; i++)
-        if (p->job->graph->launches[i].macros)
-            l = &p->job->graph->launches[i];
     translate_letters(p, t, words);
     out->groups = 1;
     for (uint32_t d = 0; d < 3; d++) {
         size_t length = strcspn(list, ",");
-        bool has = length && (given || d < n);
+        uint32_t n = given ? l->local[d] : wanted[d];
+        bool whole = length && (given || n == l->global[d]) && n > 1;
 
-        out->texts[d] = has ? in_words(p, t, list, length) : "1";
-        out->values[d] = !has ? 1 : given ? l->local[d] : l->global[d];
-        out->one_group[d] = has && !given;
-        out->groups *= l->global[d] / out->values[d];
+        out->values[d] = n;
+        out->texts[d] = whole ? in_words(p, t, list, length)
+                              : arena_printf(p->a, "%u", n);
+        out->one_group[d] = whole && !given;
+        out->groups *= l->global[d] / n;
         str_printf(&local, "%s%s", d ? "," : "",
-                   has ? translate(p, list, length, words) : "1");
+                   whole ? translate(p, list, length, words) : out->texts[d]);
         list += length + (list[length] == ',');
     }
     out->mvcl.local = arena_strdup(p->a, str_text(&local));
