@@ -152,7 +152,6 @@ static vpu_status compare(const port_options *o, const target *from,
     diff_side sides[2] = {{.id = "MVCL"}, {.id = "SimpleGPU"}};
     const diff_config compare = {.outputs_only = true};
     const target *targets[2] = {&to, from};
-    const log_sink quiet = {0};
     vpu_status st;
 
     moved.xml = xml;
@@ -160,12 +159,12 @@ static vpu_status compare(const port_options *o, const target *from,
     moved.layer = NULL;
     moved.source_dir = NULL;
     keep_params(&moved, r);
-    st = target_bind(&moved, a, &quiet, &to, err);
+    st = target_bind(&moved, a, NULL, &to, err);
     for (int i = 0; i < 2 && !st; i++) {
         const target_options *options = i ? &o->t : &moved;
 
         cfg[i] = target_backend(options, targets[i]);
-        cfg[i].log = i ? log : &quiet;
+        cfg[i].log = i ? log : NULL;
         cfg[i].print = cli_print_aside;
         sides[i].cfg = &cfg[i];
         sides[i].graph = targets[i]->graph;

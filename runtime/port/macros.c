@@ -231,6 +231,14 @@ vpu_status port_macros(port_state *p)
         put_tensor(p, &p->tensors[i]);
     for (size_t i = 0; i < p->kernel->n_defines; i++)
         put_define(p, &p->kernel->defines[i]);
+    for (size_t i = 0; i < p->n_tensors; i++)
+        if (p->tensors[i].desc.rank == 4 && p->tensors[i].desc.dims[0] > 1 &&
+            !i)
+            port_note(p,
+                      "a device runs the layer once for each item of a batch, "
+                      "with the work sizes of all of them: use it for a batch "
+                      "of 1 there (here %u)",
+                      p->tensors[i].desc.dims[0]);
     if (p->fixed)
         port_note(p, "the layer is for the shapes and parameters given alone");
     return VPU_OK;

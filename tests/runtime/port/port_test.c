@@ -1,0 +1,324 @@
+/* Layers moved from the GPU to the VPU. The program itself compares each with
+ * what it was, bit for bit; here are random kernels, for which it must be equal
+ * in every form, for other shapes, and under the checkers, and named ones, for
+ * which it must say what moves and why something does not.
+ *
+ * VPU_SEEDS=FIRST:COUNT runs other random kernels; VPU_SHOW=1 prints them. */
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/terminal.h"
+
+static terminal p;
+
+static void setup(void)
+{
+    terminal_open(&p);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+/* --- random kernels -------------------------------------------------------- */
+
+/* One work-item makes: an element, the channels behind a pixel, a line, or a
+ * column. */
+typedef enum { ELEMENT, CHANNELS, LINE, COLUMN, N_ITEMS } item;
+
+/* How the input's column depends on the output's. */
+typedef enum { SAME, STRIDED, WINDOW, BORDERED, CLAMPED, TURNED, N_WALKS } walk;
+
+/* How the input's channel depends on the output's. */
+typedef enum { OWN, ALL, TURNED_ROUND, FIRST, N_CHANNELS } channels;
+
+typedef struct {
+    uint64_t state;
+    item item;
+    walk x, y;
+    channels f;
+    uint32_t window; /* elements of WINDOW and BORDERED */
+    bool slopes;     /* a second input, a number for each channel */
+    bool condition;  /* stores under a condition that always holds */
+    bool floats;
+    const char *in, *out; /* formats */
+    bool local;           /* the file gives a local size */
+    uint32_t dims[4];     /* of the output */
+} kernel;
+
+static uint32_t pick(kernel *k, uint32_t n)
+{
+    k->state = k->state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(k->state >> 33) % n;
+}
+
+static void make(kernel *k, uint64_t seed)
+{
+    static const char *const formats[] = {"BFYX", "BYXF", "YXFB", "FYXB"};
+
+    *k = (kernel){.state = seed * 0x9e3779b97f4a7c15u + 1};
+    for (int i = 0; i < 8; i++)
+        pick(k, 2);
+    k->item = (item)pick(k, N_ITEMS);
+    k->x = (walk)pick(k, N_WALKS);
+    k->y = (walk)pick(k, N_WALKS);
+    k->f = (channels)pick(k, N_CHANNELS);
+    k->window = 2 + pick(k, 2);
+    k->slopes = !pick(k, 3);
+    k->condition = !pick(k, 5);
+    k->floats = !pick(k, 4);
+    k->dims[0] = 1 + pick(k, 2);
+    k->dims[1] = 2 * (1 + pick(k, 3));
+    k->dims[2] = 3 + pick(k, 6);
+    k->dims[3] = pick(k, 2) ? 8 * (1 + pick(k, 3)) : 5 + pick(k, 14);
+    /* MVCL has no format with a batch innermost. */
+    k->in = formats[pick(k, k->dims[0] > 1 ? 2 : 4)];
+    k->out = formats[pick(k, k->dims[0] > 1 ? 2 : 4)];
+    k->local = !pick(k, 4);
+}
+
+static uint32_t input_size(const kernel *k, walk w, uint32_t n)
+{
+    return w == STRIDED ? 2 * n : w == WINDOW ? n + k->window - 1 : n;
+}
+
+/* The input's place along one axis, v the output's; i counts the window. */
+static const char *place(const kernel *k, walk w, const char *v, const char *i,
+                         const char *size)
+{
+    switch (w) {
+    case STRIDED:
+        return arena_printf(p.arena, "%s * 2", v);
+    case WINDOW:
+        return arena_printf(p.arena, "%s + %s", v, i);
+    case BORDERED:
+        return arena_printf(p.arena, "%s + %s - 1", v, i);
+    case CLAMPED:
+        return arena_printf(p.arena, "min(%s + 1, %s - 1)", v, size);
+    case TURNED:
+        return arena_printf(p.arena, "%s - 1 - %s", size, v);
+    default:
+        (void)k;
+        return v;
+    }
+}
+
+static bool has_window(walk w)
+{
+    return w == WINDOW || w == BORDERED;
+}
+
+static const char *head_of(const kernel *k)
+{
+    switch (k->item) {
+    case CHANNELS:
+        return "    const int x = get_global_id(0), y = get_global_id(1);\n"
+               "    const int b = get_global_id(2);\n\n"
+               "    for (int f = 0; f < OUTPUT0_DIMS[1]; f++)\n";
+    case LINE:
+        return "    const int y = get_global_id(0), f = get_global_id(1);\n"
+               "    const int b = get_global_id(2);\n\n"
+               "    for (int x = 0; x < OUTPUT0_DIMS[3]; x++)\n";
+    case COLUMN:
+        return "    const int x = get_global_id(0), f = get_global_id(1);\n"
+               "    const int b = get_global_id(2);\n\n"
+               "    for (int y = 0; y < OUTPUT0_DIMS[2]; y++)\n";
+    default:
+        return "    const int x = get_global_id(0), y = get_global_id(1);\n"
+               "    const int f = get_global_id(2) % OUTPUT0_DIMS[1];\n"
+               "    const int b = get_global_id(2) / OUTPUT0_DIMS[1];\n\n";
+    }
+}
+
+static const char *global_of(const kernel *k)
+{
+    static const char *const sizes[N_ITEMS] = {"X,Y,B*F", "X,Y,B", "Y,F,B",
+                                               "X,F,B"};
+
+    return sizes[k->item];
+}
+
+static void put_kernel(const kernel *k)
+{
+    const char *channel = k->f == OWN    ? "f"
+                          : k->f == TURNED_ROUND ? "(OUTPUT0_DIMS[1] - 1 - f)"
+                          : k->f == FIRST  ? "0"
+                                           : "c";
+    const char *ix = place(k, k->x, "x", "i", "INPUT0_DIMS[3]");
+    const char *iy = place(k, k->y, "y", "j", "INPUT0_DIMS[2]");
+    str s = {0};
+
+    str_puts(&s, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\n");
+    str_printf(&s,
+               "__kernel void moved(const __global INPUT0_TYPE *restrict in,\n"
+               "                    %s__global OUTPUT0_TYPE *restrict out)\n"
+               "{\n%s    {\n        float sum = 0;\n\n",
+               k->slopes ? "const __global INPUT1_TYPE *restrict by, " : "",
+               head_of(k));
+    if (k->f == ALL)
+        str_puts(&s, "        for (int c = 0; c < INPUT0_DIMS[1]; c++)\n");
+    if (has_window(k->y))
+        str_printf(&s, "        for (int j = 0; j < %u; j++)\n", k->window);
+    if (has_window(k->x))
+        str_printf(&s, "        for (int i = 0; i < %u; i++)\n", k->window);
+    str_printf(&s, "        {\n            const int u = %s, v = %s;\n\n", iy,
+               ix);
+    if (k->x == BORDERED || k->y == BORDERED)
+        str_puts(&s, "            if (u >= 0 && u < INPUT0_DIMS[2] && v >= 0 && "
+                     "v < INPUT0_DIMS[3])\n");
+    str_printf(&s,
+               "            sum += (float)in[INPUT0_OFFSET + b * "
+               "INPUT0_PITCHES[0] + %s * INPUT0_PITCHES[1] +\n"
+               "                u * INPUT0_PITCHES[2] + v * "
+               "INPUT0_PITCHES[3]];\n        }\n",
+               channel);
+    if (k->slopes)
+        str_puts(&s, "        sum *= (float)by[INPUT1_OFFSET + f * "
+                     "INPUT1_PITCHES[1]];\n");
+    if (k->condition)
+        str_puts(&s, "        if (sum < 1e30f)\n");
+    str_puts(&s, "        out[OUTPUT0_OFFSET + b * OUTPUT0_PITCHES[0] + f * "
+                 "OUTPUT0_PITCHES[1] +\n            y * OUTPUT0_PITCHES[2] + x "
+                 "* OUTPUT0_PITCHES[3]] = (OUTPUT0_TYPE)sum;\n    }\n}\n");
+    if (getenv("VPU_SHOW"))
+        fprintf(stderr, "%s", str_text(&s));
+    terminal_text(&p, "moved.cl", str_text(&s));
+    str_free(&s);
+}
+
+static void put_layer(const kernel *k)
+{
+    const char *first = global_of(k);
+
+    terminal_text(
+        &p, "gpu.xml",
+        arena_printf(
+            p.arena,
+            "<CustomLayer name=\"Moved\" type=\"SimpleGPU\" version=\"1\">\n"
+            "<Kernel entry=\"moved\"><Source filename=\"moved.cl\"/></Kernel>\n"
+            "<Buffers>\n<Tensor arg-index=\"0\" type=\"input\" "
+            "port-index=\"0\" format=\"%s\"/>\n%s"
+            "<Tensor arg-index=\"%d\" type=\"output\" port-index=\"0\" "
+            "format=\"%s\"/>\n</Buffers>\n<WorkSizes global=\"%s\"%s/>\n"
+            "</CustomLayer>\n",
+            k->in,
+            k->slopes ? "<Tensor arg-index=\"1\" type=\"input\" "
+                        "port-index=\"1\"/>\n"
+                      : "",
+            k->slopes ? 2 : 1, k->out, first,
+            k->local
+                ? arena_printf(p.arena, " local=\"%c,1,1\"", first[0])
+                : ""));
+}
+
+static const char *shapes_of(const kernel *k)
+{
+    const char *type = k->floats ? ":f32" : "";
+    const char *text = arena_printf(
+        p.arena, "--shape in0=%ux%ux%ux%u%s --shape out0=%ux%ux%ux%u%s",
+        k->dims[0], k->dims[1], input_size(k, k->y, k->dims[2]),
+        input_size(k, k->x, k->dims[3]), type, k->dims[0], k->dims[1],
+        k->dims[2], k->dims[3], type);
+
+    return k->slopes ? arena_printf(p.arena, "%s --shape in1=1x%ux1x1%s", text,
+                                    k->dims[1], type)
+                     : text;
+}
+
+static void expect_ok(uint64_t seed, const char *what)
+{
+    ck_assert_msg(p.status == 0, "seed %llu: %s: status %d\n%s%s",
+                  (unsigned long long)seed, what, p.status, p.out, p.err);
+}
+
+/* What has to move: all of it but an input whose place depends on a condition
+ * (min), and an output under one. */
+static void expect_moves(const kernel *k, uint64_t seed)
+{
+    bool clamped = k->x == CLAMPED || k->y == CLAMPED;
+    bool some = !k->condition || !clamped || k->slopes;
+
+    ck_assert_msg(!some == !strstr(p.out, "cycles, form dma"),
+                  "seed %llu: %s", (unsigned long long)seed, p.out);
+    if (!strstr(p.out, "form dma, kernel"))
+        return; /* the notes are those of the other form */
+    ck_assert_msg(clamped == (strstr(p.out, "in0 stays in DDR") != NULL),
+                  "seed %llu: %s", (unsigned long long)seed, p.out);
+    ck_assert_msg(k->condition == (strstr(p.out, "out0 stays in DDR") != NULL),
+                  "seed %llu: %s", (unsigned long long)seed, p.out);
+}
+
+/* Both forms are what the layer was; what each touches is its own. */
+static void try_seed(uint64_t seed)
+{
+    static const char *const forms[] = {"plain", "best"};
+    bool general;
+    kernel k;
+
+    make(&k, seed);
+    put_kernel(&k);
+    put_layer(&k);
+    for (int i = 0; i < 2; i++) {
+        terminal_run(&p, arena_printf(p.arena,
+                                      "port gpu.xml --to %s --form %s %s",
+                                      forms[i], forms[i], shapes_of(&k)));
+        expect_ok(seed, forms[i]);
+        ck_assert_msg(strstr(p.out, "equal, bit for bit") != NULL, "%s", p.out);
+        if (i)
+            expect_moves(&k, seed);
+        general = !strstr(p.out, "shapes given") && !strstr(p.out, "multiples");
+        terminal_run(&p, arena_printf(p.arena, "check %s/layer.xml %s",
+                                      forms[i], shapes_of(&k)));
+        expect_ok(seed, "check");
+        if (!general)
+            continue;
+        k.dims[2] += 2;
+        k.dims[3] += 3;
+        terminal_run(&p, arena_printf(p.arena,
+                                      "diff gpu.xml --b-layer %s/layer.xml %s "
+                                      "--outputs-only",
+                                      forms[i], shapes_of(&k)));
+        expect_ok(seed, "another shape");
+        k.dims[2] -= 2;
+        k.dims[3] -= 3;
+    }
+}
+
+static uint64_t seeds(uint64_t *first)
+{
+    const char *s = getenv("VPU_SEEDS"), *colon = s ? strchr(s, ':') : NULL;
+
+    *first = s ? strtoull(s, NULL, 10) : 0;
+    return colon ? strtoull(colon + 1, NULL, 10) : 12;
+}
+
+START_TEST(equal_in_every_form)
+{
+    uint64_t first, n = seeds(&first);
+
+    for (uint64_t i = 0; i < n; i++)
+        try_seed(first + i);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("port");
+    TCase *t = tcase_create("random");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, getenv("VPU_SEEDS") ? 3600 : 300);
+    tcase_add_test(t, equal_in_every_form);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
