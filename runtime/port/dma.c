@@ -498,6 +498,16 @@ const char *port_tile_size(const port_state *p, const port_tensor *t)
                         tile_bytes(t));
 }
 
+static bool depends_on_shape(const port_tensor *t)
+{
+    bool depends = false;
+
+    for (int d = 0; d < 4; d++)
+        for (const char *c = t->box.sides[d].extent; *c; c++)
+            depends |= isalpha((unsigned char)*c) != 0;
+    return depends;
+}
+
 /* What the copies in local memory are for other shapes. */
 static void note_tiles(port_state *p, const candidate *c)
 {
@@ -514,7 +524,8 @@ static void note_tiles(port_state *p, const candidate *c)
         const port_tensor *t = &p->tensors[i];
         const char *size = t->moved ? port_tile_size(p, t) : "";
 
-        if (t->moved && !strpbrk(strstr(size, "size=") + 5, "BFYX"))
+        if (t->moved && depends_on_shape(t) &&
+            !strpbrk(strstr(size, "size=") + 5, "BFYX"))
             port_note(p,
                       "local memory for %s is %" PRIu64
                       " bytes, enough for the shapes given",
@@ -535,7 +546,7 @@ static void put_all(const port_state *p, bool local_body, str *out)
                "a work-group\n * reads and writes goes through local memory. "
                "*/\n%s\n",
                p->job->layer->type, str_text(&p->defines));
-    port_put_sources(p, port_arguments(p, true), local_body, out);
+    port_put_sources(p, port_arguments(p, true), local_body, false, out);
     if (in)
         put_phase(p, false, out);
     if (post)
@@ -588,7 +599,7 @@ static vpu_status look(const port_job *job, arena *a, candidate *out,
     }
     if (!st) {
         str_puts(&text, str_text(&p.defines));
-        port_put_sources(&p, port_arguments(&p, false), false, &text);
+        port_put_sources(&p, port_arguments(&p, false), false, true, &text);
         st = front(&p, str_text(&text), &unit);
     }
     if (!st)

@@ -312,7 +312,7 @@ const char *port_arguments(const port_state *p, bool local)
 }
 
 void port_put_sources(const port_state *p, const char *arguments,
-                      bool local_body, str *out)
+                      bool local_body, bool lines, str *out)
 {
     size_t first, end, body = p->sign.body, close = p->sign.end + 1;
 
@@ -320,6 +320,8 @@ void port_put_sources(const port_state *p, const char *arguments,
     for (size_t i = 0; i < p->n_files; i++) {
         const lint_source_text *f = &p->files[i];
 
+        if (lines)
+            str_puts(out, "#line 1\n");
         if (i == p->shown) {
             str_add(out, f->text, first);
             str_puts(out, arguments);
@@ -476,7 +478,8 @@ static vpu_status write_plain(const port_job *job, bool fixed, arena *a,
                    "/* CustomLayer %s, moved from type SimpleGPU to the VPU. "
                    "*/\n%s\n",
                    job->layer->type, str_text(&p.defines));
-        port_put_sources(&p, port_arguments(&p, false), false, &kernel);
+        port_put_sources(&p, port_arguments(&p, false), false, false,
+                         &kernel);
         port_put_binding(&p, &sizes, out->name, &binding);
         out->kernel = port_take(a, &kernel);
         out->binding = port_take(a, &binding);

@@ -92,8 +92,9 @@ const graph_launch *port_launch(const port_state *p);
 /* Steps of a form (port.c): read the sources, find the tensors. */
 vpu_status port_begin(const port_job *job, arena *a, vpu_error *err,
                       port_state *p);
+/* lines: lines have the numbers of their files. */
 void port_put_sources(const port_state *p, const char *arguments,
-                      bool local_body, str *out);
+                      bool local_body, bool lines, str *out);
 /* Between the brackets of the kernel's arguments; local: those moved are what
  * is in local memory, else all are as they were. */
 const char *port_arguments(const port_state *p, bool local);

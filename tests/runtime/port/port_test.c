@@ -305,6 +305,181 @@ START_TEST(equal_in_every_form)
 }
 END_TEST
 
+/* --- named ones ------------------------------------------------------------ */
+
+#define AT(t)                                                             \
+    t "_OFFSET + b * " t "_PITCHES[0] + f * " t "_PITCHES[1] + y * " t    \
+      "_PITCHES[2] + x * " t "_PITCHES[3]"
+#define IDS                                                               \
+    "const int x = get_global_id(0), y = get_global_id(1), "              \
+    "f = get_global_id(2), b = 0;\n"
+#define ARGUMENTS                                                         \
+    "__kernel void moved(const __global INPUT0_TYPE *restrict in, "       \
+    "__global OUTPUT0_TYPE *restrict out)\n{\n"
+
+typedef struct {
+    const char *about;
+    const char *before, *body; /* in front of the kernel; inside of it */
+    const char *defines;       /* elements of Kernel */
+    const char *options;       /* of the command */
+    int status;
+    const char *words; /* of what it prints */
+} named;
+
+static const named cases[] = {
+    {"through a helper", "INPUT0_TYPE twice(INPUT0_TYPE v) { return v + v; }\n",
+     IDS "out[" AT("OUTPUT0") "] = twice(in[" AT("INPUT0") "]);\n", "",
+     "--form dma", 0, "form dma, kernel"},
+    {"a helper that asks for sizes",
+     "int width(void) { return INPUT0_DIMS[3]; }\n",
+     IDS "out[" AT("OUTPUT0") "] = in[" AT("INPUT0") "] + width();\n", "", "",
+     0, "for the shapes and parameters given alone"},
+    {"a place from memory", "",
+     IDS "const int k = (int)in[INPUT0_OFFSET + x * INPUT0_PITCHES[3]];\n"
+         "out[" AT("OUTPUT0") "] = in[INPUT0_OFFSET + k * "
+         "INPUT0_PITCHES[3]];\n",
+     "", "--form dma", 0,
+     "in0 stays in DDR: line 6: it comes from a floating-point value"},
+    {"a place from a float", "",
+     IDS "const int k = (int)(x * 0.5f);\n"
+         "out[" AT("OUTPUT0") "] = in[INPUT0_OFFSET + k * "
+         "INPUT0_PITCHES[3]];\n",
+     "", "--form dma", 0, "it comes from a floating-point value"},
+    {"without pitches", "",
+     IDS "const int i = (f * INPUT0_DIMS[2] + y) * INPUT0_DIMS[3] + x;\n"
+         "out[i] = in[i];\n",
+     "", "--form dma", 5, "it is not made of this tensor's pitches alone"},
+    {"a loop that ends early", "",
+     IDS "float s = 0;\n"
+         "for (int k = 0; k < INPUT0_DIMS[3]; k++) {\n"
+         "    s += (float)in[" AT("INPUT0") " - x * INPUT0_PITCHES[3] + k * "
+         "INPUT0_PITCHES[3]];\n"
+         "    if (s > 3)\n        break;\n}\n"
+         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma", 0, "equal, bit for bit"},
+    {"every second column is stored", "",
+     IDS "if (x < INPUT0_DIMS[3] / 2)\n"
+         "    out[OUTPUT0_OFFSET + f * OUTPUT0_PITCHES[1] + y * "
+         "OUTPUT0_PITCHES[2] + 2 * x * OUTPUT0_PITCHES[3]] = in[" AT(
+             "INPUT0") "];\n",
+     "", "--form dma", 0,
+     "elements between those it stores stay as they are"},
+    {"pointers of its own", "",
+     IDS "const __global INPUT0_TYPE *from = in + INPUT0_OFFSET + f * "
+         "INPUT0_PITCHES[1] + y * INPUT0_PITCHES[2];\n"
+         "out[" AT("OUTPUT0") "] = from[x * INPUT0_PITCHES[3]];\n",
+     "", "--form dma", 0, "form dma, kernel"},
+    {"a parameter", "",
+     IDS "out[" AT("OUTPUT0") "] = in[" AT("INPUT0") "] * BY;\n",
+     "<Define name=\"BY\" param=\"by\" type=\"float\" default=\"2\"/>",
+     "--param by=3", 0, "equal, bit for bit"},
+    {"a default", "",
+     IDS "out[" AT("OUTPUT0") "] = in[" AT("INPUT0") "] * BY;\n",
+     "<Define name=\"BY\" param=\"by\" type=\"float\" default=\"2\"/>", "", 0,
+     "parameter by is fixed at its default, 2"},
+    {"a parameter of a directive", "",
+     IDS "#if MODE == 1\nout[" AT("OUTPUT0") "] = in[" AT("INPUT0") "];\n"
+         "#else\nout[" AT("OUTPUT0") "] = 7;\n#endif\n",
+     "<Define name=\"MODE\" param=\"mode\" type=\"int\" default=\"0\"/>",
+     "--param mode=1", 0, "parameter mode is fixed at 1, as given"},
+    {"a list", "",
+     IDS "out[" AT("OUTPUT0") "] = in[" AT("INPUT0") "] + L[1];\n",
+     "<Define name=\"L\" param=\"list\" type=\"int[]\"/>",
+     "--param list=1,2,3", 0, "parameter list is fixed at 1,2,3, as given"},
+    {"too much for a work-group", "",
+     IDS "float s = 0;\nfor (int c = 0; c < INPUT0_DIMS[1]; c++)\n"
+         "    s += (float)in[" AT("INPUT0") " - f * INPUT0_PITCHES[1] + c * "
+         "INPUT0_PITCHES[1]];\n"
+         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma --shape in0=1x64x1x1024", 5,
+     "the smallest work-group needs 133120 bytes of local memory, there are "
+     "102400"},
+    {"the arguments are a macro's",
+     "#define ALL const __global INPUT0_TYPE *in, __global OUTPUT0_TYPE *out\n",
+     NULL, "", "", 5, "kernel 'moved' has 1 arguments, the layer binds 2"}};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static void put_named(const named *c)
+{
+    terminal_text(&p, "moved.cl",
+                  arena_printf(p.arena,
+                               "#pragma OPENCL EXTENSION cl_khr_fp16 : "
+                               "enable\n%s%s%s}\n",
+                               c->before,
+                               c->body ? ARGUMENTS
+                                       : "__kernel void moved(ALL)\n{\n",
+                               c->body ? c->body : "out[0] = in[0];\n"));
+    terminal_text(
+        &p, "gpu.xml",
+        arena_printf(
+            p.arena,
+            "<CustomLayer name=\"Moved\" type=\"SimpleGPU\" version=\"1\">\n"
+            "<Kernel entry=\"moved\"><Source filename=\"moved.cl\"/>%s"
+            "</Kernel>\n<Buffers>\n"
+            "<Tensor arg-index=\"0\" type=\"input\" port-index=\"0\"/>\n"
+            "<Tensor arg-index=\"1\" type=\"output\" port-index=\"0\"/>\n"
+            "</Buffers>\n<WorkSizes global=\"X,Y,F\"/>\n</CustomLayer>\n",
+            c->defines));
+}
+
+START_TEST(says_what_moves)
+{
+    const named *c = &cases[_i];
+
+    put_named(c);
+    terminal_run(&p, arena_printf(p.arena,
+                                  "port gpu.xml --to to %s %s",
+                                  strstr(c->options, "--shape")
+                                      ? ""
+                                      : "--shape in0=1x3x5x16",
+                                  c->options));
+    ck_assert_msg(p.status == c->status &&
+                      (strstr(p.out, c->words) || strstr(p.err, c->words)),
+                  "%s: status %d, expected %d and '%s'\n%s%s", c->about,
+                  p.status, c->status, c->words, p.out, p.err);
+    ck_assert_int_eq(terminal_has(&p, "to/layer.xml"), c->status == 0);
+}
+END_TEST
+
+/* What a user may get wrong. */
+static const struct {
+    const char *args, *words;
+} mistakes[] = {
+    {"port gpu.xml --shape in0=1x3x5x16", "--to says which folder to write"},
+    {"port gpu.xml --to to", "the layer is moved for shapes given by hand"},
+    {"port gpu.xml --to . --shape in0=1x3x5x16", "the layer's own files"},
+    {"port gpu.xml --to moved.cl --shape in0=1x3x5x16", "moved.cl"},
+    {"port gpu.xml --to to --shape in0=1x3x5x16 --pad in0=1,1,0,0",
+     "no padding"},
+    {"port gpu.xml --to to --shape in0=1x3x5x16 --form fast",
+     "expected best, plain or dma"},
+    {"port to/layer.xml --to again --shape in0=1x3x5x16",
+     "is for the VPU already"}};
+
+START_TEST(mistakes_are_told)
+{
+    put_named(&cases[0]);
+    terminal_run(&p, "port gpu.xml --to to --shape in0=1x3x5x16");
+    ck_assert_int_eq(p.status, 0);
+    terminal_run(&p, mistakes[_i].args);
+    terminal_expect(&p, 2, mistakes[_i].words);
+    terminal_run(&p, "run gpu.xml --shape in0=1x3x5x16"); /* as it was */
+    ck_assert_int_eq(p.status, 0);
+}
+END_TEST
+
+/* The moved layer has the parameter, too. */
+START_TEST(parameters_stay)
+{
+    put_named(&cases[8]);
+    terminal_run(&p, "port gpu.xml --to to --shape in0=1x3x5x16 --param by=3");
+    ck_assert_int_eq(p.status, 0);
+    terminal_run(&p, "diff gpu.xml --b-layer to/layer.xml --outputs-only "
+                     "--shape in0=1x3x5x16 --param by=5");
+    ck_assert_msg(p.status == 0, "%s%s", p.out, p.err);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("port");
@@ -315,6 +490,14 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, getenv("VPU_SEEDS") ? 3600 : 300);
     tcase_add_test(t, equal_in_every_form);
+    suite_add_tcase(s, t);
+    t = tcase_create("named");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, says_what_moves, 0, N_CASES);
+    tcase_add_loop_test(t, mistakes_are_told, 0,
+                        sizeof mistakes / sizeof *mistakes);
+    tcase_add_test(t, parameters_stay);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
