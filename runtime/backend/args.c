@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "sim/builtins/lacking.h"
 #include "sim/builtins/routines.h"
 
 static const char *arg_kind(const graph_arg *g)
@@ -82,6 +83,14 @@ static vpu_status check_count(const backend_binding *b, vpu_error *err)
     for (uint32_t i = 0; i < k->n_args; i++) {
         const sim_arg *p = &k->args[i];
 
+        const lacking_row *no = lacking_find(p->type);
+
+        if (no)
+            return err_at(err, VPU_ERR_UNSUPPORTED, l->file, l->args[i].line, 0,
+                          "argument %u of kernel '%s', '%s', is %s; a VPU has "
+                          "no %s (%s): %s",
+                          i, k->name, p->name, p->type, no->name, no->why,
+                          no->instead);
         if (p->space == SIM_ARG_SCALAR || p->space == SIM_ARG_LOCAL)
             return err_at(err, VPU_ERR_MISMATCH, l->file, l->args[i].line, 0,
                           "argument %u of kernel '%s', '%s', is %s%s; a "

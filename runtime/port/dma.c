@@ -10,7 +10,7 @@
 #include "runtime/graph/gpu_defines.h"
 #include "sim/compiler/front/frontend.h"
 
-enum { MOST_SIZES = 64 };
+enum { MOST_SIZES = 64, MOST_LINES = 1 << 16 };
 
 /* The dims from the outermost inwards. */
 static const uint8_t orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
@@ -242,12 +242,13 @@ static bool better(const port_state *p, const candidate *x, const candidate *y)
     return x->cycles < y->cycles;
 }
 
-/* The divisors of n, from 1 on; at most MOST_SIZES of them. */
+/* The divisors of n, from 1 on; at most MOST_SIZES of them, and none of so many
+ * lines that local memory could not hold them. */
 static uint32_t divisors(uint32_t n, uint32_t out[MOST_SIZES])
 {
     uint32_t k = 0;
 
-    for (uint32_t d = 1; d <= n && k < MOST_SIZES; d++)
+    for (uint32_t d = 1; d <= n && d <= MOST_LINES && k < MOST_SIZES; d++)
         if (n % d == 0)
             out[k++] = d;
     return k;
