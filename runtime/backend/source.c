@@ -92,8 +92,7 @@ static void put_quoted(str *s, const char *name)
 {
     str_puts(s, "\"");
     for (; *name; name++)
-        str_printf(s, "%s%c", *name == '"' || *name == '\\' ? "\\" : "",
-                   *name);
+        str_printf(s, "%s%c", *name == '"' || *name == '\\' ? "\\" : "", *name);
     str_puts(s, "\"");
 }
 
@@ -160,10 +159,10 @@ vpu_status backend_source_of(const graph_launch *l, uint32_t i,
     }
     if (l->macros)
         return join_files(l, source_dir, a, out, err);
-    return backend_source_find(
-        &(const backend_source_name){l->sources[i], source_dir, l->file,
-                                     l->line},
-        a, out, err);
+    return backend_source_find(&(const backend_source_name){l->sources[i],
+                                                            source_dir, l->file,
+                                                            l->line},
+                               a, out, err);
 }
 
 kernel_source backend_source_kernel(const backend_source *s,
@@ -176,8 +175,9 @@ kernel_source backend_source_kernel(const backend_source *s,
                            .bin_bytes = s->n_bytes};
 }
 
-kernel_compile_options backend_source_options(
-    const graph_launch *l, const kernel_compile_options *user, arena *a)
+kernel_compile_options
+backend_source_options(const graph_launch *l,
+                       const kernel_compile_options *user, arena *a)
 {
     kernel_compile_options out = *user;
     const char **all;

@@ -1,4 +1,5 @@
-/* vpu port: a layer of the GPU moved to the VPU, and compared with what it was. */
+/* vpu port: a layer of the GPU moved to the VPU, and compared with what it was.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -282,8 +283,9 @@ static void print(const porting *s, const trial *trials, port_form form,
            port_form_name(form), t->result.name);
     print_cycles("SimpleGPU", t->before, 0);
     for (int f = 0; f < PORT_N_FORMS; f++)
-        print_cycles(arena_printf(s->a, "form %s", port_form_name((port_form)f)),
-                     trials[f].after, t->before);
+        print_cycles(
+            arena_printf(s->a, "form %s", port_form_name((port_form)f)),
+            trials[f].after, t->before);
     printf("  outputs              %s\n",
            t->report.equal ? "equal, bit for bit" : t->report.summary);
     for (size_t i = 0; i < t->result.n_notes; i++)

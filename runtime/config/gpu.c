@@ -495,8 +495,7 @@ static int32_t value(formula *f)
     if (c == '(')
         bad(f, VPU_ERR_PARSE, at, "brackets are more than %d deep", MAX_DEPTH);
     else if (c == '-' || c == '+')
-        bad(f, VPU_ERR_PARSE, at,
-            "a sign before a value; write 0-X, not -X");
+        bad(f, VPU_ERR_PARSE, at, "a sign before a value; write 0-X, not -X");
     else if (c)
         bad(f, VPU_ERR_PARSE, at,
             "found '%c'; expected a number, B, F, Y, X or '('", c);
@@ -568,8 +567,8 @@ vpu_status config_gpu_sizes(const config_layer *l, const char *what,
                             uint32_t out[CONFIG_GPU_MAX_DIMS], size_t *n,
                             vpu_error *err)
 {
-    formula f = {.layer = l, .what = what, .list = list, .vars = vars,
-                 .err = err};
+    formula f = {
+        .layer = l, .what = what, .list = list, .vars = vars, .err = err};
 
     *n = 0;
     for (const char *p = list.text; p && *p && !f.st;) {
@@ -586,8 +585,8 @@ vpu_status config_gpu_sizes(const config_layer *l, const char *what,
             bad(&f, VPU_ERR_PARSE, f.p, "found '%c'; expected an operator",
                 *f.p);
         if (!f.st && v < 1)
-            bad(&f, VPU_ERR_INVALID, p,
-                "size %zu is %d; expected at least 1", *n, (int)v);
+            bad(&f, VPU_ERR_INVALID, p, "size %zu is %d; expected at least 1",
+                *n, (int)v);
         if (!f.st)
             out[(*n)++] = (uint32_t)v;
         p = comma ? comma + 1 : f.end;

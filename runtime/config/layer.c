@@ -714,8 +714,8 @@ void config_file_join(const config_file *files, size_t n, arena *a,
         memcpy(layers + total, files[i].layers,
                files[i].n_layers * sizeof *layers);
         total += files[i].n_layers;
-        path = i ? arena_printf(a, "%s, %s", path, files[i].path)
-                 : files[i].path;
+        path =
+            i ? arena_printf(a, "%s, %s", path, files[i].path) : files[i].path;
     }
     *out = (config_file){path, layers, drop_replaced(layers, total, log),
                          n ? files[0].strict : CONFIG_EVERY_RELEASE};

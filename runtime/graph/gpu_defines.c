@@ -6,11 +6,10 @@
 #include <string.h>
 
 /* The dims from the innermost outwards. */
-static const uint8_t orders[][4] = {
-    [CONFIG_BFYX] = {3, 2, 1, 0},
-    [CONFIG_BYXF] = {1, 3, 2, 0},
-    [CONFIG_YXFB] = {0, 1, 3, 2},
-    [CONFIG_FYXB] = {0, 3, 2, 1}};
+static const uint8_t orders[][4] = {[CONFIG_BFYX] = {3, 2, 1, 0},
+                                    [CONFIG_BYXF] = {1, 3, 2, 0},
+                                    [CONFIG_YXFB] = {0, 1, 3, 2},
+                                    [CONFIG_FYXB] = {0, 3, 2, 1}};
 
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
 {

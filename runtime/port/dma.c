@@ -47,8 +47,8 @@ static void add_symbols(port_state *p)
 
         t->offset = add_symbol(p, arena_printf(p->a, "%s_offset", t->word));
         for (int d = 0; d < 4; d++)
-            t->pitches[d] = add_symbol(
-                p, arena_printf(p->a, "%s_pitch_%d", t->word, d));
+            t->pitches[d] =
+                add_symbol(p, arena_printf(p->a, "%s_pitch_%d", t->word, d));
     }
 }
 
@@ -289,8 +289,8 @@ static bool take_boxes(port_state *p, const candidate *c, str *reasons)
         t->moved = !why;
         any |= !why;
         if (why)
-            str_printf(reasons, "%s%s stays in DDR: %s",
-                       reasons->n ? "; " : "", t->word, why);
+            str_printf(reasons, "%s%s stays in DDR: %s", reasons->n ? "; " : "",
+                       t->word, why);
     }
     return any;
 }
@@ -341,7 +341,8 @@ static void put_limits(const port_tensor *t, str *out)
                        s->base, d, s->extent);
             continue;
         }
-        str_printf(out, "        const int from%d = %s, low%d = max(from%d, 0);\n",
+        str_printf(out,
+                   "        const int from%d = %s, low%d = max(from%d, 0);\n",
                    d, s->base, d, d);
         str_printf(out,
                    "        const int n%d = max(min(from%d + %s, %s) - low%d, "
@@ -359,9 +360,9 @@ static const char *begin_text(const port_state *p, const port_tensor *t,
     for (int d = 0; d < 4; d++) {
         const char *pitch = ddr ? port_pitch(p, t, d) : tile_pitch(p, t, d);
 
-        text = arena_printf(p->a, "%s%s(low%d%s) * (%s)", text, d ? " + " : "",
-                            d, ddr ? "" : arena_printf(p->a, " - from%d", d),
-                            pitch);
+        text =
+            arena_printf(p->a, "%s%s(low%d%s) * (%s)", text, d ? " + " : "", d,
+                         ddr ? "" : arena_printf(p->a, " - from%d", d), pitch);
     }
     return !ddr && t->box.inside ? "0" : text;
 }
@@ -397,23 +398,26 @@ static void put_copy(const port_state *p, const port_tensor *t,
                "        const int ddr_line = %s, ddr_plane = %s;\n"
                "        const int line = %s, plane = %s;\n",
                ddr[0], ddr[1], tile[0], tile[1]);
-    str_puts(out, "        const bool one = lines == 1 || (ddr_line == width && "
-                  "line == width);\n");
-    str_printf(out, "        __global uchar *ddr = (__global uchar *)(%s + %s);\n",
-               t->ddr, begin_text(p, t, true));
-    str_printf(out, "        __local uchar *tile = (__local uchar *)(%s + %s);\n\n",
-               argument, begin_text(p, t, false));
+    str_puts(out,
+             "        const bool one = lines == 1 || (ddr_line == width && "
+             "line == width);\n");
     str_printf(out,
-               "        WorkGroupDmaCreate3DTransaction(\n            %s, "
-               "one ? width * lines : width,\n            one ? width * lines "
-               ": width, one ? %s : %s,\n            one ? %s : %s, one ? 1 : "
-               "planes, %s, %s,\n            one ? width * lines * planes : "
-               "width * lines, 0);\n    }\n",
-               t->output ? "tile, ddr" : "ddr, tile",
-               t->output ? "plane" : "ddr_plane", t->output ? "line" : "ddr_line",
-               t->output ? "ddr_plane" : "plane", t->output ? "ddr_line" : "line",
-               t->output ? "plane" : "ddr_plane",
-               t->output ? "ddr_plane" : "plane");
+               "        __global uchar *ddr = (__global uchar *)(%s + %s);\n",
+               t->ddr, begin_text(p, t, true));
+    str_printf(out,
+               "        __local uchar *tile = (__local uchar *)(%s + %s);\n\n",
+               argument, begin_text(p, t, false));
+    str_printf(
+        out,
+        "        WorkGroupDmaCreate3DTransaction(\n            %s, "
+        "one ? width * lines : width,\n            one ? width * lines "
+        ": width, one ? %s : %s,\n            one ? %s : %s, one ? 1 : "
+        "planes, %s, %s,\n            one ? width * lines * planes : "
+        "width * lines, 0);\n    }\n",
+        t->output ? "tile, ddr" : "ddr, tile",
+        t->output ? "plane" : "ddr_plane", t->output ? "line" : "ddr_line",
+        t->output ? "ddr_plane" : "plane", t->output ? "ddr_line" : "line",
+        t->output ? "plane" : "ddr_plane", t->output ? "ddr_plane" : "plane");
 }
 
 static void put_phase(const port_state *p, bool post, str *out)
@@ -451,9 +455,9 @@ static const char *as_letters(const port_state *p, const char *text,
         for (int d = 0; d < 4 && n && !isdigit((unsigned char)*text); d++)
             for (size_t k = 0; k < p->n_tensors && !word; k++) {
                 const port_tensor *t = &p->tensors[k];
-                bool same = t->desc.rank == of->desc.rank &&
-                            !memcmp(t->desc.dims, of->desc.dims,
-                                    sizeof t->desc.dims);
+                bool same =
+                    t->desc.rank == of->desc.rank &&
+                    !memcmp(t->desc.dims, of->desc.dims, sizeof t->desc.dims);
 
                 if (same && (uint32_t)d < t->desc.rank &&
                     strlen(t->dims[d]) == n && !strncmp(t->dims[d], text, n))

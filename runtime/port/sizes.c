@@ -133,9 +133,9 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     out->dim =
         arena_printf(p->a, "%s,%u", t->output ? "output" : "input", t->port);
     out->global = translate(p, global, strlen(global), words);
-    out->local =
-        k->local.text ? translate(p, k->local.text, strlen(k->local.text), words)
-                      : local_of(p, first, value, t);
+    out->local = k->local.text
+                     ? translate(p, k->local.text, strlen(k->local.text), words)
+                     : local_of(p, first, value, t);
     return VPU_OK;
 }
 
@@ -158,8 +158,8 @@ vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
         bool whole = length && (given || n == l->global[d]) && n > 1;
 
         out->values[d] = n;
-        out->texts[d] = whole ? in_words(p, t, list, length)
-                              : arena_printf(p->a, "%u", n);
+        out->texts[d] =
+            whole ? in_words(p, t, list, length) : arena_printf(p->a, "%u", n);
         out->one_group[d] = whole && !given;
         out->groups *= l->global[d] / n;
         str_printf(&local, "%s%s", d ? "," : "",

@@ -1,5 +1,6 @@
 /* Follows addresses back to ids and counters; see boxes.h. Values are
- * polynomials of degree one in the pitches, with coordinates as coefficients. */
+ * polynomials of degree one in the pitches, with coordinates as coefficients.
+ */
 #include "sim/compiler/middle/boxes.h"
 
 #include <inttypes.h>
@@ -11,11 +12,11 @@
 #include "sim/ir/ir.h"
 
 enum {
-    MAX_PARTS = 6,    /* of a value: a number, an offset, four pitches */
-    MAX_VARS = 6,     /* of a coordinate */
-    MAX_TEXT = 1000,  /* of an expression */
-    MAX_DEPTH = 64,   /* of a value's operands */
-    MAX_RANGES = 32,  /* ids and loops of a kernel */
+    MAX_PARTS = 6,   /* of a value: a number, an offset, four pitches */
+    MAX_VARS = 6,    /* of a coordinate */
+    MAX_TEXT = 1000, /* of an expression */
+    MAX_DEPTH = 64,  /* of a value's operands */
+    MAX_RANGES = 32, /* ids and loops of a kernel */
     NO_SYMBOL = -1
 };
 
@@ -23,7 +24,7 @@ enum {
 typedef struct {
     const char *text;
     int64_t add;
-    bool fixed;  /* the same in all groups: value is its value */
+    bool fixed; /* the same in all groups: value is its value */
     int64_t value;
 } expr;
 
@@ -51,8 +52,8 @@ typedef struct {
 /* What a variable runs through: 0 to below count. */
 typedef struct {
     expr count;
-    LLVMValueRef phi;    /* of a loop; NULL: a local id */
-    uint32_t loop;       /* its number */
+    LLVMValueRef phi; /* of a loop; NULL: a local id */
+    uint32_t loop;    /* its number */
 } range;
 
 typedef struct {
@@ -161,8 +162,7 @@ static expr minus(const finder *f, const expr *x, const expr *y)
 }
 
 /* x op y, "/" or "%", as the kernel computes it. */
-static expr divide(const finder *f, LLVMOpcode op, const expr *x,
-                   const expr *y)
+static expr divide(const finder *f, LLVMOpcode op, const expr *x, const expr *y)
 {
     bool is_signed = op == LLVMSDiv || op == LLVMSRem;
     bool rest = op == LLVMURem || op == LLVMSRem;
@@ -174,11 +174,11 @@ static expr divide(const finder *f, LLVMOpcode op, const expr *x,
         return number(r.value);
     if (is_number(y) && y->add == 1)
         return rest ? number(0) : *x;
-    r.text = is_signed ? arena_printf(f->a, "(%s %c %s)", text_of(f, x),
-                                      rest ? '%' : '/', text_of(f, y))
-                       : arena_printf(f->a, "(int)((uint)%s %c (uint)%s)",
-                                      text_of(f, x), rest ? '%' : '/',
-                                      text_of(f, y));
+    r.text = is_signed
+                 ? arena_printf(f->a, "(%s %c %s)", text_of(f, x),
+                                rest ? '%' : '/', text_of(f, y))
+                 : arena_printf(f->a, "(int)((uint)%s %c (uint)%s)",
+                                text_of(f, x), rest ? '%' : '/', text_of(f, y));
     return r;
 }
 
@@ -325,8 +325,8 @@ static value multiply(const finder *f, const value *x, const value *y)
         c = plain(x);
         r = *y;
     }
-    if (c && r.n == 1 && !r.parts[0].c.n_vars && r.parts[0].symbol != NO_SYMBOL &&
-        r.parts[0].c.base.fixed) {
+    if (c && r.n == 1 && !r.parts[0].c.n_vars &&
+        r.parts[0].symbol != NO_SYMBOL && r.parts[0].c.base.fixed) {
         const expr factor = r.parts[0].c.base;
 
         r.parts[0].c = *c;
@@ -426,7 +426,8 @@ static const loop *loop_of(const finder *f, LLVMValueRef phi, uint32_t *number)
     return found;
 }
 
-/* How the loop goes on while `phi`, or what it is next, compares with *bound. */
+/* How the loop goes on while `phi`, or what it is next, compares with *bound.
+ */
 typedef struct {
     LLVMIntPredicate pred;
     LLVMValueRef bound;
@@ -665,14 +666,13 @@ static value follow_call(finder *f, LLVMValueRef call)
         return group_id(f, d);
     if ((d = dimension(call, "get_local_size")) >= 0)
         return of_expr(&f->ranges[d].count);
-    return unknown(arena_printf(f->a, "it comes from a call of %s",
-                                ir_callee(call)));
+    return unknown(
+        arena_printf(f->a, "it comes from a call of %s", ir_callee(call)));
 }
 
 static value follow_gep(finder *f, LLVMValueRef gep)
 {
-    LLVMTargetDataRef td =
-        LLVMGetModuleDataLayout(LLVMGetGlobalParent(f->fn));
+    LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f->fn));
     LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
     value p = follow(f, LLVMGetOperand(gep, 0)), i;
     uint32_t bytes = 0;
@@ -871,8 +871,8 @@ static bool always_runs(const finder *f, uint32_t b)
         if (b != l->header && reaches(f, l->header, l->latch, b, l->blocks))
             return false;
         for (uint32_t i = 0; i < f->cfg.n_blocks; i++)
-            for (uint32_t s = 1; ir_bit(l->blocks, i) && s <= f->cfg.succs[i][0];
-                 s++)
+            for (uint32_t s = 1;
+                 ir_bit(l->blocks, i) && s <= f->cfg.succs[i][0]; s++)
                 ways += !ir_bit(l->blocks, f->cfg.succs[i][s]);
         if (ways != 1)
             return false;
@@ -899,7 +899,8 @@ static void bound(const finder *f, const coordinate *c, expr *base,
             expr down = times(f, &way, &last);
 
             *base = plus(f, base, &down);
-            way = times(f, &way, &(const expr){.add = -1, .fixed = true, .value = -1});
+            way = times(f, &way,
+                        &(const expr){.add = -1, .fixed = true, .value = -1});
         }
         way = times(f, &way, &last);
         *extent = plus(f, extent, &way);
@@ -966,12 +967,11 @@ static bool join_bounds(const finder *f, expr *base, expr *extent,
     } else if (reach.text && reach2.text && !strcmp(reach.text, reach2.text)) {
         *extent = reach.add >= reach2.add ? reach : reach2;
     } else {
-        *extent = (expr){.text = arena_printf(f->a, "max(%s, %s)",
-                                              text_of(f, &reach),
-                                              text_of(f, &reach2)),
-                         .fixed = true,
-                         .value = reach.value >= reach2.value ? reach.value
-                                                              : reach2.value};
+        *extent = (expr){
+            .text = arena_printf(f->a, "max(%s, %s)", text_of(f, &reach),
+                                 text_of(f, &reach2)),
+            .fixed = true,
+            .value = reach.value >= reach2.value ? reach.value : reach2.value};
     }
     return true;
 }
@@ -1029,8 +1029,8 @@ static void keep_full(span *s, bool writes, const expr base[4],
 
 static bool same_expr(const expr *x, const expr *y)
 {
-    return x->add == y->add &&
-           (x->text && y->text ? !strcmp(x->text, y->text) : x->text == y->text);
+    return x->add == y->add && (x->text && y->text ? !strcmp(x->text, y->text)
+                                                   : x->text == y->text);
 }
 
 /* Whether one access (w = 1: one store) touches all that any of them does. */
@@ -1048,8 +1048,7 @@ static void meet_access(finder *f, LLVMValueRef inst, LLVMValueRef pointer,
                         LLVMTypeRef type, bool writes, boxes_box *boxes,
                         span *spans)
 {
-    LLVMTargetDataRef td =
-        LLVMGetModuleDataLayout(LLVMGetGlobalParent(f->fn));
+    LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f->fn));
     value v = follow(f, pointer);
     uint32_t k = 0;
     coordinate c[4];
@@ -1082,8 +1081,9 @@ static void meet_access(finder *f, LLVMValueRef inst, LLVMValueRef pointer,
             spans[k].extent[d] = extent_of[d];
         } else if (!join_bounds(f, &spans[k].base[d], &spans[k].extent[d],
                                 &base_of[d], &extent_of[d])) {
-            cannot(box, inst, "accesses begin at places that have nothing to "
-                              "do with each other");
+            cannot(box, inst,
+                   "accesses begin at places that have nothing to "
+                   "do with each other");
             return;
         }
         if (!is_sound(&spans[k].base[d]) || !is_sound(&spans[k].extent[d])) {
@@ -1092,8 +1092,8 @@ static void meet_access(finder *f, LLVMValueRef inst, LLVMValueRef pointer,
         }
     }
     why = !fills(f, c) ? "elements between those it stores stay as they are"
-          : !always_runs(f, ir_cfg_number(&f->cfg,
-                                          LLVMGetInstructionParent(inst)))
+          : !always_runs(f,
+                         ir_cfg_number(&f->cfg, LLVMGetInstructionParent(inst)))
               ? "it stores under a condition"
               : NULL;
     if (!why)
@@ -1182,10 +1182,9 @@ static void find_all(finder *f, boxes_box *out)
         if (!out[k].filled && !out[k].not_filled)
             out[k].not_filled = "several stores make it up";
         for (int d = 0; d < 4 && out[k].known; d++)
-            out[k].sides[d] =
-                (boxes_side){text_of(f, &spans[k].base[d]),
-                             text_of(f, &spans[k].extent[d]),
-                             spans[k].extent[d].value};
+            out[k].sides[d] = (boxes_side){text_of(f, &spans[k].base[d]),
+                                           text_of(f, &spans[k].extent[d]),
+                                           spans[k].extent[d].value};
     }
 }
 
@@ -1214,8 +1213,7 @@ static vpu_status prepare(LLVMModuleRef m, LLVMValueRef fn, vpu_error *err)
             continue;
         ir_drop_attr(g, "noinline");
         ir_drop_attr(g, "optnone");
-        LLVMSetLinkage(g,
-                       g == fn ? LLVMExternalLinkage : LLVMInternalLinkage);
+        LLVMSetLinkage(g, g == fn ? LLVMExternalLinkage : LLVMInternalLinkage);
         if (g != fn)
             ir_attr(g, "alwaysinline", 0);
     }

@@ -16,7 +16,8 @@
  * Both are expressions of OpenCL C: of numbers, names of int arguments,
  * get_group_id. An extent is proved for every value of the arguments for which
  * the signs of its parts are those that they have with the values given.
- * Conditions are not looked at: a box may hold elements that no item touches. */
+ * Conditions are not looked at: a box may hold elements that no item touches.
+ */
 #ifndef VPU_SIM_COMPILER_MIDDLE_BOXES_H
 #define VPU_SIM_COMPILER_MIDDLE_BOXES_H
 

@@ -144,10 +144,10 @@ static const char *global_of(const kernel *k)
 
 static void put_kernel(const kernel *k)
 {
-    const char *channel = k->f == OWN    ? "f"
+    const char *channel = k->f == OWN            ? "f"
                           : k->f == TURNED_ROUND ? "(OUTPUT0_DIMS[1] - 1 - f)"
-                          : k->f == FIRST  ? "0"
-                                           : "c";
+                          : k->f == FIRST        ? "0"
+                                                 : "c";
     const char *ix = place(k, k->x, "x", "i", "INPUT0_DIMS[3]");
     const char *iy = place(k, k->y, "y", "j", "INPUT0_DIMS[2]");
     str s = {0};
@@ -168,8 +168,9 @@ static void put_kernel(const kernel *k)
     str_printf(&s, "        {\n            const int u = %s, v = %s;\n\n", iy,
                ix);
     if (k->x == BORDERED || k->y == BORDERED)
-        str_puts(&s, "            if (u >= 0 && u < INPUT0_DIMS[2] && v >= 0 && "
-                     "v < INPUT0_DIMS[3])\n");
+        str_puts(&s,
+                 "            if (u >= 0 && u < INPUT0_DIMS[2] && v >= 0 && "
+                 "v < INPUT0_DIMS[3])\n");
     str_printf(&s,
                "            sum += (float)in[INPUT0_OFFSET + b * "
                "INPUT0_PITCHES[0] + %s * INPUT0_PITCHES[1] +\n"
@@ -210,9 +211,8 @@ static void put_layer(const kernel *k)
                         "port-index=\"1\"/>\n"
                       : "",
             k->slopes ? 2 : 1, k->out, first,
-            k->local
-                ? arena_printf(p.arena, " local=\"%c,1,1\"", first[0])
-                : ""));
+            k->local ? arena_printf(p.arena, " local=\"%c,1,1\"", first[0])
+                     : ""));
 }
 
 static const char *shapes_of(const kernel *k)
@@ -242,8 +242,8 @@ static void expect_moves(const kernel *k, uint64_t seed)
     bool clamped = k->x == CLAMPED || k->y == CLAMPED;
     bool some = !k->condition || !clamped || k->slopes;
 
-    ck_assert_msg(!some == !strstr(p.out, "cycles, form dma"),
-                  "seed %llu: %s", (unsigned long long)seed, p.out);
+    ck_assert_msg(!some == !strstr(p.out, "cycles, form dma"), "seed %llu: %s",
+                  (unsigned long long)seed, p.out);
     if (!strstr(p.out, "form dma, kernel"))
         return; /* the notes are those of the other form */
     ck_assert_msg(clamped == (strstr(p.out, "in0 stays in DDR") != NULL),
@@ -263,9 +263,9 @@ static void try_seed(uint64_t seed)
     put_kernel(&k);
     put_layer(&k);
     for (int i = 0; i < 2; i++) {
-        terminal_run(&p, arena_printf(p.arena,
-                                      "port gpu.xml --to %s --form %s %s",
-                                      forms[i], forms[i], shapes_of(&k)));
+        terminal_run(&p,
+                     arena_printf(p.arena, "port gpu.xml --to %s --form %s %s",
+                                  forms[i], forms[i], shapes_of(&k)));
         expect_ok(seed, forms[i]);
         ck_assert_msg(strstr(p.out, "equal, bit for bit") != NULL, "%s", p.out);
         if (i)
@@ -307,14 +307,14 @@ END_TEST
 
 /* --- named ones ------------------------------------------------------------ */
 
-#define AT(t)                                                             \
-    t "_OFFSET + b * " t "_PITCHES[0] + f * " t "_PITCHES[1] + y * " t    \
+#define AT(t)                                                          \
+    t "_OFFSET + b * " t "_PITCHES[0] + f * " t "_PITCHES[1] + y * " t \
       "_PITCHES[2] + x * " t "_PITCHES[3]"
-#define IDS                                                               \
-    "const int x = get_global_id(0), y = get_global_id(1), "              \
+#define IDS                                                  \
+    "const int x = get_global_id(0), y = get_global_id(1), " \
     "f = get_global_id(2), b = 0;\n"
-#define ARGUMENTS                                                         \
-    "__kernel void moved(const __global INPUT0_TYPE *restrict in, "       \
+#define ARGUMENTS                                                   \
+    "__kernel void moved(const __global INPUT0_TYPE *restrict in, " \
     "__global OUTPUT0_TYPE *restrict out)\n{\n"
 
 typedef struct {
@@ -337,13 +337,13 @@ static const named cases[] = {
     {"a place from memory", "",
      IDS "const int k = (int)in[INPUT0_OFFSET + x * INPUT0_PITCHES[3]];\n"
          "out[" AT("OUTPUT0") "] = in[INPUT0_OFFSET + k * "
-         "INPUT0_PITCHES[3]];\n",
+                              "INPUT0_PITCHES[3]];\n",
      "", "--form dma", 0,
      "in0 stays in DDR: line 6: it comes from a floating-point value"},
     {"a place from a float", "",
      IDS "const int k = (int)(x * 0.5f);\n"
          "out[" AT("OUTPUT0") "] = in[INPUT0_OFFSET + k * "
-         "INPUT0_PITCHES[3]];\n",
+                              "INPUT0_PITCHES[3]];\n",
      "", "--form dma", 0, "it comes from a floating-point value"},
     {"without pitches", "",
      IDS "const int i = (f * INPUT0_DIMS[2] + y) * INPUT0_DIMS[3] + x;\n"
@@ -352,18 +352,18 @@ static const named cases[] = {
     {"a loop that ends early", "",
      IDS "float s = 0;\n"
          "for (int k = 0; k < INPUT0_DIMS[3]; k++) {\n"
-         "    s += (float)in[" AT("INPUT0") " - x * INPUT0_PITCHES[3] + k * "
-         "INPUT0_PITCHES[3]];\n"
-         "    if (s > 3)\n        break;\n}\n"
-         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+         "    s += (float)in[" AT(
+             "INPUT0") " - x * INPUT0_PITCHES[3] + k * "
+                       "INPUT0_PITCHES[3]];\n"
+                       "    if (s > 3)\n        break;\n}\n"
+                       "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
      "", "--form dma", 0, "equal, bit for bit"},
     {"every second column is stored", "",
      IDS "if (x < INPUT0_DIMS[3] / 2)\n"
          "    out[OUTPUT0_OFFSET + f * OUTPUT0_PITCHES[1] + y * "
          "OUTPUT0_PITCHES[2] + 2 * x * OUTPUT0_PITCHES[3]] = in[" AT(
              "INPUT0") "];\n",
-     "", "--form dma", 0,
-     "elements between those it stores stay as they are"},
+     "", "--form dma", 0, "elements between those it stores stay as they are"},
     {"pointers of its own", "",
      IDS "const __global INPUT0_TYPE *from = in + INPUT0_OFFSET + f * "
          "INPUT0_PITCHES[1] + y * INPUT0_PITCHES[2];\n"
@@ -378,19 +378,21 @@ static const named cases[] = {
      "<Define name=\"BY\" param=\"by\" type=\"float\" default=\"2\"/>", "", 0,
      "parameter by is fixed at its default, 2"},
     {"a parameter of a directive", "",
-     IDS "#if MODE == 1\nout[" AT("OUTPUT0") "] = in[" AT("INPUT0") "];\n"
-         "#else\nout[" AT("OUTPUT0") "] = 7;\n#endif\n",
+     IDS "#if MODE == 1\nout[" AT("OUTPUT0") "] = in[" AT(
+         "INPUT0") "];\n"
+                   "#else\nout[" AT("OUTPUT0") "] = 7;\n#endif\n",
      "<Define name=\"MODE\" param=\"mode\" type=\"int\" default=\"0\"/>",
      "--param mode=1", 0, "parameter mode is fixed at 1, as given"},
     {"a list", "",
      IDS "out[" AT("OUTPUT0") "] = in[" AT("INPUT0") "] + L[1];\n",
-     "<Define name=\"L\" param=\"list\" type=\"int[]\"/>",
-     "--param list=1,2,3", 0, "parameter list is fixed at 1,2,3, as given"},
+     "<Define name=\"L\" param=\"list\" type=\"int[]\"/>", "--param list=1,2,3",
+     0, "parameter list is fixed at 1,2,3, as given"},
     {"too much for a work-group", "",
      IDS "float s = 0;\nfor (int c = 0; c < INPUT0_DIMS[1]; c++)\n"
-         "    s += (float)in[" AT("INPUT0") " - f * INPUT0_PITCHES[1] + c * "
-         "INPUT0_PITCHES[1]];\n"
-         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+         "    s += (float)in[" AT(
+             "INPUT0") " - f * INPUT0_PITCHES[1] + c * "
+                       "INPUT0_PITCHES[1]];\n"
+                       "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
      "", "--form dma --shape in0=1x64x1x1024", 5,
      "the smallest work-group needs 133120 bytes of local memory, there are "
      "102400"},
@@ -401,14 +403,14 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 
 static void put_named(const named *c)
 {
-    terminal_text(&p, "moved.cl",
-                  arena_printf(p.arena,
-                               "#pragma OPENCL EXTENSION cl_khr_fp16 : "
-                               "enable\n%s%s%s}\n",
-                               c->before,
-                               c->body ? ARGUMENTS
-                                       : "__kernel void moved(ALL)\n{\n",
-                               c->body ? c->body : "out[0] = in[0];\n"));
+    terminal_text(
+        &p, "moved.cl",
+        arena_printf(p.arena,
+                     "#pragma OPENCL EXTENSION cl_khr_fp16 : "
+                     "enable\n%s%s%s}\n",
+                     c->before,
+                     c->body ? ARGUMENTS : "__kernel void moved(ALL)\n{\n",
+                     c->body ? c->body : "out[0] = in[0];\n"));
     terminal_text(
         &p, "gpu.xml",
         arena_printf(
@@ -427,8 +429,7 @@ START_TEST(says_what_moves)
     const named *c = &cases[_i];
 
     put_named(c);
-    terminal_run(&p, arena_printf(p.arena,
-                                  "port gpu.xml --to to %s %s",
+    terminal_run(&p, arena_printf(p.arena, "port gpu.xml --to to %s %s",
                                   strstr(c->options, "--shape")
                                       ? ""
                                       : "--shape in0=1x3x5x16",
