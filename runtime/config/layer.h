@@ -180,7 +180,8 @@ config_context config_layer_context(const config_layer *l,
 bool config_layer_is_for(const config_layer *l, const char *type);
 
 /* The layers of n files, one behind the other, as one. Of SimpleGPU layers of
- * one name the last counts, as in one file: a note names the one it replaces. */
+ * one name the last counts, as in one file: a note names the one it replaces.
+ */
 void config_file_join(const config_file *files, size_t n, arena *a,
                       const log_sink *log, config_file *out);
 

@@ -12,7 +12,7 @@ typedef struct {
     const log_sink *log;
     vpu_error *err;
     config_release strict;
-    config_form form;  /* of the layer being read */
+    config_form form;               /* of the layer being read */
     bool form_told[CONFIG_N_FORMS]; /* its note stands once per file */
     const char *layer;
 } config_reader;
