@@ -56,7 +56,8 @@ static vpu_status describe(const gpu_layout *l, const tensor_desc *d,
     vpu_error why = {0};
 
     *t = (graph_gpu_tensor){.dims = {1, 1, 1, 1},
-                            .format = format == CONFIG_ANY ? CONFIG_BFYX : format,
+                            .format =
+                                format == CONFIG_ANY ? CONFIG_BFYX : format,
                             .dtype = d->dtype};
     if (d->rank > 4)
         return fail_in(l, l->layer->line,
@@ -77,13 +78,14 @@ static vpu_status describe(const gpu_layout *l, const tensor_desc *d,
     }
     if (graph_gpu_place(t, &why))
         return fail_in(l, l->layer->line, "%s%s",
-                       tensor_desc_text(l->b->arena, d), why.msg + strlen("the tensor"));
+                       tensor_desc_text(l->b->arena, d),
+                       why.msg + strlen("the tensor"));
     return VPU_OK;
 }
 
 /* Input port's format is that of its first binding, as all of them agree. */
-static config_format format_of(const config_kernel *k,
-                               config_binding_kind kind, uint32_t port)
+static config_format format_of(const config_kernel *k, config_binding_kind kind,
+                               uint32_t port)
 {
     for (size_t i = 0; i < k->n_bindings; i++)
         if (k->bindings[i].kind == kind &&
@@ -103,8 +105,8 @@ static vpu_status check_paddings(const gpu_layout *l)
             return fail_in(l, l->layer->line,
                            "a padding of %s%u is given, but layer %s has no "
                            "such %s",
-                           p->output ? "out" : "in", p->port,
-                           l->b->target.name, p->output ? "output" : "input");
+                           p->output ? "out" : "in", p->port, l->b->target.name,
+                           p->output ? "output" : "input");
     }
     return VPU_OK;
 }
@@ -152,8 +154,7 @@ static const char *place_name(const gpu_layout *l, const char *name,
     for (int i = 0; i < 4; i++)
         padded |= t->lower[i] || t->upper[i];
     return arena_printf(l->b->arena, "%s@%s%s", name,
-                        config_format_name(t->format),
-                        padded ? " padded" : "");
+                        config_format_name(t->format), padded ? " padded" : "");
 }
 
 /* A buffer with t as the kernel sees it. */
@@ -161,11 +162,12 @@ static vpu_status add_placed(gpu_layout *l, const graph_data *d,
                              const graph_gpu_tensor *t, const graph_place *at,
                              uint32_t *index)
 {
-    graph_buffer add = {
-        .name = place_name(l, d->name, t),
-        .role = GRAPH_SCRATCH,
-        .port = d->port,
-        .desc = {.dtype = t->dtype, .rank = 1, .dims = {(uint32_t)t->elements}}};
+    graph_buffer add = {.name = place_name(l, d->name, t),
+                        .role = GRAPH_SCRATCH,
+                        .port = d->port,
+                        .desc = {.dtype = t->dtype,
+                                 .rank = 1,
+                                 .dims = {(uint32_t)t->elements}}};
 
     return graph_add_buffer(l->b, add, at, index);
 }
@@ -298,9 +300,9 @@ static vpu_status find_vars(const gpu_layout *l, config_gpu_vars *out)
         return VPU_OK;
     }
     if (dim->index >= t->n_inputs)
-        return fail_in(l, dim->line, "dim=\"input,%u\": layer %s has %zu input%s",
-                       dim->index, t->name, t->n_inputs,
-                       t->n_inputs == 1 ? "" : "s");
+        return fail_in(l, dim->line,
+                       "dim=\"input,%u\": layer %s has %zu input%s", dim->index,
+                       t->name, t->n_inputs, t->n_inputs == 1 ? "" : "s");
     d = &t->inputs[dim->index]->desc;
     for (uint32_t i = 0; i < 4 && i < o->rank; i++) {
         if (i >= d->rank)
@@ -425,10 +427,11 @@ static void warn_unbound(const gpu_layout *l)
 {
     for (size_t i = 0; i < l->b->target.n_inputs; i++)
         if (!l->bound[i])
-            log_warn(l->b->log,
-                     "%s:%u: no Tensor binds input %zu of layer %s: the plug-in "
-                     "refuses such a layer",
-                     l->layer->path, l->layer->line, i, l->b->target.name);
+            log_warn(
+                l->b->log,
+                "%s:%u: no Tensor binds input %zu of layer %s: the plug-in "
+                "refuses such a layer",
+                l->layer->path, l->layer->line, i, l->b->target.name);
 }
 
 static vpu_status add_stage(gpu_layout *l, const graph_gpu_layer *g)
@@ -464,16 +467,14 @@ static vpu_status add_stage(gpu_layout *l, const graph_gpu_layer *g)
     warn_unbound(l);
     graph_add_launch(b, &x);
     if (p.output.buffer != p.plain)
-        add_reorder(l, &l->output, false, p.plain, p.output.buffer,
-                    &p.written);
+        add_reorder(l, &l->output, false, p.plain, p.output.buffer, &p.written);
     return graph_finish_data(b, b->target.output, &p.written);
 }
 
 vpu_status graph_lay_out_gpu(graph_binder *b)
 {
-    gpu_layout l = {.b = b,
-                    .layer = b->stages[0].layer,
-                    .kernel = b->stages[0].kernel};
+    gpu_layout l = {
+        .b = b, .layer = b->stages[0].layer, .kernel = b->stages[0].kernel};
     graph_gpu_layer g = {.layer = l.layer,
                          .params = b->target.params,
                          .n_params = b->target.n_params,
