@@ -1,4 +1,5 @@
-/* vpu port: a layer of the GPU moved to the VPU, and compared with what it was. */
+/* vpu port: a layer of the GPU moved to the VPU, and compared with what it was.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

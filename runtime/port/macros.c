@@ -35,10 +35,10 @@ static void name_dims(port_state *p, port_tensor *t)
         t->dims[i] = arena_printf(p->a, "%u", t->desc.dims[i]);
         if (p->fixed || !t->needs_dims)
             continue;
-        s.name = port_new_name(
-            p, arena_printf(p->a, "%s_%c", t->word, letters[i]));
-        s.source = arena_printf(p->a, "%c.%c", t->output ? 'O' : 'I',
-                                t->letters[i]);
+        s.name =
+            port_new_name(p, arena_printf(p->a, "%s_%c", t->word, letters[i]));
+        s.source =
+            arena_printf(p->a, "%c.%c", t->output ? 'O' : 'I', t->letters[i]);
         add_scalar(p, &s);
         t->dims[i] = s.name;
     }
@@ -56,8 +56,8 @@ const char *port_pitch(const port_state *p, const port_tensor *t, int d)
 
         if (!strcmp(dim, "1"))
             continue;
-        text = strcmp(text, "1") ? arena_printf(p->a, "%s * %s", text, dim)
-                                 : dim;
+        text =
+            strcmp(text, "1") ? arena_printf(p->a, "%s * %s", text, dim) : dim;
     }
     return text;
 }
@@ -83,8 +83,8 @@ static void put_tensor(port_state *p, const port_tensor *t)
     for (int d = 0; d < 4; d++)
         pitches[d] = port_pitch(p, t, d);
     if (uses(p, t, "DIMS"))
-        put_vector(out, arena_printf(p->a, "%s_DIMS", t->macro), "int",
-                   t->dims, 4);
+        put_vector(out, arena_printf(p->a, "%s_DIMS", t->macro), "int", t->dims,
+                   4);
     str_printf(out, "#define %s_TYPE %s\n#define %s_FORMAT_%s\n", t->macro,
                graph_gpu_type(t->desc.dtype), t->macro,
                config_format_name(t->gpu));
@@ -123,9 +123,9 @@ static size_t count_sizes(const char *list)
 static void put_work_sizes(port_state *p)
 {
     const graph_launch *l = launch_of(p);
-    const char *sizes[3], *words[3] = {"get_global_size(0)",
-                                       "get_global_size(1)",
-                                       "get_global_size(2)"};
+    const char *sizes[3],
+        *words[3] = {"get_global_size(0)", "get_global_size(1)",
+                     "get_global_size(2)"};
     size_t n_global = count_sizes(p->kernel->global.text);
     size_t n_local = count_sizes(p->kernel->local.text);
 
@@ -181,9 +181,9 @@ static bool is_scalar(const port_state *p, const config_define *d,
 static void put_define(port_state *p, const config_define *d)
 {
     const graph_request *q = p->job->request;
-    const char *given = d->param.text ? config_param_get(q->params, q->n_params,
-                                                         d->param.text)
-                                      : NULL;
+    const char *given =
+        d->param.text ? config_param_get(q->params, q->n_params, d->param.text)
+                      : NULL;
     const char *value = given ? given : d->preset.text ? d->preset.text : "";
     port_scalar s = {.type = d->type, .port = -1, .source = d->param.text};
 

@@ -94,11 +94,11 @@ static vpu_status read_files(port_state *p)
         }
     }
     if (!st && !found)
-        st = err_at(p->err, VPU_ERR_UNSUPPORTED, p->job->layer->path, k->line,
-                    0,
-                    "the text of %s does not show the arguments of kernel "
-                    "'%s': are they made by macros?",
-                    p->files[0].path, k->entry);
+        st =
+            err_at(p->err, VPU_ERR_UNSUPPORTED, p->job->layer->path, k->line, 0,
+                   "the text of %s does not show the arguments of kernel "
+                   "'%s': are they made by macros?",
+                   p->files[0].path, k->entry);
     if (!st && p->sign.n_params != k->n_bindings)
         st = err_at(p->err, VPU_ERR_UNSUPPORTED, p->job->layer->path, k->line,
                     0, "kernel '%s' has %u arguments, the layer binds %zu",
@@ -190,8 +190,8 @@ static vpu_status find_tensors(port_state *p)
 
         t->output = i == n_inputs;
         t->port = t->output ? 0 : (uint32_t)i;
-        t->macro = arena_printf(p->a, "%s%u", t->output ? "OUTPUT" : "INPUT",
-                                t->port);
+        t->macro =
+            arena_printf(p->a, "%s%u", t->output ? "OUTPUT" : "INPUT", t->port);
         t->word = arena_printf(p->a, "%s%u", t->output ? "out" : "in", t->port);
         b = buffer_of(p, t->output ? GRAPH_OUTPUT : GRAPH_INPUT, t->port);
         for (size_t k = 0; k < p->job->request->n_shapes; k++) {
@@ -236,7 +236,8 @@ static size_t end_of_arguments(const port_state *p)
 
 static void put_kernel(const port_state *p, str *out)
 {
-    str_printf(out, "/* CustomLayer %s, moved from type SimpleGPU to the VPU. */\n",
+    str_printf(out,
+               "/* CustomLayer %s, moved from type SimpleGPU to the VPU. */\n",
                p->job->layer->type);
     str_printf(out, "%s\n", str_text(&p->defines));
     for (size_t i = 0; i < p->n_files; i++) {

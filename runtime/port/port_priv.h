@@ -13,11 +13,11 @@ typedef struct {
     bool output;
     uint32_t port;
     tensor_desc desc;
-    config_format gpu;     /* as the binding says, ANY as BFYX */
-    config_format format;  /* BFYX or BYXF of rank 4: what MVCL is asked for */
-    const char *letters;   /* MVCL's letter of each dim of the shape */
-    const char *dims[4];   /* b, f, y, x in the kernel: an argument, or "1" */
-    bool needs_dims;       /* the kernel looks at them */
+    config_format gpu;    /* as the binding says, ANY as BFYX */
+    config_format format; /* BFYX or BYXF of rank 4: what MVCL is asked for */
+    const char *letters;  /* MVCL's letter of each dim of the shape */
+    const char *dims[4];  /* b, f, y, x in the kernel: an argument, or "1" */
+    bool needs_dims;      /* the kernel looks at them */
 } port_tensor;
 
 /* A number that the kernel gets. */

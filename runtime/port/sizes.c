@@ -81,9 +81,9 @@ static const char *local_of(const port_state *p, const char *global,
 vpu_status port_find_sizes(port_state *p, port_sizes *out)
 {
     const config_kernel *k = p->kernel;
-    const port_tensor *t =
-        k->dim.output || !k->global.text ? &p->tensors[p->n_tensors - 1]
-                                         : &p->tensors[k->dim.index];
+    const port_tensor *t = k->dim.output || !k->global.text
+                               ? &p->tensors[p->n_tensors - 1]
+                               : &p->tensors[k->dim.index];
     const char *global = k->global.text ? k->global.text : "B*F*Y*X";
     const char *words[4], *first;
     uint32_t value = 0;
@@ -96,8 +96,8 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     out->dim =
         arena_printf(p->a, "%s,%u", t->output ? "output" : "input", t->port);
     out->global = translate(p, global, strlen(global), words);
-    out->local =
-        k->local.text ? translate(p, k->local.text, strlen(k->local.text), words)
-                      : local_of(p, first, value, t);
+    out->local = k->local.text
+                     ? translate(p, k->local.text, strlen(k->local.text), words)
+                     : local_of(p, first, value, t);
     return VPU_OK;
 }
