@@ -57,10 +57,9 @@ static vpu_status failed(const opencl *o, const char *what, cl_int code,
 static vpu_status load_signature(opencl *o, const graph_launch *l, stage *s,
                                  vpu_error *err)
 {
-    const kernel_compile_options user = {
-        .options = o->cfg->compile.options,
-        .n_options = o->cfg->compile.n_options,
-        .no_cache = o->cfg->compile.no_cache};
+    const kernel_compile_options user = {.options = o->cfg->compile.options,
+                                         .n_options = o->cfg->compile.n_options,
+                                         .no_cache = o->cfg->compile.no_cache};
     const kernel_compile_config cfg = {
         .user = backend_source_options(l, &user, o->a), .log = o->cfg->log};
     vpu_status st = VPU_ERR_IO;

@@ -104,8 +104,8 @@ static vpu_status find_kernel(backend_sim_graph *b, const graph_launch *l,
     vpu_status st = VPU_ERR_IO;
 
     for (uint32_t i = 0; i < backend_source_count(l); i++) {
-        st = backend_source_of(l, i, b->cfg->source_dir, b->arena, &s->src,
-                               err);
+        st =
+            backend_source_of(l, i, b->cfg->source_dir, b->arena, &s->src, err);
         if (!st)
             st = load(b, l, &s->src, false, &s->kernel, err);
         if (!st)

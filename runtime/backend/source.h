@@ -50,7 +50,8 @@ vpu_status backend_source_of(const graph_launch *l, uint32_t i,
  * layer, of which a text of our own has none. In the arena. */
 kernel_source backend_source_kernel(const backend_source *s,
                                     const graph_launch *l);
-kernel_compile_options backend_source_options(
-    const graph_launch *l, const kernel_compile_options *user, arena *a);
+kernel_compile_options
+backend_source_options(const graph_launch *l,
+                       const kernel_compile_options *user, arena *a);
 
 #endif

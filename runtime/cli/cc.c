@@ -138,11 +138,12 @@ const cli_command cli_cc = {
         "stick needs the vendor's compiler.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
-    .tail = "\n"
-            "Examples:\n"
-            "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
-            "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n"
-            "  vpu cc --defines kernels/reorg/gpu.xml --shape in0=1x16x26x26 "
-            "\\\n"
-            "      --shape out0=1x64x13x13 --param stride=2 --pad in0=1,1,0,0\n",
+    .tail =
+        "\n"
+        "Examples:\n"
+        "  vpu cc --strip-binary-header grn.cl -o grn.bin\n"
+        "  vpu cc -D UNROLL=4 --kernel grn grn.cl\n"
+        "  vpu cc --defines kernels/reorg/gpu.xml --shape in0=1x16x26x26 "
+        "\\\n"
+        "      --shape out0=1x64x13x13 --param stride=2 --pad in0=1,1,0,0\n",
     .main = cc_main};

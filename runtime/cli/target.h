@@ -30,23 +30,22 @@ typedef struct {
 } target_options;
 
 /* Tables of options, each of a target_options: which layer, and sizes of it;
- * where its kernels are and how they are compiled; its inputs; the machine; how the simulator runs it; how host threads and time
- * are used; compiled kernels on disk; --quiet; the lines above those of sticks
- * (cli_stick_options), and above TARGET_HOW of the simulator and of any
- * backend. */
+ * where its kernels are and how they are compiled; its inputs; the machine; how
+ * the simulator runs it; how host threads and time are used; compiled kernels
+ * on disk; --quiet; the lines above those of sticks (cli_stick_options), and
+ * above TARGET_HOW of the simulator and of any backend. */
 extern const cli_options target_layer_options, target_source_options,
-    target_input_options,
-    target_machine_options, target_order_options, target_run_options,
-    target_shaves_options, target_host_options, target_cache_options,
-    target_quiet_options, target_recording_options, target_stick_heading,
-    target_how_heading, target_how_backend_heading;
+    target_input_options, target_machine_options, target_order_options,
+    target_run_options, target_shaves_options, target_host_options,
+    target_cache_options, target_quiet_options, target_recording_options,
+    target_stick_heading, target_how_heading, target_how_backend_heading;
 
 /* In a command's list of tables: a layer, of the target_options at offset `at`.
  */
-#define TARGET_LAYER(at)                \
-    {&target_layer_options, at},        \
-    {                                   \
-        &target_source_options, at      \
+#define TARGET_LAYER(at)           \
+    {&target_layer_options, at},   \
+    {                              \
+        &target_source_options, at \
     }
 /* In a command's list of tables: how a layer runs, and how a stick is talked
  * to, of the target_options at offset `at`. */

@@ -97,16 +97,17 @@ void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
 void graph_reorder(arena *a, const graph_reordering *r, uint32_t src,
                    uint32_t dst, graph_launch *out)
 {
-    static const char *const names[] = {"features", "from", "from_b", "from_f",
-                                        "from_y",   "from_x", "to", "to_b",
-                                        "to_f",     "to_y",   "to_x"};
+    static const char *const names[] = {
+        "features", "from", "from_b", "from_f", "from_y", "from_x",
+        "to",       "to_b", "to_f",   "to_y",   "to_x"};
     enum { N = sizeof names / sizeof *names };
     uint32_t values[N] = {r->dims[1], r->from.offset, 0, 0, 0, 0, r->to.offset};
     graph_arg *args = arena_array(a, graph_arg, 2 + N);
 
     memcpy(values + 2, r->from.pitches, sizeof r->from.pitches);
     memcpy(values + 7, r->to.pitches, sizeof r->to.pitches);
-    args[0] = (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = src};
+    args[0] =
+        (graph_arg){.name = "src", .kind = GRAPH_ARG_BUFFER, .buffer = src};
     args[1] = (graph_arg){.name = "dst",
                           .kind = GRAPH_ARG_BUFFER,
                           .buffer = dst,

@@ -10,8 +10,8 @@
 void graph_permute(arena *a, const tensor_desc *from, uint32_t src,
                    uint32_t dst, graph_launch *out);
 
-/* The largest divisor of a global size, up to 512, that is a multiple of factor;
- * the largest when none is. */
+/* The largest divisor of a global size, up to 512, that is a multiple of
+ * factor; the largest when none is. */
 uint32_t graph_local_size(uint32_t global, uint32_t factor);
 
 /* Where the element (b, f, y, x) of a tensor stands, in elements. */

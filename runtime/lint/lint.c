@@ -228,8 +228,7 @@ static bool agrees(const lint_stage *s)
     return true;
 }
 
-static const graph_launch *launch_of(const lint_state *l,
-                                     const lint_stage *s)
+static const graph_launch *launch_of(const lint_state *l, const lint_stage *s)
 {
     const graph *g = l->cfg->graph;
 
