@@ -1,6 +1,7 @@
 /* Resolves kernel sources. */
 #include "runtime/backend/source.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -92,13 +93,66 @@ static void put_quoted(str *s, const char *name)
 {
     str_puts(s, "\"");
     for (; *name; name++)
-        str_printf(s, "%s%c", *name == '"' || *name == '\\' ? "\\" : "", *name);
+        if ((unsigned char)*name < ' ')
+            str_printf(s, "\\%03o", (unsigned char)*name);
+        else
+            str_printf(s, "%s%c", *name == '"' || *name == '\\' ? "\\" : "",
+                       *name);
     str_puts(s, "\"");
 }
 
+/* From p on behind a comment or a string, or behind one character. */
+static const char *skip_piece(const char *p)
+{
+    const char *end = NULL;
+
+    if (!strncmp(p, "//", 2)) {
+        p += strcspn(p, "\n");
+    } else if (!strncmp(p, "/*", 2)) {
+        end = strstr(p + 2, "*/");
+        p = end ? end + 2 : p + strlen(p);
+    } else if (*p == '"' || *p == '\'') {
+        char quote = *p++;
+
+        while (*p && *p != quote && *p != '\n')
+            p += *p == '\\' && p[1] ? 2 : 1;
+        p += *p == quote;
+    } else {
+        p++;
+    }
+    return p;
+}
+
+/* Whether the text defines that kernel, as far as one sees without the
+ * preprocessor. */
+static bool defines_kernel(const char *text, const char *entry)
+{
+    bool kernel = false;
+    size_t n;
+
+    for (const char *p = text; *p;) {
+        n = 0;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+            n++;
+        if (!n) {
+            kernel &= *p != ';' && *p != '{';
+            p = skip_piece(p);
+            continue;
+        }
+        if (kernel && n == strlen(entry) && !memcmp(p, entry, n) &&
+            p[n + strspn(p + n, " \t\r\n")] == '(')
+            return true;
+        kernel |= (n == 6 && !memcmp(p, "kernel", n)) ||
+                  (n == 8 && !memcmp(p, "__kernel", n));
+        p += n;
+    }
+    return false;
+}
+
+/* *home: whether the kernel stands in it. */
 static vpu_status put_file(str *s, const graph_launch *l, uint32_t i,
                            const char *source_dir, arena *a,
-                           backend_source *out, vpu_error *err)
+                           backend_source *out, bool *home, vpu_error *err)
 {
     char *text;
     size_t n;
@@ -116,25 +170,39 @@ static vpu_status put_file(str *s, const graph_launch *l, uint32_t i,
         st = file_read(out->path, MAX_BIN, a, &text, &n, err);
     if (st)
         return st;
+    if (strlen(text) != n)
+        return err_at(err, VPU_ERR_COMPILE, out->path, 0, 0,
+                      "a zero byte: not a text file");
     str_puts(s, "#line 1 ");
     put_quoted(s, out->path);
     str_printf(s, "\n%s\n", text);
+    *home = defines_kernel(text, l->entry);
     return VPU_OK;
 }
 
-/* The macros have no file: what is wrong in one shows where it is used. */
+/* The macros have no file: what is wrong in one shows where it is used. Lines
+ * of a program have no file of their own: theirs is the kernel's, or the first.
+ */
 static vpu_status join_files(const graph_launch *l, const char *source_dir,
                              arena *a, backend_source *out, vpu_error *err)
 {
     str s = {0};
-    backend_source first = {0}, next;
+    backend_source file;
+    const char *path = NULL;
     vpu_status st = VPU_OK;
+    bool found = false, home = false;
 
-    str_printf(&s, "#line 1 \"<macros of %s>\"\n%s", l->type, l->macros);
-    for (uint32_t i = 0; i < l->n_sources && !st; i++)
-        st = put_file(&s, l, i, source_dir, a, i ? &next : &first, err);
+    str_puts(&s, "#line 1 ");
+    put_quoted(&s, arena_printf(a, "<macros of %s>", l->type));
+    str_printf(&s, "\n%s", l->macros);
+    for (uint32_t i = 0; i < l->n_sources && !st; i++) {
+        st = put_file(&s, l, i, source_dir, a, &file, &home, err);
+        if (!path || (home && !found))
+            path = file.path;
+        found |= home;
+    }
     *out = (backend_source){.kind = SOURCE_TEXT,
-                            .path = first.path,
+                            .path = path,
                             .text = arena_strdup(a, str_text(&s))};
     str_free(&s);
     return st;

@@ -89,6 +89,10 @@ static vpu_status read_define(const config_reader *r,
         return config_fail(r, name.line, name.col,
                            "Define name=\"%s\"; expected a macro's name first",
                            name.text);
+    if (strpbrk(name.text, "\r\n"))
+        return config_fail(r, name.line, name.col,
+                           "Define %.*s: its name goes over the end of a line",
+                           (int)name_length(name.text), name.text);
     *d = (config_define){.name = name.text,
                          .param = filled(node, "param"),
                          .preset = config_get_text(node, "default"),
@@ -248,12 +252,13 @@ static int by_index(const void *a, const void *b)
 static vpu_status check_tensors(const config_reader *r, const config_binding *b,
                                 size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (i && b[i].index == b[i - 1].index)
+    for (size_t i = 1; i < n; i++)
+        if (b[i].index == b[i - 1].index)
             return config_fail(r, b[i].line, 0,
                                "arg-index=\"%d\" is bound twice; the other is "
                                "in line %u",
                                (int)b[i].index, b[i - 1].line);
+    for (size_t i = 0; i < n; i++) {
         if (b[i].index != (int32_t)i)
             return config_fail(r, b[i].line, 0,
                                "arg-index=\"%d\", but no Tensor binds "
@@ -339,16 +344,13 @@ static vpu_status read_dim(const config_reader *r, const config_xml_node *node,
 static vpu_status check_sizes(const config_reader *r, const char *what,
                               config_text list)
 {
-    static const config_gpu_vars ones = {{1, 1, 1, 1}};
     const config_layer l = {.path = r->path};
     uint32_t sizes[CONFIG_GPU_MAX_DIMS];
     size_t n;
     vpu_error err = {0};
-    vpu_status st = config_gpu_sizes(&l, what, list, &ones, sizes, &n, &err);
+    vpu_status st = config_gpu_sizes(&l, what, list, NULL, sizes, &n, &err);
 
-    if (st != VPU_ERR_PARSE)
-        return VPU_OK;
-    if (r->err)
+    if (st && r->err)
         *r->err = err;
     return st;
 }
@@ -407,7 +409,7 @@ typedef struct {
     const config_layer *layer;
     const char *what;
     config_text list;
-    const config_gpu_vars *vars;
+    const config_gpu_vars *vars; /* NULL: values do not count */
     vpu_error *err;
     const char *p, *end; /* of the piece that is left */
     unsigned depth;
@@ -433,6 +435,16 @@ static void bad(formula *f, vpu_status st, const char *at, const char *fmt, ...)
     f->st = err_at(f->err, st, f->layer->path, f->list.line,
                    f->list.col + (uint32_t)(at - f->list.text), "%s=\"%s\": %s",
                    f->what, f->list.text, why.msg);
+}
+
+/* Bytes of the character at p: of UTF-8, as a binding file is. */
+static int width(const char *p)
+{
+    int n = 1;
+
+    while (((unsigned char)p[n] & 0xc0) == 0x80)
+        n++;
+    return n;
 }
 
 static char look(formula *f)
@@ -479,7 +491,7 @@ static int32_t value(formula *f)
             bad(f, VPU_ERR_PARSE, f->p,
                 "'%c' stands behind a letter; is there an operator missing?",
                 *f->p);
-        return f->vars->dims[letter - letters];
+        return f->vars ? f->vars->dims[letter - letters] : 1;
     }
     if (c == '(' && f->depth < MAX_DEPTH) {
         f->p++;
@@ -498,7 +510,8 @@ static int32_t value(formula *f)
         bad(f, VPU_ERR_PARSE, at, "a sign before a value; write 0-X, not -X");
     else if (c)
         bad(f, VPU_ERR_PARSE, at,
-            "found '%c'; expected a number, B, F, Y, X or '('", c);
+            "found '%.*s'; expected a number, B, F, Y, X or '('", width(at),
+            at);
     else
         bad(f, VPU_ERR_PARSE, at,
             "a value is missing; expected a number, B, F, Y, X or '('");
@@ -510,6 +523,8 @@ static int32_t apply(formula *f, char op, const char *at, int32_t x, int32_t y)
     int32_t v = 0;
     bool over = false;
 
+    if (!f->vars)
+        return 1;
     if ((op == '/' || op == '%') && !y) {
         bad(f, VPU_ERR_INVALID, at, "division by zero");
         return 0;
@@ -582,9 +597,9 @@ vpu_status config_gpu_sizes(const config_layer *l, const char *what,
                 CONFIG_GPU_MAX_DIMS);
         v = sum(&f);
         if (!f.st && look(&f))
-            bad(&f, VPU_ERR_PARSE, f.p, "found '%c'; expected an operator",
-                *f.p);
-        if (!f.st && v < 1)
+            bad(&f, VPU_ERR_PARSE, f.p, "found '%.*s'; expected an operator",
+                width(f.p), f.p);
+        if (!f.st && vars && v < 1)
             bad(&f, VPU_ERR_INVALID, p, "size %zu is %d; expected at least 1",
                 *n, (int)v);
         if (!f.st)

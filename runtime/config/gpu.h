@@ -26,7 +26,8 @@ typedef struct {
 } config_gpu_vars;
 
 /* The sizes of list (k's global or local), *n of them, each at least 1. A list
- * without text has none.
+ * without text has none. vars NULL: only whether they are formulas; out is not
+ * to be used.
  *
  * VPU_ERR_PARSE    not a formula, more than CONFIG_GPU_MAX_DIMS
  * VPU_ERR_INVALID  division by zero, a size that is not positive or does not

@@ -91,16 +91,33 @@ config_text config_get_text(const config_xml_node *node, const char *name)
     return a ? (config_text){a->value, a->line, a->col} : (config_text){0};
 }
 
+static bool is_one_of(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = words; *p; p += strspn(p, " ")) {
+        size_t len = strcspn(p, " ");
+
+        if (len == n && !memcmp(p, word, n))
+            return true;
+        p += len;
+    }
+    return false;
+}
+
 vpu_status config_need_text(const config_reader *r, const config_xml_node *node,
                             const char *name, config_text *out)
 {
+    /* As like as misspelt ones are; who writes one means it. */
+    static const char alike[] = "arg-index arg-name port-index";
     nearest like = {.word = name};
 
     *out = config_get_text(node, name);
     if (out->text)
         return VPU_OK;
     for (size_t i = 0; i < node->n_attrs; i++)
-        nearest_offer(&like, node->attrs[i].name);
+        if (!is_one_of(alike, node->attrs[i].name))
+            nearest_offer(&like, node->attrs[i].name);
     return config_fail(r, node->line, node->col,
                        "node %s is missing mandatory attribute %s%s%s%s",
                        node->name, name, like.best ? "; is it '" : "",
@@ -163,20 +180,6 @@ vpu_status config_get_dim(const config_reader *r, const config_xml_node *node,
                            t.text + word + 1);
     out->index = (uint32_t)index;
     return VPU_OK;
-}
-
-static bool is_one_of(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *p = words; *p; p += strspn(p, " ")) {
-        size_t len = strcspn(p, " ");
-
-        if (len == n && !memcmp(p, word, n))
-            return true;
-        p += len;
-    }
-    return false;
 }
 
 void config_warn_attrs(const config_reader *r, const config_xml_node *node,
@@ -258,6 +261,9 @@ vpu_status config_read_sources(const config_reader *r,
         if (strcmp(c->name, "Source"))
             continue;
         st = config_need_text(r, c, "filename", &name);
+        if (!st && !*name.text)
+            st = config_fail(r, name.line, name.col,
+                             "filename of Source is empty");
         if (st)
             return st;
         config_warn_attrs(r, c, "filename");
@@ -553,12 +559,12 @@ static vpu_status read_head(config_reader *r, const config_xml_node *node,
     if (st)
         return st;
     r->layer = name.text;
-    st = config_need_text(r, node, "type", &type);
-    if (st)
-        return st;
-    is_gpu = !strcmp(type.text, gpu_type);
+    type = config_get_text(node, "type");
+    is_gpu = type.text && !strcmp(type.text, gpu_type);
     if (!is_gpu)
         st = refuse_empty(r, node);
+    if (!st)
+        st = config_need_text(r, node, "type", &type);
     if (!st && is_gpu && !*name.text)
         return config_fail(r, name.line, name.col, "name is empty");
     if (!st && !is_gpu && strcasecmp(type.text, "MVCL"))

@@ -99,7 +99,35 @@ static char *join_name(reader *r, const xmlChar *prefix, const xmlChar *name)
                   : arena_strdup(r->a, (const char *)name);
 }
 
-static void take_attrs(reader *r, config_xml_node *node, int n,
+/* Where the value of that attribute stands in the tag that begins at `tag`: of
+ * a value with references libxml2 hands out a copy. r->n: not found. */
+static size_t find_value(const reader *r, size_t tag, const char *name)
+{
+    const char *p = r->text + tag + 1, *end = r->text + r->n;
+    size_t n = strlen(name);
+
+    p += strcspn(p, " \t\r\n/>");
+    while (p < end) {
+        const char *word, *value;
+        size_t length;
+
+        p += strspn(p, " \t\r\n");
+        word = p;
+        length = strcspn(word, "= \t\r\n/>");
+        value = word + length;
+        value += strspn(value, "= \t\r\n");
+        if (!length || (*value != '"' && *value != '\''))
+            break;
+        if (length == n && !memcmp(word, name, n))
+            return (size_t)(value + 1 - r->text);
+        p = memchr(value + 1, *value, (size_t)(end - value - 1));
+        if (!p++)
+            break;
+    }
+    return r->n;
+}
+
+static void take_attrs(reader *r, config_xml_node *node, size_t tag, int n,
                        const xmlChar **a)
 {
     config_xml_attr *attrs = arena_array(r->a, config_xml_attr, (size_t)n);
@@ -111,6 +139,8 @@ static void take_attrs(reader *r, config_xml_node *node, int n,
         attrs[i].name = join_name(r, a[1], a[0]);
         attrs[i].value =
             arena_strndup(r->a, (const char *)a[3], (size_t)(a[4] - a[3]));
+        if (at >= r->n)
+            at = find_value(r, tag, attrs[i].name);
         if (at < r->n) {
             position(r, at, &attrs[i].line, &attrs[i].col);
         } else {
@@ -157,7 +187,7 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix,
     }
     node->name = join_name(r, prefix, name);
     node->text = "";
-    take_attrs(r, node, n_attrs, attrs);
+    take_attrs(r, node, at, n_attrs, attrs);
     if (r->last[r->depth])
         r->last[r->depth]->next = node;
     else if (r->depth)
@@ -358,7 +388,9 @@ static void run_libxml(reader *r)
                          .characters = on_text,
                          .cdataBlock = on_text,
                          .serror = on_error};
-    int options = XML_PARSE_NONET | XML_PARSE_COMPACT;
+    /* Without NOENT "&amp;" in an attribute becomes "&#38;". There are no other
+     * entities: declarations are refused. */
+    int options = XML_PARSE_NONET | XML_PARSE_COMPACT | XML_PARSE_NOENT;
 
     pthread_once(&init_once, init_libxml);
     r->ctxt = xmlNewParserCtxt();

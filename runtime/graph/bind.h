@@ -36,7 +36,7 @@ typedef struct {
     uint32_t left, right, top, bottom; /* along X, X, Y, Y */
 } graph_padding;
 
-/* "in0=1,2,0,0": left, right, top, bottom. "0" = none at all.
+/* "in0=1,2,0,0": left, right, top, bottom.
  *
  * VPU_ERR_INVALID  the message quotes the text */
 vpu_status graph_padding_parse(const char *text, graph_padding *out,

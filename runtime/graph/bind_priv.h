@@ -67,6 +67,8 @@ typedef struct {
 
 /* Everything to bind, producers before consumers; at least one. */
 vpu_status graph_find_targets(graph_binder *b, graph_target **out, size_t *n);
+/* Where a layer stands: "line 3", of several files "b.xml:3". */
+const char *graph_line_of(const graph_binder *b, const config_layer *l);
 /* The layer types that the binding file has, with their lines. */
 const char *graph_list_types(const graph_binder *b);
 vpu_status graph_targets_of_model(graph_binder *b, graph_target **out,

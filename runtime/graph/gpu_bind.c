@@ -393,19 +393,27 @@ static void launch_sizes(const gpu_layout *l, const graph_gpu_layer *g,
 
 /* --- the launch ---------------------------------------------------------- */
 
+/* Words of the options; what may stand behind -D, -U and -I as a word of its
+ * own is one with it. */
 static void take_options(const gpu_layout *l, graph_launch *x)
 {
+    static const char blanks[] = " \t\r\n";
     const char **list = NULL;
     size_t n = 0, cap = 0;
+    bool joins = false;
 
     for (const char *p = l->kernel->options.text; p && *p;) {
         size_t length;
 
-        p += strspn(p, " \t\r\n");
-        length = strcspn(p, " \t\r\n");
-        if (length)
+        p += strspn(p, blanks);
+        length = strcspn(p, blanks);
+        if (length && joins)
+            list[n - 1] = arena_printf(l->b->arena, "%s%.*s", list[n - 1],
+                                       (int)length, p);
+        else if (length)
             *arena_append(l->b->arena, list, n, cap) =
                 arena_strndup(l->b->arena, p, length);
+        joins = !joins && length == 2 && *p == '-' && strchr("DUI", p[1]);
         p += length;
     }
     x->options = list;

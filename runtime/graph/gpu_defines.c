@@ -15,6 +15,8 @@ vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
 {
     uint64_t pitch = 1, most = TENSOR_MAX_BYTES / tensor_dtype_bytes(t->dtype);
 
+    if (most > UINT32_MAX) /* pitches and offsets have 32 bits */
+        most = UINT32_MAX;
     t->at.offset = 0;
     for (int i = 0; i < 4; i++) {
         uint8_t d = orders[t->format][i];
@@ -24,9 +26,9 @@ vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
         t->at.offset += (uint32_t)(pitch * t->lower[d]);
         if (__builtin_mul_overflow(pitch, whole, &pitch) || pitch > most)
             return err_set(err, VPU_ERR_LIMIT,
-                           "the tensor is above %" PRIu64
-                           " bytes with its padding",
-                           (uint64_t)TENSOR_MAX_BYTES);
+                           "the tensor has more than %" PRIu64
+                           " elements with its padding",
+                           most);
     }
     t->elements = pitch;
     return VPU_OK;

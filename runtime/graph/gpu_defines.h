@@ -21,7 +21,8 @@ typedef struct {
     uint64_t elements; /* with padding; likewise */
 } graph_gpu_tensor;
 
-/* at and elements from the rest. VPU_ERR_LIMIT: above TENSOR_MAX_BYTES. */
+/* at and elements from the rest. VPU_ERR_LIMIT: above TENSOR_MAX_BYTES, or 2^32
+ * elements. */
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err);
 
 /* The OpenCL C type of the elements; NULL where the plug-in has none. */

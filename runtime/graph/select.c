@@ -289,7 +289,8 @@ static vpu_status pick_numbered(graph_binder *b)
             (l->stage >= 0 && staged))
             continue;
         staged |= l->stage >= 0;
-        str_printf(&lines, "%s%u in line %u", n ? ", " : "", n + 1, l->line);
+        str_printf(&lines, "%s%u in %s", n ? ", " : "", n + 1,
+                   graph_line_of(b, l));
         found = ++n == wanted ? l : found;
     }
     if (!n) {

@@ -3,7 +3,6 @@
 #include "runtime/graph/bind_priv.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/str.h"
 #include "runtime/graph/npy.h"
@@ -162,6 +161,14 @@ vpu_status graph_blob_read(const char *text, arena *a, config_blob *out,
 
 /* --- by hand ------------------------------------------------------------- */
 
+const char *graph_line_of(const graph_binder *b, const config_layer *l)
+{
+    bool only = !strcmp(b->request->binding->path, l->path);
+
+    return only ? arena_printf(b->arena, "line %u", l->line)
+                : arena_printf(b->arena, "%s:%u", l->path, l->line);
+}
+
 const char *graph_list_types(const graph_binder *b)
 {
     const config_file *f = b->request->binding;
@@ -171,11 +178,11 @@ const char *graph_list_types(const graph_binder *b)
     for (size_t i = 0; i < f->n_layers; i++) {
         size_t before = 0;
 
-        while (strcasecmp(f->layers[before].type, f->layers[i].type))
+        while (!config_layer_is_for(&f->layers[i], f->layers[before].type))
             before++;
         if (before == i)
-            str_printf(&s, "%s%s (line %u)", i ? ", " : "", f->layers[i].type,
-                       f->layers[i].line);
+            str_printf(&s, "%s%s (%s)", i ? ", " : "", f->layers[i].type,
+                       graph_line_of(b, &f->layers[i]));
     }
     text = arena_strdup(b->arena, str_text(&s));
     str_free(&s);
@@ -188,7 +195,8 @@ static vpu_status only_type(graph_binder *b)
 
     b->target.type = b->request->type;
     for (size_t i = 0; i < f->n_layers && !b->request->type; i++) {
-        if (b->target.type && strcasecmp(b->target.type, f->layers[i].type))
+        if (b->target.type &&
+            !config_layer_is_for(&f->layers[i], b->target.type))
             return err_set(b->err, VPU_ERR_INVALID,
                            "%s: binds several layer types: %s; say which "
                            "one is meant (--layer)",

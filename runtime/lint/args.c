@@ -86,7 +86,13 @@ static void check_binding(lint_state *l, const lint_stage *s,
 {
     const sim_arg *p = arg_of(s, b);
 
-    if (!p)
+    if (!p && s->layer->form == CONFIG_FORM_GPU)
+        lint_report(l, LINT_ARG_UNKNOWN, s->layer->path, b->line, 0,
+                    "arg-index=\"%s\", but kernel '%s' has %u argument%s: the "
+                    "layer does not run",
+                    b->arg, s->kernel->name, s->kernel->n_args,
+                    s->kernel->n_args == 1 ? "" : "s");
+    else if (!p)
         lint_report(l, LINT_ARG_UNKNOWN, s->layer->path, b->line, 0,
                     "kernel '%s' has no argument '%s': the binding does "
                     "nothing",
@@ -95,7 +101,7 @@ static void check_binding(lint_state *l, const lint_stage *s,
         lint_report(l, LINT_ARG_KIND, s->layer->path, b->line, 0,
                     "argument '%s' of kernel '%s' is %s%s, but the binding "
                     "gives %s",
-                    b->arg, s->kernel->name, space_name(p->space), p->type,
+                    p->name, s->kernel->name, space_name(p->space), p->type,
                     kind_text(b->kind));
     else if (p->space == SIM_ARG_SCALAR)
         check_scalar(l, s, b, p);

@@ -43,23 +43,29 @@ static bool all_known(const uint32_t v[3])
     return v[0] && v[1] && v[2];
 }
 
+/* Where a size is said; that of the kernel when the file leaves it open. */
+static config_text said(const lint_stage *s, config_text t)
+{
+    return t.line ? t : (config_text){.line = s->binding->line};
+}
+
 static void check_remainder(lint_state *l, const lint_stage *s)
 {
-    const config_kernel *k = s->binding;
+    const config_text global = said(s, s->binding->global);
+    const config_text local = said(s, s->binding->local);
     const uint32_t *reqd = s->kernel->reqd_local;
 
     for (int d = 0; d < 3; d++)
         if (s->global[d] && s->local[d] && s->global[d] % s->local[d])
-            lint_report(l, LINT_WORK_SIZE, s->layer->path, k->global.line,
-                        k->global.col,
-                        "dimension %d: global size %u is not a multiple of the "
-                        "local size %u: the last %u work-items do not run",
-                        d, s->global[d], s->local[d],
-                        s->global[d] % s->local[d]);
+            lint_report(
+                l, LINT_WORK_SIZE, s->layer->path, global.line, global.col,
+                "dimension %d: global size %u is not a multiple of the "
+                "local size %u: the last %u work-items do not run",
+                d, s->global[d], s->local[d], s->global[d] % s->local[d]);
     for (int d = 0; reqd[0] && d < 3; d++)
         if (s->local[d] && s->local[d] != reqd[d])
-            lint_report(l, LINT_WORK_SIZE, s->layer->path, k->local.line,
-                        k->local.col,
+            lint_report(l, LINT_WORK_SIZE, s->layer->path, local.line,
+                        local.col,
                         "dimension %d: the local size is %u, but "
                         "reqd_work_group_size of kernel '%s' says %u",
                         d, s->local[d], s->kernel->name, reqd[d]);
@@ -70,6 +76,7 @@ static void check_split(lint_state *l, const lint_stage *s)
 {
     static const uint32_t shaves[] = {16, 7};
     const config_kernel *k = s->binding;
+    const config_text global = said(s, k->global);
     uint64_t groups = 1;
     str text = {0};
 
@@ -92,9 +99,9 @@ static void check_split(lint_state *l, const lint_stage *s)
                    100.0 * (1 - (double)groups / (double)(most * n)));
     }
     if (text.n)
-        lint_report(l, LINT_SPLIT, s->layer->path, k->global.line,
-                    k->global.col, "%llu work-groups:%s",
-                    (unsigned long long)groups, str_text(&text));
+        lint_report(l, LINT_SPLIT, s->layer->path, global.line, global.col,
+                    "%llu work-groups:%s", (unsigned long long)groups,
+                    str_text(&text));
     str_free(&text);
 }
 
@@ -102,12 +109,13 @@ static void check_split(lint_state *l, const lint_stage *s)
 static void check_multiple(lint_state *l, const lint_stage *s)
 {
     const sim_variant *v = &s->kernel->variants[SIM_VECTORIZED];
+    const config_text local = said(s, s->binding->local);
     const uint32_t *n = s->local;
 
     if (v->present && n[0] && n[0] % v->factor &&
         !(n[0] == 1 && n[1] == 1 && n[2] == 1))
-        lint_report(l, LINT_LOCAL_MULTIPLE, s->layer->path,
-                    s->binding->local.line, s->binding->local.col,
+        lint_report(l, LINT_LOCAL_MULTIPLE, s->layer->path, local.line,
+                    local.col,
                     "local size %u of dimension 0 is not a multiple of %u: the "
                     "scalar variant of kernel '%s' runs, not the vectorized "
                     "one",

@@ -373,8 +373,9 @@ START_TEST(a_finding_looks_as_clang_prints_it)
         "l.xml:7:1: warning: kernel 'k' has no argument 'nn': the binding does "
         "nothing [arg-unknown]\n"
         "<Scalar arg-name=\"nn\" type=\"int\" source=\"3\"/>\n^\n"
-        "l.xml:7:1: note: arguments are bound by name, so a misspelt one is "
-        "silently ignored\n1 finding\n");
+        "l.xml:7:1: note: an MVCL layer binds by name, and a misspelt one is "
+        "silently ignored; a SimpleGPU layer binds as many as the kernel has\n"
+        "1 finding\n");
 }
 END_TEST
 
