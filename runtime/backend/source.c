@@ -175,7 +175,8 @@ static vpu_status put_file(str *s, const graph_launch *l, uint32_t i,
                       "a zero byte: not a text file");
     str_puts(s, "#line 1 ");
     put_quoted(s, out->path);
-    str_printf(s, "\n%s\n", text);
+    /* An empty line behind it: the last may end with a backslash. */
+    str_printf(s, "\n%s\n\n", text);
     *home = defines_kernel(text, l->entry);
     return VPU_OK;
 }

@@ -105,7 +105,9 @@ static vpu_status put_define(str *out, const graph_gpu_layer *l,
                       "is no default; give it with --param %s=…",
                       d->name, d->param.text, d->param.text);
     value = value ? value : "";
-    if (strpbrk(value, "\r\n"))
+    /* A backslash at the end, too, would take the next macro away. */
+    if (strpbrk(value, "\r\n") ||
+        (*value && value[strlen(value) - 1] == '\\' && !d->array))
         return err_at(err, VPU_ERR_INVALID, l->layer->path, d->line, d->col,
                       "Define %s: its value goes over the end of a line",
                       d->name);

@@ -243,38 +243,59 @@ static const graph_launch *launch_of(const lint_state *l, const lint_stage *s)
     return NULL;
 }
 
+/* The launch of a SimpleGPU layer with those of its files replaced that the
+ * command line has others for. */
+static graph_launch with_given(lint_state *l, const graph_launch *x, bool *used)
+{
+    const lint_config *c = l->cfg;
+    const char **paths = arena_array(l->arena, const char *, x->n_sources);
+    graph_launch out = *x;
+
+    for (uint32_t i = 0; i < x->n_sources; i++) {
+        paths[i] = x->sources[i];
+        for (uint32_t k = 0; k < c->n_sources; k++)
+            if (same_stem(x->sources[i], c->sources[k])) {
+                paths[i] = c->sources[k];
+                used[k] = true;
+            }
+    }
+    out.sources = paths;
+    return out;
+}
+
 /* The file among a SimpleGPU kernel's sources that shows it, else the first. */
-static vpu_status find_shown(lint_state *l, const lint_stage *s,
+static vpu_status find_shown(lint_state *l, const graph_launch *x,
                              lint_source_text *out, vpu_error *err)
 {
-    const config_kernel *k = s->binding;
     lint_source_kernel found;
     vpu_status st = VPU_OK;
 
-    for (size_t i = k->n_sources; i-- && !st;) {
+    for (uint32_t i = x->n_sources; i-- && !st;) {
         backend_source file;
 
         st = backend_source_find(
-            &(const backend_source_name){k->sources[i], l->cfg->source_dir,
-                                         s->layer->path, k->line},
+            &(const backend_source_name){x->sources[i], l->cfg->source_dir,
+                                         x->file, x->line},
             l->arena, &file, err);
         if (!st)
             st = lint_source_read(file.path, l->arena, out, err);
-        if (!st && lint_source_find_kernel(out, k->entry, l->arena, &found))
+        if (!st && lint_source_find_kernel(out, x->entry, l->arena, &found))
             break;
     }
     return st;
 }
 
-static vpu_status open_gpu(lint_state *l, lint_stage *s, lint_source_text *src,
-                           kernel_source *source, vpu_error *err)
+static vpu_status open_gpu(lint_state *l, lint_stage *s, bool *used,
+                           lint_source_text *src, kernel_source *source,
+                           vpu_error *err)
 {
+    const graph_launch x = with_given(l, s->launch, used);
     backend_source joined;
-    vpu_status st = backend_source_of(s->launch, 0, l->cfg->source_dir,
-                                      l->arena, &joined, err);
+    vpu_status st =
+        backend_source_of(&x, 0, l->cfg->source_dir, l->arena, &joined, err);
 
     if (!st)
-        st = find_shown(l, s, src, err);
+        st = find_shown(l, &x, src, err);
     if (st)
         return st;
     *source = backend_source_kernel(&joined, s->launch);
@@ -312,7 +333,7 @@ vpu_status lint_look(lint_state *l, const config_layer *layer,
     if (layer->form == CONFIG_FORM_GPU && !s.launch)
         return needs_sizes(l, &s, err);
     if (layer->form == CONFIG_FORM_GPU) {
-        st = open_gpu(l, &s, &src, &source, err);
+        st = open_gpu(l, &s, used, &src, &source, err);
     } else {
         st = find_source(l, &s, used, &source.path, err);
         if (!st)

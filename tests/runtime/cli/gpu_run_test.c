@@ -17,7 +17,8 @@ static const char help_cl[] =
     "#define AT(t, b, f, y, x)                                        \\\n"
     "    (t##_OFFSET + (b)*t##_PITCHES[0] + (f)*t##_PITCHES[1] +      \\\n"
     "     (y)*t##_PITCHES[2] + (x)*t##_PITCHES[3])\n"
-    "/* for the kernel twice(src, dst) in the other file; */";
+    "/* for the kernel twice(src, dst) in the other file; */\n"
+    "#define NOTHING \\";
 static const char twice_cl[] =
     "__kernel void twice(__global const INPUT0_TYPE *restrict src,\n"
     "                    __global OUTPUT0_TYPE *restrict dst)\n"
@@ -242,7 +243,7 @@ START_TEST(compile_errors_name_their_file)
         arena_printf(p.arena, "%s\n\nint no() { return NUM; }\n", help_cl));
     run("--quiet");
     terminal_expect(&p, 2,
-                    "help.cl:6:19: error: use of undeclared identifier "
+                    "help.cl:7:19: error: use of undeclared identifier "
                     "'NUM'");
     /* A value that is none: where it is used, and the macro. */
     terminal_text(&p, "help.cl", help_cl);
@@ -513,6 +514,20 @@ START_TEST(lints)
     terminal_run(&p, "lint g.xml --quiet --checks arg-kind,arg-missing,"
                      "missing-restrict,port-index,format,work-size " SHAPE);
     terminal_expect(&p, 0, "no findings");
+    /* Another file instead of one of them. */
+    terminal_text(&p, "draft/twice.cl", arena_printf(p.arena, "%s", "\n\n"));
+    terminal_run(&p, "lint g.xml draft/twice.cl --quiet " SHAPE);
+    terminal_expect(&p, 2, "no kernel named 'twice'");
+    text = strstr(twice_cl, "restrict src");
+    terminal_text(&p, "draft/twice.cl",
+                  arena_printf(p.arena, "\n%.*s%s", (int)(text - twice_cl),
+                               twice_cl, text + strlen("restrict ")));
+    terminal_run(&p, "lint g.xml draft/twice.cl --quiet --checks "
+                     "missing-restrict " SHAPE);
+    ck_assert_int_eq(p.status, 1);
+    ck_assert_ptr_nonnull(strstr(p.out, "draft/twice.cl:2:"));
+    terminal_run(&p, "lint g.xml other.cl " SHAPE);
+    terminal_expect(&p, 2, "vpu: other.cl: no kernel of g.xml is in it");
     /* What no size is given for stands at the kernel. */
     text = layer("Twice", "twice.cl", "BFYX", "BFYX");
     terminal_text(&p, "g.xml",
@@ -614,8 +629,9 @@ START_TEST(macros_printed)
         strstr(p.out, "#define OUTPUT0_OFFSET 24\n#define FACTOR 2\n"));
     /* They can stand in front of the sources for any compiler. */
     text = p.out;
-    terminal_text(&p, "all.cl",
-                  arena_printf(p.arena, "%s\n%s\n%s", text, help_cl, twice_cl));
+    terminal_text(
+        &p, "all.cl",
+        arena_printf(p.arena, "%s\n%s\n\n%s", text, help_cl, twice_cl));
     terminal_run(&p, "cc all.cl -o all.bin");
     terminal_expect(&p, 0, "");
     terminal_run(&p, "cc --defines g.xml");

@@ -355,6 +355,8 @@ static const struct {
      "there is no default; give it with --param Given=\xe2\x80\xa6"},
     {" <Define name=\"S\" default=\"1&#10;#error\"/>",
      "g.xml:3:2: error: Define S: its value goes over the end of a line"},
+    {"<Define name=\"S\" default=\"1\\\"/>",
+     "g.xml:3:1: error: Define S: its value goes over the end of a line"},
     {"<Define name=\"S\" param=\"given\"/>",
      "g.xml:3:1: error: Define S: its value goes over the end of a line"}};
 
