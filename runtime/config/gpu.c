@@ -218,6 +218,7 @@ static vpu_status read_tensor(const config_reader *r,
                            "Tensor node has an invalid type '%s'; expected "
                            "input or output",
                            type.text);
+    b->place = index;
     b->kind = *type.text == 'i' ? CONFIG_INPUT : CONFIG_OUTPUT;
     b->arg = arena_printf(r->arena, "%d", (int)b->index);
     if (b->kind == CONFIG_OUTPUT && b->port)
@@ -254,13 +255,13 @@ static vpu_status check_tensors(const config_reader *r, const config_binding *b,
 {
     for (size_t i = 1; i < n; i++)
         if (b[i].index == b[i - 1].index)
-            return config_fail(r, b[i].line, 0,
+            return config_fail(r, b[i].place.line, b[i].place.col,
                                "arg-index=\"%d\" is bound twice; the other is "
                                "in line %u",
                                (int)b[i].index, b[i - 1].line);
     for (size_t i = 0; i < n; i++) {
         if (b[i].index != (int32_t)i)
-            return config_fail(r, b[i].line, 0,
+            return config_fail(r, b[i].place.line, b[i].place.col,
                                "arg-index=\"%d\", but no Tensor binds "
                                "argument %zu",
                                (int)b[i].index, i);
@@ -268,7 +269,7 @@ static vpu_status check_tensors(const config_reader *r, const config_binding *b,
             if (b[k].kind == b[i].kind && b[k].format != b[i].format &&
                 (b[k].kind == CONFIG_OUTPUT || b[k].port == b[i].port))
                 return config_fail(
-                    r, b[i].line, 0,
+                    r, b[i].place.line, b[i].place.col,
                     "%s %d is bound as %s here and as %s in line %u; expected "
                     "one format",
                     b[k].kind == CONFIG_OUTPUT ? "output" : "input",

@@ -80,9 +80,10 @@ typedef struct {
 
 typedef struct {
     config_binding_kind kind;
-    const char *arg; /* kernel argument; SimpleGPU: its number as text */
-    int32_t index;   /* SimpleGPU: arg-index, from 0 */
-    int32_t port;    /* port-index; -1 = absent (scalars only) */
+    const char *arg;   /* kernel argument; SimpleGPU: its number as text */
+    int32_t index;     /* SimpleGPU: arg-index, from 0 */
+    config_text place; /* SimpleGPU: of arg-index */
+    int32_t port;      /* port-index; -1 = absent (scalars only) */
     config_format format;
     config_dim dim;     /* buffers and local_data */
     config_text size;   /* local_data: bytes; buffers: elements of two bytes,

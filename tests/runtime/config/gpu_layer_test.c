@@ -307,11 +307,11 @@ static const struct {
     {"arg-index=\"0\" ", "arg-index=\"256\" ",
      "6:24: error: arg-index=\"256\"; expected at most 255"},
     {"arg-index=\"0\" ", "arg-index=\"1\" ",
-     "7: error: arg-index=\"1\" is bound twice; the other is in line 6"},
+     "7:24: error: arg-index=\"1\" is bound twice; the other is in line 6"},
     {"arg-index=\"1\" ", "arg-index=\"2\" ",
-     "7: error: arg-index=\"2\", but no Tensor binds argument 1"},
+     "7:24: error: arg-index=\"2\", but no Tensor binds argument 1"},
     {"arg-index=\"0\" ", "arg-index=\"2\" ",
-     "7: error: arg-index=\"1\", but no Tensor binds argument 0"},
+     "7:24: error: arg-index=\"1\", but no Tensor binds argument 0"},
     {" type=\"input\"", "",
      "6:5: error: node Tensor is missing mandatory attribute type"},
     {"type=\"input\"", "type=\"\"", "6:33: error: type of Tensor is empty"},
@@ -344,12 +344,12 @@ static const struct {
     {OUTPUT,
      "    <Tensor arg-index=\"1\" type=\"input\" port-index=\"0\" "
      "format=\"BYXF\"/>\n",
-     "7: error: input 0 is bound as BYXF here and as BFYX in line 6; expected "
+     "7:24: error: input 0 is bound as BYXF here and as BFYX in line 6; expected "
      "one format"},
     {INPUT,
      "    <Tensor arg-index=\"0\" type=\"output\" port-index=\"0\" "
      "format=\"yxfb\"/>\n",
-     "7: error: output 0 is bound as BFYX here and as YXFB in line 6; expected "
+     "7:24: error: output 0 is bound as BFYX here and as YXFB in line 6; expected "
      "one format"},
     /* WorkSizes */
     {"<WorkSizes", "<WorkSizes dim=\"input 1\"",

@@ -358,6 +358,34 @@ static const named cases[] = {
                        "    if (s > 3)\n        break;\n}\n"
                        "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
      "", "--form dma", 0, "equal, bit for bit"},
+    {"a counter behind its loop", "",
+     IDS "float s = 0;\nint k;\n"
+         "for (k = 0; k < INPUT0_DIMS[3] - 1; k++)\n"
+         "    s += (float)in[INPUT0_OFFSET + k * INPUT0_PITCHES[3]];\n"
+         "s += (float)in[INPUT0_OFFSET + k * INPUT0_PITCHES[3]];\n"
+         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma", 0, "it uses a counter outside of the loop's body"},
+    {"a loop that reads in its condition", "",
+     IDS "int k = 0;\n"
+         "while ((float)in[INPUT0_OFFSET + k * INPUT0_PITCHES[3]] < 5 && "
+         "k < INPUT0_DIMS[3] - 1)\n    k++;\n"
+         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)k;\n",
+     "", "--form dma", 0, "in0 stays in DDR"},
+    {"a loop that counts what is next", "",
+     IDS "float s = 0;\n"
+         "for (int k = 0; k + 2 < INPUT0_DIMS[3]; k += 3)\n"
+         "    s += (float)in[INPUT0_OFFSET + k * INPUT0_PITCHES[3]];\n"
+         "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma", 0, "equal, bit for bit"},
+    {"a loop that is left behind its body", "",
+     IDS
+     "float s = 0;\nint k = 0;\n"
+     "do {\n"
+     "    s += (float)in[" AT(
+         "INPUT0") " - x * INPUT0_PITCHES[3] + k * "
+                   "INPUT0_PITCHES[3]];\n    k++;\n} while (k < INPUT0_DIMS[3]);\n"
+                   "out[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma", 0, "form dma, kernel"},
     {"every second column is stored", "",
      IDS "if (x < INPUT0_DIMS[3] / 2)\n"
          "    out[OUTPUT0_OFFSET + f * OUTPUT0_PITCHES[1] + y * "
@@ -400,6 +428,15 @@ static const named cases[] = {
      "#define ALL const __global INPUT0_TYPE *in, __global OUTPUT0_TYPE *out\n",
      NULL, "", "", 5, "kernel 'moved' has 1 arguments, the layer binds 2"}};
 enum { N_CASES = sizeof cases / sizeof *cases };
+
+static const named *named_case(const char *about)
+{
+    size_t i = 0;
+
+    while (strcmp(cases[i].about, about))
+        i++;
+    return &cases[i];
+}
 
 static void put_named(const named *c)
 {
@@ -472,7 +509,7 @@ END_TEST
 /* The moved layer has the parameter, too. */
 START_TEST(parameters_stay)
 {
-    put_named(&cases[8]);
+    put_named(named_case("a parameter"));
     terminal_run(&p, "port gpu.xml --to to --shape in0=1x3x5x16 --param by=3");
     ck_assert_int_eq(p.status, 0);
     terminal_run(&p, "diff gpu.xml --b-layer to/layer.xml --outputs-only "
