@@ -58,6 +58,7 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
         case OBJECT_NOT_ELF:
             break;
         }
+        *out = (backend_source){0}; /* its source is what counts */
     }
     out->kind = SOURCE_CL;
     if (name->source_dir) {
