@@ -60,7 +60,7 @@ static const struct {
     {"help chekc", 2, {"did you mean check?"}},
     {"run layer.xml --trace-levle full", 2, {"did you mean --trace-level?"}},
     {"run", 2, {"no binding file", "vpu run --help"}},
-    {ADD_RUN "other.xml", 2, {"one binding file", "layer.xml", "other.xml"}},
+    {ADD_RUN "other.xml", 2, {"vpu: other.xml: No such file"}},
     {ADD_RUN "--fast", 2, {"--fast", "vpu run --help"}},
     {ADD_RUN "--order shuffled", 2, {"--order", "shuffled"}},
     {ADD_RUN "--order random:x", 2, {"--order", "random:x"}},

@@ -298,6 +298,55 @@ START_TEST(compiler_options)
 }
 END_TEST
 
+/* Arrays of macros: a pointer leads to them, they give an array its elements,
+ * their number is a constant. */
+static const char arrays_cl[] =
+    "__constant int count = sizeof(LIST) / sizeof(LIST[0]);\n"
+    "int place(const int *pitches, int b, int f, int y, int x)\n"
+    "{\n"
+    "    return b * pitches[0] + f * pitches[1] + y * pitches[2] +\n"
+    "           x * pitches[3];\n"
+    "}\n"
+    "__kernel void twice(__global const INPUT0_TYPE *restrict src,\n"
+    "                    __global OUTPUT0_TYPE *restrict dst)\n"
+    "{\n"
+    "    float list[] = LIST;\n"
+    "    const float *p = LIST;\n"
+    "    int x = get_global_id(0), y = get_global_id(1), i = 0;\n"
+    "    int b = get_global_id(2) / OUTPUT0_DIMS[1];\n"
+    "    int f = get_global_id(2) % OUTPUT0_DIMS[1];\n"
+    "    float factor = 0;\n"
+    "    while (i < count) {\n"
+    "        factor += list[i];\n"
+    "        factor += *p++ + LIST[i++];\n"
+    "    }\n"
+    "    dst[OUTPUT0_OFFSET + place(OUTPUT0_PITCHES, b, f, y, x)] =\n"
+    "        src[INPUT0_OFFSET + place(INPUT0_PITCHES, b, f, y, x)] * factor;\n"
+    "}\n";
+
+START_TEST(arrays)
+{
+    const char *good = layer("Twice", "arrays.cl", "BYXF", "FYXB");
+    const char *define = strstr(good, "    <Define");
+
+    terminal_text(&p, "arrays.cl", arrays_cl);
+    terminal_text(&p, "g.xml",
+                  arena_printf(p.arena,
+                               "%.*s<Define name=\"LIST\" type=\"float[]\" "
+                               "param=\"list\" default=\"1,2\"/>\n%s",
+                               (int)(define - good), good, define));
+    run(PADS "--quiet --input 0=in.npy --output out");
+    terminal_expect(&p, 0, "");
+    expect_times(9);
+    run(PADS "--quiet --input 0=in.npy --output out --param list=1,1,1,0.5f");
+    terminal_expect(&p, 0, "");
+    expect_times(10.5f);
+    /* The macros themselves are those of the plug-in. */
+    terminal_run(&p, "cc --defines g.xml " SHAPE);
+    terminal_expect(&p, 0, "#define LIST (float[]) {1,2}\n");
+}
+END_TEST
+
 /* What a program of C would cut off. */
 START_TEST(a_zero_byte)
 {
@@ -659,6 +708,7 @@ int main(void)
     tcase_add_test(t, compile_errors_name_their_file);
     tcase_add_test(t, odd_names);
     tcase_add_test(t, compiler_options);
+    tcase_add_test(t, arrays);
     tcase_add_test(t, a_zero_byte);
     tcase_add_test(t, bad_bindings);
     tcase_add_test(t, an_input_without_a_tensor);
