@@ -293,7 +293,7 @@ static uint64_t seeds(uint64_t *first)
     const char *s = getenv("VPU_SEEDS"), *colon = s ? strchr(s, ':') : NULL;
 
     *first = s ? strtoull(s, NULL, 10) : 0;
-    return colon ? strtoull(colon + 1, NULL, 10) : 12;
+    return colon ? strtoull(colon + 1, NULL, 10) : 8;
 }
 
 START_TEST(equal_in_every_form)
