@@ -307,15 +307,21 @@ static vpu_status open_gpu(lint_state *l, lint_stage *s, bool *used,
 static vpu_status needs_sizes(const lint_state *l, const lint_stage *s,
                               vpu_error *err)
 {
-    if (!l->cfg->graph)
+    const config_file *f = l->cfg->binding;
+    bool others = false;
+
+    for (size_t i = 0; i < f->n_layers; i++)
+        others |= f->layers[i].form != CONFIG_FORM_GPU;
+    if (!l->cfg->graph && (!others || l->cfg->layer))
         return err_at(err, VPU_ERR_INVALID, s->layer->path, s->layer->line, 0,
                       "the macros of SimpleGPU layer %s follow from its sizes; "
                       "give them with --shape",
                       s->layer->type);
-    log_note(l->cfg->log,
-             "%s:%u: SimpleGPU layer %s is not looked at: the sizes given are "
-             "of another one",
-             s->layer->path, s->layer->line, s->layer->type);
+    log_note(l->cfg->log, "%s:%u: SimpleGPU layer %s is not looked at: %s",
+             s->layer->path, s->layer->line, s->layer->type,
+             l->cfg->graph ? "the sizes given are of another one"
+                           : "its macros follow from sizes, and none are given "
+                             "(--layer, --shape)");
     return VPU_OK;
 }
 

@@ -64,12 +64,13 @@ const char *port_pitch(const port_state *p, const port_tensor *t, int d)
 }
 
 /* An array literal cannot stand in a directive, so that one that asks for a
- * size does not compile rather than take it for 0. */
+ * size does not compile rather than take it for 0. __private: to clang a
+ * literal is in no address space, so that no pointer could lead to it. */
 static void put_vector(str *out, const char *name, const char *type,
                        const char *const *items, size_t n)
 {
-    str_printf(out, "#define %s_SIZE %zu\n#define %s ((%s []){", name, n, name,
-               type);
+    str_printf(out, "#define %s_SIZE %zu\n#define %s ((__private %s []){", name,
+               n, name, type);
     for (size_t i = 0; i < n; i++)
         str_printf(out, "%s%s", i ? ", " : "", items[i]);
     str_puts(out, "})\n");
@@ -195,8 +196,8 @@ static void put_define(port_state *p, const config_define *d)
     port_scalar s = {.type = d->type, .port = -1, .source = d->param.text};
 
     if (d->array) {
-        str_printf(&p->defines, "#define %s (%s[]) {%s}\n", d->name, d->type,
-                   value);
+        str_printf(&p->defines, "#define %s (__private %s[]) {%s}\n", d->name,
+                   d->type, value);
     } else if (!is_scalar(p, d, given)) {
         str_printf(&p->defines, "#define %s %s\n", d->name, value);
     } else {
