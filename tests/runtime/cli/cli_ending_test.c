@@ -238,8 +238,7 @@ START_TEST(an_interrupt_says_how_far_it_was)
 {
     static const char *const commands[] = {"run", "check"};
     pid_t pid;
-    int done, all;
-    const char *said = NULL;
+    int done = 0, all = 0;
 
     terminal_text(&p, "add.cl",
                   "__kernel void add(__global const half *src,\n"
@@ -250,7 +249,9 @@ START_TEST(an_interrupt_says_how_far_it_was)
                   "        sum += k;\n"
                   "    dst[i] = src[i] + (half)bias;\n}\n");
     /* Where the machine has much to do the first group takes its time. */
-    for (unsigned wait = 2; !said && wait < 40; wait *= 2) {
+    for (unsigned wait = 2; !done && wait < 40; wait *= 2) {
+        const char *said;
+
         pid = terminal_start(&p, arena_printf(p.arena,
                                               "%s layer.xml --shape "
                                               "in0=1x64x64x64 --param bias=1 "
@@ -261,14 +262,13 @@ START_TEST(an_interrupt_says_how_far_it_was)
         terminal_wait(&p, pid);
         ck_assert_int_eq(p.status, 128 + SIGINT);
         said = strstr(p.err, "vpu: interrupted: ");
+        ck_assert_msg(!said || sscanf(said,
+                                      "vpu: interrupted: %d of %d work-groups "
+                                      "of Add were done",
+                                      &done, &all) == 2,
+                      "%s", p.err);
     }
-    ck_assert_msg(said != NULL, "%s", p.err);
-    ck_assert_msg(sscanf(said,
-                         "vpu: interrupted: %d of %d work-groups of Add "
-                         "were done",
-                         &done, &all) == 2 &&
-                      done > 0 && done < all,
-                  "%s", p.err);
+    ck_assert_msg(done > 0 && done < all, "%s", p.err);
 }
 END_TEST
 
