@@ -33,7 +33,7 @@
 #   make window-references  the pictures tests/visualizer/window_test compares with
 #   make lint       formatting, headers, layers, prefixes, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
-#   make install    the program, plug-ins, header, samples, documents; with
+#   make install    the program, the library, plug-ins, headers, samples, documents; with
 #   make uninstall  honours DESTDIR, PREFIX and UDEVDIR
 #   make dist       build/vpusim-VERSION.tar.gz, the sources of the last commit
 #
@@ -44,6 +44,8 @@ PREFIX  ?= /usr/local
 UDEVDIR ?= /lib/udev/rules.d
 LLVM    := 19
 VERSION := $(shell cat VERSION)
+# Of the library: changes only when a function goes, or what it means.
+SONAME  := 0
 
 OUT    := build/$(CONF)
 GEN    := build/gen
@@ -87,6 +89,10 @@ LIB_LDLIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) \
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) $(FLOAT) -I. -I$(GEN) -Wa,-I. \
              -DVPU_VERSION='"$(VERSION)"' -DVPU_LLVM='"$(LLVM)"' \
              $(OPT.$(CONF)) $(LIB_CFLAGS) -pthread $(CPPFLAGS) $(CFLAGS)
+# The layers' objects make a program and a library. What the library shows is what
+# include/vpusim/vpu.h exports; its few thread-local variables are at fixed places,
+# since the fastest loops look at them.
+LAYER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec
 ALL_LDFLAGS = $(filter -fsanitize=%,$(OPT.$(CONF))) -rdynamic $(LDFLAGS)
 
 ifndef V
@@ -94,7 +100,7 @@ say = @printf '  %-4s %s\n' $(1) $@;
 endif
 
 SRC   := $(sort $(shell find $(LAYERS) -name '*.c'))
-HDR   := $(sort $(shell find $(LAYERS) tests -name '*.h'))
+HDR   := $(sort $(shell find include $(LAYERS) tests -name '*.h'))
 MAIN  := runtime/cli/main.c
 GENC  := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(shell find $(LAYERS) -name '*.proto'))
 OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN),$(SRC))) \
@@ -136,7 +142,7 @@ TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
 .DELETE_ON_ERROR:
 
 ifeq ($(CONF),release)
-all: build/vpu
+all: build/vpu $(OUT)/libvpusim.so.$(SONAME)
 build/vpu: $(OUT)/vpu
 	@ln -sf release/vpu $@
 else
@@ -147,6 +153,13 @@ $(OUT)/vpu: $(OUT)/runtime/cli/main.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(OUT)/libvpu.a: $(OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
+# Everything but the program, behind include/vpusim/vpu.h.
+$(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime/api/exports.map
+	$(call say,LD)$(CC) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=runtime/api/exports.map -Wl,-z,defs -Wl,--as-needed \
+	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
+	@ln -sf $(@F) $(@D)/libvpusim.so
+$(OBJ): private ALL_CFLAGS += $(LAYER_CFLAGS)
 $(OUT)/%.o: %.c $(OUT)/flags | $(GENC)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -161,8 +174,8 @@ $(GEN)/%.pb-c.c: %.proto
 # Files that the program carries inside (.incbin) are not seen by -MMD.
 include $(wildcard embed.mk) $(wildcard plugins.mk)
 $(OUT)/flags: FORCE
-	@mkdir -p $(@D); echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' | cmp -s - $@ || \
-	    echo '$(subst ','\'',$(CC) $(ALL_CFLAGS))' > $@
+	@mkdir -p $(@D); echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(LAYER_CFLAGS))' | cmp -s - $@ || \
+	    echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(LAYER_CFLAGS))' > $@
 
 $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(shell pkg-config --libs check) -lmpfr -lgmp $(LIB_LDLIBS)
@@ -311,13 +324,24 @@ compile_commands.json: FORCE
 # that are all ours.
 BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
 HEADER  := $(DESTDIR)$(PREFIX)/include/vpu_plugin.h
+HEADERS := $(DESTDIR)$(PREFIX)/include/vpusim
+SHARED  := $(DESTDIR)$(PREFIX)/lib/libvpusim.so
+PC      := $(DESTDIR)$(PREFIX)/lib/pkgconfig/vpusim.pc
 RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
 SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
 LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
 DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
-	install -D -m 644 runtime/vpu_plugin.h $(HEADER)
+	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
+	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h
+	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
+	ln -sf libvpusim.so.$(SONAME) $(SHARED)
+	@mkdir -p $(dir $(PC))
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: vpusim' \
+	    'Description: OpenCL custom layers on a simulated Myriad X VPU' \
+	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \
+	    'Libs: -L$${prefix}/lib -lvpusim' > $(PC)
 	install -D -m 644 runtime/usb/70-vpusim.rules $(RULES)
 	install -D -m 644 sim/machine/ma2x8x.xml $(SHARE)/ma2x8x.xml
 	install -D -m 644 -t $(LIB)/plugins build/plugins/*.so
@@ -328,8 +352,8 @@ install: all plugins
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
 	    $(SHARE)/kernels/*/*.case
 uninstall:
-	rm -f $(BIN) $(HEADER) $(RULES)
-	rm -rf $(SHARE) $(LIB) $(DOC)
+	rm -f $(BIN) $(HEADER) $(RULES) $(SHARED) $(SHARED).$(SONAME) $(PC)
+	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:
 	@mkdir -p build

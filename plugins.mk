@@ -1,11 +1,11 @@
 # make plugins: the sample layers' definitions, build/plugins/NAME.so, which
-# `host:build/plugins/NAME.so` loads. They use runtime/vpu_plugin.h alone.
+# `host:build/plugins/NAME.so` loads. They use include/vpusim/vpu_plugin.h alone.
 PLUGINS := $(patsubst kernels/%/plugin.c,build/plugins/%.so,\
              $(sort $(wildcard kernels/*/plugin.c)))
 
 plugins: $(PLUGINS)
-build/plugins/%.so: kernels/%/plugin.c runtime/vpu_plugin.h
+build/plugins/%.so: kernels/%/plugin.c include/vpusim/vpu_plugin.h
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -std=c99 -Wall -Wextra -Werror -O2 $(FLOAT) -Iruntime \
+	$(call say,LD)$(CC) -std=c99 -Wall -Wextra -Werror -O2 $(FLOAT) -Iinclude/vpusim \
 	    -shared -fPIC -fvisibility=hidden -o $@ $< -lm
 .PHONY: plugins

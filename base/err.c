@@ -8,8 +8,8 @@
 const char *err_status_text(vpu_status code)
 {
     switch (code) {
-#define X(name, num, text) \
-    case VPU_##name:       \
+#define X(name, text) \
+    case VPU_##name:  \
         return text;
 #include "base/status.def"
     }
@@ -22,6 +22,7 @@ vpu_status err_vset(vpu_error *e, vpu_status code, const char *fmt, va_list ap)
         return code;
     e->code = code;
     e->line = e->col = 0;
+    e->file[0] = 0;
     vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     return code;
 }
@@ -48,6 +49,7 @@ vpu_status err_at(vpu_error *e, vpu_status code, const char *path,
     e->code = code;
     e->line = line;
     e->col = col;
+    snprintf(e->file, sizeof e->file, "%s", path);
     if (line && col)
         n = snprintf(e->msg, sizeof e->msg, "%s:%u:%u: %s", path, line, col,
                      kind);

@@ -2,10 +2,8 @@
  *
  * The function that finds a problem writes the message, with the values that
  * make it understandable; its callers may put a prefix in front (err_in).
- * Libraries neither print nor end the program, with two exceptions: when memory
- * is short, arena.h and str.h print one line and exit with status 2, so that
- * callers need not check allocations; and VPU_DUMP makes the middle end print
- * IR for developers. Thread safety: a vpu_error belongs to one thread at a
+ * Libraries neither print nor end the program; base/oom.h says what happens
+ * when memory is short. Thread safety: a vpu_error belongs to one thread at a
  * time. */
 #ifndef VPU_BASE_ERR_H
 #define VPU_BASE_ERR_H
@@ -13,25 +11,14 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "include/vpusim/status.h"
+
 #define VPU_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-
-typedef enum {
-#define X(name, num, text) VPU_##name = num,
-#include "base/status.def"
-} vpu_status;
-
-typedef struct {
-    vpu_status code;
-    uint32_t line, col; /* 1-based position in the input, 0 = not known */
-    /* The message, no trailing newline. One line, but for compiler diagnostics
-     * and listings (local-memory consumers), which are several. */
-    char msg[4096];
-} vpu_error;
 
 /* Short text of a status; never NULL, "unknown status" for strangers. */
 const char *err_status_text(vpu_status code);
 
-/* Fill *e (NULL is fine) and return code. Clears line and col. */
+/* Fill *e (NULL is fine) and return code. Clears line, col and file. */
 vpu_status err_set(vpu_error *e, vpu_status code, const char *fmt, ...)
     VPU_PRINTF(3, 4);
 vpu_status err_vset(vpu_error *e, vpu_status code, const char *fmt, va_list ap);

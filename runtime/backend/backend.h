@@ -236,6 +236,9 @@ typedef struct backend_ops {
      * VPU_ERR_FAULT, VPU_ERR_LIMIT  as sim's; what ran before stays valid */
     vpu_status (*run)(void *self, uint32_t first, uint32_t n,
                       backend_result *results, vpu_error *err);
+    /* From another thread, which has set cfg->how.cancel: the launch that runs
+     * ends soon, with VPU_ERR_STOPPED. NULL: launches are run to their end. */
+    void (*cancel)(void *self);
     /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE,
      * BACKEND_PARAMS. */
     uint32_t extras;

@@ -23,8 +23,9 @@ static vpu_status compile(const backend_binaries_config *c,
                           const graph_launch *l, arena *a, network_kernel *k,
                           vpu_error *err)
 {
-    kernel_compile_config cfg = {.user = c->compile, .log = c->log};
-    kernel_source source = {.entry = l->entry};
+    kernel_compile_config cfg = {
+        .user = backend_source_options(l, &c->compile, a), .log = c->log};
+    kernel_source source;
     kernel_bin bin = {0};
     backend_source s;
     vpu_status st;
@@ -33,11 +34,8 @@ static vpu_status compile(const backend_binaries_config *c,
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "%s:%u: kernel '%s' of %u sources, not all of them .bin",
                        l->file, l->line, l->entry, l->n_sources);
-    st = backend_source_find(&(const backend_source_name){l->sources[0],
-                                                          c->source_dir,
-                                                          l->file, l->line},
-                             a, &s, err);
-    source.path = s.path;
+    st = backend_source_of(l, 0, c->source_dir, a, &s, err);
+    source = backend_source_kernel(&s, l);
     if (!st)
         st = kernel_build_bin(&source, &cfg, a, &bin, err);
     k->file = bin.bytes;
@@ -51,7 +49,7 @@ static vpu_status find_kernel(const backend_binaries_config *c,
                               network_kernel *k, vpu_error *err)
 {
     str all = {0};
-    bool bins = l->n_sources > 0;
+    bool bins = l->n_sources > 0 && !l->given;
     vpu_status st = VPU_OK;
 
     if (l->by_index)

@@ -309,8 +309,10 @@ static void params(host *h)
 
         for (uint32_t k = 0; k < l->n_args; k++)
             if (l->args[k].kind == GRAPH_ARG_INT)
-                add_param(h, l->args[k].name,
-                          arena_printf(h->a, "%d", l->args[k].integer), &cap);
+                add_param(
+                    h, l->args[k].name,
+                    arena_printf(h->a, "%lld", (long long)l->args[k].integer),
+                    &cap);
             else if (l->args[k].kind == GRAPH_ARG_FLOAT)
                 add_param(h, l->args[k].name,
                           arena_printf(h->a, "%.9g", (double)l->args[k].real),

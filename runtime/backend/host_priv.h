@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/vpu_plugin.h"
+#include "include/vpusim/vpu_plugin.h"
 
 enum { HOST_MAX_PORTS = 64 };
 

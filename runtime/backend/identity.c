@@ -87,7 +87,10 @@ static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
     XXH64_reset(h, 0);
     if (l->text)
         XXH64_update(h, l->text, strlen(l->text));
-    for (uint32_t i = 0; i < l->n_sources && !l->text && !st; i++) {
+    if (l->given)
+        XXH64_update(h, l->given, strlen(l->given));
+    for (uint32_t i = 0; i < l->n_sources && !l->text && !l->given && !st;
+         i++) {
         st = backend_source_find(&(const backend_source_name){l->sources[i],
                                                               cfg->source_dir,
                                                               l->file, l->line},
@@ -138,7 +141,7 @@ static const char *arg_text(arena *a, const graph *g, const graph_arg *x)
     case GRAPH_ARG_LOCAL:
         return arena_printf(a, "%s = local %u bytes", x->name, x->bytes);
     case GRAPH_ARG_INT:
-        return arena_printf(a, "%s = int %d", x->name, x->integer);
+        return arena_printf(a, "%s = int %lld", x->name, (long long)x->integer);
     case GRAPH_ARG_FLOAT:
         return arena_printf(a, "%s = float %s", x->name,
                             float_text(a, x->real));

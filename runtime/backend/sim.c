@@ -184,6 +184,14 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
     return st;
 }
 
+static void sim_cancel(void *self)
+{
+    const backend_sim_graph *b = self;
+
+    if (b->threads)
+        exec_threads_hurry(b->threads);
+}
+
 /* --- extras -------------------------------------------------------------- */
 
 static void trace_to(void *self, trc_writer *w)
@@ -246,6 +254,7 @@ const backend_ops backend_sim_ops = {
     .write = sim_write,
     .read = sim_read,
     .run = sim_run,
+    .cancel = sim_cancel,
     .extras = BACKEND_MACHINE,
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch},

@@ -86,7 +86,7 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
 
 uint32_t backend_source_count(const graph_launch *l)
 {
-    return l->text || l->bin || l->macros ? 1 : l->n_sources;
+    return l->text || l->given || l->bin || l->macros ? 1 : l->n_sources;
 }
 
 /* A name as a string of C. */
@@ -240,6 +240,11 @@ vpu_status backend_source_of(const graph_launch *l, uint32_t i,
         out->kind = SOURCE_TEXT;
         out->text = l->text;
         out->built_in = true;
+        return VPU_OK;
+    }
+    if (l->given) {
+        out->kind = SOURCE_TEXT;
+        out->text = l->given;
         return VPU_OK;
     }
     if (l->bin) {

@@ -84,7 +84,7 @@ static vpu_status print_defines(const cc_args *o, arena *a, const log_sink *log,
         st = err_set(err, VPU_ERR_INVALID,
                      "%s: --defines is for layers of type SimpleGPU; those of "
                      "type MVCL have no macros",
-                     o->t.xml);
+                     o->t.bindings[0]);
     return st;
 }
 

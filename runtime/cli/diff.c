@@ -21,29 +21,17 @@ typedef struct {
     bool outputs_only, no_groups, verbose, json;
 } diff_options;
 
-/* "[OUT=]SPEC": an output's name is followed by '=' and is no word of a
- * tolerance. */
-static bool parse_rule(diff_options *o, const char *text, arena *a)
+static bool take_rule(void *fields, const char *value, arena *a)
 {
-    static const char *const words[] = {"ulp", "abs", "rel", "nan", "zero"};
-    const char *eq = strchr(text, '=');
-    diff_rule *rule = &o->rules[o->n_rules];
-    size_t n = eq ? (size_t)(eq - text) : 0;
+    diff_options *o = fields;
     vpu_error err;
 
     if (o->n_rules == MAX_RULES)
         return false;
-    *rule = (diff_rule){0};
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (n == strlen(words[k]) && !strncmp(text, words[k], n))
-            n = 0;
-    if (n && !memchr(text, ',', n)) {
-        rule->output = arena_strndup(a, text, n);
-        text = eq + 1;
-    }
-    o->n_rules++;
-    if (!diff_tolerance_parse(text, &rule->tolerance, &err))
+    if (!diff_rule_parse(value, a, &o->rules[o->n_rules], &err)) {
+        o->n_rules++;
         return true;
+    }
     cli_fail(&err);
     return false;
 }
@@ -58,11 +46,6 @@ bool cli_take_limit(void *fields, const char *value, arena *a)
     limit->if_known = !strncmp(value, if_known, sizeof if_known - 1);
     value += limit->if_known ? sizeof if_known - 1 : 0;
     return str_to_f64(value, &limit->times) && limit->times > 0;
-}
-
-static bool take_rule(void *fields, const char *value, arena *a)
-{
-    return parse_rule(fields, value, a);
 }
 
 #define AT(field) offsetof(diff_options, field)
@@ -236,8 +219,13 @@ static vpu_status bind_sides(session *s, vpu_error *err)
     both.offered |= BACKEND_PARAMS;
     both.only_type = s->o.b_layer != NULL;
     st = target_bind(&both, s->a, &s->log, &s->targets[0], err);
-    if (s->o.b_layer)
-        both.xml = s->o.b_layer;
+    if (s->o.b_layer) {
+        const char **files =
+            arena_memdup(s->a, both.bindings, both.n_bindings * sizeof *files);
+
+        files[0] = s->o.b_layer;
+        both.bindings = files;
+    }
     if (s->o.b_binding)
         both.binding = s->o.b_binding;
     if (!st)

@@ -54,6 +54,7 @@ static int parse(options_line *line, lint_options *o, arena *a)
 static vpu_status bind(const lint_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
+    const graph_layer_texts texts = target_texts(&o->t);
     vpu_status st;
 
     if (o->t.shapes.n || o->t.model)
@@ -62,11 +63,11 @@ static vpu_status bind(const lint_options *o, arena *a, const log_sink *log,
     for (uint32_t i = 0; i < o->t.sets.n && !st; i++)
         st = mach_desc_set(&t->desc, a, o->t.sets.items[i], err);
     if (!st)
-        st = target_read_binding(&o->t, a, log, &t->binding, err);
-    for (size_t i = 0; i < t->binding.n_layers && !st; i++)
+        st = graph_layer_read(&texts, a, log, &t->layer.binding, err);
+    for (size_t i = 0; i < t->layer.binding.n_layers && !st; i++)
         if (!o->t.layer ||
-            config_layer_is_for(&t->binding.layers[i], o->t.layer))
-            config_layer_tell(&t->binding.layers[i], log);
+            config_layer_is_for(&t->layer.binding.layers[i], o->t.layer))
+            config_layer_tell(&t->layer.binding.layers[i], log);
     return st;
 }
 
@@ -81,9 +82,9 @@ static vpu_status print(const lint_options *o, const lint_result *r, arena *a,
         st = file_write(o->sarif, str_text(&sarif), sarif.n, err);
     }
     if (o->json)
-        lint_print_json(r, o->t.xml, &text);
+        lint_print_json(r, o->t.bindings[0], &text);
     else
-        lint_print_text(r, o->t.xml, a, &text);
+        lint_print_text(r, o->t.bindings[0], a, &text);
     if (!st && o->json)
         ending_print(str_text(&text), text.n);
     else if (!st)
@@ -112,7 +113,7 @@ static vpu_status run(const lint_options *o, char *const *sources, int n,
 
     if (!st)
         st = bind(o, a, &log, &t, err);
-    cfg.binding = &t.binding;
+    cfg.binding = &t.layer.binding;
     cfg.graph = t.graph;
     cfg.local_budget = t.desc.ocl_local_budget;
     if (!st)

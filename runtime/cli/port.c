@@ -61,9 +61,9 @@ static int parse(int argc, char **argv, port_options *o, arena *a)
 
 static const config_layer *layer_of(const target *t)
 {
-    for (size_t i = 0; i < t->binding.n_layers; i++)
-        if (config_layer_is_for(&t->binding.layers[i], t->graph->type))
-            return &t->binding.layers[i];
+    for (size_t i = 0; i < t->layer.binding.n_layers; i++)
+        if (config_layer_is_for(&t->layer.binding.layers[i], t->graph->type))
+            return &t->layer.binding.layers[i];
     return NULL;
 }
 
@@ -74,7 +74,7 @@ static vpu_status check_layer(const config_layer *l, const target *t,
         return VPU_OK;
     return err_set(err, VPU_ERR_INVALID,
                    "%s: layer %s is of type MVCL: it is for the VPU already",
-                   t->binding.path, t->graph->type);
+                   t->layer.binding.path, t->graph->type);
 }
 
 /* --- writing ------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static vpu_status compare(const port_options *o, const target *from,
     const target *targets[2] = {&to, from};
     vpu_status st;
 
-    moved.xml = xml;
-    moved.n_more_xml = 0;
+    moved.bindings = &xml;
+    moved.n_bindings = 1;
     moved.layer = NULL;
     moved.source_dir = NULL;
     keep_params(&moved, r);
@@ -210,7 +210,7 @@ static vpu_status try_form(porting *s, port_form form, trial *out,
                                             .no_cache = s->o->t.no_cache,
                                             .limits = &s->o->t.compile};
     const port_job job = {.layer = s->layer,
-                          .request = &s->from.request,
+                          .request = &s->from.layer.request,
                           .graph = s->from.graph,
                           .source_dir = s->o->t.source_dir,
                           .compile = &compile,

@@ -233,9 +233,8 @@ int target_check(target_options *o, const cli_command *c, char *const *words,
 {
     if (!n_words)
         return cli_usage(c, "no binding file");
-    o->xml = words[0];
-    o->more_xml = words + 1;
-    o->n_more_xml = (uint32_t)n_words - 1;
+    o->bindings = (const char *const *)words;
+    o->n_bindings = (size_t)n_words;
     o->stick.release = o->strict;
     o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)
@@ -268,9 +267,9 @@ static vpu_status load_machine(const target_options *o, arena *a,
 /* The model's layer that was bound, if it is one alone. */
 static const config_model_layer *bound_layer(const target *t)
 {
-    for (size_t i = 0; i < t->model.n_layers; i++)
-        if (!strcmp(t->model.layers[i].name, t->graph->layer))
-            return &t->model.layers[i];
+    for (size_t i = 0; i < t->layer.model.n_layers; i++)
+        if (!strcmp(t->layer.model.layers[i].name, t->graph->layer))
+            return &t->layer.model.layers[i];
     return NULL;
 }
 
@@ -297,7 +296,7 @@ vpu_status target_check_params(const target_options *o, target *const *list,
 
     for (uint32_t p = 0; p < o->params.n && !st && look; p++)
         for (uint32_t k = 0; k < n; k++) {
-            graph_request one = list[k]->request;
+            graph_request one = list[k]->layer.request;
 
             one.params += p;
             one.n_params = 1;
@@ -308,16 +307,6 @@ vpu_status target_check_params(const target_options *o, target *const *list,
     return st;
 }
 
-static const char *type_to_bind(const target_options *o, const config_file *f)
-{
-    bool only = o->only_type && f->n_layers;
-
-    for (size_t i = 0; i < f->n_layers && only && o->layer; i++)
-        only = strcasecmp(f->layers[i].type, o->layer) &&
-               !strcasecmp(f->layers[i].type, f->layers[0].type);
-    return only ? NULL : o->layer;
-}
-
 /* What is compared with a stick is run as a stick runs it. */
 static graph_batch batch_of(const target_options *o)
 {
@@ -326,65 +315,36 @@ static graph_batch batch_of(const target_options *o)
     return o->offered & BACKEND_STICK ? GRAPH_BATCH_DEVICE : GRAPH_BATCH_WHOLE;
 }
 
-vpu_status target_read_binding(const target_options *o, arena *a,
-                               const log_sink *log, config_file *out,
-                               vpu_error *err)
+static graph_texts texts_of(const options_list *l)
 {
-    uint32_t n = 1 + o->n_more_xml;
-    config_file *files = arena_array(a, config_file, n);
-    vpu_status st = VPU_OK;
+    return (graph_texts){(const char *const *)l->items, l->n};
+}
 
-    for (uint32_t i = 0; i < n && !st; i++)
-        st = config_file_read(i ? o->more_xml[i - 1] : o->xml, a, log,
-                              o->strict, &files[i], err);
-    if (!st && n == 1)
-        *out = files[0];
-    else if (!st)
-        config_file_join(files, n, a, log, out);
-    return st;
+graph_layer_texts target_texts(const target_options *o)
+{
+    return (graph_layer_texts){.bindings = {o->bindings, o->n_bindings},
+                               .type = o->layer,
+                               .only_type = o->only_type,
+                               .number = o->binding,
+                               .shapes = texts_of(&o->shapes),
+                               .params = texts_of(&o->params),
+                               .blobs = texts_of(&o->blobs),
+                               .paddings = texts_of(&o->pads),
+                               .model = o->model,
+                               .at = o->at,
+                               .release = o->strict,
+                               .batch = batch_of(o)};
 }
 
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
-    graph_shape *shapes = arena_array(a, graph_shape, o->shapes.n + 1);
-    config_param *params = arena_array(a, config_param, o->params.n + 1);
-    config_blob *blobs = arena_array(a, config_blob, o->blobs.n + 1);
-    graph_padding *pads = arena_array(a, graph_padding, o->pads.n + 1);
-    graph_request q = {.binding = &t->binding,
-                       .at = o->at,
-                       .type = o->layer,
-                       .number = o->binding,
-                       .shapes = shapes,
-                       .n_shapes = o->shapes.n,
-                       .blobs = blobs,
-                       .n_blobs = o->blobs.n,
-                       .params = params,
-                       .n_params = o->params.n,
-                       .batch = batch_of(o),
-                       .paddings = pads,
-                       .n_paddings = o->pads.n};
+    const graph_layer_texts texts = target_texts(o);
     vpu_status st = load_machine(o, a, &t->desc, err);
 
     if (!st)
-        st = target_read_binding(o, a, log, &t->binding, err);
-    if (!st)
-        q.type = type_to_bind(o, &t->binding);
-    for (uint32_t i = 0; i < o->shapes.n && !st; i++)
-        st = graph_shape_parse(o->shapes.items[i], &shapes[i], err);
-    for (uint32_t i = 0; i < o->params.n && !st; i++)
-        st = graph_param_parse(o->params.items[i], a, &params[i], err);
-    for (uint32_t i = 0; i < o->pads.n && !st; i++)
-        st = graph_padding_parse(o->pads.items[i], &pads[i], err);
-    for (uint32_t i = 0; i < o->blobs.n && !st; i++)
-        st = graph_blob_read(o->blobs.items[i], a, &blobs[i], err);
-    if (!st && o->model) {
-        st = config_model_read(o->model, NULL, a, &t->model, err);
-        q.model = &t->model;
-    }
-    if (!st)
-        st = graph_bind(&q, a, log, &t->graph, err);
-    t->request = q;
+        st = graph_layer_bind(&texts, a, log, &t->layer, err);
+    t->graph = t->layer.graph;
     if (!st)
         st = target_check_params(o, &t, 1, a, err);
     if (!st)

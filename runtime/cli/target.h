@@ -5,16 +5,13 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
-#include "runtime/config/layer.h"
-#include "runtime/config/model.h"
-#include "runtime/graph/bind.h"
-#include "runtime/graph/graph.h"
+#include "runtime/graph/layer.h"
 
 /* As given on a command line. All-zero but for what target_init sets. */
 typedef struct {
-    const char *xml, *layer, *model, *at, *machine, *source_dir;
-    char *const *more_xml; /* binding files behind the first */
-    uint32_t n_more_xml;
+    const char *const *bindings; /* files, at least one */
+    size_t n_bindings;
+    const char *layer, *model, *at, *machine, *source_dir;
     options_list shapes, params, pads, inputs, blobs, sets, clang;
     uint32_t binding;  /* --binding; 0 = not given */
     int batch;         /* --batch: a graph_batch, or below 0: not given */
@@ -76,21 +73,17 @@ int target_check(target_options *o, const cli_command *c, char *const *words,
 
 /* A layer bound: what a backend runs. */
 typedef struct {
-    config_file binding;
-    config_model model;
+    graph_layer layer;
     mach_desc desc;
-    graph *graph;
+    graph *graph; /* layer.graph */
     /* "name=value": those given, then, of a single layer of a model, its own.
      */
     const char *const *params;
     uint32_t n_params;
-    graph_request request;
 } target;
 
-/* The binding files, joined. Errors of config_file_read. */
-vpu_status target_read_binding(const target_options *o, arena *a,
-                               const log_sink *log, config_file *out,
-                               vpu_error *err);
+/* The layer that the options describe, in their words. */
+graph_layer_texts target_texts(const target_options *o);
 /* Machine, binding, model, graph; everything in the arena. With o->offered the
  * parameters are looked at (target_check_params).
  * Errors of mach_desc_load, config_file_read, config_model_read, graph_bind,

@@ -291,8 +291,8 @@ static const char *source_text(dbg_session *s, const char *file)
     char *text;
     size_t n;
 
-    if (l && l->text && !strcmp(l->sources[0], file))
-        return l->text;
+    if (l && (l->text || l->given) && !strcmp(l->sources[0], file))
+        return l->text ? l->text : l->given;
     return file_read(file, MAX_SOURCE, s->scratch, &text, &n, NULL) ? NULL
                                                                     : text;
 }

@@ -256,6 +256,24 @@ static void summarise(run *x)
 
 /* --- cycles -------------------------------------------------------------- */
 
+vpu_status diff_rule_parse(const char *text, arena *a, diff_rule *out,
+                           vpu_error *err)
+{
+    static const char *const words[] = {"ulp", "abs", "rel", "nan", "zero"};
+    const char *eq = strchr(text, '=');
+    size_t n = eq ? (size_t)(eq - text) : 0;
+
+    *out = (diff_rule){0};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (n == strlen(words[k]) && !strncmp(text, words[k], n))
+            n = 0;
+    if (n && !memchr(text, ',', n)) {
+        out->output = arena_strndup(a, text, n);
+        text = eq + 1;
+    }
+    return diff_tolerance_parse(text, &out->tolerance, err);
+}
+
 double diff_slowdown(const diff_report *r)
 {
     return r->sides[0].cycles && r->sides[1].cycles

@@ -20,6 +20,13 @@ typedef struct {
     diff_tolerance tolerance;
 } diff_rule;
 
+/* "[OUT=]SPEC" with a SPEC of diff_tolerance_parse; the name in the arena. What
+ * stands before '=' is an output unless it is a word of a tolerance.
+ *
+ * VPU_ERR_INVALID  as diff_tolerance_parse */
+vpu_status diff_rule_parse(const char *text, arena *a, diff_rule *out,
+                           vpu_error *err);
+
 typedef struct {
     const char *id; /* as the user wrote it */
     const backend_ops *ops;

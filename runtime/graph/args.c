@@ -223,11 +223,13 @@ static bool is_flat(const scalar *x)
 static vpu_status take_number(const scalar *x, const char *text)
 {
     bool ok, fits;
+    int32_t integer = 0;
     float real;
 
     if (x->bind->kind == CONFIG_INT) {
         x->arg->kind = GRAPH_ARG_INT;
-        ok = config_number_int(text, &x->arg->integer, &fits);
+        ok = config_number_int(text, &integer, &fits);
+        x->arg->integer = integer;
         if (ok && !fits)
             return bad(x, "'%s' does not fit an integer of 32 bits", text);
         if (ok && config_number_float(text, &real) && real != truncf(real))
@@ -235,7 +237,7 @@ static vpu_status take_number(const scalar *x, const char *text)
                        "'%s' is no integer, but the binding has type=\"int\", "
                        "which would cut it to %d; bind it with type=\"float\" "
                        "and declare the kernel's argument float",
-                       text, (int)x->arg->integer);
+                       text, (int)integer);
     } else {
         x->arg->kind = GRAPH_ARG_FLOAT;
         ok = config_number_float(text, &x->arg->real) && isfinite(x->arg->real);

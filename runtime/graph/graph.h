@@ -41,7 +41,7 @@ typedef struct {
 typedef enum {
     GRAPH_ARG_BUFFER, /* global pointer */
     GRAPH_ARG_LOCAL,  /* local pointer with a size */
-    GRAPH_ARG_INT,    /* int32 scalar */
+    GRAPH_ARG_INT,    /* integer scalar; of a binding file int32 */
     GRAPH_ARG_FLOAT,  /* float32 scalar */
     /* A binding without a value. That is an error only if the kernel has such
      * an argument: the vendor's compiler never looks at the others. */
@@ -57,7 +57,7 @@ typedef struct {
     uint32_t items;  /* BUFFER: of the batch of whose items this is one; 0: all
                         of the tensor */
     uint32_t bytes;  /* LOCAL */
-    int32_t integer; /* INT */
+    int64_t integer; /* INT */
     bool converts;   /* INT: a float argument takes it as a float */
     float real;      /* FLOAT */
     bool written;    /* output or output_buffer binding */
@@ -77,8 +77,10 @@ typedef struct {
     const char *entry;        /* kernel function */
     const char *text;         /* built-in source, sources[0] is its name; or
                                  NULL */
-    const void *bin;          /* compiled kernel of ours in memory, or NULL;
-                                 sources[0] is its name; sim alone */
+    const char *given; /* OpenCL C of the user's that is in no file, sources[0]
+                          is its name; or NULL */
+    const void *bin;   /* compiled kernel of ours in memory, or NULL;
+                          sources[0] is its name; sim alone */
     size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;

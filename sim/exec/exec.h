@@ -11,6 +11,8 @@
 #ifndef VPU_SIM_EXEC_EXEC_H
 #define VPU_SIM_EXEC_EXEC_H
 
+#include <stdatomic.h>
+
 #include "base/log.h"
 #include "sim/compiler/kernel.h"
 #include "sim/exec/memory.h"
@@ -72,6 +74,9 @@ typedef struct exec_options {
     uint64_t seed;       /* of EXEC_RANDOM, EXEC_IN_RANDOM_TURN */
     uint64_t max_cycles; /* of one SHAVE, 0 = no limit */
     double timeout_s;    /* host seconds for a launch, 0 = no limit */
+    /* Set by another thread, which calls exec_threads_hurry then: the launch
+     * ends with VPU_ERR_STOPPED. NULL = nobody does. */
+    const atomic_bool *cancel;
     exec_overruns overruns;
     bool print_prefix; /* printf: which group and item, before each line */
 } exec_options;
@@ -155,7 +160,8 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs; an
  *                  observer needs something else (exec_meets); two timelines
  * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
-/* VPU_ERR_STOPPED  an observer ended it (exec_leave) */
+/* VPU_ERR_STOPPED  an observer ended it (exec_leave), or l->how.cancel is set
+ */
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
                     exec_result *result, vpu_error *err);
 /* From a callback of an observer with EXEC_NEED_ORDER: ends the launch there.

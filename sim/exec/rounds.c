@@ -4,6 +4,7 @@
 #include "sim/exec/interleave.h"
 #include "sim/exec/stuck.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,11 +41,19 @@ static void stop_shaves(rounds_launch *r)
         atomic_store(&r->shaves[i].wg.max_cycles, 0);
 }
 
+static bool is_cancelled(const rounds_launch *r)
+{
+    return r->launch->how.cancel && atomic_load(r->launch->how.cancel);
+}
+
 static void time_is_over(void *arg)
 {
     rounds_launch *r = arg;
 
-    r->timed_out = true;
+    if (is_cancelled(r))
+        r->cancelled = true;
+    else
+        r->timed_out = true;
     stop_shaves(r);
     for (uint32_t i = 0; i < r->n_shaves; i++)
         fault_interrupt(&r->shaves[i].scope);
@@ -68,9 +77,13 @@ static void start_threads(rounds_launch *r)
         r->launch->turns != EXEC_APART)
         n = 1;
     r->n_threads = r->threads ? n - 1 : 0; /* this thread works, too */
-    if (r->threads && r->launch->how.timeout_s > 0)
-        exec_threads_watch(r->threads, r->launch->how.timeout_s, time_is_over,
-                           r);
+    if (r->threads && (r->launch->how.timeout_s > 0 || r->launch->how.cancel))
+        exec_threads_watch(
+            r->threads,
+            r->launch->how.timeout_s > 0 ? r->launch->how.timeout_s : INFINITY,
+            time_is_over, r);
+    if (r->threads && is_cancelled(r))
+        exec_threads_hurry(r->threads);
 }
 
 static void stop_threads(rounds_launch *r)
@@ -89,6 +102,8 @@ static vpu_status describe_limit(const rounds_launch *r, const char *where,
     str who = {0};
     vpu_status st;
 
+    if (r->cancelled)
+        return err_set(err, VPU_ERR_STOPPED, "%s: cancelled", where);
     stuck_report(r->shaves, r->n_shaves, &who);
     if (r->timed_out)
         st = err_set(err, VPU_ERR_LIMIT,

@@ -40,7 +40,7 @@ typedef struct rounds_launch {
     mach_queue *next;
     bool faulted; /* refill said so */
     bool gave_up; /* a round was left undone */
-    atomic_bool timed_out;
+    atomic_bool timed_out, cancelled;
 } rounds_launch;
 
 /* With r's SHAVEs and r->next set up. rounds_end frees what there is, and gives

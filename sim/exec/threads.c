@@ -214,6 +214,14 @@ void exec_threads_watch(exec_threads *t, double after,
     pthread_mutex_unlock(&t->lock);
 }
 
+void exec_threads_hurry(exec_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->due = 0;
+    pthread_cond_signal(&t->sooner);
+    pthread_mutex_unlock(&t->lock);
+}
+
 void exec_threads_unwatch(exec_threads *t)
 {
     pthread_mutex_lock(&t->lock);

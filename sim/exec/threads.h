@@ -28,6 +28,9 @@ void exec_threads_join(exec_threads *t);
  * call any of these. Where no thread is to be had nobody watches. */
 void exec_threads_watch(exec_threads *t, double seconds,
                         void (*strike)(void *arg), void *arg);
+/* Strikes now, as if the time were over. From any thread; nothing where nothing
+ * is watched. */
+void exec_threads_hurry(exec_threads *t);
 /* strike has returned or will not be called. */
 void exec_threads_unwatch(exec_threads *t);
 

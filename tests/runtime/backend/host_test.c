@@ -334,7 +334,7 @@ static char *compile(const char *source)
     ck_assert(!file_write(c, text.data, text.n, &err));
     str_free(&text);
     ck_assert_int_eq(system(arena_printf(a,
-                                         "cc -w -shared -fPIC -Iruntime "
+                                         "cc -w -shared -fPIC -Iinclude/vpusim "
                                          "-o %s %s",
                                          so, c)),
                      0);

@@ -1,0 +1,652 @@
+/* libvpusim: OpenCL custom layers on a simulated Myriad X VPU, on a stick, or
+ * on whatever else can run them.
+ *
+ *   vpu_context   where things run: a backend with its options
+ *   vpu_program   OpenCL C as text, a file, or a compiled kernel
+ *   vpu_kernel    one kernel of a program: its arguments, its local memory
+ *   vpu_graph     tensors and operations; an operation is a kernel's launch, or
+ *                 a layer of a binding file
+ *   vpu_tensor    a graph's input, output, constant, or what lies between
+ *   vpu_result    what one run of a graph cost
+ *   vpu_findings  what the checkers have found in a graph's kernels
+ *   vpu_diff      two graphs' outputs, compared
+ *
+ * Errors. A function that can fail returns a vpu_status, 0 for success, and
+ * fills the caller's vpu_error, which may be NULL. Nothing else is changed
+ * then, and an object that would have been created is NULL. Every such function
+ * returns VPU_ERR_INVALID for a NULL where an object is needed, for a
+ * struct_size that no version of this header has, and for numbers that no enum
+ * here has; VPU_ERR_NOMEM when memory is short; each names its further errors.
+ *
+ * Ownership. What a function gives through its first argument, `out`, belongs
+ * to the caller and goes with the free function of its type, for which NULL is
+ * fine. Pointers that a function returns are borrowed from the object asked and
+ * live as long as it does, unless said otherwise. What is passed in is copied,
+ * unless said otherwise. A program and a graph keep their context alive, a
+ * result its graph: order of freeing does not matter.
+ *
+ * Threads. An object is used by one thread at a time; vpu_graph_cancel is the
+ * exception. Contexts are independent, and so are graphs and programs of one
+ * context. Callbacks come on the thread that called the library, or while that
+ * waits. Processes made with fork() cannot use objects of their parent.
+ *
+ * The library prints nothing, does not end the process and has no global state
+ * that a caller could see. While a graph runs on the simulator, SIGSEGV and
+ * SIGBUS have handlers of the library; what does not concern a kernel goes on
+ * to those that were there before. Environment: XDG_CACHE_HOME and HOME say
+ * where compiled kernels are kept, PATH where clang-19 is.
+ *
+ * Option structures begin with their size and are made by their _INIT macro;
+ * members that are 0 mean the default. Later versions append members. */
+#ifndef VPUSIM_VPU_H
+#define VPUSIM_VPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __GNUC__
+#define VPU_EXPORT __attribute__((visibility("default")))
+#else
+#define VPU_EXPORT
+#endif
+
+/* --- version -------------------------------------------------------------- */
+
+#define VPU_VERSION_MAJOR 0
+#define VPU_VERSION_MINOR 1
+#define VPU_VERSION_PATCH 0
+/* Counts up with each function, member or constant that is added here. */
+#define VPU_API_VERSION 1
+
+/* The library's version, "0.1.0"; the macros above are the header's. */
+VPU_EXPORT const char *vpu_version(void);
+/* The library's VPU_API_VERSION. */
+VPU_EXPORT uint32_t vpu_api_version(void);
+
+/* --- errors --------------------------------------------------------------- */
+
+/* A few words for a status; "unknown status" for numbers that are none. Never
+ * NULL. */
+VPU_EXPORT const char *vpu_status_text(vpu_status status);
+
+/* --- devices -------------------------------------------------------------- */
+
+typedef struct vpu_devices vpu_devices;
+
+/* Looks for whatever can run graphs now: the simulator, OpenCL devices, sticks.
+ * Where a backend has no device, one that is not usable says why. */
+VPU_EXPORT vpu_status vpu_devices_create(vpu_devices **out, vpu_error *err);
+VPU_EXPORT void vpu_devices_free(vpu_devices *devices);
+VPU_EXPORT size_t vpu_devices_count(const vpu_devices *devices);
+/* For vpu_context_options.backend: "sim", "opencl:0:1". NULL: i is too large;
+ * so of the functions below. */
+VPU_EXPORT const char *vpu_devices_id(const vpu_devices *devices, size_t i);
+VPU_EXPORT const char *vpu_devices_name(const vpu_devices *devices, size_t i);
+/* NULL: it is usable; else why not, and what to do about it. */
+VPU_EXPORT const char *vpu_devices_why_not(const vpu_devices *devices,
+                                           size_t i);
+
+/* --- contexts ------------------------------------------------------------- */
+
+typedef struct vpu_context vpu_context;
+
+/* What executes work-groups on the simulator. */
+typedef enum vpu_engine {
+    VPU_ENGINE_COMPILED = 1,   /* host code (default) */
+    VPU_ENGINE_INTERPRETED = 2 /* the SHAVE program, bundle by bundle: same
+                                  results, same cycles, much slower */
+} vpu_engine;
+
+/* How the simulator finds cycles. */
+typedef enum vpu_timing {
+    VPU_TIMING_FLOW = 1,        /* DDR bandwidth shared between flows (default)
+                                 */
+    VPU_TIMING_TRANSACTION = 2, /* every line of DDR an event; slower */
+    VPU_TIMING_NONE = 3         /* not at all: cycles are 0 */
+} vpu_timing;
+
+/* In which order the simulator runs work-groups. */
+typedef enum vpu_order {
+    VPU_ORDER_SEQUENTIAL = 1, /* default */
+    VPU_ORDER_REVERSE = 2,
+    VPU_ORDER_RANDOM = 3 /* by vpu_context_options.seed */
+} vpu_order;
+
+typedef enum vpu_log_level {
+    VPU_LOG_WARNING = 1,
+    VPU_LOG_NOTE = 2
+} vpu_log_level;
+
+typedef struct vpu_context_options {
+    size_t struct_size;
+    /* Where graphs run: "sim" (NULL, too), "usb", "usb:BUS-PORT",
+     * "usb:unix:PATH", "usb:tcp:ADDRESS:PORT", "opencl", "opencl:P:D",
+     * "opencl:NAME", "host:FILE.so", "replay:FILE", "npy:DIR", "null". */
+    const char *backend;
+    const char *machine;         /* file of a machine description; NULL = the
+                                    built-in one */
+    const char *const *settings; /* numbers of it, "KEY=VALUE" */
+    size_t n_settings;
+    uint32_t shaves;  /* to use; 0 = all of the machine's, of a stick 7 */
+    uint32_t threads; /* of the host; 0 = as many as it has. Nothing depends on
+                         it but time */
+    uint32_t engine;  /* vpu_engine, 0 = default; so the two below */
+    uint32_t timing;
+    uint32_t order;
+    uint64_t seed;
+    uint64_t max_cycles; /* of a SHAVE in a launch; 0 = 10 s of the device's
+                            time, UINT64_MAX = no limit */
+    double timeout; /* seconds of the host for a launch; 0 = 3600, below 0 =
+                       no limit */
+    uint32_t allow_overruns; /* 1: a write behind an array in local memory is
+                                logged; 0: it is a fault */
+    uint32_t no_cache;       /* 1: kernels are compiled anew */
+    const char *source_dir;  /* where .cl files of binding files are looked for
+                                first */
+    const char *const *build_options; /* for all kernels: "-DN=4", "-Iinclude"
+                                       */
+    size_t n_build_options;
+    const char *release;   /* refuse what this release of OpenVINO refuses,
+                              "2020.4"; NULL = log it */
+    const char *firmware;  /* of a stick that is not booted */
+    const char *xlink_log; /* file for every packet to and from a stick */
+    /* What is worth knowing and no error; NULL = nowhere. */
+    void (*log)(void *user, vpu_log_level level, const char *text);
+    /* Output of kernels' printf, in the order of the work-groups. */
+    void (*print)(void *user, const char *text, size_t n);
+    void *user; /* for both */
+} vpu_context_options;
+
+#ifdef __cplusplus
+#define VPU_OPTIONS_INIT_(type) {sizeof(type)}
+#else
+#define VPU_OPTIONS_INIT_(type) {.struct_size = sizeof(type)}
+#endif
+#define VPU_CONTEXT_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_context_options)
+
+/* What the context's backend can; bits. */
+typedef enum vpu_capability {
+    VPU_CAN_COUNT_CYCLES = 1, /* cycles, and SHAVEs to choose */
+    VPU_CAN_TRACE = 2,        /* timelines */
+    VPU_CAN_PROFILE = 4,      /* cycles by source line */
+    VPU_CAN_CHECK = 8,        /* vpu_graph_check */
+    VPU_CAN_SHARE = 16        /* vpu_tensor_data is the device's own memory */
+} vpu_capability;
+
+/* options NULL: the simulator, all defaults. Devices are not looked at yet.
+ *
+ * VPU_ERR_INVALID  no backend of that name; a setting that the machine does not
+ *                  have; more SHAVEs than it has
+ * VPU_ERR_IO, VPU_ERR_PARSE  of the machine description */
+VPU_EXPORT vpu_status vpu_context_create(vpu_context **out,
+                                         const vpu_context_options *options,
+                                         vpu_error *err);
+VPU_EXPORT void vpu_context_free(vpu_context *context);
+/* The id that it was created with. */
+VPU_EXPORT const char *vpu_context_backend(const vpu_context *context);
+/* Bits of vpu_capability. */
+VPU_EXPORT uint32_t vpu_context_capabilities(const vpu_context *context);
+
+/* --- programs and kernels ------------------------------------------------- */
+
+typedef struct vpu_program vpu_program;
+typedef struct vpu_kernel vpu_kernel;
+
+/* One of source and file. */
+typedef struct vpu_program_options {
+    size_t struct_size;
+    const char *source; /* OpenCL C */
+    const char *name;   /* of the source in messages, as of a file; NULL =
+                           "source.cl" */
+    const char *file;   /* a .cl, or a .bin that `vpu cc` has made */
+    const char *const *build_options; /* behind those of the context */
+    size_t n_build_options;
+} vpu_program_options;
+#define VPU_PROGRAM_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_program_options)
+
+/* Nothing is compiled yet.
+ *
+ * VPU_ERR_INVALID  neither source nor file, or both
+ * VPU_ERR_IO       the file cannot be read */
+VPU_EXPORT vpu_status vpu_program_create(vpu_program **out,
+                                         vpu_context *context,
+                                         const vpu_program_options *options,
+                                         vpu_error *err);
+VPU_EXPORT void vpu_program_free(vpu_program *program);
+
+/* The kernel of that name; NULL: the only one. Compiled when it is first asked
+ * for, and once. Borrowed from the program.
+ *
+ * VPU_ERR_COMPILE      the compiler's diagnostics; no such kernel (names those
+ *                      there are)
+ * VPU_ERR_UNSUPPORTED  what a VPU does not have
+ * VPU_ERR_PARSE        a damaged .bin
+ * VPU_ERR_LIMIT        compiling took too long, or too much memory
+ * VPU_ERR_IO           a file, or no clang-19 */
+VPU_EXPORT vpu_status vpu_program_kernel(vpu_program *program, const char *name,
+                                         const vpu_kernel **out,
+                                         vpu_error *err);
+
+VPU_EXPORT const char *vpu_kernel_name(const vpu_kernel *kernel);
+/* Work-items of dimension 0 that run as one, with vectors of so many elements;
+ * 1: the kernel is not vectorized. */
+VPU_EXPORT uint32_t vpu_kernel_vector_factor(const vpu_kernel *kernel);
+/* Why it is not vectorized, with file and line; NULL: it is. */
+VPU_EXPORT const char *vpu_kernel_not_vectorized(const vpu_kernel *kernel);
+/* Bytes of __local arrays in the source, without those of arguments. */
+VPU_EXPORT uint32_t vpu_kernel_local_bytes(const vpu_kernel *kernel);
+
+typedef enum vpu_space {
+    VPU_SPACE_VALUE = 1,    /* passed by value */
+    VPU_SPACE_GLOBAL = 2,   /* __global pointer: a tensor */
+    VPU_SPACE_CONSTANT = 3, /* __constant pointer: a tensor */
+    VPU_SPACE_LOCAL = 4     /* __local pointer: bytes of local memory */
+} vpu_space;
+
+VPU_EXPORT size_t vpu_kernel_argument_count(const vpu_kernel *kernel);
+/* In the order of the source; NULL, or 0: i is too large. */
+VPU_EXPORT const char *vpu_kernel_argument_name(const vpu_kernel *kernel,
+                                                size_t i);
+/* As in the source: "half*", "int". */
+VPU_EXPORT const char *vpu_kernel_argument_type(const vpu_kernel *kernel,
+                                                size_t i);
+/* A vpu_space. */
+VPU_EXPORT uint32_t vpu_kernel_argument_space(const vpu_kernel *kernel,
+                                              size_t i);
+
+/* --- graphs: tensors ------------------------------------------------------ */
+
+typedef struct vpu_graph vpu_graph;
+typedef struct vpu_tensor vpu_tensor;
+typedef struct vpu_operation vpu_operation;
+
+/* Element types. */
+typedef enum vpu_type {
+    VPU_F16 = 1, /* IEEE half: 2 bytes */
+    VPU_F32 = 2,
+    VPU_I32 = 3,
+    VPU_U8 = 4,
+    VPU_I8 = 5,
+    VPU_I16 = 6,
+    VPU_U16 = 7,
+    VPU_I64 = 8
+} vpu_type;
+
+/* Bytes of an element; 0: no such type. */
+VPU_EXPORT uint32_t vpu_type_bytes(uint32_t type);
+/* "f16", "f32" …; NULL: no such type. */
+VPU_EXPORT const char *vpu_type_name(uint32_t type);
+
+typedef enum vpu_role {
+    VPU_ROLE_INPUT = 1,    /* written by the caller */
+    VPU_ROLE_OUTPUT = 2,   /* read by the caller */
+    VPU_ROLE_CONSTANT = 3, /* given with the tensor */
+    VPU_ROLE_VIRTUAL = 4   /* between operations: shares its memory with others
+                              that are not needed at the same time */
+} vpu_role;
+
+#define VPU_MAX_RANK 6
+
+typedef struct vpu_tensor_options {
+    size_t struct_size;
+    const char *name; /* unique in the graph; NULL = "tensor<number>" */
+    uint32_t role;    /* vpu_role */
+    uint32_t type;    /* vpu_type */
+    uint32_t rank;    /* 1 .. VPU_MAX_RANK */
+    uint32_t dims[VPU_MAX_RANK]; /* outermost first: N, C, H, W; each > 0 */
+    const void *data;            /* of a constant: all elements, packed */
+} vpu_tensor_options;
+#define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
+
+VPU_EXPORT vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
+                                       vpu_error *err);
+VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
+
+/* A new tensor of the graph, borrowed from it.
+ *
+ * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
+ *                  which); a constant without data, others with; the graph is
+ *                  finalized
+ * VPU_ERR_LIMIT    more than 4 GiB */
+VPU_EXPORT vpu_status vpu_graph_tensor(vpu_graph *graph,
+                                       const vpu_tensor_options *options,
+                                       vpu_tensor **out, vpu_error *err);
+/* Tensors of a role, in the order they were made; NULL: there are not so many.
+ */
+VPU_EXPORT vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
+                                           size_t i);
+/* The tensor of that name, or, of a model, of the layer it comes from; NULL:
+ * there is none. */
+VPU_EXPORT vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
+                                              const char *name);
+
+VPU_EXPORT const char *vpu_tensor_name(const vpu_tensor *tensor);
+VPU_EXPORT uint32_t vpu_tensor_role(const vpu_tensor *tensor);
+VPU_EXPORT uint32_t vpu_tensor_type(const vpu_tensor *tensor);
+VPU_EXPORT uint32_t vpu_tensor_rank(const vpu_tensor *tensor);
+/* 0: i is not below the rank. */
+VPU_EXPORT uint32_t vpu_tensor_dim(const vpu_tensor *tensor, uint32_t i);
+VPU_EXPORT size_t vpu_tensor_bytes(const vpu_tensor *tensor);
+
+/* The contents of an input, for the runs that follow; bytes: vpu_tensor_bytes.
+ *
+ * VPU_ERR_INVALID   the tensor is no input
+ * VPU_ERR_MISMATCH  another number of bytes */
+VPU_EXPORT vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
+                                       size_t bytes, vpu_error *err);
+/* An input's contents from a description: "zeros", "ramp", "random:SEED", or a
+ * file "NAME.npy" of its shape and element type.
+ *
+ * VPU_ERR_INVALID   none of these; no input
+ * VPU_ERR_MISMATCH  the file has another shape or element type
+ * VPU_ERR_IO, VPU_ERR_PARSE  of the file */
+VPU_EXPORT vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
+                                      vpu_error *err);
+/* The contents of an output after a run, or of an input.
+ *
+ * VPU_ERR_INVALID   neither an input nor an output; nothing was run yet
+ * VPU_ERR_MISMATCH  another number of bytes */
+VPU_EXPORT vpu_status vpu_tensor_read(vpu_tensor *tensor, void *data,
+                                      size_t bytes, vpu_error *err);
+/* An input's or output's memory, for reading and writing in place between runs,
+ * from vpu_graph_finalize on and as long as the graph lives; NULL else. With
+ * VPU_CAN_SHARE runs work on it directly, else they copy from and to it. */
+VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
+/* Into a file NAME.npy, whole or not at all. VPU_ERR_IO, and as
+ * vpu_tensor_read. */
+VPU_EXPORT vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
+                                      vpu_error *err);
+
+/* --- graphs: operations --------------------------------------------------- */
+
+typedef struct vpu_launch_options {
+    size_t struct_size;
+    const char *name;   /* of the operation; NULL = the kernel's */
+    uint32_t global[3]; /* work-items of each dimension; 0 = 1 */
+    uint32_t local[3]; /* of a work-group, dividing them. All 0: what the kernel
+                          requires, else of dimension 0 the largest divisor up
+                          to 512 that whole vectors fill and that leaves a
+                          work-group for each SHAVE */
+    uint32_t max_shaves; /* 0 = no limit */
+} vpu_launch_options;
+#define VPU_LAUNCH_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_launch_options)
+
+/* A launch of a kernel, behind the operations that are there. Its arguments are
+ * set by the functions below before the graph is finalized. The program must be
+ * of the graph's context; the graph keeps it.
+ *
+ * VPU_ERR_INVALID  sizes that do not divide, or not the kernel's required ones;
+ *                  a program of another context; the graph is finalized */
+VPU_EXPORT vpu_status vpu_graph_add_kernel(vpu_graph *graph,
+                                           const vpu_kernel *kernel,
+                                           const vpu_launch_options *options,
+                                           vpu_operation **out, vpu_error *err);
+/* Arguments by name; each message names the argument and its type.
+ *
+ * VPU_ERR_INVALID   no such argument (names one like it); a value that its type
+ *                   does not hold; a tensor of another graph; the graph is
+ *                   finalized
+ * VPU_ERR_MISMATCH  an argument of another kind; elements of another type */
+VPU_EXPORT vpu_status vpu_operation_set_tensor(vpu_operation *operation,
+                                               const char *argument,
+                                               vpu_tensor *tensor,
+                                               vpu_error *err);
+/* Any integer type. */
+VPU_EXPORT vpu_status vpu_operation_set_integer(vpu_operation *operation,
+                                                const char *argument,
+                                                int64_t value, vpu_error *err);
+/* half and float; rounded to nearest. */
+VPU_EXPORT vpu_status vpu_operation_set_real(vpu_operation *operation,
+                                             const char *argument, double value,
+                                             vpu_error *err);
+/* Bytes of local memory of each work-group. */
+VPU_EXPORT vpu_status vpu_operation_set_local(vpu_operation *operation,
+                                              const char *argument,
+                                              uint32_t bytes, vpu_error *err);
+
+/* A layer of a binding file, as `vpu run` takes it: the first kind of options
+ * says which, then either shapes by hand or a model. */
+typedef struct vpu_layer_options {
+    size_t struct_size;
+    const char *name;            /* of the operation; NULL = the layer's type */
+    const char *const *bindings; /* files; several count as one */
+    size_t n_bindings;
+    const char *layer;         /* type; NULL = the only one there is */
+    uint32_t number;           /* which CustomLayer of that type, from 1; 0 =
+                                  the one that the vendor's compiler takes */
+    const char *const *shapes; /* "in0=1x3x64x64", "out0=1x3x32x32:f32" */
+    size_t n_shapes;
+    const char *const *params; /* "NAME=VALUE" */
+    size_t n_params;
+    const char *const *blobs; /* "NAME=FILE.npy", for Data */
+    size_t n_blobs;
+    const char *const *paddings; /* "in0=LEFT,RIGHT,TOP,BOTTOM", of SimpleGPU */
+    size_t n_paddings;
+    const char *model;      /* an OpenVINO IR, instead of shapes */
+    const char *at;         /* its layer; NULL = all of bound types */
+    uint32_t batch_by_item; /* 1: a stage runs once for each item of a
+                               batch, as on a stick; 0: once */
+    /* Tensors of the graph to take for inputs 0, 1 …, whose shapes count then,
+     * and for the output; NULL = a new one. */
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *output;
+    uint32_t virtual_output; /* 1: what is new between operations is
+                                VPU_ROLE_VIRTUAL; 0: VPU_ROLE_OUTPUT */
+} vpu_layer_options;
+#define VPU_LAYER_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_layer_options)
+
+/* New inputs and outputs are called "in0", "out0" …; where the graph has such
+ * names already, "NAME.in0".
+ *
+ * VPU_ERR_INVALID, VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT,
+ * VPU_ERR_IO  the binding, the model and the shapes do not fit, and why
+ * VPU_ERR_MISMATCH  the output is of another shape */
+VPU_EXPORT vpu_status vpu_graph_add_layer(vpu_graph *graph,
+                                          const vpu_layer_options *options,
+                                          vpu_operation **out, vpu_error *err);
+/* What is bound to the operation: of a layer its inputs and outputs, of a
+ * kernel the tensors that it reads alone, and those it may write. NULL: there
+ * are not so many. */
+VPU_EXPORT vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
+VPU_EXPORT vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
+VPU_EXPORT const char *vpu_operation_name(const vpu_operation *operation);
+
+/* --- running -------------------------------------------------------------- */
+
+typedef struct vpu_result vpu_result;
+
+/* Verifies the graph, plans its memory, opens the device. Nothing can be added
+ * then.
+ *
+ * VPU_ERR_INVALID      no operation; an argument that is not set; a tensor that
+ *                      is read before anything writes it, an output that
+ *                      nothing writes (message: which)
+ * VPU_ERR_UNSUPPORTED  the backend cannot run it, and why
+ * VPU_ERR_IO           no device, and what was looked for
+ * VPU_ERR_COMPILE, VPU_ERR_MISMATCH, VPU_ERR_LIMIT  of the kernels, and of the
+ *                      device's memory */
+VPU_EXPORT vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
+
+/* How the memory of virtual tensors is shared, in bytes; 0 before
+ * vpu_graph_finalize. Backends without VPU_CAN_SHARE do not share. */
+typedef struct vpu_memory_use {
+    size_t struct_size;
+    uint64_t apart; /* all of them side by side */
+    uint64_t bound; /* the largest sum of those needed at one time: no plan can
+                       take less */
+    uint64_t planned; /* what they take */
+} vpu_memory_use;
+#define VPU_MEMORY_USE_INIT VPU_OPTIONS_INIT_(vpu_memory_use)
+
+VPU_EXPORT vpu_status vpu_graph_memory(const vpu_graph *graph,
+                                       vpu_memory_use *out, vpu_error *err);
+/* The plan as text, or as an SVG picture of addresses over time. Borrowed;
+ * NULL before vpu_graph_finalize. */
+VPU_EXPORT const char *vpu_graph_memory_text(vpu_graph *graph);
+VPU_EXPORT const char *vpu_graph_memory_svg(vpu_graph *graph);
+
+typedef struct vpu_run_options {
+    size_t struct_size;
+    const char *trace;      /* file for the timeline: Perfetto's format */
+    const char *trace_json; /* the same for chrome://tracing */
+    const char *vcd;        /* the same as a value change dump */
+    uint32_t profile;       /* 1: cycles by source line, in vpu_result_json; on
+                               the interpreter: the context needs
+                               VPU_ENGINE_INTERPRETED */
+} vpu_run_options;
+#define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
+
+/* Runs all operations once, in the order they were added. options may be NULL,
+ * and so may `out`, for those who want no figures.
+ *
+ * VPU_ERR_INVALID      not finalized; an input that was never written
+ * VPU_ERR_FAULT, VPU_ERR_UNDEFINED  of a kernel (names kernel, work-group,
+ * line, buffer) VPU_ERR_LIMIT        cycles, time or local memory
+ * VPU_ERR_STOPPED      vpu_graph_cancel
+ * VPU_ERR_UNSUPPORTED  a timeline or a profile that the backend does not offer
+ * VPU_ERR_IO           the device, or a file */
+VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
+                                    const vpu_run_options *options,
+                                    vpu_result **out, vpu_error *err);
+/* From any thread: a run that is under way ends soon, with VPU_ERR_STOPPED. The
+ * graph can be run again. Nothing happens where none is. */
+VPU_EXPORT void vpu_graph_cancel(vpu_graph *graph);
+
+VPU_EXPORT void vpu_result_free(vpu_result *result);
+/* Of all launches; 0: the backend counts none. */
+VPU_EXPORT uint64_t vpu_result_cycles(const vpu_result *result);
+/* On the device; where it has no clock, on the host's. */
+VPU_EXPORT double vpu_result_seconds(const vpu_result *result);
+/* Launches: those of the operations, with conversions between them. */
+VPU_EXPORT size_t vpu_result_launch_count(const vpu_result *result);
+VPU_EXPORT const char *vpu_result_launch_name(const vpu_result *result,
+                                              size_t i);
+VPU_EXPORT uint64_t vpu_result_launch_cycles(const vpu_result *result,
+                                             size_t i);
+VPU_EXPORT double vpu_result_launch_seconds(const vpu_result *result, size_t i);
+/* The report of `vpu run`, as text and as JSON (docs/formats.md). Borrowed;
+ * NULL: no memory. */
+VPU_EXPORT const char *vpu_result_text(vpu_result *result);
+VPU_EXPORT const char *vpu_result_json(vpu_result *result);
+/* A number of the JSON report by its path: "total_cycles",
+ * "stages.0.by_cause.issue". Booleans are 0 and 1.
+ *
+ * VPU_ERR_INVALID  there is no number (message: what there is instead) */
+VPU_EXPORT vpu_status vpu_result_counter(vpu_result *result, const char *path,
+                                         double *out, vpu_error *err);
+/* All such paths, in the order of the report; NULL: i is too large. */
+VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
+
+/* --- pictures ------------------------------------------------------------- */
+
+typedef struct vpu_picture_options {
+    size_t struct_size;
+    const char *png, *svg;  /* files to write, one or both */
+    uint32_t width, height; /* 0 = 1600, and as high as the rows */
+    uint32_t dark;          /* 1: light on dark */
+} vpu_picture_options;
+#define VPU_PICTURE_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_picture_options)
+
+/* The timeline in a trace file as a picture.
+ *
+ * VPU_ERR_INVALID  no file to write; larger than 16384 pixels
+ * VPU_ERR_PARSE    not a trace
+ * VPU_ERR_IO       the trace, a file, no font */
+VPU_EXPORT vpu_status vpu_picture_write(const char *trace,
+                                        const vpu_picture_options *options,
+                                        vpu_error *err);
+
+/* --- checking ------------------------------------------------------------- */
+
+typedef struct vpu_findings vpu_findings;
+
+typedef struct vpu_check_options {
+    size_t struct_size;
+    const char *checks;    /* as of `vpu check --checks`; NULL = "default" */
+    uint32_t max_findings; /* errors, and notes; 0 = 100 */
+    uint32_t orders;       /* 1: tries other orders of work-groups, too */
+} vpu_check_options;
+#define VPU_CHECK_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_check_options)
+
+/* Looks at everything the kernels do with the inputs that are there. The
+ * graph's outputs do not change. Findings are no error.
+ *
+ * VPU_ERR_INVALID      not finalized, an input never written, no such checker
+ * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK */
+VPU_EXPORT vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
+                                      const vpu_check_options *options,
+                                      vpu_error *err);
+VPU_EXPORT void vpu_findings_free(vpu_findings *findings);
+VPU_EXPORT size_t vpu_findings_count(const vpu_findings *findings);
+/* Those that are no notes. */
+VPU_EXPORT size_t vpu_findings_error_count(const vpu_findings *findings);
+/* Of finding i; NULL, or 0: i is too large, or there is none. */
+VPU_EXPORT const char *vpu_findings_checker(const vpu_findings *findings,
+                                            size_t i);
+VPU_EXPORT const char *vpu_findings_text(const vpu_findings *findings,
+                                         size_t i);
+VPU_EXPORT const char *vpu_findings_kernel(const vpu_findings *findings,
+                                           size_t i);
+VPU_EXPORT const char *vpu_findings_file(const vpu_findings *findings,
+                                         size_t i);
+VPU_EXPORT uint32_t vpu_findings_line(const vpu_findings *findings, size_t i);
+/* How often it happened. */
+VPU_EXPORT uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
+/* 1: a note, no error. */
+VPU_EXPORT uint32_t vpu_findings_is_note(const vpu_findings *findings,
+                                         size_t i);
+/* All of them, as `vpu check` prints them: text, JSON, SARIF. */
+VPU_EXPORT const char *vpu_findings_report(vpu_findings *findings);
+VPU_EXPORT const char *vpu_findings_json(vpu_findings *findings);
+VPU_EXPORT const char *vpu_findings_sarif(vpu_findings *findings);
+
+/* --- comparing ------------------------------------------------------------ */
+
+typedef struct vpu_diff vpu_diff;
+
+typedef struct vpu_diff_options {
+    size_t struct_size;
+    /* "ulp=2,abs=1e-3,rel=0.01", "out0=ulp=4", as of `vpu diff --tolerance`;
+     * none = exact. The last one for an output counts. */
+    const char *const *tolerances;
+    size_t n_tolerances;
+    uint32_t outputs_only; /* 1: nothing between launches is compared */
+    const char *heat_map;  /* file for a picture (PNG) of the first tensor that
+                              differs */
+} vpu_diff_options;
+#define VPU_DIFF_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_diff_options)
+
+/* Runs both graphs, which have inputs and outputs of the same names and shapes,
+ * with the inputs of `graph`, and compares: `reference` is what should be. Each
+ * runs in its context; elements that differ are traced back to their
+ * work-group. That they differ is no error.
+ *
+ * VPU_ERR_MISMATCH  inputs or outputs are others
+ * VPU_ERR_INVALID   a tolerance; an input never written; no operations
+ * else              of the two backends, "a: " or "b: " in front */
+VPU_EXPORT vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
+                                      vpu_graph *reference,
+                                      const vpu_diff_options *options,
+                                      vpu_error *err);
+VPU_EXPORT void vpu_diff_free(vpu_diff *diff);
+/* 1: all is equal within the tolerances. */
+VPU_EXPORT uint32_t vpu_diff_equal(const vpu_diff *diff);
+/* Elements beyond the tolerance, of all tensors compared. */
+VPU_EXPORT uint64_t vpu_diff_count(const vpu_diff *diff);
+/* One line; the whole report as `vpu diff` prints it; as JSON. */
+VPU_EXPORT const char *vpu_diff_summary(const vpu_diff *diff);
+VPU_EXPORT const char *vpu_diff_text(vpu_diff *diff);
+VPU_EXPORT const char *vpu_diff_json(vpu_diff *diff);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

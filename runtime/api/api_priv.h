@@ -1,0 +1,155 @@
+/* What the parts of libvpusim share: its objects. Private to runtime/api.
+ *
+ * Each object has an arena of its own, in which it lies itself. Whatever may
+ * allocate runs under oom_guard: when memory is short, an object that was being
+ * made goes with its arena, and one that was there is as it was. */
+#ifndef VPU_RUNTIME_API_API_PRIV_H
+#define VPU_RUNTIME_API_API_PRIV_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "include/vpusim/vpu.h"
+#include "runtime/backend/backend.h"
+#include "runtime/graph/graph.h"
+
+/* --- options -------------------------------------------------------------- */
+
+/* *to, `size` bytes, from the caller's structure, which begins with its own
+ * size; what that lacks is 0. `given` NULL: all 0.
+ *
+ * VPU_ERR_INVALID  of a newer header, or no size at all */
+vpu_status api_take_options(void *to, size_t size, const void *given,
+                            const char *type, vpu_error *err);
+/* VPU_ERR_INVALID: p is NULL; the message names the argument. */
+vpu_status api_need(const void *p, const char *what, vpu_error *err);
+/* VPU_ERR_INVALID: the number is above the enum's last. */
+vpu_status api_check_enum(uint32_t value, uint32_t last, const char *what,
+                          vpu_error *err);
+/* Both as texts of the arena. */
+const char *const *api_copy_list(arena *a, const char *const *list, size_t n);
+
+/* --- objects -------------------------------------------------------------- */
+
+struct vpu_context {
+    atomic_uint refs; /* of the user, and of what was made in it */
+    arena *arena;
+    const char *id;
+    const backend_ops *ops;
+    const char *device; /* part of id */
+    mach_desc desc;
+    child_limits compile;
+    backend_stick_options stick;
+    config_release release;
+    backend_config cfg; /* for graphs: all but what is a graph's own */
+    log_sink log;
+    void (*log_user)(void *user, vpu_log_level level, const char *text);
+    void *user;
+};
+
+vpu_context *api_context_keep(vpu_context *c);
+
+struct vpu_kernel {
+    vpu_program *program;
+    const char *asked; /* by this name; NULL: for the only one */
+    sim_kernel *compiled;
+    struct vpu_kernel *next;
+};
+
+struct vpu_program {
+    atomic_uint refs;
+    arena *arena;
+    vpu_context *context;
+    const char *source, *path; /* source NULL: path is a file */
+    const char *const *options;
+    uint32_t n_options;
+    vpu_kernel *kernels; /* those that were asked for */
+};
+
+vpu_program *api_program_keep(vpu_program *p);
+
+struct vpu_tensor {
+    vpu_graph *graph;
+    const char *name, *label; /* label: of a model's layer; or NULL */
+    uint32_t role, type, rank;
+    uint32_t dims[VPU_MAX_RANK];
+    uint32_t buffer; /* of the graph */
+    uint64_t bytes;
+    void *memory; /* inputs and outputs: their contents, malloc'ed; when the
+                     graph is open and its device shares, the device's */
+    bool written; /* an input that has contents */
+};
+
+struct vpu_operation {
+    vpu_graph *graph;
+    const char *name;
+    const vpu_kernel *kernel; /* NULL: a layer */
+    uint32_t launch;          /* of a kernel */
+    bool *set;                /* of a kernel: by argument */
+    vpu_tensor **inputs, **outputs;
+    size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
+    struct vpu_operation *next;
+};
+
+/* A tensor of the graph for each of its buffers that the user can see. */
+struct vpu_graph {
+    atomic_uint refs; /* of the user, and of results */
+    arena *arena;
+    vpu_context *context;
+    graph g;
+    size_t buffers_cap, launches_cap;
+    vpu_tensor **tensors; /* by buffer; NULL: not the user's */
+    size_t n_tensors, tensors_cap;
+    vpu_program **programs; /* kept */
+    size_t n_programs, programs_cap;
+    vpu_operation *operations, **last_operation;
+    uint32_t n_operations;
+    bool sealed; /* verified; nothing is added any more */
+    bool ran;    /* outputs have contents */
+    backend_config cfg;
+    backend open; /* ops NULL: it is not */
+    atomic_bool cancel;
+    vpu_result *latest; /* which reads the figures of launches from the open
+                           backend; NULL: none does */
+};
+
+/* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
+ * backend. */
+vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
+/* VPU_ERR_INVALID: it is sealed. */
+vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
+/* A new buffer, with a tensor of the user's or, without a role, none. The name
+ * is as wanted, or with `of` and a dot in front when it is taken. */
+typedef struct {
+    const char *name, *of, *label;
+    uint32_t role; /* 0: not the user's */
+    graph_buffer buffer;
+} api_new_tensor;
+vpu_tensor *api_graph_add_buffer(vpu_graph *g, const api_new_tensor *n);
+vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name);
+/* One more of the layers and types that reports name. */
+void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
+void api_operation_reads(vpu_operation *op, vpu_tensor *t);
+void api_operation_writes(vpu_operation *op, vpu_tensor *t);
+graph_launch *api_graph_add_launch(vpu_graph *g);
+/* VPU_ERR_INVALID: an input was never written. */
+vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
+/* Contents of buffer i, where it is an input; else NULL. */
+const void *api_graph_input(const vpu_graph *g, uint32_t i);
+
+vpu_graph *api_graph_keep(vpu_graph *g);
+
+/* result.c: what the latest result still reads from the backend becomes its
+ * own, since the backend runs again or is closed. */
+void api_result_settle(vpu_graph *g);
+/* Of a run that has just ended: r is as backend_run left it. */
+typedef struct {
+    vpu_graph *graph;
+    const backend_result *results;
+    bool profiled;
+} api_run;
+vpu_status api_result_create(vpu_result **out, const api_run *run,
+                             vpu_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+/* Contexts: a backend and how graphs run on it. */
+#include <math.h>
+#include <string.h>
+
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+#include "sim/compiler/front/budget.h"
+
+enum { DEFAULT_TIMEOUT_S = 3600, DEFAULT_DEVICE_S = 10 };
+
+typedef struct {
+    const vpu_context_options *o;
+    arena *a;
+    vpu_context *made;
+} making;
+
+static void tell(void *user, log_level level, const char *text)
+{
+    const vpu_context *c = user;
+
+    c->log_user(c->user, level == LOG_WARNING ? VPU_LOG_WARNING : VPU_LOG_NOTE,
+                text);
+}
+
+/* Each number of the options as an internal enum counts it: from 0, which is
+ * the default. */
+static uint32_t or_first(uint32_t value)
+{
+    return value ? value - 1 : 0;
+}
+
+static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
+{
+    vpu_status st =
+        api_check_enum(o->engine, VPU_ENGINE_INTERPRETED, "engine", err);
+
+    if (!st)
+        st = api_check_enum(o->timing, VPU_TIMING_NONE, "timing", err);
+    if (!st)
+        st = api_check_enum(o->order, VPU_ORDER_RANDOM, "order", err);
+    if (!st && isnan(o->timeout))
+        st = err_set(err, VPU_ERR_INVALID, "timeout is no number");
+    if (!st && o->n_settings)
+        st = api_need(o->settings, "settings", err);
+    if (!st && o->n_build_options)
+        st = api_need(o->build_options, "build_options", err);
+    return st;
+}
+
+static vpu_status load_machine(vpu_context *c, const vpu_context_options *o,
+                               vpu_error *err)
+{
+    vpu_status st = mach_desc_load(o->machine, c->arena, &c->desc, err);
+
+    for (size_t i = 0; i < o->n_settings && !st; i++)
+        st = mach_desc_set(&c->desc, c->arena,
+                           arena_strdup(c->arena, o->settings[i]), err);
+    if (!st && o->shaves > c->desc.num_shaves)
+        st = err_set(err, VPU_ERR_INVALID, "shaves is %u: the machine has %llu",
+                     o->shaves, (unsigned long long)c->desc.num_shaves);
+    return st;
+}
+
+static exec_options how_of(const vpu_context *c, const vpu_context_options *o)
+{
+    exec_options how = {.n_shaves = o->shaves,
+                        .n_threads = o->threads,
+                        .engine = (exec_engine)or_first(o->engine),
+                        .timing = (exec_timing)or_first(o->timing),
+                        .order = (exec_order)or_first(o->order),
+                        .seed = o->seed,
+                        .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
+                                                      : EXEC_OVERRUN_FAULT,
+                        .timeout_s = o->timeout > 0   ? o->timeout
+                                     : o->timeout < 0 ? 0
+                                                      : DEFAULT_TIMEOUT_S};
+
+    how.max_cycles = o->max_cycles == UINT64_MAX ? 0
+                     : o->max_cycles
+                         ? o->max_cycles
+                         : c->desc.clk_mhz * 1000000 * DEFAULT_DEVICE_S;
+    return how;
+}
+
+static void set_up_backend(vpu_context *c, const vpu_context_options *o)
+{
+    arena *a = c->arena;
+
+    c->compile = budget_or_default(NULL);
+    c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
+                                       .log = arena_strdup(a, o->xlink_log),
+                                       .release = c->release,
+                                       .n_shaves = o->shaves};
+    c->log = (log_sink){.line = tell, .user = c};
+    c->cfg = (backend_config){
+        .device = c->device,
+        .source_dir = arena_strdup(a, o->source_dir),
+        .compile = {.options =
+                        api_copy_list(a, o->build_options, o->n_build_options),
+                    .n_options = (uint32_t)o->n_build_options,
+                    .no_cache = o->no_cache,
+                    .limits = &c->compile},
+        .how = how_of(c, o),
+        .desc = &c->desc,
+        .log = o->log ? &c->log : NULL,
+        .print = o->print,
+        .print_user = o->user,
+        .stick = &c->stick};
+}
+
+static vpu_status make_context(void *user, vpu_error *err)
+{
+    making *m = user;
+    const vpu_context_options *o = m->o;
+    vpu_context *c;
+    vpu_status st;
+
+    m->a = arena_create(0);
+    m->made = c = arena_new(m->a, vpu_context);
+    atomic_init(&c->refs, 1);
+    c->arena = m->a;
+    c->id = arena_strdup(m->a, o->backend ? o->backend : "sim");
+    c->log_user = o->log;
+    c->user = o->user;
+    st = backend_find(c->id, &c->ops, &c->device, err);
+    if (!st && o->release)
+        st = config_release_parse(o->release, &c->release)
+                 ? VPU_OK
+                 : err_set(err, VPU_ERR_INVALID,
+                           "release '%s' is not one of 2019R3 to 2022.3",
+                           o->release);
+    if (!st)
+        st = load_machine(c, o, err);
+    if (!st)
+        set_up_backend(c, o);
+    return st;
+}
+
+vpu_status vpu_context_create(vpu_context **out,
+                              const vpu_context_options *options,
+                              vpu_error *err)
+{
+    vpu_context_options o;
+    making m = {.o = &o};
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_take_options(&o, sizeof o, options, "vpu_context_options", err);
+    if (!st)
+        st = check_options(&o, err);
+    if (!st)
+        st = oom_guard(make_context, &m, err);
+    if (st)
+        arena_destroy(m.a);
+    else
+        *out = m.made;
+    return st;
+}
+
+vpu_context *api_context_keep(vpu_context *c)
+{
+    atomic_fetch_add(&c->refs, 1);
+    return c;
+}
+
+void vpu_context_free(vpu_context *context)
+{
+    if (context && atomic_fetch_sub(&context->refs, 1) == 1)
+        arena_destroy(context->arena);
+}
+
+const char *vpu_context_backend(const vpu_context *context)
+{
+    return context ? context->id : NULL;
+}
+
+uint32_t vpu_context_capabilities(const vpu_context *context)
+{
+    static const struct {
+        uint32_t extras, can;
+    } rows[] = {{BACKEND_MACHINE, VPU_CAN_COUNT_CYCLES},
+                {BACKEND_TRACE, VPU_CAN_TRACE},
+                {BACKEND_OBSERVE, VPU_CAN_PROFILE},
+                {BACKEND_ORDER, VPU_CAN_CHECK},
+                {BACKEND_INSPECT, VPU_CAN_SHARE}};
+    uint32_t extras = context ? backend_extras(context->ops) : 0, can = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (extras & rows[i].extras)
+            can |= rows[i].can;
+    return can;
+}

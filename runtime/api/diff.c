@@ -1,0 +1,190 @@
+/* Two graphs compared. */
+#include <string.h>
+
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+#include "runtime/diff/report.h"
+
+struct vpu_diff {
+    arena *arena;
+    vpu_graph *graphs[2];
+    diff_report report;
+    const char *text, *json; /* NULL: not made yet */
+};
+
+typedef struct {
+    vpu_graph *graphs[2];
+    const vpu_diff_options *o;
+    arena *a;
+    backend_config cfg[2];
+    vpu_diff *made;
+} comparing;
+
+/* For each buffer of the second graph, the contents of the graph's input of
+ * that name.
+ */
+static vpu_status pair_inputs(const comparing *c, void **inputs, vpu_error *err)
+{
+    const vpu_graph *b = c->graphs[1];
+
+    for (uint32_t i = 0; i < b->g.n_buffers; i++) {
+        const graph_buffer *x = &b->g.buffers[i];
+        const vpu_tensor *t;
+
+        if (x->role != GRAPH_INPUT)
+            continue;
+        t = vpu_graph_tensor_named(c->graphs[0], x->name);
+        if (!t || t->role != VPU_ROLE_INPUT || t->bytes != x->bytes)
+            return err_set(err, VPU_ERR_MISMATCH,
+                           "the reference has an input %s of %llu bytes, the "
+                           "graph has %s",
+                           x->name, (unsigned long long)x->bytes,
+                           t ? "another tensor of that name" : "none");
+        inputs[i] = t->memory;
+    }
+    return VPU_OK;
+}
+
+static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
+{
+    for (int k = 0; k < 2; k++) {
+        const vpu_graph *g = c->graphs[k];
+        void **inputs = arena_array(c->a, void *, g->g.n_buffers + 1);
+
+        for (uint32_t i = 0; i < g->g.n_buffers && !k; i++)
+            if (api_graph_input(g, i))
+                inputs[i] = g->tensors[i]->memory;
+        if (k) {
+            vpu_status st = pair_inputs(c, inputs, err);
+
+            if (st)
+                return st;
+        }
+        c->cfg[k] = g->context->cfg;
+        sides[k] = (diff_side){.id = g->context->id,
+                               .ops = g->context->ops,
+                               .cfg = &c->cfg[k],
+                               .graph = &g->g,
+                               .inputs = inputs};
+    }
+    return VPU_OK;
+}
+
+static vpu_status compare_graphs(void *user, vpu_error *err)
+{
+    comparing *c = user;
+    const vpu_diff_options *o = c->o;
+    diff_side sides[2];
+    diff_rule *rules;
+    vpu_status st = VPU_OK;
+
+    c->a = arena_create(0);
+    c->made = arena_new(c->a, vpu_diff);
+    c->made->arena = c->a;
+    rules = arena_array(c->a, diff_rule, o->n_tolerances + 1);
+    for (size_t i = 0; i < o->n_tolerances && !st; i++)
+        st = diff_rule_parse(o->tolerances[i], c->a, &rules[i], err);
+    if (!st)
+        st = make_sides(c, sides, err);
+    if (!st) {
+        const diff_config cfg = {.rules = rules,
+                                 .n_rules = (uint32_t)o->n_tolerances,
+                                 .outputs_only = o->outputs_only,
+                                 .heat_map = o->heat_map};
+
+        st = diff_run(sides, &cfg, c->a, &c->made->report, err);
+    }
+    return st;
+}
+
+vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *self,
+                           vpu_graph *reference,
+                           const vpu_diff_options *options, vpu_error *err)
+{
+    vpu_diff_options o;
+    comparing c = {.graphs = {self, reference}, .o = &o};
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_need(self, "graph", err);
+    if (!st)
+        st = api_need(reference, "reference", err);
+    if (!st)
+        st = api_take_options(&o, sizeof o, options, "vpu_diff_options", err);
+    if (!st && o.n_tolerances)
+        st = api_need(o.tolerances, "tolerances", err);
+    for (int k = 0; k < 2 && !st; k++)
+        st = api_graph_seal(c.graphs[k], err);
+    if (!st)
+        st = api_graph_check_inputs(self, err);
+    if (!st)
+        st = oom_guard(compare_graphs, &c, err);
+    if (st) {
+        arena_destroy(c.a);
+        return st;
+    }
+    for (int k = 0; k < 2; k++)
+        c.made->graphs[k] = api_graph_keep(c.graphs[k]);
+    *out = c.made;
+    return VPU_OK;
+}
+
+void vpu_diff_free(vpu_diff *diff)
+{
+    vpu_graph *graphs[2];
+
+    if (!diff)
+        return;
+    memcpy(graphs, diff->graphs, sizeof graphs);
+    arena_destroy(diff->arena);
+    vpu_graph_free(graphs[0]);
+    vpu_graph_free(graphs[1]);
+}
+
+uint32_t vpu_diff_equal(const vpu_diff *diff)
+{
+    return diff && diff->report.equal;
+}
+
+uint64_t vpu_diff_count(const vpu_diff *diff)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; diff && i < diff->report.n_buffers; i++)
+        n += diff->report.buffers[i].result.n_diff;
+    return n;
+}
+
+const char *vpu_diff_summary(const vpu_diff *diff)
+{
+    return diff ? diff->report.summary : NULL;
+}
+
+static vpu_status print_both(void *user, vpu_error *err)
+{
+    vpu_diff *d = user;
+    str text = {0}, json = {0};
+
+    (void)err;
+    diff_report_text(&d->report, false, &text);
+    diff_report_json(&d->report, &json);
+    d->json = arena_strdup(d->arena, str_text(&json));
+    d->text = arena_strdup(d->arena, str_text(&text));
+    str_free(&text);
+    str_free(&json);
+    return VPU_OK;
+}
+
+const char *vpu_diff_text(vpu_diff *diff)
+{
+    return diff && (diff->text || !oom_guard(print_both, diff, NULL))
+               ? diff->text
+               : NULL;
+}
+
+const char *vpu_diff_json(vpu_diff *diff)
+{
+    return vpu_diff_text(diff) ? diff->json : NULL;
+}

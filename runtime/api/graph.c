@@ -1,0 +1,277 @@
+/* Graphs: buffers and launches grow, are verified, and go. */
+#include "base/oom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/api/api_priv.h"
+
+/* --- making and freeing --------------------------------------------------- */
+
+static vpu_status make_graph(void *user, vpu_error *err)
+{
+    vpu_graph **out = user;
+    arena *a = arena_create(0);
+
+    (void)err;
+    *out = arena_new(a, vpu_graph);
+    atomic_init(&(*out)->refs, 1);
+    (*out)->arena = a;
+    (*out)->last_operation = &(*out)->operations;
+    (*out)->g = (graph){.layer = "", .type = "", .batch = 1, .form = "flat"};
+    return VPU_OK;
+}
+
+vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
+                            vpu_error *err)
+{
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_need(context, "context", err);
+    if (!st)
+        st = oom_guard(make_graph, out, err);
+    if (!st)
+        (*out)->context = api_context_keep(context);
+    return st;
+}
+
+vpu_graph *api_graph_keep(vpu_graph *g)
+{
+    atomic_fetch_add(&g->refs, 1);
+    return g;
+}
+
+static void free_contents(vpu_graph *g)
+{
+    bool shared = g->open.ops && g->open.ops->inspect;
+
+    for (size_t i = 0; i < g->n_tensors && !shared; i++)
+        if (g->tensors[i])
+            free(g->tensors[i]->memory);
+}
+
+void vpu_graph_free(vpu_graph *self)
+{
+    if (!self || atomic_fetch_sub(&self->refs, 1) != 1)
+        return;
+    free_contents(self);
+    backend_close(&self->open);
+    for (size_t i = 0; i < self->n_programs; i++)
+        vpu_program_free(self->programs[i]);
+    vpu_context_free(self->context);
+    arena_destroy(self->arena);
+}
+
+/* --- growing -------------------------------------------------------------- */
+
+vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err)
+{
+    return g->sealed ? err_set(err, VPU_ERR_INVALID,
+                               "the graph is finalized: nothing can be added "
+                               "or changed")
+                     : VPU_OK;
+}
+
+static bool name_is_taken(const vpu_graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->g.n_buffers; i++)
+        if (!strcmp(g->g.buffers[i].name, name))
+            return true;
+    return false;
+}
+
+static const char *free_name(vpu_graph *g, const api_new_tensor *n)
+{
+    const char *name = n->name;
+
+    if (name_is_taken(g, name) && n->of)
+        name = arena_printf(g->arena, "%s.%s", n->of, n->name);
+    for (int k = 2; name_is_taken(g, name); k++)
+        name =
+            arena_printf(g->arena, "%s.%s%d", n->of ? n->of : "", n->name, k);
+    return arena_strdup(g->arena, name);
+}
+
+vpu_tensor *api_graph_add_buffer(vpu_graph *g, const api_new_tensor *n)
+{
+    const tensor_desc *d = &n->buffer.desc;
+    const char *name = free_name(g, n);
+    size_t count = g->g.n_buffers;
+    vpu_tensor *t = NULL;
+
+    if (n->role) {
+        t = arena_new(g->arena, vpu_tensor);
+        *t = (vpu_tensor){.graph = g,
+                          .name = name,
+                          .label = n->label,
+                          .role = n->role,
+                          .type = (uint32_t)d->dtype + VPU_F16,
+                          .rank = d->rank,
+                          .buffer = g->g.n_buffers,
+                          .bytes = n->buffer.bytes};
+        memcpy(t->dims, d->dims, sizeof d->dims);
+    }
+    *arena_append(g->arena, g->tensors, g->n_tensors, g->tensors_cap) = t;
+    *arena_append(g->arena, g->g.buffers, count, g->buffers_cap) = n->buffer;
+    g->g.buffers[g->g.n_buffers].name = name;
+    g->g.n_buffers = (uint32_t)count;
+    return t;
+}
+
+vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
+{
+    vpu_operation *op = arena_new(g->arena, vpu_operation);
+
+    op->graph = g;
+    op->name = arena_strdup(g->arena, name);
+    *g->last_operation = op;
+    g->last_operation = &op->next;
+    g->n_operations++;
+    return op;
+}
+
+void api_graph_describe(vpu_graph *g, const char *layer, const char *type)
+{
+    const char *between = *g->g.layer ? ", " : "";
+
+    g->g.layer = arena_printf(g->arena, "%s%s%s", g->g.layer, between, layer);
+    g->g.type = arena_printf(g->arena, "%s%s%s", g->g.type, between, type);
+}
+
+graph_launch *api_graph_add_launch(vpu_graph *g)
+{
+    size_t n = g->g.n_launches;
+    graph_launch *l = arena_append(g->arena, g->g.launches, n, g->launches_cap);
+
+    *l = (graph_launch){0};
+    g->g.n_launches = (uint32_t)n;
+    return l;
+}
+
+void api_operation_reads(vpu_operation *op, vpu_tensor *t)
+{
+    *arena_append(op->graph->arena, op->inputs, op->n_inputs, op->inputs_cap) =
+        t;
+}
+
+void api_operation_writes(vpu_operation *op, vpu_tensor *t)
+{
+    *arena_append(op->graph->arena, op->outputs, op->n_outputs,
+                  op->outputs_cap) = t;
+}
+
+const char *vpu_operation_name(const vpu_operation *operation)
+{
+    return operation ? operation->name : NULL;
+}
+
+vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i)
+{
+    return operation && i < operation->n_inputs ? operation->inputs[i] : NULL;
+}
+
+vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i)
+{
+    return operation && i < operation->n_outputs ? operation->outputs[i] : NULL;
+}
+
+/* --- verifying ------------------------------------------------------------ */
+
+static vpu_status check_arguments(const vpu_graph *g, vpu_error *err)
+{
+    for (const vpu_operation *op = g->operations; op; op = op->next)
+        for (uint32_t i = 0; op->kernel && i < op->kernel->compiled->n_args;
+             i++)
+            if (!op->set[i]) {
+                const sim_arg *p = &op->kernel->compiled->args[i];
+
+                return err_set(err, VPU_ERR_INVALID,
+                               "operation %s: argument '%s' (%s) of kernel "
+                               "'%s' is not set",
+                               op->name, p->name, p->type,
+                               op->kernel->compiled->name);
+            }
+    return VPU_OK;
+}
+
+/* What stands in each buffer when a launch begins; *ready is its memory. */
+static vpu_status follow_launch(const vpu_graph *g, const graph_launch *l,
+                                bool *ready, vpu_error *err)
+{
+    for (uint32_t k = 0; k < l->n_args; k++) {
+        const graph_arg *x = &l->args[k];
+
+        if (x->kind == GRAPH_ARG_BUFFER && !x->written && !ready[x->buffer])
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s reads tensor %s, which nothing has written yet: "
+                           "operations run in the order they were added",
+                           l->name, g->g.buffers[x->buffer].name);
+    }
+    for (uint32_t k = 0; k < l->n_args; k++)
+        if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written)
+            ready[l->args[k].buffer] = true;
+    return VPU_OK;
+}
+
+static vpu_status check_flow(const vpu_graph *g, arena *a, vpu_error *err)
+{
+    bool *ready = arena_array(a, bool, g->g.n_buffers + 1);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->g.n_buffers; i++)
+        ready[i] = g->g.buffers[i].role == GRAPH_INPUT ||
+                   g->g.buffers[i].role == GRAPH_CONST;
+    for (uint32_t i = 0; i < g->g.n_launches && !st; i++)
+        st = follow_launch(g, &g->g.launches[i], ready, err);
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++)
+        if (!ready[i] && g->g.buffers[i].role == GRAPH_OUTPUT)
+            st = err_set(err, VPU_ERR_INVALID, "nothing writes output %s",
+                         g->g.buffers[i].name);
+    return st;
+}
+
+static vpu_status seal(void *user, vpu_error *err)
+{
+    vpu_graph *g = user;
+    vpu_status st;
+
+    if (!g->g.n_launches)
+        return err_set(err, VPU_ERR_INVALID, "the graph has no operation");
+    st = check_arguments(g, err);
+    if (!st)
+        st = check_flow(g, g->arena, err);
+    return st;
+}
+
+vpu_status api_graph_seal(vpu_graph *g, vpu_error *err)
+{
+    vpu_status st = g->sealed ? VPU_OK : oom_guard(seal, g, err);
+
+    if (!st)
+        g->sealed = true;
+    return st;
+}
+
+vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err)
+{
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const vpu_tensor *t = g->tensors[i];
+
+        if (t && t->role == VPU_ROLE_INPUT && !t->written)
+            return err_set(err, VPU_ERR_INVALID,
+                           "input %s was never written: vpu_tensor_write, or "
+                           "vpu_tensor_fill",
+                           t->name);
+    }
+    return VPU_OK;
+}
+
+const void *api_graph_input(const vpu_graph *g, uint32_t i)
+{
+    const vpu_tensor *t = g->tensors[i];
+
+    return t && t->role == VPU_ROLE_INPUT ? t->memory : NULL;
+}

@@ -1,0 +1,268 @@
+/* Operations that are layers of binding files. */
+#include <string.h>
+
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+#include "runtime/graph/layer.h"
+
+typedef struct {
+    vpu_graph *g;
+    const vpu_layer_options *o;
+    graph_layer bound;
+    uint32_t *buffer; /* of the graph, for each of the layer's */
+    vpu_operation *made;
+} adding;
+
+/* --- what is asked for ---------------------------------------------------- */
+
+static graph_texts copy_texts(arena *a, const char *const *items, size_t n)
+{
+    return (graph_texts){api_copy_list(a, items, n), n};
+}
+
+static vpu_status shape_of(const vpu_tensor *t, bool output, uint32_t port,
+                           graph_shape *out, vpu_error *err)
+{
+    if (t->rank > TENSOR_MAX_RANK)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "tensor %s has %u dims; a layer of a binding file takes "
+                       "up to %d",
+                       t->name, t->rank, TENSOR_MAX_RANK);
+    *out = (graph_shape){.output = output,
+                         .port = port,
+                         .desc = t->graph->g.buffers[t->buffer].desc};
+    return VPU_OK;
+}
+
+static vpu_status texts_of(const adding *x, graph_layer_texts *t,
+                           vpu_error *err)
+{
+    const vpu_layer_options *o = x->o;
+    arena *a = x->g->arena;
+    graph_shape *more = arena_array(a, graph_shape, o->n_inputs + 2);
+    vpu_status st = VPU_OK;
+
+    *t = (graph_layer_texts){
+        .bindings = copy_texts(a, o->bindings, o->n_bindings),
+        .type = arena_strdup(a, o->layer),
+        .number = o->number,
+        .shapes = copy_texts(a, o->shapes, o->n_shapes),
+        .more_shapes = more,
+        .params = copy_texts(a, o->params, o->n_params),
+        .blobs = copy_texts(a, o->blobs, o->n_blobs),
+        .paddings = copy_texts(a, o->paddings, o->n_paddings),
+        .model = arena_strdup(a, o->model),
+        .at = arena_strdup(a, o->at),
+        .release = x->g->context->release,
+        .batch = o->batch_by_item || x->g->context->ops->stick
+                     ? GRAPH_BATCH_DEVICE
+                     : GRAPH_BATCH_WHOLE};
+    for (size_t i = 0; i < o->n_inputs && !st; i++)
+        if (o->inputs[i])
+            st = shape_of(o->inputs[i], false, (uint32_t)i,
+                          &more[t->n_more_shapes++], err);
+    if (!st && o->output)
+        st = shape_of(o->output, true, 0, &more[t->n_more_shapes++], err);
+    return st;
+}
+
+/* --- what came, in the graph ---------------------------------------------- */
+
+/* The tensor that the caller gave for a buffer of the layer; NULL: none. */
+static vpu_tensor *given_for(const adding *x, const graph_buffer *b)
+{
+    if (b->role == GRAPH_INPUT && b->port < x->o->n_inputs)
+        return x->o->inputs[b->port];
+    return b->role == GRAPH_OUTPUT && b->port == 0 ? x->o->output : NULL;
+}
+
+static bool same_shape(const tensor_desc *p, const tensor_desc *q)
+{
+    return p->dtype == q->dtype && p->rank == q->rank &&
+           !memcmp(p->dims, q->dims, p->rank * sizeof *p->dims);
+}
+
+static vpu_status take_given(const adding *x, const graph_buffer *b,
+                             const vpu_tensor *t, vpu_error *err)
+{
+    const tensor_desc *has = &x->g->g.buffers[t->buffer].desc;
+    arena *a = x->g->arena;
+
+    if (same_shape(has, &b->desc))
+        return VPU_OK;
+    return err_set(err, VPU_ERR_MISMATCH,
+                   "%s of layer %s is %s, but tensor %s is %s", b->name,
+                   x->bound.graph->layer, tensor_desc_text(a, &b->desc),
+                   t->name, tensor_desc_text(a, has));
+}
+
+static uint32_t role_of(const adding *x, const graph_buffer *b)
+{
+    if (b->role == GRAPH_INPUT)
+        return VPU_ROLE_INPUT;
+    if (b->role == GRAPH_OUTPUT)
+        return x->o->virtual_output ? VPU_ROLE_VIRTUAL : VPU_ROLE_OUTPUT;
+    return 0;
+}
+
+static void add_new(adding *x, uint32_t i)
+{
+    const graph_buffer *b = &x->bound.graph->buffers[i];
+    api_new_tensor n = {.name = b->name,
+                        .of = x->made->name,
+                        .label = b->label,
+                        .role = role_of(x, b),
+                        .buffer = *b};
+
+    if (n.role == VPU_ROLE_VIRTUAL)
+        n.buffer.role = GRAPH_SCRATCH;
+    x->buffer[i] = x->g->g.n_buffers;
+    api_graph_add_buffer(x->g, &n);
+}
+
+static vpu_status add_buffers(adding *x, vpu_error *err)
+{
+    const graph *lg = x->bound.graph;
+    vpu_status st = VPU_OK;
+
+    x->buffer = arena_array(x->g->arena, uint32_t, lg->n_buffers + 1);
+    for (uint32_t i = 0; i < lg->n_buffers && !st; i++) {
+        const graph_buffer *b = &lg->buffers[i];
+        vpu_tensor *t = given_for(x, b);
+
+        if (t) {
+            st = take_given(x, b, t, err);
+            x->buffer[i] = t->buffer;
+        } else {
+            add_new(x, i);
+        }
+        t = x->g->tensors[x->buffer[i]];
+        if (b->role == GRAPH_INPUT)
+            api_operation_reads(x->made, t);
+        else if (b->role == GRAPH_OUTPUT)
+            api_operation_writes(x->made, t);
+    }
+    return st;
+}
+
+static void add_launches(const adding *x)
+{
+    const graph *lg = x->bound.graph;
+    arena *a = x->g->arena;
+
+    for (uint32_t i = 0; i < lg->n_launches; i++) {
+        graph_launch *l = api_graph_add_launch(x->g);
+        graph_arg *args;
+
+        *l = lg->launches[i];
+        args = arena_memdup(a, l->args, l->n_args * sizeof *args);
+        for (uint32_t k = 0; k < l->n_args; k++)
+            if (args[k].kind == GRAPH_ARG_BUFFER)
+                args[k].buffer = x->buffer[args[k].buffer];
+        l->args = args;
+    }
+}
+
+static void describe(const adding *x)
+{
+    const graph *lg = x->bound.graph;
+    graph *g = &x->g->g;
+
+    api_graph_describe(x->g, lg->layer, lg->type);
+    g->form = x->g->n_operations == 1 ? lg->form : g->form;
+    g->batch = lg->batch > g->batch ? lg->batch : g->batch;
+    g->by_item |= lg->by_item;
+}
+
+/* Nothing is added to the graph before the layer is known to fit. */
+static vpu_status add_layer(void *user, vpu_error *err)
+{
+    adding *x = user;
+    graph_layer_texts texts;
+    vpu_status st = texts_of(x, &texts, err);
+
+    if (!st)
+        st = graph_layer_bind(&texts, x->g->arena, x->g->context->cfg.log,
+                              &x->bound, err);
+    if (!st)
+        st = graph_check_params(&x->bound.request, x->g->arena, err);
+    for (uint32_t i = 0; !st && i < x->bound.graph->n_buffers; i++) {
+        const graph_buffer *b = &x->bound.graph->buffers[i];
+        const vpu_tensor *t = given_for(x, b);
+
+        st = t ? take_given(x, b, t, err) : VPU_OK;
+    }
+    if (st)
+        return st;
+    x->made = api_graph_add_operation(x->g, x->o->name ? x->o->name
+                                                       : x->bound.graph->type);
+    st = add_buffers(x, err);
+    add_launches(x);
+    describe(x);
+    return st;
+}
+
+static vpu_status check_lists(const vpu_graph *g, const vpu_layer_options *o,
+                              vpu_error *err)
+{
+    const struct {
+        const void *list;
+        size_t n;
+        const char *name;
+    } lists[] = {{o->bindings, o->n_bindings, "bindings"},
+                 {o->shapes, o->n_shapes, "shapes"},
+                 {o->params, o->n_params, "params"},
+                 {o->blobs, o->n_blobs, "blobs"},
+                 {o->paddings, o->n_paddings, "paddings"},
+                 {o->inputs, o->n_inputs, "inputs"}};
+    vpu_status st = VPU_OK;
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !st; i++)
+        if (lists[i].n)
+            st = api_need(lists[i].list, lists[i].name, err);
+    if (!st && !o->n_bindings)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "vpu_layer_options: no binding file is given");
+    for (size_t i = 0; i < o->n_inputs && !st; i++)
+        if (o->inputs[i] && o->inputs[i]->graph != g)
+            st = err_set(err, VPU_ERR_INVALID,
+                         "input %zu, %s, is of another "
+                         "graph",
+                         i, o->inputs[i]->name);
+    if (!st && o->output && o->output->graph != g)
+        st = err_set(err, VPU_ERR_INVALID, "output %s is of another graph",
+                     o->output->name);
+    if (!st && o->model && (o->n_shapes || o->n_inputs || o->output))
+        st = err_set(err, VPU_ERR_INVALID,
+                     "vpu_layer_options: a model has its own shapes and "
+                     "tensors");
+    if (!st && o->at && !o->model)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "vpu_layer_options: `at` needs a model");
+    return st;
+}
+
+vpu_status vpu_graph_add_layer(vpu_graph *self,
+                               const vpu_layer_options *options,
+                               vpu_operation **out, vpu_error *err)
+{
+    vpu_layer_options o;
+    adding x = {.g = self, .o = &o};
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_need(self, "graph", err);
+    if (!st)
+        st = api_graph_needs_open(self, err);
+    if (!st)
+        st = api_take_options(&o, sizeof o, options, "vpu_layer_options", err);
+    if (!st)
+        st = check_lists(self, &o, err);
+    if (!st)
+        st = oom_guard(add_layer, &x, err);
+    if (!st)
+        *out = x.made;
+    return st;
+}

@@ -1,0 +1,248 @@
+/* What a run cost. Cycles and seconds are there at once; the report is made
+ * when somebody asks for it, or before the device runs again. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report.h"
+
+enum { PROFILE_LINES = 20 };
+
+struct vpu_result {
+    arena *arena;
+    vpu_graph *graph;
+    backend_result *launches; /* graph->g.n_launches */
+    bool profiled;
+    const char *text, *json; /* NULL: not made yet */
+    json_t *tree;            /* of json */
+    const char **counters;   /* paths of numbers */
+    size_t n_counters, counters_cap;
+};
+
+/* --- the report ----------------------------------------------------------- */
+
+static vpu_status make_report(void *user, vpu_error *err)
+{
+    vpu_result *r = user;
+    const vpu_graph *g = r->graph;
+    const report_source source = {.graph = &g->g,
+                                  .run = &g->open,
+                                  .desc = &g->context->desc,
+                                  .timing = g->cfg.how.timing,
+                                  .results = r->launches,
+                                  .repeat = 1};
+    str text = {0}, json = {0};
+
+    (void)err;
+    report_text(&source, &text);
+    if (r->profiled)
+        report_profile_text(&source, PROFILE_LINES, &text);
+    report_json(&source, &json);
+    r->text = arena_strdup(r->arena, str_text(&text));
+    r->json = arena_strdup(r->arena, str_text(&json));
+    str_free(&text);
+    str_free(&json);
+    return VPU_OK;
+}
+
+static vpu_status need_report(vpu_result *r, vpu_error *err)
+{
+    return r->json ? VPU_OK : oom_guard(make_report, r, err);
+}
+
+void api_result_settle(vpu_graph *g)
+{
+    /* Where memory is short the report says so when it is asked for. */
+    if (g->latest)
+        need_report(g->latest, NULL);
+    g->latest = NULL;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+vpu_status api_result_create(vpu_result **out, const api_run *run,
+                             vpu_error *err)
+{
+    size_t n = run->graph->g.n_launches;
+    arena *a = arena_create(0);
+    vpu_result *r = arena_new(a, vpu_result);
+
+    (void)err;
+    r->arena = a;
+    r->graph = api_graph_keep(run->graph);
+    r->launches = arena_memdup(a, run->results, n * sizeof *r->launches);
+    r->profiled = run->profiled;
+    run->graph->latest = r;
+    *out = r;
+    return VPU_OK;
+}
+
+void vpu_result_free(vpu_result *result)
+{
+    vpu_graph *g;
+
+    if (!result)
+        return;
+    g = result->graph;
+    if (g->latest == result)
+        g->latest = NULL;
+    json_decref(result->tree);
+    arena_destroy(result->arena);
+    vpu_graph_free(g);
+}
+
+/* --- figures -------------------------------------------------------------- */
+
+uint64_t vpu_result_cycles(const vpu_result *result)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < vpu_result_launch_count(result); i++)
+        n += result->launches[i].cycles;
+    return n;
+}
+
+double vpu_result_seconds(const vpu_result *result)
+{
+    double s = 0;
+
+    for (size_t i = 0; i < vpu_result_launch_count(result); i++)
+        s += result->launches[i].seconds;
+    return s;
+}
+
+size_t vpu_result_launch_count(const vpu_result *result)
+{
+    return result ? result->graph->g.n_launches : 0;
+}
+
+const char *vpu_result_launch_name(const vpu_result *result, size_t i)
+{
+    return i < vpu_result_launch_count(result)
+               ? result->graph->g.launches[i].name
+               : NULL;
+}
+
+uint64_t vpu_result_launch_cycles(const vpu_result *result, size_t i)
+{
+    return i < vpu_result_launch_count(result) ? result->launches[i].cycles : 0;
+}
+
+double vpu_result_launch_seconds(const vpu_result *result, size_t i)
+{
+    return i < vpu_result_launch_count(result) ? result->launches[i].seconds
+                                               : 0;
+}
+
+const char *vpu_result_text(vpu_result *result)
+{
+    return result && !need_report(result, NULL) ? result->text : NULL;
+}
+
+const char *vpu_result_json(vpu_result *result)
+{
+    return result && !need_report(result, NULL) ? result->json : NULL;
+}
+
+/* --- counters ------------------------------------------------------------- */
+
+static bool is_counter(const json_t *j)
+{
+    return json_is_number(j) || json_is_boolean(j);
+}
+
+static void list(vpu_result *r, const char *path, const json_t *j)
+{
+    const char *dot = *path ? "." : "", *key;
+    json_t *member;
+    size_t i;
+
+    if (is_counter(j))
+        *arena_append(r->arena, r->counters, r->n_counters, r->counters_cap) =
+            path;
+    /* jansson's iterators want a pointer that may change. */
+    if (json_is_object(j))
+        json_object_foreach((json_t *)(uintptr_t)j, key, member)
+            list(r, arena_printf(r->arena, "%s%s%s", path, dot, key), member);
+    json_array_foreach((json_t *)(uintptr_t)j, i, member)
+        list(r, arena_printf(r->arena, "%s%s%zu", path, dot, i), member);
+}
+
+static vpu_status read_tree(void *user, vpu_error *err)
+{
+    vpu_result *r = user;
+
+    if (r->tree)
+        return VPU_OK;
+    r->tree = json_loads(r->json, 0, NULL);
+    if (!r->tree)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for the counters");
+    list(r, "", r->tree);
+    return VPU_OK;
+}
+
+static vpu_status need_tree(vpu_result *r, vpu_error *err)
+{
+    vpu_status st = need_report(r, err);
+
+    return st ? st : oom_guard(read_tree, r, err);
+}
+
+/* The value at a path; NULL: there is none. */
+static const json_t *value_at(const json_t *j, const char *path)
+{
+    while (j && *path) {
+        size_t n = strcspn(path, ".");
+        char key[128];
+
+        if (n >= sizeof key)
+            return NULL;
+        memcpy(key, path, n);
+        key[n] = 0;
+        j = json_is_array(j) && strspn(key, "0123456789") == n && n
+                ? json_array_get(j, strtoul(key, NULL, 10))
+                : json_object_get(j, key);
+        path += n + (path[n] == '.');
+    }
+    return j;
+}
+
+vpu_status vpu_result_counter(vpu_result *result, const char *path, double *out,
+                              vpu_error *err)
+{
+    const json_t *j;
+    vpu_status st = api_need(result, "result", err);
+
+    if (!st)
+        st = api_need(path, "path", err);
+    if (!st)
+        st = api_need(out, "out", err);
+    if (!st)
+        st = need_tree(result, err);
+    if (st)
+        return st;
+    j = value_at(result->tree, path);
+    if (j && is_counter(j)) {
+        *out = json_is_boolean(j) ? json_is_true(j) : json_number_value(j);
+        return VPU_OK;
+    }
+    return err_set(err, VPU_ERR_INVALID,
+                   "counter '%s': the report has %s there; "
+                   "vpu_result_counter_name lists its numbers",
+                   path,
+                   !j                  ? "nothing"
+                   : json_is_object(j) ? "an object"
+                   : json_is_array(j)  ? "a list"
+                   : json_is_string(j) ? "a text"
+                                       : "null");
+}
+
+const char *vpu_result_counter_name(vpu_result *result, size_t i)
+{
+    return result && !need_tree(result, NULL) && i < result->n_counters
+               ? result->counters[i]
+               : NULL;
+}

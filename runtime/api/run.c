@@ -1,0 +1,248 @@
+/* Graphs on a device: opened, run, cancelled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+
+/* --- opening -------------------------------------------------------------- */
+
+/* The device's own memory holds the contents from now on. */
+static void share_contents(vpu_graph *g)
+{
+    for (uint32_t i = 0; i < g->g.n_buffers; i++) {
+        vpu_tensor *t = g->tensors[i];
+        void *device;
+
+        if (!t || (t->role != VPU_ROLE_INPUT && t->role != VPU_ROLE_OUTPUT))
+            continue;
+        device = backend_buffer(&g->open, i);
+        if (t->memory)
+            memcpy(device, t->memory, t->bytes);
+        free(t->memory);
+        t->memory = device;
+    }
+}
+
+static vpu_status give_contents(vpu_graph *g, vpu_error *err)
+{
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        vpu_tensor *t = g->tensors[i];
+
+        if (t && !t->memory &&
+            (t->role == VPU_ROLE_INPUT || t->role == VPU_ROLE_OUTPUT) &&
+            !(t->memory = calloc(1, t->bytes)))
+            return err_set(err, VPU_ERR_NOMEM,
+                           "no memory for the %llu bytes of %s",
+                           (unsigned long long)t->bytes, t->name);
+    }
+    return VPU_OK;
+}
+
+static vpu_status open_backend(void *user, vpu_error *err)
+{
+    vpu_graph *g = user;
+    vpu_context *c = g->context;
+
+    g->cfg = c->cfg;
+    g->cfg.how.cancel = &g->cancel;
+    return backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
+}
+
+vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)
+{
+    vpu_status st = api_need(self, "graph", err);
+
+    if (st || self->open.ops)
+        return st;
+    st = api_graph_seal(self, err);
+    if (!st)
+        st = oom_guard(open_backend, self, err);
+    if (st)
+        return st;
+    if (self->open.ops->inspect) {
+        share_contents(self);
+        return VPU_OK;
+    }
+    st = give_contents(self, err);
+    if (st)
+        backend_close(&self->open);
+    return st;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+typedef struct {
+    vpu_graph *g;
+    const vpu_run_options *o;
+    backend_result *results;
+    trc_writer *trace;
+    vpu_result **out;
+} running;
+
+static vpu_status write_inputs(const vpu_graph *g, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
+        const void *data = api_graph_input(g, i);
+
+        if (data && !g->open.ops->inspect)
+            st = g->open.ops->write(g->open.self, i, data, err);
+    }
+    return st;
+}
+
+static vpu_status read_outputs(const vpu_graph *g, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++)
+        if (g->g.buffers[i].role == GRAPH_OUTPUT && !g->open.ops->inspect)
+            st = g->open.ops->read(g->open.self, i, g->tensors[i]->memory, err);
+    return st;
+}
+
+static vpu_status open_trace(running *r, vpu_error *err)
+{
+    const vpu_run_options *o = r->o;
+    trc_config cfg = {.level = TRC_FULL,
+                      .clk_mhz = (uint32_t)r->g->context->desc.clk_mhz};
+    vpu_status st;
+
+    if (!o->trace && !o->trace_json && !o->vcd)
+        return VPU_OK;
+    if (!r->g->open.ops->trace)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "backend %s has no timelines of single runs",
+                       r->g->context->id);
+    st = trc_writer_create(&cfg, &r->trace, err);
+    if (!st && o->trace)
+        st = trc_writer_add(r->trace, TRC_PERFETTO, o->trace, err);
+    if (!st && o->trace_json)
+        st = trc_writer_add(r->trace, TRC_CHROME_JSON, o->trace_json, err);
+    if (!st && o->vcd)
+        st = trc_writer_add(r->trace, TRC_VCD, o->vcd, err);
+    if (!st)
+        r->g->open.ops->trace->to(r->g->open.self, r->trace);
+    return st;
+}
+
+static vpu_status close_trace(running *r, vpu_status st, vpu_error *err)
+{
+    trc_writer *w = r->trace;
+
+    if (!w)
+        return st;
+    r->g->open.ops->trace->to(r->g->open.self, NULL);
+    if (st)
+        trc_writer_abandon(w);
+    return st ? st : trc_writer_commit(w, err);
+}
+
+static vpu_status ask_profile(const running *r, vpu_error *err)
+{
+    const backend *b = &r->g->open;
+
+    if (r->o->profile && !b->ops->observe)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "backend %s has no profile of lines", r->g->context->id);
+    if (r->o->profile)
+        return exec_meets("a profile", EXEC_PROFILE_NEEDS, &r->g->cfg.how, NULL,
+                          err)
+                   ? VPU_ERR_INVALID
+                   : VPU_OK;
+    return VPU_OK;
+}
+
+/* A backend that cannot be told to stop is asked for its launches one by one,
+ * so that a stop comes behind the one that runs. */
+static vpu_status run_launches(const running *r, vpu_error *err)
+{
+    const vpu_graph *g = r->g;
+    const backend *b = &g->open;
+    bool one_by_one = !b->ops->cancel && b->ops->caps(b->self)->stages;
+    uint32_t n = g->g.n_launches, step = one_by_one ? 1 : n;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < n && !st; i += step)
+        st = atomic_load(&g->cancel)
+                 ? err_set(err, VPU_ERR_STOPPED, "%s: cancelled",
+                           g->g.launches[i].name)
+                 : backend_run(b, i, step, r->results + i, err);
+    return st;
+}
+
+static vpu_status run_graph(void *user, vpu_error *err)
+{
+    running *r = user;
+    vpu_graph *g = r->g;
+    const backend *b = &g->open;
+    vpu_status st = ask_profile(r, err);
+
+    r->results =
+        calloc(g->g.n_launches ? g->g.n_launches : 1, sizeof *r->results);
+    if (!r->results)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for %u results",
+                       g->g.n_launches);
+    api_result_settle(g);
+    if (!st)
+        st = open_trace(r, err);
+    if (b->ops->observe)
+        b->ops->observe->profile(b->self, "a profile", !st && r->o->profile);
+    if (!st)
+        st = write_inputs(g, err);
+    if (!st)
+        st = run_launches(r, err);
+    if (!st)
+        st = read_outputs(g, err);
+    return st;
+}
+
+static vpu_status make_result(void *user, vpu_error *err)
+{
+    const running *r = user;
+    const api_run run = {
+        .graph = r->g, .results = r->results, .profiled = r->o->profile};
+
+    return api_result_create(r->out, &run, err);
+}
+
+vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
+                         vpu_result **out, vpu_error *err)
+{
+    vpu_run_options o;
+    running r = {.g = self, .o = &o, .out = out};
+    vpu_status st = api_need(self, "graph", err);
+
+    if (out)
+        *out = NULL;
+    if (!st)
+        st = api_take_options(&o, sizeof o, options, "vpu_run_options", err);
+    if (!st && !self->open.ops)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "the graph is not finalized: vpu_graph_finalize");
+    if (!st)
+        st = api_graph_check_inputs(self, err);
+    if (st)
+        return st;
+    atomic_store(&self->cancel, false);
+    st = oom_guard(run_graph, &r, err);
+    st = close_trace(&r, st, err);
+    if (!st)
+        self->ran = true;
+    if (!st && out)
+        st = oom_guard(make_result, &r, err);
+    free(r.results);
+    return st;
+}
+
+void vpu_graph_cancel(vpu_graph *self)
+{
+    if (!self || !self->open.ops)
+        return;
+    atomic_store(&self->cancel, true);
+    if (self->open.ops->cancel)
+        self->open.ops->cancel(self->open.self);
+}
