@@ -301,6 +301,8 @@ typedef struct vpu_tensor_options {
     uint32_t rank;    /* 1 .. VPU_MAX_RANK */
     uint32_t dims[VPU_MAX_RANK]; /* outermost first: N, C, H, W; each > 0 */
     const void *data;            /* of a constant: all elements, packed */
+    const char *shape; /* instead of type, rank and dims: "1x3x64x64:f32", as of
+                          `vpu run --shape`; without a type f16 */
 } vpu_tensor_options;
 #define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
 
@@ -311,7 +313,7 @@ VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
 /* A new tensor of the graph, borrowed from it.
  *
  * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
- *                  which); a constant without data, others with; the graph is
+ *                  which); a shape that is none; a constant without data, others with; the graph is
  *                  finalized
  * VPU_ERR_LIMIT    more than 4 GiB */
 VPU_EXPORT vpu_status vpu_graph_tensor(vpu_graph *graph,
@@ -535,8 +537,8 @@ VPU_EXPORT double vpu_result_launch_seconds(const vpu_result *result, size_t i);
  * NULL: no memory. */
 VPU_EXPORT const char *vpu_result_text(vpu_result *result);
 VPU_EXPORT const char *vpu_result_json(vpu_result *result);
-/* A number of the JSON report by its path: "total_cycles",
- * "stages.0.by_cause.issue". Booleans are 0 and 1.
+/* A number of the JSON report by its path: "cycles",
+ * "stages.0.shave_cycles_by_cause.L2 stall". Booleans are 0 and 1.
  *
  * VPU_ERR_INVALID  there is no number (message: what there is instead) */
 VPU_EXPORT vpu_status vpu_result_counter(vpu_result *result, const char *path,

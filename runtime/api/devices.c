@@ -78,7 +78,9 @@ const char *vpu_devices_id(const vpu_devices *devices, size_t i)
 
 const char *vpu_devices_name(const vpu_devices *devices, size_t i)
 {
-    return device_at(devices, i)->name;
+    const backend_device *d = device_at(devices, i);
+
+    return d->id && !d->name ? "" : d->name;
 }
 
 const char *vpu_devices_why_not(const vpu_devices *devices, size_t i)

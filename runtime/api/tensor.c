@@ -27,6 +27,45 @@ const char *vpu_type_name(uint32_t type)
 
 /* --- making --------------------------------------------------------------- */
 
+static vpu_status bad_shape(const char *text, vpu_error *err)
+{
+    return err_set(err, VPU_ERR_INVALID,
+                   "shape '%s': expected 1 to %d dims and a type, something "
+                   "like 1x24x128x512:f16",
+                   text, VPU_MAX_RANK);
+}
+
+static vpu_status read_shape(vpu_tensor_options *o, vpu_error *err)
+{
+    const char *p = o->shape;
+    tensor_dtype type = TENSOR_F16;
+
+    if (o->type || o->rank)
+        return err_set(err, VPU_ERR_INVALID,
+                       "a shape, '%s', is given besides type and dims",
+                       o->shape);
+    for (;; p++) {
+        size_t n = strspn(p, "0123456789");
+        char digits[16];
+        unsigned long long dim;
+
+        if (!n || n >= sizeof digits || o->rank == VPU_MAX_RANK)
+            return bad_shape(o->shape, err);
+        memcpy(digits, p, n);
+        digits[n] = 0;
+        if (!str_to_u64(digits, &dim) || dim > UINT32_MAX)
+            return bad_shape(o->shape, err);
+        o->dims[o->rank++] = (uint32_t)dim;
+        p += n;
+        if (*p != 'x')
+            break;
+    }
+    if (*p && (*p != ':' || !tensor_dtype_parse(p + 1, &type)))
+        return bad_shape(o->shape, err);
+    o->type = (uint32_t)type + VPU_F16;
+    return VPU_OK;
+}
+
 static vpu_status check_shape(const vpu_tensor_options *o, vpu_error *err)
 {
     uint64_t bytes = vpu_type_bytes(o->type);
@@ -145,6 +184,8 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
         st = api_graph_needs_open(self, err);
     if (!st)
         st = api_take_options(&o, sizeof o, options, "vpu_tensor_options", err);
+    if (!st && o.shape)
+        st = read_shape(&o, err);
     if (!st)
         st = check_shape(&o, err);
     if (!st)

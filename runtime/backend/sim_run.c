@@ -278,6 +278,7 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     if (st)
         return st;
     s->result.n_shaves = el.how.n_shaves;
+    s->result.profile = (exec_profile){0}; /* of an earlier run */
     if (b->checker)
         return check_stage(b, i, &el, err);
     look(&x, b, i, &el);

@@ -1,0 +1,298 @@
+/* The library for a long time, in several threads, and where memory is short:
+ * nothing grows, nothing is lost, and every context counts the same. */
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/oom.h"
+#include "tests/runtime/api/api.h"
+
+enum { N = 4096 };
+
+/* --- growth --------------------------------------------------------------- */
+
+/* Pages of this process that are in memory. */
+static long resident(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long all, n = 0;
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fscanf(f, "%ld %ld", &all, &n), 2);
+    fclose(f);
+    return n;
+}
+
+/* work(user) so many times; the second half takes no memory more. */
+static void no_growth(void (*work)(void *user), void *user, int times)
+{
+    long before, after;
+
+    for (int i = 0; i < times / 2; i++)
+        work(user);
+    before = resident();
+    for (int i = 0; i < times / 2; i++)
+        work(user);
+    after = resident();
+    ck_assert_msg(after - before < 256, "%ld pages, then %ld", before, after);
+}
+
+static void one_context(void *user)
+{
+    (void)user;
+    vpu_context_free(api_context(NULL));
+}
+
+static void one_graph(void *user)
+{
+    vpu_graph *g;
+
+    api_ok(vpu_graph_create(&g, user, &api_err));
+    api_tensor(g, "x", VPU_ROLE_INPUT, VPU_F32, 4);
+    vpu_graph_free(g);
+}
+
+static void one_program(void *user)
+{
+    vpu_program_free(api_program(user, api_scale_source));
+}
+
+static void one_run(void *user)
+{
+    api_scaling *s = user;
+    vpu_result *r;
+
+    api_ok(vpu_graph_run(s->graph, NULL, &r, &api_err));
+    vpu_result_free(r);
+}
+
+static void one_of_everything(void *user)
+{
+    api_scaling s;
+    vpu_result *r;
+    vpu_findings *f;
+    vpu_diff *d;
+
+    api_scaling_open(&s, user, 64, 2);
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_ok(vpu_graph_run(s.graph, NULL, &r, &api_err));
+    ck_assert_ptr_nonnull(vpu_result_counter_name(r, 0));
+    api_ok(vpu_graph_check(&f, s.graph, NULL, &api_err));
+    api_ok(vpu_diff_create(&d, s.graph, s.graph, NULL, &api_err));
+    vpu_diff_free(d);
+    vpu_findings_free(f);
+    vpu_result_free(r);
+    api_scaling_close(&s);
+}
+
+START_TEST(nothing_grows)
+{
+    vpu_context *c = api_context(NULL);
+    api_scaling s;
+
+    no_growth(one_context, NULL, 10000);
+    no_growth(one_graph, c, 10000);
+    no_growth(one_program, c, 10000);
+    api_scaling_open(&s, c, 64, 2);
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    no_growth(one_run, &s, 1000);
+    api_scaling_close(&s);
+    no_growth(one_of_everything, c, 40);
+    vpu_context_free(c);
+}
+END_TEST
+
+/* --- threads -------------------------------------------------------------- */
+
+typedef struct {
+    vpu_context *context; /* NULL: one of its own */
+    uint64_t cycles;
+    float last;
+} worker;
+
+static void *work(void *user)
+{
+    worker *w = user;
+    vpu_context *c = w->context ? w->context : api_context(NULL);
+    api_scaling s;
+    vpu_result *r;
+
+    for (int i = 0; i < 4; i++) {
+        api_scaling_open(&s, c, N, 0.5);
+        api_ok(vpu_graph_finalize(s.graph, &api_err));
+        api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+        api_ok(vpu_graph_run(s.graph, NULL, &r, &api_err));
+        w->cycles = vpu_result_cycles(r);
+        w->last = ((float *)vpu_tensor_data(s.y))[N - 1];
+        vpu_result_free(r);
+        api_scaling_close(&s);
+    }
+    if (!w->context)
+        vpu_context_free(c);
+    return NULL;
+}
+
+/* Contexts of their own, and graphs of one. */
+START_TEST(threads_count_the_same)
+{
+    enum { MANY = 8 };
+    vpu_context *shared = api_context(NULL);
+    worker alone = {0}, w[MANY] = {{0}};
+    pthread_t id[MANY];
+
+    work(&alone);
+    ck_assert_uint_gt(alone.cycles, 0);
+    for (int i = 0; i < MANY; i++) {
+        w[i].context = i % 2 ? shared : NULL;
+        ck_assert_int_eq(pthread_create(&id[i], NULL, work, &w[i]), 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        pthread_join(id[i], NULL);
+        ck_assert_uint_eq(w[i].cycles, alone.cycles);
+        ck_assert_float_eq(w[i].last, alone.last);
+    }
+    vpu_context_free(shared);
+}
+END_TEST
+
+/* --- manners -------------------------------------------------------------- */
+
+static void own_handler(int n)
+{
+    (void)n;
+}
+
+START_TEST(signals_and_streams_are_left_alone)
+{
+    const int signals[] = {SIGSEGV, SIGBUS, SIGINT, SIGTERM, SIGPIPE, SIGCHLD,
+                           SIGUSR1, SIGUSR2};
+    enum { N_SIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction is;
+    char before[512], after[512];
+    vpu_context *c = api_context(NULL);
+    int out = dup(1), err = dup(2), pipes[2];
+    char text[16];
+
+    for (int i = 0; i < N_SIGNALS; i++)
+        signal(signals[i], own_handler);
+    ck_assert_ptr_nonnull(getcwd(before, sizeof before));
+    ck_assert_int_eq(pipe(pipes), 0);
+    dup2(pipes[1], 1);
+    dup2(pipes[1], 2);
+    close(pipes[1]);
+    one_of_everything(c);
+    fflush(NULL);
+    dup2(out, 1);
+    dup2(err, 2);
+    ck_assert_int_eq(read(pipes[0], text, sizeof text), 0);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        ck_assert_int_eq(sigaction(signals[i], NULL, &is), 0);
+        ck_assert_ptr_eq((void *)is.sa_handler, (void *)own_handler);
+    }
+    ck_assert_ptr_nonnull(getcwd(after, sizeof after));
+    ck_assert_str_eq(before, after);
+    vpu_context_free(c);
+}
+END_TEST
+
+/* --- memory is short ------------------------------------------------------ */
+
+/* Everything that creates, with the n-th allocation failing: 0 = none does.
+ * True when none was left to fail. */
+static bool create_all(vpu_context *c, uint64_t n)
+{
+    vpu_program_options po = VPU_PROGRAM_OPTIONS_INIT;
+    vpu_tensor_options to = VPU_TENSOR_OPTIONS_INIT;
+    vpu_launch_options lo = VPU_LAUNCH_OPTIONS_INIT;
+    vpu_context *own = NULL;
+    vpu_program *p = NULL;
+    vpu_graph *g = NULL;
+    vpu_tensor *x = NULL, *y = NULL;
+    const vpu_kernel *k = NULL;
+    vpu_operation *op = NULL;
+    vpu_result *r = NULL;
+    vpu_status st;
+
+    po.source = api_scale_source;
+    to.type = VPU_F32;
+    to.rank = 1;
+    to.dims[0] = 8;
+    lo.global[0] = 8;
+    oom_fail_at(n);
+    st = vpu_context_create(&own, NULL, &api_err);
+    if (!st)
+        st = vpu_program_create(&p, c, &po, &api_err);
+    if (!st)
+        st = vpu_program_kernel(p, NULL, &k, &api_err);
+    if (!st)
+        st = vpu_graph_create(&g, c, &api_err);
+    to.role = VPU_ROLE_INPUT;
+    if (!st)
+        st = vpu_graph_tensor(g, &to, &x, &api_err);
+    to.role = VPU_ROLE_OUTPUT;
+    if (!st)
+        st = vpu_graph_tensor(g, &to, &y, &api_err);
+    if (!st)
+        st = vpu_graph_add_kernel(g, k, &lo, &op, &api_err);
+    if (!st)
+        st = vpu_operation_set_tensor(op, "x", x, &api_err);
+    if (!st)
+        st = vpu_operation_set_tensor(op, "y", y, &api_err);
+    if (!st)
+        st = vpu_operation_set_real(op, "f", 2, &api_err);
+    if (!st)
+        st = vpu_graph_finalize(g, &api_err);
+    if (!st)
+        st = vpu_tensor_fill(x, "ramp", &api_err);
+    if (!st)
+        st = vpu_graph_run(g, NULL, &r, &api_err);
+    if (!st)
+        st = vpu_result_json(r) ? VPU_OK : VPU_ERR_NOMEM;
+    oom_fail_at(0);
+    ck_assert_msg(!st || st == VPU_ERR_NOMEM, "allocation %llu: %d %s",
+                  (unsigned long long)n, st, api_err.msg);
+    vpu_result_free(r);
+    vpu_graph_free(g);
+    vpu_program_free(p);
+    vpu_context_free(own);
+    return !st;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+    vpu_context *c = api_context(NULL);
+    uint64_t n = 1;
+
+    ck_assert(create_all(c, 0)); /* the kernel's code is in the cache then */
+    while (!create_all(c, n))
+        n++;
+    ck_assert_uint_gt(n, 20);
+    vpu_context_free(c);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("endurance");
+    Suite *suite = suite_create("library: endurance");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(t, 300);
+    tcase_add_test(t, nothing_grows);
+    tcase_add_test(t, threads_count_the_same);
+    tcase_add_test(t, signals_and_streams_are_left_alone);
+    tcase_add_test(t, every_allocation_may_fail);
+    suite_add_tcase(suite, t);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
