@@ -155,6 +155,8 @@ typedef struct vpu_context_options {
     const char *release;   /* refuse what this release of OpenVINO refuses,
                               "2020.4"; NULL = log it */
     const char *firmware;  /* of a stick that is not booted */
+    const char *xlink; /* layout of a stick's packets, "A", "B" or "C"; NULL =
+                          that of the firmware file, if it is a known one */
     const char *xlink_log; /* file for every packet to and from a stick */
     /* What is worth knowing and no error; NULL = nowhere. */
     void (*log)(void *user, vpu_log_level level, const char *text);
