@@ -63,22 +63,15 @@ static vpu_status front(const port_state *p, const char *text, fe_unit *unit)
     return fe_compile(&job, p->a, unit, p->err);
 }
 
-/* boxes_find for the tensors of a kernel with symbols. */
-static vpu_status find_boxes(port_state *p, const fe_unit *unit,
-                             const port_local *local)
+/* For the tensors of a kernel with symbols: one an argument, in their order. */
+static vpu_status open_boxes(const port_state *p, const fe_unit *unit,
+                             boxes_kernel **out)
 {
-    uint32_t n_args = p->sign.n_params + (uint32_t)p->n_scalars, n = 0;
+    uint32_t n_args = p->sign.n_params + (uint32_t)p->n_scalars;
     boxes_arg *args = arena_array(p->a, boxes_arg, n_args);
     boxes_tensor *tensors =
         arena_array(p->a, boxes_tensor, p->kernel->n_bindings);
-    boxes_box *found = arena_array(p->a, boxes_box, p->kernel->n_bindings);
-    boxes_job job = {.bitcode = unit->bitcode,
-                     .n_bytes = unit->n_bytes,
-                     .entry = p->kernel->entry,
-                     .args = args,
-                     .n_args = n_args,
-                     .tensors = tensors};
-    vpu_status st;
+    boxes_job *job = arena_new(p->a, boxes_job);
 
     for (uint32_t i = 0; i < p->sign.n_params; i++)
         args[i].name = "";
@@ -87,7 +80,7 @@ static vpu_status find_boxes(port_state *p, const fe_unit *unit,
             (boxes_arg){p->scalars[i].name, p->scalars[i].value};
     for (size_t i = 0; i < p->kernel->n_bindings; i++) {
         const port_tensor *t = port_tensor_of(p, &p->kernel->bindings[i]);
-        boxes_tensor *x = &tensors[n++];
+        boxes_tensor *x = &tensors[i];
 
         x->pointer = (uint32_t)i;
         x->offset = (uint32_t)argument_named(p, t->offset);
@@ -95,16 +88,28 @@ static vpu_status find_boxes(port_state *p, const fe_unit *unit,
         for (int d = 0; d < 4; d++)
             x->pitches[d] = (uint32_t)argument_named(p, t->pitches[d]);
     }
-    job.n_tensors = n;
-    for (int d = 0; d < 3; d++) {
-        job.local[d].text = local->texts[d];
-        job.local[d].value = local->values[d];
-        job.local[d].one_group = local->one_group[d];
-    }
-    st = boxes_find(&job, p->a, found, p->err);
-    for (size_t i = 0; i < p->kernel->n_bindings && !st; i++)
+    *job = (boxes_job){.bitcode = unit->bitcode,
+                       .n_bytes = unit->n_bytes,
+                       .entry = p->kernel->entry,
+                       .args = args,
+                       .n_args = n_args,
+                       .tensors = tensors,
+                       .n_tensors = (uint32_t)p->kernel->n_bindings};
+    return boxes_open(job, p->a, out, p->err);
+}
+
+static void ask_boxes(port_state *p, const boxes_kernel *b,
+                      const port_local *local)
+{
+    boxes_box *found = arena_array(p->a, boxes_box, p->kernel->n_bindings);
+    boxes_local sizes[3];
+
+    for (int d = 0; d < 3; d++)
+        sizes[d] = (boxes_local){local->texts[d], local->values[d],
+                                 local->one_group[d]};
+    boxes_ask(b, sizes, found);
+    for (size_t i = 0; i < p->kernel->n_bindings; i++)
         port_tensor_of(p, &p->kernel->bindings[i])->box = found[i];
-    return st;
 }
 
 /* The dims in which a box has more than one element, from the outermost
@@ -203,7 +208,7 @@ static void add_cycles(const port_state *p, candidate *c)
                 rounds * (m->wg_dispatch + c->n_moved * m->dma_setup);
 }
 
-static vpu_status try_local(port_state *p, const fe_unit *unit,
+static vpu_status try_local(port_state *p, const boxes_kernel *b,
                             const uint32_t wanted[3], candidate *out)
 {
     vpu_status st = port_find_local(p, wanted, &out->local);
@@ -212,7 +217,7 @@ static vpu_status try_local(port_state *p, const fe_unit *unit,
     out->n_moved = 0;
     out->boxes = arena_array(p->a, boxes_box, p->n_tensors);
     if (!st)
-        st = find_boxes(p, unit, &out->local);
+        ask_boxes(p, b, &out->local);
     for (size_t i = 0; i < p->n_tensors && !st; i++) {
         port_tensor *t = &p->tensors[i];
 
@@ -260,18 +265,20 @@ static vpu_status choose(port_state *p, const fe_unit *unit, candidate *best)
     const uint32_t *global = port_launch(p)->global;
     uint32_t lines[MOST_SIZES];
     uint32_t n = p->kernel->local.text ? 1 : divisors(global[1], lines);
-    vpu_status st = VPU_OK;
+    boxes_kernel *b = NULL;
+    vpu_status st = open_boxes(p, unit, &b);
 
     for (uint32_t i = 0; i < n && !st; i++) {
         const uint32_t wanted[3] = {global[0], n > 1 ? lines[i] : 1, 1};
         candidate c;
 
-        st = try_local(p, unit, wanted, &c);
+        st = try_local(p, b, wanted, &c);
         if (!st && (i == 0 || better(p, &c, best)))
             *best = c;
         if (i && c.bytes > p->job->desc->ocl_local_budget)
             break;
     }
+    boxes_close(b);
     return st;
 }
 

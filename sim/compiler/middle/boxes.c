@@ -360,52 +360,79 @@ static vpu_status prepare(LLVMModuleRef m, LLVMValueRef fn, vpu_error *err)
     return st;
 }
 
-static void begin(boxes_finder *f)
-{
-    ir_map_init(&f->known, f->a);
-    ir_cfg_build(&f->cfg, f->fn, f->a);
-    boxes_find_loops(f);
-    for (int d = 0; d < 3; d++) {
-        bool is_name = strspn(f->job->local[d].text, "0123456789") !=
-                       strlen(f->job->local[d].text);
+struct boxes_kernel {
+    const boxes_job *job;
+    arena *a;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    boxes_finder found; /* what does not depend on the local size */
+};
 
-        f->ranges[d].count = boxes_number(f->job->local[d].value);
-        if (is_name)
-            f->ranges[d].count = (boxes_expr){.text = f->job->local[d].text,
-                                              .fixed = true,
-                                              .value = f->job->local[d].value};
-    }
-    f->n_ranges = 3;
-}
-
-vpu_status boxes_find(const boxes_job *job, arena *a, boxes_box *out,
-                      vpu_error *err)
+static vpu_status read_kernel(boxes_kernel *b, vpu_error *err)
 {
-    LLVMContextRef c = LLVMContextCreate();
+    const boxes_job *job = b->job;
     LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(
         job->bitcode, job->n_bytes, job->entry);
-    LLVMModuleRef m = NULL;
-    boxes_finder f = {.job = job, .a = a};
-    vpu_status st = VPU_OK;
+    bool bad;
 
-    LLVMContextSetDiagnosticHandler(c, ignore_diagnostic, NULL);
-    if (LLVMParseBitcodeInContext2(c, buf, &m)) {
-        m = NULL;
-        st = err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", job->entry);
-    }
+    LLVMContextSetDiagnosticHandler(b->context, ignore_diagnostic, NULL);
+    bad = LLVMParseBitcodeInContext2(b->context, buf, &b->module);
     LLVMDisposeMemoryBuffer(buf);
-    f.fn = m ? LLVMGetNamedFunction(m, job->entry) : NULL;
-    if (!st && (!f.fn || LLVMCountParams(f.fn) != job->n_args))
-        st = err_set(err, VPU_ERR_COMPILE, "no kernel '%s' of %u arguments",
-                     job->entry, job->n_args);
-    if (!st)
-        st = prepare(m, f.fn, err);
-    if (!st) {
-        begin(&f);
-        find_all(&f, out);
+    if (bad) {
+        b->module = NULL;
+        return err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", job->entry);
     }
-    if (m)
-        LLVMDisposeModule(m);
-    LLVMContextDispose(c);
+    b->found.fn = LLVMGetNamedFunction(b->module, job->entry);
+    if (!b->found.fn || LLVMCountParams(b->found.fn) != job->n_args)
+        return err_set(err, VPU_ERR_COMPILE, "no kernel '%s' of %u arguments",
+                       job->entry, job->n_args);
+    return prepare(b->module, b->found.fn, err);
+}
+
+vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
+                      vpu_error *err)
+{
+    boxes_kernel *b = arena_new(a, boxes_kernel);
+    vpu_status st;
+
+    *b = (boxes_kernel){.job = job,
+                        .a = a,
+                        .context = LLVMContextCreate(),
+                        .found = {.job = job, .a = a}};
+    *out = b;
+    st = read_kernel(b, err);
+    if (!st) {
+        ir_cfg_build(&b->found.cfg, b->found.fn, a);
+        boxes_find_loops(&b->found);
+    }
     return st;
+}
+
+void boxes_ask(const boxes_kernel *b, const boxes_local local[3],
+               boxes_box *out)
+{
+    boxes_finder f = b->found;
+
+    ir_map_init(&f.known, b->a);
+    f.local = local;
+    for (int d = 0; d < 3; d++) {
+        bool is_name =
+            strspn(local[d].text, "0123456789") != strlen(local[d].text);
+
+        f.ranges[d].count = boxes_number(local[d].value);
+        if (is_name)
+            f.ranges[d].count = (boxes_expr){
+                .text = local[d].text, .fixed = true, .value = local[d].value};
+    }
+    f.n_ranges = 3;
+    find_all(&f, out);
+}
+
+void boxes_close(boxes_kernel *b)
+{
+    if (!b)
+        return;
+    if (b->module)
+        LLVMDisposeModule(b->module);
+    LLVMContextDispose(b->context);
 }

@@ -62,6 +62,7 @@ typedef struct {
 
 typedef struct {
     const boxes_job *job;
+    const boxes_local *local; /* by dimension */
     arena *a;
     LLVMValueRef fn;
     ir_cfg cfg;
