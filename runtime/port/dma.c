@@ -135,12 +135,15 @@ static bool bound_once(const port_state *p, const port_tensor *t)
     return n == 1;
 }
 
+/* Of a box with extents; UINT64_MAX: more than a tensor may have. */
 static uint64_t tile_bytes(const port_tensor *t)
 {
     uint64_t n = tensor_dtype_bytes(t->desc.dtype);
 
     for (int d = 0; d < 4; d++)
-        n *= (uint64_t)t->box.sides[d].n;
+        if (__builtin_mul_overflow(n, (uint64_t)t->box.sides[d].n, &n) ||
+            n > TENSOR_MAX_BYTES)
+            return UINT64_MAX;
     return n;
 }
 
@@ -164,6 +167,8 @@ static const char *stays(const port_state *p, const port_tensor *t)
     for (int d = 0; d < 4; d++)
         if (b->sides[d].n < 1 || b->sides[d].n > INT32_MAX)
             return "it has no extent";
+    if (tile_bytes(t) == UINT64_MAX)
+        return "its part for a work-group is too large";
     return sides_of(t, sides) > 3
                ? "its part for a work-group has four dims, a transfer three"
                : NULL;
