@@ -1,11 +1,9 @@
 /* Follows addresses back to ids and counters; see boxes.h. */
-#include <llvm-c/BitReader.h>
-#include <llvm-c/Error.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
 #include "sim/compiler/middle/boxes_priv.h"
+#include "sim/compiler/middle/middle_priv.h"
 
 /* The least and the number of values of a coordinate. */
 static void bound(const boxes_finder *f, const boxes_coordinate *c,
@@ -322,43 +320,11 @@ static void find_all(boxes_finder *f, boxes_box *out)
 
 /* --- the module ---------------------------------------------------------- */
 
-static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
-{
-    (void)d;
-    (void)user;
-}
-
 /* Everything into the kernel, registers instead of variables, nothing else:
  * addresses stay as they are written. */
-static vpu_status prepare(LLVMModuleRef m, LLVMValueRef fn, vpu_error *err)
-{
-    static const char passes[] =
-        "always-inline,globaldce,function(sroa,early-cse<memssa>,instsimplify,"
-        "simplifycfg,loop-simplify)";
-    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef e;
-    vpu_status st = VPU_OK;
-
-    for (LLVMValueRef g = LLVMGetFirstFunction(m); g;
-         g = LLVMGetNextFunction(g)) {
-        if (LLVMIsDeclaration(g))
-            continue;
-        ir_drop_attr(g, "noinline");
-        ir_drop_attr(g, "optnone");
-        LLVMSetLinkage(g, g == fn ? LLVMExternalLinkage : LLVMInternalLinkage);
-        if (g != fn)
-            ir_attr(g, "alwaysinline", 0);
-    }
-    e = LLVMRunPasses(m, passes, NULL, o);
-    LLVMDisposePassBuilderOptions(o);
-    if (e) {
-        char *msg = LLVMGetErrorMessage(e);
-
-        st = err_set(err, VPU_ERR_COMPILE, "optimiser: %s", msg);
-        LLVMDisposeErrorMessage(msg);
-    }
-    return st;
-}
+static const char passes[] =
+    "always-inline,globaldce,function(sroa,early-cse<memssa>,instsimplify,"
+    "simplifycfg,loop-simplify)";
 
 struct boxes_kernel {
     const boxes_job *job;
@@ -371,22 +337,17 @@ struct boxes_kernel {
 static vpu_status read_kernel(boxes_kernel *b, vpu_error *err)
 {
     const boxes_job *job = b->job;
-    LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        job->bitcode, job->n_bytes, job->entry);
-    bool bad;
+    vpu_status st = ir_parse(b->context, job->bitcode, job->n_bytes, job->entry,
+                             &b->module, err);
 
-    LLVMContextSetDiagnosticHandler(b->context, ignore_diagnostic, NULL);
-    bad = LLVMParseBitcodeInContext2(b->context, buf, &b->module);
-    LLVMDisposeMemoryBuffer(buf);
-    if (bad) {
-        b->module = NULL;
-        return err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", job->entry);
-    }
+    if (st)
+        return st;
     b->found.fn = LLVMGetNamedFunction(b->module, job->entry);
     if (!b->found.fn || LLVMCountParams(b->found.fn) != job->n_args)
         return err_set(err, VPU_ERR_COMPILE, "no kernel '%s' of %u arguments",
                        job->entry, job->n_args);
-    return prepare(b->module, b->found.fn, err);
+    middle_mark_inline(b->module, &b->found.fn, 1);
+    return middle_run_passes(b->module, passes, err);
 }
 
 vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
