@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The dims from the innermost outwards. */
-static const uint8_t orders[][4] = {[CONFIG_BFYX] = {3, 2, 1, 0},
-                                    [CONFIG_BYXF] = {1, 3, 2, 0},
-                                    [CONFIG_YXFB] = {0, 1, 3, 2},
-                                    [CONFIG_FYXB] = {0, 3, 2, 1}};
+const uint8_t *graph_gpu_order(config_format f)
+{
+    static const uint8_t orders[][4] = {[CONFIG_BFYX] = {3, 2, 1, 0},
+                                        [CONFIG_BYXF] = {1, 3, 2, 0},
+                                        [CONFIG_YXFB] = {0, 1, 3, 2},
+                                        [CONFIG_FYXB] = {0, 3, 2, 1}};
+
+    return orders[f];
+}
 
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
 {
@@ -19,7 +23,7 @@ vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
         most = UINT32_MAX;
     t->at.offset = 0;
     for (int i = 0; i < 4; i++) {
-        uint8_t d = orders[t->format][i];
+        uint8_t d = graph_gpu_order(t->format)[i];
         uint64_t whole = (uint64_t)t->lower[d] + t->dims[d] + t->upper[d];
 
         t->at.pitches[d] = (uint32_t)pitch;

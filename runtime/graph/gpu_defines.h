@@ -25,6 +25,9 @@ typedef struct {
  * elements. */
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err);
 
+/* The four dims of BFYX, BYXF, YXFB or FYXB, from the innermost outwards. */
+const uint8_t *graph_gpu_order(config_format f);
+
 /* The OpenCL C type of the elements; NULL where the plug-in has none. */
 const char *graph_gpu_type(tensor_dtype t);
 

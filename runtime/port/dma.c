@@ -12,14 +12,6 @@
 
 enum { MOST_SIZES = 64, MOST_LINES = 1 << 16 };
 
-/* The dims from the outermost inwards. */
-static const uint8_t orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
-
-static const uint8_t *order_of(const port_tensor *t)
-{
-    return orders[t->format == CONFIG_BYXF];
-}
-
 /* --- looking ------------------------------------------------------------- */
 
 static int64_t argument_named(const port_state *p, const char *name)
@@ -116,11 +108,11 @@ static void ask_boxes(port_state *p, const boxes_kernel *b,
  * inwards, and always the one whose elements follow each other. */
 static uint32_t sides_of(const port_tensor *t, uint8_t out[4])
 {
-    const uint8_t *order = order_of(t);
+    const uint8_t *order = graph_gpu_order(t->format);
     uint32_t n = 0;
 
-    for (int i = 0; i < 4; i++)
-        if (i == 3 || strcmp(t->box.sides[order[i]].extent, "1"))
+    for (int i = 3; i >= 0; i--)
+        if (!i || strcmp(t->box.sides[order[i]].extent, "1"))
             out[n++] = order[i];
     return n;
 }
@@ -187,17 +179,17 @@ typedef struct {
 static uint64_t transfer_cycles(const port_state *p, const port_tensor *t)
 {
     const mach_desc *m = p->job->desc;
-    const uint8_t *order = order_of(t);
+    const uint8_t *order = graph_gpu_order(t->format);
     uint64_t lines = 1;
     bool whole = true;
 
-    for (int i = 3; i > 0; i--) {
+    for (int i = 0; i < 3; i++) {
         uint8_t inner = order[i];
 
         whole = whole && (inner >= t->desc.rank ||
                           t->box.sides[inner].n == t->desc.dims[inner]);
         if (!whole)
-            lines *= (uint64_t)t->box.sides[order[i - 1]].n;
+            lines *= (uint64_t)t->box.sides[order[i + 1]].n;
     }
     return m->dma_first_byte + lines * m->dma_line_overhead +
            tile_bytes(t) / m->dma_bus_bytes;
@@ -312,18 +304,11 @@ static bool take_boxes(port_state *p, const candidate *c, str *reasons)
 /* How far neighbours along dim d are apart in the copy, in elements. */
 static const char *tile_pitch(const port_state *p, const port_tensor *t, int d)
 {
-    const uint8_t *order = order_of(t);
-    const char *text = "1";
+    const char *extents[4];
 
-    for (int i = 3; order[i] != d; i--) {
-        const char *extent = t->box.sides[order[i]].extent;
-
-        if (strcmp(extent, "1"))
-            text = strcmp(text, "1")
-                       ? arena_printf(p->a, "%s * %s", text, extent)
-                       : extent;
-    }
-    return text;
+    for (int i = 0; i < 4; i++)
+        extents[i] = t->box.sides[i].extent;
+    return port_pitch(p, t, extents, d);
 }
 
 static const char *tile_offset(const port_state *p, const port_tensor *t)
@@ -370,7 +355,8 @@ static const char *begin_text(const port_state *p, const port_tensor *t,
     const char *text = "";
 
     for (int d = 0; d < 4; d++) {
-        const char *pitch = ddr ? port_pitch(p, t, d) : tile_pitch(p, t, d);
+        const char *pitch =
+            ddr ? port_pitch(p, t, t->dims, d) : tile_pitch(p, t, d);
 
         text =
             arena_printf(p->a, "%s%s(low%d%s) * (%s)", text, d ? " + " : "", d,
@@ -393,7 +379,8 @@ static void put_copy(const port_state *p, const port_tensor *t,
     for (uint32_t i = 0; i + 1 < n && i < 2; i++) {
         uint8_t d = sides[n - 2 - i];
 
-        ddr[i] = arena_printf(p->a, "(%s) * %u", port_pitch(p, t, d), bytes);
+        ddr[i] = arena_printf(p->a, "(%s) * %u", port_pitch(p, t, t->dims, d),
+                              bytes);
         tile[i] = arena_printf(p->a, "(%s) * %u", tile_pitch(p, t, d), bytes);
         counts[i] = arena_printf(p->a, "n%d", d);
     }

@@ -64,8 +64,10 @@ bool port_has_word(const port_state *p, const char *word);
 const char *port_new_name(const port_state *p, const char *wish);
 /* The tensor that binding x is of. */
 port_tensor *port_tensor_of(const port_state *p, const config_binding *x);
-/* The pitch of dim d (0 to 3) in words of the tensor's dims. */
-const char *port_pitch(const port_state *p, const port_tensor *t, int d);
+/* The pitch of dim d (0 to 3), in words of dims: those of the tensor, or of a
+ * part of it. */
+const char *port_pitch(const port_state *p, const port_tensor *t,
+                       const char *const dims[4], int d);
 
 /* Macros and scalars (macros.c): p->defines, p->scalars. */
 vpu_status port_macros(port_state *p);
