@@ -145,7 +145,6 @@ static void keep_params(target_options *o, const port_result *r)
 typedef struct {
     const port_options *o;
     arena *a;
-    const log_sink *log;
     target from;
     const config_layer *layer;
     const char *xml;
@@ -216,8 +215,7 @@ static vpu_status try_form(porting *s, port_form form, trial *out,
                           .graph = s->from.graph,
                           .source_dir = s->o->t.source_dir,
                           .compile = &compile,
-                          .desc = &s->from.desc,
-                          .log = s->log};
+                          .desc = &s->from.desc};
     vpu_status st = port_layer(&job, form, s->a, &out->result, err);
 
     if (!st)
@@ -304,7 +302,7 @@ static int port_main(int argc, char **argv)
 
     if (!rc) {
         log_sink log = cli_log(o.t.quiet);
-        porting s = {.o = &o, .a = a, .log = &log};
+        porting s = {.o = &o, .a = a};
         trial trials[PORT_N_FORMS] = {{.after = 0}};
         port_form form = PORT_PLAIN;
         const char *no_dma = NULL;

@@ -205,17 +205,15 @@ static void add_cycles(const port_state *p, candidate *c)
                 rounds * (m->wg_dispatch + c->n_moved * m->dma_setup);
 }
 
-static vpu_status try_local(port_state *p, const boxes_kernel *b,
-                            const uint32_t wanted[3], candidate *out)
+static void try_local(port_state *p, const boxes_kernel *b,
+                      const uint32_t wanted[3], candidate *out)
 {
-    vpu_status st = port_find_local(p, wanted, &out->local);
-
+    port_find_local(p, wanted, &out->local);
     out->bytes = out->cycles = 0;
     out->n_moved = 0;
     out->boxes = arena_array(p->a, boxes_box, p->n_tensors);
-    if (!st)
-        ask_boxes(p, b, &out->local);
-    for (size_t i = 0; i < p->n_tensors && !st; i++) {
+    ask_boxes(p, b, &out->local);
+    for (size_t i = 0; i < p->n_tensors; i++) {
         port_tensor *t = &p->tensors[i];
 
         out->boxes[i] = t->box;
@@ -226,7 +224,6 @@ static vpu_status try_local(port_state *p, const boxes_kernel *b,
         out->cycles += transfer_cycles(p, t);
     }
     add_cycles(p, out);
-    return st;
 }
 
 /* The tensors of two groups want to be in local memory at once. */
@@ -269,8 +266,8 @@ static vpu_status choose(port_state *p, const fe_unit *unit, candidate *best)
         const uint32_t wanted[3] = {global[0], n > 1 ? lines[i] : 1, 1};
         candidate c;
 
-        st = try_local(p, b, wanted, &c);
-        if (!st && (i == 0 || better(p, &c, best)))
+        try_local(p, b, wanted, &c);
+        if (i == 0 || better(p, &c, best))
             *best = c;
         if (i && c.bytes > p->job->desc->ocl_local_budget)
             break;
@@ -599,9 +596,7 @@ static vpu_status look(const port_job *job, arena *a, candidate *out,
     p.all_dims = true;
     if (!st) {
         add_symbols(&p);
-        st = port_macros(&p);
-    }
-    if (!st) {
+        port_macros(&p);
         str_puts(&text, str_text(&p.defines));
         port_put_sources(&p, port_arguments(&p, false), false, true, &text);
         st = front(&p, str_text(&text), &unit);
@@ -638,13 +633,11 @@ static vpu_status write_all(const port_job *job, const candidate *c, arena *a,
         for (int d = 0; d < 4; d++)
             t->pitches[d] = tile_pitch(&p, t, d);
     }
-    if (!st)
-        st = port_macros(&p);
-    if (!st && reasons.n)
-        port_note(&p, "%s", str_text(&reasons));
-    if (!st)
-        note_tiles(&p, c);
     if (!st) {
+        port_macros(&p);
+        if (reasons.n)
+            port_note(&p, "%s", str_text(&reasons));
+        note_tiles(&p, c);
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
         port_put_binding(&p, &c->local.mvcl, out->name, &binding);
         out->binding = port_take(a, &binding);

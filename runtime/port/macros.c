@@ -220,7 +220,7 @@ static void put_define(port_state *p, const config_define *d)
                   d->param.text, *value ? value : "nothing", d->param.text);
 }
 
-vpu_status port_macros(port_state *p)
+void port_macros(port_state *p)
 {
     for (size_t i = 0; i < p->n_tensors; i++)
         name_dims(p, &p->tensors[i]);
@@ -240,5 +240,4 @@ vpu_status port_macros(port_state *p)
                       p->tensors[i].desc.dims[0]);
     if (p->fixed)
         port_note(p, "the layer is for the shapes and parameters given alone");
-    return VPU_OK;
 }

@@ -451,11 +451,9 @@ static vpu_status write_plain(const port_job *job, bool fixed, arena *a,
     vpu_status st = port_begin(job, a, err, &p);
 
     p.fixed = fixed;
-    if (!st)
-        st = port_macros(&p);
-    if (!st)
-        st = port_find_sizes(&p, &sizes);
     if (!st) {
+        port_macros(&p);
+        port_find_sizes(&p, &sizes);
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
         str_printf(&kernel,
                    "/* CustomLayer %s, moved from type SimpleGPU to the VPU. "

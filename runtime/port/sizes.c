@@ -124,7 +124,7 @@ static const char *global_of(const port_state *p)
     return p->kernel->global.text ? p->kernel->global.text : "B*F*Y*X";
 }
 
-vpu_status port_find_sizes(port_state *p, port_sizes *out)
+void port_find_sizes(const port_state *p, port_sizes *out)
 {
     const config_kernel *k = p->kernel;
     const port_tensor *t = source_of_dims(p);
@@ -140,11 +140,10 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     out->local = k->local.text
                      ? translate(p, k->local.text, strlen(k->local.text), words)
                      : local_of(p, first, value, t);
-    return VPU_OK;
 }
 
-vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
-                           port_local *out)
+void port_find_local(const port_state *p, const uint32_t wanted[3],
+                     port_local *out)
 {
     const port_tensor *t = source_of_dims(p);
     const char *global = global_of(p), *given = p->kernel->local.text;
@@ -152,8 +151,8 @@ vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
     const graph_launch *l = port_launch(p);
     const char *words[4];
     str local = {0};
-    vpu_status st = port_find_sizes(p, &out->mvcl);
 
+    port_find_sizes(p, &out->mvcl);
     letters_of(p, t, words);
     out->groups = 1;
     for (uint32_t d = 0; d < 3; d++) {
@@ -172,5 +171,4 @@ vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
     }
     out->mvcl.local = arena_strdup(p->a, str_text(&local));
     str_free(&local);
-    return st;
 }
