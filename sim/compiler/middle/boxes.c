@@ -5,6 +5,17 @@
 #include "sim/compiler/middle/boxes_priv.h"
 #include "sim/compiler/middle/middle_priv.h"
 
+/* But for the number added. */
+static bool same_text(const boxes_expr *x, const boxes_expr *y)
+{
+    return x->text && y->text ? !strcmp(x->text, y->text) : x->text == y->text;
+}
+
+static bool same_expr(const boxes_expr *x, const boxes_expr *y)
+{
+    return x->add == y->add && same_text(x, y);
+}
+
 /* The least and the number of values of a coordinate. */
 static void bound(const boxes_finder *f, const boxes_coordinate *c,
                   boxes_expr *base, boxes_expr *extent)
@@ -75,11 +86,9 @@ static bool join_bounds(const boxes_finder *f, boxes_expr *base,
                         boxes_expr *extent, const boxes_expr *base2,
                         const boxes_expr *extent2)
 {
-    bool alike = base->text && base2->text ? !strcmp(base->text, base2->text)
-                                           : base->text == base2->text;
     boxes_expr low, reach, reach2, distance;
 
-    if (!alike)
+    if (!same_text(base, base2))
         return false;
     low = base->add <= base2->add ? *base : *base2;
     distance = boxes_number(base->add - low.add);
@@ -87,9 +96,7 @@ static bool join_bounds(const boxes_finder *f, boxes_expr *base,
     distance = boxes_number(base2->add - low.add);
     reach2 = boxes_plus(f, extent2, &distance);
     *base = low;
-    if (boxes_is_number(&reach) && boxes_is_number(&reach2)) {
-        *extent = reach.add >= reach2.add ? reach : reach2;
-    } else if (reach.text && reach2.text && !strcmp(reach.text, reach2.text)) {
+    if (same_text(&reach, &reach2)) {
         *extent = reach.add >= reach2.add ? reach : reach2;
     } else {
         *extent = (boxes_expr){
@@ -117,10 +124,7 @@ static bool fills(const boxes_finder *f, const boxes_coordinate c[4])
 
             while (k < c[d].n_vars &&
                    (taken[k] || c[d].vars[k].by.value != reach.value ||
-                    (c[d].vars[k].by.text && reach.text
-                         ? strcmp(c[d].vars[k].by.text, reach.text)
-                         : c[d].vars[k].by.text != reach.text) ||
-                    c[d].vars[k].by.add != reach.add))
+                    !same_expr(&c[d].vars[k].by, &reach)))
                 k++;
             if (k == c[d].n_vars || used[c[d].vars[k].range]++)
                 return false;
@@ -151,12 +155,6 @@ static void keep_full(span *s, bool writes, const boxes_expr base[4],
         memcpy(s->full_base[w], base, 4 * sizeof *base);
         memcpy(s->full_extent[w], extent, 4 * sizeof *extent);
     }
-}
-
-static bool same_expr(const boxes_expr *x, const boxes_expr *y)
-{
-    return x->add == y->add && (x->text && y->text ? !strcmp(x->text, y->text)
-                                                   : x->text == y->text);
 }
 
 /* Whether one access (w = 1: one store) touches all that any of them does. */
@@ -364,6 +362,7 @@ vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
     st = read_kernel(b, err);
     if (!st) {
         ir_cfg_build(&b->found.cfg, b->found.fn, a);
+        b->found.pdom = ir_post_dominators(&b->found.cfg, a);
         boxes_find_loops(&b->found);
     }
     return st;

@@ -66,6 +66,7 @@ typedef struct {
     arena *a;
     LLVMValueRef fn;
     ir_cfg cfg;
+    ir_word **pdom;
     boxes_loop *loops;
     size_t n_loops, cap_loops;
     boxes_range ranges[BOXES_RANGES]; /* the first three: local ids */
