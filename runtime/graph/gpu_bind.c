@@ -406,11 +406,15 @@ static void take_options(const gpu_layout *l, graph_launch *x)
 static vpu_status take_macros(const gpu_layout *l, const graph_gpu_layer *g,
                               graph_launch *x)
 {
-    str text = {0};
-    vpu_status st = graph_gpu_defines(g, &text, l->b->err);
+    str texts[2] = {{0}, {0}};
+    vpu_status st = VPU_OK;
 
-    x->macros = arena_strdup(l->b->arena, str_text(&text));
-    str_free(&text);
+    for (int i = 0; i < 2 && !st; i++)
+        st = graph_gpu_defines(g, i == 1, &texts[i], l->b->err);
+    x->macros = arena_strdup(l->b->arena, str_text(&texts[0]));
+    x->private_macros = arena_strdup(l->b->arena, str_text(&texts[1]));
+    for (int i = 0; i < 2; i++)
+        str_free(&texts[i]);
     return st;
 }
 
