@@ -152,9 +152,9 @@ typedef struct vpu_context_options {
     const char *const *build_options; /* for all kernels: "-DN=4", "-Iinclude"
                                        */
     size_t n_build_options;
-    const char *release;   /* refuse what this release of OpenVINO refuses,
-                              "2020.4"; NULL = log it */
-    const char *firmware;  /* of a stick that is not booted */
+    const char *release;  /* refuse what this release of OpenVINO refuses,
+                             "2020.4"; NULL = log it */
+    const char *firmware; /* of a stick that is not booted */
     const char *xlink; /* layout of a stick's packets, "A", "B" or "C"; NULL =
                           that of the firmware file, if it is a known one */
     const char *xlink_log; /* file for every packet to and from a stick */
@@ -315,9 +315,8 @@ VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
 /* A new tensor of the graph, borrowed from it.
  *
  * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
- *                  which); a shape that is none; a constant without data, others with; the graph is
- *                  finalized
- * VPU_ERR_LIMIT    more than 4 GiB */
+ *                  which); a shape that is none; a constant without data,
+ * others with; the graph is finalized VPU_ERR_LIMIT    more than 4 GiB */
 VPU_EXPORT vpu_status vpu_graph_tensor(vpu_graph *graph,
                                        const vpu_tensor_options *options,
                                        vpu_tensor **out, vpu_error *err);

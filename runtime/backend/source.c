@@ -182,26 +182,6 @@ static vpu_status put_file(str *s, const graph_launch *l, uint32_t i,
     return VPU_OK;
 }
 
-/* The macros, with arrays as private ones: to clang a literal in a function of
- * OpenCL C 1.2 is in no address space, so that no pointer may lead to it; to
- * the compilers of GPUs it is in the private one. */
-static void put_macros(str *s, const char *macros)
-{
-    static const char *const arrays[] = {"(int []){", "(ulong []){",
-                                         "(int[]) {", "(float[]) {"};
-    enum { N = sizeof arrays / sizeof *arrays };
-
-    for (const char *p = macros; *p; p++) {
-        size_t i = 0;
-
-        while (*p == '(' && i < N && strncmp(p, arrays[i], strlen(arrays[i])))
-            i++;
-        str_add(s, p, 1);
-        if (*p == '(' && i < N)
-            str_puts(s, "__private ");
-    }
-}
-
 /* The macros have no file: what is wrong in one shows where it is used. Lines
  * of a program have no file of their own: theirs is the kernel's, or the first.
  */
@@ -217,7 +197,7 @@ static vpu_status join_files(const graph_launch *l, const char *source_dir,
     str_puts(&s, "#line 1 ");
     put_quoted(&s, arena_printf(a, "<macros of %s>", l->type));
     str_puts(&s, "\n");
-    put_macros(&s, l->macros);
+    str_puts(&s, l->private_macros);
     for (uint32_t i = 0; i < l->n_sources && !st; i++) {
         st = put_file(&s, l, i, source_dir, a, &file, &home, err);
         if (!path || (home && !found))

@@ -142,37 +142,47 @@ static void keep_params(target_options *o, const port_result *r)
     o->params = kept;
 }
 
-static vpu_status compare(const port_options *o, const target *from,
-                          const char *xml, const port_result *r, arena *a,
-                          const log_sink *log, diff_report *report,
+typedef struct {
+    const port_options *o;
+    arena *a;
+    target from;
+    const config_layer *layer;
+    const char *xml;
+    backend_config cfg; /* of SimpleGPU, which runs once for all forms */
+    diff_kept before;
+} porting;
+
+static vpu_status compare(porting *s, const port_result *r, diff_report *report,
                           vpu_error *err)
 {
     target to = {0};
-    target_options moved = o->t;
-    backend_config cfg[2];
-    diff_side sides[2] = {{.id = "MVCL"}, {.id = "SimpleGPU"}};
+    target_options moved = s->o->t;
+    backend_config cfg;
+    diff_side sides[2] = {
+        {.id = "MVCL", .cfg = &cfg},
+        {.id = "SimpleGPU", .cfg = &s->cfg, .kept = &s->before}};
     const diff_config compare = {.outputs_only = true};
-    const target *targets[2] = {&to, from};
+    const target *targets[2] = {&to, &s->from};
     vpu_status st;
 
-    moved.bindings = &xml;
+    moved.bindings = &s->xml;
     moved.n_bindings = 1;
     moved.layer = NULL;
     moved.source_dir = NULL;
     keep_params(&moved, r);
-    st = target_bind(&moved, a, NULL, &to, err);
+    st = target_bind(&moved, s->a, NULL, &to, err);
+    if (!st) {
+        cfg = target_backend(&moved, &to);
+        cfg.print = cli_print_aside;
+    }
     for (int i = 0; i < 2 && !st; i++) {
-        const target_options *options = i ? &o->t : &moved;
+        const target_options *options = i ? &s->o->t : &moved;
 
-        cfg[i] = target_backend(options, targets[i]);
-        cfg[i].log = i ? log : NULL;
-        cfg[i].print = cli_print_aside;
-        sides[i].cfg = &cfg[i];
         sides[i].graph = targets[i]->graph;
         sides[i].ops = backend_offering(BACKEND_MACHINE);
-        st = cli_make_inputs(options, targets[i], a, &sides[i].inputs, err);
+        st = cli_make_inputs(options, targets[i], s->a, &sides[i].inputs, err);
     }
-    return st ? st : diff_run(sides, &compare, a, report, err);
+    return st ? st : diff_run(sides, &compare, s->a, report, err);
 }
 
 /* Cycles of the stages that are not conversions. */
@@ -193,15 +203,6 @@ typedef struct {
     uint64_t before, after; /* cycles; 0 = unknown */
 } trial;
 
-typedef struct {
-    const port_options *o;
-    arena *a;
-    const log_sink *log;
-    target from;
-    const config_layer *layer;
-    const char *xml;
-} porting;
-
 static vpu_status try_form(porting *s, port_form form, trial *out,
                            vpu_error *err)
 {
@@ -214,15 +215,13 @@ static vpu_status try_form(porting *s, port_form form, trial *out,
                           .graph = s->from.graph,
                           .source_dir = s->o->t.source_dir,
                           .compile = &compile,
-                          .desc = &s->from.desc,
-                          .log = s->log};
+                          .desc = &s->from.desc};
     vpu_status st = port_layer(&job, form, s->a, &out->result, err);
 
     if (!st)
         st = write_all(s->o, s->layer, &out->result, s->a, &s->xml, err);
     if (!st)
-        st = compare(s->o, &s->from, s->xml, &out->result, s->a, s->log,
-                     &out->report, err);
+        st = compare(s, &out->result, &out->report, err);
     if (st)
         return st;
     out->before = stage_cycles(&out->report.sides[1]);
@@ -303,7 +302,7 @@ static int port_main(int argc, char **argv)
 
     if (!rc) {
         log_sink log = cli_log(o.t.quiet);
-        porting s = {.o = &o, .a = a, .log = &log};
+        porting s = {.o = &o, .a = a};
         trial trials[PORT_N_FORMS] = {{.after = 0}};
         port_form form = PORT_PLAIN;
         const char *no_dma = NULL;
@@ -312,9 +311,13 @@ static int port_main(int argc, char **argv)
         if (!st) {
             s.layer = layer_of(&s.from);
             st = check_layer(s.layer, &s.from, &err);
+            s.cfg = target_backend(&o.t, &s.from);
+            s.cfg.log = &log;
+            s.cfg.print = cli_print_aside;
         }
         if (!st)
             st = try_forms(&s, trials, &form, &no_dma, &err);
+        backend_close(&s.before.b);
         cli_progress_done();
         if (!st)
             print(&s, trials, form, no_dma);

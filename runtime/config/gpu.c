@@ -609,3 +609,19 @@ vpu_status config_gpu_sizes(const config_layer *l, const char *what,
     }
     return f.st;
 }
+
+/* --- formats ------------------------------------------------------------- */
+
+config_format config_gpu_format(const config_kernel *k,
+                                config_binding_kind kind, uint32_t port)
+{
+    config_format f = CONFIG_ANY;
+
+    for (size_t i = k->n_bindings; i--;)
+        if (k->bindings[i].kind == kind &&
+            (kind == CONFIG_OUTPUT || (uint32_t)k->bindings[i].port == port))
+            f = k->bindings[i].format;
+    if (f == CONFIG_ANY && kind == CONFIG_OUTPUT)
+        return config_gpu_format(k, CONFIG_INPUT, 0);
+    return f == CONFIG_ANY ? CONFIG_BFYX : f;
+}

@@ -38,4 +38,10 @@ vpu_status config_gpu_sizes(const config_layer *l, const char *what,
                             uint32_t out[CONFIG_GPU_MAX_DIMS], size_t *n,
                             vpu_error *err);
 
+/* The order in which a SimpleGPU kernel sees input `port` or the output: of its
+ * first binding, as all of them agree. ANY is BFYX, for an output the order of
+ * the first input. */
+config_format config_gpu_format(const config_kernel *k,
+                                config_binding_kind kind, uint32_t port);
+
 #endif

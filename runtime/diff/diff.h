@@ -27,6 +27,12 @@ typedef struct {
 vpu_status diff_rule_parse(const char *text, arena *a, diff_rule *out,
                            vpu_error *err);
 
+/* A side that has run; zeroed before. backend_close(&k.b) when it is done. */
+typedef struct {
+    backend b;
+    const backend_result *results; /* by launch of the graph; NULL: not yet */
+} diff_kept;
+
 typedef struct {
     const char *id; /* as the user wrote it */
     const backend_ops *ops;
@@ -34,6 +40,9 @@ typedef struct {
     const graph *graph;
     void *const *inputs; /* per buffer of the graph: what to put into each
                             input; others are not looked at */
+    /* NULL, or where to leave the side once it has run, for further diffs of
+     * outputs alone: in those it does not run again. */
+    diff_kept *kept;
 } diff_side;
 
 typedef struct {

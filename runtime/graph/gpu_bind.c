@@ -48,17 +48,15 @@ static const graph_padding *padding_of(const gpu_layout *l, bool output,
     return NULL;
 }
 
-/* The tensor in an order, padded; ANY is the host's order, the plain one. */
+/* The tensor in an order, padded. */
 static vpu_status describe(const gpu_layout *l, const tensor_desc *d,
                            config_format format, const graph_padding *pad,
                            graph_gpu_tensor *t)
 {
     vpu_error why = {0};
 
-    *t = (graph_gpu_tensor){.dims = {1, 1, 1, 1},
-                            .format =
-                                format == CONFIG_ANY ? CONFIG_BFYX : format,
-                            .dtype = d->dtype};
+    *t = (graph_gpu_tensor){
+        .dims = {1, 1, 1, 1}, .format = format, .dtype = d->dtype};
     if (d->rank > 4)
         return fail_in(l, l->layer->line,
                        "the tensor %s has five dims; the GPU plug-in knows no "
@@ -83,17 +81,6 @@ static vpu_status describe(const gpu_layout *l, const tensor_desc *d,
     return VPU_OK;
 }
 
-/* Input port's format is that of its first binding, as all of them agree. */
-static config_format format_of(const config_kernel *k, config_binding_kind kind,
-                               uint32_t port)
-{
-    for (size_t i = 0; i < k->n_bindings; i++)
-        if (k->bindings[i].kind == kind &&
-            (kind == CONFIG_OUTPUT || (uint32_t)k->bindings[i].port == port))
-            return k->bindings[i].format;
-    return CONFIG_ANY;
-}
-
 static vpu_status check_paddings(const gpu_layout *l)
 {
     const graph_request *q = l->b->request;
@@ -116,20 +103,16 @@ static vpu_status describe_all(gpu_layout *l)
     graph_binder *b = l->b;
     size_t n = b->target.n_inputs;
     vpu_status st = check_paddings(l);
-    config_format out;
 
     l->inputs = arena_array(b->arena, graph_gpu_tensor, n + 1);
     l->bound = arena_array(b->arena, bool, n + 1);
     for (size_t i = 0; i < n && !st; i++)
         st = describe(l, &b->target.inputs[i]->desc,
-                      format_of(l->kernel, CONFIG_INPUT, (uint32_t)i),
+                      config_gpu_format(l->kernel, CONFIG_INPUT, (uint32_t)i),
                       padding_of(l, false, (uint32_t)i), &l->inputs[i]);
-    /* No order of its own: that of the first input. */
-    out = format_of(l->kernel, CONFIG_OUTPUT, 0);
-    if (out == CONFIG_ANY && n)
-        out = l->inputs[0].format;
     return st ? st
-              : describe(l, &b->target.output->desc, out,
+              : describe(l, &b->target.output->desc,
+                         config_gpu_format(l->kernel, CONFIG_OUTPUT, 0),
                          padding_of(l, true, 0), &l->output);
 }
 
@@ -423,11 +406,15 @@ static void take_options(const gpu_layout *l, graph_launch *x)
 static vpu_status take_macros(const gpu_layout *l, const graph_gpu_layer *g,
                               graph_launch *x)
 {
-    str text = {0};
-    vpu_status st = graph_gpu_defines(g, &text, l->b->err);
+    str texts[2] = {{0}, {0}};
+    vpu_status st = VPU_OK;
 
-    x->macros = arena_strdup(l->b->arena, str_text(&text));
-    str_free(&text);
+    for (int i = 0; i < 2 && !st; i++)
+        st = graph_gpu_defines(g, i == 1, &texts[i], l->b->err);
+    x->macros = arena_strdup(l->b->arena, str_text(&texts[0]));
+    x->private_macros = arena_strdup(l->b->arena, str_text(&texts[1]));
+    for (int i = 0; i < 2; i++)
+        str_free(&texts[i]);
     return st;
 }
 

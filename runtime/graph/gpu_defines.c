@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The dims from the innermost outwards. */
-static const uint8_t orders[][4] = {[CONFIG_BFYX] = {3, 2, 1, 0},
-                                    [CONFIG_BYXF] = {1, 3, 2, 0},
-                                    [CONFIG_YXFB] = {0, 1, 3, 2},
-                                    [CONFIG_FYXB] = {0, 3, 2, 1}};
+const uint8_t *graph_gpu_order(config_format f)
+{
+    static const uint8_t orders[][4] = {[CONFIG_BFYX] = {3, 2, 1, 0},
+                                        [CONFIG_BYXF] = {1, 3, 2, 0},
+                                        [CONFIG_YXFB] = {0, 1, 3, 2},
+                                        [CONFIG_FYXB] = {0, 3, 2, 1}};
+
+    return orders[f];
+}
 
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
 {
@@ -19,7 +23,7 @@ vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err)
         most = UINT32_MAX;
     t->at.offset = 0;
     for (int i = 0; i < 4; i++) {
-        uint8_t d = orders[t->format][i];
+        uint8_t d = graph_gpu_order(t->format)[i];
         uint64_t whole = (uint64_t)t->lower[d] + t->dims[d] + t->upper[d];
 
         t->at.pitches[d] = (uint32_t)pitch;
@@ -43,18 +47,24 @@ const char *graph_gpu_type(tensor_dtype t)
     return names[t];
 }
 
+typedef struct {
+    str *out;
+    const char *space; /* in front of an array's type */
+} writer;
+
 /* NAME_SIZE and NAME: an array literal. */
-static void put_vector(str *out, const char *name, const char *type,
+static void put_vector(const writer *w, const char *name, const char *type,
                        const uint32_t *items, size_t n)
 {
-    str_printf(out, "#define %s_SIZE %zu\n#define %s (%s []){ ", name, n, name,
-               type);
+    str_printf(w->out, "#define %s_SIZE %zu\n#define %s (%s%s []){ ", name, n,
+               name, w->space, type);
     for (size_t i = 0; i < n; i++)
-        str_printf(out, "%u,", items[i]);
-    str_puts(out, " } \n");
+        str_printf(w->out, "%u,", items[i]);
+    str_puts(w->out, " } \n");
 }
 
-static void put_tensor(str *out, const char *who, const graph_gpu_tensor *t)
+static void put_tensor(const writer *w, const char *who,
+                       const graph_gpu_tensor *t)
 {
     const struct {
         const char *name;
@@ -65,31 +75,31 @@ static void put_tensor(str *out, const char *who, const graph_gpu_tensor *t)
     char name[64];
 
     snprintf(name, sizeof name, "%s_DIMS", who);
-    put_vector(out, name, "int", t->dims, 4);
-    str_printf(out, "#define %s_TYPE %s\n#define %s_FORMAT_%s \n", who,
+    put_vector(w, name, "int", t->dims, 4);
+    str_printf(w->out, "#define %s_TYPE %s\n#define %s_FORMAT_%s \n", who,
                graph_gpu_type(t->dtype), who, config_format_name(t->format));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         snprintf(name, sizeof name, "%s_%s", who, vectors[i].name);
-        put_vector(out, name, "int", vectors[i].items, 4);
+        put_vector(w, name, "int", vectors[i].items, 4);
     }
-    str_printf(out, "#define %s_OFFSET %u\n", who, t->at.offset);
+    str_printf(w->out, "#define %s_OFFSET %u\n", who, t->at.offset);
 }
 
-static void put_built_in(str *out, const graph_gpu_layer *l)
+static void put_built_in(const writer *w, const graph_gpu_layer *l)
 {
     char name[32];
 
-    str_printf(out, "#define NUM_INPUTS %zu\n", l->n_inputs);
-    put_vector(out, "GLOBAL_WORKSIZE", "ulong", l->global, l->n_global);
-    put_vector(out, "LOCAL_WORKSIZE", "ulong", l->local, l->n_local);
+    str_printf(w->out, "#define NUM_INPUTS %zu\n", l->n_inputs);
+    put_vector(w, "GLOBAL_WORKSIZE", "ulong", l->global, l->n_global);
+    put_vector(w, "LOCAL_WORKSIZE", "ulong", l->local, l->n_local);
     for (size_t i = 0; i < l->n_inputs; i++) {
         snprintf(name, sizeof name, "INPUT%zu", i);
-        put_tensor(out, name, &l->inputs[i]);
+        put_tensor(w, name, &l->inputs[i]);
     }
-    put_tensor(out, "OUTPUT0", &l->output);
+    put_tensor(w, "OUTPUT0", &l->output);
 }
 
-static vpu_status put_define(str *out, const graph_gpu_layer *l,
+static vpu_status put_define(const writer *w, const graph_gpu_layer *l,
                              const config_define *d, vpu_error *err)
 {
     const char *value = NULL;
@@ -112,19 +122,22 @@ static vpu_status put_define(str *out, const graph_gpu_layer *l,
                       "Define %s: its value goes over the end of a line",
                       d->name);
     if (d->array)
-        str_printf(out, "#define %s (%s[]) {%s}\n", d->name, d->type, value);
+        str_printf(w->out, "#define %s (%s%s[]) {%s}\n", d->name, w->space,
+                   d->type, value);
     else
-        str_printf(out, "#define %s %s\n", d->name, value);
+        str_printf(w->out, "#define %s %s\n", d->name, value);
     return VPU_OK;
 }
 
-vpu_status graph_gpu_defines(const graph_gpu_layer *l, str *out, vpu_error *err)
+vpu_status graph_gpu_defines(const graph_gpu_layer *l, bool private_arrays,
+                             str *out, vpu_error *err)
 {
+    const writer w = {out, private_arrays ? "__private " : ""};
     const config_kernel *k = &l->layer->kernels[0];
     vpu_status st = VPU_OK;
 
-    put_built_in(out, l);
+    put_built_in(&w, l);
     for (size_t i = 0; i < k->n_defines && !st; i++)
-        st = put_define(out, l, &k->defines[i], err);
+        st = put_define(&w, l, &k->defines[i], err);
     return st;
 }

@@ -25,6 +25,9 @@ typedef struct {
  * elements. */
 vpu_status graph_gpu_place(graph_gpu_tensor *t, vpu_error *err);
 
+/* The four dims of BFYX, BYXF, YXFB or FYXB, from the innermost outwards. */
+const uint8_t *graph_gpu_order(config_format f);
+
 /* The OpenCL C type of the elements; NULL where the plug-in has none. */
 const char *graph_gpu_type(tensor_dtype t);
 
@@ -39,11 +42,14 @@ typedef struct {
     size_t n_params;
 } graph_gpu_layer;
 
-/* Append the macros, a line each.
+/* Append the macros, a line each. private_arrays: not as the plug-in has them,
+ * but with arrays as private ones. To clang a literal in a function of OpenCL C
+ * 1.2 is in no address space, so that no pointer may lead to it; to the
+ * compilers of GPUs it is in the private one.
  *
  * VPU_ERR_INVALID  a Define whose parameter the layer does not have, without a
  *                  default (message: line and column) */
-vpu_status graph_gpu_defines(const graph_gpu_layer *l, str *out,
-                             vpu_error *err);
+vpu_status graph_gpu_defines(const graph_gpu_layer *l, bool private_arrays,
+                             str *out, vpu_error *err);
 
 #endif

@@ -84,9 +84,10 @@ typedef struct {
     size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;
-    /* SimpleGPU: in front of the sources, which are one text with it; else NULL
+    /* SimpleGPU: in front of the sources, which are one text with it: as the
+     * plug-in has them, and with arrays in the private address space; else NULL
      */
-    const char *macros;
+    const char *macros, *private_macros;
     const char *const *options; /* words for the compiler */
     uint32_t n_options;
     const graph_arg *args; /* binding order; the last of equal names counts */

@@ -12,14 +12,6 @@
 
 enum { MOST_SIZES = 64, MOST_LINES = 1 << 16 };
 
-/* The dims from the outermost inwards. */
-static const uint8_t orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
-
-static const uint8_t *order_of(const port_tensor *t)
-{
-    return orders[t->format == CONFIG_BYXF];
-}
-
 /* --- looking ------------------------------------------------------------- */
 
 static int64_t argument_named(const port_state *p, const char *name)
@@ -63,22 +55,15 @@ static vpu_status front(const port_state *p, const char *text, fe_unit *unit)
     return fe_compile(&job, p->a, unit, p->err);
 }
 
-/* boxes_find for the tensors of a kernel with symbols. */
-static vpu_status find_boxes(port_state *p, const fe_unit *unit,
-                             const port_local *local)
+/* For the tensors of a kernel with symbols: one an argument, in their order. */
+static vpu_status open_boxes(const port_state *p, const fe_unit *unit,
+                             boxes_kernel **out)
 {
-    uint32_t n_args = p->sign.n_params + (uint32_t)p->n_scalars, n = 0;
+    uint32_t n_args = p->sign.n_params + (uint32_t)p->n_scalars;
     boxes_arg *args = arena_array(p->a, boxes_arg, n_args);
     boxes_tensor *tensors =
         arena_array(p->a, boxes_tensor, p->kernel->n_bindings);
-    boxes_box *found = arena_array(p->a, boxes_box, p->kernel->n_bindings);
-    boxes_job job = {.bitcode = unit->bitcode,
-                     .n_bytes = unit->n_bytes,
-                     .entry = p->kernel->entry,
-                     .args = args,
-                     .n_args = n_args,
-                     .tensors = tensors};
-    vpu_status st;
+    boxes_job *job = arena_new(p->a, boxes_job);
 
     for (uint32_t i = 0; i < p->sign.n_params; i++)
         args[i].name = "";
@@ -87,7 +72,7 @@ static vpu_status find_boxes(port_state *p, const fe_unit *unit,
             (boxes_arg){p->scalars[i].name, p->scalars[i].value};
     for (size_t i = 0; i < p->kernel->n_bindings; i++) {
         const port_tensor *t = port_tensor_of(p, &p->kernel->bindings[i]);
-        boxes_tensor *x = &tensors[n++];
+        boxes_tensor *x = &tensors[i];
 
         x->pointer = (uint32_t)i;
         x->offset = (uint32_t)argument_named(p, t->offset);
@@ -95,27 +80,39 @@ static vpu_status find_boxes(port_state *p, const fe_unit *unit,
         for (int d = 0; d < 4; d++)
             x->pitches[d] = (uint32_t)argument_named(p, t->pitches[d]);
     }
-    job.n_tensors = n;
-    for (int d = 0; d < 3; d++) {
-        job.local[d].text = local->texts[d];
-        job.local[d].value = local->values[d];
-        job.local[d].one_group = local->one_group[d];
-    }
-    st = boxes_find(&job, p->a, found, p->err);
-    for (size_t i = 0; i < p->kernel->n_bindings && !st; i++)
+    *job = (boxes_job){.bitcode = unit->bitcode,
+                       .n_bytes = unit->n_bytes,
+                       .entry = p->kernel->entry,
+                       .args = args,
+                       .n_args = n_args,
+                       .tensors = tensors,
+                       .n_tensors = (uint32_t)p->kernel->n_bindings};
+    return boxes_open(job, p->a, out, p->err);
+}
+
+static void ask_boxes(port_state *p, const boxes_kernel *b,
+                      const port_local *local)
+{
+    boxes_box *found = arena_array(p->a, boxes_box, p->kernel->n_bindings);
+    boxes_local sizes[3];
+
+    for (int d = 0; d < 3; d++)
+        sizes[d] = (boxes_local){local->texts[d], local->values[d],
+                                 local->one_group[d]};
+    boxes_ask(b, sizes, found);
+    for (size_t i = 0; i < p->kernel->n_bindings; i++)
         port_tensor_of(p, &p->kernel->bindings[i])->box = found[i];
-    return st;
 }
 
 /* The dims in which a box has more than one element, from the outermost
  * inwards, and always the one whose elements follow each other. */
 static uint32_t sides_of(const port_tensor *t, uint8_t out[4])
 {
-    const uint8_t *order = order_of(t);
+    const uint8_t *order = graph_gpu_order(t->format);
     uint32_t n = 0;
 
-    for (int i = 0; i < 4; i++)
-        if (i == 3 || strcmp(t->box.sides[order[i]].extent, "1"))
+    for (int i = 3; i >= 0; i--)
+        if (!i || strcmp(t->box.sides[order[i]].extent, "1"))
             out[n++] = order[i];
     return n;
 }
@@ -130,12 +127,15 @@ static bool bound_once(const port_state *p, const port_tensor *t)
     return n == 1;
 }
 
+/* Of a box with extents; UINT64_MAX: more than a tensor may have. */
 static uint64_t tile_bytes(const port_tensor *t)
 {
     uint64_t n = tensor_dtype_bytes(t->desc.dtype);
 
     for (int d = 0; d < 4; d++)
-        n *= (uint64_t)t->box.sides[d].n;
+        if (__builtin_mul_overflow(n, (uint64_t)t->box.sides[d].n, &n) ||
+            n > TENSOR_MAX_BYTES)
+            return UINT64_MAX;
     return n;
 }
 
@@ -159,6 +159,8 @@ static const char *stays(const port_state *p, const port_tensor *t)
     for (int d = 0; d < 4; d++)
         if (b->sides[d].n < 1 || b->sides[d].n > INT32_MAX)
             return "it has no extent";
+    if (tile_bytes(t) == UINT64_MAX)
+        return "its part for a work-group is too large";
     return sides_of(t, sides) > 3
                ? "its part for a work-group has four dims, a transfer three"
                : NULL;
@@ -177,17 +179,17 @@ typedef struct {
 static uint64_t transfer_cycles(const port_state *p, const port_tensor *t)
 {
     const mach_desc *m = p->job->desc;
-    const uint8_t *order = order_of(t);
+    const uint8_t *order = graph_gpu_order(t->format);
     uint64_t lines = 1;
     bool whole = true;
 
-    for (int i = 3; i > 0; i--) {
+    for (int i = 0; i < 3; i++) {
         uint8_t inner = order[i];
 
         whole = whole && (inner >= t->desc.rank ||
                           t->box.sides[inner].n == t->desc.dims[inner]);
         if (!whole)
-            lines *= (uint64_t)t->box.sides[order[i - 1]].n;
+            lines *= (uint64_t)t->box.sides[order[i + 1]].n;
     }
     return m->dma_first_byte + lines * m->dma_line_overhead +
            tile_bytes(t) / m->dma_bus_bytes;
@@ -203,17 +205,15 @@ static void add_cycles(const port_state *p, candidate *c)
                 rounds * (m->wg_dispatch + c->n_moved * m->dma_setup);
 }
 
-static vpu_status try_local(port_state *p, const fe_unit *unit,
-                            const uint32_t wanted[3], candidate *out)
+static void try_local(port_state *p, const boxes_kernel *b,
+                      const uint32_t wanted[3], candidate *out)
 {
-    vpu_status st = port_find_local(p, wanted, &out->local);
-
+    port_find_local(p, wanted, &out->local);
     out->bytes = out->cycles = 0;
     out->n_moved = 0;
     out->boxes = arena_array(p->a, boxes_box, p->n_tensors);
-    if (!st)
-        st = find_boxes(p, unit, &out->local);
-    for (size_t i = 0; i < p->n_tensors && !st; i++) {
+    ask_boxes(p, b, &out->local);
+    for (size_t i = 0; i < p->n_tensors; i++) {
         port_tensor *t = &p->tensors[i];
 
         out->boxes[i] = t->box;
@@ -224,7 +224,6 @@ static vpu_status try_local(port_state *p, const fe_unit *unit,
         out->cycles += transfer_cycles(p, t);
     }
     add_cycles(p, out);
-    return st;
 }
 
 /* The tensors of two groups want to be in local memory at once. */
@@ -260,18 +259,20 @@ static vpu_status choose(port_state *p, const fe_unit *unit, candidate *best)
     const uint32_t *global = port_launch(p)->global;
     uint32_t lines[MOST_SIZES];
     uint32_t n = p->kernel->local.text ? 1 : divisors(global[1], lines);
-    vpu_status st = VPU_OK;
+    boxes_kernel *b = NULL;
+    vpu_status st = open_boxes(p, unit, &b);
 
     for (uint32_t i = 0; i < n && !st; i++) {
         const uint32_t wanted[3] = {global[0], n > 1 ? lines[i] : 1, 1};
         candidate c;
 
-        st = try_local(p, unit, wanted, &c);
-        if (!st && (i == 0 || better(p, &c, best)))
+        try_local(p, b, wanted, &c);
+        if (i == 0 || better(p, &c, best))
             *best = c;
         if (i && c.bytes > p->job->desc->ocl_local_budget)
             break;
     }
+    boxes_close(b);
     return st;
 }
 
@@ -300,18 +301,11 @@ static bool take_boxes(port_state *p, const candidate *c, str *reasons)
 /* How far neighbours along dim d are apart in the copy, in elements. */
 static const char *tile_pitch(const port_state *p, const port_tensor *t, int d)
 {
-    const uint8_t *order = order_of(t);
-    const char *text = "1";
+    const char *extents[4];
 
-    for (int i = 3; order[i] != d; i--) {
-        const char *extent = t->box.sides[order[i]].extent;
-
-        if (strcmp(extent, "1"))
-            text = strcmp(text, "1")
-                       ? arena_printf(p->a, "%s * %s", text, extent)
-                       : extent;
-    }
-    return text;
+    for (int i = 0; i < 4; i++)
+        extents[i] = t->box.sides[i].extent;
+    return port_pitch(p, t, extents, d);
 }
 
 static const char *tile_offset(const port_state *p, const port_tensor *t)
@@ -358,7 +352,8 @@ static const char *begin_text(const port_state *p, const port_tensor *t,
     const char *text = "";
 
     for (int d = 0; d < 4; d++) {
-        const char *pitch = ddr ? port_pitch(p, t, d) : tile_pitch(p, t, d);
+        const char *pitch =
+            ddr ? port_pitch(p, t, t->dims, d) : tile_pitch(p, t, d);
 
         text =
             arena_printf(p->a, "%s%s(low%d%s) * (%s)", text, d ? " + " : "", d,
@@ -381,7 +376,8 @@ static void put_copy(const port_state *p, const port_tensor *t,
     for (uint32_t i = 0; i + 1 < n && i < 2; i++) {
         uint8_t d = sides[n - 2 - i];
 
-        ddr[i] = arena_printf(p->a, "(%s) * %u", port_pitch(p, t, d), bytes);
+        ddr[i] = arena_printf(p->a, "(%s) * %u", port_pitch(p, t, t->dims, d),
+                              bytes);
         tile[i] = arena_printf(p->a, "(%s) * %u", tile_pitch(p, t, d), bytes);
         counts[i] = arena_printf(p->a, "n%d", d);
     }
@@ -600,9 +596,7 @@ static vpu_status look(const port_job *job, arena *a, candidate *out,
     p.all_dims = true;
     if (!st) {
         add_symbols(&p);
-        st = port_macros(&p);
-    }
-    if (!st) {
+        port_macros(&p);
         str_puts(&text, str_text(&p.defines));
         port_put_sources(&p, port_arguments(&p, false), false, true, &text);
         st = front(&p, str_text(&text), &unit);
@@ -639,13 +633,11 @@ static vpu_status write_all(const port_job *job, const candidate *c, arena *a,
         for (int d = 0; d < 4; d++)
             t->pitches[d] = tile_pitch(&p, t, d);
     }
-    if (!st)
-        st = port_macros(&p);
-    if (!st && reasons.n)
-        port_note(&p, "%s", str_text(&reasons));
-    if (!st)
-        note_tiles(&p, c);
     if (!st) {
+        port_macros(&p);
+        if (reasons.n)
+            port_note(&p, "%s", str_text(&reasons));
+        note_tiles(&p, c);
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
         port_put_binding(&p, &c->local.mvcl, out->name, &binding);
         out->binding = port_take(a, &binding);

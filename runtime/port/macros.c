@@ -45,15 +45,14 @@ static void name_dims(port_state *p, port_tensor *t)
     }
 }
 
-const char *port_pitch(const port_state *p, const port_tensor *t, int d)
+const char *port_pitch(const port_state *p, const port_tensor *t,
+                       const char *const dims[4], int d)
 {
-    /* From the innermost outwards; the batch is 1 or outermost. */
-    static const uint8_t orders[2][4] = {{3, 2, 1, 0}, {1, 3, 2, 0}};
-    const uint8_t *order = orders[t->format == CONFIG_BYXF];
+    const uint8_t *order = graph_gpu_order(t->format);
     const char *text = "1";
 
     for (int i = 0; order[i] != d; i++) {
-        const char *dim = t->dims[order[i]];
+        const char *dim = dims[order[i]];
 
         if (!strcmp(dim, "1"))
             continue;
@@ -83,7 +82,8 @@ static void put_tensor(port_state *p, const port_tensor *t)
     str *out = &p->defines;
 
     for (int d = 0; d < 4; d++)
-        pitches[d] = t->pitches[d] ? t->pitches[d] : port_pitch(p, t, d);
+        pitches[d] =
+            t->pitches[d] ? t->pitches[d] : port_pitch(p, t, t->dims, d);
     if (uses(p, t, "DIMS"))
         put_vector(out, arena_printf(p->a, "%s_DIMS", t->macro), "int", t->dims,
                    4);
@@ -220,7 +220,7 @@ static void put_define(port_state *p, const config_define *d)
                   d->param.text, *value ? value : "nothing", d->param.text);
 }
 
-vpu_status port_macros(port_state *p)
+void port_macros(port_state *p)
 {
     for (size_t i = 0; i < p->n_tensors; i++)
         name_dims(p, &p->tensors[i]);
@@ -240,5 +240,4 @@ vpu_status port_macros(port_state *p)
                       p->tensors[i].desc.dims[0]);
     if (p->fixed)
         port_note(p, "the layer is for the shapes and parameters given alone");
-    return VPU_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/backend/source.h"
+#include "runtime/config/gpu.h"
 #include "runtime/port/port_priv.h"
 
 const char *port_form_name(port_form f)
@@ -108,25 +109,6 @@ static vpu_status read_files(port_state *p)
 
 /* --- tensors ------------------------------------------------------------- */
 
-static config_format format_of(const port_state *p, bool output, uint32_t port)
-{
-    config_format first = CONFIG_ANY;
-
-    for (size_t i = 0; i < p->kernel->n_bindings; i++) {
-        const config_binding *x = &p->kernel->bindings[i];
-
-        if ((x->kind == CONFIG_OUTPUT) == output &&
-            (output || (uint32_t)x->port == port)) {
-            first = x->format;
-            break;
-        }
-    }
-    /* An output takes the order of the first input. */
-    if (first == CONFIG_ANY && output)
-        first = format_of(p, false, 0);
-    return first == CONFIG_ANY ? CONFIG_BFYX : first;
-}
-
 /* How many dims above 1 there are but the batch, and whether channels alone. */
 static bool is_plain_anyway(const tensor_desc *d)
 {
@@ -203,7 +185,8 @@ static vpu_status find_tensors(port_state *p)
         if (b)
             t->desc = b->desc;
         t->letters = letters[t->desc.rank];
-        t->gpu = format_of(p, t->output, t->port);
+        t->gpu = config_gpu_format(
+            p->kernel, t->output ? CONFIG_OUTPUT : CONFIG_INPUT, t->port);
         st = choose_format(p, t);
     }
     return st;
@@ -468,11 +451,9 @@ static vpu_status write_plain(const port_job *job, bool fixed, arena *a,
     vpu_status st = port_begin(job, a, err, &p);
 
     p.fixed = fixed;
-    if (!st)
-        st = port_macros(&p);
-    if (!st)
-        st = port_find_sizes(&p, &sizes);
     if (!st) {
+        port_macros(&p);
+        port_find_sizes(&p, &sizes);
         out->name = arena_printf(a, "%s.cl", p.kernel->entry);
         str_printf(&kernel,
                    "/* CustomLayer %s, moved from type SimpleGPU to the VPU. "

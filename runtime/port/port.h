@@ -16,7 +16,6 @@
 #define VPU_RUNTIME_PORT_PORT_H
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "runtime/config/layer.h"
 #include "runtime/graph/bind.h"
 #include "sim/compiler/kernel.h"
@@ -33,7 +32,6 @@ typedef struct {
     const char *source_dir; /* as backend_config's */
     const kernel_compile_options *compile;
     const mach_desc *desc; /* local memory, and what transfers take */
-    const log_sink *log;
 } port_job;
 
 typedef struct {

@@ -64,16 +64,18 @@ bool port_has_word(const port_state *p, const char *word);
 const char *port_new_name(const port_state *p, const char *wish);
 /* The tensor that binding x is of. */
 port_tensor *port_tensor_of(const port_state *p, const config_binding *x);
-/* The pitch of dim d (0 to 3) in words of the tensor's dims. */
-const char *port_pitch(const port_state *p, const port_tensor *t, int d);
+/* The pitch of dim d (0 to 3), in words of dims: those of the tensor, or of a
+ * part of it. */
+const char *port_pitch(const port_state *p, const port_tensor *t,
+                       const char *const dims[4], int d);
 
 /* Macros and scalars (macros.c): p->defines, p->scalars. */
-vpu_status port_macros(port_state *p);
+void port_macros(port_state *p);
 /* Formulas as MVCL's expressions (sizes.c). */
 typedef struct {
     const char *dim, *global, *local;
 } port_sizes;
-vpu_status port_find_sizes(port_state *p, port_sizes *out);
+void port_find_sizes(const port_state *p, port_sizes *out);
 /* Work-groups of so many items, which divide the global sizes; the layer's own
  * local size where it has one. A whole global size is that of each shape, a
  * part of one is a number. Also as expressions of the kernel's arguments. */
@@ -84,8 +86,8 @@ typedef struct {
     bool one_group[3];
     uint64_t groups;
 } port_local;
-vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
-                           port_local *out);
+void port_find_local(const port_state *p, const uint32_t wanted[3],
+                     port_local *out);
 /* The launch of the layer's kernel. */
 const graph_launch *port_launch(const port_state *p);
 

@@ -15,20 +15,30 @@ const graph_launch *port_launch(const port_state *p)
     return &g->launches[i];
 }
 
-/* What each of the plug-in's letters is in MVCL's expressions: a letter, or "1"
- * or "0" where the plug-in has that. */
-static void translate_letters(const port_state *p, const port_tensor *t,
-                              const char *out[4])
+/* What each of the plug-in's letters is, of the words for the dims of t: one of
+ * them, or "1" or "0" where the plug-in has that. */
+static void words_of(const port_state *p, const port_tensor *t,
+                     const char *const dims[4], const char *out[4])
 {
     uint32_t rank = t->desc.rank, seen = p->tensors[p->n_tensors - 1].desc.rank;
 
     for (uint32_t i = 0; i < 4; i++) {
         bool has = t->output ? i < rank : 4 - i <= seen && 4 - i <= rank;
-        uint32_t d = t->output ? i : rank + i - 4;
 
-        out[i] = has ? arena_printf(p->a, "%c", t->letters[d])
-                     : (t->output ? "1" : "0");
+        out[i] =
+            has ? dims[t->output ? i : rank + i - 4] : (t->output ? "1" : "0");
     }
+}
+
+/* The same of MVCL's letters. */
+static void letters_of(const port_state *p, const port_tensor *t,
+                       const char *out[4])
+{
+    const char *letters[4] = {NULL};
+
+    for (uint32_t d = 0; d < t->desc.rank; d++)
+        letters[d] = arena_printf(p->a, "%c", t->letters[d]);
+    words_of(p, t, letters, out);
 }
 
 static const char *translate(const port_state *p, const char *text, size_t n,
@@ -92,15 +102,9 @@ static const char *local_of(const port_state *p, const char *global,
 static const char *in_words(const port_state *p, const port_tensor *t,
                             const char *text, size_t n)
 {
-    uint32_t rank = t->desc.rank, seen = p->tensors[p->n_tensors - 1].desc.rank;
     const char *words[4];
 
-    for (uint32_t i = 0; i < 4; i++) {
-        bool has = t->output ? i < rank : 4 - i <= seen && 4 - i <= rank;
-
-        words[i] = has ? t->dims[t->output ? i : rank + i - 4]
-                       : (t->output ? "1" : "0");
-    }
+    words_of(p, t, t->dims, words);
     text = translate(p, text, n, words);
     return strcspn(text, "+-*/%") == strlen(text)
                ? text
@@ -120,7 +124,7 @@ static const char *global_of(const port_state *p)
     return p->kernel->global.text ? p->kernel->global.text : "B*F*Y*X";
 }
 
-vpu_status port_find_sizes(port_state *p, port_sizes *out)
+void port_find_sizes(const port_state *p, port_sizes *out)
 {
     const config_kernel *k = p->kernel;
     const port_tensor *t = source_of_dims(p);
@@ -128,7 +132,7 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     const char *words[4], *first;
     uint32_t value = port_launch(p)->global[0];
 
-    translate_letters(p, t, words);
+    letters_of(p, t, words);
     first = translate(p, global, strcspn(global, ","), words);
     out->dim =
         arena_printf(p->a, "%s,%u", t->output ? "output" : "input", t->port);
@@ -136,11 +140,10 @@ vpu_status port_find_sizes(port_state *p, port_sizes *out)
     out->local = k->local.text
                      ? translate(p, k->local.text, strlen(k->local.text), words)
                      : local_of(p, first, value, t);
-    return VPU_OK;
 }
 
-vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
-                           port_local *out)
+void port_find_local(const port_state *p, const uint32_t wanted[3],
+                     port_local *out)
 {
     const port_tensor *t = source_of_dims(p);
     const char *global = global_of(p), *given = p->kernel->local.text;
@@ -148,9 +151,9 @@ vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
     const graph_launch *l = port_launch(p);
     const char *words[4];
     str local = {0};
-    vpu_status st = port_find_sizes(p, &out->mvcl);
 
-    translate_letters(p, t, words);
+    port_find_sizes(p, &out->mvcl);
+    letters_of(p, t, words);
     out->groups = 1;
     for (uint32_t d = 0; d < 3; d++) {
         size_t length = strcspn(list, ",");
@@ -168,5 +171,4 @@ vpu_status port_find_local(port_state *p, const uint32_t wanted[3],
     }
     out->mvcl.local = arena_strdup(p->a, str_text(&local));
     str_free(&local);
-    return st;
 }

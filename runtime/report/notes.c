@@ -1,6 +1,7 @@
 /* See notes.h. */
 #include "runtime/report/notes.h"
 
+#include "runtime/report/report_priv.h"
 #include "sim/machine/cache.h"
 #include "sim/machine/crowding.h"
 
@@ -30,11 +31,7 @@ static double shave_cycles(const backend_launch *s)
 
 static double share_of_cause(const backend_launch *s, mach_cause c)
 {
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < s->n_shaves; i++)
-        n += s->exec.profile.by_cause[i][c];
-    return (double)n / shave_cycles(s);
+    return (double)report_cause_sum(s, c) / shave_cycles(s);
 }
 
 /* --- sets of L2 ---------------------------------------------------------- */

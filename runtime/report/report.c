@@ -18,7 +18,7 @@ static uint64_t total_cycles(const report_source *r)
     return n;
 }
 
-static uint64_t cause_sum(const backend_launch *s, mach_cause c)
+uint64_t report_cause_sum(const backend_launch *s, mach_cause c)
 {
     uint64_t n = 0;
 
@@ -82,7 +82,8 @@ static void add_causes(str *out, const backend_launch *s)
 
     str_puts(out, "  SHAVE time                ");
     for (int c = 0; c < MACH_N_CAUSES; c++) {
-        double share = (double)cause_sum(s, (mach_cause)c) / (all ? all : 1);
+        double share =
+            (double)report_cause_sum(s, (mach_cause)c) / (all ? all : 1);
 
         if (share >= 0.0005)
             str_printf(out, " %s %.1f %%", mach_cause_name((mach_cause)c),
@@ -201,7 +202,7 @@ static void add_times(const report_source *r, const backend_launch *s,
     json_object_set_new(o, "ddr_bytes", u64(p->ddr_bytes));
     for (int c = 0; c < MACH_N_CAUSES; c++)
         json_object_set_new(causes, mach_cause_name((mach_cause)c),
-                            u64(cause_sum(s, (mach_cause)c)));
+                            u64(report_cause_sum(s, (mach_cause)c)));
     json_object_set_new(o, "shave_cycles_by_cause", causes);
 }
 

@@ -1,4 +1,5 @@
-/* The report without a look into launches. Private to runtime/report. */
+/* Shared inside of runtime/report: the report without a look into launches, and
+ * figures of a launch. */
 #ifndef VPU_RUNTIME_REPORT_REPORT_PRIV_H
 #define VPU_RUNTIME_REPORT_REPORT_PRIV_H
 
@@ -8,5 +9,7 @@
 void report_batch_text(const graph *g, str *out);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
+/* Cycles of all SHAVEs with that cause. */
+uint64_t report_cause_sum(const backend_launch *s, mach_cause c);
 
 #endif

@@ -1,10 +1,33 @@
 /* Helpers over LLVM's C API; see ir.h. */
 #include "sim/ir/ir.h"
 
+#include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
+{
+    (void)d;
+    (void)user;
+}
+
+vpu_status ir_parse(LLVMContextRef c, const char *bitcode, size_t n,
+                    const char *name, LLVMModuleRef *out, vpu_error *err)
+{
+    LLVMMemoryBufferRef buf =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, n, name);
+    bool bad;
+
+    LLVMContextSetDiagnosticHandler(c, ignore_diagnostic, NULL);
+    bad = LLVMParseBitcodeInContext2(c, buf, out);
+    LLVMDisposeMemoryBuffer(buf);
+    if (bad)
+        *out = NULL;
+    return bad ? err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", name)
+               : VPU_OK;
+}
 
 void ir_map_init(ir_map *m, arena *a)
 {

@@ -10,10 +10,18 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "sim/builtins/calls.h"
 
 /* The device's address spaces, as clang numbers them for spir. */
 enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };
+
+/* Bitcode as a module; *out is NULL if it is none. From here on the context's
+ * diagnostics are swallowed: by itself LLVM would end the process.
+ *
+ * VPU_ERR_PARSE  the message begins with name */
+vpu_status ir_parse(LLVMContextRef c, const char *bitcode, size_t n,
+                    const char *name, LLVMModuleRef *out, vpu_error *err);
 
 /* Pointer-keyed map to a pointer; NULL = absent. In an arena. */
 typedef struct {

@@ -13,6 +13,9 @@
 
 #include "sim/machine/desc.h"
 
+/* The logarithm rounded down; 0 of 0. */
+uint32_t mach_log2(uint64_t n);
+
 typedef struct {
     uint32_t row;   /* shift from an address, or a line's number, to a row's */
     uint32_t mask;  /* banks - 1 */

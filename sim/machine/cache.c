@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/banks.h"
 #include "sim/machine/cache_pairs.h"
 #include "sim/machine/cache_priv.h"
 #include "sim/machine/cache_rounds.h"
@@ -29,15 +30,6 @@
 
 static const uint32_t NO_LINE = UINT32_MAX;
 
-static uint32_t log2_floor(uint64_t n)
-{
-    uint32_t log = 0;
-
-    while (n >>= 1)
-        log++;
-    return log;
-}
-
 static void fill_empty(uint32_t *ways, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -47,12 +39,12 @@ static void fill_empty(uint32_t *ways, size_t n)
 static bool level_init(cache_level *v, uint64_t bytes, uint64_t line,
                        uint64_t ways)
 {
-    uint32_t n_sets = UINT32_C(1) << log2_floor(bytes / (line * ways));
+    uint32_t n_sets = UINT32_C(1) << mach_log2(bytes / (line * ways));
     size_t n = (size_t)n_sets * ways;
 
     v->n_ways = (uint32_t)ways;
     v->set_mask = n_sets - 1;
-    v->line_shift = log2_floor(line);
+    v->line_shift = mach_log2(line);
     v->ways = malloc(n * sizeof *v->ways);
     if (v->ways)
         fill_empty(v->ways, n);

@@ -41,10 +41,11 @@ static void install(void)
     mem = arena_create(0);
     root = realpath(".", NULL);
     dir = program_temp_dir(mem);
-    shell("make -s install DESTDIR=%s/root PREFIX=/usr UDEVDIR=/etc/udev/rules.d",
-          dir);
-    setenv("PKG_CONFIG_PATH", arena_printf(mem, "%s/root/usr/lib/pkgconfig", dir),
-           1);
+    shell(
+        "make -s install DESTDIR=%s/root PREFIX=/usr UDEVDIR=/etc/udev/rules.d",
+        dir);
+    setenv("PKG_CONFIG_PATH",
+           arena_printf(mem, "%s/root/usr/lib/pkgconfig", dir), 1);
     setenv("PKG_CONFIG_SYSROOT_DIR", arena_printf(mem, "%s/root", dir), 1);
     setenv("LD_LIBRARY_PATH", arena_printf(mem, "%s/root/usr/lib", dir), 1);
     setenv("PATH", arena_printf(mem, "%s/root/usr/bin:%s", dir, getenv("PATH")),
@@ -62,9 +63,9 @@ static void uninstall(void)
 
 START_TEST(nothing_outside_the_prefix)
 {
-    ck_assert_str_eq(shell("cd %s/root && find . ! -type d ! -path './usr/*'",
-                           dir),
-                     "./etc/udev/rules.d/70-vpusim.rules\n");
+    ck_assert_str_eq(
+        shell("cd %s/root && find . ! -type d ! -path './usr/*'", dir),
+        "./etc/udev/rules.d/70-vpusim.rules\n");
 }
 END_TEST
 
@@ -84,9 +85,10 @@ START_TEST(pkg_config_names_the_library_alone)
 
     ck_assert_ptr_nonnull(strstr(flags, "-lvpusim"));
     ck_assert_ptr_null(strstr(flags, "LLVM"));
-    ck_assert_str_eq(shell("pkg-config --print-requires --print-requires-private "
-                           "vpusim"),
-                     "");
+    ck_assert_str_eq(
+        shell("pkg-config --print-requires --print-requires-private "
+              "vpusim"),
+        "");
     ck_assert_str_eq(shell("pkg-config --modversion vpusim"),
                      shell("cat VERSION"));
 }
@@ -106,16 +108,16 @@ START_TEST(symbols_are_those_of_the_header)
               "awk '$2 != \"A\" { sub(/@.*/, \"\", $3); print $3 }' | sort",
               dir),
         shell("%s", functions));
-    ck_assert_ptr_nonnull(strstr(
-        shell("objdump -p %s/root/usr/lib/libvpusim.so", dir),
-        "libvpusim.so.0"));
+    ck_assert_ptr_nonnull(
+        strstr(shell("objdump -p %s/root/usr/lib/libvpusim.so", dir),
+               "libvpusim.so.0"));
 }
 END_TEST
 
 START_TEST(header_in_every_language)
 {
-    static const char *const languages[] = {
-        "-x c -std=c99", "-x c -std=c11", "-x c++ -std=c++17"};
+    static const char *const languages[] = {"-x c -std=c99", "-x c -std=c11",
+                                            "-x c++ -std=c++17"};
 
     for (int i = 0; i < 3; i++)
         shell("echo '#include <vpusim/vpu.h>' | cc %s -Wall -Wextra -pedantic "
@@ -130,9 +132,9 @@ START_TEST(functions_are_documented_and_tested)
     char *list = shell("%s", functions);
 
     for (char *f = strtok(list, "\n"); f; f = strtok(NULL, "\n"))
-        ck_assert_msg(!system(arena_printf(
-                          mem, "grep -qw %s tests/runtime/api/*.c", f)),
-                      "no test calls %s", f);
+        ck_assert_msg(
+            !system(arena_printf(mem, "grep -qw %s tests/runtime/api/*.c", f)),
+            "no test calls %s", f);
 }
 END_TEST
 

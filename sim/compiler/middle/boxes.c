@@ -1,11 +1,20 @@
 /* Follows addresses back to ids and counters; see boxes.h. */
-#include <llvm-c/BitReader.h>
-#include <llvm-c/Error.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
 #include "sim/compiler/middle/boxes_priv.h"
+#include "sim/compiler/middle/middle_priv.h"
+
+/* But for the number added. */
+static bool same_text(const boxes_expr *x, const boxes_expr *y)
+{
+    return x->text && y->text ? !strcmp(x->text, y->text) : x->text == y->text;
+}
+
+static bool same_expr(const boxes_expr *x, const boxes_expr *y)
+{
+    return x->add == y->add && same_text(x, y);
+}
 
 /* The least and the number of values of a coordinate. */
 static void bound(const boxes_finder *f, const boxes_coordinate *c,
@@ -77,11 +86,9 @@ static bool join_bounds(const boxes_finder *f, boxes_expr *base,
                         boxes_expr *extent, const boxes_expr *base2,
                         const boxes_expr *extent2)
 {
-    bool alike = base->text && base2->text ? !strcmp(base->text, base2->text)
-                                           : base->text == base2->text;
     boxes_expr low, reach, reach2, distance;
 
-    if (!alike)
+    if (!same_text(base, base2))
         return false;
     low = base->add <= base2->add ? *base : *base2;
     distance = boxes_number(base->add - low.add);
@@ -89,9 +96,7 @@ static bool join_bounds(const boxes_finder *f, boxes_expr *base,
     distance = boxes_number(base2->add - low.add);
     reach2 = boxes_plus(f, extent2, &distance);
     *base = low;
-    if (boxes_is_number(&reach) && boxes_is_number(&reach2)) {
-        *extent = reach.add >= reach2.add ? reach : reach2;
-    } else if (reach.text && reach2.text && !strcmp(reach.text, reach2.text)) {
+    if (same_text(&reach, &reach2)) {
         *extent = reach.add >= reach2.add ? reach : reach2;
     } else {
         *extent = (boxes_expr){
@@ -119,10 +124,7 @@ static bool fills(const boxes_finder *f, const boxes_coordinate c[4])
 
             while (k < c[d].n_vars &&
                    (taken[k] || c[d].vars[k].by.value != reach.value ||
-                    (c[d].vars[k].by.text && reach.text
-                         ? strcmp(c[d].vars[k].by.text, reach.text)
-                         : c[d].vars[k].by.text != reach.text) ||
-                    c[d].vars[k].by.add != reach.add))
+                    !same_expr(&c[d].vars[k].by, &reach)))
                 k++;
             if (k == c[d].n_vars || used[c[d].vars[k].range]++)
                 return false;
@@ -153,12 +155,6 @@ static void keep_full(span *s, bool writes, const boxes_expr base[4],
         memcpy(s->full_base[w], base, 4 * sizeof *base);
         memcpy(s->full_extent[w], extent, 4 * sizeof *extent);
     }
-}
-
-static bool same_expr(const boxes_expr *x, const boxes_expr *y)
-{
-    return x->add == y->add && (x->text && y->text ? !strcmp(x->text, y->text)
-                                                   : x->text == y->text);
 }
 
 /* Whether one access (w = 1: one store) touches all that any of them does. */
@@ -322,90 +318,81 @@ static void find_all(boxes_finder *f, boxes_box *out)
 
 /* --- the module ---------------------------------------------------------- */
 
-static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
-{
-    (void)d;
-    (void)user;
-}
-
 /* Everything into the kernel, registers instead of variables, nothing else:
  * addresses stay as they are written. */
-static vpu_status prepare(LLVMModuleRef m, LLVMValueRef fn, vpu_error *err)
+static const char passes[] =
+    "always-inline,globaldce,function(sroa,early-cse<memssa>,instsimplify,"
+    "simplifycfg,loop-simplify)";
+
+struct boxes_kernel {
+    const boxes_job *job;
+    arena *a;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    boxes_finder found; /* what does not depend on the local size */
+};
+
+static vpu_status read_kernel(boxes_kernel *b, vpu_error *err)
 {
-    static const char passes[] =
-        "always-inline,globaldce,function(sroa,early-cse<memssa>,instsimplify,"
-        "simplifycfg,loop-simplify)";
-    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef e;
-    vpu_status st = VPU_OK;
+    const boxes_job *job = b->job;
+    vpu_status st = ir_parse(b->context, job->bitcode, job->n_bytes, job->entry,
+                             &b->module, err);
 
-    for (LLVMValueRef g = LLVMGetFirstFunction(m); g;
-         g = LLVMGetNextFunction(g)) {
-        if (LLVMIsDeclaration(g))
-            continue;
-        ir_drop_attr(g, "noinline");
-        ir_drop_attr(g, "optnone");
-        LLVMSetLinkage(g, g == fn ? LLVMExternalLinkage : LLVMInternalLinkage);
-        if (g != fn)
-            ir_attr(g, "alwaysinline", 0);
-    }
-    e = LLVMRunPasses(m, passes, NULL, o);
-    LLVMDisposePassBuilderOptions(o);
-    if (e) {
-        char *msg = LLVMGetErrorMessage(e);
-
-        st = err_set(err, VPU_ERR_COMPILE, "optimiser: %s", msg);
-        LLVMDisposeErrorMessage(msg);
-    }
-    return st;
+    if (st)
+        return st;
+    b->found.fn = LLVMGetNamedFunction(b->module, job->entry);
+    if (!b->found.fn || LLVMCountParams(b->found.fn) != job->n_args)
+        return err_set(err, VPU_ERR_COMPILE, "no kernel '%s' of %u arguments",
+                       job->entry, job->n_args);
+    middle_mark_inline(b->module, &b->found.fn, 1);
+    return middle_run_passes(b->module, passes, err);
 }
 
-static void begin(boxes_finder *f)
-{
-    ir_map_init(&f->known, f->a);
-    ir_cfg_build(&f->cfg, f->fn, f->a);
-    boxes_find_loops(f);
-    for (int d = 0; d < 3; d++) {
-        bool is_name = strspn(f->job->local[d].text, "0123456789") !=
-                       strlen(f->job->local[d].text);
-
-        f->ranges[d].count = boxes_number(f->job->local[d].value);
-        if (is_name)
-            f->ranges[d].count = (boxes_expr){.text = f->job->local[d].text,
-                                              .fixed = true,
-                                              .value = f->job->local[d].value};
-    }
-    f->n_ranges = 3;
-}
-
-vpu_status boxes_find(const boxes_job *job, arena *a, boxes_box *out,
+vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
                       vpu_error *err)
 {
-    LLVMContextRef c = LLVMContextCreate();
-    LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-        job->bitcode, job->n_bytes, job->entry);
-    LLVMModuleRef m = NULL;
-    boxes_finder f = {.job = job, .a = a};
-    vpu_status st = VPU_OK;
+    boxes_kernel *b = arena_new(a, boxes_kernel);
+    vpu_status st;
 
-    LLVMContextSetDiagnosticHandler(c, ignore_diagnostic, NULL);
-    if (LLVMParseBitcodeInContext2(c, buf, &m)) {
-        m = NULL;
-        st = err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", job->entry);
-    }
-    LLVMDisposeMemoryBuffer(buf);
-    f.fn = m ? LLVMGetNamedFunction(m, job->entry) : NULL;
-    if (!st && (!f.fn || LLVMCountParams(f.fn) != job->n_args))
-        st = err_set(err, VPU_ERR_COMPILE, "no kernel '%s' of %u arguments",
-                     job->entry, job->n_args);
-    if (!st)
-        st = prepare(m, f.fn, err);
+    *b = (boxes_kernel){.job = job,
+                        .a = a,
+                        .context = LLVMContextCreate(),
+                        .found = {.job = job, .a = a}};
+    *out = b;
+    st = read_kernel(b, err);
     if (!st) {
-        begin(&f);
-        find_all(&f, out);
+        ir_cfg_build(&b->found.cfg, b->found.fn, a);
+        b->found.pdom = ir_post_dominators(&b->found.cfg, a);
+        boxes_find_loops(&b->found);
     }
-    if (m)
-        LLVMDisposeModule(m);
-    LLVMContextDispose(c);
     return st;
+}
+
+void boxes_ask(const boxes_kernel *b, const boxes_local local[3],
+               boxes_box *out)
+{
+    boxes_finder f = b->found;
+
+    ir_map_init(&f.known, b->a);
+    f.local = local;
+    for (int d = 0; d < 3; d++) {
+        bool is_name =
+            strspn(local[d].text, "0123456789") != strlen(local[d].text);
+
+        f.ranges[d].count = boxes_number(local[d].value);
+        if (is_name)
+            f.ranges[d].count = (boxes_expr){
+                .text = local[d].text, .fixed = true, .value = local[d].value};
+    }
+    f.n_ranges = 3;
+    find_all(&f, out);
+}
+
+void boxes_close(boxes_kernel *b)
+{
+    if (!b)
+        return;
+    if (b->module)
+        LLVMDisposeModule(b->module);
+    LLVMContextDispose(b->context);
 }

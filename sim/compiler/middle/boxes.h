@@ -17,7 +17,9 @@
  * get_group_id. An extent is proved for every value of the arguments for which
  * the signs of its parts are those that they have with the values given.
  * Conditions are not looked at: a box may hold elements that no item touches.
- */
+ *
+ * Reading the kernel costs more than a question: it is opened once and asked
+ * for each local size. */
 #ifndef VPU_SIM_COMPILER_MIDDLE_BOXES_H
 #define VPU_SIM_COMPILER_MIDDLE_BOXES_H
 
@@ -47,14 +49,15 @@ typedef struct {
     uint32_t n_args;
     const boxes_tensor *tensors;
     uint32_t n_tensors;
-    /* The local size: as an expression of the args, and its value. one_group:
-     * there is one work-group in that dimension, whatever the args are. */
-    struct {
-        const char *text;
-        int64_t value;
-        bool one_group;
-    } local[3];
 } boxes_job;
+
+/* The local size in a dimension: as an expression of the args, and its value.
+ * one_group: there is one work-group, whatever the args are. */
+typedef struct {
+    const char *text;
+    int64_t value;
+    bool one_group;
+} boxes_local;
 
 typedef struct {
     const char *base;   /* the least coordinate; int */
@@ -77,11 +80,17 @@ typedef struct {
     boxes_side sides[4];
 } boxes_box;
 
-/* out: n_tensors of them; texts in the arena.
+typedef struct boxes_kernel boxes_kernel;
+
+/* job and the arena must outlive it; close it also if this fails.
  *
  * VPU_ERR_PARSE    no bitcode
  * VPU_ERR_COMPILE  no such kernel */
-vpu_status boxes_find(const boxes_job *job, arena *a, boxes_box *out,
+vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
                       vpu_error *err);
+/* out: n_tensors of them; texts in the arena. */
+void boxes_ask(const boxes_kernel *b, const boxes_local local[3],
+               boxes_box *out);
+void boxes_close(boxes_kernel *b);
 
 #endif

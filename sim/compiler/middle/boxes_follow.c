@@ -38,7 +38,7 @@ static boxes_value group_id(const boxes_finder *f, int d)
 {
     boxes_expr e = {.text = arena_printf(f->a, "(int)get_group_id(%d)", d)};
 
-    if (f->job->local[d].one_group)
+    if (f->local[d].one_group)
         e = boxes_number(0);
     return boxes_of_expr(&e);
 }

@@ -268,29 +268,25 @@ bool boxes_counts_in(const boxes_finder *f, const boxes_coordinate *c,
 
 /* --- what always runs ---------------------------------------------------- */
 
-/* Whether one can come from `from` to `to` within blocks (NULL: all) without
- * `without`. */
-static bool reaches(const boxes_finder *f, uint32_t from, uint32_t to,
-                    uint32_t without, const ir_word *blocks)
+/* Whether a round of the loop can end without block b, which is not the first
+ * one. */
+static bool goes_round(const boxes_finder *f, const boxes_loop *l, uint32_t b)
 {
     uint32_t *stack = arena_array(f->a, uint32_t, f->cfg.n_blocks + 1);
     ir_word *seen = ir_bits(f->a, f->cfg.n_blocks);
     uint32_t top = 0;
 
-    if (from == without)
-        return false;
-    stack[top++] = from;
-    ir_bit_set(seen, from);
+    stack[top++] = l->header;
+    ir_bit_set(seen, l->header);
     while (top) {
-        uint32_t b = stack[--top];
+        uint32_t at = stack[--top];
 
-        if (b == to)
+        if (at == l->latch)
             return true;
-        for (uint32_t s = 1; s <= f->cfg.succs[b][0]; s++) {
-            uint32_t n = f->cfg.succs[b][s];
+        for (uint32_t s = 1; s <= f->cfg.succs[at][0]; s++) {
+            uint32_t n = f->cfg.succs[at][s];
 
-            if (n == without || ir_bit(seen, n) ||
-                (blocks && !ir_bit(blocks, n)))
+            if (n == b || ir_bit(seen, n) || !ir_bit(l->blocks, n))
                 continue;
             ir_bit_set(seen, n);
             stack[top++] = n;
@@ -299,7 +295,7 @@ static bool reaches(const boxes_finder *f, uint32_t from, uint32_t to,
     return false;
 }
 
-/* The innermost loop around block b but those with header `but`. */
+/* The innermost loop around block b; with `inside`, around that loop. */
 static const boxes_loop *around(const boxes_finder *f, uint32_t b,
                                 const boxes_loop *inside)
 {
@@ -327,7 +323,7 @@ bool boxes_always_runs(const boxes_finder *f, uint32_t b)
     for (; l; b = l->header, l = around(f, b, l)) {
         uint32_t ways = 0;
 
-        if (b != l->header && reaches(f, l->header, l->latch, b, l->blocks))
+        if (b != l->header && goes_round(f, l, b))
             return false;
         for (uint32_t i = 0; i < f->cfg.n_blocks; i++)
             for (uint32_t s = 1;
@@ -336,8 +332,5 @@ bool boxes_always_runs(const boxes_finder *f, uint32_t b)
         if (ways != 1)
             return false;
     }
-    for (uint32_t i = 0; i < f->cfg.n_blocks; i++)
-        if (!f->cfg.succs[i][0] && i != b && reaches(f, 0, i, b, NULL))
-            return false;
-    return true;
+    return ir_bit(f->pdom[0], b);
 }

@@ -62,9 +62,11 @@ typedef struct {
 
 typedef struct {
     const boxes_job *job;
+    const boxes_local *local; /* by dimension */
     arena *a;
     LLVMValueRef fn;
     ir_cfg cfg;
+    ir_word **pdom;
     boxes_loop *loops;
     size_t n_loops, cap_loops;
     boxes_range ranges[BOXES_RANGES]; /* the first three: local ids */

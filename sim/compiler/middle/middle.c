@@ -21,6 +21,7 @@
 #include "sim/compiler/middle/divide.h"
 #include "sim/compiler/middle/flatten.h"
 #include "sim/compiler/middle/hoist.h"
+#include "sim/compiler/middle/middle_priv.h"
 #include "sim/compiler/middle/narrow.h"
 #include "sim/compiler/middle/vectorize.h"
 #include "sim/compiler/middle/workgroup.h"
@@ -59,7 +60,7 @@ static const char group_passes[] =
     "loop(indvars,loop-deletion)," INSTCOMBINE ",gvn,dse,loop-mssa(licm),"
     "loop(loop-reduce)," INSTCOMBINE ",early-cse<memssa>,simplifycfg,adce)";
 
-static vpu_status run_passes(LLVMModuleRef m, const char *passes,
+vpu_status middle_run_passes(LLVMModuleRef m, const char *passes,
                              vpu_error *err)
 {
     LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
@@ -90,7 +91,7 @@ static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
     if (narrow && at)
         passes = arena_printf(a, "%.*s%s", (int)(at - passes), passes,
                               at + strlen(indvars));
-    st = run_passes(m, passes, err);
+    st = middle_run_passes(m, passes, err);
     if (!st)
         narrow_loads(m);
     return st;
@@ -178,18 +179,15 @@ static vpu_status no_such_kernel(LLVMModuleRef m, const char *path,
     return st;
 }
 
-static void inline_everything(LLVMModuleRef m, const LLVMValueRef *keep)
+void middle_mark_inline(LLVMModuleRef m, const LLVMValueRef *keep, uint32_t n)
 {
-    LLVMValueRef next;
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f)) {
         bool kept = false;
 
-        next = LLVMGetNextFunction(f);
-        ir_drop_attr(f, "convergent");
         if (LLVMIsDeclaration(f))
             continue;
-        for (int i = 0; i < SIM_N_VARIANTS; i++)
+        for (uint32_t i = 0; i < n; i++)
             kept |= keep[i] == f;
         ir_drop_attr(f, "noinline");
         ir_drop_attr(f, "optnone");
@@ -197,6 +195,13 @@ static void inline_everything(LLVMModuleRef m, const LLVMValueRef *keep)
         if (!kept)
             ir_attr(f, "alwaysinline", 0);
     }
+}
+
+static void drop_convergent(LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f))
+        ir_drop_attr(f, "convergent");
 }
 
 static vpu_status check_recursion(LLVMModuleRef m, const char *path,
@@ -526,11 +531,11 @@ static vpu_status build_debug(building *u, vpu_error *err)
     vpu_status st;
 
     debuginfo_mark_variables(m);
-    st = run_passes(m, "function(sroa)", err);
+    st = middle_run_passes(m, "function(sroa)", err);
     if (!st)
         st = expand_builtins(m, u->job->path, err);
     if (!st)
-        st = run_passes(m, "function(sroa)", err);
+        st = middle_run_passes(m, "function(sroa)", err);
     if (st)
         return st;
     find_atomics(fns[SIM_SCALAR], u->k);
@@ -569,11 +574,11 @@ static vpu_status build_checked(building *u, vpu_error *err)
             instrument_alignment(x, fns[v]);
             instrument_variables(x, fns[v], (sim_variant_kind)v);
         }
-    st = run_passes(m, "function(sroa)", err);
+    st = middle_run_passes(m, "function(sroa)", err);
     if (!st)
         st = expand_builtins(m, u->job->path, err);
     if (!st)
-        st = run_passes(m, "function(sroa)", err);
+        st = middle_run_passes(m, "function(sroa)", err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
         if (fns[v])
             instrument_accesses(x, fns[v], (sim_variant_kind)v);
@@ -600,7 +605,7 @@ static vpu_status build_checked(building *u, vpu_error *err)
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     if (!st)
-        st = run_passes(m, first_group_passes, err);
+        st = middle_run_passes(m, first_group_passes, err);
     dump(m, "device");
     return st;
 }
@@ -612,7 +617,8 @@ static vpu_status hoist_copies(building *u, vpu_error *err)
     hoist(u->fns, u->a, u->k, &h);
     u->out->twice = h.arrays;
     u->out->n_twice = h.n_arrays;
-    return u->k->hoisted ? run_passes(u->m, hoisted_passes, err) : VPU_OK;
+    return u->k->hoisted ? middle_run_passes(u->m, hoisted_passes, err)
+                         : VPU_OK;
 }
 
 static vpu_status build(building *u, vpu_error *err)
@@ -633,9 +639,11 @@ static vpu_status build(building *u, vpu_error *err)
         st = describe_args(fns[SIM_SCALAR], path, u->a, u->k, err);
     if (st)
         return st;
-    inline_everything(m, fns);
+    drop_convergent(m);
+    middle_mark_inline(m, fns, SIM_N_VARIANTS);
     /* __builtin_expect is about branches that no SHAVE predicts. */
-    st = run_passes(m, "function(lower-expect),always-inline,globaldce", err);
+    st = middle_run_passes(m, "function(lower-expect),always-inline,globaldce",
+                           err);
     if (!st)
         st = check_recursion(m, path, err);
     if (st)
@@ -645,7 +653,7 @@ static vpu_status build(building *u, vpu_error *err)
     if (u->job->mode.checking)
         return build_checked(u, err);
     vectors = source_has_vectors(m, &line);
-    st = run_passes(m, inline_passes, err);
+    st = middle_run_passes(m, inline_passes, err);
     if (!st)
         st = expand_builtins(m, u->job->path, err);
     forget_rolled(m);
@@ -668,7 +676,7 @@ static vpu_status build(building *u, vpu_error *err)
     st = check_module(m, "building work-groups", err);
     divisions_hide(m);
     if (!st)
-        st = run_passes(m, first_group_passes, err);
+        st = middle_run_passes(m, first_group_passes, err);
     if (!st)
         flatten(m);
     if (!st)

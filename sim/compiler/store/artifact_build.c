@@ -1,7 +1,6 @@
 /* From bitcode to the compiled form: the part of compiling that is LLVM's and
  * ours. It runs in a task, so that no kernel makes it run for ever or ends the
  * process. */
-#include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Target.h>
@@ -341,27 +340,6 @@ static vpu_status make_code(code *c, vpu_error *err)
     return st;
 }
 
-static vpu_status parse_bitcode(LLVMContextRef c, const char *bitcode, size_t n,
-                                const char *path, LLVMModuleRef *out,
-                                vpu_error *err)
-{
-    LLVMMemoryBufferRef buf =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, n, path);
-    bool bad = LLVMParseBitcodeInContext2(c, buf, out);
-
-    LLVMDisposeMemoryBuffer(buf);
-    return bad ? err_set(err, VPU_ERR_PARSE, "%s: damaged bitcode", path)
-               : VPU_OK;
-}
-
-/* A bad bitcode must not end the process: diagnostics are swallowed, the parse
- * status says enough. */
-static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
-{
-    (void)d;
-    (void)user;
-}
-
 static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
                                arena *a, artifact *out, vpu_error *err)
 {
@@ -412,8 +390,7 @@ static vpu_status build_in(LLVMContextRef c, const artifact_job *job, arena *a,
 {
     artifact_job named = *job;
     LLVMModuleRef m;
-    vpu_status st =
-        parse_bitcode(c, job->bitcode, job->n_bytes, job->path, &m, err);
+    vpu_status st = ir_parse(c, job->bitcode, job->n_bytes, job->path, &m, err);
 
     if (st)
         return st;
@@ -441,7 +418,6 @@ static vpu_status build_apart(void *user, arena *a, unsigned char **out,
     artifact x = {0};
     vpu_status st;
 
-    LLVMContextSetDiagnosticHandler(c, ignore_diagnostic, NULL);
     st = build_in(c, job, a, &x, err);
     *out = x.file;
     *n = x.n_bytes;

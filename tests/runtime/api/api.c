@@ -71,8 +71,8 @@ void api_scaling_open(api_scaling *s, vpu_context *c, uint32_t n, double f)
     s->x = api_tensor(s->graph, "x", VPU_ROLE_INPUT, VPU_F32, n);
     s->y = api_tensor(s->graph, "y", VPU_ROLE_OUTPUT, VPU_F32, n);
     o.global[0] = n;
-    api_ok(vpu_graph_add_kernel(s->graph, s->kernel, &o, &s->operation,
-                                &api_err));
+    api_ok(
+        vpu_graph_add_kernel(s->graph, s->kernel, &o, &s->operation, &api_err));
     api_ok(vpu_operation_set_tensor(s->operation, "x", s->x, &api_err));
     api_ok(vpu_operation_set_tensor(s->operation, "y", s->y, &api_err));
     api_ok(vpu_operation_set_real(s->operation, "f", f, &api_err));

@@ -90,7 +90,7 @@ START_TEST(bad_options_are_refused)
     static const char *const settings[] = {"num_shaves=0x"};
     vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
 
-#define TRY(member, value, st, words) \
+#define TRY(member, value, st, words)                                    \
     o = (vpu_context_options){.struct_size = sizeof o, .member = value}; \
     refused(&o, st, words)
     TRY(backend, "vulkan", VPU_ERR_INVALID, "vulkan");

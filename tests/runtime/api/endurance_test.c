@@ -171,8 +171,8 @@ static void own_handler(int n)
 
 START_TEST(signals_and_streams_are_left_alone)
 {
-    const int signals[] = {SIGSEGV, SIGBUS, SIGINT, SIGTERM, SIGPIPE, SIGCHLD,
-                           SIGUSR1, SIGUSR2};
+    const int signals[] = {SIGSEGV, SIGBUS,  SIGINT,  SIGTERM,
+                           SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2};
     enum { N_SIGNALS = sizeof signals / sizeof *signals };
     struct sigaction is;
     char before[512], after[512];

@@ -91,13 +91,12 @@ START_TEST(scalars_of_all_types)
     static const struct {
         const char *name;
         int64_t value;
-    } integers[] = {{"a", -128},       {"b", 255},
-                    {"c", -32768},     {"d", 65535},
-                    {"e", INT32_MIN},  {"f", UINT32_MAX},
-                    {"g", INT64_MIN},  {"h", INT64_MAX}};
-    static const int32_t wanted[] = {
-        -128,      255,       -32768,     65535,      INT32_MIN,
-        -1,        INT32_MIN, INT32_MAX,  0x3eaaaaab, 0x3555};
+    } integers[] = {{"a", -128},      {"b", 255},       {"c", -32768},
+                    {"d", 65535},     {"e", INT32_MIN}, {"f", UINT32_MAX},
+                    {"g", INT64_MIN}, {"h", INT64_MAX}};
+    static const int32_t wanted[] = {-128,       255,   -32768,    65535,
+                                     INT32_MIN,  -1,    INT32_MIN, INT32_MAX,
+                                     0x3eaaaaab, 0x3555};
     vpu_program *p = api_program(sim, scalars);
     const vpu_kernel *k;
     vpu_graph *g;
@@ -165,9 +164,9 @@ START_TEST(a_chain_of_kernels)
     t.dims[0] = ROWS;
     t.dims[1] = COLS;
     for (int i = 0; i < 6; i++) {
-        static const uint32_t roles[] = {
-            VPU_ROLE_INPUT,   VPU_ROLE_CONSTANT, VPU_ROLE_VIRTUAL,
-            VPU_ROLE_VIRTUAL, VPU_ROLE_VIRTUAL,  VPU_ROLE_OUTPUT};
+        static const uint32_t roles[] = {VPU_ROLE_INPUT,   VPU_ROLE_CONSTANT,
+                                         VPU_ROLE_VIRTUAL, VPU_ROLE_VIRTUAL,
+                                         VPU_ROLE_VIRTUAL, VPU_ROLE_OUTPUT};
 
         t.role = roles[i];
         t.data = i == 1 ? c : NULL;
@@ -280,8 +279,8 @@ START_TEST(impossible_tensors)
     TRY((o.rank = 3, o.dims[1] = 5), VPU_ERR_INVALID, "dims[2] is 0");
     TRY((o.rank = 2, o.dims[0] = o.dims[1] = 1 << 16), VPU_ERR_LIMIT,
         "4294967296");
-    TRY((o.rank = 4, o.dims[0] = o.dims[1] = o.dims[2] = o.dims[3] =
-                         UINT32_MAX),
+    TRY((o.rank = 4,
+         o.dims[0] = o.dims[1] = o.dims[2] = o.dims[3] = UINT32_MAX),
         VPU_ERR_LIMIT, "4294967296");
     TRY(o.role = VPU_ROLE_CONSTANT, VPU_ERR_INVALID, "needs data");
     TRY(o.data = data, VPU_ERR_INVALID, "vpu_tensor_write");
@@ -295,9 +294,16 @@ END_TEST
 
 START_TEST(shapes_as_texts)
 {
-    static const char *const bad[] = {"",     "x",      "3x",       "3x4:",
-                                      "3:f8", "3 x 4",  "1x2x3x4x5x6x7",
-                                      "-1",   "3x4 ",   "4294967296",
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "3x",
+                                      "3x4:",
+                                      "3:f8",
+                                      "3 x 4",
+                                      "1x2x3x4x5x6x7",
+                                      "-1",
+                                      "3x4 ",
+                                      "4294967296",
                                       "99999999999999999999"};
     vpu_tensor_options o = VPU_TENSOR_OPTIONS_INIT;
     vpu_tensor *t;
@@ -419,8 +425,8 @@ START_TEST(arguments_that_do_not_fit)
               VPU_ERR_INVALID, "no argument 'factor'");
     api_fails(vpu_operation_set_real(op, "g", 1, &api_err), VPU_ERR_INVALID,
               "no argument 'g'");
-    api_fails(vpu_operation_set_integer(op, "f", 1, &api_err),
-              VPU_ERR_MISMATCH, "vpu_operation_set_real");
+    api_fails(vpu_operation_set_integer(op, "f", 1, &api_err), VPU_ERR_MISMATCH,
+              "vpu_operation_set_real");
     api_fails(vpu_operation_set_tensor(op, "f", s.x, &api_err),
               VPU_ERR_MISMATCH, "float, not a tensor");
     api_fails(vpu_operation_set_real(op, "x", 1, &api_err), VPU_ERR_MISMATCH,
@@ -447,10 +453,9 @@ START_TEST(integers_that_do_not_fit)
     static const struct {
         const char *name;
         int64_t value;
-    } bad[] = {{"a", 128},        {"a", -129},       {"b", -1},
-               {"b", 256},        {"c", 32768},      {"d", -1},
-               {"e", 2147483648}, {"f", -1},         {"f", 4294967296},
-               {"h", -1}};
+    } bad[] = {{"a", 128},        {"a", -129}, {"b", -1},         {"b", 256},
+               {"c", 32768},      {"d", -1},   {"e", 2147483648}, {"f", -1},
+               {"f", 4294967296}, {"h", -1}};
     vpu_program *p = api_program(sim, scalars);
     const vpu_kernel *k;
     vpu_operation *op;
@@ -460,9 +465,9 @@ START_TEST(integers_that_do_not_fit)
     api_ok(vpu_graph_create(&g, sim, &api_err));
     api_ok(vpu_graph_add_kernel(g, k, NULL, &op, &api_err));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        api_fails(vpu_operation_set_integer(op, bad[i].name, bad[i].value,
-                                            &api_err),
-                  VPU_ERR_INVALID, "does not hold");
+        api_fails(
+            vpu_operation_set_integer(op, bad[i].name, bad[i].value, &api_err),
+            VPU_ERR_INVALID, "does not hold");
     vpu_graph_free(g);
     vpu_program_free(p);
 }
@@ -524,16 +529,15 @@ END_TEST
 
 /* --- faults, limits, cancelling ------------------------------------------- */
 
-static const char runaway[] =
-    "__kernel void spin(__global int *x, int n)\n"
-    "{\n"
-    "    while (x[0] != n)\n"
-    "        x[1]++;\n"
-    "}\n"
-    "__kernel void beyond(__global int *x, int n)\n"
-    "{\n"
-    "    x[n] = get_global_id(0);\n"
-    "}\n";
+static const char runaway[] = "__kernel void spin(__global int *x, int n)\n"
+                              "{\n"
+                              "    while (x[0] != n)\n"
+                              "        x[1]++;\n"
+                              "}\n"
+                              "__kernel void beyond(__global int *x, int n)\n"
+                              "{\n"
+                              "    x[n] = get_global_id(0);\n"
+                              "}\n";
 
 /* A graph of one kernel of runaway, with an in-place input. */
 static vpu_graph *run_away(vpu_context *c, const char *kernel, int n)

@@ -36,15 +36,12 @@ static const struct {
 } layers[] = {
     {"kernels/grn/layer.xml", "GRN", {"in0=1x16x24x32"}, {"bias=1.0"}},
     {"kernels/grn/layer.xml", "GRNDma", {"in0=2x16x24x32"}, {"bias=0.5"}},
-    {"kernels/softmax/layer.xml",
+    {"kernels/softmax/layer.xml", NULL, {"in0=1x21x16x24"}, {"axis=1"}},
+    {"kernels/mvn/layer.xml", NULL, {"in0=1x3x16x24"}, {"eps=0.001"}},
+    {"kernels/leaky_relu/gpu.xml",
      NULL,
-     {"in0=1x21x16x24"},
-     {"axis=1"}},
-    {"kernels/mvn/layer.xml",
-     NULL,
-     {"in0=1x3x16x24"},
-     {"eps=0.001"}},
-    {"kernels/leaky_relu/gpu.xml", NULL, {"in0=1x8x16x24"}, {"negative_slope=0.1"}},
+     {"in0=1x8x16x24"},
+     {"negative_slope=0.1"}},
 };
 enum { N_LAYERS = sizeof layers / sizeof *layers };
 
@@ -114,9 +111,8 @@ START_TEST(as_vpu_run)
     api_ok(vpu_graph_run(g, NULL, &r, &api_err));
     ck_assert_uint_eq(vpu_tensor_bytes(y), tensor_bytes(&wanted.desc));
     ck_assert_mem_eq(vpu_tensor_data(y), wanted.data, vpu_tensor_bytes(y));
-    ck_assert_int_eq(
-        (json_int_t)vpu_result_cycles(r),
-        json_integer_value(json_object_get(report, "cycles")));
+    ck_assert_int_eq((json_int_t)vpu_result_cycles(r),
+                     json_integer_value(json_object_get(report, "cycles")));
     json_decref(report);
     vpu_result_free(r);
     vpu_graph_free(g);
@@ -284,8 +280,7 @@ START_TEST(layers_that_do_not_fit)
     TRY((o.inputs = &foreign, o.n_inputs = 1), VPU_ERR_INVALID,
         "another graph");
     TRY(o.output = foreign, VPU_ERR_INVALID, "another graph");
-    TRY((o.n_shapes = 0, o.inputs = &x, o.n_inputs = 1), VPU_ERR_INVALID,
-        "");
+    TRY((o.n_shapes = 0, o.inputs = &x, o.n_inputs = 1), VPU_ERR_INVALID, "");
     TRY(o.output = y, VPU_ERR_INVALID, "");
 #undef TRY
     /* The graph is as before: the layer fits. */

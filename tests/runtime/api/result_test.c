@@ -55,10 +55,10 @@ static size_t count_numbers(const json_t *j, const char *path, vpu_result *r)
                                                   : json_number_value(j));
         return 1;
     }
-    json_object_foreach((json_t *)(uintptr_t)j, key, member)
-        n += count_numbers(member, arena_printf(mem, "%s.%s", path, key), r);
-    json_array_foreach((json_t *)(uintptr_t)j, i, member)
-        n += count_numbers(member, arena_printf(mem, "%s.%zu", path, i), r);
+    json_object_foreach((json_t *)(uintptr_t)j, key, member) n +=
+        count_numbers(member, arena_printf(mem, "%s.%s", path, key), r);
+    json_array_foreach((json_t *)(uintptr_t)j, i, member) n +=
+        count_numbers(member, arena_printf(mem, "%s.%zu", path, i), r);
     return n;
 }
 
@@ -213,8 +213,7 @@ START_TEST(timelines_and_their_pictures)
     o.width = 800;
     api_ok(vpu_picture_write(trace, &o, &api_err));
     ck_assert_mem_eq(program_file(mem, dir, "t.png", &n), "\x89PNG", 4);
-    ck_assert_ptr_nonnull(
-        strstr(program_file(mem, dir, "t.svg", &n), "<svg"));
+    ck_assert_ptr_nonnull(strstr(program_file(mem, dir, "t.svg", &n), "<svg"));
     o.png = o.svg = NULL;
     api_fails(vpu_picture_write(trace, &o, &api_err), VPU_ERR_INVALID,
               "neither png nor svg");
@@ -243,14 +242,14 @@ START_TEST(backends_without_timelines_say_so)
     open_ready(&s, c);
     api_ok(vpu_graph_run(s.graph, NULL, NULL, &api_err));
     run.trace = file_join(mem, dir, "t.pftrace");
-    api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err),
-              VPU_ERR_UNSUPPORTED, "null");
+    api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err), VPU_ERR_UNSUPPORTED,
+              "null");
     run.trace = NULL;
     run.profile = 1;
-    api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err),
-              VPU_ERR_UNSUPPORTED, "null");
-    api_fails(vpu_graph_check(&f, s.graph, NULL, &api_err),
-              VPU_ERR_UNSUPPORTED, "checkers");
+    api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err), VPU_ERR_UNSUPPORTED,
+              "null");
+    api_fails(vpu_graph_check(&f, s.graph, NULL, &api_err), VPU_ERR_UNSUPPORTED,
+              "checkers");
     api_scaling_close(&s);
     vpu_context_free(c);
 }

@@ -61,8 +61,9 @@ static void bind(const bound_request *q)
 static vpu_status run(canned *x, canned *y)
 {
     backend_config cx = {.print_user = x}, cy = {.print_user = y};
-    const diff_side sides[] = {{"left", &canned_ops, &cx, b.graph, b.data},
-                               {"right", &canned_ops, &cy, b.graph, b.data}};
+    const diff_side sides[] = {
+        {"left", &canned_ops, &cx, b.graph, b.data, NULL},
+        {"right", &canned_ops, &cy, b.graph, b.data, NULL}};
 
     return diff_run(sides, &o, a, &r, &err);
 }
@@ -163,11 +164,41 @@ START_TEST(a_side_that_fails)
 }
 END_TEST
 
+/* Once it has run it is asked for its outputs alone. */
+START_TEST(a_side_that_is_kept)
+{
+    diff_kept kept = {.results = NULL};
+    canned *x, *y;
+    backend_config cx = {0}, cy = {0};
+    diff_side sides[] = {{"left", &canned_ops, &cx, NULL, NULL, NULL},
+                         {"right", &canned_ops, &cy, NULL, NULL, &kept}};
+
+    bind(&mvn);
+    for (int k = 0; k < 2; k++) {
+        sides[k].graph = b.graph;
+        sides[k].inputs = b.data;
+    }
+    o.outputs_only = true;
+    cx.print_user = x = same();
+    cy.print_user = y = same();
+    y->fail_at = 1;
+    ck_assert_int_eq(diff_run(sides, &o, a, &r, &err), VPU_ERR_FAULT);
+    ck_assert_ptr_null(kept.results);
+    y->fail_at = UINT32_MAX;
+    ck_assert(!diff_run(sides, &o, a, &r, &err) && r.equal);
+    y->fail_at = 1;
+    nudge(x, bound_output(&b), 7);
+    ck_assert(!diff_run(sides, &o, a, &r, &err) && !r.equal);
+    ck_assert_uint_eq(r.sides[1].cycles, 2000);
+    backend_close(&kept.b);
+}
+END_TEST
+
 START_TEST(against_a_plugin)
 {
     backend_config cx = {0}, cy;
-    diff_side sides[] = {{"sim", &canned_ops, &cx, NULL, NULL},
-                         {"host", &backend_host_ops, &cy, NULL, NULL}};
+    diff_side sides[] = {{"sim", &canned_ops, &cx, NULL, NULL, NULL},
+                         {"host", &backend_host_ops, &cy, NULL, NULL, NULL}};
     canned *c;
 
     bind(&mvn);
@@ -492,6 +523,7 @@ int main(void)
     tcase_add_test(tc, first_stage_that_deviates);
     tcase_add_test(tc, rules_by_name);
     tcase_add_test(tc, a_side_that_fails);
+    tcase_add_test(tc, a_side_that_is_kept);
     tcase_add_test(tc, against_a_plugin);
     tcase_add_test(tc, work_groups_that_failed);
     tcase_add_test(tc, items_of_a_square);

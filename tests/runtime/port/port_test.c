@@ -424,6 +424,19 @@ static const named cases[] = {
      "", "--form dma --shape in0=1x64x1x1024", 5,
      "the smallest work-group needs 133120 bytes of local memory, there are "
      "102400"},
+    {"more than there are addresses", "",
+     IDS "float s = 0;\n"
+         "for (int c = 0; c < 1 << 30; c++) {\n"
+         "    for (int l = 0; l < 1 << 30; l++) {\n"
+         "        for (int k = 0; k < 1 << 30; k++) {\n"
+         "            s += (float)in[INPUT0_OFFSET + c * INPUT0_PITCHES[1] + "
+         "l * INPUT0_PITCHES[2] + k * INPUT0_PITCHES[3]];\n"
+         "            if (k == INPUT0_DIMS[3] - 1)\n                break;\n"
+         "        }\n        if (l == INPUT0_DIMS[2] - 1)\n"
+         "            break;\n    }\n    if (c == INPUT0_DIMS[1] - 1)\n"
+         "        break;\n}\nout[" AT("OUTPUT0") "] = (OUTPUT0_TYPE)s;\n",
+     "", "--form dma", 0,
+     "in0 stays in DDR: its part for a work-group is too large"},
     {"the arguments are a macro's",
      "#define ALL const __global INPUT0_TYPE *in, __global OUTPUT0_TYPE *out\n",
      NULL, "", "", 5, "kernel 'moved' has 1 arguments, the layer binds 2"}};
