@@ -88,6 +88,7 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
 
     c->compile = budget_or_default(NULL);
     c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
+                                       .layout = arena_strdup(a, o->xlink),
                                        .log = arena_strdup(a, o->xlink_log),
                                        .release = c->release,
                                        .n_shaves = o->shaves};
