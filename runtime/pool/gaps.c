@@ -9,14 +9,14 @@
 
 /* Below this share of all that is placed, sorting what the tree finds is
  * cheaper than a walk along the list. */
-enum { TREE_SHARE = 16, TREE_LEAST = 32 };
+enum { TREE_SHARE = 128, TREE_LEAST = 32 };
 
 typedef struct {
     uint64_t offset, end;
     uint32_t first, last;
 } placed;
 
-typedef struct {
+struct pool_gaps {
     const pool_ranked *items;
     uint32_t n;
     uint32_t *place;  /* [n]: of an item, among all by their first step */
@@ -30,7 +30,7 @@ typedef struct {
     uint32_t n_list;
     placed *found; /* [n]: what the tree gave */
     uint32_t n_found, most;
-} gaps;
+};
 
 /* The gap that suits an item best, of those seen so far. */
 typedef struct {
@@ -60,30 +60,33 @@ static int compare_placed(const void *left, const void *right)
     return l->offset < r->offset ? -1 : l->offset > r->offset;
 }
 
-static void prepare(gaps *g, arena *a)
+pool_gaps *pool_gaps_create(arena *a, const pool_ranked *items, uint32_t n)
 {
-    by_first *sorted = arena_array(a, by_first, g->n);
+    by_first *sorted = arena_array(a, by_first, n);
+    pool_gaps *g = arena_new(a, pool_gaps);
 
-    for (g->width = 1; g->width < g->n;)
+    *g = (pool_gaps){.items = items, .n = n, .width = 1};
+    while (g->width < n)
         g->width *= 2;
-    g->place = arena_array(a, uint32_t, g->n);
-    g->firsts = arena_array(a, uint32_t, g->n);
-    g->by_place = arena_array(a, placed, g->n);
+    g->place = arena_array(a, uint32_t, n);
+    g->firsts = arena_array(a, uint32_t, n);
+    g->by_place = arena_array(a, placed, n);
     g->latest = arena_array(a, uint64_t, 2 * (size_t)g->width);
-    g->list = arena_array(a, placed, g->n);
-    g->found = arena_array(a, placed, g->n);
-    for (uint32_t i = 0; i < g->n; i++)
-        sorted[i] = (by_first){g->items[i].first, i};
-    qsort(sorted, g->n, sizeof *sorted, compare_firsts);
-    for (uint32_t p = 0; p < g->n; p++) {
+    g->list = arena_array(a, placed, n);
+    g->found = arena_array(a, placed, n);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = (by_first){items[i].first, i};
+    qsort(sorted, n, sizeof *sorted, compare_firsts);
+    for (uint32_t p = 0; p < n; p++) {
         g->place[sorted[p].item] = p;
         g->firsts[p] = sorted[p].first;
     }
+    return g;
 }
 
 /* Add what is placed below a node, begins before the place `until` and lives at
  * `first` or later; false when that is too much. */
-static bool collect(gaps *g, uint32_t node, uint32_t from, uint32_t size,
+static bool collect(pool_gaps *g, uint32_t node, uint32_t from, uint32_t size,
                     uint32_t until, uint32_t first)
 {
     if (from >= until || g->latest[node] <= first)
@@ -100,7 +103,7 @@ static bool collect(gaps *g, uint32_t node, uint32_t from, uint32_t size,
 }
 
 /* Places of items that begin at this step or before. */
-static uint32_t places_until(const gaps *g, uint32_t step)
+static uint32_t places_until(const pool_gaps *g, uint32_t step)
 {
     uint32_t low = 0, high = g->n;
 
@@ -133,7 +136,20 @@ static void look_before(fit *f, const placed *p)
         f->cursor = p->end;
 }
 
-static uint64_t find_gap(gaps *g, const pool_ranked *it)
+/* All of the list that live at a step of the item. Whether one does is hard to
+ * foresee for a processor, so there is no branch. */
+static void filter(pool_gaps *g, const pool_ranked *it)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < g->n_list; k++) {
+        g->found[n] = g->list[k];
+        n += (g->list[k].first <= it->last) & (g->list[k].last >= it->first);
+    }
+    g->n_found = n;
+}
+
+static uint64_t find_gap(pool_gaps *g, const pool_ranked *it)
 {
     fit f = {.bytes = it->bytes, .alignment = it->alignment};
 
@@ -143,19 +159,17 @@ static uint64_t find_gap(gaps *g, const pool_ranked *it)
         g->most = g->n_list < TREE_LEAST ? g->n_list : TREE_LEAST;
     if (collect(g, 1, 0, g->width, places_until(g, it->last), it->first)) {
         qsort(g->found, g->n_found, sizeof *g->found, compare_placed);
-        for (uint32_t k = 0; k < g->n_found; k++)
-            look_before(&f, &g->found[k]);
     } else {
-        for (uint32_t k = 0; k < g->n_list; k++)
-            if ((g->list[k].first <= it->last) & (g->list[k].last >= it->first))
-                look_before(&f, &g->list[k]);
+        filter(g, it);
     }
+    for (uint32_t k = 0; k < g->n_found; k++)
+        look_before(&f, &g->found[k]);
     if (f.fits)
         return f.offset;
     return (f.cursor + f.alignment - 1) & ~(f.alignment - 1);
 }
 
-static void put(gaps *g, uint32_t item, uint64_t offset)
+static void put(pool_gaps *g, uint32_t item, uint64_t offset)
 {
     const pool_ranked *it = &g->items[item];
     placed p = {offset, offset + it->bytes, it->first, it->last};
@@ -180,23 +194,20 @@ static void put(gaps *g, uint32_t item, uint64_t offset)
             g->latest[k] = life;
 }
 
-uint64_t pool_gaps_fill(arena *a, const pool_ranked *items, uint32_t n,
-                        const uint32_t *order, uint64_t limit,
+uint64_t pool_gaps_fill(pool_gaps *g, const uint32_t *order, uint64_t limit,
                         uint64_t *offsets)
 {
-    arena_mark mark = arena_save(a);
-    gaps g = {.items = items, .n = n};
     uint64_t peak = 0;
 
-    prepare(&g, a);
-    for (uint32_t k = 0; k < n && peak <= limit; k++) {
+    g->n_list = 0;
+    memset(g->latest, 0, 2 * (size_t)g->width * sizeof *g->latest);
+    for (uint32_t k = 0; k < g->n && peak <= limit; k++) {
         uint32_t item = order[k];
 
-        offsets[item] = find_gap(&g, &items[item]);
-        put(&g, item, offsets[item]);
-        if (offsets[item] + items[item].bytes > peak)
-            peak = offsets[item] + items[item].bytes;
+        offsets[item] = find_gap(g, &g->items[item]);
+        put(g, item, offsets[item]);
+        if (offsets[item] + g->items[item].bytes > peak)
+            peak = offsets[item] + g->items[item].bytes;
     }
-    arena_restore(a, mark);
     return peak <= limit ? peak : UINT64_MAX;
 }

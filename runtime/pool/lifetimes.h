@@ -1,10 +1,10 @@
 /* Memory shared by buffers that are never needed at the same time, when the
  * lifetimes become known one after the other.
  *
- * A group records lifetimes: pool_manage begins a buffer's, pool_end ends it and
- * tells what it needs. pool_finalize then shares the buffers out to blobs. Two
- * buffers of one blob, its owners, never live at the same time; the size and
- * the alignment of a blob are the largest of its owners'.
+ * A group records lifetimes: pool_manage begins a buffer's, pool_end ends it
+ * and tells what it needs. pool_finalize then shares the buffers out to blobs.
+ * Two buffers of one blob, its owners, never live at the same time; the size
+ * and the alignment of a blob are the largest of its owners'.
  *
  * The rule. Sizes are known when all lifetimes are, so two assignments are
  * made and the one with the smaller sum of blobs is taken, the first when they
@@ -17,13 +17,13 @@
  * A buffer that finds no blob gets a new one. A blob is free for a buffer when
  * the lives of all its owners ended before the buffer's began or began after
  * the buffer's ended. Buffers of no bytes are owners like all others, so
- * that a blob may have no bytes. Blobs of a group are in order of size, the largest
- * first, of equal ones the one with the earliest owner.
+ * that a blob may have no bytes. Blobs of a group are in order of size, the
+ * largest first, of equal ones the one with the earliest owner.
  *
  * Groups of one manager are never active at the same time. Blob i of the
- * manager is as large, and aligned, as the largest blob i of its groups, and its
- * owners are those of all these blobs. A buffer of group G that G maps to blob
- * i lies in blob i of the manager.
+ * manager is as large, and aligned, as the largest blob i of its groups, and
+ * its owners are those of all these blobs. A buffer of group G that G maps to
+ * blob i lies in blob i of the manager.
  *
  * The same calls give the same blobs. Keys are the caller's, for example
  * addresses as numbers; each group has keys of its own.

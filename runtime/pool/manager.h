@@ -19,10 +19,11 @@ struct pool_group {
     pool_buffer *buffers; /* [n], in the order of the pool_manage calls */
     size_t n, cap;
     size_t n_open;
-    uint64_t clock;  /* calls so far */
-    uint64_t bytes;  /* of all that ended */
-    uint32_t *slots; /* [n_slots]: buffers + 1 by hash of their keys, 0 = free */
-    size_t n_slots;  /* 0 or a power of two, more than 2 * n */
+    uint64_t clock; /* calls so far */
+    uint64_t bytes; /* of all that ended */
+    uint32_t
+        *slots;     /* [n_slots]: buffers + 1 by hash of their keys, 0 = free */
+    size_t n_slots; /* 0 or a power of two, more than 2 * n */
     bool finalized;
     arena *results;         /* when finalized: */
     pool_mapping *mappings; /* [n] */

@@ -1,6 +1,6 @@
 /* Orders of the items, and which of them gives the smallest peak. The items are
- * sorted by their figures first; all that follows sees their ranks only, so that
- * the order in which they were given cannot matter. */
+ * sorted by their figures first; all that follows sees their ranks only, so
+ * that the order in which they were given cannot matter. */
 #include "runtime/pool/plan.h"
 
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 
 enum {
     N_ORDERS = 4,
-    MOST_ROUNDS = 200,
-    /* Steps of work that the further rounds may take together; a round takes
-     * about the square of the number of items. */
-    ROUND_WORK = 20000000,
+    MOST_ROUNDS = 500,
+    /* Limits the rounds from each order; the work of one grows about as the
+     * square of the number of items. */
+    ROUND_WORK = 20000000, /* so that 4,472 items are the last with any */
 };
 
 /* Something to sort: keys decreasing, then ranks increasing. */
@@ -26,8 +26,9 @@ typedef struct {
 typedef struct {
     arena *a; /* all of the search, dropped at its end */
     const pool_item *items;
-    pool_ranked *ranked;  /* [n]: by size, decreasing */
-    uint32_t *number;     /* [n]: the item of a rank */
+    pool_ranked *ranked; /* [n]: by size, decreasing */
+    uint32_t *number;    /* [n]: the item of a rank */
+    pool_gaps *gaps;
     uint32_t n;           /* without those of no bytes */
     uint64_t lower_bound; /* as in pool_plan */
     uint64_t *best;       /* [n]: offsets by rank */
@@ -47,7 +48,7 @@ static uint64_t alignment_of(const pool_item *item)
 
 static vpu_status check(const pool_item *items, size_t n, vpu_error *err)
 {
-    uint64_t all = 0;
+    uint64_t all = 1; /* no peak is UINT64_MAX, which means none */
 
     if (n >= UINT32_MAX)
         return err_set(err, VPU_ERR_LIMIT, "%zu items are too many", n);
@@ -65,13 +66,12 @@ static vpu_status check(const pool_item *items, size_t n, vpu_error *err)
                            "%u",
                            i, item->first, item->last);
         /* Twice: a size is rounded up, and so is the offset. */
-        if (item->bytes &&
-            (__builtin_add_overflow(all, item->bytes, &all) ||
-             __builtin_add_overflow(all, more, &all) ||
-             __builtin_add_overflow(all, more, &all)))
+        if (item->bytes && (__builtin_add_overflow(all, item->bytes, &all) ||
+                            __builtin_add_overflow(all, more, &all) ||
+                            __builtin_add_overflow(all, more, &all)))
             return err_set(err, VPU_ERR_LIMIT,
                            "item %zu: its %llu bytes, the sizes before and the "
-                           "alignments together do not fit 64 bits",
+                           "alignments together are too many",
                            i, (unsigned long long)item->bytes);
     }
     return VPU_OK;
@@ -99,7 +99,7 @@ static int compare_u32(const void *left, const void *right)
 
 typedef struct {
     pool_ranked it;
-    uint32_t number;
+    const pool_item *given;
 } numbered;
 
 static int compare_numbered(const void *left, const void *right)
@@ -112,9 +112,11 @@ static int compare_numbered(const void *left, const void *right)
         return l->it.first < r->it.first ? -1 : 1;
     if (l->it.last != r->it.last)
         return l->it.last < r->it.last ? -1 : 1;
-    if (l->it.alignment != r->it.alignment)
-        return l->it.alignment > r->it.alignment ? -1 : 1;
-    return l->number < r->number ? -1 : l->number > r->number;
+    if (l->given->alignment != r->given->alignment)
+        return l->given->alignment > r->given->alignment ? -1 : 1;
+    if (l->given->bytes != r->given->bytes) /* before they were rounded up */
+        return l->given->bytes > r->given->bytes ? -1 : 1;
+    return l->given < r->given ? -1 : l->given > r->given;
 }
 
 /* The steps at which an item begins, sorted: the live set only grows there, so
@@ -166,7 +168,7 @@ static uint32_t rank(search *s, size_t n_items)
                                       .alignment = alignment,
                                       .first = item->first,
                                       .last = item->last},
-                                     i};
+                                     item};
     }
     qsort(all, s->n, sizeof *all, compare_numbered);
     steps = number_steps(s, all, &n_steps);
@@ -176,7 +178,7 @@ static uint32_t rank(search *s, size_t n_items)
         s->ranked[r] = all[r].it;
         s->ranked[r].first = steps_until(steps, n_steps, all[r].it.first) - 1;
         s->ranked[r].last = steps_until(steps, n_steps, all[r].it.last) - 1;
-        s->number[r] = all[r].number;
+        s->number[r] = (uint32_t)(all[r].given - s->items);
     }
     return n_steps;
 }
@@ -243,8 +245,8 @@ static entry entry_of(const search *s, int order, const uint64_t *fullest,
         e.key = it->bytes;
         break;
     case 1: /* the largest number stands for all products beyond */
-        if (__builtin_mul_overflow(
-                it->bytes, (uint64_t)it->last - it->first + 1, &e.key))
+        if (__builtin_mul_overflow(it->bytes,
+                                   (uint64_t)it->last - it->first + 1, &e.key))
             e.key = UINT64_MAX;
         break;
     case 2:
@@ -256,18 +258,16 @@ static entry entry_of(const search *s, int order, const uint64_t *fullest,
     return e;
 }
 
-/* Try an order as far as its peak stays within limit; true when no plan can be
- * better than the best now is. */
-static bool try_order(search *s, const uint32_t *order, uint64_t limit)
+/* Try an order; its peak, UINT64_MAX when that is above limit. */
+static uint64_t try_order(search *s, const uint32_t *order, uint64_t limit)
 {
-    uint64_t peak =
-        pool_gaps_fill(s->a, s->ranked, s->n, order, limit, s->offsets);
+    uint64_t peak = pool_gaps_fill(s->gaps, order, limit, s->offsets);
 
     if (peak < s->peak) {
         s->peak = peak;
         memcpy(s->best, s->offsets, s->n * sizeof *s->best);
     }
-    return s->peak == s->lower_bound;
+    return peak;
 }
 
 /* The rank whose item ends highest, the first of several. */
@@ -284,28 +284,59 @@ static uint32_t top(const search *s, const uint64_t *offsets)
     return found;
 }
 
-/* From the order of the best on: an item at the top lies there because what came
- * before left no gap. */
-static void more_rounds(search *s, uint32_t *order)
+/* splitmix64: the same numbers everywhere. */
+static uint64_t draw(uint64_t *state)
 {
-    uint64_t rounds = ROUND_WORK / ((uint64_t)s->n * s->n);
-    uint32_t r = top(s, s->best);
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
 
-    if (rounds > MOST_ROUNDS)
-        rounds = MOST_ROUNDS;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* In an order: bring the item at `from` to the place `to`. */
+static void move(uint32_t *order, uint32_t from, uint32_t to)
+{
+    uint32_t r = order[from];
+
+    if (to < from)
+        memmove(order + to + 1, order + to, (from - to) * sizeof *order);
+    else
+        memmove(order + from, order + from + 1, (to - from) * sizeof *order);
+    order[to] = r;
+}
+
+/* From an order on, true when the lower bound is reached. The item at the top
+ * lies there because what came before left no gap, so it gets an earlier place,
+ * by chance; what makes the peak larger is taken back. The first item has no
+ * earlier place: then any other goes anywhere. */
+static bool more_rounds(search *s, uint32_t *order, uint64_t rounds)
+{
+    uint64_t state = 0;
+    uint64_t peak = try_order(s, order, UINT64_MAX);
+    uint32_t r = top(s, s->offsets);
+
     for (uint64_t k = 0; k < rounds; k++) {
-        uint32_t at = 0;
+        uint32_t at = 0, to;
+        uint64_t next;
 
         while (order[at] != r)
             at++;
+        to = (uint32_t)(draw(&state) % (at ? at : s->n));
         if (!at)
-            return; /* it would stay where it is */
-        memmove(order + 1, order, at * sizeof *order);
-        order[0] = r;
-        if (try_order(s, order, UINT64_MAX))
-            return;
-        r = top(s, s->offsets);
+            at = 1 + (uint32_t)(draw(&state) % (s->n - 1));
+        move(order, at, to);
+        next = try_order(s, order, peak);
+        if (next == s->lower_bound)
+            return true;
+        if (next == UINT64_MAX) {
+            move(order, to, at);
+        } else {
+            peak = next;
+            r = top(s, s->offsets);
+        }
     }
+    return false;
 }
 
 static void find_best(search *s, uint32_t n_steps)
@@ -314,27 +345,27 @@ static void find_best(search *s, uint32_t n_steps)
     uint64_t *fullest = fullest_steps(s, live, n_steps);
     entry *entries = arena_array(s->a, entry, s->n);
     uint32_t *orders[N_ORDERS];
-    int winner = 0;
+    uint64_t rounds = ROUND_WORK / ((uint64_t)s->n * s->n);
 
     for (uint32_t r = 0; r < s->n; r++)
         if (fullest[r] > s->lower_bound)
             s->lower_bound = fullest[r];
     s->peak = UINT64_MAX;
     for (int k = 0; k < N_ORDERS; k++) {
-        uint64_t before = s->peak;
-
         orders[k] = arena_array(s->a, uint32_t, s->n);
         for (uint32_t r = 0; r < s->n; r++)
             entries[r] = entry_of(s, k, fullest, r);
         qsort(entries, s->n, sizeof *entries, compare_entries);
         for (uint32_t r = 0; r < s->n; r++)
             orders[k][r] = entries[r].rank;
-        if (try_order(s, orders[k], s->peak - 1))
+        if (try_order(s, orders[k], s->peak - 1) == s->lower_bound)
             return;
-        if (s->peak < before)
-            winner = k;
     }
-    more_rounds(s, orders[winner]);
+    /* Two items or more: one alone is at the lower bound. */
+    for (int k = 0; k < N_ORDERS && rounds; k++)
+        if (more_rounds(s, orders[k],
+                        rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS))
+            return;
 }
 
 vpu_status pool_plan_make(const pool_item *items, size_t n, arena *a,
@@ -350,6 +381,7 @@ vpu_status pool_plan_make(const pool_item *items, size_t n, arena *a,
     s.a = arena_create(0);
     n_steps = rank(&s, n);
     if (s.n) {
+        s.gaps = pool_gaps_create(s.a, s.ranked, s.n);
         s.best = arena_array(s.a, uint64_t, s.n);
         s.offsets = arena_array(s.a, uint64_t, s.n);
         find_best(&s, n_steps);

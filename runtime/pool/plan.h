@@ -36,8 +36,9 @@ typedef struct {
  * Several orders of the items are tried (by size, by size times life, by first
  * step, by the fullest step that an item lives at); in each, an item gets the
  * smallest gap that it fits in, or the end. The smallest peak wins, the first
- * of equal ones. A small graph whose peak is above the lower bound gets further
- * rounds, in which the item at the top goes before all others.
+ * of equal ones. While the peak is above the lower bound, a graph of up to
+ * 4,472 items gets further rounds (up to 500 from each order, fewer the more
+ * items it has), in which the item at the top goes before others.
  *
  * The same items get the same plan. The order of the items does not matter:
  * when they are given in another one, an item gets the offset that it had, and
@@ -45,9 +46,9 @@ typedef struct {
  *
  * VPU_ERR_INVALID  the alignment is neither 0 nor a power of two, or first is
  *                  above last; the message names the item by its number
- * VPU_ERR_LIMIT    sizes and alignments up to an item, all added, do not fit
- *                  64 bits (message: its number), or there are 2^32 - 1 items
- *                  or more */
+ * VPU_ERR_LIMIT    the sizes up to an item and twice their alignments, added,
+ *                  are about 2^64 (message: its number), or there are
+ *                  2^32 - 1 items or more */
 vpu_status pool_plan_make(const pool_item *items, size_t n, arena *a,
                           pool_plan *out, vpu_error *err);
 

@@ -20,8 +20,8 @@ void pool_report_text(const pool_item *items, const char *const *names,
 
 /* An SVG of 960 by 540: steps to the right, addresses upwards, for each item
  * with bytes a rectangle with a title, the lower bound as a dashed line. Of
- * more than `most` items (0 = POOL_MOST_RECTANGLES) the largest are drawn, and a
- * remark tells how many are not. */
+ * more than `most` items (0 = POOL_MOST_RECTANGLES) the largest are drawn, and
+ * a remark tells how many are not. */
 void pool_report_svg(const pool_item *items, const char *const *names,
                      const pool_plan *plan, size_t most, str *out);
 

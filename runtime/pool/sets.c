@@ -11,7 +11,8 @@ static void free_blocks(const pool_manager *m, const pool_memory *memory,
 {
     for (size_t i = 0; i < n; i++)
         if (blocks[i])
-            memory->free(memory->user, blocks[i], m->blobs[i % m->n_blobs].bytes);
+            memory->free(memory->user, blocks[i],
+                         m->blobs[i % m->n_blobs].bytes);
 }
 
 static vpu_status take_blocks(const pool_manager *m, const pool_memory *memory,
@@ -210,10 +211,10 @@ vpu_status pool_clear(pool_manager *m, vpu_error *err)
 {
     uint32_t n_taken = remove_sets(m, false);
 
-    return n_taken ? err_set(err, VPU_ERR_INVALID,
-                             "%u sets are acquired; give them back first",
-                             n_taken)
-                   : VPU_OK;
+    return n_taken
+               ? err_set(err, VPU_ERR_INVALID,
+                         "%u sets are acquired; give them back first", n_taken)
+               : VPU_OK;
 }
 
 void pool_sets_free(pool_manager *m)

@@ -121,8 +121,8 @@ static void rectangle(const picture *p, size_t i, str *name)
 /* Numbers at the ends of both axes, the lower bound, the remark. */
 static void frame(const picture *p, size_t hidden)
 {
-    unsigned bound = (TOP + PLANE_HEIGHT) * 100 -
-                     height_of(p, p->plan->lower_bound);
+    unsigned bound =
+        (TOP + PLANE_HEIGHT) * 100 - height_of(p, p->plan->lower_bound);
 
     str_puts(p->out, "<line");
     number(p->out, "x1", LEFT * 100);
@@ -143,13 +143,12 @@ static void frame(const picture *p, size_t hidden)
                "</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0"
                "</text>\n",
                LEFT - 6, TOP + 12, p->plan->peak, LEFT - 6, TOP + PLANE_HEIGHT);
-    str_printf(p->out,
-               "<text x=\"%d\" y=\"%d\">step %" PRIu64 "</text>\n"
-               "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%" PRIu64
-               "</text>\n",
-               LEFT, TOP + PLANE_HEIGHT + 20, p->first, LEFT + PLANE_WIDTH,
-               TOP + PLANE_HEIGHT + 20,
-               p->first + (p->steps ? p->steps - 1 : 0));
+    str_printf(
+        p->out,
+        "<text x=\"%d\" y=\"%d\">step %" PRIu64 "</text>\n"
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%" PRIu64 "</text>\n",
+        LEFT, TOP + PLANE_HEIGHT + 20, p->first, LEFT + PLANE_WIDTH,
+        TOP + PLANE_HEIGHT + 20, p->first + (p->steps ? p->steps - 1 : 0));
 }
 
 /* Which items are drawn, by number; how many have bytes. */
@@ -186,8 +185,7 @@ void pool_report_svg(const pool_item *items, const char *const *names,
     sized *chosen = arena_array(a, sized, plan->n);
     str name = {0};
     size_t n_all;
-    size_t n =
-        choose(&p, chosen, most ? most : POOL_MOST_RECTANGLES, &n_all);
+    size_t n = choose(&p, chosen, most ? most : POOL_MOST_RECTANGLES, &n_all);
 
     str_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "

@@ -103,9 +103,9 @@ static tensor inverted(network *net, tensor in, int expand, int c, int stride)
 
 static void mobilenet_v2(network *net)
 {
-    static const int rows[][4] = {
-        {1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
-        {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+    static const int rows[][4] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2},
+                                  {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
+                                  {6, 320, 1, 1}};
     tensor t = conv(net, make(net, 3, 224), 32, 2);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -225,8 +225,8 @@ static void tiny_yolo_v3(network *net)
     result = conv(net, conv(net, coarse, 512, 1), 255, 1);
     t = op(net, conv(net, coarse, 128, 1), 128, 26);
     t = conv(net, concat2(net, t, fine), 256, 1);
-    conv(net, t, 255, 1);
     reads(net, result);
+    conv(net, t, 255, 1);
 }
 
 /* Without padding: each convolution of 3 takes two rows and columns. */
