@@ -179,29 +179,34 @@ vpu_status pool_end(pool_group *g, uint64_t key, uint64_t bytes,
 
 /* --- Blobs */
 
+/* Room for so many blobs of the manager, so that merge_blobs needs no more. */
+static void reserve_blobs(pool_manager *m, size_t n)
+{
+    if (n > m->cap_blobs) {
+        m->blobs = oom_realloc(m->blobs, n * sizeof *m->blobs);
+        m->cap_blobs = n;
+    }
+}
+
 /* The manager's blobs from those of its groups; groups that are not finalized
  * have none. */
 static void merge_blobs(pool_manager *m)
 {
-    size_t n = 0;
-    pool_blob *blobs;
-
-    for (const pool_group *g = m->groups; g; g = g->next)
-        n = g->n_blobs > n ? g->n_blobs : n;
-    blobs = n ? zeroed(n, sizeof *blobs) : NULL;
+    m->n_blobs = 0;
     for (const pool_group *g = m->groups; g; g = g->next)
         for (size_t i = 0; i < g->n_blobs; i++) {
-            pool_blob *to = &blobs[i];
+            pool_blob *to = &m->blobs[i];
 
+            if (i == m->n_blobs) {
+                *to = (pool_blob){0};
+                m->n_blobs++;
+            }
             if (g->blobs[i].bytes > to->bytes)
                 to->bytes = g->blobs[i].bytes;
             if (g->blobs[i].alignment > to->alignment)
                 to->alignment = g->blobs[i].alignment;
             to->owners += g->blobs[i].owners;
         }
-    free(m->blobs);
-    m->blobs = blobs;
-    m->n_blobs = n;
 }
 
 static vpu_status refuse_open(const pool_group *g, vpu_error *err)
@@ -218,6 +223,9 @@ static vpu_status refuse_open(const pool_group *g, vpu_error *err)
 
 vpu_status pool_finalize(pool_group *g, vpu_error *err)
 {
+    pool_mapping *mappings;
+    pool_blob *blobs;
+    size_t n_blobs;
     uint32_t *blob_of;
     arena *a;
 
@@ -229,11 +237,15 @@ vpu_status pool_finalize(pool_group *g, vpu_error *err)
         return VPU_ERR_INVALID;
     a = arena_create(0);
     blob_of = arena_array(a, uint32_t, g->n);
-    g->n_blobs = pool_share(g->buffers, g->n, a, blob_of, &g->blobs);
-    g->mappings = arena_array(a, pool_mapping, g->n);
+    mappings = arena_array(a, pool_mapping, g->n);
+    n_blobs = pool_share(g->buffers, g->n, a, blob_of, &blobs);
+    reserve_blobs(g->manager, n_blobs);
     for (size_t i = 0; i < g->n; i++)
-        g->mappings[i] = (pool_mapping){g->buffers[i].key, blob_of[i]};
+        mappings[i] = (pool_mapping){g->buffers[i].key, blob_of[i]};
     g->results = a;
+    g->mappings = mappings;
+    g->blobs = blobs;
+    g->n_blobs = n_blobs;
     g->finalized = true;
     merge_blobs(g->manager);
     return VPU_OK;

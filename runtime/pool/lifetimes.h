@@ -94,8 +94,9 @@ vpu_status pool_end(pool_group *g, uint64_t key, uint64_t bytes,
  *                  manager has sets, whose memory would not fit any more */
 vpu_status pool_finalize(pool_group *g, vpu_error *err);
 
-/* Forget all of a group: it may record anew, and the manager's blobs are those
- * of the other groups, none when there are no others.
+/* Forget all of a group, also lives that have not ended: it may record anew,
+ * and the manager's blobs are those of the other groups, none when there are no
+ * others.
  *
  * VPU_ERR_INVALID  the manager has sets */
 vpu_status pool_release(pool_group *g, vpu_error *err);

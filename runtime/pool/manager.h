@@ -35,7 +35,7 @@ struct pool_manager {
     pool_group *groups;
     uint64_t bytes; /* of all buffers that ended, in all groups */
     pool_blob *blobs;
-    size_t n_blobs;
+    size_t n_blobs, cap_blobs;
     /* Of the sets, all below under the lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a set was given back, or all are gone */

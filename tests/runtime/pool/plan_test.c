@@ -132,17 +132,33 @@ START_TEST(no_bytes_no_memory)
 }
 END_TEST
 
-/* After the three large ones, of which the lowest and the highest make two
- * gaps, the small one takes the one that it fits in best. */
+/* By size, and no plan is better. What lives at step 0 only leaves gaps of 90
+ * and, above, of 70 at step 2; the smallest item fits both. */
 START_TEST(smallest_gap)
 {
-    const pool_item items[] = {{500, 0, 0, 2}, {400, 0, 0, 0}, {300, 0, 2, 2},
-                               {250, 0, 0, 2}, {200, 0, 1, 2}, {190, 0, 1, 1},
-                               {100, 0, 0, 0}};
-    pool_plan plan = plan_of(items, 7);
+    const pool_item items[] = {{100, 0, 0, 2}, {90, 0, 0, 0}, {80, 0, 0, 2},
+                               {70, 0, 0, 1},  {60, 0, 0, 2}, {50, 0, 2, 2}};
+    const uint64_t offsets[] = {0, 100, 190, 270, 340, 270};
+    pool_plan plan = plan_of(items, 6);
 
     check_plan(items, &plan);
-    ck_assert_uint_eq(plan.peak, plan.lower_bound);
+    ck_assert_uint_eq(plan.peak, 400);
+    for (int i = 0; i < 6; i++)
+        ck_assert_uint_eq(plan.offsets[i], offsets[i]);
+}
+END_TEST
+
+/* By size, the last one would lie in the gap of 90 bytes from 100 on; but 128
+ * is the first aligned address, so that it takes another order to reach the
+ * bound. */
+START_TEST(gap_with_alignment)
+{
+    const pool_item items[] = {
+        {100, 0, 0, 2}, {90, 0, 0, 0}, {80, 0, 0, 2}, {64, 32, 2, 2}};
+    pool_plan plan = plan_of(items, 4);
+
+    check_plan(items, &plan);
+    ck_assert_uint_eq(plan.peak, 270);
 }
 END_TEST
 
@@ -316,6 +332,7 @@ int main(void)
     tcase_add_test(c, sizes_are_rounded_up);
     tcase_add_test(c, no_bytes_no_memory);
     tcase_add_test(c, smallest_gap);
+    tcase_add_test(c, gap_with_alignment);
     tcase_add_test(c, extremes);
     tcase_add_test(c, errors);
     tcase_add_loop_test(c, random_items, 0, 60);
