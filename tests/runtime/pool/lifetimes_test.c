@@ -477,6 +477,8 @@ START_TEST(no_memory)
     ck_assert_uint_eq(pool_n_sets(m), 0);
     REFUSED(pool_acquire(m, &set, &err), VPU_ERR_INVALID, "no sets");
     populate(&h, 2);
+    ck_assert_int_eq(pool_clear(m, &err), VPU_OK);
+    ck_assert_int_eq(h.blocks, 0);
 }
 END_TEST
 
