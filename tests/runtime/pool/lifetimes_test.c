@@ -115,15 +115,16 @@ START_TEST(two_blobs)
 }
 END_TEST
 
-/* By begin, the small one would take the only free blob, and the second large
- * one would need another: 200. */
+/* By begin, the small one would take the only free blob, and the largest one
+ * would need another: 190. By size the largest is first, and shares with one
+ * before it in time. */
 START_TEST(by_size_is_better)
 {
     size_t n;
     const pool_blob *blobs;
 
     begin(1);
-    end(1, 100, 0);
+    end(1, 90, 0);
     begin(2);
     begin(3);
     end(3, 100, 0);
@@ -137,7 +138,9 @@ START_TEST(by_size_is_better)
 }
 END_TEST
 
-/* By size, the two at the ends would share, and nobody else could: 295. */
+/* By size, the first and the last of a chain would share, and nobody else
+ * could: 296. Then 99 bytes go where they just fit, and leave 100 for the next.
+ */
 START_TEST(by_begin_is_better)
 {
     size_t n;
@@ -151,13 +154,17 @@ START_TEST(by_begin_is_better)
     begin(4);
     end(3, 97, 0);
     end(4, 99, 0);
+    begin(5);
+    begin(6);
+    end(5, 99, 0);
+    end(6, 100, 0);
     finalize();
     blobs = pool_blobs(m, &n);
     ck_assert_uint_eq(n, 2);
-    check_blob(&blobs[0], 100, 0, 2);
-    check_blob(&blobs[1], 99, 0, 2);
-    ck_assert(blob_of(1) == 0 && blob_of(3) == 0);
-    ck_assert(blob_of(2) == 1 && blob_of(4) == 1);
+    check_blob(&blobs[0], 100, 0, 3);
+    check_blob(&blobs[1], 99, 0, 3);
+    ck_assert(blob_of(1) == 0 && blob_of(3) == 0 && blob_of(6) == 0);
+    ck_assert(blob_of(2) == 1 && blob_of(4) == 1 && blob_of(5) == 1);
 }
 END_TEST
 
@@ -382,6 +389,7 @@ typedef struct {
     unsigned calls, fail_at; /* 0 = never */
     int blocks;
     uint64_t bytes;
+    uint64_t alignments; /* all that were asked for, as bits */
 } heap;
 
 static void *take(void *user, uint64_t bytes, uint64_t alignment)
@@ -396,6 +404,7 @@ static void *take(void *user, uint64_t bytes, uint64_t alignment)
     ck_assert(!posix_memalign(&p, alignment < 8 ? 8 : alignment, bytes));
     h->blocks++;
     h->bytes += bytes;
+    h->alignments |= alignment;
     return p;
 }
 
@@ -433,13 +442,16 @@ START_TEST(addresses)
     begin('z');
     begin('y');
     begin('x');
+    begin('w');
+    end('w', 8, 0);
     end('x', 0, 0);
-    end('y', 0, 0);
-    end('z', 0, 0);
+    end('y', 2, 0);
+    end('z', 4, 0);
     finalize();
     populate(&h, 2);
-    ck_assert_int_eq(h.blocks, 4);
-    ck_assert_uint_eq(h.bytes, 2 * 160);
+    ck_assert_uint_eq(h.alignments, 16 | 8 | 1);
+    ck_assert_int_eq(h.blocks, 6);
+    ck_assert_uint_eq(h.bytes, 2 * (128 + 32 + 2));
     for (uint32_t i = 0; i < 2; i++) {
         ck_assert_int_eq(pool_acquire(m, &sets[i], &err), VPU_OK);
         ck_assert_uint_eq(sets[i], i);
@@ -451,7 +463,7 @@ START_TEST(addresses)
     }
     ck_assert_ptr_ne(address_of('b', 0), address_of('b', 1));
     ck_assert_ptr_ne(address_of('b', 0), address_of('a', 0));
-    ck_assert_ptr_null(address_of('x', 1)); /* alone in the third blob */
+    ck_assert_ptr_null(address_of('x', 1)); /* alone in the fourth blob */
     pool_manager_destroy(m);                /* what is acquired, too */
     ck_assert_int_eq(h.blocks, 0);
     ck_assert_uint_eq(h.bytes, 0);
