@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
-#include "runtime/graph/graph.h"
+#include "runtime/graph/share.h"
 
 /* --- options -------------------------------------------------------------- */
 
@@ -105,8 +105,10 @@ struct vpu_graph {
     size_t n_programs, programs_cap;
     vpu_operation *operations, **last_operation;
     uint32_t n_operations;
-    bool sealed; /* verified; nothing is added any more */
-    bool ran;    /* outputs have contents */
+    bool sealed;           /* verified; nothing is added any more */
+    bool ran;              /* outputs have contents */
+    graph_sharing sharing; /* of a graph that was opened */
+    const char *memory_text, *memory_svg; /* NULL: not made yet */
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
