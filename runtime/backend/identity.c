@@ -75,8 +75,9 @@ static vpu_status hash_file(arena *a, const char *path, int depth,
     return hash_includes(a, path, data, depth, h, err);
 }
 
-static vpu_status hash_kernel(const backend_config *cfg, const graph_launch *l,
-                              arena *a, uint64_t *out, vpu_error *err)
+vpu_status backend_identity_kernel(const backend_config *cfg,
+                                   const graph_launch *l, arena *a,
+                                   uint64_t *out, vpu_error *err)
 {
     XXH64_state_t *h = XXH64_createState();
     vpu_status st = VPU_OK;
@@ -187,7 +188,7 @@ static vpu_status launches(const backend_config *cfg, const graph *g, arena *a,
                 arena_printf(a, "%s%s%s", list[i].sources, k ? ", " : "",
                              base_name(l->sources[k]));
         bindings(a, g, l, &list[i]);
-        st = hash_kernel(cfg, l, a, &list[i].kernel, err);
+        st = backend_identity_kernel(cfg, l, a, &list[i].kernel, err);
     }
     out->launches = list;
     out->n_launches = g->n_launches;

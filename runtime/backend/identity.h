@@ -16,5 +16,10 @@
  * Also those of mach_desc_load. */
 vpu_status backend_identity(const backend_config *cfg, const graph *g, arena *a,
                             recording *out, vpu_error *err);
+/* The hash of one launch's kernel that is in a recording: of its sources and
+ * what they include, of its options and those of cfg. The same errors. */
+vpu_status backend_identity_kernel(const backend_config *cfg,
+                                   const graph_launch *l, arena *a,
+                                   uint64_t *out, vpu_error *err);
 
 #endif
