@@ -162,7 +162,9 @@ typedef struct vpu_context_options {
     void (*log)(void *user, vpu_log_level level, const char *text);
     /* Output of kernels' printf, in the order of the work-groups. */
     void (*print)(void *user, const char *text, size_t n);
-    void *user; /* for both */
+    void *user;        /* for both */
+    const char *tuned; /* file of vpu_graph_tune or `vpu tune`: graphs take its
+                          local sizes when they are finalized */
 } vpu_context_options;
 
 #ifdef __cplusplus
@@ -647,6 +649,53 @@ VPU_EXPORT uint64_t vpu_diff_count(const vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_summary(const vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_text(vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_json(vpu_diff *diff);
+
+/* --- tuning --------------------------------------------------------------- */
+
+/* Which local sizes are tried for each launch, of those that divide its global
+ * size and that its kernel and local memory allow. */
+typedef enum vpu_tune_mode {
+    VPU_TUNE_RAPID = 1,     /* a few */
+    VPU_TUNE_NORMAL = 2,    /* a tenth of them (default) */
+    VPU_TUNE_EXHAUSTIVE = 3 /* all */
+} vpu_tune_mode;
+
+typedef struct vpu_tune_options {
+    size_t struct_size;
+    uint32_t mode;       /* vpu_tune_mode, 0 = default */
+    uint32_t shaves_too; /* 1, with VPU_TUNE_EXHAUSTIVE: each size with each
+                            number of SHAVEs */
+    const char *file;    /* what is in it is not tuned again, what is found is
+                            added at the end; made if there is none. NULL = none
+                          */
+} vpu_tune_options;
+#define VPU_TUNE_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tune_options)
+
+/* Finds the local size with which each launch is fastest, with the inputs that
+ * are there: cycles decide, which are the same every time, or, on a device that
+ * counts none, the median of five runs' seconds. A size with which a kernel
+ * gives other values than with its own one does not count. The graph's launches
+ * have the sizes then; its outputs do not change. options may be NULL.
+ *
+ * VPU_ERR_INVALID      not finalized, an input never written; shaves_too
+ *                      without VPU_TUNE_EXHAUSTIVE
+ * VPU_ERR_PARSE        the file has a row that is none (message: which)
+ * VPU_ERR_UNSUPPORTED  the backend runs a graph only as a whole, or has no
+ *                      clock
+ * VPU_ERR_STOPPED      vpu_graph_cancel
+ * VPU_ERR_FAULT, VPU_ERR_UNDEFINED, VPU_ERR_LIMIT  of a kernel with its own
+ *                      size
+ * VPU_ERR_IO           the file, or the device */
+VPU_EXPORT vpu_status vpu_graph_tune(vpu_graph *graph,
+                                     const vpu_tune_options *options,
+                                     vpu_error *err);
+/* Work-items of dimension 0, 1 or 2, of a work-group and of all; of a layer
+ * with several launches those of the first that is no conversion. 0: there is
+ * no such dimension. */
+VPU_EXPORT uint32_t vpu_operation_local(const vpu_operation *operation,
+                                        uint32_t dimension);
+VPU_EXPORT uint32_t vpu_operation_global(const vpu_operation *operation,
+                                         uint32_t dimension);
 
 #ifdef __cplusplus
 }

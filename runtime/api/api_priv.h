@@ -40,6 +40,7 @@ struct vpu_context {
     const char *device; /* part of id */
     mach_desc desc;
     child_limits compile;
+    const char *tuned; /* file; NULL = none */
     backend_stick_options stick;
     config_release release;
     backend_config cfg; /* for graphs: all but what is a graph's own */
@@ -85,7 +86,8 @@ struct vpu_operation {
     vpu_graph *graph;
     const char *name;
     const vpu_kernel *kernel; /* NULL: a layer */
-    uint32_t launch;          /* of a kernel */
+    uint32_t launch;          /* its own, or a layer's first */
+    uint32_t n_launches;      /* from there on */
     bool *set;                /* of a kernel: by argument */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
@@ -153,5 +155,9 @@ typedef struct {
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err);
+
+/* tune.c: the sizes of the context's file, if it has one, for the graph's
+ * launches. Errors of tune_file_read and tune_apply. */
+vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err);
 
 #endif

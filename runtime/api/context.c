@@ -87,6 +87,7 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
     arena *a = c->arena;
 
     c->compile = budget_or_default(NULL);
+    c->tuned = arena_strdup(a, o->tuned);
     c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
                                        .layout = arena_strdup(a, o->xlink),
                                        .log = arena_strdup(a, o->xlink_log),

@@ -197,6 +197,8 @@ static vpu_status add_layer(void *user, vpu_error *err)
     x->made = api_graph_add_operation(x->g, x->o->name ? x->o->name
                                                        : x->bound.graph->type);
     st = add_buffers(x, err);
+    x->made->launch = x->g->g.n_launches;
+    x->made->n_launches = x->bound.graph->n_launches;
     add_launches(x);
     describe(x);
     return st;

@@ -44,7 +44,7 @@ static vpu_status open_backend(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
     vpu_context *c = g->context;
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
     if (backend_extras(c->ops) & BACKEND_INSPECT) {
         st = graph_share(&g->g, g->arena, &g->sharing, err);
@@ -53,6 +53,9 @@ static vpu_status open_backend(void *user, vpu_error *err)
     }
     g->cfg = c->cfg;
     g->cfg.how.cancel = &g->cancel;
+    st = api_graph_take_tuned(g, err);
+    if (st)
+        return st;
     return backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
 }
 

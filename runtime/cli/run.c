@@ -17,6 +17,7 @@
 #include "runtime/report/kanata.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report.h"
+#include "runtime/tune/tune.h"
 
 /* --- the steps ----------------------------------------------------------- */
 
@@ -353,6 +354,27 @@ static vpu_status commit_trace(session *s, vpu_error *err)
     return trc_writer_commit(w, err);
 }
 
+/* The user asks for tuned sizes: that there are none is worth a note. */
+static vpu_status take_tuned(session *s, const backend_config *cfg,
+                             vpu_error *err)
+{
+    tune_file file;
+    uint32_t n;
+    vpu_status st;
+
+    if (!s->o.tuned)
+        return VPU_OK;
+    st = tune_file_read(s->o.tuned, s->a, &file, err);
+    if (!st)
+        st = tune_apply(&file, s->o.ops, cfg, s->t.graph, s->a, &n, err);
+    if (!st && !n)
+        log_note(&s->log,
+                 "--tuned %s: none of its sizes is for this layer, shape and "
+                 "machine; vpu tune --file %s finds one",
+                 s->o.tuned, s->o.tuned);
+    return st;
+}
+
 static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.target, s->a, &s->log, &s->t, err);
@@ -368,6 +390,8 @@ static vpu_status run(session *s, vpu_error *err)
         st = target_check_inputs(&s->o.target, &s->t, s->a, err);
     if (!st)
         st = graph_share(s->t.graph, s->a, &sharing, err);
+    if (!st)
+        st = take_tuned(s, &cfg, err);
     if (!st)
         st = prepare(s, err);
     cfg.trace = s->o.ops->trace ? NULL : s->trace;

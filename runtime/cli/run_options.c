@@ -110,6 +110,9 @@ static const cli_option own_rows[] = {
              "host:FILE.so, replay:FILE, npy:DIR, null, usb, usb:BUS-PORT, "
              "usb:unix:PATH, usb:tcp:ADDRESS:PORT (see vpu devices); options "
              "that only the simulator knows are refused then"},
+    {"tuned", "FILE", OPTION_NAME, AT(tuned),
+     .help = "take the local sizes that vpu tune has put into this file, where "
+             "it has one for the launch, instead of the binding file's"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
              "median; the rest is of the last run"}};

@@ -149,10 +149,10 @@ static void print_row(const session *s, const tune_row *r, str *out)
     }
     str_printf(out, "  local %-18s %12" PRIu64 " %s, before\n",
                choice_text(s->a, &r->before), r->cost_before, unit);
-    str_printf(out, "  local %-18s %12" PRIu64 " %s, tuned: %.2f times as fast\n",
-               choice_text(s->a, &r->best), r->cost_best, unit,
-               r->cost_best ? (double)r->cost_before / (double)r->cost_best
-                            : 1.0);
+    str_printf(
+        out, "  local %-18s %12" PRIu64 " %s, tuned: %.2f times as fast\n",
+        choice_text(s->a, &r->best), r->cost_best, unit,
+        r->cost_best ? (double)r->cost_before / (double)r->cost_best : 1.0);
     str_printf(out, "  runs  %zu of %zu legal sizes", r->n_trials,
                r->n_candidates);
     for (int k = TUNE_OTHER_VALUES; k <= TUNE_OVER_LIMIT; k++) {
@@ -192,9 +192,9 @@ static json_t *json_size(const uint32_t s[3])
 
 static json_t *json_trial(const tune_trial *x)
 {
-    json_t *j = json_pack("{s:o, s:I, s:s}", "local", json_size(x->choice.local),
-                          "shaves", (json_int_t)x->choice.shaves, "outcome",
-                          tune_outcome_name(x->outcome));
+    json_t *j = json_pack(
+        "{s:o, s:I, s:s}", "local", json_size(x->choice.local), "shaves",
+        (json_int_t)x->choice.shaves, "outcome", tune_outcome_name(x->outcome));
 
     if (x->outcome == TUNE_RAN)
         json_object_set_new(j, "cost", json_integer((json_int_t)x->cost));

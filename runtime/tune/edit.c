@@ -156,8 +156,8 @@ static const char *new_value(editing *e, const tune_row *row, const char *value,
         if (!there && !later)
             break;
         if (there && row->before.local[d] == row->best.local[d])
-            out = arena_printf(e->a, "%s%s%.*s", out, d ? "," : "",
-                               (int)length, part);
+            out = arena_printf(e->a, "%s%s%.*s", out, d ? "," : "", (int)length,
+                               part);
         else
             out = arena_printf(e->a, "%s%s%" PRIu32, out, d ? "," : "",
                                row->best.local[d]);
@@ -193,8 +193,9 @@ static vpu_status edit_row(editing *e, const tune_row *row, vpu_error *err)
         return st;
     old = file->after;
     if (!find_value(old, &k->local, &value, &n)) {
-        note(e, "%s:%" PRIu32 ": the local size is not written: its value does "
-                "not stand in one line",
+        note(e,
+             "%s:%" PRIu32 ": the local size is not written: its value does "
+             "not stand in one line",
              l->file, k->local.line);
         return VPU_OK;
     }
@@ -203,8 +204,9 @@ static vpu_status edit_row(editing *e, const tune_row *row, vpu_error *err)
         return VPU_OK; /* written for another launch */
     file->after = arena_printf(e->a, "%.*s%s%s", (int)(value - old), old, made,
                                value + n);
-    note(e, "%s: local=\"%s\" is for the global size %s; another shape may "
-            "want another one",
+    note(e,
+         "%s: local=\"%s\" is for the global size %s; another shape may "
+         "want another one",
          l->name, made, size_text(e->a, l->global));
     return VPU_OK;
 }
@@ -235,8 +237,7 @@ vpu_status tune_edits_make(const config_file *binding, const graph *g,
             note(&e,
                  "%s: %" PRIu32 " SHAVEs are not written: max-shaves of its "
                  "Kernel element would say so",
-                 g->launches[r->rows[i].launch].name,
-                 r->rows[i].best.shaves);
+                 g->launches[r->rows[i].launch].name, r->rows[i].best.shaves);
     drop_unchanged(out);
     return st;
 }

@@ -18,13 +18,12 @@ static vpu_status check_device(const tune_bench *b, vpu_error *err)
                        "cannot be tuned one by one",
                        ops->name);
     if (!caps->cycles && !caps->timed)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "backend %s has neither cycles nor a clock of its own "
-                       "to tell which size is faster%s",
-                       ops->name,
-                       backend_extras(ops) & BACKEND_MACHINE
-                           ? " (--timing none)"
-                           : "");
+        return err_set(
+            err, VPU_ERR_UNSUPPORTED,
+            "backend %s has neither cycles nor a clock of its own "
+            "to tell which size is faster%s",
+            ops->name,
+            backend_extras(ops) & BACKEND_MACHINE ? " (--timing none)" : "");
     return VPU_OK;
 }
 
@@ -224,8 +223,8 @@ static bool is_final(vpu_status st)
     return st == VPU_ERR_STOPPED || st == VPU_ERR_NOMEM;
 }
 
-vpu_status tune_bench_try(tune_bench *b, const tune_choice *x,
-                          tune_trial *out, vpu_error *err)
+vpu_status tune_bench_try(tune_bench *b, const tune_choice *x, tune_trial *out,
+                          vpu_error *err)
 {
     graph_launch *l = &b->g.launches[b->launch];
     const graph_launch own = *l;

@@ -36,8 +36,8 @@ vpu_status tune_bench_begin(tune_bench *b, uint32_t i, uint64_t *cost,
                             vpu_error *err);
 /* It runs with that choice. Fails only where no other choice could help:
  * VPU_ERR_STOPPED, VPU_ERR_NOMEM, and of backend_ops.read and write. */
-vpu_status tune_bench_try(tune_bench *b, const tune_choice *x,
-                          tune_trial *out, vpu_error *err);
+vpu_status tune_bench_try(tune_bench *b, const tune_choice *x, tune_trial *out,
+                          vpu_error *err);
 /* Its values are those of its own size, whatever ran last. */
 vpu_status tune_bench_end(tune_bench *b, vpu_error *err);
 

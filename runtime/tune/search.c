@@ -136,9 +136,8 @@ static size_t pick(const searching *x, size_t turn)
         return look(x, weights[turn], false);
     if (later % 2 == 0)
         i = look(x, weights[0], true);
-    return i < x->s->n_choices
-               ? i
-               : look(x, weights[later / 2 % N_WEIGHTS], false);
+    return i < x->s->n_choices ? i
+                               : look(x, weights[later / 2 % N_WEIGHTS], false);
 }
 
 static vpu_status search_some(searching *x, vpu_error *err)
@@ -168,8 +167,8 @@ vpu_status tune_search_run(const tune_search *s, size_t *best, vpu_error *err)
     x.a = arena_create(0);
     x.tried = arena_array(x.a, bool, s->n_choices);
     x.tried[0] = true;
-    st = s->mode == TUNE_EXHAUSTIVE ? search_all(&x, err)
-                                    : search_some(&x, err);
+    st =
+        s->mode == TUNE_EXHAUSTIVE ? search_all(&x, err) : search_some(&x, err);
     *best = x.best;
     arena_destroy(x.a);
     return st;

@@ -41,12 +41,11 @@ static vpu_status try_choice(void *user, size_t i, uint64_t *cost,
 {
     tuning *t = user;
     tune_trial *x = &t->trials[t->n_trials];
-    const log_step step = {.of = t->g->launches[t->row->launch].name,
-                           .units = "sizes",
-                           .done = t->n_trials,
-                           .total = t->cfg->mode == TUNE_EXHAUSTIVE
-                                        ? t->row->n_candidates
-                                        : 0};
+    const log_step step = {
+        .of = t->g->launches[t->row->launch].name,
+        .units = "sizes",
+        .done = t->n_trials,
+        .total = t->cfg->mode == TUNE_EXHAUSTIVE ? t->row->n_candidates : 0};
     vpu_status st;
 
     log_progress(t->cfg->run.log, &step);
@@ -78,10 +77,10 @@ static uint64_t local_budget(const tuning *t, vpu_error *err, vpu_status *st)
 
 static uint32_t factor_of(const sim_kernel *k)
 {
-    return !k                                     ? 0
-           : k->variants[SIM_VECTORIZED].present ? k->variants[SIM_VECTORIZED]
-                                                       .factor
-                                                 : 1;
+    return !k ? 0
+           : k->variants[SIM_VECTORIZED].present
+               ? k->variants[SIM_VECTORIZED].factor
+               : 1;
 }
 
 static vpu_status search(tuning *t, const tune_space *space, vpu_error *err)

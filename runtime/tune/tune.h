@@ -47,7 +47,7 @@ typedef struct {
     tune_choice before, best;
     uint64_t cost_before; /* 0: not known */
     uint64_t cost_best;
-    size_t n_candidates; /* legal choices, its own among them */
+    size_t n_candidates;      /* legal choices, its own among them */
     const tune_trial *trials; /* in the order they ran, its own first */
     size_t n_trials;
     uint32_t factor; /* of the kernel's vectorizer; 1 = not vectorized, 0 = not

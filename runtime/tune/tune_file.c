@@ -194,8 +194,9 @@ static vpu_status take_first(const reader *r, const char *line)
 
     return n == strlen(first_line) && !strncmp(line, first_line, n)
                ? VPU_OK
-               : fail(r, line, "the line 'vpu-tune 1', with which a file of "
-                               "tuned sizes begins");
+               : fail(r, line,
+                      "the line 'vpu-tune 1', with which a file of "
+                      "tuned sizes begins");
 }
 
 vpu_status tune_file_parse(const char *path, const char *data, size_t n,
