@@ -143,8 +143,10 @@ static void print_row(const session *s, const tune_row *r, str *out)
     str_printf(out, "%s: kernel %s, global %s\n", l->name, l->entry,
                size_text(s->a, l->global));
     if (r->known) {
-        str_printf(out, "  local %-18s %12" PRIu64 " %s, from %s\n",
-                   choice_text(s->a, &r->best), r->cost_best, unit, s->o.file);
+        str_printf(out, "  local %-18s %12" PRIu64 " %s, %s\n",
+                   choice_text(s->a, &r->best), r->cost_best, unit,
+                   s->o.file ? arena_printf(s->a, "from %s", s->o.file)
+                             : "as of an equal launch above");
         return;
     }
     str_printf(out, "  local %-18s %12" PRIu64 " %s, before\n",

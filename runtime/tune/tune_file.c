@@ -1,6 +1,7 @@
 #include "runtime/tune/tune_file.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -64,11 +65,18 @@ void tune_file_put(tune_file *f, arena *a, const tune_entry *e)
 
 /* --- reading -------------------------------------------------------------- */
 
+/* A row of a file, and where it stands. */
+typedef struct {
+    tune_entry entry;
+    uint32_t line;
+} line_row;
+
 typedef struct {
     const char *path;
     uint32_t line;
     arena *a;
-    tune_file *out;
+    line_row *rows; /* in the order of the file */
+    size_t n, cap;
     vpu_error *err;
 } reader;
 
@@ -166,7 +174,7 @@ static vpu_status take_words(const reader *r, char *const *words, tune_entry *e)
     return VPU_OK;
 }
 
-static vpu_status take_row(const reader *r, char *line)
+static vpu_status take_row(reader *r, char *line)
 {
     char *words[N_WORDS + 1], *rest = line, *word;
     const char *whole = arena_strdup(r->a, line);
@@ -181,10 +189,8 @@ static vpu_status take_row(const reader *r, char *line)
     if (n != N_WORDS)
         return fail(r, whole, "a row of nine words (docs/tuning.md)");
     st = take_words(r, words, &e);
-    if (!st && tune_file_find(r->out, &e.key))
-        return fail(r, whole, "one row of each key; there is one above");
     if (!st)
-        tune_file_put(r->out, r->a, &e);
+        *arena_append(r->a, r->rows, r->n, r->cap) = (line_row){e, r->line};
     return st;
 }
 
@@ -199,10 +205,35 @@ static vpu_status take_first(const reader *r, const char *line)
                       "tuned sizes begins");
 }
 
+static int by_key_and_line(const void *x, const void *y)
+{
+    const line_row *a = x, *b = y;
+    int c = compare_keys(&a->entry.key, &b->entry.key);
+
+    return c ? c : compare_numbers(a->line, b->line);
+}
+
+static vpu_status sort_rows(const reader *r, tune_file *out)
+{
+    if (r->n)
+        qsort(r->rows, r->n, sizeof *r->rows, by_key_and_line);
+    for (size_t i = 1; i < r->n; i++)
+        if (!compare_keys(&r->rows[i - 1].entry.key, &r->rows[i].entry.key))
+            return err_at(r->err, VPU_ERR_PARSE, r->path, r->rows[i].line, 0,
+                          "a row of the same key as that of line %" PRIu32
+                          "; expected one of each",
+                          r->rows[i - 1].line);
+    out->rows = arena_array(r->a, tune_entry, r->n + 1);
+    out->cap = r->n + 1;
+    for (size_t i = 0; i < r->n; i++)
+        out->rows[out->n++] = r->rows[i].entry;
+    return VPU_OK;
+}
+
 vpu_status tune_file_parse(const char *path, const char *data, size_t n,
                            arena *a, tune_file *out, vpu_error *err)
 {
-    reader r = {.path = path, .line = 1, .a = a, .out = out, .err = err};
+    reader r = {.path = path, .line = 1, .a = a, .err = err};
     const char *end = data + n, *line = data;
     vpu_status st = VPU_OK;
 
@@ -217,9 +248,7 @@ vpu_status tune_file_parse(const char *path, const char *data, size_t n,
         st = r.line == 1 ? take_first(&r, text) : take_row(&r, text);
         line += length + (line[length] == '\n');
     }
-    if (st)
-        *out = (tune_file){.n = 0};
-    return st;
+    return st ? st : sort_rows(&r, out);
 }
 
 vpu_status tune_file_read(const char *path, arena *a, tune_file *out,

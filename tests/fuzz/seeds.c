@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/trace/writer.h"
 #include "runtime/stick/usbip_wire.h"
+#include "runtime/tune/tune_file.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"
 #include "sim/exec/exec.h"
@@ -248,6 +249,28 @@ static void imports(void)
     put("usbip", "import", bytes, (size_t)(p + USBIP_HEADER_BYTES - bytes));
 }
 
+/* Two rows of tuned sizes. */
+static void tuned_sizes(void)
+{
+    const tune_entry rows[] = {{.key = {0x123456789abcdef, 7, 9, {40, 24, 1}},
+                                .choice = {.local = {40, 2, 1}},
+                                .cost = 33403,
+                                .cycles = true,
+                                .entry = "grn"},
+                               {.key = {1, 2, 3, {512, 1, 1}},
+                                .choice = {.local = {8, 1, 1}, .shaves = 4},
+                                .cost = 1500,
+                                .entry = "relu"}};
+    tune_file f = {.n = 0};
+    str text = {0};
+
+    tune_file_put(&f, a, &rows[0]);
+    tune_file_put(&f, a, &rows[1]);
+    tune_file_print(&f, &text);
+    put("tune", "rows", str_text(&text), text.n);
+    str_free(&text);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -260,6 +283,7 @@ int main(int argc, char **argv)
     traces();
     scripts();
     imports();
+    tuned_sizes();
     copy("desc", "ma2x8x.xml", "sim/machine/ma2x8x.xml");
     arena_destroy(a);
     return 0;
