@@ -44,6 +44,8 @@ static vpu_status open_backend(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
     vpu_context *c = g->context;
+    size_t n = g->g.n_launches;
+    graph_launch *own;
     vpu_status st = VPU_OK;
 
     if (backend_extras(c->ops) & BACKEND_INSPECT) {
@@ -53,10 +55,13 @@ static vpu_status open_backend(void *user, vpu_error *err)
     }
     g->cfg = c->cfg;
     g->cfg.how.cancel = &g->cancel;
+    own = arena_memdup(g->arena, g->g.launches, n * sizeof *own);
     st = api_graph_take_tuned(g, err);
+    if (!st)
+        st = backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
     if (st)
-        return st;
-    return backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
+        memcpy(g->g.launches, own, n * sizeof *own);
+    return st;
 }
 
 vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)

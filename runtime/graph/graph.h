@@ -98,7 +98,9 @@ typedef struct {
     bool by_index; /* args[i] is the kernel's argument i, whatever its name */
     uint32_t global[3], local[3]; /* groups = global / local, whole */
     uint32_t max_shaves;          /* 0 = no limit */
-    const char *file; /* binding XML and line of the Kernel element */
+    bool tuned;            /* local and max_shaves are a tuner's choice */
+    uint32_t bound_shaves; /* tuned: the limit that max_shaves was before */
+    const char *file;      /* binding XML and line of the Kernel element */
     uint32_t line;
 } graph_launch;
 

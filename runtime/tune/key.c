@@ -82,7 +82,7 @@ static void add_argument(const graph *g, const graph_arg *x, bool by_index,
 static void add_arguments(const graph *g, const graph_launch *l, str *text)
 {
     str_printf(text, "%s, at most %" PRIu32 " SHAVEs\n", l->entry,
-               l->max_shaves);
+               l->tuned ? l->bound_shaves : l->max_shaves);
     for (uint32_t i = 0; i < l->n_args; i++)
         add_argument(g, &l->args[i], l->by_index, text);
 }

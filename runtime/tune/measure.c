@@ -232,7 +232,7 @@ vpu_status tune_bench_try(tune_bench *b, const tune_choice *x, tune_trial *out,
     vpu_status st;
 
     *out = (tune_trial){.choice = *x, .outcome = TUNE_RAN};
-    tune_choose(l, x, own.max_shaves);
+    tune_choose(l, x);
     /* Nobody reads why a choice fails, so nobody looks for the line. */
     st = run_measured(b, &out->cost, NULL);
     *l = own;
@@ -255,8 +255,15 @@ vpu_status tune_bench_end(tune_bench *b, vpu_error *err)
     return write_from(b, b->after, true, err);
 }
 
-void tune_choose(graph_launch *l, const tune_choice *x, uint32_t own_shaves)
+uint32_t tune_bound_shaves(const graph_launch *l)
 {
+    return l->tuned ? l->bound_shaves : l->max_shaves;
+}
+
+void tune_choose(graph_launch *l, const tune_choice *x)
+{
+    l->bound_shaves = tune_bound_shaves(l);
+    l->tuned = true;
     memcpy(l->local, x->local, sizeof l->local);
-    l->max_shaves = x->shaves ? x->shaves : own_shaves;
+    l->max_shaves = x->shaves ? x->shaves : l->bound_shaves;
 }

@@ -41,8 +41,10 @@ vpu_status tune_bench_try(tune_bench *b, const tune_choice *x, tune_trial *out,
 /* Its values are those of its own size, whatever ran last. */
 vpu_status tune_bench_end(tune_bench *b, vpu_error *err);
 
-/* The launch's sizes and limit of SHAVEs as the choice says; own_shaves: its
- * own limit, which a choice of 0 SHAVEs means. */
-void tune_choose(graph_launch *l, const tune_choice *x, uint32_t own_shaves);
+/* The launch's size and limit of SHAVEs as the choice says; it remembers the
+ * limit it was bound with, which a choice of 0 SHAVEs means. */
+void tune_choose(graph_launch *l, const tune_choice *x);
+/* The limit of SHAVEs that the launch was bound with. */
+uint32_t tune_bound_shaves(const graph_launch *l);
 
 #endif

@@ -160,6 +160,8 @@ static vpu_status do_launch(tuning *t, vpu_error *err)
     const tune_entry *found;
     vpu_status st;
 
+    /* An earlier tuning's number of SHAVEs does not narrow this one. */
+    l->max_shaves = tune_bound_shaves(l);
     row->before = own_choice(l);
     st = tune_key_of(cfg->ops, &cfg->run, t->g, l, t->a, &row->key, err);
     if (st)
@@ -174,7 +176,7 @@ static vpu_status do_launch(tuning *t, vpu_error *err)
         st = tune_launch(t, err);
     }
     if (!st)
-        tune_choose(l, &row->best, l->max_shaves);
+        tune_choose(l, &row->best);
     return st;
 }
 
@@ -265,8 +267,7 @@ vpu_status tune_apply(const tune_file *file, const backend_ops *ops,
     }
     for (uint32_t i = 0; i < g->n_launches && !st; i++)
         if (found[i]) {
-            tune_choose(&g->launches[i], &found[i]->choice,
-                        g->launches[i].max_shaves);
+            tune_choose(&g->launches[i], &found[i]->choice);
             ++*n;
         }
     return st;
