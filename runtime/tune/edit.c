@@ -99,7 +99,8 @@ static const char *line_at(const char *text, uint32_t line)
 {
     while (text && line-- > 1) {
         text = strchr(text, '\n');
-        text += text != NULL;
+        if (text)
+            text++;
     }
     return text;
 }
@@ -130,8 +131,9 @@ static bool part_of(const char *list, size_t n, int d, const char **begin,
 
     for (; d; d--) {
         p = memchr(p, ',', (size_t)(end - p));
-        if (!p++)
+        if (!p)
             return false;
+        p++;
     }
     *begin = p;
     *length = strcspn(p, ",");

@@ -128,7 +128,7 @@ static bool take_sizes(char *word, uint32_t out[3])
         if (!take_number(word, UINT32_MAX, &n) || !n)
             return false;
         out[d] = (uint32_t)n;
-        word = comma + (comma != NULL);
+        word = comma ? comma + 1 : word;
     }
     return true;
 }
