@@ -158,6 +158,9 @@ typedef struct vpu_context_options {
     const char *xlink; /* layout of a stick's packets, "A", "B" or "C"; NULL =
                           that of the firmware file, if it is a known one */
     const char *xlink_log; /* file for every packet to and from a stick */
+    /* 1: layers that are put together keep the conversions of memory order that
+     * each of them asks for; 0: those that repeat or undo one another go. */
+    uint32_t keep_conversions;
     /* What is worth knowing and no error; NULL = nowhere. */
     void (*log)(void *user, vpu_log_level level, const char *text);
     /* Output of kernels' printf, in the order of the work-groups. */

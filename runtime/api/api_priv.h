@@ -58,6 +58,7 @@ struct vpu_context {
     child_limits compile;
     backend_stick_options stick;
     config_release release;
+    bool keep_conversions;
     backend_config cfg; /* for graphs: all but what is a graph's own */
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);

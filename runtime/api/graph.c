@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/api/api_priv.h"
+#include "runtime/graph/conversions.h"
 
 /* --- making and freeing --------------------------------------------------- */
 
@@ -393,6 +394,17 @@ static vpu_status check_flow(const vpu_graph *g, arena *a, vpu_error *err)
     return st;
 }
 
+/* Launches of operations, after some are gone. */
+static void renumber(vpu_graph *g, const uint32_t *new_index)
+{
+    for (vpu_operation *op = g->operations; op; op = op->next) {
+        uint32_t end = new_index[op->launch + op->n_launches];
+
+        op->launch = new_index[op->launch];
+        op->n_launches = end - op->launch;
+    }
+}
+
 static vpu_status seal(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
@@ -408,6 +420,12 @@ static vpu_status seal(void *user, vpu_error *err)
     st = check_arguments(g, err);
     if (!st)
         st = check_flow(g, g->arena, err);
+    if (!st && !g->context->keep_conversions) {
+        uint32_t *new_index;
+
+        graph_cancel_conversions(&g->g, g->arena, &new_index);
+        renumber(g, new_index);
+    }
     return st;
 }
 
