@@ -6,6 +6,7 @@
 #ifndef VPU_RUNTIME_API_API_PRIV_H
 #define VPU_RUNTIME_API_API_PRIV_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
@@ -32,6 +33,21 @@ const char *const *api_copy_list(arena *a, const char *const *list, size_t n);
 
 /* --- objects -------------------------------------------------------------- */
 
+/* A kind of operation, its texts its own. */
+typedef struct api_kind {
+    arena *arena; /* NULL: one of the library's */
+    vpu_kind kind;
+    struct api_kind *next; /* an earlier one */
+} api_kind;
+
+/* A program that a kind of operation was compiled from. */
+typedef struct api_compiled {
+    const vpu_kind *kind;
+    const char *options; /* all, with blanks between */
+    vpu_program *program;
+    struct api_compiled *next;
+} api_compiled;
+
 struct vpu_context {
     atomic_uint refs; /* of the user, and of what was made in it */
     arena *arena;
@@ -43,11 +59,27 @@ struct vpu_context {
     const char *tuned; /* file; NULL = none */
     backend_stick_options stick;
     config_release release;
+    bool keep_conversions;
     backend_config cfg; /* for graphs: all but what is a graph's own */
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);
     void *user;
+    pthread_mutex_t lock; /* of what follows */
+    api_kind *kinds;      /* latest first */
+    api_compiled *compiled;
 };
+
+/* kind.c */
+void api_kinds_free(vpu_context *c);
+/* NULL: there is none. Lives as long as the context. */
+const vpu_kind *api_kind_find(vpu_context *c, const char *name);
+/* The kernel of a kind, compiled once for the same options, which are in front
+ * of the kind's own. */
+vpu_status api_kind_kernel(vpu_context *c, const vpu_kind *kind,
+                           const vpu_variant *v, const vpu_kernel **out,
+                           vpu_error *err);
+/* builtin.c: the library's own; .name NULL ends. */
+extern const vpu_kind api_builtin[];
 
 vpu_context *api_context_keep(vpu_context *c);
 
@@ -62,6 +94,7 @@ struct vpu_program {
     atomic_uint refs;
     arena *arena;
     vpu_context *context;
+    bool of_context; /* which frees it: it does not keep the context */
     const char *source, *path; /* source NULL: path is a file */
     const char *const *options;
     uint32_t n_options;
@@ -75,20 +108,26 @@ struct vpu_tensor {
     const char *name, *label; /* label: of a model's layer; or NULL */
     uint32_t role, type, rank;
     uint32_t dims[VPU_MAX_RANK];
-    uint32_t buffer; /* of the graph */
+    vpu_tensor *parent; /* of a view; NULL: it has a buffer of its own */
+    uint32_t buffer;    /* of the graph */
+    uint64_t offset;    /* in the buffer, bytes; 0 without parent */
     uint64_t bytes;
-    void *memory; /* inputs and outputs: their contents, malloc'ed; when the
-                     graph is open and its device shares, the device's */
-    bool written; /* an input that has contents */
+    /* Of inputs and outputs that are no views: their contents. When the graph
+     * is open and its device shares, the device's memory, else malloc'ed. */
+    void *memory;
+    void *imported;          /* the caller's memory for them; NULL = none */
+    bool written;            /* an input that has contents */
+    struct vpu_tensor *next; /* of views */
 };
 
 struct vpu_operation {
     vpu_graph *graph;
     const char *name;
-    const vpu_kernel *kernel; /* NULL: a layer */
-    uint32_t launch;          /* its own, or a layer's first */
-    uint32_t n_launches;      /* from there on */
-    bool *set;                /* of a kernel: by argument */
+    const vpu_kernel *kernel;    /* NULL: a layer */
+    uint32_t launch, n_launches; /* of the graph */
+    struct vpu_operation *outer; /* the composed one that it is a part of */
+    bool composed, ended;
+    bool *set; /* of a kernel: by argument */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
@@ -103,14 +142,19 @@ struct vpu_graph {
     size_t buffers_cap, launches_cap;
     vpu_tensor **tensors; /* by buffer; NULL: not the user's */
     size_t n_tensors, tensors_cap;
+    vpu_tensor *views; /* latest first */
+    uint32_t n_views;
     vpu_program **programs; /* kept */
     size_t n_programs, programs_cap;
     vpu_operation *operations, **last_operation;
     uint32_t n_operations;
+    vpu_operation *begun;  /* the innermost composed one; NULL = none */
     bool sealed;           /* verified; nothing is added any more */
     bool ran;              /* outputs have contents */
     graph_sharing sharing; /* of a graph that was opened */
     const char *memory_text, *memory_svg; /* NULL: not made yet */
+    const char **params;                  /* "name=value", of the layers */
+    size_t n_params, params_cap;
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
@@ -118,6 +162,11 @@ struct vpu_graph {
                            backend; NULL: none does */
 };
 
+/* tensor.c: the tensor whose buffer it is. */
+vpu_tensor *api_tensor_root(vpu_tensor *t);
+/* Where the contents of an input or output are for the caller; NULL: nowhere
+ * yet. */
+void *api_tensor_contents(const vpu_tensor *t);
 /* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
  * backend. */
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
@@ -137,10 +186,23 @@ void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
 void api_operation_reads(vpu_operation *op, vpu_tensor *t);
 void api_operation_writes(vpu_operation *op, vpu_tensor *t);
 graph_launch *api_graph_add_launch(vpu_graph *g);
+/* How far the graph has grown, and back there, when what was added in several
+ * steps does not become whole. */
+typedef struct {
+    size_t n_tensors, n_programs;
+    uint32_t n_buffers, n_launches, n_operations, n_views;
+    vpu_tensor *views;
+    vpu_operation **last_operation;
+    const char *layer, *type;
+} api_mark;
+api_mark api_graph_mark(const vpu_graph *g);
+void api_graph_back_to(vpu_graph *g, const api_mark *m);
+/* How its context runs it. */
+backend_config api_graph_config(const vpu_graph *g);
 /* VPU_ERR_INVALID: an input was never written. */
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
 /* Contents of buffer i, where it is an input; else NULL. */
-const void *api_graph_input(const vpu_graph *g, uint32_t i);
+void *api_graph_input(const vpu_graph *g, uint32_t i);
 
 vpu_graph *api_graph_keep(vpu_graph *g);
 
@@ -151,6 +213,7 @@ void api_result_settle(vpu_graph *g);
 typedef struct {
     vpu_graph *graph;
     const backend_result *results;
+    uint64_t copied;
     bool profiled;
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,

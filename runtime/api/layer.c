@@ -23,6 +23,11 @@ static graph_texts copy_texts(arena *a, const char *const *items, size_t n)
 static vpu_status shape_of(const vpu_tensor *t, bool output, uint32_t port,
                            graph_shape *out, vpu_error *err)
 {
+    if (t->parent)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "tensor %s is a view; a layer of a binding file takes "
+                       "whole tensors: copy it first (kind copy)",
+                       t->name);
     if (t->rank > TENSOR_MAX_RANK)
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "tensor %s has %u dims; a layer of a binding file takes "
@@ -170,6 +175,9 @@ static void describe(const adding *x)
 
     api_graph_describe(x->g, lg->layer, lg->type);
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
+    for (uint32_t i = 0; i < x->bound.n_params; i++)
+        *arena_append(x->g->arena, x->g->params, x->g->n_params,
+                      x->g->params_cap) = x->bound.params[i];
     g->batch = lg->batch > g->batch ? lg->batch : g->batch;
     g->by_item |= lg->by_item;
 }
@@ -184,7 +192,8 @@ static vpu_status add_layer(void *user, vpu_error *err)
     if (!st)
         st = graph_layer_bind(&texts, x->g->arena, x->g->context->cfg.log,
                               &x->bound, err);
-    if (!st)
+    /* A plug-in looks at parameters itself. */
+    if (!st && !(backend_extras(x->g->context->ops) & BACKEND_PARAMS))
         st = graph_check_params(&x->bound.request, x->g->arena, err);
     for (uint32_t i = 0; !st && i < x->bound.graph->n_buffers; i++) {
         const graph_buffer *b = &x->bound.graph->buffers[i];
@@ -197,9 +206,8 @@ static vpu_status add_layer(void *user, vpu_error *err)
     x->made = api_graph_add_operation(x->g, x->o->name ? x->o->name
                                                        : x->bound.graph->type);
     st = add_buffers(x, err);
-    x->made->launch = x->g->g.n_launches;
-    x->made->n_launches = x->bound.graph->n_launches;
     add_launches(x);
+    x->made->n_launches = x->g->g.n_launches - x->made->launch;
     describe(x);
     return st;
 }

@@ -127,7 +127,6 @@ static vpu_status make_operation(void *user, vpu_error *err)
             api_program_keep(p);
     sources[0] = p->path;
     op = api_graph_add_operation(g, m->o->name ? m->o->name : k->name);
-    op->launch = g->g.n_launches;
     op->n_launches = 1;
     op->kernel = m->k;
     op->set = set;
@@ -307,6 +306,8 @@ static vpu_status bind_tensor(void *user, vpu_error *err)
     (void)err;
     set(x, (graph_arg){.kind = GRAPH_ARG_BUFFER,
                        .buffer = b->t->buffer,
+                       .offset = (uint32_t)b->t->offset,
+                       .bytes = b->t->parent ? (uint32_t)b->t->bytes : 0,
                        .written = written});
     if (written)
         api_operation_writes(x->op, b->t);

@@ -15,6 +15,7 @@ struct vpu_result {
     arena *arena;
     vpu_graph *graph;
     backend_result *launches; /* graph->g.n_launches */
+    uint64_t copied;
     bool profiled;
     const char *text, *json; /* NULL: not made yet */
     json_t *tree;            /* of json */
@@ -74,6 +75,7 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     r->arena = a;
     r->graph = api_graph_keep(run->graph);
     r->launches = arena_memdup(a, run->results, n * sizeof *r->launches);
+    r->copied = run->copied;
     r->profiled = run->profiled;
     run->graph->latest = r;
     *out = r;
@@ -114,6 +116,11 @@ double vpu_result_seconds(const vpu_result *result)
     return s;
 }
 
+uint64_t vpu_result_copied_bytes(const vpu_result *result)
+{
+    return result ? result->copied : 0;
+}
+
 size_t vpu_result_launch_count(const vpu_result *result)
 {
     return result ? result->graph->g.n_launches : 0;
@@ -135,6 +142,34 @@ double vpu_result_launch_seconds(const vpu_result *result, size_t i)
 {
     return i < vpu_result_launch_count(result) ? result->launches[i].seconds
                                                : 0;
+}
+
+/* Of launches of the graph. */
+static bool is_of(const vpu_result *r, const vpu_operation *op)
+{
+    return r && op && op->graph == r->graph;
+}
+
+uint64_t vpu_result_operation_cycles(const vpu_result *result,
+                                     const vpu_operation *operation)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; is_of(result, operation) && i < operation->n_launches;
+         i++)
+        n += result->launches[operation->launch + i].cycles;
+    return n;
+}
+
+double vpu_result_operation_seconds(const vpu_result *result,
+                                    const vpu_operation *operation)
+{
+    double s = 0;
+
+    for (uint32_t i = 0; is_of(result, operation) && i < operation->n_launches;
+         i++)
+        s += result->launches[operation->launch + i].seconds;
+    return s;
 }
 
 const char *vpu_result_text(vpu_result *result)

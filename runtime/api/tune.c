@@ -92,6 +92,7 @@ vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err)
 
 /* --- asked for ------------------------------------------------------------ */
 
+/* NULL: it has none, or none yet. */
 static const graph_launch *launch_of(const vpu_operation *op)
 {
     const graph *g = &op->graph->g;
@@ -99,18 +100,26 @@ static const graph_launch *launch_of(const vpu_operation *op)
     for (uint32_t i = 0; i < op->n_launches; i++)
         if (!g->launches[op->launch + i].text)
             return &g->launches[op->launch + i];
-    return &g->launches[op->launch];
+    return op->n_launches ? &g->launches[op->launch] : NULL;
+}
+
+static const graph_launch *asked_launch(const vpu_operation *op,
+                                        uint32_t dimension)
+{
+    return op && dimension < 3 ? launch_of(op) : NULL;
 }
 
 uint32_t vpu_operation_local(const vpu_operation *operation, uint32_t dimension)
 {
-    return operation && dimension < 3 ? launch_of(operation)->local[dimension]
-                                      : 0;
+    const graph_launch *l = asked_launch(operation, dimension);
+
+    return l ? l->local[dimension] : 0;
 }
 
 uint32_t vpu_operation_global(const vpu_operation *operation,
                               uint32_t dimension)
 {
-    return operation && dimension < 3 ? launch_of(operation)->global[dimension]
-                                      : 0;
+    const graph_launch *l = asked_launch(operation, dimension);
+
+    return l ? l->global[dimension] : 0;
 }

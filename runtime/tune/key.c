@@ -49,8 +49,9 @@ static void add_buffer(const graph *g, const graph_arg *x, str *text)
     str_printf(text, "buffer %d", (int)b->desc.dtype);
     for (uint32_t d = 0; d < b->desc.rank; d++)
         str_printf(text, " %" PRIu32, b->desc.dims[d]);
-    str_printf(text, " layout %d bytes %" PRIu64 " from %" PRIu32,
-               (int)b->desc.layout, b->bytes, x->offset);
+    str_printf(text, " layout %d bytes %" PRIu64, (int)b->desc.layout,
+               b->bytes);
+    str_printf(text, " from %" PRIu32 " %" PRIu32, x->offset, x->bytes);
 }
 
 static void add_argument(const graph *g, const graph_arg *x, bool by_index,
