@@ -201,9 +201,8 @@ static vpu_status edit_row(editing *e, const tune_row *row, vpu_error *err)
              l->file, k->local.line);
         return VPU_OK;
     }
+    /* Of several launches that the element binds each gives the same. */
     made = new_value(e, row, value, n);
-    if (strlen(made) == n && !strncmp(made, value, n))
-        return VPU_OK; /* written for another launch */
     file->after = arena_printf(e->a, "%.*s%s%s", (int)(value - old), old, made,
                                value + n);
     note(e,

@@ -42,6 +42,7 @@ static vpu_status add_machine(const backend_config *cfg, arena *a, str *text,
 
 /* --- arguments ------------------------------------------------------------ */
 
+/* Not where in it: the items of a batch are one row. */
 static void add_buffer(const graph *g, const graph_arg *x, str *text)
 {
     const graph_buffer *b = &g->buffers[x->buffer];
@@ -51,7 +52,7 @@ static void add_buffer(const graph *g, const graph_arg *x, str *text)
         str_printf(text, " %" PRIu32, b->desc.dims[d]);
     str_printf(text, " layout %d bytes %" PRIu64, (int)b->desc.layout,
                b->bytes);
-    str_printf(text, " from %" PRIu32 " %" PRIu32, x->offset, x->bytes);
+    str_printf(text, " of which %" PRIu32, x->bytes);
 }
 
 static void add_argument(const graph *g, const graph_arg *x, bool by_index,

@@ -466,6 +466,26 @@ START_TEST(expressions_stay)
 }
 END_TEST
 
+/* Two items of a batch are two launches of one element. */
+START_TEST(one_element_for_two_launches)
+{
+    const char *args = "tune layer.xml --shape in0=2x6x8x24 --param bias=1 "
+                       "--batch device --mode exhaustive ";
+
+    terminal_text(
+        &p, "layer.xml",
+        ADD_HEAD ADD_BODY("add.cl",
+                          "global=\"X,Y,F\" local=\"1\"") "</CustomLayer>\n");
+    terminal_run(&p, arena_printf(p.arena, "%s--write", args));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert_ptr_nonnull(strstr(p.out, "as of an equal launch above"));
+    ck_assert_ptr_nonnull(strstr(p.out, "\n+    <WorkSizes dim=\"input,0\" "
+                                        "global=\"X,Y,F\" local=\""));
+    terminal_run(&p, arena_printf(p.arena, "%s--write", args));
+    ck_assert_ptr_nonnull(strstr(p.out, "nothing to change"));
+}
+END_TEST
+
 START_TEST(sizes_over_several_lines)
 {
     terminal_text(
@@ -547,6 +567,7 @@ int main(void)
     tcase_add_test(t, numbers_of_shaves);
     tcase_add_loop_test(t, writes_the_size_alone, 0, 3);
     tcase_add_test(t, expressions_stay);
+    tcase_add_test(t, one_element_for_two_launches);
     tcase_add_test(t, sizes_over_several_lines);
     tcase_add_loop_test(t, mistakes_are_told, 0,
                         sizeof mistakes / sizeof *mistakes);
