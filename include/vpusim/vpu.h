@@ -667,7 +667,9 @@ typedef struct vpu_result vpu_result;
  *                      nothing writes (message: which); views of one
  *                      tensor that are both written and overlap
  * VPU_ERR_UNSUPPORTED  the backend cannot run it, and why
- * VPU_ERR_IO           no device, and what was looked for
+ * VPU_ERR_IO           no device, and what was looked for; no file `tuned` of
+ *                      the context
+ * VPU_ERR_PARSE        that file has a row that is none
  * VPU_ERR_COMPILE, VPU_ERR_MISMATCH, VPU_ERR_LIMIT  of the kernels, and of the
  *                      device's memory */
 VPU_EXPORT vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);

@@ -180,6 +180,16 @@ static vpu_status do_launch(tuning *t, vpu_error *err)
     return st;
 }
 
+/* A binding may have a size of which only whole groups run; where no other one
+ * gives the same values it stays, and is nobody's to take from a file. */
+static bool divides(const tune_row *row)
+{
+    for (int d = 0; d < 3; d++)
+        if (row->key.global[d] % row->best.local[d])
+            return false;
+    return true;
+}
+
 static void keep(const tuning *t, bool cycles)
 {
     const tune_row *row = t->row;
@@ -189,7 +199,7 @@ static void keep(const tuning *t, bool cycles)
                           .cycles = cycles,
                           .entry = t->g->launches[row->launch].entry};
 
-    if (t->cfg->file && !row->known)
+    if (t->cfg->file && !row->known && divides(row))
         tune_file_put(t->cfg->file, t->cfg->file_arena, &e);
 }
 

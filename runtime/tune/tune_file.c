@@ -144,8 +144,8 @@ static vpu_status take_size_words(const reader *r, char *const *words,
     if (!take_sizes(words[4], e->choice.local))
         return fail(r, local, "a local size, as 40,1,1");
     for (int d = 0; d < 3; d++)
-        if (e->choice.local[d] > e->key.global[d])
-            return fail(r, local, "a local size that is not above the global");
+        if (e->key.global[d] % e->choice.local[d])
+            return fail(r, local, "a local size that divides the global one");
     return VPU_OK;
 }
 

@@ -6,11 +6,11 @@
  *   KERNEL MACHINE ARGUMENTS GX,GY,GZ LX,LY,LZ SHAVES COST UNIT ENTRY
  *
  * KERNEL, MACHINE and ARGUMENTS are hashes of 16 hexadecimal digits (key.h),
- * G the global and L the tuned local size, SHAVES a limit or 0 for none of the
- * tuner's, COST of a run with that size in UNIT, "cycles" or "ns", ENTRY the
- * name of the kernel, for people. Rows are written in the order of their keys,
- * so that the same tuning gives the same file. Threading: a tune_file belongs
- * to one thread at a time. */
+ * G the global and L the tuned local size, which divides it, SHAVES a limit or
+ * 0 for none of the tuner's, COST of a run with that size in UNIT, "cycles" or
+ * "ns", ENTRY the name of the kernel, for people. Rows are written in the order
+ * of their keys, so that the same tuning gives the same file. Threading: a
+ * tune_file belongs to one thread at a time. */
 #ifndef VPU_RUNTIME_TUNE_TUNE_FILE_H
 #define VPU_RUNTIME_TUNE_TUNE_FILE_H
 

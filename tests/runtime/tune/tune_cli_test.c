@@ -372,6 +372,22 @@ START_TEST(a_fault_with_its_own_size)
 }
 END_TEST
 
+/* Four groups of five columns run, the last four columns do not: no other size
+ * does just that. */
+START_TEST(sizes_that_do_not_divide)
+{
+    terminal_text(
+        &p, "layer.xml",
+        ADD_HEAD ADD_BODY(
+            "add.cl", "global=\"X,Y,F\" local=\"5,1,1\"") "</CustomLayer>\n");
+    terminal_run(&p, TUNE "--mode exhaustive --file t.txt");
+    ck_assert_int_eq(p.status, 0);
+    ck_assert_ptr_nonnull(strstr(p.out, "local 5x1x1"));
+    ck_assert_ptr_nonnull(strstr(p.out, "with other values"));
+    ck_assert_str_eq(text_of("t.txt"), "vpu-tune 1\n");
+}
+END_TEST
+
 START_TEST(numbers_of_shaves)
 {
     json_t *j = json_of("tune layer.xml --shape in0=1x1x4x16 --param bias=1 "
@@ -564,6 +580,7 @@ int main(void)
     tcase_add_test(t, sizes_that_kernels_count_on);
     tcase_add_test(t, a_launch_that_adds_to_its_output);
     tcase_add_test(t, a_fault_with_its_own_size);
+    tcase_add_test(t, sizes_that_do_not_divide);
     tcase_add_test(t, numbers_of_shaves);
     tcase_add_loop_test(t, writes_the_size_alone, 0, 3);
     tcase_add_test(t, expressions_stay);
