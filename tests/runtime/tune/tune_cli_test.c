@@ -487,6 +487,7 @@ START_TEST(one_element_for_two_launches)
 {
     const char *args = "tune layer.xml --shape in0=2x6x8x24 --param bias=1 "
                        "--batch device --mode exhaustive ";
+    const char *note;
 
     terminal_text(
         &p, "layer.xml",
@@ -497,6 +498,9 @@ START_TEST(one_element_for_two_launches)
     ck_assert_ptr_nonnull(strstr(p.out, "as of an equal launch above"));
     ck_assert_ptr_nonnull(strstr(p.out, "\n+    <WorkSizes dim=\"input,0\" "
                                         "global=\"X,Y,F\" local=\""));
+    note = strstr(p.err, "is for the global size"); /* each has its own */
+    ck_assert_ptr_nonnull(note);
+    ck_assert_ptr_nonnull(strstr(note + 1, "is for the global size"));
     terminal_run(&p, arena_printf(p.arena, "%s--write", args));
     ck_assert_ptr_nonnull(strstr(p.out, "nothing to change"));
 }
