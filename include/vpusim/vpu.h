@@ -34,7 +34,8 @@
  * that a caller could see. While a graph runs on the simulator, SIGSEGV and
  * SIGBUS have handlers of the library; what does not concern a kernel goes on
  * to those that were there before. Environment: XDG_CACHE_HOME and HOME say
- * where compiled kernels are kept, PATH where clang-19 is.
+ * where compiled kernels are kept, TMPDIR where temporary files are, PATH where
+ * clang-19 is, VPU_FONT_DIR where fonts for pictures are.
  *
  * Option structures begin with their size and are made by their _INIT macro;
  * members that are 0 mean the default. Later versions append members. */
