@@ -1,0 +1,128 @@
+"""Contexts: where things run; and the devices that there are."""
+from __future__ import annotations
+
+import collections
+import logging
+import sys
+import warnings
+from typing import Any, Callable, Deque, List, NamedTuple, Optional, Tuple
+
+from . import _options
+from ._cdef import Capability, LogLevel
+from ._errors import VpuWarning
+from ._handle import Guard, Handle, Object, call
+from ._library import ffi, lib, text
+
+_logger = logging.getLogger("vpusim")
+
+
+class Device(NamedTuple):
+    """Something that can run graphs, or the reason why it cannot."""
+
+    id: str  #: for `Context(backend=...)`
+    name: str
+    why_not: Optional[str]  #: None: it is usable
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be used now."""
+        return self.why_not is None
+
+
+def devices() -> List[Device]:
+    """Looks for whatever can run graphs now: the simulator, OpenCL devices, sticks."""
+    out = ffi.new("vpu_devices **")
+    call(Guard(), lib.vpu_devices_create, out)
+    try:
+        return [Device(text(lib.vpu_devices_id(out[0], i)), text(lib.vpu_devices_name(out[0], i)),
+                       text(lib.vpu_devices_why_not(out[0], i)) or None)
+                for i in range(lib.vpu_devices_count(out[0]))]
+    finally:
+        lib.vpu_devices_free(out[0])
+
+
+def _print(printed: str) -> None:
+    sys.stdout.write(printed)
+
+
+class Sink:
+    """Receives what the library tells; lives as long as objects of the context."""
+
+    def __init__(self, printer: Callable[[str], Any]) -> None:
+        self.printer = printer
+        self.notes: Deque[Tuple[int, str]] = collections.deque()
+        self.errors: Deque[BaseException] = collections.deque()
+        self.me = ffi.new_handle(self)
+
+    def drain(self) -> None:
+        """Passes on what came during a call; raises what the print callable raised."""
+        while self.notes:
+            level, note = self.notes.popleft()
+            if level == LogLevel.WARNING:
+                warnings.warn(note, VpuWarning, stacklevel=_callers_level())
+            else:
+                _logger.info("%s", note)
+        if self.errors:
+            error = self.errors.popleft()
+            self.errors.clear()
+            raise error
+
+
+def _callers_level() -> int:
+    """Of warnings.warn: the first frame outside of this package."""
+    level, frame = 1, sys._getframe(2)
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] == "vpusim":
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level + 1
+
+
+@ffi.callback("void(void *, vpu_log_level, const char *)")
+def _on_log(user: Any, level: int, note: Any) -> None:
+    ffi.from_handle(user).notes.append((level, text(note)))
+
+
+@ffi.callback("void(void *, const char *, size_t)")
+def _on_print(user: Any, printed: Any, n: int) -> None:
+    sink = ffi.from_handle(user)
+    try:
+        sink.printer(ffi.unpack(printed, n).decode("utf-8", "replace"))
+    except BaseException as error:  # nothing may pass through C
+        sink.errors.append(error)
+
+
+class Context(Object):
+    """Where graphs run.
+
+    Keywords are the members of `vpu_context_options`: `shaves`, `threads`, `engine`
+    ("interpreted"), `timing`, `order`, `seed`, `max_cycles`, `timeout`, `settings` (a dict),
+    `build_options` (a list), `source_dir`, `machine`, `no_cache` and so on. `print` gets what
+    kernels print, as text; without it that goes to sys.stdout. Warnings of the library become
+    Python's, notes go to the logger "vpusim".
+    """
+
+    def __init__(self, backend: str = "sim", *, print: Optional[Callable[[str], Any]] = None,
+                 **options: Any) -> None:
+        for taken in ("log", "user"):
+            if taken in options:
+                raise TypeError(f"no option {taken!r}: warnings and logging have what it would get")
+        self._sink = Sink(print or _print)
+        made, keep = _options.fill("vpu_context_options", backend=backend, **options)
+        made.log, made.print, made.user = _on_log, _on_print, self._sink.me
+        out, guard = ffi.new("vpu_context **"), Guard()
+        call(guard, lib.vpu_context_create, out, made)
+        del keep
+        self._handle = Handle(out[0], lib.vpu_context_free, guard, self._sink)
+        self._sink.drain()
+
+    @property
+    def backend(self) -> str:
+        """The id that it was made with."""
+        return text(lib.vpu_context_backend(self._use().pointer))
+
+    @property
+    def capabilities(self) -> Capability:
+        """What the backend can."""
+        return Capability(lib.vpu_context_capabilities(self._use().pointer))
+
+    def __repr__(self) -> str:
+        return "<vpusim.Context closed>" if self.closed else f"<vpusim.Context {self.backend}>"
