@@ -120,22 +120,24 @@ ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backe
              sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
              scripts/scripts sim/compiler/random_kernels sim/compiler/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
-# stick, the compile cache, traces that are written beside a run.
+# stick, sets of memory, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
-              runtime/backend/threads runtime/diff/diff_run runtime/lint/stages runtime/cli/printf runtime/stick/stick runtime/suite/suite \
+              runtime/backend/threads runtime/diff/diff_run runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
               runtime/link/transport runtime/stick/usbip runtime/link/xlink_link \
               sim/compiler/kernel_cache sim/exec/threads visualizer/run_trace)
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench
 FIDELITY := $(OUT)/tests/fidelity/fidelity
+# Writes the table of docs/memory.md.
+POOLS   := $(OUT)/tests/runtime/pool/pool_table
 # Writes docs/opencl-c.md.
 LIST    := $(OUT)/tests/conformance/opencl_c
 # Each reads bytes from outside (make fuzz); what writes most of their first ones.
 FUZZ    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
 SEEDER  := $(OUT)/tests/fuzz/seeds
 # Everything else in tests/ is shared by tests.
-TESTLIB := $(filter-out $(DEMO:=.o),$(patsubst %.c,$(OUT)/%.o,\
+TESTLIB := $(filter-out $(DEMO:=.o) $(POOLS:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
              ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
              ! -path 'tests/fidelity/*' ! -path 'tests/conformance/*'))))
@@ -185,6 +187,8 @@ $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
@@ -218,7 +222,7 @@ SCAN    := $(OUT)/tests/sim/compiler/scan_test
 NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \
              $(if $(filter asan,$(CONF)),$(NOT_ASAN)),$(TESTS))
-run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) headers layers prefixes citations
+run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) $(POOLS) headers layers prefixes citations
 	@scripts/run-tests $(OUT) $(CHECKS)
 check-scan: deps
 	@$(MAKE) --no-print-directory run-check-scan
@@ -303,9 +307,9 @@ opencl-c: deps # docs/opencl-c.md, from what the tests measure
 run-opencl-c: $(LIST) $(OUT)/tests/sim/builtins/builtins_half_test $(OUT)/tests/sim/builtins/builtins_float_test
 	@scripts/opencl-c $(OUT)
 
-docs: all $(DEMO)
+docs: all $(DEMO) $(POOLS)
 	@scripts/docs build/vpu
-docs-check: all $(DEMO)
+docs-check: all $(DEMO) $(POOLS)
 	@scripts/docs --check build/vpu && echo "  ok   docs"
 
 check-extending: all

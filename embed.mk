@@ -4,3 +4,4 @@ $(OUT)/sim/machine/desc.o: sim/machine/ma2x8x.xml
 $(OUT)/runtime/cli/gdb.o: runtime/cli/gdb_frames.py
 $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
 $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl
+$(OUT)/runtime/api/builtin.o: runtime/api/operations.cl

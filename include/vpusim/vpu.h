@@ -461,6 +461,160 @@ VPU_EXPORT vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
 VPU_EXPORT vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
 VPU_EXPORT const char *vpu_operation_name(const vpu_operation *operation);
 
+/* --- kinds of operations -------------------------------------------------- */
+
+/* A number by the name of its parameter. */
+typedef struct vpu_value {
+    const char *name;
+    uint32_t is_real; /* 1: `real` counts; 0: `integer` */
+    int64_t integer;
+    double real;
+} vpu_value;
+
+/* A parameter of a kind. The kernel's argument of that name gets its value;
+ * where the kernel has none the parameter is for expressions alone. */
+typedef struct vpu_parameter {
+    const char *name;
+    uint32_t is_real;
+    uint32_t optional; /* 1: `preset` counts where no value is given */
+    double preset;
+    /* The value, which callers cannot give then: an expression, or 1: what
+     * vpu_kind.find_value says. */
+    const char *expression;
+    uint32_t computed;
+} vpu_parameter;
+
+/* Local memory of a kernel: an argument and its bytes, an expression. */
+typedef struct vpu_local {
+    const char *argument, *bytes;
+} vpu_local;
+
+typedef struct vpu_shape {
+    uint32_t type, rank;
+    uint32_t dims[VPU_MAX_RANK];
+} vpu_shape;
+
+/* Of an operation that is being added: what callbacks of its kind decide by. */
+typedef struct vpu_call {
+    const char *name; /* of the operation */
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs; /* none while shapes are asked for */
+    size_t n_outputs;
+    const vpu_value *values; /* of all parameters, in the kind's order */
+    size_t n_values;
+} vpu_call;
+
+/* What a callback chooses; its texts are copied when it returns. */
+typedef struct vpu_variant {
+    const char *kernel;
+    const char *const *build_options;
+    size_t n_build_options;
+} vpu_variant;
+
+typedef struct vpu_sizes {
+    uint32_t global[3], local[3]; /* as of vpu_launch_options */
+} vpu_sizes;
+
+/* A kind of operation: a kernel with answers to four questions, each as an
+ * expression or as a callback: which shapes do outputs have, which kernel is it
+ * for these types, how large is its launch, what are its numbers.
+ *
+ * Expressions are those of binding files (docs/bindings.md). They know the
+ * parameters; "in0_1", dim 1 of input 0, and "out0_1"; "in0_rank"; B, F, Y and
+ * X of input 0. Lists have commas between. A kernel's source knows the element
+ * types of the tensors, as OpenCL C names them: VPU_IN0, VPU_OUT0 … */
+typedef struct vpu_kind {
+    size_t struct_size;
+    const char *name;
+    const char *source; /* OpenCL C, or a file; as of vpu_program_options */
+    const char *file;
+    const char *const *build_options;
+    size_t n_build_options;
+    const char *kernel; /* NULL = the only one */
+    /* The kernel's arguments that take tensors, constant ones and others. */
+    const char *const *inputs;
+    size_t n_inputs;
+    const char *const *outputs;
+    size_t n_outputs;
+    const vpu_parameter
+        *parameters; /* in the order of the kernel's arguments */
+    size_t n_parameters;
+    const vpu_local *locals;
+    size_t n_locals;
+    const char *const *shapes; /* n_outputs lists of dims; NULL, all or one: as
+                                  input 0 */
+    const char *global;        /* list of one to three sizes */
+    const char *local; /* likewise; NULL: as vpu_launch_options.local 0 */
+    /* Instead of the expressions; NULL = none. They may fail, with a message,
+     * and must not change the graph. */
+    vpu_status (*find_shape)(void *user, const vpu_call *call, size_t output,
+                             vpu_shape *out, vpu_error *err);
+    vpu_status (*find_variant)(void *user, const vpu_call *call,
+                               vpu_variant *out, vpu_error *err);
+    vpu_status (*find_sizes)(void *user, const vpu_call *call, vpu_sizes *out,
+                             vpu_error *err);
+    /* Of a computed parameter, when outputs are there; expressions do not know
+     * it. */
+    vpu_status (*find_value)(void *user, const vpu_call *call,
+                             const char *parameter, vpu_value *out,
+                             vpu_error *err);
+    void *user;
+    void (*release)(void *user); /* when the kind goes; NULL = nothing to do */
+} vpu_kind;
+#define VPU_KIND_INIT VPU_OPTIONS_INIT_(vpu_kind)
+
+/* The context's graphs can add operations of this kind from now on. A kind that
+ * has the name already, also one of the library's own, is replaced for
+ * operations that are added later. From any thread. What is wrong with the
+ * kernel is told when an operation is added.
+ *
+ * VPU_ERR_INVALID  no name, no tensor, neither source nor file or both; a name
+ *                  twice; no global size and no callback for it; on an error
+ *                  `release` is not called */
+VPU_EXPORT vpu_status vpu_context_register(vpu_context *context,
+                                           const vpu_kind *kind,
+                                           vpu_error *err);
+/* Names of the kinds, those of the library first; NULL: there are not so many.
+ */
+VPU_EXPORT const char *vpu_context_kind(vpu_context *context, size_t i);
+
+typedef struct vpu_add_options {
+    size_t struct_size;
+    const char *name; /* of the operation; NULL = the kind's */
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs; /* NULL, or NULL among them: a new tensor */
+    size_t n_outputs;
+    uint32_t output_role; /* of new ones; 0 = VPU_ROLE_VIRTUAL */
+    const vpu_value *values;
+    size_t n_values;
+} vpu_add_options;
+#define VPU_ADD_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_add_options)
+
+/* An operation of a kind, behind those that are there. New outputs are called
+ * as the operation, or "NAME.out<i>" where it has several.
+ *
+ * VPU_ERR_INVALID   no such kind (names one like it); other numbers of tensors;
+ *                   a value that is missing, unknown, given twice or of the
+ *                   other kind of number; an expression without value;
+ * parameters in another order than the kernel's arguments VPU_ERR_MISMATCH  an
+ * output of another shape or element type; and as vpu_operation_set_tensor else
+ * of vpu_program_kernel, vpu_graph_tensor, vpu_graph_add_kernel, and of the
+ * callbacks */
+VPU_EXPORT vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
+                                    const vpu_add_options *options,
+                                    vpu_operation **out, vpu_error *err);
+
+/* A composed operation: what is added from here to vpu_graph_end is a part of
+ * it, and is called "NAME/PART". Composed operations nest.
+ *
+ * VPU_ERR_INVALID  no name; the graph is finalized; vpu_graph_end: none was
+ *                  begun, or another one later */
+VPU_EXPORT vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
+                                      vpu_operation **out, vpu_error *err);
+VPU_EXPORT vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+
 /* --- running -------------------------------------------------------------- */
 
 typedef struct vpu_result vpu_result;
@@ -534,6 +688,12 @@ VPU_EXPORT const char *vpu_result_launch_name(const vpu_result *result,
 VPU_EXPORT uint64_t vpu_result_launch_cycles(const vpu_result *result,
                                              size_t i);
 VPU_EXPORT double vpu_result_launch_seconds(const vpu_result *result, size_t i);
+/* Of an operation's launches, and of conversions made for it; of a composed
+ * one, of all its parts. 0: it is of another graph. */
+VPU_EXPORT uint64_t vpu_result_operation_cycles(const vpu_result *result,
+                                                const vpu_operation *operation);
+VPU_EXPORT double vpu_result_operation_seconds(const vpu_result *result,
+                                               const vpu_operation *operation);
 /* The report of `vpu run`, as text and as JSON (docs/formats.md). Borrowed;
  * NULL: no memory. */
 VPU_EXPORT const char *vpu_result_text(vpu_result *result);

@@ -6,13 +6,14 @@
 #ifndef VPU_RUNTIME_API_API_PRIV_H
 #define VPU_RUNTIME_API_API_PRIV_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
 #include "base/str.h"
 #include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
-#include "runtime/graph/graph.h"
+#include "runtime/graph/share.h"
 
 /* --- options -------------------------------------------------------------- */
 
@@ -32,6 +33,21 @@ const char *const *api_copy_list(arena *a, const char *const *list, size_t n);
 
 /* --- objects -------------------------------------------------------------- */
 
+/* A kind of operation, its texts its own. */
+typedef struct api_kind {
+    arena *arena; /* NULL: one of the library's */
+    vpu_kind kind;
+    struct api_kind *next; /* an earlier one */
+} api_kind;
+
+/* A program that a kind of operation was compiled from. */
+typedef struct api_compiled {
+    const vpu_kind *kind;
+    const char *options; /* all, with blanks between */
+    vpu_program *program;
+    struct api_compiled *next;
+} api_compiled;
+
 struct vpu_context {
     atomic_uint refs; /* of the user, and of what was made in it */
     arena *arena;
@@ -46,7 +62,22 @@ struct vpu_context {
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);
     void *user;
+    pthread_mutex_t lock; /* of what follows */
+    api_kind *kinds;      /* latest first */
+    api_compiled *compiled;
 };
+
+/* kind.c */
+void api_kinds_free(vpu_context *c);
+/* NULL: there is none. Lives as long as the context. */
+const vpu_kind *api_kind_find(vpu_context *c, const char *name);
+/* The kernel of a kind, compiled once for the same options, which are in front
+ * of the kind's own. */
+vpu_status api_kind_kernel(vpu_context *c, const vpu_kind *kind,
+                           const vpu_variant *v, const vpu_kernel **out,
+                           vpu_error *err);
+/* builtin.c: the library's own; .name NULL ends. */
+extern const vpu_kind api_builtin[];
 
 vpu_context *api_context_keep(vpu_context *c);
 
@@ -61,6 +92,7 @@ struct vpu_program {
     atomic_uint refs;
     arena *arena;
     vpu_context *context;
+    bool of_context; /* which frees it: it does not keep the context */
     const char *source, *path; /* source NULL: path is a file */
     const char *const *options;
     uint32_t n_options;
@@ -84,9 +116,11 @@ struct vpu_tensor {
 struct vpu_operation {
     vpu_graph *graph;
     const char *name;
-    const vpu_kernel *kernel; /* NULL: a layer */
-    uint32_t launch;          /* of a kernel */
-    bool *set;                /* of a kernel: by argument */
+    const vpu_kernel *kernel;    /* NULL: a layer */
+    uint32_t launch, n_launches; /* of the graph */
+    struct vpu_operation *outer; /* the composed one that it is a part of */
+    bool composed, ended;
+    bool *set; /* of a kernel: by argument */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
@@ -105,8 +139,11 @@ struct vpu_graph {
     size_t n_programs, programs_cap;
     vpu_operation *operations, **last_operation;
     uint32_t n_operations;
-    bool sealed; /* verified; nothing is added any more */
-    bool ran;    /* outputs have contents */
+    vpu_operation *begun;  /* the innermost composed one; NULL = none */
+    bool sealed;           /* verified; nothing is added any more */
+    bool ran;              /* outputs have contents */
+    graph_sharing sharing; /* of a graph that was opened */
+    const char *memory_text, *memory_svg; /* NULL: not made yet */
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
@@ -133,6 +170,16 @@ void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
 void api_operation_reads(vpu_operation *op, vpu_tensor *t);
 void api_operation_writes(vpu_operation *op, vpu_tensor *t);
 graph_launch *api_graph_add_launch(vpu_graph *g);
+/* How far the graph has grown, and back there, when what was added in several
+ * steps does not become whole. */
+typedef struct {
+    size_t n_tensors, n_programs;
+    uint32_t n_buffers, n_launches, n_operations;
+    vpu_operation **last_operation;
+    const char *layer, *type;
+} api_mark;
+api_mark api_graph_mark(const vpu_graph *g);
+void api_graph_back_to(vpu_graph *g, const api_mark *m);
 /* VPU_ERR_INVALID: an input was never written. */
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
 /* Contents of buffer i, where it is an input; else NULL. */

@@ -120,6 +120,7 @@ static vpu_status make_context(void *user, vpu_error *err)
     m->made = c = arena_new(m->a, vpu_context);
     atomic_init(&c->refs, 1);
     c->arena = m->a;
+    pthread_mutex_init(&c->lock, NULL);
     c->id = arena_strdup(m->a, o->backend ? o->backend : "sim");
     c->log_user = o->log;
     c->user = o->user;
@@ -168,8 +169,11 @@ vpu_context *api_context_keep(vpu_context *c)
 
 void vpu_context_free(vpu_context *context)
 {
-    if (context && atomic_fetch_sub(&context->refs, 1) == 1)
-        arena_destroy(context->arena);
+    if (!context || atomic_fetch_sub(&context->refs, 1) != 1)
+        return;
+    api_kinds_free(context);
+    pthread_mutex_destroy(&context->lock);
+    arena_destroy(context->arena);
 }
 
 const char *vpu_context_backend(const vpu_context *context)

@@ -8,6 +8,8 @@
 struct vpu_diff {
     arena *arena;
     vpu_graph *graphs[2];
+    graph apart[2]; /* theirs, in which nothing shares memory: what the report
+                       is of */
     diff_report report;
     const char *text, *json; /* NULL: not made yet */
 };
@@ -61,10 +63,12 @@ static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
                 return st;
         }
         c->cfg[k] = g->context->cfg;
+        c->made->apart[k] = g->g;
+        c->made->apart[k].shared_bytes = 0;
         sides[k] = (diff_side){.id = g->context->id,
                                .ops = g->context->ops,
                                .cfg = &c->cfg[k],
-                               .graph = &g->g,
+                               .graph = &c->made->apart[k],
                                .inputs = inputs};
     }
     return VPU_OK;

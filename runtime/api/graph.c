@@ -126,11 +126,37 @@ vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
     vpu_operation *op = arena_new(g->arena, vpu_operation);
 
     op->graph = g;
-    op->name = arena_strdup(g->arena, name);
+    op->outer = g->begun;
+    op->name = op->outer
+                   ? arena_printf(g->arena, "%s/%s", op->outer->name, name)
+                   : arena_strdup(g->arena, name);
+    op->launch = g->g.n_launches;
     *g->last_operation = op;
     g->last_operation = &op->next;
     g->n_operations++;
     return op;
+}
+
+api_mark api_graph_mark(const vpu_graph *g)
+{
+    return (api_mark){g->n_tensors,    g->n_programs,   g->g.n_buffers,
+                      g->g.n_launches, g->n_operations, g->last_operation,
+                      g->g.layer,      g->g.type};
+}
+
+void api_graph_back_to(vpu_graph *g, const api_mark *m)
+{
+    for (size_t i = m->n_programs; i < g->n_programs; i++)
+        vpu_program_free(g->programs[i]);
+    g->n_tensors = m->n_tensors;
+    g->n_programs = m->n_programs;
+    g->g.n_buffers = m->n_buffers;
+    g->g.n_launches = m->n_launches;
+    g->n_operations = m->n_operations;
+    g->last_operation = m->last_operation;
+    *g->last_operation = NULL;
+    g->g.layer = m->layer;
+    g->g.type = m->type;
 }
 
 void api_graph_describe(vpu_graph *g, const char *layer, const char *type)
@@ -176,6 +202,66 @@ vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i)
 vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i)
 {
     return operation && i < operation->n_outputs ? operation->outputs[i] : NULL;
+}
+
+/* --- composed operations -------------------------------------------------- */
+
+typedef struct {
+    vpu_graph *g;
+    const char *name;
+    vpu_operation *made;
+} beginning;
+
+static vpu_status begin(void *user, vpu_error *err)
+{
+    beginning *b = user;
+
+    (void)err;
+    b->made = api_graph_add_operation(b->g, b->name);
+    b->made->composed = true;
+    return VPU_OK;
+}
+
+vpu_status vpu_graph_begin(vpu_graph *self, const char *name,
+                           vpu_operation **out, vpu_error *err)
+{
+    beginning b = {self, name, NULL};
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_need(self, "graph", err);
+    if (!st)
+        st = api_need(name, "name", err);
+    if (!st)
+        st = api_graph_needs_open(self, err);
+    if (!st)
+        st = oom_guard(begin, &b, err);
+    if (!st)
+        *out = self->begun = b.made;
+    return st;
+}
+
+vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err)
+{
+    vpu_status st = api_need(operation, "operation", err);
+
+    if (st)
+        return st;
+    if (!operation->composed || operation->ended)
+        return err_set(err, VPU_ERR_INVALID, "operation %s %s", operation->name,
+                       operation->composed ? "has ended already"
+                                           : "was not begun: it is not "
+                                             "composed");
+    if (operation->graph->begun != operation)
+        return err_set(err, VPU_ERR_INVALID,
+                       "operation %s cannot end before its part %s",
+                       operation->name, operation->graph->begun->name);
+    operation->n_launches = operation->graph->g.n_launches - operation->launch;
+    operation->ended = true;
+    operation->graph->begun = operation->outer;
+    return VPU_OK;
 }
 
 /* --- verifying ------------------------------------------------------------ */
@@ -240,6 +326,11 @@ static vpu_status seal(void *user, vpu_error *err)
 
     if (!g->g.n_launches)
         return err_set(err, VPU_ERR_INVALID, "the graph has no operation");
+    if (g->begun)
+        return err_set(
+            err, VPU_ERR_INVALID,
+            "operation %s was begun and has not ended: vpu_graph_end",
+            g->begun->name);
     st = check_arguments(g, err);
     if (!st)
         st = check_flow(g, g->arena, err);

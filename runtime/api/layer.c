@@ -198,6 +198,7 @@ static vpu_status add_layer(void *user, vpu_error *err)
                                                        : x->bound.graph->type);
     st = add_buffers(x, err);
     add_launches(x);
+    x->made->n_launches = x->g->g.n_launches - x->made->launch;
     describe(x);
     return st;
 }

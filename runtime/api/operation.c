@@ -127,7 +127,7 @@ static vpu_status make_operation(void *user, vpu_error *err)
             api_program_keep(p);
     sources[0] = p->path;
     op = api_graph_add_operation(g, m->o->name ? m->o->name : k->name);
-    op->launch = g->g.n_launches;
+    op->n_launches = 1;
     op->kernel = m->k;
     op->set = set;
     l = api_graph_add_launch(g);

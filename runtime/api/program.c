@@ -82,7 +82,8 @@ void vpu_program_free(vpu_program *program)
         return;
     for (vpu_kernel *k = program->kernels; k; k = k->next)
         kernel_release(k->compiled);
-    vpu_context_free(program->context);
+    if (!program->of_context)
+        vpu_context_free(program->context);
     arena_destroy(program->arena);
 }
 

@@ -137,6 +137,34 @@ double vpu_result_launch_seconds(const vpu_result *result, size_t i)
                                                : 0;
 }
 
+/* Of launches of the graph. */
+static bool is_of(const vpu_result *r, const vpu_operation *op)
+{
+    return r && op && op->graph == r->graph;
+}
+
+uint64_t vpu_result_operation_cycles(const vpu_result *result,
+                                     const vpu_operation *operation)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; is_of(result, operation) && i < operation->n_launches;
+         i++)
+        n += result->launches[operation->launch + i].cycles;
+    return n;
+}
+
+double vpu_result_operation_seconds(const vpu_result *result,
+                                    const vpu_operation *operation)
+{
+    double s = 0;
+
+    for (uint32_t i = 0; is_of(result, operation) && i < operation->n_launches;
+         i++)
+        s += result->launches[operation->launch + i].seconds;
+    return s;
+}
+
 const char *vpu_result_text(vpu_result *result)
 {
     return result && !need_report(result, NULL) ? result->text : NULL;

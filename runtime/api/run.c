@@ -44,7 +44,13 @@ static vpu_status open_backend(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
     vpu_context *c = g->context;
+    vpu_status st;
 
+    if (backend_extras(c->ops) & BACKEND_INSPECT) {
+        st = graph_share(&g->g, g->arena, &g->sharing, err);
+        if (st)
+            return st;
+    }
     g->cfg = c->cfg;
     g->cfg.how.cancel = &g->cancel;
     return backend_open(c->ops, &g->cfg, &g->g, &g->open, err);

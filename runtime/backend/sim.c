@@ -51,14 +51,25 @@ static void *buffer(void *self, uint32_t i)
     return memory_window(b->mem) + b->addresses[i];
 }
 
+/* Under checkers and debuggers each buffer has memory of its own, so that what
+ * goes beside one is seen. */
 static vpu_status place_buffers(backend_sim_graph *b, vpu_error *err)
 {
     const graph *g = b->graph;
+    bool shares = g->shared_bytes && !b->cfg->debug && !b->cfg->check;
+    uint32_t shared = 0;
     vpu_status st = VPU_OK;
 
+    if (shares)
+        st = memory_alloc(b->mem, "the memory of virtual tensors",
+                          g->shared_bytes, &shared, err);
     for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
         const graph_buffer *x = &g->buffers[i];
 
+        if (shares && x->shares) {
+            b->addresses[i] = shared + (uint32_t)x->offset;
+            continue;
+        }
         st = memory_alloc(b->mem, x->name, x->bytes, &b->addresses[i], err);
         if (!st && x->init)
             memcpy(buffer(b, i), x->init, x->bytes);

@@ -13,6 +13,7 @@
 #include "runtime/cli/stop.h"
 #include "runtime/cli/run_options.h"
 #include "runtime/graph/io.h"
+#include "runtime/graph/share.h"
 #include "runtime/report/kanata.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report.h"
@@ -356,6 +357,7 @@ static vpu_status run(session *s, vpu_error *err)
 {
     vpu_status st = target_bind(&s->o.target, s->a, &s->log, &s->t, err);
     backend_config cfg = target_backend(&s->o.target, &s->t);
+    graph_sharing sharing;
 
     cfg.device = s->o.device;
     cfg.debug = s->o.gdb ? &s->o.debug : NULL;
@@ -364,6 +366,8 @@ static vpu_status run(session *s, vpu_error *err)
     cfg.print_user = s;
     if (!st)
         st = target_check_inputs(&s->o.target, &s->t, s->a, err);
+    if (!st)
+        st = graph_share(s->t.graph, s->a, &sharing, err);
     if (!st)
         st = prepare(s, err);
     cfg.trace = s->o.ops->trace ? NULL : s->trace;

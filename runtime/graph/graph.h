@@ -36,6 +36,9 @@ typedef struct {
     bool untyped;     /* input_buffer / output_buffer: kernels see any type */
     uint64_t bytes;   /* > 0 */
     const void *init; /* GRAPH_CONST: the bytes; else NULL */
+    bool shares;      /* it stands in the graph's shared memory, at this byte;
+                         others stand there before and after it is needed */
+    uint64_t offset;
 } graph_buffer;
 
 typedef enum {
@@ -106,9 +109,10 @@ typedef struct {
     uint32_t n_buffers;
     graph_launch *launches; /* in the order they run */
     uint32_t n_launches;
-    uint32_t batch;   /* items in the largest batch of a stage; 1 = none */
-    bool by_item;     /* an item of it is a launch of its own */
-    const char *form; /* of the first binding: config_form_name */
+    uint64_t shared_bytes; /* of the memory that buffers share; 0 = none do */
+    uint32_t batch;        /* items in the largest batch of a stage; 1 = none */
+    bool by_item;          /* an item of it is a launch of its own */
+    const char *form;      /* of the first binding: config_form_name */
 } graph;
 
 /* The binding of a kernel's argument: the last of that name.
