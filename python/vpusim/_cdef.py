@@ -341,6 +341,97 @@ vpu_status vpu_graph_add_layer(vpu_graph *graph,
 vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
 vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
 const char *vpu_operation_name(const vpu_operation *operation);
+typedef struct vpu_value {
+    const char *name;
+    uint32_t is_real;
+    int64_t integer;
+    double real;
+} vpu_value;
+typedef struct vpu_parameter {
+    const char *name;
+    uint32_t is_real;
+    uint32_t optional;
+    double preset;
+    const char *expression;
+    uint32_t computed;
+} vpu_parameter;
+typedef struct vpu_local {
+    const char *argument, *bytes;
+} vpu_local;
+typedef struct vpu_shape {
+    uint32_t type, rank;
+    uint32_t dims[VPU_MAX_RANK];
+} vpu_shape;
+typedef struct vpu_call {
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    const vpu_value *values;
+    size_t n_values;
+} vpu_call;
+typedef struct vpu_variant {
+    const char *kernel;
+    const char *const *build_options;
+    size_t n_build_options;
+} vpu_variant;
+typedef struct vpu_sizes {
+    uint32_t global[3], local[3];
+} vpu_sizes;
+typedef struct vpu_kind {
+    size_t struct_size;
+    const char *name;
+    const char *source;
+    const char *file;
+    const char *const *build_options;
+    size_t n_build_options;
+    const char *kernel;
+    const char *const *inputs;
+    size_t n_inputs;
+    const char *const *outputs;
+    size_t n_outputs;
+    const vpu_parameter
+        *parameters;
+    size_t n_parameters;
+    const vpu_local *locals;
+    size_t n_locals;
+    const char *const *shapes;
+    const char *global;
+    const char *local;
+    vpu_status (*find_shape)(void *user, const vpu_call *call, size_t output,
+                             vpu_shape *out, vpu_error *err);
+    vpu_status (*find_variant)(void *user, const vpu_call *call,
+                               vpu_variant *out, vpu_error *err);
+    vpu_status (*find_sizes)(void *user, const vpu_call *call, vpu_sizes *out,
+                             vpu_error *err);
+    vpu_status (*find_value)(void *user, const vpu_call *call,
+                             const char *parameter, vpu_value *out,
+                             vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} vpu_kind;
+vpu_status vpu_context_register(vpu_context *context,
+                                           const vpu_kind *kind,
+                                           vpu_error *err);
+const char *vpu_context_kind(vpu_context *context, size_t i);
+typedef struct vpu_add_options {
+    size_t struct_size;
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    uint32_t output_role;
+    const vpu_value *values;
+    size_t n_values;
+} vpu_add_options;
+vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
+                                    const vpu_add_options *options,
+                                    vpu_operation **out, vpu_error *err);
+vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
+                                      vpu_operation **out, vpu_error *err);
+vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
 typedef struct vpu_result vpu_result;
 vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
 typedef struct vpu_memory_use {
@@ -373,6 +464,10 @@ const char *vpu_result_launch_name(const vpu_result *result,
 uint64_t vpu_result_launch_cycles(const vpu_result *result,
                                              size_t i);
 double vpu_result_launch_seconds(const vpu_result *result, size_t i);
+uint64_t vpu_result_operation_cycles(const vpu_result *result,
+                                                const vpu_operation *operation);
+double vpu_result_operation_seconds(const vpu_result *result,
+                                               const vpu_operation *operation);
 const char *vpu_result_text(vpu_result *result);
 const char *vpu_result_json(vpu_result *result);
 vpu_status vpu_result_counter(vpu_result *result, const char *path,

@@ -1,6 +1,7 @@
 """Exceptions: one class for each group of statuses."""
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, NoReturn, Optional, Type
 
 from ._cdef import Status
@@ -123,10 +124,17 @@ _CLASSES: Dict[int, Type[VpuError]] = {
 }
 
 
+#: A place in front of a message, which the library leaves there alone for kernels.
+_PLACE = re.compile(r"([^:\n]+):(\d+):(?:(\d+):)? ")
+
+
 def fail(status: int, error: Any) -> NoReturn:
     """Raises the exception of a status, with what the library says."""
-    file, line = text(error.file), int(error.line)
+    file, line, column = text(error.file), int(error.line), int(error.col)
     message = text(error.msg) or f"status {status}"
+    place = _PLACE.match(message)
+    if not file and place:
+        file, line, column = place[1], int(place[2]), int(place[3] or 0)
     made = _CLASSES.get(status, VpuError)(message)
     try:
         made.status = Status(status)
@@ -134,5 +142,5 @@ def fail(status: int, error: Any) -> NoReturn:
         pass
     made.file = file or None
     made.line = line or None
-    made.column = int(error.col) or None
+    made.column = column or None
     raise made

@@ -47,6 +47,13 @@ class Prepared:
             else:
                 t.write(value)
 
+    def check(self, values: Sequence[Any], **options: Any) -> Findings:
+        """Under the checkers, without a run."""
+        taken = self.take(values)
+        with self.graph._use().guard:
+            self.write(taken)
+            return self.graph.check(**options)
+
     def run(self, values: Sequence[Any]) -> "LayerResult":
         """One run, from arrays to arrays."""
         taken = self.take(values)
@@ -240,6 +247,13 @@ class Layer(_Callable):
 
     __call__ = run
 
+    def check(self, *inputs: Any, **options: Any) -> Findings:
+        """What the checkers find with these inputs, also where a run would end in a fault.
+
+        Keywords are those of `Graph.check`: `checks`, `max_findings`, `orders`.
+        """
+        return self.prepare(*inputs).check(inputs, **options)
+
     def __repr__(self) -> str:
         return f"<vpusim.Layer {self._how['layer'] or self._how['bindings']}>"
 
@@ -292,27 +306,43 @@ class Function(_Callable):
             operation.set(**{argument.name: value})
         return Prepared(graph)
 
-    def __call__(self, *arguments: Any, global_size: Optional[Shape] = None,
-                 local_size: Optional[Shape] = None, max_shaves: int = 0) -> LayerResult:
+    def prepare(self, *arguments: Any, global_size: Optional[Shape] = None,
+                local_size: Optional[Shape] = None,
+                max_shaves: int = 0) -> Tuple[Prepared, List[Any]]:
+        """The graph for such arguments, and those that are its inputs."""
         known = self.kernel.arguments
         if len(arguments) != len(known):
             words = ", ".join(f"{a.type} {a.name}" for a in known)
             raise TypeError(f"{self.kernel.name} takes {len(known)} arguments ({words}), not "
                             f"{len(arguments)}")
-        outs = [a for a in arguments if isinstance(a, out)]
-        if global_size is None and outs:
-            global_size = int(np.prod(outs[0].shape))
+        first = next((a for a in arguments if isinstance(a, out)), None)
+        if global_size is None and first:
+            global_size = int(np.prod(first.shape))
         launch = {"global_size": _frozen(global_size), "local_size": _frozen(local_size),
                   "max_shaves": max_shaves}
         described = [self._describe(a, v) for a, v in zip(known, arguments)]
         prepared = self._recent.get((tuple(described), tuple(launch.values())),
                                     lambda: self._make(described, launch))
-        result = prepared.run([v for d, v in zip(described, arguments)
-                               if isinstance(d, tuple) and d[0] == "in"])
+        return prepared, [v for d, v in zip(described, arguments)
+                          if isinstance(d, tuple) and d[0] == "in"]
+
+    def run(self, *arguments: Any, **sizes: Any) -> LayerResult:
+        """Runs the kernel; keywords are `global_size`, `local_size` and `max_shaves`."""
+        prepared, inputs = self.prepare(*arguments, **sizes)
+        result = prepared.run(inputs)
+        outs = [a for a in arguments if isinstance(a, out)]
         for given, made in zip(outs, result.outputs):
             if given.array is not None:
                 given.array[...] = made
         return result
+
+    __call__ = run
+
+    def check(self, *arguments: Any, checks: Optional[str] = None, max_findings: int = 0,
+              orders: bool = False, **sizes: Any) -> Findings:
+        """What the checkers find, also where a run would end in a fault; changes no array."""
+        prepared, inputs = self.prepare(*arguments, **sizes)
+        return prepared.check(inputs, checks=checks, max_findings=max_findings, orders=orders)
 
     def __repr__(self) -> str:
         return f"<vpusim.Function of {self.kernel!r}>"
