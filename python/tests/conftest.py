@@ -93,3 +93,28 @@ def vpu():
     if not os.path.exists(path):
         pytest.skip(f"no program at {path}")
     return str(Path(path).resolve())
+
+
+MAYBE = """__kernel void maybe(__global const int *x, __global int *y)
+{
+    int i = 0;
+    do
+        y[0] = i++;
+    while (x[0] == 0);
+}
+"""
+
+
+@pytest.fixture
+def suddenly_endless():
+    """A graph whose runs were short, so that the main thread runs it itself, and now is not."""
+    with vpusim.Context(max_cycles=2**64 - 1, timeout=-1) as patient:
+        graph = vpusim.Graph(patient)
+        x, y = graph.input(1, "i32"), graph.output(1, "i32")
+        graph.launch(vpusim.Program(patient, MAYBE).kernel(), x=x, y=y)
+        graph.finalize()
+        x.write(np.ones(1, np.int32))
+        while not graph._pace.is_short:
+            graph.run()
+        x.write(np.zeros(1, np.int32))
+        yield graph

@@ -45,7 +45,7 @@ static vpu_graph *prepare(vpu_error *error)
     where.threads = 1;
     text.source = source;
     tensor.shape = "64:f32";
-    launch.global[0] = launch.local[0] = ITEMS;
+    launch.global[0] = ITEMS;
     if (vpu_context_create(&context, &where, error) ||
         vpu_program_create(&program, context, &text, error) ||
         vpu_program_kernel(program, NULL, &kernel, error) ||

@@ -14,7 +14,7 @@ def halves(*shape):
 
 
 def test_shapes_come_from_arrays(grn):
-    for shape in [(1, 16, 4, 8), (2, 16, 4, 8), (1, 16, 4, 8)]:
+    for shape in [(1, 16, 4, 8), (1, 16, 6, 8), (1, 16, 4, 8)]:
         x = halves(*shape)
         result = grn.run(x)
         assert result.output.shape == shape and result.output.dtype == np.float16
@@ -23,6 +23,12 @@ def test_shapes_come_from_arrays(grn):
     for i in range(8):
         grn.run(halves(1, 16, 4, 8 * (i + 1)))
     assert grn.number_of_graphs == 4
+
+
+def test_warnings_of_the_library_name_this_line(grn):
+    with pytest.warns(vpusim.VpuWarning, match="batch of 2") as caught:
+        grn.run(halves(2, 16, 4, 8))
+    assert caught[0].filename == __file__
 
 
 def test_shapes_by_hand(root):

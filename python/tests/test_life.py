@@ -142,6 +142,50 @@ def test_ctrl_c_ends_a_run(endless):
     assert endless.run().cycles > 0  # the graph is as before
 
 
+def test_ctrl_c_ends_a_run_of_the_main_thread(suddenly_endless):
+    began = time.monotonic()
+    interrupt_after(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        suddenly_endless.run()
+    assert time.monotonic() - began < 30
+    assert signal.set_wakeup_fd(-1) == -1  # as before
+    suddenly_endless.inputs[0].write(np.ones(1, np.int32))
+    for _ in range(5):
+        assert suddenly_endless.run().cycles > 0
+
+
+def test_others_get_numbers_of_signals_too(suddenly_endless):
+    import socket
+    reads, writes = socket.socketpair()
+    writes.setblocking(False)
+    before = signal.set_wakeup_fd(writes.fileno(), warn_on_full_buffer=False)
+    try:
+        interrupt_after(0.3)
+        with pytest.raises(KeyboardInterrupt):
+            suddenly_endless.run()
+    finally:
+        assert signal.set_wakeup_fd(before) == writes.fileno()
+    reads.settimeout(10)
+    assert reads.recv(1)[0] == signal.SIGINT
+
+
+def test_handlers_of_ones_own_get_a_worker(suddenly_endless):
+    seen = []
+
+    def handler(number, frame):
+        seen.append(number)
+        suddenly_endless.cancel()
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        interrupt_after(0.3)
+        with pytest.raises(vpusim.StoppedError):
+            suddenly_endless.run()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT]
+
+
 def test_ctrl_c_while_another_thread_has_the_graph(endless):
     ended = []
 

@@ -12,7 +12,7 @@ from ._cdef import MAX_RANK, Capability, Role, Space, Type
 from ._errors import InvalidError, MismatchError
 from ._handle import Handle, Guard, Object, call
 from ._library import ffi, lib, text
-from ._run import interruptible
+from ._run import Pace, interruptible
 from .context import Context
 from .program import Argument, Kernel
 from .results import Result
@@ -215,6 +215,7 @@ class Graph(Object):
         call(owner.guard, lib.vpu_graph_create, out, owner.pointer)
         self.context = context
         self._sink = context._sink
+        self._pace = Pace()
         self._handle = Handle(out[0], lib.vpu_graph_free, Guard(), self._sink)
 
     # --- tensors
@@ -342,26 +343,22 @@ class Graph(Object):
         return self
 
     def run(self, *, trace: Optional[PathLike] = None, trace_json: Optional[PathLike] = None,
-            vcd: Optional[PathLike] = None, profile: bool = False,
-            interruptible: bool = True) -> Result:
-        """Runs all operations once. Files get the timeline; Ctrl-C ends the run.
-
-        Without `interruptible` the main thread runs it itself, which saves some microseconds;
-        Ctrl-C then waits for the end.
-        """
+            vcd: Optional[PathLike] = None, profile: bool = False) -> Result:
+        """Runs all operations once. Files get the timeline; Ctrl-C ends the run."""
         handle = self._use()
 
         def work() -> Handle:
             return self._run(handle, trace, trace_json, vcd, profile)
 
-        made = self._transaction(work) if interruptible else work()
+        made = self._transaction(work)
         self._sink.drain()
         return Result(self, made)
 
     def _transaction(self, work: Any) -> Any:
         """Does several things of which a run is one, as the only thread."""
         handle = self._use()
-        return interruptible(handle.guard, work, lambda: lib.vpu_graph_cancel(handle.pointer))
+        return interruptible(self._pace, handle.guard, work,
+                             lambda: lib.vpu_graph_cancel(handle.pointer))
 
     def _run(self, handle: Handle, trace: Optional[PathLike] = None,
              trace_json: Optional[PathLike] = None, vcd: Optional[PathLike] = None,
