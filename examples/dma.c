@@ -1,5 +1,5 @@
-/* One kernel that loads from DDR, and one whose rows DMA copies into local
- * memory while other work-groups compute: which takes fewer cycles? */
+/* One kernel that loads from DDR, and one whose rows DMA copies into local memory
+ * while other work-groups compute: which takes fewer cycles? */
 #include <stdio.h>
 #include <vpusim/vpu.h>
 
@@ -27,22 +27,21 @@ int main(void)
 {
     static const char *const names[] = {"plain", "rows"};
     vpu_program_options text = {.struct_size = sizeof text, .source = source};
-    vpu_tensor_options in = {.struct_size = sizeof in, .role = VPU_ROLE_INPUT, .shape = "128x576"};
-    vpu_tensor_options out = {.struct_size = sizeof out, .role = VPU_ROLE_OUTPUT, .shape = "128x512"};
+    vpu_tensor_options in = {sizeof in, NULL, VPU_ROLE_INPUT, VPU_F16, 2, {128, 576}, NULL, NULL};
+    vpu_tensor_options out = {sizeof out, NULL, VPU_ROLE_OUTPUT, VPU_F16, 2, {128, 512}, NULL, NULL};
     vpu_launch_options launch = {sizeof launch, NULL, {512, 128, 1}, {512, 1, 1}, 0};
     vpu_error error;
-    vpu_context *context = NULL;
-    vpu_program *program = NULL;
+    vpu_context *context;
+    vpu_program *program;
+    const vpu_kernel *kernel;
+    vpu_graph *graph;
+    vpu_tensor *x, *y;
+    vpu_operation *op;
+    vpu_result *result;
     int failed = vpu_context_create(&context, NULL, &error) ||
                  vpu_program_create(&program, context, &text, &error);
 
     for (int i = 0; i < 2 && !failed; i++) {
-        const vpu_kernel *kernel;
-        vpu_graph *graph = NULL;
-        vpu_tensor *x, *y;
-        vpu_operation *op;
-        vpu_result *result = NULL;
-
         failed = vpu_program_kernel(program, names[i], &kernel, &error) ||
                  vpu_graph_create(&graph, context, &error) ||
                  vpu_graph_tensor(graph, &in, &x, &error) ||
@@ -50,17 +49,10 @@ int main(void)
                  vpu_graph_add_kernel(graph, kernel, &launch, &op, &error) ||
                  vpu_operation_set_tensor(op, "x", x, &error) ||
                  vpu_operation_set_tensor(op, "y", y, &error) ||
-                 vpu_graph_finalize(graph, &error) ||
-                 vpu_tensor_fill(x, "ramp", &error) ||
+                 vpu_graph_finalize(graph, &error) || vpu_tensor_fill(x, "ramp", &error) ||
                  vpu_graph_run(graph, NULL, &result, &error);
         if (!failed)
             printf("%-5s %9llu cycles\n", names[i], (unsigned long long)vpu_result_cycles(result));
-        vpu_result_free(result);
-        vpu_graph_free(graph);
     }
-    if (failed)
-        fprintf(stderr, "%s\n", error.msg);
-    vpu_program_free(program);
-    vpu_context_free(context);
-    return failed;
+    return failed && fprintf(stderr, "%s\n", error.msg);
 }

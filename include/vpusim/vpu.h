@@ -158,6 +158,9 @@ typedef struct vpu_context_options {
     const char *xlink; /* layout of a stick's packets, "A", "B" or "C"; NULL =
                           that of the firmware file, if it is a known one */
     const char *xlink_log; /* file for every packet to and from a stick */
+    /* 1: layers that are put together keep the conversions of memory order that
+     * each of them asks for; 0: those that repeat or undo one another go. */
+    uint32_t keep_conversions;
     /* What is worth knowing and no error; NULL = nowhere. */
     void (*log)(void *user, vpu_log_level level, const char *text);
     /* Output of kernels' printf, in the order of the work-groups. */
@@ -329,6 +332,29 @@ VPU_EXPORT vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
 VPU_EXPORT vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
                                               const char *name);
 
+typedef struct vpu_view_options {
+    size_t struct_size;
+    const char *name;             /* NULL = "view<number>" */
+    uint32_t start[VPU_MAX_RANK]; /* in the parent */
+    uint32_t dims[VPU_MAX_RANK];  /* of the view, whose rank is the parent's */
+} vpu_view_options;
+#define VPU_VIEW_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_view_options)
+
+/* A part of a tensor as a tensor, without memory of its own: what is written to
+ * one is in the other. Operations that write views of one tensor concatenate
+ * without copies. A kernel sees one piece of memory, so a view has no gaps: in
+ * front of the first dim that it does not take whole all dims are 1. It has the
+ * role of its parent, which may be a view.
+ *
+ * VPU_ERR_INVALID      it leaves its parent (message: which dim); the name is
+ *                      taken; the graph is finalized
+ * VPU_ERR_UNSUPPORTED  a view with gaps (message: which dims) */
+VPU_EXPORT vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
+                                     const vpu_view_options *options,
+                                     vpu_tensor **out, vpu_error *err);
+/* NULL: it is no view. */
+VPU_EXPORT vpu_tensor *vpu_tensor_parent(const vpu_tensor *tensor);
+
 VPU_EXPORT const char *vpu_tensor_name(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_role(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_type(const vpu_tensor *tensor);
@@ -361,6 +387,18 @@ VPU_EXPORT vpu_status vpu_tensor_read(vpu_tensor *tensor, void *data,
  * from vpu_graph_finalize on and as long as the graph lives; NULL else. With
  * VPU_CAN_SHARE runs work on it directly, else they copy from and to it. */
 VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
+/* From now on an input's or output's contents are at data, `bytes` of them,
+ * which stay the caller's and must be there as long as the tensor is, or until
+ * it is imported anew, with NULL for none. Runs copy from there, or to there,
+ * once, so that a kernel never sees what is beside it; vpu_result_copied_bytes
+ * says how much. vpu_tensor_data is then data, also before vpu_graph_finalize.
+ *
+ * On an error the tensor is as it was.
+ * VPU_ERR_INVALID   neither an input nor an output, or a view of one: its
+ * parent has its memory; data not aligned to the elements VPU_ERR_MISMATCH
+ * fewer bytes than the tensor has */
+VPU_EXPORT vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
+                                        size_t bytes, vpu_error *err);
 /* Into a file NAME.npy, whole or not at all. VPU_ERR_IO, and as
  * vpu_tensor_read. */
 VPU_EXPORT vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
@@ -624,7 +662,8 @@ typedef struct vpu_result vpu_result;
  *
  * VPU_ERR_INVALID      no operation; an argument that is not set; a tensor that
  *                      is read before anything writes it, an output that
- *                      nothing writes (message: which)
+ *                      nothing writes (message: which); views of one
+ *                      tensor that are both written and overlap
  * VPU_ERR_UNSUPPORTED  the backend cannot run it, and why
  * VPU_ERR_IO           no device, and what was looked for
  * VPU_ERR_COMPILE, VPU_ERR_MISMATCH, VPU_ERR_LIMIT  of the kernels, and of the
@@ -694,6 +733,8 @@ VPU_EXPORT uint64_t vpu_result_operation_cycles(const vpu_result *result,
                                                 const vpu_operation *operation);
 VPU_EXPORT double vpu_result_operation_seconds(const vpu_result *result,
                                                const vpu_operation *operation);
+/* From and to memory that was imported. */
+VPU_EXPORT uint64_t vpu_result_copied_bytes(const vpu_result *result);
 /* The report of `vpu run`, as text and as JSON (docs/formats.md). Borrowed;
  * NULL: no memory. */
 VPU_EXPORT const char *vpu_result_text(vpu_result *result);

@@ -58,6 +58,7 @@ struct vpu_context {
     child_limits compile;
     backend_stick_options stick;
     config_release release;
+    bool keep_conversions;
     backend_config cfg; /* for graphs: all but what is a graph's own */
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);
@@ -106,11 +107,16 @@ struct vpu_tensor {
     const char *name, *label; /* label: of a model's layer; or NULL */
     uint32_t role, type, rank;
     uint32_t dims[VPU_MAX_RANK];
-    uint32_t buffer; /* of the graph */
+    vpu_tensor *parent; /* of a view; NULL: it has a buffer of its own */
+    uint32_t buffer;    /* of the graph */
+    uint64_t offset;    /* in the buffer, bytes; 0 without parent */
     uint64_t bytes;
-    void *memory; /* inputs and outputs: their contents, malloc'ed; when the
-                     graph is open and its device shares, the device's */
-    bool written; /* an input that has contents */
+    /* Of inputs and outputs that are no views: their contents. When the graph
+     * is open and its device shares, the device's memory, else malloc'ed. */
+    void *memory;
+    void *imported;          /* the caller's memory for them; NULL = none */
+    bool written;            /* an input that has contents */
+    struct vpu_tensor *next; /* of views */
 };
 
 struct vpu_operation {
@@ -135,6 +141,8 @@ struct vpu_graph {
     size_t buffers_cap, launches_cap;
     vpu_tensor **tensors; /* by buffer; NULL: not the user's */
     size_t n_tensors, tensors_cap;
+    vpu_tensor *views; /* latest first */
+    uint32_t n_views;
     vpu_program **programs; /* kept */
     size_t n_programs, programs_cap;
     vpu_operation *operations, **last_operation;
@@ -151,6 +159,11 @@ struct vpu_graph {
                            backend; NULL: none does */
 };
 
+/* tensor.c: the tensor whose buffer it is. */
+vpu_tensor *api_tensor_root(vpu_tensor *t);
+/* Where the contents of an input or output are for the caller; NULL: nowhere
+ * yet. */
+void *api_tensor_contents(const vpu_tensor *t);
 /* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
  * backend. */
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
@@ -174,7 +187,8 @@ graph_launch *api_graph_add_launch(vpu_graph *g);
  * steps does not become whole. */
 typedef struct {
     size_t n_tensors, n_programs;
-    uint32_t n_buffers, n_launches, n_operations;
+    uint32_t n_buffers, n_launches, n_operations, n_views;
+    vpu_tensor *views;
     vpu_operation **last_operation;
     const char *layer, *type;
 } api_mark;
@@ -183,7 +197,7 @@ void api_graph_back_to(vpu_graph *g, const api_mark *m);
 /* VPU_ERR_INVALID: an input was never written. */
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
 /* Contents of buffer i, where it is an input; else NULL. */
-const void *api_graph_input(const vpu_graph *g, uint32_t i);
+void *api_graph_input(const vpu_graph *g, uint32_t i);
 
 vpu_graph *api_graph_keep(vpu_graph *g);
 
@@ -194,6 +208,7 @@ void api_result_settle(vpu_graph *g);
 typedef struct {
     vpu_graph *graph;
     const backend_result *results;
+    uint64_t copied;
     bool profiled;
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,

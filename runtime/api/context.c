@@ -131,6 +131,7 @@ static vpu_status make_context(void *user, vpu_error *err)
                  : err_set(err, VPU_ERR_INVALID,
                            "release '%s' is not one of 2019R3 to 2022.3",
                            o->release);
+    c->keep_conversions = o->keep_conversions;
     if (!st)
         st = load_machine(c, o, err);
     if (!st)

@@ -42,7 +42,7 @@ static vpu_status pair_inputs(const comparing *c, void **inputs, vpu_error *err)
                            "graph has %s",
                            x->name, (unsigned long long)x->bytes,
                            t ? "another tensor of that name" : "none");
-        inputs[i] = t->memory;
+        inputs[i] = api_tensor_contents(t);
     }
     return VPU_OK;
 }
@@ -54,8 +54,7 @@ static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
         void **inputs = arena_array(c->a, void *, g->g.n_buffers + 1);
 
         for (uint32_t i = 0; i < g->g.n_buffers && !k; i++)
-            if (api_graph_input(g, i))
-                inputs[i] = g->tensors[i]->memory;
+            inputs[i] = api_graph_input(g, i);
         if (k) {
             vpu_status st = pair_inputs(c, inputs, err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/api/api_priv.h"
+#include "runtime/graph/conversions.h"
 
 /* --- making and freeing --------------------------------------------------- */
 
@@ -139,9 +140,16 @@ vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
 
 api_mark api_graph_mark(const vpu_graph *g)
 {
-    return (api_mark){g->n_tensors,    g->n_programs,   g->g.n_buffers,
-                      g->g.n_launches, g->n_operations, g->last_operation,
-                      g->g.layer,      g->g.type};
+    return (api_mark){.n_tensors = g->n_tensors,
+                      .n_programs = g->n_programs,
+                      .n_buffers = g->g.n_buffers,
+                      .n_launches = g->g.n_launches,
+                      .n_operations = g->n_operations,
+                      .n_views = g->n_views,
+                      .views = g->views,
+                      .last_operation = g->last_operation,
+                      .layer = g->g.layer,
+                      .type = g->g.type};
 }
 
 void api_graph_back_to(vpu_graph *g, const api_mark *m)
@@ -153,6 +161,8 @@ void api_graph_back_to(vpu_graph *g, const api_mark *m)
     g->g.n_buffers = m->n_buffers;
     g->g.n_launches = m->n_launches;
     g->n_operations = m->n_operations;
+    g->views = m->views;
+    g->n_views = m->n_views;
     g->last_operation = m->last_operation;
     *g->last_operation = NULL;
     g->g.layer = m->layer;
@@ -283,40 +293,116 @@ static vpu_status check_arguments(const vpu_graph *g, vpu_error *err)
     return VPU_OK;
 }
 
-/* What stands in each buffer when a launch begins; *ready is its memory. */
-static vpu_status follow_launch(const vpu_graph *g, const graph_launch *l,
-                                bool *ready, vpu_error *err)
+/* A part of a buffer that launches have written. */
+typedef struct {
+    uint64_t from, to;
+    const char *by; /* launch */
+} written_part;
+
+typedef struct {
+    written_part *parts; /* none of them overlap */
+    size_t n, cap;
+} written_buffer;
+
+typedef struct {
+    const vpu_graph *g;
+    arena *a;
+    written_buffer *buffers; /* of the graph */
+} flow;
+
+static uint64_t bytes_of(const graph_arg *x, const graph_buffer *b)
 {
+    return x->bytes ? x->bytes : b->bytes - x->offset;
+}
+
+static bool is_written(const flow *f, const graph_arg *x)
+{
+    const graph_buffer *b = &f->g->g.buffers[x->buffer];
+    const written_buffer *w = &f->buffers[x->buffer];
+    uint64_t from = x->offset, to = from + bytes_of(x, b), has = 0;
+
+    if (b->role == GRAPH_INPUT || b->role == GRAPH_CONST)
+        return true;
+    for (size_t i = 0; i < w->n; i++) {
+        uint64_t begin = w->parts[i].from > from ? w->parts[i].from : from;
+        uint64_t end = w->parts[i].to < to ? w->parts[i].to : to;
+
+        has += begin < end ? end - begin : 0;
+    }
+    return has == to - from;
+}
+
+static vpu_status note_written(flow *f, const graph_launch *l,
+                               const graph_arg *x, vpu_error *err)
+{
+    const graph_buffer *b = &f->g->g.buffers[x->buffer];
+    written_buffer *w = &f->buffers[x->buffer];
+    written_part p = {x->offset, x->offset + bytes_of(x, b), l->name};
+
+    for (size_t i = 0; i < w->n; i++) {
+        const written_part *q = &w->parts[i];
+
+        if (q->from == p.from && q->to == p.to)
+            return VPU_OK;
+        if (q->from < p.to && p.from < q->to)
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s and %s write parts of %s that overlap: bytes "
+                           "%llu to %llu and %llu to %llu",
+                           q->by, p.by, b->name, (unsigned long long)q->from,
+                           (unsigned long long)q->to,
+                           (unsigned long long)p.from,
+                           (unsigned long long)p.to);
+    }
+    *arena_append(f->a, w->parts, w->n, w->cap) = p;
+    return VPU_OK;
+}
+
+static vpu_status follow_launch(flow *f, const graph_launch *l, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
     for (uint32_t k = 0; k < l->n_args; k++) {
         const graph_arg *x = &l->args[k];
 
-        if (x->kind == GRAPH_ARG_BUFFER && !x->written && !ready[x->buffer])
+        if (x->kind == GRAPH_ARG_BUFFER && !x->written && !is_written(f, x))
             return err_set(err, VPU_ERR_INVALID,
                            "%s reads tensor %s, which nothing has written yet: "
                            "operations run in the order they were added",
-                           l->name, g->g.buffers[x->buffer].name);
+                           l->name, f->g->g.buffers[x->buffer].name);
     }
-    for (uint32_t k = 0; k < l->n_args; k++)
+    for (uint32_t k = 0; k < l->n_args && !st; k++)
         if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written)
-            ready[l->args[k].buffer] = true;
-    return VPU_OK;
+            st = note_written(f, l, &l->args[k], err);
+    return st;
 }
 
 static vpu_status check_flow(const vpu_graph *g, arena *a, vpu_error *err)
 {
-    bool *ready = arena_array(a, bool, g->g.n_buffers + 1);
+    flow f = {g, a, arena_array(a, written_buffer, g->g.n_buffers + 1)};
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < g->g.n_buffers; i++)
-        ready[i] = g->g.buffers[i].role == GRAPH_INPUT ||
-                   g->g.buffers[i].role == GRAPH_CONST;
     for (uint32_t i = 0; i < g->g.n_launches && !st; i++)
-        st = follow_launch(g, &g->g.launches[i], ready, err);
-    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++)
-        if (!ready[i] && g->g.buffers[i].role == GRAPH_OUTPUT)
-            st = err_set(err, VPU_ERR_INVALID, "nothing writes output %s",
-                         g->g.buffers[i].name);
+        st = follow_launch(&f, &g->g.launches[i], err);
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
+        const graph_arg whole = {.buffer = i};
+
+        if (g->g.buffers[i].role == GRAPH_OUTPUT && !is_written(&f, &whole))
+            st = err_set(err, VPU_ERR_INVALID, "nothing writes output %s%s",
+                         g->g.buffers[i].name,
+                         f.buffers[i].n ? ", or only parts of it" : "");
+    }
     return st;
+}
+
+/* Launches of operations, after some are gone. */
+static void renumber(vpu_graph *g, const uint32_t *new_index)
+{
+    for (vpu_operation *op = g->operations; op; op = op->next) {
+        uint32_t end = new_index[op->launch + op->n_launches];
+
+        op->launch = new_index[op->launch];
+        op->n_launches = end - op->launch;
+    }
 }
 
 static vpu_status seal(void *user, vpu_error *err)
@@ -334,6 +420,12 @@ static vpu_status seal(void *user, vpu_error *err)
     st = check_arguments(g, err);
     if (!st)
         st = check_flow(g, g->arena, err);
+    if (!st && !g->context->keep_conversions) {
+        uint32_t *new_index;
+
+        graph_cancel_conversions(&g->g, g->arena, &new_index);
+        renumber(g, new_index);
+    }
     return st;
 }
 
@@ -360,9 +452,9 @@ vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err)
     return VPU_OK;
 }
 
-const void *api_graph_input(const vpu_graph *g, uint32_t i)
+void *api_graph_input(const vpu_graph *g, uint32_t i)
 {
     const vpu_tensor *t = g->tensors[i];
 
-    return t && t->role == VPU_ROLE_INPUT ? t->memory : NULL;
+    return t && t->role == VPU_ROLE_INPUT ? api_tensor_contents(t) : NULL;
 }

@@ -23,6 +23,11 @@ static graph_texts copy_texts(arena *a, const char *const *items, size_t n)
 static vpu_status shape_of(const vpu_tensor *t, bool output, uint32_t port,
                            graph_shape *out, vpu_error *err)
 {
+    if (t->parent)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "tensor %s is a view; a layer of a binding file takes "
+                       "whole tensors: copy it first (kind copy)",
+                       t->name);
     if (t->rank > TENSOR_MAX_RANK)
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "tensor %s has %u dims; a layer of a binding file takes "

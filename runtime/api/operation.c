@@ -306,6 +306,8 @@ static vpu_status bind_tensor(void *user, vpu_error *err)
     (void)err;
     set(x, (graph_arg){.kind = GRAPH_ARG_BUFFER,
                        .buffer = b->t->buffer,
+                       .offset = (uint32_t)b->t->offset,
+                       .bytes = b->t->parent ? (uint32_t)b->t->bytes : 0,
                        .written = written});
     if (written)
         api_operation_writes(x->op, b->t);

@@ -15,6 +15,7 @@ struct vpu_result {
     arena *arena;
     vpu_graph *graph;
     backend_result *launches; /* graph->g.n_launches */
+    uint64_t copied;
     bool profiled;
     const char *text, *json; /* NULL: not made yet */
     json_t *tree;            /* of json */
@@ -74,6 +75,7 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     r->arena = a;
     r->graph = api_graph_keep(run->graph);
     r->launches = arena_memdup(a, run->results, n * sizeof *r->launches);
+    r->copied = run->copied;
     r->profiled = run->profiled;
     run->graph->latest = r;
     *out = r;
@@ -112,6 +114,11 @@ double vpu_result_seconds(const vpu_result *result)
     for (size_t i = 0; i < vpu_result_launch_count(result); i++)
         s += result->launches[i].seconds;
     return s;
+}
+
+uint64_t vpu_result_copied_bytes(const vpu_result *result)
+{
+    return result ? result->copied : 0;
 }
 
 size_t vpu_result_launch_count(const vpu_result *result)

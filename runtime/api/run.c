@@ -84,29 +84,49 @@ typedef struct {
     const vpu_run_options *o;
     backend_result *results;
     trc_writer *trace;
+    uint64_t copied; /* bytes from and to imported memory */
     vpu_result **out;
 } running;
 
-static vpu_status write_inputs(const vpu_graph *g, vpu_error *err)
+static vpu_status write_inputs(running *r, vpu_error *err)
 {
+    const vpu_graph *g = r->g;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
-        const void *data = api_graph_input(g, i);
+        const vpu_tensor *t = g->tensors[i];
 
-        if (data && !g->open.ops->inspect)
-            st = g->open.ops->write(g->open.self, i, data, err);
+        if (!t || t->role != VPU_ROLE_INPUT)
+            continue;
+        if (t->imported)
+            r->copied += t->bytes;
+        if (!g->open.ops->inspect)
+            st = g->open.ops->write(g->open.self, i, api_tensor_contents(t),
+                                    err);
+        else if (t->imported)
+            memcpy(t->memory, t->imported, t->bytes);
     }
     return st;
 }
 
-static vpu_status read_outputs(const vpu_graph *g, vpu_error *err)
+static vpu_status read_outputs(running *r, vpu_error *err)
 {
+    const vpu_graph *g = r->g;
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++)
-        if (g->g.buffers[i].role == GRAPH_OUTPUT && !g->open.ops->inspect)
-            st = g->open.ops->read(g->open.self, i, g->tensors[i]->memory, err);
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
+        const vpu_tensor *t = g->tensors[i];
+
+        if (g->g.buffers[i].role != GRAPH_OUTPUT)
+            continue;
+        if (t->imported)
+            r->copied += t->bytes;
+        if (!g->open.ops->inspect)
+            st =
+                g->open.ops->read(g->open.self, i, api_tensor_contents(t), err);
+        else if (t->imported)
+            memcpy(t->imported, t->memory, t->bytes);
+    }
     return st;
 }
 
@@ -198,19 +218,21 @@ static vpu_status run_graph(void *user, vpu_error *err)
     if (b->ops->observe)
         b->ops->observe->profile(b->self, "a profile", !st && r->o->profile);
     if (!st)
-        st = write_inputs(g, err);
+        st = write_inputs(r, err);
     if (!st)
         st = run_launches(r, err);
     if (!st)
-        st = read_outputs(g, err);
+        st = read_outputs(r, err);
     return st;
 }
 
 static vpu_status make_result(void *user, vpu_error *err)
 {
     const running *r = user;
-    const api_run run = {
-        .graph = r->g, .results = r->results, .profiled = r->o->profile};
+    const api_run run = {.graph = r->g,
+                         .results = r->results,
+                         .copied = r->copied,
+                         .profiled = r->o->profile};
 
     return api_result_create(r->out, &run, err);
 }

@@ -197,6 +197,115 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
     return st;
 }
 
+/* --- views ---------------------------------------------------------------- */
+
+/* Within the parent, and without gaps. */
+static vpu_status check_view(const vpu_tensor *parent,
+                             const vpu_view_options *o, vpu_error *err)
+{
+    uint32_t cut = parent->rank, several = parent->rank;
+
+    for (uint32_t i = 0; i < parent->rank; i++) {
+        uint64_t end = (uint64_t)o->start[i] + o->dims[i];
+
+        if (!o->dims[i] || end > parent->dims[i])
+            return err_set(err, VPU_ERR_INVALID,
+                           "dim %u of the view is %u from %u on; %s has %u "
+                           "there",
+                           i, o->dims[i], o->start[i], parent->name,
+                           parent->dims[i]);
+        if (o->dims[i] < parent->dims[i])
+            cut = i;
+        if (o->dims[i] > 1 && several == parent->rank)
+            several = i;
+    }
+    if (cut < parent->rank && several < cut)
+        return err_set(
+            err, VPU_ERR_UNSUPPORTED,
+            "the view of %s has gaps: it takes %u of %u in dim %u and "
+            "%u in dim %u, in front of it",
+            parent->name, o->dims[cut], parent->dims[cut], cut,
+            o->dims[several], several);
+    return VPU_OK;
+}
+
+typedef struct {
+    vpu_graph *g;
+    vpu_tensor *parent;
+    const vpu_view_options *o;
+    vpu_tensor *made;
+} viewing;
+
+static vpu_status make_view(void *user, vpu_error *err)
+{
+    viewing *v = user;
+    vpu_graph *g = v->g;
+    const vpu_tensor *p = v->parent;
+    const char *name =
+        v->o->name ? v->o->name : arena_printf(g->arena, "view%u", g->n_views);
+    vpu_tensor *t = arena_new(g->arena, vpu_tensor);
+    uint64_t step = vpu_type_bytes(p->type);
+
+    if (vpu_graph_tensor_named(g, name))
+        return err_set(err, VPU_ERR_INVALID,
+                       "the graph has a tensor '%s' already", name);
+    *t = (vpu_tensor){.graph = g,
+                      .parent = v->parent,
+                      .name = arena_strdup(g->arena, name),
+                      .role = p->role,
+                      .type = p->type,
+                      .rank = p->rank,
+                      .buffer = p->buffer,
+                      .offset = p->offset,
+                      .bytes = step,
+                      .next = g->views};
+    for (uint32_t i = p->rank; i--;) {
+        t->dims[i] = v->o->dims[i];
+        t->bytes *= t->dims[i];
+        t->offset += v->o->start[i] * step;
+        step *= p->dims[i];
+    }
+    g->views = t;
+    g->n_views++;
+    v->made = t;
+    return VPU_OK;
+}
+
+vpu_status vpu_graph_view(vpu_graph *self, vpu_tensor *parent,
+                          const vpu_view_options *options, vpu_tensor **out,
+                          vpu_error *err)
+{
+    vpu_view_options o;
+    viewing v = {self, parent, &o, NULL};
+    vpu_status st = api_need(out, "out", err);
+
+    if (st)
+        return st;
+    *out = NULL;
+    st = api_need(self, "graph", err);
+    if (!st)
+        st = api_need(parent, "parent", err);
+    if (!st && parent->graph != self)
+        st = err_set(err, VPU_ERR_INVALID, "%s is of another graph",
+                     parent->name);
+    if (!st)
+        st = api_graph_needs_open(self, err);
+    if (!st)
+        st = api_take_options(&o, sizeof o, options, "vpu_view_options", err);
+    if (!st)
+        st = check_view(parent, &o, err);
+    if (!st)
+        st = oom_guard(make_view, &v, err);
+    if (!st)
+        *out = v.made;
+    return st;
+}
+
+vpu_tensor *vpu_tensor_parent(const vpu_tensor *self)
+{
+    return self ? self->parent : NULL;
+}
+
 /* --- asking --------------------------------------------------------------- */
 
 vpu_tensor *vpu_graph_tensor_at(vpu_graph *self, uint32_t role, size_t i)
@@ -222,6 +331,9 @@ vpu_tensor *vpu_graph_tensor_named(vpu_graph *self, const char *name)
         if (t && t->label && !strcmp(t->label, name))
             labelled = t;
     }
+    for (vpu_tensor *t = self && name ? self->views : NULL; t; t = t->next)
+        if (!strcmp(t->name, name))
+            return t;
     return labelled;
 }
 
@@ -257,6 +369,28 @@ size_t vpu_tensor_bytes(const vpu_tensor *self)
 
 /* --- contents ------------------------------------------------------------- */
 
+vpu_tensor *api_tensor_root(vpu_tensor *t)
+{
+    while (t->parent)
+        t = t->parent;
+    return t;
+}
+
+static const vpu_tensor *root_of(const vpu_tensor *t)
+{
+    while (t->parent)
+        t = t->parent;
+    return t;
+}
+
+void *api_tensor_contents(const vpu_tensor *t)
+{
+    const vpu_tensor *root = root_of(t);
+    char *all = root->imported ? root->imported : root->memory;
+
+    return all ? all + t->offset : NULL;
+}
+
 static bool has_memory(const vpu_tensor *t)
 {
     return t->role == VPU_ROLE_INPUT || t->role == VPU_ROLE_OUTPUT;
@@ -265,9 +399,11 @@ static bool has_memory(const vpu_tensor *t)
 /* Memory of the host's, until a device's takes its place. */
 static vpu_status give_memory(vpu_tensor *t, vpu_error *err)
 {
-    if (!t->memory && !(t->memory = calloc(1, t->bytes)))
+    vpu_tensor *root = api_tensor_root(t);
+
+    if (!api_tensor_contents(root) && !(root->memory = calloc(1, root->bytes)))
         return err_set(err, VPU_ERR_NOMEM, "no memory for the %llu bytes of %s",
-                       (unsigned long long)t->bytes, t->name);
+                       (unsigned long long)root->bytes, root->name);
     return VPU_OK;
 }
 
@@ -302,8 +438,8 @@ vpu_status vpu_tensor_write(vpu_tensor *self, const void *data, size_t bytes,
         st = give_memory(self, err);
     if (st)
         return st;
-    memcpy(self->memory, data, bytes);
-    self->written = true;
+    memcpy(api_tensor_contents(self), data, bytes);
+    api_tensor_root(self)->written = true;
     return VPU_OK;
 }
 
@@ -312,13 +448,28 @@ typedef struct {
     const char *text; /* a description, or a path */
 } filing;
 
+/* The tensor as a buffer of its own. */
+static graph_buffer buffer_of(const vpu_tensor *t)
+{
+    graph_buffer b = t->graph->g.buffers[t->buffer];
+
+    if (t->parent) {
+        vpu_tensor_options o = {.type = t->type, .rank = t->rank};
+
+        memcpy(o.dims, t->dims, sizeof o.dims);
+        b.name = t->name;
+        b.desc = desc_of(&o);
+        b.bytes = t->bytes;
+    }
+    return b;
+}
+
 static vpu_status fill(void *user, vpu_error *err)
 {
     const filing *f = user;
-    const vpu_tensor *t = f->t;
+    const graph_buffer b = buffer_of(f->t);
 
-    return graph_input_fill(&t->graph->g.buffers[t->buffer], f->text, t->memory,
-                            err);
+    return graph_input_fill(&b, f->text, api_tensor_contents(f->t), err);
 }
 
 vpu_status vpu_tensor_fill(vpu_tensor *self, const char *spec, vpu_error *err)
@@ -333,7 +484,7 @@ vpu_status vpu_tensor_fill(vpu_tensor *self, const char *spec, vpu_error *err)
     if (!st)
         st = oom_guard(fill, &f, err);
     if (!st)
-        self->written = true;
+        api_tensor_root(self)->written = true;
     return st;
 }
 
@@ -347,7 +498,7 @@ static vpu_status need_contents(const vpu_tensor *t, vpu_error *err)
     if (!has_memory(t))
         return err_set(err, VPU_ERR_INVALID, "%s is neither input nor output",
                        t->name);
-    if (t->role == VPU_ROLE_INPUT ? !t->written : !t->graph->ran)
+    if (t->role == VPU_ROLE_INPUT ? !root_of(t)->written : !t->graph->ran)
         return err_set(err, VPU_ERR_INVALID,
                        t->role == VPU_ROLE_INPUT
                            ? "%s was never written"
@@ -366,25 +517,56 @@ vpu_status vpu_tensor_read(vpu_tensor *self, void *data, size_t bytes,
     if (!st)
         st = need_bytes(self, bytes, err);
     if (!st)
-        memcpy(data, self->memory, bytes);
+        memcpy(data, api_tensor_contents(self), bytes);
     return st;
 }
 
 void *vpu_tensor_data(vpu_tensor *self)
 {
-    if (!self || !has_memory(self) || !self->graph->open.ops)
+    vpu_tensor *root;
+
+    if (!self || !has_memory(self))
+        return NULL;
+    root = api_tensor_root(self);
+    if (!root->imported && !self->graph->open.ops)
         return NULL;
     /* The caller may write to it from now on. */
-    self->written |= self->role == VPU_ROLE_INPUT;
-    return self->memory;
+    root->written |= root->role == VPU_ROLE_INPUT;
+    return api_tensor_contents(self);
+}
+
+vpu_status vpu_tensor_import(vpu_tensor *self, void *data, size_t bytes,
+                             vpu_error *err)
+{
+    vpu_status st = api_need(self, "tensor", err);
+
+    if (st)
+        return st;
+    if (!has_memory(self) || self->parent)
+        return err_set(err, VPU_ERR_INVALID,
+                       self->parent ? "%s is a view: its parent has its memory"
+                                    : "%s is neither input nor output: the "
+                                      "graph manages its memory",
+                       self->name);
+    if ((uintptr_t)data % vpu_type_bytes(self->type))
+        return err_set(
+            err, VPU_ERR_INVALID,
+            "data for %s are not aligned to its elements of %u bytes",
+            self->name, vpu_type_bytes(self->type));
+    if (data && bytes < self->bytes)
+        return err_set(err, VPU_ERR_MISMATCH,
+                       "%zu bytes are imported for %s, which has %llu", bytes,
+                       self->name, (unsigned long long)self->bytes);
+    self->imported = data;
+    self->written = self->role == VPU_ROLE_INPUT && data;
+    return VPU_OK;
 }
 
 static vpu_status save(void *user, vpu_error *err)
 {
     const filing *f = user;
-    const vpu_tensor *t = f->t;
-    const tensor whole = {.desc = t->graph->g.buffers[t->buffer].desc,
-                          .data = t->memory};
+    const tensor whole = {.desc = buffer_of(f->t).desc,
+                          .data = api_tensor_contents(f->t)};
 
     return npy_write(f->text, &whole, err);
 }

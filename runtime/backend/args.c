@@ -270,6 +270,9 @@ static vpu_status bind_buffer(const backend_binding *b, const sim_arg *p,
     v->items = g->items;
     v->written = g->written;
     x = &b->graph->buffers[g->buffer];
+    v->bytes = g->bytes   ? g->bytes
+               : g->items ? (uint32_t)(x->bytes / g->items)
+                          : 0;
     if (x->untyped)
         return VPU_OK;
     bytes = tensor_dtype_bytes(x->desc.dtype);

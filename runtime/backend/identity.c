@@ -136,7 +136,8 @@ static const char *arg_text(arena *a, const graph *g, const graph_arg *x)
     case GRAPH_ARG_BUFFER:
         return arena_printf(
             a, "%s = tensor %s%s%s", x->name, g->buffers[x->buffer].name,
-            x->items ? arena_printf(a, " from byte %u", x->offset) : "",
+            x->items || x->bytes ? arena_printf(a, " from byte %u", x->offset)
+                                 : "",
             x->written ? ", written" : "");
     case GRAPH_ARG_LOCAL:
         return arena_printf(a, "%s = local %u bytes", x->name, x->bytes);

@@ -289,8 +289,7 @@ static size_t item_at(const opencl *o, const backend_arg *x)
 
 static size_t item_bytes(const opencl *o, const backend_arg *x)
 {
-    return o->g->buffers[x->buffer].bytes / x->items *
-           (o->half[x->buffer] ? 2 : 1);
+    return (size_t)x->bytes * (o->half[x->buffer] ? 2 : 1);
 }
 
 /* An item has memory of its own: where it begins in its tensor, a device need
@@ -301,7 +300,7 @@ static cl_int set_buffer(const opencl *o, const stage *s, uint32_t i)
     cl_mem *at = &o->buffers[x->buffer];
     cl_int code = CL_SUCCESS;
 
-    if (x->items) {
+    if (x->bytes) {
         at = &s->items[i];
         *at = o->cl->CreateBuffer(o->context, CL_MEM_READ_WRITE,
                                   item_bytes(o, x), NULL, &code);

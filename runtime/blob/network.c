@@ -130,17 +130,25 @@ static vpu_status check_batches(network *w, const graph_launch *l)
     return VPU_OK;
 }
 
-/* The tensor an argument stands for: an item of a batch is one of its own. */
+/* The tensor an argument stands for: an item of a batch is one of its own, and
+ * so is any other part of a tensor, as a row of elements. */
 static uint32_t tensor_of(network *w, const graph_arg *x)
 {
     plan_tensor *t = &w->tensors[w->n_tensors];
 
-    if (!x->items)
+    if (!x->items && !x->bytes)
         return x->buffer;
     *t = w->tensors[x->buffer];
     t->name = "";
     t->bytes = NULL;
-    t->dims[t->rank - 1] /= x->items;
+    if (x->items) {
+        t->dims[t->rank - 1] /= x->items;
+    } else {
+        t->rank = 1;
+        t->order = 0x3;
+        t->dims[0] =
+            x->bytes / tensor_dtype_bytes(w->g->buffers[x->buffer].desc.dtype);
+    }
     t->part = true;
     t->whole = x->buffer;
     t->offset = x->offset;

@@ -235,7 +235,7 @@ static vpu_status bind_sides(session *s, vpu_error *err)
 
 static vpu_status run(session *s, bool *equal, vpu_error *err)
 {
-    diff_side sides[2];
+    diff_side sides[2] = {{0}};
     diff_config cfg = {.max_slowdown = s->o.limit.times,
                        .slowdown_if_known = s->o.limit.if_known,
                        .rules = s->o.rules,

@@ -149,3 +149,41 @@ void graph_retype(arena *a, const tensor_desc *from, tensor_dtype to,
                .global = {row, (uint32_t)(tensor_elements(from) / row), 1}},
            out);
 }
+
+/* --- launches that are conversions --------------------------------------- */
+
+void graph_conversion_of(const graph_launch *l, graph_conversion *out)
+{
+    *out = (graph_conversion){0};
+    if (l->text != vpu_convert_start)
+        return;
+    *out = (graph_conversion){.entry = l->entry,
+                              .src = l->args[0].buffer,
+                              .dst = l->args[1].buffer,
+                              .numbers = l->args + 2,
+                              .n_numbers = l->n_args - 2};
+    memcpy(out->global, l->global, sizeof out->global);
+}
+
+bool graph_same_conversion(const graph_conversion *p, const graph_conversion *q)
+{
+    bool same = !strcmp(p->entry, q->entry) && p->n_numbers == q->n_numbers &&
+                !memcmp(p->global, q->global, sizeof p->global);
+
+    for (uint32_t i = 0; i < p->n_numbers && same; i++)
+        same = p->numbers[i].integer == q->numbers[i].integer;
+    return same;
+}
+
+/* A matrix transposed twice; a half that was a float for a while. What a
+ * reorder leaves out, around a tensor, is not known to come back. */
+bool graph_undoes_conversion(const graph_conversion *p,
+                             const graph_conversion *q)
+{
+    if (!strcmp(p->entry, "convert_f16_f32"))
+        return !strcmp(q->entry, "convert_f32_f16");
+    return !strncmp(p->entry, "permute_", 8) && !strcmp(p->entry, q->entry) &&
+           p->numbers[0].integer == q->numbers[1].integer &&
+           p->numbers[1].integer == q->numbers[0].integer &&
+           p->global[2] == q->global[2];
+}

@@ -38,4 +38,21 @@ bool graph_can_retype(tensor_dtype from, tensor_dtype to);
 void graph_retype(arena *a, const tensor_desc *from, tensor_dtype to,
                   uint32_t src, uint32_t dst, graph_launch *out);
 
+/* A launch of one of the kernels above. */
+typedef struct {
+    const char *entry; /* NULL: it is another launch */
+    uint32_t src, dst; /* buffers */
+    const graph_arg *numbers;
+    uint32_t n_numbers;
+    uint32_t global[3];
+} graph_conversion;
+
+void graph_conversion_of(const graph_launch *l, graph_conversion *out);
+/* From equal elements both make equal ones. */
+bool graph_same_conversion(const graph_conversion *p,
+                           const graph_conversion *q);
+/* q makes of what p made what it was, bit for bit. */
+bool graph_undoes_conversion(const graph_conversion *p,
+                             const graph_conversion *q);
+
 #endif

@@ -59,7 +59,8 @@ typedef struct {
     uint32_t offset; /* BUFFER: byte in it: an item of a batch */
     uint32_t items;  /* BUFFER: of the batch of whose items this is one; 0: all
                         of the tensor */
-    uint32_t bytes;  /* LOCAL */
+    uint32_t bytes;  /* LOCAL; BUFFER: of the part of it from offset on that is
+                        meant, 0 = all that follows */
     int64_t integer; /* INT */
     bool converts;   /* INT: a float argument takes it as a float */
     float real;      /* FLOAT */

@@ -253,15 +253,20 @@ vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
     return obtain(&o, cfg, a, out, err);
 }
 
+static origin text_origin(const kernel_source *source, const char *text)
+{
+    return (origin){.name = source->path,
+                    .entry = source->entry,
+                    .content = text,
+                    .n = strlen(text),
+                    .text = text};
+}
+
 static vpu_status of_text(const kernel_source *source, const char *text,
                           const kernel_compile_config *cfg, arena *a,
                           sim_kernel **out, vpu_error *err)
 {
-    const origin o = {.name = source->path,
-                      .entry = source->entry,
-                      .content = text,
-                      .n = strlen(text),
-                      .text = text};
+    const origin o = text_origin(source, text);
 
     return obtain(&o, cfg, a, out, err);
 }
@@ -373,7 +378,9 @@ static cache_slot bin_slot(const kernel_source *file,
 {
     origin o;
 
-    if (read_origin(file, a, &o, NULL))
+    if (file->text)
+        o = text_origin(file, file->text);
+    else if (read_origin(file, a, &o, NULL))
         return (cache_slot){0}; /* the compiler will say so */
     return cache_at(&o, "bin", cfg, a);
 }
@@ -384,7 +391,7 @@ static vpu_status build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
                             artifact *x, fe_unit *unit, vpu_error *err)
 {
-    fe_job front = front_of(file->path, NULL, cfg);
+    fe_job front = front_of(file->path, file->text, cfg);
     artifact_job job = {.path = file->path,
                         .entry = file->entry,
                         .kind = ARTIFACT_NO_HOST,

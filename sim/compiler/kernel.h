@@ -82,8 +82,9 @@ typedef struct {
     size_t n;
 } kernel_bin;
 
-/* Offline compile of a .cl file. In the arena. From the cache unless no_cache,
- * then without the front end's warnings. Errors as kernel_compile's. */
+/* Offline compile of a .cl file, or of text. In the arena. From the cache
+ * unless no_cache, then without the front end's warnings. Errors as
+ * kernel_compile's. */
 vpu_status kernel_build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
                             kernel_bin *out, vpu_error *err);

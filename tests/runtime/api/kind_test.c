@@ -512,7 +512,7 @@ static vpu_tensor *matrix(const char *shape, const float *data)
 }
 
 /* The three graphs of TIM-VX's sample: alone, behind another operation, two in
- * a row (c-api.md, section 3). */
+ * a row. */
 START_TEST(gemm_alone)
 {
     static const float a[] = {-1, 2, -3, 4, -5, 6, 1, -2, 3, -4, 5, -6};
