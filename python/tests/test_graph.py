@@ -286,3 +286,82 @@ def test_notes_are_logged(caplog, root):
     context._sink.notes.append((int(vpusim.LogLevel.NOTE), "by the way"))
     context._sink.drain()
     assert "by the way" in caplog.text
+
+
+# --- kinds of operations, views, shared memory
+
+
+def test_operations_of_kinds(context):
+    assert {"relu", "add", "scale"} <= set(context.kinds)
+    a, b = np.arange(-8, 8, dtype=np.float32), np.ones(16, np.float32)
+    graph = vpusim.Graph(context)
+    x, y, out = graph.input(16, "f32"), graph.input(16, "f32"), graph.output(16, "f32")
+    with graph.composed("head") as head:
+        total = graph.add("add", x, y)
+        scaled = graph.add("scale", *total.outputs, factor=3.0, offset=0.5)
+    last = graph.add("relu", *scaled.outputs, outputs=[out])
+    assert scaled.name.startswith("head/")
+    graph.finalize()
+    x.write(a)
+    y.write(b)
+    result = graph.run()
+    np.testing.assert_array_equal(out.read(), np.maximum(3 * (a + b) + 0.5, 0))
+    assert result.cycles_of(head) + result.cycles_of(last) == result.cycles
+    assert result.cycles_of(total) > 0 and result.seconds_of(last) > 0
+    with pytest.raises(vpusim.InvalidError, match="relu"):
+        vpusim.Graph(context).add("rellu")
+
+
+def test_views_are_parts(context):
+    graph = vpusim.Graph(context)
+    x, out = graph.input((2, 4), "f32"), graph.output((4, 4), "f32")
+    parts = [graph.view(out, (2 * i, 0), (2, 4)) for i in range(2)]
+    for part, factor in zip(parts, (2.0, 5.0)):
+        graph.add("scale", x, outputs=[part], factor=factor, offset=0.0)
+    assert parts[1].parent.name == out.name and out.parent is None
+    with pytest.raises(vpusim.InvalidError):
+        graph.view(out, (3, 0), (2, 4))
+    graph.finalize()
+    a = np.arange(8, dtype=np.float32).reshape(2, 4)
+    x.write(a)
+    graph.run()
+    np.testing.assert_array_equal(out.read(), np.concatenate([2 * a, 5 * a]))
+
+
+def test_shared_arrays(scaling):
+    a, b = np.full(64, 2, np.float32), np.zeros(64, np.float32)
+    scaling.x.share(a)
+    scaling.y.share(b)
+    result = scaling.graph.run()
+    np.testing.assert_array_equal(b, np.full(64, 6, np.float32))
+    assert result.copied_bytes == 512
+    a[:] = 5
+    scaling.graph.run()
+    assert (b == 15).all() and np.shares_memory(scaling.y.array, b)
+    counts = [sys.getrefcount(array) for array in (a, b)]
+    scaling.x.share(None)
+    scaling.y.share(None)
+    assert [sys.getrefcount(array) for array in (a, b)] == [n - 1 for n in counts]
+
+
+def test_a_view_keeps_a_shared_array(scaling):
+    scaling.y.share(np.zeros(64, np.float32))
+    scaling.graph.run()
+    view = scaling.y.array
+    scaling.y.share(None)
+    scaling.graph.close()
+    gc.collect()
+    np.testing.assert_array_equal(view, 3 * np.arange(64, dtype=np.float32))
+
+
+def test_what_cannot_be_shared(scaling):
+    good = np.zeros(64, np.float32)
+    frozen = good.copy()
+    frozen.flags.writeable = False
+    for tensor, array, words in [(scaling.x, np.zeros(128, np.float32)[::2], "contiguous"),
+                                 (scaling.x, good.astype(np.float16), "astype"),
+                                 (scaling.x, [0.0] * 64, "astype"),
+                                 (scaling.y, frozen, "read-only")]:
+        with pytest.raises(vpusim.MismatchError, match=words):
+            tensor.share(array)
+    scaling.x.share(frozen)

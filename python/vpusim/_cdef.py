@@ -180,6 +180,7 @@ typedef struct vpu_context_options {
     const char *firmware;
     const char *xlink;
     const char *xlink_log;
+    uint32_t keep_conversions;
     void (*log)(void *user, vpu_log_level level, const char *text);
     void (*print)(void *user, const char *text, size_t n);
     void *user;
@@ -273,6 +274,16 @@ vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
                                            size_t i);
 vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
                                               const char *name);
+typedef struct vpu_view_options {
+    size_t struct_size;
+    const char *name;
+    uint32_t start[VPU_MAX_RANK];
+    uint32_t dims[VPU_MAX_RANK];
+} vpu_view_options;
+vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
+                                     const vpu_view_options *options,
+                                     vpu_tensor **out, vpu_error *err);
+vpu_tensor *vpu_tensor_parent(const vpu_tensor *tensor);
 const char *vpu_tensor_name(const vpu_tensor *tensor);
 uint32_t vpu_tensor_role(const vpu_tensor *tensor);
 uint32_t vpu_tensor_type(const vpu_tensor *tensor);
@@ -286,6 +297,8 @@ vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
 vpu_status vpu_tensor_read(vpu_tensor *tensor, void *data,
                                       size_t bytes, vpu_error *err);
 void *vpu_tensor_data(vpu_tensor *tensor);
+vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
+                                        size_t bytes, vpu_error *err);
 vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
                                       vpu_error *err);
 typedef struct vpu_launch_options {
@@ -468,6 +481,7 @@ uint64_t vpu_result_operation_cycles(const vpu_result *result,
                                                 const vpu_operation *operation);
 double vpu_result_operation_seconds(const vpu_result *result,
                                                const vpu_operation *operation);
+uint64_t vpu_result_copied_bytes(const vpu_result *result);
 const char *vpu_result_text(vpu_result *result);
 const char *vpu_result_json(vpu_result *result);
 vpu_status vpu_result_counter(vpu_result *result, const char *path,

@@ -11,7 +11,7 @@ from . import _cdef
 
 SONAME = "libvpusim.so.0"
 
-ffi = cffi.FFI()
+ffi: Any = cffi.FFI()
 ffi.cdef(_cdef.DECLARATIONS)
 
 
@@ -69,4 +69,4 @@ except AttributeError as _error:
 
 def text(pointer: Any) -> str:
     """A text of the library; an empty one for NULL."""
-    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+    return str(ffi.string(pointer), "utf-8", "replace") if pointer else ""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -85,12 +86,13 @@ def _steps(a: Array, b: Array) -> Array:
         a, b = pair
     a, b = a.astype(np.int64), b.astype(np.int64)
     p, q = a.view(np.uint64), b.view(np.uint64)
-    return np.where(a > b, p - q, q - p)
+    steps: Array = np.where(a > b, p - q, q - p)
+    return steps
 
 
 def _close(a: Array, b: Array, rule: _Rule) -> Array:
     """Where elements are equal, apart from infinities, NaNs and zeros."""
-    close = a == b
+    close: Array = a == b
     if rule.ulp is not None:
         close |= _steps(a, b) <= np.uint64(rule.ulp)
     p, q = a.astype(np.float64), b.astype(np.float64)
@@ -117,7 +119,8 @@ def _equal(a: Array, b: Array, rule: _Rule) -> Array:
     return equal
 
 
-class OutputComparison(NamedTuple):
+@dataclass(frozen=True)
+class OutputComparison:
     """One output beside its reference."""
 
     name: str

@@ -76,18 +76,20 @@ def _callers_level() -> int:
     return level + 1
 
 
-@ffi.callback("void(void *, vpu_log_level, const char *)")
 def _on_log(user: Any, level: int, note: Any) -> None:
     ffi.from_handle(user).notes.append((level, text(note)))
 
 
-@ffi.callback("void(void *, const char *, size_t)")
 def _on_print(user: Any, printed: Any, n: int) -> None:
     sink = ffi.from_handle(user)
     try:
         sink.printer(ffi.unpack(printed, n).decode("utf-8", "replace"))
     except BaseException as error:  # nothing may pass through C
         sink.errors.append(error)
+
+
+_log_callback = ffi.callback("void(void *, vpu_log_level, const char *)", _on_log)
+_print_callback = ffi.callback("void(void *, const char *, size_t)", _on_print)
 
 
 class Context(Object):
@@ -107,7 +109,7 @@ class Context(Object):
                 raise TypeError(f"no option {taken!r}: warnings and logging have what it would get")
         self._sink = Sink(print or _print)
         made, keep = _options.fill("vpu_context_options", backend=backend, **options)
-        made.log, made.print, made.user = _on_log, _on_print, self._sink.me
+        made.log, made.print, made.user = _log_callback, _print_callback, self._sink.me
         out, guard = ffi.new("vpu_context **"), Guard()
         call(guard, lib.vpu_context_create, out, made)
         del keep
@@ -123,6 +125,18 @@ class Context(Object):
     def capabilities(self) -> Capability:
         """What the backend can."""
         return Capability(lib.vpu_context_capabilities(self._use().pointer))
+
+    @property
+    def kinds(self) -> List[str]:
+        """Kinds of operations that `Graph.add` knows, those of the library first."""
+        handle = self._use()
+        found: List[str] = []
+        with handle.guard:
+            while True:
+                name = text(lib.vpu_context_kind(handle.pointer, len(found)))
+                if not name:
+                    return found
+                found.append(name)
 
     def __repr__(self) -> str:
         return "<vpusim.Context closed>" if self.closed else f"<vpusim.Context {self.backend}>"

@@ -1,9 +1,10 @@
 """Graphs: tensors and operations, run as one."""
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -32,21 +33,23 @@ _REALS = ("half", "float")
 
 def dtype_of(value: Any) -> np.dtype[Any]:
     """The dtype that a word ("f16"), or whatever numpy takes for one, means."""
-    dtype = _NAMES.get(value) if isinstance(value, str) else None
-    dtype = np.dtype(value) if dtype is None else dtype
+    named = _NAMES.get(value) if isinstance(value, str) else None
+    dtype: np.dtype[Any] = np.dtype(value) if named is None else named
     if dtype.newbyteorder("=") not in _TYPES:
         known = ", ".join(d.name for d in _TYPES)
         raise InvalidError(f"a tensor cannot have elements of {dtype}; there are {known}: "
                            "convert the array with .astype(...)")
-    return dtype.newbyteorder("=")
+    native: np.dtype[Any] = dtype.newbyteorder("=")
+    return native
 
 
 class _Memory:
     """The memory of a tensor, for numpy: it holds the graph's handle, arrays hold it."""
 
-    def __init__(self, handle: Handle, address: int, shape: Tuple[int, ...],
+    def __init__(self, handle: Handle, shared: Any, address: int, shape: Tuple[int, ...],
                  dtype: np.dtype[Any]) -> None:
         self.handle = handle
+        self.shared = shared
         self.__array_interface__ = {"version": 3, "data": (address, False), "shape": shape,
                                     "typestr": dtype.str}
 
@@ -77,8 +80,8 @@ class Tensor:
         if not address:
             raise InvalidError(f"the tensor {self.name} ({self.role.name.lower()}) has no memory "
                                "to look at: inputs and outputs have, after graph.finalize()")
-        return np.asarray(_Memory(handle, int(ffi.cast("uintptr_t", address)), self.shape,
-                                  self.dtype))
+        return np.asarray(_Memory(handle, tuple(self.graph._shared.values()), int(ffi.cast("uintptr_t", address)),
+                                  self.shape, self.dtype))
 
     def check(self, array: Any) -> np.ndarray[Any, Any]:
         """The contents as a packed array; refuses another dtype, byte order or shape."""
@@ -114,6 +117,36 @@ class Tensor:
         call(handle.guard, lib.vpu_tensor_read, self._pointer,
              ffi.cast("void *", made.ctypes.data), made.nbytes)
         return made
+
+    def share(self, array: Optional[np.ndarray[Any, Any]]) -> None:
+        """From now on the contents of this input or output are those of the array itself.
+
+        The array must fit exactly: nothing is converted or packed. The graph keeps it alive, until
+        another is shared, or None for none.
+        """
+        handle = self.graph._use()
+        address, nbytes = ffi.NULL, 0
+        if array is not None:
+            if self.check(array) is not array and not (isinstance(array, np.ndarray)
+                                                       and array.flags.c_contiguous):
+                raise MismatchError(f"{self.name}: memory that is shared must be contiguous: pass "
+                                    "numpy.ascontiguousarray(x), and use that array then")
+            if self.role != Role.INPUT and not array.flags.writeable:
+                raise MismatchError(f"{self.name}: the array is read-only, a run writes it")
+            address, nbytes = ffi.cast("void *", array.ctypes.data), array.nbytes
+        with handle.guard:
+            call(handle.guard, lib.vpu_tensor_import, self._pointer, address, nbytes)
+            self.graph._shared.pop(self.name, None)
+            if array is not None:
+                self.graph._shared[self.name] = array
+
+    @property
+    def parent(self) -> Optional["Tensor"]:
+        """The tensor of which it is a view; None: it is none."""
+        handle = self.graph._use()
+        with handle.guard:
+            pointer = lib.vpu_tensor_parent(self._pointer)
+        return Tensor(self.graph, pointer) if pointer else None
 
     def save(self, path: PathLike) -> None:
         """Writes the contents into a file NAME.npy."""
@@ -196,6 +229,11 @@ def _setter(argument: Optional[Argument], name: str, value: Any) -> Tuple[Any, A
     return lib.vpu_operation_set_integer, number
 
 
+def _dims(shape: Any) -> List[int]:
+    """A shape as a list; a number is one of rank 1."""
+    return list(shape) if isinstance(shape, Sequence) else [operator.index(shape)]
+
+
 def sizes(value: Optional[Shape], name: str) -> List[int]:
     """Work sizes of three dimensions; 0 where none is given."""
     if value is None:
@@ -216,7 +254,8 @@ class Graph(Object):
         self.context = context
         self._sink = context._sink
         self._pace = Pace()
-        self._handle = Handle(out[0], lib.vpu_graph_free, Guard(), self._sink)
+        self._shared: Dict[str, Any] = {}  # arrays whose memory tensors use
+        self._handle = Handle(out[0], lib.vpu_graph_free, Guard(), (self._sink, self._shared))
 
     # --- tensors
 
@@ -228,7 +267,7 @@ class Graph(Object):
         if isinstance(shape, str):
             values["shape"] = shape
         else:
-            dims = [operator.index(shape)] if not isinstance(shape, Sequence) else list(shape)
+            dims = _dims(shape)
             if not 0 < len(dims) <= MAX_RANK:
                 raise InvalidError(f"a tensor has 1 to {MAX_RANK} dimensions, not {len(dims)}: "
                                    "reshape the array")
@@ -263,6 +302,18 @@ class Graph(Object):
         given = np.asarray(array)
         packed = np.ascontiguousarray(given, dtype=dtype_of(given.dtype))
         return self.tensor(Role.CONSTANT, packed.shape, packed.dtype, name=name, data=packed)
+
+    def view(self, parent: Tensor, start: Sequence[int], shape: Shape,
+             name: Optional[str] = None) -> Tensor:
+        """A part of a tensor as a tensor: what is written to one is in the other."""
+        pad = [0] * MAX_RANK
+        options, keep = _options.fill("vpu_view_options", name=name,
+                                      start=(list(start) + pad)[:MAX_RANK],
+                                      dims=(_dims(shape) + pad)[:MAX_RANK])
+        handle, out = self._use(), ffi.new("vpu_tensor **")
+        call(handle.guard, lib.vpu_graph_view, handle.pointer, parent._pointer, options, out)
+        del keep
+        return Tensor(self, out[0])
 
     def _tensors(self, role: Role) -> List[Tensor]:
         handle = self._use()
@@ -332,6 +383,37 @@ class Graph(Object):
         del keep
         self._sink.drain()
         return Operation(self, out[0])
+
+    def add(self, kind: str, *inputs: Tensor, outputs: Sequence[Optional[Tensor]] = (),
+            output_role: Union[Role, str] = Role.VIRTUAL, name: Optional[str] = None,
+            **values: Any) -> Operation:
+        """An operation of a kind that the context knows (`context.kinds`), with its numbers by
+        name. Outputs that are not given are new tensors of the role."""
+        role = Role[output_role.upper()] if isinstance(output_role, str) else output_role
+        made, keep = _options.fill("vpu_add_options", name=name, output_role=int(role))
+        lists = [ffi.new("vpu_tensor *[]", [t._pointer if t else ffi.NULL for t in tensors])
+                 for tensors in (inputs, outputs)]
+        if inputs:
+            made.inputs, made.n_inputs = lists[0], len(inputs)
+        if outputs:
+            made.outputs, made.n_outputs = lists[1], len(outputs)
+        made.values, made.n_values = _values(values, keep), len(values)
+        handle, out = self._use(), ffi.new("vpu_operation **")
+        call(handle.guard, lib.vpu_graph_add, handle.pointer, _options.encode(kind, "kind"), made,
+             out)
+        del keep
+        self._sink.drain()
+        return Operation(self, out[0])
+
+    @contextlib.contextmanager
+    def composed(self, name: str) -> Iterator[Operation]:
+        """What is added in the `with` block is a part of one operation, called "NAME/PART"."""
+        handle, out = self._use(), ffi.new("vpu_operation **")
+        call(handle.guard, lib.vpu_graph_begin, handle.pointer, _options.encode(name, "name"), out)
+        try:
+            yield Operation(self, out[0])
+        finally:
+            call(handle.guard, lib.vpu_graph_end, out[0])
 
     # --- running
 
@@ -423,6 +505,20 @@ class Graph(Object):
     def can(self) -> Capability:
         """What the backend can."""
         return self.context.capabilities
+
+
+def _values(values: Mapping[str, Any], keep: List[Any]) -> Any:
+    """Numbers of an operation of a kind: integers, and the rest as reals."""
+    made = ffi.new("vpu_value[]", len(values))
+    keep.append(made)
+    for each, (name, value) in zip(made, values.items()):
+        keep.append(ffi.new("char[]", _options.encode(name, "name")))
+        each.name = keep[-1]
+        try:
+            each.integer = operator.index(value)
+        except TypeError:
+            each.is_real, each.real = 1, float(value)
+    return made
 
 
 def shape_text(value: Any) -> str:

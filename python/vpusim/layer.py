@@ -177,7 +177,7 @@ class _Callable:
         if context and options:
             raise TypeError(f"{', '.join(options)}: options of the context that is given")
         self._owned = None if context else Context(**options)
-        self.context = context or self._owned
+        self.context: Context = context or self._owned  # type: ignore[assignment]
         self._recent = _Recent(recent)
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from ._handle import Handle, Object, call
 from ._library import ffi, lib, text
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from .graph import Graph, Operation
 
 
 class Launch(NamedTuple):
@@ -77,6 +77,25 @@ class Result(Object):
                            int(lib.vpu_result_launch_cycles(c, i)),
                            float(lib.vpu_result_launch_seconds(c, i)))
                     for i in range(lib.vpu_result_launch_count(c))]
+
+    def cycles_of(self, operation: "Operation") -> int:
+        """Of an operation's launches and of conversions for it; of a composed one, of its parts."""
+        handle = self._use()
+        operation.graph._use()
+        with handle.guard:
+            return int(lib.vpu_result_operation_cycles(handle.pointer, operation._pointer))
+
+    def seconds_of(self, operation: "Operation") -> float:
+        """The same in seconds."""
+        handle = self._use()
+        operation.graph._use()
+        with handle.guard:
+            return float(lib.vpu_result_operation_seconds(handle.pointer, operation._pointer))
+
+    @property
+    def copied_bytes(self) -> int:
+        """Bytes copied from and to memory that tensors share with arrays."""
+        return int(lib.vpu_result_copied_bytes(self._use().pointer))
 
     @property
     def counters(self) -> Counters:
