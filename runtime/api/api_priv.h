@@ -152,6 +152,8 @@ struct vpu_graph {
     bool ran;              /* outputs have contents */
     graph_sharing sharing; /* of a graph that was opened */
     const char *memory_text, *memory_svg; /* NULL: not made yet */
+    const char **params;                  /* "name=value", of the layers */
+    size_t n_params, params_cap;
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
@@ -194,6 +196,8 @@ typedef struct {
 } api_mark;
 api_mark api_graph_mark(const vpu_graph *g);
 void api_graph_back_to(vpu_graph *g, const api_mark *m);
+/* How its context runs it. */
+backend_config api_graph_config(const vpu_graph *g);
 /* VPU_ERR_INVALID: an input was never written. */
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
 /* Contents of buffer i, where it is an input; else NULL. */

@@ -40,7 +40,7 @@ static vpu_status check_graph(void *user, vpu_error *err)
     checking *c = user;
     vpu_graph *g = c->g;
     const vpu_check_options *o = c->o;
-    layer_check_config cfg = {.run = g->context->cfg,
+    layer_check_config cfg = {.run = api_graph_config(g),
                               .max_findings = o->max_findings ? o->max_findings
                                                               : MOST_FINDINGS,
                               .orders = o->orders,

@@ -438,6 +438,15 @@ vpu_status api_graph_seal(vpu_graph *g, vpu_error *err)
     return st;
 }
 
+backend_config api_graph_config(const vpu_graph *g)
+{
+    backend_config cfg = g->context->cfg;
+
+    cfg.params = g->params;
+    cfg.n_params = (uint32_t)g->n_params;
+    return cfg;
+}
+
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err)
 {
     for (size_t i = 0; i < g->n_tensors; i++) {

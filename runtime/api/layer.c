@@ -175,6 +175,9 @@ static void describe(const adding *x)
 
     api_graph_describe(x->g, lg->layer, lg->type);
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
+    for (uint32_t i = 0; i < x->bound.n_params; i++)
+        *arena_append(x->g->arena, x->g->params, x->g->n_params,
+                      x->g->params_cap) = x->bound.params[i];
     g->batch = lg->batch > g->batch ? lg->batch : g->batch;
     g->by_item |= lg->by_item;
 }
@@ -189,7 +192,8 @@ static vpu_status add_layer(void *user, vpu_error *err)
     if (!st)
         st = graph_layer_bind(&texts, x->g->arena, x->g->context->cfg.log,
                               &x->bound, err);
-    if (!st)
+    /* A plug-in looks at parameters itself. */
+    if (!st && !(backend_extras(x->g->context->ops) & BACKEND_PARAMS))
         st = graph_check_params(&x->bound.request, x->g->arena, err);
     for (uint32_t i = 0; !st && i < x->bound.graph->n_buffers; i++) {
         const graph_buffer *b = &x->bound.graph->buffers[i];

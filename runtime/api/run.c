@@ -51,7 +51,7 @@ static vpu_status open_backend(void *user, vpu_error *err)
         if (st)
             return st;
     }
-    g->cfg = c->cfg;
+    g->cfg = api_graph_config(g);
     g->cfg.how.cancel = &g->cancel;
     return backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
 }

@@ -264,30 +264,6 @@ static vpu_status load_machine(const target_options *o, arena *a,
     return st;
 }
 
-/* The model's layer that was bound, if it is one alone. */
-static const config_model_layer *bound_layer(const target *t)
-{
-    for (size_t i = 0; i < t->layer.model.n_layers; i++)
-        if (!strcmp(t->layer.model.layers[i].name, t->graph->layer))
-            return &t->layer.model.layers[i];
-    return NULL;
-}
-
-static void list_params(const target_options *o, arena *a, target *t)
-{
-    const config_model_layer *l = o->model ? bound_layer(t) : NULL;
-    size_t n = 0, most = o->params.n + (l ? l->n_params : 0);
-    const char **list = arena_array(a, const char *, most + 1);
-
-    for (uint32_t i = 0; i < o->params.n; i++)
-        list[n++] = o->params.items[i];
-    for (size_t i = 0; l && i < l->n_params; i++)
-        list[n++] =
-            arena_printf(a, "%s=%s", l->params[i].name, l->params[i].value);
-    t->params = list;
-    t->n_params = (uint32_t)n;
-}
-
 vpu_status target_check_params(const target_options *o, target *const *list,
                                uint32_t n, arena *a, vpu_error *err)
 {
@@ -345,11 +321,7 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     if (!st)
         st = graph_layer_bind(&texts, a, log, &t->layer, err);
     t->graph = t->layer.graph;
-    if (!st)
-        st = target_check_params(o, &t, 1, a, err);
-    if (!st)
-        list_params(o, a, t);
-    return st;
+    return st ? st : target_check_params(o, &t, 1, a, err);
 }
 
 /* --- inputs -------------------------------------------------------------- */
@@ -487,8 +459,8 @@ backend_config target_backend(const target_options *o, const target *t)
                         .how = o->how,
                         .desc = &t->desc,
                         .exact_source = o->exact_source,
-                        .params = t->params,
-                        .n_params = t->n_params,
+                        .params = t->layer.params,
+                        .n_params = t->layer.n_params,
                         .stick = &o->stick};
 
     c.how.max_cycles = cycle_limit(o, &t->desc);

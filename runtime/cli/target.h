@@ -76,10 +76,6 @@ typedef struct {
     graph_layer layer;
     mach_desc desc;
     graph *graph; /* layer.graph */
-    /* "name=value": those given, then, of a single layer of a model, its own.
-     */
-    const char *const *params;
-    uint32_t n_params;
 } target;
 
 /* The layer that the options describe, in their words. */

@@ -71,6 +71,30 @@ static vpu_status read_texts(const graph_layer_texts *t, arena *a,
     return st;
 }
 
+/* The model's layer that was bound, if it is one alone. */
+static const config_model_layer *bound_layer(const graph_layer *l)
+{
+    for (size_t i = 0; i < l->model.n_layers; i++)
+        if (!strcmp(l->model.layers[i].name, l->graph->layer))
+            return &l->model.layers[i];
+    return NULL;
+}
+
+static void list_params(const graph_layer_texts *t, arena *a, graph_layer *l)
+{
+    const config_model_layer *of_model = bound_layer(l);
+    size_t n = 0, most = t->params.n + (of_model ? of_model->n_params : 0);
+    const char **list = arena_array(a, const char *, most + 1);
+
+    for (size_t i = 0; i < t->params.n; i++)
+        list[n++] = t->params.items[i];
+    for (size_t i = 0; of_model && i < of_model->n_params; i++)
+        list[n++] = arena_printf(a, "%s=%s", of_model->params[i].name,
+                                 of_model->params[i].value);
+    l->params = list;
+    l->n_params = (uint32_t)n;
+}
+
 vpu_status graph_layer_bind(const graph_layer_texts *t, arena *a,
                             const log_sink *log, graph_layer *out,
                             vpu_error *err)
@@ -90,5 +114,9 @@ vpu_status graph_layer_bind(const graph_layer_texts *t, arena *a,
         st = config_model_read(t->model, NULL, a, &out->model, err);
         q->model = &out->model;
     }
-    return st ? st : graph_bind(q, a, log, &out->graph, err);
+    if (!st)
+        st = graph_bind(q, a, log, &out->graph, err);
+    if (!st)
+        list_params(t, a, out);
+    return st;
 }

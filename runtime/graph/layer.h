@@ -34,6 +34,10 @@ typedef struct {
     config_model model;
     graph_request request;
     graph *graph;
+    /* "name=value": those given, then, of a single layer of a model, its own.
+     */
+    const char *const *params;
+    uint32_t n_params;
 } graph_layer;
 
 /* The binding files, joined. In the arena. Errors of config_file_read. */

@@ -119,6 +119,32 @@ START_TEST(as_vpu_run)
 }
 END_TEST
 
+/* Against what a plug-in says is right, the parameters included. */
+START_TEST(as_the_plug_in_says)
+{
+    static const char *const tolerance[] = {"ulp=1"};
+    vpu_diff_options o = VPU_DIFF_OPTIONS_INIT;
+    vpu_context *host = api_context("host:build/plugins/grn.so");
+    vpu_graph *g, *h;
+    vpu_operation *op;
+    vpu_diff *d;
+
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    api_ok(vpu_graph_create(&h, host, &api_err));
+    op = add_layer(g, 0);
+    add_layer(h, 0);
+    api_ok(vpu_tensor_fill(vpu_operation_input(op, 0), "random:3", &api_err));
+    o.tolerances = tolerance;
+    o.n_tolerances = 1;
+    api_ok(vpu_diff_create(&d, g, h, &o, &api_err));
+    ck_assert_msg(vpu_diff_equal(d), "%s", vpu_diff_text(d));
+    vpu_diff_free(d);
+    vpu_graph_free(g);
+    vpu_graph_free(h);
+    vpu_context_free(host);
+}
+END_TEST
+
 /* --- layers among others -------------------------------------------------- */
 
 static const char halve[] =
@@ -303,6 +329,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, as_vpu_run, 0, N_LAYERS);
+    tcase_add_test(t, as_the_plug_in_says);
     tcase_add_test(t, layers_and_kernels_in_one_graph);
     tcase_add_test(t, two_layers_side_by_side);
     tcase_add_test(t, layers_that_do_not_fit);
