@@ -120,6 +120,26 @@ def test_two_layers(grn, root, tmp_path):
         vpusim.diff(grn, other, inputs=x, tolerance="close")
 
 
+def test_two_threads_compare_the_same_layers_both_ways(grn, root):
+    import threading
+    other = vpusim.Layer(root / "kernels/grn/layer.xml", "GRN", params={"bias": 1.0})
+    x, equal = np.ones((1, 16, 4, 8), np.float16), []
+
+    def work(a, b):
+        for _ in range(5):
+            equal.append(vpusim.diff(a, b, inputs=x).equal)
+
+    threads = [threading.Thread(target=work, args=pair, daemon=True)
+               for pair in ((grn, other), (other, grn))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert equal == [True] * 10
+    with pytest.raises(vpusim.InvalidError, match="itself"):
+        vpusim.diff(grn, grn, inputs=x)
+
+
 def test_two_graphs(context, new_scaling):
     a, b = new_scaling(context), new_scaling(context, f=2.0)
     made = vpusim.diff(a.graph, b.graph)

@@ -169,6 +169,23 @@ def test_recent_graphs_of_kernels():
     assert len(k._recent) == RECENT
 
 
+def test_numbers_of_kernels_are_not_mixed_up():
+    k = vpusim.kernel("__kernel void k(__global float *y, float f, int n) { y[0] = f; y[1] = n; }")
+    assert not np.signbit(k(vpusim.out(2, "f32"), 0.0, 1, global_size=1).output[0])
+    assert np.signbit(k(vpusim.out(2, "f32"), -0.0, 1, global_size=1).output[0])
+    with pytest.raises(vpusim.MismatchError, match="int"):
+        k(vpusim.out(2, "f32"), 0.0, 1.0, global_size=1)
+    with pytest.raises(TypeError, match="takes a number, not ndarray"):
+        k(vpusim.out(2, "f32"), 0.0, np.zeros(1), global_size=1)
+
+
+def test_settings_of_the_machine(root):
+    x = np.zeros((1, 16, 4, 8), np.float16)
+    cycles = [vpusim.Layer(root / "kernels/grn/layer.xml", "GRN", params={"bias": 1.0},
+                           settings={"ddr_load_stall": n}).run(x).cycles for n in (100, 900)]
+    assert cycles[0] < cycles[1]
+
+
 def test_kernels_in_a_context(context):
     k = vpusim.kernel("__kernel void k(__global int *y) { y[get_global_id(0)] = N; }",
                       context=context, build_options=["-DN=9"])

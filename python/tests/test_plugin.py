@@ -45,6 +45,15 @@ def test_cases_fail_with_readable_texts(pytester, root):
             assert f.read(4) == b"\x89PNG"
 
 
+def test_other_tests_run_without_the_library(pytester, monkeypatch):
+    monkeypatch.setenv("VPUSIM_LIBRARY", "/nowhere.so")
+    pytester.makepyfile("def test_other(): pass\n\ndef test_ours(vpu_case): pass\n")
+    plugin = [] if is_installed() else ["-p", "_vpusim_pytest"]
+    done = pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1, errors=1)
+    done.stdout.fnmatch_lines(["*nowhere.so*"])
+
+
 def is_installed():
     from importlib.metadata import PackageNotFoundError, distribution
     try:

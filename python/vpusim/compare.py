@@ -1,9 +1,10 @@
 """Comparing: a layer with a function of numpy, or with another layer."""
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -239,6 +240,14 @@ class Diff(Object):
         return f"<vpusim.Diff {'equal' if self.equal else self.summary}>"
 
 
+@contextlib.contextmanager
+def _both(a: Handle, b: Handle) -> Iterator[None]:
+    """Two guards, in an order in which no two threads wait for each other."""
+    first, second = sorted((a.guard, b.guard), key=id)
+    with first, second:
+        yield
+
+
 def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
                 outputs_only: bool = False, heat_map: Any = None) -> Diff:
     """Compares two graphs with the inputs of the first."""
@@ -246,10 +255,11 @@ def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
     options, keep = _options.fill("vpu_diff_options", tolerances=tolerances or None,
                                   outputs_only=outputs_only, heat_map=heat_map)
     a, b = graph._use(), reference._use()
+    if a is b:
+        raise InvalidError("a graph cannot be compared with itself: make another one")
     out = ffi.new("vpu_diff **")
-    first, second = sorted((a.guard, b.guard), key=id)  # so that no two wait for each other
-    with first:
-        call(second, lib.vpu_diff_create, out, a.pointer, b.pointer, options)
+    with _both(a, b):
+        call(a.guard, lib.vpu_diff_create, out, a.pointer, b.pointer, options)
     del keep
     graph._sink.drain()
     reference._sink.drain()
@@ -271,7 +281,7 @@ def _against_layer(layer: Layer, reference: Layer, inputs: List[Any], tolerance:
                    options: Dict[str, Any]) -> Diff:
     a, b = layer.prepare(*inputs), reference.prepare(*inputs)
     values = a.take(inputs)
-    with a.graph._use().guard:
+    with _both(a.graph._use(), b.graph._use()):
         a.write(values)
         return diff_graphs(a.graph, b.graph, tolerance=tolerance, **options)
 

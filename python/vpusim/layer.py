@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import numbers
 import threading
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -289,6 +290,9 @@ class Function(_Callable):
     def _describe(self, argument: Argument, value: Any) -> Any:
         """What of an argument decides about the graph."""
         if argument.space not in (Space.GLOBAL, Space.CONSTANT):
+            if not isinstance(value, numbers.Real):
+                raise TypeError(f"argument {argument.name} ({argument.type}) takes a number, not "
+                                f"{type(value).__name__}")
             return value
         if isinstance(value, out):
             return "out", value.shape, value.dtype
@@ -321,7 +325,9 @@ class Function(_Callable):
         launch = {"global_size": _frozen(global_size), "local_size": _frozen(local_size),
                   "max_shaves": max_shaves}
         described = [self._describe(a, v) for a, v in zip(known, arguments)]
-        prepared = self._recent.get((tuple(described), tuple(launch.values())),
+        # As texts: 0.0 is not -0.0, and 1 is not 1.0.
+        key = tuple(d if isinstance(d, tuple) else (type(d), repr(d)) for d in described)
+        prepared = self._recent.get((key, tuple(launch.values())),
                                     lambda: self._make(described, launch))
         return prepared, [v for d, v in zip(described, arguments)
                           if isinstance(d, tuple) and d[0] == "in"]

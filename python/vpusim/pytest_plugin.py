@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, Callable, List, Optional
 
 import pytest
+from _vpusim_pytest import vpu_case
+
+__all__ = ["make_case", "vpu_case"]
 
 
 def _check(layer: Any, inputs: Any, reference: Optional[Callable[..., Any]], tolerance: Any,
@@ -39,9 +42,8 @@ def _keep_picture(result: Any, path: Path) -> str:
         return f"timeline: none: {error}"
 
 
-@pytest.fixture
-def vpu_case(tmp_path: Path) -> Callable[..., Any]:
-    """A function that runs a layer and fails the test where it is wrong or too slow.
+def make_case(tmp_path: Path) -> Callable[..., Any]:
+    """What the fixture gives: a function that runs a layer and fails the test where it is wrong or too slow.
 
     `layer` is a `vpusim.Layer` or a binding file, then with the keywords of Layer. Without a
     reference only the cycles are looked at. It returns the result.
