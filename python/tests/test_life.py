@@ -367,3 +367,48 @@ def test_graphs_come_and_go(new_scaling):
         new_scaling(context).graph.run()
     gc.collect()
     assert resident() - before < 4 << 20
+
+
+STORM = """
+import os, random, signal, sys, threading, time
+sys.path.insert(0, {tests!r})
+import conftest, vpusim, vpusim._run
+if {worker}:
+    vpusim._run.SHORT = -1
+graph = conftest.Scaling(vpusim.Context(threads=1)).graph
+sent = caught = 0
+others = []
+
+def kill():
+    global sent
+    for _ in range(100):
+        time.sleep(0.002 + random.random() * 0.02)
+        sent += 1
+        os.kill(os.getpid(), signal.SIGINT)
+
+thread = threading.Thread(target=kill)
+thread.start()
+while True:
+    try:
+        while thread.is_alive():
+            try:
+                graph.run()
+            except Exception as error:
+                others.append(error)
+        break
+    except KeyboardInterrupt:
+        caught += 1
+graph.run()
+print(sent, caught, others, signal.set_wakeup_fd(-1))
+"""
+
+
+@pytest.mark.parametrize("worker", [False, True])
+def test_a_storm_of_ctrl_c(worker):
+    """None is lost while short runs follow one another, none ends a run that it does not hit."""
+    code = STORM.format(tests=os.path.dirname(__file__), worker=worker)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    sent, caught, others, fd = done.stdout.split()
+    # Two that come together are one.
+    assert int(sent) == 100 and int(caught) >= 80 and (others, fd) == ("[]", "-1")

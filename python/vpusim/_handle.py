@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import os
 import threading
+import time
 import weakref
 from typing import Any, Callable, Deque, Optional, Tuple, TypeVar
 
@@ -85,9 +86,25 @@ class Handle:
         weakref.finalize(self, _free, function, pointer, guard, keep)
 
 
+#: When a Ctrl-C came while an object was freed, where Python drops exceptions.
+late_interrupts: Deque[float] = collections.deque()
+
+
+def raise_late_interrupt() -> None:
+    """Raises a KeyboardInterrupt that was dropped just now: in a loop of short runs every one
+    must end the loop."""
+    came = late_interrupts.popleft()
+    late_interrupts.clear()
+    if time.monotonic() - came < 1:
+        raise KeyboardInterrupt
+
+
 def _free(function: Callable[[Any], None], pointer: Any, guard: Guard, keep: Any) -> None:
     del keep  # callbacks may come until the object is gone
-    guard.free(function, pointer)
+    try:
+        guard.free(function, pointer)
+    except KeyboardInterrupt:
+        late_interrupts.append(time.monotonic())
 
 
 Self = TypeVar("Self", bound="Object")

@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any, Callable, Optional
 
-from ._handle import Guard
+from ._handle import Guard, late_interrupts, raise_late_interrupt
 
 PAUSE = 0.05  # seconds between two attempts to cancel
 SHORT = 0.002  # seconds of a run that is not worth a worker
@@ -127,8 +127,12 @@ class _Watcher:
                 except OSError:
                     pass
             cancel = self.cancel
-            while signal.SIGINT in numbers and cancel and self._cancel(cancel):
-                time.sleep(PAUSE)  # perhaps it came before the run had begun
+            while signal.SIGINT in numbers and cancel:
+                # First a pause: the signal may have come at the end of the run before, which got
+                # it then, and this is one of many short ones.
+                time.sleep(PAUSE)
+                if not self._cancel(cancel):
+                    break
 
     def _cancel(self, cancel: Callable[[], None]) -> bool:
         """Cancels the run; whether it was still that one."""
@@ -215,6 +219,8 @@ def interruptible(pace: Pace, guard: Guard, work: Callable[[], Any],
     if threading.current_thread() is not threading.main_thread():
         with guard:
             return work()
+    if late_interrupts:
+        raise_late_interrupt()
     begin = time.perf_counter()
     here = (pace.is_short and signal.getsignal(signal.SIGINT) is signal.default_int_handler
             and (_watcher is None or _watcher.cancel is None) and guard.acquire(blocking=False))
