@@ -21,6 +21,7 @@
 #   make fuzz       every reader of bytes from outside, for FUZZ_SECONDS each
 #   make mutate     MUTANTS small changes of the program: do the tests notice?
 #   make bench      figures against Oclgrind and PoCL, build/bench.json
+#   make bench-library  what the library adds to a launch, contexts in THREADS threads
 #   make bench-cache  what each fast way of the cache model gains
 #   make fidelity   published ratios beside ours, build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
@@ -189,7 +190,7 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
-$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c,\
+$(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c %/library.c,\
             $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
@@ -200,6 +201,9 @@ $(FUZZ) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.
 $(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# The library's.
+$(OUT)/tests/bench/library: $(OUT)/tests/bench/library.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # An OpenCL host program that our own library has no part in.
 $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
@@ -290,6 +294,9 @@ bench: deps
 	@$(MAKE) --no-print-directory run-bench
 run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 	@scripts/bench build/vpu
+
+bench-library: all $(OUT)/tests/bench/library # THREADS contexts side by side
+	@$(OUT)/tests/bench/library $${THREADS:-2}
 
 bench-cache: all $(BENCH)
 	@$(BENCH) --ways build/vpu
@@ -396,5 +403,6 @@ docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
 .PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
-.PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-cache headers \
-        layers prefixes citations python-cdef python check-python run-check-python docs docs-check check-extending lint format tidy install clean FORCE
+.PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
+        layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE
+.PHONY: python python-cdef check-python run-check-python

@@ -365,3 +365,53 @@ def test_what_cannot_be_shared(scaling):
         with pytest.raises(vpusim.MismatchError, match=words):
             tensor.share(array)
     scaling.x.share(frozen)
+
+
+def test_layers_and_kernels_in_one_graph(context, root):
+    halve = vpusim.Program(context, """__kernel void halve(__global const half *x, __global half *y)
+        { int i = get_global_id(0); y[i] = x[i] * 0.5h; }""").kernel()
+    graph, shape = vpusim.Graph(context), (1, 16, 4, 8)
+    x, v, y = graph.input(shape), graph.virtual(shape), graph.output(shape)
+    graph.launch(halve, global_size=512, x=x, y=v)
+    path = root / "kernels/grn/layer.xml"
+    layer = graph.layer(path, "GRN", inputs=[v], output=y, params={"bias": 1.0}, name="norm")
+    assert layer.name == "norm" and [t.name for t in layer.outputs] == [y.name]
+    with pytest.raises(vpusim.InvalidError, match="layer"):
+        layer.set(bias=1.0)
+    graph.finalize()
+    given = np.random.default_rng(3).standard_normal(shape).astype(np.float16)
+    x.write(given)
+    graph.run()
+    apart = vpusim.Layer(path, "GRN", params={"bias": 1.0}).run(given / np.float16(2))
+    np.testing.assert_array_equal(y.read(), apart.output)
+    with pytest.raises(vpusim.InvalidError, match="finalized"):
+        graph.launch(halve)
+
+
+def test_tensors_of_closed_graphs_are_refused(context, scaling):
+    other = vpusim.Graph(context)
+    foreign = other.input(64, "f32")
+    with pytest.raises(vpusim.InvalidError, match="graph"):
+        scaling.graph.add("relu", foreign)
+    other.close()
+    graph = vpusim.Graph(context)
+    for use in (lambda: graph.add("relu", foreign), lambda: graph.view(foreign, (0,), (1,)),
+                lambda: graph.layer("none.xml", inputs=[foreign]),
+                lambda: graph.layer("none.xml", output=foreign),
+                lambda: graph.add("relu", graph.input(64, "f32"), outputs=[foreign]),
+                lambda: foreign.read(), lambda: foreign.share(None), lambda: foreign.parent):
+        with pytest.raises(vpusim.ClosedError):
+            use()
+
+
+def test_plans_come_with_finalize(context):
+    with pytest.raises(vpusim.InvalidError, match="finalize"):
+        vpusim.Graph(context).memory_text
+
+
+def test_objects_show_themselves(context, scaling):
+    assert repr(scaling.x) == "<vpusim.Tensor input x 64 float32>"
+    assert repr(scaling.operation) == "<vpusim.Operation scale>"
+    assert repr(context) == "<vpusim.Context sim>"
+    assert scaling.graph.can & vpusim.Capability.TRACE
+    assert repr(scaling.graph.run().counters).startswith("<vpusim.Counters ")

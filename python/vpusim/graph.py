@@ -179,9 +179,11 @@ class Operation:
 
     def _set(self, name: str, value: Any) -> None:
         argument = self._argument(name)
+        owner = value.graph._use() if isinstance(value, Tensor) else None
         function, value = _setter(argument, name, value)
         handle = self.graph._use()
         call(handle.guard, function, self._pointer, _options.encode(name, "argument"), value)
+        del owner  # until now
 
     def _bound(self, function: Any) -> List[Tensor]:
         handle = self.graph._use()
@@ -210,7 +212,6 @@ class Operation:
 def _setter(argument: Optional[Argument], name: str, value: Any) -> Tuple[Any, Any]:
     """The function of the library for a value, and the value for it."""
     if isinstance(value, Tensor):
-        value.graph._use()
         return lib.vpu_operation_set_tensor, value._pointer
     if argument and argument.space == Space.LOCAL:
         return lib.vpu_operation_set_local, operator.index(value)
@@ -311,7 +312,8 @@ class Graph(Object):
                                       start=(list(start) + pad)[:MAX_RANK],
                                       dims=(_dims(shape) + pad)[:MAX_RANK])
         handle, out = self._use(), ffi.new("vpu_tensor **")
-        call(handle.guard, lib.vpu_graph_view, handle.pointer, parent._pointer, options, out)
+        call(handle.guard, lib.vpu_graph_view, handle.pointer, _pointers([parent], keep)[0],
+             options, out)
         del keep
         return Tensor(self, out[0])
 
@@ -373,10 +375,9 @@ class Graph(Object):
             options["shapes"] = {k: shape_text(v) for k, v in options["shapes"].items()}
         made, keep = _options.fill("vpu_layer_options", bindings=bindings, layer=layer, **options)
         if inputs:
-            pointers = ffi.new("vpu_tensor *[]", [t._pointer for t in inputs])
-            made.inputs, made.n_inputs = pointers, len(inputs)
+            made.inputs, made.n_inputs = _pointers(inputs, keep), len(inputs)
         if output is not None:
-            made.output = output._pointer
+            made.output = _pointers([output], keep)[0]
         handle = self._use()
         out = ffi.new("vpu_operation **")
         call(handle.guard, lib.vpu_graph_add_layer, handle.pointer, made, out)
@@ -391,12 +392,10 @@ class Graph(Object):
         name. Outputs that are not given are new tensors of the role."""
         role = Role[output_role.upper()] if isinstance(output_role, str) else output_role
         made, keep = _options.fill("vpu_add_options", name=name, output_role=int(role))
-        lists = [ffi.new("vpu_tensor *[]", [t._pointer if t else ffi.NULL for t in tensors])
-                 for tensors in (inputs, outputs)]
         if inputs:
-            made.inputs, made.n_inputs = lists[0], len(inputs)
+            made.inputs, made.n_inputs = _pointers(inputs, keep), len(inputs)
         if outputs:
-            made.outputs, made.n_outputs = lists[1], len(outputs)
+            made.outputs, made.n_outputs = _pointers(outputs, keep), len(outputs)
         made.values, made.n_values = _values(values, keep), len(values)
         handle, out = self._use(), ffi.new("vpu_operation **")
         call(handle.guard, lib.vpu_graph_add, handle.pointer, _options.encode(kind, "kind"), made,
@@ -505,6 +504,14 @@ class Graph(Object):
     def can(self) -> Capability:
         """What the backend can."""
         return self.context.capabilities
+
+
+def _pointers(tensors: Sequence[Optional[Tensor]], keep: List[Any]) -> Any:
+    """An array of tensors for a call, in which none of their graphs goes."""
+    keep += [t.graph._use() for t in tensors if t is not None]
+    keep.append(ffi.new("vpu_tensor *[]",
+                        [ffi.NULL if t is None else t._pointer for t in tensors]))
+    return keep[-1]
 
 
 def _values(values: Mapping[str, Any], keep: List[Any]) -> Any:

@@ -41,6 +41,7 @@ static void sim_close(void *self)
     check_close(b->checker);
     memory_destroy(b->mem);
     exec_threads_destroy(b->threads);
+    exec_scratch_free(&b->scratch);
     arena_destroy(b->arena);
 }
 

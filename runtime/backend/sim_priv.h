@@ -32,6 +32,7 @@ typedef struct {
     uint32_t *addresses;    /* of the graph's buffers */
     check_session *checker; /* NULL = none */
     exec_threads *threads;  /* NULL = each launch has its own */
+    exec_scratch scratch;
     backend_sim_stage *stages;
     uint64_t clock; /* cycles so far */
     /* What looks at the next runs. */

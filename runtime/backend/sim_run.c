@@ -165,6 +165,7 @@ static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
                          .values = s->values,
                          .how = cfg->how,
                          .threads = b->threads,
+                         .scratch = &b->scratch,
                          .start_cycle = b->clock,
                          .log = cfg->log,
                          .first = b->first,

@@ -17,6 +17,7 @@
 #include "sim/compiler/kernel.h"
 #include "sim/exec/memory.h"
 #include "sim/exec/observe.h"
+#include "sim/exec/scratch.h"
 #include "sim/exec/threads.h"
 #include "sim/machine/engine.h"
 
@@ -99,6 +100,7 @@ typedef struct {
     /* Its host threads, not used by another launch meanwhile; NULL: made for
      * this one. */
     exec_threads *threads;
+    exec_scratch *scratch; /* likewise: its memory; NULL: taken for this one */
     /* Not NULL: these n_list groups alone, in this order, split over the SHAVEs
      * as if they were all. */
     const uint64_t *list;

@@ -301,6 +301,7 @@ typedef struct {
     const cmx_guard *guards;
     uint32_t n_guards;
     uint32_t const_base;
+    exec_scratch own, *scratch; /* the launch's, or own */
     arena *a;
 } setting;
 
@@ -311,7 +312,8 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     const exec_launch *l = r->launch;
     vpu_status st;
 
-    x->a = arena_create(0);
+    x->scratch = l->scratch ? l->scratch : &x->own;
+    x->a = exec_scratch_arena(x->scratch);
     r->threads = l->threads ? l->threads : exec_threads_create();
     r->prints = l->print ? print_log_create() : NULL;
     st = find_codes(r, x->a, err);
@@ -337,7 +339,8 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
         set_up_shave(r, i, &x->c, x->const_base, x->result->n_groups, x->a);
         r->shaves[i].guards = x->guards;
         r->shaves[i].n_guards = x->n_guards;
-        st = mach_cache_create(r->desc, r->n_shaves, &r->shaves[i].cache, err);
+        st = exec_scratch_cache(x->scratch, i, r->desc, r->n_shaves,
+                                &r->shaves[i].cache, err);
         if (st)
             break;
         mach_cache_set_places(r->shaves[i].cache, memory_places(r->mem));
@@ -353,15 +356,15 @@ static void tear_down(setting *x)
 {
     rounds_launch *r = &x->r;
 
-    for (uint32_t i = 0; i < r->n_shaves && r->shaves; i++) {
-        mach_cache_destroy(r->shaves[i].cache);
+    for (uint32_t i = 0; i < r->n_shaves && r->shaves; i++)
         str_free(&r->shaves[i].printed);
-    }
     if (!r->launch->threads)
         exec_threads_destroy(r->threads);
     print_log_destroy(r->prints);
     profile_free(r->profile);
-    arena_destroy(x->a);
+    exec_scratch_free(&x->own);
+    if (x->scratch)
+        exec_scratch_give_back(x->scratch);
 }
 
 vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,

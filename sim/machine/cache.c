@@ -36,16 +36,23 @@ static void fill_empty(uint32_t *ways, size_t n)
         ways[i] = EMPTY;
 }
 
+/* A level that has ways of that number keeps their memory. */
 static bool level_init(cache_level *v, uint64_t bytes, uint64_t line,
                        uint64_t ways)
 {
     uint32_t n_sets = UINT32_C(1) << mach_log2(bytes / (line * ways));
     size_t n = (size_t)n_sets * ways;
 
+    if (v->ways && ((size_t)v->set_mask + 1) * v->n_ways != n) {
+        free(v->ways);
+        v->ways = NULL;
+    }
+
     v->n_ways = (uint32_t)ways;
     v->set_mask = n_sets - 1;
     v->line_shift = mach_log2(line);
-    v->ways = malloc(n * sizeof *v->ways);
+    if (!v->ways)
+        v->ways = malloc(n * sizeof *v->ways);
     if (v->ways)
         fill_empty(v->ways, n);
     return v->ways;
@@ -67,24 +74,45 @@ static void forget(mach_cache *c)
     fill_empty(c->l2.ways, ((size_t)c->l2.set_mask + 1) * c->l2.n_ways);
 }
 
+/* As new, but for memory that it has. */
+static void clear(mach_cache *c)
+{
+    const mach_cache old = {.l1 = c->l1,
+                            .l2 = c->l2,
+                            .misses = c->misses,
+                            .cap_misses = c->cap_misses};
+
+    /* Of `repeat`, most of it, only what is used. */
+    memcpy(c, &old, offsetof(mach_cache, repeat));
+    c->repeat.state = REPEAT_NONE;
+}
+
 vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
                              mach_cache **out, vpu_error *err)
 {
+    *out = NULL;
+    return mach_cache_renew(desc, n_sharing, out, err);
+}
+
+vpu_status mach_cache_renew(const mach_desc *desc, uint32_t n_sharing,
+                            mach_cache **out, vpu_error *err)
+{
     uint64_t share = desc->l2_bytes;
-    mach_cache *c;
+    mach_cache *c = *out;
 
     *out = NULL;
-    if (!n_sharing || n_sharing > desc->num_shaves)
+    if (!n_sharing || n_sharing > desc->num_shaves) {
+        mach_cache_destroy(c);
         return err_set(err, VPU_ERR_INVALID,
                        "%u SHAVEs cannot share the L2 cache of %llu", n_sharing,
                        (unsigned long long)desc->num_shaves);
+    }
     if (desc->l2_partition)
         share /= n_sharing;
-    c = malloc(sizeof *c);
-    if (c) { /* of `repeat`, most of it, only what is used */
+    if (!c && (c = malloc(sizeof *c)))
         memset(c, 0, offsetof(mach_cache, repeat));
-        c->repeat.state = REPEAT_NONE;
-    }
+    if (c)
+        clear(c);
     if (!c ||
         !level_init(&c->l1, desc->l1d_bytes, desc->l1d_line, desc->l1d_ways) ||
         !level_init(&c->l2, share, desc->l2_line, desc->l2_ways)) {

@@ -21,6 +21,10 @@ typedef struct mach_cache mach_cache;
 /* n_sharing: SHAVEs taking part in the launch, between which L2 is split. */
 vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
                              mach_cache **out, vpu_error *err);
+/* Likewise, in the memory of *out, which may be NULL: cold, and as new in all
+ * other ways. On an error *out is destroyed and NULL. */
+vpu_status mach_cache_renew(const mach_desc *desc, uint32_t n_sharing,
+                            mach_cache **out, vpu_error *err);
 /* From now on look the places of addresses up instead of these themselves; the
  * table is borrowed. */
 void mach_cache_set_places(mach_cache *c, mach_places places);
