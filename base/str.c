@@ -107,6 +107,31 @@ void str_puts_xml(str *s, const char *text)
     }
 }
 
+void str_puts_markup(str *s, const char *text)
+{
+    str clean = {0};
+
+    str_puts_xml(&clean, text);
+    for (size_t i = 0; i < clean.n; i++)
+        switch (clean.data[i]) {
+        case '&':
+            str_puts(s, "&amp;");
+            break;
+        case '<':
+            str_puts(s, "&lt;");
+            break;
+        case '>':
+            str_puts(s, "&gt;");
+            break;
+        case '"':
+            str_puts(s, "&quot;");
+            break;
+        default:
+            str_add(s, &clean.data[i], 1);
+        }
+    str_free(&clean);
+}
+
 /* As xml_char, without what terminals take for commands: 80 to 9f are, too. */
 static size_t shown_char(const unsigned char *p)
 {

@@ -26,6 +26,9 @@ void str_add_shown(str *s, const char *bytes, size_t n);
 /* Append text as far as XML 1.0 can hold it: control characters and what is not
  * UTF-8 become '?', byte by byte. Markup stays for whoever writes the XML. */
 void str_puts_xml(str *s, const char *text);
+/* The same with references for markup, for elements and for attributes between
+ * double quotes. */
+void str_puts_markup(str *s, const char *text);
 
 /* Whole-string number parsing, C locale whatever the process uses. False when
  * the text is not exactly a number or does not fit; *out then is unchanged. */

@@ -68,7 +68,6 @@ static void svg_text(cv_canvas *c, double x, double y, cv_font font,
         [CV_BOLD] = " font-weight=\"bold\"",
         [CV_TITLE] = " font-weight=\"bold\"",
         [CV_MONO] = " font-family=\"DejaVu Sans Mono,monospace\""};
-    str safe = {0};
 
     str_puts(c->out, "<text");
     number(c->out, "x", x);
@@ -78,18 +77,9 @@ static void svg_text(cv_canvas *c, double x, double y, cv_font font,
     number(c->out, "textLength", cv_text_width(c, font, text));
     str_puts(c->out, styles[font] ? styles[font] : "");
     paint(c->out, "fill", color);
-    str_puts_xml(&safe, text);
     str_puts(c->out, ">");
-    for (const char *p = str_text(&safe); *p; p++) {
-        if (*p == '&')
-            str_puts(c->out, "&amp;");
-        else if (*p == '<')
-            str_puts(c->out, "&lt;");
-        else
-            str_add(c->out, p, 1);
-    }
+    str_puts_markup(c->out, text);
     str_puts(c->out, "</text>\n");
-    str_free(&safe);
 }
 
 static void svg_clip(cv_canvas *c, cv_box at)

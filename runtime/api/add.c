@@ -546,7 +546,6 @@ vpu_status vpu_graph_add(vpu_graph *self, const char *kind,
 {
     vpu_add_options o;
     adding x = {.g = self, .o = &o};
-    api_mark mark;
     vpu_status st = api_need(out, "out", err);
 
     if (st)
@@ -570,11 +569,8 @@ vpu_status vpu_graph_add(vpu_graph *self, const char *kind,
     x.k = api_kind_find(self->context, kind);
     if (!x.k)
         return no_kind(self->context, kind, err);
-    mark = api_graph_mark(self);
-    st = oom_guard(add, &x, err);
-    if (st)
-        api_graph_back_to(self, &mark);
-    else
+    st = api_graph_change(self, add, &x, err);
+    if (!st)
         *out = x.made;
     return st;
 }

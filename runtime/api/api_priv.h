@@ -185,6 +185,15 @@ void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
 void api_operation_reads(vpu_operation *op, vpu_tensor *t);
 void api_operation_writes(vpu_operation *op, vpu_tensor *t);
 graph_launch *api_graph_add_launch(vpu_graph *g);
+/* work(user, err) under oom_guard; after an error the graph is as it was. */
+vpu_status api_graph_change(vpu_graph *g,
+                            vpu_status (*work)(void *user, vpu_error *err),
+                            void *user, vpu_error *err);
+/* One more of the layers and types that reports name. */
+void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
+void api_operation_reads(vpu_operation *op, vpu_tensor *t);
+void api_operation_writes(vpu_operation *op, vpu_tensor *t);
+graph_launch *api_graph_add_launch(vpu_graph *g);
 /* How far the graph has grown, and back there, when what was added in several
  * steps does not become whole. */
 typedef struct {

@@ -138,25 +138,36 @@ vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
     return op;
 }
 
-api_mark api_graph_mark(const vpu_graph *g)
+/* How far a graph has grown. */
+typedef struct {
+    size_t n_tensors, n_programs, n_params;
+    uint32_t n_buffers, n_launches, n_operations, n_views;
+    vpu_tensor *views;
+    vpu_operation **last_operation;
+    const char *layer, *type;
+} graph_mark;
+
+static graph_mark mark_of(const vpu_graph *g)
 {
-    return (api_mark){.n_tensors = g->n_tensors,
-                      .n_programs = g->n_programs,
-                      .n_buffers = g->g.n_buffers,
-                      .n_launches = g->g.n_launches,
-                      .n_operations = g->n_operations,
-                      .n_views = g->n_views,
-                      .views = g->views,
-                      .last_operation = g->last_operation,
-                      .layer = g->g.layer,
-                      .type = g->g.type};
+    return (graph_mark){.n_tensors = g->n_tensors,
+                        .n_programs = g->n_programs,
+                        .n_params = g->n_params,
+                        .n_buffers = g->g.n_buffers,
+                        .n_launches = g->g.n_launches,
+                        .n_operations = g->n_operations,
+                        .n_views = g->n_views,
+                        .views = g->views,
+                        .last_operation = g->last_operation,
+                        .layer = g->g.layer,
+                        .type = g->g.type};
 }
 
-void api_graph_back_to(vpu_graph *g, const api_mark *m)
+static void go_back_to(vpu_graph *g, const graph_mark *m)
 {
     for (size_t i = m->n_programs; i < g->n_programs; i++)
         vpu_program_free(g->programs[i]);
     g->n_tensors = m->n_tensors;
+    g->n_params = m->n_params;
     g->n_programs = m->n_programs;
     g->g.n_buffers = m->n_buffers;
     g->g.n_launches = m->n_launches;
@@ -167,6 +178,18 @@ void api_graph_back_to(vpu_graph *g, const api_mark *m)
     *g->last_operation = NULL;
     g->g.layer = m->layer;
     g->g.type = m->type;
+}
+
+vpu_status api_graph_change(vpu_graph *g,
+                            vpu_status (*work)(void *user, vpu_error *err),
+                            void *user, vpu_error *err)
+{
+    const graph_mark before = mark_of(g);
+    vpu_status st = oom_guard(work, user, err);
+
+    if (st)
+        go_back_to(g, &before);
+    return st;
 }
 
 void api_graph_describe(vpu_graph *g, const char *layer, const char *type)
@@ -247,7 +270,7 @@ vpu_status vpu_graph_begin(vpu_graph *self, const char *name,
     if (!st)
         st = api_graph_needs_open(self, err);
     if (!st)
-        st = oom_guard(begin, &b, err);
+        st = api_graph_change(self, begin, &b, err);
     if (!st)
         *out = self->begun = b.made;
     return st;
@@ -312,7 +335,9 @@ typedef struct {
 
 static uint64_t bytes_of(const graph_arg *x, const graph_buffer *b)
 {
-    return x->bytes ? x->bytes : b->bytes - x->offset;
+    return x->bytes   ? x->bytes
+           : x->items ? b->bytes / x->items
+                      : b->bytes - x->offset;
 }
 
 static bool is_written(const flow *f, const graph_arg *x)

@@ -271,7 +271,7 @@ vpu_status vpu_graph_add_layer(vpu_graph *self,
     if (!st)
         st = check_lists(self, &o, err);
     if (!st)
-        st = oom_guard(add_layer, &x, err);
+        st = api_graph_change(self, add_layer, &x, err);
     if (!st)
         *out = x.made;
     return st;

@@ -176,7 +176,7 @@ vpu_status vpu_graph_add_kernel(vpu_graph *self, const vpu_kernel *kernel,
     if (!st)
         st = choose_sizes(kernel, &o, m.global, m.local, err);
     if (!st)
-        st = oom_guard(make_operation, &m, err);
+        st = api_graph_change(self, make_operation, &m, err);
     if (!st)
         *out = m.made;
     return st;
@@ -304,15 +304,15 @@ static vpu_status bind_tensor(void *user, vpu_error *err)
                    b->t->role != VPU_ROLE_CONSTANT;
 
     (void)err;
+    if (written)
+        api_operation_writes(x->op, b->t);
+    else
+        api_operation_reads(x->op, b->t);
     set(x, (graph_arg){.kind = GRAPH_ARG_BUFFER,
                        .buffer = b->t->buffer,
                        .offset = (uint32_t)b->t->offset,
                        .bytes = b->t->parent ? (uint32_t)b->t->bytes : 0,
                        .written = written});
-    if (written)
-        api_operation_writes(x->op, b->t);
-    else
-        api_operation_reads(x->op, b->t);
     return VPU_OK;
 }
 

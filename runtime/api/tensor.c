@@ -191,7 +191,7 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
     if (!st)
         st = check_role(&o, err);
     if (!st)
-        st = oom_guard(make_tensor, &m, err);
+        st = api_graph_change(self, make_tensor, &m, err);
     if (!st)
         *out = m.made;
     return st;
@@ -295,7 +295,7 @@ vpu_status vpu_graph_view(vpu_graph *self, vpu_tensor *parent,
     if (!st)
         st = check_view(parent, &o, err);
     if (!st)
-        st = oom_guard(make_view, &v, err);
+        st = api_graph_change(self, make_view, &v, err);
     if (!st)
         *out = v.made;
     return st;

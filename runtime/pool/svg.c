@@ -62,29 +62,6 @@ static void number(str *out, const char *name, unsigned hundredths)
                hundredths % 100);
 }
 
-/* Text of an element: XML 1.0 characters, markup as references. */
-static void escaped(str *out, const char *text)
-{
-    str clean = {0};
-
-    str_puts_xml(&clean, text);
-    for (size_t i = 0; i < clean.n; i++)
-        switch (clean.data[i]) {
-        case '&':
-            str_puts(out, "&amp;");
-            break;
-        case '<':
-            str_puts(out, "&lt;");
-            break;
-        case '>':
-            str_puts(out, "&gt;");
-            break;
-        default:
-            str_add(out, &clean.data[i], 1);
-        }
-    str_free(&clean);
-}
-
 /* From the bottom of the plane. */
 static unsigned height_of(const picture *p, uint64_t address)
 {
@@ -111,7 +88,7 @@ static void rectangle(const picture *p, size_t i, str *name)
     number(p->out, "height", high - low);
     str_printf(p->out, " fill=\"%s\"><title>", colours[i % N_COLOURS]);
     pool_name_of(p->names, i, name);
-    escaped(p->out, str_text(name));
+    str_puts_markup(p->out, str_text(name));
     str_printf(p->out,
                ": %" PRIu64 " bytes at %" PRIu64 ", steps %u-%u"
                "</title></rect>\n",

@@ -325,24 +325,6 @@ void port_put_sources(const port_state *p, const char *arguments,
 
 /* --- the binding --------------------------------------------------------- */
 
-static void put_escaped(str *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            str_puts(out, "&amp;");
-            break;
-        case '<':
-            str_puts(out, "&lt;");
-            break;
-        case '"':
-            str_puts(out, "&quot;");
-            break;
-        default:
-            str_add(out, text, 1);
-        }
-}
-
 static const char *format_name(const port_tensor *t)
 {
     if (t->desc.rank == 4)
@@ -385,7 +367,7 @@ static void put_scalars(const port_state *p, str *out)
         if (s->port >= 0)
             str_printf(out, "port-index=\"%d\" ", (int)s->port);
         str_puts(out, "source=\"");
-        put_escaped(out, s->source);
+        str_puts_markup(out, s->source);
         str_puts(out, "\"/>\n");
     }
 }
@@ -394,9 +376,9 @@ void port_put_binding(const port_state *p, const port_sizes *sizes,
                       const char *file, str *out)
 {
     str_puts(out, "<CustomLayer name=\"");
-    put_escaped(out, p->job->layer->type);
+    str_puts_markup(out, p->job->layer->type);
     str_puts(out, "\" type=\"MVCL\" version=\"1\">\n    <Kernel entry=\"");
-    put_escaped(out, p->kernel->entry);
+    str_puts_markup(out, p->kernel->entry);
     str_printf(out,
                "\">\n        <Source filename=\"%s\"/>\n        "
                "<Parameters>\n",

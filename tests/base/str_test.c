@@ -46,6 +46,17 @@ START_TEST(what_xml_can_hold)
 }
 END_TEST
 
+START_TEST(markup_is_escaped)
+{
+    str s = {0};
+
+    str_puts(&s, "x ");
+    str_puts_markup(&s, "a<b> & \"c\" \x01 '");
+    ck_assert_str_eq(str_text(&s), "x a&lt;b&gt; &amp; &quot;c&quot; ? '");
+    str_free(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("str");
@@ -54,6 +65,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(t, what_xml_can_hold, 0, sizeof texts / sizeof *texts);
+    tcase_add_test(t, markup_is_escaped);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -145,6 +145,57 @@ START_TEST(as_the_plug_in_says)
 }
 END_TEST
 
+/* Each item of a batch is a launch of its own: this layer sees one item. */
+static const char doubling[] =
+    "<CustomLayer name=\"Double\" type=\"MVCL\" version=\"1\">\n"
+    "  <Kernel entry=\"doubled\"><Source filename=\"d.cl\"/><Parameters>\n"
+    "    <Tensor arg-name=\"x\" type=\"input\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "    <Tensor arg-name=\"y\" type=\"output\" port-index=\"0\" "
+    "format=\"BFYX\"/>\n"
+    "  </Parameters><WorkSizes dim=\"input,0\" global=\"F*Y*X,1,1\" "
+    "local=\"X,1,1\"/></Kernel>\n"
+    "</CustomLayer>\n";
+static const char doubled[] =
+    "__kernel void doubled(__global const half *x, __global half *y)\n"
+    "{ y[get_global_id(0)] = x[get_global_id(0)] + x[get_global_id(0)]; }\n";
+
+START_TEST(a_batch_by_item)
+{
+    enum { COUNT = 3 * 2 * 4 * 8 };
+    const char *xml[] = {file_join(mem, dir, "d.xml")};
+    static const char *const shape[] = {"in0=3x2x4x8"};
+    vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+    const uint16_t *x, *y;
+    vpu_operation *op;
+    vpu_result *r;
+    vpu_graph *g;
+
+    ck_assert_int_eq(file_write(xml[0], doubling, sizeof doubling - 1, NULL),
+                     VPU_OK);
+    ck_assert_int_eq(file_write(file_join(mem, dir, "d.cl"), doubled,
+                                sizeof doubled - 1, NULL),
+                     VPU_OK);
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    o.bindings = xml;
+    o.shapes = shape;
+    o.n_bindings = o.n_shapes = 1;
+    o.batch_by_item = 1;
+    api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_ok(vpu_tensor_fill(vpu_operation_input(op, 0), "random:5", &api_err));
+    api_ok(vpu_graph_run(g, NULL, &r, &api_err));
+    ck_assert_uint_eq(vpu_result_launch_count(r), 3);
+    x = vpu_tensor_data(vpu_operation_input(op, 0));
+    y = vpu_tensor_data(vpu_operation_output(op, 0));
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_float_eq(tensor_f16_to_f32(y[i]),
+                           2 * tensor_f16_to_f32(x[i]));
+    vpu_result_free(r);
+    vpu_graph_free(g);
+}
+END_TEST
+
 /* --- layers among others -------------------------------------------------- */
 
 static const char halve[] =
@@ -330,6 +381,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, as_vpu_run, 0, N_LAYERS);
     tcase_add_test(t, as_the_plug_in_says);
+    tcase_add_test(t, a_batch_by_item);
     tcase_add_test(t, layers_and_kernels_in_one_graph);
     tcase_add_test(t, two_layers_side_by_side);
     tcase_add_test(t, layers_that_do_not_fit);
