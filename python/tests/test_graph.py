@@ -415,3 +415,33 @@ def test_objects_show_themselves(context, scaling):
     assert repr(context) == "<vpusim.Context sim>"
     assert scaling.graph.can & vpusim.Capability.TRACE
     assert repr(scaling.graph.run().counters).startswith("<vpusim.Counters ")
+
+
+def test_kinds_of_ones_own(context):
+    context.register("blend", inputs=["x"], outputs=["y"], global_size="in0_0",
+                     parameters={"n": "in0_0", "f": float, "offset": 0.5, "k": 2},
+                     locals={"tmp": "4 * in0_0"}, local_size="in0_0", shapes=["in0_0"],
+                     source="""__kernel void blend(__global const VPU_IN0 *x, __global VPU_IN0 *y,
+                                                   int n, float f, float offset, int k,
+                                                   __local float *tmp)
+                     {
+                         int i = get_global_id(0);
+                         tmp[get_local_id(0)] = f * x[i] + offset;
+                         y[n - 1 - i] = tmp[get_local_id(0)] * k;
+                     }""")
+    assert "blend" in context.kinds
+    graph = vpusim.Graph(context)
+    x = graph.input(8, "f32")
+    y = graph.add("blend", x, output_role="output", f=3.0).outputs[0]
+    graph.finalize()
+    a = np.arange(8, dtype=np.float32)
+    x.write(a)
+    graph.run()
+    np.testing.assert_array_equal(y.read(), ((3 * a + 0.5) * 2)[::-1])
+    with pytest.raises(vpusim.InvalidError, match="f"):
+        vpusim.Graph(context).add("blend", vpusim.Graph(context).input(8, "f32"))
+    with pytest.raises(TypeError, match="sauce"):
+        context.register("k", inputs=["x"], outputs=["y"], global_size="1", sauce="")
+    for shapes in ([], ["1", "2"], "1"):
+        with pytest.raises(vpusim.InvalidError):
+            context.register("k", inputs=["x"], outputs=["y"], global_size="1", shapes=shapes)

@@ -75,7 +75,8 @@ def fill(struct: str, **values: Any) -> Tuple[Any, List[Any]]:
             items = [ffi.new("char[]", item) for item in _texts(name, value)]
             value = ffi.new("char *[]", items)
             keep += items + [value]
-            setattr(made, "n_" + name, len(items))
+            if "n_" + name in fields:
+                setattr(made, "n_" + name, len(items))
         elif fields[name].type.kind == "primitive":
             value = _number(name, value)
         try:

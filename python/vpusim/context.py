@@ -5,11 +5,11 @@ import collections
 import logging
 import sys
 import warnings
-from typing import Any, Callable, Deque, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import _options
 from ._cdef import Capability, LogLevel
-from ._errors import VpuWarning
+from ._errors import InvalidError, VpuWarning
 from ._handle import Guard, Handle, Object, call
 from ._library import ffi, lib, text
 
@@ -39,6 +39,38 @@ def devices() -> List[Device]:
                 for i in range(lib.vpu_devices_count(out[0]))]
     finally:
         lib.vpu_devices_free(out[0])
+
+
+def _text(value: str, name: str, keep: List[Any]) -> Any:
+    """A text that lives as long as `keep`."""
+    keep.append(ffi.new("char[]", _options.encode(value, name)))
+    return keep[-1]
+
+
+def _parameters(parameters: Mapping[str, Any], keep: List[Any]) -> Any:
+    """Parameters of a kind: a type asks for a value, a number is the default, a text the value."""
+    made = ffi.new("vpu_parameter[]", len(parameters))
+    keep.append(made)
+    for each, (name, value) in zip(made, parameters.items()):
+        each.name = _text(name, "parameters", keep)
+        if isinstance(value, str):
+            each.expression = _text(value, name, keep)
+        elif value not in (int, float):
+            each.is_real, each.optional = isinstance(value, float), 1
+            each.preset = value
+        else:
+            each.is_real = value is float
+    return made
+
+
+def _locals(sizes: Mapping[str, str], keep: List[Any]) -> Any:
+    """Local memory of a kind."""
+    made = ffi.new("vpu_local[]", len(sizes))
+    keep.append(made)
+    for each, (name, size) in zip(made, sizes.items()):
+        each.argument = _text(name, "locals", keep)
+        each.bytes = _text(str(size), name, keep)
+    return made
 
 
 def _print(printed: str) -> None:
@@ -137,6 +169,32 @@ class Context(Object):
                 if not name:
                     return found
                 found.append(name)
+
+    def register(self, name: str, *, inputs: Sequence[str], outputs: Sequence[str],
+                 global_size: str, local_size: Optional[str] = None,
+                 shapes: Sequence[str] = (), parameters: Optional[Mapping[str, Any]] = None,
+                 locals: Optional[Mapping[str, str]] = None, **options: Any) -> None:
+        """A kind of operation for `Graph.add`: a kernel whose shapes and sizes are expressions.
+
+        `parameters`, in the order of the kernel's arguments: {"n": int} and {"f": float} ask for a
+        value, {"f": 0.1} has a default, {"n": "in0_1"} is an expression. `locals` has the bytes of
+        arguments in local memory, `shapes` a list of dims for each output; without it they are
+        as input 0. Further keywords: `source` or `file`, `kernel`, `build_options`.
+        docs/library.md explains.
+        """
+        if isinstance(shapes, str) or len(shapes) not in (0, len(outputs)):
+            raise InvalidError(f"shapes must be a list with a text for each of {len(outputs)} "
+                               "outputs")
+        made, keep = _options.fill("vpu_kind", name=name, inputs=list(inputs),
+                                   outputs=list(outputs), shapes=list(shapes) or None,
+                                   local=local_size,
+                                   **{"global": global_size}, **options)
+        made.parameters = _parameters(parameters or {}, keep)
+        made.n_parameters = len(parameters or {})
+        made.locals, made.n_locals = _locals(locals or {}, keep), len(locals or {})
+        handle = self._use()
+        call(handle.guard, lib.vpu_context_register, handle.pointer, made)
+        self._sink.drain()
 
     def __repr__(self) -> str:
         return "<vpusim.Context closed>" if self.closed else f"<vpusim.Context {self.backend}>"
