@@ -31,45 +31,44 @@ os.register_at_fork(after_in_child=_forked)
 class Guard:
     """A lock, and what is to be freed as soon as it is free."""
 
-    __slots__ = ("_lock", "_dead", "_generation")
+    __slots__ = ("lock", "_dead", "_generation")
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        #: For `with`, which no KeyboardInterrupt can leave locked: it is not written in Python.
+        self.lock = threading.RLock()
         self._dead: Deque[Tuple[Callable[[Any], None], Any]] = collections.deque()
         self._generation = _generation
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As of a lock."""
-        return self._lock.acquire(blocking, timeout)
+        return self.lock.acquire(blocking, timeout)
 
     def release(self) -> None:
         """As of a lock; frees what died in the meantime."""
-        self._lock.release()
-        if self._dead:
-            self._bury()
+        self.lock.release()
+        self.bury()
 
-    def __enter__(self) -> "Guard":
-        self._lock.acquire()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.release()
+    def mend(self) -> None:
+        """Gives up what a KeyboardInterrupt has left locked by this thread."""
+        while self.lock._is_owned():  # type: ignore[attr-defined]
+            self.lock.release()
 
     def free(self, function: Callable[[Any], None], pointer: Any) -> None:
         """Frees the object now, or when the call that is under way ends."""
         if self._generation == _generation:
             self._dead.append((function, pointer))
-            self._bury()
+            self.bury()
 
-    def _bury(self) -> None:
-        while self._dead and self._lock.acquire(blocking=False):
+    def bury(self) -> None:
+        """Frees what died during a call."""
+        while self._dead and self.lock.acquire(blocking=False):
             try:
                 function, pointer = self._dead.popleft()
                 function(pointer)
             except IndexError:
                 pass
             finally:
-                self._lock.release()
+                self.lock.release()
 
 
 class Handle:
@@ -145,7 +144,8 @@ class Object:
 def call(guard: Guard, function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function of the library that takes a vpu_error behind its other arguments."""
     error = ffi.new("vpu_error *")
-    with guard:
+    with guard.lock:
         status = function(*arguments, error)
+    guard.bury()
     if status:
         fail(status, error)

@@ -186,14 +186,14 @@ def _free_worker() -> _Worker:
 
 
 def _run_here(guard: Guard, work: Callable[[], Any], cancel: Callable[[], None]) -> Any:
-    """On the main thread, which holds the guard."""
+    """On the main thread."""
     global _watcher
-    try:
-        if _watcher is None:
-            _watcher = _Watcher()
-        return _watcher.run(work, cancel)
-    finally:
-        guard.release()
+    if _watcher is None:
+        _watcher = _Watcher()
+    with guard.lock:
+        made = _watcher.run(work, cancel)
+    guard.bury()
+    return made
 
 
 def _run_there(guard: Guard, work: Callable[[], Any], cancel: Callable[[], None]) -> Any:
@@ -217,13 +217,16 @@ def interruptible(pace: Pace, guard: Guard, work: Callable[[], Any],
                   cancel: Callable[[], None]) -> Any:
     """Does the work under the guard, which the caller does not hold; Ctrl-C cancels it."""
     if threading.current_thread() is not threading.main_thread():
-        with guard:
+        with guard.lock:
             return work()
+    is_nested = _watcher is not None and _watcher.cancel is not None  # in a signal's handler
+    if not is_nested:
+        guard.mend()
     if late_interrupts:
         raise_late_interrupt()
     begin = time.perf_counter()
     here = (pace.is_short and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            and (_watcher is None or _watcher.cancel is None) and guard.acquire(blocking=False))
+            and not is_nested)
     pace.is_short = False
     made = (_run_here if here else _run_there)(guard, work, cancel)
     pace.is_short = time.perf_counter() - begin < SHORT

@@ -210,7 +210,7 @@ class Diff(Object):
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        with handle.guard:
+        with handle.guard.lock:
             #: Whether all is equal within the tolerances.
             self.equal = bool(lib.vpu_diff_equal(handle.pointer))
             #: Elements beyond the tolerance.
@@ -218,7 +218,7 @@ class Diff(Object):
 
     def _shown(self, function: Any) -> str:
         handle = self._use()
-        with handle.guard:
+        with handle.guard.lock:
             return text(function(handle.pointer))
 
     @property
@@ -244,7 +244,7 @@ class Diff(Object):
 def _both(a: Handle, b: Handle) -> Iterator[None]:
     """Two guards, in an order in which no two threads wait for each other."""
     first, second = sorted((a.guard, b.guard), key=id)
-    with first, second:
+    with first.lock, second.lock:
         yield
 
 

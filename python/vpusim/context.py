@@ -163,7 +163,7 @@ class Context(Object):
         """Kinds of operations that `Graph.add` knows, those of the library first."""
         handle = self._use()
         found: List[str] = []
-        with handle.guard:
+        with handle.guard.lock:
             while True:
                 name = text(lib.vpu_context_kind(handle.pointer, len(found)))
                 if not name:

@@ -26,7 +26,7 @@ class Findings(Object):
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         c = handle.pointer
-        with handle.guard:
+        with handle.guard.lock:
             #: Findings that are no notes.
             self.error_count = int(lib.vpu_findings_error_count(c))
             self._items = tuple(
@@ -50,7 +50,7 @@ class Findings(Object):
 
     def _shown(self, function: Any) -> str:
         handle = self._use()
-        with handle.guard:
+        with handle.guard.lock:
             return text(function(handle.pointer))
 
     @property

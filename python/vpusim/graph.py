@@ -75,7 +75,7 @@ class Tensor:
         beyond the graph's `close`; every run changes an output's.
         """
         handle = self.graph._use()
-        with handle.guard:
+        with handle.guard.lock:
             address = lib.vpu_tensor_data(self._pointer)
         if not address:
             raise InvalidError(f"the tensor {self.name} ({self.role.name.lower()}) has no memory "
@@ -134,7 +134,7 @@ class Tensor:
             if self.role != Role.INPUT and not array.flags.writeable:
                 raise MismatchError(f"{self.name}: the array is read-only, a run writes it")
             address, nbytes = ffi.cast("void *", array.ctypes.data), array.nbytes
-        with handle.guard:
+        with handle.guard.lock:
             call(handle.guard, lib.vpu_tensor_import, self._pointer, address, nbytes)
             self.graph._shared.pop(self.name, None)
             if array is not None:
@@ -144,7 +144,7 @@ class Tensor:
     def parent(self) -> Optional["Tensor"]:
         """The tensor of which it is a view; None: it is none."""
         handle = self.graph._use()
-        with handle.guard:
+        with handle.guard.lock:
             pointer = lib.vpu_tensor_parent(self._pointer)
         return Tensor(self.graph, pointer) if pointer else None
 
@@ -188,7 +188,7 @@ class Operation:
     def _bound(self, function: Any) -> List[Tensor]:
         handle = self.graph._use()
         found: List[Tensor] = []
-        with handle.guard:
+        with handle.guard.lock:
             while True:
                 pointer = function(self._pointer, len(found))
                 if not pointer:
@@ -320,7 +320,7 @@ class Graph(Object):
     def _tensors(self, role: Role) -> List[Tensor]:
         handle = self._use()
         found: List[Tensor] = []
-        with handle.guard:
+        with handle.guard.lock:
             while True:
                 pointer = lib.vpu_graph_tensor_at(handle.pointer, int(role), len(found))
                 if not pointer:
@@ -339,7 +339,7 @@ class Graph(Object):
 
     def __getitem__(self, name: str) -> Tensor:
         handle = self._use()
-        with handle.guard:
+        with handle.guard.lock:
             pointer = lib.vpu_graph_tensor_named(handle.pointer, _options.encode(name, "name"))
         if not pointer:
             raise KeyError(name)
@@ -359,7 +359,7 @@ class Graph(Object):
         options.local = sizes(local_size, "local_size")
         handle, program = self._use(), kernel.program._use()
         out = ffi.new("vpu_operation **")
-        with program.guard:
+        with program.guard.lock:
             call(handle.guard, lib.vpu_graph_add_kernel, handle.pointer, kernel._pointer, options,
                  out)
         del keep
@@ -484,7 +484,7 @@ class Graph(Object):
 
     def _memory_shown(self, function: Any) -> str:
         handle = self._use()
-        with handle.guard:
+        with handle.guard.lock:
             shown = function(handle.pointer)
             if not shown:
                 raise InvalidError("the graph has no plan of its memory before graph.finalize()")

@@ -51,7 +51,7 @@ class Prepared:
     def check(self, values: Sequence[Any], **options: Any) -> Findings:
         """Under the checkers, without a run."""
         taken = self.take(values)
-        with self.graph._use().guard:
+        with self.graph._use().guard.lock:
             self.write(taken)
             return self.graph.check(**options)
 

@@ -42,7 +42,7 @@ class Counters(Mapping[str, float]):
     def __iter__(self) -> Iterator[str]:
         handle, i = self._result._use(), 0
         while True:
-            with handle.guard:
+            with handle.guard.lock:
                 name = text(lib.vpu_result_counter_name(handle.pointer, i))
             if not name:
                 return
@@ -72,7 +72,7 @@ class Result(Object):
         """Launches in their order, with conversions between them."""
         handle = self._use()
         c = handle.pointer
-        with handle.guard:
+        with handle.guard.lock:
             return [Launch(text(lib.vpu_result_launch_name(c, i)),
                            int(lib.vpu_result_launch_cycles(c, i)),
                            float(lib.vpu_result_launch_seconds(c, i)))
@@ -82,14 +82,14 @@ class Result(Object):
         """Of an operation's launches and of conversions for it; of a composed one, of its parts."""
         handle = self._use()
         operation.graph._use()
-        with handle.guard:
+        with handle.guard.lock:
             return int(lib.vpu_result_operation_cycles(handle.pointer, operation._pointer))
 
     def seconds_of(self, operation: "Operation") -> float:
         """The same in seconds."""
         handle = self._use()
         operation.graph._use()
-        with handle.guard:
+        with handle.guard.lock:
             return float(lib.vpu_result_operation_seconds(handle.pointer, operation._pointer))
 
     @property
@@ -105,7 +105,7 @@ class Result(Object):
 
     def _shown(self, function: Any) -> str:
         handle = self._use()
-        with handle.guard:
+        with handle.guard.lock:
             shown = function(handle.pointer)
             if not shown:
                 raise MemoryError("no memory for the report")
