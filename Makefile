@@ -11,6 +11,8 @@
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make check-perfetto  traces through Perfetto's own message definitions
+#   make python     the Python package's wheel, build/python/vpusim-*.whl
+#   make check-python  its tests, examples/*.py and the notebook, on an installed copy
 #   make asan       the tests again under address and undefined sanitizers
 #   make check-asan, check-tsan, check-fuzz  what CI has time for of sanitizers
 #                   and fuzzers
@@ -261,6 +263,13 @@ check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto
 run-check-perfetto: all
 	@scripts/check-perfetto build/vpu
+python: deps
+	@scripts/deps python
+	@scripts/python-wheel
+check-python: python
+	@$(MAKE) --no-print-directory run-check-python
+run-check-python: all plugins
+	@scripts/check-python
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
@@ -322,7 +331,9 @@ prefixes: # public names say where they are declared
 	@scripts/check-prefixes && echo "  ok   prefixes"
 citations: # files, sections and rows that a text names are there
 	@scripts/check-citations && echo "  ok   citations"
-lint: headers layers prefixes citations
+python-cdef: # the Python package's declarations are the header's
+	@scripts/python-cdef --check && echo "  ok   python-cdef"
+lint: headers layers prefixes citations python-cdef
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
 	@shellcheck $$(grep -l '^#!/bin/sh' scripts/*) .ci/run tests/usb/guest tests/usb/openvino_guest
 format:
@@ -394,3 +405,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE
+.PHONY: python python-cdef check-python run-check-python

@@ -1,0 +1,572 @@
+"""Made by scripts/python-cdef from include/vpusim/vpu.h; not to be edited."""
+from __future__ import annotations
+
+import enum
+
+
+class Status(enum.IntEnum):
+    """`vpu_status` of the header."""
+
+    OK = 0
+    INVALID = -1
+    NOMEM = -2
+    IO = -3
+    PARSE = -4
+    UNSUPPORTED = -5
+    FAULT = -6
+    LIMIT = -7
+    COMPILE = -8
+    MISMATCH = -9
+    UNDEFINED = -10
+    UNTESTED = -11
+    INTERNAL = -12
+    PLUGIN = -13
+    STOPPED = -14
+
+
+class Engine(enum.IntEnum):
+    """`vpu_engine` of the header."""
+
+    COMPILED = 1
+    INTERPRETED = 2
+
+
+class Timing(enum.IntEnum):
+    """`vpu_timing` of the header."""
+
+    FLOW = 1
+    TRANSACTION = 2
+    NONE = 3
+
+
+class Order(enum.IntEnum):
+    """`vpu_order` of the header."""
+
+    SEQUENTIAL = 1
+    REVERSE = 2
+    RANDOM = 3
+
+
+class LogLevel(enum.IntEnum):
+    """`vpu_log_level` of the header."""
+
+    WARNING = 1
+    NOTE = 2
+
+
+class Capability(enum.IntFlag):
+    """`vpu_capability` of the header."""
+
+    COUNT_CYCLES = 1
+    TRACE = 2
+    PROFILE = 4
+    CHECK = 8
+    SHARE = 16
+
+
+class Space(enum.IntEnum):
+    """`vpu_space` of the header."""
+
+    VALUE = 1
+    GLOBAL = 2
+    CONSTANT = 3
+    LOCAL = 4
+
+
+class Type(enum.IntEnum):
+    """`vpu_type` of the header."""
+
+    F16 = 1
+    F32 = 2
+    I32 = 3
+    U8 = 4
+    I8 = 5
+    I16 = 6
+    U16 = 7
+    I64 = 8
+
+
+class Role(enum.IntEnum):
+    """`vpu_role` of the header."""
+
+    INPUT = 1
+    OUTPUT = 2
+    CONSTANT = 3
+    VIRTUAL = 4
+
+
+class TuneMode(enum.IntEnum):
+    """`vpu_tune_mode` of the header."""
+
+    RAPID = 1
+    NORMAL = 2
+    EXHAUSTIVE = 3
+
+
+VERSION = "0.1.0"
+VERSION_MAJOR = 0
+VERSION_MINOR = 1
+VERSION_PATCH = 0
+API_VERSION = 1
+MAX_RANK = 6
+
+DECLARATIONS = """\
+#define VPU_MAX_RANK 6
+typedef enum vpu_status {
+    VPU_OK = 0,
+    VPU_ERR_INVALID = -1,
+    VPU_ERR_NOMEM = -2,
+    VPU_ERR_IO = -3,
+    VPU_ERR_PARSE = -4,
+    VPU_ERR_UNSUPPORTED = -5,
+    VPU_ERR_FAULT = -6,
+    VPU_ERR_LIMIT = -7,
+    VPU_ERR_COMPILE = -8,
+    VPU_ERR_MISMATCH = -9,
+    VPU_ERR_UNDEFINED = -10,
+    VPU_ERR_UNTESTED = -11,
+    VPU_ERR_INTERNAL = -12,
+    VPU_ERR_PLUGIN = -13,
+    VPU_ERR_STOPPED = -14
+} vpu_status;
+typedef struct vpu_error {
+    int32_t code;
+    uint32_t line, col;
+    char file[512];
+    char msg[4096];
+} vpu_error;
+const char *vpu_version(void);
+uint32_t vpu_api_version(void);
+const char *vpu_status_text(vpu_status status);
+typedef struct vpu_devices vpu_devices;
+vpu_status vpu_devices_create(vpu_devices **out, vpu_error *err);
+void vpu_devices_free(vpu_devices *devices);
+size_t vpu_devices_count(const vpu_devices *devices);
+const char *vpu_devices_id(const vpu_devices *devices, size_t i);
+const char *vpu_devices_name(const vpu_devices *devices, size_t i);
+const char *vpu_devices_why_not(const vpu_devices *devices,
+                                           size_t i);
+typedef struct vpu_context vpu_context;
+typedef enum vpu_engine {
+    VPU_ENGINE_COMPILED = 1,
+    VPU_ENGINE_INTERPRETED = 2
+} vpu_engine;
+typedef enum vpu_timing {
+    VPU_TIMING_FLOW = 1,
+    VPU_TIMING_TRANSACTION = 2,
+    VPU_TIMING_NONE = 3
+} vpu_timing;
+typedef enum vpu_order {
+    VPU_ORDER_SEQUENTIAL = 1,
+    VPU_ORDER_REVERSE = 2,
+    VPU_ORDER_RANDOM = 3
+} vpu_order;
+typedef enum vpu_log_level {
+    VPU_LOG_WARNING = 1,
+    VPU_LOG_NOTE = 2
+} vpu_log_level;
+typedef struct vpu_context_options {
+    size_t struct_size;
+    const char *backend;
+    const char *machine;
+    const char *const *settings;
+    size_t n_settings;
+    uint32_t shaves;
+    uint32_t threads;
+    uint32_t engine;
+    uint32_t timing;
+    uint32_t order;
+    uint64_t seed;
+    uint64_t max_cycles;
+    double timeout;
+    uint32_t allow_overruns;
+    uint32_t no_cache;
+    const char *source_dir;
+    const char *const *build_options;
+    size_t n_build_options;
+    const char *release;
+    const char *firmware;
+    const char *xlink;
+    const char *xlink_log;
+    uint32_t keep_conversions;
+    void (*log)(void *user, vpu_log_level level, const char *text);
+    void (*print)(void *user, const char *text, size_t n);
+    void *user;
+    const char *tuned;
+} vpu_context_options;
+typedef enum vpu_capability {
+    VPU_CAN_COUNT_CYCLES = 1,
+    VPU_CAN_TRACE = 2,
+    VPU_CAN_PROFILE = 4,
+    VPU_CAN_CHECK = 8,
+    VPU_CAN_SHARE = 16
+} vpu_capability;
+vpu_status vpu_context_create(vpu_context **out,
+                                         const vpu_context_options *options,
+                                         vpu_error *err);
+void vpu_context_free(vpu_context *context);
+const char *vpu_context_backend(const vpu_context *context);
+uint32_t vpu_context_capabilities(const vpu_context *context);
+typedef struct vpu_program vpu_program;
+typedef struct vpu_kernel vpu_kernel;
+typedef struct vpu_program_options {
+    size_t struct_size;
+    const char *source;
+    const char *name;
+    const char *file;
+    const char *const *build_options;
+    size_t n_build_options;
+} vpu_program_options;
+vpu_status vpu_program_create(vpu_program **out,
+                                         vpu_context *context,
+                                         const vpu_program_options *options,
+                                         vpu_error *err);
+void vpu_program_free(vpu_program *program);
+vpu_status vpu_program_kernel(vpu_program *program, const char *name,
+                                         const vpu_kernel **out,
+                                         vpu_error *err);
+const char *vpu_kernel_name(const vpu_kernel *kernel);
+uint32_t vpu_kernel_vector_factor(const vpu_kernel *kernel);
+const char *vpu_kernel_not_vectorized(const vpu_kernel *kernel);
+uint32_t vpu_kernel_local_bytes(const vpu_kernel *kernel);
+typedef enum vpu_space {
+    VPU_SPACE_VALUE = 1,
+    VPU_SPACE_GLOBAL = 2,
+    VPU_SPACE_CONSTANT = 3,
+    VPU_SPACE_LOCAL = 4
+} vpu_space;
+size_t vpu_kernel_argument_count(const vpu_kernel *kernel);
+const char *vpu_kernel_argument_name(const vpu_kernel *kernel,
+                                                size_t i);
+const char *vpu_kernel_argument_type(const vpu_kernel *kernel,
+                                                size_t i);
+uint32_t vpu_kernel_argument_space(const vpu_kernel *kernel,
+                                              size_t i);
+typedef struct vpu_graph vpu_graph;
+typedef struct vpu_tensor vpu_tensor;
+typedef struct vpu_operation vpu_operation;
+typedef enum vpu_type {
+    VPU_F16 = 1,
+    VPU_F32 = 2,
+    VPU_I32 = 3,
+    VPU_U8 = 4,
+    VPU_I8 = 5,
+    VPU_I16 = 6,
+    VPU_U16 = 7,
+    VPU_I64 = 8
+} vpu_type;
+uint32_t vpu_type_bytes(uint32_t type);
+const char *vpu_type_name(uint32_t type);
+typedef enum vpu_role {
+    VPU_ROLE_INPUT = 1,
+    VPU_ROLE_OUTPUT = 2,
+    VPU_ROLE_CONSTANT = 3,
+    VPU_ROLE_VIRTUAL = 4
+} vpu_role;
+typedef struct vpu_tensor_options {
+    size_t struct_size;
+    const char *name;
+    uint32_t role;
+    uint32_t type;
+    uint32_t rank;
+    uint32_t dims[VPU_MAX_RANK];
+    const void *data;
+    const char *shape;
+} vpu_tensor_options;
+vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
+                                       vpu_error *err);
+void vpu_graph_free(vpu_graph *graph);
+vpu_status vpu_graph_tensor(vpu_graph *graph,
+                                       const vpu_tensor_options *options,
+                                       vpu_tensor **out, vpu_error *err);
+vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
+                                           size_t i);
+vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
+                                              const char *name);
+typedef struct vpu_view_options {
+    size_t struct_size;
+    const char *name;
+    uint32_t start[VPU_MAX_RANK];
+    uint32_t dims[VPU_MAX_RANK];
+} vpu_view_options;
+vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
+                                     const vpu_view_options *options,
+                                     vpu_tensor **out, vpu_error *err);
+vpu_tensor *vpu_tensor_parent(const vpu_tensor *tensor);
+const char *vpu_tensor_name(const vpu_tensor *tensor);
+uint32_t vpu_tensor_role(const vpu_tensor *tensor);
+uint32_t vpu_tensor_type(const vpu_tensor *tensor);
+uint32_t vpu_tensor_rank(const vpu_tensor *tensor);
+uint32_t vpu_tensor_dim(const vpu_tensor *tensor, uint32_t i);
+size_t vpu_tensor_bytes(const vpu_tensor *tensor);
+vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
+                                       size_t bytes, vpu_error *err);
+vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
+                                      vpu_error *err);
+vpu_status vpu_tensor_read(vpu_tensor *tensor, void *data,
+                                      size_t bytes, vpu_error *err);
+void *vpu_tensor_data(vpu_tensor *tensor);
+vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
+                                        size_t bytes, vpu_error *err);
+vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
+                                      vpu_error *err);
+typedef struct vpu_launch_options {
+    size_t struct_size;
+    const char *name;
+    uint32_t global[3];
+    uint32_t local[3];
+    uint32_t max_shaves;
+} vpu_launch_options;
+vpu_status vpu_graph_add_kernel(vpu_graph *graph,
+                                           const vpu_kernel *kernel,
+                                           const vpu_launch_options *options,
+                                           vpu_operation **out, vpu_error *err);
+vpu_status vpu_operation_set_tensor(vpu_operation *operation,
+                                               const char *argument,
+                                               vpu_tensor *tensor,
+                                               vpu_error *err);
+vpu_status vpu_operation_set_integer(vpu_operation *operation,
+                                                const char *argument,
+                                                int64_t value, vpu_error *err);
+vpu_status vpu_operation_set_real(vpu_operation *operation,
+                                             const char *argument, double value,
+                                             vpu_error *err);
+vpu_status vpu_operation_set_local(vpu_operation *operation,
+                                              const char *argument,
+                                              uint32_t bytes, vpu_error *err);
+typedef struct vpu_layer_options {
+    size_t struct_size;
+    const char *name;
+    const char *const *bindings;
+    size_t n_bindings;
+    const char *layer;
+    uint32_t number;
+    const char *const *shapes;
+    size_t n_shapes;
+    const char *const *params;
+    size_t n_params;
+    const char *const *blobs;
+    size_t n_blobs;
+    const char *const *paddings;
+    size_t n_paddings;
+    const char *model;
+    const char *at;
+    uint32_t batch_by_item;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *output;
+    uint32_t virtual_output;
+} vpu_layer_options;
+vpu_status vpu_graph_add_layer(vpu_graph *graph,
+                                          const vpu_layer_options *options,
+                                          vpu_operation **out, vpu_error *err);
+vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
+vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
+const char *vpu_operation_name(const vpu_operation *operation);
+typedef struct vpu_value {
+    const char *name;
+    uint32_t is_real;
+    int64_t integer;
+    double real;
+} vpu_value;
+typedef struct vpu_parameter {
+    const char *name;
+    uint32_t is_real;
+    uint32_t optional;
+    double preset;
+    const char *expression;
+    uint32_t computed;
+} vpu_parameter;
+typedef struct vpu_local {
+    const char *argument, *bytes;
+} vpu_local;
+typedef struct vpu_shape {
+    uint32_t type, rank;
+    uint32_t dims[VPU_MAX_RANK];
+} vpu_shape;
+typedef struct vpu_call {
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    const vpu_value *values;
+    size_t n_values;
+} vpu_call;
+typedef struct vpu_variant {
+    const char *kernel;
+    const char *const *build_options;
+    size_t n_build_options;
+} vpu_variant;
+typedef struct vpu_sizes {
+    uint32_t global[3], local[3];
+} vpu_sizes;
+typedef struct vpu_kind {
+    size_t struct_size;
+    const char *name;
+    const char *source;
+    const char *file;
+    const char *const *build_options;
+    size_t n_build_options;
+    const char *kernel;
+    const char *const *inputs;
+    size_t n_inputs;
+    const char *const *outputs;
+    size_t n_outputs;
+    const vpu_parameter
+        *parameters;
+    size_t n_parameters;
+    const vpu_local *locals;
+    size_t n_locals;
+    const char *const *shapes;
+    const char *global;
+    const char *local;
+    vpu_status (*find_shape)(void *user, const vpu_call *call, size_t output,
+                             vpu_shape *out, vpu_error *err);
+    vpu_status (*find_variant)(void *user, const vpu_call *call,
+                               vpu_variant *out, vpu_error *err);
+    vpu_status (*find_sizes)(void *user, const vpu_call *call, vpu_sizes *out,
+                             vpu_error *err);
+    vpu_status (*find_value)(void *user, const vpu_call *call,
+                             const char *parameter, vpu_value *out,
+                             vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} vpu_kind;
+vpu_status vpu_context_register(vpu_context *context,
+                                           const vpu_kind *kind,
+                                           vpu_error *err);
+const char *vpu_context_kind(vpu_context *context, size_t i);
+typedef struct vpu_add_options {
+    size_t struct_size;
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    uint32_t output_role;
+    const vpu_value *values;
+    size_t n_values;
+} vpu_add_options;
+vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
+                                    const vpu_add_options *options,
+                                    vpu_operation **out, vpu_error *err);
+vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
+                                      vpu_operation **out, vpu_error *err);
+vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+typedef struct vpu_result vpu_result;
+vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
+typedef struct vpu_memory_use {
+    size_t struct_size;
+    uint64_t apart;
+    uint64_t bound;
+    uint64_t planned;
+} vpu_memory_use;
+vpu_status vpu_graph_memory(const vpu_graph *graph,
+                                       vpu_memory_use *out, vpu_error *err);
+const char *vpu_graph_memory_text(vpu_graph *graph);
+const char *vpu_graph_memory_svg(vpu_graph *graph);
+typedef struct vpu_run_options {
+    size_t struct_size;
+    const char *trace;
+    const char *trace_json;
+    const char *vcd;
+    uint32_t profile;
+} vpu_run_options;
+vpu_status vpu_graph_run(vpu_graph *graph,
+                                    const vpu_run_options *options,
+                                    vpu_result **out, vpu_error *err);
+void vpu_graph_cancel(vpu_graph *graph);
+void vpu_result_free(vpu_result *result);
+uint64_t vpu_result_cycles(const vpu_result *result);
+double vpu_result_seconds(const vpu_result *result);
+size_t vpu_result_launch_count(const vpu_result *result);
+const char *vpu_result_launch_name(const vpu_result *result,
+                                              size_t i);
+uint64_t vpu_result_launch_cycles(const vpu_result *result,
+                                             size_t i);
+double vpu_result_launch_seconds(const vpu_result *result, size_t i);
+uint64_t vpu_result_operation_cycles(const vpu_result *result,
+                                                const vpu_operation *operation);
+double vpu_result_operation_seconds(const vpu_result *result,
+                                               const vpu_operation *operation);
+uint64_t vpu_result_copied_bytes(const vpu_result *result);
+const char *vpu_result_text(vpu_result *result);
+const char *vpu_result_json(vpu_result *result);
+vpu_status vpu_result_counter(vpu_result *result, const char *path,
+                                         double *out, vpu_error *err);
+const char *vpu_result_counter_name(vpu_result *result, size_t i);
+typedef struct vpu_picture_options {
+    size_t struct_size;
+    const char *png, *svg;
+    uint32_t width, height;
+    uint32_t dark;
+} vpu_picture_options;
+vpu_status vpu_picture_write(const char *trace,
+                                        const vpu_picture_options *options,
+                                        vpu_error *err);
+typedef struct vpu_findings vpu_findings;
+typedef struct vpu_check_options {
+    size_t struct_size;
+    const char *checks;
+    uint32_t max_findings;
+    uint32_t orders;
+} vpu_check_options;
+vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
+                                      const vpu_check_options *options,
+                                      vpu_error *err);
+void vpu_findings_free(vpu_findings *findings);
+size_t vpu_findings_count(const vpu_findings *findings);
+size_t vpu_findings_error_count(const vpu_findings *findings);
+const char *vpu_findings_checker(const vpu_findings *findings,
+                                            size_t i);
+const char *vpu_findings_text(const vpu_findings *findings,
+                                         size_t i);
+const char *vpu_findings_kernel(const vpu_findings *findings,
+                                           size_t i);
+const char *vpu_findings_file(const vpu_findings *findings,
+                                         size_t i);
+uint32_t vpu_findings_line(const vpu_findings *findings, size_t i);
+uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
+uint32_t vpu_findings_is_note(const vpu_findings *findings,
+                                         size_t i);
+const char *vpu_findings_report(vpu_findings *findings);
+const char *vpu_findings_json(vpu_findings *findings);
+const char *vpu_findings_sarif(vpu_findings *findings);
+typedef struct vpu_diff vpu_diff;
+typedef struct vpu_diff_options {
+    size_t struct_size;
+    const char *const *tolerances;
+    size_t n_tolerances;
+    uint32_t outputs_only;
+    const char *heat_map;
+} vpu_diff_options;
+vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
+                                      vpu_graph *reference,
+                                      const vpu_diff_options *options,
+                                      vpu_error *err);
+void vpu_diff_free(vpu_diff *diff);
+uint32_t vpu_diff_equal(const vpu_diff *diff);
+uint64_t vpu_diff_count(const vpu_diff *diff);
+const char *vpu_diff_summary(const vpu_diff *diff);
+const char *vpu_diff_text(vpu_diff *diff);
+const char *vpu_diff_json(vpu_diff *diff);
+typedef enum vpu_tune_mode {
+    VPU_TUNE_RAPID = 1,
+    VPU_TUNE_NORMAL = 2,
+    VPU_TUNE_EXHAUSTIVE = 3
+} vpu_tune_mode;
+typedef struct vpu_tune_options {
+    size_t struct_size;
+    uint32_t mode;
+    uint32_t shaves_too;
+    const char *file;
+} vpu_tune_options;
+vpu_status vpu_graph_tune(vpu_graph *graph,
+                                     const vpu_tune_options *options,
+                                     vpu_error *err);
+uint32_t vpu_operation_local(const vpu_operation *operation,
+                                        uint32_t dimension);
+uint32_t vpu_operation_global(const vpu_operation *operation,
+                                         uint32_t dimension);
+"""

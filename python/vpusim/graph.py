@@ -1,0 +1,540 @@
+"""Graphs: tensors and operations, run as one."""
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _options
+from ._cdef import MAX_RANK, Capability, Role, Space, Type
+from ._errors import InvalidError, MismatchError
+from ._handle import Handle, Guard, Object, call
+from ._library import ffi, lib, text
+from ._run import Pace, interruptible
+from .context import Context
+from .program import Argument, Kernel
+from .results import Result
+from .findings import Findings
+
+Shape = Union[int, Sequence[int]]
+PathLike = Union[str, "os.PathLike[str]"]
+
+_DTYPES: Dict[int, Any] = {
+    Type.F16: np.float16, Type.F32: np.float32, Type.I32: np.int32, Type.U8: np.uint8,
+    Type.I8: np.int8, Type.I16: np.int16, Type.U16: np.uint16, Type.I64: np.int64,
+}
+_TYPES: Dict[Any, int] = {np.dtype(d): int(t) for t, d in _DTYPES.items()}
+_NAMES: Dict[str, Any] = {t.name.lower(): np.dtype(_DTYPES[t]) for t in Type}
+_REALS = ("half", "float")
+
+
+def dtype_of(value: Any) -> np.dtype[Any]:
+    """The dtype that a word ("f16"), or whatever numpy takes for one, means."""
+    named = _NAMES.get(value) if isinstance(value, str) else None
+    dtype: np.dtype[Any] = np.dtype(value) if named is None else named
+    if dtype.newbyteorder("=") not in _TYPES:
+        known = ", ".join(d.name for d in _TYPES)
+        raise InvalidError(f"a tensor cannot have elements of {dtype}; there are {known}: "
+                           "convert the array with .astype(...)")
+    native: np.dtype[Any] = dtype.newbyteorder("=")
+    return native
+
+
+class _Memory:
+    """The memory of a tensor, for numpy: it holds the graph's handle, arrays hold it."""
+
+    def __init__(self, handle: Handle, shared: Any, address: int, shape: Tuple[int, ...],
+                 dtype: np.dtype[Any]) -> None:
+        self.handle = handle
+        self.shared = shared
+        self.__array_interface__ = {"version": 3, "data": (address, False), "shape": shape,
+                                    "typestr": dtype.str}
+
+
+class Tensor:
+    """A graph's input, output, constant, or what lies between; made by the graph."""
+
+    def __init__(self, graph: "Graph", pointer: Any) -> None:
+        self.graph = graph
+        self._pointer = pointer
+        self.name = text(lib.vpu_tensor_name(pointer))
+        self.role = Role(lib.vpu_tensor_role(pointer))
+        self.dtype: np.dtype[Any] = np.dtype(_DTYPES[lib.vpu_tensor_type(pointer)])
+        self.shape: Tuple[int, ...] = tuple(lib.vpu_tensor_dim(pointer, i)
+                                            for i in range(lib.vpu_tensor_rank(pointer)))
+        self.nbytes = int(lib.vpu_tensor_bytes(pointer))
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """An array on the tensor's own memory: nothing is copied.
+
+        It is there for inputs and outputs of a finalized graph. It keeps the memory alive, also
+        beyond the graph's `close`; every run changes an output's.
+        """
+        handle = self.graph._use()
+        with handle.guard.lock:
+            address = lib.vpu_tensor_data(self._pointer)
+        if not address:
+            raise InvalidError(f"the tensor {self.name} ({self.role.name.lower()}) has no memory "
+                               "to look at: inputs and outputs have, after graph.finalize()")
+        return np.asarray(_Memory(handle, tuple(self.graph._shared.values()), int(ffi.cast("uintptr_t", address)),
+                                  self.shape, self.dtype))
+
+    def check(self, array: Any) -> np.ndarray[Any, Any]:
+        """The contents as a packed array; refuses another dtype, byte order or shape."""
+        given = np.asarray(array)
+        if given.dtype != self.dtype:
+            if given.dtype.newbyteorder("=") == self.dtype:
+                advice = "has the other byte order: pass x.astype(x.dtype.newbyteorder('='))"
+            else:
+                advice = (f"has elements of {given.dtype}, the tensor of {self.dtype}: pass "
+                          f"x.astype(numpy.{self.dtype})")
+            raise MismatchError(f"{self.name}: the array {advice}")
+        if given.shape != self.shape:
+            raise MismatchError(f"{self.name}: the array has shape {given.shape}, the tensor "
+                                f"{self.shape}: reshape it, or make a tensor of that shape")
+        return np.ascontiguousarray(given).reshape(self.shape)
+
+    def write(self, array: Any) -> None:
+        """Sets an input's contents for the runs that follow; the array is copied."""
+        packed = self.check(array)
+        handle = self.graph._use()
+        call(handle.guard, lib.vpu_tensor_write, self._pointer,
+             ffi.cast("void *", packed.ctypes.data), packed.nbytes)
+
+    def fill(self, spec: str) -> None:
+        """Sets an input's contents: "zeros", "ramp", "random:SEED", or a file "NAME.npy"."""
+        handle = self.graph._use()
+        call(handle.guard, lib.vpu_tensor_fill, self._pointer, _options.encode(spec, "spec"))
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """A copy of the contents of an output after a run, or of an input."""
+        handle = self.graph._use()
+        made = np.empty(self.shape, self.dtype)
+        call(handle.guard, lib.vpu_tensor_read, self._pointer,
+             ffi.cast("void *", made.ctypes.data), made.nbytes)
+        return made
+
+    def share(self, array: Optional[np.ndarray[Any, Any]]) -> None:
+        """From now on the contents of this input or output are those of the array itself.
+
+        The array must fit exactly: nothing is converted or packed. The graph keeps it alive, until
+        another is shared, or None for none.
+        """
+        handle = self.graph._use()
+        address, nbytes = ffi.NULL, 0
+        if array is not None:
+            if self.check(array) is not array and not (isinstance(array, np.ndarray)
+                                                       and array.flags.c_contiguous):
+                raise MismatchError(f"{self.name}: memory that is shared must be contiguous: pass "
+                                    "numpy.ascontiguousarray(x), and use that array then")
+            if self.role != Role.INPUT and not array.flags.writeable:
+                raise MismatchError(f"{self.name}: the array is read-only, a run writes it")
+            address, nbytes = ffi.cast("void *", array.ctypes.data), array.nbytes
+        with handle.guard.lock:
+            call(handle.guard, lib.vpu_tensor_import, self._pointer, address, nbytes)
+            self.graph._shared.pop(self.name, None)
+            if array is not None:
+                self.graph._shared[self.name] = array
+
+    @property
+    def parent(self) -> Optional["Tensor"]:
+        """The tensor of which it is a view; None: it is none."""
+        handle = self.graph._use()
+        with handle.guard.lock:
+            pointer = lib.vpu_tensor_parent(self._pointer)
+        return Tensor(self.graph, pointer) if pointer else None
+
+    def save(self, path: PathLike) -> None:
+        """Writes the contents into a file NAME.npy."""
+        handle = self.graph._use()
+        call(handle.guard, lib.vpu_tensor_save, self._pointer, _options.encode(path, "path"))
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"<vpusim.Tensor {self.role.name.lower()} {self.name} {shape} {self.dtype}>"
+
+
+class Operation:
+    """A kernel's launch, or a layer; made by the graph."""
+
+    def __init__(self, graph: "Graph", pointer: Any, kernel: Optional[Kernel] = None) -> None:
+        self.graph = graph
+        self.kernel = kernel
+        self._pointer = pointer
+        self.name = text(lib.vpu_operation_name(pointer))
+
+    def set(self, **arguments: Any) -> "Operation":
+        """Sets arguments by name: tensors, numbers, bytes of local memory."""
+        for name, value in arguments.items():
+            self._set(name, value)
+        return self
+
+    def _argument(self, name: str) -> Optional[Argument]:
+        known = self.kernel.arguments if self.kernel else []
+        return next((a for a in known if a.name == name), None)
+
+    def _set(self, name: str, value: Any) -> None:
+        argument = self._argument(name)
+        owner = value.graph._use() if isinstance(value, Tensor) else None
+        function, value = _setter(argument, name, value)
+        handle = self.graph._use()
+        call(handle.guard, function, self._pointer, _options.encode(name, "argument"), value)
+        del owner  # until now
+
+    def _bound(self, function: Any) -> List[Tensor]:
+        handle = self.graph._use()
+        found: List[Tensor] = []
+        with handle.guard.lock:
+            while True:
+                pointer = function(self._pointer, len(found))
+                if not pointer:
+                    return found
+                found.append(Tensor(self.graph, pointer))
+
+    @property
+    def inputs(self) -> List[Tensor]:
+        """A layer's inputs; of a kernel the tensors that it reads alone."""
+        return self._bound(lib.vpu_operation_input)
+
+    @property
+    def outputs(self) -> List[Tensor]:
+        """A layer's outputs; of a kernel the tensors that it may write."""
+        return self._bound(lib.vpu_operation_output)
+
+    def __repr__(self) -> str:
+        return f"<vpusim.Operation {self.name}>"
+
+
+def _setter(argument: Optional[Argument], name: str, value: Any) -> Tuple[Any, Any]:
+    """The function of the library for a value, and the value for it."""
+    if isinstance(value, Tensor):
+        return lib.vpu_operation_set_tensor, value._pointer
+    if argument and argument.space == Space.LOCAL:
+        return lib.vpu_operation_set_local, operator.index(value)
+    if isinstance(value, (float, np.floating)) or (argument and argument.type in _REALS):
+        if argument and argument.space == Space.VALUE and argument.type not in _REALS:
+            raise MismatchError(f"argument {name} is of type {argument.type}: pass an int, "
+                                f"not {value!r}")
+        return lib.vpu_operation_set_real, float(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"argument {name} takes a tensor of the graph or a number, "
+                        f"not {type(value).__name__}") from None
+    if not -2**63 <= number < 2**63:
+        raise InvalidError(f"argument {name}: {value} does not fit into 64 bits")
+    return lib.vpu_operation_set_integer, number
+
+
+def _dims(shape: Any) -> List[int]:
+    """A shape as a list; a number is one of rank 1."""
+    return list(shape) if isinstance(shape, Sequence) else [operator.index(shape)]
+
+
+def sizes(value: Optional[Shape], name: str) -> List[int]:
+    """Work sizes of three dimensions; 0 where none is given."""
+    if value is None:
+        return [0, 0, 0]
+    given = list(value) if isinstance(value, Sequence) else [operator.index(value)]
+    if not 0 < len(given) <= 3:
+        raise InvalidError(f"{name} has {len(given)} dimensions, not 1 to 3")
+    return given + [0] * (3 - len(given))
+
+
+class Graph(Object):
+    """Tensors and operations, in the order in which they run."""
+
+    def __init__(self, context: Context) -> None:
+        owner = context._use()
+        out = ffi.new("vpu_graph **")
+        call(owner.guard, lib.vpu_graph_create, out, owner.pointer)
+        self.context = context
+        self._sink = context._sink
+        self._pace = Pace()
+        self._shared: Dict[str, Any] = {}  # arrays whose memory tensors use
+        self._handle = Handle(out[0], lib.vpu_graph_free, Guard(), (self._sink, self._shared))
+
+    # --- tensors
+
+    def tensor(self, role: Union[Role, str], shape: Optional[Union[Shape, str]] = None,
+               dtype: Any = np.float16, *, name: Optional[str] = None,
+               data: Any = None) -> Tensor:
+        """A new tensor. The shape is a tuple, or a text "1x3x64x64:f32"."""
+        values: Dict[str, Any] = {"name": name, "role": role}
+        if isinstance(shape, str):
+            values["shape"] = shape
+        else:
+            dims = _dims(shape)
+            if not 0 < len(dims) <= MAX_RANK:
+                raise InvalidError(f"a tensor has 1 to {MAX_RANK} dimensions, not {len(dims)}: "
+                                   "reshape the array")
+            values.update(type=_TYPES[dtype_of(dtype)], rank=len(dims),
+                          dims=dims + [0] * (MAX_RANK - len(dims)))
+        options, keep = _options.fill("vpu_tensor_options", **values)
+        if data is not None:
+            options.data = ffi.cast("void *", data.ctypes.data)
+        handle = self._use()
+        out = ffi.new("vpu_tensor **")
+        call(handle.guard, lib.vpu_graph_tensor, handle.pointer, options, out)
+        del keep
+        return Tensor(self, out[0])
+
+    def input(self, shape: Union[Shape, str], dtype: Any = np.float16,
+              name: Optional[str] = None) -> Tensor:
+        """A tensor that the caller writes."""
+        return self.tensor(Role.INPUT, shape, dtype, name=name)
+
+    def output(self, shape: Union[Shape, str], dtype: Any = np.float16,
+               name: Optional[str] = None) -> Tensor:
+        """A tensor that the caller reads."""
+        return self.tensor(Role.OUTPUT, shape, dtype, name=name)
+
+    def virtual(self, shape: Union[Shape, str], dtype: Any = np.float16,
+                name: Optional[str] = None) -> Tensor:
+        """A tensor between operations; its memory is shared with others."""
+        return self.tensor(Role.VIRTUAL, shape, dtype, name=name)
+
+    def constant(self, array: Any, name: Optional[str] = None) -> Tensor:
+        """A tensor with the contents of an array, which is copied."""
+        given = np.asarray(array)
+        packed = np.ascontiguousarray(given, dtype=dtype_of(given.dtype))
+        return self.tensor(Role.CONSTANT, packed.shape, packed.dtype, name=name, data=packed)
+
+    def view(self, parent: Tensor, start: Sequence[int], shape: Shape,
+             name: Optional[str] = None) -> Tensor:
+        """A part of a tensor as a tensor: what is written to one is in the other."""
+        pad = [0] * MAX_RANK
+        options, keep = _options.fill("vpu_view_options", name=name,
+                                      start=(list(start) + pad)[:MAX_RANK],
+                                      dims=(_dims(shape) + pad)[:MAX_RANK])
+        handle, out = self._use(), ffi.new("vpu_tensor **")
+        call(handle.guard, lib.vpu_graph_view, handle.pointer, _pointers([parent], keep)[0],
+             options, out)
+        del keep
+        return Tensor(self, out[0])
+
+    def _tensors(self, role: Role) -> List[Tensor]:
+        handle = self._use()
+        found: List[Tensor] = []
+        with handle.guard.lock:
+            while True:
+                pointer = lib.vpu_graph_tensor_at(handle.pointer, int(role), len(found))
+                if not pointer:
+                    return found
+                found.append(Tensor(self, pointer))
+
+    @property
+    def inputs(self) -> List[Tensor]:
+        """Inputs in the order in which they were made."""
+        return self._tensors(Role.INPUT)
+
+    @property
+    def outputs(self) -> List[Tensor]:
+        """Outputs in the order in which they were made."""
+        return self._tensors(Role.OUTPUT)
+
+    def __getitem__(self, name: str) -> Tensor:
+        handle = self._use()
+        with handle.guard.lock:
+            pointer = lib.vpu_graph_tensor_named(handle.pointer, _options.encode(name, "name"))
+        if not pointer:
+            raise KeyError(name)
+        return Tensor(self, pointer)
+
+    # --- operations
+
+    def launch(self, kernel: Kernel, *, global_size: Optional[Shape] = None,
+               local_size: Optional[Shape] = None, max_shaves: int = 0,
+               name: Optional[str] = None, **arguments: Any) -> Operation:
+        """A launch of a kernel, with its arguments by name.
+
+        The first work size is of get_global_id(0), the innermost dimension of an array.
+        """
+        options, keep = _options.fill("vpu_launch_options", name=name, max_shaves=max_shaves)
+        setattr(options, "global", sizes(global_size, "global_size"))
+        options.local = sizes(local_size, "local_size")
+        handle, program = self._use(), kernel.program._use()
+        out = ffi.new("vpu_operation **")
+        with program.guard.lock:
+            call(handle.guard, lib.vpu_graph_add_kernel, handle.pointer, kernel._pointer, options,
+                 out)
+        del keep
+        self._sink.drain()
+        return Operation(self, out[0], kernel).set(**arguments)
+
+    def layer(self, bindings: Any, layer: Optional[str] = None, *,
+              inputs: Sequence[Tensor] = (), output: Optional[Tensor] = None,
+              **options: Any) -> Operation:
+        """A layer of binding files. Keywords are the members of `vpu_layer_options`: `shapes`
+        and `params` (dicts), `number`, `blobs`, `paddings`, `model`, `at` and so on."""
+        if isinstance(options.get("shapes"), Mapping):
+            options["shapes"] = {k: shape_text(v) for k, v in options["shapes"].items()}
+        made, keep = _options.fill("vpu_layer_options", bindings=bindings, layer=layer, **options)
+        if inputs:
+            made.inputs, made.n_inputs = _pointers(inputs, keep), len(inputs)
+        if output is not None:
+            made.output = _pointers([output], keep)[0]
+        handle = self._use()
+        out = ffi.new("vpu_operation **")
+        call(handle.guard, lib.vpu_graph_add_layer, handle.pointer, made, out)
+        del keep
+        self._sink.drain()
+        return Operation(self, out[0])
+
+    def add(self, kind: str, *inputs: Tensor, outputs: Sequence[Optional[Tensor]] = (),
+            output_role: Union[Role, str] = Role.VIRTUAL, name: Optional[str] = None,
+            **values: Any) -> Operation:
+        """An operation of a kind that the context knows (`context.kinds`), with its numbers by
+        name. Outputs that are not given are new tensors of the role."""
+        role = Role[output_role.upper()] if isinstance(output_role, str) else output_role
+        made, keep = _options.fill("vpu_add_options", name=name, output_role=int(role))
+        if inputs:
+            made.inputs, made.n_inputs = _pointers(inputs, keep), len(inputs)
+        if outputs:
+            made.outputs, made.n_outputs = _pointers(outputs, keep), len(outputs)
+        made.values, made.n_values = _values(values, keep), len(values)
+        handle, out = self._use(), ffi.new("vpu_operation **")
+        call(handle.guard, lib.vpu_graph_add, handle.pointer, _options.encode(kind, "kind"), made,
+             out)
+        del keep
+        self._sink.drain()
+        return Operation(self, out[0])
+
+    @contextlib.contextmanager
+    def composed(self, name: str) -> Iterator[Operation]:
+        """What is added in the `with` block is a part of one operation, called "NAME/PART"."""
+        handle, out = self._use(), ffi.new("vpu_operation **")
+        call(handle.guard, lib.vpu_graph_begin, handle.pointer, _options.encode(name, "name"), out)
+        try:
+            yield Operation(self, out[0])
+        finally:
+            call(handle.guard, lib.vpu_graph_end, out[0])
+
+    # --- running
+
+    def finalize(self) -> "Graph":
+        """Verifies the graph, plans its memory, opens the device."""
+        handle = self._use()
+        call(handle.guard, lib.vpu_graph_finalize, handle.pointer)
+        self._sink.drain()
+        return self
+
+    def run(self, *, trace: Optional[PathLike] = None, trace_json: Optional[PathLike] = None,
+            vcd: Optional[PathLike] = None, profile: bool = False) -> Result:
+        """Runs all operations once. Files get the timeline; Ctrl-C ends the run."""
+        handle = self._use()
+
+        def work() -> Handle:
+            return self._run(handle, trace, trace_json, vcd, profile)
+
+        made = self._transaction(work)
+        self._sink.drain()
+        return Result(self, made)
+
+    def _transaction(self, work: Any) -> Any:
+        """Does several things of which a run is one, as the only thread."""
+        handle = self._use()
+        return interruptible(self._pace, handle.guard, work,
+                             lambda: lib.vpu_graph_cancel(handle.pointer))
+
+    def _run(self, handle: Handle, trace: Optional[PathLike] = None,
+             trace_json: Optional[PathLike] = None, vcd: Optional[PathLike] = None,
+             profile: bool = False) -> Handle:
+        """A run, by the thread that holds the guard."""
+        options: Any = ffi.NULL
+        keep = None
+        if trace or trace_json or vcd or profile:
+            options, keep = _options.fill("vpu_run_options", trace=trace, trace_json=trace_json,
+                                          vcd=vcd, profile=profile)
+        out = ffi.new("vpu_result **")
+        call(handle.guard, lib.vpu_graph_run, handle.pointer, options, out)
+        del keep
+        return Handle(out[0], lib.vpu_result_free, handle.guard, self._sink)
+
+    def cancel(self) -> None:
+        """From any thread: a run that is under way ends soon, with StoppedError."""
+        lib.vpu_graph_cancel(self._use().pointer)
+
+    def check(self, *, checks: Optional[str] = None, max_findings: int = 0,
+              orders: bool = False) -> Findings:
+        """Looks at everything the kernels do with the inputs that are there."""
+        options, keep = _options.fill("vpu_check_options", checks=checks,
+                                      max_findings=max_findings, orders=orders)
+        handle = self._use()
+        out = ffi.new("vpu_findings **")
+        call(handle.guard, lib.vpu_graph_check, out, handle.pointer, options)
+        del keep
+        made = Findings(Handle(out[0], lib.vpu_findings_free, handle.guard, self._sink))
+        self._sink.drain()
+        return made
+
+    # --- memory of virtual tensors
+
+    @property
+    def memory(self) -> Dict[str, int]:
+        """How virtual tensors share memory: bytes `apart`, `bound` and `planned`."""
+        options, _ = _options.fill("vpu_memory_use")
+        handle = self._use()
+        call(handle.guard, lib.vpu_graph_memory, handle.pointer, options)
+        return {name: int(getattr(options, name)) for name in _options.members("vpu_memory_use")}
+
+    def _memory_shown(self, function: Any) -> str:
+        handle = self._use()
+        with handle.guard.lock:
+            shown = function(handle.pointer)
+            if not shown:
+                raise InvalidError("the graph has no plan of its memory before graph.finalize()")
+            return text(shown)
+
+    @property
+    def memory_text(self) -> str:
+        """The plan of the memory as text."""
+        return self._memory_shown(lib.vpu_graph_memory_text)
+
+    @property
+    def memory_svg(self) -> str:
+        """The plan of the memory as a picture, SVG."""
+        return self._memory_shown(lib.vpu_graph_memory_svg)
+
+    @property
+    def can(self) -> Capability:
+        """What the backend can."""
+        return self.context.capabilities
+
+
+def _pointers(tensors: Sequence[Optional[Tensor]], keep: List[Any]) -> Any:
+    """An array of tensors for a call, in which none of their graphs goes."""
+    keep += [t.graph._use() for t in tensors if t is not None]
+    keep.append(ffi.new("vpu_tensor *[]",
+                        [ffi.NULL if t is None else t._pointer for t in tensors]))
+    return keep[-1]
+
+
+def _values(values: Mapping[str, Any], keep: List[Any]) -> Any:
+    """Numbers of an operation of a kind: integers, and the rest as reals."""
+    made = ffi.new("vpu_value[]", len(values))
+    keep.append(made)
+    for each, (name, value) in zip(made, values.items()):
+        keep.append(ffi.new("char[]", _options.encode(name, "name")))
+        each.name = keep[-1]
+        try:
+            each.integer = operator.index(value)
+        except TypeError:
+            each.is_real, each.real = 1, float(value)
+    return made
+
+
+def shape_text(value: Any) -> str:
+    """A shape as the library reads it: (1, 3, 8, 8), ((1, 3, 8, 8), "f32") or a text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, np.ndarray):
+        value = (value.shape, value.dtype)
+    value = tuple(value)
+    dims, dtype = value if value and isinstance(value[0], Sequence) else (value, np.float16)
+    return "x".join(str(operator.index(d)) for d in dims) + ":" + Type(
+        _TYPES[dtype_of(dtype)]).name.lower()
