@@ -27,8 +27,9 @@
  *
  * Threads. An object is used by one thread at a time; vpu_graph_cancel is the
  * exception. Contexts are independent, and so are graphs and programs of one
- * context. Callbacks come on the thread that called the library, or while that
- * waits. Processes made with fork() cannot use objects of their parent.
+ * context; a result counts as its graph. Callbacks come on the thread that
+ * called the library, or while that waits. Processes made with fork() cannot
+ * use objects of their parent.
  *
  * The library prints nothing, does not end the process and has no global state
  * that a caller could see. While a graph runs on the simulator, SIGSEGV and
@@ -322,7 +323,8 @@ VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
  *
  * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
  *                  which); a shape that is none; a constant without data,
- * others with; the graph is finalized VPU_ERR_LIMIT    more than 4 GiB */
+ *                  others with data; the graph is finalized
+ * VPU_ERR_LIMIT    more than 4 GiB */
 VPU_EXPORT vpu_status vpu_graph_tensor(vpu_graph *graph,
                                        const vpu_tensor_options *options,
                                        vpu_tensor **out, vpu_error *err);
@@ -397,9 +399,10 @@ VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
  * says how much. vpu_tensor_data is then data, also before vpu_graph_finalize.
  *
  * On an error the tensor is as it was.
- * VPU_ERR_INVALID   neither an input nor an output, or a view of one: its
- * parent has its memory; data not aligned to the elements VPU_ERR_MISMATCH
- * fewer bytes than the tensor has */
+ *
+ * VPU_ERR_INVALID   neither an input nor an output, or a view of one, whose
+ *                   parent has its memory; data not aligned to the elements
+ * VPU_ERR_MISMATCH  fewer bytes than the tensor has */
 VPU_EXPORT vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
                                         size_t bytes, vpu_error *err);
 /* Into a file NAME.npy, whole or not at all. VPU_ERR_IO, and as
@@ -638,11 +641,12 @@ typedef struct vpu_add_options {
  *
  * VPU_ERR_INVALID   no such kind (names one like it); other numbers of tensors;
  *                   a value that is missing, unknown, given twice or of the
- *                   other kind of number; an expression without value;
- * parameters in another order than the kernel's arguments VPU_ERR_MISMATCH  an
- * output of another shape or element type; and as vpu_operation_set_tensor else
- * of vpu_program_kernel, vpu_graph_tensor, vpu_graph_add_kernel, and of the
- * callbacks */
+ *                   other kind of number; an expression without value; another
+ *                   order of parameters than of the kernel's arguments
+ * VPU_ERR_MISMATCH  an output of another shape or element type; and as
+ *                   vpu_operation_set_tensor
+ * else              of vpu_program_kernel, vpu_graph_tensor,
+ *                   vpu_graph_add_kernel, and of the callbacks */
 VPU_EXPORT vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
                                     const vpu_add_options *options,
                                     vpu_operation **out, vpu_error *err);
@@ -708,8 +712,9 @@ typedef struct vpu_run_options {
  * and so may `out`, for those who want no figures.
  *
  * VPU_ERR_INVALID      not finalized; an input that was never written
- * VPU_ERR_FAULT, VPU_ERR_UNDEFINED  of a kernel (names kernel, work-group,
- * line, buffer) VPU_ERR_LIMIT        cycles, time or local memory
+ * VPU_ERR_FAULT        of a kernel (names kernel, work-group, line, buffer)
+ * VPU_ERR_UNDEFINED    likewise
+ * VPU_ERR_LIMIT        cycles, time or local memory
  * VPU_ERR_STOPPED      vpu_graph_cancel
  * VPU_ERR_UNSUPPORTED  a timeline or a profile that the backend does not offer
  * VPU_ERR_IO           the device, or a file */

@@ -1,4 +1,5 @@
 /* Programs, and the kernels in them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -95,6 +96,26 @@ typedef struct {
     vpu_kernel *made;
 } compiling;
 
+/* A compiler's diagnostics begin with their place: "FILE:LINE:COL: error:". */
+static void find_place(vpu_error *err)
+{
+    unsigned line, col;
+    const char *at = err ? strstr(err->msg, ": error:") : NULL;
+    size_t n;
+
+    if (!at || *err->file)
+        return;
+    for (int colons = 0; at > err->msg && colons < 2;)
+        colons += *--at == ':';
+    n = (size_t)(at - err->msg);
+    if (sscanf(at, ":%u:%u", &line, &col) != 2 || n >= sizeof err->file)
+        return;
+    memcpy(err->file, err->msg, n);
+    err->file[n] = 0;
+    err->line = line;
+    err->col = col;
+}
+
 /* Signature and program, without code of this machine. */
 static vpu_status compile(void *user, vpu_error *err)
 {
@@ -122,6 +143,8 @@ static vpu_status compile(void *user, vpu_error *err)
         const kernel_source source = backend_source_kernel(&src, &l);
 
         st = kernel_compile(&source, &compile, p->arena, &k->compiled, err);
+        if (st == VPU_ERR_COMPILE)
+            find_place(err);
     }
     k->program = p;
     k->asked = arena_strdup(p->arena, c->name);

@@ -225,6 +225,9 @@ START_TEST(kernels_that_do_not_compile)
     api_ok(vpu_program_create(&bad, c, &o, &api_err));
     api_fails(vpu_program_kernel(bad, "f", &k, &api_err), VPU_ERR_COMPILE,
               "mine.cl:3:12");
+    ck_assert_str_eq(api_err.file, "mine.cl");
+    ck_assert_uint_eq(api_err.line, 3);
+    ck_assert_uint_eq(api_err.col, 12);
     vpu_program_free(bad);
     vpu_program_free(p);
     vpu_context_free(c);
