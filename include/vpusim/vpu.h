@@ -434,7 +434,9 @@ VPU_EXPORT vpu_status vpu_graph_add_kernel(vpu_graph *graph,
                                            const vpu_kernel *kernel,
                                            const vpu_launch_options *options,
                                            vpu_operation **out, vpu_error *err);
-/* Arguments by name; each message names the argument and its type.
+/* Arguments by name; each message names the argument and its type. A pointer
+ * that is not const may be given an input or a constant, but the kernel must
+ * not write to it: other operations need not see that.
  *
  * VPU_ERR_INVALID   no such argument (names one like it); a value that its type
  *                   does not hold; a tensor of another graph; the graph is
