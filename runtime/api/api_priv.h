@@ -212,6 +212,11 @@ backend_config api_graph_config(const vpu_graph *g);
 vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err);
 /* Contents of buffer i, where it is an input; else NULL. */
 void *api_graph_input(const vpu_graph *g, uint32_t i);
+/* VPU_ERR_INVALID: it is not finalized, or an input was never written. */
+vpu_status api_graph_check_ready(const vpu_graph *g, vpu_error *err);
+/* Contents of the graph's inputs (user) into a backend that was opened for it.
+ * Errors of backend_ops.write. */
+vpu_status api_graph_fill(void *user, const backend *b, vpu_error *err);
 
 vpu_graph *api_graph_keep(vpu_graph *g);
 

@@ -1,6 +1,4 @@
 /* Graphs under the checkers. */
-#include <string.h>
-
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
 #include "runtime/check/layer.h"
@@ -21,20 +19,6 @@ typedef struct {
     vpu_findings *made;
 } checking;
 
-static vpu_status fill(void *user, const backend *b, vpu_error *err)
-{
-    const vpu_graph *g = user;
-
-    (void)err;
-    for (uint32_t i = 0; i < g->g.n_buffers; i++) {
-        const void *data = api_graph_input(g, i);
-
-        if (data)
-            memcpy(backend_buffer(b, i), data, g->g.buffers[i].bytes);
-    }
-    return VPU_OK;
-}
-
 static vpu_status check_graph(void *user, vpu_error *err)
 {
     checking *c = user;
@@ -46,7 +30,7 @@ static vpu_status check_graph(void *user, vpu_error *err)
                               .orders = o->orders,
                               .n_random = RANDOM_ORDERS,
                               .seed = 1,
-                              .fill = fill,
+                              .fill = api_graph_fill,
                               .fill_user = g};
     vpu_status st;
 

@@ -486,6 +486,28 @@ vpu_status api_graph_check_inputs(const vpu_graph *g, vpu_error *err)
     return VPU_OK;
 }
 
+vpu_status api_graph_check_ready(const vpu_graph *g, vpu_error *err)
+{
+    return g->open.ops
+               ? api_graph_check_inputs(g, err)
+               : err_set(err, VPU_ERR_INVALID,
+                         "the graph is not finalized: vpu_graph_finalize");
+}
+
+vpu_status api_graph_fill(void *user, const backend *b, vpu_error *err)
+{
+    const vpu_graph *g = user;
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
+        const void *data = api_graph_input(g, i);
+
+        if (data)
+            st = b->ops->write(b->self, i, data, err);
+    }
+    return st;
+}
+
 void *api_graph_input(const vpu_graph *g, uint32_t i)
 {
     const vpu_tensor *t = g->tensors[i];

@@ -249,6 +249,7 @@ static vpu_status find_program(void *user, vpu_error *err)
     const vpu_kind *k = x->kind;
     vpu_program_options o = VPU_PROGRAM_OPTIONS_INIT;
     size_t n = x->v->n_build_options + k->n_build_options;
+    const arena_mark before = arena_save(c->arena);
     const char **options = arena_array(c->arena, const char *, n + 1);
     const char *key = "";
     api_compiled *made;
@@ -264,6 +265,7 @@ static vpu_status find_program(void *user, vpu_error *err)
     for (api_compiled *y = c->compiled; y; y = y->next)
         if (y->kind == k && !strcmp(y->options, key)) {
             x->program = y->program;
+            arena_restore(c->arena, before);
             return VPU_OK;
         }
     o.source = k->source;

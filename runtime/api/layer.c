@@ -182,7 +182,6 @@ static void describe(const adding *x)
     g->by_item |= lg->by_item;
 }
 
-/* Nothing is added to the graph before the layer is known to fit. */
 static vpu_status add_layer(void *user, vpu_error *err)
 {
     adding *x = user;
@@ -195,21 +194,17 @@ static vpu_status add_layer(void *user, vpu_error *err)
     /* A plug-in looks at parameters itself. */
     if (!st && !(backend_extras(x->g->context->ops) & BACKEND_PARAMS))
         st = graph_check_params(&x->bound.request, x->g->arena, err);
-    for (uint32_t i = 0; !st && i < x->bound.graph->n_buffers; i++) {
-        const graph_buffer *b = &x->bound.graph->buffers[i];
-        const vpu_tensor *t = given_for(x, b);
-
-        st = t ? take_given(x, b, t, err) : VPU_OK;
-    }
     if (st)
         return st;
     x->made = api_graph_add_operation(x->g, x->o->name ? x->o->name
                                                        : x->bound.graph->type);
     st = add_buffers(x, err);
+    if (st)
+        return st;
     add_launches(x);
     x->made->n_launches = x->g->g.n_launches - x->made->launch;
     describe(x);
-    return st;
+    return VPU_OK;
 }
 
 static vpu_status check_lists(const vpu_graph *g, const vpu_layer_options *o,

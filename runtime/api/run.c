@@ -256,11 +256,8 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
         *out = NULL;
     if (!st)
         st = api_take_options(&o, sizeof o, options, "vpu_run_options", err);
-    if (!st && !self->open.ops)
-        st = err_set(err, VPU_ERR_INVALID,
-                     "the graph is not finalized: vpu_graph_finalize");
     if (!st)
-        st = api_graph_check_inputs(self, err);
+        st = api_graph_check_ready(self, err);
     if (st)
         return st;
     atomic_store(&self->cancel, false);

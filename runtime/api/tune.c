@@ -10,20 +10,6 @@ typedef struct {
     arena *a;
 } tuning;
 
-static vpu_status fill(void *user, const backend *b, vpu_error *err)
-{
-    const vpu_graph *g = user;
-    vpu_status st = VPU_OK;
-
-    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
-        const void *data = api_graph_input(g, i);
-
-        if (data)
-            st = b->ops->write(b->self, i, data, err);
-    }
-    return st;
-}
-
 /* A backend of its own, so that the graph's outputs stay. */
 static vpu_status tune(void *user, vpu_error *err)
 {
@@ -36,7 +22,7 @@ static vpu_status tune(void *user, vpu_error *err)
                        .mode = o->mode ? (tune_mode)o->mode : TUNE_NORMAL,
                        .shaves_too = o->shaves_too,
                        .file = &file,
-                       .fill = fill,
+                       .fill = api_graph_fill,
                        .fill_user = g};
     tune_report report;
     vpu_status st = VPU_OK;
@@ -63,11 +49,8 @@ vpu_status vpu_graph_tune(vpu_graph *self, const vpu_tune_options *options,
         st = api_take_options(&o, sizeof o, options, "vpu_tune_options", err);
     if (!st)
         st = api_check_enum(o.mode, VPU_TUNE_EXHAUSTIVE, "mode", err);
-    if (!st && !self->open.ops)
-        st = err_set(err, VPU_ERR_INVALID,
-                     "the graph is not finalized: vpu_graph_finalize");
     if (!st)
-        st = api_graph_check_inputs(self, err);
+        st = api_graph_check_ready(self, err);
     if (st)
         return st;
     atomic_store(&self->cancel, false);
