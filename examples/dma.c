@@ -27,9 +27,10 @@ int main(void)
 {
     static const char *const names[] = {"plain", "rows"};
     vpu_program_options text = {.struct_size = sizeof text, .source = source};
-    vpu_tensor_options in = {sizeof in, NULL, VPU_ROLE_INPUT, VPU_F16, 2, {128, 576}, NULL, NULL};
-    vpu_tensor_options out = {sizeof out, NULL, VPU_ROLE_OUTPUT, VPU_F16, 2, {128, 512}, NULL, NULL};
-    vpu_launch_options launch = {sizeof launch, NULL, {512, 128, 1}, {512, 1, 1}, 0};
+    vpu_tensor_options in = {.struct_size = sizeof in, .role = VPU_ROLE_INPUT, .shape = "128x576"};
+    vpu_tensor_options out = {.struct_size = sizeof out, .role = VPU_ROLE_OUTPUT, .shape = "128x512"};
+    vpu_launch_options launch = {
+        .struct_size = sizeof launch, .global = {512, 128, 1}, .local = {512, 1, 1}};
     vpu_error error;
     vpu_context *context;
     vpu_program *program;

@@ -185,7 +185,8 @@ typedef enum vpu_capability {
     VPU_CAN_TRACE = 2,        /* timelines */
     VPU_CAN_PROFILE = 4,      /* cycles by source line */
     VPU_CAN_CHECK = 8,        /* vpu_graph_check */
-    VPU_CAN_SHARE = 16        /* vpu_tensor_data is the device's own memory */
+    VPU_CAN_SHARE = 16,       /* vpu_tensor_data is the device's own memory */
+    VPU_CAN_RUN_PARTS = 32 /* vpu_operation_set_window, vpu_graph_run_split */
 } vpu_capability;
 
 /* options NULL: the simulator, all defaults. Devices are not looked at yet.
@@ -302,6 +303,13 @@ typedef enum vpu_role {
 
 #define VPU_MAX_RANK 6
 
+/* What padding holds for the operations that read it. */
+typedef enum vpu_border {
+    VPU_BORDER_UNDEFINED = 1, /* anything (default) */
+    VPU_BORDER_REPLICATE = 2, /* the nearest element of the tensor */
+    VPU_BORDER_CONSTANT = 3   /* vpu_tensor_options.border_value */
+} vpu_border;
+
 typedef struct vpu_tensor_options {
     size_t struct_size;
     const char *name; /* unique in the graph; NULL = "tensor<number>" */
@@ -312,6 +320,17 @@ typedef struct vpu_tensor_options {
     const void *data;            /* of a constant: all elements, packed */
     const char *shape; /* instead of type, rank and dims: "1x3x64x64:f32", as of
                           `vpu run --shape`; without a type f16 */
+    /* Memory beside the tensor that kernels may read: elements on both sides of
+     * each dim. A tensor without padding and strides is packed. */
+    uint32_t pad_before[VPU_MAX_RANK], pad_after[VPU_MAX_RANK];
+    uint32_t auto_padding; /* 1, instead: 4 on all sides of the last two dims,
+                              and 32 more behind the last one, so that kernels
+                              with windows and vectors need no care */
+    uint64_t strides[VPU_MAX_RANK]; /* bytes from one element of a dim to the
+                                       next; 0 = as dims and padding make them
+                                     */
+    uint32_t border;                /* vpu_border, 0 = default */
+    double border_value;            /* of VPU_BORDER_CONSTANT; as a float */
 } vpu_tensor_options;
 #define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
 
@@ -323,7 +342,11 @@ VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
  *
  * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
  *                  which); a shape that is none; a constant without data,
- *                  others with data; the graph is finalized
+ *                  others with data; a stride that is no whole number of
+ *                  elements, or in which the dims behind it have no room
+ *                  (message: which dim); a border without padding; auto_padding
+ *                  with other padding or strides; a border_value that the type
+ *                  does not hold; the graph is finalized
  * VPU_ERR_LIMIT    more than 4 GiB */
 VPU_EXPORT vpu_status vpu_graph_tensor(vpu_graph *graph,
                                        const vpu_tensor_options *options,
@@ -337,6 +360,18 @@ VPU_EXPORT vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
 VPU_EXPORT vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
                                               const char *name);
 
+/* A part of a tensor: in each dim the elements from start on, below end. step
+ * is for vpu_region_next alone; 0 = 1. */
+typedef struct vpu_region {
+    uint32_t start[VPU_MAX_RANK], end[VPU_MAX_RANK], step[VPU_MAX_RANK];
+} vpu_region;
+
+/* The place behind `at` in a region of so many dims, the last dim first, as
+ * elements lie in memory; 0: `at` was the last one, and is the first one again.
+ */
+VPU_EXPORT uint32_t vpu_region_next(const vpu_region *region, uint32_t rank,
+                                    uint32_t at[VPU_MAX_RANK]);
+
 typedef struct vpu_view_options {
     size_t struct_size;
     const char *name;             /* NULL = "view<number>" */
@@ -347,13 +382,13 @@ typedef struct vpu_view_options {
 
 /* A part of a tensor as a tensor, without memory of its own: what is written to
  * one is in the other. Operations that write views of one tensor concatenate
- * without copies. A kernel sees one piece of memory, so a view has no gaps: in
- * front of the first dim that it does not take whole all dims are 1. It has the
- * role of its parent, which may be a view.
+ * without copies. It has the role of its parent, which may be a view. A view of
+ * a packed tensor is in one piece where all dims are 1 in front of the first
+ * one that it does not take whole; else it has gaps, and so has every view of a
+ * tensor with padding or strides (vpu_tensor_is_packed).
  *
- * VPU_ERR_INVALID      it leaves its parent (message: which dim); the name is
- *                      taken; the graph is finalized
- * VPU_ERR_UNSUPPORTED  a view with gaps (message: which dims) */
+ * VPU_ERR_INVALID  it leaves its parent (message: which dim); the name is
+ * taken; the graph is finalized */
 VPU_EXPORT vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
                                      const vpu_view_options *options,
                                      vpu_tensor **out, vpu_error *err);
@@ -366,7 +401,25 @@ VPU_EXPORT uint32_t vpu_tensor_type(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_rank(const vpu_tensor *tensor);
 /* 0: i is not below the rank. */
 VPU_EXPORT uint32_t vpu_tensor_dim(const vpu_tensor *tensor, uint32_t i);
+/* Of its elements alone, packed: what is written, read, and saved. */
 VPU_EXPORT size_t vpu_tensor_bytes(const vpu_tensor *tensor);
+/* 1: its elements are one piece of memory, each behind the one before it. */
+VPU_EXPORT uint32_t vpu_tensor_is_packed(const vpu_tensor *tensor);
+/* Bytes from one element of dim i to the next; 0: i is not below the rank. */
+VPU_EXPORT uint64_t vpu_tensor_stride(const vpu_tensor *tensor, uint32_t i);
+/* Bytes from the memory that kernels get (vpu_operation_set_memory) to the
+ * first element; 0 for a packed tensor. */
+VPU_EXPORT uint64_t vpu_tensor_offset(const vpu_tensor *tensor);
+/* Of all its memory, padding and gaps with it; of a view that has gaps, of its
+ * parent's. */
+VPU_EXPORT size_t vpu_tensor_memory_bytes(const vpu_tensor *tensor);
+/* The elements that mean something: all of an input, what operations with a
+ * reach (vpu_kind) have left of it behind them. An end at its start: none is
+ * known to.
+ *
+ * VPU_ERR_INVALID  NULL */
+VPU_EXPORT vpu_status vpu_tensor_valid(const vpu_tensor *tensor,
+                                       vpu_region *out, vpu_error *err);
 
 /* The contents of an input, for the runs that follow; bytes: vpu_tensor_bytes.
  *
@@ -388,15 +441,17 @@ VPU_EXPORT vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
  * VPU_ERR_MISMATCH  another number of bytes */
 VPU_EXPORT vpu_status vpu_tensor_read(vpu_tensor *tensor, void *data,
                                       size_t bytes, vpu_error *err);
-/* An input's or output's memory, for reading and writing in place between runs,
- * from vpu_graph_finalize on and as long as the graph lives; NULL else. With
- * VPU_CAN_SHARE runs work on it directly, else they copy from and to it. */
+/* An input's or output's first element, for reading and writing in place
+ * between runs, from vpu_graph_finalize on and as long as the graph lives; NULL
+ * else. vpu_tensor_stride says where the others are. With VPU_CAN_SHARE runs
+ * work on it directly, else they copy from and to it. */
 VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
-/* From now on an input's or output's contents are at data, `bytes` of them,
+/* From now on an input's or output's memory, as vpu_tensor_memory_bytes counts
+ * it, padding with it, is at data, `bytes` of them,
  * which stay the caller's and must be there as long as the tensor is, or until
  * it is imported anew, with NULL for none. Runs copy from there, or to there,
  * once, so that a kernel never sees what is beside it; vpu_result_copied_bytes
- * says how much. vpu_tensor_data is then data, also before vpu_graph_finalize.
+ * says how much. vpu_tensor_data is then in it, also before vpu_graph_finalize.
  *
  * On an error the tensor is as it was.
  *
@@ -421,6 +476,10 @@ typedef struct vpu_launch_options {
                           to 512 that whole vectors fill and that leaves a
                           work-group for each SHAVE */
     uint32_t max_shaves; /* 0 = no limit */
+    /* Arguments of the kernel, int or uint, that get the number of the part
+     * that runs (vpu_window) and how many parts there are; 0 and 1 when it runs
+     * whole. NULL = none. So a part finds memory of its own. */
+    const char *part, *parts;
 } vpu_launch_options;
 #define VPU_LAUNCH_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_launch_options)
 
@@ -428,8 +487,10 @@ typedef struct vpu_launch_options {
  * set by the functions below before the graph is finalized. The program must be
  * of the graph's context; the graph keeps it.
  *
- * VPU_ERR_INVALID  sizes that do not divide, or not the kernel's required ones;
- *                  a program of another context; the graph is finalized */
+ * VPU_ERR_INVALID   sizes that do not divide, or not the kernel's required
+ *                   ones; a program of another context; no argument of the
+ *                   name of part or parts; the graph is finalized
+ * VPU_ERR_MISMATCH  part or parts is no int and no uint */
 VPU_EXPORT vpu_status vpu_graph_add_kernel(vpu_graph *graph,
                                            const vpu_kernel *kernel,
                                            const vpu_launch_options *options,
@@ -441,8 +502,17 @@ VPU_EXPORT vpu_status vpu_graph_add_kernel(vpu_graph *graph,
  * VPU_ERR_INVALID   no such argument (names one like it); a value that its type
  *                   does not hold; a tensor of another graph; the graph is
  *                   finalized
- * VPU_ERR_MISMATCH  an argument of another kind; elements of another type */
+ * VPU_ERR_MISMATCH  an argument of another kind; elements of another type; a
+ *                   tensor with gaps or padding */
 VPU_EXPORT vpu_status vpu_operation_set_tensor(vpu_operation *operation,
+                                               const char *argument,
+                                               vpu_tensor *tensor,
+                                               vpu_error *err);
+/* The same for a kernel that knows where elements are: it gets all of the
+ * tensor's memory, padding with it, of a view that of its parent. Elements
+ * begin vpu_tensor_offset behind that, vpu_tensor_stride apart. Of a packed
+ * tensor it is vpu_operation_set_tensor, which takes packed ones alone. */
+VPU_EXPORT vpu_status vpu_operation_set_memory(vpu_operation *operation,
                                                const char *argument,
                                                vpu_tensor *tensor,
                                                vpu_error *err);
@@ -607,6 +677,24 @@ typedef struct vpu_kind {
                              vpu_error *err);
     void *user;
     void (*release)(void *user); /* when the kind goes; NULL = nothing to do */
+    const char *part, *parts;    /* as of vpu_launch_options */
+    uint32_t strided; /* 1: the kernel gets tensors as vpu_operation_set_memory
+                         gives them. Expressions, mostly of parameters, know
+                         where elements are, in elements: "in0_offset",
+                         "in0_stride_1", "out0_offset" … */
+    /* How far around its own place a work-item reads the inputs that have the
+     * shape of output 0, which has that of input 0: a list, an expression for
+     * each dim, or one for all of them; NULL = not known. Dims in front of the
+     * last three have 0. Work-items of dimension 0 are then elements of the
+     * last dim, of 1 and 2 those in front of it; or all elements, where it is
+     * 0.
+     *
+     * Where an input has less padding than that, the work-groups that would
+     * leave its memory do not run (on a backend without VPU_CAN_RUN_PARTS the
+     * operation is refused), and the output's valid region ends with them. The
+     * region also ends where padding is read that holds nothing: with a border
+     * it does not. */
+    const char *reach;
 } vpu_kind;
 #define VPU_KIND_INIT VPU_OPTIONS_INIT_(vpu_kind)
 
@@ -661,6 +749,52 @@ VPU_EXPORT vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
 VPU_EXPORT vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 VPU_EXPORT vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+
+/* --- parts of launches ---------------------------------------------------- */
+
+/* Some work-items of a launch: in each dimension those from start on, below
+ * end, in steps of a work-group. A kernel that runs on a window has the global
+ * size and the ids that it has when all of the launch runs. */
+typedef struct vpu_window {
+    uint32_t start[3], end[3], step[3];
+    uint32_t part, parts; /* which part of how many; parts 0 = 1 */
+} vpu_window;
+
+/* The largest window of an operation that is a launch of one kernel: from 0 to
+ * the global size, in steps of the local size.
+ *
+ * VPU_ERR_INVALID  a layer, a composed operation */
+VPU_EXPORT vpu_status vpu_operation_window(const vpu_operation *operation,
+                                           vpu_window *out, vpu_error *err);
+/* Is `part` a part of `whole`? In each dimension the steps are equal, start is
+ * in the whole, end not behind it, and start and end are whole steps from the
+ * start of the whole and of the part.
+ *
+ * VPU_ERR_INVALID  it is not (message: which dimension, and why) */
+VPU_EXPORT vpu_status vpu_window_check(const vpu_window *whole,
+                                       const vpu_window *part, vpu_error *err);
+/* Part number `part` of `parts`, along one dimension, as even as whole steps
+ * allow. All parts together are the whole, and no two of them overlap.
+ *
+ * VPU_ERR_INVALID  no such dimension or part; more parts than steps */
+VPU_EXPORT vpu_status vpu_window_split(const vpu_window *whole,
+                                       uint32_t dimension, uint32_t part,
+                                       uint32_t parts, vpu_window *out,
+                                       vpu_error *err);
+/* The place behind `at`, dimension 0 first, in the order in which work-groups
+ * run; 0: `at` was the last one, and is the first one again. The first one is
+ * the window's start; any place of the window will do to begin with. */
+VPU_EXPORT uint32_t vpu_window_next(const vpu_window *window, uint32_t at[3]);
+/* Runs that follow run these work-groups of the operation alone; NULL: all of
+ * them. Tensors keep what was in them where other work-groups would write. May
+ * be called between runs. Checking and comparing look at the same work-groups;
+ * tuning leaves the operation's size alone.
+ *
+ * VPU_ERR_INVALID      as vpu_operation_window and vpu_window_check
+ * VPU_ERR_UNSUPPORTED  without VPU_CAN_RUN_PARTS */
+VPU_EXPORT vpu_status vpu_operation_set_window(vpu_operation *operation,
+                                               const vpu_window *window,
+                                               vpu_error *err);
 
 /* --- running -------------------------------------------------------------- */
 
@@ -759,6 +893,32 @@ VPU_EXPORT vpu_status vpu_result_counter(vpu_result *result, const char *path,
                                          double *out, vpu_error *err);
 /* All such paths, in the order of the report; NULL: i is too large. */
 VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
+
+/* --- running in parts on several devices ---------------------------------- */
+
+typedef struct vpu_split_options {
+    size_t struct_size;
+    uint32_t dimension; /* along which launches are split: 1 = dimension 0, 2,
+                           3; 0 = the one with most work-groups */
+} vpu_split_options;
+#define VPU_SPLIT_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_split_options)
+
+/* Runs n equal graphs, mostly of n contexts, as one on n devices: of each
+ * launch each runs a part, and what the parts have written is in all of them
+ * before the next launch. Inputs are those of graphs[0]; all have the outputs
+ * then, which are those of a graph that runs alone. results: NULL, or n of
+ * them, each of one device's parts: a launch takes as long as its slowest part.
+ * Moving bytes between devices takes no time in them.
+ *
+ * VPU_ERR_MISMATCH     the graphs differ (message: in what)
+ * VPU_ERR_INVALID      no graph, one of them twice, or not finalized; an input
+ *                      that was never written; an operation with a window
+ * VPU_ERR_UNSUPPORTED  without VPU_CAN_RUN_PARTS; a launch whose parts write
+ *                      the same element
+ * else                 as vpu_graph_run */
+VPU_EXPORT vpu_status vpu_graph_run_split(vpu_graph *const *graphs, size_t n,
+                                          const vpu_split_options *options,
+                                          vpu_result **results, vpu_error *err);
 
 /* --- pictures ------------------------------------------------------------- */
 

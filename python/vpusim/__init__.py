@@ -22,7 +22,7 @@ from ._library import library_path
 from .compare import Comparison, Diff, diff
 from .context import Context, Device, devices
 from .findings import Finding, Findings
-from .graph import Graph, Operation, Tensor
+from .graph import Graph, Operation, Tensor, Window
 from .layer import Function, Layer, LayerResult, kernel, out
 from .program import Argument, Kernel, Program
 from .results import Counters, Launch, Result
@@ -37,6 +37,6 @@ __all__ = [
     "Launch", "Layer", "LayerResult", "LimitError", "LogLevel", "MismatchError", "Operation",
     "Order", "OutOfMemoryError", "ParseError", "PluginError", "Program", "Result", "Role", "Space",
     "Status", "StoppedError", "Tensor", "Timeline", "Timing", "Type", "UndefinedError",
-    "UnsupportedError", "UntestedError", "VpuError", "VpuWarning", "devices", "diff", "kernel",
+    "UnsupportedError", "UntestedError", "VpuError", "VpuWarning", "Window", "devices", "diff", "kernel",
     "library_path", "out", "picture",
 ]

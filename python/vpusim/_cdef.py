@@ -62,6 +62,7 @@ class Capability(enum.IntFlag):
     PROFILE = 4
     CHECK = 8
     SHARE = 16
+    RUN_PARTS = 32
 
 
 class Space(enum.IntEnum):
@@ -93,6 +94,14 @@ class Role(enum.IntEnum):
     OUTPUT = 2
     CONSTANT = 3
     VIRTUAL = 4
+
+
+class Border(enum.IntEnum):
+    """`vpu_border` of the header."""
+
+    UNDEFINED = 1
+    REPLICATE = 2
+    CONSTANT = 3
 
 
 class TuneMode(enum.IntEnum):
@@ -199,7 +208,8 @@ typedef enum vpu_capability {
     VPU_CAN_TRACE = 2,
     VPU_CAN_PROFILE = 4,
     VPU_CAN_CHECK = 8,
-    VPU_CAN_SHARE = 16
+    VPU_CAN_SHARE = 16,
+    VPU_CAN_RUN_PARTS = 32
 } vpu_capability;
 vpu_status vpu_context_create(vpu_context **out,
                                          const vpu_context_options *options,
@@ -263,6 +273,11 @@ typedef enum vpu_role {
     VPU_ROLE_CONSTANT = 3,
     VPU_ROLE_VIRTUAL = 4
 } vpu_role;
+typedef enum vpu_border {
+    VPU_BORDER_UNDEFINED = 1,
+    VPU_BORDER_REPLICATE = 2,
+    VPU_BORDER_CONSTANT = 3
+} vpu_border;
 typedef struct vpu_tensor_options {
     size_t struct_size;
     const char *name;
@@ -272,6 +287,11 @@ typedef struct vpu_tensor_options {
     uint32_t dims[VPU_MAX_RANK];
     const void *data;
     const char *shape;
+    uint32_t pad_before[VPU_MAX_RANK], pad_after[VPU_MAX_RANK];
+    uint32_t auto_padding;
+    uint64_t strides[VPU_MAX_RANK];
+    uint32_t border;
+    double border_value;
 } vpu_tensor_options;
 vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
                                        vpu_error *err);
@@ -283,6 +303,11 @@ vpu_tensor *vpu_graph_tensor_at(vpu_graph *graph, uint32_t role,
                                            size_t i);
 vpu_tensor *vpu_graph_tensor_named(vpu_graph *graph,
                                               const char *name);
+typedef struct vpu_region {
+    uint32_t start[VPU_MAX_RANK], end[VPU_MAX_RANK], step[VPU_MAX_RANK];
+} vpu_region;
+uint32_t vpu_region_next(const vpu_region *region, uint32_t rank,
+                                    uint32_t at[VPU_MAX_RANK]);
 typedef struct vpu_view_options {
     size_t struct_size;
     const char *name;
@@ -299,6 +324,12 @@ uint32_t vpu_tensor_type(const vpu_tensor *tensor);
 uint32_t vpu_tensor_rank(const vpu_tensor *tensor);
 uint32_t vpu_tensor_dim(const vpu_tensor *tensor, uint32_t i);
 size_t vpu_tensor_bytes(const vpu_tensor *tensor);
+uint32_t vpu_tensor_is_packed(const vpu_tensor *tensor);
+uint64_t vpu_tensor_stride(const vpu_tensor *tensor, uint32_t i);
+uint64_t vpu_tensor_offset(const vpu_tensor *tensor);
+size_t vpu_tensor_memory_bytes(const vpu_tensor *tensor);
+vpu_status vpu_tensor_valid(const vpu_tensor *tensor,
+                                       vpu_region *out, vpu_error *err);
 vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
                                        size_t bytes, vpu_error *err);
 vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
@@ -316,12 +347,17 @@ typedef struct vpu_launch_options {
     uint32_t global[3];
     uint32_t local[3];
     uint32_t max_shaves;
+    const char *part, *parts;
 } vpu_launch_options;
 vpu_status vpu_graph_add_kernel(vpu_graph *graph,
                                            const vpu_kernel *kernel,
                                            const vpu_launch_options *options,
                                            vpu_operation **out, vpu_error *err);
 vpu_status vpu_operation_set_tensor(vpu_operation *operation,
+                                               const char *argument,
+                                               vpu_tensor *tensor,
+                                               vpu_error *err);
+vpu_status vpu_operation_set_memory(vpu_operation *operation,
                                                const char *argument,
                                                vpu_tensor *tensor,
                                                vpu_error *err);
@@ -432,6 +468,9 @@ typedef struct vpu_kind {
                              vpu_error *err);
     void *user;
     void (*release)(void *user);
+    const char *part, *parts;
+    uint32_t strided;
+    const char *reach;
 } vpu_kind;
 vpu_status vpu_context_register(vpu_context *context,
                                            const vpu_kind *kind,
@@ -454,6 +493,22 @@ vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
 vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+typedef struct vpu_window {
+    uint32_t start[3], end[3], step[3];
+    uint32_t part, parts;
+} vpu_window;
+vpu_status vpu_operation_window(const vpu_operation *operation,
+                                           vpu_window *out, vpu_error *err);
+vpu_status vpu_window_check(const vpu_window *whole,
+                                       const vpu_window *part, vpu_error *err);
+vpu_status vpu_window_split(const vpu_window *whole,
+                                       uint32_t dimension, uint32_t part,
+                                       uint32_t parts, vpu_window *out,
+                                       vpu_error *err);
+uint32_t vpu_window_next(const vpu_window *window, uint32_t at[3]);
+vpu_status vpu_operation_set_window(vpu_operation *operation,
+                                               const vpu_window *window,
+                                               vpu_error *err);
 typedef struct vpu_result vpu_result;
 vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
 typedef struct vpu_memory_use {
@@ -496,6 +551,13 @@ const char *vpu_result_json(vpu_result *result);
 vpu_status vpu_result_counter(vpu_result *result, const char *path,
                                          double *out, vpu_error *err);
 const char *vpu_result_counter_name(vpu_result *result, size_t i);
+typedef struct vpu_split_options {
+    size_t struct_size;
+    uint32_t dimension;
+} vpu_split_options;
+vpu_status vpu_graph_run_split(vpu_graph *const *graphs, size_t n,
+                                          const vpu_split_options *options,
+                                          vpu_result **results, vpu_error *err);
 typedef struct vpu_picture_options {
     size_t struct_size;
     const char *png, *svg;

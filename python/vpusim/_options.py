@@ -17,6 +17,7 @@ _ENUMS: Dict[str, Type[enum.IntEnum]] = {
     "order": _cdef.Order,
     "role": _cdef.Role,
     "type": _cdef.Type,
+    "border": _cdef.Border,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -46,12 +46,11 @@ def dtype_of(value: Any) -> np.dtype[Any]:
 class _Memory:
     """The memory of a tensor, for numpy: it holds the graph's handle, arrays hold it."""
 
-    def __init__(self, handle: Handle, shared: Any, address: int, shape: Tuple[int, ...],
-                 dtype: np.dtype[Any]) -> None:
+    def __init__(self, handle: Handle, shared: Any, address: int, tensor: "Tensor") -> None:
         self.handle = handle
         self.shared = shared
-        self.__array_interface__ = {"version": 3, "data": (address, False), "shape": shape,
-                                    "typestr": dtype.str}
+        self.__array_interface__ = {"version": 3, "data": (address, False), "shape": tensor.shape,
+                                    "strides": tensor.strides, "typestr": tensor.dtype.str}
 
 
 class Tensor:
@@ -66,6 +65,32 @@ class Tensor:
         self.shape: Tuple[int, ...] = tuple(lib.vpu_tensor_dim(pointer, i)
                                             for i in range(lib.vpu_tensor_rank(pointer)))
         self.nbytes = int(lib.vpu_tensor_bytes(pointer))
+        self.strides: Tuple[int, ...] = tuple(lib.vpu_tensor_stride(pointer, i)
+                                              for i in range(len(self.shape)))
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the beginning of its memory to the first element."""
+        return int(lib.vpu_tensor_offset(self._pointer))
+
+    @property
+    def memory(self) -> "TensorMemory":
+        """For an argument of a kernel that knows where elements are: all of the tensor's memory,
+        padding with it. They begin `offset` bytes behind it, `strides` apart."""
+        return TensorMemory(self)
+
+    @property
+    def packed(self) -> bool:
+        """Whether the elements are in one piece of memory, as most kernels want them."""
+        return bool(lib.vpu_tensor_is_packed(self._pointer))
+
+    @property
+    def valid(self) -> Tuple[slice, ...]:
+        """The elements that mean something: `x.array[x.valid]` has them alone."""
+        handle, region = self.graph._use(), ffi.new("vpu_region *")
+        call(handle.guard, lib.vpu_tensor_valid, self._pointer, region)
+        return tuple(slice(int(region.start[i]), int(region.end[i]))
+                     for i in range(len(self.shape)))
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
@@ -81,7 +106,7 @@ class Tensor:
             raise InvalidError(f"the tensor {self.name} ({self.role.name.lower()}) has no memory "
                                "to look at: inputs and outputs have, after graph.finalize()")
         return np.asarray(_Memory(handle, tuple(self.graph._shared.values()), int(ffi.cast("uintptr_t", address)),
-                                  self.shape, self.dtype))
+                                  self))
 
     def check(self, array: Any) -> np.ndarray[Any, Any]:
         """The contents as a packed array; refuses another dtype, byte order or shape."""
@@ -158,6 +183,48 @@ class Tensor:
         return f"<vpusim.Tensor {self.role.name.lower()} {self.name} {shape} {self.dtype}>"
 
 
+class TensorMemory(NamedTuple):
+    """A tensor's memory, padding with it."""
+
+    tensor: Tensor
+
+
+class Window(NamedTuple):
+    """Some work-items of a launch: in each dimension from start on, below end, by work-groups."""
+
+    start: Tuple[int, ...]
+    end: Tuple[int, ...]
+    step: Tuple[int, ...]
+    part: int = 0
+    parts: int = 1
+
+    def split(self, dimension: int, part: int, parts: int) -> "Window":
+        """Part number `part` of `parts`; all parts together are the window."""
+        out = ffi.new("vpu_window *")
+        call(Guard(), lib.vpu_window_split, ffi.new("vpu_window *", self), dimension, part, parts,
+             out)
+        return _window(out)
+
+
+def _window(w: Any) -> Window:
+    return Window(tuple(w.start), tuple(w.end), tuple(w.step), int(w.part), int(w.parts))
+
+
+def _padding(pad: Optional[Sequence[Sequence[int]]],
+             border: Union[None, str, float]) -> Dict[str, Any]:
+    """The members of the options for padding and what is in it."""
+    values: Dict[str, Any] = {}
+    if pad is not None:
+        rest = [0] * (MAX_RANK - len(pad))
+        values.update(pad_before=[int(p[0]) for p in pad] + rest,
+                      pad_after=[int(p[1]) for p in pad] + rest)
+    if isinstance(border, str):
+        values["border"] = border
+    elif border is not None:
+        values.update(border="constant", border_value=float(border))
+    return values
+
+
 class Operation:
     """A kernel's launch, or a layer; made by the graph."""
 
@@ -179,7 +246,8 @@ class Operation:
 
     def _set(self, name: str, value: Any) -> None:
         argument = self._argument(name)
-        owner = value.graph._use() if isinstance(value, Tensor) else None
+        tensor = value.tensor if isinstance(value, TensorMemory) else value
+        owner = tensor.graph._use() if isinstance(tensor, Tensor) else None
         function, value = _setter(argument, name, value)
         handle = self.graph._use()
         call(handle.guard, function, self._pointer, _options.encode(name, "argument"), value)
@@ -205,12 +273,28 @@ class Operation:
         """A layer's outputs; of a kernel the tensors that it may write."""
         return self._bound(lib.vpu_operation_output)
 
+    @property
+    def window(self) -> Window:
+        """All the work-items that may run; of an operation that is a launch of one kernel."""
+        handle, out = self.graph._use(), ffi.new("vpu_window *")
+        call(handle.guard, lib.vpu_operation_window, self._pointer, out)
+        return _window(out)
+
+    def run_on(self, window: Optional[Window]) -> None:
+        """Runs that follow run the work-groups of the window alone; None: all of them."""
+        handle, w = self.graph._use(), ffi.NULL
+        if window is not None:
+            w = ffi.new("vpu_window *", window)
+        call(handle.guard, lib.vpu_operation_set_window, self._pointer, w)
+
     def __repr__(self) -> str:
         return f"<vpusim.Operation {self.name}>"
 
 
 def _setter(argument: Optional[Argument], name: str, value: Any) -> Tuple[Any, Any]:
     """The function of the library for a value, and the value for it."""
+    if isinstance(value, TensorMemory):
+        return lib.vpu_operation_set_memory, value.tensor._pointer
     if isinstance(value, Tensor):
         return lib.vpu_operation_set_tensor, value._pointer
     if argument and argument.space == Space.LOCAL:
@@ -262,9 +346,15 @@ class Graph(Object):
 
     def tensor(self, role: Union[Role, str], shape: Optional[Union[Shape, str]] = None,
                dtype: Any = np.float16, *, name: Optional[str] = None,
-               data: Any = None) -> Tensor:
-        """A new tensor. The shape is a tuple, or a text "1x3x64x64:f32"."""
-        values: Dict[str, Any] = {"name": name, "role": role}
+               data: Any = None, pad: Optional[Sequence[Sequence[int]]] = None,
+               border: Union[None, str, float] = None) -> Tensor:
+        """A new tensor. The shape is a tuple, or a text "1x3x64x64:f32".
+
+        `pad` is memory beside it that kernels may read, as numpy.pad has it: (before, after) of
+        each dimension. An operation that reads the tensor finds in it what `border` says:
+        "replicate", the nearest element, or a number.
+        """
+        values: Dict[str, Any] = {"name": name, "role": role, **_padding(pad, border)}
         if isinstance(shape, str):
             values["shape"] = shape
         else:

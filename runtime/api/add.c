@@ -5,7 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/oom.h"
-#include "runtime/api/api_priv.h"
+#include "runtime/api/reach.h"
 #include "runtime/config/expr.h"
 
 typedef struct {
@@ -127,6 +127,25 @@ static vpu_status find_value(const adding *x, const vpu_parameter *p,
     return st;
 }
 
+static bool is_of_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* Of expressions that name an output the value is found when outputs are there.
+ */
+static bool needs_outputs(const vpu_parameter *p)
+{
+    const char *at = p->expression;
+
+    for (; at && (at = strstr(at, "out")); at++)
+        if (at[3] >= '0' && at[3] <= '9' &&
+            (at == p->expression || !is_of_name(at[-1])))
+            return true;
+    return false;
+}
+
 static vpu_status find_values(adding *x, vpu_error *err)
 {
     vpu_status st = check_values(x, err);
@@ -137,7 +156,7 @@ static vpu_status find_values(adding *x, vpu_error *err)
         for (size_t i = 0; i < x->k->n_parameters && !st; i++) {
             const vpu_parameter *p = &x->k->parameters[i];
 
-            if ((p->expression == NULL) == (bool)pass)
+            if ((p->expression == NULL) == (bool)pass || needs_outputs(p))
                 continue;
             st = find_value(x, p, &x->values[i], err);
             if (!st && !p->computed)
@@ -148,11 +167,18 @@ static vpu_status find_values(adding *x, vpu_error *err)
     return st;
 }
 
+/* What depends on outputs. */
 static vpu_status compute_values(adding *x, vpu_error *err)
 {
     const vpu_kind *k = x->k;
     vpu_status st = VPU_OK;
 
+    for (size_t i = 0; i < k->n_parameters && !st; i++)
+        if (needs_outputs(&k->parameters[i])) {
+            st = find_value(x, &k->parameters[i], &x->values[i], err);
+            if (!st)
+                know(x, k->parameters[i].name, as_variable(&x->values[i]));
+        }
     for (size_t i = 0; i < k->n_parameters && !st; i++)
         if (k->parameters[i].computed)
             st = k->find_value(k->user, &x->call, k->parameters[i].name,
@@ -161,6 +187,25 @@ static vpu_status compute_values(adding *x, vpu_error *err)
 }
 
 /* --- shapes --------------------------------------------------------------- */
+
+static config_value number(uint64_t n)
+{
+    return (config_value){.integer = (int32_t)n, .too_large = n > INT32_MAX};
+}
+
+/* "in0_offset", "in0_stride_1" and so on, in elements. */
+static void know_place(adding *x, const char *what, size_t index,
+                       const vpu_tensor *t)
+{
+    arena *a = x->g->arena;
+    uint32_t element = vpu_type_bytes(t->type);
+
+    know(x, arena_printf(a, "%s%zu_offset", what, index),
+         number(vpu_tensor_offset(t) / element));
+    for (uint32_t d = 0; d < t->rank; d++)
+        know(x, arena_printf(a, "%s%zu_stride_%u", what, index, d),
+             number(t->strides[d] / element));
+}
 
 /* "in0_1" and so on. */
 static void know_dims(adding *x, const char *what, size_t index,
@@ -173,6 +218,8 @@ static void know_dims(adding *x, const char *what, size_t index,
              (config_value){.integer = (int32_t)t->dims[d]});
     know(x, arena_printf(a, "%s%zu_rank", what, index),
          (config_value){.integer = (int32_t)t->rank});
+    if (x->k->strided)
+        know_place(x, what, index, t);
 }
 
 /* B, F, Y, X as binding files have them: the last two dims are Y and X, the
@@ -388,6 +435,12 @@ static bool has_argument(const vpu_kernel *k, const char *name)
     return false;
 }
 
+static bool is_part_number(const vpu_kind *k, const char *argument)
+{
+    return (k->part && !strcmp(k->part, argument)) ||
+           (k->parts && !strcmp(k->parts, argument));
+}
+
 /* The kernel's numbers, in its order, are the kind's parameters that it has. */
 static vpu_status check_order(const adding *x, vpu_error *err)
 {
@@ -397,7 +450,7 @@ static vpu_status check_order(const adding *x, vpu_error *err)
     for (uint32_t i = 0; i < k->n_args; i++) {
         const sim_arg *arg = &k->args[i];
 
-        if (arg->space != SIM_ARG_SCALAR)
+        if (arg->space != SIM_ARG_SCALAR || is_part_number(x->k, arg->name))
             continue;
         while (p < x->k->n_parameters &&
                !has_argument(x->kernel, x->k->parameters[p].name))
@@ -486,6 +539,52 @@ static vpu_status set_locals(const adding *x, vpu_error *err)
     return st;
 }
 
+static vpu_status set_tensor(const adding *x, const char *name, vpu_tensor *t,
+                             vpu_error *err)
+{
+    return x->k->strided ? vpu_operation_set_memory(x->made, name, t, err)
+                         : vpu_operation_set_tensor(x->made, name, t, err);
+}
+
+/* How far the kind reaches, in each dim of input 0. */
+static vpu_status find_reach(const adding *x, uint32_t reach[VPU_MAX_RANK],
+                             vpu_error *err)
+{
+    int32_t values[VPU_MAX_RANK];
+    uint32_t rank = x->call.n_inputs ? x->call.inputs[0]->rank : 0;
+    size_t n;
+    vpu_status st =
+        evaluate_list(x, x->k->reach, values, VPU_MAX_RANK, &n, err);
+
+    if (!st && n != 1 && n != rank)
+        return err_set(err, VPU_ERR_INVALID,
+                       "operation %s: the reach of kind %s, '%s', has %zu "
+                       "dims, input 0 has %u",
+                       x->call.name, x->k->name, x->k->reach, n, rank);
+    for (uint32_t i = 0; i < rank && !st; i++) {
+        int32_t v = values[n == 1 ? 0 : i];
+
+        if (v < 0)
+            return err_set(err, VPU_ERR_INVALID,
+                           "operation %s: the reach of kind %s is %d in dim %u",
+                           x->call.name, x->k->name, v, i);
+        reach[i] = (uint32_t)v;
+    }
+    return st;
+}
+
+/* What of the outputs means something, and which work-groups may run. */
+static vpu_status follow_reach(const adding *x, vpu_error *err)
+{
+    uint32_t reach[VPU_MAX_RANK] = {0};
+    vpu_status st;
+
+    if (!x->k->reach)
+        return api_reach_unknown(&x->call, err);
+    st = find_reach(x, reach, err);
+    return st ? st : api_reach_follow(x->made, &x->call, reach, err);
+}
+
 static vpu_status add_launch(adding *x, vpu_error *err)
 {
     const vpu_kind *k = x->k;
@@ -493,17 +592,19 @@ static vpu_status add_launch(adding *x, vpu_error *err)
     vpu_status st = find_sizes(x, &l, err);
 
     l.name = x->call.name;
+    l.part = k->part;
+    l.parts = k->parts;
     if (!st)
         st = vpu_graph_add_kernel(x->g, x->kernel, &l, &x->made, err);
     for (size_t i = 0; i < k->n_inputs && !st; i++)
-        st = vpu_operation_set_tensor(x->made, k->inputs[i], x->call.inputs[i],
-                                      err);
+        st = set_tensor(x, k->inputs[i], x->call.inputs[i], err);
     for (size_t i = 0; i < k->n_outputs && !st; i++)
-        st = vpu_operation_set_tensor(x->made, k->outputs[i], x->outputs[i],
-                                      err);
+        st = set_tensor(x, k->outputs[i], x->outputs[i], err);
     for (size_t i = 0; i < x->call.n_values && !st; i++)
         st = set_value(x, &x->values[i], err);
-    return st ? st : set_locals(x, err);
+    if (!st)
+        st = set_locals(x, err);
+    return st ? st : follow_reach(x, err);
 }
 
 static vpu_status add(void *user, vpu_error *err)

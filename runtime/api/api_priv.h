@@ -110,8 +110,17 @@ struct vpu_tensor {
     uint32_t dims[VPU_MAX_RANK];
     vpu_tensor *parent; /* of a view; NULL: it has a buffer of its own */
     uint32_t buffer;    /* of the graph */
-    uint64_t offset;    /* in the buffer, bytes; 0 without parent */
-    uint64_t bytes;
+    uint64_t offset;    /* of the first element in the buffer, bytes */
+    uint64_t bytes;     /* of the elements, packed */
+    uint64_t strides[VPU_MAX_RANK]; /* bytes */
+    bool has_gaps;                  /* or padding: not in one piece */
+    uint32_t place[VPU_MAX_RANK];   /* of a view: in the root */
+    /* Of a root: memory beside it, what that holds, and the elements that mean
+     * something. */
+    uint32_t pad_before[VPU_MAX_RANK], pad_after[VPU_MAX_RANK];
+    uint32_t border;
+    double border_value;
+    vpu_region valid;
     /* Of inputs and outputs that are no views: their contents. When the graph
      * is open and its device shares, the device's memory, else malloc'ed. */
     void *memory;
@@ -127,7 +136,9 @@ struct vpu_operation {
     uint32_t launch, n_launches; /* of the graph */
     struct vpu_operation *outer; /* the composed one that it is a part of */
     bool composed, ended;
-    bool *set; /* of a kernel: by argument */
+    bool *set;         /* of a kernel: by argument */
+    vpu_window window; /* of a kernel: the largest one */
+    bool in_part;      /* it runs on a smaller one that the caller chose */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
@@ -164,14 +175,21 @@ struct vpu_graph {
 
 /* tensor.c: the tensor whose buffer it is. */
 vpu_tensor *api_tensor_root(vpu_tensor *t);
-/* Where the contents of an input or output are for the caller; NULL: nowhere
- * yet. */
+const vpu_tensor *api_tensor_root_of(const vpu_tensor *t);
+/* Where the first element of an input or output is for the caller, and where
+ * the memory of its root begins; NULL: nowhere yet. */
 void *api_tensor_contents(const vpu_tensor *t);
+void *api_tensor_memory(const vpu_tensor *t);
+/* Of the root's memory. */
+uint64_t api_tensor_memory_bytes(const vpu_tensor *t);
 /* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
  * backend. */
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
 /* VPU_ERR_INVALID: it is sealed. */
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
+/* flow.c: VPU_ERR_INVALID: something is read before it is written, or written
+ * in parts that overlap. */
+vpu_status api_flow_check(const vpu_graph *g, vpu_error *err);
 /* A new buffer, with a tensor of the user's or, without a role, none. The name
  * is as wanted, or with `of` and a dot in front when it is taken. */
 typedef struct {
@@ -232,6 +250,28 @@ typedef struct {
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err);
+
+/* run.c: the contents of inputs to the device, of outputs from it; *copied
+ * grows by the bytes of imported memory. Errors of backend_ops.write and read.
+ */
+vpu_status api_run_write_inputs(const vpu_graph *g, uint64_t *copied,
+                                vpu_error *err);
+vpu_status api_run_read_outputs(const vpu_graph *g, uint64_t *copied,
+                                vpu_error *err);
+
+/* The launch of an operation of one kernel; others are conversions for it. */
+static inline graph_launch *api_operation_launch(const vpu_operation *op)
+{
+    return &op->graph->g.launches[op->launch + op->n_launches - 1];
+}
+
+/* window.c: all of a launch, and what of it runs. */
+vpu_window api_window_all(const graph_launch *l);
+vpu_window api_window_of(const graph_launch *l);
+/* The launch runs on this window from now on. */
+void api_window_take(graph_launch *l, const vpu_window *w);
+/* VPU_ERR_UNSUPPORTED: the backend runs launches whole. */
+vpu_status api_needs_windows(const vpu_graph *g, vpu_error *err);
 
 /* tune.c: the sizes of the context's file, if it has one, for the graph's
  * launches. Errors of tune_file_read and tune_apply. */

@@ -312,6 +312,60 @@ static vpu_status permute_value(void *user, const vpu_call *c, const char *name,
     return is(out, product(t, (uint32_t)value(c, axes[i - outer]) + 1, rank));
 }
 
+static bool are_packed(const vpu_call *c)
+{
+    return vpu_tensor_is_packed(c->inputs[0]) &&
+           vpu_tensor_is_packed(c->outputs[0]);
+}
+
+static vpu_status copy_variant(void *user, const vpu_call *c, vpu_variant *out,
+                               vpu_error *err)
+{
+    (void)user, (void)err;
+    if (!are_packed(c))
+        out->kernel = "copy_strided";
+    return VPU_OK;
+}
+
+static vpu_status copy_sizes(void *user, const vpu_call *c, vpu_sizes *out,
+                             vpu_error *err)
+{
+    const vpu_tensor *t = c->outputs[0];
+
+    if (!are_packed(c))
+        return by_planes(user, c, out, err);
+    out->global[0] = product(t, 0, vpu_tensor_rank(t));
+    return VPU_OK;
+}
+
+/* n0 to n3, the outer dims, in0 to in5 and out0 to out5, the strides, as if
+ * there were six dims; behind "in" and "out" alone the offset. In elements. */
+static vpu_status copy_value(void *user, const vpu_call *c, const char *name,
+                             vpu_value *out, vpu_error *err)
+{
+    const vpu_tensor *t = *name == 'o' ? c->outputs[0] : c->inputs[0];
+    uint32_t rank = vpu_tensor_rank(t), outer = VPU_MAX_RANK - rank;
+    uint32_t element = vpu_type_bytes(vpu_tensor_type(t));
+    const char *digit = name + strcspn(name, "0123456789");
+    uint32_t i = (uint32_t)(*digit - '0');
+    uint64_t number;
+
+    (void)user;
+    if (!*digit)
+        number = vpu_tensor_offset(t) / element;
+    else if (i < outer)
+        number = *name == 'n';
+    else
+        number = *name == 'n' ? vpu_tensor_dim(t, i - outer)
+                              : vpu_tensor_stride(t, i - outer) / element;
+    if (number > INT32_MAX)
+        return err_set(err, VPU_ERR_LIMIT,
+                       "%s of tensor %s is %llu elements, more than an int "
+                       "holds",
+                       name, vpu_tensor_name(t), (unsigned long long)number);
+    return is(out, (int64_t)number);
+}
+
 /* n elements along the axis, `inner` apart; row_a and row_b of all behind it.
  */
 static vpu_status axis_value(void *user, const vpu_call *c, const char *name,
@@ -380,6 +434,16 @@ static const vpu_parameter permutation[] = {
     {.name = "s3", .computed = 1},
     {.name = "s4", .computed = 1},
     {.name = "s5", .computed = 1}};
+static const vpu_parameter copying[] = {
+    {.name = "in", .computed = 1},   {.name = "out", .computed = 1},
+    {.name = "n0", .computed = 1},   {.name = "n1", .computed = 1},
+    {.name = "n2", .computed = 1},   {.name = "n3", .computed = 1},
+    {.name = "in0", .computed = 1},  {.name = "in1", .computed = 1},
+    {.name = "in2", .computed = 1},  {.name = "in3", .computed = 1},
+    {.name = "in4", .computed = 1},  {.name = "in5", .computed = 1},
+    {.name = "out0", .computed = 1}, {.name = "out1", .computed = 1},
+    {.name = "out2", .computed = 1}, {.name = "out3", .computed = 1},
+    {.name = "out4", .computed = 1}, {.name = "out5", .computed = 1}};
 static const vpu_parameter joining[] = {{.name = "axis"},
                                         {.name = "row_a", .computed = 1},
                                         {.name = "row_b", .computed = 1}};
@@ -418,13 +482,15 @@ static const vpu_parameter convolving[] = {
 /* Element for element. */
 #define UNARY(kind_name, function, ...)                                       \
     {KIND(kind_name, function), LIST(inputs, one_input), .global = "B*F*Y*X", \
-     __VA_ARGS__}
+     .reach = "0", __VA_ARGS__}
 #define BINARY(kind_name)                                  \
     {KIND(kind_name, kind_name), LIST(inputs, two_inputs), \
-     .global = "B*F*Y*X", .find_shape = as_both}
+     .global = "B*F*Y*X", .find_shape = as_both, .reach = "0"}
 
 const vpu_kind api_builtin[] = {
-    UNARY("copy", "copy", .user = NULL),
+    UNARY("copy", "copy", .strided = 1, LIST(parameters, copying),
+          .find_variant = copy_variant, .find_sizes = copy_sizes,
+          .find_value = copy_value),
     UNARY("convert", "convert", LIST(parameters, new_type),
           .find_shape = of_type),
     UNARY("relu", "relu", .user = NULL),

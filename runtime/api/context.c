@@ -191,7 +191,8 @@ uint32_t vpu_context_capabilities(const vpu_context *context)
                 {BACKEND_TRACE, VPU_CAN_TRACE},
                 {BACKEND_OBSERVE, VPU_CAN_PROFILE},
                 {BACKEND_ORDER, VPU_CAN_CHECK},
-                {BACKEND_INSPECT, VPU_CAN_SHARE}};
+                {BACKEND_INSPECT, VPU_CAN_SHARE},
+                {BACKEND_WINDOW, VPU_CAN_RUN_PARTS}};
     uint32_t extras = context ? backend_extras(context->ops) : 0, can = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/oom.h"
-#include "runtime/api/api_priv.h"
+#include "runtime/api/layout.h"
 #include "runtime/diff/report.h"
 
 struct vpu_diff {
@@ -22,6 +22,24 @@ typedef struct {
     vpu_diff *made;
 } comparing;
 
+/* The contents of one graph's tensor as they lie in the other's. */
+static void *contents_for(const comparing *c, const vpu_tensor *from,
+                          const vpu_tensor *to)
+{
+    char *packed = api_tensor_contents(from), *all;
+
+    if (from->has_gaps) {
+        packed = arena_push(c->a, from->bytes, 1, 64);
+        api_layout_copy(from, api_tensor_contents(from), packed, false);
+    }
+    if (!to->has_gaps)
+        return packed;
+    all = arena_push(c->a, api_tensor_memory_bytes(to), 1, 64);
+    memset(all, 0, api_tensor_memory_bytes(to));
+    api_layout_copy(to, all + to->offset, packed, true);
+    return all;
+}
+
 /* For each buffer of the second graph, the contents of the graph's input of
  * that name.
  */
@@ -36,13 +54,13 @@ static vpu_status pair_inputs(const comparing *c, void **inputs, vpu_error *err)
         if (x->role != GRAPH_INPUT)
             continue;
         t = vpu_graph_tensor_named(c->graphs[0], x->name);
-        if (!t || t->role != VPU_ROLE_INPUT || t->bytes != x->bytes)
+        if (!t || t->role != VPU_ROLE_INPUT || t->bytes != b->tensors[i]->bytes)
             return err_set(err, VPU_ERR_MISMATCH,
                            "the reference has an input %s of %llu bytes, the "
                            "graph has %s",
-                           x->name, (unsigned long long)x->bytes,
+                           x->name, (unsigned long long)b->tensors[i]->bytes,
                            t ? "another tensor of that name" : "none");
-        inputs[i] = api_tensor_contents(t);
+        inputs[i] = contents_for(c, t, b->tensors[i]);
     }
     return VPU_OK;
 }

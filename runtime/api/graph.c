@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/api/api_priv.h"
+#include "runtime/api/layout.h"
+#include "runtime/api/reach.h"
 #include "runtime/graph/conversions.h"
 
 /* --- making and freeing --------------------------------------------------- */
@@ -114,6 +115,8 @@ vpu_tensor *api_graph_add_buffer(vpu_graph *g, const api_new_tensor *n)
                           .buffer = g->g.n_buffers,
                           .bytes = n->buffer.bytes};
         memcpy(t->dims, d->dims, sizeof d->dims);
+        memcpy(t->valid.end, d->dims, sizeof d->dims);
+        api_layout_pack_strides(t);
     }
     *arena_append(g->arena, g->tensors, g->n_tensors, g->tensors_cap) = t;
     *arena_append(g->arena, g->g.buffers, count, g->buffers_cap) = n->buffer;
@@ -316,109 +319,6 @@ static vpu_status check_arguments(const vpu_graph *g, vpu_error *err)
     return VPU_OK;
 }
 
-/* A part of a buffer that launches have written. */
-typedef struct {
-    uint64_t from, to;
-    const char *by; /* launch */
-} written_part;
-
-typedef struct {
-    written_part *parts; /* none of them overlap */
-    size_t n, cap;
-} written_buffer;
-
-typedef struct {
-    const vpu_graph *g;
-    arena *a;
-    written_buffer *buffers; /* of the graph */
-} flow;
-
-static uint64_t bytes_of(const graph_arg *x, const graph_buffer *b)
-{
-    return x->bytes   ? x->bytes
-           : x->items ? b->bytes / x->items
-                      : b->bytes - x->offset;
-}
-
-static bool is_written(const flow *f, const graph_arg *x)
-{
-    const graph_buffer *b = &f->g->g.buffers[x->buffer];
-    const written_buffer *w = &f->buffers[x->buffer];
-    uint64_t from = x->offset, to = from + bytes_of(x, b), has = 0;
-
-    if (b->role == GRAPH_INPUT || b->role == GRAPH_CONST)
-        return true;
-    for (size_t i = 0; i < w->n; i++) {
-        uint64_t begin = w->parts[i].from > from ? w->parts[i].from : from;
-        uint64_t end = w->parts[i].to < to ? w->parts[i].to : to;
-
-        has += begin < end ? end - begin : 0;
-    }
-    return has == to - from;
-}
-
-static vpu_status note_written(flow *f, const graph_launch *l,
-                               const graph_arg *x, vpu_error *err)
-{
-    const graph_buffer *b = &f->g->g.buffers[x->buffer];
-    written_buffer *w = &f->buffers[x->buffer];
-    written_part p = {x->offset, x->offset + bytes_of(x, b), l->name};
-
-    for (size_t i = 0; i < w->n; i++) {
-        const written_part *q = &w->parts[i];
-
-        if (q->from == p.from && q->to == p.to)
-            return VPU_OK;
-        if (q->from < p.to && p.from < q->to)
-            return err_set(err, VPU_ERR_INVALID,
-                           "%s and %s write parts of %s that overlap: bytes "
-                           "%llu to %llu and %llu to %llu",
-                           q->by, p.by, b->name, (unsigned long long)q->from,
-                           (unsigned long long)q->to,
-                           (unsigned long long)p.from,
-                           (unsigned long long)p.to);
-    }
-    *arena_append(f->a, w->parts, w->n, w->cap) = p;
-    return VPU_OK;
-}
-
-static vpu_status follow_launch(flow *f, const graph_launch *l, vpu_error *err)
-{
-    vpu_status st = VPU_OK;
-
-    for (uint32_t k = 0; k < l->n_args; k++) {
-        const graph_arg *x = &l->args[k];
-
-        if (x->kind == GRAPH_ARG_BUFFER && !x->written && !is_written(f, x))
-            return err_set(err, VPU_ERR_INVALID,
-                           "%s reads tensor %s, which nothing has written yet: "
-                           "operations run in the order they were added",
-                           l->name, f->g->g.buffers[x->buffer].name);
-    }
-    for (uint32_t k = 0; k < l->n_args && !st; k++)
-        if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written)
-            st = note_written(f, l, &l->args[k], err);
-    return st;
-}
-
-static vpu_status check_flow(const vpu_graph *g, arena *a, vpu_error *err)
-{
-    flow f = {g, a, arena_array(a, written_buffer, g->g.n_buffers + 1)};
-    vpu_status st = VPU_OK;
-
-    for (uint32_t i = 0; i < g->g.n_launches && !st; i++)
-        st = follow_launch(&f, &g->g.launches[i], err);
-    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
-        const graph_arg whole = {.buffer = i};
-
-        if (g->g.buffers[i].role == GRAPH_OUTPUT && !is_written(&f, &whole))
-            st = err_set(err, VPU_ERR_INVALID, "nothing writes output %s%s",
-                         g->g.buffers[i].name,
-                         f.buffers[i].n ? ", or only parts of it" : "");
-    }
-    return st;
-}
-
 /* Launches of operations, after some are gone. */
 static void renumber(vpu_graph *g, const uint32_t *new_index)
 {
@@ -444,7 +344,9 @@ static vpu_status seal(void *user, vpu_error *err)
             g->begun->name);
     st = check_arguments(g, err);
     if (!st)
-        st = check_flow(g, g->arena, err);
+        st = api_flow_check(g, err);
+    if (!st)
+        st = api_border_insert(g, err);
     if (!st && !g->context->keep_conversions) {
         uint32_t *new_index;
 
@@ -512,5 +414,5 @@ void *api_graph_input(const vpu_graph *g, uint32_t i)
 {
     const vpu_tensor *t = g->tensors[i];
 
-    return t && t->role == VPU_ROLE_INPUT ? api_tensor_contents(t) : NULL;
+    return t && t->role == VPU_ROLE_INPUT ? api_tensor_memory(t) : NULL;
 }

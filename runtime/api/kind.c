@@ -128,6 +128,9 @@ static vpu_status copy_kind(void *user, vpu_error *err)
         k->shapes = api_copy_list(a, k->shapes, k->n_outputs);
     k->global = arena_strdup(a, k->global);
     k->local = arena_strdup(a, k->local);
+    k->part = arena_strdup(a, k->part);
+    k->parts = arena_strdup(a, k->parts);
+    k->reach = arena_strdup(a, k->reach);
     return VPU_OK;
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/oom.h"
-#include "runtime/api/api_priv.h"
+#include "runtime/api/layout.h"
 #include "runtime/graph/layer.h"
 
 typedef struct {
@@ -207,6 +207,15 @@ static vpu_status add_layer(void *user, vpu_error *err)
     return VPU_OK;
 }
 
+static vpu_status refuse_gaps(const vpu_layer_options *o, const vpu_tensor *t,
+                              vpu_error *err)
+{
+    return api_layout_refuse_gaps(t, o->name ? o->name : "the layer",
+                                  "the kernels of a layer know of none, kind "
+                                  "copy makes a tensor in one piece",
+                                  err);
+}
+
 static vpu_status check_lists(const vpu_graph *g, const vpu_layer_options *o,
                               vpu_error *err)
 {
@@ -237,6 +246,11 @@ static vpu_status check_lists(const vpu_graph *g, const vpu_layer_options *o,
     if (!st && o->output && o->output->graph != g)
         st = err_set(err, VPU_ERR_INVALID, "output %s is of another graph",
                      o->output->name);
+    for (size_t i = 0; i < o->n_inputs && !st; i++)
+        if (o->inputs[i])
+            st = refuse_gaps(o, o->inputs[i], err);
+    if (!st && o->output)
+        st = refuse_gaps(o, o->output, err);
     if (!st && o->model && (o->n_shapes || o->n_inputs || o->output))
         st = err_set(err, VPU_ERR_INVALID,
                      "vpu_layer_options: a model has its own shapes and "

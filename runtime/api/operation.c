@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/oom.h"
-#include "runtime/api/api_priv.h"
+#include "runtime/api/layout.h"
 #include "runtime/backend/args.h"
 #include "runtime/graph/convert.h"
 #include "sim/builtins/routines.h"
@@ -86,6 +86,7 @@ typedef struct {
     const vpu_kernel *k;
     const vpu_launch_options *o;
     uint32_t global[3], local[3];
+    int32_t part, parts; /* arguments for the numbers of a part */
     vpu_operation *made;
 } making;
 
@@ -109,6 +110,47 @@ static graph_arg *make_args(arena *a, const sim_kernel *k)
     return args;
 }
 
+/* The argument that gets a number of the part, which is set from then on; below
+ * 0: none. */
+static vpu_status find_number(const sim_kernel *k, const char *name,
+                              int32_t *out, vpu_error *err)
+{
+    *out = -1;
+    for (uint32_t i = 0; name && i < k->n_args; i++) {
+        const sim_arg *p = &k->args[i];
+
+        if (strcmp(p->name, name))
+            continue;
+        if (p->space != SIM_ARG_SCALAR || p->is_float || p->bytes != 4)
+            return err_set(err, VPU_ERR_MISMATCH,
+                           "argument '%s' of kernel '%s' is %s; the number of "
+                           "a part is an int or uint",
+                           name, k->name, p->type);
+        *out = (int32_t)i;
+    }
+    return !name || *out >= 0
+               ? VPU_OK
+               : err_set(err, VPU_ERR_INVALID,
+                         "kernel '%s' has no argument '%s' for the number of "
+                         "a part",
+                         k->name, name);
+}
+
+static const char *number_name(const sim_kernel *k, int32_t argument)
+{
+    return argument < 0 ? NULL : k->args[argument].name;
+}
+
+static void give_number(vpu_operation *op, graph_arg *args, int32_t argument,
+                        int64_t number)
+{
+    if (argument < 0)
+        return;
+    args[argument].kind = GRAPH_ARG_INT;
+    args[argument].integer = number;
+    op->set[argument] = true;
+}
+
 static vpu_status make_operation(void *user, vpu_error *err)
 {
     making *m = user;
@@ -130,6 +172,8 @@ static vpu_status make_operation(void *user, vpu_error *err)
     op->n_launches = 1;
     op->kernel = m->k;
     op->set = set;
+    give_number(op, args, m->part, 0);
+    give_number(op, args, m->parts, 1);
     l = api_graph_add_launch(g);
     *l = (graph_launch){.name = op->name,
                         .layer = op->name,
@@ -146,6 +190,9 @@ static vpu_status make_operation(void *user, vpu_error *err)
                         .file = op->name};
     memcpy(l->global, m->global, sizeof l->global);
     memcpy(l->local, m->local, sizeof l->local);
+    l->window.part_argument = number_name(k, m->part);
+    l->window.parts_argument = number_name(k, m->parts);
+    op->window = api_window_all(l);
     api_graph_describe(g, op->name, k->name);
     m->made = op;
     return VPU_OK;
@@ -175,6 +222,10 @@ vpu_status vpu_graph_add_kernel(vpu_graph *self, const vpu_kernel *kernel,
         st = api_take_options(&o, sizeof o, options, "vpu_launch_options", err);
     if (!st)
         st = choose_sizes(kernel, &o, m.global, m.local, err);
+    if (!st)
+        st = find_number(kernel->compiled, o.part, &m.part, err);
+    if (!st)
+        st = find_number(kernel->compiled, o.parts, &m.parts, err);
     if (!st)
         st = api_graph_change(self, make_operation, &m, err);
     if (!st)
@@ -295,13 +346,28 @@ typedef struct {
     vpu_tensor *t;
 } binding;
 
+/* The elements of the root that a view is. */
+static const graph_part *part_of(const vpu_tensor *t)
+{
+    graph_part *p;
+
+    if (!t->parent)
+        return NULL;
+    p = arena_new(t->graph->arena, graph_part);
+    p->rank = t->rank;
+    memcpy(p->start, t->place, sizeof p->start);
+    memcpy(p->dims, t->dims, sizeof p->dims);
+    return p;
+}
+
 static vpu_status bind_tensor(void *user, vpu_error *err)
 {
     const binding *b = user;
     const argument *x = b->x;
+    const vpu_tensor *t = b->t;
     bool written = x->p->space == SIM_ARG_GLOBAL && !x->p->is_const &&
-                   b->t->role != VPU_ROLE_INPUT &&
-                   b->t->role != VPU_ROLE_CONSTANT;
+                   t->role != VPU_ROLE_INPUT && t->role != VPU_ROLE_CONSTANT;
+    bool piece = t->parent && !t->has_gaps;
 
     (void)err;
     if (written)
@@ -309,15 +375,16 @@ static vpu_status bind_tensor(void *user, vpu_error *err)
     else
         api_operation_reads(x->op, b->t);
     set(x, (graph_arg){.kind = GRAPH_ARG_BUFFER,
-                       .buffer = b->t->buffer,
-                       .offset = (uint32_t)b->t->offset,
-                       .bytes = b->t->parent ? (uint32_t)b->t->bytes : 0,
+                       .buffer = t->buffer,
+                       .offset = piece ? (uint32_t)t->offset : 0,
+                       .bytes = piece ? (uint32_t)t->bytes : 0,
+                       .part = part_of(t),
                        .written = written});
     return VPU_OK;
 }
 
-vpu_status vpu_operation_set_tensor(vpu_operation *operation, const char *name,
-                                    vpu_tensor *t, vpu_error *err)
+static vpu_status set_tensor(vpu_operation *operation, const char *name,
+                             vpu_tensor *t, bool whole, vpu_error *err)
 {
     argument x;
     binding b = {&x, t};
@@ -338,7 +405,25 @@ vpu_status vpu_operation_set_tensor(vpu_operation *operation, const char *name,
                        "operation %s: argument '%s' has its tensor already",
                        operation->name, name);
     st = check_elements(&x, t, err);
+    if (!st && !whole)
+        st = api_layout_refuse_gaps(
+            t, operation->name,
+            "vpu_operation_set_memory gives them to a kernel that knows of "
+            "them, kind copy makes a tensor in one piece",
+            err);
     return st ? st : oom_guard(bind_tensor, &b, err);
+}
+
+vpu_status vpu_operation_set_tensor(vpu_operation *operation, const char *name,
+                                    vpu_tensor *t, vpu_error *err)
+{
+    return set_tensor(operation, name, t, false, err);
+}
+
+vpu_status vpu_operation_set_memory(vpu_operation *operation, const char *name,
+                                    vpu_tensor *t, vpu_error *err)
+{
+    return set_tensor(operation, name, t, true, err);
 }
 
 /* Whether an integer type of so many bytes holds the value. */
@@ -354,6 +439,12 @@ static bool fits(const sim_arg *p, int64_t value)
     return value >= 0 && value < (int64_t)1 << bits;
 }
 
+static bool is_number(const graph_window *w, const char *name)
+{
+    return (w->part_argument && !strcmp(w->part_argument, name)) ||
+           (w->parts_argument && !strcmp(w->parts_argument, name));
+}
+
 vpu_status vpu_operation_set_integer(vpu_operation *operation, const char *name,
                                      int64_t value, vpu_error *err)
 {
@@ -364,6 +455,12 @@ vpu_status vpu_operation_set_integer(vpu_operation *operation, const char *name,
         return st;
     if (x.p->space != SIM_ARG_SCALAR || x.p->is_float || x.p->bytes > 8)
         return other_kind(&x, "an integer", setter_of(x.p), err);
+    if (is_number(&operation->graph->g.launches[operation->launch].window,
+                  name))
+        return err_set(err, VPU_ERR_INVALID,
+                       "operation %s: argument '%s' gets the number of the "
+                       "part, nothing else",
+                       operation->name, name);
     if (!fits(x.p, value))
         return err_set(
             err, VPU_ERR_INVALID,

@@ -76,6 +76,22 @@ __kernel void permute(__global const VPU_IN0 *restrict input,
         input[d0 * s0 + d1 * s1 + d2 * s2 + d3 * s3 + y * s4 + x * s5];
 }
 
+/* Element (z, y, x) of tensors with strides. */
+__kernel void copy_strided(__global const VPU_IN0 *restrict input,
+                           __global VPU_OUT0 *restrict output, int in, int out,
+                           int n0, int n1, int n2, int n3, int in0, int in1,
+                           int in2, int in3, int in4, int in5, int out0,
+                           int out1, int out2, int out3, int out4, int out5)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    int d3 = z % n3, d2 = z / n3 % n2, d1 = z / n3 / n2 % n1;
+    int d0 = z / n3 / n2 / n1;
+
+    output[out + d0 * out0 + d1 * out1 + d2 * out2 + d3 * out3 + y * out4 +
+           x * out5] = input[in + d0 * in0 + d1 * in1 + d2 * in2 + d3 * in3 +
+                             y * in4 + x * in5];
+}
+
 #ifdef VPU_IN1
 /* Rows of both inputs, one behind the other. */
 __kernel void concat(__global const VPU_IN0 *restrict a,

@@ -19,7 +19,7 @@ static void share_contents(vpu_graph *g)
             continue;
         device = backend_buffer(&g->open, i);
         if (t->memory)
-            memcpy(device, t->memory, t->bytes);
+            memcpy(device, t->memory, g->g.buffers[i].bytes);
         free(t->memory);
         t->memory = device;
     }
@@ -32,10 +32,10 @@ static vpu_status give_contents(vpu_graph *g, vpu_error *err)
 
         if (t && !t->memory &&
             (t->role == VPU_ROLE_INPUT || t->role == VPU_ROLE_OUTPUT) &&
-            !(t->memory = calloc(1, t->bytes)))
-            return err_set(err, VPU_ERR_NOMEM,
-                           "no memory for the %llu bytes of %s",
-                           (unsigned long long)t->bytes, t->name);
+            !(t->memory = calloc(1, api_tensor_memory_bytes(t))))
+            return err_set(
+                err, VPU_ERR_NOMEM, "no memory for the %llu bytes of %s",
+                (unsigned long long)api_tensor_memory_bytes(t), t->name);
     }
     return VPU_OK;
 }
@@ -96,9 +96,9 @@ typedef struct {
     vpu_result **out;
 } running;
 
-static vpu_status write_inputs(running *r, vpu_error *err)
+vpu_status api_run_write_inputs(const vpu_graph *g, uint64_t *copied,
+                                vpu_error *err)
 {
-    const vpu_graph *g = r->g;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
@@ -107,19 +107,18 @@ static vpu_status write_inputs(running *r, vpu_error *err)
         if (!t || t->role != VPU_ROLE_INPUT)
             continue;
         if (t->imported)
-            r->copied += t->bytes;
+            *copied += g->g.buffers[i].bytes;
         if (!g->open.ops->inspect)
-            st = g->open.ops->write(g->open.self, i, api_tensor_contents(t),
-                                    err);
+            st = g->open.ops->write(g->open.self, i, api_tensor_memory(t), err);
         else if (t->imported)
-            memcpy(t->memory, t->imported, t->bytes);
+            memcpy(t->memory, t->imported, g->g.buffers[i].bytes);
     }
     return st;
 }
 
-static vpu_status read_outputs(running *r, vpu_error *err)
+vpu_status api_run_read_outputs(const vpu_graph *g, uint64_t *copied,
+                                vpu_error *err)
 {
-    const vpu_graph *g = r->g;
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
@@ -128,12 +127,11 @@ static vpu_status read_outputs(running *r, vpu_error *err)
         if (g->g.buffers[i].role != GRAPH_OUTPUT)
             continue;
         if (t->imported)
-            r->copied += t->bytes;
+            *copied += g->g.buffers[i].bytes;
         if (!g->open.ops->inspect)
-            st =
-                g->open.ops->read(g->open.self, i, api_tensor_contents(t), err);
+            st = g->open.ops->read(g->open.self, i, api_tensor_memory(t), err);
         else if (t->imported)
-            memcpy(t->imported, t->memory, t->bytes);
+            memcpy(t->imported, t->memory, g->g.buffers[i].bytes);
     }
     return st;
 }
@@ -226,11 +224,11 @@ static vpu_status run_graph(void *user, vpu_error *err)
     if (b->ops->observe)
         b->ops->observe->profile(b->self, "a profile", !st && r->o->profile);
     if (!st)
-        st = write_inputs(r, err);
+        st = api_run_write_inputs(g, &r->copied, err);
     if (!st)
         st = run_launches(r, err);
     if (!st)
-        st = read_outputs(r, err);
+        st = api_run_read_outputs(g, &r->copied, err);
     return st;
 }
 

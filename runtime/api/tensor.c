@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/oom.h"
-#include "runtime/api/api_priv.h"
+#include "runtime/api/layout.h"
 #include "runtime/graph/io.h"
 #include "runtime/graph/npy.h"
 
@@ -139,8 +139,55 @@ static uint32_t next_port(const vpu_graph *g, uint32_t role)
 typedef struct {
     vpu_graph *g;
     const vpu_tensor_options *o;
+    const api_layout *layout;
     vpu_tensor *made;
 } making;
+
+/* A buffer is one piece: with gaps it is a row of elements. */
+static graph_buffer buffer_for(const making *m)
+{
+    const vpu_tensor_options *o = m->o;
+    graph_buffer b = {.role = graph_role_of(o->role),
+                      .port = next_port(m->g, o->role),
+                      .desc = desc_of(o),
+                      .bytes = m->layout->bytes};
+
+    if (!m->layout->is_packed) {
+        b.desc.rank = 1;
+        b.desc.dims[0] = (uint32_t)(b.bytes / vpu_type_bytes(o->type));
+    }
+    return b;
+}
+
+/* What the caller says of a new tensor, beyond its buffer. */
+static void describe(const making *m, vpu_tensor *t)
+{
+    const vpu_tensor_options *o = m->o;
+
+    t->rank = o->rank;
+    t->bytes = vpu_type_bytes(o->type);
+    for (uint32_t i = 0; i < o->rank; i++)
+        t->bytes *= o->dims[i];
+    memcpy(t->dims, o->dims, sizeof o->dims);
+    memcpy(t->strides, m->layout->strides, sizeof t->strides);
+    memcpy(t->pad_before, o->pad_before, sizeof o->pad_before);
+    memcpy(t->pad_after, o->pad_after, sizeof o->pad_after);
+    memcpy(t->valid.end, o->dims, sizeof o->dims);
+    t->offset = m->layout->offset;
+    t->has_gaps = !m->layout->is_packed;
+    t->border = o->border ? o->border : VPU_BORDER_UNDEFINED;
+    t->border_value = o->border_value;
+}
+
+/* A constant's bytes, in its own memory; what is beside them is 0. */
+static const void *constant_of(const making *m, const vpu_tensor *t)
+{
+    char *all = arena_push(m->g->arena, m->layout->bytes, 1, 64);
+
+    memset(all, 0, m->layout->bytes);
+    api_layout_copy(t, all + t->offset, (char *)(uintptr_t)m->o->data, true);
+    return all;
+}
 
 static vpu_status make_tensor(void *user, vpu_error *err)
 {
@@ -149,21 +196,15 @@ static vpu_status make_tensor(void *user, vpu_error *err)
     vpu_graph *g = m->g;
     const char *name =
         o->name ? o->name : arena_printf(g->arena, "tensor%zu", g->n_tensors);
-    api_new_tensor n = {.name = name,
-                        .role = o->role,
-                        .buffer = {.role = graph_role_of(o->role),
-                                   .port = next_port(g, o->role),
-                                   .desc = desc_of(o)}};
+    api_new_tensor n = {.name = name, .role = o->role, .buffer = buffer_for(m)};
 
     if (vpu_graph_tensor_named(g, name))
         return err_set(err, VPU_ERR_INVALID,
                        "the graph has a tensor '%s' already", name);
-    n.buffer.bytes = tensor_bytes(&n.buffer.desc);
-    if (o->data)
-        n.buffer.init = arena_memdup(g->arena, o->data, n.buffer.bytes);
     m->made = api_graph_add_buffer(g, &n);
-    m->made->rank = o->rank;
-    memcpy(m->made->dims, o->dims, sizeof o->dims);
+    describe(m, m->made);
+    if (o->data)
+        g->g.buffers[m->made->buffer].init = constant_of(m, m->made);
     return VPU_OK;
 }
 
@@ -171,7 +212,8 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
                             vpu_tensor **out, vpu_error *err)
 {
     vpu_tensor_options o;
-    making m = {.g = self, .o = &o};
+    api_layout layout;
+    making m = {.g = self, .o = &o, .layout = &layout};
     vpu_status st = api_need(out, "out", err);
 
     if (st)
@@ -191,6 +233,8 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
     if (!st)
         st = check_role(&o, err);
     if (!st)
+        st = api_layout_make(&o, &layout, err);
+    if (!st)
         st = api_graph_change(self, make_tensor, &m, err);
     if (!st)
         *out = m.made;
@@ -199,12 +243,9 @@ vpu_status vpu_graph_tensor(vpu_graph *self, const vpu_tensor_options *options,
 
 /* --- views ---------------------------------------------------------------- */
 
-/* Within the parent, and without gaps. */
 static vpu_status check_view(const vpu_tensor *parent,
                              const vpu_view_options *o, vpu_error *err)
 {
-    uint32_t cut = parent->rank, several = parent->rank;
-
     for (uint32_t i = 0; i < parent->rank; i++) {
         uint64_t end = (uint64_t)o->start[i] + o->dims[i];
 
@@ -214,18 +255,7 @@ static vpu_status check_view(const vpu_tensor *parent,
                            "there",
                            i, o->dims[i], o->start[i], parent->name,
                            parent->dims[i]);
-        if (o->dims[i] < parent->dims[i])
-            cut = i;
-        if (o->dims[i] > 1 && several == parent->rank)
-            several = i;
     }
-    if (cut < parent->rank && several < cut)
-        return err_set(
-            err, VPU_ERR_UNSUPPORTED,
-            "the view of %s has gaps: it takes %u of %u in dim %u and "
-            "%u in dim %u, in front of it",
-            parent->name, o->dims[cut], parent->dims[cut], cut,
-            o->dims[several], several);
     return VPU_OK;
 }
 
@@ -244,7 +274,6 @@ static vpu_status make_view(void *user, vpu_error *err)
     const char *name =
         v->o->name ? v->o->name : arena_printf(g->arena, "view%u", g->n_views);
     vpu_tensor *t = arena_new(g->arena, vpu_tensor);
-    uint64_t step = vpu_type_bytes(p->type);
 
     if (vpu_graph_tensor_named(g, name))
         return err_set(err, VPU_ERR_INVALID,
@@ -257,14 +286,16 @@ static vpu_status make_view(void *user, vpu_error *err)
                       .rank = p->rank,
                       .buffer = p->buffer,
                       .offset = p->offset,
-                      .bytes = step,
+                      .bytes = vpu_type_bytes(p->type),
                       .next = g->views};
-    for (uint32_t i = p->rank; i--;) {
+    for (uint32_t i = 0; i < p->rank; i++) {
         t->dims[i] = v->o->dims[i];
+        t->strides[i] = p->strides[i];
+        t->place[i] = p->place[i] + v->o->start[i];
         t->bytes *= t->dims[i];
-        t->offset += v->o->start[i] * step;
-        step *= p->dims[i];
+        t->offset += v->o->start[i] * p->strides[i];
     }
+    t->has_gaps = api_tensor_root_of(p)->has_gaps || !api_layout_is_packed(t);
     g->views = t;
     g->n_views++;
     v->made = t;
@@ -371,22 +402,31 @@ size_t vpu_tensor_bytes(const vpu_tensor *self)
 
 vpu_tensor *api_tensor_root(vpu_tensor *t)
 {
+    return (vpu_tensor *)(uintptr_t)api_tensor_root_of(t);
+}
+
+const vpu_tensor *api_tensor_root_of(const vpu_tensor *t)
+{
     while (t->parent)
         t = t->parent;
     return t;
 }
 
-static const vpu_tensor *root_of(const vpu_tensor *t)
+void *api_tensor_memory(const vpu_tensor *t)
 {
-    while (t->parent)
-        t = t->parent;
-    return t;
+    const vpu_tensor *root = api_tensor_root_of(t);
+
+    return root->imported ? root->imported : root->memory;
+}
+
+uint64_t api_tensor_memory_bytes(const vpu_tensor *t)
+{
+    return t->graph->g.buffers[t->buffer].bytes;
 }
 
 void *api_tensor_contents(const vpu_tensor *t)
 {
-    const vpu_tensor *root = root_of(t);
-    char *all = root->imported ? root->imported : root->memory;
+    char *all = api_tensor_memory(t);
 
     return all ? all + t->offset : NULL;
 }
@@ -401,9 +441,11 @@ static vpu_status give_memory(vpu_tensor *t, vpu_error *err)
 {
     vpu_tensor *root = api_tensor_root(t);
 
-    if (!api_tensor_contents(root) && !(root->memory = calloc(1, root->bytes)))
+    uint64_t bytes = api_tensor_memory_bytes(root);
+
+    if (!api_tensor_memory(root) && !(root->memory = calloc(1, bytes)))
         return err_set(err, VPU_ERR_NOMEM, "no memory for the %llu bytes of %s",
-                       (unsigned long long)root->bytes, root->name);
+                       (unsigned long long)bytes, root->name);
     return VPU_OK;
 }
 
@@ -438,7 +480,8 @@ vpu_status vpu_tensor_write(vpu_tensor *self, const void *data, size_t bytes,
         st = give_memory(self, err);
     if (st)
         return st;
-    memcpy(api_tensor_contents(self), data, bytes);
+    api_layout_copy(self, api_tensor_contents(self), (char *)(uintptr_t)data,
+                    true);
     api_tensor_root(self)->written = true;
     return VPU_OK;
 }
@@ -453,7 +496,7 @@ static graph_buffer buffer_of(const vpu_tensor *t)
 {
     graph_buffer b = t->graph->g.buffers[t->buffer];
 
-    if (t->parent) {
+    if (t->parent || t->has_gaps) {
         vpu_tensor_options o = {.type = t->type, .rank = t->rank};
 
         memcpy(o.dims, t->dims, sizeof o.dims);
@@ -464,12 +507,41 @@ static graph_buffer buffer_of(const vpu_tensor *t)
     return b;
 }
 
-static vpu_status fill(void *user, vpu_error *err)
+/* work on a packed copy of the tensor, which is taken back when it was filled.
+ */
+static vpu_status on_packed(const filing *f, bool fills,
+                            vpu_status (*work)(const filing *f, void *data,
+                                               vpu_error *err),
+                            vpu_error *err)
 {
-    const filing *f = user;
+    char *first = api_tensor_contents(f->t);
+    arena *a;
+    void *packed;
+    vpu_status st;
+
+    if (!f->t->has_gaps)
+        return work(f, first, err);
+    a = arena_create(0);
+    packed = arena_push(a, f->t->bytes, 1, 64);
+    if (!fills)
+        api_layout_copy(f->t, first, packed, false);
+    st = work(f, packed, err);
+    if (!st && fills)
+        api_layout_copy(f->t, first, packed, true);
+    arena_destroy(a);
+    return st;
+}
+
+static vpu_status fill_packed(const filing *f, void *data, vpu_error *err)
+{
     const graph_buffer b = buffer_of(f->t);
 
-    return graph_input_fill(&b, f->text, api_tensor_contents(f->t), err);
+    return graph_input_fill(&b, f->text, data, err);
+}
+
+static vpu_status fill(void *user, vpu_error *err)
+{
+    return on_packed(user, true, fill_packed, err);
 }
 
 vpu_status vpu_tensor_fill(vpu_tensor *self, const char *spec, vpu_error *err)
@@ -498,7 +570,8 @@ static vpu_status need_contents(const vpu_tensor *t, vpu_error *err)
     if (!has_memory(t))
         return err_set(err, VPU_ERR_INVALID, "%s is neither input nor output",
                        t->name);
-    if (t->role == VPU_ROLE_INPUT ? !root_of(t)->written : !t->graph->ran)
+    if (t->role == VPU_ROLE_INPUT ? !api_tensor_root_of(t)->written
+                                  : !t->graph->ran)
         return err_set(err, VPU_ERR_INVALID,
                        t->role == VPU_ROLE_INPUT
                            ? "%s was never written"
@@ -517,7 +590,7 @@ vpu_status vpu_tensor_read(vpu_tensor *self, void *data, size_t bytes,
     if (!st)
         st = need_bytes(self, bytes, err);
     if (!st)
-        memcpy(data, api_tensor_contents(self), bytes);
+        api_layout_copy(self, api_tensor_contents(self), data, false);
     return st;
 }
 
@@ -553,22 +626,26 @@ vpu_status vpu_tensor_import(vpu_tensor *self, void *data, size_t bytes,
             err, VPU_ERR_INVALID,
             "data for %s are not aligned to its elements of %u bytes",
             self->name, vpu_type_bytes(self->type));
-    if (data && bytes < self->bytes)
+    if (data && bytes < api_tensor_memory_bytes(self))
         return err_set(err, VPU_ERR_MISMATCH,
                        "%zu bytes are imported for %s, which has %llu", bytes,
-                       self->name, (unsigned long long)self->bytes);
+                       self->name,
+                       (unsigned long long)api_tensor_memory_bytes(self));
     self->imported = data;
     self->written = self->role == VPU_ROLE_INPUT && data;
     return VPU_OK;
 }
 
-static vpu_status save(void *user, vpu_error *err)
+static vpu_status save_packed(const filing *f, void *data, vpu_error *err)
 {
-    const filing *f = user;
-    const tensor whole = {.desc = buffer_of(f->t).desc,
-                          .data = api_tensor_contents(f->t)};
+    const tensor whole = {.desc = buffer_of(f->t).desc, .data = data};
 
     return npy_write(f->text, &whole, err);
+}
+
+static vpu_status save(void *user, vpu_error *err)
+{
+    return on_packed(user, false, save_packed, err);
 }
 
 vpu_status vpu_tensor_save(vpu_tensor *self, const char *path, vpu_error *err)

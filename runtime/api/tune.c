@@ -80,6 +80,8 @@ static const graph_launch *launch_of(const vpu_operation *op)
 {
     const graph *g = &op->graph->g;
 
+    if (op->kernel)
+        return api_operation_launch(op);
     for (uint32_t i = 0; i < op->n_launches; i++)
         if (!g->launches[op->launch + i].text)
             return &g->launches[op->launch + i];

@@ -132,6 +132,13 @@ vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
                  {cfg->check != NULL, BACKEND_ORDER, "code for checking"}};
 
     *out = (backend){.ops = ops};
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (g->launches[i].window.n[0] &&
+            !(backend_extras(ops) & BACKEND_WINDOW))
+            return err_set(err, VPU_ERR_UNSUPPORTED,
+                           "%s runs on a part of its work-groups, and backend "
+                           "%s runs launches whole",
+                           g->launches[i].name, ops->name);
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
         if (wants[i].wanted && !(backend_extras(ops) & wants[i].extra))
             return refuse(ops, wants[i].what, wants[i].extra, err);

@@ -74,10 +74,12 @@ typedef enum {
                                  backend_config.check */
     BACKEND_STICK =
         1 << 5, /* boots and talks to sticks: backend_config.stick */
-    BACKEND_PARAMS = 1 << 6,  /* looks at the layer's parameters itself, not at
-                                 the binding's alone: backend_config.params */
-    BACKEND_RECORDED = 1 << 7 /* gives back a run of the past:
+    BACKEND_PARAMS = 1 << 6,   /* looks at the layer's parameters itself, not at
+                                  the binding's alone: backend_config.params */
+    BACKEND_RECORDED = 1 << 7, /* gives back a run of the past:
                                  backend_config.exact_source */
+    BACKEND_WINDOW = 1 << 8    /* runs launches on a part of their groups:
+                                 graph_launch.window, looked at in each run */
 } backend_extra;
 
 /* For BACKEND_ORDER: the kernels are compiled for checking (sim/check/check.h)
@@ -240,7 +242,7 @@ typedef struct backend_ops {
      * ends soon, with VPU_ERR_STOPPED. NULL: launches are run to their end. */
     void (*cancel)(void *self);
     /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE,
-     * BACKEND_PARAMS. */
+     * BACKEND_PARAMS, BACKEND_WINDOW. */
     uint32_t extras;
     const backend_trace_ops *trace;     /* NULL: a timeline is from the opening
                                            on, or there is none */

@@ -154,6 +154,29 @@ static void trace_stage(const backend_sim_graph *b, uint32_t i)
     backend_trace_source(b->trace, &t);
 }
 
+static void set_number(const backend_sim_stage *s, const char *argument,
+                       uint32_t number)
+{
+    for (uint32_t i = 0; argument && i < s->kernel->n_args; i++)
+        if (!strcmp(s->kernel->args[i].name, argument))
+            memcpy(s->values[i].as.raw, &number, sizeof number);
+}
+
+/* The part of its groups that the launch runs on, if not on all. */
+static void take_window(const graph_launch *l, const backend_sim_stage *s,
+                        exec_window *w, exec_launch *el)
+{
+    const graph_window *from = &l->window;
+
+    set_number(s, from->part_argument, from->part);
+    set_number(s, from->parts_argument, from->parts ? from->parts : 1);
+    if (!from->n[0])
+        return;
+    memcpy(w->first, from->first, sizeof w->first);
+    memcpy(w->n, from->n, sizeof w->n);
+    el->window = w;
+}
+
 static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
 {
     const graph_launch *l = &b->graph->launches[i];
@@ -269,12 +292,14 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     double start = clock_seconds();
     arena_mark m = arena_save(b->arena);
     exec_launch el;
+    exec_window w;
     looking x;
     vpu_status st;
 
     if (i == 0)
         b->clock = 0;
     el = launch_of(b, i);
+    take_window(l, s, &w, &el);
     st = groups_of(b, l, &el, err);
     if (st)
         return st;
@@ -304,8 +329,10 @@ vpu_status backend_sim_run_in_order(void *self, uint32_t i,
 {
     backend_sim_graph *b = self;
     exec_launch el = launch_of(b, i);
+    exec_window w;
     vpu_status st = groups_of(b, &b->graph->launches[i], &el, err);
 
+    take_window(&b->graph->launches[i], &b->stages[i], &w, &el);
     el.how.order = o->order;
     el.how.seed = o->seed;
     el.list = o->list;

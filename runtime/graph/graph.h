@@ -51,6 +51,12 @@ typedef enum {
     GRAPH_ARG_BROKEN
 } graph_arg_kind;
 
+/* Elements of a buffer's tensor: dims from start on. */
+typedef struct {
+    uint32_t rank;
+    uint32_t start[6], dims[6];
+} graph_part;
+
 /* Arguments go by name; the kernel's signature gives the order. */
 typedef struct {
     const char *name;
@@ -61,16 +67,27 @@ typedef struct {
                         of the tensor */
     uint32_t bytes;  /* LOCAL; BUFFER: of the part of it from offset on that is
                         meant, 0 = all that follows */
-    int64_t integer; /* INT */
-    bool converts;   /* INT: a float argument takes it as a float */
-    float real;      /* FLOAT */
-    bool written;    /* output or output_buffer binding */
+    const graph_part *part; /* BUFFER: the elements that are meant, of a tensor
+                               that is a view or has gaps; else NULL */
+    int64_t integer;        /* INT */
+    bool converts;          /* INT: a float argument takes it as a float */
+    float real;             /* FLOAT */
+    bool written;           /* output or output_buffer binding */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:
                    outputs, buffers that the stage writes, and inputs
                    before the first of format ANY */
     uint32_t line;   /* of the binding element in the XML */
     const char *why; /* BROKEN: the error, "file:line:col: error: ..." */
 } graph_arg;
+
+/* Which work-groups of a launch run: n[d] from first[d] on; n 0: all of them.
+ * The kernel's arguments of these names, if any, get the part's number and how
+ * many parts there are, for which 0 counts as 1. */
+typedef struct {
+    uint32_t first[3], n[3];
+    const char *part_argument, *parts_argument;
+    uint32_t part, parts;
+} graph_window;
 
 typedef struct {
     const char *name; /* layer, plus "@stage_<k>" if it has several; conversions
@@ -98,6 +115,7 @@ typedef struct {
     uint32_t n_args;
     bool by_index; /* args[i] is the kernel's argument i, whatever its name */
     uint32_t global[3], local[3]; /* groups = global / local, whole */
+    graph_window window;          /* BACKEND_WINDOW alone */
     uint32_t max_shaves;          /* 0 = no limit */
     bool tuned;            /* local and max_shaves are a tuner's choice */
     uint32_t bound_shaves; /* tuned: the limit that max_shaves was before */

@@ -140,7 +140,9 @@ static vpu_status tune_launch(tuning *t, vpu_error *err)
 
 static bool is_tuned(const graph_launch *l)
 {
-    return !l->text; /* a text of our own: a conversion */
+    /* A text of our own is a conversion; a window is one of work-groups of this
+     * size. */
+    return !l->text && !l->window.n[0];
 }
 
 static tune_choice own_choice(const graph_launch *l)

@@ -91,6 +91,11 @@ typedef struct {
     } as;
 } exec_value;
 
+/* Part of a launch's groups: n[d] from first[d] on in each dimension. */
+typedef struct {
+    uint32_t first[3], n[3];
+} exec_window;
+
 typedef struct {
     const char *name; /* for messages and the trace */
     const sim_kernel *kernel;
@@ -105,6 +110,9 @@ typedef struct {
      * as if they were all. */
     const uint64_t *list;
     uint64_t n_list;
+    /* Not NULL: these groups alone, split over the SHAVEs as if they were all;
+     * to a kernel they are a part of the launch. Not with list. */
+    const exec_window *window;
     /* Not NULL: this group alone (a linear number), on one SHAVE. */
     const uint64_t *only_group;
     uint64_t first;   /* begin at this place in the order; one SHAVE */
@@ -159,7 +167,8 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  * VPU_ERR_UNDEFINED  a copy with zero width, barrier divergence (names kernel,
  *                  group, line)
  * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps
- * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs; an
+ * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs; a window
+ *                  that leaves the launch, or is empty; an
  *                  observer needs something else (exec_meets); two timelines
  * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */
 /* VPU_ERR_STOPPED  an observer ended it (exec_leave), or l->how.cancel is set

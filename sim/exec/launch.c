@@ -27,6 +27,19 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
 
 /* --- setting up ---------------------------------------------------------- */
 
+static vpu_status check_window(const exec_launch *l, vpu_error *err)
+{
+    const exec_window *w = l->window;
+
+    for (int d = 0; d < 3; d++)
+        if (!w->n[d] || (uint64_t)w->first[d] + w->n[d] > l->groups[d])
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: dimension %d of the window is %u groups from "
+                           "%u on, the launch has %u",
+                           l->name, d, w->n[d], w->first[d], l->groups[d]);
+    return VPU_OK;
+}
+
 static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
                                vpu_error *err)
 {
@@ -59,7 +72,7 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     }
     if (l->groups[0] > UINT64_MAX / l->groups[1] / l->groups[2])
         return err_set(err, VPU_ERR_LIMIT, "%s: too many groups", l->name);
-    return VPU_OK;
+    return l->window ? check_window(l, err) : VPU_OK;
 }
 
 static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
@@ -305,6 +318,15 @@ typedef struct {
     arena *a;
 } setting;
 
+static uint64_t count_groups(const exec_launch *l)
+{
+    const uint32_t *n = l->window ? l->window->n : l->groups;
+
+    return l->only_group ? 1
+           : l->list     ? l->n_list
+                         : (uint64_t)n[0] * n[1] * n[2];
+}
+
 static vpu_status set_up_and_run(void *user, vpu_error *err)
 {
     setting *x = user;
@@ -331,10 +353,7 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     if (r->sample)
         exec_sample_begin(r->sample, r->mem, r->n_shaves);
     r->turn = l->how.seed;
-    x->result->n_groups =
-        l->only_group ? 1
-        : l->list     ? l->n_list
-                      : (uint64_t)l->groups[0] * l->groups[1] * l->groups[2];
+    x->result->n_groups = count_groups(l);
     for (uint32_t i = 0; i < r->n_shaves && !st; i++) {
         set_up_shave(r, i, &x->c, x->const_base, x->result->n_groups, x->a);
         r->shaves[i].guards = x->guards;

@@ -256,7 +256,7 @@ void rounds_deliver_prints(rounds_launch *r, bool all)
     if (!r->prints)
         return;
     if (!all && r->launch->how.order == EXEC_SEQUENTIAL &&
-        !r->launch->only_group && !r->launch->list) {
+        !r->launch->only_group && !r->launch->list && !r->launch->window) {
         below = UINT64_MAX;
         for (uint32_t i = 0; i < r->n_shaves; i++)
             if (r->shaves[i].next < r->shaves[i].end &&

@@ -486,6 +486,31 @@ static void leave_short(oom_scope *scope, size_t wanted)
     fault_raise(FAULT_MEMORY, 0);
 }
 
+/* Group i of the window among all of the launch. */
+static uint64_t group_in(const exec_window *w, const uint32_t groups[3],
+                         uint64_t i)
+{
+    uint64_t x = w->first[0] + i % w->n[0];
+    uint64_t y = w->first[1] + i / w->n[0] % w->n[1];
+    uint64_t z = w->first[2] + i / w->n[0] / w->n[1];
+
+    return (z * groups[1] + y) * groups[0] + x;
+}
+
+/* At place s->next of the order. */
+static uint64_t next_group(const exec_shave *s)
+{
+    const exec_launch *l = s->launch;
+    uint64_t i;
+
+    if (l->only_group)
+        return *l->only_group;
+    if (l->list)
+        return l->list[s->next];
+    i = exec_order_at(l->how.order, l->how.seed, s->n_groups, s->next);
+    return l->window ? group_in(l->window, l->groups, i) : i;
+}
+
 /* A fault comes back here, and so does a shortage of memory, which has left the
  * scope: it is entered anew. */
 static void run_groups(exec_shave *s, oom_scope *short_of)
@@ -506,11 +531,7 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
     while (s->next < s->end && s->queue->n - s->queue->head < s->room) {
         if (atomic_load_explicit(s->stop, memory_order_relaxed))
             fault_raise(FAULT_LIMIT, 0);
-        s->group = s->launch->only_group ? *s->launch->only_group
-                   : s->launch->list     ? s->launch->list[s->next]
-                                         : exec_order_at(s->launch->how.order,
-                                                         s->launch->how.seed,
-                                                         s->n_groups, s->next);
+        s->group = next_group(s);
         run_group(s);
         s->next += s->stride;
     }

@@ -69,7 +69,7 @@ START_TEST(backends_say_what_they_can)
     ck_assert_str_eq(vpu_context_backend(sim), "sim");
     ck_assert_uint_eq(vpu_context_capabilities(sim),
                       VPU_CAN_COUNT_CYCLES | VPU_CAN_TRACE | VPU_CAN_PROFILE |
-                          VPU_CAN_CHECK | VPU_CAN_SHARE);
+                          VPU_CAN_CHECK | VPU_CAN_SHARE | VPU_CAN_RUN_PARTS);
     ck_assert_uint_eq(vpu_context_capabilities(null), 0);
     vpu_context_free(sim);
     vpu_context_free(null);

@@ -48,6 +48,23 @@ static vpu_status view(vpu_tensor *parent, const uint32_t *start,
     return vpu_graph_view(g, parent, &o, out, &api_err);
 }
 
+/* By a kernel, which takes its tensors in one piece. */
+static vpu_status scaled_to(vpu_tensor *from, vpu_tensor *to)
+{
+    vpu_launch_options o = VPU_LAUNCH_OPTIONS_INIT;
+    vpu_program *p = api_program(sim, api_scale_source);
+    const vpu_kernel *k;
+    vpu_operation *op;
+    vpu_status st;
+
+    api_ok(vpu_program_kernel(p, NULL, &k, &api_err));
+    o.global[0] = 8;
+    api_ok(vpu_graph_add_kernel(g, k, &o, &op, &api_err));
+    vpu_program_free(p);
+    st = vpu_operation_set_tensor(op, "x", from, &api_err);
+    return st ? st : vpu_operation_set_tensor(op, "y", to, &api_err);
+}
+
 static void scaled(vpu_tensor *from, vpu_tensor *to, double factor)
 {
     const vpu_value v = {"factor", 1, 0, factor};
@@ -81,9 +98,10 @@ static const struct {
     {{0, 0, 15}, {1, 1, 13}, VPU_ERR_INVALID, "dim 2"},
     {{0, 0, UINT32_MAX}, {1, 1, 2}, VPU_ERR_INVALID, "dim 2"},
     {{0, 0, 0}, {0, 3, 23}, VPU_ERR_INVALID, "dim 0 of the view is 0"},
-    {{0, 0, 0}, {17, 2, 23}, VPU_ERR_UNSUPPORTED, "2 of 3 in dim 1 and 17"},
-    {{0, 0, 5}, {1, 3, 4}, VPU_ERR_UNSUPPORTED, "4 of 23 in dim 2 and 3"},
-    {{5, 2, 1}, {4, 1, 3}, VPU_ERR_UNSUPPORTED, "in dim 2 and 4 in dim 0"},
+    /* With gaps: the dim whose elements are further apart. */
+    {{0, 0, 0}, {17, 2, 23}, VPU_OK, "in dim 0 elements are 276 bytes apart"},
+    {{0, 0, 5}, {1, 3, 4}, VPU_OK, "in dim 1 elements are 92 bytes apart"},
+    {{5, 2, 1}, {4, 1, 3}, VPU_OK, "in dim 0 elements are 276 bytes apart"},
 };
 enum { N_VIEWS = sizeof views / sizeof *views };
 
@@ -106,6 +124,12 @@ START_TEST(views_of_a_tensor)
     ck_assert_uint_eq(vpu_tensor_bytes(v), 4 * views[_i].dims[0] *
                                                views[_i].dims[1] *
                                                views[_i].dims[2]);
+    ck_assert_int_eq(vpu_tensor_is_packed(v), !*views[_i].words);
+    if (*views[_i].words)
+        api_fails(scaled_to(v, make("y", VPU_ROLE_OUTPUT, "17x3x23:f32")),
+                  VPU_ERR_MISMATCH, views[_i].words);
+    ck_assert_uint_eq(vpu_tensor_bytes(p), 4 * 17 * 3 * 23); /* as before */
+    ck_assert_uint_eq(vpu_tensor_stride(p, 1), 4 * 23);
 }
 END_TEST
 
