@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 static _Thread_local oom_scope *innermost;
 static _Thread_local uint64_t fail_at;
 
@@ -70,6 +72,25 @@ vpu_status oom_guard(vpu_status (*work)(void *user, vpu_error *err), void *user,
     oom_enter(&g.scope);
     st = work(user, err);
     oom_exit(&g.scope);
+    return st;
+}
+
+vpu_status oom_scratch(vpu_status (*work)(void *user, struct arena *scratch,
+                                          vpu_error *err),
+                       void *user, vpu_error *err)
+{
+    guard g = {.scope.leave = leave_guard};
+    arena *scratch = arena_create(0);
+    vpu_status st;
+
+    if (setjmp(g.env)) {
+        arena_destroy(scratch);
+        oom_raise(g.wanted);
+    }
+    oom_enter(&g.scope);
+    st = work(user, scratch, err);
+    oom_exit(&g.scope);
+    arena_destroy(scratch);
     return st;
 }
 

@@ -41,6 +41,14 @@ _Noreturn void oom_raise(size_t wanted);
 vpu_status oom_guard(vpu_status (*work)(void *user, vpu_error *err), void *user,
                      vpu_error *err);
 
+struct arena;
+/* work with an arena of its own, which goes when it ends, also when memory is
+ * short: the shortage then goes on to the scope around. Returns what work
+ * returned. */
+vpu_status oom_scratch(vpu_status (*work)(void *user, struct arena *scratch,
+                                          vpu_error *err),
+                       void *user, vpu_error *err);
+
 /* For containers: malloc and realloc that oom_raise. aligned: to 64 bytes, and
  * n is rounded up to that. */
 void *oom_malloc(size_t n);

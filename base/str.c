@@ -22,14 +22,23 @@ static void reserve(str *s, size_t more)
         return;
     if (want < s->cap * 2)
         want = s->cap * 2;
-    s->data = oom_realloc(s->data, want);
+    if (s->arena) {
+        char *more_room = arena_push(s->arena, want, 1, 1);
+
+        if (s->n)
+            memcpy(more_room, s->data, s->n + 1);
+        s->data = more_room;
+    } else {
+        s->data = oom_realloc(s->data, want);
+    }
     s->cap = want;
 }
 
 void str_free(str *s)
 {
-    free(s->data);
-    *s = (str){0};
+    if (!s->arena)
+        free(s->data);
+    *s = (str){.arena = s->arena};
 }
 
 void str_add(str *s, const void *bytes, size_t n)

@@ -1,5 +1,6 @@
-/* A growable byte string on the heap, always terminated; all-zero is empty. And
- * numbers from text. When memory is short the program ends with status 2. */
+/* A growable byte string, always terminated; all-zero is empty and grows on the
+ * heap. And numbers from text. When memory is short, base/oom.h says what
+ * happens. */
 #ifndef VPU_BASE_STR_H
 #define VPU_BASE_STR_H
 
@@ -12,9 +13,14 @@
 typedef struct {
     char *data; /* NULL while empty and never written */
     size_t n, cap;
+    /* Where it grows instead of on the heap; set before the first byte. What it
+     * has outgrown stays there until the arena goes, and with it the string,
+     * also where memory is short half-way. */
+    struct arena *arena;
 } str;
 
-void str_free(str *s); /* back to all-zero */
+/* Back to empty; a string of an arena may do without. */
+void str_free(str *s);
 void str_add(str *s, const void *bytes, size_t n);
 void str_puts(str *s, const char *text);
 void str_printf(str *s, const char *fmt, ...) VPU_PRINTF(2, 3);

@@ -894,6 +894,65 @@ VPU_EXPORT vpu_status vpu_result_counter(vpu_result *result, const char *path,
 /* All such paths, in the order of the report; NULL: i is too large. */
 VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
 
+/* Other dims for inputs of a finalized graph, in the memory that it has: dims of
+ * other tensors, sizes of launches and numbers follow by the expressions and
+ * callbacks of the operations' kinds, as if the graph had been made so. Runs
+ * that follow are at these shapes; the inputs that have changed are to be
+ * written again. A graph is finalized at its largest shapes, since no tensor can
+ * outgrow the memory that it had then. Local sizes are those that a new graph
+ * would have. shapes: n of them, with the rank of their input; type 0 = its.
+ *
+ * On an error the graph is as it was; where a device without VPU_CAN_SHARE could
+ * not be opened again it is to be finalized again.
+ *
+ * VPU_ERR_INVALID      not finalized; no input
+ * VPU_ERR_MISMATCH     another type or rank; dims that do not fit together
+ * VPU_ERR_LIMIT        a tensor is too large (message: which)
+ * VPU_ERR_UNSUPPORTED  a view, a constant, a tensor with views, padding or
+ *                      strides would change; an operation that is no kind's has
+ *                      a tensor that would; another kernel would be needed
+ * else                 of the kinds' expressions and callbacks */
+VPU_EXPORT vpu_status vpu_graph_resize(vpu_graph *graph,
+                                       vpu_tensor *const *inputs,
+                                       const vpu_shape *shapes, size_t n,
+                                       vpu_error *err);
+
+/* --- several runs at once ------------------------------------------------- */
+
+/* A graph like another one, with memory of its own, so that both can run at the
+ * same time: same tensors, by the same names, same operations, which are sealed
+ * as by vpu_graph_finalize. It is to be finalized itself, and its inputs are to
+ * be written. The context, NULL for the other graph's own, may be on another
+ * backend. The clone keeps the other graph alive.
+ *
+ * else  as vpu_graph_finalize verifies the graph */
+VPU_EXPORT vpu_status vpu_graph_clone(vpu_graph **out, vpu_graph *graph,
+                                      vpu_context *context, vpu_error *err);
+
+/* Clones of a graph, finalized, for threads that each take one, run it, and give
+ * it back. */
+typedef struct vpu_instances vpu_instances;
+
+/* VPU_ERR_INVALID  n is 0
+ * else             of vpu_graph_clone, vpu_graph_finalize */
+VPU_EXPORT vpu_status vpu_instances_create(vpu_instances **out,
+                                           vpu_graph *graph, uint32_t n,
+                                           vpu_error *err);
+/* Nobody may have one any more. */
+VPU_EXPORT void vpu_instances_free(vpu_instances *instances);
+/* One that nobody has; borrowed, and the caller's until it is released. From any
+ * thread. wait 1: until there is one.
+ *
+ * VPU_ERR_LIMIT  others have all of them, and wait is 0 */
+VPU_EXPORT vpu_status vpu_instances_acquire(vpu_instances *instances,
+                                            uint32_t wait, vpu_graph **out,
+                                            vpu_error *err);
+/* From any thread.
+ *
+ * VPU_ERR_INVALID  it is none of them, or not taken */
+VPU_EXPORT vpu_status vpu_instances_release(vpu_instances *instances,
+                                            vpu_graph *graph, vpu_error *err);
+
 /* --- running in parts on several devices ---------------------------------- */
 
 typedef struct vpu_split_options {
@@ -1006,6 +1065,7 @@ typedef struct vpu_diff_options {
  *
  * VPU_ERR_MISMATCH  inputs or outputs are others
  * VPU_ERR_INVALID   a tolerance; an input never written; no operations
+ * VPU_ERR_UNSUPPORTED  one of them is at other shapes than it was made for
  * else              of the two backends, "a: " or "b: " in front */
 VPU_EXPORT vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,

@@ -19,6 +19,7 @@ typedef struct {
     size_t n_vars, vars_cap;
     const vpu_kernel *kernel;
     vpu_operation *made;
+    bool again; /* `made` is there, and gets other shapes */
 } adding;
 
 /* --- numbers -------------------------------------------------------------- */
@@ -355,6 +356,21 @@ static const char *shape_text(arena *a, uint32_t type, uint32_t rank,
     return text;
 }
 
+/* Of an output that was there before. */
+static vpu_status take_shape(const adding *x, size_t i, const vpu_shape *s,
+                             vpu_error *err)
+{
+    vpu_tensor *t = x->outputs[i];
+
+    if (t->type != s->type || t->rank != s->rank)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "operation %s: output %zu, %s, would be %s; another "
+                       "type or number of dims needs another graph",
+                       x->call.name, i, t->name,
+                       shape_text(x->g->arena, s->type, s->rank, s->dims));
+    return api_resize_tensor(t, s->dims, err);
+}
+
 static vpu_status find_outputs(adding *x, vpu_error *err)
 {
     vpu_status st = VPU_OK;
@@ -369,7 +385,9 @@ static vpu_status find_outputs(adding *x, vpu_error *err)
         if (st)
             return err_in(err, st, "operation %s", x->call.name);
         x->outputs[i] = given;
-        if (!given)
+        if (x->again)
+            st = take_shape(x, i, &s, err);
+        else if (!given)
             st = make_output(x, i, &s, err);
         else if (given->type != s.type || given->rank != s.rank ||
                  memcmp(given->dims, s.dims, s.rank * sizeof *s.dims))
@@ -607,6 +625,29 @@ static vpu_status add_launch(adding *x, vpu_error *err)
     return st ? st : follow_reach(x, err);
 }
 
+/* In the graph's arena. */
+static void keep_recipe(const adding *x)
+{
+    arena *a = x->g->arena;
+    api_recipe *r = arena_new(a, api_recipe);
+    vpu_add_options *o = &r->options;
+    size_t n = x->o->n_values;
+    vpu_value *values = arena_array(a, vpu_value, n + 1);
+
+    r->kind = x->k;
+    *o = *x->o;
+    o->name = x->call.name;
+    o->inputs = arena_memdup(a, o->inputs, o->n_inputs * sizeof *o->inputs);
+    o->outputs = x->outputs;
+    o->n_outputs = x->k->n_outputs;
+    for (size_t i = 0; i < n; i++) {
+        values[i] = x->o->values[i];
+        values[i].name = arena_strdup(a, values[i].name);
+    }
+    o->values = values;
+    x->made->recipe = r;
+}
+
 static vpu_status add(void *user, vpu_error *err)
 {
     adding *x = user;
@@ -625,7 +666,53 @@ static vpu_status add(void *user, vpu_error *err)
         st = find_kernel(x, err);
     if (!st)
         st = check_order(x, err);
-    return st ? st : add_launch(x, err);
+    if (!st)
+        st = add_launch(x, err);
+    if (!st)
+        keep_recipe(x);
+    return st;
+}
+
+/* Outputs of an operation that is added again are what it computes from. */
+static vpu_status size_again(adding *x, vpu_error *err)
+{
+    vpu_launch_options l = VPU_LAUNCH_OPTIONS_INIT;
+    vpu_status st = find_sizes(x, &l, err);
+
+    if (!st)
+        st = api_operation_take_sizes(x->made, &l, err);
+    for (size_t i = 0; i < x->call.n_values && !st; i++)
+        st = set_value(x, &x->values[i], err);
+    if (!st)
+        st = set_locals(x, err);
+    return st ? st : follow_reach(x, err);
+}
+
+vpu_status api_add_again(vpu_operation *op, vpu_error *err)
+{
+    const api_recipe *r = op->recipe;
+    adding x = {.g = op->graph,
+                .k = r->kind,
+                .o = &r->options,
+                .made = op,
+                .call.name = op->name,
+                .again = true};
+    vpu_status st = take_tensors(&x, err);
+
+    if (!st)
+        st = find_values(&x, err);
+    if (!st)
+        st = find_outputs(&x, err);
+    if (!st)
+        st = compute_values(&x, err);
+    if (!st)
+        st = find_kernel(&x, err);
+    if (!st && x.kernel != op->kernel)
+        st = err_set(err, VPU_ERR_UNSUPPORTED,
+                     "operation %s takes another kernel for this shape: make "
+                     "another graph",
+                     op->name);
+    return st ? st : size_again(&x, err);
 }
 
 static vpu_status no_kind(vpu_context *c, const char *name, vpu_error *err)

@@ -129,10 +129,17 @@ struct vpu_tensor {
     struct vpu_tensor *next; /* of views */
 };
 
+/* How an operation of a kind was added, to do so again with other shapes. */
+typedef struct {
+    const vpu_kind *kind;
+    vpu_add_options options; /* its lists are the graph's */
+} api_recipe;
+
 struct vpu_operation {
     vpu_graph *graph;
     const char *name;
     const vpu_kernel *kernel;    /* NULL: a layer */
+    const api_recipe *recipe;    /* NULL: it is of no kind */
     uint32_t launch, n_launches; /* of the graph */
     struct vpu_operation *outer; /* the composed one that it is a part of */
     bool composed, ended;
@@ -146,9 +153,10 @@ struct vpu_operation {
 
 /* A tensor of the graph for each of its buffers that the user can see. */
 struct vpu_graph {
-    atomic_uint refs; /* of the user, and of results */
+    atomic_uint refs; /* of the user, of results, and of clones */
     arena *arena;
     vpu_context *context;
+    vpu_graph *origin; /* of a clone: it has its texts; else NULL */
     graph g;
     size_t buffers_cap, launches_cap;
     vpu_tensor **tensors; /* by buffer; NULL: not the user's */
@@ -161,6 +169,9 @@ struct vpu_graph {
     uint32_t n_operations;
     vpu_operation *begun;  /* the innermost composed one; NULL = none */
     bool sealed;           /* verified; nothing is added any more */
+    bool owns_arguments;   /* of launches; a clone has those of its origin */
+    bool resizing;         /* but numbers are set by vpu_graph_resize */
+    bool resized;          /* some tensor is smaller than its memory */
     bool ran;              /* outputs have contents */
     graph_sharing sharing; /* of a graph that was opened */
     const char *memory_text, *memory_svg; /* NULL: not made yet */
@@ -187,6 +198,18 @@ uint64_t api_tensor_memory_bytes(const vpu_tensor *t);
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
 /* VPU_ERR_INVALID: it is sealed. */
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
+/* add.c: shapes, sizes and numbers of an operation of a kind, whose inputs have
+ * other dims than before; resize.c makes room for them. Errors of vpu_graph_add;
+ * what was changed then stays. */
+vpu_status api_add_again(vpu_operation *op, vpu_error *err);
+/* operation.c: other sizes. Errors of vpu_graph_add_kernel. */
+vpu_status api_operation_take_sizes(vpu_operation *op,
+                                    const vpu_launch_options *o,
+                                    vpu_error *err);
+/* resize.c: a tensor's dims, if they fit into its memory and may change.
+ * VPU_ERR_LIMIT, VPU_ERR_UNSUPPORTED */
+vpu_status api_resize_tensor(vpu_tensor *t, const uint32_t *dims,
+                             vpu_error *err);
 /* flow.c: VPU_ERR_INVALID: something is read before it is written, or written
  * in parts that overlap. */
 vpu_status api_flow_check(const vpu_graph *g, vpu_error *err);

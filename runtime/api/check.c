@@ -155,18 +155,15 @@ static vpu_status print_all(void *user, vpu_error *err)
 {
     vpu_findings *f = user;
     const graph *g = &f->graph->g;
-    str text = {0}, json = {0}, sarif = {0};
+    str text = {.arena = f->arena}, json = text, sarif = text;
 
     (void)err;
     layer_check_print_text(&f->report, g, f->arena, &text);
     layer_check_print_json(&f->report, g, &json);
     layer_check_print_sarif(&f->report, &sarif);
-    f->json = arena_strdup(f->arena, str_text(&json));
-    f->sarif = arena_strdup(f->arena, str_text(&sarif));
-    f->text = arena_strdup(f->arena, str_text(&text));
-    str_free(&text);
-    str_free(&json);
-    str_free(&sarif);
+    f->json = str_text(&json);
+    f->sarif = str_text(&sarif);
+    f->text = str_text(&text);
     return VPU_OK;
 }
 

@@ -137,7 +137,12 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *self,
     if (!st && o.n_tolerances)
         st = api_need(o.tolerances, "tolerances", err);
     for (int k = 0; k < 2 && !st; k++)
-        st = api_graph_seal(c.graphs[k], err);
+        st = c.graphs[k]->resized
+                 ? err_set(err, VPU_ERR_UNSUPPORTED,
+                           "graph %c was resized: graphs are compared at the "
+                           "shapes they were made for",
+                           'a' + k)
+                 : api_graph_seal(c.graphs[k], err);
     if (!st)
         st = api_graph_check_inputs(self, err);
     if (!st)
@@ -186,15 +191,13 @@ const char *vpu_diff_summary(const vpu_diff *diff)
 static vpu_status print_both(void *user, vpu_error *err)
 {
     vpu_diff *d = user;
-    str text = {0}, json = {0};
+    str text = {.arena = d->arena}, json = {.arena = d->arena};
 
     (void)err;
     diff_report_text(&d->report, false, &text);
     diff_report_json(&d->report, &json);
-    d->json = arena_strdup(d->arena, str_text(&json));
-    d->text = arena_strdup(d->arena, str_text(&text));
-    str_free(&text);
-    str_free(&json);
+    d->json = str_text(&json);
+    d->text = str_text(&text);
     return VPU_OK;
 }
 

@@ -64,6 +64,7 @@ void vpu_graph_free(vpu_graph *self)
     for (size_t i = 0; i < self->n_programs; i++)
         vpu_program_free(self->programs[i]);
     vpu_context_free(self->context);
+    vpu_graph_free(self->origin);
     arena_destroy(self->arena);
 }
 
@@ -71,7 +72,8 @@ void vpu_graph_free(vpu_graph *self)
 
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err)
 {
-    return g->sealed ? err_set(err, VPU_ERR_INVALID,
+    return g->sealed && !g->resizing
+               ? err_set(err, VPU_ERR_INVALID,
                                "the graph is finalized: nothing can be added "
                                "or changed")
                      : VPU_OK;

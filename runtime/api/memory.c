@@ -34,15 +34,13 @@ static vpu_status print(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
     const graph_sharing *s = &g->sharing;
-    str text = {0}, svg = {0};
+    str text = {.arena = g->arena}, svg = {.arena = g->arena};
 
     (void)err;
     pool_report_text(s->items, s->names, &s->plan, &text);
     pool_report_svg(s->items, s->names, &s->plan, 0, &svg);
-    g->memory_svg = arena_strdup(g->arena, str_text(&svg));
-    g->memory_text = arena_strdup(g->arena, str_text(&text));
-    str_free(&text);
-    str_free(&svg);
+    g->memory_svg = str_text(&svg);
+    g->memory_text = str_text(&text);
     return VPU_OK;
 }
 

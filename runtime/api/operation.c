@@ -79,6 +79,21 @@ static vpu_status choose_sizes(const vpu_kernel *k, const vpu_launch_options *o,
     return VPU_OK;
 }
 
+vpu_status api_operation_take_sizes(vpu_operation *op,
+                                    const vpu_launch_options *o, vpu_error *err)
+{
+    graph_launch *l = api_operation_launch(op);
+    vpu_status st = choose_sizes(op->kernel, o, l->global, l->local, err);
+
+    if (st)
+        return st;
+    op->window = api_window_all(l);
+    op->in_part = false;
+    api_window_take(l, &op->window);
+    l->tuned = false;
+    return VPU_OK;
+}
+
 /* --- the operation -------------------------------------------------------- */
 
 typedef struct {
@@ -275,7 +290,7 @@ static vpu_status find_argument(vpu_operation *op, const char *name,
     if (st)
         return st;
     k = op->kernel->compiled;
-    l = &op->graph->g.launches[op->launch];
+    l = api_operation_launch(op);
     for (uint32_t i = 0; i < k->n_args; i++)
         if (!strcmp(k->args[i].name, name)) {
             /* make_operation made them. */

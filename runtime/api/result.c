@@ -35,17 +35,15 @@ static vpu_status make_report(void *user, vpu_error *err)
                                   .timing = g->cfg.how.timing,
                                   .results = r->launches,
                                   .repeat = 1};
-    str text = {0}, json = {0};
+    str text = {.arena = r->arena}, json = {.arena = r->arena};
 
     (void)err;
     report_text(&source, &text);
     if (r->profiled)
         report_profile_text(&source, PROFILE_LINES, &text);
     report_json(&source, &json);
-    r->text = arena_strdup(r->arena, str_text(&text));
-    r->json = arena_strdup(r->arena, str_text(&json));
-    str_free(&text);
-    str_free(&json);
+    r->text = str_text(&text);
+    r->json = str_text(&json);
     return VPU_OK;
 }
 

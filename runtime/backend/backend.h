@@ -177,6 +177,9 @@ typedef struct {
     const memory *(*memory)(const void *self);
     /* After a run: launch i of the graph. */
     const backend_launch *(*launch)(const void *self, uint32_t i);
+    /* Launch i of the graph has other sizes, numbers, or bytes of local memory
+     * than when it was opened. Errors as of the opening. */
+    vpu_status (*rebind)(void *self, uint32_t i, vpu_error *err);
 } backend_inspect_ops;
 
 typedef struct {

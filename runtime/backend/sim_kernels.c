@@ -96,6 +96,22 @@ static vpu_status bind_args(backend_sim_graph *b, const graph_launch *l,
     return st;
 }
 
+/* Into the place that the values have. */
+vpu_status backend_sim_rebind(void *self, uint32_t i, vpu_error *err)
+{
+    backend_sim_graph *b = self;
+    backend_sim_stage *s = &b->stages[i];
+    exec_value *values = s->values;
+    arena_mark m = arena_save(b->arena);
+    vpu_status st = bind_args(b, &b->graph->launches[i], s, err);
+
+    if (!st)
+        memcpy(values, s->values, s->kernel->n_args * sizeof *values);
+    s->values = values;
+    arena_restore(b->arena, m);
+    return st;
+}
+
 /* The first of the launch's files that has the kernel. Concatenated binaries
  * are one file to the device; here each is a source of its own. */
 static vpu_status find_kernel(backend_sim_graph *b, const graph_launch *l,

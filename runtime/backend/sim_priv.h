@@ -49,6 +49,8 @@ typedef struct {
  * VPU_ERR_MISMATCH  signature and binding differ (kernel, argument, both types,
  *                   file and line of the binding) */
 vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err);
+/* backend_inspect_ops.rebind */
+vpu_status backend_sim_rebind(void *self, uint32_t i, vpu_error *err);
 /* The launch's kernel once more, as code that notes each access's line. */
 vpu_status backend_sim_load_tracking(backend_sim_graph *b,
                                      const graph_launch *l,

@@ -543,16 +543,14 @@ static vpu_status bind_target(graph_binder *b, const graph_target *t)
 
 static void name_graph(graph_binder *b, const graph_target *t, size_t n)
 {
-    str layers = {0}, types = {0};
+    str layers = {.arena = b->arena}, types = {.arena = b->arena};
 
     for (size_t i = 0; i < n; i++) {
         str_printf(&layers, "%s%s", i ? ", " : "", t[i].name);
         str_printf(&types, "%s%s", i ? ", " : "", t[i].type);
     }
-    b->graph->layer = arena_strdup(b->arena, str_text(&layers));
-    b->graph->type = arena_strdup(b->arena, str_text(&types));
-    str_free(&layers);
-    str_free(&types);
+    b->graph->layer = str_text(&layers);
+    b->graph->type = str_text(&types);
 }
 
 vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,

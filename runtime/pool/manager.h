@@ -41,7 +41,7 @@ struct pool_manager {
     pthread_cond_t changed; /* a set was given back, or all are gone */
     pool_memory memory;
     void **blocks; /* [n_sets][n_blobs] */
-    bool *taken;   /* [n_sets] */
+    bool *taken;   /* [n_sets], behind the blocks */
     uint32_t n_sets, n_taken;
 };
 

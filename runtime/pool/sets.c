@@ -65,12 +65,12 @@ vpu_status pool_populate(pool_manager *m, uint32_t n, const pool_memory *memory,
                        n, m->n_blobs);
     if (!n)
         return VPU_OK;
-    blocks = oom_malloc(n_blocks ? n_blocks * sizeof *blocks : 1);
-    taken = oom_malloc(n * sizeof *taken);
+    /* One piece, so that none is lost when memory is short. */
+    blocks = oom_malloc(n_blocks * sizeof *blocks + n * sizeof *taken);
+    taken = (bool *)(blocks + n_blocks);
     memset(taken, 0, n * sizeof *taken);
     if (take_blocks(m, memory, blocks, n_blocks, err)) {
         free(blocks);
-        free(taken);
         return VPU_ERR_NOMEM;
     }
     pthread_mutex_lock(&m->lock);
@@ -185,7 +185,6 @@ static uint32_t remove_sets(pool_manager *m, bool ignore)
     uint32_t n_taken;
     size_t n_blocks;
     void **blocks;
-    bool *taken;
 
     pthread_mutex_lock(&m->lock);
     n_taken = ignore ? 0 : m->n_taken;
@@ -195,7 +194,6 @@ static uint32_t remove_sets(pool_manager *m, bool ignore)
     }
     n_blocks = m->n_sets * m->n_blobs;
     blocks = m->blocks;
-    taken = m->taken;
     m->blocks = NULL;
     m->taken = NULL;
     m->n_sets = m->n_taken = 0;
@@ -203,7 +201,6 @@ static uint32_t remove_sets(pool_manager *m, bool ignore)
     pthread_mutex_unlock(&m->lock);
     free_blocks(m, &m->memory, blocks, n_blocks);
     free(blocks);
-    free(taken);
     return 0;
 }
 

@@ -89,19 +89,16 @@ static void add_arguments(const graph *g, const graph_launch *l, str *text)
         add_argument(g, &l->args[i], l->by_index, text);
 }
 
-static uint64_t hash_of(str *text)
+static uint64_t hash_of(const str *text)
 {
-    uint64_t h = XXH64(str_text(text), text->n, 0);
-
-    str_free(text);
-    return h;
+    return XXH64(str_text(text), text->n, 0);
 }
 
 vpu_status tune_key_of(const backend_ops *ops, const backend_config *cfg,
                        const graph *g, const graph_launch *l, arena *a,
                        tune_key *out, vpu_error *err)
 {
-    str machine = {0}, arguments = {0};
+    str machine = {.arena = a}, arguments = {.arena = a};
     vpu_status st = backend_identity_kernel(cfg, l, a, &out->kernel, err);
 
     if (!st && backend_extras(ops) & BACKEND_MACHINE)
@@ -109,10 +106,8 @@ vpu_status tune_key_of(const backend_ops *ops, const backend_config *cfg,
     else if (!st)
         str_printf(&machine, "%s:%s\n", ops->name,
                    cfg->device ? cfg->device : "");
-    if (st) {
-        str_free(&machine);
+    if (st)
         return st;
-    }
     add_arguments(g, l, &arguments);
     out->machine = hash_of(&machine);
     out->arguments = hash_of(&arguments);

@@ -1,4 +1,5 @@
 /* Launches of a graph, one by one. */
+#include "base/oom.h"
 #include "runtime/tune/tune.h"
 
 #include <string.h>
@@ -240,6 +241,21 @@ static vpu_status check_wishes(const tune_config *cfg, vpu_error *err)
     return VPU_OK;
 }
 
+typedef struct {
+    tuning *t;
+    tune_report *out;
+} trying;
+
+/* Where memory is short the bench is still there, to be closed. */
+static vpu_status try_launches(void *user, vpu_error *err)
+{
+    const trying *x = user;
+    vpu_status st =
+        tune_bench_open(x->t->cfg, x->t->g, &x->t->bench, err);
+
+    return st ? st : do_launches(x->t, x->out, err);
+}
+
 vpu_status tune_graph(const tune_config *cfg, graph *g, arena *a,
                       tune_report *out, vpu_error *err)
 {
@@ -251,9 +267,7 @@ vpu_status tune_graph(const tune_config *cfg, graph *g, arena *a,
     *out = (tune_report){.cycles = false};
     if (st)
         return st;
-    st = tune_bench_open(cfg, g, &t.bench, err);
-    if (!st)
-        st = do_launches(&t, out, err);
+    st = oom_guard(try_launches, &(trying){&t, out}, err);
     tune_bench_close(&t.bench);
     if (st)
         memcpy(g->launches, own, g->n_launches * sizeof *own);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/oom.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "sim/compiler/front/frontend.h"
@@ -67,7 +68,7 @@ static cache_slot cache_at(const origin *o, const char *target,
                            const kernel_compile_config *cfg, arena *a)
 {
     cache_slot slot = {.log = cfg->log};
-    str build = {0}, parts = {0};
+    str build = {.arena = a}, parts = {.arena = a};
 
     if (cfg->user.no_cache || cfg->debug)
         return slot;
@@ -84,8 +85,6 @@ static cache_slot cache_at(const origin *o, const char *target,
     add_text(&parts, fe_fingerprint(a));
     slot.key = kcache_key_of(&parts);
     slot.on = true;
-    str_free(&build);
-    str_free(&parts);
     return slot;
 }
 
@@ -194,34 +193,46 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
     return artifact_build(&job, scratch, x, err);
 }
 
-/* From the cache, or built and put there. */
-static vpu_status obtain(const origin *o, const kernel_compile_config *cfg,
-                         arena *a, sim_kernel **out, vpu_error *err)
+typedef struct {
+    const origin *o;
+    const kernel_compile_config *cfg;
+    arena *a;
+    sim_kernel **out;
+} obtaining;
+
+static vpu_status obtain_with(void *user, arena *scratch, vpu_error *err)
 {
-    arena *scratch = arena_create(0);
+    const obtaining *w = user;
+    const kernel_compile_config *cfg = w->cfg;
     const cache_slot cached = cache_at(
-        o, cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
-    sim_kernel *k = arena_new(a, sim_kernel);
+        w->o, cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
+    sim_kernel *k = arena_new(w->a, sim_kernel);
     artifact x;
     vpu_status st = VPU_OK;
 
-    *out = NULL;
     k->from_cache =
         cache_get(&cached, scratch, &x) &&
         artifact_holds(x.file, x.n_bytes, fe_clang_fingerprint(scratch)) &&
-        !open_artifact(&x, o->name, cfg, a, k, NULL);
+        !open_artifact(&x, w->o->name, cfg, w->a, k, NULL);
     if (!k->from_cache) {
         *k = (sim_kernel){0};
-        st = build(o, cfg, scratch, &x, err);
+        st = build(w->o, cfg, scratch, &x, err);
         if (!st)
-            st = open_artifact(&x, o->name, cfg, a, k, err);
+            st = open_artifact(&x, w->o->name, cfg, w->a, k, err);
         if (!st)
             cache_put(&cached, &x);
     }
     if (!st)
-        *out = k;
-    arena_destroy(scratch);
+        *w->out = k;
     return st;
+}
+
+/* From the cache, or built and put there. */
+static vpu_status obtain(const origin *o, const kernel_compile_config *cfg,
+                         arena *a, sim_kernel **out, vpu_error *err)
+{
+    *out = NULL;
+    return oom_scratch(obtain_with, &(obtaining){o, cfg, a, out}, err);
 }
 
 struct kernel_unit {
@@ -283,18 +294,20 @@ static vpu_status read_origin(const kernel_source *file, arena *a, origin *o,
     return st;
 }
 
-static vpu_status of_file(const kernel_source *source,
-                          const kernel_compile_config *cfg, arena *a,
-                          sim_kernel **out, vpu_error *err)
-{
-    arena *scratch = arena_create(0);
-    origin o;
-    vpu_status st = read_origin(source, scratch, &o, err);
+typedef struct {
+    const kernel_source *source;
+    const kernel_compile_config *cfg;
+    arena *a;
+    sim_kernel **out;
+} reading;
 
-    if (!st)
-        st = obtain(&o, cfg, a, out, err);
-    arena_destroy(scratch);
-    return st;
+static vpu_status of_file(void *user, arena *scratch, vpu_error *err)
+{
+    const reading *r = user;
+    origin o;
+    vpu_status st = read_origin(r->source, scratch, &o, err);
+
+    return st ? st : obtain(&o, r->cfg, r->a, r->out, err);
 }
 
 /* A .bin may say only such as change how its text is read. */
@@ -328,37 +341,31 @@ static vpu_status read_bin(const kernel_source *bin, arena *a,
     return source_check(source, n_source, a, text, err);
 }
 
-static vpu_status of_bin(const kernel_source *bin,
-                         const kernel_compile_config *cfg, arena *a,
-                         sim_kernel **out, vpu_error *err)
+static vpu_status of_bin(void *user, arena *scratch, vpu_error *err)
 {
-    arena *scratch = arena_create(0);
-    kernel_compile_config own = *cfg;
+    const reading *r = user;
+    kernel_compile_config own = *r->cfg;
     sim_kernel in_file = {0};
     char *text;
-    vpu_status st = read_bin(bin, scratch, &in_file, &text, err);
+    vpu_status st = read_bin(r->source, scratch, &in_file, &text, err);
 
-    if (st) {
-        err_in(err, st, "%s", bin->path);
-    } else {
-        own.user.options = in_file.options;
-        own.user.n_options = in_file.n_options;
-        st = of_text(bin, text, &own, a, out, err);
-    }
-    arena_destroy(scratch);
-    return st;
+    if (st)
+        return err_in(err, st, "%s", r->source->path);
+    own.user.options = in_file.options;
+    own.user.n_options = in_file.n_options;
+    return of_text(r->source, text, &own, r->a, r->out, err);
 }
 
 vpu_status kernel_compile(const kernel_source *source,
                           const kernel_compile_config *cfg, arena *a,
                           sim_kernel **out, vpu_error *err)
 {
+    reading r = {source, cfg, a, out};
+
     *out = NULL;
     if (source->text)
         return of_text(source, source->text, cfg, a, out, err);
-    if (source->bin)
-        return of_bin(source, cfg, a, out, err);
-    return of_file(source, cfg, a, out, err);
+    return oom_scratch(source->bin ? of_bin : of_file, &r, err);
 }
 
 vpu_status kernel_describe(const kernel_source *bin, arena *a, sim_kernel **out,

@@ -46,17 +46,14 @@ static const char *const line_options[] = {"-ffile-compilation-dir=.",
 
 const char *fe_fingerprint(arena *a)
 {
-    str s = {0};
-    const char *text;
+    str s = {.arena = a};
 
     for (int i = 0; i < N_FIXED; i++)
         str_printf(&s, "%s ", fixed_options[i]);
     for (int i = 0; i < 2; i++)
         str_printf(&s, "%s ", line_options[i]);
     str_puts(&s, builtin_prelude_text());
-    text = arena_strdup(a, str_text(&s));
-    str_free(&s);
-    return text;
+    return str_text(&s);
 }
 
 const char *fe_clang_fingerprint(arena *a)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/oom.h"
 #include "base/file.h"
 #include "sim/compiler/store/artifact_priv.h"
 #include "sim/compiler/store/neo.h"
@@ -28,19 +29,45 @@ static void hash_text(const void *data, size_t n, char out[33])
 
 /* --- packing ------------------------------------------------------------- */
 
+typedef struct {
+    const char *path;
+    char hash[33];
+} hashing;
+
+static vpu_status hash_contents(void *user, arena *scratch, vpu_error *err)
+{
+    hashing *h = user;
+    char *data;
+    size_t n;
+    vpu_status st = file_read(h->path, 64 << 20, scratch, &data, &n, err);
+
+    if (!st)
+        hash_text(data, n, h->hash);
+    return st;
+}
+
+static vpu_status hash_with_scratch(void *user, vpu_error *err)
+{
+    return oom_scratch(hash_contents, user, err);
+}
+
+/* "" where it cannot be read, or memory is short: JSON of ours is held while
+ * files are. */
+static void hash_file(hashing *h, const char *path)
+{
+    *h = (hashing){.path = path};
+    oom_guard(hash_with_scratch, h, NULL);
+}
+
 static json_t *deps_json(const char *const *deps, uint32_t n)
 {
     json_t *list = json_array();
 
     for (uint32_t i = 0; i < n; i++) {
-        arena *t = arena_create(0);
-        char *data, hash[33] = "";
-        size_t len;
+        hashing h;
 
-        if (!file_read(deps[i], 64 << 20, t, &data, &len, NULL))
-            hash_text(data, len, hash);
-        json_array_append_new(list, json_pack("[s,s]", deps[i], hash));
-        arena_destroy(t);
+        hash_file(&h, deps[i]);
+        json_array_append_new(list, json_pack("[s,s]", deps[i], h.hash));
     }
     return list;
 }
@@ -180,14 +207,11 @@ bool artifact_holds(const uint8_t *file, size_t n, const char *compiler)
     {
         const char *path = json_string_value(json_array_get(d, 0));
         const char *want = json_string_value(json_array_get(d, 1));
-        arena *t = arena_create(0);
-        char *data, hash[33] = "";
-        size_t len;
+        hashing h = {.path = NULL};
 
-        if (path && !file_read(path, 64 << 20, t, &data, &len, NULL))
-            hash_text(data, len, hash);
-        hold &= want && *want && !strcmp(want, hash);
-        arena_destroy(t);
+        if (path)
+            hash_file(&h, path);
+        hold &= want && *want && !strcmp(want, h.hash);
     }
     json_decref(info);
     return hold;
