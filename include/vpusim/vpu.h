@@ -833,6 +833,115 @@ VPU_EXPORT vpu_status vpu_graph_memory(const vpu_graph *graph,
 VPU_EXPORT const char *vpu_graph_memory_text(vpu_graph *graph);
 VPU_EXPORT const char *vpu_graph_memory_svg(vpu_graph *graph);
 
+/* --- memory that callers share out ----------------------------------------- */
+
+/* Graphs share the memory of their virtual tensors by themselves. For buffers
+ * of one's own, such as what is imported into several graphs: a group records
+ * when buffers live, and shares them out to blobs, so that two that live at the
+ * same time have none in common. Groups of one manager are never active at the
+ * same time, and lie in the same memory. docs/memory.md has the rule; the same
+ * calls give the same blobs.
+ *
+ * Threads: acquire, give_back and address may be called from any; everything
+ * else by one thread, while no other calls anything of the manager. */
+typedef struct vpu_memory_manager vpu_memory_manager;
+typedef struct vpu_memory_group vpu_memory_group;
+
+typedef struct vpu_blob {
+    uint64_t bytes, alignment; /* the largest of its owners'; alignment 0: none
+                                  asked for one */
+    size_t owners;
+} vpu_blob;
+
+VPU_EXPORT vpu_status vpu_memory_manager_create(vpu_memory_manager **out,
+                                                vpu_error *err);
+/* With its groups and sets, also those that somebody has. */
+VPU_EXPORT void vpu_memory_manager_free(vpu_memory_manager *manager);
+/* A group without buffers, which lives as long as the manager. */
+VPU_EXPORT vpu_status vpu_memory_group_create(vpu_memory_group **out,
+                                              vpu_memory_manager *manager,
+                                              vpu_error *err);
+/* A buffer's life begins; the key is the caller's, as its address. It ends, and
+ * then its size and alignment, a power of two or 0 for none, are known.
+ *
+ * VPU_ERR_INVALID  a key for the second time, one that never began or has
+ * ended; the alignment; the group is finalized VPU_ERR_LIMIT    the sum of all
+ * sizes does not fit 64 bits */
+VPU_EXPORT vpu_status vpu_memory_group_manage(vpu_memory_group *group,
+                                              uint64_t key, vpu_error *err);
+VPU_EXPORT vpu_status vpu_memory_group_end(vpu_memory_group *group,
+                                           uint64_t key, uint64_t bytes,
+                                           uint64_t alignment, vpu_error *err);
+/* No more lifetimes: the blobs are made.
+ *
+ * VPU_ERR_INVALID  lives have not ended; the manager has sets */
+VPU_EXPORT vpu_status vpu_memory_group_finalize(vpu_memory_group *group,
+                                                vpu_error *err);
+/* Forgets all that the group has recorded.
+ *
+ * VPU_ERR_INVALID  the manager has sets */
+VPU_EXPORT vpu_status vpu_memory_group_release(vpu_memory_group *group,
+                                               vpu_error *err);
+/* Buffers that have a blob; 0 before vpu_memory_group_finalize. */
+VPU_EXPORT size_t vpu_memory_group_mapping_count(const vpu_memory_group *group);
+/* Of a group, the largest first; of the manager, blob i is as large as the
+ * largest blob i of its groups.
+ *
+ * VPU_ERR_INVALID  i is too large */
+VPU_EXPORT size_t vpu_memory_group_blob_count(const vpu_memory_group *group);
+VPU_EXPORT vpu_status vpu_memory_group_blob(const vpu_memory_group *group,
+                                            size_t i, vpu_blob *out,
+                                            vpu_error *err);
+VPU_EXPORT size_t
+vpu_memory_manager_blob_count(const vpu_memory_manager *manager);
+VPU_EXPORT vpu_status vpu_memory_manager_blob(const vpu_memory_manager *manager,
+                                              size_t i, vpu_blob *out,
+                                              vpu_error *err);
+/* apart and planned, of one set; bound is 0. */
+VPU_EXPORT vpu_status vpu_memory_manager_use(const vpu_memory_manager *manager,
+                                             vpu_memory_use *out,
+                                             vpu_error *err);
+
+/* Where memory of sets comes from and goes to. */
+typedef struct vpu_allocator {
+    /* At least so many bytes, above 0; NULL = there are none. */
+    void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment);
+    void (*release)(void *user, void *memory, uint64_t bytes);
+    void *user;
+} vpu_allocator;
+
+/* Memory for n runs at the same time: n sets, each with all blobs. allocator
+ * NULL: the heap; it is copied, and serves until the sets are cleared.
+ *
+ * VPU_ERR_INVALID  a group with buffers is not finalized; there are sets
+ * VPU_ERR_NOMEM    the allocator gave NULL; all that it gave before is released
+ * VPU_ERR_LIMIT    so many blobs fit no address space */
+VPU_EXPORT vpu_status
+vpu_memory_manager_populate(vpu_memory_manager *manager, uint32_t n,
+                            const vpu_allocator *allocator, vpu_error *err);
+VPU_EXPORT uint32_t vpu_memory_manager_set_count(vpu_memory_manager *manager);
+/* VPU_ERR_INVALID: a set is acquired. */
+VPU_EXPORT vpu_status vpu_memory_manager_clear(vpu_memory_manager *manager,
+                                               vpu_error *err);
+/* The lowest set that nobody has. wait 1: until there is one.
+ *
+ * VPU_ERR_INVALID  there are no sets; vpu_memory_manager_give_back: nobody has
+ *                  it
+ * VPU_ERR_LIMIT    others have all of them, and wait is 0 */
+VPU_EXPORT vpu_status vpu_memory_manager_acquire(vpu_memory_manager *manager,
+                                                 uint32_t wait, uint32_t *out,
+                                                 vpu_error *err);
+VPU_EXPORT vpu_status vpu_memory_manager_give_back(vpu_memory_manager *manager,
+                                                   uint32_t set,
+                                                   vpu_error *err);
+/* Where a buffer is in a set that the caller has; NULL where its blob has no
+ * bytes.
+ *
+ * VPU_ERR_INVALID  no such buffer; nobody has the set */
+VPU_EXPORT vpu_status vpu_memory_group_address(vpu_memory_group *group,
+                                               uint64_t key, uint32_t set,
+                                               void **out, vpu_error *err);
+
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;      /* file for the timeline: Perfetto's format */
@@ -894,16 +1003,17 @@ VPU_EXPORT vpu_status vpu_result_counter(vpu_result *result, const char *path,
 /* All such paths, in the order of the report; NULL: i is too large. */
 VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
 
-/* Other dims for inputs of a finalized graph, in the memory that it has: dims of
- * other tensors, sizes of launches and numbers follow by the expressions and
+/* Other dims for inputs of a finalized graph, in the memory that it has: dims
+ * of other tensors, sizes of launches and numbers follow by the expressions and
  * callbacks of the operations' kinds, as if the graph had been made so. Runs
  * that follow are at these shapes; the inputs that have changed are to be
- * written again. A graph is finalized at its largest shapes, since no tensor can
- * outgrow the memory that it had then. Local sizes are those that a new graph
- * would have. shapes: n of them, with the rank of their input; type 0 = its.
+ * written again. A graph is finalized at its largest shapes, since no tensor
+ * can outgrow the memory that it had then. Local sizes are those that a new
+ * graph would have. shapes: n of them, with the rank of their input; type 0 =
+ * its.
  *
- * On an error the graph is as it was; where a device without VPU_CAN_SHARE could
- * not be opened again it is to be finalized again.
+ * On an error the graph is as it was; where a device without VPU_CAN_SHARE
+ * could not be opened again it is to be finalized again.
  *
  * VPU_ERR_INVALID      not finalized; no input
  * VPU_ERR_MISMATCH     another type or rank; dims that do not fit together
@@ -929,8 +1039,8 @@ VPU_EXPORT vpu_status vpu_graph_resize(vpu_graph *graph,
 VPU_EXPORT vpu_status vpu_graph_clone(vpu_graph **out, vpu_graph *graph,
                                       vpu_context *context, vpu_error *err);
 
-/* Clones of a graph, finalized, for threads that each take one, run it, and give
- * it back. */
+/* Clones of a graph, finalized, for threads that each take one, run it, and
+ * give it back. */
 typedef struct vpu_instances vpu_instances;
 
 /* VPU_ERR_INVALID  n is 0
@@ -940,8 +1050,8 @@ VPU_EXPORT vpu_status vpu_instances_create(vpu_instances **out,
                                            vpu_error *err);
 /* Nobody may have one any more. */
 VPU_EXPORT void vpu_instances_free(vpu_instances *instances);
-/* One that nobody has; borrowed, and the caller's until it is released. From any
- * thread. wait 1: until there is one.
+/* One that nobody has; borrowed, and the caller's until it is released. From
+ * any thread. wait 1: until there is one.
  *
  * VPU_ERR_LIMIT  others have all of them, and wait is 0 */
 VPU_EXPORT vpu_status vpu_instances_acquire(vpu_instances *instances,

@@ -521,6 +521,60 @@ vpu_status vpu_graph_memory(const vpu_graph *graph,
                                        vpu_memory_use *out, vpu_error *err);
 const char *vpu_graph_memory_text(vpu_graph *graph);
 const char *vpu_graph_memory_svg(vpu_graph *graph);
+typedef struct vpu_memory_manager vpu_memory_manager;
+typedef struct vpu_memory_group vpu_memory_group;
+typedef struct vpu_blob {
+    uint64_t bytes, alignment;
+    size_t owners;
+} vpu_blob;
+vpu_status vpu_memory_manager_create(vpu_memory_manager **out,
+                                                vpu_error *err);
+void vpu_memory_manager_free(vpu_memory_manager *manager);
+vpu_status vpu_memory_group_create(vpu_memory_group **out,
+                                              vpu_memory_manager *manager,
+                                              vpu_error *err);
+vpu_status vpu_memory_group_manage(vpu_memory_group *group,
+                                              uint64_t key, vpu_error *err);
+vpu_status vpu_memory_group_end(vpu_memory_group *group,
+                                           uint64_t key, uint64_t bytes,
+                                           uint64_t alignment, vpu_error *err);
+vpu_status vpu_memory_group_finalize(vpu_memory_group *group,
+                                                vpu_error *err);
+vpu_status vpu_memory_group_release(vpu_memory_group *group,
+                                               vpu_error *err);
+size_t vpu_memory_group_mapping_count(const vpu_memory_group *group);
+size_t vpu_memory_group_blob_count(const vpu_memory_group *group);
+vpu_status vpu_memory_group_blob(const vpu_memory_group *group,
+                                            size_t i, vpu_blob *out,
+                                            vpu_error *err);
+size_t
+vpu_memory_manager_blob_count(const vpu_memory_manager *manager);
+vpu_status vpu_memory_manager_blob(const vpu_memory_manager *manager,
+                                              size_t i, vpu_blob *out,
+                                              vpu_error *err);
+vpu_status vpu_memory_manager_use(const vpu_memory_manager *manager,
+                                             vpu_memory_use *out,
+                                             vpu_error *err);
+typedef struct vpu_allocator {
+    void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment);
+    void (*release)(void *user, void *memory, uint64_t bytes);
+    void *user;
+} vpu_allocator;
+vpu_status vpu_memory_manager_populate(
+    vpu_memory_manager *manager, uint32_t n, const vpu_allocator *allocator,
+    vpu_error *err);
+uint32_t vpu_memory_manager_set_count(vpu_memory_manager *manager);
+vpu_status vpu_memory_manager_clear(vpu_memory_manager *manager,
+                                               vpu_error *err);
+vpu_status vpu_memory_manager_acquire(vpu_memory_manager *manager,
+                                                 uint32_t wait, uint32_t *out,
+                                                 vpu_error *err);
+vpu_status vpu_memory_manager_give_back(vpu_memory_manager *manager,
+                                                   uint32_t set,
+                                                   vpu_error *err);
+vpu_status vpu_memory_group_address(vpu_memory_group *group,
+                                               uint64_t key, uint32_t set,
+                                               void **out, vpu_error *err);
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;
@@ -551,6 +605,22 @@ const char *vpu_result_json(vpu_result *result);
 vpu_status vpu_result_counter(vpu_result *result, const char *path,
                                          double *out, vpu_error *err);
 const char *vpu_result_counter_name(vpu_result *result, size_t i);
+vpu_status vpu_graph_resize(vpu_graph *graph,
+                                       vpu_tensor *const *inputs,
+                                       const vpu_shape *shapes, size_t n,
+                                       vpu_error *err);
+vpu_status vpu_graph_clone(vpu_graph **out, vpu_graph *graph,
+                                      vpu_context *context, vpu_error *err);
+typedef struct vpu_instances vpu_instances;
+vpu_status vpu_instances_create(vpu_instances **out,
+                                           vpu_graph *graph, uint32_t n,
+                                           vpu_error *err);
+void vpu_instances_free(vpu_instances *instances);
+vpu_status vpu_instances_acquire(vpu_instances *instances,
+                                            uint32_t wait, vpu_graph **out,
+                                            vpu_error *err);
+vpu_status vpu_instances_release(vpu_instances *instances,
+                                            vpu_graph *graph, vpu_error *err);
 typedef struct vpu_split_options {
     size_t struct_size;
     uint32_t dimension;

@@ -199,8 +199,8 @@ vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
 /* VPU_ERR_INVALID: it is sealed. */
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
 /* add.c: shapes, sizes and numbers of an operation of a kind, whose inputs have
- * other dims than before; resize.c makes room for them. Errors of vpu_graph_add;
- * what was changed then stays. */
+ * other dims than before; resize.c makes room for them. Errors of
+ * vpu_graph_add; what was changed then stays. */
 vpu_status api_add_again(vpu_operation *op, vpu_error *err);
 /* operation.c: other sizes. Errors of vpu_graph_add_kernel. */
 vpu_status api_operation_take_sizes(vpu_operation *op,

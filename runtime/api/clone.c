@@ -78,8 +78,7 @@ static const api_recipe *copy_recipe(const cloning *c, const api_recipe *r)
     if (!r)
         return NULL;
     made = arena_memdup(c->made->arena, r, sizeof *r);
-    made->options.inputs =
-        copy_list(c, r->options.inputs, r->options.n_inputs);
+    made->options.inputs = copy_list(c, r->options.inputs, r->options.n_inputs);
     made->options.outputs =
         copy_list(c, r->options.outputs, r->options.n_outputs);
     return made;
@@ -90,8 +89,7 @@ static void copy_operations(cloning *c)
     vpu_graph *g = c->made;
     uint32_t n = 0;
 
-    c->operations =
-        arena_array(g->arena, vpu_operation *, g->n_operations + 1);
+    c->operations = arena_array(g->arena, vpu_operation *, g->n_operations + 1);
     g->last_operation = &g->operations;
     g->operations = NULL;
     for (const vpu_operation *op = c->from->operations; op; op = op->next) {

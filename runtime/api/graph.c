@@ -74,9 +74,9 @@ vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err)
 {
     return g->sealed && !g->resizing
                ? err_set(err, VPU_ERR_INVALID,
-                               "the graph is finalized: nothing can be added "
-                               "or changed")
-                     : VPU_OK;
+                         "the graph is finalized: nothing can be added "
+                         "or changed")
+               : VPU_OK;
 }
 
 static bool name_is_taken(const vpu_graph *g, const char *name)

@@ -19,8 +19,8 @@ typedef struct {
     arena *a;
     kept_tensor *tensors;
     size_t n_tensors;
-    graph_launch *launches;  /* as they were */
-    graph_arg **args;        /* likewise, by launch */
+    graph_launch *launches;    /* as they were */
+    graph_arg **args;          /* likewise, by launch */
     vpu_operation *operations; /* likewise, in the order of the list */
 } resizing;
 
@@ -140,13 +140,13 @@ static vpu_status stay(const resizing *r, const vpu_operation *op,
         changed = has_changed(r, op->outputs[i]) ? op->outputs[i] : NULL;
     if (!changed)
         return VPU_OK;
-    return err_set(err, VPU_ERR_UNSUPPORTED,
-                   "operation %s is %s, so that the dims of %s cannot change",
-                   op->name,
-                   op->kernel ? "a launch of sizes that are numbers; a kind has "
-                                "expressions for them"
-                              : "a layer, which is bound to its shapes",
-                   changed->name);
+    return err_set(
+        err, VPU_ERR_UNSUPPORTED,
+        "operation %s is %s, so that the dims of %s cannot change", op->name,
+        op->kernel ? "a launch of sizes that are numbers; a kind has "
+                     "expressions for them"
+                   : "a layer, which is bound to its shapes",
+        changed->name);
 }
 
 static vpu_status follow(const resizing *r, vpu_error *err)
@@ -207,8 +207,8 @@ static void note_sizes(vpu_graph *g)
     g->resized = false;
     for (size_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i] && !g->tensors[i]->has_gaps)
-            g->resized |= g->tensors[i]->bytes !=
-                          api_tensor_memory_bytes(g->tensors[i]);
+            g->resized |=
+                g->tensors[i]->bytes != api_tensor_memory_bytes(g->tensors[i]);
 }
 
 /* Every step that may fail, with memory or without. */

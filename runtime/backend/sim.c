@@ -270,6 +270,6 @@ const backend_ops backend_sim_ops = {
     .extras = BACKEND_MACHINE | BACKEND_WINDOW,
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch,
-                                              backend_sim_rebind},
+                                            backend_sim_rebind},
     .observe = &(const backend_observe_ops){observers, profile, begin_at},
     .order = &(const backend_order_ops){backend_sim_run_in_order, checker}};

@@ -250,8 +250,7 @@ typedef struct {
 static vpu_status try_launches(void *user, vpu_error *err)
 {
     const trying *x = user;
-    vpu_status st =
-        tune_bench_open(x->t->cfg, x->t->g, &x->t->bench, err);
+    vpu_status st = tune_bench_open(x->t->cfg, x->t->g, &x->t->bench, err);
 
     return st ? st : do_launches(x->t, x->out, err);
 }

@@ -204,8 +204,9 @@ static vpu_status obtain_with(void *user, arena *scratch, vpu_error *err)
 {
     const obtaining *w = user;
     const kernel_compile_config *cfg = w->cfg;
-    const cache_slot cached = cache_at(
-        w->o, cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg, scratch);
+    const cache_slot cached =
+        cache_at(w->o, cfg->hooks ? artifact_host_cpu(scratch) : "no host", cfg,
+                 scratch);
     sim_kernel *k = arena_new(w->a, sim_kernel);
     artifact x;
     vpu_status st = VPU_OK;

@@ -77,8 +77,8 @@ static uint64_t expect_run(vpu_graph *g, int k)
     api_ok(vpu_tensor_write(vpu_graph_tensor_named(g, "x"), x, sizeof x,
                             &api_err));
     api_ok(vpu_graph_run(g, NULL, &r, &api_err));
-    api_ok(vpu_tensor_read(vpu_graph_tensor_named(g, "y"), y, sizeof y,
-                           &api_err));
+    api_ok(
+        vpu_tensor_read(vpu_graph_tensor_named(g, "y"), y, sizeof y, &api_err));
     for (int i = 0; i < N; i++)
         ck_assert_float_eq(y[i], x[i] > 0 ? 2 * x[i] : 0);
     cycles = vpu_result_cycles(r);
@@ -99,9 +99,9 @@ START_TEST(clones_are_alike)
     ck_assert_ptr_ne(x, vpu_graph_tensor_named(g, "x"));
     ck_assert_ptr_eq(vpu_tensor_parent(y1), vpu_graph_tensor_named(clone, "y"));
     ck_assert_uint_eq(vpu_tensor_dim(y1, 0), N / 2);
-    api_fails(vpu_graph_begin(clone, "more", &(vpu_operation *){NULL},
-                              &api_err),
-              VPU_ERR_INVALID, "finalized");
+    api_fails(
+        vpu_graph_begin(clone, "more", &(vpu_operation *){NULL}, &api_err),
+        VPU_ERR_INVALID, "finalized");
     api_ok(vpu_graph_finalize(g, &api_err));
     cycles = expect_run(g, 0);
     api_fails(vpu_graph_run(clone, NULL, NULL, &api_err), VPU_ERR_INVALID,

@@ -79,7 +79,8 @@ static void two_connected(vpu_graph *g, vpu_tensor *x)
 {
     static const uint32_t w0[] = {24, 16}, b0[] = {24}, w1[] = {5, 24},
                           b1[] = {5};
-    vpu_tensor *first[] = {x, constant(g, "w0", 2, w0), constant(g, "b0", 1, b0)};
+    vpu_tensor *first[] = {x, constant(g, "w0", 2, w0),
+                           constant(g, "b0", 1, b0)};
     vpu_tensor *second[] = {NULL, constant(g, "w1", 2, w1),
                             constant(g, "b1", 1, b1)};
     vpu_tensor *m = add(g, "fully_connected", "first", first, 3, NULL, 0);
@@ -134,7 +135,8 @@ static const struct {
     uint32_t dims[5][4]; /* the first is that of finalizing; 0 ends */
 } graphs[] = {
     {two_connected, 2, {{8, 16}, {6, 16}, {8, 16}, {1, 16}}},
-    {five_convolutions, 4,
+    {five_convolutions,
+     4,
      {{2, 3, 24, 30}, {1, 3, 20, 17}, {2, 3, 24, 30}, {1, 3, 24, 30}}},
     {mixed, 3, {{3, 8, 10}, {2, 8, 10}, {3, 5, 4}, {1, 1, 1}, {3, 8, 10}}},
 };
@@ -301,9 +303,9 @@ START_TEST(inputs_to_be_written)
     api_ok(resize(g, 2, graphs[0].dims[1]));
     api_fails(vpu_graph_run(g, NULL, NULL, &api_err), VPU_ERR_INVALID,
               "x was never written");
-    api_fails(vpu_tensor_read(vpu_graph_tensor_named(g, "y"), y, 6 * 5 * 4,
-                              &api_err),
-              VPU_ERR_INVALID, "not run yet");
+    api_fails(
+        vpu_tensor_read(vpu_graph_tensor_named(g, "y"), y, 6 * 5 * 4, &api_err),
+        VPU_ERR_INVALID, "not run yet");
     vpu_graph_free(g);
 }
 END_TEST
