@@ -662,6 +662,38 @@ VPU_EXPORT vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 VPU_EXPORT vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
 
+/* --- graph files ---------------------------------------------------------- */
+
+typedef struct vpu_graph_save_options {
+    size_t struct_size;
+    uint32_t compiled; /* 1: kernels as `vpu cc` makes them, for the simulator,
+                          which then needs no clang; 0: as text */
+} vpu_graph_save_options;
+#define VPU_GRAPH_SAVE_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_graph_save_options)
+
+/* The graph as one file: tensors, constants' bytes, operations, and kernels
+ * with what they include and the context's build options, so that no other file
+ * is needed. Inputs' contents are not in it. The file appears whole or not at
+ * all; the same graph gives the same bytes, and so does a graph that was
+ * loaded. Nothing can be added to the graph then. options may be NULL.
+ *
+ * VPU_ERR_INVALID      as vpu_graph_finalize; a name that is not UTF-8
+ * VPU_ERR_COMPILE      a kernel
+ * VPU_ERR_IO           the file, or one of a kernel */
+VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
+                                     const vpu_graph_save_options *options,
+                                     vpu_error *err);
+/* A graph from such a file, to be finalized and run as any other, with the same
+ * results and cycles; nothing can be added to it. The file need not stay.
+ *
+ * VPU_ERR_PARSE        no graph, or a damaged one (message: the byte, and what
+ *                      was expected there)
+ * VPU_ERR_UNSUPPORTED  of a version that this library does not read
+ * VPU_ERR_LIMIT        larger than 16 GiB
+ * VPU_ERR_IO           the file cannot be read */
+VPU_EXPORT vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
+                                     const char *path, vpu_error *err);
+
 /* --- running -------------------------------------------------------------- */
 
 typedef struct vpu_result vpu_result;

@@ -454,6 +454,15 @@ vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
 vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+typedef struct vpu_graph_save_options {
+    size_t struct_size;
+    uint32_t compiled;
+} vpu_graph_save_options;
+vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
+                                     const vpu_graph_save_options *options,
+                                     vpu_error *err);
+vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
+                                     const char *path, vpu_error *err);
 typedef struct vpu_result vpu_result;
 vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
 typedef struct vpu_memory_use {

@@ -151,6 +151,7 @@ struct vpu_graph {
     vpu_operation *begun;  /* the innermost composed one; NULL = none */
     bool sealed;           /* verified; nothing is added any more */
     bool ran;              /* outputs have contents */
+    bool loaded;           /* from a file, whose kernels need no other one */
     graph_sharing sharing; /* of a graph that was opened */
     const char *memory_text, *memory_svg; /* NULL: not made yet */
     const char **params;                  /* "name=value", of the layers */
@@ -170,6 +171,8 @@ void *api_tensor_contents(const vpu_tensor *t);
 /* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
  * backend. */
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
+/* What is read was written before, outputs are written. VPU_ERR_INVALID. */
+vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err);
 /* VPU_ERR_INVALID: it is sealed. */
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
 /* A new buffer, with a tensor of the user's or, without a role, none. The name

@@ -401,7 +401,7 @@ static vpu_status follow_launch(flow *f, const graph_launch *l, vpu_error *err)
     return st;
 }
 
-static vpu_status check_flow(const vpu_graph *g, arena *a, vpu_error *err)
+vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err)
 {
     flow f = {g, a, arena_array(a, written_buffer, g->g.n_buffers + 1)};
     vpu_status st = VPU_OK;
@@ -444,7 +444,7 @@ static vpu_status seal(void *user, vpu_error *err)
             g->begun->name);
     st = check_arguments(g, err);
     if (!st)
-        st = check_flow(g, g->arena, err);
+        st = api_graph_check_flow(g, g->arena, err);
     if (!st && !g->context->keep_conversions) {
         uint32_t *new_index;
 

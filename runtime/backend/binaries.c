@@ -49,7 +49,7 @@ static vpu_status find_kernel(const backend_binaries_config *c,
                               network_kernel *k, vpu_error *err)
 {
     str all = {0};
-    bool bins = l->n_sources > 0 && !l->given;
+    bool bins = l->n_sources > 0 && !l->given && !l->bin;
     vpu_status st = VPU_OK;
 
     if (l->by_index)
@@ -69,7 +69,10 @@ static vpu_status find_kernel(const backend_binaries_config *c,
         if (!st)
             str_add(&all, data, n);
     }
-    if (bins && !st) {
+    if (l->bin) {
+        k->file = l->bin;
+        k->file_bytes = l->n_bin;
+    } else if (bins && !st) {
         k->file = arena_memdup(a, str_text(&all), all.n);
         k->file_bytes = all.n;
     } else if (!st) {
