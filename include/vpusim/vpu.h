@@ -694,6 +694,32 @@ VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
 VPU_EXPORT vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
                                      const char *path, vpu_error *err);
 
+typedef struct vpu_graph_export_options {
+    size_t struct_size;
+    const char *release; /* of OpenVINO, whose form the blob has; NULL = that of
+                            `xlink`, else the context's, else "2022.3" */
+    const char *xlink;   /* layout that the stick speaks, "A", "B" or "C": the
+                            last release that does; NULL = not known */
+    uint32_t shaves;     /* of the network, 1 to 16; 0 = 7 */
+} vpu_graph_export_options;
+#define VPU_GRAPH_EXPORT_OPTIONS_INIT \
+    VPU_OPTIONS_INIT_(vpu_graph_export_options)
+
+/* The graph as the blob that the backend "usb" sends to a stick, for the
+ * vendor's own software or `vpu blob`. The context may be any; kernels whose
+ * .bin is not the vendor's are compiled here, and run on a virtual stick alone.
+ * The file appears whole or not at all. Nothing can be added to the graph then.
+ * options may be NULL.
+ *
+ * VPU_ERR_INVALID      as vpu_graph_finalize; no such release or layout; more
+ *                      SHAVEs than there are
+ * VPU_ERR_UNSUPPORTED  what a blob of that release does not hold
+ * VPU_ERR_MISMATCH     a kernel's .bin is of another generation
+ * VPU_ERR_COMPILE, VPU_ERR_IO, VPU_ERR_LIMIT  of the kernels, and the file */
+VPU_EXPORT vpu_status vpu_graph_export(vpu_graph *graph, const char *path,
+                                       const vpu_graph_export_options *options,
+                                       vpu_error *err);
+
 /* --- running -------------------------------------------------------------- */
 
 typedef struct vpu_result vpu_result;

@@ -463,6 +463,15 @@ vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
                                      vpu_error *err);
 vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
                                      const char *path, vpu_error *err);
+typedef struct vpu_graph_export_options {
+    size_t struct_size;
+    const char *release;
+    const char *xlink;
+    uint32_t shaves;
+} vpu_graph_export_options;
+vpu_status vpu_graph_export(vpu_graph *graph, const char *path,
+                                       const vpu_graph_export_options *options,
+                                       vpu_error *err);
 typedef struct vpu_result vpu_result;
 vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
 typedef struct vpu_memory_use {

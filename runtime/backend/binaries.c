@@ -99,3 +99,22 @@ vpu_status backend_binaries(const graph *g, const backend_binaries_config *cfg,
             st = find_kernel(cfg, &g->launches[i], a, &(*out)[i], err);
     return st;
 }
+
+enum { NETWORK_SHAVES = 7, ALL_SLICES = 19, SOME_SLICES = 9 };
+
+vpu_status backend_blob(const graph *g, const backend_blob_config *cfg,
+                        arena *a, blob *out, str *bytes, vpu_error *err)
+{
+    uint32_t shaves = cfg->n_shaves ? cfg->n_shaves : NETWORK_SHAVES;
+    network_config net = {.release = cfg->release,
+                          .n_shaves = shaves,
+                          .n_slices = shaves > NETWORK_SHAVES ? ALL_SLICES
+                                                              : SOME_SLICES};
+    network_kernel *kernels = NULL;
+    vpu_status st = backend_binaries(g, &cfg->binaries, a, &kernels, err);
+
+    net.kernels = kernels;
+    if (!st)
+        st = network_blob(&net, g, a, out, err);
+    return st ? st : blob_build(out, bytes, err);
+}
