@@ -662,6 +662,43 @@ VPU_EXPORT vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 VPU_EXPORT vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
 
+/* --- host operations ------------------------------------------------------ */
+
+typedef struct vpu_host_options {
+    size_t struct_size;
+    const char *name; /* of the operation; NULL = "host" */
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs; /* may be inputs, too */
+    size_t n_outputs;
+    /* Elements of each tensor, packed, in the order above; outputs of the
+     * operation must be written whole. An error ends the run with this status
+     * and message. It must not use the graph that it is in. */
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user); /* when the graph goes; NULL = nothing to do */
+} vpu_host_options;
+#define VPU_HOST_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_host_options)
+
+/* A function of the host's as an operation, behind those that are there. It is
+ * called on the thread that called vpu_graph_run, between the launches around
+ * it, and by vpu_graph_tune. It takes no cycles of the device; its time, by the
+ * host's clock, is a row of its own in reports and in
+ * vpu_result_operation_seconds, and not in vpu_result_seconds.
+ *
+ * Backends that run a graph only as a whole refuse the graph, with
+ * VPU_ERR_UNSUPPORTED of vpu_graph_finalize, and so do vpu_graph_check,
+ * vpu_diff_create, vpu_graph_save and vpu_graph_export. A graph needs a launch
+ * besides.
+ *
+ * VPU_ERR_INVALID  no function, no tensor; a tensor of another graph; an output
+ *                  that is an input or a constant of the graph; the graph is
+ *                  finalized; on an error `release` is not called */
+VPU_EXPORT vpu_status vpu_graph_add_host(vpu_graph *graph,
+                                         const vpu_host_options *options,
+                                         vpu_operation **out, vpu_error *err);
+
 /* --- graph files ---------------------------------------------------------- */
 
 typedef struct vpu_graph_save_options {

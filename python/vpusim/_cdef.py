@@ -454,6 +454,21 @@ vpu_status vpu_graph_add(vpu_graph *graph, const char *kind,
 vpu_status vpu_graph_begin(vpu_graph *graph, const char *name,
                                       vpu_operation **out, vpu_error *err);
 vpu_status vpu_graph_end(vpu_operation *operation, vpu_error *err);
+typedef struct vpu_host_options {
+    size_t struct_size;
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} vpu_host_options;
+vpu_status vpu_graph_add_host(vpu_graph *graph,
+                                         const vpu_host_options *options,
+                                         vpu_operation **out, vpu_error *err);
 typedef struct vpu_graph_save_options {
     size_t struct_size;
     uint32_t compiled;

@@ -127,11 +127,21 @@ struct vpu_operation {
     uint32_t launch, n_launches; /* of the graph */
     struct vpu_operation *outer; /* the composed one that it is a part of */
     bool composed, ended;
-    bool *set; /* of a kernel: by argument */
+    bool is_host; /* a function of the host's, in front of `launch` */
+    bool *set;    /* of a kernel: by argument */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
 };
+
+/* The function of graph.hosts of the same number. */
+typedef struct {
+    vpu_operation *operation;
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} api_host;
 
 /* A tensor of the graph for each of its buffers that the user can see. */
 struct vpu_graph {
@@ -156,6 +166,8 @@ struct vpu_graph {
     const char *memory_text, *memory_svg; /* NULL: not made yet */
     const char **params;                  /* "name=value", of the layers */
     size_t n_params, params_cap;
+    api_host *hosts;
+    size_t n_hosts, hosts_cap, graph_hosts_cap;
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
@@ -221,6 +233,19 @@ vpu_status api_graph_check_ready(const vpu_graph *g, vpu_error *err);
  * Errors of backend_ops.write. */
 vpu_status api_graph_fill(void *user, const backend *b, vpu_error *err);
 
+/* host.c: the functions of the host in front of launch i, or behind the last,
+ * on the memory of b, which was opened for the graph. seconds: of each of the
+ * graph's, or NULL. Errors of the functions, and of backend_ops. */
+vpu_status api_hosts_run(const vpu_graph *g, const backend *b, uint32_t i,
+                         double *seconds, vpu_error *err);
+/* The launch behind i that a function of the host stands in front of;
+ * n_launches where there is none. */
+uint32_t api_hosts_next(const vpu_graph *g, uint32_t i);
+/* VPU_ERR_UNSUPPORTED, with the name of one and the reason. */
+vpu_status api_hosts_refuse(const vpu_graph *g, const char *why,
+                            vpu_error *err);
+void api_hosts_free(vpu_graph *g);
+
 vpu_graph *api_graph_keep(vpu_graph *g);
 
 /* result.c: what the latest result still reads from the backend becomes its
@@ -230,6 +255,7 @@ void api_result_settle(vpu_graph *g);
 typedef struct {
     vpu_graph *graph;
     const backend_result *results;
+    const double *hosts; /* seconds of the functions of the host's */
     uint64_t copied;
     bool profiled;
 } api_run;

@@ -84,6 +84,9 @@ vpu_status vpu_graph_export(vpu_graph *self, const char *path,
                      o.shaves, MOST_SHAVES);
     if (!st)
         st = api_graph_seal(self, err);
+    if (!st)
+        st =
+            api_hosts_refuse(self, "a stick runs a graph only as a whole", err);
     if (st)
         return st;
     st = oom_guard(write_blob, &x, err);

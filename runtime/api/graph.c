@@ -60,6 +60,7 @@ void vpu_graph_free(vpu_graph *self)
         return;
     free_contents(self);
     backend_close(&self->open);
+    api_hosts_free(self);
     for (size_t i = 0; i < self->n_programs; i++)
         vpu_program_free(self->programs[i]);
     vpu_context_free(self->context);
@@ -140,7 +141,7 @@ vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
 
 /* How far a graph has grown. */
 typedef struct {
-    size_t n_tensors, n_programs, n_params;
+    size_t n_tensors, n_programs, n_params, n_hosts;
     uint32_t n_buffers, n_launches, n_operations, n_views;
     vpu_tensor *views;
     vpu_operation **last_operation;
@@ -152,6 +153,7 @@ static graph_mark mark_of(const vpu_graph *g)
     return (graph_mark){.n_tensors = g->n_tensors,
                         .n_programs = g->n_programs,
                         .n_params = g->n_params,
+                        .n_hosts = g->n_hosts,
                         .n_buffers = g->g.n_buffers,
                         .n_launches = g->g.n_launches,
                         .n_operations = g->n_operations,
@@ -166,6 +168,8 @@ static void go_back_to(vpu_graph *g, const graph_mark *m)
 {
     for (size_t i = m->n_programs; i < g->n_programs; i++)
         vpu_program_free(g->programs[i]);
+    g->n_hosts = m->n_hosts;
+    g->g.n_hosts = (uint32_t)m->n_hosts;
     g->n_tensors = m->n_tensors;
     g->n_params = m->n_params;
     g->n_programs = m->n_programs;
@@ -357,12 +361,12 @@ static bool is_written(const flow *f, const graph_arg *x)
     return has == to - from;
 }
 
-static vpu_status note_written(flow *f, const graph_launch *l,
-                               const graph_arg *x, vpu_error *err)
+static vpu_status note_written(flow *f, const char *name, const graph_arg *x,
+                               vpu_error *err)
 {
     const graph_buffer *b = &f->g->g.buffers[x->buffer];
     written_buffer *w = &f->buffers[x->buffer];
-    written_part p = {x->offset, x->offset + bytes_of(x, b), l->name};
+    written_part p = {x->offset, x->offset + bytes_of(x, b), name};
 
     for (size_t i = 0; i < w->n; i++) {
         const written_part *q = &w->parts[i];
@@ -382,23 +386,40 @@ static vpu_status note_written(flow *f, const graph_launch *l,
     return VPU_OK;
 }
 
-static vpu_status follow_launch(flow *f, const graph_launch *l, vpu_error *err)
+static vpu_status follow(flow *f, const char *name, const graph_arg *args,
+                         uint32_t n, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t k = 0; k < l->n_args; k++) {
-        const graph_arg *x = &l->args[k];
+    for (uint32_t k = 0; k < n; k++) {
+        const graph_arg *x = &args[k];
 
         if (x->kind == GRAPH_ARG_BUFFER && !x->written && !is_written(f, x))
             return err_set(err, VPU_ERR_INVALID,
                            "%s reads tensor %s, which nothing has written yet: "
                            "operations run in the order they were added",
-                           l->name, f->g->g.buffers[x->buffer].name);
+                           name, f->g->g.buffers[x->buffer].name);
     }
-    for (uint32_t k = 0; k < l->n_args && !st; k++)
-        if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written)
-            st = note_written(f, l, &l->args[k], err);
+    for (uint32_t k = 0; k < n && !st; k++)
+        if (args[k].kind == GRAPH_ARG_BUFFER && args[k].written)
+            st = note_written(f, name, &args[k], err);
     return st;
+}
+
+/* Launch i, and before it what the host does; behind the last only that. */
+static vpu_status follow_launch(flow *f, uint32_t i, vpu_error *err)
+{
+    const graph *g = &f->g->g;
+    const graph_launch *l = &g->launches[i];
+    vpu_status st = VPU_OK;
+
+    for (uint32_t h = 0; h < g->n_hosts && !st; h++)
+        if (g->hosts[h].before == i)
+            st = follow(f, g->hosts[h].name, g->hosts[h].args,
+                        g->hosts[h].n_args, err);
+    return st || i == g->n_launches
+               ? st
+               : follow(f, l->name, l->args, l->n_args, err);
 }
 
 vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err)
@@ -406,8 +427,8 @@ vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err)
     flow f = {g, a, arena_array(a, written_buffer, g->g.n_buffers + 1)};
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < g->g.n_launches && !st; i++)
-        st = follow_launch(&f, &g->g.launches[i], err);
+    for (uint32_t i = 0; i <= g->g.n_launches && !st; i++)
+        st = follow_launch(&f, i, err);
     for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
         const graph_arg whole = {.buffer = i};
 
@@ -436,7 +457,8 @@ static vpu_status seal(void *user, vpu_error *err)
     vpu_status st;
 
     if (!g->g.n_launches)
-        return err_set(err, VPU_ERR_INVALID, "the graph has no operation");
+        return err_set(err, VPU_ERR_INVALID, "the graph has no operation%s",
+                       g->n_hosts ? " but functions of the host" : "");
     if (g->begun)
         return err_set(
             err, VPU_ERR_INVALID,

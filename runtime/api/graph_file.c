@@ -161,6 +161,8 @@ vpu_status vpu_graph_save(vpu_graph *self, const char *path,
         st = api_take_options(&o, sizeof o, options, "vpu_graph_save_options",
                               err);
     if (!st)
+        st = api_hosts_refuse(self, "a file cannot hold it", err);
+    if (!st)
         st = api_graph_seal(self, err);
     if (st)
         return st;
