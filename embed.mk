@@ -5,3 +5,4 @@ $(OUT)/runtime/cli/gdb.o: runtime/cli/gdb_frames.py
 $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
 $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl
 $(OUT)/runtime/api/builtin.o: runtime/api/operations.cl
+$(OUT)/runtime/api/program.o: include/vpusim/images.h

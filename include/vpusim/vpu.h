@@ -216,6 +216,8 @@ typedef struct vpu_program_options {
     const char *file;   /* a .cl, or a .bin that `vpu cc` has made */
     const char *const *build_options; /* behind those of the context */
     size_t n_build_options;
+    uint32_t images; /* 1: the source may use 2-D images, as buffers: it begins
+                        with #include <vpusim/images.h> */
 } vpu_program_options;
 #define VPU_PROGRAM_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_program_options)
 

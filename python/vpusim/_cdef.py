@@ -216,6 +216,7 @@ typedef struct vpu_program_options {
     const char *file;
     const char *const *build_options;
     size_t n_build_options;
+    uint32_t images;
 } vpu_program_options;
 vpu_status vpu_program_create(vpu_program **out,
                                          vpu_context *context,
