@@ -356,7 +356,7 @@ DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
-	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h
+	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h include/vpusim/images.h
 	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
 	@mkdir -p $(dir $(PC))

@@ -6,3 +6,4 @@ $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
 $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl
 $(OUT)/runtime/api/builtin.o: runtime/api/operations.cl
 $(OUT)/runtime/api/border.o: runtime/api/border.cl
+$(OUT)/runtime/api/program.o: include/vpusim/images.h

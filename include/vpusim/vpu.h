@@ -217,6 +217,8 @@ typedef struct vpu_program_options {
     const char *file;   /* a .cl, or a .bin that `vpu cc` has made */
     const char *const *build_options; /* behind those of the context */
     size_t n_build_options;
+    uint32_t images; /* 1: the source may use 2-D images, as buffers: it begins
+                        with #include <vpusim/images.h> */
 } vpu_program_options;
 #define VPU_PROGRAM_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_program_options)
 
@@ -796,6 +798,102 @@ VPU_EXPORT vpu_status vpu_operation_set_window(vpu_operation *operation,
                                                const vpu_window *window,
                                                vpu_error *err);
 
+/* --- host operations ------------------------------------------------------ */
+
+typedef struct vpu_host_options {
+    size_t struct_size;
+    const char *name; /* of the operation; NULL = "host" */
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs; /* may be inputs, too */
+    size_t n_outputs;
+    /* Elements of each tensor, packed, in the order above; outputs of the
+     * operation must be written whole. An error ends the run with this status
+     * and message. It must not use the graph that it is in. */
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user); /* when the graph goes; NULL = nothing to do */
+} vpu_host_options;
+#define VPU_HOST_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_host_options)
+
+/* A function of the host's as an operation, behind those that are there. It is
+ * called on the thread that called vpu_graph_run, between the launches around
+ * it, and by vpu_graph_tune. It takes no cycles of the device; its time, by the
+ * host's clock, is a row of its own in reports and in
+ * vpu_result_operation_seconds, and not in vpu_result_seconds.
+ *
+ * Backends that run a graph only as a whole refuse the graph, with
+ * VPU_ERR_UNSUPPORTED of vpu_graph_finalize, and so do vpu_graph_check,
+ * vpu_diff_create, vpu_graph_save and vpu_graph_export. A graph needs a launch
+ * besides.
+ *
+ * VPU_ERR_INVALID  no function, no tensor; a tensor of another graph; an output
+ *                  that is an input or a constant of the graph; the graph is
+ *                  finalized; on an error `release` is not called */
+VPU_EXPORT vpu_status vpu_graph_add_host(vpu_graph *graph,
+                                         const vpu_host_options *options,
+                                         vpu_operation **out, vpu_error *err);
+
+/* --- graph files ---------------------------------------------------------- */
+
+typedef struct vpu_graph_save_options {
+    size_t struct_size;
+    uint32_t compiled; /* 1: kernels as `vpu cc` makes them, for the simulator,
+                          which then needs no clang; 0: as text */
+} vpu_graph_save_options;
+#define VPU_GRAPH_SAVE_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_graph_save_options)
+
+/* The graph as one file: tensors, constants' bytes, operations, and kernels
+ * with what they include and the context's build options, so that no other file
+ * is needed. Inputs' contents are not in it. The file appears whole or not at
+ * all; the same graph gives the same bytes, and so does a graph that was
+ * loaded. Nothing can be added to the graph then. options may be NULL.
+ *
+ * VPU_ERR_INVALID      as vpu_graph_finalize; a name that is not UTF-8
+ * VPU_ERR_UNSUPPORTED  a function of the host; a tensor with padding or
+ * strides; a launch in part; a graph that was resized VPU_ERR_COMPILE      a
+ * kernel VPU_ERR_IO           the file, or one of a kernel */
+VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
+                                     const vpu_graph_save_options *options,
+                                     vpu_error *err);
+/* A graph from such a file, to be finalized and run as any other, with the same
+ * results and cycles; nothing can be added to it. The file need not stay.
+ *
+ * VPU_ERR_PARSE        no graph, or a damaged one (message: the byte, and what
+ *                      was expected there)
+ * VPU_ERR_UNSUPPORTED  of a version that this library does not read
+ * VPU_ERR_LIMIT        larger than 16 GiB
+ * VPU_ERR_IO           the file cannot be read */
+VPU_EXPORT vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
+                                     const char *path, vpu_error *err);
+
+typedef struct vpu_graph_export_options {
+    size_t struct_size;
+    const char *release; /* of OpenVINO, whose form the blob has; NULL = that of
+                            `xlink`, else the context's, else "2022.3" */
+    const char *xlink;   /* layout that the stick speaks, "A", "B" or "C": the
+                            last release that does; NULL = not known */
+    uint32_t shaves;     /* of the network, 1 to 16; 0 = 7 */
+} vpu_graph_export_options;
+#define VPU_GRAPH_EXPORT_OPTIONS_INIT \
+    VPU_OPTIONS_INIT_(vpu_graph_export_options)
+
+/* The graph as the blob that the backend "usb" sends to a stick, for the
+ * vendor's own software or `vpu blob`. The context may be any; kernels whose
+ * .bin is not the vendor's are compiled here, and run on a virtual stick alone.
+ * The file appears whole or not at all. Nothing can be added to the graph then.
+ * options may be NULL.
+ *
+ * VPU_ERR_INVALID      as vpu_graph_finalize; no such release or layout; more
+ *                      SHAVEs than there are
+ * VPU_ERR_UNSUPPORTED  what a blob of that release does not hold
+ * VPU_ERR_MISMATCH     a kernel's .bin is of another generation
+ * VPU_ERR_COMPILE, VPU_ERR_IO, VPU_ERR_LIMIT  of the kernels, and the file */
+VPU_EXPORT vpu_status vpu_graph_export(vpu_graph *graph, const char *path,
+                                       const vpu_graph_export_options *options,
+                                       vpu_error *err);
+
 /* --- running -------------------------------------------------------------- */
 
 typedef struct vpu_result vpu_result;
@@ -1033,7 +1131,8 @@ VPU_EXPORT vpu_status vpu_graph_resize(vpu_graph *graph,
  * same time: same tensors, by the same names, same operations, which are sealed
  * as by vpu_graph_finalize. It is to be finalized itself, and its inputs are to
  * be written. The context, NULL for the other graph's own, may be on another
- * backend. The clone keeps the other graph alive.
+ * backend. The clone keeps the other graph alive. Functions of the host are
+ * those of the other graph, and may be called by several threads then.
  *
  * else  as vpu_graph_finalize verifies the graph */
 VPU_EXPORT vpu_status vpu_graph_clone(vpu_graph **out, vpu_graph *graph,

@@ -226,6 +226,7 @@ typedef struct vpu_program_options {
     const char *file;
     const char *const *build_options;
     size_t n_build_options;
+    uint32_t images;
 } vpu_program_options;
 vpu_status vpu_program_create(vpu_program **out,
                                          vpu_context *context,
@@ -509,6 +510,39 @@ uint32_t vpu_window_next(const vpu_window *window, uint32_t at[3]);
 vpu_status vpu_operation_set_window(vpu_operation *operation,
                                                const vpu_window *window,
                                                vpu_error *err);
+typedef struct vpu_host_options {
+    size_t struct_size;
+    const char *name;
+    vpu_tensor *const *inputs;
+    size_t n_inputs;
+    vpu_tensor *const *outputs;
+    size_t n_outputs;
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} vpu_host_options;
+vpu_status vpu_graph_add_host(vpu_graph *graph,
+                                         const vpu_host_options *options,
+                                         vpu_operation **out, vpu_error *err);
+typedef struct vpu_graph_save_options {
+    size_t struct_size;
+    uint32_t compiled;
+} vpu_graph_save_options;
+vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
+                                     const vpu_graph_save_options *options,
+                                     vpu_error *err);
+vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
+                                     const char *path, vpu_error *err);
+typedef struct vpu_graph_export_options {
+    size_t struct_size;
+    const char *release;
+    const char *xlink;
+    uint32_t shaves;
+} vpu_graph_export_options;
+vpu_status vpu_graph_export(vpu_graph *graph, const char *path,
+                                       const vpu_graph_export_options *options,
+                                       vpu_error *err);
 typedef struct vpu_result vpu_result;
 vpu_status vpu_graph_finalize(vpu_graph *graph, vpu_error *err);
 typedef struct vpu_memory_use {
@@ -560,9 +594,9 @@ typedef struct vpu_allocator {
     void (*release)(void *user, void *memory, uint64_t bytes);
     void *user;
 } vpu_allocator;
-vpu_status vpu_memory_manager_populate(
-    vpu_memory_manager *manager, uint32_t n, const vpu_allocator *allocator,
-    vpu_error *err);
+vpu_status
+vpu_memory_manager_populate(vpu_memory_manager *manager, uint32_t n,
+                            const vpu_allocator *allocator, vpu_error *err);
 uint32_t vpu_memory_manager_set_count(vpu_memory_manager *manager);
 vpu_status vpu_memory_manager_clear(vpu_memory_manager *manager,
                                                vpu_error *err);

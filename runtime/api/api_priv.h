@@ -143,6 +143,7 @@ struct vpu_operation {
     uint32_t launch, n_launches; /* of the graph */
     struct vpu_operation *outer; /* the composed one that it is a part of */
     bool composed, ended;
+    bool is_host;      /* a function of the host's, in front of `launch` */
     bool *set;         /* of a kernel: by argument */
     vpu_window window; /* of a kernel: the largest one */
     bool in_part;      /* it runs on a smaller one that the caller chose */
@@ -150,6 +151,15 @@ struct vpu_operation {
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
 };
+
+/* The function of graph.hosts of the same number. */
+typedef struct {
+    vpu_operation *operation;
+    vpu_status (*function)(void *user, const void *const *inputs,
+                           void *const *outputs, vpu_error *err);
+    void *user;
+    void (*release)(void *user);
+} api_host;
 
 /* A tensor of the graph for each of its buffers that the user can see. */
 struct vpu_graph {
@@ -173,10 +183,13 @@ struct vpu_graph {
     bool resizing;         /* but numbers are set by vpu_graph_resize */
     bool resized;          /* some tensor is smaller than its memory */
     bool ran;              /* outputs have contents */
+    bool loaded;           /* from a file, whose kernels need no other one */
     graph_sharing sharing; /* of a graph that was opened */
     const char *memory_text, *memory_svg; /* NULL: not made yet */
     const char **params;                  /* "name=value", of the layers */
     size_t n_params, params_cap;
+    api_host *hosts;
+    size_t n_hosts, hosts_cap, graph_hosts_cap;
     backend_config cfg;
     backend open; /* ops NULL: it is not */
     atomic_bool cancel;
@@ -196,6 +209,9 @@ uint64_t api_tensor_memory_bytes(const vpu_tensor *t);
 /* graph.c: verifies, once. Errors as vpu_graph_finalize's, without those of the
  * backend. */
 vpu_status api_graph_seal(vpu_graph *g, vpu_error *err);
+/* flow.c: what is read was written before, outputs are written, and nothing in
+ * parts that overlap. VPU_ERR_INVALID. */
+vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err);
 /* VPU_ERR_INVALID: it is sealed. */
 vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
 /* add.c: shapes, sizes and numbers of an operation of a kind, whose inputs have
@@ -210,9 +226,6 @@ vpu_status api_operation_take_sizes(vpu_operation *op,
  * VPU_ERR_LIMIT, VPU_ERR_UNSUPPORTED */
 vpu_status api_resize_tensor(vpu_tensor *t, const uint32_t *dims,
                              vpu_error *err);
-/* flow.c: VPU_ERR_INVALID: something is read before it is written, or written
- * in parts that overlap. */
-vpu_status api_flow_check(const vpu_graph *g, vpu_error *err);
 /* A new buffer, with a tensor of the user's or, without a role, none. The name
  * is as wanted, or with `of` and a dot in front when it is taken. */
 typedef struct {
@@ -259,6 +272,19 @@ vpu_status api_graph_check_ready(const vpu_graph *g, vpu_error *err);
  * Errors of backend_ops.write. */
 vpu_status api_graph_fill(void *user, const backend *b, vpu_error *err);
 
+/* host.c: the functions of the host in front of launch i, or behind the last,
+ * on the memory of b, which was opened for the graph. seconds: of each of the
+ * graph's, or NULL. Errors of the functions, and of backend_ops. */
+vpu_status api_hosts_run(const vpu_graph *g, const backend *b, uint32_t i,
+                         double *seconds, vpu_error *err);
+/* The launch behind i that a function of the host stands in front of;
+ * n_launches where there is none. */
+uint32_t api_hosts_next(const vpu_graph *g, uint32_t i);
+/* VPU_ERR_UNSUPPORTED, with the name of one and the reason. */
+vpu_status api_hosts_refuse(const vpu_graph *g, const char *why,
+                            vpu_error *err);
+void api_hosts_free(vpu_graph *g);
+
 vpu_graph *api_graph_keep(vpu_graph *g);
 
 /* result.c: what the latest result still reads from the backend becomes its
@@ -268,6 +294,7 @@ void api_result_settle(vpu_graph *g);
 typedef struct {
     vpu_graph *graph;
     const backend_result *results;
+    const double *hosts; /* seconds of the functions of the host's */
     uint64_t copied;
     bool profiled;
 } api_run;

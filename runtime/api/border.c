@@ -206,6 +206,8 @@ vpu_status api_border_insert(vpu_graph *g, vpu_error *err)
     if (st)
         return st;
     renumber(&x);
+    for (uint32_t h = 0; h < g->g.n_hosts; h++)
+        g->g.hosts[h].before = x.new_index[g->g.hosts[h].before];
     g->g.launches = x.launches;
     g->g.n_launches = x.n;
     return VPU_OK;

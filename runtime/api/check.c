@@ -60,6 +60,9 @@ vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *self,
     if (!st)
         st = api_graph_seal(self, err);
     if (!st)
+        st = api_hosts_refuse(
+            self, "checkers would not see what it does to memory", err);
+    if (!st)
         st = api_graph_check_inputs(self, err);
     if (!st)
         st = oom_guard(check_graph, &c, err);

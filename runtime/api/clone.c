@@ -113,6 +113,24 @@ static void copy_operations(cloning *c)
     }
 }
 
+/* The graph that functions of the host were added to releases them. */
+static void copy_hosts(const cloning *c)
+{
+    vpu_graph *g = c->made;
+
+    g->hosts = arena_array(g->arena, api_host, c->from->n_hosts + 1);
+    for (size_t i = 0; i < c->from->n_hosts; i++) {
+        uint32_t k = 0;
+
+        g->hosts[i] = c->from->hosts[i];
+        g->hosts[i].release = NULL;
+        for (const vpu_operation *op = c->from->operations;
+             op != c->from->hosts[i].operation; op = op->next)
+            k++;
+        g->hosts[i].operation = c->operations[k];
+    }
+}
+
 /* The new graph has the numbers and texts of the old one, which it keeps. */
 static vpu_status copy_graph(void *user, vpu_error *err)
 {
@@ -130,6 +148,8 @@ static vpu_status copy_graph(void *user, vpu_error *err)
                      .n_operations = from->n_operations,
                      .params = from->params,
                      .n_params = from->n_params,
+                     .n_hosts = from->n_hosts,
+                     .loaded = from->loaded,
                      .sealed = true,
                      .resized = from->resized};
     atomic_init(&g->refs, 1);
@@ -142,6 +162,7 @@ static vpu_status copy_graph(void *user, vpu_error *err)
         g->g.buffers[i].shares = false;
     copy_tensors(c);
     copy_operations(c);
+    copy_hosts(c);
     return VPU_OK;
 }
 

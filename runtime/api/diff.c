@@ -143,6 +143,11 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *self,
                            "shapes they were made for",
                            'a' + k)
                  : api_graph_seal(c.graphs[k], err);
+    for (int k = 0; k < 2 && !st; k++)
+        st = api_hosts_refuse(c.graphs[k],
+                              "a comparison runs kernels alone: compare the "
+                              "parts before and behind it",
+                              err);
     if (!st)
         st = api_graph_check_inputs(self, err);
     if (!st)

@@ -121,14 +121,14 @@ static bool is_written(const flow *f, const graph_arg *x)
     return has >= wanted.bytes;
 }
 
-static vpu_status note_written(flow *f, const graph_launch *l,
-                               const graph_arg *x, vpu_error *err)
+static vpu_status note_written(flow *f, const char *name, const graph_arg *x,
+                               vpu_error *err)
 {
     const graph_buffer *b = &f->g->g.buffers[x->buffer];
     written *w = &f->buffers[x->buffer];
     place p = place_of(f->g, x);
 
-    p.by = l->name;
+    p.by = name;
     for (size_t i = 0; i < w->n; i++) {
         const place *q = &w->places[i];
 
@@ -147,33 +147,49 @@ static vpu_status note_written(flow *f, const graph_launch *l,
     return VPU_OK;
 }
 
-static vpu_status follow_launch(flow *f, const graph_launch *l, vpu_error *err)
+static vpu_status follow(flow *f, const char *name, const graph_arg *args,
+                         uint32_t n, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t k = 0; k < l->n_args; k++) {
-        const graph_arg *x = &l->args[k];
+    for (uint32_t k = 0; k < n; k++) {
+        const graph_arg *x = &args[k];
 
         if (x->kind == GRAPH_ARG_BUFFER && !x->written && !is_written(f, x))
             return err_set(err, VPU_ERR_INVALID,
                            "%s reads tensor %s, which nothing has written yet: "
                            "operations run in the order they were added",
-                           l->name, f->g->g.buffers[x->buffer].name);
+                           name, f->g->g.buffers[x->buffer].name);
     }
-    for (uint32_t k = 0; k < l->n_args && !st; k++)
-        if (l->args[k].kind == GRAPH_ARG_BUFFER && l->args[k].written)
-            st = note_written(f, l, &l->args[k], err);
+    for (uint32_t k = 0; k < n && !st; k++)
+        if (args[k].kind == GRAPH_ARG_BUFFER && args[k].written)
+            st = note_written(f, name, &args[k], err);
     return st;
 }
 
-vpu_status api_flow_check(const vpu_graph *g, vpu_error *err)
+/* Launch i, and before it what the host does; behind the last only that. */
+static vpu_status follow_launch(flow *f, uint32_t i, vpu_error *err)
 {
-    arena *a = g->arena;
+    const graph *g = &f->g->g;
+    const graph_launch *l = &g->launches[i];
+    vpu_status st = VPU_OK;
+
+    for (uint32_t h = 0; h < g->n_hosts && !st; h++)
+        if (g->hosts[h].before == i)
+            st = follow(f, g->hosts[h].name, g->hosts[h].args,
+                        g->hosts[h].n_args, err);
+    return st || i == g->n_launches
+               ? st
+               : follow(f, l->name, l->args, l->n_args, err);
+}
+
+vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err)
+{
     flow f = {g, a, arena_array(a, written, g->g.n_buffers + 1)};
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < g->g.n_launches && !st; i++)
-        st = follow_launch(&f, &g->g.launches[i], err);
+    for (uint32_t i = 0; i <= g->g.n_launches && !st; i++)
+        st = follow_launch(&f, i, err);
     for (uint32_t i = 0; i < g->g.n_buffers && !st; i++) {
         const graph_arg whole = {.buffer = i};
 

@@ -61,6 +61,7 @@ void vpu_graph_free(vpu_graph *self)
         return;
     free_contents(self);
     backend_close(&self->open);
+    api_hosts_free(self);
     for (size_t i = 0; i < self->n_programs; i++)
         vpu_program_free(self->programs[i]);
     vpu_context_free(self->context);
@@ -145,7 +146,7 @@ vpu_operation *api_graph_add_operation(vpu_graph *g, const char *name)
 
 /* How far a graph has grown. */
 typedef struct {
-    size_t n_tensors, n_programs, n_params;
+    size_t n_tensors, n_programs, n_params, n_hosts;
     uint32_t n_buffers, n_launches, n_operations, n_views;
     vpu_tensor *views;
     vpu_operation **last_operation;
@@ -157,6 +158,7 @@ static graph_mark mark_of(const vpu_graph *g)
     return (graph_mark){.n_tensors = g->n_tensors,
                         .n_programs = g->n_programs,
                         .n_params = g->n_params,
+                        .n_hosts = g->n_hosts,
                         .n_buffers = g->g.n_buffers,
                         .n_launches = g->g.n_launches,
                         .n_operations = g->n_operations,
@@ -171,6 +173,8 @@ static void go_back_to(vpu_graph *g, const graph_mark *m)
 {
     for (size_t i = m->n_programs; i < g->n_programs; i++)
         vpu_program_free(g->programs[i]);
+    g->n_hosts = m->n_hosts;
+    g->g.n_hosts = (uint32_t)m->n_hosts;
     g->n_tensors = m->n_tensors;
     g->n_params = m->n_params;
     g->n_programs = m->n_programs;
@@ -338,7 +342,8 @@ static vpu_status seal(void *user, vpu_error *err)
     vpu_status st;
 
     if (!g->g.n_launches)
-        return err_set(err, VPU_ERR_INVALID, "the graph has no operation");
+        return err_set(err, VPU_ERR_INVALID, "the graph has no operation%s",
+                       g->n_hosts ? " but functions of the host" : "");
     if (g->begun)
         return err_set(
             err, VPU_ERR_INVALID,
@@ -346,7 +351,7 @@ static vpu_status seal(void *user, vpu_error *err)
             g->begun->name);
     st = check_arguments(g, err);
     if (!st)
-        st = api_flow_check(g, err);
+        st = api_graph_check_flow(g, g->arena, err);
     if (!st)
         st = api_border_insert(g, err);
     if (!st && !g->context->keep_conversions) {

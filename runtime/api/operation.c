@@ -282,6 +282,11 @@ static vpu_status find_argument(vpu_operation *op, const char *name,
         st = api_need(name, "argument", err);
     if (!st)
         st = api_graph_needs_open(op->graph, err);
+    if (!st && op->is_host)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "operation %s is a function of the host, which has no "
+                     "arguments by name",
+                     op->name);
     if (!st && !op->kernel)
         st = err_set(err, VPU_ERR_INVALID,
                      "operation %s is a layer: its binding gives its kernels' "

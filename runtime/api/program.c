@@ -6,6 +6,16 @@
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
 #include "runtime/backend/source.h"
+#include "sim/compiler/front/clang.h"
+
+enum { MAX_SOURCE = 16 << 20 };
+
+__asm__(".section .rodata\n"
+        "vpu_images_start:\n"
+        ".incbin \"include/vpusim/images.h\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char vpu_images_start[];
 
 /* --- programs ------------------------------------------------------------- */
 
@@ -16,11 +26,40 @@ typedef struct {
     vpu_program *made;
 } making;
 
+/* What a file includes by "name" is beside it, a text's is not. */
+static void look_beside(vpu_program *p)
+{
+    arena *a = p->arena;
+    const char **all = arena_array(a, const char *, p->n_options + 2);
+    const char *dir = file_plain_name(a, file_dirname(a, p->path));
+
+    memcpy(all, p->options, p->n_options * sizeof *all);
+    all[p->n_options++] = arena_printf(a, "-I%s", dir);
+    p->options = all;
+}
+
+/* The file as the program's own text. */
+static vpu_status read_source(vpu_program *p, vpu_error *err)
+{
+    char *text;
+    size_t n;
+    vpu_status st = file_read(p->path, MAX_SOURCE, p->arena, &text, &n, err);
+
+    if (!st && strlen(text) != n)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "%s is compiled: images are for OpenCL C", p->path);
+    p->source = text;
+    look_beside(p);
+    return st;
+}
+
 static vpu_status make_program(void *user, vpu_error *err)
 {
     making *m = user;
     const vpu_program_options *o = m->o;
     vpu_program *p;
+
+    vpu_status st = VPU_OK;
 
     m->a = arena_create(0);
     m->made = p = arena_new(m->a, vpu_program);
@@ -34,7 +73,13 @@ static vpu_status make_program(void *user, vpu_error *err)
     p->n_options = (uint32_t)o->n_build_options;
     if (o->file && !file_exists(o->file))
         return err_set(err, VPU_ERR_IO, "%s: there is no such file", o->file);
-    return VPU_OK;
+    if (o->images && o->file)
+        st = read_source(p, err);
+    if (o->images && !st)
+        p->source = arena_printf(
+            m->a, "%s%s\n%s%s", fe_line_mark(m->a, "<vpusim/images.h>"),
+            vpu_images_start, fe_line_mark(m->a, p->path), p->source);
+    return st;
 }
 
 vpu_status vpu_program_create(vpu_program **out, vpu_context *context,

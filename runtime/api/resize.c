@@ -143,9 +143,10 @@ static vpu_status stay(const resizing *r, const vpu_operation *op,
     return err_set(
         err, VPU_ERR_UNSUPPORTED,
         "operation %s is %s, so that the dims of %s cannot change", op->name,
-        op->kernel ? "a launch of sizes that are numbers; a kind has "
-                     "expressions for them"
-                   : "a layer, which is bound to its shapes",
+        op->is_host  ? "a function of the host"
+        : op->kernel ? "a launch of sizes that are numbers; a kind has "
+                       "expressions for them"
+                     : "a layer, which is bound to its shapes",
         changed->name);
 }
 

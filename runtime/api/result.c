@@ -15,6 +15,7 @@ struct vpu_result {
     arena *arena;
     vpu_graph *graph;
     backend_result *launches; /* graph->g.n_launches */
+    double *hosts;            /* seconds; graph->n_hosts */
     uint64_t copied;
     bool profiled;
     const char *text, *json; /* NULL: not made yet */
@@ -34,6 +35,7 @@ static vpu_status make_report(void *user, vpu_error *err)
                                   .desc = &g->context->desc,
                                   .timing = g->cfg.how.timing,
                                   .results = r->launches,
+                                  .hosts = r->hosts,
                                   .repeat = 1};
     str text = {.arena = r->arena}, json = {.arena = r->arena};
 
@@ -73,6 +75,9 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     r->arena = a;
     r->graph = api_graph_keep(run->graph);
     r->launches = arena_memdup(a, run->results, n * sizeof *r->launches);
+    if (run->hosts)
+        r->hosts =
+            arena_memdup(a, run->hosts, run->graph->n_hosts * sizeof *r->hosts);
     r->copied = run->copied;
     r->profiled = run->profiled;
     run->graph->latest = r;
@@ -148,6 +153,13 @@ static bool is_of(const vpu_result *r, const vpu_operation *op)
     return r && op && op->graph == r->graph;
 }
 
+static bool is_part(const vpu_operation *op, const vpu_operation *whole)
+{
+    while (op && op != whole)
+        op = op->outer;
+    return op != NULL;
+}
+
 uint64_t vpu_result_operation_cycles(const vpu_result *result,
                                      const vpu_operation *operation)
 {
@@ -167,6 +179,10 @@ double vpu_result_operation_seconds(const vpu_result *result,
     for (uint32_t i = 0; is_of(result, operation) && i < operation->n_launches;
          i++)
         s += result->launches[operation->launch + i].seconds;
+    for (size_t i = 0; is_of(result, operation) && i < result->graph->n_hosts;
+         i++)
+        if (is_part(result->graph->hosts[i].operation, operation))
+            s += result->hosts[i];
     return s;
 }
 

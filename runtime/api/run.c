@@ -73,6 +73,12 @@ vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)
     st = api_graph_seal(self, err);
     if (!st)
         st = oom_guard(open_backend, self, err);
+    if (!st && self->n_hosts &&
+        !self->open.ops->caps(self->open.self)->stages) {
+        st = api_hosts_refuse(self, "the backend runs a graph only as a whole",
+                              err);
+        backend_close(&self->open);
+    }
     if (st)
         return st;
     if (self->open.ops->inspect) {
@@ -91,6 +97,7 @@ typedef struct {
     vpu_graph *g;
     const vpu_run_options *o;
     backend_result *results;
+    double *hosts; /* seconds of each function of the host */
     trc_writer *trace;
     uint64_t copied; /* bytes from and to imported memory */
     vpu_result **out;
@@ -189,21 +196,26 @@ static vpu_status ask_profile(const running *r, vpu_error *err)
 }
 
 /* A backend that cannot be told to stop is asked for its launches one by one,
- * so that a stop comes behind the one that runs. */
+ * so that a stop comes behind the one that runs. Functions of the host stand
+ * between launches. */
 static vpu_status run_launches(const running *r, vpu_error *err)
 {
     const vpu_graph *g = r->g;
     const backend *b = &g->open;
     bool one_by_one = !b->ops->cancel && b->ops->caps(b->self)->stages;
-    uint32_t n = g->g.n_launches, step = one_by_one ? 1 : n;
+    uint32_t n = g->g.n_launches, next;
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < n && !st; i += step)
-        st = atomic_load(&g->cancel)
-                 ? err_set(err, VPU_ERR_STOPPED, "%s: cancelled",
-                           g->g.launches[i].name)
-                 : backend_run(b, i, step, r->results + i, err);
-    return st;
+    for (uint32_t i = 0; i < n && !st; i = next) {
+        next = one_by_one ? i + 1 : api_hosts_next(g, i);
+        st = api_hosts_run(g, b, i, r->hosts, err);
+        if (!st)
+            st = atomic_load(&g->cancel)
+                     ? err_set(err, VPU_ERR_STOPPED, "%s: cancelled",
+                               g->g.launches[i].name)
+                     : backend_run(b, i, next - i, r->results + i, err);
+    }
+    return st ? st : api_hosts_run(g, b, n, r->hosts, err);
 }
 
 static vpu_status run_graph(void *user, vpu_error *err)
@@ -218,6 +230,10 @@ static vpu_status run_graph(void *user, vpu_error *err)
     if (!r->results)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u results",
                        g->g.n_launches);
+    r->hosts = calloc(g->n_hosts + 1, sizeof *r->hosts);
+    if (!r->hosts)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for %zu results",
+                       g->n_hosts);
     api_result_settle(g);
     if (!st)
         st = open_trace(r, err);
@@ -237,6 +253,7 @@ static vpu_status make_result(void *user, vpu_error *err)
     const running *r = user;
     const api_run run = {.graph = r->g,
                          .results = r->results,
+                         .hosts = r->hosts,
                          .copied = r->copied,
                          .profiled = r->o->profile};
 
@@ -266,6 +283,7 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
     if (!st && out)
         st = oom_guard(make_result, &r, err);
     free(r.results);
+    free(r.hosts);
     return st;
 }
 

@@ -68,6 +68,8 @@ static vpu_status check_graphs(const splitting *s, vpu_error *err)
         if (!st)
             st = api_needs_windows(g, err);
         if (!st)
+            st = api_hosts_refuse(g, "parts run kernels alone", err);
+        if (!st)
             st = compare(s, k, err);
         for (const vpu_operation *op = st ? NULL : g->operations; op && !st;
              op = op->next)

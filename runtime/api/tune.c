@@ -10,6 +10,12 @@ typedef struct {
     arena *a;
 } tuning;
 
+static vpu_status run_hosts(void *user, const backend *b, uint32_t launch,
+                            vpu_error *err)
+{
+    return api_hosts_run(user, b, launch, NULL, err);
+}
+
 /* A backend of its own, so that the graph's outputs stay. */
 static vpu_status tune(void *user, vpu_error *err)
 {
@@ -23,7 +29,8 @@ static vpu_status tune(void *user, vpu_error *err)
                        .shaves_too = o->shaves_too,
                        .file = &file,
                        .fill = api_graph_fill,
-                       .fill_user = g};
+                       .fill_user = g,
+                       .before = run_hosts};
     tune_report report;
     vpu_status st = VPU_OK;
 

@@ -49,7 +49,7 @@ static vpu_status find_kernel(const backend_binaries_config *c,
                               network_kernel *k, vpu_error *err)
 {
     str all = {0};
-    bool bins = l->n_sources > 0 && !l->given;
+    bool bins = l->n_sources > 0 && !l->given && !l->bin;
     vpu_status st = VPU_OK;
 
     if (l->by_index)
@@ -69,7 +69,10 @@ static vpu_status find_kernel(const backend_binaries_config *c,
         if (!st)
             str_add(&all, data, n);
     }
-    if (bins && !st) {
+    if (l->bin) {
+        k->file = l->bin;
+        k->file_bytes = l->n_bin;
+    } else if (bins && !st) {
         k->file = arena_memdup(a, str_text(&all), all.n);
         k->file_bytes = all.n;
     } else if (!st) {
@@ -95,4 +98,23 @@ vpu_status backend_binaries(const graph *g, const backend_binaries_config *cfg,
         if (!g->launches[i].text)
             st = find_kernel(cfg, &g->launches[i], a, &(*out)[i], err);
     return st;
+}
+
+enum { NETWORK_SHAVES = 7, ALL_SLICES = 19, SOME_SLICES = 9 };
+
+vpu_status backend_blob(const graph *g, const backend_blob_config *cfg,
+                        arena *a, blob *out, str *bytes, vpu_error *err)
+{
+    uint32_t shaves = cfg->n_shaves ? cfg->n_shaves : NETWORK_SHAVES;
+    network_config net = {.release = cfg->release,
+                          .n_shaves = shaves,
+                          .n_slices = shaves > NETWORK_SHAVES ? ALL_SLICES
+                                                              : SOME_SLICES};
+    network_kernel *kernels = NULL;
+    vpu_status st = backend_binaries(g, &cfg->binaries, a, &kernels, err);
+
+    net.kernels = kernels;
+    if (!st)
+        st = network_blob(&net, g, a, out, err);
+    return st ? st : blob_build(out, bytes, err);
 }

@@ -23,4 +23,17 @@ typedef struct {
 vpu_status backend_binaries(const graph *g, const backend_binaries_config *cfg,
                             arena *a, network_kernel **out, vpu_error *err);
 
+/* What a stick is sent of a graph. */
+typedef struct {
+    backend_binaries_config binaries;
+    config_release release;
+    uint32_t n_shaves; /* 0 = 7, as many as the vendor's plug-in gives a network
+                        */
+} backend_blob_config;
+
+/* The blob, in a, and its bytes, which are the caller's to free also after an
+ * error. Errors of backend_binaries, network_blob and blob_build. */
+vpu_status backend_blob(const graph *g, const backend_blob_config *cfg,
+                        arena *a, blob *out, str *bytes, vpu_error *err);
+
 #endif

@@ -90,8 +90,10 @@ vpu_status backend_identity_kernel(const backend_config *cfg,
         XXH64_update(h, l->text, strlen(l->text));
     if (l->given)
         XXH64_update(h, l->given, strlen(l->given));
-    for (uint32_t i = 0; i < l->n_sources && !l->text && !l->given && !st;
-         i++) {
+    if (l->bin)
+        XXH64_update(h, l->bin, l->n_bin);
+    for (uint32_t i = 0;
+         i < l->n_sources && !l->text && !l->given && !l->bin && !st; i++) {
         st = backend_source_find(&(const backend_source_name){l->sources[i],
                                                               cfg->source_dir,
                                                               l->file, l->line},

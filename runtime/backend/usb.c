@@ -6,10 +6,9 @@
 
 #include "runtime/backend/binaries.h"
 #include "runtime/backend/usb_link.h"
-#include "runtime/blob/release.h"
 #include "runtime/link/mvnc.h"
 
-enum { EXECUTORS = 1, ELEMENTS = 2, ALL_SLICES = 19, SOME_SLICES = 9 };
+enum { EXECUTORS = 1, ELEMENTS = 2 };
 
 typedef struct {
     arena *a;
@@ -75,21 +74,14 @@ static uint32_t shaves_of(const backend_config *c)
 static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
 {
     const backend_config *c = t->cfg;
-    uint32_t shaves = shaves_of(c);
-    backend_binaries_config bins = {.source_dir = c->source_dir,
-                                    .compile = c->compile,
-                                    .simulator = t->s.is_virtual,
-                                    .log = c->log};
-    network_config net = {.release = release_of(t),
-                          .n_shaves = shaves,
-                          .n_slices = shaves > 7 ? ALL_SLICES : SOME_SLICES};
-    network_kernel *kernels;
-    vpu_status st = backend_binaries(t->g, &bins, t->a, &kernels, err);
+    const backend_blob_config cfg = {.binaries = {.source_dir = c->source_dir,
+                                                  .compile = c->compile,
+                                                  .simulator = t->s.is_virtual,
+                                                  .log = c->log},
+                                     .release = release_of(t),
+                                     .n_shaves = shaves_of(c)};
 
-    net.kernels = kernels;
-    if (!st)
-        st = network_blob(&net, t->g, t->a, &t->b, err);
-    return st ? st : blob_build(&t->b, bytes, err);
+    return backend_blob(t->g, &cfg, t->a, &t->b, bytes, err);
 }
 
 static vpu_status find_places(stick *t, vpu_error *err)

@@ -31,6 +31,10 @@ static void find_writers(finder *f)
                 f->writer[x->buffer] =
                     f->writer[x->buffer] == NONE ? i : g->n_launches;
         }
+    for (uint32_t i = 0; i < g->n_hosts; i++)
+        for (uint32_t k = 0; k < g->hosts[i].n_args; k++)
+            if (g->hosts[i].args[k].written)
+                f->writer[g->hosts[i].args[k].buffer] = g->n_launches;
 }
 
 /* Written once, before launch i, or never; so that it holds one value for all
@@ -52,20 +56,33 @@ static bool is_plain(const finder *f, uint32_t i)
            is_settled(f, c->src, i);
 }
 
+/* The arguments with another buffer to be read in place of one. */
+static const graph_arg *redirected(const finder *f, const graph_arg *list,
+                                   uint32_t n, uint32_t from, uint32_t to)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (list[k].kind == GRAPH_ARG_BUFFER && !list[k].written &&
+            list[k].buffer == from) {
+            graph_arg *args = arena_memdup(f->a, list, n * sizeof *args);
+
+            args[k].buffer = to;
+            list = args;
+        }
+    return list;
+}
+
 /* Every reader of one buffer reads another one. */
 static void redirect(const finder *f, uint32_t from, uint32_t to)
 {
+    for (uint32_t i = 0; i < f->g->n_hosts; i++) {
+        graph_host *h = &f->g->hosts[i];
+
+        h->args = redirected(f, h->args, h->n_args, from, to);
+    }
     for (uint32_t i = 0; i < f->g->n_launches; i++) {
         graph_launch *l = &f->g->launches[i];
-        graph_arg *args;
 
-        for (uint32_t k = 0; k < l->n_args; k++)
-            if (l->args[k].kind == GRAPH_ARG_BUFFER && !l->args[k].written &&
-                l->args[k].buffer == from) {
-                args = arena_memdup(f->a, l->args, l->n_args * sizeof *args);
-                args[k].buffer = to;
-                l->args = args;
-            }
+        l->args = redirected(f, l->args, l->n_args, from, to);
         if (f->of[i].entry && f->of[i].src == from)
             f->of[i].src = to;
     }
@@ -73,6 +90,11 @@ static void redirect(const finder *f, uint32_t from, uint32_t to)
 
 static bool is_read(const finder *f, uint32_t buffer)
 {
+    for (uint32_t i = 0; i < f->g->n_hosts; i++)
+        for (uint32_t k = 0; k < f->g->hosts[i].n_args; k++)
+            if (!f->g->hosts[i].args[k].written &&
+                f->g->hosts[i].args[k].buffer == buffer)
+                return true;
     for (uint32_t i = 0; i < f->g->n_launches; i++)
         for (uint32_t k = 0; k < f->g->launches[i].n_args && !f->gone[i]; k++) {
             const graph_arg *x = &f->g->launches[i].args[k];
@@ -133,6 +155,8 @@ static uint32_t take_out(const finder *f, uint32_t *new_index)
             g->launches[n++] = g->launches[i];
     }
     new_index[g->n_launches] = n;
+    for (uint32_t i = 0; i < g->n_hosts; i++)
+        g->hosts[i].before = new_index[g->hosts[i].before];
     return n;
 }
 

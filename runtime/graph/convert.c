@@ -165,6 +165,36 @@ void graph_conversion_of(const graph_launch *l, graph_conversion *out)
     memcpy(out->global, l->global, sizeof out->global);
 }
 
+static uint32_t count_args(const char *entry)
+{
+    static const struct {
+        const char *begin;
+        uint32_t n;
+    } rows[] = {{"permute_", 4}, {"reorder_", 13}, {"convert_", 2}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(entry, rows[i].begin, strlen(rows[i].begin)))
+            return rows[i].n;
+    return 0;
+}
+
+bool graph_restore_conversion(graph_launch *l)
+{
+    if (!l->n_args || l->n_args != count_args(l->entry))
+        return false;
+    for (uint32_t i = 0; i < l->n_args; i++) {
+        const graph_arg *x = &l->args[i];
+
+        if (i >= 2 ? x->kind != GRAPH_ARG_INT
+                   : x->kind != GRAPH_ARG_BUFFER || x->written != (i == 1))
+            return false;
+    }
+    l->text = vpu_convert_start;
+    l->sources = source_name;
+    l->n_sources = 1;
+    return true;
+}
+
 bool graph_same_conversion(const graph_conversion *p, const graph_conversion *q)
 {
     bool same = !strcmp(p->entry, q->entry) && p->n_numbers == q->n_numbers &&

@@ -48,6 +48,9 @@ typedef struct {
 } graph_conversion;
 
 void graph_conversion_of(const graph_launch *l, graph_conversion *out);
+/* Of a launch from a file, with entry and arguments: the text it is compiled
+ * from. False: it is no conversion of this program's. */
+bool graph_restore_conversion(graph_launch *l);
 /* From equal elements both make equal ones. */
 bool graph_same_conversion(const graph_conversion *p,
                            const graph_conversion *q);

@@ -123,6 +123,15 @@ typedef struct {
     uint32_t line;
 } graph_launch;
 
+/* What the host does between launches: here only what it reads and writes. */
+typedef struct {
+    const char *name;
+    uint32_t before;       /* the launch that it runs in front of; n_launches:
+                              behind all */
+    const graph_arg *args; /* GRAPH_ARG_BUFFER, what is read first */
+    uint32_t n_args;
+} graph_host;
+
 typedef struct {
     const char *layer; /* names of the layers bound, ", " between several */
     const char *type;  /* likewise their types */
@@ -134,6 +143,8 @@ typedef struct {
     uint32_t batch;        /* items in the largest batch of a stage; 1 = none */
     bool by_item;          /* an item of it is a launch of its own */
     const char *form;      /* of the first binding: config_form_name */
+    graph_host *hosts;     /* by `before`, in the order they run */
+    uint32_t n_hosts;
 } graph;
 
 /* The binding of a kernel's argument: the last of that name.

@@ -5,22 +5,32 @@
 
 enum { ALIGNMENT = 64 /* as buffers of their own have */ };
 
-/* Every launch that a buffer is bound to needs it. */
+/* Every argument that a buffer is bound to needs it, then. */
+static void touch(const graph *g, const graph_arg *args, uint32_t n,
+                  uint32_t when, pool_item *life)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        pool_item *x = &life[args[k].buffer];
+
+        if (args[k].kind != GRAPH_ARG_BUFFER)
+            continue;
+        if (!x->bytes)
+            *x = (pool_item){g->buffers[args[k].buffer].bytes, ALIGNMENT, when,
+                             when};
+        x->last = when;
+    }
+}
+
+/* What the host needs in front of a launch is needed until that has run. */
 static void find_lives(const graph *g, pool_item *life)
 {
-    for (uint32_t i = 0; i < g->n_launches; i++) {
-        const graph_launch *l = &g->launches[i];
+    uint32_t h = 0;
 
-        for (uint32_t k = 0; k < l->n_args; k++) {
-            pool_item *x = &life[l->args[k].buffer];
-
-            if (l->args[k].kind != GRAPH_ARG_BUFFER)
-                continue;
-            if (!x->bytes)
-                *x = (pool_item){g->buffers[l->args[k].buffer].bytes, ALIGNMENT,
-                                 i, i};
-            x->last = i;
-        }
+    for (uint32_t i = 0; i <= g->n_launches; i++) {
+        for (; h < g->n_hosts && g->hosts[h].before == i; h++)
+            touch(g, g->hosts[h].args, g->hosts[h].n_args, i, life);
+        if (i < g->n_launches)
+            touch(g, g->launches[i].args, g->launches[i].n_args, i, life);
     }
 }
 

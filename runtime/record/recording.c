@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <xxhash.h>
+#include <string.h>
 
-#include "base/file.h"
 #include "base/str.h"
-#include "runtime/record/format.h"
 
 static const char *const role_names[] = {"input", "output", "scratch", "const"};
 
@@ -97,68 +95,27 @@ static vpu_status check_contents(const recording *r, vpu_error *err)
     return VPU_OK;
 }
 
-/* Head and table; section 0 is text. */
-static unsigned char *head(recording *r, const char *text, size_t n_text,
-                           size_t *n_bytes)
-{
-    uint32_t n = r->n_contents + 1;
-    size_t size = FORMAT_HEAD + (size_t)n * FORMAT_ENTRY;
-    unsigned char *p = calloc(1, size), *e = p ? p + FORMAT_HEAD : NULL;
-    uint64_t at = format_align(size);
-
-    *n_bytes = size;
-    if (!p)
-        return NULL;
-    for (uint32_t i = 0; i < n; i++, e += FORMAT_ENTRY) {
-        recording_content *c = i ? &r->contents[i - 1] : NULL;
-        uint64_t bytes = c ? r->buffers[c->buffer].bytes : n_text;
-        uint64_t hash = XXH64(c ? c->data : text, bytes, 0);
-
-        if (c)
-            c->hash = hash;
-        format_put(e, 8, at);
-        format_put(e + 8, 8, bytes);
-        format_put(e + 16, 8, hash);
-        at = format_align(at + bytes);
-    }
-    memcpy(p, FORMAT_MAGIC, 8);
-    format_put(p + FORMAT_VERSION_AT, 4, RECORDING_VERSION);
-    format_put(p + FORMAT_SECTIONS_AT, 4, n);
-    format_put(p + FORMAT_BYTES_AT, 8, at);
-    format_put(p + FORMAT_TABLE_HASH_AT, 8,
-               XXH64(p + FORMAT_HEAD, size - FORMAT_HEAD, 0));
-    format_put(p + FORMAT_HEAD_HASH_AT, 8, XXH64(p, FORMAT_HEAD_HASH_AT, 0));
-    return p;
-}
-
-static void put_section(FILE *f, const void *data, uint64_t bytes)
-{
-    static const char zeros[FORMAT_ALIGN];
-
-    fwrite(data, 1, bytes, f);
-    fwrite(zeros, 1, format_align(bytes) - bytes, f);
-}
-
+/* Section 0 is text. */
 static vpu_status put_file(const char *path, recording *r, const char *text,
                            vpu_error *err)
 {
-    size_t n_text = strlen(text), n_head;
-    unsigned char *p = head(r, text, n_text, &n_head);
-    file_out out;
+    uint32_t n = r->n_contents + 1;
+    container_section *s = calloc(n, sizeof *s);
     vpu_status st;
 
-    if (!p)
+    if (!s)
         return err_set(err, VPU_ERR_NOMEM, "%s: no memory for its head", path);
-    st = file_out_open(&out, path, err);
-    if (!st) {
-        put_section(out.stream, p, n_head);
-        put_section(out.stream, text, n_text);
-        for (uint32_t i = 0; i < r->n_contents; i++)
-            put_section(out.stream, r->contents[i].data,
-                        r->buffers[r->contents[i].buffer].bytes);
-        st = file_out_commit(&out, err);
+    s[0] = (container_section){.data = text, .bytes = strlen(text)};
+    for (uint32_t i = 1; i < n; i++) {
+        const recording_content *c = &r->contents[i - 1];
+
+        s[i] = (container_section){.data = c->data,
+                                   .bytes = r->buffers[c->buffer].bytes};
     }
-    free(p);
+    st = container_write(path, &recording_kind, s, n, err);
+    for (uint32_t i = 1; i < n; i++)
+        r->contents[i - 1].hash = s[i].hash;
+    free(s);
     return st;
 }
 

@@ -9,10 +9,13 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "runtime/graph/graph.h"
+#include "runtime/record/container.h"
 
 enum { RECORDING_VERSION = 2, RECORDING_OLDEST = 1 };
 #define RECORDING_MAX_BYTES ((uint64_t)16 << 30)
 #define RECORDING_MAX_MANIFEST ((uint64_t)64 << 20)
+
+extern const container_kind recording_kind;
 
 typedef struct {
     const char *name;

@@ -45,6 +45,32 @@ void report_batch_text(const graph *g, str *out)
                                 "whole)");
 }
 
+void report_hosts_text(const report_source *r, uint32_t i, str *out)
+{
+    const graph *g = r->graph;
+
+    for (uint32_t k = 0; k < g->n_hosts && r->hosts; k++)
+        if (g->hosts[k].before == i)
+            str_printf(out, "%s: a function of the host\n  %-26s %.6f ms\n",
+                       g->hosts[k].name, "time of the host", r->hosts[k] * 1e3);
+}
+
+void report_hosts_json(const report_source *r, json_t *o)
+{
+    const graph *g = r->graph;
+    json_t *list;
+
+    if (!g->n_hosts || !r->hosts)
+        return;
+    list = json_array();
+    for (uint32_t k = 0; k < g->n_hosts; k++)
+        json_array_append_new(
+            list, json_pack("{s:s,s:I,s:I,s:f}", "name", g->hosts[k].name,
+                            "before", (json_int_t)g->hosts[k].before, "cycles",
+                            (json_int_t)0, "host_s", r->hosts[k]));
+    json_object_set_new(o, "hosts", list);
+}
+
 void report_plain_text(const report_source *r, str *o)
 {
     const graph *g = r->graph;
@@ -63,6 +89,7 @@ void report_plain_text(const report_source *r, str *o)
         double t = median_seconds(r, i);
 
         all += t;
+        report_hosts_text(r, i, o);
         str_printf(o, "%s: kernel %s, %llu work-groups of %ux%ux%u\n", l->name,
                    l->entry, (unsigned long long)groups(l), l->local[0],
                    l->local[1], l->local[2]);
@@ -72,6 +99,7 @@ void report_plain_text(const report_source *r, str *o)
             str_printf(o, "  %-26s %llu\n", "cycles",
                        (unsigned long long)r->results[i].cycles);
     }
+    report_hosts_text(r, g->n_launches, o);
     if (g->n_launches > 1)
         str_printf(o, "all stages: %.6f ms\n", all * 1e3);
 }
@@ -108,5 +136,6 @@ void report_plain_json(const report_source *r, str *out)
                   "device_clock", (int)caps_of(r)->timed, "stages", stages);
     if (caps_of(r)->n_shaves)
         json_object_set_new(o, "shaves", json_integer(caps_of(r)->n_shaves));
+    report_hosts_json(r, o);
     jsontext_add(out, o, 10);
 }

@@ -171,8 +171,11 @@ void report_text(const report_source *r, str *out)
     str_printf(out, "layer %s (%s form), machine %s\n", r->graph->layer,
                r->graph->form, r->desc->machine);
     report_batch_text(r->graph, out);
-    for (uint32_t i = 0; i < r->graph->n_launches; i++)
+    for (uint32_t i = 0; i < r->graph->n_launches; i++) {
+        report_hosts_text(r, i, out);
         add_stage(r, i, out);
+    }
+    report_hosts_text(r, r->graph->n_launches, out);
     if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
@@ -269,5 +272,6 @@ void report_json(const report_source *r, str *out)
         json_object_set_new(o, "ms",
                             json_real(mach_desc_seconds(r->desc, n) * 1e3));
     }
+    report_hosts_json(r, o);
     jsontext_add(out, o, 10);
 }

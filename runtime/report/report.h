@@ -17,6 +17,8 @@ typedef struct {
     /* Of any other: `repeat` rows of graph->n_launches. */
     const backend_result *results;
     uint32_t repeat; /* 1 .. REPORT_MAX_REPEAT */
+    /* Seconds of graph->hosts, by the host's clock; NULL = not known. */
+    const double *hosts;
 } report_source;
 
 /* A table for people. */

@@ -3,10 +3,16 @@
 #ifndef VPU_RUNTIME_REPORT_REPORT_PRIV_H
 #define VPU_RUNTIME_REPORT_REPORT_PRIV_H
 
+#include <jansson.h>
+
 #include "runtime/report/report.h"
 
 /* Which way a batch ran, if there is one. */
 void report_batch_text(const graph *g, str *out);
+/* What the host did in front of launch i, a row each. */
+void report_hosts_text(const report_source *r, uint32_t i, str *out);
+/* A list "hosts" in o, where there are any. */
+void report_hosts_json(const report_source *r, json_t *o);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
 /* Cycles of all SHAVEs with that cause. */

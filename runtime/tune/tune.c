@@ -215,6 +215,10 @@ static vpu_status do_launches(tuning *t, tune_report *out, vpu_error *err)
     out->rows = rows;
     out->cycles = t->bench.b.ops->caps(t->bench.b.self)->cycles;
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {
+        if (t->cfg->before)
+            st = t->cfg->before(t->cfg->fill_user, &t->bench.b, i, err);
+        if (st)
+            break;
         if (!is_tuned(&g->launches[i])) {
             st = tune_bench_pass(&t->bench, i, err);
             continue;

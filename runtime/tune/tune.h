@@ -73,6 +73,10 @@ typedef struct {
     /* Writes the graph's inputs. */
     vpu_status (*fill)(void *user, const backend *b, vpu_error *err);
     void *fill_user;
+    /* What the host does in front of a launch, graph.hosts, with fill_user;
+     * NULL = nothing. */
+    vpu_status (*before)(void *user, const backend *b, uint32_t launch,
+                         vpu_error *err);
 } tune_config;
 
 /* Tunes g: its launches have the tuned sizes then. After an error they have

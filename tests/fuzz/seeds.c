@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/trace/writer.h"
+#include "include/vpusim/vpu.h"
+#include "runtime/graphfile/names.h"
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/tune/tune_file.h"
 #include "sim/compiler/kernel.h"
@@ -271,6 +273,66 @@ static void tuned_sizes(void)
     str_free(&text);
 }
 
+/* --- graphs -------------------------------------------------------------- */
+
+/* y = tanh(x) + w: a constant, something between, two operations. */
+static vpu_graph *make_graph(vpu_context *c)
+{
+    static const float w[3] = {1, 2, 3};
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_add_options o = VPU_ADD_OPTIONS_INIT;
+    vpu_tensor *x, *two[2];
+    vpu_operation *op;
+    vpu_graph *g;
+
+    need(!vpu_graph_create(&g, c, &err), "a graph");
+    t.shape = "3:f32";
+    t.role = VPU_ROLE_INPUT;
+    need(!vpu_graph_tensor(g, &t, &x, &err), "an input");
+    t.role = VPU_ROLE_CONSTANT;
+    t.data = w;
+    need(!vpu_graph_tensor(g, &t, &two[1], &err), "a constant");
+    o.inputs = &x;
+    o.n_inputs = 1;
+    need(!vpu_graph_add(g, "tanh", &o, &op, &err), "tanh");
+    two[0] = vpu_operation_output(op, 0);
+    o.inputs = two;
+    o.n_inputs = 2;
+    o.output_role = VPU_ROLE_OUTPUT;
+    need(!vpu_graph_add(g, "add", &o, &op, &err), "add");
+    return g;
+}
+
+/* The file, and its manifest behind the lengths of the other sections. */
+static void graphs(void)
+{
+    container c = {.kind = &graphfile_kind, .path = "a graph", .err = &err};
+    str seed = {0};
+    vpu_context *context;
+    vpu_graph *g;
+    const void *data;
+    size_t n;
+
+    need(!vpu_context_create(&context, NULL, &err), "a context");
+    g = make_graph(context);
+    need(!vpu_graph_save(g, path_of("graph_file", "whole"), NULL, &err),
+         "a graph's file");
+    need(!container_load(path_of("graph_file", "whole"), &graphfile_kind, a,
+                         &data, &n, &err),
+         "a graph's file again");
+    c.p = data;
+    c.n = n;
+    need(!container_check(&c), "a graph's sections");
+    str_add(&seed, &(char){(char)(c.n_sections - 1)}, 1);
+    for (uint32_t i = 1; i < c.n_sections; i++)
+        str_add(&seed, &(char){(char)container_at(&c, i).bytes}, 1);
+    str_add(&seed, container_at(&c, 0).data, container_at(&c, 0).bytes);
+    put("graph_file", "manifest", seed.data, seed.n);
+    str_free(&seed);
+    vpu_graph_free(g);
+    vpu_context_free(context);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -284,6 +346,7 @@ int main(int argc, char **argv)
     scripts();
     imports();
     tuned_sizes();
+    graphs();
     copy("desc", "ma2x8x.xml", "sim/machine/ma2x8x.xml");
     arena_destroy(a);
     return 0;

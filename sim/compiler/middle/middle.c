@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "sim/builtins/lacking.h"
 #include "sim/compiler/check/instrument.h"
 #include "sim/compiler/check/taint.h"
 #include "sim/compiler/debug/debug.h"
@@ -372,6 +373,54 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
     return VPU_OK;
 }
 
+/* "in: __read_only image2d_t -> __global const half *in, with in_width …". */
+static void put_buffer_form(str *s, const char *name, const char *type,
+                            const char *access)
+{
+    if (!strcmp(type, "sampler_t")) {
+        str_printf(s, "%s: sampler_t -> const int %s", name, name);
+        return;
+    }
+    str_printf(s, "%s: __%s %s -> __global %shalf *%s, with %s_width", name,
+               access, type, strcmp(access, "read_only") ? "" : "const ", name,
+               name);
+    if (strstr(type, "array") || strstr(type, "3d"))
+        str_printf(s, ", %s_height and %s_depth", name, name);
+    else
+        str_printf(s, " and %s_height", name);
+}
+
+/* All images and samplers among the arguments, and what may stand for each. */
+static vpu_status refuse_images(LLVMValueRef f, const char *path, arena *a,
+                                vpu_error *err)
+{
+    const lacking_row *images = lacking_find("image2d_t");
+    const lacking_row *samplers = lacking_find("sampler_t");
+    size_t n_name;
+    str s = {0};
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < LLVMCountParams(f); i++) {
+        const char *type = metadata_string(f, "kernel_arg_type", i, a);
+        const lacking_row *row = lacking_find(type);
+
+        if (!row || (row != images && row != samplers))
+            continue;
+        str_puts(&s, s.n ? "; " : "");
+        put_buffer_form(&s, metadata_string(f, "kernel_arg_name", i, a), type,
+                        metadata_string(f, "kernel_arg_access_qual", i, a));
+    }
+    if (s.n)
+        st = err_at(
+            err, VPU_ERR_COMPILE, path, line_in(f, path), 0,
+            "kernel '%s' takes images; a VPU has no images (%s). As "
+            "buffers: %s. <vpusim/images.h> reads and writes such "
+            "buffers as images (docs/bindings.md, \"Images in buffers\")",
+            LLVMGetValueName2(f, &n_name), images->why, str_text(&s));
+    str_free(&s);
+    return st;
+}
+
 static void find_atomics(LLVMValueRef f, sim_kernel *k)
 {
     ir_each_block(b, f)
@@ -635,6 +684,8 @@ static vpu_status build(building *u, vpu_error *err)
         st = names_check(m, path, err);
     if (!st)
         st = pick(m, path, u->job->entry, u->a, fns, err);
+    if (!st)
+        st = refuse_images(fns[SIM_SCALAR], path, u->a, err);
     if (!st)
         st = describe_args(fns[SIM_SCALAR], path, u->a, u->k, err);
     if (st)

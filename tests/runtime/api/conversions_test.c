@@ -70,10 +70,11 @@ static void teardown(void)
 }
 
 /* A graph: operation i reads what `from` says, 0 the input, else 1 + an
- * operation; what nobody reads is an output. */
+ * operation; what nobody reads is an output. With `host` it reads what a
+ * function of the host makes of that. */
 typedef struct {
     int n, from[MOST];
-    bool minor[MOST], output[MOST];
+    bool minor[MOST], output[MOST], host[MOST];
 } plan;
 
 typedef struct {
@@ -102,6 +103,37 @@ static vpu_tensor *add(vpu_graph *g, vpu_tensor *x, bool minor, bool output,
     return vpu_operation_output(op, 0);
 }
 
+/* The sign of every element changes. */
+static vpu_status negate(void *user, const void *const *inputs,
+                         void *const *outputs, vpu_error *err)
+{
+    const uint16_t *x = inputs[0];
+    uint16_t *y = outputs[0];
+
+    (void)user, (void)err;
+    for (int i = 0; i < N; i++)
+        y[i] = x[i] ^ 0x8000;
+    return VPU_OK;
+}
+
+static vpu_tensor *on_host(vpu_graph *g, vpu_tensor *x)
+{
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_host_options o = VPU_HOST_OPTIONS_INIT;
+    vpu_operation *op;
+    vpu_tensor *y;
+
+    t.role = VPU_ROLE_VIRTUAL;
+    t.shape = "1x5x6x8:f16";
+    api_ok(vpu_graph_tensor(g, &t, &y, &api_err));
+    o.inputs = &x;
+    o.outputs = &y;
+    o.n_inputs = o.n_outputs = 1;
+    o.function = negate;
+    api_ok(vpu_graph_add_host(g, &o, &op, &api_err));
+    return y;
+}
+
 static void run(const plan *p, bool keep, run_result *out)
 {
     vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
@@ -118,8 +150,12 @@ static void run(const plan *p, bool keep, run_result *out)
     t.role = VPU_ROLE_INPUT;
     t.shape = "1x5x6x8:f16";
     api_ok(vpu_graph_tensor(g, &t, &made[0], &api_err));
-    for (int i = 0; i < p->n; i++)
-        made[i + 1] = add(g, made[p->from[i]], p->minor[i], p->output[i], i);
+    for (int i = 0; i < p->n; i++) {
+        vpu_tensor *x = made[p->from[i]];
+
+        made[i + 1] = add(g, p->host[i] ? on_host(g, x) : x, p->minor[i],
+                          p->output[i], i);
+    }
     api_ok(vpu_graph_finalize(g, &api_err));
     api_ok(vpu_tensor_fill(made[0], "random:1", &api_err));
     api_ok(vpu_graph_run(g, NULL, &r, &api_err));
@@ -152,7 +188,7 @@ static size_t compare(const plan *p)
 
 START_TEST(a_row_of_two)
 {
-    const plan p = {2, {0, 1}, {true, true}, {false, true}};
+    const plan p = {2, {0, 1}, {true, true}, {false, true}, {false}};
 
     /* In and out; four without. */
     ck_assert_uint_eq(compare(&p), 2);
@@ -163,7 +199,8 @@ END_TEST
 
 START_TEST(readers_share)
 {
-    const plan p = {3, {0, 0, 0}, {true, true, true}, {true, true, true}};
+    const plan p = {
+        3, {0, 0, 0}, {true, true, true}, {true, true, true}, {false}};
 
     /* The input is converted once for three, each output once. */
     ck_assert_uint_eq(compare(&p), 4);
@@ -173,7 +210,8 @@ END_TEST
 
 START_TEST(what_both_orders_read)
 {
-    const plan p = {3, {0, 1, 1}, {true, true, false}, {false, true, true}};
+    const plan p = {
+        3, {0, 1, 1}, {true, true, false}, {false, true, true}, {false}};
 
     /* In; the first result stays converted for the plain one; out. */
     ck_assert_uint_eq(compare(&p), 3);
@@ -182,7 +220,7 @@ END_TEST
 
 START_TEST(an_output_that_is_read)
 {
-    const plan p = {2, {0, 1}, {true, true}, {true, true}};
+    const plan p = {2, {0, 1}, {true, true}, {true, true}, {false}};
 
     ck_assert_uint_eq(compare(&p), 3);
 }
@@ -190,10 +228,25 @@ END_TEST
 
 START_TEST(nothing_to_cancel)
 {
-    const plan p = {3, {0, 1, 2}, {false, false, false}, {false, false, true}};
+    const plan p = {
+        3, {0, 1, 2}, {false, false, false}, {false, false, true}, {false}};
 
     ck_assert_uint_eq(compare(&p), 0);
     ck_assert_uint_eq(kept.launches, 3);
+}
+END_TEST
+
+START_TEST(what_the_host_reads_too)
+{
+    const plan p = {3,
+                    {0, 1, 1},
+                    {true, true, true},
+                    {false, true, true},
+                    {false, true, false}};
+
+    /* In; the first result is converted back for the host alone; what the host
+     * makes, and both outputs. */
+    ck_assert_uint_eq(compare(&p), 5);
 }
 END_TEST
 
@@ -221,6 +274,9 @@ START_TEST(random_graphs)
         if (p.from[i] && next(&seed) % 4)
             p.output[p.from[i] - 1] = false;
     compare(&p);
+    for (int i = 0; i < p.n; i++)
+        p.host[i] = next(&seed) % 3 == 0;
+    compare(&p);
 }
 END_TEST
 
@@ -238,6 +294,7 @@ int main(void)
     tcase_add_test(t, what_both_orders_read);
     tcase_add_test(t, an_output_that_is_read);
     tcase_add_test(t, nothing_to_cancel);
+    tcase_add_test(t, what_the_host_reads_too);
     tcase_add_loop_test(t, random_graphs, 0, 12);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

@@ -220,9 +220,14 @@ static const struct {
     /* Declared by clang, but nothing a SHAVE has. */
     {KERNEL("read_only image2d_t a, __global float *o",
             "o[0] = read_imagef(a, (int2)(0, 0)).x;"),
-     {":3:8: error: function 'read_imagef' is neither defined nor a supported "
-      "built-in; a VPU has no images (",
-      "by its pitches"},
+     {": error: kernel 'k' takes images; a VPU has no images (",
+      "As buffers: a: __read_only image2d_t -> __global const half *a, with "
+      "a_width and a_height. <vpusim/images.h>"},
+     "o:"},
+    {KERNEL("write_only image2d_array_t b, sampler_t s", "b;"),
+     {"b: __write_only image2d_array_t -> __global half *b, with b_width, "
+      "b_height and b_depth; ",
+      "s: sampler_t -> const int s. "},
      NULL},
     {KERNEL("__global float *o",
             "const sampler_t s = CLK_FILTER_NEAREST;\no[0] = 1;"),
