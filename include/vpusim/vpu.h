@@ -733,6 +733,13 @@ VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
 VPU_EXPORT vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
                                      const char *path, vpu_error *err);
 
+/* Operations of a graph, also of one that was loaded, in the order they were
+ * added, composed ones before their parts; NULL: there are not so many. */
+VPU_EXPORT vpu_operation *vpu_graph_operation_at(vpu_graph *graph, size_t i);
+/* The first of that name, "cell/tanh" of a part; NULL: there is none. */
+VPU_EXPORT vpu_operation *vpu_graph_operation_named(vpu_graph *graph,
+                                                    const char *name);
+
 typedef struct vpu_graph_export_options {
     size_t struct_size;
     const char *release; /* of OpenVINO, whose form the blob has; NULL = that of
