@@ -287,6 +287,43 @@ START_TEST(loaded_graph_runs_as_the_saved_one)
 }
 END_TEST
 
+static const struct {
+    const char *file, *layer, *shape, *param;
+} layers[] = {
+    {"kernels/grn/layer.xml", "GRNDma", "in0=2x16x24x32", "bias=0.5"},
+    {"kernels/softmax/layer.xml", NULL, "in0=1x21x16x24", "axis=1"},
+    {"kernels/mvn/layer.xml", NULL, "in0=1x3x16x24", "eps=0.001"},
+    {"kernels/leaky_relu/gpu.xml", NULL, "in0=1x8x16x24", "negative_slope=0.1"},
+    {"kernels/grn/gpu.xml", NULL, "in0=1x16x8x24", "bias=1.0"},
+};
+enum { N_LAYERS = sizeof layers / sizeof *layers };
+
+/* Phases of copies, stages, conversions, macros of SimpleGPU. */
+START_TEST(layers_come_back)
+{
+    vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+    vpu_graph_save_options s = VPU_GRAPH_SAVE_OPTIONS_INIT;
+    vpu_operation *op;
+    vpu_graph *loaded;
+
+    o.bindings = &layers[_i].file;
+    o.n_bindings = 1;
+    o.layer = layers[_i].layer;
+    o.shapes = &layers[_i].shape;
+    o.n_shapes = 1;
+    o.params = &layers[_i].param;
+    o.n_params = 1;
+    api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+    for (s.compiled = 0; s.compiled < 2; s.compiled++) {
+        api_ok(vpu_graph_save(g, path, &s, &api_err));
+        loaded = load();
+        check_same(g, loaded);
+        check_same_bytes(loaded, NULL);
+        vpu_graph_free(loaded);
+    }
+}
+END_TEST
+
 START_TEST(compiled_kernels_need_no_clang)
 {
     vpu_graph_save_options o = VPU_GRAPH_SAVE_OPTIONS_INIT;
@@ -606,6 +643,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, loaded_graph_runs_as_the_saved_one);
+    tcase_add_loop_test(t, layers_come_back, 0, N_LAYERS);
     tcase_add_test(t, compiled_kernels_need_no_clang);
     tcase_add_test(t, same_graph_gives_the_same_bytes);
     tcase_add_test(t, build_options_of_the_context_are_in_it);
