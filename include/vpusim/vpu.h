@@ -852,8 +852,10 @@ typedef struct vpu_graph_save_options {
  *
  * VPU_ERR_INVALID      as vpu_graph_finalize; a name that is not UTF-8
  * VPU_ERR_UNSUPPORTED  a function of the host; a tensor with padding or
- * strides; a launch in part; a graph that was resized VPU_ERR_COMPILE      a
- * kernel VPU_ERR_IO           the file, or one of a kernel */
+ *                      strides; a launch in part; a graph that was resized; a
+ *                      kernel of which there is a .bin of the vendor's alone
+ * VPU_ERR_COMPILE, VPU_ERR_LIMIT  of the kernels
+ * VPU_ERR_IO           the file, or one of a kernel */
 VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
                                      const vpu_graph_save_options *options,
                                      vpu_error *err);
@@ -867,6 +869,13 @@ VPU_EXPORT vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
  * VPU_ERR_IO           the file cannot be read */
 VPU_EXPORT vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
                                      const char *path, vpu_error *err);
+
+/* Operations of a graph, also of one that was loaded, in the order they were
+ * added, composed ones before their parts; NULL: there are not so many. */
+VPU_EXPORT vpu_operation *vpu_graph_operation_at(vpu_graph *graph, size_t i);
+/* The first of that name, "cell/tanh" of a part; NULL: there is none. */
+VPU_EXPORT vpu_operation *vpu_graph_operation_named(vpu_graph *graph,
+                                                    const char *name);
 
 typedef struct vpu_graph_export_options {
     size_t struct_size;
@@ -962,9 +971,9 @@ VPU_EXPORT vpu_status vpu_memory_group_create(vpu_memory_group **out,
 /* A buffer's life begins; the key is the caller's, as its address. It ends, and
  * then its size and alignment, a power of two or 0 for none, are known.
  *
- * VPU_ERR_INVALID  a key for the second time, one that never began or has
- * ended; the alignment; the group is finalized VPU_ERR_LIMIT    the sum of all
- * sizes does not fit 64 bits */
+ * VPU_ERR_INVALID  a key for the second time; one that never began, or has
+ *                  ended; the alignment; the group is finalized
+ * VPU_ERR_LIMIT    the sum of all sizes does not fit 64 bits */
 VPU_EXPORT vpu_status vpu_memory_group_manage(vpu_memory_group *group,
                                               uint64_t key, vpu_error *err);
 VPU_EXPORT vpu_status vpu_memory_group_end(vpu_memory_group *group,

@@ -534,6 +534,9 @@ vpu_status vpu_graph_save(vpu_graph *graph, const char *path,
                                      vpu_error *err);
 vpu_status vpu_graph_load(vpu_graph **out, vpu_context *context,
                                      const char *path, vpu_error *err);
+vpu_operation *vpu_graph_operation_at(vpu_graph *graph, size_t i);
+vpu_operation *vpu_graph_operation_named(vpu_graph *graph,
+                                                    const char *name);
 typedef struct vpu_graph_export_options {
     size_t struct_size;
     const char *release;

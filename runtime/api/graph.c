@@ -246,6 +246,24 @@ vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i)
     return operation && i < operation->n_outputs ? operation->outputs[i] : NULL;
 }
 
+vpu_operation *vpu_graph_operation_at(vpu_graph *self, size_t i)
+{
+    vpu_operation *op = self ? self->operations : NULL;
+
+    for (; op && i; i--)
+        op = op->next;
+    return op;
+}
+
+vpu_operation *vpu_graph_operation_named(vpu_graph *self, const char *name)
+{
+    vpu_operation *op = self && name ? self->operations : NULL;
+
+    while (op && strcmp(op->name, name))
+        op = op->next;
+    return op;
+}
+
 /* --- composed operations -------------------------------------------------- */
 
 typedef struct {

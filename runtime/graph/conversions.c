@@ -144,6 +144,35 @@ static bool drop_unused(finder *f, uint32_t i)
     return f->gone[i] = true;
 }
 
+/* --- constants ------------------------------------------------------------ */
+
+static bool same_dims(const tensor_desc *p, const tensor_desc *q)
+{
+    return p->rank == q->rank &&
+           !memcmp(p->dims, q->dims, p->rank * sizeof *p->dims);
+}
+
+/* What launch i makes of a constant, made here: another memory order. Other
+ * conversions are of what layers of a model pass on, never of constants. */
+static void make_constant(finder *f, uint32_t i)
+{
+    const graph_buffer *from = &f->g->buffers[f->of[i].src];
+    graph_buffer *to = &f->g->buffers[f->of[i].dst];
+    const tensor_desc *p = &from->desc, *q = &to->desc;
+    void *made;
+
+    if (from->role != GRAPH_CONST || to->role != GRAPH_SCRATCH ||
+        strncmp(f->of[i].entry, "permute_", 8) || p->layout == q->layout ||
+        p->dtype != q->dtype || !same_dims(p, q) ||
+        tensor_bytes(p) != from->bytes || tensor_bytes(q) != to->bytes)
+        return;
+    made = arena_push(f->a, to->bytes, 1, 64);
+    tensor_relayout(p, from->init, q->layout, made);
+    to->role = GRAPH_CONST;
+    to->init = made;
+    f->gone[i] = true;
+}
+
 static uint32_t take_out(const finder *f, uint32_t *new_index)
 {
     graph *g = f->g;
@@ -180,6 +209,9 @@ uint32_t graph_cancel_conversions(graph *g, arena *a, uint32_t **new_index)
         for (uint32_t i = n; i--;)
             changed |= is_plain(&f, i) && drop_unused(&f, i);
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (is_plain(&f, i))
+            make_constant(&f, i);
     *new_index = arena_array(a, uint32_t, n + 1);
     left = take_out(&f, *new_index);
     g->n_launches = left;

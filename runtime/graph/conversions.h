@@ -12,8 +12,11 @@
  *   inverse   a conversion back of what another one converted, exactly: its
  *             readers read the first buffer
  *   unused    a conversion whose result nobody reads any more
+ *   constant  another memory order of a constant: made here, so that it is a
+ *             constant, too
  *
- * Buffers stay as they are; scratch buffers may be left that no launch names.
+ * Other buffers stay as they are; scratch buffers may be left that no launch
+ * names.
  * Outputs are written as before, and every other launch computes the same.
  * new_index: for each launch its number afterwards, of those that are gone that
  * of the launch behind it; g->n_launches + 1 of them, in the arena. Returns how

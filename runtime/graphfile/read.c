@@ -240,6 +240,8 @@ static void get_launch(reader *r, const json_t *o, uint32_t i, graph_launch *l)
     l->args = args;
     if (!r->m.failed)
         get_source(r, o, where, l);
+    if (!l->text && !l->file)
+        manifest_wrong(&r->m, where, "file", "a text");
 }
 
 /* --- tensors and operations ----------------------------------------------- */

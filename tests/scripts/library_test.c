@@ -98,8 +98,9 @@ END_TEST
 
 /* The functions that the header exports, one a line, sorted. */
 static const char functions[] =
-    "sed -n 's/^VPU_EXPORT.*[ *]\\(vpu_[a-z_0-9]*\\)(.*/\\1/p' "
-    "include/vpusim/vpu.h | sort";
+    "tr '\\n' ' ' < include/vpusim/vpu.h | "
+    "grep -o 'VPU_EXPORT [a-z][^;(]*(' | "
+    "sed 's/.*[ *]\\(vpu_[a-z_0-9]*\\)($/\\1/' | sort";
 
 START_TEST(symbols_are_those_of_the_header)
 {

@@ -250,6 +250,103 @@ START_TEST(what_the_host_reads_too)
 }
 END_TEST
 
+/* --- constants ------------------------------------------------------------ */
+
+/* Two layers that want a constant's channels innermost, and one that does not.
+ */
+typedef struct {
+    vpu_context *context;
+    vpu_graph *graph;
+    uint16_t given[N];
+} with_constant;
+
+static void open_with_constant(with_constant *w, bool keep)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_tensor *c;
+
+    for (int i = 0; i < N; i++) {
+        __extension__ _Float16 h = (_Float16)((float)i / 7 - 9);
+
+        memcpy(&w->given[i], &h, 2);
+    }
+    o.keep_conversions = keep;
+    api_ok(vpu_context_create(&w->context, &o, &api_err));
+    api_ok(vpu_graph_create(&w->graph, w->context, &api_err));
+    t.role = VPU_ROLE_CONSTANT;
+    t.shape = "1x5x6x8:f16";
+    t.data = w->given;
+    api_ok(vpu_graph_tensor(w->graph, &t, &c, &api_err));
+    for (int i = 0; i < 3; i++)
+        add(w->graph, c, i < 2, true, i);
+    api_ok(vpu_graph_finalize(w->graph, &api_err));
+}
+
+/* What plain C makes of it; launches of the run. */
+static size_t run_with_constant(const with_constant *w)
+{
+    vpu_result *r;
+    size_t launches;
+
+    api_ok(vpu_graph_run(w->graph, NULL, &r, &api_err));
+    for (int k = 0; k < 3; k++) {
+        uint16_t out[N];
+
+        api_ok(vpu_tensor_read(
+            vpu_graph_tensor_at(w->graph, VPU_ROLE_OUTPUT, (size_t)k), out,
+            sizeof out, &api_err));
+        for (int i = 0; i < N; i++) {
+            __extension__ _Float16 x, y, half = (_Float16)0.5f;
+
+            memcpy(&x, &w->given[i], 2);
+            y = (_Float16)((float)x * (float)half);
+            y = (_Float16)((float)y + (float)(i / (H * W) * (k + 1)));
+            ck_assert_mem_eq(&out[i], &y, 2);
+        }
+    }
+    launches = vpu_result_launch_count(r);
+    vpu_result_free(r);
+    return launches;
+}
+
+static void close_with_constant(const with_constant *w)
+{
+    vpu_graph_free(w->graph);
+    vpu_context_free(w->context);
+}
+
+START_TEST(constants_are_converted_once_for_all_layers_and_runs)
+{
+    with_constant w;
+
+    open_with_constant(&w, false);
+    /* Three layers, and two outputs back: the constant takes no launch. */
+    for (int again = 0; again < 3; again++)
+        ck_assert_uint_eq(run_with_constant(&w), 5);
+    close_with_constant(&w);
+    open_with_constant(&w, true);
+    for (int again = 0; again < 3; again++)
+        ck_assert_uint_eq(run_with_constant(&w), 7);
+    close_with_constant(&w);
+}
+END_TEST
+
+START_TEST(converted_constants_are_in_the_file)
+{
+    const char *path = file_join(mem, dir, "graph");
+    with_constant w;
+
+    open_with_constant(&w, false);
+    api_ok(vpu_graph_save(w.graph, path, NULL, &api_err));
+    vpu_graph_free(w.graph);
+    api_ok(vpu_graph_load(&w.graph, w.context, path, &api_err));
+    api_ok(vpu_graph_finalize(w.graph, &api_err));
+    ck_assert_uint_eq(run_with_constant(&w), 5);
+    close_with_constant(&w);
+}
+END_TEST
+
 /* splitmix64 */
 static uint64_t next(uint64_t *state)
 {
@@ -295,6 +392,8 @@ int main(void)
     tcase_add_test(t, an_output_that_is_read);
     tcase_add_test(t, nothing_to_cancel);
     tcase_add_test(t, what_the_host_reads_too);
+    tcase_add_test(t, constants_are_converted_once_for_all_layers_and_runs);
+    tcase_add_test(t, converted_constants_are_in_the_file);
     tcase_add_loop_test(t, random_graphs, 0, 12);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

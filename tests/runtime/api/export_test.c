@@ -183,6 +183,76 @@ START_TEST(loaded_graph_gives_the_same_blob)
 }
 END_TEST
 
+/* A constant whose channels a layer wants innermost: the blob has it so. */
+static const char layer[] =
+    "<CustomLayer name=\"Weigh\" type=\"MVCL\" version=\"1\">\n"
+    "  <Kernel entry=\"weigh\"><Source filename=\"k.cl\"/><Parameters>\n"
+    "    <Tensor arg-name=\"x\" type=\"input\" port-index=\"0\" "
+    "format=\"BYXF\"/>\n"
+    "    <Tensor arg-name=\"w\" type=\"input\" port-index=\"1\" "
+    "format=\"BYXF\"/>\n"
+    "    <Tensor arg-name=\"y\" type=\"output\" port-index=\"0\" "
+    "format=\"BYXF\"/>\n"
+    "  </Parameters><WorkSizes dim=\"input,0\" global=\"B*F*Y*X,1,1\" "
+    "local=\"Y*X,1,1\"/></Kernel>\n"
+    "</CustomLayer>\n";
+static const char kernel[] =
+    "__kernel void weigh(__global const half *x, __global const half *w,\n"
+    "                    __global half *y)\n"
+    "{\n"
+    "    int i = get_global_id(0);\n"
+    "    y[i] = x[i] * w[i] + (half)(i % 4);\n"
+    "}\n";
+
+START_TEST(constant_in_another_order)
+{
+    const char *file = file_join(mem, dir, "layer.xml");
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+    uint16_t w[N], in[N], out[N];
+    vpu_operation *op;
+    vpu_tensor *xw[2];
+    vpu_result *r;
+
+    for (int i = 0; i < N; i++)
+        w[i] = (uint16_t)(0x3c00 + i);
+    ck_assert(!file_write(file, layer, sizeof layer - 1, NULL));
+    ck_assert(!file_write(file_join(mem, dir, "k.cl"), kernel,
+                          sizeof kernel - 1, NULL));
+    t.shape = "1x4x8x8:f16";
+    t.role = VPU_ROLE_INPUT;
+    api_ok(vpu_graph_tensor(g, &t, &xw[0], &api_err));
+    t.role = VPU_ROLE_CONSTANT;
+    t.data = w;
+    api_ok(vpu_graph_tensor(g, &t, &xw[1], &api_err));
+    o.bindings = &file;
+    o.n_bindings = 1;
+    o.inputs = xw;
+    o.n_inputs = 2;
+    api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+    api_ok(vpu_graph_export(g, path, NULL, &api_err));
+    verified();
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_ok(vpu_tensor_fill(xw[0], "random:4", &api_err));
+    api_ok(vpu_graph_run(g, NULL, &r, &api_err));
+    ck_assert_uint_eq(vpu_result_launch_count(r), 3);
+    vpu_result_free(r);
+    api_ok(vpu_tensor_read(xw[0], in, sizeof in, &api_err));
+    run_on_stick(XLINK_LAYOUT_C, in, out);
+    ck_assert_mem_eq(out, vpu_tensor_data(vpu_operation_output(op, 0)),
+                     sizeof out);
+    for (int i = 0; i < N; i++) {
+        __extension__ _Float16 a, b, y;
+
+        memcpy(&a, &in[i], 2);
+        memcpy(&b, &w[i], 2);
+        y = (_Float16)((float)(_Float16)((float)a * (float)b) +
+                       (float)(i / 64));
+        ck_assert_mem_eq(&out[i], &y, 2);
+    }
+}
+END_TEST
+
 START_TEST(exports_that_are_refused)
 {
     vpu_graph_export_options o = VPU_GRAPH_EXPORT_OPTIONS_INIT;
@@ -222,6 +292,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, stick_runs_what_was_exported, 0, N_WAYS);
     tcase_add_test(t, loaded_graph_gives_the_same_blob);
+    tcase_add_test(t, constant_in_another_order);
     tcase_add_test(t, exports_that_are_refused);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

@@ -181,6 +181,32 @@ static bool is_of_host(const char *counter)
            strstr(counter, "host") || strstr(counter, "from_cache");
 }
 
+/* Names, tensors, cycles: composed ones have those of their parts. */
+static void check_operations(vpu_graph *p, const vpu_result *a, vpu_graph *q,
+                             const vpu_result *b)
+{
+    vpu_operation *x, *y;
+    vpu_tensor *t;
+
+    for (size_t i = 0; (x = vpu_graph_operation_at(p, i)); i++) {
+        y = vpu_graph_operation_at(q, i);
+        ck_assert_str_eq(vpu_operation_name(x), vpu_operation_name(y));
+        ck_assert_ptr_eq(vpu_graph_operation_named(q, vpu_operation_name(x)),
+                         y);
+        ck_assert_uint_eq(vpu_result_operation_cycles(a, x),
+                          vpu_result_operation_cycles(b, y));
+        ck_assert_uint_eq(vpu_operation_local(x, 0), vpu_operation_local(y, 0));
+        for (size_t k = 0; (t = vpu_operation_input(x, k)); k++)
+            ck_assert_str_eq(vpu_tensor_name(t),
+                             vpu_tensor_name(vpu_operation_input(y, k)));
+        for (size_t k = 0; (t = vpu_operation_output(x, k)); k++)
+            ck_assert_str_eq(vpu_tensor_name(t),
+                             vpu_tensor_name(vpu_operation_output(y, k)));
+    }
+    ck_assert_ptr_null(vpu_graph_operation_at(q, 100));
+    ck_assert_ptr_null(vpu_graph_operation_named(q, "none"));
+}
+
 /* Everything that a run tells but the host's clock. */
 static void check_same(vpu_graph *p, vpu_graph *q)
 {
@@ -210,6 +236,7 @@ static void check_same(vpu_graph *p, vpu_graph *q)
         api_ok(vpu_result_counter(b, name, &y, &api_err));
         ck_assert_msg(x == y, "%s: %g and %g", name, x, y);
     }
+    check_operations(p, a, q, b);
     vpu_result_free(a);
     vpu_result_free(b);
 }
@@ -249,12 +276,51 @@ START_TEST(loaded_graph_runs_as_the_saved_one)
     ck_assert_int_eq(unlink(file_join(mem, dir, "offset.h")), 0);
     loaded = load();
     check_same(g, loaded);
+    ck_assert_ptr_nonnull(vpu_graph_operation_named(loaded, "cell"));
+    ck_assert_ptr_nonnull(vpu_graph_operation_named(loaded, "cell/tanh"));
     v = vpu_graph_tensor_named(loaded, "view2");
     ck_assert_str_eq(vpu_tensor_name(vpu_tensor_parent(v)), "y");
     ck_assert_uint_eq(vpu_tensor_dim(v, 1), 16);
     ck_assert_ptr_eq(vpu_tensor_data(v),
                      vpu_tensor_data(vpu_graph_tensor_named(loaded, "y")));
     vpu_graph_free(loaded);
+}
+END_TEST
+
+static const struct {
+    const char *file, *layer, *shape, *param;
+} layers[] = {
+    {"kernels/grn/layer.xml", "GRNDma", "in0=2x16x24x32", "bias=0.5"},
+    {"kernels/softmax/layer.xml", NULL, "in0=1x21x16x24", "axis=1"},
+    {"kernels/mvn/layer.xml", NULL, "in0=1x3x16x24", "eps=0.001"},
+    {"kernels/leaky_relu/gpu.xml", NULL, "in0=1x8x16x24", "negative_slope=0.1"},
+    {"kernels/grn/gpu.xml", NULL, "in0=1x16x8x24", "bias=1.0"},
+};
+enum { N_LAYERS = sizeof layers / sizeof *layers };
+
+/* Phases of copies, stages, conversions, macros of SimpleGPU. */
+START_TEST(layers_come_back)
+{
+    vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+    vpu_graph_save_options s = VPU_GRAPH_SAVE_OPTIONS_INIT;
+    vpu_operation *op;
+    vpu_graph *loaded;
+
+    o.bindings = &layers[_i].file;
+    o.n_bindings = 1;
+    o.layer = layers[_i].layer;
+    o.shapes = &layers[_i].shape;
+    o.n_shapes = 1;
+    o.params = &layers[_i].param;
+    o.n_params = 1;
+    api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+    for (s.compiled = 0; s.compiled < 2; s.compiled++) {
+        api_ok(vpu_graph_save(g, path, &s, &api_err));
+        loaded = load();
+        check_same(g, loaded);
+        check_same_bytes(loaded, NULL);
+        vpu_graph_free(loaded);
+    }
 }
 END_TEST
 
@@ -489,16 +555,15 @@ static const struct {
 };
 enum { N_HOSTILE = sizeof hostile / sizeof *hostile };
 
-START_TEST(manifests_that_mean_harm)
+/* The saved file with the first `from` of its manifest as `to`. */
+static void change_manifest(const char *from, const char *to)
 {
     size_t n;
     container c = {.kind = &graphfile_kind, .path = path, .err = &api_err};
     container_section s[4];
     str text = {0};
     const char *at, *all;
-    vpu_graph *none;
 
-    save_small();
     c.p = (unsigned char *)program_file(mem, dir, "graph.vpugraph", &n);
     c.n = n;
     api_ok(container_check(&c));
@@ -506,18 +571,65 @@ START_TEST(manifests_that_mean_harm)
     for (uint32_t i = 0; i < c.n_sections; i++)
         s[i] = container_at(&c, i);
     all = arena_strndup(mem, s[0].data, s[0].bytes);
-    at = strstr(all, hostile[_i].from);
-    ck_assert_msg(at, "no %s in %s", hostile[_i].from, all);
+    at = strstr(all, from);
+    ck_assert_msg(at, "no %s in %s", from, all);
     str_add(&text, all, (size_t)(at - all));
-    str_puts(&text, hostile[_i].to);
-    str_puts(&text, at + strlen(hostile[_i].from));
+    str_puts(&text, to);
+    str_puts(&text, at + strlen(from));
     s[0].data = str_text(&text);
     s[0].bytes = text.n;
     api_ok(container_write(path, &graphfile_kind, s, c.n_sections, &api_err));
+    str_free(&text);
+}
+
+START_TEST(manifests_that_mean_harm)
+{
+    vpu_graph *none;
+
+    save_small();
+    change_manifest(hostile[_i].from, hostile[_i].to);
     api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_PARSE,
               hostile[_i].words);
     ck_assert_ptr_nonnull(strstr(api_err.msg, ": byte "));
-    str_free(&text);
+}
+END_TEST
+
+/* What is in order as a file, and no graph that runs. */
+static const struct {
+    const char *from, *to;
+} wrong[] = {
+    {"\"entry\": \"own\"", "\"entry\": \"other\""},
+    {"\"name\": \"n\"", "\"name\": \"m\""},
+    {"\"name\": \"a\"", "\"name\": \"t\""},
+    {"\"bytes\": 32", "\"bytes\": 4294967295"},
+    {"\"bytes\": 32", "\"bytes\": 0"},
+    {"\"global\": [\n    16", "\"global\": [\n    4294967288"},
+    {"\"local\": [\n    8,\n    1,", "\"local\": [\n    16,\n    1,"},
+    {"\"options\": []", "\"options\": [\"-o/tmp/x\"]"},
+    {"\"by_index\": false", "\"by_index\": true"},
+    {"\"integer\": -2", "\"integer\": 9223372036854775807"},
+    {"\"dtype\": \"f32\"", "\"dtype\": \"i32\""},
+    {"\"max_shaves\": 0", "\"max_shaves\": 4294967295"},
+};
+enum { N_WRONG = sizeof wrong / sizeof *wrong };
+
+/* Whatever becomes of it, the process stays. */
+START_TEST(files_that_do_not_run)
+{
+    vpu_graph *of;
+    vpu_status st;
+
+    save_small();
+    change_manifest(wrong[_i].from, wrong[_i].to);
+    api_ok(vpu_graph_load(&of, sim, path, &api_err));
+    st = vpu_graph_finalize(of, &api_err);
+    if (!st) {
+        api_ok(
+            vpu_tensor_fill(vpu_graph_tensor_named(of, "x"), "ramp", &api_err));
+        st = vpu_graph_run(of, NULL, NULL, &api_err);
+    }
+    ck_assert_msg(!st || *api_err.msg, "%s", wrong[_i].to);
+    vpu_graph_free(of);
 }
 END_TEST
 
@@ -531,6 +643,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, loaded_graph_runs_as_the_saved_one);
+    tcase_add_loop_test(t, layers_come_back, 0, N_LAYERS);
     tcase_add_test(t, compiled_kernels_need_no_clang);
     tcase_add_test(t, same_graph_gives_the_same_bytes);
     tcase_add_test(t, build_options_of_the_context_are_in_it);
@@ -541,6 +654,7 @@ int main(void)
     tcase_add_test(t, every_byte_changed);
     tcase_add_test(t, other_versions);
     tcase_add_loop_test(t, manifests_that_mean_harm, 0, N_HOSTILE);
+    tcase_add_loop_test(t, files_that_do_not_run, 0, N_WRONG);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -296,6 +296,28 @@ START_TEST(images_in_buffers_as_plain_c_reads_them)
 }
 END_TEST
 
+/* From its file, where the header is not looked for any more, the graph gives
+ * the same. */
+static void check_loaded(vpu_graph *g)
+{
+    const char *path = file_join(mem, dir, "graph");
+    vpu_tensor *in = vpu_graph_tensor_named(g, "in"), *out;
+    vpu_graph *loaded;
+
+    api_ok(vpu_graph_save(g, path, NULL, &api_err));
+    api_ok(vpu_graph_load(&loaded, sim, path, &api_err));
+    api_ok(vpu_graph_finalize(loaded, &api_err));
+    api_ok(vpu_tensor_write(vpu_graph_tensor_named(loaded, "in"),
+                            vpu_tensor_data(in), vpu_tensor_bytes(in),
+                            &api_err));
+    api_ok(vpu_graph_run(loaded, NULL, NULL, &api_err));
+    out = vpu_graph_tensor_named(loaded, "out");
+    ck_assert_mem_eq(vpu_tensor_data(out),
+                     vpu_tensor_data(vpu_graph_tensor_named(g, "out")),
+                     vpu_tensor_bytes(out));
+    vpu_graph_free(loaded);
+}
+
 /* Elements of four numbers, sizes that are arguments, the header by its name,
  * a kernel in a file. */
 static const char four[] =
@@ -354,6 +376,7 @@ START_TEST(images_of_four_channels)
         sum = rintf(sum < 0 ? 0 : sum > 255 ? 255 : sum);
         ck_assert_float_eq(((unsigned char *)vpu_tensor_data(out))[i], sum);
     }
+    check_loaded(g);
     vpu_graph_free(g);
     vpu_program_free(p);
 }
