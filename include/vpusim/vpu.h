@@ -122,7 +122,9 @@ typedef enum vpu_order {
 
 typedef enum vpu_log_level {
     VPU_LOG_WARNING = 1,
-    VPU_LOG_NOTE = 2
+    VPU_LOG_NOTE = 2,
+    VPU_LOG_HINT = 3 /* what nobody said, and what may be behind the error or
+                        the finding that is about to be returned */
 } vpu_log_level;
 
 typedef struct vpu_context_options {
@@ -167,9 +169,25 @@ typedef struct vpu_context_options {
     void (*log)(void *user, vpu_log_level level, const char *text);
     /* Output of kernels' printf, in the order of the work-groups. */
     void (*print)(void *user, const char *text, size_t n);
-    void *user;        /* for both */
+    void *user;        /* for these, and progress */
     const char *tuned; /* file of vpu_graph_tune or `vpu tune`: graphs take its
                           local sizes when they are finalized */
+    /* Of each process that compiles. */
+    double compile_timeout;  /* seconds of the processor's time; 0 = 60, below
+                                0 = no limit */
+    uint64_t compile_memory; /* bytes; 0 = 2 GiB, UINT64_MAX = no limit */
+    uint32_t exact_source;   /* 1: a recording is compared with only when
+                                kernels, work sizes and names are the recorded
+                                ones to the letter; 0: what differs is logged */
+    uint32_t print_prefix;   /* 1: "[group X,Y,Z item X,Y,Z] ", with the item's
+                                local id, in front of each line of printf */
+    uint32_t take_booted;    /* 1: a stick that is booted already, which another
+                                program may use, is taken, too */
+    /* Something long advances, a few times in each second: so many of `total`
+     * units ("work-groups") of a kernel or a file are done; total 0: not known.
+     * NULL = nobody asks. */
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
 } vpu_context_options;
 
 #ifdef __cplusplus
@@ -488,6 +506,12 @@ typedef struct vpu_layer_options {
     vpu_tensor *output;
     uint32_t virtual_output; /* 1: what is new between operations is
                                 VPU_ROLE_VIRTUAL; 0: VPU_ROLE_OUTPUT */
+    uint32_t batch_whole;    /* 1: a stage runs once on a stick as well; not
+                                with batch_by_item */
+    uint32_t any_layer;      /* 1: where the files have no `layer`, the only one
+                                there is is taken */
+    uint32_t any_params;     /* 1: a parameter that the binding does not look at
+                                is no error; vpu_operation_check_params tells */
 } vpu_layer_options;
 #define VPU_LAYER_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_layer_options)
 
@@ -500,6 +524,15 @@ typedef struct vpu_layer_options {
 VPU_EXPORT vpu_status vpu_graph_add_layer(vpu_graph *graph,
                                           const vpu_layer_options *options,
                                           vpu_operation **out, vpu_error *err);
+/* Does a layer's binding look at these parameters, "NAME=VALUE"? On a backend
+ * that looks at them itself (a plug-in) all are fine.
+ *
+ * VPU_ERR_INVALID  one that it does not look at (message: which, and one like
+ *                  it); no layer of a binding file */
+VPU_EXPORT vpu_status vpu_operation_check_params(const vpu_operation *operation,
+                                                 const char *const *params,
+                                                 size_t n_params,
+                                                 vpu_error *err);
 /* What is bound to the operation: of a layer its inputs and outputs, of a
  * kernel the tensors that it reads alone, and those it may write. NULL: there
  * are not so many. */
@@ -785,17 +818,29 @@ typedef struct vpu_findings vpu_findings;
 
 typedef struct vpu_check_options {
     size_t struct_size;
-    const char *checks;    /* as of `vpu check --checks`; NULL = "default" */
-    uint32_t max_findings; /* errors, and notes; 0 = 100 */
-    uint32_t orders;       /* 1: tries other orders of work-groups, too */
+    const char *checks;     /* as of `vpu check --checks`; NULL = "default" */
+    uint32_t max_findings;  /* errors, and notes; 0 = 100, UINT32_MAX = all */
+    uint32_t orders;        /* 1: tries other orders of work-groups, too */
+    uint32_t random_orders; /* so many random ones among them; 0 = 4 */
+    uint64_t seed;          /* of the first of those; 0 = 1 */
+    uint32_t strict_align;  /* 1: vectors at addresses that are no multiple of
+                               their size are errors, not notes */
+    const char *suppress;   /* file of findings that are known and do not count,
+                               lines CHECKER KERNEL FILE[:LINE]; NULL = none */
+    /* Writes the inputs, when kernels are compiled and before each time that
+     * they run; its error is the call's. NULL: they are written already. */
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_check_options;
 #define VPU_CHECK_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_check_options)
 
 /* Looks at everything the kernels do with the inputs that are there. The
  * graph's outputs do not change. Findings are no error.
  *
- * VPU_ERR_INVALID      not finalized, an input never written, no such checker
- * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK */
+ * VPU_ERR_INVALID      as vpu_graph_finalize; an input never written; no such
+ *                      checker
+ * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK
+ * VPU_ERR_IO, VPU_ERR_PARSE  of the file `suppress` (message: which line) */
 VPU_EXPORT vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);
@@ -818,6 +863,10 @@ VPU_EXPORT uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
 /* 1: a note, no error. */
 VPU_EXPORT uint32_t vpu_findings_is_note(const vpu_findings *findings,
                                          size_t i);
+/* Seconds of the host: of all, compiling included, and of the launches alone.
+ */
+VPU_EXPORT double vpu_findings_seconds(const vpu_findings *findings);
+VPU_EXPORT double vpu_findings_launch_seconds(const vpu_findings *findings);
 /* All of them, as `vpu check` prints them: text, JSON, SARIF. */
 VPU_EXPORT const char *vpu_findings_report(vpu_findings *findings);
 VPU_EXPORT const char *vpu_findings_json(vpu_findings *findings);

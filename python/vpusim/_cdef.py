@@ -52,6 +52,7 @@ class LogLevel(enum.IntEnum):
 
     WARNING = 1
     NOTE = 2
+    HINT = 3
 
 
 class Capability(enum.IntFlag):
@@ -163,7 +164,8 @@ typedef enum vpu_order {
 } vpu_order;
 typedef enum vpu_log_level {
     VPU_LOG_WARNING = 1,
-    VPU_LOG_NOTE = 2
+    VPU_LOG_NOTE = 2,
+    VPU_LOG_HINT = 3
 } vpu_log_level;
 typedef struct vpu_context_options {
     size_t struct_size;
@@ -193,6 +195,13 @@ typedef struct vpu_context_options {
     void (*print)(void *user, const char *text, size_t n);
     void *user;
     const char *tuned;
+    double compile_timeout;
+    uint64_t compile_memory;
+    uint32_t exact_source;
+    uint32_t print_prefix;
+    uint32_t take_booted;
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
 } vpu_context_options;
 typedef enum vpu_capability {
     VPU_CAN_COUNT_CYCLES = 1,
@@ -356,10 +365,17 @@ typedef struct vpu_layer_options {
     size_t n_inputs;
     vpu_tensor *output;
     uint32_t virtual_output;
+    uint32_t batch_whole;
+    uint32_t any_layer;
+    uint32_t any_params;
 } vpu_layer_options;
 vpu_status vpu_graph_add_layer(vpu_graph *graph,
                                           const vpu_layer_options *options,
                                           vpu_operation **out, vpu_error *err);
+vpu_status vpu_operation_check_params(const vpu_operation *operation,
+                                                 const char *const *params,
+                                                 size_t n_params,
+                                                 vpu_error *err);
 vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
 vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
 const char *vpu_operation_name(const vpu_operation *operation);
@@ -511,6 +527,12 @@ typedef struct vpu_check_options {
     const char *checks;
     uint32_t max_findings;
     uint32_t orders;
+    uint32_t random_orders;
+    uint64_t seed;
+    uint32_t strict_align;
+    const char *suppress;
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_check_options;
 vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
@@ -530,6 +552,8 @@ uint32_t vpu_findings_line(const vpu_findings *findings, size_t i);
 uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
 uint32_t vpu_findings_is_note(const vpu_findings *findings,
                                          size_t i);
+double vpu_findings_seconds(const vpu_findings *findings);
+double vpu_findings_launch_seconds(const vpu_findings *findings);
 const char *vpu_findings_report(vpu_findings *findings);
 const char *vpu_findings_json(vpu_findings *findings);
 const char *vpu_findings_sarif(vpu_findings *findings);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
+#include "runtime/graph/bind.h"
 #include "runtime/graph/share.h"
 
 /* --- options -------------------------------------------------------------- */
@@ -63,6 +64,8 @@ struct vpu_context {
     backend_config cfg; /* for graphs: all but what is a graph's own */
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
     void *user;
     pthread_mutex_t lock; /* of what follows */
     api_kind *kinds;      /* latest first */
@@ -127,7 +130,9 @@ struct vpu_operation {
     uint32_t launch, n_launches; /* of the graph */
     struct vpu_operation *outer; /* the composed one that it is a part of */
     bool composed, ended;
-    bool *set; /* of a kernel: by argument */
+    bool *set;                    /* of a kernel: by argument */
+    const graph_request *request; /* of a layer; NULL: a kernel */
+    bool output_assumed;          /* a layer whose output nobody gave a shape */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
@@ -232,6 +237,13 @@ typedef struct {
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err);
+
+/* hints.c: `what` is an error's message or a finding's text. Does it name the
+ * output of a layer? */
+bool api_graph_names_output(const vpu_graph *g, const char *what);
+/* Tells the context's log what nobody said about the layer, if that may be
+ * behind it. */
+void api_graph_hint(const vpu_graph *g, const char *what);
 
 /* tune.c: the sizes of the context's file, if it has one, for the graph's
  * launches. Errors of tune_file_read and tune_apply. */

@@ -18,8 +18,17 @@ static void tell(void *user, log_level level, const char *text)
 {
     const vpu_context *c = user;
 
-    c->log_user(c->user, level == LOG_WARNING ? VPU_LOG_WARNING : VPU_LOG_NOTE,
-                text);
+    if (c->log_user)
+        c->log_user(c->user,
+                    level == LOG_WARNING ? VPU_LOG_WARNING : VPU_LOG_NOTE,
+                    text);
+}
+
+static void advance(void *user, const log_step *step)
+{
+    const vpu_context *c = user;
+
+    c->progress(c->user, step->of, step->units, step->done, step->total);
 }
 
 /* Each number of the options as an internal enum counts it: from 0, which is
@@ -38,8 +47,9 @@ static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
         st = api_check_enum(o->timing, VPU_TIMING_NONE, "timing", err);
     if (!st)
         st = api_check_enum(o->order, VPU_ORDER_RANDOM, "order", err);
-    if (!st && isnan(o->timeout))
-        st = err_set(err, VPU_ERR_INVALID, "timeout is no number");
+    if (!st && (isnan(o->timeout) || isnan(o->compile_timeout)))
+        st = err_set(err, VPU_ERR_INVALID, "%s is no number",
+                     isnan(o->timeout) ? "timeout" : "compile_timeout");
     if (!st && o->n_settings)
         st = api_need(o->settings, "settings", err);
     if (!st && o->n_build_options)
@@ -56,7 +66,7 @@ static vpu_status load_machine(vpu_context *c, const vpu_context_options *o,
         st = mach_desc_set(&c->desc, c->arena,
                            arena_strdup(c->arena, o->settings[i]), err);
     if (!st && o->shaves > c->desc.num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "shaves is %u: the machine has %llu",
+        st = err_set(err, VPU_ERR_INVALID, "shaves %u: the machine has %llu",
                      o->shaves, (unsigned long long)c->desc.num_shaves);
     return st;
 }
@@ -71,6 +81,7 @@ static exec_options how_of(const vpu_context *c, const vpu_context_options *o)
                         .seed = o->seed,
                         .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
                                                       : EXEC_OVERRUN_FAULT,
+                        .print_prefix = o->print_prefix,
                         .timeout_s = o->timeout > 0   ? o->timeout
                                      : o->timeout < 0 ? 0
                                                       : DEFAULT_TIMEOUT_S};
@@ -82,18 +93,31 @@ static exec_options how_of(const vpu_context *c, const vpu_context_options *o)
     return how;
 }
 
+static child_limits compile_limits(const vpu_context_options *o)
+{
+    child_limits l = budget_or_default(NULL);
+
+    if (o->compile_timeout)
+        l.seconds = o->compile_timeout > 0 ? o->compile_timeout : 0;
+    if (o->compile_memory)
+        l.bytes = o->compile_memory == UINT64_MAX ? 0 : o->compile_memory;
+    return l;
+}
+
 static void set_up_backend(vpu_context *c, const vpu_context_options *o)
 {
     arena *a = c->arena;
 
-    c->compile = budget_or_default(NULL);
+    c->compile = compile_limits(o);
     c->tuned = arena_strdup(a, o->tuned);
     c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
                                        .layout = arena_strdup(a, o->xlink),
                                        .log = arena_strdup(a, o->xlink_log),
                                        .release = c->release,
+                                       .take_booted = o->take_booted,
                                        .n_shaves = o->shaves};
-    c->log = (log_sink){.line = tell, .user = c};
+    c->log = (log_sink){
+        .line = tell, .progress = o->progress ? advance : NULL, .user = c};
     c->cfg = (backend_config){
         .device = c->device,
         .source_dir = arena_strdup(a, o->source_dir),
@@ -104,7 +128,8 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
                     .limits = &c->compile},
         .how = how_of(c, o),
         .desc = &c->desc,
-        .log = o->log ? &c->log : NULL,
+        .exact_source = o->exact_source,
+        .log = o->log || o->progress ? &c->log : NULL,
         .print = o->print,
         .print_user = o->user,
         .stick = &c->stick};
@@ -124,6 +149,7 @@ static vpu_status make_context(void *user, vpu_error *err)
     pthread_mutex_init(&c->lock, NULL);
     c->id = arena_strdup(m->a, o->backend ? o->backend : "sim");
     c->log_user = o->log;
+    c->progress = o->progress;
     c->user = o->user;
     st = backend_find(c->id, &c->ops, &c->device, err);
     if (!st && o->release)
