@@ -210,6 +210,72 @@ log_sink cli_log_events(bool quiet)
     return (log_sink){.line = on_line, .progress = on_progress};
 }
 
+/* --- of the library's contexts -------------------------------------------- */
+
+static str hints; /* ended by NUL each */
+
+static void on_context_line(void *user, vpu_log_level level, const char *text)
+{
+    str line = {0};
+
+    cli_spell(text, &line);
+    if (level == VPU_LOG_HINT)
+        str_add(&hints, str_text(&line), line.n + 1);
+    else
+        on_line_once(user, level == VPU_LOG_WARNING ? LOG_WARNING : LOG_NOTE,
+                     str_text(&line));
+    str_free(&line);
+}
+
+static void on_context_progress(void *user, const char *of, const char *units,
+                                uint64_t done, uint64_t total)
+{
+    on_progress(user, &(log_step){of, units, done, total});
+}
+
+void cli_context_log(vpu_context_options *o, bool quiet)
+{
+    quiet_log = quiet;
+    o->log = on_context_line;
+    o->progress = on_context_progress;
+}
+
+void cli_tell_hints(void)
+{
+    for (size_t i = 0; i < hints.n; i += strlen(hints.data + i) + 1)
+        on_line_once(NULL, LOG_NOTE, hints.data + i);
+    str_free(&hints);
+}
+
+void cli_spell(const char *text, str *out)
+{
+    /* Members of option structures that messages begin with. */
+    static const char *const members[] = {"shaves"};
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t n = strlen(members[i]);
+
+        if (strncmp(text, members[i], n) || text[n] != ' ')
+            continue;
+        str_puts(out, "--");
+        for (size_t k = 0; k < n; k++)
+            str_printf(out, "%c", text[k] == '_' ? '-' : text[k]);
+        text += n;
+    }
+    str_puts(out, text);
+}
+
+int cli_fail_spelt(const vpu_error *err)
+{
+    vpu_error spelt = *err;
+    str text = {0};
+
+    cli_spell(err->msg, &text);
+    snprintf(spelt.msg, sizeof spelt.msg, "%s", str_text(&text));
+    str_free(&text);
+    return cli_fail(&spelt);
+}
+
 int cli_fail(const vpu_error *err)
 {
     const char *kind = stop_kind(err->code);

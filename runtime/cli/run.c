@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "runtime/cli/check.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/gdb.h"
 #include "runtime/cli/live.h"
@@ -249,14 +248,27 @@ static vpu_status check_item(const session *s, vpu_error *err)
                    at[0], at[1], at[2]);
 }
 
+static vpu_status fill_checked(void *user, const backend *b, vpu_error *err)
+{
+    const session *s = user;
+
+    return target_fill_all(&s->o.target, &s->t, b, s->a, err);
+}
+
 /* As vpu check. */
 static vpu_status check_first(session *s, vpu_error *err)
 {
-    layer_check_config cfg = {
-        .enabled = s->o.checkers, .max_findings = 100, .run.log = &s->log};
+    layer_check_config cfg = {.enabled = s->o.checkers,
+                              .max_findings = 100,
+                              .run = target_backend(&s->o.target, &s->t),
+                              .fill = fill_checked,
+                              .fill_user = s};
     layer_check_report r;
     str out = {0};
-    vpu_status st = cli_check_layer(&s->o.target, &s->t, &cfg, s->a, &r, err);
+    vpu_status st;
+
+    cfg.run.log = &s->log;
+    st = layer_check(&cfg, s->t.graph, s->a, &r, err);
 
     if (st)
         return st;

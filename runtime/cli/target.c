@@ -342,19 +342,17 @@ static vpu_status split_input(const char *text, arena *a, uint64_t *port,
     return VPU_OK;
 }
 
-/* What the options say of input buffer b, default random:N; see
- * graph_input_fill. VPU_ERR_INVALID: not "N=SPEC". */
-static vpu_status input_spec(const target_options *o, const graph_buffer *b,
-                             arena *a, const char **spec, vpu_error *err)
+vpu_status target_input_spec(const target_options *o, uint32_t port, arena *a,
+                             const char **spec, vpu_error *err)
 {
     const char *text;
     vpu_status st = VPU_OK;
-    uint64_t port;
+    uint64_t given;
 
-    *spec = arena_printf(a, "random:%u", b->port);
+    *spec = arena_printf(a, "random:%u", port);
     for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
-        st = split_input(o->inputs.items[i], a, &port, &text, err);
-        if (!st && port == b->port)
+        st = split_input(o->inputs.items[i], a, &given, &text, err);
+        if (!st && given == port)
             *spec = text; /* the last one counts */
     }
     return st;
@@ -364,7 +362,7 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
                        void *data, vpu_error *err)
 {
     const char *spec;
-    vpu_status st = input_spec(o, b, a, &spec, err);
+    vpu_status st = target_input_spec(o, b->port, a, &spec, err);
 
     return st ? st : graph_input_fill(b, spec, data, err);
 }
@@ -391,27 +389,40 @@ vpu_status target_fill_all(const target_options *o, const target *t,
     return st;
 }
 
-vpu_status target_check_inputs(const target_options *o, const target *t,
-                               arena *a, vpu_error *err)
+vpu_status target_check_ports(const target_options *o, arena *a,
+                              bool (*has)(const void *user, uint64_t port),
+                              const void *user, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
         const char *spec;
-        bool found = false;
         uint64_t port;
 
         st = split_input(o->inputs.items[i], a, &port, &spec, err);
-        for (uint32_t k = 0; k < t->graph->n_buffers && !st; k++)
-            found |= t->graph->buffers[k].role == GRAPH_INPUT &&
-                     t->graph->buffers[k].port == port;
-        if (!st && !found)
+        if (!st && !has(user, port))
             st = err_set(err, VPU_ERR_INVALID,
                          "--input %s: the layer has no input %llu that its "
                          "kernels use",
                          o->inputs.items[i], (unsigned long long)port);
     }
     return st;
+}
+
+static bool graph_has(const void *user, uint64_t port)
+{
+    const graph *g = user;
+
+    for (uint32_t k = 0; k < g->n_buffers; k++)
+        if (g->buffers[k].role == GRAPH_INPUT && g->buffers[k].port == port)
+            return true;
+    return false;
+}
+
+vpu_status target_check_inputs(const target_options *o, const target *t,
+                               arena *a, vpu_error *err)
+{
+    return target_check_ports(o, a, graph_has, t->graph, err);
 }
 
 void target_explain_output(const target_options *o, const target *t,
