@@ -219,6 +219,11 @@ VPU_EXPORT void vpu_context_free(vpu_context *context);
 VPU_EXPORT const char *vpu_context_backend(const vpu_context *context);
 /* Bits of vpu_capability. */
 VPU_EXPORT uint32_t vpu_context_capabilities(const vpu_context *context);
+/* For a program that a signal ends: from any thread, and from a signal handler.
+ * Sessions with sticks that the context has open end soon, with VPU_ERR_IO, and
+ * leave their stick reset; it opens no others then. How many there are; 0:
+ * none, and nothing was done. */
+VPU_EXPORT uint32_t vpu_context_interrupt(vpu_context *context);
 
 /* --- programs and kernels ------------------------------------------------- */
 
@@ -885,17 +890,32 @@ typedef struct vpu_diff_options {
     uint32_t outputs_only; /* 1: nothing between launches is compared */
     const char *heat_map;  /* file for a picture (PNG) of the first tensor that
                               differs */
+    double max_slowdown;   /* `graph` may take so many times the cycles of
+                              `reference`, in all and launch by launch; 0 = what
+                              a recording demands, else any number */
+    uint32_t slowdown_if_known; /* 1: that is looked at only where both sides
+                                   count cycles */
+    uint32_t no_groups; /* 1: elements that differ are not traced back to
+                           work-groups, which takes a run more */
+    uint32_t verbose;   /* 1: vpu_diff_text has figures of tensors that agree */
 } vpu_diff_options;
 #define VPU_DIFF_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_diff_options)
 
+/* Is the text a tolerance, as vpu_diff_options.tolerances has them?
+ *
+ * VPU_ERR_INVALID  it is none (message: what is wrong with it) */
+VPU_EXPORT vpu_status vpu_diff_check_tolerance(const char *text,
+                                               vpu_error *err);
 /* Runs both graphs, which have inputs and outputs of the same names and shapes,
- * with the inputs of `graph`, and compares: `reference` is what should be. Each
- * runs in its context; elements that differ are traced back to their
+ * with the inputs of `graph`, and compares: `reference` is what should be. An
+ * input that `graph` does not have gets what was written to the reference's.
+ * Each runs in its context; elements that differ are traced back to their
  * work-group. That they differ is no error.
  *
- * VPU_ERR_MISMATCH  inputs or outputs are others
- * VPU_ERR_INVALID   a tolerance; an input never written; no operations
- * else              of the two backends, "a: " or "b: " in front */
+ * VPU_ERR_MISMATCH     inputs or outputs are others
+ * VPU_ERR_INVALID      a tolerance; an input never written; no operations
+ * VPU_ERR_UNSUPPORTED  max_slowdown, and a side counts no cycles
+ * else                 of the two backends, "a: " or "b: " in front */
 VPU_EXPORT vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,
                                       const vpu_diff_options *options,
@@ -905,10 +925,15 @@ VPU_EXPORT void vpu_diff_free(vpu_diff *diff);
 VPU_EXPORT uint32_t vpu_diff_equal(const vpu_diff *diff);
 /* Elements beyond the tolerance, of all tensors compared. */
 VPU_EXPORT uint64_t vpu_diff_count(const vpu_diff *diff);
-/* One line; the whole report as `vpu diff` prints it; as JSON. */
+/* 1: `graph` takes more cycles than max_slowdown lets it, in all or in one of
+ * its launches. */
+VPU_EXPORT uint32_t vpu_diff_too_slow(const vpu_diff *diff);
+/* One line; the whole report as `vpu diff` prints it; as JSON; as a test suite
+ * of JUnit's. */
 VPU_EXPORT const char *vpu_diff_summary(const vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_text(vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_json(vpu_diff *diff);
+VPU_EXPORT const char *vpu_diff_junit(vpu_diff *diff);
 
 /* --- tuning --------------------------------------------------------------- */
 

@@ -216,6 +216,7 @@ vpu_status vpu_context_create(vpu_context **out,
 void vpu_context_free(vpu_context *context);
 const char *vpu_context_backend(const vpu_context *context);
 uint32_t vpu_context_capabilities(const vpu_context *context);
+uint32_t vpu_context_interrupt(vpu_context *context);
 typedef struct vpu_program vpu_program;
 typedef struct vpu_kernel vpu_kernel;
 typedef struct vpu_program_options {
@@ -564,7 +565,13 @@ typedef struct vpu_diff_options {
     size_t n_tolerances;
     uint32_t outputs_only;
     const char *heat_map;
+    double max_slowdown;
+    uint32_t slowdown_if_known;
+    uint32_t no_groups;
+    uint32_t verbose;
 } vpu_diff_options;
+vpu_status vpu_diff_check_tolerance(const char *text,
+                                               vpu_error *err);
 vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,
                                       const vpu_diff_options *options,
@@ -572,9 +579,11 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
 void vpu_diff_free(vpu_diff *diff);
 uint32_t vpu_diff_equal(const vpu_diff *diff);
 uint64_t vpu_diff_count(const vpu_diff *diff);
+uint32_t vpu_diff_too_slow(const vpu_diff *diff);
 const char *vpu_diff_summary(const vpu_diff *diff);
 const char *vpu_diff_text(vpu_diff *diff);
 const char *vpu_diff_json(vpu_diff *diff);
+const char *vpu_diff_junit(vpu_diff *diff);
 typedef enum vpu_tune_mode {
     VPU_TUNE_RAPID = 1,
     VPU_TUNE_NORMAL = 2,

@@ -59,6 +59,8 @@ struct vpu_context {
     child_limits compile;
     const char *tuned; /* file; NULL = none */
     backend_stick_options stick;
+    atomic_bool stop;    /* sessions with sticks are to end */
+    atomic_int sessions; /* those that are open */
     config_release release;
     bool keep_conversions;
     backend_config cfg; /* for graphs: all but what is a graph's own */

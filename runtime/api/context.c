@@ -115,6 +115,8 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
                                        .log = arena_strdup(a, o->xlink_log),
                                        .release = c->release,
                                        .take_booted = o->take_booted,
+                                       .stop = &c->stop,
+                                       .sessions = &c->sessions,
                                        .n_shaves = o->shaves};
     c->log = (log_sink){
         .line = tell, .progress = o->progress ? advance : NULL, .user = c};
@@ -145,6 +147,8 @@ static vpu_status make_context(void *user, vpu_error *err)
     m->a = arena_create(0);
     m->made = c = arena_new(m->a, vpu_context);
     atomic_init(&c->refs, 1);
+    atomic_init(&c->stop, false);
+    atomic_init(&c->sessions, 0);
     c->arena = m->a;
     pthread_mutex_init(&c->lock, NULL);
     c->id = arena_strdup(m->a, o->backend ? o->backend : "sim");
@@ -224,4 +228,13 @@ uint32_t vpu_context_capabilities(const vpu_context *context)
         if (extras & rows[i].extras)
             can |= rows[i].can;
     return can;
+}
+
+uint32_t vpu_context_interrupt(vpu_context *context)
+{
+    int open = context ? atomic_load(&context->sessions) : 0;
+
+    if (open > 0)
+        atomic_store(&context->stop, true);
+    return open > 0 ? (uint32_t)open : 0;
 }

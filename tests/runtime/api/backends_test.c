@@ -145,6 +145,30 @@ START_TEST(the_same_bytes_everywhere)
 }
 END_TEST
 
+/* As a signal handler does it. */
+START_TEST(sessions_are_interrupted)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+    api_scaling s;
+
+    ck_assert_uint_eq(vpu_context_interrupt(NULL), 0);
+    o.backend = arena_printf(mem, "usb:unix:%s", socket_path);
+    o.xlink = "C";
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    ck_assert_uint_eq(vpu_context_interrupt(c), 0);
+    api_scaling_open(&s, c, 64, 2);
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_ok(vpu_graph_run(s.graph, NULL, NULL, &api_err));
+    ck_assert_uint_eq(vpu_context_interrupt(c), 1);
+    api_fails(vpu_graph_run(s.graph, NULL, NULL, &api_err), VPU_ERR_IO, "");
+    api_scaling_close(&s);
+    ck_assert_uint_eq(vpu_context_interrupt(c), 0);
+    vpu_context_free(c);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("backends");
@@ -155,6 +179,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, the_same_bytes_everywhere);
+    tcase_add_test(t, sessions_are_interrupted);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
