@@ -425,6 +425,26 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
     return target_check_ports(o, a, graph_has, t->graph, err);
 }
 
+vpu_status target_make_inputs(const target_options *o, const target *t,
+                              arena *a, void *const **inputs, vpu_error *err)
+{
+    const graph *g = t->graph;
+    void **list = arena_array(a, void *, g->n_buffers + 1);
+    vpu_status st = target_check_inputs(o, t, a, err);
+
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
+        void *data;
+
+        if (g->buffers[i].role != GRAPH_INPUT)
+            continue;
+        data = arena_push(a, g->buffers[i].bytes, 1, 64);
+        st = target_fill(o, &g->buffers[i], a, data, err);
+        list[i] = data;
+    }
+    *inputs = list;
+    return st;
+}
+
 void target_explain_output(const target_options *o, const target *t,
                            const char *what, const log_sink *log)
 {

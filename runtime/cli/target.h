@@ -107,6 +107,10 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
  * as target_fill, and of backend_ops.write. */
 vpu_status target_fill_all(const target_options *o, const target *t,
                            const backend *b, arena *a, vpu_error *err);
+/* A buffer per input of the graph, filled as the options say; others NULL.
+ * Everything in the arena. Errors of target_check_inputs and target_fill. */
+vpu_status target_make_inputs(const target_options *o, const target *t,
+                              arena *a, void *const **inputs, vpu_error *err);
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);

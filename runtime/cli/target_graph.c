@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cli/ending.h"
+
 /* --- words --------------------------------------------------------------- */
 
 /* 0 has a meaning of its own in the library's options: the default. */
@@ -93,8 +95,10 @@ vpu_status target_graph_open(const target_options *o, const target_words *w,
 
     *out = (target_graph){.o = o, .arena = a};
     st = vpu_context_create(&out->context, &w->context, err);
-    if (!st)
+    if (!st) {
+        ending_interrupts(out->context);
         st = vpu_graph_create(&out->graph, out->context, err);
+    }
     if (!st)
         st = vpu_graph_add_layer(out->graph, &w->layer, &out->layer, err);
     return st;
@@ -103,6 +107,7 @@ vpu_status target_graph_open(const target_options *o, const target_words *w,
 void target_graph_close(target_graph *t)
 {
     vpu_graph_free(t->graph);
+    ending_forgets(t->context);
     vpu_context_free(t->context);
     *t = (target_graph){0};
 }
