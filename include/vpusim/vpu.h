@@ -32,9 +32,10 @@
  * use objects of their parent.
  *
  * The library prints nothing, does not end the process and has no global state
- * that a caller could see. While a graph runs on the simulator, SIGSEGV and
- * SIGBUS have handlers of the library; what does not concern a kernel goes on
- * to those that were there before. Environment: XDG_CACHE_HOME and HOME say
+ * that a caller could see, but for code that a debugger is told about
+ * (vpu_context_options.debugger). While a graph runs on the simulator, SIGSEGV
+ * and SIGBUS have handlers of the library; what does not concern a kernel goes
+ * on to those that were there before. Environment: XDG_CACHE_HOME and HOME say
  * where compiled kernels are kept, TMPDIR where temporary files are, PATH where
  * clang-19 is, VPU_FONT_DIR where fonts for pictures are.
  *
@@ -188,6 +189,14 @@ typedef struct vpu_context_options {
      * NULL = nobody asks. */
     void (*progress)(void *user, const char *of, const char *units,
                      uint64_t done, uint64_t total);
+    /* 1: kernels are code for a debugger (gdb) that is attached to this
+     * process: by source line, with their variables. It is told by gdb's
+     * interface for compilers, of which a process has one. Needs
+     * VPU_TIMING_NONE and the compiled engine; one thread is used. */
+    uint32_t debugger;
+    uint32_t stops; /* 1, with debugger: where the work-item of this global id
+                       begins */
+    uint32_t break_at[3];
 } vpu_context_options;
 
 #ifdef __cplusplus
@@ -209,7 +218,7 @@ typedef enum vpu_capability {
 /* options NULL: the simulator, all defaults. Devices are not looked at yet.
  *
  * VPU_ERR_INVALID  no backend of that name; a setting that the machine does not
- *                  have; more SHAVEs than it has
+ *                  have; more SHAVEs than it has; a debugger with time
  * VPU_ERR_IO, VPU_ERR_PARSE  of the machine description */
 VPU_EXPORT vpu_status vpu_context_create(vpu_context **out,
                                          const vpu_context_options *options,
@@ -737,6 +746,15 @@ VPU_EXPORT vpu_status vpu_graph_memory(const vpu_graph *graph,
 VPU_EXPORT const char *vpu_graph_memory_text(vpu_graph *graph);
 VPU_EXPORT const char *vpu_graph_memory_svg(vpu_graph *graph);
 
+/* What timelines hold. */
+typedef enum vpu_trace_level {
+    VPU_TRACE_SUMMARY = 1, /* at most 256 merged slices per track */
+    VPU_TRACE_GROUPS = 2,  /* a slice per work-group phase and transfer */
+    VPU_TRACE_FULL = 3     /* and in it what each cycle went to (default) */
+} vpu_trace_level;
+
+#define VPU_MAX_REPEAT 64
+
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;      /* file for the timeline: Perfetto's format */
@@ -745,19 +763,63 @@ typedef struct vpu_run_options {
     uint32_t profile;       /* 1: cycles by source line, in vpu_result_json; on
                                the interpreter: the context needs
                                VPU_ENGINE_INTERPRETED */
+    uint32_t profile_lines; /* with profile: so many of them in vpu_result_text;
+                               0 = 20 */
+    const char *folded;     /* file for them as folded stacks, which need what
+                               profile needs */
+    const char *kanata;     /* file for one work-group in the pipeline, for the
+                               viewer Konata; VPU_ENGINE_INTERPRETED, too */
+    uint64_t kanata_group;  /* which one, in every launch that has it */
+    uint32_t kanata_bundles; /* at most so many bundles; 0 = 10000 */
+    uint32_t trace_level;    /* vpu_trace_level, 0 = default */
+    uint32_t trace_host;     /* 1: and a track of what the host did, in
+                                wall-clock time: such a timeline is never the
+                                same twice */
+    const char *output;      /* folder for all outputs, NAME.npy each, and
+                                report.json; made if it is not there */
+    uint32_t repeat; /* runs, at most VPU_MAX_REPEAT; 0 = 1. Files and figures
+                        are of the last one, but for seconds of the report,
+                        which are medians */
+    /* 1: a graph that is not finalized is on the way: when files are open, so
+     * that a run of minutes does not end in "permission denied", and before
+     * inputs are filled. Then a backend that has no timelines of single runs,
+     * but of sessions (a stick), writes one: the session ends with the run, and
+     * the graph is not finalized any more. */
+    uint32_t finalize;
+    /* When files are open and nothing is compiled yet: for what comes first, as
+     * a viewer beside the run, or vpu_graph_check. Its error ends the run. NULL
+     * = nothing. */
+    vpu_status (*opened)(void *user, vpu_graph *graph, vpu_error *err);
+    /* Writes the inputs, before each of the runs; its error ends them. NULL:
+     * they are written already. */
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user; /* for both */
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 
-/* Runs all operations once, in the order they were added. options may be NULL,
- * and so may `out`, for those who want no figures.
+/* Before there is anything to run: can a context of those options give what
+ * these ask for? vpu_graph_run looks at the same.
  *
- * VPU_ERR_INVALID      not finalized; an input that was never written
+ * VPU_ERR_INVALID      no backend of that name; the engine or the timing is
+ *                      another one than these need (message: which)
+ * VPU_ERR_UNSUPPORTED  the backend does not offer it */
+VPU_EXPORT vpu_status vpu_run_options_check(const vpu_run_options *options,
+                                            const vpu_context_options *context,
+                                            vpu_error *err);
+/* Runs all operations once, or as often as the options say, in the order they
+ * were added. options may be NULL, and so may `out`, for those who want no
+ * figures.
+ *
+ * VPU_ERR_INVALID      not finalized; an input that was never written; no
+ *                      launch has the work-group for Kanata, or the work-item
+ *                      to stop at; more runs than VPU_MAX_REPEAT
  * VPU_ERR_FAULT        of a kernel (names kernel, work-group, line, buffer)
  * VPU_ERR_UNDEFINED    likewise
  * VPU_ERR_LIMIT        cycles, time or local memory
  * VPU_ERR_STOPPED      vpu_graph_cancel
  * VPU_ERR_UNSUPPORTED  a timeline or a profile that the backend does not offer
- * VPU_ERR_IO           the device, or a file */
+ * VPU_ERR_IO           the device, or a file
+ * else                 of vpu_graph_finalize and the callbacks */
 VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
                                     const vpu_run_options *options,
                                     vpu_result **out, vpu_error *err);
@@ -770,6 +832,11 @@ VPU_EXPORT void vpu_result_free(vpu_result *result);
 VPU_EXPORT uint64_t vpu_result_cycles(const vpu_result *result);
 /* On the device; where it has no clock, on the host's. */
 VPU_EXPORT double vpu_result_seconds(const vpu_result *result);
+/* Runs that the result is of, and the seconds of all launches of one of them;
+ * 0: i is too large. */
+VPU_EXPORT uint32_t vpu_result_repetitions(const vpu_result *result);
+VPU_EXPORT double vpu_result_repetition_seconds(const vpu_result *result,
+                                                uint32_t i);
 /* Launches: those of the operations, with conversions between them. */
 VPU_EXPORT size_t vpu_result_launch_count(const vpu_result *result);
 VPU_EXPORT const char *vpu_result_launch_name(const vpu_result *result,
@@ -839,6 +906,10 @@ typedef struct vpu_check_options {
 } vpu_check_options;
 #define VPU_CHECK_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_check_options)
 
+/* Is the text a list of checkers, as vpu_check_options.checks has it?
+ *
+ * VPU_ERR_INVALID  it is none (message: which checkers there are) */
+VPU_EXPORT vpu_status vpu_checkers_check(const char *text, vpu_error *err);
 /* Looks at everything the kernels do with the inputs that are there. The
  * graph's outputs do not change. Findings are no error.
  *

@@ -96,6 +96,14 @@ class Role(enum.IntEnum):
     VIRTUAL = 4
 
 
+class TraceLevel(enum.IntEnum):
+    """`vpu_trace_level` of the header."""
+
+    SUMMARY = 1
+    GROUPS = 2
+    FULL = 3
+
+
 class TuneMode(enum.IntEnum):
     """`vpu_tune_mode` of the header."""
 
@@ -110,6 +118,7 @@ VERSION_MINOR = 1
 VERSION_PATCH = 0
 API_VERSION = 1
 MAX_RANK = 6
+MAX_REPEAT = 64
 
 DECLARATIONS = """\
 #define VPU_MAX_RANK 6
@@ -202,6 +211,9 @@ typedef struct vpu_context_options {
     uint32_t take_booted;
     void (*progress)(void *user, const char *of, const char *units,
                      uint64_t done, uint64_t total);
+    uint32_t debugger;
+    uint32_t stops;
+    uint32_t break_at[3];
 } vpu_context_options;
 typedef enum vpu_capability {
     VPU_CAN_COUNT_CYCLES = 1,
@@ -483,13 +495,34 @@ vpu_status vpu_graph_memory(const vpu_graph *graph,
                                        vpu_memory_use *out, vpu_error *err);
 const char *vpu_graph_memory_text(vpu_graph *graph);
 const char *vpu_graph_memory_svg(vpu_graph *graph);
+typedef enum vpu_trace_level {
+    VPU_TRACE_SUMMARY = 1,
+    VPU_TRACE_GROUPS = 2,
+    VPU_TRACE_FULL = 3
+} vpu_trace_level;
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;
     const char *trace_json;
     const char *vcd;
     uint32_t profile;
+    uint32_t profile_lines;
+    const char *folded;
+    const char *kanata;
+    uint64_t kanata_group;
+    uint32_t kanata_bundles;
+    uint32_t trace_level;
+    uint32_t trace_host;
+    const char *output;
+    uint32_t repeat;
+    uint32_t finalize;
+    vpu_status (*opened)(void *user, vpu_graph *graph, vpu_error *err);
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_run_options;
+vpu_status vpu_run_options_check(const vpu_run_options *options,
+                                            const vpu_context_options *context,
+                                            vpu_error *err);
 vpu_status vpu_graph_run(vpu_graph *graph,
                                     const vpu_run_options *options,
                                     vpu_result **out, vpu_error *err);
@@ -497,6 +530,9 @@ void vpu_graph_cancel(vpu_graph *graph);
 void vpu_result_free(vpu_result *result);
 uint64_t vpu_result_cycles(const vpu_result *result);
 double vpu_result_seconds(const vpu_result *result);
+uint32_t vpu_result_repetitions(const vpu_result *result);
+double vpu_result_repetition_seconds(const vpu_result *result,
+                                                uint32_t i);
 size_t vpu_result_launch_count(const vpu_result *result);
 const char *vpu_result_launch_name(const vpu_result *result,
                                               size_t i);
@@ -535,6 +571,7 @@ typedef struct vpu_check_options {
     vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
     void *user;
 } vpu_check_options;
+vpu_status vpu_checkers_check(const char *text, vpu_error *err);
 vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);

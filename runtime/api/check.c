@@ -60,6 +60,8 @@ static vpu_status check_graph(void *user, vpu_error *err)
         .fill_user = c};
     vpu_status st;
 
+    cfg.run.device = "";  /* of the simulator's own */
+    cfg.run.debug = NULL; /* their code is another one */
     c->a = arena_create(0);
     c->made = arena_new(c->a, vpu_findings);
     c->made->arena = c->a;
@@ -231,4 +233,12 @@ const char *vpu_findings_json(vpu_findings *findings)
 const char *vpu_findings_sarif(vpu_findings *findings)
 {
     return is_printed(findings) ? findings->sarif : NULL;
+}
+
+vpu_status vpu_checkers_check(const char *text, vpu_error *err)
+{
+    check_set set;
+    vpu_status st = api_need(text, "text", err);
+
+    return st ? st : check_set_parse(text, &set, err);
 }

@@ -38,7 +38,7 @@ static uint32_t or_first(uint32_t value)
     return value ? value - 1 : 0;
 }
 
-static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
+vpu_status api_context_check(const vpu_context_options *o, vpu_error *err)
 {
     vpu_status st =
         api_check_enum(o->engine, VPU_ENGINE_INTERPRETED, "engine", err);
@@ -47,6 +47,14 @@ static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
         st = api_check_enum(o->timing, VPU_TIMING_NONE, "timing", err);
     if (!st)
         st = api_check_enum(o->order, VPU_ORDER_RANDOM, "order", err);
+    if (!st && o->debugger &&
+        (o->timing != VPU_TIMING_NONE || o->engine == VPU_ENGINE_INTERPRETED))
+        st = err_set(err, VPU_ERR_INVALID,
+                     "debugger: code for one has no time and is no program of "
+                     "a SHAVE's; timing VPU_TIMING_NONE, engine "
+                     "VPU_ENGINE_COMPILED");
+    if (!st && o->stops && !o->debugger)
+        st = err_set(err, VPU_ERR_INVALID, "stops: there is no debugger");
     if (!st && (isnan(o->timeout) || isnan(o->compile_timeout)))
         st = err_set(err, VPU_ERR_INVALID, "%s is no number",
                      isnan(o->timeout) ? "timeout" : "compile_timeout");
@@ -71,26 +79,27 @@ static vpu_status load_machine(vpu_context *c, const vpu_context_options *o,
     return st;
 }
 
-static exec_options how_of(const vpu_context *c, const vpu_context_options *o)
+exec_options api_context_how(const vpu_context_options *o)
 {
-    exec_options how = {.n_shaves = o->shaves,
-                        .n_threads = o->threads,
-                        .engine = (exec_engine)or_first(o->engine),
-                        .timing = (exec_timing)or_first(o->timing),
-                        .order = (exec_order)or_first(o->order),
-                        .seed = o->seed,
-                        .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
-                                                      : EXEC_OVERRUN_FAULT,
-                        .print_prefix = o->print_prefix,
-                        .timeout_s = o->timeout > 0   ? o->timeout
-                                     : o->timeout < 0 ? 0
-                                                      : DEFAULT_TIMEOUT_S};
+    return (exec_options){.n_shaves = o->shaves,
+                          .n_threads = o->debugger ? 1 : o->threads,
+                          .engine = (exec_engine)or_first(o->engine),
+                          .timing = (exec_timing)or_first(o->timing),
+                          .order = (exec_order)or_first(o->order),
+                          .seed = o->seed,
+                          .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
+                                                        : EXEC_OVERRUN_FAULT,
+                          .print_prefix = o->print_prefix,
+                          .timeout_s = o->timeout > 0   ? o->timeout
+                                       : o->timeout < 0 ? 0
+                                                        : DEFAULT_TIMEOUT_S};
+}
 
-    how.max_cycles = o->max_cycles == UINT64_MAX ? 0
-                     : o->max_cycles
-                         ? o->max_cycles
-                         : c->desc.clk_mhz * 1000000 * DEFAULT_DEVICE_S;
-    return how;
+static uint64_t cycle_limit(const vpu_context *c, const vpu_context_options *o)
+{
+    return o->max_cycles == UINT64_MAX ? 0
+           : o->max_cycles             ? o->max_cycles
+                           : c->desc.clk_mhz * 1000000 * DEFAULT_DEVICE_S;
 }
 
 static child_limits compile_limits(const vpu_context_options *o)
@@ -118,6 +127,8 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
                                        .stop = &c->stop,
                                        .sessions = &c->sessions,
                                        .n_shaves = o->shaves};
+    c->debug.stop = o->stops;
+    memcpy(c->debug.at, o->break_at, sizeof c->debug.at);
     c->log = (log_sink){
         .line = tell, .progress = o->progress ? advance : NULL, .user = c};
     c->cfg = (backend_config){
@@ -128,13 +139,15 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
                     .n_options = (uint32_t)o->n_build_options,
                     .no_cache = o->no_cache,
                     .limits = &c->compile},
-        .how = how_of(c, o),
+        .how = api_context_how(o),
         .desc = &c->desc,
         .exact_source = o->exact_source,
+        .debug = o->debugger ? &c->debug : NULL,
         .log = o->log || o->progress ? &c->log : NULL,
         .print = o->print,
         .print_user = o->user,
         .stick = &c->stick};
+    c->cfg.how.max_cycles = cycle_limit(c, o);
 }
 
 static vpu_status make_context(void *user, vpu_error *err)
@@ -183,7 +196,7 @@ vpu_status vpu_context_create(vpu_context **out,
     *out = NULL;
     st = api_take_options(&o, sizeof o, options, "vpu_context_options", err);
     if (!st)
-        st = check_options(&o, err);
+        st = api_context_check(&o, err);
     if (!st)
         st = oom_guard(make_context, &m, err);
     if (st)

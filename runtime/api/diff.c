@@ -65,6 +65,7 @@ static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
                 return st;
         }
         c->cfg[k] = api_graph_config(g);
+        c->cfg[k].debug = NULL;
         c->made->apart[k] = g->g;
         c->made->apart[k].shared_bytes = 0;
         sides[k] = (diff_side){.id = g->context->id,
