@@ -69,6 +69,7 @@ log_sink cli_log_events(bool quiet);
 void cli_context_log(vpu_context_options *o, bool quiet);
 /* As notes, behind the error or the findings that they are about. */
 void cli_tell_hints(void);
+void cli_drop_hints(void);
 /* A message of the library that begins with a member of its options,
  * "shaves 20: …", as one about an option, "--shaves 20: …"; others as they are.
  */

@@ -247,10 +247,17 @@ void cli_tell_hints(void)
     str_free(&hints);
 }
 
+void cli_drop_hints(void)
+{
+    str_free(&hints);
+}
+
 void cli_spell(const char *text, str *out)
 {
     /* Members of option structures that messages begin with. */
-    static const char *const members[] = {"shaves"};
+    static const char *const members[] = {"shaves",   "tuned",   "kanata_group",
+                                          "break_at", "profile", "folded",
+                                          "kanata"};
 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         size_t n = strlen(members[i]);

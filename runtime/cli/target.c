@@ -445,33 +445,6 @@ vpu_status target_make_inputs(const target_options *o, const target *t,
     return st;
 }
 
-void target_explain_output(const target_options *o, const target *t,
-                           const char *what, const log_sink *log)
-{
-    bool given = o->model || !t->graph || !strstr(what, "out0");
-    arena *a;
-
-    if (t->graph && t->graph->by_item && strstr(what, "@batch="))
-        log_note(log,
-                 "each stage runs once for each of %u items, with the work "
-                 "sizes of all of them: a kernel that counts the batch in its "
-                 "work sizes goes beyond its item (--batch whole)",
-                 t->graph->batch);
-
-    for (uint32_t i = 0; i < o->shapes.n; i++)
-        given |= !strncmp(o->shapes.items[i], "out", 3);
-    if (given)
-        return;
-    a = arena_create(0);
-    for (uint32_t i = 0; i < t->graph->n_buffers; i++)
-        if (t->graph->buffers[i].role == GRAPH_OUTPUT)
-            log_note(log,
-                     "no shape of out0 is given: it was taken to be as in0, "
-                     "%s; --shape out0=... says otherwise",
-                     tensor_desc_text(a, &t->graph->buffers[i].desc));
-    arena_destroy(a);
-}
-
 /* As given, or 10 s of the machine's clock; 0 = none. */
 static uint64_t cycle_limit(const target_options *o, const mach_desc *desc)
 {
